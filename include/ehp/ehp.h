@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libehp: a simulated AMD Instinct package as a C library.
+ *
+ * Open a machine from a chip, load a code object, create a queue, put packets
+ * into it, wait for their signals, read counters, close.  The `ehp` command
+ * and the HIP runtime are built on this header alone.
+ *
+ *   struct ehp_options opt = EHP_OPTIONS_INIT;
+ *   ehp_machine *m;
+ *   if (ehp_open(&opt, &m) != EHP_OK) { fputs(opt.error, stderr); return 1; }
+ *   ...
+ *   ehp_close(m);
+ *
+ * Memory is the process's own: a device address is a host address.
+ *
+ * Threads: every function may be called from any thread, on one machine or on
+ * several, except that nothing may run concurrently with ehp_close() or with
+ * the destruction of the object it is given.
+ *
+ * Errors: functions return EHP_OK (0) or a negative enum ehp_status;
+ * ehp_error_text() has one line that says what was wrong, where, what to do.
+ * A fault of a simulated program is not a return value: it reaches the fault
+ * handler, and the queue it happened on becomes inactive.
+ *
+ * ABI: structs that callers allocate begin with `size`, set by the INIT
+ * macros; fields are only ever appended.  Sizes are in bytes, times in
+ * nanoseconds unless a name says otherwise.
+ */
+#ifndef EHP_H
+#define EHP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ehp/aql.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EHP_VERSION_MAJOR 0
+#define EHP_VERSION_MINOR 1
+#define EHP_API           __attribute__((visibility("default")))
+
+typedef struct ehp_machine ehp_machine;
+typedef struct ehp_code ehp_code;
+
+enum ehp_status {
+    EHP_OK = 0,
+    EHP_ERR_INVALID = -1,       /* an argument makes no sense */
+    EHP_ERR_NO_MEMORY = -2,     /* the simulated (or the host's) memory is exhausted */
+    EHP_ERR_NOT_FOUND = -3,     /* no such chip, file, kernel, symbol */
+    EHP_ERR_BAD_CHIP = -4,      /* the chip file is malformed or inconsistent */
+    EHP_ERR_BAD_IMAGE = -5,     /* not a code object, or a damaged one */
+    EHP_ERR_WRONG_ISA = -6,     /* a code object, but for another processor */
+    EHP_ERR_UNSUPPORTED = -7,   /* valid, but not implemented */
+    EHP_ERR_OUT_OF_RESOURCES = -8,
+    EHP_ERR_TIMEOUT = -9,
+    EHP_ERR_FAULT = -10,        /* the queue is inactive after a fault */
+};
+
+/* ---- machine ------------------------------------------------------------------------------------------ */
+
+struct ehp_options {
+    size_t size;
+    const char *chip;      /* name ("mi300a"), or a path to a chip file; NULL: "mi300a" */
+    const char *partition; /* "spx", "tpx", "cpx", ...; NULL: spx */
+    unsigned nps;          /* NUMA domains of the memory: 1 or 4; 0: 1 */
+    unsigned threads;      /* host threads that execute waves; 0: all cores */
+    uint64_t timeout_ms;   /* a dispatch that runs longer is a fault; 0: never */
+    unsigned xcc_chunk;    /* consecutive workgroups that one XCD takes; 0: 1 */
+    bool progress;         /* draw a progress line on stderr for long kernels */
+    char error[256];       /* out: why ehp_open() failed */
+};
+#define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}
+
+EHP_API int ehp_open(struct ehp_options *options, ehp_machine **machine);
+EHP_API void ehp_close(ehp_machine *machine);
+EHP_API const char *ehp_version(void);
+EHP_API const char *ehp_status_name(int status);
+/* The calling thread's last failure on this machine; valid until its next call. Never NULL. */
+EHP_API const char *ehp_error_text(ehp_machine *machine);
+
+/* A compute partition of the package: what HSA calls an agent and HIP a device. */
+struct ehp_agent_info {
+    size_t size;
+    char name[64];         /* "AMD Instinct MI300A" */
+    char chip[32];         /* "mi300a" */
+    char isa[64];          /* "gfx942:sramecc+:xnack-" */
+    unsigned xcds;         /* in this partition */
+    unsigned cus;          /* in this partition, active */
+    unsigned cus_per_xcd, shader_engines_per_xcd;
+    unsigned simds_per_cu, waves_per_simd, wave_size;
+    unsigned vgprs_per_simd;  /* 512: unified, per lane */
+    unsigned sgprs_per_wave;
+    unsigned workgroup_max;   /* work-items */
+    unsigned grid_max[3];     /* workgroups */
+    uint64_t lds_bytes;       /* a CU and the most a workgroup can have */
+    uint64_t memory_bytes;    /* this partition's */
+    uint64_t l1_bytes, l2_bytes, infinity_cache_bytes;
+    unsigned clock_mhz, memory_clock_mhz, timestamp_mhz, memory_bus_bits;
+    unsigned pci_domain, pci_bus, pci_device, pci_function;
+    unsigned pci_id;          /* device id */
+    unsigned numa_nodes;      /* NPS */
+    unsigned partition_index, partition_count;
+    bool apu;                 /* CPU cores share the package */
+    unsigned cpu_cores;
+};
+#define EHP_AGENT_INFO_INIT {.size = sizeof(struct ehp_agent_info)}
+
+EHP_API unsigned ehp_agent_count(const ehp_machine *machine);
+EHP_API int ehp_agent_info(ehp_machine *machine, unsigned agent, struct ehp_agent_info *info);
+
+/* Current time in ticks of the 100 MHz reference clock, the one of s_memrealtime and signal timestamps. */
+EHP_API uint64_t ehp_timestamp(ehp_machine *machine);
+
+/* ---- memory ------------------------------------------------------------------------------------------- */
+
+enum ehp_memory_kind {
+    EHP_MEM_DEVICE,     /* hipMalloc */
+    EHP_MEM_HOST,       /* hipHostMalloc: pinned, coherent */
+    EHP_MEM_MANAGED,    /* hipMallocManaged */
+    EHP_MEM_REGISTERED, /* the user's own, ehp_mem_register() */
+    EHP_MEM_CODE,       /* a loaded code object */
+    EHP_MEM_INTERNAL,   /* kernargs, rings, scratch: the runtime's */
+};
+
+struct ehp_allocation {
+    size_t size;
+    void *base;
+    uint64_t bytes;
+    int kind;            /* enum ehp_memory_kind */
+    unsigned agent;
+    uint64_t serial;     /* 1, 2, ... in order of allocation */
+    uint64_t user;       /* ehp_mem_set_user() */
+};
+#define EHP_ALLOCATION_INIT {.size = sizeof(struct ehp_allocation)}
+
+/* Zero-filled, page-aligned when `align` is 0.  Device memory counts against the agent's capacity. */
+EHP_API int ehp_mem_alloc(ehp_machine *machine, unsigned agent, int kind, uint64_t bytes, uint64_t align,
+                          void **out);
+EHP_API int ehp_mem_free(ehp_machine *machine, void *base);
+EHP_API int ehp_mem_register(ehp_machine *machine, void *base, uint64_t bytes);
+EHP_API int ehp_mem_unregister(ehp_machine *machine, void *base);
+EHP_API int ehp_mem_set_user(ehp_machine *machine, void *base, uint64_t user);
+/* The allocation that contains `address`; EHP_ERR_NOT_FOUND when there is none. */
+EHP_API int ehp_mem_query(ehp_machine *machine, const void *address, struct ehp_allocation *out);
+EHP_API int ehp_mem_info(ehp_machine *machine, unsigned agent, uint64_t *free_bytes, uint64_t *total_bytes);
+
+/* ---- code objects ------------------------------------------------------------------------------------- */
+
+/*
+ * `image` is an ELF code object, a clang offload bundle (plain or compressed,
+ * one after another too) or a HIP fat binary; the entry for the agent's ISA is
+ * taken.  The image may be freed afterwards.
+ */
+EHP_API int ehp_code_load(ehp_machine *machine, unsigned agent, const void *image, size_t bytes, ehp_code **out);
+EHP_API void ehp_code_unload(ehp_code *code);
+/* Bytes of the bundle or ELF file that starts at `image`, from its own headers; 0 when it is neither. */
+EHP_API size_t ehp_image_size(const void *image);
+
+enum ehp_arg_kind { /* metadata .value_kind */
+    EHP_ARG_BY_VALUE,
+    EHP_ARG_GLOBAL_BUFFER,
+    EHP_ARG_DYNAMIC_SHARED_POINTER,
+    EHP_ARG_SAMPLER,
+    EHP_ARG_IMAGE,
+    EHP_ARG_PIPE,
+    EHP_ARG_QUEUE,
+    EHP_ARG_HIDDEN_GLOBAL_OFFSET_X,
+    EHP_ARG_HIDDEN_GLOBAL_OFFSET_Y,
+    EHP_ARG_HIDDEN_GLOBAL_OFFSET_Z,
+    EHP_ARG_HIDDEN_NONE,
+    EHP_ARG_HIDDEN_PRINTF_BUFFER,
+    EHP_ARG_HIDDEN_HOSTCALL_BUFFER,
+    EHP_ARG_HIDDEN_DEFAULT_QUEUE,
+    EHP_ARG_HIDDEN_COMPLETION_ACTION,
+    EHP_ARG_HIDDEN_MULTIGRID_SYNC_ARG,
+    EHP_ARG_HIDDEN_BLOCK_COUNT_X,
+    EHP_ARG_HIDDEN_BLOCK_COUNT_Y,
+    EHP_ARG_HIDDEN_BLOCK_COUNT_Z,
+    EHP_ARG_HIDDEN_GROUP_SIZE_X,
+    EHP_ARG_HIDDEN_GROUP_SIZE_Y,
+    EHP_ARG_HIDDEN_GROUP_SIZE_Z,
+    EHP_ARG_HIDDEN_REMAINDER_X,
+    EHP_ARG_HIDDEN_REMAINDER_Y,
+    EHP_ARG_HIDDEN_REMAINDER_Z,
+    EHP_ARG_HIDDEN_GRID_DIMS,
+    EHP_ARG_HIDDEN_HEAP_V1,
+    EHP_ARG_HIDDEN_DYNAMIC_LDS_SIZE,
+    EHP_ARG_HIDDEN_PRIVATE_BASE,
+    EHP_ARG_HIDDEN_SHARED_BASE,
+    EHP_ARG_HIDDEN_QUEUE_PTR,
+    EHP_ARG_UNKNOWN,
+};
+
+struct ehp_arg {
+    const char *name, *type_name; /* may be NULL; owned by the code object */
+    uint32_t offset, bytes;
+    int kind;                /* enum ehp_arg_kind */
+    uint32_t pointee_align;
+    int address_space, access; /* as in the metadata, -1 absent */
+};
+
+struct ehp_kernel {
+    size_t size;
+    const char *name;        /* owned by the code object */
+    uint64_t object;         /* for the dispatch packet: the kernel descriptor's address */
+    uint64_t entry;          /* address of the first instruction */
+    uint32_t kernarg_bytes, kernarg_align;
+    uint32_t group_bytes;    /* static LDS */
+    uint32_t private_bytes;  /* fixed scratch a lane */
+    bool dynamic_stack;
+    uint32_t sgprs, vgprs, agprs, sgpr_spills, vgpr_spills;
+    uint32_t wavefront_size, max_flat_workgroup_size;
+    uint32_t reqd_workgroup_size[3]; /* 0 0 0: any */
+    bool uniform_work_group_size;
+    uint32_t code_version;   /* 4, 5, 6 */
+    const struct ehp_arg *args;
+    unsigned arg_count;
+};
+#define EHP_KERNEL_INIT {.size = sizeof(struct ehp_kernel)}
+
+EHP_API unsigned ehp_code_kernel_count(const ehp_code *code);
+EHP_API int ehp_code_kernel_at(const ehp_code *code, unsigned index, struct ehp_kernel *out);
+/* By name, without ".kd". */
+EHP_API int ehp_code_kernel(const ehp_code *code, const char *name, struct ehp_kernel *out);
+/* A variable's device address and size. */
+EHP_API int ehp_code_symbol(const ehp_code *code, const char *name, void **address, uint64_t *bytes);
+/* The printf formats of buffered printf ("amdhsa.printf"), or NULL past the end. */
+EHP_API const char *ehp_code_printf(const ehp_code *code, unsigned index);
+
+/* ---- signals and queues ------------------------------------------------------------------------------- */
+
+enum ehp_condition { EHP_COND_EQ, EHP_COND_NE, EHP_COND_LT, EHP_COND_GE };
+
+EHP_API int ehp_signal_create(ehp_machine *machine, int64_t initial, ehp_signal *out);
+EHP_API void ehp_signal_destroy(ehp_signal signal);
+EHP_API int64_t ehp_signal_load(ehp_signal signal);             /* acquire */
+EHP_API void ehp_signal_store(ehp_signal signal, int64_t value); /* release; rings doorbells */
+EHP_API int64_t ehp_signal_add(ehp_signal signal, int64_t value); /* returns the old value */
+/* Waits until the condition holds or the time is over (UINT64_MAX: never); returns the last value seen. */
+EHP_API int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value, uint64_t timeout_ns);
+
+/*
+ * A queue is memory: hsa.base_address is a ring of hsa.size packets.  Reserve
+ * indices, fill the packets (header last, with a release store), then store
+ * the last index to hsa.doorbell_signal.  ehp_queue_reserve() waits for room.
+ * The priority is 0 (low), 1 or 2 (high).
+ */
+EHP_API int ehp_queue_create(ehp_machine *machine, unsigned agent, uint32_t packets, int priority,
+                             struct ehp_queue_block **out);
+EHP_API void ehp_queue_destroy(struct ehp_queue_block *queue);
+EHP_API uint64_t ehp_queue_reserve(struct ehp_queue_block *queue, unsigned packets);
+/* Restricts dispatches to CUs; bit i of the mask is CU i of the agent.  NULL: all. */
+EHP_API int ehp_queue_cu_mask(struct ehp_queue_block *queue, const uint32_t *mask, unsigned bits);
+
+/* reserve, copy, publish, ring: for one packet. Returns its index. */
+EHP_API uint64_t ehp_queue_submit(struct ehp_queue_block *queue, const union ehp_packet *packet);
+
+/* ---- faults ------------------------------------------------------------------------------------------- */
+
+enum ehp_fault_kind {
+    EHP_FAULT_NONE,
+    EHP_FAULT_MEMORY,       /* page not mapped, or not permitted */
+    EHP_FAULT_MISALIGNED,
+    EHP_FAULT_LDS_RANGE,
+    EHP_FAULT_SCRATCH_RANGE,
+    EHP_FAULT_ILLEGAL_INSTRUCTION, /* not an instruction of this processor */
+    EHP_FAULT_UNIMPLEMENTED,       /* an instruction that EHP does not model */
+    EHP_FAULT_TRAP,                /* s_trap: abort(), assert, __builtin_trap */
+    EHP_FAULT_TIMEOUT,
+    EHP_FAULT_PACKET,       /* invalid packet, descriptor or dispatch dimensions */
+    EHP_FAULT_RESOURCES,    /* needs more than a CU has */
+};
+
+struct ehp_fault {
+    size_t size;
+    int kind;               /* enum ehp_fault_kind */
+    struct ehp_queue_block *queue;
+    uint64_t dispatch_id;
+    const char *kernel;
+    uint32_t workgroup[3];
+    unsigned wave, lane;    /* lane: UINT_MAX when the fault is the wave's */
+    unsigned xcc, se, cu;
+    uint64_t pc;
+    char disassembly[128];
+    uint64_t address;
+    bool write;
+    struct ehp_allocation nearest; /* nearest.base NULL: none */
+    int trap_id;
+    char text[1024];        /* all of the above as the message for a person, several lines */
+};
+
+/* Called once per fault on a thread of the machine, before completion signals fire; NULL: print to stderr. */
+typedef void ehp_fault_fn(const struct ehp_fault *fault, void *user);
+EHP_API void ehp_set_fault_handler(ehp_machine *machine, ehp_fault_fn *fn, void *user);
+/* The fault that made this queue inactive: EHP_OK and *out, or EHP_ERR_NOT_FOUND. */
+EHP_API int ehp_queue_fault(struct ehp_queue_block *queue, struct ehp_fault *out);
+
+/*
+ * A wave has sent MSG_INTERRUPT (s_sendmsg 1) after storing to a signal's mailbox; waiters on signals are woken
+ * by the library.  No callback is needed for host calls: wait on their doorbell signal.
+ */
+
+/* ---- statistics --------------------------------------------------------------------------------------- */
+
+struct ehp_stats { /* of one dispatch, or a sum over dispatches of a kernel */
+    size_t size;
+    const char *kernel;     /* owned by the machine */
+    uint64_t dispatches, workgroups, waves;
+    uint32_t grid[3], block[3]; /* of the last */
+    uint64_t instructions;  /* wave-instructions, all classes */
+    uint64_t valu, salu, mfma, vmem, smem, lds, flat_scratch, branch, other;
+    uint64_t lanes_valu;    /* active lanes summed over VALU instructions */
+    uint64_t bytes_read, bytes_written, lds_bytes, scratch_bytes, atomics;
+    double seconds;         /* host, first wave to last */
+};
+
+/* Off by default, costs a few per cent. */
+EHP_API void ehp_stats_enable(ehp_machine *machine, bool on);
+EHP_API unsigned ehp_stats_count(ehp_machine *machine);
+EHP_API int ehp_stats_get(ehp_machine *machine, unsigned index, struct ehp_stats *out);
+
+/* ---- chips -------------------------------------------------------------------------------------------- */
+
+/* The chip directory: $EHP_CHIPS, or where the library was installed.  Calls fn for each chip file found. */
+EHP_API int ehp_chips(void (*fn)(const char *name, const char *path, const char *title, void *user), void *user);
+
+/* A number of the chip by its key ("xcd.count"), with its unit and source; for listing, index from 0. */
+struct ehp_chip_value {
+    size_t size;
+    const char *key, *text, *unit, *source, *help;
+    double number;
+};
+EHP_API int ehp_chip_value(ehp_machine *machine, const char *key, struct ehp_chip_value *out);
+EHP_API int ehp_chip_value_at(ehp_machine *machine, unsigned index, struct ehp_chip_value *out);
+
+/* ---- disassembly -------------------------------------------------------------------------------------- */
+
+/* Decodes one instruction of `words` dwords at `pc`; writes LLVM syntax.  Returns its bytes, 0 when invalid. */
+EHP_API unsigned ehp_disassemble(const uint32_t *code, size_t words, uint64_t pc, char *text, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One decoded instruction, independent of any machine state.
+ *
+ * isa_decode() turns the one to three dwords at a program counter into a
+ * struct isa_inst; isa_print() turns that into LLVM's assembler syntax; exec
+ * translates it once into what the interpreter runs.  Operands are fully
+ * resolved: inline constants and literals are expanded to the operand's type,
+ * and operands that an encoding implies (VCC of a VOPC e32, the accumulator of
+ * v_fmac) are filled in, so nobody downstream looks at an encoding again.
+ *
+ * Source: "AMD Instinct MI300 ISA", chapter 13 (microcode formats).
+ */
+#ifndef EHP_ISA_INST_H
+#define EHP_ISA_INST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum isa_format {
+    ISA_FMT_NONE,
+    ISA_SOP2,
+    ISA_SOPK,
+    ISA_SOP1,
+    ISA_SOPC,
+    ISA_SOPP,
+    ISA_SMEM,
+    ISA_VOP1,
+    ISA_VOP2,
+    ISA_VOPC,
+    ISA_VOP3,     /* VOP3A and VOP3B */
+    ISA_VOP3P,    /* packed and mixed precision */
+    ISA_VOP3PMAI, /* matrix instructions and AccVGPR moves */
+    ISA_DS,
+    ISA_MUBUF,
+    ISA_MTBUF,
+    ISA_FLAT,
+    ISA_GLOBAL,
+    ISA_SCRATCH,
+    ISA_FMT_COUNT
+};
+
+/* What an operand's bits mean.  The size in dwords follows from it. */
+enum isa_type {
+    ISA_T_NONE,
+    ISA_T_B8,
+    ISA_T_I8,
+    ISA_T_U8,
+    ISA_T_B16,
+    ISA_T_I16,
+    ISA_T_U16,
+    ISA_T_F16,
+    ISA_T_BF16,
+    ISA_T_B32,
+    ISA_T_I32,
+    ISA_T_U32,
+    ISA_T_F32,
+    ISA_T_B64,
+    ISA_T_I64,
+    ISA_T_U64,
+    ISA_T_F64,
+    ISA_T_PK16,  /* two 16-bit integers in a dword */
+    ISA_T_PKF16, /* two f16 in a dword */
+    ISA_T_PKBF16,
+    ISA_T_PKF32, /* two f32 in a register pair */
+    ISA_T_PKB32, /* two 32-bit integers in a register pair */
+    ISA_T_B96,
+    ISA_T_B128,
+    ISA_T_B256,
+    ISA_T_B512,
+    ISA_T_B1024,
+    ISA_T_MASK, /* a lane mask in an SGPR pair */
+    ISA_T_COUNT
+};
+
+enum isa_kind {
+    ISA_NONE,    /* absent; also "off" for saddr */
+    ISA_VGPR,    /* reg = 0..255 */
+    ISA_AGPR,    /* reg = 0..255, accumulation VGPR */
+    ISA_SGPR,    /* reg = hardware number 0..127: 102 flat_scratch, 104 xnack_mask, 106 vcc, 108 ttmp0,
+                    124 m0, 126 exec */
+    ISA_CONST,   /* value holds the expanded inline constant or literal */
+    ISA_SPECIAL, /* reg = 235..239 apertures, 251 vccz, 252 execz, 253 scc, 254 lds_direct */
+};
+
+struct isa_operand {
+    uint8_t kind;   /* enum isa_kind */
+    uint8_t type;   /* enum isa_type */
+    uint8_t dwords; /* registers it covers; 0 when absent */
+    bool literal;   /* ISA_CONST that came from a trailing literal */
+    uint16_t reg;   /* register number, or the source field's encoding for a constant */
+    uint64_t value; /* ISA_CONST: the value, in the operand's type (f16 constants as f16 bits, and so on);
+                       PK* types hold what the hardware puts in the low half, op_sel_hi decides the rest */
+};
+
+/* Indices into isa_inst.src for memory instructions. */
+enum { ISA_ADDR = 0, ISA_DATA = 1, ISA_DATA2 = 2, ISA_SBASE = 3 };
+
+/* Sub-dword selects of SDWA. */
+enum isa_sdwa { ISA_BYTE_0, ISA_BYTE_1, ISA_BYTE_2, ISA_BYTE_3, ISA_WORD_0, ISA_WORD_1, ISA_DWORD };
+enum isa_dst_unused { ISA_UNUSED_PAD, ISA_UNUSED_SEXT, ISA_UNUSED_PRESERVE };
+
+enum isa_op {
+    ISA_OP_INVALID,
+#define INST(fmt, opcode, name, ...) /* expanded in isa_ops.h: one enumerator ISA_OP_<name> a meaning */
+#include "isa_ops.h"
+    ISA_OP_COUNT
+};
+
+struct isa_inst {
+    uint16_t op;     /* enum isa_op: the meaning, the same for every encoding */
+    uint16_t row;    /* index in isa_rows[] */
+    uint8_t format;  /* enum isa_format */
+    uint8_t size;    /* bytes: 4, 8 or 12 */
+    uint16_t opcode; /* as encoded */
+
+    struct isa_operand dst;  /* VGPR or SGPR result */
+    struct isa_operand sdst; /* second result: carry out of VOP3B, VCC of add_co e32 */
+    struct isa_operand src[4];
+    struct isa_operand soffset; /* MUBUF/MTBUF/SMEM: scalar offset */
+
+    /* VALU modifiers; bit i belongs to src[i]. */
+    uint8_t neg, abs;          /* VOP3, SDWA, DPP; VOP3P: neg = neg_lo */
+    uint8_t neg_hi;            /* VOP3P */
+    uint8_t op_sel, op_sel_hi; /* bit 3 of op_sel: destination half */
+    bool clamp;
+    uint8_t omod; /* 0 none, 1 *2, 2 *4, 3 /2 */
+    uint8_t cbsz, abid, blgp; /* MAI */
+
+    bool sdwa;
+    uint8_t dst_sel, dst_unused, src_sel[2], sext; /* SDWA */
+    bool dpp;
+    uint16_t dpp_ctrl;
+    uint8_t row_mask, bank_mask;
+    bool bound_ctrl;
+
+    /* Memory modifiers. */
+    int32_t offset;   /* signed as the format has it; DS: offset0 | offset1 << 8 unless split */
+    uint8_t offset1;  /* DS two-address forms: offset0 in offset */
+    bool sc0, sc1, nt, lds, offen, idxen, gds;
+    bool imm_offset, soffset_en; /* SMEM */
+    uint8_t dfmt, nfmt;          /* MTBUF */
+
+    int32_t simm16; /* SOPK, SOPP: sign-extended */
+};
+
+/* One row of the instruction table: (format, opcode) and what it is. */
+struct isa_row {
+    const char *name; /* mnemonic without encoding suffix */
+    uint8_t format;
+    uint16_t opcode;
+    uint16_t op;
+    uint32_t flags;                       /* ISA_F_* */
+    uint8_t dst, sdst, src[4]; /* enum isa_type */
+};
+
+#endif
