@@ -4,8 +4,8 @@
  * instruction.
  *
  * Registers.  A VGPR is a row of 64 dwords.  All rows of a wave are one array,
- * so that an operand is a row number: rows 0.. are the VGPRs, AccVGPR i is row
- * acc_base + i (the unified register file), and the WAVE_TEMPS rows *before*
+ * so that an operand is a row number: rows 0..255 are the VGPRs, AccVGPR i is
+ * row WAVE_ACC + i, and the WAVE_TEMPS rows *before*
  * row 0 are scratch rows, into which exec_prepare() puts operands that are not
  * plain VGPRs (scalars broadcast, neg/abs, SDWA and DPP selects).  A lane
  * function therefore only ever reads rows.
@@ -25,6 +25,8 @@
 #include "isa/inst.h"
 
 #define WAVE_LANES 64
+#define WAVE_ACC   256 /* row of AccVGPR 0 */
+#define WAVE_ROWS  512
 
 typedef uint32_t wave_row[WAVE_LANES]; /* one VGPR */
 
@@ -96,7 +98,8 @@ struct xinst {
     uint8_t ss[3];              /* SGPR numbers of scalar sources of SALU and SMEM, 255 when constant */
     uint16_t reg[3];            /* XPREP_SGPR: the number */
     uint64_t literal[3];        /* XPREP_CONST and constant SALU sources */
-    const struct xinst *target; /* branches: where to go */
+    const struct xinst *target; /* branches: where to go; NULL when it is in another function */
+    uint64_t pc;                /* address of this instruction */
 };
 
 enum xclass { XC_VALU, XC_SALU, XC_MFMA, XC_VMEM, XC_SMEM, XC_LDS, XC_FLAT_SCRATCH, XC_BRANCH, XC_OTHER, XC_COUNT };
@@ -110,9 +113,8 @@ struct wave_stats {
 enum wave_state { WAVE_RUNNING, WAVE_BARRIER, WAVE_YIELD, WAVE_DONE, WAVE_FAULT };
 
 struct wave {
-    wave_row *v; /* row 0 = VGPR 0; 64-byte aligned; [-WAVE_TEMPS .. rows) are valid */
-    int acc_base;           /* row of AccVGPR 0 */
-    int rows;               /* VGPRs and AccVGPRs allocated */
+    wave_row *v; /* row 0 = VGPR 0; 64-byte aligned; [-WAVE_TEMPS .. WAVE_ROWS) are valid */
+    unsigned vgprs, agprs;  /* allocated */
 
     alignas(64) union {
         uint32_t s[128]; /* by hardware number: SGPRs, flat_scratch, vcc, ttmp, m0, exec */
