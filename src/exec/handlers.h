@@ -41,6 +41,9 @@ sem_lookup_fn sem_smem;
  */
 void exec_prepare(struct wave *w, const struct xinst *in);
 
+/* The value of source number `reg` (235.. apertures, vccz, execz, scc). */
+uint64_t exec_special(const struct wave *w, unsigned reg);
+
 /*
  * Merges TEMP_DST into the result rows under EXEC; applies omod, clamp, SDWA
  * dst_sel, DPP row/bank masks when in->post.  Called by VALU handlers whose

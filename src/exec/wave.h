@@ -18,6 +18,7 @@
 #ifndef EHP_EXEC_WAVE_H
 #define EHP_EXEC_WAVE_H
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -102,6 +103,9 @@ struct xinst {
     uint64_t pc;                /* address of this instruction */
 };
 
+/* xinst.ss of a scalar source that is not an SGPR. */
+enum { XSRC_SPECIAL = 254 /* in->reg[i]: 235.. apertures, vccz, execz, scc */, XSRC_CONST = 255 };
+
 enum xclass { XC_VALU, XC_SALU, XC_MFMA, XC_VMEM, XC_SMEM, XC_LDS, XC_FLAT_SCRATCH, XC_BRANCH, XC_OTHER, XC_COUNT };
 
 struct wave_stats {
@@ -130,11 +134,12 @@ struct wave {
     bool scc;
     bool mode_slow;         /* MODE's float bits are not MODE_FLOAT_PLAIN: handlers take the exact path */
     uint32_t mode;          /* MODE; change it with wave_set_mode() */
-    uint32_t trapsts, status;
-    uint32_t gpr_idx_mode;  /* which operands s_set_gpr_idx applies to (M0[15:12] of the mode) */
+    uint32_t trapsts, status, hw_id, xcc_id, gpr_alloc, lds_alloc; /* hardware registers, see hwreg.h */
+    uint32_t gpr_idx_mode;  /* operands that s_set_gpr_idx applies to: bits 0-2 sources, 3 destination */
 
     const struct xinst *next; /* where to continue; set by handlers that stop the wave */
     enum wave_state state;
+    bool slept;               /* it yielded by s_sleep: it waits for somebody */
     int budget;               /* instructions until the wave yields; branches check it */
 
     uint8_t *lds;             /* of the workgroup */
@@ -151,6 +156,11 @@ struct wave {
 static_assert(offsetof(struct wave, vcc) - offsetof(struct wave, s) == SREG_VCC * 4, "vcc is s[106]");
 static_assert(offsetof(struct wave, m0) - offsetof(struct wave, s) == SREG_M0 * 4, "m0 is s[124]");
 static_assert(offsetof(struct wave, exec) - offsetof(struct wave, s) == SREG_EXEC * 4, "exec is s[126]");
+
+/* s_sendmsg MSG_INTERRUPT: wakes whoever waits on a signal.  s_memtime: core clock cycles.  s_memrealtime: 100 MHz. */
+void wave_interrupt(struct wave *w);
+uint64_t wave_clock(const struct wave *w);
+uint64_t wave_realtime(const struct wave *w);
 
 /* Sets MODE and what is derived from it. */
 void wave_set_mode(struct wave *w, uint32_t mode);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Translated code.  The first time a wave reaches a function, the function is
+ * decoded and translated once, for all waves of the machine: an array of
+ * struct xinst in program order, with branch targets resolved inside of it.
+ *
+ * Threads: exec_code_at() and exec_code_entry() may be called from any number
+ * of threads; a translation is immutable once published.
+ */
+#ifndef EHP_EXEC_CODE_H
+#define EHP_EXEC_CODE_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "exec/handlers.h"
+
+/* One translated function, or stretch of code between known boundaries. */
+struct exec_block {
+    uint64_t start, end;
+    size_t count;
+    struct xinst *x;       /* count instructions, then a sentinel that continues at `end` */
+    struct isa_inst *isa;  /* count */
+    uint32_t *index;       /* dword offset -> instruction, UINT32_MAX inside of one */
+};
+
+/* Says where the function that contains pc begins and ends; false when pc is not in loaded code. */
+typedef bool exec_bounds_fn(void *context, uint64_t pc, uint64_t *start, uint64_t *end);
+
+struct exec_code {
+    pthread_rwlock_t lock;
+    struct exec_block **blocks; /* sorted by start */
+    size_t count, capacity;
+    exec_bounds_fn *bounds;
+    void *context;
+    unsigned level;             /* 2, 3, 4: which build of the handlers */
+    _Atomic unsigned generation; /* changes when code is dropped: thread caches look at it */
+};
+
+/* A thread's own memory of recent lookups. */
+struct exec_code_cache {
+    unsigned generation;
+    struct {
+        uint64_t pc;
+        const struct xinst *x;
+    } slot[256];
+};
+
+void exec_code_init(struct exec_code *code, exec_bounds_fn *bounds, void *context);
+void exec_code_destroy(struct exec_code *code);
+/* Forgets translations that overlap [start, end): before the code object is unloaded. */
+void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end);
+
+/* The instruction at pc; NULL when there is no code, or pc is inside of an instruction. */
+const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cache *cache, uint64_t pc);
+
+/* The same for a running wave: a bad pc is the wave's fault, reported at `in`. */
+const struct xinst *exec_code_at(struct wave *w, const struct xinst *in, uint64_t pc);
+
+#endif
