@@ -103,8 +103,9 @@ enum isa_dst_unused { ISA_UNUSED_PAD, ISA_UNUSED_SEXT, ISA_UNUSED_PRESERVE };
 
 enum isa_op {
     ISA_OP_INVALID,
-#define INST(fmt, opcode, name, ...) /* expanded in isa_ops.h: one enumerator ISA_OP_<name> a meaning */
-#include "isa_ops.h"
+#define OP(name) ISA_OP_##name, /* isa_ops.h: one a meaning, LLVM's mnemonic without encoding suffix */
+#include "isa/isa_ops.h"
+#undef OP
     ISA_OP_COUNT
 };
 
