@@ -56,8 +56,8 @@ static inline double f64_from_bits(uint64_t u)
 static inline float f16_to_f32(uint16_t h)
 {
     uint32_t magnitude = h & 0x7fffu;
-    /* As an f32 with the same fields the value is 2^-112 of what it should be, denormals included. */
-    uint32_t finite = f32_bits(f32_from_bits(magnitude << 13) * 0x1p112f);
+    uint32_t normal = (magnitude << 13) + (112u << 23), denormal = f32_bits((float)(int)magnitude * 0x1p-24f);
+    uint32_t finite = magnitude < 0x400 ? denormal : normal;
     uint32_t special = magnitude << 13 | 0x7f800000u | (magnitude > 0x7c00 ? 0x400000u : 0);
     return f32_from_bits((magnitude >= 0x7c00 ? special : finite) | (uint32_t)(h & 0x8000) << 16);
 }
@@ -120,19 +120,24 @@ static inline uint16_t bf16_from_f32(float f)
     return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
 }
 
-/* FNUZ formats to f32: the fields in f32's places are too small by 2^(127 - bias). */
+static inline float fnuz_to_f32(uint8_t x, int mantissa_bits, int bias)
+{
+    uint32_t magnitude = x & 0x7fu, shift = 23 - (uint32_t)mantissa_bits;
+    uint32_t normal = (magnitude << shift) + ((127u - (uint32_t)bias) << 23);
+    float unit = f32_from_bits((uint32_t)(128 - bias - mantissa_bits) << 23); /* the smallest denormal */
+    uint32_t denormal = f32_bits((float)(int)magnitude * unit);
+    uint32_t r = (magnitude >> mantissa_bits ? normal : denormal) | (uint32_t)(x & 0x80) << 24;
+    return f32_from_bits(x == 0x80 ? 0x7fc00000u : r);
+}
+
 static inline float fp8_to_f32(uint8_t x)
 {
-    float magnitude = f32_from_bits((uint32_t)(x & 0x7f) << 20) * 0x1p119f;
-    uint32_t r = f32_bits(magnitude) | (uint32_t)(x & 0x80) << 24;
-    return f32_from_bits(x == 0x80 ? 0x7fc00000u : r);
+    return fnuz_to_f32(x, 3, 8);
 }
 
 static inline float bf8_to_f32(uint8_t x)
 {
-    float magnitude = f32_from_bits((uint32_t)(x & 0x7f) << 21) * 0x1p111f;
-    uint32_t r = f32_bits(magnitude) | (uint32_t)(x & 0x80) << 24;
-    return f32_from_bits(x == 0x80 ? 0x7fc00000u : r);
+    return fnuz_to_f32(x, 2, 16);
 }
 
 /*

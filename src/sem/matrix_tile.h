@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operands of matrix instructions, from registers to tiles, and what all
+ * handlers do with C and D.
+ *
+ * A tile is an array of rows of 64 dwords, like VGPRs: converted elements, one
+ * a dword.  Floats are f32; integers are two i16 a dword, so that one
+ * multiply-add does two of them.
+ */
+#ifndef EHP_SEM_MATRIX_TILE_H
+#define EHP_SEM_MATRIX_TILE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sem/matrix.h"
+#include "sem/vec.h"
+
+#define MX_INLINE V_INLINE
+
+/* One step of k for a vector of results. */
+MX_INLINE vreg tile_mac(vreg a, vreg b, vreg c, enum matrix_elem type)
+{
+    return type == MX_I8 ? v_dot2(a, b, c)
+                         : v_fma(a, b, c, type != MX_F32 && type != MX_XF32 && type != MX_BF16);
+}
+
+/* Rows of a tile for `dwords` registers of a source. */
+MX_INLINE int tile_rows(enum matrix_elem type, int dwords, bool pairs)
+{
+    switch (type) {
+    case MX_F32:
+    case MX_XF32:
+        return dwords;
+    case MX_F16:
+    case MX_BF16:
+        return 2 * dwords;
+    case MX_I8:
+        return pairs ? 2 * dwords : 4 * dwords;
+    default:
+        return 4 * dwords;
+    }
+}
+
+/* Round to nearest even at bit 13: what xf32 keeps of an f32. */
+MX_INLINE uint32_t xf32_round(uint32_t x)
+{
+    uint32_t rounded = (x + 0xfff + (x >> 13 & 1)) & ~0x1fffu;
+    return (x & 0x7fffffffu) > 0x7f800000u ? x : rounded;
+}
+
+/*
+ * Converts `dwords` registers.  f32 needs no conversion and is used in place.
+ * i8 becomes pairs of i16, or (for !pairs) single i16 with zero above, so that a
+ * dot product with it has one term.
+ */
+MX_INLINE const wave_row *tile_load(wave_row *tile, const wave_row *src, int dwords, enum matrix_elem type,
+                                    bool pairs)
+{
+    if (type == MX_F32)
+        return src;
+    for (int r = 0; r < dwords; r++) {
+        const uint32_t *p = src[r];
+        if (type == MX_F16) {
+            for (int l = 0; l < WAVE_LANES; l += VL)
+                v_f16_to_f32(&tile[2 * r][l], &tile[2 * r + 1][l], p + l);
+            continue;
+        }
+        for (int l = 0; l < WAVE_LANES; l++) {
+            uint32_t x = p[l];
+            switch (type) {
+            case MX_XF32:
+                tile[r][l] = xf32_round(x);
+                break;
+            case MX_BF16:
+                tile[2 * r][l] = x << 16;
+                tile[2 * r + 1][l] = x & 0xffff0000u;
+                break;
+            case MX_FP8:
+                for (int e = 0; e < 4; e++)
+                    tile[4 * r + e][l] = f32_bits(fp8_to_f32((uint8_t)(x >> 8 * e)));
+                break;
+            case MX_BF8:
+                for (int e = 0; e < 4; e++)
+                    tile[4 * r + e][l] = f32_bits(bf8_to_f32((uint8_t)(x >> 8 * e)));
+                break;
+            default: /* MX_I8 */
+                if (pairs) {
+                    tile[2 * r][l] = (uint32_t)(int8_t)x << 0 & 0xffff;
+                    tile[2 * r][l] |= (uint32_t)(int8_t)(x >> 8) << 16;
+                    tile[2 * r + 1][l] = (uint32_t)(int8_t)(x >> 16) & 0xffff;
+                    tile[2 * r + 1][l] |= (uint32_t)(int8_t)(x >> 24) << 16;
+                } else {
+                    for (int e = 0; e < 4; e++)
+                        tile[4 * r + e][l] = (uint32_t)(int8_t)(x >> 8 * e) & 0xffff;
+                }
+            }
+        }
+    }
+    return tile;
+}
+
+/* Which lane's A or B a lane gets; matrix.h has the rules. */
+MX_INLINE int tile_a_lane(int lane, int m, int blocks, int cbsz, int abid)
+{
+    int block = lane / m % blocks, group = (1 << cbsz) - 1;
+    return lane + m * ((block & ~group) + (abid & group) - block);
+}
+
+MX_INLINE int tile_b_lane(int lane, int blgp)
+{
+    switch (blgp) {
+    case 1:
+        return lane & 31;
+    case 2:
+        return lane | 32;
+    case 3:
+        return (lane + 16) & 63;
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+        return (lane & 15) | (blgp - 4) << 4;
+    default:
+        return lane;
+    }
+}
+
+/* The source's registers, lanes permuted when CBSZ or BLGP ask for it. */
+MX_INLINE const wave_row *tile_a(wave_row *copy, const wave_row *src, int dwords, const struct isa_inst *inst,
+                                 int m, int blocks)
+{
+    if (!inst->cbsz || 1 << inst->cbsz > blocks)
+        return src;
+    for (int r = 0; r < dwords; r++)
+        for (int l = 0; l < WAVE_LANES; l++)
+            copy[r][l] = src[r][tile_a_lane(l, m, blocks, inst->cbsz, inst->abid)];
+    return copy;
+}
+
+MX_INLINE const wave_row *tile_b(wave_row *copy, const wave_row *src, int dwords, const struct isa_inst *inst)
+{
+    if (!inst->blgp)
+        return src;
+    for (int r = 0; r < dwords; r++)
+        for (int l = 0; l < WAVE_LANES; l++)
+            copy[r][l] = src[r][tile_b_lane(l, inst->blgp)];
+    return copy;
+}
+
+/*
+ * C's registers.  They may be D's, or else must not be changed by writing D:
+ * then, and when C is a constant, this is a copy.
+ */
+MX_INLINE const wave_row *tile_c(wave_row *copy, const struct wave *w, const struct xinst *in, int dwords,
+                                 bool f64)
+{
+    const struct isa_operand *c = &in->isa->src[2];
+    if (c->kind == ISA_CONST) {
+        for (int r = 0; r < dwords; r++) {
+            uint32_t value = (uint32_t)(f64 && r & 1 ? c->value >> 32 : c->value);
+            for (int l = 0; l < WAVE_LANES; l++)
+                copy[r][l] = value;
+        }
+        return copy;
+    }
+    const wave_row *src = w->v + in->s[2];
+    if (in->s[2] == in->d || abs(in->s[2] - in->d) >= dwords)
+        return src;
+    memcpy(copy, src, sizeof(wave_row) * (size_t)dwords);
+    return copy;
+}
+
+/* Some result is a NaN: all of them become the one that the matrix cores make. */
+MX_INLINE void tile_fix_nans(wave_row *d, int dwords)
+{
+    for (int r = 0; r < dwords; r++)
+        for (int l = 0; l < WAVE_LANES; l++)
+            d[r][l] = (d[r][l] & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : d[r][l];
+}
+
+#endif

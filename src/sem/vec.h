@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Vectors of dwords as wide as the instruction set level of the host that this
+ * file is compiled for has them, with the few operations that the matrix and
+ * packed handlers need and the compiler would not find in a loop.
+ */
+#ifndef EHP_SEM_VEC_H
+#define EHP_SEM_VEC_H
+
+#include <immintrin.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/minifloat.h"
+
+#define V_INLINE static inline __attribute__((always_inline))
+
+#if defined(__AVX512F__)
+
+#define VL 16 /* dwords in a vector */
+typedef __m512i vreg;
+typedef __mmask16 vnans;
+
+V_INLINE vreg v_load(const uint32_t *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+V_INLINE void v_store(uint32_t *p, vreg v)
+{
+    _mm512_storeu_si512(p, v);
+}
+
+V_INLINE vreg v_set1(uint32_t x)
+{
+    return _mm512_set1_epi32((int)x);
+}
+
+V_INLINE vreg v_fma(vreg a, vreg b, vreg c, bool exact_products)
+{
+    (void)exact_products;
+    return _mm512_castps_si512(
+        _mm512_fmadd_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c)));
+}
+
+V_INLINE vreg v_dot2(vreg a, vreg b, vreg c)
+{
+    return _mm512_add_epi32(_mm512_madd_epi16(a, b), c);
+}
+
+/* Adds to `nans` which of a's or b's elements are NaNs. */
+V_INLINE vnans v_nans(vnans nans, vreg a, vreg b)
+{
+    return nans | _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q);
+}
+
+V_INLINE bool v_any(vnans nans)
+{
+    return nans != 0;
+}
+
+/* Every element of a group of four becomes its i-th. */
+V_INLINE vreg v_quad(vreg a, int i)
+{
+    return i == 0   ? _mm512_shuffle_epi32(a, 0x00)
+           : i == 1 ? _mm512_shuffle_epi32(a, 0x55)
+           : i == 2 ? _mm512_shuffle_epi32(a, 0xaa)
+                    : _mm512_shuffle_epi32(a, 0xff);
+}
+
+V_INLINE void v_f16_to_f32(uint32_t *low, uint32_t *high, const uint32_t *p)
+{
+    __m512i x = v_load(p);
+    v_store(low, _mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(x))));
+    v_store(high, _mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(x, 16)))));
+}
+
+/* VL consecutive halves, not deinterleaved. */
+V_INLINE vreg v_from_f16(const uint16_t *p)
+{
+    return _mm512_castps_si512(_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p)));
+}
+
+V_INLINE void v_to_f16(uint16_t *p, vreg v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p,
+                        _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT));
+}
+
+#elif defined(__AVX2__)
+
+#define VL 8
+typedef __m256i vreg;
+typedef __m256 vnans;
+
+V_INLINE vreg v_load(const uint32_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+
+V_INLINE void v_store(uint32_t *p, vreg v)
+{
+    _mm256_storeu_si256((__m256i *)p, v);
+}
+
+V_INLINE vreg v_set1(uint32_t x)
+{
+    return _mm256_set1_epi32((int)x);
+}
+
+V_INLINE vreg v_fma(vreg a, vreg b, vreg c, bool exact_products)
+{
+    (void)exact_products;
+    return _mm256_castps_si256(
+        _mm256_fmadd_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(c)));
+}
+
+V_INLINE vreg v_dot2(vreg a, vreg b, vreg c)
+{
+    return _mm256_add_epi32(_mm256_madd_epi16(a, b), c);
+}
+
+V_INLINE vnans v_nans(vnans nans, vreg a, vreg b)
+{
+    return _mm256_or_ps(nans, _mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_UNORD_Q));
+}
+
+V_INLINE bool v_any(vnans nans)
+{
+    return _mm256_movemask_ps(nans) != 0;
+}
+
+V_INLINE vreg v_quad(vreg a, int i)
+{
+    return i == 0   ? _mm256_shuffle_epi32(a, 0x00)
+           : i == 1 ? _mm256_shuffle_epi32(a, 0x55)
+           : i == 2 ? _mm256_shuffle_epi32(a, 0xaa)
+                    : _mm256_shuffle_epi32(a, 0xff);
+}
+
+V_INLINE void v_f16_to_f32(uint32_t *low, uint32_t *high, const uint32_t *p)
+{
+    __m256i x = v_load(p), l = _mm256_and_si256(x, _mm256_set1_epi32(0xffff)), h = _mm256_srli_epi32(x, 16);
+    /* Packing works within 128-bit lanes: put the quarters in order. */
+    __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(l, h), 0xd8);
+    v_store(low, _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed))));
+    v_store(high, _mm256_castps_si256(_mm256_cvtph_ps(_mm256_extracti128_si256(packed, 1))));
+}
+
+V_INLINE vreg v_from_f16(const uint16_t *p)
+{
+    return _mm256_castps_si256(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p)));
+}
+
+V_INLINE void v_to_f16(uint16_t *p, vreg v)
+{
+    _mm_storeu_si128((__m128i *)(void *)p,
+                     _mm256_cvtps_ph(_mm256_castsi256_ps(v), _MM_FROUND_TO_NEAREST_INT));
+}
+
+#else
+
+#define VL 4
+typedef __m128i vreg;
+typedef __m128 vnans;
+
+V_INLINE vreg v_load(const uint32_t *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+
+V_INLINE void v_store(uint32_t *p, vreg v)
+{
+    _mm_storeu_si128((__m128i *)p, v);
+}
+
+V_INLINE vreg v_set1(uint32_t x)
+{
+    return _mm_set1_epi32((int)x);
+}
+
+/* No FMA here: an exact product needs none, other types pay for a call of the C library. */
+V_INLINE vreg v_fma(vreg a, vreg b, vreg c, bool exact_products)
+{
+    __m128 x = _mm_castsi128_ps(a), y = _mm_castsi128_ps(b), z = _mm_castsi128_ps(c);
+    if (exact_products)
+        return _mm_castps_si128(_mm_add_ps(_mm_mul_ps(x, y), z));
+    for (int i = 0; i < VL; i++)
+        z[i] = fmaf(x[i], y[i], z[i]);
+    return _mm_castps_si128(z);
+}
+
+V_INLINE vreg v_dot2(vreg a, vreg b, vreg c)
+{
+    return _mm_add_epi32(_mm_madd_epi16(a, b), c);
+}
+
+V_INLINE vnans v_nans(vnans nans, vreg a, vreg b)
+{
+    return _mm_or_ps(nans, _mm_cmpunord_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b)));
+}
+
+V_INLINE bool v_any(vnans nans)
+{
+    return _mm_movemask_ps(nans) != 0;
+}
+
+V_INLINE vreg v_quad(vreg a, int i)
+{
+    return i == 0   ? _mm_shuffle_epi32(a, 0x00)
+           : i == 1 ? _mm_shuffle_epi32(a, 0x55)
+           : i == 2 ? _mm_shuffle_epi32(a, 0xaa)
+                    : _mm_shuffle_epi32(a, 0xff);
+}
+
+V_INLINE void v_f16_to_f32(uint32_t *low, uint32_t *high, const uint32_t *p)
+{
+    for (int i = 0; i < VL; i++) {
+        low[i] = f32_bits(f16_to_f32((uint16_t)p[i]));
+        high[i] = f32_bits(f16_to_f32((uint16_t)(p[i] >> 16)));
+    }
+}
+
+V_INLINE vreg v_from_f16(const uint16_t *p)
+{
+    uint32_t f[VL];
+    for (int i = 0; i < VL; i++)
+        f[i] = f32_bits(f16_to_f32(p[i]));
+    return v_load(f);
+}
+
+V_INLINE void v_to_f16(uint16_t *p, vreg v)
+{
+    uint32_t f[VL];
+    v_store(f, v);
+    for (int i = 0; i < VL; i++)
+        p[i] = f16_from_f32(f32_from_bits(f[i]));
+}
+
+#endif
+
+#endif
