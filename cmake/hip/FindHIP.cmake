@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+# find_package(HIP) in module mode, for projects from before CMake knew the HIP language: defines
+# hip_add_executable(), hip_add_library(), hip_include_directories() and hip_prepare_target_commands() users'
+# variables HIP_HIPCC_FLAGS, HIP_CLANG_FLAGS and their _DEBUG and _RELEASE kinds.
+get_filename_component(_ehp_tree "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+if(NOT EXISTS "${_ehp_tree}/share/hip/ehp") # found through the tree's own cmake/hip
+  get_filename_component(_ehp_tree "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+endif()
+if(NOT EXISTS "${_ehp_tree}/share/hip/ehp")
+  get_filename_component(_ehp_tree "${CMAKE_CURRENT_LIST_DIR}/../../ehp/rocm" ABSOLUTE)
+endif()
+
+set(HIP_ROOT_DIR "${_ehp_tree}" CACHE PATH "HIP installed location")
+set(HIP_HIPCC_EXECUTABLE "${_ehp_tree}/bin/hipcc" CACHE FILEPATH "hipcc")
+set(HIP_HIPCONFIG_EXECUTABLE "${_ehp_tree}/bin/hipconfig" CACHE FILEPATH "hipconfig")
+set(HIP_PLATFORM amd)
+set(HIP_COMPILER clang)
+set(HIP_RUNTIME rocclr)
+file(STRINGS "${_ehp_tree}/share/hip/version" _ehp_lines REGEX "^HIP_VERSION_(MAJOR|MINOR|PATCH)=")
+string(REGEX REPLACE "HIP_VERSION_[A-Z]+=" "" _ehp_lines "${_ehp_lines}")
+string(REPLACE ";" "." HIP_VERSION "${_ehp_lines}")
+list(GET _ehp_lines 0 HIP_VERSION_MAJOR)
+list(GET _ehp_lines 1 HIP_VERSION_MINOR)
+list(GET _ehp_lines 2 HIP_VERSION_PATCH)
+
+set(HIP_INCLUDE_DIRS "${_ehp_tree}/include")
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(HIP REQUIRED_VARS HIP_ROOT_DIR HIP_HIPCC_EXECUTABLE VERSION_VAR HIP_VERSION)
+
+# Compiles the HIP sources of a target with hipcc; the other files go on as they are. Flags that follow HIPCC_OPTIONS,
+# CLANG_OPTIONS and NVCC_OPTIONS are for the compiler of that name.
+macro(_ehp_split_arguments _sources _options _kind)
+  set(${_sources})
+  set(${_options})
+  set(${_kind})
+  set(_ehp_mode source)
+  foreach(_ehp_word ${ARGN})
+    if("x${_ehp_word}" MATCHES "^x(HIPCC_OPTIONS|CLANG_OPTIONS)$")
+      set(_ehp_mode option)
+    elseif("x${_ehp_word}" MATCHES "^x(HCC_OPTIONS|NVCC_OPTIONS)$")
+      set(_ehp_mode ignore)
+    elseif("x${_ehp_word}" MATCHES "^x(DEBUG|RELEASE|RELWITHDEBINFO|MINSIZEREL)$")
+      # per-configuration options are taken for all
+    elseif("x${_ehp_word}" MATCHES "^x(STATIC|SHARED|MODULE|EXCLUDE_FROM_ALL|WIN32|MACOSX_BUNDLE)$")
+      list(APPEND ${_kind} ${_ehp_word})
+    elseif(_ehp_mode STREQUAL "option")
+      list(APPEND ${_options} "${_ehp_word}")
+    elseif(_ehp_mode STREQUAL "source")
+      list(APPEND ${_sources} "${_ehp_word}")
+    endif()
+  endforeach()
+endmacro()
+
+function(_ehp_compile_sources _target _result _pic)
+  _ehp_split_arguments(_sources _options _kind ${ARGN})
+  set(_objects)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" _build)
+  set(_flags ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${_build}})
+  separate_arguments(_flags UNIX_COMMAND "${_flags}")
+  if(CMAKE_CXX_STANDARD)
+    list(APPEND _flags "-std=c++${CMAKE_CXX_STANDARD}")
+  endif()
+  list(APPEND _flags ${HIP_HIPCC_FLAGS} ${HIP_CLANG_FLAGS} ${HIP_HIPCC_FLAGS_${_build}} ${HIP_CLANG_FLAGS_${_build}}
+    ${_options})
+  if(_pic)
+    list(APPEND _flags -fPIC)
+  endif()
+  set(_includes "$<TARGET_PROPERTY:${_target},INCLUDE_DIRECTORIES>")
+  set(_defines "$<TARGET_PROPERTY:${_target},COMPILE_DEFINITIONS>")
+  foreach(_source ${_sources})
+    get_source_file_property(_format "${_source}" HIP_SOURCE_PROPERTY_FORMAT)
+    get_filename_component(_suffix "${_source}" EXT)
+    if(_format OR _suffix MATCHES "\\.(hip|cu|cpp|cc|cxx|C)$")
+      get_filename_component(_path "${_source}" ABSOLUTE)
+      get_filename_component(_name "${_source}" NAME)
+      string(MD5 _hash "${_path}")
+      string(SUBSTRING "${_hash}" 0 8 _hash)
+      set(_object "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${_target}.dir/${_name}.${_hash}.o")
+      add_custom_command(OUTPUT "${_object}"
+        COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${_target}.dir"
+        COMMAND "${HIP_HIPCC_EXECUTABLE}" -c -x hip "${_path}" -o "${_object}" ${_flags}
+          "$<$<BOOL:${_includes}>:-I$<JOIN:${_includes},;-I>>" "$<$<BOOL:${_defines}>:-D$<JOIN:${_defines},;-D>>"
+          ${_EHP_HIP_INCLUDES}
+        DEPENDS "${_path}" COMMAND_EXPAND_LISTS VERBATIM COMMENT "Building HIP object ${_name}.o")
+      set_source_files_properties("${_object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+      list(APPEND _objects "${_object}")
+    else()
+      list(APPEND _objects "${_source}")
+    endif()
+  endforeach()
+  set(${_result} ${_kind} ${_objects} PARENT_SCOPE)
+endfunction()
+
+macro(hip_include_directories)
+  foreach(_ehp_dir ${ARGN})
+    list(APPEND _EHP_HIP_INCLUDES "-I${_ehp_dir}")
+  endforeach()
+endmacro()
+
+set(_EHP_HIP_LINK "${HIP_HIPCC_EXECUTABLE} <FLAGS> <CMAKE_CXX_LINK_FLAGS> <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
+set(CMAKE_HIP_LINK_EXECUTABLE "${_EHP_HIP_LINK}")
+
+function(hip_add_executable _target)
+  _ehp_compile_sources(${_target} _files FALSE ${ARGN})
+  add_executable(${_target} ${_files})
+  set_target_properties(${_target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(${_target} PRIVATE "${HIP_INCLUDE_DIRS}")
+  _ehp_link_runtime(${_target})
+endfunction()
+
+function(hip_add_library _target)
+  _ehp_compile_sources(${_target} _files TRUE ${ARGN})
+  add_library(${_target} ${_files})
+  set_target_properties(${_target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(${_target} PRIVATE "${HIP_INCLUDE_DIRS}")
+  _ehp_link_runtime(${_target})
+endfunction()
+
+function(_ehp_link_runtime _target)
+  get_filename_component(_library "${HIP_ROOT_DIR}/lib/libamdhip64.so" REALPATH)
+  target_link_libraries(${_target} "${_library}")
+endfunction()

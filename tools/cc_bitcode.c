@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// Completes the device libraries. Debian's rocm-device-libs are from LLVM 15: modules for the newer processors
+// and for code object version 6 are missing. Each is one constant, so it is assembled here and put with links
+// to the others into one directory, as clang's driver wants them (clang: HIP Support, "Device Library").
+#include "cc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *find_device_libs(void)
+{
+    static const char *const dirs[] = {
+        "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
+        "/usr/lib/amdgcn/bitcode",
+        "/usr/lib64/amdgcn/bitcode",
+        "/usr/share/amdgcn/bitcode",
+        "/opt/rocm/amdgcn/bitcode",
+    };
+    const char *wanted = getenv("EHP_DEVICE_LIBS");
+    if (wanted && *wanted)
+        return wanted;
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        char *path = cc_format("%s/ocml.bc", dirs[i]);
+        bool found = cc_can_read(path);
+        free(path);
+        if (found)
+            return dirs[i];
+    }
+    return NULL;
+}
+
+static int make_dirs(const char *path)
+{
+    char *copy = cc_copy(path);
+    int status = 0;
+    for (char *s = copy + 1; status == 0; s++) {
+        bool end = *s == 0;
+        if (*s != '/' && !end)
+            continue;
+        *s = 0;
+        if (mkdir(copy, 0777) && errno != EEXIST)
+            status = -1;
+        if (end)
+            break;
+        *s = '/';
+    }
+    free(copy);
+    return status;
+}
+
+// Links every module of from into dir. Several compilers of one parallel make may do this at once, so an
+// existing link is as good as ours.
+static int link_modules(const char *dir, const char *from)
+{
+    DIR *d = opendir(from);
+    if (!d)
+        return -1;
+    int status = 0;
+    for (struct dirent *e; (e = readdir(d)) && status == 0;) {
+        size_t n = strlen(e->d_name);
+        if (n < 4 || strcmp(e->d_name + n - 3, ".bc") != 0)
+            continue;
+        char *target = cc_format("%s/%s", from, e->d_name), *name = cc_format("%s/%s", dir, e->d_name);
+        if (!cc_can_read(name)) {
+            unlink(name); // a link whose target has gone
+            if (symlink(target, name) && errno != EEXIST)
+                status = -1;
+        }
+        free(target);
+        free(name);
+    }
+    closedir(d);
+    return status;
+}
+
+// Writes the module that holds one i32 constant. The compiler writes to a name of our own; rename() then makes
+// the module appear whole.
+static int make_constant(const struct cc_places *p, const char *dir, const char *module, const char *symbol,
+                         int value)
+{
+    char *source = cc_format("%s/.%s.%ld.ll", dir, module, (long)getpid());
+    char *object = cc_format("%s/.%s.%ld.bc", dir, module, (long)getpid());
+    char *final = cc_format("%s/%s.bc", dir, module);
+    int status = -1;
+    FILE *f = fopen(source, "we");
+    if (f) {
+        fprintf(f,
+                "target triple = \"amdgcn-amd-amdhsa\"\n"
+                "@%s = linkonce_odr protected local_unnamed_addr addrspace(4) constant i32 %d, align 4\n",
+                symbol, value);
+        if (fclose(f) == 0) {
+            pid_t child = fork();
+            if (child == 0) {
+                execl(p->clang, p->clang, "--target=amdgcn-amd-amdhsa", "-nogpulib", "-Wno-override-module", "-x",
+                      "ir", source, "-c", "-emit-llvm", "-o", object, (char *)NULL);
+                _exit(127);
+            }
+            int code = 0;
+            if (child > 0 && waitpid(child, &code, 0) == child && code == 0 && rename(object, final) == 0)
+                status = 0;
+        }
+        unlink(source);
+    }
+    if (status)
+        fprintf(stderr, "ehp cc: cannot make %s: %s\n", final, strerror(errno));
+    free(source);
+    free(object);
+    free(final);
+    return status;
+}
+
+// "9402" for "942", "9400" for "9-4-generic": 1000 * major + 100 * minor + stepping (ROCm-Device-Libs, oclc/).
+// -1 for what is no processor's number.
+static int isa_version(const char *name)
+{
+    if (strstr(name, "-generic")) {
+        char *end;
+        long major = strtol(name, &end, 10), minor = 0;
+        if (*end == '-' && isdigit((unsigned char)end[1]))
+            minor = strtol(end + 1, &end, 10);
+        return strcmp(end, "-generic") == 0 && major > 0 && major < 100 ? (int)(1000 * major + 100 * minor) : -1;
+    }
+    // gfx90a: the last digit is the stepping and the one before the minor version, both hexadecimal.
+    size_t n = strlen(name);
+    if (n < 3 || n > 4 || strspn(name, "0123456789abcdef") != n)
+        return -1;
+    long number = strtol(name, NULL, 16), major = n == 4 ? 10 * (number >> 12 & 15) : 0;
+    major += number >> 8 & 15;
+    return (int)(1000 * major + 100 * (number >> 4 & 15) + (number & 15));
+}
+
+static int add_module(const struct cc_places *p, const char *dir, const char *module, const char *symbol, int value)
+{
+    char *path = cc_format("%s/%s.bc", dir, module);
+    bool there = cc_can_read(path);
+    free(path);
+    return there ? 0 : make_constant(p, dir, module, symbol, value);
+}
+
+// The name of the module for an --offload-arch value; NULL when it names no processor. Features after a colon
+// do not matter.
+static char *isa_module(const char *arch, int *version)
+{
+    if (strncmp(arch, "gfx", 3) != 0)
+        return NULL;
+    char *name = cc_copy(arch + 3);
+    name[strcspn(name, ":")] = 0;
+    *version = isa_version(name);
+    char *module = *version > 0 ? cc_format("oclc_isa_version_%s", name) : NULL;
+    free(name);
+    return module;
+}
+
+static bool complete(const char *dir, const struct cc_args *archs)
+{
+    static const char *const always[] = {"ocml", "ockl", "oclc_isa_version_942", "oclc_abi_version_600"};
+    bool all = true;
+    for (size_t i = 0; i < sizeof always / sizeof *always && all; i++) {
+        char *path = cc_format("%s/%s.bc", dir, always[i]);
+        all = cc_can_read(path);
+        free(path);
+    }
+    for (size_t i = 0; i < archs->n && all; i++) {
+        int version;
+        char *module = isa_module(archs->v[i], &version);
+        if (module) {
+            char *path = cc_format("%s/%s.bc", dir, module);
+            all = cc_can_read(path);
+            free(path);
+        }
+        free(module);
+    }
+    return all;
+}
+
+static int fill(const struct cc_places *p, const char *dir, const struct cc_args *archs)
+{
+    const char *from = find_device_libs();
+    if (!from) {
+        fputs("ehp cc: no AMD device libraries; on Debian: apt-get install rocm-device-libs\n"
+              "EHP_DEVICE_LIBS=/path/to/amdgcn/bitcode names others.\n",
+              stderr);
+        return -1;
+    }
+    if (make_dirs(dir) || link_modules(dir, from)) {
+        fprintf(stderr, "ehp cc: cannot fill %s: %s\n", dir, strerror(errno));
+        return -1;
+    }
+    static const struct {
+        const char *module, *symbol;
+        int value;
+    } always[] = {
+        {"oclc_isa_version_942", "__oclc_ISA_version", 9402},
+        {"oclc_abi_version_400", "__oclc_ABI_version", 400},
+        {"oclc_abi_version_500", "__oclc_ABI_version", 500},
+        {"oclc_abi_version_600", "__oclc_ABI_version", 600},
+    };
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (add_module(p, dir, always[i].module, always[i].symbol, always[i].value))
+            return -1;
+    int status = 0;
+    for (size_t i = 0; i < archs->n && status == 0; i++) {
+        int version;
+        char *module = isa_module(archs->v[i], &version);
+        if (module)
+            status = add_module(p, dir, module, "__oclc_ISA_version", version);
+        free(module);
+    }
+    return status;
+}
+
+int cc_bitcode_make(const struct cc_places *p, const char *dir)
+{
+    struct cc_args none = {0};
+    return fill(p, dir, &none);
+}
+
+int cc_bitcode_prepare(struct cc_places *p, const struct cc_args *archs)
+{
+    snprintf(p->bitcode, sizeof p->bitcode, "%.4000s/amdgcn/bitcode", p->tree);
+    if (complete(p->bitcode, archs))
+        return 0;
+    // An installation that belongs to root cannot be completed now; the user's cache can.
+    if (access(p->bitcode, W_OK) != 0) {
+        const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+        if (cache && *cache == '/')
+            snprintf(p->bitcode, sizeof p->bitcode, "%.4000s/ehp/bitcode", cache);
+        else if (home && *home == '/' && access(home, W_OK) == 0)
+            snprintf(p->bitcode, sizeof p->bitcode, "%.4000s/.cache/ehp/bitcode", home);
+        else
+            snprintf(p->bitcode, sizeof p->bitcode, "/tmp/ehp-%ld/bitcode", (long)getuid());
+        // Code from a directory that somebody else owns must not get into this user's programs.
+        struct stat st;
+        if (stat(p->bitcode, &st) == 0 && st.st_uid != getuid()) {
+            fprintf(stderr, "ehp cc: %s belongs to another user; set XDG_CACHE_HOME\n", p->bitcode);
+            return -1;
+        }
+        if (complete(p->bitcode, archs))
+            return 0;
+    }
+    return fill(p, p->bitcode, archs);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The parts of the `ehp` command: one function per subcommand, called with argv[0] being the
+// subcommand's own name.
+#ifndef TOOLS_TOOL_H
+#define TOOLS_TOOL_H
+
+typedef int tool_fn(int argc, char **argv);
+
+// `ehp cc`: hipcc's command line over clang. Returns only when nothing was to be executed.
+int tool_cc(int argc, char **argv);
+// `ehp config`: what hipconfig prints.
+int tool_config(int argc, char **argv);
+
+// Links to the command under other names behave as the program of that name: hipcc, hipconfig, amdclang++,
+// clang++ and the LLVM tools of a ROCm tree. NULL for any other name.
+tool_fn *tool_find_alias(const char *argv0);
+
+#endif
