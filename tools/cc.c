@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `ehp cc`: hipcc's command line over clang. Sources become HIP by their suffix as hipcc takes them, our headers,
-// device libraries and runtime are put in front of the system's, and clang does the rest.
+// `ehp cc`: hipcc's command line over clang. Sources become HIP by their suffix as hipcc takes them, our
+// headers, device libraries and runtime are put in front of the system's, and clang does the rest.
 #include "cc.h"
 #include "tool.h"
 
@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 struct cc_job {
-    struct cc_args args;   // the user's words in their order, with -x put in
-    struct cc_args archs;  // values of --offload-arch
-    char *rocm;            // --rocm-path: another ROCm's compiler and headers
-    bool link;             // false after -c, -S, -E and their like
+    struct cc_args args;  // the user's words in their order, with -x put in
+    struct cc_args archs; // values of --offload-arch
+    char *rocm;           // --rocm-path: another ROCm's compiler and headers
+    bool link;            // false after -c, -S, -E and their like
     bool has_hip, has_host, has_input;
     bool has_optimise, rdc, user_bitcode, quiet;
 };
@@ -25,14 +25,52 @@ enum source { SOURCE_NONE, SOURCE_HIP, SOURCE_CXX, SOURCE_C };
 static bool takes_value(const char *arg)
 {
     static const char *const list[] = {
-        "-o",           "-I",          "-D",          "-U",         "-L",           "-l",
-        "-include",     "-imacros",    "-isystem",    "-iquote",    "-idirafter",   "-isysroot",
-        "-iprefix",     "-iwithprefix", "-iwithprefixbefore", "-include-pch", "-MF", "-MT",
-        "-MQ",          "-MJ",         "-Xlinker",    "-Xclang",    "-Xassembler",  "-Xpreprocessor",
-        "-Xanalyzer",   "-mllvm",      "-T",          "-u",         "-z",           "-e",
-        "-target",      "-arch",       "-framework",  "--param",    "-Xarch_device", "-Xarch_host",
-        "-Xoffload-linker", "-Xcuda-fatbinary", "-Xcuda-ptxas", "-working-directory", "--sysroot", "-G",
-        "-rpath",       "-stdlib++-isystem", "-cxx-isystem", "-dumpdir",
+        "-o",
+        "-I",
+        "-D",
+        "-U",
+        "-L",
+        "-l",
+        "-include",
+        "-imacros",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-isysroot",
+        "-iprefix",
+        "-iwithprefix",
+        "-iwithprefixbefore",
+        "-include-pch",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-MJ",
+        "-Xlinker",
+        "-Xclang",
+        "-Xassembler",
+        "-Xpreprocessor",
+        "-Xanalyzer",
+        "-mllvm",
+        "-T",
+        "-u",
+        "-z",
+        "-e",
+        "-target",
+        "-arch",
+        "-framework",
+        "--param",
+        "-Xarch_device",
+        "-Xarch_host",
+        "-Xoffload-linker",
+        "-Xcuda-fatbinary",
+        "-Xcuda-ptxas",
+        "-working-directory",
+        "--sysroot",
+        "-G",
+        "-rpath",
+        "-stdlib++-isystem",
+        "-cxx-isystem",
+        "-dumpdir",
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(arg, list[i]) == 0)
@@ -43,9 +81,18 @@ static bool takes_value(const char *arg)
 // Options after which clang does not link.
 static bool stops_before_link(const char *arg)
 {
-    static const char *const list[] = {"-c",  "-S",  "-E", "-M", "-MM", "-fsyntax-only", "--precompile",
-                                       "-emit-llvm", "--emit-static-lib", "--cuda-device-only",
-                                       "--offload-device-only", "--hip-device-only"};
+    static const char *const list[] = {"-c",
+                                       "-S",
+                                       "-E",
+                                       "-M",
+                                       "-MM",
+                                       "-fsyntax-only",
+                                       "--precompile",
+                                       "-emit-llvm",
+                                       "--emit-static-lib",
+                                       "--cuda-device-only",
+                                       "--offload-device-only",
+                                       "--hip-device-only"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(arg, list[i]) == 0)
             return true;
@@ -58,9 +105,10 @@ static enum source source_kind(const char *name)
         const char *suffix;
         enum source kind;
     } list[] = {
-        {"hip", SOURCE_HIP}, {"cu", SOURCE_HIP},  {"cuh", SOURCE_HIP}, {"cpp", SOURCE_CXX}, {"cc", SOURCE_CXX},
-        {"cxx", SOURCE_CXX}, {"C", SOURCE_CXX},   {"cp", SOURCE_CXX},  {"CPP", SOURCE_CXX}, {"c++", SOURCE_CXX},
-        {"c", SOURCE_C},     {"hpp", SOURCE_CXX}, {"hxx", SOURCE_CXX},
+        {"hip", SOURCE_HIP}, {"cu", SOURCE_HIP},  {"cuh", SOURCE_HIP}, {"cpp", SOURCE_CXX},
+        {"cc", SOURCE_CXX},  {"cxx", SOURCE_CXX}, {"C", SOURCE_CXX},   {"cp", SOURCE_CXX},
+        {"CPP", SOURCE_CXX}, {"c++", SOURCE_CXX}, {"c", SOURCE_C},     {"hpp", SOURCE_CXX},
+        {"hxx", SOURCE_CXX},
     };
     const char *slash = strrchr(name, '/'), *dot = strrchr(slash ? slash : name, '.');
     for (size_t i = 0; dot && i < sizeof list / sizeof *list; i++)
@@ -242,9 +290,12 @@ static void check_archs(struct cc_job *job)
     for (size_t i = 0; i < job->archs.n; i++)
         if (starts(job->archs.v[i], "gfx942") || starts(job->archs.v[i], "gfx9-4-generic"))
             return;
-    if (job->has_hip && !job->quiet)
-        fprintf(stderr, "ehp cc: note: building for %s only; MI300A and MI300X run code for gfx942\n",
-                job->archs.v[0]);
+    if (!job->has_hip || job->quiet)
+        return;
+    fputs("ehp cc: note: building for", stderr);
+    for (size_t i = 0; i < job->archs.n; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", job->archs.v[i]);
+    fputs(" only; MI300A and MI300X run code for gfx942\n", stderr);
 }
 
 static int read_environment(struct cc_job *job, const char *name)
@@ -327,17 +378,21 @@ static bool answer_question(const struct cc_args *words, struct cc_places *place
         }
         if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
             puts("usage: ehp cc [options] file...\n"
-                 "Compiles and links HIP, C++ and C for the chips that EHP simulates; takes hipcc's options.\n\n"
+                 "Compiles and links HIP, C++ and C for the chips that EHP simulates; takes hipcc's "
+                 "options.\n\n"
                  "  .hip .cu .cpp .cc .cxx    HIP, unless -x or HIP_COMPILE_CXX_AS_HIP=0 says otherwise\n"
                  "  .c                        C\n"
                  "  --offload-arch=ARCH       processor to compile for, gfx942 by default; may be repeated\n"
                  "  --genco                   make a code object for hipModuleLoad\n"
                  "  -fgpu-rdc                 let device code call functions of other files\n"
-                 "  --rocm-path=DIR           use the compiler, headers and device libraries of an installed ROCm\n"
+                 "  --rocm-path=DIR           use the compiler, headers and device libraries of an installed "
+                 "ROCm\n"
                  "  --version                 version of HIP and of clang\n"
                  "  --cxxflags, --ldflags     print what is added to compile and to link\n\n"
-                 "All other options are clang's. EHP_CLANG names the clang to use, EHP_DEVICE_LIBS the directory\n"
-                 "of AMD's device libraries; HIPCC_COMPILE_FLAGS_APPEND and HIPCC_LINK_FLAGS_APPEND add options.");
+                 "All other options are clang's. EHP_CLANG names the clang to use, EHP_DEVICE_LIBS the "
+                 "directory\n"
+                 "of AMD's device libraries; HIPCC_COMPILE_FLAGS_APPEND and HIPCC_LINK_FLAGS_APPEND add "
+                 "options.");
             return true;
         }
         if (strcmp(arg, "--cxxflags") == 0 || strcmp(arg, "--ldflags") == 0 || strcmp(arg, "--cflags") == 0) {

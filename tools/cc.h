@@ -56,8 +56,8 @@ bool cc_can_run(const char *path);
 int cc_exec(const char *program, struct cc_args *args, bool verbose);
 
 // The parts below are whole programs of their own.
-int cc_run_clang(int argc, char **argv);     // clang++ with our tree as its ROCm
-int cc_run_llvm_tool(int argc, char **argv); // an LLVM tool by its plain name
+int cc_run_clang(int argc, char **argv);      // clang++ with our tree as its ROCm
+int cc_run_llvm_tool(int argc, char **argv);  // an LLVM tool by its plain name
 int cc_run_enumerator(int argc, char **argv); // rocm_agent_enumerator
 
 #endif

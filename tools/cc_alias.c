@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The other names that a ROCm tree's bin directories have and that are links to the command here: build systems
-// that go round hipcc (CMake's HIP language calls clang++ directly) find the same compiler, headers and libraries.
+// The other names that a ROCm tree's bin directories have and that are links to the command here: build
+// systems that go round hipcc (CMake's HIP language calls clang++ directly) find the same compiler, headers
+// and libraries.
 #include "cc.h"
 #include "tool.h"
 
@@ -59,7 +60,8 @@ int cc_run_clang(int argc, char **argv)
     }
     cc_args_push(&out, "--end-no-unused-arguments");
     for (size_t i = 0; i < words.n; i++)
-        cc_args_push(&out, strcmp(words.v[i], "--offload-arch=native") == 0 ? "--offload-arch=gfx942" : words.v[i]);
+        cc_args_push(&out,
+                     strcmp(words.v[i], "--offload-arch=native") == 0 ? "--offload-arch=gfx942" : words.v[i]);
     status = cc_exec(places.clang, &out, false);
 out:
     cc_args_free(&words);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Completes the device libraries. Debian's rocm-device-libs are from LLVM 15: modules for the newer processors
-// and for code object version 6 are missing. Each is one constant, so it is assembled here and put with links
-// to the others into one directory, as clang's driver wants them (clang: HIP Support, "Device Library").
+// Completes the device libraries. Debian's rocm-device-libs are from LLVM 15: modules for the newer
+// processors and for code object version 6 are missing. Each is one constant, so it is assembled here and put
+// with links to the others into one directory, as clang's driver wants them (clang: HIP Support, "Device
+// Library").
 #include "cc.h"
 
 #include <ctype.h>
@@ -81,8 +82,8 @@ static int link_modules(const char *dir, const char *from)
     return status;
 }
 
-// Writes the module that holds one i32 constant. The compiler writes to a name of our own; rename() then makes
-// the module appear whole.
+// Writes the module that holds one i32 constant. The compiler writes to a name of our own; rename() then
+// makes the module appear whole.
 static int make_constant(const struct cc_places *p, const char *dir, const char *module, const char *symbol,
                          int value)
 {
@@ -99,8 +100,8 @@ static int make_constant(const struct cc_places *p, const char *dir, const char 
         if (fclose(f) == 0) {
             pid_t child = fork();
             if (child == 0) {
-                execl(p->clang, p->clang, "--target=amdgcn-amd-amdhsa", "-nogpulib", "-Wno-override-module", "-x",
-                      "ir", source, "-c", "-emit-llvm", "-o", object, (char *)NULL);
+                execl(p->clang, p->clang, "--target=amdgcn-amd-amdhsa", "-nogpulib", "-Wno-override-module",
+                      "-x", "ir", source, "-c", "-emit-llvm", "-o", object, (char *)NULL);
                 _exit(127);
             }
             int code = 0;
@@ -117,8 +118,8 @@ static int make_constant(const struct cc_places *p, const char *dir, const char 
     return status;
 }
 
-// "9402" for "942", "9400" for "9-4-generic": 1000 * major + 100 * minor + stepping (ROCm-Device-Libs, oclc/).
-// -1 for what is no processor's number.
+// "9402" for "942", "9400" for "9-4-generic": 1000 * major + 100 * minor + stepping (ROCm-Device-Libs,
+// oclc/). -1 for what is no processor's number.
 static int isa_version(const char *name)
 {
     if (strstr(name, "-generic")) {
@@ -126,7 +127,8 @@ static int isa_version(const char *name)
         long major = strtol(name, &end, 10), minor = 0;
         if (*end == '-' && isdigit((unsigned char)end[1]))
             minor = strtol(end + 1, &end, 10);
-        return strcmp(end, "-generic") == 0 && major > 0 && major < 100 ? (int)(1000 * major + 100 * minor) : -1;
+        return strcmp(end, "-generic") == 0 && major > 0 && major < 100 ? (int)(1000 * major + 100 * minor)
+                                                                        : -1;
     }
     // gfx90a: the last digit is the stepping and the one before the minor version, both hexadecimal.
     size_t n = strlen(name);
@@ -137,7 +139,8 @@ static int isa_version(const char *name)
     return (int)(1000 * major + 100 * (number >> 4 & 15) + (number & 15));
 }
 
-static int add_module(const struct cc_places *p, const char *dir, const char *module, const char *symbol, int value)
+static int add_module(const struct cc_places *p, const char *dir, const char *module, const char *symbol,
+                      int value)
 {
     char *path = cc_format("%s/%s.bc", dir, module);
     bool there = cc_can_read(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `ehp config`: answers hipconfig's questions. Build systems read single answers from it, so these come without a
-// newline, as hipconfig's do.
+// `ehp config`: answers hipconfig's questions. Build systems read single answers from it, so these come
+// without a newline, as hipconfig's do.
 #include "cc.h"
 #include "tool.h"
 
@@ -57,8 +57,8 @@ static int check(struct cc_places *p)
     bool have_clang = cc_places_find_clang(p, NULL) == 0;
     bool have_bitcode = have_clang && cc_bitcode_prepare(p, &none) == 0;
     printf("headers           %s\nruntime           %s\ncompiler          %s\ndevice libraries  %s\n",
-           have_header ? header : "missing", have_library ? library : "missing", have_clang ? p->clang : "missing",
-           have_bitcode ? p->bitcode : "missing");
+           have_header ? header : "missing", have_library ? library : "missing",
+           have_clang ? p->clang : "missing", have_bitcode ? p->bitcode : "missing");
     free(header);
     free(library);
     return have_header && have_library && have_bitcode ? 0 : 1;

@@ -35,7 +35,8 @@ bool cc_can_run(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-// Writes a path into a buffer of CC_PATH_MAX bytes; a path that does not fit exists nowhere, so it becomes "".
+// Writes a path into a buffer of CC_PATH_MAX bytes; a path that does not fit exists nowhere, so it becomes
+// "".
 static __attribute__((format(printf, 2, 3))) bool put_path(char *out, const char *format, ...)
 {
     va_list list;
@@ -103,8 +104,8 @@ int cc_places_find(struct cc_places *p)
             p->tree[0] = 0;
     }
     if (!p->tree[0]) {
-        fprintf(stderr, "ehp cc: found neither %s/%s nor %s/%s: is the installation complete?\n", self, below[0],
-                self, below[1]);
+        fprintf(stderr, "ehp cc: found neither %s/%s nor %s/%s: is the installation complete?\n", self,
+                below[0], self, below[1]);
         return -1;
     }
     // The link in the tree leads to the library itself, whose own run path is relative to where it really is.
@@ -124,8 +125,8 @@ static bool knows_gfx942(const char *clang)
     if (child == 0) {
         if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "r", stdin))
             _exit(126);
-        execl(clang, clang, "--target=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-nogpulib", "-fsyntax-only", "-x", "c",
-              "-", (char *)NULL);
+        execl(clang, clang, "--target=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-nogpulib", "-fsyntax-only", "-x",
+              "c", "-", (char *)NULL);
         _exit(127);
     }
     int status = 0;
