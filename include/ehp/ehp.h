@@ -201,14 +201,22 @@ struct ehp_arg {
     uint32_t offset, bytes;
     int kind;                /* enum ehp_arg_kind */
     uint32_t pointee_align;
-    int address_space, access; /* as in the metadata, -1 absent */
+    int address_space; /* 0 private, 1 global, 2 constant, 3 local, 4 generic, 5 region; -1 absent */
+    int access;        /* 0 read only, 1 write only, 2 read and write; -1 absent */
+};
+
+/* Global constructors and destructors on the device are kernels that the runtime must launch. */
+enum ehp_kernel_kind {
+    EHP_KERNEL_NORMAL,
+    EHP_KERNEL_INIT_ARRAY, /* once after loading, before any other kernel */
+    EHP_KERNEL_FINI_ARRAY, /* before unloading, after every other kernel */
 };
 
 struct ehp_kernel {
     size_t size;
     const char *name;        /* owned by the code object */
     uint64_t object;         /* for the dispatch packet: the kernel descriptor's address */
-    uint64_t entry;          /* address of the first instruction */
+    uint64_t entry;          /* address of the first instruction that executes */
     uint32_t kernarg_bytes, kernarg_align;
     uint32_t group_bytes;    /* static LDS */
     uint32_t private_bytes;  /* fixed scratch a lane */
@@ -220,6 +228,7 @@ struct ehp_kernel {
     uint32_t code_version;   /* 4, 5, 6 */
     const struct ehp_arg *args;
     unsigned arg_count;
+    int kind;                /* enum ehp_kernel_kind */
 };
 #define EHP_KERNEL_INIT {.size = sizeof(struct ehp_kernel)}
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The one function behind code_error.h. */
+#include "hsa/code_error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int code_fail(struct code_error *err, int status, const char *format, ...)
+{
+    if (err) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+    }
+    return status;
+}

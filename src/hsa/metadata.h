@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The NT_AMDGPU_METADATA note of a code object: its kernels, their arguments,
+ * the formats of buffered printf.
+ *
+ * Source: LLVM, "User Guide for AMDGPU Backend", section "Code Object
+ * Metadata", code objects v3 to v6.
+ */
+#ifndef EHP_HSA_METADATA_H
+#define EHP_HSA_METADATA_H
+
+#include <stddef.h>
+
+#include "ehp/ehp.h"
+#include "hsa/code_error.h"
+
+struct metadata_kernel {
+    struct ehp_kernel info; /* addresses are 0: the note does not know them */
+    const char *symbol;     /* of the kernel descriptor: "name.kd" */
+    struct ehp_arg *args;   /* info.args */
+};
+
+struct metadata {
+    char *text;         /* holds every string below */
+    const char *target; /* "amdgcn-amd-amdhsa--gfx942", NULL when absent */
+    unsigned version[2];
+    struct metadata_kernel *kernels;
+    unsigned kernel_count;
+    const char **printf;
+    unsigned printf_count;
+};
+
+int metadata_parse(struct metadata *md, const void *note, size_t bytes, struct code_error *err);
+void metadata_free(struct metadata *md);
+
+/* "hidden_heap_v1" for EHP_ARG_HIDDEN_HEAP_V1; "unknown" for what is none. */
+const char *metadata_arg_kind_name(int kind);
+
+#endif
