@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * f16 lane functions.  Arithmetic runs in f32 and is rounded to f16 after it.
+ * Rounding twice is harmless for sums, products, quotients and roots, because
+ * f32 has more than twice the digits of f16 and two more; for a fused multiply
+ * and add it is not, so that one rounds to f32 "to odd", which keeps in the last
+ * bit that something was cut off (Boldo and Melquiond, "Emulation of a FMA and
+ * correctly rounded sums", IEEE Trans. Computers 57(4), 2008).
+ *
+ * The functions on doubles serve the modes that round otherwise: their results
+ * are exact or rounded to odd, and the caller rounds to f16 once.
+ */
+#ifndef EHP_SEM_LANE_F16_H
+#define EHP_SEM_LANE_F16_H
+
+#include "sem/lane_float.h"
+#include "sem/lane_trans.h"
+
+/* a * b is exact: 22 bits. */
+LANE float f16_fma(float a, float b, float c)
+{
+    const float p = a * b, s = p + c, c_part = s - p;
+    const float error = (p - (s - c_part)) + (c - c_part);
+    const uint32_t bits = f32_bits(s);
+    const uint32_t toward = (error > 0.0f) == (s > 0.0f) ? 1 : ~0u;
+    const bool inexact = error > 0.0f || error < 0.0f;
+    return f32_from_bits(inexact && !(bits & 1) ? bits + toward : bits);
+}
+
+LANE double f16_exact_fma(double a, double b, double c)
+{
+    const double p = a * b, s = p + c, c_part = s - p;
+    const double error = (p - (s - c_part)) + (c - c_part);
+    const uint64_t bits = f64_bits(s);
+    const uint64_t toward = (error > 0.0) == (s > 0.0) ? 1 : ~UINT64_C(0);
+    const bool inexact = error > 0.0 || error < 0.0;
+    return f64_from_bits(inexact && !(bits & 1) ? bits + toward : bits);
+}
+
+LANE double f16_exact_add(double a, double b)
+{
+    return a + b;
+}
+
+LANE double f16_exact_sub(double a, double b)
+{
+    return a - b;
+}
+
+LANE double f16_exact_subrev(double a, double b)
+{
+    return b - a;
+}
+
+LANE double f16_exact_mul(double a, double b)
+{
+    return a * b;
+}
+
+/* An f16 in a float, denormals to zero. */
+LANE float f16_flush_float(float a)
+{
+    return f32_from_bits(__builtin_fabsf(a) < 0x1p-14f ? f32_bits(a) & 0x80000000u : f32_bits(a));
+}
+
+/* Not fused: the product is rounded to f16.  No denormals, whatever MODE says. */
+LANE float f16_mad(float a, float b, float c)
+{
+    const float product = f16_to_f32(f16_from_f32(f16_flush_float(a) * f16_flush_float(b)));
+    const float sum = f16_to_f32(f16_from_f32(f16_flush_float(product) + f16_flush_float(c)));
+    return f16_flush_float(sum);
+}
+
+/* One-source functions have no exact form that matters: f32's 13 extra bits decide the rounding. */
+#define LANE_F16_EXACT_1(name, fn)                                                                           \
+    LANE double name(double a)                                                                               \
+    {                                                                                                        \
+        return (double)fn((float)a);                                                                         \
+    }
+LANE_F16_EXACT_1(f16_exact_rcp, trans_rcp)
+LANE_F16_EXACT_1(f16_exact_sqrt, trans_sqrt)
+LANE_F16_EXACT_1(f16_exact_rsq, trans_rsq)
+LANE_F16_EXACT_1(f16_exact_log, trans_log)
+LANE_F16_EXACT_1(f16_exact_exp, trans_exp)
+LANE_F16_EXACT_1(f16_exact_sin, trans_sin)
+LANE_F16_EXACT_1(f16_exact_cos, trans_cos)
+LANE_F16_EXACT_1(f16_exact_floor, f32_floor)
+LANE_F16_EXACT_1(f16_exact_ceil, f32_ceil)
+LANE_F16_EXACT_1(f16_exact_trunc, f32_trunc)
+LANE_F16_EXACT_1(f16_exact_rndne, f32_rndne)
+LANE_F16_EXACT_1(f16_exact_fract, f16_fract)
+
+LANE double f16_exact_mad(double a, double b, double c)
+{
+    return (double)f16_mad((float)a, (float)b, (float)c);
+}
+
+LANE float f16_identity(float a)
+{
+    return a;
+}
+
+LANE double f16_exact_identity(double a)
+{
+    return a;
+}
+
+LANE uint32_t f16_frexp_exp(uint16_t a)
+{
+    return f32_frexp_exp(f32_bits(f16_to_f32(a)));
+}
+
+LANE uint32_t f16_frexp_mant(uint16_t a)
+{
+    return f16_from_f32(f32_from_bits(f32_frexp_mant(f32_bits(f16_to_f32(a)))));
+}
+
+/* Special cases of a quotient a of c / b, as the manual lists them. */
+LANE uint32_t f16_div_fixup(uint16_t a, uint16_t b, uint16_t c)
+{
+    const uint32_t sign = (b ^ c) & 0x8000u, den = b & 0x7fffu, num = c & 0x7fffu;
+    uint32_t r = sign | (a & 0x7fffu);
+    r = den == 0x7c00u || num == 0 ? sign : r;
+    r = den == 0 || num == 0x7c00u ? sign | 0x7c00u : r;
+    r = (den == 0 && num == 0) || (den == 0x7c00u && num == 0x7c00u) ? 0xfe00u : r;
+    r = f16_is_nan(b) ? f16_quiet(b) : r;
+    return f16_is_nan(c) ? f16_quiet(c) : r;
+}
+
+#endif

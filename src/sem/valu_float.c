@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Handlers of f32 and f64 arithmetic.
+ *
+ * The fast path computes with the host's instructions and looks once at the
+ * whole row for a NaN; only when there is one does it run again with the lane
+ * function that gets NaNs right.  The destination must then still hold what
+ * the sources held, so a result that overlaps a source goes through TEMP_DST.
+ */
+#include "sem/lane_float.h"
+#include "sem/valu.h"
+
+static inline bool valu_overlap(const struct xinst *in, int rows)
+{
+    bool overlap = false;
+    for (int k = 0; k < 3; k++)
+        overlap |= in->s[k] < in->d + rows && in->d < in->s[k] + rows;
+    return overlap;
+}
+
+/* As valu_result() and valu_commit(), for a result that must not touch its sources. */
+static inline wave_row *valu_apart(struct wave *w, const struct xinst *in, int rows)
+{
+    return w->v + (w->exec == UINT64_MAX && !in->post && !valu_overlap(in, rows) ? in->d : TEMP_DST);
+}
+
+static inline const struct xinst *valu_commit_apart(struct wave *w, const struct xinst *in, wave_row *r,
+                                                    int rows)
+{
+    if (r == w->v + TEMP_DST && w->exec == UINT64_MAX && !in->post) {
+        memcpy(w->v[in->d], r, (size_t)rows * sizeof(wave_row));
+        return in + 1;
+    }
+    return valu_commit(w, in, r, rows);
+}
+
+#define BITS_f(r, i)       VALU_LD_u(r, i)
+#define BITS_d(r, i)       VALU_LD_q(r, i)
+#define ST_BITS_f(r, i, x) VALU_ST_u(r, i, x, 0)
+#define ST_BITS_d(r, i, x) VALU_ST_q(r, i, x, 0)
+#define AS_BITS_f(x)       f32_bits(x)
+#define AS_BITS_d(x)       f64_bits(x)
+#define NAN2_f             f32_nan2
+#define NAN2_d             f64_nan2
+#define NAN3_f             f32_nan3
+#define NAN3_d             f64_nan3
+#define FLUSH_f            f32_flush
+#define FLUSH_d            f64_flush
+#define ANY_NAN_f(r)       row_any_nan((r)[0])
+#define ANY_NAN_d(r)       rows_any_nan64(r)
+
+#define ARITHMETIC(name, M, T, call, fix)                                                                    \
+    VALU_HANDLER(name)                                                                                       \
+    {                                                                                                        \
+        valu_prepare(w, in);                                                                                 \
+        const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2], *o = NULL;          \
+        wave_row *r = valu_apart(w, in, VALU_ROWS_##T);                                                      \
+        const bool slow = w->mode_slow;                                                                      \
+        const unsigned csr = VALU_UNLIKELY(slow) ? VALU_ENTER_##M(w) : 0;                                    \
+        (void)c, (void)o;                                                                                    \
+        VALU_LOOP(T, call);                                                                                  \
+        if (VALU_UNLIKELY(ANY_NAN_##T(r))) {                                                                 \
+            _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                           \
+            {                                                                                                \
+                ST_BITS_##T(r, i, fix);                                                                      \
+            }                                                                                                \
+        }                                                                                                    \
+        if (VALU_UNLIKELY(slow))                                                                             \
+            valu_float_leave(csr);                                                                           \
+        return valu_commit_apart(w, in, r, VALU_ROWS_##T);                                                   \
+    }
+#define AR_2(name, M, T, fn)                                                                                 \
+    ARITHMETIC(name, M, T, fn(VALU_LD_##T(a, i), VALU_LD_##T(b, i)),                                         \
+               NAN2_##T(BITS_##T(r, i), BITS_##T(a, i), BITS_##T(b, i)))
+#define AR_3(name, M, T, fn)                                                                                 \
+    ARITHMETIC(name, M, T, fn(VALU_LD_##T(a, i), VALU_LD_##T(b, i), VALU_LD_##T(c, i)),                      \
+               NAN3_##T(BITS_##T(r, i), BITS_##T(a, i), BITS_##T(b, i), BITS_##T(c, i)))
+
+/* Minimum and maximum return a source as it is, but for denormals that MODE flushes. */
+#define KEEP(x)             (x)
+#define MM_CALL_2(fn, T, W) fn(W(BITS_##T(a, i)), W(BITS_##T(b, i)), ieee)
+#define MM_CALL_3(fn, T, W) fn(W(BITS_##T(a, i)), W(BITS_##T(b, i)), W(BITS_##T(c, i)), ieee)
+#define MM_LOOP(T, call)                                                                                     \
+    do {                                                                                                     \
+        _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                               \
+        {                                                                                                    \
+            ST_BITS_##T(r, i, call);                                                                         \
+        }                                                                                                    \
+    } while (0)
+#define MINMAX(name, M, T, plain, without_nan, flushed, with_nan)                                            \
+    VALU_HANDLER(name)                                                                                       \
+    {                                                                                                        \
+        valu_prepare(w, in);                                                                                 \
+        const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2];                     \
+        wave_row *r = valu_result(w, in);                                                                    \
+        const bool ieee = w->mode & MODE_IEEE;                                                               \
+        (void)c, (void)ieee;                                                                                 \
+        if (VALU_UNLIKELY(w->mode_slow && valu_mode_denorm(w, #M[0]) != 3))                                  \
+            MM_LOOP(T, flushed);                                                                             \
+        else if (plain)                                                                                      \
+            MM_LOOP(T, without_nan);                                                                         \
+        else                                                                                                 \
+            MM_LOOP(T, with_nan);                                                                            \
+        return valu_commit(w, in, r, VALU_ROWS_##T);                                                         \
+    }
+#define MM_2(name, M, T, fn)                                                                                 \
+    MINMAX(name, M, T, false, MM_CALL_2(fn, T, KEEP), MM_CALL_2(fn, T, FLUSH_##T), MM_CALL_2(fn, T, KEEP))
+#define MM_3(name, M, T, fn)                                                                                 \
+    MINMAX(name, M, T, false, MM_CALL_3(fn, T, KEEP), MM_CALL_3(fn, T, FLUSH_##T), MM_CALL_3(fn, T, KEEP))
+/* The two-operand f32 forms are worth a look for NaNs first. */
+#define MF_2(name, M, T, fn)                                                                                 \
+    MINMAX(name, M, T, !row_any_nan2(a[0], b[0]), fn##_number(BITS_##T(a, i), BITS_##T(b, i)),               \
+           MM_CALL_2(fn, T, FLUSH_##T), MM_CALL_2(fn, T, KEEP))
+
+#define FN_1 VALU_FN_1
+#define FN_2 VALU_FN_2
+#define FN_3 VALU_FN_3
+#include "sem/valu_float.def"
+
+/* Zero times anything is +0, so the NaN rule applies to what is left. */
+VALU_HANDLER(v_mul_legacy_f32)
+{
+    valu_prepare(w, in);
+    const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1];
+    wave_row *r = valu_result(w, in);
+    const bool slow = w->mode_slow;
+    const unsigned csr = VALU_UNLIKELY(slow) ? VALU_ENTER_S(w) : 0;
+#pragma GCC ivdep
+    VALU_EACH_LANE(i)
+    {
+        const float x = VALU_LD_f(a, i), y = VALU_LD_f(b, i);
+        const uint32_t product = f32_nan2(f32_bits(x * y), a[0][i], b[0][i]);
+        r[0][i] = x == 0.0f || y == 0.0f ? 0 : product;
+    }
+    if (VALU_UNLIKELY(slow))
+        valu_float_leave(csr);
+    return valu_commit(w, in, r, 1);
+}
