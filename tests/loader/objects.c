@@ -331,7 +331,6 @@ static void test_refusals(void)
     expect("gfx90a.hsaco", "gfx90a:sramecc+:xnack-", EHP_OK, NULL);
     expect("generic.hsaco", "gfx90a:sramecc+:xnack-", EHP_ERR_WRONG_ISA, "gfx9-4-generic");
     expect("v5.hsaco", "not an isa:x", EHP_ERR_INVALID, "ISA");
-    expect("kernels.hip", agent, EHP_ERR_BAD_IMAGE, "neither an ELF file nor an offload bundle");
 
     expect_patched(18, 62, 2, EHP_ERR_WRONG_ISA, "x86-64");
     expect_patched(8, 1, 1, EHP_ERR_UNSUPPORTED, "version 3");

@@ -4,7 +4,7 @@
 #   make.sh SOURCE_DIR OUTPUT_DIR [LLVM_SUFFIX]
 # Those in the repository were made by LLVM 22.1:  ./make.sh . . -22
 set -eu
-src=$1 out=$2 llvm=${3:--22}
+src=$(cd "$1" && pwd) out=$(cd "$2" && pwd) llvm=${3:--22}
 hip="clang$llvm -x hip --cuda-device-only --no-gpu-bundle-output -nogpuinc -nogpulib -O2 -fno-ident -fuse-cuid=none"
 for v in 4 5 6; do
     $hip --offload-arch=gfx942 -mcode-object-version=$v "$src/kernels.hip" -o "$out/v$v.hsaco"
@@ -15,8 +15,7 @@ $hip --offload-arch=gfx942:xnack+ -mcode-object-version=5 "$src/kernels.hip" -o 
 $hip --offload-arch=gfx90a -mcode-object-version=5 "$src/kernels.hip" -o "$out/gfx90a.hsaco"
 $hip --offload-arch=gfx942 -mcode-object-version=5 -mllvm -amdgpu-kernarg-preload-count=16 "$src/kernels.hip" \
     -o "$out/preload.hsaco"
-(cd "$src" && $hip -g -fdebug-compilation-dir=. --offload-arch=gfx942 -mcode-object-version=5 kernels.hip -o debug.tmp)
-mv "$src/debug.tmp" "$out/debug.hsaco"
+(cd "$src" && $hip -g -fdebug-compilation-dir=. --offload-arch=gfx942 -mcode-object-version=5 kernels.hip -o "$out/debug.hsaco")
 clang$llvm -x assembler -target amdgcn-amd-amdhsa -mcpu=gfx942 -c "$src/external.s" -o "$out/external.o"
 ld.lld$llvm -shared "$out/external.o" -o "$out/external.hsaco" 2>/dev/null ||
     "$(clang$llvm -print-prog-name=ld.lld)" -shared "$out/external.o" -o "$out/external.hsaco"
