@@ -126,7 +126,7 @@ struct isa_inst {
     uint8_t neg_hi;            /* VOP3P */
     uint8_t op_sel, op_sel_hi; /* bit 3 of op_sel: destination half */
     bool clamp;
-    uint8_t omod; /* 0 none, 1 *2, 2 *4, 3 /2 */
+    uint8_t omod;             /* 0 none, 1 *2, 2 *4, 3 /2 */
     uint8_t cbsz, abid, blgp; /* MAI */
 
     bool sdwa;
@@ -137,13 +137,50 @@ struct isa_inst {
     bool bound_ctrl;
 
     /* Memory modifiers. */
-    int32_t offset;   /* signed as the format has it; DS: offset0 | offset1 << 8 unless split */
-    uint8_t offset1;  /* DS two-address forms: offset0 in offset */
+    int32_t offset;  /* signed as the format has it; DS: offset0 | offset1 << 8 unless split */
+    uint8_t offset1; /* DS two-address forms: offset0 in offset */
     bool sc0, sc1, nt, lds, offen, idxen, gds;
     bool imm_offset, soffset_en; /* SMEM */
     uint8_t dfmt, nfmt;          /* MTBUF */
 
     int32_t simm16; /* SOPK, SOPP: sign-extended */
+};
+
+/* What an instruction does beside computing its result; isa_row.flags. */
+enum isa_flag {
+    ISA_F_READS_SCC = 1 << 0,
+    ISA_F_SETS_SCC = 1 << 1,
+    ISA_F_READS_VCC = 1 << 2, /* implied by the encoding */
+    ISA_F_SETS_VCC = 1 << 3,
+    ISA_F_READS_EXEC = 1 << 4, /* a scalar instruction that does */
+    ISA_F_SETS_EXEC = 1 << 5,
+    ISA_F_READS_M0 = 1 << 6,
+    ISA_F_SETS_M0 = 1 << 7,
+    ISA_F_SETS_MODE = 1 << 8,
+    ISA_F_BRANCH = 1 << 9,
+    ISA_F_END = 1 << 10,   /* the next instruction in memory does not follow */
+    ISA_F_LOAD = 1 << 11,  /* the width and sign of memory are dst's type */
+    ISA_F_STORE = 1 << 12, /* src[ISA_DATA]'s type */
+    ISA_F_ATOMIC = 1 << 13,
+    ISA_F_LDS = 1 << 14, /* memory is the LDS, or a load goes there */
+    ISA_F_GWS = 1 << 15,
+    ISA_F_D16 = 1 << 16,           /* a load that writes, or a store that reads, the low half of a VGPR */
+    ISA_F_D16_HI = 1 << 17,        /* the high half */
+    ISA_F_FORMAT = 1 << 18,        /* converted by a buffer format */
+    ISA_F_TWO_ADDRESSES = 1 << 19, /* DS: offset and offset1 are separate, in elements */
+    ISA_F_CROSS_LANE = 1 << 20,
+    ISA_F_ACCUMULATE = 1 << 21, /* the last source is the destination */
+    ISA_F_LITERAL_K = 1 << 22,  /* always has a literal */
+    ISA_F_DST_SGPR = 1 << 23,   /* a VALU instruction whose result is an SGPR */
+    ISA_F_CMPX = 1 << 24,
+    ISA_F_SUFFIX = 1 << 25, /* the mnemonic shows the encoding: _e32, _e64, _sdwa, _dpp */
+};
+
+/* How an encoding looks: isa_row.form[]. */
+enum { ISA_FORM_PLAIN, ISA_FORM_SDWA, ISA_FORM_DPP, ISA_FORM_COUNT };
+struct isa_form {
+    uint64_t mask, match; /* the first two dwords & mask == match; mask 0: no such form */
+    uint64_t live;        /* fields outside mean nothing */
 };
 
 /* One row of the instruction table: (format, opcode) and what it is. */
@@ -152,8 +189,14 @@ struct isa_row {
     uint8_t format;
     uint16_t opcode;
     uint16_t op;
-    uint32_t flags;                       /* ISA_F_* */
-    uint8_t dst, sdst, src[4]; /* enum isa_type */
+    uint32_t flags;            /* enum isa_flag */
+    uint8_t dst, sdst, src[4]; /* enum isa_type; memory instructions: their widest form */
+    /*
+     * What a source may be: a(ny), v(gpr), c(onstant or sgpr), s(gpr), x: vgpr
+     * or agpr, g: agpr, k: literal.
+     */
+    char where[5];
+    struct isa_form form[ISA_FORM_COUNT];
 };
 
 #endif

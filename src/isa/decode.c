@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The decoder: find the row by format and opcode, check the bits that the row
+ * fixes, take the fields apart.
+ *
+ * Source: "AMD Instinct MI300 ISA", chapter 13 (microcode formats).  Which
+ * bits must be clear is data: the forms of isa/gfx942.def.
+ */
+#include "isa/operand.h"
+
+struct decoder {
+    struct isa_bits bits;
+    const struct isa_row *row;
+    struct isa_inst *out;
+    unsigned form;
+    unsigned size; /* bytes, without the literal */
+};
+
+static uint32_t field(const struct decoder *d, unsigned low, unsigned width)
+{
+    return isa_field(d->bits.raw, low, width);
+}
+
+/* A modifier: zero when the instruction does not have it. */
+static uint32_t modifier(const struct decoder *d, unsigned low, unsigned width)
+{
+    return isa_field(d->bits.live, low, width);
+}
+
+static int32_t sign_extend(uint32_t value, unsigned width)
+{
+    return (int32_t)(value << (32 - width)) >> (32 - width);
+}
+
+static bool source(struct decoder *d, unsigned i, unsigned f)
+{
+    return isa_operand_source(&d->out->src[i], &d->bits, f, d->row->src[i], d->row->where[i], false);
+}
+
+/* ---- scalar ------------------------------------------------------------------------------------------- */
+
+static bool decode_sop(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    d->bits.literal_allowed = true;
+    if (row->dst && !isa_operand_sgpr(&out->dst, field(d, 16, 7), row->dst))
+        return false;
+    switch (row->format) {
+    case ISA_SOP1:
+        if (row->src[0] && !source(d, 0, field(d, 0, 8)))
+            return false;
+        /* s_movreld and the like name a destination that the table calls a source. */
+        if (row->src[1])
+            return isa_operand_sgpr(&out->src[1], field(d, 16, 7), row->src[1]);
+        return true;
+    case ISA_SOPK:
+        out->simm16 = sign_extend(field(d, 0, 16), 16);
+        if (row->op == ISA_OP_s_setreg_imm32_b32)
+            return isa_operand_literal(&out->src[0], &d->bits, row->src[0]);
+        if (row->src[0])
+            return isa_operand_sgpr(&out->src[0], field(d, 16, 7), row->src[0]);
+        return true;
+    default: /* SOP2, SOPC */
+        if (row->src[0] && !source(d, 0, field(d, 0, 8)))
+            return false;
+        if (row->op == ISA_OP_s_set_gpr_idx_on) { /* an immediate, not a source */
+            out->src[1] = (struct isa_operand){
+                .kind = ISA_CONST, .type = ISA_T_B32, .dwords = 1, .value = field(d, 8, 8)};
+            return true;
+        }
+        return !row->src[1] || source(d, 1, field(d, 8, 8));
+    }
+}
+
+static bool decode_smem(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    bool imm = field(d, 17, 1), soe = field(d, 14, 1);
+    out->sc0 = modifier(d, 16, 1);
+    if (row->src[ISA_SBASE]) {
+        if (!isa_operand_sgpr(&out->src[ISA_SBASE], field(d, 0, 6) * 2, row->src[ISA_SBASE]))
+            return false;
+        out->imm_offset = imm;
+        out->soffset_en = soe || !imm;
+        if (imm)
+            out->offset = sign_extend(field(d, 32, 21), 21);
+        if (out->soffset_en &&
+            !isa_operand_sgpr(&out->soffset, soe ? field(d, 57, 7) : field(d, 32, 7), ISA_T_U32))
+            return false;
+    }
+    if (row->op == ISA_OP_s_atc_probe || row->op == ISA_OP_s_atc_probe_buffer) {
+        out->simm16 = (int32_t)field(d, 6, 7); /* which access to probe for */
+        return true;
+    }
+    unsigned sdata = field(d, 6, 7);
+    if (row->flags & ISA_F_ATOMIC) {
+        if (!isa_operand_sgpr(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]))
+            return false;
+        return !out->sc0 || isa_operand_sgpr(&out->dst, sdata, row->dst);
+    }
+    if (row->src[ISA_DATA])
+        return isa_operand_sgpr(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]);
+    return !row->dst || isa_operand_sgpr(&out->dst, sdata, row->dst);
+}
+
+/* ---- vector ALU --------------------------------------------------------------------------------------- */
+
+static bool decode_sdwa(struct decoder *d, unsigned vsrc1)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    out->sdwa = true;
+    bool compare = row->format == ISA_VOPC;
+    out->dst_sel = compare ? ISA_DWORD : (uint8_t)field(d, 40, 3);
+    out->dst_unused = compare ? ISA_UNUSED_PAD : (uint8_t)field(d, 43, 2);
+    out->clamp = !compare && modifier(d, 45, 1);
+    out->omod = compare ? 0 : (uint8_t)modifier(d, 46, 2);
+    if (out->dst_sel > ISA_DWORD || out->dst_unused > ISA_UNUSED_PRESERVE)
+        return false;
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned base = 48 + i * 8;
+        out->src_sel[i] = ISA_DWORD;
+        if (!row->src[i])
+            continue;
+        out->src_sel[i] = (uint8_t)field(d, base, 3);
+        if (out->src_sel[i] > ISA_DWORD)
+            return false;
+        out->sext |= (uint8_t)(modifier(d, base + 3, 1) << i);
+        out->neg |= (uint8_t)(modifier(d, base + 4, 1) << i);
+        out->abs |= (uint8_t)(modifier(d, base + 5, 1) << i);
+        unsigned f = (i ? vsrc1 : field(d, 32, 8)) | (field(d, base + 7, 1) ? 0 : SRC_VGPR);
+        if (f == SRC_SDWA || f == SRC_DPP || f == SRC_LITERAL)
+            return false;
+        if (!isa_operand_source(&out->src[i], &d->bits, f, row->src[i], 'a', false))
+            return false;
+    }
+    return true;
+}
+
+/* The 64-bit units move data by row_newbcast only: "AMD Instinct MI300 ISA", 6.2.1.2. */
+static bool dpp_control_valid(unsigned ctrl, bool wide)
+{
+    bool newbcast = ctrl >= 0x150 && ctrl <= 0x15f;
+    if (wide)
+        return newbcast;
+    return ctrl <= 0xff || (ctrl > 0x100 && ctrl <= 0x12f && (ctrl & 15)) || ctrl == 0x130 || ctrl == 0x134 ||
+           ctrl == 0x138 || ctrl == 0x13c || (ctrl >= 0x140 && ctrl <= 0x143) || newbcast;
+}
+
+static bool decode_dpp(struct decoder *d, unsigned vsrc1)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    out->dpp = true;
+    out->dpp_ctrl = (uint16_t)field(d, 40, 9);
+    out->bound_ctrl = field(d, 51, 1);
+    out->bank_mask = (uint8_t)field(d, 56, 4);
+    out->row_mask = (uint8_t)field(d, 60, 4);
+    bool wide = isa_type_dwords(row->dst) > 1 || isa_type_dwords(row->src[0]) > 1;
+    if (row->dst && !dpp_control_valid(out->dpp_ctrl, wide))
+        return false;
+    for (unsigned i = 0; i < 2; i++) {
+        out->neg |= (uint8_t)(modifier(d, 52 + i * 2, 1) << i);
+        out->abs |= (uint8_t)(modifier(d, 53 + i * 2, 1) << i);
+        if (row->src[i] && !isa_operand_vgpr(&out->src[i], i ? vsrc1 : field(d, 32, 8), row->src[i], false))
+            return false;
+    }
+    return true;
+}
+
+/* Operands that VOP1, VOP2 and VOPC imply. */
+static bool decode_implied(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    if (row->sdst)
+        isa_operand_vcc(&out->sdst);
+    if (row->src[2] == ISA_T_MASK)
+        isa_operand_vcc(&out->src[2]);
+    if (row->flags & ISA_F_ACCUMULATE)
+        out->src[2] = out->dst;
+    return true;
+}
+
+static bool decode_vop12c(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    unsigned vsrc1 = field(d, 9, 8), vdst = field(d, 17, 8);
+    if (row->format == ISA_VOPC) {
+        isa_operand_vcc(&out->dst);
+        if (d->form == ISA_FORM_SDWA && field(d, 47, 1) &&
+            !isa_operand_sgpr(&out->dst, field(d, 40, 7), ISA_T_MASK))
+            return false;
+    } else if (row->flags & ISA_F_DST_SGPR) {
+        if (!isa_operand_sgpr(&out->dst, vdst, row->dst))
+            return false;
+    } else if (row->dst && !isa_operand_vgpr(&out->dst, vdst, row->dst, row->where[0] == 'g')) {
+        return false;
+    }
+    if (d->form == ISA_FORM_SDWA)
+        return decode_sdwa(d, vsrc1) && decode_implied(d);
+    if (d->form == ISA_FORM_DPP)
+        return decode_dpp(d, vsrc1) && decode_implied(d);
+
+    d->bits.literal_allowed = true;
+    unsigned src0 = field(d, 0, 9);
+    if (row->src[0] &&
+        !isa_operand_source(&out->src[0], &d->bits, src0, row->src[0], row->where[0], row->where[0] == 'g'))
+        return false;
+    if (row->flags & ISA_F_LITERAL_K) {
+        unsigned k = row->where[1] == 'k' ? 1 : 2;
+        return isa_operand_literal(&out->src[k], &d->bits, row->src[k]) &&
+               isa_operand_vgpr(&out->src[3 - k], vsrc1, row->src[3 - k], false);
+    }
+    if (row->src[1] && !isa_operand_vgpr(&out->src[1], vsrc1, row->src[1], false))
+        return false;
+    return decode_implied(d);
+}
+
+static bool decode_vop3(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    unsigned vdst = field(d, 0, 8);
+    if (row->dst == ISA_T_MASK || (row->flags & ISA_F_DST_SGPR)) {
+        if (!isa_operand_sgpr(&out->dst, vdst, row->dst))
+            return false;
+    } else if (row->dst && !isa_operand_vgpr(&out->dst, vdst, row->dst, false)) {
+        return false;
+    }
+    if (row->sdst) {
+        if (!isa_operand_sgpr(&out->sdst, field(d, 8, 7), row->sdst))
+            return false;
+    } else {
+        out->abs = (uint8_t)modifier(d, 8, 3);
+        out->op_sel = (uint8_t)modifier(d, 11, 4);
+    }
+    out->clamp = modifier(d, 15, 1);
+    out->omod = (uint8_t)modifier(d, 59, 2);
+    out->neg = (uint8_t)modifier(d, 61, 3);
+    unsigned count = row->flags & ISA_F_ACCUMULATE ? 2 : 3;
+    for (unsigned i = 0; i < count; i++)
+        if (row->src[i] && !source(d, i, field(d, 32 + 9 * i, 9)))
+            return false;
+    if (row->flags & ISA_F_ACCUMULATE)
+        out->src[2] = out->dst;
+    return true;
+}
+
+static bool decode_vop3p(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    if (!isa_operand_vgpr(&out->dst, field(d, 0, 8), row->dst, false))
+        return false;
+    out->neg_hi = (uint8_t)modifier(d, 8, 3);
+    out->op_sel = (uint8_t)modifier(d, 11, 3);
+    out->op_sel_hi = (uint8_t)(modifier(d, 59, 2) | modifier(d, 14, 1) << 2);
+    out->clamp = modifier(d, 15, 1);
+    out->neg = (uint8_t)modifier(d, 61, 3);
+    bool mix = row->op == ISA_OP_v_fma_mix_f32 || row->op == ISA_OP_v_fma_mixlo_f16 ||
+               row->op == ISA_OP_v_fma_mixhi_f16;
+    for (unsigned i = 0; i < 3; i++) {
+        if (!row->src[i])
+            continue;
+        /* The mixed ones read an f32, or one half as f16, by op_sel_hi: 12.11, V_MAD_MIX_F32. */
+        unsigned type = mix && !(out->op_sel_hi >> i & 1) ? ISA_T_F32 : row->src[i];
+        if (!isa_operand_source(&out->src[i], &d->bits, field(d, 32 + 9 * i, 9), type, row->where[i], false))
+            return false;
+    }
+    return true;
+}
+
+static bool decode_mai(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    bool acc_cd = field(d, 15, 1);
+    unsigned vdst = field(d, 0, 8);
+    if (row->op == ISA_OP_v_accvgpr_read_b32)
+        return isa_operand_vgpr(&out->dst, vdst, row->dst, false) &&
+               isa_operand_source(&out->src[0], &d->bits, field(d, 32, 9), row->src[0], 'g', true);
+    if (row->op == ISA_OP_v_accvgpr_write_b32)
+        return isa_operand_vgpr(&out->dst, vdst, row->dst, true) && source(d, 0, field(d, 32, 9));
+
+    out->cbsz = (uint8_t)modifier(d, 8, 3);
+    out->abid = (uint8_t)modifier(d, 11, 4);
+    out->blgp = (uint8_t)modifier(d, 61, 3);
+    if (!isa_operand_vgpr(&out->dst, vdst, row->dst, acc_cd))
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (!isa_operand_source(&out->src[i], &d->bits, field(d, 32 + 9 * i, 9), row->src[i], 'x',
+                                field(d, 59 + i, 1)))
+            return false;
+    if (row->flags & ISA_F_ACCUMULATE) { /* sparse: the third source is the index */
+        out->src[3] = out->dst;
+        return isa_operand_source(&out->src[2], &d->bits, field(d, 50, 9), row->src[2], 'v', false);
+    }
+    unsigned c = field(d, 50, 9);
+    if (c < SRC_VGPR && c <= SRC_EXEC_HI)
+        return false;
+    return isa_operand_source(&out->src[2], &d->bits, c, row->src[2], 'a', acc_cd);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------- */
+
+static bool decode_ds(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    bool acc = modifier(d, 25, 1);
+    bool gws = row->flags & ISA_F_GWS;
+    out->gds = gws;
+    if (row->flags & ISA_F_TWO_ADDRESSES) {
+        out->offset = (int32_t)field(d, 0, 8);
+        out->offset1 = (uint8_t)field(d, 8, 8);
+    } else {
+        out->offset = (int32_t)field(d, 0, 16);
+    }
+    /* The global wave sync has its data in the address field. */
+    if (row->src[ISA_ADDR] &&
+        !isa_operand_vgpr(&out->src[ISA_ADDR], field(d, 32, 8), row->src[ISA_ADDR], gws && acc))
+        return false;
+    if (row->src[ISA_DATA] &&
+        !isa_operand_vgpr(&out->src[ISA_DATA], field(d, 40, 8), row->src[ISA_DATA], acc))
+        return false;
+    if (row->src[ISA_DATA2] &&
+        !isa_operand_vgpr(&out->src[ISA_DATA2], field(d, 48, 8), row->src[ISA_DATA2], acc))
+        return false;
+    return !row->dst || isa_operand_vgpr(&out->dst, field(d, 56, 8), row->dst, acc);
+}
+
+/* The data register of a buffer or flat instruction: source, destination, or, of an atomic, both. */
+static bool decode_data(struct decoder *d, unsigned vdata, unsigned vdst, bool acc)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    if (row->src[ISA_DATA] && !isa_operand_vgpr(&out->src[ISA_DATA], vdata, row->src[ISA_DATA], acc))
+        return false;
+    if (!row->dst || out->lds || ((row->flags & ISA_F_ATOMIC) && !out->sc0))
+        return true;
+    return isa_operand_vgpr(&out->dst, vdst, row->dst, acc);
+}
+
+static bool decode_buffer(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    bool typed = row->format == ISA_MTBUF;
+    bool acc = modifier(d, 55, 1);
+    out->offset = (int32_t)modifier(d, 0, 12);
+    out->offen = modifier(d, 12, 1) || (row->src[ISA_SBASE] && field(d, 12, 1));
+    out->idxen = modifier(d, 13, 1) || (row->src[ISA_SBASE] && field(d, 13, 1));
+    out->sc0 = field(d, 14, 1);
+    if (typed) {
+        out->sc1 = modifier(d, 53, 1);
+        out->nt = modifier(d, 54, 1);
+        out->dfmt = (uint8_t)field(d, 19, 4);
+        out->nfmt = (uint8_t)field(d, 23, 3);
+    } else {
+        out->sc1 = modifier(d, 15, 1);
+        out->nt = modifier(d, 17, 1);
+        out->lds = field(d, 16, 1);
+    }
+    if (!row->src[ISA_SBASE]) /* cache control */
+        return true;
+    if (out->lds && acc)
+        return false;
+    unsigned vaddr = out->offen && out->idxen ? ISA_T_B64 : ISA_T_U32;
+    if ((out->offen || out->idxen) && !isa_operand_vgpr(&out->src[ISA_ADDR], field(d, 32, 8), vaddr, false))
+        return false;
+    if (!isa_operand_sgpr(&out->src[ISA_SBASE], field(d, 48, 5) * 4, row->src[ISA_SBASE]))
+        return false;
+    if (!isa_operand_source(&out->soffset, &d->bits, field(d, 56, 8), ISA_T_U32, 'c', false))
+        return false;
+    unsigned vdata = field(d, 40, 8);
+    return decode_data(d, vdata, vdata, acc);
+}
+
+static bool decode_flat(struct decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    bool acc = field(d, 55, 1);
+    unsigned saddr = field(d, 48, 7);
+    out->offset = sign_extend(field(d, 0, 13), 13);
+    out->sc0 = field(d, 16, 1);
+    out->nt = field(d, 17, 1);
+    out->sc1 = field(d, 25, 1);
+    out->lds = row->flags & ISA_F_LDS;
+    bool has_saddr = row->format != ISA_FLAT && saddr != 0x7f;
+    bool has_vaddr = row->format != ISA_SCRATCH || field(d, 13, 1);
+    if (has_saddr && !isa_operand_sgpr(&out->src[ISA_SBASE], saddr, row->src[ISA_SBASE]))
+        return false;
+    unsigned type = has_saddr || row->format == ISA_SCRATCH ? ISA_T_U32 : ISA_T_U64;
+    if (has_vaddr && !isa_operand_vgpr(&out->src[ISA_ADDR], field(d, 32, 8), type, false))
+        return false;
+    return decode_data(d, field(d, 40, 8), field(d, 56, 8), acc);
+}
+
+/* ---- formats ------------------------------------------------------------------------------------------ */
+
+struct encoding {
+    uint8_t format, size, opcode_low, opcode_width;
+    bool (*decode)(struct decoder *d);
+};
+
+static bool decode_sopp(struct decoder *d)
+{
+    d->out->simm16 = sign_extend(field(d, 0, 16), 16);
+    return true;
+}
+
+/* The format of a first dword: "AMD Instinct MI300 ISA", 13, the ENCODING fields. */
+static struct encoding find_encoding(uint32_t w)
+{
+    static const struct encoding none = {0};
+    if (!(w >> 31)) {
+        if (w >> 25 == 0x3e)
+            return (struct encoding){ISA_VOPC, 4, 17, 8, decode_vop12c};
+        if (w >> 25 == 0x3f)
+            return (struct encoding){ISA_VOP1, 4, 9, 8, decode_vop12c};
+        return (struct encoding){ISA_VOP2, 4, 25, 6, decode_vop12c};
+    }
+    if (w >> 30 == 2) {
+        switch (w >> 23) {
+        case 0x17d:
+            return (struct encoding){ISA_SOP1, 4, 8, 8, decode_sop};
+        case 0x17e:
+            return (struct encoding){ISA_SOPC, 4, 16, 7, decode_sop};
+        case 0x17f:
+            return (struct encoding){ISA_SOPP, 4, 16, 7, decode_sopp};
+        default:
+            if (w >> 28 == 0xb)
+                return (struct encoding){ISA_SOPK, 4, 23, 5, decode_sop};
+            return (struct encoding){ISA_SOP2, 4, 23, 7, decode_sop};
+        }
+    }
+    switch (w >> 26) {
+    case 0x30:
+        return (struct encoding){ISA_SMEM, 8, 18, 8, decode_smem};
+    case 0x34:
+        if (w >> 23 == 0x1a7)
+            return (struct encoding){ISA_VOP3P, 8, 16, 7, decode_vop3p};
+        return (struct encoding){ISA_VOP3, 8, 16, 10, decode_vop3};
+    case 0x36:
+        return (struct encoding){ISA_DS, 8, 17, 8, decode_ds};
+    case 0x37:
+        switch (w >> 14 & 3) {
+        case 0:
+            return (struct encoding){ISA_FLAT, 8, 18, 7, decode_flat};
+        case 1:
+            return (struct encoding){ISA_SCRATCH, 8, 18, 7, decode_flat};
+        case 2:
+            return (struct encoding){ISA_GLOBAL, 8, 18, 7, decode_flat};
+        default:
+            return none;
+        }
+    case 0x38:
+        return (struct encoding){ISA_MUBUF, 8, 18, 7, decode_buffer};
+    case 0x3a:
+        return (struct encoding){ISA_MTBUF, 8, 15, 4, decode_buffer};
+    default:
+        return none;
+    }
+}
+
+bool isa_decode(const uint32_t *words, size_t count, struct isa_inst *out)
+{
+    *out = (struct isa_inst){0};
+    if (count == 0)
+        return false;
+    struct encoding e = find_encoding(words[0]);
+    if (!e.format)
+        return false;
+    struct decoder d = {.out = out, .size = e.size};
+    unsigned opcode = isa_field(words[0], e.opcode_low, e.opcode_width);
+    d.row = isa_row_find(e.format, opcode);
+    if (!d.row)
+        return false;
+    if (e.decode == decode_vop12c && (words[0] & 0x1ff) == SRC_SDWA)
+        d.form = ISA_FORM_SDWA;
+    else if (e.decode == decode_vop12c && (words[0] & 0x1ff) == SRC_DPP)
+        d.form = ISA_FORM_DPP;
+    if (d.form != ISA_FORM_PLAIN)
+        d.size = 8;
+    if (count * 4 < d.size)
+        return false;
+    const struct isa_form *form = &d.row->form[d.form];
+    d.bits.raw = words[0] | (d.size > 4 ? (uint64_t)words[1] << 32 : 0);
+    if (!form->mask || (d.bits.raw & form->mask) != form->match)
+        return false;
+    d.bits.live = d.bits.raw & form->live;
+    d.bits.has_literal = count > d.size / 4;
+    if (d.bits.has_literal)
+        d.bits.literal = words[d.size / 4];
+
+    out->op = d.row->op;
+    out->row = (uint16_t)(d.row - isa_rows);
+    out->format = d.row->format;
+    out->opcode = (uint16_t)opcode;
+    if (!(d.row->format == ISA_VOP3PMAI ? decode_mai : e.decode)(&d))
+        return false;
+    out->size = (uint8_t)(d.size + (d.bits.literal_used ? 4 : 0));
+    return true;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operand fields: register numbers, inline constants by the operand's type,
+ * literals.
+ *
+ * Source: "AMD Instinct MI300 ISA", 13.3.1 (source encodings), 5.2 and 6.2
+ * (what constants mean by operand size).
+ */
+#include "isa/operand.h"
+
+/* 0.5 -0.5 1.0 -1.0 2.0 -2.0 4.0 -4.0 1/(2*pi) */
+static const uint16_t float16[] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118};
+static const uint32_t float32[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
+                                   0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
+static const uint64_t float64[] = {0x3fe0000000000000, 0xbfe0000000000000, 0x3ff0000000000000,
+                                   0xbff0000000000000, 0x4000000000000000, 0xc000000000000000,
+                                   0x4010000000000000, 0xc010000000000000, 0x3fc45f306dc9c882};
+
+static void set_register(struct isa_operand *o, unsigned kind, unsigned reg, unsigned type)
+{
+    *o = (struct isa_operand){.kind = (uint8_t)kind,
+                              .type = (uint8_t)type,
+                              .dwords = (uint8_t)isa_type_dwords(type),
+                              .reg = (uint16_t)reg};
+}
+
+bool isa_operand_sgpr(struct isa_operand *o, unsigned field, unsigned type)
+{
+    unsigned dwords = isa_type_dwords(type);
+    unsigned align = dwords <= 1 ? 1 : dwords == 2 ? 2 : 4;
+    if (field <= SRC_SGPR_MAX) {
+        /* The low bits of a tuple's number are ignored. */
+        field &= ~(align - 1);
+        if (field + dwords > SRC_SGPR_MAX + 1)
+            return false;
+    } else if (field >= SRC_TTMP_MIN && field <= SRC_TTMP_MAX) {
+        field = SRC_TTMP_MIN + ((field - SRC_TTMP_MIN) & ~(align - 1));
+        if (field + dwords > SRC_TTMP_MAX + 1)
+            return false;
+    } else if (field == SRC_M0) {
+        if (dwords != 1)
+            return false;
+    } else if (field < SRC_TTMP_MIN || field == SRC_EXEC_LO || field == SRC_EXEC_HI) {
+        /* flat_scratch, xnack_mask, vcc, exec: alone or as the pair */
+        if (dwords > 2 || (dwords == 2 && (field & 1)))
+            return false;
+    } else {
+        return false;
+    }
+    set_register(o, ISA_SGPR, field, type);
+    return true;
+}
+
+bool isa_operand_vgpr(struct isa_operand *o, unsigned reg, unsigned type, bool agpr)
+{
+    unsigned dwords = isa_type_dwords(type);
+    /* Tuples start at an even register: "AMD Instinct MI300 ISA", 3.6.4. */
+    if ((dwords > 1 && (reg & 1)) || reg + dwords > 256)
+        return false;
+    set_register(o, agpr ? ISA_AGPR : ISA_VGPR, reg, type);
+    return true;
+}
+
+bool isa_operand_literal(struct isa_operand *o, struct isa_bits *bits, unsigned type)
+{
+    if (!bits->literal_allowed || !bits->has_literal)
+        return false;
+    bits->literal_used = true;
+    set_register(o, ISA_CONST, SRC_LITERAL, type);
+    o->literal = true;
+    switch (type) {
+    case ISA_T_F64: /* the high half */
+        o->value = (uint64_t)bits->literal << 32;
+        break;
+    case ISA_T_I64:
+        o->value = (uint64_t)(int64_t)(int32_t)bits->literal;
+        break;
+    default:
+        o->value = bits->literal;
+        break;
+    }
+    return true;
+}
+
+static uint64_t inline_float(unsigned which, unsigned type)
+{
+    switch (type) {
+    case ISA_T_F16:
+    case ISA_T_PKF16:
+        return float16[which];
+    case ISA_T_F64:
+    case ISA_T_I64:
+    case ISA_T_U64:
+    case ISA_T_B64:
+    case ISA_T_MASK:
+    case ISA_T_B256: /* the accumulator of an f64 matrix product */
+        return float64[which];
+    default: /* integers of 16 bits get these bits as well, and keep the low half */
+        return float32[which];
+    }
+}
+
+static bool scalar_constant(struct isa_operand *o, unsigned field, unsigned type)
+{
+    uint64_t value;
+    if (field >= SRC_INT_MIN && field <= SRC_INT_MAX)
+        value = field <= SRC_INT_MIN + 64 ? field - SRC_INT_MIN : (uint64_t)(int64_t)(192 - (int)field);
+    else if (field >= SRC_FLOAT_MIN && field <= SRC_FLOAT_MAX)
+        value = inline_float(field - SRC_FLOAT_MIN, type);
+    else
+        return false;
+    set_register(o, ISA_CONST, field, type);
+    o->value = value;
+    return true;
+}
+
+bool isa_operand_source(struct isa_operand *o, struct isa_bits *bits, unsigned field, unsigned type,
+                        char where, bool agpr)
+{
+    if (field >= SRC_VGPR) {
+        if (where == 'c' || where == 's')
+            return false;
+        return isa_operand_vgpr(o, field - SRC_VGPR, type, agpr);
+    }
+    if (where == 'v' || where == 'x' || where == 'g')
+        return false;
+    if (field <= SRC_EXEC_HI)
+        return isa_operand_sgpr(o, field, type);
+    if (where == 's')
+        return false;
+    if (field == SRC_LITERAL)
+        return isa_operand_literal(o, bits, type);
+    if ((field >= SRC_APERTURE_MIN && field <= SRC_APERTURE_MAX - 1) ||
+        (field >= SRC_VCCZ && field <= SRC_SCC)) {
+        if (isa_type_dwords(type) > 2)
+            return false;
+        set_register(o, ISA_SPECIAL, field, type);
+        return true;
+    }
+    return scalar_constant(o, field, type);
+}
+
+void isa_operand_vcc(struct isa_operand *o)
+{
+    set_register(o, ISA_SGPR, 106, ISA_T_MASK);
+}
