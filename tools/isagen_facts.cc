@@ -281,25 +281,31 @@ int main()
             std::mt19937 rng(op * 7919 + 1);
             std::map<std::string, Form> forms;
             for (unsigned v = 0; v < f.variants; v++) {
-                for (unsigned trial = 0; trial < 3000; trial++) {
-                    uint32_t w[4];
-                    for (uint32_t &x : w)
-                        x = (uint32_t)rng();
-                    // Zeros and aligned registers make the demanding forms likely.
-                    for (uint32_t &x : w) {
-                        unsigned how = (unsigned)(rng() % 4);
-                        if (how == 1)
-                            x &= (uint32_t)rng() & (uint32_t)rng();
-                        else if (how == 2)
-                            x &= 0xfcfcfcfc;
+                // Every pair of bits, for what accepts little; then random fields, from sparse to dense.
+                for (unsigned trial = 0; trial < 64 * 64 + 6000; trial++) {
+                    uint32_t w[4] = {0, 0, 0, 0};
+                    if (trial < 64 * 64) {
+                        unsigned a = trial / 64, b = trial % 64;
+                        if (a > b)
+                            continue;
+                        w[a / 32] |= 1u << a % 32;
+                        w[b / 32] |= 1u << b % 32;
+                    } else {
+                        for (uint32_t &x : w) {
+                            x = (uint32_t)rng();
+                            for (unsigned sparse = (unsigned)(rng() % 4); sparse; sparse--)
+                                x &= (uint32_t)rng();
+                            if (rng() % 4 == 0)
+                                x &= 0xfcfcfcfc;
+                        }
+                        if (trial % 3 == 0) {
+                            w[1] &= 0xfefefefe;
+                            w[0] &= 0xffffff00;
+                        }
                     }
-                    if (trial % 3 == 0) {
-                        w[1] &= 0xfefefefe;
-                        w[0] &= 0xffffff00;
-                    }
-                    if (trial == 0)
-                        w[0] = w[1] = w[2] = w[3] = 0;
                     f.place(w, op, v);
+                    if (v == 2 && trial & 1) // row_newbcast, the only one for 64 bits
+                        field(w[1], 8, 9, 0x150 | (w[1] & 15));
                     std::string key = look(w);
                     if (key.empty())
                         continue;
