@@ -53,7 +53,8 @@ hipError_t hipSetupArgument(const void *arg, size_t size, size_t offset);
 
 // What the compiler makes of kernel<<<...>>>(...)
 hipError_t __hipPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem, hipStream_t *stream);
-hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream);
+hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem HIP_DEFAULT(0),
+                                      hipStream_t stream HIP_DEFAULT(0));
 
 // Occupancy
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, hipFunction_t f, int blockSize,

@@ -5,6 +5,7 @@
 #define HIP_AMD_DETAIL_HIP_API_TYPES_H
 
 #include <hip/amd_detail/hip_api_device_types.h>
+#include <hip/amd_detail/hip_dim3.h>
 
 // Handles. What is behind them belongs to the library.
 typedef struct ihipCtx_t *hipCtx_t;
@@ -348,19 +349,6 @@ typedef struct hipFuncAttributes {
     int ptxVersion;
     size_t sharedSizeBytes;
 } hipFuncAttributes;
-
-// A missing dimension is 1; C has no constructors and must say it.
-typedef struct dim3 {
-    uint32_t x;
-    uint32_t y;
-    uint32_t z;
-#ifdef __cplusplus
-    constexpr __host__ __device__ dim3(uint32_t _x = 1, uint32_t _y = 1, uint32_t _z = 1)
-        : x(_x), y(_y), z(_z)
-    {
-    }
-#endif
-} dim3;
 
 typedef struct hipLaunchParams_t {
     void *func;

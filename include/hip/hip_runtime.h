@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// HIP for programs with kernels: the host API and, under clang's HIP mode, the device language. Compiled by
+// any other compiler, C or C++, it is the host API alone.
+#ifndef HIP_INCLUDE_HIP_HIP_RUNTIME_H
+#define HIP_INCLUDE_HIP_HIP_RUNTIME_H
+
+#if !defined(__HIPCC_RTC__)
+#include <stddef.h>
+#include <stdint.h>
+#if defined(__cplusplus) && __cplusplus >= 201103L
+// HIP programs lean on what this brings in.
+#include <thread>
+#endif
+#endif
+
+#include <hip/hip_common.h>
+#include <hip/hip_version.h>
+
+#if __HIP_CLANG_ONLY__
+// The compiler's own half of the device library: qualifiers, math functions, malloc and free. clang includes
+// it first by itself unless told -nogpuinc.
+#include <__clang_hip_runtime_wrapper.h>
+#endif
+
+#if !defined(__HIPCC_RTC__)
+#include <hip/hip_runtime_api.h>
+#endif
+#include <hip/library_types.h>
+#include <hip/hip_vector_types.h>
+
+#if __HIP_CLANG_ONLY__
+#include <hip/amd_detail/amd_hip_runtime.h>
+#endif
+
+#endif
