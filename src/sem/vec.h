@@ -239,4 +239,44 @@ V_INLINE void v_to_f16(uint16_t *p, vreg v)
 
 #endif
 
+/* The same vector as f32 and as i32 elements, for C's operators. */
+typedef float v_f32 __attribute__((vector_size(VL * 4)));
+typedef int32_t v_i32 __attribute__((vector_size(VL * 4)));
+
+/*
+ * The exact a * b + c of f16 values, rounded to odd: the last bit says that
+ * something was lost, so that rounding to f16 afterwards gives what one rounding
+ * would have (f32 has more than two bits to spare; the product is exact).
+ */
+V_INLINE vreg v_fma_f16(vreg a, vreg b, vreg c)
+{
+    v_f32 p = (v_f32)a * (v_f32)b, z = (v_f32)c, sum = p + z;
+    v_f32 rest = sum - p, lost = (p - (sum - rest)) + (z - rest);
+    v_i32 bits = (v_i32)sum, towards = (bits ^ (v_i32)lost) >= 0; /* what was lost has the sum's sign */
+    v_i32 inexact = ((lost < 0) | (lost > 0)) & ((bits & 1) == 0);
+    return (vreg)(bits + (inexact & (-1 - 2 * towards)));
+}
+
+/* The host's rounding and denormal handling, to what MODE says: `denorm` bit 0 keeps sources', bit 1
+ * results'. */
+V_INLINE unsigned v_float_enter(unsigned round, unsigned denorm)
+{
+    enum { DENORMALS_ARE_ZERO = 0x40 };
+    static const unsigned rounding[4] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN,
+                                         _MM_ROUND_TOWARD_ZERO};
+    unsigned old = _mm_getcsr(),
+             mode = old & ~(unsigned)(_MM_ROUND_MASK | _MM_FLUSH_ZERO_MASK | DENORMALS_ARE_ZERO);
+    mode |=
+        rounding[round & 3] | (denorm & 1 ? 0 : DENORMALS_ARE_ZERO) | (denorm & 2 ? 0 : _MM_FLUSH_ZERO_ON);
+    _mm_setcsr(mode);
+    __asm__ volatile("" ::: "memory"); /* arithmetic stays between the changes, with its loads and stores */
+    return old;
+}
+
+V_INLINE void v_float_leave(unsigned old)
+{
+    __asm__ volatile("" ::: "memory");
+    _mm_setcsr(old);
+}
+
 #endif

@@ -26,7 +26,7 @@ struct rig {
 
 struct rig_level {
     const char *name;
-    sem_lookup_fn *matrix;
+    sem_lookup_fn *matrix, *packed;
 };
 
 static inline struct rig *rig_new(uint64_t seed)
@@ -52,8 +52,10 @@ static inline uint32_t rig_random(struct rig *r)
 /* Builds that the host can run; ends with a NULL name. */
 static inline const struct rig_level *rig_levels(void)
 {
-    static const struct rig_level all[] = {
-        {"v4", sem_matrix_v4}, {"v3", sem_matrix_v3}, {"v2", sem_matrix_v2}, {NULL, NULL}};
+    static const struct rig_level all[] = {{"v4", sem_matrix_v4, sem_packed_v4},
+                                           {"v3", sem_matrix_v3, sem_packed_v3},
+                                           {"v2", sem_matrix_v2, sem_packed_v2},
+                                           {NULL, NULL, NULL}};
     if (__builtin_cpu_supports("x86-64-v4"))
         return all;
     return __builtin_cpu_supports("x86-64-v3") ? all + 1 : all + 2;
@@ -86,6 +88,15 @@ static inline void rig_constant(struct rig *r, int which, uint64_t value, unsign
     r->x.prep[which] = XPREP_CONST;
     r->x.literal[which] = value;
     r->x.any_prep = true;
+}
+
+static inline void rig_scalar(struct rig *r, int which, unsigned reg, unsigned dwords)
+{
+    rig_constant(r, which, 0, dwords);
+    r->inst.src[which].kind = ISA_SGPR;
+    r->inst.src[which].reg = (uint16_t)reg;
+    r->x.prep[which] = XPREP_SGPR;
+    r->x.reg[which] = (uint16_t)reg;
 }
 
 static inline void rig_clear(struct rig *r, unsigned op)
