@@ -29,7 +29,8 @@ MX_INLINE vnans block_4(uint32_t (*d)[WAVE_LANES], const uint32_t (*c)[WAVE_LANE
 {
     int share = steps * s.m * s.blocks / WAVE_LANES; /* tile rows: what a lane holds of k */
     vreg acc[4][COLUMN_VECTORS];
-    /* Sixteen registers are too few for A's broadcasts to live from one block to the next: do not let them. */
+    /* Sixteen registers are too few for A's broadcasts to live from one block to the next: do not let them.
+     */
     if (VL < 16)
         __asm__("" : "+r"(a_lane));
 #pragma GCC unroll 4

@@ -9,31 +9,20 @@
  * Scalars and constants are dwords for this; f16 constants have zero in the high
  * half, so LLVM writes them with op_sel_hi 0.
  *
- * For VOP3P, xinst.post says here that some modifier is not the default.  The
- * VOP2 instructions among these (dot2c, pk_fmac) have none of VOP3P's modifiers
- * but VOP2's, which exec_prepare() and exec_finish() do.
+ * xinst.post says here that some modifier is not the default.  (The VOP2 forms,
+ * dot2c and pk_fmac, are the vector ALU's.)
  *
  * Source: "AMD Instinct MI300 ISA", sections 6.6 (packed math) and 13.3.6.
  */
 #ifndef EHP_SEM_PACKED_H
 #define EHP_SEM_PACKED_H
 
-#include <string.h>
-
-#include "base/float.h"
-#include "exec/handlers.h"
-#include "sem/merge.h"
+#include "sem/valu.h"
 #include "sem/vec.h"
 
 enum { HALVES = 2 * WAVE_LANES };
 
 typedef uint16_t __attribute__((may_alias)) packed_half;
-
-/* Whether VOP3P's modifiers are in force for this execution. */
-static inline bool packed_modified(const struct xinst *in)
-{
-    return in->post && in->isa->format == ISA_VOP3P;
-}
 
 static inline bool packed_clamp(const struct xinst *in)
 {
@@ -62,25 +51,16 @@ static inline void packed_sources(struct wave *w, const struct xinst *in, int n,
 {
     if (in->any_prep)
         exec_prepare(w, in);
-    bool modified = packed_modified(in);
     for (int i = 0; i < n; i++) {
         s[i] = w->v[in->s[i]];
-        if (modified)
+        if (in->post)
             s[i] = packed_select(temp[i], s[i], in->isa, i, is_float);
     }
 }
 
-/* Writes `rows` result rows under EXEC. */
-static inline const struct xinst *packed_commit(struct wave *w, const struct xinst *in, const wave_row *r,
-                                                int rows)
+static inline const struct xinst *packed_commit(struct wave *w, const struct xinst *in, const uint32_t *r)
 {
-    if (in->post && in->isa->format != ISA_VOP3P) {
-        memcpy(w->v + TEMP_DST, r, sizeof(wave_row) * (size_t)rows);
-        exec_finish(w, in);
-        return in + 1;
-    }
-    for (int i = 0; i < rows; i++)
-        merge_row(w->v[in->d + i], r[i], w->exec);
+    row_merge(w->v[in->d], r, w->exec);
     return in + 1;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dot products of two, four or eight elements with a 32-bit sum, as VOP3P and as
- * VOP2 (the "c" forms, whose third source is the destination).  Integer sums
+ * Dot products of two, four or eight elements with a 32-bit sum.  Integer sums
  * wrap; clamped they saturate the exact sum.  v_dot2_f32_f16 adds the products,
  * which are exact in f32, one after the other to the third source.
  */
@@ -45,13 +44,13 @@ V_INLINE const struct xinst *dot_int(struct wave *w, const struct xinst *in, int
     packed_sources(w, in, bits == 16 ? 2 : 0, false, temp, s); /* only halves can be selected */
     for (int i = bits == 16 ? 2 : 0; i < 3; i++)
         s[i] = w->v[in->s[i]];
-    if (in->isa->clamp)
+    if (packed_clamp(in))
         for (int l = 0; l < WAVE_LANES; l++)
             out[l] = dot_clamped(s[0][l], s[1][l], s[2][l], bits, is_signed);
     else
         for (int l = 0; l < WAVE_LANES; l++)
             out[l] = dot_wrapped(s[0][l], s[1][l], s[2][l], bits, is_signed);
-    return packed_commit(w, in, &out, 1);
+    return packed_commit(w, in, out);
 }
 
 /* ---- f16 ---- */
@@ -62,8 +61,7 @@ static const struct xinst *x_v_dot2_f32_f16(struct wave *w, const struct xinst *
     const uint32_t *s[3];
     packed_sources(w, in, 2, true, temp, s);
     s[2] = w->v[in->s[2]];
-    bool vop3p = in->isa->format == ISA_VOP3P;
-    if (vop3p && (in->isa->neg & 4)) {
+    if (in->isa->neg & 4) {
         for (int l = 0; l < WAVE_LANES; l++)
             temp[2][l] = s[2][l] ^ 0x80000000u;
         s[2] = temp[2];
@@ -81,12 +79,12 @@ static const struct xinst *x_v_dot2_f32_f16(struct wave *w, const struct xinst *
     if (v_any(nans)) /* which NaN is not documented: the default one */
         for (int l = 0; l < WAVE_LANES; l++)
             out[l] = f32_is_nan(out[l]) ? F32_DEFAULT_NAN : out[l];
-    if (vop3p && packed_clamp(in)) {
+    if (packed_clamp(in)) {
         bool dx10 = w->mode & MODE_DX10_CLAMP;
         for (int l = 0; l < WAVE_LANES; l++)
             out[l] = packed_clamp_f32(out[l], dx10);
     }
-    return packed_commit(w, in, &out, 1);
+    return packed_commit(w, in, out);
 }
 
 #define DOT(name, bits, is_signed)                                                                           \
@@ -112,14 +110,7 @@ exec_fn *SEM(sem_packed_dot)(const struct isa_inst *inst, struct xinst *x)
         return x_##name;
         LIST(CASE)
 #undef CASE
-    case ISA_OP_v_dot2c_i32_i16:
-        return x_v_dot2_i32_i16;
-    case ISA_OP_v_dot4c_i32_i8:
-        return x_v_dot4_i32_i8;
-    case ISA_OP_v_dot8c_i32_i4:
-        return x_v_dot8_i32_i4;
     case ISA_OP_v_dot2_f32_f16:
-    case ISA_OP_v_dot2c_f32_f16:
         return x_v_dot2_f32_f16;
     default:
         return NULL;

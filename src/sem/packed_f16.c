@@ -8,41 +8,17 @@
  * another rounding, flushed denormals or FP16_OVFL, elements are done one by one
  * in f64, which holds sums and products of f16 exactly.
  */
+#include "sem/lane_f16.h"
 #include "sem/packed.h"
 
 enum f16_op { F16_ADD, F16_MUL, F16_FMA, F16_MIN, F16_MAX };
 
-/* ---- minimum and maximum ---- */
-
-/* Orders f16 bits, -0 below +0. */
-static inline uint16_t f16_key(uint16_t a)
+V_INLINE uint16_t f16_min_max(uint32_t a, uint32_t b, bool max, bool ieee)
 {
-    return (uint16_t)(a & 0x8000 ? ~a : a | 0x8000);
-}
-
-/* A NaN loses against a number; a signalling one wins and is quieted when MODE.IEEE is set. */
-static inline uint16_t f16_min_max(uint16_t a, uint16_t b, bool max, bool ieee)
-{
-    bool first = max ? f16_key(a) >= f16_key(b) : f16_key(a) < f16_key(b);
-    uint32_t r = first ? a : b;
-    r = f16_is_nan(b) ? a : r;
-    r = f16_is_nan(a) ? b : r;
-    r = ieee && f16_is_snan(b) ? f16_quiet(b) : r;
-    r = ieee && f16_is_snan(a) ? f16_quiet(a) : r;
-    return (uint16_t)r;
+    return (uint16_t)(max ? f16_max(a, b, ieee) : f16_min(a, b, ieee));
 }
 
 /* ---- exact path ---- */
-
-/* a + b in f64, the last bit set when it is inexact: see v_fma_f16(). */
-static double add_to_odd(double a, double b)
-{
-    double sum = a + b, rest = sum - a, lost = (a - (sum - rest)) + (b - rest);
-    uint64_t bits = f64_bits(sum);
-    if ((lost < 0 || lost > 0) && !(bits & 1))
-        bits += (f64_bits(lost) ^ bits) >> 63 ? UINT64_MAX : 1;
-    return f64_from_bits(bits);
-}
 
 static uint16_t f16_exact(enum f16_op op, uint16_t a, uint16_t b, uint16_t c, uint32_t mode)
 {
@@ -60,7 +36,7 @@ static uint16_t f16_exact(enum f16_op op, uint16_t a, uint16_t b, uint16_t c, ui
     case F16_FMA:
         first = x * y;
         second = z;
-        r = add_to_odd(first, second);
+        r = f16_exact_fma(x, y, z);
         break;
     default:
         r = x + y;
@@ -112,12 +88,12 @@ V_INLINE const struct xinst *packed_f16(struct wave *w, const struct xinst *in, 
                 d[i] =
                     (uint16_t)(op == F16_FMA ? f16_nan3(d[i], a[i], b[i], c[i]) : f16_nan2(d[i], a[i], b[i]));
     }
-    if (packed_clamp(in) && in->isa->format == ISA_VOP3P) {
+    if (packed_clamp(in)) {
         bool dx10 = w->mode & MODE_DX10_CLAMP;
         for (int i = 0; i < HALVES; i++)
             d[i] = (uint16_t)packed_clamp_f16(d[i], dx10);
     }
-    return packed_commit(w, in, &out, 1);
+    return packed_commit(w, in, out);
 }
 
 #define PACKED_F16(name, op)                                                                                 \
@@ -127,7 +103,6 @@ V_INLINE const struct xinst *packed_f16(struct wave *w, const struct xinst *in, 
     }
 #define F16_LIST(X)                                                                                          \
     X(v_pk_fma_f16, F16_FMA)                                                                                 \
-    X(v_pk_fmac_f16, F16_FMA)                                                                                \
     X(v_pk_add_f16, F16_ADD)                                                                                 \
     X(v_pk_mul_f16, F16_MUL)                                                                                 \
     X(v_pk_min_f16, F16_MIN)                                                                                 \
@@ -181,11 +156,11 @@ V_INLINE const struct xinst *fma_mix(struct wave *w, const struct xinst *in, enu
     }
     for (int i = 0; i < 3; i++)
         mix_source(s[i], w, in, i);
-    unsigned csr = w->mode_slow ? v_float_enter(w->mode & MODE_ROUND_32, (w->mode & MODE_DENORM_32) >> 4) : 0;
+    unsigned csr = w->mode_slow ? VALU_ENTER_S(w) : 0;
     for (int l = 0; l < WAVE_LANES; l += VL)
         v_store(out + l, v_fma(v_load(s[0] + l), v_load(s[1] + l), v_load(s[2] + l), false));
     if (w->mode_slow)
-        v_float_leave(csr);
+        valu_float_leave(csr);
     bool clamp = in->isa->clamp, dx10 = w->mode & MODE_DX10_CLAMP;
     const uint32_t *old = w->v[in->d];
     for (int l = 0; l < WAVE_LANES; l++) {
@@ -206,7 +181,7 @@ V_INLINE const struct xinst *fma_mix(struct wave *w, const struct xinst *in, enu
         }
         out[l] = r;
     }
-    merge_row(w->v[in->d], out, w->exec);
+    row_merge(w->v[in->d], out, w->exec);
     return in + 1;
 }
 

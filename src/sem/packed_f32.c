@@ -72,7 +72,7 @@ V_INLINE const struct xinst *packed_f32(struct wave *w, const struct xinst *in, 
     pair_sources(w, in, n, &sel, temp);
     unsigned csr = 0;
     if (w->mode_slow)
-        csr = v_float_enter(w->mode & MODE_ROUND_32, (w->mode & MODE_DENORM_32) >> 4);
+        csr = VALU_ENTER_S(w);
     vnans nans = {0};
 #pragma GCC unroll 2
     for (int h = 0; h < 2; h++)
@@ -84,7 +84,7 @@ V_INLINE const struct xinst *packed_f32(struct wave *w, const struct xinst *in, 
             v_store(out[h] + l, r);
         }
     if (w->mode_slow)
-        v_float_leave(csr);
+        valu_float_leave(csr);
     if (v_any(nans))
         for (int h = 0; h < 2; h++)
             fix_nans(out[h], sel.s[h][0], sel.s[h][1], n == 3 ? sel.s[h][2] : NULL);
@@ -94,8 +94,8 @@ V_INLINE const struct xinst *packed_f32(struct wave *w, const struct xinst *in, 
             for (int l = 0; l < WAVE_LANES; l++)
                 out[h][l] = packed_clamp_f32(out[h][l], dx10);
     }
-    merge_row(w->v[in->d], out[0], w->exec);
-    merge_row(w->v[in->d + 1], out[1], w->exec);
+    row_merge(w->v[in->d], out[0], w->exec);
+    row_merge(w->v[in->d + 1], out[1], w->exec);
     return in + 1;
 }
 
@@ -119,8 +119,8 @@ static const struct xinst *x_v_pk_mov_b32(struct wave *w, const struct xinst *in
     alignas(64) wave_row out[2];
     memcpy(out[0], w->v[in->s[0] + (int)(op_sel & 1)], sizeof(wave_row));
     memcpy(out[1], w->v[in->s[1] + (int)(op_sel >> 1 & 1)], sizeof(wave_row));
-    merge_row(w->v[in->d], out[0], w->exec);
-    merge_row(w->v[in->d + 1], out[1], w->exec);
+    row_merge(w->v[in->d], out[0], w->exec);
+    row_merge(w->v[in->d + 1], out[1], w->exec);
     return in + 1;
 }
 

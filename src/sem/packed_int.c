@@ -38,7 +38,7 @@ static inline uint16_t clamp_u16(int64_t x)
                 d[i] = (uint16_t)(wrapped);                                                                  \
             }                                                                                                \
         }                                                                                                    \
-        return packed_commit(w, in, &out, 1);                                                                \
+        return packed_commit(w, in, out);                                                                    \
     }
 
 #define LIST(X)                                                                                              \

@@ -257,26 +257,4 @@ V_INLINE vreg v_fma_f16(vreg a, vreg b, vreg c)
     return (vreg)(bits + (inexact & (-1 - 2 * towards)));
 }
 
-/* The host's rounding and denormal handling, to what MODE says: `denorm` bit 0 keeps sources', bit 1
- * results'. */
-V_INLINE unsigned v_float_enter(unsigned round, unsigned denorm)
-{
-    enum { DENORMALS_ARE_ZERO = 0x40 };
-    static const unsigned rounding[4] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN,
-                                         _MM_ROUND_TOWARD_ZERO};
-    unsigned old = _mm_getcsr(),
-             mode = old & ~(unsigned)(_MM_ROUND_MASK | _MM_FLUSH_ZERO_MASK | DENORMALS_ARE_ZERO);
-    mode |=
-        rounding[round & 3] | (denorm & 1 ? 0 : DENORMALS_ARE_ZERO) | (denorm & 2 ? 0 : _MM_FLUSH_ZERO_ON);
-    _mm_setcsr(mode);
-    __asm__ volatile("" ::: "memory"); /* arithmetic stays between the changes, with its loads and stores */
-    return old;
-}
-
-V_INLINE void v_float_leave(unsigned old)
-{
-    __asm__ volatile("" ::: "memory");
-    _mm_setcsr(old);
-}
-
 #endif

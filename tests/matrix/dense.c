@@ -203,7 +203,7 @@ static void run(struct rig *r, const struct rig_level *level, const struct test_
     gather_input(m.b, v + r->x.s[1], s, s.b, true, f64 ? 0 : blgp);
     gather_output(m.c, c_rows, s);
 
-    exec_fn *fn = level->matrix(&r->inst, &r->x);
+    exec_fn *fn = level->lookup(&r->inst, &r->x);
     if (!fn) {
         fprintf(stderr, "%s has no handler\n", t->name);
         r->failures++;
@@ -237,7 +237,7 @@ static void run_special(struct rig *r, const struct rig_level *level, const stru
                                    [RIG_BF16] = 0xff81,    [RIG_FP8] = 0x80,        [RIG_BF8] = 0x80};
     unsigned bits = rig_bits(s.a);
     v[A_REG][1] = (v[A_REG][1] & (bits == 32 ? 0 : ~0u << bits)) | nan[s.a]; /* A[1][0] of block 0 */
-    level->matrix(&r->inst, &r->x)(&r->w, &r->x);
+    level->lookup(&r->inst, &r->x)(&r->w, &r->x);
     for (int reg = 0; reg < out_dwords; reg++)
         for (int lane = 0; lane < 64; lane++) {
             bool hit = reg == 1 && lane < s.m;

@@ -4,6 +4,7 @@
  * MODEs, lane by lane against scalar arithmetic: f16 results are found by
  * searching all f16 values for the one nearest to the exact result.
  */
+#define RIG_FAMILY(level) sem_packed_##level
 #include "rig.h"
 
 enum { A_REG = 10, B_REG = 12, C_REG = 14, D_REG = 16, SCALAR = 20 };
@@ -386,7 +387,8 @@ static void run(struct rig *r, const struct rig_level *level, const struct test_
             for (unsigned d = 0; d < 2; d++)
                 v[regs[i] + d][l] = random_operand(r, t->kind, i, t->name);
         if (t->kind == FLOAT16 && t->sources == 3 && l % 4 == 0) {
-            /* A product halfway between two f16, and a third source far below that decides: one rounding, not two. */
+            /* A product halfway between two f16, and a third source far below that decides: one rounding, not
+             * two. */
             v[A_REG][l] = 0x3c013c01 | (rig_random(r) & 0x00ff00ff);
             v[B_REG][l] = 0x3e003e00;
             v[C_REG][l] = 0x00010001 | (rig_random(r) & 0x80028002);
@@ -402,7 +404,7 @@ static void run(struct rig *r, const struct rig_level *level, const struct test_
     r->w.mode = mode;
     r->w.mode_slow = (mode & MODE_FLOAT_BITS) != MODE_FLOAT_PLAIN;
     r->w.exec = rig_random(r) & 1 ? UINT64_MAX : (uint64_t)rig_random(r) << 32 | rig_random(r);
-    exec_fn *fn = level->packed(&r->inst, &r->x);
+    exec_fn *fn = level->lookup(&r->inst, &r->x);
     if (!fn) {
         fprintf(stderr, "%s has no handler\n", t->name);
         r->failures++;

@@ -80,7 +80,7 @@ static void run(struct rig *r, const struct rig_level *level, const struct test_
     }
     static wave_row before[16];
     memcpy(before, v + WAVE_ACC + D_REG, sizeof(wave_row) * (size_t)out);
-    exec_fn *fn = level->matrix(&r->inst, &r->x);
+    exec_fn *fn = level->lookup(&r->inst, &r->x);
     if (!fn) {
         fprintf(stderr, "%s has no handler\n", t->name);
         r->failures++;
