@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# The short way in; Meson does the work. `make demo` and `make check` install what is missing on Debian first.
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+JOBS    ?= $(shell nproc 2>/dev/null || echo 1)
+
+MESON_SETUP = meson setup --prefix=$(abspath $(PREFIX)) --libdir=lib
+
+.PHONY: all demo check check-long asan debug bench examples format lint install uninstall clean help
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS)
+
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null && command -v ninja >/dev/null || { scripts/bootstrap --list build; exit 1; }
+	@$(MESON_SETUP) --buildtype=release $(BUILD)
+
+demo:           ## build, run a prebuilt code object, then compile and run the examples
+	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/demo
+
+check:          ## build, run every test, lint, run the README's commands
+	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/check
+
+check-long:     ## the tests that take long as well, and the examples on every chip and partition mode
+	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/check --long
+
+examples: all   ## compile and run the examples
+	@BUILD=$(BUILD) scripts/run-examples
+
+asan:           ## run the tests under the address and undefined behaviour sanitizers
+	@scripts/bootstrap build
+	@[ -f $(BUILD)-asan/build.ninja ] || $(MESON_SETUP) --buildtype=debugoptimized \
+	    -Db_sanitize=address,undefined -Db_lundef=false $(BUILD)-asan
+	@ninja -C $(BUILD)-asan -j $(JOBS)
+	@meson test -C $(BUILD)-asan --print-errorlogs --no-rebuild -t 6
+
+debug:          ## build for a debugger in $(BUILD)-debug
+	@[ -f $(BUILD)-debug/build.ninja ] || $(MESON_SETUP) --buildtype=debug $(BUILD)-debug
+	@ninja -C $(BUILD)-debug -j $(JOBS)
+
+bench: all      ## measure speed and memory
+	@meson test -C $(BUILD) --benchmark --verbose --no-rebuild
+
+format:         ## lay out every C file as .clang-format says
+	@scripts/lint --fix
+
+lint:
+	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/lint
+
+install: all    ## install below PREFIX; HIPCC=1 also links hipcc and hipconfig to the command
+	@meson configure $(BUILD) --prefix=$(abspath $(PREFIX))
+	@DESTDIR=$(DESTDIR) EHP_INSTALL_HIPCC=$(filter 1 yes,$(HIPCC)) meson install -C $(BUILD)
+
+uninstall:
+	@ninja -C $(BUILD) uninstall
+
+clean:
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-debug
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
