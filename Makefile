@@ -7,7 +7,7 @@ JOBS    ?= $(shell nproc 2>/dev/null || echo 1)
 
 MESON_SETUP = meson setup --prefix=$(abspath $(PREFIX)) --libdir=lib
 
-.PHONY: all demo check check-long asan debug bench examples format lint install uninstall clean help
+.PHONY: all demo check check-long asan debug bench examples format lint install clean help
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS)
 
@@ -50,9 +50,6 @@ lint:
 install: all    ## install below PREFIX; HIPCC=1 also links hipcc and hipconfig to the command
 	@meson configure $(BUILD) --prefix=$(abspath $(PREFIX))
 	@DESTDIR=$(DESTDIR) EHP_INSTALL_HIPCC=$(filter 1 yes,$(HIPCC)) meson install -C $(BUILD)
-
-uninstall:
-	@ninja -C $(BUILD) uninstall
 
 clean:
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-debug

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# Completion of the ehp command for bash.
+_ehp() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
+    COMPREPLY=()
+    if [ "$COMP_CWORD" = 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "cc run chips info disasm config help" -- "$cur")
+        return
+    fi
+    case $command in
+    run)
+        # Once the program is named, its own arguments follow: files are the best guess.
+        for ((i = 2; i < COMP_CWORD; i++)); do
+            case ${COMP_WORDS[i]} in
+            --chip | --partition | --nps | --threads | --timeout) i=$((i + 1)) ;;
+            -*) ;;
+            *) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+            esac
+        done
+        case $prev in
+        --chip) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk 'NR > 0 {print $1}')" -- "$cur") ;;
+        --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
+        --nps) mapfile -t COMPREPLY < <(compgen -W "1 4" -- "$cur") ;;
+        --threads | --timeout) ;;
+        *)
+            case $cur in
+            -*) mapfile -t COMPREPLY < <(compgen -W \
+                "--chip --partition --nps --threads --timeout --stats --help" -- "$cur") ;;
+            *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+            esac
+            ;;
+        esac
+        ;;
+    chips)
+        if [ "$COMP_CWORD" = 2 ]; then
+            mapfile -t COMPREPLY < <(compgen -W "show" -- "$cur")
+        else
+            mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur")
+        fi
+        ;;
+    config)
+        mapfile -t COMPREPLY < <(compgen -W "--path --rocmpath --cpp_config --compiler --platform --runtime
+            --hipclangpath --version --check --newline --full --help" -- "$cur")
+        ;;
+    cc)
+        case $cur in
+        -*) mapfile -t COMPREPLY < <(compgen -W "-c -o -O0 -O1 -O2 -O3 -g -S -E -shared -fPIC -fgpu-rdc --genco
+            --offload-arch=gfx942 --rocm-path= -std=c++17 -std=c++20 -save-temps -v --version --help
+            --cxxflags --ldflags" -- "$cur") ;;
+        *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        esac
+        ;;
+    *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+    esac
+}
+complete -o filenames -F _ehp ehp
