@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* hipMemset and its relatives: fills of 1, 2 or 4 bytes, linear or in rows. */
+#include <string.h>
+
+#include "copy.h"
+#include "graph.h"
+#include "stream.h"
+
+static void fill_now(void *dst, uint64_t value, unsigned element, size_t count)
+{
+    char *at = dst;
+
+    if (element == 1) {
+        memset(dst, (int)(value & 0xff), count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        memcpy(at + i * element, &value, element);
+}
+
+static hipError_t fill_check(const void *dst, size_t bytes)
+{
+    size_t left;
+
+    if (!dst)
+        return hipErrorInvalidValue;
+    if (!hip_memory_find(dst, &left) || bytes > left)
+        return hipErrorInvalidValue;
+    return hipSuccess;
+}
+
+static hipError_t fill_linear(void *dst, uint64_t value, unsigned element, size_t count,
+                              struct hip_copy_call call)
+{
+    struct ihipStream_t *stream;
+    size_t bytes;
+    hipError_t error = call.async ? hip_open() : hip_capture_forbids();
+
+    if (error == hipSuccess)
+        error = hip_stream_of(call.stream, &stream);
+    if (error != hipSuccess)
+        return error;
+    if (!count)
+        return hipSuccess;
+    if ((uintptr_t)dst % element || __builtin_mul_overflow(count, (size_t)element, &bytes))
+        return hipErrorInvalidValue;
+    error = fill_check(dst, bytes);
+    if (error != hipSuccess)
+        return error;
+    if (call.async) {
+        struct hip_op op = {.kind = HIP_OP_FILL, .fill = {dst, value, element, count}};
+        return hip_stream_op(call.stream, &op);
+    }
+    error = hip_stream_settle(stream);
+    if (error == hipSuccess)
+        fill_now(dst, value, element, count);
+    return error;
+}
+
+static hipError_t fill_box(const struct ehp_fill_3d *fill, struct hip_copy_call call)
+{
+    struct ihipStream_t *stream;
+    hipError_t error = call.async ? hip_open() : hip_capture_forbids();
+
+    if (error == hipSuccess)
+        error = hip_stream_of(call.stream, &stream);
+    if (error != hipSuccess)
+        return error;
+    if (!fill->width || !fill->height || !fill->depth)
+        return hipSuccess;
+    if (fill->pitch < fill->width * fill->element)
+        return hipErrorInvalidValue;
+    error = fill_check(fill->dst, (fill->depth - 1) * fill->slice + (fill->height - 1) * fill->pitch +
+                                      fill->width * fill->element);
+    if (error != hipSuccess)
+        return error;
+    if (call.async) {
+        struct hip_op op = {.kind = HIP_OP_FILL_3D, .fill_3d = *fill};
+        return hip_stream_op(call.stream, &op);
+    }
+    error = hip_stream_settle(stream);
+    for (uint64_t z = 0; error == hipSuccess && z < fill->depth; z++)
+        for (uint64_t y = 0; y < fill->height; y++)
+            fill_now((char *)fill->dst + z * fill->slice + y * fill->pitch, fill->value,
+                     (unsigned)fill->element, fill->width);
+    return error;
+}
+
+static struct hip_copy_call fill_when(hipStream_t stream)
+{
+    return (struct hip_copy_call){stream, true};
+}
+
+static struct hip_copy_call fill_at_once(hipStream_t stream)
+{
+    return (struct hip_copy_call){stream, false};
+}
+
+HIP_ENTRY hipError_t hipMemset(void *dst, int value, size_t sizeBytes)
+{
+    return hip_return(fill_linear(dst, (uint8_t)value, 1, sizeBytes, fill_at_once(NULL)));
+}
+
+HIP_ENTRY hipError_t hipMemset_spt(void *dst, int value, size_t sizeBytes)
+{
+    return hip_return(fill_linear(dst, (uint8_t)value, 1, sizeBytes, fill_at_once(hipStreamPerThread)));
+}
+
+HIP_ENTRY hipError_t hipMemsetAsync(void *dst, int value, size_t sizeBytes, hipStream_t stream)
+{
+    return hip_return(fill_linear(dst, (uint8_t)value, 1, sizeBytes, fill_when(stream)));
+}
+
+HIP_ENTRY hipError_t hipMemsetAsync_spt(void *dst, int value, size_t sizeBytes, hipStream_t stream)
+{
+    return hip_return(fill_linear(dst, (uint8_t)value, 1, sizeBytes, fill_when(hip_stream_spt(stream))));
+}
+
+HIP_ENTRY hipError_t hipMemsetD8(hipDeviceptr_t dest, unsigned char value, size_t count)
+{
+    return hip_return(fill_linear(dest, value, 1, count, fill_at_once(NULL)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD8Async(hipDeviceptr_t dest, unsigned char value, size_t count,
+                                      hipStream_t stream)
+{
+    return hip_return(fill_linear(dest, value, 1, count, fill_when(stream)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD16(hipDeviceptr_t dest, unsigned short value, size_t count)
+{
+    return hip_return(fill_linear(dest, value, 2, count, fill_at_once(NULL)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD16Async(hipDeviceptr_t dest, unsigned short value, size_t count,
+                                       hipStream_t stream)
+{
+    return hip_return(fill_linear(dest, value, 2, count, fill_when(stream)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD32(hipDeviceptr_t dest, int value, size_t count)
+{
+    return hip_return(fill_linear(dest, (uint32_t)value, 4, count, fill_at_once(NULL)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, hipStream_t stream)
+{
+    return hip_return(fill_linear(dst, (uint32_t)value, 4, count, fill_when(stream)));
+}
+
+static struct ehp_fill_3d fill_rows(void *dst, size_t pitch, size_t slice, int value, size_t width,
+                                    size_t height, size_t depth)
+{
+    return (struct ehp_fill_3d){dst, pitch, slice, (uint8_t)value, 1, width, height, depth};
+}
+
+HIP_ENTRY hipError_t hipMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
+{
+    struct ehp_fill_3d fill = fill_rows(dst, pitch, pitch * height, value, width, height, 1);
+    return hip_return(fill_box(&fill, fill_at_once(NULL)));
+}
+
+HIP_ENTRY hipError_t hipMemset2D_spt(void *dst, size_t pitch, int value, size_t width, size_t height)
+{
+    struct ehp_fill_3d fill = fill_rows(dst, pitch, pitch * height, value, width, height, 1);
+    return hip_return(fill_box(&fill, fill_at_once(hipStreamPerThread)));
+}
+
+HIP_ENTRY hipError_t hipMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height,
+                                      hipStream_t stream)
+{
+    struct ehp_fill_3d fill = fill_rows(dst, pitch, pitch * height, value, width, height, 1);
+    return hip_return(fill_box(&fill, fill_when(stream)));
+}
+
+HIP_ENTRY hipError_t hipMemset2DAsync_spt(void *dst, size_t pitch, int value, size_t width, size_t height,
+                                          hipStream_t stream)
+{
+    return hipMemset2DAsync(dst, pitch, value, width, height, hip_stream_spt(stream));
+}
+
+static hipError_t fill_3d(hipPitchedPtr ptr, int value, hipExtent extent, struct hip_copy_call call)
+{
+    size_t rows = ptr.ysize ? ptr.ysize : extent.height;
+    struct ehp_fill_3d fill =
+        fill_rows(ptr.ptr, ptr.pitch, ptr.pitch * rows, value, extent.width, extent.height, extent.depth);
+
+    return fill_box(&fill, call);
+}
+
+HIP_ENTRY hipError_t hipMemset3D(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)
+{
+    return hip_return(fill_3d(pitchedDevPtr, value, extent, fill_at_once(NULL)));
+}
+
+HIP_ENTRY hipError_t hipMemset3D_spt(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)
+{
+    return hip_return(fill_3d(pitchedDevPtr, value, extent, fill_at_once(hipStreamPerThread)));
+}
+
+HIP_ENTRY hipError_t hipMemset3DAsync(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent,
+                                      hipStream_t stream)
+{
+    return hip_return(fill_3d(pitchedDevPtr, value, extent, fill_when(stream)));
+}
+
+HIP_ENTRY hipError_t hipMemset3DAsync_spt(hipPitchedPtr pitchedDevPtr, int value, hipExtent extent,
+                                          hipStream_t stream)
+{
+    return hip_return(fill_3d(pitchedDevPtr, value, extent, fill_when(hip_stream_spt(stream))));
+}
+
+/* A graph's memset node. */
+hipError_t hip_fill_from_params(const hipMemsetParams *p, struct hip_op *op)
+{
+    unsigned element = p->elementSize;
+
+    if (!p->dst || (element != 1 && element != 2 && element != 4) || !p->width || !p->height)
+        return hipErrorInvalidValue;
+    if (p->height > 1 && p->pitch < p->width * element)
+        return hipErrorInvalidValue;
+    size_t bytes = (p->height - 1) * (p->height > 1 ? p->pitch : 0) + p->width * element;
+    hipError_t error = fill_check(p->dst, bytes);
+    if (error != hipSuccess)
+        return error;
+    uint64_t mask = element == 4 ? UINT32_MAX : (UINT64_C(1) << (8 * element)) - 1;
+    if (p->height == 1) {
+        op->kind = HIP_OP_FILL;
+        op->fill.dst = p->dst;
+        op->fill.value = p->value & mask;
+        op->fill.element = element;
+        op->fill.count = p->width;
+    } else {
+        op->kind = HIP_OP_FILL_3D;
+        op->fill_3d = (struct ehp_fill_3d){
+            p->dst, p->pitch, p->pitch * p->height, p->value & mask, element, p->width, p->height, 1};
+    }
+    return hipSuccess;
+}

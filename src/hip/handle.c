@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Slots of equal size in one reserved address range for each kind of handle. */
+#include "handle.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HANDLE_LIVE  UINT32_C(0x48495021)
+#define HANDLE_RANGE ((size_t)1 << 30) /* address space only: pages appear when touched */
+
+struct handle_range {
+    pthread_mutex_t lock;
+    char *_Atomic base;
+    size_t stride;
+    _Atomic size_t used; /* bytes */
+    void *free;          /* list through the word after the head */
+};
+
+struct handle_slot {
+    struct hip_handle head;
+    void *next;
+};
+
+static struct handle_range *handle_range(enum hip_kind kind)
+{
+    static struct handle_range ranges[HIP_KINDS] = {
+        [0 ... HIP_KINDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER},
+    };
+    return &ranges[kind];
+}
+
+void *hip_handle_new(enum hip_kind kind, size_t bytes)
+{
+    struct handle_range *range = handle_range(kind);
+    size_t stride = (bytes + 63) & ~(size_t)63;
+    struct handle_slot *slot = NULL;
+
+    pthread_mutex_lock(&range->lock);
+    char *base = atomic_load(&range->base);
+    if (!base) {
+        void *map = mmap(NULL, HANDLE_RANGE, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (map != MAP_FAILED) {
+            base = map;
+            range->stride = stride;
+            atomic_store(&range->base, base);
+        }
+    }
+    if (range->free) {
+        slot = range->free;
+        range->free = slot->next;
+    } else if (base && range->used + stride <= HANDLE_RANGE) {
+        slot = (struct handle_slot *)(void *)(base + range->used);
+        range->used += stride;
+    }
+    pthread_mutex_unlock(&range->lock);
+    if (!slot)
+        return NULL;
+    memset((void *)slot, 0, stride);
+    slot->head.kind = (uint32_t)kind;
+    atomic_store_explicit(&slot->head.live, HANDLE_LIVE, memory_order_release);
+    return slot;
+}
+
+void hip_handle_free(void *object)
+{
+    struct handle_slot *slot = object;
+    struct handle_range *range = handle_range((enum hip_kind)slot->head.kind);
+
+    atomic_store_explicit(&slot->head.live, 0, memory_order_release);
+    pthread_mutex_lock(&range->lock);
+    slot->next = range->free;
+    range->free = slot;
+    pthread_mutex_unlock(&range->lock);
+}
+
+bool hip_handle_ok(enum hip_kind kind, const void *object)
+{
+    struct handle_range *range = handle_range(kind);
+    const char *base = atomic_load_explicit(&range->base, memory_order_acquire);
+    uintptr_t at = (uintptr_t)object;
+
+    if (!base || at < (uintptr_t)base || at - (uintptr_t)base >= range->used ||
+        (at - (uintptr_t)base) % range->stride != 0)
+        return false;
+    const struct hip_handle *head = object;
+    return atomic_load_explicit(&head->live, memory_order_acquire) == HANDLE_LIVE;
+}

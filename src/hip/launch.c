@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* The launching entry points: from the triple chevron to hipExtModuleLaunchKernel. */
+#include "launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+#include "stream.h"
+
+/* ---- checks -------------------------------------------------------------------------------------------- */
+
+hipError_t hip_launch_check(const struct ihipModuleSymbol_t *function, dim3 grid, dim3 block, size_t shared,
+                            bool cooperative, hipError_t bad_size)
+{
+    const struct ehp_agent_info *info = &function->device->info;
+    const uint32_t blocks[3] = {grid.x, grid.y, grid.z}, size[3] = {block.x, block.y, block.z};
+    uint64_t threads = 1;
+
+    for (int i = 0; i < 3; i++) {
+        if (!blocks[i] || !size[i] || size[i] > info->workgroup_max)
+            return bad_size;
+        if ((uint64_t)blocks[i] * size[i] > UINT32_MAX)
+            return hipErrorInvalidConfiguration;
+        threads *= size[i];
+    }
+    if (threads > info->workgroup_max)
+        return bad_size;
+    if (function->kernel.max_flat_workgroup_size && threads > function->kernel.max_flat_workgroup_size) {
+        fprintf(stderr, "ehp: launch of %s with %llu threads a block, but it was compiled for at most %u\n",
+                function->kernel.name, (unsigned long long)threads, function->kernel.max_flat_workgroup_size);
+        return hipErrorLaunchFailure;
+    }
+    if (function->kernel.group_bytes + (uint64_t)shared > info->lds_bytes)
+        return hipErrorInvalidValue;
+    if (cooperative) {
+        uint64_t resident = (uint64_t)hip_occupancy(function, (unsigned)threads, shared) * info->cus;
+        if ((uint64_t)grid.x * grid.y * grid.z > resident)
+            return hipErrorCooperativeLaunchTooLarge;
+    }
+    return hipSuccess;
+}
+
+void hip_launch_set(struct hip_launch *launch, struct ihipModuleSymbol_t *function, dim3 grid, dim3 block,
+                    size_t shared, void **params)
+{
+    *launch = (struct hip_launch){
+        .function = function,
+        .grid = {grid.x * block.x, grid.y * block.y, grid.z * block.z},
+        .block = {block.x, block.y, block.z},
+        .shared = (uint32_t)shared,
+        .params = params,
+    };
+}
+
+hipError_t hip_launch_extra(struct hip_launch *launch, void **extra)
+{
+    for (; *extra != HIP_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+            launch->packed = extra[1];
+        else if (extra[0] == HIP_LAUNCH_PARAM_BUFFER_SIZE)
+            launch->packed_bytes = *(size_t *)extra[1];
+        else
+            return hipErrorInvalidValue;
+    }
+    return launch->packed ? hipSuccess : hipErrorInvalidValue;
+}
+
+/* Sends a checked launch on its way, with or without events around it. */
+static hipError_t launch_send(hipStream_t handle, const struct hip_launch *launch, hipEvent_t start,
+                              hipEvent_t stop)
+{
+    struct hip_op op = {.kind = HIP_OP_KERNEL, .launch = *launch};
+    struct ihipStream_t *stream;
+
+    if (!start && !stop)
+        return hip_stream_op(handle, &op);
+    if ((start && !hip_handle_ok(HIP_KIND_EVENT, start)) || (stop && !hip_handle_ok(HIP_KIND_EVENT, stop)))
+        return hipErrorInvalidHandle;
+    hipError_t error = hip_stream_of(handle, &stream);
+    if (error != hipSuccess)
+        return error;
+    if (stream->capture)
+        return hip_capture_op(stream, &op, NULL);
+    return hip_stream_launch_timed(stream, &op, start, stop);
+}
+
+/* Whose device a launch is for: the stream's. */
+static hipError_t launch_device(hipStream_t handle, struct hip_device **device)
+{
+    struct ihipStream_t *stream;
+    hipError_t error = hip_stream_of(handle, &stream);
+
+    if (error == hipSuccess)
+        *device = stream->device;
+    return error;
+}
+
+/* ---- by host function ---------------------------------------------------------------------------------- */
+
+struct launch_options {
+    bool cooperative;
+    hipEvent_t start, stop;
+};
+
+static hipError_t launch_host(const void *host, dim3 grid, dim3 block, void **args, size_t shared,
+                              hipStream_t stream, const struct launch_options *options)
+{
+    struct hip_device *device;
+    struct ihipModuleSymbol_t *function;
+    struct hip_launch launch;
+
+    if (!host)
+        return hipErrorInvalidDeviceFunction;
+    hipError_t error = launch_device(stream, &device);
+    if (error == hipSuccess)
+        error = hip_function_of(host, device, &function);
+    if (error == hipSuccess)
+        error = hip_launch_check(function, grid, block, shared, options->cooperative,
+                                 hipErrorInvalidConfiguration);
+    if (error != hipSuccess)
+        return error;
+    if (!args && function->explicit_count)
+        return hipErrorInvalidValue;
+    hip_launch_set(&launch, function, grid, block, shared, args);
+    launch.cooperative = options->cooperative;
+    return launch_send(stream, &launch, options->start, options->stop);
+}
+
+HIP_ENTRY hipError_t hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
+                                     void **args, size_t sharedMemBytes, hipStream_t stream)
+{
+    const struct launch_options options = {0};
+
+    return hip_return(
+        launch_host(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream, &options));
+}
+
+HIP_ENTRY hipError_t hipLaunchKernel_spt(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
+                                         void **args, size_t sharedMemBytes, hipStream_t stream)
+{
+    return hipLaunchKernel(function_address, numBlocks, dimBlocks, args, sharedMemBytes,
+                           hip_stream_spt(stream));
+}
+
+HIP_ENTRY hipError_t hipExtLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
+                                        void **args, size_t sharedMemBytes, hipStream_t stream,
+                                        hipEvent_t startEvent, hipEvent_t stopEvent, int flags)
+{
+    const struct launch_options options = {.start = startEvent, .stop = stopEvent};
+
+    (void)flags; /* hipExtAnyOrderLaunch permits disorder, it does not ask for it */
+    return hip_return(
+        launch_host(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream, &options));
+}
+
+HIP_ENTRY hipError_t hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 blockDimX,
+                                                void **kernelParams, unsigned int sharedMemBytes,
+                                                hipStream_t stream)
+{
+    const struct launch_options options = {.cooperative = true};
+
+    return hip_return(launch_host(f, gridDim, blockDimX, kernelParams, sharedMemBytes, stream, &options));
+}
+
+HIP_ENTRY hipError_t hipLaunchCooperativeKernel_spt(const void *f, dim3 gridDim, dim3 blockDim,
+                                                    void **kernelParams, uint32_t sharedMemBytes,
+                                                    hipStream_t hStream)
+{
+    return hipLaunchCooperativeKernel(f, gridDim, blockDim, kernelParams, sharedMemBytes,
+                                      hip_stream_spt(hStream));
+}
+
+/* ---- the triple chevron -------------------------------------------------------------------------------- */
+
+hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream);
+hipError_t __hipPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem, hipStream_t *stream);
+
+HIP_ENTRY hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
+                                                hipStream_t stream)
+{
+    struct hip_thread *thread = hip_thread();
+
+    if (thread->configs == HIP_CONFIG_DEPTH)
+        return hip_return(hipErrorMissingConfiguration);
+    thread->config[thread->configs++] = (struct hip_call_config){gridDim, blockDim, sharedMem, stream};
+    return hipSuccess;
+}
+
+HIP_ENTRY hipError_t __hipPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
+                                               hipStream_t *stream)
+{
+    struct hip_thread *thread = hip_thread();
+
+    if (!thread->configs)
+        return hip_return(hipErrorMissingConfiguration);
+    const struct hip_call_config *config = &thread->config[--thread->configs];
+    *gridDim = config->grid;
+    *blockDim = config->block;
+    *sharedMem = config->shared;
+    *stream = config->stream;
+    return hipSuccess;
+}
+
+/* The form before ROCm 3: configure, set each argument, launch. */
+static bool launch_legacy(struct hip_thread *thread)
+{
+    if (!thread->legacy_launch)
+        thread->legacy_launch = calloc(1, sizeof *thread->legacy_launch);
+    return thread->legacy_launch != NULL;
+}
+
+HIP_ENTRY hipError_t hipConfigureCall(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream)
+{
+    struct hip_thread *thread = hip_thread();
+
+    if (!launch_legacy(thread))
+        return hip_return(hipErrorOutOfMemory);
+    thread->legacy_launch->config = (struct hip_call_config){gridDim, blockDim, sharedMem, stream};
+    thread->legacy_launch->bytes = 0;
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipSetupArgument(const void *arg, size_t size, size_t offset)
+{
+    struct hip_thread *thread = hip_thread();
+
+    if (!launch_legacy(thread) || !arg || offset > sizeof thread->legacy_launch->args ||
+        size > sizeof thread->legacy_launch->args - offset)
+        return hip_return(hipErrorInvalidValue);
+    memcpy(thread->legacy_launch->args + offset, arg, size);
+    if (offset + size > thread->legacy_launch->bytes)
+        thread->legacy_launch->bytes = offset + size;
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipLaunchByPtr(const void *func)
+{
+    struct hip_thread *thread = hip_thread();
+    struct ihipModuleSymbol_t *function;
+    struct hip_device *device;
+    struct hip_launch launch;
+
+    if (!thread->legacy_launch)
+        return hip_return(hipErrorMissingConfiguration);
+    const struct hip_call_config *config = &thread->legacy_launch->config;
+    hipError_t error = launch_device(config->stream, &device);
+    if (error == hipSuccess)
+        error = hip_function_of(func, device, &function);
+    if (error == hipSuccess)
+        error = hip_launch_check(function, config->grid, config->block, config->shared, false,
+                                 hipErrorInvalidConfiguration);
+    if (error != hipSuccess)
+        return hip_return(error);
+    hip_launch_set(&launch, function, config->grid, config->block, config->shared, NULL);
+    launch.packed = thread->legacy_launch->args;
+    launch.packed_bytes = thread->legacy_launch->bytes;
+    return hip_return(launch_send(config->stream, &launch, NULL, NULL));
+}
+
+/* ---- by module function -------------------------------------------------------------------------------- */
+
+static hipError_t launch_module(hipFunction_t f, dim3 grid, dim3 block, size_t shared, hipStream_t stream,
+                                void **params, void **extra, const struct launch_options *options)
+{
+    struct hip_launch launch;
+
+    if (!hip_handle_ok(HIP_KIND_FUNCTION, f))
+        return f ? hipErrorInvalidImage : hipErrorInvalidResourceHandle;
+    if (params && extra)
+        return hipErrorInvalidValue;
+    hipError_t error = hip_launch_check(f, grid, block, shared, options->cooperative, hipErrorInvalidValue);
+    if (error != hipSuccess)
+        return error;
+    hip_launch_set(&launch, f, grid, block, shared, params);
+    launch.cooperative = options->cooperative;
+    if (extra)
+        error = hip_launch_extra(&launch, extra);
+    else if (!params && f->explicit_count)
+        error = hipErrorInvalidValue;
+    return error == hipSuccess ? launch_send(stream, &launch, options->start, options->stop) : error;
+}
+
+HIP_ENTRY hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,
+                                           unsigned int gridDimZ, unsigned int blockDimX,
+                                           unsigned int blockDimY, unsigned int blockDimZ,
+                                           unsigned int sharedMemBytes, hipStream_t stream,
+                                           void **kernelParams, void **extra)
+{
+    const struct launch_options options = {0};
+
+    return hip_return(launch_module(f, (dim3){gridDimX, gridDimY, gridDimZ},
+                                    (dim3){blockDimX, blockDimY, blockDimZ}, sharedMemBytes, stream,
+                                    kernelParams, extra, &options));
+}
+
+HIP_ENTRY hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDimX,
+                                                      unsigned int gridDimY, unsigned int gridDimZ,
+                                                      unsigned int blockDimX, unsigned int blockDimY,
+                                                      unsigned int blockDimZ, unsigned int sharedMemBytes,
+                                                      hipStream_t stream, void **kernelParams)
+{
+    const struct launch_options options = {.cooperative = true};
+
+    return hip_return(launch_module(f, (dim3){gridDimX, gridDimY, gridDimZ},
+                                    (dim3){blockDimX, blockDimY, blockDimZ}, sharedMemBytes, stream,
+                                    kernelParams, NULL, &options));
+}
+
+/* Sizes in work-items, not necessarily whole workgroups. */
+static hipError_t launch_items(hipFunction_t f, const uint32_t items[3], const uint32_t block[3],
+                               size_t shared, hipStream_t stream, void **params, void **extra,
+                               hipEvent_t start, hipEvent_t stop)
+{
+    struct hip_launch launch;
+    uint32_t groups[3];
+
+    if (!hip_handle_ok(HIP_KIND_FUNCTION, f))
+        return f ? hipErrorInvalidImage : hipErrorInvalidResourceHandle;
+    if (params && extra)
+        return hipErrorInvalidValue;
+    for (int i = 0; i < 3; i++) {
+        if (!block[i])
+            return hipErrorInvalidConfiguration;
+        groups[i] = items[i] / block[i] + (items[i] && items[i] < block[i]);
+    }
+    dim3 grid = {groups[0], groups[1], groups[2]}, size = {block[0], block[1], block[2]};
+    hipError_t error = hip_launch_check(f, grid, size, shared, false, hipErrorInvalidConfiguration);
+    if (error != hipSuccess)
+        return error;
+    hip_launch_set(&launch, f, grid, size, shared, params);
+    memcpy(launch.grid, items, sizeof launch.grid);
+    if (extra)
+        error = hip_launch_extra(&launch, extra);
+    else if (!params && f->explicit_count)
+        error = hipErrorInvalidValue;
+    return error == hipSuccess ? launch_send(stream, &launch, start, stop) : error;
+}
+
+hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY,
+                                    uint32_t globalWorkSizeZ, uint32_t localWorkSizeX,
+                                    uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes,
+                                    hipStream_t hStream, void **kernelParams, void **extra,
+                                    hipEvent_t startEvent, hipEvent_t stopEvent, uint32_t flags);
+hipError_t hipHccModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY,
+                                    uint32_t globalWorkSizeZ, uint32_t localWorkSizeX,
+                                    uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes,
+                                    hipStream_t hStream, void **kernelParams, void **extra,
+                                    hipEvent_t startEvent, hipEvent_t stopEvent);
+
+HIP_ENTRY hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
+                                              uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
+                                              uint32_t localWorkSizeX, uint32_t localWorkSizeY,
+                                              uint32_t localWorkSizeZ, size_t sharedMemBytes,
+                                              hipStream_t hStream, void **kernelParams, void **extra,
+                                              hipEvent_t startEvent, hipEvent_t stopEvent, uint32_t flags)
+{
+    const uint32_t items[3] = {globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ};
+    const uint32_t block[3] = {localWorkSizeX, localWorkSizeY, localWorkSizeZ};
+
+    (void)flags;
+    return hip_return(
+        launch_items(f, items, block, sharedMemBytes, hStream, kernelParams, extra, startEvent, stopEvent));
+}
+
+HIP_ENTRY hipError_t hipHccModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
+                                              uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
+                                              uint32_t localWorkSizeX, uint32_t localWorkSizeY,
+                                              uint32_t localWorkSizeZ, size_t sharedMemBytes,
+                                              hipStream_t hStream, void **kernelParams, void **extra,
+                                              hipEvent_t startEvent, hipEvent_t stopEvent)
+{
+    return hipExtModuleLaunchKernel(f, globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ, localWorkSizeX,
+                                    localWorkSizeY, localWorkSizeZ, sharedMemBytes, hStream, kernelParams,
+                                    extra, startEvent, stopEvent, 0);
+}
+
+/* Programs compiled against headers without extern "C" ask for these. */
+HIP_ALIAS(hipExtModuleLaunchKernel,
+          _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j);
+HIP_ALIAS(hipHccModuleLaunchKernel,
+          _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_);

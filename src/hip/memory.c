@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocating, registering and freeing memory. */
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pool.h"
+#include "stream.h"
+
+struct memory_list {
+    pthread_mutex_t lock;
+    struct hip_memory *first;
+};
+
+static struct memory_list *memory_list(void)
+{
+    static struct memory_list list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    return &list;
+}
+
+static struct hip_memory *memory_note(void *base, size_t bytes, int kind, unsigned flags, int device)
+{
+    struct memory_list *list = memory_list();
+    struct hip_memory *memory = calloc(1, sizeof *memory);
+
+    if (!memory)
+        return NULL;
+    *memory = (struct hip_memory){
+        .base = base,
+        .bytes = bytes,
+        .kind = kind,
+        .flags = flags,
+        .device = device,
+        .id = atomic_fetch_add(&hip_runtime()->next_id, 1) + 1,
+        .preferred = hipInvalidDeviceId,
+        .prefetched = hipInvalidDeviceId,
+    };
+    ehp_mem_set_user(hip_runtime()->machine, base, (uint64_t)(uintptr_t)memory);
+    pthread_mutex_lock(&list->lock);
+    memory->next = list->first;
+    if (memory->next)
+        memory->next->previous = memory;
+    list->first = memory;
+    pthread_mutex_unlock(&list->lock);
+    return memory;
+}
+
+static void memory_forget(struct hip_memory *memory)
+{
+    struct memory_list *list = memory_list();
+
+    pthread_mutex_lock(&list->lock);
+    if (memory->previous)
+        memory->previous->next = memory->next;
+    else
+        list->first = memory->next;
+    if (memory->next)
+        memory->next->previous = memory->previous;
+    pthread_mutex_unlock(&list->lock);
+    free(memory);
+}
+
+hipError_t hip_memory_alloc(struct hip_device *device, int kind, size_t bytes, size_t align, unsigned flags,
+                            void **out)
+{
+    ehp_machine *machine = hip_runtime()->machine;
+    void *base;
+    int status = ehp_mem_alloc(machine, device->agent, kind, bytes, align, &base);
+
+    if (status != EHP_OK)
+        return hip_from_status(status) == hipErrorInvalidValue ? hipErrorOutOfMemory
+                                                               : hip_from_status(status);
+    if (!memory_note(base, bytes, kind, flags, device->ordinal)) {
+        ehp_mem_free(machine, base);
+        return hipErrorOutOfMemory;
+    }
+    *out = base;
+    return hipSuccess;
+}
+
+struct hip_memory *hip_memory_find(const void *address, size_t *left)
+{
+    struct ehp_allocation allocation = EHP_ALLOCATION_INIT;
+
+    if (ehp_mem_query(hip_runtime()->machine, address, &allocation) != EHP_OK || !allocation.user)
+        return NULL;
+    struct hip_memory *memory = (void *)(uintptr_t)allocation.user;
+    size_t offset = (size_t)((const char *)address - (const char *)memory->base);
+    if (offset >= memory->bytes) /* in the padding behind it */
+        return NULL;
+    if (left)
+        *left = memory->bytes - offset;
+    return memory;
+}
+
+void hip_memory_adopt(void *base, size_t bytes)
+{
+    if (hip_memory_find(base, NULL) || ehp_mem_register(hip_runtime()->machine, base, bytes) != EHP_OK)
+        return;
+    struct hip_memory *memory = memory_note(base, bytes, EHP_MEM_REGISTERED, hipMemAttachGlobal, 0);
+    if (memory)
+        memory->adopted = true;
+}
+
+hipError_t hip_memory_release(void *base)
+{
+    struct hip_memory *memory = hip_memory_find(base, NULL);
+
+    if (!memory || memory->base != base)
+        return hipErrorInvalidValue;
+    memory_forget(memory);
+    return hip_from_status(ehp_mem_free(hip_runtime()->machine, base));
+}
+
+hipError_t hip_memory_free(void *base, bool host)
+{
+    struct hip_device *device;
+    hipError_t error = hip_enter(&device);
+
+    if (error != hipSuccess || !base)
+        return error;
+    struct hip_memory *memory = hip_memory_find(base, NULL);
+    if (!memory || memory->base != base || memory->kind == EHP_MEM_REGISTERED)
+        return hipErrorInvalidValue;
+    if (host && memory->kind != EHP_MEM_HOST)
+        return hipErrorInvalidValue;
+    if (memory->pool)
+        return hip_pool_free(memory, NULL);
+    /* Freeing memory waits for the work that may use it. */
+    for (int i = 0; i < hip_runtime()->devices; i++)
+        hip_device_wait(&hip_runtime()->device[i]);
+    return hip_memory_release(base);
+}
+
+void hip_memory_reset(struct hip_device *device)
+{
+    struct memory_list *list = memory_list();
+    struct hip_memory *memory;
+
+    hip_pools_reset(device);
+    for (;;) {
+        pthread_mutex_lock(&list->lock);
+        for (memory = list->first; memory; memory = memory->next)
+            if (memory->device == device->ordinal && memory->kind == EHP_MEM_DEVICE)
+                break;
+        pthread_mutex_unlock(&list->lock);
+        if (!memory)
+            return;
+        hip_memory_release(memory->base);
+    }
+}
+
+/* ---- device memory ------------------------------------------------------------------------------------- */
+
+static hipError_t memory_malloc(void **ptr, size_t size, int kind, unsigned flags)
+{
+    struct hip_device *device;
+    hipError_t error = hip_enter(&device);
+
+    if (error != hipSuccess)
+        return error;
+    if (!ptr)
+        return hipErrorInvalidValue;
+    if (!size) {
+        *ptr = NULL;
+        return hipSuccess;
+    }
+    return hip_memory_alloc(device, kind, size, 0, flags, ptr);
+}
+
+HIP_ENTRY hipError_t hipMalloc(void **ptr, size_t size)
+{
+    return hip_return(memory_malloc(ptr, size, EHP_MEM_DEVICE, 0));
+}
+
+HIP_ENTRY hipError_t hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int flags)
+{
+    if (flags > 4) /* hipDeviceMallocContiguous */
+        return hip_return(hipErrorInvalidValue);
+    if (flags == hipMallocSignalMemory && sizeBytes != 8)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(memory_malloc(ptr, sizeBytes, EHP_MEM_DEVICE, flags));
+}
+
+HIP_ENTRY hipError_t hipMallocManaged(void **dev_ptr, size_t size, unsigned int flags)
+{
+    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(memory_malloc(dev_ptr, size, EHP_MEM_MANAGED, flags));
+}
+
+/* Rows at multiples of 256 bytes: the pitch alignment the properties state. */
+static hipError_t memory_pitched(void **ptr, size_t *pitch, size_t width, size_t rows)
+{
+    size_t bytes;
+
+    if (!ptr || !pitch)
+        return hipErrorInvalidValue;
+    if (!width || !rows) {
+        *ptr = NULL;
+        *pitch = 0;
+        struct hip_device *device;
+        return hip_enter(&device);
+    }
+    if (width > SIZE_MAX - 255)
+        return hipErrorOutOfMemory;
+    size_t row = (width + 255) & ~(size_t)255;
+    if (__builtin_mul_overflow(row, rows, &bytes))
+        return hipErrorOutOfMemory;
+    hipError_t error = memory_malloc(ptr, bytes, EHP_MEM_DEVICE, 0);
+    if (error == hipSuccess)
+        *pitch = row;
+    return error;
+}
+
+HIP_ENTRY hipError_t hipMallocPitch(void **ptr, size_t *pitch, size_t width, size_t height)
+{
+    return hip_return(memory_pitched(ptr, pitch, width, height));
+}
+
+HIP_ENTRY hipError_t hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes, size_t height,
+                                      unsigned int elementSizeBytes)
+{
+    if (elementSizeBytes != 4 && elementSizeBytes != 8 && elementSizeBytes != 16)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(memory_pitched(dptr, pitch, widthInBytes, height));
+}
+
+HIP_ENTRY hipError_t hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent)
+{
+    size_t rows;
+
+    if (!pitchedDevPtr)
+        return hip_return(hipErrorInvalidValue);
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
+        return hip_return(hipErrorOutOfMemory);
+    void *ptr = NULL;
+    size_t pitch = 0;
+    hipError_t error = memory_pitched(&ptr, &pitch, extent.width, rows);
+    if (error == hipSuccess) {
+        pitchedDevPtr->ptr = ptr;
+        pitchedDevPtr->pitch = pitch;
+        pitchedDevPtr->xsize = extent.width;
+        pitchedDevPtr->ysize = extent.height;
+    }
+    return hip_return(error);
+}
+
+HIP_ENTRY hipError_t hipFree(void *ptr)
+{
+    return hip_return(hip_memory_free(ptr, false));
+}
+
+/* ---- host memory --------------------------------------------------------------------------------------- */
+
+static hipError_t memory_host(void **ptr, size_t size, unsigned flags)
+{
+    const unsigned known = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined |
+                           hipHostMallocNumaUser | hipHostMallocCoherent | hipHostMallocNonCoherent;
+
+    if (!ptr || (flags & ~known))
+        return hipErrorInvalidValue;
+    if ((flags & hipHostMallocCoherent) && (flags & hipHostMallocNonCoherent))
+        return hipErrorInvalidValue;
+    return memory_malloc(ptr, size, EHP_MEM_HOST, flags);
+}
+
+HIP_ENTRY hipError_t hipHostMalloc(void **ptr, size_t size, unsigned int flags)
+{
+    return hip_return(memory_host(ptr, size, flags));
+}
+
+HIP_ENTRY hipError_t hipHostAlloc(void **ptr, size_t size, unsigned int flags)
+{
+    return hip_return(memory_host(ptr, size, flags));
+}
+
+HIP_ENTRY hipError_t hipExtHostAlloc(void **ptr, size_t size, unsigned int flags)
+{
+    return hip_return(memory_host(ptr, size, flags));
+}
+
+HIP_ENTRY hipError_t hipMallocHost(void **ptr, size_t size)
+{
+    return hip_return(memory_host(ptr, size, 0));
+}
+
+HIP_ENTRY hipError_t hipMemAllocHost(void **ptr, size_t size)
+{
+    return hip_return(memory_host(ptr, size, 0));
+}
+
+HIP_ENTRY hipError_t hipHostFree(void *ptr)
+{
+    return hip_return(hip_memory_free(ptr, true));
+}
+
+HIP_ENTRY hipError_t hipFreeHost(void *ptr)
+{
+    return hip_return(hip_memory_free(ptr, true));
+}
+
+HIP_ENTRY hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
+{
+    struct hip_device *device;
+
+    if (!hostPtr || !sizeBytes || flags > 0x1f)
+        return hip_return(hipErrorInvalidValue);
+    hipError_t error = hip_enter(&device);
+    if (error != hipSuccess)
+        return hip_return(error);
+    if (hip_memory_find(hostPtr, NULL))
+        return hip_return(hipErrorHostMemoryAlreadyRegistered);
+    int status = ehp_mem_register(hip_runtime()->machine, hostPtr, sizeBytes);
+    if (status == EHP_ERR_INVALID)
+        return hip_return(hipErrorHostMemoryAlreadyRegistered);
+    if (status != EHP_OK)
+        return hip_return(hip_from_status(status));
+    if (!memory_note(hostPtr, sizeBytes, EHP_MEM_REGISTERED, flags, device->ordinal)) {
+        ehp_mem_unregister(hip_runtime()->machine, hostPtr);
+        return hip_return(hipErrorOutOfMemory);
+    }
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipHostUnregister(void *hostPtr)
+{
+    struct hip_device *device;
+    hipError_t error = hip_enter(&device);
+
+    if (error != hipSuccess)
+        return hip_return(error);
+    struct hip_memory *memory = hostPtr ? hip_memory_find(hostPtr, NULL) : NULL;
+    if (!memory || memory->base != hostPtr || memory->kind != EHP_MEM_REGISTERED || memory->adopted)
+        return hip_return(hostPtr ? hipErrorHostMemoryNotRegistered : hipErrorInvalidValue);
+    for (int i = 0; i < hip_runtime()->devices; i++)
+        hip_device_wait(&hip_runtime()->device[i]);
+    memory_forget(memory);
+    return hip_return(hip_from_status(ehp_mem_unregister(hip_runtime()->machine, hostPtr)));
+}
+
+static bool memory_is_host(const struct hip_memory *memory)
+{
+    return memory &&
+           (memory->kind == EHP_MEM_HOST || (memory->kind == EHP_MEM_REGISTERED && !memory->adopted));
+}
+
+HIP_ENTRY hipError_t hipHostGetDevicePointer(void **devPtr, void *hstPtr, unsigned int flags)
+{
+    struct hip_device *device;
+
+    if (!devPtr || !hstPtr || flags)
+        return hip_return(hipErrorInvalidValue);
+    hipError_t error = hip_current(&device);
+    if (error != hipSuccess)
+        return hip_return(error);
+    if (!memory_is_host(hip_memory_find(hstPtr, NULL))) {
+        *devPtr = NULL;
+        return hip_return(hipErrorInvalidValue);
+    }
+    *devPtr = hstPtr; /* one address space */
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipHostGetFlags(unsigned int *flagsPtr, void *hostPtr)
+{
+    struct hip_device *device;
+
+    if (!flagsPtr || !hostPtr)
+        return hip_return(hipErrorInvalidValue);
+    hipError_t error = hip_current(&device);
+    if (error != hipSuccess)
+        return hip_return(error);
+    struct hip_memory *memory = hip_memory_find(hostPtr, NULL);
+    if (!memory_is_host(memory))
+        return hip_return(hipErrorInvalidValue);
+    *flagsPtr = memory->flags;
+    return hip_return(hipSuccess);
+}

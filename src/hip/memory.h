@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory: what HIP remembers of an allocation beyond what the machine does. */
+#ifndef HIP_MEMORY_H
+#define HIP_MEMORY_H
+
+#include "handle.h"
+#include "runtime.h"
+
+struct hip_memory {
+    void *base;
+    size_t bytes;
+    int kind; /* enum ehp_memory_kind */
+    unsigned flags;
+    int device;
+    uint64_t id;
+    struct ihipMemPoolHandle_t *pool;
+    bool adopted; /* a __managed__ variable: registered memory that counts as managed */
+    /* hipMemAdvise, hipMemPrefetchAsync: */
+    bool read_mostly, coarse;
+    int preferred, prefetched; /* hipInvalidDeviceId: none */
+    uint32_t accessed_by;      /* a bit for each device; bit 31 the CPU */
+    struct hip_memory *next, *previous;
+};
+
+/* hipArray_t: plain memory with a shape; CDNA has no images, but copies work. */
+struct hipArray {
+    struct hip_handle head;
+    unsigned char *data;
+    size_t width, height, depth; /* elements; height or depth 0 when the array has fewer dimensions */
+    size_t pitch, slice;         /* bytes */
+    hipChannelFormatDesc desc;
+    hipArray_Format format;
+    unsigned channels, flags;
+    size_t element;
+    bool borrowed; /* a level of a mipmapped array */
+};
+
+hipError_t hip_memory_alloc(struct hip_device *device, int kind, size_t bytes, size_t align, unsigned flags,
+                            void **out);
+hipError_t hip_memory_release(void *base);
+/* Takes process memory in as a managed allocation. */
+void hip_memory_adopt(void *base, size_t bytes);
+/* The allocation that `address` lies in, or NULL; bytes from `address` to its end. */
+struct hip_memory *hip_memory_find(const void *address, size_t *left);
+void hip_memory_reset(struct hip_device *device);
+
+/* Frees memory that the program no longer uses: waits for the devices first. */
+hipError_t hip_memory_free(void *base, bool host);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Loading code objects and preparing their kernels for launches. */
+#include "module.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "registry.h"
+#include "stream.h"
+
+struct module_list {
+    pthread_mutex_t lock;
+    struct ihipModule_t *first;
+};
+
+static struct module_list *module_list(void)
+{
+    static struct module_list list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    return &list;
+}
+
+static hipError_t module_error(int status)
+{
+    ehp_machine *machine = hip_runtime()->machine;
+
+    if (status == EHP_ERR_BAD_IMAGE || status == EHP_ERR_WRONG_ISA || status == EHP_ERR_UNSUPPORTED)
+        fprintf(stderr, "ehp: %s\n", ehp_error_text(machine));
+    if (status == EHP_ERR_UNSUPPORTED)
+        return hipErrorInvalidImage;
+    return hip_from_status(status);
+}
+
+hipError_t hip_module_load(struct hip_device *device, const void *image, size_t bytes,
+                           struct ihipModule_t **out)
+{
+    struct module_list *list = module_list();
+    ehp_code *code;
+
+    if (!bytes)
+        bytes = ehp_image_size(image);
+    if (!bytes)
+        return hipErrorInvalidImage;
+    int status = ehp_code_load(hip_runtime()->machine, device->agent, image, bytes, &code);
+    if (status != EHP_OK)
+        return module_error(status);
+    struct ihipModule_t *module = hip_handle_new(HIP_KIND_MODULE, sizeof *module);
+    if (!module) {
+        ehp_code_unload(code);
+        return hipErrorOutOfMemory;
+    }
+    module->device = device;
+    module->code = code;
+    pthread_mutex_lock(&list->lock);
+    module->next = list->first;
+    if (module->next)
+        module->next->previous = module;
+    list->first = module;
+    pthread_mutex_unlock(&list->lock);
+    *out = module;
+    return hipSuccess;
+}
+
+void hip_module_unload(struct ihipModule_t *module)
+{
+    struct module_list *list = module_list();
+
+    pthread_mutex_lock(&list->lock);
+    if (module->previous)
+        module->previous->next = module->next;
+    else
+        list->first = module->next;
+    if (module->next)
+        module->next->previous = module->previous;
+    pthread_mutex_unlock(&list->lock);
+    while (module->functions) {
+        struct ihipModuleSymbol_t *function = module->functions;
+        module->functions = function->next;
+        free(function->explicit_args);
+        free(function->hidden_args);
+        hip_handle_free(function);
+    }
+    ehp_code_unload(module->code);
+    hip_handle_free(module);
+}
+
+void hip_modules_reset(struct hip_device *device)
+{
+    struct module_list *list = module_list();
+    struct ihipModule_t *module;
+
+    hip_registry_forget(device);
+    for (;;) {
+        pthread_mutex_lock(&list->lock);
+        for (module = list->first; module && module->device != device; module = module->next)
+            ;
+        pthread_mutex_unlock(&list->lock);
+        if (!module)
+            return;
+        hip_module_unload(module);
+    }
+}
+
+static bool module_is_hidden(int kind)
+{
+    return kind >= EHP_ARG_HIDDEN_GLOBAL_OFFSET_X && kind < EHP_ARG_UNKNOWN;
+}
+
+/* Splits the metadata's argument list into what the caller passes and what the runtime fills in. */
+static hipError_t module_plan(struct ihipModuleSymbol_t *function)
+{
+    const struct ehp_kernel *kernel = &function->kernel;
+    unsigned n = kernel->arg_count;
+
+    function->explicit_args = calloc(n + 1, sizeof *function->explicit_args);
+    function->hidden_args = calloc(n + 1, sizeof *function->hidden_args);
+    if (!function->explicit_args || !function->hidden_args)
+        return hipErrorOutOfMemory;
+    for (unsigned i = 0; i < n; i++) {
+        const struct ehp_arg *arg = &kernel->args[i];
+        if ((uint64_t)arg->offset + arg->bytes > kernel->kernarg_bytes)
+            return hipErrorInvalidImage;
+        if (module_is_hidden(arg->kind)) {
+            if (arg->kind != EHP_ARG_HIDDEN_NONE && arg->bytes <= 8)
+                function->hidden_args[function->hidden_count++] =
+                    (struct hip_hidden_arg){arg->offset, (uint16_t)arg->bytes, (uint16_t)arg->kind};
+        } else {
+            function->explicit_args[function->explicit_count++] =
+                (struct hip_explicit_arg){arg->offset, arg->bytes};
+            if (arg->offset + arg->bytes > function->explicit_bytes)
+                function->explicit_bytes = arg->offset + arg->bytes;
+        }
+    }
+    return hipSuccess;
+}
+
+hipError_t hip_module_function(struct ihipModule_t *module, const char *name, struct ihipModuleSymbol_t **out)
+{
+    struct module_list *list = module_list();
+    struct ihipModuleSymbol_t *function;
+    hipError_t error = hipSuccess;
+
+    pthread_mutex_lock(&list->lock);
+    for (function = module->functions; function; function = function->next)
+        if (!strcmp(function->kernel.name, name))
+            break;
+    if (!function) {
+        struct ehp_kernel kernel = EHP_KERNEL_INIT;
+        int status = ehp_code_kernel(module->code, name, &kernel);
+        if (status != EHP_OK)
+            error = hip_from_status(status);
+        else if (!(function = hip_handle_new(HIP_KIND_FUNCTION, sizeof *function)))
+            error = hipErrorOutOfMemory;
+        if (error == hipSuccess) {
+            function->module = module;
+            function->device = module->device;
+            function->kernel = kernel;
+            function->max_dynamic_shared = (int)module->device->info.lds_bytes - (int)kernel.group_bytes;
+            error = module_plan(function);
+            function->next = module->functions;
+            module->functions = function;
+        }
+    }
+    pthread_mutex_unlock(&list->lock);
+    *out = function;
+    return error;
+}
+
+/* ---- entry points -------------------------------------------------------------------------------------- */
+
+static hipError_t module_load_image(hipModule_t *module, const void *image, size_t bytes)
+{
+    struct hip_device *device;
+    hipError_t error = hip_current(&device);
+
+    if (error == hipSuccess)
+        error = hip_device_error(device);
+    return error == hipSuccess ? hip_module_load(device, image, bytes, module) : error;
+}
+
+static hipError_t module_load_file(hipModule_t *module, const char *name)
+{
+    hipError_t error = hipErrorFileNotFound;
+    void *image = NULL;
+    FILE *file = fopen(name, "rb");
+
+    if (!file)
+        return error;
+    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (size == 0)
+        error = hipErrorInvalidImage;
+    if (size > 0 && fseek(file, 0, SEEK_SET) == 0 && (image = malloc((size_t)size)) &&
+        fread(image, 1, (size_t)size, file) == (size_t)size)
+        error = module_load_image(module, image, (size_t)size);
+    free(image);
+    fclose(file);
+    return error;
+}
+
+HIP_ENTRY hipError_t hipModuleLoad(hipModule_t *module, const char *fname)
+{
+    if (!module || !fname)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(module_load_file(module, fname));
+}
+
+HIP_ENTRY hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
+{
+    if (!module || !image)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(module_load_image(module, image, 0));
+}
+
+HIP_ENTRY hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions,
+                                         hipJitOption *options, void **optionValues)
+{
+    /* Options steer a just-in-time compiler; a code object is already machine code. */
+    if (!module || !image || (numOptions && (!options || !optionValues)))
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(module_load_image(module, image, 0));
+}
+
+HIP_ENTRY hipError_t hipModuleUnload(hipModule_t module)
+{
+    if (!hip_handle_ok(HIP_KIND_MODULE, module))
+        return hip_return(module ? hipErrorNotFound : hipErrorInvalidResourceHandle);
+    if (module->registered)
+        return hip_return(hipErrorInvalidValue);
+    hip_device_wait(module->device);
+    hip_module_unload(module);
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname)
+{
+    if (!function || !kname || !*kname)
+        return hip_return(hipErrorInvalidValue);
+    if (!hip_handle_ok(HIP_KIND_MODULE, module))
+        return hip_return(hipErrorInvalidResourceHandle);
+    return hip_return(hip_module_function(module, kname, function));
+}
+
+HIP_ENTRY hipError_t hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, hipModule_t hmod,
+                                        const char *name)
+{
+    void *address;
+    uint64_t size;
+
+    if (!name || !*name || (!dptr && !bytes))
+        return hip_return(hipErrorInvalidValue);
+    if (!hip_handle_ok(HIP_KIND_MODULE, hmod))
+        return hip_return(hipErrorInvalidResourceHandle);
+    if (ehp_code_symbol(hmod->code, name, &address, &size) != EHP_OK)
+        return hip_return(hipErrorNotFound);
+    if (dptr)
+        *dptr = address;
+    if (bytes)
+        *bytes = size;
+    return hip_return(hipSuccess);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory pools and stream-ordered allocation. */
+#ifndef HIP_POOL_H
+#define HIP_POOL_H
+
+#include "memory.h"
+
+struct ihipStream_t;
+
+/* From the pool, for use in `stream` (NULL: at once). */
+hipError_t hip_pool_alloc(struct ihipMemPoolHandle_t *pool, size_t bytes, struct ihipStream_t *stream,
+                          void **out);
+/* Back to its pool; usable by others once the work given to `stream` so far is done (NULL: after all work).
+ */
+hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream);
+hipError_t hip_pool_default(struct hip_device *device, struct ihipMemPoolHandle_t **pool);
+/* At synchronisation: gives cached memory above the release threshold back. */
+void hip_pools_trim(struct hip_device *device);
+void hip_pools_reset(struct hip_device *device);
+static inline hipMemPool_t hip_pool_handle(struct ihipMemPoolHandle_t *pool)
+{
+    return pool;
+}
+
+#endif

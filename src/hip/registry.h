@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What compiled-in HIP code registers before main(): fat binaries, kernels, variables. */
+#ifndef HIP_REGISTRY_H
+#define HIP_REGISTRY_H
+
+#include "module.h"
+
+/* Drops what was loaded on this device; it is loaded again when used again. */
+void hip_registry_forget(struct hip_device *device);
+
+#endif

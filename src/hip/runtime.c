@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process's runtime: opened by the first call that needs the machine, from
+ * the environment that `ehp run` sets (EHP_CHIP, EHP_PARTITION, ...).
+ */
+#include "runtime.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "stats.h"
+#include "stream.h"
+
+struct hip_runtime *hip_runtime(void)
+{
+    static struct hip_runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    return &runtime;
+}
+
+struct hip_thread *hip_thread(void)
+{
+    static _Thread_local struct hip_thread thread;
+    return &thread;
+}
+
+hipError_t hip_return(hipError_t error)
+{
+    struct hip_thread *thread = hip_thread();
+
+    thread->last_result = error;
+    /* ROCm 6 remembers the last call; ROCm 7 the last failure, as CUDA does. */
+    if (hip_abi_major() < 7 || (error != hipSuccess && error != hipErrorNotReady))
+        thread->last_error = error;
+    return error;
+}
+
+hipError_t hip_from_status(int status)
+{
+    switch (status) {
+    case EHP_OK:
+        return hipSuccess;
+    case EHP_ERR_NO_MEMORY:
+        return hipErrorOutOfMemory;
+    case EHP_ERR_NOT_FOUND:
+        return hipErrorNotFound;
+    case EHP_ERR_BAD_CHIP:
+        return hipErrorNoDevice;
+    case EHP_ERR_BAD_IMAGE:
+        return hipErrorInvalidImage;
+    case EHP_ERR_WRONG_ISA:
+        return hipErrorNoBinaryForGpu;
+    case EHP_ERR_UNSUPPORTED:
+        return hipErrorNotSupported;
+    case EHP_ERR_OUT_OF_RESOURCES:
+        return hipErrorLaunchOutOfResources;
+    case EHP_ERR_TIMEOUT:
+        return hipErrorLaunchTimeOut;
+    case EHP_ERR_FAULT:
+        return hipErrorLaunchFailure;
+    default:
+        return hipErrorInvalidValue;
+    }
+}
+
+int hip_unsupported_entry(const char *name, _Atomic bool *said)
+{
+    if (!atomic_exchange(said, true))
+        fprintf(stderr, "ehp: %s is not supported\n", name);
+    return hip_return(hipErrorNotSupported);
+}
+
+/* A decimal number in the environment; false, with a message, when it is not one. */
+static bool runtime_number(const char *name, double least, double most, double *value)
+{
+    const char *text = getenv(name);
+    char *end;
+
+    if (!text || !*text)
+        return true;
+    errno = 0;
+    double number = strtod(text, &end);
+    if (errno || end == text || *end || !(number >= least && number <= most)) {
+        fprintf(stderr, "ehp: %s=%s: expected a number from %g to %g\n", name, text, least, most);
+        return false;
+    }
+    *value = number;
+    return true;
+}
+
+static const char *runtime_text(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
+}
+
+static bool runtime_options(struct ehp_options *options)
+{
+    double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = 0;
+
+    if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
+        !runtime_number("EHP_TIMEOUT", 0, 1e9, &timeout) ||
+        !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) || !runtime_number("EHP_PROGRESS", 0, 1, &progress))
+        return false;
+    options->chip = runtime_text("EHP_CHIP");
+    options->partition = runtime_text("EHP_PARTITION");
+    options->nps = (unsigned)nps;
+    options->threads = (unsigned)threads;
+    options->timeout_ms = (uint64_t)(timeout * 1000);
+    if (timeout > 0 && !options->timeout_ms)
+        options->timeout_ms = 1;
+    options->xcc_chunk = (unsigned)chunk;
+    options->progress = progress != 0;
+    return true;
+}
+
+/*
+ * HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES: a comma-separated list of
+ * indices, in the order the program shall see them; the list ends at the first
+ * one that does not exist (ROCm documentation, "GPU isolation techniques").
+ */
+static int runtime_visible(const char *name, unsigned *map, int count)
+{
+    const char *text = getenv(name);
+    unsigned chosen[HIP_DEVICES_MAX];
+    int n = 0;
+
+    if (!text)
+        return count;
+    while (*text && n < HIP_DEVICES_MAX) {
+        char *end;
+        long index = strtol(text, &end, 10);
+        if (end == text || (*end && *end != ',')) {
+            fprintf(stderr, "ehp: %s=%s: expected device numbers separated by commas\n", name, getenv(name));
+            return 0;
+        }
+        if (index < 0 || index >= count)
+            break;
+        chosen[n++] = map[index];
+        text = *end ? end + 1 : end;
+    }
+    memcpy(map, chosen, (size_t)n * sizeof *map);
+    return n;
+}
+
+static hipError_t runtime_open(struct hip_runtime *runtime)
+{
+    struct ehp_options options = EHP_OPTIONS_INIT;
+    unsigned map[HIP_DEVICES_MAX];
+
+    if (!runtime_options(&options))
+        return hipErrorInvalidValue;
+    if (ehp_open(&options, &runtime->machine) != EHP_OK) {
+        fprintf(stderr, "ehp: %s\n", options.error);
+        return hipErrorNoDevice;
+    }
+    int count = (int)ehp_agent_count(runtime->machine);
+    count = count > HIP_DEVICES_MAX ? HIP_DEVICES_MAX : count;
+    for (int i = 0; i < count; i++)
+        map[i] = (unsigned)i;
+    count = runtime_visible("ROCR_VISIBLE_DEVICES", map, count);
+    count = runtime_visible(getenv("HIP_VISIBLE_DEVICES") ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",
+                            map, count);
+    for (int i = 0; i < count; i++)
+        if (!hip_device_init(runtime, i, map[i]))
+            return hipErrorNoDevice;
+    runtime->devices = count;
+    hip_fault_install(runtime);
+    hip_stats_init(runtime);
+    return count ? hipSuccess : hipErrorNoDevice;
+}
+
+hipError_t hip_open(void)
+{
+    struct hip_runtime *runtime = hip_runtime();
+    int state = atomic_load_explicit(&runtime->state, memory_order_acquire);
+
+    if (state == 0) {
+        pthread_mutex_lock(&runtime->lock);
+        state = atomic_load(&runtime->state);
+        if (state == 0) {
+            runtime->failure = runtime_open(runtime);
+            state = runtime->failure == hipSuccess ? 1 : 2;
+            atomic_store_explicit(&runtime->state, state, memory_order_release);
+        }
+        pthread_mutex_unlock(&runtime->lock);
+    }
+    return state == 1 ? hipSuccess : runtime->failure;
+}
+
+hipError_t hip_current(struct hip_device **device)
+{
+    hipError_t error = hip_open();
+
+    if (error != hipSuccess)
+        return error;
+    *device = &hip_runtime()->device[hip_thread()->device];
+    return hipSuccess;
+}
+
+hipError_t hip_device_at(int ordinal, struct hip_device **device)
+{
+    hipError_t error = hip_open();
+
+    if (error != hipSuccess)
+        return error;
+    if (ordinal < 0 || ordinal >= hip_runtime()->devices)
+        return hipErrorInvalidDevice;
+    *device = &hip_runtime()->device[ordinal];
+    return hipSuccess;
+}
+
+hipError_t hip_capture_forbids(void)
+{
+    const struct hip_thread *thread = hip_thread();
+
+    if (thread->capture_mode == hipStreamCaptureModeRelaxed)
+        return hipSuccess;
+    if (thread->captures)
+        return hipErrorStreamCaptureUnsupported;
+    if (thread->capture_mode == hipStreamCaptureModeGlobal &&
+        atomic_load_explicit(&hip_runtime()->global_captures, memory_order_relaxed))
+        return hipErrorStreamCaptureUnsupported;
+    return hipSuccess;
+}
+
+hipError_t hip_enter(struct hip_device **device)
+{
+    hipError_t error = hip_current(device);
+
+    if (error == hipSuccess)
+        error = hip_device_error(*device);
+    return error == hipSuccess ? hip_capture_forbids() : error;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all of libamdhip64 shares: the process's one runtime, its devices, the
+ * calling thread's state, and the frame of every entry point.
+ *
+ * HIP's interface has no handle for "the runtime": hipMalloc() takes none.  So
+ * there is exactly one piece of process-wide state here, hip_runtime(), and one
+ * piece of per-thread state, hip_thread().  Everything else hangs from them.
+ *
+ * The runtime reaches the machine through <ehp/ehp.h> alone.
+ */
+#ifndef HIP_RUNTIME_H
+#define HIP_RUNTIME_H
+
+#include <hip/hip_runtime_api.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ehp/ehp.h>
+
+#define HIP_ENTRY __attribute__((visibility("default")))
+/* A second name for an entry point. */
+#define HIP_ALIAS(target, name)                                                                              \
+    extern __typeof__(target) name __attribute__((visibility("default"), alias(#target)))
+#define HIP_DEVICES_MAX 8
+
+struct ihipMemPoolHandle_t;
+struct hip_hostcall;
+struct hip_registry;
+struct ihipStream_t;
+
+/* hipCtx_t: contexts are trivial, one to a device, always the primary one. */
+struct ihipCtx_t {
+    int device;
+    unsigned flags;
+};
+
+struct hip_device {
+    int ordinal;    /* HIP's number, after HIP_VISIBLE_DEVICES */
+    unsigned agent; /* libehp's number */
+    struct ehp_agent_info info;
+    hipDeviceProp_tR0600 props;
+    struct ihipCtx_t ctx;
+    unsigned flags; /* hipSetDeviceFlags */
+    bool active;    /* the primary context is in use */
+    size_t limits[hipLimitRange];
+    bool peer[HIP_DEVICES_MAX];
+
+    /* The first fault since the last reset: a hipError_t, or 0.  Sticky. */
+    _Atomic int fault;
+    _Atomic bool assertion; /* the device has printed a failed assert() */
+
+    pthread_mutex_t streams_lock; /* guards the list and the creation of null_stream */
+    struct ihipStream_t *streams; /* every stream of this device, the null stream too */
+    struct ihipStream_t *_Atomic null_stream;
+    _Atomic unsigned blocking_streams; /* how many of them synchronise with the null stream */
+
+    pthread_mutex_t lock; /* guards what follows */
+    struct hip_hostcall *_Atomic hostcall;
+    void *_Atomic heap;
+    struct ihipMemPoolHandle_t *default_pool, *pool;
+};
+
+struct hip_runtime {
+    pthread_mutex_t lock;
+    _Atomic int state; /* 0 closed, 1 open, 2 failed */
+    hipError_t failure;
+    ehp_machine *machine;
+    struct hip_device device[HIP_DEVICES_MAX];
+    int devices;
+    struct hip_registry *registry;
+    bool stats;
+    _Atomic unsigned global_captures; /* streams being captured in global mode */
+    _Atomic uint64_t next_id;         /* captures, buffers */
+};
+
+struct hip_call_config {
+    dim3 grid, block;
+    size_t shared;
+    hipStream_t stream;
+};
+
+#define HIP_CONFIG_DEPTH 16
+#define HIP_CTX_DEPTH    32
+
+struct hip_thread {
+    int device;
+    hipError_t last_error;  /* hipGetLastError() */
+    hipError_t last_result; /* hipExtGetLastError() */
+    struct hip_call_config config[HIP_CONFIG_DEPTH];
+    unsigned configs;
+    int ctx[HIP_CTX_DEPTH]; /* hipCtxPushCurrent(): devices beneath the current one */
+    unsigned ctxs;
+    hipStreamCaptureMode capture_mode;
+    unsigned captures; /* captures this thread has begun and not ended, not relaxed ones */
+    struct ihipStream_t *per_thread[HIP_DEVICES_MAX];
+    bool per_thread_key;
+    struct { /* hipConfigureCall(), hipSetupArgument() */
+        struct hip_call_config config;
+        unsigned char args[4096];
+        size_t bytes;
+    } *legacy_launch;
+};
+
+struct hip_runtime *hip_runtime(void);
+struct hip_thread *hip_thread(void);
+
+/* 5, 6 or 7: which soname this copy was linked as. */
+int hip_abi_major(void);
+
+/* Opens the machine on first use. */
+hipError_t hip_open(void);
+/* The calling thread's device, opening the machine if need be. */
+hipError_t hip_current(struct hip_device **device);
+/* By HIP's number. */
+hipError_t hip_device_at(int ordinal, struct hip_device **device);
+/* The sticky error of this device. */
+static inline hipError_t hip_device_error(struct hip_device *device)
+{
+    return (hipError_t)atomic_load_explicit(&device->fault, memory_order_acquire);
+}
+/* hipErrorStreamCaptureUnsupported when a capture forbids a call that is not stream-ordered. */
+hipError_t hip_capture_forbids(void);
+/* hip_current(), the sticky error and hip_capture_forbids() in one: the head of most calls. */
+hipError_t hip_enter(struct hip_device **device);
+
+/* Every entry point that returns an error returns through this: it remembers it for hipGetLastError(). */
+hipError_t hip_return(hipError_t error);
+
+/* What libehp's status means in HIP. */
+hipError_t hip_from_status(int status);
+
+/* An entry point without an implementation: says so once on stderr. */
+int hip_unsupported_entry(const char *name, _Atomic bool *said);
+
+#endif
