@@ -160,6 +160,8 @@ EHP_API int ehp_code_load(ehp_machine *machine, unsigned agent, const void *imag
 EHP_API void ehp_code_unload(ehp_code *code);
 /* Bytes of the bundle or ELF file that starts at `image`, from its own headers; 0 when it is neither. */
 EHP_API size_t ehp_image_size(const void *image);
+/* The same for an image that is known to have `bytes` bytes: nothing behind them is read; 0 also when cut off. */
+EHP_API size_t ehp_image_size_within(const void *image, size_t bytes);
 
 enum ehp_arg_kind { /* metadata .value_kind */
     EHP_ARG_BY_VALUE,
@@ -238,6 +240,21 @@ EHP_API int ehp_code_kernel_at(const ehp_code *code, unsigned index, struct ehp_
 EHP_API int ehp_code_kernel(const ehp_code *code, const char *name, struct ehp_kernel *out);
 /* A variable's device address and size. */
 EHP_API int ehp_code_symbol(const ehp_code *code, const char *name, void **address, uint64_t *bytes);
+/* Functions, kernels among them, in order of address; they do not overlap. */
+struct ehp_function {
+    size_t size;
+    const char *name;        /* owned by the code object; NULL: code between the functions that have names */
+    uint64_t start, end;     /* addresses */
+};
+#define EHP_FUNCTION_INIT {.size = sizeof(struct ehp_function)}
+
+EHP_API unsigned ehp_code_function_count(const ehp_code *code);
+EHP_API int ehp_code_function_at(const ehp_code *code, unsigned index, struct ehp_function *out);
+/* The function that contains pc. */
+EHP_API int ehp_code_function(const ehp_code *code, uint64_t pc, struct ehp_function *out);
+/* "path/file.hip:12", the source of pc; EHP_ERR_NOT_FOUND when there is no debug information. */
+EHP_API int ehp_code_line(const ehp_code *code, uint64_t pc, char *text, size_t bytes);
+
 /* The printf formats of buffered printf ("amdhsa.printf"), or NULL past the end. */
 EHP_API const char *ehp_code_printf(const ehp_code *code, unsigned index);
 

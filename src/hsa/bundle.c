@@ -268,6 +268,8 @@ static void list_entry(struct listing *l, const struct bundle_entry *e)
         return;
     else
         snprintf(name, sizeof name, "%.*s", (int)(e->id_bytes < 60 ? e->id_bytes : 60), e->id);
+    if (!name[0]) /* an id that is empty, or starts with a NUL */
+        snprintf(name, sizeof name, "an entry without a name");
     for (const char *p = l->text; (p = strstr(p, name)); p++) {
         char after = p[strlen(name)];
         if ((p == l->text || p[-1] == ' ') && (!after || after == ','))
@@ -324,6 +326,11 @@ void bundle_pick_free(struct bundle_pick *pick)
 {
     bundle_close(&pick->bundle);
     *pick = (struct bundle_pick){0};
+}
+
+size_t ehp_image_size_within(const void *image, size_t bytes)
+{
+    return image ? bundle_size(image, bytes) : 0;
 }
 
 size_t ehp_image_size(const void *image)

@@ -157,9 +157,11 @@ static int load_segments(struct ehp_code *code, const struct code_elf *in)
         if (!gelf_getphdr(in->elf, (int)i, &ph) || ph.p_type != PT_LOAD || !ph.p_memsz)
             continue;
         memcpy(code->base + (ph.p_vaddr - span.low), in->data + ph.p_offset, ph.p_filesz);
-        if (ph.p_flags & PF_X)
-            code->executable[code->executable_count++] =
-                (struct code_range){ph.p_vaddr + code->bias, ph.p_vaddr + ph.p_memsz + code->bias};
+        /* In whole dwords: whoever decodes may count on it. */
+        uint64_t start = (ph.p_vaddr + code->bias + 3) & ~3ULL,
+                 end = (ph.p_vaddr + ph.p_memsz + code->bias) & ~3ULL;
+        if (ph.p_flags & PF_X && start < end)
+            code->executable[code->executable_count++] = (struct code_range){start, end};
     }
     qsort(code->executable, code->executable_count, sizeof *code->executable, compare_range);
     return EHP_OK;

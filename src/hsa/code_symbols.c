@@ -100,7 +100,8 @@ static int settle_functions(struct ehp_code *code, struct raw_function *raw, siz
         uint64_t limit = executable_at(code, f.start)->end;
         if (next < count && raw[next].f.start < limit)
             limit = raw[next].f.start;
-        if (f.end == f.start || f.end > limit)
+        f.end &= ~3ULL;
+        if (f.end <= f.start || f.end > limit)
             f.end = limit;
         code->functions[kept++] = f;
     }
@@ -129,9 +130,9 @@ static int add_symbol(struct ehp_code *code, const struct code_elf *in, const GE
             (struct code_variable){name, address, sym->st_size, bind == STB_LOCAL};
         return EHP_OK;
     }
-    if (!executable_at(code, address))
-        return code_fail(in->err, EHP_ERR_BAD_IMAGE, "function %s: 0x%llx is not executable", name,
-                         (unsigned long long)sym->st_value);
+    if (address % 4 || !executable_at(code, address))
+        return code_fail(in->err, EHP_ERR_BAD_IMAGE, "function %s: 0x%llx is not where instructions can be",
+                         name, (unsigned long long)sym->st_value);
     raw[(*raw_count)++] = (struct raw_function){{address, address + sym->st_size, name}, bind != STB_LOCAL};
     return EHP_OK;
 }
@@ -217,4 +218,36 @@ const struct code_variable *code_variable_by_name(const struct ehp_code *code, c
     if (low == code->variable_count || strcmp(code->variables[low].name, name) != 0)
         return NULL;
     return &code->variables[low];
+}
+
+/* ---- ehp.h ---- */
+
+unsigned ehp_code_function_count(const ehp_code *code)
+{
+    return (unsigned)code->function_count;
+}
+
+static int copy_function(struct ehp_function found, struct ehp_function *out)
+{
+    if (out->size < sizeof found) /* the first version of the struct is this one */
+        return EHP_ERR_INVALID;
+    found.size = out->size;
+    *out = found;
+    return EHP_OK;
+}
+
+int ehp_code_function_at(const ehp_code *code, unsigned index, struct ehp_function *out)
+{
+    if (index >= code->function_count)
+        return EHP_ERR_NOT_FOUND;
+    const struct code_function *f = &code->functions[index];
+    return copy_function((struct ehp_function){.name = f->name, .start = f->start, .end = f->end}, out);
+}
+
+int ehp_code_function(const ehp_code *code, uint64_t pc, struct ehp_function *out)
+{
+    struct ehp_function found = {0};
+    if (!code_function_at(code, pc, &found.start, &found.end, &found.name))
+        return EHP_ERR_NOT_FOUND;
+    return copy_function(found, out);
 }

@@ -141,3 +141,8 @@ bool code_line_at(const struct ehp_code *code, uint64_t pc, char *text, size_t b
 {
     return lines_at(code->lines, pc - code->bias, false, text, bytes);
 }
+
+int ehp_code_line(const ehp_code *code, uint64_t pc, char *text, size_t bytes)
+{
+    return text && lines_at(code->lines, pc - code->bias, true, text, bytes) ? EHP_OK : EHP_ERR_NOT_FOUND;
+}

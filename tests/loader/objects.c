@@ -78,6 +78,16 @@ static void check_functions(const struct ehp_code *code)
     CHECK(end > start);
     CHECK(!code_function_at(code, symbol(code, "table", 16), NULL, NULL, NULL));
     CHECK(!code_function_at(code, 0, NULL, NULL, NULL));
+
+    struct ehp_function f = EHP_FUNCTION_INIT, g = EHP_FUNCTION_INIT;
+    CHECK_EQ(ehp_code_function_count(code), 5);
+    for (unsigned i = 0; i < 5; i++) {
+        CHECK_EQ(ehp_code_function_at(code, i, &f), EHP_OK);
+        CHECK_EQ(ehp_code_function(code, f.end - 4, &g), EHP_OK);
+        CHECK(f.name == g.name && f.start == g.start);
+    }
+    CHECK_EQ(ehp_code_function_at(code, 5, &f), EHP_ERR_NOT_FOUND);
+    CHECK_EQ(ehp_code_function(code, 64, &f), EHP_ERR_NOT_FOUND);
     CHECK(!code_function_at(code, UINT64_MAX, NULL, NULL, NULL));
 }
 
