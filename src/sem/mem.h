@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every memory family shares: how an instruction is described, how one
+ * lane's bytes become registers and back, and the bracket around accesses to
+ * host memory.
+ *
+ * A vector memory instruction has two halves.  The address half turns a wave
+ * and an instruction into a struct mem_request: where each lane goes.  The
+ * access half moves the bytes and writes registers back.  Common shapes (all
+ * lanes active, consecutive addresses) do both at once.
+ *
+ * Source: "AMD Instinct MI300 ISA", chapters 8 to 11 and 12.13 to 12.18.
+ */
+#ifndef EHP_SEM_MEM_H
+#define EHP_SEM_MEM_H
+
+#include <stdatomic.h>
+#include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+#include "exec/aperture.h"
+#include "exec/fault.h"
+#include "exec/wave.h"
+
+/* ---- descriptions ---- */
+
+enum mem_space { MEM_LDS, MEM_FLAT, MEM_GLOBAL, MEM_SCRATCH, MEM_BUFFER, MEM_TBUFFER, MEM_SCALAR };
+
+enum mem_action {
+    MEM_NONE, /* not a memory instruction, or one that this family does not have */
+    MEM_LOAD,
+    MEM_STORE,
+    MEM_LOAD2, /* two addresses from one register */
+    MEM_STORE2,
+    MEM_EXCHANGE2,
+    MEM_ATOMIC,
+    MEM_LOAD_LDS, /* memory to LDS */
+    MEM_LOAD_FORMAT,
+    MEM_STORE_FORMAT,
+    MEM_FENCE,
+    MEM_LANES, /* DS instructions that move data between lanes, or address in their own way */
+};
+
+/* How a lane's bytes in memory become registers.  Stores use the unsigned kinds. */
+enum mem_kind {
+    MEM_B8,
+    MEM_I8,
+    MEM_B16,
+    MEM_I16,
+    MEM_B8_D16, /* low half of the register; the other half stays */
+    MEM_B8_D16_HI,
+    MEM_I8_D16,
+    MEM_I8_D16_HI,
+    MEM_B16_D16,
+    MEM_B16_D16_HI,
+    MEM_B32,
+    MEM_B64,
+    MEM_B96,
+    MEM_B128,
+    MEM_KINDS
+};
+
+enum mem_atomic {
+    MEM_SWAP,
+    MEM_CMPSWAP,
+    MEM_ADD,
+    MEM_SUB,
+    MEM_RSUB,
+    MEM_SMIN,
+    MEM_UMIN,
+    MEM_SMAX,
+    MEM_UMAX,
+    MEM_AND,
+    MEM_OR,
+    MEM_XOR,
+    MEM_INC,
+    MEM_DEC,
+    MEM_MSKOR,
+    MEM_WRAP,
+    MEM_CONDXCHG32,
+    MEM_FADD,
+    MEM_FMIN,
+    MEM_FMAX,
+    MEM_FCMPSWAP,
+    MEM_PK_ADD_F16,
+    MEM_PK_ADD_BF16,
+};
+
+struct mem_op {
+    uint8_t action; /* enum mem_action */
+    uint8_t space;  /* enum mem_space */
+    uint8_t kind;   /* enum mem_kind; of atomics B32 or B64; of formats the number of components */
+    uint8_t atomic; /* enum mem_atomic */
+    uint8_t scale;  /* two-address forms: bytes of one step of an offset, divided by 4 */
+    bool returns;   /* DS atomics: writes the old value to a register */
+    bool d16;       /* formats: 16-bit components; high: in the high half */
+    bool high;
+};
+
+/* What a meaning does to memory; action is MEM_NONE when it does not. */
+const struct mem_op *mem_op_of(unsigned op);
+
+/*
+ * For the fault handler: the first active lane of a vector memory instruction
+ * that touches `address` (UINT_MAX: none), and whether it writes memory.
+ */
+unsigned mem_fault_lane(struct wave *w, const struct xinst *in, uint64_t address);
+bool mem_is_write(const struct isa_inst *inst);
+
+static inline unsigned mem_bytes(enum mem_kind kind)
+{
+    static const uint8_t bytes[MEM_KINDS] = {1, 1, 2, 2, 1, 1, 1, 1, 2, 2, 4, 8, 12, 16};
+    return bytes[kind];
+}
+
+static inline unsigned mem_dwords(enum mem_kind kind)
+{
+    return kind < MEM_B64 ? 1 : kind - MEM_B32 + 1u;
+}
+
+/* ---- the address half's result ---- */
+
+struct mem_request {
+    uint64_t addr[WAVE_LANES]; /* host address; offset into LDS or into the lane's scratch */
+    uint64_t mask;             /* lanes that access memory */
+    uint64_t lds, scratch;     /* of these, the lanes that go there */
+    bool write;
+};
+
+/* ---- one lane ---- */
+
+typedef uint16_t __attribute__((aligned(1), may_alias)) mem_u16;
+typedef uint32_t __attribute__((aligned(1), may_alias)) mem_u32;
+typedef uint64_t __attribute__((aligned(1), may_alias)) mem_u64;
+
+__attribute__((always_inline)) static inline void mem_lane_load(wave_row *d, unsigned lane,
+                                                                enum mem_kind kind, const void *from)
+{
+    const uint8_t *p = from;
+    uint32_t old;
+    switch (kind) {
+    case MEM_B8:
+        d[0][lane] = *p;
+        break;
+    case MEM_I8:
+        d[0][lane] = (uint32_t)(int32_t)(int8_t)*p;
+        break;
+    case MEM_B16:
+        d[0][lane] = *(const mem_u16 *)from;
+        break;
+    case MEM_I16:
+        d[0][lane] = (uint32_t)(int32_t)(int16_t)*(const mem_u16 *)from;
+        break;
+    case MEM_B8_D16:
+        old = *p;
+        d[0][lane] = (d[0][lane] & 0xffff0000) | old;
+        break;
+    case MEM_B8_D16_HI:
+        old = *p;
+        d[0][lane] = (d[0][lane] & 0xffff) | old << 16;
+        break;
+    case MEM_I8_D16:
+        old = (uint32_t)(int32_t)(int8_t)*p & 0xffff;
+        d[0][lane] = (d[0][lane] & 0xffff0000) | old;
+        break;
+    case MEM_I8_D16_HI:
+        old = (uint32_t)(int32_t)(int8_t)*p & 0xffff;
+        d[0][lane] = (d[0][lane] & 0xffff) | old << 16;
+        break;
+    case MEM_B16_D16:
+        old = *(const mem_u16 *)from;
+        d[0][lane] = (d[0][lane] & 0xffff0000) | old;
+        break;
+    case MEM_B16_D16_HI:
+        old = *(const mem_u16 *)from;
+        d[0][lane] = (d[0][lane] & 0xffff) | old << 16;
+        break;
+    case MEM_B32:
+        d[0][lane] = *(const mem_u32 *)from;
+        break;
+    case MEM_B64: { /* one access: what is aligned is not torn */
+        uint64_t v = *(const mem_u64 *)from;
+        d[0][lane] = (uint32_t)v;
+        d[1][lane] = (uint32_t)(v >> 32);
+        break;
+    }
+    case MEM_B96: {
+        uint64_t v = *(const mem_u64 *)from;
+        uint32_t x = *(const mem_u32 *)(p + 8);
+        d[0][lane] = (uint32_t)v;
+        d[1][lane] = (uint32_t)(v >> 32);
+        d[2][lane] = x;
+        break;
+    }
+    case MEM_B128: {
+        uint64_t v = *(const mem_u64 *)from, x = *(const mem_u64 *)(p + 8);
+        d[0][lane] = (uint32_t)v;
+        d[1][lane] = (uint32_t)(v >> 32);
+        d[2][lane] = (uint32_t)x;
+        d[3][lane] = (uint32_t)(x >> 32);
+        break;
+    }
+    default:
+        __builtin_unreachable();
+    }
+}
+
+__attribute__((always_inline)) static inline void mem_lane_store(const wave_row *s, unsigned lane,
+                                                                 enum mem_kind kind, void *to)
+{
+    uint8_t *p = to;
+    switch (kind) {
+    case MEM_B8:
+        *p = (uint8_t)s[0][lane];
+        break;
+    case MEM_B8_D16_HI:
+        *p = (uint8_t)(s[0][lane] >> 16);
+        break;
+    case MEM_B16:
+        *(mem_u16 *)to = (uint16_t)s[0][lane];
+        break;
+    case MEM_B16_D16_HI:
+        *(mem_u16 *)to = (uint16_t)(s[0][lane] >> 16);
+        break;
+    case MEM_B32:
+        *(mem_u32 *)to = s[0][lane];
+        break;
+    case MEM_B64:
+        *(mem_u64 *)to = s[0][lane] | (uint64_t)s[1][lane] << 32;
+        break;
+    case MEM_B96:
+        *(mem_u64 *)to = s[0][lane] | (uint64_t)s[1][lane] << 32;
+        *(mem_u32 *)(p + 8) = s[2][lane];
+        break;
+    case MEM_B128:
+        *(mem_u64 *)to = s[0][lane] | (uint64_t)s[1][lane] << 32;
+        *(mem_u64 *)(p + 8) = s[2][lane] | (uint64_t)s[3][lane] << 32;
+        break;
+    default:
+        __builtin_unreachable();
+    }
+}
+
+/* ---- whole rows: lane l's bytes are at from + l * mem_bytes(kind) ---- */
+
+__attribute__((always_inline)) static inline void mem_rows_load(wave_row *d, enum mem_kind kind,
+                                                                const void *from)
+{
+    const unsigned step = mem_bytes(kind);
+    uint32_t *restrict r0 = d[0], *restrict r1 = d[1], *restrict r2 = d[2], *restrict r3 = d[3];
+    const mem_u32 *restrict q = from;
+    switch (kind) {
+    case MEM_B64:
+        for (unsigned l = 0; l < WAVE_LANES; l++) {
+            r0[l] = q[2 * l];
+            r1[l] = q[2 * l + 1];
+        }
+        break;
+    case MEM_B96:
+        for (unsigned l = 0; l < WAVE_LANES; l++) {
+            r0[l] = q[3 * l];
+            r1[l] = q[3 * l + 1];
+            r2[l] = q[3 * l + 2];
+        }
+        break;
+    case MEM_B128:
+        for (unsigned l = 0; l < WAVE_LANES; l++) {
+            r0[l] = q[4 * l];
+            r1[l] = q[4 * l + 1];
+            r2[l] = q[4 * l + 2];
+            r3[l] = q[4 * l + 3];
+        }
+        break;
+    default:
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            mem_lane_load(d, l, kind, (const uint8_t *)from + l * step);
+        break;
+    }
+}
+
+__attribute__((always_inline)) static inline void mem_rows_store(const wave_row *s, enum mem_kind kind,
+                                                                 void *to)
+{
+    const unsigned step = mem_bytes(kind);
+    const uint32_t *restrict r0 = s[0], *restrict r1 = s[1], *restrict r2 = s[2], *restrict r3 = s[3];
+    mem_u32 *restrict q = to;
+    switch (kind) {
+    case MEM_B64:
+        for (unsigned l = 0; l < WAVE_LANES; l++) {
+            q[2 * l] = r0[l];
+            q[2 * l + 1] = r1[l];
+        }
+        break;
+    case MEM_B96:
+        for (unsigned l = 0; l < WAVE_LANES; l++) {
+            q[3 * l] = r0[l];
+            q[3 * l + 1] = r1[l];
+            q[3 * l + 2] = r2[l];
+        }
+        break;
+    case MEM_B128:
+        for (unsigned l = 0; l < WAVE_LANES; l++) {
+            q[4 * l] = r0[l];
+            q[4 * l + 1] = r1[l];
+            q[4 * l + 2] = r2[l];
+            q[4 * l + 3] = r3[l];
+        }
+        break;
+    default:
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            mem_lane_store(s, l, kind, (uint8_t *)to + l * step);
+        break;
+    }
+}
+
+/* Every lane gets the same bytes. */
+__attribute__((always_inline)) static inline void mem_rows_splat(wave_row *d, enum mem_kind kind,
+                                                                 const void *from)
+{
+    uint32_t x[4] = {0};
+    memcpy(x, from, mem_bytes(kind));
+    for (unsigned l = 0; l < WAVE_LANES; l++)
+        mem_lane_load(d, l, kind, x);
+}
+
+/* dst = src in the lanes of mask. */
+static inline void mem_row_merge(uint32_t *dst, const uint32_t *src, uint64_t mask)
+{
+#ifdef __AVX512F__
+    for (unsigned i = 0; i < 4; i++)
+        _mm512_mask_storeu_epi32(dst + 16 * i, (__mmask16)(mask >> 16 * i), _mm512_loadu_si512(src + 16 * i));
+#else
+    if (mask == UINT64_MAX) {
+        memcpy(dst, src, sizeof(wave_row));
+        return;
+    }
+    for (unsigned l = 0; l < WAVE_LANES; l++)
+        dst[l] = mask >> l & 1 ? src[l] : dst[l];
+#endif
+}
+
+/* Iterates over the lanes of a mask. */
+#define MEM_FOR_LANES(lane, mask)                                                                            \
+    for (uint64_t lanes_ = (mask), lane = 0; lanes_ && (lane = (uint64_t)__builtin_ctzll(lanes_), true);     \
+         lanes_ &= lanes_ - 1)
+
+/* ---- the bracket ---- */
+
+/* A host fault between these is the instruction's: see exec/fault.h. */
+static inline void mem_begin(struct wave *w, const struct xinst *in)
+{
+    w->guard->in = in;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void mem_end(struct wave *w)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    w->guard->in = NULL;
+}
+
+static inline unsigned mem_lanes(const struct wave *w)
+{
+    return (unsigned)__builtin_popcountll(w->exec);
+}
+
+#define MEM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define MEM_LIKELY(x)   __builtin_expect(!!(x), 1)
+
+/* Adds active lanes times `bytes` to a field of the statistics. */
+#define MEM_COUNT(w, field, bytes)                                                                           \
+    do {                                                                                                     \
+        if (MEM_UNLIKELY((w)->stats))                                                                        \
+            (w)->stats->field += (uint64_t)mem_lanes(w) * (bytes);                                           \
+    } while (0)
+
+/* ---- instruction fields, as the families' lookups leave them in a struct xinst ---- */
+
+/* Address row, data rows: in->s[0], in->s[1], in->s[2]; result: in->d. */
+static inline uint64_t mem_offset(const struct xinst *in)
+{
+    return in->literal[0]; /* sign-extended */
+}
+
+/* Scalar base or offset in SGPR ss[0]; XSRC_CONST when there is none. */
+static inline bool mem_has_sbase(const struct xinst *in)
+{
+    return in->ss[0] != XSRC_CONST;
+}
+
+static inline bool mem_has_vaddr(const struct xinst *in)
+{
+    return in->rows[0] != 0;
+}
+
+static inline int16_t mem_row(const struct isa_operand *o)
+{
+    return (int16_t)(o->kind == ISA_AGPR ? WAVE_ACC + o->reg : o->reg);
+}
+
+/* FLAT, GLOBAL or SCRATCH. */
+static inline enum mem_space mem_space_of(const struct xinst *in)
+{
+    return (enum mem_space)in->reg[0];
+}
+
+/* Fills the fields above from the decoded operands. */
+static inline void mem_resolve(const struct isa_inst *inst, struct xinst *x)
+{
+    x->reg[0] = mem_op_of(inst->op)->space;
+    x->literal[0] = (uint64_t)(int64_t)inst->offset;
+    x->rows[0] = inst->src[ISA_ADDR].kind == ISA_VGPR || inst->src[ISA_ADDR].kind == ISA_AGPR
+                     ? inst->src[ISA_ADDR].dwords
+                     : 0;
+    x->s[0] = mem_row(&inst->src[ISA_ADDR]);
+    x->s[1] = mem_row(&inst->src[ISA_DATA]);
+    x->s[2] = mem_row(&inst->src[ISA_DATA2]);
+    x->d = mem_row(&inst->dst);
+    x->ss[0] = inst->src[ISA_SBASE].kind == ISA_SGPR ? (uint8_t)inst->src[ISA_SBASE].reg : XSRC_CONST;
+    x->ss[1] = inst->soffset.kind == ISA_SGPR ? (uint8_t)inst->soffset.reg : XSRC_CONST;
+    x->literal[1] = inst->soffset.kind == ISA_CONST ? inst->soffset.value : 0;
+}
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loads and stores of FLAT, GLOBAL and SCRATCH, and the family's lookup.
+ *
+ * Scope bits: functional memory is coherent, so sc0, sc1 and nt change nothing,
+ * except that a store of agent or system scope (sc1) is followed by a host
+ * fence.  The chip's s_waitcnt before a later load orders the two; on an x86
+ * host the load could overtake the store.
+ *
+ * Source: "AMD Instinct MI300 ISA", chapter 10; LLVM AMDGPUUsage, "Memory Model
+ * gfx942".
+ */
+#include "sem/vmem.h"
+
+#define INLINE   __attribute__((always_inline)) static inline
+#define NOINLINE __attribute__((noinline)) static
+
+/* What the lanes' addresses look like when all are active. */
+enum shape { SHAPE_ANY, SHAPE_DENSE, SHAPE_UNIFORM };
+
+/* Above any of a wave's accesses from its first address. */
+enum { SHAPE_REACH = WAVE_LANES * 16 };
+
+/* DENSE: lane l's address is *base + l * step.  UNIFORM: all are *base. */
+INLINE enum shape shape_of(const struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
+                           uint64_t *base)
+{
+    const uint32_t *lo = w->v[in->s[0]], *hi = w->v[in->s[0] + 1];
+    uint32_t first = lo[0], high = hi[0], not_dense = 0, not_uniform = 0;
+    for (uint32_t l = 0; l < WAVE_LANES; l++) {
+        uint32_t differs = sbase ? 0 : hi[l] ^ high;
+        not_dense |= (lo[l] - (first + l * step)) | differs;
+        not_uniform |= (lo[l] ^ first) | differs;
+    }
+    *base = mem_offset(in) + first + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)high << 32);
+    if (MEM_UNLIKELY(*base >= APERTURE_HOST_LIMIT - SHAPE_REACH))
+        return SHAPE_ANY;
+    if (!not_dense && first <= UINT32_MAX - SHAPE_REACH)
+        return SHAPE_DENSE;
+    return not_uniform ? SHAPE_ANY : SHAPE_UNIFORM;
+}
+
+/* ---- loads ---- */
+
+/* Some lanes in LDS or scratch. */
+INLINE void load_mixed(struct wave *w, const struct mem_request *r, wave_row *d, enum mem_kind kind)
+{
+    static const uint8_t zero[16];
+    unsigned bytes = mem_bytes(kind);
+    MEM_FOR_LANES(lane, r->mask)
+    {
+        uint8_t copy[16];
+        const uint8_t *from = copy;
+        if (r->scratch >> lane & 1) {
+            vmem_scratch_read(w, (uint32_t)r->addr[lane], (unsigned)lane, copy, bytes);
+        } else {
+            from = vmem_pointer(w, r, (unsigned)lane, bytes);
+            from = from ? from : zero;
+        }
+        mem_lane_load(d, (unsigned)lane, kind, from);
+    }
+}
+
+INLINE const struct xinst *gather(struct wave *w, const struct xinst *in, enum mem_kind kind)
+{
+    struct mem_request r;
+    wave_row *d = w->v + in->d;
+    r.write = false;
+    vmem_address(w, in, mem_space_of(in), &r);
+    vmem_check(w, in, &r, mem_bytes(kind));
+    mem_begin(w, in);
+    if (MEM_UNLIKELY(r.lds | r.scratch)) {
+        load_mixed(w, &r, d, kind);
+    } else if (r.mask == UINT64_MAX) {
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            mem_lane_load(d, l, kind, (const void *)(uintptr_t)r.addr[l]);
+    } else {
+        MEM_FOR_LANES(lane, r.mask)
+        mem_lane_load(d, (unsigned)lane, kind, (const void *)(uintptr_t)r.addr[lane]);
+    }
+    mem_end(w);
+    return in + 1;
+}
+
+#define ALL_LOADS(X)                                                                                         \
+    X(MEM_B8)                                                                                                \
+    X(MEM_I8)                                                                                                \
+    X(MEM_B16)                                                                                               \
+    X(MEM_I16)                                                                                               \
+    X(MEM_B8_D16)                                                                                            \
+    X(MEM_B8_D16_HI)                                                                                         \
+    X(MEM_I8_D16)                                                                                            \
+    X(MEM_I8_D16_HI)                                                                                         \
+    X(MEM_B16_D16)                                                                                           \
+    X(MEM_B16_D16_HI)                                                                                        \
+    X(MEM_B32)                                                                                               \
+    X(MEM_B64)                                                                                               \
+    X(MEM_B96)                                                                                               \
+    X(MEM_B128)
+#define ALL_STORES(X)                                                                                        \
+    X(MEM_B8)                                                                                                \
+    X(MEM_B16)                                                                                               \
+    X(MEM_B8_D16_HI)                                                                                         \
+    X(MEM_B16_D16_HI)                                                                                        \
+    X(MEM_B32)                                                                                               \
+    X(MEM_B64)                                                                                               \
+    X(MEM_B96)                                                                                               \
+    X(MEM_B128)
+
+#define GATHER(kind)                                                                                         \
+    NOINLINE const struct xinst *gather_##kind(struct wave *w, const struct xinst *in)                       \
+    {                                                                                                        \
+        return gather(w, in, kind);                                                                          \
+    }
+ALL_LOADS(GATHER)
+
+INLINE const struct xinst *load(struct wave *w, const struct xinst *in, enum mem_kind kind, bool sbase,
+                                exec_fn *gather_kind)
+{
+    MEM_COUNT(w, bytes_read, mem_bytes(kind));
+    if (MEM_LIKELY(w->exec == UINT64_MAX)) {
+        uint64_t base;
+        enum shape shape = shape_of(w, in, sbase, mem_bytes(kind), &base);
+        if (shape != SHAPE_ANY) {
+            const void *from = (const void *)(uintptr_t)base;
+            mem_begin(w, in);
+            if (shape == SHAPE_DENSE)
+                mem_rows_load(w->v + in->d, kind, from);
+            else
+                mem_rows_splat(w->v + in->d, kind, from);
+            mem_end(w);
+            return in + 1;
+        }
+    }
+    return gather_kind(w, in);
+}
+
+/* ---- stores ---- */
+
+INLINE void store_mixed(struct wave *w, const struct mem_request *r, const wave_row *s, enum mem_kind kind)
+{
+    unsigned bytes = mem_bytes(kind);
+    MEM_FOR_LANES(lane, r->mask)
+    {
+        if (r->scratch >> lane & 1) {
+            uint8_t copy[16];
+            mem_lane_store(s, (unsigned)lane, kind, copy);
+            vmem_scratch_write(w, (uint32_t)r->addr[lane], (unsigned)lane, copy, bytes);
+        } else {
+            uint8_t *to = vmem_pointer(w, r, (unsigned)lane, bytes);
+            if (to)
+                mem_lane_store(s, (unsigned)lane, kind, to);
+        }
+    }
+}
+
+/* Lanes in order: of several that store to one place, the last one's value stays. */
+INLINE const struct xinst *scatter(struct wave *w, const struct xinst *in, enum mem_kind kind)
+{
+    struct mem_request r;
+    const wave_row *s = w->v + in->s[1];
+    r.write = true;
+    vmem_address(w, in, mem_space_of(in), &r);
+    vmem_check(w, in, &r, mem_bytes(kind));
+    mem_begin(w, in);
+    if (MEM_UNLIKELY(r.lds | r.scratch)) {
+        store_mixed(w, &r, s, kind);
+    } else {
+        MEM_FOR_LANES(lane, r.mask)
+        mem_lane_store(s, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane]);
+    }
+    mem_end(w);
+    return in + 1;
+}
+
+#define SCATTER(kind)                                                                                        \
+    NOINLINE const struct xinst *scatter_##kind(struct wave *w, const struct xinst *in)                      \
+    {                                                                                                        \
+        return scatter(w, in, kind);                                                                         \
+    }
+ALL_STORES(SCATTER)
+
+INLINE const struct xinst *store(struct wave *w, const struct xinst *in, enum mem_kind kind, bool sbase,
+                                 exec_fn *scatter_kind)
+{
+    MEM_COUNT(w, bytes_written, mem_bytes(kind));
+    if (MEM_LIKELY(w->exec == UINT64_MAX)) {
+        uint64_t base;
+        if (shape_of(w, in, sbase, mem_bytes(kind), &base) == SHAPE_DENSE) {
+            mem_begin(w, in);
+            mem_rows_store(w->v + in->s[1], kind, (void *)(uintptr_t)base);
+            mem_end(w);
+            return in + 1;
+        }
+    }
+    return scatter_kind(w, in);
+}
+
+/* ---- scratch ---- */
+
+/*
+ * When all active lanes use the same, dword-aligned offset of their segment,
+ * each dword of the access is one row of memory.
+ */
+INLINE bool scratch_row(const struct wave *w, const struct xinst *in, unsigned bytes, uint32_t *offset)
+{
+    *offset = vmem_scratch_base(w, in);
+    if (mem_has_vaddr(in)) {
+        const uint32_t *v = w->v[in->s[0]];
+        if (w->exec == 0)
+            return true;
+        uint32_t first = v[__builtin_ctzll(w->exec)], differs = 0;
+        if (w->exec == UINT64_MAX)
+            for (unsigned l = 0; l < WAVE_LANES; l++)
+                differs |= v[l] ^ first;
+        else
+            MEM_FOR_LANES(lane, w->exec)
+        differs |= v[lane] ^ first;
+        if (differs)
+            return false;
+        *offset += first;
+    }
+    return *offset % 4 == 0 && (uint64_t)*offset + bytes <= w->scratch_bytes;
+}
+
+INLINE const struct xinst *scratch_load(struct wave *w, const struct xinst *in, enum mem_kind kind)
+{
+    uint32_t offset;
+    MEM_COUNT(w, scratch_bytes, mem_bytes(kind));
+    if (MEM_LIKELY(kind >= MEM_B32 && scratch_row(w, in, mem_bytes(kind), &offset))) {
+        if (MEM_LIKELY(w->exec))
+            for (unsigned i = 0; i < mem_dwords(kind); i++)
+                mem_row_merge(w->v[in->d + (int)i],
+                              (const uint32_t *)(w->scratch + (size_t)(offset / 4 + i) * sizeof(wave_row)),
+                              w->exec);
+        return in + 1;
+    }
+    return gather(w, in, kind);
+}
+
+INLINE const struct xinst *scratch_store(struct wave *w, const struct xinst *in, enum mem_kind kind)
+{
+    uint32_t offset;
+    MEM_COUNT(w, scratch_bytes, mem_bytes(kind));
+    if (MEM_LIKELY(kind >= MEM_B32 && scratch_row(w, in, mem_bytes(kind), &offset))) {
+        if (MEM_LIKELY(w->exec))
+            for (unsigned i = 0; i < mem_dwords(kind); i++)
+                mem_row_merge((uint32_t *)(w->scratch + (size_t)(offset / 4 + i) * sizeof(wave_row)),
+                              w->v[in->s[1] + (int)i], w->exec);
+        return in + 1;
+    }
+    return scatter(w, in, kind);
+}
+
+/* ---- handlers ---- */
+
+#define LOAD_HANDLERS(kind)                                                                                  \
+    static const struct xinst *x_load_v_##kind(struct wave *w, const struct xinst *in)                       \
+    {                                                                                                        \
+        return load(w, in, kind, false, gather_##kind);                                                      \
+    }                                                                                                        \
+    static const struct xinst *x_load_s_##kind(struct wave *w, const struct xinst *in)                       \
+    {                                                                                                        \
+        return load(w, in, kind, true, gather_##kind);                                                       \
+    }                                                                                                        \
+    static const struct xinst *x_load_scratch_##kind(struct wave *w, const struct xinst *in)                 \
+    {                                                                                                        \
+        return scratch_load(w, in, kind);                                                                    \
+    }
+ALL_LOADS(LOAD_HANDLERS)
+
+#define STORE_HANDLERS(kind)                                                                                 \
+    static const struct xinst *x_store_v_##kind(struct wave *w, const struct xinst *in)                      \
+    {                                                                                                        \
+        return store(w, in, kind, false, scatter_##kind);                                                    \
+    }                                                                                                        \
+    static const struct xinst *x_store_s_##kind(struct wave *w, const struct xinst *in)                      \
+    {                                                                                                        \
+        return store(w, in, kind, true, scatter_##kind);                                                     \
+    }                                                                                                        \
+    static const struct xinst *x_store_scratch_##kind(struct wave *w, const struct xinst *in)                \
+    {                                                                                                        \
+        return scratch_store(w, in, kind);                                                                   \
+    }                                                                                                        \
+    static const struct xinst *x_store_scoped_##kind(struct wave *w, const struct xinst *in)                 \
+    {                                                                                                        \
+        MEM_COUNT(w, bytes_written, mem_bytes(kind));                                                        \
+        scatter_##kind(w, in);                                                                               \
+        atomic_thread_fence(memory_order_seq_cst);                                                           \
+        return in + 1;                                                                                       \
+    }
+ALL_STORES(STORE_HANDLERS)
+
+#define ROW_LOAD_V(kind)        [kind] = x_load_v_##kind,
+#define ROW_LOAD_S(kind)        [kind] = x_load_s_##kind,
+#define ROW_LOAD_SCRATCH(kind)  [kind] = x_load_scratch_##kind,
+#define ROW_STORE_V(kind)       [kind] = x_store_v_##kind,
+#define ROW_STORE_S(kind)       [kind] = x_store_s_##kind,
+#define ROW_STORE_SCRATCH(kind) [kind] = x_store_scratch_##kind,
+#define ROW_STORE_SCOPED(kind)  [kind] = x_store_scoped_##kind,
+
+static exec_fn *const load_v[MEM_KINDS] = {ALL_LOADS(ROW_LOAD_V)};
+static exec_fn *const load_s[MEM_KINDS] = {ALL_LOADS(ROW_LOAD_S)};
+static exec_fn *const load_scratch[MEM_KINDS] = {ALL_LOADS(ROW_LOAD_SCRATCH)};
+static exec_fn *const store_v[MEM_KINDS] = {ALL_STORES(ROW_STORE_V)};
+static exec_fn *const store_s[MEM_KINDS] = {ALL_STORES(ROW_STORE_S)};
+static exec_fn *const store_scratch[MEM_KINDS] = {ALL_STORES(ROW_STORE_SCRATCH)};
+static exec_fn *const store_scoped[MEM_KINDS] = {ALL_STORES(ROW_STORE_SCOPED)};
+
+static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
+{
+    const enum mem_kind kind = (enum mem_kind)in->reg[1];
+    struct mem_request r;
+    r.write = false;
+    MEM_COUNT(w, bytes_read, mem_bytes(kind));
+    vmem_address(w, in, mem_space_of(in), &r);
+    r.mask &= vmem_lds_lanes(w, in);
+    r.scratch &= r.mask;
+    vmem_check(w, in, &r, mem_bytes(kind));
+    mem_begin(w, in);
+    MEM_FOR_LANES(lane, r.mask)
+    {
+        uint8_t copy[4];
+        const uint8_t *from = copy;
+        if (r.scratch)
+            vmem_scratch_read(w, (uint32_t)r.addr[lane], (unsigned)lane, copy, mem_bytes(kind));
+        else
+            from = (const uint8_t *)(uintptr_t)r.addr[lane];
+        vmem_to_lds(w, in, (unsigned)lane, kind, from);
+    }
+    mem_end(w);
+    return in + 1;
+}
+
+exec_fn *SEM(sem_vmem)(const struct isa_inst *inst, struct xinst *x)
+{
+    const struct mem_op *op = mem_op_of(inst->op);
+    bool scratch = op->space == MEM_SCRATCH;
+    if (op->space == MEM_BUFFER || op->space == MEM_TBUFFER)
+        return SEM(vmem_buffer)(inst, x);
+    if (op->space != MEM_FLAT && op->space != MEM_GLOBAL && !scratch)
+        return NULL;
+    mem_resolve(inst, x);
+    x->reg[1] = op->kind;
+    bool sbase = mem_has_sbase(x);
+    switch (op->action) {
+    case MEM_LOAD:
+        return (scratch ? load_scratch : sbase ? load_s : load_v)[op->kind];
+    case MEM_STORE:
+        if (inst->sc1 && !scratch)
+            return store_scoped[op->kind];
+        return (scratch ? store_scratch : sbase ? store_s : store_v)[op->kind];
+    case MEM_ATOMIC:
+        return SEM(vmem_atomic)(inst, x);
+    case MEM_LOAD_LDS:
+        return x_load_lds;
+    default:
+        return NULL;
+    }
+}
