@@ -13,7 +13,8 @@
     do {                                                                                                     \
         hipError_t check_error_ = (call);                                                                    \
         if (check_error_ != hipSuccess) {                                                                    \
-            std::printf("FAILED  %s:%d: %s: %s\n", __FILE__, __LINE__, #call, hipGetErrorString(check_error_)); \
+            std::printf("FAILED  %s:%d: %s: %s\n", __FILE__, __LINE__, #call,                                \
+                        hipGetErrorString(check_error_));                                                    \
             std::exit(1);                                                                                    \
         }                                                                                                    \
     } while (0)

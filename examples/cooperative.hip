@@ -94,5 +94,6 @@ int main()
     }
     last = std::sqrt(last);
     return report(supported && blocks > 0 && std::fabs(value - last) < 1e-3 && value < exact + 1e-3,
-                  "%d workgroups, %d grid barriers, eigenvalue %.4f, host %.4f", N / ROWS, 2 * steps, value, last);
+                  "%d workgroups, %d grid barriers, eigenvalue %.4f, host %.4f", N / ROWS, 2 * steps, value,
+                  last);
 }

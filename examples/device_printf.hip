@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// printf in a kernel: the text reaches the program's own standard output. The program reads its own output through
-// a pipe to check it.
+// printf in a kernel: the text reaches the program's own standard output. The program reads its own output
+// through a pipe to check it.
 #include "check.h"
 
 #include <algorithm>
@@ -44,12 +44,13 @@ int main()
         lines.push_back(text.substr(start, end - start));
     for (int b = 0; b < blocks; b++)
         for (int t = 0; t < threads; t++) {
-            std::snprintf(buffer, sizeof buffer, "block %u thread %2u: %s %5.2f %#x %lld %c", b, t, "lane", t / 4.0,
-                          0xbeefu + static_cast<unsigned>(t), -1234567890123ll * b, 'a' + t);
+            std::snprintf(buffer, sizeof buffer, "block %u thread %2u: %s %5.2f %#x %lld %c", b, t, "lane",
+                          t / 4.0, 0xbeefu + static_cast<unsigned>(t), -1234567890123ll * b, 'a' + t);
             expected.push_back(buffer);
         }
     // Workgroups print in any order.
     std::sort(lines.begin(), lines.end());
     std::sort(expected.begin(), expected.end());
-    return report(lines == expected, "%zu lines, the last: %s", lines.size(), lines.empty() ? "" : lines.back().c_str());
+    return report(lines == expected, "%zu lines, the last: %s", lines.size(),
+                  lines.empty() ? "" : lines.back().c_str());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A graph captured from two streams that fork and join, launched many times, then updated to work on other data;
-// and the same graph built node by node.
+// A graph captured from two streams that fork and join, launched many times, then updated to work on other
+// data; and the same graph built node by node.
 #include "check.h"
 
 __global__ void scale(float *data, int n, float factor)
@@ -105,6 +105,6 @@ int main()
     CHECK_HIP(hipFree(b));
     CHECK_HIP(hipFree(c));
     CHECK_HIP(hipFree(d));
-    return report(wrong == 0 && untouched && nodes == 3, "%zu nodes captured, %d launches, %d wrong", nodes, launches,
-                  wrong);
+    return report(wrong == 0 && untouched && nodes == 3, "%zu nodes captured, %d launches, %d wrong", nodes,
+                  launches, wrong);
 }

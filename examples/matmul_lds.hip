@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matrix multiplication with tiles in LDS: every workgroup computes a 32x32 tile of C, and loads each tile of A
-// and B once for all its threads.
+// Matrix multiplication with tiles in LDS: every workgroup computes a 32x32 tile of C, and loads each tile of
+// A and B once for all its threads.
 #include "check.h"
 
 #include <cmath>

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Matrix multiplication on the matrix cores, in fp16, bf16 and fp64. Each wave computes a tile of C with
-// V_MFMA_*; the comments say which lane holds which element (AMD CDNA3 ISA, "Matrix Arithmetic Instructions").
+// V_MFMA_*; the comments say which lane holds which element (AMD CDNA3 ISA, "Matrix Arithmetic
+// Instructions").
 #include "check.h"
 
 #include <cmath>
 #include <cstring>
 #include <vector>
 
-typedef _Float16 half4 __attribute__((ext_vector_type(4)));
+typedef _Float16 f16x4 __attribute__((ext_vector_type(4)));
 typedef short bf16x4 __attribute__((ext_vector_type(4)));
-typedef float float16 __attribute__((ext_vector_type(16)));
-typedef double double4 __attribute__((ext_vector_type(4)));
+typedef float f32x16 __attribute__((ext_vector_type(16)));
+typedef double f64x4 __attribute__((ext_vector_type(4)));
 
-// 32x32x8: lane l holds row (of A) or column (of B) l % 32, and four k from 4 * (l / 32) on. Element i of lane l
-// of C is row 8 * (i / 4) + 4 * (l / 32) + i % 4, column l % 32.
-template <typename T> __device__ float16 mfma(T a, T b, float16 c);
-template <> __device__ float16 mfma(half4 a, half4 b, float16 c)
+// 32x32x8: lane l holds row (of A) or column (of B) l % 32, and four k from 4 * (l / 32) on. Element i of
+// lane l of C is row 8 * (i / 4) + 4 * (l / 32) + i % 4, column l % 32.
+template <typename T> __device__ f32x16 mfma(T a, T b, f32x16 c);
+template <> __device__ f32x16 mfma(f16x4 a, f16x4 b, f32x16 c)
 {
     return __builtin_amdgcn_mfma_f32_32x32x8f16(a, b, c, 0, 0, 0);
 }
-template <> __device__ float16 mfma(bf16x4 a, bf16x4 b, float16 c)
+template <> __device__ f32x16 mfma(bf16x4 a, bf16x4 b, f32x16 c)
 {
     return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(a, b, c, 0, 0, 0);
 }
@@ -28,7 +29,7 @@ template <typename V, typename T> __global__ void multiply32(const T *a, const T
 {
     const int lane = static_cast<int>(threadIdx.x), half = lane / 32, line = lane % 32;
     const int row = static_cast<int>(blockIdx.y) * 32, column = static_cast<int>(blockIdx.x) * 32;
-    float16 sum = {};
+    f32x16 sum = {};
     for (int k = 0; k < n; k += 8) {
         V va, vb;
         for (int i = 0; i < 4; i++) {
@@ -46,7 +47,7 @@ __global__ void multiply64(const double *a, const double *b, double *c, int n)
 {
     const int lane = static_cast<int>(threadIdx.x), quarter = lane / 16, line = lane % 16;
     const int row = static_cast<int>(blockIdx.y) * 16, column = static_cast<int>(blockIdx.x) * 16;
-    double4 sum = {};
+    f64x4 sum = {};
     for (int k = 0; k < n; k += 4)
         sum = __builtin_amdgcn_mfma_f64_16x16x4f64(a[(row + line) * n + k + quarter],
                                                    b[(k + quarter) * n + column + line], sum, 0, 0, 0);
@@ -120,10 +121,11 @@ int main()
 {
     const int n = 256;
     double fp16 = run<_Float16, float>(n, to_half, [=](_Float16 *a, _Float16 *b, float *c) {
-        multiply32<half4><<<dim3(n / 32, n / 32), 64>>>(a, b, c, n);
+        multiply32<f16x4><<<dim3(n / 32, n / 32), 64>>>(a, b, c, n);
     });
-    double bf16 = run<short, float>(
-        n, to_bf16, [=](short *a, short *b, float *c) { multiply32<bf16x4><<<dim3(n / 32, n / 32), 64>>>(a, b, c, n); });
+    double bf16 = run<short, float>(n, to_bf16, [=](short *a, short *b, float *c) {
+        multiply32<bf16x4><<<dim3(n / 32, n / 32), 64>>>(a, b, c, n);
+    });
     double fp64 = run<double, double>(
         n, [](float x) { return static_cast<double>(x); },
         [=](double *a, double *b, double *c) { multiply64<<<dim3(n / 16, n / 16), 64>>>(a, b, c, n); });

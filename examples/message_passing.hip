@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The message-passing litmus test of "Chiplet Level Release/Acquire Fence on the AMD MI300X" (Yue, Sciortino),
-// listing 3: two workgroups meet on every XCD; the one that takes the XCD's lock writes a message and releases, the
-// other acquires and reads it. The fence reaches the XCD's L2 and no further.
+// The message-passing litmus test of "Chiplet Level Release/Acquire Fence on the AMD MI300X" (Yue,
+// Sciortino), listing 3: two workgroups meet on every XCD; the one that takes the XCD's lock writes a message
+// and releases, the other acquires and reads it. The fence reaches the XCD's L2 and no further.
 #include "check.h"
 
 constexpr int MAX_XCDS = 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gravity between all pairs of bodies: tiles of positions in LDS, leapfrog steps. Checks the positions against the
-// host's and that the total momentum stays zero.
+// Gravity between all pairs of bodies: tiles of positions in LDS, leapfrog steps. Checks the positions
+// against the host's and that the total momentum stays zero.
 #include "check.h"
 
 #include <cmath>
@@ -91,6 +91,6 @@ int main()
         momentum += static_cast<double>(moved[i].x) + moved[i].y + moved[i].z;
     }
     momentum = std::fabs(momentum / n);
-    return report(worst < 1e-5f && momentum < 1e-5, "%d bodies, %d steps, largest error %.1e, momentum %.1e", n, steps,
-                  static_cast<double>(worst), momentum);
+    return report(worst < 1e-5f && momentum < 1e-5, "%d bodies, %d steps, largest error %.1e, momentum %.1e",
+                  n, steps, static_cast<double>(worst), momentum);
 }

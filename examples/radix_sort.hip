@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A least-significant-digit radix sort of keys with values, four bits at a time: count digits, scan the counts,
-// scatter stably. Ranks within a wave come from ballots.
+// A least-significant-digit radix sort of keys with values, four bits at a time: count digits, scan the
+// counts, scatter stably. Ranks within a wave come from ballots.
 #include "check.h"
 
 #include <algorithm>
@@ -54,12 +54,13 @@ __global__ void scan_counts(unsigned *counts, int n)
     }
 }
 
-__global__ void scatter(const unsigned *keys, const unsigned *values, unsigned *keys_out, unsigned *values_out, int n,
-                        int shift, const unsigned *starts)
+__global__ void scatter(const unsigned *keys, const unsigned *values, unsigned *keys_out,
+                        unsigned *values_out, int n, int shift, const unsigned *starts)
 {
     __shared__ unsigned wave_counts[BLOCK / 64][DIGITS];
     const int i = static_cast<int>(blockIdx.x * BLOCK + threadIdx.x);
-    const int lane = static_cast<int>(threadIdx.x) % warpSize, wave = static_cast<int>(threadIdx.x) / warpSize;
+    const int lane = static_cast<int>(threadIdx.x) % warpSize,
+              wave = static_cast<int>(threadIdx.x) / warpSize;
     const bool valid = i < n;
     const unsigned key = valid ? keys[i] : 0, digit = digit_of(key, shift);
     // The lanes of this wave that have the same digit.
@@ -116,7 +117,8 @@ int main()
         CHECK_HIP(hipFree(v[i]));
     }
     CHECK_HIP(hipFree(counts));
-    std::stable_sort(values.begin(), values.end(), [&](unsigned a, unsigned b) { return keys[a] < keys[b]; });
+    std::sort(values.begin(), values.end(),
+              [&](unsigned a, unsigned b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
     int wrong = 0;
     for (int i = 0; i < n; i++)
         wrong += order[i] != values[i] || sorted[i] != keys[values[i]];

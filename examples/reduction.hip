@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A sum, a minimum and a maximum by shuffles: lanes of a wave exchange registers, waves meet in LDS, and workgroups
-// meet in an atomic.
+// A sum, a minimum and a maximum by shuffles: lanes of a wave exchange registers, waves meet in LDS, and
+// workgroups meet in an atomic.
 #include "check.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ template <typename Op> __device__ int reduce_wave(int value, Op op)
 
 template <typename Op> __device__ int reduce_block(int value, int neutral, Op op, int *shared)
 {
-    const int lane = static_cast<int>(threadIdx.x) % warpSize, wave = static_cast<int>(threadIdx.x) / warpSize;
+    const int lane = static_cast<int>(threadIdx.x) % warpSize,
+              wave = static_cast<int>(threadIdx.x) / warpSize;
     value = reduce_wave(value, op);
     __syncthreads();
     if (lane == 0)

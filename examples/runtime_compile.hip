@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// hipRTC: compile a kernel from a string while the program runs, with a constant chosen at that time, and launch it
-// through the module interface.
+// hipRTC: compile a kernel from a string while the program runs, with a constant chosen at that time, and
+// launch it through the module interface.
 #include "check.h"
 
 #include <hip/hiprtc.h>
@@ -48,8 +48,8 @@ int main()
     for (int i = 0; i < n; i++)
         x[i] = static_cast<float>(i);
     void *arguments[] = {&a, &x, &y, &n};
-    CHECK_HIP(hipModuleLaunchKernel(function, static_cast<unsigned>(n + 255) / 256, 1, 1, 256, 1, 1, 0, nullptr,
-                                    arguments, nullptr));
+    CHECK_HIP(hipModuleLaunchKernel(function, static_cast<unsigned>(n + 255) / 256, 1, 1, 256, 1, 1, 0,
+                                    nullptr, arguments, nullptr));
     CHECK_HIP(hipDeviceSynchronize());
     int wrong = 0;
     for (int i = 0; i < n; i++)

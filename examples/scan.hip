@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An exclusive prefix sum in one pass over memory: each workgroup scans its part with shuffles, then looks back at
-// its predecessors' sums, which they publish with release stores ("decoupled look-back"). Works because workgroups
-// take their parts from a counter, so that every predecessor has already started.
+// An exclusive prefix sum in one pass over memory: each workgroup scans its part with shuffles, then looks
+// back at its predecessors' sums, which they publish with release stores ("decoupled look-back"). Works
+// because workgroups take their parts from a counter, so that every predecessor has already started.
 #include "check.h"
 
 #include <vector>
@@ -34,7 +34,8 @@ __global__ void scan(const unsigned *in, unsigned *out, int n, unsigned long lon
         item[i] = first + i < n ? in[first + i] : 0;
         mine += item[i];
     }
-    const int lane = static_cast<int>(threadIdx.x) % warpSize, wave = static_cast<int>(threadIdx.x) / warpSize;
+    const int lane = static_cast<int>(threadIdx.x) % warpSize,
+              wave = static_cast<int>(threadIdx.x) / warpSize;
     const unsigned inclusive = scan_wave(mine);
     if (lane == warpSize - 1)
         sums[wave] = inclusive;
@@ -45,10 +46,12 @@ __global__ void scan(const unsigned *in, unsigned *out, int n, unsigned long lon
         total += sums[w];
     }
     if (threadIdx.x == 0) {
-        __hip_atomic_store(&states[part], (part ? SUM : PREFIX) | total, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+        __hip_atomic_store(&states[part], (part ? SUM : PREFIX) | total, __ATOMIC_RELEASE,
+                           __HIP_MEMORY_SCOPE_AGENT);
         unsigned before = 0;
         for (int p = part - 1; p >= 0;) {
-            unsigned long long state = __hip_atomic_load(&states[p], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
+            unsigned long long state =
+                __hip_atomic_load(&states[p], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
             if ((state & ~VALUE) == EMPTY)
                 continue; // not yet published
             before += static_cast<unsigned>(state & VALUE);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Heat flow on a plate: a five-point stencil with tiles and their borders in LDS, two buffers that change places.
+// Heat flow on a plate: a five-point stencil with tiles and their borders in LDS, two buffers that change
+// places.
 #include "check.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One memory under CPU and GPU: a managed buffer, a __managed__ variable and a pointer from plain malloc are used
-// by both without a copy, and CPU and GPU hand work to each other through flags while the kernel runs.
+// One memory under CPU and GPU: a managed buffer, a __managed__ variable and a pointer from plain malloc are
+// used by both without a copy, and CPU and GPU hand work to each other through flags while the kernel runs.
 #include "check.h"
 
 #include <atomic>
@@ -21,7 +21,7 @@ __global__ void increment(int *data, int n)
 // Answers each request of the CPU with its square, until the request is negative.
 __global__ void serve(int *request, int *answer)
 {
-    for (int turn = 1;; turn++) {
+    for (;;) {
         int value;
         while ((value = __hip_atomic_load(request, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM)) == 0)
             __builtin_amdgcn_s_sleep(1);

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Calls that the compiler cannot resolve: objects with virtual functions, a recursive function with a stack in
-// scratch memory, and functions reached through a table of pointers.
+// Calls that the compiler cannot resolve: objects with virtual functions, a recursive function with a stack
+// in scratch memory, and functions reached through a table of pointers.
 #include "check.h"
 
 #include <vector>
 
 struct shape {
     __device__ virtual float area() const = 0;
-    __device__ virtual ~shape() {}
+    __device__ virtual ~shape()
+    {
+    }
 };
 struct rectangle : shape {
     float a, b;
-    __device__ rectangle(float x, float y) : a(x), b(y) {}
+    __device__ rectangle(float x, float y) : a(x), b(y)
+    {
+    }
     __device__ float area() const override
     {
         return a * b;
@@ -19,7 +23,9 @@ struct rectangle : shape {
 };
 struct triangle : shape {
     float base, height;
-    __device__ triangle(float x, float y) : base(x), height(y) {}
+    __device__ triangle(float x, float y) : base(x), height(y)
+    {
+    }
     __device__ float area() const override
     {
         return 0.5f * base * height;

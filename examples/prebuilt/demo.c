@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Loads a code object that is ready-made for gfx942, runs its kernel on the simulated GPU, draws the result and
-// checks every point against the CPU. Plain C and the module interface: needs no compiler that knows the GPU.
+// Loads a code object that is ready-made for gfx942, runs its kernel on the simulated GPU, draws the result
+// and checks every point against the CPU. Plain C and the module interface: needs no compiler that knows the
+// GPU.
 #include <hip/hip_runtime_api.h>
 
 #include <stdio.h>
