@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel of the demo's first result. mandelbrot.hsaco beside it was made from this file with
-//     ehp cc -O2 -nogpuinc -ffp-contract=off --genco --no-gpu-bundle-output --offload-arch=gfx942
-//     mandelbrot.hip -o mandelbrot.hsaco
+//   ehp cc -O2 -nogpuinc -ffp-contract=off --genco --no-gpu-bundle-output mandelbrot.hip -o mandelbrot.hsaco
 // It needs no header, so that anybody can make it again.
 #define GLOBAL __attribute__((global))
 
