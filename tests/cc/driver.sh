@@ -152,6 +152,20 @@ check "clang's tools" "$root/llvm/bin/clang-offload-bundler" --version
 check "enumerator" "$root/bin/rocm_agent_enumerator" && says "enumerator" gfx942
 check "cxxflags" "$ehp" cc --cxxflags && says "cxxflags" include
 
+# An installed ROCm: its compiler, headers and device libraries; our runtime.
+mkdir -p rocm/llvm/bin rocm/share/hip
+ln -s "$(readlink -f "$root/include/hip")/.." rocm/include
+ln -s "$root/amdgcn" rocm/amdgcn
+cp "$root/share/hip/version" rocm/share/hip/
+printf '#!/bin/sh\necho "this is ROCm'"'"'s compiler" >&2\nexec %s "$@"\n' \
+    "$(HIPCC_VERBOSE=1 "$ehp" cc -c part.c 2>&1 | sed -n 's/^hipcc-cmd: \([^ ]*\).*/\1/p')" >rocm/llvm/bin/clang
+chmod +x rocm/llvm/bin/clang
+check "--rocm-path" "$ehp" cc --rocm-path="$scratch/rocm" app.hip part.c -o app10 && says "its compiler" "ROCm's compiler"
+check "our runtime" sh -c "ldd app10 | grep libamdhip64 | grep -q '$build'"
+ROCM_PATH=$scratch/rocm check "ROCM_PATH" "$ehp" cc -c app.hip && says "its compiler" "ROCm's compiler"
+ROCM_PATH=/nowhere check "ROCM_PATH that is not there" "$ehp" cc -c app.hip
+ROCM_PATH=$root check "ROCM_PATH that is ours" "$ehp" cc -c app.hip
+
 # The device libraries' missing modules.
 check "device libraries" "$ehp" cc --make-device-libs made
 check "processor" sh -c 'strings -n1 made/oclc_isa_version_942.bc >/dev/null; [ -s made/oclc_isa_version_942.bc ]'
