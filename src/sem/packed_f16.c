@@ -135,25 +135,11 @@ static void mix_source(uint32_t *f, struct wave *w, const struct xinst *in, int 
         f[l] = (f[l] & clear) ^ flip;
 }
 
-/* A constant of an f16 source was decoded as f32. */
-static void mix_constants(struct wave *w, const struct xinst *in)
-{
-    const struct isa_inst *inst = in->isa;
-    for (int i = 0; i < 3; i++)
-        if (inst->src[i].kind == ISA_CONST && (inst->op_sel_hi >> i & 1) && inst->src[i].reg >= 240) {
-            uint32_t half = f16_from_f32(f32_from_bits((uint32_t)inst->src[i].value));
-            for (int l = 0; l < WAVE_LANES; l++)
-                w->v[in->s[i]][l] = half;
-        }
-}
-
 V_INLINE const struct xinst *fma_mix(struct wave *w, const struct xinst *in, enum mix to)
 {
     alignas(64) wave_row s[3], out;
-    if (in->any_prep) {
+    if (in->any_prep)
         exec_prepare(w, in);
-        mix_constants(w, in);
-    }
     for (int i = 0; i < 3; i++)
         mix_source(s[i], w, in, i);
     unsigned csr = w->mode_slow ? VALU_ENTER_S(w) : 0;

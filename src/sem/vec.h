@@ -87,6 +87,55 @@ V_INLINE void v_to_f16(uint16_t *p, vreg v)
                         _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT));
 }
 
+/* Half as many doubles. */
+typedef __m512d vdouble;
+
+V_INLINE vdouble v_set1_f64(double x)
+{
+    return _mm512_set1_pd(x);
+}
+
+V_INLINE vdouble v_fma_f64(vdouble a, vdouble b, vdouble c)
+{
+    return _mm512_fmadd_pd(a, b, c);
+}
+
+/* Interleaves within 128 bits: see v_join(). */
+V_INLINE vdouble v_zip_low(vreg low, vreg high)
+{
+    return _mm512_castsi512_pd(_mm512_unpacklo_epi32(low, high));
+}
+
+V_INLINE vdouble v_zip_high(vreg low, vreg high)
+{
+    return _mm512_castsi512_pd(_mm512_unpackhi_epi32(low, high));
+}
+
+V_INLINE vreg v_unzip_low(vdouble a, vdouble b)
+{
+    return _mm512_castps_si512(_mm512_shuffle_ps(_mm512_castpd_ps(a), _mm512_castpd_ps(b), 0x88));
+}
+
+V_INLINE vreg v_unzip_high(vdouble a, vdouble b)
+{
+    return _mm512_castps_si512(_mm512_shuffle_ps(_mm512_castpd_ps(a), _mm512_castpd_ps(b), 0xdd));
+}
+
+V_INLINE vdouble v_even_f64(vdouble a)
+{
+    return _mm512_unpacklo_pd(a, a);
+}
+
+V_INLINE vdouble v_odd_f64(vdouble a)
+{
+    return _mm512_unpackhi_pd(a, a);
+}
+
+V_INLINE bool v_any_nan_f64(vdouble a, vdouble b)
+{
+    return _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q) != 0;
+}
+
 #elif defined(__AVX2__)
 
 #define VL 8
@@ -156,6 +205,53 @@ V_INLINE void v_to_f16(uint16_t *p, vreg v)
 {
     _mm_storeu_si128((__m128i *)(void *)p,
                      _mm256_cvtps_ph(_mm256_castsi256_ps(v), _MM_FROUND_TO_NEAREST_INT));
+}
+
+typedef __m256d vdouble;
+
+V_INLINE vdouble v_set1_f64(double x)
+{
+    return _mm256_set1_pd(x);
+}
+
+V_INLINE vdouble v_fma_f64(vdouble a, vdouble b, vdouble c)
+{
+    return _mm256_fmadd_pd(a, b, c);
+}
+
+V_INLINE vdouble v_zip_low(vreg low, vreg high)
+{
+    return _mm256_castsi256_pd(_mm256_unpacklo_epi32(low, high));
+}
+
+V_INLINE vdouble v_zip_high(vreg low, vreg high)
+{
+    return _mm256_castsi256_pd(_mm256_unpackhi_epi32(low, high));
+}
+
+V_INLINE vreg v_unzip_low(vdouble a, vdouble b)
+{
+    return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castpd_ps(a), _mm256_castpd_ps(b), 0x88));
+}
+
+V_INLINE vreg v_unzip_high(vdouble a, vdouble b)
+{
+    return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castpd_ps(a), _mm256_castpd_ps(b), 0xdd));
+}
+
+V_INLINE vdouble v_even_f64(vdouble a)
+{
+    return _mm256_unpacklo_pd(a, a);
+}
+
+V_INLINE vdouble v_odd_f64(vdouble a)
+{
+    return _mm256_unpackhi_pd(a, a);
+}
+
+V_INLINE bool v_any_nan_f64(vdouble a, vdouble b)
+{
+    return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_UNORD_Q)) != 0;
 }
 
 #else
@@ -237,6 +333,55 @@ V_INLINE void v_to_f16(uint16_t *p, vreg v)
         p[i] = f16_from_f32(f32_from_bits(f[i]));
 }
 
+typedef __m128d vdouble;
+
+V_INLINE vdouble v_set1_f64(double x)
+{
+    return _mm_set1_pd(x);
+}
+
+V_INLINE vdouble v_fma_f64(vdouble a, vdouble b, vdouble c)
+{
+    for (int i = 0; i < VL / 2; i++)
+        c[i] = fma(a[i], b[i], c[i]);
+    return c;
+}
+
+V_INLINE vdouble v_zip_low(vreg low, vreg high)
+{
+    return _mm_castsi128_pd(_mm_unpacklo_epi32(low, high));
+}
+
+V_INLINE vdouble v_zip_high(vreg low, vreg high)
+{
+    return _mm_castsi128_pd(_mm_unpackhi_epi32(low, high));
+}
+
+V_INLINE vreg v_unzip_low(vdouble a, vdouble b)
+{
+    return _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(a), _mm_castpd_ps(b), 0x88));
+}
+
+V_INLINE vreg v_unzip_high(vdouble a, vdouble b)
+{
+    return _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(a), _mm_castpd_ps(b), 0xdd));
+}
+
+V_INLINE vdouble v_even_f64(vdouble a)
+{
+    return _mm_unpacklo_pd(a, a);
+}
+
+V_INLINE vdouble v_odd_f64(vdouble a)
+{
+    return _mm_unpackhi_pd(a, a);
+}
+
+V_INLINE bool v_any_nan_f64(vdouble a, vdouble b)
+{
+    return _mm_movemask_pd(_mm_cmpunord_pd(a, b)) != 0;
+}
+
 #endif
 
 /* The same vector as f32 and as i32 elements, for C's operators. */
@@ -255,6 +400,27 @@ V_INLINE vreg v_fma_f16(vreg a, vreg b, vreg c)
     v_i32 bits = (v_i32)sum, towards = (bits ^ (v_i32)lost) >= 0; /* what was lost has the sum's sign */
     v_i32 inexact = ((lost < 0) | (lost > 0)) & ((bits & 1) == 0);
     return (vreg)(bits + (inexact & (-1 - 2 * towards)));
+}
+
+/*
+ * Doubles whose halves are in two registers.  Joining gives two vectors in the
+ * order that suits the instruction: of each four lanes, `a` has the first two
+ * and `b` the other two.
+ */
+struct v_pair {
+    vdouble a, b;
+};
+
+V_INLINE struct v_pair v_join(const uint32_t *low, const uint32_t *high)
+{
+    vreg l = v_load(low), h = v_load(high);
+    return (struct v_pair){v_zip_low(l, h), v_zip_high(l, h)};
+}
+
+V_INLINE void v_split(uint32_t *low, uint32_t *high, struct v_pair p)
+{
+    v_store(low, v_unzip_low(p.a, p.b));
+    v_store(high, v_unzip_high(p.a, p.b));
 }
 
 #endif
