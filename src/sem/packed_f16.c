@@ -117,58 +117,79 @@ enum mix { MIX_F32, MIX_LOW, MIX_HIGH };
  * A source of v_fma_mix: f32, or with its OP_SEL_HI bit f16 from the half that
  * OP_SEL says.  NEG_HI is the absolute value here.
  */
-static void mix_source(uint32_t *f, struct wave *w, const struct xinst *in, int i)
+static const uint32_t *mix_source(uint32_t *temp, struct wave *w, const struct xinst *in, int i)
 {
     const struct isa_inst *inst = in->isa;
     const uint32_t *s = w->v[in->s[i]];
-    uint32_t clear = inst->neg_hi >> i & 1 ? 0x7fffffffu : UINT32_MAX,
-             flip = inst->neg >> i & 1 ? 0x80000000u : 0;
     if (inst->op_sel_hi >> i & 1) {
-        alignas(64) wave_row low, high;
+        alignas(64) wave_row other;
+        bool high = inst->op_sel >> i & 1;
         for (int l = 0; l < WAVE_LANES; l += VL)
-            v_f16_to_f32(low + l, high + l, s + l);
-        memcpy(f, inst->op_sel >> i & 1 ? high : low, sizeof(wave_row));
-    } else {
-        memcpy(f, s, sizeof(wave_row));
+            v_f16_to_f32((high ? other : temp) + l, (high ? temp : other) + l, s + l);
+        s = temp;
     }
-    for (int l = 0; l < WAVE_LANES; l++)
-        f[l] = (f[l] & clear) ^ flip;
+    if ((inst->neg | inst->neg_hi) >> i & 1) {
+        uint32_t clear = inst->neg_hi >> i & 1 ? 0x7fffffffu : UINT32_MAX;
+        uint32_t flip = inst->neg >> i & 1 ? 0x80000000u : 0;
+        for (int l = 0; l < WAVE_LANES; l++)
+            temp[l] = (s[l] & clear) ^ flip;
+        s = temp;
+    }
+    return s;
+}
+
+/* Rounds the results to f16, under MODE's half of the rules. */
+static void mix_round(packed_half *half, const uint32_t *f, uint32_t mode)
+{
+    if ((mode & (MODE_ROUND_16_64 | MODE_DENORM_16_64 | MODE_FP16_OVFL)) == MODE_DENORM_16_64) {
+        for (int l = 0; l < WAVE_LANES; l += VL)
+            v_to_f16(half + l, v_load(f + l));
+        return;
+    }
+    for (int l = 0; l < WAVE_LANES; l++) {
+        uint32_t r = f16_from_f64(f32_from_bits(f[l]), (enum float_round)((mode & MODE_ROUND_16_64) >> 2));
+        if (!(mode & 0x80)) /* MODE.denorm[3]: result denormals */
+            r = f16_flush(r);
+        if ((mode & MODE_FP16_OVFL) && (r & 0x7fff) == 0x7c00 && (f[l] & 0x7fffffff) != 0x7f800000u)
+            r--;
+        half[l] = (uint16_t)r;
+    }
 }
 
 V_INLINE const struct xinst *fma_mix(struct wave *w, const struct xinst *in, enum mix to)
 {
-    alignas(64) wave_row s[3], out;
+    alignas(64) wave_row temp[3], out;
+    const uint32_t *s[3];
     if (in->any_prep)
         exec_prepare(w, in);
     for (int i = 0; i < 3; i++)
-        mix_source(s[i], w, in, i);
+        s[i] = mix_source(temp[i], w, in, i);
     unsigned csr = w->mode_slow ? VALU_ENTER_S(w) : 0;
-    for (int l = 0; l < WAVE_LANES; l += VL)
-        v_store(out + l, v_fma(v_load(s[0] + l), v_load(s[1] + l), v_load(s[2] + l), false));
+    vnans nans = {0};
+    for (int l = 0; l < WAVE_LANES; l += VL) {
+        vreg r = v_fma(v_load(s[0] + l), v_load(s[1] + l), v_load(s[2] + l), false);
+        nans = v_nans(nans, r, r);
+        v_store(out + l, r);
+    }
     if (w->mode_slow)
         valu_float_leave(csr);
-    bool clamp = in->isa->clamp, dx10 = w->mode & MODE_DX10_CLAMP;
-    const uint32_t *old = w->v[in->d];
-    for (int l = 0; l < WAVE_LANES; l++) {
-        uint32_t r = f32_nan3(out[l], s[0][l], s[1][l], s[2][l]);
-        if (clamp)
-            r = packed_clamp_f32(r, dx10);
-        if (to != MIX_F32) {
-            uint32_t half;
-            if (w->mode_slow)
-                half = f16_from_f64(f32_from_bits(r), (enum float_round)((w->mode & MODE_ROUND_16_64) >> 2));
-            else
-                half = f16_from_f32(f32_from_bits(r));
-            if (!(w->mode & 0x80))
-                half = f16_flush(half);
-            if ((w->mode & MODE_FP16_OVFL) && (half & 0x7fff) == 0x7c00 && (r & 0x7fffffff) != 0x7f800000u)
-                half--;
-            r = to == MIX_LOW ? (old[l] & 0xffff0000u) | half : (old[l] & 0xffff) | half << 16;
-        }
-        out[l] = r;
+    if (v_any(nans))
+        for (int l = 0; l < WAVE_LANES; l++)
+            out[l] = f32_nan3(out[l], s[0][l], s[1][l], s[2][l]);
+    if (packed_clamp(in)) {
+        bool dx10 = w->mode & MODE_DX10_CLAMP;
+        for (int l = 0; l < WAVE_LANES; l++)
+            out[l] = packed_clamp_f32(out[l], dx10);
     }
-    row_merge(w->v[in->d], out, w->exec);
-    return in + 1;
+    if (to != MIX_F32) {
+        alignas(64) packed_half half[WAVE_LANES];
+        const uint32_t *old = w->v[in->d];
+        mix_round(half, out, w->mode);
+        for (int l = 0; l < WAVE_LANES; l++)
+            out[l] = to == MIX_LOW ? (old[l] & 0xffff0000u) | half[l]
+                                   : (old[l] & 0xffff) | (uint32_t)half[l] << 16;
+    }
+    return packed_commit(w, in, out);
 }
 
 #define MIX(name, to)                                                                                        \

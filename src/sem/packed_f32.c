@@ -57,8 +57,8 @@ V_INLINE vreg apply(enum f32_op op, vreg a, vreg b, vreg c)
 }
 
 /* Out of line: some result is a NaN. */
-static __attribute__((noinline)) void fix_nans(uint32_t *r, const uint32_t *a, const uint32_t *b,
-                                               const uint32_t *c)
+static __attribute__((noinline, cold)) void fix_nans(uint32_t *r, const uint32_t *a, const uint32_t *b,
+                                                     const uint32_t *c)
 {
     for (int l = 0; l < WAVE_LANES; l++)
         r[l] = c ? f32_nan3(r[l], a[l], b[l], c[l]) : f32_nan2(r[l], a[l], b[l]);
@@ -99,15 +99,67 @@ V_INLINE const struct xinst *packed_f32(struct wave *w, const struct xinst *in, 
     return in + 1;
 }
 
-#define PACKED_F32(name, op)                                                                                 \
+/*
+ * No modifiers, and no result register is another row's source: each row goes
+ * from registers to registers.
+ */
+V_INLINE const struct xinst *packed_f32_plain(struct wave *w, const struct xinst *in, enum f32_op op)
+{
+    if (in->any_prep)
+        exec_prepare(w, in);
+    int n = op == F32_FMA ? 3 : 2;
+#pragma GCC unroll 2
+    for (int h = 0; h < 2; h++) {
+        const uint32_t *a = w->v[in->s[0] + h], *b = w->v[in->s[1] + h], *c = w->v[in->s[n - 1] + h];
+        uint32_t *d = w->v[in->d + h];
+        vreg r[WAVE_LANES / VL];
+        vnans nans = {0};
+#pragma GCC unroll 16
+        for (int i = 0; i < WAVE_LANES / VL; i++)
+            r[i] = apply(op, v_load(a + i * VL), v_load(b + i * VL), v_load(c + i * VL));
+#pragma GCC unroll 8
+        for (int i = 0; i < WAVE_LANES / VL; i += 2) /* one comparison looks at two vectors */
+            nans = v_nans(nans, r[i], r[i + 1]);
+        if (w->exec == UINT64_MAX && !v_any(nans)) {
+#pragma GCC unroll 16
+            for (int i = 0; i < WAVE_LANES / VL; i++)
+                v_store(d + i * VL, r[i]);
+            continue;
+        }
+        alignas(64) wave_row out;
+#pragma GCC unroll 16
+        for (int i = 0; i < WAVE_LANES / VL; i++)
+            v_store(out + i * VL, r[i]);
+        if (v_any(nans))
+            fix_nans(out, a, b, n == 3 ? c : NULL);
+        row_merge(d, out, w->exec);
+    }
+    return in + 1;
+}
+
+static bool can_be_plain(const struct xinst *x, int sources)
+{
+    bool plain = !x->post;
+    for (int i = 0; i < sources; i++)
+        plain &= x->s[i] + 1 != x->d;
+    for (int i = 0; i < sources; i++)
+        plain &= x->s[i] != x->d + 1;
+    return plain;
+}
+
+#define PACKED_F32(name, op, n)                                                                              \
     static const struct xinst *x_##name(struct wave *w, const struct xinst *in)                              \
     {                                                                                                        \
         return packed_f32(w, in, op);                                                                        \
+    }                                                                                                        \
+    static const struct xinst *x_plain_##name(struct wave *w, const struct xinst *in)                        \
+    {                                                                                                        \
+        return w->mode_slow ? x_##name(w, in) : packed_f32_plain(w, in, op);                                 \
     }
 #define LIST(X)                                                                                              \
-    X(v_pk_fma_f32, F32_FMA)                                                                                 \
-    X(v_pk_mul_f32, F32_MUL)                                                                                 \
-    X(v_pk_add_f32, F32_ADD)
+    X(v_pk_fma_f32, F32_FMA, 3)                                                                              \
+    X(v_pk_mul_f32, F32_MUL, 2)                                                                              \
+    X(v_pk_add_f32, F32_ADD, 2)
 LIST(PACKED_F32)
 
 /* The low result is one register of source 0's pair, the high result one of source 1's: both by OP_SEL. */
@@ -126,11 +178,10 @@ static const struct xinst *x_v_pk_mov_b32(struct wave *w, const struct xinst *in
 
 exec_fn *SEM(sem_packed_f32)(const struct isa_inst *inst, struct xinst *x)
 {
-    (void)x;
     switch (inst->op) {
-#define CASE(name, ...)                                                                                      \
+#define CASE(name, op, n)                                                                                    \
     case ISA_OP_##name:                                                                                      \
-        return x_##name;
+        return can_be_plain(x, n) ? x_plain_##name : x_##name;
         LIST(CASE)
 #undef CASE
     case ISA_OP_v_pk_mov_b32:

@@ -395,11 +395,20 @@ typedef int32_t v_i32 __attribute__((vector_size(VL * 4)));
  */
 V_INLINE vreg v_fma_f16(vreg a, vreg b, vreg c)
 {
+#if defined(__AVX512F__)
+    /* Rounded down and up: the same when exact, else neighbours, one of which is odd. */
+    __m512 x = _mm512_castsi512_ps(a), y = _mm512_castsi512_ps(b), z = _mm512_castsi512_ps(c);
+    vreg down =
+        _mm512_castps_si512(_mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+    vreg up = _mm512_castps_si512(_mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+    return _mm512_mask_mov_epi32(up, _mm512_test_epi32_mask(down, _mm512_set1_epi32(1)), down);
+#else
     v_f32 p = (v_f32)a * (v_f32)b, z = (v_f32)c, sum = p + z;
     v_f32 rest = sum - p, lost = (p - (sum - rest)) + (z - rest);
     v_i32 bits = (v_i32)sum, towards = (bits ^ (v_i32)lost) >= 0; /* what was lost has the sum's sign */
     v_i32 inexact = ((lost < 0) | (lost > 0)) & ((bits & 1) == 0);
     return (vreg)(bits + (inexact & (-1 - 2 * towards)));
+#endif
 }
 
 /*
