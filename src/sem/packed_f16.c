@@ -167,7 +167,7 @@ V_INLINE const struct xinst *fma_mix(struct wave *w, const struct xinst *in, enu
     unsigned csr = w->mode_slow ? VALU_ENTER_S(w) : 0;
     vnans nans = {0};
     for (int l = 0; l < WAVE_LANES; l += VL) {
-        vreg r = v_fma(v_load(s[0] + l), v_load(s[1] + l), v_load(s[2] + l), false);
+        vreg r = v_fma_mode(v_load(s[0] + l), v_load(s[1] + l), v_load(s[2] + l));
         nans = v_nans(nans, r, r);
         v_store(out + l, r);
     }

@@ -44,7 +44,7 @@ V_INLINE void pair_sources(struct wave *w, const struct xinst *in, int n, struct
     }
 }
 
-V_INLINE vreg apply(enum f32_op op, vreg a, vreg b, vreg c)
+V_INLINE vreg apply(enum f32_op op, vreg a, vreg b, vreg c, bool plain_mode)
 {
     switch (op) {
     case F32_ADD:
@@ -52,7 +52,7 @@ V_INLINE vreg apply(enum f32_op op, vreg a, vreg b, vreg c)
     case F32_MUL:
         return (vreg)((v_f32)a * (v_f32)b);
     default:
-        return v_fma(a, b, c, false);
+        return plain_mode ? v_fma(a, b, c, false) : v_fma_mode(a, b, c);
     }
 }
 
@@ -79,7 +79,7 @@ V_INLINE const struct xinst *packed_f32(struct wave *w, const struct xinst *in, 
 #pragma GCC unroll 4
         for (int l = 0; l < WAVE_LANES; l += VL) {
             vreg a = v_load(sel.s[h][0] + l), b = v_load(sel.s[h][1] + l);
-            vreg r = apply(op, a, b, n == 3 ? v_load(sel.s[h][2] + l) : a);
+            vreg r = apply(op, a, b, n == 3 ? v_load(sel.s[h][2] + l) : a, false);
             nans = v_nans(nans, r, r);
             v_store(out[h] + l, r);
         }
@@ -116,7 +116,7 @@ V_INLINE const struct xinst *packed_f32_plain(struct wave *w, const struct xinst
         vnans nans = {0};
 #pragma GCC unroll 16
         for (int i = 0; i < WAVE_LANES / VL; i++)
-            r[i] = apply(op, v_load(a + i * VL), v_load(b + i * VL), v_load(c + i * VL));
+            r[i] = apply(op, v_load(a + i * VL), v_load(b + i * VL), v_load(c + i * VL), true);
 #pragma GCC unroll 8
         for (int i = 0; i < WAVE_LANES / VL; i += 2) /* one comparison looks at two vectors */
             nans = v_nans(nans, r[i], r[i + 1]);

@@ -275,15 +275,29 @@ V_INLINE vreg v_set1(uint32_t x)
     return _mm_set1_epi32((int)x);
 }
 
-/* No FMA here: an exact product needs none, other types pay for a call of the C library. */
+/* Two products and sums in f64, rounded to odd (see v_fma_f16()), then once to f32. */
+V_INLINE __m128 v_fma_pair(__m128 a, __m128 b, __m128 c)
+{
+    typedef int64_t v_i64 __attribute__((vector_size(16)));
+    __m128d p = _mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), z = _mm_cvtps_pd(c), sum = _mm_add_pd(p, z);
+    __m128d rest = _mm_sub_pd(sum, p);
+    __m128d lost = _mm_add_pd(_mm_sub_pd(p, _mm_sub_pd(sum, rest)), _mm_sub_pd(z, rest));
+    v_i64 bits = (v_i64)sum, towards = (bits ^ (v_i64)lost) >> 63; /* -1: what was lost has the other sign */
+    v_i64 inexact =
+        (v_i64)(_mm_cmplt_pd(lost, _mm_setzero_pd())) | (v_i64)(_mm_cmpgt_pd(lost, _mm_setzero_pd()));
+    bits += inexact & ((bits & 1) - 1) & (towards | 1);
+    return _mm_cvtpd_ps((__m128d)bits);
+}
+
+/* No FMA here: an exact product needs none. */
 V_INLINE vreg v_fma(vreg a, vreg b, vreg c, bool exact_products)
 {
     __m128 x = _mm_castsi128_ps(a), y = _mm_castsi128_ps(b), z = _mm_castsi128_ps(c);
     if (exact_products)
         return _mm_castps_si128(_mm_add_ps(_mm_mul_ps(x, y), z));
-    for (int i = 0; i < VL; i++)
-        z[i] = fmaf(x[i], y[i], z[i]);
-    return _mm_castps_si128(z);
+    __m128 low = v_fma_pair(x, y, z);
+    __m128 high = v_fma_pair(_mm_movehl_ps(x, x), _mm_movehl_ps(y, y), _mm_movehl_ps(z, z));
+    return _mm_castps_si128(_mm_movelh_ps(low, high));
 }
 
 V_INLINE vreg v_dot2(vreg a, vreg b, vreg c)
@@ -309,28 +323,54 @@ V_INLINE vreg v_quad(vreg a, int i)
                     : _mm_shuffle_epi32(a, 0xff);
 }
 
+/* As minifloat.h's f16_to_f32() and f16_from_f32(), four at once. */
+V_INLINE vreg v_widen_f16(__m128i h)
+{
+    __m128i magnitude = _mm_and_si128(h, _mm_set1_epi32(0x7fff)),
+            sign = _mm_slli_epi32(_mm_xor_si128(h, magnitude), 16);
+    __m128i normal = _mm_add_epi32(_mm_slli_epi32(magnitude, 13), _mm_set1_epi32(112 << 23));
+    __m128 denormal = _mm_mul_ps(_mm_cvtepi32_ps(magnitude), _mm_set1_ps(0x1p-24f));
+    __m128i quiet =
+        _mm_and_si128(_mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x7c00)), _mm_set1_epi32(0x400000));
+    __m128i special = _mm_or_si128(_mm_or_si128(normal, _mm_set1_epi32(0x7f800000)), quiet);
+    __m128i r = _mm_blendv_epi8(normal, _mm_castps_si128(denormal),
+                                _mm_cmplt_epi32(magnitude, _mm_set1_epi32(0x400)));
+    r = _mm_blendv_epi8(r, special, _mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x7bff)));
+    return _mm_or_si128(r, sign);
+}
+
+V_INLINE __m128i v_narrow_f16(vreg v)
+{
+    __m128i magnitude = _mm_and_si128(v, _mm_set1_epi32(0x7fffffff));
+    __m128i sign = _mm_and_si128(_mm_srli_epi32(v, 16), _mm_set1_epi32(0x8000));
+    __m128 sum = _mm_add_ps(_mm_castsi128_ps(magnitude), _mm_set1_ps(0.5f));
+    __m128i denormal = _mm_sub_epi32(_mm_castps_si128(sum), _mm_set1_epi32(0x3f000000));
+    __m128i odd = _mm_and_si128(_mm_srli_epi32(magnitude, 13), _mm_set1_epi32(1));
+    __m128i normal =
+        _mm_srli_epi32(_mm_add_epi32(_mm_add_epi32(magnitude, odd), _mm_set1_epi32(0xfff - (112 << 23))), 13);
+    __m128i nan = _mm_or_si128(_mm_and_si128(_mm_srli_epi32(magnitude, 13), _mm_set1_epi32(0x3ff)),
+                               _mm_set1_epi32(0x7e00));
+    __m128i r = _mm_blendv_epi8(normal, denormal, _mm_cmplt_epi32(magnitude, _mm_set1_epi32(0x38800000)));
+    r = _mm_blendv_epi8(r, _mm_set1_epi32(0x7c00), _mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x477fefff)));
+    r = _mm_blendv_epi8(r, nan, _mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x7f800000)));
+    return _mm_or_si128(r, sign);
+}
+
 V_INLINE void v_f16_to_f32(uint32_t *low, uint32_t *high, const uint32_t *p)
 {
-    for (int i = 0; i < VL; i++) {
-        low[i] = f32_bits(f16_to_f32((uint16_t)p[i]));
-        high[i] = f32_bits(f16_to_f32((uint16_t)(p[i] >> 16)));
-    }
+    __m128i x = v_load(p);
+    v_store(low, v_widen_f16(_mm_and_si128(x, _mm_set1_epi32(0xffff))));
+    v_store(high, v_widen_f16(_mm_srli_epi32(x, 16)));
 }
 
 V_INLINE vreg v_from_f16(const uint16_t *p)
 {
-    uint32_t f[VL];
-    for (int i = 0; i < VL; i++)
-        f[i] = f32_bits(f16_to_f32(p[i]));
-    return v_load(f);
+    return v_widen_f16(_mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)));
 }
 
 V_INLINE void v_to_f16(uint16_t *p, vreg v)
 {
-    uint32_t f[VL];
-    v_store(f, v);
-    for (int i = 0; i < VL; i++)
-        p[i] = f16_from_f32(f32_from_bits(f[i]));
+    _mm_storel_epi64((__m128i *)(void *)p, _mm_packus_epi32(v_narrow_f16(v), _mm_setzero_si128()));
 }
 
 typedef __m128d vdouble;
@@ -387,6 +427,19 @@ V_INLINE bool v_any_nan_f64(vdouble a, vdouble b)
 /* The same vector as f32 and as i32 elements, for C's operators. */
 typedef float v_f32 __attribute__((vector_size(VL * 4)));
 typedef int32_t v_i32 __attribute__((vector_size(VL * 4)));
+
+/* v_fma() in the host's present rounding mode, which without FMA only the C library heeds. */
+V_INLINE vreg v_fma_mode(vreg a, vreg b, vreg c)
+{
+#if VL == 4
+    v_f32 x = (v_f32)a, y = (v_f32)b, z = (v_f32)c;
+    for (int i = 0; i < VL; i++)
+        z[i] = fmaf(x[i], y[i], z[i]);
+    return (vreg)z;
+#else
+    return v_fma(a, b, c, false);
+#endif
+}
 
 /*
  * The exact a * b + c of f16 values, rounded to odd: the last bit says that
