@@ -72,14 +72,13 @@ INLINE const struct xinst *buffer_store(struct wave *w, const struct xinst *in, 
     r.write = true;
     vmem_buffer_address(w, in, mem_bytes(kind), &r);
     vmem_check(w, in, &r, mem_bytes(kind));
-    uint64_t rest = w->exec & ~r.mask;
+    struct vmem_buffer b = vmem_buffer_of(w, in);
     mem_begin(w, in);
-    MEM_FOR_LANES(lane, r.mask)
-    mem_lane_store(s, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane]);
-    if (MEM_UNLIKELY(rest)) {
-        struct vmem_buffer b = vmem_buffer_of(w, in);
-        MEM_FOR_LANES(lane, rest)
-        {
+    MEM_FOR_LANES(lane, w->exec)
+    {
+        if (MEM_LIKELY(r.mask >> lane & 1)) {
+            mem_lane_store(s, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane]);
+        } else {
             uint8_t copy[16];
             mem_lane_store(s, (unsigned)lane, kind, copy);
             lane_pieces(w, in, &b, (unsigned)lane, mem_bytes(kind), copy, true);
