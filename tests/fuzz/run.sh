@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds a fuzzer of the code object loader with libFuzzer and sanitizers, and runs it from its seeds.
-#   tests/fuzz/run.sh bundle|code [SECONDS] [CORPUS]
+#   tests/fuzz/run.sh bundle|code|code_metadata [SECONDS] [CORPUS]
 # New inputs go to CORPUS (a directory, kept), a crash to the current directory.
 set -eu
 name=$1 seconds=${2:-600} llvm=${LLVM_SUFFIX:--22}
