@@ -124,6 +124,7 @@ static hipError_t launch_host(const void *host, dim3 grid, dim3 block, void **ar
     if (!args && function->explicit_count)
         return hipErrorInvalidValue;
     hip_launch_set(&launch, function, grid, block, shared, args);
+    launch.host = host;
     launch.cooperative = options->cooperative;
     return launch_send(stream, &launch, options->start, options->stop);
 }

@@ -38,6 +38,7 @@ struct hip_launch {
     uint32_t block[3];
     uint32_t shared;    /* dynamic LDS */
     void **params;      /* one pointer an argument, or NULL: */
+    const void *host;   /* the stub it was launched by, or NULL */
     const void *packed; /* the explicit arguments as one block, */
     size_t packed_bytes;
     bool cooperative;

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* Graphs as structures: nodes, edges, order, clones, user objects. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph_node.h"
+
+/* ---- nodes and edges ----------------------------------------------------------------------------------- */
+
+static bool graph_push(struct hipGraphNode ***list, size_t *count, size_t *room, struct hipGraphNode *node)
+{
+    if (*count == *room) {
+        size_t more = *room ? *room * 2 : 4;
+        struct hipGraphNode **bigger = realloc((void *)*list, more * sizeof **list);
+        if (!bigger)
+            return false;
+        *list = bigger;
+        *room = more;
+    }
+    (*list)[(*count)++] = node;
+    return true;
+}
+
+/* Keeps the order of the rest: programs see it. */
+static bool graph_pull(struct hipGraphNode **list, size_t *count, const struct hipGraphNode *node)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (list[i] == node) {
+            memmove((void *)(list + i), (void *)(list + i + 1), (*count - i - 1) * sizeof *list);
+            --*count;
+            return true;
+        }
+    return false;
+}
+
+static bool graph_has(struct hipGraphNode *const *list, size_t count, const struct hipGraphNode *node)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == node)
+            return true;
+    return false;
+}
+
+hipError_t graph_edge_add(struct hipGraphNode *from, struct hipGraphNode *to)
+{
+    if (!graph_push(&from->outs, &from->out_count, &from->out_room, to))
+        return hipErrorOutOfMemory;
+    if (!graph_push(&to->deps, &to->dep_count, &to->dep_room, from)) {
+        graph_pull(from->outs, &from->out_count, to);
+        return hipErrorOutOfMemory;
+    }
+    return hipSuccess;
+}
+
+hipError_t graph_node_new(struct ihipGraph *graph, hipGraphNodeType type, struct hipGraphNode *const *deps,
+                          size_t count, struct hipGraphNode **out)
+{
+    if (count && !deps)
+        return hipErrorInvalidValue;
+    for (size_t i = 0; i < count; i++) {
+        if (!graph_node_ok(deps[i]) || deps[i]->graph != graph)
+            return hipErrorInvalidValue;
+        if (graph_has(deps, i, deps[i]))
+            return hipErrorInvalidValue;
+    }
+    struct hipGraphNode *node = hip_handle_new(HIP_KIND_NODE, sizeof *node);
+    if (!node)
+        return hipErrorOutOfMemory;
+    node->graph = graph;
+    node->type = type;
+    node->enabled = true;
+    node->id = graph->next_id++;
+    if (!graph_push(&graph->nodes, &graph->count, &graph->room, node)) {
+        hip_handle_free(node);
+        return hipErrorOutOfMemory;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (graph_edge_add(deps[i], node) != hipSuccess) {
+            graph_node_delete(node);
+            return hipErrorOutOfMemory;
+        }
+    *out = node;
+    return hipSuccess;
+}
+
+void graph_node_delete(struct hipGraphNode *node)
+{
+    struct ihipGraph *graph = node->graph;
+
+    for (size_t i = 0; i < node->dep_count; i++)
+        graph_pull(node->deps[i]->outs, &node->deps[i]->out_count, node);
+    for (size_t i = 0; i < node->out_count; i++)
+        graph_pull(node->outs[i]->deps, &node->outs[i]->dep_count, node);
+    graph_pull(graph->nodes, &graph->count, node);
+    graph_params_free(node);
+    free((void *)node->deps);
+    free((void *)node->outs);
+    hip_handle_free(node);
+}
+
+/* ---- graphs -------------------------------------------------------------------------------------------- */
+
+hipError_t graph_new(struct ihipGraph **graph)
+{
+    *graph = hip_handle_new(HIP_KIND_GRAPH, sizeof **graph);
+    if (!*graph)
+        return hipErrorOutOfMemory;
+    (*graph)->id = (unsigned)atomic_fetch_add(&hip_runtime()->next_id, 1);
+    return hipSuccess;
+}
+
+static void graph_object_drop(struct hipUserObject *object, unsigned count)
+{
+    if (atomic_fetch_sub(&object->refs, count) == count) {
+        object->destroy(object->user);
+        hip_handle_free(object);
+    }
+}
+
+void graph_delete(struct ihipGraph *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        struct hipGraphNode *node = graph->nodes[i];
+        graph_params_free(node);
+        free((void *)node->deps);
+        free((void *)node->outs);
+        hip_handle_free(node);
+    }
+    for (size_t i = 0; i < graph->object_count; i++)
+        graph_object_drop(graph->objects[i].object, graph->objects[i].count);
+    free(graph->objects);
+    free((void *)graph->nodes);
+    hip_handle_free(graph);
+}
+
+bool graph_sort(struct ihipGraph *graph, struct hipGraphNode **order)
+{
+    size_t done = 0, first = 0;
+
+    for (size_t i = 0; i < graph->count; i++) {
+        graph->nodes[i]->mark = graph->nodes[i]->dep_count;
+        if (!graph->nodes[i]->dep_count)
+            order[done++] = graph->nodes[i];
+    }
+    for (; first < done; first++)
+        for (size_t i = 0; i < order[first]->out_count; i++)
+            if (--order[first]->outs[i]->mark == 0)
+                order[done++] = order[first]->outs[i];
+    return done == graph->count;
+}
+
+void graph_objects_copy(struct ihipGraph *to, const struct ihipGraph *from)
+{
+    to->objects = calloc(from->object_count + 1, sizeof *to->objects);
+    if (!to->objects)
+        return;
+    for (size_t i = 0; i < from->object_count; i++) {
+        to->objects[i] = from->objects[i];
+        atomic_fetch_add(&to->objects[i].object->refs, to->objects[i].count);
+    }
+    to->object_count = from->object_count;
+}
+
+struct hipGraphNode *graph_find_clone(struct ihipGraph *clone, const struct hipGraphNode *original)
+{
+    for (size_t i = 0; i < clone->count; i++)
+        if (clone->nodes[i]->origin == original)
+            return clone->nodes[i];
+    return NULL;
+}
+
+hipError_t graph_clone(struct ihipGraph *graph, struct ihipGraph **out)
+{
+    struct ihipGraph *clone;
+    hipError_t error = graph_new(&clone);
+
+    if (error != hipSuccess)
+        return error;
+    clone->origin = graph;
+    graph_objects_copy(clone, graph);
+    for (size_t i = 0; i < graph->count && error == hipSuccess; i++) {
+        struct hipGraphNode *from = graph->nodes[i], *to;
+        error = graph_node_new(clone, from->type, NULL, 0, &to);
+        if (error == hipSuccess) {
+            to->origin = from;
+            to->id = from->id;
+            to->enabled = from->enabled;
+            from->mark = i;
+            error = graph_copy_params(to, from);
+        }
+    }
+    for (size_t i = 0; i < graph->count && error == hipSuccess; i++)
+        for (size_t k = 0; k < graph->nodes[i]->dep_count && error == hipSuccess; k++)
+            error = graph_edge_add(clone->nodes[graph->nodes[i]->deps[k]->mark], clone->nodes[i]);
+    if (error != hipSuccess) {
+        graph_delete(clone);
+        return error;
+    }
+    clone->next_id = graph->next_id;
+    *out = clone;
+    return hipSuccess;
+}
+
+/* ---- entry points -------------------------------------------------------------------------------------- */
+
+HIP_ENTRY hipError_t hipGraphCreate(hipGraph_t *pGraph, unsigned int flags)
+{
+    if (!pGraph || flags)
+        return hip_return(hipErrorInvalidValue);
+    hipError_t error = hip_open();
+    return hip_return(error == hipSuccess ? graph_new(pGraph) : error);
+}
+
+HIP_ENTRY hipError_t hipGraphDestroy(hipGraph_t graph)
+{
+    if (!graph_ok(graph) || graph->child)
+        return hip_return(hipErrorInvalidValue);
+    graph_delete(graph);
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipGraphDestroyNode(hipGraphNode_t node)
+{
+    if (!graph_node_ok(node))
+        return hip_return(hipErrorInvalidValue);
+    if (node->type == hipGraphNodeTypeMemAlloc || node->type == hipGraphNodeTypeMemFree)
+        return hip_return(hipErrorNotSupported);
+    graph_node_delete(node);
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipGraphClone(hipGraph_t *pGraphClone, hipGraph_t originalGraph)
+{
+    if (!pGraphClone || !graph_ok(originalGraph))
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(graph_clone(originalGraph, pGraphClone));
+}
+
+HIP_ENTRY hipError_t hipGraphNodeFindInClone(hipGraphNode_t *pNode, hipGraphNode_t originalNode,
+                                             hipGraph_t clonedGraph)
+{
+    if (!pNode || !graph_node_ok(originalNode) || !graph_ok(clonedGraph))
+        return hip_return(hipErrorInvalidValue);
+    *pNode = graph_find_clone(clonedGraph, originalNode);
+    return hip_return(*pNode ? hipSuccess : hipErrorInvalidValue);
+}
+
+/* The two-step form of all lists: count with a null array, then fill; what is left of the array is null. */
+static hipError_t graph_list(struct hipGraphNode *const *from, size_t have, hipGraphNode_t *to, size_t *count)
+{
+    if (to) {
+        for (size_t i = 0; i < *count; i++)
+            to[i] = i < have ? from[i] : NULL;
+        *count = have < *count ? have : *count;
+    } else {
+        *count = have;
+    }
+    return hipSuccess;
+}
+
+HIP_ENTRY hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t *nodes, size_t *numNodes)
+{
+    if (!graph_ok(graph) || !numNodes)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(graph_list(graph->nodes, graph->count, nodes, numNodes));
+}
+
+HIP_ENTRY hipError_t hipGraphGetRootNodes(hipGraph_t graph, hipGraphNode_t *pRootNodes, size_t *pNumRootNodes)
+{
+    size_t count = 0;
+
+    if (!graph_ok(graph) || !pNumRootNodes)
+        return hip_return(hipErrorInvalidValue);
+    struct hipGraphNode **roots = calloc(graph->count + 1, sizeof *roots);
+    if (!roots)
+        return hip_return(hipErrorOutOfMemory);
+    for (size_t i = 0; i < graph->count; i++)
+        if (!graph->nodes[i]->dep_count)
+            roots[count++] = graph->nodes[i];
+    graph_list(roots, count, pRootNodes, pNumRootNodes);
+    free((void *)roots);
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipGraphGetEdges(hipGraph_t graph, hipGraphNode_t *from, hipGraphNode_t *to,
+                                      size_t *numEdges)
+{
+    size_t count = 0;
+
+    if (!graph_ok(graph) || !numEdges || (!from) != (!to))
+        return hip_return(hipErrorInvalidValue);
+    for (size_t i = 0; i < graph->count; i++)
+        for (size_t k = 0; k < graph->nodes[i]->out_count; k++, count++)
+            if (from && count < *numEdges) {
+                from[count] = graph->nodes[i];
+                to[count] = graph->nodes[i]->outs[k];
+            }
+    for (size_t i = count; from && i < *numEdges; i++)
+        from[i] = to[i] = NULL;
+    *numEdges = from && count > *numEdges ? *numEdges : count;
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipGraphNodeGetDependencies(hipGraphNode_t node, hipGraphNode_t *pDependencies,
+                                                 size_t *pNumDependencies)
+{
+    if (!graph_node_ok(node) || !pNumDependencies)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(graph_list(node->deps, node->dep_count, pDependencies, pNumDependencies));
+}
+
+HIP_ENTRY hipError_t hipGraphNodeGetDependentNodes(hipGraphNode_t node, hipGraphNode_t *pDependentNodes,
+                                                   size_t *pNumDependentNodes)
+{
+    if (!graph_node_ok(node) || !pNumDependentNodes)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(graph_list(node->outs, node->out_count, pDependentNodes, pNumDependentNodes));
+}
+
+static hipError_t graph_edges_check(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to,
+                                    size_t count, bool present)
+{
+    if (!graph_ok(graph) || (count && (!from || !to)))
+        return hipErrorInvalidValue;
+    for (size_t i = 0; i < count; i++) {
+        if (!graph_node_ok(from[i]) || !graph_node_ok(to[i]) || from[i] == to[i] || from[i]->graph != graph ||
+            to[i]->graph != graph)
+            return hipErrorInvalidValue;
+        if (graph_has(to[i]->deps, to[i]->dep_count, from[i]) != present)
+            return hipErrorInvalidValue;
+    }
+    return hipSuccess;
+}
+
+HIP_ENTRY hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from,
+                                             const hipGraphNode_t *to, size_t numDependencies)
+{
+    hipError_t error = graph_edges_check(graph, from, to, numDependencies, false);
+
+    for (size_t i = 0; error == hipSuccess && i < numDependencies; i++)
+        error = graph_edge_add(from[i], to[i]);
+    return hip_return(error);
+}
+
+HIP_ENTRY hipError_t hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from,
+                                                const hipGraphNode_t *to, size_t numDependencies)
+{
+    hipError_t error = graph_edges_check(graph, from, to, numDependencies, true);
+
+    for (size_t i = 0; error == hipSuccess && i < numDependencies; i++) {
+        graph_pull(from[i]->outs, &from[i]->out_count, to[i]);
+        graph_pull(to[i]->deps, &to[i]->dep_count, from[i]);
+    }
+    return hip_return(error);
+}
+
+HIP_ENTRY hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *pType)
+{
+    if (!graph_node_ok(node) || !pType)
+        return hip_return(hipErrorInvalidValue);
+    *pType = node->type;
+    return hip_return(hipSuccess);
+}
+
+/* ---- user objects -------------------------------------------------------------------------------------- */
+
+HIP_ENTRY hipError_t hipUserObjectCreate(hipUserObject_t *object_out, void *ptr, hipHostFn_t destroy,
+                                         unsigned int initialRefcount, unsigned int flags)
+{
+    if (!object_out || !ptr || !destroy || !initialRefcount || initialRefcount > INT32_MAX ||
+        flags != hipUserObjectNoDestructorSync)
+        return hip_return(hipErrorInvalidValue);
+    struct hipUserObject *object = hip_handle_new(HIP_KIND_USER_OBJECT, sizeof *object);
+    if (!object)
+        return hip_return(hipErrorOutOfMemory);
+    object->destroy = destroy;
+    object->user = ptr;
+    atomic_store(&object->refs, initialRefcount);
+    *object_out = object;
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipUserObjectRelease(hipUserObject_t object, unsigned int count)
+{
+    if (!object || !count || count > INT32_MAX)
+        return hip_return(hipErrorInvalidValue);
+    if (!hip_handle_ok(HIP_KIND_USER_OBJECT, object))
+        return hip_return(hipSuccess); /* as ROCm: already gone */
+    unsigned have = atomic_load(&object->refs);
+    graph_object_drop(object, count > have ? have : count);
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipUserObjectRetain(hipUserObject_t object, unsigned int count)
+{
+    if (!object || !count || count > INT32_MAX)
+        return hip_return(hipErrorInvalidValue);
+    if (hip_handle_ok(HIP_KIND_USER_OBJECT, object))
+        atomic_fetch_add(&object->refs, count);
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, unsigned int count,
+                                              unsigned int flags)
+{
+    if (!graph_ok(graph) || !hip_handle_ok(HIP_KIND_USER_OBJECT, object) || !count || count > INT32_MAX ||
+        (flags && flags != hipGraphUserObjectMove))
+        return hip_return(hipErrorInvalidValue);
+    struct graph_user_object *more = realloc(graph->objects, (graph->object_count + 1) * sizeof *more);
+    if (!more)
+        return hip_return(hipErrorOutOfMemory);
+    graph->objects = more;
+    graph->objects[graph->object_count++] = (struct graph_user_object){object, count};
+    if (flags != hipGraphUserObjectMove) /* a move hands over the caller's references */
+        atomic_fetch_add(&object->refs, count);
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipGraphReleaseUserObject(hipGraph_t graph, hipUserObject_t object, unsigned int count)
+{
+    if (!graph_ok(graph) || !object || !count || count > INT32_MAX)
+        return hip_return(hipErrorInvalidValue);
+    for (size_t i = 0; i < graph->object_count; i++) {
+        struct graph_user_object *held = &graph->objects[i];
+        if (held->object != object)
+            continue;
+        unsigned some = count < held->count ? count : held->count;
+        held->count -= some;
+        if (!held->count)
+            graph->objects[i] = graph->objects[--graph->object_count];
+        graph_object_drop(object, some);
+        break;
+    }
+    return hip_return(hipSuccess);
+}

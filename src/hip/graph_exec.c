@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* Executable graphs: making, launching, updating. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph_node.h"
+#include "module.h"
+#include "stream.h"
+
+static bool exec_ok(hipGraphExec_t exec)
+{
+    return hip_handle_ok(HIP_KIND_EXEC, exec);
+}
+
+/* ---- making -------------------------------------------------------------------------------------------- */
+
+static void exec_free(struct hipGraphExec *exec)
+{
+    free((void *)exec->order);
+    if (exec->graph)
+        graph_delete(exec->graph);
+    hip_handle_free(exec);
+}
+
+static hipError_t exec_new(struct hipGraphExec **out, struct ihipGraph *graph, unsigned long long flags)
+{
+    const unsigned long long known = hipGraphInstantiateFlagAutoFreeOnLaunch | hipGraphInstantiateFlagUpload |
+                                     hipGraphInstantiateFlagDeviceLaunch |
+                                     hipGraphInstantiateFlagUseNodePriority;
+
+    if (!out || !graph_ok(graph) || (flags & ~known))
+        return hipErrorInvalidValue;
+    struct hipGraphExec *exec = hip_handle_new(HIP_KIND_EXEC, sizeof *exec);
+    if (!exec)
+        return hipErrorOutOfMemory;
+    exec->flags = flags;
+    hipError_t error = graph_clone(graph, &exec->graph);
+    if (error == hipSuccess) {
+        exec->order = calloc(graph->count + 1, sizeof *exec->order);
+        if (!exec->order)
+            error = hipErrorOutOfMemory;
+        else if (!graph_sort(exec->graph, exec->order))
+            error = hipErrorInvalidValue; /* a cycle */
+    }
+    if (error != hipSuccess) {
+        exec_free(exec);
+        return error;
+    }
+    *out = exec;
+    return hipSuccess;
+}
+
+HIP_ENTRY hipError_t hipGraphInstantiate(hipGraphExec_t *pGraphExec, hipGraph_t graph,
+                                         hipGraphNode_t *pErrorNode, char *pLogBuffer, size_t bufferSize)
+{
+    hipError_t error = exec_new(pGraphExec, graph, 0);
+
+    if (pErrorNode)
+        *pErrorNode = NULL;
+    if (pLogBuffer && bufferSize)
+        snprintf(pLogBuffer, bufferSize, "%s", error == hipSuccess ? "" : hipGetErrorString(error));
+    return hip_return(error);
+}
+
+HIP_ENTRY hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *pGraphExec, hipGraph_t graph,
+                                                  unsigned long long flags)
+{
+    return hip_return(exec_new(pGraphExec, graph, flags));
+}
+
+HIP_ENTRY hipError_t hipGraphInstantiateWithParams(hipGraphExec_t *pGraphExec, hipGraph_t graph,
+                                                   hipGraphInstantiateParams *instantiateParams)
+{
+    if (!instantiateParams)
+        return hip_return(hipErrorInvalidValue);
+    hipError_t error = exec_new(pGraphExec, graph, instantiateParams->flags);
+    instantiateParams->errNode_out = NULL;
+    instantiateParams->result_out =
+        error == hipSuccess ? hipGraphInstantiateSuccess : hipGraphInstantiateError;
+    return hip_return(error);
+}
+
+HIP_ENTRY hipError_t hipGraphExecDestroy(hipGraphExec_t graphExec)
+{
+    if (!exec_ok(graphExec))
+        return hip_return(hipErrorInvalidValue);
+    exec_free(graphExec);
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipGraphExecGetFlags(hipGraphExec_t graphExec, unsigned long long *flags)
+{
+    if (!exec_ok(graphExec) || !flags)
+        return hip_return(hipErrorInvalidValue);
+    *flags = graphExec->flags;
+    return hip_return(hipSuccess);
+}
+
+/* ---- launching ----------------------------------------------------------------------------------------- */
+
+static hipError_t exec_run(struct hipGraphNode *const *order, size_t count, struct ihipStream_t *stream);
+
+static hipError_t exec_run_child(struct ihipGraph *graph, struct ihipStream_t *stream)
+{
+    struct hipGraphNode **order = calloc(graph->count + 1, sizeof *order);
+    hipError_t error = hipErrorOutOfMemory;
+
+    if (order)
+        error = graph_sort(graph, order) ? exec_run(order, graph->count, stream) : hipErrorInvalidValue;
+    free((void *)order);
+    return error;
+}
+
+static hipError_t exec_run(struct hipGraphNode *const *order, size_t count, struct ihipStream_t *stream)
+{
+    hipError_t error = hipSuccess;
+
+    for (size_t i = 0; i < count && error == hipSuccess; i++) {
+        const struct hipGraphNode *node = order[i];
+        if (!node->enabled || node->op.kind == HIP_OP_EMPTY)
+            continue;
+        error = node->op.kind == HIP_OP_GRAPH ? exec_run_child(node->child, stream)
+                                              : hip_stream_submit(stream, &node->op);
+    }
+    return error;
+}
+
+hipError_t graph_launch(struct hipGraphExec *exec, struct ihipStream_t *stream)
+{
+    return exec_run(exec->order, exec->graph->count, stream);
+}
+
+static hipError_t exec_launch(hipGraphExec_t exec, hipStream_t handle)
+{
+    struct ihipStream_t *stream;
+
+    if (!exec_ok(exec))
+        return hipErrorInvalidValue;
+    hipError_t error = hip_stream_of(handle, &stream);
+    if (error != hipSuccess)
+        return error;
+    if (stream->capture) {
+        struct hip_op op = {.kind = HIP_OP_GRAPH, .graph = exec->graph};
+        return hip_capture_op(stream, &op, NULL);
+    }
+    error = hip_capture_implicit(stream);
+    return error == hipSuccess ? graph_launch(exec, stream) : error;
+}
+
+HIP_ENTRY hipError_t hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)
+{
+    return hip_return(exec_launch(graphExec, stream));
+}
+
+HIP_ENTRY hipError_t hipGraphLaunch_spt(hipGraphExec_t graphExec, hipStream_t stream)
+{
+    return hip_return(exec_launch(graphExec, hip_stream_spt(stream)));
+}
+
+HIP_ENTRY hipError_t hipGraphUpload(hipGraphExec_t graphExec, hipStream_t stream)
+{
+    struct ihipStream_t *found;
+
+    if (!exec_ok(graphExec))
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(hip_stream_of(stream, &found)); /* the graph is where it will run already */
+}
+
+/* ---- changing one node --------------------------------------------------------------------------------- */
+
+/* The clone that stands for a node of the original graph, when it is of this type. */
+static struct hipGraphNode *exec_node(hipGraphExec_t exec, hipGraphNode_t node, hipGraphNodeType type)
+{
+    if (!exec_ok(exec) || !graph_node_ok(node) || node->type != type)
+        return NULL;
+    return graph_find_clone(exec->graph, node);
+}
+
+HIP_ENTRY hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                                     const hipKernelNodeParams *pNodeParams)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeKernel);
+    return hip_return(mine ? graph_set_kernel(mine, pNodeParams) : hipErrorInvalidValue);
+}
+
+HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                                     hipMemcpy3DParms *pNodeParams)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
+    return hip_return(mine ? graph_set_copy(mine, pNodeParams) : hipErrorInvalidValue);
+}
+
+HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                                       void *dst, const void *src, size_t count,
+                                                       hipMemcpyKind kind)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
+    return hip_return(mine ? graph_set_copy_1d(mine, dst, src, count, kind) : hipErrorInvalidValue);
+}
+
+HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                                               void *dst, const void *symbol, size_t count,
+                                                               size_t offset, hipMemcpyKind kind)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
+    if (!mine)
+        return hip_return(hipErrorInvalidValue);
+    return hipGraphMemcpyNodeSetParamsFromSymbol(mine, dst, symbol, count, offset, kind);
+}
+
+HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                                             const void *symbol, const void *src,
+                                                             size_t count, size_t offset, hipMemcpyKind kind)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
+    if (!mine)
+        return hip_return(hipErrorInvalidValue);
+    return hipGraphMemcpyNodeSetParamsToSymbol(mine, symbol, src, count, offset, kind);
+}
+
+HIP_ENTRY hipError_t hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+                                                        const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, hNode, hipGraphNodeTypeMemcpy);
+    (void)ctx;
+    return hip_return(mine ? graph_set_copy_drv(mine, copyParams) : hipErrorInvalidValue);
+}
+
+HIP_ENTRY hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                                     const hipMemsetParams *pNodeParams)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemset);
+    return hip_return(mine ? graph_set_fill(mine, pNodeParams) : hipErrorInvalidValue);
+}
+
+HIP_ENTRY hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+                                                        const HIP_MEMSET_NODE_PARAMS *memsetParams,
+                                                        hipCtx_t ctx)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, hNode, hipGraphNodeTypeMemset);
+    (void)ctx;
+    if (!mine || !memsetParams)
+        return hip_return(hipErrorInvalidValue);
+    const hipMemsetParams params = {memsetParams->dst,   memsetParams->elementSize, memsetParams->height,
+                                    memsetParams->pitch, memsetParams->value,       memsetParams->width};
+    return hip_return(graph_set_fill(mine, &params));
+}
+
+HIP_ENTRY hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                                   const hipHostNodeParams *pNodeParams)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeHost);
+    return hip_return(mine ? graph_set_host(mine, pNodeParams) : hipErrorInvalidValue);
+}
+
+HIP_ENTRY hipError_t hipGraphExecEventRecordNodeSetEvent(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+                                                         hipEvent_t event)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, hNode, hipGraphNodeTypeEventRecord);
+    return hip_return(mine ? graph_set_event(mine, event) : hipErrorInvalidValue);
+}
+
+HIP_ENTRY hipError_t hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+                                                       hipEvent_t event)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, hNode, hipGraphNodeTypeWaitEvent);
+    return hip_return(mine ? graph_set_event(mine, event) : hipErrorInvalidValue);
+}
+
+HIP_ENTRY hipError_t hipGraphExecBatchMemOpNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+                                                         const hipBatchMemOpNodeParams *nodeParams)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, hNode, hipGraphNodeTypeEmpty);
+    if (!mine || mine->op.kind != HIP_OP_BATCH)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(graph_set_batch(mine, nodeParams));
+}
+
+HIP_ENTRY hipError_t hipGraphExecNodeSetParams(hipGraphExec_t graphExec, hipGraphNode_t node,
+                                               hipGraphNodeParams *nodeParams)
+{
+    if (!nodeParams)
+        return hip_return(hipErrorInvalidValue);
+    struct hipGraphNode *mine = exec_node(graphExec, node, nodeParams->type);
+    return hip_return(mine ? graph_set_any(mine, nodeParams) : hipErrorInvalidValue);
+}
+
+HIP_ENTRY hipError_t hipGraphNodeSetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+                                            unsigned int isEnabled)
+{
+    struct hipGraphNode *mine = graph_node_ok(hNode) ? exec_node(hGraphExec, hNode, hNode->type) : NULL;
+
+    if (!mine || (mine->type != hipGraphNodeTypeKernel && mine->type != hipGraphNodeTypeMemset &&
+                  mine->type != hipGraphNodeTypeMemcpy))
+        return hip_return(hipErrorInvalidValue);
+    mine->enabled = isEnabled != 0;
+    return hip_return(hipSuccess);
+}
+
+HIP_ENTRY hipError_t hipGraphNodeGetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+                                            unsigned int *isEnabled)
+{
+    struct hipGraphNode *mine = graph_node_ok(hNode) ? exec_node(hGraphExec, hNode, hNode->type) : NULL;
+
+    if (!mine || !isEnabled ||
+        (mine->type != hipGraphNodeTypeKernel && mine->type != hipGraphNodeTypeMemset &&
+         mine->type != hipGraphNodeTypeMemcpy))
+        return hip_return(hipErrorInvalidValue);
+    *isEnabled = mine->enabled;
+    return hip_return(hipSuccess);
+}
+
+/* ---- changing all of it -------------------------------------------------------------------------------- */
+
+static size_t exec_index(const struct ihipGraph *graph, const struct hipGraphNode *node)
+{
+    size_t i = 0;
+
+    while (i < graph->count && graph->nodes[i] != node)
+        i++;
+    return i;
+}
+
+/* Node by node in the order of creation: the same types and the same edges, or the node where they differ. */
+static hipGraphExecUpdateResult exec_compare(const struct ihipGraph *have, const struct ihipGraph *want,
+                                             struct hipGraphNode **where)
+{
+    *where = NULL;
+    if (have->count != want->count)
+        return hipGraphExecUpdateErrorTopologyChanged;
+    for (size_t i = 0; i < have->count; i++) {
+        const struct hipGraphNode *a = have->nodes[i], *b = want->nodes[i];
+        *where = want->nodes[i];
+        if (a->type != b->type)
+            return hipGraphExecUpdateErrorNodeTypeChanged;
+        if (a->dep_count != b->dep_count)
+            return hipGraphExecUpdateErrorTopologyChanged;
+        for (size_t k = 0; k < a->dep_count; k++)
+            if (exec_index(have, a->deps[k]) != exec_index(want, b->deps[k]))
+                return hipGraphExecUpdateErrorTopologyChanged;
+        if (a->op.kind == HIP_OP_KERNEL && a->op.launch.function->device != b->op.launch.function->device)
+            return hipGraphExecUpdateErrorUnsupportedFunctionChange;
+        if (a->type == hipGraphNodeTypeGraph) {
+            struct hipGraphNode *inner;
+            hipGraphExecUpdateResult result = exec_compare(a->child, b->child, &inner);
+            if (result != hipGraphExecUpdateSuccess)
+                return result;
+        }
+    }
+    *where = NULL;
+    return hipGraphExecUpdateSuccess;
+}
+
+static hipError_t exec_take(struct ihipGraph *have, struct ihipGraph *want)
+{
+    hipError_t error = hipSuccess;
+
+    for (size_t i = 0; i < have->count && error == hipSuccess; i++) {
+        if (have->nodes[i]->type == hipGraphNodeTypeGraph)
+            error = exec_take(have->nodes[i]->child, want->nodes[i]->child);
+        else if (have->nodes[i]->type != hipGraphNodeTypeMemAlloc)
+            error = graph_copy_params(have->nodes[i], want->nodes[i]);
+        /* Later calls name the nodes of either graph; ROCm knows those of the first. */
+    }
+    return error;
+}
+
+HIP_ENTRY hipError_t hipGraphExecUpdate(hipGraphExec_t hGraphExec, hipGraph_t hGraph,
+                                        hipGraphNode_t *hErrorNode_out,
+                                        hipGraphExecUpdateResult *updateResult_out)
+{
+    struct hipGraphNode *where;
+
+    if (!exec_ok(hGraphExec) || !graph_ok(hGraph) || !hErrorNode_out || !updateResult_out)
+        return hip_return(hipErrorInvalidValue);
+    *updateResult_out = exec_compare(hGraphExec->graph, hGraph, &where);
+    *hErrorNode_out = where;
+    if (*updateResult_out != hipGraphExecUpdateSuccess)
+        return hip_return(hipErrorGraphExecUpdateFailure);
+    hipError_t error = exec_take(hGraphExec->graph, hGraph);
+    if (error != hipSuccess)
+        *updateResult_out = hipGraphExecUpdateError;
+    return hip_return(error == hipSuccess ? hipSuccess : hipErrorGraphExecUpdateFailure);
+}
+
+HIP_ENTRY hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                                         hipGraph_t childGraph)
+{
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeGraph), *where;
+
+    if (!mine || !graph_ok(childGraph) ||
+        exec_compare(mine->child, childGraph, &where) != hipGraphExecUpdateSuccess)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(exec_take(mine->child, childGraph));
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Graphs inside: nodes hold an operation ready to submit and the description
+ * the program gave, which it may ask for again.  An executable graph is a
+ * private clone, sorted; launching it submits its operations in order into one
+ * stream, which honours every dependency.
+ */
+#ifndef HIP_GRAPH_NODE_H
+#define HIP_GRAPH_NODE_H
+
+#include "graph.h"
+
+struct graph_memory; /* of a memory allocation node; shared with clones */
+
+struct hipGraphNode {
+    struct hip_handle head;
+    struct ihipGraph *graph;
+    hipGraphNodeType type;
+    unsigned id;
+    bool enabled;
+    struct hipGraphNode *origin; /* what this was cloned from */
+    struct hip_op op;
+    struct hipGraphNode **deps, **outs;
+    size_t dep_count, dep_room, out_count, out_room;
+    size_t mark; /* of a traversal */
+    union {
+        struct {
+            hipKernelNodeParams params; /* kernelParams points into `pointers` */
+            unsigned char *block;
+            void **pointers;
+            int priority;
+            hipAccessPolicyWindow window;
+        } kernel;
+        struct {
+            hipMemcpy3DParms params;
+            HIP_MEMCPY3D drv;
+            bool is_drv;
+        } copy;
+        hipMemsetParams fill;
+        hipHostNodeParams host;
+        struct ihipGraph *child;
+        struct {
+            hipMemAllocNodeParams params;
+            struct graph_memory *memory;
+        } alloc;
+        hipBatchMemOpNodeParams batch;
+    };
+};
+
+struct graph_user_object {
+    struct hipUserObject *object;
+    unsigned count;
+};
+
+struct ihipGraph {
+    struct hip_handle head;
+    struct hipGraphNode **nodes;
+    size_t count, room;
+    unsigned next_id, id;
+    struct ihipGraph *origin;
+    bool child; /* belongs to a node */
+    struct graph_user_object *objects;
+    size_t object_count;
+};
+
+struct hipGraphExec {
+    struct hip_handle head;
+    struct ihipGraph *graph;
+    struct hipGraphNode **order;
+    unsigned long long flags;
+};
+
+struct hipUserObject {
+    struct hip_handle head;
+    _Atomic unsigned refs;
+    hipHostFn_t destroy;
+    void *user;
+};
+
+static inline bool graph_ok(hipGraph_t graph)
+{
+    return hip_handle_ok(HIP_KIND_GRAPH, graph);
+}
+static inline bool graph_node_ok(hipGraphNode_t node)
+{
+    return hip_handle_ok(HIP_KIND_NODE, node);
+}
+
+/* graph.c */
+hipError_t graph_new(struct ihipGraph **graph);
+void graph_delete(struct ihipGraph *graph);
+/* A node with these dependencies, of this type, without an operation yet. */
+hipError_t graph_node_new(struct ihipGraph *graph, hipGraphNodeType type, struct hipGraphNode *const *deps,
+                          size_t count, struct hipGraphNode **node);
+void graph_node_delete(struct hipGraphNode *node);
+hipError_t graph_edge_add(struct hipGraphNode *from, struct hipGraphNode *to);
+hipError_t graph_clone(struct ihipGraph *graph, struct ihipGraph **clone);
+struct hipGraphNode *graph_find_clone(struct ihipGraph *clone, const struct hipGraphNode *original);
+/* An order in which every node comes after what it depends on; false when there is a cycle. */
+bool graph_sort(struct ihipGraph *graph, struct hipGraphNode **order);
+void graph_objects_copy(struct ihipGraph *to, const struct ihipGraph *from);
+
+/* graph_params.c: descriptions to operations, with the checks of the calls that take them */
+hipError_t graph_set_kernel(struct hipGraphNode *node, const hipKernelNodeParams *params);
+hipError_t graph_set_launch(struct hipGraphNode *node, const struct hip_launch *launch);
+hipError_t graph_set_copy(struct hipGraphNode *node, const hipMemcpy3DParms *params);
+hipError_t graph_set_copy_1d(struct hipGraphNode *node, void *dst, const void *src, size_t bytes,
+                             hipMemcpyKind kind);
+hipError_t graph_set_copy_drv(struct hipGraphNode *node, const HIP_MEMCPY3D *params);
+hipError_t graph_set_fill(struct hipGraphNode *node, const hipMemsetParams *params);
+hipError_t graph_set_host(struct hipGraphNode *node, const hipHostNodeParams *params);
+hipError_t graph_set_event(struct hipGraphNode *node, hipEvent_t event);
+hipError_t graph_set_child(struct hipGraphNode *node, struct ihipGraph *child);
+hipError_t graph_set_batch(struct hipGraphNode *node, const hipBatchMemOpNodeParams *params);
+hipError_t graph_set_alloc(struct hipGraphNode *node, hipMemAllocNodeParams *params);
+hipError_t graph_set_free(struct hipGraphNode *node, void *address);
+/* Any of them, from the union of hipGraphAddNode(). */
+hipError_t graph_set_any(struct hipGraphNode *node, hipGraphNodeParams *params);
+/* The operation of a captured call. */
+hipError_t graph_set_op(struct hipGraphNode *node, const struct hip_op *op);
+hipGraphNodeType graph_type_of_op(const struct hip_op *op);
+/* The same description as another node's. */
+hipError_t graph_copy_params(struct hipGraphNode *to, struct hipGraphNode *from);
+void graph_params_free(struct hipGraphNode *node);
+
+/* graph_exec.c */
+hipError_t graph_launch(struct hipGraphExec *exec, struct ihipStream_t *stream);
+
+#endif
