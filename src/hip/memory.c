@@ -103,6 +103,31 @@ void hip_memory_adopt(void *base, size_t bytes)
         memory->adopted = true;
 }
 
+hipError_t hip_memory_own(void *base, size_t bytes, int device)
+{
+    int status = ehp_mem_register(hip_runtime()->machine, base, bytes);
+
+    if (status != EHP_OK)
+        return hip_from_status(status);
+    struct hip_memory *memory = memory_note(base, bytes, EHP_MEM_REGISTERED, 0, device);
+    if (!memory) {
+        ehp_mem_unregister(hip_runtime()->machine, base);
+        return hipErrorOutOfMemory;
+    }
+    memory->mapped = true;
+    return hipSuccess;
+}
+
+void hip_memory_disown(void *base)
+{
+    struct hip_memory *memory = hip_memory_find(base, NULL);
+
+    if (memory && memory->mapped) {
+        memory_forget(memory);
+        ehp_mem_unregister(hip_runtime()->machine, base);
+    }
+}
+
 hipError_t hip_memory_release(void *base)
 {
     struct hip_memory *memory = hip_memory_find(base, NULL);
@@ -332,7 +357,8 @@ HIP_ENTRY hipError_t hipHostUnregister(void *hostPtr)
     if (error != hipSuccess)
         return hip_return(error);
     struct hip_memory *memory = hostPtr ? hip_memory_find(hostPtr, NULL) : NULL;
-    if (!memory || memory->base != hostPtr || memory->kind != EHP_MEM_REGISTERED || memory->adopted)
+    if (!memory || memory->base != hostPtr || memory->kind != EHP_MEM_REGISTERED || memory->adopted ||
+        memory->mapped)
         return hip_return(hostPtr ? hipErrorHostMemoryNotRegistered : hipErrorInvalidValue);
     for (int i = 0; i < hip_runtime()->devices; i++)
         hip_device_wait(&hip_runtime()->device[i]);
@@ -342,8 +368,8 @@ HIP_ENTRY hipError_t hipHostUnregister(void *hostPtr)
 
 static bool memory_is_host(const struct hip_memory *memory)
 {
-    return memory &&
-           (memory->kind == EHP_MEM_HOST || (memory->kind == EHP_MEM_REGISTERED && !memory->adopted));
+    return memory && (memory->kind == EHP_MEM_HOST ||
+                      (memory->kind == EHP_MEM_REGISTERED && !memory->adopted && !memory->mapped));
 }
 
 HIP_ENTRY hipError_t hipHostGetDevicePointer(void **devPtr, void *hstPtr, unsigned int flags)

@@ -15,6 +15,7 @@ struct hip_memory {
     uint64_t id;
     struct ihipMemPoolHandle_t *pool;
     bool adopted; /* a __managed__ variable: registered memory that counts as managed */
+    bool mapped;  /* registered memory that counts as the device's */
     /* hipMemAdvise, hipMemPrefetchAsync: */
     bool read_mostly, coarse;
     int preferred, prefetched; /* hipInvalidDeviceId: none */
@@ -40,6 +41,9 @@ hipError_t hip_memory_alloc(struct hip_device *device, int kind, size_t bytes, s
 hipError_t hip_memory_release(void *base);
 /* Takes process memory in as a managed allocation. */
 void hip_memory_adopt(void *base, size_t bytes);
+/* The same for mapped device memory (hipMemMap), and its end. */
+hipError_t hip_memory_own(void *base, size_t bytes, int device);
+void hip_memory_disown(void *base);
 /* The allocation that `address` lies in, or NULL; bytes from `address` to its end. */
 struct hip_memory *hip_memory_find(const void *address, size_t *left);
 void hip_memory_reset(struct hip_device *device);

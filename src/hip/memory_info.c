@@ -15,7 +15,7 @@ static hipMemoryType info_type(const struct hip_memory *memory)
 {
     if (info_managed(memory))
         return hipMemoryTypeManaged;
-    return memory->kind == EHP_MEM_DEVICE ? hipMemoryTypeDevice : hipMemoryTypeHost;
+    return memory->kind == EHP_MEM_DEVICE || memory->mapped ? hipMemoryTypeDevice : hipMemoryTypeHost;
 }
 
 HIP_ENTRY hipError_t hipMemGetInfo(size_t *free, size_t *total)
