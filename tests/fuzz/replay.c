@@ -20,8 +20,12 @@ static void replay_file(const char *path)
         perror(path);
         exit(1);
     }
-    size_t bytes = (size_t)ftell(f);
-    rewind(f);
+    long end = ftell(f);
+    if (end < 0 || fseek(f, 0, SEEK_SET) != 0) {
+        perror(path);
+        exit(1);
+    }
+    size_t bytes = (size_t)end;
     /* Exactly as large as the input: a sanitizer or valgrind sees a read behind it. */
     uint8_t *data = malloc(bytes ? bytes : 1);
     if (!data || fread(data, 1, bytes, f) != bytes) {

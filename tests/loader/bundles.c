@@ -19,7 +19,10 @@ static struct code_error err;
 
 static void put(struct blob *b, const void *data, size_t bytes)
 {
-    b->data = realloc(b->data, b->bytes + bytes + 1);
+    uint8_t *bigger = realloc(b->data, b->bytes + bytes + 1);
+    if (!bigger)
+        abort();
+    b->data = bigger;
     if (bytes)
         memcpy(b->data + b->bytes, data, bytes);
     b->bytes += bytes;
