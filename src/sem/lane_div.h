@@ -12,10 +12,13 @@
  * needs div_fmas to round once, denormal results included.
  *
  * Source: "AMD Instinct MI300 ISA", chapter 12, v_div_*.  Where its pseudocode
- * is silent: a result that no case sets is the first operand; "denormal"
- * includes what would round to zero; and div_fmas scales up when the quotient
- * was made too small (its exponent is then above the middle) and down when it
- * was made too large, by as much as div_scale did.
+ * is silent or cannot be meant: a result that no case sets is the first
+ * operand; "denormal" includes what would round to zero; a denominator whose
+ * reciprocal is denormal is always scaled down (up would overflow); div_fmas
+ * scales up when the quotient was made too small (its exponent is then above
+ * the middle) and down when it was made too large, by as much as div_scale did;
+ * div_fixup knows an overflow by the difference of the exponents, as it knows
+ * an underflow.
  */
 #ifndef EHP_SEM_LANE_DIV_H
 #define EHP_SEM_LANE_DIV_H
@@ -39,7 +42,7 @@ LANE uint32_t f32_div_scale(uint32_t a, uint32_t b, uint32_t c, bool *vcc)
     else if (den_denormal)
         up = 64;
     else if (rcp_denormal && quotient_denormal)
-        up = is_den ? 64 : 0;
+        up = is_den ? -64 : 0;
     else if (rcp_denormal)
         up = -64;
     else if (quotient_denormal)
@@ -64,7 +67,7 @@ LANE uint64_t f64_div_scale(uint64_t a, uint64_t b, uint64_t c, bool *vcc)
     else if (den_denormal)
         up = 128;
     else if (rcp_denormal && quotient_denormal)
-        up = is_den ? 128 : 0;
+        up = is_den ? -128 : 0;
     else if (rcp_denormal)
         up = -128;
     else if (quotient_denormal)
@@ -122,8 +125,10 @@ LANE uint32_t f32_div_fixup(uint32_t a, uint32_t b, uint32_t c)
     const int32_t eb = (int32_t)(den >> 23), ec = (int32_t)(num >> 23);
     /* Rounds as the host is set to. */
     const uint32_t tiny = f32_bits(f32_from_bits(sign | 0x00800000u) * 0x1p-100f);
+    const uint32_t huge = f32_bits(f32_from_bits(sign | 0x7f000000u) * 0x1p100f);
     uint32_t r = sign | (a & 0x7fffffffu);
     r = ec - eb < -150 ? tiny : r;
+    r = ec - eb > 128 ? huge : r;
     r = den == 0x7f800000u || num == 0 ? sign : r;
     r = den == 0 || num == 0x7f800000u ? sign | 0x7f800000u : r;
     r = (den == 0 && num == 0) || (den == 0x7f800000u && num == 0x7f800000u) ? 0xffc00000u : r;
@@ -137,8 +142,10 @@ LANE uint64_t f64_div_fixup(uint64_t a, uint64_t b, uint64_t c)
     const uint64_t den = b & 0x7fffffffffffffffu, num = c & 0x7fffffffffffffffu;
     const int32_t eb = (int32_t)(den >> 52), ec = (int32_t)(num >> 52);
     const uint64_t tiny = f64_bits(f64_from_bits(sign | 0x0010000000000000u) * 0x1p-200);
+    const uint64_t huge = f64_bits(f64_from_bits(sign | 0x7fe0000000000000u) * 0x1p200);
     uint64_t r = sign | (a & 0x7fffffffffffffffu);
     r = ec - eb < -1075 ? tiny : r;
+    r = ec - eb > 1024 ? huge : r;
     r = den == inf || num == 0 ? sign : r;
     r = den == 0 || num == inf ? sign | inf : r;
     r = (den == 0 && num == 0) || (den == inf && num == inf) ? 0xfff8000000000000u : r;

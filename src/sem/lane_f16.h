@@ -27,47 +27,55 @@ LANE float f16_fma(float a, float b, float c)
     return f32_from_bits(inexact && !(bits & 1) ? bits + toward : bits);
 }
 
-LANE double f16_exact_fma(double a, double b, double c)
+/* Terms of opposite signs that cancel give -0 when rounding is downwards. */
+LANE double f16_exact_zero(double sum, double p, double c, bool down)
+{
+    const bool positive = p == 0.0 && c == 0.0 && !((f64_bits(p) | f64_bits(c)) >> 63);
+    return down && sum == 0.0 && !positive ? -0.0 : sum;
+}
+
+LANE double f16_exact_fma(double a, double b, double c, bool down)
 {
     const double p = a * b, s = p + c, c_part = s - p;
     const double error = (p - (s - c_part)) + (c - c_part);
     const uint64_t bits = f64_bits(s);
     const uint64_t toward = (error > 0.0) == (s > 0.0) ? 1 : ~UINT64_C(0);
     const bool inexact = error > 0.0 || error < 0.0;
-    return f64_from_bits(inexact && !(bits & 1) ? bits + toward : bits);
+    return f16_exact_zero(f64_from_bits(inexact && !(bits & 1) ? bits + toward : bits), p, c, down);
 }
 
-LANE double f16_exact_add(double a, double b)
+LANE double f16_exact_add(double a, double b, bool down)
 {
-    return a + b;
+    return f16_exact_zero(a + b, a, b, down);
 }
 
-LANE double f16_exact_sub(double a, double b)
+LANE double f16_exact_sub(double a, double b, bool down)
 {
-    return a - b;
+    return f16_exact_zero(a - b, a, -b, down);
 }
 
-LANE double f16_exact_subrev(double a, double b)
+LANE double f16_exact_subrev(double a, double b, bool down)
 {
-    return b - a;
+    return f16_exact_zero(b - a, -a, b, down);
 }
 
-LANE double f16_exact_mul(double a, double b)
+LANE double f16_exact_mul(double a, double b, bool down)
 {
+    (void)down;
     return a * b;
 }
 
-/* An f16 in a float, denormals to zero. */
+/* Zero instead of less than the least normal f16, which is also what rounds up to it. */
 LANE float f16_flush_float(float a)
 {
-    return f32_from_bits(__builtin_fabsf(a) < 0x1p-14f ? f32_bits(a) & 0x80000000u : f32_bits(a));
+    return f32_from_bits(__builtin_fabsf(a) < 0x1.ffep-15f ? f32_bits(a) & 0x80000000u : f32_bits(a));
 }
 
 /* Not fused: the product is rounded to f16.  No denormals, whatever MODE says. */
 LANE float f16_mad(float a, float b, float c)
 {
-    const float product = f16_to_f32(f16_from_f32(f16_flush_float(a) * f16_flush_float(b)));
-    const float sum = f16_to_f32(f16_from_f32(f16_flush_float(product) + f16_flush_float(c)));
+    const float product = f16_flush_float(f16_flush_float(a) * f16_flush_float(b));
+    const float sum = f16_to_f32(f16_from_f32(product)) + f16_flush_float(c);
     return f16_flush_float(sum);
 }
 
@@ -81,7 +89,6 @@ LANE_F16_EXACT_1(f16_exact_rcp, trans_rcp)
 LANE_F16_EXACT_1(f16_exact_sqrt, trans_sqrt)
 LANE_F16_EXACT_1(f16_exact_rsq, trans_rsq)
 LANE_F16_EXACT_1(f16_exact_log, trans_log)
-LANE_F16_EXACT_1(f16_exact_exp, trans_exp)
 LANE_F16_EXACT_1(f16_exact_sin, trans_sin)
 LANE_F16_EXACT_1(f16_exact_cos, trans_cos)
 LANE_F16_EXACT_1(f16_exact_floor, f32_floor)
@@ -90,8 +97,16 @@ LANE_F16_EXACT_1(f16_exact_trunc, f32_trunc)
 LANE_F16_EXACT_1(f16_exact_rndne, f32_rndne)
 LANE_F16_EXACT_1(f16_exact_fract, f16_fract)
 
-LANE double f16_exact_mad(double a, double b, double c)
+/* Large results stay finite, so that they count as overflow. */
+LANE double f16_exact_exp(double a)
 {
+    const bool finite = a < 0x1p20 && a > -0x1p20;
+    return finite ? trans_exp2_f64((float)a) : (double)trans_exp((float)a);
+}
+
+LANE double f16_exact_mad(double a, double b, double c, bool down)
+{
+    (void)down;
     return (double)f16_mad((float)a, (float)b, (float)c);
 }
 

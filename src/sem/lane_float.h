@@ -326,20 +326,19 @@ LANE uint32_t f32_ldexp(uint32_t a, uint32_t b)
     return f32_nan1(f32_bits(r), a);
 }
 
-/*
- * Steps that cannot round before the last one does: the downward step of 969
- * leaves a number normal unless the final result is zero either way.
- */
+/* The mantissa takes the exponent in two steps, of which only the second can round. */
 LANE uint64_t f64_ldexp(uint64_t a, uint32_t b)
 {
-    int32_t e = i32_between((int32_t)b, -2200, 2200);
-    double x = f64_from_bits(a);
-    for (int k = 0; k < 2; k++) {
-        const int32_t step = e > 1023 ? 1023 : e < -1022 ? -969 : 0;
-        x *= f64_exp2i(step);
-        e -= step;
-    }
-    return f64_nan1(f64_bits(x * f64_exp2i(i32_between(e, -1022, 1023))), a);
+    const uint64_t mag = a & 0x7fffffffffffffffu;
+    const bool denormal = mag < 0x0010000000000000u;
+    const uint64_t bits = denormal ? f64_bits(f64_from_bits(a) * 0x1p64) : a;
+    const int32_t exponent = (int32_t)(bits >> 52 & 0x7ff) - 1023 - (denormal ? 64 : 0);
+    const int32_t to = i32_between(exponent + i32_between((int32_t)b, -5000, 5000), -1200, 1200);
+    const int32_t first = i32_between(to, -1022, 1023);
+    const double m = f64_from_bits((bits & 0x800fffffffffffffu) | 0x3ff0000000000000u);
+    const uint64_t r = f64_bits(m * f64_exp2i(first) * f64_exp2i(to - first));
+    const uint64_t special = f64_is_nan(a) ? f64_quiet(a) : bits;
+    return (bits & 0x7fffffffffffffffu) == 0 || mag >= 0x7ff0000000000000u ? special : r;
 }
 
 /* ---- cube maps ---- */

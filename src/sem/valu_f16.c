@@ -34,20 +34,17 @@ static uint32_t f16_in(uint32_t a, const struct f16_mode *m)
     return m->flush_in ? f16_flush(a & 0xffff) : a & 0xffff;
 }
 
-/* Rounds x to f16; `infinite`: a source is, so that an infinite result is no overflow. */
-static uint32_t f16_out(double x, bool infinite, const struct f16_mode *m)
+/*
+ * Rounds x to f16.  Denormal is what would be even when rounded to all digits.
+ * Infinity is only overflow when x is finite.
+ */
+static uint32_t f16_out(double x, const struct f16_mode *m)
 {
-    uint32_t r = f16_from_f64(x, m->round);
-    if (m->flush_out)
-        r = f16_flush(r);
-    if (m->no_overflow && (r & 0x7fff) == 0x7c00 && !infinite)
-        r -= 1;
-    return r;
-}
-
-static inline bool f16_is_inf(uint32_t a)
-{
-    return (a & 0x7fff) == 0x7c00;
+    const uint32_t r = f16_from_f64(x, m->round);
+    const bool tiny = x > -0x1p-14 && x < 0x1p-14 && (f16_from_f64(x * 0x1p14, m->round) & 0x7fffu) < 0x3c00;
+    if (m->flush_out && tiny)
+        return r & 0x8000;
+    return m->no_overflow && (r & 0x7fff) == 0x7c00 && x - x == 0.0 ? r - 1 : r;
 }
 
 /* Loaders: a row as floats, and one lane of it as a double, exactly. */
@@ -68,21 +65,13 @@ static inline bool f16_is_inf(uint32_t a)
 #define ONE_u16(u) ((double)((u) & 0xffff))
 #define ONE_i16(u) ((double)(int16_t)(u))
 
-#define INF_f16(u) f16_is_inf(u)
-#define INF_f32(u) (((u) & 0x7fffffffu) == 0x7f800000u)
-#define INF_u16(u) false
-#define INF_i16(u) false
-
 /* Sources beyond the first are always f16. */
 #define FAST_1(fn)     fn(fa[i])
 #define FAST_2(fn)     fn(fa[i], fb[i])
 #define FAST_3(fn)     fn(fa[i], fb[i], fc[i])
 #define EXACT_1(fn, L) fn(ONE_##L(a[0][i]))
-#define EXACT_2(fn, L) fn(ONE_##L(a[0][i]), ONE_f16(b[0][i]))
-#define EXACT_3(fn, L) fn(ONE_##L(a[0][i]), ONE_f16(b[0][i]), ONE_f16(c[0][i]))
-#define INFINITE_1(L)  INF_##L(a[0][i])
-#define INFINITE_2(L)  (INF_##L(a[0][i]) || f16_is_inf(b[0][i]))
-#define INFINITE_3(L)  (INF_##L(a[0][i]) || f16_is_inf(b[0][i]) || f16_is_inf(c[0][i]))
+#define EXACT_2(fn, L) fn(ONE_##L(a[0][i]), ONE_f16(b[0][i]), m.round == ROUND_DOWN)
+#define EXACT_3(fn, L) fn(ONE_##L(a[0][i]), ONE_f16(b[0][i]), ONE_f16(c[0][i]), m.round == ROUND_DOWN)
 /* A one-source function has the right NaN already, and converting keeps it. */
 #define NAN_1(x) (x)
 #define NAN_2(x) f16_nan2(x, a[0][i] & 0xffff, b[0][i] & 0xffff)
@@ -112,7 +101,7 @@ static inline bool f16_is_inf(uint32_t a)
             const struct f16_mode m = f16_mode_of(w);                                                        \
             VALU_EACH_LANE(i)                                                                                \
             {                                                                                                \
-                const uint32_t x = f16_out(EXACT_##n(exact, L), INFINITE_##n(L), &m);                        \
+                const uint32_t x = f16_out(EXACT_##n(exact, L), &m);                                         \
                 PUT_##D(NAN_##n(x));                                                                         \
             }                                                                                                \
             return valu_commit(w, in, r, 1);                                                                 \
@@ -198,7 +187,7 @@ VALU_HANDLER(v_ldexp_f16)
     VALU_EACH_LANE(i)
     {
         const double scale = f64_exp2i(i32_between((int16_t)b[0][i], -60, 60));
-        r[0][i] = f16_out(ONE_f16(a[0][i]) * scale, f16_is_inf(a[0][i]), &m);
+        r[0][i] = f16_out(ONE_f16(a[0][i]) * scale, &m);
     }
     return valu_commit(w, in, r, 1);
 }
@@ -222,8 +211,7 @@ VALU_HANDLER(v_pk_fmac_f16)
                 h = f16_from_f32(
                     f16_fma(f16_to_f32((uint16_t)x), f16_to_f32((uint16_t)y), f16_to_f32((uint16_t)z)));
             else
-                h = f16_out(f16_exact_fma(ONE_f16(x), ONE_f16(y), ONE_f16(z)),
-                            f16_is_inf(x) || f16_is_inf(y) || f16_is_inf(z), &m);
+                h = f16_out(f16_exact_fma(ONE_f16(x), ONE_f16(y), ONE_f16(z), m.round == ROUND_DOWN), &m);
             both |= f16_nan3(h, x, y, z) << shift;
         }
         r[0][i] = both;
