@@ -16,12 +16,7 @@
 #include <hip/hip_common.h>
 #include <hip/hip_version.h>
 
-#if __HIP_CLANG_ONLY__
-// The compiler's own half of the device library: qualifiers, math functions, malloc and free. clang includes
-// it first by itself unless told -nogpuinc.
-#include <__clang_hip_runtime_wrapper.h>
-#endif
-
+#include <hip/amd_detail/host_defines.h>
 #if !defined(__HIPCC_RTC__)
 #include <hip/hip_runtime_api.h>
 #endif

@@ -7,14 +7,10 @@
 #include <hip/hip_common.h>
 
 #if __HIP_CLANG_ONLY__
-#if !defined(__CLANG_HIP_RUNTIME_WRAPPER_H__)
-#define __host__     __attribute__((host))
-#define __device__   __attribute__((device))
-#define __global__   __attribute__((global))
-#define __shared__   __attribute__((shared))
-#define __constant__ __attribute__((constant))
-#define __managed__  __attribute__((managed))
-#endif
+// The compiler's own half of the device library: qualifiers, math functions, malloc and free. clang includes
+// it first by itself unless told -nogpuinc. It asks hip_version.h whether the device library has an
+// allocator.
+#include <__clang_hip_runtime_wrapper.h>
 #ifndef __noinline__
 #define __noinline__ __attribute__((noinline))
 #endif
