@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Mathematical constants under HIP's names; the plain ones are double, those with _F float.
+#ifndef HIP_INCLUDE_HIP_HIP_MATH_CONSTANTS_H
+#define HIP_INCLUDE_HIP_HIP_MATH_CONSTANTS_H
+
+#define HIP_INF_F            __builtin_inff()
+#define HIP_NAN_F            __builtin_nanf("")
+#define HIP_MIN_DENORM_F     0x1p-149f
+#define HIP_MAX_NORMAL_F     0x1.fffffep+127f
+#define HIP_NEG_ZERO_F       -0.0f
+#define HIP_ZERO_F           0.0f
+#define HIP_ONE_F            1.0f
+#define HIP_SQRT_HALF_F      0.7071067811865476f
+#define HIP_SQRT_HALF_HI_F   0x1.6a09e6p-1f
+#define HIP_SQRT_HALF_LO_F   0x1.9fcef4p-27f
+#define HIP_SQRT_TWO_F       1.4142135623730951f
+#define HIP_THIRD_F          0.3333333333333333f
+#define HIP_PIO4_F           0.7853981633974483f
+#define HIP_PIO2_F           1.5707963267948966f
+#define HIP_3PIO4_F          2.356194490192345f
+#define HIP_2_OVER_PI_F      0.6366197723675814f
+#define HIP_SQRT_2_OVER_PI_F 0.7978845608028654f
+#define HIP_PI_F             3.141592653589793f
+#define HIP_L2E_F            1.4426950408889634f
+#define HIP_L2T_F            3.321928094887362f
+#define HIP_LG2_F            0.3010299956639812f
+#define HIP_LGE_F            0.4342944819032518f
+#define HIP_LN2_F            0.6931471805599453f
+#define HIP_LNT_F            2.302585092994046f
+#define HIP_LNPI_F           1.1447298858494002f
+#define HIP_TWO_TO_M126_F    0x1p-126f
+#define HIP_TWO_TO_126_F     0x1p126f
+#define HIP_NORM_HUGE_F      0x1.fffffep+127f
+#define HIP_TWO_TO_23_F      8388608.0f
+#define HIP_TWO_TO_24_F      16777216.0f
+#define HIP_TWO_TO_31_F      2147483648.0f
+#define HIP_TWO_TO_32_F      4294967296.0f
+
+#define HIP_INF            __builtin_inf()
+#define HIP_NAN            __builtin_nan("")
+#define HIP_NEG_ZERO       -0.0
+#define HIP_MIN_DENORM     0x1p-1074
+#define HIP_ZERO           0.0
+#define HIP_ONE            1.0
+#define HIP_SQRT_TWO       1.4142135623730951
+#define HIP_SQRT_HALF      0.7071067811865476
+#define HIP_THIRD          0.3333333333333333
+#define HIP_TWOTHIRD       0.6666666666666666
+#define HIP_PIO4           0.7853981633974483
+#define HIP_PIO2           1.5707963267948966
+#define HIP_3PIO4          2.356194490192345
+#define HIP_2_OVER_PI      0.6366197723675814
+#define HIP_PI             3.141592653589793
+#define HIP_SQRT_2PI       2.5066282746310002
+#define HIP_SQRT_2_OVER_PI 0.7978845608028654
+#define HIP_SQRT_PIO2      1.2533141373155001
+#define HIP_L2E            1.4426950408889634
+#define HIP_L2T            3.321928094887362
+#define HIP_LG2            0.3010299956639812
+#define HIP_LGE            0.4342944819032518
+#define HIP_LN2            0.6931471805599453
+#define HIP_LNT            2.302585092994046
+#define HIP_LNPI           1.1447298858494002
+#define HIP_LN2_X_1024     709.782712893384
+#define HIP_LN2_X_1025     710.4758600739439
+#define HIP_LN2_X_1075     745.1332191019412
+#define HIP_LOG2_10        3.321928094887362
+#define HIP_TWO_TO_20      1048576.0
+#define HIP_TWO_TO_23      8388608.0
+#define HIP_TWO_TO_24      16777216.0
+#define HIP_TWO_TO_31      2147483648.0
+#define HIP_TWO_TO_32      4294967296.0
+#define HIP_TWO_TO_52      4503599627370496.0
+#define HIP_TWO_TO_53      9007199254740992.0
+#define HIP_TWO_TO_54      18014398509481984.0
+#define HIP_TWO_TO_M54     0x1p-54
+#define HIP_TWO_TO_M1022   0x1p-1022
+
+#endif
