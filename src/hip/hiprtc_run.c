@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Running the compiler for hipRTC: a temporary directory, a child process, its output. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hiprtc.h"
+
+extern char **environ;
+
+bool rtc_words_add(struct rtc_words *words, const char *text)
+{
+    char **more = realloc((void *)words->word, (words->count + 2) * sizeof *more);
+
+    if (!more)
+        return false;
+    words->word = more;
+    words->word[words->count] = strdup(text);
+    if (!words->word[words->count])
+        return false;
+    words->word[++words->count] = NULL;
+    return true;
+}
+
+void rtc_words_free(struct rtc_words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        free(words->word[i]);
+    free((void *)words->word);
+    *words = (struct rtc_words){0};
+}
+
+/* ---- the directory ------------------------------------------------------------------------------------- */
+
+bool rtc_place_make(struct rtc_place *place)
+{
+    const char *base = getenv("TMPDIR");
+
+    if (!base || !*base || strlen(base) > 40)
+        base = "/tmp";
+    snprintf(place->dir, sizeof place->dir, "%s/ehp-rtc-XXXXXX", base);
+    return mkdtemp(place->dir) != NULL;
+}
+
+static int place_remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+void rtc_place_remove(struct rtc_place *place)
+{
+    nftw(place->dir, place_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static bool place_path(const struct rtc_place *place, const char *name, char path[PATH_MAX])
+{
+    /* A header's name may have directories, but must not lead out of the place. */
+    if (name[0] == '/' || strstr(name, ".."))
+        return false;
+    return snprintf(path, PATH_MAX, "%s/%s", place->dir, name) < PATH_MAX;
+}
+
+bool rtc_place_write(const struct rtc_place *place, const char *name, const void *bytes, size_t count)
+{
+    char path[PATH_MAX];
+
+    if (!place_path(place, name, path))
+        return false;
+    for (char *slash = path + strlen(place->dir) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return false;
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return false;
+    bool right = fwrite(bytes, 1, count, file) == count;
+    return fclose(file) == 0 && right;
+}
+
+bool rtc_place_read(const struct rtc_place *place, const char *name, char **bytes, size_t *count)
+{
+    char path[PATH_MAX];
+    FILE *file = place_path(place, name, path) ? fopen(path, "rb") : NULL;
+
+    *bytes = NULL;
+    *count = 0;
+    if (!file)
+        return false;
+    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (size >= 0 && fseek(file, 0, SEEK_SET) == 0 && (*bytes = malloc((size_t)size + 1))) {
+        *count = fread(*bytes, 1, (size_t)size, file);
+        (*bytes)[*count] = 0;
+    }
+    fclose(file);
+    return *bytes != NULL;
+}
+
+/* ---- the compiler -------------------------------------------------------------------------------------- */
+
+static bool run_can(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/*
+ * The ROCm-shaped tree beside this library: PREFIX/lib/ehp/rocm when installed,
+ * BUILD/rocm for BUILD/src/hip/libamdhip64.so.  EHP_ROCM names another.
+ */
+static bool run_find(bool clang, char path[PATH_MAX])
+{
+    static const char *const below[] = {"ehp/rocm", "../ehp/rocm", "../../rocm", "../rocm", ".."};
+    const char *program = clang ? "llvm/bin/clang" : "bin/hipcc";
+    const char *tree = getenv("EHP_ROCM");
+    char self[PATH_MAX];
+    Dl_info info;
+
+    if (tree && *tree)
+        return snprintf(path, PATH_MAX, "%s/%s", tree, program) < PATH_MAX && run_can(path);
+    if (!dladdr((const void *)rtc_run, &info) || !realpath(info.dli_fname, self))
+        return false;
+    char *slash = strrchr(self, '/');
+    if (slash)
+        *slash = 0;
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++)
+        if (snprintf(path, PATH_MAX, "%s/%s/%s", self, below[i], program) < PATH_MAX && run_can(path))
+            return true;
+    return false;
+}
+
+int rtc_run(const struct rtc_place *place, bool clang, const struct rtc_words *arguments)
+{
+    char program[PATH_MAX], log[PATH_MAX];
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = -1;
+
+    char **argv = calloc(arguments->count + 2, sizeof *argv);
+    if (!argv || !place_path(place, "log", log) || !run_find(clang, program)) {
+        const char *missing =
+            "hiprtc: no compiler beside this library; set EHP_ROCM to the tree that has bin/hipcc\n";
+        rtc_place_write(place, "log", missing, strlen(missing));
+        free((void *)argv);
+        return -1;
+    }
+    argv[0] = program;
+    for (size_t i = 0; i < arguments->count; i++)
+        argv[i + 1] = arguments->word[i];
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    posix_spawn_file_actions_addchdir_np(&actions, place->dir);
+    int error = posix_spawn(&child, program, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    free((void *)argv);
+    if (error)
+        return -1;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
