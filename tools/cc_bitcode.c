@@ -95,7 +95,10 @@ static int make_constant(const struct cc_places *p, const char *dir, const char 
     if (f) {
         fprintf(f,
                 "target triple = \"amdgcn-amd-amdhsa\"\n"
-                "@%s = linkonce_odr protected local_unnamed_addr addrspace(4) constant i32 %d, align 4\n",
+                "@%s = linkonce_odr protected local_unnamed_addr addrspace(4) constant i32 %d, align 4\n"
+                // clang 22 no longer links oclc_daz_opt_*.bc, which the libraries of ROCm 5 ask for.
+                "@__oclc_daz_opt = linkonce_odr protected local_unnamed_addr addrspace(4) constant i8 0, "
+                "align 1\n",
                 symbol, value);
         if (fclose(f) == 0) {
             pid_t child = fork();
