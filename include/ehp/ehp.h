@@ -320,7 +320,10 @@ struct ehp_fault {
     char text[1024];        /* all of the above as the message for a person, several lines */
 };
 
-/* Called once per fault on a thread of the machine, before completion signals fire; NULL: print to stderr. */
+/*
+ * Called once per fault on a thread of the machine, before completion signals
+ * fire; it must not call the library.  NULL: print to stderr.
+ */
 typedef void ehp_fault_fn(const struct ehp_fault *fault, void *user);
 EHP_API void ehp_set_fault_handler(ehp_machine *machine, ehp_fault_fn *fn, void *user);
 /* The fault that made this queue inactive: EHP_OK and *out, or EHP_ERR_NOT_FOUND. */

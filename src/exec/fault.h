@@ -6,7 +6,7 @@
  * it jumps back to the loop that runs the workgroup.  Accesses to unmapped
  * memory need no check: the host's SIGSEGV ends up in the same place, with the
  * faulting address, when the handler has said which instruction is accessing
- * memory by setting guard->in (exec sets it before every memory handler).
+ * memory by setting guard->in (and NULL when it is done).
  */
 #ifndef EHP_EXEC_FAULT_H
 #define EHP_EXEC_FAULT_H
@@ -17,19 +17,46 @@
 #include "ehp/ehp.h"
 #include "exec/wave.h"
 
+struct exec_code;
+struct exec_code_cache;
+
+/* What a thread that executes waves has: where to continue after a fault, and its code lookups. */
 struct wave_guard {
     sigjmp_buf env;
-    struct wave *wave;             /* running on this thread; NULL outside of handlers */
+    bool armed;                    /* env is valid: a workgroup is running on this thread */
+    struct wave *wave;             /* the one that runs */
     const struct xinst *in;        /* the memory instruction in progress, NULL when none */
+    struct exec_code *code;
+    struct exec_code_cache *cache;
+
+    /* The fault, when one happened. */
     enum ehp_fault_kind kind;
+    const struct xinst *fault_in;
     uint64_t address;
     bool write;
-    unsigned lane;                 /* UINT_MAX: not a lane's */
+    unsigned lane; /* UINT_MAX: not a lane's */
     int trap_id;
+    bool from_signal;
 };
 
 /* lane = UINT_MAX when the fault is the wave's as a whole. */
 _Noreturn void wave_fault(struct wave *w, const struct xinst *in, enum ehp_fault_kind kind, uint64_t address,
                           bool write, unsigned lane);
+
+/*
+ * Makes this thread able to survive host faults of waves: an alternate signal
+ * stack, and the process-wide handler if it is not there yet.  Returns what
+ * fault_thread_leave() frees; NULL when memory is short.
+ */
+struct fault_thread;
+struct fault_thread *fault_thread_enter(struct wave_guard *guard);
+void fault_thread_leave(struct fault_thread *thread);
+
+/*
+ * Provided by the memory family: the first active lane of this instruction that
+ * touches `address` (UINT_MAX: none), and whether the instruction writes memory.
+ */
+unsigned mem_fault_lane(struct wave *w, const struct xinst *in, uint64_t address);
+bool mem_is_write(const struct isa_inst *inst);
 
 #endif

@@ -35,6 +35,13 @@ SEM_DECLARE_LEVEL(v4)
 sem_lookup_fn sem_salu; /* SOP*, and SMEM in sem_smem: scalar, compiled once */
 sem_lookup_fn sem_smem;
 
+/* Shared by the VALU families, and compiled once per level like them. */
+#ifdef SEM_LEVEL
+#define exec_prepare SEM(exec_prepare)
+#define exec_finish  SEM(exec_finish)
+#define exec_lanes   SEM(exec_lanes)
+#endif
+
 /*
  * Fills the temp rows of every source that is not plain, applies SDWA/DPP
  * selects, neg and abs.  Called by VALU handlers when in->any_prep.

@@ -92,6 +92,7 @@ struct xinst {
     uint8_t rows[3];            /* dwords of each source */
     uint8_t drows;              /* dwords of the result */
     bool any_prep;              /* some prep[] is not XPREP_PLAIN, or neg/abs/op_sel apply */
+    bool keep_high;             /* a 16-bit result leaves the destination's high half alone */
     bool post;                  /* omod, clamp, SDWA destination, DPP masks: result goes through exec_finish() */
     uint8_t size;               /* bytes */
     uint8_t cls;                /* enum xclass, for statistics */
@@ -138,6 +139,7 @@ struct wave {
     uint32_t gpr_idx_mode;  /* operands that s_set_gpr_idx applies to: bits 0-2 sources, 3 destination */
 
     const struct xinst *next; /* where to continue; set by handlers that stop the wave */
+    uint64_t dpp_lanes;       /* lanes that the DPP instruction in progress may write */
     enum wave_state state;
     bool slept;               /* it yielded by s_sleep: it waits for somebody */
     int budget;               /* instructions until the wave yields; branches check it */

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command processor: user-mode queues in, workgroups on compute units out,
+ * completion signals back.
+ *
+ *   packet.c    reads packets from queues in order: barriers, agent requests,
+ *               and kernel dispatches, which it hands to the XCDs' ACEs
+ *   dispatch.c  decodes a kernel dispatch packet and its kernel descriptor
+ *   ace.c       an XCD's share of the workgroups, and a CU for each
+ *   worker.c    the host threads that execute workgroups and agent requests
+ *   report.c    the message of a fault
+ *
+ * Source: ISCA'24, VI.A and figure 13; HSA Platform System Architecture 1.2,
+ * 2.9.
+ *
+ * Threads: cp.lock guards the lists; a queue's packet state is only touched
+ * with it held.  A dispatch hands out workgroups by an atomic ticket, so that
+ * the common path (take one, run it, count it) needs no common lock.
+ */
+#ifndef EHP_CP_CP_H
+#define EHP_CP_CP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "ehp/aql.h"
+#include "ehp/ehp.h"
+#include "exec/workgroup.h"
+
+struct ehp_machine;
+struct cp_queue;
+struct ehp_code;
+
+/* One SIMD's and one CU's resources in use. */
+struct cp_cu {
+    uint8_t waves[8];      /* per SIMD */
+    uint16_t vgprs[8], sgprs[8];
+    uint32_t lds;
+    uint8_t workgroups;    /* of more than one wave: barriers */
+};
+
+/* An XCD as its ACEs see it. */
+struct cp_xcd {
+    pthread_mutex_t lock;
+    struct cp_cu *cu;      /* xcd.cus of them */
+    unsigned next_cu;      /* round robin over shader engines */
+};
+
+/* A kernel dispatch in flight. */
+struct cp_dispatch {
+    struct cp_dispatch *next;
+    struct ehp_machine *machine;
+    struct cp_queue *queue;
+    uint64_t id;                    /* packet index */
+    struct ehp_kernel_dispatch_packet packet;
+    char *kernel;                   /* name */
+    struct exec_launch launch;
+    uint64_t total;                 /* workgroups */
+    unsigned first_xcc, xccs;       /* the partition */
+    unsigned chunk;                 /* consecutive workgroups of one XCD */
+    unsigned vgprs, sgprs;          /* allocated a wave, in registers */
+    uint32_t lds;                   /* allocated a workgroup */
+    unsigned priority;
+    _Atomic uint64_t ticket;        /* next workgroup to hand out */
+    _Atomic uint64_t done;
+    _Atomic uint64_t waves;
+    _Atomic bool full;              /* no CU had room at the last try */
+    _Atomic bool aborted;           /* faulted or timed out: the rest is dropped */
+    _Atomic unsigned users;         /* workers that hold a pointer, plus the active list */
+    uint64_t start_ns;
+    pthread_mutex_t stats_lock;
+    struct ehp_stats stats;
+    struct workgroup *deferred;     /* handed out, but found no room; guarded by cp.lock */
+    unsigned deferred_count;
+    bool listed;
+};
+
+/* A copy, fill or host call from an agent dispatch packet. */
+struct cp_task {
+    struct cp_task *next;
+    struct cp_queue *queue;
+    struct ehp_agent_dispatch_packet packet;
+};
+
+/* A user-mode queue: the public block first. */
+struct cp_queue {
+    struct ehp_queue_block block;
+    struct cp_queue *next;
+    struct ehp_machine *machine;
+    struct ehp_signal_block *doorbell;
+    unsigned agent;
+    unsigned priority;
+    uint64_t read;                  /* next packet to look at */
+    unsigned in_flight;             /* packets started and not complete */
+    bool blocked;                   /* at a packet whose condition does not hold yet */
+    bool inactive;                  /* after a fault: packets complete without being executed */
+    bool destroyed;
+    struct ehp_fault fault;
+    uint32_t *cu_mask;              /* NULL: all */
+    unsigned cu_mask_bits;
+};
+
+struct cp_worker {
+    struct ehp_machine *machine;
+    pthread_t thread;
+    unsigned index, turn;
+    struct workgroup *spare;        /* memory of the last workgroup, for the next */
+};
+
+struct cp {
+    pthread_mutex_t lock;
+    struct cp_xcd *xcd;             /* of the whole package */
+    unsigned xcds;
+    struct cp_queue *queues;
+    struct cp_dispatch *active;     /* with workgroups to hand out or running */
+    struct workgroup *waiting, **waiting_end; /* set aside because they wait for somebody; oldest first */
+    _Atomic unsigned waiting_count, active_count, blocked_count, full_count;
+    struct cp_task *tasks, **tasks_end;       /* for workers: copies and fills */
+    struct cp_task *calls, **calls_end;       /* for the host thread */
+    _Atomic bool look;              /* some queue may have something new */
+    _Atomic uint32_t bell;          /* futex: changes when there may be work */
+    _Atomic unsigned sleepers;
+    _Atomic bool quit;
+    struct cp_worker *worker;
+    unsigned workers;
+    pthread_t caller;               /* runs EHP_AGENT_CALL */
+    bool caller_started;
+    pthread_cond_t call_ready;
+    unsigned lds_granule, vgpr_granule, sgpr_granule;
+};
+
+int cp_start(struct ehp_machine *m, unsigned threads);
+void cp_stop(struct ehp_machine *m);
+
+/* Something changed that workers should look at: a doorbell, a signal, new work. */
+void cp_ring(struct ehp_machine *m);
+
+/* packet.c: starts whatever the queues' next packets allow.  Called with the lock held. */
+void cp_read_queues(struct ehp_machine *m);
+/* A packet of this queue has finished: stores its signal.  Called with the lock held. */
+void cp_packet_done(struct cp_queue *queue, ehp_signal completion, uint64_t start_ns);
+/* Makes a queue inactive, with the fault's report filled in by the caller; tells the handler. Lock held. */
+void cp_queue_fault(struct cp_queue *queue, struct ehp_fault *fault);
+
+/* dispatch.c: NULL with a fault filled in when the packet cannot be run. */
+struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,
+                                     const struct ehp_kernel_dispatch_packet *packet, struct ehp_fault *fault);
+void cp_dispatch_free(struct cp_dispatch *d);
+
+/* ace.c */
+int ace_init(struct ehp_machine *m);
+void ace_destroy(struct ehp_machine *m);
+/* The XCD, of the package, that takes workgroup `linear`. */
+unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear);
+/* Whether an empty CU could hold one workgroup of this dispatch; says what it lacks. */
+bool ace_can_ever_fit(const struct ehp_machine *m, const struct cp_dispatch *d, char *why, size_t bytes);
+/* Finds a CU on wg->xcc and takes its resources; sets wg->cu, simd[] and the waves' HW_ID. */
+bool ace_place(struct ehp_machine *m, const struct cp_dispatch *d, struct workgroup *wg);
+void ace_release(struct ehp_machine *m, const struct cp_dispatch *d, const struct workgroup *wg);
+
+/* report.c: fills `fault` from a stopped workgroup's guard. */
+struct wave_guard;
+void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
+                  struct ehp_fault *fault);
+/* Writes fault->text from its other fields. */
+void report_text(struct ehp_machine *m, struct ehp_fault *fault, const char *detail);
+
+#endif

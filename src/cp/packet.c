@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The packet processor: reads the packets of user-mode queues in order, starts
+ * what may start, and finishes them.
+ *
+ * Source: HSA Platform System Architecture 1.2, 2.9.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hsa/hsa.h"
+#include "soc/machine.h"
+
+static union ehp_packet *slot_of(struct cp_queue *q, uint64_t index)
+{
+    return (union ehp_packet *)q->block.hsa.base_address + (index & (q->block.hsa.size - 1));
+}
+
+static void complete(struct ehp_machine *m, ehp_signal completion, uint64_t start_ns)
+{
+    struct ehp_signal_block *s = (struct ehp_signal_block *)(uintptr_t)completion.handle;
+    if (!s)
+        return;
+    s->start_ts = start_ns / 10;
+    s->end_ts = machine_now_ns() / 10;
+    __atomic_fetch_sub(&s->value, 1, __ATOMIC_SEQ_CST);
+    signal_wake(s);
+    if (m->cp.blocked_count)
+        m->cp.look = true;
+}
+
+void cp_packet_done(struct cp_queue *q, ehp_signal completion, uint64_t start_ns)
+{
+    q->in_flight--;
+    complete(q->machine, completion, start_ns);
+    q->machine->cp.look = true; /* a packet with the barrier bit may start now */
+}
+
+void cp_queue_fault(struct cp_queue *q, struct ehp_fault *fault)
+{
+    struct ehp_machine *m = q->machine;
+    fault->size = sizeof(*fault);
+    fault->queue = &q->block;
+    if (q->fault.kind == EHP_FAULT_NONE)
+        q->fault = *fault;
+    q->inactive = true;
+    pthread_mutex_lock(&m->fault_lock);
+    ehp_fault_fn *fn = m->fault_fn;
+    void *user = m->fault_user;
+    pthread_mutex_unlock(&m->fault_lock);
+    if (fn)
+        fn(fault, user);
+    else
+        fprintf(stderr, "ehp: %s\n", fault->text);
+}
+
+/* ---- conditions ---- */
+
+static int64_t value_of(ehp_signal signal)
+{
+    return signal.handle ? ehp_signal_load(signal) : 0;
+}
+
+static bool barrier_holds(const struct ehp_barrier_packet *p, bool all)
+{
+    bool any = false, none = true;
+    for (int i = 0; i < 5; i++) {
+        if (!p->dep_signal[i].handle)
+            continue;
+        none = false;
+        bool zero = value_of(p->dep_signal[i]) == 0;
+        if (all && !zero)
+            return false;
+        any = any || zero;
+    }
+    return all || any || none;
+}
+
+static uint64_t load_sized(const void *address, unsigned bytes)
+{
+    return bytes == 4 ? __atomic_load_n((const uint32_t *)address, __ATOMIC_ACQUIRE)
+                      : __atomic_load_n((const uint64_t *)address, __ATOMIC_ACQUIRE);
+}
+
+/* hipStreamWaitValue's conditions. */
+static bool wait_value_holds(const struct ehp_agent_dispatch_packet *p)
+{
+    unsigned bytes = p->arg[3] & 0xff, condition = p->arg[3] >> 8 & 0xff;
+    uint64_t mask = p->arg[2], wanted = p->arg[1];
+    uint64_t value = load_sized((const void *)(uintptr_t)p->arg[0], bytes) & mask;
+    switch (condition) {
+    case 0:
+        return bytes == 4 ? (int32_t)((uint32_t)value - (uint32_t)(wanted & mask)) >= 0
+                          : (int64_t)(value - (wanted & mask)) >= 0;
+    case 1:
+        return value == (wanted & mask);
+    case 2:
+        return (value & wanted) != 0;
+    default:
+        return (~(value | wanted) & mask) != 0;
+    }
+}
+
+static void write_value(const struct ehp_agent_dispatch_packet *p)
+{
+    if (p->arg[2] == 4)
+        __atomic_store_n((uint32_t *)(uintptr_t)p->arg[0], (uint32_t)p->arg[1], __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint64_t *)(uintptr_t)p->arg[0], p->arg[1], __ATOMIC_RELEASE);
+}
+
+/* ---- one packet ---- */
+
+enum outcome { STARTED, FINISHED, NOT_YET };
+
+static enum outcome start_dispatch(struct cp_queue *q, const struct ehp_kernel_dispatch_packet *packet)
+{
+    struct cp *cp = &q->machine->cp;
+    struct ehp_fault fault = {.size = sizeof(fault)};
+    struct cp_dispatch *d = cp_dispatch_make(q, q->read, packet, &fault);
+    if (!d) {
+        cp_queue_fault(q, &fault);
+        complete(q->machine, packet->completion_signal, machine_now_ns());
+        return FINISHED;
+    }
+    q->in_flight++;
+    d->listed = true;
+    d->users = 1;
+    struct cp_dispatch **end = &cp->active;
+    while (*end)
+        end = &(*end)->next;
+    *end = d;
+    cp->active_count++;
+    return STARTED;
+}
+
+static void add_task(struct cp_task ***end, struct cp_queue *q, const struct ehp_agent_dispatch_packet *packet)
+{
+    struct cp_task *task = malloc(sizeof(*task));
+    if (!task)
+        abort(); /* a hundred bytes: the process is beyond help */
+    *task = (struct cp_task){.queue = q, .packet = *packet};
+    **end = task;
+    *end = &task->next;
+    q->in_flight++;
+}
+
+static enum outcome bad_packet(struct cp_queue *q, unsigned type, const char *what)
+{
+    struct ehp_fault fault = {.size = sizeof(fault), .kind = EHP_FAULT_PACKET, .dispatch_id = q->read, .lane = ~0u};
+    snprintf(fault.text, sizeof(fault.text), "queue %llu, packet %llu: %s %u is not one that this processor knows",
+             (unsigned long long)q->block.hsa.id, (unsigned long long)q->read, what, type);
+    cp_queue_fault(q, &fault);
+    return FINISHED;
+}
+
+static enum outcome start_agent(struct cp_queue *q, const struct ehp_agent_dispatch_packet *p)
+{
+    struct cp *cp = &q->machine->cp;
+    switch (p->type) {
+    case EHP_AGENT_COPY:
+    case EHP_AGENT_FILL:
+    case EHP_AGENT_COPY_3D:
+    case EHP_AGENT_FILL_3D:
+        add_task(&cp->tasks_end, q, p);
+        return STARTED;
+    case EHP_AGENT_CALL:
+        add_task(&cp->calls_end, q, p);
+        pthread_cond_signal(&cp->call_ready);
+        return STARTED;
+    case EHP_AGENT_WAIT_VALUE:
+        if (!wait_value_holds(p))
+            return NOT_YET;
+        break;
+    case EHP_AGENT_WRITE_VALUE:
+        write_value(p);
+        break;
+    default:
+        bad_packet(q, p->type, "agent function");
+        break;
+    }
+    complete(q->machine, p->completion_signal, machine_now_ns());
+    return FINISHED;
+}
+
+static enum outcome start_packet(struct cp_queue *q, const union ehp_packet *packet, unsigned type)
+{
+    uint64_t now = machine_now_ns();
+    switch (type) {
+    case EHP_PACKET_KERNEL_DISPATCH:
+        return start_dispatch(q, &packet->dispatch);
+    case EHP_PACKET_BARRIER_AND:
+    case EHP_PACKET_BARRIER_OR:
+        if (!barrier_holds(&packet->barrier, type == EHP_PACKET_BARRIER_AND))
+            return NOT_YET;
+        complete(q->machine, packet->barrier.completion_signal, now);
+        return FINISHED;
+    case EHP_PACKET_AGENT_DISPATCH:
+        return start_agent(q, &packet->agent);
+    default:
+        return bad_packet(q, type, "packet type");
+    }
+}
+
+/* After a fault nothing is executed any more, but nobody is left waiting. */
+static enum outcome skip_packet(struct cp_queue *q, const union ehp_packet *packet, unsigned type)
+{
+    ehp_signal completion = {.handle = packet->qword[7]};
+    if (type >= EHP_PACKET_KERNEL_DISPATCH && type <= EHP_PACKET_BARRIER_OR)
+        complete(q->machine, completion, machine_now_ns());
+    return FINISHED;
+}
+
+static void set_blocked(struct cp_queue *q, bool blocked)
+{
+    if (q->blocked == blocked)
+        return;
+    q->blocked = blocked;
+    if (blocked)
+        q->machine->cp.blocked_count++;
+    else
+        q->machine->cp.blocked_count--;
+}
+
+static void read_queue(struct cp_queue *q)
+{
+    for (;;) {
+        uint64_t write = __atomic_load_n(&q->block.write_dispatch_id, __ATOMIC_ACQUIRE);
+        if (q->destroyed || q->read >= write)
+            break;
+        union ehp_packet *slot = slot_of(q, q->read);
+        uint16_t header = __atomic_load_n(&slot->header, __ATOMIC_ACQUIRE);
+        unsigned type = header & 0xff;
+        if (type == EHP_PACKET_INVALID)
+            break;
+        if ((header >> EHP_HEADER_BARRIER_SHIFT & 1) && q->in_flight)
+            break;
+        union ehp_packet packet = *slot;
+        enum outcome outcome = q->inactive ? skip_packet(q, &packet, type) : start_packet(q, &packet, type);
+        if (outcome == NOT_YET) {
+            set_blocked(q, true);
+            return;
+        }
+        __atomic_store_n(&slot->header, EHP_PACKET_INVALID, __ATOMIC_RELAXED);
+        q->read++;
+        __atomic_store_n(&q->block.read_dispatch_id, q->read, __ATOMIC_RELEASE);
+    }
+    set_blocked(q, false);
+}
+
+void cp_read_queues(struct ehp_machine *m)
+{
+    /* Completing one packet may let another queue go on: look until nothing changes. */
+    while (atomic_exchange(&m->cp.look, false))
+        for (struct cp_queue *q = m->cp.queues; q; q = q->next)
+            read_queue(q);
+}

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The host threads of a machine.  Each takes what there is to do: packets to
+ * read, a workgroup to start or to go on with, a copy.
+ *
+ * A workgroup that only waits for somebody is set aside.  New and waiting ones
+ * take turns, so that every workgroup that the chip would hold at once gets
+ * its share, and kernels that wait for each other's flags make progress.
+ */
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exec/fault.h"
+#include "hsa/hsa.h"
+#include "soc/machine.h"
+
+/* The first worker spins this many times for work before it sleeps; a launch then finds it awake. */
+enum { IDLE_SPINS = 4000 };
+
+/* Blocked queues are looked at again after this long even if nobody rings: kernels may store to signals silently. */
+#define IDLE_RECHECK_NS UINT64_C(1000000)
+
+struct work {
+    struct cp_task *task;
+    struct workgroup *wg;
+    struct cp_dispatch *dispatch;
+};
+
+/* ---- waking ---- */
+
+void cp_ring(struct ehp_machine *m)
+{
+    m->cp.look = true;
+    m->cp.bell++;
+    if (m->cp.sleepers)
+        futex_wake(&m->cp.bell, 1);
+}
+
+static void wake_all(struct cp *cp)
+{
+    cp->bell++;
+    if (cp->sleepers)
+        futex_wake(&cp->bell, UINT_MAX);
+}
+
+/* ---- copies and fills ---- */
+
+static void fill(void *to, uint64_t value, uint64_t element, uint64_t count)
+{
+    switch (element) {
+    case 1:
+        memset(to, (int)(value & 0xff), (size_t)count);
+        break;
+    case 2:
+        for (uint64_t i = 0; i < count; i++)
+            ((uint16_t *)to)[i] = (uint16_t)value;
+        break;
+    case 4:
+        for (uint64_t i = 0; i < count; i++)
+            ((uint32_t *)to)[i] = (uint32_t)value;
+        break;
+    default:
+        for (uint64_t i = 0; i < count; i++)
+            ((uint64_t *)to)[i] = value;
+        break;
+    }
+}
+
+static void run_request(const struct ehp_agent_dispatch_packet *p)
+{
+    switch (p->type) {
+    case EHP_AGENT_COPY:
+        memmove((void *)(uintptr_t)p->arg[0], (const void *)(uintptr_t)p->arg[1], (size_t)p->arg[2]);
+        break;
+    case EHP_AGENT_FILL:
+        fill((void *)(uintptr_t)p->arg[0], p->arg[1], p->arg[2], p->arg[3]);
+        break;
+    case EHP_AGENT_COPY_3D: {
+        const struct ehp_copy_3d *c = (const struct ehp_copy_3d *)(uintptr_t)p->arg[0];
+        for (uint64_t z = 0; z < c->depth; z++)
+            for (uint64_t y = 0; y < c->height; y++)
+                memmove((char *)c->dst + z * c->dst_slice + y * c->dst_pitch,
+                        (const char *)c->src + z * c->src_slice + y * c->src_pitch, (size_t)c->width);
+        break;
+    }
+    case EHP_AGENT_FILL_3D: {
+        const struct ehp_fill_3d *f = (const struct ehp_fill_3d *)(uintptr_t)p->arg[0];
+        for (uint64_t z = 0; z < f->depth; z++)
+            for (uint64_t y = 0; y < f->height; y++)
+                fill((char *)f->dst + z * f->slice + y * f->pitch, f->value, f->element, f->width);
+        break;
+    }
+    case EHP_AGENT_CALL:
+        ((void (*)(void *))(uintptr_t)p->arg[0])((void *)(uintptr_t)p->arg[1]);
+        break;
+    default:
+        break;
+    }
+}
+
+static void report_request_fault(struct cp_task *task, const struct wave_guard *guard)
+{
+    struct ehp_fault fault = {.size = sizeof(fault), .kind = EHP_FAULT_MEMORY, .address = guard->address,
+                              .lane = UINT_MAX};
+    const struct ehp_agent_dispatch_packet *p = &task->packet;
+    char detail[160];
+    snprintf(detail, sizeof(detail), "in a %s of %#llx to %#llx",
+             p->type == EHP_AGENT_COPY || p->type == EHP_AGENT_COPY_3D ? "copy" : "fill",
+             (unsigned long long)p->arg[1], (unsigned long long)p->arg[0]);
+    report_text(task->queue->machine, &fault, detail);
+    pthread_mutex_lock(&task->queue->machine->cp.lock);
+    cp_queue_fault(task->queue, &fault);
+    pthread_mutex_unlock(&task->queue->machine->cp.lock);
+}
+
+/* A copy through a wild pointer faults like a wave that does it. */
+static void run_task(struct ehp_machine *m, struct cp_task *task, struct wave_guard *guard)
+{
+    static const struct isa_inst copy_inst = {.size = 4};
+    static const struct xinst copy = {.isa = &copy_inst};
+    uint64_t start = machine_now_ns();
+    if (guard) {
+        guard->armed = true;
+        guard->in = &copy;
+        if (sigsetjmp(guard->env, 0) == 0)
+            run_request(&task->packet);
+        else
+            report_request_fault(task, guard);
+        guard->armed = false;
+        guard->in = NULL;
+    } else {
+        run_request(&task->packet);
+    }
+    pthread_mutex_lock(&m->cp.lock);
+    cp_packet_done(task->queue, task->packet.completion_signal, start);
+    cp_read_queues(m);
+    wake_all(&m->cp);
+    pthread_mutex_unlock(&m->cp.lock);
+    free(task);
+}
+
+/* ---- the life of a workgroup ---- */
+
+static void drop_user(struct ehp_machine *m, struct cp_dispatch *d)
+{
+    (void)m;
+    if (atomic_fetch_sub(&d->users, 1) == 1)
+        cp_dispatch_free(d);
+}
+
+static void dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d)
+{
+    if (m->stats.enabled) {
+        d->stats.kernel = d->kernel;
+        d->stats.workgroups = d->total;
+        d->stats.waves = d->waves;
+        d->stats.seconds = (double)(machine_now_ns() - d->start_ns) * 1e-9;
+        stats_add(&m->stats, &d->stats);
+    }
+    pthread_mutex_lock(&m->cp.lock);
+    for (struct cp_dispatch **at = &m->cp.active; *at; at = &(*at)->next)
+        if (*at == d) {
+            *at = d->next;
+            break;
+        }
+    m->cp.active_count--;
+    cp_packet_done(d->queue, d->packet.completion_signal, d->start_ns);
+    unsigned before = m->cp.active_count;
+    cp_read_queues(m);
+    if (m->cp.active_count > before || m->cp.tasks)
+        wake_all(&m->cp);
+    pthread_mutex_unlock(&m->cp.lock);
+    drop_user(m, d);
+}
+
+static void add_stats(struct cp_dispatch *d, const struct workgroup *wg)
+{
+    const struct wave_stats *s = &wg->stats;
+    pthread_mutex_lock(&d->stats_lock);
+    struct ehp_stats *sum = &d->stats;
+    for (int i = 0; i < XC_COUNT; i++)
+        sum->instructions += s->count[i];
+    sum->valu += s->count[XC_VALU];
+    sum->salu += s->count[XC_SALU];
+    sum->mfma += s->count[XC_MFMA];
+    sum->vmem += s->count[XC_VMEM];
+    sum->smem += s->count[XC_SMEM];
+    sum->lds += s->count[XC_LDS];
+    sum->flat_scratch += s->count[XC_FLAT_SCRATCH];
+    sum->branch += s->count[XC_BRANCH];
+    sum->other += s->count[XC_OTHER];
+    sum->lanes_valu += s->lanes_valu;
+    sum->bytes_read += s->bytes_read;
+    sum->bytes_written += s->bytes_written;
+    sum->lds_bytes += s->lds_bytes;
+    sum->scratch_bytes += s->scratch_bytes;
+    sum->atomics += s->atomics;
+    pthread_mutex_unlock(&d->stats_lock);
+}
+
+/* Counts `n` workgroups as done; the last one completes the dispatch. */
+static void count_done(struct ehp_machine *m, struct cp_dispatch *d, uint64_t n)
+{
+    if (n && atomic_fetch_add(&d->done, n) + n == d->total)
+        dispatch_complete(m, d);
+}
+
+static void room_again(struct ehp_machine *m)
+{
+    if (!m->cp.full_count)
+        return;
+    pthread_mutex_lock(&m->cp.lock);
+    m->cp.full_count = 0;
+    for (struct cp_dispatch *d = m->cp.active; d; d = d->next)
+        d->full = false;
+    wake_all(&m->cp);
+    pthread_mutex_unlock(&m->cp.lock);
+}
+
+static void keep_spare(struct cp_worker *me, struct workgroup *wg)
+{
+    if (!me->spare) {
+        me->spare = wg;
+    } else if (me->spare->capacity_waves < wg->capacity_waves) {
+        workgroup_free(me->spare);
+        me->spare = wg;
+    } else {
+        workgroup_free(wg);
+    }
+}
+
+static void finish(struct cp_worker *me, struct workgroup *wg, bool placed)
+{
+    struct ehp_machine *m = me->machine;
+    struct cp_dispatch *d = wg->owner;
+    if (placed)
+        ace_release(m, d, wg);
+    if (m->stats.enabled)
+        add_stats(d, wg);
+    atomic_fetch_add_explicit(&d->waves, wg->waves, memory_order_relaxed);
+    keep_spare(me, wg);
+    if (placed)
+        room_again(m);
+    count_done(m, d, 1);
+}
+
+/* Drops what a dispatch has not started. */
+static void abort_dispatch(struct ehp_machine *m, struct cp_dispatch *d)
+{
+    d->aborted = true;
+    uint64_t handed_out = atomic_exchange(&d->ticket, d->total);
+    if (handed_out < d->total)
+        count_done(m, d, d->total - handed_out);
+}
+
+static void stop_on_fault(struct cp_worker *me, struct workgroup *wg, const struct wave_guard *guard)
+{
+    struct ehp_machine *m = me->machine;
+    struct cp_dispatch *d = wg->owner;
+    if (atomic_exchange(&d->aborted, true))
+        return; /* another workgroup of it was faster */
+    struct ehp_fault fault = {.size = sizeof(fault)};
+    report_fault(d, wg, guard, &fault);
+    pthread_mutex_lock(&m->cp.lock);
+    cp_queue_fault(d->queue, &fault);
+    pthread_mutex_unlock(&m->cp.lock);
+    abort_dispatch(m, d);
+}
+
+static bool timed_out(const struct ehp_machine *m, const struct cp_dispatch *d)
+{
+    return m->timeout_ns && machine_now_ns() - d->start_ns > m->timeout_ns;
+}
+
+static void set_aside(struct ehp_machine *m, struct workgroup *wg)
+{
+    struct cp *cp = &m->cp;
+    pthread_mutex_lock(&cp->lock);
+    wg->next = NULL;
+    *cp->waiting_end = wg;
+    cp->waiting_end = &wg->next;
+    bool alone = cp->waiting_count++ == 0;
+    if (!alone)
+        wake_all(cp); /* others may have run out of work and can take some of these */
+    pthread_mutex_unlock(&cp->lock);
+}
+
+static void run_workgroup(struct cp_worker *me, struct workgroup *wg, struct wave_guard *guard)
+{
+    struct ehp_machine *m = me->machine;
+    struct cp_dispatch *d = wg->owner;
+    enum workgroup_result result = WORKGROUP_DONE;
+    if (!d->aborted)
+        result = workgroup_run(wg, guard, &d->aborted, m->stats.enabled);
+    if (result == WORKGROUP_WAITING && !d->aborted) {
+        if (!timed_out(m, d)) {
+            set_aside(m, wg);
+            return;
+        }
+        guard->kind = EHP_FAULT_TIMEOUT;
+        guard->wave = &wg->wave[0];
+        for (unsigned i = 0; i < wg->waves; i++)
+            if (wg->wave[i].state == WAVE_YIELD)
+                guard->wave = &wg->wave[i];
+        guard->fault_in = guard->wave->next;
+        guard->lane = UINT_MAX;
+        guard->from_signal = false;
+        result = WORKGROUP_FAULT;
+    }
+    if (result == WORKGROUP_FAULT)
+        stop_on_fault(me, wg, guard);
+    finish(me, wg, true);
+}
+
+/* Starts the next workgroup of a dispatch; false when there is none, or no room for it. */
+static bool start_next(struct cp_worker *me, struct cp_dispatch *d, struct wave_guard *guard)
+{
+    struct ehp_machine *m = me->machine;
+    if (atomic_load_explicit(&d->ticket, memory_order_relaxed) >= d->total)
+        return false;
+    uint64_t linear = atomic_fetch_add(&d->ticket, 1);
+    if (linear >= d->total)
+        return false;
+    struct workgroup *wg = workgroup_start(me->spare, &d->launch, linear);
+    me->spare = NULL;
+    if (!wg) {
+        fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n", d->kernel);
+        abort();
+    }
+    wg->owner = d;
+    wg->xcc = ace_xcc_of(d, linear);
+    if (!ace_place(m, d, wg)) {
+        pthread_mutex_lock(&m->cp.lock);
+        wg->next = d->deferred;
+        d->deferred = wg;
+        if (++d->deferred_count >= d->xccs) {
+            d->full = true;
+            m->cp.full_count++;
+        }
+        /* Room may have been made before that was visible to who made it. */
+        bool placed = d->deferred == wg && ace_place(m, d, wg);
+        if (placed) {
+            d->deferred = wg->next;
+            d->deferred_count--;
+            d->full = false;
+        }
+        pthread_mutex_unlock(&m->cp.lock);
+        if (!placed)
+            return false;
+    }
+    run_workgroup(me, wg, guard);
+    return true;
+}
+
+/* ---- choosing ---- */
+
+static bool startable(const struct cp_dispatch *d)
+{
+    return !d->full && atomic_load_explicit(&d->ticket, memory_order_relaxed) < d->total;
+}
+
+/* A deferred workgroup of some dispatch that now has room. */
+static struct workgroup *take_deferred(struct ehp_machine *m)
+{
+    for (struct cp_dispatch *d = m->cp.active; d; d = d->next) {
+        if (d->full)
+            continue;
+        for (struct workgroup **at = &d->deferred; *at; at = &(*at)->next)
+            if (ace_place(m, d, *at)) {
+                struct workgroup *wg = *at;
+                *at = wg->next;
+                d->deferred_count--;
+                return wg;
+            }
+    }
+    return NULL;
+}
+
+/* Of the highest priority with something to start, the one that waited longest; it goes to the end of the list. */
+static struct cp_dispatch *take_dispatch(struct cp *cp)
+{
+    struct cp_dispatch **best = NULL;
+    for (struct cp_dispatch **at = &cp->active; *at; at = &(*at)->next)
+        if (startable(*at) && (!best || (*at)->priority > (*best)->priority))
+            best = at;
+    if (!best)
+        return NULL;
+    struct cp_dispatch *d = *best;
+    *best = d->next;
+    d->next = NULL;
+    struct cp_dispatch **end = &cp->active;
+    while (*end)
+        end = &(*end)->next;
+    *end = d;
+    d->users++;
+    return d;
+}
+
+static struct workgroup *take_waiting(struct cp *cp)
+{
+    struct workgroup *wg = cp->waiting;
+    if (wg) {
+        cp->waiting = wg->next;
+        if (!cp->waiting)
+            cp->waiting_end = &cp->waiting;
+        cp->waiting_count--;
+    }
+    return wg;
+}
+
+static struct work choose(struct cp_worker *me)
+{
+    struct ehp_machine *m = me->machine;
+    struct cp *cp = &m->cp;
+    struct work work = {0};
+    if (cp->tasks) {
+        work.task = cp->tasks;
+        cp->tasks = work.task->next;
+        if (!cp->tasks)
+            cp->tasks_end = &cp->tasks;
+        return work;
+    }
+    bool resume_first = me->turn++ & 1;
+    if (resume_first)
+        work.wg = take_waiting(cp);
+    if (!work.wg)
+        work.wg = take_deferred(m);
+    if (!work.wg)
+        work.dispatch = take_dispatch(cp);
+    if (!work.wg && !work.dispatch)
+        work.wg = take_waiting(cp);
+    return work;
+}
+
+/* Something else than this dispatch wants a turn. */
+static bool others_wait(const struct cp *cp)
+{
+    return cp->look || cp->waiting_count || cp->active_count > 1 || cp->tasks;
+}
+
+static void idle(struct cp_worker *me, uint32_t bell)
+{
+    struct cp *cp = &me->machine->cp;
+    if (me->index == 0)
+        for (int i = 0; i < IDLE_SPINS; i++) {
+            if (cp->bell != bell)
+                return;
+            __builtin_ia32_pause();
+        }
+    cp->sleepers++;
+    futex_wait(&cp->bell, bell, cp->blocked_count && me->index == 0 ? IDLE_RECHECK_NS : UINT64_C(1000000000));
+    cp->sleepers--;
+    if (cp->blocked_count)
+        cp->look = true;
+}
+
+static void *worker_main(void *argument)
+{
+    struct cp_worker *me = argument;
+    struct ehp_machine *m = me->machine;
+    struct cp *cp = &m->cp;
+    struct exec_code_cache *cache = calloc(1, sizeof(*cache));
+    struct wave_guard guard = {.code = &m->code, .cache = cache};
+    struct fault_thread *fault_thread = fault_thread_enter(&guard);
+    if (!cache || !fault_thread)
+        abort();
+    while (!cp->quit) {
+        uint32_t bell = cp->bell;
+        pthread_mutex_lock(&cp->lock);
+        unsigned before = cp->active_count;
+        cp_read_queues(m);
+        struct work work = choose(me);
+        bool more = cp->active_count > before || cp->tasks;
+        if (more && cp->sleepers && (cp->active_count > 1 || cp->tasks || (cp->active && cp->active->total > 1)))
+            wake_all(cp);
+        pthread_mutex_unlock(&cp->lock);
+        if (work.task) {
+            run_task(m, work.task, &guard);
+        } else if (work.wg) {
+            bool only_waiting = !cp->active_count || cp->waiting_count;
+            run_workgroup(me, work.wg, &guard);
+            if (only_waiting)
+                sched_yield(); /* they wait for each other, or for the host, which needs the core */
+        } else if (work.dispatch) {
+            while (start_next(me, work.dispatch, &guard) && !others_wait(cp))
+                ;
+            drop_user(m, work.dispatch);
+        } else {
+            idle(me, bell);
+        }
+    }
+    workgroup_free(me->spare);
+    fault_thread_leave(fault_thread);
+    free(cache);
+    return NULL;
+}
+
+/* Host functions run on a thread of their own, in the order they were reached: they may block. */
+static void *caller_main(void *argument)
+{
+    struct ehp_machine *m = argument;
+    struct cp *cp = &m->cp;
+    pthread_mutex_lock(&cp->lock);
+    while (!cp->quit) {
+        struct cp_task *task = cp->calls;
+        if (!task) {
+            pthread_cond_wait(&cp->call_ready, &cp->lock);
+            continue;
+        }
+        cp->calls = task->next;
+        if (!cp->calls)
+            cp->calls_end = &cp->calls;
+        pthread_mutex_unlock(&cp->lock);
+        run_task(m, task, NULL);
+        pthread_mutex_lock(&cp->lock);
+    }
+    pthread_mutex_unlock(&cp->lock);
+    return NULL;
+}
+
+int cp_start(struct ehp_machine *m, unsigned threads)
+{
+    struct cp *cp = &m->cp;
+    pthread_mutex_init(&cp->lock, NULL);
+    pthread_cond_init(&cp->call_ready, NULL);
+    cp->waiting_end = &cp->waiting;
+    cp->tasks_end = &cp->tasks;
+    cp->calls_end = &cp->calls;
+    int status = ace_init(m);
+    if (status != EHP_OK)
+        return status;
+    cp->worker = calloc(threads, sizeof(*cp->worker));
+    if (!cp->worker)
+        return EHP_ERR_NO_MEMORY;
+    for (unsigned i = 0; i < threads; i++) {
+        cp->worker[i] = (struct cp_worker){.machine = m, .index = i};
+        if (pthread_create(&cp->worker[i].thread, NULL, worker_main, &cp->worker[i]) != 0)
+            return EHP_ERR_OUT_OF_RESOURCES;
+        cp->workers++;
+    }
+    if (pthread_create(&cp->caller, NULL, caller_main, m) != 0)
+        return EHP_ERR_OUT_OF_RESOURCES;
+    cp->caller_started = true;
+    return EHP_OK;
+}
+
+void cp_stop(struct ehp_machine *m)
+{
+    struct cp *cp = &m->cp;
+    pthread_mutex_lock(&cp->lock);
+    cp->quit = true;
+    for (struct cp_dispatch *d = cp->active; d; d = d->next)
+        d->aborted = true; /* kernels that would never end */
+    pthread_cond_broadcast(&cp->call_ready);
+    pthread_mutex_unlock(&cp->lock);
+    wake_all(cp);
+    for (unsigned i = 0; i < cp->workers; i++)
+        pthread_join(cp->worker[i].thread, NULL);
+    if (cp->caller_started)
+        pthread_join(cp->caller, NULL);
+    for (struct workgroup *wg = cp->waiting, *next; wg; wg = next) {
+        next = wg->next;
+        workgroup_free(wg);
+    }
+    for (struct cp_dispatch *d = cp->active, *next; d; d = next) {
+        next = d->next;
+        cp_dispatch_free(d);
+    }
+    for (struct cp_task *t = cp->tasks, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
+    for (struct cp_task *t = cp->calls, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
+    free(cp->worker);
+    ace_destroy(m);
+    pthread_cond_destroy(&cp->call_ready);
+    pthread_mutex_destroy(&cp->lock);
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/* Translation of functions, and finding code by address; see code.h. */
+#include "exec/code.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/fault.h"
+#include "isa/isa.h"
+
+/* ---- handlers that belong to translation itself ---- */
+
+static const struct xinst *x_continue(struct wave *w, const struct xinst *in)
+{
+    return exec_code_at(w, in, in->pc); /* ran off the end of a function: into what follows it */
+}
+
+static const struct xinst *x_illegal(struct wave *w, const struct xinst *in)
+{
+    wave_fault(w, in, EHP_FAULT_ILLEGAL_INSTRUCTION, 0, false, UINT_MAX);
+}
+
+static const struct xinst *x_unimplemented(struct wave *w, const struct xinst *in)
+{
+    wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, false, UINT_MAX);
+}
+
+/* ---- one instruction ---- */
+
+static bool type_is_16bit(unsigned type)
+{
+    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 || type == ISA_T_B16;
+}
+
+static bool type_is_float(unsigned type)
+{
+    return type == ISA_T_F16 || type == ISA_T_F32 || type == ISA_T_F64 || type == ISA_T_BF16 ||
+           type == ISA_T_PKF32 || type == ISA_T_PKF16;
+}
+
+/* Of gfx9's 16-bit instructions only these keep the destination's other half. */
+static bool keeps_high_half(unsigned op)
+{
+    return op == ISA_OP_v_mad_f16 || op == ISA_OP_v_mad_u16 || op == ISA_OP_v_mad_i16 || op == ISA_OP_v_fma_f16 ||
+           op == ISA_OP_v_div_fixup_f16;
+}
+
+static unsigned class_of(const struct isa_inst *inst)
+{
+    switch (inst->format) {
+    case ISA_SOPP:
+    case ISA_SOPK:
+    case ISA_SOP1:
+    case ISA_SOP2:
+    case ISA_SOPC:
+        switch (inst->op) {
+        case ISA_OP_s_branch:
+        case ISA_OP_s_cbranch_scc0:
+        case ISA_OP_s_cbranch_scc1:
+        case ISA_OP_s_cbranch_vccz:
+        case ISA_OP_s_cbranch_vccnz:
+        case ISA_OP_s_cbranch_execz:
+        case ISA_OP_s_cbranch_execnz:
+        case ISA_OP_s_setpc_b64:
+        case ISA_OP_s_swappc_b64:
+        case ISA_OP_s_call_b64:
+            return XC_BRANCH;
+        default:
+            return inst->format == ISA_SOPP ? XC_OTHER : XC_SALU;
+        }
+    case ISA_SMEM:
+        return XC_SMEM;
+    case ISA_DS:
+        return XC_LDS;
+    case ISA_SCRATCH:
+        return XC_FLAT_SCRATCH;
+    case ISA_FLAT:
+    case ISA_GLOBAL:
+    case ISA_MUBUF:
+    case ISA_MTBUF:
+        return XC_VMEM;
+    case ISA_VOP3PMAI:
+        return XC_MFMA;
+    default:
+        return XC_VALU;
+    }
+}
+
+static int16_t row_of(const struct isa_operand *o)
+{
+    return (int16_t)(o->kind == ISA_AGPR ? WAVE_ACC + o->reg : o->reg);
+}
+
+static void translate_source(const struct isa_inst *inst, struct xinst *x, int i)
+{
+    const struct isa_operand *o = &inst->src[i];
+    static const int16_t temp[3] = {TEMP_SRC0, TEMP_SRC1, TEMP_SRC2};
+    x->rows[i] = o->dwords;
+    x->s[i] = temp[i];
+    x->reg[i] = o->reg;
+    x->ss[i] = XSRC_CONST;
+    switch (o->kind) {
+    case ISA_VGPR:
+    case ISA_AGPR:
+        x->reg[i] = (uint16_t)row_of(o);
+        x->s[i] = row_of(o);
+        x->prep[i] = XPREP_PLAIN;
+        break;
+    case ISA_SGPR:
+        x->prep[i] = XPREP_SGPR;
+        x->ss[i] = (uint8_t)o->reg;
+        break;
+    case ISA_CONST:
+        x->prep[i] = XPREP_CONST;
+        x->literal[i] = o->value;
+        break;
+    case ISA_SPECIAL:
+        x->prep[i] = XPREP_SLOW;
+        x->ss[i] = XSRC_SPECIAL;
+        break;
+    default:
+        x->rows[i] = 0;
+        break;
+    }
+}
+
+static bool is_vop3p(const struct isa_inst *inst)
+{
+    return inst->format == ISA_VOP3P || inst->format == ISA_VOP3PMAI;
+}
+
+/* VALU modifiers: what exec_prepare() and exec_finish() have to do.  VOP3P's handlers look at theirs themselves. */
+static void translate_modifiers(const struct isa_inst *inst, struct xinst *x)
+{
+    for (int i = 0; i < 3; i++) {
+        bool modified = (inst->neg >> i & 1) || (inst->abs >> i & 1) ||
+                        ((inst->op_sel >> i & 1) && type_is_16bit(inst->src[i].type)) ||
+                        (inst->sdwa && i < 2) || (inst->dpp && i == 0);
+        if (inst->src[i].kind == ISA_NONE)
+            continue;
+        if (modified && !is_vop3p(inst)) {
+            static const int16_t temp[3] = {TEMP_SRC0, TEMP_SRC1, TEMP_SRC2};
+            x->s[i] = temp[i];
+            x->prep[i] = XPREP_SLOW;
+        }
+        if (x->prep[i] != XPREP_PLAIN)
+            x->any_prep = true;
+    }
+    if (is_vop3p(inst))
+        return;
+    x->keep_high = keeps_high_half(inst->op);
+    bool float_result = type_is_float(inst->dst.type);
+    x->post = (inst->omod && float_result) || (inst->clamp && float_result) || inst->dpp ||
+              (inst->sdwa && inst->dst.kind == ISA_VGPR &&
+               (inst->dst_sel != ISA_DWORD || inst->dst_unused != ISA_UNUSED_PAD)) ||
+              ((inst->op_sel & 8) && type_is_16bit(inst->dst.type)) || x->keep_high;
+    if (inst->dpp)
+        x->any_prep = true;
+}
+
+static bool is_relative_branch(const struct isa_inst *inst)
+{
+    return inst->op == ISA_OP_s_call_b64 ||
+           (inst->format == ISA_SOPP && class_of(inst) == XC_BRANCH) || inst->op == ISA_OP_s_cbranch_cdbgsys ||
+           inst->op == ISA_OP_s_cbranch_cdbguser || inst->op == ISA_OP_s_cbranch_cdbgsys_or_user ||
+           inst->op == ISA_OP_s_cbranch_cdbgsys_and_user;
+}
+
+static exec_fn *find_handler(unsigned level, const struct isa_inst *inst, struct xinst *x)
+{
+    static sem_lookup_fn *const families[][5] = {
+        {sem_valu_v2, sem_packed_v2, sem_matrix_v2, sem_lds_v2, sem_vmem_v2},
+        {sem_valu_v3, sem_packed_v3, sem_matrix_v3, sem_lds_v3, sem_vmem_v3},
+        {sem_valu_v4, sem_packed_v4, sem_matrix_v4, sem_lds_v4, sem_vmem_v4},
+    };
+    sem_lookup_fn *const *family = families[level - 2];
+    switch (inst->format) {
+    case ISA_SOP1:
+    case ISA_SOP2:
+    case ISA_SOPC:
+    case ISA_SOPK:
+    case ISA_SOPP:
+        return sem_salu(inst, x);
+    case ISA_SMEM:
+        return sem_smem(inst, x);
+    case ISA_VOP3P:
+        return family[1](inst, x);
+    case ISA_VOP3PMAI:
+        return family[2](inst, x);
+    case ISA_DS:
+        return family[3](inst, x);
+    case ISA_FLAT:
+    case ISA_GLOBAL:
+    case ISA_SCRATCH:
+    case ISA_MUBUF:
+    case ISA_MTBUF:
+        return family[4](inst, x);
+    default:
+        return family[0](inst, x);
+    }
+}
+
+static void translate(unsigned level, const struct isa_inst *inst, struct xinst *x, uint64_t pc)
+{
+    *x = (struct xinst){.isa = inst, .pc = pc, .size = inst->size, .cls = (uint8_t)class_of(inst)};
+    x->drows = inst->dst.dwords;
+    if (inst->dst.kind == ISA_VGPR || inst->dst.kind == ISA_AGPR)
+        x->d = row_of(&inst->dst);
+    else if (inst->dst.kind == ISA_SGPR)
+        x->sd = (uint8_t)inst->dst.reg;
+    if (inst->sdst.kind == ISA_SGPR)
+        x->sd = (uint8_t)inst->sdst.reg;
+    for (int i = 0; i < 3; i++)
+        translate_source(inst, x, i);
+    switch (inst->format) {
+    case ISA_SOPP:
+        x->literal[1] = (uint64_t)(int64_t)inst->simm16;
+        break;
+    case ISA_SOPK: /* the register may be a source (compares, setreg) or the destination */
+        x->literal[1] = (uint64_t)(int64_t)inst->simm16;
+        if (inst->dst.kind != ISA_SGPR && inst->src[0].kind == ISA_SGPR)
+            x->sd = (uint8_t)inst->src[0].reg;
+        break;
+    case ISA_VOP1:
+    case ISA_VOP2:
+    case ISA_VOPC:
+    case ISA_VOP3:
+    case ISA_VOP3P:
+    case ISA_VOP3PMAI:
+        translate_modifiers(inst, x);
+        break;
+    default:
+        break;
+    }
+    if (inst->op == ISA_OP_s_set_gpr_idx_on) /* the operand select is an immediate in the second source's field */
+        x->literal[1] = inst->src[1].kind == ISA_CONST ? inst->src[1].value : inst->src[1].reg;
+    if (is_relative_branch(inst))
+        x->literal[0] = pc + inst->size + (uint64_t)((int64_t)inst->simm16 * 4);
+    exec_fn *fn = find_handler(level, inst, x);
+    x->fn = fn ? fn : x_unimplemented;
+}
+
+/* ---- one function ---- */
+
+static void block_free(struct exec_block *block)
+{
+    if (block) {
+        free(block->x);
+        free(block->isa);
+        free(block->index);
+        free(block);
+    }
+}
+
+/* The illegal instruction's record: it has no decoded form, but prints as its dword. */
+static const struct isa_inst invalid_inst = {.size = 4};
+
+static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t end)
+{
+    size_t dwords = (size_t)(end - start) / 4;
+    const uint32_t *words = (const uint32_t *)(uintptr_t)start;
+    struct exec_block *block = calloc(1, sizeof(*block));
+    if (!block)
+        return NULL;
+    block->start = start;
+    block->end = end;
+    block->index = malloc((dwords + 1) * sizeof(*block->index));
+    block->isa = malloc((dwords ? dwords : 1) * sizeof(*block->isa));
+    if (!block->index || !block->isa) {
+        block_free(block);
+        return NULL;
+    }
+    memset(block->index, 0xff, (dwords + 1) * sizeof(*block->index));
+    size_t n = 0;
+    for (size_t at = 0; at < dwords;) {
+        struct isa_inst *inst = &block->isa[n];
+        if (!isa_decode(words + at, dwords - at, inst))
+            *inst = invalid_inst;
+        block->index[at] = (uint32_t)n++;
+        at += inst->size / 4u;
+    }
+    block->count = n;
+    struct isa_inst *fitted = realloc(block->isa, (n ? n : 1) * sizeof(*block->isa));
+    if (fitted)
+        block->isa = fitted;
+    size_t bytes = (n + 1) * sizeof(struct xinst);
+    block->x = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+    if (!block->x) {
+        block_free(block);
+        return NULL;
+    }
+    for (size_t at = 0; at < dwords; at++) {
+        size_t i = block->index[at];
+        if (i == UINT32_MAX)
+            continue;
+        struct xinst *x = &block->x[i];
+        if (block->isa[i].op == ISA_OP_INVALID) {
+            *x = (struct xinst){.fn = x_illegal, .isa = &block->isa[i], .pc = start + at * 4, .size = 4, .cls = XC_OTHER};
+            continue;
+        }
+        translate(level, &block->isa[i], x, start + at * 4);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (block->isa[i].op != ISA_OP_INVALID && is_relative_branch(&block->isa[i])) {
+            uint64_t target = block->x[i].literal[0];
+            if (target >= start && target < end && block->index[(target - start) / 4] != UINT32_MAX)
+                block->x[i].target = &block->x[block->index[(target - start) / 4]];
+        }
+    block->x[n] = (struct xinst){.fn = x_continue, .pc = end, .cls = XC_OTHER};
+    return block;
+}
+
+/* ---- finding ---- */
+
+void exec_code_init(struct exec_code *code, exec_bounds_fn *bounds, void *context)
+{
+    *code = (struct exec_code){.bounds = bounds, .context = context, .generation = 1};
+    pthread_rwlock_init(&code->lock, NULL);
+    __builtin_cpu_init();
+    code->level = 2;
+    if (__builtin_cpu_supports("x86-64-v3"))
+        code->level = 3;
+    if (__builtin_cpu_supports("x86-64-v4"))
+        code->level = 4;
+}
+
+void exec_code_destroy(struct exec_code *code)
+{
+    for (size_t i = 0; i < code->count; i++)
+        block_free(code->blocks[i]);
+    free(code->blocks);
+    pthread_rwlock_destroy(&code->lock);
+}
+
+/* Index of the first block that ends after pc. */
+static size_t block_position(const struct exec_code *code, uint64_t pc)
+{
+    size_t low = 0, high = code->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (code->blocks[middle]->end <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct xinst *block_at(const struct exec_block *block, uint64_t pc)
+{
+    if (pc & 3)
+        return NULL;
+    uint32_t i = block->index[(pc - block->start) / 4];
+    return i == UINT32_MAX ? NULL : &block->x[i];
+}
+
+void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end)
+{
+    pthread_rwlock_wrlock(&code->lock);
+    size_t kept = 0;
+    for (size_t i = 0; i < code->count; i++) {
+        struct exec_block *block = code->blocks[i];
+        if (block->start < end && block->end > start)
+            block_free(block);
+        else
+            code->blocks[kept++] = block;
+    }
+    code->count = kept;
+    code->generation++;
+    pthread_rwlock_unlock(&code->lock);
+}
+
+static const struct xinst *find_translated(struct exec_code *code, uint64_t pc, bool *found)
+{
+    size_t i = block_position(code, pc);
+    *found = i < code->count && code->blocks[i]->start <= pc;
+    return *found ? block_at(code->blocks[i], pc) : NULL;
+}
+
+/* Called with the lock held for writing. */
+static bool insert_block(struct exec_code *code, struct exec_block *block)
+{
+    if (code->count == code->capacity) {
+        size_t capacity = code->capacity ? code->capacity * 2 : 64;
+        struct exec_block **blocks = realloc(code->blocks, capacity * sizeof(struct exec_block *));
+        if (!blocks)
+            return false;
+        code->blocks = blocks;
+        code->capacity = capacity;
+    }
+    size_t i = block_position(code, block->start);
+    memmove(&code->blocks[i + 1], &code->blocks[i], (code->count - i) * sizeof(struct exec_block *));
+    code->blocks[i] = block;
+    code->count++;
+    return true;
+}
+
+const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cache *cache, uint64_t pc)
+{
+    unsigned generation = code->generation;
+    if (cache->generation != generation) {
+        memset(cache, 0, sizeof(*cache));
+        cache->generation = generation;
+    }
+    size_t slot = pc >> 2 & 255;
+    if (cache->slot[slot].x && cache->slot[slot].pc == pc)
+        return cache->slot[slot].x;
+
+    bool found;
+    pthread_rwlock_rdlock(&code->lock);
+    const struct xinst *x = find_translated(code, pc, &found);
+    pthread_rwlock_unlock(&code->lock);
+    if (!found) {
+        uint64_t start, end;
+        if (!code->bounds(code->context, pc, &start, &end))
+            return NULL;
+        pthread_rwlock_wrlock(&code->lock);
+        x = find_translated(code, pc, &found); /* somebody may have been faster */
+        if (!found) {
+            struct exec_block *block = block_make(code->level, start, end);
+            if (block && insert_block(code, block))
+                x = block_at(block, pc);
+            else
+                block_free(block);
+        }
+        pthread_rwlock_unlock(&code->lock);
+    }
+    if (x) {
+        cache->slot[slot].pc = pc;
+        cache->slot[slot].x = x;
+    }
+    return x;
+}
+
+const struct xinst *exec_code_at(struct wave *w, const struct xinst *in, uint64_t pc)
+{
+    const struct xinst *x = exec_code_find(w->guard->code, w->guard->cache, pc);
+    if (!x)
+        wave_fault(w, in, EHP_FAULT_MEMORY, pc, false, UINT_MAX);
+    return x;
+}

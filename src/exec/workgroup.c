@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting and running workgroups; see workgroup.h. */
+#include "exec/workgroup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "exec/fault.h"
+
+/* Taken branches before a wave gives way to the next of its workgroup; doubled with every run, up to 64 times. */
+enum { WAVE_BUDGET = 512 };
+
+/*
+ * Rows from one wave to the next.  The five extra rows keep equal registers of
+ * different waves out of the same sets of the host's L1 cache.
+ */
+enum { WAVE_STRIDE = WAVE_TEMPS + WAVE_ROWS + 5 };
+
+static uint32_t packed_id(const uint32_t items[3], uint32_t flat, unsigned dims)
+{
+    uint32_t x = flat % items[0], y = flat / items[0] % items[1], z = flat / items[0] / items[1];
+    return dims == 1 ? x : dims == 2 ? x | y << 10 : x | y << 10 | z << 20;
+}
+
+bool launch_make_ids(struct exec_launch *launch)
+{
+    launch->v0 = aligned_alloc(64, launch->waves * sizeof(wave_row));
+    if (!launch->v0)
+        return false;
+    for (unsigned i = 0; i < launch->waves; i++)
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+            launch->v0[i][lane] = packed_id(launch->items, i * WAVE_LANES + lane, launch->id_dims);
+    return true;
+}
+
+void workgroup_free(struct workgroup *wg)
+{
+    if (!wg)
+        return;
+    if (wg->rows)
+        munmap(wg->rows, (size_t)wg->capacity_waves * WAVE_STRIDE * sizeof(wave_row));
+    for (unsigned i = 0; i < WORKGROUP_MAX_WAVES; i++)
+        free(wg->scratch[i]);
+    free(wg->lds);
+    free(wg);
+}
+
+static bool reserve(struct workgroup *wg, const struct exec_launch *launch)
+{
+    if (wg->capacity_waves < launch->waves) {
+        if (wg->rows)
+            munmap(wg->rows, (size_t)wg->capacity_waves * WAVE_STRIDE * sizeof(wave_row));
+        wg->capacity_waves = 0;
+        void *rows = mmap(NULL, (size_t)launch->waves * WAVE_STRIDE * sizeof(wave_row), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        wg->rows = rows == MAP_FAILED ? NULL : rows;
+        if (!wg->rows)
+            return false;
+        wg->capacity_waves = launch->waves;
+    }
+    if (wg->capacity_lds < launch->lds_bytes || !wg->lds) {
+        free(wg->lds);
+        wg->capacity_lds = 0;
+        /* A little more than asked: whole-row copies at the end stay inside. */
+        wg->lds = aligned_alloc(64, ((size_t)launch->lds_bytes + 512 + 63) & ~(size_t)63);
+        if (!wg->lds)
+            return false;
+        wg->capacity_lds = launch->lds_bytes;
+    }
+    if (wg->capacity_scratch < launch->scratch_bytes) {
+        for (unsigned i = 0; i < WORKGROUP_MAX_WAVES; i++) {
+            free(wg->scratch[i]);
+            wg->scratch[i] = NULL;
+        }
+        wg->capacity_scratch = launch->scratch_bytes;
+    }
+    if (launch->scratch_bytes)
+        for (unsigned i = 0; i < launch->waves; i++)
+            if (!wg->scratch[i]) {
+                wg->scratch[i] = aligned_alloc(64, (size_t)wg->capacity_scratch * WAVE_LANES);
+                if (!wg->scratch[i])
+                    return false;
+            }
+    return true;
+}
+
+static void start_wave(struct workgroup *wg, const struct exec_launch *launch, unsigned i, const uint32_t items[3])
+{
+    struct wave *w = &wg->wave[i];
+    uint32_t total = items[0] * items[1] * items[2], first = i * WAVE_LANES;
+    uint32_t here = total - first < WAVE_LANES ? total - first : WAVE_LANES;
+    w->v = (wave_row *)wg->rows + (size_t)i * WAVE_STRIDE + WAVE_TEMPS;
+    w->vgprs = launch->vgprs;
+    w->agprs = launch->agprs;
+    memcpy(w->s, launch->sgprs, sizeof(launch->sgprs));
+    memset(w->s + 104, 0, sizeof(w->s) - 104 * sizeof(uint32_t));
+    for (int d = 0; d < 3; d++)
+        if (launch->id_sgpr[d] >= 0)
+            w->s[launch->id_sgpr[d]] = wg->id[d];
+    if (launch->info_sgpr >= 0)
+        w->s[launch->info_sgpr] = wg->waves | (uint32_t)(i == 0) << 31;
+    w->exec = here == WAVE_LANES ? UINT64_MAX : (UINT64_C(1) << here) - 1;
+    if (items[0] == launch->items[0] && items[1] == launch->items[1])
+        memcpy(w->v[0], launch->v0[i], sizeof(wave_row));
+    else
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+            w->v[0][lane] = packed_id(items, first + lane, launch->id_dims);
+    w->scc = false;
+    wave_set_mode(w, launch->mode);
+    w->trapsts = 0;
+    w->status = 0;
+    w->gpr_idx_mode = 0;
+    w->gpr_alloc = launch->vgprs << 8;
+    w->lds_alloc = launch->lds_bytes / 4 << 12;
+    w->next = launch->entry;
+    w->state = WAVE_RUNNING;
+    w->slept = false;
+    w->lds = wg->lds;
+    w->lds_bytes = launch->lds_bytes;
+    w->scratch = wg->scratch[i];
+    w->scratch_bytes = launch->scratch_bytes;
+    w->wg = wg;
+    w->index = i;
+    w->stats = NULL;
+}
+
+struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch *launch, uint64_t linear)
+{
+    if (!wg) {
+        size_t bytes = (sizeof(*wg) + 63) & ~(size_t)63;
+        wg = aligned_alloc(64, bytes);
+        if (!wg)
+            return NULL;
+        memset(wg, 0, bytes);
+    }
+    if (!reserve(wg, launch)) {
+        workgroup_free(wg);
+        return NULL;
+    }
+    wg->launch = launch;
+    wg->linear = linear;
+    wg->id[0] = (uint32_t)(linear % launch->groups[0]);
+    wg->id[1] = (uint32_t)(linear / launch->groups[0] % launch->groups[1]);
+    wg->id[2] = (uint32_t)(linear / launch->groups[0] / launch->groups[1]);
+    uint32_t items[3]; /* a workgroup at the grid's edge may be partial */
+    for (int d = 0; d < 3; d++) {
+        uint32_t left = launch->grid[d] - wg->id[d] * launch->items[d];
+        items[d] = left < launch->items[d] ? left : launch->items[d];
+    }
+    wg->waves = (items[0] * items[1] * items[2] + WAVE_LANES - 1) / WAVE_LANES;
+    wg->live = wg->waves;
+    memset(wg->lds, 0, launch->lds_bytes);
+    memset(&wg->stats, 0, sizeof(wg->stats));
+    wg->runs = 0;
+    for (unsigned i = 0; i < wg->waves; i++)
+        start_wave(wg, launch, i, items);
+    return wg;
+}
+
+/* ---- running ---- */
+
+static void run_wave(struct wave *w)
+{
+    const struct xinst *in = w->next;
+    do
+        in = in->fn(w, in);
+    while (in);
+}
+
+static void run_wave_counting(struct wave *w)
+{
+    const struct xinst *in = w->next;
+    struct wave_stats *stats = w->stats;
+    do {
+        stats->count[in->cls]++;
+        if (in->cls == XC_VALU)
+            stats->lanes_valu += (uint64_t)__builtin_popcountll(w->exec);
+        in = in->fn(w, in);
+    } while (in);
+}
+
+/* All live waves wait at the barrier: lets them go. */
+static void release_barrier(struct workgroup *wg)
+{
+    for (unsigned i = 0; i < wg->waves; i++)
+        if (wg->wave[i].state == WAVE_BARRIER)
+            wg->wave[i].state = WAVE_RUNNING;
+}
+
+enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *guard, const _Atomic bool *stop,
+                                    bool count)
+{
+    unsigned growth = wg->runs < 6 ? wg->runs : 6, slices = 1u << growth;
+    wg->runs++;
+    guard->armed = true;
+    guard->in = NULL;
+    if (sigsetjmp(guard->env, 0)) {
+        guard->armed = false;
+        guard->in = NULL;
+        guard->wave->state = WAVE_FAULT;
+        return WORKGROUP_FAULT;
+    }
+    for (unsigned round = 0;; round++) {
+        unsigned waiting = 0;
+        bool progress = false; /* somebody reached a barrier or ended, or ran without giving up */
+        for (unsigned i = 0; i < wg->waves; i++) {
+            struct wave *w = &wg->wave[i];
+            if (w->state == WAVE_DONE)
+                continue;
+            if (w->state == WAVE_BARRIER) {
+                waiting++;
+                continue;
+            }
+            w->state = WAVE_RUNNING;
+            w->budget = WAVE_BUDGET << growth;
+            w->slept = false;
+            w->guard = guard;
+            w->stats = count ? &wg->stats : NULL;
+            guard->wave = w;
+            if (count)
+                run_wave_counting(w);
+            else
+                run_wave(w);
+            if (w->state == WAVE_DONE) {
+                wg->live--;
+                progress = true;
+            } else if (w->state == WAVE_BARRIER) {
+                waiting++;
+                progress = true;
+            } else if (!w->slept) {
+                progress = true;
+            }
+        }
+        if (wg->live == 0) {
+            guard->armed = false;
+            return WORKGROUP_DONE;
+        }
+        if (waiting == wg->live)
+            release_barrier(wg);
+        else if (round >= slices || !progress || atomic_load_explicit(stop, memory_order_relaxed)) {
+            guard->armed = false;
+            return WORKGROUP_WAITING;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A workgroup in execution: its waves, LDS and scratch, run on one host thread
+ * at a time.  It runs until it is done, faults, or has nothing to do but wait
+ * for somebody outside (it spins or sleeps); then it can be set aside and
+ * continued later, on any thread.
+ */
+#ifndef EHP_EXEC_WORKGROUP_H
+#define EHP_EXEC_WORKGROUP_H
+
+#include <stdatomic.h>
+
+#include "exec/wave.h"
+
+enum { WORKGROUP_MAX_WAVES = 16 };
+
+/* What all workgroups of a dispatch have in common. */
+struct exec_launch {
+    const struct xinst *entry;
+    uint32_t sgprs[104];    /* initial values; workgroup ids go to the places below */
+    int id_sgpr[3];         /* -1: not wanted */
+    int info_sgpr;
+    uint32_t mode;
+    unsigned vgprs, agprs;
+    uint32_t lds_bytes, scratch_bytes;
+    uint32_t items[3];      /* of a full workgroup */
+    uint32_t grid[3];       /* work-items */
+    uint32_t groups[3];
+    unsigned id_dims;       /* how many of the work-item ids v0 holds: 1, 2, 3 */
+    unsigned waves;         /* of a full workgroup */
+    wave_row *v0;           /* for each wave of a full workgroup: its packed work-item ids */
+};
+
+enum workgroup_result { WORKGROUP_DONE, WORKGROUP_WAITING, WORKGROUP_FAULT };
+
+struct workgroup {
+    struct workgroup *next;        /* for whoever keeps it */
+    void *owner;                   /* the dispatch */
+    const struct exec_launch *launch;
+    uint64_t linear;               /* x + y * groups_x + z * groups_x * groups_y */
+    uint32_t id[3];
+    unsigned waves, live;
+    struct wave wave[WORKGROUP_MAX_WAVES];
+    uint32_t sequence;             /* of its placement; see cp/ace.h */
+    unsigned xcc, cu;              /* where it runs */
+    uint8_t simd[WORKGROUP_MAX_WAVES];
+    struct wave_stats stats;
+    unsigned runs;                 /* times it was given a thread: later runs are longer */
+
+    /* Capacity. */
+    unsigned capacity_waves;
+    uint32_t capacity_lds, capacity_scratch;
+    void *rows;                    /* the register file: mapped, touched only where used */
+    uint8_t *lds;
+    uint8_t *scratch[WORKGROUP_MAX_WAVES];
+};
+
+/* Prepares `wg` (NULL: allocates one) for workgroup `linear` of a launch; NULL when memory is short. */
+struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch *launch, uint64_t linear);
+void workgroup_free(struct workgroup *wg);
+
+/*
+ * Runs for a while: short at first, so that workgroups that spin until others
+ * have started do not hold those up, then longer and longer.  `stop` ends it
+ * early (the dispatch was aborted).
+ */
+enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *guard, const _Atomic bool *stop,
+                                    bool count);
+
+/* Builds launch->v0; false when memory is short. */
+bool launch_make_ids(struct exec_launch *launch);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the HSA layer: what queues and signals offer to the command
+ * processor.  Programs use include/ehp/ehp.h and include/ehp/aql.h.
+ */
+#ifndef EHP_HSA_HSA_H
+#define EHP_HSA_HSA_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "ehp/aql.h"
+
+/* ehp_signal_block.kind, as amd_signal_kind_t. */
+enum { SIGNAL_KIND_USER = 1, SIGNAL_KIND_DOORBELL = -1 };
+
+struct ehp_machine;
+
+void futex_wait(const _Atomic uint32_t *address, uint32_t value, uint64_t timeout_ns);
+void futex_wake(const _Atomic uint32_t *address, unsigned count);
+
+/* Wakes those who wait on a signal whose value has changed. */
+void signal_wake(struct ehp_signal_block *s);
+
+/* A wave has sent an interrupt with this event id in M0. */
+void signal_interrupt(struct ehp_machine *m, uint32_t event_id);
+
+#endif

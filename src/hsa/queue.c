@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * User-mode queues: creation, and the writer's side of the ring.  The reader's
+ * side is cp/packet.c.
+ *
+ * Source: HSA Platform System Architecture 1.2, 2.9.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exec/aperture.h"
+#include "hsa/hsa.h"
+#include "soc/machine.h"
+
+int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int priority, struct ehp_queue_block **out)
+{
+    if (agent >= m->agents)
+        return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
+    if (packets < 2 || (packets & (packets - 1)))
+        return machine_error(m, EHP_ERR_INVALID, "a queue of %u packets: the size must be a power of two", packets);
+    struct cp_queue *q = aligned_alloc(256, (sizeof(*q) + 255) & ~(size_t)255);
+    union ehp_packet *ring = aligned_alloc(4096, ((size_t)packets * sizeof(*ring) + 4095) & ~(size_t)4095);
+    ehp_signal doorbell = {0};
+    if (!q || !ring || ehp_signal_create(m, -1, &doorbell) != EHP_OK) {
+        free(q);
+        free(ring);
+        return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue of %u packets", packets);
+    }
+    memset(q, 0, sizeof(*q));
+    for (uint32_t i = 0; i < packets; i++)
+        ring[i].header = EHP_PACKET_INVALID;
+    q->machine = m;
+    q->agent = agent;
+    q->priority = (unsigned)(priority < 0 ? 0 : priority > 2 ? 2 : priority);
+    q->doorbell = (struct ehp_signal_block *)(uintptr_t)doorbell.handle;
+    q->doorbell->kind = SIGNAL_KIND_DOORBELL;
+    q->doorbell->queue_ptr = (uint64_t)(uintptr_t)q;
+    q->block.hsa = (struct ehp_hsa_queue){.type = 0, .features = 3, .base_address = ring,
+                                          .doorbell_signal = doorbell, .size = packets};
+    q->block.group_segment_aperture_base_hi = (uint32_t)(APERTURE_SHARED_BASE >> 32);
+    q->block.private_segment_aperture_base_hi = (uint32_t)(APERTURE_PRIVATE_BASE >> 32);
+    q->block.read_dispatch_id_field_base_byte_offset = (uint32_t)offsetof(struct ehp_queue_block, read_dispatch_id);
+    pthread_mutex_lock(&m->cp.lock);
+    q->block.hsa.id = m->cp.queues ? ((struct cp_queue *)m->cp.queues)->block.hsa.id + 1 : 1;
+    q->next = m->cp.queues;
+    m->cp.queues = q;
+    pthread_mutex_unlock(&m->cp.lock);
+    *out = &q->block;
+    return EHP_OK;
+}
+
+/* Lets packets that have started finish; those that have not are dropped, as when a process destroys its queue. */
+void ehp_queue_destroy(struct ehp_queue_block *block)
+{
+    if (!block)
+        return;
+    struct cp_queue *q = (struct cp_queue *)block;
+    struct ehp_machine *m = q->machine;
+    pthread_mutex_lock(&m->cp.lock);
+    q->destroyed = true;
+    if (q->blocked) {
+        q->blocked = false;
+        m->cp.blocked_count--;
+    }
+    while (q->in_flight) {
+        pthread_mutex_unlock(&m->cp.lock);
+        struct timespec pause = {.tv_nsec = 50000};
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&m->cp.lock);
+    }
+    for (struct cp_queue **at = &m->cp.queues; *at; at = &(*at)->next)
+        if (*at == q) {
+            *at = q->next;
+            break;
+        }
+    pthread_mutex_unlock(&m->cp.lock);
+    ehp_signal_destroy(block->hsa.doorbell_signal);
+    free(q->cu_mask);
+    free(block->hsa.base_address);
+    free(q);
+}
+
+uint64_t ehp_queue_reserve(struct ehp_queue_block *q, unsigned packets)
+{
+    uint64_t first = __atomic_fetch_add(&q->write_dispatch_id, packets, __ATOMIC_ACQ_REL);
+    while (first + packets - __atomic_load_n(&q->read_dispatch_id, __ATOMIC_ACQUIRE) > q->hsa.size) {
+        struct timespec pause = {.tv_nsec = 20000};
+        nanosleep(&pause, NULL); /* the ring is full: its reader makes room */
+    }
+    return first;
+}
+
+uint64_t ehp_queue_submit(struct ehp_queue_block *q, const union ehp_packet *packet)
+{
+    uint64_t index = ehp_queue_reserve(q, 1);
+    union ehp_packet *slot = (union ehp_packet *)q->hsa.base_address + (index & (q->hsa.size - 1));
+    memcpy((char *)slot + 4, (const char *)packet + 4, sizeof(*slot) - 4);
+    uint32_t head;
+    memcpy(&head, packet, 4); /* header and setup are published together */
+    __atomic_store_n((uint32_t *)slot, head, __ATOMIC_RELEASE);
+    ehp_signal_store(q->hsa.doorbell_signal, (int64_t)index);
+    return index;
+}
+
+int ehp_queue_cu_mask(struct ehp_queue_block *block, const uint32_t *mask, unsigned bits)
+{
+    struct cp_queue *q = (struct cp_queue *)block;
+    uint32_t *copy = NULL;
+    if (mask) {
+        size_t words = (bits + 31) / 32;
+        copy = malloc(words * sizeof(*copy));
+        if (!copy)
+            return machine_error(q->machine, EHP_ERR_NO_MEMORY, "no memory for a CU mask");
+        memcpy(copy, mask, words * sizeof(*copy));
+    }
+    pthread_mutex_lock(&q->machine->cp.lock);
+    free(q->cu_mask);
+    q->cu_mask = copy;
+    q->cu_mask_bits = mask ? bits : 0;
+    pthread_mutex_unlock(&q->machine->cp.lock);
+    return EHP_OK;
+}
+
+int ehp_queue_fault(struct ehp_queue_block *block, struct ehp_fault *out)
+{
+    struct cp_queue *q = (struct cp_queue *)block;
+    pthread_mutex_lock(&q->machine->cp.lock);
+    bool faulted = q->fault.kind != EHP_FAULT_NONE;
+    if (faulted && out)
+        *out = q->fault;
+    pthread_mutex_unlock(&q->machine->cp.lock);
+    return faulted ? EHP_OK : EHP_ERR_NOT_FOUND;
+}

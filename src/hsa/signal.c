@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signals: 64 bytes of shared memory whose value packets decrement, the host
+ * waits on and kernels may change.  Waiting is a short spin, then a futex on
+ * the value's low half.
+ *
+ * Source: HSA Platform System Architecture 1.2, 2.8.
+ */
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hsa/hsa.h"
+#include "soc/machine.h"
+
+/* Spins before a waiter asks the kernel to be put to sleep: around ten microseconds. */
+enum { SPINS = 600 };
+
+/* A kernel that stores to a signal without an interrupt wakes nobody: look again after this long. */
+#define RECHECK_NS UINT64_C(2000000)
+
+static struct ehp_signal_block *block_of(ehp_signal signal)
+{
+    return (struct ehp_signal_block *)(uintptr_t)signal.handle;
+}
+
+static long futex(const void *address, int operation, uint32_t value, const struct timespec *timeout)
+{
+    return syscall(SYS_futex, address, operation | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
+}
+
+void futex_wait(const _Atomic uint32_t *address, uint32_t value, uint64_t timeout_ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000), .tv_nsec = (long)(timeout_ns % 1000000000)};
+    futex(address, FUTEX_WAIT, value, &t);
+}
+
+void futex_wake(const _Atomic uint32_t *address, unsigned count)
+{
+    futex(address, FUTEX_WAKE, count > INT_MAX ? INT_MAX : count, NULL);
+}
+
+void signal_wake(struct ehp_signal_block *s)
+{
+    if (__atomic_load_n(&s->reserved1, __ATOMIC_SEQ_CST))
+        futex(&s->value, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+/* ---- event ids: how a wave's interrupt names a signal ---- */
+
+static bool register_event(struct ehp_machine *m, struct ehp_signal_block *s)
+{
+    pthread_mutex_lock(&m->event_lock);
+    size_t id = 1;
+    while (id < m->event_count && m->events[id])
+        id++;
+    if (id >= m->event_count) {
+        size_t count = m->event_count ? m->event_count * 2 : 64;
+        struct ehp_signal_block **events = realloc(m->events, count * sizeof(struct ehp_signal_block *));
+        if (!events) {
+            pthread_mutex_unlock(&m->event_lock);
+            return false;
+        }
+        memset(events + m->event_count, 0, (count - m->event_count) * sizeof(struct ehp_signal_block *));
+        if (id == 0)
+            id = 1;
+        m->events = events;
+        m->event_count = count;
+    }
+    m->events[id] = s;
+    s->event_id = (uint32_t)id;
+    pthread_mutex_unlock(&m->event_lock);
+    return true;
+}
+
+void signal_interrupt(struct ehp_machine *m, uint32_t event_id)
+{
+    pthread_mutex_lock(&m->event_lock);
+    struct ehp_signal_block *s = event_id < m->event_count ? m->events[event_id] : NULL;
+    if (s)
+        signal_wake(s);
+    pthread_mutex_unlock(&m->event_lock);
+    if (m->cp.blocked_count)
+        cp_ring(m);
+}
+
+/* ---- the interface ---- */
+
+int ehp_signal_create(ehp_machine *m, int64_t initial, ehp_signal *out)
+{
+    /* The mailbox, which device code writes the event id to, follows the signal. */
+    struct ehp_signal_block *s = aligned_alloc(64, 128);
+    if (!s)
+        return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a signal");
+    memset(s, 0, 128);
+    s->kind = SIGNAL_KIND_USER;
+    s->value = initial;
+    s->owner = (uint64_t)(uintptr_t)m;
+    s->event_mailbox_ptr = (uint64_t)(uintptr_t)(s + 1);
+    if (!register_event(m, s)) {
+        free(s);
+        return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a signal");
+    }
+    out->handle = (uint64_t)(uintptr_t)s;
+    return EHP_OK;
+}
+
+void ehp_signal_destroy(ehp_signal signal)
+{
+    struct ehp_signal_block *s = block_of(signal);
+    if (!s)
+        return;
+    struct ehp_machine *m = (struct ehp_machine *)(uintptr_t)s->owner;
+    pthread_mutex_lock(&m->event_lock);
+    m->events[s->event_id] = NULL;
+    pthread_mutex_unlock(&m->event_lock);
+    free(s);
+}
+
+int64_t ehp_signal_load(ehp_signal signal)
+{
+    return __atomic_load_n(&block_of(signal)->value, __ATOMIC_ACQUIRE);
+}
+
+static void changed(struct ehp_signal_block *s)
+{
+    struct ehp_machine *m = (struct ehp_machine *)(uintptr_t)s->owner;
+    signal_wake(s);
+    if (m && m->cp.blocked_count)
+        cp_ring(m);
+}
+
+void ehp_signal_store(ehp_signal signal, int64_t value)
+{
+    struct ehp_signal_block *s = block_of(signal);
+    __atomic_store_n(&s->value, value, __ATOMIC_SEQ_CST);
+    if (s->kind == SIGNAL_KIND_DOORBELL)
+        cp_ring((struct ehp_machine *)(uintptr_t)s->owner);
+    else
+        changed(s);
+}
+
+int64_t ehp_signal_add(ehp_signal signal, int64_t value)
+{
+    struct ehp_signal_block *s = block_of(signal);
+    int64_t old = __atomic_fetch_add(&s->value, value, __ATOMIC_SEQ_CST);
+    changed(s);
+    return old;
+}
+
+static bool holds(int64_t value, int condition, int64_t wanted)
+{
+    switch (condition) {
+    case EHP_COND_EQ:
+        return value == wanted;
+    case EHP_COND_NE:
+        return value != wanted;
+    case EHP_COND_LT:
+        return value < wanted;
+    default:
+        return value >= wanted;
+    }
+}
+
+int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value, uint64_t timeout_ns)
+{
+    struct ehp_signal_block *s = block_of(signal);
+    int64_t now = __atomic_load_n(&s->value, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < SPINS && !holds(now, condition, value); i++) {
+        __builtin_ia32_pause();
+        now = __atomic_load_n(&s->value, __ATOMIC_ACQUIRE);
+    }
+    if (holds(now, condition, value))
+        return now;
+    uint64_t start = machine_now_ns();
+    __atomic_fetch_add(&s->reserved1, 1, __ATOMIC_SEQ_CST);
+    for (;;) {
+        now = __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);
+        uint64_t spent = machine_now_ns() - start;
+        if (holds(now, condition, value) || (timeout_ns != UINT64_MAX && spent >= timeout_ns))
+            break;
+        uint64_t sleep = timeout_ns == UINT64_MAX || timeout_ns - spent > RECHECK_NS ? RECHECK_NS : timeout_ns - spent;
+        futex_wait((const _Atomic uint32_t *)&s->value, (uint32_t)now, sleep);
+    }
+    __atomic_fetch_sub(&s->reserved1, 1, __ATOMIC_SEQ_CST);
+    return now;
+}

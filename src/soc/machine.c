@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening and closing machines, and the parts of the interface that belong to no room; see machine.h. */
+#include "soc/machine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hsa/code.h"
+#include "hsa/hsa.h"
+
+const char *ehp_version(void)
+{
+    return "0.1.0";
+}
+
+const char *ehp_status_name(int status)
+{
+    switch (status) {
+    case EHP_OK:
+        return "ok";
+    case EHP_ERR_INVALID:
+        return "invalid argument";
+    case EHP_ERR_NO_MEMORY:
+        return "out of memory";
+    case EHP_ERR_NOT_FOUND:
+        return "not found";
+    case EHP_ERR_BAD_CHIP:
+        return "bad chip file";
+    case EHP_ERR_BAD_IMAGE:
+        return "bad code object";
+    case EHP_ERR_WRONG_ISA:
+        return "code object for another processor";
+    case EHP_ERR_UNSUPPORTED:
+        return "not supported";
+    case EHP_ERR_OUT_OF_RESOURCES:
+        return "out of resources";
+    case EHP_ERR_TIMEOUT:
+        return "timeout";
+    case EHP_ERR_FAULT:
+        return "queue inactive after a fault";
+    default:
+        return "unknown status";
+    }
+}
+
+uint64_t machine_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- errors ---- */
+
+enum { ERROR_BYTES = 512 };
+
+int machine_error(struct ehp_machine *m, int status, const char *format, ...)
+{
+    char *text = pthread_getspecific(m->error_key);
+    if (!text) {
+        text = malloc(ERROR_BYTES);
+        if (!text || pthread_setspecific(m->error_key, text) != 0) {
+            free(text);
+            return status;
+        }
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, ERROR_BYTES, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+const char *ehp_error_text(ehp_machine *m)
+{
+    const char *text = pthread_getspecific(m->error_key);
+    return text ? text : "";
+}
+
+/* ---- code ---- */
+
+static void *code_memory(void *context, size_t bytes, size_t align)
+{
+    struct ehp_machine *m = context;
+    int status;
+    return memory_alloc(&m->memory, 0, EHP_MEM_CODE, bytes, align, &status);
+}
+
+static void code_memory_free(void *context, void *base)
+{
+    struct ehp_machine *m = context;
+    memory_free(&m->memory, base);
+}
+
+struct ehp_code *machine_code_containing(struct ehp_machine *m, uint64_t address)
+{
+    for (size_t i = 0; i < m->code_count; i++)
+        if (code_contains(m->codes[i], address))
+            return m->codes[i];
+    return NULL;
+}
+
+/* Where the function around pc begins and ends; exec_bounds_fn. */
+static bool code_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
+{
+    struct ehp_machine *m = context;
+    const char *name;
+    pthread_rwlock_rdlock(&m->codes_lock);
+    struct ehp_code *code = machine_code_containing(m, pc);
+    bool found = code && code_function_at(code, pc, start, end, &name);
+    pthread_rwlock_unlock(&m->codes_lock);
+    return found;
+}
+
+int ehp_code_load(ehp_machine *m, unsigned agent, const void *image, size_t bytes, ehp_code **out)
+{
+    if (agent >= m->agents || !image)
+        return machine_error(m, EHP_ERR_INVALID, "no agent %u, or no image", agent);
+    char error[256] = "";
+    struct code_params params = {
+        .isa = m->chip.text[CHIP_TEXT_chip_isa],
+        .allocator = {.alloc = code_memory, .free = code_memory_free, .context = m},
+        .error = error,
+        .error_bytes = sizeof(error),
+        .owner = m,
+    };
+    struct ehp_code *code;
+    int status = code_load(&params, image, bytes, &code);
+    if (status != EHP_OK)
+        return machine_error(m, status, "%s", error);
+    pthread_rwlock_wrlock(&m->codes_lock);
+    if (m->code_count == m->code_capacity) {
+        size_t capacity = m->code_capacity ? m->code_capacity * 2 : 16;
+        struct ehp_code **codes = realloc(m->codes, capacity * sizeof(struct ehp_code *));
+        if (!codes) {
+            pthread_rwlock_unlock(&m->codes_lock);
+            code_unload(code);
+            return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a code object");
+        }
+        m->codes = codes;
+        m->code_capacity = capacity;
+    }
+    m->codes[m->code_count++] = code;
+    pthread_rwlock_unlock(&m->codes_lock);
+    *out = code;
+    return EHP_OK;
+}
+
+void ehp_code_unload(ehp_code *code)
+{
+    if (!code)
+        return;
+    struct ehp_machine *m = code_owner(code);
+    uint64_t start, end;
+    code_range(code, &start, &end);
+    pthread_rwlock_wrlock(&m->codes_lock);
+    for (size_t i = 0; i < m->code_count; i++)
+        if (m->codes[i] == code) {
+            m->codes[i] = m->codes[--m->code_count];
+            break;
+        }
+    pthread_rwlock_unlock(&m->codes_lock);
+    exec_code_drop(&m->code, start, end);
+    code_unload(code);
+}
+
+/* ---- what waves ask of the machine ---- */
+
+static struct ehp_machine *machine_of(const struct wave *w)
+{
+    const struct cp_dispatch *d = w->wg->owner;
+    return d->machine;
+}
+
+void wave_interrupt(struct wave *w)
+{
+    signal_interrupt(machine_of(w), w->m0 & 0xffffff);
+}
+
+uint64_t wave_clock(const struct wave *w)
+{
+    return (uint64_t)((double)machine_now_ns() * 1e-9 * machine_of(w)->clock_hz);
+}
+
+uint64_t wave_realtime(const struct wave *w)
+{
+    return ehp_timestamp(machine_of(w));
+}
+
+uint64_t ehp_timestamp(ehp_machine *m)
+{
+    return machine_now_ns() * chip_get(&m->chip, CHIP_chip_timestamp_clock) / 1000;
+}
+
+/* ---- open and close ---- */
+
+static int choose_partition(struct ehp_machine *m, struct ehp_options *options)
+{
+    const char *wanted = options->partition && *options->partition ? options->partition : m->chip.partition[0].name;
+    char known[64] = "";
+    for (unsigned i = 0; i < m->chip.partitions; i++) {
+        if (!strcmp(m->chip.partition[i].name, wanted)) {
+            m->agents = m->chip.partition[i].count;
+            m->xcds_per_agent = chip_get(&m->chip, CHIP_xcd_count) / m->agents;
+            return EHP_OK;
+        }
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "",
+                 m->chip.partition[i].name);
+    }
+    snprintf(options->error, sizeof(options->error), "chip %s has no partition mode \"%s\"; it has %s", m->chip.name,
+             wanted, known);
+    return EHP_ERR_INVALID;
+}
+
+static uint64_t package_memory(const struct ehp_machine *m)
+{
+    return (uint64_t)(m->chip.value[CHIP_hbm_stacks] * m->chip.value[CHIP_hbm_stack_size]);
+}
+
+int ehp_open(struct ehp_options *options, ehp_machine **out)
+{
+    *out = NULL;
+    struct ehp_machine *m = aligned_alloc(64, (sizeof(*m) + 63) & ~(size_t)63);
+    if (!m)
+        return EHP_ERR_NO_MEMORY;
+    memset(m, 0, sizeof(*m));
+    int status = chip_load(options->chip && *options->chip ? options->chip : "mi300a", &m->chip, options->error,
+                           sizeof(options->error));
+    if (status == EHP_OK)
+        status = choose_partition(m, options);
+    m->nps = options->nps ? options->nps : 1;
+    if (status == EHP_OK && m->nps != 1 && m->nps != 4) {
+        snprintf(options->error, sizeof(options->error), "the memory is one NUMA domain or four (nps 1 or 4), not %u",
+                 m->nps);
+        status = EHP_ERR_INVALID;
+    }
+    if (status != EHP_OK) {
+        chip_free(&m->chip);
+        free(m);
+        return status;
+    }
+    m->timeout_ns = options->timeout_ms * UINT64_C(1000000);
+    m->xcc_chunk = options->xcc_chunk ? options->xcc_chunk : 1;
+    m->progress = options->progress;
+    m->clock_hz = m->chip.value[CHIP_chip_clock] * 1e6;
+    pthread_key_create(&m->error_key, free);
+    pthread_rwlock_init(&m->codes_lock, NULL);
+    pthread_mutex_init(&m->fault_lock, NULL);
+    pthread_mutex_init(&m->event_lock, NULL);
+    memory_init(&m->memory, package_memory(m));
+    stats_init(&m->stats);
+    exec_code_init(&m->code, code_bounds, m);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned threads = options->threads ? options->threads : cores > 0 ? (unsigned)cores : 1;
+    status = cp_start(m, threads);
+    if (status != EHP_OK) {
+        snprintf(options->error, sizeof(options->error), "the host cannot start %u threads", threads);
+        ehp_close(m);
+        return status;
+    }
+    *out = m;
+    return EHP_OK;
+}
+
+void ehp_close(ehp_machine *m)
+{
+    if (!m)
+        return;
+    cp_stop(m);
+    while (m->cp.queues)
+        ehp_queue_destroy(&m->cp.queues->block);
+    while (m->code_count)
+        ehp_code_unload(m->codes[m->code_count - 1]);
+    exec_code_destroy(&m->code);
+    free(m->codes);
+    memory_destroy(&m->memory);
+    stats_destroy(&m->stats);
+    free(pthread_getspecific(m->error_key));
+    pthread_key_delete(m->error_key);
+    pthread_rwlock_destroy(&m->codes_lock);
+    pthread_mutex_destroy(&m->fault_lock);
+    pthread_mutex_destroy(&m->event_lock);
+    free(m->events);
+    chip_free(&m->chip);
+    free(m);
+}
+
+/* ---- agents ---- */
+
+unsigned ehp_agent_count(const ehp_machine *m)
+{
+    return m->agents;
+}
+
+int ehp_agent_info(ehp_machine *m, unsigned agent, struct ehp_agent_info *info)
+{
+    if (agent >= m->agents)
+        return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
+    const struct chip *c = &m->chip;
+    struct ehp_agent_info i = {
+        .size = info->size < sizeof(i) ? info->size : sizeof(i),
+        .xcds = m->xcds_per_agent,
+        .cus = m->xcds_per_agent * chip_get(c, CHIP_xcd_cus),
+        .cus_per_xcd = chip_get(c, CHIP_xcd_cus),
+        .shader_engines_per_xcd = chip_get(c, CHIP_xcd_shader_engines),
+        .simds_per_cu = chip_get(c, CHIP_cu_simds),
+        .waves_per_simd = chip_get(c, CHIP_cu_waves_per_simd),
+        .wave_size = chip_get(c, CHIP_cu_wave_size),
+        .vgprs_per_simd = chip_get(c, CHIP_cu_vgprs),
+        .sgprs_per_wave = chip_get(c, CHIP_cu_sgprs_per_wave),
+        .workgroup_max = chip_get(c, CHIP_cu_workgroup_items),
+        .grid_max = {2147483647, 65535, 65535},
+        .lds_bytes = chip_get(c, CHIP_cu_lds),
+        .memory_bytes = package_memory(m) / m->nps,
+        .l1_bytes = chip_get(c, CHIP_vl1_size),
+        .l2_bytes = chip_get(c, CHIP_l2_size),
+        .infinity_cache_bytes = (uint64_t)c->value[CHIP_infinity_cache_size],
+        .clock_mhz = chip_get(c, CHIP_chip_clock),
+        .memory_clock_mhz = chip_get(c, CHIP_hbm_clock),
+        .timestamp_mhz = chip_get(c, CHIP_chip_timestamp_clock),
+        .memory_bus_bits = chip_get(c, CHIP_hbm_bus),
+        .pci_bus = 1, /* the package is the first device behind a root port; its partitions are functions of it */
+        .pci_function = agent,
+        .pci_id = chip_get(c, CHIP_chip_pci_id),
+        .numa_nodes = m->nps,
+        .partition_index = agent,
+        .partition_count = m->agents,
+        .apu = chip_get(c, CHIP_ccd_count) > 0,
+        .cpu_cores = chip_get(c, CHIP_ccd_count) * chip_get(c, CHIP_ccd_cores),
+    };
+    snprintf(i.name, sizeof(i.name), "%s", c->text[CHIP_TEXT_chip_title]);
+    snprintf(i.chip, sizeof(i.chip), "%s", c->name);
+    snprintf(i.isa, sizeof(i.isa), "%s", c->text[CHIP_TEXT_chip_isa]);
+    memcpy(info, &i, i.size);
+    return EHP_OK;
+}
+
+int ehp_chip_value_at(ehp_machine *m, unsigned index, struct ehp_chip_value *out)
+{
+    if (index >= CHIP_ALL)
+        return machine_error(m, EHP_ERR_NOT_FOUND, "a chip has %d keys", CHIP_ALL);
+    size_t size = out->size < sizeof(*out) ? out->size : sizeof(*out);
+    struct ehp_chip_value v = {
+        .size = size,
+        .key = chip_key_name(index),
+        .text = m->chip.text[index],
+        .unit = chip_key_unit(index),
+        .source = m->chip.source[index],
+        .help = chip_key_help(index),
+        .number = index < CHIP_KEYS ? m->chip.value[index] : 0,
+    };
+    memcpy(out, &v, size);
+    return EHP_OK;
+}
+
+int ehp_chip_value(ehp_machine *m, const char *key, struct ehp_chip_value *out)
+{
+    for (unsigned i = 0; i < CHIP_ALL; i++)
+        if (!strcmp(chip_key_name(i), key))
+            return ehp_chip_value_at(m, i, out);
+    return machine_error(m, EHP_ERR_NOT_FOUND, "no key \"%s\" in a chip", key);
+}
+
+/* ---- memory ---- */
+
+int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint64_t align, void **out)
+{
+    if (agent >= m->agents)
+        return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
+    int status;
+    *out = memory_alloc(&m->memory, agent, kind, bytes, align, &status);
+    if (status == EHP_ERR_NO_MEMORY)
+        return machine_error(m, status, "%llu bytes do not fit: %llu of %llu are in use", (unsigned long long)bytes,
+                             (unsigned long long)m->memory.used, (unsigned long long)m->memory.size);
+    return status == EHP_OK ? EHP_OK : machine_error(m, status, "%llu bytes aligned to %llu", (unsigned long long)bytes,
+                                                     (unsigned long long)align);
+}
+
+int ehp_mem_free(ehp_machine *m, void *base)
+{
+    int status = memory_free(&m->memory, base);
+    return status == EHP_OK ? EHP_OK : machine_error(m, status, "%p is not the start of an allocation", base);
+}
+
+int ehp_mem_register(ehp_machine *m, void *base, uint64_t bytes)
+{
+    int status = memory_register(&m->memory, base, bytes);
+    return status == EHP_OK ? EHP_OK : machine_error(m, status, "%p overlaps memory that is known already", base);
+}
+
+int ehp_mem_unregister(ehp_machine *m, void *base)
+{
+    int status = memory_unregister(&m->memory, base);
+    return status == EHP_OK ? EHP_OK : machine_error(m, status, "%p is not registered", base);
+}
+
+int ehp_mem_set_user(ehp_machine *m, void *base, uint64_t user)
+{
+    return memory_set_user(&m->memory, base, user) ? EHP_OK
+                                                   : machine_error(m, EHP_ERR_NOT_FOUND, "no allocation at %p", base);
+}
+
+int ehp_mem_query(ehp_machine *m, const void *address, struct ehp_allocation *out)
+{
+    struct memory_block block;
+    bool inside;
+    if (!memory_find(&m->memory, (uint64_t)(uintptr_t)address, &block, &inside) || !inside)
+        return EHP_ERR_NOT_FOUND;
+    struct ehp_allocation a = {
+        .size = out->size < sizeof(a) ? out->size : sizeof(a),
+        .base = (void *)(uintptr_t)block.base,
+        .bytes = block.bytes,
+        .kind = block.kind,
+        .agent = block.agent,
+        .serial = block.serial,
+        .user = block.user,
+    };
+    memcpy(out, &a, a.size);
+    return EHP_OK;
+}
+
+int ehp_mem_info(ehp_machine *m, unsigned agent, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    if (agent >= m->agents)
+        return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
+    pthread_mutex_lock(&m->memory.lock);
+    uint64_t total = m->memory.size / m->nps, used = m->memory.used;
+    pthread_mutex_unlock(&m->memory.lock);
+    if (total_bytes)
+        *total_bytes = total;
+    if (free_bytes)
+        *free_bytes = used < total ? total - used : 0;
+    return EHP_OK;
+}
+
+/* ---- faults ---- */
+
+void ehp_set_fault_handler(ehp_machine *m, ehp_fault_fn *fn, void *user)
+{
+    pthread_mutex_lock(&m->fault_lock);
+    m->fault_fn = fn;
+    m->fault_user = user;
+    pthread_mutex_unlock(&m->fault_lock);
+}

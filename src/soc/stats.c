@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters per kernel; see stats.h. */
+#include "soc/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "soc/machine.h"
+
+void stats_init(struct stats *stats)
+{
+    memset(stats, 0, sizeof(*stats));
+    pthread_mutex_init(&stats->lock, NULL);
+}
+
+void stats_destroy(struct stats *stats)
+{
+    for (size_t i = 0; i < stats->count; i++) {
+        free((char *)(uintptr_t)stats->kernel[i]->kernel);
+        free(stats->kernel[i]);
+    }
+    free(stats->kernel);
+    pthread_mutex_destroy(&stats->lock);
+}
+
+static struct ehp_stats *find_or_add(struct stats *stats, const char *name)
+{
+    for (size_t i = 0; i < stats->count; i++)
+        if (!strcmp(stats->kernel[i]->kernel, name))
+            return stats->kernel[i];
+    struct ehp_stats **list = realloc(stats->kernel, (stats->count + 1) * sizeof(*list));
+    struct ehp_stats *row = calloc(1, sizeof(*row));
+    char *copy = strdup(name);
+    if (list)
+        stats->kernel = list;
+    if (!list || !row || !copy) {
+        free(row);
+        free(copy);
+        return NULL;
+    }
+    row->size = sizeof(*row);
+    row->kernel = copy;
+    list[stats->count++] = row;
+    return row;
+}
+
+void stats_add(struct stats *stats, const struct ehp_stats *one)
+{
+    pthread_mutex_lock(&stats->lock);
+    struct ehp_stats *sum = find_or_add(stats, one->kernel);
+    if (sum) {
+        sum->dispatches++;
+        sum->workgroups += one->workgroups;
+        sum->waves += one->waves;
+        memcpy(sum->grid, one->grid, sizeof(sum->grid));
+        memcpy(sum->block, one->block, sizeof(sum->block));
+        sum->instructions += one->instructions;
+        sum->valu += one->valu;
+        sum->salu += one->salu;
+        sum->mfma += one->mfma;
+        sum->vmem += one->vmem;
+        sum->smem += one->smem;
+        sum->lds += one->lds;
+        sum->flat_scratch += one->flat_scratch;
+        sum->branch += one->branch;
+        sum->other += one->other;
+        sum->lanes_valu += one->lanes_valu;
+        sum->bytes_read += one->bytes_read;
+        sum->bytes_written += one->bytes_written;
+        sum->lds_bytes += one->lds_bytes;
+        sum->scratch_bytes += one->scratch_bytes;
+        sum->atomics += one->atomics;
+        sum->seconds += one->seconds;
+    }
+    pthread_mutex_unlock(&stats->lock);
+}
+
+void ehp_stats_enable(ehp_machine *m, bool on)
+{
+    m->stats.enabled = on;
+}
+
+unsigned ehp_stats_count(ehp_machine *m)
+{
+    pthread_mutex_lock(&m->stats.lock);
+    unsigned n = (unsigned)m->stats.count;
+    pthread_mutex_unlock(&m->stats.lock);
+    return n;
+}
+
+int ehp_stats_get(ehp_machine *m, unsigned index, struct ehp_stats *out)
+{
+    pthread_mutex_lock(&m->stats.lock);
+    bool ok = index < m->stats.count;
+    if (ok) {
+        size_t size = out->size < sizeof(*out) ? out->size : sizeof(*out);
+        memcpy(out, m->stats.kernel[index], size);
+        out->size = size;
+    }
+    pthread_mutex_unlock(&m->stats.lock);
+    return ok ? EHP_OK : machine_error(m, EHP_ERR_NOT_FOUND, "there are statistics of %u kernels, not %u",
+                                       ehp_stats_count(m), index + 1);
+}
