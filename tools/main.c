@@ -1,43 +1,56 @@
-// SPDX-License-Identifier: MIT
-// The `ehp` command: finds the subcommand and hands over.
-#include "tool.h"
-
+/* SPDX-License-Identifier: MIT */
+/* The `ehp` command: finds the subcommand and runs it. */
 #include <stdio.h>
 #include <string.h>
+
+#include "ehp/ehp.h"
+#include "tool.h"
 
 static const struct {
     const char *name;
     tool_fn *run;
     const char *help;
-} commands[] = {
-    {"cc", tool_cc, "compile HIP, C++ and C, with hipcc's options"},
-    {"config", tool_config, "print where things are, as hipconfig does"},
+} subcommands[] = {
+    {"run", tool_run, "run a HIP program on a simulated chip"},
+    {"cc", tool_cc, "compile and link HIP programs, with hipcc's options"},
+    {"info", tool_info, "describe the simulated devices, as rocminfo does"},
+    {"chips", tool_chips, "list chips, draw one, explain its numbers"},
+    {"disasm", tool_disasm, "disassemble a program or code object"},
+    {"config", tool_config, "print paths and versions, as hipconfig does"},
 };
 
-static void print_usage(FILE *f)
+enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]) };
+
+static void usage(FILE *out)
 {
-    fputs("usage: ehp COMMAND [arguments]\n\n", f);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "usage: ehp COMMAND [ARGUMENTS]\n\n"
+                 "An AMD Instinct MI300 in software: HIP programs for gfx942 run without a GPU.\n\n");
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].help);
+    fprintf(out, "\n  ehp cc -O2 app.hip -o app && ehp run ./app\n\n"
+                 "`ehp COMMAND --help` explains a command.\n");
 }
 
 int main(int argc, char **argv)
 {
-    tool_fn *alias = argc > 0 ? tool_find_alias(argv[0]) : NULL;
+    tool_fn *alias = tool_find_alias(argv[0]);
     if (alias)
         return alias(argc, argv);
     if (argc < 2) {
-        print_usage(stderr);
+        usage(stderr);
         return 2;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        print_usage(stdout);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        usage(stdout);
         return 0;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "ehp: unknown command %s\n", argv[1]);
-    print_usage(stderr);
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+        printf("ehp %s\n", ehp_version());
+        return 0;
+    }
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        if (!strcmp(argv[1], subcommands[i].name))
+            return subcommands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "ehp: no command \"%s\"; `ehp --help` lists them\n", argv[1]);
     return 2;
 }

@@ -367,6 +367,14 @@ struct ehp_chip_value {
 EHP_API int ehp_chip_value(ehp_machine *machine, const char *key, struct ehp_chip_value *out);
 EHP_API int ehp_chip_value_at(ehp_machine *machine, unsigned index, struct ehp_chip_value *out);
 
+/* An I/O die of the package and what is stacked on it or attached to it. */
+struct ehp_iod {
+    size_t size;
+    unsigned xcds, ccds, hbm_stacks;
+    bool mirrored;
+};
+EHP_API int ehp_chip_iod(ehp_machine *machine, unsigned index, struct ehp_iod *out);
+
 /* ---- disassembly -------------------------------------------------------------------------------------- */
 
 /* Decodes one instruction of `words` dwords at `pc`; writes LLVM syntax.  Returns its bytes, 0 when invalid. */

@@ -365,6 +365,21 @@ int ehp_chip_value(ehp_machine *m, const char *key, struct ehp_chip_value *out)
     return machine_error(m, EHP_ERR_NOT_FOUND, "no key \"%s\" in a chip", key);
 }
 
+int ehp_chip_iod(ehp_machine *m, unsigned index, struct ehp_iod *out)
+{
+    if (index >= chip_get(&m->chip, CHIP_iod_count) || index >= CHIP_MAX_IODS)
+        return machine_error(m, EHP_ERR_NOT_FOUND, "the chip has no IOD %u", index);
+    struct ehp_iod d = {
+        .size = out->size < sizeof(d) ? out->size : sizeof(d),
+        .xcds = m->chip.iod[index].xcds,
+        .ccds = m->chip.iod[index].ccds,
+        .hbm_stacks = m->chip.iod[index].hbm_stacks,
+        .mirrored = m->chip.iod[index].mirrored,
+    };
+    memcpy(out, &d, d.size);
+    return EHP_OK;
+}
+
 /* ---- memory ---- */
 
 int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint64_t align, void **out)

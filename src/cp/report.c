@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* The report of a fault: what a person needs to find it. */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/fault.h"
+#include "hsa/code.h"
+#include "isa/isa.h"
+#include "soc/machine.h"
+
+static void add(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void add(char *text, size_t bytes, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, bytes - used, format, arguments);
+    va_end(arguments);
+}
+
+static const char *kind_text(int kind)
+{
+    switch (kind) {
+    case EHP_FAULT_MEMORY:
+        return "memory access fault";
+    case EHP_FAULT_MISALIGNED:
+        return "misaligned access";
+    case EHP_FAULT_LDS_RANGE:
+        return "access beyond LDS";
+    case EHP_FAULT_SCRATCH_RANGE:
+        return "access beyond scratch (stack overflow?)";
+    case EHP_FAULT_ILLEGAL_INSTRUCTION:
+        return "illegal instruction";
+    case EHP_FAULT_UNIMPLEMENTED:
+        return "instruction that is not implemented";
+    case EHP_FAULT_TRAP:
+        return "trap (abort, assert or __builtin_trap)";
+    case EHP_FAULT_TIMEOUT:
+        return "kernel still running when its time was over";
+    case EHP_FAULT_RESOURCES:
+        return "not enough resources";
+    default:
+        return "fault";
+    }
+}
+
+static const char *memory_kind_text(int kind)
+{
+    switch (kind) {
+    case EHP_MEM_DEVICE:
+        return "device memory";
+    case EHP_MEM_HOST:
+        return "pinned host memory";
+    case EHP_MEM_MANAGED:
+        return "managed memory";
+    case EHP_MEM_REGISTERED:
+        return "registered host memory";
+    case EHP_MEM_CODE:
+        return "a code object";
+    default:
+        return "runtime memory";
+    }
+}
+
+static void add_nearest(char *text, size_t bytes, const struct ehp_fault *f)
+{
+    const struct ehp_allocation *a = &f->nearest;
+    if (!a->base) {
+        add(text, bytes, "\n  nothing is allocated");
+        return;
+    }
+    uint64_t base = (uint64_t)(uintptr_t)a->base, end = base + a->bytes;
+    char where[64];
+    if (f->address < base)
+        snprintf(where, sizeof(where), "%#llx bytes before", (unsigned long long)(base - f->address));
+    else if (f->address >= end)
+        snprintf(where, sizeof(where), "%#llx bytes past the end of", (unsigned long long)(f->address - end));
+    else
+        snprintf(where, sizeof(where), "%#llx bytes into", (unsigned long long)(f->address - base));
+    add(text, bytes, "\n  %s allocation %llu: %#llx .. %#llx, %llu bytes of %s", where, (unsigned long long)a->serial,
+        (unsigned long long)base, (unsigned long long)end, (unsigned long long)a->bytes, memory_kind_text(a->kind));
+}
+
+static bool has_address(int kind)
+{
+    return kind == EHP_FAULT_MEMORY || kind == EHP_FAULT_MISALIGNED || kind == EHP_FAULT_LDS_RANGE ||
+           kind == EHP_FAULT_SCRATCH_RANGE;
+}
+
+void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)
+{
+    char *text = f->text;
+    size_t bytes = sizeof(f->text);
+    text[0] = '\0';
+    add(text, bytes, "%s", kind_text(f->kind));
+    if (has_address(f->kind))
+        add(text, bytes, ": %s %#llx", f->write ? "write to" : "read from", (unsigned long long)f->address);
+    if (f->kernel)
+        add(text, bytes, "\n  in kernel %s, workgroup (%u, %u, %u), wave %u", f->kernel, f->workgroup[0],
+            f->workgroup[1], f->workgroup[2], f->wave);
+    if (f->lane != UINT_MAX)
+        add(text, bytes, ", lane %u", f->lane);
+    if (f->kernel)
+        add(text, bytes, " on XCD %u, SE %u, CU %u", f->xcc, f->se, f->cu);
+    if (f->pc)
+        add(text, bytes, "\n  at pc %#llx: %s", (unsigned long long)f->pc, f->disassembly);
+    if (detail && *detail)
+        add(text, bytes, "\n  %s", detail);
+    if (f->kind == EHP_FAULT_MEMORY || f->kind == EHP_FAULT_MISALIGNED) {
+        struct memory_block block;
+        bool inside;
+        if (memory_find(&m->memory, f->address, &block, &inside))
+            f->nearest = (struct ehp_allocation){.size = sizeof(f->nearest), .base = (void *)(uintptr_t)block.base,
+                                                 .bytes = block.bytes, .kind = block.kind, .agent = block.agent,
+                                                 .serial = block.serial, .user = block.user};
+        add_nearest(text, bytes, f);
+    }
+}
+
+void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard, struct ehp_fault *f)
+{
+    struct ehp_machine *m = d->machine;
+    struct wave *w = guard->wave;
+    const struct xinst *in = guard->fault_in;
+    unsigned engines = chip_get(&m->chip, CHIP_xcd_shader_engines), cus = chip_get(&m->chip, CHIP_xcd_cus);
+    unsigned per_engine = (cus + engines - 1) / engines;
+    f->kind = (int)guard->kind;
+    f->dispatch_id = d->id;
+    memcpy(f->workgroup, wg->id, sizeof(f->workgroup));
+    f->wave = w->index;
+    f->lane = guard->lane;
+    f->xcc = wg->xcc;
+    f->se = wg->cu / per_engine;
+    f->cu = wg->cu % per_engine;
+    f->address = guard->address;
+    f->write = guard->write;
+    f->trap_id = guard->trap_id;
+    f->pc = in ? in->pc : 0;
+    char detail[512] = "";
+    if (in && in->isa) {
+        if (guard->from_signal)
+            f->lane = mem_fault_lane(w, in, f->address);
+        if (in->isa->op != ISA_OP_INVALID)
+            isa_print(in->isa, in->pc, f->disassembly, sizeof(f->disassembly));
+        else
+            snprintf(f->disassembly, sizeof(f->disassembly), ".long 0x%08x", *(const uint32_t *)(uintptr_t)in->pc);
+    }
+    /* The queue keeps the report, and so the name: it belongs to the code object's metadata. */
+    pthread_rwlock_rdlock(&m->codes_lock);
+    struct ehp_code *code = machine_code_containing(m, d->packet.kernel_object);
+    struct ehp_kernel kernel = EHP_KERNEL_INIT;
+    if (code && code_kernel_by_object(code, d->packet.kernel_object, &kernel))
+        f->kernel = kernel.name;
+    struct ehp_code *here = f->pc ? machine_code_containing(m, f->pc) : NULL;
+    char line[400];
+    if (here && code_line_at(here, f->pc, line, sizeof(line)))
+        snprintf(detail, sizeof(detail), "source %s", line);
+    pthread_rwlock_unlock(&m->codes_lock);
+    report_text(m, f, detail);
+}

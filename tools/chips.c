@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* `ehp chips`: lists chip files; draws a package and prints its numbers with their sources. */
+#include <argp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine_args.h"
+#include "tool.h"
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    const char **words = state->input;
+    if (key == ARGP_KEY_ARG && state->arg_num < 2) {
+        words[state->arg_num] = argument;
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp parser = {
+    .parser = parse,
+    .args_doc = "[show NAME|FILE | keys]",
+    .doc = "List the chips; draw one and print its numbers, each with its source; list the keys of a chip file.",
+};
+
+static void print_chip(const char *name, const char *path, const char *title, void *user)
+{
+    (void)path;
+    (void)user;
+    printf("  %-10s %s\n", name, title);
+}
+
+static double number(ehp_machine *m, const char *key)
+{
+    struct ehp_chip_value v = {.size = sizeof(v)};
+    return ehp_chip_value(m, key, &v) == EHP_OK ? v.number : 0;
+}
+
+/* "256 MiB", "5325 GB/s", "38". */
+static void format_value(char *text, size_t bytes, const struct ehp_chip_value *v)
+{
+    if (v->text) {
+        snprintf(text, bytes, "%s", v->text);
+    } else if (!strcmp(v->unit, "B")) {
+        static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+        double n = v->number;
+        int u = 0;
+        while (u < 3 && n >= 1024 && fmod(n, 1024) == 0) {
+            n /= 1024;
+            u++;
+        }
+        snprintf(text, bytes, "%g %s", n, units[u]);
+    } else {
+        snprintf(text, bytes, "%g%s%s", v->number, *v->unit ? " " : "", v->unit);
+    }
+}
+
+enum { CELL = 30 }; /* inner width of a drawn IOD */
+
+static void box_line(const char *left, const char *right)
+{
+    printf("  |%-*s|", CELL, left);
+    if (right)
+        printf("%-*s|", CELL, right);
+    printf("\n");
+}
+
+static void box_rule(bool two)
+{
+    printf("  +");
+    for (int k = 0; k < (two ? 2 : 1); k++) {
+        for (int i = 0; i < CELL; i++)
+            putchar('-');
+        putchar('+');
+    }
+    printf("\n");
+}
+
+/* What lies on an IOD, as lines of a drawn box. */
+static void iod_lines(const struct ehp_iod *d, unsigned index, unsigned cus, unsigned cores, char lines[4][CELL + 1])
+{
+    snprintf(lines[0], CELL + 1, " IOD %c%s", 'A' + (char)index, d->mirrored ? " (mirrored)" : "");
+    lines[1][0] = lines[2][0] = lines[3][0] = '\0';
+    if (d->xcds)
+        snprintf(lines[1], CELL + 1, "   %u XCD%s x %u CUs", d->xcds, d->xcds == 1 ? "" : "s", cus);
+    if (d->ccds)
+        snprintf(lines[d->xcds ? 2 : 1], CELL + 1, "   %u CCD%s x %u cores", d->ccds, d->ccds == 1 ? "" : "s", cores);
+    snprintf(lines[3], CELL + 1, "   %u HBM stack%s", d->hbm_stacks, d->hbm_stacks == 1 ? "" : "s");
+}
+
+static void draw(ehp_machine *m)
+{
+    unsigned iods = (unsigned)number(m, "iod.count"), cus = (unsigned)number(m, "xcd.cus");
+    unsigned cores = (unsigned)number(m, "ccd.cores");
+    /* Two columns, in the order of the package: A B above D C, neighbours share an edge. */
+    for (unsigned row = 0; row < (iods + 1) / 2; row++) {
+        unsigned left = row == 0 ? 0 : iods - 1 - (row - 1) * 2, right = row == 0 ? 1 : left - 1;
+        bool two = right < iods && right != left && iods > 1;
+        char a[4][CELL + 1], b[4][CELL + 1];
+        struct ehp_iod d = {.size = sizeof(d)};
+        ehp_chip_iod(m, left, &d);
+        iod_lines(&d, left, cus, cores, a);
+        if (two) {
+            ehp_chip_iod(m, right, &d);
+            iod_lines(&d, right, cus, cores, b);
+        }
+        box_rule(two);
+        for (int i = 0; i < 4; i++)
+            box_line(a[i], two ? b[i] : NULL);
+        if (row + 1 == (iods + 1) / 2)
+            box_rule(two);
+    }
+}
+
+static int show(const char *name)
+{
+    struct machine_args args = {.chip = name, .threads = "1"};
+    ehp_machine *m = machine_args_open(&args);
+    struct ehp_chip_value title = {.size = sizeof(title)};
+    ehp_chip_value(m, "chip.title", &title);
+    printf("%s\n\n", title.text);
+    draw(m);
+    printf("\n  %.0f XCDs, %.0f CUs; %.0f GiB in %.0f HBM stacks of %.0f channels; %.0f MiB Infinity Cache\n\n",
+           number(m, "xcd.count"), number(m, "xcd.count") * number(m, "xcd.cus"),
+           number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0, number(m, "hbm.stacks"),
+           number(m, "hbm.channels"), number(m, "infinity_cache.size") / 1048576.0);
+    struct ehp_chip_value v = {.size = sizeof(v)};
+    for (unsigned i = 0; ehp_chip_value_at(m, i, &v) == EHP_OK; i++) {
+        char text[80];
+        format_value(text, sizeof(text), &v);
+        printf("  %-22s %-24s %s\n", v.key, text, v.source);
+    }
+    ehp_close(m);
+    return 0;
+}
+
+static int list_keys(void)
+{
+    struct machine_args args = {.threads = "1"};
+    ehp_machine *m = machine_args_open(&args);
+    struct ehp_chip_value v = {.size = sizeof(v)};
+    for (unsigned i = 0; ehp_chip_value_at(m, i, &v) == EHP_OK; i++)
+        printf("  %-22s %-5s %s\n", v.key, v.unit, v.help);
+    ehp_close(m);
+    return 0;
+}
+
+int tool_chips(int argc, char **argv)
+{
+    const char *words[2] = {NULL, NULL};
+    argv[0] = "ehp chips";
+    if (argp_parse(&parser, argc, argv, 0, NULL, words) != 0)
+        return 2;
+    if (!words[0]) {
+        if (ehp_chips(print_chip, NULL) != EHP_OK) {
+            fprintf(stderr, "ehp chips: no chip directory; set EHP_CHIPS\n");
+            return 1;
+        }
+        return 0;
+    }
+    if (!strcmp(words[0], "show") && words[1])
+        return show(words[1]);
+    if (!strcmp(words[0], "keys") && !words[1])
+        return list_keys();
+    fprintf(stderr, "ehp chips: expected nothing, \"show NAME\" or \"keys\"\n");
+    return 2;
+}

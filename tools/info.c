@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* `ehp info`: the simulated devices, in the manner of rocminfo. */
+#include <argp.h>
+#include <stdio.h>
+
+#include "machine_args.h"
+#include "tool.h"
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    (void)argument;
+    if (key == ARGP_KEY_INIT) {
+        state->child_inputs[0] = state->input;
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child children[] = {{&machine_argp, 0, NULL, 0}, {0}};
+static const struct argp parser = {
+    .parser = parse,
+    .doc = "Describe the simulated devices, as rocminfo does for real ones.",
+    .children = children,
+};
+
+static void line(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void line(const char *name, const char *format, ...)
+{
+    char value[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(value, sizeof(value), format, arguments);
+    va_end(arguments);
+    printf("  %-28s %s\n", name, value);
+}
+
+static void print_agent(unsigned i, const struct ehp_agent_info *a)
+{
+    printf("Agent %u\n", i);
+    line("Name", "%s", a->name);
+    line("ISA", "amdgcn-amd-amdhsa--%s", a->isa);
+    line("Device type", "%s", a->apu ? "GPU of an APU" : "GPU");
+    line("PCI", "%04x:%02x:%02x.%u, device id 0x%04x", a->pci_domain, a->pci_bus, a->pci_device, a->pci_function,
+         a->pci_id);
+    if (a->partition_count > 1)
+        line("Partition", "%u of %u", a->partition_index + 1, a->partition_count);
+    line("XCDs", "%u", a->xcds);
+    line("Compute units", "%u (%u an XCD, %u shader engines)", a->cus, a->cus_per_xcd, a->shader_engines_per_xcd);
+    line("SIMDs a CU", "%u", a->simds_per_cu);
+    line("Waves a SIMD", "%u", a->waves_per_simd);
+    line("Wavefront size", "%u", a->wave_size);
+    line("VGPRs a lane and SIMD", "%u", a->vgprs_per_simd);
+    line("Workgroup max size", "%u", a->workgroup_max);
+    line("Grid max workgroups", "%u x %u x %u", a->grid_max[0], a->grid_max[1], a->grid_max[2]);
+    line("LDS", "%llu KiB a CU", (unsigned long long)a->lds_bytes >> 10);
+    line("L1", "%llu KiB a CU", (unsigned long long)a->l1_bytes >> 10);
+    line("L2", "%llu KiB an XCD", (unsigned long long)a->l2_bytes >> 10);
+    line("Infinity Cache", "%llu MiB", (unsigned long long)a->infinity_cache_bytes >> 20);
+    line("Memory", "%llu GiB, %u bit at %u MHz, %u NUMA domain%s", (unsigned long long)a->memory_bytes >> 30,
+         a->memory_bus_bits, a->memory_clock_mhz, a->numa_nodes, a->numa_nodes == 1 ? "" : "s");
+    line("Max engine clock", "%u MHz", a->clock_mhz);
+    line("Timestamp clock", "%u MHz", a->timestamp_mhz);
+    if (a->apu)
+        line("CPU cores in the package", "%u", a->cpu_cores);
+    printf("\n");
+}
+
+int tool_info(int argc, char **argv)
+{
+    struct machine_args args = {0};
+    argv[0] = "ehp info";
+    if (argp_parse(&parser, argc, argv, 0, NULL, &args) != 0)
+        return 2;
+    ehp_machine *m = machine_args_open(&args);
+    printf("EHP %s, HSA runtime 1.2, %u agent%s\n\n", ehp_version(), ehp_agent_count(m),
+           ehp_agent_count(m) == 1 ? "" : "s");
+    for (unsigned i = 0; i < ehp_agent_count(m); i++) {
+        struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
+        if (ehp_agent_info(m, i, &info) == EHP_OK)
+            print_agent(i, &info);
+    }
+    ehp_close(m);
+    return 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Options that choose a machine; see machine_args.h. */
+#include "machine_args.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct argp_option options[] = {
+    {"chip", 'c', "NAME|FILE", 0, "chip to simulate: a name that `ehp chips` lists, or a chip file (mi300a)", 0},
+    {"partition", 'p', "MODE", 0, "spx, tpx, dpx, qpx, cpx: how the package is divided into devices (spx)", 0},
+    {"nps", 'n', "1|4", 0, "NUMA domains of the memory (1)", 0},
+    {"threads", 't', "N", 0, "host threads that execute waves (all cores)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct machine_args *args = state->input;
+    switch (key) {
+    case 'c':
+        args->chip = argument;
+        return 0;
+    case 'p':
+        args->partition = argument;
+        return 0;
+    case 'n':
+        args->nps = argument;
+        return 0;
+    case 't':
+        args->threads = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp machine_argp = {.options = options, .parser = parse};
+
+static unsigned number(const char *option, const char *text, unsigned long most)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (errno || *end || end == text || *text == '-' || value == 0 || value > most) {
+        fprintf(stderr, "ehp: --%s takes a number from 1 to %lu, not \"%s\"\n", option, most, text);
+        exit(2);
+    }
+    return (unsigned)value;
+}
+
+void machine_args_to_options(const struct machine_args *args, struct ehp_options *o)
+{
+    o->chip = args->chip ? args->chip : getenv("EHP_CHIP");
+    o->partition = args->partition ? args->partition : getenv("EHP_PARTITION");
+    if (args->nps)
+        o->nps = number("nps", args->nps, 4);
+    if (args->threads)
+        o->threads = number("threads", args->threads, 1024);
+    if (args->timeout)
+        o->timeout_ms = number("timeout", args->timeout, 1000000) * UINT64_C(1000);
+}
+
+ehp_machine *machine_args_open(const struct machine_args *args)
+{
+    struct ehp_options o = EHP_OPTIONS_INIT;
+    machine_args_to_options(args, &o);
+    ehp_machine *m;
+    if (ehp_open(&o, &m) != EHP_OK) {
+        fprintf(stderr, "ehp: %s\n", o.error);
+        exit(1);
+    }
+    return m;
+}

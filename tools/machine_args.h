@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that choose a machine, the same for every command that opens one; an argp child parser. */
+#ifndef EHP_TOOLS_MACHINE_ARGS_H
+#define EHP_TOOLS_MACHINE_ARGS_H
+
+#include <argp.h>
+
+#include "ehp/ehp.h"
+
+struct machine_args {
+    const char *chip, *partition, *nps, *threads, *timeout;
+};
+
+extern const struct argp machine_argp; /* its input is a struct machine_args * */
+
+/* Exits with a message when a number is not one. */
+void machine_args_to_options(const struct machine_args *args, struct ehp_options *options);
+/* Opens, or exits with the reason. */
+ehp_machine *machine_args_open(const struct machine_args *args);
+
+#endif

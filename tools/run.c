@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `ehp run`: a program with the simulated chip as its HIP device.  It only sets
+ * what the runtime reads from the environment, puts our libamdhip64 first in
+ * the library path, and becomes the program.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "machine_args.h"
+#include "tool.h"
+
+struct run_args {
+    struct machine_args machine;
+    const char *stats, *mode;
+    bool quiet;
+    int program; /* index of the program in argv */
+};
+
+enum { OPT_STATS = 256, OPT_TIMEOUT, OPT_MODE, OPT_NO_PROGRESS };
+
+static const struct argp_option options[] = {
+    {"stats", OPT_STATS, "FILE", OPTION_ARG_OPTIONAL, "count instructions and bytes per kernel: a table, or JSON in FILE",
+     0},
+    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
+    {"mode", OPT_MODE, "MODE", 0, "functional: results only, as fast as the host allows (the default)", 0},
+    {"no-progress", OPT_NO_PROGRESS, NULL, 0, "no progress line for long kernels", 0},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct run_args *args = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &args->machine;
+        return 0;
+    case OPT_STATS:
+        args->stats = argument ? argument : "-";
+        return 0;
+    case OPT_TIMEOUT:
+        args->machine.timeout = argument;
+        return 0;
+    case OPT_MODE:
+        args->mode = argument;
+        return 0;
+    case OPT_NO_PROGRESS:
+        args->quiet = true;
+        return 0;
+    case ARGP_KEY_ARG: /* the program: everything from here on is its own */
+        args->program = state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which program?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&machine_argp, 0, "Machine:", 1}, {0}};
+static const struct argp parser = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "PROGRAM [ARGUMENTS...]",
+    .doc = "Run a HIP program on a simulated chip.\v"
+           "Examples:\n"
+           "  ehp run ./app\n"
+           "  ehp run --chip mi300x --stats ./app\n"
+           "  ehp run --partition cpx --timeout 10 ./app input.dat\n",
+    .children = children,
+};
+
+static void set(const char *name, const char *value)
+{
+    if (value)
+        setenv(name, value, 1);
+}
+
+/* The directory of libamdhip64: ../lib of an installed command, hip/ beside a built one's tools/. */
+static bool library_directory(char *path, size_t bytes)
+{
+    static const char *const places[] = {"../lib/x86_64-linux-gnu", "../lib64", "../lib", "../src/hip"};
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (n < 0)
+        return false;
+    self[n] = '\0';
+    const char *here = dirname(self);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char library[PATH_MAX + 64];
+        snprintf(library, sizeof(library), "%s/%s/libamdhip64.so.6", here, places[i]);
+        if (access(library, R_OK) == 0) {
+            char directory[PATH_MAX + 64];
+            snprintf(directory, sizeof(directory), "%s/%s", here, places[i]);
+            char *resolved = realpath(directory, NULL);
+            snprintf(path, bytes, "%s", resolved ? resolved : directory);
+            free(resolved);
+            return true;
+        }
+    }
+    return false;
+}
+
+int tool_run(int argc, char **argv)
+{
+    struct run_args args = {0};
+    argv[0] = "ehp run";
+    if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &args) != 0)
+        return 2;
+    if (args.mode && strcmp(args.mode, "functional")) {
+        fprintf(stderr, "ehp run: there is no mode \"%s\"; there is: functional\n", args.mode);
+        return 2;
+    }
+    struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
+    machine_args_to_options(&args.machine, &check);
+    check.threads = 1;
+    ehp_machine *m;
+    if (ehp_open(&check, &m) != EHP_OK) {
+        fprintf(stderr, "ehp run: %s\n", check.error);
+        return 2;
+    }
+    ehp_close(m);
+
+    char directory[PATH_MAX];
+    if (!library_directory(directory, sizeof(directory))) {
+        fprintf(stderr, "ehp run: libamdhip64.so.6 is not beside this command; build or install it\n");
+        return 1;
+    }
+    const char *old = getenv("LD_LIBRARY_PATH");
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof(path), "%s%s%s", directory, old && *old ? ":" : "", old ? old : "");
+    set("LD_LIBRARY_PATH", path);
+    set("EHP_CHIP", args.machine.chip);
+    set("EHP_PARTITION", args.machine.partition);
+    set("EHP_NPS", args.machine.nps);
+    set("EHP_THREADS", args.machine.threads);
+    set("EHP_TIMEOUT", args.machine.timeout);
+    set("EHP_STATS", args.stats);
+    if (args.quiet)
+        set("EHP_PROGRESS", "0");
+    execvp(argv[args.program], argv + args.program);
+    fprintf(stderr, "ehp run: %s: %s\n", argv[args.program], strerror(errno));
+    return errno == ENOENT ? 127 : 126;
+}
