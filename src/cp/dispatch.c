@@ -18,11 +18,6 @@
 #include "hsa/descriptor.h"
 #include "soc/machine.h"
 
-static uint32_t bits(uint32_t word, unsigned low, unsigned count)
-{
-    return word >> low & ((1u << count) - 1);
-}
-
 static unsigned round_up(unsigned value, unsigned granule)
 {
     return (value + granule - 1) / granule * granule;
@@ -34,65 +29,52 @@ static void set_sgpr64(uint32_t *s, unsigned at, uint64_t value)
     s[at + 1] = (uint32_t)(value >> 32);
 }
 
-/* User SGPRs, in the descriptor's fixed order, then the system's. */
-static bool set_sgprs(struct cp_dispatch *d, const struct kernel_descriptor *kd)
+/* User SGPRs, in the descriptor's fixed order, then the system's; see hsa/descriptor.h. */
+static void set_sgprs(struct cp_dispatch *d, const struct kernel_descriptor *kd)
 {
     struct exec_launch *l = &d->launch;
     unsigned properties = kd->kernel_code_properties, at = 0;
-    uint32_t rsrc2 = kd->compute_pgm_rsrc2;
-    unsigned user = bits(rsrc2, 1, 5);
-    uint32_t *s = l->sgprs;
-    uint32_t staged[64] = {0};
-    if (properties & KERNEL_CODE_PRIVATE_SEGMENT_BUFFER)
+    if (properties & KD_SGPR_PRIVATE_SEGMENT_BUFFER)
         at += 4; /* no buffer-addressed scratch on this processor: the registers exist, their value is unused */
-    if (properties & KERNEL_CODE_DISPATCH_PTR) {
-        set_sgpr64(staged, at, (uint64_t)(uintptr_t)&d->packet);
+    if (properties & KD_SGPR_DISPATCH_PTR) {
+        set_sgpr64(l->sgprs, at, (uint64_t)(uintptr_t)&d->packet);
         at += 2;
     }
-    if (properties & KERNEL_CODE_QUEUE_PTR) {
-        set_sgpr64(staged, at, (uint64_t)(uintptr_t)&d->queue->block);
+    if (properties & KD_SGPR_QUEUE_PTR) {
+        set_sgpr64(l->sgprs, at, (uint64_t)(uintptr_t)&d->queue->block);
         at += 2;
     }
-    if (properties & KERNEL_CODE_KERNARG_SEGMENT_PTR) {
-        set_sgpr64(staged, at, (uint64_t)(uintptr_t)d->packet.kernarg_address);
+    if (properties & KD_SGPR_KERNARG_SEGMENT_PTR) {
+        set_sgpr64(l->sgprs, at, (uint64_t)(uintptr_t)d->packet.kernarg_address);
         at += 2;
     }
-    if (properties & KERNEL_CODE_DISPATCH_ID) {
-        set_sgpr64(staged, at, d->id);
+    if (properties & KD_SGPR_DISPATCH_ID) {
+        set_sgpr64(l->sgprs, at, d->id);
         at += 2;
     }
-    if (properties & KERNEL_CODE_FLAT_SCRATCH_INIT)
+    if (properties & KD_SGPR_FLAT_SCRATCH_INIT)
         at += 2; /* architected flat scratch: as above */
-    if (properties & KERNEL_CODE_PRIVATE_SEGMENT_SIZE)
-        staged[at++] = l->scratch_bytes;
-    unsigned preload = kd->kernarg_preload & 0x7f, offset = kd->kernarg_preload >> 7 & 0x1ff;
-    if (at + preload > sizeof(staged) / sizeof(staged[0]))
-        return false;
-    if (preload && d->packet.kernarg_address)
-        memcpy(staged + at, (const uint32_t *)d->packet.kernarg_address + offset, preload * sizeof(uint32_t));
-    at += preload;
-    if (at > user)
-        user = at;
-    memcpy(s, staged, user * sizeof(uint32_t));
+    if (properties & KD_SGPR_PRIVATE_SEGMENT_SIZE)
+        l->sgprs[at++] = l->scratch_bytes;
+    const uint32_t *kernarg = d->packet.kernarg_address;
+    for (unsigned i = 0; i < kd_preload_dwords(kd) && at < KD_USER_SGPRS_MOST && kernarg; i++)
+        l->sgprs[at++] = kernarg[kd_preload_offset(kd) + i];
+    at = kd_user_sgprs(kd);
     for (unsigned i = 0; i < 3; i++)
-        l->id_sgpr[i] = bits(rsrc2, 7 + i, 1) ? (int)user++ : -1;
-    l->info_sgpr = bits(rsrc2, 10, 1) ? (int)user++ : -1;
-    return true;
+        l->id_sgpr[i] = kd_workgroup_id(kd, i) ? (int)at++ : -1;
+    l->info_sgpr = kd_workgroup_info(kd) ? (int)at++ : -1;
 }
 
 static void set_registers(struct cp_dispatch *d, const struct kernel_descriptor *kd)
 {
     struct exec_launch *l = &d->launch;
-    uint32_t rsrc1 = kd->compute_pgm_rsrc1, rsrc3 = kd->compute_pgm_rsrc3;
-    unsigned total = (bits(rsrc1, 0, 6) + 1) * 8;
-    unsigned accum_offset = (bits(rsrc3, 0, 6) + 1) * 4;
-    l->vgprs = accum_offset < total ? accum_offset : total;
-    l->agprs = total - l->vgprs;
-    d->vgprs = round_up(total, d->machine->cp.vgpr_granule);
-    d->sgprs = round_up((bits(rsrc1, 6, 4) / 2 + 1) * 16, d->machine->cp.sgpr_granule);
-    l->mode = bits(rsrc1, 12, 8) | bits(rsrc1, 21, 1) << 8 | bits(rsrc1, 23, 1) << 9 | bits(rsrc1, 26, 1) << 23 |
-              bits(kd->compute_pgm_rsrc2, 24, 7) << 12;
-    l->id_dims = bits(kd->compute_pgm_rsrc2, 11, 2) + 1;
+    l->vgprs = kd_arch_vgprs(kd);
+    l->agprs = kd_acc_vgprs(kd);
+    d->vgprs = round_up(kd_vgprs(kd), d->machine->cp.vgpr_granule);
+    d->sgprs = round_up(kd_sgprs(kd), d->machine->cp.sgpr_granule);
+    l->mode = kd_float_mode(kd) | (kd_dx10_clamp(kd) ? MODE_DX10_CLAMP : 0) | (kd_ieee_mode(kd) ? MODE_IEEE : 0) |
+              (kd_fp16_ovfl(kd) ? MODE_FP16_OVFL : 0) | kd_exceptions(kd) << 12;
+    l->id_dims = kd_workitem_id(kd) + 1;
 }
 
 static bool refuse(struct cp_dispatch *d, struct ehp_fault *fault, int kind, const char *format, ...)
@@ -141,14 +123,13 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
 {
     struct ehp_machine *m = d->machine;
     const struct ehp_kernel_dispatch_packet *p = &d->packet;
-    struct ehp_kernel kernel = EHP_KERNEL_INIT;
     pthread_rwlock_rdlock(&m->codes_lock);
     struct ehp_code *code = machine_code_containing(m, p->kernel_object);
-    bool known = code && code_kernel_by_object(code, p->kernel_object, &kernel);
-    if (known)
-        d->kernel = strdup(kernel.name);
+    const struct code_kernel *kernel = code ? code_kernel_by_object(code, p->kernel_object) : NULL;
+    if (kernel)
+        d->kernel = strdup(kernel->info.name);
     pthread_rwlock_unlock(&m->codes_lock);
-    if (!known)
+    if (!d->kernel)
         return refuse(d, fault, EHP_FAULT_PACKET, "kernel object %#llx is not a loaded kernel descriptor",
                       (unsigned long long)p->kernel_object);
     const struct kernel_descriptor *kd = (const struct kernel_descriptor *)(uintptr_t)p->kernel_object;
@@ -159,17 +140,17 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
     d->lds = round_up(l->lds_bytes, m->cp.lds_granule);
     l->scratch_bytes = round_up(p->private_segment_size, 4);
     set_registers(d, kd);
-    if (!set_sgprs(d, kd))
-        return refuse(d, fault, EHP_FAULT_PACKET, "its descriptor preloads more kernel arguments than there are SGPRs");
+    set_sgprs(d, kd);
     char why[160];
     if (!ace_can_ever_fit(m, d, why, sizeof(why)))
         return refuse(d, fault, EHP_FAULT_RESOURCES, "%s", why);
+    uint64_t entry = kd_entry(kd, p->kernel_object);
     struct exec_code_cache *cache = calloc(1, sizeof(*cache));
-    l->entry = cache ? exec_code_find(&m->code, cache, code_kernel_entry(kd)) : NULL;
+    l->entry = cache ? exec_code_find(&m->code, cache, entry) : NULL;
     free(cache);
     if (!l->entry)
         return refuse(d, fault, EHP_FAULT_PACKET, "its entry %#llx is not code",
-                      (unsigned long long)code_kernel_entry(kd));
+                      (unsigned long long)entry);
     return launch_make_ids(l) || refuse(d, fault, EHP_FAULT_RESOURCES, "the host is out of memory");
 }
 

@@ -152,9 +152,9 @@ void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave
     /* The queue keeps the report, and so the name: it belongs to the code object's metadata. */
     pthread_rwlock_rdlock(&m->codes_lock);
     struct ehp_code *code = machine_code_containing(m, d->packet.kernel_object);
-    struct ehp_kernel kernel = EHP_KERNEL_INIT;
-    if (code && code_kernel_by_object(code, d->packet.kernel_object, &kernel))
-        f->kernel = kernel.name;
+    const struct code_kernel *kernel = code ? code_kernel_by_object(code, d->packet.kernel_object) : NULL;
+    if (kernel)
+        f->kernel = kernel->info.name;
     struct ehp_code *here = f->pc ? machine_code_containing(m, f->pc) : NULL;
     char line[400];
     if (here && code_line_at(here, f->pc, line, sizeof(line)))

@@ -83,7 +83,7 @@ const char *ehp_error_text(ehp_machine *m)
 
 /* ---- code ---- */
 
-static void *code_memory(void *context, size_t bytes, size_t align)
+static void *code_memory(void *context, uint64_t bytes, uint64_t align)
 {
     struct ehp_machine *m = context;
     int status;
@@ -108,10 +108,9 @@ struct ehp_code *machine_code_containing(struct ehp_machine *m, uint64_t address
 static bool code_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
 {
     struct ehp_machine *m = context;
-    const char *name;
     pthread_rwlock_rdlock(&m->codes_lock);
     struct ehp_code *code = machine_code_containing(m, pc);
-    bool found = code && code_function_at(code, pc, start, end, &name);
+    bool found = code && code_function_at(code, pc, start, end, NULL);
     pthread_rwlock_unlock(&m->codes_lock);
     return found;
 }
@@ -120,25 +119,25 @@ int ehp_code_load(ehp_machine *m, unsigned agent, const void *image, size_t byte
 {
     if (agent >= m->agents || !image)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u, or no image", agent);
-    char error[256] = "";
+    struct code_error error = {0};
     struct code_params params = {
+        .allocator = {.context = m, .alloc = code_memory, .free = code_memory_free},
         .isa = m->chip.text[CHIP_TEXT_chip_isa],
-        .allocator = {.alloc = code_memory, .free = code_memory_free, .context = m},
-        .error = error,
-        .error_bytes = sizeof(error),
-        .owner = m,
+        .error = &error,
     };
     struct ehp_code *code;
     int status = code_load(&params, image, bytes, &code);
     if (status != EHP_OK)
-        return machine_error(m, status, "%s", error);
+        return machine_error(m, status, "%s", error.text);
+    code->machine = m;
+    code->agent = agent;
     pthread_rwlock_wrlock(&m->codes_lock);
     if (m->code_count == m->code_capacity) {
         size_t capacity = m->code_capacity ? m->code_capacity * 2 : 16;
         struct ehp_code **codes = realloc(m->codes, capacity * sizeof(struct ehp_code *));
         if (!codes) {
             pthread_rwlock_unlock(&m->codes_lock);
-            code_unload(code);
+            code_destroy(code);
             return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a code object");
         }
         m->codes = codes;
@@ -154,9 +153,7 @@ void ehp_code_unload(ehp_code *code)
 {
     if (!code)
         return;
-    struct ehp_machine *m = code_owner(code);
-    uint64_t start, end;
-    code_range(code, &start, &end);
+    struct ehp_machine *m = code->machine;
     pthread_rwlock_wrlock(&m->codes_lock);
     for (size_t i = 0; i < m->code_count; i++)
         if (m->codes[i] == code) {
@@ -164,8 +161,9 @@ void ehp_code_unload(ehp_code *code)
             break;
         }
     pthread_rwlock_unlock(&m->codes_lock);
-    exec_code_drop(&m->code, start, end);
-    code_unload(code);
+    uint64_t start = (uint64_t)(uintptr_t)code->base;
+    exec_code_drop(&m->code, start, start + code->bytes);
+    code_destroy(code);
 }
 
 /* ---- what waves ask of the machine ---- */
