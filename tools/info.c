@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `ehp info`: the simulated devices, in the manner of rocminfo. */
 #include <argp.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "machine_args.h"

@@ -11,6 +11,15 @@ int tool_cc(int argc, char **argv);
 // `ehp config`: what hipconfig prints.
 int tool_config(int argc, char **argv);
 
+// `ehp run`: a program with the simulated chip as its HIP device.
+int tool_run(int argc, char **argv);
+// `ehp info`: the simulated devices, as rocminfo prints real ones.
+int tool_info(int argc, char **argv);
+// `ehp chips`: lists chips, draws one, explains its numbers.
+int tool_chips(int argc, char **argv);
+// `ehp disasm`: a program's or code object's kernels and instructions.
+int tool_disasm(int argc, char **argv);
+
 // Links to the command under other names behave as the program of that name: hipcc, hipconfig, amdclang++,
 // clang++ and the LLVM tools of a ROCm tree. NULL for any other name.
 tool_fn *tool_find_alias(const char *argv0);

@@ -9,6 +9,7 @@
  *   ace.c       an XCD's share of the workgroups, and a CU for each
  *   worker.c    the host threads that execute workgroups and agent requests
  *   report.c    the message of a fault
+ *   progress.c  the progress line of long kernels
  *
  * Source: ISCA'24, VI.A and figure 13; HSA Platform System Architecture 1.2,
  * 2.9.
@@ -127,6 +128,7 @@ struct cp {
     bool caller_started;
     pthread_cond_t call_ready;
     unsigned lds_granule, vgpr_granule, sgpr_granule;
+    _Atomic uint64_t progress_ns;   /* when the progress line was drawn last; 0: it is not there */
 };
 
 int cp_start(struct ehp_machine *m, unsigned threads);
@@ -157,6 +159,10 @@ bool ace_can_ever_fit(const struct ehp_machine *m, const struct cp_dispatch *d, 
 /* Finds a CU on wg->xcc and takes its resources; sets wg->cu, simd[] and the waves' HW_ID. */
 bool ace_place(struct ehp_machine *m, const struct cp_dispatch *d, struct workgroup *wg);
 void ace_release(struct ehp_machine *m, const struct cp_dispatch *d, const struct workgroup *wg);
+
+/* progress.c: only called when the machine's `progress` is set. */
+void progress_show(struct ehp_machine *m, const struct cp_dispatch *d);
+void progress_clear(struct ehp_machine *m);
 
 /* report.c: fills `fault` from a stopped workgroup's guard. */
 struct wave_guard;

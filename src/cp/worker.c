@@ -155,6 +155,8 @@ static void drop_user(struct ehp_machine *m, struct cp_dispatch *d)
 
 static void dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d)
 {
+    if (m->progress)
+        progress_clear(m);
     if (m->stats.enabled) {
         d->stats.kernel = d->kernel;
         d->stats.workgroups = d->total;
@@ -297,6 +299,8 @@ static void run_workgroup(struct cp_worker *me, struct workgroup *wg, struct wav
     enum workgroup_result result = WORKGROUP_DONE;
     if (!d->aborted)
         result = workgroup_run(wg, guard, &d->aborted, m->stats.enabled);
+    if (m->progress)
+        progress_show(m, d);
     if (result == WORKGROUP_WAITING && !d->aborted) {
         if (!timed_out(m, d)) {
             set_aside(m, wg);
