@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Speed of the interpreter, of launches and of memory, each beside a reference
+ * of the host in the same run.
+ *
+ *   interp [kernels.hsaco]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench.h"
+
+enum { ITEMS = 256, GROUPS = 64 };
+
+struct row {
+    const char *kernel;
+    double per_round; /* wave-instructions of a loop round, loop control included */
+};
+
+static const struct row rows[] = {
+    {"fma_f32", 64 + 3},      {"add_f32", 64 + 3},        {"mul_f32_scalar", 64 + 3}, {"fma_half", 64 + 3},
+    {"add_u32", 64 + 3},      {"mul_lo_u32", 64 + 3},     {"lshl_add_u32", 64 + 3},   {"and_or_b32", 64 + 3},
+    {"add_co_u32", 64 + 3},   {"cmp_cndmask", 128 + 3},   {"fma_f64", 64 + 3},        {"add_f16", 64 + 3},
+    {"pk_fma_f16", 64 + 3},   {"rcp_f32", 64 + 3},        {"exp_f32", 64 + 3},        {"cvt_i32_f32", 64 + 3},
+    {"mov_dpp", 64 + 3},      {"add_sdwa", 64 + 3},       {"readlane", 64 + 3},       {"bpermute", 128 + 3},
+    {"salu", 64 + 3},         {"lds_read", 80 + 4},       {"global_read", 80 + 3},    {"global_gather", 80 + 3},
+};
+
+/* Wave-instructions per second of one kernel. */
+static double rate(struct bench *b, const struct row *row, void *out, unsigned rounds)
+{
+    uint64_t arguments[2] = {(uint64_t)(uintptr_t)out, rounds};
+    bench_launch(b, row->kernel, GROUPS, ITEMS, arguments, 2);
+    double best = 1e30;
+    for (int i = 0; i < 3; i++) {
+        double start = bench_seconds();
+        bench_launch(b, row->kernel, GROUPS, ITEMS, arguments, 2);
+        double t = bench_seconds() - start;
+        best = t < best ? t : best;
+    }
+    return row->per_round * rounds * GROUPS * (ITEMS / 64) / best;
+}
+
+/* The host's own vector units on eight chains of the same FMAs: lane operations per second of one core. */
+__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3"), noinline)) static double
+host_fma(unsigned rounds)
+{
+    static float chain[8][64];
+    for (int c = 0; c < 8; c++)
+        for (int l = 0; l < 64; l++)
+            chain[c][l] = (float)(c + l);
+    double start = bench_seconds();
+    for (unsigned i = 0; i < rounds; i++)
+        for (int c = 0; c < 8; c++)
+            for (int l = 0; l < 64; l++)
+                chain[c][l] = __builtin_fmaf(chain[c][l], 1.0e-6f, 1.0e-3f);
+    double t = bench_seconds() - start;
+    volatile float sink = chain[3][5];
+    (void)sink;
+    return (double)rounds * 8 * 64 / t;
+}
+
+static void instruction_classes(const char *path)
+{
+    struct bench b;
+    bench_open(&b, 1, path);
+    void *out;
+    if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, 1 << 20, 0, &out) != EHP_OK)
+        exit(1);
+    double host = host_fma(200000), fma = 0;
+    printf("Interpreter, one thread (M wave-instructions/s; of the host's own FMA rate in lane operations: %%)\n");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        double r = rate(&b, &rows[i], out, 200);
+        r = rate(&b, &rows[i], out, (unsigned)(r / 40000) + 50); /* about half a second */
+        if (i == 0)
+            fma = r;
+        printf("  %-16s %8.1f   %6.2f ns   %5.1f %%   %5.2f x fma_f32\n", rows[i].kernel, r * 1e-6, 1e9 / r,
+               100 * r * 64 / host, r / fma);
+    }
+    bench_close(&b);
+}
+
+static void scaling(const char *path)
+{
+    double one = 0;
+    printf("\nThreads (fma_f32, M wave-instructions/s)\n");
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct bench b;
+        bench_open(&b, threads, path);
+        void *out;
+        if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, 1 << 20, 0, &out) != EHP_OK)
+            exit(1);
+        double r = rate(&b, &rows[0], out, 2000);
+        if (threads == 1)
+            one = r;
+        printf("  %u thread%s        %8.1f   %5.2f x one\n", threads, threads == 1 ? " " : "s", r * 1e-6, r / one);
+        bench_close(&b);
+    }
+}
+
+static void launches(const char *path)
+{
+    struct bench b;
+    bench_open(&b, 0, path);
+    uint64_t none = 0;
+    enum { TIMES = 20000 };
+    bench_launch(&b, "empty", 1, 64, &none, 0);
+    double start = bench_seconds();
+    for (int i = 0; i < TIMES; i++)
+        bench_launch(&b, "empty", 1, 64, &none, 0);
+    double each = (bench_seconds() - start) / TIMES;
+    printf("\nLaunch of an empty kernel, wait included   %8.2f us\n", each * 1e6);
+    bench_close(&b);
+}
+
+static void vector_add(const char *path)
+{
+    struct bench b;
+    bench_open(&b, 1, path);
+    enum { N = 16 << 20 };
+    float *p[3];
+    for (int i = 0; i < 3; i++) {
+        void *v;
+        if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, N * sizeof(float), 0, &v) != EHP_OK)
+            exit(1);
+        p[i] = v;
+        memset(v, i, N * sizeof(float));
+    }
+    uint64_t arguments[3] = {(uint64_t)(uintptr_t)p[0], (uint64_t)(uintptr_t)p[1], (uint64_t)(uintptr_t)p[2]};
+    double best = 1e30, copy = 1e30;
+    for (int i = 0; i < 4; i++) {
+        double start = bench_seconds();
+        bench_launch(&b, "vector_add", N / ITEMS, ITEMS, arguments, 3);
+        double t = bench_seconds() - start;
+        best = t < best ? t : best;
+        start = bench_seconds();
+        memcpy(p[2], p[0], N * sizeof(float));
+        t = bench_seconds() - start;
+        copy = t < copy ? t : copy;
+    }
+    double rate_add = 3.0 * N * sizeof(float) / best, rate_copy = 2.0 * N * sizeof(float) / copy;
+    printf("\nVector add of 64 MiB, one thread   %6.2f GB/s   memcpy %6.2f GB/s   ratio %4.2f\n", rate_add * 1e-9,
+           rate_copy * 1e-9, rate_add / rate_copy);
+    bench_close(&b);
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = argc > 1 ? argv[1] : BENCH_KERNELS;
+    launches(path);
+    vector_add(path);
+    scaling(path);
+    printf("\n");
+    instruction_classes(path);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("\nLargest resident size of this run   %.0f MiB (192 MiB of it the vectors)\n",
+           (double)usage.ru_maxrss / 1024);
+    return 0;
+}
