@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Which XCD and CU a workgroup gets, and how many of them an XCD holds. */
+#include <stdlib.h>
+
+#include "check.h"
+#include "soc/machine.h"
+
+static struct ehp_machine *machine_with(const char *chip, const char *partition)
+{
+    struct ehp_options options = EHP_OPTIONS_INIT;
+    options.chip = chip;
+    options.partition = partition;
+    options.threads = 1;
+    struct ehp_machine *m = NULL;
+    if (!CHECK(ehp_open(&options, &m) == EHP_OK)) {
+        fprintf(stderr, "%s\n", options.error);
+        exit(1);
+    }
+    return m;
+}
+
+/* How many workgroups of this shape one XCD takes before it is full. */
+static unsigned capacity(struct ehp_machine *m, unsigned waves, unsigned vgprs, uint32_t lds)
+{
+    struct cp_queue queue = {.machine = m};
+    struct cp_dispatch d = {.machine = m, .queue = &queue, .xccs = 1, .chunk = 1, .vgprs = vgprs, .sgprs = 16,
+                            .lds = lds};
+    d.launch.waves = waves;
+    char why[160];
+    if (!ace_can_ever_fit(m, &d, why, sizeof(why)))
+        return 0;
+    enum { MOST = 2000 };
+    struct workgroup *all = calloc(MOST, sizeof(*all));
+    unsigned n = 0;
+    while (n < MOST) {
+        all[n].waves = waves;
+        if (!ace_place(m, &d, &all[n]))
+            break;
+        n++;
+    }
+    for (unsigned i = 0; i < n; i++)
+        ace_release(m, &d, &all[i]);
+    for (unsigned c = 0; c < 38; c++) {
+        const struct cp_cu *cu = &m->cp.xcd[0].cu[c];
+        CHECK(cu->lds == 0 && cu->workgroups == 0 && cu->waves[0] == 0 && cu->vgprs[3] == 0 && cu->sgprs[1] == 0);
+    }
+    free(all);
+    return n;
+}
+
+static void test_limits(void)
+{
+    struct ehp_machine *m = machine_with("mi300a", "spx");
+    /* 38 CUs of 4 SIMDs of 8 waves; 512 VGPRs a SIMD; 64 KiB LDS; 16 barriers. */
+    CHECK_EQ(capacity(m, 1, 64, 0), 38 * 32);
+    CHECK_EQ(capacity(m, 1, 128, 0), 38 * 16);
+    CHECK_EQ(capacity(m, 1, 136, 0), 38 * 12);
+    CHECK_EQ(capacity(m, 1, 512, 0), 38 * 4);
+    CHECK_EQ(capacity(m, 4, 128, 0), 38 * 4);
+    CHECK_EQ(capacity(m, 16, 128, 0), 38 * 1);
+    CHECK_EQ(capacity(m, 16, 136, 0), 0);
+    CHECK_EQ(capacity(m, 2, 8, 0), 38 * 16);
+    CHECK_EQ(capacity(m, 1, 8, 32768), 38 * 2);
+    CHECK_EQ(capacity(m, 1, 8, 33280), 38 * 1);
+    CHECK_EQ(capacity(m, 1, 8, 65536), 38 * 1);
+    CHECK_EQ(capacity(m, 1, 8, 66048), 0);
+    ehp_close(m);
+}
+
+static void test_share(void)
+{
+    struct cp_dispatch d = {.first_xcc = 0, .xccs = 6, .chunk = 1};
+    for (unsigned i = 0; i < 20; i++)
+        CHECK_EQ(ace_xcc_of(&d, i), i % 6);
+    d.chunk = 4;
+    CHECK_EQ(ace_xcc_of(&d, 3), 0);
+    CHECK_EQ(ace_xcc_of(&d, 4), 1);
+    CHECK_EQ(ace_xcc_of(&d, 24), 0);
+    d = (struct cp_dispatch){.first_xcc = 4, .xccs = 2, .chunk = 1};
+    CHECK_EQ(ace_xcc_of(&d, 0), 4);
+    CHECK_EQ(ace_xcc_of(&d, 1), 5);
+    CHECK_EQ(ace_xcc_of(&d, 2), 4);
+}
+
+/* Consecutive workgroups of an XCD go to different shader engines; every CU is used before one is used twice. */
+static void test_spread(void)
+{
+    struct ehp_machine *m = machine_with("mi300a", NULL);
+    struct cp_queue queue = {.machine = m};
+    struct cp_dispatch d = {.machine = m, .queue = &queue, .xccs = 6, .chunk = 1, .vgprs = 8, .sgprs = 16};
+    d.launch.waves = 1;
+    struct workgroup *wg = calloc(38, sizeof(*wg));
+    unsigned used[38] = {0};
+    unsigned engine[4];
+    for (unsigned i = 0; i < 38; i++) {
+        wg[i].waves = 1;
+        CHECK(ace_place(m, &d, &wg[i]));
+        used[wg[i].cu]++;
+        if (i < 4)
+            engine[i] = wg[i].wave[0].hw_id >> 13 & 7;
+    }
+    for (unsigned i = 0; i < 38; i++)
+        CHECK_EQ(used[i], 1);
+    for (unsigned i = 0; i < 4; i++)
+        CHECK_EQ(engine[i], i);
+    free(wg);
+
+    /* A CU mask keeps workgroups on its CUs. */
+    uint32_t mask[8] = {1u << 5};
+    queue.cu_mask = mask;
+    queue.cu_mask_bits = 228;
+    struct workgroup one = {.waves = 1};
+    CHECK(ace_place(m, &d, &one));
+    CHECK_EQ(one.cu, 5);
+    ehp_close(m);
+}
+
+static void test_partitions(void)
+{
+    static const struct {
+        const char *chip, *partition;
+        unsigned agents, xcds;
+    } cases[] = {
+        {"mi300a", "spx", 1, 6}, {"mi300a", "tpx", 3, 2}, {"mi300a", "cpx", 6, 1}, {"mi300x", "spx", 1, 8},
+        {"mi300x", "dpx", 2, 4}, {"mi300x", "qpx", 4, 2}, {"mi300x", "cpx", 8, 1},
+    };
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ehp_machine *m = machine_with(cases[i].chip, cases[i].partition);
+        struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
+        CHECK_EQ(ehp_agent_count(m), cases[i].agents);
+        CHECK(ehp_agent_info(m, cases[i].agents - 1, &info) == EHP_OK);
+        CHECK_EQ(info.xcds, cases[i].xcds);
+        CHECK_EQ(info.cus, cases[i].xcds * 38);
+        CHECK(ehp_agent_info(m, cases[i].agents, &info) == EHP_ERR_INVALID);
+        ehp_close(m);
+    }
+    struct ehp_options options = EHP_OPTIONS_INIT;
+    options.partition = "dpx";
+    struct ehp_machine *m;
+    CHECK(ehp_open(&options, &m) == EHP_ERR_INVALID);
+    CHECK(strstr(options.error, "tpx") != NULL);
+}
+
+int main(void)
+{
+    test_limits();
+    test_share();
+    test_spread();
+    test_partitions();
+    return check_status();
+}
