@@ -85,7 +85,7 @@ static void set(const char *name, const char *value)
 }
 
 /* The directory of libamdhip64: ../lib of an installed command, hip/ beside a built one's tools/. */
-static bool library_directory(char *path, size_t bytes)
+static bool library_directory(char path[PATH_MAX])
 {
     static const char *const places[] = {"../lib/x86_64-linux-gnu", "../lib64", "../lib", "../src/hip"};
     char self[PATH_MAX];
@@ -100,10 +100,7 @@ static bool library_directory(char *path, size_t bytes)
         if (access(library, R_OK) == 0) {
             char directory[PATH_MAX + 64];
             snprintf(directory, sizeof(directory), "%s/%s", here, places[i]);
-            char *resolved = realpath(directory, NULL);
-            snprintf(path, bytes, "%s", resolved ? resolved : directory);
-            free(resolved);
-            return true;
+            return realpath(directory, path) != NULL;
         }
     }
     return false;
@@ -130,7 +127,7 @@ int tool_run(int argc, char **argv)
     ehp_close(m);
 
     char directory[PATH_MAX];
-    if (!library_directory(directory, sizeof(directory))) {
+    if (!library_directory(directory)) {
         fprintf(stderr, "ehp run: libamdhip64.so.6 is not beside this command; build or install it\n");
         return 1;
     }
