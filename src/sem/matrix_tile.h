@@ -100,52 +100,44 @@ MX_INLINE const wave_row *tile_load(wave_row *tile, const wave_row *src, int dwo
     return tile;
 }
 
-/* Which lane's A or B a lane gets; matrix.h has the rules. */
-MX_INLINE int tile_a_lane(int lane, int m, int blocks, int cbsz, int abid)
+/* Lane l of the copy is lane from[l] of the source. */
+MX_INLINE const wave_row *tile_permute(wave_row *copy, const wave_row *src, int dwords, const uint8_t *from)
 {
-    int block = lane / m % blocks, group = (1 << cbsz) - 1;
-    return lane + m * ((block & ~group) + (abid & group) - block);
+    for (int r = 0; r < dwords; r++)
+        for (int l = 0; l < WAVE_LANES; l++)
+            copy[r][l] = src[r][from[l]];
+    return copy;
 }
 
-MX_INLINE int tile_b_lane(int lane, int blgp)
-{
-    switch (blgp) {
-    case 1:
-        return lane & 31;
-    case 2:
-        return lane | 32;
-    case 3:
-        return (lane + 16) & 63;
-    case 4:
-    case 5:
-    case 6:
-    case 7:
-        return (lane & 15) | (blgp - 4) << 4;
-    default:
-        return lane;
-    }
-}
-
-/* The source's registers, lanes permuted when CBSZ or BLGP ask for it. */
+/* The source's registers, lanes permuted when CBSZ and ABID, or BLGP, ask for it; matrix.h has the rules. */
 MX_INLINE const wave_row *tile_a(wave_row *copy, const wave_row *src, int dwords, const struct isa_inst *inst,
                                  int m, int blocks)
 {
     if (!inst->cbsz || 1 << inst->cbsz > blocks)
         return src;
-    for (int r = 0; r < dwords; r++)
-        for (int l = 0; l < WAVE_LANES; l++)
-            copy[r][l] = src[r][tile_a_lane(l, m, blocks, inst->cbsz, inst->abid)];
-    return copy;
+    int group = (1 << inst->cbsz) - 1, chosen = inst->abid & group;
+    uint8_t from[WAVE_LANES];
+    for (int l = 0; l < WAVE_LANES; l++) {
+        int block = l / m % blocks;
+        from[l] = (uint8_t)(l + m * ((block & ~group) + chosen - block));
+    }
+    return tile_permute(copy, src, dwords, from);
 }
 
 MX_INLINE const wave_row *tile_b(wave_row *copy, const wave_row *src, int dwords, const struct isa_inst *inst)
 {
     if (!inst->blgp)
         return src;
-    for (int r = 0; r < dwords; r++)
-        for (int l = 0; l < WAVE_LANES; l++)
-            copy[r][l] = src[r][tile_b_lane(l, inst->blgp)];
-    return copy;
+    /* The lane's bits that are kept, those that are set, and how far all lanes move. */
+    static const struct {
+        uint8_t keep, set, rotate;
+    } rules[8] = {{63, 0, 0}, {31, 0, 0},  {31, 32, 0}, {63, 0, 16},
+                  {15, 0, 0}, {15, 16, 0}, {15, 32, 0}, {15, 48, 0}};
+    uint8_t from[WAVE_LANES];
+    for (unsigned l = 0; l < WAVE_LANES; l++)
+        from[l] =
+            (uint8_t)(((l + rules[inst->blgp].rotate) & rules[inst->blgp].keep) | rules[inst->blgp].set);
+    return tile_permute(copy, src, dwords, from);
 }
 
 /*

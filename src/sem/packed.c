@@ -8,7 +8,7 @@ static unsigned source_mask(const struct isa_inst *inst)
     unsigned mask = 0;
     for (int i = 0; i < 3; i++)
         if (inst->src[i].kind != ISA_NONE)
-            mask |= 1u << i;
+            mask |= 1u << (unsigned)i;
     return mask;
 }
 
