@@ -36,7 +36,7 @@ static uint16_t f16_exact(enum f16_op op, uint16_t a, uint16_t b, uint16_t c, ui
     case F16_FMA:
         first = x * y;
         second = z;
-        r = f16_exact_fma(x, y, z);
+        r = f16_exact_fma(x, y, z, round == ROUND_DOWN);
         break;
     default:
         r = x + y;
