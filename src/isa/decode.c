@@ -73,12 +73,19 @@ static bool decode_sop(struct decoder *d)
     }
 }
 
+/* Scalar data cannot be M0 or EXEC: "AMD Instinct MI300 ISA", 8.1. */
+static bool scalar_data(struct isa_operand *o, unsigned f, unsigned type)
+{
+    return isa_operand_sgpr(o, f, type) &&
+           (o->kind != ISA_SGPR || (o->reg != SRC_M0 && o->reg < SRC_EXEC_LO));
+}
+
 static bool decode_smem(struct decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
     bool imm = field(d, 17, 1), soe = field(d, 14, 1);
-    out->sc0 = modifier(d, 16, 1);
+    out->sc0 = row->flags & ISA_F_ATOMIC ? field(d, 16, 1) : modifier(d, 16, 1);
     if (row->src[ISA_SBASE]) {
         if (!isa_operand_sgpr(&out->src[ISA_SBASE], field(d, 0, 6) * 2, row->src[ISA_SBASE]))
             return false;
@@ -96,13 +103,13 @@ static bool decode_smem(struct decoder *d)
     }
     unsigned sdata = field(d, 6, 7);
     if (row->flags & ISA_F_ATOMIC) {
-        if (!isa_operand_sgpr(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]))
+        if (!scalar_data(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]))
             return false;
-        return !out->sc0 || isa_operand_sgpr(&out->dst, sdata, row->dst);
+        return !out->sc0 || scalar_data(&out->dst, sdata, row->dst);
     }
     if (row->src[ISA_DATA])
-        return isa_operand_sgpr(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]);
-    return !row->dst || isa_operand_sgpr(&out->dst, sdata, row->dst);
+        return scalar_data(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]);
+    return !row->dst || scalar_data(&out->dst, sdata, row->dst);
 }
 
 /* ---- vector ALU --------------------------------------------------------------------------------------- */
@@ -113,8 +120,9 @@ static bool decode_sdwa(struct decoder *d, unsigned vsrc1)
     const struct isa_row *row = d->row;
     out->sdwa = true;
     bool compare = row->format == ISA_VOPC;
-    out->dst_sel = compare ? ISA_DWORD : (uint8_t)field(d, 40, 3);
-    out->dst_unused = compare ? ISA_UNUSED_PAD : (uint8_t)field(d, 43, 2);
+    bool selects = !compare && (row->form[ISA_FORM_SDWA].live >> 40 & 7); /* conversions of fp8 do not */
+    out->dst_sel = selects ? (uint8_t)field(d, 40, 3) : ISA_DWORD;
+    out->dst_unused = selects ? (uint8_t)field(d, 43, 2) : ISA_UNUSED_PAD;
     out->clamp = !compare && modifier(d, 45, 1);
     out->omod = compare ? 0 : (uint8_t)modifier(d, 46, 2);
     if (out->dst_sel > ISA_DWORD || out->dst_unused > ISA_UNUSED_PRESERVE)
@@ -159,7 +167,7 @@ static bool decode_dpp(struct decoder *d, unsigned vsrc1)
     out->bank_mask = (uint8_t)field(d, 56, 4);
     out->row_mask = (uint8_t)field(d, 60, 4);
     bool wide = isa_type_dwords(row->dst) > 1 || isa_type_dwords(row->src[0]) > 1;
-    if (row->dst && !dpp_control_valid(out->dpp_ctrl, wide))
+    if (!dpp_control_valid(out->dpp_ctrl, wide))
         return false;
     for (unsigned i = 0; i < 2; i++) {
         out->neg |= (uint8_t)(modifier(d, 52 + i * 2, 1) << i);
@@ -168,6 +176,13 @@ static bool decode_dpp(struct decoder *d, unsigned vsrc1)
             return false;
     }
     return true;
+}
+
+/* An SGPR in the field of a VGPR.  A lane's value cannot go to M0. */
+static bool scalar_result(struct decoder *d, unsigned f)
+{
+    return isa_operand_source(&d->out->dst, &d->bits, f, d->row->dst, 's', false) &&
+           (f != SRC_M0 || !(d->row->flags & ISA_F_DST_SGPR));
 }
 
 /* Operands that VOP1, VOP2 and VOPC imply. */
@@ -195,7 +210,7 @@ static bool decode_vop12c(struct decoder *d)
             !isa_operand_sgpr(&out->dst, field(d, 40, 7), ISA_T_MASK))
             return false;
     } else if (row->flags & ISA_F_DST_SGPR) {
-        if (!isa_operand_sgpr(&out->dst, vdst, row->dst))
+        if (!scalar_result(d, vdst))
             return false;
     } else if (row->dst && !isa_operand_vgpr(&out->dst, vdst, row->dst, row->where[0] == 'g')) {
         return false;
@@ -226,7 +241,7 @@ static bool decode_vop3(struct decoder *d)
     const struct isa_row *row = d->row;
     unsigned vdst = field(d, 0, 8);
     if (row->dst == ISA_T_MASK || (row->flags & ISA_F_DST_SGPR)) {
-        if (!isa_operand_sgpr(&out->dst, vdst, row->dst))
+        if (!scalar_result(d, vdst))
             return false;
     } else if (row->dst && !isa_operand_vgpr(&out->dst, vdst, row->dst, false)) {
         return false;
@@ -242,6 +257,10 @@ static bool decode_vop3(struct decoder *d)
     out->omod = (uint8_t)modifier(d, 59, 2);
     out->neg = (uint8_t)modifier(d, 61, 3);
     unsigned count = row->flags & ISA_F_ACCUMULATE ? 2 : 3;
+    if (row->src[2] == ISA_T_MASK && field(d, 58, 1)) { /* no lane mask: isa_decode() marks it */
+        out->src[2] = (struct isa_operand){ISA_VGPR, ISA_T_MASK, 2, false, (uint16_t)field(d, 50, 8), 0};
+        count = 2;
+    }
     for (unsigned i = 0; i < count; i++)
         if (row->src[i] && !source(d, i, field(d, 32 + 9 * i, 9)))
             return false;
@@ -261,8 +280,11 @@ static bool decode_vop3p(struct decoder *d)
     out->op_sel_hi = (uint8_t)(modifier(d, 59, 2) | modifier(d, 14, 1) << 2);
     out->clamp = modifier(d, 15, 1);
     out->neg = (uint8_t)modifier(d, 61, 3);
+    /* Of the mixed ones the high negation is an absolute value. */
     bool mix = row->op == ISA_OP_v_fma_mix_f32 || row->op == ISA_OP_v_fma_mixlo_f16 ||
                row->op == ISA_OP_v_fma_mixhi_f16;
+    if (mix)
+        out->abs = out->neg_hi;
     for (unsigned i = 0; i < 3; i++) {
         if (!row->src[i])
             continue;
@@ -300,18 +322,32 @@ static bool decode_mai(struct decoder *d)
         return isa_operand_source(&out->src[2], &d->bits, field(d, 50, 9), row->src[2], 'v', false);
     }
     unsigned c = field(d, 50, 9);
-    if (c < SRC_VGPR && c <= SRC_EXEC_HI)
+    if (c <= SRC_EXEC_HI && c != SRC_NULL)
         return false;
     return isa_operand_source(&out->src[2], &d->bits, c, row->src[2], 'a', acc_cd);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------- */
 
+/* AccVGPRs of a returning atomic of the DS and FLAT formats: assemblers do not check that tuples start even.
+ */
+static bool data_register(struct decoder *d, struct isa_operand *o, unsigned reg, unsigned type, bool acc)
+{
+    const struct isa_row *row = d->row;
+    bool returns = row->format == ISA_DS ? row->dst != 0 : d->out->sc0;
+    if (acc && returns && (row->flags & ISA_F_ATOMIC) && row->format != ISA_MUBUF) {
+        *o = (struct isa_operand){.kind = ISA_AGPR, .type = (uint8_t)type, .reg = (uint16_t)reg};
+        o->dwords = (uint8_t)isa_type_dwords(type);
+        return reg + o->dwords <= 256;
+    }
+    return isa_operand_vgpr(o, reg, type, acc);
+}
+
 static bool decode_ds(struct decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
-    bool acc = modifier(d, 25, 1);
+    bool acc = field(d, 25, 1);
     bool gws = row->flags & ISA_F_GWS;
     out->gds = gws;
     if (row->flags & ISA_F_TWO_ADDRESSES) {
@@ -325,12 +361,12 @@ static bool decode_ds(struct decoder *d)
         !isa_operand_vgpr(&out->src[ISA_ADDR], field(d, 32, 8), row->src[ISA_ADDR], gws && acc))
         return false;
     if (row->src[ISA_DATA] &&
-        !isa_operand_vgpr(&out->src[ISA_DATA], field(d, 40, 8), row->src[ISA_DATA], acc))
+        !data_register(d, &out->src[ISA_DATA], field(d, 40, 8), row->src[ISA_DATA], acc))
         return false;
     if (row->src[ISA_DATA2] &&
-        !isa_operand_vgpr(&out->src[ISA_DATA2], field(d, 48, 8), row->src[ISA_DATA2], acc))
+        !data_register(d, &out->src[ISA_DATA2], field(d, 48, 8), row->src[ISA_DATA2], acc))
         return false;
-    return !row->dst || isa_operand_vgpr(&out->dst, field(d, 56, 8), row->dst, acc);
+    return !row->dst || data_register(d, &out->dst, field(d, 56, 8), row->dst, acc);
 }
 
 /* The data register of a buffer or flat instruction: source, destination, or, of an atomic, both. */
@@ -338,11 +374,13 @@ static bool decode_data(struct decoder *d, unsigned vdata, unsigned vdst, bool a
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
-    if (row->src[ISA_DATA] && !isa_operand_vgpr(&out->src[ISA_DATA], vdata, row->src[ISA_DATA], acc))
+    if (row->src[ISA_DATA] && !data_register(d, &out->src[ISA_DATA], vdata, row->src[ISA_DATA], acc))
         return false;
     if (!row->dst || out->lds || ((row->flags & ISA_F_ATOMIC) && !out->sc0))
         return true;
-    return isa_operand_vgpr(&out->dst, vdst, row->dst, acc);
+    if (acc && ((row->flags & ISA_F_NO_ACC_RETURN) || (out->sc1 && (row->flags & ISA_F_NO_ACC_RETURN_SC1))))
+        return false;
+    return data_register(d, &out->dst, vdst, row->dst, acc);
 }
 
 static bool decode_buffer(struct decoder *d)
@@ -350,7 +388,7 @@ static bool decode_buffer(struct decoder *d)
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
     bool typed = row->format == ISA_MTBUF;
-    bool acc = modifier(d, 55, 1);
+    bool acc = field(d, 55, 1);
     out->offset = (int32_t)modifier(d, 0, 12);
     out->offen = modifier(d, 12, 1) || (row->src[ISA_SBASE] && field(d, 12, 1));
     out->idxen = modifier(d, 13, 1) || (row->src[ISA_SBASE] && field(d, 13, 1));
@@ -370,7 +408,10 @@ static bool decode_buffer(struct decoder *d)
     if (out->lds && acc)
         return false;
     unsigned vaddr = out->offen && out->idxen ? ISA_T_B64 : ISA_T_U32;
-    if ((out->offen || out->idxen) && !isa_operand_vgpr(&out->src[ISA_ADDR], field(d, 32, 8), vaddr, false))
+    unsigned vreg = field(d, 32, 8);
+    if (typed && vaddr == ISA_T_B64) /* assemblers ask for an even register of the untyped ones only */
+        out->src[ISA_ADDR] = (struct isa_operand){ISA_VGPR, ISA_T_B64, 2, false, (uint16_t)vreg, 0};
+    else if ((out->offen || out->idxen) && !isa_operand_vgpr(&out->src[ISA_ADDR], vreg, vaddr, false))
         return false;
     if (!isa_operand_sgpr(&out->src[ISA_SBASE], field(d, 48, 5) * 4, row->src[ISA_SBASE]))
         return false;
@@ -386,14 +427,21 @@ static bool decode_flat(struct decoder *d)
     const struct isa_row *row = d->row;
     bool acc = field(d, 55, 1);
     unsigned saddr = field(d, 48, 7);
-    out->offset = sign_extend(field(d, 0, 13), 13);
+    if (row->format == ISA_FLAT) { /* 12 bits, without a sign; the 13th is ignored */
+        out->offset = (int32_t)field(d, 0, 12);
+        out->offset1 = (uint8_t)field(d, 12, 1);
+    } else {
+        out->offset = sign_extend(field(d, 0, 13), 13);
+    }
     out->sc0 = field(d, 16, 1);
     out->nt = field(d, 17, 1);
     out->sc1 = field(d, 25, 1);
     out->lds = row->flags & ISA_F_LDS;
     bool has_saddr = row->format != ISA_FLAT && saddr != 0x7f;
     bool has_vaddr = row->format != ISA_SCRATCH || field(d, 13, 1);
-    if (has_saddr && !isa_operand_sgpr(&out->src[ISA_SBASE], saddr, row->src[ISA_SBASE]))
+    /* EXEC cannot be the base. */
+    if (has_saddr && (!isa_operand_sgpr(&out->src[ISA_SBASE], saddr, row->src[ISA_SBASE]) ||
+                      (!out->lds && saddr == (row->format == ISA_GLOBAL ? SRC_EXEC_LO : SRC_EXEC_HI))))
         return false;
     unsigned type = has_saddr || row->format == ISA_SCRATCH ? ISA_T_U32 : ISA_T_U64;
     if (has_vaddr && !isa_operand_vgpr(&out->src[ISA_ADDR], field(d, 32, 8), type, false))
@@ -468,6 +516,35 @@ static struct encoding find_encoding(uint32_t w)
     }
 }
 
+static bool is_reserved(const struct isa_operand *o)
+{
+    if (o->kind == ISA_SGPR) /* a tuple that runs into the registers behind s101 */
+        return o->reg <= SRC_SGPR_MAX && o->reg + o->dwords > SRC_SGPR_MAX + 1;
+    if (o->kind == ISA_VGPR || o->kind == ISA_AGPR)
+        return o->dwords > 1 && ((o->reg & 1) || o->reg + o->dwords > 256);
+    return o->kind == ISA_SPECIAL &&
+           (o->reg == SRC_NULL || o->reg == SRC_APERTURE_MAX || o->reg == SRC_LDS_DIRECT ||
+            o->reg == SRC_FLAT_BASE || o->reg == SRC_FLAT_BASE + 1);
+}
+
+/* Results and masks cannot be specials; assemblers accept them in 8- and 9-bit fields. */
+static bool is_misplaced(const struct isa_inst *inst)
+{
+    const char *where = isa_rows[inst->row].where;
+    for (unsigned i = 0; i < 3; i++)
+        if (inst->src[i].kind == ISA_SPECIAL && (where[i] == 'v' || where[i] == 'l' || where[i] == 'x' ||
+                                                 where[i] == 'g' || inst->src[i].dwords > 2))
+            return true;
+    return inst->dst.kind == ISA_SPECIAL || inst->sdst.kind == ISA_SPECIAL ||
+           (inst->src[2].type == ISA_T_MASK && inst->src[2].kind == ISA_VGPR);
+}
+
+static bool form_matches(const struct isa_row *row, unsigned form, const uint32_t *words, size_t count)
+{
+    const struct isa_form *f = &row->form[form];
+    return f->mask && count > 1 && ((words[0] | (uint64_t)words[1] << 32) & f->mask) == f->match;
+}
+
 bool isa_decode(const uint32_t *words, size_t count, struct isa_inst *out)
 {
     *out = (struct isa_inst){0};
@@ -485,6 +562,9 @@ bool isa_decode(const uint32_t *words, size_t count, struct isa_inst *out)
         d.form = ISA_FORM_SDWA;
     else if (e.decode == decode_vop12c && (words[0] & 0x1ff) == SRC_DPP)
         d.form = ISA_FORM_DPP;
+    /* An instruction without sources ignores the field that would say SDWA or DPP. */
+    if (d.form != ISA_FORM_PLAIN && !d.row->src[0] && !form_matches(d.row, d.form, words, count))
+        d.form = ISA_FORM_PLAIN;
     if (d.form != ISA_FORM_PLAIN)
         d.size = 8;
     if (count * 4 < d.size)
@@ -504,6 +584,10 @@ bool isa_decode(const uint32_t *words, size_t count, struct isa_inst *out)
     out->opcode = (uint16_t)opcode;
     if (!(d.row->format == ISA_VOP3PMAI ? decode_mai : e.decode)(&d))
         return false;
+    out->reserved =
+        is_misplaced(out) || is_reserved(&out->dst) || is_reserved(&out->sdst) || is_reserved(&out->soffset);
+    for (unsigned i = 0; i < 4; i++)
+        out->reserved = out->reserved || is_reserved(&out->src[i]);
     out->size = (uint8_t)(d.size + (d.bits.literal_used ? 4 : 0));
     return true;
 }

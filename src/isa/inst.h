@@ -81,7 +81,8 @@ enum isa_kind {
     ISA_SGPR,    /* reg = hardware number 0..127: 102 flat_scratch, 104 xnack_mask, 106 vcc, 108 ttmp0,
                     124 m0, 126 exec */
     ISA_CONST,   /* value holds the expanded inline constant or literal */
-    ISA_SPECIAL, /* reg = 235..239 apertures, 251 vccz, 252 execz, 253 scc, 254 lds_direct */
+    ISA_SPECIAL, /* reg = 235..238 apertures, 251 vccz, 252 execz, 253 scc; reserved on gfx942: 125 null,
+                    230..231 flat scratch base, 239 pops exiting wave id */
 };
 
 struct isa_operand {
@@ -115,6 +116,7 @@ struct isa_inst {
     uint8_t format;  /* enum isa_format */
     uint8_t size;    /* bytes: 4, 8 or 12 */
     uint16_t opcode; /* as encoded */
+    bool reserved;   /* an operand is what gfx942 reserves, though assemblers know it: not to be executed */
 
     struct isa_operand dst;  /* VGPR or SGPR result */
     struct isa_operand sdst; /* second result: carry out of VOP3B, VCC of add_co e32 */
@@ -173,7 +175,9 @@ enum isa_flag {
     ISA_F_LITERAL_K = 1 << 22,  /* always has a literal */
     ISA_F_DST_SGPR = 1 << 23,   /* a VALU instruction whose result is an SGPR */
     ISA_F_CMPX = 1 << 24,
-    ISA_F_SUFFIX = 1 << 25, /* the mnemonic shows the encoding: _e32, _e64, _sdwa, _dpp */
+    ISA_F_SUFFIX = 1 << 25,            /* the mnemonic shows the encoding: _e32, _e64, _sdwa, _dpp */
+    ISA_F_NO_ACC_RETURN = 1 << 26,     /* an atomic whose result cannot go to AccVGPRs */
+    ISA_F_NO_ACC_RETURN_SC1 = 1 << 27, /* nor with SC1 */
 };
 
 /* How an encoding looks: isa_row.form[]. */
@@ -192,8 +196,8 @@ struct isa_row {
     uint32_t flags;            /* enum isa_flag */
     uint8_t dst, sdst, src[4]; /* enum isa_type; memory instructions: their widest form */
     /*
-     * What a source may be: a(ny), v(gpr), c(onstant or sgpr), s(gpr), x: vgpr
-     * or agpr, g: agpr, k: literal.
+     * What a source may be: a(ny), v(gpr), c(onstant or sgpr), s(gpr), l: vgpr
+     * or LDS direct, x: vgpr or agpr, g: agpr, k: literal.
      */
     char where[5];
     struct isa_form form[ISA_FORM_COUNT];

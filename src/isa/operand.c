@@ -31,7 +31,8 @@ bool isa_operand_sgpr(struct isa_operand *o, unsigned field, unsigned type)
     if (field <= SRC_SGPR_MAX) {
         /* The low bits of a tuple's number are ignored. */
         field &= ~(align - 1);
-        if (field + dwords > SRC_SGPR_MAX + 1)
+        /* Assemblers count flat_scratch and xnack_mask as s102 to s105; isa_decode() marks those. */
+        if (field + dwords > SRC_SGPR_MAX + 5)
             return false;
     } else if (field >= SRC_TTMP_MIN && field <= SRC_TTMP_MAX) {
         field = SRC_TTMP_MIN + ((field - SRC_TTMP_MIN) & ~(align - 1));
@@ -40,6 +41,9 @@ bool isa_operand_sgpr(struct isa_operand *o, unsigned field, unsigned type)
     } else if (field == SRC_M0) {
         if (dwords != 1)
             return false;
+    } else if (field == SRC_NULL) {
+        set_register(o, ISA_SPECIAL, field, type);
+        return true;
     } else if (field < SRC_TTMP_MIN || field == SRC_EXEC_LO || field == SRC_EXEC_HI) {
         /* flat_scratch, xnack_mask, vcc, exec: alone or as the pair */
         if (dwords > 2 || (dwords == 2 && (field & 1)))
@@ -55,7 +59,9 @@ bool isa_operand_vgpr(struct isa_operand *o, unsigned reg, unsigned type, bool a
 {
     unsigned dwords = isa_type_dwords(type);
     /* Tuples start at an even register: "AMD Instinct MI300 ISA", 3.6.4. */
-    if ((dwords > 1 && (reg & 1)) || reg + dwords > 256)
+    if (dwords > 1 && (reg & 1))
+        return false;
+    if (agpr && reg + dwords > 256) /* of VGPRs assemblers do not check this: isa_decode() marks them */
         return false;
     set_register(o, agpr ? ISA_AGPR : ISA_VGPR, reg, type);
     return true;
@@ -87,6 +93,9 @@ static uint64_t inline_float(unsigned which, unsigned type)
     switch (type) {
     case ISA_T_F16:
     case ISA_T_PKF16:
+    case ISA_T_B16:
+    case ISA_T_I16:
+    case ISA_T_U16:
         return float16[which];
     case ISA_T_F64:
     case ISA_T_I64:
@@ -95,7 +104,7 @@ static uint64_t inline_float(unsigned which, unsigned type)
     case ISA_T_MASK:
     case ISA_T_B256: /* the accumulator of an f64 matrix product */
         return float64[which];
-    default: /* integers of 16 bits get these bits as well, and keep the low half */
+    default:
         return float32[which];
     }
 }
@@ -122,22 +131,24 @@ bool isa_operand_source(struct isa_operand *o, struct isa_bits *bits, unsigned f
             return false;
         return isa_operand_vgpr(o, field - SRC_VGPR, type, agpr);
     }
-    if (where == 'v' || where == 'x' || where == 'g')
-        return false;
-    if (field <= SRC_EXEC_HI)
+    /* Assemblers take specials, but neither SGPRs nor constants, for a VGPR: isa_decode() marks those. */
+    bool vector = where == 'v' || where == 'l' || where == 'x' || where == 'g';
+    if (field <= SRC_EXEC_HI && (!vector || field == SRC_NULL))
         return isa_operand_sgpr(o, field, type);
-    if (where == 's')
-        return false;
-    if (field == SRC_LITERAL)
+    if (where != 's' && !vector && field == SRC_LITERAL)
         return isa_operand_literal(o, bits, type);
-    if ((field >= SRC_APERTURE_MIN && field <= SRC_APERTURE_MAX - 1) ||
-        (field >= SRC_VCCZ && field <= SRC_SCC)) {
-        if (isa_type_dwords(type) > 2)
+    if ((field >= SRC_APERTURE_MIN && field <= SRC_APERTURE_MAX) ||
+        (field >= SRC_FLAT_BASE && field <= SRC_FLAT_BASE + 1) || (field >= SRC_VCCZ && field <= SRC_SCC)) {
+        if (isa_type_dwords(type) > 2 || (isa_type_dwords(type) == 2 && field == SRC_FLAT_BASE + 1))
             return false;
         set_register(o, ISA_SPECIAL, field, type);
         return true;
     }
-    return scalar_constant(o, field, type);
+    if (field == SRC_LDS_DIRECT && (where == 'a' || where == 'l') && isa_type_dwords(type) == 1) {
+        set_register(o, ISA_SPECIAL, field, type);
+        return true;
+    }
+    return where != 's' && !vector && scalar_constant(o, field, type);
 }
 
 void isa_operand_vcc(struct isa_operand *o)

@@ -13,12 +13,14 @@ enum {
     SRC_TTMP_MIN = 108,
     SRC_TTMP_MAX = 123,
     SRC_M0 = 124,
+    SRC_NULL = 125, /* reserved on gfx942, as are the next two marked so */
     SRC_EXEC_LO = 126,
     SRC_EXEC_HI = 127,
     SRC_INT_MIN = 128,
     SRC_INT_MAX = 208,
+    SRC_FLAT_BASE = 230, /* and 231: reserved */
     SRC_APERTURE_MIN = 235,
-    SRC_APERTURE_MAX = 239,
+    SRC_APERTURE_MAX = 239, /* the last one: reserved */
     SRC_FLOAT_MIN = 240,
     SRC_FLOAT_MAX = 248,
     SRC_SDWA = 249,
