@@ -347,6 +347,10 @@ size_t isa_print(const struct isa_inst *inst, uint64_t pc, char *buf, size_t len
     struct isa_text t = {buf, len, 0};
     if (len)
         buf[0] = 0;
+    if (inst->op == ISA_OP_INVALID) {
+        isa_text_add(&t, "<not an instruction>");
+        return t.used < len ? t.used : len ? len - 1 : 0;
+    }
     text_mnemonic(&t, inst);
     switch (inst->format) {
     case ISA_SOP2:

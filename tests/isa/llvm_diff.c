@@ -146,9 +146,13 @@ static void compare(const uint32_t *w, struct counts *c)
         return;
     else if (!strcmp(ours, theirs)) {
         c->both++;
-        if (vectors)
-            printf("VECTOR(0x%08x, 0x%08x, 0x%08x, %d, \"%s\")\n", w[0], size > 4 ? w[1] : 0, size > 8 ? w[2] : 0,
-                   size, theirs);
+        if (vectors) {
+            printf("VECTOR(0x%08x, 0x%08x, 0x%08x, %d, \"", w[0], size > 4 ? w[1] : 0, size > 8 ? w[2] : 0,
+                   size);
+            for (const char *p = theirs; *p; p++)
+                printf(*p == '"' ? "\\%c" : "%c", *p);
+            printf("\")\n");
+        }
     } else
         c->text++;
     if ((!same || strcmp(ours, theirs)) && show) {
@@ -190,13 +194,14 @@ static void fill_form(const struct isa_row *row, unsigned form, uint32_t *w)
 
 static void write_vectors(void)
 {
-    printf("/* SPDX-License-Identifier: MIT */\n/*\n * Encodings and what LLVM's disassembler says they are, one for each form"
+    printf("/* SPDX-License-Identifier: MIT */\n/*\n * Encodings and what LLVM's disassembler says they are, "
+           "one for each form"
            " of each row.\n * Written by llvm_diff --vectors; do not edit.\n */\n");
     for (size_t r = 0; r < isa_row_count; r++) {
         for (unsigned form = 0; form < ISA_FORM_COUNT; form++) {
             struct counts c = {0};
             for (unsigned i = 0; isa_rows[r].form[form].mask && !c.both && i < 10000; i++) {
-                uint32_t w[4] = {rng() & ~0x1c0u, rng(), rng(), rng()};
+                uint32_t w[4] = {rng(), rng(), rng(), rng()};
                 fill_form(&isa_rows[r], form, w);
                 struct isa_inst inst;
                 if (!isa_decode(w, 4, &inst) || inst.reserved || inst.sdwa != (form == ISA_FORM_SDWA) ||
@@ -254,6 +259,8 @@ int main(int argc, char **argv)
                     if (rng() & 1)
                         w[0] |= 0xff;
                 }
+                if (w[2] & 1 && match >> 26 == 0x34) /* VOP3 with VGPRs: matrix products take nothing else */
+                    w[1] |= 1u << 8 | 1u << 17 | 1u << 26;
                 if (row && form < ISA_FORM_COUNT && row->form[form].mask) /* so that most are instructions */
                     fill_form(row, form, w);
                 w[0] = (w[0] & ~mask) | match;

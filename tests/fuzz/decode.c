@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (unsigned s = 0; s < 4; s++) {
             const struct isa_operand *o = &inst.src[s];
             require(o->kind != ISA_SGPR || o->reg < 128);
-            require((o->kind != ISA_VGPR && o->kind != ISA_AGPR) || inst.reserved || o->reg + o->dwords <= 256);
+            require((o->kind != ISA_VGPR && o->kind != ISA_AGPR) || inst.reserved ||
+                    o->reg + o->dwords <= 256);
         }
         char small[16], text[256];
         size_t full = isa_print(&inst, i * 4, text, sizeof text);
