@@ -25,7 +25,8 @@ static uint16_t f16_exact(enum f16_op op, uint16_t a, uint16_t b, uint16_t c, ui
     if (!(mode & 0x40)) /* MODE.denorm[2]: source denormals */
         a = (uint16_t)f16_flush(a), b = (uint16_t)f16_flush(b), c = (uint16_t)f16_flush(c);
     enum float_round round = (enum float_round)((mode & MODE_ROUND_16_64) >> 2);
-    double x = f16_to_f32(a), y = f16_to_f32(b), z = f16_to_f32(c), first = x, second = y, r;
+    double x = f16_to_f32(a), y = f16_to_f32(b), z = f16_to_f32(c), r;
+    bool down = round == ROUND_DOWN;
     switch (op) {
     case F16_MIN:
     case F16_MAX:
@@ -34,16 +35,12 @@ static uint16_t f16_exact(enum f16_op op, uint16_t a, uint16_t b, uint16_t c, ui
         r = x * y;
         break;
     case F16_FMA:
-        first = x * y;
-        second = z;
-        r = f16_exact_fma(x, y, z, round == ROUND_DOWN);
+        r = f16_exact_fma(x, y, z, down);
         break;
     default:
-        r = x + y;
+        r = f16_exact_add(x, y, down);
         break;
     }
-    if (op != F16_MUL && r == 0 && round == ROUND_DOWN && (signbit(first) != 0) != (signbit(second) != 0))
-        r = -0.0;
     uint32_t bits = f16_from_f64(r, round);
     bool finite =
         (a & 0x7c00) != 0x7c00 && (b & 0x7c00) != 0x7c00 && (op != F16_FMA || (c & 0x7c00) != 0x7c00);
