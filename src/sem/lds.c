@@ -9,18 +9,8 @@
 #define INLINE   __attribute__((always_inline)) static inline
 #define NOINLINE __attribute__((noinline)) static
 
-enum shape { SHAPE_ANY, SHAPE_DENSE, SHAPE_UNIFORM };
-
-/* All lanes in range and active: how their addresses lie. */
-INLINE enum shape shape_of(const uint32_t *addr, uint32_t step)
-{
-    uint32_t first = addr[0], not_dense = 0, not_uniform = 0;
-    for (uint32_t l = 0; l < WAVE_LANES; l++) {
-        not_dense |= addr[l] - (first + l * step);
-        not_uniform |= addr[l] ^ first;
-    }
-    return !not_dense ? SHAPE_DENSE : !not_uniform ? SHAPE_UNIFORM : SHAPE_ANY;
-}
+typedef void partial_read_fn(struct wave *w, const struct lds_request *r, wave_row *d);
+typedef void partial_write_fn(struct wave *w, const struct lds_request *r, const wave_row *s);
 
 /* Active lanes out of range get zero. */
 INLINE void read_some(struct wave *w, const struct lds_request *r, wave_row *d, enum mem_kind kind)
@@ -32,19 +22,33 @@ INLINE void read_some(struct wave *w, const struct lds_request *r, wave_row *d, 
     mem_lane_load(d, (unsigned)lane, kind, zero);
 }
 
-INLINE void lds_read(struct wave *w, const uint32_t *row, uint32_t offset, wave_row *d, enum mem_kind kind)
+/* Out of line, so that the common path keeps a small frame. */
+INLINE void read_partial(struct wave *w, const struct lds_request *r, wave_row *d, enum mem_kind kind)
+{
+    if (r->mask && r->mask == w->exec && !mem_is_d16(kind)) {
+        unsigned first = (unsigned)__builtin_ctzll(r->mask);
+        if (mem_shape_of(r->addr, NULL, mem_bytes(kind), r->mask, first) == MEM_DENSE) {
+            mem_rows_load_some(d, kind, w->lds + r->addr[first], r->mask);
+            return;
+        }
+    }
+    read_some(w, r, d, kind);
+}
+
+INLINE void lds_read(struct wave *w, const uint32_t *row, uint32_t offset, wave_row *d, enum mem_kind kind,
+                     partial_read_fn *partial)
 {
     struct lds_request r;
     lds_address(w, row, offset, mem_bytes(kind), &r);
     if (MEM_UNLIKELY(r.mask != UINT64_MAX)) {
-        read_some(w, &r, d, kind);
+        partial(w, &r, d);
         return;
     }
-    switch (shape_of(r.addr, mem_bytes(kind))) {
-    case SHAPE_DENSE:
+    switch (mem_shape_of(r.addr, NULL, mem_bytes(kind), UINT64_MAX, 0)) {
+    case MEM_DENSE:
         mem_rows_load(d, kind, w->lds + r.addr[0]);
         break;
-    case SHAPE_UNIFORM:
+    case MEM_UNIFORM:
         mem_rows_splat(d, kind, w->lds + r.addr[0]);
         break;
     default:
@@ -54,30 +58,53 @@ INLINE void lds_read(struct wave *w, const uint32_t *row, uint32_t offset, wave_
     }
 }
 
+INLINE void write_partial(struct wave *w, const struct lds_request *r, const wave_row *s, enum mem_kind kind)
+{
+    if (r->mask && mem_is_run(r->mask)) {
+        unsigned first = (unsigned)__builtin_ctzll(r->mask);
+        if (mem_shape_of(r->addr, NULL, mem_bytes(kind), r->mask, first) == MEM_DENSE) {
+            mem_rows_store_run(s, kind, w->lds + r->addr[first], r->mask);
+            return;
+        }
+    }
+    MEM_FOR_LANES(lane, r->mask)
+    mem_lane_store(s, (unsigned)lane, kind, w->lds + r->addr[lane]);
+}
+
 INLINE void lds_write(struct wave *w, const uint32_t *row, uint32_t offset, const wave_row *s,
-                      enum mem_kind kind)
+                      enum mem_kind kind, partial_write_fn *partial)
 {
     struct lds_request r;
     lds_address(w, row, offset, mem_bytes(kind), &r);
     if (MEM_UNLIKELY(r.mask != UINT64_MAX))
-        MEM_FOR_LANES(lane, r.mask)
-    mem_lane_store(s, (unsigned)lane, kind, w->lds + r.addr[lane]);
-    else if (shape_of(r.addr, mem_bytes(kind)) == SHAPE_DENSE) mem_rows_store(s, kind, w->lds + r.addr[0]);
-    else for (unsigned l = 0; l < WAVE_LANES; l++) mem_lane_store(s, l, kind, w->lds + r.addr[l]);
+        partial(w, &r, s);
+    else if (mem_shape_of(r.addr, NULL, mem_bytes(kind), UINT64_MAX, 0) == MEM_DENSE)
+        mem_rows_store(s, kind, w->lds + r.addr[0]);
+    else
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            mem_lane_store(s, l, kind, w->lds + r.addr[l]);
 }
 
 #define READ(kind)                                                                                           \
+    NOINLINE void read_partial_##kind(struct wave *w, const struct lds_request *r, wave_row *d)              \
+    {                                                                                                        \
+        read_partial(w, r, d, kind);                                                                         \
+    }                                                                                                        \
     static const struct xinst *x_read_##kind(struct wave *w, const struct xinst *in)                         \
     {                                                                                                        \
         MEM_COUNT(w, lds_bytes, mem_bytes(kind));                                                            \
-        lds_read(w, w->v[in->s[0]], (uint32_t)mem_offset(in), w->v + in->d, kind);                           \
+        lds_read(w, w->v[in->s[0]], (uint32_t)mem_offset(in), w->v + in->d, kind, read_partial_##kind);      \
         return in + 1;                                                                                       \
     }
 #define WRITE(kind)                                                                                          \
+    NOINLINE void write_partial_##kind(struct wave *w, const struct lds_request *r, const wave_row *s)       \
+    {                                                                                                        \
+        write_partial(w, r, s, kind);                                                                        \
+    }                                                                                                        \
     static const struct xinst *x_write_##kind(struct wave *w, const struct xinst *in)                        \
     {                                                                                                        \
         MEM_COUNT(w, lds_bytes, mem_bytes(kind));                                                            \
-        lds_write(w, w->v[in->s[0]], (uint32_t)mem_offset(in), w->v + in->s[1], kind);                       \
+        lds_write(w, w->v[in->s[0]], (uint32_t)mem_offset(in), w->v + in->s[1], kind, write_partial_##kind); \
         return in + 1;                                                                                       \
     }
 
@@ -116,22 +143,24 @@ static exec_fn *const writes[MEM_KINDS] = {ALL_WRITES(ROW_WRITE)};
 /* ---- two addresses: offsets in literal[0] and literal[2], in bytes ---- */
 
 /* The result may overwrite the address: it is read twice before. */
-INLINE const struct xinst *read2(struct wave *w, const struct xinst *in, enum mem_kind kind)
+INLINE const struct xinst *read2(struct wave *w, const struct xinst *in, enum mem_kind kind,
+                                 partial_read_fn *partial)
 {
     wave_row addr;
     unsigned dwords = mem_dwords(kind);
     MEM_COUNT(w, lds_bytes, 2 * mem_bytes(kind));
     memcpy(addr, w->v[in->s[0]], sizeof(addr));
-    lds_read(w, addr, (uint32_t)in->literal[0], w->v + in->d, kind);
-    lds_read(w, addr, (uint32_t)in->literal[2], w->v + in->d + dwords, kind);
+    lds_read(w, addr, (uint32_t)in->literal[0], w->v + in->d, kind, partial);
+    lds_read(w, addr, (uint32_t)in->literal[2], w->v + in->d + dwords, kind, partial);
     return in + 1;
 }
 
-INLINE const struct xinst *write2(struct wave *w, const struct xinst *in, enum mem_kind kind)
+INLINE const struct xinst *write2(struct wave *w, const struct xinst *in, enum mem_kind kind,
+                                  partial_write_fn *partial)
 {
     MEM_COUNT(w, lds_bytes, 2 * mem_bytes(kind));
-    lds_write(w, w->v[in->s[0]], (uint32_t)in->literal[0], w->v + in->s[1], kind);
-    lds_write(w, w->v[in->s[0]], (uint32_t)in->literal[2], w->v + in->s[2], kind);
+    lds_write(w, w->v[in->s[0]], (uint32_t)in->literal[0], w->v + in->s[1], kind, partial);
+    lds_write(w, w->v[in->s[0]], (uint32_t)in->literal[2], w->v + in->s[2], kind, partial);
     return in + 1;
 }
 
@@ -162,15 +191,15 @@ INLINE const struct xinst *exchange2(struct wave *w, const struct xinst *in, enu
     return in + 1;
 }
 
-#define TWO(name, kind)                                                                                      \
-    NOINLINE const struct xinst *x_##name##_##kind(struct wave *w, const struct xinst *in)                   \
+#define TWO(name, kind, ...)                                                                                 \
+    static const struct xinst *x_##name##_##kind(struct wave *w, const struct xinst *in)                     \
     {                                                                                                        \
-        return name(w, in, kind);                                                                            \
+        return name(w, in, kind __VA_ARGS__);                                                                \
     }
-TWO(read2, MEM_B32)
-TWO(read2, MEM_B64)
-TWO(write2, MEM_B32)
-TWO(write2, MEM_B64)
+TWO(read2, MEM_B32, , read_partial_MEM_B32)
+TWO(read2, MEM_B64, , read_partial_MEM_B64)
+TWO(write2, MEM_B32, , write_partial_MEM_B32)
+TWO(write2, MEM_B64, , write_partial_MEM_B64)
 TWO(exchange2, MEM_B32)
 TWO(exchange2, MEM_B64)
 

@@ -44,6 +44,7 @@ lds_address(const struct wave *w, const uint32_t *row, uint32_t offset, unsigned
     r->mask = w->exec;
     if (MEM_LIKELY(lds_addresses(w, row, offset, bytes, r->addr)))
         return;
+    /* Lanes beyond the end are mostly inactive ones. */
     uint64_t inside = 0;
     for (unsigned l = 0; l < WAVE_LANES; l++)
         inside |= (uint64_t)((uint64_t)r->addr[l] + bytes <= w->lds_bytes) << l;

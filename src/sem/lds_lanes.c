@@ -29,7 +29,7 @@ static inline void read_lanes(struct wave *w, const struct xinst *in, const uint
     wave_row source = {0}, both;
     mem_row_merge(source, data, w->exec);
     for (unsigned l = 0; l < WAVE_LANES; l++)
-        both[l] = source[from[l] % WAVE_LANES];
+        both[l] = source[from[l] & (WAVE_LANES - 1)];
     mem_row_merge(result, both, w->exec);
 #endif
 }

@@ -24,6 +24,9 @@
 #include "exec/fault.h"
 #include "exec/wave.h"
 
+#define MEM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define MEM_LIKELY(x)   __builtin_expect(!!(x), 1)
+
 /* ---- descriptions ---- */
 
 enum mem_space { MEM_LDS, MEM_FLAT, MEM_GLOBAL, MEM_SCRATCH, MEM_BUFFER, MEM_TBUFFER, MEM_SCALAR };
@@ -325,6 +328,20 @@ __attribute__((always_inline)) static inline void mem_rows_splat(wave_row *d, en
         mem_lane_load(d, l, kind, x);
 }
 
+/* A lane mask as rows have it: ~0 in the lanes of the mask. */
+static inline void mem_expand(uint64_t mask, uint32_t *restrict row)
+{
+#define BITS(n) 1u << (n), 1u << ((n) + 1), 1u << ((n) + 2), 1u << ((n) + 3)
+    static const uint32_t bit[32] = {BITS(0),  BITS(4),  BITS(8),  BITS(12),
+                                     BITS(16), BITS(20), BITS(24), BITS(28)};
+#undef BITS
+    for (unsigned half = 0; half < 2; half++) {
+        uint32_t bits = (uint32_t)(mask >> 32 * half);
+        for (unsigned l = 0; l < 32; l++)
+            row[32 * half + l] = (bits & bit[l]) == bit[l] ? UINT32_MAX : 0;
+    }
+}
+
 /* dst = src in the lanes of mask. */
 static inline void mem_row_merge(uint32_t *dst, const uint32_t *src, uint64_t mask)
 {
@@ -332,13 +349,89 @@ static inline void mem_row_merge(uint32_t *dst, const uint32_t *src, uint64_t ma
     for (unsigned i = 0; i < 4; i++)
         _mm512_mask_storeu_epi32(dst + 16 * i, (__mmask16)(mask >> 16 * i), _mm512_loadu_si512(src + 16 * i));
 #else
+    wave_row select;
     if (mask == UINT64_MAX) {
         memcpy(dst, src, sizeof(wave_row));
         return;
     }
+    mem_expand(mask, select);
     for (unsigned l = 0; l < WAVE_LANES; l++)
-        dst[l] = mask >> l & 1 ? src[l] : dst[l];
+        dst[l] ^= (dst[l] ^ src[l]) & select[l];
 #endif
+}
+
+/* ---- shapes: most instructions of most programs go to consecutive places, or all to one ---- */
+
+enum mem_shape { MEM_ANY, MEM_DENSE, MEM_UNIFORM };
+
+/*
+ * How the active lanes' addresses lie, seen from the first of them.  DENSE: lane
+ * l's is `step` bytes after lane l - 1's, and the low 32 bits do not wrap.
+ * hi is NULL when only lo varies.
+ */
+__attribute__((always_inline)) static inline enum mem_shape
+mem_shape_of(const uint32_t *lo, const uint32_t *hi, uint32_t step, uint64_t exec, unsigned first)
+{
+    uint32_t base = lo[first], high = hi ? hi[first] : 0;
+    uint32_t not_dense = 0, not_uniform = 0;
+    if (MEM_LIKELY(exec == UINT64_MAX)) {
+        for (uint32_t l = 0; l < WAVE_LANES; l++) {
+            uint32_t differs = hi ? hi[l] ^ high : 0;
+            not_dense |= (lo[l] - (base + l * step)) | differs;
+            not_uniform |= (lo[l] ^ base) | differs;
+        }
+    } else {
+        uint32_t origin = base - first * step;
+        wave_row select;
+        mem_expand(exec, select);
+        for (uint32_t l = 0; l < WAVE_LANES; l++) {
+            uint32_t differs = hi ? hi[l] ^ high : 0;
+            not_dense |= ((lo[l] - (origin + l * step)) | differs) & select[l];
+            not_uniform |= ((lo[l] ^ base) | differs) & select[l];
+        }
+    }
+    if (!not_dense && base <= UINT32_MAX - WAVE_LANES * step)
+        return MEM_DENSE;
+    return not_uniform ? MEM_ANY : MEM_UNIFORM;
+}
+
+/*
+ * DENSE with some lanes inactive.  What lies between the first and the last
+ * active lane is at most 1 KiB, so each of its pages is one that an active lane
+ * reads: reading all of it faults when and only when the instruction does.
+ */
+__attribute__((always_inline)) static inline void mem_rows_load_some(wave_row *d, enum mem_kind kind,
+                                                                     const void *from, uint64_t exec)
+{
+    const unsigned step = mem_bytes(kind), first = (unsigned)__builtin_ctzll(exec);
+    alignas(64) uint8_t bytes[WAVE_LANES * 16];
+    alignas(64) wave_row rows[4];
+    memcpy(bytes + first * step, from, (64 - (unsigned)__builtin_clzll(exec) - first) * step);
+    mem_rows_load(rows, kind, bytes);
+    for (unsigned i = 0; i < mem_dwords(kind); i++)
+        mem_row_merge(d[i], rows[i], exec);
+}
+
+/* The same for stores, of a run of active lanes.  The other lanes' memory is nobody's to write. */
+__attribute__((always_inline)) static inline void mem_rows_store_run(const wave_row *s, enum mem_kind kind,
+                                                                     void *to, uint64_t exec)
+{
+    const unsigned step = mem_bytes(kind), first = (unsigned)__builtin_ctzll(exec);
+    alignas(64) uint8_t bytes[WAVE_LANES * 16];
+    mem_rows_store(s, kind, bytes);
+    memcpy(to, bytes + first * step, (unsigned)__builtin_popcountll(exec) * step);
+}
+
+static inline bool mem_is_run(uint64_t exec)
+{
+    uint64_t run = exec >> __builtin_ctzll(exec);
+    return (run & (run + 1)) == 0;
+}
+
+/* Kinds that keep half of their register. */
+static inline bool mem_is_d16(enum mem_kind kind)
+{
+    return kind >= MEM_B8_D16 && kind <= MEM_B16_D16_HI;
 }
 
 /* Iterates over the lanes of a mask. */
@@ -365,9 +458,6 @@ static inline unsigned mem_lanes(const struct wave *w)
 {
     return (unsigned)__builtin_popcountll(w->exec);
 }
-
-#define MEM_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define MEM_LIKELY(x)   __builtin_expect(!!(x), 1)
 
 /* Adds active lanes times `bytes` to a field of the statistics. */
 #define MEM_COUNT(w, field, bytes)                                                                           \

@@ -15,29 +15,19 @@
 #define INLINE   __attribute__((always_inline)) static inline
 #define NOINLINE __attribute__((noinline)) static
 
-/* What the lanes' addresses look like when all are active. */
-enum shape { SHAPE_ANY, SHAPE_DENSE, SHAPE_UNIFORM };
-
 /* Above any of a wave's accesses from its first address. */
-enum { SHAPE_REACH = WAVE_LANES * 16 };
+enum { REACH = WAVE_LANES * 16 };
 
-/* DENSE: lane l's address is *base + l * step.  UNIFORM: all are *base. */
-INLINE enum shape shape_of(const struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
-                           uint64_t *base)
+/* The shape, and the address of the first active lane.  There must be one. */
+INLINE enum mem_shape shape_of(const struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
+                               uint64_t *address)
 {
     const uint32_t *lo = w->v[in->s[0]], *hi = w->v[in->s[0] + 1];
-    uint32_t first = lo[0], high = hi[0], not_dense = 0, not_uniform = 0;
-    for (uint32_t l = 0; l < WAVE_LANES; l++) {
-        uint32_t differs = sbase ? 0 : hi[l] ^ high;
-        not_dense |= (lo[l] - (first + l * step)) | differs;
-        not_uniform |= (lo[l] ^ first) | differs;
-    }
-    *base = mem_offset(in) + first + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)high << 32);
-    if (MEM_UNLIKELY(*base >= APERTURE_HOST_LIMIT - SHAPE_REACH))
-        return SHAPE_ANY;
-    if (!not_dense && first <= UINT32_MAX - SHAPE_REACH)
-        return SHAPE_DENSE;
-    return not_uniform ? SHAPE_ANY : SHAPE_UNIFORM;
+    unsigned first = w->exec == UINT64_MAX ? 0 : (unsigned)__builtin_ctzll(w->exec);
+    *address = mem_offset(in) + lo[first] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)hi[first] << 32);
+    if (MEM_UNLIKELY(*address >= APERTURE_HOST_LIMIT - REACH))
+        return MEM_ANY;
+    return mem_shape_of(lo, sbase ? NULL : hi, step, w->exec, first);
 }
 
 /* ---- loads ---- */
@@ -107,32 +97,44 @@ INLINE const struct xinst *gather(struct wave *w, const struct xinst *in, enum m
     X(MEM_B96)                                                                                               \
     X(MEM_B128)
 
-#define GATHER(kind)                                                                                         \
-    NOINLINE const struct xinst *gather_##kind(struct wave *w, const struct xinst *in)                       \
+/* Out of line, so that the common path keeps a small frame. */
+INLINE const struct xinst *load_slow(struct wave *w, const struct xinst *in, enum mem_kind kind)
+{
+    uint64_t address;
+    if (w->exec == UINT64_MAX || w->exec == 0 || mem_is_d16(kind) ||
+        shape_of(w, in, mem_has_sbase(in), mem_bytes(kind), &address) != MEM_DENSE)
+        return gather(w, in, kind);
+    mem_begin(w, in);
+    mem_rows_load_some(w->v + in->d, kind, (const void *)(uintptr_t)address, w->exec);
+    mem_end(w);
+    return in + 1;
+}
+
+#define LOAD_SLOW(kind)                                                                                      \
+    NOINLINE const struct xinst *load_slow_##kind(struct wave *w, const struct xinst *in)                    \
     {                                                                                                        \
-        return gather(w, in, kind);                                                                          \
+        return load_slow(w, in, kind);                                                                       \
     }
-ALL_LOADS(GATHER)
+ALL_LOADS(LOAD_SLOW)
 
 INLINE const struct xinst *load(struct wave *w, const struct xinst *in, enum mem_kind kind, bool sbase,
-                                exec_fn *gather_kind)
+                                exec_fn *slow)
 {
+    uint64_t address;
     MEM_COUNT(w, bytes_read, mem_bytes(kind));
-    if (MEM_LIKELY(w->exec == UINT64_MAX)) {
-        uint64_t base;
-        enum shape shape = shape_of(w, in, sbase, mem_bytes(kind), &base);
-        if (shape != SHAPE_ANY) {
-            const void *from = (const void *)(uintptr_t)base;
-            mem_begin(w, in);
-            if (shape == SHAPE_DENSE)
-                mem_rows_load(w->v + in->d, kind, from);
-            else
-                mem_rows_splat(w->v + in->d, kind, from);
-            mem_end(w);
-            return in + 1;
-        }
-    }
-    return gather_kind(w, in);
+    if (MEM_UNLIKELY(w->exec != UINT64_MAX))
+        return slow(w, in);
+    enum mem_shape shape = shape_of(w, in, sbase, mem_bytes(kind), &address);
+    if (MEM_UNLIKELY(shape == MEM_ANY))
+        return slow(w, in);
+    const void *from = (const void *)(uintptr_t)address;
+    mem_begin(w, in);
+    if (shape == MEM_DENSE)
+        mem_rows_load(w->v + in->d, kind, from);
+    else
+        mem_rows_splat(w->v + in->d, kind, from);
+    mem_end(w);
+    return in + 1;
 }
 
 /* ---- stores ---- */
@@ -173,27 +175,38 @@ INLINE const struct xinst *scatter(struct wave *w, const struct xinst *in, enum 
     return in + 1;
 }
 
-#define SCATTER(kind)                                                                                        \
-    NOINLINE const struct xinst *scatter_##kind(struct wave *w, const struct xinst *in)                      \
+INLINE const struct xinst *store_slow(struct wave *w, const struct xinst *in, enum mem_kind kind)
+{
+    uint64_t address;
+    if (w->exec == UINT64_MAX || w->exec == 0 || !mem_is_run(w->exec) ||
+        shape_of(w, in, mem_has_sbase(in), mem_bytes(kind), &address) != MEM_DENSE)
+        return scatter(w, in, kind);
+    mem_begin(w, in);
+    mem_rows_store_run(w->v + in->s[1], kind, (void *)(uintptr_t)address, w->exec);
+    mem_end(w);
+    return in + 1;
+}
+
+#define STORE_SLOW(kind)                                                                                     \
+    NOINLINE const struct xinst *store_slow_##kind(struct wave *w, const struct xinst *in)                   \
     {                                                                                                        \
-        return scatter(w, in, kind);                                                                         \
+        return store_slow(w, in, kind);                                                                      \
     }
-ALL_STORES(SCATTER)
+ALL_STORES(STORE_SLOW)
 
 INLINE const struct xinst *store(struct wave *w, const struct xinst *in, enum mem_kind kind, bool sbase,
-                                 exec_fn *scatter_kind)
+                                 exec_fn *slow)
 {
+    uint64_t address;
     MEM_COUNT(w, bytes_written, mem_bytes(kind));
-    if (MEM_LIKELY(w->exec == UINT64_MAX)) {
-        uint64_t base;
-        if (shape_of(w, in, sbase, mem_bytes(kind), &base) == SHAPE_DENSE) {
-            mem_begin(w, in);
-            mem_rows_store(w->v + in->s[1], kind, (void *)(uintptr_t)base);
-            mem_end(w);
-            return in + 1;
-        }
-    }
-    return scatter_kind(w, in);
+    if (MEM_UNLIKELY(w->exec != UINT64_MAX))
+        return slow(w, in);
+    if (shape_of(w, in, sbase, mem_bytes(kind), &address) != MEM_DENSE)
+        return slow(w, in);
+    mem_begin(w, in);
+    mem_rows_store(w->v + in->s[1], kind, (void *)(uintptr_t)address);
+    mem_end(w);
+    return in + 1;
 }
 
 /* ---- scratch ---- */
@@ -257,11 +270,11 @@ INLINE const struct xinst *scratch_store(struct wave *w, const struct xinst *in,
 #define LOAD_HANDLERS(kind)                                                                                  \
     static const struct xinst *x_load_v_##kind(struct wave *w, const struct xinst *in)                       \
     {                                                                                                        \
-        return load(w, in, kind, false, gather_##kind);                                                      \
+        return load(w, in, kind, false, load_slow_##kind);                                                   \
     }                                                                                                        \
     static const struct xinst *x_load_s_##kind(struct wave *w, const struct xinst *in)                       \
     {                                                                                                        \
-        return load(w, in, kind, true, gather_##kind);                                                       \
+        return load(w, in, kind, true, load_slow_##kind);                                                    \
     }                                                                                                        \
     static const struct xinst *x_load_scratch_##kind(struct wave *w, const struct xinst *in)                 \
     {                                                                                                        \
@@ -272,11 +285,11 @@ ALL_LOADS(LOAD_HANDLERS)
 #define STORE_HANDLERS(kind)                                                                                 \
     static const struct xinst *x_store_v_##kind(struct wave *w, const struct xinst *in)                      \
     {                                                                                                        \
-        return store(w, in, kind, false, scatter_##kind);                                                    \
+        return store(w, in, kind, false, store_slow_##kind);                                                 \
     }                                                                                                        \
     static const struct xinst *x_store_s_##kind(struct wave *w, const struct xinst *in)                      \
     {                                                                                                        \
-        return store(w, in, kind, true, scatter_##kind);                                                     \
+        return store(w, in, kind, true, store_slow_##kind);                                                  \
     }                                                                                                        \
     static const struct xinst *x_store_scratch_##kind(struct wave *w, const struct xinst *in)                \
     {                                                                                                        \
@@ -285,7 +298,7 @@ ALL_LOADS(LOAD_HANDLERS)
     static const struct xinst *x_store_scoped_##kind(struct wave *w, const struct xinst *in)                 \
     {                                                                                                        \
         MEM_COUNT(w, bytes_written, mem_bytes(kind));                                                        \
-        scatter_##kind(w, in);                                                                               \
+        store_slow_##kind(w, in);                                                                            \
         atomic_thread_fence(memory_order_seq_cst);                                                           \
         return in + 1;                                                                                       \
     }

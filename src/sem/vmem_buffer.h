@@ -98,11 +98,17 @@ static inline void vmem_buffer_address(const struct wave *w, const struct xinst 
     if (!b.swizzle && !b.add_tid && !in->isa->idxen) { /* bytes at an offset: what compilers emit */
         const uint32_t *v = w->v[in->s[0]];
         uint64_t offset = mem_offset(in), room = (uint64_t)b.soffset + bytes;
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            r->addr[l] = offset + (in->isa->offen ? v[l] : 0);
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            r->mask |= (uint64_t)(r->addr[l] + room <= b.records) << l;
-        r->mask &= w->exec;
+        uint32_t last = 0;
+        for (unsigned l = 0; l < WAVE_LANES; l++) {
+            uint32_t at = in->isa->offen ? v[l] : 0;
+            r->addr[l] = offset + at;
+            last = at > last ? at : last;
+        }
+        r->mask = w->exec;
+        if (MEM_UNLIKELY(offset + last + room > b.records))
+            for (unsigned l = 0; l < WAVE_LANES; l++)
+                if (r->addr[l] + room > b.records)
+                    r->mask &= ~(UINT64_C(1) << l);
         for (unsigned l = 0; l < WAVE_LANES; l++)
             r->addr[l] = r->mask >> l & 1 ? r->addr[l] + b.base : 0;
         return;
