@@ -105,13 +105,6 @@ struct mem_op {
 /* What a meaning does to memory; action is MEM_NONE when it does not. */
 const struct mem_op *mem_op_of(unsigned op);
 
-/*
- * For the fault handler: the first active lane of a vector memory instruction
- * that touches `address` (UINT_MAX: none), and whether it writes memory.
- */
-unsigned mem_fault_lane(struct wave *w, const struct xinst *in, uint64_t address);
-bool mem_is_write(const struct isa_inst *inst);
-
 static inline unsigned mem_bytes(enum mem_kind kind)
 {
     static const uint8_t bytes[MEM_KINDS] = {1, 1, 2, 2, 1, 1, 1, 1, 2, 2, 4, 8, 12, 16};

@@ -40,8 +40,10 @@ static inline uint64_t rig_random(void)
 static inline void rig_noise(void *to, size_t bytes)
 {
     uint8_t *p = to;
-    for (size_t i = 0; i < bytes; i++)
-        p[i] = (uint8_t)(rig_random() >> 20);
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t x = rig_random();
+        memcpy(p + i, &x, bytes - i < 8 ? bytes - i : 8);
+    }
 }
 
 static inline struct rig *rig_make(void)
