@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define LANE static inline __attribute__((always_inline))
 
@@ -269,13 +270,14 @@ LANE uint32_t u32_bfrev(uint32_t a)
     return a << 16 | a >> 16;
 }
 
-/* In arithmetic that every host vectorises, which its popcount instruction is not. */
+/* The last step is not the usual multiplication, which compilers turn into a popcount that does not vectorise. */
 LANE uint32_t u32_popcount(uint32_t a)
 {
     a -= a >> 1 & 0x55555555u;
     a = (a & 0x33333333u) + (a >> 2 & 0x33333333u);
     a = (a + (a >> 4)) & 0x0f0f0f0fu;
-    return a * 0x01010101u >> 24;
+    a += a >> 8;
+    return (a + (a >> 16)) & 0x3f;
 }
 
 LANE uint32_t u32_bcnt(uint32_t a, uint32_t b)
@@ -283,20 +285,23 @@ LANE uint32_t u32_bcnt(uint32_t a, uint32_t b)
     return u32_popcount(a) + b;
 }
 
+/* The exponent that conversion to float finds: of the lowest bit alone. */
 LANE uint32_t u32_ffbl(uint32_t a)
 {
-    return a ? u32_popcount(~a & (a - 1)) : ~0u;
+    const float lowest = (float)(int32_t)(a & (0 - a));
+    uint32_t bits;
+    memcpy(&bits, &lowest, sizeof bits);
+    return a ? (bits >> 23 & 0xff) - 127 : ~0u;
 }
 
+/* And of the highest: with the bit below it cleared, rounding cannot carry into the exponent. */
 LANE uint32_t u32_ffbh(uint32_t a)
 {
-    uint32_t below = a;
-    below |= below >> 1;
-    below |= below >> 2;
-    below |= below >> 4;
-    below |= below >> 8;
-    below |= below >> 16;
-    return a ? 32 - u32_popcount(below) : ~0u;
+    const float highest = (float)(int32_t)(a & ~(a >> 1));
+    uint32_t bits;
+    memcpy(&bits, &highest, sizeof bits);
+    const uint32_t r = a >> 31 ? 0 : 158 - (bits >> 23 & 0xff);
+    return a ? r : ~0u;
 }
 
 /* Position of the first bit that differs from the sign. */
@@ -305,19 +310,20 @@ LANE uint32_t i32_ffbh(uint32_t a)
     return u32_ffbh(a ^ (uint32_t)((int32_t)a >> 31));
 }
 
-/* Byte `sel` of {a, b}, a sign, or a constant (v_perm_b32). */
-LANE uint32_t u32_perm_byte(uint64_t data, uint32_t sel)
+/* Byte `sel` of {a, b}, a sign of one of the odd bytes, or a constant (v_perm_b32). */
+LANE uint32_t u32_perm_byte(uint32_t a, uint32_t b, uint32_t sel)
 {
-    const uint32_t byte = (uint32_t)(data >> (sel & 7) * 8) & 0xff;
-    const uint32_t sign = (uint32_t)(data >> (((sel & 3) * 2 + 1) * 8 + 7) & 1) * 0xff;
-    return sel < 8 ? byte : sel < 12 ? sign : sel == 12 ? 0 : 0xff;
+    const uint32_t byte = (sel & 4 ? a : b) >> (sel & 3) * 8 & 0xff;
+    const uint32_t signed_half = (sel & 2 ? a : b) << (sel & 1 ? 0 : 16);
+    const uint32_t sign = signed_half >> 31 ? 0xffu : 0;
+    const uint32_t r = sel < 12 ? sign : sel == 12 ? 0 : 0xffu;
+    return sel < 8 ? byte : r;
 }
 
 LANE uint32_t u32_perm(uint32_t a, uint32_t b, uint32_t c)
 {
-    const uint64_t data = (uint64_t)a << 32 | b;
-    return u32_perm_byte(data, c & 0xff) | u32_perm_byte(data, c >> 8 & 0xff) << 8 |
-           u32_perm_byte(data, c >> 16 & 0xff) << 16 | u32_perm_byte(data, c >> 24) << 24;
+    return u32_perm_byte(a, b, c & 0xff) | u32_perm_byte(a, b, c >> 8 & 0xff) << 8 |
+           u32_perm_byte(a, b, c >> 16 & 0xff) << 16 | u32_perm_byte(a, b, c >> 24) << 24;
 }
 
 LANE uint32_t u32_pack16(uint16_t a, uint16_t b)
@@ -468,12 +474,6 @@ LANE uint64_t u64_lshrrev(uint32_t a, uint64_t b)
 LANE uint64_t i64_ashrrev(uint32_t a, uint64_t b)
 {
     return (uint64_t)((int64_t)b >> (a & 63));
-}
-
-/* The manual shows three bits of the shift; a count above 4 is reserved. */
-LANE uint64_t u64_lshl_add(uint64_t a, uint32_t b, uint64_t c)
-{
-    return (a << (b & 7)) + c;
 }
 
 /* ---- sums of absolute differences ---- */

@@ -54,7 +54,6 @@ LANE float trans_rsq(float a)
     y = y * (1.5 - half * y * y);
     y = y * (1.5 - half * y * y);
     y = y * (1.5 - half * y * y);
-    y = y * (1.5 - half * y * y);
     const uint32_t bits = f32_bits(a), sign = bits & 0x80000000u;
     const uint32_t r = (bits & 0x7fffffffu) == 0 ? sign | 0x7f800000u
                        : bits == 0x7f800000u     ? 0
@@ -62,15 +61,13 @@ LANE float trans_rsq(float a)
     return f32_or_nan(f32_or_invalid(f32_from_bits(r), !(a < 0.0f)), a);
 }
 
-/* 2^a = 2^n 2^r with |r| <= 1/2; the series of e^(r ln 2) to r^10 leaves 2^-38. */
+/* 2^a = 2^n 2^r with |r| <= 1/2; the series of e^(r ln 2) to r^8 leaves 2^-32. */
 LANE double trans_exp2_f64(float a)
 {
     const float low = a > -300.0f ? a : -300.0f, x = low < 300.0f ? low : 300.0f;
     const float n = __builtin_rintf(x);
     const double t = (double)(x - n) * 0x1.62e42fefa39efp-1; /* ln 2 */
-    double p = 1.0 / 3628800;
-    p = p * t + 1.0 / 362880;
-    p = p * t + 1.0 / 40320;
+    double p = 1.0 / 40320;
     p = p * t + 1.0 / 5040;
     p = p * t + 1.0 / 720;
     p = p * t + 1.0 / 120;
@@ -89,7 +86,7 @@ LANE float trans_exp(float a)
 
 /*
  * log2(a) = e + log2(m) with m in [sqrt(1/2), sqrt(2)) and log2(m) =
- * 2/ln2 atanh(s), s = (m - 1)/(m + 1), |s| < 0.172: terms to s^15 leave 2^-44.
+ * 2/ln2 atanh(s), s = (m - 1)/(m + 1), |s| < 0.172: terms to s^11 leave 2^-34.
  */
 LANE float trans_log(float a)
 {
@@ -97,9 +94,7 @@ LANE float trans_log(float a)
     const int32_t e = (int32_t)(b - from) >> 23;
     const double m = (double)f32_from_bits(b - ((uint32_t)e << 23));
     const double s = (m - 1.0) / (m + 1.0), z = s * s;
-    double p = 1.0 / 15;
-    p = p * z + 1.0 / 13;
-    p = p * z + 1.0 / 11;
+    double p = 1.0 / 11;
     p = p * z + 1.0 / 9;
     p = p * z + 1.0 / 7;
     p = p * z + 1.0 / 5;
@@ -110,12 +105,11 @@ LANE float trans_log(float a)
     return f32_or_nan(f32_or_invalid(f32_from_bits(special), !(a < 0.0f)), a);
 }
 
-/* sin(2 pi r) for |r| <= 1/4: the series to r^17. */
+/* sin(2 pi r) for |r| <= 1/4: the series to r^15 leaves 2^-37. */
 LANE double trans_sin_turns(double r)
 {
     const double x = r * 0x1.921fb54442d18p+2, z = x * x; /* 2 pi */
-    double p = 1.0 / 355687428096000;
-    p = p * z - 1.0 / 1307674368000;
+    double p = -1.0 / 1307674368000;
     p = p * z + 1.0 / 6227020800;
     p = p * z - 1.0 / 39916800;
     p = p * z + 1.0 / 362880;

@@ -10,6 +10,24 @@
 #define CL_3(name, ...) VALU_FN_3(clamp_##name, __VA_ARGS__)
 #include "sem/valu_int.def"
 
+/* In halves: joining them to 64 bits and splitting them again costs more than the carry. */
+VALU_HANDLER(v_lshl_add_u64)
+{
+    valu_prepare(w, in);
+    const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2];
+    wave_row *r = valu_result(w, in);
+#pragma GCC ivdep
+    VALU_EACH_LANE(i)
+    {
+        const uint32_t shift = b[0][i] & 7; /* the manual shows three bits; above 4 is reserved */
+        const uint32_t low = a[0][i] << shift, high = a[1][i] << shift | a[0][i] >> 1 >> (31 - shift);
+        const uint32_t sum = low + c[0][i], carry = sum < low ? 1 : 0, top = high + c[1][i] + carry;
+        r[0][i] = sum;
+        r[1][i] = top;
+    }
+    return valu_commit(w, in, r, 2);
+}
+
 /* Four sums of 32 bits at once: the only result of four dwords. */
 static void mqsad_u32_u8(wave_row *r, const wave_row *a, const wave_row *b, const wave_row *c, bool clamp)
 {

@@ -8,20 +8,22 @@
 
 /* ---- carries ---- */
 
-LANE uint32_t carry_add(uint32_t a, uint32_t b, uint32_t carry, bool *out)
+/* Carries as the adder's top bit has them, in place of comparisons, which do not combine in vectors. */
+LANE uint32_t carry_add(uint32_t a, uint32_t b, uint32_t carry, uint32_t *out)
 {
-    const uint32_t s = a + b, r = s + carry;
-    *out = s < a || r < s;
+    const uint32_t r = a + b + carry;
+    *out = ((a & b) | ((a | b) & ~r)) >> 31;
     return r;
 }
 
-LANE uint32_t carry_sub(uint32_t a, uint32_t b, uint32_t borrow, bool *out)
+LANE uint32_t carry_sub(uint32_t a, uint32_t b, uint32_t borrow, uint32_t *out)
 {
-    *out = a < b || (a == b && borrow);
-    return a - b - borrow;
+    const uint32_t r = a - b - borrow;
+    *out = ((~a & b) | (~(a ^ b) & r)) >> 31;
+    return r;
 }
 
-LANE uint32_t carry_subrev(uint32_t a, uint32_t b, uint32_t borrow, bool *out)
+LANE uint32_t carry_subrev(uint32_t a, uint32_t b, uint32_t borrow, uint32_t *out)
 {
     return carry_sub(b, a, borrow, out);
 }
@@ -38,10 +40,10 @@ LANE uint32_t carry_subrev(uint32_t a, uint32_t b, uint32_t borrow, bool *out)
             row_from_mask(carry, valu_mask(w, in));                                                          \
         _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                               \
         {                                                                                                    \
-            bool out;                                                                                        \
+            uint32_t out;                                                                                        \
             const uint32_t x = fn(a[0][i], b[0][i], with_carry ? carry[i] & 1 : 0, &out);                    \
             r[0][i] = (clamp) && out ? limit : x;                                                            \
-            m[i] = out ? ~0u : 0;                                                                            \
+            m[i] = 0 - out;                                                                            \
         }                                                                                                    \
         const uint64_t lanes = VALU_UNLIKELY(in->post) ? exec_lanes(w, in) : w->exec;                        \
         const struct xinst *next = valu_commit(w, in, r, 1);                                                 \
@@ -61,24 +63,23 @@ CARRY(clamp_v_addc_co_u32, true, carry_add, true, ~0u)
 CARRY(clamp_v_subb_co_u32, true, carry_sub, true, 0)
 CARRY(clamp_v_subbrev_co_u32, true, carry_subrev, true, 0)
 
-/* 65-bit sums; the top bit goes to the mask, and says with clamp that the unsigned sum has to be saturated.
- */
-LANE uint64_t mad_u64(uint32_t a, uint32_t b, uint64_t c, bool clamp, bool *out)
+/* 65-bit sums; the top bit goes to the mask, and says with clamp that the unsigned sum has to be saturated. */
+LANE uint64_t mad_u64(uint32_t a, uint32_t b, uint64_t c, bool clamp, uint32_t *out)
 {
     const uint64_t r = (uint64_t)a * b + c;
-    *out = r < c;
-    return clamp && *out ? ~UINT64_C(0) : r;
+    const uint64_t over = r < c ? ~UINT64_C(0) : 0;
+    *out = (uint32_t)over & 1;
+    return clamp ? r | over : r;
 }
 
-LANE uint64_t mad_i64(uint32_t a, uint32_t b, uint64_t c, bool clamp, bool *out)
+LANE uint64_t mad_i64(uint32_t a, uint32_t b, uint64_t c, bool clamp, uint32_t *out)
 {
-    const int64_t p = (int64_t)(int32_t)a * (int32_t)b;
-    const uint64_t r = (uint64_t)p + c;
+    const uint64_t p = (uint64_t)((int64_t)(int32_t)a * (int32_t)b), r = p + c;
     /* Signed overflow: both terms have the sign that the sum does not have. */
-    const bool over = (~((uint64_t)p ^ c) & ((uint64_t)p ^ r)) >> 63;
-    const bool negative = over ? p < 0 : r >> 63;
-    *out = negative;
-    return clamp && over ? (negative ? UINT64_C(1) << 63 : INT64_MAX) : r;
+    const uint64_t over = ~(p ^ c) & (p ^ r);
+    const uint64_t negative = ((over & p) | (~over & r)) >> 63;
+    *out = (uint32_t)negative;
+    return clamp && over >> 63 ? INT64_MAX + negative : r;
 }
 
 #define MAD64(name, fn, clamp)                                                                               \
@@ -90,11 +91,11 @@ LANE uint64_t mad_i64(uint32_t a, uint32_t b, uint64_t c, bool clamp, bool *out)
         alignas(64) wave_row m;                                                                              \
         _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                               \
         {                                                                                                    \
-            bool out;                                                                                        \
+            uint32_t out;                                                                                    \
             const uint64_t x = fn(a[0][i], b[0][i], valu_pair(c, i), clamp, &out);                           \
             r[0][i] = (uint32_t)x;                                                                           \
             r[1][i] = (uint32_t)(x >> 32);                                                                   \
-            m[i] = out ? ~0u : 0;                                                                            \
+            m[i] = 0 - out;                                                                            \
         }                                                                                                    \
         wave_set_sgpr64(w, in->sd, row_to_mask(m) & w->exec);                                                \
         return valu_commit(w, in, r, 2);                                                                     \
