@@ -26,6 +26,7 @@
 
 #include "ehp/aql.h"
 #include "ehp/ehp.h"
+#include "exec/gws.h"
 #include "exec/workgroup.h"
 
 struct ehp_machine;
@@ -97,6 +98,7 @@ struct cp_queue {
     bool inactive;                  /* after a fault: packets complete without being executed */
     bool destroyed;
     struct ehp_fault fault;
+    struct gws gws[GWS_RESOURCES];
     uint32_t *cu_mask;              /* NULL: all */
     unsigned cu_mask_bits;
 };

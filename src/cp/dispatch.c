@@ -173,6 +173,7 @@ struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,
     d->start_ns = machine_now_ns();
     pthread_mutex_init(&d->stats_lock, NULL);
     d->stats.size = sizeof(d->stats);
+    d->launch.gws = queue->gws;
     if (!decode(d, fault)) {
         /* The name in the report must outlive the dispatch. */
         fault->kernel = NULL;

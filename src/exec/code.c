@@ -188,8 +188,10 @@ static exec_fn *find_handler(unsigned level, const struct isa_inst *inst, struct
         return family[1](inst, x);
     case ISA_VOP3PMAI:
         return family[2](inst, x);
-    case ISA_DS:
-        return family[3](inst, x);
+    case ISA_DS: {
+        exec_fn *gws = sem_gws(inst, x);
+        return gws ? gws : family[3](inst, x);
+    }
     case ISA_FLAT:
     case ISA_GLOBAL:
     case ISA_SCRATCH:

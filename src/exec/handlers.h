@@ -34,6 +34,7 @@ SEM_DECLARE_LEVEL(v4)
 
 sem_lookup_fn sem_salu; /* SOP*, and SMEM in sem_smem: scalar, compiled once */
 sem_lookup_fn sem_smem;
+sem_lookup_fn sem_gws; /* DS instructions on global wave sync */
 
 /* Shared by the VALU families, and compiled once per level like them. */
 #ifdef SEM_LEVEL

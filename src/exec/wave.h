@@ -141,6 +141,8 @@ struct wave {
     const struct xinst *next; /* where to continue; set by handlers that stop the wave */
     uint64_t dpp_lanes;       /* lanes that the DPP instruction in progress may write */
     enum wave_state state;
+    bool gws_waits;           /* it has arrived at a GWS barrier, and waits for the generation to change */
+    uint32_t gws_generation;
     bool slept;               /* it yielded by s_sleep: it waits for somebody */
     int budget;               /* instructions until the wave yields; branches check it */
 

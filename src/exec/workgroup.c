@@ -116,6 +116,7 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     w->next = launch->entry;
     w->state = WAVE_RUNNING;
     w->slept = false;
+    w->gws_waits = false;
     w->lds = wg->lds;
     w->lds_bytes = launch->lds_bytes;
     w->scratch = wg->scratch[i];

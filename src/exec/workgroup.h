@@ -28,6 +28,7 @@ struct exec_launch {
     uint32_t groups[3];
     unsigned id_dims;       /* how many of the work-item ids v0 holds: 1, 2, 3 */
     unsigned waves;         /* of a full workgroup */
+    struct gws *gws;        /* the queue's global wave sync resources */
     wave_row *v0;           /* for each wave of a full workgroup: its packed work-item ids */
 };
 
