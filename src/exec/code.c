@@ -240,7 +240,7 @@ static void translate(unsigned level, const struct isa_inst *inst, struct xinst 
     if (is_relative_branch(inst))
         x->literal[0] = pc + inst->size + (uint64_t)((int64_t)inst->simm16 * 4);
     exec_fn *fn = find_handler(level, inst, x);
-    x->fn = fn ? fn : x_unimplemented;
+    x->fn = inst->reserved ? x_illegal : fn ? fn : x_unimplemented;
 }
 
 /* ---- one function ---- */
