@@ -35,7 +35,7 @@ __attribute__((target("avx512f"))) static double peak_avx512(void)
             acc[i] = _mm512_fmadd_ps(a, b, acc[i]);
             __asm__ volatile("" : "+v"(acc[i]));
         }
-    return 16.0 * CHAINS * REPEAT;
+    return (double)(16 * CHAINS * REPEAT);
 }
 
 __attribute__((target("avx2,fma"))) static double peak_avx2(void)
@@ -50,7 +50,7 @@ __attribute__((target("avx2,fma"))) static double peak_avx2(void)
             acc[i] = _mm256_fmadd_ps(a, b, acc[i]);
             __asm__ volatile("" : "+v"(acc[i]));
         }
-    return 8.0 * CHAINS * REPEAT;
+    return (double)(8 * CHAINS * REPEAT);
 }
 
 static double peak_sse(void)
@@ -65,7 +65,7 @@ static double peak_sse(void)
             acc[i] = _mm_add_ps(_mm_mul_ps(a, b), acc[i]);
             __asm__ volatile("" : "+x"(acc[i]));
         }
-    return 4.0 * CHAINS * REPEAT;
+    return (double)(4 * CHAINS * REPEAT);
 }
 
 /* Best of several short runs, in units a second. */
