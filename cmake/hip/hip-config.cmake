@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # find_package(hip): targets hip::amdhip64, hip::host and hip::device over EHP's headers and runtime.
-cmake_minimum_required(VERSION 3.5)
+cmake_minimum_required(VERSION 3.10...3.30)
 
 # This file is either in EHP's ROCm-shaped tree or beside it in the installation's library directory.
 get_filename_component(_ehp_tree "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
