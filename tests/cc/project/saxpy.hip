@@ -13,7 +13,8 @@ int main()
 {
     const int n = 1000;
     float *x, *y;
-    if (hipMallocManaged(&x, n * sizeof(float)) != hipSuccess || hipMallocManaged(&y, n * sizeof(float)) != hipSuccess)
+    if (hipMallocManaged(&x, n * sizeof(float)) != hipSuccess ||
+        hipMallocManaged(&y, n * sizeof(float)) != hipSuccess)
         return 1;
     for (int i = 0; i < n; i++) {
         x[i] = static_cast<float>(i);
