@@ -35,7 +35,9 @@ static int steps_on_cpu(float cx, float cy)
 int main(int argc, char **argv)
 {
     const char *file = argc > 1 ? argv[1] : "mandelbrot.hsaco";
-    static const char shades[] = " .,:;i1tfLG08@";
+    // One shade for each doubling of the steps, about.
+    static const char shades[] = " .:-=+*#%";
+    static const int bounds[] = {3, 5, 7, 9, 12, 16, 24, 48};
     hipDeviceProp_t properties;
     hipModule_t module;
     hipFunction_t kernel;
@@ -65,7 +67,10 @@ int main(int argc, char **argv)
         for (int x = 0; x < WIDTH; x++) {
             int n = picture[y * WIDTH + x];
             wrong += n != steps_on_cpu(left + scale * (float)x, top + scale * (float)y);
-            line[x] = n == LIMIT ? '@' : shades[n < 26 ? n / 2 : 12];
+            int shade = 0;
+            while (shade < 8 && n >= bounds[shade])
+                shade++;
+            line[x] = n == LIMIT ? '@' : shades[shade];
         }
         line[WIDTH] = 0;
         if (y % 2 == 0)
