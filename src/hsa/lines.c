@@ -99,7 +99,7 @@ static bool find_line(struct code_lines *lines, uint64_t vaddr, bool full, char 
     Dwarf_Line *line = dwarf_getsrc_die(&unit, vaddr);
     const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
     int number;
-    if (!file || dwarf_lineno(line, &number) != 0)
+    if (!file || dwarf_lineno(line, &number) != 0 || number <= 0) /* line 0: nobody wrote this code */
         return false;
     const char *slash = full ? NULL : strrchr(file, '/');
     snprintf(text, bytes, "%s:%d", slash ? slash + 1 : file, number);

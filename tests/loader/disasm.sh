@@ -3,7 +3,7 @@
 # What `ehp disasm` says about code objects, bundles and host programs.
 #   disasm.sh EHP DATA_DIRECTORY
 set -u
-ehp=$1 data=$2 failed=0
+ehp=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") data=$2 failed=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset EHP_CHIP
@@ -40,6 +40,7 @@ check "a code object" '^;   memory +384 bytes of LDS a workgroup, 0 of scratch a
 check "a code object" '^ +24 +12  value|^; +24 +12  value'
 check "a code object" '^<thrice>:$'
 check "instructions" '^  00000  s_waitcnt .*// BF8C0000'
+check "instructions" 'v_lshl_add_u32 v0, v0, 1, v0 +// D1FD0000 04010300'
 check "instructions" 's_endpgm +// BF810000'
 lines "a code object without debug information" 0 '^; .*kernels.hip:'
 # An instruction that we cannot name would be data.
