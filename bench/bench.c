@@ -16,7 +16,7 @@ static void *read_file(const char *path, size_t *bytes)
     }
     fseek(f, 0, SEEK_END);
     *bytes = (size_t)ftell(f);
-    rewind(f);
+    fseek(f, 0, SEEK_SET);
     void *data = malloc(*bytes);
     if (!data || fread(data, 1, *bytes, f) != *bytes)
         exit(1);
@@ -56,8 +56,8 @@ void bench_close(struct bench *b)
     ehp_close(b->machine);
 }
 
-void bench_launch(struct bench *b, const char *name, uint32_t groups, uint32_t items, const uint64_t *arguments,
-                  unsigned count)
+void bench_launch(struct bench *b, const char *name, uint32_t groups, uint32_t items,
+                  const uint64_t *arguments, unsigned count)
 {
     struct ehp_kernel kernel = EHP_KERNEL_INIT;
     if (ehp_code_kernel(b->code, name, &kernel) != EHP_OK) {
@@ -66,21 +66,22 @@ void bench_launch(struct bench *b, const char *name, uint32_t groups, uint32_t i
     }
     memcpy(b->kernarg, arguments, count * sizeof(*arguments));
     ehp_signal_store(b->signal, 1);
-    union ehp_packet packet = {.dispatch = {
-        .header = EHP_HEADER(EHP_PACKET_KERNEL_DISPATCH, 1, EHP_SCOPE_SYSTEM, EHP_SCOPE_SYSTEM),
-        .setup = 1,
-        .workgroup_size_x = (uint16_t)items,
-        .workgroup_size_y = 1,
-        .workgroup_size_z = 1,
-        .grid_size_x = groups * items,
-        .grid_size_y = 1,
-        .grid_size_z = 1,
-        .private_segment_size = kernel.private_bytes,
-        .group_segment_size = kernel.group_bytes,
-        .kernel_object = kernel.object,
-        .kernarg_address = b->kernarg,
-        .completion_signal = b->signal,
-    }};
+    union ehp_packet packet = {
+        .dispatch = {
+            .header = EHP_HEADER(EHP_PACKET_KERNEL_DISPATCH, 1, EHP_SCOPE_SYSTEM, EHP_SCOPE_SYSTEM),
+            .setup = 1,
+            .workgroup_size_x = (uint16_t)items,
+            .workgroup_size_y = 1,
+            .workgroup_size_z = 1,
+            .grid_size_x = groups * items,
+            .grid_size_y = 1,
+            .grid_size_z = 1,
+            .private_segment_size = kernel.private_bytes,
+            .group_segment_size = kernel.group_bytes,
+            .kernel_object = kernel.object,
+            .kernarg_address = b->kernarg,
+            .completion_signal = b->signal,
+        }};
     ehp_queue_submit(b->queue, &packet);
     ehp_signal_wait(b->signal, EHP_COND_EQ, 0, UINT64_MAX);
     if (ehp_queue_fault(b->queue, NULL) == EHP_OK)

@@ -20,8 +20,8 @@ void bench_open(struct bench *b, unsigned threads, const char *path);
 void bench_close(struct bench *b);
 
 /* Launches a kernel with these 8-byte arguments and waits. */
-void bench_launch(struct bench *b, const char *kernel, uint32_t groups, uint32_t items, const uint64_t *arguments,
-                  unsigned count);
+void bench_launch(struct bench *b, const char *kernel, uint32_t groups, uint32_t items,
+                  const uint64_t *arguments, unsigned count);
 
 double bench_seconds(void);
 

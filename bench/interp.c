@@ -20,12 +20,12 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"fma_f32", 64 + 3},      {"add_f32", 64 + 3},        {"mul_f32_scalar", 64 + 3}, {"fma_half", 64 + 3},
-    {"add_u32", 64 + 3},      {"mul_lo_u32", 64 + 3},     {"lshl_add_u32", 64 + 3},   {"and_or_b32", 64 + 3},
-    {"add_co_u32", 64 + 3},   {"cmp_cndmask", 128 + 3},   {"fma_f64", 64 + 3},        {"add_f16", 64 + 3},
-    {"pk_fma_f16", 64 + 3},   {"rcp_f32", 64 + 3},        {"exp_f32", 64 + 3},        {"cvt_i32_f32", 64 + 3},
-    {"mov_dpp", 64 + 3},      {"add_sdwa", 64 + 3},       {"readlane", 64 + 3},       {"bpermute", 128 + 3},
-    {"salu", 64 + 3},         {"lds_read", 80 + 4},       {"global_read", 80 + 3},    {"global_gather", 80 + 3},
+    {"fma_f32", 64 + 3},    {"add_f32", 64 + 3},      {"mul_f32_scalar", 64 + 3}, {"fma_half", 64 + 3},
+    {"add_u32", 64 + 3},    {"mul_lo_u32", 64 + 3},   {"lshl_add_u32", 64 + 3},   {"and_or_b32", 64 + 3},
+    {"add_co_u32", 64 + 3}, {"cmp_cndmask", 128 + 3}, {"fma_f64", 64 + 3},        {"add_f16", 64 + 3},
+    {"pk_fma_f16", 64 + 3}, {"rcp_f32", 64 + 3},      {"exp_f32", 64 + 3},        {"cvt_i32_f32", 64 + 3},
+    {"mov_dpp", 64 + 3},    {"add_sdwa", 64 + 3},     {"readlane", 64 + 3},       {"bpermute", 128 + 3},
+    {"salu", 64 + 3},       {"lds_read", 80 + 4},     {"global_read", 80 + 3},    {"global_gather", 80 + 3},
 };
 
 /* Wave-instructions per second of one kernel. */
@@ -40,11 +40,12 @@ static double rate(struct bench *b, const struct row *row, void *out, unsigned r
         double t = bench_seconds() - start;
         best = t < best ? t : best;
     }
-    return row->per_round * rounds * GROUPS * (ITEMS / 64) / best;
+    return row->per_round * rounds * (GROUPS * (ITEMS / 64)) / best;
 }
 
 /* The host's own vector units on eight chains of the same FMAs: lane operations per second of one core. */
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3"), noinline)) static double
+__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3"),
+               noinline)) static double
 host_fma(unsigned rounds)
 {
     static float chain[8][64];
@@ -70,7 +71,8 @@ static void instruction_classes(const char *path)
     if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, 1 << 20, 0, &out) != EHP_OK)
         exit(1);
     double host = host_fma(200000), fma = 0;
-    printf("Interpreter, one thread (M wave-instructions/s; of the host's own FMA rate in lane operations: %%)\n");
+    printf("Interpreter, one thread (M wave-instructions/s; of the host's own FMA rate in lane operations: "
+           "%%)\n");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         double r = rate(&b, &rows[i], out, 200);
         r = rate(&b, &rows[i], out, (unsigned)(r / 40000) + 50); /* about half a second */
@@ -95,7 +97,8 @@ static void scaling(const char *path)
         double r = rate(&b, &rows[0], out, 2000);
         if (threads == 1)
             one = r;
-        printf("  %u thread%s        %8.1f   %5.2f x one\n", threads, threads == 1 ? " " : "s", r * 1e-6, r / one);
+        printf("  %u thread%s        %8.1f   %5.2f x one\n", threads, threads == 1 ? " " : "s", r * 1e-6,
+               r / one);
         bench_close(&b);
     }
 }
@@ -141,8 +144,8 @@ static void vector_add(const char *path)
         copy = t < copy ? t : copy;
     }
     double rate_add = 3.0 * N * sizeof(float) / best, rate_copy = 2.0 * N * sizeof(float) / copy;
-    printf("\nVector add of 64 MiB, one thread   %6.2f GB/s   memcpy %6.2f GB/s   ratio %4.2f\n", rate_add * 1e-9,
-           rate_copy * 1e-9, rate_add / rate_copy);
+    printf("\nVector add of 64 MiB, one thread   %6.2f GB/s   memcpy %6.2f GB/s   ratio %4.2f\n",
+           rate_add * 1e-9, rate_copy * 1e-9, rate_add / rate_copy);
     bench_close(&b);
 }
 

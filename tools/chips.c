@@ -22,7 +22,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp parser = {
     .parser = parse,
     .args_doc = "[show NAME|FILE | keys]",
-    .doc = "List the chips; draw one and print its numbers, each with its source; list the keys of a chip file.",
+    .doc =
+        "List the chips; draw one and print its numbers, each with its source; list the keys of a chip file.",
 };
 
 static void print_chip(const char *name, const char *path, const char *title, void *user)
@@ -79,14 +80,16 @@ static void box_rule(bool two)
 }
 
 /* What lies on an IOD, as lines of a drawn box. */
-static void iod_lines(const struct ehp_iod *d, unsigned index, unsigned cus, unsigned cores, char lines[4][CELL + 1])
+static void iod_lines(const struct ehp_iod *d, unsigned index, unsigned cus, unsigned cores,
+                      char lines[4][CELL + 1])
 {
     snprintf(lines[0], CELL + 1, " IOD %c%s", 'A' + (char)index, d->mirrored ? " (mirrored)" : "");
     lines[1][0] = lines[2][0] = lines[3][0] = '\0';
     if (d->xcds)
         snprintf(lines[1], CELL + 1, "   %u XCD%s x %u CUs", d->xcds, d->xcds == 1 ? "" : "s", cus);
     if (d->ccds)
-        snprintf(lines[d->xcds ? 2 : 1], CELL + 1, "   %u CCD%s x %u cores", d->ccds, d->ccds == 1 ? "" : "s", cores);
+        snprintf(lines[d->xcds ? 2 : 1], CELL + 1, "   %u CCD%s x %u cores", d->ccds, d->ccds == 1 ? "" : "s",
+                 cores);
     snprintf(lines[3], CELL + 1, "   %u HBM stack%s", d->hbm_stacks, d->hbm_stacks == 1 ? "" : "s");
 }
 
@@ -122,10 +125,11 @@ static int show(const char *name)
     ehp_chip_value(m, "chip.title", &title);
     printf("%s\n\n", title.text);
     draw(m);
-    printf("\n  %.0f XCDs, %.0f CUs; %.0f GiB in %.0f HBM stacks of %.0f channels; %.0f MiB Infinity Cache\n\n",
-           number(m, "xcd.count"), number(m, "xcd.count") * number(m, "xcd.cus"),
-           number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0, number(m, "hbm.stacks"),
-           number(m, "hbm.channels"), number(m, "infinity_cache.size") / 1048576.0);
+    printf(
+        "\n  %.0f XCDs, %.0f CUs; %.0f GiB in %.0f HBM stacks of %.0f channels; %.0f MiB Infinity Cache\n\n",
+        number(m, "xcd.count"), number(m, "xcd.count") * number(m, "xcd.cus"),
+        number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0, number(m, "hbm.stacks"),
+        number(m, "hbm.channels"), number(m, "infinity_cache.size") / 1048576.0);
     struct ehp_chip_value v = {.size = sizeof(v)};
     for (unsigned i = 0; ehp_chip_value_at(m, i, &v) == EHP_OK; i++) {
         char text[80];

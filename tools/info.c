@@ -42,12 +42,13 @@ static void print_agent(unsigned i, const struct ehp_agent_info *a)
     line("Name", "%s", a->name);
     line("ISA", "amdgcn-amd-amdhsa--%s", a->isa);
     line("Device type", "%s", a->apu ? "GPU of an APU" : "GPU");
-    line("PCI", "%04x:%02x:%02x.%u, device id 0x%04x", a->pci_domain, a->pci_bus, a->pci_device, a->pci_function,
-         a->pci_id);
+    line("PCI", "%04x:%02x:%02x.%u, device id 0x%04x", a->pci_domain, a->pci_bus, a->pci_device,
+         a->pci_function, a->pci_id);
     if (a->partition_count > 1)
         line("Partition", "%u of %u", a->partition_index + 1, a->partition_count);
     line("XCDs", "%u", a->xcds);
-    line("Compute units", "%u (%u an XCD, %u shader engines)", a->cus, a->cus_per_xcd, a->shader_engines_per_xcd);
+    line("Compute units", "%u (%u an XCD, %u shader engines)", a->cus, a->cus_per_xcd,
+         a->shader_engines_per_xcd);
     line("SIMDs a CU", "%u", a->simds_per_cu);
     line("Waves a SIMD", "%u", a->waves_per_simd);
     line("Wavefront size", "%u", a->wave_size);

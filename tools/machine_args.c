@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 static const struct argp_option options[] = {
-    {"chip", 'c', "NAME|FILE", 0, "chip to simulate: a name that `ehp chips` lists, or a chip file (mi300a)", 0},
-    {"partition", 'p', "MODE", 0, "spx, tpx, dpx, qpx, cpx: how the package is divided into devices (spx)", 0},
+    {"chip", 'c', "NAME|FILE", 0, "chip to simulate: a name that `ehp chips` lists, or a chip file (mi300a)",
+     0},
+    {"partition", 'p', "MODE", 0, "spx, tpx, dpx, qpx, cpx: how the package is divided into devices (spx)",
+     0},
     {"nps", 'n', "1|4", 0, "NUMA domains of the memory (1)", 0},
     {"threads", 't', "N", 0, "host threads that execute waves (all cores)", 0},
     {0},

@@ -26,8 +26,8 @@ struct run_args {
 enum { OPT_STATS = 256, OPT_TIMEOUT, OPT_MODE, OPT_NO_PROGRESS };
 
 static const struct argp_option options[] = {
-    {"stats", OPT_STATS, "FILE", OPTION_ARG_OPTIONAL, "count instructions and bytes per kernel: a table, or JSON in FILE",
-     0},
+    {"stats", OPT_STATS, "FILE", OPTION_ARG_OPTIONAL,
+     "count instructions and bytes per kernel: a table, or JSON in FILE", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
     {"mode", OPT_MODE, "MODE", 0, "functional: results only, as fast as the host allows (the default)", 0},
     {"no-progress", OPT_NO_PROGRESS, NULL, 0, "no progress line for long kernels", 0},

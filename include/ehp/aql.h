@@ -97,7 +97,8 @@ enum ehp_agent_function {
     EHP_AGENT_COPY_3D = 0x8003, /* arg: const struct ehp_copy_3d *, alive until completion */
     EHP_AGENT_FILL_3D = 0x8004, /* arg: const struct ehp_fill_3d *, alive until completion */
     EHP_AGENT_CALL = 0x8005,    /* arg: void (*fn)(void *), void *user; on a thread of its own, in order */
-    EHP_AGENT_WAIT_VALUE = 0x8006,  /* arg: address, value, mask, bytes | condition << 8 (0 >=, 1 ==, 2 and, 3 nor) */
+    EHP_AGENT_WAIT_VALUE =
+        0x8006, /* arg: address, value, mask, bytes | condition << 8 (0 >=, 1 ==, 2 and, 3 nor) */
     EHP_AGENT_WRITE_VALUE = 0x8007, /* arg: address, value, bytes */
 };
 

@@ -49,16 +49,16 @@ typedef struct ehp_code ehp_code;
 
 enum ehp_status {
     EHP_OK = 0,
-    EHP_ERR_INVALID = -1,       /* an argument makes no sense */
-    EHP_ERR_NO_MEMORY = -2,     /* the simulated (or the host's) memory is exhausted */
-    EHP_ERR_NOT_FOUND = -3,     /* no such chip, file, kernel, symbol */
-    EHP_ERR_BAD_CHIP = -4,      /* the chip file is malformed or inconsistent */
-    EHP_ERR_BAD_IMAGE = -5,     /* not a code object, or a damaged one */
-    EHP_ERR_WRONG_ISA = -6,     /* a code object, but for another processor */
-    EHP_ERR_UNSUPPORTED = -7,   /* valid, but not implemented */
+    EHP_ERR_INVALID = -1,     /* an argument makes no sense */
+    EHP_ERR_NO_MEMORY = -2,   /* the simulated (or the host's) memory is exhausted */
+    EHP_ERR_NOT_FOUND = -3,   /* no such chip, file, kernel, symbol */
+    EHP_ERR_BAD_CHIP = -4,    /* the chip file is malformed or inconsistent */
+    EHP_ERR_BAD_IMAGE = -5,   /* not a code object, or a damaged one */
+    EHP_ERR_WRONG_ISA = -6,   /* a code object, but for another processor */
+    EHP_ERR_UNSUPPORTED = -7, /* valid, but not implemented */
     EHP_ERR_OUT_OF_RESOURCES = -8,
     EHP_ERR_TIMEOUT = -9,
-    EHP_ERR_FAULT = -10,        /* the queue is inactive after a fault */
+    EHP_ERR_FAULT = -10, /* the queue is inactive after a fault */
 };
 
 /* ---- machine ------------------------------------------------------------------------------------------ */
@@ -86,26 +86,26 @@ EHP_API const char *ehp_error_text(ehp_machine *machine);
 /* A compute partition of the package: what HSA calls an agent and HIP a device. */
 struct ehp_agent_info {
     size_t size;
-    char name[64];         /* "AMD Instinct MI300A" */
-    char chip[32];         /* "mi300a" */
-    char isa[64];          /* "gfx942:sramecc+:xnack-" */
-    unsigned xcds;         /* in this partition */
-    unsigned cus;          /* in this partition, active */
+    char name[64]; /* "AMD Instinct MI300A" */
+    char chip[32]; /* "mi300a" */
+    char isa[64];  /* "gfx942:sramecc+:xnack-" */
+    unsigned xcds; /* in this partition */
+    unsigned cus;  /* in this partition, active */
     unsigned cus_per_xcd, shader_engines_per_xcd;
     unsigned simds_per_cu, waves_per_simd, wave_size;
-    unsigned vgprs_per_simd;  /* 512: unified, per lane */
+    unsigned vgprs_per_simd; /* 512: unified, per lane */
     unsigned sgprs_per_wave;
-    unsigned workgroup_max;   /* work-items */
-    unsigned grid_max[3];     /* workgroups */
-    uint64_t lds_bytes;       /* a CU and the most a workgroup can have */
-    uint64_t memory_bytes;    /* this partition's */
+    unsigned workgroup_max; /* work-items */
+    unsigned grid_max[3];   /* workgroups */
+    uint64_t lds_bytes;     /* a CU and the most a workgroup can have */
+    uint64_t memory_bytes;  /* this partition's */
     uint64_t l1_bytes, l2_bytes, infinity_cache_bytes;
     unsigned clock_mhz, memory_clock_mhz, timestamp_mhz, memory_bus_bits;
     unsigned pci_domain, pci_bus, pci_device, pci_function;
-    unsigned pci_id;          /* device id */
-    unsigned numa_nodes;      /* NPS */
+    unsigned pci_id;     /* device id */
+    unsigned numa_nodes; /* NPS */
     unsigned partition_index, partition_count;
-    bool apu;                 /* CPU cores share the package */
+    bool apu; /* CPU cores share the package */
     unsigned cpu_cores;
 };
 #define EHP_AGENT_INFO_INIT {.size = sizeof(struct ehp_agent_info)}
@@ -131,10 +131,10 @@ struct ehp_allocation {
     size_t size;
     void *base;
     uint64_t bytes;
-    int kind;            /* enum ehp_memory_kind */
+    int kind; /* enum ehp_memory_kind */
     unsigned agent;
-    uint64_t serial;     /* 1, 2, ... in order of allocation */
-    uint64_t user;       /* ehp_mem_set_user() */
+    uint64_t serial; /* 1, 2, ... in order of allocation */
+    uint64_t user;   /* ehp_mem_set_user() */
 };
 #define EHP_ALLOCATION_INIT {.size = sizeof(struct ehp_allocation)}
 
@@ -156,52 +156,54 @@ EHP_API int ehp_mem_info(ehp_machine *machine, unsigned agent, uint64_t *free_by
  * one after another too) or a HIP fat binary; the entry for the agent's ISA is
  * taken.  The image may be freed afterwards.
  */
-EHP_API int ehp_code_load(ehp_machine *machine, unsigned agent, const void *image, size_t bytes, ehp_code **out);
+EHP_API int ehp_code_load(ehp_machine *machine, unsigned agent, const void *image, size_t bytes,
+                          ehp_code **out);
 EHP_API void ehp_code_unload(ehp_code *code);
 /* Bytes of the bundle or ELF file that starts at `image`, from its own headers; 0 when it is neither. */
 EHP_API size_t ehp_image_size(const void *image);
-/* The same for an image that is known to have `bytes` bytes: nothing behind them is read; 0 also when cut off. */
+/* The same for an image that is known to have `bytes` bytes: nothing behind them is read; 0 also when cut
+ * off. */
 EHP_API size_t ehp_image_size_within(const void *image, size_t bytes);
 
 enum ehp_arg_kind { /* metadata .value_kind */
-    EHP_ARG_BY_VALUE,
-    EHP_ARG_GLOBAL_BUFFER,
-    EHP_ARG_DYNAMIC_SHARED_POINTER,
-    EHP_ARG_SAMPLER,
-    EHP_ARG_IMAGE,
-    EHP_ARG_PIPE,
-    EHP_ARG_QUEUE,
-    EHP_ARG_HIDDEN_GLOBAL_OFFSET_X,
-    EHP_ARG_HIDDEN_GLOBAL_OFFSET_Y,
-    EHP_ARG_HIDDEN_GLOBAL_OFFSET_Z,
-    EHP_ARG_HIDDEN_NONE,
-    EHP_ARG_HIDDEN_PRINTF_BUFFER,
-    EHP_ARG_HIDDEN_HOSTCALL_BUFFER,
-    EHP_ARG_HIDDEN_DEFAULT_QUEUE,
-    EHP_ARG_HIDDEN_COMPLETION_ACTION,
-    EHP_ARG_HIDDEN_MULTIGRID_SYNC_ARG,
-    EHP_ARG_HIDDEN_BLOCK_COUNT_X,
-    EHP_ARG_HIDDEN_BLOCK_COUNT_Y,
-    EHP_ARG_HIDDEN_BLOCK_COUNT_Z,
-    EHP_ARG_HIDDEN_GROUP_SIZE_X,
-    EHP_ARG_HIDDEN_GROUP_SIZE_Y,
-    EHP_ARG_HIDDEN_GROUP_SIZE_Z,
-    EHP_ARG_HIDDEN_REMAINDER_X,
-    EHP_ARG_HIDDEN_REMAINDER_Y,
-    EHP_ARG_HIDDEN_REMAINDER_Z,
-    EHP_ARG_HIDDEN_GRID_DIMS,
-    EHP_ARG_HIDDEN_HEAP_V1,
-    EHP_ARG_HIDDEN_DYNAMIC_LDS_SIZE,
-    EHP_ARG_HIDDEN_PRIVATE_BASE,
-    EHP_ARG_HIDDEN_SHARED_BASE,
-    EHP_ARG_HIDDEN_QUEUE_PTR,
-    EHP_ARG_UNKNOWN,
+                    EHP_ARG_BY_VALUE,
+                    EHP_ARG_GLOBAL_BUFFER,
+                    EHP_ARG_DYNAMIC_SHARED_POINTER,
+                    EHP_ARG_SAMPLER,
+                    EHP_ARG_IMAGE,
+                    EHP_ARG_PIPE,
+                    EHP_ARG_QUEUE,
+                    EHP_ARG_HIDDEN_GLOBAL_OFFSET_X,
+                    EHP_ARG_HIDDEN_GLOBAL_OFFSET_Y,
+                    EHP_ARG_HIDDEN_GLOBAL_OFFSET_Z,
+                    EHP_ARG_HIDDEN_NONE,
+                    EHP_ARG_HIDDEN_PRINTF_BUFFER,
+                    EHP_ARG_HIDDEN_HOSTCALL_BUFFER,
+                    EHP_ARG_HIDDEN_DEFAULT_QUEUE,
+                    EHP_ARG_HIDDEN_COMPLETION_ACTION,
+                    EHP_ARG_HIDDEN_MULTIGRID_SYNC_ARG,
+                    EHP_ARG_HIDDEN_BLOCK_COUNT_X,
+                    EHP_ARG_HIDDEN_BLOCK_COUNT_Y,
+                    EHP_ARG_HIDDEN_BLOCK_COUNT_Z,
+                    EHP_ARG_HIDDEN_GROUP_SIZE_X,
+                    EHP_ARG_HIDDEN_GROUP_SIZE_Y,
+                    EHP_ARG_HIDDEN_GROUP_SIZE_Z,
+                    EHP_ARG_HIDDEN_REMAINDER_X,
+                    EHP_ARG_HIDDEN_REMAINDER_Y,
+                    EHP_ARG_HIDDEN_REMAINDER_Z,
+                    EHP_ARG_HIDDEN_GRID_DIMS,
+                    EHP_ARG_HIDDEN_HEAP_V1,
+                    EHP_ARG_HIDDEN_DYNAMIC_LDS_SIZE,
+                    EHP_ARG_HIDDEN_PRIVATE_BASE,
+                    EHP_ARG_HIDDEN_SHARED_BASE,
+                    EHP_ARG_HIDDEN_QUEUE_PTR,
+                    EHP_ARG_UNKNOWN,
 };
 
 struct ehp_arg {
     const char *name, *type_name; /* may be NULL; owned by the code object */
     uint32_t offset, bytes;
-    int kind;                /* enum ehp_arg_kind */
+    int kind; /* enum ehp_arg_kind */
     uint32_t pointee_align;
     int address_space; /* 0 private, 1 global, 2 constant, 3 local, 4 generic, 5 region; -1 absent */
     int access;        /* 0 read only, 1 write only, 2 read and write; -1 absent */
@@ -216,21 +218,21 @@ enum ehp_kernel_kind {
 
 struct ehp_kernel {
     size_t size;
-    const char *name;        /* owned by the code object */
-    uint64_t object;         /* for the dispatch packet: the kernel descriptor's address */
-    uint64_t entry;          /* address of the first instruction that executes */
+    const char *name; /* owned by the code object */
+    uint64_t object;  /* for the dispatch packet: the kernel descriptor's address */
+    uint64_t entry;   /* address of the first instruction that executes */
     uint32_t kernarg_bytes, kernarg_align;
-    uint32_t group_bytes;    /* static LDS */
-    uint32_t private_bytes;  /* fixed scratch a lane */
+    uint32_t group_bytes;   /* static LDS */
+    uint32_t private_bytes; /* fixed scratch a lane */
     bool dynamic_stack;
     uint32_t sgprs, vgprs, agprs, sgpr_spills, vgpr_spills;
     uint32_t wavefront_size, max_flat_workgroup_size;
     uint32_t reqd_workgroup_size[3]; /* 0 0 0: any */
     bool uniform_work_group_size;
-    uint32_t code_version;   /* 4, 5, 6 */
+    uint32_t code_version; /* 4, 5, 6 */
     const struct ehp_arg *args;
     unsigned arg_count;
-    int kind;                /* enum ehp_kernel_kind */
+    int kind; /* enum ehp_kernel_kind */
 };
 #define EHP_KERNEL_INIT {.size = sizeof(struct ehp_kernel)}
 
@@ -243,8 +245,8 @@ EHP_API int ehp_code_symbol(const ehp_code *code, const char *name, void **addre
 /* Functions, kernels among them, in order of address; they do not overlap. */
 struct ehp_function {
     size_t size;
-    const char *name;        /* owned by the code object; NULL: code between the functions that have names */
-    uint64_t start, end;     /* addresses */
+    const char *name;    /* owned by the code object; NULL: code between the functions that have names */
+    uint64_t start, end; /* addresses */
 };
 #define EHP_FUNCTION_INIT {.size = sizeof(struct ehp_function)}
 
@@ -264,8 +266,8 @@ enum ehp_condition { EHP_COND_EQ, EHP_COND_NE, EHP_COND_LT, EHP_COND_GE };
 
 EHP_API int ehp_signal_create(ehp_machine *machine, int64_t initial, ehp_signal *out);
 EHP_API void ehp_signal_destroy(ehp_signal signal);
-EHP_API int64_t ehp_signal_load(ehp_signal signal);             /* acquire */
-EHP_API void ehp_signal_store(ehp_signal signal, int64_t value); /* release; rings doorbells */
+EHP_API int64_t ehp_signal_load(ehp_signal signal);               /* acquire */
+EHP_API void ehp_signal_store(ehp_signal signal, int64_t value);  /* release; rings doorbells */
 EHP_API int64_t ehp_signal_add(ehp_signal signal, int64_t value); /* returns the old value */
 /* Waits until the condition holds or the time is over (UINT64_MAX: never); returns the last value seen. */
 EHP_API int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value, uint64_t timeout_ns);
@@ -290,7 +292,7 @@ EHP_API uint64_t ehp_queue_submit(struct ehp_queue_block *queue, const union ehp
 
 enum ehp_fault_kind {
     EHP_FAULT_NONE,
-    EHP_FAULT_MEMORY,       /* page not mapped, or not permitted */
+    EHP_FAULT_MEMORY, /* page not mapped, or not permitted */
     EHP_FAULT_MISALIGNED,
     EHP_FAULT_LDS_RANGE,
     EHP_FAULT_SCRATCH_RANGE,
@@ -298,18 +300,18 @@ enum ehp_fault_kind {
     EHP_FAULT_UNIMPLEMENTED,       /* an instruction that EHP does not model */
     EHP_FAULT_TRAP,                /* s_trap: abort(), assert, __builtin_trap */
     EHP_FAULT_TIMEOUT,
-    EHP_FAULT_PACKET,       /* invalid packet, descriptor or dispatch dimensions */
-    EHP_FAULT_RESOURCES,    /* needs more than a CU has */
+    EHP_FAULT_PACKET,    /* invalid packet, descriptor or dispatch dimensions */
+    EHP_FAULT_RESOURCES, /* needs more than a CU has */
 };
 
 struct ehp_fault {
     size_t size;
-    int kind;               /* enum ehp_fault_kind */
+    int kind; /* enum ehp_fault_kind */
     struct ehp_queue_block *queue;
     uint64_t dispatch_id;
     const char *kernel;
     uint32_t workgroup[3];
-    unsigned wave, lane;    /* lane: UINT_MAX when the fault is the wave's */
+    unsigned wave, lane; /* lane: UINT_MAX when the fault is the wave's */
     unsigned xcc, se, cu;
     uint64_t pc;
     char disassembly[128];
@@ -317,7 +319,7 @@ struct ehp_fault {
     bool write;
     struct ehp_allocation nearest; /* nearest.base NULL: none */
     int trap_id;
-    char text[1024];        /* all of the above as the message for a person, several lines */
+    char text[1024]; /* all of the above as the message for a person, several lines */
 };
 
 /*
@@ -330,22 +332,22 @@ EHP_API void ehp_set_fault_handler(ehp_machine *machine, ehp_fault_fn *fn, void 
 EHP_API int ehp_queue_fault(struct ehp_queue_block *queue, struct ehp_fault *out);
 
 /*
- * A wave has sent MSG_INTERRUPT (s_sendmsg 1) after storing to a signal's mailbox; waiters on signals are woken
- * by the library.  No callback is needed for host calls: wait on their doorbell signal.
+ * A wave has sent MSG_INTERRUPT (s_sendmsg 1) after storing to a signal's mailbox; waiters on signals are
+ * woken by the library.  No callback is needed for host calls: wait on their doorbell signal.
  */
 
 /* ---- statistics --------------------------------------------------------------------------------------- */
 
 struct ehp_stats { /* of one dispatch, or a sum over dispatches of a kernel */
     size_t size;
-    const char *kernel;     /* owned by the machine */
+    const char *kernel; /* owned by the machine */
     uint64_t dispatches, workgroups, waves;
     uint32_t grid[3], block[3]; /* of the last */
-    uint64_t instructions;  /* wave-instructions, all classes */
+    uint64_t instructions;      /* wave-instructions, all classes */
     uint64_t valu, salu, mfma, vmem, smem, lds, flat_scratch, branch, other;
-    uint64_t lanes_valu;    /* active lanes summed over VALU instructions */
+    uint64_t lanes_valu; /* active lanes summed over VALU instructions */
     uint64_t bytes_read, bytes_written, lds_bytes, scratch_bytes, atomics;
-    double seconds;         /* host, first wave to last */
+    double seconds; /* host, first wave to last */
 };
 
 /* Off by default, costs a few per cent. */
@@ -356,7 +358,8 @@ EHP_API int ehp_stats_get(ehp_machine *machine, unsigned index, struct ehp_stats
 /* ---- chips -------------------------------------------------------------------------------------------- */
 
 /* The chip directory: $EHP_CHIPS, or where the library was installed.  Calls fn for each chip file found. */
-EHP_API int ehp_chips(void (*fn)(const char *name, const char *path, const char *title, void *user), void *user);
+EHP_API int ehp_chips(void (*fn)(const char *name, const char *path, const char *title, void *user),
+                      void *user);
 
 /* A number of the chip by its key ("xcd.count"), with its unit and source; for listing, index from 0. */
 struct ehp_chip_value {
@@ -377,7 +380,8 @@ EHP_API int ehp_chip_iod(ehp_machine *machine, unsigned index, struct ehp_iod *o
 
 /* ---- disassembly -------------------------------------------------------------------------------------- */
 
-/* Decodes one instruction of `words` dwords at `pc`; writes LLVM syntax.  Returns its bytes, 0 when invalid. */
+/* Decodes one instruction of `words` dwords at `pc`; writes LLVM syntax.  Returns its bytes, 0 when invalid.
+ */
 EHP_API unsigned ehp_disassemble(const uint32_t *code, size_t words, uint64_t pc, char *text, size_t bytes);
 
 #ifdef __cplusplus

@@ -49,7 +49,8 @@ unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear)
 }
 
 /* How many more waves of this kernel a SIMD can take. */
-static unsigned simd_room(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu, unsigned s)
+static unsigned simd_room(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
+                          unsigned s)
 {
     unsigned slots = chip_get(&m->chip, CHIP_cu_waves_per_simd) - cu->waves[s];
     unsigned by_vgprs = (chip_get(&m->chip, CHIP_cu_vgprs) - cu->vgprs[s]) / d->vgprs;
@@ -79,8 +80,8 @@ static bool deal_waves(const struct ehp_machine *m, const struct cp_dispatch *d,
     return true;
 }
 
-static bool fits(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu, unsigned waves,
-                 uint8_t *simd)
+static bool fits(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
+                 unsigned waves, uint8_t *simd)
 {
     if (cu->lds + d->lds > chip_get(&m->chip, CHIP_cu_lds))
         return false;

@@ -35,17 +35,17 @@ struct ehp_code;
 
 /* One SIMD's and one CU's resources in use. */
 struct cp_cu {
-    uint8_t waves[8];      /* per SIMD */
+    uint8_t waves[8]; /* per SIMD */
     uint16_t vgprs[8], sgprs[8];
     uint32_t lds;
-    uint8_t workgroups;    /* of more than one wave: barriers */
+    uint8_t workgroups; /* of more than one wave: barriers */
 };
 
 /* An XCD as its ACEs see it. */
 struct cp_xcd {
     pthread_mutex_t lock;
-    struct cp_cu *cu;      /* xcd.cus of them */
-    unsigned next_cu;      /* round robin over shader engines */
+    struct cp_cu *cu; /* xcd.cus of them */
+    unsigned next_cu; /* round robin over shader engines */
 };
 
 /* A kernel dispatch in flight. */
@@ -53,26 +53,26 @@ struct cp_dispatch {
     struct cp_dispatch *next;
     struct ehp_machine *machine;
     struct cp_queue *queue;
-    uint64_t id;                    /* packet index */
+    uint64_t id; /* packet index */
     struct ehp_kernel_dispatch_packet packet;
-    char *kernel;                   /* name */
+    char *kernel; /* name */
     struct exec_launch launch;
-    uint64_t total;                 /* workgroups */
-    unsigned first_xcc, xccs;       /* the partition */
-    unsigned chunk;                 /* consecutive workgroups of one XCD */
-    unsigned vgprs, sgprs;          /* allocated a wave, in registers */
-    uint32_t lds;                   /* allocated a workgroup */
+    uint64_t total;           /* workgroups */
+    unsigned first_xcc, xccs; /* the partition */
+    unsigned chunk;           /* consecutive workgroups of one XCD */
+    unsigned vgprs, sgprs;    /* allocated a wave, in registers */
+    uint32_t lds;             /* allocated a workgroup */
     unsigned priority;
-    _Atomic uint64_t ticket;        /* next workgroup to hand out */
+    _Atomic uint64_t ticket; /* next workgroup to hand out */
     _Atomic uint64_t done;
     _Atomic uint64_t waves;
-    _Atomic bool full;              /* no CU had room at the last try */
-    _Atomic bool aborted;           /* faulted or timed out: the rest is dropped */
-    _Atomic unsigned users;         /* workers that hold a pointer, plus the active list */
+    _Atomic bool full;      /* no CU had room at the last try */
+    _Atomic bool aborted;   /* faulted or timed out: the rest is dropped */
+    _Atomic unsigned users; /* workers that hold a pointer, plus the active list */
     uint64_t start_ns;
     pthread_mutex_t stats_lock;
     struct ehp_stats stats;
-    struct workgroup *deferred;     /* handed out, but found no room; guarded by cp.lock */
+    struct workgroup *deferred; /* handed out, but found no room; guarded by cp.lock */
     unsigned deferred_count;
     bool listed;
 };
@@ -92,14 +92,14 @@ struct cp_queue {
     struct ehp_signal_block *doorbell;
     unsigned agent;
     unsigned priority;
-    uint64_t read;                  /* next packet to look at */
-    unsigned in_flight;             /* packets started and not complete */
-    bool blocked;                   /* at a packet whose condition does not hold yet */
-    bool inactive;                  /* after a fault: packets complete without being executed */
+    uint64_t read;      /* next packet to look at */
+    unsigned in_flight; /* packets started and not complete */
+    bool blocked;       /* at a packet whose condition does not hold yet */
+    bool inactive;      /* after a fault: packets complete without being executed */
     bool destroyed;
     struct ehp_fault fault;
     struct gws gws[GWS_RESOURCES];
-    uint32_t *cu_mask;              /* NULL: all */
+    uint32_t *cu_mask; /* NULL: all */
     unsigned cu_mask_bits;
 };
 
@@ -107,30 +107,30 @@ struct cp_worker {
     struct ehp_machine *machine;
     pthread_t thread;
     unsigned index, turn;
-    struct workgroup *spare;        /* memory of the last workgroup, for the next */
+    struct workgroup *spare; /* memory of the last workgroup, for the next */
 };
 
 struct cp {
     pthread_mutex_t lock;
-    struct cp_xcd *xcd;             /* of the whole package */
+    struct cp_xcd *xcd; /* of the whole package */
     unsigned xcds;
     struct cp_queue *queues;
-    struct cp_dispatch *active;     /* with workgroups to hand out or running */
+    struct cp_dispatch *active;               /* with workgroups to hand out or running */
     struct workgroup *waiting, **waiting_end; /* set aside because they wait for somebody; oldest first */
     _Atomic unsigned waiting_count, active_count, blocked_count, full_count;
-    struct cp_task *tasks, **tasks_end;       /* for workers: copies and fills */
-    struct cp_task *calls, **calls_end;       /* for the host thread */
-    _Atomic bool look;              /* some queue may have something new */
-    _Atomic uint32_t bell;          /* futex: changes when there may be work */
+    struct cp_task *tasks, **tasks_end; /* for workers: copies and fills */
+    struct cp_task *calls, **calls_end; /* for the host thread */
+    _Atomic bool look;                  /* some queue may have something new */
+    _Atomic uint32_t bell;              /* futex: changes when there may be work */
     _Atomic unsigned sleepers;
     _Atomic bool quit;
     struct cp_worker *worker;
     unsigned workers;
-    pthread_t caller;               /* runs EHP_AGENT_CALL */
+    pthread_t caller; /* runs EHP_AGENT_CALL */
     bool caller_started;
     pthread_cond_t call_ready;
     unsigned lds_granule, vgpr_granule, sgpr_granule;
-    _Atomic uint64_t progress_ns;   /* when the progress line was drawn last; 0: it is not there */
+    _Atomic uint64_t progress_ns; /* when the progress line was drawn last; 0: it is not there */
 };
 
 int cp_start(struct ehp_machine *m, unsigned threads);
@@ -148,7 +148,8 @@ void cp_queue_fault(struct cp_queue *queue, struct ehp_fault *fault);
 
 /* dispatch.c: NULL with a fault filled in when the packet cannot be run. */
 struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,
-                                     const struct ehp_kernel_dispatch_packet *packet, struct ehp_fault *fault);
+                                     const struct ehp_kernel_dispatch_packet *packet,
+                                     struct ehp_fault *fault);
 void cp_dispatch_free(struct cp_dispatch *d);
 
 /* ace.c */

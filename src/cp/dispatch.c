@@ -35,7 +35,8 @@ static void set_sgprs(struct cp_dispatch *d, const struct kernel_descriptor *kd)
     struct exec_launch *l = &d->launch;
     unsigned properties = kd->kernel_code_properties, at = 0;
     if (properties & KD_SGPR_PRIVATE_SEGMENT_BUFFER)
-        at += 4; /* no buffer-addressed scratch on this processor: the registers exist, their value is unused */
+        at +=
+            4; /* no buffer-addressed scratch on this processor: the registers exist, their value is unused */
     if (properties & KD_SGPR_DISPATCH_PTR) {
         set_sgpr64(l->sgprs, at, (uint64_t)(uintptr_t)&d->packet);
         at += 2;
@@ -72,8 +73,9 @@ static void set_registers(struct cp_dispatch *d, const struct kernel_descriptor 
     l->agprs = kd_acc_vgprs(kd);
     d->vgprs = round_up(kd_vgprs(kd), d->machine->cp.vgpr_granule);
     d->sgprs = round_up(kd_sgprs(kd), d->machine->cp.sgpr_granule);
-    l->mode = kd_float_mode(kd) | (kd_dx10_clamp(kd) ? MODE_DX10_CLAMP : 0) | (kd_ieee_mode(kd) ? MODE_IEEE : 0) |
-              (kd_fp16_ovfl(kd) ? MODE_FP16_OVFL : 0) | kd_exceptions(kd) << 12;
+    l->mode = kd_float_mode(kd) | (kd_dx10_clamp(kd) ? MODE_DX10_CLAMP : 0) |
+              (kd_ieee_mode(kd) ? MODE_IEEE : 0) | (kd_fp16_ovfl(kd) ? MODE_FP16_OVFL : 0) |
+              kd_exceptions(kd) << 12;
     l->id_dims = kd_workitem_id(kd) + 1;
 }
 
@@ -91,7 +93,8 @@ static bool refuse(struct cp_dispatch *d, struct ehp_fault *fault, int kind, con
     fault->kernel = d->kernel ? d->kernel : NULL;
     fault->dispatch_id = d->id;
     fault->lane = UINT_MAX;
-    snprintf(fault->text, sizeof(fault->text), "cannot dispatch %s: %s", d->kernel ? d->kernel : "a kernel", why);
+    snprintf(fault->text, sizeof(fault->text), "cannot dispatch %s: %s", d->kernel ? d->kernel : "a kernel",
+             why);
     return false;
 }
 
@@ -104,12 +107,14 @@ static bool set_sizes(struct cp_dispatch *d, struct ehp_fault *fault)
     uint64_t flat = (uint64_t)items[0] * items[1] * items[2];
     unsigned most = chip_get(&d->machine->chip, CHIP_cu_workgroup_items);
     if (flat == 0 || flat > most)
-        return refuse(d, fault, EHP_FAULT_PACKET, "a workgroup of %u x %u x %u work-items; from 1 to %u are possible",
-                      items[0], items[1], items[2], most);
+        return refuse(d, fault, EHP_FAULT_PACKET,
+                      "a workgroup of %u x %u x %u work-items; from 1 to %u are possible", items[0], items[1],
+                      items[2], most);
     d->total = 1;
     for (int i = 0; i < 3; i++) {
         if (grid[i] == 0)
-            return refuse(d, fault, EHP_FAULT_PACKET, "a grid of %u x %u x %u work-items", grid[0], grid[1], grid[2]);
+            return refuse(d, fault, EHP_FAULT_PACKET, "a grid of %u x %u x %u work-items", grid[0], grid[1],
+                          grid[2]);
         l->items[i] = items[i];
         l->grid[i] = grid[i];
         l->groups[i] = (uint32_t)(((uint64_t)grid[i] + items[i] - 1) / items[i]);
@@ -149,8 +154,7 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
     l->entry = cache ? exec_code_find(&m->code, cache, entry) : NULL;
     free(cache);
     if (!l->entry)
-        return refuse(d, fault, EHP_FAULT_PACKET, "its entry %#llx is not code",
-                      (unsigned long long)entry);
+        return refuse(d, fault, EHP_FAULT_PACKET, "its entry %#llx is not code", (unsigned long long)entry);
     return launch_make_ids(l) || refuse(d, fault, EHP_FAULT_RESOURCES, "the host is out of memory");
 }
 

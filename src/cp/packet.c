@@ -135,7 +135,8 @@ static enum outcome start_dispatch(struct cp_queue *q, const struct ehp_kernel_d
     return STARTED;
 }
 
-static void add_task(struct cp_task ***end, struct cp_queue *q, const struct ehp_agent_dispatch_packet *packet)
+static void add_task(struct cp_task ***end, struct cp_queue *q,
+                     const struct ehp_agent_dispatch_packet *packet)
 {
     struct cp_task *task = malloc(sizeof(*task));
     if (!task)
@@ -148,8 +149,10 @@ static void add_task(struct cp_task ***end, struct cp_queue *q, const struct ehp
 
 static enum outcome bad_packet(struct cp_queue *q, unsigned type, const char *what)
 {
-    struct ehp_fault fault = {.size = sizeof(fault), .kind = EHP_FAULT_PACKET, .dispatch_id = q->read, .lane = ~0u};
-    snprintf(fault.text, sizeof(fault.text), "queue %llu, packet %llu: %s %u is not one that this processor knows",
+    struct ehp_fault fault = {
+        .size = sizeof(fault), .kind = EHP_FAULT_PACKET, .dispatch_id = q->read, .lane = ~0u};
+    snprintf(fault.text, sizeof(fault.text),
+             "queue %llu, packet %llu: %s %u is not one that this processor knows",
              (unsigned long long)q->block.hsa.id, (unsigned long long)q->read, what, type);
     cp_queue_fault(q, &fault);
     return FINISHED;

@@ -81,8 +81,9 @@ static void add_nearest(char *text, size_t bytes, const struct ehp_fault *f)
         snprintf(where, sizeof(where), "%#llx bytes past the end of", (unsigned long long)(f->address - end));
     else
         snprintf(where, sizeof(where), "%#llx bytes into", (unsigned long long)(f->address - base));
-    add(text, bytes, "\n  %s allocation %llu: %#llx .. %#llx, %llu bytes of %s", where, (unsigned long long)a->serial,
-        (unsigned long long)base, (unsigned long long)end, (unsigned long long)a->bytes, memory_kind_text(a->kind));
+    add(text, bytes, "\n  %s allocation %llu: %#llx .. %#llx, %llu bytes of %s", where,
+        (unsigned long long)a->serial, (unsigned long long)base, (unsigned long long)end,
+        (unsigned long long)a->bytes, memory_kind_text(a->kind));
 }
 
 static bool has_address(int kind)
@@ -114,14 +115,19 @@ void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)
         struct memory_block block;
         bool inside;
         if (memory_find(&m->memory, f->address, &block, &inside))
-            f->nearest = (struct ehp_allocation){.size = sizeof(f->nearest), .base = (void *)(uintptr_t)block.base,
-                                                 .bytes = block.bytes, .kind = block.kind, .agent = block.agent,
-                                                 .serial = block.serial, .user = block.user};
+            f->nearest = (struct ehp_allocation){.size = sizeof(f->nearest),
+                                                 .base = (void *)(uintptr_t)block.base,
+                                                 .bytes = block.bytes,
+                                                 .kind = block.kind,
+                                                 .agent = block.agent,
+                                                 .serial = block.serial,
+                                                 .user = block.user};
         add_nearest(text, bytes, f);
     }
 }
 
-void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard, struct ehp_fault *f)
+void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
+                  struct ehp_fault *f)
 {
     struct ehp_machine *m = d->machine;
     struct wave *w = guard->wave;
@@ -147,7 +153,8 @@ void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave
         if (in->isa->op != ISA_OP_INVALID)
             isa_print(in->isa, in->pc, f->disassembly, sizeof(f->disassembly));
         else
-            snprintf(f->disassembly, sizeof(f->disassembly), ".long 0x%08x", *(const uint32_t *)(uintptr_t)in->pc);
+            snprintf(f->disassembly, sizeof(f->disassembly), ".long 0x%08x",
+                     *(const uint32_t *)(uintptr_t)in->pc);
     }
     /* The queue keeps the report, and so the name: it belongs to the code object's metadata. */
     pthread_rwlock_rdlock(&m->codes_lock);

@@ -22,7 +22,8 @@
 /* The first worker spins this many times for work before it sleeps; a launch then finds it awake. */
 enum { IDLE_SPINS = 4000 };
 
-/* Blocked queues are looked at again after this long even if nobody rings: kernels may store to signals silently. */
+/* Blocked queues are looked at again after this long even if nobody rings: kernels may store to signals
+ * silently. */
 #define IDLE_RECHECK_NS UINT64_C(1000000)
 
 struct work {
@@ -105,8 +106,8 @@ static void run_request(const struct ehp_agent_dispatch_packet *p)
 
 static void report_request_fault(struct cp_task *task, const struct wave_guard *guard)
 {
-    struct ehp_fault fault = {.size = sizeof(fault), .kind = EHP_FAULT_MEMORY, .address = guard->address,
-                              .lane = UINT_MAX};
+    struct ehp_fault fault = {
+        .size = sizeof(fault), .kind = EHP_FAULT_MEMORY, .address = guard->address, .lane = UINT_MAX};
     const struct ehp_agent_dispatch_packet *p = &task->packet;
     char detail[160];
     snprintf(detail, sizeof(detail), "in a %s of %#llx to %#llx",
@@ -385,7 +386,8 @@ static struct workgroup *take_deferred(struct ehp_machine *m)
     return NULL;
 }
 
-/* Of the highest priority with something to start, the one that waited longest; it goes to the end of the list. */
+/* Of the highest priority with something to start, the one that waited longest; it goes to the end of the
+ * list. */
 static struct cp_dispatch *take_dispatch(struct cp *cp)
 {
     struct cp_dispatch **best = NULL;
@@ -480,7 +482,8 @@ static void *worker_main(void *argument)
         cp_read_queues(m);
         struct work work = choose(me);
         bool more = cp->active_count > before || cp->tasks;
-        if (more && cp->sleepers && (cp->active_count > 1 || cp->tasks || (cp->active && cp->active->total > 1)))
+        if (more && cp->sleepers &&
+            (cp->active_count > 1 || cp->tasks || (cp->active && cp->active->total > 1)))
             wake_all(cp);
         pthread_mutex_unlock(&cp->lock);
         if (work.task) {

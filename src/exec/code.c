@@ -30,7 +30,8 @@ static const struct xinst *x_unimplemented(struct wave *w, const struct xinst *i
 
 static bool type_is_16bit(unsigned type)
 {
-    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 || type == ISA_T_B16;
+    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 ||
+           type == ISA_T_B16;
 }
 
 static bool type_is_float(unsigned type)
@@ -42,8 +43,8 @@ static bool type_is_float(unsigned type)
 /* Of gfx9's 16-bit instructions only these keep the destination's other half. */
 static bool keeps_high_half(unsigned op)
 {
-    return op == ISA_OP_v_mad_f16 || op == ISA_OP_v_mad_u16 || op == ISA_OP_v_mad_i16 || op == ISA_OP_v_fma_f16 ||
-           op == ISA_OP_v_div_fixup_f16;
+    return op == ISA_OP_v_mad_f16 || op == ISA_OP_v_mad_u16 || op == ISA_OP_v_mad_i16 ||
+           op == ISA_OP_v_fma_f16 || op == ISA_OP_v_div_fixup_f16;
 }
 
 static unsigned class_of(const struct isa_inst *inst)
@@ -130,7 +131,8 @@ static bool is_vop3p(const struct isa_inst *inst)
     return inst->format == ISA_VOP3P || inst->format == ISA_VOP3PMAI;
 }
 
-/* VALU modifiers: what exec_prepare() and exec_finish() have to do.  VOP3P's handlers look at theirs themselves. */
+/* VALU modifiers: what exec_prepare() and exec_finish() have to do.  VOP3P's handlers look at theirs
+ * themselves. */
 static void translate_modifiers(const struct isa_inst *inst, struct xinst *x)
 {
     for (int i = 0; i < 3; i++) {
@@ -161,10 +163,9 @@ static void translate_modifiers(const struct isa_inst *inst, struct xinst *x)
 
 static bool is_relative_branch(const struct isa_inst *inst)
 {
-    return inst->op == ISA_OP_s_call_b64 ||
-           (inst->format == ISA_SOPP && class_of(inst) == XC_BRANCH) || inst->op == ISA_OP_s_cbranch_cdbgsys ||
-           inst->op == ISA_OP_s_cbranch_cdbguser || inst->op == ISA_OP_s_cbranch_cdbgsys_or_user ||
-           inst->op == ISA_OP_s_cbranch_cdbgsys_and_user;
+    return inst->op == ISA_OP_s_call_b64 || (inst->format == ISA_SOPP && class_of(inst) == XC_BRANCH) ||
+           inst->op == ISA_OP_s_cbranch_cdbgsys || inst->op == ISA_OP_s_cbranch_cdbguser ||
+           inst->op == ISA_OP_s_cbranch_cdbgsys_or_user || inst->op == ISA_OP_s_cbranch_cdbgsys_and_user;
 }
 
 static exec_fn *find_handler(unsigned level, const struct isa_inst *inst, struct xinst *x)
@@ -235,7 +236,8 @@ static void translate(unsigned level, const struct isa_inst *inst, struct xinst 
     default:
         break;
     }
-    if (inst->op == ISA_OP_s_set_gpr_idx_on) /* the operand select is an immediate in the second source's field */
+    if (inst->op ==
+        ISA_OP_s_set_gpr_idx_on) /* the operand select is an immediate in the second source's field */
         x->literal[1] = inst->src[1].kind == ISA_CONST ? inst->src[1].value : inst->src[1].reg;
     if (is_relative_branch(inst))
         x->literal[0] = pc + inst->size + (uint64_t)((int64_t)inst->simm16 * 4);
@@ -298,7 +300,8 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
             continue;
         struct xinst *x = &block->x[i];
         if (block->isa[i].op == ISA_OP_INVALID) {
-            *x = (struct xinst){.fn = x_illegal, .isa = &block->isa[i], .pc = start + at * 4, .size = 4, .cls = XC_OTHER};
+            *x = (struct xinst){
+                .fn = x_illegal, .isa = &block->isa[i], .pc = start + at * 4, .size = 4, .cls = XC_OTHER};
             continue;
         }
         translate(level, &block->isa[i], x, start + at * 4);

@@ -19,9 +19,9 @@
 struct exec_block {
     uint64_t start, end;
     size_t count;
-    struct xinst *x;       /* count instructions, then a sentinel that continues at `end` */
-    struct isa_inst *isa;  /* count */
-    uint32_t *index;       /* dword offset -> instruction, UINT32_MAX inside of one */
+    struct xinst *x;      /* count instructions, then a sentinel that continues at `end` */
+    struct isa_inst *isa; /* count */
+    uint32_t *index;      /* dword offset -> instruction, UINT32_MAX inside of one */
 };
 
 /* Says where the function that contains pc begins and ends; false when pc is not in loaded code. */
@@ -33,7 +33,7 @@ struct exec_code {
     size_t count, capacity;
     exec_bounds_fn *bounds;
     void *context;
-    unsigned level;             /* 2, 3, 4: which build of the handlers */
+    unsigned level;              /* 2, 3, 4: which build of the handlers */
     _Atomic unsigned generation; /* changes when code is dropped: thread caches look at it */
 };
 

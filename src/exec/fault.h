@@ -23,9 +23,9 @@ struct exec_code_cache;
 /* What a thread that executes waves has: where to continue after a fault, and its code lookups. */
 struct wave_guard {
     sigjmp_buf env;
-    bool armed;                    /* env is valid: a workgroup is running on this thread */
-    struct wave *wave;             /* the one that runs */
-    const struct xinst *in;        /* the memory instruction in progress, NULL when none */
+    bool armed;             /* env is valid: a workgroup is running on this thread */
+    struct wave *wave;      /* the one that runs */
+    const struct xinst *in; /* the memory instruction in progress, NULL when none */
     struct exec_code *code;
     struct exec_code_cache *cache;
 

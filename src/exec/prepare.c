@@ -259,7 +259,8 @@ static uint16_t finish_f16(uint16_t half, unsigned omod, bool clamp, bool dx10)
     unsigned exponent = half >> 10 & 31;
     if (omod && !nan && (half & 0x7fff) && exponent != 31) {
         /* Scaling by a power of two: exact but at the ends of the range, where f32 arithmetic rounds once. */
-        float value = ldexpf((float)(half & 0x3ff) + (exponent ? 1024.0f : 0.0f), (exponent ? (int)exponent : 1) - 25);
+        float value =
+            ldexpf((float)(half & 0x3ff) + (exponent ? 1024.0f : 0.0f), (exponent ? (int)exponent : 1) - 25);
         value = omod_f32(value, omod);
         _Float16 scaled = (_Float16)value;
         uint16_t bits;
@@ -289,7 +290,8 @@ static uint32_t place_part(uint32_t value, uint32_t old, unsigned select, unsign
 
 static bool is_16bit(unsigned type)
 {
-    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 || type == ISA_T_B16;
+    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 ||
+           type == ISA_T_B16;
 }
 
 static void modify_result(struct wave *w, const struct xinst *in)

@@ -216,7 +216,7 @@ SAVEEXEC(s_or_saveexec_b64, s | exec)
 SAVEEXEC(s_xor_saveexec_b64, s ^ exec)
 SAVEEXEC(s_andn2_saveexec_b64, s & ~exec)
 SAVEEXEC(s_orn2_saveexec_b64, s | ~exec)
-SAVEEXEC(s_nand_saveexec_b64, ~(s & exec))
+SAVEEXEC(s_nand_saveexec_b64, ~(s &exec))
 SAVEEXEC(s_nor_saveexec_b64, ~(s | exec))
 SAVEEXEC(s_xnor_saveexec_b64, ~(s ^ exec))
 SAVEEXEC(s_andn1_saveexec_b64, ~s &exec)
@@ -467,7 +467,8 @@ static const struct xinst *run_indexed(struct wave *w, const struct xinst *in)
         if (!vector) {
             const struct xinst *next = in->fn(w, in);
             if (next != in + 1)
-                return next; /* a branch inside of an indexed stretch: resumed below by its target's handler */
+                return next; /* a branch inside of an indexed stretch: resumed below by its target's handler
+                              */
             in = next;
             continue;
         }
@@ -559,7 +560,8 @@ HANDLER(s_sendmsg)
 
 HANDLER(s_trap)
 {
-    /* 2 is llvm.trap; 3 and above are breakpoints, which the runtime's trap handler ignores without a debugger. */
+    /* 2 is llvm.trap; 3 and above are breakpoints, which the runtime's trap handler ignores without a
+     * debugger. */
     unsigned id = (unsigned)in->literal[1] & 0xff;
     if (id > 2)
         return in + 1;
@@ -571,7 +573,8 @@ HANDLER(s_sethalt)
 {
     if (!(in->literal[1] & 1))
         return in + 1;
-    w->guard->trap_id = -1; /* a halted wave never goes on: what code without a trap handler does instead of trapping */
+    w->guard->trap_id =
+        -1; /* a halted wave never goes on: what code without a trap handler does instead of trapping */
     wave_fault(w, in, EHP_FAULT_TRAP, 0, false, UINT_MAX);
 }
 
@@ -672,7 +675,8 @@ exec_fn *sem_salu(const struct isa_inst *inst, struct xinst *x)
         CASE(s_trap)
         CASE(s_sethalt)
 #undef CASE
-    /* Timing hints, cache and profiling controls: no architected effect. s_waitcnt: memory is in order here. */
+    /* Timing hints, cache and profiling controls: no architected effect. s_waitcnt: memory is in order here.
+     */
     case ISA_OP_s_waitcnt:
     case ISA_OP_s_wakeup:
     case ISA_OP_s_setprio:

@@ -37,9 +37,9 @@ enum {
     TEMP_SRC0 = -32, /* .. -29 */
     TEMP_SRC1 = -28,
     TEMP_SRC2 = -24,
-    TEMP_DST = -20,  /* .. -5: results before they are merged under EXEC */
-    TEMP_MASK = -4,  /* a lane mask as 0 / ~0 dwords */
-    TEMP_X = -3,     /* free for a handler's own use */
+    TEMP_DST = -20, /* .. -5: results before they are merged under EXEC */
+    TEMP_MASK = -4, /* a lane mask as 0 / ~0 dwords */
+    TEMP_X = -3,    /* free for a handler's own use */
 };
 
 /* Hardware numbers of scalar registers. */
@@ -54,9 +54,9 @@ enum {
 
 /* Fields of the MODE register (hwreg 1). */
 enum {
-    MODE_ROUND_32 = 0x3,        /* 0 even, 1 +inf, 2 -inf, 3 zero */
+    MODE_ROUND_32 = 0x3, /* 0 even, 1 +inf, 2 -inf, 3 zero */
     MODE_ROUND_16_64 = 0xc,
-    MODE_DENORM_32 = 0x30,      /* bit 4: keep source denormals, bit 5: keep result denormals */
+    MODE_DENORM_32 = 0x30, /* bit 4: keep source denormals, bit 5: keep result denormals */
     MODE_DENORM_16_64 = 0xc0,
     MODE_DX10_CLAMP = 1 << 8,
     MODE_IEEE = 1 << 9,
@@ -77,10 +77,10 @@ typedef const struct xinst *exec_fn(struct wave *w, const struct xinst *in);
 
 /* How exec_prepare() makes source i's rows, when it is not a plain VGPR. */
 enum xprep {
-    XPREP_PLAIN,  /* in->s[i] is the row to read */
-    XPREP_SGPR,   /* broadcast w->s[reg], [reg + 1].. to in->s[i], a temp row */
-    XPREP_CONST,  /* broadcast in->literal[i] */
-    XPREP_SLOW,   /* SDWA, DPP, special registers: from the decoded instruction in->isa */
+    XPREP_PLAIN, /* in->s[i] is the row to read */
+    XPREP_SGPR,  /* broadcast w->s[reg], [reg + 1].. to in->s[i], a temp row */
+    XPREP_CONST, /* broadcast in->literal[i] */
+    XPREP_SLOW,  /* SDWA, DPP, special registers: from the decoded instruction in->isa */
 };
 
 struct xinst {
@@ -93,13 +93,13 @@ struct xinst {
     uint8_t drows;              /* dwords of the result */
     bool any_prep;              /* some prep[] is not XPREP_PLAIN, or neg/abs/op_sel apply */
     bool keep_high;             /* a 16-bit result leaves the destination's high half alone */
-    bool post;                  /* omod, clamp, SDWA destination, DPP masks: result goes through exec_finish() */
-    uint8_t size;               /* bytes */
-    uint8_t cls;                /* enum xclass, for statistics */
-    uint8_t sd;                 /* SGPR number of a scalar result: VOPC mask, carry out, SALU destination */
-    uint8_t ss[3];              /* SGPR numbers of scalar sources of SALU and SMEM, 255 when constant */
-    uint16_t reg[3];            /* XPREP_SGPR: the number */
-    uint64_t literal[3];        /* XPREP_CONST and constant SALU sources */
+    bool post;           /* omod, clamp, SDWA destination, DPP masks: result goes through exec_finish() */
+    uint8_t size;        /* bytes */
+    uint8_t cls;         /* enum xclass, for statistics */
+    uint8_t sd;          /* SGPR number of a scalar result: VOPC mask, carry out, SALU destination */
+    uint8_t ss[3];       /* SGPR numbers of scalar sources of SALU and SMEM, 255 when constant */
+    uint16_t reg[3];     /* XPREP_SGPR: the number */
+    uint64_t literal[3]; /* XPREP_CONST and constant SALU sources */
     const struct xinst *target; /* branches: where to go; NULL when it is in another function */
     uint64_t pc;                /* address of this instruction */
 };
@@ -107,7 +107,18 @@ struct xinst {
 /* xinst.ss of a scalar source that is not an SGPR. */
 enum { XSRC_SPECIAL = 254 /* in->reg[i]: 235.. apertures, vccz, execz, scc */, XSRC_CONST = 255 };
 
-enum xclass { XC_VALU, XC_SALU, XC_MFMA, XC_VMEM, XC_SMEM, XC_LDS, XC_FLAT_SCRATCH, XC_BRANCH, XC_OTHER, XC_COUNT };
+enum xclass {
+    XC_VALU,
+    XC_SALU,
+    XC_MFMA,
+    XC_VMEM,
+    XC_SMEM,
+    XC_LDS,
+    XC_FLAT_SCRATCH,
+    XC_BRANCH,
+    XC_OTHER,
+    XC_COUNT
+};
 
 struct wave_stats {
     uint64_t count[XC_COUNT];
@@ -118,8 +129,8 @@ struct wave_stats {
 enum wave_state { WAVE_RUNNING, WAVE_BARRIER, WAVE_YIELD, WAVE_DONE, WAVE_FAULT };
 
 struct wave {
-    wave_row *v; /* row 0 = VGPR 0; 64-byte aligned; [-WAVE_TEMPS .. WAVE_ROWS) are valid */
-    unsigned vgprs, agprs;  /* allocated */
+    wave_row *v;           /* row 0 = VGPR 0; 64-byte aligned; [-WAVE_TEMPS .. WAVE_ROWS) are valid */
+    unsigned vgprs, agprs; /* allocated */
 
     alignas(64) union {
         uint32_t s[128]; /* by hardware number: SGPRs, flat_scratch, vcc, ttmp, m0, exec */
@@ -133,23 +144,23 @@ struct wave {
         };
     };
     bool scc;
-    bool mode_slow;         /* MODE's float bits are not MODE_FLOAT_PLAIN: handlers take the exact path */
-    uint32_t mode;          /* MODE; change it with wave_set_mode() */
+    bool mode_slow; /* MODE's float bits are not MODE_FLOAT_PLAIN: handlers take the exact path */
+    uint32_t mode;  /* MODE; change it with wave_set_mode() */
     uint32_t trapsts, status, hw_id, xcc_id, gpr_alloc, lds_alloc; /* hardware registers, see hwreg.h */
-    uint32_t gpr_idx_mode;  /* operands that s_set_gpr_idx applies to: bits 0-2 sources, 3 destination */
+    uint32_t gpr_idx_mode; /* operands that s_set_gpr_idx applies to: bits 0-2 sources, 3 destination */
 
     const struct xinst *next; /* where to continue; set by handlers that stop the wave */
     uint64_t dpp_lanes;       /* lanes that the DPP instruction in progress may write */
     enum wave_state state;
-    bool gws_waits;           /* it has arrived at a GWS barrier, and waits for the generation to change */
+    bool gws_waits; /* it has arrived at a GWS barrier, and waits for the generation to change */
     uint32_t gws_generation;
-    bool slept;               /* it yielded by s_sleep: it waits for somebody */
-    int budget;               /* instructions until the wave yields; branches check it */
+    bool slept; /* it yielded by s_sleep: it waits for somebody */
+    int budget; /* instructions until the wave yields; branches check it */
 
-    uint8_t *lds;             /* of the workgroup */
-    uint32_t lds_bytes;       /* allocated; an access beyond it reads 0 and writes nothing */
-    uint8_t *scratch;         /* of this wave: dword-interleaved over the 64 lanes */
-    uint32_t scratch_bytes;   /* a lane */
+    uint8_t *lds;           /* of the workgroup */
+    uint32_t lds_bytes;     /* allocated; an access beyond it reads 0 and writes nothing */
+    uint8_t *scratch;       /* of this wave: dword-interleaved over the 64 lanes */
+    uint32_t scratch_bytes; /* a lane */
 
     struct workgroup *wg;
     unsigned index;           /* in the workgroup */
@@ -161,7 +172,8 @@ static_assert(offsetof(struct wave, vcc) - offsetof(struct wave, s) == SREG_VCC 
 static_assert(offsetof(struct wave, m0) - offsetof(struct wave, s) == SREG_M0 * 4, "m0 is s[124]");
 static_assert(offsetof(struct wave, exec) - offsetof(struct wave, s) == SREG_EXEC * 4, "exec is s[126]");
 
-/* s_sendmsg MSG_INTERRUPT: wakes whoever waits on a signal.  s_memtime: core clock cycles.  s_memrealtime: 100 MHz. */
+/* s_sendmsg MSG_INTERRUPT: wakes whoever waits on a signal.  s_memtime: core clock cycles.  s_memrealtime:
+ * 100 MHz. */
 void wave_interrupt(struct wave *w);
 uint64_t wave_clock(const struct wave *w);
 uint64_t wave_realtime(const struct wave *w);

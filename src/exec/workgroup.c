@@ -8,7 +8,8 @@
 
 #include "exec/fault.h"
 
-/* Taken branches before a wave gives way to the next of its workgroup; doubled with every run, up to 64 times. */
+/* Taken branches before a wave gives way to the next of its workgroup; doubled with every run, up to 64
+ * times. */
 enum { WAVE_BUDGET = 512 };
 
 /*
@@ -52,8 +53,8 @@ static bool reserve(struct workgroup *wg, const struct exec_launch *launch)
         if (wg->rows)
             munmap(wg->rows, (size_t)wg->capacity_waves * WAVE_STRIDE * sizeof(wave_row));
         wg->capacity_waves = 0;
-        void *rows = mmap(NULL, (size_t)launch->waves * WAVE_STRIDE * sizeof(wave_row), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *rows = mmap(NULL, (size_t)launch->waves * WAVE_STRIDE * sizeof(wave_row),
+                          PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         wg->rows = rows == MAP_FAILED ? NULL : rows;
         if (!wg->rows)
             return false;
@@ -85,7 +86,8 @@ static bool reserve(struct workgroup *wg, const struct exec_launch *launch)
     return true;
 }
 
-static void start_wave(struct workgroup *wg, const struct exec_launch *launch, unsigned i, const uint32_t items[3])
+static void start_wave(struct workgroup *wg, const struct exec_launch *launch, unsigned i,
+                       const uint32_t items[3])
 {
     struct wave *w = &wg->wave[i];
     uint32_t total = items[0] * items[1] * items[2], first = i * WAVE_LANES;

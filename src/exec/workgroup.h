@@ -17,41 +17,41 @@ enum { WORKGROUP_MAX_WAVES = 16 };
 /* What all workgroups of a dispatch have in common. */
 struct exec_launch {
     const struct xinst *entry;
-    uint32_t sgprs[104];    /* initial values; workgroup ids go to the places below */
-    int id_sgpr[3];         /* -1: not wanted */
+    uint32_t sgprs[104]; /* initial values; workgroup ids go to the places below */
+    int id_sgpr[3];      /* -1: not wanted */
     int info_sgpr;
     uint32_t mode;
     unsigned vgprs, agprs;
     uint32_t lds_bytes, scratch_bytes;
-    uint32_t items[3];      /* of a full workgroup */
-    uint32_t grid[3];       /* work-items */
+    uint32_t items[3]; /* of a full workgroup */
+    uint32_t grid[3];  /* work-items */
     uint32_t groups[3];
-    unsigned id_dims;       /* how many of the work-item ids v0 holds: 1, 2, 3 */
-    unsigned waves;         /* of a full workgroup */
-    struct gws *gws;        /* the queue's global wave sync resources */
-    wave_row *v0;           /* for each wave of a full workgroup: its packed work-item ids */
+    unsigned id_dims; /* how many of the work-item ids v0 holds: 1, 2, 3 */
+    unsigned waves;   /* of a full workgroup */
+    struct gws *gws;  /* the queue's global wave sync resources */
+    wave_row *v0;     /* for each wave of a full workgroup: its packed work-item ids */
 };
 
 enum workgroup_result { WORKGROUP_DONE, WORKGROUP_WAITING, WORKGROUP_FAULT };
 
 struct workgroup {
-    struct workgroup *next;        /* for whoever keeps it */
-    void *owner;                   /* the dispatch */
+    struct workgroup *next; /* for whoever keeps it */
+    void *owner;            /* the dispatch */
     const struct exec_launch *launch;
-    uint64_t linear;               /* x + y * groups_x + z * groups_x * groups_y */
+    uint64_t linear; /* x + y * groups_x + z * groups_x * groups_y */
     uint32_t id[3];
     unsigned waves, live;
     struct wave wave[WORKGROUP_MAX_WAVES];
-    uint32_t sequence;             /* of its placement; see cp/ace.h */
-    unsigned xcc, cu;              /* where it runs */
+    uint32_t sequence; /* of its placement; see cp/ace.h */
+    unsigned xcc, cu;  /* where it runs */
     uint8_t simd[WORKGROUP_MAX_WAVES];
     struct wave_stats stats;
-    unsigned runs;                 /* times it was given a thread: later runs are longer */
+    unsigned runs; /* times it was given a thread: later runs are longer */
 
     /* Capacity. */
     unsigned capacity_waves;
     uint32_t capacity_lds, capacity_scratch;
-    void *rows;                    /* the register file: mapped, touched only where used */
+    void *rows; /* the register file: mapped, touched only where used */
     uint8_t *lds;
     uint8_t *scratch[WORKGROUP_MAX_WAVES];
 };

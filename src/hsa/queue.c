@@ -14,12 +14,14 @@
 #include "hsa/hsa.h"
 #include "soc/machine.h"
 
-int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int priority, struct ehp_queue_block **out)
+int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int priority,
+                     struct ehp_queue_block **out)
 {
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
     if (packets < 2 || (packets & (packets - 1)))
-        return machine_error(m, EHP_ERR_INVALID, "a queue of %u packets: the size must be a power of two", packets);
+        return machine_error(m, EHP_ERR_INVALID, "a queue of %u packets: the size must be a power of two",
+                             packets);
     struct cp_queue *q = aligned_alloc(256, (sizeof(*q) + 255) & ~(size_t)255);
     union ehp_packet *ring = aligned_alloc(4096, ((size_t)packets * sizeof(*ring) + 4095) & ~(size_t)4095);
     ehp_signal doorbell = {0};
@@ -37,11 +39,12 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     q->doorbell = (struct ehp_signal_block *)(uintptr_t)doorbell.handle;
     q->doorbell->kind = SIGNAL_KIND_DOORBELL;
     q->doorbell->queue_ptr = (uint64_t)(uintptr_t)q;
-    q->block.hsa = (struct ehp_hsa_queue){.type = 0, .features = 3, .base_address = ring,
-                                          .doorbell_signal = doorbell, .size = packets};
+    q->block.hsa = (struct ehp_hsa_queue){
+        .type = 0, .features = 3, .base_address = ring, .doorbell_signal = doorbell, .size = packets};
     q->block.group_segment_aperture_base_hi = (uint32_t)(APERTURE_SHARED_BASE >> 32);
     q->block.private_segment_aperture_base_hi = (uint32_t)(APERTURE_PRIVATE_BASE >> 32);
-    q->block.read_dispatch_id_field_base_byte_offset = (uint32_t)offsetof(struct ehp_queue_block, read_dispatch_id);
+    q->block.read_dispatch_id_field_base_byte_offset =
+        (uint32_t)offsetof(struct ehp_queue_block, read_dispatch_id);
     pthread_mutex_lock(&m->cp.lock);
     q->block.hsa.id = m->cp.queues ? ((struct cp_queue *)m->cp.queues)->block.hsa.id + 1 : 1;
     q->next = m->cp.queues;
@@ -51,7 +54,8 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     return EHP_OK;
 }
 
-/* Lets packets that have started finish; those that have not are dropped, as when a process destroys its queue. */
+/* Lets packets that have started finish; those that have not are dropped, as when a process destroys its
+ * queue. */
 void ehp_queue_destroy(struct ehp_queue_block *block)
 {
     if (!block)

@@ -35,7 +35,8 @@ static long futex(const void *address, int operation, uint32_t value, const stru
 
 void futex_wait(const _Atomic uint32_t *address, uint32_t value, uint64_t timeout_ns)
 {
-    struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000), .tv_nsec = (long)(timeout_ns % 1000000000)};
+    struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000),
+                         .tv_nsec = (long)(timeout_ns % 1000000000)};
     futex(address, FUTEX_WAIT, value, &t);
 }
 
@@ -183,7 +184,8 @@ int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value, uint64_
         uint64_t spent = machine_now_ns() - start;
         if (holds(now, condition, value) || (timeout_ns != UINT64_MAX && spent >= timeout_ns))
             break;
-        uint64_t sleep = timeout_ns == UINT64_MAX || timeout_ns - spent > RECHECK_NS ? RECHECK_NS : timeout_ns - spent;
+        uint64_t sleep =
+            timeout_ns == UINT64_MAX || timeout_ns - spent > RECHECK_NS ? RECHECK_NS : timeout_ns - spent;
         futex_wait((const _Atomic uint32_t *)&s->value, (uint32_t)now, sleep);
     }
     __atomic_fetch_sub(&s->reserved1, 1, __ATOMIC_SEQ_CST);

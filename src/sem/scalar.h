@@ -106,7 +106,7 @@ SEM_SCALAR_LOGIC(or, a | b)
 SEM_SCALAR_LOGIC(xor, a ^ b)
 SEM_SCALAR_LOGIC(andn2, a & ~b)
 SEM_SCALAR_LOGIC(orn2, a | ~b)
-SEM_SCALAR_LOGIC(nand, ~(a & b))
+SEM_SCALAR_LOGIC(nand, ~(a &b))
 SEM_SCALAR_LOGIC(nor, ~(a | b))
 SEM_SCALAR_LOGIC(xnor, ~(a ^ b))
 #undef SEM_SCALAR_LOGIC

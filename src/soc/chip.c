@@ -17,7 +17,8 @@ static const struct {
     double least, most;
 } keys[CHIP_ALL] = {
 #define TEXT(group, name, help)
-#define KEY(group, name, unit, least, most, help) [CHIP_##group##_##name] = {#group "." #name, unit, help, least, most},
+#define KEY(group, name, unit, least, most, help)                                                            \
+    [CHIP_##group##_##name] = {#group "." #name, unit, help, least, most},
 #include "soc/chip.def"
 #undef KEY
 #undef TEXT
@@ -58,7 +59,8 @@ bool chip_directory(char *path, size_t bytes)
         char *slash = strrchr(library, '/');
         if (slash)
             *slash = '\0';
-        /* Installed: lib/<libehp>, or bin/<tool that links it statically>; in a build tree: build/ or build/<room>/. */
+        /* Installed: lib/<libehp>, or bin/<tool that links it statically>; in a build tree: build/ or
+         * build/<room>/. */
         static const char *const places[] = {"../share/ehp/chips", "../../share/ehp/chips", "../chips",
                                              "../../chips"};
         for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -149,8 +151,8 @@ static int reject_unknown(const config_t *config, const char *path, char *error,
             for (unsigned i = 0; i < CHIP_ALL && !known; i++)
                 known = keys[i].name && !strcmp(keys[i].name, full);
             if (!known) {
-                snprintf(error, bytes, "%s:%u: unknown key %s (`ehp chips keys` lists them)", file_of(s, path),
-                         config_setting_source_line(s), full);
+                snprintf(error, bytes, "%s:%u: unknown key %s (`ehp chips keys` lists them)",
+                         file_of(s, path), config_setting_source_line(s), full);
                 return EHP_ERR_BAD_CHIP;
             }
         }
@@ -158,7 +160,8 @@ static int reject_unknown(const config_t *config, const char *path, char *error,
     return EHP_OK;
 }
 
-static int read_partitions(const config_t *config, struct chip *chip, const char *path, char *error, size_t bytes)
+static int read_partitions(const config_t *config, struct chip *chip, const char *path, char *error,
+                           size_t bytes)
 {
     const config_setting_t *list = config_lookup(config, "partitions");
     if (!list)
@@ -253,8 +256,9 @@ static int check_whole(const struct chip *chip, const char *path, char *error, s
         stacks += chip->iod[i].hbm_stacks;
     }
     if (xcds != chip_get(chip, CHIP_xcd_count) || stacks != chip_get(chip, CHIP_hbm_stacks)) {
-        snprintf(error, bytes, "%s: iods carry %u XCDs and %u HBM stacks, but xcd.count is %u and hbm.stacks %u",
-                 path, xcds, stacks, chip_get(chip, CHIP_xcd_count), chip_get(chip, CHIP_hbm_stacks));
+        snprintf(error, bytes,
+                 "%s: iods carry %u XCDs and %u HBM stacks, but xcd.count is %u and hbm.stacks %u", path,
+                 xcds, stacks, chip_get(chip, CHIP_xcd_count), chip_get(chip, CHIP_hbm_stacks));
         return EHP_ERR_BAD_CHIP;
     }
     for (unsigned i = 0; i < chip->partitions; i++)

@@ -39,7 +39,7 @@ struct chip {
     char *source[CHIP_ALL]; /* where each is from */
     struct {
         char name[8];
-        unsigned count;     /* devices that the package becomes */
+        unsigned count; /* devices that the package becomes */
     } partition[CHIP_MAX_PARTITIONS];
     unsigned partitions;
     struct {
@@ -48,7 +48,8 @@ struct chip {
     } iod[CHIP_MAX_IODS];
 };
 
-/* Reads a chip by name (from the chip directory) or by path; on failure returns an ehp_status and one line in error. */
+/* Reads a chip by name (from the chip directory) or by path; on failure returns an ehp_status and one line in
+ * error. */
 int chip_load(const char *name_or_path, struct chip *chip, char *error, size_t bytes);
 void chip_free(struct chip *chip);
 

@@ -198,7 +198,8 @@ uint64_t ehp_timestamp(ehp_machine *m)
 
 static int choose_partition(struct ehp_machine *m, struct ehp_options *options)
 {
-    const char *wanted = options->partition && *options->partition ? options->partition : m->chip.partition[0].name;
+    const char *wanted =
+        options->partition && *options->partition ? options->partition : m->chip.partition[0].name;
     char known[64] = "";
     for (unsigned i = 0; i < m->chip.partitions; i++) {
         if (!strcmp(m->chip.partition[i].name, wanted)) {
@@ -209,8 +210,8 @@ static int choose_partition(struct ehp_machine *m, struct ehp_options *options)
         snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "",
                  m->chip.partition[i].name);
     }
-    snprintf(options->error, sizeof(options->error), "chip %s has no partition mode \"%s\"; it has %s", m->chip.name,
-             wanted, known);
+    snprintf(options->error, sizeof(options->error), "chip %s has no partition mode \"%s\"; it has %s",
+             m->chip.name, wanted, known);
     return EHP_ERR_INVALID;
 }
 
@@ -226,14 +227,14 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     if (!m)
         return EHP_ERR_NO_MEMORY;
     memset(m, 0, sizeof(*m));
-    int status = chip_load(options->chip && *options->chip ? options->chip : "mi300a", &m->chip, options->error,
-                           sizeof(options->error));
+    int status = chip_load(options->chip && *options->chip ? options->chip : "mi300a", &m->chip,
+                           options->error, sizeof(options->error));
     if (status == EHP_OK)
         status = choose_partition(m, options);
     m->nps = options->nps ? options->nps : 1;
     if (status == EHP_OK && m->nps != 1 && m->nps != 4) {
-        snprintf(options->error, sizeof(options->error), "the memory is one NUMA domain or four (nps 1 or 4), not %u",
-                 m->nps);
+        snprintf(options->error, sizeof(options->error),
+                 "the memory is one NUMA domain or four (nps 1 or 4), not %u", m->nps);
         status = EHP_ERR_INVALID;
     }
     if (status != EHP_OK) {
@@ -321,7 +322,8 @@ int ehp_agent_info(ehp_machine *m, unsigned agent, struct ehp_agent_info *info)
         .memory_clock_mhz = chip_get(c, CHIP_hbm_clock),
         .timestamp_mhz = chip_get(c, CHIP_chip_timestamp_clock),
         .memory_bus_bits = chip_get(c, CHIP_hbm_bus),
-        .pci_bus = 1, /* the package is the first device behind a root port; its partitions are functions of it */
+        .pci_bus =
+            1, /* the package is the first device behind a root port; its partitions are functions of it */
         .pci_function = agent,
         .pci_id = chip_get(c, CHIP_chip_pci_id),
         .numa_nodes = m->nps,
@@ -387,10 +389,12 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
     int status;
     *out = memory_alloc(&m->memory, agent, kind, bytes, align, &status);
     if (status == EHP_ERR_NO_MEMORY)
-        return machine_error(m, status, "%llu bytes do not fit: %llu of %llu are in use", (unsigned long long)bytes,
-                             (unsigned long long)m->memory.used, (unsigned long long)m->memory.size);
-    return status == EHP_OK ? EHP_OK : machine_error(m, status, "%llu bytes aligned to %llu", (unsigned long long)bytes,
-                                                     (unsigned long long)align);
+        return machine_error(m, status, "%llu bytes do not fit: %llu of %llu are in use",
+                             (unsigned long long)bytes, (unsigned long long)m->memory.used,
+                             (unsigned long long)m->memory.size);
+    return status == EHP_OK ? EHP_OK
+                            : machine_error(m, status, "%llu bytes aligned to %llu",
+                                            (unsigned long long)bytes, (unsigned long long)align);
 }
 
 int ehp_mem_free(ehp_machine *m, void *base)
@@ -402,7 +406,8 @@ int ehp_mem_free(ehp_machine *m, void *base)
 int ehp_mem_register(ehp_machine *m, void *base, uint64_t bytes)
 {
     int status = memory_register(&m->memory, base, bytes);
-    return status == EHP_OK ? EHP_OK : machine_error(m, status, "%p overlaps memory that is known already", base);
+    return status == EHP_OK ? EHP_OK
+                            : machine_error(m, status, "%p overlaps memory that is known already", base);
 }
 
 int ehp_mem_unregister(ehp_machine *m, void *base)
@@ -413,8 +418,9 @@ int ehp_mem_unregister(ehp_machine *m, void *base)
 
 int ehp_mem_set_user(ehp_machine *m, void *base, uint64_t user)
 {
-    return memory_set_user(&m->memory, base, user) ? EHP_OK
-                                                   : machine_error(m, EHP_ERR_NOT_FOUND, "no allocation at %p", base);
+    return memory_set_user(&m->memory, base, user)
+               ? EHP_OK
+               : machine_error(m, EHP_ERR_NOT_FOUND, "no allocation at %p", base);
 }
 
 int ehp_mem_query(ehp_machine *m, const void *address, struct ehp_allocation *out)

@@ -22,8 +22,8 @@ struct ehp_machine {
     uint64_t timeout_ns;
     unsigned xcc_chunk;
     bool progress;
-    double clock_hz;          /* of s_memtime */
-    pthread_key_t error_key;  /* each thread's last message */
+    double clock_hz;         /* of s_memtime */
+    pthread_key_t error_key; /* each thread's last message */
 
     struct memory memory;
     struct exec_code code;
@@ -44,7 +44,8 @@ struct ehp_machine {
 };
 
 /* Records the thread's message and returns `status`. */
-int machine_error(struct ehp_machine *m, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int machine_error(struct ehp_machine *m, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Nanoseconds of the host's monotonic clock. */
 uint64_t machine_now_ns(void);

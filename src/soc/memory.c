@@ -78,7 +78,8 @@ static bool counts(int kind)
  * A mapping of its own with an unmapped page on each side, so that an access
  * beyond the allocation's last page faults as it does on the chip.
  */
-void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t bytes, uint64_t align, int *status)
+void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t bytes, uint64_t align,
+                   int *status)
 {
     if (align == 0)
         align = PAGE;
@@ -109,8 +110,12 @@ void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t byt
         if (mprotect(start, (size_t)size, protection) == 0) {
             if (size >= HUGE)
                 madvise(start, (size_t)size, MADV_HUGEPAGE);
-            struct memory_block block = {.base = base, .bytes = bytes, .map = map, .map_bytes = map_bytes,
-                                         .kind = kind, .agent = agent};
+            struct memory_block block = {.base = base,
+                                         .bytes = bytes,
+                                         .map = map,
+                                         .map_bytes = map_bytes,
+                                         .kind = kind,
+                                         .agent = agent};
             pthread_mutex_lock(&memory->lock);
             bool inserted = insert(memory, &block);
             pthread_mutex_unlock(&memory->lock);

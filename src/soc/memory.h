@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 struct memory_block {
-    uint64_t base, bytes;   /* as asked for */
-    void *map;              /* what to unmap, with guard pages; NULL: registered, not ours */
+    uint64_t base, bytes; /* as asked for */
+    void *map;            /* what to unmap, with guard pages; NULL: registered, not ours */
     size_t map_bytes;
     int kind;
     unsigned agent;
@@ -27,14 +27,15 @@ struct memory {
     struct memory_block *blocks; /* sorted by base */
     size_t count, capacity;
     uint64_t serial;
-    uint64_t used, size;         /* bytes of the package, counted in pages */
+    uint64_t used, size; /* bytes of the package, counted in pages */
 };
 
 void memory_init(struct memory *memory, uint64_t size);
 void memory_destroy(struct memory *memory);
 
 /* NULL with *status set when it cannot be done. */
-void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t bytes, uint64_t align, int *status);
+void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t bytes, uint64_t align,
+                   int *status);
 int memory_free(struct memory *memory, void *base);
 int memory_register(struct memory *memory, void *base, uint64_t bytes);
 int memory_unregister(struct memory *memory, void *base);

@@ -98,6 +98,7 @@ int ehp_stats_get(ehp_machine *m, unsigned index, struct ehp_stats *out)
         out->size = size;
     }
     pthread_mutex_unlock(&m->stats.lock);
-    return ok ? EHP_OK : machine_error(m, EHP_ERR_NOT_FOUND, "there are statistics of %u kernels, not %u",
-                                       ehp_stats_count(m), index + 1);
+    return ok ? EHP_OK
+              : machine_error(m, EHP_ERR_NOT_FOUND, "there are statistics of %u kernels, not %u",
+                              ehp_stats_count(m), index + 1);
 }

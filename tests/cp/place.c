@@ -23,8 +23,8 @@ static struct ehp_machine *machine_with(const char *chip, const char *partition)
 static unsigned capacity(struct ehp_machine *m, unsigned waves, unsigned vgprs, uint32_t lds)
 {
     struct cp_queue queue = {.machine = m};
-    struct cp_dispatch d = {.machine = m, .queue = &queue, .xccs = 1, .chunk = 1, .vgprs = vgprs, .sgprs = 16,
-                            .lds = lds};
+    struct cp_dispatch d = {
+        .machine = m, .queue = &queue, .xccs = 1, .chunk = 1, .vgprs = vgprs, .sgprs = 16, .lds = lds};
     d.launch.waves = waves;
     char why[160];
     if (!ace_can_ever_fit(m, &d, why, sizeof(why)))
@@ -42,7 +42,8 @@ static unsigned capacity(struct ehp_machine *m, unsigned waves, unsigned vgprs, 
         ace_release(m, &d, &all[i]);
     for (unsigned c = 0; c < 38; c++) {
         const struct cp_cu *cu = &m->cp.xcd[0].cu[c];
-        CHECK(cu->lds == 0 && cu->workgroups == 0 && cu->waves[0] == 0 && cu->vgprs[3] == 0 && cu->sgprs[1] == 0);
+        CHECK(cu->lds == 0 && cu->workgroups == 0 && cu->waves[0] == 0 && cu->vgprs[3] == 0 &&
+              cu->sgprs[1] == 0);
     }
     free(all);
     return n;
@@ -82,7 +83,8 @@ static void test_share(void)
     CHECK_EQ(ace_xcc_of(&d, 2), 4);
 }
 
-/* Consecutive workgroups of an XCD go to different shader engines; every CU is used before one is used twice. */
+/* Consecutive workgroups of an XCD go to different shader engines; every CU is used before one is used twice.
+ */
 static void test_spread(void)
 {
     struct ehp_machine *m = machine_with("mi300a", NULL);

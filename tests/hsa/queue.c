@@ -32,8 +32,8 @@ static void pause_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-static void submit_agent(struct ehp_queue_block *q, uint16_t type, bool barrier, uint64_t a, uint64_t b, uint64_t c,
-                         uint64_t d, ehp_signal done)
+static void submit_agent(struct ehp_queue_block *q, uint16_t type, bool barrier, uint64_t a, uint64_t b,
+                         uint64_t c, uint64_t d, ehp_signal done)
 {
     union ehp_packet p = {.agent = {.header = EHP_HEADER(EHP_PACKET_AGENT_DISPATCH, barrier, 2, 2),
                                     .type = type,
@@ -42,8 +42,8 @@ static void submit_agent(struct ehp_queue_block *q, uint16_t type, bool barrier,
     ehp_queue_submit(q, &p);
 }
 
-static void submit_barrier(struct ehp_queue_block *q, int type, bool barrier, const ehp_signal *deps, int count,
-                           ehp_signal done)
+static void submit_barrier(struct ehp_queue_block *q, int type, bool barrier, const ehp_signal *deps,
+                           int count, ehp_signal done)
 {
     union ehp_packet p = {.barrier = {.header = EHP_HEADER(type, barrier, 2, 2), .completion_signal = done}};
     for (int i = 0; i < count; i++)
@@ -70,10 +70,17 @@ static void test_copy_and_fill(ehp_machine *m, struct ehp_queue_block *q)
 
     /* A 3D copy of 2 slices of 3 rows of 8 bytes between different pitches. */
     uint8_t a[2][4][16], b[2][3][8];
-    for (unsigned i = 0; i < sizeof(a); i++)
+    for (unsigned i = 0; i < 2 * 4 * 16; i++)
         ((uint8_t *)a)[i] = (uint8_t)i;
-    struct ehp_copy_3d c = {.dst = b, .src = a, .dst_pitch = 8, .dst_slice = 24, .src_pitch = 16, .src_slice = 64,
-                            .width = 8, .height = 3, .depth = 2};
+    struct ehp_copy_3d c = {.dst = b,
+                            .src = a,
+                            .dst_pitch = 8,
+                            .dst_slice = 24,
+                            .src_pitch = 16,
+                            .src_slice = 64,
+                            .width = 8,
+                            .height = 3,
+                            .depth = 2};
     ehp_signal_store(done, 1);
     submit_agent(q, EHP_AGENT_COPY_3D, true, (uintptr_t)&c, 0, 0, 0, done);
     ehp_signal_wait(done, EHP_COND_EQ, 0, 1000000000);
@@ -141,7 +148,8 @@ static void test_barrier_bit(ehp_machine *m, struct ehp_queue_block *q)
 
 static void test_wait_value(ehp_machine *m, struct ehp_queue_block *q)
 {
-    static uint64_t word; /* the packet's arguments are addresses: the compiler must not keep it in a register */
+    static uint64_t
+        word; /* the packet's arguments are addresses: the compiler must not keep it in a register */
     uint32_t result = 0;
     ehp_signal done = signal_with(m, 1), null = {0};
     __atomic_store_n(&word, 4, __ATOMIC_SEQ_CST);
@@ -206,7 +214,8 @@ static void test_bad_packets(ehp_machine *m)
                                        .kernel_object = 0x1000,
                                        .completion_signal = done}};
     ehp_queue_submit(q, &p);
-    submit_barrier(q, EHP_PACKET_BARRIER_AND, true, NULL, 0, done); /* completes though the queue is inactive */
+    submit_barrier(q, EHP_PACKET_BARRIER_AND, true, NULL, 0,
+                   done); /* completes though the queue is inactive */
     CHECK_EQ(ehp_signal_wait(done, EHP_COND_EQ, 0, 1000000000), 0);
     CHECK_EQ(count[0], 1);
     CHECK_EQ(count[1], EHP_FAULT_PACKET);

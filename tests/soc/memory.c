@@ -28,7 +28,8 @@ int main(void)
     struct memory_block block;
     bool inside;
     CHECK(memory_find(&memory, (uintptr_t)a + 999, &block, &inside) && inside && block.bytes == 1000);
-    CHECK(memory_find(&memory, (uintptr_t)a + 1000, &block, &inside) && !inside && block.base == (uintptr_t)a);
+    CHECK(memory_find(&memory, (uintptr_t)a + 1000, &block, &inside) && !inside &&
+          block.base == (uintptr_t)a);
     CHECK(memory_find(&memory, (uintptr_t)big + 5, &block, &inside) && inside && block.agent == 1);
 
     CHECK_EQ(memory_free(&memory, a + 8), EHP_ERR_NOT_FOUND);
@@ -41,7 +42,8 @@ int main(void)
     CHECK_EQ(memory_register(&memory, own, 10000), EHP_OK);
     CHECK_EQ(memory_register(&memory, own + 5000, 10), EHP_ERR_INVALID);
     CHECK_EQ(memory_free(&memory, own), EHP_ERR_NOT_FOUND);
-    CHECK(memory_find(&memory, (uintptr_t)own + 1, &block, &inside) && inside && block.kind == EHP_MEM_REGISTERED);
+    CHECK(memory_find(&memory, (uintptr_t)own + 1, &block, &inside) && inside &&
+          block.kind == EHP_MEM_REGISTERED);
     CHECK_EQ(memory_unregister(&memory, own), EHP_OK);
     CHECK_EQ(memory_unregister(&memory, own), EHP_ERR_NOT_FOUND);
     free(own);
