@@ -4,8 +4,8 @@
 . "$(dirname "$0")/common.sh"
 
 DESTDIR=$scratch/dest EHP_INSTALL_HIPCC=1 check "install" meson install -C "$build" --no-rebuild
-prefix=$(find dest -type d -name bin -path '*/bin' | head -n 1)
-prefix=${prefix%/bin}
+prefix=$(find dest -type f -path '*/bin/ehp')
+prefix=${prefix%/bin/ehp}
 mv "$prefix" moved
 for file in bin/ehp bin/hipcc lib/libehp.so lib/libamdhip64.so lib/libamdhip64.so.5 lib/libamdhip64.so.6 \
     lib/libamdhip64.so.7 lib/libhiprtc.so include/ehp/ehp.h include/hip/hip_runtime.h lib/pkgconfig/ehp.pc \
