@@ -9,7 +9,7 @@ prefix=${prefix%/bin/ehp}
 mv "$prefix" moved
 for file in bin/ehp bin/hipcc lib/libehp.so lib/libamdhip64.so lib/libamdhip64.so.5 lib/libamdhip64.so.6 \
     lib/libamdhip64.so.7 lib/libhiprtc.so include/ehp/ehp.h include/hip/hip_runtime.h lib/pkgconfig/ehp.pc \
-    share/man/man1/ehp.1 share/bash-completion/completions/ehp share/zsh/site-functions/_ehp \
+    share/ehp/chips share/man/man1/ehp.1 share/bash-completion/completions/ehp share/zsh/site-functions/_ehp \
     lib/cmake/hip/hip-config.cmake lib/ehp/rocm/bin/hipcc; do
     check "$file" test -e "moved/$file"
 done
