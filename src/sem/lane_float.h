@@ -64,12 +64,12 @@ LANE double f64_fma(double a, double b, double c)
 /* Maps bits to integers in the order of the numbers, -0 below +0. */
 LANE int32_t f32_key(uint32_t a)
 {
-    return (int32_t)(a ^ ((uint32_t)((int32_t)a >> 31) & 0x7fffffffu));
+    return (int32_t)(a ^ ((0 - (a >> 31)) >> 1));
 }
 
 LANE int64_t f64_key(uint64_t a)
 {
-    return (int64_t)(a ^ ((uint64_t)((int64_t)a >> 63) & 0x7fffffffffffffffu));
+    return (int64_t)(a ^ ((0 - (a >> 63)) >> 1));
 }
 
 LANE int32_t f16_key(uint32_t a)
@@ -94,10 +94,15 @@ LANE uint32_t f32_max_number(uint32_t a, uint32_t b)
  */
 LANE uint32_t f32_minmax_nan(uint32_t a, uint32_t b, uint32_t n, bool ieee)
 {
-    uint32_t r = f32_is_nan(b) ? a : n;
-    r = f32_is_nan(a) ? b : r;
-    r = ieee && f32_is_snan(b) ? f32_quiet(b) : r;
-    return ieee && f32_is_snan(a) ? f32_quiet(a) : r;
+    /* Signalling means that setting the quiet bit changes it.  Conditions as numbers, which combine in
+     * vectors. */
+    const uint32_t quiet = ieee ? 0x00400000u : 0, qa = a | quiet, qb = b | quiet;
+    const uint32_t nan_a = f32_is_nan(a) ? 1 : 0, nan_b = f32_is_nan(b) ? 1 : 0;
+    const uint32_t signals_a = nan_a & (qa != a ? 1u : 0), signals_b = nan_b & (qb != b ? 1u : 0);
+    uint32_t r = nan_b ? a : n;
+    r = nan_a ? b : r;
+    r = signals_b ? qb : r;
+    return signals_a ? qa : r;
 }
 
 LANE uint32_t f32_min(uint32_t a, uint32_t b, bool ieee)
@@ -121,43 +126,74 @@ LANE uint32_t f32_max3(uint32_t a, uint32_t b, uint32_t c, bool ieee)
 }
 
 /* Zeros of either sign are equal here, as in the manual's pseudocode. */
-LANE bool f32_same(uint32_t a, uint32_t b)
+LANE uint32_t f32_same(uint32_t a, uint32_t b)
 {
-    return a == b || ((a | b) & 0x7fffffffu) == 0;
+    return (a == b ? 1u : 0) | (((a | b) & 0x7fffffffu) == 0 ? 1u : 0);
+}
+
+LANE uint32_t f32_min3_number(uint32_t a, uint32_t b, uint32_t c)
+{
+    return f32_min_number(f32_min_number(a, b), c);
+}
+
+LANE uint32_t f32_max3_number(uint32_t a, uint32_t b, uint32_t c)
+{
+    return f32_max_number(f32_max_number(a, b), c);
+}
+
+LANE uint32_t f32_med3_number(uint32_t a, uint32_t b, uint32_t c)
+{
+    const uint32_t most = f32_max3_number(a, b, c);
+    const uint32_t r = f32_same(most, b) ? f32_max_number(a, c) : f32_max_number(a, b);
+    return f32_same(most, a) ? f32_max_number(b, c) : r;
 }
 
 LANE uint32_t f32_med3(uint32_t a, uint32_t b, uint32_t c, bool ieee)
 {
-    const uint32_t most = f32_max_number(f32_max_number(a, b), c);
-    uint32_t r = f32_same(most, b) ? f32_max_number(a, c) : f32_max_number(a, b);
-    r = f32_same(most, a) ? f32_max_number(b, c) : r;
-    return f32_is_nan(a) || f32_is_nan(b) || f32_is_nan(c) ? f32_min3(a, b, c, ieee) : r;
+    return f32_is_nan(a) || f32_is_nan(b) || f32_is_nan(c) ? f32_min3(a, b, c, ieee)
+                                                           : f32_med3_number(a, b, c);
+}
+
+LANE uint64_t f64_minmax_nan(uint64_t a, uint64_t b, uint64_t n, bool ieee)
+{
+    const uint64_t quiet = ieee ? 0x0008000000000000u : 0, qa = a | quiet, qb = b | quiet;
+    const uint32_t nan_a = f64_is_nan(a) ? 1 : 0, nan_b = f64_is_nan(b) ? 1 : 0;
+    const uint32_t signals_a = nan_a & (qa != a ? 1u : 0), signals_b = nan_b & (qb != b ? 1u : 0);
+    uint64_t r = nan_b ? a : n;
+    r = nan_a ? b : r;
+    r = signals_b ? qb : r;
+    return signals_a ? qa : r;
+}
+
+LANE uint64_t f64_min_number(uint64_t a, uint64_t b)
+{
+    return f64_key(a) < f64_key(b) ? a : b;
+}
+
+LANE uint64_t f64_max_number(uint64_t a, uint64_t b)
+{
+    return f64_key(a) > f64_key(b) ? a : b;
 }
 
 LANE uint64_t f64_min(uint64_t a, uint64_t b, bool ieee)
 {
-    uint64_t r = f64_key(a) < f64_key(b) ? a : b;
-    r = f64_is_nan(b) ? a : r;
-    r = f64_is_nan(a) ? b : r;
-    r = ieee && f64_is_snan(b) ? f64_quiet(b) : r;
-    return ieee && f64_is_snan(a) ? f64_quiet(a) : r;
+    return f64_minmax_nan(a, b, f64_min_number(a, b), ieee);
 }
 
 LANE uint64_t f64_max(uint64_t a, uint64_t b, bool ieee)
 {
-    uint64_t r = f64_key(a) > f64_key(b) ? a : b;
-    r = f64_is_nan(b) ? a : r;
-    r = f64_is_nan(a) ? b : r;
-    r = ieee && f64_is_snan(b) ? f64_quiet(b) : r;
-    return ieee && f64_is_snan(a) ? f64_quiet(a) : r;
+    return f64_minmax_nan(a, b, f64_max_number(a, b), ieee);
 }
 
 LANE uint32_t f16_minmax_nan(uint32_t a, uint32_t b, uint32_t n, bool ieee)
 {
-    uint32_t r = f16_is_nan(b) ? a : n;
-    r = f16_is_nan(a) ? b : r;
-    r = ieee && f16_is_snan(b) ? f16_quiet(b) : r;
-    return ieee && f16_is_snan(a) ? f16_quiet(a) : r;
+    const uint32_t quiet = ieee ? 0x0200u : 0, qa = a | quiet, qb = b | quiet;
+    const uint32_t nan_a = f16_is_nan(a) ? 1 : 0, nan_b = f16_is_nan(b) ? 1 : 0;
+    const uint32_t signals_a = nan_a & (qa != a ? 1u : 0), signals_b = nan_b & (qb != b ? 1u : 0);
+    uint32_t r = nan_b ? a : n;
+    r = nan_a ? b : r;
+    r = signals_b ? qb : r;
+    return signals_a ? qa : r;
 }
 
 LANE uint32_t f16_min_number(uint32_t a, uint32_t b)
@@ -190,17 +226,32 @@ LANE uint32_t f16_max3(uint32_t a, uint32_t b, uint32_t c, bool ieee)
     return f16_max(f16_max(a, b, ieee), c, ieee);
 }
 
-LANE bool f16_same(uint32_t a, uint32_t b)
+LANE uint32_t f16_same(uint32_t a, uint32_t b)
 {
-    return a == b || ((a | b) & 0x7fffu) == 0;
+    return (a == b ? 1u : 0) | (((a | b) & 0x7fffu) == 0 ? 1u : 0);
+}
+
+LANE uint32_t f16_min3_number(uint32_t a, uint32_t b, uint32_t c)
+{
+    return f16_min_number(f16_min_number(a, b), c);
+}
+
+LANE uint32_t f16_max3_number(uint32_t a, uint32_t b, uint32_t c)
+{
+    return f16_max_number(f16_max_number(a, b), c);
+}
+
+LANE uint32_t f16_med3_number(uint32_t a, uint32_t b, uint32_t c)
+{
+    const uint32_t most = f16_max3_number(a, b, c);
+    const uint32_t r = f16_same(most, b) ? f16_max_number(a, c) : f16_max_number(a, b);
+    return f16_same(most, a) ? f16_max_number(b, c) : r;
 }
 
 LANE uint32_t f16_med3(uint32_t a, uint32_t b, uint32_t c, bool ieee)
 {
-    const uint32_t most = f16_max_number(f16_max_number(a, b), c);
-    uint32_t r = f16_same(most, b) ? f16_max_number(a, c) : f16_max_number(a, b);
-    r = f16_same(most, a) ? f16_max_number(b, c) : r;
-    return f16_is_nan(a) || f16_is_nan(b) || f16_is_nan(c) ? f16_min3(a, b, c, ieee) : r;
+    return f16_is_nan(a) || f16_is_nan(b) || f16_is_nan(c) ? f16_min3(a, b, c, ieee)
+                                                           : f16_med3_number(a, b, c);
 }
 
 /* ---- rounding to integers and pieces of numbers ---- */
@@ -469,36 +520,53 @@ LANE_COMPARE(i64_cmp, int64_t)
 LANE_COMPARE_FLOAT(f32_cmp, float)
 LANE_COMPARE_FLOAT(f64_cmp, double)
 
-/* The bit of v_cmp_class that a number falls under. */
-LANE uint32_t float_class_bit(bool negative, bool nan, bool quiet, bool inf, bool zero, bool denormal)
+/*
+ * The bit of v_cmp_class that a number falls under.  kind counts from zero over
+ * denormal and normal to infinity; negative numbers come in the other order.
+ */
+LANE uint32_t float_class_bit(uint32_t negative, uint32_t kind)
 {
-    const uint32_t finite = zero ? (negative ? 5 : 6) : denormal ? (negative ? 4 : 7) : negative ? 3 : 8;
-    const uint32_t number = inf ? (negative ? 2 : 9) : finite;
-    return nan ? (quiet ? 1 : 0) : number;
+    return negative ? 5 - kind : 6 + kind;
+}
+
+LANE uint32_t f32_class_bit(uint32_t a)
+{
+    const uint32_t mag = a & 0x7fffffffu;
+    const uint32_t kind = (mag != 0 ? 1u : 0) + (mag >= 0x00800000u ? 1u : 0) + (mag >= 0x7f800000u ? 1u : 0);
+    const uint32_t nan = a >> 22 & 1;
+    return mag > 0x7f800000u ? nan : float_class_bit(a >> 31, kind);
+}
+
+LANE uint32_t f16_class_bit(uint32_t a)
+{
+    const uint32_t mag = a & 0x7fffu;
+    const uint32_t kind = (mag != 0 ? 1u : 0) + (mag >= 0x0400u ? 1u : 0) + (mag >= 0x7c00u ? 1u : 0);
+    const uint32_t nan = a >> 9 & 1;
+    return mag > 0x7c00u ? nan : float_class_bit(a >> 15 & 1, kind);
+}
+
+/* All that matters of the low half is whether it is zero: it joins the bottom of the high half. */
+LANE uint32_t f64_class_bit(uint64_t a)
+{
+    const uint32_t high = (uint32_t)(a >> 32), mag = (high & 0x7fffffffu) | ((uint32_t)a ? 1u : 0);
+    const uint32_t kind = (mag != 0 ? 1u : 0) + (mag >= 0x00100000u ? 1u : 0) + (mag >= 0x7ff00000u ? 1u : 0);
+    const uint32_t nan = high >> 19 & 1;
+    return mag > 0x7ff00000u ? nan : float_class_bit(high >> 31, kind);
 }
 
 LANE bool f32_class(uint32_t a, uint32_t mask)
 {
-    const uint32_t mag = a & 0x7fffffffu;
-    return mask >> float_class_bit(a >> 31, mag > 0x7f800000u, a & 0x00400000u, mag == 0x7f800000u, mag == 0,
-                                   mag < 0x00800000u) &
-           1;
+    return mask >> f32_class_bit(a) & 1;
 }
 
 LANE bool f16_class(uint16_t a, uint32_t mask)
 {
-    const uint32_t mag = a & 0x7fffu;
-    return mask >>
-               float_class_bit(a >> 15, mag > 0x7c00u, a & 0x0200u, mag == 0x7c00u, mag == 0, mag < 0x0400u) &
-           1;
+    return mask >> f16_class_bit(a) & 1;
 }
 
 LANE bool f64_class(uint64_t a, uint32_t mask)
 {
-    const uint64_t mag = a & 0x7fffffffffffffffu;
-    return mask >> float_class_bit(a >> 63, mag > 0x7ff0000000000000u, a >> 51 & 1,
-                                   mag == 0x7ff0000000000000u, mag == 0, mag < 0x0010000000000000u) &
-           1;
+    return mask >> f64_class_bit(a) & 1;
 }
 
 #endif

@@ -270,7 +270,8 @@ LANE uint32_t u32_bfrev(uint32_t a)
     return a << 16 | a >> 16;
 }
 
-/* The last step is not the usual multiplication, which compilers turn into a popcount that does not vectorise. */
+/* The last step is not the usual multiplication, which compilers turn into a popcount that does not
+ * vectorise. */
 LANE uint32_t u32_popcount(uint32_t a)
 {
     a -= a >> 1 & 0x55555555u;

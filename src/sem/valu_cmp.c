@@ -22,9 +22,17 @@ static inline uint64_t valu_lanes(const struct wave *w, const struct xinst *in)
 #define LD_d(r, i)   VALU_LD_d(r, i)
 
 /* f16 compares as f32, to which every f16 converts exactly. */
-static inline float load_f16(uint32_t a, bool flush)
+static inline void load_f16(float *f, const uint32_t *h, bool flush)
 {
-    return f16_to_f32((uint16_t)(flush ? f16_flush(a) : a));
+    alignas(64) wave_row flushed;
+    if (VALU_UNLIKELY(flush)) {
+        VALU_EACH_LANE(i)
+        {
+            flushed[i] = f16_flush(h[i] & 0xffff);
+        }
+        h = flushed;
+    }
+    row_from_f16(f, h);
 }
 
 #define COMPARE_LOOP(call)                                                                                   \
@@ -38,8 +46,11 @@ static inline float load_f16(uint32_t a, bool flush)
 #define COMPARE_N(L, fn) COMPARE_LOOP(fn(LD_##L(a, i), LD_##L(b, i)))
 #define COMPARE_H(L, fn)                                                                                     \
     do {                                                                                                     \
+        alignas(64) float fa[WAVE_LANES], fb[WAVE_LANES];                                                    \
         const bool flush = !(valu_mode_denorm(w, 'D') & 1);                                                  \
-        COMPARE_LOOP(fn(load_f16(a[0][i], flush), load_f16(b[0][i], flush)));                                \
+        load_f16(fa, a[0], flush);                                                                           \
+        load_f16(fb, b[0], flush);                                                                           \
+        COMPARE_LOOP(fn(fa[i], fb[i]));                                                                      \
     } while (0)
 #define COMPARE_IN_MODE(M, L, fn)                                                                            \
     do {                                                                                                     \

@@ -130,9 +130,11 @@ static uint32_t f16_out(double x, const struct f16_mode *m)
     }
 
 /* Minimum and maximum. */
-#define KEEP(x)     (x)
-#define MM_2(fn, W) fn(W(a[0][i] & 0xffff), W(b[0][i] & 0xffff), ieee)
-#define MM_3(fn, W) fn(W(a[0][i] & 0xffff), W(b[0][i] & 0xffff), W(c[0][i] & 0xffff), ieee)
+#define KEEP(x)      (x)
+#define MM_2(fn, W)  fn(W(a[0][i] & 0xffff), W(b[0][i] & 0xffff), ieee)
+#define MM_3(fn, W)  fn(W(a[0][i] & 0xffff), W(b[0][i] & 0xffff), W(c[0][i] & 0xffff), ieee)
+#define NUMBER_2(fn) fn##_number(a[0][i] & 0xffff, b[0][i] & 0xffff)
+#define NUMBER_3(fn) fn##_number(a[0][i] & 0xffff, b[0][i] & 0xffff, c[0][i] & 0xffff)
 #define HM(name, D, n, fn)                                                                                   \
     VALU_HANDLER(name)                                                                                       \
     {                                                                                                        \
@@ -146,10 +148,16 @@ static uint32_t f16_out(double x, const struct f16_mode *m)
             {                                                                                                \
                 PUT_##D(MM_##n(fn, f16_flush));                                                              \
             }                                                                                                \
+        } else if (VALU_UNLIKELY(row_any_nan16(a[0]) || row_any_nan16(b[0]) ||                               \
+                                 (n > 2 && row_any_nan16(c[0])))) {                                          \
+            VALU_EACH_LANE(i)                                                                                \
+            {                                                                                                \
+                PUT_##D(MM_##n(fn, KEEP));                                                                   \
+            }                                                                                                \
         } else {                                                                                             \
             _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                           \
             {                                                                                                \
-                PUT_##D(MM_##n(fn, KEEP));                                                                   \
+                PUT_##D(NUMBER_##n(fn));                                                                     \
             }                                                                                                \
         }                                                                                                    \
         return valu_commit(w, in, r, 1);                                                                     \
@@ -183,6 +191,19 @@ VALU_HANDLER(v_ldexp_f16)
     valu_prepare(w, in);
     const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1];
     wave_row *r = valu_result(w, in);
+    if (VALU_LIKELY(f16_mode_plain(w))) {
+        alignas(64) float f[WAVE_LANES], fr[WAVE_LANES];
+        row_from_f16(f, a[0]);
+#pragma GCC ivdep
+        VALU_EACH_LANE(i)
+        {
+            const int32_t e =
+                i32_between((int16_t)b[0][i], -60, 60); /* beyond that, all is zero or infinite */
+            fr[i] = f[i] * f32_from_bits((uint32_t)(e + 127) << 23);
+        }
+        row_to_f16(r[0], fr);
+        return valu_commit(w, in, r, 1);
+    }
     const struct f16_mode m = f16_mode_of(w);
     VALU_EACH_LANE(i)
     {
@@ -192,29 +213,66 @@ VALU_HANDLER(v_ldexp_f16)
     return valu_commit(w, in, r, 1);
 }
 
+/* The upper halves of a row as floats. */
+static inline void row_from_high_f16(float *f, const uint32_t *row)
+{
+    alignas(64) wave_row high;
+    VALU_EACH_LANE(i)
+    {
+        high[i] = row[i] >> 16;
+    }
+    row_from_f16(f, high);
+}
+
+/* One half of v_pk_fmac_f16: h[i] in the low 16 bits. */
+static void fmac_half(struct wave *w, uint32_t *h, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                      int shift)
+{
+    alignas(64) float fa[WAVE_LANES], fb[WAVE_LANES], fc[WAVE_LANES], fr[WAVE_LANES];
+    const struct f16_mode m = f16_mode_of(w);
+    if (VALU_UNLIKELY(!f16_mode_plain(w))) {
+        VALU_EACH_LANE(i)
+        {
+            const uint32_t x = a[i] >> shift & 0xffff, y = b[i] >> shift & 0xffff, z = c[i] >> shift & 0xffff;
+            const bool down = m.round == ROUND_DOWN;
+            h[i] = f16_nan3(f16_out(f16_exact_fma(ONE_f16(x), ONE_f16(y), ONE_f16(z), down), &m), x, y, z);
+        }
+        return;
+    }
+    if (shift) {
+        row_from_high_f16(fa, a);
+        row_from_high_f16(fb, b);
+        row_from_high_f16(fc, c);
+    } else {
+        row_from_f16(fa, a);
+        row_from_f16(fb, b);
+        row_from_f16(fc, c);
+    }
+    VALU_EACH_LANE(i)
+    {
+        fr[i] = f16_fma(fa[i], fb[i], fc[i]);
+    }
+    row_to_f16(h, fr);
+    if (VALU_UNLIKELY(row_any_nan((const uint32_t *)(const void *)fr))) {
+        VALU_EACH_LANE(i)
+        {
+            h[i] = f16_nan3(h[i], a[i] >> shift & 0xffff, b[i] >> shift & 0xffff, c[i] >> shift & 0xffff);
+        }
+    }
+}
+
 /* Two fused products and sums, each in its half. */
 VALU_HANDLER(v_pk_fmac_f16)
 {
     valu_prepare(w, in);
     const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2];
     wave_row *r = valu_result(w, in);
-    const bool plain = f16_mode_plain(w);
-    const struct f16_mode m = f16_mode_of(w);
+    alignas(64) wave_row low, high;
+    fmac_half(w, low, a[0], b[0], c[0], 0);
+    fmac_half(w, high, a[0], b[0], c[0], 16);
     VALU_EACH_LANE(i)
     {
-        uint32_t both = 0;
-        for (int shift = 0; shift < 32; shift += 16) {
-            const uint32_t x = a[0][i] >> shift & 0xffff, y = b[0][i] >> shift & 0xffff,
-                           z = c[0][i] >> shift & 0xffff;
-            uint32_t h;
-            if (VALU_LIKELY(plain))
-                h = f16_from_f32(
-                    f16_fma(f16_to_f32((uint16_t)x), f16_to_f32((uint16_t)y), f16_to_f32((uint16_t)z)));
-            else
-                h = f16_out(f16_exact_fma(ONE_f16(x), ONE_f16(y), ONE_f16(z), m.round == ROUND_DOWN), &m);
-            both |= f16_nan3(h, x, y, z) << shift;
-        }
-        r[0][i] = both;
+        r[0][i] = low[i] | high[i] << 16;
     }
     return valu_commit(w, in, r, 1);
 }
@@ -224,20 +282,32 @@ VALU_HANDLER(v_dot2c_f32_f16)
 {
     valu_prepare(w, in);
     const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2];
-    wave_row *r = valu_result(w, in);
+    wave_row *r = w->v + TEMP_DST;
+    alignas(64) float x0[WAVE_LANES], x1[WAVE_LANES], y0[WAVE_LANES], y1[WAVE_LANES];
+    row_from_f16(x0, a[0]);
+    row_from_high_f16(x1, a[0]);
+    row_from_f16(y0, b[0]);
+    row_from_high_f16(y1, b[0]);
     const bool slow = w->mode_slow;
     const unsigned csr = VALU_UNLIKELY(slow) ? VALU_ENTER_S(w) : 0;
     VALU_EACH_LANE(i)
     {
-        const uint32_t x = a[0][i], y = b[0][i];
-        const float x0 = f16_to_f32((uint16_t)x), y0 = f16_to_f32((uint16_t)y);
-        const float x1 = f16_to_f32((uint16_t)(x >> 16)), y1 = f16_to_f32((uint16_t)(y >> 16));
-        const uint32_t p0 = f32_nan2(f32_bits(x0 * y0), f32_bits(x0), f32_bits(y0));
-        const uint32_t p1 = f32_nan2(f32_bits(x1 * y1), f32_bits(x1), f32_bits(y1));
-        const uint32_t s0 = f32_nan2(f32_bits(f32_from_bits(c[0][i]) + f32_from_bits(p0)), c[0][i], p0);
-        r[0][i] = f32_nan2(f32_bits(f32_from_bits(s0) + f32_from_bits(p1)), s0, p1);
+        r[0][i] = f32_bits(VALU_LD_f(c, i) + x0[i] * y0[i] + x1[i] * y1[i]);
+    }
+    if (VALU_UNLIKELY(row_any_nan(r[0]))) {
+        VALU_EACH_LANE(i)
+        {
+            const uint32_t p0 = f32_nan2(f32_bits(x0[i] * y0[i]), f32_bits(x0[i]), f32_bits(y0[i]));
+            const uint32_t p1 = f32_nan2(f32_bits(x1[i] * y1[i]), f32_bits(x1[i]), f32_bits(y1[i]));
+            const uint32_t s0 = f32_nan2(f32_bits(VALU_LD_f(c, i) + f32_from_bits(p0)), c[0][i], p0);
+            r[0][i] = f32_nan2(f32_bits(f32_from_bits(s0) + f32_from_bits(p1)), s0, p1);
+        }
     }
     if (VALU_UNLIKELY(slow))
         valu_float_leave(csr);
-    return valu_commit(w, in, r, 1);
+    if (VALU_UNLIKELY(in->post))
+        exec_finish(w, in);
+    else
+        row_merge(w->v[in->d], r[0], w->exec);
+    return in + 1;
 }

@@ -80,6 +80,11 @@ static inline const struct xinst *valu_commit_apart(struct wave *w, const struct
 #define KEEP(x)             (x)
 #define MM_CALL_2(fn, T, W) fn(W(BITS_##T(a, i)), W(BITS_##T(b, i)), ieee)
 #define MM_CALL_3(fn, T, W) fn(W(BITS_##T(a, i)), W(BITS_##T(b, i)), W(BITS_##T(c, i)), ieee)
+#define MM_NUMBER_2(fn, T)  fn##_number(BITS_##T(a, i), BITS_##T(b, i))
+#define MM_NUMBER_3(fn, T)  fn##_number(BITS_##T(a, i), BITS_##T(b, i), BITS_##T(c, i))
+#define MM_NAN_2_f          row_any_nan2(a[0], b[0])
+#define MM_NAN_3_f          (row_any_nan2(a[0], b[0]) || row_any_nan(c[0]))
+#define MM_NAN_2_d          (rows_any_nan64(a) || rows_any_nan64(b))
 #define MM_LOOP(T, call)                                                                                     \
     do {                                                                                                     \
         _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                               \
@@ -87,30 +92,24 @@ static inline const struct xinst *valu_commit_apart(struct wave *w, const struct
             ST_BITS_##T(r, i, call);                                                                         \
         }                                                                                                    \
     } while (0)
-#define MINMAX(name, M, T, plain, without_nan, flushed, with_nan)                                            \
+#define MINMAX(name, M, T, n, fn)                                                                            \
     VALU_HANDLER(name)                                                                                       \
     {                                                                                                        \
         valu_prepare(w, in);                                                                                 \
         const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2];                     \
         wave_row *r = valu_result(w, in);                                                                    \
         const bool ieee = w->mode & MODE_IEEE;                                                               \
-        (void)c, (void)ieee;                                                                                 \
+        (void)c;                                                                                             \
         if (VALU_UNLIKELY(w->mode_slow && valu_mode_denorm(w, #M[0]) != 3))                                  \
-            MM_LOOP(T, flushed);                                                                             \
-        else if (plain)                                                                                      \
-            MM_LOOP(T, without_nan);                                                                         \
+            MM_LOOP(T, MM_CALL_##n(fn, T, FLUSH_##T));                                                       \
+        else if (VALU_UNLIKELY(MM_NAN_##n##_##T))                                                            \
+            MM_LOOP(T, MM_CALL_##n(fn, T, KEEP));                                                            \
         else                                                                                                 \
-            MM_LOOP(T, with_nan);                                                                            \
+            MM_LOOP(T, MM_NUMBER_##n(fn, T));                                                                \
         return valu_commit(w, in, r, VALU_ROWS_##T);                                                         \
     }
-#define MM_2(name, M, T, fn)                                                                                 \
-    MINMAX(name, M, T, false, MM_CALL_2(fn, T, KEEP), MM_CALL_2(fn, T, FLUSH_##T), MM_CALL_2(fn, T, KEEP))
-#define MM_3(name, M, T, fn)                                                                                 \
-    MINMAX(name, M, T, false, MM_CALL_3(fn, T, KEEP), MM_CALL_3(fn, T, FLUSH_##T), MM_CALL_3(fn, T, KEEP))
-/* The two-operand f32 forms are worth a look for NaNs first. */
-#define MF_2(name, M, T, fn)                                                                                 \
-    MINMAX(name, M, T, !row_any_nan2(a[0], b[0]), fn##_number(BITS_##T(a, i), BITS_##T(b, i)),               \
-           MM_CALL_2(fn, T, FLUSH_##T), MM_CALL_2(fn, T, KEEP))
+#define MM_2(name, M, T, fn) MINMAX(name, M, T, 2, fn)
+#define MM_3(name, M, T, fn) MINMAX(name, M, T, 3, fn)
 
 #define FN_1 VALU_FN_1
 #define FN_2 VALU_FN_2

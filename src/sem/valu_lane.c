@@ -40,10 +40,10 @@ LANE uint32_t carry_subrev(uint32_t a, uint32_t b, uint32_t borrow, uint32_t *ou
             row_from_mask(carry, valu_mask(w, in));                                                          \
         _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                               \
         {                                                                                                    \
-            uint32_t out;                                                                                        \
+            uint32_t out;                                                                                    \
             const uint32_t x = fn(a[0][i], b[0][i], with_carry ? carry[i] & 1 : 0, &out);                    \
             r[0][i] = (clamp) && out ? limit : x;                                                            \
-            m[i] = 0 - out;                                                                            \
+            m[i] = 0 - out;                                                                                  \
         }                                                                                                    \
         const uint64_t lanes = VALU_UNLIKELY(in->post) ? exec_lanes(w, in) : w->exec;                        \
         const struct xinst *next = valu_commit(w, in, r, 1);                                                 \
@@ -63,7 +63,8 @@ CARRY(clamp_v_addc_co_u32, true, carry_add, true, ~0u)
 CARRY(clamp_v_subb_co_u32, true, carry_sub, true, 0)
 CARRY(clamp_v_subbrev_co_u32, true, carry_subrev, true, 0)
 
-/* 65-bit sums; the top bit goes to the mask, and says with clamp that the unsigned sum has to be saturated. */
+/* 65-bit sums; the top bit goes to the mask, and says with clamp that the unsigned sum has to be saturated.
+ */
 LANE uint64_t mad_u64(uint32_t a, uint32_t b, uint64_t c, bool clamp, uint32_t *out)
 {
     const uint64_t r = (uint64_t)a * b + c;
@@ -95,7 +96,7 @@ LANE uint64_t mad_i64(uint32_t a, uint32_t b, uint64_t c, bool clamp, uint32_t *
             const uint64_t x = fn(a[0][i], b[0][i], valu_pair(c, i), clamp, &out);                           \
             r[0][i] = (uint32_t)x;                                                                           \
             r[1][i] = (uint32_t)(x >> 32);                                                                   \
-            m[i] = 0 - out;                                                                            \
+            m[i] = 0 - out;                                                                                  \
         }                                                                                                    \
         wave_set_sgpr64(w, in->sd, row_to_mask(m) & w->exec);                                                \
         return valu_commit(w, in, r, 2);                                                                     \

@@ -138,6 +138,17 @@ static inline bool rows_any_nan64(const wave_row *a)
     return most > 0x7ff00000;
 }
 
+static inline bool row_any_nan16(const uint32_t *h)
+{
+    int32_t most = 0;
+    VALU_EACH_LANE(i)
+    {
+        const int32_t mag = (int32_t)(h[i] & 0x7fffu);
+        most = mag > most ? mag : most;
+    }
+    return most > 0x7c00;
+}
+
 /* f[i] = the f16 in the low half of lane i. */
 static inline void row_from_f16(float *f, const uint32_t *h)
 {
