@@ -36,8 +36,7 @@ hipError_t hip_copy_check(void *dst, const void *src, size_t bytes, hipMemcpyKin
     }
     if (!dst || !src)
         return hipErrorInvalidValue;
-    const struct hip_memory *to = hip_memory_find(dst, &dst_left);
-    const struct hip_memory *from = hip_memory_find(src, &src_left);
+    bool to = hip_memory_known(dst, &dst_left), from = hip_memory_known(src, &src_left);
     if ((to && bytes > dst_left) || (from && bytes > src_left))
         return hipErrorInvalidValue;
     /* Two pointers that no allocator knows can only be host memory. */
@@ -79,7 +78,8 @@ static hipError_t copy_async(void *dst, const void *src, size_t bytes, hipStream
     error = hip_capture_implicit(stream);
     if (error != hipSuccess)
         return error;
-    bool pageable_src = !hip_memory_find(src, NULL), pageable_dst = !hip_memory_find(dst, NULL);
+    size_t left;
+    bool pageable_src = !hip_memory_known(src, &left), pageable_dst = !hip_memory_known(dst, &left);
     if (pageable_src && !pageable_dst && bytes <= COPY_STAGE_MAX)
         return copy_staged(stream, dst, src, bytes);
     error = hip_stream_submit(stream, &op);

@@ -32,10 +32,10 @@ hipError_t hip_copy_check_3d(const struct ehp_copy_3d *copy, hipMemcpyKind kind)
     if (!box_extent(copy->dst_pitch, copy->dst_slice, copy, &dst_bytes) ||
         !box_extent(copy->src_pitch, copy->src_slice, copy, &src_bytes))
         return hipErrorInvalidValue;
-    const struct hip_memory *to = hip_memory_find(copy->dst, &left);
+    bool to = hip_memory_known(copy->dst, &left);
     if (to && dst_bytes > left)
         return hipErrorInvalidValue;
-    const struct hip_memory *from = hip_memory_find(copy->src, &left);
+    bool from = hip_memory_known(copy->src, &left);
     if (from && src_bytes > left)
         return hipErrorInvalidValue;
     if (!to && !from && kind != hipMemcpyHostToHost && kind != hipMemcpyDefault)
@@ -54,6 +54,7 @@ static void box_copy_now(const struct ehp_copy_3d *copy)
 hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, struct hip_copy_call call)
 {
     struct ihipStream_t *stream;
+    size_t left;
     hipError_t error = call.async ? hip_open() : hip_capture_forbids();
 
     if (error == hipSuccess)
@@ -75,7 +76,7 @@ hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, stru
     if (error == hipSuccess)
         error = hip_stream_submit(stream, &op);
     /* Pageable memory: the call returns when the copy is done. */
-    if (error == hipSuccess && (!hip_memory_find(copy->dst, NULL) || !hip_memory_find(copy->src, NULL)))
+    if (error == hipSuccess && (!hip_memory_known(copy->dst, &left) || !hip_memory_known(copy->src, &left)))
         error = hip_stream_wait(stream);
     return error;
 }

@@ -94,6 +94,19 @@ struct hip_memory *hip_memory_find(const void *address, size_t *left)
     return memory;
 }
 
+bool hip_memory_known(const void *address, size_t *left)
+{
+    struct ehp_allocation allocation = EHP_ALLOCATION_INIT;
+
+    if (hip_memory_find(address, left))
+        return true;
+    if (ehp_mem_query(hip_runtime()->machine, address, &allocation) != EHP_OK ||
+        allocation.kind != EHP_MEM_CODE)
+        return false;
+    *left = allocation.bytes - (size_t)((const char *)address - (const char *)allocation.base);
+    return true;
+}
+
 void hip_memory_adopt(void *base, size_t bytes)
 {
     if (hip_memory_find(base, NULL) || ehp_mem_register(hip_runtime()->machine, base, bytes) != EHP_OK)

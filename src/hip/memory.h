@@ -46,6 +46,11 @@ hipError_t hip_memory_own(void *base, size_t bytes, int device);
 void hip_memory_disown(void *base);
 /* The allocation that `address` lies in, or NULL; bytes from `address` to its end. */
 struct hip_memory *hip_memory_find(const void *address, size_t *left);
+/*
+ * Whether any allocator knows this address, device variables in loaded code
+ * included; bytes from there to the allocation's end.
+ */
+bool hip_memory_known(const void *address, size_t *left);
 void hip_memory_reset(struct hip_device *device);
 
 /* Frees memory that the program no longer uses: waits for the devices first. */

@@ -84,6 +84,13 @@ HIP_ENTRY hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, 
         return hip_return(error);
     memset(attributes, 0, sizeof *attributes);
     const struct hip_memory *memory = hip_memory_find(ptr, NULL);
+    size_t left;
+    if (!memory && hip_memory_known(ptr, &left)) { /* a device variable */
+        attributes->type = hipMemoryTypeDevice;
+        attributes->device = device->ordinal;
+        attributes->devicePointer = (void *)(uintptr_t)ptr;
+        return hip_return(hipSuccess);
+    }
     if (!memory) {
         attributes->type = hipMemoryTypeUnregistered;
         attributes->device = hipInvalidDeviceId;

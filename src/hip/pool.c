@@ -96,7 +96,8 @@ static struct pool_block *pool_find(struct ihipMemPoolHandle_t *pool, size_t byt
     struct pool_block *best = NULL;
 
     for (struct pool_block *block = pool->blocks; block; block = block->next)
-        if (block->free && block->capacity >= bytes && block->capacity / 2 <= bytes &&
+        if (block->free && block->capacity >= bytes &&
+            block->capacity / 2 <= ((bytes + 4095) & ~(size_t)4095) &&
             ((stream && block->stream == stream) || pool_block_done(block)) &&
             (!best || block->capacity < best->capacity))
             best = block;

@@ -632,10 +632,7 @@ static void stream_on_fault(const struct ehp_fault *fault, void *user)
             atomic_compare_exchange_strong(&device->fault, &none, (int)stream_fault_error(fault, device)) &&
             !said) {
             fflush(stdout);
-            fputs(fault->text, stderr);
-            size_t length = strlen(fault->text);
-            if (!length || fault->text[length - 1] != '\n')
-                fputc('\n', stderr);
+            fprintf(stderr, "ehp: %s\n", fault->text);
             said = true;
         }
     }

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Graphs without kernels: building, asking, running, capturing, updating, refusing. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hip_check.h"
+
+enum { N = 256 };
+
+static void add_one(void *user)
+{
+    atomic_fetch_add((_Atomic int *)user, 1);
+}
+
+static void double_it(void *user)
+{
+    _Atomic int *value = user;
+    *value = *value * 2;
+}
+
+/* set -> copy -> host, and the copies of the descriptions */
+static void build(void)
+{
+    hipGraph_t graph, clone;
+    hipGraphNode_t set, copy, host, found, list[8];
+    hipGraphExec_t exec;
+    unsigned char *a, *b;
+    size_t count = 8;
+    _Atomic int ran = 0;
+    hipGraphNodeType type;
+
+    OK(hipMalloc((void **)&a, N));
+    OK(hipMalloc((void **)&b, N));
+    OK(hipGraphCreate(&graph, 0));
+    CHECK_HIP(hipGraphCreate(&graph, 1), hipErrorInvalidValue);
+    const hipMemsetParams fill = {
+        .dst = a, .elementSize = 1, .height = 1, .pitch = N, .value = 7, .width = N};
+    OK(hipGraphAddMemsetNode(&set, graph, NULL, 0, &fill));
+    OK(hipGraphAddMemcpyNode1D(&copy, graph, &set, 1, b, a, N, hipMemcpyDeviceToDevice));
+    const hipHostNodeParams call = {add_one, (void *)&ran};
+    OK(hipGraphAddHostNode(&host, graph, &copy, 1, &call));
+    CHECK_HIP(hipGraphAddHostNode(&found, graph, NULL, 1, &call), hipErrorInvalidValue);
+    CHECK_HIP(hipGraphAddHostNode(&found, graph, NULL, 0, NULL), hipErrorInvalidValue);
+
+    OK(hipGraphGetNodes(graph, list, &count));
+    CHECK_EQ(count, 3);
+    CHECK(list[0] == set && list[2] == host);
+    count = 8;
+    OK(hipGraphGetRootNodes(graph, list, &count));
+    CHECK_EQ(count, 1);
+    OK(hipGraphGetEdges(graph, NULL, NULL, &count));
+    CHECK_EQ(count, 2);
+    OK(hipGraphNodeGetDependencies(host, NULL, &count));
+    CHECK_EQ(count, 1);
+    OK(hipGraphNodeGetDependentNodes(set, list, &count));
+    CHECK(list[0] == copy);
+    OK(hipGraphNodeGetType(set, &type));
+    CHECK_EQ(type, hipGraphNodeTypeMemset);
+    hipMemsetParams got;
+    OK(hipGraphMemsetNodeGetParams(set, &got));
+    CHECK(got.dst == a && got.value == 7);
+
+    OK(hipGraphClone(&clone, graph));
+    OK(hipGraphNodeFindInClone(&found, copy, clone));
+    CHECK(found != copy);
+    OK(hipGraphDestroy(clone));
+
+    OK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+    OK(hipGraphLaunch(exec, NULL));
+    OK(hipGraphLaunch(exec, NULL));
+    OK(hipStreamSynchronize(NULL));
+    CHECK_EQ(ran, 2);
+    CHECK_EQ(b[N - 1], 7);
+
+    hipMemsetParams other = fill;
+    other.value = 9;
+    OK(hipGraphExecMemsetNodeSetParams(exec, set, &other));
+    OK(hipGraphNodeSetEnabled(exec, copy, 0));
+    OK(hipGraphLaunch(exec, NULL));
+    OK(hipStreamSynchronize(NULL));
+    CHECK_EQ(a[0], 9);
+    CHECK_EQ(b[0], 7);
+    OK(hipGraphNodeSetEnabled(exec, copy, 1));
+    OK(hipGraphLaunch(exec, NULL));
+    OK(hipStreamSynchronize(NULL));
+    CHECK_EQ(b[0], 9);
+
+    /* An update takes everything from a graph of the same shape, and refuses another shape. */
+    hipGraphExecUpdateResult result;
+    hipGraphNode_t where;
+    OK(hipGraphExecUpdate(exec, graph, &where, &result));
+    OK(hipGraphLaunch(exec, NULL));
+    OK(hipStreamSynchronize(NULL));
+    CHECK_EQ(b[0], 7);
+    OK(hipGraphAddEmptyNode(&found, graph, &host, 1));
+    CHECK_HIP(hipGraphExecUpdate(exec, graph, &where, &result), hipErrorGraphExecUpdateFailure);
+    CHECK_EQ(result, hipGraphExecUpdateErrorTopologyChanged);
+
+    char path[] = "/tmp/ehp-dot-XXXXXX", text[4096] = "";
+    int fd = mkstemp(path);
+    OK(hipGraphDebugDotPrint(graph, path, hipGraphDebugDotFlagsVerbose));
+    CHECK(read(fd, text, sizeof text - 1) > 0 && strstr(text, "digraph") && strstr(text, "MEMSET"));
+    close(fd);
+    unlink(path);
+
+    OK(hipGraphExecDestroy(exec));
+    CHECK_HIP(hipGraphExecDestroy(exec), hipErrorInvalidValue);
+    OK(hipGraphDestroyNode(found));
+    OK(hipGraphRemoveDependencies(graph, &set, &copy, 1));
+    CHECK_HIP(hipGraphRemoveDependencies(graph, &set, &copy, 1), hipErrorInvalidValue);
+    OK(hipGraphAddDependencies(graph, &host, &set, 1));
+    OK(hipGraphAddDependencies(graph, &set, &copy, 1)); /* set -> copy -> host -> set */
+    CHECK_HIP(hipGraphInstantiate(&exec, graph, NULL, NULL, 0), hipErrorInvalidValue);
+    OK(hipGraphDestroy(graph));
+    CHECK_HIP(hipGraphDestroy(graph), hipErrorInvalidValue);
+    OK(hipFree(a));
+    OK(hipFree(b));
+}
+
+/* Two streams, joined by events; the value says in which order the host functions ran. */
+static void capture(void)
+{
+    hipStream_t a, b;
+    hipEvent_t fork, join;
+    hipGraph_t graph, none;
+    hipGraphExec_t exec;
+    hipStreamCaptureStatus status;
+    unsigned long long id;
+    _Atomic int value = 0;
+    void *memory;
+    size_t count;
+
+    OK(hipStreamCreate(&a));
+    OK(hipStreamCreate(&b));
+    OK(hipEventCreate(&fork));
+    OK(hipEventCreate(&join));
+    CHECK_HIP(hipStreamBeginCapture(NULL, hipStreamCaptureModeGlobal), hipErrorStreamCaptureUnsupported);
+    CHECK_HIP(hipStreamEndCapture(a, &graph), hipErrorIllegalState);
+    OK(hipStreamBeginCapture(a, hipStreamCaptureModeGlobal));
+    CHECK_HIP(hipStreamBeginCapture(a, hipStreamCaptureModeGlobal), hipErrorIllegalState);
+    CHECK_HIP(hipMalloc(&memory, 4), hipErrorStreamCaptureUnsupported);
+    OK(hipStreamGetCaptureInfo(a, &status, &id));
+    CHECK_EQ(status, hipStreamCaptureStatusActive);
+    OK(hipLaunchHostFunc(a, add_one, (void *)&value));
+    OK(hipEventRecord(fork, a));
+    OK(hipStreamWaitEvent(b, fork, 0));
+    OK(hipLaunchHostFunc(b, double_it, (void *)&value));
+    OK(hipEventRecord(join, b));
+    OK(hipStreamWaitEvent(a, join, 0));
+    OK(hipLaunchHostFunc(a, add_one, (void *)&value));
+    CHECK_HIP(hipStreamEndCapture(b, &none), hipErrorStreamCaptureUnmatched);
+    OK(hipStreamEndCapture(a, &graph));
+    CHECK_EQ(value, 0); /* nothing has run */
+    OK(hipStreamIsCapturing(b, &status));
+    CHECK_EQ(status, hipStreamCaptureStatusNone);
+    OK(hipGraphGetNodes(graph, NULL, &count));
+    CHECK_EQ(count, 3);
+    OK(hipGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int i = 0; i < 3; i++)
+        OK(hipGraphLaunch(exec, a));
+    OK(hipStreamSynchronize(a));
+    CHECK_EQ(value, 21); /* x -> (x + 1) * 2 + 1, three times from 0 */
+    OK(hipGraphExecDestroy(exec));
+    OK(hipGraphDestroy(graph));
+
+    /* A stream that joined and was not waited for, and a call that a capture forbids. */
+    OK(hipStreamBeginCapture(a, hipStreamCaptureModeThreadLocal));
+    OK(hipEventRecord(fork, a));
+    OK(hipStreamWaitEvent(b, fork, 0));
+    OK(hipLaunchHostFunc(b, add_one, (void *)&value));
+    CHECK_HIP(hipStreamEndCapture(a, &graph), hipErrorStreamCaptureUnjoined);
+    OK(hipStreamBeginCapture(a, hipStreamCaptureModeThreadLocal));
+    CHECK_HIP(hipStreamSynchronize(a), hipErrorStreamCaptureUnsupported);
+    CHECK_HIP(hipLaunchHostFunc(a, add_one, (void *)&value), hipErrorStreamCaptureInvalidated);
+    CHECK_HIP(hipStreamEndCapture(a, &graph), hipErrorStreamCaptureInvalidated);
+    CHECK(graph == NULL);
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(value, 21);
+    OK(hipEventDestroy(fork));
+    OK(hipEventDestroy(join));
+    OK(hipStreamDestroy(a));
+    OK(hipStreamDestroy(b));
+}
+
+/* Memory that belongs to a graph, a child graph, events in a graph, user objects. */
+static void inside(void)
+{
+    hipMemAllocNodeParams alloc = {
+        .poolProps = {.allocType = hipMemAllocationTypePinned, .location = {hipMemLocationTypeDevice, 0}},
+        .bytesize = 1000};
+    hipGraph_t graph, child;
+    hipGraphNode_t node, set, sub, record;
+    hipGraphExec_t exec;
+    hipUserObject_t object;
+    hipEvent_t event;
+    _Atomic int destroyed = 0, ran = 0;
+
+    OK(hipGraphCreate(&child, 0));
+    const hipHostNodeParams call = {add_one, (void *)&ran};
+    OK(hipGraphAddHostNode(&node, child, NULL, 0, &call));
+    OK(hipGraphCreate(&graph, 0));
+    OK(hipGraphAddMemAllocNode(&node, graph, NULL, 0, &alloc));
+    CHECK(alloc.dptr != NULL);
+    const hipMemsetParams fill = {
+        .dst = alloc.dptr, .elementSize = 4, .height = 1, .pitch = 1000, .value = 0x01010101, .width = 250};
+    OK(hipGraphAddMemsetNode(&set, graph, &node, 1, &fill));
+    OK(hipGraphAddChildGraphNode(&sub, graph, &set, 1, child));
+    OK(hipGraphDestroy(child)); /* the node has a copy */
+    OK(hipEventCreate(&event));
+    OK(hipGraphAddEventRecordNode(&record, graph, &sub, 1, event));
+    OK(hipGraphAddMemFreeNode(&node, graph, &record, 1, alloc.dptr));
+    OK(hipUserObjectCreate(&object, (void *)&destroyed, add_one, 1, hipUserObjectNoDestructorSync));
+    OK(hipGraphRetainUserObject(graph, object, 1, hipGraphUserObjectMove));
+    OK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+    OK(hipGraphDestroy(graph));
+    CHECK_EQ(destroyed, 0); /* the executable graph holds it too */
+    OK(hipGraphLaunch(exec, NULL));
+    OK(hipEventSynchronize(event));
+    CHECK_EQ(ran, 1);
+    CHECK_EQ(*(unsigned char *)alloc.dptr, 1);
+    OK(hipStreamSynchronize(NULL));
+    OK(hipGraphExecDestroy(exec));
+    CHECK_EQ(destroyed, 1);
+    OK(hipEventDestroy(event));
+}
+
+int main(void)
+{
+    build();
+    capture();
+    inside();
+    return check_status();
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams and events without kernels: order, the null stream, callbacks, values in memory, times, errors. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hip_check.h"
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+/* A host function that a stream can be held up by. */
+struct gate {
+    _Atomic int open, passed;
+};
+
+static void gate_wait(void *user)
+{
+    struct gate *gate = user;
+    while (!gate->open)
+        pause_ms(1);
+    gate->passed++;
+}
+
+static void count(void *user)
+{
+    atomic_fetch_add((_Atomic int *)user, 1);
+}
+
+static void order(void)
+{
+    struct gate gate = {0};
+    hipStream_t a, b;
+    hipEvent_t event;
+    _Atomic int done = 0;
+
+    OK(hipStreamCreateWithFlags(&a, hipStreamNonBlocking));
+    OK(hipStreamCreateWithFlags(&b, hipStreamNonBlocking));
+    OK(hipEventCreate(&event));
+    OK(hipLaunchHostFunc(a, gate_wait, &gate));
+    OK(hipEventRecord(event, a));
+    OK(hipStreamWaitEvent(b, event, 0));
+    OK(hipLaunchHostFunc(b, count, (void *)&done));
+    CHECK_HIP(hipStreamQuery(a), hipErrorNotReady);
+    CHECK_HIP(hipStreamQuery(b), hipErrorNotReady);
+    CHECK_HIP(hipEventQuery(event), hipErrorNotReady);
+    pause_ms(20);
+    CHECK_EQ(done, 0);
+    gate.open = 1;
+    OK(hipStreamSynchronize(b));
+    CHECK_EQ(done, 1);
+    CHECK_EQ(gate.passed, 1);
+    OK(hipEventQuery(event));
+    OK(hipStreamQuery(b));
+    OK(hipEventDestroy(event));
+    OK(hipStreamDestroy(a));
+    OK(hipStreamDestroy(b));
+    CHECK_HIP(hipStreamQuery(a), hipErrorContextIsDestroyed);
+    CHECK_HIP(hipStreamDestroy(a), hipErrorContextIsDestroyed);
+}
+
+/* The null stream waits for a blocking stream and a blocking stream for it; a non-blocking one does neither.
+ */
+static void null_stream(void)
+{
+    struct gate gate = {0}, other = {0};
+    hipStream_t blocking, free_stream;
+    _Atomic int null_done = 0, blocking_done = 0, free_done = 0;
+
+    OK(hipStreamCreate(&blocking));
+    OK(hipStreamCreateWithFlags(&free_stream, hipStreamNonBlocking));
+    OK(hipLaunchHostFunc(blocking, gate_wait, &gate));
+    OK(hipLaunchHostFunc(NULL, count, (void *)&null_done));
+    OK(hipLaunchHostFunc(blocking, count,
+                         (void *)&blocking_done)); /* after the null stream, so after the gate */
+    pause_ms(20);
+    CHECK_EQ(null_done, 0);
+    CHECK_EQ(blocking_done, 0);
+    gate.open = 1;
+    OK(hipStreamSynchronize(blocking));
+    CHECK_EQ(null_done, 1);
+    CHECK_EQ(blocking_done, 1);
+
+    OK(hipLaunchHostFunc(NULL, count, (void *)&null_done));
+    OK(hipStreamSynchronize(NULL));
+    CHECK_EQ(null_done, 2);
+    OK(hipStreamWriteValue32(free_stream, &free_done, 5, 0));
+    OK(hipStreamSynchronize(free_stream));
+    CHECK_EQ(free_done, 5);
+    (void)other;
+    OK(hipDeviceSynchronize());
+    OK(hipStreamDestroy(blocking));
+    OK(hipStreamDestroy(free_stream));
+}
+
+static void values(void)
+{
+    hipStream_t stream;
+    uint32_t *word;
+    uint64_t *wide;
+
+    OK(hipStreamCreate(&stream));
+    OK(hipHostMalloc((void **)&word, 64, 0));
+    wide = (uint64_t *)(word + 2);
+    *word = 0;
+    OK(hipStreamWaitValue32(stream, word, 3, hipStreamWaitValueGte, UINT32_MAX));
+    OK(hipStreamWriteValue64(stream, wide, 0x1234567890, 0));
+    pause_ms(10);
+    CHECK_EQ(*wide, 0);
+    CHECK_HIP(hipStreamQuery(stream), hipErrorNotReady);
+    *(volatile uint32_t *)word = 4;
+    OK(hipStreamSynchronize(stream));
+    CHECK_EQ(*wide, 0x1234567890);
+    CHECK_HIP(hipStreamWaitValue32(stream, NULL, 0, 0, 0), hipErrorInvalidValue);
+    OK(hipHostFree(word));
+    OK(hipStreamDestroy(stream));
+}
+
+static void async_copies(void)
+{
+    enum { N = 1 << 20 };
+    hipStream_t stream;
+    unsigned char *device, *pinned, small[64];
+    static unsigned char pageable[N];
+
+    OK(hipStreamCreate(&stream));
+    OK(hipMalloc((void **)&device, N));
+    OK(hipHostMalloc((void **)&pinned, N, 0));
+    for (int i = 0; i < N; i++)
+        pinned[i] = (unsigned char)(i >> 4);
+    OK(hipMemcpyAsync(device, pinned, N, hipMemcpyHostToDevice, stream));
+    OK(hipMemcpyAsync(pageable, device, N, hipMemcpyDeviceToHost, stream)); /* pageable: done on return */
+    CHECK(!memcmp(pinned, pageable, N));
+    memset(small, 9, sizeof small);
+    OK(hipMemcpyAsync(device, small, sizeof small, hipMemcpyHostToDevice,
+                      stream)); /* small: may be reused at once */
+    memset(small, 0, sizeof small);
+    OK(hipMemsetAsync(device + 64, 5, 64, stream));
+    OK(hipMemcpy2DAsync(device + 1024, 32, device, 16, 16, 8, hipMemcpyDeviceToDevice, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK_EQ(device[0], 9);
+    CHECK_EQ(device[63], 9);
+    CHECK_EQ(device[127], 5);
+    CHECK_EQ(device[1024 + 32 * 3], 9);
+    CHECK_EQ(device[1024 + 32 * 4], 5);
+    OK(hipFree(device));
+    OK(hipHostFree(pinned));
+    OK(hipStreamDestroy(stream));
+}
+
+static void events(void)
+{
+    struct gate gate = {0};
+    hipEvent_t start, stop, untimed;
+    hipStream_t stream;
+    float ms = -1;
+
+    OK(hipStreamCreate(&stream));
+    OK(hipEventCreate(&start));
+    OK(hipEventCreateWithFlags(&stop, hipEventBlockingSync));
+    OK(hipEventCreateWithFlags(&untimed, hipEventDisableTiming));
+    OK(hipEventQuery(start)); /* never recorded: complete */
+    OK(hipEventSynchronize(start));
+    CHECK_HIP(hipEventElapsedTime(&ms, start, stop), hipErrorInvalidHandle);
+    OK(hipEventRecord(start, stream));
+    OK(hipLaunchHostFunc(stream, gate_wait, &gate));
+    OK(hipEventRecord(stop, stream));
+    OK(hipEventRecord(untimed, stream));
+    CHECK_HIP(hipEventElapsedTime(&ms, start, stop), hipErrorNotReady);
+    pause_ms(30);
+    gate.open = 1;
+    OK(hipEventSynchronize(stop));
+    OK(hipEventElapsedTime(&ms, start, stop));
+    CHECK(ms >= 25 && ms < 5000);
+    CHECK_HIP(hipEventElapsedTime(&ms, start, untimed), hipErrorInvalidHandle);
+    CHECK_HIP(hipEventElapsedTime(NULL, start, stop), hipErrorInvalidValue);
+    CHECK_HIP(hipEventElapsedTime(&ms, NULL, stop), hipErrorInvalidHandle);
+    CHECK_HIP(hipEventRecord(NULL, stream), hipErrorInvalidHandle);
+    hipEvent_t bad;
+    CHECK_HIP(hipEventCreateWithFlags(&bad, hipEventInterprocess), hipErrorInvalidValue);
+    CHECK_HIP(hipEventCreateWithFlags(&bad, 0x100), hipErrorInvalidValue);
+    for (int i = 0; i < 5000; i++) /* recording again and again needs no more memory */
+        OK(hipEventRecord(stop, stream));
+    OK(hipStreamSynchronize(stream));
+    OK(hipEventDestroy(start));
+    OK(hipEventDestroy(stop));
+    OK(hipEventDestroy(untimed));
+    CHECK_HIP(hipEventQuery(stop), hipErrorInvalidHandle);
+    OK(hipStreamDestroy(stream));
+}
+
+static void callback(hipStream_t stream, hipError_t status, void *user)
+{
+    hipStream_t *seen = user;
+    if (status == hipSuccess)
+        *seen = stream;
+}
+
+static void *per_thread(void *user)
+{
+    hipStream_t *seen = user;
+
+    CHECK(hipStreamAddCallback(hipStreamPerThread, callback, seen, 0) == hipSuccess);
+    CHECK(hipStreamSynchronize(hipStreamPerThread) == hipSuccess);
+    return NULL;
+}
+
+static void small_things(void)
+{
+    hipStream_t stream, seen = NULL;
+    pthread_t thread;
+    unsigned flags = 9;
+    int priority = 9, least, greatest;
+    uint32_t mask[16] = {0};
+    hipDevice_t device = 9;
+
+    OK(hipDeviceGetStreamPriorityRange(&least, &greatest));
+    CHECK(least == 1 && greatest == -1);
+    OK(hipStreamCreateWithPriority(&stream, hipStreamNonBlocking, -1));
+    OK(hipStreamGetFlags(stream, &flags));
+    CHECK_EQ(flags, hipStreamNonBlocking);
+    OK(hipStreamGetPriority(stream, &priority));
+    CHECK_EQ(priority, -1);
+    OK(hipStreamGetDevice(stream, &device));
+    CHECK_EQ(device, 0);
+    OK(hipExtStreamGetCUMask(stream, 16, mask));
+    CHECK_EQ(mask[0], UINT32_MAX);
+    OK(hipStreamAddCallback(stream, callback, &seen, 0));
+    OK(hipStreamSynchronize(stream));
+    CHECK(seen == stream);
+    CHECK_HIP(hipStreamAddCallback(stream, NULL, NULL, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamAddCallback(stream, callback, NULL, 1), hipErrorInvalidValue);
+    CHECK_HIP(hipLaunchHostFunc(stream, NULL, NULL), hipErrorInvalidValue);
+    OK(hipStreamDestroy(stream));
+    CHECK_HIP(hipStreamDestroy(NULL), hipErrorInvalidResourceHandle);
+    CHECK_HIP(hipStreamCreateWithFlags(&stream, 0x40), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamCreate(NULL), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamSynchronize((hipStream_t)(uintptr_t)&seen), hipErrorContextIsDestroyed);
+
+    seen = NULL;
+    CHECK(pthread_create(&thread, NULL, per_thread, &seen) == 0);
+    pthread_join(thread, NULL);
+    CHECK(seen == hipStreamPerThread);
+}
+
+int main(void)
+{
+    order();
+    null_stream();
+    values();
+    async_copies();
+    events();
+    small_things();
+    return check_status();
+}
