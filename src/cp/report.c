@@ -66,14 +66,21 @@ static const char *memory_kind_text(int kind)
     }
 }
 
+/* Addresses below are an offset from NULL; an allocation farther away has nothing to do with the fault. */
+static const uint64_t NULL_PAGES = 65536, NEAR = UINT64_C(1) << 32;
+
 static void add_nearest(char *text, size_t bytes, const struct ehp_fault *f)
 {
     const struct ehp_allocation *a = &f->nearest;
-    if (!a->base) {
-        add(text, bytes, "\n  nothing is allocated");
+    uint64_t base = (uint64_t)(uintptr_t)a->base, end = base + a->bytes;
+    if (f->address < NULL_PAGES) {
+        add(text, bytes, "\n  a null pointer, or an index on one");
         return;
     }
-    uint64_t base = (uint64_t)(uintptr_t)a->base, end = base + a->bytes;
+    if (!a->base || f->address + NEAR < base || f->address > end + NEAR) {
+        add(text, bytes, "\n  no allocation is near");
+        return;
+    }
     char where[64];
     if (f->address < base)
         snprintf(where, sizeof(where), "%#llx bytes before", (unsigned long long)(base - f->address));
