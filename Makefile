@@ -21,7 +21,7 @@ demo:           ## build, run a prebuilt code object, then compile and run the e
 check:          ## build, run every test, lint, run the README's commands
 	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/check
 
-check-long:     ## the tests that take long as well, and the examples on every chip and partition mode
+check-long:     ## the tests that take long as well
 	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/check --long
 
 examples: all   ## compile and run the examples
