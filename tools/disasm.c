@@ -83,7 +83,7 @@ static void find_fatbin(const struct file *f, const uint8_t **image, size_t *byt
 static int show_all(ehp_machine *machine, const uint8_t *image, size_t bytes,
                     const struct disasm_options *opt, const char *path)
 {
-    unsigned loaded = 0, found = 0, bundles = 0;
+    unsigned loaded = 0, found = 0;
     for (size_t at = 0; at < bytes;) {
         while (at < bytes && at && !image[at]) // the linker's padding
             at++;
@@ -98,7 +98,6 @@ static int show_all(ehp_machine *machine, const uint8_t *image, size_t bytes,
         } else {
             fprintf(stderr, "ehp disasm: %s: %s\n", path, ehp_error_text(machine));
         }
-        bundles++;
         if (!size)
             break;
         at += size;

@@ -60,7 +60,8 @@ static void on_fault(int signo, siginfo_t *info, void *context)
 {
     char here;
     uintptr_t base = (uintptr_t)&here & ~(uintptr_t)(FAULT_STACK - 1);
-    /* The compiler must not conclude that what lies there is part of `here`: it would drop the stores below. */
+    /* The compiler must not conclude that what lies there is part of `here`: it would drop the stores below.
+     */
     __asm__ volatile("" : "+r"(base));
     stack_t stack;
     if (sigaltstack(NULL, &stack) == 0 && (uintptr_t)stack.ss_sp == base + sizeof(struct fault_thread)) {

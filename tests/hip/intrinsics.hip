@@ -113,7 +113,8 @@ static void integers()
         const int x = static_cast<int>(r.x), y = static_cast<int>(r.y);
         CHECK(r.popc == count(r.x, 32) && r.popcll == count(r.q, 64), "%x %llx", r.x, r.q);
         CHECK(r.clz == leading(r.x, 32) && r.clzll == leading(r.q, 64), "%x %llx", r.x, r.q);
-        CHECK(r.ffs == first(r.x, 32) && r.ffsll == first(r.q, 64) && r.last == first(r.q, 64) - 1, "%x %llx", r.x, r.q);
+        CHECK(r.ffs == first(r.x, 32) && r.ffsll == first(r.q, 64) && r.last == first(r.q, 64) - 1, "%x %llx",
+              r.x, r.q);
         CHECK(r.brev == reversed(r.x, 32) && r.brevll == reversed(r.q, 64), "%x %llx", r.x, r.q);
         const unsigned long long pair = static_cast<unsigned long long>(r.y) << 32 | r.x;
         unsigned perm = 0;
@@ -121,9 +122,11 @@ static void integers()
             perm |= static_cast<unsigned>(pair >> (8 * (r.s >> (4 * i) & 7)) & 255) << (8 * i);
         CHECK(r.perm == perm, "%x %x %x gave %x", r.x, r.y, r.s, r.perm);
         const unsigned s = r.s & 31, clamped = (r.s & 63) < 32 ? r.s & 63 : 32;
-        CHECK(r.fl == static_cast<unsigned>(pair << s >> 32) && r.fr == static_cast<unsigned>(pair >> s), "%u", s);
-        CHECK(r.flc == static_cast<unsigned>(pair << clamped >> 32) && r.frc == static_cast<unsigned>(pair >> clamped), "%u",
-              clamped);
+        CHECK(r.fl == static_cast<unsigned>(pair << s >> 32) && r.fr == static_cast<unsigned>(pair >> s),
+              "%u", s);
+        CHECK(r.flc == static_cast<unsigned>(pair << clamped >> 32) &&
+                  r.frc == static_cast<unsigned>(pair >> clamped),
+              "%u", clamped);
         unsigned extract = 0, insert = r.x;
         const int at = static_cast<int>(r.s & 15), width = static_cast<int>((r.s >> 8) & 15);
         for (int i = 0; i < width; i++) {
@@ -135,30 +138,38 @@ static void integers()
         const int at64 = static_cast<int>(r.s & 31), width64 = static_cast<int>((r.s >> 8) & 31);
         for (int i = 0; i < width64; i++) {
             extract64 |= static_cast<unsigned long long>(bit(r.q, at64 + i)) << i;
-            insert64 = (insert64 & ~(1ull << (at64 + i))) | static_cast<unsigned long long>(bit(r.x, i)) << (at64 + i);
+            insert64 = (insert64 & ~(1ull << (at64 + i))) | static_cast<unsigned long long>(bit(r.x, i))
+                                                                << (at64 + i);
         }
         CHECK(r.extract64 == extract64 && r.insert64 == insert64, "%d %d", at64, width64);
         const long long dx = static_cast<long long>(x) - y, ux = static_cast<long long>(r.x) - r.y;
-        CHECK(r.sad == static_cast<unsigned>(dx < 0 ? -dx : dx) + r.s && r.usad == static_cast<unsigned>(ux < 0 ? -ux : ux) + r.s,
+        CHECK(r.sad == static_cast<unsigned>(dx < 0 ? -dx : dx) + r.s &&
+                  r.usad == static_cast<unsigned>(ux < 0 ? -ux : ux) + r.s,
               "%x %x", r.x, r.y);
         const long long sum = static_cast<long long>(x) + y;
         const unsigned long long usum = static_cast<unsigned long long>(r.x) + r.y;
-        CHECK(r.hadd == static_cast<int>(sum >> 1) && r.rhadd == static_cast<int>((sum + 1) >> 1), "%x %x", r.x, r.y);
-        CHECK(r.uhadd == static_cast<unsigned>(usum / 2) && r.urhadd == static_cast<unsigned>((usum + 1) / 2), "%x %x", r.x, r.y);
+        CHECK(r.hadd == static_cast<int>(sum >> 1) && r.rhadd == static_cast<int>((sum + 1) >> 1), "%x %x",
+              r.x, r.y);
+        CHECK(r.uhadd == static_cast<unsigned>(usum / 2) && r.urhadd == static_cast<unsigned>((usum + 1) / 2),
+              "%x %x", r.x, r.y);
         CHECK(r.mulhi == static_cast<int>(static_cast<long long>(x) * y >> 32), "%x %x", r.x, r.y);
-        CHECK(r.umulhi == static_cast<unsigned>(static_cast<unsigned long long>(r.x) * r.y >> 32), "%x %x", r.x, r.y);
+        CHECK(r.umulhi == static_cast<unsigned>(static_cast<unsigned long long>(r.x) * r.y >> 32), "%x %x",
+              r.x, r.y);
         const long long x24 = static_cast<long long>(r.x & 0xffffff) - (r.x & 0x800000 ? 0x1000000 : 0);
         const long long y24 = static_cast<long long>(r.y & 0xffffff) - (r.y & 0x800000 ? 0x1000000 : 0);
         CHECK(r.mul24 == static_cast<int>(x24 * y24) &&
-                  r.umul24 == static_cast<unsigned>(static_cast<unsigned long long>(r.x & 0xffffff) * (r.y & 0xffffff)),
+                  r.umul24 == static_cast<unsigned>(static_cast<unsigned long long>(r.x & 0xffffff) *
+                                                    (r.y & 0xffffff)),
               "%x %x", r.x, r.y);
         CHECK(r.mul64hi == static_cast<long long>((static_cast<__int128>(static_cast<long long>(r.q)) *
-                                                   (static_cast<long long>(r.q >> 3) * x)) >> 64),
+                                                   (static_cast<long long>(r.q >> 3) * x)) >>
+                                                  64),
               "%llx", r.q);
-        CHECK(r.umul64hi == static_cast<unsigned long long>((static_cast<unsigned __int128>(r.q) * (r.q * r.x)) >> 64), "%llx",
-              r.q);
-        CHECK(r.fns == find_nth(r.q, static_cast<int>(r.s & 63), static_cast<int>((r.s >> 8) & 7) - 3), "%llx %u gave %d", r.q,
-              r.s, r.fns);
+        CHECK(r.umul64hi ==
+                  static_cast<unsigned long long>((static_cast<unsigned __int128>(r.q) * (r.q * r.x)) >> 64),
+              "%llx", r.q);
+        CHECK(r.fns == find_nth(r.q, static_cast<int>(r.s & 63), static_cast<int>((r.s >> 8) & 7) - 3),
+              "%llx %u gave %d", r.q, r.s, r.fns);
     }
 }
 
@@ -203,7 +214,8 @@ static void changes()
     random_bits random;
     for (conversions &c : all.host) {
         c = conversions();
-        c.d = std::ldexp(static_cast<double>(static_cast<long long>(random.next())), -static_cast<int>(random.next() % 60) - 2);
+        c.d = std::ldexp(static_cast<double>(static_cast<long long>(random.next())),
+                         -static_cast<int>(random.next() % 60) - 2);
         c.f = static_cast<float>(static_cast<int>(random.next())) * 0x1p-12f;
         c.l = static_cast<long long>(random.next()) >> (random.next() % 40);
         c.u = random.next() | 1ull << 63;
@@ -224,20 +236,21 @@ static void changes()
             volatile long long l = c.l;
             volatile unsigned long long u = c.u;
             volatile int i = c.i;
-            volatile float d2f = static_cast<float>(d), l2f = static_cast<float>(l), u2f = static_cast<float>(u),
-                           i2f = static_cast<float>(i);
+            volatile float d2f = static_cast<float>(d), l2f = static_cast<float>(l),
+                           u2f = static_cast<float>(u), i2f = static_cast<float>(i);
             volatile double l2d = static_cast<double>(l), u2d = static_cast<double>(u);
             const int f2i = static_cast<int>(std::nearbyint(f));
             const unsigned f2u = static_cast<unsigned>(std::nearbyint(std::fabs(f)));
             const long long d2ll = static_cast<long long>(std::nearbyint(d));
             std::fesetround(FE_TONEAREST);
-            CHECK(c.f2i[m] == f2i && c.d2i[m] == f2i && c.f2u[m] == f2u, "mode %d of %a gave %d %d %u", m, f, c.f2i[m], c.d2i[m],
-                  c.f2u[m]);
+            CHECK(c.f2i[m] == f2i && c.d2i[m] == f2i && c.f2u[m] == f2u, "mode %d of %a gave %d %d %u", m, f,
+                  c.f2i[m], c.d2i[m], c.f2u[m]);
             CHECK(c.d2ll[m] == d2ll, "mode %d of %a gave %lld", m, d, c.d2ll[m]);
             CHECK(c.d2f[m] == d2f, "mode %d of %a gave %a", m, d, c.d2f[m]);
-            CHECK(c.ll2f[m] == l2f && c.ull2f[m] == u2f && c.i2f[m] == i2f, "mode %d of %llx %llx %x gave %a %a %a", m, l, u, i,
-                  c.ll2f[m], c.ull2f[m], c.i2f[m]);
-            CHECK(c.ll2d[m] == l2d && c.ull2d[m] == u2d, "mode %d of %llx %llx gave %a %a", m, l, u, c.ll2d[m], c.ull2d[m]);
+            CHECK(c.ll2f[m] == l2f && c.ull2f[m] == u2f && c.i2f[m] == i2f,
+                  "mode %d of %llx %llx %x gave %a %a %a", m, l, u, i, c.ll2f[m], c.ull2f[m], c.i2f[m]);
+            CHECK(c.ll2d[m] == l2d && c.ull2d[m] == u2d, "mode %d of %llx %llx gave %a %a", m, l, u,
+                  c.ll2d[m], c.ull2d[m]);
         }
         CHECK(c.d == before[k].d, "%a came back as %a", before[k].d, c.d);
     }

@@ -111,18 +111,23 @@ static void run(const char *name, kernel k, double low, double high, double ulps
             CHECK(od[i] == exact_d(xd[i], xd[j]), "%s(%a) is %a", name, xd[i], od[i]);
             continue;
         }
-        const double ef = ulps_apart(of[i], reference(xf[i], xf[j])), ed = ulps_apart(od[i], reference(xd[i], xd[j]));
+        const double ef = ulps_apart(of[i], reference(xf[i], xf[j])),
+                     ed = ulps_apart(od[i], reference(xd[i], xd[j]));
         CHECK(ef <= ulps, "%sf(%a) is %a, off by %.2f", name, xf[i], of[i], ef);
         CHECK(ed <= ulps, "%s(%a) is %a, off by %.2f", name, xd[i], od[i], ed);
     }
 }
 
 #define RUN_1(name, low, high, ulps)                                                                         \
-    run(#name, k_##name, low, high, ulps, false, [](long double x, long double) { return std::name(x); },    \
+    run(                                                                                                     \
+        #name, k_##name, low, high, ulps, false, [](long double x, long double) { return std::name(x); },    \
         [](float x, float) { return std::name(x); }, [](double x, double) { return std::name(x); });
 #define RUN_2(name, low, high, ulps)                                                                         \
-    run(#name, k_##name, low, high, ulps, true, [](long double x, long double y) { return std::name(x, y); }, \
-        [](float x, float y) { return std::name(x, y); }, [](double x, double y) { return std::name(x, y); });
+    run(                                                                                                     \
+        #name, k_##name, low, high, ulps, true,                                                              \
+        [](long double x, long double y) { return std::name(x, y); },                                        \
+        [](float x, float y) { return std::name(x, y); },                                                    \
+        [](double x, double y) { return std::name(x, y); });
 
 // Functions with no counterpart in libm, by identities.
 __global__ void others(float *o, double *d)
@@ -214,18 +219,20 @@ static void run_directed()
     buffer<float> x(n), o(12 * n);
     random_bits random;
     for (unsigned i = 0; i < n; i++)
-        x[i] = static_cast<float>(static_cast<int>(random.next() >> 40)) * (random.next() & 1 ? 0x1p-10f : -0x1p-20f);
+        x[i] = static_cast<float>(static_cast<int>(random.next() >> 40)) *
+               (random.next() & 1 ? 0x1p-10f : -0x1p-20f);
     x.up();
     directed<<<n / 64, 64>>>(x.get(), o.get(), n);
     o.down();
     const int directions[3] = {-1, 1, 0};
     for (unsigned i = 0; i < n; i++) {
-        // long double holds sums and products of these exactly, and quotients and roots finely enough to compare
+        // long double holds sums and products of these exactly, and quotients and roots finely enough to
+        // compare
         const long double a = x[i], b = x[n - 1 - i];
         const long double exact[4] = {a + b, a * b, a / b, std::sqrt(std::fabs(a))};
         for (unsigned j = 0; j < 12; j++)
-            CHECK(o[12 * i + j] == toward(exact[j / 3], directions[j % 3]), "operation %u of %a and %a gave %a", j, x[i],
-                  x[n - 1 - i], o[12 * i + j]);
+            CHECK(o[12 * i + j] == toward(exact[j / 3], directions[j % 3]),
+                  "operation %u of %a and %a gave %a", j, x[i], x[n - 1 - i], o[12 * i + j]);
     }
 }
 
@@ -238,14 +245,17 @@ int main()
     others<<<1, 1>>>(o.get(), d.get());
     o.down();
     d.down();
-    const float want[35] = {0.25f, 7,     1 / 7.0f, 2, 0, 0.47693628f, 100,   0, 1, 1, 0, 0.5f,
-                            0.5f,  2,     0.25f,    1, 1, 1,           3,     8, 1, 0, 0.75f, 4,
-                            0.75f, 3,     -1,       4, 48, 1.5f,       10,    6, 5, 4, 12.5f};
+    const float want[35] = {0.25f, 7, 1 / 7.0f, 2, 0,  0.47693628f, 100, 0, 1, 1, 0,     0.5f,
+                            0.5f,  2, 0.25f,    1, 1,  1,           3,   8, 1, 0, 0.75f, 4,
+                            0.75f, 3, -1,       4, 48, 1.5f,        10,  6, 5, 4, 12.5f};
     for (size_t i = 0; i < 35; i++)
-        CHECK(std::fabs(o[i] - want[i]) <= 4e-7f * std::fmax(1.0f, std::fabs(want[i])), "o[%zu] is %.9g", i, o[i]);
-    const double want_d[8] = {0.25, 7, 0.47693627620446987, 100, 1, 4, 0.088256964215676956, 0.11490348493190048};
+        CHECK(std::fabs(o[i] - want[i]) <= 4e-7f * std::fmax(1.0f, std::fabs(want[i])), "o[%zu] is %.9g", i,
+              o[i]);
+    const double want_d[8] = {0.25, 7, 0.47693627620446987,  100,
+                              1,    4, 0.088256964215676956, 0.11490348493190048};
     for (size_t i = 0; i < 8; i++)
-        CHECK(std::fabs(d[i] - want_d[i]) <= 1e-14 * std::fmax(1.0, std::fabs(want_d[i])), "d[%zu] is %.17g", i, d[i]);
+        CHECK(std::fabs(d[i] - want_d[i]) <= 1e-14 * std::fmax(1.0, std::fabs(want_d[i])), "d[%zu] is %.17g",
+              i, d[i]);
     run_directed();
     return check_done();
 }
