@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device.h"
 #include "stats.h"
@@ -96,9 +97,17 @@ static const char *runtime_text(const char *name)
     return text && *text ? text : NULL;
 }
 
+/* A line that is drawn over needs a terminal that can. */
+static bool can_draw(void)
+{
+    const char *terminal = getenv("TERM");
+
+    return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
 static bool runtime_options(struct ehp_options *options)
 {
-    double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = 0;
+    double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw();
 
     if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
         !runtime_number("EHP_TIMEOUT", 0, 1e9, &timeout) ||
