@@ -73,28 +73,77 @@ static void stats_json(FILE *file, ehp_machine *machine)
     fputs("]\n", file);
 }
 
+/* "12.3 M", "512": a count that a person can read. */
+static const char *stats_short(char text[16], double value, double step, const char *const units[5])
+{
+    int unit = 0;
+
+    while (unit < 4 && value >= step) {
+        value /= step;
+        unit++;
+    }
+    snprintf(text, 16, unit ? "%.1f%s" : "%.0f%s", value, units[unit]);
+    return text;
+}
+
+static const char *stats_number(char text[16], double value)
+{
+    static const char *const units[5] = {"", " k", " M", " G", " T"};
+
+    return stats_short(text, value, 1000, units);
+}
+
+static const char *stats_bytes(char text[16], double value)
+{
+    static const char *const units[5] = {" B", " KiB", " MiB", " GiB", " TiB"};
+
+    return stats_short(text, value, 1024, units);
+}
+
+static void stats_share(FILE *file, const char *name, uint64_t part, uint64_t whole)
+{
+    if (part)
+        fprintf(file, "  %s %.1f %%", name, 100.0 * (double)part / (double)whole);
+}
+
+static void stats_kernel(FILE *file, const struct ehp_stats *s)
+{
+    char a[16], b[16], c[16], d[16];
+    uint64_t all = s->instructions ? s->instructions : 1;
+
+    fprintf(file, "%.78s\n", s->kernel);
+    fprintf(file, "  %" PRIu64 " launch%s of %ux%ux%u workgroups of %ux%ux%u, %s waves\n", s->dispatches,
+            s->dispatches == 1 ? "" : "es", s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
+            s->block[2], stats_number(a, (double)s->waves));
+    fprintf(file, "  %s wave-instructions in %.4f s: %s/s\n", stats_number(a, (double)s->instructions),
+            s->seconds, stats_number(b, s->seconds > 0 ? (double)s->instructions / s->seconds : 0.0));
+    stats_share(file, "valu", s->valu, all);
+    stats_share(file, "salu", s->salu, all);
+    stats_share(file, "mfma", s->mfma, all);
+    stats_share(file, "vmem", s->vmem, all);
+    stats_share(file, "smem", s->smem, all);
+    stats_share(file, "lds", s->lds, all);
+    stats_share(file, "scratch", s->flat_scratch, all);
+    stats_share(file, "branch", s->branch, all);
+    stats_share(file, "other", s->other, all);
+    fprintf(file, "\n  read %s, written %s, LDS %s, scratch %s", stats_bytes(a, (double)s->bytes_read),
+            stats_bytes(b, (double)s->bytes_written), stats_bytes(c, (double)s->lds_bytes),
+            stats_bytes(d, (double)s->scratch_bytes));
+    if (s->atomics)
+        fprintf(file, ", %s atomics", stats_number(a, (double)s->atomics));
+    if (s->valu)
+        fprintf(file, "; %.1f of 64 lanes on", (double)s->lanes_valu / (double)s->valu);
+    fprintf(file, "\n");
+}
+
 static void stats_table(FILE *file, ehp_machine *machine)
 {
     unsigned count = ehp_stats_count(machine);
 
-    fprintf(file, "%-32s %9s %11s %11s %13s %11s %11s %9s %9s\n", "kernel", "launches", "workgroups", "waves",
-            "instructions", "read KiB", "written KiB", "seconds", "M instr/s");
     for (unsigned i = 0; i < count; i++) {
         struct ehp_stats s = {.size = sizeof s};
-        if (ehp_stats_get(machine, i, &s) != EHP_OK)
-            continue;
-        fprintf(file,
-                "%-32.32s %9" PRIu64 " %11" PRIu64 " %11" PRIu64 " %13" PRIu64 " %11" PRIu64 " %11" PRIu64
-                " %9.4f %9.1f\n",
-                s.kernel, s.dispatches, s.workgroups, s.waves, s.instructions, s.bytes_read / 1024,
-                s.bytes_written / 1024, s.seconds,
-                s.seconds > 0 ? (double)s.instructions / s.seconds / 1e6 : 0.0);
-        fprintf(file,
-                "    grid %ux%ux%u block %ux%ux%u; valu %" PRIu64 " salu %" PRIu64 " mfma %" PRIu64
-                " vmem %" PRIu64 " smem %" PRIu64 " lds %" PRIu64 " branch %" PRIu64 " other %" PRIu64
-                "; LDS KiB %" PRIu64 "\n",
-                s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], s.valu, s.salu, s.mfma,
-                s.vmem + s.flat_scratch, s.smem, s.lds, s.branch, s.other, s.lds_bytes / 1024);
+        if (ehp_stats_get(machine, i, &s) == EHP_OK)
+            stats_kernel(file, &s);
     }
 }
 
