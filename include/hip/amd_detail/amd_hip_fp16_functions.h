@@ -385,7 +385,16 @@ static inline __device__ __half __hpown(__half x, int n)
 }
 static inline __device__ float amd_mixed_dot(__half2 a, __half2 b, float c, bool saturate)
 {
-    return __ockl_fdot2(a.data, b.data, c, saturate);
+#if defined(__gfx906__) || defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx942__) ||              \
+    defined(__gfx950__)
+    // Not __ockl_fdot2: the device libraries of ROCm 5 saturate whatever they are asked.
+    return saturate ? __builtin_amdgcn_fdot2(a.data, b.data, c, true)
+                    : __builtin_amdgcn_fdot2(a.data, b.data, c, false);
+#else
+    const float sum = __builtin_fmaf(__half2float(a.y), __half2float(b.y),
+                                     __builtin_fmaf(__half2float(a.x), __half2float(b.x), c));
+    return saturate ? __saturatef(sum) : sum;
+#endif
 }
 static inline __device__ __half2 __hcmadd(__half2 a, __half2 b, __half2 c)
 {

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Atomic functions of every width and scope: totals that only come out if no update is lost, and returned values
+// that together are each old value once.
+#include "check_hip.h"
+#include <algorithm>
+#include <hip/hip_fp16.h>
+
+enum { BLOCKS = 8, THREADS = 128, N = BLOCKS * THREADS };
+
+template <typename T> struct cells {
+    T add, sub, max, min, any, all, flip, cas, exchanged;
+};
+
+#define INTEGER_KERNEL(suffix)                                                                               \
+    template <typename T> __global__ void integers##suffix(cells<T> *c, T *old)                              \
+    {                                                                                                        \
+        const T i = static_cast<T>(blockIdx.x * blockDim.x + threadIdx.x);                                   \
+        old[i] = atomicAdd##suffix(&c->add, static_cast<T>(3));                                              \
+        atomicSub##suffix(&c->sub, static_cast<T>(2));                                                       \
+        atomicMax##suffix(&c->max, static_cast<T>(i * 7 % 1023));                                            \
+        atomicMin##suffix(&c->min, static_cast<T>(5000 - i));                                                \
+        atomicOr##suffix(&c->any, static_cast<T>(T(1) << (i & 15)));                                         \
+        atomicAnd##suffix(&c->all, static_cast<T>(~(T(1) << (i & 7))));                                      \
+        atomicXor##suffix(&c->flip, i);                                                                      \
+        T seen = c->cas, assumed;                                                                            \
+        do {                                                                                                 \
+            assumed = seen;                                                                                  \
+            seen = atomicCAS##suffix(&c->cas, assumed, static_cast<T>(assumed + i));                         \
+        } while (seen != assumed);                                                                           \
+        atomicExch##suffix(&c->exchanged, i);                                                                \
+    }
+INTEGER_KERNEL()
+INTEGER_KERNEL(_system)
+
+template <typename T, typename K> static void run_integers(const char *name, K kernel)
+{
+    buffer<cells<T>> c(1);
+    buffer<T> old(N);
+    std::memset(&c[0], 0, sizeof(cells<T>));
+    c[0].sub = static_cast<T>(100000);
+    c[0].min = static_cast<T>(9999);
+    c[0].all = static_cast<T>(-1);
+    c.up();
+    kernel<<<BLOCKS, THREADS>>>(c.get(), old.get());
+    c.down();
+    old.down();
+    T flip = 0, sum = 0, max = 0;
+    for (T i = 0; i < N; i++) {
+        flip = static_cast<T>(flip ^ i);
+        sum = static_cast<T>(sum + i);
+        max = std::max(max, static_cast<T>(i * 7 % 1023));
+    }
+    const cells<T> &r = c[0];
+    CHECK(r.add == static_cast<T>(3 * N) && r.sub == static_cast<T>(100000 - 2 * N), "%s", name);
+    CHECK(r.max == max && r.min == static_cast<T>(5000 - (N - 1)), "%s", name);
+    CHECK(r.any == static_cast<T>(0xffff) && r.all == static_cast<T>(~T(255)) && r.flip == flip, "%s", name);
+    CHECK(r.cas == sum && r.exchanged < N, "%s", name);
+    std::sort(old.host.begin(), old.host.end());
+    for (size_t i = 0; i < N; i++)
+        CHECK(old[i] == static_cast<T>(3 * i), "%s: the %zuth old value is %lld", name, i, static_cast<long long>(old[i]));
+}
+
+template <typename T> __global__ void floats(T *c, T *sum_of_block)
+{
+    __shared__ T local[3];
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (threadIdx.x < 3)
+        local[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&c[0], static_cast<T>(0.5));
+    atomicSub(&c[1], static_cast<T>(0.25));
+    atomicMax(&c[2], static_cast<T>(i - 500));
+    atomicMin(&c[3], static_cast<T>(500 - i));
+    unsafeAtomicAdd(&c[4], static_cast<T>(2));
+    safeAtomicAdd(&c[5], static_cast<T>(4));
+    unsafeAtomicMax(&c[6], static_cast<T>(i));
+    unsafeAtomicMin(&c[7], static_cast<T>(-i));
+    atomicAdd(&local[0], static_cast<T>(1));
+    atomicAdd_block(&local[1], static_cast<T>(threadIdx.x));
+    atomicMax(&local[2], static_cast<T>(threadIdx.x));
+    __syncthreads();
+    if (threadIdx.x < 3)
+        sum_of_block[3 * blockIdx.x + threadIdx.x] = local[threadIdx.x];
+}
+template <typename T> static void run_floats(const char *name)
+{
+    buffer<T> c(8), block(3 * BLOCKS);
+    floats<T><<<BLOCKS, THREADS>>>(c.get(), block.get());
+    c.down();
+    block.down();
+    const T want[8] = {N / 2, -N / 4, N - 1 - 500, static_cast<T>(500 - (N - 1)), 2 * N, 4 * N, N - 1, static_cast<T>(1 - N)};
+    for (size_t i = 0; i < 8; i++)
+        CHECK(c[i] == want[i], "%s %zu is %g", name, i, static_cast<double>(c[i]));
+    for (size_t b = 0; b < BLOCKS; b++)
+        CHECK(block[3 * b] == THREADS && block[3 * b + 1] == THREADS * (THREADS - 1) / 2 && block[3 * b + 2] == THREADS - 1,
+              "%s block %zu: %g %g %g", name, b, static_cast<double>(block[3 * b]), static_cast<double>(block[3 * b + 1]),
+              static_cast<double>(block[3 * b + 2]));
+}
+
+__global__ void wrapping(unsigned *c, unsigned *histogram)
+{
+    const unsigned up = atomicInc(&c[0], 9), down = atomicDec(&c[1], 9);
+    atomicAdd(&histogram[up], 1u);
+    atomicAdd(&histogram[16 + down], 1u);
+    // A lock taken by one lane of each wave at a time.
+    if (__lane_id() == 0) {
+        while (atomicCAS(&c[2], 0u, 1u) != 0)
+            ;
+        __threadfence();
+        c[3] = c[3] + 1;
+        __threadfence();
+        atomicExch(&c[2], 0u);
+    }
+    __hip_atomic_fetch_add(&c[4], 1u, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+int main()
+{
+    run_integers<int>("int", integers<int>);
+    run_integers<unsigned>("unsigned", integers<unsigned>);
+    run_integers<long long>("long long", integers<long long>);
+    run_integers<unsigned long long>("unsigned long long", integers<unsigned long long>);
+    run_integers<unsigned long>("unsigned long", integers<unsigned long>);
+    run_integers<int>("int, system", integers_system<int>);
+    run_integers<unsigned long long>("unsigned long long, system", integers_system<unsigned long long>);
+    run_floats<float>("float");
+    run_floats<double>("double");
+
+    buffer<unsigned> c(5), histogram(32);
+    wrapping<<<BLOCKS, THREADS>>>(c.get(), histogram.get());
+    c.down();
+    histogram.down();
+    // 1024 steps around a ring of ten: each old value 102 times, the first four of them once more.
+    for (unsigned i = 0; i < 10; i++) {
+        CHECK(histogram[i] == N / 10 + (i < N % 10), "inc %u: %u", i, histogram[i]);
+        const unsigned step = (10 - i) % 10; // 0, 9, 8, ...
+        CHECK(histogram[16 + i] == N / 10 + (step < N % 10), "dec %u: %u", i, histogram[16 + i]);
+    }
+    CHECK(c[0] == N % 10 && c[1] == (10 - N % 10) % 10, "%u %u", c[0], c[1]);
+    CHECK(c[3] == N / 64 && c[4] == N, "%u %u", c[3], c[4]);
+    return check_done();
+}
