@@ -24,13 +24,16 @@
 #define __HIPCC__ 1
 #endif
 
-// __HIP_DEVICE_COMPILE__ is predefined by clang in the device pass; elsewhere it must exist for #if.
-#if !defined(__HIP_DEVICE_COMPILE__)
-#define __HIP_DEVICE_COMPILE__ 0
+// clang predefines __HIP_DEVICE_COMPILE__ in the device pass and nowhere else; programs ask with #ifdef, so
+// it must stay undefined there. This one is always a number.
+#if defined(__HIP_DEVICE_COMPILE__)
+#define __HIP_DEVICE_PASS__ 1
+#else
+#define __HIP_DEVICE_PASS__ 0
 #endif
 
 // Feature macros of the device, 0 in the host pass as the HIP programming manual says.
-#if __HIP_DEVICE_COMPILE__
+#if __HIP_DEVICE_PASS__
 #define __HIP_ARCH_HAS_GLOBAL_INT32_ATOMICS__     1
 #define __HIP_ARCH_HAS_GLOBAL_FLOAT_ATOMIC_EXCH__ 1
 #define __HIP_ARCH_HAS_SHARED_INT32_ATOMICS__     1

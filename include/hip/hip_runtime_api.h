@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h> // programs have come to expect it of this header
 
 #include <hip/hip_common.h>
 #include <hip/amd_detail/host_defines.h>

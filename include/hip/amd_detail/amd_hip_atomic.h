@@ -42,7 +42,7 @@
     __HIP_ATOMIC_SUB(atomicSub##suffix, T, scope)
 
 // Wrapping increment and decrement: clang has dropped and renamed these builtins more than once.
-#if !__HIP_DEVICE_COMPILE__ || __has_builtin(__builtin_amdgcn_atomic_inc32)
+#if !__HIP_DEVICE_PASS__ || __has_builtin(__builtin_amdgcn_atomic_inc32)
 #define __HIP_ATOMIC_WRAP(suffix, name, builtin, renamed, scope, memory_scope)                               \
     static inline __device__ unsigned int name##suffix(unsigned int *address, unsigned int val)              \
     {                                                                                                        \

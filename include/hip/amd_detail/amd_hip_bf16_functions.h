@@ -328,7 +328,7 @@ __HIP_BF16_SHUFFLE(__shfl_xor, int)
 static inline __device__ __hip_bfloat162 unsafeAtomicAdd(__hip_bfloat162 *address, __hip_bfloat162 value)
 {
     const __hip_bfloat162_raw r = value;
-#if __HIP_DEVICE_COMPILE__ && __has_builtin(__builtin_amdgcn_flat_atomic_fadd_v2bf16)
+#if __HIP_DEVICE_PASS__ && __has_builtin(__builtin_amdgcn_flat_atomic_fadd_v2bf16)
     typedef short pair __attribute__((ext_vector_type(2)));
     const pair old = __builtin_amdgcn_flat_atomic_fadd_v2bf16(
         reinterpret_cast<pair *>(address), pair{static_cast<short>(r.x), static_cast<short>(r.y)});

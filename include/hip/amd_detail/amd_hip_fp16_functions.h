@@ -36,7 +36,7 @@ static __HIP_HD__ __half __habs(__half x)
 // term is far below half a unit of the result, so that the second rounding cannot go wrong.
 static __HIP_HD__ __half __hfma(__half x, __half y, __half z)
 {
-#if __HIP_DEVICE_COMPILE__
+#if __HIP_DEVICE_PASS__
     return __half(__builtin_elementwise_fma(__hip_f16(x), __hip_f16(y), __hip_f16(z)));
 #else
     return __half(
@@ -199,7 +199,7 @@ static __HIP_HD__ __half2 __habs2(__half2 x)
 }
 static __HIP_HD__ __half2 __hfma2(__half2 x, __half2 y, __half2 z)
 {
-#if __HIP_DEVICE_COMPILE__
+#if __HIP_DEVICE_PASS__
     return __half2(__builtin_elementwise_fma(x.__pair(), y.__pair(), z.__pair()));
 #else
     return __half2(__hfma(x.x, y.x, z.x), __hfma(x.y, y.y, z.y));
@@ -426,7 +426,7 @@ __HIP_HALF_SHUFFLE(__shfl_xor, int)
 // The packed addition of the hardware, relaxed at device scope. Its memory must be ordinary device memory.
 static inline __device__ __half2 unsafeAtomicAdd(__half2 *address, __half2 value)
 {
-#if __HIP_DEVICE_COMPILE__ && __has_builtin(__builtin_amdgcn_flat_atomic_fadd_v2f16)
+#if __HIP_DEVICE_PASS__ && __has_builtin(__builtin_amdgcn_flat_atomic_fadd_v2f16)
     return __half2(
         __builtin_amdgcn_flat_atomic_fadd_v2f16(reinterpret_cast<_Float16_2 *>(address), value.data));
 #else

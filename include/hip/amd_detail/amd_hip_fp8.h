@@ -13,11 +13,11 @@
 #if defined(__cplusplus)
 
 // Which forms the device has instructions for.
-#if __HIP_DEVICE_COMPILE__ && (defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__))
+#if __HIP_DEVICE_PASS__ && (defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__))
 #define HIP_FP8_CVT_FAST_PATH 1
 #define HIP_FP8_TYPE_OCP      0
 #define HIP_FP8_TYPE_FNUZ     1
-#elif __HIP_DEVICE_COMPILE__
+#elif __HIP_DEVICE_PASS__
 #define HIP_FP8_CVT_FAST_PATH 0
 #define HIP_FP8_TYPE_OCP      1
 #define HIP_FP8_TYPE_FNUZ     0

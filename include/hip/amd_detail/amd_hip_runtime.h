@@ -33,8 +33,7 @@ typedef int hipLaunchParm;
 // clang no longer predefines the wave size, because it is no longer fixed for every processor. It is 64 on
 // all CDNA devices, which these headers are for.
 #if defined(__AMDGCN_WAVEFRONT_SIZE)
-#elif defined(__HIP_DEVICE_COMPILE__) && __HIP_DEVICE_COMPILE__ &&                                           \
-    (defined(__GFX10__) || defined(__GFX11__) || defined(__GFX12__))
+#elif __HIP_DEVICE_PASS__ && (defined(__GFX10__) || defined(__GFX11__) || defined(__GFX12__))
 #define __AMDGCN_WAVEFRONT_SIZE 32
 #else
 #define __AMDGCN_WAVEFRONT_SIZE 64

@@ -11,7 +11,7 @@
 
 #if __HIP_CLANG_ONLY__ && !defined(OCML_BASIC_ROUNDED_OPERATIONS)
 
-#if __HIP_DEVICE_COMPILE__
+#if __HIP_DEVICE_PASS__
 #define __HIP_ROUNDED(mode, instruction)                                                                     \
     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), " mode "\n\t" instruction                                  \
     "\n\ts_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0"

@@ -11,7 +11,7 @@
 #include <hip/texture_types.h>
 #include <hip/surface_types.h>
 
-#if __HIP_DEVICE_COMPILE__
+#if __HIP_DEVICE_PASS__
 #define __HIP_NO_IMAGES                                                                                      \
     __attribute__((unavailable("CDNA devices (gfx942) have no image hardware: textures and surfaces cannot " \
                                "be read or written in device code; use ordinary memory")))
