@@ -110,14 +110,21 @@ struct cp_worker {
     struct workgroup *spare; /* memory of the last workgroup, for the next */
 };
 
+/* Oldest first. */
+struct workgroup_list {
+    struct workgroup *first, **end;
+};
+
 struct cp {
     pthread_mutex_t lock;
     struct cp_xcd *xcd; /* of the whole package */
     unsigned xcds;
     struct cp_queue *queues;
-    struct cp_dispatch *active;               /* with workgroups to hand out or running */
-    struct workgroup *waiting, **waiting_end; /* set aside because they wait for somebody; oldest first */
-    _Atomic unsigned waiting_count, active_count, blocked_count, full_count;
+    struct cp_dispatch *active;      /* with workgroups to hand out or running */
+    struct workgroup_list waiting;   /* set aside because they wait for somebody */
+    struct workgroup_list preempted; /* set aside because they ran long */
+    _Atomic unsigned aside_count;    /* on both lists */
+    _Atomic unsigned active_count, blocked_count, full_count;
     struct cp_task *tasks, **tasks_end; /* for workers: copies and fills */
     struct cp_task *calls, **calls_end; /* for the host thread */
     _Atomic bool look;                  /* some queue may have something new */

@@ -280,15 +280,30 @@ static bool timed_out(const struct ehp_machine *m, const struct cp_dispatch *d)
     return m->timeout_ns && machine_now_ns() - d->start_ns > m->timeout_ns;
 }
 
-static void set_aside(struct ehp_machine *m, struct workgroup *wg)
+static void list_add(struct workgroup_list *list, struct workgroup *wg)
+{
+    wg->next = NULL;
+    *list->end = wg;
+    list->end = &wg->next;
+}
+
+static struct workgroup *list_take(struct workgroup_list *list)
+{
+    struct workgroup *wg = list->first;
+    if (wg) {
+        list->first = wg->next;
+        if (!list->first)
+            list->end = &list->first;
+    }
+    return wg;
+}
+
+static void set_aside(struct ehp_machine *m, struct workgroup *wg, bool preempted)
 {
     struct cp *cp = &m->cp;
     pthread_mutex_lock(&cp->lock);
-    wg->next = NULL;
-    *cp->waiting_end = wg;
-    cp->waiting_end = &wg->next;
-    bool alone = cp->waiting_count++ == 0;
-    if (!alone)
+    list_add(preempted ? &cp->preempted : &cp->waiting, wg);
+    if (cp->aside_count++)
         wake_all(cp); /* others may have run out of work and can take some of these */
     pthread_mutex_unlock(&cp->lock);
 }
@@ -302,9 +317,9 @@ static void run_workgroup(struct cp_worker *me, struct workgroup *wg, struct wav
         result = workgroup_run(wg, guard, &d->aborted, m->stats.enabled);
     if (m->progress)
         progress_show(m, d);
-    if (result == WORKGROUP_WAITING && !d->aborted) {
+    if ((result == WORKGROUP_WAITING || result == WORKGROUP_PREEMPTED) && !d->aborted) {
         if (!timed_out(m, d)) {
-            set_aside(m, wg);
+            set_aside(m, wg, result == WORKGROUP_PREEMPTED);
             return;
         }
         guard->kind = EHP_FAULT_TIMEOUT;
@@ -407,15 +422,17 @@ static struct cp_dispatch *take_dispatch(struct cp *cp)
     return d;
 }
 
-static struct workgroup *take_waiting(struct cp *cp)
+/*
+ * Workgroups that ran long go on first, but for one turn in eight: few are in
+ * execution at once, and yet every other gets its turn.
+ */
+enum { PREEMPTED_TURNS = 8 };
+
+static struct workgroup *take_aside(struct cp *cp, struct workgroup_list *list)
 {
-    struct workgroup *wg = cp->waiting;
-    if (wg) {
-        cp->waiting = wg->next;
-        if (!cp->waiting)
-            cp->waiting_end = &cp->waiting;
-        cp->waiting_count--;
-    }
+    struct workgroup *wg = list_take(list);
+    if (wg)
+        cp->aside_count--;
     return wg;
 }
 
@@ -431,22 +448,26 @@ static struct work choose(struct cp_worker *me)
             cp->tasks_end = &cp->tasks;
         return work;
     }
-    bool resume_first = me->turn++ & 1;
-    if (resume_first)
-        work.wg = take_waiting(cp);
+    me->turn++;
+    if (me->turn % PREEMPTED_TURNS)
+        work.wg = take_aside(cp, &cp->preempted);
+    if (!work.wg && me->turn & 1)
+        work.wg = take_aside(cp, &cp->waiting);
     if (!work.wg)
         work.wg = take_deferred(m);
     if (!work.wg)
         work.dispatch = take_dispatch(cp);
     if (!work.wg && !work.dispatch)
-        work.wg = take_waiting(cp);
+        work.wg = take_aside(cp, &cp->waiting);
+    if (!work.wg && !work.dispatch)
+        work.wg = take_aside(cp, &cp->preempted);
     return work;
 }
 
 /* Something else than this dispatch wants a turn. */
 static bool others_wait(const struct cp *cp)
 {
-    return cp->look || cp->waiting_count || cp->active_count > 1 || cp->tasks;
+    return cp->look || cp->aside_count || cp->active_count > 1 || cp->tasks;
 }
 
 static void idle(struct cp_worker *me, uint32_t bell)
@@ -489,7 +510,7 @@ static void *worker_main(void *argument)
         if (work.task) {
             run_task(m, work.task, &guard);
         } else if (work.wg) {
-            bool only_waiting = !cp->active_count || cp->waiting_count;
+            bool only_waiting = cp->aside_count != 0 && !cp->preempted.first;
             run_workgroup(me, work.wg, &guard);
             if (only_waiting)
                 sched_yield(); /* they wait for each other, or for the host, which needs the core */
@@ -535,7 +556,8 @@ int cp_start(struct ehp_machine *m, unsigned threads)
     struct cp *cp = &m->cp;
     pthread_mutex_init(&cp->lock, NULL);
     pthread_cond_init(&cp->call_ready, NULL);
-    cp->waiting_end = &cp->waiting;
+    cp->waiting.end = &cp->waiting.first;
+    cp->preempted.end = &cp->preempted.first;
     cp->tasks_end = &cp->tasks;
     cp->calls_end = &cp->calls;
     int status = ace_init(m);
@@ -570,10 +592,8 @@ void cp_stop(struct ehp_machine *m)
         pthread_join(cp->worker[i].thread, NULL);
     if (cp->caller_started)
         pthread_join(cp->caller, NULL);
-    for (struct workgroup *wg = cp->waiting, *next; wg; wg = next) {
-        next = wg->next;
+    for (struct workgroup *wg; (wg = list_take(&cp->waiting)) || (wg = list_take(&cp->preempted));)
         workgroup_free(wg);
-    }
     for (struct cp_dispatch *d = cp->active, *next; d; d = next) {
         next = d->next;
         cp_dispatch_free(d);

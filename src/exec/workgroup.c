@@ -8,9 +8,13 @@
 
 #include "exec/fault.h"
 
-/* Taken branches before a wave gives way to the next of its workgroup; doubled with every run, up to 64
- * times. */
-enum { WAVE_BUDGET = 512 };
+/*
+ * Taken branches before a wave gives way to the next of its workgroup; doubled
+ * with every run of the workgroup, up to eight times.  A wave that spins gets
+ * less.  Both divide by every small number, so that a wave in a loop of a few
+ * branches gives way at the same place each time.
+ */
+enum { WAVE_BUDGET = 840, SPIN_BUDGET = 120, GROWTH_MAX = 3 };
 
 /*
  * Rows from one wave to the next.  The five extra rows keep equal registers of
@@ -119,6 +123,8 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     w->state = WAVE_RUNNING;
     w->slept = false;
     w->gws_waits = false;
+    w->spinning = false;
+    w->spin_hash = 0;
     w->lds = wg->lds;
     w->lds_bytes = launch->lds_bytes;
     w->scratch = wg->scratch[i];
@@ -183,6 +189,28 @@ static void run_wave_counting(struct wave *w)
     } while (in);
 }
 
+/* The registers and where the wave is, in one number. */
+static uint64_t state_hash(const struct wave *w)
+{
+    uint64_t h = (uint64_t)(uintptr_t)w->next ^ (uint64_t)w->scc << 1;
+    for (int i = 0; i < 64; i++)
+        h = (h ^ w->s64[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    for (unsigned r = 0; r < w->vgprs + w->agprs; r++) {
+        const uint64_t *row = (const uint64_t *)w->v[r < w->vgprs ? r : WAVE_ACC + r - w->vgprs];
+        for (int i = 0; i < WAVE_LANES / 2; i++)
+            h = ((h << 7 | h >> 57) ^ row[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    return h;
+}
+
+/* A wave that has spent its budget: does it only wait for a value in memory to change? */
+static void notice_spinning(struct wave *w)
+{
+    uint64_t hash = state_hash(w);
+    w->spinning = hash == w->spin_hash;
+    w->spin_hash = hash;
+}
+
 /* All live waves wait at the barrier: lets them go. */
 static void release_barrier(struct workgroup *wg)
 {
@@ -194,7 +222,7 @@ static void release_barrier(struct workgroup *wg)
 enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *guard, const _Atomic bool *stop,
                                     bool count)
 {
-    unsigned growth = wg->runs < 6 ? wg->runs : 6, slices = 1u << growth;
+    unsigned growth = wg->runs < GROWTH_MAX ? wg->runs : GROWTH_MAX, slices = 4u << growth;
     wg->runs++;
     guard->armed = true;
     guard->in = NULL;
@@ -216,7 +244,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
                 continue;
             }
             w->state = WAVE_RUNNING;
-            w->budget = WAVE_BUDGET << growth;
+            w->budget = w->spinning ? SPIN_BUDGET : WAVE_BUDGET << growth;
             w->slept = false;
             w->guard = guard;
             w->stats = count ? &wg->stats : NULL;
@@ -232,7 +260,8 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
                 waiting++;
                 progress = true;
             } else if (!w->slept) {
-                progress = true;
+                notice_spinning(w);
+                progress = progress || !w->spinning;
             }
         }
         if (wg->live == 0) {
@@ -241,9 +270,9 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
         }
         if (waiting == wg->live)
             release_barrier(wg);
-        else if (round >= slices || !progress || atomic_load_explicit(stop, memory_order_relaxed)) {
+        else if (!progress || round >= slices || atomic_load_explicit(stop, memory_order_relaxed)) {
             guard->armed = false;
-            return WORKGROUP_WAITING;
+            return progress ? WORKGROUP_PREEMPTED : WORKGROUP_WAITING;
         }
     }
 }

@@ -32,7 +32,12 @@ struct exec_launch {
     wave_row *v0;     /* for each wave of a full workgroup: its packed work-item ids */
 };
 
-enum workgroup_result { WORKGROUP_DONE, WORKGROUP_WAITING, WORKGROUP_FAULT };
+enum workgroup_result {
+    WORKGROUP_DONE,
+    WORKGROUP_WAITING,   /* every wave sleeps or spins: for somebody outside */
+    WORKGROUP_PREEMPTED, /* it has had its share of time */
+    WORKGROUP_FAULT
+};
 
 struct workgroup {
     struct workgroup *next; /* for whoever keeps it */
@@ -61,9 +66,8 @@ struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch
 void workgroup_free(struct workgroup *wg);
 
 /*
- * Runs for a while: short at first, so that workgroups that spin until others
- * have started do not hold those up, then longer and longer.  `stop` ends it
- * early (the dispatch was aborted).
+ * Runs until the workgroup is done, waits, or has had its share, which grows
+ * with every run.  `stop` ends it early (the dispatch was aborted).
  */
 enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *guard, const _Atomic bool *stop,
                                     bool count);
