@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A device assertion that fails says where in glibc's words on stderr, and the launch ends in an error; one that holds
-// says nothing. A child process fails, because its device is of no use afterwards.
+// A device assertion that fails says where in glibc's words on stderr, and the launch ends in an error; one
+// that holds says nothing. A child process fails, because its device is of no use afterwards.
 #include "check_hip.h"
 #include <cassert>
 #include <string>
@@ -40,7 +40,8 @@ int main(int argc, char **argv)
         said.append(part, static_cast<size_t>(n));
     int status = 0;
     waitpid(child, &status, 0);
-    CHECK(said.find("Device-side assertion `static_cast<int>(threadIdx.x) < limit && \"too many\"' failed") != std::string::npos,
+    CHECK(said.find("Device-side assertion `static_cast<int>(threadIdx.x) < limit && \"too many\"' failed") !=
+              std::string::npos,
           "stderr: %s", said.c_str());
     CHECK(said.find("assertion.hip:") != std::string::npos, "stderr: %s", said.c_str());
     // The call returns an error, or the process is killed as the chip's own driver would.

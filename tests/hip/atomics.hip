@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Atomic functions of every width and scope: totals that only come out if no update is lost, and returned values
-// that together are each old value once.
+// Atomic functions of every width and scope: totals that only come out if no update is lost, and returned
+// values that together are each old value once.
 #include "check_hip.h"
 #include <algorithm>
 #include <hip/hip_fp16.h>
@@ -57,7 +57,8 @@ template <typename T, typename K> static void run_integers(const char *name, K k
     CHECK(r.cas == sum && r.exchanged < N, "%s", name);
     std::sort(old.host.begin(), old.host.end());
     for (size_t i = 0; i < N; i++)
-        CHECK(old[i] == static_cast<T>(3 * i), "%s: the %zuth old value is %lld", name, i, static_cast<long long>(old[i]));
+        CHECK(old[i] == static_cast<T>(3 * i), "%s: the %zuth old value is %lld", name, i,
+              static_cast<long long>(old[i]));
 }
 
 template <typename T> __global__ void floats(T *c, T *sum_of_block)
@@ -88,13 +89,15 @@ template <typename T> static void run_floats(const char *name)
     floats<T><<<BLOCKS, THREADS>>>(c.get(), block.get());
     c.down();
     block.down();
-    const T want[8] = {N / 2, -N / 4, N - 1 - 500, static_cast<T>(500 - (N - 1)), 2 * N, 4 * N, N - 1, static_cast<T>(1 - N)};
+    const T want[8] = {N / 2, -N / 4, N - 1 - 500, static_cast<T>(500 - (N - 1)),
+                       2 * N, 4 * N,  N - 1,       static_cast<T>(1 - N)};
     for (size_t i = 0; i < 8; i++)
         CHECK(c[i] == want[i], "%s %zu is %g", name, i, static_cast<double>(c[i]));
     for (size_t b = 0; b < BLOCKS; b++)
-        CHECK(block[3 * b] == THREADS && block[3 * b + 1] == THREADS * (THREADS - 1) / 2 && block[3 * b + 2] == THREADS - 1,
-              "%s block %zu: %g %g %g", name, b, static_cast<double>(block[3 * b]), static_cast<double>(block[3 * b + 1]),
-              static_cast<double>(block[3 * b + 2]));
+        CHECK(block[3 * b] == THREADS && block[3 * b + 1] == THREADS * (THREADS - 1) / 2 &&
+                  block[3 * b + 2] == THREADS - 1,
+              "%s block %zu: %g %g %g", name, b, static_cast<double>(block[3 * b]),
+              static_cast<double>(block[3 * b + 1]), static_cast<double>(block[3 * b + 2]));
 }
 
 __global__ void wrapping(unsigned *c, unsigned *histogram)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// __half, __hip_bfloat16 and hip_bfloat16 on the device. The oracle knows only the formats: it rounds an exact
-// result in long double to the nearest of the format's values, ties to even.
+// __half, __hip_bfloat16 and hip_bfloat16 on the device. The oracle knows only the formats: it rounds an
+// exact result in long double to the nearest of the format's values, ties to even.
 #include "check_hip.h"
 #include <hip/hip_bf16.h>
 #include <hip/hip_bfloat16.h>
 #include <hip/hip_fp16.h>
 
-// The value of x in a format of `digits` significant bits and smallest exponent `least`; `largest` is its end.
+// The value of x in a format of `digits` significant bits and smallest exponent `least`; `largest` is its
+// end.
 static long double quantise(long double x, int digits, int least, long double largest)
 {
     if (x == 0 || std::isnan(x) || std::isinf(x))
@@ -118,10 +119,12 @@ template <typename T> static void run(const char *name, float (*to)(long double)
             0,
         };
         for (unsigned k = 0; k < OPERATIONS - 1; k++)
-            CHECK(same(o[i * OPERATIONS + k], want[k]), "%s operation %u of %g %g %g gave %a, not %a", name, k,
-                  static_cast<double>(a), static_cast<double>(b), static_cast<double>(c), o[i * OPERATIONS + k], want[k]);
+            CHECK(same(o[i * OPERATIONS + k], want[k]), "%s operation %u of %g %g %g gave %a, not %a", name,
+                  k, static_cast<double>(a), static_cast<double>(b), static_cast<double>(c),
+                  o[i * OPERATIONS + k], want[k]);
         const float e = static_cast<float>(std::exp(static_cast<long double>(to(x[i] / 64))));
-        CHECK(std::fabs(o[i * OPERATIONS + 23] - e) <= e * ulp, "%s exp(%g) gave %g", name, x[i] / 64, o[i * OPERATIONS + 23]);
+        CHECK(std::fabs(o[i * OPERATIONS + 23] - e) <= e * ulp, "%s exp(%g) gave %g", name, x[i] / 64,
+              o[i * OPERATIONS + 23]);
     }
 }
 
@@ -171,7 +174,8 @@ static float value_of(unsigned code, bool bfloat)
     }
     const int exponent = static_cast<int>(code >> 10 & 31), m = static_cast<int>(code & 1023);
     const float magnitude = exponent == 31 ? (m ? NAN : INFINITY)
-                                           : std::ldexp(static_cast<float>(exponent ? m + 1024 : m), (exponent ? exponent : 1) - 25);
+                                           : std::ldexp(static_cast<float>(exponent ? m + 1024 : m),
+                                                        (exponent ? exponent : 1) - 25);
     return code & 0x8000 ? -magnitude : magnitude;
 }
 static unsigned directed_code(double x, bool bfloat, int direction)
@@ -193,7 +197,8 @@ static void run_conversions()
     random_bits random;
     for (conversions &c : all.host) {
         c = conversions();
-        c.f = std::ldexp(static_cast<float>(static_cast<int>(random.next())), static_cast<int>(random.next() % 44) - 58);
+        c.f = std::ldexp(static_cast<float>(static_cast<int>(random.next())),
+                         static_cast<int>(random.next() % 44) - 58);
         // on a tie of half, but for a little that float would lose
         c.d = 1 + 0x1p-11 + (random.next() & 1 ? 0x1p-40 : -0x1p-40);
     }
@@ -207,10 +212,10 @@ static void run_conversions()
         CHECK(value_of(c.bfloat[0], true) == to_bfloat(c.f), "bfloat(%a) is %x", c.f, c.bfloat[0]);
         const int directions[3] = {-1, 1, 0};
         for (int k = 0; k < 3; k++) {
-            CHECK(c.half[k + 1] == directed_code(c.f, false, directions[k]), "half(%a, %d) is %x", c.f, directions[k],
-                  c.half[k + 1]);
-            CHECK(c.bfloat[k + 1] == directed_code(c.f, true, directions[k]), "bfloat(%a, %d) is %x", c.f, directions[k],
-                  c.bfloat[k + 1]);
+            CHECK(c.half[k + 1] == directed_code(c.f, false, directions[k]), "half(%a, %d) is %x", c.f,
+                  directions[k], c.half[k + 1]);
+            CHECK(c.bfloat[k + 1] == directed_code(c.f, true, directions[k]), "bfloat(%a, %d) is %x", c.f,
+                  directions[k], c.bfloat[k + 1]);
         }
         CHECK(value_of(c.from_double[0], false) == to_half(c.d), "half(%a) is %x", c.d, c.from_double[0]);
         CHECK(value_of(c.from_double[1], true) == to_bfloat(c.d), "bfloat(%a) is %x", c.d, c.from_double[1]);
@@ -222,12 +227,15 @@ static void run_conversions()
         const float h = to_half(c.f);
         CHECK(c.back == h, "%a came back as %a", h, c.back);
         if (std::fabs(h) < 60000)
-            CHECK(c.whole[0] == static_cast<int>(std::nearbyint(h)) && c.whole[1] == static_cast<int>(std::floor(h)) &&
+            CHECK(c.whole[0] == static_cast<int>(std::nearbyint(h)) &&
+                      c.whole[1] == static_cast<int>(std::floor(h)) &&
                       c.whole[2] == static_cast<int>(std::ceil(h)) && c.whole[3] == static_cast<int>(h),
                   "%a became %d %d %d %d", h, c.whole[0], c.whole[1], c.whole[2], c.whole[3]);
-        CHECK(static_cast<float>(c.old) == 2 * to_bfloat(c.f), "twice %a is %a", c.f, static_cast<float>(c.old));
+        CHECK(static_cast<float>(c.old) == 2 * to_bfloat(c.f), "twice %a is %a", c.f,
+              static_cast<float>(c.old));
         if (std::fabs(h) < 60000)
-            CHECK(std::fabs(c.mixed - (h * 0.5f + 1.5f)) <= 1e-6f * std::fmax(1.0f, std::fabs(h)), "%a gave %a", h, c.mixed);
+            CHECK(std::fabs(c.mixed - (h * 0.5f + 1.5f)) <= 1e-6f * std::fmax(1.0f, std::fabs(h)),
+                  "%a gave %a", h, c.mixed);
     }
 }
 
@@ -252,7 +260,9 @@ int main()
     add_pairs<<<2, 64>>>(h.get(), b.get());
     h.down();
     b.down();
-    CHECK(__low2float(h[0]) == 128 && __high2float(h[0]) == 256, "%g %g", __low2float(h[0]), __high2float(h[0]));
-    CHECK(__low2float(b[0]) == 128 && __high2float(b[0]) == 256, "%g %g", __low2float(b[0]), __high2float(b[0]));
+    CHECK(__low2float(h[0]) == 128 && __high2float(h[0]) == 256, "%g %g", __low2float(h[0]),
+          __high2float(h[0]));
+    CHECK(__low2float(b[0]) == 128 && __high2float(b[0]) == 256, "%g %g", __low2float(b[0]),
+          __high2float(b[0]));
     return check_done();
 }

@@ -14,7 +14,8 @@ static double decode(unsigned code, int kind)
         return NAN;
     if (kind == __HIP_E5M2 && e == 31)
         return code & 0x80 ? -INFINITY : INFINITY;
-    const double v = std::ldexp(static_cast<double>(e ? m + (1u << mantissa) : m), static_cast<int>(e ? e : 1) - bias - mantissa);
+    const double v = std::ldexp(static_cast<double>(e ? m + (1u << mantissa) : m),
+                                static_cast<int>(e ? e : 1) - bias - mantissa);
     return code & 0x80 ? -v : v;
 }
 static double largest(int kind)
@@ -80,19 +81,22 @@ __global__ void convert(item *items)
 static void check(const char *where, const item &t, unsigned code)
 {
     for (int kind = 0; kind < KINDS; kind++) {
-        CHECK(t.encoded[kind] == encode(t.f, kind), "%s: kind %d of %a gave %x, not %x", where, kind, t.f, t.encoded[kind],
-              encode(t.f, kind));
-        CHECK(t.from_double[kind] == encode(t.d, kind), "%s: kind %d of %a gave %x", where, kind, t.d, t.from_double[kind]);
+        CHECK(t.encoded[kind] == encode(t.f, kind), "%s: kind %d of %a gave %x, not %x", where, kind, t.f,
+              t.encoded[kind], encode(t.f, kind));
+        CHECK(t.from_double[kind] == encode(t.d, kind), "%s: kind %d of %a gave %x", where, kind, t.d,
+              t.from_double[kind]);
         const double v = decode(code, kind);
-        CHECK(t.decoded[kind] == v || (std::isnan(v) && std::isnan(t.decoded[kind])), "%s: kind %d of code %x gave %g", where, kind,
-              code, t.decoded[kind]);
+        CHECK(t.decoded[kind] == v || (std::isnan(v) && std::isnan(t.decoded[kind])),
+              "%s: kind %d of code %x gave %g", where, kind, code, t.decoded[kind]);
     }
     CHECK(t.typed == t.encoded[__HIP_E4M3_FNUZ], "%s: %x", where, t.typed);
     const float x = static_cast<float>(decode(encode(t.f, __HIP_E5M2_FNUZ), __HIP_E5M2_FNUZ));
     CHECK(t.four.x == x && t.four.y == -x && t.four.z == 1 && t.four.w == 0, "%s: %g", where, t.f);
-    const float low = static_cast<float>(t.pair.data[0]), want = static_cast<float>(decode(code, __HIP_E4M3_FNUZ));
-    CHECK((low == want || (std::isnan(low) && std::isnan(want))) && static_cast<float>(t.pair.data[1]) == 0.5f, "%s: pair %x",
-          where, code);
+    const float low = static_cast<float>(t.pair.data[0]),
+                want = static_cast<float>(decode(code, __HIP_E4M3_FNUZ));
+    CHECK((low == want || (std::isnan(low) && std::isnan(want))) &&
+              static_cast<float>(t.pair.data[1]) == 0.5f,
+          "%s: pair %x", where, code);
 }
 
 int main()
@@ -105,7 +109,8 @@ int main()
         // Half of them on and around ties, half anywhere.
         const double base = decode(static_cast<unsigned>(random.next() & 0x7e), __HIP_E5M2_FNUZ);
         items[i].f = i & 1 ? static_cast<float>(base * 1.125)
-                           : std::ldexp(static_cast<float>(static_cast<int>(random.next())), static_cast<int>(random.next() % 40) - 56);
+                           : std::ldexp(static_cast<float>(static_cast<int>(random.next())),
+                                        static_cast<int>(random.next() % 40) - 56);
         items[i].d = items[i].f * (1 + (random.next() & 1 ? 0x1p-45 : -0x1p-45));
     }
     std::vector<item> host = items.host;

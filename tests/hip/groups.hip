@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cooperative groups: ranks and sizes, reductions through each kind of group, and a grid that waits for itself.
+// Cooperative groups: ranks and sizes, reductions through each kind of group, and a grid that waits for
+// itself.
 #include "check_hip.h"
 #include <hip/hip_cooperative_groups.h>
 
@@ -104,18 +105,20 @@ int main()
     for (unsigned i = 0; i < size * blocks; i++) {
         const unsigned t = i % size, wave = t / 64 * 64;
         const place &p = o[i];
-        CHECK(p.block_rank == t && p.block_size == size, "thread %u: %u of %u", i, p.block_rank, p.block_size);
+        CHECK(p.block_rank == t && p.block_size == size, "thread %u: %u of %u", i, p.block_rank,
+              p.block_size);
         if (t == 0)
             CHECK(p.block_sum == 127 * 64, "%d", p.block_sum);
         if (t % 16 == 0)
             CHECK(p.run_time_sum == static_cast<int>(16 * t + 120), "thread %u: %d", i, p.run_time_sum);
-        CHECK(p.tile_rank == t % 32 && p.tile_meta == t / 32 && p.tiles == 4, "thread %u: %u %u %u", i, p.tile_rank, p.tile_meta,
-              p.tiles);
+        CHECK(p.tile_rank == t % 32 && p.tile_meta == t / 32 && p.tiles == 4, "thread %u: %u %u %u", i,
+              p.tile_rank, p.tile_meta, p.tiles);
         CHECK(p.tile_sum == static_cast<int>(t / 32 * 32 * 32 + 496), "thread %u: %d", i, p.tile_sum);
-        CHECK(p.tile_all == (t < 96) && p.tile_any == (t / 32 == 2), "thread %u: %d %d", i, p.tile_all, p.tile_any);
+        CHECK(p.tile_all == (t < 96) && p.tile_any == (t / 32 == 2), "thread %u: %d %d", i, p.tile_all,
+              p.tile_any);
         CHECK(p.tile_ballot == 1ull << (t / 32), "thread %u: %llx", i, p.tile_ballot);
-        CHECK(p.tile_match == (t % 2 ? 0xaull : 0x5ull) && p.shuffled == static_cast<int>(t ^ 3), "thread %u: %llx %d", i,
-              p.tile_match, p.shuffled);
+        CHECK(p.tile_match == (t % 2 ? 0xaull : 0x5ull) && p.shuffled == static_cast<int>(t ^ 3),
+              "thread %u: %llx %d", i, p.tile_match, p.shuffled);
         CHECK(p.object == (t / 4 * 4 + 2) * 1.5, "thread %u: %g", i, p.object);
         if (t % 3 != 1)
             continue;
@@ -130,10 +133,10 @@ int main()
                 odd += k % 2 == t % 2;
                 odd_rank += k % 2 == t % 2 && k < t;
             }
-        CHECK(p.rest_rank == rank && p.rest_size == count && p.coalesced_sum == static_cast<int>(sum), "thread %u: %u %u %d", i,
-              p.rest_rank, p.rest_size, p.coalesced_sum);
-        CHECK(p.coalesced_ballot == ballot && p.yes_size == odd && p.yes_rank == odd_rank, "thread %u: %llx %u %u", i,
-              p.coalesced_ballot, p.yes_size, p.yes_rank);
+        CHECK(p.rest_rank == rank && p.rest_size == count && p.coalesced_sum == static_cast<int>(sum),
+              "thread %u: %u %u %d", i, p.rest_rank, p.rest_size, p.coalesced_sum);
+        CHECK(p.coalesced_ballot == ballot && p.yes_size == odd && p.yes_rank == odd_rank,
+              "thread %u: %llx %u %u", i, p.coalesced_ballot, p.yes_size, p.yes_rank);
     }
 
     unsigned rounds = 5;

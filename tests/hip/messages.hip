@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// printf and the device heap: what the device printed is read back from a file that stands in for stdout, as lines in
-// any order; blocks from malloc and new are whole, aligned, apart, and can be given back.
+// printf and the device heap: what the device printed is read back from a file that stands in for stdout, as
+// lines in any order; blocks from malloc and new are whole, aligned, apart, and can be given back.
 #include "check_hip.h"
 #include <algorithm>
 #include <string>
@@ -78,8 +78,9 @@ int main()
     std::vector<std::string> want;
     for (int t = 0; t < 4; t++) {
         char line[200];
-        std::snprintf(line, sizeof(line), "lane %d: %5.2f|%-6s|%x|%c|%llu|%%|%s\n", t, t * 1.5, "left", 255u + static_cast<unsigned>(t),
-                      'a' + t, 0x100000000ull + static_cast<unsigned>(t), "from memory");
+        std::snprintf(line, sizeof(line), "lane %d: %5.2f|%-6s|%x|%c|%llu|%%|%s\n", t, t * 1.5, "left",
+                      255u + static_cast<unsigned>(t), 'a' + t, 0x100000000ull + static_cast<unsigned>(t),
+                      "from memory");
         want.push_back(line);
     }
     want.push_back("no arguments\n");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Vector types in kernels: as arguments, in shared memory, through every operator; built-in variables and dim3.
+// Vector types in kernels: as arguments, in shared memory, through every operator; built-in variables and
+// dim3.
 #include "check_hip.h"
 #include <hip/hip_complex.h>
 
@@ -63,12 +64,12 @@ template <typename T, unsigned n> static void run_one()
     const results<V, T> &r = out[0];
     for (int i = 0; i < static_cast<int>(n); i++) {
         const T a = xs[i], b = ys[i];
-        CHECK(at(r.add, i) == static_cast<T>(a + b) && at(r.sub, i) == static_cast<T>(a - b), "element %d of %u x %zu", i, n,
-              sizeof(T));
-        CHECK(at(r.mul, i) == static_cast<T>(a * b) && at(r.div, i) == static_cast<T>(b / a), "element %d of %u x %zu", i, n,
-              sizeof(T));
-        CHECK(at(r.scaled, i) == static_cast<T>(s * a + s) && at(r.negated, i) == static_cast<T>(-a), "element %d of %u x %zu", i, n,
-              sizeof(T));
+        CHECK(at(r.add, i) == static_cast<T>(a + b) && at(r.sub, i) == static_cast<T>(a - b),
+              "element %d of %u x %zu", i, n, sizeof(T));
+        CHECK(at(r.mul, i) == static_cast<T>(a * b) && at(r.div, i) == static_cast<T>(b / a),
+              "element %d of %u x %zu", i, n, sizeof(T));
+        CHECK(at(r.scaled, i) == static_cast<T>(s * a + s) && at(r.negated, i) == static_cast<T>(-a),
+              "element %d of %u x %zu", i, n, sizeof(T));
         CHECK(at(r.stepped, i) == static_cast<T>(a * s), "element %d of %u x %zu", i, n, sizeof(T));
     }
     CHECK(r.equal && r.unequal, "%u x %zu", n, sizeof(T));
@@ -89,8 +90,9 @@ __global__ void coordinates(uint4 *out)
     const unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     const unsigned size = hipBlockDim_x * hipBlockDim_y * hipBlockDim_z;
     const unsigned thread = (hipThreadIdx_z * blockDim.y + hipThreadIdx_y) * blockDim.x + hipThreadIdx_x;
-    out[block * size + thread] = make_uint4(t.x | t.y << 8 | t.z << 16, b.x | b.y << 8 | b.z << 16, gridDim.x | gridDim.y << 8 | gridDim.z << 16,
-                                            static_cast<unsigned>(warpSize));
+    out[block * size + thread] =
+        make_uint4(t.x | t.y << 8 | t.z << 16, b.x | b.y << 8 | b.z << 16,
+                   gridDim.x | gridDim.y << 8 | gridDim.z << 16, static_cast<unsigned>(warpSize));
 }
 
 __constant__ int4 table[3];
@@ -128,9 +130,10 @@ int main()
     where.down();
     for (unsigned i = 0; i < size * blocks; i++) {
         const unsigned t = i % size, b = i / size;
-        const unsigned tid = t % 4 | t / 4 % 2 << 8 | t / 8 << 16, bid = b % 3 | b / 3 % 4 << 8 | b / 12 << 16;
-        CHECK(where[i] == make_uint4(tid, bid, 3 | 4 << 8 | 2 << 16, 64), "thread %u: %x %x %x %u", i, where[i].x, where[i].y,
-              where[i].z, where[i].w);
+        const unsigned tid = t % 4 | t / 4 % 2 << 8 | t / 8 << 16,
+                       bid = b % 3 | b / 3 % 4 << 8 | b / 12 << 16;
+        CHECK(where[i] == make_uint4(tid, bid, 3 | 4 << 8 | 2 << 16, 64), "thread %u: %x %x %x %u", i,
+              where[i].x, where[i].y, where[i].z, where[i].w);
     }
 
     const int4 values[3] = {make_int4(1, 2, 3, 4), make_int4(5, 6, 7, 8), make_int4(9, 10, 11, 12)};

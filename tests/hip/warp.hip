@@ -30,8 +30,8 @@ template <typename T> static void run(const char *name)
                                  base + 1 % width,
                                  place + 1 >= width ? lane : lane + 1};
             for (int k = 0; k < 6; k++)
-                CHECK(o[static_cast<size_t>(k * LANES + lane)] == static_cast<T>(from[k] * 3 + 1), "%s %d of lane %d, width %d", name,
-                      k, lane, width);
+                CHECK(o[static_cast<size_t>(k * LANES + lane)] == static_cast<T>(from[k] * 3 + 1),
+                      "%s %d of lane %d, width %d", name, k, lane, width);
         }
     }
 }
@@ -76,7 +76,7 @@ __global__ void moves(int *o, float *f)
     const int lane = static_cast<int>(threadIdx.x);
     o[lane] = __hip_ds_bpermute(((lane + 1) & 63) << 2, lane);
     o[64 + lane] = __hip_ds_permute(((lane + 1) & 63) << 2, lane);
-    o[128 + lane] = __hip_ds_swizzle(lane, 0x041f); // and 31, xor 1
+    o[128 + lane] = __hip_ds_swizzle(lane, 0x041f);             // and 31, xor 1
     o[192 + lane] = __hip_move_dpp(lane, 0xb1, 0xf, 0xf, true); // quad_perm 1 0 3 2
     f[lane] = __hip_ds_bpermutef((lane ^ 32) << 2, static_cast<float>(lane));
 }
@@ -106,9 +106,10 @@ int main()
             match |= 1ull << j;
         CHECK(r.lane == i && r.ballot == thirds, "lane %d: %d %llx", i, r.lane, r.ballot);
         CHECK(r.any && !r.none && r.all && !r.not_all, "lane %d", i);
-        CHECK(r.odd_ballot == (i & 1 ? odd & 0xffffffff : 0) && r.active == (i & 1 ? odd : 0), "lane %d: %llx %llx", i, r.odd_ballot,
-              r.active);
-        CHECK(r.match == match && r.match_all == ~0ull && r.all_pred == 1 && r.all_different == 0, "lane %d: %llx", i, r.match);
+        CHECK(r.odd_ballot == (i & 1 ? odd & 0xffffffff : 0) && r.active == (i & 1 ? odd : 0),
+              "lane %d: %llx %llx", i, r.odd_ballot, r.active);
+        CHECK(r.match == match && r.match_all == ~0ull && r.all_pred == 1 && r.all_different == 0,
+              "lane %d: %llx", i, r.match);
         CHECK(r.masked == (odd & 0xff), "lane %d: %llx", i, r.masked);
         CHECK(r.add == 63 * 32 && r.max == 63, "lane %d: %u %u", i, r.add, r.max);
         CHECK(r.count == 16 && r.both && r.either, "lane %d: %d", i, r.count);
@@ -122,8 +123,8 @@ int main()
     for (int i = 0; i < LANES; i++) {
         const size_t k = static_cast<size_t>(i);
         CHECK(m[k] == ((i + 1) & 63) && m[64 + k] == ((i + 63) & 63), "lane %d: %d %d", i, m[k], m[64 + k]);
-        CHECK(m[128 + k] == (i ^ 1) && m[192 + k] == (i ^ 1) && f[k] == static_cast<float>(i ^ 32), "lane %d: %d %d %g", i,
-              m[128 + k], m[192 + k], f[k]);
+        CHECK(m[128 + k] == (i ^ 1) && m[192 + k] == (i ^ 1) && f[k] == static_cast<float>(i ^ 32),
+              "lane %d: %d %d %g", i, m[128 + k], m[192 + k], f[k]);
     }
     return check_done();
 }
