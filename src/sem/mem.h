@@ -357,6 +357,25 @@ static inline void mem_row_merge(uint32_t *dst, const uint32_t *src, uint64_t ma
 
 enum mem_shape { MEM_ANY, MEM_DENSE, MEM_UNIFORM };
 
+/* Not 0 when some lane of the row is other than base + lane * step. */
+__attribute__((always_inline)) static inline uint32_t mem_differs(const uint32_t *row, uint32_t base,
+                                                                  uint32_t step)
+{
+    uint32_t differs = 0;
+#ifdef __AVX512F__
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i steps = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)step));
+    for (uint32_t l = 0; l < WAVE_LANES; l += 16) {
+        const __m512i want = _mm512_add_epi32(_mm512_set1_epi32((int)(base + l * step)), steps);
+        differs |= _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(row + l), want);
+    }
+#else
+    for (uint32_t l = 0; l < WAVE_LANES; l++)
+        differs |= row[l] ^ (base + l * step);
+#endif
+    return differs;
+}
+
 /*
  * How the active lanes' addresses lie, seen from the first of them.  DENSE: lane
  * l's is `step` bytes after lane l - 1's, and the low 32 bits do not wrap.
@@ -368,11 +387,9 @@ mem_shape_of(const uint32_t *lo, const uint32_t *hi, uint32_t step, uint64_t exe
     uint32_t base = lo[first], high = hi ? hi[first] : 0;
     uint32_t not_dense = 0, not_uniform = 0;
     if (MEM_LIKELY(exec == UINT64_MAX)) {
-        for (uint32_t l = 0; l < WAVE_LANES; l++) {
-            uint32_t differs = hi ? hi[l] ^ high : 0;
-            not_dense |= (lo[l] - (base + l * step)) | differs;
-            not_uniform |= (lo[l] ^ base) | differs;
-        }
+        not_dense = mem_differs(lo, base, step) | (hi ? mem_differs(hi, high, 0) : 0);
+        if (not_dense)
+            not_uniform = mem_differs(lo, base, 0) | (hi ? mem_differs(hi, high, 0) : 0);
     } else {
         uint32_t origin = base - first * step;
         wave_row select;

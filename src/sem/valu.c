@@ -46,5 +46,8 @@ exec_fn *SEM(sem_valu)(const struct isa_inst *inst, struct xinst *x)
     }
     if (inst->clamp && is_integer(inst->dst.type) && clamp[inst->op])
         return clamp[inst->op];
+    exec_fn *scalar = SEM(valu_scalar)(inst, x);
+    if (scalar)
+        return scalar;
     return plain[inst->op];
 }

@@ -14,7 +14,7 @@ static void run(int level, uint16_t op, const char *result, int d, int a, int b,
 {
     const struct vop_case t = {.op = op, .result = result, .sources = ""};
     const int s[3] = {a, b, c};
-    CHECK(vop_build(level, &t, &inst, xi, d, s) != NULL);
+    CHECK(vop_build(level, &t, &inst, xi, d, s, 0, 0) != NULL);
     xi->fn(&vop_wave.w, xi);
 }
 

@@ -94,7 +94,7 @@ static bool start(int level, uint16_t op, const char *result)
     w->mode = MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP;
     w->mode_slow = false;
     w->exec = vop_random() & 1 ? UINT64_MAX : vop_random();
-    return vop_build(level, &c, &inst, xi, 40, rows) != NULL;
+    return vop_build(level, &c, &inst, xi, 40, rows, 0, 0) != NULL;
 }
 
 static void check_comparison(int level, const struct comparison *t)
@@ -176,7 +176,7 @@ static void check_carry(int level, const struct carry *t)
     const struct vop_case c = {.op = t->op, .result = "u", .sources = "uu", .clamp = t->clamp};
     static const int rows[3] = {10, 20, 30};
     CHECK(start(level, t->op, "u"));
-    CHECK(vop_build(level, &c, &inst, xi, 10, rows) != NULL); /* the result on top of source 0 */
+    CHECK(vop_build(level, &c, &inst, xi, 10, rows, 0, 0) != NULL); /* the result on top of source 0 */
     const uint64_t carry = vop_random();
     wave_set_sgpr64(w, 20, carry);
     xi->sd = vop_random() & 1 ? 20 : SREG_VCC;
@@ -222,7 +222,7 @@ static void check_mad64(int level, bool is_signed, bool clamp)
     const struct vop_case c = {.op = op, .result = "q", .sources = "uuq", .clamp = clamp};
     static const int rows[3] = {10, 20, 30};
     CHECK(start(level, op, "q"));
-    CHECK(vop_build(level, &c, &inst, xi, 31, rows) != NULL); /* the result shifted over source 2 */
+    CHECK(vop_build(level, &c, &inst, xi, 31, rows, 0, 0) != NULL); /* the result shifted over source 2 */
     uint64_t want[VOP_LANES], out = 0;
     for (int i = 0; i < VOP_LANES; i++) {
         const uint64_t a = vop_value('u'), b = vop_value('u'),
@@ -328,7 +328,7 @@ static void check_mqsad_u32(int level, bool clamp)
     const struct vop_case c = {.op = ISA_OP_v_mqsad_u32_u8, .result = "u", .sources = "", .clamp = clamp};
     static const int rows[3] = {10, 20, 30};
     CHECK(start(level, c.op, "u"));
-    CHECK(vop_build(level, &c, &inst, xi, 29, rows) != NULL);
+    CHECK(vop_build(level, &c, &inst, xi, 29, rows, 0, 0) != NULL);
     uint32_t want[4][VOP_LANES];
     for (int i = 0; i < VOP_LANES; i++) {
         const uint64_t a = vop_value('q'), b = vop_value('u');

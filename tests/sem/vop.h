@@ -7,7 +7,8 @@
  * the reference, an expression in a, b, c (the sources' bits), old (the
  * destination's) and x (the circumstances).  vop_check() runs it over hard
  * values and random ones, with all lanes on and with some off (which must then
- * stay untouched), and with the result on top of its sources.
+ * stay untouched), with the result on top of its sources, and with sources that are
+ * SGPRs or constants.
  *
  *   u 32 bits   q 64 bits   h 16 bits   f f32   d f64   e f16   p a pair of f16
  *   s four selectors of v_perm_b32
@@ -163,11 +164,14 @@ static inline uint64_t vop_get(int row, int dwords, int lane)
     return vop_wave.w.v[row][lane] | (dwords > 1 ? (uint64_t)vop_wave.w.v[row + 1][lane] << 32 : 0);
 }
 
+enum { VOP_SGPR = 30 }; /* source k, when it is one: s[30 + 2 k] */
+
 /* Instruction, as translated: plain VGPRs in rows s[], result in d; the mask of source 2 in s[20:21], sdst
- * vcc. */
+ * vcc.  Sources in the set `sgprs` are SGPRs, those in `constants` the same values as constants. */
 static inline exec_fn *vop_build(int level, const struct vop_case *c, struct isa_inst *inst, struct xinst *x,
-                                 int d, const int *s)
+                                 int d, const int *s, unsigned sgprs, unsigned constants)
 {
+    static const int16_t temp[3] = {TEMP_SRC0, TEMP_SRC1, TEMP_SRC2};
     *inst =
         (struct isa_inst){.op = c->op, .format = ISA_VOP3, .size = 8, .clamp = c->clamp, .op_sel = c->op_sel};
     const char letter = c->result[0];
@@ -185,11 +189,22 @@ static inline exec_fn *vop_build(int level, const struct vop_case *c, struct isa
         x->ss[i] = XSRC_CONST;
     }
     x->ss[2] = 20;
+    for (int i = 0; i < 3; i++) {
+        if (!((sgprs | constants) >> i & 1))
+            continue;
+        x->s[i] = temp[i];
+        x->rows[i] = (uint8_t)vop_dwords(c->sources[i]);
+        x->prep[i] = sgprs >> i & 1 ? XPREP_SGPR : XPREP_CONST;
+        x->reg[i] = (uint16_t)(VOP_SGPR + 2 * i);
+        x->literal[i] = wave_sgpr64(&vop_wave.w, VOP_SGPR + 2 * (unsigned)i);
+        x->any_prep = true;
+    }
     x->fn = vop_handler(level, inst, x);
     return x->fn;
 }
 
-static inline bool vop_batch(const struct vop_case *c, int level, uint64_t exec, int d, const int *s)
+static inline bool vop_batch_scalar(const struct vop_case *c, int level, uint64_t exec, int d, const int *s,
+                                    unsigned sgprs, unsigned constants)
 {
     struct vop_case x = *c;
     const int dwords = vop_dwords(c->result[0]), n = (int)strlen(c->sources);
@@ -213,6 +228,13 @@ static inline bool vop_batch(const struct vop_case *c, int level, uint64_t exec,
         old[i] = vop_get(d, dwords, i);
         high[i] = w->v[d + dwords][i];
     }
+    for (int k = 0; k < n; k++)
+        if ((sgprs | constants) >> k & 1) {
+            const uint64_t value = vop_value(c->sources[k]);
+            wave_set_sgpr64(w, VOP_SGPR + 2 * (unsigned)k, value);
+            for (int i = 0; i < VOP_LANES; i++)
+                in[k][i] = vop_dwords(c->sources[k]) > 1 ? value : (uint32_t)value;
+        }
     w->exec = exec;
     x.mask = vop_random();
     wave_set_sgpr64(w, 20, x.mask);
@@ -220,7 +242,7 @@ static inline bool vop_batch(const struct vop_case *c, int level, uint64_t exec,
     w->mode = c->mode ? c->mode : MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP;
     w->mode_slow = (w->mode & MODE_FLOAT_BITS) != MODE_FLOAT_PLAIN;
     x.mode = w->mode;
-    if (!CHECK(vop_build(level, c, &inst, xi, d, s) != NULL)) {
+    if (!CHECK(vop_build(level, c, &inst, xi, d, s, sgprs, constants) != NULL)) {
         fprintf(stderr, "  %s is missing\n", c->name);
         return false;
     }
@@ -250,6 +272,11 @@ static inline bool vop_batch(const struct vop_case *c, int level, uint64_t exec,
     return good;
 }
 
+static inline bool vop_batch(const struct vop_case *c, int level, uint64_t exec, int d, const int *s)
+{
+    return vop_batch_scalar(c, level, exec, d, s, 0, 0);
+}
+
 static inline void vop_check_batches(const struct vop_case *c, int batches)
 {
     static const int apart[3] = {10, 20, 30}, aliased[3] = {40, 20, 40}, shifted[3] = {41, 39, 30};
@@ -266,6 +293,13 @@ static inline void vop_check_batches(const struct vop_case *c, int batches)
             good = vop_batch(c, level, UINT64_MAX, 40, aliased);
         for (int k = 0; k < 4 && good && vop_dwords(c->result[0]) == 2; k++)
             good = vop_batch(c, level, k & 1 ? UINT64_MAX : vop_random(), 40, shifted);
+        const unsigned all = (1u << strlen(c->sources)) - 1;
+        for (unsigned set = 1; set <= all; set++)
+            for (int k = 0; k < 6 && good; k++) {
+                const unsigned sgprs = set & (unsigned)vop_random();
+                good = vop_batch_scalar(c, level, k & 1 ? UINT64_MAX : vop_random(), 40,
+                                        k & 2 ? aliased : apart, sgprs, set & ~sgprs);
+            }
         if (good)
             vop_batch(c, level, 0, 40, apart);
     }
