@@ -12,6 +12,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "soc/machine.h"
 
@@ -22,12 +23,21 @@ int ace_init(struct ehp_machine *m)
     cp->lds_granule = chip_get(&m->chip, CHIP_cu_lds_granule);
     cp->vgpr_granule = chip_get(&m->chip, CHIP_cu_vgpr_granule);
     cp->sgpr_granule = chip_get(&m->chip, CHIP_cu_sgpr_granule);
-    cp->xcd = calloc(cp->xcds, sizeof(*cp->xcd));
+    cp->xcd_cus = chip_get(&m->chip, CHIP_xcd_cus);
+    cp->xcd_engines = chip_get(&m->chip, CHIP_xcd_shader_engines);
+    cp->cu_simds = chip_get(&m->chip, CHIP_cu_simds);
+    cp->simd_waves = chip_get(&m->chip, CHIP_cu_waves_per_simd);
+    cp->simd_vgprs = chip_get(&m->chip, CHIP_cu_vgprs);
+    cp->simd_sgprs = chip_get(&m->chip, CHIP_cu_sgprs);
+    cp->cu_lds = chip_get(&m->chip, CHIP_cu_lds);
+    cp->cu_workgroups = chip_get(&m->chip, CHIP_cu_workgroups);
+    cp->xcd = aligned_alloc(64, cp->xcds * sizeof(*cp->xcd));
     if (!cp->xcd)
         return EHP_ERR_NO_MEMORY;
+    memset(cp->xcd, 0, cp->xcds * sizeof(*cp->xcd));
     for (unsigned i = 0; i < cp->xcds; i++) {
         pthread_mutex_init(&cp->xcd[i].lock, NULL);
-        cp->xcd[i].cu = calloc(chip_get(&m->chip, CHIP_xcd_cus), sizeof(struct cp_cu));
+        cp->xcd[i].cu = calloc(m->cp.xcd_cus, sizeof(struct cp_cu));
         if (!cp->xcd[i].cu)
             return EHP_ERR_NO_MEMORY;
     }
@@ -52,9 +62,9 @@ unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear)
 static unsigned simd_room(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
                           unsigned s)
 {
-    unsigned slots = chip_get(&m->chip, CHIP_cu_waves_per_simd) - cu->waves[s];
-    unsigned by_vgprs = (chip_get(&m->chip, CHIP_cu_vgprs) - cu->vgprs[s]) / d->vgprs;
-    unsigned by_sgprs = (chip_get(&m->chip, CHIP_cu_sgprs) - cu->sgprs[s]) / d->sgprs;
+    unsigned slots = m->cp.simd_waves - cu->waves[s];
+    unsigned by_vgprs = (m->cp.simd_vgprs - cu->vgprs[s]) / d->vgprs;
+    unsigned by_sgprs = (m->cp.simd_sgprs - cu->sgprs[s]) / d->sgprs;
     unsigned room = slots < by_vgprs ? slots : by_vgprs;
     return room < by_sgprs ? room : by_sgprs;
 }
@@ -63,7 +73,7 @@ static unsigned simd_room(const struct ehp_machine *m, const struct cp_dispatch 
 static bool deal_waves(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
                        unsigned waves, uint8_t *simd)
 {
-    unsigned simds = chip_get(&m->chip, CHIP_cu_simds), room[8], taken[8] = {0};
+    unsigned simds = m->cp.cu_simds, room[8], taken[8] = {0};
     for (unsigned s = 0; s < simds; s++)
         room[s] = simd_room(m, d, cu, s);
     for (unsigned i = 0; i < waves; i++) {
@@ -83,20 +93,37 @@ static bool deal_waves(const struct ehp_machine *m, const struct cp_dispatch *d,
 static bool fits(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
                  unsigned waves, uint8_t *simd)
 {
-    if (cu->lds + d->lds > chip_get(&m->chip, CHIP_cu_lds))
+    if (cu->lds + d->lds > m->cp.cu_lds)
         return false;
-    if (waves > 1 && cu->workgroups >= chip_get(&m->chip, CHIP_cu_workgroups))
+    if (waves > 1 && cu->workgroups >= m->cp.cu_workgroups)
         return false;
     return deal_waves(m, d, cu, waves, simd);
+}
+
+/*
+ * The same for a compute unit that may have no waves at all, which needs no
+ * look at its registers: ace_can_ever_fit() has, and dealing goes round.
+ */
+static bool take_simds(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
+                       unsigned waves, uint8_t *simd)
+{
+    static const uint8_t none[sizeof(cu->waves)];
+    if (memcmp(cu->waves, none, sizeof(none)) != 0)
+        return fits(m, d, cu, waves, simd);
+    for (unsigned i = 0, s = 0; i < waves; i++) {
+        simd[i] = (uint8_t)s;
+        s = s + 1 == m->cp.cu_simds ? 0 : s + 1;
+    }
+    return true;
 }
 
 bool ace_can_ever_fit(const struct ehp_machine *m, const struct cp_dispatch *d, char *why, size_t bytes)
 {
     struct cp_cu empty = {0};
     uint8_t simd[WORKGROUP_MAX_WAVES];
-    if (d->lds > chip_get(&m->chip, CHIP_cu_lds)) {
+    if (d->lds > m->cp.cu_lds) {
         snprintf(why, bytes, "a workgroup needs %u bytes of LDS, a compute unit has %u", d->lds,
-                 chip_get(&m->chip, CHIP_cu_lds));
+                 m->cp.cu_lds);
         return false;
     }
     if (!fits(m, d, &empty, d->launch.waves, simd)) {
@@ -136,13 +163,14 @@ static void set_hw_id(struct workgroup *wg, unsigned cus, unsigned engines)
 bool ace_place(struct ehp_machine *m, const struct cp_dispatch *d, struct workgroup *wg)
 {
     struct cp_xcd *xcd = &m->cp.xcd[wg->xcc];
-    unsigned cus = chip_get(&m->chip, CHIP_xcd_cus), engines = chip_get(&m->chip, CHIP_xcd_shader_engines);
+    unsigned cus = m->cp.xcd_cus, engines = m->cp.xcd_engines;
     unsigned per_engine = (cus + engines - 1) / engines, rounds = per_engine * engines;
     bool placed = false;
     pthread_mutex_lock(&xcd->lock);
     for (unsigned tried = 0; tried < rounds && !placed; tried++) {
         unsigned at = (xcd->next_cu + tried) % rounds, cu = nth_cu(at, cus, engines);
-        if (cu >= cus || !cu_enabled(d, wg->xcc, cu, cus) || !fits(m, d, &xcd->cu[cu], wg->waves, wg->simd))
+        if (cu >= cus || !cu_enabled(d, wg->xcc, cu, cus) ||
+            !take_simds(m, d, &xcd->cu[cu], wg->waves, wg->simd))
             continue;
         struct cp_cu *unit = &xcd->cu[cu];
         for (unsigned i = 0; i < wg->waves; i++) {

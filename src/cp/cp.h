@@ -43,9 +43,9 @@ struct cp_cu {
 
 /* An XCD as its ACEs see it. */
 struct cp_xcd {
-    pthread_mutex_t lock;
-    struct cp_cu *cu; /* xcd.cus of them */
-    unsigned next_cu; /* round robin over shader engines */
+    alignas(64) pthread_mutex_t lock; /* a cache line of its own: other threads place on other XCDs */
+    struct cp_cu *cu;                 /* xcd.cus of them */
+    unsigned next_cu;                 /* round robin over shader engines */
 };
 
 /* A kernel dispatch in flight. */
@@ -63,12 +63,13 @@ struct cp_dispatch {
     unsigned vgprs, sgprs;    /* allocated a wave, in registers */
     uint32_t lds;             /* allocated a workgroup */
     unsigned priority;
-    _Atomic uint64_t ticket; /* next workgroup to hand out */
-    _Atomic uint64_t done;
+    /* What changes with every workgroup, apart from what all threads only read. */
+    alignas(64) _Atomic uint64_t ticket; /* next workgroup to hand out */
+    alignas(64) _Atomic uint64_t done;
     _Atomic uint64_t waves;
-    _Atomic bool full;      /* no CU had room at the last try */
-    _Atomic bool aborted;   /* faulted or timed out: the rest is dropped */
-    _Atomic unsigned users; /* workers that hold a pointer, plus the active list */
+    alignas(64) _Atomic bool full; /* no CU had room at the last try */
+    _Atomic bool aborted;          /* faulted or timed out: the rest is dropped */
+    _Atomic unsigned users;        /* workers that hold a pointer, plus the active list */
     uint64_t start_ns;
     pthread_mutex_t stats_lock;
     struct ehp_stats stats;
@@ -104,10 +105,12 @@ struct cp_queue {
 };
 
 struct cp_worker {
-    struct ehp_machine *machine;
+    alignas(64) struct ehp_machine *machine;
     pthread_t thread;
     unsigned index, turn;
     struct workgroup *spare; /* memory of the last workgroup, for the next */
+    /* Of the dispatch that it is starting workgroups of: finished, and not counted in it yet. */
+    uint64_t done, waves;
 };
 
 /* Oldest first. */
@@ -137,6 +140,8 @@ struct cp {
     bool caller_started;
     pthread_cond_t call_ready;
     unsigned lds_granule, vgpr_granule, sgpr_granule;
+    /* The chip's, as integers: placing a workgroup looks at all of them. */
+    unsigned xcd_cus, xcd_engines, cu_simds, simd_waves, simd_vgprs, simd_sgprs, cu_lds, cu_workgroups;
     _Atomic uint64_t progress_ns; /* when the progress line was drawn last; 0: it is not there */
 };
 

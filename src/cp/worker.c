@@ -245,11 +245,21 @@ static void finish(struct cp_worker *me, struct workgroup *wg, bool placed)
         ace_release(m, d, wg);
     if (m->stats.enabled)
         add_stats(d, wg);
-    atomic_fetch_add_explicit(&d->waves, wg->waves, memory_order_relaxed);
+    me->done++;
+    me->waves += wg->waves;
     keep_spare(me, wg);
     if (placed)
         room_again(m);
-    count_done(m, d, 1);
+}
+
+/* Counts what the worker has finished of a dispatch: not after every workgroup, as that is the line of memory
+ * that all workers write. */
+static void flush_done(struct cp_worker *me, struct cp_dispatch *d)
+{
+    uint64_t done = me->done;
+    atomic_fetch_add_explicit(&d->waves, me->waves, memory_order_relaxed);
+    me->done = me->waves = 0;
+    count_done(me->machine, d, done);
 }
 
 /* Drops what a dispatch has not started. */
@@ -511,12 +521,17 @@ static void *worker_main(void *argument)
             run_task(m, work.task, &guard);
         } else if (work.wg) {
             bool only_waiting = cp->aside_count != 0 && !cp->preempted.first;
+            struct cp_dispatch *d = work.wg->owner;
             run_workgroup(me, work.wg, &guard);
+            if (me->done)
+                flush_done(me, d);
             if (only_waiting)
                 sched_yield(); /* they wait for each other, or for the host, which needs the core */
         } else if (work.dispatch) {
             while (start_next(me, work.dispatch, &guard) && !others_wait(cp))
-                ;
+                if (m->progress)
+                    flush_done(me, work.dispatch);
+            flush_done(me, work.dispatch);
             drop_user(m, work.dispatch);
         } else {
             idle(me, bell);
@@ -563,7 +578,7 @@ int cp_start(struct ehp_machine *m, unsigned threads)
     int status = ace_init(m);
     if (status != EHP_OK)
         return status;
-    cp->worker = calloc(threads, sizeof(*cp->worker));
+    cp->worker = aligned_alloc(64, threads * sizeof(*cp->worker));
     if (!cp->worker)
         return EHP_ERR_NO_MEMORY;
     for (unsigned i = 0; i < threads; i++) {

@@ -2,6 +2,7 @@
 /* Starting and running workgroups; see workgroup.h. */
 #include "exec/workgroup.h"
 
+#include <immintrin.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -90,6 +91,21 @@ static bool reserve(struct workgroup *wg, const struct exec_launch *launch)
     return true;
 }
 
+/* Plain vectors, as the compiler's string instructions take longer to begin than these few lines take. */
+static inline void copy_lines(void *to, const void *from, size_t bytes)
+{
+    __m128i *t = to;
+    const __m128i *f = from;
+    for (size_t i = 0; i < bytes / sizeof(*t); i += 4) {
+        const __m128i a = _mm_load_si128(f + i), b = _mm_load_si128(f + i + 1);
+        const __m128i c = _mm_load_si128(f + i + 2), d = _mm_load_si128(f + i + 3);
+        _mm_store_si128(t + i, a);
+        _mm_store_si128(t + i + 1, b);
+        _mm_store_si128(t + i + 2, c);
+        _mm_store_si128(t + i + 3, d);
+    }
+}
+
 static void start_wave(struct workgroup *wg, const struct exec_launch *launch, unsigned i,
                        const uint32_t items[3])
 {
@@ -99,8 +115,8 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     w->v = (wave_row *)wg->rows + (size_t)i * WAVE_STRIDE + WAVE_TEMPS;
     w->vgprs = launch->vgprs;
     w->agprs = launch->agprs;
-    memcpy(w->s, launch->sgprs, sizeof(launch->sgprs));
-    memset(w->s + 104, 0, sizeof(w->s) - 104 * sizeof(uint32_t));
+    static_assert(sizeof(w->s) == sizeof(launch->sgprs), "a copy sets all");
+    copy_lines(w->s, launch->sgprs, sizeof(w->s));
     for (int d = 0; d < 3; d++)
         if (launch->id_sgpr[d] >= 0)
             w->s[launch->id_sgpr[d]] = wg->id[d];
@@ -108,7 +124,7 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
         w->s[launch->info_sgpr] = wg->waves | (uint32_t)(i == 0) << 31;
     w->exec = here == WAVE_LANES ? UINT64_MAX : (UINT64_C(1) << here) - 1;
     if (items[0] == launch->items[0] && items[1] == launch->items[1])
-        memcpy(w->v[0], launch->v0[i], sizeof(wave_row));
+        copy_lines(w->v[0], launch->v0[i], sizeof(wave_row));
     else
         for (unsigned lane = 0; lane < WAVE_LANES; lane++)
             w->v[0][lane] = packed_id(items, first + lane, launch->id_dims);
@@ -149,9 +165,10 @@ struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch
     }
     wg->launch = launch;
     wg->linear = linear;
-    wg->id[0] = (uint32_t)(linear % launch->groups[0]);
-    wg->id[1] = (uint32_t)(linear / launch->groups[0] % launch->groups[1]);
-    wg->id[2] = (uint32_t)(linear / launch->groups[0] / launch->groups[1]);
+    uint64_t row = linear < launch->groups[0] ? 0 : linear / launch->groups[0];
+    wg->id[0] = (uint32_t)(linear - row * launch->groups[0]);
+    wg->id[1] = (uint32_t)(row < launch->groups[1] ? row : row % launch->groups[1]);
+    wg->id[2] = (uint32_t)(row < launch->groups[1] ? 0 : row / launch->groups[1]);
     uint32_t items[3]; /* a workgroup at the grid's edge may be partial */
     for (int d = 0; d < 3; d++) {
         uint32_t left = launch->grid[d] - wg->id[d] * launch->items[d];
@@ -159,7 +176,8 @@ struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch
     }
     wg->waves = (items[0] * items[1] * items[2] + WAVE_LANES - 1) / WAVE_LANES;
     wg->live = wg->waves;
-    memset(wg->lds, 0, launch->lds_bytes);
+    if (launch->lds_bytes)
+        memset(wg->lds, 0, launch->lds_bytes);
     memset(&wg->stats, 0, sizeof(wg->stats));
     wg->runs = 0;
     for (unsigned i = 0; i < wg->waves; i++)

@@ -17,8 +17,8 @@ enum { WORKGROUP_MAX_WAVES = 16 };
 /* What all workgroups of a dispatch have in common. */
 struct exec_launch {
     const struct xinst *entry;
-    uint32_t sgprs[104]; /* initial values; workgroup ids go to the places below */
-    int id_sgpr[3];      /* -1: not wanted */
+    alignas(64) uint32_t sgprs[128]; /* initial values, all of wave.s; workgroup ids go to the places below */
+    int id_sgpr[3];                  /* -1: not wanted */
     int info_sgpr;
     uint32_t mode;
     unsigned vgprs, agprs;
