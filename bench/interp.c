@@ -44,8 +44,7 @@ static double rate(struct bench *b, const struct row *row, void *out, unsigned r
 }
 
 /* The host's own vector units on eight chains of the same FMAs: lane operations per second of one core. */
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3"),
-               noinline)) static double
+__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) static double
 host_fma(unsigned rounds)
 {
     static float chain[8][64];
@@ -71,15 +70,14 @@ static void instruction_classes(const char *path)
     if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, 1 << 20, 0, &out) != EHP_OK)
         exit(1);
     double host = host_fma(200000), fma = 0;
-    printf("Interpreter, one thread (M wave-instructions/s; of the host's own FMA rate in lane operations: "
-           "%%)\n");
+    printf("\n%-24s %9s %9s %9s %9s\n", "wave-instructions", "M/s", "ns", "of host", "of fma");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         double r = rate(&b, &rows[i], out, 200);
         r = rate(&b, &rows[i], out, (unsigned)(r / 40000) + 50); /* about half a second */
         if (i == 0)
             fma = r;
-        printf("  %-16s %8.1f   %6.2f ns   %5.1f %%   %5.2f x fma_f32\n", rows[i].kernel, r * 1e-6, 1e9 / r,
-               100 * r * 64 / host, r / fma);
+        printf("%-24s %9.1f %9.2f %8.1f%% %9.2f\n", rows[i].kernel, r * 1e-6, 1e9 / r, 100 * r * 64 / host,
+               r / fma);
     }
     bench_close(&b);
 }
@@ -87,7 +85,6 @@ static void instruction_classes(const char *path)
 static void scaling(const char *path)
 {
     double one = 0;
-    printf("\nThreads (fma_f32, M wave-instructions/s)\n");
     for (unsigned threads = 1; threads <= 2; threads++) {
         struct bench b;
         bench_open(&b, threads, path);
@@ -97,7 +94,7 @@ static void scaling(const char *path)
         double r = rate(&b, &rows[0], out, 2000);
         if (threads == 1)
             one = r;
-        printf("  %u thread%s        %8.1f   %5.2f x one\n", threads, threads == 1 ? " " : "s", r * 1e-6,
+        printf("fma_f32, %u thread%-6s %9.1f M/s   %5.2f x one\n", threads, threads == 1 ? "" : "s", r * 1e-6,
                r / one);
         bench_close(&b);
     }
@@ -113,8 +110,8 @@ static void launches(const char *path)
     double start = bench_seconds();
     for (int i = 0; i < TIMES; i++)
         bench_launch(&b, "empty", 1, 64, &none, 0);
-    double each = (bench_seconds() - start) / TIMES;
-    printf("\nLaunch of an empty kernel, wait included   %8.2f us\n", each * 1e6);
+    double each = (bench_seconds() - start) / (double)TIMES;
+    printf("empty kernel and wait    %9.2f us\n", each * 1e6);
     bench_close(&b);
 }
 
@@ -143,9 +140,10 @@ static void vector_add(const char *path)
         t = bench_seconds() - start;
         copy = t < copy ? t : copy;
     }
-    double rate_add = 3.0 * N * sizeof(float) / best, rate_copy = 2.0 * N * sizeof(float) / copy;
-    printf("\nVector add of 64 MiB, one thread   %6.2f GB/s   memcpy %6.2f GB/s   ratio %4.2f\n",
-           rate_add * 1e-9, rate_copy * 1e-9, rate_add / rate_copy);
+    double rate_add = 3.0 * (double)(N * sizeof(float)) / best,
+           rate_copy = 2.0 * (double)(N * sizeof(float)) / copy;
+    printf("vector add, 1 thread     %9.2f GB/s  %5.2f of memcpy's %.2f\n", rate_add * 1e-9,
+           rate_add / rate_copy, rate_copy * 1e-9);
     bench_close(&b);
 }
 
@@ -155,11 +153,9 @@ int main(int argc, char **argv)
     launches(path);
     vector_add(path);
     scaling(path);
-    printf("\n");
     instruction_classes(path);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("\nLargest resident size of this run   %.0f MiB (192 MiB of it the vectors)\n",
-           (double)usage.ru_maxrss / 1024);
+    printf("\nresident at most         %9.0f MiB, 192 of it the vectors\n", (double)usage.ru_maxrss / 1024);
     return 0;
 }
