@@ -5,10 +5,15 @@
 #define HIP_INCLUDE_HIP_HIP_RUNTIME_H
 
 #if !defined(__HIPCC_RTC__)
+// HIP programs lean on what these bring in.
+#include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #if defined(__cplusplus) && __cplusplus >= 201103L
-// HIP programs lean on what this brings in.
 #include <thread>
 #endif
 #endif

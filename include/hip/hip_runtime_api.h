@@ -24,6 +24,11 @@
 
 #include <hip/amd_detail/hip_api_types.h>
 
+// What some programs put before the name of a stream callback, for platforms with calling conventions.
+#ifndef HIPRT_CB
+#define HIPRT_CB
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -37,7 +37,8 @@ template <typename T> static void run(const char *name)
 }
 
 struct votes {
-    unsigned long long ballot, odd_ballot, active, match, match_all, all_different, masked;
+    unsigned long long ballot, odd_ballot, active, match, match_all, all_different, masked, before, own,
+        after;
     int any, none, all, not_all, all_pred, lane, count, both, either;
     unsigned add, max, first_double;
 };
@@ -46,6 +47,9 @@ __global__ void vote(votes *o)
     const unsigned t = threadIdx.x;
     votes &r = o[t];
     r.lane = static_cast<int>(__lane_id());
+    r.before = __lanemask_lt();
+    r.own = __lanemask_eq();
+    r.after = __lanemask_gt();
     r.ballot = __ballot(t % 3 == 0);
     r.any = __any(t == 40);
     r.none = __any(t == 1000);
@@ -105,6 +109,8 @@ int main()
         for (int j = i % 5; j < LANES; j += 5)
             match |= 1ull << j;
         CHECK(r.lane == i && r.ballot == thirds, "lane %d: %d %llx", i, r.lane, r.ballot);
+        CHECK(r.own == 1ull << i && r.before == r.own - 1 && r.after == ~(r.before | r.own),
+              "lane %d: %llx %llx %llx", i, r.before, r.own, r.after);
         CHECK(r.any && !r.none && r.all && !r.not_all, "lane %d", i);
         CHECK(r.odd_ballot == (i & 1 ? odd & 0xffffffff : 0) && r.active == (i & 1 ? odd : 0),
               "lane %d: %llx %llx", i, r.odd_ballot, r.active);

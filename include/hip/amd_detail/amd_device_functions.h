@@ -312,6 +312,20 @@ static inline __device__ unsigned int __lane_id()
     return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
 }
 
+// The lanes before, at and after the thread's own, as bits of a mask of the wave.
+static inline __device__ unsigned long long __lanemask_lt()
+{
+    return (1ull << __lane_id()) - 1;
+}
+static inline __device__ unsigned long long __lanemask_eq()
+{
+    return 1ull << __lane_id();
+}
+static inline __device__ unsigned long long __lanemask_gt()
+{
+    return ~__lanemask_lt() - __lanemask_eq();
+}
+
 // A number for the compute unit: XCC, shader engine and CU fields of the hardware registers, in that order.
 static inline __device__ unsigned int __smid()
 {
