@@ -11,9 +11,21 @@ enum { NT_AMDGPU_METADATA = 32, ENTRY_ALIGN = 256 };
 
 static const char note_vendor[] = "AMDGPU";
 
-static bool find_note(const struct code_elf *in, const void **note, size_t *bytes)
+static int add_note(struct metadata *md, const void *note, size_t bytes, unsigned count,
+                    struct code_error *err)
+{
+    if (count == 0)
+        return metadata_parse(md, note, bytes, err);
+    struct metadata more;
+    int status = metadata_parse(&more, note, bytes, err);
+    return status == EHP_OK ? metadata_join(md, &more, err) : status;
+}
+
+/* Every metadata note; *count says how many there were. */
+static int read_notes(struct metadata *md, const struct code_elf *in, unsigned *count)
 {
     Elf_Scn *scn = NULL;
+    *count = 0;
     while ((scn = elf_nextscn(in->elf, scn))) {
         GElf_Shdr header;
         if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_NOTE)
@@ -24,15 +36,17 @@ static bool find_note(const struct code_elf *in, const void **note, size_t *byte
         GElf_Nhdr nh;
         size_t name_at, desc_at;
         for (size_t at = 0; (at = gelf_getnote(data, at, &nh, &name_at, &desc_at));) {
-            if (nh.n_type == NT_AMDGPU_METADATA && nh.n_namesz == sizeof note_vendor &&
-                !memcmp((const char *)data->d_buf + name_at, note_vendor, sizeof note_vendor)) {
-                *note = (const char *)data->d_buf + desc_at;
-                *bytes = nh.n_descsz;
-                return true;
-            }
+            const char *buffer = data->d_buf;
+            if (nh.n_type != NT_AMDGPU_METADATA || nh.n_namesz != sizeof note_vendor ||
+                memcmp(buffer + name_at, note_vendor, sizeof note_vendor))
+                continue;
+            int status = add_note(md, buffer + desc_at, nh.n_descsz, *count, in->err);
+            if (status != EHP_OK)
+                return status;
+            ++*count;
         }
     }
-    return false;
+    return EHP_OK;
 }
 
 static bool ends_in_kd(const char *name)
@@ -147,11 +161,11 @@ static int compare_object(const void *a, const void *b)
 
 int code_read_kernels(struct ehp_code *code, const struct code_elf *in)
 {
-    const void *note;
-    size_t bytes;
+    unsigned notes;
     struct metadata *md = &code->metadata;
-    int status = find_note(in, &note, &bytes) ? metadata_parse(md, note, bytes, in->err)
-                                              : kernels_from_descriptors(code, in->err);
+    int status = read_notes(md, in, &notes);
+    if (status == EHP_OK && notes == 0)
+        status = kernels_from_descriptors(code, in->err);
     if (status != EHP_OK)
         return status;
     code->kernels = calloc(md->kernel_count + 1, sizeof *code->kernels);

@@ -389,8 +389,40 @@ int metadata_parse(struct metadata *md, const void *note, size_t bytes, struct c
     return status;
 }
 
+int metadata_join(struct metadata *md, struct metadata *more, struct code_error *err)
+{
+    struct metadata *rest = malloc(sizeof *rest);
+    struct metadata_kernel *kernels =
+        realloc(md->kernels, (md->kernel_count + more->kernel_count + 1) * sizeof *kernels);
+    if (kernels)
+        md->kernels = kernels;
+    const char **formats = realloc(md->printf, (md->printf_count + more->printf_count + 1) * sizeof *formats);
+    if (formats)
+        md->printf = formats;
+    if (!rest || !kernels || !formats) {
+        free(rest);
+        metadata_free(more);
+        return code_fail(err, EHP_ERR_NO_MEMORY, "out of memory");
+    }
+    memcpy(kernels + md->kernel_count, more->kernels, more->kernel_count * sizeof *kernels);
+    memcpy(formats + md->printf_count, more->printf, more->printf_count * sizeof *formats);
+    md->kernel_count += more->kernel_count;
+    md->printf_count += more->printf_count;
+    free(more->kernels);
+    free(more->printf);
+    *rest = (struct metadata){.text = more->text, .joined = md->joined};
+    md->joined = rest;
+    *more = (struct metadata){0};
+    return EHP_OK;
+}
+
 void metadata_free(struct metadata *md)
 {
+    for (struct metadata *rest = md->joined, *next; rest; rest = next) {
+        next = rest->joined;
+        free(rest->text);
+        free(rest);
+    }
     for (unsigned i = 0; i < md->kernel_count; i++)
         free(md->kernels[i].args);
     free(md->kernels);

@@ -28,10 +28,16 @@ struct metadata {
     unsigned kernel_count;
     const char **printf;
     unsigned printf_count;
+    struct metadata *joined; /* notes whose kernels are above: only their text is left */
 };
 
 int metadata_parse(struct metadata *md, const void *note, size_t bytes, struct code_error *err);
 void metadata_free(struct metadata *md);
+/*
+ * Adds the kernels and formats of another note. Linking with -fgpu-rdc compiles in partitions, and each
+ * leaves a note of its own. more is empty afterwards, whatever is returned.
+ */
+int metadata_join(struct metadata *md, struct metadata *more, struct code_error *err);
 
 /* "hidden_heap_v1" for EHP_ARG_HIDDEN_HEAP_V1; "unknown" for what is none. */
 const char *metadata_arg_kind_name(int kind);
