@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh BUILD_ROOT SOURCE_ROOT NAME [CHIP]: compiles tests/hip/NAME.hip with ehp cc and runs it. The program checks
-# itself and says PASSED.
+# run.sh BUILD_ROOT SOURCE_ROOT NAME [CHIP [OPTION...]]: compiles tests/hip/NAME.hip with ehp cc and runs it. The
+# program checks itself and says PASSED.
 build=$1 source=$2 name=$3 chip=${4-mi300a}
+[ $# -gt 4 ] && shift 4 || set -- -O2
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 echo 'int main() { return 0; }' >"$dir/empty.hip"
 "$build/tools/ehp" cc -c "$dir/empty.hip" -o "$dir/empty.o" >/dev/null 2>&1 ||
     { echo "skipped: no compiler for gfx942"; exit 77; }
-"$build/tools/ehp" cc -O2 -Wall -Werror "$source/tests/hip/$name.hip" -o "$dir/$name" || exit 1
+"$build/tools/ehp" cc "$@" -Wall -Werror "$source/tests/hip/$name.hip" -o "$dir/$name" || exit 1
 said=$("$build/tools/ehp" run --chip "$chip" "$dir/$name" 2>"$dir/errors")
 status=$?
 printf '%s\n' "$said"
