@@ -207,7 +207,15 @@ hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream)
     return hipSuccess;
 }
 
-void hip_pools_trim(struct hip_device *device)
+/* The mark behind a free is a packet of its own, which the stream's last operation does not wait for. */
+static void pool_wait_marks(struct ihipMemPoolHandle_t *pool, const struct ihipStream_t *waited)
+{
+    for (const struct pool_block *block = pool->blocks; block; block = block->next)
+        if (block->free && block->marker && (!waited || block->stream == waited))
+            hip_marker_wait(pool->device, block->marker);
+}
+
+void hip_pools_trim(struct hip_device *device, const struct ihipStream_t *waited)
 {
     struct pool_list *list = pool_list();
 
@@ -217,6 +225,7 @@ void hip_pools_trim(struct hip_device *device)
     for (struct ihipMemPoolHandle_t *pool = list->first; pool; pool = pool->next)
         if (pool->device == device) {
             pthread_mutex_lock(&pool->lock);
+            pool_wait_marks(pool, waited);
             pool_trim(pool, pool->threshold);
             pthread_mutex_unlock(&pool->lock);
         }

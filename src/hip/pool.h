@@ -14,8 +14,9 @@ hipError_t hip_pool_alloc(struct ihipMemPoolHandle_t *pool, size_t bytes, struct
  */
 hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream);
 hipError_t hip_pool_default(struct hip_device *device, struct ihipMemPoolHandle_t **pool);
-/* At synchronisation: gives cached memory above the release threshold back. */
-void hip_pools_trim(struct hip_device *device);
+/* After a wait for one stream (NULL: for the device): gives cached memory above the release threshold back.
+ */
+void hip_pools_trim(struct hip_device *device, const struct ihipStream_t *waited);
 void hip_pools_reset(struct hip_device *device);
 static inline hipMemPool_t hip_pool_handle(struct ihipMemPoolHandle_t *pool)
 {

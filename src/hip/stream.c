@@ -524,7 +524,7 @@ hipError_t hip_stream_wait(struct ihipStream_t *stream)
     hipError_t error = stream_wait_own(stream);
 
     hip_hostcall_flush(stream->device);
-    hip_pools_trim(stream->device);
+    hip_pools_trim(stream->device, stream);
     return error;
 }
 
@@ -581,7 +581,7 @@ hipError_t hip_device_wait(struct hip_device *device)
     if (error == hipSuccess)
         error = stream_wait_others(device, false);
     hip_hostcall_flush(device);
-    hip_pools_trim(device);
+    hip_pools_trim(device, NULL);
     return error == hipSuccess ? hip_device_error(device) : error;
 }
 
