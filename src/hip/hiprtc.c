@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RTC_ENTRY   __attribute__((visibility("default")))
 #define RTC_PROGRAM UINT64_C(0x6568702d72746331)
-#define RTC_LINK    UINT64_C(0x6568702d72746c31)
 
 struct rtc_name {
     char *expression;
@@ -28,14 +26,6 @@ typedef struct _hiprtcProgram {
     size_t log_bytes, code_bytes;
 } *hiprtcProgram;
 
-typedef struct ihiprtcLinkState {
-    uint64_t magic;
-    struct rtc_place place;
-    struct rtc_words inputs;
-    char *code;
-    size_t code_bytes;
-} *hiprtcLinkState;
-
 hiprtcResult hiprtcVersion(int *major, int *minor);
 const char *hiprtcGetErrorString(hiprtcResult result);
 hiprtcResult hiprtcCreateProgram(hiprtcProgram *prog, const char *src, const char *name, int numHeaders,
@@ -50,15 +40,6 @@ hiprtcResult hiprtcGetCodeSize(hiprtcProgram prog, size_t *codeSizeRet);
 hiprtcResult hiprtcGetCode(hiprtcProgram prog, char *code);
 hiprtcResult hiprtcGetBitcodeSize(hiprtcProgram prog, size_t *bitcode_size);
 hiprtcResult hiprtcGetBitcode(hiprtcProgram prog, char *bitcode);
-hiprtcResult hiprtcLinkCreate(unsigned int num_options, int *option_ptr, void **option_vals_pptr,
-                              hiprtcLinkState *hip_link_state_ptr);
-hiprtcResult hiprtcLinkAddFile(hiprtcLinkState hip_link_state, int input_type, const char *file_path,
-                               unsigned int num_options, int *options_ptr, void **option_values);
-hiprtcResult hiprtcLinkAddData(hiprtcLinkState hip_link_state, int input_type, void *image, size_t image_size,
-                               const char *name, unsigned int num_options, int *options_ptr,
-                               void **option_values);
-hiprtcResult hiprtcLinkComplete(hiprtcLinkState hip_link_state, void **bin_out, size_t *size_out);
-hiprtcResult hiprtcLinkDestroy(hiprtcLinkState hip_link_state);
 
 static bool rtc_program_ok(hiprtcProgram program)
 {
@@ -230,8 +211,8 @@ static bool rtc_option(struct rtc_words *words, const char *option, bool *has_ar
     return rtc_words_add(words, option);
 }
 
-static bool rtc_arguments(struct rtc_words *words, struct _hiprtcProgram *program, int count,
-                          const char **options)
+static bool rtc_arguments(struct rtc_words *words, struct _hiprtcProgram *program,
+                          const struct rtc_place *place, int count, const char **options)
 {
     static const char *const always[] = {
         "-x",
@@ -242,17 +223,15 @@ static bool rtc_arguments(struct rtc_words *words, struct _hiprtcProgram *progra
         "-D__HIPCC_RTC__=1",
         "-include",
         "hip/hip_runtime.h",
-        "-I.",
-        "-c",
-        "source.hip",
-        "-o",
-        "code",
         "-Wno-unused-command-line-argument",
     };
     bool right = true, has_arch = false;
 
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         right &= rtc_words_add(words, always[i]);
+    right &= rtc_words_add_in(words, "-I", place, "") && rtc_words_add(words, "-c") &&
+             rtc_words_add_in(words, "", place, "source.hip") && rtc_words_add(words, "-o") &&
+             rtc_words_add_in(words, "", place, "code");
     for (int i = 0; i < count; i++) {
         if (!options[i])
             return false;
@@ -310,15 +289,12 @@ RTC_ENTRY hiprtcResult hiprtcCompileProgram(hiprtcProgram prog, int numOptions, 
     prog->log = prog->code = NULL;
     prog->log_bytes = prog->code_bytes = 0;
     prog->to_bitcode = false;
-    if (!rtc_arguments(&words, prog, numOptions, options)) {
-        rtc_words_free(&words);
-        return HIPRTC_ERROR_INVALID_OPTION;
-    }
-    hiprtcResult result = HIPRTC_ERROR_INTERNAL_ERROR;
-    if (rtc_place_make(&place)) {
+    if (!rtc_place_make(&place))
+        return HIPRTC_ERROR_INTERNAL_ERROR;
+    hiprtcResult result = HIPRTC_ERROR_INVALID_OPTION;
+    if (rtc_arguments(&words, prog, &place, numOptions, options))
         result = rtc_compile_in(&place, prog, &words);
-        rtc_place_remove(&place);
-    }
+    rtc_place_remove(&place);
     rtc_words_free(&words);
     prog->compiled = result == HIPRTC_SUCCESS;
     return result;
@@ -402,113 +378,4 @@ RTC_ENTRY hiprtcResult hiprtcGetBitcodeSize(hiprtcProgram prog, size_t *bitcode_
 RTC_ENTRY hiprtcResult hiprtcGetBitcode(hiprtcProgram prog, char *bitcode)
 {
     return rtc_bytes(prog, bitcode, true);
-}
-
-/* ---- linking ------------------------------------------------------------------------------------------- */
-
-#define RTC_INPUT_BITCODE 100 /* HIPRTC_JIT_INPUT_LLVM_BITCODE */
-
-static bool rtc_link_ok(hiprtcLinkState state)
-{
-    return state && state->magic == RTC_LINK;
-}
-
-RTC_ENTRY hiprtcResult hiprtcLinkCreate(unsigned int num_options, int *option_ptr, void **option_vals_pptr,
-                                        hiprtcLinkState *hip_link_state_ptr)
-{
-    if (!hip_link_state_ptr || (num_options && (!option_ptr || !option_vals_pptr)))
-        return HIPRTC_ERROR_INVALID_INPUT;
-    struct ihiprtcLinkState *state = calloc(1, sizeof *state);
-    if (!state)
-        return HIPRTC_ERROR_OUT_OF_MEMORY;
-    if (!rtc_place_make(&state->place)) {
-        free(state);
-        return HIPRTC_ERROR_INTERNAL_ERROR;
-    }
-    state->magic = RTC_LINK;
-    *hip_link_state_ptr = state;
-    return HIPRTC_SUCCESS;
-}
-
-RTC_ENTRY hiprtcResult hiprtcLinkAddData(hiprtcLinkState hip_link_state, int input_type, void *image,
-                                         size_t image_size, const char *name, unsigned int num_options,
-                                         int *options_ptr, void **option_values)
-{
-    char file[32];
-
-    (void)name;
-    if (!rtc_link_ok(hip_link_state) || !image || !image_size ||
-        (num_options && (!options_ptr || !option_values)))
-        return HIPRTC_ERROR_INVALID_INPUT;
-    if (input_type != RTC_INPUT_BITCODE)
-        return HIPRTC_ERROR_INVALID_INPUT;
-    snprintf(file, sizeof file, "input%zu.bc", hip_link_state->inputs.count);
-    if (!rtc_place_write(&hip_link_state->place, file, image, image_size) ||
-        !rtc_words_add(&hip_link_state->inputs, file))
-        return HIPRTC_ERROR_INTERNAL_ERROR;
-    return HIPRTC_SUCCESS;
-}
-
-RTC_ENTRY hiprtcResult hiprtcLinkAddFile(hiprtcLinkState hip_link_state, int input_type,
-                                         const char *file_path, unsigned int num_options, int *options_ptr,
-                                         void **option_values)
-{
-    if (!rtc_link_ok(hip_link_state) || !file_path)
-        return HIPRTC_ERROR_INVALID_INPUT;
-    FILE *file = fopen(file_path, "rb");
-    if (!file)
-        return HIPRTC_ERROR_PROGRAM_CREATION_FAILURE;
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    void *bytes = size > 0 && fseek(file, 0, SEEK_SET) == 0 ? malloc((size_t)size) : NULL;
-    hiprtcResult result = HIPRTC_ERROR_INVALID_INPUT;
-    if (bytes && fread(bytes, 1, (size_t)size, file) == (size_t)size)
-        result = hiprtcLinkAddData(hip_link_state, input_type, bytes, (size_t)size, file_path, num_options,
-                                   options_ptr, option_values);
-    free(bytes);
-    fclose(file);
-    return result;
-}
-
-RTC_ENTRY hiprtcResult hiprtcLinkComplete(hiprtcLinkState hip_link_state, void **bin_out, size_t *size_out)
-{
-    static const char *const always[] = {"--target=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-O3", "-nogpulib",
-                                         "-Wno-override-module",       "-o",           "code"};
-    struct rtc_words words = {0};
-    bool right = true;
-
-    if (!rtc_link_ok(hip_link_state) || !bin_out || !size_out)
-        return HIPRTC_ERROR_INVALID_INPUT;
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        right &= rtc_words_add(&words, always[i]);
-    for (size_t i = 0; i < hip_link_state->inputs.count; i++)
-        right &= rtc_words_add(&words, hip_link_state->inputs.word[i]);
-    int status = right ? rtc_run(&hip_link_state->place, true, &words) : -1;
-    rtc_words_free(&words);
-    free(hip_link_state->code);
-    hip_link_state->code = NULL;
-    if (status != 0) {
-        char *log;
-        size_t count;
-        if (rtc_place_read(&hip_link_state->place, "log", &log, &count))
-            fputs(log, stderr);
-        free(log);
-        return HIPRTC_ERROR_LINKING;
-    }
-    if (!rtc_place_read(&hip_link_state->place, "code", &hip_link_state->code, &hip_link_state->code_bytes))
-        return HIPRTC_ERROR_LINKING;
-    *bin_out = hip_link_state->code;
-    *size_out = hip_link_state->code_bytes;
-    return HIPRTC_SUCCESS;
-}
-
-RTC_ENTRY hiprtcResult hiprtcLinkDestroy(hiprtcLinkState hip_link_state)
-{
-    if (!rtc_link_ok(hip_link_state))
-        return HIPRTC_ERROR_INVALID_INPUT;
-    rtc_place_remove(&hip_link_state->place);
-    rtc_words_free(&hip_link_state->inputs);
-    free(hip_link_state->code);
-    hip_link_state->magic = 0;
-    free(hip_link_state);
-    return HIPRTC_SUCCESS;
 }

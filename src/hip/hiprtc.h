@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RTC_ENTRY __attribute__((visibility("default")))
+
 /* Public values (hiprtc.h). */
 typedef enum hiprtcResult {
     HIPRTC_SUCCESS = 0,
@@ -39,6 +41,11 @@ struct rtc_words {
 bool rtc_words_add(struct rtc_words *words, const char *text);
 void rtc_words_free(struct rtc_words *words);
 
+struct rtc_place;
+/* A word of `prefix` and the path of `name` in the place. */
+bool rtc_words_add_in(struct rtc_words *words, const char *prefix, const struct rtc_place *place,
+                      const char *name);
+
 /* A directory of its own for one run of the compiler. */
 struct rtc_place {
     char dir[64];
@@ -51,14 +58,31 @@ bool rtc_place_write(const struct rtc_place *place, const char *name, const void
 bool rtc_place_read(const struct rtc_place *place, const char *name, char **bytes, size_t *count);
 
 /*
- * Runs hipcc (or the clang beside it) of the tree this library belongs to, in
- * the place, with these arguments; what it prints is in the file "log".
- * Returns its exit code, -1 when it could not be run.
+ * Runs hipcc (or the clang beside it) of the tree this library belongs to, with
+ * these arguments, in the program's directory: that is what its relative paths
+ * mean.  What it prints is in the place's file "log".  Returns its exit code, -1
+ * when it could not be run.
  */
 int rtc_run(const struct rtc_place *place, bool clang, const struct rtc_words *arguments);
 
 /* The symbol that the pointer variable `variable` of a code object points to, as a malloc'ed string, or NULL.
  */
 char *rtc_lowered_name(const char *image, size_t bytes, const char *variable);
+
+/*
+ * Linking bitcode: what hiprtcLink*() and hipLink*() share.  The types of input
+ * and the options have the same numbers in both.
+ */
+typedef struct ihiprtcLinkState *hiprtcLinkState;
+
+hiprtcResult hiprtcLinkCreate(unsigned int num_options, int *option_ptr, void **option_vals_pptr,
+                              hiprtcLinkState *hip_link_state_ptr);
+hiprtcResult hiprtcLinkAddFile(hiprtcLinkState hip_link_state, int input_type, const char *file_path,
+                               unsigned int num_options, int *options_ptr, void **option_values);
+hiprtcResult hiprtcLinkAddData(hiprtcLinkState hip_link_state, int input_type, void *image, size_t image_size,
+                               const char *name, unsigned int num_options, int *options_ptr,
+                               void **option_values);
+hiprtcResult hiprtcLinkComplete(hiprtcLinkState hip_link_state, void **bin_out, size_t *size_out);
+hiprtcResult hiprtcLinkDestroy(hiprtcLinkState hip_link_state);
 
 #endif

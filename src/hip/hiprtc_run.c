@@ -31,6 +31,15 @@ bool rtc_words_add(struct rtc_words *words, const char *text)
     return true;
 }
 
+bool rtc_words_add_in(struct rtc_words *words, const char *prefix, const struct rtc_place *place,
+                      const char *name)
+{
+    char text[PATH_MAX];
+
+    return snprintf(text, sizeof text, "%s%s/%s", prefix, place->dir, name) < (int)sizeof text &&
+           rtc_words_add(words, text);
+}
+
 void rtc_words_free(struct rtc_words *words)
 {
     for (size_t i = 0; i < words->count; i++)
@@ -164,7 +173,6 @@ int rtc_run(const struct rtc_place *place, bool clang, const struct rtc_words *a
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    posix_spawn_file_actions_addchdir_np(&actions, place->dir);
     int error = posix_spawn(&child, program, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     free((void *)argv);

@@ -173,6 +173,41 @@ HIP_ENTRY hipError_t hipLaunchCooperativeKernel_spt(const void *f, dim3 gridDim,
                                       hip_stream_spt(hStream));
 }
 
+/* The attributes of a launch: of those that change something here there is one. */
+static hipError_t launch_attributes(const hipLaunchAttribute *attrs, unsigned count,
+                                    struct launch_options *options)
+{
+    if (count && !attrs)
+        return hipErrorInvalidValue;
+    for (unsigned i = 0; i < count; i++)
+        switch (attrs[i].id) {
+        case hipLaunchAttributeCooperative:
+            options->cooperative = attrs[i].value.cooperative != 0;
+            break;
+        case hipLaunchAttributePriority: /* hints */
+        case hipLaunchAttributeAccessPolicyWindow:
+            break;
+        default:
+            return hipErrorInvalidValue;
+        }
+    return hipSuccess;
+}
+
+HIP_ENTRY hipError_t hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *fPtr, void **args)
+{
+    struct launch_options options = {0};
+
+    if (!fPtr)
+        return hip_return(hipErrorInvalidDeviceFunction);
+    if (!config)
+        return hip_return(hipErrorInvalidConfiguration);
+    hipError_t error = launch_attributes(config->attrs, config->numAttrs, &options);
+    if (error == hipSuccess)
+        error = launch_host(fPtr, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
+                            config->stream, &options);
+    return hip_return(error);
+}
+
 /* ---- the triple chevron -------------------------------------------------------------------------------- */
 
 hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream);
@@ -307,6 +342,23 @@ HIP_ENTRY hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned 
     return hip_return(launch_module(f, (dim3){gridDimX, gridDimY, gridDimZ},
                                     (dim3){blockDimX, blockDimY, blockDimZ}, sharedMemBytes, stream,
                                     kernelParams, NULL, &options));
+}
+
+HIP_ENTRY hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **params,
+                                          void **extra)
+{
+    struct launch_options options = {0};
+
+    if (!f)
+        return hip_return(hipErrorInvalidResourceHandle);
+    if (!config)
+        return hip_return(hipErrorInvalidConfiguration);
+    hipError_t error = launch_attributes(config->attrs, config->numAttrs, &options);
+    if (error == hipSuccess)
+        error = launch_module(f, (dim3){config->gridDimX, config->gridDimY, config->gridDimZ},
+                              (dim3){config->blockDimX, config->blockDimY, config->blockDimZ},
+                              config->sharedMemBytes, config->hStream, params, extra, &options);
+    return hip_return(error);
 }
 
 /* Sizes in work-items, not necessarily whole workgroups. */

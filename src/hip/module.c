@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch.h"
 #include "registry.h"
 #include "stream.h"
 
@@ -61,9 +62,49 @@ hipError_t hip_module_load(struct hip_device *device, const void *image, size_t 
     return hipSuccess;
 }
 
+/* Launches, one after another, the kernels of this kind with a single work-item, and waits for them. */
+static hipError_t module_run(struct ihipModule_t *module, int kind)
+{
+    struct ehp_kernel kernel = EHP_KERNEL_INIT;
+    struct ihipModuleSymbol_t *function;
+    struct ihipStream_t *stream = NULL;
+    const dim3 one = {1, 1, 1};
+    hipError_t error = hipSuccess;
+
+    for (unsigned i = 0; error == hipSuccess && ehp_code_kernel_at(module->code, i, &kernel) == EHP_OK; i++) {
+        if (kernel.kind != kind)
+            continue;
+        if (!stream)
+            error = hip_stream_internal(module->device, 0, &stream);
+        if (error == hipSuccess)
+            error = hip_module_function(module, kernel.name, &function);
+        if (error != hipSuccess)
+            break;
+        struct hip_op op = {.kind = HIP_OP_KERNEL};
+        hip_launch_set(&op.launch, function, one, one, 0, NULL);
+        error = hip_stream_submit(stream, &op);
+        if (error == hipSuccess)
+            error = hip_stream_wait(stream);
+    }
+    if (stream)
+        hip_stream_delete(stream);
+    return error;
+}
+
+hipError_t hip_module_start(struct ihipModule_t *module)
+{
+    hipError_t error = module_run(module, EHP_KERNEL_INIT_ARRAY);
+
+    module->started = error == hipSuccess;
+    return error;
+}
+
 void hip_module_unload(struct ihipModule_t *module)
 {
     struct module_list *list = module_list();
+
+    if (module->started && hip_device_error(module->device) == hipSuccess)
+        module_run(module, EHP_KERNEL_FINI_ARRAY);
 
     pthread_mutex_lock(&list->lock);
     if (module->previous)
@@ -175,7 +216,14 @@ static hipError_t module_load_image(hipModule_t *module, const void *image, size
 
     if (error == hipSuccess)
         error = hip_device_error(device);
-    return error == hipSuccess ? hip_module_load(device, image, bytes, module) : error;
+    if (error == hipSuccess)
+        error = hip_module_load(device, image, bytes, module);
+    if (error != hipSuccess)
+        return error;
+    error = hip_module_start(*module);
+    if (error != hipSuccess)
+        hip_module_unload(*module);
+    return error;
 }
 
 static hipError_t module_load_file(hipModule_t *module, const char *name)

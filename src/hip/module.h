@@ -24,6 +24,7 @@ struct ihipModule_t {
     struct hip_device *device;
     ehp_code *code;
     bool registered; /* of a fat binary: not the program's to unload */
+    bool started;    /* its constructors have run */
     struct ihipModuleSymbol_t *functions;
     struct ihipModule_t *next, *previous; /* all of the process */
 };
@@ -52,6 +53,9 @@ hipError_t hip_module_load(struct hip_device *device, const void *image, size_t 
                            struct ihipModule_t **module);
 hipError_t hip_module_function(struct ihipModule_t *module, const char *name,
                                struct ihipModuleSymbol_t **function);
+/* Runs the global constructors of its code, once everything they may use is there. */
+hipError_t hip_module_start(struct ihipModule_t *module);
+/* Runs the global destructors, if the constructors have run, and takes the code away. */
 void hip_module_unload(struct ihipModule_t *module);
 /* hipDeviceReset(). */
 void hip_modules_reset(struct hip_device *device);

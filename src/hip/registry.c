@@ -178,6 +178,7 @@ static hipError_t registry_load(struct hip_fatbin *fat, struct hip_device *devic
         if (fat->module[d]) {
             fat->module[d]->registered = true;
             registry_bind_managed(fat, fat->module[d]);
+            fat->error[d] = hip_module_start(fat->module[d]);
         }
     }
     *module = fat->module[d];

@@ -137,6 +137,8 @@ void *hip_ring_alloc(struct ihipStream_t *stream, size_t bytes, size_t align);
 
 hipError_t hip_stream_new(struct hip_device *device, unsigned flags, int priority, const uint32_t *mask,
                           unsigned mask_words, struct ihipStream_t **out);
+/* A stream of the runtime's own, which the null stream has nothing to do with. */
+hipError_t hip_stream_internal(struct hip_device *device, int priority, struct ihipStream_t **stream);
 void hip_stream_delete(struct ihipStream_t *stream);
 /* After a fault: forget all queues of a device, so that new work starts on new ones. */
 void hip_streams_reset(struct hip_device *device);

@@ -96,6 +96,15 @@ void hip_stream_delete(struct ihipStream_t *stream)
     hip_handle_free(stream);
 }
 
+hipError_t hip_stream_internal(struct hip_device *device, int priority, struct ihipStream_t **stream)
+{
+    hipError_t error = hip_stream_new(device, hipStreamNonBlocking, priority, NULL, 0, stream);
+
+    if (error == hipSuccess)
+        stream_insert(*stream);
+    return error;
+}
+
 void hip_streams_reset(struct hip_device *device)
 {
     pthread_mutex_lock(&device->streams_lock);

@@ -79,6 +79,39 @@ typedef union hipLaunchAttributeValue {
     int priority;
 } hipLaunchAttributeValue;
 
+// One property of a launch, and launches with lists of them (HIP 6.4)
+typedef struct hipLaunchAttribute_st {
+    hipLaunchAttributeID id;
+    char pad[8 - sizeof(hipLaunchAttributeID)];
+    union {
+        hipLaunchAttributeValue val;
+        hipLaunchAttributeValue value;
+        char room[64];
+    };
+} hipLaunchAttribute;
+
+typedef struct hipLaunchConfig_st {
+    dim3 gridDim;
+    dim3 blockDim;
+    size_t dynamicSmemBytes;
+    hipStream_t stream;
+    hipLaunchAttribute *attrs;
+    unsigned int numAttrs;
+} hipLaunchConfig_t;
+
+typedef struct HIP_LAUNCH_CONFIG_st {
+    unsigned int gridDimX;
+    unsigned int gridDimY;
+    unsigned int gridDimZ;
+    unsigned int blockDimX;
+    unsigned int blockDimY;
+    unsigned int blockDimZ;
+    unsigned int sharedMemBytes;
+    hipStream_t hStream;
+    hipLaunchAttribute *attrs;
+    unsigned int numAttrs;
+} HIP_LAUNCH_CONFIG;
+
 // The names of HIP before 6.1
 #define hipKernelNodeAttrID                      hipLaunchAttributeID
 #define hipKernelNodeAttributeAccessPolicyWindow hipLaunchAttributeAccessPolicyWindow

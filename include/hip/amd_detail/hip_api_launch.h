@@ -14,6 +14,17 @@ hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned 
                                hipJitOption *options, void **optionValues);
 hipError_t hipModuleUnload(hipModule_t module);
 
+// Linking bitcode into a code object
+hipError_t hipLinkAddData(hipLinkState_t state, hipJitInputType type, void *data, size_t size,
+                          const char *name, unsigned int numOptions, hipJitOption *options,
+                          void **optionValues);
+hipError_t hipLinkAddFile(hipLinkState_t state, hipJitInputType type, const char *path,
+                          unsigned int numOptions, hipJitOption *options, void **optionValues);
+hipError_t hipLinkComplete(hipLinkState_t state, void **hipBinOut, size_t *sizeOut);
+hipError_t hipLinkCreate(unsigned int numOptions, hipJitOption *options, void **optionValues,
+                         hipLinkState_t *stateOut);
+hipError_t hipLinkDestroy(hipLinkState_t state);
+
 // Functions
 hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attrib, hipFunction_t hfunc);
 hipError_t hipFuncGetAttributes(hipFuncAttributes *attr, const void *func);
@@ -25,6 +36,8 @@ hipError_t hipGetFuncBySymbol(hipFunction_t *functionPtr, const void *symbolPtr)
 // Launches
 hipError_t hipConfigureCall(dim3 gridDim, dim3 blockDim, size_t sharedMem HIP_DEFAULT(0),
                             hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **params,
+                                void **extra);
 hipError_t hipExtLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
                               size_t sharedMemBytes, hipStream_t stream, hipEvent_t startEvent,
                               hipEvent_t stopEvent, int flags);
@@ -38,6 +51,7 @@ hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launchParamsLi
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData);
 hipError_t hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
                            size_t sharedMemBytes HIP_DEFAULT(0), hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *fPtr, void **args);
 hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,
                                             unsigned int gridDimZ, unsigned int blockDimX,
                                             unsigned int blockDimY, unsigned int blockDimZ,

@@ -316,7 +316,26 @@ typedef enum hipJitOption {
     hipJitOptionSm3xOpt = 15,
     hipJitOptionFastCompile = 16,
     hipJitOptionNumOptions = 17,
+    hipJitOptionIRtoISAOptExt = 10000,
+    hipJitOptionIRtoISAOptCountExt,
 } hipJitOption;
+
+typedef enum hipJitInputType {
+    hipJitInputCubin = 0,
+    hipJitInputPtx,
+    hipJitInputFatBinary,
+    hipJitInputObject,
+    hipJitInputLibrary,
+    hipJitInputNvvm,
+    hipJitNumLegacyInputTypes,
+    hipJitInputLLVMBitcode = 100,
+    hipJitInputLLVMBundledBitcode = 101,
+    hipJitInputLLVMArchivesOfBundledBitcode = 102,
+    hipJitInputSpirv = 103,
+    hipJitNumInputTypes = 10,
+} hipJitInputType;
+
+typedef struct ihipLinkState_t *hipLinkState_t;
 
 typedef enum hipFuncAttribute {
     hipFuncAttributeMaxDynamicSharedMemorySize = 8,
