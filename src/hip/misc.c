@@ -50,7 +50,7 @@ HIP_ENTRY hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_tR0000 *prop, int
     prop->maxSharedMemoryPerMultiProcessor = p->maxSharedMemoryPerMultiProcessor;
     prop->isMultiGpuBoard = p->isMultiGpuBoard;
     prop->canMapHostMemory = p->canMapHostMemory;
-    prop->gcnArch = 942;
+    prop->gcnArch = p->gcnArch;
     memcpy(prop->gcnArchName, p->gcnArchName, sizeof prop->gcnArchName);
     prop->integrated = p->integrated;
     prop->cooperativeLaunch = p->cooperativeLaunch;

@@ -59,6 +59,7 @@ void hip_device_fill_props(struct hip_device *device)
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "%s", info->name);
     snprintf(p->gcnArchName, sizeof p->gcnArchName, "%s", info->isa);
+    p->gcnArch = 942;
     snprintf(uuid, sizeof uuid, "%04x%04x%04x%04x", info->pci_id & 0xffff, info->pci_bus & 0xffff,
              info->pci_device & 0xffff, info->partition_index & 0xffff);
     memcpy(p->uuid.bytes, uuid, sizeof p->uuid.bytes);

@@ -5,6 +5,15 @@
 #include <hip/hip_bf16.h>
 #include <hip/hip_bfloat16.h>
 #include <hip/hip_fp16.h>
+#include <type_traits>
+
+// Template libraries move them bit by bit, through registers and LDS, which only trivial types allow.
+template <typename T>
+constexpr bool plain =
+    std::is_trivially_copyable<T>::value && std::is_trivially_default_constructible<T>::value;
+static_assert(plain<__half> && plain<__half2> && plain<__hip_bfloat16> && plain<__hip_bfloat162> &&
+                  plain<hip_bfloat16>,
+              "the 16-bit types are trivial");
 
 // The value of x in a format of `digits` significant bits and smallest exponent `least`; `largest` is its
 // end.

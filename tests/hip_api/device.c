@@ -12,6 +12,7 @@ static void properties(bool mi300x)
     OK(hipGetDeviceProperties(&p, 0));
     CHECK_STR(p.name, mi300x ? "AMD Instinct MI300X" : "AMD Instinct MI300A");
     CHECK_STR(p.gcnArchName, "gfx942:sramecc+:xnack-");
+    CHECK(p.gcnArch == 942);
     CHECK_EQ(p.warpSize, 64);
     CHECK_EQ(p.multiProcessorCount, mi300x ? 304 : 228);
     CHECK_EQ(p.sharedMemPerBlock, 65536);

@@ -69,11 +69,8 @@ struct __half {
         data = x.data;
         return *this;
     }
-    __host__ __device__ volatile __half &operator=(const __half &x) volatile
-    {
-        data = x.data;
-        return *this;
-    }
+    /* A volatile __half takes another through __half_raw: a copy assignment of our own would cost triviality.
+     */
     __half &operator=(const __half &) = default;
     __half(const __half &) = default;
 #if !defined(__HIP_NO_HALF_CONVERSIONS__)

@@ -342,7 +342,10 @@ typedef struct hipDeviceProp_tR0600 {
     int clusterLaunch;
     int unifiedFunctionPointers;
     int reserved[63];
-    int hipReserved[32];
+    union {
+        int hipReserved[32];
+        int gcnArch; /* what ROCm 5 called the target: libraries of its time still ask (942) */
+    };
     char gcnArchName[256];
     size_t maxSharedMemoryPerMultiProcessor;
     int clockInstructionRate;
@@ -358,7 +361,10 @@ typedef struct hipDeviceProp_tR0600 {
 } hipDeviceProp_tR0600;
 
 typedef struct hipPointerAttribute_t {
-    hipMemoryType type;
+    union {
+        hipMemoryType type;
+        hipMemoryType memoryType; /* its name until ROCm 6 */
+    };
     int device;
     void *devicePointer;
     void *hostPointer;
