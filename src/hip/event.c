@@ -6,6 +6,7 @@
 
 #include "graph.h"
 #include "hostcall.h"
+#include "ipc.h"
 
 static hipError_t event_create(hipEvent_t *out, unsigned flags)
 {
@@ -30,6 +31,13 @@ static hipError_t event_create(hipEvent_t *out, unsigned flags)
         return hipErrorOutOfMemory;
     event->device = device;
     event->flags = flags;
+    if (flags & hipEventInterprocess) {
+        event->shared = hip_ipc_event_new();
+        if (!event->shared) {
+            hip_handle_free(event);
+            return hipErrorOutOfMemory;
+        }
+    }
     pthread_mutex_init(&event->lock, NULL);
     *out = event;
     return hipSuccess;
@@ -50,10 +58,23 @@ HIP_ENTRY hipError_t hipEventDestroy(hipEvent_t event)
     if (!hip_handle_ok(HIP_KIND_EVENT, event))
         return hip_return(event ? hipErrorContextIsDestroyed : hipErrorInvalidHandle);
     hip_marker_unref(event->marker);
+    hip_ipc_event_unref(event->shared);
     free(event->capture_deps);
     pthread_mutex_destroy(&event->lock);
     hip_handle_free(event);
     return hip_return(hipSuccess);
+}
+
+hipError_t hip_event_record(struct ihipStream_t *stream, struct ihipEvent_t *event)
+{
+    hipError_t error = hip_stream_record(stream, event);
+
+    return error == hipSuccess && event->shared ? hip_ipc_event_record(stream, event->shared) : error;
+}
+
+hipError_t hip_event_wait(struct ihipStream_t *stream, struct ihipEvent_t *event)
+{
+    return event->shared ? hip_ipc_event_follow(stream, event->shared) : hip_stream_wait_event(stream, event);
 }
 
 static hipError_t event_record(hipEvent_t event, hipStream_t handle)
@@ -70,7 +91,7 @@ static hipError_t event_record(hipEvent_t event, hipStream_t handle)
     if (stream->device != event->device)
         return hipErrorInvalidHandle;
     error = hip_capture_implicit(stream);
-    return error == hipSuccess ? hip_stream_record(stream, event) : error;
+    return error == hipSuccess ? hip_event_record(stream, event) : error;
 }
 
 HIP_ENTRY hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
@@ -122,7 +143,7 @@ static hipError_t event_wait(hipStream_t handle, hipEvent_t event, unsigned flag
     }
     if (stream->capture || event->capture_id)
         return hip_capture_wait(stream, event);
-    return hip_stream_wait_event(stream, event);
+    return hip_event_wait(stream, event);
 }
 
 HIP_ENTRY hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
@@ -161,7 +182,8 @@ HIP_ENTRY hipError_t hipEventQuery(hipEvent_t event)
     if (error != hipSuccess)
         return hip_return(error);
     error = hip_device_error(event->device);
-    if (error == hipSuccess && marker && !hip_marker_done(marker))
+    if (error == hipSuccess &&
+        (event->shared ? !hip_ipc_event_done(event->shared) : marker && !hip_marker_done(marker)))
         error = hipErrorNotReady;
     hip_marker_unref(marker);
     return hip_return(error);
@@ -174,7 +196,9 @@ HIP_ENTRY hipError_t hipEventSynchronize(hipEvent_t event)
 
     if (error != hipSuccess)
         return hip_return(error);
-    error = marker ? hip_marker_wait(event->device, marker) : hip_device_error(event->device);
+    error = event->shared ? hip_ipc_event_wait(event->device, event->shared)
+            : marker      ? hip_marker_wait(event->device, marker)
+                          : hip_device_error(event->device);
     hip_hostcall_flush(event->device);
     hip_marker_unref(marker);
     return hip_return(error);

@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "ipc.h"
 #include "pool.h"
 #include "stream.h"
 
@@ -35,6 +38,7 @@ static struct hip_memory *memory_note(void *base, size_t bytes, int kind, unsign
         .id = atomic_fetch_add(&hip_runtime()->next_id, 1) + 1,
         .preferred = hipInvalidDeviceId,
         .prefetched = hipInvalidDeviceId,
+        .fd = -1,
     };
     ehp_mem_set_user(hip_runtime()->machine, base, (uint64_t)(uintptr_t)memory);
     pthread_mutex_lock(&list->lock);
@@ -58,6 +62,8 @@ static void memory_forget(struct hip_memory *memory)
     if (memory->next)
         memory->next->previous = memory->previous;
     pthread_mutex_unlock(&list->lock);
+    if (memory->fd >= 0)
+        close(memory->fd);
     free(memory);
 }
 
@@ -141,6 +147,37 @@ void hip_memory_disown(void *base)
     }
 }
 
+size_t hip_memory_share(struct hip_memory *memory)
+{
+    struct ehp_allocation allocation = EHP_ALLOCATION_INIT;
+
+    if (ehp_mem_query(hip_runtime()->machine, memory->base, &allocation) != EHP_OK)
+        return 0;
+    size_t bytes = ((size_t)allocation.bytes + 4095) & ~(size_t)4095;
+    if (memory->fd >= 0)
+        return bytes;
+    /* Nobody may write while the pages change. */
+    for (int i = 0; i < hip_runtime()->devices; i++)
+        hip_device_wait(&hip_runtime()->device[i]);
+    int fd = memfd_create("ehp-memory", MFD_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    size_t done = 0;
+    while (done < bytes) {
+        ssize_t some = write(fd, (const char *)memory->base + done, bytes - done);
+        if (some <= 0)
+            break;
+        done += (size_t)some;
+    }
+    if (done < bytes ||
+        mmap(memory->base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        close(fd);
+        return 0;
+    }
+    memory->fd = fd;
+    return bytes;
+}
+
 hipError_t hip_memory_release(void *base)
 {
     struct hip_memory *memory = hip_memory_find(base, NULL);
@@ -159,6 +196,8 @@ hipError_t hip_memory_free(void *base, bool host)
     if (error != hipSuccess || !base)
         return error;
     struct hip_memory *memory = hip_memory_find(base, NULL);
+    if (memory && memory->imported && !host)
+        return hip_ipc_close(memory);
     if (!memory || memory->base != base || memory->kind == EHP_MEM_REGISTERED)
         return hipErrorInvalidValue;
     if (host && memory->kind != EHP_MEM_HOST)

@@ -14,8 +14,11 @@ struct hip_memory {
     int device;
     uint64_t id;
     struct ihipMemPoolHandle_t *pool;
-    bool adopted; /* a __managed__ variable: registered memory that counts as managed */
-    bool mapped;  /* registered memory that counts as the device's */
+    bool adopted;  /* a __managed__ variable: registered memory that counts as managed */
+    bool mapped;   /* registered memory that counts as the device's */
+    int fd;        /* -1, or the file that other processes open it by */
+    size_t opened; /* another process's memory: bytes of the mapping */
+    bool imported; /* opened through a memory pool: freed like the pool's own */
     /* hipMemAdvise, hipMemPrefetchAsync: */
     bool read_mostly, coarse;
     int preferred, prefetched; /* hipInvalidDeviceId: none */
@@ -44,6 +47,11 @@ void hip_memory_adopt(void *base, size_t bytes);
 /* The same for mapped device memory (hipMemMap), and its end. */
 hipError_t hip_memory_own(void *base, size_t bytes, int device);
 void hip_memory_disown(void *base);
+/*
+ * Puts an allocation's contents into a file in memory, memory->fd, at the same
+ * address; waits for the devices before the first time.  Its bytes, or 0.
+ */
+size_t hip_memory_share(struct hip_memory *memory);
 /* The allocation that `address` lies in, or NULL; bytes from `address` to its end. */
 struct hip_memory *hip_memory_find(const void *address, size_t *left);
 /*

@@ -143,7 +143,7 @@ static hipError_t info_attribute(void *data, hipPointer_attribute attribute, voi
         *(int *)data = memory->device;
         return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE:
-        *(bool *)data = false;
+        *(bool *)data = memory->kind == EHP_MEM_DEVICE;
         return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
         *(void **)data = memory->base;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "graph.h"
+#include "ipc.h"
 #include "stream.h"
 
 struct pool_block {
@@ -26,7 +27,7 @@ struct ihipMemPoolHandle_t {
     struct hip_handle head;
     struct hip_device *device;
     hipMemPoolProps props;
-    bool built_in, dying;
+    bool built_in, dying, imported;
     pthread_mutex_t lock;
     struct pool_block *blocks;
     uint64_t threshold, reserved, reserved_high, used, used_high;
@@ -276,6 +277,31 @@ static hipError_t pool_new(struct hip_device *device, const hipMemPoolProps *pro
     return hipSuccess;
 }
 
+hipError_t hip_pool_import(struct hip_device *device, const hipMemPoolProps *props,
+                           struct ihipMemPoolHandle_t **pool)
+{
+    hipError_t error = pool_new(device, props, pool);
+
+    if (error == hipSuccess)
+        (*pool)->imported = true;
+    return error;
+}
+
+bool hip_pool_imported(const struct ihipMemPoolHandle_t *pool)
+{
+    return pool->imported;
+}
+
+const hipMemPoolProps *hip_pool_props(const struct ihipMemPoolHandle_t *pool)
+{
+    return &pool->props;
+}
+
+struct hip_device *hip_pool_device(const struct ihipMemPoolHandle_t *pool)
+{
+    return pool->device;
+}
+
 hipError_t hip_pool_default(struct hip_device *device, struct ihipMemPoolHandle_t **pool)
 {
     const hipMemPoolProps props = {.allocType = hipMemAllocationTypePinned,
@@ -311,7 +337,8 @@ HIP_ENTRY hipError_t hipMemPoolCreate(hipMemPool_t *mem_pool, const hipMemPoolPr
     if (!mem_pool || !pool_props || pool_props->allocType != hipMemAllocationTypePinned ||
         pool_props->location.type != hipMemLocationTypeDevice)
         return hip_return(hipErrorInvalidValue);
-    if (pool_props->handleTypes != hipMemHandleTypeNone)
+    if (pool_props->handleTypes != hipMemHandleTypeNone &&
+        pool_props->handleTypes != hipMemHandleTypePosixFileDescriptor)
         return hip_return(hipErrorNotSupported);
     hipError_t error = hip_device_at(pool_props->location.id, &device);
     if (error != hipSuccess)
@@ -493,7 +520,7 @@ static hipError_t pool_malloc(void **out, size_t size, struct ihipMemPoolHandle_
 
     if (!out)
         return hipErrorInvalidValue;
-    if (pool && (!hip_handle_ok(HIP_KIND_POOL, pool) || pool->dying))
+    if (pool && (!hip_handle_ok(HIP_KIND_POOL, pool) || pool->dying || pool->imported))
         return hipErrorInvalidValue;
     hipError_t error = hip_stream_of(handle, &stream);
     if (error != hipSuccess)
@@ -544,5 +571,7 @@ HIP_ENTRY hipError_t hipFreeAsync(void *dev_ptr, hipStream_t stream)
     if (memory->pool)
         return hip_return(hip_pool_free(memory, found));
     error = hip_stream_wait(found);
-    return hip_return(error == hipSuccess ? hip_memory_release(dev_ptr) : error);
+    if (error == hipSuccess)
+        error = memory->imported ? hip_ipc_close(memory) : hip_memory_release(dev_ptr);
+    return hip_return(error);
 }

@@ -7,6 +7,13 @@
 
 struct ihipStream_t;
 
+/* A pool of another process: nothing is allocated from it, its memory is opened one by one. */
+hipError_t hip_pool_import(struct hip_device *device, const hipMemPoolProps *props,
+                           struct ihipMemPoolHandle_t **pool);
+bool hip_pool_imported(const struct ihipMemPoolHandle_t *pool);
+const hipMemPoolProps *hip_pool_props(const struct ihipMemPoolHandle_t *pool);
+struct hip_device *hip_pool_device(const struct ihipMemPoolHandle_t *pool);
+
 /* From the pool, for use in `stream` (NULL: at once). */
 hipError_t hip_pool_alloc(struct ihipMemPoolHandle_t *pool, size_t bytes, struct ihipStream_t *stream,
                           void **out);

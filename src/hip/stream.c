@@ -360,9 +360,9 @@ hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hi
 hipError_t hip_stream_submit(struct ihipStream_t *stream, const struct hip_op *op)
 {
     if (op->kind == HIP_OP_EVENT_RECORD)
-        return hip_stream_record(stream, op->event.event);
+        return hip_event_record(stream, op->event.event);
     if (op->kind == HIP_OP_EVENT_WAIT)
-        return hip_stream_wait_event(stream, op->event.event);
+        return hip_event_wait(stream, op->event.event);
     pthread_mutex_lock(&stream->lock);
     hipError_t error = hip_stream_ready(stream);
     if (error == hipSuccess)

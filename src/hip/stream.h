@@ -42,6 +42,7 @@ struct hip_ring {
 };
 
 struct hip_capture;
+struct hip_ipc_event;
 struct hipGraphNode;
 
 struct ihipStream_t {
@@ -78,8 +79,9 @@ struct ihipEvent_t {
     struct hip_device *device;
     unsigned flags;
     pthread_mutex_t lock;
-    struct hip_marker *marker; /* NULL: not recorded */
-    bool use_start;            /* a start event of hipExtLaunchKernel */
+    struct hip_marker *marker;    /* NULL: not recorded */
+    bool use_start;               /* a start event of hipExtLaunchKernel */
+    struct hip_ipc_event *shared; /* hipEventInterprocess */
     struct ihipStream_t *stream;
     uint64_t position; /* of the record packet in that stream */
     /* Recorded in a capture: */
@@ -115,6 +117,9 @@ hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hi
 /* A kernel between two optional events. */
 hipError_t hip_stream_launch_timed(struct ihipStream_t *stream, const struct hip_op *op, hipEvent_t start,
                                    hipEvent_t stop);
+/* Events as streams know them, and with what interprocess events add. */
+hipError_t hip_event_record(struct ihipStream_t *stream, struct ihipEvent_t *event);
+hipError_t hip_event_wait(struct ihipStream_t *stream, struct ihipEvent_t *event);
 hipError_t hip_stream_record(struct ihipStream_t *stream, struct ihipEvent_t *event);
 hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t *event);
 
