@@ -128,6 +128,7 @@ void graph_delete(struct ihipGraph *graph)
     }
     for (size_t i = 0; i < graph->object_count; i++)
         graph_object_drop(graph->objects[i].object, graph->objects[i].count);
+    graph_plan_free(graph->plan);
     free(graph->objects);
     free((void *)graph->nodes);
     hip_handle_free(graph);

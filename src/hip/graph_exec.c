@@ -17,7 +17,6 @@ static bool exec_ok(hipGraphExec_t exec)
 
 static void exec_free(struct hipGraphExec *exec)
 {
-    free((void *)exec->order);
     if (exec->graph)
         graph_delete(exec->graph);
     hip_handle_free(exec);
@@ -36,13 +35,8 @@ static hipError_t exec_new(struct hipGraphExec **out, struct ihipGraph *graph, u
         return hipErrorOutOfMemory;
     exec->flags = flags;
     hipError_t error = graph_clone(graph, &exec->graph);
-    if (error == hipSuccess) {
-        exec->order = calloc(graph->count + 1, sizeof *exec->order);
-        if (!exec->order)
-            error = hipErrorOutOfMemory;
-        else if (!graph_sort(exec->graph, exec->order))
-            error = hipErrorInvalidValue; /* a cycle */
-    }
+    if (error == hipSuccess)
+        error = graph_plan_make(exec->graph);
     if (error != hipSuccess) {
         exec_free(exec);
         return error;
@@ -99,38 +93,6 @@ HIP_ENTRY hipError_t hipGraphExecGetFlags(hipGraphExec_t graphExec, unsigned lon
 
 /* ---- launching ----------------------------------------------------------------------------------------- */
 
-static hipError_t exec_run(struct hipGraphNode *const *order, size_t count, struct ihipStream_t *stream);
-
-static hipError_t exec_run_child(struct ihipGraph *graph, struct ihipStream_t *stream)
-{
-    struct hipGraphNode **order = calloc(graph->count + 1, sizeof *order);
-    hipError_t error = hipErrorOutOfMemory;
-
-    if (order)
-        error = graph_sort(graph, order) ? exec_run(order, graph->count, stream) : hipErrorInvalidValue;
-    free((void *)order);
-    return error;
-}
-
-static hipError_t exec_run(struct hipGraphNode *const *order, size_t count, struct ihipStream_t *stream)
-{
-    hipError_t error = hipSuccess;
-
-    for (size_t i = 0; i < count && error == hipSuccess; i++) {
-        const struct hipGraphNode *node = order[i];
-        if (!node->enabled || node->op.kind == HIP_OP_EMPTY)
-            continue;
-        error = node->op.kind == HIP_OP_GRAPH ? exec_run_child(node->child, stream)
-                                              : hip_stream_submit(stream, &node->op);
-    }
-    return error;
-}
-
-hipError_t graph_launch(struct hipGraphExec *exec, struct ihipStream_t *stream)
-{
-    return exec_run(exec->order, exec->graph->count, stream);
-}
-
 static hipError_t exec_launch(hipGraphExec_t exec, hipStream_t handle)
 {
     struct ihipStream_t *stream;
@@ -145,7 +107,7 @@ static hipError_t exec_launch(hipGraphExec_t exec, hipStream_t handle)
         return hip_capture_op(stream, &op, NULL);
     }
     error = hip_capture_implicit(stream);
-    return error == hipSuccess ? graph_launch(exec, stream) : error;
+    return error == hipSuccess ? graph_run(exec->graph, stream) : error;
 }
 
 HIP_ENTRY hipError_t hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)

@@ -2,14 +2,15 @@
 /*
  * Graphs inside: nodes hold an operation ready to submit and the description
  * the program gave, which it may ask for again.  An executable graph is a
- * private clone, sorted; launching it submits its operations in order into one
- * stream, which honours every dependency.
+ * private clone with a plan (graph_lanes.c): launching it submits its operations
+ * in order into a few streams, independent ones side by side.
  */
 #ifndef HIP_GRAPH_NODE_H
 #define HIP_GRAPH_NODE_H
 
 #include "graph.h"
 
+struct graph_plan;
 struct graph_memory; /* of a memory allocation node; shared with clones */
 
 struct hipGraphNode {
@@ -22,7 +23,8 @@ struct hipGraphNode {
     struct hip_op op;
     struct hipGraphNode **deps, **outs;
     size_t dep_count, dep_room, out_count, out_room;
-    size_t mark; /* of a traversal */
+    size_t mark;  /* of a traversal */
+    size_t place; /* in the order of the plan */
     union {
         struct {
             hipKernelNodeParams params; /* kernelParams points into `pointers` */
@@ -61,12 +63,12 @@ struct ihipGraph {
     bool child; /* belongs to a node */
     struct graph_user_object *objects;
     size_t object_count;
+    struct graph_plan *plan; /* of an executable graph and the graphs in it */
 };
 
 struct hipGraphExec {
     struct hip_handle head;
     struct ihipGraph *graph;
-    struct hipGraphNode **order;
     unsigned long long flags;
 };
 
@@ -123,7 +125,10 @@ hipGraphNodeType graph_type_of_op(const struct hip_op *op);
 hipError_t graph_copy_params(struct hipGraphNode *to, struct hipGraphNode *from);
 void graph_params_free(struct hipGraphNode *node);
 
-/* graph_exec.c */
-hipError_t graph_launch(struct hipGraphExec *exec, struct ihipStream_t *stream);
+/* graph_lanes.c: plans the graph and all graphs in it; hipErrorInvalidValue when there is a cycle */
+hipError_t graph_plan_make(struct ihipGraph *graph);
+void graph_plan_free(struct graph_plan *plan);
+/* Submits the planned graph as the stream's next operation. */
+hipError_t graph_run(struct ihipGraph *graph, struct ihipStream_t *stream);
 
 #endif

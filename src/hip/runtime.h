@@ -25,6 +25,7 @@
 #define HIP_ALIAS(target, name)                                                                              \
     extern __typeof__(target) name __attribute__((visibility("default"), alias(#target)))
 #define HIP_DEVICES_MAX 8
+#define HIP_LANES_MAX   32
 
 struct ihipMemPoolHandle_t;
 struct hip_hostcall;
@@ -57,7 +58,8 @@ struct hip_device {
     struct ihipStream_t *_Atomic null_stream;
     _Atomic unsigned blocking_streams; /* how many of them synchronise with the null stream */
 
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock;                      /* guards what follows */
+    struct ihipStream_t *lanes[HIP_LANES_MAX]; /* for graphs' branches; made when first needed */
     struct hip_hostcall *_Atomic hostcall;
     void *_Atomic heap;
     struct ihipMemPoolHandle_t *default_pool, *pool;

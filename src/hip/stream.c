@@ -445,6 +445,29 @@ struct hip_marker *hip_stream_tail(struct ihipStream_t *stream)
     return hip_stream_idle(stream) ? NULL : stream_mark(stream);
 }
 
+hipError_t hip_stream_start(struct ihipStream_t *stream, struct hip_marker **marker)
+{
+    pthread_mutex_lock(&stream->lock);
+    hipError_t error = hip_stream_ready(stream); /* orders it behind the null stream */
+    pthread_mutex_unlock(&stream->lock);
+    *marker = error == hipSuccess ? hip_stream_tail(stream) : NULL;
+    return error;
+}
+
+hipError_t hip_stream_after(struct ihipStream_t *stream, struct hip_marker *marker)
+{
+    if (!marker || hip_marker_done(marker))
+        return hipSuccess;
+    pthread_mutex_lock(&stream->lock);
+    hipError_t error = hip_stream_ready(stream);
+    if (error == hipSuccess) {
+        hip_marker_ref(marker); /* which the stream takes over */
+        stream_depend(stream, &marker, 1);
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return error;
+}
+
 hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *other)
 {
     if (stream == other || hip_stream_idle(other))
@@ -452,13 +475,8 @@ hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *o
     struct hip_marker *marker = stream_mark(other);
     if (!marker)
         return hipErrorOutOfMemory;
-    pthread_mutex_lock(&stream->lock);
-    hipError_t error = hip_stream_ready(stream);
-    if (error == hipSuccess)
-        stream_depend(stream, &marker, 1);
-    else
-        hip_marker_unref(marker);
-    pthread_mutex_unlock(&stream->lock);
+    hipError_t error = hip_stream_after(stream, marker);
+    hip_marker_unref(marker);
     return error;
 }
 

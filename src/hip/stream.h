@@ -51,6 +51,7 @@ struct ihipStream_t {
     unsigned flags;
     int priority; /* HIP's: -1 high, 0, 1 low */
     bool null, per_thread;
+    bool taken; /* a lane that a graph is being launched in */
     uint32_t *cu_mask;
     unsigned cu_mask_words;
 
@@ -125,6 +126,13 @@ hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t
 
 /* A marker, with a reference, of everything the stream has been given; NULL when that is done. */
 struct hip_marker *hip_stream_tail(struct ihipStream_t *stream);
+/*
+ * Where the stream's next operation would begin: a marker with a reference, or
+ * NULL when nothing is in its way.
+ */
+hipError_t hip_stream_start(struct ihipStream_t *stream, struct hip_marker **marker);
+/* The next operation of `stream` comes after the marker, which may be NULL. */
+hipError_t hip_stream_after(struct ihipStream_t *stream, struct hip_marker *marker);
 /* The next operation of `stream` comes after all that `other` has been given. */
 hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *other);
 
@@ -144,6 +152,9 @@ hipError_t hip_stream_new(struct hip_device *device, unsigned flags, int priorit
                           unsigned mask_words, struct ihipStream_t **out);
 /* A stream of the runtime's own, which the null stream has nothing to do with. */
 hipError_t hip_stream_internal(struct hip_device *device, int priority, struct ihipStream_t **stream);
+/* One of those that is idle, for nobody else until it is given back; NULL when all are busy. */
+struct ihipStream_t *hip_lane_take(struct hip_device *device);
+void hip_lane_give(struct ihipStream_t *lane);
 void hip_stream_delete(struct ihipStream_t *stream);
 /* After a fault: forget all queues of a device, so that new work starts on new ones. */
 void hip_streams_reset(struct hip_device *device);

@@ -105,6 +105,31 @@ hipError_t hip_stream_internal(struct hip_device *device, int priority, struct i
     return error;
 }
 
+struct ihipStream_t *hip_lane_take(struct hip_device *device)
+{
+    struct ihipStream_t *found = NULL;
+
+    pthread_mutex_lock(&device->lock);
+    for (unsigned i = 0; i < HIP_LANES_MAX && !found; i++) {
+        struct ihipStream_t **lane = &device->lanes[i];
+        if (!*lane && hip_stream_internal(device, 0, lane) != hipSuccess)
+            break;
+        if (!(*lane)->taken && hip_stream_idle(*lane))
+            found = *lane;
+    }
+    if (found)
+        found->taken = true;
+    pthread_mutex_unlock(&device->lock);
+    return found;
+}
+
+void hip_lane_give(struct ihipStream_t *lane)
+{
+    pthread_mutex_lock(&lane->device->lock);
+    lane->taken = false;
+    pthread_mutex_unlock(&lane->device->lock);
+}
+
 void hip_streams_reset(struct hip_device *device)
 {
     pthread_mutex_lock(&device->streams_lock);

@@ -225,10 +225,129 @@ static void inside(void)
     OK(hipEventDestroy(event));
 }
 
+/* A branch that waits for another one which was added later: they run side by side. */
+static void branches(void)
+{
+    hipGraph_t graph;
+    hipGraphExec_t exec;
+    hipGraphNode_t root, waiting[3], writing, set, join;
+    hipStream_t stream;
+    uint32_t *flags;
+    _Atomic int ran = 0;
+
+    OK(hipMalloc((void **)&flags, 64));
+    OK(hipMemset(flags, 0, 64));
+    OK(hipStreamCreate(&stream));
+    OK(hipGraphCreate(&graph, 0));
+    OK(hipGraphAddEmptyNode(&root, graph, NULL, 0));
+    for (int i = 0; i < 3; i++) {
+        hipStreamBatchMemOpParams wait = {.waitValue = {.operation = hipStreamMemOpWaitValue32,
+                                                        .address = flags,
+                                                        .value = 1,
+                                                        .flags = hipStreamWaitValueEq}};
+        const hipBatchMemOpNodeParams one = {.count = 1, .paramArray = &wait};
+        OK(hipGraphAddBatchMemOpNode(&waiting[i], graph, &root, 1, &one));
+    }
+    const hipMemsetParams seven = {.dst = flags + 1, .elementSize = 4, .height = 1, .value = 7, .width = 2};
+    OK(hipGraphAddMemsetNode(&set, graph, waiting, 2, &seven));
+    hipStreamBatchMemOpParams write = {
+        .writeValue = {.operation = hipStreamMemOpWriteValue32, .address = flags, .value = 1}};
+    const hipBatchMemOpNodeParams one = {.count = 1, .paramArray = &write};
+    OK(hipGraphAddBatchMemOpNode(&writing, graph, &root, 1, &one));
+    const hipGraphNode_t all[] = {set, writing, waiting[2]};
+    const hipHostNodeParams call = {add_one, (void *)&ran};
+    OK(hipGraphAddHostNode(&join, graph, all, 3, &call));
+    OK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+    for (int i = 1; i <= 5; i++) {
+        OK(hipMemsetAsync(flags, 0, 64, stream));
+        OK(hipGraphLaunch(exec, stream));
+        OK(hipStreamSynchronize(stream));
+        CHECK_EQ(flags[0], 1);
+        CHECK_EQ(flags[2], 7);
+        CHECK_EQ(ran, i);
+    }
+    OK(hipGraphExecDestroy(exec));
+    OK(hipGraphDestroy(graph));
+    OK(hipStreamDestroy(stream));
+    OK(hipFree(flags));
+}
+
+/* Many nodes with many edges: each finds what it depends on done, and this launch not yet past it. */
+enum { NODES = 60, LAUNCHES = 20 };
+
+struct ordered {
+    struct ordered *deps[4];
+    int dep_count;
+    _Atomic int runs;
+    _Atomic int *wrong;
+};
+
+static void run_ordered(void *user)
+{
+    struct ordered *me = user;
+    int runs = atomic_fetch_add(&me->runs, 1) + 1;
+
+    for (int i = 0; i < me->dep_count; i++)
+        if (atomic_load(&me->deps[i]->runs) != runs)
+            atomic_fetch_add(me->wrong, 1);
+}
+
+static void order(void)
+{
+    static struct ordered nodes[2 * NODES];
+    hipGraph_t graph, child = NULL;
+    hipGraphExec_t exec;
+    hipGraphNode_t handle[NODES], sub;
+    uint32_t random = 12345;
+    _Atomic int wrong = 0;
+
+    /* The same again with the first graph inside of the second. */
+    for (int round = 0; round < 2; round++) {
+        OK(hipGraphCreate(&graph, 0));
+        for (int n = 0; n < NODES; n++) {
+            struct ordered *me = &nodes[round * NODES + n];
+            hipGraphNode_t deps[4];
+            me->wrong = &wrong;
+            me->dep_count = 0;
+            for (int i = 0; i < 4 && n; i++) {
+                random = random * 1664525 + 1013904223;
+                int dep = n - 1 - (int)(random >> 16) % (n < 12 ? n : 12);
+                bool again = random >> 30 == 3;
+                for (int k = 0; k < me->dep_count; k++)
+                    again |= deps[k] == handle[dep];
+                if (again)
+                    continue;
+                deps[me->dep_count] = handle[dep];
+                me->deps[me->dep_count++] = &nodes[round * NODES + dep];
+            }
+            const hipHostNodeParams call = {run_ordered, me};
+            OK(hipGraphAddHostNode(&handle[n], graph, deps, (size_t)me->dep_count, &call));
+        }
+        if (child)
+            OK(hipGraphAddChildGraphNode(&sub, graph, &handle[5], 1, child));
+        OK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+        if (round == 0)
+            child = graph;
+        for (int n = 0; n < 2 * NODES; n++)
+            nodes[n].runs = 0;
+        for (int i = 0; i < LAUNCHES; i++)
+            OK(hipGraphLaunch(exec, NULL));
+        OK(hipGraphExecDestroy(exec));
+        OK(hipStreamSynchronize(NULL));
+        CHECK_EQ(wrong, 0);
+        for (int n = 0; n < (round + 1) * NODES; n++)
+            CHECK_EQ(nodes[n].runs, LAUNCHES);
+    }
+    OK(hipGraphDestroy(child));
+    OK(hipGraphDestroy(graph));
+}
+
 int main(void)
 {
     build();
     capture();
     inside();
+    branches();
+    order();
     return check_status();
 }
