@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies of rows and slices, between pitched memory and arrays. */
+#include <limits.h>
 #include <string.h>
 
 #include "copy.h"
 #include "graph.h"
 #include "stream.h"
+
+#define BOX_PITCH_MAX ((size_t)INT_MAX) /* hipDeviceProp_t.memPitch */
 
 /* Bytes from the first to behind the last byte of a box on one side. */
 static bool box_extent(uint64_t pitch, uint64_t slice, const struct ehp_copy_3d *copy, uint64_t *bytes)
@@ -94,6 +97,8 @@ static hipError_t box_2d(void *dst, size_t dpitch, const void *src, size_t spitc
         return hipErrorInvalidValue;
     if (width > dpitch || width > spitch)
         return hipErrorInvalidPitchValue;
+    if (dpitch > BOX_PITCH_MAX || spitch > BOX_PITCH_MAX)
+        return hipErrorInvalidValue;
     return hip_copy_box(&copy, kind, call);
 }
 
@@ -160,6 +165,9 @@ static hipError_t box_params_side(hipArray_t array, struct hipPos pos, const hip
     if (box->height > 1 || box->depth > 1)
         if (ptr->pitch < box->width)
             return hipErrorInvalidPitchValue;
+    if (ptr->pitch > BOX_PITCH_MAX || pos.x > ptr->pitch || box->width > ptr->pitch - pos.x ||
+        (ptr->ysize && (pos.y > ptr->ysize || box->height > ptr->ysize - pos.y)))
+        return hipErrorInvalidValue;
     size_t rows = ptr->ysize ? ptr->ysize : box->height;
     side->pitch = ptr->pitch;
     side->slice = ptr->pitch * rows;
@@ -269,6 +277,8 @@ static hipError_t box_drv_side(const struct box_drv_side *d, const struct ehp_co
     size_t pitch = d->pitch ? d->pitch : d->x + box->width, rows = d->height ? d->height : d->y + box->height;
     if (pitch < box->width)
         return hipErrorInvalidPitchValue;
+    if (pitch > BOX_PITCH_MAX || d->x > pitch - box->width)
+        return hipErrorInvalidValue;
     side->pitch = pitch;
     side->slice = pitch * rows;
     side->base = (unsigned char *)(uintptr_t)base + d->z * side->slice + d->y * pitch + d->x;

@@ -184,10 +184,11 @@ HIP_ENTRY hipError_t hipDeviceGetPCIBusId(char *pciBusId, int len, int device)
     if (!pciBusId || len <= 0)
         return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_device_at(device, &found);
-    if (error == hipSuccess)
-        snprintf(pciBusId, (size_t)len, "%04x:%02x:%02x.%x", found->info.pci_domain, found->info.pci_bus,
-                 found->info.pci_device, found->info.pci_function);
-    return hip_return(error);
+    if (error != hipSuccess)
+        return hip_return(error);
+    int length = snprintf(pciBusId, (size_t)len, "%04x:%02x:%02x.%x", found->info.pci_domain,
+                          found->info.pci_bus, found->info.pci_device, found->info.pci_function);
+    return hip_return(length < len ? hipSuccess : hipErrorInvalidValue);
 }
 
 HIP_ENTRY hipError_t hipDeviceGetByPCIBusId(int *device, const char *pciBusId)
@@ -307,7 +308,7 @@ HIP_ENTRY hipError_t hipDeviceSetLimit(enum hipLimit_t limit, size_t value)
     hipError_t error = hip_current(&device);
     if (error != hipSuccess)
         return hip_return(error);
-    if ((int)limit < 0 || limit >= hipLimitRange)
+    if (limit != hipLimitStackSize && limit != hipLimitMallocHeapSize)
         return hip_return(hipErrorUnsupportedLimit);
     /* A lane's scratch: gfx942 has 13 bits of 64-dword units (LLVM AMDGPUUsage, compute_tmpring_size). */
     if (limit == hipLimitStackSize && value > 131056)

@@ -8,19 +8,25 @@
 #include <sys/mman.h>
 
 #define HANDLE_LIVE  UINT32_C(0x48495021)
+#define HANDLE_KEPT  1024              /* freed ones that wait, so that their use is seen for what it is */
 #define HANDLE_RANGE ((size_t)1 << 30) /* address space only: pages appear when touched */
+
+struct handle_slot;
 
 struct handle_range {
     pthread_mutex_t lock;
     char *_Atomic base;
     size_t stride;
     _Atomic size_t used; /* bytes */
-    void *free;          /* list through the word after the head */
+    /* Those to use again, the one that was freed first at the head: a list through the word after the handle.
+     */
+    struct handle_slot *free, **free_end;
+    size_t free_count;
 };
 
 struct handle_slot {
     struct hip_handle head;
-    void *next;
+    struct handle_slot *next;
 };
 
 static struct handle_range *handle_range(enum hip_kind kind)
@@ -48,9 +54,10 @@ void *hip_handle_new(enum hip_kind kind, size_t bytes)
             atomic_store(&range->base, base);
         }
     }
-    if (range->free) {
+    if (range->free_count > HANDLE_KEPT || (range->free && range->used + stride > HANDLE_RANGE)) {
         slot = range->free;
         range->free = slot->next;
+        range->free_count--;
     } else if (base && range->used + stride <= HANDLE_RANGE) {
         slot = (struct handle_slot *)(void *)(base + range->used);
         range->used += stride;
@@ -71,8 +78,12 @@ void hip_handle_free(void *object)
 
     atomic_store_explicit(&slot->head.live, 0, memory_order_release);
     pthread_mutex_lock(&range->lock);
-    slot->next = range->free;
-    range->free = slot;
+    slot->next = NULL;
+    if (!range->free)
+        range->free_end = &range->free;
+    *range->free_end = slot;
+    range->free_end = &slot->next;
+    range->free_count++;
     pthread_mutex_unlock(&range->lock);
 }
 

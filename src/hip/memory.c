@@ -262,7 +262,7 @@ HIP_ENTRY hipError_t hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigne
 
 HIP_ENTRY hipError_t hipMallocManaged(void **dev_ptr, size_t size, unsigned int flags)
 {
-    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost)
+    if (!size || (flags != hipMemAttachGlobal && flags != hipMemAttachHost))
         return hip_return(hipErrorInvalidValue);
     return hip_return(memory_malloc(dev_ptr, size, EHP_MEM_MANAGED, flags));
 }

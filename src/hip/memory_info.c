@@ -23,8 +23,6 @@ HIP_ENTRY hipError_t hipMemGetInfo(size_t *free, size_t *total)
     struct hip_device *device;
     uint64_t left, all;
 
-    if (!free && !total)
-        return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_current(&device);
     if (error != hipSuccess)
         return hip_return(error);

@@ -339,7 +339,7 @@ HIP_ENTRY hipError_t hipMemPoolCreate(hipMemPool_t *mem_pool, const hipMemPoolPr
         return hip_return(hipErrorInvalidValue);
     if (pool_props->handleTypes != hipMemHandleTypeNone &&
         pool_props->handleTypes != hipMemHandleTypePosixFileDescriptor)
-        return hip_return(hipErrorNotSupported);
+        return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_device_at(pool_props->location.id, &device);
     if (error != hipSuccess)
         return hip_return(error == hipErrorInvalidDevice ? hipErrorInvalidValue : error);
@@ -523,8 +523,8 @@ static hipError_t pool_malloc(void **out, size_t size, struct ihipMemPoolHandle_
     if (pool && (!hip_handle_ok(HIP_KIND_POOL, pool) || pool->dying || pool->imported))
         return hipErrorInvalidValue;
     hipError_t error = hip_stream_of(handle, &stream);
-    if (error != hipSuccess)
-        return error;
+    if (error != hipSuccess) /* these calls say it their own way when it is no stream */
+        return error == hipErrorContextIsDestroyed ? hipErrorInvalidHandle : error;
     if (!size) {
         *out = NULL;
         return hipSuccess;
@@ -560,7 +560,7 @@ HIP_ENTRY hipError_t hipFreeAsync(void *dev_ptr, hipStream_t stream)
         return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_stream_of(stream, &found);
     if (error != hipSuccess)
-        return hip_return(error);
+        return hip_return(error == hipErrorContextIsDestroyed ? hipErrorInvalidHandle : error);
     struct hip_memory *memory = hip_memory_find(dev_ptr, NULL);
     if (!memory || memory->base != dev_ptr)
         return hip_return(hipErrorInvalidValue);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph.h"
+#include "memory.h"
 
 /* ---- handles ------------------------------------------------------------------------------------------- */
 
@@ -499,10 +500,27 @@ HIP_ENTRY hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t fn, v
 
 /* ---- values in memory ---------------------------------------------------------------------------------- */
 
+/* The value is in memory that some allocator knows. */
+static hipError_t stream_value_check(hipStream_t handle, const void *ptr, size_t bytes)
+{
+    struct ihipStream_t *stream;
+    size_t left;
+
+    if (!ptr)
+        return hipErrorInvalidValue;
+    hipError_t error = hip_stream_of(handle, &stream);
+    if (error != hipSuccess)
+        return error;
+    return hip_memory_known(ptr, &left) && left >= bytes ? hipSuccess : hipErrorInvalidValue;
+}
+
 static hipError_t stream_wait_value(hipStream_t stream, void *ptr, uint64_t value, unsigned flags,
                                     uint64_t mask, uint32_t bytes)
 {
-    if (!ptr || flags > hipStreamWaitValueNor)
+    hipError_t error = stream_value_check(stream, ptr, bytes);
+    if (error != hipSuccess)
+        return error;
+    if (flags > hipStreamWaitValueNor)
         return hipErrorInvalidValue;
     struct hip_op op = {
         .kind = HIP_OP_WAIT_VALUE,
@@ -524,8 +542,9 @@ HIP_ENTRY hipError_t hipStreamWaitValue64(hipStream_t stream, void *ptr, uint64_
 
 static hipError_t stream_write_value(hipStream_t stream, void *ptr, uint64_t value, uint32_t bytes)
 {
-    if (!ptr)
-        return hipErrorInvalidValue;
+    hipError_t error = stream_value_check(stream, ptr, bytes);
+    if (error != hipSuccess)
+        return error;
     struct hip_op op = {.kind = HIP_OP_WRITE_VALUE,
                         .value = {.address = ptr, .value = value, .bytes = bytes}};
     return hip_stream_op(stream, &op);

@@ -68,7 +68,8 @@ static void null_stream(void)
 {
     struct gate gate = {0}, other = {0};
     hipStream_t blocking, free_stream;
-    _Atomic int null_done = 0, blocking_done = 0, free_done = 0;
+    _Atomic int null_done = 0, blocking_done = 0;
+    uint32_t *free_done, unknown;
 
     OK(hipStreamCreate(&blocking));
     OK(hipStreamCreateWithFlags(&free_stream, hipStreamNonBlocking));
@@ -87,9 +88,13 @@ static void null_stream(void)
     OK(hipLaunchHostFunc(NULL, count, (void *)&null_done));
     OK(hipStreamSynchronize(NULL));
     CHECK_EQ(null_done, 2);
-    OK(hipStreamWriteValue32(free_stream, &free_done, 5, 0));
+    OK(hipHostMalloc((void **)&free_done, sizeof *free_done, 0));
+    OK(hipStreamWriteValue32(free_stream, free_done, 5, 0));
     OK(hipStreamSynchronize(free_stream));
-    CHECK_EQ(free_done, 5);
+    CHECK_EQ(*free_done, 5);
+    CHECK_HIP(hipStreamWriteValue32(free_stream, &unknown, 5, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamWaitValue64(free_stream, free_done, 5, 0, UINT64_MAX), hipErrorInvalidValue);
+    OK(hipHostFree(free_done));
     (void)other;
     OK(hipDeviceSynchronize());
     OK(hipStreamDestroy(blocking));
