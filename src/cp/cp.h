@@ -108,6 +108,7 @@ struct cp_worker {
     alignas(64) struct ehp_machine *machine;
     pthread_t thread;
     unsigned index, turn;
+    unsigned waited;         /* turns of waiting workgroups since it last yielded the core */
     struct workgroup *spare; /* memory of the last workgroup, for the next */
     /* Of the dispatch that it is starting workgroups of: finished, and not counted in it yet. */
     uint64_t done, waves;

@@ -525,8 +525,11 @@ static void *worker_main(void *argument)
             run_workgroup(me, work.wg, &guard);
             if (me->done)
                 flush_done(me, d);
-            if (only_waiting)
-                sched_yield(); /* they wait for each other, or for the host, which needs the core */
+            /* They wait for each other, or for the host, which needs the core once all had their turn. */
+            if (only_waiting && ++me->waited >= cp->aside_count) {
+                me->waited = 0;
+                sched_yield();
+            }
         } else if (work.dispatch) {
             while (start_next(me, work.dispatch, &guard) && !others_wait(cp))
                 if (m->progress)

@@ -154,10 +154,9 @@ struct wave {
     enum wave_state state;
     bool gws_waits; /* it has arrived at a GWS barrier, and waits for the generation to change */
     uint32_t gws_generation;
-    bool slept;         /* it yielded by s_sleep: it waits for somebody */
-    bool spinning;      /* its last stretch of branches left every register as it was */
-    uint64_t spin_hash; /* of its registers when it last gave way */
-    int budget;         /* instructions until the wave yields; branches check it */
+    bool slept;    /* it yielded by s_sleep: it waits for somebody */
+    bool spinning; /* it was seen to wait for a value in memory when it last gave way */
+    int budget;    /* instructions until the wave yields; branches check it */
 
     uint8_t *lds;           /* of the workgroup */
     uint32_t lds_bytes;     /* allocated; an access beyond it reads 0 and writes nothing */

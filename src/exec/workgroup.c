@@ -10,12 +10,15 @@
 #include "exec/fault.h"
 
 /*
- * Taken branches before a wave gives way to the next of its workgroup; doubled
- * with every run of the workgroup, up to eight times.  A wave that spins gets
- * less.  Both divide by every small number, so that a wave in a loop of a few
- * branches gives way at the same place each time.
+ * Taken branches of a wave's stretch, and how many stretches it has before it
+ * gives way to the next of its workgroup; doubled with every run of the
+ * workgroup, up to eight times.  After a stretch a wave that spins gives way at
+ * once: then few turns are spent on waiting, however many workgroups wait.
  */
-enum { WAVE_BUDGET = 840, SPIN_BUDGET = 120, GROWTH_MAX = 3 };
+enum { STRETCH = 128, STRETCHES = 6, GROWTH_MAX = 3 };
+
+/* The longest loop that is taken for spinning, in instructions. */
+enum { SPIN_LOOP_MAX = 256 };
 
 /*
  * Rows from one wave to the next.  The five extra rows keep equal registers of
@@ -140,7 +143,6 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     w->slept = false;
     w->gws_waits = false;
     w->spinning = false;
-    w->spin_hash = 0;
     w->lds = wg->lds;
     w->lds_bytes = launch->lds_bytes;
     w->scratch = wg->scratch[i];
@@ -187,46 +189,131 @@ struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch
 
 /* ---- running ---- */
 
+static const struct xinst *step(struct wave *w, const struct xinst *in)
+{
+    if (w->stats) {
+        w->stats->count[in->cls]++;
+        if (in->cls == XC_VALU)
+            w->stats->lanes_valu += (uint64_t)__builtin_popcountll(w->exec);
+    }
+    return in->fn(w, in);
+}
+
 static void run_wave(struct wave *w)
 {
     const struct xinst *in = w->next;
-    do
-        in = in->fn(w, in);
-    while (in);
+    if (w->stats)
+        do
+            in = step(w, in);
+        while (in);
+    else
+        do
+            in = in->fn(w, in);
+        while (in);
 }
 
-static void run_wave_counting(struct wave *w)
+/* The clocks are read by scalar memory instructions too, which have no address. */
+static bool is_memory(const struct xinst *in)
 {
-    const struct xinst *in = w->next;
-    struct wave_stats *stats = w->stats;
-    do {
-        stats->count[in->cls]++;
-        if (in->cls == XC_VALU)
-            stats->lanes_valu += (uint64_t)__builtin_popcountll(w->exec);
-        in = in->fn(w, in);
-    } while (in);
+    return in->cls == XC_VMEM || in->cls == XC_LDS || in->cls == XC_FLAT_SCRATCH ||
+           (in->cls == XC_SMEM && in->isa->src[0].kind != ISA_NONE);
 }
 
-/* The registers and where the wave is, in one number. */
-static uint64_t state_hash(const struct wave *w)
+static uint64_t mix(uint64_t h, uint64_t value)
 {
-    uint64_t h = (uint64_t)(uintptr_t)w->next ^ (uint64_t)w->scc << 1;
-    for (int i = 0; i < 64; i++)
-        h = (h ^ w->s64[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    for (unsigned r = 0; r < w->vgprs + w->agprs; r++) {
-        const uint64_t *row = (const uint64_t *)w->v[r < w->vgprs ? r : WAVE_ACC + r - w->vgprs];
-        for (int i = 0; i < WAVE_LANES / 2; i++)
-            h = ((h << 7 | h >> 57) ^ row[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    }
+    return (h << 7 ^ h >> 57 ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t mix_rows(const struct wave *w, uint64_t h, int row, unsigned rows)
+{
+    for (unsigned r = 0; r < rows; r++)
+        for (uint64_t lanes = w->exec; lanes; lanes &= lanes - 1)
+            h = mix(h, w->v[row + (int)r][__builtin_ctzll(lanes)]);
     return h;
 }
 
-/* A wave that has spent its budget: does it only wait for a value in memory to change? */
-static void notice_spinning(struct wave *w)
+/* Where a memory instruction reads. */
+static uint64_t mix_address(const struct wave *w, const struct xinst *in, uint64_t h)
 {
-    uint64_t hash = state_hash(w);
-    w->spinning = hash == w->spin_hash;
-    w->spin_hash = hash;
+    h = mix(h, in->pc);
+    for (int i = 0; i < 2; i++)
+        if (in->ss[i] < SREG_TTMP)
+            h = mix(h, wave_sgpr64(w, in->ss[i]));
+    return in->cls == XC_SMEM ? h : mix_rows(w, mix(h, w->exec), in->s[0], in->rows[0]);
+}
+
+/* What it has read. */
+static uint64_t mix_result(const struct wave *w, const struct xinst *in, uint64_t h)
+{
+    if (in->cls != XC_SMEM)
+        return mix_rows(w, h, in->d, in->drows);
+    for (unsigned i = 0; i < in->drows; i++)
+        h = mix(h, w->s[in->sd + i]);
+    return h;
+}
+
+/*
+ * Executes one turn of the loop that begins at w->next.  Returns a number made
+ * of all that it read and where, or 0 when it is no loop that only reads: it
+ * writes, does not come back soon, gives way, or reads nothing.
+ */
+static uint64_t run_loop(struct wave *w)
+{
+    const struct xinst *first = w->next, *in = first;
+    uint64_t h = 0;
+    bool writes = false;
+    for (int n = 0; n < SPIN_LOOP_MAX; n++) {
+        const struct xinst *at = in;
+        bool reads = is_memory(at) && (at->cls == XC_SMEM || w->exec);
+        if (reads)
+            h = mix_address(w, at, h);
+        in = step(w, at);
+        if (!in)
+            return 0;
+        if (reads && at->drows)
+            h = mix_result(w, at, h);
+        else if (reads && at->isa->src[ISA_DATA].kind != ISA_NONE)
+            writes = true;
+        if (in == first || writes) {
+            w->next = in;
+            return writes ? 0 : h;
+        }
+    }
+    w->next = in;
+    return 0;
+}
+
+/*
+ * Is the wave in a loop that waits for a value in memory to change?  Such a loop
+ * reads the same from the same places in every turn, whatever it counts
+ * meanwhile.  Taken for one, a loop that computes only gives way more often.
+ */
+static bool spins(struct wave *w)
+{
+    w->budget = SPIN_LOOP_MAX * 2;
+    uint64_t once = run_loop(w);
+    return once && run_loop(w) == once;
+}
+
+/* Runs a wave until it ends, waits, or has had its stretches. */
+static void run_stretches(struct wave *w, unsigned stretches)
+{
+    if (!w->spinning) {
+        w->budget = STRETCH;
+        run_wave(w);
+    }
+    while (w->state == WAVE_RUNNING || (w->state == WAVE_YIELD && !w->slept)) {
+        w->state = WAVE_RUNNING;
+        w->spinning = spins(w);
+        if (w->state != WAVE_RUNNING)
+            continue;
+        w->state = WAVE_YIELD;
+        if (w->spinning || stretches-- == 0)
+            return;
+        w->state = WAVE_RUNNING;
+        w->budget = STRETCH;
+        run_wave(w);
+    }
 }
 
 /* All live waves wait at the barrier: lets them go. */
@@ -262,15 +349,11 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
                 continue;
             }
             w->state = WAVE_RUNNING;
-            w->budget = w->spinning ? SPIN_BUDGET : WAVE_BUDGET << growth;
             w->slept = false;
             w->guard = guard;
             w->stats = count ? &wg->stats : NULL;
             guard->wave = w;
-            if (count)
-                run_wave_counting(w);
-            else
-                run_wave(w);
+            run_stretches(w, STRETCHES << growth);
             if (w->state == WAVE_DONE) {
                 wg->live--;
                 progress = true;
@@ -278,7 +361,6 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
                 waiting++;
                 progress = true;
             } else if (!w->slept) {
-                notice_spinning(w);
                 progress = progress || !w->spinning;
             }
         }

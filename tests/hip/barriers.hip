@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Barriers of a whole grid that programs build themselves, with as many workgroups as the chip holds: waiting ones must
+// cost next to nothing, or the run takes minutes.
+#include "check_hip.h"
+
+#include <hip/hip_cooperative_groups.h>
+
+constexpr int GROUPS = 912, ROUNDS = 6;
+
+// Every workgroup takes its neighbour's value of the round before.
+__device__ void exchange(int *data, int round)
+{
+    const int n = static_cast<int>(gridDim.x), here = static_cast<int>(blockIdx.x);
+    if (threadIdx.x == 0)
+        data[(round & 1) * n + here] = round ? data[((round + 1) & 1) * n + (here + 1) % n] + 1 : here;
+}
+
+__device__ unsigned arrived;
+__device__ volatile unsigned generation;
+__global__ void counter_and_generation(int *data)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        exchange(data, round);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            unsigned mine = generation;
+            __threadfence();
+            if (atomicAdd(&arrived, 1u) == gridDim.x - 1) {
+                arrived = 0;
+                __threadfence();
+                generation = mine + 1;
+            } else {
+                unsigned long turns = 0; // spinning does not mean that no register changes
+                while (generation == mine && turns < 1ul << 60)
+                    turns++;
+            }
+            __threadfence();
+        }
+        __syncthreads();
+    }
+}
+
+// The first workgroup gathers everybody's flag with all its threads, then answers.
+__device__ volatile int in[GROUPS], out[GROUPS];
+__global__ void flags(int *data)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        exchange(data, round);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            in[blockIdx.x] = round + 1;
+        }
+        if (blockIdx.x == 0) {
+            for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
+                while (in[i] != round + 1) {
+                }
+            __syncthreads();
+            for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
+                out[i] = round + 1;
+        }
+        if (threadIdx.x == 0)
+            for (long long end = clock64() + (1ll << 60); out[blockIdx.x] != round + 1 && clock64() < end;) {
+            }
+        __syncthreads();
+    }
+}
+
+__device__ int goal;
+__global__ void atomic_poll(int *data)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        exchange(data, round);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            atomicAdd(&goal, 1);
+            while (atomicAdd(&goal, 0) < (round + 1) * static_cast<int>(gridDim.x)) {
+            }
+        }
+        __syncthreads();
+    }
+}
+
+__global__ void cooperative(int *data)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        exchange(data, round);
+        cooperative_groups::this_grid().sync();
+    }
+}
+
+int main()
+{
+    buffer<int> data(2 * GROUPS);
+    int *pointer = data.get();
+    void *arguments[] = {&pointer};
+    void (*kernels[])(int *) = {counter_and_generation, flags, atomic_poll, cooperative};
+    for (int k = 0; k < 4; k++) {
+        const void *kernel = reinterpret_cast<const void *>(kernels[k]);
+        HIP_OK(hipLaunchCooperativeKernel(kernel, dim3(GROUPS), dim3(128), arguments, 0, nullptr));
+        data.down();
+        for (int i = 0; i < GROUPS; i++)
+            CHECK(data[static_cast<size_t>(((ROUNDS - 1) & 1) * GROUPS + i)] == (i + ROUNDS - 1) % GROUPS + ROUNDS - 1,
+                  "kernel %d, workgroup %d", k, i);
+    }
+    return check_done();
+}
