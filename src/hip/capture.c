@@ -257,6 +257,13 @@ hipError_t hip_capture_implicit(struct ihipStream_t *stream)
     return hipErrorStreamCaptureImplicit;
 }
 
+hipError_t hip_capture_refuses(struct ihipStream_t *stream)
+{
+    hipError_t error = hip_capture_implicit(stream);
+
+    return error == hipSuccess ? hip_capture_forbids() : error;
+}
+
 /* ---- what is captured ---------------------------------------------------------------------------------- */
 
 hipError_t hip_capture_op(struct ihipStream_t *stream, const struct hip_op *op, hipGraphNode_t *out)
@@ -363,6 +370,15 @@ hipError_t hip_capture_wait(struct ihipStream_t *stream, struct ihipEvent_t *eve
     }
     return deps_add_all(stream, event->capture_deps, event->capture_dep_count) ? hipSuccess
                                                                                : hipErrorOutOfMemory;
+}
+
+bool hip_capture_spoil(uint64_t id)
+{
+    struct hip_capture *capture = capture_by_id(id);
+
+    if (capture)
+        capture->invalid = true;
+    return capture != NULL;
 }
 
 /* ---- entry points -------------------------------------------------------------------------------------- */

@@ -91,10 +91,10 @@ static hipError_t copy_async(void *dst, const void *src, size_t bytes, hipStream
 static hipError_t copy_sync(void *dst, const void *src, size_t bytes, hipStream_t handle)
 {
     struct ihipStream_t *stream;
-    hipError_t error = hip_capture_forbids();
+    hipError_t error = hip_stream_of(handle, &stream);
 
     if (error == hipSuccess)
-        error = hip_stream_of(handle, &stream);
+        error = hip_capture_refuses(stream);
     if (error == hipSuccess)
         error = hip_stream_settle(stream);
     if (error == hipSuccess)

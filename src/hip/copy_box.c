@@ -58,10 +58,12 @@ hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, stru
 {
     struct ihipStream_t *stream;
     size_t left;
-    hipError_t error = call.async ? hip_open() : hip_capture_forbids();
+    hipError_t error = hip_open();
 
     if (error == hipSuccess)
         error = hip_stream_of(call.stream, &stream);
+    if (error == hipSuccess && !call.async)
+        error = hip_capture_refuses(stream);
     if (error == hipSuccess)
         error = hip_copy_check_3d(copy, kind);
     if (error != hipSuccess || !copy->width || !copy->height || !copy->depth)

@@ -165,9 +165,9 @@ static hipError_t event_marker(hipEvent_t event, struct hip_marker **marker, boo
     *marker = hip_marker_ref(event->marker);
     if (use_start)
         *use_start = event->use_start;
-    bool captured = event->capture_id != 0;
+    uint64_t capture = event->capture_id;
     pthread_mutex_unlock(&event->lock);
-    if (captured) {
+    if (capture && hip_capture_spoil(capture)) {
         hip_marker_unref(*marker);
         return hipErrorCapturedEvent;
     }

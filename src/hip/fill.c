@@ -34,10 +34,12 @@ static hipError_t fill_linear(void *dst, uint64_t value, unsigned element, size_
 {
     struct ihipStream_t *stream;
     size_t bytes;
-    hipError_t error = call.async ? hip_open() : hip_capture_forbids();
+    hipError_t error = hip_open();
 
     if (error == hipSuccess)
         error = hip_stream_of(call.stream, &stream);
+    if (error == hipSuccess && !call.async)
+        error = hip_capture_refuses(stream);
     if (error != hipSuccess)
         return error;
     if (!count)
@@ -60,10 +62,12 @@ static hipError_t fill_linear(void *dst, uint64_t value, unsigned element, size_
 static hipError_t fill_box(const struct ehp_fill_3d *fill, struct hip_copy_call call)
 {
     struct ihipStream_t *stream;
-    hipError_t error = call.async ? hip_open() : hip_capture_forbids();
+    hipError_t error = hip_open();
 
     if (error == hipSuccess)
         error = hip_stream_of(call.stream, &stream);
+    if (error == hipSuccess && !call.async)
+        error = hip_capture_refuses(stream);
     if (error != hipSuccess)
         return error;
     if (!fill->width || !fill->height || !fill->depth)

@@ -18,8 +18,12 @@ hipError_t hip_capture_alloc(struct ihipStream_t *stream, struct ihipMemPoolHand
 /* An operation outside: hipErrorStreamCaptureImplicit when it would make the null stream wait for a capture.
  */
 hipError_t hip_capture_implicit(struct ihipStream_t *stream);
+/* What a capture says to a synchronous copy or fill in this stream. */
+hipError_t hip_capture_refuses(struct ihipStream_t *stream);
 /* A forbidden call on a capturing stream: the capture cannot be finished any more. */
 void hip_capture_invalidate(struct ihipStream_t *stream);
+/* The same by the capture's number; false when it has ended. */
+bool hip_capture_spoil(uint64_t id);
 /* The stream goes away. */
 void hip_capture_abandon(struct ihipStream_t *stream);
 

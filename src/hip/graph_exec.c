@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy.h"
 #include "graph_node.h"
+#include "memory.h"
 #include "module.h"
 #include "stream.h"
 
@@ -93,6 +95,20 @@ HIP_ENTRY hipError_t hipGraphExecGetFlags(hipGraphExec_t graphExec, unsigned lon
 
 /* ---- launching ----------------------------------------------------------------------------------------- */
 
+/* What the last launch allocated must be free again, or is freed now. */
+static hipError_t exec_free_memory(const struct hipGraphExec *exec)
+{
+    for (size_t i = 0; i < exec->graph->count; i++) {
+        const struct hipGraphNode *node = exec->graph->nodes[i];
+        if (node->op.kind != HIP_OP_ALLOC || !graph_memory_used(node->alloc.memory))
+            continue;
+        if (!(exec->flags & hipGraphInstantiateFlagAutoFreeOnLaunch))
+            return hipErrorInvalidValue;
+        hip_graph_memory_free(node->alloc.memory);
+    }
+    return hipSuccess;
+}
+
 static hipError_t exec_launch(hipGraphExec_t exec, hipStream_t handle)
 {
     struct ihipStream_t *stream;
@@ -107,6 +123,8 @@ static hipError_t exec_launch(hipGraphExec_t exec, hipStream_t handle)
         return hip_capture_op(stream, &op, NULL);
     }
     error = hip_capture_implicit(stream);
+    if (error == hipSuccess)
+        error = exec_free_memory(exec);
     return error == hipSuccess ? graph_run(exec->graph, stream) : error;
 }
 
@@ -146,11 +164,27 @@ HIP_ENTRY hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, 
     return hip_return(mine ? graph_set_kernel(mine, pNodeParams) : hipErrorInvalidValue);
 }
 
+/* Memory of one kind stays memory of that kind, and the copy's direction what it was. */
+static bool exec_same_copy(const struct hipGraphNode *mine, const hipMemcpy3DParms *params)
+{
+    const struct hipGraphNode wanted = {.copy.params = *params};
+    hipMemcpyKind have = mine->copy.params.kind;
+
+    if (!params->dstPtr.ptr || !params->srcPtr.ptr || !mine->copy.params.dstPtr.ptr ||
+        !mine->copy.params.srcPtr.ptr) /* arrays, or wrong in another way */
+        return true;
+    if (have != hipMemcpyDefault && params->kind != hipMemcpyDefault && have != params->kind)
+        return false;
+    return graph_copy_same_sides(mine, &wanted);
+}
+
 HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                                      hipMemcpy3DParms *pNodeParams)
 {
     struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
-    return hip_return(mine ? graph_set_copy(mine, pNodeParams) : hipErrorInvalidValue);
+    if (!mine || !pNodeParams || !exec_same_copy(mine, pNodeParams))
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(graph_set_copy(mine, pNodeParams));
 }
 
 HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec, hipGraphNode_t node,
@@ -158,7 +192,10 @@ HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec
                                                        hipMemcpyKind kind)
 {
     struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
-    return hip_return(mine ? graph_set_copy_1d(mine, dst, src, count, kind) : hipErrorInvalidValue);
+    const hipMemcpy3DParms params = {.dstPtr.ptr = dst, .srcPtr.ptr = (void *)(uintptr_t)src, .kind = kind};
+    if (!mine || (hip_copy_kind_ok(kind) && !exec_same_copy(mine, &params)))
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(graph_set_copy_1d(mine, dst, src, count, kind));
 }
 
 HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphExec, hipGraphNode_t node,
@@ -301,6 +338,8 @@ static hipGraphExecUpdateResult exec_compare(const struct ihipGraph *have, const
         for (size_t k = 0; k < a->dep_count; k++)
             if (exec_index(have, a->deps[k]) != exec_index(want, b->deps[k]))
                 return hipGraphExecUpdateErrorTopologyChanged;
+        if (a->type == hipGraphNodeTypeMemcpy && !graph_copy_same_sides(a, b))
+            return hipGraphExecUpdateErrorParametersChanged;
         if (a->op.kind == HIP_OP_KERNEL && a->op.launch.function->device != b->op.launch.function->device)
             return hipGraphExecUpdateErrorUnsupportedFunctionChange;
         if (a->type == hipGraphNodeTypeGraph) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "graph_node.h"
+#include "pool.h"
 #include "stream.h"
 
 #define LANES_MAX 8
@@ -154,6 +155,18 @@ static hipError_t run_wait(struct graph_run *run, const struct hipGraphNode *nod
     return error;
 }
 
+/* A free node's memory, which another graph or hipFreeAsync() may have had as well. */
+static hipError_t run_free(const struct hipGraphNode *node, struct ihipStream_t *stream)
+{
+    struct hip_memory *memory = hip_memory_find(node->op.memory.address, NULL);
+
+    if (!memory || memory->base != node->op.memory.address)
+        return hipErrorInvalidValue;
+    if (memory->graph)
+        return hip_graph_memory_free(memory->graph) ? hipSuccess : hipErrorInvalidValue;
+    return memory->pool ? hip_pool_free(memory, stream) : hipErrorInvalidValue;
+}
+
 static hipError_t run_node(struct graph_run *run, size_t at)
 {
     const struct hipGraphNode *node = run->plan->order[at];
@@ -165,6 +178,10 @@ static hipError_t run_node(struct graph_run *run, size_t at)
         return error;
     if (node->op.kind == HIP_OP_GRAPH)
         error = graph_run(node->child, stream);
+    else if (node->op.kind == HIP_OP_FREE)
+        error = run_free(node, stream);
+    else if (node->op.kind == HIP_OP_ALLOC)
+        graph_memory_use(node->alloc.memory);
     else if (node->enabled && node->op.kind != HIP_OP_EMPTY)
         error = hip_stream_submit(stream, &node->op);
     if (error == hipSuccess && run->plan->marked[at])

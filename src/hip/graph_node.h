@@ -102,6 +102,15 @@ struct hipGraphNode *graph_find_clone(struct ihipGraph *clone, const struct hipG
 bool graph_sort(struct ihipGraph *graph, struct hipGraphNode **order);
 void graph_objects_copy(struct ihipGraph *to, const struct ihipGraph *from);
 
+/* graph_memory.c */
+hipError_t graph_memory_new(struct hip_device *device, size_t bytes, struct graph_memory **memory);
+struct graph_memory *graph_memory_ref(struct graph_memory *memory);
+void graph_memory_unref(struct graph_memory *memory);
+void *graph_memory_address(const struct graph_memory *memory);
+bool graph_memory_used(const struct graph_memory *memory);
+/* Its allocation node has been launched. */
+void graph_memory_use(struct graph_memory *memory);
+
 /* graph_params.c: descriptions to operations, with the checks of the calls that take them */
 hipError_t graph_set_kernel(struct hipGraphNode *node, const hipKernelNodeParams *params);
 hipError_t graph_set_launch(struct hipGraphNode *node, const struct hip_launch *launch);
@@ -116,6 +125,8 @@ hipError_t graph_set_child(struct hipGraphNode *node, struct ihipGraph *child);
 hipError_t graph_set_batch(struct hipGraphNode *node, const hipBatchMemOpNodeParams *params);
 hipError_t graph_set_alloc(struct hipGraphNode *node, hipMemAllocNodeParams *params);
 hipError_t graph_set_free(struct hipGraphNode *node, void *address);
+/* Whether two copies are between the same kinds of memory: an executable graph's cannot change that. */
+bool graph_copy_same_sides(const struct hipGraphNode *a, const struct hipGraphNode *b);
 /* Any of them, from the union of hipGraphAddNode(). */
 hipError_t graph_set_any(struct hipGraphNode *node, hipGraphNodeParams *params);
 /* The operation of a captured call. */

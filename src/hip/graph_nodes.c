@@ -534,37 +534,3 @@ HIP_ENTRY hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t hSrc, hipGr
     hDst->op.launch.cooperative = hSrc->op.launch.cooperative;
     return hip_return(hipSuccess);
 }
-
-/* ---- memory of graphs ---------------------------------------------------------------------------------- */
-
-HIP_ENTRY hipError_t hipDeviceGetGraphMemAttribute(int device, hipGraphMemAttributeType attr, void *value)
-{
-    static const hipMemPoolAttr of_pool[] = {hipMemPoolAttrUsedMemCurrent, hipMemPoolAttrUsedMemHigh,
-                                             hipMemPoolAttrReservedMemCurrent, hipMemPoolAttrReservedMemHigh};
-    hipMemPool_t pool;
-
-    if (!value || (unsigned)attr > hipGraphMemAttrReservedMemHigh)
-        return hip_return(hipErrorInvalidValue);
-    hipError_t error = hipDeviceGetDefaultMemPool(&pool, device);
-    return error == hipSuccess ? hipMemPoolGetAttribute(pool, of_pool[attr], value) : error;
-}
-
-HIP_ENTRY hipError_t hipDeviceSetGraphMemAttribute(int device, hipGraphMemAttributeType attr, void *value)
-{
-    hipMemPool_t pool;
-
-    if (!value || (attr != hipGraphMemAttrUsedMemHigh && attr != hipGraphMemAttrReservedMemHigh))
-        return hip_return(hipErrorInvalidValue);
-    hipError_t error = hipDeviceGetDefaultMemPool(&pool, device);
-    hipMemPoolAttr of_pool =
-        attr == hipGraphMemAttrUsedMemHigh ? hipMemPoolAttrUsedMemHigh : hipMemPoolAttrReservedMemHigh;
-    return error == hipSuccess ? hipMemPoolSetAttribute(pool, of_pool, value) : error;
-}
-
-HIP_ENTRY hipError_t hipDeviceGraphMemTrim(int device)
-{
-    hipMemPool_t pool;
-    hipError_t error = hipDeviceGetDefaultMemPool(&pool, device);
-
-    return error == hipSuccess ? hipMemPoolTrimTo(pool, 0) : error;
-}

@@ -9,24 +9,7 @@
 #include "pool.h"
 #include "stream.h"
 
-struct graph_memory {
-    _Atomic unsigned refs;
-    void *address;
-    uint64_t id; /* of the allocation: the address may be somebody else's by now */
-    size_t bytes;
-};
-
 /* ---- releasing ----------------------------------------------------------------------------------------- */
-
-static void graph_memory_drop(struct graph_memory *memory)
-{
-    if (!memory || atomic_fetch_sub(&memory->refs, 1) != 1)
-        return;
-    struct hip_memory *found = hip_memory_find(memory->address, NULL);
-    if (found && found->id == memory->id && found->pool)
-        hip_pool_free(found, NULL);
-    free(memory);
-}
 
 void graph_params_free(struct hipGraphNode *node)
 {
@@ -41,7 +24,7 @@ void graph_params_free(struct hipGraphNode *node)
         node->child = NULL;
         break;
     case HIP_OP_ALLOC:
-        graph_memory_drop(node->alloc.memory);
+        graph_memory_unref(node->alloc.memory);
         break;
     case HIP_OP_BATCH:
         free(node->batch.paramArray);
@@ -128,6 +111,22 @@ hipError_t graph_set_kernel(struct hipGraphNode *node, const hipKernelNodeParams
 }
 
 /* ---- copies and fills ---------------------------------------------------------------------------------- */
+
+static bool copy_on_device(const void *address)
+{
+    const struct hip_memory *memory = address ? hip_memory_find(address, NULL) : NULL;
+    size_t left;
+
+    if (!address || !memory) /* a device variable, pageable memory, or an array */
+        return address && hip_memory_known(address, &left);
+    return memory->kind == EHP_MEM_DEVICE || memory->mapped;
+}
+
+bool graph_copy_same_sides(const struct hipGraphNode *a, const struct hipGraphNode *b)
+{
+    return copy_on_device(a->copy.params.dstPtr.ptr) == copy_on_device(b->copy.params.dstPtr.ptr) &&
+           copy_on_device(a->copy.params.srcPtr.ptr) == copy_on_device(b->copy.params.srcPtr.ptr);
+}
 
 static void graph_set_box(struct hipGraphNode *node, const struct ehp_copy_3d *box)
 {
@@ -289,10 +288,8 @@ hipError_t graph_set_batch(struct hipGraphNode *node, const hipBatchMemOpNodePar
     return hipSuccess;
 }
 
-/* The memory exists from now until the graph and all its copies are gone: its address is fixed. */
 hipError_t graph_set_alloc(struct hipGraphNode *node, hipMemAllocNodeParams *params)
 {
-    struct ihipMemPoolHandle_t *pool;
     struct hip_device *device;
     struct graph_memory *memory;
 
@@ -301,21 +298,10 @@ hipError_t graph_set_alloc(struct hipGraphNode *node, hipMemAllocNodeParams *par
         return hipErrorInvalidValue;
     hipError_t error = hip_device_at(params->poolProps.location.id, &device);
     if (error == hipSuccess)
-        error = hip_pool_default(device, &pool);
+        error = graph_memory_new(device, params->bytesize, &memory);
     if (error != hipSuccess)
-        return error;
-    memory = calloc(1, sizeof *memory);
-    if (!memory)
-        return hipErrorOutOfMemory;
-    error = hip_pool_alloc(pool, params->bytesize, NULL, &params->dptr);
-    if (error != hipSuccess) {
-        free(memory);
-        return error;
-    }
-    atomic_store(&memory->refs, 1);
-    memory->address = params->dptr;
-    memory->id = hip_memory_find(params->dptr, NULL)->id;
-    memory->bytes = params->bytesize;
+        return error == hipErrorInvalidDevice ? hipErrorInvalidValue : error;
+    params->dptr = graph_memory_address(memory);
     graph_params_free(node);
     node->op.kind = HIP_OP_ALLOC;
     node->op.memory.address = params->dptr;
@@ -325,10 +311,19 @@ hipError_t graph_set_alloc(struct hipGraphNode *node, hipMemAllocNodeParams *par
     return hipSuccess;
 }
 
+/* Of an allocation node's memory, once in a graph. */
 hipError_t graph_set_free(struct hipGraphNode *node, void *address)
 {
-    if (!address)
+    const struct ihipGraph *graph = node->graph;
+    const struct hip_memory *memory =
+        address && hip_open() == hipSuccess ? hip_memory_find(address, NULL) : NULL;
+
+    if (!memory || !memory->graph || memory->base != address)
         return hipErrorInvalidValue;
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->nodes[i] != node && graph->nodes[i]->op.kind == HIP_OP_FREE &&
+            graph->nodes[i]->op.memory.address == address)
+            return hipErrorInvalidValue;
     graph_params_free(node);
     node->op.kind = HIP_OP_FREE;
     node->op.memory.address = address;
@@ -478,7 +473,7 @@ hipError_t graph_copy_params(struct hipGraphNode *to, struct hipGraphNode *from)
     case HIP_OP_BATCH:
         return graph_set_batch(to, &from->batch);
     case HIP_OP_ALLOC:
-        atomic_fetch_add(&from->alloc.memory->refs, 1);
+        graph_memory_ref(from->alloc.memory);
         graph_params_free(to);
         to->op = from->op;
         to->alloc = from->alloc;

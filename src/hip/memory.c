@@ -202,6 +202,8 @@ hipError_t hip_memory_free(void *base, bool host)
         return hipErrorInvalidValue;
     if (host && memory->kind != EHP_MEM_HOST)
         return hipErrorInvalidValue;
+    if (memory->graph)
+        return hip_graph_memory_free(memory->graph) ? hipSuccess : hipErrorInvalidValue;
     if (memory->pool)
         return hip_pool_free(memory, NULL);
     /* Freeing memory waits for the work that may use it. */

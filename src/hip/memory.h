@@ -6,6 +6,8 @@
 #include "handle.h"
 #include "runtime.h"
 
+struct graph_memory;
+
 struct hip_memory {
     void *base;
     size_t bytes;
@@ -14,11 +16,12 @@ struct hip_memory {
     int device;
     uint64_t id;
     struct ihipMemPoolHandle_t *pool;
-    bool adopted;  /* a __managed__ variable: registered memory that counts as managed */
-    bool mapped;   /* registered memory that counts as the device's */
-    int fd;        /* -1, or the file that other processes open it by */
-    size_t opened; /* another process's memory: bytes of the mapping */
-    bool imported; /* opened through a memory pool: freed like the pool's own */
+    struct graph_memory *graph; /* of a graph's allocation node */
+    bool adopted;               /* a __managed__ variable: registered memory that counts as managed */
+    bool mapped;                /* registered memory that counts as the device's */
+    int fd;                     /* -1, or the file that other processes open it by */
+    size_t opened;              /* another process's memory: bytes of the mapping */
+    bool imported;              /* opened through a memory pool: freed like the pool's own */
     /* hipMemAdvise, hipMemPrefetchAsync: */
     bool read_mostly, coarse;
     int preferred, prefetched; /* hipInvalidDeviceId: none */
@@ -61,6 +64,8 @@ struct hip_memory *hip_memory_find(const void *address, size_t *left);
 bool hip_memory_known(const void *address, size_t *left);
 void hip_memory_reset(struct hip_device *device);
 
+/* Frees memory of a graph; false when it was not in use. */
+bool hip_graph_memory_free(struct graph_memory *memory);
 /* Frees memory that the program no longer uses: waits for the devices first. */
 hipError_t hip_memory_free(void *base, bool host);
 

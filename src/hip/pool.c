@@ -568,6 +568,8 @@ HIP_ENTRY hipError_t hipFreeAsync(void *dev_ptr, hipStream_t stream)
         struct hip_op op = {.kind = HIP_OP_FREE, .memory = {.address = dev_ptr}};
         return hip_return(hip_capture_op(found, &op, NULL));
     }
+    if (memory->graph)
+        return hip_return(hip_graph_memory_free(memory->graph) ? hipSuccess : hipErrorInvalidValue);
     if (memory->pool)
         return hip_return(hip_pool_free(memory, found));
     error = hip_stream_wait(found);

@@ -28,6 +28,7 @@
 #define HIP_LANES_MAX   32
 
 struct ihipMemPoolHandle_t;
+struct graph_memory;
 struct hip_hostcall;
 struct hip_registry;
 struct ihipStream_t;
@@ -36,6 +37,12 @@ struct ihipStream_t;
 struct ihipCtx_t {
     int device;
     unsigned flags;
+};
+
+/* Bytes of graphs' allocation nodes. */
+struct hip_graph_memory {
+    uint64_t used, used_high, reserved, reserved_high;
+    struct graph_memory *first;
 };
 
 struct hip_device {
@@ -63,6 +70,7 @@ struct hip_device {
     struct hip_hostcall *_Atomic hostcall;
     void *_Atomic heap;
     struct ihipMemPoolHandle_t *default_pool, *pool;
+    struct hip_graph_memory graphs;
 };
 
 struct hip_runtime {

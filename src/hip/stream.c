@@ -307,8 +307,6 @@ hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hi
 {
     switch (op->kind) {
     case HIP_OP_EMPTY:
-    case HIP_OP_ALLOC:
-    case HIP_OP_FREE:
         stream_put_barrier(stream, NULL, 0, NULL);
         return hipSuccess;
     case HIP_OP_KERNEL:

@@ -225,6 +225,120 @@ static void inside(void)
     OK(hipEventDestroy(event));
 }
 
+/* Memory of a graph: in use from launch to free, whoever frees it. */
+static void memory(void)
+{
+    hipMemAllocNodeParams alloc = {
+        .poolProps = {.allocType = hipMemAllocationTypePinned, .location = {hipMemLocationTypeDevice, 99}},
+        .bytesize = 5000};
+    hipGraph_t graph;
+    hipGraphExec_t exec, automatic;
+    hipGraphNode_t node, again;
+    uint64_t used = 1, high = 0, reserved = 1;
+    int plain;
+
+    OK(hipGraphCreate(&graph, 0));
+    CHECK_HIP(hipGraphAddMemAllocNode(&node, graph, NULL, 0, &alloc), hipErrorInvalidValue);
+    alloc.poolProps.location.id = 0;
+    OK(hipGraphAddMemAllocNode(&node, graph, NULL, 0, &alloc));
+    CHECK_HIP(hipFree(alloc.dptr), hipErrorInvalidValue); /* nobody has launched it */
+    OK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+    OK(hipGraphInstantiateWithFlags(&automatic, graph, hipGraphInstantiateFlagAutoFreeOnLaunch));
+    OK(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrUsedMemCurrent, &used));
+    CHECK_EQ(used, 0);
+    OK(hipGraphLaunch(exec, NULL));
+    CHECK_HIP(hipGraphLaunch(exec, NULL), hipErrorInvalidValue); /* still in use */
+    OK(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrUsedMemCurrent, &used));
+    CHECK_EQ(used, 8192);
+    OK(hipFree(alloc.dptr));
+    CHECK_HIP(hipFree(alloc.dptr), hipErrorInvalidValue);
+    OK(hipGraphLaunch(automatic, NULL));
+    OK(hipGraphLaunch(automatic, NULL));
+    OK(hipFreeAsync(alloc.dptr, NULL));
+    OK(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrUsedMemCurrent, &used));
+    OK(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrUsedMemHigh, &high));
+    OK(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrReservedMemCurrent, &reserved));
+    CHECK_EQ(used, 0);
+    CHECK(high >= 8192);
+    CHECK_EQ(reserved, 8192);
+    OK(hipDeviceGraphMemTrim(0));
+    OK(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrReservedMemCurrent, &reserved));
+    CHECK_EQ(reserved, 0);
+
+    CHECK_HIP(hipGraphAddMemFreeNode(&again, graph, &node, 1, &plain), hipErrorInvalidValue);
+    OK(hipGraphAddMemFreeNode(&again, graph, &node, 1, alloc.dptr));
+    CHECK_HIP(hipGraphAddMemFreeNode(&again, graph, &node, 1, alloc.dptr), hipErrorInvalidValue);
+
+    /* In use when its graphs go: it stays until it is freed. */
+    OK(hipGraphLaunch(exec, NULL));
+    OK(hipStreamSynchronize(NULL));
+    OK(hipGraphExecDestroy(exec));
+    OK(hipGraphExecDestroy(automatic));
+    OK(hipGraphDestroy(graph));
+    OK(hipMemset(alloc.dptr, 3, 5000));
+    OK(hipFree(alloc.dptr));
+    CHECK_HIP(hipMemset(alloc.dptr, 3, 5000), hipErrorInvalidValue);
+}
+
+/* A copy keeps its direction, in an update and in a change of the node. */
+static void directions(void)
+{
+    static int host[N];
+    hipGraph_t up, down;
+    hipGraphExec_t exec;
+    hipGraphNode_t node, other, where;
+    hipGraphExecUpdateResult result;
+    int *device;
+
+    OK(hipMalloc((void **)&device, sizeof host));
+    OK(hipGraphCreate(&up, 0));
+    OK(hipGraphCreate(&down, 0));
+    OK(hipGraphAddMemcpyNode1D(&node, up, NULL, 0, device, host, sizeof host, hipMemcpyHostToDevice));
+    OK(hipGraphAddMemcpyNode1D(&other, down, NULL, 0, host, device, sizeof host, hipMemcpyDeviceToHost));
+    OK(hipGraphInstantiate(&exec, up, NULL, NULL, 0));
+    CHECK_HIP(hipGraphExecUpdate(exec, down, &where, &result), hipErrorGraphExecUpdateFailure);
+    CHECK_EQ(result, hipGraphExecUpdateErrorParametersChanged);
+    CHECK(where == other);
+    CHECK_HIP(hipGraphExecMemcpyNodeSetParams1D(exec, node, host, device, 4, hipMemcpyDeviceToHost),
+              hipErrorInvalidValue);
+    CHECK_HIP(hipGraphExecMemcpyNodeSetParams1D(exec, node, device, host, 4, hipMemcpyDeviceToHost),
+              hipErrorInvalidValue);
+    OK(hipGraphExecMemcpyNodeSetParams1D(exec, node, device + 1, host, 4, hipMemcpyHostToDevice));
+    OK(hipGraphExecDestroy(exec));
+    OK(hipGraphDestroy(up));
+    OK(hipGraphDestroy(down));
+    OK(hipFree(device));
+}
+
+/* What spoils a capture, and what is only refused. */
+static void spoiled(void)
+{
+    hipStream_t stream;
+    hipEvent_t event;
+    hipGraph_t graph;
+    int *device, host = 0;
+
+    OK(hipMalloc((void **)&device, sizeof *device));
+    OK(hipStreamCreate(&stream));
+    OK(hipEventCreate(&event));
+    OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    CHECK_HIP(hipMemcpy(device, &host, sizeof host, hipMemcpyHostToDevice), hipErrorStreamCaptureImplicit);
+    CHECK_HIP(hipMemset(device, 0, sizeof host), hipErrorStreamCaptureImplicit);
+    CHECK_HIP(hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+    OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    OK(hipEventRecord(event, stream));
+    CHECK_HIP(hipEventQuery(event), hipErrorCapturedEvent);
+    CHECK_HIP(hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+    OK(hipEventQuery(event)); /* never recorded outside */
+    OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    CHECK_HIP(hipDeviceSynchronize(), hipErrorStreamCaptureUnsupported);
+    OK(hipStreamEndCapture(stream, &graph));
+    OK(hipGraphDestroy(graph));
+    OK(hipEventDestroy(event));
+    OK(hipStreamDestroy(stream));
+    OK(hipFree(device));
+}
+
 /* A branch that waits for another one which was added later: they run side by side. */
 static void branches(void)
 {
@@ -347,6 +461,9 @@ int main(void)
     build();
     capture();
     inside();
+    memory();
+    directions();
+    spoiled();
     branches();
     order();
     return check_status();
