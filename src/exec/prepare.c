@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/fault.h"
+#include "base/float.h"
 #include "exec/handlers.h"
 
 static void fill_row(uint32_t *restrict row, uint32_t value)
@@ -140,6 +140,12 @@ static void apply_sign(wave_row *rows, unsigned type, bool negate, bool absolute
         row[lane] = (row[lane] & clear) ^ flip;
 }
 
+static bool is_16bit(unsigned type)
+{
+    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 ||
+           type == ISA_T_B16;
+}
+
 static void prepare_slow(struct wave *w, const struct xinst *in, int i)
 {
     const struct isa_inst *inst = in->isa;
@@ -168,7 +174,7 @@ static void prepare_slow(struct wave *w, const struct xinst *in, int i)
     if (inst->sdwa && i < 2)
         for (int lane = 0; lane < WAVE_LANES; lane++)
             temp[0][lane] = select_part(temp[0][lane], inst->src_sel[i], inst->sext >> i & 1);
-    else if (inst->op_sel >> i & 1 && rows == 1)
+    else if (inst->op_sel >> i & 1 && is_16bit(o->type))
         for (int lane = 0; lane < WAVE_LANES; lane++)
             temp[0][lane] >>= 16;
     if ((inst->neg | inst->abs) >> i & 1)
@@ -206,9 +212,31 @@ uint64_t exec_lanes(const struct wave *w, const struct xinst *in)
     return in->isa->dpp ? w->exec & w->dpp_lanes : w->exec;
 }
 
-static float omod_f32(float value, unsigned omod)
+/*
+ * OMOD moves the exponent.  It has no effect where results may be denormal or MODE.IEEE is on; elsewhere its
+ * results have neither denormals nor a negative zero.  MI300 ISA, 6.2.2.
+ */
+static uint64_t scale_result(uint64_t bits, int mantissa, int exponent_bits, unsigned omod, unsigned round)
 {
-    return omod == 1 ? value * 2.0f : omod == 2 ? value * 4.0f : omod == 3 ? value * 0.5f : value;
+    const int most = (1 << exponent_bits) - 1, exponent = (int)(bits >> mantissa) & most;
+    const uint64_t sign = bits & UINT64_C(1) << (mantissa + exponent_bits),
+                   field = (uint64_t)most << mantissa;
+    const int to = exponent + (omod == 3 ? -1 : (int)omod);
+    if (exponent == most) /* infinity, NaN */
+        return bits;
+    if (exponent == 0 || to <= 0)
+        return 0;
+    if (to >= most) {
+        const bool infinite = round == ROUND_EVEN || round == (sign ? ROUND_DOWN : ROUND_UP);
+        return sign | (infinite ? field : field - 1);
+    }
+    return (bits & ~field) | (uint64_t)to << mantissa;
+}
+
+static unsigned effective_omod(const struct wave *w, const struct isa_inst *inst)
+{
+    uint32_t denormals = inst->dst.type == ISA_T_F32 ? 0x20 : 0x80;
+    return w->mode & (MODE_IEEE | denormals) ? 0 : inst->omod;
 }
 
 /* Clamps to [0, 1]; a NaN becomes 0 with DX10_CLAMP and stays without it. */
@@ -226,50 +254,40 @@ static double clamp_f64(double value, bool dx10)
     return value <= 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
 }
 
-static void finish_f32(uint32_t *row, unsigned omod, bool clamp, bool dx10)
+static void finish_f32(uint32_t *row, unsigned omod, unsigned round, bool clamp, bool dx10)
 {
     for (int lane = 0; lane < WAVE_LANES; lane++) {
-        float value;
-        memcpy(&value, &row[lane], 4);
-        value = omod_f32(value, omod);
+        if (omod)
+            row[lane] = (uint32_t)scale_result(row[lane], 23, 8, omod, round);
         if (clamp)
-            value = clamp_f32(value, dx10);
-        memcpy(&row[lane], &value, 4);
+            row[lane] = f32_bits(clamp_f32(f32_from_bits(row[lane]), dx10));
     }
 }
 
-static void finish_f64(wave_row *rows, unsigned omod, bool clamp, bool dx10)
+static void finish_f64(wave_row *rows, unsigned omod, unsigned round, bool clamp, bool dx10)
 {
     for (int lane = 0; lane < WAVE_LANES; lane++) {
         uint64_t bits = rows[0][lane] | (uint64_t)rows[1][lane] << 32;
-        double value;
-        memcpy(&value, &bits, 8);
-        value *= omod == 1 ? 2.0 : omod == 2 ? 4.0 : omod == 3 ? 0.5 : 1.0;
+        if (omod)
+            bits = scale_result(bits, 52, 11, omod, round);
         if (clamp)
-            value = clamp_f64(value, dx10);
-        memcpy(&bits, &value, 8);
+            bits = f64_bits(clamp_f64(f64_from_bits(bits), dx10));
         rows[0][lane] = (uint32_t)bits;
         rows[1][lane] = (uint32_t)(bits >> 32);
     }
 }
 
-static uint16_t finish_f16(uint16_t half, unsigned omod, bool clamp, bool dx10)
+static uint16_t finish_f16(uint16_t half, unsigned omod, unsigned round, bool no_overflow, bool clamp,
+                           bool dx10)
 {
-    bool nan = (half & 0x7fff) > 0x7c00;
-    unsigned exponent = half >> 10 & 31;
-    if (omod && !nan && (half & 0x7fff) && exponent != 31) {
-        /* Scaling by a power of two: exact but at the ends of the range, where f32 arithmetic rounds once. */
-        float value =
-            ldexpf((float)(half & 0x3ff) + (exponent ? 1024.0f : 0.0f), (exponent ? (int)exponent : 1) - 25);
-        value = omod_f32(value, omod);
-        _Float16 scaled = (_Float16)value;
-        uint16_t bits;
-        memcpy(&bits, &scaled, 2);
-        half = (uint16_t)(bits | (half & 0x8000));
+    if (omod) {
+        bool finite = (half & 0x7c00) != 0x7c00;
+        half = (uint16_t)scale_result(half, 10, 5, omod, round);
+        half = (uint16_t)(half - (no_overflow && finite && (half & 0x7fff) == 0x7c00));
     }
     if (!clamp)
         return half;
-    if (nan)
+    if ((half & 0x7fff) > 0x7c00)
         return dx10 ? 0 : half;
     return half & 0x8000 ? 0 : half > 0x3c00 ? 0x3c00 : half;
 }
@@ -288,29 +306,27 @@ static uint32_t place_part(uint32_t value, uint32_t old, unsigned select, unsign
     return placed;
 }
 
-static bool is_16bit(unsigned type)
-{
-    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 ||
-           type == ISA_T_B16;
-}
-
 static void modify_result(struct wave *w, const struct xinst *in)
 {
     const struct isa_inst *inst = in->isa;
     wave_row *result = w->v + TEMP_DST;
     const uint32_t *old = w->v[in->d];
     bool dx10 = w->mode & MODE_DX10_CLAMP;
-    if (inst->omod || inst->clamp) {
+    unsigned omod = effective_omod(w, inst);
+    if (omod || inst->clamp) {
+        unsigned round = w->mode & MODE_ROUND_32, round_wide = (w->mode & MODE_ROUND_16_64) >> 2;
         switch (inst->dst.type) {
         case ISA_T_F32:
-            finish_f32(result[0], inst->omod, inst->clamp, dx10);
+            finish_f32(result[0], omod, round, inst->clamp, dx10);
             break;
         case ISA_T_F64:
-            finish_f64(result, inst->omod, inst->clamp, dx10);
+            finish_f64(result, omod, round_wide, inst->clamp, dx10);
             break;
         case ISA_T_F16:
             for (int lane = 0; lane < WAVE_LANES; lane++)
-                result[0][lane] = finish_f16((uint16_t)result[0][lane], inst->omod, inst->clamp, dx10);
+                result[0][lane] =
+                    (result[0][lane] & 0xffff0000) | finish_f16((uint16_t)result[0][lane], omod, round_wide,
+                                                                w->mode & MODE_FP16_OVFL, inst->clamp, dx10);
             break;
         default:
             break; /* integer clamps are part of the operation */

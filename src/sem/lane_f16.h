@@ -28,40 +28,40 @@ LANE float f16_fma(float a, float b, float c)
 }
 
 /* Terms of opposite signs that cancel give -0 when rounding is downwards. */
-LANE double f16_exact_zero(double sum, double p, double c, bool down)
+LANE double f16_exact_zero(double sum, double p, double c, enum float_round round)
 {
     const bool positive = p == 0.0 && c == 0.0 && !((f64_bits(p) | f64_bits(c)) >> 63);
-    return down && sum == 0.0 && !positive ? -0.0 : sum;
+    return round == ROUND_DOWN && sum == 0.0 && !positive ? -0.0 : sum;
 }
 
-LANE double f16_exact_fma(double a, double b, double c, bool down)
+LANE double f16_exact_fma(double a, double b, double c, enum float_round round)
 {
     const double p = a * b, s = p + c, c_part = s - p;
     const double error = (p - (s - c_part)) + (c - c_part);
     const uint64_t bits = f64_bits(s);
     const uint64_t toward = (error > 0.0) == (s > 0.0) ? 1 : ~UINT64_C(0);
     const bool inexact = error > 0.0 || error < 0.0;
-    return f16_exact_zero(f64_from_bits(inexact && !(bits & 1) ? bits + toward : bits), p, c, down);
+    return f16_exact_zero(f64_from_bits(inexact && !(bits & 1) ? bits + toward : bits), p, c, round);
 }
 
-LANE double f16_exact_add(double a, double b, bool down)
+LANE double f16_exact_add(double a, double b, enum float_round round)
 {
-    return f16_exact_zero(a + b, a, b, down);
+    return f16_exact_zero(a + b, a, b, round);
 }
 
-LANE double f16_exact_sub(double a, double b, bool down)
+LANE double f16_exact_sub(double a, double b, enum float_round round)
 {
-    return f16_exact_zero(a - b, a, -b, down);
+    return f16_exact_zero(a - b, a, -b, round);
 }
 
-LANE double f16_exact_subrev(double a, double b, bool down)
+LANE double f16_exact_subrev(double a, double b, enum float_round round)
 {
-    return f16_exact_zero(b - a, -a, b, down);
+    return f16_exact_zero(b - a, -a, b, round);
 }
 
-LANE double f16_exact_mul(double a, double b, bool down)
+LANE double f16_exact_mul(double a, double b, enum float_round round)
 {
-    (void)down;
+    (void)round;
     return a * b;
 }
 
@@ -69,6 +69,11 @@ LANE double f16_exact_mul(double a, double b, bool down)
 LANE float f16_flush_float(float a)
 {
     return f32_from_bits(__builtin_fabsf(a) < 0x1.ffep-15f ? f32_bits(a) & 0x80000000u : f32_bits(a));
+}
+
+LANE double f16_flush_double(double a)
+{
+    return (a < 0.0 ? -a : a) < 0x1p-14 ? f64_from_bits(f64_bits(a) & 0x8000000000000000u) : a;
 }
 
 /* Not fused: the product is rounded to f16.  No denormals, whatever MODE says. */
@@ -81,8 +86,9 @@ LANE float f16_mad(float a, float b, float c)
 
 /* One-source functions have no exact form that matters: f32's 13 extra bits decide the rounding. */
 #define LANE_F16_EXACT_1(name, fn)                                                                           \
-    LANE double name(double a)                                                                               \
+    LANE double name(double a, enum float_round round)                                                       \
     {                                                                                                        \
+        (void)round;                                                                                         \
         return (double)fn((float)a);                                                                         \
     }
 LANE_F16_EXACT_1(f16_exact_rcp, trans_rcp)
@@ -95,19 +101,36 @@ LANE_F16_EXACT_1(f16_exact_floor, f32_floor)
 LANE_F16_EXACT_1(f16_exact_ceil, f32_ceil)
 LANE_F16_EXACT_1(f16_exact_trunc, f32_trunc)
 LANE_F16_EXACT_1(f16_exact_rndne, f32_rndne)
-LANE_F16_EXACT_1(f16_exact_fract, f16_fract)
+
+LANE double f16_exact_fract(double a, enum float_round round)
+{
+    return f16_exact_zero((double)f16_fract((float)a), a, -a, round);
+}
 
 /* Large results stay finite, so that they count as overflow. */
-LANE double f16_exact_exp(double a)
+LANE double f16_exact_exp(double a, enum float_round round)
 {
+    (void)round;
     const bool finite = a < 0x1p20 && a > -0x1p20;
     return finite ? trans_exp2_f64((float)a) : (double)trans_exp((float)a);
 }
 
-LANE double f16_exact_mad(double a, double b, double c, bool down)
+/* An f16 without denormals; what overflows stays as it is. */
+LANE double f16_mad_round(double a, enum float_round round)
 {
-    (void)down;
-    return (double)f16_mad((float)a, (float)b, (float)c);
+    const uint16_t r = f16_from_f64(a, round);
+    const bool tiny = a > -0x1p-14 && a < 0x1p-14 && (f16_from_f64(a * 0x1p14, round) & 0x7fffu) < 0x3c00;
+    const bool overflow = (r & 0x7fffu) == 0x7c00;
+    return tiny ? (double)f16_to_f32(r & 0x8000) : overflow ? a : (double)f16_to_f32(r);
+}
+
+LANE double f16_exact_mad(double a, double b, double c, enum float_round round)
+{
+    const double x = f16_flush_double(a), y = f16_flush_double(b), z = f16_flush_double(c);
+    const double p = f16_mad_round(x * y, round);
+    const uint16_t bits = f16_from_f64(p, round);
+    const double product = (bits & 0x7fffu) == 0x7c00 ? (double)f16_to_f32(bits) : p;
+    return f16_mad_round(f16_exact_zero(product + z, product, z, round), round);
 }
 
 LANE float f16_identity(float a)
@@ -115,8 +138,9 @@ LANE float f16_identity(float a)
     return a;
 }
 
-LANE double f16_exact_identity(double a)
+LANE double f16_exact_identity(double a, enum float_round round)
 {
+    (void)round;
     return a;
 }
 

@@ -26,7 +26,6 @@ static uint16_t f16_exact(enum f16_op op, uint16_t a, uint16_t b, uint16_t c, ui
         a = (uint16_t)f16_flush(a), b = (uint16_t)f16_flush(b), c = (uint16_t)f16_flush(c);
     enum float_round round = (enum float_round)((mode & MODE_ROUND_16_64) >> 2);
     double x = f16_to_f32(a), y = f16_to_f32(b), z = f16_to_f32(c), r;
-    bool down = round == ROUND_DOWN;
     switch (op) {
     case F16_MIN:
     case F16_MAX:
@@ -35,10 +34,10 @@ static uint16_t f16_exact(enum f16_op op, uint16_t a, uint16_t b, uint16_t c, ui
         r = x * y;
         break;
     case F16_FMA:
-        r = f16_exact_fma(x, y, z, down);
+        r = f16_exact_fma(x, y, z, round);
         break;
     default:
-        r = f16_exact_add(x, y, down);
+        r = f16_exact_add(x, y, round);
         break;
     }
     uint32_t bits = f16_from_f64(r, round);

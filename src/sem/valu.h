@@ -16,7 +16,8 @@
  *   h  the low 16 bits; a result is zero-extended
  *   k  a 16-bit result that keeps the upper half of the destination
  *
- * and which part of MODE governs it: N none, S single, D half and double.
+ * and which part of MODE governs it: N none, S single, D half and double, M
+ * double for the source and single for the result.
  */
 #ifndef EHP_SEM_VALU_H
 #define EHP_SEM_VALU_H
@@ -96,7 +97,14 @@ static inline unsigned valu_mode_denorm(const struct wave *w, char part)
     return part == 'S' ? (w->mode & MODE_DENORM_32) >> 4 : (w->mode & MODE_DENORM_16_64) >> 6;
 }
 
+static inline unsigned valu_mode_narrowing(const struct wave *w)
+{
+    return (valu_mode_denorm(w, 'D') & 1) | (valu_mode_denorm(w, 'S') & 2);
+}
+
 #define VALU_SLOW_N(w)  false
+#define VALU_SLOW_M(w)  ((w)->mode_slow)
+#define VALU_ENTER_M(w) valu_float_enter(valu_mode_round(w, 'S'), valu_mode_narrowing(w))
 #define VALU_SLOW_S(w)  ((w)->mode_slow)
 #define VALU_SLOW_D(w)  ((w)->mode_slow)
 #define VALU_ENTER_N(w) 0
@@ -155,7 +163,9 @@ static inline void valu_prepare(struct wave *w, const struct xinst *in)
 /* The lane mask that a source names: src 2 of v_cndmask and of the carry instructions. */
 static inline uint64_t valu_mask(const struct wave *w, const struct xinst *in)
 {
-    return VALU_LIKELY(in->ss[2] < 128) ? wave_sgpr64(w, in->ss[2]) : in->literal[2];
+    return VALU_LIKELY(in->ss[2] < 128) ? wave_sgpr64(w, in->ss[2])
+           : in->ss[2] == XSRC_SPECIAL  ? exec_special(w, in->reg[2])
+                                        : in->literal[2];
 }
 
 #define VALU_HANDLER(name) const struct xinst *SEM(valu_##name)(struct wave * w, const struct xinst *in)

@@ -13,14 +13,14 @@
 /* MODE as the slow path needs it. */
 struct f16_mode {
     enum float_round round;
-    bool flush_in, flush_out, no_overflow;
+    bool flush_in, flush_out, no_overflow, flush_f32;
 };
 
 static inline struct f16_mode f16_mode_of(const struct wave *w)
 {
     const unsigned denorm = valu_mode_denorm(w, 'D');
     return (struct f16_mode){(enum float_round)valu_mode_round(w, 'D'), !(denorm & 1), !(denorm & 2),
-                             (w->mode & MODE_FP16_OVFL) != 0};
+                             (w->mode & MODE_FP16_OVFL) != 0, !(valu_mode_denorm(w, 'S') & 1)};
 }
 
 static inline bool f16_mode_plain(const struct wave *w)
@@ -61,7 +61,7 @@ static uint32_t f16_out(double x, const struct f16_mode *m)
         (f)[i] = (float)(int32_t)(int16_t)(row)[i];                                                          \
     }
 #define ONE_f16(u) ((double)f16_to_f32((uint16_t)f16_in(u, &m)))
-#define ONE_f32(u) ((double)f32_from_bits(u))
+#define ONE_f32(u) ((double)f32_from_bits(m.flush_f32 ? f32_flush(u) : (u)))
 #define ONE_u16(u) ((double)((u) & 0xffff))
 #define ONE_i16(u) ((double)(int16_t)(u))
 
@@ -69,9 +69,9 @@ static uint32_t f16_out(double x, const struct f16_mode *m)
 #define FAST_1(fn)     fn(fa[i])
 #define FAST_2(fn)     fn(fa[i], fb[i])
 #define FAST_3(fn)     fn(fa[i], fb[i], fc[i])
-#define EXACT_1(fn, L) fn(ONE_##L(a[0][i]))
-#define EXACT_2(fn, L) fn(ONE_##L(a[0][i]), ONE_f16(b[0][i]), m.round == ROUND_DOWN)
-#define EXACT_3(fn, L) fn(ONE_##L(a[0][i]), ONE_f16(b[0][i]), ONE_f16(c[0][i]), m.round == ROUND_DOWN)
+#define EXACT_1(fn, L) fn(ONE_##L(a[0][i]), m.round)
+#define EXACT_2(fn, L) fn(ONE_##L(a[0][i]), ONE_f16(b[0][i]), m.round)
+#define EXACT_3(fn, L) fn(ONE_##L(a[0][i]), ONE_f16(b[0][i]), ONE_f16(c[0][i]), m.round)
 /* A one-source function has the right NaN already, and converting keeps it. */
 #define NAN_1(x) (x)
 #define NAN_2(x) f16_nan2(x, a[0][i] & 0xffff, b[0][i] & 0xffff)
@@ -234,8 +234,7 @@ static void fmac_half(struct wave *w, uint32_t *h, const uint32_t *a, const uint
         VALU_EACH_LANE(i)
         {
             const uint32_t x = a[i] >> shift & 0xffff, y = b[i] >> shift & 0xffff, z = c[i] >> shift & 0xffff;
-            const bool down = m.round == ROUND_DOWN;
-            h[i] = f16_nan3(f16_out(f16_exact_fma(ONE_f16(x), ONE_f16(y), ONE_f16(z), down), &m), x, y, z);
+            h[i] = f16_nan3(f16_out(f16_exact_fma(ONE_f16(x), ONE_f16(y), ONE_f16(z), m.round), &m), x, y, z);
         }
         return;
     }

@@ -98,8 +98,10 @@ LANE uint64_t mad_i64(uint32_t a, uint32_t b, uint64_t c, bool clamp, uint32_t *
             r[1][i] = (uint32_t)(x >> 32);                                                                   \
             m[i] = 0 - out;                                                                                  \
         }                                                                                                    \
-        wave_set_sgpr64(w, in->sd, row_to_mask(m) & w->exec);                                                \
-        return valu_commit(w, in, r, 2);                                                                     \
+        const uint64_t lanes = w->exec; /* which may be what the carries go to */                            \
+        const struct xinst *next = valu_commit(w, in, r, 2);                                                 \
+        wave_set_sgpr64(w, in->sd, row_to_mask(m) & lanes);                                                  \
+        return next;                                                                                         \
     }
 MAD64(v_mad_u64_u32, mad_u64, false)
 MAD64(v_mad_i64_i32, mad_i64, false)

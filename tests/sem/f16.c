@@ -58,6 +58,7 @@ static uint64_t from_f32(uint64_t a, const struct vop_case *x)
         return sign | 0x7e00 | (a >> 13 & 0x3ff);
     if ((a & 0x7fffffff) == 0x7f800000)
         return sign | 0x7c00;
+    a = flushed(&single, a, !(denorm_of(&single, x) & 1));
     return limited(narrowed(value(&single, a), sign, x), 0, 0, 0, x);
 }
 

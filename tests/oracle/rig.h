@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs one encoded instruction, through decoder and translation, on a wave
+ * whose whole register state is known before and compared after.
+ */
+#ifndef EHP_TESTS_ORACLE_RIG_H
+#define EHP_TESTS_ORACLE_RIG_H
+
+#include <stdalign.h>
+#include <string.h>
+
+#include "../check.h"
+#include "exec/code.h"
+#include "exec/fault.h"
+#include "exec/hwreg.h"
+#include "record.h"
+
+/* VGPRs 0..63, then AccVGPRs 0..63: instructions are made to use no others. */
+enum { RIG_VGPRS = 64, RIG_ROWS = 2 * RIG_VGPRS };
+
+struct rig_state {
+    uint32_t v[RIG_ROWS][WAVE_LANES];
+    uint32_t s[128];
+    bool scc;
+    uint32_t mode, trapsts;
+    uint64_t next; /* pc that follows */
+};
+
+static struct {
+    struct wave w;
+    alignas(64) wave_row rows[WAVE_TEMPS + WAVE_ROWS];
+    alignas(64) uint32_t code[16];
+    struct exec_code translated;
+    struct exec_code_cache cache;
+    struct wave_guard guard;
+    bool in_use;
+} rig;
+
+static uint64_t rig_seed = 0x9e3779b97f4a7c15;
+
+/* Steele, Lea and Flood's splitmix64. */
+static inline uint64_t rig_random(void)
+{
+    uint64_t z = rig_seed += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static inline bool rig_has_level(unsigned level)
+{
+    __builtin_cpu_init();
+    return level == 2 || (level == 3 && __builtin_cpu_supports("x86-64-v3")) ||
+           (level == 4 && __builtin_cpu_supports("x86-64-v4"));
+}
+
+static inline bool rig_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
+{
+    (void)pc;
+    *start = (uint64_t)(uintptr_t)context;
+    *end = *start + sizeof rig.code;
+    return true;
+}
+
+/* The instruction as the interpreter would run it. */
+static inline const struct xinst *rig_translate(unsigned level, const uint32_t *words, unsigned size)
+{
+    if (rig.in_use)
+        exec_code_destroy(&rig.translated);
+    for (unsigned i = 0; i < 16; i++)
+        rig.code[i] = 0xbf800000; /* s_nop */
+    memcpy(rig.code, words, size < 16 ? size : 16);
+    exec_code_init(&rig.translated, rig_bounds, rig.code);
+    rig.translated.level = level;
+    rig.cache = (struct exec_code_cache){0};
+    rig.in_use = true;
+    return exec_code_find(&rig.translated, &rig.cache, (uint64_t)(uintptr_t)rig.code);
+}
+
+static inline int rig_row(const struct isa_operand *o)
+{
+    return o->kind == ISA_AGPR ? RIG_VGPRS + o->reg : o->reg;
+}
+
+static inline void rig_load(const struct rig_state *state)
+{
+    struct wave *w = &rig.w;
+    w->v = rig.rows + WAVE_TEMPS;
+    w->vgprs = w->agprs = 256;
+    memcpy(w->v, state->v, sizeof(wave_row) * RIG_VGPRS);
+    memcpy(w->v + WAVE_ACC, state->v + RIG_VGPRS, sizeof(wave_row) * RIG_VGPRS);
+    memcpy(w->s, state->s, sizeof w->s);
+    w->scc = state->scc;
+    w->trapsts = state->trapsts;
+    wave_set_mode(w, state->mode);
+    w->state = WAVE_RUNNING;
+    w->budget = 1000000;
+    rig.guard.code = &rig.translated;
+    rig.guard.cache = &rig.cache;
+    w->guard = &rig.guard;
+}
+
+static inline void rig_store(struct rig_state *state)
+{
+    const struct wave *w = &rig.w;
+    memcpy(state->v, w->v, sizeof(wave_row) * RIG_VGPRS);
+    memcpy(state->v + RIG_VGPRS, w->v + WAVE_ACC, sizeof(wave_row) * RIG_VGPRS);
+    memcpy(state->s, w->s, sizeof w->s);
+    state->scc = w->scc;
+    state->trapsts = w->trapsts;
+    state->mode = w->mode;
+}
+
+static inline uint64_t rig_sreg64(const struct rig_state *state, unsigned reg)
+{
+    return state->s[reg] | (uint64_t)state->s[reg + 1] << 32;
+}
+
+static inline void rig_set_sreg64(struct rig_state *state, unsigned reg, uint64_t value)
+{
+    state->s[reg] = (uint32_t)value;
+    state->s[reg + 1] = (uint32_t)(value >> 32);
+}
+
+/* Random dwords with what a row's form fixes. */
+static inline void rig_words(const struct isa_row *row, unsigned form, uint32_t *w)
+{
+    const struct isa_form *f = &row->form[form];
+    for (int i = 0; i < 4; i++)
+        w[i] = (uint32_t)(rig_random() >> 20);
+    w[0] = (w[0] & ~(uint32_t)f->mask) | (uint32_t)f->match;
+    w[1] = (w[1] & ~(uint32_t)(f->mask >> 32)) | (uint32_t)(f->match >> 32);
+}
+
+static inline bool rig_operand_fits(const struct isa_operand *o)
+{
+    return (o->kind != ISA_VGPR && o->kind != ISA_AGPR) || o->reg + o->dwords <= RIG_VGPRS;
+}
+
+static inline bool rig_fits(const struct isa_inst *inst)
+{
+    bool fits = !inst->reserved && rig_operand_fits(&inst->dst);
+    for (int i = 0; i < 4; i++)
+        fits = fits && rig_operand_fits(&inst->src[i]);
+    return fits;
+}
+
+/* Values that break arithmetic, by what the bits are. */
+static inline uint64_t rig_hard(unsigned type)
+{
+    static const uint32_t u32[] = {0,          1,          2,          31,         32,         33,
+                                   63,         64,         127,        128,        255,        256,
+                                   32767,      32768,      65535,      65536,      0x7fffff,   0x800000,
+                                   0xffffff,   0x1000000,  0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe,
+                                   0xffffffff, 0xffff0000, 0xff00ff00, 0x80808080, 0x7f7f7f7f, 0x0c0b0a09};
+    static const uint32_t f32[] = {
+        0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000,
+        0x3f800000, 0xbf800000, 0x3f000000, 0xbf000000, 0x3effffff, 0x3f7fffff, 0x3f800001, 0x40000000,
+        0x4b000000, 0x4b7fffff, 0x4b800000, 0xcb000001, 0x4effffff, 0x4f000000, 0xcf000000, 0xcf000001,
+        0x4f7fffff, 0x4f800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
+        0x7fc12345, 0x7f800001, 0xff812345, 0x33800000, 0x477fe000, 0x477ff000, 0x477fefff, 0x38800000,
+        0x387fffff, 0x33000000, 0x33000001, 0x437f0000, 0x43700000, 0x43780000, 0x47600000, 0x40400000};
+    static const uint64_t f64[] = {0,
+                                   1,
+                                   0x000fffffffffffff,
+                                   0x0010000000000000,
+                                   0x3ff0000000000000,
+                                   0x3ff0000000000001,
+                                   0x3fefffffffffffff,
+                                   0x3fe0000000000000,
+                                   0x4000000000000000,
+                                   0x4008000000000000,
+                                   0x41dfffffffc00000,
+                                   0x41e0000000000000,
+                                   0x41efffffffe00000,
+                                   0x41f0000000000000,
+                                   0x4330000000000000,
+                                   0x4330000000000001,
+                                   0x433fffffffffffff,
+                                   0x4340000000000000,
+                                   0x7fefffffffffffff,
+                                   0x7ff0000000000000,
+                                   0x7ff8000000000000,
+                                   0x7ff8000000012345,
+                                   0x7ff0000000000001,
+                                   0x7ff0000100000000,
+                                   0x36a0000000000000,
+                                   0x3690000000000001,
+                                   0x47efffffe0000000,
+                                   0x47efffffefffffff,
+                                   0x47effffff0000000,
+                                   0x380fffffffffffff};
+    static const uint16_t f16[] = {0,      0x8000, 1,      0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x3c00,
+                                   0xbc00, 0x3bff, 0x3c01, 0x3800, 0x4000, 0x4248, 0x6400, 0x67ff, 0x7bff,
+                                   0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe00, 0x7e12, 0x7c01, 0xfd23, 0x0200};
+#define RIG_PICK(a) (a)[rig_random() % (sizeof(a) / sizeof(a)[0])]
+    const uint64_t r = rig_random();
+    const unsigned how = r & 7;
+    switch (type) {
+    case ISA_T_F32:
+        return how < 4    ? RIG_PICK(f32)
+               : how == 4 ? RIG_PICK(f32) ^ (r >> 8 & 0x80000003)
+               : how < 7  ? (r >> 8 & 0x807fffff) | (0x70 + (r >> 40 & 31)) << 23
+                          : (uint32_t)(r >> 8);
+    case ISA_T_PKF32:
+        return rig_hard(ISA_T_F32) | rig_hard(ISA_T_F32) << 32;
+    case ISA_T_F64:
+        return (how < 4    ? RIG_PICK(f64)
+                : how == 4 ? RIG_PICK(f64) ^ (r >> 8 & 3)
+                : how < 7  ? (rig_random() & 0x000fffffffffffff) | (0x3f0 + (r >> 8 & 31)) << 52
+                           : rig_random()) ^
+               (r >> 9 & 1) << 63;
+    case ISA_T_F16:
+    case ISA_T_PKF16:
+        return (how < 5 ? RIG_PICK(f16) : r >> 8 & 0xffff) |
+               (r >> 5 & 1 ? (uint64_t)RIG_PICK(f16) : r >> 24 & 0xffff) << 16;
+    case ISA_T_PKBF16:
+    case ISA_T_BF16:
+        return (rig_hard(ISA_T_F32) >> 16 & 0xffff) | (rig_hard(ISA_T_F32) & 0xffff0000);
+    case ISA_T_B64:
+    case ISA_T_I64:
+    case ISA_T_U64:
+    case ISA_T_MASK:
+    case ISA_T_PKB32:
+        return how < 3 ? RIG_PICK(u32) | (uint64_t)RIG_PICK(u32) << 32 : rig_random();
+    case ISA_T_I16:
+    case ISA_T_U16:
+    case ISA_T_B16:
+    case ISA_T_PK16:
+        return (how < 5 ? RIG_PICK(u32) & 0xffff : r >> 8 & 0xffff) |
+               (r >> 5 & 1 ? RIG_PICK(u32) & 0xffff : r >> 24 & 0xffff) << 16;
+    default:
+        return how < 4 ? RIG_PICK(u32) : how == 4 ? r >> 8 & 31 : (uint32_t)(r >> 8);
+    }
+#undef RIG_PICK
+}
+
+static inline void rig_fill_operand(struct rig_state *state, const struct isa_operand *o)
+{
+    if (o->kind == ISA_VGPR || o->kind == ISA_AGPR) {
+        for (int lane = 0; lane < WAVE_LANES; lane++)
+            for (int k = 0; k < o->dwords; k += 2) {
+                const uint64_t value = rig_hard(o->type);
+                state->v[rig_row(o) + k][lane] = (uint32_t)value;
+                if (k + 1 < o->dwords)
+                    state->v[rig_row(o) + k + 1][lane] = (uint32_t)(value >> 32);
+            }
+    } else if (o->kind == ISA_SGPR && o->reg < SREG_EXEC) {
+        for (int k = 0; k < o->dwords; k += 2) {
+            const uint64_t value = rig_hard(o->type);
+            state->s[o->reg + k] = (uint32_t)value;
+            if (k + 1 < o->dwords)
+                state->s[o->reg + k + 1] = (uint32_t)(value >> 32);
+        }
+    }
+}
+
+static inline uint64_t rig_exec(void)
+{
+    switch (rig_random() & 7) {
+    case 0:
+        return rig_random();
+    case 1:
+        return rig_random() & rig_random() & rig_random();
+    case 2:
+        return rig_random() | rig_random() | rig_random();
+    case 3:
+        return UINT64_C(1) << (rig_random() & 63);
+    case 4:
+        return rig_random() & 1 ? 0 : 0xffffffff00000000;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+/* Any of MODE's float settings; half of the time the usual ones. */
+static inline uint32_t rig_mode(void)
+{
+    const uint64_t r = rig_random();
+    if (r & 1)
+        return MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP;
+    return (uint32_t)(r >> 8) & (MODE_FLOAT_BITS | MODE_IEEE | MODE_DX10_CLAMP | MODE_FP16_OVFL);
+}
+
+static inline void rig_fill(struct rig_state *state, const struct isa_inst *inst)
+{
+    uint32_t *v = state->v[0];
+    for (size_t i = 0; i < sizeof state->v / 4; i++)
+        v[i] = (uint32_t)i * 0x9e3779b9 ^ (uint32_t)rig_seed;
+    for (int i = 0; i < 128; i++)
+        state->s[i] = (uint32_t)rig_hard(ISA_T_U32);
+    rig_set_sreg64(state, SREG_VCC, rig_hard(ISA_T_MASK));
+    rig_set_sreg64(state, SREG_EXEC, rig_exec());
+    rig_fill_operand(state, &inst->dst);
+    for (int i = 0; i < 4; i++)
+        rig_fill_operand(state, &inst->src[i]);
+    state->scc = rig_random() & 1;
+    state->mode = rig_mode();
+    state->trapsts = 0;
+    state->next = (uint64_t)(uintptr_t)rig.code + inst->size;
+}
+
+/* Runs it and compares; says what differs first. */
+static inline bool rig_compare(unsigned level, const uint32_t *words, const struct isa_inst *inst,
+                               const struct rig_state *before, const struct rig_state *want)
+{
+    static struct rig_state got;
+    const struct xinst *x = rig_translate(level, words, inst->size);
+    char text[128];
+    check_count++;
+    rig_load(before);
+    const struct xinst *next = x->fn(&rig.w, x);
+    rig_store(&got);
+    got.next = next ? next->pc : 0;
+    oracle_ran(inst);
+    if (!memcmp(got.v, want->v, sizeof got.v) && !memcmp(got.s, want->s, sizeof got.s) &&
+        got.scc == want->scc && got.mode == want->mode && got.trapsts == want->trapsts &&
+        got.next == want->next)
+        return true;
+    check_failures++;
+    isa_print(inst, 0, text, sizeof text);
+    fprintf(stderr, "%08x %08x %s, level v%u, mode 0x%x, exec 0x%016" PRIx64 "\n", words[0], words[1], text,
+            level, before->mode, rig_sreg64(before, SREG_EXEC));
+    unsigned shown = 0;
+    for (int r = 0; r < RIG_ROWS; r++)
+        for (int lane = 0; lane < WAVE_LANES; lane++)
+            if (got.v[r][lane] != want->v[r][lane] && shown++ < 2) {
+                fprintf(stderr, "  %c%d lane %d: 0x%08x, not 0x%08x (was 0x%08x); sources",
+                        r < RIG_VGPRS ? 'v' : 'a', r % RIG_VGPRS, lane, got.v[r][lane], want->v[r][lane],
+                        before->v[r][lane]);
+                for (int i = 0; i < 3; i++)
+                    if (inst->src[i].kind == ISA_VGPR || inst->src[i].kind == ISA_AGPR)
+                        for (int k = inst->src[i].dwords; k--;)
+                            fprintf(stderr, "%s%08x", k == inst->src[i].dwords - 1 ? " 0x" : "",
+                                    before->v[rig_row(&inst->src[i]) + k][lane]);
+                    else if (inst->src[i].kind == ISA_SGPR)
+                        fprintf(stderr, " s:0x%08x", before->s[inst->src[i].reg]);
+                    else if (inst->src[i].kind == ISA_CONST)
+                        fprintf(stderr, " #0x%" PRIx64, inst->src[i].value);
+                fprintf(stderr, "\n");
+            }
+    for (int i = 0; i < 128; i++)
+        if (got.s[i] != want->s[i])
+            fprintf(stderr, "  s[%d]: 0x%08x, not 0x%08x (was 0x%08x)\n", i, got.s[i], want->s[i],
+                    before->s[i]);
+    if (got.next != want->next)
+        fprintf(stderr, "  next pc 0x%" PRIx64 ", not 0x%" PRIx64 "\n", got.next, want->next);
+    if (got.scc != want->scc || got.mode != want->mode || got.trapsts != want->trapsts)
+        fprintf(stderr, "  scc %d, not %d; mode 0x%x, not 0x%x; trapsts 0x%x, not 0x%x\n", got.scc, want->scc,
+                got.mode, want->mode, got.trapsts, want->trapsts);
+    return false;
+}
+
+#endif
