@@ -4,7 +4,7 @@ _ehp() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "cc run chips info disasm config help" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "cc run chips info disasm isa config help" -- "$cur")
         return
     fi
     case $command in
@@ -38,6 +38,7 @@ _ehp() {
             mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur")
         fi
         ;;
+    isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)
         mapfile -t COMPREPLY < <(compgen -W "--path --rocmpath --cpp_config --compiler --platform --runtime
             --hipclangpath --version --check --newline --full --help" -- "$cur")

@@ -16,6 +16,7 @@ static const struct {
     {"info", tool_info, "describe the simulated devices, as rocminfo does"},
     {"chips", tool_chips, "list chips, draw one, explain its numbers"},
     {"disasm", tool_disasm, "disassemble a program or code object"},
+    {"isa", tool_isa, "list gfx942's instructions and how each is tested"},
     {"config", tool_config, "print paths and versions, as hipconfig does"},
 };
 

@@ -7,6 +7,7 @@
 #include "isa/isa.h"
 
 #include "../check.h"
+#include "../oracle/record.h"
 
 #include <ehp/ehp.h>
 
@@ -29,6 +30,8 @@ static void test_text(void)
         CHECK_STR(text, vectors[i].text);
         /* Cut off anywhere, it is no instruction. */
         struct isa_inst inst;
+        if (CHECK(isa_decode(vectors[i].words, 3, &inst)))
+            oracle_ran(&inst);
         for (size_t n = 0; n * 4 < (size_t)vectors[i].size; n++)
             if (n == 0 || strncmp(text, "v_nop ", 6)) /* v_nop with DPP is one without */
                 CHECK(!isa_decode(vectors[i].words, n, &inst));

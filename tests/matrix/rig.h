@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../oracle/record.h"
 #include "exec/handlers.h"
 
 struct rig {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "../check.h"
+#include "../oracle/record.h"
 #include "exec/aperture.h"
 #include "exec/fault.h"
 #include "exec/handlers.h"
@@ -123,6 +124,7 @@ static inline int rig_run(struct rig *r, unsigned level, const struct isa_inst *
     const struct xinst *next = fn(&r->w, x);
     CHECK(next == x + 1);
     CHECK(r->guard.in == NULL);
+    oracle_ran_op(inst->op);
     return EHP_FAULT_NONE;
 }
 

@@ -476,6 +476,5 @@ int main(int argc, char **argv)
             if (row->form[form].mask)
                 check_form(row, form, count);
     }
-    CHECK(oracle_write("valu"));
     return check_status();
 }

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// ehp isa: the table of gfx942's instructions, and how each is tested.
+//
+// Everything here is expanded from isa/gfx942.def, and from isa/gfx942.oracles, which the tests write.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "isa/inst.h"
+#include "tool.h"
+
+struct row {
+    const char *format, *name;
+    unsigned opcode;
+    uint32_t flags;
+    bool sdwa, dpp;
+    unsigned dst, src0;
+    const char *oracles; // NULL: none ran it
+};
+
+#define FORM(mask, match, live) true
+#define NOFORM                  false
+// clang-format off
+static const struct row rows[] = {
+#define INST(fmt, opcode, name, flags, dst, sdst, s0, s1, s2, s3, where, plain, sdwa, dpp) \
+    {#fmt, #name, opcode, flags, sdwa, dpp, ISA_T_##dst, ISA_T_##s0, NULL},
+#include "gfx942.def"
+#undef INST
+};
+static const struct row tested[] = {
+#define ORACLE(fmt, opcode, name, tests) {#fmt, #name, opcode, 0, false, false, 0, 0, tests},
+#include "gfx942.oracles"
+#undef ORACLE
+};
+// clang-format on
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]), TESTED = sizeof(tested) / sizeof(tested[0]) };
+
+static const char *oracles_of(const struct row *row)
+{
+    for (size_t i = 0; i < TESTED; i++)
+        if (tested[i].opcode == row->opcode && !strcmp(tested[i].format, row->format))
+            return tested[i].oracles;
+    return "";
+}
+
+// Decoding is checked by the tests of that room, the meaning by the others.
+static bool decode_tested(const char *oracles)
+{
+    return strstr(oracles, "isa_") != NULL;
+}
+
+static bool meaning_tested(const char *oracles)
+{
+    for (const char *p = oracles; *p;) {
+        size_t n = strcspn(p, " ");
+        if (strncmp(p, "isa_", 4) != 0)
+            return true;
+        p += n + strspn(p + n, " ");
+    }
+    return false;
+}
+
+static bool is_one_of(const char *name, const char *const *stems, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strncmp(name, stems[i], strlen(stems[i])))
+            return true;
+    return false;
+}
+
+// The part of a CU that executes it.
+static const char *unit_of(const struct row *row)
+{
+    static const char *const transcendental[] = {"v_rcp_", "v_rsq_", "v_sqrt_", "v_exp_",
+                                                 "v_log_", "v_sin_", "v_cos_"};
+    static const char *const between_lanes[] = {"v_readlane", "v_readfirstlane", "v_writelane"};
+    if (!strcmp(row->format, "SMEM"))
+        return "scalar memory";
+    if (row->flags & ISA_F_GWS)
+        return "global wave sync";
+    if (!strcmp(row->format, "DS"))
+        return "LDS";
+    if (!strcmp(row->format, "FLAT"))
+        return "vector memory, LDS";
+    if (!strncmp(row->format, "MUBUF", 5) || !strcmp(row->format, "MTBUF") ||
+        !strcmp(row->format, "GLOBAL") || !strcmp(row->format, "SCRATCH"))
+        return row->flags & ISA_F_LDS ? "vector memory, LDS" : "vector memory";
+    if (!strcmp(row->format, "VOP3PMAI"))
+        return strstr(row->name, "accvgpr") ? "VALU" : "matrix core";
+    if (!strncmp(row->format, "VOP", 3)) {
+        if (is_one_of(row->name, transcendental, 7))
+            return "VALU, transcendental";
+        if (is_one_of(row->name, between_lanes, 3))
+            return "VALU, scalar registers";
+        return row->dst == ISA_T_F64 || row->src0 == ISA_T_F64 ? "VALU, f64" : "VALU";
+    }
+    return row->flags & ISA_F_BRANCH ? "branch" : !strcmp(row->format, "SOPP") ? "wave control" : "SALU";
+}
+
+static void print_row(const struct row *row)
+{
+    const char *oracles = oracles_of(row);
+    printf("%-8s  %4u  %-36s  %-22s  %-9s  %s\n", row->format, row->opcode, row->name, unit_of(row),
+           row->sdwa && row->dpp ? "sdwa,dpp"
+           : row->sdwa           ? "sdwa"
+           : row->dpp            ? "dpp"
+                                 : "",
+           *oracles ? oracles : "not tested");
+}
+
+// A mnemonic, part of one with *, or a format.
+static bool matches(const struct row *row, const char *filter)
+{
+    size_t n = strlen(filter);
+    if (!strcasecmp(row->format, filter))
+        return true;
+    if (n && filter[n - 1] == '*')
+        return !strncasecmp(row->name, filter, n - 1);
+    return !strcasecmp(row->name, filter);
+}
+
+static bool wanted(const struct row *row, char **filters, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (matches(row, filters[i]))
+            return true;
+    return count == 0;
+}
+
+static int coverage(char **filters, int count)
+{
+    unsigned total = 0, decoded = 0, meant = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!wanted(&rows[i], filters, count))
+            continue;
+        const char *oracles = oracles_of(&rows[i]);
+        bool decode = decode_tested(oracles), meaning = meaning_tested(oracles);
+        total++;
+        decoded += decode;
+        meant += meaning;
+        if (!decode || !meaning)
+            printf("%-8s  %4u  %-36s  no oracle for %s\n", rows[i].format, rows[i].opcode, rows[i].name,
+                   decode    ? "its meaning"
+                   : meaning ? "its decoding"
+                             : "decoding or meaning");
+    }
+    if (!total)
+        return 1;
+    // Rounded down: 100 % is all of them.
+    printf("decoding: %u of %u encodings, %u %%\nmeaning:  %u of %u encodings, %u %%\n", decoded, total,
+           decoded * 100 / total, meant, total, meant * 100 / total);
+    return 0;
+}
+
+static void usage(FILE *out)
+{
+    fprintf(out, "usage: ehp isa [--coverage] [FILTER..]\n\n"
+                 "The instructions of gfx942: format, opcode, mnemonic, the unit that executes it, other "
+                 "forms of its\n"
+                 "encoding, and the tests that compared it with something else than this simulator.\n\n"
+                 "  FILTER      a format (VOP3), a mnemonic (v_add_f32) or its beginning (v_add*)\n"
+                 "  --coverage  how many are tested, and which are not\n");
+}
+
+int tool_isa(int argc, char **argv)
+{
+    bool cover = false;
+    int count = 0;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            usage(stdout);
+            return 0;
+        }
+        if (!strcmp(argv[i], "--coverage")) {
+            cover = true;
+        } else if (argv[i][0] == '-') {
+            fprintf(stderr, "ehp isa: no option \"%s\"; `ehp isa --help` lists them\n", argv[i]);
+            return 2;
+        } else {
+            argv[1 + count++] = argv[i];
+        }
+    }
+    if (cover && !coverage(argv + 1, count))
+        return 0;
+    unsigned printed = 0;
+    for (size_t i = 0; i < ROWS && !cover; i++)
+        if (wanted(&rows[i], argv + 1, count)) {
+            print_row(&rows[i]);
+            printed++;
+        }
+    if (!printed) {
+        fprintf(stderr, "ehp isa: gfx942 has no such instruction or format\n");
+        return 1;
+    }
+    return 0;
+}
