@@ -27,12 +27,13 @@ check-long:     ## the tests that take long as well
 examples: all   ## compile and run the examples
 	@BUILD=$(BUILD) scripts/run-examples
 
-asan:           ## run the tests under the address and undefined behaviour sanitizers
+asan:           ## run the tests under the address and undefined behaviour sanitizers, but for the compiler driver's
 	@scripts/bootstrap build
 	@[ -f $(BUILD)-asan/build.ninja ] || $(MESON_SETUP) --buildtype=debugoptimized \
 	    -Db_sanitize=address,undefined -Db_lundef=false $(BUILD)-asan
 	@ninja -C $(BUILD)-asan -j $(JOBS)
-	@meson test -C $(BUILD)-asan --print-errorlogs --no-rebuild -t 6
+	@LSAN_OPTIONS=print_suppressions=0:suppressions=$(CURDIR)/tests/leaks.supp meson test -C $(BUILD)-asan \
+	    --print-errorlogs --no-rebuild -t 6 --no-suite cc --no-suite long
 
 debug:          ## build for a debugger in $(BUILD)-debug
 	@[ -f $(BUILD)-debug/build.ninja ] || $(MESON_SETUP) --buildtype=debug $(BUILD)-debug

@@ -7,6 +7,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Leak checkers look for pointers in memory of malloc() and in globals: tell them of the handles. */
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#define handle_root(slot, bytes) __lsan_register_root_region(slot, bytes)
+#else
+#define handle_root(slot, bytes) (void)(slot)
+#endif
+
 #define HANDLE_LIVE  UINT32_C(0x48495021)
 #define HANDLE_KEPT  1024              /* freed ones that wait, so that their use is seen for what it is */
 #define HANDLE_RANGE ((size_t)1 << 30) /* address space only: pages appear when touched */
@@ -61,6 +69,7 @@ void *hip_handle_new(enum hip_kind kind, size_t bytes)
     } else if (base && range->used + stride <= HANDLE_RANGE) {
         slot = (struct handle_slot *)(void *)(base + range->used);
         range->used += stride;
+        handle_root(slot, stride);
     }
     pthread_mutex_unlock(&range->lock);
     if (!slot)

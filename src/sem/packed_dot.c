@@ -30,8 +30,9 @@ V_INLINE uint32_t dot_clamped(uint32_t a, uint32_t b, uint32_t c, int bits, bool
 
 V_INLINE uint32_t dot_wrapped(uint32_t a, uint32_t b, uint32_t c, int bits, bool is_signed)
 {
+    int count = 32 / bits; /* not in the condition: the check of a sanitizer there would forbid unrolling */
 #pragma GCC unroll 8
-    for (int e = 0; e < 32 / bits; e++)
+    for (int e = 0; e < count; e++)
         c += is_signed ? (uint32_t)element_i(a, e, bits) * (uint32_t)element_i(b, e, bits)
                        : element_u(a, e, bits) * element_u(b, e, bits);
     return c;

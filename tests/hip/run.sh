@@ -10,7 +10,13 @@ echo 'int main() { return 0; }' >"$dir/empty.hip"
 "$build/tools/ehp" cc -c "$dir/empty.hip" -o "$dir/empty.o" >/dev/null 2>&1 ||
     { echo "skipped: no compiler for gfx942"; exit 77; }
 "$build/tools/ehp" cc "$@" -Wall -Werror "$source/tests/hip/$name.hip" -o "$dir/$name" || exit 1
-said=$("$build/tools/ehp" run --chip "$chip" "$dir/$name" 2>"$dir/errors")
+# A program of another compiler does not begin with the sanitizers' libraries that a sanitized build needs.
+preload=
+if nm -D "$build/libehp.so" 2>/dev/null | grep -q __asan_init; then
+    preload="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
+fi
+said=$(LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$build/tools/ehp" run --chip "$chip" \
+    "$dir/$name" 2>"$dir/errors")
 status=$?
 printf '%s\n' "$said"
 cat "$dir/errors" >&2

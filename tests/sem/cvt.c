@@ -284,7 +284,7 @@ int main(void)
     for (size_t k = 0; k < COUNT(to_small); k++)
         for (unsigned more = 0; more < 8; more++) {
             struct vop_case c = to_small[k];
-            c.op_sel = (uint8_t)(more & 3) << 2;
+            c.op_sel = (uint8_t)((more & 3) << 2);
             c.mode = MODE_FLOAT_PLAIN | (more & 4 ? MODE_FP16_OVFL : 0);
             vop_check_batches(&c, 4);
         }
