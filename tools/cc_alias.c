@@ -55,6 +55,12 @@ int cc_run_clang(int argc, char **argv)
                 goto out;
             cc_args_pushf(&out, "--rocm-device-lib-path=%s", places.bitcode);
         }
+        // clang itself looks in the tree after the system's directories, and drops a -I that names the tree:
+        // the headers of another HIP in /usr/include would come first.
+        if (hip && !rocm) {
+            cc_args_push(&out, "-isystem");
+            cc_args_pushf(&out, "%s/include", places.tree);
+        }
         cc_args_pushf(&out, "-L%s", places.lib);
         cc_args_pushf(&out, "-Wl,-rpath,%s", places.lib);
     }

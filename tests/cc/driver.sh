@@ -148,6 +148,11 @@ check "preprocessor options" g++ $(./hipconfig --cpp_config) -x c++ -fsyntax-onl
 check "clang path" test -x "$(./hipconfig --hipclangpath)/clang++"
 check "clang++" "$root/llvm/bin/clang++" -x hip app.hip -x none part.o --hip-link -o app9 && check "run clang++'s" ./app9
 check "amdclang++" "$root/bin/amdclang++" -c host.cpp
+# Another HIP among the system's headers, as Debian's libamdhip64-dev puts one in /usr/include, is not taken.
+mkdir -p other/hip && echo '#error "another HIP"' >other/hip/hip_runtime.h
+check "another HIP's headers" env CPLUS_INCLUDE_PATH="$scratch/other" "$root/llvm/bin/clang++" -I"$root/include" \
+    -x hip -c app.hip -o other.o
+check "another HIP's headers, hipcc" env CPLUS_INCLUDE_PATH="$scratch/other" ./hipcc -I"$root/include" -c app.hip -o other.o
 check "clang's tools" "$root/llvm/bin/clang-offload-bundler" --version
 check "enumerator" "$root/bin/rocm_agent_enumerator" && says "enumerator" gfx942
 check "cxxflags" "$ehp" cc --cxxflags && says "cxxflags" include
