@@ -71,12 +71,12 @@ struct rig {
 /* ---- encoding ---- */
 
 struct encoding {
-    uint64_t bits, live;
+    uint64_t bits, fixed;
 };
 
 static void put(struct encoding *e, unsigned low, uint64_t value)
 {
-    e->bits |= value << low & e->live;
+    e->bits |= value << low & ~e->fixed;
 }
 
 static unsigned vector_source(const struct isa_row *row, unsigned i)
@@ -182,8 +182,7 @@ static void encode_memory(struct encoding *e, const struct isa_row *row, enum va
         put(e, 16, (row->flags & ISA_F_ATOMIC) != 0);
         put(e, 32, row->format == ISA_SCRATCH ? offsets : variant == GATHER ? V_PLACE : V_ADDRESS);
         put(e, 40, V_DATA);
-        if (row->format != ISA_FLAT)
-            e->bits |= UINT64_C(0x7f) << 48; /* no base */
+        put(e, 48, row->format == ISA_FLAT ? 0 : 0x7f); /* no base */
         put(e, 56, V_RESULT);
         break;
     }
@@ -211,7 +210,7 @@ static bool encode(const struct isa_row *row, enum variant variant, uint32_t *wo
     if (!row->form[form].mask || spread || needs_machine(row->op))
         return false;
     for (int acc = 0; acc < 2; acc++) {
-        struct encoding e = {row->form[form].match, row->form[form].live};
+        struct encoding e = {row->form[form].match, row->form[form].mask};
         if (is_memory(row))
             encode_memory(&e, row, variant);
         else if (row->format < ISA_VOP1)
