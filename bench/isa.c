@@ -21,7 +21,7 @@
 #include "exec/workgroup.h"
 #include "isa/isa.h"
 
-enum { SLOWEST = 20, LIMIT = 40, LDS_BYTES = 16384, SCRATCH_BYTES = 64, HOST_BYTES = 1 << 16 };
+enum { SLOWEST = 20, LIMIT = 40, LDS_BYTES = 16384, SCRATCH_BYTES = 128, HOST_BYTES = 1 << 16 };
 
 /* Where operands are. */
 enum {

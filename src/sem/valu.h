@@ -130,30 +130,6 @@ static inline const struct xinst *valu_commit(struct wave *w, const struct xinst
     return in + 1;
 }
 
-static inline bool valu_overlap(const struct xinst *in, int rows)
-{
-    bool overlap = false;
-    for (int k = 0; k < 3; k++)
-        overlap |= in->s[k] < in->d + rows && in->d < in->s[k] + rows;
-    return overlap;
-}
-
-/* As valu_result() and valu_commit(), for a result that must not touch its sources. */
-static inline wave_row *valu_apart(struct wave *w, const struct xinst *in, int rows)
-{
-    return w->v + (w->exec == UINT64_MAX && !in->post && !valu_overlap(in, rows) ? in->d : TEMP_DST);
-}
-
-static inline const struct xinst *valu_commit_apart(struct wave *w, const struct xinst *in, wave_row *r,
-                                                    int rows)
-{
-    if (r == w->v + TEMP_DST && w->exec == UINT64_MAX && !in->post) {
-        memcpy(w->v[in->d], r, (size_t)rows * sizeof(wave_row));
-        return in + 1;
-    }
-    return valu_commit(w, in, r, rows);
-}
-
 static inline void valu_prepare(struct wave *w, const struct xinst *in)
 {
     if (in->any_prep)

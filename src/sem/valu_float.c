@@ -1,56 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Handlers of f32 and f64 arithmetic.
- *
- * The fast path computes with the host's instructions and looks once at the
- * whole row for a NaN; only when there is one does it run again with the lane
- * function that gets NaNs right.  The destination must then still hold what
- * the sources held, so a result that overlaps a source goes through TEMP_DST.
- */
+/* Handlers of f32 and f64 arithmetic. */
 #include "sem/lane_float.h"
-#include "sem/valu.h"
+#include "sem/valu_arith.h"
 
 #define BITS_f(r, i)       VALU_LD_u(r, i)
 #define BITS_d(r, i)       VALU_LD_q(r, i)
 #define ST_BITS_f(r, i, x) VALU_ST_u(r, i, x, 0)
 #define ST_BITS_d(r, i, x) VALU_ST_q(r, i, x, 0)
-#define AS_BITS_f(x)       f32_bits(x)
-#define AS_BITS_d(x)       f64_bits(x)
-#define NAN2_f             f32_nan2
-#define NAN2_d             f64_nan2
-#define NAN3_f             f32_nan3
-#define NAN3_d             f64_nan3
 #define FLUSH_f            f32_flush
 #define FLUSH_d            f64_flush
-#define ANY_NAN_f(r)       row_any_nan((r)[0])
-#define ANY_NAN_d(r)       rows_any_nan64(r)
 
-#define ARITHMETIC(name, M, T, call, fix)                                                                    \
+#define GET_2(T) chunk_load_##T(x0, a, base), chunk_load_##T(x1, b, base)
+#define GET_3(T) GET_2(T), chunk_load_##T(x2, c, base)
+#define ARITHMETIC(name, M, T, n, fn)                                                                        \
     VALU_HANDLER(name)                                                                                       \
     {                                                                                                        \
         valu_prepare(w, in);                                                                                 \
-        const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2], *o = NULL;          \
-        wave_row *r = valu_apart(w, in, VALU_ROWS_##T);                                                      \
+        const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2];                     \
+        wave_row *r = valu_result(w, in);                                                                    \
         const bool slow = w->mode_slow;                                                                      \
         const unsigned csr = VALU_UNLIKELY(slow) ? VALU_ENTER_##M(w) : 0;                                    \
-        (void)c, (void)o;                                                                                    \
-        VALU_LOOP(T, call);                                                                                  \
-        if (VALU_UNLIKELY(ANY_NAN_##T(r))) {                                                                 \
-            _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                           \
-            {                                                                                                \
-                ST_BITS_##T(r, i, fix);                                                                      \
-            }                                                                                                \
-        }                                                                                                    \
+        (void)c;                                                                                             \
+        VALU_ARITHMETIC(T, GET_##n(T), VALU_CALL_##n(fn), VALU_FIX_##n##_##T)                                \
         if (VALU_UNLIKELY(slow))                                                                             \
             valu_float_leave(csr);                                                                           \
-        return valu_commit_apart(w, in, r, VALU_ROWS_##T);                                                   \
+        return valu_commit(w, in, r, VALU_ROWS_##T);                                                         \
     }
-#define AR_2(name, M, T, fn)                                                                                 \
-    ARITHMETIC(name, M, T, fn(VALU_LD_##T(a, i), VALU_LD_##T(b, i)),                                         \
-               NAN2_##T(BITS_##T(r, i), BITS_##T(a, i), BITS_##T(b, i)))
-#define AR_3(name, M, T, fn)                                                                                 \
-    ARITHMETIC(name, M, T, fn(VALU_LD_##T(a, i), VALU_LD_##T(b, i), VALU_LD_##T(c, i)),                      \
-               NAN3_##T(BITS_##T(r, i), BITS_##T(a, i), BITS_##T(b, i), BITS_##T(c, i)))
+#define AR_2(name, M, T, fn) ARITHMETIC(name, M, T, 2, fn)
+#define AR_3(name, M, T, fn) ARITHMETIC(name, M, T, 3, fn)
 
 /* Minimum and maximum return a source as it is, but for denormals that MODE flushes. */
 #define KEEP(x)             (x)

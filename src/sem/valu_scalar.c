@@ -6,11 +6,11 @@
  * may be scalar, but not for all of them at once.
  *
  * Modifiers of sources, SDWA and DPP are left to the handlers that read rows, as
- * are float MODEs other than the plain one and results that hold a NaN.
+ * are float MODEs other than the plain one.
  */
 #include "sem/lane_float.h"
 #include "sem/lane_int.h"
-#include "sem/valu.h"
+#include "sem/valu_arith.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -73,27 +73,22 @@ INLINE uint64_t scalar_64(const struct wave *w, const struct xinst *in, int k)
         BODY(D, fn(SOURCE(set, 0, A), SOURCE(set, 1, B), SOURCE(set, 2, C)))                                 \
     }
 
-#define ANY_NAN_f(r) row_any_nan((r)[0])
-#define ANY_NAN_d(r) rows_any_nan64(r)
-
-/* The row handler starts over: the sources are still what they were. */
-#define FLOAT_BODY(name, T, call)                                                                            \
+#define GET(set, k, T) ((set) >> k & 1 ? chunk_set_##T(x##k, scalar##k) : chunk_load_##T(x##k, row##k, base))
+#define GET_2(set, T)  GET(set, 0, T), GET(set, 1, T)
+#define GET_3(set, T)  GET_2(set, T), GET(set, 2, T)
+#define FLOAT_BODY(name, set, n, T, fn)                                                                      \
     if (VALU_UNLIKELY(w->mode_slow))                                                                         \
         return SEM(valu_##name)(w, in);                                                                      \
-    const wave_row *o = NULL;                                                                                \
-    wave_row *r = valu_apart(w, in, VALU_ROWS_##T);                                                          \
-    (void)o;                                                                                                 \
-    VALU_LOOP(T, call);                                                                                      \
-    if (VALU_UNLIKELY(ANY_NAN_##T(r)))                                                                       \
-        return SEM(valu_##name)(w, in);                                                                      \
-    return valu_commit_apart(w, in, r, VALU_ROWS_##T);
+    wave_row *r = valu_result(w, in);                                                                        \
+    VALU_ARITHMETIC(T, GET_##n(set, T), VALU_CALL_##n(fn), VALU_FIX_##n##_##T)                               \
+    return valu_commit(w, in, r, VALU_ROWS_##T);
 
 #define FLOAT_2(name, set, T, fn)                                                                            \
     HANDLER(name, set)                                                                                       \
     {                                                                                                        \
         DECLARE(set, 0, T);                                                                                  \
         DECLARE(set, 1, T);                                                                                  \
-        FLOAT_BODY(name, T, fn(SOURCE(set, 0, T), SOURCE(set, 1, T)))                                        \
+        FLOAT_BODY(name, set, 2, T, fn)                                                                      \
     }
 #define FLOAT_3(name, set, T, fn)                                                                            \
     HANDLER(name, set)                                                                                       \
@@ -101,7 +96,7 @@ INLINE uint64_t scalar_64(const struct wave *w, const struct xinst *in, int k)
         DECLARE(set, 0, T);                                                                                  \
         DECLARE(set, 1, T);                                                                                  \
         DECLARE(set, 2, T);                                                                                  \
-        FLOAT_BODY(name, T, fn(SOURCE(set, 0, T), SOURCE(set, 1, T), SOURCE(set, 2, T)))                     \
+        FLOAT_BODY(name, set, 3, T, fn)                                                                      \
     }
 
 /* clang-format off */
