@@ -181,9 +181,10 @@ static void dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d)
     drop_user(m, d);
 }
 
-static void add_stats(struct cp_dispatch *d, const struct workgroup *wg)
+/* The workgroup's are zero afterwards, as its next dispatch wants them. */
+static void add_stats(struct cp_dispatch *d, struct workgroup *wg)
 {
-    const struct wave_stats *s = &wg->stats;
+    struct wave_stats *s = &wg->stats;
     pthread_mutex_lock(&d->stats_lock);
     struct ehp_stats *sum = &d->stats;
     for (int i = 0; i < XC_COUNT; i++)
@@ -204,6 +205,7 @@ static void add_stats(struct cp_dispatch *d, const struct workgroup *wg)
     sum->scratch_bytes += s->scratch_bytes;
     sum->atomics += s->atomics;
     pthread_mutex_unlock(&d->stats_lock);
+    memset(s, 0, sizeof(*s));
 }
 
 /* Counts `n` workgroups as done; the last one completes the dispatch. */

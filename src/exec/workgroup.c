@@ -26,6 +26,9 @@ enum { SPIN_LOOP_MAX = 256 };
  */
 enum { WAVE_STRIDE = WAVE_TEMPS + WAVE_ROWS + 5 };
 
+/* More than the user SGPRs, workgroup ids and info; the lines with flat_scratch, VCC, M0 and EXEC. */
+enum { LAUNCH_SGPRS = 32, SPECIAL_SGPRS = 96 };
+
 static uint32_t packed_id(const uint32_t items[3], uint32_t flat, unsigned dims)
 {
     uint32_t x = flat % items[0], y = flat / items[0] % items[1], z = flat / items[0] / items[1];
@@ -118,8 +121,11 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     w->v = (wave_row *)wg->rows + (size_t)i * WAVE_STRIDE + WAVE_TEMPS;
     w->vgprs = launch->vgprs;
     w->agprs = launch->agprs;
-    static_assert(sizeof(w->s) == sizeof(launch->sgprs), "a copy sets all");
-    copy_lines(w->s, launch->sgprs, sizeof(w->s));
+    /* As on the chip, registers that a launch does not set hold what the last wave left: SGPRs between those
+     * of the launch and VCC, and VGPRs. */
+    static_assert(sizeof(w->s) == sizeof(launch->sgprs), "equal numbers are equal registers");
+    copy_lines(w->s, launch->sgprs, LAUNCH_SGPRS * sizeof(w->s[0]));
+    copy_lines(w->s + SPECIAL_SGPRS, launch->sgprs + SPECIAL_SGPRS, (128 - SPECIAL_SGPRS) * sizeof(w->s[0]));
     for (int d = 0; d < 3; d++)
         if (launch->id_sgpr[d] >= 0)
             w->s[launch->id_sgpr[d]] = wg->id[d];
@@ -180,7 +186,6 @@ struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch
     wg->live = wg->waves;
     if (launch->lds_bytes)
         memset(wg->lds, 0, launch->lds_bytes);
-    memset(&wg->stats, 0, sizeof(wg->stats));
     wg->runs = 0;
     for (unsigned i = 0; i < wg->waves; i++)
         start_wave(wg, launch, i, items);

@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -241,6 +241,34 @@ __attribute__((always_inline)) static inline void mem_lane_store(const wave_row 
 
 /* ---- whole rows: lane l's bytes are at from + l * mem_bytes(kind) ---- */
 
+/* One row from or to memory that is no row of this wave.  By name, as the compiler makes string
+ * instructions or 128-bit copies of a loop. */
+__attribute__((always_inline)) static inline void mem_row_copy(void *to, const void *from)
+{
+#if defined(__AVX512F__)
+    const __m512i a = _mm512_loadu_si512(from), b = _mm512_loadu_si512((const char *)from + 64);
+    const __m512i c = _mm512_loadu_si512((const char *)from + 128);
+    const __m512i d = _mm512_loadu_si512((const char *)from + 192);
+    _mm512_storeu_si512(to, a);
+    _mm512_storeu_si512((char *)to + 64, b);
+    _mm512_storeu_si512((char *)to + 128, c);
+    _mm512_storeu_si512((char *)to + 192, d);
+#elif defined(__AVX2__)
+    __m256i *t = (__m256i *)to;
+    const __m256i *f = (const __m256i *)from;
+    for (int i = 0; i < 2; i++, t += 4, f += 4) {
+        const __m256i a = _mm256_loadu_si256(f), b = _mm256_loadu_si256(f + 1);
+        const __m256i c = _mm256_loadu_si256(f + 2), d = _mm256_loadu_si256(f + 3);
+        _mm256_storeu_si256(t, a);
+        _mm256_storeu_si256(t + 1, b);
+        _mm256_storeu_si256(t + 2, c);
+        _mm256_storeu_si256(t + 3, d);
+    }
+#else
+    memcpy(to, from, sizeof(wave_row));
+#endif
+}
+
 __attribute__((always_inline)) static inline void mem_rows_load(wave_row *d, enum mem_kind kind,
                                                                 const void *from)
 {
@@ -248,6 +276,9 @@ __attribute__((always_inline)) static inline void mem_rows_load(wave_row *d, enu
     uint32_t *restrict r0 = d[0], *restrict r1 = d[1], *restrict r2 = d[2], *restrict r3 = d[3];
     const mem_u32 *restrict q = from;
     switch (kind) {
+    case MEM_B32:
+        mem_row_copy(r0, from);
+        break;
     case MEM_B64:
         for (unsigned l = 0; l < WAVE_LANES; l++) {
             r0[l] = q[2 * l];
@@ -283,6 +314,9 @@ __attribute__((always_inline)) static inline void mem_rows_store(const wave_row 
     const uint32_t *restrict r0 = s[0], *restrict r1 = s[1], *restrict r2 = s[2], *restrict r3 = s[3];
     mem_u32 *restrict q = to;
     switch (kind) {
+    case MEM_B32:
+        mem_row_copy(to, r0);
+        break;
     case MEM_B64:
         for (unsigned l = 0; l < WAVE_LANES; l++) {
             q[2 * l] = r0[l];
@@ -357,23 +391,50 @@ static inline void mem_row_merge(uint32_t *dst, const uint32_t *src, uint64_t ma
 
 enum mem_shape { MEM_ANY, MEM_DENSE, MEM_UNIFORM };
 
-/* Not 0 when some lane of the row is other than base + lane * step. */
-__attribute__((always_inline)) static inline uint32_t mem_differs(const uint32_t *row, uint32_t base,
-                                                                  uint32_t step)
+/* Whether lane l of lo is base + l * step, and hi's lanes (NULL: none) are all `high`. */
+__attribute__((always_inline)) static inline bool mem_steps(const uint32_t *lo, uint32_t base, uint32_t step,
+                                                            const uint32_t *hi, uint32_t high)
 {
-    uint32_t differs = 0;
-#ifdef __AVX512F__
+#if defined(__AVX512F__)
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i steps = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)step));
+    __mmask16 differs = 0;
     for (uint32_t l = 0; l < WAVE_LANES; l += 16) {
         const __m512i want = _mm512_add_epi32(_mm512_set1_epi32((int)(base + l * step)), steps);
-        differs |= _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(row + l), want);
+        differs |= _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(lo + l), want);
+        if (hi)
+            differs |= _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(hi + l), _mm512_set1_epi32((int)high));
     }
+    return differs == 0;
+#elif defined(__AVX2__)
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), top = _mm256_set1_epi32((int)high);
+    const __m256i first = _mm256_add_epi32(_mm256_set1_epi32((int)base),
+                                           _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)step)));
+    __m256i differs = _mm256_setzero_si256();
+    for (uint32_t l = 0; l < WAVE_LANES; l += 8) {
+        const __m256i want = _mm256_add_epi32(first, _mm256_set1_epi32((int)(l * step)));
+        differs = _mm256_or_si256(
+            differs, _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)(lo + l)), want));
+        if (hi)
+            differs = _mm256_or_si256(
+                differs, _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)(hi + l)), top));
+    }
+    return _mm256_testz_si256(differs, differs);
 #else
+    uint32_t differs = 0;
     for (uint32_t l = 0; l < WAVE_LANES; l++)
-        differs |= row[l] ^ (base + l * step);
+        differs |= lo[l] ^ (base + l * step);
+    if (hi)
+        for (uint32_t l = 0; l < WAVE_LANES; l++)
+            differs |= hi[l] ^ high;
+    return differs == 0;
 #endif
-    return differs;
+}
+
+/* Apart, so that nothing is kept in registers for it. */
+__attribute__((noinline, unused)) static bool mem_same(const uint32_t *lo, const uint32_t *hi)
+{
+    return mem_steps(lo, lo[0], 0, hi, hi ? hi[0] : 0);
 }
 
 /*
@@ -385,22 +446,21 @@ __attribute__((always_inline)) static inline enum mem_shape
 mem_shape_of(const uint32_t *lo, const uint32_t *hi, uint32_t step, uint64_t exec, unsigned first)
 {
     uint32_t base = lo[first], high = hi ? hi[first] : 0;
-    uint32_t not_dense = 0, not_uniform = 0;
+    bool room = base <= UINT32_MAX - WAVE_LANES * step;
     if (MEM_LIKELY(exec == UINT64_MAX)) {
-        not_dense = mem_differs(lo, base, step) | (hi ? mem_differs(hi, high, 0) : 0);
-        if (not_dense)
-            not_uniform = mem_differs(lo, base, 0) | (hi ? mem_differs(hi, high, 0) : 0);
-    } else {
-        uint32_t origin = base - first * step;
-        wave_row select;
-        mem_expand(exec, select);
-        for (uint32_t l = 0; l < WAVE_LANES; l++) {
-            uint32_t differs = hi ? hi[l] ^ high : 0;
-            not_dense |= ((lo[l] - (origin + l * step)) | differs) & select[l];
-            not_uniform |= ((lo[l] ^ base) | differs) & select[l];
-        }
+        if (mem_steps(lo, base, step, hi, high))
+            return MEM_LIKELY(room) ? MEM_DENSE : MEM_ANY;
+        return mem_same(lo, hi) ? MEM_UNIFORM : MEM_ANY;
     }
-    if (!not_dense && base <= UINT32_MAX - WAVE_LANES * step)
+    uint32_t origin = base - first * step, not_dense = 0, not_uniform = 0;
+    wave_row select;
+    mem_expand(exec, select);
+    for (uint32_t l = 0; l < WAVE_LANES; l++) {
+        uint32_t differs = hi ? hi[l] ^ high : 0;
+        not_dense |= ((lo[l] - (origin + l * step)) | differs) & select[l];
+        not_uniform |= ((lo[l] ^ base) | differs) & select[l];
+    }
+    if (!not_dense && room)
         return MEM_DENSE;
     return not_uniform ? MEM_ANY : MEM_UNIFORM;
 }
