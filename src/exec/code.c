@@ -245,6 +245,60 @@ static void translate(unsigned level, const struct isa_inst *inst, struct xinst 
     x->fn = inst->reserved ? x_illegal : fn ? fn : x_unimplemented;
 }
 
+/* ---- DPP ---- */
+
+/* The lane that `lane` reads, or -1 when there is none. */
+static int dpp_source(unsigned control, int lane)
+{
+    int row = lane & ~15, in_row = lane & 15, amount = (int)(control & 15);
+    if (control <= 0xff) /* quad_perm */
+        return (lane & ~3) | (int)(control >> 2 * (lane & 3) & 3);
+    switch (control & 0x1f0) {
+    case 0x100: /* row_shl: from a higher lane */
+        return in_row + amount < 16 ? lane + amount : -1;
+    case 0x110: /* row_shr */
+        return in_row - amount >= 0 ? lane - amount : -1;
+    case 0x120: /* row_ror */
+        return row | ((in_row - amount) & 15);
+    case 0x150: /* row_newbcast */
+        return row | amount;
+    default:
+        break;
+    }
+    switch (control) {
+    case 0x130: /* wave_shl:1 */
+        return lane < 63 ? lane + 1 : -1;
+    case 0x134: /* wave_rol:1 */
+        return (lane + 1) & 63;
+    case 0x138: /* wave_shr:1 */
+        return lane > 0 ? lane - 1 : -1;
+    case 0x13c: /* wave_ror:1 */
+        return (lane - 1) & 63;
+    case 0x140: /* row_mirror */
+        return row | (15 - in_row);
+    case 0x141: /* row_half_mirror */
+        return (lane & ~7) | (7 - (lane & 7));
+    case 0x142: /* row_bcast:15: the last lane of a row to the next row */
+        return lane >= 16 ? row - 1 : -1;
+    case 0x143: /* row_bcast:31: lane 31 to rows 2 and 3 */
+        return lane >= 32 ? 31 : -1;
+    default:
+        return -1;
+    }
+}
+
+static void translate_dpp(const struct isa_inst *inst, struct xdpp *dpp)
+{
+    *dpp = (struct xdpp){0};
+    for (int lane = 0; lane < WAVE_LANES; lane++) {
+        int from = dpp_source(inst->dpp_ctrl, lane);
+        bool on = (inst->row_mask >> lane / 16 & 1) && (inst->bank_mask >> (lane & 15) / 4 & 1);
+        dpp->from[lane] = (uint8_t)(from >= 0 ? from : lane);
+        dpp->exists |= (uint64_t)(from >= 0) << lane;
+        dpp->writes |= (uint64_t)on << lane;
+    }
+}
+
 /* ---- one function ---- */
 
 static void block_free(struct exec_block *block)
@@ -252,6 +306,7 @@ static void block_free(struct exec_block *block)
     if (block) {
         free(block->x);
         free(block->isa);
+        free(block->dpp);
         free(block->index);
         free(block);
     }
@@ -276,11 +331,12 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
         return NULL;
     }
     memset(block->index, 0xff, (dwords + 1) * sizeof(*block->index));
-    size_t n = 0;
+    size_t n = 0, dpp = 0;
     for (size_t at = 0; at < dwords;) {
         struct isa_inst *inst = &block->isa[n];
         if (!isa_decode(words + at, dwords - at, inst))
             *inst = invalid_inst;
+        dpp += inst->dpp;
         block->index[at] = (uint32_t)n++;
         at += inst->size / 4u;
     }
@@ -290,7 +346,8 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
         block->isa = fitted;
     size_t bytes = (n + 1) * sizeof(struct xinst);
     block->x = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
-    if (!block->x) {
+    block->dpp = dpp ? malloc(dpp * sizeof(*block->dpp)) : NULL;
+    if (!block->x || (dpp && !block->dpp)) {
         block_free(block);
         return NULL;
     }
@@ -305,6 +362,10 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
             continue;
         }
         translate(level, &block->isa[i], x, start + at * 4);
+        if (block->isa[i].dpp) {
+            translate_dpp(&block->isa[i], &block->dpp[--dpp]);
+            x->literal[0] = (uint64_t)(uintptr_t)&block->dpp[dpp];
+        }
     }
     for (size_t i = 0; i < n; i++)
         if (block->isa[i].op != ISA_OP_INVALID && is_relative_branch(&block->isa[i])) {

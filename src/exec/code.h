@@ -21,6 +21,7 @@ struct exec_block {
     size_t count;
     struct xinst *x;      /* count instructions, then a sentinel that continues at `end` */
     struct isa_inst *isa; /* count */
+    struct xdpp *dpp;     /* one for each DPP instruction */
     uint32_t *index;      /* dword offset -> instruction, UINT32_MAX inside of one */
 };
 

@@ -12,6 +12,7 @@
 
 #include "base/float.h"
 #include "exec/handlers.h"
+#include "sem/valu_rows.h"
 
 static void fill_row(uint32_t *restrict row, uint32_t value)
 {
@@ -21,95 +22,53 @@ static void fill_row(uint32_t *restrict row, uint32_t value)
 
 /* ---- DPP ---- */
 
-/* The lane that `lane` reads, or -1 when there is none. */
-static int dpp_source(unsigned control, int lane)
-{
-    int row = lane & ~15, in_row = lane & 15, amount = (int)(control & 15);
-    if (control <= 0xff) /* quad_perm */
-        return (lane & ~3) | (int)(control >> 2 * (lane & 3) & 3);
-    switch (control & 0x1f0) {
-    case 0x100: /* row_shl: from a higher lane */
-        return in_row + amount < 16 ? lane + amount : -1;
-    case 0x110: /* row_shr */
-        return in_row - amount >= 0 ? lane - amount : -1;
-    case 0x120: /* row_ror */
-        return row | ((in_row - amount) & 15);
-    case 0x150: /* row_newbcast */
-        return row | amount;
-    default:
-        break;
-    }
-    switch (control) {
-    case 0x130: /* wave_shl:1 */
-        return lane < 63 ? lane + 1 : -1;
-    case 0x134: /* wave_rol:1 */
-        return (lane + 1) & 63;
-    case 0x138: /* wave_shr:1 */
-        return lane > 0 ? lane - 1 : -1;
-    case 0x13c: /* wave_ror:1 */
-        return (lane - 1) & 63;
-    case 0x140: /* row_mirror */
-        return row | (15 - in_row);
-    case 0x141: /* row_half_mirror */
-        return (lane & ~7) | (7 - (lane & 7));
-    case 0x142: /* row_bcast:15: the last lane of a row to the next row */
-        return lane >= 16 ? row - 1 : -1;
-    case 0x143: /* row_bcast:31: lane 31 to rows 2 and 3 */
-        return lane >= 32 ? 31 : -1;
-    default:
-        return -1;
-    }
-}
-
 /*
- * Permutes rows of source 0 in place (in the temp rows) and notes in
+ * Permutes the rows of source 0 on their way to the temp rows and notes in
  * w->dpp_lanes which lanes may be written: a lane without a source (beyond the
  * row, or switched off by EXEC) reads 0 with bound_ctrl and is not written
  * without it; row_mask and bank_mask switch off more.
  */
 static void apply_dpp(struct wave *w, const struct xinst *in)
 {
-    const struct isa_inst *inst = in->isa;
+    const struct xdpp *dpp = (const struct xdpp *)(uintptr_t)in->literal[0];
     wave_row *temp = w->v + in->s[0];
-    uint64_t enabled = 0;
-    int from[WAVE_LANES];
-    for (int lane = 0; lane < WAVE_LANES; lane++) {
-        from[lane] = dpp_source(inst->dpp_ctrl, lane);
-        if (from[lane] >= 0 && !(w->exec >> from[lane] & 1))
-            from[lane] = -1;
-        bool masked = !(inst->row_mask >> lane / 16 & 1) || !(inst->bank_mask >> (lane & 15) / 4 & 1);
-        if (!masked && (from[lane] >= 0 || inst->bound_ctrl))
-            enabled |= UINT64_C(1) << lane;
+    const wave_row *source = w->v + in->reg[0];
+    uint64_t read = dpp->exists;
+    alignas(64) wave_row on, moved;
+    if (w->exec != UINT64_MAX) {
+        row_from_mask(on, w->exec);
+        row_permute(moved, on, dpp->from);
+        read &= row_to_mask(moved);
     }
-    for (int r = 0; r < in->rows[0]; r++) {
-        wave_row old;
-        memcpy(old, temp[r], sizeof(old));
-        for (int lane = 0; lane < WAVE_LANES; lane++)
-            temp[r][lane] = from[lane] >= 0 ? old[from[lane]] : 0;
+    for (int r = 0; r < in->rows[0]; r++)
+        row_permute(temp[r], source[r], dpp->from);
+    if (read != UINT64_MAX) {
+        row_from_mask(on, read);
+        for (int r = 0; r < in->rows[0]; r++)
+            VALU_EACH_LANE(lane)
+        temp[r][lane] &= on[lane];
     }
-    w->dpp_lanes = enabled;
+    w->dpp_lanes = dpp->writes & (in->isa->bound_ctrl ? UINT64_MAX : read);
 }
 
 /* ---- SDWA ---- */
 
-static uint32_t select_part(uint32_t value, unsigned select, bool sign_extend)
+static unsigned part_shift(unsigned select)
 {
-    switch (select) {
-    case ISA_BYTE_0:
-    case ISA_BYTE_1:
-    case ISA_BYTE_2:
-    case ISA_BYTE_3: {
-        uint32_t byte = value >> 8 * select & 0xff;
-        return sign_extend ? (uint32_t)(int32_t)(int8_t)byte : byte;
-    }
-    case ISA_WORD_0:
-    case ISA_WORD_1: {
-        uint32_t word = value >> (select == ISA_WORD_1 ? 16 : 0) & 0xffff;
-        return sign_extend ? (uint32_t)(int32_t)(int16_t)word : word;
-    }
-    default:
-        return value;
-    }
+    return select <= ISA_BYTE_3 ? 8 * select : select == ISA_WORD_1 ? 16 : 0;
+}
+
+static unsigned part_bits(unsigned select)
+{
+    return select <= ISA_BYTE_3 ? 8 : select <= ISA_WORD_1 ? 16 : 32;
+}
+
+static void select_part(uint32_t *row, const uint32_t *source, unsigned select, bool sign_extend)
+{
+    const unsigned shift = part_shift(select), bits = part_bits(select);
+    const uint32_t mask = UINT32_MAX >> (32 - bits), sign = sign_extend ? 1u << (bits - 1) : 0;
+    VALU_EACH_LANE(lane)
+    row[lane] = ((source[lane] >> shift & mask) ^ sign) - sign;
 }
 
 /* ---- neg and abs ---- */
@@ -155,7 +114,10 @@ static void prepare_slow(struct wave *w, const struct xinst *in, int i)
     switch (o->kind) {
     case ISA_VGPR:
     case ISA_AGPR:
-        memcpy(temp, w->v + in->reg[i], (size_t)rows * sizeof(wave_row));
+        if (inst->dpp && i == 0)
+            apply_dpp(w, in);
+        else
+            memcpy(temp, w->v + in->reg[i], (size_t)rows * sizeof(wave_row));
         break;
     case ISA_SGPR:
         for (int r = 0; r < rows; r++)
@@ -169,11 +131,8 @@ static void prepare_slow(struct wave *w, const struct xinst *in, int i)
         break;
     }
     }
-    if (inst->dpp && i == 0)
-        apply_dpp(w, in);
     if (inst->sdwa && i < 2)
-        for (int lane = 0; lane < WAVE_LANES; lane++)
-            temp[0][lane] = select_part(temp[0][lane], inst->src_sel[i], inst->sext >> i & 1);
+        select_part(temp[0], temp[0], inst->src_sel[i], inst->sext >> i & 1);
     else if (inst->op_sel >> i & 1 && is_16bit(o->type))
         for (int lane = 0; lane < WAVE_LANES; lane++)
             temp[0][lane] >>= 16;
@@ -293,17 +252,17 @@ static uint16_t finish_f16(uint16_t half, unsigned omod, unsigned round, bool no
 }
 
 /* Puts results into the part of the destination that SDWA selects; `old` is the destination before. */
-static uint32_t place_part(uint32_t value, uint32_t old, unsigned select, unsigned unused)
+static void place_part(uint32_t *result, const uint32_t *old, unsigned select, unsigned unused)
 {
-    unsigned shift = select <= ISA_BYTE_3 ? 8 * select : select == ISA_WORD_1 ? 16 : 0;
-    unsigned bits = select <= ISA_BYTE_3 ? 8 : 16;
-    uint32_t mask = ((1u << bits) - 1) << shift;
-    uint32_t placed = value << shift & mask;
-    if (unused == ISA_UNUSED_PRESERVE)
-        return (old & ~mask) | placed;
-    if (unused == ISA_UNUSED_SEXT && placed >> (shift + bits - 1) & 1)
-        placed |= shift + bits < 32 ? UINT32_MAX << (shift + bits) : 0;
-    return placed;
+    const unsigned shift = part_shift(select), top = shift + part_bits(select);
+    const uint32_t mask = (UINT32_MAX >> (32 - part_bits(select))) << shift;
+    const uint32_t keep = unused == ISA_UNUSED_PRESERVE ? ~mask : 0;
+    const uint32_t extend = unused == ISA_UNUSED_SEXT && top < 32 ? UINT32_MAX << top : 0;
+    VALU_EACH_LANE(lane)
+    {
+        const uint32_t placed = result[lane] << shift & mask, sign = 0 - (placed >> (top - 1) & 1);
+        result[lane] = (old[lane] & keep) | placed | (sign & extend);
+    }
 }
 
 static void modify_result(struct wave *w, const struct xinst *in)
@@ -334,8 +293,7 @@ static void modify_result(struct wave *w, const struct xinst *in)
     }
     if (inst->sdwa) {
         if (inst->dst_sel != ISA_DWORD)
-            for (int lane = 0; lane < WAVE_LANES; lane++)
-                result[0][lane] = place_part(result[0][lane], old[lane], inst->dst_sel, inst->dst_unused);
+            place_part(result[0], old, inst->dst_sel, inst->dst_unused);
     } else if (is_16bit(inst->dst.type)) {
         if (inst->op_sel & 8)
             for (int lane = 0; lane < WAVE_LANES; lane++)
@@ -353,13 +311,9 @@ void exec_finish(struct wave *w, const struct xinst *in)
     uint64_t lanes = exec_lanes(w, in);
     int rows = in->drows;
     for (int r = 0; r < rows; r++) {
-        uint32_t *restrict to = w->v[in->d + r];
-        const uint32_t *restrict from = w->v[TEMP_DST + r];
-        if (lanes == UINT64_MAX) {
-            memcpy(to, from, sizeof(wave_row));
-        } else {
-            for (int lane = 0; lane < WAVE_LANES; lane++)
-                to[lane] = lanes >> lane & 1 ? from[lane] : to[lane];
-        }
+        if (lanes == UINT64_MAX)
+            memcpy(w->v[in->d + r], w->v[TEMP_DST + r], sizeof(wave_row));
+        else
+            row_merge(w->v[in->d + r], w->v[TEMP_DST + r], lanes);
     }
 }

@@ -99,9 +99,16 @@ struct xinst {
     uint8_t sd;          /* SGPR number of a scalar result: VOPC mask, carry out, SALU destination */
     uint8_t ss[3];       /* SGPR numbers of scalar sources of SALU and SMEM, 255 when constant */
     uint16_t reg[3];     /* XPREP_SGPR: the number */
-    uint64_t literal[3]; /* XPREP_CONST and constant SALU sources */
+    uint64_t literal[3]; /* XPREP_CONST and constant SALU sources; DPP: see struct xdpp */
     const struct xinst *target; /* branches: where to go; NULL when it is in another function */
     uint64_t pc;                /* address of this instruction */
+};
+
+/* What DPP moves, worked out once: xinst.literal[0] of a DPP instruction points to it. */
+struct xdpp {
+    uint8_t from[WAVE_LANES]; /* the lane that a lane reads; itself when there is none */
+    uint64_t exists;          /* lanes that have one to read */
+    uint64_t writes;          /* lanes that row_mask and bank_mask leave on */
 };
 
 /* xinst.ss of a scalar source that is not an SGPR. */

@@ -87,6 +87,26 @@ static inline uint64_t row_to_mask(const uint32_t *m)
     return mask;
 }
 
+/* d[i] = s[from[i]]; d is not s. */
+static inline void row_permute(uint32_t *d, const uint32_t *s, const uint8_t *from)
+{
+#if defined(__AVX512F__)
+    const __m512i s0 = _mm512_load_si512(s), s1 = _mm512_load_si512(s + 16);
+    const __m512i s2 = _mm512_load_si512(s + 32), s3 = _mm512_load_si512(s + 48);
+    for (int i = 0; i < WAVE_LANES; i += 16) {
+        const __m512i index =
+            _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+        const __m512i low = _mm512_permutex2var_epi32(s0, index, s1);
+        const __m512i high = _mm512_permutex2var_epi32(s2, index, s3);
+        const __mmask16 upper = _mm512_test_epi32_mask(index, _mm512_set1_epi32(32));
+        _mm512_store_si512(d + i, _mm512_mask_mov_epi32(low, upper, high));
+    }
+#else
+    VALU_EACH_LANE(i)
+    d[i] = s[from[i]];
+#endif
+}
+
 /* Whether a or b holds a NaN in any lane. */
 static inline bool row_any_nan2(const uint32_t *a, const uint32_t *b)
 {
