@@ -325,7 +325,11 @@ static double time_of(struct rig *r, const struct xinst *x, uint64_t exec)
     return best * 1e9;
 }
 
-/* Of matrix instructions the multiply-adds, of memory the dwords of a lane; else one. */
+/*
+ * Of matrix instructions the multiply-adds, of memory the dwords of a lane; else
+ * one.  An atomic on host memory is a locked operation for each lane, of which
+ * the host does one in the time of v_add_f32.
+ */
 static double work_of(const struct isa_row *row)
 {
     const char *size = row->format == ISA_VOP3PMAI ? strpbrk(row->name, "0123456789") : NULL;
@@ -341,6 +345,8 @@ static double work_of(const struct isa_row *row)
     unsigned dwords = isa_type_dwords(row->dst), data = isa_type_dwords(row->src[ISA_DATA]);
     if (!is_memory(row) && row->format != ISA_SMEM)
         return 1;
+    if ((row->flags & ISA_F_ATOMIC) && row->format != ISA_DS && row->format != ISA_SMEM)
+        return WAVE_LANES;
     dwords = dwords > data ? dwords : data;
     if ((row->flags & (ISA_F_TWO_ADDRESSES | ISA_F_STORE)) == (ISA_F_TWO_ADDRESSES | ISA_F_STORE))
         dwords *= 2;

@@ -174,6 +174,24 @@ INLINE const struct xinst *exchange2(struct wave *w, const struct xinst *in, enu
     MEM_COUNT(w, atomics, 1);
     for (unsigned i = 0; i < 2; i++)
         lds_address(w, w->v[in->s[0]], (uint32_t)in->literal[2 * i], mem_bytes(kind), &r[i]);
+    if (MEM_LIKELY((r[0].mask & r[1].mask) == w->exec)) {
+        const wave_row *s0 = w->v + in->s[1], *s1 = w->v + in->s[2];
+        wave_row *d0 = w->v + in->d, *d1 = d0 + dwords;
+        MEM_FOR_LANES(lane, w->exec)
+        {
+            void *p0 = w->lds + r[0].addr[lane], *p1 = w->lds + r[1].addr[lane];
+            uint64_t old[2] = {0}, data[2] = {0};
+            memcpy(&old[0], p0, mem_bytes(kind));
+            memcpy(&old[1], p1, mem_bytes(kind));
+            mem_lane_store(s0, (unsigned)lane, kind, &data[0]);
+            mem_lane_store(s1, (unsigned)lane, kind, &data[1]);
+            memcpy(p0, &data[0], mem_bytes(kind));
+            memcpy(p1, &data[1], mem_bytes(kind));
+            mem_lane_load(d0, (unsigned)lane, kind, &old[0]);
+            mem_lane_load(d1, (unsigned)lane, kind, &old[1]);
+        }
+        return in + 1;
+    }
     MEM_FOR_LANES(lane, w->exec)
     {
         uint8_t old[2][16], data[2][16];

@@ -39,6 +39,12 @@ static inline uint64_t mem_add_f64(uint64_t a, uint64_t b)
 /* An f32 sum of two f16 or bf16 rounds to the same value as their exact sum. */
 static inline uint32_t mem_pk_add_f16(uint32_t a, uint32_t b)
 {
+#ifdef __F16C__
+    const __m128 sum =
+        _mm_add_ps(_mm_cvtph_ps(_mm_cvtsi32_si128((int)a)), _mm_cvtph_ps(_mm_cvtsi32_si128((int)b)));
+    if (MEM_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3)))
+        return (uint32_t)_mm_cvtsi128_si32(_mm_cvtps_ph(sum, _MM_FROUND_TO_NEAREST_INT));
+#endif
     uint32_t r = 0;
     for (unsigned i = 0; i < 32; i += 16) {
         uint32_t x = f32_bits(f16_to_f32((uint16_t)(a >> i))), y = f32_bits(f16_to_f32((uint16_t)(b >> i)));

@@ -53,5 +53,38 @@ DIV_FMAS(v_div_fmas_f32, S, u, f32_div_fmas)
 DIV_FMAS(v_div_fmas_f64, D, q, f64_div_fmas)
 
 VALU_FN_3(v_div_fixup_f32, S, u, u, u, u, f32_div_fixup)
-VALU_FN_3(v_div_fixup_f64, D, q, q, q, q, f64_div_fixup)
+
+/* Whether some lane's operands need more than the quotient's sign set, by exponents alone: either is zero,
+ * denormal, infinite or NaN, or they are far apart. */
+static inline bool fixup_special(const uint32_t *b, const uint32_t *c)
+{
+    uint32_t special = 0;
+    VALU_EACH_LANE(i)
+    {
+        const uint32_t eb = b[i] >> 20 & 0x7ff, ec = c[i] >> 20 & 0x7ff;
+        special |= eb - 1 > 2045u ? 1u : 0;
+        special |= ec - 1 > 2045u ? 1u : 0;
+        special |= ec - eb + 1075 > 1075u + 1024u ? 1u : 0;
+    }
+    return special != 0;
+}
+
+VALU_HANDLER(v_div_fixup_f64)
+{
+    valu_prepare(w, in);
+    const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2], *o = NULL;
+    wave_row *r = valu_result(w, in);
+    const bool slow = w->mode_slow;
+    const unsigned csr = VALU_UNLIKELY(slow) ? VALU_ENTER_D(w) : 0;
+    (void)o;
+    if (VALU_UNLIKELY(fixup_special(b[1], c[1])))
+        VALU_LOOP(q, f64_div_fixup(VALU_LD_q(a, i), VALU_LD_q(b, i), VALU_LD_q(c, i)));
+    else
+        VALU_LOOP(q, (VALU_LD_q(a, i) & 0x7fffffffffffffffu) |
+                         ((uint64_t)((b[1][i] ^ c[1][i]) & 0x80000000u) << 32));
+    if (VALU_UNLIKELY(slow))
+        valu_float_leave(csr);
+    return valu_commit(w, in, r, 2);
+}
+
 VALU_FN_2(v_trig_preop_f64, N, q, q, u, f64_trig_preop)

@@ -116,15 +116,23 @@ static inline uint8_t *vmem_scratch_byte(const struct wave *w, uint32_t offset, 
 static inline void vmem_scratch_read(const struct wave *w, uint32_t offset, unsigned lane, uint8_t *to,
                                      unsigned bytes)
 {
-    for (unsigned i = 0; i < bytes; i++)
-        to[i] = *vmem_scratch_byte(w, offset + i, lane);
+    if (MEM_LIKELY(offset % 4 == 0 && bytes % 4 == 0))
+        for (unsigned i = 0; i < bytes; i += 4)
+            memcpy(to + i, vmem_scratch_byte(w, offset + i, lane), 4);
+    else
+        for (unsigned i = 0; i < bytes; i++)
+            to[i] = *vmem_scratch_byte(w, offset + i, lane);
 }
 
 static inline void vmem_scratch_write(const struct wave *w, uint32_t offset, unsigned lane,
                                       const uint8_t *from, unsigned bytes)
 {
-    for (unsigned i = 0; i < bytes; i++)
-        *vmem_scratch_byte(w, offset + i, lane) = from[i];
+    if (MEM_LIKELY(offset % 4 == 0 && bytes % 4 == 0))
+        for (unsigned i = 0; i < bytes; i += 4)
+            memcpy(vmem_scratch_byte(w, offset + i, lane), from + i, 4);
+    else
+        for (unsigned i = 0; i < bytes; i++)
+            *vmem_scratch_byte(w, offset + i, lane) = from[i];
 }
 
 /* Where the request's lane is when it is not in scratch; NULL when it is beyond the workgroup's LDS. */

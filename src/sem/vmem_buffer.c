@@ -130,30 +130,119 @@ static struct format format_of(struct wave *w, const struct xinst *in, const str
     return (struct format){layout, nfmt, vmem_layout_bytes(layout), b->dst_sel};
 }
 
-/* Gathers a lane's bytes of the format; false when it is out of range. */
-static bool format_bytes(struct wave *w, const struct xinst *in, const struct vmem_buffer *b, unsigned lane,
-                         unsigned bytes, uint8_t *copy, bool write)
+/* The kind of access that moves this many bytes. */
+static enum mem_kind format_kind(unsigned bytes)
 {
-    if (!vmem_inside(b, vmem_place_of(w, in, b, lane), 0, bytes))
-        return false;
-    lane_pieces(w, in, b, lane, bytes, copy, write);
-    return true;
+    return bytes == 1    ? MEM_B8
+           : bytes == 2  ? MEM_B16
+           : bytes == 4  ? MEM_B32
+           : bytes == 8  ? MEM_B64
+           : bytes == 12 ? MEM_B96
+                         : MEM_B128;
+}
+
+#define EACH_FORMAT_KIND(X, kind)                                                                            \
+    switch (kind) {                                                                                          \
+    case MEM_B8:                                                                                             \
+        X(MEM_B8);                                                                                           \
+        break;                                                                                               \
+    case MEM_B16:                                                                                            \
+        X(MEM_B16);                                                                                          \
+        break;                                                                                               \
+    case MEM_B32:                                                                                            \
+        X(MEM_B32);                                                                                          \
+        break;                                                                                               \
+    case MEM_B64:                                                                                            \
+        X(MEM_B64);                                                                                          \
+        break;                                                                                               \
+    case MEM_B96:                                                                                            \
+        X(MEM_B96);                                                                                          \
+        break;                                                                                               \
+    default:                                                                                                 \
+        X(MEM_B128);                                                                                         \
+        break;                                                                                               \
+    }
+
+/* Memory's dwords of every active lane; returns the lanes that are inside of the buffer. */
+static uint64_t read_format(struct wave *w, const struct xinst *in, const struct vmem_buffer *b,
+                            unsigned bytes, wave_row *raw)
+{
+    struct mem_request r;
+    r.write = false;
+    vmem_buffer_address(w, in, bytes, &r);
+    vmem_check(w, in, &r, bytes);
+    uint64_t inside = r.mask;
+    mem_begin(w, in);
+#define LOAD_RAW(kind)                                                                                       \
+    MEM_FOR_LANES(lane, r.mask)                                                                              \
+    mem_lane_load(raw, (unsigned)lane, kind, (const void *)(uintptr_t)r.addr[lane])
+    EACH_FORMAT_KIND(LOAD_RAW, format_kind(bytes))
+    MEM_FOR_LANES(lane, w->exec & ~r.mask)
+    {
+        uint8_t copy[16] = {0};
+        if (!vmem_inside(b, vmem_place_of(w, in, b, (unsigned)lane), 0, bytes))
+            continue;
+        lane_pieces(w, in, b, (unsigned)lane, bytes, copy, false);
+        mem_lane_load(raw, (unsigned)lane, MEM_B128, copy);
+        inside |= UINT64_C(1) << lane;
+    }
+    mem_end(w);
+    return inside;
+}
+
+/* Lanes in order: of several that store to one place, the last one's value stays. */
+static void write_format(struct wave *w, const struct xinst *in, const struct vmem_buffer *b, unsigned bytes,
+                         const wave_row *raw)
+{
+    struct mem_request r;
+    r.write = true;
+    vmem_buffer_address(w, in, bytes, &r);
+    vmem_check(w, in, &r, bytes);
+    mem_begin(w, in);
+    if (MEM_LIKELY(r.mask == w->exec)) {
+#define STORE_RAW(kind)                                                                                      \
+    MEM_FOR_LANES(lane, r.mask)                                                                              \
+    mem_lane_store(raw, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane])
+        EACH_FORMAT_KIND(STORE_RAW, format_kind(bytes))
+    } else {
+        MEM_FOR_LANES(lane, w->exec)
+        {
+            uint8_t copy[16];
+            if (!vmem_inside(b, vmem_place_of(w, in, b, (unsigned)lane), 0, bytes))
+                continue;
+            mem_lane_store(raw, (unsigned)lane, MEM_B128, copy);
+            lane_pieces(w, in, b, (unsigned)lane, bytes, copy, true);
+        }
+    }
+    mem_end(w);
+}
+
+static unsigned component_at(const struct format *f, unsigned c)
+{
+    unsigned at = 0;
+    for (unsigned i = 0; i < c; i++)
+        at += f->layout.bits[i];
+    return at;
 }
 
 /* Component `select` (V#.dst_sel: 0, 1, or 4..7 for X..W) of what was read; W is 1 where there is none. */
-static uint32_t component(const struct format *f, const uint8_t *copy, bool inside, unsigned select)
+static void read_component(const struct format *f, const wave_row *raw, uint64_t inside, unsigned select,
+                           uint32_t *row)
 {
-    uint32_t one = vmem_nfmt_is_integer(f->nfmt) ? 1 : f32_bits(1);
-    unsigned c = select & 3, at = 0;
-    if (select < 4)
-        return select == 1 ? one : 0;
-    if (!inside)
-        return 0;
-    if (!f->layout.bits[c])
-        return c == 3 ? one : 0;
-    for (unsigned i = 0; i < c; i++)
-        at += f->layout.bits[i];
-    return vmem_decode(vmem_bits_get(copy, at, f->layout.bits[c]), f->layout.bits[c], f->nfmt);
+    const uint32_t one = vmem_nfmt_is_integer(f->nfmt) ? 1 : f32_bits(1);
+    const unsigned c = select & 3, bits = f->layout.bits[c], at = component_at(f, c), nfmt = f->nfmt;
+    const uint32_t constant = select < 4 ? (select == 1 ? one : 0) : c == 3 ? one : 0;
+    wave_row values, zero = {0};
+    if (select < 4 || !bits)
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            values[l] = constant;
+    else if (bits == 32)
+        memcpy(values, raw[at / 32], sizeof(values));
+    else
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            values[l] = vmem_decode(raw[at / 32][l] >> at % 32 & vmem_bits_mask(bits), bits, nfmt);
+    memcpy(row, select < 4 ? values : zero, sizeof(values));
+    mem_row_merge(row, values, inside);
 }
 
 static const struct xinst *x_load_format(struct wave *w, const struct xinst *in)
@@ -161,27 +250,23 @@ static const struct xinst *x_load_format(struct wave *w, const struct xinst *in)
     const struct mem_op *op = mem_op_of(in->isa->op);
     struct vmem_buffer b = vmem_buffer_of(w, in);
     struct format f = format_of(w, in, &b);
-    wave_row *d = w->v + in->d;
+    wave_row *d = w->v + in->d, raw[4] = {0}, row;
     MEM_COUNT(w, bytes_read, f.bytes);
-    mem_begin(w, in);
-    MEM_FOR_LANES(lane, w->exec)
-    {
-        uint8_t copy[16] = {0};
-        uint32_t x[4];
-        bool inside = format_bytes(w, in, &b, (unsigned)lane, f.bytes, copy, false);
-        for (unsigned c = 0; c < op->kind; c++)
-            x[c] = component(&f, copy, inside, f.dst_sel >> 3 * c & 7);
-        for (unsigned c = 0; c < op->kind; c++) {
-            if (!op->d16) {
-                d[c][lane] = x[c];
-                continue;
-            }
-            uint32_t half = vmem_nfmt_is_integer(f.nfmt) ? x[c] & 0xffff : f16_from_f32(f32_from_bits(x[c]));
-            unsigned shift = op->high || c % 2 ? 16 : 0;
-            d[c / 2][lane] = (d[c / 2][lane] & ~(0xffffu << shift)) | half << shift;
+    uint64_t inside = read_format(w, in, &b, f.bytes, raw);
+    for (unsigned c = 0; c < op->kind; c++) {
+        read_component(&f, raw, inside, f.dst_sel >> 3 * c & 7, row);
+        if (!op->d16) {
+            mem_row_merge(d[c], row, w->exec);
+            continue;
         }
+        const unsigned shift = op->high || c % 2 ? 16 : 0;
+        if (!vmem_nfmt_is_integer(f.nfmt))
+            for (unsigned l = 0; l < WAVE_LANES; l++)
+                row[l] = f16_from_f32(f32_from_bits(row[l]));
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            row[l] = (d[c / 2][l] & ~(0xffffu << shift)) | (row[l] & 0xffff) << shift;
+        mem_row_merge(d[c / 2], row, w->exec);
     }
-    mem_end(w);
     return in + 1;
 }
 
@@ -192,32 +277,33 @@ static const struct xinst *x_store_format(struct wave *w, const struct xinst *in
     struct vmem_buffer b = vmem_buffer_of(w, in);
     struct format f = format_of(w, in, &b);
     const wave_row *s = w->v + in->s[1];
+    wave_row raw[4] = {0}, row;
     unsigned count = 0;
     while (count < 4 && f.layout.bits[count])
         count++;
     if (op->kind < count)
         wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, true, UINT_MAX);
     MEM_COUNT(w, bytes_written, f.bytes);
-    mem_begin(w, in);
-    MEM_FOR_LANES(lane, w->exec)
-    {
-        uint8_t copy[16] = {0};
-        unsigned at = 0;
-        for (unsigned c = 0; c < count; c++) {
-            uint32_t value = s[c][lane];
-            if (op->d16) {
-                value = s[c / 2][lane] >> (op->high || c % 2 ? 16 : 0) & 0xffff;
-                if (f.nfmt == NFMT_SINT)
-                    value = (uint32_t)(int32_t)(int16_t)value;
-                else if (f.nfmt != NFMT_UINT)
-                    value = f32_bits(f16_to_f32((uint16_t)value));
-            }
-            vmem_bits_set(copy, at, f.layout.bits[c], vmem_encode(value, f.layout.bits[c], f.nfmt));
-            at += f.layout.bits[c];
+    for (unsigned c = 0; c < count; c++) {
+        const unsigned bits = f.layout.bits[c], at = component_at(&f, c), shift = op->high || c % 2 ? 16 : 0;
+        memcpy(row, s[op->d16 ? c / 2 : c], sizeof(row));
+        if (op->d16) {
+            for (unsigned l = 0; l < WAVE_LANES; l++)
+                row[l] = row[l] >> shift & 0xffff;
+            if (f.nfmt == NFMT_SINT)
+                for (unsigned l = 0; l < WAVE_LANES; l++)
+                    row[l] = (uint32_t)(int32_t)(int16_t)row[l];
+            else if (f.nfmt != NFMT_UINT)
+                for (unsigned l = 0; l < WAVE_LANES; l++)
+                    row[l] = f32_bits(f16_to_f32((uint16_t)row[l]));
         }
-        format_bytes(w, in, &b, (unsigned)lane, f.bytes, copy, true);
+        if (bits == 32)
+            memcpy(raw[at / 32], row, sizeof(row));
+        else
+            for (unsigned l = 0; l < WAVE_LANES; l++)
+                raw[at / 32][l] |= vmem_encode(row[l], bits, f.nfmt) << at % 32;
     }
-    mem_end(w);
+    write_format(w, in, &b, f.bytes, raw);
     return in + 1;
 }
 

@@ -66,20 +66,10 @@ static inline bool vmem_format_valid(unsigned dfmt, unsigned nfmt)
     return layout.bits[0] != 32 || vmem_nfmt_is_integer(nfmt);
 }
 
-/* `bits` (at most 32) of a little-endian bit string. */
-static inline uint32_t vmem_bits_get(const uint8_t *p, unsigned at, unsigned bits)
+/* No component is in two dwords: bit `at` of the format is bit at % 32 of dword at / 32. */
+static inline uint32_t vmem_bits_mask(unsigned bits)
 {
-    uint32_t r = 0;
-    for (unsigned i = 0; i < bits; i++)
-        r |= (uint32_t)(p[(at + i) / 8] >> (at + i) % 8 & 1) << i;
-    return r;
-}
-
-static inline void vmem_bits_set(uint8_t *p, unsigned at, unsigned bits, uint32_t value)
-{
-    for (unsigned i = 0; i < bits; i++)
-        if (value >> i & 1)
-            p[(at + i) / 8] |= (uint8_t)(1u << (at + i) % 8);
+    return UINT32_MAX >> (32 - bits);
 }
 
 /* A component as 32 bits: a float, or an integer extended. */
@@ -121,7 +111,7 @@ static inline uint32_t vmem_clamp_round(double v, double low, double high)
 /* The opposite of vmem_decode(); integers and what does not fit are clamped. */
 static inline uint32_t vmem_encode(uint32_t value, unsigned bits, unsigned nfmt)
 {
-    const uint32_t mask = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
+    const uint32_t mask = vmem_bits_mask(bits);
     const double top = (double)mask, half = (double)(mask >> 1);
     float f = f32_from_bits(value);
     switch (nfmt) {

@@ -10,6 +10,7 @@
 #include "../check.h"
 #include "exec/code.h"
 #include "exec/fault.h"
+#include "isa/isa.h"
 
 enum { A = 1, B = 2, D = 3 };
 
@@ -109,7 +110,8 @@ static int reads(unsigned control, int l)
 
 static void check_dpp(struct rig *r, bool add, unsigned control, unsigned i)
 {
-    unsigned row_mask = i % 3 ? 15 : random_bits() >> 60, bank_mask = i % 5 ? 15 : random_bits() >> 60;
+    unsigned row_mask = i % 3 ? 15 : (unsigned)(random_bits() >> 60),
+             bank_mask = i % 5 ? 15 : (unsigned)(random_bits() >> 60);
     bool bound = i & 1;
     uint64_t exec = pattern(i / 2);
     wave_row old[D + 1];
