@@ -5,8 +5,7 @@
  * An address is base + immediate + scalar offset with the two low bits dropped.
  * The scalar cache is coherent here: invalidations and write-backs do nothing.
  *
- * Not here: s_scratch_load/store, which no compiler emits for gfx942; they are
- * reported as unimplemented.
+ * The scalar offset of s_scratch_load and s_scratch_store counts 64 bytes.
  *
  * Source: "AMD Instinct MI300 ISA", chapter 8 (scalar memory), 12.6, 13.2.
  */
@@ -178,6 +177,31 @@ static const struct xinst *x_atomic(struct wave *w, const struct xinst *in)
     return in + 1;
 }
 
+/* ---- scratch: the scalar offset as what the plain handlers take ---- */
+
+static const struct xinst *scratch(struct wave *w, const struct xinst *in, bool write, unsigned dwords)
+{
+    struct xinst scaled = *in;
+    scaled.literal[1] = 64 * (uint64_t)(in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : (uint32_t)in->literal[1]);
+    scaled.ss[1] = XSRC_CONST;
+    if (write)
+        store(w, &scaled, dwords);
+    else
+        load(w, &scaled, dwords);
+    return in + 1;
+}
+#define SCRATCH(name, write, dwords)                                                                         \
+    static const struct xinst *x_scratch_##name##dwords(struct wave *w, const struct xinst *in)              \
+    {                                                                                                        \
+        return scratch(w, in, write, dwords);                                                                \
+    }
+SCRATCH(load, false, 1)
+SCRATCH(load, false, 2)
+SCRATCH(load, false, 4)
+SCRATCH(store, true, 1)
+SCRATCH(store, true, 2)
+SCRATCH(store, true, 4)
+
 /* ---- the rest ---- */
 
 static const struct xinst *x_nothing(struct wave *w, const struct xinst *in)
@@ -237,6 +261,18 @@ exec_fn *sem_smem(const struct isa_inst *inst, struct xinst *x)
         return x_buffer_store2;
     case ISA_OP_s_buffer_store_dwordx4:
         return x_buffer_store4;
+    case ISA_OP_s_scratch_load_dword:
+        return x_scratch_load1;
+    case ISA_OP_s_scratch_load_dwordx2:
+        return x_scratch_load2;
+    case ISA_OP_s_scratch_load_dwordx4:
+        return x_scratch_load4;
+    case ISA_OP_s_scratch_store_dword:
+        return x_scratch_store1;
+    case ISA_OP_s_scratch_store_dwordx2:
+        return x_scratch_store2;
+    case ISA_OP_s_scratch_store_dwordx4:
+        return x_scratch_store4;
     case ISA_OP_s_memtime:
         return x_memtime;
     case ISA_OP_s_memrealtime:

@@ -105,7 +105,8 @@ static bool decode_smem(struct decoder *d)
     if (row->flags & ISA_F_ATOMIC) {
         if (!scalar_data(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]))
             return false;
-        return !out->sc0 || scalar_data(&out->dst, sdata, row->dst);
+        /* The old value goes where the data is, whose number was rounded down if it is a tuple. */
+        return !out->sc0 || scalar_data(&out->dst, out->src[ISA_DATA].reg, row->dst);
     }
     if (row->src[ISA_DATA])
         return scalar_data(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]);

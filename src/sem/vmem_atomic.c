@@ -102,6 +102,8 @@ INLINE const struct xinst *atomic(struct wave *w, const struct xinst *in, bool w
     r.write = true;
     MEM_COUNT(w, atomics, 1);
     MEM_COUNT(w, bytes_written, wide ? 8 : 4);
+    if (mem_space_of(in) == MEM_BUFFER && wide && vmem_buffer_of(w, in).swizzle) /* not in one piece */
+        wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, true, UINT_MAX);
     if (mem_space_of(in) == MEM_BUFFER)
         vmem_buffer_address(w, in, wide ? 8 : 4, &r);
     else

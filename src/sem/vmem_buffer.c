@@ -99,6 +99,7 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
     r.write = false;
     vmem_buffer_address(w, in, mem_bytes(kind), &r);
     vmem_check(w, in, &r, mem_bytes(kind));
+    const struct vmem_buffer b = vmem_buffer_of(w, in);
     mem_begin(w, in);
     MEM_FOR_LANES(lane, lanes)
     {
@@ -106,6 +107,8 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
         const void *from = copy;
         if (r.mask >> lane & 1)
             from = (const void *)(uintptr_t)r.addr[lane];
+        else
+            lane_pieces(w, in, &b, (unsigned)lane, mem_bytes(kind), copy, false);
         vmem_to_lds(w, in, (unsigned)lane, kind, from);
     }
     mem_end(w);
