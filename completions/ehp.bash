@@ -12,7 +12,7 @@ _ehp() {
         # Once the program is named, its own arguments follow: files are the best guess.
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            --chip | --partition | --nps | --threads | --timeout) i=$((i + 1)) ;;
+            --chip | --partition | --nps | --xcc-chunk | --threads | --timeout) i=$((i + 1)) ;;
             -*) ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
             esac
@@ -21,11 +21,11 @@ _ehp() {
         --chip) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk 'NR > 0 {print $1}')" -- "$cur") ;;
         --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
         --nps) mapfile -t COMPREPLY < <(compgen -W "1 4" -- "$cur") ;;
-        --threads | --timeout) ;;
+        --threads | --timeout | --xcc-chunk) ;;
         *)
             case $cur in
             -*) mapfile -t COMPREPLY < <(compgen -W \
-                "--chip --partition --nps --threads --timeout --stats --help" -- "$cur") ;;
+                "--chip --partition --nps --xcc-chunk --threads --timeout --stats --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;

@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { OPT_CHUNK = 512 };
+
 static const struct argp_option options[] = {
     {"chip", 'c', "NAME|FILE", 0, "chip to simulate: a name that `ehp chips` lists, or a chip file (mi300a)",
      0},
     {"partition", 'p', "MODE", 0, "spx, tpx, dpx, qpx, cpx: how the package is divided into devices (spx)",
      0},
     {"nps", 'n', "1|4", 0, "NUMA domains of the memory (1)", 0},
+    {"xcc-chunk", OPT_CHUNK, "N", 0, "consecutive workgroups that one XCD takes (1)", 0},
     {"threads", 't', "N", 0, "host threads that execute waves (all cores)", 0},
     {0},
 };
@@ -28,6 +31,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 'n':
         args->nps = argument;
+        return 0;
+    case OPT_CHUNK:
+        args->xcc_chunk = argument;
         return 0;
     case 't':
         args->threads = argument;
@@ -57,6 +63,8 @@ void machine_args_to_options(const struct machine_args *args, struct ehp_options
     o->partition = args->partition ? args->partition : getenv("EHP_PARTITION");
     if (args->nps)
         o->nps = number("nps", args->nps, 4);
+    if (args->xcc_chunk)
+        o->xcc_chunk = number("xcc-chunk", args->xcc_chunk, 1000000);
     if (args->threads)
         o->threads = number("threads", args->threads, 1024);
     if (args->timeout)

@@ -8,7 +8,7 @@
 #include "ehp/ehp.h"
 
 struct machine_args {
-    const char *chip, *partition, *nps, *threads, *timeout;
+    const char *chip, *partition, *nps, *threads, *timeout, *xcc_chunk;
 };
 
 extern const struct argp machine_argp; /* its input is a struct machine_args * */

@@ -138,6 +138,7 @@ int tool_run(int argc, char **argv)
     set("EHP_CHIP", args.machine.chip);
     set("EHP_PARTITION", args.machine.partition);
     set("EHP_NPS", args.machine.nps);
+    set("EHP_XCC_CHUNK", args.machine.xcc_chunk);
     set("EHP_THREADS", args.machine.threads);
     set("EHP_TIMEOUT", args.machine.timeout);
     set("EHP_STATS", args.stats);
