@@ -7,9 +7,12 @@ JOBS    ?= $(shell nproc 2>/dev/null || echo 1)
 
 MESON_SETUP = meson setup --prefix=$(abspath $(PREFIX)) --libdir=lib
 
-.PHONY: all demo check check-long asan debug bench examples format lint install clean help
+.PHONY: all product demo check check-long asan debug bench examples format lint install clean help
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS)
+
+product: $(BUILD)/build.ninja ## build the command and the libraries, without tests
+	@ninja -C $(BUILD) -j $(JOBS) product
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null && command -v ninja >/dev/null || { scripts/bootstrap --list build; exit 1; }
@@ -24,7 +27,7 @@ check:          ## build, run every test, lint, run the README's commands
 check-long:     ## the tests that take long as well
 	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/check --long
 
-examples: all   ## compile and run the examples
+examples: product   ## compile and run the examples
 	@BUILD=$(BUILD) scripts/run-examples
 
 asan:           ## run the tests under the address and undefined behaviour sanitizers, but for the compiler driver's
@@ -48,9 +51,9 @@ format:         ## lay out every C file as .clang-format says
 lint:
 	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/lint
 
-install: all    ## install below PREFIX; HIPCC=1 also links hipcc and hipconfig to the command
+install: product    ## install below PREFIX; HIPCC=1 also links hipcc and hipconfig to the command
 	@meson configure $(BUILD) --prefix=$(abspath $(PREFIX))
-	@DESTDIR=$(DESTDIR) EHP_INSTALL_HIPCC=$(filter 1 yes,$(HIPCC)) meson install -C $(BUILD)
+	@DESTDIR=$(DESTDIR) EHP_INSTALL_HIPCC=$(filter 1 yes,$(HIPCC)) meson install -C $(BUILD) --no-rebuild
 
 clean:
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-debug

@@ -16,13 +16,12 @@ struct cc_job {
     char *rocm;           // --rocm-path: another ROCm's compiler and headers
     bool link;            // false after -c, -S, -E and their like
     bool has_hip, has_host, has_input;
-    bool has_optimise, rdc, user_bitcode, quiet;
+    bool has_optimise, rdc, user_bitcode, quiet, openmp;
 };
 
 enum source { SOURCE_NONE, SOURCE_HIP, SOURCE_CXX, SOURCE_C };
 
-// Options that take the next word as their value.
-static bool takes_value(const char *arg)
+bool cc_takes_value(const char *arg)
 {
     static const char *const list[] = {
         "-o",
@@ -207,6 +206,8 @@ static bool take_own_option(struct cc_job *job, const char *arg)
         job->has_optimise = true;
     else if (strcmp(arg, "-w") == 0)
         job->quiet = true;
+    else if (strcmp(arg, "-fopenmp") == 0 || strcmp(arg, "-fopenmp=libomp") == 0)
+        job->openmp = true;
     if (stops_before_link(arg))
         job->link = false;
     return false;
@@ -228,7 +229,7 @@ static int read_command(struct cc_job *job, const struct cc_args *words)
             continue;
         }
         if (strcmp(arg, "--offload-arch") == 0 || strcmp(arg, "--rocm-path") == 0 || strcmp(arg, "-x") == 0 ||
-            takes_value(arg)) {
+            cc_takes_value(arg)) {
             if (i + 1 == words->n) {
                 fprintf(stderr, "ehp cc: %s needs a value\n", arg);
                 return -1;
@@ -358,7 +359,7 @@ static bool answer_question(const struct cc_args *words, struct cc_places *place
     *status = 0;
     for (size_t i = 0; i < words->n; i++) {
         const char *arg = words->v[i];
-        if (takes_value(arg)) {
+        if (cc_takes_value(arg)) {
             i++;
             continue;
         }
@@ -419,9 +420,21 @@ static bool answer_question(const struct cc_args *words, struct cc_places *place
     return false;
 }
 
+// clang would only say that it cannot find omp.h or -lomp.
+static bool has_openmp(const struct cc_places *places)
+{
+    char *library = cc_format("%s/../lib/libomp.so", places->llvm_bin);
+    bool found = cc_can_read(library) || !places->llvm_version[0];
+    free(library);
+    if (!found)
+        fprintf(stderr, "ehp cc: -fopenmp needs clang's OpenMP library; on Debian: apt-get install libomp-%s-dev\n",
+                places->llvm_version);
+    return found;
+}
+
 static int run_job(struct cc_job *job, struct cc_places *places, const struct cc_args *words)
 {
-    struct cc_args front = {0}, back = {0};
+    struct cc_args front = {0}, link_front = {0}, back = {0};
     int status = 1;
     if (read_command(job, words) || read_environment(job, "HIPCC_COMPILE_FLAGS_APPEND"))
         goto out;
@@ -432,6 +445,8 @@ static int run_job(struct cc_job *job, struct cc_places *places, const struct cc
         goto out;
     }
     if (cc_places_find_clang(places, job->rocm))
+        goto out;
+    if (job->openmp && !job->rocm && !has_openmp(places))
         goto out;
     cc_args_push(&front, places->clang);
     cc_args_push(&front, "--driver-mode=g++");
@@ -444,16 +459,23 @@ static int run_job(struct cc_job *job, struct cc_places *places, const struct cc
         build_compile_flags(&front, job, places);
     }
     if (link) {
-        build_link_flags(&front, &back, places);
+        build_link_flags(&link_front, &back, places);
         if (read_environment(job, "HIPCC_LINK_FLAGS_APPEND"))
             goto out;
     }
+    const char *trace = getenv("HIPCC_VERBOSE");
+    bool verbose = trace && strtol(trace, NULL, 10) & 1;
+    if (cc_mixed_needed(&job->args)) {
+        status = cc_mixed_run(places->clang, &front, link ? &link_front : NULL, &job->args, &back, verbose);
+        goto out;
+    }
+    cc_args_append(&front, &link_front);
     cc_args_append(&front, &job->args);
     cc_args_append(&front, &back);
-    const char *trace = getenv("HIPCC_VERBOSE");
-    status = cc_exec(places->clang, &front, trace && strtol(trace, NULL, 10) & 1);
+    status = cc_exec(places->clang, &front, verbose);
 out:
     cc_args_free(&front);
+    cc_args_free(&link_front);
     cc_args_free(&back);
     return status;
 }

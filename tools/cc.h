@@ -34,6 +34,7 @@ struct cc_places {
     char lib[CC_PATH_MAX];         // the directory that really holds libamdhip64.so
     char llvm_bin[CC_PATH_MAX];    // clang, lld, the offload bundler
     char clang[CC_PATH_MAX];       // the compiler to run
+    char llvm_version[16];         // its major version, or "" when its name does not tell
     char resource_rt[CC_PATH_MAX]; // compiler-rt's directory or "" when it is not installed
     char bitcode[CC_PATH_MAX];     // device libraries, complete
     int hip_major, hip_minor, hip_patch;
@@ -54,6 +55,17 @@ bool cc_can_read(const char *path);
 bool cc_can_run(const char *path);
 // Prints the command when verbose and becomes it.
 int cc_exec(const char *program, struct cc_args *args, bool verbose);
+// The same as a child; returns its exit status.
+int cc_run(const char *program, struct cc_args *args, bool verbose);
+
+// Options that take the next word as their value.
+bool cc_takes_value(const char *arg);
+
+// Whether C sources need another -std= than the rest of the command.
+bool cc_mixed_needed(const struct cc_args *args);
+// Runs such a command: compile and link (NULL: no linking) go before the words, back follows them.
+int cc_mixed_run(const char *clang, const struct cc_args *compile, const struct cc_args *link,
+                 const struct cc_args *args, const struct cc_args *back, bool verbose);
 
 // The parts below are whole programs of their own.
 int cc_run_clang(int argc, char **argv);      // clang++ with our tree as its ROCm

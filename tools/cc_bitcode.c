@@ -165,8 +165,61 @@ static char *isa_module(const char *arch, int *version)
     return module;
 }
 
-static bool complete(const char *dir, const struct cc_args *archs)
+// What the modules in a directory were made by, in the file made-by: when this changes, they are made again.
+enum { RECIPE = 2 };
+
+static char *made_by(const struct cc_places *p)
 {
+    return cc_format("recipe %d, %s", RECIPE, p->llvm_bin);
+}
+
+static bool is_current(const struct cc_places *p, const char *dir)
+{
+    char *path = cc_format("%s/made-by", dir), *wanted = made_by(p), line[CC_PATH_MAX + 64] = "";
+    FILE *f = fopen(path, "re");
+    bool current = f && fgets(line, sizeof line, f) && strcmp(line, wanted) == 0;
+    if (f)
+        fclose(f);
+    free(path);
+    free(wanted);
+    return current;
+}
+
+// Removes the modules that another version made; links to the system's stay.
+static void remove_made(const char *dir)
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        size_t n = strlen(e->d_name);
+        struct stat st;
+        if (n > 3 && strcmp(e->d_name + n - 3, ".bc") == 0 &&
+            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+            unlinkat(dirfd(d), e->d_name, 0);
+    }
+    if (d)
+        closedir(d);
+}
+
+static int sign(const struct cc_places *p, const char *dir)
+{
+    char *path = cc_format("%s/made-by", dir), *own = cc_format("%s/.made-by.%ld", dir, (long)getpid());
+    char *text = made_by(p);
+    FILE *f = fopen(own, "we");
+    int status = -1;
+    if (f) {
+        bool written = fputs(text, f) >= 0;
+        status = fclose(f) == 0 && written && rename(own, path) == 0 ? 0 : -1;
+    }
+    free(path);
+    free(own);
+    free(text);
+    return status;
+}
+
+static bool complete(const struct cc_places *p, const char *dir, const struct cc_args *archs)
+{
+    if (!is_current(p, dir))
+        return false;
     static const char *const always[] = {"ocml", "ockl", "oclc_isa_version_942", "oclc_abi_version_600"};
     bool all = true;
     for (size_t i = 0; i < sizeof always / sizeof *always && all; i++) {
@@ -196,7 +249,9 @@ static int fill(const struct cc_places *p, const char *dir, const struct cc_args
               stderr);
         return -1;
     }
-    if (make_dirs(dir) || link_modules(dir, from)) {
+    if (!is_current(p, dir))
+        remove_made(dir);
+    if (make_dirs(dir) || link_modules(dir, from) || sign(p, dir)) {
         fprintf(stderr, "ehp cc: cannot fill %s: %s\n", dir, strerror(errno));
         return -1;
     }
@@ -232,7 +287,7 @@ int cc_bitcode_make(const struct cc_places *p, const char *dir)
 int cc_bitcode_prepare(struct cc_places *p, const struct cc_args *archs)
 {
     snprintf(p->bitcode, sizeof p->bitcode, "%.4000s/amdgcn/bitcode", p->tree);
-    if (complete(p->bitcode, archs))
+    if (complete(p, p->bitcode, archs))
         return 0;
     // An installation that belongs to root cannot be completed now; the user's cache can.
     if (access(p->bitcode, W_OK) != 0) {
@@ -249,7 +304,7 @@ int cc_bitcode_prepare(struct cc_places *p, const struct cc_args *archs)
             fprintf(stderr, "ehp cc: %s belongs to another user; set XDG_CACHE_HOME\n", p->bitcode);
             return -1;
         }
-        if (complete(p->bitcode, archs))
+        if (complete(p, p->bitcode, archs))
             return 0;
     }
     return fill(p, p->bitcode, archs);

@@ -162,12 +162,11 @@ static bool accept(struct cc_places *p, const char *path, bool probe)
     strip_last(real);
     put_path(p->llvm_bin, "%s", real);
     // bin/../lib/clang/N/lib/linux holds compiler-rt.
-    char name[64];
-    const char *version = strrchr(real, '/') ? strstr(real, "/llvm-") : NULL;
-    p->resource_rt[0] = 0;
-    if (version && sscanf(version, "/llvm-%60[0-9]", name) == 1) {
+    const char *version = strstr(real, "/llvm-");
+    p->resource_rt[0] = p->llvm_version[0] = 0;
+    if (version && sscanf(version, "/llvm-%15[0-9]", p->llvm_version) == 1) {
         char rt[CC_PATH_MAX];
-        if (put_path(rt, "%s/../lib/clang/%s/lib/linux", real, name) && cc_dir_exists(rt))
+        if (put_path(rt, "%s/../lib/clang/%s/lib/linux", real, p->llvm_version) && cc_dir_exists(rt))
             put_path(p->resource_rt, "%s", rt);
     }
     return true;
@@ -211,16 +210,34 @@ int cc_places_find_clang(struct cc_places *p, const char *rocm)
     return -1;
 }
 
+static void print_command(const struct cc_args *args)
+{
+    fputs("hipcc-cmd:", stderr);
+    for (size_t i = 0; i < args->n; i++)
+        fprintf(stderr, " %s", args->v[i]);
+    fputc('\n', stderr);
+}
+
 int cc_exec(const char *program, struct cc_args *args, bool verbose)
 {
-    if (verbose) {
-        fputs("hipcc-cmd:", stderr);
-        for (size_t i = 0; i < args->n; i++)
-            fprintf(stderr, " %s", args->v[i]);
-        fputc('\n', stderr);
-    }
+    if (verbose)
+        print_command(args);
     fflush(NULL);
     execv(program, args->v);
     fprintf(stderr, "ehp cc: cannot run %s: %s\n", program, strerror(errno));
     return 1;
+}
+
+int cc_run(const char *program, struct cc_args *args, bool verbose)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(cc_exec(program, args, verbose));
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        fprintf(stderr, "ehp cc: cannot run %s: %s\n", program, strerror(errno));
+        return 1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

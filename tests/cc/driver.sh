@@ -68,6 +68,46 @@ for std in c++14 c++17 c++20; do
 done
 check "-Wl" "$ehp" cc app.hip part.o -Wl,--as-needed -pthread -o app6
 
+# One -std= for HIP, C++ and C: each takes its own language's only.
+echo 'int second(void); int second(void) { int new = 1; return new; }' >second.c
+for std in c++17 gnu11; do
+    check "C with -std=$std" "$ehp" cc -std=$std part.c app.hip second.c -o mixed
+    check "no complaints" test ! -s "$scratch/out"
+    check "run" ./mixed
+done
+mkdir objects
+check "objects with -std=" sh -c "cd objects && '$ehp' cc -std=c++20 -c ../app.hip ../part.c" &&
+    check "link" "$ehp" cc objects/app.o objects/part.o -o mixed2 && check "run" ./mixed2
+check "C alone with -std=c++17" "$ehp" cc -std=c++17 -c part.c -o part17.o
+echo 'int f(void) { return undeclared; }' >bad.c
+refuse "wrong C" 'undeclared' "$ehp" cc -std=c++17 app.hip bad.c
+
+# OpenMP on the host.
+cat >threads.hip <<'X'
+#include <hip/hip_runtime.h>
+#include <omp.h>
+__global__ void kernel(int *p) { *p = 1; }
+int main()
+{
+    int sum = 0;
+#pragma omp parallel for num_threads(3) reduction(+ : sum)
+    for (int i = 0; i < 6; i++) {
+        int *p, result = 0;
+        if (hipMalloc(&p, 4) == hipSuccess) {
+            kernel<<<1, 1>>>(p);
+            if (hipMemcpy(&result, p, 4, hipMemcpyDeviceToHost) == hipSuccess)
+                sum += result * omp_get_num_threads();
+        }
+    }
+    return sum != 18;
+}
+X
+if "$ehp" cc -fopenmp threads.hip -o threads >out.txt 2>&1; then
+    check "OpenMP" ./threads
+else
+    check "what OpenMP lacks" grep -q 'libomp-.*-dev' out.txt
+fi
+
 # Other kinds of output.
 check "genco" "$ehp" cc --genco file.hip -o file.hsaco && check "bundle" grep -q __CLANG_OFFLOAD_BUNDLE__ file.hsaco
 check "raw code object" "$ehp" cc --genco --no-gpu-bundle-output file.hip -o raw.hsaco
@@ -179,6 +219,12 @@ if [ -n "$disassembler" ]; then
     check "disassemble" "$disassembler" -o - made/oclc_isa_version_942.bc && says "9402" 'i32 9402'
     check "disassemble" "$disassembler" -o - made/oclc_abi_version_600.bc && says "600" 'i32 600'
 fi
+
+# Modules that another version made are made again.
+cp -rL made stale
+echo other >stale/made-by
+: >stale/oclc_isa_version_942.bc
+check "make again" "$ehp" cc --make-device-libs stale && check "made again" test -s stale/oclc_isa_version_942.bc
 
 # Mistakes.
 refuse "no file" 'no input' "$ehp" cc
