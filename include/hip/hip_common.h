@@ -51,6 +51,24 @@
 #define __HIP_ARCH_HAS_SURFACE_FUNCS__            0
 #define __HIP_ARCH_HAS_3DGRID__                   1
 #define __HIP_ARCH_HAS_DYNAMIC_PARALLEL__         0
+#else
+#define __HIP_ARCH_HAS_GLOBAL_INT32_ATOMICS__     0
+#define __HIP_ARCH_HAS_GLOBAL_FLOAT_ATOMIC_EXCH__ 0
+#define __HIP_ARCH_HAS_SHARED_INT32_ATOMICS__     0
+#define __HIP_ARCH_HAS_SHARED_FLOAT_ATOMIC_EXCH__ 0
+#define __HIP_ARCH_HAS_FLOAT_ATOMIC_ADD__         0
+#define __HIP_ARCH_HAS_GLOBAL_INT64_ATOMICS__     0
+#define __HIP_ARCH_HAS_SHARED_INT64_ATOMICS__     0
+#define __HIP_ARCH_HAS_DOUBLES__                  0
+#define __HIP_ARCH_HAS_WARP_VOTE__                0
+#define __HIP_ARCH_HAS_WARP_BALLOT__              0
+#define __HIP_ARCH_HAS_WARP_SHUFFLE__             0
+#define __HIP_ARCH_HAS_WARP_FUNNEL_SHIFT__        0
+#define __HIP_ARCH_HAS_THREAD_FENCE_SYSTEM__      0
+#define __HIP_ARCH_HAS_SYNC_THREAD_EXT__          0
+#define __HIP_ARCH_HAS_SURFACE_FUNCS__            0
+#define __HIP_ARCH_HAS_3DGRID__                   0
+#define __HIP_ARCH_HAS_DYNAMIC_PARALLEL__         0
 #endif
 
 #include <hip/hip_version.h>

@@ -14,6 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #if defined(__cplusplus) && __cplusplus >= 201103L
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
 #include <thread>
 #endif
 #endif

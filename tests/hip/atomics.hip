@@ -77,7 +77,8 @@ template <typename T> __global__ void floats(T *c, T *sum_of_block)
     unsafeAtomicMax(&c[6], static_cast<T>(i));
     unsafeAtomicMin(&c[7], static_cast<T>(-i));
     atomicAdd(&local[0], static_cast<T>(1));
-    atomicAdd_block(&local[1], static_cast<T>(threadIdx.x));
+    __hip_atomic_fetch_add(&local[1], static_cast<T>(threadIdx.x), __ATOMIC_RELAXED,
+                           __HIP_MEMORY_SCOPE_WORKGROUP);
     atomicMax(&local[2], static_cast<T>(threadIdx.x));
     __syncthreads();
     if (threadIdx.x < 3)
@@ -117,15 +118,49 @@ __global__ void wrapping(unsigned *c, unsigned *histogram)
     __hip_atomic_fetch_add(&c[4], 1u, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_SYSTEM);
 }
 
+// What HIP lacks, as programs add it to its overloads.
+static __device__ long long atomicAdd(long long *address, long long value)
+{
+    return static_cast<long long>(
+        atomicAdd(reinterpret_cast<unsigned long long *>(address), static_cast<unsigned long long>(value)));
+}
+template <typename T> static __device__ T __ldg(const T *address)
+{
+    return *address;
+}
+struct __align__(16) pair {
+    long long key, value;
+};
+static __global__ void additions(pair *p, long long *extremes)
+{
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    const pair one = __ldg(&p[1]);
+    atomicAdd(&p[0].key, one.key * i);
+    atomicAdd(&p[0].value, __ldg(&p[1].value));
+    atomicMin(&extremes[0], -3ll * i);
+    atomicMax_system(&extremes[1], 5000000000ll * i);
+}
+
 int main()
 {
     run_integers<int>("int", integers<int>);
     run_integers<unsigned>("unsigned", integers<unsigned>);
-    run_integers<long long>("long long", integers<long long>);
     run_integers<unsigned long long>("unsigned long long", integers<unsigned long long>);
     run_integers<unsigned long>("unsigned long", integers<unsigned long>);
     run_integers<int>("int, system", integers_system<int>);
     run_integers<unsigned long long>("unsigned long long, system", integers_system<unsigned long long>);
+    buffer<pair> pairs(2);
+    buffer<long long> extremes(2);
+    pairs[0] = {0, 0};
+    pairs[1] = {-2, 7};
+    pairs.up();
+    additions<<<BLOCKS, THREADS>>>(pairs.get(), extremes.get());
+    pairs.down();
+    extremes.down();
+    CHECK(pairs[0].key == -static_cast<long long>(N) * (N - 1) && pairs[0].value == 7ll * N, "%lld %lld",
+          pairs[0].key, pairs[0].value);
+    CHECK(extremes[0] == -3ll * (N - 1) && extremes[1] == 5000000000ll * (N - 1), "%lld %lld", extremes[0],
+          extremes[1]);
     run_floats<float>("float");
     run_floats<double>("double");
 

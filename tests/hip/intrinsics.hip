@@ -44,7 +44,7 @@ __global__ void compute(row *rows)
     r.mulhi = __mulhi(x, y);
     r.umulhi = __umulhi(r.x, r.y);
     r.mul24 = __mul24(x, y);
-    r.umul24 = __umul24(r.x, r.y);
+    r.umul24 = static_cast<unsigned>(__umul24(r.x, r.y));
     r.mul64hi = __mul64hi(static_cast<long long>(r.q), static_cast<long long>(r.q >> 3) * x);
     r.umul64hi = __umul64hi(r.q, r.q * r.x);
     r.fns = __fns64(r.q, r.s & 63, static_cast<int>((r.s >> 8) & 7) - 3);

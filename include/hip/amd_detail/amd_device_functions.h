@@ -62,7 +62,7 @@ static inline __device__ unsigned long long int __brevll(unsigned long long int 
     return __builtin_bitreverse64(x);
 }
 // Position of the lowest set bit, -1 if there is none.
-static inline __device__ int __lastbit_u32_u64(uint64_t x)
+static inline __device__ unsigned int __lastbit_u32_u64(uint64_t x)
 {
     return x == 0 ? -1 : __builtin_ctzll(x);
 }
@@ -186,9 +186,9 @@ static inline __device__ int __mul24(int x, int y)
 {
     return (x << 8 >> 8) * (y << 8 >> 8);
 }
-static inline __device__ unsigned int __umul24(unsigned int x, unsigned int y)
+static inline __device__ int __umul24(unsigned int x, unsigned int y)
 {
-    return (x & 0xffffffu) * (y & 0xffffffu);
+    return static_cast<int>((x & 0xffffffu) * (y & 0xffffffu));
 }
 static inline __device__ int __mulhi(int x, int y)
 {
@@ -326,20 +326,34 @@ static inline __device__ unsigned long long __lanemask_gt()
     return ~__lanemask_lt() - __lanemask_eq();
 }
 
+// Operands of s_getreg for the fields that tell where a wave runs, under the names that programs use.
+#define GETREG_IMMED(size_less_one, offset, reg) ((size_less_one) << 11 | (offset) << 6 | (reg))
+#define HW_ID                                    4
+#define HW_ID_CU_ID_SIZE                         4
+#define HW_ID_CU_ID_OFFSET                       8
+#if defined(__gfx908__) || defined(__gfx90a__)
+#define HW_ID_SE_ID_SIZE 3
+#else
+#define HW_ID_SE_ID_SIZE 2
+#endif
+#define HW_ID_SE_ID_OFFSET 13
+#if defined(__gfx942__) || defined(__gfx950__)
+#define XCC_ID               20
+#define XCC_ID_XCC_ID_SIZE   4
+#define XCC_ID_XCC_ID_OFFSET 0
+#endif
+
 // A number for the compute unit: XCC, shader engine and CU fields of the hardware registers, in that order.
 static inline __device__ unsigned int __smid()
 {
-#if defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || defined(__gfx950__)
-    // s_getreg operand: register | offset << 6 | (size - 1) << 11. HW_ID is 4, XCC_ID is 20.
-    const unsigned int cu = __builtin_amdgcn_s_getreg(4 | 8 << 6 | 3 << 11);
-    const unsigned int se = __builtin_amdgcn_s_getreg(4 | 13 << 6 | 2 << 11);
-    const unsigned int xcc = __builtin_amdgcn_s_getreg(20 | 0 << 6 | 3 << 11);
-    return (xcc << 3 | se) << 4 | cu;
-#else
-    const unsigned int cu = __builtin_amdgcn_s_getreg(4 | 8 << 6 | 3 << 11);
-    const unsigned int se = __builtin_amdgcn_s_getreg(4 | 13 << 6 | 1 << 11);
-    return se << 4 | cu;
+    unsigned int id = 0;
+#if defined(XCC_ID)
+    id = __builtin_amdgcn_s_getreg(GETREG_IMMED(XCC_ID_XCC_ID_SIZE - 1, XCC_ID_XCC_ID_OFFSET, XCC_ID));
 #endif
+    id = id << HW_ID_SE_ID_SIZE |
+         __builtin_amdgcn_s_getreg(GETREG_IMMED(HW_ID_SE_ID_SIZE - 1, HW_ID_SE_ID_OFFSET, HW_ID));
+    return id << HW_ID_CU_ID_SIZE |
+           __builtin_amdgcn_s_getreg(GETREG_IMMED(HW_ID_CU_ID_SIZE - 1, HW_ID_CU_ID_OFFSET, HW_ID));
 }
 
 // Moves between lanes by byte index, by fixed pattern and by DPP control.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Atomic functions. The plain names are relaxed at device scope, *_system at system scope, *_block at
-// workgroup scope. Each returns the value before.
+// Atomic functions. The plain names are relaxed at device scope, *_system at system scope. Each returns the
+// value before. The overloads are HIP's and no more: programs add the ones that it lacks, such as atomicAdd
+// on long long.
 #ifndef HIP_INCLUDE_HIP_AMD_DETAIL_HIP_ATOMIC_H
 #define HIP_INCLUDE_HIP_AMD_DETAIL_HIP_ATOMIC_H
 
@@ -43,35 +44,34 @@
 
 // Wrapping increment and decrement: clang has dropped and renamed these builtins more than once.
 #if !__HIP_DEVICE_PASS__ || __has_builtin(__builtin_amdgcn_atomic_inc32)
-#define __HIP_ATOMIC_WRAP(suffix, name, builtin, renamed, scope, memory_scope)                               \
-    static inline __device__ unsigned int name##suffix(unsigned int *address, unsigned int val)              \
+#define __HIP_ATOMIC_WRAP(name, builtin, renamed)                                                            \
+    static inline __device__ unsigned int name(unsigned int *address, unsigned int val)                      \
     {                                                                                                        \
-        return __builtin_amdgcn_##builtin(address, val, __ATOMIC_RELAXED, scope);                            \
+        return __builtin_amdgcn_##builtin(address, val, __ATOMIC_RELAXED, "agent");                          \
     }
 #else
-#define __HIP_ATOMIC_WRAP(suffix, name, builtin, renamed, scope, memory_scope)                               \
-    static inline __device__ unsigned int name##suffix(unsigned int *address, unsigned int val)              \
+#define __HIP_ATOMIC_WRAP(name, builtin, renamed)                                                            \
+    static inline __device__ unsigned int name(unsigned int *address, unsigned int val)                      \
     {                                                                                                        \
-        return __scoped_atomic_##renamed(address, val, __ATOMIC_RELAXED, memory_scope);                      \
+        return __scoped_atomic_##renamed(address, val, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);             \
     }
 #endif
 
-#define __HIP_ATOMICS(suffix, scope, llvm_scope, memory_scope)                                               \
+#define __HIP_ATOMICS(suffix, scope)                                                                         \
     __HIP_ATOMICS_INTEGER(suffix, int, scope)                                                                \
     __HIP_ATOMICS_INTEGER(suffix, unsigned int, scope)                                                       \
-    __HIP_ATOMICS_INTEGER(suffix, long, scope)                                                               \
     __HIP_ATOMICS_INTEGER(suffix, unsigned long, scope)                                                      \
-    __HIP_ATOMICS_INTEGER(suffix, long long, scope)                                                          \
     __HIP_ATOMICS_INTEGER(suffix, unsigned long long, scope)                                                 \
+    __HIP_ATOMIC(atomicMin##suffix, long long, fetch_min, scope)                                             \
+    __HIP_ATOMIC(atomicMax##suffix, long long, fetch_max, scope)                                             \
     __HIP_ATOMICS_FLOAT(suffix, float, scope)                                                                \
     __HIP_ATOMICS_FLOAT(suffix, double, scope)                                                               \
-    __HIP_ATOMIC_CAS(atomicCAS##suffix, unsigned short int, scope)                                           \
-    __HIP_ATOMIC_WRAP(suffix, atomicInc, atomic_inc32, fetch_uinc, llvm_scope, memory_scope)                 \
-    __HIP_ATOMIC_WRAP(suffix, atomicDec, atomic_dec32, fetch_udec, llvm_scope, memory_scope)
+    __HIP_ATOMIC_CAS(atomicCAS##suffix, unsigned short int, scope)
 
-__HIP_ATOMICS(, __HIP_MEMORY_SCOPE_AGENT, "agent", __MEMORY_SCOPE_DEVICE)
-__HIP_ATOMICS(_system, __HIP_MEMORY_SCOPE_SYSTEM, "", __MEMORY_SCOPE_SYSTEM)
-__HIP_ATOMICS(_block, __HIP_MEMORY_SCOPE_WORKGROUP, "workgroup", __MEMORY_SCOPE_WRKGRP)
+__HIP_ATOMICS(, __HIP_MEMORY_SCOPE_AGENT)
+__HIP_ATOMICS(_system, __HIP_MEMORY_SCOPE_SYSTEM)
+__HIP_ATOMIC_WRAP(atomicInc, atomic_inc32, fetch_uinc)
+__HIP_ATOMIC_WRAP(atomicDec, atomic_dec32, fetch_udec)
 
 // The name HIP gave the addition whose result is not asked for, before the compiler saw that by itself.
 static inline __device__ void atomicAddNoRet(float *address, float val)

@@ -448,18 +448,20 @@ static inline __device__ __half2 atomicAdd(__half2 *address, __half2 value)
 }
 
 // Reads with a cache hint; the hints have no counterpart here.
-template <typename T> static inline __device__ T __ldcg(const T *ptr)
-{
-    return *ptr;
-}
-template <typename T> static inline __device__ T __ldca(const T *ptr)
-{
-    return *ptr;
-}
-template <typename T> static inline __device__ T __ldcs(const T *ptr)
-{
-    return *ptr;
-}
+#define __HIP_HALF_READ(name)                                                                                \
+    static inline __device__ __half name(const __half *ptr)                                                  \
+    {                                                                                                        \
+        return *ptr;                                                                                         \
+    }                                                                                                        \
+    static inline __device__ __half2 name(const __half2 *ptr)                                                \
+    {                                                                                                        \
+        return *ptr;                                                                                         \
+    }
+__HIP_HALF_READ(__ldg)
+__HIP_HALF_READ(__ldcg)
+__HIP_HALF_READ(__ldca)
+__HIP_HALF_READ(__ldcs)
+#undef __HIP_HALF_READ
 #endif
 
 #endif

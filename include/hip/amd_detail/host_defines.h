@@ -60,4 +60,8 @@
 // GCC's C++ library spells __attribute__((__noinline__)), so this name may only be given to clang.
 #endif
 
+#ifndef __align__
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#endif
+
 #endif
