@@ -223,6 +223,10 @@ static bool rtc_arguments(struct rtc_words *words, struct _hiprtcProgram *progra
         "-D__HIPCC_RTC__=1",
         "-include",
         "hip/hip_runtime.h",
+        "-include", /* run-time programs use __half and hip_bfloat16 without a word */
+        "hip/hip_fp16.h",
+        "-include",
+        "hip/hip_bfloat16.h",
         "-Wno-unused-command-line-argument",
     };
     bool right = true, has_arch = false;

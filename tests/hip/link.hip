@@ -81,7 +81,9 @@ int main()
 {
     const std::string caller = compile("extern __device__ int twice(int);\n"
                                        "extern \"C\" __global__ void call(int *p) { *p = twice(*p); }\n");
-    const std::string callee = compile("__device__ int twice(int x) { return 2 * x; }\n");
+    // Half precision is there without an include, as in ROCm's hipRTC.
+    const std::string callee = compile(
+        "__device__ int twice(int x) { __half h = __float2half(x); return (int)__half2float(h + h); }\n");
     link(caller, callee, hipJitInputLLVMBitcode);
     link(caller, bundle(callee), hipJitInputLLVMBundledBitcode);
     link(caller, archive(bundle(callee)), hipJitInputLLVMArchivesOfBundledBitcode);
