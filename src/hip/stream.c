@@ -574,6 +574,20 @@ static hipError_t stream_wait_others(struct hip_device *device, bool only_blocki
     return error;
 }
 
+bool hip_stream_settled(struct ihipStream_t *stream)
+{
+    struct hip_device *device = stream->device;
+    bool idle = hip_stream_idle(stream);
+
+    if (!idle || !stream->null || !atomic_load(&device->blocking_streams))
+        return idle;
+    pthread_mutex_lock(&device->streams_lock);
+    for (struct ihipStream_t *other = device->streams; other && idle; other = other->next)
+        idle = !stream_blocking(other) || hip_stream_idle(other);
+    pthread_mutex_unlock(&device->streams_lock);
+    return idle;
+}
+
 hipError_t hip_stream_settle(struct ihipStream_t *stream)
 {
     struct hip_device *device = stream->device;

@@ -139,6 +139,8 @@ hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *o
 /* Waits for what has been submitted, or says hipErrorNotReady; reports the device's sticky error. */
 hipError_t hip_stream_wait(struct ihipStream_t *stream);
 bool hip_stream_idle(struct ihipStream_t *stream);
+/* The same for the null stream with all that it would wait for. */
+bool hip_stream_settled(struct ihipStream_t *stream);
 /* The host-side order of a synchronous call in this stream: waits for everything an operation would wait for.
  */
 hipError_t hip_stream_settle(struct ihipStream_t *stream);

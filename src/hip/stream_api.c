@@ -392,7 +392,7 @@ static hipError_t stream_query(hipStream_t handle)
     }
     if (error != hipSuccess)
         return error;
-    return hip_stream_idle(stream) ? hip_stream_wait(stream) : hipErrorNotReady;
+    return hip_stream_settled(stream) ? hip_stream_wait(stream) : hipErrorNotReady;
 }
 
 HIP_ENTRY hipError_t hipStreamQuery(hipStream_t stream)

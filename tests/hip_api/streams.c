@@ -80,6 +80,7 @@ static void null_stream(void)
     pause_ms(20);
     CHECK_EQ(null_done, 0);
     CHECK_EQ(blocking_done, 0);
+    CHECK_HIP(hipStreamQuery(NULL), hipErrorNotReady);
     gate.open = 1;
     OK(hipStreamSynchronize(blocking));
     CHECK_EQ(null_done, 1);
@@ -88,6 +89,13 @@ static void null_stream(void)
     OK(hipLaunchHostFunc(NULL, count, (void *)&null_done));
     OK(hipStreamSynchronize(NULL));
     CHECK_EQ(null_done, 2);
+    gate.open = 0; /* the null stream is not done before the streams that it waits for */
+    OK(hipStreamQuery(NULL));
+    OK(hipLaunchHostFunc(blocking, gate_wait, &gate));
+    CHECK_HIP(hipStreamQuery(NULL), hipErrorNotReady);
+    gate.open = 1;
+    OK(hipStreamSynchronize(blocking));
+    OK(hipStreamQuery(NULL));
     OK(hipHostMalloc((void **)&free_done, sizeof *free_done, 0));
     OK(hipStreamWriteValue32(free_stream, free_done, 5, 0));
     OK(hipStreamSynchronize(free_stream));
