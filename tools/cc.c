@@ -427,7 +427,8 @@ static bool has_openmp(const struct cc_places *places)
     bool found = cc_can_read(library) || !places->llvm_version[0];
     free(library);
     if (!found)
-        fprintf(stderr, "ehp cc: -fopenmp needs clang's OpenMP library; on Debian: apt-get install libomp-%s-dev\n",
+        fprintf(stderr,
+                "ehp cc: -fopenmp needs clang's OpenMP library; on Debian: apt-get install libomp-%s-dev\n",
                 places->llvm_version);
     return found;
 }

@@ -19,7 +19,9 @@ static bool is_c(const char *language)
 // -std= of the other language: true for c++17 and gnu++17 when cxx, for c11 and gnu11 when not.
 static bool sets_standard(const char *arg, bool cxx)
 {
-    const char *value = strncmp(arg, "-std=", 5) == 0 ? arg + 5 : strncmp(arg, "--std=", 6) == 0 ? arg + 6 : NULL;
+    const char *value = strncmp(arg, "-std=", 5) == 0    ? arg + 5
+                        : strncmp(arg, "--std=", 6) == 0 ? arg + 6
+                                                         : NULL;
     return value && (strstr(value, "++") != NULL) == cxx;
 }
 
@@ -104,8 +106,8 @@ static void remove_scratch(const char *dir)
     rmdir(dir);
 }
 
-static int compile_c(const char *clang, const struct cc_args *front, const struct cc_args *args, bool keep_output,
-                     bool verbose)
+static int compile_c(const char *clang, const struct cc_args *front, const struct cc_args *args,
+                     bool keep_output, bool verbose)
 {
     struct cc_args words = {0};
     cc_args_append(&words, front);
@@ -116,8 +118,8 @@ static int compile_c(const char *clang, const struct cc_args *front, const struc
 }
 
 // Without linking: the two parts side by side, as clang names what it writes.
-static int compile_parts(const char *clang, const struct cc_args *front, const struct cc_args *args, bool others,
-                         bool verbose)
+static int compile_parts(const char *clang, const struct cc_args *front, const struct cc_args *args,
+                         bool others, bool verbose)
 {
     int status = compile_c(clang, front, args, !others, verbose);
     if (status || !others)
@@ -131,8 +133,8 @@ static int compile_parts(const char *clang, const struct cc_args *front, const s
 }
 
 // Compiles each C source of args to an object in dir, and names them in objects.
-static int make_objects(const char *clang, const struct cc_args *front, const struct cc_args *args, const char *dir,
-                        struct cc_args *objects, bool verbose)
+static int make_objects(const char *clang, const struct cc_args *front, const struct cc_args *args,
+                        const char *dir, struct cc_args *objects, bool verbose)
 {
     struct walk walk = {.args = args};
     bool input;

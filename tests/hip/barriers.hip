@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Barriers of a whole grid that programs build themselves, with as many workgroups as the chip holds: waiting ones must
-// cost next to nothing, or the run takes minutes.
+// Barriers of a whole grid that programs build themselves, with as many workgroups as the chip holds: waiting
+// ones must cost next to nothing, or the run takes minutes.
 #include "check_hip.h"
 
 #include <hip/hip_cooperative_groups.h>
@@ -101,7 +101,8 @@ int main()
         HIP_OK(hipLaunchCooperativeKernel(kernel, dim3(GROUPS), dim3(128), arguments, 0, nullptr));
         data.down();
         for (int i = 0; i < GROUPS; i++)
-            CHECK(data[static_cast<size_t>(((ROUNDS - 1) & 1) * GROUPS + i)] == (i + ROUNDS - 1) % GROUPS + ROUNDS - 1,
+            CHECK(data[static_cast<size_t>(((ROUNDS - 1) & 1) * GROUPS + i)] ==
+                      (i + ROUNDS - 1) % GROUPS + ROUNDS - 1,
                   "kernel %d, workgroup %d", k, i);
     }
     return check_done();
