@@ -45,12 +45,8 @@ int cc_run_clang(int argc, char **argv)
     if (strstr(base_name(argv[0]), "++"))
         cc_args_push(&out, "--driver-mode=g++");
     cc_args_push(&out, "--start-no-unused-arguments");
-    if (!rocm) {
+    if (!rocm)
         cc_args_pushf(&out, "--rocm-path=%s", places.tree);
-        // clang looks there after the system's directories, where a distribution's HIP may be.
-        cc_args_push(&out, "-isystem");
-        cc_args_pushf(&out, "%s/include", places.tree);
-    }
     if (hip || link) {
         if (archs.n == 0)
             cc_args_push(&out, "--offload-arch=gfx942");
