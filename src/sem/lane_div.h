@@ -104,6 +104,11 @@ LANE uint64_t f64_div_fmas(uint64_t a, uint64_t b, uint64_t c, bool vcc)
     double q = r;
     if (vcc && (c >> 52 & 0x7ff) > 1023) {
         q = r * 0x1p128;
+    } else if (vcc && __builtin_fabs(r) >= 0x1p1000) { /* may be too large before, but not after */
+        const bool first = __builtin_fabs(x) > __builtin_fabs(y);
+        const double low = z * 0x1p-128;
+        q = __builtin_fma(first ? x * 0x1p-128 : x, first ? y : y * 0x1p-128,
+                          low == 0.0 && z != 0.0 ? __builtin_copysign(0x1p-1074, z) : low);
     } else if (vcc) {
         q = r * 0x1p-128;
         const double off = r - q * 0x1p128;

@@ -17,8 +17,10 @@
             VALU_ST_##L(r, i, fn(VALU_LD_##L(a, i), VALU_LD_##L(b, i), VALU_LD_##L(c, i), &vcc), 0);         \
             m[i] = vcc ? ~0u : 0;                                                                            \
         }                                                                                                    \
-        wave_set_sgpr64(w, in->sd, row_to_mask(m) & w->exec);                                                \
-        return valu_commit(w, in, r, VALU_ROWS_##L);                                                         \
+        const uint64_t bits = row_to_mask(m) & w->exec;                                                      \
+        const struct xinst *next = valu_commit(w, in, r, VALU_ROWS_##L);                                     \
+        wave_set_sgpr64(w, in->sd, bits); /* which may be EXEC */                                            \
+        return next;                                                                                         \
     }
 DIV_SCALE(v_div_scale_f32, f, u, f32_div_scale)
 DIV_SCALE(v_div_scale_f64, d, q, f64_div_scale)

@@ -11,7 +11,7 @@
  *   valu [encodings per form [mnemonic]]
  */
 #include "rig.h"
-#include "valu_mean.h"
+#include "valu_steps.h"
 
 #define REF(name, expression)                                                                                \
     static uint64_t mean_##name(struct lane *l)                                                              \
@@ -362,7 +362,11 @@ static void refer(const struct isa_inst *inst, const struct rig_state *before, s
         return;
     for (int lane = 0; lane < WAVE_LANES; lane++) {
         bool written = true;
-        struct lane l = {.lane = lane, .clamp = inst->clamp, .mode = before->mode};
+        struct lane l = {.lane = lane,
+                         .clamp = inst->clamp,
+                         .mode = before->mode,
+                         .op_sel = inst->op_sel,
+                         .vcc = rig_sreg64(before, SREG_VCC) >> lane & 1};
         l.a = source(before, inst, 0, lane, &written);
         l.b = source(before, inst, 1, lane, &written);
         l.c = source(before, inst, 2, lane, &written);

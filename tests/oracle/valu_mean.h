@@ -20,7 +20,8 @@ typedef unsigned __int128 uwide;
 struct lane {
     uint64_t a, b, c, old;
     int lane;
-    bool mask, clamp;
+    bool mask, clamp, vcc, nearest;
+    unsigned op_sel;
     uint32_t mode;
     bool bit;     /* second result */
     bool inexact; /* an approximation: neighbours by `nudge` units are right too */
