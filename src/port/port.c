@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: MIT */
+/* Domains, their event queues, and the windows in which they run; see port.h. */
+#include "port/port.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * An event within HORIZON cycles of the window's start is in the wheel, a list
+ * for each cycle; later ones are in a heap until they come near.
+ */
+enum { WHEEL = 8192, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, CHUNK = 512 };
+
+/* Windows with fewer events than this are run on one thread: waking another takes as long. */
+enum { PARALLEL_EVENTS = 48 };
+
+struct list {
+    struct port_event *first, **end;
+};
+
+struct chunk {
+    struct chunk *next;
+    struct port_event event[CHUNK];
+};
+
+struct port_domain {
+    alignas(64) struct port *port;
+    unsigned index;
+    void *thread;
+    double cycles_per_ps, ps_per_cycle;
+    uint64_t now;
+    uint64_t limit;   /* events from this cycle on go to the heap */
+    uint64_t pending; /* events in wheel and heap */
+    uint64_t ran;     /* events run, ever */
+    uint64_t next;    /* a cycle before which the wheel is empty */
+    struct port_event *spare;
+    struct chunk *chunks;
+    struct port_event **heap; /* by cycle, then by order of posting */
+    uint64_t *heap_order;
+    size_t heap_count, heap_capacity;
+    uint64_t heap_posts;
+    struct list *outbox; /* for each domain */
+    uint64_t set[WORDS];
+    struct list bucket[WHEEL];
+};
+
+struct port {
+    unsigned domains, threads;
+    uint64_t lookahead_ps, time_ps;
+    struct port_domain **domain;
+    struct port_hooks hooks;
+    /* The window being run. */
+    uint64_t window_end;
+    unsigned active_count;
+    struct port_domain **active;
+    uint64_t last_events; /* run in the last window */
+    alignas(64) _Atomic unsigned taken;
+    alignas(64) _Atomic unsigned finished;
+    alignas(64) _Atomic uint64_t epoch;
+    _Atomic bool quit;
+    _Atomic unsigned sleepers;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t *thread;
+    unsigned started;
+};
+
+struct worker {
+    struct port *port;
+    unsigned index;
+};
+
+static void *must(void *memory)
+{
+    if (!memory) {
+        fputs("ehp: the host has no memory for the simulation\n", stderr);
+        abort();
+    }
+    return memory;
+}
+
+static void list_clear(struct list *list)
+{
+    list->first = NULL;
+    list->end = &list->first;
+}
+
+static void list_add(struct list *list, struct port_event *event)
+{
+    event->next = NULL;
+    *list->end = event;
+    list->end = &event->next;
+}
+
+/* ---- clocks ---- */
+
+void port_set_clock(struct port_domain *domain, double mhz)
+{
+    domain->ps_per_cycle = 1e6 / mhz;
+    domain->cycles_per_ps = mhz / 1e6;
+}
+
+uint64_t port_ps_of(const struct port_domain *domain, uint64_t cycle)
+{
+    return (uint64_t)((double)cycle * domain->ps_per_cycle);
+}
+
+uint64_t port_cycle_of(const struct port_domain *domain, uint64_t ps)
+{
+    uint64_t cycle = (uint64_t)((double)ps * domain->cycles_per_ps);
+    while (port_ps_of(domain, cycle) < ps) /* rounding of the product, and the rest of a cycle */
+        cycle++;
+    while (cycle && port_ps_of(domain, cycle - 1) >= ps)
+        cycle--;
+    return cycle;
+}
+
+uint64_t port_now(const struct port_domain *domain)
+{
+    return domain->now;
+}
+
+unsigned port_index(const struct port_domain *domain)
+{
+    return domain->index;
+}
+
+void *port_thread(const struct port_domain *domain)
+{
+    return domain->thread;
+}
+
+struct port_domain *port_domain(struct port *port, unsigned index)
+{
+    assert(index < port->domains);
+    return port->domain[index];
+}
+
+/* ---- events ---- */
+
+static struct port_event *event_new(struct port_domain *domain)
+{
+    if (!domain->spare) {
+        struct chunk *chunk = must(malloc(sizeof(*chunk)));
+        chunk->next = domain->chunks;
+        domain->chunks = chunk;
+        for (int i = 0; i < CHUNK; i++) {
+            chunk->event[i].next = domain->spare;
+            domain->spare = &chunk->event[i];
+        }
+    }
+    struct port_event *event = domain->spare;
+    domain->spare = event->next;
+    return event;
+}
+
+static void event_free(struct port_domain *domain, struct port_event *event)
+{
+    event->next = domain->spare;
+    domain->spare = event;
+}
+
+static bool heap_before(const struct port_domain *d, size_t a, size_t b)
+{
+    return d->heap[a]->cycle != d->heap[b]->cycle ? d->heap[a]->cycle < d->heap[b]->cycle
+                                                  : d->heap_order[a] < d->heap_order[b];
+}
+
+static void heap_swap(struct port_domain *d, size_t a, size_t b)
+{
+    struct port_event *event = d->heap[a];
+    d->heap[a] = d->heap[b];
+    d->heap[b] = event;
+    uint64_t order = d->heap_order[a];
+    d->heap_order[a] = d->heap_order[b];
+    d->heap_order[b] = order;
+}
+
+static void heap_push(struct port_domain *d, struct port_event *event)
+{
+    if (d->heap_count == d->heap_capacity) {
+        d->heap_capacity = d->heap_capacity ? d->heap_capacity * 2 : 64;
+        d->heap = must(realloc(d->heap, d->heap_capacity * sizeof(*d->heap)));
+        d->heap_order = must(realloc(d->heap_order, d->heap_capacity * sizeof(*d->heap_order)));
+    }
+    size_t at = d->heap_count++;
+    d->heap[at] = event;
+    d->heap_order[at] = d->heap_posts++;
+    for (; at && heap_before(d, at, (at - 1) / 2); at = (at - 1) / 2)
+        heap_swap(d, at, (at - 1) / 2);
+}
+
+static struct port_event *heap_pop(struct port_domain *d)
+{
+    struct port_event *event = d->heap[0];
+    heap_swap(d, 0, --d->heap_count);
+    for (size_t at = 0;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < d->heap_count; child++)
+            if (heap_before(d, child, least))
+                least = child;
+        if (least == at)
+            return event;
+        heap_swap(d, at, least);
+        at = least;
+    }
+}
+
+static void wheel_add(struct port_domain *d, struct port_event *event)
+{
+    unsigned slot = (unsigned)(event->cycle % WHEEL);
+    list_add(&d->bucket[slot], event);
+    d->set[slot / 64] |= UINT64_C(1) << slot % 64;
+    if (event->cycle < d->next)
+        d->next = event->cycle;
+}
+
+static void insert(struct port_domain *d, struct port_event *event)
+{
+    d->pending++;
+    if (event->cycle >= d->limit)
+        heap_push(d, event);
+    else
+        wheel_add(d, event);
+}
+
+struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn *fn, void *self)
+{
+    assert(cycle >= domain->now);
+    struct port_event *event = event_new(domain);
+    event->fn = fn;
+    event->self = self;
+    event->cycle = cycle;
+    insert(domain, event);
+    return event;
+}
+
+struct port_event *port_send(struct port_domain *from, struct port_domain *to, uint64_t delay_ps, port_fn *fn,
+                             void *self)
+{
+    assert(from != to && delay_ps >= from->port->lookahead_ps);
+    struct port_event *event = event_new(from);
+    event->fn = fn;
+    event->self = self;
+    event->cycle = port_cycle_of(to, port_ps_of(from, from->now) + delay_ps);
+    list_add(&from->outbox[to->index], event);
+    return event;
+}
+
+/* The first cycle with an event in the wheel at or after d->next; PORT_NEVER when the wheel is empty. */
+static uint64_t wheel_next(struct port_domain *d)
+{
+    if (d->pending == d->heap_count)
+        return PORT_NEVER;
+    unsigned slot = (unsigned)(d->next % WHEEL);
+    uint64_t word = d->set[slot / 64] >> slot % 64;
+    if (word) {
+        d->next += (unsigned)__builtin_ctzll(word);
+        return d->next;
+    }
+    d->next += 64 - slot % 64;
+    for (unsigned i = 0; i < WORDS; i++) {
+        word = d->set[d->next % WHEEL / 64];
+        if (word) {
+            d->next += (unsigned)__builtin_ctzll(word);
+            return d->next;
+        }
+        d->next += 64;
+    }
+    assert(!"an event is in the wheel");
+    return PORT_NEVER;
+}
+
+static uint64_t next_cycle(struct port_domain *d)
+{
+    uint64_t wheel = wheel_next(d);
+    uint64_t heap = d->heap_count ? d->heap[0]->cycle : PORT_NEVER;
+    return wheel < heap ? wheel : heap;
+}
+
+static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
+{
+    uint64_t end = port_cycle_of(d, end_ps);
+    d->thread = thread;
+    /* Nothing is left before the first event: the wheel begins there. */
+    uint64_t first = next_cycle(d);
+    d->limit = first + HORIZON > d->limit ? first + HORIZON : d->limit;
+    while (d->heap_count && d->heap[0]->cycle < d->limit) {
+        d->next = d->pending == d->heap_count ? d->heap[0]->cycle : d->next;
+        wheel_add(d, heap_pop(d));
+    }
+    assert(end <= d->limit);
+    for (uint64_t cycle; (cycle = wheel_next(d)) < end;) {
+        unsigned slot = (unsigned)(cycle % WHEEL);
+        struct list *bucket = &d->bucket[slot];
+        d->now = cycle;
+        for (struct port_event *event; (event = bucket->first);) {
+            bucket->first = event->next;
+            if (!bucket->first)
+                bucket->end = &bucket->first;
+            event->fn(d, event);
+            event_free(d, event);
+            d->pending--;
+            d->ran++;
+        }
+        d->set[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+        d->next = cycle + 1;
+    }
+    d->thread = NULL;
+}
+
+/* ---- threads ---- */
+
+static void run_share(struct port *port, void *thread)
+{
+    for (unsigned i; (i = atomic_fetch_add(&port->taken, 1)) < port->active_count;) {
+        run_domain(port->active[i], port->window_end, thread);
+        atomic_fetch_add(&port->finished, 1);
+    }
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *me = argument;
+    struct port *port = me->port;
+    void *thread = port->hooks.enter ? port->hooks.enter(port->hooks.context, me->index) : NULL;
+    uint64_t seen = 0;
+    while (!port->quit) {
+        for (int spins = 0; port->epoch == seen && !port->quit && spins < 2000; spins++)
+            __builtin_ia32_pause();
+        if (port->epoch == seen) {
+            pthread_mutex_lock(&port->lock);
+            port->sleepers++;
+            while (port->epoch == seen && !port->quit)
+                pthread_cond_wait(&port->wake, &port->lock);
+            port->sleepers--;
+            pthread_mutex_unlock(&port->lock);
+        }
+        seen = port->epoch;
+        run_share(port, thread);
+    }
+    if (port->hooks.leave)
+        port->hooks.leave(port->hooks.context, thread);
+    free(me);
+    return NULL;
+}
+
+static void wake_workers(struct port *port)
+{
+    port->epoch++;
+    if (port->sleepers) {
+        pthread_mutex_lock(&port->lock);
+        pthread_cond_broadcast(&port->wake);
+        pthread_mutex_unlock(&port->lock);
+    }
+}
+
+/*
+ * A worker that comes late finds nothing to take; but it must not take from the
+ * next window while that is being prepared: `taken` stays beyond every count until
+ * the window is complete.
+ */
+static void run_window(struct port *port, void *thread)
+{
+    uint64_t before = 0, after = 0;
+    for (unsigned i = 0; i < port->active_count; i++)
+        before += port->active[i]->ran;
+    if (port->threads == 1 || port->active_count == 1 || port->last_events < PARALLEL_EVENTS) {
+        for (unsigned i = 0; i < port->active_count; i++)
+            run_domain(port->active[i], port->window_end, thread);
+    } else {
+        port->finished = 0;
+        atomic_store(&port->taken, 0);
+        wake_workers(port);
+        run_share(port, thread);
+        for (int spins = 0; port->finished < port->active_count; spins++)
+            if (spins < 2000)
+                __builtin_ia32_pause();
+            else
+                sched_yield();
+        atomic_store(&port->taken, UINT32_MAX / 2);
+    }
+    for (unsigned i = 0; i < port->active_count; i++)
+        after += port->active[i]->ran;
+    port->last_events = after - before;
+}
+
+/* ---- windows ---- */
+
+static void deliver(struct port *port)
+{
+    for (unsigned to = 0; to < port->domains; to++)
+        for (unsigned from = 0; from < port->domains; from++) {
+            struct list *box = &port->domain[from]->outbox[to];
+            for (struct port_event *event = box->first, *next; event; event = next) {
+                next = event->next;
+                insert(port->domain[to], event);
+            }
+            list_clear(box);
+        }
+}
+
+uint64_t port_next_ps(const struct port *port)
+{
+    uint64_t next = PORT_NEVER;
+    for (unsigned i = 0; i < port->domains; i++) {
+        struct port_domain *d = port->domain[i];
+        if (!d->pending)
+            continue;
+        uint64_t ps = port_ps_of(d, next_cycle(d));
+        next = ps < next ? ps : next;
+    }
+    return next;
+}
+
+uint64_t port_time_ps(const struct port *port)
+{
+    return port->time_ps;
+}
+
+uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *context), void *context)
+{
+    void *thread = port->hooks.enter ? port->hooks.enter(port->hooks.context, 0) : NULL;
+    for (;;) {
+        deliver(port);
+        uint64_t start = port_next_ps(port);
+        if (start >= until_ps) {
+            if (until_ps != PORT_NEVER && until_ps > port->time_ps)
+                port->time_ps = until_ps;
+            break;
+        }
+        port->window_end = start + port->lookahead_ps < until_ps ? start + port->lookahead_ps : until_ps;
+        port->active_count = 0;
+        for (unsigned i = 0; i < port->domains; i++) {
+            struct port_domain *d = port->domain[i];
+            if (d->pending && port_ps_of(d, next_cycle(d)) < port->window_end)
+                port->active[port->active_count++] = d;
+        }
+        run_window(port, thread);
+        port->time_ps = port->window_end;
+        if (stop && stop(context)) {
+            deliver(port);
+            break;
+        }
+    }
+    if (port->hooks.leave)
+        port->hooks.leave(port->hooks.context, thread);
+    return port->time_ps;
+}
+
+/* ---- life ---- */
+
+struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads,
+                       const struct port_hooks *hooks)
+{
+    assert(domains && lookahead_ps && threads);
+    struct port *port = aligned_alloc(64, (sizeof(*port) + 63) / 64 * 64);
+    if (!port)
+        return NULL;
+    memset(port, 0, sizeof(*port));
+    port->domains = domains;
+    port->threads = threads < domains ? threads : domains;
+    port->lookahead_ps = lookahead_ps;
+    if (hooks)
+        port->hooks = *hooks;
+    port->taken = UINT32_MAX / 2;
+    pthread_mutex_init(&port->lock, NULL);
+    pthread_cond_init(&port->wake, NULL);
+    port->domain = must(calloc(domains, sizeof(*port->domain)));
+    port->active = must(calloc(domains, sizeof(*port->active)));
+    port->thread = must(calloc(threads, sizeof(*port->thread)));
+    for (unsigned i = 0; i < domains; i++) {
+        struct port_domain *d = must(aligned_alloc(64, (sizeof(*d) + 63) / 64 * 64));
+        memset(d, 0, sizeof(*d));
+        d->port = port;
+        d->index = i;
+        d->limit = HORIZON;
+        d->outbox = must(calloc(domains, sizeof(*d->outbox)));
+        for (unsigned k = 0; k < domains; k++)
+            list_clear(&d->outbox[k]);
+        for (unsigned k = 0; k < WHEEL; k++)
+            list_clear(&d->bucket[k]);
+        port_set_clock(d, 1000);
+        port->domain[i] = d;
+    }
+    for (unsigned i = 1; i < port->threads; i++) {
+        struct worker *worker = must(malloc(sizeof(*worker)));
+        *worker = (struct worker){.port = port, .index = i};
+        if (pthread_create(&port->thread[i], NULL, worker_main, worker) != 0) {
+            free(worker);
+            break; /* fewer threads give the same results */
+        }
+        port->started++;
+    }
+    return port;
+}
+
+void port_close(struct port *port)
+{
+    if (!port)
+        return;
+    pthread_mutex_lock(&port->lock);
+    port->quit = true;
+    pthread_cond_broadcast(&port->wake);
+    pthread_mutex_unlock(&port->lock);
+    for (unsigned i = 1; i <= port->started; i++)
+        pthread_join(port->thread[i], NULL);
+    for (unsigned i = 0; i < port->domains; i++) {
+        struct port_domain *d = port->domain[i];
+        for (struct chunk *chunk = d->chunks, *next; chunk; chunk = next) {
+            next = chunk->next;
+            free(chunk);
+        }
+        free(d->heap);
+        free(d->heap_order);
+        free(d->outbox);
+        free(d);
+    }
+    free(port->domain);
+    free(port->active);
+    free(port->thread);
+    pthread_mutex_destroy(&port->lock);
+    pthread_cond_destroy(&port->wake);
+    free(port);
+}

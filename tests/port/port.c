@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* The event engine: order, horizon, clocks, and the same result for every number of threads. */
+#include "port/port.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { DOMAINS = 7, LOOKAHEAD = 20000 };
+
+struct rig {
+    struct port *port;
+    struct node {
+        struct rig *rig;
+        struct port_domain *domain;
+        uint64_t random, hash, events;
+        uint64_t last; /* cycle of the last event */
+    } node[DOMAINS];
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* Mixes what it is and when, and makes more of its kind, near, far, and in other domains. */
+static void storm(struct port_domain *domain, struct port_event *event)
+{
+    struct node *n = event->self;
+    CHECK(event->cycle == port_now(domain) && event->cycle >= n->last);
+    n->last = event->cycle;
+    n->hash = (n->hash ^ event->cycle ^ event->word[0] << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    n->events++;
+    uint64_t life = event->word[0];
+    if (life == 0)
+        return;
+    uint64_t r = next_random(&n->random);
+    static const uint64_t far[] = {0, 1, 3, 50, 4000, 9000, 200000};
+    port_post(domain, event->cycle + far[r % 7], storm, n)->word[0] = life - 1;
+    if (r >> 20 & 1) {
+        struct node *to = &n->rig->node[(r >> 24) % DOMAINS];
+        if (to != n)
+            port_send(domain, to->domain, LOOKAHEAD + (r >> 30) % 100000, storm, to)->word[0] = life - 1;
+    }
+}
+
+static uint64_t run_storm(unsigned threads, uint64_t *events)
+{
+    struct rig rig = {.port = port_open(DOMAINS, LOOKAHEAD, threads, NULL)};
+    for (unsigned i = 0; i < DOMAINS; i++) {
+        struct node *n = &rig.node[i];
+        *n = (struct node){.rig = &rig, .domain = port_domain(rig.port, i), .random = 77 + i};
+        port_set_clock(n->domain, 900 + 333.3 * i);
+        for (unsigned k = 0; k < 6; k++)
+            port_post(n->domain, k * 1000, storm, n)->word[0] = 16;
+    }
+    port_run(rig.port, PORT_NEVER, NULL, NULL);
+    CHECK(port_next_ps(rig.port) == PORT_NEVER);
+    uint64_t hash = 0;
+    *events = 0;
+    for (unsigned i = 0; i < DOMAINS; i++) {
+        hash = hash * 31 + rig.node[i].hash;
+        *events += rig.node[i].events;
+    }
+    port_close(rig.port);
+    return hash;
+}
+
+static void test_threads(void)
+{
+    uint64_t events, again;
+    uint64_t hash = run_storm(1, &events);
+    CHECK(events > 20000);
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        CHECK(run_storm(threads, &again) == hash);
+        CHECK(again == events);
+    }
+}
+
+static void note(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    uint64_t **log = event->self;
+    *(*log)++ = event->word[0];
+}
+
+/* Near and far events of one cycle keep the order in which they were posted. */
+static void test_order(void)
+{
+    struct port *port = port_open(1, LOOKAHEAD, 1, NULL);
+    struct port_domain *d = port_domain(port, 0);
+    uint64_t log[8] = {0}, *at = log;
+    port_post(d, 100000, note, &at)->word[0] = 1; /* beyond the wheel */
+    port_post(d, 5, note, &at)->word[0] = 2;
+    CHECK(port_run(port, UINT64_C(99000) * 1000, NULL, NULL) == UINT64_C(99000) * 1000);
+    CHECK(at == log + 1 && log[0] == 2);
+    port_post(d, 100000, note, &at)->word[0] = 3;
+    port_post(d, 99999, note, &at)->word[0] = 4;
+    port_post(d, 100000, note, &at)->word[0] = 5;
+    port_run(port, PORT_NEVER, NULL, NULL);
+    static const uint64_t want[] = {2, 4, 1, 3, 5};
+    CHECK(at == log + 5 && memcmp(log, want, sizeof(want)) == 0);
+    port_close(port);
+}
+
+struct meeting {
+    struct port_domain *b;
+    uint64_t arrived;
+};
+
+static void arrive(struct port_domain *domain, struct port_event *event)
+{
+    struct meeting *m = event->self;
+    m->arrived = port_now(domain);
+}
+
+static void depart(struct port_domain *domain, struct port_event *event)
+{
+    struct meeting *m = event->self;
+    port_send(domain, m->b, event->word[0], arrive, m);
+}
+
+/* Cycle 21 of a 2100 MHz clock begins at 10 ns; it arrives with the first cycle that begins then or later. */
+static void test_clocks(void)
+{
+    struct port *port = port_open(2, LOOKAHEAD, 1, NULL);
+    struct port_domain *a = port_domain(port, 0), *b = port_domain(port, 1);
+    port_set_clock(a, 2100);
+    port_set_clock(b, 1300);
+    CHECK(port_ps_of(a, 21) == 10000);
+    CHECK(port_cycle_of(a, 10000) == 21 && port_cycle_of(a, 10001) == 22 && port_cycle_of(a, 9999) == 21);
+    for (uint64_t ps = 0; ps < 3000000; ps += 997) {
+        uint64_t c = port_cycle_of(b, ps);
+        CHECK(port_ps_of(b, c) >= ps && (c == 0 || port_ps_of(b, c - 1) < ps));
+    }
+    struct meeting m = {.b = b};
+    port_post(a, 21, depart, &m)->word[0] = 20000;
+    port_run(port, PORT_NEVER, NULL, NULL);
+    CHECK(m.arrived == 39); /* 30 ns * 1.3 GHz = 39 exactly */
+    port_post(a, 42, depart, &m)->word[0] = 20001;
+    port_run(port, PORT_NEVER, NULL, NULL);
+    CHECK(m.arrived == 53); /* 40.001 ns: cycle 52 begins at 40.000 */
+    port_close(port);
+}
+
+static void test_server(void)
+{
+    struct port_server s = {0};
+    CHECK(port_take(&s, 10, 4) == 10);
+    CHECK(port_take(&s, 13, 4) == 14);
+    CHECK(port_take(&s, 18, 4) == 18);
+}
+
+int main(void)
+{
+    test_order();
+    test_clocks();
+    test_server();
+    test_threads();
+    return check_status();
+}
