@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A slice of the Infinity Cache: tags only, as the bytes are the memory's.
+ *
+ * Sets are chosen by a hash of what lies above a few rows of memory: a footprint
+ * near the capacity hits in part (some sets have too many lines, some too few), and
+ * lines of one DRAM row leave together, so that write-backs find open rows.
+ *
+ * Sources: ISCA'24, IV.D (memory-side, 2 MB a slice, a prefetcher); the hash, LRU
+ * and the prefetcher's shape are guesses.
+ */
+#include "fabric/internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soc/chip.h"
+
+enum { TOGETHER = 64 }; /* lines that lie in neighbouring sets */
+#define NO_LINE UINT32_MAX
+
+bool cache_open(struct cache *c, const struct chip *chip, unsigned slice)
+{
+    memset(c, 0, sizeof(*c));
+    unsigned slices = chip_get(chip, CHIP_infinity_cache_slices);
+    if (slices == 0)
+        return true;
+    c->ways = chip_get(chip, CHIP_infinity_cache_ways);
+    c->sets = (uint32_t)(chip->value[CHIP_infinity_cache_size] / slices / FABRIC_LINE) / c->ways;
+    c->salt = slice * UINT32_C(0x85ebca6b);
+    c->streams = chip_get(chip, CHIP_infinity_cache_streams);
+    c->depth = chip_get(chip, CHIP_infinity_cache_prefetch);
+    assert(c->ways <= SLICE_WAYS && c->streams <= SLICE_STREAMS && c->sets % TOGETHER == 0);
+    for (unsigned i = 0; i < SLICE_STREAMS; i++)
+        c->stream[i].next = NO_LINE;
+    c->tag = malloc(sizeof(*c->tag) * c->sets * c->ways);
+    c->order = malloc(sizeof(*c->order) * c->sets);
+    c->dirty = calloc(c->sets, sizeof(*c->dirty));
+    if (!c->tag || !c->order || !c->dirty)
+        return false;
+    memset(c->tag, 0xff, sizeof(*c->tag) * c->sets * c->ways);
+    for (uint32_t i = 0; i < c->sets; i++)
+        c->order[i] = UINT64_C(0xfedcba9876543210);
+    return true;
+}
+
+void cache_close(struct cache *c)
+{
+    free(c->tag);
+    free(c->order);
+    free(c->dirty);
+}
+
+static uint32_t set_of(const struct cache *c, uint32_t line)
+{
+    uint32_t x = line / TOGETHER ^ c->salt;
+    x = (x ^ x >> 16) * UINT32_C(0x7feb352d);
+    x = (x ^ x >> 15) * UINT32_C(0x846ca68b);
+    x ^= x >> 16;
+    return (uint32_t)((uint64_t)x * (c->sets / TOGETHER) >> 32) * TOGETHER + line % TOGETHER;
+}
+
+static int find_way(const struct cache *c, uint32_t set, uint32_t line)
+{
+    const uint32_t *tag = c->tag + (size_t)set * c->ways;
+    for (unsigned way = 0; way < c->ways; way++)
+        if (tag[way] == line)
+            return (int)way;
+    return CACHE_NONE;
+}
+
+/* Moves a way to the front of the order. */
+static uint64_t touch(uint64_t order, unsigned way)
+{
+    const uint64_t ones = UINT64_C(0x1111111111111111);
+    uint64_t differs = order ^ ones * way;
+    unsigned shift = (unsigned)__builtin_ctzll((differs - ones) & ~differs & ones << 3) - 3;
+    uint64_t before = order & ((UINT64_C(1) << shift) - 1), after = order >> shift >> 4;
+    return (shift < 60 ? after << (shift + 4) : 0) | before << 4 | way;
+}
+
+bool cache_has(const struct cache *c, uint32_t line)
+{
+    return c->sets && find_way(c, set_of(c, line), line) != CACHE_NONE;
+}
+
+void cache_expect(const struct cache *c, uint32_t line)
+{
+    if (!c->sets)
+        return;
+    uint32_t set = set_of(c, line);
+    __builtin_prefetch(c->tag + (size_t)set * c->ways);
+    __builtin_prefetch(c->order + set);
+}
+
+bool cache_look(struct cache *c, uint32_t line, bool dirty)
+{
+    if (!c->sets)
+        return false;
+    uint32_t set = set_of(c, line);
+    int way = find_way(c, set, line);
+    if (way == CACHE_NONE)
+        return false;
+    c->order[set] = touch(c->order[set], (unsigned)way);
+    if (dirty)
+        c->dirty[set] |= (uint16_t)(1U << way);
+    return true;
+}
+
+bool cache_insert(struct cache *c, uint32_t line, bool dirty, uint32_t *victim)
+{
+    if (!c->sets) { /* no cache: what is written goes on to memory */
+        *victim = line;
+        return dirty;
+    }
+    uint32_t set = set_of(c, line);
+    unsigned way = c->order[set] >> 4 * (c->ways - 1) & 0xf;
+    uint32_t *tag = c->tag + (size_t)set * c->ways + way;
+    bool pushes = *tag != NO_LINE && (c->dirty[set] >> way & 1);
+    *victim = *tag;
+    *tag = line;
+    c->order[set] = touch(c->order[set], way);
+    c->dirty[set] = (uint16_t)((c->dirty[set] & ~(1U << way)) | (unsigned)dirty << way);
+    return pushes;
+}
+
+unsigned cache_stream(struct cache *c, uint32_t line, uint32_t *first)
+{
+    for (unsigned i = 0; i < c->streams; i++) {
+        struct stream *s = &c->stream[i];
+        if (s->next != line)
+            continue;
+        s->next = line + 1;
+        if (s->seen < 2) {
+            s->seen++;
+            s->ahead = line;
+        }
+        if (s->seen < 2)
+            return 0;
+        if (s->ahead < line)
+            s->ahead = line;
+        *first = s->ahead + 1;
+        unsigned count = line + c->depth - s->ahead;
+        s->ahead = line + c->depth;
+        return count;
+    }
+    if (c->streams) {
+        c->stream[c->oldest] = (struct stream){.next = line + 1};
+        c->oldest = (c->oldest + 1) % c->streams;
+    }
+    return 0;
+}

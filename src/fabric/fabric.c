@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The package's fabric from a chip file; see fabric.h. */
+#include "fabric/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "soc/chip.h"
+
+void *fabric_must(void *memory)
+{
+    if (!memory) {
+        fputs("ehp: the host has no memory for the simulation\n", stderr);
+        abort();
+    }
+    return memory;
+}
+
+static bool power_of_two(double n)
+{
+    uint64_t i = (uint64_t)n;
+    return n >= 1 && (double)i == n && !(i & (i - 1));
+}
+
+bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t bytes)
+{
+    const double *v = chip->value;
+    unsigned iods = chip_get(chip, CHIP_iod_count), stacks = chip_get(chip, CHIP_hbm_stacks);
+    unsigned each = nps && stacks % nps == 0 ? stacks / nps : 0; /* of a memory partition */
+    const char *wrong = NULL;
+    if (iods > FABRIC_IODS || (iods > 1 && iods % 2))
+        wrong = "iod.count must be 1 or even, and no more than 16";
+    else if (chip_get(chip, CHIP_xcd_count) > FABRIC_XCDS)
+        wrong = "xcd.count: the probe filters know no more than 16 XCDs";
+    else if (!power_of_two(v[CHIP_hbm_channels]) || !power_of_two(v[CHIP_hbm_interleave]) ||
+             v[CHIP_hbm_interleave] / v[CHIP_hbm_channels] < FABRIC_LINE)
+        wrong = "hbm.interleave and hbm.channels must be powers of two, with a line or more for each channel";
+    else if (!power_of_two(each) || v[CHIP_hbm_channels] * each > 256)
+        wrong = "hbm.stacks of a memory partition must be a power of two, with no more than 256 channels";
+    else if (v[CHIP_infinity_cache_slices] != 0 &&
+             v[CHIP_infinity_cache_slices] != stacks * v[CHIP_hbm_channels])
+        wrong = "infinity_cache.slices must be 0, or one for each channel: hbm.stacks * hbm.channels";
+    else if (v[CHIP_infinity_cache_slices] != 0 &&
+             (uint64_t)v[CHIP_infinity_cache_size] %
+                 (uint64_t)(v[CHIP_infinity_cache_slices] * v[CHIP_infinity_cache_ways] * FABRIC_LINE * 64))
+        wrong = "infinity_cache.size must be a multiple of slices * ways * 8 KiB";
+    else if (!power_of_two(v[CHIP_hbm_tccd_s]) || !power_of_two(v[CHIP_hbm_tccd_l]) ||
+             v[CHIP_hbm_tccd_l] < v[CHIP_hbm_tccd_s] || v[CHIP_hbm_tccd_l] > DRAM_LANES * v[CHIP_hbm_tccd_s])
+        wrong = "hbm.tccd_l must be one, two or four times hbm.tccd_s, a power of two";
+    else if (v[CHIP_hbm_bank_groups] * v[CHIP_hbm_banks] * v[CHIP_hbm_stack_ids] > DRAM_BANKS)
+        wrong = "hbm.bank_groups * hbm.banks * hbm.stack_ids: a pseudo channel has no more than 64 banks";
+    else if (v[CHIP_hbm_write_low] >= v[CHIP_hbm_write_high] || v[CHIP_hbm_write_high] > v[CHIP_hbm_queue])
+        wrong = "hbm.write_low must be less than hbm.write_high, and that no more than hbm.queue";
+    for (unsigned i = 0; !wrong && i < iods; i++)
+        if (chip->iod[i].hbm_stacks * iods != stacks)
+            wrong = "iods must carry the same number of HBM stacks each";
+    if (wrong)
+        snprintf(error, bytes, "%s: %s", chip->name, wrong);
+    return !wrong;
+}
+
+uint64_t fabric_lookahead_ps(const struct chip *chip)
+{
+    double ns = chip->value[CHIP_fabric_xcd_latency];
+    if (chip_get(chip, CHIP_iod_count) > 1 && chip->value[CHIP_usr_latency] < ns)
+        ns = chip->value[CHIP_usr_latency];
+    return (uint64_t)(ns * 1000);
+}
+
+static void set_times(struct fabric *f, const struct chip *chip)
+{
+    const double *v = chip->value;
+    double clock_ps = 1e6 / v[CHIP_fabric_clock], line = FABRIC_LINE;
+    f->xcd_ps = v[CHIP_fabric_xcd_latency] * 1000;
+    f->network_ps = v[CHIP_fabric_network_latency] * 1000;
+    f->usr_ps = v[CHIP_usr_latency] * 1000;
+    f->slice_ps = v[CHIP_infinity_cache_latency] * 1000;
+    f->memory_ps = v[CHIP_hbm_latency] * 1000;
+    f->line_read_ps = line / v[CHIP_fabric_xcd_read] * clock_ps;
+    f->line_write_ps = line / v[CHIP_fabric_xcd_write] * clock_ps;
+    f->link_ps[0] = line / v[CHIP_usr_horizontal] * 1000;
+    f->link_ps[1] = line / v[CHIP_usr_vertical] * 1000;
+    f->ingress_ps = line / v[CHIP_fabric_ingress] * 1000;
+    f->slice_line_ps = line / v[CHIP_infinity_cache_width] * clock_ps;
+    f->tick_ps = 1e6 / v[CHIP_hbm_clock];
+}
+
+struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned first_domain, unsigned nps)
+{
+    char error[160];
+    struct fabric *f = fabric_check(chip, nps, error, sizeof(error)) ? calloc(1, sizeof(*f)) : NULL;
+    if (!f)
+        return NULL;
+    f->port = port;
+    f->iods = chip_get(chip, CHIP_iod_count);
+    f->xcds = chip_get(chip, CHIP_xcd_count);
+    f->pseudo = chip_get(chip, CHIP_hbm_pseudo_channels);
+    map_open(&f->map, chip, nps);
+    dram_timing_of(chip, &f->timing);
+    set_times(f, chip);
+    uint64_t lines = f->map.bytes / f->map.stacks / f->map.channels / FABRIC_LINE;
+    f->filter_chunks = (uint32_t)((lines + FILTER_CHUNK - 1) / FILTER_CHUNK);
+    for (unsigned i = 0, xcd = 0; i < f->iods; i++) {
+        struct iod *iod = &f->iod[i];
+        iod->fabric = f;
+        iod->index = i;
+        iod->y = (int)i / 2;
+        iod->x = (int)(i % 2) ^ (iod->y & 1);
+        iod->domain = port_domain(port, first_domain + i);
+        port_set_clock(iod->domain, chip->value[CHIP_fabric_clock]);
+        for (unsigned k = 0; k < chip->iod[i].xcds; k++, xcd++) {
+            struct xcd_port *x = &f->xcd[xcd];
+            x->fabric = f;
+            x->xcd = xcd;
+            x->iod = i;
+            x->held_end = &x->held;
+        }
+    }
+    for (unsigned i = 0; i < f->iods; i++)
+        if (!home_open(&f->iod[i], chip)) {
+            fabric_close(f);
+            return NULL;
+        }
+    return f;
+}
+
+void fabric_close(struct fabric *f)
+{
+    if (!f)
+        return;
+    for (unsigned i = 0; i < f->iods; i++)
+        home_close(&f->iod[i]);
+    free(f);
+}
+
+void fabric_attach(struct fabric *f, unsigned xcd, struct port_domain *domain, port_fn *probe, void *l2)
+{
+    struct xcd_port *x = &f->xcd[xcd];
+    x->domain = domain;
+    x->probe = probe;
+    x->l2 = l2;
+}
+
+struct fabric_place fabric_place_of(const struct fabric *f, uint64_t physical)
+{
+    unsigned slice;
+    uint32_t line;
+    map_find(&f->map, physical, &slice, &line);
+    unsigned stack = slice / f->map.channels;
+    return (struct fabric_place){
+        .iod = f->map.iod_of[stack],
+        .stack = stack,
+        .channel = slice % f->map.channels,
+        .offset = (uint64_t)line * FABRIC_LINE + physical % FABRIC_LINE,
+    };
+}
+
+void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)
+{
+    *out = (struct fabric_counters){0};
+    for (unsigned i = 0; i < f->iods; i++) {
+        const struct iod *iod = &f->iod[i];
+        const struct fabric_counters *c = &iod->counters;
+        out->reads += c->reads;
+        out->writes += c->writes;
+        out->atomics += c->atomics;
+        out->probes += c->probes;
+        out->cache_hits += c->cache_hits;
+        out->cache_misses += c->cache_misses;
+        out->prefetches += c->prefetches;
+        out->usr_bytes += c->usr_bytes;
+        for (unsigned k = 0; k < f->map.slices_per_iod * f->pseudo; k++) {
+            const struct dram_counters *d = &iod->slice[k / f->pseudo].memory[k % f->pseudo].counters;
+            out->dram_reads += d->reads;
+            out->dram_writes += d->writes;
+            out->activates += d->activates;
+            out->refreshes += d->refreshes;
+            out->turns += d->turns;
+        }
+    }
+}

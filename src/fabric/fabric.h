@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Beyond the XCD: the IODs with their networks and the USR links between
+ * them, the Infinity Cache slices, the probe filters, and the memory channels
+ * behind the slices.
+ *
+ * An XCD's L2 asks with a struct fabric_request, which stays the asker's and in
+ * place until it is answered; only the pointer travels.  The bytes move at the
+ * line's home, the slice of the Infinity Cache in front of its channel: that
+ * is where an order of all accesses to a line exists.  The Infinity Cache is
+ * memory-side, so its bytes are the host memory's own.
+ *
+ * Each IOD is a domain of port.h and holds its slices, filters and channels.
+ *
+ * Sources: ISCA'24, IV.C and IV.D and figures 5 to 8; AMD CDNA 3 white paper;
+ * LLVM AMDGPUUsage, Memory Model GFX942 (probes).
+ */
+#ifndef EHP_FABRIC_FABRIC_H
+#define EHP_FABRIC_FABRIC_H
+
+#include "port/port.h"
+
+enum { FABRIC_LINE = 128 };
+
+/*
+ * A home takes the requests for a line one after another.  When an XCD owns the
+ * line, any other XCD's request first brings its bytes to memory by a probe.
+ */
+enum fabric_kind {
+    FABRIC_READ,   /* the line, to be cached; the home notes who has it */
+    FABRIC_OWN,    /* the same, to execute atomics on: every other copy is written back and dropped first */
+    FABRIC_FETCH,  /* the line as memory has it now, not to be cached */
+    FABRIC_WRITE,  /* bytes under the mask to memory; other XCDs' copies are dropped */
+    FABRIC_ATOMIC, /* runs `atomic` on the line's bytes at the home; `data` is the requester's business */
+};
+
+struct fabric_request {
+    enum fabric_kind kind;
+    uint8_t xcd;       /* of the package */
+    uint64_t line;     /* address of the line in the process */
+    uint64_t physical; /* simulated physical address, which decides stack, channel, slice, bank and row */
+    uint8_t *data;     /* FABRIC_LINE bytes of the asker's: filled at the home, or read there */
+    uint64_t mask[2];  /* FABRIC_WRITE: which bytes */
+    bool keeps;        /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
+    void (*atomic)(struct fabric_request *request, uint8_t *line);
+    uint8_t operations, depth; /* FABRIC_ATOMIC: lanes; most of them on one element */
+    /* Answered by an event of this function in the asker's domain, with word[0] the request.  `faulted`: the
+     * host has no memory at that address. */
+    port_fn *done;
+    void *self;
+    bool faulted;
+    /* For whoever holds it at the moment. */
+    struct fabric_request *next;
+    uint64_t scratch[4];
+};
+
+/*
+ * What an L2 may rely on, for one line of which it has no more than one READ or OWN under way:
+ * its requests are executed at the home in the order of submission; answers to READ, OWN, FETCH
+ * and ATOMIC and probes arrive in the order in which the home made them, so an answer that comes
+ * after a probe was made after it.  Only the acknowledgement of a WRITE may overtake and be
+ * overtaken.  A line that it owns and has just sent home with a WRITE is not lost to a probe that
+ * meets it on the way: the home waits for it.
+ *
+ * A home asks an XCD's L2 to give up a line: posted to the XCD's domain as an
+ * event of the function given to fabric_attach(), with word[0] the probe.  The
+ * L2 drops its copy, hands over in `data` and `mask` what is dirty of a line
+ * that it owns, and calls fabric_probe_answer() once.  Bytes that it stored
+ * without owning the line it keeps: nobody may see them before they are
+ * released, and a writer's own copy would not show them.
+ */
+struct fabric_probe {
+    uint64_t line, physical;
+    uint8_t xcd;
+    uint8_t data[FABRIC_LINE];
+    uint64_t mask[2];          /* bytes that were dirty; set by the L2, none when it comes */
+    bool owner;                /* the home takes the L2 for the line's owner */
+    void *home;                /* the home's business */
+    struct fabric_probe *next; /* for whoever holds it at the moment */
+};
+
+struct fabric;
+struct chip;
+
+/*
+ * IOD i is domain first_domain + i, of which the clock is set here.  `nps`: into how many
+ * domains the stacks are divided.  NULL when memory is short, or the chip is one that cannot
+ * be: fabric_check() says why.  Unmapped memory is survived once fault_install() was called.
+ */
+struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned first_domain, unsigned nps);
+void fabric_close(struct fabric *fabric);
+/* Whether the chip's numbers fit each other; else one line in `error`. */
+bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t bytes);
+
+/* The shortest time between an XCD and an IOD, or two IODs: the port's lookahead. */
+uint64_t fabric_lookahead_ps(const struct chip *chip);
+
+void fabric_attach(struct fabric *fabric, unsigned xcd, struct port_domain *domain, port_fn *probe, void *l2);
+
+/* From the XCD's domain. */
+void fabric_submit(struct fabric *fabric, struct fabric_request *request);
+void fabric_probe_answer(struct fabric *fabric, struct fabric_probe *probe);
+
+/* Where a physical address is. */
+struct fabric_place {
+    unsigned iod, stack, channel; /* channel of the stack; slice = stack * channels + channel */
+    uint64_t offset;              /* within the channel's memory */
+};
+struct fabric_place fabric_place_of(const struct fabric *fabric, uint64_t physical);
+
+/* Counters, summed over the package. */
+struct fabric_counters {
+    uint64_t reads, writes, atomics, probes;
+    uint64_t cache_hits, cache_misses, prefetches;                 /* of lines */
+    uint64_t dram_reads, dram_writes, activates, refreshes, turns; /* turns: of a data bus, either way */
+    uint64_t usr_bytes;
+};
+void fabric_read_counters(const struct fabric *fabric, struct fabric_counters *out);
+
+#endif

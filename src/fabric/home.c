@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of a request: the slice in front of a memory channel, with the probe
+ * filter and the channel's controller.
+ *
+ * One request of a line is in progress at a time; others queue behind it.  It goes
+ * through up to three steps: probes to L2s that must give the line up; the
+ * Infinity Cache, or memory on a miss; the bytes and the answer.  Bytes are read
+ * and written at the cycle of the last step, in the host's memory.
+ *
+ * The probe filter knows every line that an L2 may hold, for ever: an L2 that
+ * drops a clean line says nothing, and gets a probe in vain later.
+ *
+ * Sources: ISCA'24, IV.D; AMDGPUUsage, Memory Model GFX942 (probes of local memory).
+ */
+#include "fabric/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/guarded.h"
+#include "soc/chip.h"
+
+enum { CHUNK_LINES = 256, CHUNK_PROBES = 64 };
+
+struct chunk {
+    struct chunk *next;
+};
+
+/* ---- storage ---- */
+
+static void *chunk_new(struct iod *iod, size_t bytes)
+{
+    struct chunk *chunk = fabric_must(calloc(1, sizeof(*chunk) + bytes));
+    chunk->next = iod->chunks;
+    iod->chunks = chunk;
+    return chunk + 1;
+}
+
+static struct home_line *line_new(struct iod *iod, unsigned slice, uint32_t line)
+{
+    if (!iod->spare_lines) {
+        struct home_line *lines = chunk_new(iod, CHUNK_LINES * sizeof(*lines));
+        for (unsigned i = 0; i < CHUNK_LINES; i++) {
+            lines[i].next = iod->spare_lines;
+            iod->spare_lines = &lines[i];
+        }
+    }
+    struct home_line *h = iod->spare_lines;
+    iod->spare_lines = h->next;
+    *h = (struct home_line){.line = line, .slice = (uint16_t)slice};
+    h->end = &h->first;
+    return h;
+}
+
+static void line_free(struct iod *iod, struct home_line *h)
+{
+    h->next = iod->spare_lines;
+    iod->spare_lines = h;
+}
+
+static struct home_probe *probe_new(struct iod *iod)
+{
+    if (!iod->spare_probes) {
+        struct home_probe *probes = chunk_new(iod, CHUNK_PROBES * sizeof(*probes));
+        for (unsigned i = 0; i < CHUNK_PROBES; i++) {
+            probes[i].next = iod->spare_probes;
+            iod->spare_probes = &probes[i];
+        }
+    }
+    struct home_probe *p = iod->spare_probes;
+    iod->spare_probes = p->next;
+    p->probe.mask[0] = p->probe.mask[1] = 0;
+    return p;
+}
+
+static struct home_line **bucket_of(struct slice *s, uint32_t line)
+{
+    return &s->busy[(line ^ line / SLICE_BUCKETS) % SLICE_BUCKETS];
+}
+
+static struct home_line *find_busy(struct slice *s, uint32_t line)
+{
+    struct home_line *h = *bucket_of(s, line);
+    while (h && h->line != line)
+        h = h->next;
+    return h;
+}
+
+static struct home_line *make_busy(struct iod *iod, unsigned slice, uint32_t line)
+{
+    struct home_line *h = line_new(iod, slice, line), **bucket = bucket_of(&iod->slice[slice], line);
+    h->next = *bucket;
+    *bucket = h;
+    return h;
+}
+
+static void make_free(struct iod *iod, struct home_line *h)
+{
+    struct home_line **link = bucket_of(&iod->slice[h->slice], h->line);
+    while (*link != h)
+        link = &(*link)->next;
+    *link = h->next;
+    line_free(iod, h);
+}
+
+static struct filter_entry *filter_of(struct iod *iod, struct slice *s, uint32_t line)
+{
+    uint32_t chunk = line / FILTER_CHUNK % iod->fabric->filter_chunks;
+    if (!s->filter[chunk])
+        s->filter[chunk] = fabric_must(calloc(FILTER_CHUNK, sizeof(struct filter_entry)));
+    return &s->filter[chunk][line % FILTER_CHUNK];
+}
+
+/* ---- memory ---- */
+
+static void memory_done(void *context, struct dram_request *request, uint64_t end);
+static void memory_event(struct port_domain *domain, struct port_event *event);
+
+static void memory_step(struct iod *iod, struct dram_channel *ch, uint64_t index)
+{
+    struct fabric *f = iod->fabric;
+    uint64_t tick = (uint64_t)(iod_now(iod) / f->tick_ps);
+    ch->wake = tick; /* not DRAM_NEVER: what is submitted meanwhile is seen by this step */
+    uint64_t next = dram_step(ch, tick, memory_done, iod);
+    ch->wake = next;
+    if (next == DRAM_NEVER)
+        return;
+    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)((double)next * f->tick_ps));
+    uint64_t soonest = port_now(iod->domain) + 1;
+    struct port_event *e = port_post(iod->domain, cycle > soonest ? cycle : soonest, memory_event, iod);
+    e->word[0] = next;
+    e->word[1] = index;
+}
+
+static void memory_event(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct iod *iod = event->self;
+    unsigned pseudo = iod->fabric->pseudo;
+    struct dram_channel *ch = &iod->slice[event->word[1] / pseudo].memory[event->word[1] % pseudo];
+    if (ch->wake == event->word[0])
+        memory_step(iod, ch, event->word[1]);
+}
+
+static void memory_submit(struct iod *iod, struct home_line *h, bool write)
+{
+    struct fabric *f = iod->fabric;
+    uint64_t index = (uint64_t)h->slice * f->pseudo + h->line % f->pseudo;
+    struct dram_channel *ch = &iod->slice[h->slice].memory[h->line % f->pseudo];
+    uint64_t tick = (uint64_t)(iod_now(iod) / f->tick_ps);
+    dram_place(&f->timing, h->line / f->pseudo, &h->dram);
+    h->dram.write = write;
+    dram_submit(ch, &h->dram, tick);
+    if (ch->wake > tick + 2 * (uint64_t)f->timing.bursts * f->timing.ccd_s)
+        memory_step(iod, ch, index);
+}
+
+/* ---- the cache ---- */
+
+static void put_in_cache(struct iod *iod, unsigned slice, uint32_t line, bool dirty)
+{
+    uint32_t victim;
+    if (!cache_insert(&iod->slice[slice].cache, line, dirty, &victim))
+        return;
+    struct home_line *h = line_new(iod, slice, victim);
+    h->write_back = true;
+    memory_submit(iod, h, true);
+}
+
+static void mark_written(struct iod *iod, unsigned slice, uint32_t line)
+{
+    if (!cache_look(&iod->slice[slice].cache, line, true))
+        put_in_cache(iod, slice, line, true);
+}
+
+static void read_ahead(struct iod *iod, unsigned slice, uint32_t line)
+{
+    struct slice *s = &iod->slice[slice];
+    uint32_t first = 0;
+    unsigned count = cache_stream(&s->cache, line, &first);
+    for (uint32_t i = first; count; i++, count--) {
+        /* Not when memory has enough to do: what is read ahead then only goes before what is asked for. */
+        const struct dram_channel *ch = &s->memory[i % iod->fabric->pseudo];
+        if (ch->side[0].count >= iod->fabric->timing.window / 4 || find_busy(s, i) || cache_has(&s->cache, i))
+            continue;
+        struct home_line *h = make_busy(iod, slice, i);
+        h->filling = true;
+        iod->counters.prefetches++;
+        memory_submit(iod, h, false);
+    }
+}
+
+/* ---- requests ---- */
+
+void home_expect(const struct iod *iod, const struct fabric_request *r)
+{
+    const uint8_t *line = (const uint8_t *)(uintptr_t)r->line;
+    __builtin_prefetch(line);
+    __builtin_prefetch(line + 64);
+    cache_expect(&iod->slice[request_slice(r) % iod->fabric->map.slices_per_iod].cache, request_line(r));
+}
+
+/* How much longer than the cache's latency the line takes that is on its way from memory. */
+static double landing(const struct slice *s, uint32_t line, double now)
+{
+    for (unsigned i = 0; i < SLICE_LANDING; i++)
+        if (s->landing[i].line == line && s->landing[i].ready > now)
+            return s->landing[i].ready - now;
+    return 0;
+}
+
+/* The bytes, and the answer; the line is in the cache, or passes it. */
+static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
+{
+    struct fabric *f = iod->fabric;
+    struct slice *s = &iod->slice[slice];
+    double now = iod_now(iod), after = f->slice_ps + server_take(&s->port, now, f->slice_line_ps);
+    uint8_t *line = (uint8_t *)(uintptr_t)r->line;
+    switch (r->kind) {
+    case FABRIC_READ:
+    case FABRIC_OWN:
+    case FABRIC_FETCH:
+        r->faulted = !guarded_load_line(r->data, line);
+        after += landing(s, request_line(r), now);
+        iod->counters.reads++;
+        break;
+    case FABRIC_WRITE:
+        r->faulted = !guarded_store_line(line, r->data, r->mask);
+        mark_written(iod, slice, request_line(r));
+        iod->counters.writes++;
+        break;
+    case FABRIC_ATOMIC:
+        r->faulted = !guarded_can_write(line);
+        if (!r->faulted)
+            r->atomic(r, line);
+        after += landing(s, request_line(r), now);
+        mark_written(iod, slice, request_line(r));
+        iod->counters.atomics++;
+        break;
+    }
+    net_answer(iod, r, after);
+}
+
+static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabric_request *r,
+                                   struct home_line *h)
+{
+    if (!h)
+        h = make_busy(iod, slice, request_line(r));
+    h->request = r;
+    return h;
+}
+
+/* No L2 holds what it must not. Returns what the line is busy with now, NULL when nothing. */
+static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_request *r,
+                                 struct home_line *h)
+{
+    struct slice *s = &iod->slice[slice];
+    struct filter_entry *e = filter_of(iod, s, request_line(r));
+    uint16_t self = (uint16_t)(1U << r->xcd);
+    switch (r->kind) {
+    case FABRIC_READ:
+        e->holders |= self;
+        break;
+    case FABRIC_OWN:
+        e->holders = self;
+        e->owner = (uint8_t)(r->xcd + 1);
+        break;
+    case FABRIC_FETCH:
+        break;
+    case FABRIC_WRITE:
+        e->holders = r->keeps ? self : 0;
+        if (!r->keeps)
+            e->owner = 0;
+        break;
+    case FABRIC_ATOMIC:
+        e->holders &= self;
+        break;
+    }
+    if (r->kind == FABRIC_WRITE) {
+        answer(iod, slice, r);
+        return NULL;
+    }
+    bool hit = cache_look(&s->cache, request_line(r), false);
+    if (hit) {
+        iod->counters.cache_hits++;
+        answer(iod, slice, r);
+        h = NULL;
+    } else {
+        iod->counters.cache_misses++;
+        h = busy_with(iod, slice, r, h);
+        h->filling = true;
+        memory_submit(iod, h, false);
+    }
+    if (r->kind != FABRIC_ATOMIC)
+        read_ahead(iod, slice, request_line(r));
+    return h;
+}
+
+/*
+ * A write that an owner sent before it was asked for the line is executed before its answer,
+ * which waits for it: the bytes are what others ask for.
+ */
+static bool comes_before_answer(const struct home_line *h, const struct fabric_request *r)
+{
+    return r->kind == FABRIC_WRITE && r->xcd + 1 == h->owner && (h->probing >> r->xcd & 1);
+}
+
+static void writes_before_answer(struct iod *iod, struct home_line *h)
+{
+    for (struct fabric_request **link = &h->first, *r; (r = *link);) {
+        if (!comes_before_answer(h, r)) {
+            link = &r->next;
+            continue;
+        }
+        *link = r->next;
+        if (!*link)
+            h->end = link;
+        answer(iod, h->slice, r);
+    }
+}
+
+/* The line's next request; returns as proceed(). */
+static struct home_line *begin(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
+{
+    struct fabric *f = iod->fabric;
+    struct slice *s = &iod->slice[slice];
+    const struct filter_entry *e = filter_of(iod, s, request_line(r));
+    uint16_t probes;
+    if (r->kind == FABRIC_READ || r->kind == FABRIC_FETCH)
+        probes = e->owner && e->owner - 1 != r->xcd ? (uint16_t)(1U << (e->owner - 1)) : 0;
+    else
+        probes = (uint16_t)(e->holders & ~(1U << r->xcd));
+    if (!probes)
+        return proceed(iod, slice, r, h);
+    h = busy_with(iod, slice, r, h);
+    h->probing = probes;
+    h->owner = e->owner;
+    double now = iod_now(iod);
+    double after = f->slice_ps + server_take(&s->port, now, 0) + landing(s, request_line(r), now);
+    for (; probes; probes &= (uint16_t)(probes - 1)) {
+        struct home_probe *p = probe_new(iod);
+        p->line = h;
+        p->probe.line = r->line;
+        p->probe.physical = r->physical;
+        p->probe.xcd = (uint8_t)__builtin_ctz(probes);
+        p->probe.owner = p->probe.xcd + 1 == h->owner;
+        p->probe.home = iod;
+        iod->counters.probes++;
+        net_probe(iod, &p->probe, after);
+    }
+    writes_before_answer(iod, h);
+    return h;
+}
+
+/* The line's request is done: those that queue behind it. */
+static void go_on(struct iod *iod, struct home_line *h)
+{
+    h->request = NULL;
+    h->filling = false;
+    for (struct fabric_request *r; (r = h->first);) {
+        h->first = r->next;
+        if (!h->first)
+            h->end = &h->first;
+        if (begin(iod, h->slice, r, h))
+            return;
+    }
+    make_free(iod, h);
+}
+
+void home_take(struct iod *iod, struct fabric_request *r)
+{
+    unsigned slice = request_slice(r) % iod->fabric->map.slices_per_iod;
+    struct home_line *h = find_busy(&iod->slice[slice], request_line(r));
+    if (!h) {
+        begin(iod, slice, r, NULL);
+    } else if (comes_before_answer(h, r)) {
+        answer(iod, slice, r);
+    } else {
+        r->next = NULL;
+        *h->end = r;
+        h->end = &r->next;
+    }
+}
+
+void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
+{
+    struct home_probe *p = (struct home_probe *)probe;
+    struct home_line *h = p->line;
+    struct filter_entry *e = filter_of(iod, &iod->slice[h->slice], h->line);
+    if (probe->mask[0] | probe->mask[1]) {
+        guarded_store_line((uint8_t *)(uintptr_t)probe->line, probe->data, probe->mask);
+        mark_written(iod, h->slice, h->line);
+    }
+    e->holders &= (uint16_t)~(1U << probe->xcd);
+    if (e->owner == probe->xcd + 1)
+        e->owner = 0;
+    h->probing &= (uint16_t)~(1U << probe->xcd);
+    p->next = iod->spare_probes;
+    iod->spare_probes = p;
+    if (!h->probing && !proceed(iod, h->slice, h->request, h))
+        go_on(iod, h);
+}
+
+static void memory_done(void *context, struct dram_request *request, uint64_t end)
+{
+    struct iod *iod = context;
+    struct fabric *f = iod->fabric;
+    struct home_line *h = (struct home_line *)request;
+    if (h->write_back) {
+        line_free(iod, h);
+        return;
+    }
+    struct slice *s = &iod->slice[h->slice];
+    s->landing[s->landed].line = h->line;
+    s->landing[s->landed].ready = (double)end * f->tick_ps + f->memory_ps;
+    s->landed = (s->landed + 1) % SLICE_LANDING;
+    put_in_cache(iod, h->slice, h->line, false);
+    if (h->request)
+        answer(iod, h->slice, h->request);
+    go_on(iod, h);
+}
+
+/* ---- life ---- */
+
+bool home_open(struct iod *iod, const struct chip *chip)
+{
+    struct fabric *f = iod->fabric;
+    iod->slice = calloc(f->map.slices_per_iod, sizeof(*iod->slice));
+    if (!iod->slice)
+        return false;
+    unsigned channels = f->map.slices_per_iod * f->iods * f->pseudo;
+    for (unsigned i = 0; i < f->map.slices_per_iod; i++) {
+        struct slice *s = &iod->slice[i];
+        unsigned slice = iod->index * f->map.slices_per_iod + i;
+        s->memory = calloc(f->pseudo, sizeof(*s->memory));
+        s->filter = calloc(f->filter_chunks, sizeof(struct filter_entry *));
+        if (!s->memory || !s->filter || !cache_open(&s->cache, chip, slice))
+            return false;
+        /* Refreshes of the channels are spread over the interval. */
+        for (unsigned k = 0; k < f->pseudo; k++)
+            dram_channel_open(&s->memory[k], &f->timing,
+                              (uint64_t)f->timing.refi * (slice * f->pseudo + k + 1) / channels);
+    }
+    return true;
+}
+
+void home_close(struct iod *iod)
+{
+    for (unsigned i = 0; iod->slice && i < iod->fabric->map.slices_per_iod; i++) {
+        struct slice *s = &iod->slice[i];
+        for (unsigned k = 0; s->filter && k < iod->fabric->filter_chunks; k++)
+            free(s->filter[k]);
+        free((void *)s->filter);
+        free(s->memory);
+        cache_close(&s->cache);
+    }
+    free(iod->slice);
+    for (struct chunk *chunk = iod->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+}

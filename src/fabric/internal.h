@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fabric's inside: map.c says where an address is, net.c carries requests,
+ * answers and probes over the IODs and links, home.c is the end of a request
+ * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags.
+ *
+ * What belongs to whom: struct xcd_port to the XCD's domain, struct iod with its
+ * slices to the IOD's.
+ */
+#ifndef EHP_FABRIC_INTERNAL_H
+#define EHP_FABRIC_INTERNAL_H
+
+#include "dram/dram.h"
+#include "fabric/fabric.h"
+
+enum {
+    FABRIC_IODS = 16,
+    FABRIC_XCDS = 16, /* bits of the probe filter */
+    FABRIC_STACKS = 64,
+    SLICE_WAYS = 16,
+    SLICE_STREAMS = 64,
+    SLICE_BUCKETS = 64,
+    SLICE_LANDING = 16,
+    FILTER_CHUNK = 4096, /* lines */
+    WRITE_BUCKETS = 256,
+    MAP_BYTES = 6
+};
+
+struct fabric_map {
+    unsigned stacks, channels, slices_per_iod;
+    unsigned page_shift, chunk_shift; /* of the stack interleave, and of a channel's part of it */
+    unsigned domain_stack_bits, channel_bits;
+    uint64_t domain_bytes, bytes;
+    uint8_t iod_of[FABRIC_STACKS];
+    uint8_t hash[MAP_BYTES][256]; /* by bytes of the page's number: channel, and stack above it */
+};
+void map_open(struct fabric_map *map, const struct chip *chip, unsigned nps);
+/* Slice (stack * channels + channel) and the line's number in the channel. */
+void map_find(const struct fabric_map *map, uint64_t physical, unsigned *slice, uint32_t *line);
+
+/*
+ * Something that passes bytes at a rate, for those who come in order of asking.
+ * It keeps how much is before them at the time of asking, not when it will be free:
+ * so what asks now for later does not hold up what asks now for sooner.
+ */
+struct server {
+    double last, backlog; /* ps */
+};
+static inline double server_take(struct server *s, double now, double busy)
+{
+    double left = s->backlog - (now - s->last), wait = left > 0 ? left : 0;
+    s->last = now;
+    s->backlog = wait + busy;
+    return wait;
+}
+
+/* The tags of a slice of the Infinity Cache, and its prefetcher. */
+struct cache {
+    uint32_t sets, ways, salt;
+    uint32_t *tag;   /* lines of the channel, by set and way */
+    uint64_t *order; /* of a set: ways by nibble, the last used first */
+    uint16_t *dirty; /* of a set */
+    struct stream {
+        uint32_t next; /* the line that continues it */
+        uint32_t seen, ahead;
+    } stream[SLICE_STREAMS];
+    unsigned streams, depth, oldest;
+};
+enum { CACHE_NONE = -1 };
+bool cache_open(struct cache *cache, const struct chip *chip, unsigned slice);
+void cache_close(struct cache *cache);
+/* Finds a line and makes it the last used. */
+bool cache_look(struct cache *cache, uint32_t line, bool dirty);
+/* Puts a line in; true if that pushes out a dirty one, *victim. */
+bool cache_insert(struct cache *cache, uint32_t line, bool dirty, uint32_t *victim);
+bool cache_has(const struct cache *cache, uint32_t line);
+/* Brings a line's set into the host's cache. */
+void cache_expect(const struct cache *cache, uint32_t line);
+/* A read of `line`: how many lines are to be read ahead, from *first. */
+unsigned cache_stream(struct cache *cache, uint32_t line, uint32_t *first);
+
+/* A line of a slice on which something is in progress, or a line on its way to memory. */
+struct home_line {
+    struct dram_request dram; /* first: what memory gives back */
+    struct home_line *next;
+    uint32_t line;
+    uint16_t slice; /* of the IOD */
+    bool filling, write_back;
+    uint16_t probing;               /* XCDs that have not answered */
+    uint8_t owner;                  /* of them, the one that owned the line: XCD + 1 */
+    struct fabric_request *request; /* whom it is for; NULL: a prefetch */
+    struct fabric_request *first, **end;
+};
+
+struct filter_entry {
+    uint16_t holders;
+    uint8_t owner; /* XCD + 1 */
+};
+
+struct slice {
+    struct cache cache;
+    struct server port;
+    struct dram_channel *memory; /* pseudo channels */
+    struct home_line *busy[SLICE_BUCKETS];
+    struct filter_entry **filter; /* by chunk of lines */
+    struct {                      /* lines that are on their way from memory */
+        uint32_t line;
+        double ready;
+    } landing[SLICE_LANDING];
+    unsigned landed;
+};
+
+struct home_probe {
+    struct fabric_probe probe; /* first */
+    struct home_line *line;
+    struct home_probe *next;
+};
+
+struct iod {
+    struct fabric *fabric;
+    struct port_domain *domain;
+    unsigned index;
+    int x, y;
+    struct slice *slice;
+    struct server link[2]; /* outgoing: horizontal, vertical */
+    struct server ingress; /* from other IODs to what is on this one */
+    struct server to_xcd[FABRIC_XCDS];
+    struct home_line *spare_lines;
+    struct home_probe *spare_probes;
+    void *chunks; /* of both, to be freed */
+    struct fabric_counters counters;
+};
+
+/* The XCD's end. */
+struct xcd_port {
+    struct fabric *fabric;
+    struct port_domain *domain;
+    unsigned xcd, iod;
+    struct server out;
+    struct fabric_request *writes[WRITE_BUCKETS]; /* on their way, by line; linked by scratch */
+    struct fabric_request *held, **held_end;      /* behind a write to the same line */
+    struct fabric_probe *held_probes;             /* answers, likewise */
+    port_fn *probe;
+    void *l2;
+};
+
+struct fabric {
+    struct port *port;
+    struct fabric_map map;
+    struct dram_timing timing;
+    unsigned iods, xcds, pseudo;
+    uint32_t filter_chunks;
+    /* ps */
+    double xcd_ps, network_ps, usr_ps, slice_ps, memory_ps;
+    double line_read_ps, line_write_ps;           /* of an XCD's port, for a line */
+    double link_ps[2], ingress_ps, slice_line_ps; /* for a line */
+    double tick_ps;
+    struct iod iod[FABRIC_IODS];
+    struct xcd_port xcd[FABRIC_XCDS];
+};
+
+/* scratch[] of a request in the fabric. */
+enum { SCRATCH_PLACE, SCRATCH_WRITE };
+
+static inline unsigned request_slice(const struct fabric_request *r)
+{
+    return (unsigned)(r->scratch[SCRATCH_PLACE] >> 32);
+}
+static inline uint32_t request_line(const struct fabric_request *r)
+{
+    return (uint32_t)r->scratch[SCRATCH_PLACE];
+}
+static inline bool carries_data(const struct fabric_request *r)
+{
+    return r->kind == FABRIC_WRITE || r->kind == FABRIC_ATOMIC;
+}
+
+static inline double iod_now(const struct iod *iod)
+{
+    return (double)port_ps_of(iod->domain, port_now(iod->domain));
+}
+
+/* net.c: from the home, `after_ps` from now. */
+void net_answer(struct iod *home, struct fabric_request *request, double after_ps);
+void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
+
+/* home.c */
+/* From any thread: brings what a request will need into the host's cache. */
+void home_expect(const struct iod *iod, const struct fabric_request *request);
+void home_take(struct iod *iod, struct fabric_request *request);
+void home_probe_answered(struct iod *iod, struct fabric_probe *probe);
+bool home_open(struct iod *iod, const struct chip *chip);
+void home_close(struct iod *iod);
+
+/* Aborts when the host has no memory. */
+void *fabric_must(void *memory);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ways over the package: an XCD's port, the network of an IOD, the links to its
+ * neighbours.
+ *
+ * The IODs stand in two columns, neighbours in the chip file's list beside or above
+ * each other (0 1 / 3 2), as normal and mirrored ones alternate (ISCA'24, figure 9).
+ * A way goes along its row first, then along its column.
+ *
+ * What carries a line stops at each IOD for its share of the link there; what does
+ * not (requests for lines, acknowledgements) has lanes of its own and goes straight
+ * through.  Answers and probes take the same way with the same stops, so they stay
+ * in order.
+ */
+#include "fabric/internal.h"
+
+enum { HORIZONTAL, VERTICAL };
+
+static unsigned index_at(int x, int y)
+{
+    return (unsigned)(y * 2 + (x ^ (y & 1)));
+}
+
+static unsigned hops(const struct iod *a, const struct iod *b)
+{
+    return (unsigned)((a->x != b->x) + (a->y > b->y ? a->y - b->y : b->y - a->y));
+}
+
+/* The next IOD on the way, and the wait for the link there, taken for `lines` lines. */
+static struct iod *next_on_way(struct iod *at, const struct iod *to, unsigned lines, double *wait)
+{
+    struct fabric *f = at->fabric;
+    unsigned way = at->x != to->x ? HORIZONTAL : VERTICAL;
+    int x = to->x, y = way == HORIZONTAL ? at->y : at->y + (to->y > at->y ? 1 : -1);
+    *wait = server_take(&at->link[way], iod_now(at), lines * f->link_ps[way]);
+    at->counters.usr_bytes += (uint64_t)lines * FABRIC_LINE;
+    return &f->iod[index_at(x, y)];
+}
+
+/* ---- from an XCD to a home ---- */
+
+static void arrive(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct iod *iod = event->self;
+    home_take(iod, (struct fabric_request *)event->word[0]);
+}
+
+static void pass(struct port_domain *domain, struct port_event *event)
+{
+    struct iod *at = event->self;
+    struct fabric *f = at->fabric;
+    struct fabric_request *r = (struct fabric_request *)event->word[0];
+    struct iod *home = &f->iod[request_slice(r) / f->map.slices_per_iod];
+    double wait;
+    struct iod *next = next_on_way(at, home, 1, &wait);
+    double delay = f->usr_ps + wait + (next == home ? f->network_ps : 0);
+    port_send(domain, next->domain, (uint64_t)delay, next == home ? arrive : pass, next)->word[0] =
+        (uint64_t)r;
+}
+
+static struct fabric_request **writes_of(struct xcd_port *x, uint64_t line)
+{
+    return &x->writes[(line / FABRIC_LINE ^ line / FABRIC_LINE / WRITE_BUCKETS) % WRITE_BUCKETS];
+}
+
+/* Whether a WRITE, or an ATOMIC, to the line has not been acknowledged. */
+static bool under_way(struct xcd_port *x, uint64_t line, enum fabric_kind kind)
+{
+    struct fabric_request *w = *writes_of(x, line);
+    while (w && !(w->line == line && w->kind == kind))
+        w = (struct fabric_request *)w->scratch[SCRATCH_WRITE];
+    return w;
+}
+
+static void set_out(struct xcd_port *x, struct fabric_request *r)
+{
+    struct fabric *f = x->fabric;
+    struct iod *own = &f->iod[x->iod], *home = &f->iod[request_slice(r) / f->map.slices_per_iod];
+    double delay = f->xcd_ps;
+    home_expect(home, r);
+    if (carries_data(r)) {
+        struct fabric_request **bucket = writes_of(x, r->line);
+        r->scratch[SCRATCH_WRITE] = (uint64_t)*bucket;
+        *bucket = r;
+        delay += server_take(&x->out, (double)port_ps_of(x->domain, port_now(x->domain)), f->line_write_ps);
+        if (own != home) {
+            port_send(x->domain, own->domain, (uint64_t)delay, pass, own)->word[0] = (uint64_t)r;
+            return;
+        }
+    }
+    delay += f->network_ps + hops(own, home) * f->usr_ps;
+    port_send(x->domain, home->domain, (uint64_t)delay, arrive, home)->word[0] = (uint64_t)r;
+}
+
+static bool held_before(const struct xcd_port *x, uint64_t line)
+{
+    const struct fabric_request *h = x->held;
+    while (h && h->line != line)
+        h = h->next;
+    return h;
+}
+
+/*
+ * What carries no line is faster on the way: it waits for a write to its line that went
+ * before.  A WRITE may be taken before what queues at its home, so it waits for ATOMICs.
+ */
+static bool must_wait(struct xcd_port *x, const struct fabric_request *r)
+{
+    if (r->kind == FABRIC_ATOMIC)
+        return false;
+    return under_way(x, r->line, FABRIC_ATOMIC) ||
+           (r->kind != FABRIC_WRITE && under_way(x, r->line, FABRIC_WRITE));
+}
+
+void fabric_submit(struct fabric *f, struct fabric_request *r)
+{
+    struct xcd_port *x = &f->xcd[r->xcd];
+    unsigned slice;
+    uint32_t line;
+    map_find(&f->map, r->physical, &slice, &line);
+    r->scratch[SCRATCH_PLACE] = (uint64_t)slice << 32 | line;
+    r->faulted = false;
+    if (must_wait(x, r) || (x->held && held_before(x, r->line))) {
+        r->next = NULL;
+        *x->held_end = r;
+        x->held_end = &r->next;
+    } else {
+        set_out(x, r);
+    }
+}
+
+/* ---- probes' answers ---- */
+
+static void probe_answered(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    home_probe_answered(event->self, (struct fabric_probe *)event->word[0]);
+}
+
+static void send_probe_answer(struct xcd_port *x, struct fabric_probe *probe)
+{
+    struct fabric *f = x->fabric;
+    struct iod *home = probe->home;
+    double delay = f->xcd_ps + f->network_ps + hops(&f->iod[x->iod], home) * f->usr_ps;
+    port_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
+}
+
+/* An owner's answer says what is left of the line: not before a write that is under way has come home. */
+void fabric_probe_answer(struct fabric *f, struct fabric_probe *probe)
+{
+    struct xcd_port *x = &f->xcd[probe->xcd];
+    if (probe->owner && under_way(x, probe->line, FABRIC_WRITE)) {
+        probe->next = x->held_probes;
+        x->held_probes = probe;
+    } else {
+        send_probe_answer(x, probe);
+    }
+}
+
+/* ---- from a home to an XCD ---- */
+
+static void let_go(struct xcd_port *x, uint64_t line)
+{
+    for (struct fabric_probe **p = &x->held_probes, *probe; (probe = *p);) {
+        if (probe->line == line && !under_way(x, line, FABRIC_WRITE)) {
+            *p = probe->next;
+            send_probe_answer(x, probe);
+        } else {
+            p = &probe->next;
+        }
+    }
+    for (struct fabric_request **p = &x->held, *r; (r = *p);) {
+        if (r->line != line) {
+            p = &r->next;
+            continue;
+        }
+        if (must_wait(x, r))
+            return;
+        *p = r->next;
+        if (!*p)
+            x->held_end = p;
+        set_out(x, r);
+    }
+}
+
+static void written(struct port_domain *domain, struct port_event *event)
+{
+    struct xcd_port *x = event->self;
+    struct fabric_request *r = (struct fabric_request *)event->word[0];
+    struct fabric_request **w = writes_of(x, r->line);
+    while (*w != r)
+        w = (struct fabric_request **)&(*w)->scratch[SCRATCH_WRITE];
+    *w = (struct fabric_request *)r->scratch[SCRATCH_WRITE];
+    if (x->held_probes || x->held)
+        let_go(x, r->line);
+    event->self = r->self;
+    r->done(domain, event);
+}
+
+enum { IS_PROBE = 256, FROM_AFAR = 512 };
+
+static void onward(struct port_domain *domain, struct port_event *event);
+
+/* `what` is a request or a probe; way: of which XCD, and which it is. */
+static void step(struct iod *at, double delay, void *what, unsigned way)
+{
+    struct fabric *f = at->fabric;
+    struct xcd_port *x = &f->xcd[way & (IS_PROBE - 1)];
+    struct iod *end = &f->iod[x->iod];
+    unsigned lines = way & IS_PROBE ? 0 : 1;
+    double now = iod_now(at), wait;
+    if (at != end) {
+        struct iod *next = next_on_way(at, end, lines, &wait);
+        struct port_event *e =
+            port_send(at->domain, next->domain, (uint64_t)(delay + wait + f->usr_ps), onward, next);
+        e->word[0] = (uint64_t)what;
+        e->word[1] = way | FROM_AFAR;
+        return;
+    }
+    if (way & FROM_AFAR)
+        delay += server_take(&at->ingress, now, lines * f->ingress_ps);
+    delay += server_take(&at->to_xcd[x->xcd], now, lines * f->line_read_ps);
+    port_fn *fn;
+    void *self;
+    if (way & IS_PROBE) {
+        fn = x->probe;
+        self = x->l2;
+    } else {
+        struct fabric_request *r = what;
+        fn = carries_data(r) ? written : r->done;
+        self = carries_data(r) ? x : r->self;
+    }
+    port_send(at->domain, x->domain, (uint64_t)(delay + f->xcd_ps), fn, self)->word[0] = (uint64_t)what;
+}
+
+static void onward(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    step(event->self, 0, (void *)event->word[0], (unsigned)event->word[1]);
+}
+
+void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
+{
+    struct fabric *f = home->fabric;
+    struct xcd_port *x = &f->xcd[r->xcd];
+    if (r->kind == FABRIC_WRITE) {
+        double delay = after_ps + f->network_ps + hops(home, &f->iod[x->iod]) * f->usr_ps + f->xcd_ps;
+        port_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
+    } else {
+        step(home, after_ps + f->network_ps, r, r->xcd);
+    }
+}
+
+void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps)
+{
+    step(home, after_ps + home->fabric->network_ps, probe, probe->xcd | IS_PROBE);
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/* Distance, ports, order of requests, probes, faults, and the same result with every number of threads. */
+#include "rig.h"
+
+enum { LINE = FABRIC_LINE, STEPS = 8 };
+
+/* ---- single requests from a script ---- */
+
+struct l2 {
+    struct rig *rig;
+    unsigned xcd;
+    uint64_t probes;
+    uint64_t dirty[2]; /* what it answers probes with */
+    uint8_t bytes[LINE];
+};
+
+struct test_request {
+    struct fabric_request r;
+    uint64_t begin, end;
+    uint8_t data[LINE];
+};
+
+static struct l2 l2s[RIG_XCDS];
+
+static void probed(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct l2 *l2 = event->self;
+    struct fabric_probe *probe = (struct fabric_probe *)event->word[0];
+    l2->probes++;
+    CHECK_EQ(probe->xcd, l2->xcd);
+    CHECK(probe->mask[0] == 0 && probe->mask[1] == 0);
+    memcpy(probe->data, l2->bytes, LINE);
+    memcpy(probe->mask, l2->dirty, sizeof(probe->mask));
+    l2->dirty[0] = l2->dirty[1] = 0;
+    fabric_probe_answer(l2->rig->fabric, probe);
+}
+
+static void answered(struct port_domain *domain, struct port_event *event)
+{
+    struct test_request *t = event->self;
+    CHECK(event->word[0] == (uint64_t)(uintptr_t)&t->r && t->end == 0);
+    t->end = port_ps_of(domain, port_now(domain));
+}
+
+static void send_now(struct port_domain *domain, struct port_event *event)
+{
+    struct test_request *t = event->self;
+    t->begin = port_ps_of(domain, port_now(domain));
+    fabric_submit((struct fabric *)event->word[0], &t->r);
+}
+
+/* Submits at `ns`; port_run() does it. */
+static void at(struct rig *rig, uint64_t ns, struct test_request *t, enum fabric_kind kind, unsigned xcd,
+               uint64_t physical)
+{
+    struct port_domain *domain = port_domain(rig->port, xcd);
+    t->end = 0;
+    t->r.kind = kind;
+    t->r.xcd = (uint8_t)xcd;
+    t->r.data = t->data;
+    t->r.done = answered;
+    t->r.self = t;
+    rig_address(rig, &t->r, physical);
+    port_post(domain, port_cycle_of(domain, ns * 1000), send_now, t)->word[0] =
+        (uint64_t)(uintptr_t)rig->fabric;
+}
+
+static void open_rig(struct rig *rig, const char *chip, unsigned nps)
+{
+    rig_open(rig, chip, 1, nps);
+    for (unsigned i = 0; i < rig->xcds; i++) {
+        l2s[i] = (struct l2){.rig = rig, .xcd = i};
+        fabric_attach(rig->fabric, i, port_domain(rig->port, i), probed, &l2s[i]);
+    }
+}
+
+static void run(struct rig *rig)
+{
+    port_run(rig->port, PORT_NEVER, NULL, NULL);
+}
+
+static double now_ns(const struct rig *rig)
+{
+    return (double)port_time_ps(rig->port) / 1000;
+}
+
+/* A read that misses, then one that hits, from one XCD to a line on each IOD. */
+static void test_distance(void)
+{
+    struct rig rig;
+    open_rig(&rig, "mi300a", 1);
+    double hit[4] = {0}, miss[4] = {0};
+    unsigned lines[4] = {0};
+    static struct test_request t;
+    for (uint64_t page = 0; page < 256; page++) {
+        uint64_t physical = page * 4096 * 33 + page % 32 * LINE;
+        unsigned iod = fabric_place_of(rig.fabric, physical).iod;
+        uint64_t ns = (uint64_t)now_ns(&rig) + 2000;
+        at(&rig, ns, &t, FABRIC_READ, 0, physical);
+        run(&rig);
+        miss[iod] += (double)(t.end - t.begin) / 1000;
+        at(&rig, ns + 1000, &t, FABRIC_READ, 0, physical);
+        run(&rig);
+        hit[iod] += (double)(t.end - t.begin) / 1000;
+        lines[iod]++;
+    }
+    double all_hits = 0, all_misses = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_EQ(lines[i], 64);
+        all_hits += hit[i] / 256;
+        all_misses += miss[i] / 256;
+        hit[i] /= lines[i];
+        miss[i] /= lines[i];
+        printf("XCD 0 to IOD %u: Infinity Cache %.1f ns, memory %.1f ns\n", i, hit[i], miss[i]);
+    }
+    printf("on average: Infinity Cache %.1f ns, memory %.1f ns\n", all_hits, all_misses);
+    /* From a CU 205 to 218 and 333 to 350 ns, of which about 103 are before and after. */
+    CHECK(all_hits > 104 && all_hits < 114);
+    CHECK(all_misses - all_hits > 122 && all_misses - all_hits < 138);
+    /* IODs 1 and 3 are neighbours of IOD 0, IOD 2 is across: a link each way more. */
+    double hop = 2 * rig.chip.value[CHIP_usr_latency];
+    CHECK(hit[1] - hit[0] > hop - 1 && hit[1] - hit[0] < hop + 1.5);
+    CHECK(hit[3] - hit[0] > hop - 1 && hit[3] - hit[0] < hop + 1.5);
+    CHECK(hit[2] - hit[0] > 2 * hop - 1 && hit[2] - hit[0] < 2 * hop + 2);
+    rig_close(&rig);
+}
+
+/* Lines that leave an XCD together come home one after another, at the port's width. */
+static void test_port(void)
+{
+    enum { COUNT = 64 };
+    struct rig rig;
+    open_rig(&rig, "mi300a", 4); /* the first domain is on the XCD's IOD */
+    static struct test_request t[COUNT];
+    for (unsigned i = 0; i < COUNT; i++) {
+        t[i].r.mask[0] = t[i].r.mask[1] = UINT64_MAX;
+        at(&rig, 100, &t[i], FABRIC_WRITE, 0, i * LINE); /* two lines for each slice */
+    }
+    run(&rig);
+    uint64_t first = UINT64_MAX, last = 0;
+    for (unsigned i = 0; i < COUNT; i++) {
+        CHECK_EQ(fabric_place_of(rig.fabric, t[i].r.physical).iod, 0);
+        first = t[i].end < first ? t[i].end : first;
+        last = t[i].end > last ? t[i].end : last;
+    }
+    printf("%u lines leave an XCD in %.1f ns\n", COUNT, (double)(last - first) / 1000);
+    double each = LINE / rig.chip.value[CHIP_fabric_xcd_write] / rig.chip.value[CHIP_fabric_clock] * 1e6;
+    CHECK((double)(last - first) > (COUNT - 1) * each - 2000 &&
+          (double)(last - first) < (COUNT - 1) * each + 4000);
+    rig_close(&rig);
+}
+
+/* Two XCDs read what is on a neighbouring IOD: the link, or what their IOD takes in, is narrower than their
+ * ports. */
+static void test_links(void)
+{
+    enum { COUNT = 8192 };
+    struct rig rig;
+    open_rig(&rig, "mi300a", 4);
+    const double *v = rig.chip.value;
+    static struct test_request t[COUNT];
+    static const unsigned neighbour[2] = {1, 3}; /* beside and above IOD 0 */
+    for (unsigned way = 0; way < 2; way++) {
+        uint64_t domain = (uint64_t)(v[CHIP_hbm_stacks] * v[CHIP_hbm_stack_size] / 4) * neighbour[way];
+        double link = v[way ? CHIP_usr_vertical : CHIP_usr_horizontal], limit = v[CHIP_fabric_ingress];
+        uint64_t first = UINT64_MAX, last = 0;
+        limit = link < limit ? link : limit;
+        for (unsigned pass = 0; pass < 2; pass++) { /* the second finds the lines in the cache */
+            first = UINT64_MAX;
+            last = 0;
+            double start = now_ns(&rig) + 5000, each = LINE / limit / 1.2; /* they ask for a fifth more */
+            for (unsigned i = 0; i < COUNT; i++)
+                at(&rig, (uint64_t)(start + i * each), &t[i], FABRIC_READ, i % 2, domain + i * LINE);
+            run(&rig);
+            for (unsigned i = 0; i < COUNT; i++) {
+                CHECK_EQ(fabric_place_of(rig.fabric, t[i].r.physical).iod, neighbour[way]);
+                first = t[i].end < first ? t[i].end : first;
+                last = t[i].end > last ? t[i].end : last;
+            }
+        }
+        double achieved = (double)COUNT * LINE / (double)(last - first) * 1000;
+        printf("two XCDs from IOD %u: %.0f GB/s of %.0f\n", neighbour[way], achieved, limit);
+        CHECK(achieved > 0.93 * limit && achieved < 1.03 * limit);
+    }
+    rig_close(&rig);
+}
+
+static void fill(uint8_t *data, int value)
+{
+    memset(data, value, LINE);
+}
+
+/* What was written is read, by whoever comes later; what is under way is not overtaken. */
+static void test_order(void)
+{
+    struct rig rig;
+    open_rig(&rig, "mi300x", 1);
+    static struct test_request w[4], r[4];
+    uint64_t physical = 77 * 4096 + 5 * LINE;
+    uint8_t *line = rig.memory + physical;
+    fill(line, 1);
+    fill(w[0].data, 2);
+    w[0].r.mask[0] = 0xffff;
+    w[0].r.mask[1] = 1;
+    at(&rig, 100, &w[0], FABRIC_WRITE, 3, physical);
+    at(&rig, 100, &r[0], FABRIC_FETCH, 3, physical); /* after the write, of the same XCD */
+    run(&rig);
+    CHECK(r[0].data[0] == 2 && r[0].data[15] == 2 && r[0].data[16] == 1 && r[0].data[64] == 2 &&
+          r[0].data[65] == 1);
+    CHECK(!r[0].r.faulted && !w[0].r.faulted && line[0] == 2 && line[16] == 1);
+    CHECK(r[0].end > w[0].end); /* it waited for the acknowledgement */
+    /* A read before a write of the same XCD does not see it, though both are under way. */
+    fill(w[1].data, 3);
+    w[1].r.mask[0] = w[1].r.mask[1] = UINT64_MAX;
+    at(&rig, 3000, &r[1], FABRIC_FETCH, 3, physical);
+    at(&rig, 3000, &w[1], FABRIC_WRITE, 3, physical);
+    at(&rig, 3000, &r[2], FABRIC_FETCH, 3, physical);
+    run(&rig);
+    CHECK_EQ(r[1].data[0], 2);
+    CHECK_EQ(r[2].data[0], 3);
+    rig_close(&rig);
+}
+
+static void test_probes(void)
+{
+    struct rig rig;
+    open_rig(&rig, "mi300x", 1);
+    static struct test_request t[8];
+    uint64_t physical = 1234 * 4096 + 3 * LINE;
+    uint8_t *line = rig.memory + physical;
+    fill(line, 1);
+    /* Readers do not disturb each other. */
+    at(&rig, 100, &t[0], FABRIC_READ, 0, physical);
+    at(&rig, 1000, &t[1], FABRIC_READ, 1, physical);
+    run(&rig);
+    CHECK(l2s[0].probes == 0 && l2s[1].probes == 0);
+    /* A writer's copy stays, all others go. */
+    fill(t[2].data, 2);
+    t[2].r.mask[0] = t[2].r.mask[1] = UINT64_MAX;
+    t[2].r.keeps = true;
+    at(&rig, 3000, &t[2], FABRIC_WRITE, 1, physical);
+    run(&rig);
+    CHECK(l2s[0].probes == 1 && l2s[1].probes == 0 && line[0] == 2);
+    /* Who wants to own it takes it from everyone. */
+    at(&rig, 6000, &t[3], FABRIC_OWN, 2, physical);
+    run(&rig);
+    CHECK(l2s[0].probes == 1 && l2s[1].probes == 1 && l2s[2].probes == 0 && t[3].data[0] == 2);
+    /* What the owner changed is in memory before another reads it, and it is the owner no more. */
+    fill(l2s[2].bytes, 9);
+    l2s[2].dirty[0] = 0xff;
+    at(&rig, 9000, &t[4], FABRIC_READ, 3, physical);
+    at(&rig, 12000, &t[5], FABRIC_FETCH, 4, physical);
+    run(&rig);
+    CHECK(l2s[2].probes == 1 && t[4].data[0] == 9 && t[4].data[8] == 2 && t[5].data[7] == 9 && line[7] == 9);
+    /* Two want to own it at once: one after the other, the second with what the first did. */
+    fill(l2s[5].bytes, 11);
+    fill(l2s[6].bytes, 12);
+    l2s[5].dirty[0] = l2s[6].dirty[0] = 0xf0;
+    at(&rig, 15000, &t[6], FABRIC_OWN, 5, physical);
+    at(&rig, 15000, &t[7], FABRIC_OWN, 6, physical);
+    run(&rig);
+    CHECK(l2s[3].probes == 1);
+    CHECK_EQ(l2s[5].probes + l2s[6].probes, 1);
+    CHECK(l2s[5].probes ? t[7].data[4] == 11 : t[6].data[4] == 12);
+    rig_close(&rig);
+}
+
+/* An owner that has just sent the line home answers a probe: the bytes come before the answer. */
+static void test_write_and_probe(void)
+{
+    for (uint64_t ns = 0; ns < 160; ns += 3) { /* around the time at which they meet */
+        struct rig rig;
+        open_rig(&rig, "mi300x", 1);
+        static struct test_request own, write, read;
+        uint64_t physical = 4096 * 9;
+        fill(rig.memory + physical, 1);
+        at(&rig, 100, &own, FABRIC_OWN, 0, physical);
+        fill(write.data, 7);
+        write.r.mask[0] = write.r.mask[1] = UINT64_MAX;
+        at(&rig, 2000, &write, FABRIC_WRITE, 0, physical);
+        at(&rig, 1920 + ns, &read, FABRIC_READ, 7, physical);
+        run(&rig);
+        CHECK(own.end && write.end && read.end);
+        /* It is the old line only if the owner was asked before it wrote. */
+        CHECK(read.data[0] == 7 ||
+              (read.data[0] == 1 && l2s[0].probes == 1 && read.end < write.end + 100000));
+        CHECK_EQ(rig.memory[physical], 7);
+        if (ns > 40)
+            CHECK_EQ(read.data[0], 7);
+        rig_close(&rig);
+    }
+}
+
+static void add_one(struct fabric_request *r, uint8_t *line)
+{
+    uint64_t value;
+    memcpy(&value, line, 8);
+    memcpy(r->data, &value, 8);
+    value++;
+    memcpy(line, &value, 8);
+}
+
+static void test_atomics(void)
+{
+    enum { COUNT = 64 };
+    struct rig rig;
+    open_rig(&rig, "mi300x", 1);
+    static struct test_request t[COUNT];
+    bool seen[COUNT] = {false};
+    for (unsigned i = 0; i < COUNT; i++) {
+        t[i].r.atomic = add_one;
+        at(&rig, 100 + i / 8, &t[i], FABRIC_ATOMIC, i % 8, 4096);
+    }
+    run(&rig);
+    uint64_t value;
+    memcpy(&value, rig.memory + 4096, 8);
+    CHECK_EQ(value, COUNT);
+    for (unsigned i = 0; i < COUNT; i++) {
+        memcpy(&value, t[i].data, 8);
+        CHECK(value < COUNT && !seen[value]);
+        seen[value % COUNT] = true;
+    }
+    struct fabric_counters c;
+    fabric_read_counters(rig.fabric, &c);
+    CHECK(c.atomics == COUNT && c.cache_misses == 1);
+    rig_close(&rig);
+}
+
+/* Memory that is not there, or may not be written. */
+static void test_faults(void)
+{
+    struct rig rig;
+    open_rig(&rig, "mi300a", 1);
+    static struct test_request read, write, atomic, good;
+    CHECK(munmap(rig.memory + (1 << 20), 4096) == 0);
+    CHECK(mprotect(rig.memory + (2 << 20), 4096, PROT_READ) == 0);
+    at(&rig, 100, &read, FABRIC_READ, 0, (1 << 20) + LINE);
+    write.r.mask[1] = 0x10;
+    at(&rig, 100, &write, FABRIC_WRITE, 1, 2 << 20);
+    atomic.r.atomic = add_one;
+    at(&rig, 100, &atomic, FABRIC_ATOMIC, 2, (2 << 20) + LINE);
+    at(&rig, 100, &good, FABRIC_READ, 3, (2 << 20) + 2 * LINE);
+    run(&rig);
+    CHECK(read.end && read.r.faulted);
+    CHECK(write.end && write.r.faulted);
+    CHECK(atomic.end && atomic.r.faulted);
+    CHECK(good.end && !good.r.faulted);
+    rig_close(&rig);
+}
+
+/* ---- a storm ---- */
+
+enum { FLIGHT = 48, STORM_LINES = 64 };
+
+struct storm {
+    struct rig *rig;
+    unsigned xcd;
+    uint64_t random, left, hash;
+    struct fabric_request request[FLIGHT];
+    uint8_t data[FLIGHT][LINE];
+};
+
+static void storm_answered(struct port_domain *domain, struct port_event *event);
+
+static void storm_ask(struct storm *s, struct fabric_request *r)
+{
+    static const enum fabric_kind kinds[8] = {FABRIC_READ,  FABRIC_READ,  FABRIC_READ,  FABRIC_OWN,
+                                              FABRIC_FETCH, FABRIC_WRITE, FABRIC_WRITE, FABRIC_ATOMIC};
+    s->random ^= s->random << 13;
+    s->random ^= s->random >> 7;
+    s->random ^= s->random << 17;
+    unsigned i = (unsigned)(r - s->request);
+    *r = (struct fabric_request){
+        .kind = kinds[s->random >> 20 & 7],
+        .xcd = (uint8_t)s->xcd,
+        .data = s->data[i],
+        .mask = {s->random, s->random >> 3},
+        .keeps = s->random >> 30 & 1,
+        .atomic = add_one,
+        .done = storm_answered,
+        .self = s,
+    };
+    /* Many on few lines, some all over. */
+    uint64_t line =
+        s->random >> 31 & 1 ? (s->random >> 40) % STORM_LINES : (s->random >> 40) % (RIG_BYTES / LINE);
+    rig_address(s->rig, r, line * LINE);
+    fabric_submit(s->rig->fabric, r);
+}
+
+static void storm_answered(struct port_domain *domain, struct port_event *event)
+{
+    struct storm *s = event->self;
+    struct fabric_request *r = (struct fabric_request *)event->word[0];
+    s->hash = (s->hash ^ port_now(domain) ^ r->physical << 24 ^ s->data[r - s->request][3]) *
+              UINT64_C(0x9e3779b97f4a7c15);
+    if (s->left) {
+        s->left--;
+        storm_ask(s, r);
+    } else {
+        s->hash++;
+    }
+}
+
+static void storm_probed(struct port_domain *domain, struct port_event *event)
+{
+    struct storm *s = event->self;
+    struct fabric_probe *probe = (struct fabric_probe *)event->word[0];
+    s->hash = (s->hash ^ port_now(domain)) * UINT64_C(0x9e3779b97f4a7c15);
+    if (s->hash >> 60 & 1) {
+        probe->mask[1] = s->hash;
+        memset(probe->data, (int)(s->hash >> 56), LINE);
+    }
+    fabric_probe_answer(s->rig->fabric, probe);
+}
+
+static void storm_start(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct storm *s = event->self;
+    for (unsigned i = 0; i < FLIGHT; i++)
+        storm_ask(s, &s->request[i]);
+}
+
+static uint64_t storm(unsigned threads, uint64_t requests, struct fabric_counters *counters)
+{
+    struct rig rig;
+    rig_open(&rig, "mi300x", threads, 1);
+    struct storm *storms = calloc(rig.xcds, sizeof(*storms));
+    /* Addresses of the host must not matter: they are the same in each run relative to the memory only. */
+    for (unsigned i = 0; i < rig.xcds; i++) {
+        storms[i].rig = &rig;
+        storms[i].xcd = i;
+        storms[i].random = 4711 + i;
+        storms[i].left = requests;
+        fabric_attach(rig.fabric, i, port_domain(rig.port, i), storm_probed, &storms[i]);
+        port_post(port_domain(rig.port, i), 10, storm_start, &storms[i]);
+    }
+    port_run(rig.port, PORT_NEVER, NULL, NULL);
+    fabric_read_counters(rig.fabric, counters);
+    uint64_t hash = port_time_ps(rig.port);
+    for (unsigned i = 0; i < rig.xcds; i++) {
+        CHECK_EQ(storms[i].left, 0);
+        hash = hash * 31 + storms[i].hash;
+    }
+    free(storms);
+    rig_close(&rig);
+    return hash;
+}
+
+static void test_threads(void)
+{
+    struct fabric_counters one, more;
+    uint64_t hash = storm(1, 4000, &one);
+    uint64_t asked = one.reads + one.writes + one.atomics;
+    CHECK_EQ(asked, 8 * (4000 + FLIGHT)); /* every request was answered once */
+    CHECK(one.probes > 1000);
+    for (unsigned threads = 1; threads <= 4; threads *= 2) {
+        CHECK_EQ(storm(threads, 4000, &more), hash);
+        CHECK(memcmp(&one, &more, sizeof(one)) == 0);
+    }
+}
+
+int main(void)
+{
+    test_distance();
+    test_port();
+    test_links();
+    test_order();
+    test_probes();
+    test_write_and_probe();
+    test_atomics();
+    test_faults();
+    test_threads();
+    return check_status();
+}
