@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Lanes to lines and back; see room.h. */
+#include <string.h>
+
+#include "mem/room.h"
+
+void mask_copy(uint8_t *to, const uint8_t *from, struct mask mask)
+{
+    if (mask_full(mask)) {
+        memcpy(to, from, LINE);
+        return;
+    }
+    for (unsigned h = 0; h < 2; h++) {
+        uint64_t w = mask.w[h];
+        while (w) { /* run by run */
+            unsigned first = (unsigned)__builtin_ctzll(w);
+            uint64_t rest = ~(w >> first);
+            unsigned run = rest ? (unsigned)__builtin_ctzll(rest) : 64;
+            memcpy(to + h * 64 + first, from + h * 64 + first, run);
+            w = first + run < 64 ? w & (~UINT64_C(0) << (first + run)) : 0;
+        }
+    }
+}
+
+/* Compilers make moves of the sizes that instructions have. */
+static inline void copy_lane(uint8_t *to, const uint8_t *from, unsigned bytes)
+{
+    switch (bytes) {
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 16:
+        memcpy(to, from, 16);
+        break;
+    default:
+        memcpy(to, from, bytes);
+    }
+}
+
+struct builder {
+    struct xcd_mem *mem;
+    struct mem_access *access;
+    struct mem_request *first, **end;
+    uint8_t slot[64]; /* 1 + index of a line that falls there */
+    struct mem_request *line[2 * ACCESS_LANES];
+    unsigned count, lookups;
+    uint8_t group;
+};
+
+static struct mem_request *line_of(struct builder *b, uint64_t line)
+{
+    /* The newest first: neighbours mostly share. */
+    if (b->count && b->line[b->count - 1]->line == line)
+        return b->line[b->count - 1];
+    unsigned slot = (unsigned)((line * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
+    if (b->slot[slot]) {
+        struct mem_request *r = b->line[b->slot[slot] - 1];
+        if (r->line == line)
+            return r;
+        for (unsigned i = 0; i < b->count; i++) /* lines that meet in a slot are few */
+            if (b->line[i]->line == line)
+                return b->line[i];
+    }
+    struct mem_access *a = b->access;
+    struct mem_request *r = request_new(b->mem);
+    r->access = a;
+    r->kind = a->kind == ACCESS_LOAD    ? REQUEST_LOAD
+              : a->kind == ACCESS_STORE ? REQUEST_STORE
+                                        : REQUEST_ATOMIC;
+    r->store = a->kind != ACCESS_LOAD;
+    r->sc0 = a->sc0;
+    r->sc1 = a->sc1;
+    r->nt = a->nt;
+    r->cu = a->cu;
+    r->line = line;
+    *b->end = r;
+    b->end = &r->next;
+    b->line[b->count++] = r;
+    b->slot[slot] = (uint8_t)(b->count < 255 ? b->count : 255);
+    return r;
+}
+
+/* `part` bytes from byte `skip` of the lane, at `offset` of the line. */
+static void add_part(struct builder *b, unsigned lane, uint64_t line, unsigned offset, unsigned skip,
+                     unsigned part)
+{
+    struct mem_request *r = line_of(b, line);
+    if (r->group != b->group) {
+        r->group = b->group;
+        r->lookup = (uint8_t)b->lookups++;
+    }
+    r->lanes |= UINT64_C(1) << lane;
+    r->mask = mask_or(r->mask, mask_of(offset, part));
+    if (r->kind == REQUEST_STORE)
+        copy_lane(r->data + offset, b->access->data + lane * ACCESS_LANE_BYTES + skip, part);
+}
+
+/* How many lanes at most work on one element: those are one after another. */
+static uint8_t depth_of(const struct mem_access *a, const struct mem_request *r)
+{
+    uint8_t lanes[LINE / 4] = {0}, most = 0;
+    for (uint64_t left = r->lanes; left; left &= left - 1) {
+        unsigned at = (unsigned)(a->addr[__builtin_ctzll(left)] & (LINE - 1)) / 4;
+        if (++lanes[at] > most)
+            most = lanes[at];
+    }
+    return most;
+}
+
+struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned *lookups)
+{
+    struct builder b = {.mem = mem, .access = a};
+    b.end = &b.first;
+    /* Lanes that the unit looks at in one cycle: narrow ones by number, wide ones by their bytes. */
+    unsigned together = mem->timing.lanes;
+    if (a->bytes > 4)
+        together = a->bytes >= mem->timing.wide ? 1 : mem->timing.wide / a->bytes;
+    for (uint64_t left = a->lanes; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        uint64_t line = a->addr[lane] & ~(uint64_t)(LINE - 1);
+        unsigned offset = (unsigned)(a->addr[lane] - line);
+        b.group = (uint8_t)(lane / together + 1);
+        if (offset + a->bytes <= LINE) {
+            add_part(&b, lane, line, offset, 0, a->bytes);
+        } else {
+            unsigned part = LINE - offset;
+            add_part(&b, lane, line, offset, 0, part);
+            add_part(&b, lane, line + LINE, 0, part, a->bytes - part);
+        }
+    }
+    *b.end = NULL;
+    if (a->kind == ACCESS_ATOMIC)
+        for (struct mem_request *r = b.first; r; r = r->next)
+            r->depth = depth_of(a, r);
+    *lookups = b.lookups;
+    return b.first;
+}
+
+void coalesce_deliver(struct mem_access *a, const struct mem_request *r, const uint8_t *data)
+{
+    for (uint64_t left = r->lanes; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        uint8_t *to = a->data + lane * ACCESS_LANE_BYTES;
+        uint64_t offset = a->addr[lane] - r->line; /* wraps for the second part of a lane */
+        if (offset < LINE) {
+            unsigned part = LINE - (unsigned)offset;
+            copy_lane(to, data + offset, part < a->bytes ? part : a->bytes);
+        } else {
+            unsigned skip = (unsigned)(r->line - a->addr[lane]);
+            memcpy(to + skip, data, a->bytes - skip);
+        }
+    }
+}

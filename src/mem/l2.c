@@ -1,0 +1,711 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The L2 of an XCD: write-back, with a valid and a dirty bit for each byte, so
+ * that a store needs nothing from memory and two XCDs' bytes of one line merge
+ * there.
+ *
+ * What keeps several of them coherent, and what does not (LLVM AMDGPUUsage,
+ * Memory Model GFX942):
+ *
+ * - Plain stores stay here as dirty bytes until the line is evicted, probed, or
+ *   written back by buffer_wbl2.  Nobody else sees them before.
+ * - A write that arrives at the home drops other L2s' copies by a probe, so a line
+ *   that is here is as fresh as memory, but for what others have not written
+ *   back.  A line of NC memory is not probed and goes with buffer_inv sc1.
+ * - Stores of agent scope (among several L2s) and system scope write through, and
+ *   are acknowledged when the home has dropped other copies.
+ * - Atomics are executed here on a line that this L2 owns: the home has brought
+ *   every other copy to memory.  Those of system scope, and those on memory that
+ *   the host shares (CC, UC), are executed at the home.
+ * - Loads of system scope ask the home, since a host's store cannot probe.
+ *
+ * For a line there is at most one transaction with the fabric; requests that
+ * it stands in the way of wait for it, in order.
+ *
+ * Channel and set come from the physical address, which is the same on every
+ * run; tags are virtual (GCN white paper, L2).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/guarded.h"
+#include "mem/room.h"
+
+/* ---- lines ---- */
+
+unsigned l2_channel_of(const struct l2 *l2, uint64_t physical)
+{
+    return (unsigned)(physical / l2->interleave % l2->channels);
+}
+
+/* First way of the set. */
+static uint32_t set_of(const struct l2 *l2, uint64_t physical, unsigned channel)
+{
+    uint64_t block = physical / l2->interleave / l2->channels;
+    uint64_t within = physical % l2->interleave / LINE;
+    /* Lines of one block lie far from each other, so that those of a stride of all channels use every set. */
+    uint64_t set = block + within * (l2->sets * LINE / l2->interleave);
+    return (uint32_t)((channel * l2->sets + set % l2->sets) * l2->ways);
+}
+
+static uint32_t find(const struct l2 *l2, uint32_t set, uint64_t line)
+{
+    for (uint32_t way = set; way < set + l2->ways; way++)
+        if (l2->tag[way] == (line | 1))
+            return way;
+    return NO_WAY;
+}
+
+void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty)
+{
+    struct l2_line *line = &l2->line[way];
+    bool was = mask_any(line->dirty), is = mask_any(dirty);
+    line->dirty = dirty;
+    if (was == is)
+        return;
+    uint64_t bit = UINT64_C(1) << way % 64;
+    if (is) {
+        l2->dirty_count++;
+        l2->dirty[way / 64] |= bit;
+        l2->dirty_words[way / 4096] |= UINT64_C(1) << way / 64 % 64;
+    } else {
+        l2->dirty_count--;
+        if (!(l2->dirty[way / 64] &= ~bit))
+            l2->dirty_words[way / 4096] &= ~(UINT64_C(1) << way / 64 % 64);
+    }
+}
+
+static void free_way(struct l2 *l2, uint32_t way)
+{
+    l2_set_dirty(l2, way, mask_of(0, 0));
+    l2->tag[way] = 0;
+    l2->used[way] = 0;
+    l2->line[way] = (struct l2_line){.txn = NULL};
+}
+
+/* Whether clean bytes of the line differ from the host's memory. */
+static bool is_stale(const struct l2 *l2, uint32_t way)
+{
+    struct mask clean = mask_without(l2->line[way].valid, l2->line[way].dirty);
+    if (!mask_any(clean))
+        return false;
+    uint8_t now[LINE], masked[LINE];
+    const uint8_t *have = l2->data + (size_t)way * LINE;
+    if (!guarded_load_line(now, (const uint8_t *)(uintptr_t)(l2->tag[way] & ~UINT64_C(1))))
+        return true;
+    memcpy(masked, now, LINE);
+    mask_copy(masked, have, clean);
+    return memcmp(now, masked, LINE) != 0;
+}
+
+/*
+ * After buffer_inv sc1 clean bytes of NC memory are void.  Those of CC memory are not: a host that
+ * stores to them probes.  Here it cannot, so that they are compared when they are used next.
+ */
+static void refresh(struct l2 *l2, uint32_t way)
+{
+    struct l2_line *line = &l2->line[way];
+    if (line->epoch == l2->epoch)
+        return;
+    line->epoch = l2->epoch;
+    if (line->mtype == VM_MTYPE_NC || (line->mtype == VM_MTYPE_CC && !line->txn && is_stale(l2, way)))
+        line->valid = line->dirty;
+}
+
+/* ---- transactions ---- */
+
+static unsigned bucket_of(uint64_t line)
+{
+    return (unsigned)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % TXN_BUCKETS;
+}
+
+static struct l2_txn *txn_of(const struct l2 *l2, uint64_t line)
+{
+    struct l2_txn *t = l2->txn[bucket_of(line)];
+    while (t && t->fabric.line != line)
+        t = t->chain;
+    return t;
+}
+
+static void answered(struct port_domain *domain, struct port_event *event);
+
+static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line, uint64_t physical,
+                              uint32_t way)
+{
+    struct l2 *l2 = &mem->l2;
+    struct l2_txn *t = l2->spare;
+    if (t)
+        l2->spare = t->chain;
+    else
+        t = must(malloc(sizeof(*t)));
+    memset(t, 0, offsetof(struct l2_txn, data));
+    static const uint8_t asks[] = {FABRIC_READ,   FABRIC_OWN,   FABRIC_FETCH, FABRIC_WRITE,
+                                   FABRIC_ATOMIC, FABRIC_WRITE, FABRIC_WRITE};
+    t->fabric.kind = asks[kind];
+    t->fabric.xcd = (uint8_t)mem->xcd;
+    t->fabric.line = line;
+    t->fabric.physical = physical;
+    t->fabric.data = t->data;
+    t->fabric.done = answered;
+    t->fabric.self = t;
+    t->mem = mem;
+    t->kind = (uint8_t)kind;
+    t->channel = l2_channel_of(l2, physical);
+    t->way = way;
+    t->began = port_now(mem->domain);
+    queue_clear(&t->waiting);
+    struct l2_txn **at = &l2->txn[bucket_of(line)];
+    t->chain = *at;
+    *at = t;
+    if (way != NO_WAY)
+        l2->line[way].txn = t;
+    l2->channel[t->channel].txns++;
+    l2->txns++;
+    return t;
+}
+
+static void submit(struct l2_txn *t)
+{
+    struct mem_counters *c = &t->mem->counters;
+    switch (t->fabric.kind) {
+    case FABRIC_WRITE: {
+        struct mask m = {{t->fabric.mask[0], t->fabric.mask[1]}};
+        c->ea_writes += mask_halves(m);
+        c->ea_writes_64b += (m.w[0] == ~UINT64_C(0) ? 1U : 0U) + (m.w[1] == ~UINT64_C(0) ? 1U : 0U);
+        break;
+    }
+    case FABRIC_ATOMIC:
+        c->ea_atomics++;
+        break;
+    default:
+        c->ea_reads++;
+    }
+    fabric_submit(t->mem->fabric, &t->fabric);
+}
+
+static void set_write(struct l2_txn *t, const uint8_t *data, struct mask mask, bool keeps)
+{
+    memcpy(t->data, data, LINE);
+    t->fabric.mask[0] = mask.w[0];
+    t->fabric.mask[1] = mask.w[1];
+    t->fabric.keeps = keeps;
+}
+
+void l2_clean(struct xcd_mem *mem, uint32_t way)
+{
+    struct l2 *l2 = &mem->l2;
+    struct l2_line *line = &l2->line[way];
+    struct l2_txn *t = txn_new(mem, TXN_CLEAN, l2->tag[way] & ~UINT64_C(1), line->physical, way);
+    set_write(t, l2->data + (size_t)way * LINE, line->dirty, true);
+    t->epoch = l2_epoch_enter(l2);
+    l2_set_dirty(l2, way, mask_of(0, 0));
+    mem->counters.tcc_writebacks++;
+    submit(t);
+}
+
+/* Its dirty bytes go to memory, and it is gone. */
+static void evict(struct xcd_mem *mem, uint32_t way)
+{
+    struct l2 *l2 = &mem->l2;
+    struct l2_line *line = &l2->line[way];
+    if (mask_any(line->dirty)) {
+        struct l2_txn *t = txn_new(mem, TXN_EVICT, l2->tag[way] & ~UINT64_C(1), line->physical, NO_WAY);
+        set_write(t, l2->data + (size_t)way * LINE, line->dirty, false);
+        t->epoch = l2_epoch_enter(l2);
+        mem->counters.tcc_writebacks++;
+        submit(t);
+    }
+    free_way(l2, way);
+}
+
+/* A way for a new line; NO_WAY when each is busy. */
+static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r, uint32_t set)
+{
+    struct l2 *l2 = &mem->l2;
+    uint32_t victim = NO_WAY;
+    for (uint32_t way = set; way < set + l2->ways; way++)
+        if (!l2->line[way].txn && (victim == NO_WAY || l2->used[way] < l2->used[victim]))
+            victim = way;
+    if (victim == NO_WAY)
+        return NO_WAY;
+    if (l2->tag[victim])
+        evict(mem, victim);
+    l2->tag[victim] = r->line | 1;
+    l2->line[victim].physical = r->physical;
+    l2->line[victim].mtype = r->mtype;
+    l2->line[victim].epoch = l2->epoch;
+    return victim;
+}
+
+/* ---- what requests do ---- */
+
+/* Each counts once, by what it found when it came. */
+static void count(struct mem_request *r, unsigned hits, unsigned misses)
+{
+    if (!r->counted) {
+        r->mem->counters.tcc_hits += hits;
+        r->mem->counters.tcc_misses += misses;
+    }
+    r->counted = true;
+}
+
+static void touch(struct l2 *l2, uint32_t way, bool streams)
+{
+    l2->used[way] = streams ? 1 : ++l2->clock;
+}
+
+static void answer_load(struct mem_request *r, const uint8_t *data, uint64_t cycle, uint64_t latency)
+{
+    struct xcd_mem *mem = r->mem;
+    struct l2_channel *c = &mem->l2.channel[l2_channel_of(&mem->l2, r->physical)];
+    uint64_t cycles = (LINE + mem->timing.read - 1) / mem->timing.read;
+    memcpy(r->data, data, LINE);
+    r->answer(r, port_take(&c->read, cycle, cycles) + cycles - 1 + latency);
+}
+
+static void run_atomics(struct mem_request *r, uint8_t *line)
+{
+    for (uint64_t left = r->lanes; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        r->access->atomic(r->access, lane, line + (r->access->addr[lane] - r->line));
+    }
+}
+
+static void run_at_home(struct fabric_request *q, uint8_t *line)
+{
+    run_atomics(((struct l2_txn *)q)->request, line);
+}
+
+static void performed(struct mem_request *r)
+{
+    if (r->access && !r->cluster)
+        vl1_performed(r);
+}
+
+static uint64_t write_cycles(const struct xcd_mem *mem, struct mask mask)
+{
+    return (mask_halves(mask) * 64 + mem->timing.write - 1) / mem->timing.write;
+}
+
+static bool load(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cycle, uint64_t latency)
+{
+    struct xcd_mem *mem = r->mem;
+    struct l2 *l2 = &mem->l2;
+    struct l2_line *line = way != NO_WAY ? &l2->line[way] : NULL;
+    bool system = r->sc0 && r->sc1 && !r->cluster;
+    bool ask = r->mtype == VM_MTYPE_UC || (system && !(line && line->owned)) ||
+               (r->mtype == VM_MTYPE_NC && r->sc1 && mem->several_l2s);
+    /* The scalar caches and loads that stay in the vL1 take the line; the rest only what they need. */
+    struct mask need = r->cluster || r->sc1 ? r->mask : mask_of(0, LINE);
+    if (!ask && line && mask_covers(line->valid, need)) {
+        count(r, 1, 0);
+        touch(l2, way, r->nt);
+        answer_load(r, l2->data + (size_t)way * LINE, cycle, latency);
+        return true;
+    }
+    if (l2->channel[l2_channel_of(l2, r->physical)].txns + 2 > mem->timing.l2_misses)
+        return false;
+    struct l2_txn *t;
+    if (ask) {
+        t = txn_new(mem, TXN_FETCH, r->line, r->physical, way);
+        t->request = r;
+    } else {
+        if (way == NO_WAY && (way = allocate(mem, r, set)) == NO_WAY)
+            return false;
+        touch(l2, way, r->nt);
+        t = txn_new(mem, TXN_READ, r->line, r->physical, way);
+        queue_add(&t->waiting, r);
+    }
+    count(r, 0, 1);
+    submit(t);
+    return true;
+}
+
+static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cycle, uint64_t latency)
+{
+    struct xcd_mem *mem = r->mem;
+    struct l2 *l2 = &mem->l2;
+    struct l2_channel *c = &l2->channel[l2_channel_of(l2, r->physical)];
+    bool owned = way != NO_WAY && l2->line[way].owned;
+    bool through = r->mtype == VM_MTYPE_UC || (r->sc1 && r->sc0) || (r->sc1 && mem->several_l2s && !owned);
+    if (through) {
+        if (c->txns + 1 > mem->timing.l2_misses)
+            return false;
+        count(r, 0, mask_halves(r->mask));
+        if (way != NO_WAY) {
+            struct l2_line *line = &l2->line[way];
+            mask_copy(l2->data + (size_t)way * LINE, r->data, r->mask);
+            line->valid = mask_or(line->valid, r->mask);
+            l2_set_dirty(l2, way, mask_without(line->dirty, r->mask));
+            touch(l2, way, r->nt);
+        }
+        struct l2_txn *t = txn_new(mem, TXN_WRITE, r->line, r->physical, way);
+        set_write(t, r->data, r->mask, way != NO_WAY);
+        t->request = r;
+        performed(r);
+        submit(t);
+        return true;
+    }
+    if (way == NO_WAY) {
+        if (c->txns + 1 > mem->timing.l2_misses || (way = allocate(mem, r, set)) == NO_WAY)
+            return false;
+        count(r, mask_halves(r->mask) - 1, 1);
+    } else {
+        count(r, mask_halves(r->mask), 0);
+    }
+    struct l2_line *line = &l2->line[way];
+    mask_copy(l2->data + (size_t)way * LINE, r->data, r->mask);
+    line->valid = mask_or(line->valid, r->mask);
+    l2_set_dirty(l2, way, mask_or(line->dirty, r->mask));
+    touch(l2, way, r->nt);
+    performed(r);
+    uint64_t cycles = write_cycles(mem, r->mask);
+    r->answer(r, port_take(&c->write, cycle, cycles) + cycles - 1 + latency);
+    return true;
+}
+
+static bool atomic(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cycle, uint64_t latency)
+{
+    struct xcd_mem *mem = r->mem;
+    const struct mem_timing *n = &mem->timing;
+    struct l2 *l2 = &mem->l2;
+    struct l2_channel *c = &l2->channel[l2_channel_of(l2, r->physical)];
+    bool at_home = r->sc1 || r->mtype == VM_MTYPE_CC || r->mtype == VM_MTYPE_UC;
+    if (at_home) {
+        if (c->txns + 1 > n->l2_misses)
+            return false;
+        if (way != NO_WAY && mask_any(l2->line[way].dirty)) { /* memory first */
+            evict(mem, way);
+            queue_add(&txn_of(l2, r->line)->waiting, r);
+            return true;
+        }
+        if (way != NO_WAY)
+            free_way(l2, way);
+        count(r, 0, 1);
+        struct l2_txn *t = txn_new(mem, TXN_ATOMIC, r->line, r->physical, NO_WAY);
+        t->request = r;
+        t->fabric.atomic = run_at_home;
+        t->fabric.operations = (uint8_t)__builtin_popcountll(r->lanes);
+        t->fabric.depth = r->depth;
+        performed(r);
+        submit(t);
+        return true;
+    }
+    if (way == NO_WAY || !l2->line[way].owned || !mask_full(l2->line[way].valid)) {
+        if (c->txns + 2 > n->l2_misses || (way == NO_WAY && (way = allocate(mem, r, set)) == NO_WAY))
+            return false;
+        touch(l2, way, false);
+        count(r, 0, 1);
+        struct l2_txn *t = txn_new(mem, TXN_OWN, r->line, r->physical, way);
+        queue_add(&t->waiting, r);
+        submit(t);
+        return true;
+    }
+    count(r, 1, 0);
+    touch(l2, way, false);
+    run_atomics(r, l2->data + (size_t)way * LINE);
+    l2_set_dirty(l2, way, mask_or(l2->line[way].dirty, r->mask));
+    performed(r);
+    /* Sixteen lanes a cycle (GCN white paper, L2), but one after another on one element. */
+    uint64_t cycles = ((unsigned)__builtin_popcountll(r->lanes) + 15) / 16;
+    if (cycles < r->depth * (uint64_t)n->atomic)
+        cycles = r->depth * (uint64_t)n->atomic;
+    r->answer(r, port_take(&c->write, cycle, cycles) + cycles - 1 + latency + n->atomic_latency);
+    return true;
+}
+
+/* May it use the line although a transaction is going on? */
+static bool passes(const struct l2_txn *t, const struct mem_request *r)
+{
+    if (t->waiting.first || t->way == NO_WAY || r->sc1 || r->mtype == VM_MTYPE_UC)
+        return false;
+    /* The bytes on their way are a copy, or come under those that are here. */
+    return (r->kind == REQUEST_LOAD && t->kind == TXN_CLEAN) ||
+           (r->kind == REQUEST_STORE && t->kind == TXN_READ);
+}
+
+bool l2_handle(struct mem_request *r, uint64_t latency)
+{
+    struct xcd_mem *mem = r->mem;
+    struct l2 *l2 = &mem->l2;
+    unsigned channel = l2_channel_of(l2, r->physical);
+    struct l2_txn *t = txn_of(l2, r->line);
+    uint32_t set = set_of(l2, r->physical, channel), way = find(l2, set, r->line);
+    if (way != NO_WAY)
+        refresh(l2, way);
+    if (t) {
+        bool hit = passes(t, r);
+        if (hit && r->kind == REQUEST_LOAD && !mask_full(l2->line[way].valid))
+            hit = false;
+        if (!hit) {
+            count(r, 0, 1);
+            queue_add(&t->waiting, r);
+            return true;
+        }
+    }
+    if (r->kind == REQUEST_FLUSH) {
+        if (way != NO_WAY && mask_any(l2->line[way].dirty))
+            l2_clean(mem, way);
+        l2_epoch_leave(mem, r->flush);
+        request_free(r);
+        return true;
+    }
+    uint64_t cycle = port_take(&l2->channel[channel].tag, port_now(mem->domain), 1);
+    switch (r->kind) {
+    case REQUEST_LOAD:
+        return load(r, set, way, cycle, latency);
+    case REQUEST_STORE:
+        return store(r, set, way, cycle, latency);
+    default:
+        return atomic(r, set, way, cycle, latency);
+    }
+}
+
+void l2_arrive(struct port_domain *domain, struct port_event *event)
+{
+    struct mem_request *r = event->self;
+    struct xcd_mem *mem = r->mem;
+    struct l2_channel *c = &mem->l2.channel[l2_channel_of(&mem->l2, r->physical)];
+    struct mem_counters *n = &mem->counters;
+    unsigned halves = r->kind == REQUEST_STORE ? mask_halves(r->mask) : 1;
+    n->tcc_requests += halves;
+    n->tcc_streaming += r->nt ? halves : 0;
+    *(r->kind == REQUEST_LOAD    ? &n->tcc_read
+      : r->kind == REQUEST_STORE ? &n->tcc_write
+                                 : &n->tcc_atomic) += halves;
+    if (c->blocked.first || !l2_handle(r, mem->timing.l2_latency)) {
+        if (!c->blocked.first)
+            c->blocked_since = port_now(domain);
+        queue_add(&c->blocked, r);
+    }
+}
+
+/* Something of the channel became free. */
+static void unblock(struct xcd_mem *mem, struct l2_channel *c)
+{
+    if (!c->blocked.first)
+        return;
+    while (c->blocked.first) {
+        struct mem_request *r = c->blocked.first, *next = r->next;
+        if (!l2_handle(r, mem->timing.l2_latency))
+            return;
+        c->blocked.first = next;
+        if (!next)
+            c->blocked.end = &c->blocked.first;
+    }
+    mem->counters.tcc_tag_stall += port_now(mem->domain) - c->blocked_since;
+}
+
+/* ---- answers ---- */
+
+/* The fill, below the bytes that were stored here. */
+static void fill(struct l2 *l2, struct l2_txn *t)
+{
+    struct l2_line *line = &l2->line[t->way];
+    mask_copy(l2->data + (size_t)t->way * LINE, t->data, mask_without(mask_of(0, LINE), line->dirty));
+    line->valid = mask_of(0, LINE);
+    line->owned = t->kind == TXN_OWN || line->owned;
+    line->epoch = l2->epoch;
+}
+
+/* Memory is not there: those that wait are told, bytes to be written are lost as the page is. */
+static void fault(struct xcd_mem *mem, struct l2_txn *t, struct request_queue *waiting)
+{
+    uint64_t now = port_now(mem->domain);
+    if (t->way != NO_WAY && t->kind != TXN_CLEAN)
+        free_way(&mem->l2, t->way);
+    for (struct mem_request *r; t->kind != TXN_EVICT && (r = queue_take(waiting)) != NULL;) {
+        if (r->kind == REQUEST_FLUSH) {
+            l2_epoch_leave(mem, r->flush);
+            request_free(r);
+            continue;
+        }
+        r->faulted = true;
+        if (r->kind != REQUEST_LOAD)
+            performed(r);
+        r->answer(r, now + mem->timing.refill);
+    }
+}
+
+static void answered(struct port_domain *domain, struct port_event *event)
+{
+    struct l2_txn *t = (struct l2_txn *)(uintptr_t)event->word[0];
+    struct xcd_mem *mem = t->mem;
+    struct l2 *l2 = &mem->l2;
+    uint64_t now = port_now(domain);
+    struct l2_txn **at = &l2->txn[bucket_of(t->fabric.line)];
+    while (*at != t)
+        at = &(*at)->chain;
+    *at = t->chain;
+    l2->channel[t->channel].txns--;
+    l2->txns--;
+    if (t->way != NO_WAY)
+        l2->line[t->way].txn = NULL;
+    *(t->fabric.kind == FABRIC_WRITE ? &mem->counters.ea_write_cycles : &mem->counters.ea_read_cycles) +=
+        now - t->began;
+
+    struct request_queue waiting = t->waiting;
+    if (!waiting.first)
+        queue_clear(&waiting);
+    struct mem_request *r = t->request;
+    if (r) {
+        r->faulted = t->fabric.faulted;
+        switch (t->kind) {
+        case TXN_FETCH:
+            if (t->way != NO_WAY) /* what was stored here and has not been written is newer */
+                mask_copy(t->data, l2->data + (size_t)t->way * LINE, l2->line[t->way].dirty);
+            answer_load(r, t->data, now, mem->timing.refill);
+            break;
+        default:
+            r->answer(r, now + mem->timing.refill);
+        }
+    }
+    if (t->fabric.faulted)
+        fault(mem, t, &waiting);
+    else if (t->kind == TXN_READ || t->kind == TXN_OWN)
+        fill(l2, t);
+    /* As one: what waited for the line has it before anybody else. */
+    for (struct mem_request *w; (w = queue_take(&waiting)) != NULL;) {
+        struct l2_txn *other = txn_of(l2, w->line);
+        if (other) {
+            queue_add(&other->waiting, w);
+        } else if (!l2_handle(w, mem->timing.refill)) {
+            struct l2_channel *c = &l2->channel[t->channel];
+            if (!c->blocked.first)
+                c->blocked_since = now;
+            queue_add(&c->blocked, w);
+        }
+    }
+    if (t->epoch)
+        l2_epoch_leave(mem, t->epoch);
+    struct l2_channel *c = &l2->channel[t->channel];
+    t->chain = l2->spare;
+    l2->spare = t;
+    unblock(mem, c);
+    if (l2->walking)
+        l2_flush_continue(mem);
+}
+
+/* ---- probes ---- */
+
+static void probe_answer(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct xcd_mem *mem = event->self;
+    fabric_probe_answer(mem->fabric, (struct fabric_probe *)(uintptr_t)event->word[0]);
+}
+
+/*
+ * Drops the line's clean bytes; its owner hands the dirty ones over.  Another's dirty bytes stay
+ * until their own time, as those of a line that was never read.  One that waits for its fill
+ * keeps its way: an answer that has not come was made after the probe (fabric.h).
+ */
+void l2_probe(struct port_domain *domain, struct port_event *event)
+{
+    struct xcd_mem *mem = event->self;
+    struct l2 *l2 = &mem->l2;
+    struct fabric_probe *probe = (struct fabric_probe *)(uintptr_t)event->word[0];
+    struct l2_txn *t = txn_of(l2, probe->line);
+    uint32_t set = set_of(l2, probe->physical, l2_channel_of(l2, probe->physical));
+    uint32_t way = t ? t->way : find(l2, set, probe->line);
+    mem->counters.tcc_probes++;
+    probe->mask[0] = probe->mask[1] = 0;
+    if (way != NO_WAY) {
+        struct l2_line *line = &l2->line[way];
+        if (probe->owner && mask_any(line->dirty)) {
+            memcpy(probe->data, l2->data + (size_t)way * LINE, LINE);
+            probe->mask[0] = line->dirty.w[0];
+            probe->mask[1] = line->dirty.w[1];
+            l2_set_dirty(l2, way, mask_of(0, 0));
+        }
+        line->valid = line->dirty;
+        line->owned = false;
+        if (!t && !mask_any(line->dirty))
+            free_way(l2, way);
+    }
+    port_post(domain, port_now(domain) + mem->timing.probe, probe_answer, mem)->word[0] =
+        (uint64_t)(uintptr_t)probe;
+}
+
+void l2_host_wrote(struct xcd_mem *mem)
+{
+    struct l2 *l2 = &mem->l2;
+    uint32_t lines = l2->channels * l2->sets * l2->ways;
+    for (uint32_t way = 0; way < lines; way++) {
+        struct l2_line *line = &l2->line[way];
+        if (!l2->tag[way] || line->txn)
+            continue;
+        /* Dirty bytes stay: a probe would have brought them to memory, under what the host then wrote. */
+        if (!is_stale(l2, way))
+            continue;
+        if (mask_any(line->dirty))
+            line->valid = line->dirty;
+        else
+            free_way(l2, way);
+    }
+}
+
+/* ---- open ---- */
+
+bool l2_open(struct xcd_mem *mem)
+{
+    struct l2 *l2 = &mem->l2;
+    size_t lines = (size_t)l2->channels * l2->sets * l2->ways;
+    l2->words = (unsigned)((lines + 4095) / 4096);
+    l2->tag = calloc(lines, sizeof(*l2->tag));
+    l2->used = calloc(lines, sizeof(*l2->used));
+    l2->line = calloc(lines, sizeof(*l2->line));
+    l2->data = calloc(lines, LINE);
+    l2->dirty = calloc((size_t)l2->words * 64, sizeof(*l2->dirty));
+    l2->dirty_words = calloc(l2->words, sizeof(*l2->dirty_words));
+    l2->channel = calloc(l2->channels, sizeof(*l2->channel));
+    l2->clock = 1;
+    l2->oldest = l2->open = calloc(1, sizeof(*l2->open));
+    if (!l2->tag || !l2->used || !l2->line || !l2->data || !l2->dirty || !l2->dirty_words || !l2->channel ||
+        !l2->open)
+        return false;
+    for (unsigned c = 0; c < l2->channels; c++)
+        queue_clear(&l2->channel[c].blocked);
+    return true;
+}
+
+void l2_close(struct xcd_mem *mem)
+{
+    struct l2 *l2 = &mem->l2;
+    for (unsigned b = 0; b < TXN_BUCKETS; b++)
+        while (l2->txn[b]) { /* the machine is closed while things are on their way */
+            struct l2_txn *t = l2->txn[b];
+            l2->txn[b] = t->chain;
+            free(t);
+        }
+    while (l2->spare) {
+        struct l2_txn *t = l2->spare;
+        l2->spare = t->chain;
+        free(t);
+    }
+    while (l2->oldest) {
+        struct flush_epoch *e = l2->oldest;
+        l2->oldest = e->next;
+        while (e->waiters) {
+            struct flush_waiter *w = e->waiters;
+            e->waiters = w->next;
+            free(w);
+        }
+        free(e);
+    }
+    for (struct flush_waiter *w = l2->asked, *next; w; w = next) {
+        next = w->next;
+        free(w);
+    }
+    for (struct flush_waiter *w = l2->serving, *next; w; w = next) {
+        next = w->next;
+        free(w);
+    }
+    free(l2->tag);
+    free(l2->used);
+    free(l2->line);
+    free(l2->data);
+    free(l2->dirty);
+    free(l2->dirty_words);
+    free(l2->channel);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* The hierarchy of an XCD as a whole; see mem.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/room.h"
+#include "soc/chip.h"
+
+struct request_chunk {
+    struct request_chunk *next;
+    struct mem_request request[CHUNK_REQUESTS];
+};
+
+struct release {
+    struct release *next;
+    bool system;
+    port_fn *done;
+    void *context;
+};
+
+void *must(void *memory)
+{
+    if (!memory) {
+        fputs("ehp: the host has no memory for the simulation\n", stderr);
+        abort();
+    }
+    return memory;
+}
+
+struct mem_request *request_new(struct xcd_mem *mem)
+{
+    if (!mem->spare) {
+        struct request_chunk *chunk = must(malloc(sizeof(*chunk)));
+        chunk->next = mem->chunks;
+        mem->chunks = chunk;
+        for (unsigned i = 0; i < CHUNK_REQUESTS; i++) {
+            chunk->request[i].next = mem->spare;
+            mem->spare = &chunk->request[i];
+        }
+    }
+    struct mem_request *r = mem->spare;
+    mem->spare = r->next;
+    memset(r, 0, offsetof(struct mem_request, data));
+    r->mem = mem;
+    return r;
+}
+
+void request_free(struct mem_request *r)
+{
+    r->next = r->mem->spare;
+    r->mem->spare = r;
+}
+
+void access_done_at(struct xcd_mem *mem, struct mem_access *access, uint64_t cycle, port_fn *fn)
+{
+    uint64_t soonest = port_now(mem->domain);
+    struct port_event *e = port_post(mem->domain, cycle > soonest ? cycle : soonest, fn, access);
+    e->word[0] = (uint64_t)(uintptr_t)mem;
+}
+
+void access_fault(struct mem_access *a, const struct mem_request *r)
+{
+    bool scalar = r->cluster != NULL;
+    uint8_t lane = scalar ? 0 : (uint8_t)__builtin_ctzll(r->lanes);
+    if (a->faulted && a->fault_lane <= lane)
+        return;
+    a->faulted = true;
+    a->fault_lane = lane;
+    a->fault_addr = a->addr[lane] > r->line ? a->addr[lane] : r->line;
+}
+
+void xcd_mem_submit(struct xcd_mem *mem, struct mem_access *access)
+{
+    access->faulted = false;
+    mem->in_flight++;
+    if (access->kind < ACCESS_SLOAD)
+        vl1_submit(mem, access);
+    else
+        sl1_submit(mem, access);
+}
+
+/* ---- kernel boundaries ---- */
+
+void xcd_mem_release(struct xcd_mem *mem, bool system, port_fn *done, void *context)
+{
+    struct release *r = must(malloc(sizeof(*r)));
+    *r = (struct release){.next = mem->releases, .system = system, .done = done, .context = context};
+    mem->releases = r;
+    mem->releasing++; /* until all have begun */
+    sl1_release(mem);
+    mem_released(mem);
+}
+
+void mem_released(struct xcd_mem *mem)
+{
+    if (--mem->releasing)
+        return;
+    while (mem->releases) {
+        struct release *r = mem->releases;
+        mem->releases = r->next;
+        if (r->system || mem->several_l2s)
+            l2_flush(mem, NULL, r->system, r->done, r->context);
+        else
+            port_post(mem->domain, port_now(mem->domain), r->done, r->context)->word[0] =
+                (uint64_t)(uintptr_t)r->context;
+        free(r);
+    }
+}
+
+void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *context)
+{
+    for (unsigned i = 0; i < mem->cus; i++)
+        if (mem->vl1[i])
+            mem->vl1[i]->epoch++;
+    mem->counters.tcp_invalidates += mem->cus;
+    sl1_acquire(mem);
+    if (system || mem->several_l2s)
+        mem->l2.epoch++;
+    port_post(mem->domain, port_now(mem->domain) + mem->timing.vl1_invalidate, done, context)->word[0] =
+        (uint64_t)(uintptr_t)context;
+}
+
+void xcd_mem_host_wrote(struct xcd_mem *mem)
+{
+    l2_host_wrote(mem);
+}
+
+bool xcd_mem_idle(const struct xcd_mem *mem)
+{
+    return mem->in_flight == 0 && mem->l2.txns == 0 && mem->l2.dirty_count == 0 && mem->releasing == 0;
+}
+
+void xcd_mem_read_counters(const struct xcd_mem *mem, struct mem_counters *out)
+{
+    *out = mem->counters;
+}
+
+/* ---- open ---- */
+
+static void set_timing(struct xcd_mem *mem, const struct chip *chip)
+{
+    struct mem_timing *t = &mem->timing;
+    unsigned vl1_lines = chip_get(chip, CHIP_vl1_size) / LINE;
+    t->ways = chip_get(chip, CHIP_vl1_ways);
+    t->sets = vl1_lines / t->ways;
+    t->lanes = chip_get(chip, CHIP_vl1_lanes);
+    t->wide = chip_get(chip, CHIP_vl1_wide);
+    t->queue = chip_get(chip, CHIP_vl1_queue);
+    t->lookup = chip_get(chip, CHIP_vl1_lookup);
+    t->result = chip_get(chip, CHIP_vl1_result);
+    t->bandwidth = chip_get(chip, CHIP_vl1_bandwidth);
+    t->misses = chip_get(chip, CHIP_vl1_misses);
+    t->stores = chip_get(chip, CHIP_vl1_stores);
+    t->ack = chip_get(chip, CHIP_vl1_ack);
+    t->vl1_invalidate = chip_get(chip, CHIP_vl1_invalidate);
+    t->path = chip_get(chip, CHIP_l2_path);
+    t->spread = chip_get(chip, CHIP_l2_spread);
+    t->l2_latency = chip_get(chip, CHIP_l2_latency);
+    t->refill = chip_get(chip, CHIP_l2_refill);
+    t->read = chip_get(chip, CHIP_l2_read);
+    t->write = chip_get(chip, CHIP_l2_write);
+    t->l2_misses = chip_get(chip, CHIP_l2_misses);
+    t->atomic = chip_get(chip, CHIP_l2_atomic);
+    t->atomic_latency = chip_get(chip, CHIP_l2_atomic_latency);
+    t->probe = chip_get(chip, CHIP_l2_probe);
+    t->l2_writeback = chip_get(chip, CHIP_l2_writeback);
+    t->l2_invalidate = chip_get(chip, CHIP_l2_invalidate);
+    t->s_size = chip_get(chip, CHIP_sl1_size);
+    t->s_ways = chip_get(chip, CHIP_sl1_ways);
+    t->i_size = chip_get(chip, CHIP_icache_size);
+    t->i_ways = chip_get(chip, CHIP_icache_ways);
+    t->s_latency = chip_get(chip, CHIP_sl1_latency);
+    t->s_lookup = chip_get(chip, CHIP_sl1_lookup);
+    t->s_path = chip_get(chip, CHIP_sl1_l2_path);
+    t->s_writeback = chip_get(chip, CHIP_sl1_writeback);
+    t->s_invalidate = chip_get(chip, CHIP_sl1_invalidate);
+    t->i_latency = chip_get(chip, CHIP_icache_latency);
+    t->utcl1_entries = chip_get(chip, CHIP_utcl1_entries);
+    t->utcl1_reach = (uint64_t)chip->value[CHIP_utcl1_reach];
+    t->utcl1_misses = chip_get(chip, CHIP_utcl1_misses);
+    t->utcl2_latency = chip_get(chip, CHIP_utcl2_latency);
+    t->utcl2_rate = chip_get(chip, CHIP_utcl2_rate);
+    t->walk = chip_get(chip, CHIP_utcl2_walk);
+    t->walk_interval = chip_get(chip, CHIP_utcl2_walk_interval);
+}
+
+static bool power_of_two(double n)
+{
+    uint64_t i = (uint64_t)n;
+    return n >= 1 && (double)i == n && !(i & (i - 1));
+}
+
+bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)
+{
+    const double *v = chip->value;
+    const char *wrong = NULL;
+    double l2_set = v[CHIP_l2_channels] * v[CHIP_l2_ways] * LINE;
+    if (!power_of_two(v[CHIP_vl1_size] / v[CHIP_vl1_ways] / LINE) || v[CHIP_vl1_size] > 4e6)
+        wrong = "vl1.size must be a power of two of vl1.ways lines, and no more than 4 MB";
+    else if (!power_of_two(v[CHIP_l2_size] / l2_set) || !power_of_two(v[CHIP_l2_interleave]) ||
+             v[CHIP_l2_interleave] / LINE > v[CHIP_l2_size] / l2_set)
+        wrong = "l2.size must be a power of two of l2.channels * l2.ways lines, l2.interleave one of lines";
+    else if (!power_of_two(v[CHIP_sl1_size] / v[CHIP_sl1_ways] / SLINE))
+        wrong = "sl1.size must be a power of two of sl1.ways lines";
+    else if (!power_of_two(v[CHIP_icache_size] / v[CHIP_icache_ways] / SLINE))
+        wrong = "icache.size must be a power of two of icache.ways lines";
+    else if (v[CHIP_sl1_lookup] > v[CHIP_sl1_latency])
+        wrong = "sl1.lookup is a part of sl1.latency";
+    else if (!power_of_two(v[CHIP_utcl2_entries] / v[CHIP_utcl2_ways]))
+        wrong = "utcl2.entries must be a power of two of utcl2.ways";
+    else if (!power_of_two(v[CHIP_utcl1_reach]) || !power_of_two(v[CHIP_vm_device_fragment]) ||
+             !power_of_two(v[CHIP_vm_host_fragment]) || !power_of_two(v[CHIP_vm_malloc_fragment]))
+        wrong = "utcl1.reach and the fragments of vm must be powers of two";
+    if (wrong)
+        snprintf(error, bytes, "%s: %s", chip->name, wrong);
+    return !wrong;
+}
+
+struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several_l2s,
+                             struct port_domain *domain, struct fabric *fabric, struct vm *vm)
+{
+    struct xcd_mem *mem = calloc(1, sizeof(*mem));
+    if (!mem)
+        return NULL;
+    mem->domain = domain;
+    mem->fabric = fabric;
+    mem->vm = vm;
+    mem->xcd = xcd;
+    mem->cus = chip_get(chip, CHIP_xcd_cus);
+    mem->several_l2s = several_l2s;
+    mem->sl1_cus = chip_get(chip, CHIP_sl1_cus);
+    mem->icache_cus = chip_get(chip, CHIP_icache_cus);
+    mem->clusters = mem->cus; /* as many as the smaller sharing makes, at most */
+    set_timing(mem, chip);
+    mem->l2.channels = chip_get(chip, CHIP_l2_channels);
+    mem->l2.ways = chip_get(chip, CHIP_l2_ways);
+    mem->l2.sets = chip_get(chip, CHIP_l2_size) / LINE / mem->l2.channels / mem->l2.ways;
+    mem->l2.interleave = chip_get(chip, CHIP_l2_interleave);
+    mem->utcl2.ways = chip_get(chip, CHIP_utcl2_ways);
+    mem->utcl2.sets = chip_get(chip, CHIP_utcl2_entries) / mem->utcl2.ways;
+    mem->utcl2.entry = calloc((size_t)mem->utcl2.sets * mem->utcl2.ways, sizeof(*mem->utcl2.entry));
+    mem->vl1 = calloc(mem->cus, sizeof(struct vl1 *));
+    mem->cluster = calloc(mem->clusters, sizeof(struct scluster *));
+    if (!l2_open(mem) || !mem->vl1 || !mem->cluster || !mem->utcl2.entry) {
+        xcd_mem_close(mem);
+        return NULL;
+    }
+    fabric_attach(fabric, xcd, domain, l2_probe, mem);
+    return mem;
+}
+
+void xcd_mem_close(struct xcd_mem *mem)
+{
+    if (!mem)
+        return;
+    for (unsigned i = 0; mem->vl1 && i < mem->cus; i++)
+        vl1_close(mem->vl1[i]);
+    for (unsigned i = 0; mem->cluster && i < mem->clusters; i++)
+        sl1_close(mem->cluster[i]);
+    free((void *)mem->vl1);
+    free((void *)mem->cluster);
+    free(mem->utcl2.entry);
+    l2_close(mem);
+    while (mem->releases) {
+        struct release *r = mem->releases;
+        mem->releases = r->next;
+        free(r);
+    }
+    while (mem->chunks) {
+        struct request_chunk *chunk = mem->chunks;
+        mem->chunks = chunk->next;
+        free(chunk);
+    }
+    free(mem);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory hierarchy inside an XCD: a vL1 for each CU, sL1 and instruction
+ * cache shared by CUs, the L2 with its channels, the TLBs.  The caches hold
+ * bytes, so a program with a missing fence reads what is stale.
+ *
+ * A CU hands in a struct mem_access for each memory instruction, keeps it in
+ * place, and is told when it is done.  Loads take their bytes when the lines are looked up, stores
+ * give theirs to the L2 when they arrive there, atomics run where the line
+ * lives.
+ *
+ * Everything of an XCD is in the XCD's domain of port.h.
+ *
+ * Sources: ISCA'24, IV.B; GCN white paper, vector memory and L2; AMD Instinct
+ * MI300 ISA, chapters 8 to 10; LLVM AMDGPUUsage, Memory Model GFX942.
+ */
+#ifndef EHP_MEM_MEM_H
+#define EHP_MEM_MEM_H
+
+#include "port/port.h"
+
+struct chip;
+struct fabric;
+struct vm;
+struct xcd_mem;
+
+enum mem_access_kind {
+    ACCESS_LOAD,
+    ACCESS_STORE,
+    ACCESS_ATOMIC,
+    ACCESS_INV, /* buffer_inv */
+    ACCESS_WB,  /* buffer_wbl2 */
+    ACCESS_SLOAD,
+    ACCESS_SSTORE,
+    ACCESS_SINV, /* s_dcache_inv */
+    ACCESS_SWB,  /* s_dcache_wb */
+    ACCESS_FETCH /* instructions: a 64-byte line */
+};
+
+enum { ACCESS_LANES = 64, ACCESS_LANE_BYTES = 16, MEM_WAVES = 64 };
+
+struct mem_access {
+    enum mem_access_kind kind;
+    bool sc0, sc1, nt;
+    uint16_t cu;    /* of the XCD */
+    uint8_t wave;   /* of the CU, below MEM_WAVES: whose vector accesses complete in order */
+    uint8_t bytes;  /* of a lane, up to 16; of a scalar access up to 64 */
+    uint64_t lanes; /* that access memory; none is allowed */
+    uint64_t addr[ACCESS_LANES];
+    /* Loads: what was read, at lane * ACCESS_LANE_BYTES; stores and atomics: what to write. Scalar: from 0.
+     */
+    uint8_t data[ACCESS_LANES * ACCESS_LANE_BYTES];
+    /* Atomics: runs on the bytes at `place` for one lane, in the L2 or at the home; replaces the lane's data
+     * by the old value. */
+    void (*atomic)(struct mem_access *access, unsigned lane, uint8_t *place);
+    unsigned atomic_op; /* for that function */
+    bool returns;       /* atomics: somebody waits for the old value */
+
+    /*
+     * Called once, in the XCD's domain, at the cycle in which the CU sees it complete: data is back, or the
+     * store is acknowledged by the level that its scope asks for.  Not before xcd_mem_submit() has returned.
+     */
+    void (*done)(struct mem_access *access);
+    void *self; /* the CU's */
+
+    /* The host has no memory there, or may not be accessed so; the first such lane. */
+    bool faulted;
+    uint8_t fault_lane;
+    uint64_t fault_addr;
+
+    /* The hierarchy's own, until done. */
+    bool complete;
+    unsigned pending; /* of its lines */
+    uint64_t cycle;
+    struct mem_access *next, *next_of_wave;
+};
+
+/* Whether the chip's numbers fit each other; else one line in `error`. */
+bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes);
+
+/* `xcd` of the package; its events happen in `domain`.  NULL when memory is short. */
+struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several_l2s,
+                             struct port_domain *domain, struct fabric *fabric, struct vm *vm);
+void xcd_mem_close(struct xcd_mem *mem);
+
+/*
+ * Takes an access at the present cycle.  Vector accesses of one wave complete
+ * in the order of submission, loads, stores, atomics, buffer_inv and
+ * buffer_wbl2 alike (LLVM AMDGPUUsage: completion is reported to a wavefront
+ * in execution order); loads of one CU return in order besides.  Scalar
+ * accesses and fetches complete in any order.
+ *
+ * buffer_wbl2 starts when the L2 has the earlier stores of its wave.
+ */
+void xcd_mem_submit(struct xcd_mem *mem, struct mem_access *access);
+
+/* The CU's address unit can take another vector access this cycle. */
+bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu);
+
+/*
+ * Kernel boundaries, by the command processor.  Release: sL1s and the L2 write
+ * dirty lines back (L2: for the host when `system`, else as buffer_wbl2 sc1).
+ * Acquire: vL1s, sL1s and I-caches are emptied, and the L2 as by buffer_inv.
+ * Then an event of `done` with word[0] = context, in the XCD's domain.
+ */
+void xcd_mem_release(struct xcd_mem *mem, bool system, port_fn *done, void *context);
+void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *context);
+
+/*
+ * Host code ran since the last event: what it wrote, its caches would have
+ * probed out of the L2.  Drops clean lines that differ from memory.  Called
+ * while no window runs, before the simulation goes on.
+ */
+void xcd_mem_host_wrote(struct xcd_mem *mem);
+
+/* Nothing is in flight and no line is dirty. */
+bool xcd_mem_idle(const struct xcd_mem *mem);
+
+/*
+ * Counters by the blocks of the profiler's names: TCP (vL1), TCC (L2), SQC
+ * (sL1, I-cache), UTCL1, UTCL2.  For each CU's cache or channel summed.
+ */
+struct mem_counters {
+    /* vL1: wave-instructions by kind; lanes; tag look-ups; lines found and not; requests to the L2 (128-byte
+     * reads, 64-byte writes); invalidations; cycles that the address unit was held. */
+    uint64_t tcp_read, tcp_write, tcp_atomic, tcp_accesses, tcp_cache_accesses, tcp_hits, tcp_misses;
+    uint64_t tcp_tcc_read, tcp_tcc_write, tcp_tcc_atomic, tcp_tcc_nc_read, tcp_tcc_uc_read, tcp_tcc_uc_write;
+    uint64_t tcp_invalidates, tcp_pending_stall;
+    /* L2: requests of 128 bytes (writes 64) by kind; lines written back; probes; to the fabric: reads, writes
+     * of 64 bytes, atomics; cycles that requests waited for a free entry. */
+    uint64_t tcc_requests, tcc_read, tcc_write, tcc_atomic, tcc_hits, tcc_misses, tcc_writebacks, tcc_probes;
+    uint64_t tcc_tag_stall, tcc_streaming;
+    uint64_t ea_reads, ea_writes, ea_writes_64b, ea_atomics;
+    uint64_t ea_read_cycles, ea_write_cycles; /* summed latencies */
+    uint64_t sqc_data_requests, sqc_data_hits, sqc_data_misses, sqc_data_merged;
+    uint64_t sqc_inst_requests, sqc_inst_hits, sqc_inst_misses, sqc_inst_merged;
+    uint64_t utcl1_requests, utcl1_hits, utcl1_misses, utcl1_merged, utcl2_hits, utcl2_misses, walks;
+};
+void xcd_mem_read_counters(const struct xcd_mem *mem, struct mem_counters *out);
+
+#endif

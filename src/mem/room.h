@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Between the room's files.
+ *
+ *   coalesce.c  lanes of an access to requests, one for each line
+ *   tlb.c       UTCL1s, the UTCL2, page walks
+ *   vl1.c       vector caches, and the order of completion
+ *   sl1.c       scalar and instruction caches
+ *   l2.c        the L2: channels, lines, what it asks of the fabric, probes
+ *   l2_flush.c  write-back of its dirty lines
+ *   mem.c       open, submit, kernel boundaries, counters
+ *
+ * A request is looked up when it reaches a cache, as one event; the ports that
+ * it needs there are servers of port.h, which say when it leaves.  So the state
+ * that an event finds is that of its cycle, and a queue is a server's time, with
+ * a list only where a request must wait for an entry to become free.
+ */
+#ifndef EHP_MEM_ROOM_H
+#define EHP_MEM_ROOM_H
+
+#include "fabric/fabric.h"
+#include "mem/mem.h"
+#include "vm/vm.h"
+
+enum { LINE = FABRIC_LINE, SLINE = 64 }; /* vector and L2; scalar and instruction */
+
+/* Bytes of a line. */
+struct mask {
+    uint64_t w[2];
+};
+
+static inline struct mask mask_of(unsigned first, unsigned count)
+{
+    struct mask m = {{0, 0}};
+    if (first < 64)
+        m.w[0] = (count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1) << first;
+    if (first + count > 64) {
+        unsigned low = first < 64 ? 0 : first - 64, n = first + count - 64 - low;
+        m.w[1] = (n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1) << low;
+    }
+    return m;
+}
+static inline struct mask mask_or(struct mask a, struct mask b)
+{
+    return (struct mask){{a.w[0] | b.w[0], a.w[1] | b.w[1]}};
+}
+static inline struct mask mask_without(struct mask a, struct mask b)
+{
+    return (struct mask){{a.w[0] & ~b.w[0], a.w[1] & ~b.w[1]}};
+}
+static inline bool mask_any(struct mask a)
+{
+    return (a.w[0] | a.w[1]) != 0;
+}
+static inline bool mask_full(struct mask a)
+{
+    return (a.w[0] & a.w[1]) == ~UINT64_C(0);
+}
+static inline bool mask_covers(struct mask a, struct mask b)
+{
+    return !mask_any(mask_without(b, a));
+}
+/* Writes of 64 bytes that it takes. */
+static inline unsigned mask_halves(struct mask a)
+{
+    return (a.w[0] ? 1U : 0U) + (a.w[1] ? 1U : 0U);
+}
+void mask_copy(uint8_t *to, const uint8_t *from, struct mask mask);
+
+enum request_kind { REQUEST_LOAD, REQUEST_STORE, REQUEST_ATOMIC, REQUEST_FLUSH };
+
+struct scluster;
+
+/* What one access wants of one line; from pools. */
+struct mem_request {
+    struct mem_request *next;
+    struct xcd_mem *mem;
+    struct mem_access *access;
+    struct scluster *cluster; /* scalar caches' */
+    uint8_t kind, mtype;
+    bool sc0, sc1, nt;
+    bool store;   /* needs a writable page */
+    bool faulted; /* no such memory */
+    bool cached;  /* vL1: in its table of misses, so that others may join */
+    bool install; /* vL1: keeps the line */
+    bool instruction;
+    bool counted;   /* L2: as a hit or a miss */
+    uint8_t depth;  /* atomics: most lanes on one element */
+    uint8_t lookup; /* tag look-ups of its access until its own */
+    uint8_t group;
+    uint16_t cu;
+    unsigned epoch;
+    uint64_t line, physical; /* of the first byte */
+    uint64_t lanes;
+    struct mask mask;
+    uint64_t fill; /* scalar caches: the line of theirs that it fills */
+    struct mem_request *joined, *chain;
+    struct flush_epoch *flush; /* REQUEST_FLUSH */
+    /* By the L2, once: data is in place or the store is done, and leaves the L2 at `cycle`.  The request is
+     * the answered one's again. */
+    void (*answer)(struct mem_request *request, uint64_t cycle);
+    uint8_t data[LINE];
+};
+
+struct request_queue {
+    struct mem_request *first, **end;
+};
+static inline void queue_clear(struct request_queue *q)
+{
+    q->first = NULL;
+    q->end = &q->first;
+}
+static inline void queue_add(struct request_queue *q, struct mem_request *r)
+{
+    r->next = NULL;
+    *q->end = r;
+    q->end = &r->next;
+}
+static inline struct mem_request *queue_take(struct request_queue *q)
+{
+    struct mem_request *r = q->first;
+    if (r && !(q->first = r->next))
+        q->end = &q->first;
+    return r;
+}
+
+/* ---- TLBs ---- */
+
+struct utcl1_entry {
+    uint64_t base, bytes, physical;
+    uint64_t used;
+    uint8_t mtype;
+    bool writable;
+};
+
+struct utcl1_miss {
+    bool busy, mapped;
+    struct utcl1_entry entry;
+    struct request_queue waiting;
+};
+
+struct utcl1 {
+    struct xcd_mem *mem;
+    void (*go)(struct mem_request *request, uint64_t cycle); /* translated, or faulted */
+    uint64_t generation, clock;
+    unsigned recent, used;
+    struct utcl1_entry *entry;
+    struct utcl1_miss *miss;
+    unsigned missing;
+    struct request_queue blocked; /* no free miss */
+};
+
+bool utcl1_open(struct utcl1 *tlb, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t));
+void utcl1_close(struct utcl1 *tlb);
+/* go() is called for it, at once or later; `cycle` is when it is looked up. */
+void utcl1_translate(struct utcl1 *tlb, struct mem_request *request, uint64_t cycle);
+
+struct utcl2_entry {
+    uint64_t base, bytes; /* bytes 0: free */
+    uint64_t used, ready;
+};
+
+/* ---- vector cache ---- */
+
+enum { VL1_BUCKETS = 512, MISS_BUCKETS = 128, NO_LINE = 0xffff };
+
+struct vl1_wave { /* what of it is not complete, in order */
+    struct mem_access *first, **end;
+    struct mem_access *writebacks; /* buffer_wbl2 that waits for: */
+    unsigned stores;               /* requests that the L2 has not yet performed */
+};
+
+struct vl1 {
+    struct xcd_mem *mem;
+    unsigned cu;
+    unsigned epoch; /* lines of another are invalid */
+    uint64_t *tag;
+    unsigned *line_epoch;
+    uint16_t *chain, *newer, *older; /* by hash; by use in the set */
+    uint16_t *newest, *oldest;       /* of each set */
+    uint8_t *data;
+    uint16_t bucket[VL1_BUCKETS];
+    struct mem_request *miss[MISS_BUCKETS];
+    unsigned misses, stores;
+    struct request_queue stalled;
+    uint64_t stalled_since;
+    struct port_server address, output, fill, result;
+    struct mem_access *loads, **loads_end; /* not returned, in order */
+    struct utcl1 tlb;
+    struct vl1_wave wave[MEM_WAVES];
+};
+
+void vl1_submit(struct xcd_mem *mem, struct mem_access *access);
+void vl1_close(struct vl1 *l1);
+/* For access_done_at(): a vector access is complete. */
+port_fn vl1_complete;
+/* The L2 has performed a store or atomic. */
+void vl1_performed(struct mem_request *request);
+
+/* The access as requests in order of lanes; *lookups: cycles at the tags. */
+struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *access, unsigned *lookups);
+/* Hands a load's bytes, or an atomic's old values, to its lanes. */
+void coalesce_deliver(struct mem_access *access, const struct mem_request *request, const uint8_t *data);
+
+/* ---- scalar and instruction caches ---- */
+
+enum { SCACHE_MISSES = 16 };
+
+struct scache {
+    unsigned sets, ways;
+    unsigned epoch; /* bytes of another are void but for what was stored */
+    uint64_t clock;
+    uint64_t *tag;  /* line | 1: in use */
+    uint64_t *used; /* 0: free */
+    unsigned *line_epoch;
+    uint64_t *valid, *dirty; /* bytes */
+    uint64_t *physical;
+    uint8_t *mtype;
+    uint8_t *data;
+    struct mem_request *miss[SCACHE_MISSES];
+};
+
+struct scluster { /* what some CUs share */
+    struct xcd_mem *mem;
+    struct scache scalar, instruction;
+    struct utcl1 tlb;
+    struct port_server port, fetch_port;
+    unsigned storing;              /* stores that are not yet in the cache */
+    unsigned writing;              /* lines on their way to the L2 */
+    struct mem_access *writebacks; /* s_dcache_wb that waits for those */
+    bool release;                  /* so does a kernel's end */
+};
+
+void sl1_submit(struct xcd_mem *mem, struct mem_access *access);
+/* Writes dirty lines of every cluster; mem->releasing counts those not done. */
+void sl1_release(struct xcd_mem *mem);
+void sl1_acquire(struct xcd_mem *mem);
+void sl1_close(struct scluster *cluster);
+
+/* ---- L2 ---- */
+
+enum { TXN_BUCKETS = 4096, NO_WAY = 0xffffffff };
+
+enum txn_kind {
+    TXN_READ,  /* fills a way */
+    TXN_OWN,   /* the same, to own it */
+    TXN_FETCH, /* for the request alone */
+    TXN_WRITE, /* of a request's bytes, through */
+    TXN_ATOMIC,
+    TXN_CLEAN, /* of a way's dirty bytes; the line stays */
+    TXN_EVICT  /* of a line that has left */
+};
+
+/* Writes that a write-back has to wait for: those begun since the one before. */
+struct flush_epoch {
+    struct flush_epoch *next;
+    unsigned writes;
+    bool closed;
+    struct flush_waiter *waiters;
+};
+
+struct flush_waiter {
+    struct flush_waiter *next;
+    struct mem_access *access; /* or */
+    port_fn *done;
+    void *context;
+    bool system;
+};
+
+/* What the L2 is asking of the fabric for a line: one thing at a time. */
+struct l2_txn {
+    struct fabric_request fabric; /* first */
+    struct xcd_mem *mem;
+    struct l2_txn *chain;
+    uint8_t kind;
+    unsigned channel;
+    uint32_t way;
+    uint64_t began;
+    struct mem_request *request; /* TXN_FETCH, TXN_WRITE, TXN_ATOMIC */
+    struct request_queue waiting;
+    struct flush_epoch *epoch;
+    uint8_t data[LINE];
+};
+
+struct l2_line {
+    struct mask valid, dirty;
+    struct l2_txn *txn;
+    uint64_t physical;
+    unsigned epoch; /* NC */
+    uint8_t mtype;
+    bool owned;
+};
+
+struct l2_channel {
+    struct port_server tag, read, write;
+    struct request_queue blocked;
+    uint64_t blocked_since;
+    unsigned txns;
+};
+
+struct l2 {
+    unsigned channels, sets, ways, interleave;
+    uint64_t *tag; /* line | 1: in use */
+    uint32_t *used;
+    uint32_t clock;
+    struct l2_line *line;
+    uint8_t *data;
+    unsigned epoch;
+    struct l2_channel *channel;
+    struct l2_txn *txn[TXN_BUCKETS];
+    struct l2_txn *spare;
+    unsigned txns;
+    /* Ways with dirty bytes: a bit each, and a bit for each word of those. */
+    uint64_t *dirty, *dirty_words;
+    unsigned dirty_count, words;
+    /* Write-back. */
+    bool walking, walk_system, walk_posted;
+    unsigned walk_word;
+    struct flush_waiter *asked, *serving;
+    struct flush_epoch *oldest, *open;
+};
+
+bool l2_open(struct xcd_mem *mem);
+void l2_close(struct xcd_mem *mem);
+unsigned l2_channel_of(const struct l2 *l2, uint64_t physical);
+/* Events. */
+port_fn l2_arrive, l2_probe;
+/* The request's turn at its line; false: it must wait for an entry of the channel. */
+bool l2_handle(struct mem_request *request, uint64_t latency);
+/* Begins to write the way's dirty bytes.  It has some, and no transaction. */
+void l2_clean(struct xcd_mem *mem, uint32_t way);
+void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty);
+/* Drops clean lines that differ from the host's memory. */
+void l2_host_wrote(struct xcd_mem *mem);
+
+void l2_flush(struct xcd_mem *mem, struct mem_access *access, bool system, port_fn *done, void *context);
+void l2_flush_continue(struct xcd_mem *mem);
+struct flush_epoch *l2_epoch_enter(struct l2 *l2);
+void l2_epoch_leave(struct xcd_mem *mem, struct flush_epoch *epoch);
+
+/* ---- the XCD ---- */
+
+/* The chip's numbers, in cycles unless they say otherwise. */
+struct mem_timing {
+    unsigned lanes, wide, queue, lookup, result, bandwidth, misses, stores, ack, vl1_invalidate;
+    unsigned sets, ways; /* of vL1 */
+    unsigned path, spread, l2_latency, refill, read, write, l2_misses, atomic, atomic_latency, probe;
+    unsigned l2_writeback, l2_invalidate;
+    unsigned s_size, s_ways, i_size, i_ways;
+    unsigned s_latency, s_lookup, s_path, s_writeback, s_invalidate, i_latency;
+    unsigned utcl1_entries, utcl1_misses, utcl2_latency, utcl2_rate, walk, walk_interval;
+    uint64_t utcl1_reach;
+};
+
+enum { CHUNK_REQUESTS = 256 };
+
+struct xcd_mem {
+    struct port_domain *domain;
+    struct fabric *fabric;
+    struct vm *vm;
+    unsigned xcd, cus;
+    bool several_l2s;
+    struct mem_timing timing;
+    struct vl1 **vl1; /* for each CU, NULL until it is used */
+    unsigned clusters, sl1_cus, icache_cus;
+    struct scluster **cluster; /* scalar cache i and instruction cache i, NULL until one is used */
+    struct l2 l2;
+    struct {
+        unsigned sets, ways;
+        struct utcl2_entry *entry;
+        uint64_t clock;
+        struct port_server port, walker; /* port: in parts of a cycle */
+    } utcl2;
+    struct mem_request *spare;
+    struct request_chunk *chunks;
+    unsigned in_flight;       /* accesses */
+    struct release *releases; /* that wait for the scalar caches */
+    unsigned releasing;       /* scalar caches that write back for them */
+    struct mem_counters counters;
+};
+
+struct mem_request *request_new(struct xcd_mem *mem);
+void request_free(struct mem_request *request);
+void *must(void *memory); /* aborts when the host has none */
+/* The CU is told at `cycle`. */
+void access_done_at(struct xcd_mem *mem, struct mem_access *access, uint64_t cycle, port_fn *fn);
+void access_fault(struct mem_access *access, const struct mem_request *request);
+/* A scalar cache has written what it had for a kernel's release. */
+void mem_released(struct xcd_mem *mem);
+
+/* Cycles from a CU to a channel, one way. */
+static inline uint64_t l2_distance(const struct xcd_mem *mem, unsigned cu, unsigned channel)
+{
+    unsigned a = mem->cus > 1 ? cu * 256 / (mem->cus - 1) : 0;
+    unsigned b = mem->l2.channels > 1 ? channel * 256 / (mem->l2.channels - 1) : 0;
+    return mem->timing.path + mem->timing.spread * (a > b ? a - b : b - a) / 256;
+}
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scalar data caches and instruction caches, each shared by some CUs, with a TLB
+ * for both.  The scalar cache is write-back: s_store leaves its bytes there until
+ * s_dcache_wb (chiplet fence report, 2); a valid and a dirty bit for each byte.
+ * Nothing keeps either coherent with anything but s_dcache_inv and the kernel's
+ * beginning.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/room.h"
+
+static bool is_fetch(const struct mem_access *a)
+{
+    return a->kind == ACCESS_FETCH;
+}
+
+static void go(struct mem_request *request, uint64_t cycle);
+
+static void scache_open(struct scache *s, unsigned size, unsigned ways)
+{
+    unsigned lines = size / SLINE;
+    s->ways = ways;
+    s->sets = lines / ways;
+    s->epoch = 1;
+    s->tag = must(calloc(lines, sizeof(*s->tag)));
+    s->used = must(calloc(lines, sizeof(*s->used)));
+    s->line_epoch = must(calloc(lines, sizeof(*s->line_epoch)));
+    s->valid = must(calloc(lines, sizeof(*s->valid)));
+    s->dirty = must(calloc(lines, sizeof(*s->dirty)));
+    s->physical = must(calloc(lines, sizeof(*s->physical)));
+    s->mtype = must(calloc(lines, sizeof(*s->mtype)));
+    s->data = must(calloc(lines, SLINE));
+}
+
+static void scache_close(struct scache *s)
+{
+    free(s->tag);
+    free(s->used);
+    free(s->line_epoch);
+    free(s->valid);
+    free(s->dirty);
+    free(s->physical);
+    free(s->mtype);
+    free(s->data);
+}
+
+static struct scluster *cluster_of(struct xcd_mem *mem, unsigned i)
+{
+    if (mem->cluster[i])
+        return mem->cluster[i];
+    struct scluster *c = must(calloc(1, sizeof(*c)));
+    c->mem = mem;
+    scache_open(&c->scalar, mem->timing.s_size, mem->timing.s_ways);
+    scache_open(&c->instruction, mem->timing.i_size, mem->timing.i_ways);
+    if (!utcl1_open(&c->tlb, mem, go))
+        must(NULL);
+    mem->cluster[i] = c;
+    return c;
+}
+
+void sl1_close(struct scluster *c)
+{
+    if (!c)
+        return;
+    scache_close(&c->scalar);
+    scache_close(&c->instruction);
+    utcl1_close(&c->tlb);
+    free(c);
+}
+
+/* ---- completion ---- */
+
+static void complete(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct mem_access *a = event->self;
+    struct xcd_mem *mem = (struct xcd_mem *)(uintptr_t)event->word[0];
+    mem->in_flight--;
+    a->done(a);
+}
+
+static void part_done(struct xcd_mem *mem, struct mem_access *a, uint64_t cycle)
+{
+    if (cycle > a->cycle)
+        a->cycle = cycle;
+    if (--a->pending == 0)
+        access_done_at(mem, a, a->cycle, complete);
+}
+
+/* The bytes of the access that lie in the request's line. */
+static void part_of(const struct mem_access *a, const struct mem_request *r, unsigned *skip, unsigned *offset,
+                    unsigned *bytes)
+{
+    uint64_t first = a->addr[0] > r->line ? a->addr[0] : r->line;
+    uint64_t end = a->addr[0] + a->bytes < r->line + SLINE ? a->addr[0] + a->bytes : r->line + SLINE;
+    *skip = (unsigned)(first - a->addr[0]);
+    *offset = (unsigned)(first - r->line);
+    *bytes = (unsigned)(end - first);
+}
+
+static uint64_t bytes_mask(unsigned offset, unsigned bytes)
+{
+    return (bytes >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1) << offset;
+}
+
+static void deliver(struct mem_request *r, const uint8_t *line, uint64_t cycle)
+{
+    struct mem_access *a = r->access;
+    unsigned skip, offset, bytes;
+    part_of(a, r, &skip, &offset, &bytes);
+    if (r->faulted)
+        access_fault(a, r);
+    else
+        memcpy(a->data + skip, line + offset, bytes);
+    part_done(r->mem, a, cycle);
+}
+
+/* ---- lines ---- */
+
+static unsigned set_of(const struct scache *s, uint64_t line)
+{
+    return (unsigned)(line / SLINE % s->sets) * s->ways;
+}
+
+static unsigned find(struct scache *s, uint64_t line)
+{
+    unsigned set = set_of(s, line);
+    for (unsigned i = set; i < set + s->ways; i++)
+        if (s->tag[i] == (line | 1)) {
+            if (s->line_epoch[i] != s->epoch) { /* s_dcache_inv: bytes that were stored stay */
+                s->line_epoch[i] = s->epoch;
+                s->valid[i] = s->dirty[i];
+            }
+            return i;
+        }
+    return NO_WAY;
+}
+
+static void finish_writebacks(struct scluster *c, uint64_t cycle)
+{
+    struct xcd_mem *mem = c->mem;
+    while (c->writebacks) {
+        struct mem_access *a = c->writebacks;
+        c->writebacks = a->next;
+        access_done_at(mem, a, cycle + mem->timing.s_writeback, complete);
+    }
+}
+
+static void written(struct mem_request *r, uint64_t cycle)
+{
+    struct scluster *c = r->cluster;
+    struct xcd_mem *mem = r->mem;
+    request_free(r);
+    if (--c->writing)
+        return;
+    if (!c->storing)
+        finish_writebacks(c, cycle + mem->timing.s_path);
+    if (c->release) {
+        c->release = false;
+        mem_released(mem);
+    }
+}
+
+/* To the L2, as a store. */
+static void write_line(struct scluster *c, unsigned i)
+{
+    struct scache *s = &c->scalar;
+    struct xcd_mem *mem = c->mem;
+    if (!s->dirty[i])
+        return;
+    uint64_t line = s->tag[i] & ~UINT64_C(1);
+    struct mem_request *r = request_new(mem);
+    r->cluster = c;
+    r->kind = REQUEST_STORE;
+    r->store = true;
+    r->mtype = s->mtype[i];
+    r->line = line & ~(uint64_t)(LINE - 1);
+    r->physical = s->physical[i] - (line - r->line);
+    r->mask.w[line / SLINE % 2] = s->dirty[i];
+    memcpy(r->data + (line - r->line), s->data + (size_t)i * SLINE, SLINE);
+    r->answer = written;
+    s->dirty[i] = 0;
+    c->writing++;
+    uint64_t cycle = port_take(&c->port, port_now(mem->domain), 1) + mem->timing.s_path;
+    port_post(mem->domain, cycle, l2_arrive, r);
+}
+
+static unsigned allocate(struct scluster *c, struct scache *s, const struct mem_request *r)
+{
+    unsigned set = set_of(s, r->line), victim = set;
+    for (unsigned i = set + 1; i < set + s->ways; i++)
+        if (s->used[i] < s->used[victim])
+            victim = i;
+    if (s->tag[victim])
+        write_line(c, victim);
+    s->tag[victim] = r->line | 1;
+    s->line_epoch[victim] = s->epoch;
+    s->valid[victim] = 0;
+    s->physical[victim] = r->physical;
+    s->mtype[victim] = r->mtype;
+    return victim;
+}
+
+/* ---- loads and fetches ---- */
+
+static struct scache *cache_of(const struct mem_request *r)
+{
+    return r->instruction ? &r->cluster->instruction : &r->cluster->scalar;
+}
+
+static struct mem_request **miss_of(struct scache *s, uint64_t line)
+{
+    struct mem_request **at = &s->miss[line / SLINE % SCACHE_MISSES];
+    while (*at && (*at)->fill != line)
+        at = &(*at)->chain;
+    return at;
+}
+
+static void line_arrives(struct port_domain *domain, struct port_event *event)
+{
+    struct mem_request *r = event->self;
+    struct xcd_mem *mem = r->mem;
+    struct scache *s = cache_of(r);
+    uint64_t now = port_now(domain);
+    uint64_t rest = r->instruction ? mem->timing.i_latency / 2 : mem->timing.s_latency - mem->timing.s_lookup;
+    r->line = r->fill;
+    struct mem_request **at = &s->miss[r->line / SLINE % SCACHE_MISSES];
+    while (*at != r)
+        at = &(*at)->chain;
+    *at = r->chain;
+    r->physical += r->line % LINE;
+    uint8_t line[SLINE];
+    memcpy(line, r->data + r->line % LINE, SLINE);
+    if (!r->faulted) {
+        unsigned i = find(s, r->line);
+        if (i == NO_WAY && r->epoch == s->epoch && r->mtype != VM_MTYPE_UC)
+            i = allocate(r->cluster, s, r);
+        if (i != NO_WAY) { /* below what was stored meanwhile */
+            uint8_t *have = s->data + (size_t)i * SLINE;
+            for (unsigned b = 0; b < SLINE; b++)
+                if (s->valid[i] >> b & 1)
+                    line[b] = have[b];
+            memcpy(have, line, SLINE);
+            s->valid[i] = r->epoch == s->epoch ? ~UINT64_C(0) : s->valid[i];
+            s->used[i] = ++s->clock;
+        }
+    }
+    while (r->joined) {
+        struct mem_request *j = r->joined;
+        r->joined = j->next;
+        j->faulted = r->faulted;
+        deliver(j, line, now + rest);
+        request_free(j);
+    }
+    deliver(r, line, now + rest);
+    request_free(r);
+}
+
+static void answer_load(struct mem_request *r, uint64_t cycle)
+{
+    port_post(r->mem->domain, cycle + r->mem->timing.s_path, line_arrives, r);
+}
+
+static void look_up_load(struct mem_request *r, uint64_t cycle)
+{
+    struct xcd_mem *mem = r->mem;
+    struct scache *s = cache_of(r);
+    struct mem_counters *n = &mem->counters;
+    const struct mem_timing *t = &mem->timing;
+    *(r->instruction ? &n->sqc_inst_requests : &n->sqc_data_requests) += 1;
+    unsigned skip, offset, bytes, i = find(s, r->line);
+    part_of(r->access, r, &skip, &offset, &bytes);
+    uint64_t need = bytes_mask(offset, bytes);
+    if (i != NO_WAY && (s->valid[i] & need) == need) {
+        *(r->instruction ? &n->sqc_inst_hits : &n->sqc_data_hits) += 1;
+        s->used[i] = ++s->clock;
+        deliver(r, s->data + (size_t)i * SLINE,
+                cycle + (r->instruction ? t->i_latency / 2 : t->s_latency - t->s_lookup));
+        request_free(r);
+        return;
+    }
+    struct mem_request *m = *miss_of(s, r->line);
+    if (m && m->epoch == s->epoch) {
+        *(r->instruction ? &n->sqc_inst_merged : &n->sqc_data_merged) += 1;
+        r->next = m->joined;
+        m->joined = r;
+        return;
+    }
+    *(r->instruction ? &n->sqc_inst_misses : &n->sqc_data_misses) += 1;
+    r->epoch = s->epoch;
+    r->fill = r->line;
+    struct mem_request **at = &s->miss[r->line / SLINE % SCACHE_MISSES];
+    r->chain = *at;
+    *at = r;
+    r->mask = mask_of((unsigned)(r->line % LINE), SLINE);
+    r->physical -= r->line % LINE; /* to the L2 it is the whole line's */
+    r->line -= r->line % LINE;
+    r->answer = answer_load;
+    uint64_t leaves = port_take(r->instruction ? &r->cluster->fetch_port : &r->cluster->port, cycle, 1);
+    port_post(mem->domain, leaves + t->s_path, l2_arrive, r);
+}
+
+/* ---- stores ---- */
+
+/* Dirty lines to the L2; true when there is nothing to wait for. */
+static bool write_back(struct scluster *c)
+{
+    for (unsigned i = 0; i < c->scalar.sets * c->scalar.ways; i++)
+        write_line(c, i);
+    return c->writing == 0;
+}
+
+/* A store is in the cache: s_dcache_wb after it can begin. */
+static void stored(struct scluster *c)
+{
+    if (--c->storing || !c->writebacks)
+        return;
+    if (write_back(c))
+        finish_writebacks(c, port_now(c->mem->domain));
+}
+
+static void look_up_store(struct mem_request *r, uint64_t cycle)
+{
+    struct scache *s = &r->cluster->scalar;
+    struct mem_access *a = r->access;
+    unsigned skip, offset, bytes, i = find(s, r->line);
+    part_of(a, r, &skip, &offset, &bytes);
+    r->mem->counters.sqc_data_requests++;
+    if (i == NO_WAY)
+        i = allocate(r->cluster, s, r);
+    memcpy(s->data + (size_t)i * SLINE + offset, a->data + skip, bytes);
+    s->valid[i] |= bytes_mask(offset, bytes);
+    s->dirty[i] |= bytes_mask(offset, bytes);
+    s->used[i] = ++s->clock;
+    part_done(r->mem, a, cycle);
+    stored(r->cluster);
+    request_free(r);
+}
+
+/* From the TLB. */
+static void go(struct mem_request *r, uint64_t cycle)
+{
+    if (r->faulted) {
+        deliver(r, NULL, cycle);
+        if (r->store)
+            stored(r->cluster);
+        request_free(r);
+    } else if (r->kind == REQUEST_STORE) {
+        look_up_store(r, cycle);
+    } else {
+        look_up_load(r, cycle);
+    }
+}
+
+/* ---- from the CU ---- */
+
+void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
+{
+    const struct mem_timing *n = &mem->timing;
+    struct scluster *c = cluster_of(mem, a->cu / (is_fetch(a) ? mem->icache_cus : mem->sl1_cus));
+    uint64_t now = port_now(mem->domain);
+    a->complete = false;
+    a->cycle = 0;
+    a->pending = 0;
+    switch (a->kind) {
+    case ACCESS_SINV:
+        c->scalar.epoch++;
+        access_done_at(mem, a, now + n->s_invalidate, complete);
+        return;
+    case ACCESS_SWB:
+        a->next = c->writebacks;
+        c->writebacks = a;
+        if (!c->storing && write_back(c))
+            finish_writebacks(c, now);
+        return;
+    default:
+        break;
+    }
+    uint64_t first = a->addr[0] & ~(uint64_t)(SLINE - 1);
+    uint64_t last = (a->addr[0] + a->bytes - 1) & ~(uint64_t)(SLINE - 1);
+    a->pending = 1 + (last != first);
+    if (a->kind == ACCESS_SSTORE)
+        c->storing += a->pending;
+    for (uint64_t line = first;; line += SLINE) {
+        struct mem_request *r = request_new(mem);
+        r->access = a;
+        r->cluster = c;
+        r->instruction = is_fetch(a);
+        r->kind = a->kind == ACCESS_SSTORE ? REQUEST_STORE : REQUEST_LOAD;
+        r->store = a->kind == ACCESS_SSTORE;
+        r->line = line;
+        uint64_t start = port_take(is_fetch(a) ? &c->fetch_port : &c->port, now, 1);
+        bool ends = line == last;
+        utcl1_translate(&c->tlb, r, start + (is_fetch(a) ? n->i_latency - n->i_latency / 2 : n->s_lookup));
+        if (ends)
+            break;
+    }
+}
+
+/* ---- kernel boundaries ---- */
+
+void sl1_release(struct xcd_mem *mem)
+{
+    for (unsigned i = 0; i < mem->clusters; i++) {
+        struct scluster *c = mem->cluster[i];
+        if (!c)
+            continue;
+        write_back(c);
+        if (c->writing && !c->release) {
+            c->release = true;
+            mem->releasing++;
+        }
+    }
+}
+
+void sl1_acquire(struct xcd_mem *mem)
+{
+    for (unsigned i = 0; i < mem->clusters; i++)
+        if (mem->cluster[i]) {
+            mem->cluster[i]->scalar.epoch++;
+            mem->cluster[i]->instruction.epoch++;
+        }
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Translation.  A UTCL1 entry covers what a fragment covers, up to its reach; a
+ * miss goes to the XCD's UTCL2, and a miss there to a page walk of fixed length,
+ * of which so many may begin in a time.
+ *
+ * What a walk will find is asked of the page table when the UTCL1 misses: then
+ * it is known which later misses wait for the same fragment.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/room.h"
+
+bool utcl1_open(struct utcl1 *t, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t))
+{
+    t->mem = mem;
+    t->go = go;
+    t->entry = calloc(mem->timing.utcl1_entries, sizeof(*t->entry));
+    t->miss = calloc(mem->timing.utcl1_misses, sizeof(*t->miss));
+    queue_clear(&t->blocked);
+    return t->entry && t->miss;
+}
+
+void utcl1_close(struct utcl1 *t)
+{
+    free(t->entry);
+    free(t->miss);
+}
+
+static void forget_old(struct utcl1 *t)
+{
+    uint64_t generation = vm_generation(t->mem->vm);
+    if (generation == t->generation)
+        return;
+    t->generation = generation;
+    t->used = 0;
+    t->recent = 0;
+}
+
+static struct utcl1_entry *find(struct utcl1 *t, uint64_t address)
+{
+    if (t->recent < t->used && address - t->entry[t->recent].base < t->entry[t->recent].bytes)
+        return &t->entry[t->recent];
+    for (unsigned i = 0; i < t->used; i++)
+        if (address - t->entry[i].base < t->entry[i].bytes) {
+            t->recent = i;
+            return &t->entry[i];
+        }
+    return NULL;
+}
+
+static void install(struct utcl1 *t, const struct utcl1_entry *entry)
+{
+    unsigned at = 0;
+    if (t->used < t->mem->timing.utcl1_entries) {
+        at = t->used++;
+    } else {
+        for (unsigned i = 1; i < t->used; i++)
+            if (t->entry[i].used < t->entry[at].used)
+                at = i;
+    }
+    t->entry[at] = *entry;
+    t->entry[at].used = ++t->clock;
+    t->recent = at;
+}
+
+static void translated(struct utcl1 *t, struct mem_request *r, const struct utcl1_entry *e, uint64_t cycle)
+{
+    r->physical = e->physical + (r->line - e->base);
+    r->mtype = e->mtype;
+    r->faulted = r->store && !e->writable;
+    t->go(r, cycle);
+}
+
+/* Of the UTCL2: when the translation is there. */
+static uint64_t utcl2_ready(struct xcd_mem *mem, const struct vm_entry *page, uint64_t cycle)
+{
+    const struct mem_timing *n = &mem->timing;
+    cycle = port_take(&mem->utcl2.port, cycle * n->utcl2_rate, 1) / n->utcl2_rate;
+    uint64_t hash = (page->physical >> VM_PAGE_SHIFT) / (page->bytes >> VM_PAGE_SHIFT);
+    struct utcl2_entry *set = mem->utcl2.entry + (hash & (mem->utcl2.sets - 1)) * mem->utcl2.ways;
+    struct utcl2_entry *victim = set;
+    for (unsigned i = 0; i < mem->utcl2.ways; i++) {
+        if (set[i].bytes == page->bytes && set[i].base == page->base) {
+            mem->counters.utcl2_hits++;
+            set[i].used = ++mem->utcl2.clock;
+            uint64_t hit = cycle + n->utcl2_latency;
+            return hit > set[i].ready ? hit : set[i].ready; /* its walk is still going on */
+        }
+        if (set[i].used < victim->used)
+            victim = &set[i];
+    }
+    mem->counters.utcl2_misses++;
+    mem->counters.walks++;
+    uint64_t start = port_take(&mem->utcl2.walker, cycle + n->utcl2_latency, n->walk_interval);
+    *victim = (struct utcl2_entry){
+        .base = page->base, .bytes = page->bytes, .used = ++mem->utcl2.clock, .ready = start + n->walk};
+    return victim->ready;
+}
+
+static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle);
+
+static void filled(struct port_domain *domain, struct port_event *event)
+{
+    struct utcl1 *t = event->self;
+    struct utcl1_miss *m = &t->miss[event->word[0]];
+    uint64_t now = port_now(domain);
+    forget_old(t);
+    if (m->mapped)
+        install(t, &m->entry);
+    m->busy = false;
+    t->missing--;
+    for (struct mem_request *r; (r = queue_take(&m->waiting)) != NULL;) {
+        if (m->mapped) {
+            translated(t, r, &m->entry, now);
+        } else {
+            r->faulted = true;
+            t->go(r, now);
+        }
+    }
+    while (t->blocked.first) {
+        struct mem_request *r = queue_take(&t->blocked);
+        if (!try_translate(t, r, now)) { /* first in line again */
+            if (!t->blocked.first)
+                t->blocked.end = &r->next;
+            r->next = t->blocked.first;
+            t->blocked.first = r;
+            break;
+        }
+    }
+}
+
+static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
+{
+    struct xcd_mem *mem = t->mem;
+    struct utcl1_entry *e = find(t, r->line);
+    if (e) {
+        mem->counters.utcl1_hits++;
+        e->used = ++t->clock;
+        translated(t, r, e, cycle);
+        return true;
+    }
+    unsigned free_miss = mem->timing.utcl1_misses;
+    for (unsigned i = 0; i < mem->timing.utcl1_misses; i++) {
+        struct utcl1_miss *m = &t->miss[i];
+        if (m->busy && r->line - m->entry.base < m->entry.bytes) {
+            mem->counters.utcl1_merged++;
+            queue_add(&m->waiting, r);
+            return true;
+        }
+        if (!m->busy)
+            free_miss = i;
+    }
+    if (free_miss == mem->timing.utcl1_misses)
+        return false;
+    struct vm_entry page;
+    struct utcl1_miss *m = &t->miss[free_miss];
+    m->busy = true;
+    m->mapped = vm_walk(mem->vm, r->line, &page);
+    if (!m->mapped)
+        page = (struct vm_entry){.base = r->line & ~((UINT64_C(1) << VM_PAGE_SHIFT) - 1),
+                                 .bytes = UINT64_C(1) << VM_PAGE_SHIFT};
+    mem->counters.utcl1_misses++;
+    t->missing++;
+    uint64_t ready = utcl2_ready(mem, &page, cycle);
+    if (page.bytes > mem->timing.utcl1_reach) { /* the part of the fragment that an entry covers */
+        uint64_t skip = (r->line - page.base) & ~(mem->timing.utcl1_reach - 1);
+        page.base += skip;
+        page.physical += skip;
+        page.bytes = mem->timing.utcl1_reach;
+    }
+    m->entry = (struct utcl1_entry){.base = page.base,
+                                    .bytes = page.bytes,
+                                    .physical = page.physical,
+                                    .mtype = page.mtype,
+                                    .writable = page.writable};
+    queue_clear(&m->waiting);
+    queue_add(&m->waiting, r);
+    port_post(mem->domain, ready, filled, t)->word[0] = free_miss;
+    return true;
+}
+
+void utcl1_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
+{
+    t->mem->counters.utcl1_requests++;
+    forget_old(t);
+    if (t->blocked.first || !try_translate(t, r, cycle))
+        queue_add(&t->blocked, r);
+}

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A CU's vector cache: write-through, so it never has anything that the L2 has
+ * not been given.  A store takes its line's bytes along under a mask; it keeps
+ * the line only when it wrote all of it (GCN white paper, L1 data cache).
+ *
+ * Scopes (AMD Instinct MI300 ISA, 9.1.10; LLVM AMDGPUUsage): a load of agent or
+ * system scope, sc1, never takes what is here.  buffer_inv with either bit
+ * makes every line invalid: those have the number of an earlier epoch.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/room.h"
+
+static unsigned hash_line(uint64_t line)
+{
+    return (unsigned)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 48);
+}
+
+static void go(struct mem_request *request, uint64_t cycle);
+
+static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
+{
+    if (mem->vl1[cu])
+        return mem->vl1[cu];
+    struct vl1 *l1 = must(calloc(1, sizeof(*l1)));
+    unsigned sets = mem->timing.sets, lines = sets * mem->timing.ways;
+    l1->mem = mem;
+    l1->cu = cu;
+    l1->epoch = 1;
+    l1->tag = must(calloc(lines, sizeof(*l1->tag)));
+    l1->line_epoch = must(calloc(lines, sizeof(*l1->line_epoch)));
+    l1->chain = must(calloc(lines, sizeof(*l1->chain)));
+    l1->newer = must(calloc(lines, sizeof(*l1->newer)));
+    l1->older = must(calloc(lines, sizeof(*l1->older)));
+    l1->newest = must(calloc(sets, sizeof(*l1->newest)));
+    l1->oldest = must(calloc(sets, sizeof(*l1->oldest)));
+    l1->data = must(calloc(lines, LINE));
+    memset(l1->bucket, 0xff, sizeof(l1->bucket));
+    for (unsigned s = 0; s < sets; s++) { /* way after way, the first the newest */
+        for (unsigned w = 0; w < mem->timing.ways; w++) {
+            unsigned i = s * mem->timing.ways + w;
+            l1->newer[i] = (uint16_t)(w ? i - 1 : NO_LINE);
+            l1->older[i] = (uint16_t)(w + 1 < mem->timing.ways ? i + 1 : NO_LINE);
+        }
+        l1->newest[s] = (uint16_t)(s * mem->timing.ways);
+        l1->oldest[s] = (uint16_t)(s * mem->timing.ways + mem->timing.ways - 1);
+    }
+    queue_clear(&l1->stalled);
+    l1->loads_end = &l1->loads;
+    for (unsigned w = 0; w < MEM_WAVES; w++)
+        l1->wave[w].end = &l1->wave[w].first;
+    if (!utcl1_open(&l1->tlb, mem, go))
+        must(NULL);
+    mem->vl1[cu] = l1;
+    return l1;
+}
+
+void vl1_close(struct vl1 *l1)
+{
+    if (!l1)
+        return;
+    utcl1_close(&l1->tlb);
+    free(l1->tag);
+    free(l1->line_epoch);
+    free(l1->chain);
+    free(l1->newer);
+    free(l1->older);
+    free(l1->newest);
+    free(l1->oldest);
+    free(l1->data);
+    free(l1);
+}
+
+/* ---- lines ---- */
+
+static unsigned find(const struct vl1 *l1, uint64_t line)
+{
+    unsigned i = l1->bucket[hash_line(line) % VL1_BUCKETS];
+    while (i != NO_LINE && l1->tag[i] != line)
+        i = l1->chain[i];
+    return i != NO_LINE && l1->line_epoch[i] == l1->epoch ? i : NO_LINE;
+}
+
+static void unlink_use(struct vl1 *l1, unsigned set, unsigned i)
+{
+    if (l1->newer[i] == NO_LINE)
+        l1->newest[set] = l1->older[i];
+    else
+        l1->older[l1->newer[i]] = l1->older[i];
+    if (l1->older[i] == NO_LINE)
+        l1->oldest[set] = l1->newer[i];
+    else
+        l1->newer[l1->older[i]] = l1->newer[i];
+}
+
+static void use_first(struct vl1 *l1, unsigned i)
+{
+    unsigned set = i / l1->mem->timing.ways;
+    if (l1->newest[set] == i)
+        return;
+    unlink_use(l1, set, i);
+    l1->newer[i] = NO_LINE;
+    l1->older[i] = l1->newest[set];
+    if (l1->newest[set] != NO_LINE)
+        l1->newer[l1->newest[set]] = (uint16_t)i;
+    l1->newest[set] = (uint16_t)i;
+    if (l1->oldest[set] == NO_LINE)
+        l1->oldest[set] = (uint16_t)i;
+}
+
+/* Next to go. */
+static void use_last(struct vl1 *l1, unsigned i)
+{
+    unsigned set = i / l1->mem->timing.ways;
+    if (l1->oldest[set] == i)
+        return;
+    unlink_use(l1, set, i);
+    l1->older[i] = NO_LINE;
+    l1->newer[i] = l1->oldest[set];
+    if (l1->oldest[set] != NO_LINE)
+        l1->older[l1->oldest[set]] = (uint16_t)i;
+    l1->oldest[set] = (uint16_t)i;
+    if (l1->newest[set] == NO_LINE)
+        l1->newest[set] = (uint16_t)i;
+}
+
+static void drop(struct vl1 *l1, uint64_t line)
+{
+    unsigned i = find(l1, line);
+    if (i == NO_LINE)
+        return;
+    l1->line_epoch[i] = 0;
+    use_last(l1, i);
+}
+
+static void keep(struct vl1 *l1, uint64_t line, const uint8_t *data, bool streams)
+{
+    unsigned set = (unsigned)(line / LINE) % l1->mem->timing.sets;
+    unsigned i = find(l1, line);
+    if (i == NO_LINE) {
+        i = l1->oldest[set];
+        uint16_t *at = &l1->bucket[hash_line(l1->tag[i]) % VL1_BUCKETS];
+        while (*at != NO_LINE && *at != i)
+            at = &l1->chain[*at];
+        if (*at == i)
+            *at = l1->chain[i];
+        unsigned bucket = hash_line(line) % VL1_BUCKETS;
+        l1->tag[i] = line;
+        l1->line_epoch[i] = l1->epoch;
+        l1->chain[i] = l1->bucket[bucket];
+        l1->bucket[bucket] = (uint16_t)i;
+    }
+    memcpy(l1->data + (size_t)i * LINE, data, LINE);
+    if (streams)
+        use_last(l1, i);
+    else
+        use_first(l1, i);
+}
+
+/* ---- completion ---- */
+
+/* Calls done() of what is complete and has nothing before it in its wave. */
+void vl1_complete(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct mem_access *a = event->self;
+    struct xcd_mem *mem = (struct xcd_mem *)(uintptr_t)event->word[0];
+    struct vl1_wave *w = &mem->vl1[a->cu]->wave[a->wave];
+    a->complete = true;
+    while (w->first && w->first->complete) {
+        struct mem_access *head = w->first;
+        w->first = head->next_of_wave;
+        if (!w->first)
+            w->end = &w->first;
+        mem->in_flight--;
+        head->done(head);
+    }
+}
+
+static bool returns_data(const struct mem_access *a)
+{
+    return a->kind == ACCESS_LOAD || (a->kind == ACCESS_ATOMIC && a->returns);
+}
+
+/* Data goes to the registers in the order of submission. */
+static void return_loads(struct vl1 *l1)
+{
+    const struct mem_timing *n = &l1->mem->timing;
+    uint64_t now = port_now(l1->mem->domain);
+    while (l1->loads && l1->loads->pending == 0) {
+        struct mem_access *a = l1->loads;
+        l1->loads = a->next;
+        if (!l1->loads)
+            l1->loads_end = &l1->loads;
+        unsigned bytes = (unsigned)__builtin_popcountll(a->lanes) * (a->bytes < 4 ? 4 : a->bytes);
+        uint64_t cycles = bytes ? (bytes + n->bandwidth - 1) / n->bandwidth : 1;
+        uint64_t start = port_take(&l1->result, a->cycle > now ? a->cycle : now, cycles);
+        access_done_at(l1->mem, a, start + cycles + n->result, vl1_complete);
+    }
+}
+
+/* One line of the access is done with, at `cycle`. */
+static void line_done(struct vl1 *l1, struct mem_access *a, uint64_t cycle)
+{
+    if (cycle > a->cycle)
+        a->cycle = cycle;
+    if (--a->pending)
+        return;
+    if (returns_data(a))
+        return_loads(l1);
+    else
+        access_done_at(l1->mem, a, a->cycle, vl1_complete);
+}
+
+static void unstall(struct vl1 *l1);
+
+static void performed_store(struct vl1 *l1, struct mem_access *a)
+{
+    struct vl1_wave *w = &l1->wave[a->wave];
+    if (--w->stores)
+        return;
+    while (w->writebacks) {
+        struct mem_access *wb = w->writebacks;
+        w->writebacks = wb->next;
+        l2_flush(l1->mem, wb, wb->sc0, NULL, NULL);
+    }
+}
+
+void vl1_performed(struct mem_request *r)
+{
+    performed_store(r->mem->vl1[r->cu], r->access);
+}
+
+/* ---- from the L2 ---- */
+
+static struct mem_request **miss_of(struct vl1 *l1, uint64_t line)
+{
+    struct mem_request **at = &l1->miss[hash_line(line) % MISS_BUCKETS];
+    while (*at && (*at)->line != line)
+        at = &(*at)->chain;
+    return at;
+}
+
+/* What is on its way is older than what comes now: nobody joins it, nor is it kept. */
+static void supersede_miss(struct vl1 *l1, uint64_t line)
+{
+    struct mem_request **at = miss_of(l1, line), *r = *at;
+    if (!r)
+        return;
+    *at = r->chain;
+    r->cached = false;
+    r->install = false;
+}
+
+static void deliver(struct vl1 *l1, struct mem_request *r, const uint8_t *data, bool faulted, uint64_t cycle)
+{
+    struct mem_access *a = r->access;
+    if (faulted)
+        access_fault(a, r);
+    else
+        coalesce_deliver(a, r, data);
+    line_done(l1, a, cycle);
+}
+
+static void line_arrives(struct port_domain *domain, struct port_event *event)
+{
+    struct mem_request *r = event->self;
+    struct vl1 *l1 = r->mem->vl1[r->cu];
+    uint64_t now = port_now(domain);
+    if (r->cached)
+        *miss_of(l1, r->line) = r->chain;
+    if (r->install && !r->faulted && r->epoch == l1->epoch)
+        keep(l1, r->line, r->data, r->nt);
+    l1->misses--;
+    deliver(l1, r, r->data, r->faulted, now);
+    while (r->joined) {
+        struct mem_request *j = r->joined;
+        r->joined = j->next;
+        deliver(l1, j, r->data, r->faulted, now);
+        request_free(j);
+    }
+    request_free(r);
+    unstall(l1);
+}
+
+static void answer_load(struct mem_request *r, uint64_t cycle)
+{
+    struct xcd_mem *mem = r->mem;
+    struct vl1 *l1 = mem->vl1[r->cu];
+    uint64_t cycles = (LINE + mem->timing.bandwidth - 1) / mem->timing.bandwidth;
+    cycle += l2_distance(mem, r->cu, l2_channel_of(&mem->l2, r->physical));
+    port_post(mem->domain, port_take(&l1->fill, cycle, cycles) + cycles, line_arrives, r);
+}
+
+/* A store, or an atomic. */
+static void acknowledged(struct port_domain *domain, struct port_event *event)
+{
+    struct mem_request *r = event->self;
+    struct vl1 *l1 = r->mem->vl1[r->cu];
+    l1->stores--;
+    if (r->faulted)
+        access_fault(r->access, r);
+    line_done(l1, r->access, port_now(domain) + (returns_data(r->access) ? 0 : r->mem->timing.ack));
+    request_free(r);
+    unstall(l1);
+}
+
+static void answer_store(struct mem_request *r, uint64_t cycle)
+{
+    struct xcd_mem *mem = r->mem;
+    cycle += l2_distance(mem, r->cu, l2_channel_of(&mem->l2, r->physical));
+    port_post(mem->domain, cycle, acknowledged, r);
+}
+
+/* ---- to the L2 ---- */
+
+static void send(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
+{
+    struct xcd_mem *mem = l1->mem;
+    unsigned halves = r->kind == REQUEST_STORE ? mask_halves(r->mask) : 1;
+    cycle = port_take(&l1->output, cycle, halves);
+    cycle += halves + l2_distance(mem, r->cu, l2_channel_of(&mem->l2, r->physical));
+    if (r->kind == REQUEST_LOAD) {
+        mem->counters.tcp_tcc_read++;
+        mem->counters.tcp_tcc_uc_read += r->mtype == VM_MTYPE_UC;
+        mem->counters.tcp_tcc_nc_read += r->mtype == VM_MTYPE_NC;
+        l1->misses++;
+        r->answer = answer_load;
+    } else {
+        if (r->kind == REQUEST_STORE) {
+            mem->counters.tcp_tcc_write += halves;
+            mem->counters.tcp_tcc_uc_write += r->mtype == VM_MTYPE_UC ? halves : 0;
+        } else {
+            mem->counters.tcp_tcc_atomic++;
+        }
+        l1->stores++;
+        r->answer = answer_store;
+    }
+    port_post(mem->domain, cycle, l2_arrive, r);
+}
+
+/* At the tags.  False when there is no entry for what it needs. */
+static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
+{
+    struct xcd_mem *mem = l1->mem;
+    const struct mem_timing *n = &mem->timing;
+    if (r->kind == REQUEST_LOAD) {
+        bool may_hit = !r->sc1 && r->mtype != VM_MTYPE_UC;
+        unsigned i = may_hit ? find(l1, r->line) : NO_LINE;
+        if (i != NO_LINE) {
+            mem->counters.tcp_hits++;
+            use_first(l1, i);
+            deliver(l1, r, l1->data + (size_t)i * LINE, false, cycle);
+            request_free(r);
+            return true;
+        }
+        struct mem_request *m = may_hit ? *miss_of(l1, r->line) : NULL;
+        if (m && m->epoch == l1->epoch) {
+            mem->counters.tcp_hits++; /* as the profiler counts it: no request of its own */
+            r->next = m->joined;
+            m->joined = r;
+            return true;
+        }
+        if (l1->misses >= n->misses)
+            return false;
+        mem->counters.tcp_misses++;
+        supersede_miss(l1, r->line);
+        if (may_hit) {
+            struct mem_request **at = &l1->miss[hash_line(r->line) % MISS_BUCKETS];
+            r->chain = *at;
+            *at = r;
+        } else {
+            drop(l1, r->line);
+        }
+        r->cached = r->install = may_hit;
+        r->epoch = l1->epoch;
+        send(l1, r, cycle);
+        return true;
+    }
+    if (l1->stores >= n->stores)
+        return false;
+    supersede_miss(l1, r->line);
+    if (r->kind == REQUEST_STORE && mask_full(r->mask) && !r->sc1 && !r->nt && r->mtype != VM_MTYPE_UC)
+        keep(l1, r->line, r->data, false);
+    else
+        drop(l1, r->line);
+    send(l1, r, cycle);
+    return true;
+}
+
+static void unstall(struct vl1 *l1)
+{
+    if (!l1->stalled.first)
+        return;
+    uint64_t now = port_now(l1->mem->domain);
+    while (l1->stalled.first) {
+        struct mem_request *r = l1->stalled.first, *next = r->next;
+        if (!look_up(l1, r, now))
+            return;
+        l1->stalled.first = next;
+        if (!next)
+            l1->stalled.end = &l1->stalled.first;
+    }
+    l1->mem->counters.tcp_pending_stall += now - l1->stalled_since;
+}
+
+/* From the TLB. */
+static void go(struct mem_request *r, uint64_t cycle)
+{
+    struct vl1 *l1 = r->mem->vl1[r->cu];
+    if (r->faulted) {
+        struct mem_access *a = r->access;
+        access_fault(a, r);
+        if (r->store)
+            performed_store(l1, a);
+        line_done(l1, a, cycle);
+        request_free(r);
+        return;
+    }
+    if (l1->stalled.first || !look_up(l1, r, cycle)) {
+        if (!l1->stalled.first)
+            l1->stalled_since = cycle;
+        queue_add(&l1->stalled, r);
+    }
+}
+
+/* ---- from the CU ---- */
+
+static void invalidate(struct vl1 *l1, struct mem_access *a, uint64_t start)
+{
+    struct xcd_mem *mem = l1->mem;
+    uint64_t cycle = start + mem->timing.vl1_invalidate;
+    if (a->sc0 || a->sc1) {
+        l1->epoch++;
+        mem->counters.tcp_invalidates++;
+    }
+    /* Agent scope in an agent of one L2 needs nothing of it. */
+    if (a->sc1 && (mem->several_l2s || a->sc0)) {
+        mem->l2.epoch++;
+        cycle += mem->timing.l2_invalidate;
+    }
+    access_done_at(mem, a, cycle, vl1_complete);
+}
+
+static void write_back(struct vl1 *l1, struct mem_access *a, uint64_t start)
+{
+    struct xcd_mem *mem = l1->mem;
+    if (!a->sc1 || (!mem->several_l2s && !a->sc0)) {
+        access_done_at(mem, a, start + mem->timing.ack, vl1_complete);
+        return;
+    }
+    struct vl1_wave *w = &l1->wave[a->wave];
+    if (w->stores) {
+        a->next = w->writebacks;
+        w->writebacks = a;
+    } else {
+        l2_flush(mem, a, a->sc0, NULL, NULL);
+    }
+}
+
+void vl1_submit(struct xcd_mem *mem, struct mem_access *a)
+{
+    struct vl1 *l1 = vl1_of(mem, a->cu);
+    struct vl1_wave *w = &l1->wave[a->wave];
+    uint64_t now = port_now(mem->domain);
+    a->complete = false;
+    a->pending = 0;
+    a->next = a->next_of_wave = NULL;
+    *w->end = a;
+    w->end = &a->next_of_wave;
+    if (a->kind == ACCESS_INV || a->kind == ACCESS_WB) {
+        uint64_t start = port_take(&l1->address, now, 1);
+        if (a->kind == ACCESS_INV)
+            invalidate(l1, a, start);
+        else
+            write_back(l1, a, start);
+        return;
+    }
+
+    struct mem_counters *c = &mem->counters;
+    *(a->kind == ACCESS_LOAD ? &c->tcp_read : a->kind == ACCESS_STORE ? &c->tcp_write : &c->tcp_atomic) += 1;
+    c->tcp_accesses += (unsigned)__builtin_popcountll(a->lanes);
+    unsigned lookups;
+    struct mem_request *first = coalesce(mem, a, &lookups);
+    c->tcp_cache_accesses += lookups;
+    uint64_t start = port_take(&l1->address, now, lookups ? lookups : 1) + mem->timing.lookup;
+    a->cycle = start;
+    for (struct mem_request *r = first; r; r = r->next)
+        a->pending++;
+    if (returns_data(a)) {
+        *l1->loads_end = a;
+        l1->loads_end = &a->next;
+    }
+    if (a->kind != ACCESS_LOAD)
+        w->stores += a->pending;
+    if (!first) {
+        a->pending = 1;
+        line_done(l1, a, start);
+        return;
+    }
+    for (struct mem_request *r = first, *next; r; r = next) {
+        next = r->next;
+        utcl1_translate(&l1->tlb, r, start + r->lookup + 1);
+    }
+}
+
+bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu)
+{
+    const struct vl1 *l1 = mem->vl1[cu];
+    return !l1 || (!l1->stalled.first && !l1->tlb.blocked.first &&
+                   l1->address.free <= port_now(mem->domain) + mem->timing.queue);
+}

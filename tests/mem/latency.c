@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* How long things take, what is one request, and how far caches and TLBs reach. */
+#include "rig.h"
+
+static void spread_lanes(struct shot *s, uint64_t first, unsigned stride)
+{
+    s->a.lanes = ~UINT64_C(0);
+    for (unsigned i = 0; i < 64; i++)
+        s->a.addr[i] = (uint64_t)(uintptr_t)s->rig->arena + first + (uint64_t)i * stride;
+}
+
+/* Load to use is 116 to 120 cycles in the vL1 and 200 to 225 in the L2, of which the CU's issue is about
+ * four. */
+static void check_levels(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    struct shot s = shot(&rig, 0, 3, ACCESS_LOAD, 4096, 4);
+    run(&s); /* page, line */
+    uint64_t hit = run(&s);
+    CHECK(hit >= 112 && hit <= 116);
+    uint64_t sum = 0, least = UINT64_MAX, most = 0;
+    for (unsigned i = 0; i < 16; i++) { /* a channel each */
+        s = shot(&rig, 0, 4, ACCESS_LOAD, 8192 + i * 256, 4);
+        run(&s);
+        s.a.cu = 3;
+        uint64_t t = run(&s);
+        sum += t;
+        least = t < least ? t : least;
+        most = t > most ? t : most;
+    }
+    CHECK(sum / 16 >= 205 && sum / 16 <= 213);
+    CHECK(least >= 195 && most <= 225 && most > least);
+    s = shot(&rig, 1, 3, ACCESS_LOAD, 4096, 4);
+    run(&s);
+    s = shot(&rig, 1, 3, ACCESS_LOAD, 8192, 4); /* another XCD brought it to the Infinity Cache */
+    uint64_t far = run(&s);
+    CHECK(far > 380 && far < 520);
+    s = shot(&rig, 0, 3, ACCESS_SLOAD, 4096, 8);
+    run(&s);
+    CHECK_EQ(run(&s), 44);
+    s.a.addr[0] += 64; /* the other half of the L2's line */
+    uint64_t scalar = run(&s);
+    CHECK(scalar >= 160 && scalar <= 175);
+    s = shot(&rig, 0, 3, ACCESS_FETCH, 16384, 64);
+    run(&s);
+    CHECK_EQ(run(&s), 20);
+    s.a.cu = 2; /* shares it */
+    CHECK_EQ(run(&s), 20);
+    struct shot a = adder(&rig, 0, 3, 12288, 1, false);
+    run(&a);
+    uint64_t atomic = run(&a);
+    CHECK(atomic > hit && atomic < 260);
+    printf("cycles: vL1 %" PRIu64 ", L2 %" PRIu64 " (%" PRIu64 " to %" PRIu64 "), Infinity Cache %" PRIu64
+           ", scalar from L2 %" PRIu64 ", atomic %" PRIu64 "\n",
+           hit, sum / 16, least, most, far, scalar, atomic);
+    rig_close(&rig);
+}
+
+static void check_coalescing(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    struct mem_counters before = counters(&rig, 0), c;
+    struct shot s = shot(&rig, 0, 0, ACCESS_LOAD, 0, 4);
+    for (uint32_t i = 0; i < 1024; i++)
+        memcpy(rig.arena + i * 4, &i, 4);
+    spread_lanes(&s, 0, 4);
+    run(&s);
+    c = counters(&rig, 0);
+    CHECK_EQ(c.tcp_tcc_read - before.tcp_tcc_read, 2);
+    CHECK_EQ(c.tcp_cache_accesses - before.tcp_cache_accesses, 4);
+    for (uint32_t i = 0; i < 64; i++)
+        CHECK(!memcmp(s.a.data + i * ACCESS_LANE_BYTES, &i, 4));
+    before = c;
+    s = shot(&rig, 0, 0, ACCESS_STORE, 0, 8); /* 512 bytes: sixteen look-ups, eight writes of 64 bytes */
+    spread_lanes(&s, 4096, 8);
+    run(&s);
+    c = counters(&rig, 0);
+    CHECK_EQ(c.tcp_tcc_write - before.tcp_tcc_write, 8);
+    CHECK_EQ(c.tcp_cache_accesses - before.tcp_cache_accesses, 16);
+    CHECK_EQ(c.tcc_misses - before.tcc_misses, 4);
+    CHECK_EQ(c.tcc_hits - before.tcc_hits, 4);
+    before = c;
+    s = shot(&rig, 0, 0, ACCESS_LOAD, 0, 4);
+    spread_lanes(&s, 8192, 128);
+    run(&s);
+    CHECK_EQ(counters(&rig, 0).tcp_tcc_read - before.tcp_tcc_read, 64);
+    before = counters(&rig, 0);
+    s = shot(&rig, 0, 0, ACCESS_LOAD, 126, 4); /* over the end of a line */
+    uint32_t want;
+    memcpy(&want, rig.arena + 126, 4);
+    CHECK_EQ(get(&s), want);
+    /* Loads of one line at once ask the L2 once. */
+    struct shot same[4];
+    before = counters(&rig, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        same[i] = shot(&rig, 0, 0, ACCESS_LOAD, 40000 + i * 4, 4);
+        same[i].a.wave = (uint8_t)i;
+        start(&same[i], 1 + i);
+    }
+    run_all(&rig);
+    CHECK_EQ(counters(&rig, 0).tcp_tcc_read - before.tcp_tcc_read, 1);
+    /* But one of agent scope asks for itself. */
+    before = counters(&rig, 0);
+    same[1].a.sc1 = true;
+    for (unsigned i = 0; i < 2; i++) {
+        same[i].a.addr[0] += 4096;
+        start(&same[i], 1 + i);
+    }
+    run_all(&rig);
+    CHECK_EQ(counters(&rig, 0).tcp_tcc_read - before.tcp_tcc_read, 2);
+    rig_close(&rig);
+}
+
+/* How many of `lines` lines at `stride` the level still has when they are read again, in the same order. */
+static unsigned kept(struct rig *rig, unsigned cu, unsigned lines, unsigned stride, uint64_t limit)
+{
+    unsigned hits = 0;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned i = 0; i < lines; i++) {
+            struct shot s = shot(rig, 0, cu, ACCESS_LOAD, (uint64_t)i * stride, 4);
+            hits += run(&s) <= limit && pass;
+        }
+    return hits;
+}
+
+static void check_reach(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    CHECK_EQ(kept(&rig, 0, 256, 128, 120), 256);
+    CHECK_EQ(kept(&rig, 1, 257, 128, 120) / 65, 2); /* one set of four is over its ways, and keeps none */
+    CHECK_EQ(kept(&rig, 2, 64, 4096, 120), 64);
+    CHECK_EQ(kept(&rig, 3, 65, 4096, 120), 0);
+    rig_close(&rig);
+    rig_open(&rig, true, 1);
+    CHECK_EQ(kept(&rig, 0, 2048, 4096, 230), 2048); /* a channel of the L2 */
+    rig_close(&rig);
+    rig_open(&rig, true, 1);
+    CHECK(kept(&rig, 0, 2049, 4096, 230) < 2048);
+    rig_close(&rig);
+}
+
+static void check_tlb(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    for (unsigned i = 0; i < 32; i++)
+        load32(&rig, 0, 0, (uint64_t)i << 21, false, false);
+    struct mem_counters before = counters(&rig, 0);
+    CHECK_EQ(before.utcl1_misses, 32);
+    CHECK_EQ(before.walks, 32);
+    for (unsigned i = 0; i < 32; i++)
+        load32(&rig, 0, 0, ((uint64_t)i << 21) + 65536 + i * 4096, false, false);
+    struct mem_counters c = counters(&rig, 0);
+    CHECK_EQ(c.utcl1_misses, 32);
+    /* Another CU has its own, and finds in the UTCL2 what was walked for. */
+    struct shot s = shot(&rig, 0, 1, ACCESS_LOAD, 65536, 4);
+    uint64_t missed = run(&s);
+    fence(&rig, 0, 1, ACCESS_INV, true, false);
+    uint64_t found = run(&s);
+    CHECK_EQ(counters(&rig, 0).walks, 32);
+    CHECK_EQ(missed - found, 99);
+    /* Pages of 4 KiB: an entry each; a change of the table empties them all. */
+    rig.vm.fragment = 4096;
+    rig.vm.generation++;
+    before = counters(&rig, 0);
+    for (unsigned i = 0; i < 33; i++)
+        load32(&rig, 0, 0, (uint64_t)i * 4096, false, false);
+    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 33);
+    load32(&rig, 0, 0, 32 * 4096 + 8, false, false);
+    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 33);
+    load32(&rig, 0, 0, 8, false, false); /* the first has gone */
+    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 34);
+    /* Misses of one page are one. */
+    before = counters(&rig, 0);
+    struct shot wide = shot(&rig, 0, 5, ACCESS_LOAD, 0, 4);
+    spread_lanes(&wide, 4096 * 100, 64);
+    run(&wide);
+    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 1);
+    CHECK_EQ(counters(&rig, 0).utcl1_merged - before.utcl1_merged, 31);
+    rig_close(&rig);
+}
+
+static unsigned order;
+static void in_order(struct mem_access *a)
+{
+    struct shot *s = (struct shot *)a;
+    shot_done(a);
+    s->order = ++order;
+}
+
+static void check_order(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    load32(&rig, 0, 0, 0, false, false);
+    /* A load that misses, one that hits, a store, an invalidation: of one wave, in the order of submission.
+     */
+    struct shot s[5] = {shot(&rig, 0, 0, ACCESS_LOAD, 1 << 20, 4), shot(&rig, 0, 0, ACCESS_LOAD, 0, 4),
+                        shot(&rig, 0, 0, ACCESS_STORE, 4096, 4), shot(&rig, 0, 0, ACCESS_LOAD, 0, 4),
+                        shot(&rig, 0, 0, ACCESS_INV, 0, 4)};
+    s[4].a.sc1 = true;
+    order = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        s[i].a.done = in_order;
+        start(&s[i], 1 + i);
+    }
+    run_all(&rig);
+    for (unsigned i = 0; i < 5; i++)
+        CHECK_EQ(s[i].order, i + 1);
+    /* Another wave's store need not wait for it. */
+    s[0].a.addr[0] += 1 << 19;
+    s[2].a.wave = 1;
+    order = 0;
+    start(&s[0], 1);
+    start(&s[2], 2);
+    run_all(&rig);
+    CHECK_EQ(s[2].order, 1);
+    /* No lanes: complete at once. */
+    struct shot none = shot(&rig, 0, 0, ACCESS_LOAD, 0, 4);
+    none.a.lanes = 0;
+    CHECK(run(&none) < 120);
+    /* Faults say which lane, and the rest goes on. */
+    struct shot bad = shot(&rig, 0, 0, ACCESS_LOAD, 0, 4);
+    bad.a.lanes = 7;
+    bad.a.addr[1] = (uint64_t)(uintptr_t)rig.arena + ARENA + 12;
+    bad.a.addr[2] = bad.a.addr[0];
+    run(&bad);
+    CHECK(bad.a.faulted);
+    CHECK_EQ(bad.a.fault_lane, 1);
+    CHECK_EQ(bad.a.fault_addr, bad.a.addr[1]);
+    rig.vm.read_only = true;
+    rig.vm.generation++;
+    bad = shot(&rig, 0, 0, ACCESS_STORE, 0, 4);
+    run(&bad);
+    CHECK(bad.a.faulted);
+    bad = shot(&rig, 0, 0, ACCESS_SLOAD, ARENA, 4);
+    run(&bad);
+    CHECK(bad.a.faulted && bad.a.fault_addr == bad.a.addr[0]);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    fault_install();
+    check_levels();
+    check_coalescing();
+    check_reach();
+    check_tlb();
+    check_order();
+    return check_status();
+}
