@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory instructions: the address half when they issue, the data half when
+ * the hierarchy answers.
+ *
+ * A flight is one access on its way.  Most instructions are one; scratch is
+ * interleaved over the lanes by dwords, so an instruction on it is one flight
+ * for each dword.  vmcnt counts down in order of issue, whatever comes back
+ * first.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cu/cu.h"
+#include "sem/mem_atomic.h"
+#include "sem/vmem.h"
+#include "sem/vmem_buffer.h"
+
+struct cu_flight {
+    struct mem_access access; /* first: the hierarchy knows nothing else */
+    struct cu_flight *next;   /* of its wave, or of the pool */
+    struct cu_wave *cw;
+    const struct xinst *in;
+    const struct mem_op *op;
+    uint8_t piece;   /* scratch: which dword of the lane's data */
+    bool last;       /* of its instruction: the counter goes down with it */
+    bool landed;     /* waits for those before it */
+    bool both;       /* FLAT: counted in lgkmcnt as well */
+    uint64_t zeroes; /* lanes out of a buffer's range: they load 0 */
+};
+
+static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, enum mem_access_kind kind)
+{
+    struct cu_xcd *xcd = cw->cu->xcd;
+    struct cu_flight *f = xcd->spare;
+    if (f)
+        xcd->spare = f->next;
+    else if (!(f = malloc(sizeof(*f))))
+        abort(); /* two kilobytes: the process is beyond help */
+    memset(f, 0, offsetof(struct cu_flight, access) + offsetof(struct mem_access, addr));
+    memset((char *)f + sizeof(f->access), 0, sizeof(*f) - sizeof(f->access));
+    struct mem_access *a = &f->access;
+    a->kind = kind;
+    a->cu = (uint16_t)cw->cu->index;
+    a->self = f;
+    a->atomic = NULL;
+    a->returns = false;
+    a->faulted = false;
+    f->cw = cw;
+    f->in = in;
+    f->last = true;
+    a->sc0 = a->sc1 = a->nt = false;
+    if (in) {
+        a->sc0 = in->isa->sc0;
+        a->sc1 = in->isa->sc1;
+        a->nt = in->isa->nt;
+    }
+    return f;
+}
+
+static void flight_free(struct cu_flight *f)
+{
+    struct cu_xcd *xcd = f->cw->cu->xcd;
+    f->next = xcd->spare;
+    xcd->spare = f;
+}
+
+void cu_access_close(struct cu_xcd *xcd)
+{
+    for (struct cu_flight *f = xcd->spare, *next; f; f = next) {
+        next = f->next;
+        free(f);
+    }
+}
+
+static uint8_t *lane_data(struct mem_access *a, unsigned lane)
+{
+    return a->data + (size_t)lane * ACCESS_LANE_BYTES;
+}
+
+/* The hierarchy found nothing at an address. */
+static void report(struct cu_flight *f)
+{
+    struct cu_wave *cw = f->cw;
+    struct cu_xcd *xcd = cw->cu->xcd;
+    struct cu_thread *thread = port_thread(xcd->domain);
+    struct wave_guard *g = &thread->guard;
+    g->wave = cw->w;
+    g->kind = EHP_FAULT_MEMORY;
+    g->fault_in = f->in ? f->in : cw->w->next;
+    g->address = f->access.fault_addr;
+    g->write =
+        f->access.kind == ACCESS_STORE || f->access.kind == ACCESS_ATOMIC || f->access.kind == ACCESS_SSTORE;
+    g->lane = f->access.kind <= ACCESS_ATOMIC ? f->access.fault_lane : UINT_MAX;
+    g->from_signal = false;
+    cw->w->state = WAVE_FAULT;
+    xcd->events.fault(xcd->events.context, cw->w->wg, g);
+}
+
+/* ---- vector memory ---- */
+
+/* Lane `lane` of an atomic, wherever its line lives. */
+static void apply_atomic(struct mem_access *a, unsigned lane, uint8_t *place)
+{
+    const struct cu_flight *f = a->self;
+    enum mem_atomic op = (enum mem_atomic)f->op->atomic;
+    uint8_t *data = lane_data(a, lane);
+    if (f->op->kind == MEM_B64) {
+        uint64_t old, operand[2];
+        memcpy(&old, place, 8);
+        memcpy(operand, data, 16);
+        uint64_t now = mem_atomic64(op, old, operand[0], operand[1]);
+        memcpy(place, &now, 8);
+        memcpy(data, &old, 8);
+    } else {
+        uint32_t old, operand[2];
+        memcpy(&old, place, 4);
+        memcpy(operand, data, 8); /* the data, then what to compare with */
+        uint32_t now = mem_atomic32(op, old, operand[0], operand[1]);
+        memcpy(place, &now, 4);
+        memcpy(data, &old, 4);
+    }
+}
+
+static void write_back(struct cu_flight *f)
+{
+    struct wave *w = f->cw->w;
+    struct mem_access *a = &f->access;
+    const struct xinst *in = f->in;
+    enum mem_kind kind = (enum mem_kind)f->op->kind;
+    static const uint8_t zero[ACCESS_LANE_BYTES];
+    if (f->op->action == MEM_LOAD_LDS) {
+        MEM_FOR_LANES(lane, a->lanes | f->zeroes)
+        vmem_to_lds(w, in, (unsigned)lane, kind, f->zeroes >> lane & 1 ? zero : lane_data(a, (unsigned)lane));
+        return;
+    }
+    wave_row *d = w->v + in->d;
+    if (a->kind == ACCESS_ATOMIC) {
+        if (!a->returns)
+            return;
+        MEM_FOR_LANES(lane, a->lanes | f->zeroes)
+        {
+            const uint8_t *from = f->zeroes >> lane & 1 ? zero : lane_data(a, (unsigned)lane);
+            mem_lane_load(d, (unsigned)lane, kind == MEM_B64 ? MEM_B64 : MEM_B32, from);
+        }
+        return;
+    }
+    if (a->bytes == 4 && kind > MEM_B32) { /* a dword of a wide scratch load */
+        MEM_FOR_LANES(lane, a->lanes)
+        d[f->piece][lane] = *(const mem_u32 *)lane_data(a, (unsigned)lane);
+        return;
+    }
+    MEM_FOR_LANES(lane, a->lanes)
+    mem_lane_load(d, (unsigned)lane, kind, lane_data(a, (unsigned)lane));
+    MEM_FOR_LANES(lane, f->zeroes)
+    mem_lane_load(d, (unsigned)lane, kind, zero);
+}
+
+/* vmcnt: in order of issue. */
+static void retire(struct cu_wave *cw)
+{
+    bool changed = false;
+    for (struct cu_flight *f; (f = cw->flights) && f->landed;) {
+        cw->flights = f->next;
+        if (!cw->flights)
+            cw->flights_end = &cw->flights;
+        if (f->last) {
+            cw->vm--;
+            if (f->both)
+                cw->lgkm--;
+            changed = true;
+        }
+        flight_free(f);
+    }
+    if (changed)
+        cu_returned(cw);
+}
+
+static void vector_done(struct mem_access *a)
+{
+    struct cu_flight *f = a->self;
+    struct cu_wave *cw = f->cw;
+    if (a->faulted)
+        report(f);
+    else if ((a->kind == ACCESS_LOAD || a->kind == ACCESS_ATOMIC) && !cw->ending)
+        write_back(f);
+    f->landed = true;
+    retire(cw);
+}
+
+static void launch(struct cu_flight *f)
+{
+    struct cu_wave *cw = f->cw;
+    f->access.done = vector_done;
+    f->next = NULL;
+    *cw->flights_end = f;
+    cw->flights_end = &f->next;
+    if (f->last) {
+        cw->vm++;
+        if (f->both)
+            cw->lgkm++;
+    }
+    xcd_mem_submit(cw->cu->xcd->mem, &f->access);
+}
+
+/* The lane's bytes or operands go with the access: registers may change after issue. */
+static void take_data(struct cu_flight *f, const struct xinst *in, uint64_t lanes)
+{
+    const wave_row *s = f->cw->w->v + in->s[1];
+    struct mem_access *a = &f->access;
+    enum mem_kind kind = (enum mem_kind)f->op->kind;
+    if (a->kind == ACCESS_STORE) {
+        MEM_FOR_LANES(lane, lanes)
+        mem_lane_store(s, (unsigned)lane, kind, lane_data(a, (unsigned)lane));
+        return;
+    }
+    unsigned dwords = kind == MEM_B64 ? 2 : 1;
+    bool two = f->op->atomic == MEM_CMPSWAP;
+    MEM_FOR_LANES(lane, lanes)
+    {
+        mem_u32 *to = (mem_u32 *)lane_data(a, (unsigned)lane);
+        for (unsigned i = 0; i < 4; i++)
+            to[i] = 0;
+        for (unsigned i = 0; i < dwords * (two ? 2 : 1); i++)
+            to[i] = s[i][lane];
+    }
+}
+
+/* Scratch: dword `piece` of every lane. */
+static void launch_scratch(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op,
+                           const struct mem_request *r, uint64_t lanes, bool last)
+{
+    struct wave *w = cw->w;
+    enum mem_kind kind = (enum mem_kind)op->kind;
+    unsigned pieces = mem_dwords(kind), bytes = mem_bytes(kind);
+    const wave_row *s = w->v + in->s[1];
+    for (unsigned i = 0; i < pieces; i++) {
+        struct cu_flight *f = flight_new(cw, in, op->action == MEM_STORE ? ACCESS_STORE : ACCESS_LOAD);
+        f->op = op;
+        f->piece = (uint8_t)i;
+        f->last = last && i + 1 == pieces;
+        f->access.bytes = (uint8_t)(bytes < 4 ? bytes : 4);
+        f->access.lanes = lanes;
+        f->access.sc0 = f->access.sc1 = false;
+        MEM_FOR_LANES(lane, lanes)
+        {
+            f->access.addr[lane] =
+                (uint64_t)(uintptr_t)vmem_scratch_byte(w, (uint32_t)r->addr[lane] + 4 * i, (unsigned)lane);
+            if (op->action != MEM_STORE)
+                continue;
+            if (pieces > 1)
+                *(mem_u32 *)lane_data(&f->access, (unsigned)lane) = s[i][lane];
+            else
+                mem_lane_store(s, (unsigned)lane, kind, lane_data(&f->access, (unsigned)lane));
+        }
+        launch(f);
+    }
+}
+
+/* FLAT lanes in LDS: done at once, as the workgroup's own. */
+static void access_lds(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op,
+                       const struct mem_request *r)
+{
+    struct wave *w = cw->w;
+    enum mem_kind kind = (enum mem_kind)op->kind;
+    static uint8_t zero[ACCESS_LANE_BYTES];
+    MEM_FOR_LANES(lane, r->lds)
+    {
+        uint8_t *place = vmem_pointer(w, r, (unsigned)lane, mem_bytes(kind));
+        if (op->action == MEM_LOAD) {
+            mem_lane_load(w->v + in->d, (unsigned)lane, kind, place ? place : zero);
+        } else if (op->action == MEM_STORE) {
+            if (place)
+                mem_lane_store(w->v + in->s[1], (unsigned)lane, kind, place);
+        } else if (place) {
+            const wave_row *s = w->v + in->s[1];
+            bool two = op->atomic == MEM_CMPSWAP;
+            if (kind == MEM_B64) {
+                uint64_t old, data = s[0][lane] | (uint64_t)s[1][lane] << 32,
+                              extra = two ? s[2][lane] | (uint64_t)s[3][lane] << 32 : 0;
+                memcpy(&old, place, 8);
+                uint64_t now = mem_atomic64((enum mem_atomic)op->atomic, old, data, extra);
+                memcpy(place, &now, 8);
+                if (in->reg[2])
+                    mem_lane_load(w->v + in->d, (unsigned)lane, MEM_B64, &old);
+            } else {
+                uint32_t old;
+                memcpy(&old, place, 4);
+                uint32_t now =
+                    mem_atomic32((enum mem_atomic)op->atomic, old, s[0][lane], two ? s[1][lane] : 0);
+                memcpy(place, &now, 4);
+                if (in->reg[2])
+                    mem_lane_load(w->v + in->d, (unsigned)lane, MEM_B32, &old);
+            }
+        }
+    }
+}
+
+static void fence(struct cu_wave *cw, const struct xinst *in, enum mem_access_kind kind)
+{
+    struct cu_flight *f = flight_new(cw, in, kind);
+    f->op = mem_op_of(in->isa->op);
+    launch(f);
+}
+
+static void unimplemented(struct cu_wave *cw, const struct xinst *in)
+{
+    wave_fault(cw->w, in, EHP_FAULT_UNIMPLEMENTED, 0, false, UINT_MAX);
+}
+
+static bool vector_access(struct cu_wave *cw, const struct xinst *in)
+{
+    struct cu_xcd *xcd = cw->cu->xcd;
+    struct wave *w = cw->w;
+    const struct mem_op *op = mem_op_of(in->isa->op);
+    if (cw->vm >= xcd->timing.vm_limit || !xcd_mem_vector_ready(xcd->mem, cw->cu->index))
+        return false;
+    if (in->isa->op == ISA_OP_buffer_inv || in->isa->op == ISA_OP_buffer_wbl2) {
+        fence(cw, in, in->isa->op == ISA_OP_buffer_inv ? ACCESS_INV : ACCESS_WB);
+        w->next = in + 1;
+        return true;
+    }
+    enum mem_kind kind = (enum mem_kind)op->kind;
+    struct mem_request r;
+    uint64_t zeroes = 0;
+    r.write = op->action != MEM_LOAD && op->action != MEM_LOAD_LDS;
+    if (op->space == MEM_BUFFER && (op->action == MEM_LOAD || op->action == MEM_STORE ||
+                                    op->action == MEM_ATOMIC || op->action == MEM_LOAD_LDS)) {
+        vmem_buffer_address(w, in, mem_bytes(kind), &r);
+        zeroes = w->exec & ~r.mask;
+    } else if (op->space == MEM_BUFFER || op->space == MEM_TBUFFER || op->action == MEM_NONE) {
+        unimplemented(cw, in);
+    } else {
+        vmem_address(w, in, (enum mem_space)op->space, &r);
+    }
+    if (op->action == MEM_LOAD_LDS) {
+        uint64_t lanes = vmem_lds_lanes(w, in);
+        r.mask &= lanes;
+        zeroes &= lanes;
+    }
+    vmem_check(w, in, &r, mem_bytes(kind));
+    struct cu_counters *c = &xcd->counters;
+    if (r.write)
+        c->vmem_writes++;
+    else
+        c->vmem_reads++;
+    bool flat = in->isa->format == ISA_FLAT;
+    c->flat += flat;
+    if (r.lds)
+        access_lds(cw, in, op, &r);
+    uint64_t lanes = r.mask & ~(r.lds | r.scratch);
+    if (r.scratch) {
+        if (op->action == MEM_ATOMIC)
+            unimplemented(cw, in);
+        launch_scratch(cw, in, op, &r, r.scratch, !lanes && !flat);
+        if (!lanes && !flat) {
+            w->next = in + 1;
+            return true;
+        }
+    }
+    struct cu_flight *f = flight_new(cw, in,
+                                     op->action == MEM_ATOMIC  ? ACCESS_ATOMIC
+                                     : op->action == MEM_STORE ? ACCESS_STORE
+                                                               : ACCESS_LOAD);
+    f->op = op;
+    f->both = flat;
+    f->zeroes = zeroes;
+    struct mem_access *a = &f->access;
+    a->bytes = (uint8_t)mem_bytes(kind);
+    a->lanes = lanes;
+    MEM_FOR_LANES(lane, lanes)
+    a->addr[lane] = r.addr[lane];
+    if (a->kind == ACCESS_ATOMIC) {
+        a->atomic = apply_atomic;
+        a->returns = in->reg[2];
+        a->sc0 = false; /* of an atomic it says that the old value is wanted */
+    }
+    if (r.write)
+        take_data(f, in, lanes);
+    launch(f);
+    w->next = in + 1;
+    return true;
+}
+
+/* ---- scalar memory ---- */
+
+static void scalar_done(struct mem_access *a)
+{
+    struct cu_flight *f = a->self;
+    struct cu_wave *cw = f->cw;
+    if (a->faulted)
+        report(f);
+    else if (a->kind == ACCESS_SLOAD && !cw->ending)
+        memcpy(cw->w->s + f->in->sd, a->data, a->bytes);
+    cw->lgkm--;
+    flight_free(f);
+    cu_returned(cw);
+}
+
+static void clock_done(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct cu_wave *cw = event->self;
+    cw->lgkm--;
+    cu_returned(cw);
+}
+
+static unsigned scalar_dwords(unsigned op)
+{
+    switch (op) {
+    case ISA_OP_s_load_dword:
+    case ISA_OP_s_buffer_load_dword:
+    case ISA_OP_s_store_dword:
+    case ISA_OP_s_buffer_store_dword:
+        return 1;
+    case ISA_OP_s_load_dwordx2:
+    case ISA_OP_s_buffer_load_dwordx2:
+    case ISA_OP_s_store_dwordx2:
+    case ISA_OP_s_buffer_store_dwordx2:
+        return 2;
+    case ISA_OP_s_load_dwordx4:
+    case ISA_OP_s_buffer_load_dwordx4:
+    case ISA_OP_s_store_dwordx4:
+    case ISA_OP_s_buffer_store_dwordx4:
+        return 4;
+    case ISA_OP_s_load_dwordx8:
+    case ISA_OP_s_buffer_load_dwordx8:
+        return 8;
+    case ISA_OP_s_load_dwordx16:
+    case ISA_OP_s_buffer_load_dwordx16:
+        return 16;
+    default:
+        return 0;
+    }
+}
+
+static bool scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
+{
+    struct cu_xcd *xcd = cw->cu->xcd;
+    struct wave *w = cw->w;
+    if (cw->lgkm >= xcd->timing.lgkm_limit)
+        return false;
+    unsigned op = in->isa->op, dwords = scalar_dwords(op);
+    enum mem_access_kind kind;
+    switch (op) {
+    case ISA_OP_s_memtime:
+    case ISA_OP_s_memrealtime:
+        cw->lgkm++;
+        port_post(xcd->domain, cycle + xcd->timing.memtime, clock_done, cw);
+        w->next = in->fn(w, in);
+        return true;
+    case ISA_OP_s_dcache_inv:
+    case ISA_OP_s_dcache_inv_vol:
+        kind = ACCESS_SINV;
+        break;
+    case ISA_OP_s_dcache_wb:
+    case ISA_OP_s_dcache_wb_vol:
+        kind = ACCESS_SWB;
+        break;
+    default:
+        if (!dwords)
+            unimplemented(cw, in);
+        kind = mem_is_write(in->isa) ? ACCESS_SSTORE : ACCESS_SLOAD;
+        break;
+    }
+    struct cu_flight *f = flight_new(cw, in, kind);
+    struct mem_access *a = &f->access;
+    a->done = scalar_done;
+    if (dwords) {
+        uint64_t soffset = in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : in->literal[1];
+        uint64_t offset = mem_offset(in) + soffset, base;
+        unsigned inside = dwords;
+        if (in->isa->src[ISA_SBASE].dwords == 4) { /* a buffer: dwords beyond it read 0 and are not written */
+            const uint32_t *v = w->s + in->ss[0];
+            uint32_t stride = v[1] >> 16 & 0x3fff;
+            uint64_t bytes = stride ? (uint64_t)stride * v[2] : v[2];
+            base = v[0] | (uint64_t)(v[1] & 0xffff) << 32;
+            offset &= ~UINT64_C(3);
+            inside = offset >= bytes ? 0 : (unsigned)((bytes - offset) / 4);
+            inside = inside < dwords ? inside : dwords;
+        } else {
+            base = wave_sgpr64(w, in->ss[0]);
+        }
+        uint64_t address = (base + offset) & ~UINT64_C(3);
+        if (inside && address >= APERTURE_HOST_LIMIT - 64) {
+            flight_free(f);
+            wave_fault(w, in, EHP_FAULT_MEMORY, address, kind == ACCESS_SSTORE, UINT_MAX);
+        }
+        a->addr[0] = address;
+        a->lanes = 1;
+        a->bytes = (uint8_t)(inside * 4);
+        memset(a->data, 0, (size_t)dwords * 4);
+        if (kind == ACCESS_SSTORE)
+            memcpy(a->data, w->s + in->sd, (size_t)inside * 4);
+        else
+            memset(w->s + in->sd, 0, (size_t)(inside < dwords ? dwords : 0) * 4);
+        if (!inside) {
+            flight_free(f);
+            w->next = in + 1;
+            return true;
+        }
+    }
+    cw->lgkm++;
+    w->next = in + 1;
+    xcd_mem_submit(xcd->mem, a);
+    return true;
+}
+
+bool cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
+{
+    return in->isa->format == ISA_SMEM ? scalar_access(cw, in, cycle) : vector_access(cw, in);
+}
+
+/* ---- instruction fetch ---- */
+
+static void fetch_done(struct mem_access *a)
+{
+    struct cu_flight *f = a->self;
+    struct cu_wave *cw = f->cw;
+    cw->fetching = false;
+    cw->next_line = a->addr[0];
+    bool faulted = a->faulted;
+    if (faulted && cw->starved && !cw->ending)
+        report(f);
+    flight_free(f);
+    if (cw->ending) {
+        cu_returned(cw);
+    } else if (cw->starved && !faulted) {
+        cw->starved = false;
+        cu_ready(cw, port_now(cw->cu->xcd->domain) + 1);
+    }
+}
+
+void cu_fetch(struct cu_wave *cw, uint64_t line)
+{
+    struct cu_xcd *xcd = cw->cu->xcd;
+    if (cw->fetching)
+        return;
+    struct cu_flight *f = flight_new(cw, NULL, ACCESS_FETCH);
+    struct mem_access *a = &f->access;
+    a->addr[0] = line;
+    a->lanes = 1;
+    a->bytes = 64;
+    a->done = fetch_done;
+    cw->fetching = true;
+    xcd->counters.fetches++;
+    xcd_mem_submit(xcd->mem, a);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The compute units of an XCD: opening, workgroups, the ends of waves. */
+#include "cu/cu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "soc/chip.h"
+
+void cu_close(struct cu_xcd *xcd)
+{
+    if (!xcd)
+        return;
+    for (unsigned i = 0; xcd->cu && i < xcd->cus; i++)
+        free(xcd->cu[i].simd);
+    free(xcd->cu);
+    cu_access_close(xcd);
+    free(xcd);
+}
+
+struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct cu_rate *rates,
+                       struct port_domain *domain, struct xcd_mem *mem, const struct cu_events *events)
+{
+    struct cu_xcd *xcd = calloc(1, sizeof(*xcd));
+    if (!xcd)
+        return NULL;
+    xcd->domain = domain;
+    xcd->mem = mem;
+    xcd->rates = rates;
+    xcd->events = *events;
+    xcd->index = xcd_index;
+    xcd->cus = chip_get(chip, CHIP_xcd_cus);
+    xcd->simds = chip_get(chip, CHIP_cu_simds);
+    xcd->timing = (struct cu_timing){.branch = chip_get(chip, CHIP_cu_branch),
+                                     .barrier = chip_get(chip, CHIP_cu_barrier),
+                                     .lds_latency = chip_get(chip, CHIP_cu_lds_latency),
+                                     .memtime = chip_get(chip, CHIP_cu_memtime),
+                                     .message = chip_get(chip, CHIP_cu_message),
+                                     .start = chip_get(chip, CHIP_cu_wave_start),
+                                     .vm_limit = 63,
+                                     .lgkm_limit = 15};
+    unsigned slots = chip_get(chip, CHIP_cu_waves_per_simd);
+    assert(slots <= CU_SIMD_SLOTS);
+    xcd->cu = calloc(xcd->cus, sizeof(*xcd->cu));
+    for (unsigned i = 0; xcd->cu && i < xcd->cus; i++) {
+        struct cu *cu = &xcd->cu[i];
+        cu->xcd = xcd;
+        cu->index = i;
+        cu->simd = calloc(xcd->simds, sizeof(*cu->simd));
+        if (!cu->simd) {
+            cu_close(xcd);
+            return NULL;
+        }
+        for (unsigned s = 0; s < xcd->simds; s++) {
+            struct cu_simd *simd = &cu->simd[s];
+            simd->cu = cu;
+            simd->index = s;
+            simd->slots = slots;
+            simd->posted = PORT_NEVER;
+            for (unsigned k = 0; k < slots; k++) {
+                simd->ready[k] = PORT_NEVER;
+                simd->wave[k] = (struct cu_wave){.cu = cu, .simd = simd, .slot = k};
+            }
+        }
+    }
+    if (!xcd->cu) {
+        cu_close(xcd);
+        return NULL;
+    }
+    return xcd;
+}
+
+static struct cu_wave *free_slot(struct cu_simd *simd)
+{
+    for (unsigned i = 0; i < simd->slots; i++)
+        if (!simd->wave[i].w)
+            return &simd->wave[i];
+    return NULL;
+}
+
+void cu_start(struct cu_xcd *xcd, struct workgroup *wg)
+{
+    uint64_t now = port_now(xcd->domain);
+    struct cu *cu = &xcd->cu[wg->cu];
+    xcd->counters.workgroups++;
+    for (unsigned i = 0; i < wg->waves; i++) {
+        struct cu_simd *simd = &cu->simd[wg->simd[i]];
+        struct cu_wave *cw = free_slot(simd);
+        assert(cw && "an ACE places waves where there is room");
+        *cw = (struct cu_wave){.w = &wg->wave[i],
+                               .cu = cu,
+                               .simd = simd,
+                               .slot = cw->slot,
+                               .started = now,
+                               .stall_since = now + xcd->timing.start + i,
+                               .line = UINT64_MAX,
+                               .next_line = UINT64_MAX};
+        cw->flights_end = &cw->flights;
+        wg->wave[i].slot = cw;
+        if (cu->waves++ == 0)
+            cu->busy_since = now;
+        simd->used++;
+        xcd->counters.waves++;
+        cu_ready(cw, now + xcd->timing.start + i); /* a wave a cycle */
+    }
+}
+
+void cu_wave_end(struct cu_wave *cw)
+{
+    struct cu *cu = cw->cu;
+    struct cu_xcd *xcd = cu->xcd;
+    struct workgroup *wg = cw->w->wg;
+    uint64_t now = port_now(xcd->domain);
+    xcd->counters.wave_cycles += now - cw->started;
+    cw->w->slot = NULL;
+    cw->w = NULL;
+    cw->ending = false;
+    cw->simd->used--;
+    cw->simd->ready[cw->slot] = PORT_NEVER;
+    if (--cu->waves == 0)
+        xcd->counters.busy_cycles += now - cu->busy_since;
+    if (--wg->live == 0)
+        xcd->events.done(xcd->events.context, wg);
+}
+
+void cu_abort(struct cu_xcd *xcd, struct workgroup *wg)
+{
+    (void)xcd;
+    for (unsigned i = 0; i < wg->waves; i++) {
+        struct cu_wave *cw = wg->wave[i].slot;
+        if (!cw || cw->ending)
+            continue;
+        wg->wave[i].state = WAVE_DONE;
+        cw->ending = true;
+        cu_ready(cw, PORT_NEVER);
+        cu_returned(cw);
+    }
+}

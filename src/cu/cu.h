@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compute units of an XCD in simulated time: which wave issues what in
+ * which cycle, and how long it takes.
+ *
+ *   rates.c   for each instruction: the unit that executes it, and its cycles
+ *   issue.c   the SIMDs' issue, cycle by cycle where anything can happen
+ *   access.c  memory instructions: addresses out, data back
+ *   lds.c     the LDS: banks and conflicts
+ *   cu.c      workgroups and barriers
+ *
+ * Each cycle is one SIMD's turn.  From the waves of that SIMD it issues up to
+ * one instruction for each unit.  An instruction that computes is executed when
+ * it issues, by the same handler as in functional mode; a memory instruction
+ * sends its addresses to the hierarchy (mem/mem.h) and writes registers when the
+ * data comes back.  A SIMD is looked at only in cycles in which one of its waves
+ * may be ready.
+ *
+ * Everything of an XCD happens in its domain of port.h.
+ *
+ * Sources: GCN white paper, compute unit front end; AMD CDNA 3 white paper;
+ * AMD Instinct MI300 ISA, chapters 4 and 5; ISCA'24, table 1.
+ */
+#ifndef EHP_CU_CU_H
+#define EHP_CU_CU_H
+
+#include "exec/fault.h"
+#include "exec/workgroup.h"
+#include "mem/mem.h"
+#include "port/port.h"
+
+struct chip;
+
+enum cu_unit {
+    UNIT_NONE, /* handled in the instruction buffer: s_nop, s_waitcnt, s_barrier, ... */
+    UNIT_VALU,
+    UNIT_MATRIX,
+    UNIT_SALU,
+    UNIT_SMEM,
+    UNIT_VMEM,
+    UNIT_FLAT, /* both vector memory and LDS */
+    UNIT_LDS,
+    UNIT_BRANCH,
+    UNIT_MESSAGE,
+    UNIT_COUNT
+};
+
+struct cu_rate {
+    uint8_t unit;   /* enum cu_unit */
+    uint8_t cycles; /* that it keeps the unit busy for */
+    uint8_t result; /* matrix: cycles until a dependent instruction can issue */
+};
+
+/* For every meaning, made once for a chip.  NULL when memory is short. */
+struct cu_rate *cu_rates_make(const struct chip *chip);
+
+/* What a wave's cycles went to. */
+enum cu_stall {
+    STALL_ISSUE,
+    STALL_DEPENDENCY,
+    STALL_UNIT,
+    STALL_MEMORY,
+    STALL_LDS,
+    STALL_BARRIER,
+    STALL_FETCH,
+    STALL_SLEEP,
+    STALL_COUNT
+};
+
+struct cu_counters {
+    uint64_t waves, workgroups, instructions;
+    uint64_t count[UNIT_COUNT];
+    uint64_t vmem_reads, vmem_writes, flat;
+    uint64_t wave_cycles, busy_cycles; /* busy: of CUs with a wave */
+    uint64_t lds_conflict_cycles, lds_busy_cycles;
+    uint64_t valu_busy_cycles, matrix_busy_cycles;
+    uint64_t fetches;
+    uint64_t stall[STALL_COUNT];
+};
+
+enum { CU_MATRIX_RESULTS = 8 };
+
+struct cu_flight;
+struct cu_simd;
+
+/* A wave slot. */
+struct cu_wave {
+    struct wave *w; /* NULL: free */
+    struct cu *cu;
+    struct cu_simd *simd;
+    unsigned slot;
+    uint64_t started;     /* cycle */
+    uint64_t stall_since; /* cycle from which it has not issued, and why */
+    enum cu_stall stall;
+    /* Outstanding memory instructions. */
+    unsigned vm, lgkm;
+    bool waits; /* at an s_waitcnt for: */
+    uint8_t want_vm, want_lgkm;
+    struct cu_flight *flights, **flights_end; /* vector memory, in order of issue */
+    bool ending; /* its program is over; memory instructions are still on their way */
+    /* Matrix results on their way: rows of the wave and when they are there. */
+    struct {
+        int16_t first, last;
+        uint64_t cycle;
+    } matrix[CU_MATRIX_RESULTS];
+    unsigned matrix_next;
+    uint64_t matrix_until; /* none after this */
+    /* Instruction fetch. */
+    uint64_t line, next_line; /* 64-byte lines of the program in its buffer; ~0: none */
+    bool fetching, starved;
+    unsigned priority;
+};
+
+enum { CU_SIMD_SLOTS = 16 };
+
+struct cu_simd {
+    struct cu *cu;
+    unsigned index;
+    unsigned slots, used;
+    uint64_t ready[CU_SIMD_SLOTS]; /* cycle at which a slot's wave may issue; PORT_NEVER: free or waiting */
+    struct cu_wave wave[CU_SIMD_SLOTS];
+    uint64_t posted; /* cycle of its next look, PORT_NEVER: none */
+    uint64_t valu_free, matrix_free;
+    unsigned turn; /* slot to begin with */
+    int highest;   /* priority that any of its waves has had */
+};
+
+struct cu {
+    struct cu_xcd *xcd;
+    unsigned index;
+    struct cu_simd *simd;
+    struct port_server salu, branch, address, lds, lds_port[4];
+    unsigned waves;
+    uint64_t busy_since;
+};
+
+/* The command processor's part of an XCD. */
+struct cu_events {
+    /* All waves of the workgroup have ended and their memory instructions are complete. */
+    void (*done)(void *context, struct workgroup *wg);
+    /* A wave did something wrong: guard says what.  Its dispatch is to be dropped. */
+    void (*fault)(void *context, struct workgroup *wg, const struct wave_guard *guard);
+    void *context;
+};
+
+struct cu_timing { /* the chip's numbers, in cycles */
+    unsigned branch, barrier, lds_latency, memtime, message, start;
+    unsigned vm_limit, lgkm_limit;
+};
+
+struct cu_xcd {
+    struct port_domain *domain;
+    struct xcd_mem *mem;
+    const struct cu_rate *rates;
+    struct cu_events events;
+    struct cu_timing timing;
+    unsigned index, cus, simds;
+    struct cu *cu;
+    struct cu_flight *spare;
+    struct cu_counters counters;
+};
+
+struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd, const struct cu_rate *rates,
+                       struct port_domain *domain, struct xcd_mem *mem, const struct cu_events *events);
+void cu_close(struct cu_xcd *xcd);
+
+/* The workgroup, placed by an ACE (wg->cu, wg->simd), begins: at most once for each, in the XCD's domain. */
+void cu_start(struct cu_xcd *xcd, struct workgroup *wg);
+
+/* Drops the waves of a workgroup whose dispatch was aborted; its flights end by themselves.  done() follows.
+ */
+void cu_abort(struct cu_xcd *xcd, struct workgroup *wg);
+
+/* What port_thread() must give to the XCD's events. */
+struct cu_thread {
+    struct wave_guard guard;
+};
+
+/* ---- between the room's files ---- */
+
+/* The wave may issue from `cycle` on; PORT_NEVER: it waits for something. */
+void cu_ready(struct cu_wave *cw, uint64_t cycle);
+/* It stops issuing for this reason, from now. */
+void cu_stalled(struct cu_wave *cw, enum cu_stall why);
+
+/* Sends a memory instruction; false: its unit cannot take it now. */
+bool cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
+void cu_access_close(struct cu_xcd *xcd);
+/* The program line at `pc` is asked for. */
+void cu_fetch(struct cu_wave *cw, uint64_t line);
+
+/* Cycles that the LDS is busy with an instruction, by its addresses. */
+unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in);
+
+/* Outstanding counts have changed: an s_waitcnt may be over, an ended wave may leave. */
+void cu_returned(struct cu_wave *cw);
+
+/* A wave's program is over. */
+void cu_wave_end(struct cu_wave *cw);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A SIMD's turn: which of its waves issue what.
+ *
+ * A SIMD has every fourth cycle.  Waves are looked at in turn, those of higher
+ * priority first; each unit takes one instruction a turn.  A wave issues at
+ * most one instruction a turn, so a result of 4 cycles is there when its next
+ * one issues; what takes longer is waited for.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "cu/cu.h"
+
+enum { TURN = 4 }; /* cycles from one turn of a SIMD to the next */
+
+#define LINE_OF(pc) ((pc) & ~UINT64_C(63))
+
+/* ---- when to look ---- */
+
+static void look(struct port_domain *domain, struct port_event *event);
+
+static uint64_t align_to_turn(const struct cu_simd *simd, uint64_t cycle)
+{
+    return cycle + (simd->index + TURN - cycle % TURN) % TURN;
+}
+
+static void look_at(struct cu_simd *simd, uint64_t cycle)
+{
+    uint64_t now = port_now(simd->cu->xcd->domain);
+    cycle = align_to_turn(simd, cycle > now ? cycle : now);
+    if (cycle >= simd->posted)
+        return;
+    simd->posted = cycle; /* a later look, posted already, finds that it is not meant */
+    port_post(simd->cu->xcd->domain, cycle, look, simd);
+}
+
+void cu_ready(struct cu_wave *cw, uint64_t cycle)
+{
+    cw->simd->ready[cw->slot] = cycle;
+    if (cycle != PORT_NEVER)
+        look_at(cw->simd, cycle);
+}
+
+void cu_stalled(struct cu_wave *cw, enum cu_stall why)
+{
+    cw->stall = why;
+}
+
+/* The cycles since the last issue, beyond the one that an issue takes, belong to what held the wave up. */
+static void account(struct cu_wave *cw, uint64_t cycle)
+{
+    struct cu_counters *c = &cw->cu->xcd->counters;
+    uint64_t waited = cycle - cw->stall_since;
+    c->stall[STALL_ISSUE] += waited < TURN ? waited : TURN;
+    if (waited > TURN)
+        c->stall[cw->stall] += waited - TURN;
+    cw->stall_since = cycle;
+    cw->stall = STALL_DEPENDENCY;
+}
+
+/* ---- dependencies on matrix results ---- */
+
+static bool overlaps(int first, unsigned rows, int16_t a, int16_t b)
+{
+    return rows && first <= b && first + (int)rows - 1 >= a;
+}
+
+/* The cycle from which no register that the instruction reads or writes is still to come from the matrix
+ * core. */
+static uint64_t matrix_dependency(const struct cu_wave *cw, const struct xinst *in)
+{
+    uint64_t until = 0;
+    for (int i = 0; i < CU_MATRIX_RESULTS; i++) {
+        if (cw->matrix[i].cycle <= until)
+            continue;
+        int16_t a = cw->matrix[i].first, b = cw->matrix[i].last;
+        bool hit = overlaps(in->d, in->drows, a, b);
+        for (int s = 0; s < 3 && !hit; s++)
+            hit = overlaps(in->s[s], in->rows[s] ? in->rows[s] : 1, a, b);
+        if (hit)
+            until = cw->matrix[i].cycle;
+    }
+    return until;
+}
+
+/* An accumulation onto the same registers follows at once: the core forwards its sum. */
+static bool accumulates(const struct cu_wave *cw, const struct xinst *in, const struct cu_rate *rate)
+{
+    if (rate->unit != UNIT_MATRIX)
+        return false;
+    const unsigned last = (cw->matrix_next + CU_MATRIX_RESULTS - 1) % CU_MATRIX_RESULTS;
+    return in->s[2] == cw->matrix[last].first && in->d == cw->matrix[last].first;
+}
+
+static void note_matrix(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
+{
+    unsigned i = cw->matrix_next;
+    cw->matrix_next = (i + 1) % CU_MATRIX_RESULTS;
+    cw->matrix[i].first = in->d;
+    cw->matrix[i].last = (int16_t)(in->d + in->drows - 1);
+    cw->matrix[i].cycle = cycle;
+    cw->matrix_until = cycle > cw->matrix_until ? cycle : cw->matrix_until;
+}
+
+/* ---- what the instruction buffer handles ---- */
+
+static bool counts_hold(const struct cu_wave *cw)
+{
+    return cw->vm <= cw->want_vm && cw->lgkm <= cw->want_lgkm;
+}
+
+/* Source: MI300 ISA, 4.4 and 12.5: vmcnt in bits 3:0 and 15:14, lgkmcnt in 11:8. */
+static void set_wanted(struct cu_wave *cw, uint16_t simm)
+{
+    cw->want_vm = (uint8_t)((simm & 15) | (simm >> 14 & 3) << 4);
+    cw->want_lgkm = (uint8_t)(simm >> 8 & 15);
+    if (cw->want_vm == 63)
+        cw->want_vm = UINT8_MAX;
+    if (cw->want_lgkm == 15)
+        cw->want_lgkm = UINT8_MAX;
+}
+
+void cu_returned(struct cu_wave *cw)
+{
+    if (cw->ending) {
+        if (cw->vm == 0 && cw->lgkm == 0 && !cw->fetching)
+            cu_wave_end(cw);
+        return;
+    }
+    if (cw->waits && counts_hold(cw)) {
+        cw->waits = false;
+        cu_ready(cw, port_now(cw->cu->xcd->domain) + 1);
+    }
+}
+
+static void end_program(struct cu_wave *cw)
+{
+    cw->ending = true;
+    cu_ready(cw, PORT_NEVER);
+    cu_returned(cw);
+}
+
+static bool barrier_complete(const struct workgroup *wg)
+{
+    for (unsigned i = 0; i < wg->waves; i++)
+        if (wg->wave[i].state != WAVE_BARRIER && wg->wave[i].state != WAVE_DONE)
+            return false;
+    return true;
+}
+
+static void release_barrier(struct workgroup *wg, uint64_t cycle)
+{
+    for (unsigned i = 0; i < wg->waves; i++)
+        if (wg->wave[i].state == WAVE_BARRIER) {
+            wg->wave[i].state = WAVE_RUNNING;
+            cu_ready(wg->wave[i].slot, cycle);
+        }
+}
+
+/* A handler has stopped the wave: a barrier, the end, a sleep, a wait of global wave sync. */
+static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
+{
+    struct wave *w = cw->w;
+    struct workgroup *wg = w->wg;
+    const struct cu_timing *t = &cw->cu->xcd->timing;
+    switch (w->state) {
+    case WAVE_DONE:
+        end_program(cw);
+        if (wg->waves > 1 && barrier_complete(wg))
+            release_barrier(wg, cycle + t->barrier);
+        break;
+    case WAVE_BARRIER:
+        cu_stalled(cw, STALL_BARRIER);
+        cu_ready(cw, PORT_NEVER);
+        if (barrier_complete(wg))
+            release_barrier(wg, cycle + t->barrier);
+        break;
+    default: { /* s_sleep counts 64 cycles each; whoever waits for a wave elsewhere looks again as often */
+        unsigned naps = in->isa->op == ISA_OP_s_sleep ? (unsigned)(in->literal[1] & 127) : 1;
+        w->state = WAVE_RUNNING;
+        w->slept = false;
+        cu_stalled(cw, STALL_SLEEP);
+        cu_ready(cw, cycle + TURN + 64 * naps);
+        break;
+    }
+    }
+}
+
+/* ---- one instruction ---- */
+
+/* Executes it; the wave's next issue is not before `ready`. */
+static void execute(struct cu_wave *cw, const struct xinst *in, uint64_t cycle, uint64_t ready)
+{
+    struct wave *w = cw->w;
+    w->budget = INT_MAX;
+    const struct xinst *next = in->fn(w, in);
+    if (!next) {
+        stopped(cw, in, cycle);
+        return;
+    }
+    w->next = next;
+    cu_ready(cw, ready);
+}
+
+static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
+{
+    uint64_t ready = cycle + TURN;
+    switch (in->isa->op) {
+    case ISA_OP_s_waitcnt:
+        set_wanted(cw, (uint16_t)in->literal[1]);
+        cw->w->next = in + 1;
+        if (!counts_hold(cw)) {
+            cw->waits = true;
+            cu_stalled(cw, cw->vm > cw->want_vm ? STALL_MEMORY : STALL_LDS);
+            cu_ready(cw, PORT_NEVER);
+            return;
+        }
+        cu_ready(cw, ready);
+        return;
+    case ISA_OP_s_nop: /* as many cycles of the wave as it says, and one */
+        ready = cycle + TURN * (1 + (in->literal[1] & 15));
+        break;
+    case ISA_OP_s_setprio:
+        cw->priority = in->literal[1] & 3;
+        if ((int)cw->priority > cw->simd->highest)
+            cw->simd->highest = (int)cw->priority;
+        break;
+    default:
+        break;
+    }
+    execute(cw, in, cycle, ready);
+}
+
+static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
+
+/* Whether the wave's instruction issued, or what it waits for. */
+static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
+{
+    struct cu *cu = cw->cu;
+    struct cu_xcd *xcd = cu->xcd;
+    struct cu_simd *simd = cw->simd;
+    const struct xinst *in = cw->w->next;
+    while (!in->isa) /* from one function to the next that follows it: no instruction */
+        in = cw->w->next = in->fn(cw->w, in);
+    uint64_t line = LINE_OF(in->pc);
+    if (line != cw->line) {
+        if (line == cw->next_line && !cw->fetching) {
+            cw->line = line;
+            cu_fetch(cw, line + 64); /* ahead of the program */
+        } else {
+            cu_stalled(cw, STALL_FETCH);
+            cu_ready(cw, PORT_NEVER);
+            cw->starved = true;
+            if (!cw->fetching) /* else: when the line that is on its way has come */
+                cu_fetch(cw, line);
+            return false;
+        }
+    }
+    const struct cu_rate *rate = &xcd->rates[in->isa->op];
+    unsigned unit = rate->unit;
+    if (*taken >> unit & 1) {
+        cu_stalled(cw, STALL_UNIT);
+        cu_ready(cw, cycle + TURN);
+        return false;
+    }
+    if (cw->matrix_until > cycle && unit != UNIT_NONE && unit != UNIT_SALU && unit != UNIT_BRANCH &&
+        unit != UNIT_SMEM && !accumulates(cw, in, rate)) {
+        uint64_t until = matrix_dependency(cw, in);
+        if (until > cycle) {
+            cu_ready(cw, until);
+            return false;
+        }
+    }
+    uint64_t free = 0;
+    switch (unit) {
+    case UNIT_VALU:
+        free = simd->valu_free;
+        break;
+    case UNIT_MATRIX:
+        free = simd->matrix_free > simd->valu_free ? simd->matrix_free : simd->valu_free;
+        break;
+    case UNIT_SALU:
+        free = cu->salu.free;
+        break;
+    case UNIT_BRANCH:
+        free = cu->branch.free;
+        break;
+    case UNIT_LDS:
+        free = cu->lds_port[simd->index % 4].free;
+        break;
+    default:
+        break;
+    }
+    if (free > cycle) {
+        cu_stalled(cw, STALL_UNIT);
+        cu_ready(cw, free);
+        return false;
+    }
+    if (unit == UNIT_VMEM || unit == UNIT_FLAT || unit == UNIT_SMEM) {
+        if (!cu_access(cw, in, cycle)) {
+            cu_stalled(cw, STALL_UNIT);
+            cu_ready(cw, cycle + TURN);
+            return false;
+        }
+    }
+    account(cw, cycle);
+    xcd->counters.instructions++;
+    xcd->counters.count[unit]++;
+    if (unit != UNIT_NONE)
+        *taken |= 1u << unit;
+    switch (unit) {
+    case UNIT_NONE:
+        issue_buffered(cw, in, cycle);
+        break;
+    case UNIT_VALU:
+        simd->valu_free = cycle + rate->cycles;
+        xcd->counters.valu_busy_cycles += rate->cycles;
+        execute(cw, in, cycle, cycle + rate->cycles);
+        break;
+    case UNIT_MATRIX:
+        simd->valu_free = cycle + TURN; /* it takes the VALU's issue, not its lanes */
+        simd->matrix_free = cycle + rate->cycles;
+        xcd->counters.matrix_busy_cycles += rate->cycles;
+        note_matrix(cw, in, cycle + rate->result);
+        execute(cw, in, cycle, cycle + TURN);
+        break;
+    case UNIT_SALU:
+        cu->salu.free = cycle + rate->cycles;
+        execute(cw, in, cycle, cycle + TURN);
+        break;
+    case UNIT_BRANCH:
+        cu->branch.free = cycle + rate->cycles;
+        execute(cw, in, cycle, cycle + xcd->timing.branch);
+        break;
+    case UNIT_LDS:
+        issue_lds(cw, in, cycle);
+        break;
+    case UNIT_MESSAGE:
+        execute(cw, in, cycle, cycle + TURN);
+        break;
+    default: /* memory: sent already */
+        cu_ready(cw, cycle + TURN);
+        break;
+    }
+    return true;
+}
+
+/* ---- LDS: executed at issue, known to be done later ---- */
+
+static void lds_returned(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct cu_wave *cw = event->self;
+    cw->lgkm--;
+    cu_returned(cw);
+}
+
+/*
+ * A SIMD's port passes 64 bytes a cycle, the banks 128: two SIMDs together reach
+ * what the banks can.
+ */
+static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
+{
+    struct cu_xcd *xcd = cw->cu->xcd;
+    unsigned busy = cu_lds_cycles(cw->w, in);
+    uint64_t start = port_take(&cw->cu->lds, cycle, busy);
+    struct port_server *port = &cw->cu->lds_port[cw->simd->index % 4];
+    unsigned through = 2 * busy < TURN ? TURN : 2 * busy;
+    port_take(port, start, through);
+    xcd->counters.lds_busy_cycles += busy;
+    xcd->counters.lds_conflict_cycles += busy > 2 ? busy - 2 : 0;
+    cw->lgkm++;
+    port_post(xcd->domain, start + xcd->timing.lds_latency + through, lds_returned, cw);
+    execute(cw, in, cycle, cycle + TURN);
+}
+
+/* ---- a turn ---- */
+
+/* The handler has left by wave_fault(). */
+static void faulted(struct cu_simd *simd, struct cu_thread *thread)
+{
+    struct wave *w = thread->guard.wave;
+    thread->guard.in = NULL;
+    w->state = WAVE_FAULT;
+    cu_ready(w->slot, PORT_NEVER);
+    simd->cu->xcd->events.fault(simd->cu->xcd->events.context, w->wg, &thread->guard);
+}
+
+static void turn(struct cu_simd *simd, uint64_t cycle, struct cu_thread *thread)
+{
+    unsigned taken = 0;
+    for (int priority = simd->highest; priority >= 0; priority--)
+        for (unsigned k = 0; k < simd->slots; k++) {
+            unsigned i = (simd->turn + k) % simd->slots;
+            struct cu_wave *cw = &simd->wave[i];
+            if (simd->ready[i] > cycle || (int)cw->priority != priority)
+                continue;
+            thread->guard.wave = cw->w;
+            cw->w->guard = &thread->guard;
+            try_issue(cw, cycle, &taken);
+        }
+    simd->turn = (simd->turn + 1) % simd->slots;
+}
+
+static void look(struct port_domain *domain, struct port_event *event)
+{
+    struct cu_simd *simd = event->self;
+    struct cu_thread *thread = port_thread(domain);
+    uint64_t cycle = event->cycle;
+    if (simd->posted != cycle)
+        return;
+    simd->posted = PORT_NEVER;
+    thread->guard.armed = true;
+    if (sigsetjmp(thread->guard.env, 0) == 0)
+        turn(simd, cycle, thread);
+    else
+        faulted(simd, thread);
+    thread->guard.armed = false;
+    uint64_t next = PORT_NEVER;
+    for (unsigned i = 0; i < simd->slots; i++)
+        next = simd->ready[i] < next ? simd->ready[i] : next;
+    if (next != PORT_NEVER)
+        look_at(simd, next > cycle ? next : cycle + 1);
+}
