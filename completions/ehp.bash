@@ -12,7 +12,7 @@ _ehp() {
         # Once the program is named, its own arguments follow: files are the best guess.
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            --chip | --partition | --nps | --xcc-chunk | --threads | --timeout) i=$((i + 1)) ;;
+            --chip | --partition | --nps | --xcc-chunk | --threads | --timeout | --mode) i=$((i + 1)) ;;
             -*) ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
             esac
@@ -22,10 +22,11 @@ _ehp() {
         --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
         --nps) mapfile -t COMPREPLY < <(compgen -W "1 4" -- "$cur") ;;
         --threads | --timeout | --xcc-chunk) ;;
+        --mode) mapfile -t COMPREPLY < <(compgen -W "functional timing" -- "$cur") ;;
         *)
             case $cur in
             -*) mapfile -t COMPREPLY < <(compgen -W \
-                "--chip --partition --nps --xcc-chunk --threads --timeout --stats --help" -- "$cur") ;;
+                "--chip --partition --nps --xcc-chunk --threads --timeout --mode --stats --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;

@@ -29,7 +29,8 @@ static const struct argp_option options[] = {
     {"stats", OPT_STATS, "FILE", OPTION_ARG_OPTIONAL,
      "count instructions and bytes per kernel: a table, or JSON in FILE", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
-    {"mode", OPT_MODE, "MODE", 0, "functional: results only, as fast as the host allows (the default)", 0},
+    {"mode", OPT_MODE, "MODE", 0,
+     "functional: results only, as fast as the host allows (the default); timing: in simulated time", 0},
     {"no-progress", OPT_NO_PROGRESS, NULL, 0, "no progress line for long kernels", 0},
     {0},
 };
@@ -112,8 +113,8 @@ int tool_run(int argc, char **argv)
     argv[0] = "ehp run";
     if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &args) != 0)
         return 2;
-    if (args.mode && strcmp(args.mode, "functional")) {
-        fprintf(stderr, "ehp run: there is no mode \"%s\"; there is: functional\n", args.mode);
+    if (args.mode && strcmp(args.mode, "functional") && strcmp(args.mode, "timing")) {
+        fprintf(stderr, "ehp run: there is no mode \"%s\"; there are: functional, timing\n", args.mode);
         return 2;
     }
     struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
@@ -141,6 +142,7 @@ int tool_run(int argc, char **argv)
     set("EHP_XCC_CHUNK", args.machine.xcc_chunk);
     set("EHP_THREADS", args.machine.threads);
     set("EHP_TIMEOUT", args.machine.timeout);
+    set("EHP_MODE", args.mode);
     set("EHP_STATS", args.stats);
     if (args.quiet)
         set("EHP_PROGRESS", "0");

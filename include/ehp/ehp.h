@@ -72,6 +72,7 @@ struct ehp_options {
     uint64_t timeout_ms;   /* a dispatch that runs longer is a fault; 0: never */
     unsigned xcc_chunk;    /* consecutive workgroups that one XCD takes; 0: 1 */
     bool progress;         /* draw a progress line on stderr for long kernels */
+    bool timing;           /* run in simulated time */
     char error[256];       /* out: why ehp_open() failed */
 };
 #define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}

@@ -76,6 +76,8 @@ struct cp_dispatch {
     struct workgroup *deferred; /* handed out, but found no room; guarded by cp.lock */
     unsigned deferred_count;
     bool listed;
+    bool begun;         /* timing mode: the XCDs have been told */
+    unsigned xccs_done; /* timing mode: XCDs that have finished their share */
 };
 
 /* A copy, fill or host call from an agent dispatch packet. */
@@ -98,6 +100,7 @@ struct cp_queue {
     bool blocked;       /* at a packet whose condition does not hold yet */
     bool inactive;      /* after a fault: packets complete without being executed */
     bool destroyed;
+    uint64_t visible; /* timing mode: packets before this have had their doorbell */
     struct ehp_fault fault;
     struct gws gws[GWS_RESOURCES];
     uint32_t *cu_mask; /* NULL: all */
@@ -119,7 +122,10 @@ struct workgroup_list {
     struct workgroup *first, **end;
 };
 
+struct sim;
+
 struct cp {
+    struct sim *sim; /* timing mode; NULL: workers */
     pthread_mutex_t lock;
     struct cp_xcd *xcd; /* of the whole package */
     unsigned xcds;
@@ -158,6 +164,15 @@ void cp_read_queues(struct ehp_machine *m);
 void cp_packet_done(struct cp_queue *queue, ehp_signal completion, uint64_t start_ns);
 /* Makes a queue inactive, with the fault's report filled in by the caller; tells the handler. Lock held. */
 void cp_queue_fault(struct cp_queue *queue, struct ehp_fault *fault);
+
+/* Nanoseconds: of the host's clock, or simulated. */
+uint64_t cp_now_ns(const struct ehp_machine *m);
+
+/* worker.c: executes a request, with the guard of the thread (NULL: the host's own functions), and completes
+ * its packet; completes a dispatch. */
+struct wave_guard;
+void cp_run_task(struct ehp_machine *m, struct cp_task *task, struct wave_guard *guard, uint64_t start);
+void cp_dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d);
 
 /* dispatch.c: NULL with a fault filled in when the packet cannot be run. */
 struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cp/sim.h"
 #include "hsa/hsa.h"
 #include "soc/machine.h"
 
@@ -17,17 +18,24 @@ static union ehp_packet *slot_of(struct cp_queue *q, uint64_t index)
     return (union ehp_packet *)q->block.hsa.base_address + (index & (q->block.hsa.size - 1));
 }
 
+uint64_t cp_now_ns(const struct ehp_machine *m)
+{
+    return m->cp.sim ? sim_now_ns(m->cp.sim) : machine_now_ns();
+}
+
 static void complete(struct ehp_machine *m, ehp_signal completion, uint64_t start_ns)
 {
     struct ehp_signal_block *s = (struct ehp_signal_block *)(uintptr_t)completion.handle;
     if (!s)
         return;
     s->start_ts = start_ns / 10;
-    s->end_ts = machine_now_ns() / 10;
+    s->end_ts = cp_now_ns(m) / 10;
     __atomic_fetch_sub(&s->value, 1, __ATOMIC_SEQ_CST);
     signal_wake(s);
     if (m->cp.blocked_count)
         m->cp.look = true;
+    if (m->cp.sim)
+        sim_completed(m->cp.sim);
 }
 
 void cp_packet_done(struct cp_queue *q, ehp_signal completion, uint64_t start_ns)
@@ -121,7 +129,7 @@ static enum outcome start_dispatch(struct cp_queue *q, const struct ehp_kernel_d
     struct cp_dispatch *d = cp_dispatch_make(q, q->read, packet, &fault);
     if (!d) {
         cp_queue_fault(q, &fault);
-        complete(q->machine, packet->completion_signal, machine_now_ns());
+        complete(q->machine, packet->completion_signal, cp_now_ns(q->machine));
         return FINISHED;
     }
     q->in_flight++;
@@ -183,13 +191,13 @@ static enum outcome start_agent(struct cp_queue *q, const struct ehp_agent_dispa
         bad_packet(q, p->type, "agent function");
         break;
     }
-    complete(q->machine, p->completion_signal, machine_now_ns());
+    complete(q->machine, p->completion_signal, cp_now_ns(q->machine));
     return FINISHED;
 }
 
 static enum outcome start_packet(struct cp_queue *q, const union ehp_packet *packet, unsigned type)
 {
-    uint64_t now = machine_now_ns();
+    uint64_t now = cp_now_ns(q->machine);
     switch (type) {
     case EHP_PACKET_KERNEL_DISPATCH:
         return start_dispatch(q, &packet->dispatch);
@@ -211,7 +219,7 @@ static enum outcome skip_packet(struct cp_queue *q, const union ehp_packet *pack
 {
     ehp_signal completion = {.handle = packet->qword[7]};
     if (type >= EHP_PACKET_KERNEL_DISPATCH && type <= EHP_PACKET_BARRIER_OR)
-        complete(q->machine, completion, machine_now_ns());
+        complete(q->machine, completion, cp_now_ns(q->machine));
     return FINISHED;
 }
 
@@ -230,7 +238,7 @@ static void read_queue(struct cp_queue *q)
 {
     for (;;) {
         uint64_t write = __atomic_load_n(&q->block.write_dispatch_id, __ATOMIC_ACQUIRE);
-        if (q->destroyed || q->read >= write)
+        if (q->destroyed || q->read >= write || (q->machine->cp.sim && q->read >= q->visible))
             break;
         union ehp_packet *slot = slot_of(q, q->read);
         uint16_t header = __atomic_load_n(&slot->header, __ATOMIC_ACQUIRE);

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cp/sim.h"
 #include "exec/fault.h"
 #include "hsa/hsa.h"
 #include "soc/machine.h"
@@ -36,6 +37,10 @@ struct work {
 
 void cp_ring(struct ehp_machine *m)
 {
+    if (m->cp.sim) {
+        sim_ring(m->cp.sim, NULL, 0);
+        return;
+    }
     m->cp.look = true;
     m->cp.bell++;
     if (m->cp.sleepers)
@@ -120,11 +125,10 @@ static void report_request_fault(struct cp_task *task, const struct wave_guard *
 }
 
 /* A copy through a wild pointer faults like a wave that does it. */
-static void run_task(struct ehp_machine *m, struct cp_task *task, struct wave_guard *guard)
+void cp_run_task(struct ehp_machine *m, struct cp_task *task, struct wave_guard *guard, uint64_t start)
 {
     static const struct isa_inst copy_inst = {.size = 4};
     static const struct xinst copy = {.isa = &copy_inst};
-    uint64_t start = machine_now_ns();
     if (guard) {
         guard->armed = true;
         guard->in = &copy;
@@ -139,8 +143,10 @@ static void run_task(struct ehp_machine *m, struct cp_task *task, struct wave_gu
     }
     pthread_mutex_lock(&m->cp.lock);
     cp_packet_done(task->queue, task->packet.completion_signal, start);
-    cp_read_queues(m);
-    wake_all(&m->cp);
+    if (!m->cp.sim) {
+        cp_read_queues(m);
+        wake_all(&m->cp);
+    }
     pthread_mutex_unlock(&m->cp.lock);
     free(task);
 }
@@ -154,7 +160,7 @@ static void drop_user(struct ehp_machine *m, struct cp_dispatch *d)
         cp_dispatch_free(d);
 }
 
-static void dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d)
+void cp_dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d)
 {
     if (m->progress)
         progress_clear(m);
@@ -162,7 +168,7 @@ static void dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d)
         d->stats.kernel = d->kernel;
         d->stats.workgroups = d->total;
         d->stats.waves = d->waves;
-        d->stats.seconds = (double)(machine_now_ns() - d->start_ns) * 1e-9;
+        d->stats.seconds = (double)(cp_now_ns(m) - d->start_ns) * 1e-9;
         stats_add(&m->stats, &d->stats);
     }
     pthread_mutex_lock(&m->cp.lock);
@@ -174,7 +180,8 @@ static void dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d)
     m->cp.active_count--;
     cp_packet_done(d->queue, d->packet.completion_signal, d->start_ns);
     unsigned before = m->cp.active_count;
-    cp_read_queues(m);
+    if (!m->cp.sim)
+        cp_read_queues(m);
     if (m->cp.active_count > before || m->cp.tasks)
         wake_all(&m->cp);
     pthread_mutex_unlock(&m->cp.lock);
@@ -212,7 +219,7 @@ static void add_stats(struct cp_dispatch *d, struct workgroup *wg)
 static void count_done(struct ehp_machine *m, struct cp_dispatch *d, uint64_t n)
 {
     if (n && atomic_fetch_add(&d->done, n) + n == d->total)
-        dispatch_complete(m, d);
+        cp_dispatch_complete(m, d);
 }
 
 static void room_again(struct ehp_machine *m)
@@ -520,7 +527,7 @@ static void *worker_main(void *argument)
             wake_all(cp);
         pthread_mutex_unlock(&cp->lock);
         if (work.task) {
-            run_task(m, work.task, &guard);
+            cp_run_task(m, work.task, &guard, machine_now_ns());
         } else if (work.wg) {
             bool only_waiting = cp->aside_count != 0 && !cp->preempted.first;
             struct cp_dispatch *d = work.wg->owner;
@@ -564,7 +571,7 @@ static void *caller_main(void *argument)
         if (!cp->calls)
             cp->calls_end = &cp->calls;
         pthread_mutex_unlock(&cp->lock);
-        run_task(m, task, NULL);
+        cp_run_task(m, task, NULL, cp_now_ns(m));
         pthread_mutex_lock(&cp->lock);
     }
     pthread_mutex_unlock(&cp->lock);
@@ -583,7 +590,13 @@ int cp_start(struct ehp_machine *m, unsigned threads)
     int status = ace_init(m);
     if (status != EHP_OK)
         return status;
-    cp->worker = aligned_alloc(64, threads * sizeof(*cp->worker));
+    if (m->timing) {
+        status = sim_open(m, threads);
+        threads = 0;
+        if (status != EHP_OK)
+            return status;
+    }
+    cp->worker = aligned_alloc(64, (threads ? threads : 1) * sizeof(*cp->worker));
     if (!cp->worker)
         return EHP_ERR_NO_MEMORY;
     for (unsigned i = 0; i < threads; i++) {
@@ -612,6 +625,7 @@ void cp_stop(struct ehp_machine *m)
         pthread_join(cp->worker[i].thread, NULL);
     if (cp->caller_started)
         pthread_join(cp->caller, NULL);
+    sim_close(m);
     for (struct workgroup *wg; (wg = list_take(&cp->waiting)) || (wg = list_take(&cp->preempted));)
         workgroup_free(wg);
     for (struct cp_dispatch *d = cp->active, *next; d; d = next) {

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/guarded.h"
+
 enum { FAULT_STACK = 64 * 1024 };
 #define FAULT_MAGIC UINT64_C(0x4548502d67756172)
 
@@ -58,6 +60,8 @@ static void forward(const struct sigaction *previous, int signo, siginfo_t *info
 
 static void on_fault(int signo, siginfo_t *info, void *context)
 {
+    if (guarded_resume(context))
+        return;
     char here;
     uintptr_t base = (uintptr_t)&here & ~(uintptr_t)(FAULT_STACK - 1);
     /* The compiler must not conclude that what lies there is part of `here`: it would drop the stores below.
@@ -88,9 +92,14 @@ static void install_handlers(void)
     sigaction(SIGBUS, &action, &previous_bus);
 }
 
-struct fault_thread *fault_thread_enter(struct wave_guard *guard)
+void fault_install(void)
 {
     pthread_once(&handler_once, install_handlers);
+}
+
+struct fault_thread *fault_thread_enter(struct wave_guard *guard)
+{
+    fault_install();
     struct fault_thread *thread = aligned_alloc(FAULT_STACK, FAULT_STACK);
     if (!thread)
         return NULL;

@@ -52,6 +52,9 @@ struct fault_thread;
 struct fault_thread *fault_thread_enter(struct wave_guard *guard);
 void fault_thread_leave(struct fault_thread *thread);
 
+/* The process-wide handler alone: for threads that reach memory by base/guarded.h only. */
+void fault_install(void);
+
 /*
  * Provided by the memory family: the first active lane of this instruction that
  * touches `address` (UINT_MAX: none), and whether the instruction writes memory.

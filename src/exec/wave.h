@@ -71,6 +71,7 @@ enum {
 struct xinst;
 struct wave;
 struct workgroup;
+struct cu_wave;
 
 /* Executes one instruction for a wave; returns the next to execute. */
 typedef const struct xinst *exec_fn(struct wave *w, const struct xinst *in);
@@ -174,6 +175,7 @@ struct wave {
     unsigned index;           /* in the workgroup */
     struct wave_stats *stats; /* NULL when off */
     struct wave_guard *guard; /* fault recovery of this thread; see fault.h */
+    struct cu_wave *slot;     /* timing mode: where it runs */
 };
 
 static_assert(offsetof(struct wave, vcc) - offsetof(struct wave, s) == SREG_VCC * 4, "vcc is s[106]");

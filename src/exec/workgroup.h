@@ -39,6 +39,8 @@ enum workgroup_result {
     WORKGROUP_FAULT
 };
 
+struct sim_share;
+
 struct workgroup {
     struct workgroup *next; /* for whoever keeps it */
     void *owner;            /* the dispatch */
@@ -51,7 +53,8 @@ struct workgroup {
     unsigned xcc, cu;  /* where it runs */
     uint8_t simd[WORKGROUP_MAX_WAVES];
     struct wave_stats stats;
-    unsigned runs; /* times it was given a thread: later runs are longer */
+    struct sim_share *share; /* timing mode: the XCD's share that it is of */
+    unsigned runs;           /* times it was given a thread: later runs are longer */
 
     /* Capacity. */
     unsigned capacity_waves;

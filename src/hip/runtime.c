@@ -105,6 +105,18 @@ static bool can_draw(void)
     return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
+/* EHP_MODE: functional, or timing. */
+static bool runtime_mode(bool *timing)
+{
+    const char *mode = runtime_text("EHP_MODE");
+
+    *timing = mode && strcmp(mode, "timing") == 0;
+    if (!mode || *timing || strcmp(mode, "functional") == 0)
+        return true;
+    fprintf(stderr, "ehp: EHP_MODE=%s: the modes are functional and timing\n", mode);
+    return false;
+}
+
 static bool runtime_options(struct ehp_options *options)
 {
     double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw();
@@ -112,6 +124,8 @@ static bool runtime_options(struct ehp_options *options)
     if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
         !runtime_number("EHP_TIMEOUT", 0, 1e9, &timeout) ||
         !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) || !runtime_number("EHP_PROGRESS", 0, 1, &progress))
+        return false;
+    if (!runtime_mode(&options->timing))
         return false;
     options->chip = runtime_text("EHP_CHIP");
     options->partition = runtime_text("EHP_PARTITION");

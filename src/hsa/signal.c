@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cp/sim.h"
 #include "hsa/hsa.h"
 #include "soc/machine.h"
 
@@ -139,8 +140,11 @@ void ehp_signal_store(ehp_signal signal, int64_t value)
 {
     struct ehp_signal_block *s = block_of(signal);
     __atomic_store_n(&s->value, value, __ATOMIC_SEQ_CST);
-    if (s->kind == SIGNAL_KIND_DOORBELL)
-        cp_ring((struct ehp_machine *)(uintptr_t)s->owner);
+    struct ehp_machine *m = (struct ehp_machine *)(uintptr_t)s->owner;
+    if (s->kind == SIGNAL_KIND_DOORBELL && m->cp.sim)
+        sim_ring(m->cp.sim, (struct cp_queue *)(uintptr_t)s->queue_ptr, (uint64_t)value);
+    else if (s->kind == SIGNAL_KIND_DOORBELL)
+        cp_ring(m);
     else
         changed(s);
 }
@@ -167,9 +171,28 @@ static bool holds(int64_t value, int condition, int64_t wanted)
     }
 }
 
+struct wish {
+    struct ehp_signal_block *signal;
+    int condition;
+    int64_t value;
+};
+
+static bool wish_holds(void *context)
+{
+    const struct wish *w = context;
+    return holds(__atomic_load_n(&w->signal->value, __ATOMIC_SEQ_CST), w->condition, w->value);
+}
+
 int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value, uint64_t timeout_ns)
 {
     struct ehp_signal_block *s = block_of(signal);
+    struct ehp_machine *m = (struct ehp_machine *)(uintptr_t)s->owner;
+    /* Who waits for anything to change serves others, and does not make simulated time go on. */
+    if (m->cp.sim && condition != EHP_COND_NE) {
+        struct wish wish = {s, condition, value};
+        sim_wait(m->cp.sim, wish_holds, &wish, timeout_ns);
+        return __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);
+    }
     int64_t now = __atomic_load_n(&s->value, __ATOMIC_ACQUIRE);
     for (int i = 0; i < SPINS && !holds(now, condition, value); i++) {
         __builtin_ia32_pause();

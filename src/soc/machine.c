@@ -2,6 +2,8 @@
 /* Opening and closing machines, and the parts of the interface that belong to no room; see machine.h. */
 #include "soc/machine.h"
 
+#include "cp/sim.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,12 +183,18 @@ void wave_interrupt(struct wave *w)
 
 uint64_t wave_clock(const struct wave *w)
 {
-    return (uint64_t)((double)machine_now_ns() * 1e-9 * machine_of(w)->clock_hz);
+    const struct ehp_machine *m = machine_of(w);
+    if (m->cp.sim)
+        return sim_clock(m->cp.sim, w->wg->xcc);
+    return (uint64_t)((double)machine_now_ns() * 1e-9 * m->clock_hz);
 }
 
 uint64_t wave_realtime(const struct wave *w)
 {
-    return ehp_timestamp(machine_of(w));
+    struct ehp_machine *m = machine_of(w);
+    if (m->cp.sim)
+        return sim_ps(m->cp.sim, w->wg->xcc) / 1000 * chip_get(&m->chip, CHIP_chip_timestamp_clock) / 1000;
+    return ehp_timestamp(m);
 }
 
 uint64_t ehp_timestamp(ehp_machine *m)
@@ -245,6 +253,7 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     m->timeout_ns = options->timeout_ms * UINT64_C(1000000);
     m->xcc_chunk = options->xcc_chunk ? options->xcc_chunk : 1;
     m->progress = options->progress;
+    m->timing = options->timing;
     m->clock_hz = m->chip.value[CHIP_chip_clock] * 1e6;
     pthread_key_create(&m->error_key, free);
     pthread_rwlock_init(&m->codes_lock, NULL);

@@ -22,6 +22,7 @@ struct ehp_machine {
     uint64_t timeout_ns;
     unsigned xcc_chunk;
     bool progress;
+    bool timing;             /* simulated time */
     double clock_hz;         /* of s_memtime */
     pthread_key_t error_key; /* each thread's last message */
 

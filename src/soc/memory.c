@@ -13,6 +13,11 @@ enum { PAGE = 4096, HUGE = 2 * 1024 * 1024 };
 void memory_init(struct memory *memory, uint64_t size)
 {
     *memory = (struct memory){.size = size};
+    uint64_t power = PAGE;
+    while (power <= size / 2)
+        power *= 2;
+    memory->physical[0] = power / 2;
+    memory->physical[1] = power / 4;
     pthread_mutex_init(&memory->lock, NULL);
 }
 
@@ -44,6 +49,47 @@ static size_t position(const struct memory *memory, uint64_t address)
     return low;
 }
 
+bool memory_is_device(int kind)
+{
+    return kind == EHP_MEM_DEVICE || kind == EHP_MEM_CODE;
+}
+
+/*
+ * What addresses the host hands out differs from run to run; simulated ones must
+ * not.  They go up in order of allocation; from the second time round, over what
+ * is still in use.
+ */
+static uint64_t place(struct memory *memory, size_t index)
+{
+    const struct memory_block *block = &memory->blocks[index];
+    unsigned side = !memory_is_device(block->kind);
+    uint64_t within = block->base & (PAGE - 1), size = pages(within + block->bytes);
+    uint64_t align = size >= HUGE ? HUGE : PAGE;
+    bool again = memory->wrapped[side], moved = true;
+    uint64_t at = memory->next_physical[side];
+    for (unsigned rounds = 0; moved && rounds < 2;) {
+        at = (at + align - 1) & ~(align - 1);
+        if (at + size > memory->physical[side]) {
+            at = 0;
+            again = true;
+            rounds++;
+        }
+        moved = false;
+        for (size_t i = 0; again && i <= memory->count; i++) {
+            const struct memory_block *b = &memory->blocks[i];
+            uint64_t first = b->physical & ~(uint64_t)(PAGE - 1);
+            uint64_t end = first + pages((b->base & (PAGE - 1)) + b->bytes);
+            if (i != index && memory_is_device(b->kind) == !side && at < end && first < at + size) {
+                at = end;
+                moved = true;
+            }
+        }
+    }
+    memory->next_physical[side] = at + size;
+    memory->wrapped[side] |= again;
+    return at + within;
+}
+
 static bool insert(struct memory *memory, const struct memory_block *block)
 {
     if (memory->count == memory->capacity) {
@@ -58,12 +104,14 @@ static bool insert(struct memory *memory, const struct memory_block *block)
     memmove(&memory->blocks[i + 1], &memory->blocks[i], (memory->count - i) * sizeof(*block));
     memory->blocks[i] = *block;
     memory->blocks[i].serial = ++memory->serial;
+    memory->blocks[i].physical = place(memory, i);
     memory->count++;
     return true;
 }
 
 static void erase(struct memory *memory, size_t i)
 {
+    memory->changes++;
     memory->count--;
     memmove(&memory->blocks[i], &memory->blocks[i + 1], (memory->count - i) * sizeof(memory->blocks[0]));
 }
@@ -169,6 +217,7 @@ int memory_register(struct memory *memory, void *base, uint64_t bytes)
                     (i < memory->count && memory->blocks[i].base < start + bytes);
     struct memory_block block = {.base = start, .bytes = bytes, .kind = EHP_MEM_REGISTERED};
     int status = overlaps ? EHP_ERR_INVALID : insert(memory, &block) ? EHP_OK : EHP_ERR_NO_MEMORY;
+    memory->changes++; /* what was the process's own until now */
     pthread_mutex_unlock(&memory->lock);
     return status;
 }

@@ -20,6 +20,7 @@ struct memory_block {
     int kind;
     unsigned agent;
     uint64_t serial, user;
+    uint64_t physical; /* simulated: blocks of its side follow one another in order of allocation */
 };
 
 struct memory {
@@ -28,7 +29,15 @@ struct memory {
     size_t count, capacity;
     uint64_t serial;
     uint64_t used, size; /* bytes of the package, counted in pages */
+    /* Simulated physical memory: half of the largest power of two that is there, for device memory, and a
+     * quarter for the host's; the rest is for what nobody allocated here. */
+    uint64_t physical[2], next_physical[2]; /* sizes; where the next block goes */
+    bool wrapped[2];
+    _Atomic uint64_t changes; /* of what an address that was valid means */
 };
+
+/* Device memory is what hipMemGetInfo counts and code; its frames are contiguous. */
+bool memory_is_device(int kind);
 
 void memory_init(struct memory *memory, uint64_t size);
 void memory_destroy(struct memory *memory);

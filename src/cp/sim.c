@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets and the host's time in timing mode; see sim.h. */
+#include "cp/sim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exec/fault.h"
+#include "fabric/fabric.h"
+#include "hsa/hsa.h"
+#include "soc/machine.h"
+#include "vm/vm.h"
+
+/*
+ * Host code that polls memory for what a kernel writes makes no call that says
+ * so: after this long without any, simulated time goes on by itself.
+ */
+#define IDLE_NS      UINT64_C(50000000)
+#define IDLE_STEP_PS UINT64_C(100000000)
+
+uint64_t sim_now_ns(const struct sim *sim)
+{
+    return port_ps_of(sim->host, port_now(sim->host)) / 1000;
+}
+
+uint64_t sim_clock(const struct sim *sim, unsigned xcd)
+{
+    return port_now(sim->xcd[xcd].domain);
+}
+
+uint64_t sim_ps(const struct sim *sim, unsigned xcd)
+{
+    return port_ps_of(sim->xcd[xcd].domain, sim_clock(sim, xcd));
+}
+
+/* ---- packets, in domain 0 ---- */
+
+static void task_done(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct sim *sim = event->self;
+    struct cp_task *task = (struct cp_task *)(uintptr_t)event->word[0];
+    struct cu_thread *thread = port_thread(domain);
+    sim->host_wrote = true;
+    sim->pause = true;
+    cp_run_task(sim->machine, task, &thread->guard, event->word[1]);
+}
+
+static uint64_t task_ps(const struct sim *sim, const struct ehp_agent_dispatch_packet *p)
+{
+    uint64_t bytes = 0;
+    switch (p->type) {
+    case EHP_AGENT_COPY:
+        bytes = p->arg[2];
+        break;
+    case EHP_AGENT_FILL:
+        bytes = p->arg[2] * p->arg[3];
+        break;
+    case EHP_AGENT_COPY_3D: {
+        const struct ehp_copy_3d *c = (const struct ehp_copy_3d *)(uintptr_t)p->arg[0];
+        bytes = c->width * c->height * c->depth;
+        break;
+    }
+    case EHP_AGENT_FILL_3D: {
+        const struct ehp_fill_3d *f = (const struct ehp_fill_3d *)(uintptr_t)p->arg[0];
+        bytes = f->width * f->element * f->height * f->depth;
+        break;
+    }
+    default:
+        break;
+    }
+    return sim->sdma_start_ps + bytes * sim->sdma_ps_per_kib / 1024;
+}
+
+/* Reads the queues and starts what they hold. */
+static void look(struct port_domain *domain, struct port_event *event)
+{
+    struct sim *sim = event->self;
+    struct cp_queue *queue = (struct cp_queue *)(uintptr_t)event->word[0];
+    struct cp *cp = &sim->machine->cp;
+    pthread_mutex_lock(&cp->lock);
+    for (struct cp_queue *q = cp->queues; q && queue; q = q->next)
+        if (q == queue && event->word[1] + 1 > q->visible)
+            q->visible = event->word[1] + 1;
+    cp->look = true;
+    cp_read_queues(sim->machine);
+    for (struct cp_dispatch *d = cp->active; d; d = d->next)
+        if (!d->begun) {
+            d->begun = true;
+            sim_dispatch(sim, d);
+        }
+    struct cp_task *tasks = cp->tasks;
+    cp->tasks = NULL;
+    cp->tasks_end = &cp->tasks;
+    pthread_mutex_unlock(&cp->lock);
+    for (struct cp_task *task = tasks, *next; task; task = next) {
+        next = task->next;
+        uint64_t start = port_now(domain);
+        struct port_event *done =
+            port_post(domain, port_cycle_of(domain, port_ps_of(domain, start) + task_ps(sim, &task->packet)),
+                      task_done, sim);
+        done->word[0] = (uint64_t)(uintptr_t)task;
+        done->word[1] = sim_now_ns(sim);
+    }
+}
+
+void sim_dispatch_done(struct sim *sim, struct cp_dispatch *d)
+{
+    cp_dispatch_complete(sim->machine, d);
+    port_post(sim->host, port_now(sim->host), look, sim)->word[0] = 0;
+}
+
+void sim_completed(struct sim *sim)
+{
+    sim->completed_ps = port_ps_of(sim->host, port_now(sim->host));
+    sim->pause = true;
+    port_post(sim->host, port_now(sim->host), look, sim)->word[0] = 0;
+}
+
+/* ---- the thread ---- */
+
+static bool should_pause(void *context)
+{
+    struct sim *sim = context;
+    return sim->pause || sim->quit;
+}
+
+/* Doorbells become events at the host's time, or now if simulated time has passed that. */
+static void post_bells(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->bell_count; i++) {
+        struct sim_bell *b = &sim->bells[i];
+        uint64_t time = port_time_ps(sim->port), at = b->ps > time ? b->ps : time;
+        struct port_event *event = port_post(sim->host, port_cycle_of(sim->host, at), look, sim);
+        event->word[0] = (uint64_t)(uintptr_t)b->queue;
+        event->word[1] = b->index;
+    }
+    sim->bell_count = 0;
+}
+
+static void host_wrote(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->xcds; i++)
+        xcd_mem_host_wrote(sim->xcd[i].mem);
+}
+
+static void run(struct sim *sim, uint64_t until_ps)
+{
+    pthread_mutex_unlock(&sim->lock);
+    port_run(sim->port, until_ps, should_pause, sim);
+    pthread_mutex_lock(&sim->lock);
+    if (sim->host_wrote) {
+        sim->host_wrote = false;
+        host_wrote(sim);
+    }
+}
+
+static void wait_for_work(struct sim *sim, uint64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)((ns + (uint64_t)until.tv_nsec) / 1000000000);
+    until.tv_nsec = (long)((ns + (uint64_t)until.tv_nsec) % 1000000000);
+    if (pthread_cond_timedwait(&sim->wake, &sim->lock, &until) == ETIMEDOUT && !sim->quit) {
+        /* Polling memory, or at work for long: see above. */
+        post_bells(sim);
+        if (sim->machine->cp.blocked_count)
+            port_post(sim->host, port_cycle_of(sim->host, port_time_ps(sim->port)), look, sim)->word[0] = 0;
+        if (port_next_ps(sim->port) != PORT_NEVER) {
+            host_wrote(sim);
+            run(sim, port_time_ps(sim->port) + IDLE_STEP_PS);
+        }
+    }
+}
+
+static void *sim_main(void *argument)
+{
+    struct sim *sim = argument;
+    pthread_mutex_lock(&sim->lock);
+    while (!sim->quit) {
+        if (sim->bell_count) {
+            post_bells(sim);
+            host_wrote(sim);
+        }
+        sim->pause = false;
+        bool work = port_next_ps(sim->port) != PORT_NEVER;
+        if (work && sim->waiters) {
+            run(sim, PORT_NEVER);
+            pthread_cond_broadcast(&sim->moved);
+        } else if (sim->spends) {
+            if (work && port_time_ps(sim->port) < sim->host_ps)
+                run(sim, sim->host_ps);
+            if (!sim->pause) {
+                sim->spends = false;
+                pthread_cond_broadcast(&sim->moved);
+            }
+        } else {
+            wait_for_work(sim, IDLE_NS);
+            pthread_cond_broadcast(&sim->moved);
+        }
+    }
+    pthread_mutex_unlock(&sim->lock);
+    return NULL;
+}
+
+/* ---- the host's side ---- */
+
+void sim_ring(struct sim *sim, struct cp_queue *queue, uint64_t index)
+{
+    pthread_mutex_lock(&sim->lock);
+    if (sim->bell_count == sim->bell_capacity) {
+        size_t capacity = sim->bell_capacity ? 2 * sim->bell_capacity : 64;
+        struct sim_bell *bells = realloc(sim->bells, capacity * sizeof(*bells));
+        if (!bells)
+            abort();
+        sim->bells = bells;
+        sim->bell_capacity = capacity;
+    }
+    sim->bells[sim->bell_count++] = (struct sim_bell){queue, index, sim->host_ps};
+    sim->pause = true;
+    pthread_cond_signal(&sim->wake);
+    pthread_mutex_unlock(&sim->lock);
+}
+
+bool sim_wait(struct sim *sim, bool (*holds)(void *context), void *context, uint64_t timeout_ns)
+{
+    uint64_t start = machine_now_ns();
+    bool reached;
+    pthread_mutex_lock(&sim->lock);
+    sim->waiters++;
+    while (!(reached = holds(context)) &&
+           (timeout_ns == UINT64_MAX || machine_now_ns() - start < timeout_ns)) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 2000000; /* kernels store to signals without telling anybody */
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        pthread_cond_signal(&sim->wake);
+        pthread_cond_timedwait(&sim->moved, &sim->lock, &until);
+    }
+    sim->waiters--;
+    sim->pause = true;
+    uint64_t done = sim->completed_ps;
+    if (done > sim->host_ps)
+        sim->host_ps = done;
+    sim->host_ps += sim->wait_ps;
+    pthread_mutex_unlock(&sim->lock);
+    return reached;
+}
+
+void sim_host_spend(struct sim *sim, uint64_t ns)
+{
+    pthread_mutex_lock(&sim->lock);
+    sim->host_ps += ns * 1000;
+    sim->spends = true;
+    sim->pause = true;
+    pthread_cond_signal(&sim->wake);
+    while (sim->spends && !sim->quit)
+        pthread_cond_wait(&sim->moved, &sim->lock);
+    pthread_mutex_unlock(&sim->lock);
+}
+
+/* ---- life ---- */
+
+struct thread {
+    struct cu_thread cu;
+    struct exec_code_cache cache;
+    struct fault_thread *fault;
+};
+
+static void *enter(void *context, unsigned index)
+{
+    (void)index;
+    struct sim *sim = context;
+    struct thread *t = calloc(1, sizeof(*t));
+    if (!t)
+        abort();
+    t->cu.guard.code = &sim->machine->code;
+    t->cu.guard.cache = &t->cache;
+    t->fault = fault_thread_enter(&t->cu.guard);
+    if (!t->fault)
+        abort();
+    return t;
+}
+
+static void leave(void *context, void *thread)
+{
+    (void)context;
+    struct thread *t = thread;
+    fault_thread_leave(t->fault);
+    free(t);
+}
+
+int sim_open(struct ehp_machine *m, unsigned threads)
+{
+    struct sim *sim = calloc(1, sizeof(*sim));
+    if (!sim)
+        return EHP_ERR_NO_MEMORY;
+    m->cp.sim = sim;
+    sim->machine = m;
+    pthread_mutex_init(&sim->lock, NULL);
+    pthread_cond_init(&sim->wake, NULL);
+    pthread_cond_init(&sim->moved, NULL);
+    const struct chip *c = &m->chip;
+    sim->packet_ps = (uint64_t)(c->value[CHIP_cp_packet] * 1e3);
+    sim->complete_ps = (uint64_t)(c->value[CHIP_cp_complete] * 1e3);
+    sim->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
+    sim->sdma_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_sdma_bandwidth]);
+    sim->wait_ps = (uint64_t)(c->value[CHIP_host_wake] * 1e3);
+    sim->xcds = chip_get(c, CHIP_xcd_count);
+    unsigned iods = chip_get(c, CHIP_iod_count);
+    uint64_t lookahead = fabric_lookahead_ps(c);
+    assert(sim->packet_ps >= lookahead && sim->complete_ps >= lookahead);
+    const struct port_hooks hooks = {.enter = enter, .leave = leave, .context = sim};
+    sim->port = port_open(1 + sim->xcds + iods, lookahead, threads, &hooks);
+    sim->rates = cu_rates_make(c);
+    sim->vm = vm_open(c, &m->memory);
+    sim->xcd = calloc(sim->xcds, sizeof(*sim->xcd));
+    if (!sim->port || !sim->rates || !sim->vm || !sim->xcd)
+        return EHP_ERR_NO_MEMORY;
+    sim->host = port_domain(sim->port, 0);
+    sim->fabric = fabric_open(c, sim->port, 1 + sim->xcds, m->nps);
+    if (!sim->fabric)
+        return EHP_ERR_NO_MEMORY;
+    for (unsigned i = 0; i < sim->xcds; i++) {
+        int status = sim_xcd_open(sim, &sim->xcd[i], i);
+        if (status != EHP_OK)
+            return status;
+    }
+    if (pthread_create(&sim->thread, NULL, sim_main, sim) != 0)
+        return EHP_ERR_OUT_OF_RESOURCES;
+    sim->started = true;
+    return EHP_OK;
+}
+
+void sim_close(struct ehp_machine *m)
+{
+    struct sim *sim = m->cp.sim;
+    if (!sim)
+        return;
+    pthread_mutex_lock(&sim->lock);
+    sim->quit = true;
+    pthread_cond_signal(&sim->wake);
+    pthread_mutex_unlock(&sim->lock);
+    if (sim->started)
+        pthread_join(sim->thread, NULL);
+    for (unsigned i = 0; sim->xcd && i < sim->xcds; i++)
+        sim_xcd_close(&sim->xcd[i]);
+    fabric_close(sim->fabric);
+    vm_close(sim->vm);
+    port_close(sim->port);
+    free(sim->xcd);
+    free(sim->rates);
+    free(sim->bells);
+    pthread_mutex_destroy(&sim->lock);
+    pthread_cond_destroy(&sim->wake);
+    pthread_cond_destroy(&sim->moved);
+    free(sim);
+    m->cp.sim = NULL;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command processor in simulated time.  In timing mode no worker threads
+ * take workgroups: one thread runs the package's events (port/port.h), and
+ * packets, ACEs and completions are events like any other.
+ *
+ *   sim.c         the thread, the host's time, packets
+ *   sim_launch.c  an XCD's share of a dispatch: caches, workgroups, completion
+ *
+ * The host program's time.  Host code costs nothing but its calls, which
+ * ehp_host_spend() tells.  Packets become visible to the processor at the host
+ * time of their doorbell.  Simulated time goes on only as far as the host's
+ * has, unless the host waits: then until what it waits for has happened.  So a
+ * program with one thread gets the same cycles on every run.
+ */
+#ifndef EHP_CP_SIM_H
+#define EHP_CP_SIM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cp/cp.h"
+#include "cu/cu.h"
+#include "mem/mem.h"
+#include "port/port.h"
+
+struct fabric;
+struct vm;
+struct sim;
+
+/* An XCD's share of a dispatch. */
+struct sim_share {
+    struct sim_share *next;
+    struct cp_dispatch *d;
+    struct sim_xcd *xcd;
+    uint64_t started, total; /* workgroups of this XCD */
+    uint64_t left;           /* not done */
+    bool acquired;
+};
+
+struct sim_xcd {
+    struct sim *sim;
+    unsigned index; /* of the package */
+    struct port_domain *domain;
+    struct xcd_mem *mem;
+    struct cu_xcd *cu;
+    struct sim_share *shares; /* oldest first */
+    uint64_t launch_at;       /* cycle at which the next wave can be launched */
+    bool launching;           /* an event is posted for it */
+    struct workgroup **running;
+    unsigned running_count, running_capacity;
+    struct workgroup *spare;
+};
+
+struct sim {
+    struct ehp_machine *machine;
+    struct port *port;
+    struct port_domain *host; /* domain 0: packets and completions */
+    struct fabric *fabric;
+    struct vm *vm;
+    struct cu_rate *rates;
+    struct sim_xcd *xcd;
+    unsigned xcds;
+    pthread_t thread;
+    bool started;
+    /* Guarded by lock. */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;  /* the thread: something to do */
+    pthread_cond_t moved; /* waiters: time has gone on */
+    unsigned waiters;
+    uint64_t host_ps;           /* the host program's time */
+    struct sim_bell {           /* doorbells not yet posted */
+        struct cp_queue *queue; /* NULL: only look */
+        uint64_t index, ps;
+    } *bells;
+    size_t bell_count, bell_capacity;
+    bool spends; /* the host waits for simulated time to reach its own */
+    _Atomic bool quit, pause;
+    _Atomic bool host_wrote;       /* the host or a copy has changed memory behind the L2s */
+    _Atomic uint64_t completed_ps; /* of the last completion that somebody may wait for */
+    uint64_t packet_ps, complete_ps, sdma_ps_per_kib, sdma_start_ps, wait_ps;
+};
+
+int sim_open(struct ehp_machine *m, unsigned threads);
+void sim_close(struct ehp_machine *m);
+
+/* A doorbell, or something else that queues may wait for (queue NULL). */
+void sim_ring(struct sim *sim, struct cp_queue *queue, uint64_t index);
+
+/* Waits until `holds(context)`; false when `timeout_ns` of the host's own time have passed. */
+bool sim_wait(struct sim *sim, bool (*holds)(void *context), void *context, uint64_t timeout_ns);
+
+void sim_host_spend(struct sim *sim, uint64_t ns);
+
+/* Nanoseconds of simulated time, as the processor sees it while it handles packets. */
+uint64_t sim_now_ns(const struct sim *sim);
+
+/* Cycles of an XCD's clock, and picoseconds, at the event that is happening there. */
+uint64_t sim_clock(const struct sim *sim, unsigned xcd);
+uint64_t sim_ps(const struct sim *sim, unsigned xcd);
+
+/* In domain 0: a signal has changed. */
+void sim_completed(struct sim *sim);
+
+/* sim_launch.c */
+int sim_xcd_open(struct sim *sim, struct sim_xcd *x, unsigned index);
+void sim_xcd_close(struct sim_xcd *x);
+/* In domain 0: tells the XCDs of the partition to begin. */
+void sim_dispatch(struct sim *sim, struct cp_dispatch *d);
+/* In domain 0, from sim_launch.c: every XCD is done. */
+void sim_dispatch_done(struct sim *sim, struct cp_dispatch *d);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* An XCD's share of a dispatch in simulated time; see sim.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cp/sim.h"
+#include "fabric/fabric.h"
+#include "soc/machine.h"
+
+/* The n-th workgroup that falls to an XCD: chunks go round the XCDs of the partition. */
+static uint64_t nth_workgroup(const struct cp_dispatch *d, unsigned xcc, uint64_t n)
+{
+    return (n / d->chunk * d->xccs + (xcc - d->first_xcc)) * d->chunk + n % d->chunk;
+}
+
+static uint64_t share_of(const struct cp_dispatch *d, unsigned xcc)
+{
+    uint64_t round = (uint64_t)d->chunk * d->xccs, rest = d->total % round,
+             first = (xcc - d->first_xcc) * d->chunk;
+    uint64_t more = rest <= first ? 0 : rest - first;
+    return d->total / round * d->chunk + (more < d->chunk ? more : d->chunk);
+}
+
+/* ---- the end of a share ---- */
+
+static void share_told(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct sim *sim = event->self;
+    struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
+    if (++d->xccs_done == d->xccs)
+        sim_dispatch_done(sim, d);
+}
+
+/* The XCDs agree on completion over the fabric. */
+static void released(struct port_domain *domain, struct port_event *event)
+{
+    struct sim_share *share = (struct sim_share *)(uintptr_t)event->word[0];
+    struct sim *sim = share->xcd->sim;
+    port_send(domain, sim->host, sim->complete_ps, share_told, sim)->word[0] = (uint64_t)(uintptr_t)share->d;
+    free(share);
+}
+
+static void end_share(struct sim_xcd *x, struct sim_share *share)
+{
+    for (struct sim_share **at = &x->shares; *at; at = &(*at)->next)
+        if (*at == share) {
+            *at = share->next;
+            break;
+        }
+    unsigned scope = share->d->packet.header >> EHP_HEADER_RELEASE_SHIFT & 3;
+    if (scope == 0)
+        port_post(x->domain, port_now(x->domain) + 1, released, share)->word[0] = (uint64_t)(uintptr_t)share;
+    else
+        xcd_mem_release(x->mem, scope == 2, released, share);
+}
+
+/* ---- launching ---- */
+
+static void launch(struct port_domain *domain, struct port_event *event);
+
+static void kick(struct sim_xcd *x)
+{
+    if (x->launching)
+        return;
+    x->launching = true;
+    uint64_t now = port_now(x->domain);
+    port_post(x->domain, x->launch_at > now ? x->launch_at : now, launch, x);
+}
+
+static void note_running(struct sim_xcd *x, struct workgroup *wg)
+{
+    if (x->running_count == x->running_capacity) {
+        x->running_capacity = x->running_capacity ? 2 * x->running_capacity : 64;
+        struct workgroup **running = realloc(x->running, x->running_capacity * sizeof(*running));
+        if (!running)
+            abort();
+        x->running = running;
+    }
+    wg->runs = x->running_count;
+    x->running[x->running_count++] = wg;
+}
+
+static struct workgroup *take_spare(struct sim_xcd *x)
+{
+    struct workgroup *wg = x->spare;
+    if (wg)
+        x->spare = wg->next;
+    return wg;
+}
+
+/* Starts the share's next workgroup; false when no CU has room for it. */
+static bool start_one(struct sim_xcd *x, struct sim_share *share)
+{
+    struct ehp_machine *m = x->sim->machine;
+    struct cp_dispatch *d = share->d;
+    struct workgroup *wg =
+        workgroup_start(take_spare(x), &d->launch, nth_workgroup(d, x->index, share->started));
+    if (!wg) {
+        fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n", d->kernel);
+        abort();
+    }
+    wg->owner = d;
+    wg->xcc = x->index;
+    if (!ace_place(m, d, wg)) {
+        wg->next = x->spare;
+        x->spare = wg;
+        return false;
+    }
+    share->started++;
+    wg->share = share;
+    note_running(x, wg);
+    atomic_fetch_add_explicit(&d->waves, wg->waves, memory_order_relaxed);
+    cu_start(x->cu, wg);
+    x->launch_at = port_now(x->domain) + wg->waves;
+    return true;
+}
+
+static void launch(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct sim_xcd *x = event->self;
+    x->launching = false;
+    struct sim_share *best = NULL;
+    for (struct sim_share *s = x->shares; s; s = s->next)
+        if (s->acquired && s->started < s->total && !s->d->aborted &&
+            (!best || s->d->priority > best->d->priority))
+            best = s;
+    if (best && start_one(x, best))
+        kick(x);
+}
+
+static void drop_rest(struct sim_xcd *x, struct sim_share *share)
+{
+    share->left -= share->total - share->started;
+    share->started = share->total;
+    if (share->left == 0)
+        end_share(x, share);
+}
+
+static void abort_share(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct sim_xcd *x = event->self;
+    struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
+    struct sim_share *share = x->shares;
+    while (share && share->d != d)
+        share = share->next;
+    if (!share || !share->acquired)
+        return; /* over already; or acquire() will see it */
+    unsigned count = x->running_count;
+    struct workgroup **list = malloc((count + 1) * sizeof(*list));
+    if (!list)
+        abort();
+    memcpy(list, x->running, count * sizeof(*list)); /* it changes underneath */
+    uint64_t more = share->total - share->started;
+    share->started = share->total;
+    share->left -= more;
+    bool any = share->left != 0;
+    for (unsigned i = 0; i < count; i++)
+        if (list[i]->owner == d)
+            cu_abort(x->cu, list[i]);
+    if (!any)
+        end_share(x, share);
+    free(list);
+}
+
+static void workgroup_done(void *context, struct workgroup *wg)
+{
+    struct sim_xcd *x = context;
+    struct sim_share *share = wg->share;
+    ace_release(x->sim->machine, share->d, wg);
+    struct workgroup *last = x->running[--x->running_count];
+    x->running[wg->runs] = last;
+    last->runs = wg->runs;
+    wg->next = x->spare;
+    x->spare = wg;
+    if (--share->left == 0)
+        end_share(x, share);
+    kick(x);
+}
+
+static void wave_faulted(void *context, struct workgroup *wg, const struct wave_guard *guard)
+{
+    struct sim_xcd *x = context;
+    struct sim *sim = x->sim;
+    struct cp_dispatch *d = wg->owner;
+    if (!atomic_exchange(&d->aborted, true)) {
+        struct ehp_fault fault = {.size = sizeof(fault)};
+        report_fault(d, wg, guard, &fault);
+        pthread_mutex_lock(&sim->machine->cp.lock);
+        cp_queue_fault(d->queue, &fault);
+        pthread_mutex_unlock(&sim->machine->cp.lock);
+        for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
+            if (i != x->index)
+                port_send(x->domain, sim->xcd[i].domain, sim->complete_ps, abort_share, &sim->xcd[i])
+                    ->word[0] = (uint64_t)(uintptr_t)d;
+    }
+    port_post(x->domain, port_now(x->domain) + 1, abort_share, x)->word[0] = (uint64_t)(uintptr_t)d;
+}
+
+/* ---- the beginning of a share ---- */
+
+static void acquired(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct sim_share *share = (struct sim_share *)(uintptr_t)event->word[0];
+    struct sim_xcd *x = share->xcd;
+    share->acquired = true;
+    if (share->total == 0 || share->d->aborted)
+        drop_rest(x, share);
+    else
+        kick(x);
+}
+
+static void begin_share(struct port_domain *domain, struct port_event *event)
+{
+    struct sim_xcd *x = event->self;
+    struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
+    struct sim_share *share = calloc(1, sizeof(*share));
+    if (!share)
+        abort();
+    share->d = d;
+    share->xcd = x;
+    share->total = share->left = share_of(d, x->index);
+    struct sim_share **end = &x->shares;
+    while (*end)
+        end = &(*end)->next;
+    *end = share;
+    unsigned scope = d->packet.header >> EHP_HEADER_ACQUIRE_SHIFT & 3;
+    if (scope == 0)
+        port_post(domain, port_now(domain) + 1, acquired, x)->word[0] = (uint64_t)(uintptr_t)share;
+    else
+        xcd_mem_acquire(x->mem, scope == 2, acquired, share);
+}
+
+void sim_dispatch(struct sim *sim, struct cp_dispatch *d)
+{
+    d->xccs_done = 0;
+    d->start_ns = sim_now_ns(sim);
+    for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
+        port_send(sim->host, sim->xcd[i].domain, sim->packet_ps, begin_share, &sim->xcd[i])->word[0] =
+            (uint64_t)(uintptr_t)d;
+}
+
+/* ---- life ---- */
+
+int sim_xcd_open(struct sim *sim, struct sim_xcd *x, unsigned index)
+{
+    struct ehp_machine *m = sim->machine;
+    x->sim = sim;
+    x->index = index;
+    x->domain = port_domain(sim->port, 1 + index);
+    port_set_clock(x->domain, m->chip.value[CHIP_chip_clock]);
+    x->mem = xcd_mem_open(&m->chip, index, m->xcds_per_agent > 1, x->domain, sim->fabric, sim->vm);
+    if (!x->mem)
+        return EHP_ERR_NO_MEMORY;
+    const struct cu_events events = {.done = workgroup_done, .fault = wave_faulted, .context = x};
+    x->cu = cu_open(&m->chip, index, sim->rates, x->domain, x->mem, &events);
+    return x->cu ? EHP_OK : EHP_ERR_NO_MEMORY;
+}
+
+void sim_xcd_close(struct sim_xcd *x)
+{
+    cu_close(x->cu);
+    xcd_mem_close(x->mem);
+    for (struct sim_share *s = x->shares, *next; s; s = next) {
+        next = s->next;
+        free(s);
+    }
+    for (unsigned i = 0; i < x->running_count; i++)
+        workgroup_free(x->running[i]);
+    free(x->running);
+    for (struct workgroup *wg = x->spare, *next; wg; wg = next) {
+        next = wg->next;
+        workgroup_free(wg);
+    }
+}
