@@ -51,8 +51,9 @@ format:         ## lay out every C file as .clang-format says
 lint:
 	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/lint
 
-install: product    ## install below PREFIX; HIPCC=1 also links hipcc and hipconfig to the command
+install: $(BUILD)/build.ninja ## install below PREFIX; HIPCC=1 also links hipcc and hipconfig to the command
 	@meson configure $(BUILD) --prefix=$(abspath $(PREFIX))
+	@ninja -C $(BUILD) -j $(JOBS) product
 	@DESTDIR=$(DESTDIR) EHP_INSTALL_HIPCC=$(filter 1 yes,$(HIPCC)) meson install -C $(BUILD) --no-rebuild
 
 clean:

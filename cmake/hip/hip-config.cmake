@@ -68,23 +68,29 @@ if(NOT TARGET hip::amdhip64)
   set_target_properties(hip::hip-host PROPERTIES INTERFACE_LINK_LIBRARIES hip::host)
 
   # C++ sources of a target that links hip::device are compiled as HIP, as ROCm's package has it. hipcc as the
-  # compiler does that of itself, but takes the same options.
-  set(_ehp_compile "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-x hip>")
-  foreach(_ehp_arch IN LISTS GPU_TARGETS)
-    list(APPEND _ehp_compile "$<$<COMPILE_LANGUAGE:CXX>:--offload-arch=${_ehp_arch}>")
-  endforeach()
+  # compiler does that of itself, but takes the same options. A compiler that is no clang cannot: its sources may
+  # call the runtime, and kernels belong into sources of the HIP language.
   add_library(hip::device INTERFACE IMPORTED)
-  set_target_properties(hip::device PROPERTIES
-    INTERFACE_LINK_LIBRARIES "hip::host"
-    INTERFACE_COMPILE_OPTIONS "${_ehp_compile}"
-    INTERFACE_LINK_OPTIONS "$<$<LINK_LANGUAGE:CXX>:--hip-link>")
-  if(CMAKE_CXX_COMPILER AND NOT CMAKE_CXX_COMPILER MATCHES "hipcc|/llvm/bin/(amd)?clang")
-    # A clang that is not ours has to be told where things are.
-    set_property(TARGET hip::device APPEND PROPERTY INTERFACE_COMPILE_OPTIONS
-      "$<$<COMPILE_LANGUAGE:CXX>:--rocm-path=${_ehp_tree}>"
-      "$<$<COMPILE_LANGUAGE:CXX>:--rocm-device-lib-path=${_ehp_tree}/amdgcn/bitcode>")
-    set_property(TARGET hip::device APPEND PROPERTY INTERFACE_LINK_OPTIONS
-      "$<$<LINK_LANGUAGE:CXX>:--rocm-path=${_ehp_tree}>")
+  set_target_properties(hip::device PROPERTIES INTERFACE_LINK_LIBRARIES "hip::host")
+  if(CMAKE_CXX_COMPILER_ID AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(STATUS "EHP: ${CMAKE_CXX_COMPILER} cannot compile kernels in C++ sources; "
+      "-DCMAKE_CXX_COMPILER=${_ehp_tree}/bin/hipcc can, and so can CMake's HIP language")
+  else()
+    set(_ehp_compile "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-x hip>")
+    foreach(_ehp_arch IN LISTS GPU_TARGETS)
+      list(APPEND _ehp_compile "$<$<COMPILE_LANGUAGE:CXX>:--offload-arch=${_ehp_arch}>")
+    endforeach()
+    set_target_properties(hip::device PROPERTIES
+      INTERFACE_COMPILE_OPTIONS "${_ehp_compile}"
+      INTERFACE_LINK_OPTIONS "$<$<LINK_LANGUAGE:CXX>:--hip-link>")
+    if(CMAKE_CXX_COMPILER AND NOT CMAKE_CXX_COMPILER MATCHES "hipcc|/llvm/bin/(amd)?clang")
+      # A clang that is not ours has to be told where things are.
+      set_property(TARGET hip::device APPEND PROPERTY INTERFACE_COMPILE_OPTIONS
+        "$<$<COMPILE_LANGUAGE:CXX>:--rocm-path=${_ehp_tree}>"
+        "$<$<COMPILE_LANGUAGE:CXX>:--rocm-device-lib-path=${_ehp_tree}/amdgcn/bitcode>")
+      set_property(TARGET hip::device APPEND PROPERTY INTERFACE_LINK_OPTIONS
+        "$<$<LINK_LANGUAGE:CXX>:--rocm-path=${_ehp_tree}>")
+    endif()
   endif()
   unset(_ehp_compile)
   unset(_ehp_library)

@@ -25,10 +25,13 @@ static hipError_t module_error(int status)
 {
     ehp_machine *machine = hip_runtime()->machine;
 
-    if (status == EHP_ERR_BAD_IMAGE || status == EHP_ERR_WRONG_ISA || status == EHP_ERR_UNSUPPORTED)
+    if (status == EHP_ERR_BAD_IMAGE || status == EHP_ERR_WRONG_ISA || status == EHP_ERR_UNSUPPORTED ||
+        status == EHP_ERR_NOT_FOUND)
         fprintf(stderr, "ehp: %s\n", ehp_error_text(machine));
     if (status == EHP_ERR_UNSUPPORTED)
         return hipErrorInvalidImage;
+    if (status == EHP_ERR_NOT_FOUND) /* a symbol that nobody defines: ROCm's loader refuses the executable */
+        return hipErrorSharedObjectInitFailed;
     return hip_from_status(status);
 }
 

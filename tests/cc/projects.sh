@@ -26,6 +26,9 @@ if command -v cmake >/dev/null; then
     check "run a C++ program that only calls the runtime" b3/devices
     check "clang as C++ compiler" configure package b4 -DCMAKE_CXX_COMPILER="$root/llvm/bin/clang++" \
         -DCMAKE_PREFIX_PATH="$root" && check "build" cmake --build b4 && check "run" b4/saxpy
+    check "g++ as C++ compiler" configure package b6 -DCMAKE_CXX_COMPILER=g++ -DCMAKE_PREFIX_PATH="$root" &&
+        says "what it cannot do" 'CMAKE_CXX_COMPILER=.*/hipcc' &&
+        check "build" cmake --build b6 --target devices calls && check "run" b6/calls
     check "macros" configure macros b5 -DCMAKE_MODULE_PATH="$root/lib/cmake/hip" && check "build" cmake --build b5 &&
         check "run" b5/saxpy
 fi

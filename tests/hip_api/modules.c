@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules: global constructors and destructors of the device's code, launches with attributes. */
+/* Modules: global constructors and destructors of the device's code, launches with attributes; symbols of
+ * nobody's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,11 +65,20 @@ static void attributes(const char *path)
     OK(hipModuleUnload(module));
 }
 
+static void undefined(const char *path)
+{
+    hipModule_t module = NULL;
+
+    CHECK_HIP(hipModuleLoad(&module, path), hipErrorSharedObjectInitFailed);
+    CHECK(!module);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3)
+    if (argc != 4)
         return 2;
     constructors(argv[1]);
     attributes(argv[2]);
+    undefined(argv[3]);
     return check_status();
 }
