@@ -304,7 +304,7 @@ static void set_values(struct rig *r, const struct isa_row *row)
     wave_set_sgpr64(w, S_MASK, UINT64_C(0xaaaaaaaaaaaaaaaa));
     w->vcc = UINT64_C(0x00ff00ff00ff00ff);
     wave_set_mode(w, MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP);
-    w->gpr_idx_mode = 0;
+    w->special = false;
 }
 
 /* ---- timing ---- */

@@ -204,7 +204,7 @@ static exec_fn *find_handler(unsigned level, const struct isa_inst *inst, struct
     }
 }
 
-static void translate(unsigned level, const struct isa_inst *inst, struct xinst *x, uint64_t pc)
+void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x, uint64_t pc)
 {
     *x = (struct xinst){.isa = inst, .pc = pc, .size = inst->size, .cls = (uint8_t)class_of(inst)};
     x->drows = inst->dst.dwords;
@@ -361,7 +361,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
                 .fn = x_illegal, .isa = &block->isa[i], .pc = start + at * 4, .size = 4, .cls = XC_OTHER};
             continue;
         }
-        translate(level, &block->isa[i], x, start + at * 4);
+        exec_translate(level, &block->isa[i], x, start + at * 4);
         if (block->isa[i].dpp) {
             translate_dpp(&block->isa[i], &block->dpp[--dpp]);
             x->literal[0] = (uint64_t)(uintptr_t)&block->dpp[dpp];

@@ -11,6 +11,8 @@
 #include "exec/fault.h"
 #include "exec/handlers.h"
 #include "exec/hwreg.h"
+#include "exec/operand.h"
+#include "exec/special.h"
 #include "sem/scalar.h"
 
 /* ---- operands ---- */
@@ -35,22 +37,6 @@ uint64_t exec_special(const struct wave *w, unsigned reg)
     default:
         return 0; /* pops_exiting_wave_id, lds_direct: zero in compute */
     }
-}
-
-static inline uint32_t src32(const struct wave *w, const struct xinst *in, int i)
-{
-    unsigned reg = in->ss[i];
-    if (__builtin_expect(reg < XSRC_SPECIAL, 1))
-        return w->s[reg];
-    return (uint32_t)(reg == XSRC_CONST ? in->literal[i] : exec_special(w, in->reg[i]));
-}
-
-static inline uint64_t src64(const struct wave *w, const struct xinst *in, int i)
-{
-    unsigned reg = in->ss[i];
-    if (__builtin_expect(reg < XSRC_SPECIAL, 1))
-        return wave_sgpr64(w, reg);
-    return reg == XSRC_CONST ? in->literal[i] : exec_special(w, in->reg[i]);
 }
 
 static inline void dst32(struct wave *w, const struct xinst *in, uint32_t value)
@@ -339,36 +325,25 @@ HANDLER(s_getreg_b32)
     return in + 1;
 }
 
-static void setreg(struct wave *w, const struct xinst *in, uint32_t value)
+static const struct xinst *setreg(struct wave *w, const struct xinst *in, uint32_t value)
 {
     unsigned field = (unsigned)in->literal[1], offset = field >> 6 & 31;
     uint32_t mask = (uint32_t)(((UINT64_C(2) << (field >> 11 & 31)) - 1) << offset);
     hwreg_write(w, field & 63, (hwreg_read(w, field & 63) & ~mask) | (value << offset & mask));
+    return w->mode & MODE_SPECIAL ? exec_special_run(w, in + 1) : in + 1;
 }
 
 HANDLER(s_setreg_b32)
 {
-    setreg(w, in, w->s[in->sd]);
-    return in + 1;
+    return setreg(w, in, w->s[in->sd]);
 }
 
 HANDLER(s_setreg_imm32_b32)
 {
-    setreg(w, in, (uint32_t)in->literal[0]);
-    return in + 1;
+    return setreg(w, in, (uint32_t)in->literal[0]);
 }
 
 /* ---- branches ---- */
-
-/* Every taken branch spends budget, so that a wave that spins lets others run. */
-static inline const struct xinst *take(struct wave *w, const struct xinst *target)
-{
-    if (__builtin_expect(--w->budget >= 0, 1))
-        return target;
-    w->next = target;
-    w->state = WAVE_YIELD;
-    return NULL;
-}
 
 static const struct xinst *go(struct wave *w, const struct xinst *in)
 {
@@ -457,69 +432,6 @@ HANDLER(s_movreld_b64)
     return in + 1;
 }
 
-/* ---- VGPR indexing: VALU instructions until "off" run with M0[7:0] added to the selected operands ---- */
-
-/* Runs the instructions of the indexed stretch on copies with shifted rows. */
-static const struct xinst *run_indexed(struct wave *w, const struct xinst *in)
-{
-    while (w->mode & MODE_GPR_IDX_EN) {
-        bool vector = in->cls == XC_VALU && in->isa != NULL;
-        if (!vector) {
-            const struct xinst *next = in->fn(w, in);
-            if (next != in + 1)
-                return next; /* a branch inside of an indexed stretch: resumed below by its target's handler
-                              */
-            in = next;
-            continue;
-        }
-        int index = (int)(w->m0 & 0xff);
-        unsigned which = w->gpr_idx_mode;
-        struct xinst copy = *in;
-        for (int i = 0; i < 3; i++)
-            if (which >> i & 1 && in->isa->src[i].kind == ISA_VGPR) {
-                copy.s[i] = (int16_t)(copy.s[i] + (copy.prep[i] == XPREP_PLAIN ? index : 0));
-                copy.reg[i] = (uint16_t)(copy.reg[i] + index);
-            }
-        if (which >> 3 & 1 && in->isa->dst.kind == ISA_VGPR)
-            copy.d = (int16_t)(copy.d + index);
-        copy.fn(w, &copy);
-        in++;
-    }
-    return in;
-}
-
-static void set_gpr_idx(struct wave *w, uint32_t index, uint32_t modes)
-{
-    w->m0 = (w->m0 & 0xffff0f00) | (index & 0xff) | (modes & 15) << 12;
-    w->gpr_idx_mode = modes & 15;
-}
-
-HANDLER(s_set_gpr_idx_on)
-{
-    w->mode |= MODE_GPR_IDX_EN;
-    set_gpr_idx(w, src32(w, in, 0), (uint32_t)in->literal[1]);
-    return run_indexed(w, in + 1);
-}
-
-HANDLER(s_set_gpr_idx_off)
-{
-    w->mode &= ~(uint32_t)MODE_GPR_IDX_EN;
-    return in + 1;
-}
-
-HANDLER(s_set_gpr_idx_idx)
-{
-    w->m0 = (w->m0 & 0xffffff00) | (src32(w, in, 0) & 0xff);
-    return in + 1;
-}
-
-HANDLER(s_set_gpr_idx_mode)
-{
-    w->m0 = (w->m0 & 0xffff0fff) | ((uint32_t)in->literal[1] & 15) << 12;
-    w->gpr_idx_mode = (uint32_t)in->literal[1] & 15;
-    return in + 1;
-}
-
 /* ---- program control ---- */
 
 HANDLER(s_nop)
@@ -569,18 +481,34 @@ HANDLER(s_trap)
     wave_fault(w, in, EHP_FAULT_TRAP, 0, false, UINT_MAX);
 }
 
+/* A halted wave never goes on: what code without a trap handler does instead of trapping. */
+_Noreturn static void halt(struct wave *w, const struct xinst *in)
+{
+    w->guard->trap_id = -1;
+    wave_fault(w, in, EHP_FAULT_TRAP, 0, false, UINT_MAX);
+}
+
 HANDLER(s_sethalt)
 {
-    if (!(in->literal[1] & 1))
-        return in + 1;
-    w->guard->trap_id =
-        -1; /* a halted wave never goes on: what code without a trap handler does instead of trapping */
-    wave_fault(w, in, EHP_FAULT_TRAP, 0, false, UINT_MAX);
+    if (in->literal[1] & 1)
+        halt(w, in);
+    return in + 1;
+}
+
+HANDLER(s_sendmsghalt)
+{
+    x_s_sendmsg(w, in);
+    halt(w, in);
+}
+
+/* Only a trap handler may return from an exception. */
+HANDLER(privileged)
+{
+    wave_fault(w, in, EHP_FAULT_ILLEGAL_INSTRUCTION, 0, false, UINT_MAX);
 }
 
 exec_fn *sem_salu(const struct isa_inst *inst, struct xinst *x)
 {
-    (void)x;
     switch (inst->op) {
 #define CASE(name, ...)                                                                                      \
     case ISA_OP_##name:                                                                                      \
@@ -663,10 +591,6 @@ exec_fn *sem_salu(const struct isa_inst *inst, struct xinst *x)
         CASE(s_movrels_b64)
         CASE(s_movreld_b32)
         CASE(s_movreld_b64)
-        CASE(s_set_gpr_idx_on)
-        CASE(s_set_gpr_idx_off)
-        CASE(s_set_gpr_idx_idx)
-        CASE(s_set_gpr_idx_mode)
         CASE(s_nop)
         CASE(s_endpgm)
         CASE(s_barrier)
@@ -674,7 +598,11 @@ exec_fn *sem_salu(const struct isa_inst *inst, struct xinst *x)
         CASE(s_sendmsg)
         CASE(s_trap)
         CASE(s_sethalt)
+        CASE(s_sendmsghalt)
 #undef CASE
+    case ISA_OP_s_endpgm_saved:
+    case ISA_OP_s_endpgm_ordered_ps_done:
+        return x_s_endpgm;
     /* Timing hints, cache and profiling controls: no architected effect. s_waitcnt: memory is in order here.
      */
     case ISA_OP_s_waitcnt:
@@ -686,7 +614,10 @@ exec_fn *sem_salu(const struct isa_inst *inst, struct xinst *x)
     case ISA_OP_s_ttracedata:
     case ISA_OP_s_setkill:
         return x_s_nop;
+    case ISA_OP_s_rfe_b64:
+    case ISA_OP_s_rfe_restore_b64:
+        return x_privileged;
     default:
-        return NULL;
+        return sem_special(inst, x);
     }
 }

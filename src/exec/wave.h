@@ -63,6 +63,8 @@ enum {
     MODE_EXCP = 0x1ff << 12,
     MODE_FP16_OVFL = 1 << 23,
     MODE_GPR_IDX_EN = 1 << 27,
+    MODE_VSKIP = 1 << 28,
+    MODE_CSP = (int)(7u << 29),
     /* Round to nearest even everywhere, all denormals kept: what the plain handlers assume. */
     MODE_FLOAT_BITS = MODE_ROUND_32 | MODE_ROUND_16_64 | MODE_DENORM_32 | MODE_DENORM_16_64,
     MODE_FLOAT_PLAIN = MODE_DENORM_32 | MODE_DENORM_16_64,
@@ -155,13 +157,13 @@ struct wave {
     bool mode_slow; /* MODE's float bits are not MODE_FLOAT_PLAIN: handlers take the exact path */
     uint32_t mode;  /* MODE; change it with wave_set_mode() */
     uint32_t trapsts, status, hw_id, xcc_id, gpr_alloc, lds_alloc; /* hardware registers, see hwreg.h */
-    uint32_t gpr_idx_mode; /* operands that s_set_gpr_idx applies to: bits 0-2 sources, 3 destination */
 
     const struct xinst *next; /* where to continue; set by handlers that stop the wave */
     uint64_t dpp_lanes;       /* lanes that the DPP instruction in progress may write */
     enum wave_state state;
     bool gws_waits; /* it has arrived at a GWS barrier, and waits for the generation to change */
     uint32_t gws_generation;
+    bool special;  /* exec_special_run() is running it */
     bool slept;    /* it yielded by s_sleep: it waits for somebody */
     bool spinning; /* it was seen to wait for a value in memory when it last gave way */
     int budget;    /* instructions until the wave yields; branches check it */

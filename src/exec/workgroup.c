@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "exec/fault.h"
+#include "exec/special.h"
 
 /*
  * Taken branches of a wave's stretch, and how many stretches it has before it
@@ -141,7 +142,7 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     wave_set_mode(w, launch->mode);
     w->trapsts = 0;
     w->status = 0;
-    w->gpr_idx_mode = 0;
+    w->special = false;
     w->gpr_alloc = launch->vgprs << 8;
     w->lds_alloc = launch->lds_bytes / 4 << 12;
     w->next = launch->entry;
@@ -207,6 +208,11 @@ static const struct xinst *step(struct wave *w, const struct xinst *in)
 static void run_wave(struct wave *w)
 {
     const struct xinst *in = w->next;
+    if (w->mode & MODE_SPECIAL) {
+        in = exec_special_run(w, in);
+        if (!in)
+            return;
+    }
     if (w->stats)
         do
             in = step(w, in);
@@ -295,6 +301,8 @@ static uint64_t run_loop(struct wave *w)
  */
 static bool spins(struct wave *w)
 {
+    if (w->mode & MODE_SPECIAL) /* run_loop() would not heed it */
+        return false;
     w->budget = SPIN_LOOP_MAX * 2;
     uint64_t once = run_loop(w);
     return once && run_loop(w) == once;

@@ -94,6 +94,7 @@ static inline void rig_load(const struct rig_state *state)
     w->trapsts = state->trapsts;
     wave_set_mode(w, state->mode);
     w->state = WAVE_RUNNING;
+    w->special = true; /* one instruction, whatever mode it sets */
     w->budget = 1000000;
     rig.guard.code = &rig.translated;
     rig.guard.cache = &rig.cache;

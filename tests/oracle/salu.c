@@ -230,6 +230,24 @@ static bool is_hint(unsigned op)
     }
 }
 
+/* A fork goes both ways: the side with fewer lanes first, the other waits in SGPRs 4 * CSP and up. */
+static void forked(const struct rig_state *before, struct rig_state *after, uint64_t condition,
+                   uint64_t target)
+{
+    const uint64_t exec = rig_sreg64(before, SREG_EXEC), pass = condition & exec, fail = ~condition & exec;
+    const unsigned csp = before->mode >> 29;
+    if (pass == exec) {
+        after->next = target;
+    } else if (fail != exec) {
+        const bool fail_first = count(fail) < count(pass);
+        rig_set_sreg64(after, SREG_EXEC, fail_first ? fail : pass);
+        rig_set_sreg64(after, 4 * csp, fail_first ? pass : fail);
+        rig_set_sreg64(after, 4 * csp + 2, fail_first ? target : after->next);
+        after->next = fail_first ? after->next : target;
+        after->mode = (before->mode & 0x1fffffff) | ((csp + 1) & 7) << 29;
+    }
+}
+
 /* Gives expected state a shape that the instruction can have; false when it has no reference here. */
 static bool refer(const struct isa_inst *inst, struct rig_state *before, struct rig_state *after)
 {
@@ -251,7 +269,32 @@ static bool refer(const struct isa_inst *inst, struct rig_state *before, struct 
             return false;
         before->s[SREG_M0] = (uint32_t)(rig_random() % (room - moved->reg + 1)) & ~(moved->dwords - 1u);
     }
+    const bool forks = inst->op == ISA_OP_s_cbranch_g_fork || inst->op == ISA_OP_s_cbranch_i_fork;
+    if (forks || inst->op == ISA_OP_s_cbranch_join) {
+        before->mode |= (uint32_t)(rig_random() % 8) << 29;
+        if (inst->op == ISA_OP_s_cbranch_g_fork && inst->src[1].kind != ISA_SGPR)
+            return false;
+        if (inst->op == ISA_OP_s_cbranch_g_fork)
+            put(before, &inst->src[1], target);
+    }
+    if (inst->op == ISA_OP_s_cbranch_join) {
+        const unsigned csp = before->mode >> 29;
+        if (inst->src[0].kind == ISA_SGPR && rig_random() % 4 == 0)
+            before->s[inst->src[0].reg] = csp;
+        if (fetch(before, &inst->src[0]) != csp)
+            rig_set_sreg64(before, 4 * ((csp - 1) & 7) + 2, target);
+        if (fetch(before, &inst->src[0]) == csp) { /* perhaps only now */
+            *after = *before;
+            return true;
+        }
+    }
     *after = *before;
+    if (forks) {
+        forked(before, after, fetch(before, &inst->src[0]),
+               inst->op == ISA_OP_s_cbranch_g_fork ? fetch(before, &inst->src[1])
+                                                   : here() + 4 + 4 * (uint64_t)inst->simm16);
+        return true;
+    }
     if (is_hint(inst->op))
         return true;
     if (branches(inst, before, &taken)) {
@@ -298,6 +341,23 @@ static bool refer(const struct isa_inst *inst, struct rig_state *before, struct 
         *reg = (uint32_t)((*reg & ~mask) | (fetch(before, &inst->src[0]) << (simm16 >> 6 & 31) & mask));
         return true;
     }
+    case ISA_OP_s_cbranch_join: {
+        const unsigned top = 4 * (((before->mode >> 29) - 1) & 7);
+        after->mode = before->mode - (UINT32_C(1) << 29);
+        rig_set_sreg64(after, SREG_EXEC, rig_sreg64(before, top));
+        after->next = rig_sreg64(before, top + 2);
+        return true;
+    }
+    case ISA_OP_s_setvskip:
+        after->mode = before->mode & ~(1u << 28);
+        if (fetch(before, &inst->src[0]) >> (fetch(before, &inst->src[1]) & 31) & 1)
+            after->mode |= 1u << 28;
+        return true;
+    case ISA_OP_s_set_gpr_idx_on: /* the second source's field is a constant */
+        after->mode |= 1u << 27;
+        after->s[SREG_M0] = (before->s[SREG_M0] & 0xffff0f00) | (fetch(before, &inst->src[0]) & 0xff) |
+                            (rig.code[0] >> 8 & 15) << 12;
+        return true;
     case ISA_OP_s_set_gpr_idx_off:
         before->mode |= MODE_GPR_IDX_EN;
         return true;
@@ -336,7 +396,7 @@ static void check_row(const struct isa_row *row, unsigned wanted)
         struct isa_inst inst;
         bool taken;
         rig_words(row, 0, words);
-        if (row->format == ISA_SOPP || row->op == ISA_OP_s_call_b64)
+        if (row->format == ISA_SOPP || row->op == ISA_OP_s_call_b64 || row->op == ISA_OP_s_cbranch_i_fork)
             words[0] = (words[0] & ~0xffffu) | (uint32_t)(rig_random() % 15); /* stays in the code */
         if (row->op == ISA_OP_s_setreg_b32 || row->op == ISA_OP_s_setreg_imm32_b32 ||
             row->op == ISA_OP_s_getreg_b32)
@@ -352,7 +412,7 @@ static void check_row(const struct isa_row *row, unsigned wanted)
         rig_translate(2, words, inst.size);
         if (!refer(&inst, &before, &after)) {
             if (row->op != ISA_OP_s_setpc_b64 && row->op != ISA_OP_s_swappc_b64 &&
-                strncmp(row->name, "s_movrel", 8) != 0)
+                row->op != ISA_OP_s_cbranch_g_fork && strncmp(row->name, "s_movrel", 8) != 0)
                 return;
             continue;
         }
