@@ -404,7 +404,8 @@ static void check_row(const struct isa_row *row, unsigned wanted)
         if (!isa_decode(words, 4, &inst) || inst.reserved)
             continue;
         rig_fill(&before, &inst);
-        if (row->format == ISA_SOPK && row->src[0] && rig_random() & 1) /* equality happens */
+        if (row->format == ISA_SOPK && inst.src[0].kind == ISA_SGPR &&
+            rig_random() & 1) /* equality happens */
             before.s[inst.src[0].reg] = rig_random() & 1 ? (uint32_t)inst.simm16 : (uint16_t)inst.simm16;
         if (rig_random() % 4 == 0)
             rig_set_sreg64(&before, SREG_VCC, 0);

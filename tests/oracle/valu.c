@@ -139,7 +139,7 @@ static uint64_t source(const struct rig_state *s, const struct isa_inst *inst, i
         x = sub_dword(x, inst->src_sel[i], inst->sext >> i & 1);
     if (is_16bit(o->type) && inst->op_sel >> i & 1)
         x >>= 16;
-    const uint64_t sign = UINT64_C(1) << (is_16bit(o->type) ? 15 : 32 * o->dwords - 1);
+    const uint64_t sign = UINT64_C(1) << (is_16bit(o->type) ? 15 : o->dwords ? 32 * o->dwords - 1 : 0);
     if (inst->abs >> i & 1)
         x &= ~sign;
     if (inst->neg >> i & 1)
