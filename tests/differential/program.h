@@ -70,12 +70,11 @@ static LDS __attribute__((loader_uninitialized)) u32 lds_all[GROUP * LDS_DWORDS]
 
 /*
  * Keeps what goes in from what is made of it, where LLVM 22 makes something
- * wrong that a real chip would run as well.  When lanes part at a switch whose
- * default is reached from several blocks, StructurizeCFG hands the default a
- * value that belongs to a case: HIDE the comparisons, that they do not become
- * a switch.  The SDWA peephole makes the bits of a sign-extended byte the
- * operand of a float instruction, and forgets the sign: HIDE bits that become
- * a float.
+ * wrong that a real chip would run as well.  Where lanes leave a block on
+ * several ways, StructurizeCFG hands one way the value that a variable is known
+ * to have on another: HIDE the comparisons of a switch, and the conditions of a
+ * goto.  The SDWA peephole makes the bits of a sign-extended byte the operand
+ * of a float instruction, and forgets the sign: HIDE bits that become a float.
  */
 #ifdef __AMDGCN__
 #define HIDE_IN(kind, x)                                                                                     \
