@@ -185,7 +185,7 @@ static inline void vmem_to_lds(struct wave *w, const struct xinst *in, unsigned 
         value = *(const mem_u32 *)from;
         break;
     }
-    *(mem_u32 *)(w->lds + vmem_lds_base(w, in) + 4 * lane) = value;
+    *(mem_u32 *)(w->lds + (vmem_lds_base(w, in) + 4 * lane)) = value; /* the sum: the base may be negative */
 }
 
 #endif
