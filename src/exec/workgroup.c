@@ -329,6 +329,30 @@ static void run_stretches(struct wave *w, unsigned stretches)
     }
 }
 
+static bool writes_lds(const struct xinst *in)
+{
+    return in->cls == XC_LDS && in->isa->src[ISA_DATA].kind != ISA_NONE &&
+           in->isa->op != ISA_OP_ds_permute_b32 && in->isa->op != ISA_OP_ds_bpermute_b32;
+}
+
+/*
+ * Runs a wave that has just left a barrier up to its first write to LDS, or for
+ * a stretch.  On the chip the waves leave together, and what they read at once
+ * is read before any of them comes to the next write.  Programs lean on that:
+ * they use a buffer in LDS again without the barrier that should stand between.
+ */
+static void leave_barrier(struct wave *w)
+{
+    const struct xinst *in = w->next;
+    w->budget = STRETCH;
+    while (!writes_lds(in)) {
+        in = step(w, in);
+        if (!in)
+            return;
+    }
+    w->next = in;
+}
+
 /* All live waves wait at the barrier: lets them go. */
 static void release_barrier(struct workgroup *wg)
 {
@@ -350,7 +374,8 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
         guard->wave->state = WAVE_FAULT;
         return WORKGROUP_FAULT;
     }
-    for (unsigned round = 0;; round++) {
+    bool leaving = false; /* the waves have just been let go from a barrier */
+    for (unsigned round = 0;; round += !leaving) {
         unsigned waiting = 0;
         bool progress = false; /* somebody reached a barrier or ended, or ran without giving up */
         for (unsigned i = 0; i < wg->waves; i++) {
@@ -366,7 +391,10 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
             w->guard = guard;
             w->stats = count ? &wg->stats : NULL;
             guard->wave = w;
-            run_stretches(w, STRETCHES << growth);
+            if (leaving)
+                leave_barrier(w);
+            else
+                run_stretches(w, STRETCHES << growth);
             if (w->state == WAVE_DONE) {
                 wg->live--;
                 progress = true;
@@ -374,16 +402,19 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
                 waiting++;
                 progress = true;
             } else if (!w->slept) {
-                progress = progress || !w->spinning;
+                progress = progress || leaving || !w->spinning;
             }
         }
         if (wg->live == 0) {
             guard->armed = false;
             return WORKGROUP_DONE;
         }
-        if (waiting == wg->live)
+        if (waiting == wg->live) {
             release_barrier(wg);
-        else if (!progress || round >= slices || atomic_load_explicit(stop, memory_order_relaxed)) {
+            leaving = wg->live > 1;
+        } else if (leaving) {
+            leaving = false;
+        } else if (!progress || round >= slices || atomic_load_explicit(stop, memory_order_relaxed)) {
             guard->armed = false;
             return progress ? WORKGROUP_PREEMPTED : WORKGROUP_WAITING;
         }
