@@ -39,6 +39,12 @@ _ehp() {
             mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur")
         fi
         ;;
+    disasm)
+        case $cur in
+        -*) mapfile -t COMPREPLY < <(compgen -W "--kernel --source --list --hazards --chip --help" -- "$cur") ;;
+        *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        esac
+        ;;
     isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)
         mapfile -t COMPREPLY < <(compgen -W "--path --rocmpath --cpp_config --compiler --platform --runtime

@@ -29,6 +29,8 @@ static const char help[] =
     "  --kernel NAME   only this kernel or device function (mangled, or its plain name)\n"
     "  --source        show the source text too, when there is debug information and the file is found\n"
     "  --list          kernels and their resources, no instructions\n"
+    "  --hazards       only what comes too soon after another instruction: missing s_nop; fails if there is "
+    "any\n"
     "  --chip CHIP     the machine whose code to take out of a bundle (mi300a)\n";
 
 // An empty file has no mapping; it reads as no image.
@@ -138,6 +140,7 @@ int tool_disasm(int argc, char **argv)
 {
     struct disasm_options opt = {0};
     const char *path = NULL, *chip = NULL;
+    unsigned hazards = 0;
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i];
         const char **value = strcmp(arg, "--kernel") == 0 ? &opt.kernel
@@ -153,6 +156,9 @@ int tool_disasm(int argc, char **argv)
             opt.source = true;
         } else if (strcmp(arg, "--list") == 0) {
             opt.list = true;
+        } else if (strcmp(arg, "--hazards") == 0) {
+            opt.hazards = true;
+            opt.found = &hazards;
         } else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
             fputs(help, stdout);
             return 0;
@@ -167,5 +173,6 @@ int tool_disasm(int argc, char **argv)
         fputs(help, stderr);
         return 2;
     }
-    return disasm_file(path, chip ? chip : getenv("EHP_CHIP"), &opt);
+    const int status = disasm_file(path, chip ? chip : getenv("EHP_CHIP"), &opt);
+    return status == 0 && hazards ? 1 : status;
 }

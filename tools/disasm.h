@@ -11,6 +11,8 @@ struct disasm_options {
     const char *kernel; // NULL: all
     bool source;        // source text, not only lines
     bool list;          // no instructions
+    bool hazards;       // only instructions that come too soon after others
+    unsigned *found;    // counts them
 };
 
 // Prints a loaded code object to stdout; the number of functions that were asked for.

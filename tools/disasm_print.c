@@ -236,6 +236,41 @@ static void print_function(const ehp_code *code, const struct ehp_function *f,
     }
 }
 
+// ---- hazards ----
+
+struct hazards {
+    const ehp_code *code;
+    const struct ehp_function *function;
+};
+
+static void print_place(const struct hazards *h, uint64_t pc)
+{
+    char text[256], line[600];
+    const uint64_t left = (h->function->end - pc) / 4;
+    ehp_disassemble((const uint32_t *)(uintptr_t)pc, left < 4 ? (size_t)left : 4, pc, text, sizeof text);
+    printf("  %05" PRIx64 "  %s", pc - h->function->start, text);
+    if (ehp_code_line(h->code, pc, line, sizeof line) == EHP_OK)
+        printf("  ; %s", line);
+    putchar('\n');
+}
+
+static void print_hazard(const struct ehp_hazard *hazard, void *user)
+{
+    const struct hazards *h = user;
+    printf("%s: %s: needs %u wait states, %u more\n", h->function->name ? h->function->name : "code",
+           hazard->rule, hazard->needed, hazard->missing);
+    print_place(h, hazard->from);
+    print_place(h, hazard->pc);
+}
+
+static unsigned print_hazards(const ehp_code *code, const struct ehp_function *f)
+{
+    struct hazards h = {code, f};
+    const int n = ehp_hazards((const uint32_t *)(uintptr_t)f->start, (size_t)(f->end - f->start) / 4,
+                              f->start, print_hazard, &h);
+    return n > 0 ? (unsigned)n : 0;
+}
+
 // ---- a code object ----
 
 // "saxpy" finds _Z5saxpyfPKfPf: the demangled name up to its template or parameter list.
@@ -276,6 +311,11 @@ unsigned disasm_print(const ehp_code *code, const struct disasm_options *opt)
         if (ehp_code_function_at(code, i, &f) != EHP_OK || !wanted(f.name, opt->kernel))
             continue;
         bool is_kernel = find_kernel(code, &f, &k);
+        if (opt->hazards) {
+            *opt->found += print_hazards(code, &f);
+            shown++;
+            continue;
+        }
         if (opt->list && !is_kernel)
             continue;
         if (shown++)

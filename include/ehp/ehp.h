@@ -385,6 +385,18 @@ EHP_API int ehp_chip_iod(ehp_machine *machine, unsigned index, struct ehp_iod *o
  */
 EHP_API unsigned ehp_disassemble(const uint32_t *code, size_t words, uint64_t pc, char *text, size_t bytes);
 
+/* An instruction that comes too soon after another: the hardware leaves it to software to wait. */
+struct ehp_hazard {
+    size_t size;
+    uint64_t pc, from;        /* it, and the earlier one */
+    unsigned needed, missing; /* wait states between them: by the rule, and how many more */
+    const char *rule;         /* what is wrong, in words */
+};
+typedef void ehp_hazard_fn(const struct ehp_hazard *hazard, void *user);
+
+/* Checks a function's `words` dwords at `pc`.  Returns how many instructions come too soon, or an error. */
+EHP_API int ehp_hazards(const uint32_t *code, size_t words, uint64_t pc, ehp_hazard_fn *fn, void *user);
+
 #ifdef __cplusplus
 }
 #endif
