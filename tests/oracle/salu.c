@@ -253,7 +253,7 @@ static bool refer(const struct isa_inst *inst, struct rig_state *before, struct 
 {
     const unsigned simm16 = (uint16_t)inst->simm16;
     bool taken;
-    const uint64_t target = here() + 4 * (1 + rig_random() % 15);
+    const uint64_t target = here() + inst->size + 4 * (rig_random() % 13); /* not inside of it */
     if (inst->op == ISA_OP_s_setpc_b64 || inst->op == ISA_OP_s_swappc_b64) {
         if (inst->src[0].kind != ISA_SGPR)
             return false;
