@@ -344,6 +344,8 @@ static bool writes_lds(const struct xinst *in)
 static void leave_barrier(struct wave *w)
 {
     const struct xinst *in = w->next;
+    if (w->mode & MODE_SPECIAL) /* step() would not heed it */
+        return;
     w->budget = STRETCH;
     while (!writes_lds(in)) {
         in = step(w, in);
