@@ -118,6 +118,12 @@ int main()
     wrong.down();
     CHECK(wrong[0] == 0, "%d threads read what was written later", wrong[0]);
 
+    int groups = 0, threads = 0;
+    HIP_OK(hipOccupancyMaxPotentialBlockSize(&groups, &threads, flags));
+    CHECK(threads == 1024, "%d", threads);
+    HIP_OK(hipOccupancyMaxPotentialBlockSize(&groups, &threads, reinterpret_cast<void *>(flags), 0, 128));
+    CHECK(threads == 128 && groups >= GROUPS, "%d of %d", groups, threads);
+
     buffer<int> data(2 * GROUPS);
     int *pointer = data.get();
     void *arguments[] = {&pointer};

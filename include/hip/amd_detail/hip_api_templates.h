@@ -141,10 +141,10 @@ template <typename T> static inline hipError_t hipGetFuncBySymbol(hipFunction_t 
 template <typename F>
 static inline hipError_t hipOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, F kernel,
                                                            size_t dynSharedMemPerBlk = 0,
-                                                           unsigned int blockSizeLimit = 0)
+                                                           int blockSizeLimit = 0)
 {
     return hipOccupancyMaxPotentialBlockSize(gridSize, blockSize, reinterpret_cast<const void *>(kernel),
-                                             dynSharedMemPerBlk, static_cast<int>(blockSizeLimit));
+                                             dynSharedMemPerBlk, blockSizeLimit);
 }
 template <typename F>
 static inline hipError_t hipOccupancyMaxPotentialBlockSizeWithFlags(int *gridSize, int *blockSize, F kernel,
