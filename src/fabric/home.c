@@ -328,7 +328,7 @@ static struct home_line *begin(struct iod *iod, unsigned slice, struct fabric_re
     const struct filter_entry *e = filter_of(iod, s, request_line(r));
     uint16_t probes;
     if (r->kind == FABRIC_READ || r->kind == FABRIC_FETCH)
-        probes = e->owner && e->owner - 1 != r->xcd ? (uint16_t)(1U << (e->owner - 1)) : 0;
+        probes = (uint16_t)(e->owner && e->owner - 1 != r->xcd ? 1U << (e->owner - 1) : 0U);
     else
         probes = (uint16_t)(e->holders & ~(1U << r->xcd));
     if (!probes)

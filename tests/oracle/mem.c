@@ -378,7 +378,7 @@ static bool lanes(const struct isa_inst *inst, const struct access *a, const str
     if (a->kind == ACCESS_APPEND || a->kind == ACCESS_CONSUME) {
         uint32_t count = 0, old = 0;
         for (unsigned lane = 0; lane < WAVE_LANES; lane++)
-            count += exec >> lane & 1;
+            count += (uint32_t)(exec >> lane & 1);
         read_bytes(&after->memory, &r, (uint8_t *)&old, &bad);
         for (unsigned lane = 0; lane < WAVE_LANES; lane++)
             sent[lane] = old;
