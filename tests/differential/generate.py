@@ -394,7 +394,7 @@ class Generator:
         name, t = r.choice([v for v in self.variables if not v[0].startswith("p")] or self.variables)
         if t != element(t) and r.random() < 0.3:
             i = self.index(1) if r.random() < 0.6 else Node("u32", str(r.randrange(LANES[t[-2:]])))
-            return Stmt(f"{name}[{{0}} & {LANES[t[-2:]] - 1}] = {{1}}{self.varying(element(t))};", [i, self.expr(element(t), 3)])
+            return Stmt(f"{name}[HIDE({{0}} & {LANES[t[-2:]] - 1})] = {{1}}{self.varying(element(t))};", [i, self.expr(element(t), 3)])
         return Stmt(f"{name} = {{0}}{self.varying(t)};", [self.expr(t, r.randrange(2, 5))])
 
     def varying(self, t):

@@ -75,6 +75,8 @@ static LDS __attribute__((loader_uninitialized)) u32 lds_all[GROUP * LDS_DWORDS]
  * to have on another: HIDE the comparisons of a switch, and the conditions of a
  * goto.  The SDWA peephole makes the bits of a sign-extended byte the operand
  * of a float instruction, and forgets the sign: HIDE bits that become a float.
+ * Inserting into a vector of two at an index that all lanes share, one test of
+ * its bit serves both elements: HIDE the index.
  */
 #ifdef __AMDGCN__
 #define HIDE_IN(kind, x)                                                                                     \
