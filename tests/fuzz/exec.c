@@ -12,6 +12,7 @@
  * lies elsewhere is dropped before it runs.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 enum { UNIT = 10, UNITS_MAX = 200, WAVES = 2, STEPS = 3000, LDS_BYTES = 4096, SCRATCH_BYTES = 128 };
 
 /* What addresses are made to point into: the arena, with nothing around it for as far as offsets reach. */
-#define RESERVED    (UINT64_C(4) << 30)
+#define RESERVED    (UINT64_C(8) << 30) /* offsets are 32 bits wide */
 #define ARENA_AT    (UINT64_C(2) << 30)
 #define ARENA_BYTES (UINT64_C(4) << 20)
 
@@ -245,14 +246,17 @@ static void run_wave(struct sandbox *s, struct wave *w, unsigned *steps)
 static void check_fault(const struct sandbox *s)
 {
     const struct wave_guard *g = &s->guard;
-    char text[256];
+    char text[256] = "no instruction";
     require(g->kind > EHP_FAULT_NONE && g->kind <= EHP_FAULT_RESOURCES);
     require(g->fault_in != NULL);
     if (g->fault_in->isa && g->fault_in->isa->op != ISA_OP_INVALID)
         require(isa_print(g->fault_in->isa, g->fault_in->pc, text, sizeof text) > 0);
     /* The host's own fault: nothing but the sandbox is touched. */
     uint64_t base = (uint64_t)(uintptr_t)s->reserved;
-    require(!g->from_signal || (g->address >= base && g->address < base + RESERVED));
+    if (g->from_signal && (g->address < base || g->address - base >= RESERVED)) {
+        fprintf(stderr, "%s reaches %lx, outside of %lx + %lx\n", text, g->address, base, RESERVED);
+        abort();
+    }
     require(!g->from_signal || mem_fault_lane(g->wave, g->fault_in, g->address) <= UINT_MAX);
 }
 

@@ -18,7 +18,7 @@ decode) set -- "$root"/src/isa/*.c ;;
 exec)
     # One level of the handlers, under the names of all.
     mkdir -p "$work.objects"
-    for file in "$root"/src/exec/*.c "$root"/src/isa/*.c "$root"/src/sem/*.c; do
+    for file in "$root"/src/base/*.c "$root"/src/exec/*.c "$root"/src/isa/*.c "$root"/src/sem/*.c; do
         case ${file#"$root/src/"} in
         exec/prepare.c | sem/*) level="-DSEM_LEVEL=v2 -march=x86-64-v2" ;;
         *) level= ;;
