@@ -148,25 +148,15 @@ static inline float bf8_to_f32(uint8_t x)
 static inline uint8_t fnuz_from_f32(float f, int mantissa_bits, int bias, bool saturate)
 {
     uint32_t bits = f32_bits(f), magnitude = bits & 0x7fffffffu;
-    if (magnitude >= 0x7f800000u)
-        return 0x80;
     int exponent = (int)(magnitude >> 23) - 127, least = 1 - bias;
-    if (magnitude < 0x00800000u)
-        return 0; /* an f32 denormal is far below the smallest value */
-    uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-    int kept = exponent < least ? least : exponent, shift = 23 - mantissa_bits + (kept - exponent);
-    if (shift > 24)
-        return 0;
-    uint32_t q = mantissa >> shift, rest = mantissa & ((1u << shift) - 1), half = 1u << (shift - 1);
-    if (rest > half || (rest == half && (q & 1)))
-        q++;
+    uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u, sign = bits >> 24 & 0x80;
+    int kept = exponent < least ? least : exponent, by = 23 - mantissa_bits + (kept - exponent);
+    int shift = by > 25 ? 25 : by; /* nothing is left, of zero and f32 denormals as well */
+    uint32_t half = 1u << (shift - 1), q = (mantissa + half - 1 + (mantissa >> shift & 1)) >> shift;
     uint32_t code = ((uint32_t)(kept - least) << mantissa_bits) + q;
-    if (code > 0x7f) {
-        if (!saturate)
-            return 0x80;
-        code = 0x7f;
-    }
-    return code ? (uint8_t)(code | (bits >> 24 & 0x80)) : 0;
+    uint32_t r = code ? code | sign : 0;
+    r = code > 0x7f ? (saturate ? 0x7f | sign : 0x80) : r;
+    return (uint8_t)(magnitude >= 0x7f800000u ? 0x80 : r);
 }
 
 static inline uint8_t fp8_from_f32(float f, bool saturate)

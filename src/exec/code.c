@@ -289,11 +289,12 @@ static int dpp_source(unsigned control, int lane)
 
 static void translate_dpp(const struct isa_inst *inst, struct xdpp *dpp)
 {
-    *dpp = (struct xdpp){0};
+    *dpp = (struct xdpp){.in_rows = true};
     for (int lane = 0; lane < WAVE_LANES; lane++) {
         int from = dpp_source(inst->dpp_ctrl, lane);
         bool on = (inst->row_mask >> lane / 16 & 1) && (inst->bank_mask >> (lane & 15) / 4 & 1);
         dpp->from[lane] = (uint8_t)(from >= 0 ? from : lane);
+        dpp->in_rows &= from < 0 || from / 16 == lane / 16;
         dpp->exists |= (uint64_t)(from >= 0) << lane;
         dpp->writes |= (uint64_t)on << lane;
     }

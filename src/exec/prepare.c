@@ -22,6 +22,14 @@ static void fill_row(uint32_t *restrict row, uint32_t value)
 
 /* ---- DPP ---- */
 
+static void permute(uint32_t *d, const uint32_t *s, const struct xdpp *dpp)
+{
+    if (dpp->in_rows)
+        row_permute_rows(d, s, dpp->from);
+    else
+        row_permute(d, s, dpp->from);
+}
+
 /*
  * Permutes the rows of source 0 on their way to the temp rows and notes in
  * w->dpp_lanes which lanes may be written: a lane without a source (beyond the
@@ -37,11 +45,11 @@ static void apply_dpp(struct wave *w, const struct xinst *in)
     alignas(64) wave_row on, moved;
     if (w->exec != UINT64_MAX) {
         row_from_mask(on, w->exec);
-        row_permute(moved, on, dpp->from);
+        permute(moved, on, dpp);
         read &= row_to_mask(moved);
     }
     for (int r = 0; r < in->rows[0]; r++)
-        row_permute(temp[r], source[r], dpp->from);
+        permute(temp[r], source[r], dpp);
     if (read != UINT64_MAX) {
         row_from_mask(on, read);
         for (int r = 0; r < in->rows[0]; r++)

@@ -112,6 +112,7 @@ struct xdpp {
     uint8_t from[WAVE_LANES]; /* the lane that a lane reads; itself when there is none */
     uint64_t exists;          /* lanes that have one to read */
     uint64_t writes;          /* lanes that row_mask and bank_mask leave on */
+    bool in_rows;             /* no lane reads from another row of 16 */
 };
 
 /* xinst.ss of a scalar source that is not an SGPR. */

@@ -165,20 +165,29 @@ LANE uint64_t f64_div_fixup(uint64_t a, uint64_t b, uint64_t c)
  */
 LANE uint64_t f64_trig_preop(uint64_t a, uint32_t b)
 {
-    static const uint64_t two_over_pi[40] =
-        {
-            0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
-            0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
-            0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
-            0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
-            0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b0000, /* 1201 bits; zeros follow */
-        };
+#define WORD(x) __builtin_bswap64(x)
+    /* As a string of bytes, the first bits first. */
+    static const uint64_t two_over_pi[42] = {
+        WORD(0xa2f9836e4e441529), WORD(0xfc2757d1f534ddc0), WORD(0xdb6295993c439041),
+        WORD(0xfe5163abdebbc561), WORD(0xb7246e3a424dd2e0), WORD(0x06492eea09d1921c),
+        WORD(0xfe1deb1cb129a73e), WORD(0xe88235f52ebb4484), WORD(0xe99c7026b45f7e41),
+        WORD(0x3991d639835339f4), WORD(0x9c845f8bbdf9283b), WORD(0x1ff897ffde05980f),
+        WORD(0xef2f118b5a0a6d1f), WORD(0x6d367ecf27cb09b7), WORD(0x4f463f669e5fea2d),
+        WORD(0x7527bac7ebe5f17b), WORD(0x3d0739f78a5292ea), WORD(0x6bfb5fb11f8d5d08),
+        WORD(0x56033046fc7b0000), /* 1201 bits; zeros follow */
+    };
+#undef WORD
     const int32_t exponent = (int32_t)(a >> 52 & 0x7ff);
-    const int32_t shift = (int32_t)(b & 31) * 53 + (exponent > 1077 ? exponent - 1077 : 0);
-    const int word = shift >> 6 < 38 ? shift >> 6 : 38, bit = shift & 63;
-    const uint64_t top = two_over_pi[word] << bit | (bit ? two_over_pi[word + 1] >> (64 - bit) : 0);
+    const int32_t shift = (int32_t)(b & 31) * 53 + i32_between(exponent - 1077, 0, 2047);
+    uint64_t bytes;
+    memcpy(&bytes, (const char *)two_over_pi + (shift >> 3), sizeof(bytes));
+    const uint64_t top = __builtin_bswap64(bytes) << (shift & 7); /* 57 bits at least */
     const int32_t scale = -53 - shift + (exponent >= 1968 ? 128 : 0);
-    return f64_ldexp(f64_bits((double)(int64_t)(top >> 11)), (uint32_t)scale);
+    const double segment = (double)(int64_t)(top >> 11);
+    if (scale < -1128) /* 2^53 times that is less than half of the least denormal */
+        return 0;
+    return scale >= -1022 ? f64_bits(segment * f64_exp2i(scale))
+                          : f64_ldexp(f64_bits(segment), (uint32_t)scale);
 }
 
 #endif

@@ -547,15 +547,6 @@ LANE uint64_t u64_qsad(uint64_t a, uint32_t b, uint64_t c)
     return r;
 }
 
-LANE uint64_t u64_mqsad(uint64_t a, uint32_t b, uint64_t c)
-{
-    uint64_t r = 0;
-    for (int k = 0; k < 4; k++)
-        r |= (uint64_t)((u8_msad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k & 0xffff)) & 0xffff)
-             << 16 * k;
-    return r;
-}
-
 /* Averages of bytes, rounded up where c has a one at the bottom of the byte. */
 LANE uint32_t u32_lerp_u8(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -740,15 +731,6 @@ LANE uint64_t u64_qsad_sat(uint64_t a, uint32_t b, uint64_t c)
     uint64_t r = 0;
     for (int k = 0; k < 4; k++)
         r |= (uint64_t)u32_min(u8_sad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k & 0xffff), 0xffff)
-             << 16 * k;
-    return r;
-}
-
-LANE uint64_t u64_mqsad_sat(uint64_t a, uint32_t b, uint64_t c)
-{
-    uint64_t r = 0;
-    for (int k = 0; k < 4; k++)
-        r |= (uint64_t)u32_min(u8_msad4((uint32_t)(a >> 8 * k), b) + (uint32_t)(c >> 16 * k & 0xffff), 0xffff)
              << 16 * k;
     return r;
 }

@@ -107,6 +107,27 @@ static inline void row_permute(uint32_t *d, const uint32_t *s, const uint8_t *fr
 #endif
 }
 
+/* The same where no lane reads from another row of 16. */
+static inline void row_permute_rows(uint32_t *d, const uint32_t *s, const uint8_t *from)
+{
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    for (int i = 0; i < WAVE_LANES; i += 8) {
+        const __m256i *row = (const __m256i *)(const void *)(s + (i & ~15));
+        const __m256i index =
+            _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(from + i)));
+        const __m256i low = _mm256_permutevar8x32_epi32(_mm256_load_si256(row), index);
+        const __m256i high = _mm256_permutevar8x32_epi32(_mm256_load_si256(row + 1), index);
+        const __m256i upper = _mm256_slli_epi32(index, 28); /* bit 3 of the lane to the top */
+        _mm256_store_si256(
+            (__m256i *)(void *)(d + i),
+            _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high),
+                                                 _mm256_castsi256_ps(upper))));
+    }
+#else
+    row_permute(d, s, from);
+#endif
+}
+
 /* Whether a or b holds a NaN in any lane. */
 static inline bool row_any_nan2(const uint32_t *a, const uint32_t *b)
 {

@@ -236,6 +236,53 @@ INLINE bool scratch_row(const struct wave *w, const struct xinst *in, unsigned b
     return *offset % 4 == 0 && (uint64_t)*offset + bytes <= w->scratch_bytes;
 }
 
+/*
+ * Each lane at its own offset: where in w->scratch a lane's first dword is.
+ * False when a lane's access is beyond its segment, or not a part of a dword or
+ * whole dwords.
+ */
+INLINE bool scratch_places(const struct wave *w, const struct xinst *in, enum mem_kind kind, uint32_t *place)
+{
+    const uint32_t *v = w->v[in->s[0]];
+    const uint32_t base = vmem_scratch_base(w, in), bytes = mem_bytes(kind);
+    if (!mem_has_vaddr(in) || w->scratch_bytes < bytes || w->scratch_bytes > 1u << 24)
+        return false;
+    const uint32_t last = w->scratch_bytes - bytes, whole = bytes < 4 ? 4 - bytes : 0;
+    uint32_t wrong = 0;
+    for (uint32_t l = 0; l < WAVE_LANES; l++) {
+        const uint32_t offset = base + v[l];
+        wrong |= (offset > last ? 1u : 0) | (offset % 4 > whole ? 1u : 0);
+        place[l] = offset / 4 * (uint32_t)sizeof(wave_row) + l * 4 + offset % 4;
+    }
+    return !wrong;
+}
+
+INLINE const struct xinst *scratch_gather(struct wave *w, const struct xinst *in, enum mem_kind kind)
+{
+    uint32_t place[WAVE_LANES];
+    wave_row *d = w->v + in->d;
+    if (MEM_UNLIKELY(!scratch_places(w, in, kind, place)))
+        return gather(w, in, kind);
+    for (unsigned i = 0; i < mem_dwords(kind); i++)
+        MEM_FOR_LANES(lane, w->exec)
+    mem_lane_load(d + i, (unsigned)lane, kind < MEM_B32 ? kind : MEM_B32,
+                  w->scratch + place[lane] + i * sizeof(wave_row));
+    return in + 1;
+}
+
+INLINE const struct xinst *scratch_scatter(struct wave *w, const struct xinst *in, enum mem_kind kind)
+{
+    uint32_t place[WAVE_LANES];
+    const wave_row *s = w->v + in->s[1];
+    if (MEM_UNLIKELY(!scratch_places(w, in, kind, place)))
+        return scatter(w, in, kind);
+    for (unsigned i = 0; i < mem_dwords(kind); i++)
+        MEM_FOR_LANES(lane, w->exec)
+    mem_lane_store(s + i, (unsigned)lane, kind < MEM_B32 ? kind : MEM_B32,
+                   w->scratch + place[lane] + i * sizeof(wave_row));
+    return in + 1;
+}
+
 INLINE const struct xinst *scratch_load(struct wave *w, const struct xinst *in, enum mem_kind kind)
 {
     uint32_t offset;
@@ -248,7 +295,7 @@ INLINE const struct xinst *scratch_load(struct wave *w, const struct xinst *in, 
                               w->exec);
         return in + 1;
     }
-    return gather(w, in, kind);
+    return scratch_gather(w, in, kind);
 }
 
 INLINE const struct xinst *scratch_store(struct wave *w, const struct xinst *in, enum mem_kind kind)
@@ -262,7 +309,7 @@ INLINE const struct xinst *scratch_store(struct wave *w, const struct xinst *in,
                               w->v[in->s[1] + (int)i], w->exec);
         return in + 1;
     }
-    return scatter(w, in, kind);
+    return scratch_scatter(w, in, kind);
 }
 
 /* ---- handlers ---- */
@@ -335,10 +382,12 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
     {
         uint8_t copy[4];
         const uint8_t *from = copy;
-        if (r.scratch)
-            vmem_scratch_read(w, (uint32_t)r.addr[lane], (unsigned)lane, copy, mem_bytes(kind));
-        else
+        if (!r.scratch)
             from = (const uint8_t *)(uintptr_t)r.addr[lane];
+        else if (MEM_LIKELY(r.addr[lane] % 4 + mem_bytes(kind) <= 4))
+            from = vmem_scratch_byte(w, (uint32_t)r.addr[lane], (unsigned)lane);
+        else
+            vmem_scratch_read(w, (uint32_t)r.addr[lane], (unsigned)lane, copy, mem_bytes(kind));
         vmem_to_lds(w, in, (unsigned)lane, kind, from);
     }
     mem_end(w);

@@ -102,7 +102,11 @@ static inline void vmem_check(struct wave *w, const struct xinst *in, const stru
         if (lane != UINT_MAX)
             wave_fault(w, in, EHP_FAULT_MEMORY, r->addr[lane], r->write, lane);
     }
-    MEM_FOR_LANES(lane, r->scratch)
+    bool beyond = false; /* of some lane, which need not be active */
+    if (r->scratch)
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            beyond |= r->addr[l] + bytes > w->scratch_bytes;
+    MEM_FOR_LANES(lane, MEM_UNLIKELY(beyond) ? r->scratch : 0)
     if (r->addr[lane] + bytes > w->scratch_bytes)
         wave_fault(w, in, EHP_FAULT_SCRATCH_RANGE, r->addr[lane], r->write, (unsigned)lane);
 }
@@ -159,6 +163,8 @@ static inline uint64_t vmem_lds_base(const struct wave *w, const struct xinst *i
 static inline uint64_t vmem_lds_lanes(const struct wave *w, const struct xinst *in)
 {
     uint64_t base = vmem_lds_base(w, in), lanes = 0;
+    if (MEM_LIKELY(base < w->lds_bytes && base + 4 * WAVE_LANES <= w->lds_bytes))
+        return UINT64_MAX;
     for (unsigned l = 0; l < WAVE_LANES; l++)
         lanes |= (uint64_t)(base + 4 * l < w->lds_bytes && base + 4 * l + 4 <= w->lds_bytes) << l;
     return lanes;

@@ -7,6 +7,7 @@
  *
  * Source: "AMD Instinct MI300 ISA", chapter 9, 12.14 (MTBUF), 12.15 (MUBUF).
  */
+#include "sem/valu_rows.h"
 #include "sem/vmem_buffer.h"
 #include "sem/vmem_format.h"
 
@@ -228,24 +229,32 @@ static unsigned component_at(const struct format *f, unsigned c)
     return at;
 }
 
-/* Component `select` (V#.dst_sel: 0, 1, or 4..7 for X..W) of what was read; W is 1 where there is none. */
-static void read_component(const struct format *f, const wave_row *raw, uint64_t inside, unsigned select,
-                           uint32_t *row)
+/*
+ * Component `select` (V#.dst_sel: 0, 1, or 4..7 for X..W) of what was read, in
+ * `row` unless it is there already; W is 1 where there is none.  Lanes outside of
+ * the buffer read 0.
+ */
+static const uint32_t *read_component(const struct format *f, const wave_row *raw, unsigned select,
+                                      uint64_t outside, uint32_t *row)
 {
     const uint32_t one = vmem_nfmt_is_integer(f->nfmt) ? 1 : f32_bits(1);
     const unsigned c = select & 3, bits = f->layout.bits[c], at = component_at(f, c), nfmt = f->nfmt;
     const uint32_t constant = select < 4 ? (select == 1 ? one : 0) : c == 3 ? one : 0;
-    wave_row values, zero = {0};
-    if (select < 4 || !bits)
+    const bool given = select >= 4 && bits;
+    if (MEM_LIKELY(given && bits == 32 && !outside))
+        return raw[at / 32];
+    if (!given)
         for (unsigned l = 0; l < WAVE_LANES; l++)
-            values[l] = constant;
+            row[l] = constant;
     else if (bits == 32)
-        memcpy(values, raw[at / 32], sizeof(values));
+        memcpy(row, raw[at / 32], sizeof(wave_row));
     else
         for (unsigned l = 0; l < WAVE_LANES; l++)
-            values[l] = vmem_decode(raw[at / 32][l] >> at % 32 & vmem_bits_mask(bits), bits, nfmt);
-    memcpy(row, select < 4 ? values : zero, sizeof(values));
-    mem_row_merge(row, values, inside);
+            row[l] = vmem_decode(raw[at / 32][l] >> at % 32 & vmem_bits_mask(bits), bits, nfmt);
+    if (select >= 4)
+        MEM_FOR_LANES(lane, outside)
+    row[lane] = 0;
+    return row;
 }
 
 static const struct xinst *x_load_format(struct wave *w, const struct xinst *in)
@@ -253,21 +262,22 @@ static const struct xinst *x_load_format(struct wave *w, const struct xinst *in)
     const struct mem_op *op = mem_op_of(in->isa->op);
     struct vmem_buffer b = vmem_buffer_of(w, in);
     struct format f = format_of(w, in, &b);
-    wave_row *d = w->v + in->d, raw[4] = {0}, row;
+    wave_row *d = w->v + in->d;
+    alignas(64) wave_row raw[4], row;
+    memset(raw, 0, (f.bytes + 3) / 4 * sizeof(wave_row));
     MEM_COUNT(w, bytes_read, f.bytes);
-    uint64_t inside = read_format(w, in, &b, f.bytes, raw);
+    const uint64_t outside = w->exec & ~read_format(w, in, &b, f.bytes, raw);
     for (unsigned c = 0; c < op->kind; c++) {
-        read_component(&f, raw, inside, f.dst_sel >> 3 * c & 7, row);
+        const uint32_t *from = read_component(&f, raw, f.dst_sel >> 3 * c & 7, outside, row);
         if (!op->d16) {
-            mem_row_merge(d[c], row, w->exec);
+            mem_row_merge(d[c], from, w->exec);
             continue;
         }
         const unsigned shift = op->high || c % 2 ? 16 : 0;
         if (!vmem_nfmt_is_integer(f.nfmt))
-            for (unsigned l = 0; l < WAVE_LANES; l++)
-                row[l] = f16_from_f32(f32_from_bits(row[l]));
+            row_to_f16(row, (const float *)(const void *)from), from = row;
         for (unsigned l = 0; l < WAVE_LANES; l++)
-            row[l] = (d[c / 2][l] & ~(0xffffu << shift)) | (row[l] & 0xffff) << shift;
+            row[l] = (d[c / 2][l] & ~(0xffffu << shift)) | (from[l] & 0xffff) << shift;
         mem_row_merge(d[c / 2], row, w->exec);
     }
     return in + 1;
