@@ -115,10 +115,10 @@ static void launches(const char *path)
     bench_close(&b);
 }
 
-static void vector_add(const char *path)
+static void vector_add(const char *path, unsigned threads)
 {
     struct bench b;
-    bench_open(&b, 1, path);
+    bench_open(&b, threads, path);
     enum { N = 16 << 20 };
     float *p[3];
     for (int i = 0; i < 3; i++) {
@@ -142,8 +142,8 @@ static void vector_add(const char *path)
     }
     double rate_add = 3.0 * (double)(N * sizeof(float)) / best,
            rate_copy = 2.0 * (double)(N * sizeof(float)) / copy;
-    printf("vector add, 1 thread     %9.2f GB/s  %5.2f of memcpy's %.2f\n", rate_add * 1e-9,
-           rate_add / rate_copy, rate_copy * 1e-9);
+    printf("vector add, %u thread%-5s %9.2f GB/s  %5.2f of memcpy's %.2f on one\n", threads,
+           threads == 1 ? "" : "s", rate_add * 1e-9, rate_add / rate_copy, rate_copy * 1e-9);
     bench_close(&b);
 }
 
@@ -151,7 +151,8 @@ int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : BENCH_KERNELS;
     launches(path);
-    vector_add(path);
+    vector_add(path, 1);
+    vector_add(path, 2);
     scaling(path);
     instruction_classes(path);
     struct rusage usage;

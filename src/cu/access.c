@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cu/cu.h"
+#include "exec/fuse.h"
 #include "sem/mem_atomic.h"
 #include "sem/vmem.h"
 #include "sem/vmem_buffer.h"
@@ -448,7 +449,7 @@ static bool scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
     case ISA_OP_s_memrealtime:
         cw->lgkm++;
         port_post(xcd->domain, cycle + xcd->timing.memtime, clock_done, cw);
-        w->next = in->fn(w, in);
+        w->next = fuse_single(in)(w, in);
         return true;
     case ISA_OP_s_dcache_inv:
     case ISA_OP_s_dcache_inv_vol:

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cu/cu.h"
+#include "exec/fuse.h"
 
 enum { TURN = 4 }; /* cycles from one turn of a SIMD to the next */
 
@@ -194,7 +195,7 @@ static void execute(struct cu_wave *cw, const struct xinst *in, uint64_t cycle, 
 {
     struct wave *w = cw->w;
     w->budget = INT_MAX;
-    const struct xinst *next = in->fn(w, in);
+    const struct xinst *next = fuse_single(in)(w, in);
     if (!next) {
         stopped(cw, in, cycle);
         return;
@@ -242,7 +243,7 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
     struct cu_simd *simd = cw->simd;
     const struct xinst *in = cw->w->next;
     while (!in->isa) /* from one function to the next that follows it: no instruction */
-        in = cw->w->next = in->fn(cw->w, in);
+        in = cw->w->next = fuse_single(in)(cw->w, in);
     uint64_t line = LINE_OF(in->pc);
     if (line != cw->line) {
         if (line == cw->next_line && !cw->fetching) {

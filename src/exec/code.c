@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exec/fault.h"
+#include "exec/fuse.h"
 #include "isa/isa.h"
 
 /* ---- handlers that belong to translation itself ---- */
@@ -374,6 +375,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
             if (target >= start && target < end && block->index[(target - start) / 4] != UINT32_MAX)
                 block->x[i].target = &block->x[block->index[(target - start) / 4]];
         }
+    fuse_block(block, level == 2 ? sem_fused_v2 : level == 3 ? sem_fused_v3 : sem_fused_v4);
     block->x[n] = (struct xinst){.fn = x_continue, .pc = end, .cls = XC_OTHER};
     return block;
 }

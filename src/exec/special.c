@@ -4,6 +4,7 @@
 
 #include "exec/code.h"
 #include "exec/fault.h"
+#include "exec/fuse.h"
 #include "exec/hwreg.h"
 #include "exec/operand.h"
 #include "isa/isa.h"
@@ -76,7 +77,7 @@ const struct xinst *exec_special_run(struct wave *w, const struct xinst *in)
         else if (w->mode & MODE_GPR_IDX_EN && is_vector(in) && in->cls == XC_VALU)
             in = run_indexed(w, in);
         else
-            in = in->fn(w, in);
+            in = fuse_single(in)(w, in);
     }
     w->special = false;
     return in;

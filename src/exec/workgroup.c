@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "exec/fault.h"
+#include "exec/fuse.h"
 #include "exec/special.h"
 
 /*
@@ -202,7 +203,7 @@ static const struct xinst *step(struct wave *w, const struct xinst *in)
         if (in->cls == XC_VALU)
             w->stats->lanes_valu += (uint64_t)__builtin_popcountll(w->exec);
     }
-    return in->fn(w, in);
+    return fuse_single(in)(w, in);
 }
 
 static void run_wave(struct wave *w)
@@ -273,7 +274,8 @@ static uint64_t run_loop(struct wave *w)
     const struct xinst *first = w->next, *in = first;
     uint64_t h = 0;
     bool writes = false;
-    for (int n = 0; n < SPIN_LOOP_MAX; n++) {
+    /* It ends at a branch, as what is put off between branches is not when stepping: see fuse.h. */
+    for (int n = 0; in->cls != XC_BRANCH || (n < SPIN_LOOP_MAX && !writes); n++) {
         const struct xinst *at = in;
         bool reads = is_memory(at) && (at->cls == XC_SMEM || w->exec);
         if (reads)
@@ -285,7 +287,7 @@ static uint64_t run_loop(struct wave *w)
             h = mix_result(w, at, h);
         else if (reads && at->isa->src[ISA_DATA].kind != ISA_NONE)
             writes = true;
-        if (in == first || writes) {
+        if (in == first) {
             w->next = in;
             return writes ? 0 : h;
         }
@@ -373,6 +375,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
     if (sigsetjmp(guard->env, 0)) {
         guard->armed = false;
         guard->in = NULL;
+        fuse_settle_fault(guard);
         guard->wave->state = WAVE_FAULT;
         return WORKGROUP_FAULT;
     }

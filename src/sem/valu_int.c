@@ -38,7 +38,7 @@ static void masked_sums(wave_row *sum, const wave_row *a, const wave_row *b)
     for (unsigned k = 0; k < 4; k++) {
         VALU_EACH_LANE(i)
         window[i] = k ? a[0][i] >> 8 * k | a[1][i] << (32 - 8 * k) : a[0][i];
-        for (unsigned i = 0; i < sizeof(wave_row); i++) {
+        for (unsigned i = 0; i < 4 * WAVE_LANES; i++) {
             const uint8_t more = x[i] > y[i] ? x[i] : y[i], less = x[i] > y[i] ? y[i] : x[i];
             d[i] = y[i] ? (uint8_t)(more - less) : 0;
         }

@@ -10,6 +10,7 @@
  * Source: "AMD Instinct MI300 ISA", chapter 10; LLVM AMDGPUUsage, "Memory Model
  * gfx942".
  */
+#include "exec/fuse.h"
 #include "sem/vmem.h"
 
 #define INLINE   __attribute__((always_inline)) static inline
@@ -392,6 +393,66 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
     }
     mem_end(w);
     return in + 1;
+}
+
+/* ---- accesses whose sum of a scalar and offsets was put off: see exec/fuse.h ---- */
+
+/* The first address when all lanes' are consecutive. */
+INLINE bool sum_dense(const struct wave *w, const struct xinst *in, uint32_t step, uint64_t *address)
+{
+    const struct xinst *sum = fuse_sum(in);
+    const uint32_t *lo = w->v[sum->s[2]], *hi = w->v[sum->s[2] + 1];
+    *address = wave_sgpr64(w, sum->reg[0]) + (lo[0] | (uint64_t)hi[0] << 32) + mem_offset(in);
+    return *address < APERTURE_HOST_LIMIT - REACH && mem_shape_of(lo, hi, step, UINT64_MAX, 0) == MEM_DENSE;
+}
+
+/* The sum, which the wave wants after all, and the access by itself. */
+NOINLINE const struct xinst *sum_first(struct wave *w, const struct xinst *in)
+{
+    if (fuse_waits(w))
+        fuse_single(fuse_sum(in))(w, fuse_sum(in));
+    return fuse_single(in)(w, in);
+}
+
+#define SUM_HANDLERS(kind)                                                                                   \
+    static const struct xinst *x_sum_load_##kind(struct wave *w, const struct xinst *in)                     \
+    {                                                                                                        \
+        uint64_t address;                                                                                    \
+        if (MEM_UNLIKELY(!fuse_waits(w) || !sum_dense(w, in, mem_bytes(kind), &address)))                    \
+            return sum_first(w, in);                                                                         \
+        mem_begin(w, fuse_sum(in));                                                                          \
+        mem_rows_load(w->v + in->d, kind, (const void *)(uintptr_t)address);                                 \
+        mem_end(w);                                                                                          \
+        return in + 1;                                                                                       \
+    }                                                                                                        \
+    static const struct xinst *x_sum_store_##kind(struct wave *w, const struct xinst *in)                    \
+    {                                                                                                        \
+        uint64_t address;                                                                                    \
+        if (MEM_UNLIKELY(!fuse_waits(w) || !sum_dense(w, in, mem_bytes(kind), &address)))                    \
+            return sum_first(w, in);                                                                         \
+        mem_begin(w, fuse_sum(in));                                                                          \
+        mem_rows_store(w->v + in->s[1], kind, (void *)(uintptr_t)address);                                   \
+        mem_end(w);                                                                                          \
+        return in + 1;                                                                                       \
+    }
+#define SUM_KINDS(X)                                                                                         \
+    X(MEM_B32)                                                                                               \
+    X(MEM_B64)                                                                                               \
+    X(MEM_B128)
+SUM_KINDS(SUM_HANDLERS)
+
+exec_fn *SEM(sem_fused)(const struct isa_inst *access)
+{
+#define ROW_SUM_LOAD(kind)  [kind] = x_sum_load_##kind,
+#define ROW_SUM_STORE(kind) [kind] = x_sum_store_##kind,
+    static exec_fn *const loads[MEM_KINDS] = {SUM_KINDS(ROW_SUM_LOAD)};
+    static exec_fn *const stores[MEM_KINDS] = {SUM_KINDS(ROW_SUM_STORE)};
+    const struct mem_op *op = mem_op_of(access->op);
+    if (op->space != MEM_GLOBAL)
+        return NULL;
+    return op->action == MEM_LOAD                    ? loads[op->kind]
+           : op->action == MEM_STORE && !access->sc1 ? stores[op->kind]
+                                                     : NULL;
 }
 
 exec_fn *SEM(sem_vmem)(const struct isa_inst *inst, struct xinst *x)
