@@ -339,6 +339,9 @@ EHP_API int ehp_queue_fault(struct ehp_queue_block *queue, struct ehp_fault *out
 
 /* ---- statistics --------------------------------------------------------------------------------------- */
 
+/* What was counted in simulated time, of one dispatch or of several; see below. */
+typedef struct ehp_counters ehp_counters;
+
 struct ehp_stats { /* of one dispatch, or a sum over dispatches of a kernel */
     size_t size;
     const char *kernel; /* owned by the machine */
@@ -348,13 +351,50 @@ struct ehp_stats { /* of one dispatch, or a sum over dispatches of a kernel */
     uint64_t valu, salu, mfma, vmem, smem, lds, flat_scratch, branch, other;
     uint64_t lanes_valu; /* active lanes summed over VALU instructions */
     uint64_t bytes_read, bytes_written, lds_bytes, scratch_bytes, atomics;
-    double seconds; /* host, first wave to last */
+    double seconds;               /* first wave to last: the host's, or simulated ones in timing mode */
+    const ehp_counters *counters; /* timing mode; else NULL.  Owned by the machine */
 };
 
 /* Off by default, costs a few per cent. */
 EHP_API void ehp_stats_enable(ehp_machine *machine, bool on);
 EHP_API unsigned ehp_stats_count(ehp_machine *machine);
 EHP_API int ehp_stats_get(ehp_machine *machine, unsigned index, struct ehp_stats *out);
+
+/* ---- counters: timing mode ---------------------------------------------------------------------------- */
+
+/* What the machine counts, by rocprofv3's names where it has them (docs/counters.md). */
+struct ehp_counter {
+    size_t size;
+    const char *name, *block, *help; /* block: "SQ", "TCP", ... or "derived" */
+    bool derived;                    /* worked out of others: not a whole number */
+};
+#define EHP_COUNTER_INIT {.size = sizeof(struct ehp_counter)}
+
+EHP_API unsigned ehp_counter_count(void);
+EHP_API int ehp_counter_at(unsigned index, struct ehp_counter *out);
+/* By name.  EHP_ERR_NOT_FOUND when there is none: `error` (may be NULL) then has a line with names near it.
+ */
+EHP_API int ehp_counter_find(const char *name, unsigned *index, char *error, size_t bytes);
+EHP_API double ehp_counter_value(const ehp_counters *counters, unsigned index);
+
+struct ehp_dispatch {
+    size_t size;
+    uint64_t id;        /* 1, 2, ... in the order in which the machine began them */
+    const char *kernel; /* this and the counters: until the handler returns */
+    unsigned agent;
+    uint32_t grid[3], block[3]; /* workgroups; work-items of one */
+    uint32_t lds_bytes, vgprs, sgprs;
+    uint64_t start_ns, end_ns; /* simulated */
+    const ehp_counters *counters;
+};
+
+/*
+ * Called at the end of every dispatch, on a thread of the machine, before its
+ * completion signal; it may call ehp_counter_*() and nothing else.  Set it
+ * before the first dispatch.  EHP_ERR_UNSUPPORTED without .timing.
+ */
+typedef void ehp_dispatch_fn(const struct ehp_dispatch *dispatch, void *user);
+EHP_API int ehp_set_dispatch_handler(ehp_machine *machine, ehp_dispatch_fn *fn, void *user);
 
 /* ---- chips -------------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
  *   dispatch.c  decodes a kernel dispatch packet and its kernel descriptor
  *   ace.c       an XCD's share of the workgroups, and a CU for each
  *   worker.c    the host threads that execute workgroups and agent requests
+ *   counters.c  what a dispatch did in simulated time
  *   report.c    the message of a fault
  *   progress.c  the progress line of long kernels
  *
@@ -76,8 +77,10 @@ struct cp_dispatch {
     struct workgroup *deferred; /* handed out, but found no room; guarded by cp.lock */
     unsigned deferred_count;
     bool listed;
-    bool begun;         /* timing mode: the XCDs have been told */
-    unsigned xccs_done; /* timing mode: XCDs that have finished their share */
+    bool begun;                    /* timing mode: the XCDs have been told */
+    unsigned xccs_done;            /* timing mode: XCDs that have finished their share */
+    uint64_t serial;               /* timing mode: 1, 2, ... of the machine's dispatches */
+    struct ehp_counters *counters; /* timing mode: of each XCD, then of all; NULL: it is not counted */
 };
 
 /* A copy, fill or host call from an agent dispatch packet. */

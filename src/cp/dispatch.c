@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cp/counters.h"
 #include "hsa/code.h"
 #include "hsa/descriptor.h"
 #include "soc/machine.h"
@@ -198,6 +199,7 @@ void cp_dispatch_free(struct cp_dispatch *d)
         workgroup_free(wg);
     }
     pthread_mutex_destroy(&d->stats_lock);
+    counters_close(d);
     free(d->launch.v0);
     free(d->kernel);
     free(d);

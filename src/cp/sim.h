@@ -74,7 +74,8 @@ struct sim {
         uint64_t index, ps;
     } *bells;
     size_t bell_count, bell_capacity;
-    bool spends; /* the host waits for simulated time to reach its own */
+    uint64_t dispatches; /* in domain 0: begun */
+    bool spends;         /* the host waits for simulated time to reach its own */
     _Atomic bool quit, pause;
     _Atomic bool host_wrote;       /* the host or a copy has changed memory behind the L2s */
     _Atomic uint64_t completed_ps; /* of the last completion that somebody may wait for */

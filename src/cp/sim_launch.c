@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cp/counters.h"
 #include "cp/sim.h"
 #include "fabric/fabric.h"
 #include "soc/machine.h"
@@ -29,8 +30,10 @@ static void share_told(struct port_domain *domain, struct port_event *event)
     (void)domain;
     struct sim *sim = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    if (++d->xccs_done == d->xccs)
+    if (++d->xccs_done == d->xccs) {
+        counters_finish(d);
         sim_dispatch_done(sim, d);
+    }
 }
 
 /* The XCDs agree on completion over the fabric. */
@@ -38,6 +41,7 @@ static void released(struct port_domain *domain, struct port_event *event)
 {
     struct sim_share *share = (struct sim_share *)(uintptr_t)event->word[0];
     struct sim *sim = share->xcd->sim;
+    counters_end(share->d, share->xcd);
     port_send(domain, sim->host, sim->complete_ps, share_told, sim)->word[0] = (uint64_t)(uintptr_t)share->d;
     free(share);
 }
@@ -224,6 +228,7 @@ static void begin_share(struct port_domain *domain, struct port_event *event)
     share->d = d;
     share->xcd = x;
     share->total = share->left = share_of(d, x->index);
+    counters_begin(d, x);
     struct sim_share **end = &x->shares;
     while (*end)
         end = &(*end)->next;
@@ -239,6 +244,8 @@ void sim_dispatch(struct sim *sim, struct cp_dispatch *d)
 {
     d->xccs_done = 0;
     d->start_ns = sim_now_ns(sim);
+    d->serial = ++sim->dispatches;
+    counters_open(d);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
         port_send(sim->host, sim->xcd[i].domain, sim->packet_ps, begin_share, &sim->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;

@@ -24,6 +24,7 @@ struct cu_flight {
     struct cu_wave *cw;
     const struct xinst *in;
     const struct mem_op *op;
+    uint64_t issued; /* cycle */
     uint8_t piece;   /* scratch: which dword of the lane's data */
     bool last;       /* of its instruction: the counter goes down with it */
     bool landed;     /* waits for those before it */
@@ -44,12 +45,14 @@ static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, 
     struct mem_access *a = &f->access;
     a->kind = kind;
     a->cu = (uint16_t)cw->cu->index;
+    a->wave = (uint8_t)(cw->simd->index * cw->simd->slots + cw->slot);
     a->self = f;
     a->atomic = NULL;
     a->returns = false;
     a->faulted = false;
     f->cw = cw;
     f->in = in;
+    f->issued = port_now(xcd->domain);
     f->last = true;
     a->sc0 = a->sc1 = a->nt = false;
     if (in) {
@@ -78,6 +81,27 @@ void cu_access_close(struct cu_xcd *xcd)
 static uint8_t *lane_data(struct mem_access *a, unsigned lane)
 {
     return a->data + (size_t)lane * ACCESS_LANE_BYTES;
+}
+
+/* What a wave that waited for it waited for. */
+static enum cu_stall stall_of(const struct mem_access *a)
+{
+    static const uint8_t by_level[] = {STALL_L1, STALL_L2, STALL_CACHE, STALL_HBM};
+    switch (a->kind) {
+    case ACCESS_INV:
+    case ACCESS_WB:
+    case ACCESS_SINV:
+    case ACCESS_SWB:
+        return STALL_FENCE;
+    default:
+        return (enum cu_stall)by_level[a->level];
+    }
+}
+
+static void count_flight(const struct cu_flight *f, enum cu_level level)
+{
+    struct cu_xcd *xcd = f->cw->cu->xcd;
+    xcd->counters.level[level] += port_now(xcd->domain) - f->issued;
 }
 
 /* The hierarchy found nothing at an address. */
@@ -162,6 +186,7 @@ static void write_back(struct cu_flight *f)
 static void retire(struct cu_wave *cw)
 {
     bool changed = false;
+    enum cu_stall why = STALL_L1;
     for (struct cu_flight *f; (f = cw->flights) && f->landed;) {
         cw->flights = f->next;
         if (!cw->flights)
@@ -170,12 +195,14 @@ static void retire(struct cu_wave *cw)
             cw->vm--;
             if (f->both)
                 cw->lgkm--;
+            count_flight(f, CU_LEVEL_VMEM);
+            why = stall_of(&f->access);
             changed = true;
         }
         flight_free(f);
     }
     if (changed)
-        cu_returned(cw);
+        cu_returned(cw, why);
 }
 
 static void vector_done(struct mem_access *a)
@@ -310,6 +337,26 @@ static void unimplemented(struct cu_wave *cw, const struct xinst *in)
     wave_fault(cw->w, in, EHP_FAULT_UNIMPLEMENTED, 0, false, UINT_MAX);
 }
 
+/* As the handlers of functional mode count bytes, and by the profiler's kinds. */
+static void count_access(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op,
+                         const struct mem_request *r)
+{
+    struct cu_counters *c = &cw->cu->xcd->counters;
+    uint64_t lanes = (unsigned)__builtin_popcountll(cw->w->exec),
+             bytes = lanes * mem_bytes((enum mem_kind)op->kind);
+    enum cu_direction direction = op->action == MEM_ATOMIC ? CU_ATOMIC : r->write ? CU_WRITE : CU_READ;
+    c->vmem[op->space == MEM_BUFFER ? CU_BUFFER : CU_FLAT][direction]++;
+    c->flat_lds += in->isa->format == ISA_FLAT;
+    if (op->space == MEM_SCRATCH)
+        c->did.scratch_bytes += bytes;
+    else if (r->write)
+        c->did.bytes_written += bytes;
+    else
+        c->did.bytes_read += bytes;
+    if (op->action == MEM_ATOMIC)
+        c->did.atomics += lanes;
+}
+
 static bool vector_access(struct cu_wave *cw, const struct xinst *in)
 {
     struct cu_xcd *xcd = cw->cu->xcd;
@@ -341,13 +388,8 @@ static bool vector_access(struct cu_wave *cw, const struct xinst *in)
         zeroes &= lanes;
     }
     vmem_check(w, in, &r, mem_bytes(kind));
-    struct cu_counters *c = &xcd->counters;
-    if (r.write)
-        c->vmem_writes++;
-    else
-        c->vmem_reads++;
     bool flat = in->isa->format == ISA_FLAT;
-    c->flat += flat;
+    count_access(cw, in, op, &r);
     if (r.lds)
         access_lds(cw, in, op, &r);
     uint64_t lanes = r.mask & ~(r.lds | r.scratch);
@@ -395,8 +437,10 @@ static void scalar_done(struct mem_access *a)
     else if (a->kind == ACCESS_SLOAD && !cw->ending)
         memcpy(cw->w->s + f->in->sd, a->data, a->bytes);
     cw->lgkm--;
+    count_flight(f, CU_LEVEL_SMEM);
+    enum cu_stall why = stall_of(a);
     flight_free(f);
-    cu_returned(cw);
+    cu_returned(cw, why);
 }
 
 static void clock_done(struct port_domain *domain, struct port_event *event)
@@ -404,7 +448,7 @@ static void clock_done(struct port_domain *domain, struct port_event *event)
     (void)domain;
     struct cu_wave *cw = event->self;
     cw->lgkm--;
-    cu_returned(cw);
+    cu_returned(cw, STALL_DEPENDENCY);
 }
 
 static unsigned scalar_dwords(unsigned op)
@@ -436,6 +480,16 @@ static unsigned scalar_dwords(unsigned op)
     }
 }
 
+static void count_scalar(struct cu_counters *c, unsigned dwords, bool write)
+{
+    if (write) {
+        c->did.bytes_written += (uint64_t)dwords * 4;
+    } else {
+        c->did.bytes_read += (uint64_t)dwords * 4;
+        c->smem_reads[__builtin_ctz(dwords)]++;
+    }
+}
+
 static bool scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
     struct cu_xcd *xcd = cw->cu->xcd;
@@ -448,6 +502,7 @@ static bool scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
     case ISA_OP_s_memtime:
     case ISA_OP_s_memrealtime:
         cw->lgkm++;
+        xcd->counters.level[CU_LEVEL_SMEM] += xcd->timing.memtime;
         port_post(xcd->domain, cycle + xcd->timing.memtime, clock_done, cw);
         w->next = fuse_single(in)(w, in);
         return true;
@@ -463,6 +518,7 @@ static bool scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
         if (!dwords)
             unimplemented(cw, in);
         kind = mem_is_write(in->isa) ? ACCESS_SSTORE : ACCESS_SLOAD;
+        count_scalar(&xcd->counters, dwords, kind == ACCESS_SSTORE);
         break;
     }
     struct cu_flight *f = flight_new(cw, in, kind);
@@ -524,9 +580,10 @@ static void fetch_done(struct mem_access *a)
     bool faulted = a->faulted;
     if (faulted && cw->starved && !cw->ending)
         report(f);
+    count_flight(f, CU_LEVEL_FETCH);
     flight_free(f);
     if (cw->ending) {
-        cu_returned(cw);
+        cu_returned(cw, STALL_FETCH);
     } else if (cw->starved && !faulted) {
         cw->starved = false;
         cu_ready(cw, port_now(cw->cu->xcd->domain) + 1);

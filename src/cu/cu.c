@@ -31,6 +31,8 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
     xcd->index = xcd_index;
     xcd->cus = chip_get(chip, CHIP_xcd_cus);
     xcd->simds = chip_get(chip, CHIP_cu_simds);
+    xcd->engines = chip_get(chip, CHIP_xcd_shader_engines);
+    assert(xcd->engines <= CU_ENGINES);
     xcd->timing = (struct cu_timing){.branch = chip_get(chip, CHIP_cu_branch),
                                      .barrier = chip_get(chip, CHIP_cu_barrier),
                                      .lds_latency = chip_get(chip, CHIP_cu_lds_latency),
@@ -46,6 +48,7 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
         struct cu *cu = &xcd->cu[i];
         cu->xcd = xcd;
         cu->index = i;
+        cu->engine = i / ((xcd->cus + xcd->engines - 1) / xcd->engines);
         cu->simd = calloc(xcd->simds, sizeof(*cu->simd));
         if (!cu->simd) {
             cu_close(xcd);
@@ -78,6 +81,17 @@ static struct cu_wave *free_slot(struct cu_simd *simd)
     return NULL;
 }
 
+static void count_wave(struct cu_counters *c, const struct wave *w)
+{
+    unsigned items = (unsigned)__builtin_popcountll(w->exec);
+    c->waves++;
+    c->items += items;
+    c->waves_lt_64 += items < 64;
+    c->waves_lt_48 += items < 48;
+    c->waves_lt_32 += items < 32;
+    c->waves_lt_16 += items < 16;
+}
+
 void cu_start(struct cu_xcd *xcd, struct workgroup *wg)
 {
     uint64_t now = port_now(xcd->domain);
@@ -92,15 +106,19 @@ void cu_start(struct cu_xcd *xcd, struct workgroup *wg)
                                .simd = simd,
                                .slot = cw->slot,
                                .started = now,
-                               .stall_since = now + xcd->timing.start + i,
+                               .charged = now,
+                               .stall = STALL_START,
                                .line = UINT64_MAX,
                                .next_line = UINT64_MAX};
         cw->flights_end = &cw->flights;
         wg->wave[i].slot = cw;
+        wg->wave[i].stats = &xcd->counters.did;
         if (cu->waves++ == 0)
             cu->busy_since = now;
+        if (xcd->engine[cu->engine].waves++ == 0)
+            xcd->engine[cu->engine].busy_since = now;
         simd->used++;
-        xcd->counters.waves++;
+        count_wave(&xcd->counters, &wg->wave[i]);
         cu_ready(cw, now + xcd->timing.start + i); /* a wave a cycle */
     }
 }
@@ -118,7 +136,9 @@ void cu_wave_end(struct cu_wave *cw)
     cw->simd->used--;
     cw->simd->ready[cw->slot] = PORT_NEVER;
     if (--cu->waves == 0)
-        xcd->counters.busy_cycles += now - cu->busy_since;
+        xcd->counters.cu_cycles += now - cu->busy_since;
+    if (--xcd->engine[cu->engine].waves == 0)
+        xcd->counters.engine_cycles += now - xcd->engine[cu->engine].busy_since;
     if (--wg->live == 0)
         xcd->events.done(xcd->events.context, wg);
 }
@@ -133,6 +153,6 @@ void cu_abort(struct cu_xcd *xcd, struct workgroup *wg)
         wg->wave[i].state = WAVE_DONE;
         cw->ending = true;
         cu_ready(cw, PORT_NEVER);
-        cu_returned(cw);
+        cu_returned(cw, STALL_ISSUE);
     }
 }

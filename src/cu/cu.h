@@ -7,6 +7,7 @@
  *   issue.c   the SIMDs' issue, cycle by cycle where anything can happen
  *   access.c  memory instructions: addresses out, data back
  *   lds.c     the LDS: banks and conflicts
+ *   math.c    for each instruction: the arithmetic that it is counted as
  *   cu.c      workgroups and barriers
  *
  * Each cycle is one SIMD's turn.  From the waves of that SIMD it issues up to
@@ -45,21 +46,56 @@ enum cu_unit {
     UNIT_COUNT
 };
 
+/* What the profiler counts arithmetic by. */
+enum cu_math {
+    MATH_NONE,
+    MATH_ADD_F16,
+    MATH_MUL_F16,
+    MATH_FMA_F16,
+    MATH_TRANS_F16,
+    MATH_ADD_F32,
+    MATH_MUL_F32,
+    MATH_FMA_F32,
+    MATH_TRANS_F32,
+    MATH_ADD_F64,
+    MATH_MUL_F64,
+    MATH_FMA_F64,
+    MATH_TRANS_F64,
+    MATH_INT32,
+    MATH_INT64,
+    MATH_CVT,
+    MATH_MFMA_I8, /* the matrix core's, by type of the factors */
+    MATH_MFMA_F8,
+    MATH_MFMA_F16,
+    MATH_MFMA_BF16,
+    MATH_MFMA_F32,
+    MATH_MFMA_F64,
+    MATH_COUNT
+};
+
 struct cu_rate {
     uint8_t unit;   /* enum cu_unit */
     uint8_t cycles; /* that it keeps the unit busy for */
     uint8_t result; /* matrix: cycles until a dependent instruction can issue */
+    uint8_t math;   /* enum cu_math */
+    uint8_t mops;   /* matrix: operations of all lanes, in units of 512 */
 };
 
 /* For every meaning, made once for a chip.  NULL when memory is short. */
 struct cu_rate *cu_rates_make(const struct chip *chip);
 
-/* What a wave's cycles went to. */
+/* What a wave's cycles went to: each of them is one of these. */
 enum cu_stall {
+    STALL_START, /* its registers are initialised */
     STALL_ISSUE,
-    STALL_DEPENDENCY,
-    STALL_UNIT,
-    STALL_MEMORY,
+    STALL_DEPENDENCY, /* its own earlier instruction */
+    STALL_UNIT,       /* another wave's instruction has the unit */
+    STALL_QUEUE,      /* the memory pipeline is full */
+    STALL_L1,         /* memory, by the farthest that its access went: the vector or scalar cache, */
+    STALL_L2,
+    STALL_CACHE, /* the Infinity Cache, */
+    STALL_HBM,
+    STALL_FENCE, /* write-backs and invalidations */
     STALL_LDS,
     STALL_BARRIER,
     STALL_FETCH,
@@ -67,15 +103,28 @@ enum cu_stall {
     STALL_COUNT
 };
 
+/* How vector memory instructions are counted. */
+enum cu_vmem { CU_FLAT, CU_BUFFER, CU_VMEM_FORMATS };              /* FLAT: GLOBAL and SCRATCH too */
+enum cu_direction { CU_READ, CU_WRITE, CU_ATOMIC, CU_DIRECTIONS }; /* what it does to memory */
+enum cu_level { CU_LEVEL_VMEM, CU_LEVEL_SMEM, CU_LEVEL_LDS, CU_LEVEL_FETCH, CU_LEVELS }; /* in flight */
+
+/* Since the XCD was opened; uint64_t and nothing else: cp/counters.c takes differences word by word. */
 struct cu_counters {
-    uint64_t waves, workgroups, instructions;
+    uint64_t workgroups, waves, items;
+    uint64_t waves_lt_64, waves_lt_48, waves_lt_32, waves_lt_16; /* with fewer work-items */
+    uint64_t instructions;
     uint64_t count[UNIT_COUNT];
-    uint64_t vmem_reads, vmem_writes, flat;
-    uint64_t wave_cycles, busy_cycles; /* busy: of CUs with a wave */
-    uint64_t lds_conflict_cycles, lds_busy_cycles;
-    uint64_t valu_busy_cycles, matrix_busy_cycles;
+    uint64_t math[MATH_COUNT], mops[MATH_COUNT]; /* mops: of matrix instructions */
+    uint64_t vmem[CU_VMEM_FORMATS][CU_DIRECTIONS],
+        flat_lds;           /* flat_lds: of FLAT format, which may go to LDS */
+    uint64_t smem_reads[5]; /* of 1, 2, 4, 8, 16 dwords */
     uint64_t fetches;
+    uint64_t wave_cycles, cu_cycles, engine_cycles; /* with a wave there */
+    uint64_t valu_busy_cycles, valu_lane_cycles, matrix_busy_cycles;
+    uint64_t lds_busy_cycles, lds_conflict_cycles;
+    uint64_t level[CU_LEVELS]; /* cycles in flight, summed over instructions */
     uint64_t stall[STALL_COUNT];
+    struct wave_stats did; /* by the classes of functional mode's statistics */
 };
 
 enum { CU_MATRIX_RESULTS = 8 };
@@ -90,7 +139,8 @@ struct cu_wave {
     struct cu_simd *simd;
     unsigned slot;
     uint64_t started;     /* cycle */
-    uint64_t stall_since; /* cycle from which it has not issued, and why */
+    uint64_t charged;     /* cycle up to which its time is accounted for */
+    uint64_t issue_until; /* what it issued last takes until here; then: */
     enum cu_stall stall;
     /* Outstanding memory instructions. */
     unsigned vm, lgkm;
@@ -130,9 +180,11 @@ struct cu {
     unsigned index;
     struct cu_simd *simd;
     struct port_server salu, branch, address, lds, lds_port[4];
-    unsigned waves;
+    unsigned waves, engine; /* engine: its shader engine */
     uint64_t busy_since;
 };
+
+enum { CU_ENGINES = 16 };
 
 /* The command processor's part of an XCD. */
 struct cu_events {
@@ -154,8 +206,12 @@ struct cu_xcd {
     const struct cu_rate *rates;
     struct cu_events events;
     struct cu_timing timing;
-    unsigned index, cus, simds;
+    unsigned index, cus, simds, engines;
     struct cu *cu;
+    struct {
+        unsigned waves;
+        uint64_t busy_since;
+    } engine[CU_ENGINES];
     struct cu_flight *spare;
     struct cu_counters counters;
 };
@@ -180,8 +236,8 @@ struct cu_thread {
 
 /* The wave may issue from `cycle` on; PORT_NEVER: it waits for something. */
 void cu_ready(struct cu_wave *cw, uint64_t cycle);
-/* It stops issuing for this reason, from now. */
-void cu_stalled(struct cu_wave *cw, enum cu_stall why);
+/* It issues nothing from `cycle` on, for this reason. */
+void cu_stalled(struct cu_wave *cw, enum cu_stall why, uint64_t cycle);
 
 /* Sends a memory instruction; false: its unit cannot take it now. */
 bool cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
@@ -189,11 +245,14 @@ void cu_access_close(struct cu_xcd *xcd);
 /* The program line at `pc` is asked for. */
 void cu_fetch(struct cu_wave *cw, uint64_t line);
 
-/* Cycles that the LDS is busy with an instruction, by its addresses. */
-unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in);
+/* Cycles that the LDS is busy with an instruction, by its addresses; how many because banks conflict. */
+unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned *conflicts);
 
-/* Outstanding counts have changed: an s_waitcnt may be over, an ended wave may leave. */
-void cu_returned(struct cu_wave *cw);
+/* Outstanding counts have changed: an s_waitcnt may be over, an ended wave may leave; it waited for that. */
+void cu_returned(struct cu_wave *cw, enum cu_stall why);
+
+/* What an instruction is counted as, by its name: math and mops. */
+void cu_math_of(const char *name, struct cu_rate *rate);
 
 /* A wave's program is over. */
 void cu_wave_end(struct cu_wave *cw);

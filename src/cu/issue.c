@@ -43,20 +43,31 @@ void cu_ready(struct cu_wave *cw, uint64_t cycle)
         look_at(cw->simd, cycle);
 }
 
-void cu_stalled(struct cu_wave *cw, enum cu_stall why)
+/* Its cycles until this one belong to what it issued last, then to what holds it up since. */
+static void charge(struct cu_wave *cw, uint64_t cycle)
 {
+    uint64_t *stall = cw->cu->xcd->counters.stall, from = cw->charged;
+    if (from >= cycle)
+        return;
+    if (from < cw->issue_until) {
+        uint64_t end = cycle < cw->issue_until ? cycle : cw->issue_until;
+        stall[STALL_ISSUE] += end - from;
+        from = end;
+    }
+    stall[cw->stall] += cycle - from;
+    cw->charged = cycle;
+}
+
+void cu_stalled(struct cu_wave *cw, enum cu_stall why, uint64_t cycle)
+{
+    charge(cw, cycle);
     cw->stall = why;
 }
 
-/* The cycles since the last issue, beyond the one that an issue takes, belong to what held the wave up. */
-static void account(struct cu_wave *cw, uint64_t cycle)
+static void issued(struct cu_wave *cw, uint64_t cycle)
 {
-    struct cu_counters *c = &cw->cu->xcd->counters;
-    uint64_t waited = cycle - cw->stall_since;
-    c->stall[STALL_ISSUE] += waited < TURN ? waited : TURN;
-    if (waited > TURN)
-        c->stall[cw->stall] += waited - TURN;
-    cw->stall_since = cycle;
+    charge(cw, cycle);
+    cw->issue_until = cycle + TURN;
     cw->stall = STALL_DEPENDENCY;
 }
 
@@ -122,15 +133,19 @@ static void set_wanted(struct cu_wave *cw, uint16_t simm)
         cw->want_lgkm = UINT8_MAX;
 }
 
-void cu_returned(struct cu_wave *cw)
+void cu_returned(struct cu_wave *cw, enum cu_stall why)
 {
     if (cw->ending) {
-        if (cw->vm == 0 && cw->lgkm == 0 && !cw->fetching)
+        if (cw->vm == 0 && cw->lgkm == 0 && !cw->fetching) {
+            cw->stall = why;
+            charge(cw, port_now(cw->cu->xcd->domain));
             cu_wave_end(cw);
+        }
         return;
     }
     if (cw->waits && counts_hold(cw)) {
         cw->waits = false;
+        cw->stall = why;
         cu_ready(cw, port_now(cw->cu->xcd->domain) + 1);
     }
 }
@@ -139,7 +154,7 @@ static void end_program(struct cu_wave *cw)
 {
     cw->ending = true;
     cu_ready(cw, PORT_NEVER);
-    cu_returned(cw);
+    cu_returned(cw, STALL_ISSUE);
 }
 
 static bool barrier_complete(const struct workgroup *wg)
@@ -172,7 +187,7 @@ static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
             release_barrier(wg, cycle + t->barrier);
         break;
     case WAVE_BARRIER:
-        cu_stalled(cw, STALL_BARRIER);
+        cu_stalled(cw, STALL_BARRIER, cycle);
         cu_ready(cw, PORT_NEVER);
         if (barrier_complete(wg))
             release_barrier(wg, cycle + t->barrier);
@@ -181,7 +196,7 @@ static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
         unsigned naps = in->isa->op == ISA_OP_s_sleep ? (unsigned)(in->literal[1] & 127) : 1;
         w->state = WAVE_RUNNING;
         w->slept = false;
-        cu_stalled(cw, STALL_SLEEP);
+        cu_stalled(cw, STALL_SLEEP, cycle);
         cu_ready(cw, cycle + TURN + 64 * naps);
         break;
     }
@@ -212,8 +227,7 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
         set_wanted(cw, (uint16_t)in->literal[1]);
         cw->w->next = in + 1;
         if (!counts_hold(cw)) {
-            cw->waits = true;
-            cu_stalled(cw, cw->vm > cw->want_vm ? STALL_MEMORY : STALL_LDS);
+            cw->waits = true; /* for what: cu_returned() */
             cu_ready(cw, PORT_NEVER);
             return;
         }
@@ -235,6 +249,15 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
 
 static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
 
+static void count_lanes(struct cu_wave *cw, const struct xinst *in, const struct cu_rate *rate)
+{
+    struct cu_counters *c = &cw->cu->xcd->counters;
+    unsigned lanes = (unsigned)__builtin_popcountll(cw->w->exec);
+    c->valu_lane_cycles += (uint64_t)lanes * rate->cycles;
+    if (in->cls == XC_VALU)
+        c->did.lanes_valu += lanes;
+}
+
 /* Whether the wave's instruction issued, or what it waits for. */
 static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
 {
@@ -250,7 +273,7 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
             cw->line = line;
             cu_fetch(cw, line + 64); /* ahead of the program */
         } else {
-            cu_stalled(cw, STALL_FETCH);
+            cu_stalled(cw, STALL_FETCH, cycle);
             cu_ready(cw, PORT_NEVER);
             cw->starved = true;
             if (!cw->fetching) /* else: when the line that is on its way has come */
@@ -261,7 +284,7 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
     const struct cu_rate *rate = &xcd->rates[in->isa->op];
     unsigned unit = rate->unit;
     if (*taken >> unit & 1) {
-        cu_stalled(cw, STALL_UNIT);
+        cu_stalled(cw, STALL_UNIT, cycle);
         cu_ready(cw, cycle + TURN);
         return false;
     }
@@ -269,6 +292,7 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
         unit != UNIT_SMEM && !accumulates(cw, in, rate)) {
         uint64_t until = matrix_dependency(cw, in);
         if (until > cycle) {
+            cu_stalled(cw, STALL_DEPENDENCY, cycle);
             cu_ready(cw, until);
             return false;
         }
@@ -294,20 +318,22 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
         break;
     }
     if (free > cycle) {
-        cu_stalled(cw, STALL_UNIT);
+        cu_stalled(cw, STALL_UNIT, cycle);
         cu_ready(cw, free);
         return false;
     }
     if (unit == UNIT_VMEM || unit == UNIT_FLAT || unit == UNIT_SMEM) {
         if (!cu_access(cw, in, cycle)) {
-            cu_stalled(cw, STALL_UNIT);
+            cu_stalled(cw, STALL_QUEUE, cycle);
             cu_ready(cw, cycle + TURN);
             return false;
         }
     }
-    account(cw, cycle);
+    issued(cw, cycle);
     xcd->counters.instructions++;
     xcd->counters.count[unit]++;
+    xcd->counters.math[rate->math]++;
+    xcd->counters.did.count[in->cls]++;
     if (unit != UNIT_NONE)
         *taken |= 1u << unit;
     switch (unit) {
@@ -317,12 +343,14 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
     case UNIT_VALU:
         simd->valu_free = cycle + rate->cycles;
         xcd->counters.valu_busy_cycles += rate->cycles;
+        count_lanes(cw, in, rate);
         execute(cw, in, cycle, cycle + rate->cycles);
         break;
     case UNIT_MATRIX:
         simd->valu_free = cycle + TURN; /* it takes the VALU's issue, not its lanes */
         simd->matrix_free = cycle + rate->cycles;
         xcd->counters.matrix_busy_cycles += rate->cycles;
+        xcd->counters.mops[rate->math] += rate->mops;
         note_matrix(cw, in, cycle + rate->result);
         execute(cw, in, cycle, cycle + TURN);
         break;
@@ -354,7 +382,7 @@ static void lds_returned(struct port_domain *domain, struct port_event *event)
     (void)domain;
     struct cu_wave *cw = event->self;
     cw->lgkm--;
-    cu_returned(cw);
+    cu_returned(cw, STALL_LDS);
 }
 
 /*
@@ -364,15 +392,17 @@ static void lds_returned(struct port_domain *domain, struct port_event *event)
 static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
     struct cu_xcd *xcd = cw->cu->xcd;
-    unsigned busy = cu_lds_cycles(cw->w, in);
+    unsigned conflicts = 0, busy = cu_lds_cycles(cw->w, in, &conflicts);
     uint64_t start = port_take(&cw->cu->lds, cycle, busy);
     struct port_server *port = &cw->cu->lds_port[cw->simd->index % 4];
     unsigned through = 2 * busy < TURN ? TURN : 2 * busy;
     port_take(port, start, through);
     xcd->counters.lds_busy_cycles += busy;
-    xcd->counters.lds_conflict_cycles += busy > 2 ? busy - 2 : 0;
+    xcd->counters.lds_conflict_cycles += conflicts;
     cw->lgkm++;
-    port_post(xcd->domain, start + xcd->timing.lds_latency + through, lds_returned, cw);
+    uint64_t end = start + xcd->timing.lds_latency + through;
+    xcd->counters.level[CU_LEVEL_LDS] += end - cycle;
+    port_post(xcd->domain, end, lds_returned, cw);
     execute(cw, in, cycle, cycle + TURN);
 }
 

@@ -35,16 +35,17 @@ static unsigned group_cycles(const uint32_t *addr, uint64_t mask, unsigned first
     return most;
 }
 
-static unsigned access_cycles(const uint32_t *addr, uint64_t mask, unsigned bytes)
+static unsigned access_cycles(const uint32_t *addr, uint64_t mask, unsigned bytes, unsigned *conflicts)
 {
     unsigned dwords = bytes < 4 ? 1 : (bytes + 3) / 4;
     unsigned lanes = dwords == 1 ? 32 : dwords == 2 ? 16 : 8, cycles = 0;
     for (unsigned first = 0; first < WAVE_LANES; first += lanes)
         cycles += group_cycles(addr, mask, first, lanes, dwords);
+    *conflicts += cycles - WAVE_LANES / lanes;
     return cycles;
 }
 
-unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in)
+unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned *conflicts)
 {
     const struct mem_op *op = mem_op_of(in->isa->op);
     unsigned bytes = mem_bytes((enum mem_kind)op->kind);
@@ -55,7 +56,7 @@ unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in)
     case MEM_ATOMIC:
         for (unsigned l = 0; l < WAVE_LANES; l++)
             addr[l] = w->v[in->s[0]][l] + (uint32_t)mem_offset(in);
-        return access_cycles(addr, w->exec, bytes);
+        return access_cycles(addr, w->exec, bytes, conflicts);
     case MEM_LOAD2:
     case MEM_STORE2:
     case MEM_EXCHANGE2: {
@@ -64,7 +65,7 @@ unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in)
         for (int i = 0; i < 2; i++) {
             for (unsigned l = 0; l < WAVE_LANES; l++)
                 addr[l] = w->v[in->s[0]][l] + offsets[i];
-            cycles += access_cycles(addr, w->exec, bytes);
+            cycles += access_cycles(addr, w->exec, bytes, conflicts);
         }
         return cycles;
     }

@@ -130,7 +130,10 @@ struct cu_rate *cu_rates_make(const struct chip *chip)
     if (!rates)
         return NULL;
     unsigned extra = chip_get(chip, CHIP_cu_matrix_result);
-    for (size_t i = 0; i < isa_row_count; i++)
-        rates[isa_rows[i].op] = rate_of(&isa_rows[i], extra);
+    for (size_t i = 0; i < isa_row_count; i++) {
+        struct cu_rate *rate = &rates[isa_rows[i].op];
+        *rate = rate_of(&isa_rows[i], extra);
+        cu_math_of(isa_op_name(isa_rows[i].op), rate);
+    }
     return rates;
 }

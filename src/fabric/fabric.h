@@ -48,7 +48,7 @@ struct fabric_request {
      * host has no memory at that address. */
     port_fn *done;
     void *self;
-    bool faulted;
+    bool faulted, missed; /* missed: the Infinity Cache did not have the line */
     /* For whoever holds it at the moment. */
     struct fabric_request *next;
     uint64_t scratch[4];

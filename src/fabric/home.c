@@ -282,6 +282,7 @@ static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_
         return NULL;
     }
     bool hit = cache_look(&s->cache, request_line(r), false);
+    r->missed = !hit;
     if (hit) {
         iod->counters.cache_hits++;
         answer(iod, slice, r);

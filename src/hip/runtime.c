@@ -192,6 +192,8 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
     runtime->devices = count;
     hip_fault_install(runtime);
     hip_stats_init(runtime);
+    if (!hip_counters_init(runtime))
+        return hipErrorInvalidValue;
     return count ? hipSuccess : hipErrorNoDevice;
 }
 

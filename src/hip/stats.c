@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics at exit.  EHP_STATS=- prints a table on stderr, EHP_STATS=file
- * writes JSON there: an array with an object for each kernel.
+ * Statistics at exit.  EHP_STATS=- prints a table on stderr, EHP_STATS=file.csv
+ * writes a line for each kernel there, EHP_STATS=file JSON: an array with an
+ * object for each kernel.  In timing mode both have every counter as well.
  */
 #include "stats.h"
 
@@ -35,7 +36,31 @@ static uint64_t stats_value(const struct ehp_stats *stats, const struct stats_co
     return value;
 }
 
-static void stats_json_string(FILE *file, const char *text)
+/* A whole number as one; what is not, with the digits that it has. */
+void stats_print_value(FILE *file, double value)
+{
+    if (value == (double)(int64_t)value)
+        fprintf(file, "%" PRId64, (int64_t)value);
+    else
+        fprintf(file, "%.6g", value);
+}
+
+bool stats_is_csv(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length > 4 && strcmp(path + length - 4, ".csv") == 0;
+}
+
+void stats_csv_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++)
+        fprintf(file, *text == '"' ? "\"\"" : "%c", *text);
+    fputc('"', file);
+}
+
+void stats_json_string(FILE *file, const char *text)
 {
     fputc('"', file);
     for (; *text; text++) {
@@ -47,6 +72,17 @@ static void stats_json_string(FILE *file, const char *text)
             fputc(*text, file);
     }
     fputc('"', file);
+}
+
+static void stats_json_counters(FILE *file, const ehp_counters *counters)
+{
+    for (unsigned i = 0; i < ehp_counter_count(); i++) {
+        struct ehp_counter counter = EHP_COUNTER_INIT;
+        ehp_counter_at(i, &counter);
+        fprintf(file, ",\n    %s\"%s\": ", i ? "" : "\"counters\": {", counter.name);
+        stats_print_value(file, ehp_counter_value(counters, i));
+    }
+    fputc('}', file);
 }
 
 static void stats_json(FILE *file, ehp_machine *machine)
@@ -66,84 +102,52 @@ static void stats_json(FILE *file, ehp_machine *machine)
                 stats.block[2]);
         for (size_t k = 0; k < sizeof stats_counts / sizeof *stats_counts; k++)
             fprintf(file, ", \"%s\": %" PRIu64, stats_counts[k].name, stats_value(&stats, &stats_counts[k]));
-        fprintf(file, ", \"seconds\": %.9f, \"instructions_per_second\": %.0f}%s\n", stats.seconds,
-                stats.seconds > 0 ? (double)stats.instructions / stats.seconds : 0.0,
-                i + 1 < count ? "," : "");
+        fprintf(file, ", \"seconds\": %.9f, \"instructions_per_second\": %.0f", stats.seconds,
+                stats.seconds > 0 ? (double)stats.instructions / stats.seconds : 0.0);
+        if (stats.counters)
+            stats_json_counters(file, stats.counters);
+        fprintf(file, "}%s\n", i + 1 < count ? "," : "");
     }
     fputs("]\n", file);
 }
 
-/* "12.3 M", "512": a count that a person can read. */
-static const char *stats_short(char text[16], double value, double step, const char *const units[5])
+static void stats_csv_header(FILE *file, bool counted)
 {
-    int unit = 0;
-
-    while (unit < 4 && value >= step) {
-        value /= step;
-        unit++;
+    fputs("kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z", file);
+    for (size_t k = 0; k < sizeof stats_counts / sizeof *stats_counts; k++)
+        fprintf(file, ",%s", stats_counts[k].name);
+    fputs(",seconds", file);
+    for (unsigned i = 0; counted && i < ehp_counter_count(); i++) {
+        struct ehp_counter counter = EHP_COUNTER_INIT;
+        ehp_counter_at(i, &counter);
+        fprintf(file, ",%s", counter.name);
     }
-    snprintf(text, 16, unit ? "%.1f%s" : "%.0f%s", value, units[unit]);
-    return text;
+    fputc('\n', file);
 }
 
-static const char *stats_number(char text[16], double value)
-{
-    static const char *const units[5] = {"", " k", " M", " G", " T"};
-
-    return stats_short(text, value, 1000, units);
-}
-
-static const char *stats_bytes(char text[16], double value)
-{
-    static const char *const units[5] = {" B", " KiB", " MiB", " GiB", " TiB"};
-
-    return stats_short(text, value, 1024, units);
-}
-
-static void stats_share(FILE *file, const char *name, uint64_t part, uint64_t whole)
-{
-    if (part)
-        fprintf(file, "  %s %.1f %%", name, 100.0 * (double)part / (double)whole);
-}
-
-static void stats_kernel(FILE *file, const struct ehp_stats *s)
-{
-    char a[16], b[16], c[16], d[16];
-    uint64_t all = s->instructions ? s->instructions : 1;
-
-    fprintf(file, "%.78s\n", s->kernel);
-    fprintf(file, "  %" PRIu64 " launch%s of %ux%ux%u workgroups of %ux%ux%u, %s waves\n", s->dispatches,
-            s->dispatches == 1 ? "" : "es", s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
-            s->block[2], stats_number(a, (double)s->waves));
-    fprintf(file, "  %s wave-instructions in %.4f s: %s/s\n", stats_number(a, (double)s->instructions),
-            s->seconds, stats_number(b, s->seconds > 0 ? (double)s->instructions / s->seconds : 0.0));
-    stats_share(file, "valu", s->valu, all);
-    stats_share(file, "salu", s->salu, all);
-    stats_share(file, "mfma", s->mfma, all);
-    stats_share(file, "vmem", s->vmem, all);
-    stats_share(file, "smem", s->smem, all);
-    stats_share(file, "lds", s->lds, all);
-    stats_share(file, "scratch", s->flat_scratch, all);
-    stats_share(file, "branch", s->branch, all);
-    stats_share(file, "other", s->other, all);
-    fprintf(file, "\n  read %s, written %s, LDS %s, scratch %s", stats_bytes(a, (double)s->bytes_read),
-            stats_bytes(b, (double)s->bytes_written), stats_bytes(c, (double)s->lds_bytes),
-            stats_bytes(d, (double)s->scratch_bytes));
-    if (s->atomics)
-        fprintf(file, ", %s atomics", stats_number(a, (double)s->atomics));
-    if (s->valu)
-        fprintf(file, "; %.1f of 64 lanes on", (double)s->lanes_valu / (double)s->valu);
-    fprintf(file, "\n");
-}
-
-static void stats_table(FILE *file, ehp_machine *machine)
+static void stats_csv(FILE *file, ehp_machine *machine)
 {
     unsigned count = ehp_stats_count(machine);
 
     for (unsigned i = 0; i < count; i++) {
-        struct ehp_stats s = {.size = sizeof s};
-        if (ehp_stats_get(machine, i, &s) == EHP_OK)
-            stats_kernel(file, &s);
+        struct ehp_stats stats = {.size = sizeof stats};
+        if (ehp_stats_get(machine, i, &stats) != EHP_OK)
+            continue;
+        if (i == 0)
+            stats_csv_header(file, stats.counters != NULL);
+        stats_csv_string(file, stats.kernel);
+        for (int k = 0; k < 3; k++)
+            fprintf(file, ",%" PRIu32, stats.grid[k]);
+        for (int k = 0; k < 3; k++)
+            fprintf(file, ",%" PRIu32, stats.block[k]);
+        for (size_t k = 0; k < sizeof stats_counts / sizeof *stats_counts; k++)
+            fprintf(file, ",%" PRIu64, stats_value(&stats, &stats_counts[k]));
+        fprintf(file, ",%.9f", stats.seconds);
+        for (unsigned k = 0; stats.counters && k < ehp_counter_count(); k++) {
+            fputc(',', file);
+            stats_print_value(file, ehp_counter_value(stats.counters, k));
+        }
+        fputc('\n', file);
     }
 }
 
@@ -164,7 +168,10 @@ static void stats_at_exit(void)
         fprintf(stderr, "ehp: EHP_STATS=%s: cannot write there\n", where);
         return;
     }
-    stats_json(file, runtime->machine);
+    if (stats_is_csv(where))
+        stats_csv(file, runtime->machine);
+    else
+        stats_json(file, runtime->machine);
     fclose(file);
 }
 

@@ -91,6 +91,7 @@ static void add_part(struct builder *b, unsigned lane, uint64_t line, unsigned o
     if (r->group != b->group) {
         r->group = b->group;
         r->lookup = (uint8_t)b->lookups++;
+        r->lookups++;
     }
     r->lanes |= UINT64_C(1) << lane;
     r->mask = mask_or(r->mask, mask_of(offset, part));

@@ -218,6 +218,14 @@ static void evict(struct xcd_mem *mem, uint32_t way)
     free_way(l2, way);
 }
 
+/* The same, to make room. */
+static void replace(struct xcd_mem *mem, uint32_t way)
+{
+    mem->counters.tcc_evicts++;
+    mem->counters.tcc_evict_writebacks += mask_any(mem->l2.line[way].dirty);
+    evict(mem, way);
+}
+
 /* A way for a new line; NO_WAY when each is busy. */
 static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r, uint32_t set)
 {
@@ -229,7 +237,7 @@ static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r, uint3
     if (victim == NO_WAY)
         return NO_WAY;
     if (l2->tag[victim])
-        evict(mem, victim);
+        replace(mem, victim);
     l2->tag[victim] = r->line | 1;
     l2->line[victim].physical = r->physical;
     l2->line[victim].mtype = r->mtype;
@@ -468,7 +476,9 @@ void l2_arrive(struct port_domain *domain, struct port_event *event)
     struct l2_channel *c = &mem->l2.channel[l2_channel_of(&mem->l2, r->physical)];
     struct mem_counters *n = &mem->counters;
     unsigned halves = r->kind == REQUEST_STORE ? mask_halves(r->mask) : 1;
+    r->level = MEM_LEVEL_L2;
     n->tcc_requests += halves;
+    n->tcc_requests_by[r->mtype] += halves;
     n->tcc_streaming += r->nt ? halves : 0;
     *(r->kind == REQUEST_LOAD    ? &n->tcc_read
       : r->kind == REQUEST_STORE ? &n->tcc_write
@@ -527,6 +537,21 @@ static void fault(struct xcd_mem *mem, struct l2_txn *t, struct request_queue *w
     }
 }
 
+/* The level that those who waited for it have been to. */
+static uint8_t count_answer(const struct l2_txn *t, uint64_t now)
+{
+    struct mem_counters *c = &t->mem->counters;
+    uint64_t cycles = now - t->began;
+    if (t->fabric.kind == FABRIC_WRITE) { /* as many as ea_writes counted */
+        struct mask m = {{t->fabric.mask[0], t->fabric.mask[1]}};
+        c->ea_write_cycles += cycles * mask_halves(m);
+        return MEM_LEVEL_CACHE;
+    }
+    *(t->fabric.kind == FABRIC_ATOMIC ? &c->ea_atomic_cycles : &c->ea_read_cycles) += cycles;
+    *(t->fabric.missed ? &c->cache_misses : &c->cache_hits) += 1;
+    return t->fabric.missed ? MEM_LEVEL_HBM : MEM_LEVEL_CACHE;
+}
+
 static void answered(struct port_domain *domain, struct port_event *event)
 {
     struct l2_txn *t = (struct l2_txn *)(uintptr_t)event->word[0];
@@ -541,8 +566,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
     l2->txns--;
     if (t->way != NO_WAY)
         l2->line[t->way].txn = NULL;
-    *(t->fabric.kind == FABRIC_WRITE ? &mem->counters.ea_write_cycles : &mem->counters.ea_read_cycles) +=
-        now - t->began;
+    uint8_t level = count_answer(t, now);
 
     struct request_queue waiting = t->waiting;
     if (!waiting.first)
@@ -550,6 +574,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
     struct mem_request *r = t->request;
     if (r) {
         r->faulted = t->fabric.faulted;
+        r->level = level;
         switch (t->kind) {
         case TXN_FETCH:
             if (t->way != NO_WAY) /* what was stored here and has not been written is newer */
@@ -566,6 +591,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
         fill(l2, t);
     /* As one: what waited for the line has it before anybody else. */
     for (struct mem_request *w; (w = queue_take(&waiting)) != NULL;) {
+        w->level = level > w->level ? level : w->level;
         struct l2_txn *other = txn_of(l2, w->line);
         if (other) {
             queue_add(&other->waiting, w);

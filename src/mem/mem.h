@@ -37,6 +37,9 @@ enum mem_access_kind {
     ACCESS_FETCH /* instructions: a 64-byte line */
 };
 
+/* The farthest that an access had to go. */
+enum mem_level { MEM_LEVEL_L1, MEM_LEVEL_L2, MEM_LEVEL_CACHE, MEM_LEVEL_HBM }; /* cache: the Infinity Cache */
+
 enum { ACCESS_LANES = 64, ACCESS_LANE_BYTES = 16, MEM_WAVES = 64 };
 
 struct mem_access {
@@ -68,6 +71,7 @@ struct mem_access {
     uint8_t fault_lane;
     uint64_t fault_addr;
 
+    uint8_t level; /* enum mem_level, when done */
     /* The hierarchy's own, until done. */
     bool complete;
     unsigned pending; /* of its lines */
@@ -121,19 +125,29 @@ bool xcd_mem_idle(const struct xcd_mem *mem);
  * (sL1, I-cache), UTCL1, UTCL2.  For each CU's cache or channel summed.
  */
 struct mem_counters {
-    /* vL1: wave-instructions by kind; lanes; tag look-ups; lines found and not; requests to the L2 (128-byte
-     * reads, 64-byte writes); invalidations; cycles that the address unit was held. */
-    uint64_t tcp_read, tcp_write, tcp_atomic, tcp_accesses, tcp_cache_accesses, tcp_hits, tcp_misses;
-    uint64_t tcp_tcc_read, tcp_tcc_write, tcp_tcc_atomic, tcp_tcc_nc_read, tcp_tcc_uc_read, tcp_tcc_uc_write;
-    uint64_t tcp_invalidates, tcp_pending_stall;
-    /* L2: requests of 128 bytes (writes 64) by kind; lines written back; probes; to the fabric: reads, writes
-     * of 64 bytes, atomics; cycles that requests waited for a free entry. */
-    uint64_t tcc_requests, tcc_read, tcc_write, tcc_atomic, tcc_hits, tcc_misses, tcc_writebacks, tcc_probes;
+    /* vL1: wave-instructions by kind; atomics that return the old value; lanes; tag look-ups; lines found and
+     * not; requests to the L2 (128-byte reads, 64-byte writes), all and by enum vm_mtype; invalidations;
+     * cycles in which a request waited for a free entry, the address unit worked, data went to the registers.
+     */
+    uint64_t tcp_read, tcp_write, tcp_atomic, tcp_atomic_returns;
+    uint64_t tcp_accesses, tcp_cache_accesses, tcp_hits, tcp_misses;
+    uint64_t tcp_tcc_read, tcp_tcc_write, tcp_tcc_atomic, tcp_tcc_atomic_returns;
+    uint64_t tcp_tcc_read_by[4], tcp_tcc_write_by[4], tcp_tcc_atomic_by[4];
+    uint64_t tcp_invalidates, tcp_pending_stall, ta_busy, td_busy;
+    /* L2: requests of 128 bytes (writes 64) by kind and by enum vm_mtype; lines written back, and those of
+     * them and lines in all that made room for others; probes; cycles that requests waited for a free entry.
+     */
+    uint64_t tcc_requests, tcc_read, tcc_write, tcc_atomic, tcc_requests_by[4];
+    uint64_t tcc_hits, tcc_misses, tcc_writebacks, tcc_evict_writebacks, tcc_evicts, tcc_probes;
     uint64_t tcc_tag_stall, tcc_streaming;
+    /* To the fabric: reads of 128 bytes, writes of up to 64 and those of all 64, atomics; their latencies
+     * summed; reads and atomics whose line the Infinity Cache had, or had not. */
     uint64_t ea_reads, ea_writes, ea_writes_64b, ea_atomics;
-    uint64_t ea_read_cycles, ea_write_cycles; /* summed latencies */
+    uint64_t ea_read_cycles, ea_write_cycles, ea_atomic_cycles, cache_hits, cache_misses;
+    uint64_t sqc_data_writes; /* lines, to the L2 */
     uint64_t sqc_data_requests, sqc_data_hits, sqc_data_misses, sqc_data_merged;
     uint64_t sqc_inst_requests, sqc_inst_hits, sqc_inst_misses, sqc_inst_merged;
+    /* UTCL1: of the vL1s. */
     uint64_t utcl1_requests, utcl1_hits, utcl1_misses, utcl1_merged, utcl2_hits, utcl2_misses, walks;
 };
 void xcd_mem_read_counters(const struct xcd_mem *mem, struct mem_counters *out);

@@ -84,9 +84,10 @@ struct mem_request {
     bool cached;  /* vL1: in its table of misses, so that others may join */
     bool install; /* vL1: keeps the line */
     bool instruction;
-    bool counted;   /* L2: as a hit or a miss */
-    uint8_t depth;  /* atomics: most lanes on one element */
-    uint8_t lookup; /* tag look-ups of its access until its own */
+    bool counted;            /* L2: as a hit or a miss */
+    uint8_t depth;           /* atomics: most lanes on one element */
+    uint8_t level;           /* enum mem_level: the farthest it has been */
+    uint8_t lookup, lookups; /* tag look-ups of its access until its last; its own */
     uint8_t group;
     uint16_t cu;
     unsigned epoch;
@@ -384,6 +385,10 @@ void request_free(struct mem_request *request);
 void *must(void *memory); /* aborts when the host has none */
 /* The CU is told at `cycle`. */
 void access_done_at(struct xcd_mem *mem, struct mem_access *access, uint64_t cycle, port_fn *fn);
+static inline void access_went(struct mem_access *access, uint8_t level)
+{
+    access->level = level > access->level ? level : access->level;
+}
 void access_fault(struct mem_access *access, const struct mem_request *request);
 /* A scalar cache has written what it had for a kernel's release. */
 void mem_released(struct xcd_mem *mem);

@@ -110,6 +110,7 @@ static void deliver(struct mem_request *r, const uint8_t *line, uint64_t cycle)
     struct mem_access *a = r->access;
     unsigned skip, offset, bytes;
     part_of(a, r, &skip, &offset, &bytes);
+    access_went(a, r->level);
     if (r->faulted)
         access_fault(a, r);
     else
@@ -183,6 +184,7 @@ static void write_line(struct scluster *c, unsigned i)
     r->answer = written;
     s->dirty[i] = 0;
     c->writing++;
+    mem->counters.sqc_data_writes++;
     uint64_t cycle = port_take(&c->port, port_now(mem->domain), 1) + mem->timing.s_path;
     port_post(mem->domain, cycle, l2_arrive, r);
 }
@@ -251,6 +253,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
         struct mem_request *j = r->joined;
         r->joined = j->next;
         j->faulted = r->faulted;
+        j->level = r->level;
         deliver(j, line, now + rest);
         request_free(j);
     }
@@ -364,6 +367,7 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
     a->complete = false;
     a->cycle = 0;
     a->pending = 0;
+    a->level = MEM_LEVEL_L1;
     switch (a->kind) {
     case ACCESS_SINV:
         c->scalar.epoch++;

@@ -99,6 +99,12 @@ static uint64_t utcl2_ready(struct xcd_mem *mem, const struct vm_entry *page, ui
     return victim->ready;
 }
 
+/* Translations by the profiler's count: each look-up in a vL1 asks for one. */
+static unsigned counted(const struct mem_request *r)
+{
+    return r->cluster ? 0 : r->lookups;
+}
+
 static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle);
 
 static void filled(struct port_domain *domain, struct port_event *event)
@@ -136,7 +142,7 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
     struct xcd_mem *mem = t->mem;
     struct utcl1_entry *e = find(t, r->line);
     if (e) {
-        mem->counters.utcl1_hits++;
+        mem->counters.utcl1_hits += counted(r);
         e->used = ++t->clock;
         translated(t, r, e, cycle);
         return true;
@@ -145,7 +151,7 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
     for (unsigned i = 0; i < mem->timing.utcl1_misses; i++) {
         struct utcl1_miss *m = &t->miss[i];
         if (m->busy && r->line - m->entry.base < m->entry.bytes) {
-            mem->counters.utcl1_merged++;
+            mem->counters.utcl1_merged += counted(r);
             queue_add(&m->waiting, r);
             return true;
         }
@@ -161,7 +167,10 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
     if (!m->mapped)
         page = (struct vm_entry){.base = r->line & ~((UINT64_C(1) << VM_PAGE_SHIFT) - 1),
                                  .bytes = UINT64_C(1) << VM_PAGE_SHIFT};
-    mem->counters.utcl1_misses++;
+    if (counted(r)) { /* its other look-ups then wait for the same */
+        mem->counters.utcl1_misses++;
+        mem->counters.utcl1_merged += counted(r) - 1;
+    }
     t->missing++;
     uint64_t ready = utcl2_ready(mem, &page, cycle);
     if (page.bytes > mem->timing.utcl1_reach) { /* the part of the fragment that an entry covers */
@@ -183,7 +192,7 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
 
 void utcl1_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
 {
-    t->mem->counters.utcl1_requests++;
+    t->mem->counters.utcl1_requests += counted(r);
     forget_old(t);
     if (t->blocked.first || !try_translate(t, r, cycle))
         queue_add(&t->blocked, r);

@@ -196,6 +196,7 @@ static void return_loads(struct vl1 *l1)
             l1->loads_end = &l1->loads;
         unsigned bytes = (unsigned)__builtin_popcountll(a->lanes) * (a->bytes < 4 ? 4 : a->bytes);
         uint64_t cycles = bytes ? (bytes + n->bandwidth - 1) / n->bandwidth : 1;
+        l1->mem->counters.td_busy += cycles;
         uint64_t start = port_take(&l1->result, a->cycle > now ? a->cycle : now, cycles);
         access_done_at(l1->mem, a, start + cycles + n->result, vl1_complete);
     }
@@ -257,6 +258,7 @@ static void supersede_miss(struct vl1 *l1, uint64_t line)
 static void deliver(struct vl1 *l1, struct mem_request *r, const uint8_t *data, bool faulted, uint64_t cycle)
 {
     struct mem_access *a = r->access;
+    access_went(a, r->level);
     if (faulted)
         access_fault(a, r);
     else
@@ -278,6 +280,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     while (r->joined) {
         struct mem_request *j = r->joined;
         r->joined = j->next;
+        j->level = r->level;
         deliver(l1, j, r->data, r->faulted, now);
         request_free(j);
     }
@@ -300,6 +303,7 @@ static void acknowledged(struct port_domain *domain, struct port_event *event)
     struct mem_request *r = event->self;
     struct vl1 *l1 = r->mem->vl1[r->cu];
     l1->stores--;
+    access_went(r->access, r->level);
     if (r->faulted)
         access_fault(r->access, r);
     line_done(l1, r->access, port_now(domain) + (returns_data(r->access) ? 0 : r->mem->timing.ack));
@@ -324,16 +328,17 @@ static void send(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     cycle += halves + l2_distance(mem, r->cu, l2_channel_of(&mem->l2, r->physical));
     if (r->kind == REQUEST_LOAD) {
         mem->counters.tcp_tcc_read++;
-        mem->counters.tcp_tcc_uc_read += r->mtype == VM_MTYPE_UC;
-        mem->counters.tcp_tcc_nc_read += r->mtype == VM_MTYPE_NC;
+        mem->counters.tcp_tcc_read_by[r->mtype]++;
         l1->misses++;
         r->answer = answer_load;
     } else {
         if (r->kind == REQUEST_STORE) {
             mem->counters.tcp_tcc_write += halves;
-            mem->counters.tcp_tcc_uc_write += r->mtype == VM_MTYPE_UC ? halves : 0;
+            mem->counters.tcp_tcc_write_by[r->mtype] += halves;
         } else {
             mem->counters.tcp_tcc_atomic++;
+            mem->counters.tcp_tcc_atomic_returns += r->access->returns;
+            mem->counters.tcp_tcc_atomic_by[r->mtype]++;
         }
         l1->stores++;
         r->answer = answer_store;
@@ -467,6 +472,7 @@ void vl1_submit(struct xcd_mem *mem, struct mem_access *a)
     uint64_t now = port_now(mem->domain);
     a->complete = false;
     a->pending = 0;
+    a->level = MEM_LEVEL_L1;
     a->next = a->next_of_wave = NULL;
     *w->end = a;
     w->end = &a->next_of_wave;
@@ -481,10 +487,12 @@ void vl1_submit(struct xcd_mem *mem, struct mem_access *a)
 
     struct mem_counters *c = &mem->counters;
     *(a->kind == ACCESS_LOAD ? &c->tcp_read : a->kind == ACCESS_STORE ? &c->tcp_write : &c->tcp_atomic) += 1;
+    c->tcp_atomic_returns += a->kind == ACCESS_ATOMIC && a->returns;
     c->tcp_accesses += (unsigned)__builtin_popcountll(a->lanes);
     unsigned lookups;
     struct mem_request *first = coalesce(mem, a, &lookups);
     c->tcp_cache_accesses += lookups;
+    c->ta_busy += lookups ? lookups : 1;
     uint64_t start = port_take(&l1->address, now, lookups ? lookups : 1) + mem->timing.lookup;
     a->cycle = start;
     for (struct mem_request *r = first; r; r = r->next)

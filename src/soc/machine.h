@@ -38,6 +38,8 @@ struct ehp_machine {
     pthread_mutex_t fault_lock;
     ehp_fault_fn *fault_fn;
     void *fault_user;
+    ehp_dispatch_fn *dispatch_fn; /* timing mode */
+    void *dispatch_user;
 
     pthread_mutex_t event_lock; /* signals by event id, for waves that interrupt */
     struct ehp_signal_block **events;

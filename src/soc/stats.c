@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cp/counters.h"
 #include "soc/machine.h"
 
 void stats_init(struct stats *stats)
@@ -17,6 +18,7 @@ void stats_destroy(struct stats *stats)
 {
     for (size_t i = 0; i < stats->count; i++) {
         free((char *)(uintptr_t)stats->kernel[i]->kernel);
+        free((void *)(uintptr_t)stats->kernel[i]->counters);
         free(stats->kernel[i]);
     }
     free(stats->kernel);
@@ -42,6 +44,16 @@ static struct ehp_stats *find_or_add(struct stats *stats, const char *name)
     row->kernel = copy;
     list[stats->count++] = row;
     return row;
+}
+
+/* The kernel's own, of all its dispatches. */
+static void add_counters(struct ehp_stats *sum, const struct ehp_counters *more)
+{
+    struct ehp_counters *all = (struct ehp_counters *)(uintptr_t)sum->counters;
+    if (!all)
+        sum->counters = all = calloc(1, sizeof(*all));
+    if (all)
+        counters_add(all, more);
 }
 
 void stats_add(struct stats *stats, const struct ehp_stats *one)
@@ -71,6 +83,8 @@ void stats_add(struct stats *stats, const struct ehp_stats *one)
         sum->scratch_bytes += one->scratch_bytes;
         sum->atomics += one->atomics;
         sum->seconds += one->seconds;
+        if (one->counters)
+            add_counters(sum, one->counters);
     }
     pthread_mutex_unlock(&stats->lock);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a dispatch did in simulated time, under the profiler's names
+ * (counters.def).
+ *
+ * XCDs count from their opening on.  Each writes down what its counters are
+ * when its share of a dispatch begins, before the caches' acquire, and replaces
+ * that by the difference when it ends, after their release; the processor adds
+ * the XCDs up.  Kernels that run at once on an XCD count each other's as well,
+ * as the silicon's do.
+ */
+#ifndef EHP_CP_COUNTERS_H
+#define EHP_CP_COUNTERS_H
+
+#include "cu/cu.h"
+#include "ehp/ehp.h"
+#include "mem/mem.h"
+
+struct cp_dispatch;
+struct sim_xcd;
+
+struct ehp_counters {
+    struct cu_counters cu;
+    struct mem_counters mem;
+    uint64_t active;  /* cycles, summed over the XCDs */
+    uint64_t longest; /* of the XCD that took the longest */
+    /* What it ran on. */
+    uint64_t xcds, engines, cus, simds; /* of an XCD: engines and cus; of a CU: simds */
+};
+
+/* For a dispatch that is to be counted, before its XCDs are told; without, the rest does nothing. */
+void counters_open(struct cp_dispatch *d);
+void counters_close(struct cp_dispatch *d);
+
+/* In an XCD's domain. */
+void counters_begin(struct cp_dispatch *d, const struct sim_xcd *x);
+void counters_end(struct cp_dispatch *d, const struct sim_xcd *x);
+
+/* In domain 0, when all of them have ended: adds up, fills d->stats, tells the dispatch handler. */
+void counters_finish(struct cp_dispatch *d);
+
+void counters_add(struct ehp_counters *to, const struct ehp_counters *more);
+
+#endif
