@@ -4,7 +4,7 @@ _ehp() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "cc run chips info disasm isa config help" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "cc run chips info disasm isa counters config help" -- "$cur")
         return
     fi
     case $command in
@@ -12,7 +12,7 @@ _ehp() {
         # Once the program is named, its own arguments follow: files are the best guess.
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            --chip | --partition | --nps | --xcc-chunk | --threads | --timeout | --mode) i=$((i + 1)) ;;
+            --chip | --partition | --nps | --xcc-chunk | --threads | --timeout | --mode | --counters | --counters-file) i=$((i + 1)) ;;
             -*) ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
             esac
@@ -23,10 +23,13 @@ _ehp() {
         --nps) mapfile -t COMPREPLY < <(compgen -W "1 4" -- "$cur") ;;
         --threads | --timeout | --xcc-chunk) ;;
         --mode) mapfile -t COMPREPLY < <(compgen -W "functional timing" -- "$cur") ;;
+        --counters) mapfile -t COMPREPLY < <(compgen -W "all $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur") ;;
+        --counters-file) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         *)
             case $cur in
             -*) mapfile -t COMPREPLY < <(compgen -W \
-                "--chip --partition --nps --xcc-chunk --threads --timeout --mode --stats --help" -- "$cur") ;;
+                "--chip --partition --nps --xcc-chunk --threads --timeout --mode --stats --counters
+                --counters-file --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;
@@ -44,6 +47,9 @@ _ehp() {
         -*) mapfile -t COMPREPLY < <(compgen -W "--kernel --source --list --hazards --chip --help" -- "$cur") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
+        ;;
+    counters)
+        mapfile -t COMPREPLY < <(compgen -W "--markdown --help $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur")
         ;;
     isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)

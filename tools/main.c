@@ -17,6 +17,7 @@ static const struct {
     {"chips", tool_chips, "list chips, draw one, explain its numbers"},
     {"disasm", tool_disasm, "disassemble a program or code object"},
     {"isa", tool_isa, "list gfx942's instructions and how each is tested"},
+    {"counters", tool_counters, "list what timing mode counts, explain a counter"},
     {"config", tool_config, "print paths and versions, as hipconfig does"},
 };
 

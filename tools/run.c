@@ -18,16 +18,23 @@
 
 struct run_args {
     struct machine_args machine;
-    const char *stats, *mode;
+    const char *stats, *mode, *counters, *counters_file;
     bool quiet;
     int program; /* index of the program in argv */
 };
 
-enum { OPT_STATS = 256, OPT_TIMEOUT, OPT_MODE, OPT_NO_PROGRESS };
+enum { OPT_STATS = 256, OPT_TIMEOUT, OPT_MODE, OPT_NO_PROGRESS, OPT_COUNTERS, OPT_COUNTERS_FILE };
 
 static const struct argp_option options[] = {
     {"stats", OPT_STATS, "FILE", OPTION_ARG_OPTIONAL,
-     "count instructions and bytes per kernel: a table, or JSON in FILE", 0},
+     "count instructions and bytes per kernel, and in timing mode say where the time went: a table, or JSON "
+     "in "
+     "FILE, or CSV if it ends in .csv",
+     0},
+    {"counters", OPT_COUNTERS, "NAME,...", 0,
+     "timing mode: print these counters of each dispatch, or \"all\"; `ehp counters` lists them", 0},
+    {"counters-file", OPT_COUNTERS_FILE, "FILE", 0, "write them to FILE as JSON, or CSV if it ends in .csv",
+     0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
     {"mode", OPT_MODE, "MODE", 0,
      "functional: results only, as fast as the host allows (the default); timing: in simulated time", 0},
@@ -44,6 +51,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPT_STATS:
         args->stats = argument ? argument : "-";
+        return 0;
+    case OPT_COUNTERS:
+        args->counters = argument;
+        return 0;
+    case OPT_COUNTERS_FILE:
+        args->counters_file = argument;
         return 0;
     case OPT_TIMEOUT:
         args->machine.timeout = argument;
@@ -75,9 +88,36 @@ static const struct argp parser = {
            "Examples:\n"
            "  ehp run ./app\n"
            "  ehp run --chip mi300x --stats ./app\n"
+           "  ehp run --mode timing --counters SQ_WAVES,FETCH_SIZE ./app\n"
            "  ehp run --partition cpx --timeout 10 ./app input.dat\n",
     .children = children,
 };
+
+/* Each name is a counter's, or says why not. */
+static bool check_counters(const struct run_args *args)
+{
+    const char *mode = args->mode ? args->mode : getenv("EHP_MODE");
+    if (args->counters_file && !args->counters) {
+        fprintf(stderr, "ehp run: --counters-file: of which counters? --counters NAME,... says that\n");
+        return false;
+    }
+    if (!args->counters || !strcmp(args->counters, "all"))
+        return true;
+    for (const char *p = args->counters; *p; p += strcspn(p, ","), p += *p == ',') {
+        char name[128], error[512];
+        unsigned index;
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(p, ","), p);
+        if (ehp_counter_find(name, &index, error, sizeof(error)) != EHP_OK) {
+            fprintf(stderr, "ehp run: --counters: %s; `ehp counters` lists all\n", error);
+            return false;
+        }
+    }
+    if (!mode || strcmp(mode, "timing") != 0) {
+        fprintf(stderr, "ehp run: --counters: only timing mode counts; add --mode timing\n");
+        return false;
+    }
+    return true;
+}
 
 static void set(const char *name, const char *value)
 {
@@ -117,6 +157,8 @@ int tool_run(int argc, char **argv)
         fprintf(stderr, "ehp run: there is no mode \"%s\"; there are: functional, timing\n", args.mode);
         return 2;
     }
+    if (!check_counters(&args))
+        return 2;
     struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
     machine_args_to_options(&args.machine, &check);
     check.threads = 1;
@@ -144,6 +186,8 @@ int tool_run(int argc, char **argv)
     set("EHP_TIMEOUT", args.machine.timeout);
     set("EHP_MODE", args.mode);
     set("EHP_STATS", args.stats);
+    set("EHP_COUNTERS", args.counters);
+    set("EHP_COUNTERS_FILE", args.counters_file);
     if (args.quiet)
         set("EHP_PROGRESS", "0");
     execvp(argv[args.program], argv + args.program);

@@ -19,6 +19,8 @@ int tool_info(int argc, char **argv);
 int tool_chips(int argc, char **argv);
 // `ehp disasm`: a program's or code object's kernels and instructions.
 int tool_disasm(int argc, char **argv);
+// `ehp counters`: what timing mode counts.
+int tool_counters(int argc, char **argv);
 // `ehp isa`: the instructions of gfx942 and how each is tested.
 int tool_isa(int argc, char **argv);
 

@@ -82,7 +82,7 @@ struct hip_runtime {
     int devices;
     struct hip_registry *registry;
     bool stats;
-    struct hip_counters *counters; /* EHP_COUNTERS; NULL: none */
+    struct hip_counters *counters;    /* EHP_COUNTERS; NULL: none */
     _Atomic unsigned global_captures; /* streams being captured in global mode */
     _Atomic uint64_t next_id;         /* captures, buffers */
 };
