@@ -420,18 +420,21 @@ static void faulted(struct cu_simd *simd, struct cu_thread *thread)
 
 static void turn(struct cu_simd *simd, uint64_t cycle, struct cu_thread *thread)
 {
-    unsigned taken = 0;
+    unsigned taken = 0, first = simd->turn;
+    bool any = false;
     for (int priority = simd->highest; priority >= 0; priority--)
         for (unsigned k = 0; k < simd->slots; k++) {
-            unsigned i = (simd->turn + k) % simd->slots;
+            unsigned i = (first + k) % simd->slots;
             struct cu_wave *cw = &simd->wave[i];
             if (simd->ready[i] > cycle || (int)cw->priority != priority)
                 continue;
             thread->guard.wave = cw->w;
             cw->w->guard = &thread->guard;
-            try_issue(cw, cycle, &taken);
+            if (try_issue(cw, cycle, &taken) && !any) { /* those behind it come first next time */
+                any = true;
+                simd->turn = (i + 1) % simd->slots;
+            }
         }
-    simd->turn = (simd->turn + 1) % simd->slots;
 }
 
 static void look(struct port_domain *domain, struct port_event *event)

@@ -46,7 +46,8 @@ static void matrix(const char *name, struct cu_rate *rate)
     }
     rate->mops = (uint8_t)(2 * m * n * k * blocks / 512);
     rate->math = ends(name, "_i8")     ? MATH_MFMA_I8
-                 : ends(name, "f8")    ? MATH_MFMA_F8
+                 : ends(name, "_fp8")  ? MATH_MFMA_F8
+                 : ends(name, "_bf8")  ? MATH_MFMA_F8
                  : ends(name, "_bf16") ? MATH_MFMA_BF16
                  : ends(name, "_f16")  ? MATH_MFMA_F16
                  : ends(name, "_f64")  ? MATH_MFMA_F64

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compute unit's rules, each by the exact cycles of a sequence of
+ * instructions between two s_memtime: one cycle more or less is a failure.
+ * What the chip file says is taken from there.
+ */
+#include "rig.h"
+
+/* Cycles that the sequence adds to one with nothing in it. */
+static uint64_t cost(struct rig *r, const char *name)
+{
+    return rig_cycles(r, name) - rig_cycles(r, "nothing");
+}
+
+static uint64_t turns(uint64_t cycles)
+{
+    return (cycles + 3) / 4 * 4;
+}
+
+static void check_vector(struct rig *r)
+{
+    CHECK_EQ(cost(r, "valu"), 8 * 4);
+    CHECK_EQ(cost(r, "salu"), 8 * 4);
+    CHECK_EQ(cost(r, "packed"), 4 * 4);
+    CHECK_EQ(cost(r, "double"), 4 * 4);
+    CHECK_EQ(cost(r, "rcp"), 4 * 16);
+    CHECK_EQ(cost(r, "exp16"), 4 * 16);
+    CHECK_EQ(cost(r, "rcp64"), 2 * 32);
+    CHECK_EQ(cost(r, "mul_lo"), 4 * 16);
+    CHECK_EQ(cost(r, "mul_24"), 4 * 4);
+    CHECK_EQ(cost(r, "rcp_salu"), 16 + 4);
+}
+
+static void check_buffered(struct rig *r)
+{
+    CHECK_EQ(cost(r, "nop_0"), 4);
+    CHECK_EQ(cost(r, "nop_7"), 8 * 4);
+    CHECK_EQ(cost(r, "nop_15"), 16 * 4);
+    CHECK_EQ(cost(r, "sleep_1"), 4 + 64);
+    CHECK_EQ(cost(r, "sleep_3"), 4 + 3 * 64);
+}
+
+/* A second matrix instruction issues when the first has left: its passes are four cycles each. */
+static void check_matrix(struct rig *r)
+{
+    unsigned extra = rig_chip(r, "cu.matrix_result");
+    CHECK_EQ(cost(r, "mfma_4x4"), 2 * 4 + 4);
+    CHECK_EQ(cost(r, "mfma_16x16_f16"), 4 * 4 + 4);
+    CHECK_EQ(cost(r, "mfma_16x16_f32"), 8 * 4 + 4);
+    CHECK_EQ(cost(r, "mfma_32x32_f16"), 8 * 4 + 4);
+    CHECK_EQ(cost(r, "mfma_32x32_f32"), 16 * 4 + 4);
+    CHECK_EQ(cost(r, "mfma_16x16_f64"), 8 * 4 + 4);
+    CHECK_EQ(cost(r, "mfma_4x4_f64"), 4 * 4 + 4);
+    CHECK_EQ(cost(r, "mfma_read_16x16"), turns(4 * 4 + extra) + 4);
+    CHECK_EQ(cost(r, "mfma_read_32x32"), turns(16 * 4 + extra) + 4);
+    CHECK_EQ(cost(r, "mfma_overwrite"), turns(4 * 4 + extra) + 4);
+    CHECK_EQ(cost(r, "mfma_next_register"), 4 + 4);
+    CHECK_EQ(cost(r, "mfma_accumulate"), 4 * 4 + 4);
+    CHECK_EQ(cost(r, "mfma_factor"), turns(4 * 4 + extra) + 4);
+    CHECK_EQ(cost(r, "mfma_salu"), 4 + 4);
+}
+
+/* Cycles from an LDS instruction to the one after its s_waitcnt, which finds it back a cycle later. */
+static uint64_t lds_cycles(struct rig *r, unsigned busy)
+{
+    unsigned through = 2 * busy < 4 ? 4 : 2 * busy;
+    return turns(rig_chip(r, "cu.lds_latency") + through + 1);
+}
+
+static void check_lds(struct rig *r)
+{
+    CHECK_EQ(cost(r, "lds_read"), lds_cycles(r, 2));
+    CHECK_EQ(cost(r, "lds_broadcast"), lds_cycles(r, 2));
+    CHECK_EQ(cost(r, "lds_pairs"), lds_cycles(r, 2));
+    CHECK_EQ(cost(r, "lds_bytes"), lds_cycles(r, 2));
+    CHECK_EQ(cost(r, "lds_permute"), lds_cycles(r, 2));
+    CHECK_EQ(cost(r, "lds_conflict_2"), lds_cycles(r, 2 * 2));
+    CHECK_EQ(cost(r, "lds_conflict_4"), lds_cycles(r, 2 * 4));
+    CHECK_EQ(cost(r, "lds_conflict_32"), lds_cycles(r, 2 * 32));
+    CHECK_EQ(cost(r, "lds_read_64"), lds_cycles(r, 4));
+    CHECK_EQ(cost(r, "lds_conflict_64"), lds_cycles(r, 4 * 2));
+    CHECK_EQ(cost(r, "lds_read_128"), lds_cycles(r, 8));
+    CHECK_EQ(cost(r, "lds_read2"), lds_cycles(r, 4));
+}
+
+/* The last wave to come lets all go on; each asks for the time in its turn of one unit. */
+static void check_barrier(struct rig *r)
+{
+    rig_run(r, "barrier", 1, 4);
+    uint64_t last = 0, first = UINT64_MAX, latency = rig_chip(r, "cu.barrier");
+    uint64_t memtime = turns(rig_chip(r, "cu.memtime") + 1);
+    for (unsigned i = 0; i < 4; i++) {
+        last = r->left[i].start > last ? r->left[i].start : last;
+        first = r->left[i].end < first ? r->left[i].end : first;
+        CHECK(r->left[i].end > r->left[0].start); /* wave 0 slept */
+    }
+    CHECK_EQ(last, r->left[0].start);
+    /* It waits for its clock, then comes to the barrier; the first to go on has the next turn of its SIMD. */
+    uint64_t released = last + memtime + latency;
+    CHECK(first >= released);
+    CHECK(first < released + 8);
+}
+
+static void check_waits(struct rig *r)
+{
+    /* One of two LDS reads may stay out: as if it had not been asked for, but for its issue, and the port. */
+    CHECK_EQ(cost(r, "lds_two"), lds_cycles(r, 2));
+    CHECK_EQ(cost(r, "lds_unwaited"), 4 + 4);
+    CHECK_EQ(cost(r, "load_unwaited"), 4 + 4);
+    uint64_t one = cost(r, "load_all"), first = cost(r, "load_one_of_two"), both = cost(r, "load_both");
+    CHECK_EQ(first, one);
+    CHECK(both > first);
+    CHECK(both <= first + 16);
+    CHECK(one > 60);
+    uint64_t scalar = cost(r, "load_scalar"), latency = rig_chip(r, "sl1.latency");
+    CHECK(scalar >= latency);
+    CHECK(scalar <= turns(latency + 1) + 4);
+}
+
+static void check_fetch(struct rig *r)
+{
+    uint64_t branch = turns(rig_chip(r, "cu.branch")), latency = rig_chip(r, "icache.latency");
+    CHECK_EQ(cost(r, "branch_taken"), branch);
+    CHECK_EQ(cost(r, "branch_not_taken"), branch);
+    CHECK_EQ(cost(r, "lines"), 40 * 4 + cost(r, "lines") % 4);
+    uint64_t far = cost(r, "branch_far");
+    CHECK(far >= turns(branch + latency));
+    CHECK(far <= turns(branch + latency) + 8);
+    struct left miss = rig_run(r, "miss", 1, 1);
+    uint64_t missed = (miss.hw_id | (uint64_t)miss.more << 32) - miss.other;
+    CHECK(missed > 4 * latency);
+}
+
+/* Cycles that waves 0 and 4, which are on one SIMD, take for their eight instructions; of both together. */
+static void contend(struct rig *r, const char *name, uint64_t first, uint64_t second, uint64_t both)
+{
+    uint64_t alone = rig_cycles(r, "nothing");
+    rig_run(r, name, 1, 8);
+    const struct left *a = &r->left[0], *b = &r->left[4];
+    CHECK_EQ(a->hw_id >> 4 & 3, b->hw_id >> 4 & 3);
+    uint64_t start = a->start < b->start ? a->start : b->start, end = a->end > b->end ? a->end : b->end;
+    bool ok = CHECK_EQ(a->end - a->start - alone, first);
+    ok &= CHECK_EQ(b->end - b->start - alone, second);
+    ok &= CHECK_EQ(end - start - alone, both);
+    if (!ok)
+        fprintf(stderr, "in %s; started %d cycles apart\n", name, (int)(b->start - a->start));
+}
+
+int main(int argc, char **argv)
+{
+    struct rig r = {0};
+    rig_open(&r, argc > 1 ? argv[1] : "kernels.hsaco", 1);
+    check_vector(&r);
+    check_buffered(&r);
+    check_matrix(&r);
+    check_lds(&r);
+    check_barrier(&r);
+    check_waits(&r);
+    check_fetch(&r);
+    /* The second starts four cycles after the first, as s_memtime has one unit too. */
+    contend(&r, "valu_nop", 32, 32, 36);
+    contend(&r, "valu_salu", 32, 32, 36);
+    contend(&r, "valu_valu", 60, 60, 8 * (4 + 4)); /* in turn */
+    contend(&r, "salu_salu", 60, 60, 8 * (4 + 4));
+    contend(&r, "valu_valu_priority", 32, 60, 8 * (4 + 4));
+    contend(&r, "rcp_valu", 156, 156, 8 * (16 + 4));
+    rig_close(&r);
+    return check_status();
+}
