@@ -459,6 +459,7 @@ bool l2_handle(struct mem_request *r, uint64_t latency)
         return true;
     }
     uint64_t cycle = port_take(&l2->channel[channel].tag, port_now(mem->domain), 1);
+    l2->written |= r->kind == REQUEST_STORE;
     switch (r->kind) {
     case REQUEST_LOAD:
         return load(r, set, way, cycle, latency);

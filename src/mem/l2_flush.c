@@ -22,7 +22,8 @@ struct flush_epoch *l2_epoch_enter(struct l2 *l2)
 
 static void serve(struct xcd_mem *mem, struct flush_waiter *w)
 {
-    uint64_t cycle = port_now(mem->domain) + mem->timing.l2_writeback;
+    uint64_t cycle =
+        port_now(mem->domain) + (w->written ? mem->timing.l2_writeback : mem->timing.l2_writeback_clean);
     if (w->access)
         access_done_at(mem, w->access, cycle, vl1_complete);
     else
@@ -112,6 +113,9 @@ static void begin_walk(struct xcd_mem *mem)
     if (l2->walking || !l2->asked)
         return;
     l2->walking = true;
+    for (struct flush_waiter *w = l2->asked; w; w = w->next)
+        w->written = l2->written;
+    l2->written = false;
     l2->walk_word = 0;
     l2->walk_system = false;
     for (const struct flush_waiter *w = l2->asked; w; w = w->next)

@@ -165,6 +165,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->atomic_latency = chip_get(chip, CHIP_l2_atomic_latency);
     t->probe = chip_get(chip, CHIP_l2_probe);
     t->l2_writeback = chip_get(chip, CHIP_l2_writeback);
+    t->l2_writeback_clean = chip_get(chip, CHIP_l2_writeback_clean);
     t->l2_invalidate = chip_get(chip, CHIP_l2_invalidate);
     t->s_size = chip_get(chip, CHIP_sl1_size);
     t->s_ways = chip_get(chip, CHIP_sl1_ways);

@@ -167,8 +167,10 @@ enum { VL1_BUCKETS = 512, MISS_BUCKETS = 128, NO_LINE = 0xffff };
 
 struct vl1_wave { /* what of it is not complete, in order */
     struct mem_access *first, **end;
-    struct mem_access *writebacks; /* buffer_wbl2 that waits for: */
-    unsigned stores;               /* requests that the L2 has not yet performed */
+    struct mem_access *writeback; /* buffer_wbl2 that waits for: */
+    unsigned stores;              /* requests that the L2 has not yet performed */
+    bool flushing;                /* a buffer_wbl2 is not complete; behind it: */
+    struct mem_access *held;
 };
 
 struct vl1 {
@@ -265,7 +267,7 @@ struct flush_waiter {
     struct mem_access *access; /* or */
     port_fn *done;
     void *context;
-    bool system;
+    bool system, written;
 };
 
 /* What the L2 is asking of the fabric for a line: one thing at a time. */
@@ -315,8 +317,9 @@ struct l2 {
     uint64_t *dirty, *dirty_words;
     unsigned dirty_count, words;
     /* Write-back. */
-    bool walking, walk_system, walk_posted;
+    bool walking, walk_system;
     unsigned walk_word;
+    bool written; /* stored to, since a walk began */
     struct flush_waiter *asked, *serving;
     struct flush_epoch *oldest, *open;
 };
@@ -346,7 +349,7 @@ struct mem_timing {
     unsigned lanes, wide, queue, lookup, result, bandwidth, misses, stores, ack, vl1_invalidate;
     unsigned sets, ways; /* of vL1 */
     unsigned path, spread, l2_latency, refill, read, write, l2_misses, atomic, atomic_latency, probe;
-    unsigned l2_writeback, l2_invalidate;
+    unsigned l2_writeback, l2_writeback_clean, l2_invalidate;
     unsigned s_size, s_ways, i_size, i_ways;
     unsigned s_latency, s_lookup, s_path, s_writeback, s_invalidate, i_latency;
     unsigned utcl1_entries, utcl1_misses, utcl2_latency, utcl2_rate, walk, walk_interval;

@@ -162,21 +162,28 @@ static void keep(struct vl1 *l1, uint64_t line, const uint8_t *data, bool stream
 /* ---- completion ---- */
 
 /* Calls done() of what is complete and has nothing before it in its wave. */
+static void release_held(struct vl1 *l1, struct vl1_wave *w);
+
 void vl1_complete(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct mem_access *a = event->self;
     struct xcd_mem *mem = (struct xcd_mem *)(uintptr_t)event->word[0];
-    struct vl1_wave *w = &mem->vl1[a->cu]->wave[a->wave];
+    unsigned cu = a->cu;
+    struct vl1_wave *w = &mem->vl1[cu]->wave[a->wave];
+    bool written_back = false;
     a->complete = true;
     while (w->first && w->first->complete) {
         struct mem_access *head = w->first;
+        written_back |= head->kind == ACCESS_WB;
         w->first = head->next_of_wave;
         if (!w->first)
             w->end = &w->first;
         mem->in_flight--;
         head->done(head);
     }
+    if (written_back)
+        release_held(mem->vl1[cu], w);
 }
 
 static bool returns_data(const struct mem_access *a)
@@ -222,11 +229,10 @@ static void performed_store(struct vl1 *l1, struct mem_access *a)
     struct vl1_wave *w = &l1->wave[a->wave];
     if (--w->stores)
         return;
-    while (w->writebacks) {
-        struct mem_access *wb = w->writebacks;
-        w->writebacks = wb->next;
+    struct mem_access *wb = w->writeback;
+    w->writeback = NULL;
+    if (wb)
         l2_flush(l1->mem, wb, wb->sc0, NULL, NULL);
-    }
 }
 
 void vl1_performed(struct mem_request *r)
@@ -457,34 +463,17 @@ static void write_back(struct vl1 *l1, struct mem_access *a, uint64_t start)
         return;
     }
     struct vl1_wave *w = &l1->wave[a->wave];
-    if (w->stores) {
-        a->next = w->writebacks;
-        w->writebacks = a;
-    } else {
+    if (w->stores)
+        w->writeback = a;
+    else
         l2_flush(mem, a, a->sc0, NULL, NULL);
-    }
 }
 
-void vl1_submit(struct xcd_mem *mem, struct mem_access *a)
+static void set_out(struct vl1 *l1, struct mem_access *a)
 {
-    struct vl1 *l1 = vl1_of(mem, a->cu);
+    struct xcd_mem *mem = l1->mem;
     struct vl1_wave *w = &l1->wave[a->wave];
     uint64_t now = port_now(mem->domain);
-    a->complete = false;
-    a->pending = 0;
-    a->level = MEM_LEVEL_L1;
-    a->next = a->next_of_wave = NULL;
-    *w->end = a;
-    w->end = &a->next_of_wave;
-    if (a->kind == ACCESS_INV || a->kind == ACCESS_WB) {
-        uint64_t start = port_take(&l1->address, now, 1);
-        if (a->kind == ACCESS_INV)
-            invalidate(l1, a, start);
-        else
-            write_back(l1, a, start);
-        return;
-    }
-
     struct mem_counters *c = &mem->counters;
     *(a->kind == ACCESS_LOAD ? &c->tcp_read : a->kind == ACCESS_STORE ? &c->tcp_write : &c->tcp_atomic) += 1;
     c->tcp_atomic_returns += a->kind == ACCESS_ATOMIC && a->returns;
@@ -512,6 +501,57 @@ void vl1_submit(struct xcd_mem *mem, struct mem_access *a)
         next = r->next;
         utcl1_translate(&l1->tlb, r, start + r->lookup + 1);
     }
+}
+
+static void begin(struct vl1 *l1, struct mem_access *a)
+{
+    uint64_t now = port_now(l1->mem->domain);
+    if (a->kind == ACCESS_WB) {
+        l1->wave[a->wave].flushing = true;
+        write_back(l1, a, port_take(&l1->address, now, 1));
+    } else if (a->kind == ACCESS_INV) {
+        invalidate(l1, a, port_take(&l1->address, now, 1));
+    } else {
+        set_out(l1, a);
+    }
+}
+
+/*
+ * What a wave does after a buffer_wbl2 goes out behind it: compilers put no
+ * s_waitcnt between it and the store of a flag.
+ */
+static void release_held(struct vl1 *l1, struct vl1_wave *w)
+{
+    w->flushing = false;
+    for (struct mem_access *a; !w->flushing && (a = w->held) != NULL;) {
+        w->held = a->next;
+        a->next = NULL;
+        begin(l1, a);
+    }
+}
+
+static void hold(struct vl1_wave *w, struct mem_access *a)
+{
+    struct mem_access **end = &w->held;
+    while (*end)
+        end = &(*end)->next;
+    *end = a;
+}
+
+void vl1_submit(struct xcd_mem *mem, struct mem_access *a)
+{
+    struct vl1 *l1 = vl1_of(mem, a->cu);
+    struct vl1_wave *w = &l1->wave[a->wave];
+    a->complete = false;
+    a->pending = 0;
+    a->level = MEM_LEVEL_L1;
+    a->next = a->next_of_wave = NULL;
+    *w->end = a;
+    w->end = &a->next_of_wave;
+    if (w->flushing)
+        hold(w, a);
+    else
+        begin(l1, a);
 }
 
 bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu)
