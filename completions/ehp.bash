@@ -4,7 +4,7 @@ _ehp() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "cc run chips info disasm isa counters config help" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "cc run chips info disasm isa counters validate config help" -- "$cur")
         return
     fi
     case $command in
@@ -51,6 +51,7 @@ _ehp() {
     counters)
         mapfile -t COMPREPLY < <(compgen -W "--markdown --help $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur")
         ;;
+    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --jobs --help latency rates launch fence atomics bandwidth" -- "$cur") ;;
     isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)
         mapfile -t COMPREPLY < <(compgen -W "--path --rocmpath --cpp_config --compiler --platform --runtime

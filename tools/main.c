@@ -18,6 +18,7 @@ static const struct {
     {"disasm", tool_disasm, "disassemble a program or code object"},
     {"isa", tool_isa, "list gfx942's instructions and how each is tested"},
     {"counters", tool_counters, "list what timing mode counts, explain a counter"},
+    {"validate", tool_validate, "compare published measurements with the simulated chips"},
     {"config", tool_config, "print paths and versions, as hipconfig does"},
 };
 

@@ -23,6 +23,8 @@ int tool_disasm(int argc, char **argv);
 int tool_counters(int argc, char **argv);
 // `ehp isa`: the instructions of gfx942 and how each is tested.
 int tool_isa(int argc, char **argv);
+// `ehp validate`: published numbers beside simulated ones.
+int tool_validate(int argc, char **argv);
 
 // Links to the command under other names behave as the program of that name: hipcc, hipconfig, amdclang++,
 // clang++ and the LLVM tools of a ROCm tree. NULL for any other name.

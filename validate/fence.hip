@@ -2,8 +2,8 @@
 // Fences that order memory in an XCD beside those that order it in the whole device: their cost alone, under
 // many lanes, in message passing and in ping-pong, and whether they order anything.
 //
-// The chiplet fence drains a wave's stores to the L2 and writes the scalar cache back (release), or empties the
-// vector and scalar caches (acquire); it touches no L2.
+// The chiplet fence drains a wave's stores to the L2 and writes the scalar cache back (release), or empties
+// the vector and scalar caches (acquire); it touches no L2.
 #include "measure.h"
 
 #include <algorithm>
@@ -272,7 +272,8 @@ int main()
     double chiplet_release = alone_cycles<CHIPLET, RELEASE>(), agent_release = alone_cycles<AGENT, RELEASE>();
     double chiplet_acquire = alone_cycles<CHIPLET, ACQUIRE>(), agent_acquire = alone_cycles<AGENT, ACQUIRE>();
     double chiplet_pair = alone_cycles<CHIPLET, PAIR>(), agent_pair = alone_cycles<AGENT, PAIR>();
-    double threadfence = alone_cycles<THREADFENCE, RELEASE>(), threadfence_pair = alone_cycles<THREADFENCE, PAIR>();
+    double threadfence = alone_cycles<THREADFENCE, RELEASE>(),
+           threadfence_pair = alone_cycles<THREADFENCE, PAIR>();
     row("fence_chiplet_release", 0, chiplet_release);
     row("fence_agent_release", 0, agent_release);
     row("fence_threadfence", 0, threadfence);

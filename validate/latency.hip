@@ -25,32 +25,41 @@ __global__ void chase(line *p, int warm, int count, uint64_t *cycles)
     cycles[1] = reinterpret_cast<uint64_t>(p);
 }
 
-// What lies in the caches of the first XCD after many rounds: of a buffer larger than they are some part.
+// One line in sixteen, by chance.
+__host__ __device__ bool sampled(size_t index)
+{
+    return static_cast<uint32_t>(index * 0x9e3779b1u) >> 28 == 0;
+}
+
+// Reads the other lines into the caches of the first XCD, as a whole round through the buffer does before it
+// comes back to the sampled ones.
 __global__ void sweep(const line *lines, size_t count, unsigned xcds, size_t *sum)
 {
     if (blockIdx.x % xcds)
         return;
     size_t step = size_t{gridDim.x / xcds} * blockDim.x, total = 0;
     for (size_t i = blockIdx.x / xcds * blockDim.x + threadIdx.x; i < count; i += step)
-        total += lines[i].next != nullptr;
+        if (!sampled(i))
+            total += lines[i].next != nullptr;
     if (total == 1)
         *sum = total;
 }
 
-// The same chase with scalar loads, which the scalar cache serves.
+// Chases of 64 rounds.  With scalar loads, which the scalar cache serves:
 __global__ void chase_scalar(uint64_t first, int warm, int count, uint64_t *cycles)
 {
-    uint64_t p = first;
-    for (int i = 0; i < warm; i++)
-        asm volatile("s_load_dwordx2 %0, %0, 0x0\n\ts_waitcnt lgkmcnt(0)" : "+s"(p)::"memory");
-    uint64_t start = clock64();
-#pragma unroll
-    for (int i = 0; i < count; i++)
-        asm volatile("s_load_dwordx2 %0, %0, 0x0\n\ts_waitcnt lgkmcnt(0)" : "+s"(p)::"memory");
+    uint64_t p = first, start = 0;
+    for (int i = 0; i < warm + count; i++) {
+        if (i == warm)
+            start = clock64();
+        asm volatile(".rept 64\n\ts_load_dwordx2 %0, %0, 0x0\n\ts_waitcnt lgkmcnt(0)\n\t.endr"
+                     : "+s"(p)::"memory");
+    }
     *cycles = clock64() - start;
     cycles[1] = p;
 }
 
+// In the LDS:
 __global__ void chase_lds(int count, uint64_t *cycles)
 {
     __shared__ unsigned next[256];
@@ -58,11 +67,13 @@ __global__ void chase_lds(int count, uint64_t *cycles)
         for (unsigned i = 0; i < 256; i++)
             next[i] = (i * 37 + 11) % 256 * 4;
         unsigned at = 0;
-        __threadfence_block();
-        uint64_t start = clock64();
-#pragma unroll
-        for (int i = 0; i < count; i++)
-            asm volatile("ds_read_b32 %0, %0\n\ts_waitcnt lgkmcnt(0)" : "+v"(at)::"memory");
+        uint64_t start = 0;
+        for (int i = 0; i < 1 + count; i++) {
+            if (i == 1)
+                start = clock64();
+            asm volatile(".rept 64\n\tds_read_b32 %0, %0\n\ts_waitcnt lgkmcnt(0)\n\t.endr"
+                         : "+v"(at)::"memory");
+        }
         *cycles = clock64() - start;
         cycles[1] = at + next[0];
     }
@@ -77,17 +88,20 @@ static double measure(line *first, int warm, int count)
     return static_cast<double>(cycles[0]) / count;
 }
 
-// Links `visited` of the buffer's lines into one ring in random order.
-static line *link(line *lines, size_t count, size_t visited, uint64_t seed)
+// Links lines of the buffer, all of them or up to `most` sampled ones, into one ring in random order.
+static line *link(line *lines, size_t count, size_t most, size_t *linked)
 {
-    random_numbers random{seed};
+    random_numbers random{count};
     std::vector<uint32_t> order;
-    if (visited == count) {
+    if (count <= most) {
         order.resize(count);
         std::iota(order.begin(), order.end(), 0u);
     } else {
-        while (order.size() < visited)
-            order.push_back(static_cast<uint32_t>(random.next() % count));
+        for (size_t tries = 0; order.size() < most && tries < 64 * most; tries++) {
+            size_t index = random.next() % count;
+            if (sampled(index))
+                order.push_back(static_cast<uint32_t>(index));
+        }
         std::sort(order.begin(), order.end());
         order.erase(std::unique(order.begin(), order.end()), order.end());
     }
@@ -95,32 +109,32 @@ static line *link(line *lines, size_t count, size_t visited, uint64_t seed)
         std::swap(order[i], order[random.next() % (i + 1)]);
     for (size_t i = 0; i < order.size(); i++)
         lines[order[i]].next = &lines[order[(i + 1) % order.size()]];
+    *linked = order.size();
     return &lines[order[0]];
 }
 
 static void vector_curve()
 {
-    static const double kib[] = {2,    4,    8,     16,    28,    48,    96,     256,    1024,   1536,   3072,   5120,
-                                 8192, 16384, 32768, 49152, 65536, 131072, 196608, 262144, 393216, 524288, 1048576, 2097152, 4194304};
     const unsigned xcds = static_cast<unsigned>(compute_units()) / 38;
-    const size_t sample = 2000, resident = size_t{256} << 20;
+    const size_t most_lines = (size_t{320} << 20) / sizeof(line); // more than the caches hold
     size_t *sum;
     CHECK_HIP(hipMalloc(&sum, sizeof *sum));
-    for (double size : kib) {
-        size_t bytes = static_cast<size_t>(size * 1024), count = bytes / sizeof(line);
+    for (double kib : {1,    2,    4,    8,     16,    28,    48,     96,     256,     1024,   2048,
+                       3072, 5120, 8192, 16384, 32768, 65536, 131072, 393216, 2097152, 4194304}) {
+        size_t bytes = static_cast<size_t>(kib * 1024), count = bytes / sizeof(line), linked;
         line *lines;
         CHECK_HIP(hipMalloc(&lines, bytes));
-        bool whole = count <= 4096;
-        line *first = link(lines, count, whole ? count : std::min(count, sample + 400), 7);
+        line *first = link(lines, count, 4096, &linked);
         double each;
-        if (whole) {
-            each = measure(first, static_cast<int>(count + 64), static_cast<int>(std::max<size_t>(count, 256)));
+        if (linked == count) {
+            each = measure(first, static_cast<int>(count), static_cast<int>(std::max<size_t>(count, 256)));
         } else {
-            size_t warm = std::min(bytes, resident) / sizeof(line);
-            sweep<<<compute_units() * 2, 256>>>(lines + count - warm, warm, xcds, sum);
-            each = measure(first, 200, static_cast<int>(sample));
+            measure(first, 0, static_cast<int>(linked)); // the sampled lines, and then the others
+            size_t others = std::min(count, most_lines);
+            sweep<<<compute_units() * 2, 256>>>(lines, others, xcds, sum);
+            each = measure(first, 0, static_cast<int>(std::min<size_t>(linked, 1500)));
         }
-        row("latency_vector", size, each);
+        row("latency_vector", kib, each);
         CHECK_HIP(hipFree(lines));
     }
     CHECK_HIP(hipFree(sum));
@@ -129,20 +143,20 @@ static void vector_curve()
 int main()
 {
     CHECK_HIP(hipHostMalloc(&cycles, 64));
-    line *lines;
-    CHECK_HIP(hipMalloc(&lines, 1 << 20));
-    line *first = link(lines, 64, 64, 3);
-    for (size_t bytes : {size_t{4096}, size_t{256} << 10}) {
-        first = link(lines, bytes / sizeof(line), bytes / sizeof(line), 5);
-        int n = static_cast<int>(bytes / sizeof(line));
-        chase_scalar<<<1, 1>>>(reinterpret_cast<uint64_t>(first), n + 8, std::max(n, 256), cycles);
+    for (double kib : {4, 256}) {
+        size_t count = static_cast<size_t>(kib * 1024) / sizeof(line), linked;
+        line *lines;
+        CHECK_HIP(hipMalloc(&lines, count * sizeof(line)));
+        line *first = link(lines, count, count, &linked);
+        int rounds = static_cast<int>(std::max<size_t>(count / 64, 4));
+        chase_scalar<<<1, 1>>>(reinterpret_cast<uint64_t>(first), rounds, rounds, cycles);
         CHECK_HIP(hipDeviceSynchronize());
-        row("latency_scalar", static_cast<double>(bytes) / 1024, static_cast<double>(cycles[0]) / std::max(n, 256));
+        row("latency_scalar", kib, static_cast<double>(cycles[0]) / (64 * rounds));
+        CHECK_HIP(hipFree(lines));
     }
-    CHECK_HIP(hipFree(lines));
-    chase_lds<<<1, 64>>>(1024, cycles);
+    chase_lds<<<1, 64>>>(16, cycles);
     CHECK_HIP(hipDeviceSynchronize());
-    row("latency_lds", 0, static_cast<double>(cycles[0]) / 1024);
+    row("latency_lds", 0, static_cast<double>(cycles[0]) / (64 * 16));
     vector_curve();
     CHECK_HIP(hipHostFree(cycles));
     return 0;

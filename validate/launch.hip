@@ -2,7 +2,9 @@
 // What starting a kernel costs, on the device's clock.
 #include "measure.h"
 
-__global__ void empty() {}
+__global__ void empty()
+{
+}
 
 int main()
 {

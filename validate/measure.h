@@ -8,13 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK_HIP(call)                                                                                    \
-    do {                                                                                                   \
-        hipError_t status_ = (call);                                                                       \
-        if (status_ != hipSuccess) {                                                                       \
-            std::fprintf(stderr, "%s: %s\n", #call, hipGetErrorName(status_));                             \
-            std::exit(1);                                                                                  \
-        }                                                                                                  \
+#define CHECK_HIP(call)                                                                                      \
+    do {                                                                                                     \
+        hipError_t status_ = (call);                                                                         \
+        if (status_ != hipSuccess) {                                                                         \
+            std::fprintf(stderr, "%s: %s\n", #call, hipGetErrorName(status_));                               \
+            std::exit(1);                                                                                    \
+        }                                                                                                    \
     } while (0)
 
 // A line of the result: quantity, where on its curve (0 when it is a single number), value.
@@ -63,7 +63,10 @@ struct stopwatch {
         (void)hipEventDestroy(from);
         (void)hipEventDestroy(to);
     }
-    void start() { CHECK_HIP(hipEventRecord(from)); }
+    void start()
+    {
+        CHECK_HIP(hipEventRecord(from));
+    }
     double stop()
     {
         float ms;

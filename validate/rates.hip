@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a compute unit calculates in a cycle: loops of independent FMAs and matrix instructions by eight waves a CU.
+// What a compute unit calculates in a cycle: loops of independent FMAs and matrix instructions by eight waves
+// a CU.
 #include "measure.h"
 
 typedef float float4_t __attribute__((ext_vector_type(4)));
@@ -10,15 +11,16 @@ typedef int int4_t __attribute__((ext_vector_type(4)));
 typedef _Float16 half4_t __attribute__((ext_vector_type(4)));
 typedef short short4_t __attribute__((ext_vector_type(4)));
 
-constexpr int ROUNDS = 24, CHAINS = 8;
+constexpr int ROUNDS = 384, CHAINS = 4;
 
-// One chain of `step` in each of CHAINS accumulators, ROUNDS times; what one step calculates stands beside it.
+// One chain of `step` in each of CHAINS accumulators, ROUNDS times; what one step calculates stands beside
+// it.
 template <typename T, typename F> __device__ void run(F step, uint64_t *cycles, T *sink)
 {
     T sum[CHAINS] = {};
     __syncthreads();
     uint64_t start = clock64();
-#pragma unroll 3
+#pragma unroll 32
     for (int i = 0; i < ROUNDS; i++)
 #pragma unroll
         for (int k = 0; k < CHAINS; k++)
@@ -32,19 +34,26 @@ template <typename T, typename F> __device__ void run(F step, uint64_t *cycles, 
     if (threadIdx.x == 0)
         *cycles = end - start;
     if (sink)
-        *sink = sum[threadIdx.x % CHAINS];
+#pragma unroll
+        for (int k = 0; k < CHAINS; k++)
+            sink[k] = sum[k];
 }
 
-#define RATE(NAME, TYPE, ...)                                                                              \
-    __global__ void NAME(uint64_t *cycles, TYPE *sink) { run<TYPE>([=](TYPE x) { __VA_ARGS__ }, cycles, sink); }
+#define RATE(NAME, TYPE, ...)                                                                                \
+    __global__ void NAME(uint64_t *cycles, TYPE *sink)                                                       \
+    {                                                                                                        \
+        run<TYPE>([=](TYPE x) { __VA_ARGS__ }, cycles, sink);                                                \
+    }
 
 RATE(fma_f32, float2_t, asm volatile("v_pk_fma_f32 %0, %0, %0, %0" : "+v"(x)); return x;)
 RATE(fma_f64, double, asm volatile("v_fma_f64 %0, %0, %0, %0" : "+v"(x)); return x;)
 RATE(exp_f32, float, asm volatile("v_exp_f32 %0, %0" : "+v"(x)); return x;)
 RATE(mfma_f64, double4_t, return __builtin_amdgcn_mfma_f64_16x16x4f64(1.0, 1.0, x, 0, 0, 0);)
 RATE(mfma_f32, float16_t, return __builtin_amdgcn_mfma_f32_32x32x2f32(1.0f, 1.0f, x, 0, 0, 0);)
-RATE(mfma_xf32, float16_t, float2_t a = {1, 1}; return __builtin_amdgcn_mfma_f32_32x32x4_xf32(a, a, x, 0, 0, 0);)
-RATE(mfma_f16, float16_t, half4_t a = {1, 1, 1, 1}; return __builtin_amdgcn_mfma_f32_32x32x8f16(a, a, x, 0, 0, 0);)
+RATE(mfma_xf32, float16_t, float2_t a = {1, 1};
+     return __builtin_amdgcn_mfma_f32_32x32x4_xf32(a, a, x, 0, 0, 0);)
+RATE(mfma_f16, float16_t, half4_t a = {1, 1, 1, 1};
+     return __builtin_amdgcn_mfma_f32_32x32x8f16(a, a, x, 0, 0, 0);)
 RATE(mfma_bf16, float16_t, short4_t a = {1, 1, 1, 1};
      return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(a, a, x, 0, 0, 0);)
 RATE(mfma_fp8, float16_t, return __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(1L, 1L, x, 0, 0, 0);)
@@ -57,7 +66,7 @@ static uint64_t *cycles;
 // Operations of a CU in a cycle, of which one instruction of a wave does `operations`.
 template <typename K> static void rate(const char *name, K kernel, double operations)
 {
-    const int threads = 512;
+    const int threads = 1024;
     kernel<<<1, threads>>>(cycles, nullptr);
     kernel<<<1, threads>>>(cycles, nullptr);
     CHECK_HIP(hipDeviceSynchronize());

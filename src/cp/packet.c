@@ -197,6 +197,7 @@ static enum outcome start_agent(struct cp_queue *q, const struct ehp_agent_dispa
 
 static enum outcome start_packet(struct cp_queue *q, const union ehp_packet *packet, unsigned type)
 {
+    struct cp *cp = &q->machine->cp;
     uint64_t now = cp_now_ns(q->machine);
     switch (type) {
     case EHP_PACKET_KERNEL_DISPATCH:
@@ -205,6 +206,10 @@ static enum outcome start_packet(struct cp_queue *q, const union ehp_packet *pac
     case EHP_PACKET_BARRIER_OR:
         if (!barrier_holds(&packet->barrier, type == EHP_PACKET_BARRIER_AND))
             return NOT_YET;
+        if (q->machine->cp.sim) { /* it takes its time */
+            add_task(&cp->tasks_end, q, &packet->agent);
+            return STARTED;
+        }
         complete(q->machine, packet->barrier.completion_signal, now);
         return FINISHED;
     case EHP_PACKET_AGENT_DISPATCH:

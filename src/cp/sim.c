@@ -37,13 +37,18 @@ uint64_t sim_ps(const struct sim *sim, unsigned xcd)
 
 /* ---- packets, in domain 0 ---- */
 
+static bool is_request(const struct ehp_agent_dispatch_packet *p)
+{
+    return (p->header & 0xff) == EHP_PACKET_AGENT_DISPATCH;
+}
+
 static void task_done(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct sim *sim = event->self;
     struct cp_task *task = (struct cp_task *)(uintptr_t)event->word[0];
     struct cu_thread *thread = port_thread(domain);
-    sim->host_wrote = true;
+    sim->host_wrote |= is_request(&task->packet);
     sim->pause = true;
     cp_run_task(sim->machine, task, &thread->guard, event->word[1]);
 }
@@ -51,6 +56,8 @@ static void task_done(struct port_domain *domain, struct port_event *event)
 static uint64_t task_ps(const struct sim *sim, const struct ehp_agent_dispatch_packet *p)
 {
     uint64_t bytes = 0;
+    if (!is_request(p))
+        return sim->barrier_ps;
     switch (p->type) {
     case EHP_AGENT_COPY:
         bytes = p->arg[2];
@@ -307,6 +314,7 @@ int sim_open(struct ehp_machine *m, unsigned threads)
     pthread_cond_init(&sim->moved, NULL);
     const struct chip *c = &m->chip;
     sim->packet_ps = (uint64_t)(c->value[CHIP_cp_packet] * 1e3);
+    sim->barrier_ps = (uint64_t)(c->value[CHIP_cp_barrier] * 1e3);
     sim->complete_ps = (uint64_t)(c->value[CHIP_cp_complete] * 1e3);
     sim->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
     sim->sdma_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_sdma_bandwidth]);

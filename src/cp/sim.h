@@ -79,7 +79,7 @@ struct sim {
     _Atomic bool quit, pause;
     _Atomic bool host_wrote;       /* the host or a copy has changed memory behind the L2s */
     _Atomic uint64_t completed_ps; /* of the last completion that somebody may wait for */
-    uint64_t packet_ps, complete_ps, sdma_ps_per_kib, sdma_start_ps, wait_ps;
+    uint64_t packet_ps, complete_ps, barrier_ps, sdma_ps_per_kib, sdma_start_ps, wait_ps;
 };
 
 int sim_open(struct ehp_machine *m, unsigned threads);

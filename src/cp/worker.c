@@ -79,6 +79,8 @@ static void fill(void *to, uint64_t value, uint64_t element, uint64_t count)
 
 static void run_request(const struct ehp_agent_dispatch_packet *p)
 {
+    if ((p->header & 0xff) != EHP_PACKET_AGENT_DISPATCH)
+        return; /* a barrier */
     switch (p->type) {
     case EHP_AGENT_COPY:
         memmove((void *)(uintptr_t)p->arg[0], (const void *)(uintptr_t)p->arg[1], (size_t)p->arg[2]);

@@ -234,7 +234,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
         r->faulted = !guarded_can_write(line);
         if (!r->faulted)
             r->atomic(r, line);
-        after += landing(s, request_line(r), now);
+        after += landing(s, request_line(r), now) + f->atomic_latency_ps + r->depth * f->atomic_ps;
         mark_written(iod, slice, request_line(r));
         iod->counters.atomics++;
         break;
@@ -248,6 +248,32 @@ static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabri
     if (!h)
         h = make_busy(iod, slice, request_line(r));
     h->request = r;
+    return h;
+}
+
+static void go_on(struct iod *iod, struct home_line *h);
+
+static void atomics_over(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    go_on(event->self, (struct home_line *)event->word[0]);
+}
+
+/* The bytes and the answer; one after another, the operations on an element take time.  Returns as proceed().
+ */
+static struct home_line *perform(struct iod *iod, unsigned slice, struct fabric_request *r,
+                                 struct home_line *h)
+{
+    answer(iod, slice, r);
+    double busy = r->kind == FABRIC_ATOMIC ? r->depth * iod->fabric->atomic_ps : 0;
+    if (busy <= 0)
+        return NULL;
+    if (!h)
+        h = make_busy(iod, slice, request_line(r));
+    h->request = NULL;
+    h->filling = false;
+    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)(iod_now(iod) + busy));
+    port_post(iod->domain, cycle, atomics_over, iod)->word[0] = (uint64_t)h;
     return h;
 }
 
@@ -285,8 +311,7 @@ static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_
     r->missed = !hit;
     if (hit) {
         iod->counters.cache_hits++;
-        answer(iod, slice, r);
-        h = NULL;
+        h = perform(iod, slice, r, h);
     } else {
         iod->counters.cache_misses++;
         h = busy_with(iod, slice, r, h);
@@ -417,9 +442,8 @@ static void memory_done(void *context, struct dram_request *request, uint64_t en
     s->landing[s->landed].ready = (double)end * f->tick_ps + f->memory_ps;
     s->landed = (s->landed + 1) % SLICE_LANDING;
     put_in_cache(iod, h->slice, h->line, false);
-    if (h->request)
-        answer(iod, h->slice, h->request);
-    go_on(iod, h);
+    if (!h->request || !perform(iod, h->slice, h->request, h))
+        go_on(iod, h);
 }
 
 /* ---- life ---- */

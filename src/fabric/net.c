@@ -83,7 +83,8 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
         struct fabric_request **bucket = writes_of(x, r->line);
         r->scratch[SCRATCH_WRITE] = (uint64_t)*bucket;
         *bucket = r;
-        delay += server_take(&x->out, (double)port_ps_of(x->domain, port_now(x->domain)), f->line_write_ps);
+        delay += server_take(&x->out, (double)port_ps_of(x->domain, port_now(x->domain)),
+                             r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : f->line_write_ps);
         if (own != home) {
             port_send(x->domain, own->domain, (uint64_t)delay, pass, own)->word[0] = (uint64_t)r;
             return;

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `ehp validate` on the groups that take a second: the numbers hold, JSON and page are written, mistakes are named.
+set -uo pipefail
+build=$1
+ehp=$build/tools/ehp
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+"$ehp" config --check >/dev/null 2>&1 || exit 77
+failures=0
+check() {
+    local what=$1
+    shift
+    "$@" || {
+        echo "FAILED: $what"
+        failures=$((failures + 1))
+    }
+}
+check "rates and launches" "$ehp" validate --only rates --only launch --json "$scratch/rows.json" --html "$scratch/page.html"
+check "JSON" python3 - "$scratch/rows.json" <<'EOF'
+import json, sys
+rows = json.load(open(sys.argv[1]))
+assert len(rows) == 12, len(rows)
+assert all(abs(row["error"]) < 15 for row in rows), rows
+EOF
+check "page" grep -q '<td>matrix FP8' "$scratch/page.html"
+"$ehp" validate --only nothing >"$scratch/out" 2>&1
+check "a wrong group" grep -q "invalid choice: 'nothing'" "$scratch/out"
+"$ehp" validate --only launch --chip nothing >"$scratch/out" 2>&1
+check "a wrong chip" grep -q "nothing" "$scratch/out"
+exit $((failures != 0))
