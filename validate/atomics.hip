@@ -30,14 +30,17 @@ template <typename T> static void curve(const char *name, int threads)
         array = static_cast<T *>(std::malloc(elements * sizeof(T)));
         for (uint64_t i = 0; i < elements; i++)
             array[i] = 0;
-        int count = threads == 1 ? 64 : threads <= 64 ? 16 : 4, blocks = threads < 64 ? 1 : threads / 64;
-        touch<<<compute_units(), 256>>>(array, elements);
-        update < <<blocks, threads<64 ? threads : 64>>>(array, elements, count);
+        int count = threads == 1    ? 64
+                    : threads <= 64 ? 16
+                                    : 4,
+            block = threads < 64 ? threads : 64, blocks = threads / block;
+        touch<T><<<compute_units(), 256>>>(array, elements);
+        update<T><<<blocks, block>>>(array, elements, count);
         watch.start();
-        update < <<blocks, threads<64 ? threads : 64>>>(array, elements, count);
+        update<T><<<blocks, block>>>(array, elements, count);
         double few = watch.stop();
         watch.start();
-        update < <<blocks, threads<64 ? threads : 64>>>(array, elements, 3 * count);
+        update<T><<<blocks, block>>>(array, elements, 3 * count);
         double many = watch.stop();
         row(name, log, 2.0 * count * threads / (many - few) * 1e6);
         std::free(array);

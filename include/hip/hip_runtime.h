@@ -4,6 +4,9 @@
 #ifndef HIP_INCLUDE_HIP_HIP_RUNTIME_H
 #define HIP_INCLUDE_HIP_HIP_RUNTIME_H
 
+// First: clang's own wrappers of standard headers say __host__ and __device__.
+#include <hip/amd_detail/host_defines.h>
+
 #if !defined(__HIPCC_RTC__)
 // HIP programs lean on what these bring in.
 #include <assert.h>
@@ -26,7 +29,6 @@
 #include <hip/hip_common.h>
 #include <hip/hip_version.h>
 
-#include <hip/amd_detail/host_defines.h>
 #if !defined(__HIPCC_RTC__)
 #include <hip/hip_runtime_api.h>
 #endif

@@ -12,7 +12,7 @@ import sys
 class Options(c.Structure):
     _fields_ = [("size", c.c_size_t), ("chip", c.c_char_p), ("partition", c.c_char_p), ("nps", c.c_uint),
                 ("threads", c.c_uint), ("timeout_ms", c.c_uint64), ("xcc_chunk", c.c_uint), ("progress", c.c_bool),
-                ("error", c.c_char * 256)]
+                ("timing", c.c_bool), ("error", c.c_char * 256)]
 
 
 class KernelHead(c.Structure):  # struct ehp_kernel up to what is needed; `size` says how much
