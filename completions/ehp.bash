@@ -51,7 +51,7 @@ _ehp() {
     counters)
         mapfile -t COMPREPLY < <(compgen -W "--markdown --help $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur")
         ;;
-    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --jobs --help latency rates launch fence atomics bandwidth" -- "$cur") ;;
+    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --jobs --help latency rates launch fence atomics bandwidth litmus" -- "$cur") ;;
     isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)
         mapfile -t COMPREPLY < <(compgen -W "--path --rocmpath --cpp_config --compiler --platform --runtime

@@ -16,11 +16,11 @@ check() {
         failures=$((failures + 1))
     }
 }
-check "rates and launches" "$ehp" validate --only rates --only launch --json "$scratch/rows.json" --html "$scratch/page.html"
+check "rates and launches" "$ehp" validate --only rates --only launch --only litmus --json "$scratch/rows.json" --html "$scratch/page.html"
 check "JSON" python3 - "$scratch/rows.json" <<'EOF'
 import json, sys
 rows = json.load(open(sys.argv[1]))
-assert len(rows) == 12, len(rows)
+assert len(rows) == 20, len(rows)
 assert all(abs(row["error"]) < 15 for row in rows), rows
 EOF
 check "page" grep -q '<td>matrix FP8' "$scratch/page.html"
