@@ -3,6 +3,7 @@
 #include "cp/counters.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +153,7 @@ static double ratio(double a, double b)
 #define ON(field)     ((double)c->field)
 #define V(name)       value_##name(c)
 #define RATIO(a, b)   ratio(a, b)
-#define QUADS(cycles) ((cycles) / 4)
+#define QUADS(cycles) floor((cycles) / 4)
 #define VMEM(kind)    (CU(vmem[CU_FLAT][kind]) + CU(vmem[CU_BUFFER][kind]))
 #define VALUE(name)   value_##name
 

@@ -42,7 +42,7 @@ void stats_print_value(FILE *file, double value)
     if (value == (double)(int64_t)value)
         fprintf(file, "%" PRId64, (int64_t)value);
     else
-        fprintf(file, "%.6g", value);
+        fprintf(file, "%.9g", value);
 }
 
 bool stats_is_csv(const char *path)

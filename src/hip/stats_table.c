@@ -93,22 +93,48 @@ static const char *stats_time(char text[16], double seconds)
     return stats_short(text, seconds * 1e9, 1000, units);
 }
 
-/* "name 12.3 %" in columns of one line and the next; nothing of what there is none. */
-static void stats_parts(FILE *file, const struct ehp_stats *s, const char *title,
-                        const char *const parts[][2], double whole)
-{
-    int column = fprintf(file, "  %s", title);
+/* A line of parts "name 12.3 %", which goes on below itself. */
+struct parts_line {
+    FILE *file;
+    int indent, column;
+};
 
-    for (; (*parts)[0]; parts++) {
-        double part = counted(s, (*parts)[0]);
-        char text[48];
-        if (whole <= 0 || part / whole < 0.0005)
-            continue;
-        int length = snprintf(text, sizeof text, "  %s %.1f %%", (*parts)[1], 100 * part / whole);
-        if (column + length > WIDTH)
-            column = fprintf(file, "\n%*s", (int)strlen(title) + 2, "") - 1;
-        column += fprintf(file, "%s", text);
+static struct parts_line parts_begin(FILE *file, const char *title)
+{
+    int indent = fprintf(file, "  %-7s", title);
+
+    return (struct parts_line){file, indent, indent};
+}
+
+/* Nothing of what there is next to none. */
+static void parts_add(struct parts_line *line, const char *name, double part, double whole)
+{
+    char text[48];
+
+    if (whole <= 0 || part / whole < 0.0005)
+        return;
+    int length = snprintf(text, sizeof text, "  %s %.1f %%", name, 100 * part / whole);
+    if (line->column + length > WIDTH) {
+        fprintf(line->file, "\n%*s", line->indent, "");
+        line->column = line->indent;
     }
+    line->column += fprintf(line->file, "%s", text);
+}
+
+static void stats_instructions(FILE *file, const struct ehp_stats *s)
+{
+    struct parts_line line = parts_begin(file, "issued:");
+    double all = (double)s->instructions;
+
+    parts_add(&line, "valu", (double)s->valu, all);
+    parts_add(&line, "mfma", (double)s->mfma, all);
+    parts_add(&line, "salu", (double)s->salu, all);
+    parts_add(&line, "vmem", (double)s->vmem, all);
+    parts_add(&line, "smem", (double)s->smem, all);
+    parts_add(&line, "lds", (double)s->lds, all);
+    parts_add(&line, "scratch", (double)s->flat_scratch, all);
+    parts_add(&line, "branch", (double)s->branch, all);
+    parts_add(&line, "other", (double)s->other, all);
     fputc('\n', file);
 }
 
@@ -132,9 +158,12 @@ static void stats_waves(FILE *file, const struct ehp_stats *s)
                                            {NULL, NULL}};
     double cu_cycles = counted(s, "SQ_BUSY_CU_CYCLES"), idle = counted(s, "EHP_CU_IDLE_CYCLES");
 
-    stats_parts(file, s, "waves:", parts, counted(s, "EHP_CYCLES"));
+    struct parts_line line = parts_begin(file, "waves:");
+    for (size_t i = 0; parts[i][0]; i++)
+        parts_add(&line, parts[i][1], counted(s, parts[i][0]), counted(s, "EHP_CYCLES"));
+    fputc('\n', file);
     if (cu_cycles > 0)
-        fprintf(file, "  CUs:    idle %.1f %%  else %.1f waves, %.3f instructions a cycle\n",
+        fprintf(file, "  CUs:     idle %.1f %%, else %.1f waves, %.3f instructions a cycle\n",
                 100 * idle / (cu_cycles + idle), counted(s, "MeanOccupancyPerActiveCU"),
                 counted(s, "SQ_INSTS") / cu_cycles);
 }
@@ -143,33 +172,27 @@ static void stats_memory(FILE *file, const struct ehp_stats *s)
 {
     char a[16], b[16], c[16];
     double read = counted(s, "FETCH_SIZE") * 1024, written = counted(s, "WRITE_SIZE") * 1024;
+    struct parts_line line = parts_begin(file, "hits:");
 
-    fprintf(file, "  memory:");
-    if (counted(s, "EHP_TCP_HIT") + counted(s, "EHP_TCP_MISS") > 0)
-        fprintf(file, " vL1 hits %.1f %%,", counted(s, "EHP_TCP_HIT_RATE"));
-    if (counted(s, "TCC_REQ") > 0)
-        fprintf(file, " L2 hits %.1f %%,", counted(s, "EHP_L2_HIT_RATE"));
-    if (counted(s, "EHP_INFINITY_CACHE_HIT") + counted(s, "EHP_INFINITY_CACHE_MISS") > 0)
-        fprintf(file, " Infinity Cache hits %.1f %%,", counted(s, "EHP_INFINITY_CACHE_HIT_RATE"));
-    fprintf(file, " L2s read %s, wrote %s: %s/s\n", stats_bytes(a, read), stats_bytes(b, written),
+    parts_add(&line, "vL1", counted(s, "EHP_TCP_HIT_RATE"), 100);
+    parts_add(&line, "L2", counted(s, "EHP_L2_HIT_RATE"), 100);
+    parts_add(&line, "Infinity Cache", counted(s, "EHP_INFINITY_CACHE_HIT_RATE"), 100);
+    fprintf(file, "\n  L2s:     read %s, wrote %s, %s/s\n", stats_bytes(a, read), stats_bytes(b, written),
             stats_bytes(c, s->seconds > 0 ? (read + written) / s->seconds : 0));
 }
 
 static void stats_simulated(FILE *file, const struct ehp_stats *s)
 {
     char a[16], b[16], c[16];
-    uint64_t all = s->instructions ? s->instructions : 1;
 
     fprintf(file, "%.98s\n", s->kernel);
-    fprintf(file, "  %" PRIu64 " launch%s of %ux%ux%u workgroups of %ux%ux%u: simulated %s, %s each\n",
-            s->dispatches, s->dispatches == 1 ? "" : "es", s->grid[0], s->grid[1], s->grid[2], s->block[0],
-            s->block[1], s->block[2], stats_time(a, s->seconds),
-            stats_time(b, s->seconds / (double)s->dispatches));
-    fprintf(file, "  %s waves, %s wave-instructions: %.3f a cycle and CU, %s/s\n",
-            stats_number(a, (double)s->waves), stats_number(b, (double)s->instructions),
-            counted(s, "EHP_IPC"),
-            stats_number(c, s->seconds > 0 ? (double)s->instructions / s->seconds : 0.0));
-    stats_classes(file, s, all);
+    fprintf(file, "  %" PRIu64 " launch%s of %ux%ux%u workgroups of %ux%ux%u, %s waves\n", s->dispatches,
+            s->dispatches == 1 ? "" : "es", s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
+            s->block[2], stats_number(a, (double)s->waves));
+    fprintf(file, "  simulated %s, %s each; %s wave-instructions, %.3f a cycle and CU\n",
+            stats_time(a, s->seconds), stats_time(b, s->seconds / (double)s->dispatches),
+            stats_number(c, (double)s->instructions), counted(s, "EHP_IPC"));
+    stats_instructions(file, s);
     stats_waves(file, s);
     stats_memory(file, s);
 }

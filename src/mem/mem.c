@@ -111,8 +111,10 @@ void mem_released(struct xcd_mem *mem)
 void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *context)
 {
     for (unsigned i = 0; i < mem->cus; i++)
-        if (mem->vl1[i])
+        if (mem->vl1[i]) {
             mem->vl1[i]->epoch++;
+            mem->vl1[i]->tlb.generation = UINT64_MAX; /* each dispatch finds its UTCL1 empty */
+        }
     mem->counters.tcp_invalidates += mem->cus;
     sl1_acquire(mem);
     if (system || mem->several_l2s)

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh EHP PROGRAM ARGUMENT...: what ehp run --stats and --counters print and write for a program with kernels.
+ehp=$1
+shift
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+failed=0
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    "$@" >"$dir/said" 2>&1 || { echo "failed: $name"; head -n 5 "$dir/said"; failed=1; }
+}
+fails_with() { # TEXT COMMAND...
+    text=$1
+    shift
+    "$@" >"$dir/error" 2>&1 && return 1
+    grep -q -- "$text" "$dir/error"
+}
+timing="$ehp run --mode timing"
+check 'CSV' $timing --counters SQ_WAVES,VALUBusy --counters-file "$dir/c.csv" --stats="$dir/s.csv" "$@"
+check 'JSON' $timing --counters all --counters-file "$dir/c.json" --stats="$dir/s.json" "$@"
+check 'table' sh -c '"$@" 2>"$0/table"' "$dir" $timing --counters TCC_HIT_sum --stats "$@"
+check 'files' python3 - "$dir" <<'P'
+import csv, json, sys
+d = sys.argv[1]
+rows = list(csv.DictReader(open(d + "/c.csv")))
+assert list(rows[0]) == ["Dispatch_Id", "Kernel_Name", "Grid_Size", "Workgroup_Size", "Counter_Name", "Counter_Value",
+                         "Start_Timestamp", "End_Timestamp"], rows[0]
+assert [r["Counter_Name"] for r in rows[:2]] == ["SQ_WAVES", "VALUBusy"]
+for r in rows:
+    assert int(r["End_Timestamp"]) > int(r["Start_Timestamp"]), r
+    if r["Counter_Name"] == "SQ_WAVES":
+        groups = -(-int(r["Grid_Size"]) // int(r["Workgroup_Size"]))
+        assert int(r["Counter_Value"]) >= groups, r
+all_of = json.load(open(d + "/c.json"))
+assert len(all_of) == len(rows) // 2, (len(all_of), len(rows))
+kernels = json.load(open(d + "/s.json"))
+assert sum(k["dispatches"] for k in kernels) == len(all_of)
+for k in kernels:
+    mine = [o["counters"] for o in all_of if o["kernel"] == k["kernel"]]
+    assert sum(c["SQ_INSTS"] for c in mine) == k["instructions"] == k["counters"]["SQ_INSTS"], k["kernel"]
+    assert k["seconds"] > 0 and k["waves"] == k["counters"]["SQ_WAVES"]
+lines = list(csv.DictReader(open(d + "/s.csv")))
+assert [(r["kernel"], int(r["instructions"]), int(r["SQ_INSTS"])) for r in lines] == \
+       [(k["kernel"], k["instructions"], k["instructions"]) for k in kernels]
+table = open(d + "/table").read().splitlines()
+assert max(map(len, table)) <= 100, max(table, key=len)
+assert any(l.startswith("  waves:") for l in table) and any("TCC_HIT_sum" in l for l in table)
+P
+check 'wrong name' fails_with 'near it: SQ_WAVES' $timing --counters SQ_WAVE "$@"
+check 'functional mode' fails_with 'timing' "$ehp" run --counters SQ_WAVES "$@"
+check 'no names' fails_with 'counters-file' $timing --counters-file "$dir/x" "$@"
+exit $failed
