@@ -125,6 +125,7 @@ struct iod {
     struct server link[2]; /* outgoing: horizontal, vertical */
     struct server ingress; /* from other IODs to what is on this one */
     struct server to_xcd[FABRIC_XCDS];
+    double sent[FABRIC_XCDS]; /* when the last answer for the XCD that was sent on from here arrives, ps */
     struct home_line *spare_lines;
     struct home_probe *spare_probes;
     void *chunks; /* of both, to be freed */

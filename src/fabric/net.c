@@ -203,6 +203,17 @@ enum { IS_PROBE = 256, FROM_AFAR = 512 };
 
 static void onward(struct port_domain *domain, struct port_event *event);
 
+/* A probe does not overtake an answer, which it may concern. */
+static uint64_t in_order(struct iod *at, double delay, unsigned way)
+{
+    double now = iod_now(at), *last = &at->sent[way & (IS_PROBE - 1)];
+    if (way & IS_PROBE)
+        delay = now + delay > *last ? delay : *last - now + 1;
+    else
+        *last = now + delay > *last ? now + delay : *last;
+    return (uint64_t)delay;
+}
+
 /* `what` is a request or a probe; way: of which XCD, and which it is. */
 static void step(struct iod *at, double delay, void *what, unsigned way)
 {
@@ -214,7 +225,7 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
     if (at != end) {
         struct iod *next = next_on_way(at, end, lines, &wait);
         struct port_event *e =
-            port_send(at->domain, next->domain, (uint64_t)(delay + wait + f->usr_ps), onward, next);
+            port_send(at->domain, next->domain, in_order(at, delay + wait + f->usr_ps, way), onward, next);
         e->word[0] = (uint64_t)what;
         e->word[1] = way | FROM_AFAR;
         return;
@@ -232,7 +243,8 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
         fn = carries_data(r) ? written : r->done;
         self = carries_data(r) ? x : r->self;
     }
-    port_send(at->domain, x->domain, (uint64_t)(delay + f->xcd_ps), fn, self)->word[0] = (uint64_t)what;
+    port_send(at->domain, x->domain, in_order(at, delay + f->xcd_ps, way), fn, self)->word[0] =
+        (uint64_t)what;
 }
 
 static void onward(struct port_domain *domain, struct port_event *event)
