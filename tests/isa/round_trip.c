@@ -78,7 +78,7 @@ static bool is_int16(unsigned type)
 /*
  * LLVM's disassembler, too, prints some encodings that its assembler does not
  * take: several scalars, immediates that are out of range in an unused part,
- * sext() and float constants where they mean nothing.
+ * sext(), float constants and literals where they mean nothing.
  */
 static bool assembles(const struct isa_inst *inst)
 {
@@ -102,6 +102,8 @@ static bool assembles(const struct isa_inst *inst)
     if (!strncmp(isa_op_name(inst->op), "v_dot2_", 7) && (inst->op_sel & 7 || (inst->op_sel_hi & 7) != 7))
         return false;
     switch (inst->op) {
+    case ISA_OP_s_cbranch_g_fork:
+        return !inst->src[0].literal && !inst->src[1].literal;
     case ISA_OP_s_set_gpr_idx_on:
         return inst->src[1].value < 16;
     case ISA_OP_s_set_gpr_idx_mode:
