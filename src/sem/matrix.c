@@ -9,33 +9,10 @@
 
 static const struct xinst *x_move(struct wave *w, const struct xinst *in)
 {
+    if (in->any_prep)
+        exec_prepare(w, in);
     row_merge(w->v[in->d], w->v[in->s[0]], w->exec);
     return in + 1;
-}
-
-static const struct xinst *x_broadcast(struct wave *w, const struct xinst *in)
-{
-    uint32_t value = in->prep[0] == XPREP_SGPR ? w->s[in->reg[0]] : (uint32_t)in->literal[0];
-    alignas(64) wave_row row;
-    VALU_EACH_LANE(i)
-    {
-        row[i] = value;
-    }
-    row_merge(w->v[in->d], row, w->exec);
-    return in + 1;
-}
-
-static exec_fn *find_move(const struct xinst *x)
-{
-    switch (x->prep[0]) {
-    case XPREP_PLAIN:
-        return x_move;
-    case XPREP_SGPR:
-    case XPREP_CONST:
-        return x_broadcast;
-    default:
-        return NULL;
-    }
 }
 
 exec_fn *SEM(sem_matrix)(const struct isa_inst *inst, struct xinst *x)
@@ -43,7 +20,7 @@ exec_fn *SEM(sem_matrix)(const struct isa_inst *inst, struct xinst *x)
     switch (inst->op) {
     case ISA_OP_v_accvgpr_read_b32:
     case ISA_OP_v_accvgpr_write_b32:
-        return find_move(x);
+        return x_move;
     default:
         break;
     }

@@ -61,8 +61,12 @@ static bool plain(unsigned level, const struct isa_inst *inst, const struct rig_
     if (isa_rows[inst->row].flags & ISA_F_ACCUMULATE) /* the sparse ones: D is added to */
         x.s[2] = inst->src[2].kind == inst->dst.kind && inst->src[2].reg == inst->dst.reg ? PLAIN_D : x.s[2];
     exec_fn *fn = (inst->format == ISA_VOP3P ? packed : matrix)[level - 2](&moved, &x);
-    if (!CHECK(fn != NULL))
+    if (!CHECK(fn != NULL)) {
+        char text[200];
+        isa_print(inst, 0, text, sizeof text);
+        fprintf(stderr, "level %u has no handler for %s\n", level, text);
         return false;
+    }
     fn(&rig.w, &x);
     for (unsigned k = 0; k < inst->dst.dwords; k++)
         memcpy(result[k], rig.w.v[PLAIN_D + k], sizeof(wave_row));
