@@ -34,7 +34,14 @@ static void must(struct bench *b, int status, const char *what)
 
 void bench_open(struct bench *b, unsigned threads, const char *path)
 {
+    bench_open_on(b, NULL, false, threads, path);
+}
+
+void bench_open_on(struct bench *b, const char *chip, bool timing, unsigned threads, const char *path)
+{
     struct ehp_options options = EHP_OPTIONS_INIT;
+    options.chip = chip;
+    options.timing = timing;
     options.threads = threads;
     if (ehp_open(&options, &b->machine) != EHP_OK) {
         fprintf(stderr, "bench: %s\n", options.error);

@@ -3,6 +3,7 @@
 #ifndef EHP_BENCH_H
 #define EHP_BENCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ehp/ehp.h"
@@ -17,6 +18,8 @@ struct bench {
 
 /* Opens a machine with `threads` host threads (0: all) and loads a code object file; exits on failure. */
 void bench_open(struct bench *b, unsigned threads, const char *path);
+/* The same on a chip, perhaps in simulated time. */
+void bench_open_on(struct bench *b, const char *chip, bool timing, unsigned threads, const char *path);
 void bench_close(struct bench *b);
 
 /* Launches a kernel with these 8-byte arguments and waits. */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Speed of timing mode with every CU busy: wave-instructions per second of host
+ * time, for kernels bound by the vector units and by memory, beside functional
+ * mode in the same run and on two threads.  Fails when simulated time depends on
+ * the number of threads.
+ *
+ *   timing [chip [kernel [once]]]     once: only timing mode on one thread, for a profiler
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+
+enum { ITEMS = 256, WAVES = ITEMS / 64, CHAIN = 1 << 19 };
+
+static const struct row {
+    const char *kernel, *what;
+    unsigned groups; /* of each CU */
+    unsigned rounds;
+} rows[] = {
+    {"fma", "loop of v_fma_f32", 2, 60},
+    {"copy", "a dword a lane", 40, 0},
+    {"copy_wide", "four dwords a lane", 12, 0},
+    {"chase", "a chain of 64 MiB for each wave", 2, 30},
+};
+
+struct run {
+    uint64_t instructions, simulated_ns;
+    double seconds, cpu; /* of all threads */
+};
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void dispatch_done(const struct ehp_dispatch *dispatch, void *user)
+{
+    ((struct run *)user)->simulated_ns = dispatch->end_ns - dispatch->start_ns;
+}
+
+static uint64_t instructions(struct bench *b)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < ehp_stats_count(b->machine); i++) {
+        struct ehp_stats s = {.size = sizeof(s)};
+        if (ehp_stats_get(b->machine, i, &s) == EHP_OK)
+            sum += s.instructions;
+    }
+    return sum;
+}
+
+static void *memory(struct bench *b, size_t bytes)
+{
+    void *p = NULL;
+    if (ehp_mem_alloc(b->machine, 0, EHP_MEM_DEVICE, bytes, 0, &p) != EHP_OK)
+        exit(1);
+    memset(p, 0, bytes);
+    return p;
+}
+
+/* On a new machine, so that simulated time is the same; the second of two launches, as the first one is spent on
+ * memory that the host has not touched before. */
+static struct run run(const char *chip, const struct row *row, bool timing, unsigned threads)
+{
+    struct bench b;
+    struct run result = {0};
+    bench_open_on(&b, chip, timing, threads, BENCH_TIMING_KERNELS);
+    struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
+    ehp_agent_info(b.machine, 0, &info);
+    unsigned groups = info.cus * row->groups;
+    uint64_t arguments[3];
+    uint32_t *from = memory(&b, (size_t)CHAIN * 128), *to = memory(&b, (size_t)CHAIN * 128);
+    arguments[0] = (uint64_t)(uintptr_t)from;
+    if (!strcmp(row->kernel, "chase")) { /* a full period: every line follows from every other */
+        for (uint32_t i = 0; i < CHAIN; i++)
+            from[(size_t)i * 32] = (i * 1664525 + 1013904223) % CHAIN;
+        arguments[1] = row->rounds;
+        arguments[2] = (uint64_t)(uintptr_t)to;
+    } else {
+        arguments[1] = row->rounds ? row->rounds : (uint64_t)(uintptr_t)to;
+    }
+    if (timing)
+        ehp_set_dispatch_handler(b.machine, dispatch_done, &result);
+    ehp_stats_enable(b.machine, true);
+    bench_launch(&b, row->kernel, groups, ITEMS, arguments, 3);
+    uint64_t before = instructions(&b);
+    double start = bench_seconds(), cpu = cpu_seconds();
+    bench_launch(&b, row->kernel, groups, ITEMS, arguments, 3);
+    result.seconds = bench_seconds() - start;
+    result.cpu = cpu_seconds() - cpu;
+    result.instructions = instructions(&b) - before;
+    bench_close(&b);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    const char *chip = argc > 1 ? argv[1] : "mi300a";
+    int status = 0;
+    printf("timing mode, %s, every CU busy; million wave-instructions a second\n", chip);
+    printf("%-10s %-32s %9s %9s %9s %9s %9s %10s\n", "kernel", "", "per core", "1 thread", "2 threads", "ratio",
+           "of funct.", "simulated");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+        if (argc > 2 && strcmp(argv[2], row->kernel))
+            continue;
+        struct run one = run(chip, row, true, 1);
+        double n = (double)one.instructions;
+        if (argc > 3) {
+            printf("%-10s %.0f instructions, %.3f s, %.2f us\n", row->kernel, n, one.cpu,
+                   (double)one.simulated_ns * 1e-3);
+            continue;
+        }
+        struct run functional = run(chip, row, false, 1), two = run(chip, row, true, 2);
+        printf("%-10s %-32s %9.2f %9.2f %9.2f %9.2f %8.2f%% %7.2f us\n", row->kernel, row->what,
+               n / one.cpu * 1e-6, n / one.seconds * 1e-6, n / two.seconds * 1e-6, one.seconds / two.seconds,
+               100 * functional.cpu / one.cpu, (double)one.simulated_ns * 1e-3);
+        if (one.simulated_ns != two.simulated_ns || one.instructions != two.instructions ||
+            one.instructions != functional.instructions) {
+            printf("  two threads: %.2f us, %llu instructions and not %llu\n", (double)two.simulated_ns * 1e-3,
+                   (unsigned long long)two.instructions, (unsigned long long)one.instructions);
+            status = 1;
+        }
+    }
+    return status;
+}
