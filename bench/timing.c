@@ -64,8 +64,8 @@ static void *memory(struct bench *b, size_t bytes)
     return p;
 }
 
-/* On a new machine, so that simulated time is the same; the second of two launches, as the first one is spent on
- * memory that the host has not touched before. */
+/* On a new machine, so that simulated time is the same; the second of two launches, as the first one is spent
+ * on memory that the host has not touched before. */
 static struct run run(const char *chip, const struct row *row, bool timing, unsigned threads)
 {
     struct bench b;
@@ -104,8 +104,8 @@ int main(int argc, char **argv)
     const char *chip = argc > 1 ? argv[1] : "mi300a";
     int status = 0;
     printf("timing mode, %s, every CU busy; million wave-instructions a second\n", chip);
-    printf("%-10s %-32s %9s %9s %9s %9s %9s %10s\n", "kernel", "", "per core", "1 thread", "2 threads", "ratio",
-           "of funct.", "simulated");
+    printf("%-10s %-32s %9s %9s %9s %9s %9s %10s\n", "kernel", "", "per core", "1 thread", "2 threads",
+           "ratio", "of funct.", "simulated");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct row *row = &rows[i];
         if (argc > 2 && strcmp(argv[2], row->kernel))
@@ -123,8 +123,9 @@ int main(int argc, char **argv)
                100 * functional.cpu / one.cpu, (double)one.simulated_ns * 1e-3);
         if (one.simulated_ns != two.simulated_ns || one.instructions != two.instructions ||
             one.instructions != functional.instructions) {
-            printf("  two threads: %.2f us, %llu instructions and not %llu\n", (double)two.simulated_ns * 1e-3,
-                   (unsigned long long)two.instructions, (unsigned long long)one.instructions);
+            printf("  two threads: %.2f us, %llu instructions and not %llu\n",
+                   (double)two.simulated_ns * 1e-3, (unsigned long long)two.instructions,
+                   (unsigned long long)one.instructions);
             status = 1;
         }
     }
