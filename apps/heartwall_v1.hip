@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Heart wall with its data in static variables, as such programs grew: one of the host's and one of the
+// device's with copies between them, or in the unified variant managed ones, which both sides see.
+#include "heartwall.h"
+
+static film h_film;
+static point h_points[POINTS];
+__constant__ film d_film;
+__device__ point d_points[POINTS];
+
+__managed__ film m_film;
+__managed__ point m_points[POINTS];
+
+__global__ void track_device(place *tracks, const uint8_t *frame, int number)
+{
+    follow(d_film, d_points[blockIdx.x], tracks + blockIdx.x * static_cast<unsigned>(d_film.frames), frame,
+           number);
+}
+
+__global__ void track_managed(place *tracks, const uint8_t *frame, int number)
+{
+    follow(m_film, m_points[blockIdx.x], tracks + blockIdx.x * static_cast<unsigned>(m_film.frames), frame,
+           number);
+}
+
+static int run_explicit(app &run)
+{
+    h_film = film_of(run);
+    place_points(h_film, run.seed, h_points);
+    const size_t count = size_t{POINTS} * run.steps;
+    place *tracks = host_alloc<place>(count);
+
+    run.begin_compute();
+    place *d_tracks = gpu_alloc<place>(count);
+    CHECK_HIP(hipMemcpyToSymbol(HIP_SYMBOL(d_film), &h_film, sizeof h_film));
+    CHECK_HIP(hipMemcpyToSymbol(HIP_SYMBOL(d_points), h_points, sizeof h_points));
+    run_frames_explicit(h_film, run.seed, [&](const uint8_t *frame, int number) {
+        track_device<<<POINTS, THREADS>>>(d_tracks, frame, number);
+    });
+    copy_to_cpu(tracks, d_tracks, count);
+    run.end_compute();
+
+    CHECK_HIP(hipFree(d_tracks));
+    run.end();
+    const int wrong = check_tracks(h_film, run.seed, tracks);
+    std::free(tracks);
+    return wrong;
+}
+
+static int run_unified(app &run)
+{
+    m_film = film_of(run);
+    place_points(m_film, run.seed, m_points);
+
+    run.begin_compute();
+    place *tracks = gpu_alloc<place>(size_t{POINTS} * run.steps);
+    run_frames_unified(m_film, run.seed, [&](const uint8_t *frame, int number) {
+        track_managed<<<POINTS, THREADS>>>(tracks, frame, number);
+    });
+    run.end_compute();
+
+    run.end();
+    const int wrong = check_tracks(m_film, run.seed, tracks);
+    CHECK_HIP(hipFree(tracks));
+    return wrong;
+}
+
+int main(int argc, char **argv)
+{
+    app run(argc, argv, "heartwall_v1", "rows and columns of a frame", 256, "frames", 8);
+    return heartwall_main(run, [&] { return run.unified ? run_unified(run) : run_explicit(run); });
+}
