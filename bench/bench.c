@@ -95,9 +95,19 @@ void bench_launch(struct bench *b, const char *name, uint32_t groups, uint32_t i
         exit(1); /* reported already */
 }
 
-double bench_seconds(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double bench_seconds(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double bench_cpu_seconds(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -27,5 +27,7 @@ void bench_launch(struct bench *b, const char *kernel, uint32_t groups, uint32_t
                   const uint64_t *arguments, unsigned count);
 
 double bench_seconds(void);
+/* Of all threads: what a core does in a second, whatever else the machine runs. */
+double bench_cpu_seconds(void);
 
 #endif

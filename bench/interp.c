@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Speed of the interpreter, of launches and of memory, each beside a reference
- * of the host in the same run.
+ * of the host in the same run.  Rates of a core count the time that cores spent
+ * on it, so that other programs on the machine do not count; how threads scale
+ * can only be seen on the clock.
  *
  *   interp [kernels.hsaco]
  */
@@ -28,19 +30,45 @@ static const struct row rows[] = {
     {"salu", 64 + 3},       {"lds_read", 80 + 4},     {"global_read", 80 + 3},    {"global_gather", 80 + 3},
 };
 
-/* Wave-instructions per second of one kernel. */
-static double rate(struct bench *b, const struct row *row, void *out, unsigned rounds)
+/* Seconds of the clock and of all cores, each the least of several turns. */
+struct cost {
+    double clock, cores;
+};
+
+static const struct cost no_cost = {1e30, 1e30};
+
+static struct cost cost_now(void)
+{
+    return (struct cost){bench_seconds(), bench_cpu_seconds()};
+}
+
+static void keep_least(struct cost *best, struct cost since)
+{
+    struct cost now = cost_now(), t = {now.clock - since.clock, now.cores - since.cores};
+    best->clock = t.clock < best->clock ? t.clock : best->clock;
+    best->cores = t.cores < best->cores ? t.cores : best->cores;
+}
+
+/* One kernel's wave-instructions, and what they cost. */
+static double run(struct bench *b, const struct row *row, void *out, unsigned rounds, struct cost *best)
 {
     uint64_t arguments[2] = {(uint64_t)(uintptr_t)out, rounds};
     bench_launch(b, row->kernel, GROUPS, ITEMS, arguments, 2);
-    double best = 1e30;
+    *best = no_cost;
     for (int i = 0; i < 3; i++) {
-        double start = bench_seconds();
+        struct cost start = cost_now();
         bench_launch(b, row->kernel, GROUPS, ITEMS, arguments, 2);
-        double t = bench_seconds() - start;
-        best = t < best ? t : best;
+        keep_least(best, start);
     }
-    return row->per_round * rounds * (GROUPS * (ITEMS / 64)) / best;
+    return row->per_round * rounds * (GROUPS * (ITEMS / 64));
+}
+
+/* Wave-instructions per second of a core. */
+static double rate(struct bench *b, const struct row *row, void *out, unsigned rounds)
+{
+    struct cost cost;
+    double count = run(b, row, out, rounds, &cost);
+    return count / cost.cores;
 }
 
 /* The host's own vector units on eight chains of the same FMAs: lane operations per second of one core. */
@@ -51,12 +79,12 @@ host_fma(unsigned rounds)
     for (int c = 0; c < 8; c++)
         for (int l = 0; l < 64; l++)
             chain[c][l] = (float)(c + l);
-    double start = bench_seconds();
+    double start = bench_cpu_seconds();
     for (unsigned i = 0; i < rounds; i++)
         for (int c = 0; c < 8; c++)
             for (int l = 0; l < 64; l++)
                 chain[c][l] = __builtin_fmaf(chain[c][l], 1.0e-6f, 1.0e-3f);
-    double t = bench_seconds() - start;
+    double t = bench_cpu_seconds() - start;
     volatile float sink = chain[3][5];
     (void)sink;
     return (double)rounds * 8 * 64 / t;
@@ -91,11 +119,12 @@ static void scaling(const char *path)
         void *out;
         if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, 1 << 20, 0, &out) != EHP_OK)
             exit(1);
-        double r = rate(&b, &rows[0], out, 2000);
+        struct cost cost;
+        double count = run(&b, &rows[0], out, 2000, &cost), r = count / cost.clock;
         if (threads == 1)
             one = r;
-        printf("fma_f32, %u thread%-6s %9.1f M/s   %5.2f x one\n", threads, threads == 1 ? "" : "s", r * 1e-6,
-               r / one);
+        printf("fma_f32, %u thread%-6s %9.1f M/s   %5.2f x one; %.1f M/s a core\n", threads,
+               threads == 1 ? "" : "s", r * 1e-6, r / one, count / cost.cores * 1e-6);
         bench_close(&b);
     }
 }
@@ -115,44 +144,47 @@ static void launches(const char *path)
     bench_close(&b);
 }
 
-static void vector_add(const char *path, unsigned threads)
+static void vector_add(const char *path)
 {
-    struct bench b;
-    bench_open(&b, threads, path);
-    enum { N = 16 << 20 };
-    float *p[3];
-    for (int i = 0; i < 3; i++) {
-        void *v;
-        if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, N * sizeof(float), 0, &v) != EHP_OK)
-            exit(1);
-        p[i] = v;
-        memset(v, i, N * sizeof(float));
+    double one = 0;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct bench b;
+        bench_open(&b, threads, path);
+        enum { N = 16 << 20 };
+        const double bytes = N * sizeof(float);
+        float *p[3];
+        for (int i = 0; i < 3; i++) {
+            void *v;
+            if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, N * sizeof(float), 0, &v) != EHP_OK)
+                exit(1);
+            p[i] = v;
+            memset(v, i, N * sizeof(float));
+        }
+        uint64_t arguments[3] = {(uint64_t)(uintptr_t)p[0], (uint64_t)(uintptr_t)p[1],
+                                 (uint64_t)(uintptr_t)p[2]};
+        struct cost add = no_cost, copy = no_cost;
+        for (int i = 0; i < 8; i++) {
+            struct cost start = cost_now();
+            bench_launch(&b, "vector_add", N / ITEMS, ITEMS, arguments, 3);
+            keep_least(&add, start);
+            start = cost_now();
+            memcpy(p[2], p[0], N * sizeof(float));
+            keep_least(&copy, start);
+        }
+        if (threads == 1)
+            one = add.clock;
+        printf("vector add, %u thread%-5s %7.2f GB/s  %5.2f x one; %.2f GB/s a core, %.2f of memcpy's %.2f\n",
+               threads, threads == 1 ? "" : "s", 3e-9 * bytes / add.clock, one / add.clock,
+               3e-9 * bytes / add.cores, 3 / add.cores / (2 / copy.cores), 2e-9 * bytes / copy.cores);
+        bench_close(&b);
     }
-    uint64_t arguments[3] = {(uint64_t)(uintptr_t)p[0], (uint64_t)(uintptr_t)p[1], (uint64_t)(uintptr_t)p[2]};
-    double best = 1e30, copy = 1e30;
-    for (int i = 0; i < 4; i++) {
-        double start = bench_seconds();
-        bench_launch(&b, "vector_add", N / ITEMS, ITEMS, arguments, 3);
-        double t = bench_seconds() - start;
-        best = t < best ? t : best;
-        start = bench_seconds();
-        memcpy(p[2], p[0], N * sizeof(float));
-        t = bench_seconds() - start;
-        copy = t < copy ? t : copy;
-    }
-    double rate_add = 3.0 * (double)(N * sizeof(float)) / best,
-           rate_copy = 2.0 * (double)(N * sizeof(float)) / copy;
-    printf("vector add, %u thread%-5s %9.2f GB/s  %5.2f of memcpy's %.2f on one\n", threads,
-           threads == 1 ? "" : "s", rate_add * 1e-9, rate_add / rate_copy, rate_copy * 1e-9);
-    bench_close(&b);
 }
 
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : BENCH_KERNELS;
     launches(path);
-    vector_add(path, 1);
-    vector_add(path, 2);
+    vector_add(path);
     scaling(path);
     instruction_classes(path);
     struct rusage usage;

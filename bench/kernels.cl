@@ -79,13 +79,14 @@ kernel void fma_half(global float *out, int rounds)
 
 kernel void lds_read(global float *out, int rounds)
 {
-    local float tile[1024];
+    local float tile[512];
     uint t = __builtin_amdgcn_workitem_id_x();
-    tile[t] = (float)t;
+    tile[t] = tile[t + 256] = (float)t;
+    local float *p = tile + t;
     float sum = 0;
     for (int i = 0; i < rounds; i++) {
         float x;
-        REPEAT16(__asm__ volatile("ds_read_b32 %0, %1\n ds_read_b32 %0, %1 offset:4\n ds_read_b32 %0, %1 offset:8\n ds_read_b32 %0, %1 offset:12\n s_waitcnt lgkmcnt(0)" : "=v"(x) : "v"(t * 4));)
+        REPEAT16(__asm__ volatile("ds_read_b32 %0, %1\n ds_read_b32 %0, %1 offset:4\n ds_read_b32 %0, %1 offset:8\n ds_read_b32 %0, %1 offset:12\n s_waitcnt lgkmcnt(0)" : "=v"(x) : "v"(p) : "memory");)
         sum += x;
     }
     out[WORK_ITEM] = sum;

@@ -19,8 +19,9 @@
  */
 enum { STRETCH = 128, STRETCHES = 6, GROWTH_MAX = 3 };
 
-/* The longest loop that is taken for spinning, in instructions. */
-enum { SPIN_LOOP_MAX = 256 };
+/* The longest loop that is taken for spinning, in instructions; and the most that read memory: whoever waits
+ * looks at few places. */
+enum { SPIN_LOOP_MAX = 256, SPIN_READS_MAX = 16 };
 
 /*
  * Rows from one wave to the next.  The five extra rows keep equal registers of
@@ -236,11 +237,23 @@ static uint64_t mix(uint64_t h, uint64_t value)
     return (h << 7 ^ h >> 57 ^ value) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* Sums of products do not wait for each other, as a chain of mix() would. */
 static uint64_t mix_rows(const struct wave *w, uint64_t h, int row, unsigned rows)
 {
-    for (unsigned r = 0; r < rows; r++)
-        for (uint64_t lanes = w->exec; lanes; lanes &= lanes - 1)
-            h = mix(h, w->v[row + (int)r][__builtin_ctzll(lanes)]);
+    enum { HALF = WAVE_LANES / 2, KEY = 0x2545f491 };
+    alignas(64) wave_row active;
+    for (unsigned r = 0; r < rows; r++) {
+        const uint32_t *v = w->v[row + (int)r];
+        if (w->exec != UINT64_MAX) {
+            for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+                active[lane] = w->exec >> lane & 1 ? v[lane] : 0;
+            v = active;
+        }
+        uint64_t sum = 0;
+        for (uint32_t lane = 0; lane < HALF; lane++)
+            sum += (uint64_t)(v[lane] + KEY * (2 * lane + 1)) * (v[lane + HALF] + KEY * (2 * lane + 2));
+        h = mix(h, sum);
+    }
     return h;
 }
 
@@ -274,10 +287,11 @@ static uint64_t run_loop(struct wave *w)
     const struct xinst *first = w->next, *in = first;
     uint64_t h = 0;
     bool writes = false;
+    int reads_left = SPIN_READS_MAX;
     /* It ends at a branch, as what is put off between branches is not when stepping: see fuse.h. */
-    for (int n = 0; in->cls != XC_BRANCH || (n < SPIN_LOOP_MAX && !writes); n++) {
+    for (int n = 0; in->cls != XC_BRANCH || (n < SPIN_LOOP_MAX && !writes && reads_left >= 0); n++) {
         const struct xinst *at = in;
-        bool reads = is_memory(at) && (at->cls == XC_SMEM || w->exec);
+        bool reads = is_memory(at) && (at->cls == XC_SMEM || w->exec) && reads_left-- > 0;
         if (reads)
             h = mix_address(w, at, h);
         in = step(w, at);
@@ -289,7 +303,7 @@ static uint64_t run_loop(struct wave *w)
             writes = true;
         if (in == first) {
             w->next = in;
-            return writes ? 0 : h;
+            return writes || reads_left < 0 ? 0 : h;
         }
     }
     w->next = in;
