@@ -45,7 +45,7 @@ static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, 
     struct mem_access *a = &f->access;
     a->kind = kind;
     a->cu = (uint16_t)cw->cu->index;
-    a->wave = (uint8_t)(cw->simd->index * cw->simd->slots + cw->slot);
+    a->wave = (uint8_t)cu_wave_number(cw);
     a->self = f;
     a->atomic = NULL;
     a->returns = false;

@@ -145,7 +145,6 @@ void cu_wave_end(struct cu_wave *cw)
 
 void cu_abort(struct cu_xcd *xcd, struct workgroup *wg)
 {
-    (void)xcd;
     for (unsigned i = 0; i < wg->waves; i++) {
         struct cu_wave *cw = wg->wave[i].slot;
         if (!cw || cw->ending)
@@ -153,6 +152,7 @@ void cu_abort(struct cu_xcd *xcd, struct workgroup *wg)
         wg->wave[i].state = WAVE_DONE;
         cw->ending = true;
         cu_ready(cw, PORT_NEVER);
+        xcd_mem_wave_ends(xcd->mem, cw->cu->index, cu_wave_number(cw));
         cu_returned(cw, STALL_ISSUE);
     }
 }

@@ -242,6 +242,11 @@ void cu_stalled(struct cu_wave *cw, enum cu_stall why, uint64_t cycle);
 /* Sends a memory instruction; false: its unit cannot take it now. */
 bool cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
 void cu_access_close(struct cu_xcd *xcd);
+/* Of the CU's, as the memory hierarchy numbers them. */
+static inline unsigned cu_wave_number(const struct cu_wave *cw)
+{
+    return cw->simd->index * cw->simd->slots + cw->slot;
+}
 /* The program line at `pc` is asked for. */
 void cu_fetch(struct cu_wave *cw, uint64_t line);
 

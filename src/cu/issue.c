@@ -154,6 +154,7 @@ static void end_program(struct cu_wave *cw)
 {
     cw->ending = true;
     cu_ready(cw, PORT_NEVER);
+    xcd_mem_wave_ends(cw->cu->xcd->mem, cw->cu->index, cu_wave_number(cw));
     cu_returned(cw, STALL_ISSUE);
 }
 
@@ -228,6 +229,7 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
         cw->w->next = in + 1;
         if (!counts_hold(cw)) {
             cw->waits = true; /* for what: cu_returned() */
+            xcd_mem_wave_waits(cw->cu->xcd->mem, cw->cu->index, cu_wave_number(cw));
             cu_ready(cw, PORT_NEVER);
             return;
         }

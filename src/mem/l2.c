@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The L2 of an XCD: write-back, with a valid and a dirty bit for each byte, so
- * that a store needs nothing from memory and two XCDs' bytes of one line merge
- * there.
+ * The L2 of an XCD: write-back, with a dirty bit for each byte, so that a store
+ * needs nothing from memory and two XCDs' bytes of one line merge there.  A line
+ * that was stored to and never read has its dirty bytes alone: loads of just those
+ * find them, and once they are written back nothing is left of it (GCN white
+ * paper, L2: a dirty mask, and no other).
  *
  * What keeps several of them coherent, and what does not (LLVM AMDGPUUsage,
  * Memory Model GFX942):
@@ -86,9 +88,9 @@ static void free_way(struct l2 *l2, uint32_t way)
 /* Whether clean bytes of the line differ from the host's memory. */
 static bool is_stale(const struct l2 *l2, uint32_t way)
 {
-    struct mask clean = mask_without(l2->line[way].valid, l2->line[way].dirty);
-    if (!mask_any(clean))
+    if (!l2->line[way].whole)
         return false;
+    struct mask clean = mask_without(mask_of(0, LINE), l2->line[way].dirty);
     uint8_t now[LINE], masked[LINE];
     const uint8_t *have = l2->data + (size_t)way * LINE;
     if (!guarded_load_line(now, (const uint8_t *)(uintptr_t)(l2->tag[way] & ~UINT64_C(1))))
@@ -109,7 +111,7 @@ static void refresh(struct l2 *l2, uint32_t way)
         return;
     line->epoch = l2->epoch;
     if (line->mtype == VM_MTYPE_NC || (line->mtype == VM_MTYPE_CC && !line->txn && is_stale(l2, way)))
-        line->valid = line->dirty;
+        line->whole = false;
 }
 
 /* ---- transactions ---- */
@@ -196,7 +198,7 @@ void l2_clean(struct xcd_mem *mem, uint32_t way)
     struct l2 *l2 = &mem->l2;
     struct l2_line *line = &l2->line[way];
     struct l2_txn *t = txn_new(mem, TXN_CLEAN, l2->tag[way] & ~UINT64_C(1), line->physical, way);
-    set_write(t, l2->data + (size_t)way * LINE, line->dirty, true);
+    set_write(t, l2->data + (size_t)way * LINE, line->dirty, line->whole);
     t->epoch = l2_epoch_enter(l2);
     l2_set_dirty(l2, way, mask_of(0, 0));
     mem->counters.tcc_writebacks++;
@@ -286,7 +288,7 @@ static void run_at_home(struct fabric_request *q, uint8_t *line)
 
 static void performed(struct mem_request *r)
 {
-    if (r->access && !r->cluster)
+    if (!r->cluster)
         vl1_performed(r);
 }
 
@@ -303,11 +305,10 @@ static bool load(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cyc
     bool system = r->sc0 && r->sc1 && !r->cluster;
     bool ask = r->mtype == VM_MTYPE_UC || (system && !(line && line->owned)) ||
                (r->mtype == VM_MTYPE_NC && r->sc1 && mem->several_l2s);
-    /* The scalar caches and loads that stay in the vL1 take the line; the rest only what they need. */
-    struct mask need = r->cluster || r->sc1 ? r->mask : mask_of(0, LINE);
-    if (!ask && line && mask_covers(line->valid, need)) {
+    if (!ask && line && (line->whole || mask_covers(line->dirty, r->mask))) {
         count(r, 1, 0);
         touch(l2, way, r->nt);
+        r->part = !line->whole;
         answer_load(r, l2->data + (size_t)way * LINE, cycle, latency);
         return true;
     }
@@ -343,12 +344,11 @@ static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cy
         if (way != NO_WAY) {
             struct l2_line *line = &l2->line[way];
             mask_copy(l2->data + (size_t)way * LINE, r->data, r->mask);
-            line->valid = mask_or(line->valid, r->mask);
             l2_set_dirty(l2, way, mask_without(line->dirty, r->mask));
             touch(l2, way, r->nt);
         }
         struct l2_txn *t = txn_new(mem, TXN_WRITE, r->line, r->physical, way);
-        set_write(t, r->data, r->mask, way != NO_WAY);
+        set_write(t, r->data, r->mask, way != NO_WAY && l2->line[way].whole);
         t->request = r;
         performed(r);
         submit(t);
@@ -363,7 +363,6 @@ static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cy
     }
     struct l2_line *line = &l2->line[way];
     mask_copy(l2->data + (size_t)way * LINE, r->data, r->mask);
-    line->valid = mask_or(line->valid, r->mask);
     l2_set_dirty(l2, way, mask_or(line->dirty, r->mask));
     touch(l2, way, r->nt);
     performed(r);
@@ -399,7 +398,7 @@ static bool atomic(struct mem_request *r, uint32_t set, uint32_t way, uint64_t c
         submit(t);
         return true;
     }
-    if (way == NO_WAY || !l2->line[way].owned || !mask_full(l2->line[way].valid)) {
+    if (way == NO_WAY || !l2->line[way].owned || !l2->line[way].whole) {
         if (c->txns + 2 > n->l2_misses || (way == NO_WAY && (way = allocate(mem, r, set)) == NO_WAY))
             return false;
         touch(l2, way, false);
@@ -443,7 +442,7 @@ bool l2_handle(struct mem_request *r, uint64_t latency)
         refresh(l2, way);
     if (t) {
         bool hit = passes(t, r);
-        if (hit && r->kind == REQUEST_LOAD && !mask_full(l2->line[way].valid))
+        if (hit && r->kind == REQUEST_LOAD && !l2->line[way].whole)
             hit = false;
         if (!hit) {
             count(r, 0, 1);
@@ -514,7 +513,7 @@ static void fill(struct l2 *l2, struct l2_txn *t)
 {
     struct l2_line *line = &l2->line[t->way];
     mask_copy(l2->data + (size_t)t->way * LINE, t->data, mask_without(mask_of(0, LINE), line->dirty));
-    line->valid = mask_of(0, LINE);
+    line->whole = true;
     line->owned = t->kind == TXN_OWN || line->owned;
     line->epoch = l2->epoch;
 }
@@ -590,6 +589,8 @@ static void answered(struct port_domain *domain, struct port_event *event)
         fault(mem, t, &waiting);
     else if (t->kind == TXN_READ || t->kind == TXN_OWN)
         fill(l2, t);
+    else if (t->way != NO_WAY && !l2->line[t->way].whole && !mask_any(l2->line[t->way].dirty))
+        free_way(l2, t->way); /* written, and nothing else was there */
     /* As one: what waited for the line has it before anybody else. */
     for (struct mem_request *w; (w = queue_take(&waiting)) != NULL;) {
         w->level = level > w->level ? level : w->level;
@@ -645,7 +646,7 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
             probe->mask[1] = line->dirty.w[1];
             l2_set_dirty(l2, way, mask_of(0, 0));
         }
-        line->valid = line->dirty;
+        line->whole = false;
         line->owned = false;
         if (!t && !mask_any(line->dirty))
             free_way(l2, way);
@@ -666,7 +667,7 @@ void l2_host_wrote(struct xcd_mem *mem)
         if (!is_stale(l2, way))
             continue;
         if (mask_any(line->dirty))
-            line->valid = line->dirty;
+            line->whole = false;
         else
             free_way(l2, way);
     }

@@ -89,6 +89,13 @@ void xcd_mem_release(struct xcd_mem *mem, bool system, port_fn *done, void *cont
     mem->releases = r;
     mem->releasing++; /* until all have begun */
     sl1_release(mem);
+    for (unsigned i = 0; i < mem->cus; i++)
+        if (mem->vl1[i])
+            combine_send(mem->vl1[i], MEM_WAVES);
+    if (mem->leaving && !mem->release_waits) {
+        mem->release_waits = true;
+        mem->releasing++;
+    }
     mem_released(mem);
 }
 
@@ -156,6 +163,8 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->stores = chip_get(chip, CHIP_vl1_stores);
     t->ack = chip_get(chip, CHIP_vl1_ack);
     t->vl1_invalidate = chip_get(chip, CHIP_vl1_invalidate);
+    t->combine = chip_get(chip, CHIP_vl1_combine);
+    t->combine_age = chip_get(chip, CHIP_vl1_combine_age);
     t->path = chip_get(chip, CHIP_l2_path);
     t->spread = chip_get(chip, CHIP_l2_spread);
     t->l2_latency = chip_get(chip, CHIP_l2_latency);

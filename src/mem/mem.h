@@ -98,14 +98,22 @@ void xcd_mem_close(struct xcd_mem *mem);
  */
 void xcd_mem_submit(struct xcd_mem *mem, struct mem_access *access);
 
+/*
+ * The wave waits for its memory instructions: stores of its that the vL1 keeps back to
+ * combine them (combine.c) go.  Its program is over: it does not wait for those, the
+ * accesses complete.  Neither concerns what it submits later.
+ */
+void xcd_mem_wave_waits(struct xcd_mem *mem, unsigned cu, unsigned wave);
+void xcd_mem_wave_ends(struct xcd_mem *mem, unsigned cu, unsigned wave);
+
 /* The CU's address unit can take another vector access this cycle. */
 bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu);
 
 /*
- * Kernel boundaries, by the command processor.  Release: sL1s and the L2 write
- * dirty lines back (L2: for the host when `system`, else as buffer_wbl2 sc1).
- * Acquire: vL1s, sL1s and I-caches are emptied, and the L2 as by buffer_inv.
- * Then an event of `done` with word[0] = context, in the XCD's domain.
+ * Kernel boundaries, by the command processor.  Release: vL1s send the stores that they keep back, sL1s and
+ * the L2 write dirty lines back (L2: for the host when `system`, else as buffer_wbl2 sc1). Acquire: vL1s,
+ * sL1s and I-caches are emptied, and the L2 as by buffer_inv. Then an event of `done` with word[0] = context,
+ * in the XCD's domain.
  */
 void xcd_mem_release(struct xcd_mem *mem, bool system, port_fn *done, void *context);
 void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *context);

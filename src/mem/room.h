@@ -5,6 +5,7 @@
  *   coalesce.c  lanes of an access to requests, one for each line
  *   tlb.c       UTCL1s, the UTCL2, page walks
  *   vl1.c       vector caches, and the order of completion
+ *   combine.c   stores that a vector cache keeps back to combine them
  *   sl1.c       scalar and instruction caches
  *   l2.c        the L2: channels, lines, what it asks of the fabric, probes
  *   l2_flush.c  write-back of its dirty lines
@@ -83,6 +84,7 @@ struct mem_request {
     bool faulted; /* no such memory */
     bool cached;  /* vL1: in its table of misses, so that others may join */
     bool install; /* vL1: keeps the line */
+    bool part;    /* answered with the bytes of its mask alone */
     bool instruction;
     bool counted;            /* L2: as a hit or a miss */
     uint8_t depth;           /* atomics: most lanes on one element */
@@ -163,7 +165,9 @@ struct utcl2_entry {
 
 /* ---- vector cache ---- */
 
-enum { VL1_BUCKETS = 512, MISS_BUCKETS = 128, NO_LINE = 0xffff };
+enum { VL1_BUCKETS = 512, MISS_BUCKETS = 128, NO_LINE = 0xffff, COMBINE_LINES = 64 };
+
+enum vl1_wave_state { WAVE_GOES_ON, WAVE_WAITS, WAVE_LEFT };
 
 struct vl1_wave { /* what of it is not complete, in order */
     struct mem_access *first, **end;
@@ -171,6 +175,18 @@ struct vl1_wave { /* what of it is not complete, in order */
     unsigned stores;              /* requests that the L2 has not yet performed */
     bool flushing;                /* a buffer_wbl2 is not complete; behind it: */
     struct mem_access *held;
+    uint8_t state; /* enum vl1_wave_state */
+};
+
+/* Stores that are kept back, the oldest first; combine.c. */
+struct vl1_combine {
+    unsigned count;
+    bool watched; /* an event looks at the oldest's age */
+    struct {
+        struct mem_request *request; /* others are joined; without an access: its wave has ended */
+        uint64_t ready, until;
+        uint8_t wave;
+    } line[COMBINE_LINES];
 };
 
 struct vl1 {
@@ -190,6 +206,7 @@ struct vl1 {
     struct port_server address, output, fill, result;
     struct mem_access *loads, **loads_end; /* not returned, in order */
     struct utcl1 tlb;
+    struct vl1_combine combine;
     struct vl1_wave wave[MEM_WAVES];
 };
 
@@ -199,6 +216,18 @@ void vl1_close(struct vl1 *l1);
 port_fn vl1_complete;
 /* The L2 has performed a store or atomic. */
 void vl1_performed(struct mem_request *request);
+/* To the L2. */
+void vl1_send(struct vl1 *l1, struct mem_request *request, uint64_t cycle);
+/* A line of a store whose wave need not hear of the L2. */
+void vl1_store_done(struct vl1 *l1, struct mem_access *access, uint64_t cycle);
+
+/* The request is about to be looked up: what is kept of its line goes first, unless it joins that. */
+void combine_before(struct vl1 *l1, const struct mem_request *request, uint64_t cycle);
+/* Whether a store is to be kept back, and does so. */
+bool combine_keeps(const struct vl1 *l1, const struct mem_request *request);
+void combine_take(struct vl1 *l1, struct mem_request *request, uint64_t cycle);
+/* What is kept for the wave, or for all (MEM_WAVES), goes. */
+void combine_send(struct vl1 *l1, unsigned wave);
 
 /* The access as requests in order of lanes; *lookups: cycles at the tags. */
 struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *access, unsigned *lookups);
@@ -286,11 +315,12 @@ struct l2_txn {
 };
 
 struct l2_line {
-    struct mask valid, dirty;
+    struct mask dirty;
     struct l2_txn *txn;
     uint64_t physical;
     unsigned epoch; /* NC */
     uint8_t mtype;
+    bool whole; /* else only the dirty bytes are there */
     bool owned;
 };
 
@@ -347,6 +377,7 @@ void l2_epoch_leave(struct xcd_mem *mem, struct flush_epoch *epoch);
 /* The chip's numbers, in cycles unless they say otherwise. */
 struct mem_timing {
     unsigned lanes, wide, queue, lookup, result, bandwidth, misses, stores, ack, vl1_invalidate;
+    unsigned combine, combine_age;
     unsigned sets, ways; /* of vL1 */
     unsigned path, spread, l2_latency, refill, read, write, l2_misses, atomic, atomic_latency, probe;
     unsigned l2_writeback, l2_writeback_clean, l2_invalidate;
@@ -380,6 +411,8 @@ struct xcd_mem {
     unsigned in_flight;       /* accesses */
     struct release *releases; /* that wait for the scalar caches */
     unsigned releasing;       /* scalar caches that write back for them */
+    unsigned leaving;         /* stores of waves that have ended, on their way to the L2 */
+    bool release_waits;       /* for those */
     struct mem_counters counters;
 };
 

@@ -224,7 +224,7 @@ static void line_done(struct vl1 *l1, struct mem_access *a, uint64_t cycle)
 
 static void unstall(struct vl1 *l1);
 
-static void performed_store(struct vl1 *l1, struct mem_access *a)
+static void performed_store(struct vl1 *l1, const struct mem_access *a)
 {
     struct vl1_wave *w = &l1->wave[a->wave];
     if (--w->stores)
@@ -235,9 +235,27 @@ static void performed_store(struct vl1 *l1, struct mem_access *a)
         l2_flush(l1->mem, wb, wb->sc0, NULL, NULL);
 }
 
+void vl1_store_done(struct vl1 *l1, struct mem_access *a, uint64_t cycle)
+{
+    performed_store(l1, a);
+    line_done(l1, a, cycle);
+}
+
 void vl1_performed(struct mem_request *r)
 {
-    performed_store(r->mem->vl1[r->cu], r->access);
+    struct xcd_mem *mem = r->mem;
+    if (!r->access) {
+        mem->in_flight--;
+        if (--mem->leaving == 0 && mem->release_waits) {
+            mem->release_waits = false;
+            mem_released(mem);
+        }
+        return;
+    }
+    performed_store(mem->vl1[r->cu], r->access);
+    if (r->kind == REQUEST_STORE)
+        for (const struct mem_request *j = r->joined; j; j = j->next)
+            performed_store(mem->vl1[r->cu], j->access);
 }
 
 /* ---- from the L2 ---- */
@@ -279,13 +297,17 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     uint64_t now = port_now(domain);
     if (r->cached)
         *miss_of(l1, r->line) = r->chain;
-    if (r->install && !r->faulted && r->epoch == l1->epoch)
+    if (r->install && !r->part && !r->faulted && r->epoch == l1->epoch)
         keep(l1, r->line, r->data, r->nt);
     l1->misses--;
     deliver(l1, r, r->data, r->faulted, now);
     while (r->joined) {
         struct mem_request *j = r->joined;
         r->joined = j->next;
+        if (r->part && !mask_covers(r->mask, j->mask)) {
+            go(j, now); /* its bytes have not come */
+            continue;
+        }
         j->level = r->level;
         deliver(l1, j, r->data, r->faulted, now);
         request_free(j);
@@ -306,14 +328,23 @@ static void answer_load(struct mem_request *r, uint64_t cycle)
 /* A store, or an atomic. */
 static void acknowledged(struct port_domain *domain, struct port_event *event)
 {
-    struct mem_request *r = event->self;
+    struct mem_request *r = event->self, *joined;
     struct vl1 *l1 = r->mem->vl1[r->cu];
+    bool faulted = r->faulted, first = true;
+    uint8_t level = r->level;
     l1->stores--;
-    access_went(r->access, r->level);
-    if (r->faulted)
-        access_fault(r->access, r);
-    line_done(l1, r->access, port_now(domain) + (returns_data(r->access) ? 0 : r->mem->timing.ack));
-    request_free(r);
+    for (; r; r = joined) { /* those that were combined */
+        struct mem_access *a = r->access;
+        joined = first ? r->joined : r->next;
+        first = false;
+        if (a) {
+            access_went(a, level);
+            if (faulted)
+                access_fault(a, r);
+            line_done(l1, a, port_now(domain) + (returns_data(a) ? 0 : r->mem->timing.ack));
+        }
+        request_free(r);
+    }
     unstall(l1);
 }
 
@@ -326,7 +357,7 @@ static void answer_store(struct mem_request *r, uint64_t cycle)
 
 /* ---- to the L2 ---- */
 
-static void send(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
+void vl1_send(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = l1->mem;
     unsigned halves = r->kind == REQUEST_STORE ? mask_halves(r->mask) : 1;
@@ -357,6 +388,8 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = l1->mem;
     const struct mem_timing *n = &mem->timing;
+    if (l1->combine.count)
+        combine_before(l1, r, cycle);
     if (r->kind == REQUEST_LOAD) {
         bool may_hit = !r->sc1 && r->mtype != VM_MTYPE_UC;
         unsigned i = may_hit ? find(l1, r->line) : NO_LINE;
@@ -387,7 +420,7 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         }
         r->cached = r->install = may_hit;
         r->epoch = l1->epoch;
-        send(l1, r, cycle);
+        vl1_send(l1, r, cycle);
         return true;
     }
     if (l1->stores >= n->stores)
@@ -397,7 +430,10 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         keep(l1, r->line, r->data, false);
     else
         drop(l1, r->line);
-    send(l1, r, cycle);
+    if (r->kind == REQUEST_STORE && combine_keeps(l1, r))
+        combine_take(l1, r, cycle);
+    else
+        vl1_send(l1, r, cycle);
     return true;
 }
 
@@ -463,10 +499,12 @@ static void write_back(struct vl1 *l1, struct mem_access *a, uint64_t start)
         return;
     }
     struct vl1_wave *w = &l1->wave[a->wave];
-    if (w->stores)
+    if (w->stores) {
         w->writeback = a;
-    else
+        combine_send(l1, a->wave);
+    } else {
         l2_flush(mem, a, a->sc0, NULL, NULL);
+    }
 }
 
 static void set_out(struct vl1 *l1, struct mem_access *a)
@@ -546,6 +584,7 @@ void vl1_submit(struct xcd_mem *mem, struct mem_access *a)
     a->pending = 0;
     a->level = MEM_LEVEL_L1;
     a->next = a->next_of_wave = NULL;
+    w->state = WAVE_GOES_ON;
     *w->end = a;
     w->end = &a->next_of_wave;
     if (w->flushing)

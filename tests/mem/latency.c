@@ -213,6 +213,7 @@ static void check_order(void)
     /* Another wave's store need not wait for it. */
     s[0].a.addr[0] += 1 << 19;
     s[2].a.wave = 1;
+    s[2].a.sc0 = true; /* not kept back */
     order = 0;
     start(&s[0], 1);
     start(&s[2], 2);

@@ -102,7 +102,10 @@ static void step(struct actor *a)
         m->sc0 = r >> 60 == 7;
         m->lanes = 0;
     }
-    xcd_mem_submit(a->shot.rig->mem[a->shot.xcd], m);
+    struct xcd_mem *mem = a->shot.rig->mem[a->shot.xcd];
+    xcd_mem_submit(mem, m);
+    if (r >> 40 & 1) /* else its stores go when they are old or others come */
+        (r >> 41 & 1 ? xcd_mem_wave_ends : xcd_mem_wave_waits)(mem, m->cu, m->wave);
 }
 
 static void begin(struct port_domain *domain, struct port_event *event)
