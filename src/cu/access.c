@@ -113,7 +113,7 @@ static void report(struct cu_flight *f)
     struct wave_guard *g = &thread->guard;
     g->wave = cw->w;
     g->kind = EHP_FAULT_MEMORY;
-    g->fault_in = f->in ? f->in : cw->w->next;
+    g->fault_in = f->in ? f->in : cw->in;
     g->address = f->access.fault_addr;
     g->write =
         f->access.kind == ACCESS_STORE || f->access.kind == ACCESS_ATOMIC || f->access.kind == ACCESS_SSTORE;
@@ -211,7 +211,7 @@ static void vector_done(struct mem_access *a)
     struct cu_wave *cw = f->cw;
     if (a->faulted)
         report(f);
-    else if ((a->kind == ACCESS_LOAD || a->kind == ACCESS_ATOMIC) && !cw->ending)
+    else if ((a->kind == ACCESS_LOAD || a->kind == ACCESS_ATOMIC) && !cw->ending && cu_settle(cw))
         write_back(f);
     f->landed = true;
     retire(cw);
@@ -357,17 +357,14 @@ static void count_access(struct cu_wave *cw, const struct xinst *in, const struc
         c->did.atomics += lanes;
 }
 
-static bool vector_access(struct cu_wave *cw, const struct xinst *in)
+static void vector_access(struct cu_wave *cw, const struct xinst *in)
 {
-    struct cu_xcd *xcd = cw->cu->xcd;
     struct wave *w = cw->w;
     const struct mem_op *op = mem_op_of(in->isa->op);
-    if (cw->vm >= xcd->timing.vm_limit || !xcd_mem_vector_ready(xcd->mem, cw->cu->index))
-        return false;
     if (in->isa->op == ISA_OP_buffer_inv || in->isa->op == ISA_OP_buffer_wbl2) {
         fence(cw, in, in->isa->op == ISA_OP_buffer_inv ? ACCESS_INV : ACCESS_WB);
         w->next = in + 1;
-        return true;
+        return;
     }
     enum mem_kind kind = (enum mem_kind)op->kind;
     struct mem_request r;
@@ -399,7 +396,7 @@ static bool vector_access(struct cu_wave *cw, const struct xinst *in)
         launch_scratch(cw, in, op, &r, r.scratch, !lanes && !flat);
         if (!lanes && !flat) {
             w->next = in + 1;
-            return true;
+            return;
         }
     }
     struct cu_flight *f = flight_new(cw, in,
@@ -423,7 +420,6 @@ static bool vector_access(struct cu_wave *cw, const struct xinst *in)
         take_data(f, in, lanes);
     launch(f);
     w->next = in + 1;
-    return true;
 }
 
 /* ---- scalar memory ---- */
@@ -434,7 +430,7 @@ static void scalar_done(struct mem_access *a)
     struct cu_wave *cw = f->cw;
     if (a->faulted)
         report(f);
-    else if (a->kind == ACCESS_SLOAD && !cw->ending)
+    else if (a->kind == ACCESS_SLOAD && !cw->ending && cu_settle(cw))
         memcpy(cw->w->s + f->in->sd, a->data, a->bytes);
     cw->lgkm--;
     count_flight(f, CU_LEVEL_SMEM);
@@ -490,12 +486,10 @@ static void count_scalar(struct cu_counters *c, unsigned dwords, bool write)
     }
 }
 
-static bool scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
+static void scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
     struct cu_xcd *xcd = cw->cu->xcd;
     struct wave *w = cw->w;
-    if (cw->lgkm >= xcd->timing.lgkm_limit)
-        return false;
     unsigned op = in->isa->op, dwords = scalar_dwords(op);
     enum mem_access_kind kind;
     switch (op) {
@@ -505,7 +499,7 @@ static bool scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
         xcd->counters.level[CU_LEVEL_SMEM] += xcd->timing.memtime;
         port_post(xcd->domain, cycle + xcd->timing.memtime, clock_done, cw);
         w->next = fuse_single(in)(w, in);
-        return true;
+        return;
     case ISA_OP_s_dcache_inv:
     case ISA_OP_s_dcache_inv_vol:
         kind = ACCESS_SINV;
@@ -555,18 +549,20 @@ static bool scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
         if (!inside) {
             flight_free(f);
             w->next = in + 1;
-            return true;
+            return;
         }
     }
     cw->lgkm++;
     w->next = in + 1;
     xcd_mem_submit(xcd->mem, a);
-    return true;
 }
 
-bool cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
+void cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
-    return in->isa->format == ISA_SMEM ? scalar_access(cw, in, cycle) : vector_access(cw, in);
+    if (in->isa->format == ISA_SMEM)
+        scalar_access(cw, in, cycle);
+    else
+        vector_access(cw, in);
 }
 
 /* ---- instruction fetch ---- */

@@ -102,6 +102,7 @@ void cu_start(struct cu_xcd *xcd, struct workgroup *wg)
         struct cu_wave *cw = free_slot(simd);
         assert(cw && "an ACE places waves where there is room");
         *cw = (struct cu_wave){.w = &wg->wave[i],
+                               .in = wg->wave[i].next,
                                .cu = cu,
                                .simd = simd,
                                .slot = cw->slot,
@@ -134,7 +135,7 @@ void cu_wave_end(struct cu_wave *cw)
     cw->w = NULL;
     cw->ending = false;
     cw->simd->used--;
-    cw->simd->ready[cw->slot] = PORT_NEVER;
+    cu_ready(cw, PORT_NEVER);
     if (--cu->waves == 0)
         xcd->counters.cu_cycles += now - cu->busy_since;
     if (--xcd->engine[cu->engine].waves == 0)

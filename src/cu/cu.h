@@ -11,11 +11,11 @@
  *   cu.c      workgroups and barriers
  *
  * Each cycle is one SIMD's turn.  From the waves of that SIMD it issues up to
- * one instruction for each unit.  An instruction that computes is executed when
- * it issues, by the same handler as in functional mode; a memory instruction
- * sends its addresses to the hierarchy (mem/mem.h) and writes registers when the
- * data comes back.  A SIMD is looked at only in cycles in which one of its waves
- * may be ready.
+ * one instruction for each unit.  An instruction that computes is executed by the
+ * same handler as in functional mode, when it issues or, if nobody can tell, later
+ * (cu_settle()); a memory instruction sends its addresses to the hierarchy
+ * (mem/mem.h) and writes registers when the data comes back.  A SIMD is looked at
+ * only in cycles in which one of its waves may be ready.
  *
  * Everything of an XCD happens in its domain of port.h.
  *
@@ -79,6 +79,7 @@ struct cu_rate {
     uint8_t result; /* matrix: cycles until a dependent instruction can issue */
     uint8_t math;   /* enum cu_math */
     uint8_t mops;   /* matrix: operations of all lanes, in units of 512 */
+    bool later;     /* only its wave can see when it is executed */
 };
 
 /* For every meaning, made once for a chip.  NULL when memory is short. */
@@ -135,6 +136,9 @@ struct cu_simd;
 /* A wave slot. */
 struct cu_wave {
     struct wave *w; /* NULL: free */
+    /* What it issues next.  From w->next up to here instructions have issued and are not executed: see
+     * cu_settle(). */
+    const struct xinst *in;
     struct cu *cu;
     struct cu_simd *simd;
     unsigned slot;
@@ -158,6 +162,7 @@ struct cu_wave {
     /* Instruction fetch. */
     uint64_t line, next_line; /* 64-byte lines of the program in its buffer; ~0: none */
     bool fetching, starved;
+    bool queued; /* when it was looked at last, its CU's vector memory could take nothing */
     unsigned priority;
 };
 
@@ -168,6 +173,7 @@ struct cu_simd {
     unsigned index;
     unsigned slots, used;
     uint64_t ready[CU_SIMD_SLOTS]; /* cycle at which a slot's wave may issue; PORT_NEVER: free or waiting */
+    uint32_t may;                  /* slots of which it is not PORT_NEVER */
     struct cu_wave wave[CU_SIMD_SLOTS];
     uint64_t posted; /* cycle of its next look, PORT_NEVER: none */
     uint64_t valu_free, matrix_free;
@@ -239,8 +245,16 @@ void cu_ready(struct cu_wave *cw, uint64_t cycle);
 /* It issues nothing from `cycle` on, for this reason. */
 void cu_stalled(struct cu_wave *cw, enum cu_stall why, uint64_t cycle);
 
-/* Sends a memory instruction; false: its unit cannot take it now. */
-bool cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
+/*
+ * Executes what the wave has issued.  Instructions that work on its registers
+ * alone are put off until somebody else needs those: then a wave's registers
+ * are used by many of its instructions in a row, while the host's caches hold
+ * them.  False when one of them was a fault, which then has been told.
+ */
+bool cu_settle(struct cu_wave *cw);
+
+/* Sends a memory instruction of a wave that has settled. */
+void cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
 void cu_access_close(struct cu_xcd *xcd);
 /* Of the CU's, as the memory hierarchy numbers them. */
 static inline unsigned cu_wave_number(const struct cu_wave *cw)

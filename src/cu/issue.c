@@ -38,9 +38,14 @@ static void look_at(struct cu_simd *simd, uint64_t cycle)
 
 void cu_ready(struct cu_wave *cw, uint64_t cycle)
 {
-    cw->simd->ready[cw->slot] = cycle;
-    if (cycle != PORT_NEVER)
-        look_at(cw->simd, cycle);
+    struct cu_simd *simd = cw->simd;
+    simd->ready[cw->slot] = cycle;
+    if (cycle == PORT_NEVER) {
+        simd->may &= ~(1U << cw->slot);
+        return;
+    }
+    simd->may |= 1U << cw->slot;
+    look_at(simd, cycle);
 }
 
 /* Its cycles until this one belong to what it issued last, then to what holds it up since. */
@@ -204,20 +209,119 @@ static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
     }
 }
 
+/* ---- execution ---- */
+
+/* The handler has left by wave_fault(). */
+static void faulted(struct cu_wave *cw, struct cu_thread *thread)
+{
+    struct cu_xcd *xcd = cw->cu->xcd;
+    struct wave *w = cw->w;
+    thread->guard.armed = false;
+    thread->guard.in = NULL;
+    w->state = WAVE_FAULT;
+    cw->in = w->next;
+    cu_ready(cw, PORT_NEVER);
+    xcd->events.fault(xcd->events.context, w->wg, &thread->guard);
+}
+
+static struct cu_thread *begin_guard(struct cu_wave *cw)
+{
+    struct cu_thread *thread = port_thread(cw->cu->xcd->domain);
+    thread->guard.wave = cw->w;
+    thread->guard.armed = true;
+    cw->w->guard = &thread->guard;
+    cw->w->budget = INT_MAX;
+    return thread;
+}
+
+static void count_lanes(struct cu_counters *c, const struct wave *w, const struct xinst *in,
+                        const struct cu_rate *rate)
+{
+    unsigned lanes = w->exec == UINT64_MAX ? WAVE_LANES : (unsigned)__builtin_popcountll(w->exec);
+    c->valu_lane_cycles += (uint64_t)lanes * rate->cycles;
+    if (in->cls == XC_VALU)
+        c->did.lanes_valu += lanes;
+}
+
+static void settle(struct cu_wave *cw)
+{
+    struct cu_xcd *xcd = cw->cu->xcd;
+    struct wave *w = cw->w;
+    const struct xinst *end = cw->in;
+    for (const struct xinst *in = w->next; in != end; in++) {
+        const struct cu_rate *rate = &xcd->rates[in->isa->op];
+        if (rate->unit == UNIT_VALU)
+            count_lanes(&xcd->counters, w, in, rate);
+        w->next = in; /* should it fault */
+        fuse_single(in)(w, in);
+    }
+    w->next = end;
+}
+
+bool cu_settle(struct cu_wave *cw)
+{
+    if (cw->w->next == cw->in)
+        return true;
+    struct cu_thread *thread = begin_guard(cw);
+    if (sigsetjmp(thread->guard.env, 0) != 0) {
+        faulted(cw, thread);
+        return false;
+    }
+    settle(cw);
+    thread->guard.armed = false;
+    return true;
+}
+
+/* Executes it after everything before it; false when that was a fault.  *next: NULL when it stopped the wave.
+ */
+static bool act(struct cu_wave *cw, const struct xinst *in, const struct xinst **next)
+{
+    struct cu_thread *thread = begin_guard(cw);
+    if (sigsetjmp(thread->guard.env, 0) != 0) {
+        faulted(cw, thread);
+        return false;
+    }
+    settle(cw);
+    *next = fuse_single(in)(cw->w, in);
+    thread->guard.armed = false;
+    return true;
+}
+
+/* The same for an access to memory. */
+static bool send(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
+{
+    struct cu_thread *thread = begin_guard(cw);
+    if (sigsetjmp(thread->guard.env, 0) != 0) {
+        faulted(cw, thread);
+        return false;
+    }
+    settle(cw);
+    cu_access(cw, in, cycle);
+    cw->in = cw->w->next;
+    thread->guard.armed = false;
+    return true;
+}
+
 /* ---- one instruction ---- */
 
-/* Executes it; the wave's next issue is not before `ready`. */
+/* Executes it now or later; the wave's next issue is not before `ready`. */
 static void execute(struct cu_wave *cw, const struct xinst *in, uint64_t cycle, uint64_t ready)
 {
-    struct wave *w = cw->w;
-    w->budget = INT_MAX;
-    const struct xinst *next = fuse_single(in)(w, in);
-    if (!next) {
-        stopped(cw, in, cycle);
+    if (cw->cu->xcd->rates[in->isa->op].later) {
+        cw->in = in + 1;
+        cu_ready(cw, ready);
         return;
     }
-    w->next = next;
-    cu_ready(cw, ready);
+    const struct xinst *next = NULL;
+    if (!act(cw, in, &next))
+        return;
+    if (next)
+        cw->w->next = next;
+    cw->in = cw->w->next;
+    if (next)
+        cu_ready(cw, ready);
+    else
+        stopped(cw, in, cycle);
 }
 
 static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
@@ -226,7 +330,9 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
     switch (in->isa->op) {
     case ISA_OP_s_waitcnt:
         set_wanted(cw, (uint16_t)in->literal[1]);
-        cw->w->next = in + 1;
+        if (cw->w->next == in) /* else it is put off with those before it, and does nothing then */
+            cw->w->next = in + 1;
+        cw->in = in + 1;
         if (!counts_hold(cw)) {
             cw->waits = true; /* for what: cu_returned() */
             xcd_mem_wave_waits(cw->cu->xcd->mem, cw->cu->index, cu_wave_number(cw));
@@ -251,24 +357,55 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
 
 static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
 
-static void count_lanes(struct cu_wave *cw, const struct xinst *in, const struct cu_rate *rate)
+/* What a SIMD knows in its turn. */
+struct turn {
+    uint64_t cycle;
+    unsigned taken; /* units */
+    bool asked, vector_ready;
+};
+
+/* Whether the CU's vector memory can take something.  In one turn it can become full, but not free. */
+static bool vector_ready(struct turn *turn, const struct cu *cu)
 {
-    struct cu_counters *c = &cw->cu->xcd->counters;
-    unsigned lanes = (unsigned)__builtin_popcountll(cw->w->exec);
-    c->valu_lane_cycles += (uint64_t)lanes * rate->cycles;
-    if (in->cls == XC_VALU)
-        c->did.lanes_valu += lanes;
+    if (!turn->asked || turn->vector_ready) {
+        turn->asked = true;
+        turn->vector_ready = xcd_mem_vector_ready(cu->xcd->mem, cu->index);
+    }
+    return turn->vector_ready;
+}
+
+/* Whether there is room for its access; else it is stalled. */
+static bool can_access(struct cu_wave *cw, unsigned unit, struct turn *turn)
+{
+    const struct cu_timing *t = &cw->cu->xcd->timing;
+    bool room;
+    if (unit == UNIT_SMEM) {
+        room = cw->lgkm < t->lgkm_limit;
+    } else {
+        bool ready = vector_ready(turn, cw->cu);
+        cw->queued = !ready;
+        room = ready && cw->vm < t->vm_limit;
+    }
+    if (!room) {
+        cu_stalled(cw, STALL_QUEUE, turn->cycle);
+        cu_ready(cw, turn->cycle + TURN);
+    }
+    return room;
 }
 
 /* Whether the wave's instruction issued, or what it waits for. */
-static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
+static bool try_issue(struct cu_wave *cw, struct turn *turn)
 {
+    uint64_t cycle = turn->cycle;
     struct cu *cu = cw->cu;
     struct cu_xcd *xcd = cu->xcd;
     struct cu_simd *simd = cw->simd;
-    const struct xinst *in = cw->w->next;
-    while (!in->isa) /* from one function to the next that follows it: no instruction */
-        in = cw->w->next = fuse_single(in)(cw->w, in);
+    const struct xinst *in = cw->in;
+    while (!in->isa) { /* from one function to the next that follows it: no instruction */
+        if (!act(cw, in, &in))
+            return false;
+        cw->in = cw->w->next = in;
+    }
     uint64_t line = LINE_OF(in->pc);
     if (line != cw->line) {
         if (line == cw->next_line && !cw->fetching) {
@@ -285,7 +422,7 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
     }
     const struct cu_rate *rate = &xcd->rates[in->isa->op];
     unsigned unit = rate->unit;
-    if (*taken >> unit & 1) {
+    if (turn->taken >> unit & 1) {
         cu_stalled(cw, STALL_UNIT, cycle);
         cu_ready(cw, cycle + TURN);
         return false;
@@ -325,11 +462,8 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
         return false;
     }
     if (unit == UNIT_VMEM || unit == UNIT_FLAT || unit == UNIT_SMEM) {
-        if (!cu_access(cw, in, cycle)) {
-            cu_stalled(cw, STALL_QUEUE, cycle);
-            cu_ready(cw, cycle + TURN);
+        if (!can_access(cw, unit, turn) || !send(cw, in, cycle))
             return false;
-        }
     }
     issued(cw, cycle);
     xcd->counters.instructions++;
@@ -337,7 +471,7 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
     xcd->counters.math[rate->math]++;
     xcd->counters.did.count[in->cls]++;
     if (unit != UNIT_NONE)
-        *taken |= 1u << unit;
+        turn->taken |= 1u << unit;
     switch (unit) {
     case UNIT_NONE:
         issue_buffered(cw, in, cycle);
@@ -345,7 +479,6 @@ static bool try_issue(struct cu_wave *cw, uint64_t cycle, unsigned *taken)
     case UNIT_VALU:
         simd->valu_free = cycle + rate->cycles;
         xcd->counters.valu_busy_cycles += rate->cycles;
-        count_lanes(cw, in, rate);
         execute(cw, in, cycle, cycle + rate->cycles);
         break;
     case UNIT_MATRIX:
@@ -393,6 +526,8 @@ static void lds_returned(struct port_domain *domain, struct port_event *event)
  */
 static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
+    if (!cu_settle(cw))
+        return;
     struct cu_xcd *xcd = cw->cu->xcd;
     unsigned conflicts = 0, busy = cu_lds_cycles(cw->w, in, &conflicts);
     uint64_t start = port_take(&cw->cu->lds, cycle, busy);
@@ -410,52 +545,45 @@ static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle
 
 /* ---- a turn ---- */
 
-/* The handler has left by wave_fault(). */
-static void faulted(struct cu_simd *simd, struct cu_thread *thread)
+/* It would find vector memory full again. */
+static bool still_queued(const struct cu_wave *cw, struct turn *turn)
 {
-    struct wave *w = thread->guard.wave;
-    thread->guard.in = NULL;
-    w->state = WAVE_FAULT;
-    cu_ready(w->slot, PORT_NEVER);
-    simd->cu->xcd->events.fault(simd->cu->xcd->events.context, w->wg, &thread->guard);
-}
-
-static void turn(struct cu_simd *simd, uint64_t cycle, struct cu_thread *thread)
-{
-    unsigned taken = 0, first = simd->turn;
-    bool any = false;
-    for (int priority = simd->highest; priority >= 0; priority--)
-        for (unsigned k = 0; k < simd->slots; k++) {
-            unsigned i = (first + k) % simd->slots;
-            struct cu_wave *cw = &simd->wave[i];
-            if (simd->ready[i] > cycle || (int)cw->priority != priority)
-                continue;
-            thread->guard.wave = cw->w;
-            cw->w->guard = &thread->guard;
-            if (try_issue(cw, cycle, &taken) && !any) { /* those behind it come first next time */
-                any = true;
-                simd->turn = (i + 1) % simd->slots;
-            }
-        }
+    return cw->queued && cw->stall == STALL_QUEUE && !(turn->taken & (1U << UNIT_VMEM | 1U << UNIT_FLAT)) &&
+           !vector_ready(turn, cw->cu);
 }
 
 static void look(struct port_domain *domain, struct port_event *event)
 {
+    (void)domain;
     struct cu_simd *simd = event->self;
-    struct cu_thread *thread = port_thread(domain);
-    uint64_t cycle = event->cycle;
-    if (simd->posted != cycle)
+    struct turn turn = {.cycle = event->cycle};
+    if (simd->posted != turn.cycle)
         return;
     simd->posted = PORT_NEVER;
-    thread->guard.armed = true;
-    if (sigsetjmp(thread->guard.env, 0) == 0)
-        turn(simd, cycle, thread);
-    else
-        faulted(simd, thread);
-    thread->guard.armed = false;
+    const unsigned first = simd->turn;
+    bool any = false;
+    for (int priority = simd->highest; priority >= 0; priority--) {
+        /* Twice as many slots, so that those before the first come after the last. */
+        uint64_t slots = (simd->may | (uint64_t)simd->may << simd->slots) >> first;
+        for (slots &= (UINT64_C(1) << simd->slots) - 1; slots; slots &= slots - 1) {
+            unsigned i = first + (unsigned)__builtin_ctzll(slots);
+            i = i < simd->slots ? i : i - simd->slots;
+            struct cu_wave *cw = &simd->wave[i];
+            if (simd->ready[i] > turn.cycle || (int)cw->priority != priority)
+                continue;
+            if (still_queued(cw, &turn)) {
+                cu_ready(cw, turn.cycle + TURN);
+            } else if (try_issue(cw, &turn) && !any) { /* those behind it come first next time */
+                any = true;
+                simd->turn = (i + 1) % simd->slots;
+            }
+        }
+    }
     uint64_t next = PORT_NEVER;
-    for (unsigned i = 0; i < simd->slots; i++)
-        next = simd->ready[i] < next ? simd->ready[i] : next;
+    for (unsigned slots = simd->may; slots; slots &= slots - 1) {
+        uint64_t ready = simd->ready[__builtin_ctz(slots)];
+        next = ready < next ? ready : next;
+    }
     if (next != PORT_NEVER)
-        look_at(simd, next > cycle ? next : cycle + 1);
+        look_at(simd, next > turn.cycle ? next : turn.cycle + 1);
 }

@@ -124,6 +124,16 @@ static struct cu_rate rate_of(const struct isa_row *row, unsigned matrix_extra)
     }
 }
 
+/* Not those that change what the instructions behind them are. */
+static bool can_wait(const struct isa_row *row, unsigned unit)
+{
+    const char *name = isa_op_name(row->op);
+    if (unit == UNIT_SALU)
+        return row->format != ISA_SOPP && !begins(name, "s_set_gpr_idx") && !begins(name, "s_setvskip") &&
+               !begins(name, "s_setreg") && !begins(name, "s_rfe");
+    return unit == UNIT_VALU || unit == UNIT_MATRIX;
+}
+
 struct cu_rate *cu_rates_make(const struct chip *chip)
 {
     struct cu_rate *rates = calloc(ISA_OP_COUNT, sizeof(*rates));
@@ -133,6 +143,7 @@ struct cu_rate *cu_rates_make(const struct chip *chip)
     for (size_t i = 0; i < isa_row_count; i++) {
         struct cu_rate *rate = &rates[isa_rows[i].op];
         *rate = rate_of(&isa_rows[i], extra);
+        rate->later = can_wait(&isa_rows[i], rate->unit);
         cu_math_of(isa_op_name(isa_rows[i].op), rate);
     }
     return rates;
