@@ -303,6 +303,7 @@ enum ehp_fault_kind {
     EHP_FAULT_TIMEOUT,
     EHP_FAULT_PACKET,    /* invalid packet, descriptor or dispatch dimensions */
     EHP_FAULT_RESOURCES, /* needs more than a CU has */
+    EHP_FAULT_EXCEPTION, /* a float exception that MODE enables: there is no trap handler */
 };
 
 struct ehp_fault {
@@ -319,8 +320,8 @@ struct ehp_fault {
     uint64_t address;
     bool write;
     struct ehp_allocation nearest; /* nearest.base NULL: none */
-    int trap_id;
-    char text[1024]; /* all of the above as the message for a person, several lines */
+    int trap_id;                   /* s_trap's; of a float exception its bit in TRAPSTS */
+    char text[1024];               /* all of the above as the message for a person, several lines */
 };
 
 /*

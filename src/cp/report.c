@@ -43,9 +43,20 @@ static const char *kind_text(int kind)
         return "kernel still running when its time was over";
     case EHP_FAULT_RESOURCES:
         return "not enough resources";
+    case EHP_FAULT_EXCEPTION:
+        return "float exception";
     default:
         return "fault";
     }
+}
+
+/* By bits of TRAPSTS. */
+static const char *exception_text(int bit)
+{
+    static const char *const names[] = {
+        "invalid operation", "denormal source", "division by zero",        "overflow",
+        "underflow",         "inexact result",  "integer division by zero"};
+    return bit >= 0 && bit < 7 ? names[bit] : "unknown";
 }
 
 static const char *memory_kind_text(int kind)
@@ -107,6 +118,8 @@ void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)
     add(text, bytes, "%s", kind_text(f->kind));
     if (has_address(f->kind))
         add(text, bytes, ": %s %#llx", f->write ? "write to" : "read from", (unsigned long long)f->address);
+    if (f->kind == EHP_FAULT_EXCEPTION)
+        add(text, bytes, ": %s, which MODE enables", exception_text(f->trap_id));
     if (f->kernel)
         add(text, bytes, "\n  in kernel %s, workgroup (%u, %u, %u), wave %u", f->kernel, f->workgroup[0],
             f->workgroup[1], f->workgroup[2], f->wave);

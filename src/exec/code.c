@@ -8,6 +8,7 @@
 
 #include "exec/fault.h"
 #include "exec/fuse.h"
+#include "exec/observe.h"
 #include "isa/isa.h"
 
 /* ---- handlers that belong to translation itself ---- */
@@ -317,7 +318,7 @@ static void block_free(struct exec_block *block)
 /* The illegal instruction's record: it has no decoded form, but prints as its dword. */
 static const struct isa_inst invalid_inst = {.size = 4};
 
-static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t end)
+static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t end, bool observed)
 {
     size_t dwords = (size_t)(end - start) / 4;
     const uint32_t *words = (const uint32_t *)(uintptr_t)start;
@@ -376,6 +377,8 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
                 block->x[i].target = &block->x[block->index[(target - start) / 4]];
         }
     fuse_block(block, level == 2 ? sem_fused_v2 : level == 3 ? sem_fused_v3 : sem_fused_v4);
+    if (observed)
+        exec_observe_block(block);
     block->x[n] = (struct xinst){.fn = x_continue, .pc = end, .cls = XC_OTHER};
     return block;
 }
@@ -487,7 +490,8 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
         pthread_rwlock_wrlock(&code->lock);
         x = find_translated(code, pc, &found); /* somebody may have been faster */
         if (!found) {
-            struct exec_block *block = block_make(code->level, start, end);
+            const bool observed = code->observes && code->observes(code->context, pc);
+            struct exec_block *block = block_make(code->level, start, end, observed);
             if (block && insert_block(code, block))
                 x = block_at(block, pc);
             else

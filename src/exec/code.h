@@ -27,12 +27,15 @@ struct exec_block {
 
 /* Says where the function that contains pc begins and ends; false when pc is not in loaded code. */
 typedef bool exec_bounds_fn(void *context, uint64_t pc, uint64_t *start, uint64_t *end);
+/* Says whether float exceptions of the code at pc are looked at: see observe.h. */
+typedef bool exec_observes_fn(void *context, uint64_t pc);
 
 struct exec_code {
     pthread_rwlock_t lock;
     struct exec_block **blocks; /* sorted by start */
     size_t count, capacity;
     exec_bounds_fn *bounds;
+    exec_observes_fn *observes; /* NULL: none are */
     void *context;
     unsigned level;              /* 2, 3, 4: which build of the handlers */
     _Atomic unsigned generation; /* changes when code is dropped: thread caches look at it */

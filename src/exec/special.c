@@ -6,6 +6,7 @@
 #include "exec/fault.h"
 #include "exec/fuse.h"
 #include "exec/hwreg.h"
+#include "exec/observe.h"
 #include "exec/operand.h"
 #include "isa/isa.h"
 
@@ -54,6 +55,7 @@ static const struct xinst *run_indexed(struct wave *w, const struct xinst *in)
         exec_translate(w->guard->code->level, &inst, &x, in->pc);
         if (inst.dpp) /* the lanes are the same */
             x.literal[0] = in->literal[0];
+        exec_observe(w, &x, in);
     }
     x.fn(w, &x);
     return in + 1;

@@ -88,6 +88,7 @@ struct ehp_code {
     struct code_lines *lines;                        /* NULL: no debug information */
     ehp_machine *machine; /* the loader's caller may keep here what ehp_code_unload() needs */
     unsigned agent;
+    bool observes_exceptions; /* it looks at float exceptions: see exec/observe.h */
 };
 
 int code_load(const struct code_params *params, const void *image, size_t bytes, struct ehp_code **out);

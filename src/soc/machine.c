@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "exec/observe.h"
 #include "hsa/code.h"
 #include "hsa/hsa.h"
 
@@ -117,6 +118,30 @@ static bool code_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *e
     return found;
 }
 
+/* Whether code looks at float exceptions; exec_observes_fn. */
+static bool code_observes(void *context, uint64_t pc)
+{
+    struct ehp_machine *m = context;
+    pthread_rwlock_rdlock(&m->codes_lock);
+    const struct ehp_code *code = machine_code_containing(m, pc);
+    const bool observes = code && code->observes_exceptions;
+    pthread_rwlock_unlock(&m->codes_lock);
+    return observes;
+}
+
+static bool observes_exceptions(const struct ehp_code *code)
+{
+    for (unsigned i = 0; i < code->kernel_count; i++)
+        if (kd_exceptions(code->kernels[i].descriptor))
+            return true;
+    for (unsigned i = 0; i < code->executable_count; i++) {
+        const struct code_range *range = &code->executable[i];
+        if (exec_observes((const uint32_t *)(uintptr_t)range->start, (range->end - range->start) / 4))
+            return true;
+    }
+    return false;
+}
+
 int ehp_code_load(ehp_machine *m, unsigned agent, const void *image, size_t bytes, ehp_code **out)
 {
     if (agent >= m->agents || !image)
@@ -133,6 +158,7 @@ int ehp_code_load(ehp_machine *m, unsigned agent, const void *image, size_t byte
         return machine_error(m, status, "%s", error.text);
     code->machine = m;
     code->agent = agent;
+    code->observes_exceptions = observes_exceptions(code);
     pthread_rwlock_wrlock(&m->codes_lock);
     if (m->code_count == m->code_capacity) {
         size_t capacity = m->code_capacity ? m->code_capacity * 2 : 16;
@@ -262,6 +288,7 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     memory_init(&m->memory, package_memory(m));
     stats_init(&m->stats);
     exec_code_init(&m->code, code_bounds, m);
+    m->code.observes = code_observes;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = options->threads ? options->threads : cores > 0 ? (unsigned)cores : 1;
     status = cp_start(m, threads);

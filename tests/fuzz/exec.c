@@ -22,6 +22,7 @@
 #include "exec/fault.h"
 #include "exec/gws.h"
 #include "exec/handlers.h"
+#include "exec/observe.h"
 #include "exec/workgroup.h"
 #include "isa/isa.h"
 
@@ -87,6 +88,13 @@ static bool code_bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *e
     return pc >= *start && pc < *end;
 }
 
+static bool code_observes(void *context, uint64_t pc)
+{
+    const struct sandbox *s = context;
+    (void)pc;
+    return exec_observes((const uint32_t *)(uintptr_t)s->code_start, (s->code_end - s->code_start) / 4);
+}
+
 static struct sandbox *sandbox_make(void)
 {
     struct sandbox *s = aligned_alloc(64, (sizeof *s + 63) & ~(size_t)63);
@@ -114,6 +122,7 @@ static struct sandbox *sandbox_make(void)
     s->thread = fault_thread_enter(&s->guard);
     require(s->thread != NULL);
     exec_code_init(&s->code, code_bounds, s);
+    s->code.observes = code_observes;
     s->guard.code = &s->code;
     s->guard.cache = &s->cache;
     return s;
@@ -247,7 +256,7 @@ static void check_fault(const struct sandbox *s)
 {
     const struct wave_guard *g = &s->guard;
     char text[256] = "no instruction";
-    require(g->kind > EHP_FAULT_NONE && g->kind <= EHP_FAULT_RESOURCES);
+    require(g->kind > EHP_FAULT_NONE && g->kind <= EHP_FAULT_EXCEPTION);
     require(g->fault_in != NULL);
     if (g->fault_in->isa && g->fault_in->isa->op != ISA_OP_INVALID)
         require(isa_print(g->fault_in->isa, g->fault_in->pc, text, sizeof text) > 0);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../check.h"
+#include "../hard.h"
 #include "exec/code.h"
 #include "exec/fault.h"
 #include "exec/hwreg.h"
@@ -34,6 +35,7 @@ static struct {
     struct exec_code_cache cache;
     struct wave_guard guard;
     bool in_use;
+    bool observed; /* float exceptions are looked at */
 } rig;
 
 static uint64_t rig_seed = 0x9e3779b97f4a7c15;
@@ -62,6 +64,12 @@ static inline bool rig_bounds(void *context, uint64_t pc, uint64_t *start, uint6
     return true;
 }
 
+static inline bool rig_observes(void *context, uint64_t pc)
+{
+    (void)context, (void)pc;
+    return rig.observed;
+}
+
 /* The instruction as the interpreter would run it. */
 static inline const struct xinst *rig_translate(unsigned level, const uint32_t *words, unsigned size)
 {
@@ -72,6 +80,7 @@ static inline const struct xinst *rig_translate(unsigned level, const uint32_t *
     memcpy(rig.code, words, size < 16 ? size : 16);
     exec_code_init(&rig.translated, rig_bounds, rig.code);
     rig.translated.level = level;
+    rig.translated.observes = rig_observes;
     rig.cache = (struct exec_code_cache){0};
     rig.in_use = true;
     return exec_code_find(&rig.translated, &rig.cache, (uint64_t)(uintptr_t)rig.code);
@@ -149,91 +158,34 @@ static inline bool rig_fits(const struct isa_inst *inst)
 /* Values that break arithmetic, by what the bits are. */
 static inline uint64_t rig_hard(unsigned type)
 {
-    static const uint32_t u32[] = {0,          1,          2,          31,         32,         33,
-                                   63,         64,         127,        128,        255,        256,
-                                   32767,      32768,      65535,      65536,      0x7fffff,   0x800000,
-                                   0xffffff,   0x1000000,  0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe,
-                                   0xffffffff, 0xffff0000, 0xff00ff00, 0x80808080, 0x7f7f7f7f, 0x0c0b0a09};
-    static const uint32_t f32[] = {
-        0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000,
-        0x3f800000, 0xbf800000, 0x3f000000, 0xbf000000, 0x3effffff, 0x3f7fffff, 0x3f800001, 0x40000000,
-        0x4b000000, 0x4b7fffff, 0x4b800000, 0xcb000001, 0x4effffff, 0x4f000000, 0xcf000000, 0xcf000001,
-        0x4f7fffff, 0x4f800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
-        0x7fc12345, 0x7f800001, 0xff812345, 0x33800000, 0x477fe000, 0x477ff000, 0x477fefff, 0x38800000,
-        0x387fffff, 0x33000000, 0x33000001, 0x437f0000, 0x43700000, 0x43780000, 0x47600000, 0x40400000};
-    static const uint64_t f64[] = {0,
-                                   1,
-                                   0x000fffffffffffff,
-                                   0x0010000000000000,
-                                   0x3ff0000000000000,
-                                   0x3ff0000000000001,
-                                   0x3fefffffffffffff,
-                                   0x3fe0000000000000,
-                                   0x4000000000000000,
-                                   0x4008000000000000,
-                                   0x41dfffffffc00000,
-                                   0x41e0000000000000,
-                                   0x41efffffffe00000,
-                                   0x41f0000000000000,
-                                   0x4330000000000000,
-                                   0x4330000000000001,
-                                   0x433fffffffffffff,
-                                   0x4340000000000000,
-                                   0x7fefffffffffffff,
-                                   0x7ff0000000000000,
-                                   0x7ff8000000000000,
-                                   0x7ff8000000012345,
-                                   0x7ff0000000000001,
-                                   0x7ff0000100000000,
-                                   0x36a0000000000000,
-                                   0x3690000000000001,
-                                   0x47efffffe0000000,
-                                   0x47efffffefffffff,
-                                   0x47effffff0000000,
-                                   0x380fffffffffffff};
-    static const uint16_t f16[] = {0,      0x8000, 1,      0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x3c00,
-                                   0xbc00, 0x3bff, 0x3c01, 0x3800, 0x4000, 0x4248, 0x6400, 0x67ff, 0x7bff,
-                                   0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe00, 0x7e12, 0x7c01, 0xfd23, 0x0200};
-#define RIG_PICK(a) (a)[rig_random() % (sizeof(a) / sizeof(a)[0])]
-    const uint64_t r = rig_random();
-    const unsigned how = r & 7;
+    const uint64_t r = rig_random(), more = rig_random();
     switch (type) {
     case ISA_T_F32:
-        return how < 4    ? RIG_PICK(f32)
-               : how == 4 ? RIG_PICK(f32) ^ (r >> 8 & 0x80000003)
-               : how < 7  ? (r >> 8 & 0x807fffff) | (0x70 + (r >> 40 & 31)) << 23
-                          : (uint32_t)(r >> 8);
+        return hard_f32(r);
     case ISA_T_PKF32:
-        return rig_hard(ISA_T_F32) | rig_hard(ISA_T_F32) << 32;
+        return hard_f32(r) | (uint64_t)hard_f32(more) << 32;
     case ISA_T_F64:
-        return (how < 4    ? RIG_PICK(f64)
-                : how == 4 ? RIG_PICK(f64) ^ (r >> 8 & 3)
-                : how < 7  ? (rig_random() & 0x000fffffffffffff) | (0x3f0 + (r >> 8 & 31)) << 52
-                           : rig_random()) ^
-               (r >> 9 & 1) << 63;
+        return hard_f64(r, more);
     case ISA_T_F16:
     case ISA_T_PKF16:
-        return (how < 5 ? RIG_PICK(f16) : r >> 8 & 0xffff) |
-               (r >> 5 & 1 ? (uint64_t)RIG_PICK(f16) : r >> 24 & 0xffff) << 16;
+        return hard_f16(r) | hard_f16(more) << 16;
     case ISA_T_PKBF16:
     case ISA_T_BF16:
-        return (rig_hard(ISA_T_F32) >> 16 & 0xffff) | (rig_hard(ISA_T_F32) & 0xffff0000);
+        return hard_f32(r) >> 16 | (hard_f32(more) & 0xffff0000);
     case ISA_T_B64:
     case ISA_T_I64:
     case ISA_T_U64:
     case ISA_T_MASK:
     case ISA_T_PKB32:
-        return how < 3 ? RIG_PICK(u32) | (uint64_t)RIG_PICK(u32) << 32 : rig_random();
+        return hard_u64(r, more);
     case ISA_T_I16:
     case ISA_T_U16:
     case ISA_T_B16:
     case ISA_T_PK16:
-        return (how < 5 ? RIG_PICK(u32) & 0xffff : r >> 8 & 0xffff) |
-               (r >> 5 & 1 ? RIG_PICK(u32) & 0xffff : r >> 24 & 0xffff) << 16;
+        return hard_u16(r) | hard_u16(more) << 16;
     default:
-        return how < 4 ? RIG_PICK(u32) : how == 4 ? r >> 8 & 31 : (uint32_t)(r >> 8);
+        return hard_u32(r);
     }
-#undef RIG_PICK
 }
 
 static inline void rig_fill_operand(struct rig_state *state, const struct isa_operand *o)

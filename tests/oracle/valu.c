@@ -11,6 +11,8 @@
  *   valu [encodings per form [mnemonic]]
  */
 #include "rig.h"
+#include "sem/exceptions.h"
+#include "valu_raise.h"
 #include "valu_steps.h"
 
 #define REF(name, expression)                                                                                \
@@ -374,6 +376,8 @@ static void refer(const struct isa_inst *inst, const struct rig_state *before, s
             l.mask = fetch(before, &inst->src[2], lane) >> lane & 1;
         if (!(exec >> lane & 1) || !written)
             continue;
+        if (rig.observed)
+            after->trapsts |= (uint32_t)raised_in_lane(&l, isa_op_name(inst->op));
         if (is_compare(inst)) {
             bits |= (uint64_t)compared(&l, isa_op_name(inst->op)) << lane;
             continue;
@@ -437,6 +441,21 @@ static void narrow(const struct isa_row *row, uint32_t *w)
         w[0] &= ~0xc0u;
 }
 
+/* The same, and what it leaves in TRAPSTS, as code that looks has it. */
+static void check_exceptions(const uint32_t *words, const struct isa_inst *inst,
+                             const struct rig_state *before, const struct rig_state *got)
+{
+    static struct rig_state want;
+    const struct lane zero = {.mode = before->mode};
+    const bool raises = raised_in_lane(&zero, isa_op_name(inst->op)) != RAISE_UNKNOWN;
+    if (CHECK_EQ(raises, sem_can_raise(inst)) && raises) {
+        rig.observed = true;
+        refer(inst, before, &want, got);
+        rig_compare(2, words, inst, before, &want);
+        rig.observed = false;
+    }
+}
+
 static void check_form(const struct isa_row *row, unsigned form, unsigned count)
 {
     static struct rig_state before, want, got;
@@ -461,6 +480,7 @@ static void check_form(const struct isa_row *row, unsigned form, unsigned count)
             refer(&inst, &before, &want, &got);
             bad += !rig_compare(level, words, &inst, &before, &want);
         }
+        check_exceptions(words, &inst, &before, &got);
     }
     if (!CHECK(done > 0))
         fprintf(stderr, "%s %s: no encoding found\n", isa_format_name(row->format), row->name);

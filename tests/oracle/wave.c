@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What more than one instruction, or more than one wave, has to show: VGPR
- * indexing and VSKIP, barriers, sleeping, ending, traps and halting, messages,
- * global wave sync, clocks; and what is refused, and how.
+ * indexing and VSKIP, float exceptions, barriers, sleeping, ending, traps and
+ * halting, messages, global wave sync, clocks; and what is refused, and how.
  */
 #include <stdlib.h>
 
 #include "cp/cp.h"
+#include "exec/observe.h"
 #include "rig.h"
+#include "sem/exceptions.h"
 #include "soc/machine.h"
 
 enum { WAVES = 4 };
@@ -25,6 +27,7 @@ static struct {
     struct workgroup *wg;
     struct gws gws[GWS_RESOURCES];
     uint64_t fault_pc;
+    uint32_t exceptions; /* enabled by the launch */
 } p;
 
 static void emit(uint32_t word)
@@ -90,8 +93,15 @@ static bool bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
     return true;
 }
 
+static bool observes(void *context, uint64_t pc)
+{
+    (void)context, (void)pc;
+    return exec_observes(p.words, p.count);
+}
+
 static void begin(void)
 {
+    p.exceptions = 0;
     for (unsigned i = 0; i < 128; i++)
         p.words[i] = head(ISA_OP_s_endpgm, ISA_SOPP);
     p.count = 0;
@@ -104,20 +114,22 @@ static int run(unsigned waves)
     enum workgroup_result result;
     exec_code_init(&p.code, bounds, NULL);
     p.code.level = 2;
+    p.code.observes = observes;
     p.cache = (struct exec_code_cache){0};
     p.guard = (struct wave_guard){.code = &p.code, .cache = &p.cache};
-    p.launch = (struct exec_launch){.entry = exec_code_find(&p.code, &p.cache, (uint64_t)(uintptr_t)p.words),
-                                    .id_sgpr = {-1, -1, -1},
-                                    .info_sgpr = -1,
-                                    .mode = MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP,
-                                    .vgprs = 64,
-                                    .lds_bytes = 4096,
-                                    .items = {64 * waves, 1, 1},
-                                    .grid = {64 * waves, 1, 1},
-                                    .groups = {1, 1, 1},
-                                    .id_dims = 1,
-                                    .waves = waves,
-                                    .gws = p.gws};
+    p.launch =
+        (struct exec_launch){.entry = exec_code_find(&p.code, &p.cache, (uint64_t)(uintptr_t)p.words),
+                             .id_sgpr = {-1, -1, -1},
+                             .info_sgpr = -1,
+                             .mode = MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP | p.exceptions << 12,
+                             .vgprs = 64,
+                             .lds_bytes = 4096,
+                             .items = {64 * waves, 1, 1},
+                             .grid = {64 * waves, 1, 1},
+                             .groups = {1, 1, 1},
+                             .id_dims = 1,
+                             .waves = waves,
+                             .gws = p.gws};
     CHECK(launch_make_ids(&p.launch));
     p.wg = workgroup_start(p.wg, &p.launch, 0);
     if (!CHECK(p.wg != NULL))
@@ -242,6 +254,152 @@ static void test_refused(void)
         CHECK_EQ(run(1), cases[i].fault);
         CHECK(p.fault_pc == (uint64_t)(uintptr_t)p.words);
     }
+}
+
+/* ---- float exceptions ---- */
+
+static unsigned hwreg(unsigned id, unsigned low, unsigned bits)
+{
+    return id | low << 6 | (bits - 1) << 11;
+}
+
+static void get_exceptions(unsigned to)
+{
+    emit(head(ISA_OP_s_getreg_b32, ISA_SOPK) | to << 16 | hwreg(HWREG_TRAPSTS, 0, 9));
+}
+
+static void set_hwreg(unsigned field, uint32_t value)
+{
+    emit2(head(ISA_OP_s_setreg_imm32_b32, ISA_SOPK) | field, value);
+}
+
+static void set_exec(uint64_t exec)
+{
+    s_mov(SREG_EXEC, (uint32_t)exec);
+    s_mov(SREG_EXEC + 1, (uint32_t)(exec >> 32));
+}
+
+static void v_unary(unsigned op, unsigned to, unsigned source)
+{
+    emit(head(op, ISA_VOP1) | to << 17 | source);
+}
+
+static void v_binary(unsigned op, unsigned to, unsigned a, unsigned vgpr)
+{
+    emit(head(op, ISA_VOP2) | to << 17 | vgpr << 9 | a);
+}
+
+static void v_mov_bits(unsigned to, uint32_t bits)
+{
+    emit2(head(ISA_OP_v_mov_b32, ISA_VOP1) | to << 17 | LITERAL, bits);
+}
+
+enum { CONST_1F = 242, BIG = 0x7f000000, TINY = 1 };
+
+/* They add up in TRAPSTS until they are cleared, and only lanes that are active raise any. */
+static void test_exceptions_recorded(void)
+{
+    begin();
+    v_mov(1, CONST_0);
+    get_exceptions(20);
+    v_unary(ISA_OP_v_rcp_f32, 2, VGPR + 1);
+    get_exceptions(21);
+    v_mov_bits(3, BIG);
+    v_binary(ISA_OP_v_mul_f32, 2, VGPR + 3, 3);
+    get_exceptions(22);
+    emit(head(ISA_OP_v_clrexcp, ISA_VOP1));
+    get_exceptions(23);
+    v_mov_bits(3, TINY);
+    v_binary(ISA_OP_v_add_f32, 2, CONST_1F, 3);
+    get_exceptions(24);
+    set_hwreg(hwreg(HWREG_TRAPSTS, 1, 1), 0);
+    get_exceptions(25);
+    v_unary(ISA_OP_v_rcp_iflag_f32, 2, VGPR + 1);
+    get_exceptions(26);
+    set_hwreg(hwreg(HWREG_TRAPSTS, 0, 9), 0);
+    set_exec(UINT64_C(1) << 40);
+    v_mov(1, CONST_1F);
+    set_exec(UINT64_C(3) << 40); /* 1 and 0 */
+    v_binary(ISA_OP_v_mul_f32, 2, CONST_1F, 1);
+    get_exceptions(27);
+    set_exec(UINT64_C(1) << 40);
+    v_unary(ISA_OP_v_rcp_f32, 2, VGPR + 1);
+    get_exceptions(28);
+    set_exec(UINT64_C(2) << 40);
+    v_unary(ISA_OP_v_rcp_f32, 2, VGPR + 1);
+    get_exceptions(29);
+    CHECK_EQ(run(2), EHP_FAULT_NONE);
+    static const uint32_t want[] = {0,
+                                    EXCEPTION_DIVISION,
+                                    EXCEPTION_DIVISION | EXCEPTION_OVERFLOW | EXCEPTION_INEXACT,
+                                    0,
+                                    EXCEPTION_DENORMAL | EXCEPTION_INEXACT,
+                                    EXCEPTION_INEXACT,
+                                    EXCEPTION_INEXACT | EXCEPTION_INTEGER_DIVISION,
+                                    0,
+                                    0,
+                                    EXCEPTION_DIVISION};
+    for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++)
+        CHECK_EQ(p.wg->wave[1].s[20 + i], want[i]);
+    CHECK_EQ(vgpr(0, 2, 41), 0x7f800000);
+}
+
+/* With VGPR indexing it is the register that the index says. */
+static void test_exceptions_indexed(void)
+{
+    begin();
+    v_mov_bits(10, BIG);
+    v_mov(12, CONST_0);
+    s_mov(5, 2);
+    emit(head(ISA_OP_s_set_gpr_idx_on, ISA_SOPC) | 2 << 8 | 5); /* the second source */
+    v_binary(ISA_OP_v_mul_f32, 2, VGPR + 10, 10);
+    sopp(ISA_OP_s_set_gpr_idx_off, 0);
+    get_exceptions(20);
+    v_binary(ISA_OP_v_mul_f32, 3, VGPR + 10, 10);
+    get_exceptions(21);
+    CHECK_EQ(run(1), EHP_FAULT_NONE);
+    CHECK_EQ(p.wg->wave[0].s[20], 0);
+    CHECK_EQ(p.wg->wave[0].s[21], EXCEPTION_OVERFLOW | EXCEPTION_INEXACT);
+    CHECK_EQ(vgpr(0, 2, 9), 0);
+}
+
+/* What MODE enables, by the launch or by s_setreg, ends the wave; the others are recorded. */
+static void test_exceptions_enabled(bool by_launch)
+{
+    const uint32_t enabled = EXCEPTION_DIVISION | EXCEPTION_INVALID;
+    begin();
+    if (by_launch)
+        p.exceptions = enabled;
+    else
+        set_hwreg(hwreg(HWREG_MODE, 12, 7), enabled);
+    get_exceptions(20);
+    v_mov_bits(3, BIG);
+    v_binary(ISA_OP_v_mul_f32, 2, VGPR + 3, 3);
+    set_exec(UINT64_C(0xf0));
+    v_mov(4, CONST_0);
+    v_mov(5, CONST_0 + 9);
+    const uint64_t at = (uint64_t)(uintptr_t)&p.words[p.count];
+    v_unary(ISA_OP_v_rcp_f32, 5, VGPR + 4);
+    v_mov(5, CONST_0 + 10);
+    CHECK_EQ(run(1), EHP_FAULT_EXCEPTION);
+    CHECK_EQ(p.fault_pc, at);
+    CHECK_EQ(p.guard.trap_id, 2);
+    CHECK_EQ(p.guard.lane, 4);
+    CHECK_EQ(p.wg->wave[0].trapsts, EXCEPTION_OVERFLOW | EXCEPTION_INEXACT | EXCEPTION_DIVISION);
+    CHECK_EQ(vgpr(0, 5, 4), 9);
+}
+
+/* Other code is left alone. */
+static void test_exceptions_unobserved(void)
+{
+    begin();
+    v_mov(4, CONST_0);
+    emit(head(ISA_OP_s_getreg_b32, ISA_SOPK) | 20u << 16 | hwreg(HWREG_MODE, 0, 32));
+    set_hwreg(hwreg(HWREG_MODE, 0, 12), 0x3f0);
+    v_unary(ISA_OP_v_rcp_f32, 5, VGPR + 4);
+    CHECK_EQ(run(1), EHP_FAULT_NONE);
+    CHECK_EQ(p.wg->wave[0].trapsts, 0);
+    CHECK(!exec_observes(p.words, p.count));
 }
 
 /* ---- modes ---- */
@@ -504,6 +662,11 @@ int main(void)
     test_barrier();
     test_traps();
     test_refused();
+    test_exceptions_recorded();
+    test_exceptions_indexed();
+    test_exceptions_enabled(false);
+    test_exceptions_enabled(true);
+    test_exceptions_unobserved();
     test_vskip();
     test_indexed_loop();
     test_indexed_range();

@@ -21,6 +21,7 @@
 #include <stdalign.h>
 
 #include "../check.h"
+#include "../hard.h"
 #include "exec/handlers.h"
 
 #define VOP_LANES 64
@@ -74,82 +75,27 @@ static inline int vop_dwords(char letter)
 /* Values that have broken arithmetic before, and random ones near them. */
 static inline uint64_t vop_value(char letter)
 {
-    static const uint32_t u32[] = {
-        0,          1,          2,          3,          15,         16,         31,         32,
-        33,         63,         64,         127,        128,        255,        256,        32767,
-        32768,      65535,      65536,      0x7fffff,   0x800000,   0xffffff,   0x1000000,  0x7fffffff,
-        0x80000000, 0x80000001, 0xfffffffe, 0xffffffff, 0xffff0000, 0xff00ff00, 0x80808080, 0x7f7f7f7f};
-    static const uint32_t f32[] = {
-        0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000,
-        0x3f800000, 0xbf800000, 0x3f000000, 0x3effffff, 0x3f7fffff, 0x3f800001, 0x40000000, 0x40490fdb,
-        0x4b000000, 0x4b7fffff, 0x4b800000, 0xcb000001, 0x4effffff, 0x4f000000, 0xcf000000, 0xcf000001,
-        0x4f7fffff, 0x4f800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
-        0x7fc12345, 0x7f800001, 0xff812345, 0x33800000, 0x477fe000, 0x477ff000, 0x477fefff, 0x38800000,
-        0x387fffff, 0x33000000, 0x33000001, 0x437f0000, 0x43700000, 0x43780000, 0x47600000, 0x47700000};
-    static const uint64_t f64[] = {0,
-                                   1,
-                                   0x000fffffffffffff,
-                                   0x0010000000000000,
-                                   0x3ff0000000000000,
-                                   0x3ff0000000000001,
-                                   0x3fefffffffffffff,
-                                   0x3fe0000000000000,
-                                   0x4000000000000000,
-                                   0x400921fb54442d18,
-                                   0x41dfffffffc00000,
-                                   0x41e0000000000000,
-                                   0x41efffffffe00000,
-                                   0x41f0000000000000,
-                                   0x4330000000000000,
-                                   0x4330000000000001,
-                                   0x433fffffffffffff,
-                                   0x4340000000000000,
-                                   0x7fefffffffffffff,
-                                   0x7ff0000000000000,
-                                   0x7ff8000000000000,
-                                   0x7ff8000000012345,
-                                   0x7ff0000000000001,
-                                   0x7ff0000100000000,
-                                   0x36a0000000000000,
-                                   0x3690000000000001,
-                                   0x47efffffe0000000,
-                                   0x47efffffefffffff,
-                                   0x47effffff0000000,
-                                   0x380fffffffffffff};
-    static const uint16_t f16[] = {0,      0x8000, 1,      0x8001, 0x03ff, 0x0400, 0x8400,
-                                   0x3c00, 0xbc00, 0x3bff, 0x3c01, 0x3800, 0x4000, 0x4248,
-                                   0x6400, 0x67ff, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00,
-                                   0xfe00, 0x7e12, 0x7c01, 0xfd23, 0x0200, 0x1400, 0x7800};
-#define VOP_PICK(a) (a)[vop_random() % (sizeof(a) / sizeof(a)[0])]
-    const uint64_t r = vop_random(), how = r & 7;
+    const uint64_t r = vop_random(), more = vop_random();
     switch (letter) {
     case 'u':
-        return how < 4 ? VOP_PICK(u32) : how == 4 ? (r >> 8) & 31 : (uint32_t)(r >> 8);
+        return hard_u32(r);
     case 'q':
-        return how < 3 ? VOP_PICK(u32) | (uint64_t)VOP_PICK(u32) << 32 : vop_random();
+        return hard_u64(r, more);
     case 'h':
-        return (how < 4 ? VOP_PICK(u32) & 0xffff : r >> 8 & 0xffff) | (r >> 24 & 0xffff) << 16;
+        return hard_u16(r) | (more & 0xffff) << 16;
     case 'f':
-        return how < 4    ? VOP_PICK(f32)
-               : how == 4 ? (VOP_PICK(f32) ^ (r >> 8 & 0x80000003))
-               : how < 7  ? (r >> 8 & 0x807fffff) | (0x70 + (r >> 40 & 31)) << 23
-                          : (uint32_t)(r >> 8);
+        return hard_f32(r);
     case 'd':
-        return (how < 4    ? VOP_PICK(f64)
-                : how == 4 ? VOP_PICK(f64) ^ (r >> 8 & 3)
-                : how < 7  ? (vop_random() & 0x000fffffffffffff) | (0x3f0 + (r >> 8 & 31)) << 52
-                           : vop_random()) ^
-               (r >> 9 & 1) << 63;
+        return hard_f64(r, more);
     case 'e':
-        return (how < 4 ? VOP_PICK(f16) : r >> 8 & 0xffff) | (r >> 24 & 0xffff) << 16;
+        return hard_f16(r) | (more & 0xffff) << 16;
     case 'p':
-        return VOP_PICK(f16) | (how < 4 ? (uint64_t)VOP_PICK(f16) : r >> 8 & 0xffff) << 16;
+        return hard_f16(r) | hard_f16(more) << 16;
     case 's':
-        return how ? (r >> 8 & 0x0f0f0f0f) : r >> 8 & 0xffffffff;
+        return r & 7 ? more & 0x0f0f0f0f : more & 0xffffffff;
     default:
         return 0;
     }
-#undef VOP_PICK
 }
 
 static inline void vop_put(int row, int dwords, int lane, uint64_t value)
