@@ -93,10 +93,30 @@ LANE uint32_t f32_div_fmas(uint32_t a, uint32_t b, uint32_t c, bool vcc)
 }
 
 /*
- * The fused sum r is rounded once already; scaling it down rounds again only
- * when the result is denormal, and then wrongly only from the middle between
- * two denormals, where the sign of what r lost decides.
+ * r * 2^-128, where r is x * y + z, rounded.  That rounds again when the result
+ * is denormal, and then wrongly only to the nearest from the middle between two
+ * denormals, where the sign of what r lost decides.  The host may be set to take
+ * denormal operands for zero, as comparing with zero tells; r is looked at as bits.
  */
+LANE double f64_scaled_down(double x, double y, double z, double r)
+{
+    const uint64_t bits = f64_bits(r), m = (bits & 0xfffffffffffffu) | UINT64_C(1) << 52;
+    const int32_t shift = 129 - (int32_t)(bits >> 52 & 0x7ff); /* to a denormal's place */
+    double q = (shift > 128 ? __builtin_copysign(r != 0.0 || bits << 1 ? 0x1p-1022 : 0.0, r) : r) * 0x1p-128;
+    const uint64_t middle = shift >= 1 && shift <= 53 ? UINT64_C(1) << (shift - 1) : 0;
+    if (middle && (m & (2 * middle - 1)) == middle && !(__builtin_ia32_stmxcsr() & 0x6000)) {
+        /* The product is exact here; the larger part goes first, so that the smaller is not lost. */
+        const __float128 p = x != 0.0 && y != 0.0 ? (__float128)x * y : 0, c = z != 0.0 ? z : 0,
+                         larger = __builtin_fabs((double)p) > __builtin_fabs(z) ? p : c,
+                         lost = (larger - r) + (larger == p ? c : p);
+        const uint64_t magnitude = (m >> shift) + ((lost > 0) == (r > 0.0));
+        const bool flushed = !(magnitude >> 52) && __builtin_ia32_stmxcsr() & 0x8000;
+        if (lost != 0)
+            q = f64_from_bits((bits & UINT64_C(1) << 63) | (flushed ? 0 : magnitude));
+    }
+    return q;
+}
+
 LANE uint64_t f64_div_fmas(uint64_t a, uint64_t b, uint64_t c, bool vcc)
 {
     const double x = f64_from_bits(a), y = f64_from_bits(b), z = f64_from_bits(c);
@@ -106,18 +126,11 @@ LANE uint64_t f64_div_fmas(uint64_t a, uint64_t b, uint64_t c, bool vcc)
         q = r * 0x1p128;
     } else if (vcc && __builtin_fabs(r) >= 0x1p1000) { /* may be too large before, but not after */
         const bool first = __builtin_fabs(x) > __builtin_fabs(y);
-        const double low = z * 0x1p-128;
+        const bool tiny = z != 0.0 && __builtin_fabs(z) < 0x1p-894; /* only its sign matters */
         q = __builtin_fma(first ? x * 0x1p-128 : x, first ? y : y * 0x1p-128,
-                          low == 0.0 && z != 0.0 ? __builtin_copysign(0x1p-1074, z) : low);
+                          tiny ? __builtin_copysign(0x1p-1022, z) : z * 0x1p-128);
     } else if (vcc) {
-        q = r * 0x1p-128;
-        const double off = r - q * 0x1p128;
-        if (off == 0x1p-947 || off == -0x1p-947) { /* half of 2^-1074, before scaling */
-            const double p = x * y;
-            const __float128 lost = ((__float128)z - r) + p + __builtin_fma(x, y, -p);
-            if ((lost > 0 && off > 0.0) || (lost < 0 && off < 0.0))
-                q += off > 0.0 ? 0x1p-1074 : -0x1p-1074;
-        }
+        q = f64_scaled_down(x, y, z, r);
     }
     return f64_nan3(f64_bits(q), a, b, c);
 }
