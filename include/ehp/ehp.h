@@ -74,6 +74,7 @@ struct ehp_options {
     bool progress;         /* draw a progress line on stderr for long kernels */
     bool timing;           /* run in simulated time */
     char error[256];       /* out: why ehp_open() failed */
+    bool no_sdma;          /* timing mode: kernels copy between host and device memory, not SDMA engines */
 };
 #define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}
 

@@ -53,32 +53,56 @@ static void task_done(struct port_domain *domain, struct port_event *event)
     cp_run_task(sim->machine, task, &thread->guard, event->word[1]);
 }
 
+static bool on_device(const struct sim *sim, const void *address)
+{
+    struct memory_block block;
+    bool inside;
+    return memory_find(&sim->machine->memory, (uint64_t)(uintptr_t)address, &block, &inside) && inside &&
+           memory_is_device(block.kind);
+}
+
+/* A kernel of the runtime's does it. */
+static uint64_t blit_ps(const struct sim *sim, uint64_t bytes, uint64_t ps_per_kib)
+{
+    return sim->packet_ps + sim->complete_ps + bytes * ps_per_kib / 1024;
+}
+
+/* Within device memory kernels copy, between it and the host's an SDMA engine, unless the user wants none. */
+static uint64_t copy_ps(const struct sim *sim, const void *dst, const void *src, uint64_t bytes)
+{
+    if (on_device(sim, dst) && on_device(sim, src))
+        return blit_ps(sim, bytes, sim->blit_ps_per_kib);
+    if (sim->machine->no_sdma)
+        return blit_ps(sim, bytes, sim->blit_host_ps_per_kib);
+    return sim->sdma_start_ps + bytes * sim->sdma_ps_per_kib / 1024;
+}
+
+/* Kernels fill; they move half of what copies of as many bytes do. */
+static uint64_t fill_ps(const struct sim *sim, const void *dst, uint64_t bytes)
+{
+    return blit_ps(sim, bytes / 2, on_device(sim, dst) ? sim->blit_ps_per_kib : sim->blit_host_ps_per_kib);
+}
+
 static uint64_t task_ps(const struct sim *sim, const struct ehp_agent_dispatch_packet *p)
 {
-    uint64_t bytes = 0;
     if (!is_request(p))
         return sim->barrier_ps;
     switch (p->type) {
     case EHP_AGENT_COPY:
-        bytes = p->arg[2];
-        break;
+        return copy_ps(sim, (const void *)(uintptr_t)p->arg[0], (const void *)(uintptr_t)p->arg[1], p->arg[2]);
     case EHP_AGENT_FILL:
-        bytes = p->arg[2] * p->arg[3];
-        break;
+        return fill_ps(sim, (const void *)(uintptr_t)p->arg[0], p->arg[2] * p->arg[3]);
     case EHP_AGENT_COPY_3D: {
         const struct ehp_copy_3d *c = (const struct ehp_copy_3d *)(uintptr_t)p->arg[0];
-        bytes = c->width * c->height * c->depth;
-        break;
+        return copy_ps(sim, c->dst, c->src, c->width * c->height * c->depth);
     }
     case EHP_AGENT_FILL_3D: {
         const struct ehp_fill_3d *f = (const struct ehp_fill_3d *)(uintptr_t)p->arg[0];
-        bytes = f->width * f->element * f->height * f->depth;
-        break;
+        return fill_ps(sim, f->dst, f->width * f->element * f->height * f->depth);
     }
     default:
-        break;
+        return 0;
     }
-    return sim->sdma_start_ps + bytes * sim->sdma_ps_per_kib / 1024;
 }
 
 /* Reads the queues and starts what they hold. */
@@ -313,11 +337,14 @@ int sim_open(struct ehp_machine *m, unsigned threads)
     pthread_cond_init(&sim->wake, NULL);
     pthread_cond_init(&sim->moved, NULL);
     const struct chip *c = &m->chip;
+    sim->wave_cycles = c->value[CHIP_cp_wave];
     sim->packet_ps = (uint64_t)(c->value[CHIP_cp_packet] * 1e3);
     sim->barrier_ps = (uint64_t)(c->value[CHIP_cp_barrier] * 1e3);
     sim->complete_ps = (uint64_t)(c->value[CHIP_cp_complete] * 1e3);
     sim->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
     sim->sdma_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_sdma_bandwidth]);
+    sim->blit_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_bandwidth]);
+    sim->blit_host_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_host]);
     sim->wait_ps = (uint64_t)(c->value[CHIP_host_wake] * 1e3);
     sim->xcds = chip_get(c, CHIP_xcd_count);
     unsigned iods = chip_get(c, CHIP_iod_count);

@@ -45,6 +45,7 @@ struct sim_xcd {
     struct xcd_mem *mem;
     struct cu_xcd *cu;
     struct sim_share *shares; /* oldest first */
+    double launch_free;       /* when the last wave has been launched, in cycles */
     uint64_t launch_at;       /* cycle at which the next wave can be launched */
     bool launching;           /* an event is posted for it */
     struct workgroup **running;
@@ -79,7 +80,9 @@ struct sim {
     _Atomic bool quit, pause;
     _Atomic bool host_wrote;       /* the host or a copy has changed memory behind the L2s */
     _Atomic uint64_t completed_ps; /* of the last completion that somebody may wait for */
-    uint64_t packet_ps, complete_ps, barrier_ps, sdma_ps_per_kib, sdma_start_ps, wait_ps;
+    double wave_cycles;
+    uint64_t packet_ps, complete_ps, barrier_ps, wait_ps;
+    uint64_t sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib, blit_host_ps_per_kib;
 };
 
 int sim_open(struct ehp_machine *m, unsigned threads);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An XCD's share of a dispatch in simulated time; see sim.h. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,9 @@ static bool start_one(struct sim_xcd *x, struct sim_share *share)
     note_running(x, wg);
     atomic_fetch_add_explicit(&d->waves, wg->waves, memory_order_relaxed);
     cu_start(x->cu, wg);
-    x->launch_at = port_now(x->domain) + wg->waves;
+    double now = (double)port_now(x->domain);
+    x->launch_free = (now - x->launch_free < 1 ? x->launch_free : now) + wg->waves * x->sim->wave_cycles;
+    x->launch_at = (uint64_t)ceil(x->launch_free);
     return true;
 }
 

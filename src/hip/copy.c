@@ -95,6 +95,11 @@ static hipError_t copy_sync(void *dst, const void *src, size_t bytes, hipStream_
 
     if (error == hipSuccess)
         error = hip_capture_refuses(stream);
+    if (error == hipSuccess && hip_runtime()->timing) { /* it takes its time */
+        const struct hip_op op = {.kind = HIP_OP_COPY, .copy = {dst, src, bytes}};
+        error = hip_stream_submit(stream, &op);
+        return error == hipSuccess ? hip_stream_wait(stream) : error;
+    }
     if (error == hipSuccess)
         error = hip_stream_settle(stream);
     if (error == hipSuccess)

@@ -68,6 +68,11 @@ hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, stru
         error = hip_copy_check_3d(copy, kind);
     if (error != hipSuccess || !copy->width || !copy->height || !copy->depth)
         return error;
+    if (!call.async && hip_runtime()->timing) {
+        const struct hip_op op = {.kind = HIP_OP_COPY_3D, .copy_3d = *copy};
+        error = hip_stream_submit(stream, &op);
+        return error == hipSuccess ? hip_stream_wait(stream) : error;
+    }
     if (!call.async) {
         error = hip_stream_settle(stream);
         if (error == hipSuccess)

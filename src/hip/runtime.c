@@ -119,11 +119,12 @@ static bool runtime_mode(bool *timing)
 
 static bool runtime_options(struct ehp_options *options)
 {
-    double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw();
+    double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1;
 
     if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
         !runtime_number("EHP_TIMEOUT", 0, 1e9, &timeout) ||
-        !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) || !runtime_number("EHP_PROGRESS", 0, 1, &progress))
+        !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) || !runtime_number("EHP_PROGRESS", 0, 1, &progress) ||
+        !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma))
         return false;
     if (!runtime_mode(&options->timing))
         return false;
@@ -136,6 +137,7 @@ static bool runtime_options(struct ehp_options *options)
         options->timeout_ms = 1;
     options->xcc_chunk = (unsigned)chunk;
     options->progress = progress != 0;
+    options->no_sdma = sdma == 0;
     return true;
 }
 
@@ -175,6 +177,7 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
 
     if (!runtime_options(&options))
         return hipErrorInvalidValue;
+    runtime->timing = options.timing;
     if (ehp_open(&options, &runtime->machine) != EHP_OK) {
         fprintf(stderr, "ehp: %s\n", options.error);
         return hipErrorNoDevice;

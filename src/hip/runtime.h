@@ -78,6 +78,7 @@ struct hip_runtime {
     _Atomic int state; /* 0 closed, 1 open, 2 failed */
     hipError_t failure;
     ehp_machine *machine;
+    bool timing; /* simulated time */
     struct hip_device device[HIP_DEVICES_MAX];
     int devices;
     struct hip_registry *registry;

@@ -21,8 +21,9 @@
  *   the host shares (CC, UC), are executed at the home.
  * - Loads of system scope ask the home, since a host's store cannot probe.
  *
- * For a line there is at most one transaction with the fabric; requests that
- * it stands in the way of wait for it, in order.
+ * For a line there is at most one transaction with the fabric, but for atomics
+ * that the home executes; requests that it stands in the way of wait for it, in
+ * order.
  *
  * Channel and set come from the physical address, which is the same on every
  * run; tags are virtual (GCN white paper, L2).
@@ -371,14 +372,18 @@ static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cy
     return true;
 }
 
+static bool is_at_home(const struct mem_request *r)
+{
+    return r->sc1 || r->mtype == VM_MTYPE_CC || r->mtype == VM_MTYPE_UC;
+}
+
 static bool atomic(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cycle, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
     const struct mem_timing *n = &mem->timing;
     struct l2 *l2 = &mem->l2;
     struct l2_channel *c = &l2->channel[l2_channel_of(l2, r->physical)];
-    bool at_home = r->sc1 || r->mtype == VM_MTYPE_CC || r->mtype == VM_MTYPE_UC;
-    if (at_home) {
+    if (is_at_home(r)) {
         if (c->txns + 1 > n->l2_misses)
             return false;
         if (way != NO_WAY && mask_any(l2->line[way].dirty)) { /* memory first */
@@ -424,6 +429,9 @@ static bool atomic(struct mem_request *r, uint32_t set, uint32_t way, uint64_t c
 /* May it use the line although a transaction is going on? */
 static bool passes(const struct l2_txn *t, const struct mem_request *r)
 {
+    /* The home executes atomics as they come, and the fabric keeps their order. */
+    if (t->kind == TXN_ATOMIC && r->kind == REQUEST_ATOMIC && is_at_home(r))
+        return !t->waiting.first;
     if (t->waiting.first || t->way == NO_WAY || r->sc1 || r->mtype == VM_MTYPE_UC)
         return false;
     /* The bytes on their way are a copy, or come under those that are here. */

@@ -450,7 +450,8 @@ static void unstall(struct vl1 *l1)
         if (!next)
             l1->stalled.end = &l1->stalled.first;
     }
-    l1->mem->counters.tcp_pending_stall += now - l1->stalled_since;
+    if (now > l1->stalled_since) /* it may have been looked at before its turn */
+        l1->mem->counters.tcp_pending_stall += now - l1->stalled_since;
 }
 
 /* From the TLB. */

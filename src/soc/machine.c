@@ -5,6 +5,7 @@
 #include "cp/sim.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,6 +281,7 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     m->xcc_chunk = options->xcc_chunk ? options->xcc_chunk : 1;
     m->progress = options->progress;
     m->timing = options->timing;
+    m->no_sdma = options->size > offsetof(struct ehp_options, no_sdma) && options->no_sdma;
     m->clock_hz = m->chip.value[CHIP_chip_clock] * 1e6;
     pthread_key_create(&m->error_key, free);
     pthread_rwlock_init(&m->codes_lock, NULL);

@@ -23,6 +23,7 @@ struct ehp_machine {
     unsigned xcc_chunk;
     bool progress;
     bool timing;             /* simulated time */
+    bool no_sdma;            /* kernels copy */
     double clock_hz;         /* of s_memtime */
     pthread_key_t error_key; /* each thread's last message */
 
