@@ -21,20 +21,16 @@ template <typename T> __global__ void touch(T *array, uint64_t elements)
         __hip_atomic_store(&array[i], T(1), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM); // no L2 keeps it
 }
 
-template <typename T> static void curve(const char *name, int threads)
+template <typename T> static void curve(const char *name, int log)
 {
     stopwatch watch;
-    for (int log = 0; log <= 20; log += 10) {
-        uint64_t elements = uint64_t{1} << log;
-        T *array;
-        array = static_cast<T *>(std::malloc(elements * sizeof(T)));
-        for (uint64_t i = 0; i < elements; i++)
-            array[i] = 0;
-        int count = threads == 1    ? 64
-                    : threads <= 64 ? 16
-                                    : 4,
-            block = threads < 64 ? threads : 64, blocks = threads / block;
+    const uint64_t elements = uint64_t{1} << log;
+    T *array = static_cast<T *>(std::calloc(elements, sizeof(T)));
+    if (log <= 20)
         touch<T><<<compute_units(), 256>>>(array, elements);
+    for (int threads : {1, 64, 768, 3328, 7424, 14592}) {
+        const int count = threads == 1 ? 24 : threads <= 64 ? 12 : 4, block = threads < 64 ? threads : 64,
+                  blocks = threads / block;
         update<T><<<blocks, block>>>(array, elements, count);
         watch.start();
         update<T><<<blocks, block>>>(array, elements, count);
@@ -42,16 +38,18 @@ template <typename T> static void curve(const char *name, int threads)
         watch.start();
         update<T><<<blocks, block>>>(array, elements, 3 * count);
         double many = watch.stop();
-        row(name, log, 2.0 * count * threads / (many - few) * 1e6);
-        std::free(array);
+        char quantity[32];
+        std::snprintf(quantity, sizeof quantity, "%s_2^%d", name, log);
+        row(quantity, threads, 2.0 * count * threads / (many - few) * 1e6);
     }
+    std::free(array);
 }
 
 int main()
 {
-    curve<unsigned long long>("atomics_u64_1", 1);
-    curve<unsigned long long>("atomics_u64_64", 64);
-    curve<unsigned long long>("atomics_u64_14592", 14592);
-    curve<double>("atomics_f64_14592", 14592);
+    for (int log : {0, 10, 20, 30})
+        curve<unsigned long long>("atomics_u64", log);
+    for (int log : {0, 20})
+        curve<double>("atomics_f64", log);
     return 0;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Latency of dependent loads of one thread over the size of what they go through: lines of 128 bytes in
-// random order, warm as after many rounds. Then of scalar loads, of LDS, and over the stride.
+// random order, warm as after many rounds. Besides, of scalar loads and of LDS, and over the stride.
 #include "measure.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 struct line {
@@ -25,22 +24,14 @@ __global__ void chase(line *p, int warm, int count, uint64_t *cycles)
     cycles[1] = reinterpret_cast<uint64_t>(p);
 }
 
-// One line in sixteen, by chance.
-__host__ __device__ bool sampled(size_t index)
-{
-    return static_cast<uint32_t>(index * 0x9e3779b1u) >> 28 == 0;
-}
-
-// Reads the other lines into the caches of the first XCD, as a whole round through the buffer does before it
-// comes back to the sampled ones.
-__global__ void sweep(const line *lines, size_t count, unsigned xcds, size_t *sum)
+// Reads lines, so that the caches of the first XCD hold them, and no others.
+__global__ void sweep(const line *lines, size_t count, unsigned step, unsigned xcds, size_t *sum)
 {
     if (blockIdx.x % xcds)
         return;
-    size_t step = size_t{gridDim.x / xcds} * blockDim.x, total = 0;
-    for (size_t i = blockIdx.x / xcds * blockDim.x + threadIdx.x; i < count; i += step)
-        if (!sampled(i))
-            total += lines[i].next != nullptr;
+    size_t threads = size_t{gridDim.x / xcds} * blockDim.x, total = 0;
+    for (size_t i = blockIdx.x / xcds * blockDim.x + threadIdx.x; i < count; i += threads)
+        total += lines[i * step].next == nullptr;
     if (total == 1)
         *sum = total;
 }
@@ -88,51 +79,65 @@ static double measure(line *first, int warm, int count)
     return static_cast<double>(cycles[0]) / count;
 }
 
-// Links lines of the buffer, all of them or up to `most` sampled ones, into one ring in random order.
-static line *link(line *lines, size_t count, size_t most, size_t *linked)
+// Links lines of the buffer, all of them or `most` of those that `apart` divides, into a ring in random order.
+// Returns them in its order.
+static std::vector<line *> link(line *lines, size_t count, size_t most, size_t apart = 1)
 {
     random_numbers random{count};
-    std::vector<uint32_t> order;
-    if (count <= most) {
-        order.resize(count);
-        std::iota(order.begin(), order.end(), 0u);
-    } else {
-        for (size_t tries = 0; order.size() < most && tries < 64 * most; tries++) {
-            size_t index = random.next() % count;
-            if (sampled(index))
-                order.push_back(static_cast<uint32_t>(index));
-        }
-        std::sort(order.begin(), order.end());
-        order.erase(std::unique(order.begin(), order.end()), order.end());
+    std::vector<size_t> order(std::min(count / apart, most));
+    for (size_t i = 0; i < order.size(); i++) { // one of each part of the buffer
+        size_t part = count / apart / order.size();
+        order[i] = i * part + random.next() % part;
     }
-    for (size_t i = order.size() - 1; i > 0; i--)
+    for (size_t i = 1; i < order.size(); i++)
         std::swap(order[i], order[random.next() % (i + 1)]);
-    for (size_t i = 0; i < order.size(); i++)
-        lines[order[i]].next = &lines[order[(i + 1) % order.size()]];
-    *linked = order.size();
-    return &lines[order[0]];
+    std::vector<line *> ring;
+    for (size_t index : order)
+        ring.push_back(&lines[index * apart]);
+    for (size_t i = 0; i < ring.size(); i++)
+        ring[i]->next = ring[(i + 1) % ring.size()];
+    return ring;
+}
+
+static line *allocate(size_t bytes)
+{
+    void *lines;
+    CHECK_HIP(hipMalloc(&lines, bytes));
+    return static_cast<line *>(lines);
+}
+
+// Of a buffer that is too large to go through: some of its lines, with the caches as whole rounds leave them.
+static double measure_some(line *lines, size_t bytes, unsigned xcds, size_t *sum)
+{
+    constexpr size_t L2 = size_t{4} << 20, INFINITY_CACHE = size_t{256} << 20, PAGE = size_t{2} << 20;
+    constexpr unsigned COUNT = 1024;
+    const unsigned blocks = static_cast<unsigned>(compute_units());
+    // Only even lines are linked; what is read besides are odd ones.
+    std::vector<line *> ring = link(lines, bytes / sizeof(line), COUNT, 2);
+    // In the Infinity Cache there is all of the buffer, or as much of it as it holds.
+    size_t held = bytes <= INFINITY_CACHE ? COUNT : COUNT * (INFINITY_CACHE >> 10) / (bytes >> 10);
+    sweep<<<blocks, 256>>>(lines + 1, bytes / PAGE, PAGE / sizeof(line), xcds, sum); // for the TLBs
+    measure(ring[0], 0, static_cast<int>(held));
+    sweep<<<blocks, 256>>>(lines + 1, std::min(bytes, 6 * L2) / sizeof(line) / 2, 2, xcds, sum);
+    sweep<<<blocks, 256>>>(lines + 1, bytes / PAGE, PAGE / sizeof(line), xcds, sum);
+    return measure(ring[0], 0, COUNT);
 }
 
 static void vector_curve()
 {
     const unsigned xcds = static_cast<unsigned>(compute_units()) / 38;
-    const size_t most_lines = (size_t{320} << 20) / sizeof(line); // more than the caches hold
     size_t *sum;
     CHECK_HIP(hipMalloc(&sum, sizeof *sum));
-    for (double kib : {1,    2,    4,    8,     16,    28,    48,     96,     256,     1024,   2048,
-                       3072, 5120, 8192, 16384, 32768, 65536, 131072, 393216, 2097152, 4194304}) {
-        size_t bytes = static_cast<size_t>(kib * 1024), count = bytes / sizeof(line), linked;
-        line *lines;
-        CHECK_HIP(hipMalloc(&lines, bytes));
-        line *first = link(lines, count, 4096, &linked);
+    for (double kib : {1,    2,    4,     8,     16,    24,    28,     48,     64,     96,     256,     512,   1024,
+                       2048, 3072, 5120, 8192, 16384, 32768, 49152, 65536, 131072, 196608, 1048576, 2097152, 4194304}) {
+        size_t bytes = static_cast<size_t>(kib * 1024), count = bytes / sizeof(line);
+        line *lines = allocate(bytes);
         double each;
-        if (linked == count) {
-            each = measure(first, static_cast<int>(count), static_cast<int>(std::max<size_t>(count, 256)));
+        if (kib <= 8192) {
+            std::vector<line *> ring = link(lines, count, count);
+            each = measure(ring[0], static_cast<int>(count), static_cast<int>(std::clamp<size_t>(count, 256, 2048)));
         } else {
-            measure(first, 0, static_cast<int>(linked)); // the sampled lines, and then the others
-            size_t others = std::min(count, most_lines);
-            sweep<<<compute_units() * 2, 256>>>(lines, others, xcds, sum);
-            each = measure(first, 0, static_cast<int>(std::min<size_t>(linked, 1500)));
+            each = measure_some(lines, bytes, xcds, sum);
         }
         row("latency_vector", kib, each);
         CHECK_HIP(hipFree(lines));
@@ -140,14 +145,47 @@ static void vector_curve()
     CHECK_HIP(hipFree(sum));
 }
 
+// Lines at a stride: up to which footprint the loads take no longer than those of few lines.
+static size_t reach(size_t stride, std::initializer_list<size_t> footprints, double longer, double *penalty)
+{
+    size_t most = 0;
+    double least = 0;
+    for (size_t bytes : footprints) {
+        line *lines = allocate(bytes);
+        std::vector<line *> ring = link(lines, bytes / sizeof(line), SIZE_MAX, stride / sizeof(line));
+        int rounds = static_cast<int>(std::max<size_t>(ring.size(), 256));
+        double each = measure(ring[0], rounds, rounds);
+        CHECK_HIP(hipFree(lines));
+        if (least == 0)
+            least = each;
+        if (each < least + longer)
+            most = bytes;
+        *penalty = each - least;
+    }
+    return most;
+}
+
+static void reaches()
+{
+    double penalty;
+    row("reach_vl1", 4, static_cast<double>(reach(4096, {4096 * 16, 4096 * 48, 4096 * 64, 4096 * 80, 4096 * 128}, 20,
+                                                  &penalty)) / 4096 * sizeof(line) / 1024);
+    row("reach_l2", 4, static_cast<double>(reach(4096, {4096 * 256, 4096 * 1024, 4096 * 1536, 4096 * 2048, 4096 * 3072},
+                                                 40, &penalty)) / 4096 * sizeof(line) / 1024);
+    const size_t mib = 1 << 20, page = 2 * mib;
+    row("reach_tlb", 2048,
+        static_cast<double>(reach(page + 256, {16 * mib, 32 * mib, 48 * mib, 64 * mib, 80 * mib, 128 * mib}, 20, &penalty)) /
+            mib);
+    row("tlb_miss", 2048, penalty);
+}
+
 int main()
 {
     CHECK_HIP(hipHostMalloc(&cycles, 64));
     for (double kib : {4, 256}) {
-        size_t count = static_cast<size_t>(kib * 1024) / sizeof(line), linked;
-        line *lines;
-        CHECK_HIP(hipMalloc(&lines, count * sizeof(line)));
-        line *first = link(lines, count, count, &linked);
+        size_t count = static_cast<size_t>(kib * 1024) / sizeof(line);
+        line *lines = allocate(count * sizeof(line));
+        line *first = link(lines, count, count)[0];
         int rounds = static_cast<int>(std::max<size_t>(count / 64, 4));
         chase_scalar<<<1, 1>>>(reinterpret_cast<uint64_t>(first), rounds, rounds, cycles);
         CHECK_HIP(hipDeviceSynchronize());
@@ -157,6 +195,7 @@ int main()
     chase_lds<<<1, 64>>>(16, cycles);
     CHECK_HIP(hipDeviceSynchronize());
     row("latency_lds", 0, static_cast<double>(cycles[0]) / (64 * 16));
+    reaches();
     vector_curve();
     CHECK_HIP(hipHostFree(cycles));
     return 0;

@@ -57,10 +57,12 @@ RATE(mfma_f16, float16_t, half4_t a = {1, 1, 1, 1};
 RATE(mfma_bf16, float16_t, short4_t a = {1, 1, 1, 1};
      return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(a, a, x, 0, 0, 0);)
 RATE(mfma_fp8, float16_t, return __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(1L, 1L, x, 0, 0, 0);)
+typedef int int2_t __attribute__((ext_vector_type(2)));
+RATE(smfmac_fp8, float16_t, int2_t a = {1, 1}; int4_t b = {1, 1, 1, 1};
+     return __builtin_amdgcn_smfmac_f32_32x32x32_fp8_fp8(a, b, x, 0, 0, 0);)
 typedef int int16_t_ __attribute__((ext_vector_type(16)));
 RATE(mfma_i8, int16_t_, return __builtin_amdgcn_mfma_i32_32x32x16_i8(1L, 1L, x, 0, 0, 0);)
 
-// A dependent chain of one instruction: how long it takes.
 static uint64_t *cycles;
 
 // Operations of a CU in a cycle, of which one instruction of a wave does `operations`.
@@ -85,6 +87,7 @@ int main()
     rate("rate_matrix_f16", mfma_f16, 2 * 32 * 32 * 8);
     rate("rate_matrix_bf16", mfma_bf16, 2 * 32 * 32 * 8);
     rate("rate_matrix_fp8", mfma_fp8, 2 * 32 * 32 * 16);
+    rate("rate_matrix_fp8_sparse", smfmac_fp8, 2 * 32 * 32 * 32);
     rate("rate_matrix_i8", mfma_i8, 2 * 32 * 32 * 16);
     return 0;
 }

@@ -4,8 +4,8 @@
 
 Each .hip file here is a small program that prints lines of `quantity at value`.  published.csv has the published
 numbers: a quantity, where on its curve (`at`), the range it lies in, and where it comes from.  A row's kind says how
-it counts: `seed` and `calibration` by their errors, `order` must lie in its range, `contradicts` is only shown, for
-another source is followed.
+it counts: `seed`, `calibration` and `counter` by their errors, `order` must lie in its range, `contradicts` is only
+shown, for another source is followed.
 """
 import argparse
 import concurrent.futures
@@ -14,28 +14,64 @@ import html
 import json
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLOCK_GHZ = 2.1
-LIMITS = {"seed": (5.0, 15.0, 100), "calibration": (10.0, 30.0, 95)}  # median, and the worst or this percentile
+LIMITS = {"seed": (5.0, 15.0, 100), "calibration": (10.0, 30.0, 95), "counter": (10.0, 35.0, 95)}  # median, and the worst or this percentile
+CHIPS = ["mi300a", "mi300x"]  # on which a row that names none is compared
+
+
+class Run:
+    """One run of a program: its arguments, what else `ehp run` is told, and what it prints or counts."""
+
+    def __init__(self, program, *arguments, near=False, environment=None, counters=False):
+        self.program, self.arguments, self.environment = program, arguments, environment or {}
+        self.near = near  # on the XCDs of one IOD, with memory of its own
+        self.counters = counters
+
+    def options(self, chip):
+        if not self.near:
+            return []
+        return ["--nps", "4", "--partition", "tpx" if "mi300a" in chip else "qpx"]
+
+
+# What each group runs, and what its rows begin with.  Those that take longest come first.
 GROUPS = {
-    "latency": ["latency_vector", "latency_scalar", "latency_lds"],
-    "rates": ["rate_"],
-    "launch": ["launch_"],
-    "fence": ["fence_", "storm_", "message_", "ping_pong_"],
-    "atomics": ["atomics_"],
-    "bandwidth": ["l2_read", "triad"],
-    "litmus": ["litmus_"],
+    "memory": ([Run("stream")], ["triad", "memory_read"]),
+    "infinity_cache": ([Run("infinity_cache", "infinity_cache_read", "1"),
+                        Run("infinity_cache", "infinity_cache_peak", "4", near=True)], ["infinity_cache_"]),
+    "fence": ([Run("fence")], ["fence_", "storm_", "message_", "ping_pong_"]),
+    "l2": ([Run("l2")], ["l2_"]),
+    "atomics": ([Run("atomics")], ["atomics_"]),
+    "latency": ([Run("latency")], ["latency_", "reach_", "tlb_"]),
+    "litmus": ([Run("litmus")], ["litmus_"]),
+    "counters": ([Run("counters", counters=True)], ["SQ", "TC"]),
+    "rates": ([Run("rates")], ["rate_"]),
+    "launch": ([Run("launch")], ["launch_"]),
+    "copies": ([Run("copies", "copy_sdma", "copy_device"),
+                Run("copies", "copy_kernel", environment={"HSA_ENABLE_SDMA": "0"})], ["copy_"]),
+    "chip": ([], ["memory_peak"]),  # from the chip file alone
 }
+COUNTED = {"copy": (1, 1), "triad": (2, 32)}  # of counters.hip: which dispatch, and times what
 
 
 def group_of(quantity):
-    return next(g for g, starts in GROUPS.items() if any(quantity.startswith(s) for s in starts))
+    return next(g for g, (_, starts) in GROUPS.items() if any(quantity.startswith(s) for s in starts))
+
+
+def runs_for(quantities, group):
+    """Of a group, the runs that those quantities need."""
+    for run in GROUPS[group][0]:
+        names = [a for a in run.arguments if "_" in a]
+        if not names or any(name in quantities for name in names):
+            yield run
 
 
 def read_published():
@@ -47,28 +83,51 @@ def read_published():
     return rows
 
 
-def run(ehp, group, chip, work):
-    """Builds and runs a group's program on a chip; {(quantity, at): value}."""
-    program = work / group
-    command = [ehp, "run", "--mode", "timing", "--threads", "1", "--chip", chip, str(program)]
-    if not program.exists():
-        built = subprocess.run([ehp, "cc", "-O2", "-std=c++17", "-munsafe-fp-atomics", str(HERE / f"{group}.hip"), "-o",
-                                f"{program}.{chip}"], capture_output=True, text=True)
-        if built.returncode:
-            raise RuntimeError(f"{group}.hip does not compile:\n{built.stderr}")
-        os.replace(f"{program}.{chip}", program)
-    done = subprocess.run(command, capture_output=True, text=True)
+def build(ehp, program, work):
+    built = subprocess.run([ehp, "cc", "-O2", "-std=c++17", "-munsafe-fp-atomics", str(HERE / f"{program}.hip"), "-o",
+                            str(work / program)], capture_output=True, text=True)
+    if built.returncode:
+        raise RuntimeError(f"{program}.hip does not compile:\n{built.stderr}")
+
+
+def execute(ehp, run, chip, work):
+    """Runs a program on a chip; {(quantity, at): value}, and the seconds it took."""
+    counts = work / f"{run.program}.{pathlib.Path(chip).name}.json"
+    command = [ehp, "run", "--mode", "timing", "--threads", "1", "--chip", chip, *run.options(chip)]
+    if run.counters:
+        command += ["--counters=all", f"--counters-file={counts}"]
+    began = time.monotonic()
+    done = subprocess.run([*command, str(work / run.program), *run.arguments], capture_output=True, text=True,
+                          env={**os.environ, **run.environment})
+    seconds = time.monotonic() - began
     if done.returncode:
-        raise RuntimeError(f"{group} on {chip} failed:\n{done.stderr}")
+        raise RuntimeError(f"{run.program} on {chip} failed:\n{done.stderr}")
     values = {}
     for line in done.stdout.splitlines():
         quantity, at, value = line.split()
         values[quantity, float(at)] = float(value)
-    return values
+    if run.counters:
+        dispatches = json.loads(counts.read_text())
+        for what, (index, times) in COUNTED.items():
+            for name, value in dispatches[index]["counters"].items():
+                values[f"{name}/{what}", 0.0] = value * times / 1e3
+    return values, seconds
+
+
+def memory_peak(ehp, chip):
+    """TB/s of all data buses, from the numbers that the memory's timing is made of."""
+    text = subprocess.run([ehp, "chips", "show", chip], capture_output=True, text=True).stdout
+    number = {m[1]: float(m[2]) for m in re.finditer(r"^ *hbm\.(\w+) +([\d.]+)", text, re.M)}
+    if not number:
+        raise RuntimeError(f"`ehp chips show {chip}` does not show its memory")
+    lines = number["stacks"] * number["channels"] * number["pseudo_channels"]
+    return lines * number["burst"] * number["clock"] / number["tccd_s"] / 1e6
 
 
 def in_unit(quantity, value, unit):
-    return value / CLOCK_GHZ if unit == "ns" and quantity.startswith("latency") else value
+    if quantity.startswith("atomics"):
+        return value / 1e6
+    return value / CLOCK_GHZ if unit == "ns" and quantity.startswith(("latency", "tlb")) else value
 
 
 def error_of(row, value):
@@ -127,6 +186,22 @@ def print_table(rows):
         line = (f"  {r['on']:7} {r['what']:{what}} {published_text(r):>11} {number(r['simulated']):>10} {r['unit']:7} "
                 f"{error:>8}  {r['source']}{' (contradicted)' if r['kind'] == 'contradicts' else ''}")
         print(line if len(line) <= width else line[: width - 1])
+
+
+class Progress:
+    """On stderr: a line that is drawn over on a terminal, else one for each run."""
+
+    def __init__(self, runs):
+        self.runs, self.count, self.draws = runs, 0, sys.stderr.isatty()
+
+    def done(self, run, chip, seconds):
+        self.count += 1
+        text = f"{self.count} of {self.runs} runs done: {run.program} on {chip}, {seconds:.0f} s"
+        print(f"\r\033[K{text}" if self.draws else text, end="" if self.draws else "\n", file=sys.stderr, flush=True)
+
+    def over(self):
+        if self.draws:
+            print("\r\033[K", end="", file=sys.stderr)
 
 
 def curves(values, published):
@@ -189,24 +264,36 @@ def main():
     published = [r for r in read_published() if not args.only or group_of(r["quantity"]) in args.only]
     rows = []
     for r in published:
-        for chip in args.chip or [r["chip"] or "mi300a"]:
+        for chip in args.chip or ([r["chip"]] if r["chip"] else CHIPS):
             rows.append(dict(r, on=chip))
-    wanted = sorted({(group_of(r["quantity"]), r["on"]) for r in rows}, key=lambda w: list(GROUPS).index(w[0]))
-    # The longest first.
-    wanted.sort(key=lambda w: w[0] not in ("latency", "bandwidth", "atomics"))
-    values, failed = {}, []
-    with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        jobs = {pool.submit(run, ehp, group, chip, pathlib.Path(work)): (group, chip) for group, chip in wanted}
-        for done, job in enumerate(concurrent.futures.as_completed(jobs), 1):
-            group, chip = jobs[job]
-            if sys.stderr.isatty():
-                print(f"\r{done} of {len(jobs)} programs run", end="", file=sys.stderr)
+    jobs = []
+    for group in GROUPS:
+        for chip in dict.fromkeys(r["on"] for r in rows if group_of(r["quantity"]) == group):
+            needed = {r["quantity"] for r in rows if r["on"] == chip}
+            jobs += [(run, chip) for run in runs_for(needed, group)]
+    values, failed, began = {}, [], time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        work = pathlib.Path(scratch)
+        progress = Progress(len(jobs))
+        built = {program: pool.submit(build, ehp, program, work) for program in dict.fromkeys(r.program for r, _ in jobs)}
+        for job in built.values():
             try:
-                values.setdefault(chip, {}).update(job.result())
+                job.result()
             except RuntimeError as error:
                 failed.append(str(error))
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
+        running = {pool.submit(execute, ehp, run, chip, work): (run, chip) for run, chip in jobs if not failed}
+        for job in concurrent.futures.as_completed(running):
+            run, chip = running[job]
+            try:
+                printed, seconds = job.result()
+                values.setdefault(chip, {}).update(printed)
+                progress.done(run, chip, seconds)
+            except RuntimeError as error:
+                failed.append(str(error))
+    for r in rows:
+        if r["quantity"] == "memory_peak" and not failed:
+            values.setdefault(r["on"], {})["memory_peak", 0.0] = memory_peak(ehp, r["on"])
+    progress.over()
     shown = []
     for r in rows:
         value = values.get(r["on"], {}).get((r["quantity"], r["at"]))
@@ -219,7 +306,7 @@ def main():
     if shown:
         print_table(shown)
     lines, good = summary(shown)
-    print("\n".join([""] + lines))
+    print("\n".join([""] + lines + [f"{len(jobs)} runs in {time.monotonic() - began:.0f} s"]))
     for text in failed:
         print(f"ehp validate: {text}", file=sys.stderr)
     if args.json:

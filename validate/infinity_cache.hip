@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Reads of what the Infinity Cache holds and the L2s do not: `infinity_cache NAME SHARE` prints the bandwidth
+// times SHARE as NAME, for a partition of the package that is one of SHARE.
+#include "measure.h"
+
+typedef unsigned quad __attribute__((ext_vector_type(4)));
+constexpr unsigned LOADS = 4, BLOCK = 256;
+
+__global__ void read(const quad *a, quad *out)
+{
+    const size_t first = blockIdx.x * size_t{BLOCK * LOADS} + threadIdx.x;
+    quad value[LOADS];
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; i++)
+        value[i] = a[first + i * BLOCK];
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; i++)
+        if (value[i].x == 1)
+            *out = value[i];
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 1;
+    // Twice what the L2s hold: whoever goes through it finds nothing there.
+    const size_t bytes = static_cast<size_t>(compute_units() / 38) << 23;
+    quad *a;
+    CHECK_HIP(hipMalloc(&a, bytes));
+    stopwatch watch;
+    auto time = [&](unsigned rounds) {
+        watch.start();
+        read<<<dim3(static_cast<unsigned>(bytes / (BLOCK * LOADS * sizeof(quad))), rounds), BLOCK>>>(a, a);
+        return watch.stop();
+    };
+    time(1);
+    double few = time(1), many = time(2);
+    row(argv[1], 0, static_cast<double>(bytes) / (many - few) / 1e6 * std::atof(argv[2]));
+    CHECK_HIP(hipFree(a));
+    return 0;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Reads of memory, and STREAM's triad on it as later rounds find it: the Infinity Cache full of what was used
+// before, part of it written.
+#include "measure.h"
+
+typedef double pair __attribute__((ext_vector_type(2)));
+
+__global__ void triad(double *a, const double *b, const double *c, double scalar)
+{
+    size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+    a[i] = b[i] + scalar * c[i];
+}
+
+// The same by fewer waves.
+__global__ void triad_wide(pair *a, const pair *b, const pair *c, double scalar)
+{
+    size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+    a[i] = b[i] + scalar * c[i];
+}
+
+__global__ void read(const pair *a, pair *out)
+{
+    size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+    if (pair x = a[i]; x.x == 1.25)
+        *out = x;
+}
+
+static const size_t MIB = 1 << 20;
+
+static char *allocate(size_t bytes)
+{
+    void *p;
+    CHECK_HIP(hipMalloc(&p, bytes));
+    return static_cast<char *>(p);
+}
+
+template <typename T> static T *at(char *p, size_t mib)
+{
+    return reinterpret_cast<T *>(p + mib * MIB);
+}
+
+static unsigned groups(size_t mib, size_t element, size_t block)
+{
+    return static_cast<unsigned>(mib * MIB / element / block);
+}
+
+int main()
+{
+    const size_t before = 88, first = 8, second = 24;
+    char *a = allocate(120 * MIB), *b = allocate(120 * MIB), *c = allocate(120 * MIB);
+    stopwatch watch;
+    auto reads = [&](size_t from, size_t mib) {
+        watch.start();
+        read<<<groups(mib, 16, 256), 256>>>(at<pair>(c, from), at<pair>(c, 0));
+        return watch.stop();
+    };
+    double few = reads(before, first), many = reads(before + first, second);
+    row("memory_read", 0, (second - first) * MIB / (many - few) / 1e6);
+    triad_wide<<<groups(before, 16, 256), 256>>>(at<pair>(a, 0), at<pair>(b, 0), at<pair>(c, 0), 0.4);
+    auto triads = [&](size_t from, size_t mib) {
+        watch.start();
+        triad<<<groups(mib, 8, 1024), 1024>>>(at<double>(a, from), at<double>(b, from), at<double>(c, from), 0.4);
+        return watch.stop();
+    };
+    few = triads(before, first), many = triads(before + first, second);
+    row("triad", 0, 3.0 * (second - first) * MIB / (many - few) / 1e6);
+    return 0;
+}
