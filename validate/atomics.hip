@@ -29,8 +29,10 @@ template <typename T> static void curve(const char *name, int log)
     if (log <= 20)
         touch<T><<<compute_units(), 256>>>(array, elements);
     for (int threads : {1, 64, 768, 3328, 7424, 14592}) {
-        const int count = threads == 1 ? 24 : threads <= 64 ? 12 : 4, block = threads < 64 ? threads : 64,
-                  blocks = threads / block;
+        const int count = threads == 1    ? 24
+                          : threads <= 64 ? 12
+                                          : 4,
+                  block = threads < 64 ? threads : 64, blocks = threads / block;
         update<T><<<blocks, block>>>(array, elements, count);
         watch.start();
         update<T><<<blocks, block>>>(array, elements, count);

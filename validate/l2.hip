@@ -53,7 +53,8 @@ static void read_curve()
     const unsigned xcds = static_cast<unsigned>(compute_units()) / 38;
     warm<<<bytes / 8192 * xcds, 1024>>>(array, xcds, array);
     for (auto [block, per_cu] : points) {
-        const unsigned shared = 65536 / static_cast<unsigned>(per_cu), in_block = static_cast<unsigned>(block) * 8;
+        const unsigned shared = 65536 / static_cast<unsigned>(per_cu),
+                       in_block = static_cast<unsigned>(block) * 8;
         run = bytes / in_block;
         const unsigned at_once = static_cast<unsigned>(compute_units() * per_cu);
         double few = read(block, shared, at_once * 4), many = read(block, shared, at_once * 12);
@@ -64,11 +65,14 @@ static void read_curve()
 
 static void write_curve()
 {
-    const unsigned xcds = static_cast<unsigned>(compute_units()) / 38, full = xcds * 512; // what fills the L2s
-    for (unsigned kib : {895, 2431, 4479, 7167, 11007, 16255, 23423, 46591}) { // of two arrays; one is written
+    const unsigned xcds = static_cast<unsigned>(compute_units()) / 38,
+                   full = xcds * 512; // what fills the L2s
+    for (unsigned kib :
+         {895, 2431, 4479, 7167, 11007, 16255, 23423, 46591}) { // of two arrays; one is written
         run = (kib * 64 + 1023) / 1024;
         CHECK_HIP(hipMalloc(&array, size_t{run} * 8192));
         const unsigned before = kib < 8192 ? xcds * run : full * 5 / 4, then = kib < 8192 ? full / 2 : full;
+        write(run); // pages
         double few = write(before), many = write(before + then);
         row("l2_write", kib, 8192.0 * then / (many - few) / 1e3);
         CHECK_HIP(hipFree(array));

@@ -79,8 +79,8 @@ static double measure(line *first, int warm, int count)
     return static_cast<double>(cycles[0]) / count;
 }
 
-// Links lines of the buffer, all of them or `most` of those that `apart` divides, into a ring in random order.
-// Returns them in its order.
+// Links lines of the buffer, all of them or `most` of those that `apart` divides, into a ring in random
+// order. Returns them in its order.
 static std::vector<line *> link(line *lines, size_t count, size_t most, size_t apart = 1)
 {
     random_numbers random{count};
@@ -128,14 +128,16 @@ static void vector_curve()
     const unsigned xcds = static_cast<unsigned>(compute_units()) / 38;
     size_t *sum;
     CHECK_HIP(hipMalloc(&sum, sizeof *sum));
-    for (double kib : {1,    2,    4,     8,     16,    24,    28,     48,     64,     96,     256,     512,   1024,
-                       2048, 3072, 5120, 8192, 16384, 32768, 49152, 65536, 131072, 196608, 1048576, 2097152, 4194304}) {
+    for (double kib :
+         {1,    2,    4,    8,    16,    24,    28,    48,    64,     96,     256,     512,     1024,
+          2048, 3072, 5120, 8192, 16384, 32768, 49152, 65536, 131072, 196608, 1048576, 2097152, 4194304}) {
         size_t bytes = static_cast<size_t>(kib * 1024), count = bytes / sizeof(line);
         line *lines = allocate(bytes);
         double each;
         if (kib <= 8192) {
             std::vector<line *> ring = link(lines, count, count);
-            each = measure(ring[0], static_cast<int>(count), static_cast<int>(std::clamp<size_t>(count, 256, 2048)));
+            each = measure(ring[0], static_cast<int>(count),
+                           static_cast<int>(std::clamp<size_t>(count, 256, 2048)));
         } else {
             each = measure_some(lines, bytes, xcds, sum);
         }
@@ -168,13 +170,18 @@ static size_t reach(size_t stride, std::initializer_list<size_t> footprints, dou
 static void reaches()
 {
     double penalty;
-    row("reach_vl1", 4, static_cast<double>(reach(4096, {4096 * 16, 4096 * 48, 4096 * 64, 4096 * 80, 4096 * 128}, 20,
-                                                  &penalty)) / 4096 * sizeof(line) / 1024);
-    row("reach_l2", 4, static_cast<double>(reach(4096, {4096 * 256, 4096 * 1024, 4096 * 1536, 4096 * 2048, 4096 * 3072},
-                                                 40, &penalty)) / 4096 * sizeof(line) / 1024);
+    row("reach_vl1", 4,
+        static_cast<double>(
+            reach(4096, {4096 * 16, 4096 * 48, 4096 * 64, 4096 * 80, 4096 * 128}, 20, &penalty)) /
+            4096 * sizeof(line) / 1024);
+    row("reach_l2", 4,
+        static_cast<double>(
+            reach(4096, {4096 * 256, 4096 * 1024, 4096 * 1536, 4096 * 2048, 4096 * 3072}, 40, &penalty)) /
+            4096 * sizeof(line) / 1024);
     const size_t mib = 1 << 20, page = 2 * mib;
     row("reach_tlb", 2048,
-        static_cast<double>(reach(page + 256, {16 * mib, 32 * mib, 48 * mib, 64 * mib, 80 * mib, 128 * mib}, 20, &penalty)) /
+        static_cast<double>(
+            reach(page + 256, {16 * mib, 32 * mib, 48 * mib, 64 * mib, 80 * mib, 128 * mib}, 20, &penalty)) /
             mib);
     row("tlb_miss", 2048, penalty);
 }

@@ -46,7 +46,7 @@ static unsigned groups(size_t mib, size_t element, size_t block)
 
 int main()
 {
-    const size_t before = 88, first = 8, second = 24;
+    const size_t before = 88, first = 8, second = 24; // MiB of each array
     char *a = allocate(120 * MIB), *b = allocate(120 * MIB), *c = allocate(120 * MIB);
     stopwatch watch;
     auto reads = [&](size_t from, size_t mib) {
@@ -54,12 +54,13 @@ int main()
         read<<<groups(mib, 16, 256), 256>>>(at<pair>(c, from), at<pair>(c, 0));
         return watch.stop();
     };
-    double few = reads(before, first), many = reads(before + first, second);
-    row("memory_read", 0, (second - first) * MIB / (many - few) / 1e6);
+    double few = reads(0, 2 * first), many = reads(2 * first, 2 * second);
+    row("memory_read", 0, 2 * (second - first) * MIB / (many - few) / 1e6);
     triad_wide<<<groups(before, 16, 256), 256>>>(at<pair>(a, 0), at<pair>(b, 0), at<pair>(c, 0), 0.4);
     auto triads = [&](size_t from, size_t mib) {
         watch.start();
-        triad<<<groups(mib, 8, 1024), 1024>>>(at<double>(a, from), at<double>(b, from), at<double>(c, from), 0.4);
+        triad<<<groups(mib, 8, 1024), 1024>>>(at<double>(a, from), at<double>(b, from), at<double>(c, from),
+                                              0.4);
         return watch.stop();
     };
     few = triads(before, first), many = triads(before + first, second);

@@ -89,7 +89,8 @@ static uint64_t task_ps(const struct sim *sim, const struct ehp_agent_dispatch_p
         return sim->barrier_ps;
     switch (p->type) {
     case EHP_AGENT_COPY:
-        return copy_ps(sim, (const void *)(uintptr_t)p->arg[0], (const void *)(uintptr_t)p->arg[1], p->arg[2]);
+        return copy_ps(sim, (const void *)(uintptr_t)p->arg[0], (const void *)(uintptr_t)p->arg[1],
+                       p->arg[2]);
     case EHP_AGENT_FILL:
         return fill_ps(sim, (const void *)(uintptr_t)p->arg[0], p->arg[2] * p->arg[3]);
     case EHP_AGENT_COPY_3D: {

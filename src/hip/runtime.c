@@ -123,8 +123,8 @@ static bool runtime_options(struct ehp_options *options)
 
     if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
         !runtime_number("EHP_TIMEOUT", 0, 1e9, &timeout) ||
-        !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) || !runtime_number("EHP_PROGRESS", 0, 1, &progress) ||
-        !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma))
+        !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) ||
+        !runtime_number("EHP_PROGRESS", 0, 1, &progress) || !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma))
         return false;
     if (!runtime_mode(&options->timing))
         return false;

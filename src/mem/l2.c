@@ -446,6 +446,10 @@ bool l2_handle(struct mem_request *r, uint64_t latency)
     unsigned channel = l2_channel_of(l2, r->physical);
     struct l2_txn *t = txn_of(l2, r->line);
     uint32_t set = set_of(l2, r->physical, channel), way = find(l2, set, r->line);
+    uint64_t cycle = port_now(mem->domain);
+    if (!r->looked_up && r->kind != REQUEST_FLUSH) /* once: what waits is kept with what it waits for */
+        cycle = port_take(&l2->channel[channel].tag, cycle, 1);
+    r->looked_up = true;
     if (way != NO_WAY)
         refresh(l2, way);
     if (t) {
@@ -465,7 +469,6 @@ bool l2_handle(struct mem_request *r, uint64_t latency)
         request_free(r);
         return true;
     }
-    uint64_t cycle = port_take(&l2->channel[channel].tag, port_now(mem->domain), 1);
     l2->written |= r->kind == REQUEST_STORE;
     switch (r->kind) {
     case REQUEST_LOAD:

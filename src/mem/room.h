@@ -87,6 +87,7 @@ struct mem_request {
     bool part;    /* answered with the bytes of its mask alone */
     bool instruction;
     bool counted;            /* L2: as a hit or a miss */
+    bool looked_up;          /* L2: has had its cycle of the tags */
     uint8_t depth;           /* atomics: most lanes on one element */
     uint8_t level;           /* enum mem_level: the farthest it has been */
     uint8_t lookup, lookups; /* tag look-ups of its access until its last; its own */
