@@ -9,8 +9,8 @@ enum { LINE = FABRIC_LINE, STEPS = 8 };
 struct l2 {
     struct rig *rig;
     unsigned xcd;
-    uint64_t probes;
-    uint64_t dirty[2]; /* what it answers probes with */
+    uint64_t probes, probed; /* how many, and when the last came, ps */
+    uint64_t dirty[2];       /* what it answers probes with */
     uint8_t bytes[LINE];
 };
 
@@ -24,10 +24,10 @@ static struct l2 l2s[RIG_XCDS];
 
 static void probed(struct port_domain *domain, struct port_event *event)
 {
-    (void)domain;
     struct l2 *l2 = event->self;
     struct fabric_probe *probe = (struct fabric_probe *)event->word[0];
     l2->probes++;
+    l2->probed = port_ps_of(domain, port_now(domain));
     CHECK_EQ(probe->xcd, l2->xcd);
     CHECK(probe->mask[0] == 0 && probe->mask[1] == 0);
     memcpy(probe->data, l2->bytes, LINE);
@@ -329,6 +329,39 @@ static void test_atomics(void)
 }
 
 /* Memory that is not there, or may not be written. */
+/*
+ * An answer that is made late, as an atomic's, and a probe that the next request at the home sends at once:
+ * the L2 gets them in the order in which they were made, from a home on its own IOD and from others.
+ */
+static void test_probe_stays_behind(void)
+{
+    unsigned met = 0;
+    for (uint64_t page = 0; page < 64; page += 5)
+        for (uint64_t ns = 0; ns < 200; ns += 4) {
+            struct rig rig;
+            open_rig(&rig, "mi300x", 1);
+            static struct test_request have, add, write;
+            const uint64_t physical = page * 4096;
+            add.r.atomic = add_one;
+            memset(write.data, 0x55, LINE);
+            write.r.mask[0] = 0xff;
+            at(&rig, 100, &have, FABRIC_READ, 0, physical); /* XCD 0 is to be probed */
+            at(&rig, 2100, &add, FABRIC_ATOMIC, 0, physical);
+            at(&rig, 2000 + ns, &write, FABRIC_WRITE, 5, physical);
+            run(&rig);
+            CHECK(add.end && write.end);
+            CHECK_EQ(l2s[0].probes, 1);
+            if (add.data[0] == 0) { /* the atomic was first */
+                CHECK(l2s[0].probed >= add.end);
+                met += l2s[0].probed < add.end + 2000;
+            } else {
+                CHECK(l2s[0].probed < add.end);
+            }
+            rig_close(&rig);
+        }
+    CHECK(met > 20); /* and not because they were far from each other */
+}
+
 static void test_faults(void)
 {
     struct rig rig;
@@ -471,6 +504,7 @@ int main(void)
     test_probes();
     test_write_and_probe();
     test_atomics();
+    test_probe_stays_behind();
     test_faults();
     test_threads();
     return check_status();
