@@ -4,7 +4,7 @@ _ehp() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "cc run chips info disasm isa counters validate config help" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "cc run advise chips info disasm isa counters validate config help" -- "$cur")
         return
     fi
     case $command in
@@ -30,6 +30,18 @@ _ehp() {
             -*) mapfile -t COMPREPLY < <(compgen -W \
                 "--chip --partition --nps --xcc-chunk --threads --timeout --mode --stats --counters
                 --counters-file --help" -- "$cur") ;;
+            *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+            esac
+            ;;
+        esac
+        ;;
+    advise)
+        case $prev in
+        --chip) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
+        --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
+        *)
+            case $cur in
+            -*) mapfile -t COMPREPLY < <(compgen -W "--json --chip --partition --nps --xcc-chunk --threads --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;

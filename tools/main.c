@@ -13,6 +13,7 @@ static const struct {
 } subcommands[] = {
     {"run", tool_run, "run a HIP program on a simulated chip"},
     {"cc", tool_cc, "compile and link HIP programs, with hipcc's options"},
+    {"advise", tool_advise, "run a HIP program and say what it would gain on one memory"},
     {"info", tool_info, "describe the simulated devices, as rocminfo does"},
     {"chips", tool_chips, "list chips, draw one, explain its numbers"},
     {"disasm", tool_disasm, "disassemble a program or code object"},

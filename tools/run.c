@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "machine_args.h"
+#include "run.h"
 #include "tool.h"
 
 struct run_args {
@@ -147,6 +148,39 @@ static bool library_directory(char path[PATH_MAX])
     return false;
 }
 
+/* Becomes the program; returns only when that fails. */
+int run_program(const struct machine_args *machine, char **argv, const char *command)
+{
+    struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
+    machine_args_to_options(machine, &check);
+    check.threads = 1;
+    ehp_machine *m;
+    if (ehp_open(&check, &m) != EHP_OK) {
+        fprintf(stderr, "%s: %s\n", command, check.error);
+        return 2;
+    }
+    ehp_close(m);
+
+    char directory[PATH_MAX];
+    if (!library_directory(directory)) {
+        fprintf(stderr, "%s: libamdhip64.so.6 is not beside this command; build or install it\n", command);
+        return 1;
+    }
+    const char *old = getenv("LD_LIBRARY_PATH");
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof(path), "%s%s%s", directory, old && *old ? ":" : "", old ? old : "");
+    set("LD_LIBRARY_PATH", path);
+    set("EHP_CHIP", machine->chip);
+    set("EHP_PARTITION", machine->partition);
+    set("EHP_NPS", machine->nps);
+    set("EHP_XCC_CHUNK", machine->xcc_chunk);
+    set("EHP_THREADS", machine->threads);
+    set("EHP_TIMEOUT", machine->timeout);
+    execvp(argv[0], argv);
+    fprintf(stderr, "%s: %s: %s\n", command, argv[0], strerror(errno));
+    return errno == ENOENT ? 127 : 126;
+}
+
 int tool_run(int argc, char **argv)
 {
     struct run_args args = {0};
@@ -159,38 +193,11 @@ int tool_run(int argc, char **argv)
     }
     if (!check_counters(&args))
         return 2;
-    struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
-    machine_args_to_options(&args.machine, &check);
-    check.threads = 1;
-    ehp_machine *m;
-    if (ehp_open(&check, &m) != EHP_OK) {
-        fprintf(stderr, "ehp run: %s\n", check.error);
-        return 2;
-    }
-    ehp_close(m);
-
-    char directory[PATH_MAX];
-    if (!library_directory(directory)) {
-        fprintf(stderr, "ehp run: libamdhip64.so.6 is not beside this command; build or install it\n");
-        return 1;
-    }
-    const char *old = getenv("LD_LIBRARY_PATH");
-    char path[2 * PATH_MAX];
-    snprintf(path, sizeof(path), "%s%s%s", directory, old && *old ? ":" : "", old ? old : "");
-    set("LD_LIBRARY_PATH", path);
-    set("EHP_CHIP", args.machine.chip);
-    set("EHP_PARTITION", args.machine.partition);
-    set("EHP_NPS", args.machine.nps);
-    set("EHP_XCC_CHUNK", args.machine.xcc_chunk);
-    set("EHP_THREADS", args.machine.threads);
-    set("EHP_TIMEOUT", args.machine.timeout);
     set("EHP_MODE", args.mode);
     set("EHP_STATS", args.stats);
     set("EHP_COUNTERS", args.counters);
     set("EHP_COUNTERS_FILE", args.counters_file);
     if (args.quiet)
         set("EHP_PROGRESS", "0");
-    execvp(argv[args.program], argv + args.program);
-    fprintf(stderr, "ehp run: %s: %s\n", argv[args.program], strerror(errno));
-    return errno == ENOENT ? 127 : 126;
+    return run_program(&args.machine, argv + args.program, argv[0]);
 }

@@ -13,6 +13,8 @@ int tool_config(int argc, char **argv);
 
 // `ehp run`: a program with the simulated chip as its HIP device.
 int tool_run(int argc, char **argv);
+// `ehp advise`: what a program with buffers on both sides would gain on one memory.
+int tool_advise(int argc, char **argv);
 // `ehp info`: the simulated devices, as rocminfo prints real ones.
 int tool_info(int argc, char **argv);
 // `ehp chips`: lists chips, draws one, explains its numbers.

@@ -259,6 +259,12 @@ EHP_API int ehp_code_function(const ehp_code *code, uint64_t pc, struct ehp_func
 /* "path/file.hip:12", the source of pc; EHP_ERR_NOT_FOUND when there is no debug information. */
 EHP_API int ehp_code_line(const ehp_code *code, uint64_t pc, char *text, size_t bytes);
 
+/*
+ * "app.hip:12", where the host program made a call: return addresses of the process, innermost first.  Of lines in
+ * headers and outside of them it is the innermost outside; "main+0x1f" when there is no debug information.
+ */
+EHP_API int ehp_host_line(void *const *returns, unsigned count, char *text, size_t bytes);
+
 /* The printf formats of buffered printf ("amdhsa.printf"), or NULL past the end. */
 EHP_API const char *ehp_code_printf(const ehp_code *code, unsigned index);
 

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "advise.h"
 #include "graph.h"
 #include "module.h"
 #include "stream.h"
@@ -122,6 +123,8 @@ hipError_t hip_copy_linear(void *dst, const void *src, size_t bytes, hipMemcpyKi
         error = hip_current(&device);
         return error == hipSuccess ? hip_device_error(device) : error;
     }
+    if (hip_runtime()->advise)
+        hip_advise_copy(dst, bytes, src, bytes, bytes, call.async);
     return call.async ? copy_async(dst, src, bytes, call.stream) : copy_sync(dst, src, bytes, call.stream);
 }
 

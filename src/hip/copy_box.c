@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "advise.h"
 #include "copy.h"
 #include "graph.h"
 #include "stream.h"
@@ -54,6 +55,15 @@ static void box_copy_now(const struct ehp_copy_3d *copy)
                     (const char *)copy->src + z * copy->src_slice + y * copy->src_pitch, copy->width);
 }
 
+static void box_advise(const struct ehp_copy_3d *copy, bool async)
+{
+    uint64_t to, from;
+
+    if (box_extent(copy->dst_pitch, copy->dst_slice, copy, &to) &&
+        box_extent(copy->src_pitch, copy->src_slice, copy, &from))
+        hip_advise_copy(copy->dst, to, copy->src, from, copy->width * copy->height * copy->depth, async);
+}
+
 hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, struct hip_copy_call call)
 {
     struct ihipStream_t *stream;
@@ -68,6 +78,8 @@ hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, stru
         error = hip_copy_check_3d(copy, kind);
     if (error != hipSuccess || !copy->width || !copy->height || !copy->depth)
         return error;
+    if (hip_runtime()->advise)
+        box_advise(copy, call.async);
     if (!call.async && hip_runtime()->timing) {
         const struct hip_op op = {.kind = HIP_OP_COPY_3D, .copy_3d = *copy};
         error = hip_stream_submit(stream, &op);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "advise.h"
 #include "graph.h"
 #include "hostcall.h"
 #include "ipc.h"
@@ -199,6 +200,8 @@ HIP_ENTRY hipError_t hipEventSynchronize(hipEvent_t event)
     error = event->shared ? hip_ipc_event_wait(event->device, event->shared)
             : marker      ? hip_marker_wait(event->device, marker)
                           : hip_device_error(event->device);
+    if (hip_runtime()->advise)
+        hip_advise_waited();
     hip_hostcall_flush(event->device);
     hip_marker_unref(marker);
     return hip_return(error);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "advise.h"
 #include "hostcall.h"
 #include "launch.h"
 #include "stream.h"
@@ -120,6 +121,8 @@ hipError_t hip_launch_packet(struct ihipStream_t *stream, const struct hip_launc
             return hipErrorLaunchOutOfResources;
         memset(kernarg, 0, kernel->kernarg_bytes);
         hip_launch_pack(launch, kernarg);
+        if (hip_runtime()->advise)
+            hip_advise_launch(function, kernarg);
         for (unsigned i = 0; i < function->hidden_count; i++) {
             const struct hip_hidden_arg *arg = &function->hidden_args[i];
             launch_store(kernarg + arg->offset, launch_hidden(stream, launch, arg->kind), arg->bytes);

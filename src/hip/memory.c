@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "advise.h"
 #include "ipc.h"
 #include "pool.h"
 #include "stream.h"
@@ -39,6 +40,7 @@ static struct hip_memory *memory_note(void *base, size_t bytes, int kind, unsign
         .preferred = hipInvalidDeviceId,
         .prefetched = hipInvalidDeviceId,
         .fd = -1,
+        .advise = -1,
     };
     ehp_mem_set_user(hip_runtime()->machine, base, (uint64_t)(uintptr_t)memory);
     pthread_mutex_lock(&list->lock);
@@ -50,10 +52,19 @@ static struct hip_memory *memory_note(void *base, size_t bytes, int kind, unsign
     return memory;
 }
 
+/* Once all is known of it. */
+static void memory_advise(struct hip_memory *memory)
+{
+    if (hip_runtime()->advise)
+        hip_advise_allocated(memory);
+}
+
 static void memory_forget(struct hip_memory *memory)
 {
     struct memory_list *list = memory_list();
 
+    if (hip_runtime()->advise)
+        hip_advise_freed(memory);
     pthread_mutex_lock(&list->lock);
     if (memory->previous)
         memory->previous->next = memory->next;
@@ -77,10 +88,12 @@ hipError_t hip_memory_alloc(struct hip_device *device, int kind, size_t bytes, s
     if (status != EHP_OK)
         return hip_from_status(status) == hipErrorInvalidValue ? hipErrorOutOfMemory
                                                                : hip_from_status(status);
-    if (!memory_note(base, bytes, kind, flags, device->ordinal)) {
+    struct hip_memory *memory = memory_note(base, bytes, kind, flags, device->ordinal);
+    if (!memory) {
         ehp_mem_free(machine, base);
         return hipErrorOutOfMemory;
     }
+    memory_advise(memory);
     *out = base;
     return hipSuccess;
 }
@@ -118,8 +131,10 @@ void hip_memory_adopt(void *base, size_t bytes)
     if (hip_memory_find(base, NULL) || ehp_mem_register(hip_runtime()->machine, base, bytes) != EHP_OK)
         return;
     struct hip_memory *memory = memory_note(base, bytes, EHP_MEM_REGISTERED, hipMemAttachGlobal, 0);
-    if (memory)
+    if (memory) {
         memory->adopted = true;
+        memory_advise(memory);
+    }
 }
 
 hipError_t hip_memory_own(void *base, size_t bytes, int device)
@@ -134,6 +149,7 @@ hipError_t hip_memory_own(void *base, size_t bytes, int device)
         return hipErrorOutOfMemory;
     }
     memory->mapped = true;
+    memory_advise(memory);
     return hipSuccess;
 }
 
@@ -396,10 +412,12 @@ HIP_ENTRY hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned i
         return hip_return(hipErrorHostMemoryAlreadyRegistered);
     if (status != EHP_OK)
         return hip_return(hip_from_status(status));
-    if (!memory_note(hostPtr, sizeBytes, EHP_MEM_REGISTERED, flags, device->ordinal)) {
+    struct hip_memory *memory = memory_note(hostPtr, sizeBytes, EHP_MEM_REGISTERED, flags, device->ordinal);
+    if (!memory) {
         ehp_mem_unregister(hip_runtime()->machine, hostPtr);
         return hip_return(hipErrorOutOfMemory);
     }
+    memory_advise(memory);
     return hip_return(hipSuccess);
 }
 

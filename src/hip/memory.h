@@ -26,6 +26,7 @@ struct hip_memory {
     bool read_mostly, coarse;
     int preferred, prefetched; /* hipInvalidDeviceId: none */
     uint32_t accessed_by;      /* a bit for each device; bit 31 the CPU */
+    int advise;                /* its index in hip_advise */
     struct hip_memory *next, *previous;
 };
 

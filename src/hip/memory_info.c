@@ -2,6 +2,7 @@
 /* Asking about memory: pointers, ranges, free memory, advice. */
 #include <string.h>
 
+#include "advise.h"
 #include "memory.h"
 #include "pool.h"
 #include "stream.h"
@@ -26,6 +27,8 @@ HIP_ENTRY hipError_t hipMemGetInfo(size_t *free, size_t *total)
     hipError_t error = hip_current(&device);
     if (error != hipSuccess)
         return hip_return(error);
+    if (hip_runtime()->advise)
+        hip_advise_asked();
     int status = ehp_mem_info(hip_runtime()->machine, device->agent, &left, &all);
     if (status != EHP_OK)
         return hip_return(hip_from_status(status));

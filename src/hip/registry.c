@@ -151,6 +151,34 @@ static void registry_remove(struct hip_fatbin *fat)
     pthread_rwlock_unlock(&r->lock);
 }
 
+static void *registry_base(const struct hip_symbol *symbol, const void *address)
+{
+    for (int d = -1; d < HIP_DEVICES_MAX; d++) {
+        void *base = d < 0 ? symbol->memory : symbol->address[d];
+        if (base && (uintptr_t)address - (uintptr_t)base < symbol->bytes)
+            return base;
+    }
+    return NULL;
+}
+
+bool hip_symbol_at(const void *address, const char **name, void **base, size_t *bytes)
+{
+    struct hip_registry *r = registry();
+    bool found = false;
+
+    pthread_rwlock_rdlock(&r->lock);
+    for (size_t i = 0; i < r->room && !found; i++) {
+        const struct hip_symbol *symbol = r->table[i];
+        if (symbol && !symbol->kernel && (*base = registry_base(symbol, address))) {
+            found = true;
+            *name = symbol->name;
+            *bytes = symbol->bytes;
+        }
+    }
+    pthread_rwlock_unlock(&r->lock);
+    return found;
+}
+
 /* ---- loading ------------------------------------------------------------------------------------------- */
 
 /* A managed variable's device side is a pointer with the variable's name; both sides share one copy. */

@@ -5,6 +5,8 @@
 
 #include "module.h"
 
+/* The device or managed variable that contains the address, on any device. */
+bool hip_symbol_at(const void *address, const char **name, void **base, size_t *bytes);
 /* Drops what was loaded on this device; it is loaded again when used again. */
 void hip_registry_forget(struct hip_device *device);
 

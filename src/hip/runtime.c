@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "advise.h"
 #include "device.h"
 #include "stats.h"
 #include "stream.h"
@@ -195,6 +196,7 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
     runtime->devices = count;
     hip_fault_install(runtime);
     hip_stats_init(runtime);
+    hip_advise_init(runtime);
     if (!hip_counters_init(runtime))
         return hipErrorInvalidValue;
     return count ? hipSuccess : hipErrorNoDevice;

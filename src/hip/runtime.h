@@ -84,6 +84,7 @@ struct hip_runtime {
     struct hip_registry *registry;
     bool stats;
     struct hip_counters *counters;    /* EHP_COUNTERS; NULL: none */
+    struct hip_advise *advise;        /* EHP_ADVISE; NULL: none */
     _Atomic unsigned global_captures; /* streams being captured in global mode */
     _Atomic uint64_t next_id;         /* captures, buffers */
 };

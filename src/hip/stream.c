@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise.h"
 #include "graph.h"
 #include "hostcall.h"
 #include "launch.h"
@@ -539,6 +540,8 @@ hipError_t hip_stream_wait(struct ihipStream_t *stream)
 {
     hipError_t error = stream_wait_own(stream);
 
+    if (hip_runtime()->advise)
+        hip_advise_waited();
     hip_hostcall_flush(stream->device);
     hip_pools_trim(stream->device, stream);
     return error;
@@ -610,6 +613,8 @@ hipError_t hip_device_wait(struct hip_device *device)
 
     if (error == hipSuccess)
         error = stream_wait_others(device, false);
+    if (hip_runtime()->advise)
+        hip_advise_waited();
     hip_hostcall_flush(device);
     hip_pools_trim(device, NULL);
     return error == hipSuccess ? hip_device_error(device) : error;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `ehp advise`: a program that has buffers on both sides runs as it is, and at the
+ * end the runtime says what one memory would save.
+ */
+#include <argp.h>
+#include <stdlib.h>
+
+#include "machine_args.h"
+#include "run.h"
+#include "tool.h"
+
+struct advise_args {
+    struct machine_args machine;
+    const char *json;
+    int program; /* index of the program in argv */
+};
+
+enum { OPT_JSON = 256 };
+
+static const struct argp_option options[] = {
+    {"json", OPT_JSON, "FILE", 0, "write what is printed to FILE as JSON too", 0},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct advise_args *args = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &args->machine;
+        return 0;
+    case OPT_JSON:
+        args->json = argument;
+        return 0;
+    case ARGP_KEY_ARG: /* the program: everything from here on is its own */
+        args->program = state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which program?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&machine_argp, 0, "Machine:", 1}, {0}};
+static const struct argp parser = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "PROGRAM [ARGUMENTS...]",
+    .doc = "Run a HIP program that copies between CPU and GPU, and print what it would gain on one memory: "
+           "which "
+           "buffers it has on both sides, which copies are superfluous, which allocator each buffer should "
+           "have, and "
+           "what that saves.\v"
+           "Compiled with -g, a program has source lines in the report.\n"
+           "Examples:\n"
+           "  ehp advise ./app\n"
+           "  ehp advise --json advice.json ./app input.dat\n",
+    .children = children,
+};
+
+int tool_advise(int argc, char **argv)
+{
+    struct advise_args args = {0};
+    argv[0] = "ehp advise";
+    if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &args) != 0)
+        return 2;
+    setenv("EHP_ADVISE", args.json ? args.json : "-", 1);
+    return run_program(&args.machine, argv + args.program, argv[0]);
+}
