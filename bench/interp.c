@@ -24,7 +24,7 @@ struct row {
 static const struct row rows[] = {
     {"fma_f32", 64 + 3},    {"add_f32", 64 + 3},      {"mul_f32_scalar", 64 + 3}, {"fma_half", 64 + 3},
     {"add_u32", 64 + 3},    {"mul_lo_u32", 64 + 3},   {"lshl_add_u32", 64 + 3},   {"and_or_b32", 64 + 3},
-    {"add_co_u32", 64 + 3}, {"cmp_cndmask", 128 + 3}, {"fma_f64", 64 + 3},        {"add_f16", 64 + 3},
+    {"add_co_u32", 64 + 3}, {"cmp_cndmask", 192 + 3}, {"fma_f64", 64 + 3},        {"add_f16", 64 + 3},
     {"pk_fma_f16", 64 + 3}, {"rcp_f32", 64 + 3},      {"exp_f32", 64 + 3},        {"cvt_i32_f32", 64 + 3},
     {"mov_dpp", 64 + 3},    {"add_sdwa", 64 + 3},     {"readlane", 64 + 3},       {"bpermute", 128 + 3},
     {"salu", 64 + 3},       {"lds_read", 80 + 4},     {"global_read", 80 + 3},    {"global_gather", 80 + 3},

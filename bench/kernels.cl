@@ -32,6 +32,7 @@ kernel void fma_f32(global float *out, int rounds)
     kernel void NAME(global TYPE *out, int rounds)                                                                     \
     {                                                                                                                  \
         TYPE a = (TYPE)WORK_ITEM, b = (TYPE)(WORK_ITEM + 3);                                                           \
+        __asm__ volatile("s_nop 1" : "+v"(b)); /* which DPP reads */                                                   \
         for (int i = 0; i < rounds; i++) {                                                                             \
             REPEAT16(__asm__ volatile(TEXT "\n" TEXT "\n" TEXT "\n" TEXT : "+v"(a) : "v"(b) : "vcc");)                     \
         }                                                                                                              \
@@ -44,7 +45,7 @@ ONE(mul_lo_u32, uint, "v_mul_lo_u32 %0, %0, %1")
 ONE(lshl_add_u32, uint, "v_lshl_add_u32 %0, %0, 2, %1")
 ONE(and_or_b32, uint, "v_and_or_b32 %0, %0, %1, %1")
 ONE(add_co_u32, uint, "v_add_co_u32 %0, vcc, %0, %1")
-ONE(cmp_cndmask, uint, "v_cmp_lt_u32 vcc, %0, %1\n v_cndmask_b32 %0, %0, %1, vcc")
+ONE(cmp_cndmask, uint, "v_cmp_lt_u32 vcc, %0, %1\n s_nop 1\n v_cndmask_b32 %0, %0, %1, vcc")
 ONE(fma_f64, double, "v_fma_f64 %0, %0, %1, %1")
 ONE(add_f16, uint, "v_add_f16 %0, %0, %1")
 ONE(pk_fma_f16, uint, "v_pk_fma_f16 %0, %0, %1, %1")
