@@ -7,8 +7,9 @@
  *   isa [--all] [--level 2|3|4] [name...]
  *
  * Prints the slowest, or all, as ratios to v_add_f32.  The rule: no handler
- * takes more than 40 times as long, unless it does more than 40 times the work.
- * v_add_f32 is the unit of work: 64 operations, a dword each.
+ * takes more than 40 times as long, unless it does more work; a matrix
+ * instruction not more than 40 times as long as its work takes v_add_f32, which
+ * is the unit of work: 64 operations, a dword each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,9 +327,9 @@ static double time_of(struct rig *r, const struct xinst *x, uint64_t exec)
 }
 
 /*
- * Of matrix instructions the multiply-adds, of memory the dwords of a lane; else
- * one.  An atomic on host memory is a locked operation for each lane, of which
- * the host does one in the time of v_add_f32.
+ * Of matrix instructions the multiplications and additions (of f64 they are two
+ * dwords wide), of memory the dwords of a lane; else one.  An atomic on host memory is a locked operation for
+ * each lane, of which the host does one in the time of v_add_f32.
  */
 static double work_of(const struct isa_row *row)
 {
@@ -340,7 +341,8 @@ static double work_of(const struct isa_row *row)
     if (size) {
         sscanf(size + used, "_%ub", &blocks);
         double sparse = strncmp(row->name, "v_smfmac", 8) == 0 ? 0.5 : 1;
-        return m * n * k * (double)blocks * sparse / 64;
+        double dwords = strstr(row->name, "_f64_") ? 2 : 1;
+        return 2 * dwords * m * n * k * (double)blocks * sparse / WAVE_LANES;
     }
     unsigned dwords = isa_type_dwords(row->dst), data = isa_type_dwords(row->src[ISA_DATA]);
     if (!is_memory(row) && row->format != ISA_SMEM)
@@ -421,8 +423,9 @@ static int slower(const void *a, const void *b)
 
 static bool violates(const struct result *x, double unit)
 {
-    double slow = x->full > x->half ? x->full : x->half;
-    return !x->fault && slow > LIMIT * unit && x->work <= LIMIT;
+    double ratio = (x->full > x->half ? x->full : x->half) / unit;
+    bool matrix = x->row->format == ISA_VOP3PMAI;
+    return !x->fault && (matrix ? ratio > LIMIT * x->work : ratio > LIMIT && x->work <= LIMIT);
 }
 
 static void print(const struct result *x, double unit)
@@ -431,8 +434,8 @@ static void print(const struct result *x, double unit)
     if (x->fault)
         printf(" %s\n", x->fault);
     else
-        printf("%9.1f %9.1f %8.1f %8.1f %6.0f%s\n", x->full, x->half, x->full / unit, x->half / unit, x->work,
-               violates(x, unit) ? "  too slow" : "");
+        printf("%9.1f %9.1f %8.1f %8.1f %6.0f %8.1f%s\n", x->full, x->half, x->full / unit, x->half / unit,
+               x->work, x->full / unit / x->work, violates(x, unit) ? "  too slow" : "");
 }
 
 static bool wanted(const struct isa_row *row, char **names, int count)
@@ -475,8 +478,8 @@ int main(int argc, char **argv)
         }
     if (!all)
         qsort(results, count, sizeof(*results), slower);
-    printf("%-10s handlers for x86-64-v%-13u %-7s%9s %9s %8s %8s %6s\n", "", r->code.level, "", "full, ns",
-           "half, ns", "of add", "of add", "work");
+    printf("%-10s handlers for x86-64-v%-13u %-7s%9s %9s %8s %8s %6s %8s\n", "", r->code.level, "",
+           "full, ns", "half, ns", "of add", "of add", "work", "of work");
     for (size_t i = 0; i < count; i++) {
         if (all || (i < SLOWEST))
             print(&results[i], unit);

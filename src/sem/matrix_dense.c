@@ -25,7 +25,7 @@ MX_INLINE int elem_bits(enum matrix_elem type)
  */
 MX_INLINE vnans block_4(uint32_t (*d)[WAVE_LANES], const uint32_t (*c)[WAVE_LANES], const wave_row *ta,
                         int a_lane, const wave_row *tb, int b_lane, int d_lane, struct shape s, int steps,
-                        int vectors, vnans nans)
+                        int vectors, bool exact, vnans nans)
 {
     int share = steps * s.m * s.blocks / WAVE_LANES; /* tile rows: what a lane holds of k */
     vreg acc[4][COLUMN_VECTORS];
@@ -52,7 +52,7 @@ MX_INLINE vnans block_4(uint32_t (*d)[WAVE_LANES], const uint32_t (*c)[WAVE_LANE
                 vreg a = v_set1(pa[q]);
 #pragma GCC unroll 2
                 for (int v = 0; v < vectors; v++)
-                    acc[q][v] = tile_mac(a, b[v], acc[q][v], s.a);
+                    acc[q][v] = tile_mac(a, b[v], acc[q][v], s.a, exact);
             }
         }
     }
@@ -64,6 +64,24 @@ MX_INLINE vnans block_4(uint32_t (*d)[WAVE_LANES], const uint32_t (*c)[WAVE_LANE
             if (s.a != MX_I8)
                 nans = v_nans(nans, acc[q][v], acc[q][v]);
         }
+    return nans;
+}
+
+MX_INLINE vnans multiply(wave_row *d, const wave_row *c, const wave_row *ta, const wave_row *tb,
+                         struct shape s, bool exact)
+{
+    int steps = s.a == MX_I8 ? s.k / 2 : s.k;
+    int groups = WAVE_LANES / s.m, block_regs = s.m * s.m / WAVE_LANES;
+    int vectors = s.m / VL < COLUMN_VECTORS ? s.m / VL : COLUMN_VECTORS;
+    vnans nans = {0};
+    for (int b = 0; b < s.blocks; b++)
+        for (int r = 0; r < block_regs; r += 4)
+            for (int g = 0; g < groups; g++)
+                for (int j = 0; j < s.m; j += vectors * VL) {
+                    int i = r * groups + 4 * g, reg = b * block_regs + r;
+                    nans = block_4(d + reg, c + reg, ta, b * s.m + i, tb, b * s.m + j, g * s.m + j, s, steps,
+                                   vectors, exact, nans);
+                }
     return nans;
 }
 
@@ -89,18 +107,13 @@ MX_INLINE const struct xinst *mfma(struct wave *w, const struct xinst *in, struc
         tb = b_tile;
     }
 
-    int steps = s.a == MX_I8 ? s.k / 2 : s.k;
-    int groups = WAVE_LANES / s.m, block_regs = results / s.blocks;
-    int vectors = s.m / VL < COLUMN_VECTORS ? s.m / VL : COLUMN_VECTORS;
-    vnans nans = {0};
-    for (int b = 0; b < s.blocks; b++)
-        for (int r = 0; r < block_regs; r += 4)
-            for (int g = 0; g < groups; g++)
-                for (int j = 0; j < s.m; j += vectors * VL) {
-                    int i = r * groups + 4 * g, reg = b * block_regs + r;
-                    nans = block_4(d + reg, c + reg, ta, b * s.m + i, tb, b * s.m + j, g * s.m + j, s, steps,
-                                   vectors, nans);
-                }
+    const int rows = tile_rows(s.a, dwords, true);
+    const bool always = tile_always_exact(s.a);
+    vnans nans;
+    if (!always && !V_HAS_FMA && tile_products_exact(ta, rows, tb, rows))
+        nans = multiply(d, c, ta, tb, s, true);
+    else
+        nans = multiply(d, c, ta, tb, s, always);
     if (s.a != MX_I8 && v_any(nans))
         tile_fix_nans(d, results);
     return in + 1;
@@ -131,7 +144,8 @@ MX_INLINE const struct xinst *mfma_4x4(struct wave *w, const struct xinst *in, i
         for (int i = 0; i < M; i++) {
             vreg acc = v_load(&c[i][l]);
             for (int e = 0; e < rows; e++)
-                acc = tile_mac(v_quad(v_load(&ta[e][l]), i), v_load(&tb[e][l]), acc, type);
+                acc = tile_mac(v_quad(v_load(&ta[e][l]), i), v_load(&tb[e][l]), acc, type,
+                               tile_always_exact(type));
             v_store(&result[i][l], acc);
             if (type != MX_I8)
                 nans = v_nans(nans, acc, acc);

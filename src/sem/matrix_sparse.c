@@ -12,20 +12,9 @@ struct shape {
     enum matrix_elem a, b;
 };
 
-MX_INLINE const struct xinst *smfmac(struct wave *w, const struct xinst *in, struct shape s)
+MX_INLINE vnans multiply(wave_row *d, const wave_row *ta, const wave_row *tb, const uint32_t *index,
+                         int share, struct shape s, bool exact)
 {
-    enum { A_DWORDS = 2, B_DWORDS = 4, MOST_RESULTS = 16 };
-    alignas(64) wave_row a_tile[8], b_tile[16], index;
-    bool wide = s.a == MX_F16 || s.a == MX_BF16;
-    int share = wide ? 4 : 8; /* elements of A a lane; B has twice as many */
-    int bits = 2 * share;     /* of index a lane */
-    const wave_row *ta = tile_load(a_tile, w->v + in->s[0], A_DWORDS, s.a, false);
-    const wave_row *tb = tile_load(b_tile, w->v + in->s[1], B_DWORDS, s.b, false);
-    unsigned set = in->isa->cbsz ? 0 : in->isa->abid & (wide ? 3u : 1u);
-    for (int l = 0; l < WAVE_LANES; l++)
-        index[l] = w->v[in->s[2]][l] >> set * (unsigned)bits;
-
-    wave_row *d = w->v + in->d;
     int results = s.m * s.m / WAVE_LANES, groups = WAVE_LANES / s.m;
     int vectors = s.m / VL < COLUMN_VECTORS ? s.m / VL : COLUMN_VECTORS;
     vnans nans = {0};
@@ -46,7 +35,7 @@ MX_INLINE const struct xinst *smfmac(struct wave *w, const struct xinst *in, str
                         const uint32_t *pb = &tb[4 * (e / 2) + (int)(which >> 2 * e & 3)][s.m * kg + j];
 #pragma GCC unroll 2
                         for (int v = 0; v < vectors; v++)
-                            acc[v] = tile_mac(a, v_load(pb + v * VL), acc[v], s.a);
+                            acc[v] = tile_mac(a, v_load(pb + v * VL), acc[v], s.a, exact);
                     }
                 }
 #pragma GCC unroll 2
@@ -56,8 +45,32 @@ MX_INLINE const struct xinst *smfmac(struct wave *w, const struct xinst *in, str
                         nans = v_nans(nans, acc[v], acc[v]);
                 }
             }
+    return nans;
+}
+
+MX_INLINE const struct xinst *smfmac(struct wave *w, const struct xinst *in, struct shape s)
+{
+    enum { A_DWORDS = 2, B_DWORDS = 4, MOST_RESULTS = 16 };
+    alignas(64) wave_row a_tile[8], b_tile[16], index;
+    bool wide = s.a == MX_F16 || s.a == MX_BF16;
+    int share = wide ? 4 : 8; /* elements of A a lane; B has twice as many */
+    int bits = 2 * share;     /* of index a lane */
+    const wave_row *ta = tile_load(a_tile, w->v + in->s[0], A_DWORDS, s.a, false);
+    const wave_row *tb = tile_load(b_tile, w->v + in->s[1], B_DWORDS, s.b, false);
+    unsigned set = in->isa->cbsz ? 0 : in->isa->abid & (wide ? 3u : 1u);
+    for (int l = 0; l < WAVE_LANES; l++)
+        index[l] = w->v[in->s[2]][l] >> set * (unsigned)bits;
+
+    wave_row *d = w->v + in->d;
+    const bool always = tile_always_exact(s.a);
+    vnans nans;
+    if (!always && !V_HAS_FMA &&
+        tile_products_exact(ta, tile_rows(s.a, A_DWORDS, false), tb, tile_rows(s.b, B_DWORDS, false)))
+        nans = multiply(d, ta, tb, index, share, s, true);
+    else
+        nans = multiply(d, ta, tb, index, share, s, always);
     if (s.a != MX_I8 && v_any(nans))
-        tile_fix_nans(d, results);
+        tile_fix_nans(d, s.m * s.m / WAVE_LANES);
     return in + 1;
 }
 

@@ -18,11 +18,16 @@
 
 #define MX_INLINE V_INLINE
 
-/* One step of k for a vector of results. */
-MX_INLINE vreg tile_mac(vreg a, vreg b, vreg c, enum matrix_elem type)
+/* Every product of two elements is an f32: of the others it depends on the elements. */
+MX_INLINE bool tile_always_exact(enum matrix_elem type)
 {
-    return type == MX_I8 ? v_dot2(a, b, c)
-                         : v_fma(a, b, c, type != MX_F32 && type != MX_XF32 && type != MX_BF16);
+    return type != MX_F32 && type != MX_XF32 && type != MX_BF16;
+}
+
+/* One step of k for a vector of results. */
+MX_INLINE vreg tile_mac(vreg a, vreg b, vreg c, enum matrix_elem type, bool exact)
+{
+    return type == MX_I8 ? v_dot2(a, b, c) : v_fma(a, b, c, exact);
 }
 
 /* Rows of a tile for `dwords` registers of a source. */
@@ -98,6 +103,43 @@ MX_INLINE const wave_row *tile_load(wave_row *tile, const wave_row *src, int dwo
         }
     }
     return tile;
+}
+
+/* What products depend on: exponents of the elements that are not 0, and all bits of their mantissas. */
+struct tile_range {
+    uint32_t least, most, mantissas;
+};
+
+MX_INLINE struct tile_range tile_range(const wave_row *tile, int rows)
+{
+    struct tile_range range = {255, 0, 0};
+    for (int r = 0; r < rows; r++)
+        for (int l = 0; l < WAVE_LANES; l++) {
+            const uint32_t magnitude = tile[r][l] & 0x7fffffffu, exponent = magnitude >> 23;
+            const uint32_t of_zero = magnitude ? exponent : 255;
+            range.least = of_zero < range.least ? of_zero : range.least;
+            range.most = exponent > range.most ? exponent : range.most;
+            range.mantissas |= magnitude;
+        }
+    return range;
+}
+
+/*
+ * Is every product of an element of a with one of b an f32?  Where the host has
+ * no FMA, this makes one out of a multiplication and an addition.
+ */
+static inline bool tile_products_exact(const wave_row *a, int a_rows, const wave_row *b, int b_rows)
+{
+    const struct tile_range x = tile_range(a, a_rows), y = tile_range(b, b_rows);
+    if (x.least == 0 || y.least == 0 || x.most == 255 || y.most == 255) /* denormals, infinities, NaNs */
+        return false;
+    /* Bits of the mantissas, the leading one included. */
+    const int x_bits = 24 - __builtin_ctz(x.mantissas | 1u << 23);
+    const int y_bits = 24 - __builtin_ctz(y.mantissas | 1u << 23);
+    /* The last bit of the least product, and the first of the largest. */
+    const int last = (int)(x.least + y.least) - 2 * 127 - (x_bits - 1) - (y_bits - 1);
+    const int first = (int)(x.most + y.most) - 2 * 127 + 1;
+    return x_bits + y_bits <= 24 && last >= -149 && first <= 127;
 }
 
 /* Lane l of the copy is lane from[l] of the source. */

@@ -289,15 +289,28 @@ V_INLINE __m128 v_fma_pair(__m128 a, __m128 b, __m128 c)
     return _mm_cvtpd_ps((__m128d)bits);
 }
 
-/* No FMA here: an exact product needs none. */
+/*
+ * No FMA here: an exact product needs none.  Else what f64 makes of the sum is
+ * rounded again, which is one rounding too many only where it lies in the middle
+ * between two f32, or is denormal as one.
+ */
 V_INLINE vreg v_fma(vreg a, vreg b, vreg c, bool exact_products)
 {
     __m128 x = _mm_castsi128_ps(a), y = _mm_castsi128_ps(b), z = _mm_castsi128_ps(c);
     if (exact_products)
         return _mm_castps_si128(_mm_add_ps(_mm_mul_ps(x, y), z));
-    __m128 low = v_fma_pair(x, y, z);
-    __m128 high = v_fma_pair(_mm_movehl_ps(x, x), _mm_movehl_ps(y, y), _mm_movehl_ps(z, z));
-    return _mm_castps_si128(_mm_movelh_ps(low, high));
+    __m128 xh = _mm_movehl_ps(x, x), yh = _mm_movehl_ps(y, y), zh = _mm_movehl_ps(z, z);
+    __m128d low = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(x), _mm_cvtps_pd(y)), _mm_cvtps_pd(z));
+    __m128d high = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(xh), _mm_cvtps_pd(yh)), _mm_cvtps_pd(zh));
+    __m128 l = _mm_castpd_ps(low), h = _mm_castpd_ps(high);
+    __m128i lower = _mm_castps_si128(_mm_shuffle_ps(l, h, 0x88));
+    __m128i upper = _mm_and_si128(_mm_castps_si128(_mm_shuffle_ps(l, h, 0xdd)), _mm_set1_epi32(0x7fffffff));
+    __m128i middle = _mm_cmpeq_epi32(_mm_slli_epi32(lower, 3), _mm_set1_epi32(INT32_MIN));
+    __m128i denormal = _mm_and_si128(_mm_cmplt_epi32(upper, _mm_set1_epi32(0x38100000)),
+                                     _mm_cmpgt_epi32(upper, _mm_setzero_si128()));
+    if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(middle, denormal)) == 0, 1))
+        return _mm_castps_si128(_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high)));
+    return _mm_castps_si128(_mm_movelh_ps(v_fma_pair(x, y, z), v_fma_pair(xh, yh, zh)));
 }
 
 V_INLINE vreg v_dot2(vreg a, vreg b, vreg c)
@@ -423,6 +436,8 @@ V_INLINE bool v_any_nan_f64(vdouble a, vdouble b)
 }
 
 #endif
+
+enum { V_HAS_FMA = VL > 4 };
 
 /* The same vector as f32 and as i32 elements, for C's operators. */
 typedef float v_f32 __attribute__((vector_size(VL * 4)));

@@ -26,8 +26,8 @@ exec)
         case $file in */mem_ops.c | */vmem_fault.c) level= ;; esac
         echo "$level $file -o $work.objects/$(basename "$file").o"
     done | xargs -P "$(nproc)" -L 1 "clang$llvm" $flags -fsanitize=fuzzer-no-link -c
-    for table in valu packed matrix lds vmem; do
-        libs="$libs -Wl,--defsym=sem_${table}_v3=sem_${table}_v2,--defsym=sem_${table}_v4=sem_${table}_v2"
+    for table in sem_valu sem_packed sem_matrix sem_lds sem_vmem sem_fused; do
+        libs="$libs -Wl,--defsym=${table}_v3=${table}_v2,--defsym=${table}_v4=${table}_v2"
     done
     set -- "$work.objects"/*.o
     ;;
