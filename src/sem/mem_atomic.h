@@ -14,6 +14,9 @@
 
 #include "base/minifloat.h"
 #include "sem/mem.h"
+#if defined(__SSE4_1__) && !defined(__F16C__)
+#include "sem/vec.h"
+#endif
 
 static inline uint32_t mem_add_f32(uint32_t a, uint32_t b)
 {
@@ -39,22 +42,42 @@ static inline uint64_t mem_add_f64(uint64_t a, uint64_t b)
 /* An f32 sum of two f16 or bf16 rounds to the same value as their exact sum. */
 static inline uint32_t mem_pk_add_f16(uint32_t a, uint32_t b)
 {
-#ifdef __F16C__
+#if defined(__F16C__)
     const __m128 sum =
         _mm_add_ps(_mm_cvtph_ps(_mm_cvtsi32_si128((int)a)), _mm_cvtph_ps(_mm_cvtsi32_si128((int)b)));
     if (MEM_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3)))
         return (uint32_t)_mm_cvtsi128_si32(_mm_cvtps_ph(sum, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__SSE4_1__)
+    const __m128i x = v_widen_f16(_mm_cvtepu16_epi32(_mm_cvtsi32_si128((int)a))),
+                  y = v_widen_f16(_mm_cvtepu16_epi32(_mm_cvtsi32_si128((int)b)));
+    const __m128 sum = _mm_add_ps(_mm_castsi128_ps(x), _mm_castsi128_ps(y));
+    if (MEM_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3))) {
+        const __m128i narrow = v_narrow_f16(_mm_castps_si128(sum));
+        return (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi32(narrow, narrow));
+    }
 #endif
     uint32_t r = 0;
     for (unsigned i = 0; i < 32; i += 16) {
-        uint32_t x = f32_bits(f16_to_f32((uint16_t)(a >> i))), y = f32_bits(f16_to_f32((uint16_t)(b >> i)));
-        r |= (uint32_t)f16_from_f32(f32_from_bits(mem_add_f32(x, y))) << i;
+        uint32_t x32 = f32_bits(f16_to_f32((uint16_t)(a >> i))),
+                 y32 = f32_bits(f16_to_f32((uint16_t)(b >> i)));
+        r |= (uint32_t)f16_from_f32(f32_from_bits(mem_add_f32(x32, y32))) << i;
     }
     return r;
 }
 
 static inline uint32_t mem_pk_add_bf16(uint32_t a, uint32_t b)
 {
+#if defined(__SSE4_1__)
+    const __m128i zero = _mm_setzero_si128();
+    const __m128 sum = _mm_add_ps(_mm_castsi128_ps(_mm_unpacklo_epi16(zero, _mm_cvtsi32_si128((int)a))),
+                                  _mm_castsi128_ps(_mm_unpacklo_epi16(zero, _mm_cvtsi32_si128((int)b))));
+    if (MEM_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3))) { /* as bf16_from_f32() rounds */
+        const __m128i bits = _mm_castps_si128(sum),
+                      odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
+        const __m128i up = _mm_add_epi32(_mm_add_epi32(bits, _mm_set1_epi32(0x7fff)), odd);
+        return (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi32(_mm_srli_epi32(up, 16), zero));
+    }
+#endif
     uint32_t r = 0;
     for (unsigned i = 0; i < 32; i += 16)
         r |= (uint32_t)bf16_from_f32(f32_from_bits(mem_add_f32(a >> i << 16, b >> i << 16))) << i;
