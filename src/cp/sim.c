@@ -276,10 +276,13 @@ bool sim_wait(struct sim *sim, bool (*holds)(void *context), void *context, uint
     }
     sim->waiters--;
     sim->pause = true;
-    uint64_t done = sim->completed_ps;
-    if (done > sim->host_ps)
-        sim->host_ps = done;
-    sim->host_ps += sim->wait_ps;
+    /* A wait that is over because the simulator took long has cost the simulated host nothing. */
+    if (reached) {
+        uint64_t done = sim->completed_ps;
+        if (done > sim->host_ps)
+            sim->host_ps = done;
+        sim->host_ps += sim->wait_ps;
+    }
     pthread_mutex_unlock(&sim->lock);
     return reached;
 }
