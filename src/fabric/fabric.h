@@ -49,6 +49,7 @@ struct fabric_request {
     port_fn *done;
     void *self;
     bool faulted, missed; /* missed: the Infinity Cache did not have the line */
+    uint64_t waited_ps; /* WRITE, ATOMIC: for the XCD's port, which others' bytes kept busy; once submitted */
     /* For whoever holds it at the moment. */
     struct fabric_request *next;
     uint64_t scratch[4];

@@ -83,8 +83,10 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
         struct fabric_request **bucket = writes_of(x, r->line);
         r->scratch[SCRATCH_WRITE] = (uint64_t)*bucket;
         *bucket = r;
-        delay += server_take(&x->out, (double)port_ps_of(x->domain, port_now(x->domain)),
-                             r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : f->line_write_ps);
+        double wait = server_take(&x->out, (double)port_ps_of(x->domain, port_now(x->domain)),
+                                  r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : f->line_write_ps);
+        r->waited_ps = (uint64_t)wait;
+        delay += wait;
         if (own != home) {
             port_send(x->domain, own->domain, (uint64_t)delay, pass, own)->word[0] = (uint64_t)r;
             return;
@@ -122,6 +124,7 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
     map_find(&f->map, r->physical, &slice, &line);
     r->scratch[SCRATCH_PLACE] = (uint64_t)slice << 32 | line;
     r->faulted = false;
+    r->waited_ps = 0;
     if (must_wait(x, r) || (x->held && held_before(x, r->line))) {
         r->next = NULL;
         *x->held_end = r;

@@ -184,6 +184,16 @@ static void submit(struct l2_txn *t)
         c->ea_reads++;
     }
     fabric_submit(t->mem->fabric, &t->fabric);
+    if (t->fabric.kind != FABRIC_WRITE || !t->fabric.waited_ps)
+        return;
+    struct l2_channel *channel = &t->mem->l2.channel[t->channel];
+    uint64_t now = port_now(t->mem->domain),
+             from = channel->write_stalled > now ? channel->write_stalled : now,
+             until = port_cycle_of(t->mem->domain, port_ps_of(t->mem->domain, now) + t->fabric.waited_ps);
+    if (until > from) {
+        c->ea_write_stall += until - from;
+        channel->write_stalled = until;
+    }
 }
 
 static void set_write(struct l2_txn *t, const uint8_t *data, struct mask mask, bool keeps)
@@ -365,6 +375,7 @@ static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cy
     struct l2_line *line = &l2->line[way];
     mask_copy(l2->data + (size_t)way * LINE, r->data, r->mask);
     l2_set_dirty(l2, way, mask_or(line->dirty, r->mask));
+    line->whole |= mask_full(line->dirty);
     touch(l2, way, r->nt);
     performed(r);
     uint64_t cycles = write_cycles(mem, r->mask);

@@ -151,6 +151,7 @@ struct mem_counters {
     /* To the fabric: reads of 128 bytes, writes of up to 64 and those of all 64, atomics; their latencies
      * summed; reads and atomics whose line the Infinity Cache had, or had not. */
     uint64_t ea_reads, ea_writes, ea_writes_64b, ea_atomics;
+    uint64_t ea_write_stall; /* cycles of channels with a write that waits for the XCD's port */
     uint64_t ea_read_cycles, ea_write_cycles, ea_atomic_cycles, cache_hits, cache_misses;
     uint64_t sqc_data_writes; /* lines, to the L2 */
     uint64_t sqc_data_requests, sqc_data_hits, sqc_data_misses, sqc_data_merged;

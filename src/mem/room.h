@@ -328,7 +328,7 @@ struct l2_line {
 struct l2_channel {
     struct port_server tag, read, write;
     struct request_queue blocked;
-    uint64_t blocked_since;
+    uint64_t blocked_since, write_stalled; /* until then a write of its waits for the fabric's port */
     unsigned txns;
 };
 

@@ -281,6 +281,12 @@ static void check_part(void)
     fence(&rig, 0, 0, ACCESS_WB, false, true);
     CHECK_EQ(load32(&rig, 0, 3, 1024, false, false), 8); /* a whole line stays */
     CHECK_EQ(counters(&rig, 0).ea_reads, reads + 1);
+    /* One that was stored to everywhere is whole. */
+    struct shot all = dwords(&rig, 4096, 32);
+    run(&all);
+    fence(&rig, 0, 0, ACCESS_WB, false, true);
+    CHECK_EQ(load32(&rig, 0, 3, 4096, false, false), 5);
+    CHECK_EQ(counters(&rig, 0).ea_reads, reads + 1);
     memset(rig.arena + 2048, 3, 128);
     store32(&rig, 0, 0, 2048, 9, true, false);
     fence(&rig, 0, 0, ACCESS_WB, false, true);

@@ -243,6 +243,27 @@ static void check_order(void)
     rig_close(&rig);
 }
 
+/* Dirty lines of a channel leave together: the last waits for the bytes of those before it. */
+static void check_write_stall(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    for (unsigned lines = 1; lines <= 64; lines *= 8) {
+        struct shot s = shot(&rig, 0, 0, ACCESS_STORE, 0, 4);
+        s.a.sc0 = true;
+        spread_lanes(&s, 0, 4096);
+        s.a.lanes = lines < 64 ? (UINT64_C(1) << lines) - 1 : ~UINT64_C(0);
+        run(&s);
+        uint64_t before = counters(&rig, 0).ea_write_stall;
+        fence(&rig, 0, 0, ACCESS_WB, false, true);
+        uint64_t stalled = counters(&rig, 0).ea_write_stall - before;
+        double line = 128 / rig.chip.value[CHIP_fabric_xcd_write] * rig.chip.value[CHIP_chip_clock] /
+                      rig.chip.value[CHIP_fabric_clock];
+        CHECK(stalled + 1 >= (lines - 1) * line && stalled <= (lines - 1) * line + 1);
+    }
+    rig_close(&rig);
+}
+
 int main(void)
 {
     fault_install();
@@ -251,5 +272,6 @@ int main(void)
     check_reach();
     check_tlb();
     check_order();
+    check_write_stall();
     return check_status();
 }
