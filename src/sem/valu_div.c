@@ -1,7 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Handlers of the division steps and of v_trig_preop. */
+#include <string.h>
+
 #include "sem/lane_div.h"
 #include "sem/valu.h"
+
+/* Whether some lane's exponents, of denominator and numerator, are near an end or far apart: else nothing is
+ * scaled. */
+static inline bool scale_special(const uint32_t *b, const uint32_t *c, int shift, uint32_t least,
+                                 uint32_t most, uint32_t apart)
+{
+    const uint32_t mask = (2u << (30 - shift)) - 1;
+    uint32_t special = 0;
+    VALU_EACH_LANE(i)
+    {
+        const uint32_t eb = b[i] >> shift & mask, ec = c[i] >> shift & mask;
+        special |= eb - least > most - least ? 1u : 0;
+        special |= ec - least > most - least ? 1u : 0;
+        special |= ec - eb + apart > 2 * apart ? 1u : 0;
+    }
+    return special != 0;
+}
+
+#define SCALE_SPECIAL_u scale_special(b[0], c[0], 23, 24, 230, 90)
+#define SCALE_SPECIAL_q scale_special(b[1], c[1], 20, 54, 2000, 700)
 
 /* Each lane gives a result and a bit of VCC. */
 #define DIV_SCALE(name, T, L, fn)                                                                            \
@@ -11,13 +33,18 @@
         const wave_row *a = w->v + in->s[0], *b = w->v + in->s[1], *c = w->v + in->s[2];                     \
         wave_row *r = valu_result(w, in);                                                                    \
         alignas(64) wave_row m;                                                                              \
-        _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                               \
-        {                                                                                                    \
-            bool vcc;                                                                                        \
-            VALU_ST_##L(r, i, fn(VALU_LD_##L(a, i), VALU_LD_##L(b, i), VALU_LD_##L(c, i), &vcc), 0);         \
-            m[i] = vcc ? ~0u : 0;                                                                            \
+        uint64_t bits = 0;                                                                                   \
+        if (VALU_UNLIKELY(SCALE_SPECIAL_##L)) {                                                              \
+            _Pragma("GCC ivdep") VALU_EACH_LANE(i)                                                           \
+            {                                                                                                \
+                bool vcc;                                                                                    \
+                VALU_ST_##L(r, i, fn(VALU_LD_##L(a, i), VALU_LD_##L(b, i), VALU_LD_##L(c, i), &vcc), 0);     \
+                m[i] = vcc ? ~0u : 0;                                                                        \
+            }                                                                                                \
+            bits = row_to_mask(m) & w->exec;                                                                 \
+        } else {                                                                                             \
+            memmove(r, a, VALU_ROWS_##L * sizeof(wave_row));                                                 \
         }                                                                                                    \
-        const uint64_t bits = row_to_mask(m) & w->exec;                                                      \
         const struct xinst *next = valu_commit(w, in, r, VALU_ROWS_##L);                                     \
         wave_set_sgpr64(w, in->sd, bits); /* which may be EXEC */                                            \
         return next;                                                                                         \

@@ -156,6 +156,42 @@ static void check_division(int level)
     }
 }
 
+/*
+ * What other lanes hold makes no difference to a lane of v_div_scale: a wave
+ * whose numerators, and whose denominators, have an exponent each gives what it
+ * gives when its last lane is a case of its own.
+ */
+static void check_scale_alike(int level, bool wide)
+{
+    const uint16_t op = wide ? ISA_OP_v_div_scale_f64 : ISA_OP_v_div_scale_f32;
+    const int dwords = wide ? 2 : 1, mantissa_bits = wide ? 52 : 23, top = wide ? 2046 : 254;
+    const uint64_t mask = (UINT64_C(1) << mantissa_bits) - 1;
+    for (int n = 0; n < 4000; n++) {
+        uint64_t with[VOP_LANES], vcc = 0;
+        const int num = 1 + (int)(vop_random() % (uint64_t)top);
+        int den = vop_random() & 1 ? 1 + (int)(vop_random() % (uint64_t)top)
+                                   : num + (wide ? 768 : 96) - (int)(vop_random() % (wide ? 1800 : 240));
+        den = den < 1 ? 1 : den > top ? top : den;
+        for (int i = 0; i < VOP_LANES; i++) {
+            vop_put(NUM, dwords, i, (uint64_t)num << mantissa_bits | (vop_random() & mask));
+            vop_put(DEN, dwords, i, (uint64_t)den << mantissa_bits | (vop_random() & mask));
+        }
+        for (int special = 1; special >= 0; special--) {
+            if (special)
+                vop_put(E, dwords, VOP_LANES - 1, vop_get(DEN, dwords, VOP_LANES - 1));
+            vop_put(DEN, dwords, VOP_LANES - 1, special ? 0 : vop_get(E, dwords, VOP_LANES - 1));
+            run(level, op, wide ? "d" : "f", OUT, n & 1 ? NUM : DEN, DEN, NUM);
+            for (int i = 0; i < VOP_LANES - 1; i++) {
+                if (!special && (!CHECK_EQ(vop_get(OUT, dwords, i), with[i]) ||
+                                 !CHECK_EQ(vop_wave.w.vcc >> i & 1, vcc >> i & 1)))
+                    return;
+                with[i] = vop_get(OUT, dwords, i);
+            }
+            vcc = vop_wave.w.vcc;
+        }
+    }
+}
+
 /* Bit n of 2/pi behind the point. */
 static unsigned bit_of_two_over_pi(unsigned n)
 {
@@ -193,6 +229,8 @@ int main(void)
             continue;
         start();
         check_division(level);
+        check_scale_alike(level, false);
+        check_scale_alike(level, true);
         check_trig_preop(level);
     }
     return check_status();
