@@ -78,11 +78,6 @@ void cu_access_close(struct cu_xcd *xcd)
     }
 }
 
-static uint8_t *lane_data(struct mem_access *a, unsigned lane)
-{
-    return a->data + (size_t)lane * ACCESS_LANE_BYTES;
-}
-
 /* What a wave that waited for it waited for. */
 static enum cu_stall stall_of(const struct mem_access *a)
 {
@@ -130,7 +125,7 @@ static void apply_atomic(struct mem_access *a, unsigned lane, uint8_t *place)
 {
     const struct cu_flight *f = a->self;
     enum mem_atomic op = (enum mem_atomic)f->op->atomic;
-    uint8_t *data = lane_data(a, lane);
+    uint8_t *data = mem_access_lane(a, lane);
     if (f->op->kind == MEM_B64) {
         uint64_t old, operand[2];
         memcpy(&old, place, 8);
@@ -157,7 +152,8 @@ static void write_back(struct cu_flight *f)
     static const uint8_t zero[ACCESS_LANE_BYTES];
     if (f->op->action == MEM_LOAD_LDS) {
         MEM_FOR_LANES(lane, a->lanes | f->zeroes)
-        vmem_to_lds(w, in, (unsigned)lane, kind, f->zeroes >> lane & 1 ? zero : lane_data(a, (unsigned)lane));
+        vmem_to_lds(w, in, (unsigned)lane, kind,
+                    f->zeroes >> lane & 1 ? zero : mem_access_lane(a, (unsigned)lane));
         return;
     }
     wave_row *d = w->v + in->d;
@@ -166,18 +162,22 @@ static void write_back(struct cu_flight *f)
             return;
         MEM_FOR_LANES(lane, a->lanes | f->zeroes)
         {
-            const uint8_t *from = f->zeroes >> lane & 1 ? zero : lane_data(a, (unsigned)lane);
+            const uint8_t *from = f->zeroes >> lane & 1 ? zero : mem_access_lane(a, (unsigned)lane);
             mem_lane_load(d, (unsigned)lane, kind == MEM_B64 ? MEM_B64 : MEM_B32, from);
         }
         return;
     }
+    if (a->lanes == UINT64_MAX && a->bytes == mem_bytes(kind)) {
+        mem_rows_load(d, kind, a->data);
+        return;
+    }
     if (a->bytes == 4 && kind > MEM_B32) { /* a dword of a wide scratch load */
         MEM_FOR_LANES(lane, a->lanes)
-        d[f->piece][lane] = *(const mem_u32 *)lane_data(a, (unsigned)lane);
+        d[f->piece][lane] = *(const mem_u32 *)mem_access_lane(a, (unsigned)lane);
         return;
     }
     MEM_FOR_LANES(lane, a->lanes)
-    mem_lane_load(d, (unsigned)lane, kind, lane_data(a, (unsigned)lane));
+    mem_lane_load(d, (unsigned)lane, kind, mem_access_lane(a, (unsigned)lane));
     MEM_FOR_LANES(lane, f->zeroes)
     mem_lane_load(d, (unsigned)lane, kind, zero);
 }
@@ -239,15 +239,19 @@ static void take_data(struct cu_flight *f, const struct xinst *in, uint64_t lane
     struct mem_access *a = &f->access;
     enum mem_kind kind = (enum mem_kind)f->op->kind;
     if (a->kind == ACCESS_STORE) {
+        if (lanes == UINT64_MAX) {
+            mem_rows_store(s, kind, a->data);
+            return;
+        }
         MEM_FOR_LANES(lane, lanes)
-        mem_lane_store(s, (unsigned)lane, kind, lane_data(a, (unsigned)lane));
+        mem_lane_store(s, (unsigned)lane, kind, mem_access_lane(a, (unsigned)lane));
         return;
     }
     unsigned dwords = kind == MEM_B64 ? 2 : 1;
     bool two = f->op->atomic == MEM_CMPSWAP;
     MEM_FOR_LANES(lane, lanes)
     {
-        mem_u32 *to = (mem_u32 *)lane_data(a, (unsigned)lane);
+        mem_u32 *to = (mem_u32 *)mem_access_lane(a, (unsigned)lane);
         for (unsigned i = 0; i < 4; i++)
             to[i] = 0;
         for (unsigned i = 0; i < dwords * (two ? 2 : 1); i++)
@@ -268,7 +272,7 @@ static void launch_scratch(struct cu_wave *cw, const struct xinst *in, const str
         f->op = op;
         f->piece = (uint8_t)i;
         f->last = last && i + 1 == pieces;
-        f->access.bytes = (uint8_t)(bytes < 4 ? bytes : 4);
+        f->access.bytes = f->access.stride = (uint8_t)(bytes < 4 ? bytes : 4);
         f->access.lanes = lanes;
         f->access.sc0 = f->access.sc1 = false;
         MEM_FOR_LANES(lane, lanes)
@@ -278,9 +282,9 @@ static void launch_scratch(struct cu_wave *cw, const struct xinst *in, const str
             if (op->action != MEM_STORE)
                 continue;
             if (pieces > 1)
-                *(mem_u32 *)lane_data(&f->access, (unsigned)lane) = s[i][lane];
+                *(mem_u32 *)mem_access_lane(&f->access, (unsigned)lane) = s[i][lane];
             else
-                mem_lane_store(s, (unsigned)lane, kind, lane_data(&f->access, (unsigned)lane));
+                mem_lane_store(s, (unsigned)lane, kind, mem_access_lane(&f->access, (unsigned)lane));
         }
         launch(f);
     }
@@ -408,9 +412,9 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     f->zeroes = zeroes;
     struct mem_access *a = &f->access;
     a->bytes = (uint8_t)mem_bytes(kind);
+    a->stride = a->kind == ACCESS_ATOMIC ? ACCESS_LANE_BYTES : a->bytes;
     a->lanes = lanes;
-    MEM_FOR_LANES(lane, lanes)
-    a->addr[lane] = r.addr[lane];
+    memcpy(a->addr, r.addr, sizeof(a->addr));
     if (a->kind == ACCESS_ATOMIC) {
         a->atomic = apply_atomic;
         a->returns = in->reg[2];

@@ -50,20 +50,8 @@ struct builder {
     uint8_t group;
 };
 
-static struct mem_request *line_of(struct builder *b, uint64_t line)
+static struct mem_request *new_line(struct builder *b, uint64_t line)
 {
-    /* The newest first: neighbours mostly share. */
-    if (b->count && b->line[b->count - 1]->line == line)
-        return b->line[b->count - 1];
-    unsigned slot = (unsigned)((line * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
-    if (b->slot[slot]) {
-        struct mem_request *r = b->line[b->slot[slot] - 1];
-        if (r->line == line)
-            return r;
-        for (unsigned i = 0; i < b->count; i++) /* lines that meet in a slot are few */
-            if (b->line[i]->line == line)
-                return b->line[i];
-    }
     struct mem_access *a = b->access;
     struct mem_request *r = request_new(b->mem);
     r->access = a;
@@ -78,6 +66,24 @@ static struct mem_request *line_of(struct builder *b, uint64_t line)
     r->line = line;
     *b->end = r;
     b->end = &r->next;
+    return r;
+}
+
+static struct mem_request *line_of(struct builder *b, uint64_t line)
+{
+    /* The newest first: neighbours mostly share. */
+    if (b->count && b->line[b->count - 1]->line == line)
+        return b->line[b->count - 1];
+    unsigned slot = (unsigned)((line * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
+    if (b->slot[slot]) {
+        struct mem_request *r = b->line[b->slot[slot] - 1];
+        if (r->line == line)
+            return r;
+        for (unsigned i = 0; i < b->count; i++) /* lines that meet in a slot are few */
+            if (b->line[i]->line == line)
+                return b->line[i];
+    }
+    struct mem_request *r = new_line(b, line);
     b->line[b->count++] = r;
     b->slot[slot] = (uint8_t)(b->count < 255 ? b->count : 255);
     return r;
@@ -96,7 +102,7 @@ static void add_part(struct builder *b, unsigned lane, uint64_t line, unsigned o
     r->lanes |= UINT64_C(1) << lane;
     r->mask = mask_or(r->mask, mask_of(offset, part));
     if (r->kind == REQUEST_STORE)
-        copy_lane(r->data + offset, b->access->data + lane * ACCESS_LANE_BYTES + skip, part);
+        copy_lane(r->data + offset, mem_access_lane(b->access, lane) + skip, part);
 }
 
 /* How many lanes at most work on one element: those are one after another. */
@@ -111,6 +117,55 @@ static uint8_t depth_of(const struct mem_access *a, const struct mem_request *r)
     return most;
 }
 
+static bool is_in_row(const struct mem_access *a)
+{
+    unsigned bytes = a->bytes;
+    if (a->lanes != UINT64_MAX || a->kind == ACCESS_ATOMIC || a->stride != bytes || LINE % bytes ||
+        a->addr[0] % bytes)
+        return false;
+    uint64_t differs = 0;
+    for (unsigned lane = 0; lane < ACCESS_LANES; lane++)
+        differs |= a->addr[lane] ^ (a->addr[0] + (uint64_t)lane * bytes);
+    return !differs;
+}
+
+/* What most accesses are: the same as lane by lane. */
+static void add_row(struct builder *b, unsigned together)
+{
+    struct mem_access *a = b->access;
+    for (unsigned lane = 0, count; lane < ACCESS_LANES; lane += count) {
+        unsigned offset = (unsigned)(a->addr[lane] & (LINE - 1));
+        count = (LINE - offset) / a->bytes;
+        count = count < ACCESS_LANES - lane ? count : ACCESS_LANES - lane;
+        struct mem_request *r = new_line(b, a->addr[lane] - offset);
+        r->lookups = (uint8_t)((lane + count - 1) / together - lane / together + 1);
+        b->lookups += r->lookups;
+        r->lookup = (uint8_t)(b->lookups - 1);
+        r->lanes = (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << lane;
+        r->mask = mask_of(offset, count * a->bytes);
+        if (r->kind == REQUEST_STORE)
+            memcpy(r->data + offset, mem_access_lane(a, lane), (size_t)count * a->bytes);
+    }
+}
+
+static void add_lanes(struct builder *b, unsigned together)
+{
+    const struct mem_access *a = b->access;
+    for (uint64_t left = a->lanes; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        uint64_t line = a->addr[lane] & ~(uint64_t)(LINE - 1);
+        unsigned offset = (unsigned)(a->addr[lane] - line);
+        b->group = (uint8_t)(lane / together + 1);
+        if (offset + a->bytes <= LINE) {
+            add_part(b, lane, line, offset, 0, a->bytes);
+        } else {
+            unsigned part = LINE - offset;
+            add_part(b, lane, line, offset, 0, part);
+            add_part(b, lane, line + LINE, 0, part, a->bytes - part);
+        }
+    }
+}
+
 struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned *lookups)
 {
     struct builder b = {.mem = mem, .access = a};
@@ -119,19 +174,11 @@ struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned
     unsigned together = mem->timing.lanes;
     if (a->bytes > 4)
         together = a->bytes >= mem->timing.wide ? 1 : mem->timing.wide / a->bytes;
-    for (uint64_t left = a->lanes; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        uint64_t line = a->addr[lane] & ~(uint64_t)(LINE - 1);
-        unsigned offset = (unsigned)(a->addr[lane] - line);
-        b.group = (uint8_t)(lane / together + 1);
-        if (offset + a->bytes <= LINE) {
-            add_part(&b, lane, line, offset, 0, a->bytes);
-        } else {
-            unsigned part = LINE - offset;
-            add_part(&b, lane, line, offset, 0, part);
-            add_part(&b, lane, line + LINE, 0, part, a->bytes - part);
-        }
-    }
+    a->in_row = is_in_row(a);
+    if (a->in_row)
+        add_row(&b, together);
+    else
+        add_lanes(&b, together);
     *b.end = NULL;
     if (a->kind == ACCESS_ATOMIC)
         for (struct mem_request *r = b.first; r; r = r->next)
@@ -142,9 +189,14 @@ struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned
 
 void coalesce_deliver(struct mem_access *a, const struct mem_request *r, const uint8_t *data)
 {
+    if (a->in_row) {
+        unsigned lane = (unsigned)__builtin_ctzll(r->lanes), count = (unsigned)__builtin_popcountll(r->lanes);
+        memcpy(mem_access_lane(a, lane), data + (a->addr[lane] - r->line), (size_t)count * a->bytes);
+        return;
+    }
     for (uint64_t left = r->lanes; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
-        uint8_t *to = a->data + lane * ACCESS_LANE_BYTES;
+        uint8_t *to = mem_access_lane(a, lane);
         uint64_t offset = a->addr[lane] - r->line; /* wraps for the second part of a lane */
         if (offset < LINE) {
             unsigned part = LINE - (unsigned)offset;

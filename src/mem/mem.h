@@ -48,10 +48,10 @@ struct mem_access {
     uint16_t cu;    /* of the XCD */
     uint8_t wave;   /* of the CU, below MEM_WAVES: whose vector accesses complete in order */
     uint8_t bytes;  /* of a lane, up to 16; of a scalar access up to 64 */
+    uint8_t stride; /* of the lanes in `data`, up to ACCESS_LANE_BYTES */
     uint64_t lanes; /* that access memory; none is allowed */
     uint64_t addr[ACCESS_LANES];
-    /* Loads: what was read, at lane * ACCESS_LANE_BYTES; stores and atomics: what to write. Scalar: from 0.
-     */
+    /* Loads: what was read, at lane * stride; stores and atomics: what to write. Scalar: from 0. */
     uint8_t data[ACCESS_LANES * ACCESS_LANE_BYTES];
     /* Atomics: runs on the bytes at `place` for one lane, in the L2 or at the home; replaces the lane's data
      * by the old value. */
@@ -74,10 +74,16 @@ struct mem_access {
     uint8_t level; /* enum mem_level, when done */
     /* The hierarchy's own, until done. */
     bool complete;
+    bool in_row; /* every lane is on, its bytes follow those of the lane before, and none is on two lines */
     unsigned pending; /* of its lines */
     uint64_t cycle;
     struct mem_access *next, *next_of_wave;
 };
+
+static inline uint8_t *mem_access_lane(struct mem_access *access, unsigned lane)
+{
+    return access->data + (size_t)lane * access->stride;
+}
 
 /* Whether the chip's numbers fit each other; else one line in `error`. */
 bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes);

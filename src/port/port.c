@@ -15,7 +15,7 @@
  * An event within HORIZON cycles of the window's start is in the wheel, a list
  * for each cycle; later ones are in a heap until they come near.
  */
-enum { WHEEL = 8192, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, CHUNK = 512 };
+enum { WHEEL = 2048, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, CHUNK = 512 };
 
 /* Windows with fewer events than this are run on one thread: waking another takes as long. */
 enum { PARALLEL_EVENTS = 48 };

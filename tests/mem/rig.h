@@ -116,6 +116,7 @@ static inline struct shot shot(struct rig *rig, unsigned xcd, unsigned cu, enum 
     s.a.kind = kind;
     s.a.cu = (uint16_t)cu;
     s.a.bytes = (uint8_t)bytes;
+    s.a.stride = ACCESS_LANE_BYTES;
     s.a.lanes = 1;
     s.a.addr[0] = (uint64_t)(uintptr_t)rig->arena + offset;
     s.a.done = shot_done;

@@ -62,6 +62,7 @@ static void step(struct actor *a)
     m->sc0 = m->sc1 = m->nt = false;
     m->lanes = r | 1;
     m->bytes = 4;
+    m->stride = ACCESS_LANE_BYTES;
     switch (a->step++) {
     case 0:
         m->kind = ACCESS_STORE;
