@@ -20,11 +20,11 @@
 struct run_args {
     struct machine_args machine;
     const char *stats, *mode, *counters, *counters_file;
-    bool quiet;
+    bool quiet, sample;
     int program; /* index of the program in argv */
 };
 
-enum { OPT_STATS = 256, OPT_TIMEOUT, OPT_MODE, OPT_NO_PROGRESS, OPT_COUNTERS, OPT_COUNTERS_FILE };
+enum { OPT_STATS = 256, OPT_TIMEOUT, OPT_MODE, OPT_NO_PROGRESS, OPT_COUNTERS, OPT_COUNTERS_FILE, OPT_SAMPLE };
 
 static const struct argp_option options[] = {
     {"stats", OPT_STATS, "FILE", OPTION_ARG_OPTIONAL,
@@ -39,6 +39,8 @@ static const struct argp_option options[] = {
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
     {"mode", OPT_MODE, "MODE", 0,
      "functional: results only, as fast as the host allows (the default); timing: in simulated time", 0},
+    {"sample", OPT_SAMPLE, NULL, 0,
+     "timing mode: of large dispatches, run only so many workgroups in detail that their rate is known", 0},
     {"no-progress", OPT_NO_PROGRESS, NULL, 0, "no progress line for long kernels", 0},
     {0},
 };
@@ -64,6 +66,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPT_MODE:
         args->mode = argument;
+        return 0;
+    case OPT_SAMPLE:
+        args->sample = true;
         return 0;
     case OPT_NO_PROGRESS:
         args->quiet = true;
@@ -98,6 +103,10 @@ static const struct argp parser = {
 static bool check_counters(const struct run_args *args)
 {
     const char *mode = args->mode ? args->mode : getenv("EHP_MODE");
+    if (args->sample && (!mode || strcmp(mode, "timing") != 0)) {
+        fprintf(stderr, "ehp run: --sample: only timing mode has a time to sample; add --mode timing\n");
+        return false;
+    }
     if (args->counters_file && !args->counters) {
         fprintf(stderr, "ehp run: --counters-file: of which counters? --counters NAME,... says that\n");
         return false;
@@ -197,6 +206,8 @@ int tool_run(int argc, char **argv)
     set("EHP_STATS", args.stats);
     set("EHP_COUNTERS", args.counters);
     set("EHP_COUNTERS_FILE", args.counters_file);
+    if (args.sample)
+        set("EHP_SAMPLE", "1");
     if (args.quiet)
         set("EHP_PROGRESS", "0");
     return run_program(&args.machine, argv + args.program, argv[0]);

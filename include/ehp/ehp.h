@@ -75,6 +75,7 @@ struct ehp_options {
     bool timing;           /* run in simulated time */
     char error[256];       /* out: why ehp_open() failed */
     bool no_sdma;          /* timing mode: kernels copy between host and device memory, not SDMA engines */
+    bool sample;           /* timing mode: of large dispatches, only some workgroups in detail */
 };
 #define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}
 
@@ -361,6 +362,10 @@ struct ehp_stats { /* of one dispatch, or a sum over dispatches of a kernel */
     uint64_t bytes_read, bytes_written, lds_bytes, scratch_bytes, atomics;
     double seconds;               /* first wave to last: the host's, or simulated ones in timing mode */
     const ehp_counters *counters; /* timing mode; else NULL.  Owned by the machine */
+    /* Dispatches that were sampled (options.sample): workgroups simulated in detail, of which the counters
+     * are worked out; the estimated error of the time, of 1.  0 and 0 when none was. */
+    uint64_t detailed_workgroups;
+    double sample_error;
 };
 
 /* Off by default, costs a few per cent. */

@@ -94,6 +94,16 @@ static void fill_stats(struct ehp_stats *s, const struct wave_stats *did)
     s->atomics = did->atomics;
 }
 
+/* What a part of the workgroups did as if it were all of them. */
+static void scale(struct ehp_counters *c, double by)
+{
+    uint64_t *part[] = {(uint64_t *)&c->cu, (uint64_t *)&c->mem};
+    const size_t words[] = {sizeof(c->cu) / sizeof(uint64_t), sizeof(c->mem) / sizeof(uint64_t)};
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < words[k]; i++)
+            part[k][i] = (uint64_t)((double)part[k][i] * by + 0.5);
+}
+
 void counters_finish(struct cp_dispatch *d)
 {
     if (!d->counters)
@@ -106,6 +116,11 @@ void counters_finish(struct cp_dispatch *d)
         counters_add(sum, &d->counters[i]);
         if (d->counters[i].longest > longest)
             longest = d->counters[i].longest;
+    }
+    if (d->stats.detailed_workgroups) {
+        scale(sum, (double)d->total / (double)d->stats.detailed_workgroups);
+        longest = (uint64_t)((double)(cp_now_ns(m) - d->start_ns) * m->chip.value[CHIP_chip_clock] / 1000);
+        sum->active = longest * d->xccs;
     }
     sum->longest = longest;
     sum->xcds = d->xccs;

@@ -33,6 +33,7 @@
 struct ehp_machine;
 struct cp_queue;
 struct ehp_code;
+struct sim_sample;
 
 /* One SIMD's and one CU's resources in use. */
 struct cp_cu {
@@ -81,6 +82,7 @@ struct cp_dispatch {
     unsigned xccs_done;            /* timing mode: XCDs that have finished their share */
     uint64_t serial;               /* timing mode: 1, 2, ... of the machine's dispatches */
     struct ehp_counters *counters; /* timing mode: of each XCD, then of all; NULL: it is not counted */
+    struct sim_sample *sample;     /* timing mode: NULL: all of it in detail */
 };
 
 /* A copy, fill or host call from an agent dispatch packet. */

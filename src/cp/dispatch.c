@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cp/counters.h"
+#include "cp/sim.h"
 #include "hsa/code.h"
 #include "hsa/descriptor.h"
 #include "soc/machine.h"
@@ -200,6 +201,7 @@ void cp_dispatch_free(struct cp_dispatch *d)
     }
     pthread_mutex_destroy(&d->stats_lock);
     counters_close(d);
+    sample_close(d);
     free(d->launch.v0);
     free(d->kernel);
     free(d);

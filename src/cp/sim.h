@@ -6,6 +6,7 @@
  *
  *   sim.c         the thread, the host's time, packets
  *   sim_launch.c  an XCD's share of a dispatch: caches, workgroups, completion
+ *   sim_sample.c  dispatches of which only some workgroups are run in detail
  *
  * The host program's time.  Host code costs nothing but its calls, which
  * ehp_host_spend() tells.  Packets become visible to the processor at the host
@@ -35,6 +36,7 @@ struct sim_share {
     struct sim_xcd *xcd;
     uint64_t started, total; /* workgroups of this XCD */
     uint64_t left;           /* not done */
+    uint64_t ended, window;  /* sampled: workgroups; of a window, 0: not known yet */
     bool acquired;
 };
 
@@ -113,5 +115,26 @@ void sim_xcd_close(struct sim_xcd *x);
 void sim_dispatch(struct sim *sim, struct cp_dispatch *d);
 /* In domain 0, from sim_launch.c: every XCD is done. */
 void sim_dispatch_done(struct sim *sim, struct cp_dispatch *d);
+
+/* An XCD's, in its domain.  What is not started of a share is not: */
+void sim_drop_rest(struct sim_xcd *x, struct sim_share *share);
+/* Workgroup `n` of those that fall to the XCD, placed on a CU; NULL when none has room. */
+struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n);
+void sim_keep_spare(struct sim_xcd *x, struct workgroup *wg);
+void sim_wave_faulted(struct sim_xcd *x, struct workgroup *wg, const struct wave_guard *guard);
+
+/* sim_sample.c: in domain 0, when a dispatch begins; when its detailed part has ended: whether there is a
+ * rest, which completes it. */
+void sample_open(struct sim *sim, struct cp_dispatch *d);
+void sample_close(struct cp_dispatch *d);
+bool sample_run_rest(struct sim *sim, struct cp_dispatch *d);
+/* In the XCD's domain: its share begins; no CU has room; a workgroup has ended; whether it leaves a rest. */
+void sample_begin(struct sim_xcd *x, struct cp_dispatch *d);
+void sample_full(struct sim_xcd *x, struct sim_share *share);
+void sample_ended(struct sim_xcd *x, struct sim_share *share);
+bool sample_stopped(const struct cp_dispatch *d, unsigned xcc);
+/* Around the release of the caches, of a share that does. */
+void sample_release(struct sim_xcd *x, const struct cp_dispatch *d);
+void sample_released(struct sim_xcd *x, const struct cp_dispatch *d);
 
 #endif

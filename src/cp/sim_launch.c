@@ -31,7 +31,7 @@ static void share_told(struct port_domain *domain, struct port_event *event)
     (void)domain;
     struct sim *sim = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    if (++d->xccs_done == d->xccs) {
+    if (++d->xccs_done == d->xccs && !sample_run_rest(sim, d)) {
         counters_finish(d);
         sim_dispatch_done(sim, d);
     }
@@ -43,6 +43,8 @@ static void released(struct port_domain *domain, struct port_event *event)
     struct sim_share *share = (struct sim_share *)(uintptr_t)event->word[0];
     struct sim *sim = share->xcd->sim;
     counters_end(share->d, share->xcd);
+    if (sample_stopped(share->d, share->xcd->index))
+        sample_released(share->xcd, share->d);
     port_send(domain, sim->host, sim->complete_ps, share_told, sim)->word[0] = (uint64_t)(uintptr_t)share->d;
     free(share);
 }
@@ -55,6 +57,10 @@ static void end_share(struct sim_xcd *x, struct sim_share *share)
             break;
         }
     unsigned scope = share->d->packet.header >> EHP_HEADER_RELEASE_SHIFT & 3;
+    if (sample_stopped(share->d, x->index)) {
+        scope = 2; /* the rest works on memory */
+        sample_release(x, share->d);
+    }
     if (scope == 0)
         port_post(x->domain, port_now(x->domain) + 1, released, share)->word[0] = (uint64_t)(uintptr_t)share;
     else
@@ -95,28 +101,40 @@ static struct workgroup *take_spare(struct sim_xcd *x)
     return wg;
 }
 
-/* Starts the share's next workgroup; false when no CU has room for it. */
-static bool start_one(struct sim_xcd *x, struct sim_share *share)
+void sim_keep_spare(struct sim_xcd *x, struct workgroup *wg)
 {
-    struct ehp_machine *m = x->sim->machine;
-    struct cp_dispatch *d = share->d;
-    struct workgroup *wg =
-        workgroup_start(take_spare(x), &d->launch, nth_workgroup(d, x->index, share->started));
+    wg->next = x->spare;
+    x->spare = wg;
+}
+
+struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n)
+{
+    struct workgroup *wg = workgroup_start(take_spare(x), &d->launch, nth_workgroup(d, x->index, n));
     if (!wg) {
         fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n", d->kernel);
         abort();
     }
     wg->owner = d;
     wg->xcc = x->index;
-    if (!ace_place(m, d, wg)) {
-        wg->next = x->spare;
-        x->spare = wg;
+    if (!ace_place(x->sim->machine, d, wg)) {
+        sim_keep_spare(x, wg);
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&d->waves, wg->waves, memory_order_relaxed);
+    return wg;
+}
+
+/* Starts the share's next workgroup; false when no CU has room for it. */
+static bool start_one(struct sim_xcd *x, struct sim_share *share)
+{
+    struct workgroup *wg = sim_place(x, share->d, share->started);
+    if (!wg) {
+        sample_full(x, share);
         return false;
     }
     share->started++;
     wg->share = share;
     note_running(x, wg);
-    atomic_fetch_add_explicit(&d->waves, wg->waves, memory_order_relaxed);
     cu_start(x->cu, wg);
     double now = (double)port_now(x->domain);
     x->launch_free = (now - x->launch_free < 1 ? x->launch_free : now) + wg->waves * x->sim->wave_cycles;
@@ -138,7 +156,7 @@ static void launch(struct port_domain *domain, struct port_event *event)
         kick(x);
 }
 
-static void drop_rest(struct sim_xcd *x, struct sim_share *share)
+void sim_drop_rest(struct sim_xcd *x, struct sim_share *share)
 {
     share->left -= share->total - share->started;
     share->started = share->total;
@@ -181,16 +199,15 @@ static void workgroup_done(void *context, struct workgroup *wg)
     struct workgroup *last = x->running[--x->running_count];
     x->running[wg->runs] = last;
     last->runs = wg->runs;
-    wg->next = x->spare;
-    x->spare = wg;
+    sim_keep_spare(x, wg);
+    sample_ended(x, share);
     if (--share->left == 0)
         end_share(x, share);
     kick(x);
 }
 
-static void wave_faulted(void *context, struct workgroup *wg, const struct wave_guard *guard)
+void sim_wave_faulted(struct sim_xcd *x, struct workgroup *wg, const struct wave_guard *guard)
 {
-    struct sim_xcd *x = context;
     struct sim *sim = x->sim;
     struct cp_dispatch *d = wg->owner;
     if (!atomic_exchange(&d->aborted, true)) {
@@ -207,6 +224,11 @@ static void wave_faulted(void *context, struct workgroup *wg, const struct wave_
     port_post(x->domain, port_now(x->domain) + 1, abort_share, x)->word[0] = (uint64_t)(uintptr_t)d;
 }
 
+static void wave_faulted(void *context, struct workgroup *wg, const struct wave_guard *guard)
+{
+    sim_wave_faulted(context, wg, guard);
+}
+
 /* ---- the beginning of a share ---- */
 
 static void acquired(struct port_domain *domain, struct port_event *event)
@@ -216,7 +238,7 @@ static void acquired(struct port_domain *domain, struct port_event *event)
     struct sim_xcd *x = share->xcd;
     share->acquired = true;
     if (share->total == 0 || share->d->aborted)
-        drop_rest(x, share);
+        sim_drop_rest(x, share);
     else
         kick(x);
 }
@@ -232,6 +254,7 @@ static void begin_share(struct port_domain *domain, struct port_event *event)
     share->xcd = x;
     share->total = share->left = share_of(d, x->index);
     counters_begin(d, x);
+    sample_begin(x, d);
     struct sim_share **end = &x->shares;
     while (*end)
         end = &(*end)->next;
@@ -249,6 +272,7 @@ void sim_dispatch(struct sim *sim, struct cp_dispatch *d)
     d->start_ns = sim_now_ns(sim);
     d->serial = ++sim->dispatches;
     counters_open(d);
+    sample_open(sim, d);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
         port_send(sim->host, sim->xcd[i].domain, sim->packet_ps, begin_share, &sim->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;

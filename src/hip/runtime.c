@@ -120,12 +120,13 @@ static bool runtime_mode(bool *timing)
 
 static bool runtime_options(struct ehp_options *options)
 {
-    double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1;
+    double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1, sample = 0;
 
     if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
         !runtime_number("EHP_TIMEOUT", 0, 1e9, &timeout) ||
         !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) ||
-        !runtime_number("EHP_PROGRESS", 0, 1, &progress) || !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma))
+        !runtime_number("EHP_PROGRESS", 0, 1, &progress) || !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma) ||
+        !runtime_number("EHP_SAMPLE", 0, 1, &sample))
         return false;
     if (!runtime_mode(&options->timing))
         return false;
@@ -139,6 +140,7 @@ static bool runtime_options(struct ehp_options *options)
     options->xcc_chunk = (unsigned)chunk;
     options->progress = progress != 0;
     options->no_sdma = sdma == 0;
+    options->sample = sample != 0;
     return true;
 }
 

@@ -104,6 +104,9 @@ static void stats_json(FILE *file, ehp_machine *machine)
             fprintf(file, ", \"%s\": %" PRIu64, stats_counts[k].name, stats_value(&stats, &stats_counts[k]));
         fprintf(file, ", \"seconds\": %.9f, \"instructions_per_second\": %.0f", stats.seconds,
                 stats.seconds > 0 ? (double)stats.instructions / stats.seconds : 0.0);
+        if (stats.detailed_workgroups)
+            fprintf(file, ", \"detailed_workgroups\": %" PRIu64 ", \"sample_error\": %.4f",
+                    stats.detailed_workgroups, stats.sample_error);
         if (stats.counters)
             stats_json_counters(file, stats.counters);
         fprintf(file, "}%s\n", i + 1 < count ? "," : "");

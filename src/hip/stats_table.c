@@ -192,6 +192,10 @@ static void stats_simulated(FILE *file, const struct ehp_stats *s)
     fprintf(file, "  simulated %s, %s each; %s wave-instructions, %.3f a cycle and CU\n",
             stats_time(a, s->seconds), stats_time(b, s->seconds / (double)s->dispatches),
             stats_number(c, (double)s->instructions), counted(s, "EHP_IPC"));
+    if (s->detailed_workgroups)
+        fprintf(file,
+                "  sampled: %" PRIu64 " of %" PRIu64 " workgroups in detail, time within about %.1f %%\n",
+                s->detailed_workgroups, s->workgroups, 100 * s->sample_error);
     stats_instructions(file, s);
     stats_waves(file, s);
     stats_memory(file, s);

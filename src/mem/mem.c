@@ -135,6 +135,23 @@ void xcd_mem_host_wrote(struct xcd_mem *mem)
     l2_host_wrote(mem);
 }
 
+uint64_t xcd_mem_l2_clock(const struct xcd_mem *mem)
+{
+    return mem->l2.clock;
+}
+
+struct mem_l2_use xcd_mem_l2_use(const struct xcd_mem *mem, uint64_t since)
+{
+    const struct l2 *l2 = &mem->l2;
+    struct mem_l2_use use = {.lines = (uint64_t)l2->channels * l2->sets * l2->ways};
+    for (uint64_t way = 0; way < use.lines; way++)
+        if (l2->tag[way] && l2->used[way] > since) {
+            use.used++;
+            use.dirty += mask_any(l2->line[way].dirty);
+        }
+    return use;
+}
+
 bool xcd_mem_idle(const struct xcd_mem *mem)
 {
     return mem->in_flight == 0 && mem->l2.txns == 0 && mem->l2.dirty_count == 0 && mem->releasing == 0;

@@ -131,6 +131,14 @@ void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *cont
  */
 void xcd_mem_host_wrote(struct xcd_mem *mem);
 
+/* Lines of the L2: all of them, those used since its clock said `since`, and those of these with dirty bytes.
+ */
+struct mem_l2_use {
+    uint64_t lines, used, dirty;
+};
+uint64_t xcd_mem_l2_clock(const struct xcd_mem *mem);
+struct mem_l2_use xcd_mem_l2_use(const struct xcd_mem *mem, uint64_t since);
+
 /* Nothing is in flight and no line is dirty. */
 bool xcd_mem_idle(const struct xcd_mem *mem);
 

@@ -281,6 +281,7 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     m->xcc_chunk = options->xcc_chunk ? options->xcc_chunk : 1;
     m->progress = options->progress;
     m->timing = options->timing;
+    m->sample = options->size > offsetof(struct ehp_options, sample) && options->sample;
     m->no_sdma = options->size > offsetof(struct ehp_options, no_sdma) && options->no_sdma;
     m->clock_hz = m->chip.value[CHIP_chip_clock] * 1e6;
     pthread_key_create(&m->error_key, free);

@@ -24,6 +24,7 @@ struct ehp_machine {
     bool progress;
     bool timing;             /* simulated time */
     bool no_sdma;            /* kernels copy */
+    bool sample;             /* dispatches are sampled */
     double clock_hz;         /* of s_memtime */
     pthread_key_t error_key; /* each thread's last message */
 

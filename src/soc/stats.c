@@ -83,6 +83,10 @@ void stats_add(struct stats *stats, const struct ehp_stats *one)
         sum->scratch_bytes += one->scratch_bytes;
         sum->atomics += one->atomics;
         sum->seconds += one->seconds;
+        if (one->detailed_workgroups || sum->detailed_workgroups) {
+            sum->sample_error = one->sample_error > sum->sample_error ? one->sample_error : sum->sample_error;
+            sum->detailed_workgroups += one->detailed_workgroups ? one->detailed_workgroups : one->workgroups;
+        }
         if (one->counters)
             add_counters(sum, one->counters);
     }

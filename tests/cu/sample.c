@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* A sampled dispatch takes about as long as the whole, and does the same. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "ehp/ehp.h"
+
+enum { ITEMS = 256, GROUPS = 6000, BYTES = GROUPS * ITEMS * 16 };
+
+struct result {
+    double ns, error;
+    uint64_t detailed, workgroups, instructions, waves;
+};
+
+struct launch {
+    const char *kernel;
+    uint64_t rounds; /* 0: it copies */
+    unsigned bytes;  /* of a work-item */
+};
+
+static void dispatch_done(const struct ehp_dispatch *dispatch, void *user)
+{
+    ((struct result *)user)->ns = (double)(dispatch->end_ns - dispatch->start_ns);
+}
+
+static void *memory(ehp_machine *m, size_t bytes)
+{
+    void *p = NULL;
+    CHECK(ehp_mem_alloc(m, 0, EHP_MEM_DEVICE, bytes, 0, &p) == EHP_OK);
+    return p;
+}
+
+static void submit(ehp_machine *m, ehp_code *code, const struct launch *launch, void *arguments)
+{
+    struct ehp_kernel kernel = EHP_KERNEL_INIT;
+    struct ehp_queue_block *queue;
+    ehp_signal done;
+    CHECK(ehp_code_kernel(code, launch->kernel, &kernel) == EHP_OK);
+    CHECK(ehp_queue_create(m, 0, 16, 1, &queue) == EHP_OK && ehp_signal_create(m, 1, &done) == EHP_OK);
+    union ehp_packet packet = {
+        .dispatch = {.header = EHP_HEADER(EHP_PACKET_KERNEL_DISPATCH, 1, EHP_SCOPE_SYSTEM, EHP_SCOPE_SYSTEM),
+                     .setup = 1,
+                     .workgroup_size_x = ITEMS,
+                     .workgroup_size_y = 1,
+                     .workgroup_size_z = 1,
+                     .grid_size_x = GROUPS * ITEMS,
+                     .grid_size_y = 1,
+                     .grid_size_z = 1,
+                     .kernel_object = kernel.object,
+                     .kernarg_address = arguments,
+                     .completion_signal = done}};
+    ehp_queue_submit(queue, &packet);
+    ehp_signal_wait(done, EHP_COND_EQ, 0, UINT64_MAX);
+    ehp_queue_destroy(queue);
+    ehp_signal_destroy(done);
+}
+
+static struct result run(const char *hsaco, const struct launch *launch, bool sample, unsigned threads)
+{
+    struct result result = {0};
+    struct ehp_options options = EHP_OPTIONS_INIT;
+    options.partition = "cpx";
+    options.timing = true;
+    options.sample = sample;
+    options.threads = threads;
+    ehp_machine *m;
+    if (ehp_open(&options, &m) != EHP_OK) {
+        fprintf(stderr, "%s\n", options.error);
+        exit(1);
+    }
+    static uint8_t image[1 << 17];
+    FILE *file = fopen(hsaco, "rb");
+    size_t bytes = file ? fread(image, 1, sizeof(image), file) : 0;
+    if (file)
+        fclose(file);
+    ehp_code *code;
+    if (!CHECK(ehp_code_load(m, 0, image, bytes, &code) == EHP_OK))
+        exit(1);
+    ehp_set_dispatch_handler(m, dispatch_done, &result);
+    ehp_stats_enable(m, true);
+    uint32_t *from = memory(m, BYTES), *to = memory(m, BYTES);
+    uint64_t *arguments = memory(m, 4096);
+    for (size_t i = 0; i < BYTES / 4; i++)
+        from[i] = (uint32_t)i * 7 + 1;
+    memset(to, 0, BYTES);
+    arguments[0] = (uint64_t)(uintptr_t)(launch->rounds ? to : from);
+    arguments[1] = launch->rounds ? launch->rounds : (uint64_t)(uintptr_t)to;
+    submit(m, code, launch, arguments);
+    if (!launch->rounds) {
+        CHECK(memcmp(from, to, (size_t)GROUPS * ITEMS * launch->bytes) == 0);
+        /* The L2s have none of what the second time overwrites behind them. */
+        for (size_t i = 0; i < BYTES / 4; i++)
+            from[i] ^= 0xffff;
+        struct result first = result;
+        submit(m, code, launch, arguments);
+        CHECK(memcmp(from, to, (size_t)GROUPS * ITEMS * launch->bytes) == 0);
+        result = first;
+    } else {
+        for (size_t i = 0; i < (size_t)GROUPS * ITEMS; i++)
+            CHECK(((float *)to)[i] != 0);
+    }
+    struct ehp_stats stats = {.size = sizeof(stats)};
+    CHECK(ehp_stats_get(m, 0, &stats) == EHP_OK);
+    result.detailed = stats.detailed_workgroups / stats.dispatches;
+    result.error = stats.sample_error;
+    result.workgroups = stats.workgroups / stats.dispatches;
+    result.instructions = stats.instructions / stats.dispatches;
+    result.waves = stats.waves / stats.dispatches;
+    ehp_code_unload(code);
+    ehp_close(m);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct launch launches[] = {{"fma", 1, 4}, {"copy", 0, 4}, {"copy_wide", 0, 16}};
+    CHECK(argc == 2);
+    for (size_t i = 0; i < sizeof(launches) / sizeof(launches[0]); i++) {
+        struct result whole = run(argv[1], &launches[i], false, 1),
+                      part = run(argv[1], &launches[i], true, 1), again = run(argv[1], &launches[i], true, 2);
+        double error = part.ns / whole.ns - 1;
+        printf("%-10s %.2f us, sampled %.2f us: %+.1f %%, estimated %.1f %%, %llu of %llu workgroups\n",
+               launches[i].kernel, whole.ns * 1e-3, part.ns * 1e-3, 100 * error, 100 * part.error,
+               (unsigned long long)part.detailed, (unsigned long long)part.workgroups);
+        CHECK(fabs(error) < 0.05);
+        CHECK(whole.detailed == 0 && part.detailed > 0 && part.detailed < GROUPS / 2);
+        CHECK_EQ(part.waves, whole.waves);
+        CHECK(fabs((double)part.instructions / (double)whole.instructions - 1) < 0.001);
+        CHECK(again.ns == part.ns && again.detailed == part.detailed);
+    }
+    return check_status();
+}
