@@ -261,8 +261,9 @@ EHP_API int ehp_code_function(const ehp_code *code, uint64_t pc, struct ehp_func
 EHP_API int ehp_code_line(const ehp_code *code, uint64_t pc, char *text, size_t bytes);
 
 /*
- * "app.hip:12", where the host program made a call: return addresses of the process, innermost first.  Of lines in
- * headers and outside of them it is the innermost outside; "main+0x1f" when there is no debug information.
+ * "app.hip:12", where the host program made a call: return addresses of the process, innermost first.  Of
+ * lines in headers and outside of them it is the innermost outside; "main+0x1f" when there is no debug
+ * information.
  */
 EHP_API int ehp_host_line(void *const *returns, unsigned count, char *text, size_t bytes);
 

@@ -224,25 +224,28 @@ bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)
 {
     const double *v = chip->value;
     const char *wrong = NULL;
+    enum chip_key key = CHIP_vl1_size;
     double l2_set = v[CHIP_l2_channels] * v[CHIP_l2_ways] * LINE;
     if (!power_of_two(v[CHIP_vl1_size] / v[CHIP_vl1_ways] / LINE) || v[CHIP_vl1_size] > 4e6)
-        wrong = "vl1.size must be a power of two of vl1.ways lines, and no more than 4 MB";
+        key = CHIP_vl1_size,
+        wrong = "must be a power of two of vl1.ways lines of 128 bytes, and no more than 4 MB";
     else if (!power_of_two(v[CHIP_l2_size] / l2_set) || !power_of_two(v[CHIP_l2_interleave]) ||
              v[CHIP_l2_interleave] / LINE > v[CHIP_l2_size] / l2_set)
-        wrong = "l2.size must be a power of two of l2.channels * l2.ways lines, l2.interleave one of lines";
+        key = CHIP_l2_size, wrong = "must be a power of two of l2.channels * l2.ways lines of 128 bytes, and "
+                                    "l2.interleave one of lines";
     else if (!power_of_two(v[CHIP_sl1_size] / v[CHIP_sl1_ways] / SLINE))
-        wrong = "sl1.size must be a power of two of sl1.ways lines";
+        key = CHIP_sl1_size, wrong = "must be a power of two of sl1.ways lines of 64 bytes";
     else if (!power_of_two(v[CHIP_icache_size] / v[CHIP_icache_ways] / SLINE))
-        wrong = "icache.size must be a power of two of icache.ways lines";
+        key = CHIP_icache_size, wrong = "must be a power of two of icache.ways lines of 64 bytes";
     else if (v[CHIP_sl1_lookup] > v[CHIP_sl1_latency])
-        wrong = "sl1.lookup is a part of sl1.latency";
+        key = CHIP_sl1_lookup, wrong = "is a part of sl1.latency and no more than it";
     else if (!power_of_two(v[CHIP_utcl2_entries] / v[CHIP_utcl2_ways]))
-        wrong = "utcl2.entries must be a power of two of utcl2.ways";
+        key = CHIP_utcl2_entries, wrong = "must be a power of two of utcl2.ways";
     else if (!power_of_two(v[CHIP_utcl1_reach]) || !power_of_two(v[CHIP_vm_device_fragment]) ||
              !power_of_two(v[CHIP_vm_host_fragment]) || !power_of_two(v[CHIP_vm_malloc_fragment]))
-        wrong = "utcl1.reach and the fragments of vm must be powers of two";
+        key = CHIP_utcl1_reach, wrong = "it and the fragments of vm must be powers of two";
     if (wrong)
-        snprintf(error, bytes, "%s: %s", chip->name, wrong);
+        chip_mistake(chip, key, error, bytes, "%s", wrong);
     return !wrong;
 }
 

@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <libconfig.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +87,30 @@ static const char *file_of(const config_setting_t *setting, const char *path)
     return file ? file : path;
 }
 
+void chip_mistake(const struct chip *chip, unsigned key, char *error, size_t bytes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int n = snprintf(error, bytes, "%s:%u: %s = %.15g: ", chip->file[key] ? chip->file[key] : chip->name,
+                     chip->line[key], keys[key].name, key < CHIP_KEYS ? chip->value[key] : 0);
+    if (n >= 0 && (size_t)n < bytes)
+        vsnprintf(error + n, bytes - (size_t)n, format, arguments);
+    va_end(arguments);
+}
+
+/* The same of a setting that is no key. */
+__attribute__((format(printf, 5, 6))) static int wrong(const config_setting_t *setting, const char *path,
+                                                       char *error, size_t bytes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int n = snprintf(error, bytes, "%s:%u: ", file_of(setting, path), config_setting_source_line(setting));
+    if (n >= 0 && (size_t)n < bytes)
+        vsnprintf(error + n, bytes - (size_t)n, format, arguments);
+    va_end(arguments);
+    return EHP_ERR_BAD_CHIP;
+}
+
 /* A key's value is the list (value, "source"). */
 static int read_key(const config_t *config, const char *path, unsigned i, struct chip *chip, char *error,
                     size_t bytes)
@@ -92,19 +118,16 @@ static int read_key(const config_t *config, const char *path, unsigned i, struct
     const config_setting_t *s = config_lookup(config, keys[i].name);
     if (!s)
         return EHP_OK;
-    const char *file = file_of(s, path);
-    unsigned line = config_setting_source_line(s);
+    const char *name = keys[i].name;
+    bool text = i > CHIP_KEYS - 1;
     const config_setting_t *value = config_setting_get_elem(s, 0), *source = config_setting_get_elem(s, 1);
-    if (config_setting_type(s) != CONFIG_TYPE_LIST || !value || !source ||
-        config_setting_type(source) != CONFIG_TYPE_STRING) {
-        snprintf(error, bytes, "%s:%u: %s must be (value, \"source\")", file, line, keys[i].name);
-        return EHP_ERR_BAD_CHIP;
-    }
-    if (i > CHIP_KEYS - 1) {
-        if (config_setting_type(value) != CONFIG_TYPE_STRING) {
-            snprintf(error, bytes, "%s:%u: %s must be a string", file, line, keys[i].name);
-            return EHP_ERR_BAD_CHIP;
-        }
+    if (config_setting_type(s) != CONFIG_TYPE_LIST || config_setting_length(s) != 2 ||
+        config_setting_type(source) != CONFIG_TYPE_STRING)
+        return wrong(s, path, error, bytes, "%s must be (value, \"source\"), as %s = (%s, \"guess: why\")",
+                     name, strchr(name, '.') + 1, text ? "\"...\"" : "1");
+    if (text) {
+        if (config_setting_type(value) != CONFIG_TYPE_STRING)
+            return wrong(s, path, error, bytes, "%s (%s) must be a string", name, keys[i].help);
         if (!put_text(&chip->text[i], config_setting_get_string(value)))
             return EHP_ERR_NO_MEMORY;
     } else {
@@ -120,17 +143,57 @@ static int read_key(const config_t *config, const char *path, unsigned i, struct
             number = config_setting_get_float(value);
             break;
         default:
-            snprintf(error, bytes, "%s:%u: %s must be a number", file, line, keys[i].name);
-            return EHP_ERR_BAD_CHIP;
+            return wrong(s, path, error, bytes, "%s (%s) must be a number, %g .. %g%s%s", name, keys[i].help,
+                         keys[i].least, keys[i].most, *keys[i].unit ? " " : "", keys[i].unit);
         }
-        if (number < keys[i].least || number > keys[i].most) {
-            snprintf(error, bytes, "%s:%u: %s = %g is outside of %g .. %g", file, line, keys[i].name, number,
-                     keys[i].least, keys[i].most);
-            return EHP_ERR_BAD_CHIP;
-        }
+        if (!(number >= keys[i].least && number <= keys[i].most))
+            return wrong(s, path, error, bytes, "%s = %g is outside of %g .. %g%s%s (%s)", name, number,
+                         keys[i].least, keys[i].most, *keys[i].unit ? " " : "", keys[i].unit, keys[i].help);
+        if ((!*keys[i].unit || !strcmp(keys[i].unit, "B")) && number != floor(number))
+            return wrong(s, path, error, bytes, "%s = %g (%s) must be a whole number", name, number,
+                         keys[i].help);
         chip->value[i] = number;
     }
-    return put_text(&chip->source[i], config_setting_get_string(source)) ? EHP_OK : EHP_ERR_NO_MEMORY;
+    chip->line[i] = config_setting_source_line(s);
+    return put_text(&chip->source[i], config_setting_get_string(source)) &&
+                   put_text(&chip->file[i], file_of(s, path))
+               ? EHP_OK
+               : EHP_ERR_NO_MEMORY;
+}
+
+/* Letters to change, add or leave out. */
+static unsigned distance(const char *a, const char *b)
+{
+    enum { LONGEST = 95 };
+    unsigned row[LONGEST + 1];
+    size_t length = strlen(b) < LONGEST ? strlen(b) : LONGEST;
+    for (unsigned j = 0; j <= length; j++)
+        row[j] = j;
+    for (unsigned i = 0; a[i]; i++) {
+        unsigned corner = row[0];
+        row[0] = i + 1;
+        for (unsigned j = 0; j < length; j++) {
+            unsigned best = corner + (a[i] != b[j]);
+            corner = row[j + 1];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j + 1] = corner + 1 < best ? corner + 1 : best;
+        }
+    }
+    return row[length];
+}
+
+static const char *nearest(const char *name)
+{
+    const char *best = "";
+    unsigned least = UINT32_MAX;
+    for (unsigned i = 0; i < CHIP_ALL; i++) {
+        unsigned d = keys[i].name ? distance(name, keys[i].name) : UINT32_MAX;
+        if (d < least) {
+            least = d;
+            best = keys[i].name;
+        }
+    }
+    return best;
 }
 
 /* A misspelt key must not pass silently. */
@@ -142,19 +205,20 @@ static int reject_unknown(const config_t *config, const char *path, char *error,
         const char *name = config_setting_name(group);
         if (!strcmp(name, "base") || !strcmp(name, "partitions") || !strcmp(name, "iods"))
             continue;
+        if (config_setting_type(group) != CONFIG_TYPE_GROUP)
+            return wrong(group, path, error, bytes,
+                         "%s is no group of keys, as %s: { ... }, nor base, iods or partitions", name, name);
         for (int k = 0; k < config_setting_length(group); k++) {
             const config_setting_t *s = config_setting_get_elem(group, (unsigned)k);
-            const char *leaf = config_setting_name(s);
             char full[96];
-            snprintf(full, sizeof(full), "%s.%s", name, leaf ? leaf : "?");
+            snprintf(full, sizeof(full), "%s.%s", name, config_setting_name(s));
             bool known = false;
             for (unsigned i = 0; i < CHIP_ALL && !known; i++)
                 known = keys[i].name && !strcmp(keys[i].name, full);
-            if (!known) {
-                snprintf(error, bytes, "%s:%u: unknown key %s (`ehp chips keys` lists them)",
-                         file_of(s, path), config_setting_source_line(s), full);
-                return EHP_ERR_BAD_CHIP;
-            }
+            if (!known)
+                return wrong(s, path, error, bytes,
+                             "unknown key %s; near it is %s (`ehp chips keys` lists all)", full,
+                             nearest(full));
         }
     }
     return EHP_OK;
@@ -167,15 +231,15 @@ static int read_partitions(const config_t *config, struct chip *chip, const char
     if (!list)
         return EHP_OK;
     chip->partitions = 0;
-    for (int i = 0; i < config_setting_length(list) && i < CHIP_MAX_PARTITIONS; i++) {
+    if (config_setting_length(list) > CHIP_MAX_PARTITIONS)
+        return wrong(list, path, error, bytes, "partitions are no more than %d", CHIP_MAX_PARTITIONS);
+    for (int i = 0; i < config_setting_length(list); i++) {
         const config_setting_t *p = config_setting_get_elem(list, (unsigned)i);
         const char *name = config_setting_get_string_elem(p, 0);
         int count = config_setting_get_int_elem(p, 1);
-        if (!name || count < 1 || count > 64) {
-            snprintf(error, bytes, "%s:%u: partitions are (\"name\", devices)", file_of(p, path),
-                     config_setting_source_line(p));
-            return EHP_ERR_BAD_CHIP;
-        }
+        if (!name || count < 1 || count > 64)
+            return wrong(p, path, error, bytes,
+                         "partitions are (\"name\", devices), with 1 .. 64 devices, as (\"spx\", 1)");
         snprintf(chip->partition[i].name, sizeof(chip->partition[i].name), "%s", name);
         chip->partition[i].count = (unsigned)count;
         chip->partitions++;
@@ -183,25 +247,64 @@ static int read_partitions(const config_t *config, struct chip *chip, const char
     return EHP_OK;
 }
 
-static int read_iods(const config_t *config, struct chip *chip)
+/* One field of an IOD; what is not there is 0. */
+static int read_iod_field(const config_setting_t *field, struct chip *chip, int i, const char *path,
+                          char *error, size_t bytes)
+{
+    const char *name = config_setting_name(field);
+    if (!strcmp(name, "mirrored")) {
+        if (config_setting_type(field) != CONFIG_TYPE_BOOL)
+            return wrong(field, path, error, bytes, "mirrored of an IOD must be true or false");
+        chip->iod[i].mirrored = config_setting_get_bool(field);
+        return EHP_OK;
+    }
+    unsigned *count = !strcmp(name, "xcds")   ? &chip->iod[i].xcds
+                      : !strcmp(name, "ccds") ? &chip->iod[i].ccds
+                      : !strcmp(name, "hbm")  ? &chip->iod[i].hbm_stacks
+                                              : NULL;
+    if (!count)
+        return wrong(field, path, error, bytes, "an IOD has xcds, ccds, hbm and mirrored, but no %s", name);
+    int number = config_setting_get_int(field);
+    if (config_setting_type(field) != CONFIG_TYPE_INT || number < 0 || number > 64)
+        return wrong(field, path, error, bytes, "%s of an IOD must be a number, 0 .. 64", name);
+    *count = (unsigned)number;
+    return EHP_OK;
+}
+
+static int read_iods(const config_t *config, struct chip *chip, const char *path, char *error, size_t bytes)
 {
     const config_setting_t *list = config_lookup(config, "iods");
     if (!list)
         return EHP_OK;
     memset(chip->iod, 0, sizeof(chip->iod));
-    for (int i = 0; i < config_setting_length(list) && i < CHIP_MAX_IODS; i++) {
-        const config_setting_t *d = config_setting_get_elem(list, (unsigned)i);
-        int xcds = 0, ccds = 0, hbm = 0, mirrored = 0;
-        config_setting_lookup_int(d, "xcds", &xcds);
-        config_setting_lookup_int(d, "ccds", &ccds);
-        config_setting_lookup_int(d, "hbm", &hbm);
-        config_setting_lookup_bool(d, "mirrored", &mirrored);
-        chip->iod[i].xcds = (unsigned)xcds;
-        chip->iod[i].ccds = (unsigned)ccds;
-        chip->iod[i].hbm_stacks = (unsigned)hbm;
-        chip->iod[i].mirrored = mirrored != 0;
+    chip->iods = (unsigned)config_setting_length(list);
+    if (config_setting_type(list) != CONFIG_TYPE_LIST || chip->iods > CHIP_MAX_IODS)
+        return wrong(list, path, error, bytes, "iods must be a list of %d { xcds = 2; ... } at most",
+                     CHIP_MAX_IODS);
+    for (unsigned i = 0; i < chip->iods; i++) {
+        const config_setting_t *d = config_setting_get_elem(list, i);
+        if (config_setting_type(d) != CONFIG_TYPE_GROUP)
+            return wrong(list, path, error, bytes,
+                         "each of iods must be { xcds = 2; ccds = 0; hbm = 2; mirrored = false; }");
+        for (int k = 0; k < config_setting_length(d); k++) {
+            int status =
+                read_iod_field(config_setting_get_elem(d, (unsigned)k), chip, (int)i, path, error, bytes);
+            if (status != EHP_OK)
+                return status;
+        }
     }
     return EHP_OK;
+}
+
+static int load_file(const char *path, struct chip *chip, unsigned depth, char *error, size_t bytes);
+
+static int load_base(const config_t *config, const char *base_path, const char *base, const char *path,
+                     struct chip *chip, unsigned depth, char *error, size_t bytes)
+{
+    if (access(base_path, R_OK) != 0)
+        return wrong(config_lookup(config, "base"), path, error, bytes,
+                     "base = \"%s\": there is no %s.cfg beside it, nor in the chip directory", base, base);
+    return load_file(base_path, chip, depth + 1, error, bytes);
 }
 
 static int load_file(const char *path, struct chip *chip, unsigned depth, char *error, size_t bytes)
@@ -227,7 +330,7 @@ static int load_file(const char *path, struct chip *chip, unsigned depth, char *
             snprintf(error, bytes, "%s: base files include each other", path);
             status = EHP_ERR_BAD_CHIP;
         } else {
-            status = load_file(base_path, chip, depth + 1, error, bytes);
+            status = load_base(&config, base_path, base, path, chip, depth, error, bytes);
         }
     }
     for (unsigned i = 0; i < CHIP_ALL && status == EHP_OK; i++)
@@ -238,7 +341,7 @@ static int load_file(const char *path, struct chip *chip, unsigned depth, char *
     if (status == EHP_OK)
         status = read_partitions(&config, chip, path, error, bytes);
     if (status == EHP_OK)
-        status = read_iods(&config, chip);
+        status = read_iods(&config, chip, path, error, bytes);
     config_destroy(&config);
     return status;
 }
@@ -247,24 +350,38 @@ static int check_whole(const struct chip *chip, const char *path, char *error, s
 {
     for (unsigned i = 0; i < CHIP_ALL; i++)
         if (keys[i].name && !chip->source[i]) {
-            snprintf(error, bytes, "%s: %s (%s) is missing", path, keys[i].name, keys[i].help);
+            snprintf(error, bytes, "%s: %s is missing: %.*s: { %s = (%s, \"source\"); }, %s", path,
+                     keys[i].name, (int)strcspn(keys[i].name, "."), keys[i].name,
+                     strchr(keys[i].name, '.') + 1, i < CHIP_KEYS ? "number" : "\"text\"", keys[i].help);
             return EHP_ERR_BAD_CHIP;
         }
     unsigned xcds = 0, stacks = 0;
-    for (unsigned i = 0; i < chip_get(chip, CHIP_iod_count) && i < CHIP_MAX_IODS; i++) {
+    for (unsigned i = 0; i < chip->iods; i++) {
         xcds += chip->iod[i].xcds;
         stacks += chip->iod[i].hbm_stacks;
     }
-    if (xcds != chip_get(chip, CHIP_xcd_count) || stacks != chip_get(chip, CHIP_hbm_stacks)) {
-        snprintf(error, bytes,
-                 "%s: iods carry %u XCDs and %u HBM stacks, but xcd.count is %u and hbm.stacks %u", path,
-                 xcds, stacks, chip_get(chip, CHIP_xcd_count), chip_get(chip, CHIP_hbm_stacks));
+    if (chip->iods != chip_get(chip, CHIP_iod_count)) {
+        chip_mistake(chip, CHIP_iod_count, error, bytes, "iods lists %u", chip->iods);
+        return EHP_ERR_BAD_CHIP;
+    }
+    if (xcds != chip_get(chip, CHIP_xcd_count)) {
+        chip_mistake(chip, CHIP_xcd_count, error, bytes, "iods carry %u XCDs", xcds);
+        return EHP_ERR_BAD_CHIP;
+    }
+    if (stacks != chip_get(chip, CHIP_hbm_stacks)) {
+        chip_mistake(chip, CHIP_hbm_stacks, error, bytes, "iods carry %u HBM stacks", stacks);
+        return EHP_ERR_BAD_CHIP;
+    }
+    if (chip_get(chip, CHIP_xcd_cus) > chip_get(chip, CHIP_xcd_cus_physical)) {
+        chip_mistake(chip, CHIP_xcd_cus, error, bytes, "the silicon has xcd.cus_physical = %u",
+                     chip_get(chip, CHIP_xcd_cus_physical));
         return EHP_ERR_BAD_CHIP;
     }
     for (unsigned i = 0; i < chip->partitions; i++)
         if (chip_get(chip, CHIP_xcd_count) % chip->partition[i].count) {
-            snprintf(error, bytes, "%s: partition %s: %u devices do not divide %u XCDs", path,
-                     chip->partition[i].name, chip->partition[i].count, chip_get(chip, CHIP_xcd_count));
+            chip_mistake(chip, CHIP_xcd_count, error, bytes,
+                         "the %u devices of partition %s do not divide it", chip->partition[i].count,
+                         chip->partition[i].name);
             return EHP_ERR_BAD_CHIP;
         }
     return EHP_OK;
@@ -315,7 +432,8 @@ void chip_free(struct chip *chip)
     for (unsigned i = 0; i < CHIP_ALL; i++) {
         free(chip->text[i]);
         free(chip->source[i]);
-        chip->text[i] = chip->source[i] = NULL;
+        free(chip->file[i]);
+        chip->text[i] = chip->source[i] = chip->file[i] = NULL;
     }
 }
 

@@ -37,11 +37,13 @@ struct chip {
     double value[CHIP_KEYS];
     char *text[CHIP_ALL];   /* strings, by key */
     char *source[CHIP_ALL]; /* where each is from */
+    char *file[CHIP_ALL];   /* and stands */
+    unsigned line[CHIP_ALL];
     struct {
         char name[8];
         unsigned count; /* devices that the package becomes */
     } partition[CHIP_MAX_PARTITIONS];
-    unsigned partitions;
+    unsigned partitions, iods;
     struct {
         unsigned xcds, ccds, hbm_stacks;
         bool mirrored;
@@ -52,6 +54,10 @@ struct chip {
  * error. */
 int chip_load(const char *name_or_path, struct chip *chip, char *error, size_t bytes);
 void chip_free(struct chip *chip);
+
+/* For checks of numbers against each other: writes where the key stands, its value and what is wrong. */
+__attribute__((format(printf, 5, 6))) void chip_mistake(const struct chip *chip, unsigned key, char *error,
+                                                        size_t bytes, const char *format, ...);
 
 static inline unsigned chip_get(const struct chip *chip, enum chip_key key)
 {

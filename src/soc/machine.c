@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "exec/observe.h"
+#include "fabric/fabric.h"
 #include "hsa/code.h"
 #include "hsa/hsa.h"
 
@@ -272,6 +273,10 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
                  "the memory is one NUMA domain or four (nps 1 or 4), not %u", m->nps);
         status = EHP_ERR_INVALID;
     }
+    if (status == EHP_OK && options->timing &&
+        (!fabric_check(&m->chip, m->nps, options->error, sizeof(options->error)) ||
+         !xcd_mem_check(&m->chip, options->error, sizeof(options->error))))
+        status = EHP_ERR_BAD_CHIP;
     if (status != EHP_OK) {
         chip_free(&m->chip);
         free(m);

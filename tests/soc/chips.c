@@ -61,16 +61,69 @@ static void test_override(void)
     chip_free(&chip);
 }
 
+/* Each names its file and line, the key, and what would be right. */
 static void test_mistakes(void)
 {
-    expect_error("base = \"mi300a\"; xcd: { cuss = (40, \"guess\"); };", "unknown key xcd.cuss");
-    expect_error("base = \"mi300a\"; xcd: { cus = 40; };", "(value, \"source\")");
-    expect_error("base = \"mi300a\"; xcd: { cus = (4000, \"guess\"); };", "outside of");
-    expect_error("base = \"mi300a\"; xcd: { cus = (\"many\", \"guess\"); };", "must be a number");
-    expect_error("base = \"mi300a\"; xcd: { count = (7, \"guess\"); };", "iods carry 6 XCDs");
-    expect_error("base = \"cdna3\";", "is missing");
+    expect_error("base = \"mi300a\";\nxcd: { cuss = (40, \"guess\"); };",
+                 ".cfg:2: unknown key xcd.cuss; near it is xcd.cus");
+    expect_error("base = \"mi300a\"; xdc: { count = (6, \"guess\"); };",
+                 "unknown key xdc.count; near it is xcd.count");
+    expect_error("base = \"mi300a\";\ncus = 40;", ".cfg:2: cus is no group");
+    expect_error("base = \"mi300a\"; xcd: {\n cus = 40; };",
+                 ".cfg:2: xcd.cus must be (value, \"source\"), as cus = (1, ");
+    expect_error("base = \"mi300a\"; xcd: { cus = (40); };", "xcd.cus must be (value, \"source\")");
+    expect_error("base = \"mi300a\"; xcd: {\n\n cus = (4000, \"guess\"); };",
+                 ".cfg:3: xcd.cus = 4000 is outside of 1 .. 128");
+    expect_error("base = \"mi300a\"; hbm: { trcd_read = (-1, \"guess\"); };", " ns (");
+    expect_error("base = \"mi300a\"; xcd: { cus = (\"many\", \"guess\"); };", "must be a number, 1 .. 128");
+    expect_error("base = \"mi300a\"; xcd: { cus = (37.5, \"guess\"); };", "must be a whole number");
+    expect_error("base = \"mi300a\"; chip: { title = (3, \"guess\"); };",
+                 "chip.title (product name) must be a string");
+    expect_error("base = \"mi300a\";\nxcd: { count = (7, \"guess\"); };",
+                 ".cfg:2: xcd.count = 7: iods carry 6 XCDs");
+    expect_error("base = \"mi300a\";\nhbm: { stacks = (4, \"guess\"); };",
+                 ".cfg:2: hbm.stacks = 4: iods carry 8");
+    expect_error("base = \"mi300a\";\nxcd: { cus_physical = (8, \"guess\"); };", "xcd.cus_physical = 8");
+    expect_error("base = \"cdna3\";", " is missing: ");
     expect_error("xcd: { cus = ", ".cfg:1");
-    expect_error("base = \"mi300a\"; partitions = ( (\"odd\", 4) );", "do not divide");
+    expect_error("\nbase = \"mi300b\";", ".cfg:2: base = \"mi300b\": there is no mi300b.cfg");
+    expect_error("base = \"mi300a\"; partitions = ( (\"odd\", 4) );",
+                 "the 4 devices of partition odd do not divide it");
+    expect_error("base = \"mi300a\";\npartitions = ( (\"odd\", 0) );",
+                 ".cfg:2: partitions are (\"name\", devices)");
+    expect_error("base = \"mi300a\"; iods = (\n { xcds = 2; stacks = 2; } );",
+                 ".cfg:2: an IOD has xcds, ccds, hbm and mirrored, but no stacks");
+    expect_error("base = \"mi300a\"; iods = ( { xcds = \"2\"; } );", "xcds of an IOD must be a number");
+    expect_error("base = \"mi300a\"; iods = ( { xcds = 6; hbm = 8; } );", "iod.count = 4: iods lists 1");
+}
+
+static void expect_refused(const char *text, const char *part)
+{
+    char path[] = "chipXXXXXX.cfg", relative[64];
+    int fd = mkstemps(path, 4);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+    snprintf(relative, sizeof(relative), "./%s", path);
+    struct ehp_options options = EHP_OPTIONS_INIT;
+    options.chip = relative;
+    options.timing = true;
+    ehp_machine *m;
+    CHECK(ehp_open(&options, &m) == EHP_ERR_BAD_CHIP);
+    if (!CHECK(strstr(options.error, part) != NULL))
+        fprintf(stderr, "got: %s\n", options.error);
+    unlink(path);
+}
+
+/* Sizes that only simulated time looks at. */
+static void test_sizes(void)
+{
+    expect_refused("base = \"mi300a\";\nl2: { size = (3000000, \"guess\"); };",
+                   ".cfg:2: l2.size = 3000000: must be a power of two");
+    expect_refused("base = \"mi300a\";\nvl1: { ways = (60, \"guess\"); };", "vl1.size = 32768: must be");
+    expect_refused("base = \"mi300a\";\nhbm: { tccd_l = (3, \"guess\"); };",
+                   ".cfg:2: hbm.tccd_l = 3: must be");
+    expect_refused("base = \"mi300a\";\ninfinity_cache: { slices = (100, \"guess\"); };",
+                   ".cfg:2: infinity_cache.slices = 100: must be 0");
 }
 
 int main(void)
@@ -78,5 +131,6 @@ int main(void)
     test_known();
     test_override();
     test_mistakes();
+    test_sizes();
     return check_status();
 }
