@@ -259,7 +259,8 @@ static void check_write_stall(void)
         uint64_t stalled = counters(&rig, 0).ea_write_stall - before;
         double line = 128 / rig.chip.value[CHIP_fabric_xcd_write] * rig.chip.value[CHIP_chip_clock] /
                       rig.chip.value[CHIP_fabric_clock];
-        CHECK(stalled + 1 >= (lines - 1) * line && stalled <= (lines - 1) * line + 1);
+        double waits = (lines - 1) * line, counted = (double)stalled;
+        CHECK(counted + 1 >= waits && counted <= waits + 1);
     }
     rig_close(&rig);
 }
