@@ -5,7 +5,8 @@
 
 #include "machine_args.h"
 
-/* Becomes argv[0], with our libamdhip64; returns an exit status when that fails, after a message of `command`. */
+/* Becomes argv[0], with our libamdhip64; returns an exit status when that fails, after a message of
+ * `command`. */
 int run_program(const struct machine_args *machine, char **argv, const char *command);
 
 #endif
