@@ -7,7 +7,7 @@ JOBS    ?= $(shell nproc 2>/dev/null || echo 1)
 
 MESON_SETUP = meson setup --prefix=$(abspath $(PREFIX)) --libdir=lib
 
-.PHONY: all product demo check check-long asan debug bench examples format lint install clean help
+.PHONY: all product demo check check-long asan debug bench validate examples format lint install clean help
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS)
 
@@ -44,6 +44,9 @@ debug:          ## build for a debugger in $(BUILD)-debug
 
 bench: all      ## measure speed and memory
 	@meson test -C $(BUILD) --benchmark --verbose --no-rebuild
+
+validate: product ## compare with published measurements, which takes minutes, and renew the table in README.md
+	@$(BUILD)/tools/ehp validate --markdown README.md
 
 format:         ## lay out every C file as .clang-format says
 	@scripts/lint --fix

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reads of memory, and STREAM's triad on it as later rounds find it: the Infinity Cache full of what was used
-// before, part of it written.
+// `stream memory_read` reads memory; `stream triad` is STREAM's triad on it as later rounds find it: the
+// Infinity Cache full of what was used before, part of it written.
 #include "measure.h"
+
+#include <cstring>
 
 typedef double pair __attribute__((ext_vector_type(2)));
 
@@ -44,26 +46,38 @@ static unsigned groups(size_t mib, size_t element, size_t block)
     return static_cast<unsigned>(mib * MIB / element / block);
 }
 
-int main()
+static double reads(char *c)
 {
-    const size_t before = 88, first = 8, second = 24; // MiB of each array
-    char *a = allocate(120 * MIB), *b = allocate(120 * MIB), *c = allocate(120 * MIB);
+    const size_t first = 16, second = 48;
     stopwatch watch;
-    auto reads = [&](size_t from, size_t mib) {
+    auto time = [&](size_t from, size_t mib) {
         watch.start();
         read<<<groups(mib, 16, 256), 256>>>(at<pair>(c, from), at<pair>(c, 0));
         return watch.stop();
     };
-    double few = reads(0, 2 * first), many = reads(2 * first, 2 * second);
-    row("memory_read", 0, 2 * (second - first) * MIB / (many - few) / 1e6);
+    double few = time(0, first), many = time(first, second);
+    return (second - first) * MIB / (many - few) / 1e6;
+}
+
+static double triads(char *a, char *b, char *c)
+{
+    const size_t before = 88, first = 8, second = 24; // MiB of each array
+    stopwatch watch;
     triad_wide<<<groups(before, 16, 256), 256>>>(at<pair>(a, 0), at<pair>(b, 0), at<pair>(c, 0), 0.4);
-    auto triads = [&](size_t from, size_t mib) {
+    auto time = [&](size_t from, size_t mib) {
         watch.start();
         triad<<<groups(mib, 8, 1024), 1024>>>(at<double>(a, from), at<double>(b, from), at<double>(c, from),
                                               0.4);
         return watch.stop();
     };
-    few = triads(before, first), many = triads(before + first, second);
-    row("triad", 0, 3.0 * (second - first) * MIB / (many - few) / 1e6);
+    double few = time(before, first), many = time(before + first, second);
+    return 3.0 * (second - first) * MIB / (many - few) / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+    char *a = allocate(120 * MIB), *b = allocate(120 * MIB), *c = allocate(120 * MIB);
+    for (int i = 1; i < argc; i++)
+        row(argv[i], 0, std::strcmp(argv[i], "triad") == 0 ? triads(a, b, c) : reads(c));
     return 0;
 }

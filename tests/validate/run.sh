@@ -16,11 +16,12 @@ check() {
         failures=$((failures + 1))
     }
 }
-check "rates and launches" "$ehp" validate --only rates --only launch --only litmus --json "$scratch/rows.json" --html "$scratch/page.html"
+check "rates, launches, copies" "$ehp" validate --only rates --only launch --only copies --only litmus --json "$scratch/rows.json" --html "$scratch/page.html"
 check "JSON" python3 - "$scratch/rows.json" <<'EOF'
 import json, sys
 rows = json.load(open(sys.argv[1]))
 assert sum(row["quantity"].startswith("litmus") for row in rows) == 31 and len(rows) > 50, len(rows)
+assert sum(row["quantity"].startswith("copy") for row in rows) == 3
 assert all(abs(row["error"]) < 15 for row in rows), rows
 EOF
 check "page" grep -q '<td>matrix FP8' "$scratch/page.html"
