@@ -49,6 +49,7 @@ static void task_done(struct port_domain *domain, struct port_event *event)
     struct cp_task *task = (struct cp_task *)(uintptr_t)event->word[0];
     struct cu_thread *thread = port_thread(domain);
     sim->host_wrote |= is_request(&task->packet);
+    sim->tasks--;
     sim->pause = true;
     cp_run_task(sim->machine, task, &thread->guard, event->word[1]);
 }
@@ -135,6 +136,7 @@ static void look(struct port_domain *domain, struct port_event *event)
                       task_done, sim);
         done->word[0] = (uint64_t)(uintptr_t)task;
         done->word[1] = sim_now_ns(sim);
+        sim->tasks++;
     }
 }
 
@@ -200,11 +202,26 @@ static void wait_for_work(struct sim *sim, uint64_t ns)
         post_bells(sim);
         if (sim->machine->cp.blocked_count)
             port_post(sim->host, port_cycle_of(sim->host, port_time_ps(sim->port)), look, sim)->word[0] = 0;
-        if (port_next_ps(sim->port) != PORT_NEVER) {
+        /* What is left of dispatches that are over, caches' write-backs, keeps until the host's next call. */
+        if (port_next_ps(sim->port) != PORT_NEVER &&
+            (sim->machine->cp.active_count || sim->tasks || sim->machine->cp.blocked_count)) {
             host_wrote(sim);
             run(sim, port_time_ps(sim->port) + IDLE_STEP_PS);
         }
     }
+}
+
+/*
+ * Whoever waits looks whether it is over: simulated time does not go on before,
+ * else it would be the host's scheduler that says how far.
+ */
+static void tell_waiters(struct sim *sim)
+{
+    sim->told++;
+    sim->looking = sim->waiters;
+    pthread_cond_broadcast(&sim->moved);
+    while (sim->looking && !sim->quit)
+        pthread_cond_wait(&sim->wake, &sim->lock);
 }
 
 static void *sim_main(void *argument)
@@ -220,7 +237,7 @@ static void *sim_main(void *argument)
         bool work = port_next_ps(sim->port) != PORT_NEVER;
         if (work && sim->waiters) {
             run(sim, PORT_NEVER);
-            pthread_cond_broadcast(&sim->moved);
+            tell_waiters(sim);
         } else if (sim->spends) {
             if (work && port_time_ps(sim->port) < sim->host_ps)
                 run(sim, sim->host_ps);
@@ -262,8 +279,14 @@ bool sim_wait(struct sim *sim, bool (*holds)(void *context), void *context, uint
     bool reached;
     pthread_mutex_lock(&sim->lock);
     sim->waiters++;
-    while (!(reached = holds(context)) &&
-           (timeout_ns == UINT64_MAX || machine_now_ns() - start < timeout_ns)) {
+    for (uint64_t told = sim->told;;) {
+        reached = holds(context);
+        if (told != sim->told) {
+            told = sim->told;
+            sim->looking--;
+        }
+        if (reached || (timeout_ns != UINT64_MAX && machine_now_ns() - start >= timeout_ns))
+            break;
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 2000000; /* kernels store to signals without telling anybody */
@@ -274,6 +297,7 @@ bool sim_wait(struct sim *sim, bool (*holds)(void *context), void *context, uint
         pthread_cond_signal(&sim->wake);
         pthread_cond_timedwait(&sim->moved, &sim->lock, &until);
     }
+    pthread_cond_signal(&sim->wake);
     sim->waiters--;
     sim->pause = true;
     /* A wait that is over because the simulator took long has cost the simulated host nothing. */
