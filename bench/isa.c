@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "exec/aperture.h"
 #include "exec/code.h"
 #include "exec/fault.h"
 #include "exec/gws.h"
@@ -425,6 +426,7 @@ static struct rig *rig_make(unsigned level)
     r->w.scratch_bytes = SCRATCH_BYTES;
     r->w.wg = &r->wg;
     r->w.guard = &r->guard;
+    r->w.mem_mask = APERTURE_HOST_MASK;
     return r;
 }
 

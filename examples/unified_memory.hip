@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One memory under CPU and GPU: a managed buffer, a __managed__ variable and a pointer from plain malloc are
-// used by both without a copy, and CPU and GPU hand work to each other through flags while the kernel runs.
+// used by both without a copy (plain memory as it is with HSA_XNACK=1, else registered), and CPU and GPU hand
+// work to each other through flags while the kernel runs.
 #include "check.h"
 
 #include <atomic>
@@ -45,9 +46,13 @@ static int wait_for_answer(int *answer)
 int main()
 {
     const int n = 100000, rounds = 100;
+    int pageable = 0; // HSA_XNACK=1: the GPU takes page faults, and so may access all of the process's memory
+    CHECK_HIP(hipDeviceGetAttribute(&pageable, hipDeviceAttributePageableMemoryAccess, 0));
     int *managed, wrong = 0;
     CHECK_HIP(hipMallocManaged(&managed, n * sizeof(int)));
     int *plain = static_cast<int *>(std::malloc(n * sizeof(int)));
+    if (!pageable)
+        CHECK_HIP(hipHostRegister(plain, n * sizeof(int), hipHostRegisterDefault));
     for (int i = 0; i < n; i++)
         managed[i] = plain[i] = i;
     calls = 10;
@@ -62,6 +67,8 @@ int main()
     for (int i = 0; i < n; i++)
         wrong += managed[i] != i + 3 || plain[i] != i + 1;
     wrong += calls != 13;
+    if (!pageable)
+        CHECK_HIP(hipHostUnregister(plain));
     std::free(plain);
     CHECK_HIP(hipFree(managed));
 

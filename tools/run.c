@@ -19,12 +19,21 @@
 
 struct run_args {
     struct machine_args machine;
-    const char *stats, *mode, *counters, *counters_file;
+    const char *stats, *mode, *counters, *counters_file, *memory;
     bool quiet, sample;
     int program; /* index of the program in argv */
 };
 
-enum { OPT_STATS = 256, OPT_TIMEOUT, OPT_MODE, OPT_NO_PROGRESS, OPT_COUNTERS, OPT_COUNTERS_FILE, OPT_SAMPLE };
+enum {
+    OPT_STATS = 256,
+    OPT_TIMEOUT,
+    OPT_MODE,
+    OPT_NO_PROGRESS,
+    OPT_COUNTERS,
+    OPT_COUNTERS_FILE,
+    OPT_SAMPLE,
+    OPT_MEMORY
+};
 
 static const struct argp_option options[] = {
     {"stats", OPT_STATS, "FILE", OPTION_ARG_OPTIONAL,
@@ -36,6 +45,8 @@ static const struct argp_option options[] = {
      "timing mode: print these counters of each dispatch, or \"all\"; `ehp counters` lists them", 0},
     {"counters-file", OPT_COUNTERS_FILE, "FILE", 0, "write them to FILE as JSON, or CSV if it ends in .csv",
      0},
+    {"memory", OPT_MEMORY, "FILE", OPTION_ARG_OPTIONAL,
+     "say how much memory was in use, by allocator, and when most; FILE gets all samples as CSV", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
     {"mode", OPT_MODE, "MODE", 0,
      "functional: results only, as fast as the host allows (the default); timing: in simulated time", 0},
@@ -60,6 +71,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPT_COUNTERS_FILE:
         args->counters_file = argument;
+        return 0;
+    case OPT_MEMORY:
+        args->memory = argument ? argument : "-";
         return 0;
     case OPT_TIMEOUT:
         args->machine.timeout = argument;
@@ -204,6 +218,7 @@ int tool_run(int argc, char **argv)
         return 2;
     set("EHP_MODE", args.mode);
     set("EHP_STATS", args.stats);
+    set("EHP_MEMORY", args.memory);
     set("EHP_COUNTERS", args.counters);
     set("EHP_COUNTERS_FILE", args.counters_file);
     if (args.sample)

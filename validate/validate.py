@@ -24,7 +24,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLOCK_GHZ = 2.1
-LIMITS = {"seed": (5.0, 15.0, 100), "calibration": (10.0, 30.0, 95), "counter": (10.0, 30.0, 95)}  # median, and the worst or this percentile
+LIMITS = {"seed": (5.0, 15.0, 100), "calibration": (10.0, 30.0, 95), "counter": (10.0, 30.0, 95),
+          "upm": (10.0, 25.0, 100)}  # median, and the worst or this percentile
 CHIPS = ["mi300a", "mi300x"]  # on which a row that names none is compared
 
 
@@ -56,6 +57,7 @@ GROUPS = {
     "rates": ([Run("rates")], ["rate_"]),
     "lds": ([Run("lds")], ["lds_"]),
     "launch": ([Run("launch")], ["launch_"]),
+    "upm": ([Run("upm"), Run("upm", environment={"HSA_XNACK": "1"})], ["alloc_", "free_", "fault_", "cpu_"]),
     "copies": ([Run("copies", "copy_sdma", "copy_device"),
                 Run("copies", "copy_kernel", environment={"HSA_ENABLE_SDMA": "0"})], ["copy_"]),
     "chip": ([], ["memory_peak"]),  # from the chip file alone

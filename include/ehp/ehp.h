@@ -76,6 +76,7 @@ struct ehp_options {
     char error[256];       /* out: why ehp_open() failed */
     bool no_sdma;          /* timing mode: kernels copy between host and device memory, not SDMA engines */
     bool sample;           /* timing mode: of large dispatches, only some workgroups in detail */
+    bool xnack;            /* the GPU may access all of the process's memory, and its faults are replayed */
 };
 #define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}
 
@@ -110,6 +111,7 @@ struct ehp_agent_info {
     unsigned partition_index, partition_count;
     bool apu; /* CPU cores share the package */
     unsigned cpu_cores;
+    bool xnack; /* page faults are replayed: see ehp_options */
 };
 #define EHP_AGENT_INFO_INIT {.size = sizeof(struct ehp_agent_info)}
 
@@ -141,7 +143,11 @@ struct ehp_allocation {
 };
 #define EHP_ALLOCATION_INIT {.size = sizeof(struct ehp_allocation)}
 
-/* Zero-filled, page-aligned when `align` is 0.  Device memory counts against the agent's capacity. */
+/*
+ * Zero-filled, page-aligned when `align` is 0.  All of it is in one physical
+ * memory; managed memory takes its pages when they are touched if the machine has
+ * XNACK, everything else takes them here.
+ */
 EHP_API int ehp_mem_alloc(ehp_machine *machine, unsigned agent, int kind, uint64_t bytes, uint64_t align,
                           void **out);
 EHP_API int ehp_mem_free(ehp_machine *machine, void *base);
@@ -150,7 +156,59 @@ EHP_API int ehp_mem_unregister(ehp_machine *machine, void *base);
 EHP_API int ehp_mem_set_user(ehp_machine *machine, void *base, uint64_t user);
 /* The allocation that contains `address`; EHP_ERR_NOT_FOUND when there is none. */
 EHP_API int ehp_mem_query(ehp_machine *machine, const void *address, struct ehp_allocation *out);
+/* Where the host program allocates this, or is about to free it: return addresses, innermost first. */
+enum ehp_mem_event { EHP_MEM_ALLOCATED, EHP_MEM_FREED };
+EHP_API int ehp_mem_set_site(ehp_machine *machine, void *base, int event, void *const *returns,
+                             unsigned count);
+/*
+ * A line about the allocation that contains `address`, or contained it before it
+ * was freed: what it is, where it was allocated and freed, by function and line if
+ * the program has debug information.  EHP_ERR_NOT_FOUND: there was none, or long ago.
+ */
+EHP_API int ehp_mem_history(ehp_machine *machine, const void *address, char *text, size_t bytes);
+/* Free and all bytes of device memory, as hipMemGetInfo has them: they know nothing of other memory. */
 EHP_API int ehp_mem_info(ehp_machine *machine, unsigned agent, uint64_t *free_bytes, uint64_t *total_bytes);
+
+/*
+ * What really is in use, by allocator: what was taken up front by enum
+ * ehp_memory_kind, the touched part of managed memory on demand, and the host
+ * program's own memory, which is what of the process is resident less what it was
+ * before the simulator opened (its own memory is not counted).
+ */
+struct ehp_mem_use {
+    size_t size;
+    uint64_t total;                         /* the package's */
+    uint64_t upfront[EHP_MEM_INTERNAL + 1]; /* by enum ehp_memory_kind */
+    uint64_t managed, process;              /* touched pages, in bytes */
+};
+EHP_API int ehp_mem_use(ehp_machine *machine, struct ehp_mem_use *out);
+
+/* Timing mode: the host program spends this long; what is on its way goes on meanwhile. Else nothing. */
+EHP_API int ehp_host_spend(ehp_machine *machine, uint64_t ns);
+
+/*
+ * Timing mode: cores of the package's CPU at work.  They are agents that use the
+ * same memory, without caches of their own: they fault, stream and chase at the
+ * rates of the chip file, and that takes the host program time.
+ */
+enum ehp_cpu_operation {
+    EHP_CPU_TOUCH,  /* each page of each range once */
+    EHP_CPU_STREAM, /* all bytes of all ranges, `passes` times */
+    EHP_CPU_CHASE,  /* one after the other, `passes` dependent loads in the first range; one core */
+};
+struct ehp_cpu_work {
+    size_t size;
+    int operation; /* enum ehp_cpu_operation */
+    unsigned cores;
+    uint64_t passes;
+    unsigned ranges; /* 1 to 3 */
+    void *base[3];
+    uint64_t bytes[3];
+    /* out */
+    uint64_t ns, faults;
+};
+#define EHP_CPU_WORK_INIT {.size = sizeof(struct ehp_cpu_work)}
+EHP_API int ehp_cpu_run(ehp_machine *machine, struct ehp_cpu_work *work);
 
 /* ---- code objects ------------------------------------------------------------------------------------- */
 

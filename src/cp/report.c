@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
+#include "exec/aperture.h"
 #include "exec/fault.h"
 #include "hsa/code.h"
 #include "isa/isa.h"
 #include "soc/machine.h"
+#include "soc/site.h"
 
 static void add(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -59,49 +63,75 @@ static const char *exception_text(int bit)
     return bit >= 0 && bit < 7 ? names[bit] : "unknown";
 }
 
-static const char *memory_kind_text(int kind)
+/* Whether this is a page of the process that can be read: asked of the kernel, so that nothing can fault. */
+static bool host_can_read(uint64_t address)
 {
-    switch (kind) {
-    case EHP_MEM_DEVICE:
-        return "device memory";
-    case EHP_MEM_HOST:
-        return "pinned host memory";
-    case EHP_MEM_MANAGED:
-        return "managed memory";
-    case EHP_MEM_REGISTERED:
-        return "registered host memory";
-    case EHP_MEM_CODE:
-        return "a code object";
-    default:
-        return "runtime memory";
-    }
+    char byte;
+    struct iovec to = {&byte, 1}, from = {(void *)(uintptr_t)address, 1};
+    return address < APERTURE_HOST_LIMIT && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
 }
 
 /* Addresses below are an offset from NULL; an allocation farther away has nothing to do with the fault. */
 static const uint64_t NULL_PAGES = 65536, NEAR = UINT64_C(1) << 32;
 
-static void add_nearest(char *text, size_t bytes, const struct ehp_fault *f)
+static void add_where(char *text, size_t bytes, uint64_t address, const struct memory_block *block,
+                      bool freed)
 {
-    const struct ehp_allocation *a = &f->nearest;
-    uint64_t base = (uint64_t)(uintptr_t)a->base, end = base + a->bytes;
+    char where[64], what[512];
+    uint64_t end = block->base + block->bytes;
+    if (address < block->base)
+        snprintf(where, sizeof(where), "%#llx bytes before", (unsigned long long)(block->base - address));
+    else if (address >= end)
+        snprintf(where, sizeof(where), "%#llx bytes past the end of", (unsigned long long)(address - end));
+    else
+        snprintf(where, sizeof(where), "%#llx bytes into", (unsigned long long)(address - block->base));
+    site_print_block(block, freed, what, sizeof(what));
+    add(text, bytes, "\n  %s %s", where, what);
+}
+
+/* Memory of the host program, that exists and that the GPU may not access. */
+static bool add_host_memory(struct ehp_machine *m, char *text, size_t bytes, const struct ehp_fault *f)
+{
+    if (m->memory.xnack || f->address - m->memory.arena < m->memory.arena_bytes || !host_can_read(f->address))
+        return false;
+    add(text, bytes,
+        "\n  host memory that the GPU may not access: XNACK is off. Register it (hipHostRegister), allocate "
+        "it "
+        "with hipMalloc, hipHostMalloc or hipMallocManaged, or run with HSA_XNACK=1");
+    return true;
+}
+
+static void add_memory(struct ehp_machine *m, char *text, size_t bytes, struct ehp_fault *f)
+{
+    struct memory_block block, freed;
+    bool inside, near = memory_find(&m->memory, f->address, &block, &inside);
+    if (near)
+        f->nearest = (struct ehp_allocation){.size = sizeof(f->nearest),
+                                             .base = (void *)(uintptr_t)block.base,
+                                             .bytes = block.bytes,
+                                             .kind = block.kind,
+                                             .agent = block.agent,
+                                             .serial = block.serial,
+                                             .user = block.user};
     if (f->address < NULL_PAGES) {
         add(text, bytes, "\n  a null pointer, or an index on one");
         return;
     }
-    if (!a->base || f->address + NEAR < base || f->address > end + NEAR) {
-        add(text, bytes, "\n  no allocation is near");
+    if (f->kind == EHP_FAULT_MEMORY && !inside) {
+        bool host = add_host_memory(m, text, bytes, f);
+        if (memory_find_freed(&m->memory, f->address, &freed))
+            add_where(text, bytes, f->address, &freed, true);
+        else if (!host &&
+                 (!near || f->address + NEAR < block.base || f->address > block.base + block.bytes + NEAR))
+            add(text, bytes, "\n  no allocation is near");
+        else if (!host)
+            add_where(text, bytes, f->address, &block, false);
         return;
     }
-    char where[64];
-    if (f->address < base)
-        snprintf(where, sizeof(where), "%#llx bytes before", (unsigned long long)(base - f->address));
-    else if (f->address >= end)
-        snprintf(where, sizeof(where), "%#llx bytes past the end of", (unsigned long long)(f->address - end));
+    if (near && f->address + NEAR >= block.base && f->address <= block.base + block.bytes + NEAR)
+        add_where(text, bytes, f->address, &block, false);
     else
-        snprintf(where, sizeof(where), "%#llx bytes into", (unsigned long long)(f->address - base));
-    add(text, bytes, "\n  %s allocation %llu: %#llx .. %#llx, %llu bytes of %s", where,
-        (unsigned long long)a->serial, (unsigned long long)base, (unsigned long long)end,
-        (unsigned long long)a->bytes, memory_kind_text(a->kind));
+        add(text, bytes, "\n  no allocation is near");
 }
 
 static bool has_address(int kind)
@@ -131,19 +161,8 @@ void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)
         add(text, bytes, "\n  at pc %#llx: %s", (unsigned long long)f->pc, f->disassembly);
     if (detail && *detail)
         add(text, bytes, "\n  %s", detail);
-    if (f->kind == EHP_FAULT_MEMORY || f->kind == EHP_FAULT_MISALIGNED) {
-        struct memory_block block;
-        bool inside;
-        if (memory_find(&m->memory, f->address, &block, &inside))
-            f->nearest = (struct ehp_allocation){.size = sizeof(f->nearest),
-                                                 .base = (void *)(uintptr_t)block.base,
-                                                 .bytes = block.bytes,
-                                                 .kind = block.kind,
-                                                 .agent = block.agent,
-                                                 .serial = block.serial,
-                                                 .user = block.user};
-        add_nearest(text, bytes, f);
-    }
+    if (f->kind == EHP_FAULT_MEMORY || f->kind == EHP_FAULT_MISALIGNED)
+        add_memory(m, text, bytes, f);
 }
 
 void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,

@@ -15,5 +15,7 @@
 
 /* First address that is neither host memory nor an aperture. */
 #define APERTURE_HOST_LIMIT (UINT64_C(1) << 47)
+/* The bits that no host address has. */
+#define APERTURE_HOST_MASK (~(APERTURE_HOST_LIMIT - 1))
 
 #endif

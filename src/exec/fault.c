@@ -4,7 +4,8 @@
  *
  * The host's SIGSEGV and SIGBUS are per process, so this file has the one
  * piece of state that cannot hang from a machine: the handlers that were there
- * before ours, which get every fault that is not a wave's.  A thread's guard is
+ * before ours, which get every fault that is not a wave's, and who wants to say
+ * something first.  A thread's guard is
  * found from the signal's own stack (fault_thread_enter() puts a pointer at
  * its aligned base), not through a thread-local variable.
  */
@@ -13,6 +14,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,6 +30,13 @@ struct fault_thread {
     struct wave_guard *guard;
     stack_t previous;
 };
+
+enum { WATCHERS = 8 };
+static struct {
+    void *_Atomic context;
+    fault_watch_fn *fn;
+} watchers[WATCHERS];
+static pthread_mutex_t watchers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct sigaction previous_segv, previous_bus;
 static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
@@ -58,9 +67,9 @@ static void forward(const struct sigaction *previous, int signo, siginfo_t *info
     }
 }
 
-static void on_fault(int signo, siginfo_t *info, void *context)
+static void on_fault(int signo, siginfo_t *info, void *machine)
 {
-    if (guarded_resume(context))
+    if (guarded_resume(machine))
         return;
     char here;
     uintptr_t base = (uintptr_t)&here & ~(uintptr_t)(FAULT_STACK - 1);
@@ -81,7 +90,31 @@ static void on_fault(int signo, siginfo_t *info, void *context)
             siglongjmp(g->env, 1);
         }
     }
-    forward(signo == SIGBUS ? &previous_bus : &previous_segv, signo, info, context);
+    for (unsigned i = 0; i < WATCHERS; i++) {
+        void *context = atomic_load(&watchers[i].context);
+        if (context)
+            watchers[i].fn(context, (uint64_t)(uintptr_t)info->si_addr);
+    }
+    forward(signo == SIGBUS ? &previous_bus : &previous_segv, signo, info, machine);
+}
+
+void fault_watch(fault_watch_fn *fn, void *context)
+{
+    pthread_mutex_lock(&watchers_lock);
+    for (unsigned i = 0; i < WATCHERS; i++)
+        if (!atomic_load(&watchers[i].context)) {
+            watchers[i].fn = fn;
+            atomic_store(&watchers[i].context, context);
+            break;
+        }
+    pthread_mutex_unlock(&watchers_lock);
+}
+
+void fault_unwatch(void *context)
+{
+    for (unsigned i = 0; i < WATCHERS; i++)
+        if (atomic_load(&watchers[i].context) == context)
+            atomic_store(&watchers[i].context, NULL);
 }
 
 static void install_handlers(void)

@@ -28,6 +28,9 @@ struct wave_guard {
     const struct xinst *in; /* the memory instruction in progress, NULL when none */
     struct exec_code *code;
     struct exec_code_cache *cache;
+    uint64_t mem_arena, mem_mask; /* for its waves */
+    /* Registered host memory that was accessed last, as long as this many have come and gone. */
+    uint64_t registered_first, registered_end, registrations;
 
     /* The fault, when one happened. */
     enum ehp_fault_kind kind;
@@ -54,6 +57,14 @@ void fault_thread_leave(struct fault_thread *thread);
 
 /* The process-wide handler alone: for threads that reach memory by base/guarded.h only. */
 void fault_install(void);
+
+/*
+ * Who wants to say something about a fault of the host program before its own
+ * handler, or death: called in the signal handler.  Eight at most; others are not told.
+ */
+typedef void fault_watch_fn(void *context, uint64_t address);
+void fault_watch(fault_watch_fn *fn, void *context);
+void fault_unwatch(void *context);
 
 /*
  * Provided by the memory family: the first active lane of this instruction that

@@ -24,7 +24,7 @@ static inline uint64_t scalar_offset(const struct wave *w, const struct xinst *i
 static inline uint64_t scalar_address(struct wave *w, const struct xinst *in, bool write)
 {
     uint64_t address = (wave_sgpr64(w, in->ss[0]) + scalar_offset(w, in)) & ~UINT64_C(3);
-    if (MEM_UNLIKELY(address >= APERTURE_HOST_LIMIT - 64))
+    if (MEM_UNLIKELY(wave_is_outside(w, address)) && !wave_may_access(w, address, 4))
         wave_fault(w, in, EHP_FAULT_MEMORY, address, write, UINT_MAX);
     return address;
 }
@@ -67,7 +67,7 @@ static inline const struct xinst *buffer_load(struct wave *w, const struct xinst
         uint64_t address = (base + at) & ~UINT64_C(3);
         if (at + 4 > bytes)
             continue;
-        if (address >= APERTURE_HOST_LIMIT)
+        if (wave_is_outside(w, address) && !wave_may_access(w, address, 4))
             wave_fault(w, in, EHP_FAULT_MEMORY, address, false, UINT_MAX);
         value[i] = *(const uint32_t *)(uintptr_t)address;
     }
@@ -100,7 +100,7 @@ static inline const struct xinst *buffer_store(struct wave *w, const struct xins
         uint64_t address = (base + at) & ~UINT64_C(3);
         if (at + 4 > bytes)
             continue;
-        if (address >= APERTURE_HOST_LIMIT)
+        if (wave_is_outside(w, address) && !wave_may_access(w, address, 4))
             wave_fault(w, in, EHP_FAULT_MEMORY, address, true, UINT_MAX);
         *(uint32_t *)(uintptr_t)address = w->s[in->sd + i];
     }
@@ -153,7 +153,7 @@ static const struct xinst *x_atomic(struct wave *w, const struct xinst *in)
                 memset(w->s + sd, 0, wide ? 8 : 4);
             return in + 1;
         }
-        if (address >= APERTURE_HOST_LIMIT)
+        if (wave_is_outside(w, address) && !wave_may_access(w, address, 4))
             wave_fault(w, in, EHP_FAULT_MEMORY, address, true, UINT_MAX);
     } else {
         address = scalar_address(w, in, true);

@@ -169,6 +169,10 @@ struct wave {
     bool spinning; /* it was seen to wait for a value in memory when it last gave way */
     int budget;    /* instructions until the wave yields; branches check it */
 
+    /* Memory that the GPU may access: addresses whose bits under the mask are those of the arena.  More may
+     * be: wave_may_access() knows. */
+    uint64_t mem_arena, mem_mask;
+
     uint8_t *lds;           /* of the workgroup */
     uint32_t lds_bytes;     /* allocated; an access beyond it reads 0 and writes nothing */
     uint8_t *scratch;       /* of this wave: dword-interleaved over the 64 lanes */
@@ -184,6 +188,14 @@ struct wave {
 static_assert(offsetof(struct wave, vcc) - offsetof(struct wave, s) == SREG_VCC * 4, "vcc is s[106]");
 static_assert(offsetof(struct wave, m0) - offsetof(struct wave, s) == SREG_M0 * 4, "m0 is s[124]");
 static_assert(offsetof(struct wave, exec) - offsetof(struct wave, s) == SREG_EXEC * 4, "exec is s[126]");
+
+static inline bool wave_is_outside(const struct wave *w, uint64_t address)
+{
+    return ((address ^ w->mem_arena) & w->mem_mask) != 0;
+}
+
+/* The same for an address outside the arena: registered host memory, or all of it with XNACK. */
+bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes);
 
 /* s_sendmsg MSG_INTERRUPT: wakes whoever waits on a signal.  s_memtime: core clock cycles.  s_memrealtime:
  * 100 MHz. */

@@ -408,6 +408,8 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
             w->state = WAVE_RUNNING;
             w->slept = false;
             w->guard = guard;
+            w->mem_arena = guard->mem_arena;
+            w->mem_mask = guard->mem_mask;
             w->stats = count ? &wg->stats : NULL;
             guard->wave = w;
             if (leaving)

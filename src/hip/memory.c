@@ -2,6 +2,8 @@
 /* Allocating, registering and freeing memory. */
 #include "memory.h"
 
+#include <execinfo.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +13,7 @@
 #include "ipc.h"
 #include "pool.h"
 #include "stream.h"
+#include "usage.h"
 
 struct memory_list {
     pthread_mutex_t lock;
@@ -21,6 +24,35 @@ static struct memory_list *memory_list(void)
 {
     static struct memory_list list = {.lock = PTHREAD_MUTEX_INITIALIZER};
     return &list;
+}
+
+/* Where this library's code is: callers are elsewhere. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[];
+
+void hip_memory_site(void *base, int event)
+{
+    void *frame[16], **first = frame;
+    int count = backtrace(frame, (int)(sizeof frame / sizeof frame[0]));
+
+    while (count > 0 && (const char *)*first >= __ehdr_start && (const char *)*first < etext) {
+        first++;
+        count--;
+    }
+    if (count > 0)
+        ehp_mem_set_site(hip_runtime()->machine, base, event, first, (unsigned)count);
+}
+
+/* Says what is wrong with a pointer that shall be freed. */
+static hipError_t memory_blame(const char *call, void *base)
+{
+    char text[768];
+
+    if (ehp_mem_history(hip_runtime()->machine, base, text, sizeof text) == EHP_OK)
+        fprintf(stderr, "ehp: %s(%p): %s\n", call, base, text);
+    else
+        fprintf(stderr, "ehp: %s(%p): not a pointer that HIP has allocated\n", call, base);
+    return hipErrorInvalidValue;
 }
 
 static struct hip_memory *memory_note(void *base, size_t bytes, int kind, unsigned flags, int device)
@@ -43,6 +75,7 @@ static struct hip_memory *memory_note(void *base, size_t bytes, int kind, unsign
         .advise = -1,
     };
     ehp_mem_set_user(hip_runtime()->machine, base, (uint64_t)(uintptr_t)memory);
+    hip_memory_site(base, EHP_MEM_ALLOCATED);
     pthread_mutex_lock(&list->lock);
     memory->next = list->first;
     if (memory->next)
@@ -85,6 +118,8 @@ hipError_t hip_memory_alloc(struct hip_device *device, int kind, size_t bytes, s
     void *base;
     int status = ehp_mem_alloc(machine, device->agent, kind, bytes, align, &base);
 
+    if (status == EHP_ERR_NO_MEMORY)
+        fprintf(stderr, "ehp: out of memory: %s\n", ehp_error_text(machine));
     if (status != EHP_OK)
         return hip_from_status(status) == hipErrorInvalidValue ? hipErrorOutOfMemory
                                                                : hip_from_status(status);
@@ -94,6 +129,7 @@ hipError_t hip_memory_alloc(struct hip_device *device, int kind, size_t bytes, s
         return hipErrorOutOfMemory;
     }
     memory_advise(memory);
+    hip_usage_changed();
     *out = base;
     return hipSuccess;
 }
@@ -200,6 +236,8 @@ hipError_t hip_memory_release(void *base)
 
     if (!memory || memory->base != base)
         return hipErrorInvalidValue;
+    hip_usage_changed();
+    hip_memory_site(base, EHP_MEM_FREED);
     memory_forget(memory);
     return hip_from_status(ehp_mem_free(hip_runtime()->machine, base));
 }
@@ -214,10 +252,9 @@ hipError_t hip_memory_free(void *base, bool host)
     struct hip_memory *memory = hip_memory_find(base, NULL);
     if (memory && memory->imported && !host)
         return hip_ipc_close(memory);
-    if (!memory || memory->base != base || memory->kind == EHP_MEM_REGISTERED)
-        return hipErrorInvalidValue;
-    if (host && memory->kind != EHP_MEM_HOST)
-        return hipErrorInvalidValue;
+    if (!memory || memory->base != base || memory->kind == EHP_MEM_REGISTERED ||
+        (host && memory->kind != EHP_MEM_HOST))
+        return memory_blame(host ? "hipHostFree" : "hipFree", base);
     if (memory->graph)
         return hip_graph_memory_free(memory->graph) ? hipSuccess : hipErrorInvalidValue;
     if (memory->pool)
@@ -432,6 +469,7 @@ HIP_ENTRY hipError_t hipHostUnregister(void *hostPtr)
     if (!memory || memory->base != hostPtr || memory->kind != EHP_MEM_REGISTERED || memory->adopted ||
         memory->mapped)
         return hip_return(hostPtr ? hipErrorHostMemoryNotRegistered : hipErrorInvalidValue);
+    hip_memory_site(hostPtr, EHP_MEM_FREED);
     for (int i = 0; i < hip_runtime()->devices; i++)
         hip_device_wait(&hip_runtime()->device[i]);
     memory_forget(memory);

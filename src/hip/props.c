@@ -99,13 +99,13 @@ void hip_device_fill_props(struct hip_device *device)
     p->regsPerMultiprocessor = 65536;
     p->managedMemory = 1;
     p->hostNativeAtomicSupported = 1;
-    p->pageableMemoryAccess = 1; /* memory is the process's own: any pointer works */
+    p->pageableMemoryAccess = info->xnack;
     p->concurrentManagedAccess = 1;
     p->canUseHostPointerForRegisteredMem = 1;
     p->cooperativeLaunch = 1;
     p->cooperativeMultiDeviceLaunch = 1;
     p->sharedMemPerBlockOptin = (size_t)lds;
-    p->pageableMemoryAccessUsesHostPageTables = info->apu;
+    p->pageableMemoryAccessUsesHostPageTables = 0; /* the GPU has a page table of its own */
     p->directManagedMemAccessFromHost = 1;
     p->maxBlocksPerMultiProcessor = (int)(info->simds_per_cu * info->waves_per_simd);
     p->hostRegisterSupported = 1;

@@ -15,6 +15,7 @@
 #include "device.h"
 #include "stats.h"
 #include "stream.h"
+#include "usage.h"
 
 struct hip_runtime *hip_runtime(void)
 {
@@ -120,13 +121,14 @@ static bool runtime_mode(bool *timing)
 
 static bool runtime_options(struct ehp_options *options)
 {
-    double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1, sample = 0;
+    double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1, sample = 0,
+           xnack = 0;
 
     if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
         !runtime_number("EHP_TIMEOUT", 0, 1e9, &timeout) ||
         !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) ||
         !runtime_number("EHP_PROGRESS", 0, 1, &progress) || !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma) ||
-        !runtime_number("EHP_SAMPLE", 0, 1, &sample))
+        !runtime_number("EHP_SAMPLE", 0, 1, &sample) || !runtime_number("HSA_XNACK", 0, 1, &xnack))
         return false;
     if (!runtime_mode(&options->timing))
         return false;
@@ -141,6 +143,7 @@ static bool runtime_options(struct ehp_options *options)
     options->progress = progress != 0;
     options->no_sdma = sdma == 0;
     options->sample = sample != 0;
+    options->xnack = xnack != 0;
     return true;
 }
 
@@ -199,6 +202,8 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
     hip_fault_install(runtime);
     hip_stats_init(runtime);
     hip_advise_init(runtime);
+    if (!hip_usage_init(runtime))
+        return hipErrorOutOfMemory;
     if (!hip_counters_init(runtime))
         return hipErrorInvalidValue;
     return count ? hipSuccess : hipErrorNoDevice;

@@ -22,15 +22,19 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     if (packets < 2 || (packets & (packets - 1)))
         return machine_error(m, EHP_ERR_INVALID, "a queue of %u packets: the size must be a power of two",
                              packets);
-    struct cp_queue *q = aligned_alloc(256, (sizeof(*q) + 255) & ~(size_t)255);
-    union ehp_packet *ring = aligned_alloc(4096, ((size_t)packets * sizeof(*ring) + 4095) & ~(size_t)4095);
+    /* Waves read their packet, and the queue's block. */
+    size_t head = (sizeof(struct cp_queue) + 4095) & ~(size_t)4095;
+    int status;
+    char *memory = memory_alloc(&m->memory, agent, EHP_MEM_INTERNAL,
+                                head + packets * sizeof(union ehp_packet), 0, &status);
     ehp_signal doorbell = {0};
-    if (!q || !ring || ehp_signal_create(m, -1, &doorbell) != EHP_OK) {
-        free(q);
-        free(ring);
+    if (!memory || ehp_signal_create(m, -1, &doorbell) != EHP_OK) {
+        if (memory)
+            memory_free(&m->memory, memory);
         return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue of %u packets", packets);
     }
-    memset(q, 0, sizeof(*q));
+    struct cp_queue *q = (struct cp_queue *)(void *)memory;
+    union ehp_packet *ring = (union ehp_packet *)(void *)(memory + head);
     for (uint32_t i = 0; i < packets; i++)
         ring[i].header = EHP_PACKET_INVALID;
     q->machine = m;
@@ -82,8 +86,7 @@ void ehp_queue_destroy(struct ehp_queue_block *block)
     pthread_mutex_unlock(&m->cp.lock);
     ehp_signal_destroy(block->hsa.doorbell_signal);
     free(q->cu_mask);
-    free(block->hsa.base_address);
-    free(q);
+    memory_free(&m->memory, q);
 }
 
 uint64_t ehp_queue_reserve(struct ehp_queue_block *q, unsigned packets)

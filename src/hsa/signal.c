@@ -90,21 +90,53 @@ void signal_interrupt(struct ehp_machine *m, uint32_t event_id)
         cp_ring(m);
 }
 
+/* ---- their memory: waves access signals, so it is the machine's ---- */
+
+enum { SIGNAL_BYTES = 128, SIGNAL_SLAB = 65536 }; /* a signal and its mailbox */
+
+static struct ehp_signal_block *take_signal(struct ehp_machine *m)
+{
+    pthread_mutex_lock(&m->event_lock);
+    if (!m->spare_signals) {
+        int status;
+        char *slab = memory_alloc(&m->memory, 0, EHP_MEM_INTERNAL, SIGNAL_SLAB, 0, &status);
+        for (size_t at = SIGNAL_SLAB; slab && at > 0; at -= SIGNAL_BYTES) {
+            struct ehp_signal_block *s = (struct ehp_signal_block *)(void *)(slab + at - SIGNAL_BYTES);
+            s->value = (int64_t)(uintptr_t)m->spare_signals;
+            m->spare_signals = s;
+        }
+    }
+    struct ehp_signal_block *s = m->spare_signals;
+    if (s)
+        m->spare_signals = (struct ehp_signal_block *)(uintptr_t)s->value;
+    pthread_mutex_unlock(&m->event_lock);
+    return s;
+}
+
+static void give_signal(struct ehp_machine *m, struct ehp_signal_block *s)
+{
+    pthread_mutex_lock(&m->event_lock);
+    s->kind = 0;
+    s->value = (int64_t)(uintptr_t)m->spare_signals;
+    m->spare_signals = s;
+    pthread_mutex_unlock(&m->event_lock);
+}
+
 /* ---- the interface ---- */
 
 int ehp_signal_create(ehp_machine *m, int64_t initial, ehp_signal *out)
 {
     /* The mailbox, which device code writes the event id to, follows the signal. */
-    struct ehp_signal_block *s = aligned_alloc(64, 128);
+    struct ehp_signal_block *s = take_signal(m);
     if (!s)
         return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a signal");
-    memset(s, 0, 128);
+    memset(s, 0, SIGNAL_BYTES);
     s->kind = SIGNAL_KIND_USER;
     s->value = initial;
     s->owner = (uint64_t)(uintptr_t)m;
     s->event_mailbox_ptr = (uint64_t)(uintptr_t)(s + 1);
     if (!register_event(m, s)) {
-        free(s);
+        give_signal(m, s);
         return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a signal");
     }
     out->handle = (uint64_t)(uintptr_t)s;
@@ -120,7 +152,7 @@ void ehp_signal_destroy(ehp_signal signal)
     pthread_mutex_lock(&m->event_lock);
     m->events[s->event_id] = NULL;
     pthread_mutex_unlock(&m->event_lock);
-    free(s);
+    give_signal(m, s);
 }
 
 int64_t ehp_signal_load(ehp_signal signal)

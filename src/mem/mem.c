@@ -242,7 +242,8 @@ bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)
     else if (!power_of_two(v[CHIP_utcl2_entries] / v[CHIP_utcl2_ways]))
         key = CHIP_utcl2_entries, wrong = "must be a power of two of utcl2.ways";
     else if (!power_of_two(v[CHIP_utcl1_reach]) || !power_of_two(v[CHIP_vm_device_fragment]) ||
-             !power_of_two(v[CHIP_vm_host_fragment]) || !power_of_two(v[CHIP_vm_malloc_fragment]))
+             !power_of_two(v[CHIP_vm_host_fragment]) || !power_of_two(v[CHIP_vm_malloc_fragment]) ||
+             !power_of_two(v[CHIP_vm_touch_fragment]))
         key = CHIP_utcl1_reach, wrong = "it and the fragments of vm must be powers of two";
     if (wrong)
         chip_mistake(chip, key, error, bytes, "%s", wrong);

@@ -138,9 +138,11 @@ struct utcl1_entry {
 };
 
 struct utcl1_miss {
-    bool busy, mapped;
+    bool busy, mapped, store, replayed;
+    uint64_t address; /* of the first to miss */
     struct utcl1_entry entry;
     struct request_queue waiting;
+    struct vm_request fault;
 };
 
 struct utcl1 {

@@ -107,19 +107,76 @@ static unsigned counted(const struct mem_request *r)
 
 static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle);
 
+/* What an entry holds of a fragment: the part that it reaches. */
+static struct utcl1_entry entry_of(const struct mem_timing *n, uint64_t line, struct vm_entry page)
+{
+    if (page.bytes > n->utcl1_reach) {
+        uint64_t skip = (line - page.base) & ~(n->utcl1_reach - 1);
+        page.base += skip;
+        page.physical += skip;
+        page.bytes = n->utcl1_reach;
+    }
+    return (struct utcl1_entry){.base = page.base,
+                                .bytes = page.bytes,
+                                .physical = page.physical,
+                                .mtype = page.mtype,
+                                .writable = page.writable};
+}
+
+static void answer(struct utcl1 *t, struct utcl1_miss *m, uint64_t now);
+
+/* The driver has looked after it; its page may have come with another's. */
+static void replayed(struct port_domain *domain, struct port_event *event)
+{
+    struct utcl1 *t = event->self;
+    struct utcl1_miss *m = &t->miss[event->word[0]];
+    struct vm_entry page;
+    m->mapped = vm_walk(t->mem->vm, m->fault.address, &page);
+    if (m->mapped)
+        m->entry = entry_of(&t->mem->timing, m->fault.address, page);
+    m->replayed = true;
+    answer(t, m, port_now(domain));
+}
+
+static bool wants_page(const struct utcl1_miss *m)
+{
+    return !m->replayed && (!m->mapped || (m->store && !m->entry.writable));
+}
+
 static void filled(struct port_domain *domain, struct port_event *event)
 {
     struct utcl1 *t = event->self;
     struct utcl1_miss *m = &t->miss[event->word[0]];
-    uint64_t now = port_now(domain);
+    if (wants_page(m)) {
+        m->fault = (struct vm_request){.address = m->address,
+                                       .store = m->store,
+                                       .domain = domain,
+                                       .done = replayed,
+                                       .self = t,
+                                       .word = event->word[0]};
+        if (vm_fault(t->mem->vm, &m->fault))
+            return;
+    }
+    answer(t, m, port_now(domain));
+}
+
+static void answer(struct utcl1 *t, struct utcl1_miss *m, uint64_t now)
+{
     forget_old(t);
     if (m->mapped)
         install(t, &m->entry);
     m->busy = false;
     t->missing--;
-    for (struct mem_request *r; (r = queue_take(&m->waiting)) != NULL;) {
+    struct request_queue waiting = m->waiting;
+    if (!waiting.first)
+        queue_clear(&waiting);
+    queue_clear(&m->waiting);
+    for (struct mem_request *r; (r = queue_take(&waiting)) != NULL;) {
         if (m->mapped) {
-            translated(t, r, &m->entry, now);
+            if (r->line - m->entry.base < m->entry.bytes)
+                translated(t, r, &m->entry, now);
+            else if (!try_translate(t, r, now)) /* the page has come alone */
+                queue_add(&t->blocked, r);
         } else {
             r->faulted = true;
             t->go(r, now);
@@ -151,6 +208,7 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
     for (unsigned i = 0; i < mem->timing.utcl1_misses; i++) {
         struct utcl1_miss *m = &t->miss[i];
         if (m->busy && r->line - m->entry.base < m->entry.bytes) {
+            m->store |= r->store;
             mem->counters.utcl1_merged += counted(r);
             queue_add(&m->waiting, r);
             return true;
@@ -173,17 +231,10 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
     }
     t->missing++;
     uint64_t ready = utcl2_ready(mem, &page, cycle);
-    if (page.bytes > mem->timing.utcl1_reach) { /* the part of the fragment that an entry covers */
-        uint64_t skip = (r->line - page.base) & ~(mem->timing.utcl1_reach - 1);
-        page.base += skip;
-        page.physical += skip;
-        page.bytes = mem->timing.utcl1_reach;
-    }
-    m->entry = (struct utcl1_entry){.base = page.base,
-                                    .bytes = page.bytes,
-                                    .physical = page.physical,
-                                    .mtype = page.mtype,
-                                    .writable = page.writable};
+    m->entry = entry_of(&mem->timing, r->line, page);
+    m->address = r->line;
+    m->store = r->store;
+    m->replayed = false;
     queue_clear(&m->waiting);
     queue_add(&m->waiting, r);
     port_post(mem->domain, ready, filled, t)->word[0] = free_miss;

@@ -20,13 +20,13 @@
 enum { REACH = WAVE_LANES * 16 };
 
 /* The shape, and the address of the first active lane.  There must be one. */
-INLINE enum mem_shape shape_of(const struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
+INLINE enum mem_shape shape_of(struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
                                uint64_t *address)
 {
     const uint32_t *lo = w->v[in->s[0]], *hi = w->v[in->s[0] + 1];
     unsigned first = w->exec == UINT64_MAX ? 0 : (unsigned)__builtin_ctzll(w->exec);
     *address = mem_offset(in) + lo[first] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)hi[first] << 32);
-    if (MEM_UNLIKELY(*address >= APERTURE_HOST_LIMIT - REACH))
+    if (MEM_UNLIKELY(wave_is_outside(w, *address)) && !wave_may_access(w, *address, REACH))
         return MEM_ANY;
     return mem_shape_of(lo, sbase ? NULL : hi, step, w->exec, first);
 }
@@ -398,12 +398,13 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
 /* ---- accesses whose sum of a scalar and offsets was put off: see exec/fuse.h ---- */
 
 /* The first address when all lanes' are consecutive. */
-INLINE bool sum_dense(const struct wave *w, const struct xinst *in, uint32_t step, uint64_t *address)
+INLINE bool sum_dense(struct wave *w, const struct xinst *in, uint32_t step, uint64_t *address)
 {
     const struct xinst *sum = fuse_sum(in);
     const uint32_t *lo = w->v[sum->s[2]], *hi = w->v[sum->s[2] + 1];
     *address = wave_sgpr64(w, sum->reg[0]) + (lo[0] | (uint64_t)hi[0] << 32) + mem_offset(in);
-    return *address < APERTURE_HOST_LIMIT - REACH && mem_shape_of(lo, hi, step, UINT64_MAX, 0) == MEM_DENSE;
+    return (MEM_LIKELY(!wave_is_outside(w, *address)) || wave_may_access(w, *address, REACH)) &&
+           mem_shape_of(lo, hi, step, UINT64_MAX, 0) == MEM_DENSE;
 }
 
 /* The sum, which the wave wants after all, and the access by itself. */

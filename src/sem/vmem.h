@@ -25,11 +25,21 @@ static inline uint64_t vmem_all_bits(const uint64_t *addr)
     return all;
 }
 
-/* First of the `lanes` whose address is no user address. */
-static inline unsigned vmem_bad_lane(const struct mem_request *r, uint64_t lanes)
+/* Whether any lane's address, active or not, is outside what the GPU may always access. */
+static inline bool vmem_any_outside(const struct wave *w, const uint64_t *addr)
+{
+    uint64_t other = 0;
+    for (unsigned l = 0; l < WAVE_LANES; l++)
+        other |= addr[l] ^ w->mem_arena;
+    return (other & w->mem_mask) != 0;
+}
+
+/* First of the `lanes` that may not access its address. */
+static inline unsigned vmem_bad_lane(struct wave *w, const struct mem_request *r, uint64_t lanes,
+                                     unsigned bytes)
 {
     MEM_FOR_LANES(lane, lanes)
-    if (r->addr[lane] >= APERTURE_HOST_LIMIT)
+    if (wave_is_outside(w, r->addr[lane]) && !wave_may_access(w, r->addr[lane], bytes))
         return (unsigned)lane;
     return UINT_MAX;
 }
@@ -93,12 +103,12 @@ static inline void vmem_address(const struct wave *w, const struct xinst *in, en
     }
 }
 
-/* Faults when a lane's address cannot be: beyond user space, or beyond its scratch. */
+/* Faults when a lane's address cannot be: not the GPU's to access, or beyond its scratch. */
 static inline void vmem_check(struct wave *w, const struct xinst *in, const struct mem_request *r,
                               unsigned bytes)
 {
-    if (MEM_UNLIKELY(vmem_all_bits(r->addr) >= APERTURE_HOST_LIMIT)) {
-        unsigned lane = vmem_bad_lane(r, r->mask & ~(r->lds | r->scratch));
+    if (MEM_UNLIKELY(vmem_any_outside(w, r->addr))) {
+        unsigned lane = vmem_bad_lane(w, r, r->mask & ~(r->lds | r->scratch), bytes);
         if (lane != UINT_MAX)
             wave_fault(w, in, EHP_FAULT_MEMORY, r->addr[lane], r->write, lane);
     }

@@ -26,7 +26,7 @@ static void lane_pieces(struct wave *w, const struct xinst *in, const struct vme
             continue;
         for (unsigned i = 0; i < piece; i++) {
             uint64_t address = b->base + vmem_linear(b, p, at + i);
-            if (address >= APERTURE_HOST_LIMIT)
+            if (wave_is_outside(w, address) && !wave_may_access(w, address, 1))
                 wave_fault(w, in, EHP_FAULT_MEMORY, address, write, lane);
             if (write)
                 *(uint8_t *)(uintptr_t)address = copy[at + i];

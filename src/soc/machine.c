@@ -2,6 +2,7 @@
 /* Opening and closing machines, and the parts of the interface that belong to no room; see machine.h. */
 #include "soc/machine.h"
 
+#include "ccd/ccd.h"
 #include "cp/sim.h"
 
 #include <stdarg.h>
@@ -12,10 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "exec/aperture.h"
+#include "exec/fault.h"
 #include "exec/observe.h"
 #include "fabric/fabric.h"
 #include "hsa/code.h"
 #include "hsa/hsa.h"
+#include "soc/site.h"
 
 const char *ehp_version(void)
 {
@@ -151,7 +155,7 @@ int ehp_code_load(ehp_machine *m, unsigned agent, const void *image, size_t byte
     struct code_error error = {0};
     struct code_params params = {
         .allocator = {.context = m, .alloc = code_memory, .free = code_memory_free},
-        .isa = m->chip.text[CHIP_TEXT_chip_isa],
+        .isa = m->isa,
         .error = &error,
     };
     struct ehp_code *code;
@@ -209,6 +213,23 @@ void wave_interrupt(struct wave *w)
     signal_interrupt(machine_of(w), w->m0 & 0xffffff);
 }
 
+bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes)
+{
+    struct wave_guard *g = w->guard;
+    if (address >= APERTURE_HOST_LIMIT)
+        return false;
+    struct memory *memory = &machine_of(w)->memory;
+    if (memory->xnack || address - memory->arena < memory->arena_bytes)
+        return true;
+    uint64_t registrations = memory->registrations;
+    if (registrations != g->registrations || address < g->registered_first ||
+        address + bytes > g->registered_end) {
+        g->registrations = registrations;
+        memory_registered(memory, address, bytes, &g->registered_first, &g->registered_end);
+    }
+    return address >= g->registered_first && address + bytes <= g->registered_end;
+}
+
 uint64_t wave_clock(const struct wave *w)
 {
     const struct ehp_machine *m = machine_of(w);
@@ -256,9 +277,56 @@ static uint64_t package_memory(const struct ehp_machine *m)
     return (uint64_t)(m->chip.value[CHIP_hbm_stacks] * m->chip.value[CHIP_hbm_stack_size]);
 }
 
+/* Of the process. */
+static uint64_t resident_bytes(void)
+{
+    unsigned long long all, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file) {
+        if (fscanf(file, "%llu %llu", &all, &resident) != 2)
+            resident = 0;
+        fclose(file);
+    }
+    return resident * 4096;
+}
+
+/* The chip's target with the state of XNACK, which is the process's choice. */
+static void name_isa(struct ehp_machine *m, bool xnack)
+{
+    snprintf(m->isa, sizeof(m->isa), "%s", m->chip.text[CHIP_TEXT_chip_isa]);
+    char *feature = strstr(m->isa, ":xnack");
+    if (feature)
+        feature[strlen(":xnack")] = xnack ? '+' : '-';
+}
+
+/*
+ * The host program has touched memory that it had freed: it dies of that, as on
+ * the chip, but may know why.  Runs in the signal handler of a thread that was in
+ * the program's code, so it holds no lock of ours.
+ */
+static void tell_host_fault(void *context, uint64_t address)
+{
+    struct ehp_machine *m = context;
+    struct memory_block block;
+    bool inside;
+    char text[768];
+    if (address - m->memory.arena >= m->memory.arena_bytes)
+        return;
+    bool freed = memory_find_freed(&m->memory, address, &block);
+    if (!freed && !memory_find(&m->memory, address, &block, &inside))
+        return;
+    site_print_block(&block, freed, text, sizeof(text));
+    fprintf(stderr, "ehp: host access to %#llx: %s %s\n", (unsigned long long)address,
+            freed                                 ? "freed memory,"
+            : address >= block.base + block.bytes ? "past the end of"
+                                                  : "before",
+            text);
+}
+
 int ehp_open(struct ehp_options *options, ehp_machine **out)
 {
     *out = NULL;
+    uint64_t before = resident_bytes();
     struct ehp_machine *m = aligned_alloc(64, (sizeof(*m) + 63) & ~(size_t)63);
     if (!m)
         return EHP_ERR_NO_MEMORY;
@@ -293,18 +361,27 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     pthread_rwlock_init(&m->codes_lock, NULL);
     pthread_mutex_init(&m->fault_lock, NULL);
     pthread_mutex_init(&m->event_lock, NULL);
-    memory_init(&m->memory, package_memory(m));
+    bool xnack = options->size > offsetof(struct ehp_options, xnack) && options->xnack;
+    bool room = memory_init(&m->memory, package_memory(m), xnack);
+    name_isa(m, xnack);
     stats_init(&m->stats);
     exec_code_init(&m->code, code_bounds, m);
     m->code.observes = code_observes;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = options->threads ? options->threads : cores > 0 ? (unsigned)cores : 1;
-    status = cp_start(m, threads);
+    status = room ? cp_start(m, threads) : EHP_ERR_NO_MEMORY;
     if (status != EHP_OK) {
-        snprintf(options->error, sizeof(options->error), "the host cannot start %u threads", threads);
+        if (room)
+            snprintf(options->error, sizeof(options->error), "the host cannot start %u threads", threads);
+        else
+            snprintf(options->error, sizeof(options->error),
+                     "the host has no addresses left for the simulated memory (ulimit -v?)");
         ehp_close(m);
         return status;
     }
+    fault_watch(tell_host_fault, m);
+    uint64_t after = resident_bytes();
+    m->own_bytes = after > before ? after - before : 0;
     *out = m;
     return EHP_OK;
 }
@@ -313,6 +390,7 @@ void ehp_close(ehp_machine *m)
 {
     if (!m)
         return;
+    fault_unwatch(m);
     cp_stop(m);
     while (m->cp.queues)
         ehp_queue_destroy(&m->cp.queues->block);
@@ -375,10 +453,11 @@ int ehp_agent_info(ehp_machine *m, unsigned agent, struct ehp_agent_info *info)
         .partition_count = m->agents,
         .apu = chip_get(c, CHIP_ccd_count) > 0,
         .cpu_cores = chip_get(c, CHIP_ccd_count) * chip_get(c, CHIP_ccd_cores),
+        .xnack = m->memory.xnack,
     };
     snprintf(i.name, sizeof(i.name), "%s", c->text[CHIP_TEXT_chip_title]);
     snprintf(i.chip, sizeof(i.chip), "%s", c->name);
-    snprintf(i.isa, sizeof(i.isa), "%s", c->text[CHIP_TEXT_chip_isa]);
+    snprintf(i.isa, sizeof(i.isa), "%s", m->isa);
     memcpy(info, &i, i.size);
     return EHP_OK;
 }
@@ -426,16 +505,30 @@ int ehp_chip_iod(ehp_machine *m, unsigned index, struct ehp_iod *out)
 
 /* ---- memory ---- */
 
+static void spend(struct ehp_machine *m, uint64_t ns)
+{
+    if (m->cp.sim && ns)
+        sim_host_spend(m->cp.sim, ns);
+}
+
 int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint64_t align, void **out)
 {
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
     int status;
     *out = memory_alloc(&m->memory, agent, kind, bytes, align, &status);
-    if (status == EHP_ERR_NO_MEMORY)
-        return machine_error(m, status, "%llu bytes do not fit: %llu of %llu are in use",
-                             (unsigned long long)bytes, (unsigned long long)m->memory.used,
-                             (unsigned long long)m->memory.size);
+    if (status == EHP_ERR_NO_MEMORY) {
+        const uint64_t *use = m->memory.upfront;
+        return machine_error(m, status,
+                             "%llu bytes do not fit into %llu: device memory has %llu, host %llu, managed "
+                             "%llu, registered %llu",
+                             (unsigned long long)bytes, (unsigned long long)m->memory.size,
+                             (unsigned long long)use[EHP_MEM_DEVICE], (unsigned long long)use[EHP_MEM_HOST],
+                             (unsigned long long)use[EHP_MEM_MANAGED],
+                             (unsigned long long)use[EHP_MEM_REGISTERED]);
+    }
+    if (status == EHP_OK)
+        spend(m, ccd_alloc_ns(&m->chip, kind, bytes, m->memory.xnack));
     return status == EHP_OK ? EHP_OK
                             : machine_error(m, status, "%llu bytes aligned to %llu",
                                             (unsigned long long)bytes, (unsigned long long)align);
@@ -443,7 +536,11 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
 
 int ehp_mem_free(ehp_machine *m, void *base)
 {
+    struct memory_block block;
+    bool inside, found = memory_find(&m->memory, (uint64_t)(uintptr_t)base, &block, &inside);
     int status = memory_free(&m->memory, base);
+    if (status == EHP_OK && found)
+        spend(m, ccd_free_ns(&m->chip, block.kind, block.bytes, block.on_demand));
     return status == EHP_OK ? EHP_OK : machine_error(m, status, "%p is not the start of an allocation", base);
 }
 
@@ -465,6 +562,31 @@ int ehp_mem_set_user(ehp_machine *m, void *base, uint64_t user)
     return memory_set_user(&m->memory, base, user)
                ? EHP_OK
                : machine_error(m, EHP_ERR_NOT_FOUND, "no allocation at %p", base);
+}
+
+int ehp_mem_set_site(ehp_machine *m, void *base, int event, void *const *returns, unsigned count)
+{
+    struct memory_site site = {0};
+    for (unsigned i = 0; i < count && i < MEMORY_SITES; i++)
+        site.address[i] = (uint64_t)(uintptr_t)returns[i];
+    enum memory_event which = event == EHP_MEM_FREED ? MEMORY_FREED : MEMORY_ALLOCATED;
+    return memory_set_site(&m->memory, base, which, &site)
+               ? EHP_OK
+               : machine_error(m, EHP_ERR_NOT_FOUND, "no allocation at %p", base);
+}
+
+int ehp_mem_history(ehp_machine *m, const void *address, char *text, size_t bytes)
+{
+    struct memory_block block;
+    bool inside, freed = false;
+    uint64_t at = (uint64_t)(uintptr_t)address;
+    if (!memory_find(&m->memory, at, &block, &inside) || !inside) {
+        freed = memory_find_freed(&m->memory, at, &block);
+        if (!freed)
+            return machine_error(m, EHP_ERR_NOT_FOUND, "%p was never in an allocation, or long ago", address);
+    }
+    site_print_block(&block, freed, text, bytes);
+    return EHP_OK;
 }
 
 int ehp_mem_query(ehp_machine *m, const void *address, struct ehp_allocation *out)
@@ -491,12 +613,50 @@ int ehp_mem_info(ehp_machine *m, unsigned agent, uint64_t *free_bytes, uint64_t 
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
     pthread_mutex_lock(&m->memory.lock);
-    uint64_t total = m->memory.size / m->nps, used = m->memory.used;
+    uint64_t total = m->memory.size / m->nps, used = m->memory.upfront[EHP_MEM_DEVICE];
     pthread_mutex_unlock(&m->memory.lock);
     if (total_bytes)
         *total_bytes = total;
     if (free_bytes)
         *free_bytes = used < total ? total - used : 0;
+    return EHP_OK;
+}
+
+/* ---- the process's use ---- */
+
+int ehp_mem_use(ehp_machine *m, struct ehp_mem_use *out)
+{
+    uint64_t resident = resident_bytes(), managed, ours = memory_resident(&m->memory, &managed);
+    struct ehp_mem_use u = {
+        .size = out->size < sizeof(u) ? out->size : sizeof(u),
+        .total = m->memory.size,
+        .managed = managed,
+        .process = resident > ours + m->own_bytes ? resident - ours - m->own_bytes : 0,
+    };
+    pthread_mutex_lock(&m->memory.lock);
+    memcpy(u.upfront, m->memory.upfront, sizeof(u.upfront));
+    pthread_mutex_unlock(&m->memory.lock);
+    memcpy(out, &u, u.size);
+    return EHP_OK;
+}
+
+int ehp_cpu_run(ehp_machine *m, struct ehp_cpu_work *work)
+{
+    unsigned cores = chip_get(&m->chip, CHIP_ccd_count) * chip_get(&m->chip, CHIP_ccd_cores);
+    if (!m->cp.sim)
+        return machine_error(m, EHP_ERR_UNSUPPORTED, "CPU cores take time in timing mode only");
+    if (!work->cores || work->cores > cores || !work->ranges || work->ranges > 3)
+        return machine_error(m, EHP_ERR_INVALID,
+                             "%u cores on %u ranges: the package has %u cores, for 1 to 3", work->cores,
+                             work->ranges, cores);
+    ccd_run(&m->chip, m->cp.sim->vm, work);
+    spend(m, work->ns);
+    return EHP_OK;
+}
+
+int ehp_host_spend(ehp_machine *m, uint64_t ns)
+{
+    spend(m, ns);
     return EHP_OK;
 }
 

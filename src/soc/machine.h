@@ -25,10 +25,12 @@ struct ehp_machine {
     bool timing;             /* simulated time */
     bool no_sdma;            /* kernels copy */
     bool sample;             /* dispatches are sampled */
+    char isa[64];            /* "gfx942:sramecc+:xnack-" */
     double clock_hz;         /* of s_memtime */
     pthread_key_t error_key; /* each thread's last message */
 
     struct memory memory;
+    uint64_t own_bytes; /* resident memory that opening it took */
     struct exec_code code;
     struct cp cp;
     struct stats stats;
@@ -46,6 +48,7 @@ struct ehp_machine {
     pthread_mutex_t event_lock; /* signals by event id, for waves that interrupt */
     struct ehp_signal_block **events;
     size_t event_count;
+    struct ehp_signal_block *spare_signals; /* a list by `value` */
 };
 
 /* Records the thread's message and returns `status`. */

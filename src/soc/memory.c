@@ -8,24 +8,41 @@
 
 #include "ehp/ehp.h"
 
-enum { PAGE = 4096, HUGE = 2 * 1024 * 1024 };
+enum { PAGE = 4096, HUGE = 2 * 1024 * 1024, ARENA_BITS = 40, ARENA_LEAST_BITS = 36 };
 
-void memory_init(struct memory *memory, uint64_t size)
+/* An aligned range of 2^40 addresses, or of as many as the host has. */
+static bool reserve(struct memory *memory)
 {
-    *memory = (struct memory){.size = size};
-    uint64_t power = PAGE;
-    while (power <= size / 2)
-        power *= 2;
-    memory->physical[0] = power / 2;
-    memory->physical[1] = power / 4;
+    for (unsigned bits = ARENA_BITS; bits >= ARENA_LEAST_BITS; bits--) {
+        uint64_t bytes = UINT64_C(1) << bits;
+        void *map = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (map == MAP_FAILED)
+            continue;
+        uint64_t start = (uint64_t)(uintptr_t)map, arena = (start + bytes - 1) & ~(bytes - 1);
+        if (arena > start)
+            munmap(map, (size_t)(arena - start));
+        if (start + 2 * bytes > arena + bytes)
+            munmap((void *)(uintptr_t)(arena + bytes), (size_t)(start + bytes - arena));
+        memory->arena = memory->next = arena;
+        memory->arena_bytes = bytes;
+        return true;
+    }
+    return false;
+}
+
+bool memory_init(struct memory *memory, uint64_t size, bool xnack)
+{
+    *memory = (struct memory){.size = size, .xnack = xnack};
     pthread_mutex_init(&memory->lock, NULL);
+    memory->freed = calloc(MEMORY_HISTORY, sizeof(*memory->freed));
+    return memory->freed && reserve(memory);
 }
 
 void memory_destroy(struct memory *memory)
 {
-    for (size_t i = 0; i < memory->count; i++)
-        if (memory->blocks[i].map)
-            munmap(memory->blocks[i].map, memory->blocks[i].map_bytes);
+    if (memory->arena)
+        munmap((void *)(uintptr_t)memory->arena, (size_t)memory->arena_bytes);
+    free(memory->freed);
     free(memory->blocks);
     pthread_mutex_destroy(&memory->lock);
 }
@@ -54,42 +71,6 @@ bool memory_is_device(int kind)
     return kind == EHP_MEM_DEVICE || kind == EHP_MEM_CODE;
 }
 
-/*
- * What addresses the host hands out differs from run to run; simulated ones must
- * not.  They go up in order of allocation; from the second time round, over what
- * is still in use.
- */
-static uint64_t place(struct memory *memory, size_t index)
-{
-    const struct memory_block *block = &memory->blocks[index];
-    unsigned side = !memory_is_device(block->kind);
-    uint64_t within = block->base & (PAGE - 1), size = pages(within + block->bytes);
-    uint64_t align = size >= HUGE ? HUGE : PAGE;
-    bool again = memory->wrapped[side], moved = true;
-    uint64_t at = memory->next_physical[side];
-    for (unsigned rounds = 0; moved && rounds < 2;) {
-        at = (at + align - 1) & ~(align - 1);
-        if (at + size > memory->physical[side]) {
-            at = 0;
-            again = true;
-            rounds++;
-        }
-        moved = false;
-        for (size_t i = 0; again && i <= memory->count; i++) {
-            const struct memory_block *b = &memory->blocks[i];
-            uint64_t first = b->physical & ~(uint64_t)(PAGE - 1);
-            uint64_t end = first + pages((b->base & (PAGE - 1)) + b->bytes);
-            if (i != index && memory_is_device(b->kind) == !side && at < end && first < at + size) {
-                at = end;
-                moved = true;
-            }
-        }
-    }
-    memory->next_physical[side] = at + size;
-    memory->wrapped[side] |= again;
-    return at + within;
-}
-
 static bool insert(struct memory *memory, const struct memory_block *block)
 {
     if (memory->count == memory->capacity) {
@@ -104,27 +85,92 @@ static bool insert(struct memory *memory, const struct memory_block *block)
     memmove(&memory->blocks[i + 1], &memory->blocks[i], (memory->count - i) * sizeof(*block));
     memory->blocks[i] = *block;
     memory->blocks[i].serial = ++memory->serial;
-    memory->blocks[i].physical = place(memory, i);
     memory->count++;
+    if (memory->hooks.mapped && !memory->hooks.mapped(memory->hooks.context, &memory->blocks[i])) {
+        memory->count--;
+        memmove(&memory->blocks[i], &memory->blocks[i + 1], (memory->count - i) * sizeof(*block));
+        return false;
+    }
     return true;
 }
 
 static void erase(struct memory *memory, size_t i)
 {
-    memory->changes++;
+    if (memory->hooks.unmapped)
+        memory->hooks.unmapped(memory->hooks.context, &memory->blocks[i]);
     memory->count--;
     memmove(&memory->blocks[i], &memory->blocks[i + 1], (memory->count - i) * sizeof(memory->blocks[0]));
 }
 
-/* Device memory is what hipMemGetInfo counts; the rest is the process's. */
-static bool counts(int kind)
+/* Whole pages of a block. */
+static uint64_t footprint(const struct memory_block *block)
 {
-    return kind == EHP_MEM_DEVICE;
+    return pages((block->base & (PAGE - 1)) + block->bytes);
+}
+
+static uint64_t upfront(const struct memory *memory)
+{
+    uint64_t sum = 0;
+    for (unsigned kind = 0; kind < MEMORY_KINDS; kind++)
+        sum += memory->upfront[kind];
+    return sum;
+}
+
+uint64_t memory_upfront(struct memory *memory)
+{
+    pthread_mutex_lock(&memory->lock);
+    uint64_t sum = upfront(memory);
+    pthread_mutex_unlock(&memory->lock);
+    return sum;
+}
+
+/* Room between blocks, with a page that nobody has on each side; 0: none. */
+static uint64_t find_room(const struct memory *memory, uint64_t from, uint64_t size, uint64_t align)
+{
+    uint64_t end = memory->arena + memory->arena_bytes;
+    size_t i = position(memory, from);
+    if (i > 0 && memory->blocks[i - 1].base + pages(memory->blocks[i - 1].bytes) > from)
+        from = memory->blocks[i - 1].base + pages(memory->blocks[i - 1].bytes);
+    for (;; i++) {
+        uint64_t base = (from + PAGE + align - 1) & ~(align - 1);
+        if (base + size + PAGE > end)
+            return 0;
+        if (i == memory->count || base + size + PAGE <= memory->blocks[i].base)
+            return base;
+        from = memory->blocks[i].base + pages(memory->blocks[i].bytes);
+    }
+}
+
+static void unmap(uint64_t base, uint64_t bytes)
+{
+    mmap((void *)(uintptr_t)base, (size_t)bytes, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+/* Takes address space; the lock is held. */
+static int take(struct memory *memory, struct memory_block *block, uint64_t size, uint64_t align)
+{
+    bool fits = block->on_demand || (size <= memory->size && upfront(memory) <= memory->size - size);
+    if (!fits)
+        return EHP_ERR_NO_MEMORY;
+    block->base = find_room(memory, memory->next, size, align);
+    if (!block->base)
+        block->base = find_room(memory, memory->arena, size, align);
+    if (!block->base || mprotect((void *)(uintptr_t)block->base, (size_t)size, PROT_READ | PROT_WRITE) != 0)
+        return EHP_ERR_NO_MEMORY;
+    if (!insert(memory, block)) {
+        unmap(block->base, size);
+        return EHP_ERR_NO_MEMORY;
+    }
+    memory->next = block->base + size;
+    if (!block->on_demand)
+        memory->upfront[block->kind] += size;
+    return EHP_OK;
 }
 
 /*
- * A mapping of its own with an unmapped page on each side, so that an access
- * beyond the allocation's last page faults as it does on the chip.
+ * Pages between pages without access, so that an access beyond the allocation's
+ * last page faults as it does on the chip.
  */
 void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t bytes, uint64_t align,
                    int *status)
@@ -135,51 +181,23 @@ void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t byt
         *status = EHP_ERR_INVALID;
         return NULL;
     }
-    uint64_t size = pages(bytes);
-    if (align < PAGE)
-        align = PAGE;
-    if (size >= HUGE && align < HUGE)
-        align = HUGE; /* so that the host can use huge pages */
-    pthread_mutex_lock(&memory->lock);
-    bool fits = !counts(kind) || (size <= memory->size && memory->used <= memory->size - size);
-    if (fits && counts(kind))
-        memory->used += size;
-    pthread_mutex_unlock(&memory->lock);
     *status = EHP_ERR_NO_MEMORY;
-    if (!fits)
+    if (bytes > memory->arena_bytes || align > memory->arena_bytes)
         return NULL;
-
-    size_t map_bytes = (size_t)(size + align + 2 * PAGE);
-    char *map = mmap(NULL, map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (map != MAP_FAILED) {
-        uint64_t base = ((uint64_t)(uintptr_t)map + PAGE + align - 1) & ~(align - 1);
-        void *start = (void *)(uintptr_t)base;
-        int protection = PROT_READ | PROT_WRITE;
-        if (mprotect(start, (size_t)size, protection) == 0) {
-            if (size >= HUGE)
-                madvise(start, (size_t)size, MADV_HUGEPAGE);
-            struct memory_block block = {.base = base,
-                                         .bytes = bytes,
-                                         .map = map,
-                                         .map_bytes = map_bytes,
-                                         .kind = kind,
-                                         .agent = agent};
-            pthread_mutex_lock(&memory->lock);
-            bool inserted = insert(memory, &block);
-            pthread_mutex_unlock(&memory->lock);
-            if (inserted) {
-                *status = EHP_OK;
-                return start;
-            }
-        }
-        munmap(map, map_bytes);
-    }
-    if (counts(kind)) {
-        pthread_mutex_lock(&memory->lock);
-        memory->used -= size;
-        pthread_mutex_unlock(&memory->lock);
-    }
-    return NULL;
+    uint64_t size = pages(bytes), natural = PAGE;
+    while (natural < HUGE && natural * 2 <= size)
+        natural *= 2; /* so that the host can use huge pages, and the GPU large fragments */
+    struct memory_block block = {
+        .bytes = bytes, .kind = kind, .agent = agent, .on_demand = kind == EHP_MEM_MANAGED && memory->xnack};
+    pthread_mutex_lock(&memory->lock);
+    *status = take(memory, &block, size, align < natural ? natural : align);
+    pthread_mutex_unlock(&memory->lock);
+    if (*status != EHP_OK)
+        return NULL;
+    void *start = (void *)(uintptr_t)block.base;
+    if (size >= HUGE)
+        madvise(start, (size_t)size, MADV_HUGEPAGE);
+    return start;
 }
 
 static int remove_block(struct memory *memory, void *base, bool registered)
@@ -187,17 +205,20 @@ static int remove_block(struct memory *memory, void *base, bool registered)
     pthread_mutex_lock(&memory->lock);
     size_t i = position(memory, (uint64_t)(uintptr_t)base);
     if (i == 0 || memory->blocks[i - 1].base != (uint64_t)(uintptr_t)base ||
-        (memory->blocks[i - 1].map == NULL) != registered) {
+        (memory->blocks[i - 1].kind == EHP_MEM_REGISTERED) != registered) {
         pthread_mutex_unlock(&memory->lock);
         return EHP_ERR_NOT_FOUND;
     }
     struct memory_block block = memory->blocks[i - 1];
     erase(memory, i - 1);
-    if (counts(block.kind))
-        memory->used -= pages(block.bytes);
+    memory->freed[memory->frees++ % MEMORY_HISTORY] = block;
+    if (!block.on_demand)
+        memory->upfront[block.kind] -= footprint(&block);
+    if (registered)
+        memory->registrations++;
+    else
+        unmap(block.base, pages(block.bytes));
     pthread_mutex_unlock(&memory->lock);
-    if (block.map)
-        munmap(block.map, block.map_bytes);
     return EHP_OK;
 }
 
@@ -216,8 +237,15 @@ int memory_register(struct memory *memory, void *base, uint64_t bytes)
     bool overlaps = (i > 0 && memory->blocks[i - 1].base + memory->blocks[i - 1].bytes > start) ||
                     (i < memory->count && memory->blocks[i].base < start + bytes);
     struct memory_block block = {.base = start, .bytes = bytes, .kind = EHP_MEM_REGISTERED};
-    int status = overlaps ? EHP_ERR_INVALID : insert(memory, &block) ? EHP_OK : EHP_ERR_NO_MEMORY;
-    memory->changes++; /* what was the process's own until now */
+    uint64_t size = footprint(&block);
+    int status = EHP_ERR_INVALID;
+    if (!overlaps)
+        status = size <= memory->size && upfront(memory) <= memory->size - size && insert(memory, &block)
+                     ? EHP_OK
+                     : EHP_ERR_NO_MEMORY;
+    if (status == EHP_OK)
+        memory->upfront[EHP_MEM_REGISTERED] += size;
+    memory->registrations++;
     pthread_mutex_unlock(&memory->lock);
     return status;
 }
@@ -225,6 +253,78 @@ int memory_register(struct memory *memory, void *base, uint64_t bytes)
 int memory_unregister(struct memory *memory, void *base)
 {
     return remove_block(memory, base, true);
+}
+
+static uint64_t resident_of(const struct memory_block *b)
+{
+    unsigned char present[1024];
+    uint64_t start = b->base & ~(uint64_t)(PAGE - 1), end = start + footprint(b), count = 0;
+    for (uint64_t at = start; at < end; at += sizeof(present) * PAGE) {
+        uint64_t some = end - at < sizeof(present) * PAGE ? end - at : sizeof(present) * PAGE;
+        if (mincore((void *)(uintptr_t)at, (size_t)some, present) != 0)
+            continue;
+        for (uint64_t i = 0; i < some / PAGE; i++)
+            count += present[i] & 1;
+    }
+    return count * PAGE;
+}
+
+uint64_t memory_resident(struct memory *memory, uint64_t *on_demand)
+{
+    uint64_t sum = 0;
+    *on_demand = 0;
+    pthread_mutex_lock(&memory->lock);
+    for (size_t i = 0; i < memory->count; i++) {
+        uint64_t bytes = resident_of(&memory->blocks[i]);
+        sum += bytes;
+        *on_demand += memory->blocks[i].on_demand ? bytes : 0;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return sum;
+}
+
+bool memory_registered(struct memory *memory, uint64_t address, uint64_t bytes, uint64_t *first,
+                       uint64_t *end)
+{
+    pthread_mutex_lock(&memory->lock);
+    size_t i = position(memory, address | (PAGE - 1)); /* whole pages are registered */
+    *first = *end = 0;
+    if (i > 0) {
+        const struct memory_block *b = &memory->blocks[i - 1];
+        *first = b->base & ~(uint64_t)(PAGE - 1);
+        *end = *first + footprint(b);
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return address >= *first && address + bytes <= *end;
+}
+
+bool memory_find_freed(struct memory *memory, uint64_t address, struct memory_block *out)
+{
+    bool found = false;
+    pthread_mutex_lock(&memory->lock);
+    uint64_t oldest = memory->frees > MEMORY_HISTORY ? memory->frees - MEMORY_HISTORY : 0;
+    for (uint64_t i = memory->frees; i > oldest && !found; i--) {
+        const struct memory_block *b = &memory->freed[(i - 1) % MEMORY_HISTORY];
+        found = address - b->base < pages(b->bytes);
+        if (found)
+            *out = *b;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return found;
+}
+
+bool memory_set_site(struct memory *memory, void *base, enum memory_event event,
+                     const struct memory_site *site)
+{
+    pthread_mutex_lock(&memory->lock);
+    size_t i = position(memory, (uint64_t)(uintptr_t)base);
+    bool found = i > 0 && memory->blocks[i - 1].base == (uint64_t)(uintptr_t)base;
+    if (found && event == MEMORY_ALLOCATED)
+        memory->blocks[i - 1].allocated = *site;
+    else if (found)
+        memory->blocks[i - 1].freed = *site;
+    pthread_mutex_unlock(&memory->lock);
+    return found;
 }
 
 bool memory_set_user(struct memory *memory, void *base, uint64_t user)

@@ -3,6 +3,11 @@
  * The package's memory as the runtime sees it: which address ranges are
  * allocated, by which call, for which device.  The bytes are the process's own.
  *
+ * Everything allocated here lies in the arena, one range of addresses that is a
+ * power of two long and aligned to that: what the GPU may always access.  Memory
+ * outside is the host program's; the GPU may access what is registered, and with
+ * XNACK everything.
+ *
  * Threads: every function takes the lock itself.
  */
 #ifndef EHP_SOC_MEMORY_H
@@ -13,14 +18,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ehp/ehp.h"
+
+enum { MEMORY_KINDS = EHP_MEM_INTERNAL + 1, MEMORY_SITES = 4 };
+
+/* Return addresses in the host program, innermost first; 0: none. */
+struct memory_site {
+    uint64_t address[MEMORY_SITES];
+};
+
 struct memory_block {
     uint64_t base, bytes; /* as asked for */
-    void *map;            /* what to unmap, with guard pages; NULL: registered, not ours */
-    size_t map_bytes;
-    int kind;
+    int kind;             /* enum ehp_memory_kind; registered: not ours */
     unsigned agent;
     uint64_t serial, user;
-    uint64_t physical; /* simulated: blocks of its side follow one another in order of allocation */
+    bool on_demand; /* pages are taken when they are touched first */
+    struct memory_site allocated, freed;
+};
+
+/* Freed blocks that are remembered, for reports. */
+enum { MEMORY_HISTORY = 4096 };
+
+/* Who wants to know of blocks: called with the lock.  `mapped` false: there is no room. */
+struct memory_hooks {
+    void *context;
+    bool (*mapped)(void *context, const struct memory_block *block);
+    void (*unmapped)(void *context, const struct memory_block *block);
 };
 
 struct memory {
@@ -28,18 +51,23 @@ struct memory {
     struct memory_block *blocks; /* sorted by base */
     size_t count, capacity;
     uint64_t serial;
-    uint64_t used, size; /* bytes of the package, counted in pages */
-    /* Simulated physical memory: half of the largest power of two that is there, for device memory, and a
-     * quarter for the host's; the rest is for what nobody allocated here. */
-    uint64_t physical[2], next_physical[2]; /* sizes; where the next block goes */
-    bool wrapped[2];
-    _Atomic uint64_t changes; /* of what an address that was valid means */
+    uint64_t arena, arena_bytes; /* addresses */
+    uint64_t next;               /* where to look for room first: what was freed is not used again soon */
+    struct memory_block *freed;  /* a ring */
+    uint64_t frees;
+    bool xnack;
+    uint64_t size; /* bytes of the package */
+    /* Bytes in pages, by enum ehp_memory_kind, of what has its pages from the beginning. */
+    uint64_t upfront[MEMORY_KINDS];
+    struct memory_hooks hooks;      /* timing mode */
+    _Atomic uint64_t registrations; /* of host memory, and their ends */
 };
 
 /* Device memory is what hipMemGetInfo counts and code; its frames are contiguous. */
 bool memory_is_device(int kind);
 
-void memory_init(struct memory *memory, uint64_t size);
+/* False when the host has no room for the arena. */
+bool memory_init(struct memory *memory, uint64_t size, bool xnack);
 void memory_destroy(struct memory *memory);
 
 /* NULL with *status set when it cannot be done. */
@@ -49,6 +77,20 @@ int memory_free(struct memory *memory, void *base);
 int memory_register(struct memory *memory, void *base, uint64_t bytes);
 int memory_unregister(struct memory *memory, void *base);
 bool memory_set_user(struct memory *memory, void *base, uint64_t user);
+
+/* Where an allocation was made, or will have been freed. */
+enum memory_event { MEMORY_ALLOCATED, MEMORY_FREED };
+bool memory_set_site(struct memory *memory, void *base, enum memory_event event,
+                     const struct memory_site *site);
+/* The block that was freed last of those that contained the address. */
+bool memory_find_freed(struct memory *memory, uint64_t address, struct memory_block *out);
+/* Pages in use that were taken up front, in bytes. */
+uint64_t memory_upfront(struct memory *memory);
+/* Bytes of touched pages, by the host's kernel: all blocks', and of those on demand. */
+uint64_t memory_resident(struct memory *memory, uint64_t *on_demand);
+/* Whether the GPU may access these bytes, which lie outside the arena. */
+bool memory_registered(struct memory *memory, uint64_t address, uint64_t bytes, uint64_t *first,
+                       uint64_t *end);
 
 /* The block that contains the address; or the nearest one below or above it, with *inside false. */
 bool memory_find(struct memory *memory, uint64_t address, struct memory_block *out, bool *inside);

@@ -1,45 +1,294 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames and fragments of pages; see vm.h. */
+/* Blocks and walks; see vm.h. */
 #include "vm/vm.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "ehp/ehp.h"
+#include "fabric/fabric.h"
 #include "soc/chip.h"
 #include "soc/memory.h"
+#include "vm/internal.h"
 
-enum { PAGE = 1 << VM_PAGE_SHIFT, MAP_LINE = 1024 };
+static unsigned order_of(uint64_t bytes)
+{
+    unsigned order = 0;
+    while (order < SECTION_SHIFT && (VM_PAGE << (order + 1)) <= bytes)
+        order++;
+    return order;
+}
 
-/* A mapping of the process, as /proc/self/maps has it. */
-struct mapping {
-    uint64_t start, end;
-    uint64_t physical;
-    bool readable, writable;
+static uint64_t first_page(const struct memory_block *b)
+{
+    return b->base & ~(VM_PAGE - 1);
+}
+
+static uint64_t page_count(const struct memory_block *b)
+{
+    return (b->base + b->bytes - first_page(b) + VM_PAGE - 1) >> VM_PAGE_SHIFT;
+}
+
+static uint64_t flags_of(const struct memory_block *b)
+{
+    uint64_t mtype = memory_is_device(b->kind) ? VM_MTYPE_RW : VM_MTYPE_CC;
+    return mtype << PTE_MTYPE_SHIFT | PTE_WRITABLE | PTE_PINNED;
+}
+
+/* Chunks of a block: not larger than the block. */
+static unsigned block_order(const struct vm *vm, const struct memory_block *b)
+{
+    unsigned order = order_of(page_count(b) << VM_PAGE_SHIFT);
+    return order < vm->host_order ? order : vm->host_order;
+}
+
+/* ---- pages on demand ---- */
+
+/* A chunk; those of a CPU's first touch are not spread evenly over the stacks. */
+static uint64_t take_demand_chunk(struct vm *vm, bool cpu_first)
+{
+    for (;;) {
+        uint64_t first = frames_take_chunk(&vm->frames, vm->demand_order[cpu_first]);
+        if (first == UINT64_MAX || !cpu_first || !vm->fabric)
+            return first;
+        vm->random = vm->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        bool refused = (double)(vm->random >> 11) < vm->bias * 0x1p53;
+        if (!refused || !(fabric_place_of(vm->fabric, first << VM_PAGE_SHIFT).stack & 4))
+            return first;
+        frames_give(&vm->frames, first, UINT64_C(1) << vm->demand_order[cpu_first]);
+    }
+}
+
+/* Another page of an aligned window whose frames came in the same way; 0: none. */
+static uint64_t neighbour(const struct vm *vm, uint64_t start, unsigned order, bool cpu_first, uint64_t *at)
+{
+    for (*at = start; *at < start + (VM_PAGE << order); *at += VM_PAGE) {
+        uint64_t other = table_get(&vm->system, *at);
+        if (other && cpu_first == ((other & PTE_CPU_FIRST) != 0))
+            return other;
+    }
+    return 0;
+}
+
+/*
+ * Frames come in chunks: the first page touched of an aligned window takes one,
+ * and the others find their frames in it.
+ */
+uint64_t vm_demand_frame(struct vm *vm, uint64_t page, bool cpu_first)
+{
+    uint64_t have = table_get(&vm->system, page), at, chunk;
+    if (have)
+        return have & PTE_FRAME;
+    unsigned order = vm->demand_order[cpu_first];
+    uint64_t start = page & ~((VM_PAGE << order) - 1), other = neighbour(vm, start, order, cpu_first, &at);
+    if (other) {
+        chunk = (other & PTE_FRAME) - (at - start);
+    } else {
+        uint64_t first = take_demand_chunk(vm, cpu_first);
+        if (first == UINT64_MAX)
+            return 0;
+        chunk = first << VM_PAGE_SHIFT;
+    }
+    if (!table_map(&vm->system, page, 1, chunk + (page - start),
+                   PTE_WRITABLE | (cpu_first ? PTE_CPU_FIRST : 0)))
+        return 0;
+    vm->use.demand += VM_PAGE;
+    return chunk + (page - start);
+}
+
+void vm_demand_drop(struct vm *vm, uint64_t page)
+{
+    uint64_t old = table_get(&vm->system, page), at;
+    table_unmap(&vm->gpu, page, 1, NULL, NULL);
+    if (!old)
+        return;
+    bool cpu_first = (old & PTE_CPU_FIRST) != 0;
+    unsigned order = vm->demand_order[cpu_first];
+    uint64_t start = page & ~((VM_PAGE << order) - 1);
+    table_unmap(&vm->system, page, 1, NULL, NULL);
+    vm->use.demand -= VM_PAGE;
+    if (!neighbour(vm, start, order, cpu_first, &at))
+        frames_give(&vm->frames, ((old & PTE_FRAME) - (page - start)) >> VM_PAGE_SHIFT, UINT64_C(1) << order);
+}
+
+/* The driver looks for contiguous pages around one that it maps: twice as many, as long as all are there. */
+void vm_demand_map(struct vm *vm, uint64_t page, uint64_t entry)
+{
+    struct table_node *leaf = table_leaf(&vm->gpu, page, true);
+    if (!leaf)
+        return;
+    unsigned index = (unsigned)(page >> VM_PAGE_SHIFT) & (TABLE_ENTRIES - 1);
+    atomic_store_explicit(&leaf->entry[index], entry, memory_order_release);
+    const uint64_t flags = ~(PTE_FRAME | PTE_FRAGMENT);
+    for (unsigned fragment = 1; fragment <= vm->demand_order[0]; fragment++) {
+        unsigned count = 1U << fragment, first = index & ~(count - 1);
+        uint64_t base = (entry & PTE_FRAME) - ((uint64_t)(index - first) << VM_PAGE_SHIFT);
+        if (base & (((uint64_t)count << VM_PAGE_SHIFT) - 1))
+            return;
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t other = atomic_load_explicit(&leaf->entry[first + i], memory_order_relaxed);
+            if ((other & flags) != (entry & flags) ||
+                (other & PTE_FRAME) != base + ((uint64_t)i << VM_PAGE_SHIFT))
+                return;
+        }
+        for (unsigned i = 0; i < count; i++)
+            atomic_store_explicit(&leaf->entry[first + i],
+                                  (entry & flags) | (base + ((uint64_t)i << VM_PAGE_SHIFT)) |
+                                      (uint64_t)fragment << PTE_FRAGMENT_SHIFT,
+                                  memory_order_release);
+    }
+}
+
+/* ---- blocks ---- */
+
+struct unmapping {
+    struct vm *vm;
+    unsigned order;
+    uint64_t window; /* given back last */
 };
 
-struct vm {
-    struct memory *memory;
-    uint64_t device_fragment, host_fragment, malloc_fragment;
-    uint64_t next_mapping; /* in the quarter of physical memory for the process's own */
-    pthread_mutex_t lock;
-    struct mapping *mappings; /* sorted; read again when an address is in none */
-    size_t count, capacity;
-};
+static void run_gone(void *context, uint64_t address, uint64_t pages, uint64_t entry)
+{
+    struct unmapping *u = context;
+    (void)address;
+    frames_give(&u->vm->frames, (entry & PTE_FRAME) >> VM_PAGE_SHIFT, pages);
+}
+
+static void chunk_gone(void *context, uint64_t address, uint64_t pages, uint64_t entry)
+{
+    struct unmapping *u = context;
+    uint64_t window = address & ~((VM_PAGE << u->order) - 1);
+    (void)pages;
+    if (window == u->window)
+        return;
+    u->window = window;
+    frames_give(&u->vm->frames, ((entry & PTE_FRAME) - (address - window)) >> VM_PAGE_SHIFT,
+                UINT64_C(1) << u->order);
+}
+
+static void unmap_block(struct vm *vm, const struct memory_block *b, uint64_t pages)
+{
+    struct unmapping u = {.vm = vm, .order = block_order(vm, b), .window = UINT64_MAX};
+    if (b->kind == EHP_MEM_REGISTERED || b->on_demand) {
+        table_unmap(&vm->gpu, first_page(b), pages, NULL, NULL);
+        for (uint64_t i = 0; b->on_demand && i < pages; i++)
+            vm_demand_drop(vm, first_page(b) + (i << VM_PAGE_SHIFT));
+    } else {
+        table_unmap(&vm->gpu, first_page(b), pages, memory_is_device(b->kind) ? run_gone : chunk_gone, &u);
+    }
+    atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
+}
+
+static bool map_runs(struct vm *vm, const struct memory_block *b)
+{
+    uint64_t address = first_page(b), pages = page_count(b), done = 0;
+    while (done < pages) {
+        uint64_t count, first = frames_take_run(&vm->frames, pages - done, &count);
+        if (first == UINT64_MAX)
+            break;
+        bool mapped = table_map(&vm->gpu, address + (done << VM_PAGE_SHIFT), count, first << VM_PAGE_SHIFT,
+                                flags_of(b));
+        done += count;
+        if (!mapped)
+            break;
+    }
+    if (done < pages)
+        unmap_block(vm, b, done);
+    return done == pages;
+}
+
+static bool map_chunks(struct vm *vm, const struct memory_block *b)
+{
+    uint64_t address = first_page(b), end = address + (page_count(b) << VM_PAGE_SHIFT);
+    unsigned order = block_order(vm, b);
+    while (address < end) {
+        uint64_t window = address & ~((VM_PAGE << order) - 1), next = window + (VM_PAGE << order);
+        uint64_t first = frames_take_chunk(&vm->frames, order);
+        next = next < end ? next : end;
+        if (first == UINT64_MAX || !table_map(&vm->gpu, address, (next - address) >> VM_PAGE_SHIFT,
+                                              (first << VM_PAGE_SHIFT) + (address - window), flags_of(b))) {
+            unmap_block(vm, b, (address - first_page(b)) >> VM_PAGE_SHIFT);
+            return false;
+        }
+        address = next;
+    }
+    return true;
+}
+
+/* Pinned where they are; pages that were never touched come now. */
+static uint64_t registered_frame(struct vm *vm, uint64_t page, struct host_pages *pages)
+{
+    return vm_demand_frame(vm, page, host_present(pages, page));
+}
+
+static bool map_registered(struct vm *vm, const struct memory_block *b)
+{
+    struct host_pages pages;
+    if (!host_open(&pages))
+        return false;
+    uint64_t done = 0;
+    for (uint64_t i = 0; i < page_count(b); i++) {
+        uint64_t page = first_page(b) + (i << VM_PAGE_SHIFT), frame = registered_frame(vm, page, &pages);
+        if (!frame) {
+            unmap_block(vm, b, i);
+            break;
+        }
+        vm_demand_map(vm, page, flags_of(b) | frame | PTE_VALID);
+        done++;
+    }
+    host_close(&pages);
+    atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
+    return done == page_count(b);
+}
+
+static bool mapped(void *context, const struct memory_block *b)
+{
+    struct vm *vm = context;
+    pthread_mutex_lock(&vm->lock);
+    bool done = b->on_demand                    ? true
+                : b->kind == EHP_MEM_REGISTERED ? map_registered(vm, b)
+                : memory_is_device(b->kind)     ? map_runs(vm, b)
+                                                : map_chunks(vm, b);
+    pthread_mutex_unlock(&vm->lock);
+    return done;
+}
+
+static void unmapped(void *context, const struct memory_block *b)
+{
+    struct vm *vm = context;
+    pthread_mutex_lock(&vm->lock);
+    unmap_block(vm, b, page_count(b));
+    pthread_mutex_unlock(&vm->lock);
+}
+
+/* ---- the interface ---- */
 
 struct vm *vm_open(const struct chip *chip, struct memory *memory)
 {
     struct vm *vm = calloc(1, sizeof(*vm));
     if (!vm)
         return NULL;
-    vm->memory = memory;
-    vm->device_fragment = (uint64_t)chip->value[CHIP_vm_device_fragment];
-    vm->host_fragment = (uint64_t)chip->value[CHIP_vm_host_fragment];
-    vm->malloc_fragment = (uint64_t)chip->value[CHIP_vm_malloc_fragment];
     pthread_mutex_init(&vm->lock, NULL);
+    vm->memory = memory;
+    vm->host_order = order_of((uint64_t)chip->value[CHIP_vm_host_fragment]);
+    vm->demand_order[0] = order_of((uint64_t)chip->value[CHIP_vm_malloc_fragment]);
+    vm->demand_order[1] = order_of((uint64_t)chip->value[CHIP_vm_touch_fragment]);
+    vm->bias = chip->value[CHIP_vm_touch_bias] / 100;
+    vm->interval_ps = (uint64_t)(chip->value[CHIP_fault_interval] * 1e6);
+    vm->batch_ps = (uint64_t)(chip->value[CHIP_fault_batch] * 1e6);
+    vm->minor_ps = (uint64_t)(chip->value[CHIP_fault_minor] * 1e6);
+    vm->major_ps = (uint64_t)(chip->value[CHIP_fault_major] * 1e6);
+    vm->major_batch_ps = (uint64_t)(chip->value[CHIP_fault_major_batch] * 1e6);
+    vm->pending_end = &vm->pending;
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* pages are touched one by one, the same ones on every run */
+    unsigned most = order_of((uint64_t)chip->value[CHIP_vm_device_fragment]);
+    if (!frames_open(&vm->frames, memory->size) || !table_open(&vm->gpu, most) ||
+        !table_open(&vm->system, 0) || !host_open(&vm->pages)) {
+        vm_close(vm);
+        return NULL;
+    }
+    memory->hooks = (struct memory_hooks){.context = vm, .mapped = mapped, .unmapped = unmapped};
     return vm;
 }
 
@@ -47,147 +296,85 @@ void vm_close(struct vm *vm)
 {
     if (!vm)
         return;
+    vm->memory->hooks = (struct memory_hooks){0};
+    table_close(&vm->gpu);
+    table_close(&vm->system);
+    frames_close(&vm->frames);
+    host_close(&vm->pages);
+    free(vm->commits);
     pthread_mutex_destroy(&vm->lock);
-    free(vm->mappings);
     free(vm);
-}
-
-/* The fragment around address `p` of something at first .. end: a power of two, aligned, whole inside. */
-static uint64_t fragment_of(uint64_t p, uint64_t first, uint64_t end, uint64_t most, uint64_t *bytes)
-{
-    uint64_t size = most;
-    while (size > PAGE && ((p & ~(size - 1)) < first || (p & ~(size - 1)) + size > end))
-        size /= 2;
-    *bytes = size;
-    return p & ~(size - 1);
-}
-
-/*
- * Where granule after granule of a quarter of physical memory lies: a permutation,
- * so that no two share frames.
- */
-static uint64_t scatter(const struct vm *vm, uint64_t quarter, uint64_t offset, uint64_t granule)
-{
-    uint64_t count = vm->memory->physical[1] / granule, i = (offset / granule) & (count - 1);
-    for (unsigned round = 0; round < 2; round++) {
-        i = (i * UINT64_C(0x9e3779b97f4a7c15)) & (count - 1);
-        i ^= i >> 7;
-    }
-    return quarter + i * granule + offset % granule;
-}
-
-/*
- * Addresses differ from run to run, so frames come from the order of mappings,
- * which does not: those found first, from the lowest address up, come first.  A
- * mapping that was there before keeps its frames.
- */
-static bool read_mappings(struct vm *vm)
-{
-    FILE *file = fopen("/proc/self/maps", "re");
-    if (!file)
-        return false;
-    struct mapping *old = vm->mappings;
-    size_t olds = vm->count, next_old = 0;
-    vm->mappings = NULL;
-    vm->count = vm->capacity = 0;
-    char line[MAP_LINE];
-    bool ok = true;
-    while (ok && fgets(line, sizeof(line), file)) {
-        unsigned long long start, end;
-        char flags[8];
-        if (sscanf(line, "%llx-%llx %7s", &start, &end, flags) < 3)
-            continue;
-        if (vm->count == vm->capacity) {
-            size_t capacity = vm->capacity ? vm->capacity * 2 : 256;
-            struct mapping *mappings = realloc(vm->mappings, capacity * sizeof(*mappings));
-            ok = mappings != NULL;
-            if (!ok)
-                break;
-            vm->mappings = mappings;
-            vm->capacity = capacity;
-        }
-        struct mapping m = {
-            .start = start, .end = end, .readable = flags[0] == 'r', .writable = flags[1] == 'w'};
-        while (next_old < olds && old[next_old].end <= start)
-            next_old++;
-        if (next_old < olds && old[next_old].start < end && old[next_old].readable) {
-            /* It may have grown, either way. */
-            m.physical = old[next_old].physical + (start - old[next_old].start);
-        } else if (m.readable) {
-            m.physical = vm->next_mapping;
-            vm->next_mapping += (end - start + vm->malloc_fragment - 1) & ~(vm->malloc_fragment - 1);
-        }
-        vm->mappings[vm->count++] = m;
-    }
-    free(old);
-    fclose(file);
-    return ok;
-}
-
-static const struct mapping *find_mapping(const struct vm *vm, uint64_t address)
-{
-    size_t low = 0, high = vm->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (vm->mappings[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < vm->count && vm->mappings[low].start <= address ? &vm->mappings[low] : NULL;
-}
-
-/* The process's own memory. */
-static bool walk_mapping(struct vm *vm, uint64_t address, struct vm_entry *out)
-{
-    pthread_mutex_lock(&vm->lock);
-    const struct mapping *m = find_mapping(vm, address);
-    if ((!m || !m->readable || !m->writable) && read_mappings(vm)) /* it may have changed */
-        m = find_mapping(vm, address);
-    bool found = m && m->readable;
-    if (found) {
-        uint64_t p = m->physical + (address - m->start), bytes;
-        uint64_t start =
-            fragment_of(p, m->physical, m->physical + (m->end - m->start), vm->malloc_fragment, &bytes);
-        *out = (struct vm_entry){
-            .base = address - (p - start),
-            .bytes = bytes,
-            .physical = scatter(vm, 3 * vm->memory->physical[1], start, vm->malloc_fragment),
-            .mtype = VM_MTYPE_CC,
-            .writable = m->writable,
-        };
-    }
-    pthread_mutex_unlock(&vm->lock);
-    return found;
 }
 
 bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
 {
-    struct memory_block block;
-    bool inside;
-    if (!memory_find(vm->memory, address, &block, &inside) || (!inside && block.base > address))
-        return walk_mapping(vm, address, out);
-    uint64_t base = block.base & ~(uint64_t)(PAGE - 1), physical = block.physical & ~(uint64_t)(PAGE - 1);
-    uint64_t bytes = ((block.base + block.bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1)) - base;
-    if (address - base >= bytes) /* the rest of a block's last page belongs to it */
-        return walk_mapping(vm, address, out);
-    bool device = memory_is_device(block.kind);
-    uint64_t most = device ? vm->device_fragment : vm->host_fragment;
-    if (block.kind == EHP_MEM_REGISTERED && vm->malloc_fragment < most)
-        most = vm->malloc_fragment;
-    uint64_t p = physical + (address - base), size,
-             start = fragment_of(p, physical, physical + bytes, most, &size);
+    uint64_t entry = table_get(&vm->gpu, address);
+    if (!entry)
+        return false;
+    uint64_t bytes = VM_PAGE << pte_fragment(entry);
+    uint64_t span = entry & PTE_LARGE ? VM_PAGE << TABLE_BITS : VM_PAGE;
+    uint64_t physical = (entry & PTE_FRAME) + (address & (span - 1) & ~(VM_PAGE - 1));
     *out = (struct vm_entry){
-        .base = address - (p - start),
-        .bytes = size,
-        .physical = device ? start : scatter(vm, vm->memory->physical[0], start, vm->host_fragment),
-        .mtype = device ? VM_MTYPE_RW : VM_MTYPE_CC,
-        .writable = true,
+        .base = address & ~(bytes - 1),
+        .bytes = bytes,
+        .physical = physical & ~(bytes - 1),
+        .mtype = (uint8_t)(entry >> PTE_MTYPE_SHIFT & 3),
+        .writable = (entry & PTE_WRITABLE) != 0,
     };
     return true;
 }
 
 uint64_t vm_generation(const struct vm *vm)
 {
-    return atomic_load_explicit(&vm->memory->changes, memory_order_acquire);
+    return atomic_load_explicit(&vm->generation, memory_order_acquire);
+}
+
+void vm_get_use(struct vm *vm, struct vm_use *use)
+{
+    pthread_mutex_lock(&vm->lock);
+    *use = vm->use;
+    pthread_mutex_unlock(&vm->lock);
+}
+
+uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
+{
+    uint64_t faults = 0, end = address + bytes;
+    struct host_pages pages;
+    pthread_mutex_lock(&vm->lock);
+    if (host_open(&pages)) {
+        for (uint64_t at = address & ~(VM_PAGE - 1); at < end; at += VM_PAGE) {
+            if (table_get(&vm->gpu, at) & PTE_PINNED || host_present(&pages, at))
+                continue;
+            host_populate(&pages, at);
+            faults++;
+        }
+        host_close(&pages);
+    }
+    vm->use.cpu_faults += faults;
+    pthread_mutex_unlock(&vm->lock);
+    return faults;
+}
+
+double vm_balance(struct vm *vm, uint64_t address, uint64_t bytes)
+{
+    uint64_t pages[64] = {0}, all = 0, most = 0, stacks = 0;
+    struct host_pages host;
+    pthread_mutex_lock(&vm->lock);
+    bool open = vm->fabric && host_open(&host);
+    for (uint64_t at = address & ~(VM_PAGE - 1); open && at < address + bytes; at += VM_PAGE) {
+        struct vm_entry entry;
+        uint64_t frame = vm_walk(vm, at, &entry)   ? entry.physical + (at - entry.base)
+                         : host_present(&host, at) ? vm_demand_frame(vm, at, true)
+                                                   : 0;
+        if (!frame)
+            continue;
+        unsigned stack = fabric_place_of(vm->fabric, frame).stack;
+        all++;
+        stacks += pages[stack % 64]++ == 0;
+        most = pages[stack % 64] > most ? pages[stack % 64] : most;
+    }
+    if (open)
+        host_close(&host);
+    pthread_mutex_unlock(&vm->lock);
+    return most ? (double)all / (double)stacks / (double)most : 1;
 }

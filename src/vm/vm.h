@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU's page table in timing mode: for each page of the process that the
- * GPU has used, a simulated physical frame, how far its PTE fragment reaches,
- * and how caches may treat it.
+ * Virtual memory in timing mode: physical frames, the system's page table and the
+ * GPU's, and the driver that keeps them in step.
  *
- * Nothing is kept that memory.h knows: an entry is a function of the allocation
- * that the page belongs to.  hipMalloc memory is contiguous, in large
- * fragments; what the host's kernel hands out is scattered in small ones.  Pages
- * that no allocation covers are the process's own, and are looked for in its
- * map of memory.
+ *   frames.c   physical memory
+ *   table.c    a page table
+ *   vm.c       what allocators put into the tables, walks
+ *   host.c     the host program's own pages, as the kernel tells
+ *   driver.c   page faults of the GPU, in batches
  *
- * Threads: every function may be called from any; walks take a lock.  The frames
- * are the same on every run, whatever the order of walks.
+ * What is allocated up front is in the GPU's page table from the beginning:
+ * hipMalloc memory in pieces as large as there are, pinned host memory in chunks.
+ * Memory on demand (the process's own, and managed memory with XNACK) gets there
+ * by page faults, which only happen with XNACK: then the system page table is
+ * asked.  It has the frames of pages that exist; which these are, the host's
+ * kernel knows (/proc/self/pagemap), so that a first touch by the host program is
+ * seen.  What the program unmaps is taken from both tables when the next
+ * dispatch begins.
+ *
+ * Threads: walks from any, at any time.  Blocks come and go with the memory's
+ * lock.  Page faults are handled in the host's domain, and what they change is
+ * seen by walks after the window (vm_commit()), so that runs do not depend on
+ * the host's threads.
  */
 #ifndef EHP_VM_VM_H
 #define EHP_VM_VM_H
@@ -19,8 +29,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct memory;
+#include "port/port.h"
+
 struct chip;
+struct fabric;
+struct memory;
 
 enum { VM_PAGE_SHIFT = 12 };
 
@@ -42,14 +55,58 @@ struct vm_entry {
 };
 
 struct vm;
-/* NULL when memory is short. */
+/* NULL when memory is short.  From now on it follows what is allocated in `memory`. */
 struct vm *vm_open(const struct chip *chip, struct memory *memory);
 void vm_close(struct vm *vm);
 
-/* False when nothing is mapped there. */
+/* The GPU's page table: false when nothing is mapped there. */
 bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out);
 
-/* Changes when something was freed or registered: TLBs compare it. */
+/* Changes when entries were removed: TLBs compare it. */
 uint64_t vm_generation(const struct vm *vm);
+
+/* ---- page faults ---- */
+
+/* A translation that waits for its page; the asker's, until it is told. */
+struct vm_request {
+    struct vm_request *next;
+    uint64_t address;
+    bool store;
+    struct port_domain *domain; /* who asks, and the event that tells it: word[0] = word */
+    port_fn *done;
+    void *self;
+    uint64_t word;
+};
+
+/* The driver's domain; events between domains take `delay_ps` at least. */
+void vm_start(struct vm *vm, struct port_domain *host, uint64_t delay_ps, const struct fabric *fabric);
+
+/*
+ * From the asker's domain: the GPU's page table has no entry, or one that forbids
+ * the store.  False: faults are not replayed (no XNACK).  Else `done` happens when
+ * the driver has looked after it, and a walk then tells whether there is an entry.
+ */
+bool vm_fault(struct vm *vm, struct vm_request *request);
+
+/* Between windows: entries that the driver has made come into force. */
+void vm_commit(struct vm *vm);
+/* In the host's domain, when a dispatch begins: entries of pages that the program has unmapped go. */
+void vm_sync(struct vm *vm);
+
+struct vm_use {
+    uint64_t demand;       /* frames that were taken on demand, in bytes */
+    uint64_t major, minor; /* page faults of the GPU */
+    uint64_t cpu_faults, batches;
+};
+void vm_get_use(struct vm *vm, struct vm_use *use);
+
+/*
+ * The host program touches pages, with a core of the simulated CPU: they then
+ * exist.  Returns how many of them did not.
+ */
+uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes);
+
+/* How evenly stacks share a range: what the fullest one should have, by what it has. */
+double vm_balance(struct vm *vm, uint64_t address, uint64_t bytes);
 
 #endif

@@ -61,6 +61,9 @@ def run(chip):
     b = array.array("f", [i * 2.0 for i in range(N)])
     out = array.array("f", [0.0] * N)
     kernarg = array.array("Q", [a.buffer_info()[0], b.buffer_info()[0], out.buffer_info()[0]])
+    for mine in (a, b, out, kernarg):  # what the GPU may access of the process's memory
+        address, items = mine.buffer_info()
+        check(ehp.ehp_mem_register(machine, c.c_void_p(address), c.c_uint64(items * mine.itemsize)))
     packet = Dispatch(header=2 | 1 << 8 | 2 << 9 | 2 << 11, setup=1, wx=256, wy=1, wz=1, gx=N, gy=1, gz=1,
                       private=kernel.private_bytes, group=kernel.group_bytes, kernel_object=kernel.object,
                       kernarg=kernarg.buffer_info()[0], completion=signal.handle)

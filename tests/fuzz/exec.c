@@ -60,6 +60,12 @@ void wave_interrupt(struct wave *w)
     (void)w;
 }
 
+bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes)
+{
+    (void)w;
+    return address < APERTURE_HOST_LIMIT - bytes;
+}
+
 uint64_t wave_clock(const struct wave *w)
 {
     (void)w;
@@ -295,6 +301,7 @@ static void run_workgroup(struct sandbox *s, struct workgroup *wg)
             w->state = WAVE_RUNNING;
             w->budget = 100;
             w->guard = &s->guard;
+            w->mem_mask = APERTURE_HOST_MASK;
             w->stats = i ? &wg->stats : NULL;
             s->guard.wave = w;
             unsigned steps = left;

@@ -59,6 +59,14 @@ bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
     return true;
 }
 
+/* Without XNACK. */
+bool vm_fault(struct vm *vm, struct vm_request *request)
+{
+    (void)vm;
+    (void)request;
+    return false;
+}
+
 uint64_t vm_generation(const struct vm *vm)
 {
     return vm->generation;

@@ -61,6 +61,7 @@ static inline struct rig *rig_make(void)
     r->w.lds_bytes = RIG_LDS;
     r->w.scratch = r->scratch;
     r->w.scratch_bytes = RIG_SCRATCH;
+    r->w.mem_mask = APERTURE_HOST_MASK;
     r->w.guard = &r->guard;
     return r;
 }

@@ -11,6 +11,7 @@
 
 #include "../check.h"
 #include "../hard.h"
+#include "exec/aperture.h"
 #include "exec/code.h"
 #include "exec/fault.h"
 #include "exec/hwreg.h"
@@ -108,6 +109,7 @@ static inline void rig_load(const struct rig_state *state)
     rig.guard.code = &rig.translated;
     rig.guard.cache = &rig.cache;
     w->guard = &rig.guard;
+    w->mem_mask = APERTURE_HOST_MASK;
 }
 
 static inline void rig_store(struct rig_state *state)

@@ -6,22 +6,69 @@
 #include "ehp/ehp.h"
 #include "soc/memory.h"
 
+/* Everything lies in one aligned range; what was freed is remembered, and not handed out again at once. */
+static void arena(void)
+{
+    struct memory memory;
+    struct memory_block block;
+    int status;
+    CHECK(memory_init(&memory, UINT64_C(64) << 20, true));
+    CHECK_EQ(memory.arena & (memory.arena_bytes - 1), 0);
+    char *first = NULL, *last = NULL;
+    for (unsigned i = 0; i < 10000; i++) {
+        char *p = memory_alloc(&memory, 0, i % 2 ? EHP_MEM_DEVICE : EHP_MEM_HOST, 1 + i % 20000, 0, &status);
+        CHECK(p && (uintptr_t)p - memory.arena < memory.arena_bytes && p != last);
+        p[0] = 1;
+        first = first ? first : p;
+        last = p;
+        CHECK_EQ(memory_free(&memory, p), EHP_OK);
+    }
+    CHECK(memory_find_freed(&memory, (uintptr_t)last + 5, &block) && block.serial == 10000);
+    CHECK(!memory_find_freed(&memory, (uintptr_t)first, &block)); /* too long ago */
+
+    /* With XNACK managed memory takes pages when they are touched: more than there are can be asked for. */
+    char *managed = memory_alloc(&memory, 0, EHP_MEM_MANAGED, UINT64_C(200) << 20, 0, &status);
+    CHECK(managed && memory_upfront(&memory) == 0);
+    CHECK_EQ((uintptr_t)managed % (2U << 20), 0);
+
+    uint64_t from, to;
+    char *own = aligned_alloc(4096, 3 * 4096);
+    CHECK_EQ(memory_register(&memory, own + 100, 4096), EHP_OK);
+    CHECK_EQ(memory_upfront(&memory), 2 * 4096);
+    CHECK(memory_registered(&memory, (uintptr_t)own, 4, &from, &to) && from == (uintptr_t)own);
+    CHECK(memory_registered(&memory, (uintptr_t)own + 8188, 4, &from, &to));
+    CHECK(!memory_registered(&memory, (uintptr_t)own + 8190, 4, &from, &to));
+    CHECK_EQ(memory_unregister(&memory, own + 100), EHP_OK);
+    free(own);
+
+    /* To the end of the arena and round: rooms between others are found. */
+    memory.next = memory.arena + memory.arena_bytes - (UINT64_C(8) << 20);
+    char *before = memory_alloc(&memory, 0, EHP_MEM_DEVICE, UINT64_C(4) << 20, 0, &status);
+    char *after = memory_alloc(&memory, 0, EHP_MEM_DEVICE, UINT64_C(4) << 20, 0, &status);
+    CHECK(before && after && after < before);
+    memory_destroy(&memory);
+}
+
 int main(void)
 {
     struct memory memory;
-    memory_init(&memory, UINT64_C(64) << 20);
+    CHECK(memory_init(&memory, UINT64_C(64) << 20, false));
     int status;
     char *a = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 1000, 0, &status);
     CHECK(a && status == EHP_OK);
     CHECK_EQ((uintptr_t)a % 4096, 0);
     CHECK_EQ(a[999], 0);
-    CHECK_EQ(memory.used, 4096);
+    CHECK_EQ(memory_upfront(&memory), 4096);
     char *big = memory_alloc(&memory, 1, EHP_MEM_DEVICE, UINT64_C(60) << 20, 0, &status);
     CHECK(big != NULL);
     CHECK(memory_alloc(&memory, 0, EHP_MEM_DEVICE, UINT64_C(5) << 20, 0, &status) == NULL);
     CHECK_EQ(status, EHP_ERR_NO_MEMORY);
     void *host = memory_alloc(&memory, 0, EHP_MEM_HOST, UINT64_C(5) << 20, 0, &status);
-    CHECK(host != NULL); /* host memory is not what the device's capacity counts */
+    CHECK(host == NULL && status == EHP_ERR_NO_MEMORY); /* one physical memory for all */
+    host = memory_alloc(&memory, 0, EHP_MEM_HOST, UINT64_C(3) << 20, 0, &status);
+    CHECK(host != NULL);
+    CHECK_EQ(memory.upfront[EHP_MEM_HOST], UINT64_C(3) << 20);
+    CHECK(memory_alloc(&memory, 0, EHP_MEM_MANAGED, UINT64_C(2) << 20, 0, &status) == NULL);
     CHECK(memory_alloc(&memory, 0, EHP_MEM_DEVICE, 0, 0, &status) == NULL);
     CHECK_EQ(status, EHP_ERR_INVALID);
 
@@ -35,8 +82,9 @@ int main(void)
     CHECK_EQ(memory_free(&memory, a + 8), EHP_ERR_NOT_FOUND);
     CHECK_EQ(memory_free(&memory, a), EHP_OK);
     CHECK_EQ(memory_free(&memory, a), EHP_ERR_NOT_FOUND);
+    CHECK_EQ(memory_free(&memory, host), EHP_OK);
     CHECK_EQ(memory_free(&memory, big), EHP_OK);
-    CHECK_EQ(memory.used, 0);
+    CHECK_EQ(memory_upfront(&memory), 0);
 
     char *own = malloc(10000);
     CHECK_EQ(memory_register(&memory, own, 10000), EHP_OK);
@@ -48,5 +96,6 @@ int main(void)
     CHECK_EQ(memory_unregister(&memory, own), EHP_ERR_NOT_FOUND);
     free(own);
     memory_destroy(&memory);
+    arena();
     return check_status();
 }

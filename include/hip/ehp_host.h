@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For HIP programs that measure the CPU's side of the package in simulated time:
+ * cores as memory agents, and the memory in use.  They are found when the program
+ * runs; with another HIP runtime they are EHP_ERR_UNSUPPORTED.
+ */
+#ifndef HIP_EHP_HOST_H
+#define HIP_EHP_HOST_H
+
+#include <dlfcn.h>
+
+#include <ehp/ehp.h>
+
+static inline int ehp_host_run(struct ehp_cpu_work *work)
+{
+    int (*run)(struct ehp_cpu_work *) = (int (*)(struct ehp_cpu_work *))dlsym(RTLD_DEFAULT, "ehpCpuRun");
+    return run ? run(work) : EHP_ERR_UNSUPPORTED;
+}
+
+static inline int ehp_host_memory(struct ehp_mem_use *use)
+{
+    int (*get)(struct ehp_mem_use *) = (int (*)(struct ehp_mem_use *))dlsym(RTLD_DEFAULT, "ehpMemUse");
+    return get ? get(use) : EHP_ERR_UNSUPPORTED;
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* What CPU cores do with memory; see ccd.h. */
+#include "ccd/ccd.h"
+
+#include "soc/chip.h"
+#include "vm/vm.h"
+
+static double value(const struct chip *chip, enum chip_key key)
+{
+    return chip->value[key];
+}
+
+/* Faults on pages side by side: the kernel's lock lets one core after the other through. */
+static double fault_us(const struct chip *c, uint64_t pages, unsigned cores)
+{
+    if (!pages)
+        return 0;
+    double each = value(c, CHIP_core_fault_page) / cores, serial = value(c, CHIP_core_fault_serial);
+    return value(c, CHIP_core_fault) + (double)(pages - 1) * (each > serial ? each : serial);
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* GB/s: the fullest stack ends last. */
+static double stream_rate(const struct chip *c, unsigned cores, double balance)
+{
+    return smaller(cores * value(c, CHIP_core_bandwidth), value(c, CHIP_core_bandwidth_all) * balance);
+}
+
+/* Random loads over so many bytes: each level holds a share of them, the Infinity Cache what its slices can.
+ */
+static double chase_ns(const struct chip *c, double bytes, double balance)
+{
+    const struct {
+        double bytes, ns;
+    } level[] = {
+        {value(c, CHIP_core_l1), value(c, CHIP_core_l1_latency)},
+        {value(c, CHIP_core_l2), value(c, CHIP_core_l2_latency)},
+        {value(c, CHIP_ccd_l3), value(c, CHIP_core_l3_latency)},
+        {value(c, CHIP_infinity_cache_size) * balance, value(c, CHIP_core_cache_latency)},
+    };
+    double sum = 0, held = 0;
+    for (unsigned i = 0; i < sizeof(level) / sizeof(level[0]); i++) {
+        double share = smaller(level[i].bytes / bytes, 1);
+        if (share > held) {
+            sum += (share - held) * level[i].ns;
+            held = share;
+        }
+    }
+    return sum + (1 - held) * value(c, CHIP_core_memory_latency);
+}
+
+void ccd_run(const struct chip *c, struct vm *vm, struct ehp_cpu_work *work)
+{
+    double us = 0, balance = 1, bytes = 0;
+    work->faults = 0;
+    for (unsigned i = 0; i < work->ranges; i++) {
+        work->faults += vm_touch(vm, (uint64_t)(uintptr_t)work->base[i], work->bytes[i]);
+        bytes += (double)work->bytes[i];
+    }
+    us = fault_us(c, work->faults, work->cores);
+    for (unsigned i = 0; work->operation != EHP_CPU_TOUCH && i < work->ranges; i++)
+        balance = smaller(balance, vm_balance(vm, (uint64_t)(uintptr_t)work->base[i], work->bytes[i]));
+    if (work->operation == EHP_CPU_STREAM)
+        us += bytes * (double)work->passes / stream_rate(c, work->cores, balance) * 1e-3;
+    else if (work->operation == EHP_CPU_CHASE)
+        us += (double)work->passes * chase_ns(c, (double)work->bytes[0], balance) * 1e-3;
+    work->ns = (uint64_t)(us * 1e3 + 0.5);
+}
+
+/* ---- allocating ---- */
+
+/* A call: of its first granule, and of each further one. */
+static uint64_t call_ns(const struct chip *c, uint64_t bytes, enum chip_key first, enum chip_key each)
+{
+    double granule = value(c, CHIP_alloc_granule);
+    double more = (double)(uint64_t)(((double)bytes + granule - 1) / granule) - 1;
+    return (uint64_t)((value(c, first) + more * value(c, each)) * 1e3 + 0.5);
+}
+
+uint64_t ccd_alloc_ns(const struct chip *c, int kind, uint64_t bytes, bool xnack)
+{
+    switch (kind) {
+    case EHP_MEM_DEVICE:
+        return call_ns(c, bytes, CHIP_alloc_device, CHIP_alloc_device_granule);
+    case EHP_MEM_HOST:
+        return call_ns(c, bytes, CHIP_alloc_host, CHIP_alloc_host_granule);
+    case EHP_MEM_MANAGED:
+        return call_ns(c, xnack ? 1 : bytes, CHIP_alloc_managed, CHIP_alloc_managed_granule);
+    default:
+        return 0;
+    }
+}
+
+uint64_t ccd_free_ns(const struct chip *c, int kind, uint64_t bytes, bool on_demand)
+{
+    switch (kind) {
+    case EHP_MEM_DEVICE:
+        return call_ns(c, bytes, CHIP_alloc_free,
+                       (double)bytes >= value(c, CHIP_alloc_wipe) ? CHIP_alloc_wipe_granule
+                                                                  : CHIP_alloc_free_granule);
+    case EHP_MEM_HOST:
+    case EHP_MEM_MANAGED:
+        return on_demand ? (uint64_t)(value(c, CHIP_alloc_demand_free) * 1e3)
+                         : call_ns(c, bytes, CHIP_alloc_host_free, CHIP_alloc_host_free_granule);
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Free frames; see frames.h. */
+#include "vm/frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 64 };
+
+bool frames_open(struct frames *f, uint64_t bytes)
+{
+    memset(f, 0, sizeof(*f));
+    f->sections = bytes >> (FRAME_SHIFT + SECTION_SHIFT);
+    f->free = f->sections * SECTION;
+    f->open = UINT64_MAX;
+    f->taken = calloc((size_t)(f->free / WORD), sizeof(*f->taken));
+    f->used = calloc((size_t)f->sections, sizeof(*f->used));
+    return f->taken && f->used;
+}
+
+void frames_close(struct frames *f)
+{
+    free(f->taken);
+    free(f->used);
+}
+
+static uint64_t mask_of(unsigned order, uint64_t frame)
+{
+    uint64_t all = order == CHUNK_MAX_ORDER ? UINT64_MAX : (UINT64_C(1) << (1U << order)) - 1;
+    return all << frame % WORD;
+}
+
+static bool chunk_is_free(const struct frames *f, uint64_t first, unsigned order)
+{
+    return !(f->taken[first / WORD] & mask_of(order, first));
+}
+
+static void take_chunk(struct frames *f, uint64_t first, unsigned order)
+{
+    f->taken[first / WORD] |= mask_of(order, first);
+    f->used[first >> SECTION_SHIFT] = (uint16_t)(f->used[first >> SECTION_SHIFT] + (1U << order));
+    f->free -= UINT64_C(1) << order;
+}
+
+static void take_section(struct frames *f, uint64_t section)
+{
+    memset(f->taken + section * SECTION / WORD, 0xff, SECTION / 8);
+    f->used[section] = SECTION;
+    f->free -= SECTION;
+}
+
+/* A section that is all free, from `from` on in `from` .. `end`. */
+static uint64_t find_section(const struct frames *f, uint64_t from, uint64_t end)
+{
+    while (from < end && f->used[from])
+        from++;
+    return from < end ? from : UINT64_MAX;
+}
+
+/* The same, in the order in which runs want them. */
+static uint64_t next_section(const struct frames *f)
+{
+    uint64_t half = f->sections / 2, s = find_section(f, f->next_section, half);
+    if (s == UINT64_MAX)
+        s = find_section(f, 0, half);
+    return s == UINT64_MAX ? find_section(f, half, f->sections) : s;
+}
+
+/* A piece of a section, aligned to its size as far as that is a power of two. */
+static uint64_t take_part(struct frames *f, uint64_t wanted)
+{
+    uint64_t align = 1;
+    while (align * 2 <= wanted)
+        align *= 2;
+    uint64_t at = (f->open_at + align - 1) & ~(align - 1);
+    if (f->open == UINT64_MAX || at + wanted > SECTION) {
+        f->open = next_section(f);
+        if (f->open == UINT64_MAX)
+            return UINT64_MAX;
+        f->next_section = f->open + 1;
+        at = 0;
+    }
+    uint64_t first = f->open * SECTION + at;
+    for (uint64_t i = 0; i < wanted; i++)
+        if (!chunk_is_free(f, first + i, 0)) { /* somebody else's: chunks have come this far */
+            f->open = UINT64_MAX;
+            return take_part(f, wanted);
+        }
+    for (uint64_t i = 0; i < wanted; i++)
+        take_chunk(f, first + i, 0);
+    f->open_at = at + wanted;
+    return first;
+}
+
+/* Whatever is free. */
+static uint64_t take_any(struct frames *f, unsigned order)
+{
+    uint64_t step = UINT64_C(1) << order;
+    for (uint64_t s = f->sections; s-- > 0;) {
+        if (f->used[s] + step > SECTION)
+            continue;
+        for (uint64_t i = 0; i < SECTION; i += step)
+            if (chunk_is_free(f, s * SECTION + i, order)) {
+                take_chunk(f, s * SECTION + i, order);
+                return s * SECTION + i;
+            }
+    }
+    return UINT64_MAX;
+}
+
+uint64_t frames_take_run(struct frames *f, uint64_t wanted, uint64_t *count)
+{
+    if (wanted < SECTION) {
+        uint64_t first = take_part(f, wanted);
+        *count = wanted;
+        if (first != UINT64_MAX)
+            return first;
+    }
+    uint64_t s = wanted < SECTION ? UINT64_MAX : next_section(f);
+    if (s == UINT64_MAX) {
+        *count = 1;
+        return take_any(f, 0);
+    }
+    uint64_t n = 0;
+    while (n < wanted / SECTION && s + n < f->sections && !f->used[s + n])
+        take_section(f, s + n++);
+    f->next_section = s + n;
+    *count = n * SECTION;
+    return s * SECTION;
+}
+
+/* One to one on the numbers below a power of two. */
+static uint64_t permute(uint64_t i, uint64_t size)
+{
+    for (unsigned round = 0; round < 2; round++) {
+        i = i * UINT64_C(0x9e3779b97f4a7c15) & (size - 1);
+        i ^= i >> 7;
+    }
+    return i;
+}
+
+uint64_t frames_take_chunk(struct frames *f, unsigned order)
+{
+    uint64_t half = f->sections / 2, chunks = (f->sections - half) * SECTION >> order, size = 1;
+    while (size < chunks)
+        size *= 2;
+    /* A few tries that find others' chunks are enough to say that this half is full. */
+    for (unsigned tries = 0; tries < 256; tries++) {
+        uint64_t at = permute(f->next_chunk++ & (size - 1), size), first = half * SECTION + (at << order);
+        if (at < chunks && chunk_is_free(f, first, order)) {
+            take_chunk(f, first, order);
+            return first;
+        }
+    }
+    return take_any(f, order);
+}
+
+void frames_give(struct frames *f, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        f->taken[i / WORD] &= ~(UINT64_C(1) << i % WORD);
+        f->used[i >> SECTION_SHIFT]--;
+        f->free++;
+    }
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the files of this room; see vm.h. */
+#ifndef EHP_VM_INTERNAL_H
+#define EHP_VM_INTERNAL_H
+
+#include <pthread.h>
+
+#include "vm/frames.h"
+#include "vm/table.h"
+#include "vm/vm.h"
+
+#define VM_PAGE ((uint64_t)1 << VM_PAGE_SHIFT)
+
+/* A mapping of the process, as /proc/self/maps has it. */
+struct mapping {
+    uint64_t start, end;
+    bool readable, writable;
+};
+
+/* The kernel's answers about the process's own pages. */
+struct host_pages {
+    int pagemap; /* -1: the kernel does not tell */
+    struct mapping *mappings;
+    size_t count, capacity;
+    uint64_t first, some; /* of pagemap, read last */
+    uint64_t entry[64];
+};
+
+bool host_open(struct host_pages *h);
+void host_close(struct host_pages *h);
+/* Reads the process's map again; forgets which pages exist. */
+bool host_look(struct host_pages *h);
+const struct mapping *host_find(const struct host_pages *h, uint64_t address);
+/* Whether the process has this page: somebody has touched it. */
+bool host_present(struct host_pages *h, uint64_t address);
+/* Makes it exist, as far as its mapping allows. */
+void host_populate(struct host_pages *h, uint64_t address);
+
+struct vm_commit {
+    uint64_t address, entry;
+};
+
+struct vm {
+    struct memory *memory;
+    unsigned host_order;
+    unsigned demand_order[2]; /* touched first by the GPU, by a CPU */
+    double bias;              /* of the latter's frames */
+    uint64_t random;
+    const struct fabric *fabric;
+    pthread_mutex_t lock; /* tables' writers, frames */
+    struct frames frames;
+    struct table gpu, system;
+    _Atomic uint64_t generation;
+    struct vm_use use;
+
+    /* The driver's, in the host's domain. */
+    struct host_pages pages;
+    struct port_domain *host;
+    uint64_t delay_ps, interval_ps, batch_ps, minor_ps, major_ps, major_batch_ps;
+    struct vm_request *pending, **pending_end;
+    struct vm_request *serving;
+    bool awake; /* a batch is waited for or in progress */
+    struct vm_commit *commits;
+    size_t commit_count, commit_capacity;
+    bool served, sync; /* for vm_commit() */
+};
+
+/* With the lock: the frame of a page on demand, which gets one if it has none.  0: memory is full. */
+uint64_t vm_demand_frame(struct vm *vm, uint64_t page_address, bool cpu_first);
+/* With the lock: the page is gone from the process. */
+void vm_demand_drop(struct vm *vm, uint64_t page_address);
+/* With the lock: an entry of the GPU's table for a page on demand; neighbours become one fragment. */
+void vm_demand_map(struct vm *vm, uint64_t page_address, uint64_t entry);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Page tables: fragments by alignment and length, large leaves, and that unmapping finds all of it. */
+#include "check.h"
+#include "vm/table.h"
+
+static uint64_t gone_pages;
+
+static void gone(void *context, uint64_t address, uint64_t pages, uint64_t entry)
+{
+    (void)context;
+    (void)address;
+    CHECK(entry & PTE_VALID);
+    gone_pages += pages;
+}
+
+int main(void)
+{
+    struct table t;
+    CHECK(table_open(&t, 9));
+    const uint64_t page = 4096, va = UINT64_C(0x7e0000000000), pa = UINT64_C(0x40000000);
+    CHECK_EQ(table_get(&t, va), 0);
+
+    /* 7 pages from an odd one: 1, 2, 4 of them; the same physically. */
+    CHECK(table_map(&t, va + page, 7, pa + page, PTE_WRITABLE));
+    const unsigned fragment[8] = {0, 0, 1, 1, 2, 2, 2, 2};
+    for (unsigned i = 1; i < 8; i++) {
+        uint64_t entry = table_get(&t, va + i * page + 123);
+        CHECK_EQ(entry & PTE_FRAME, pa + i * page);
+        CHECK_EQ(pte_fragment(entry), fragment[i]);
+        CHECK(entry & PTE_WRITABLE);
+    }
+    CHECK_EQ(table_get(&t, va + 8 * page), 0);
+
+    /* Physical memory that is aligned otherwise has no fragments. */
+    CHECK(table_map(&t, va + 16 * page, 16, pa + 17 * page, 0));
+    for (unsigned i = 16; i < 32; i++)
+        CHECK_EQ(pte_fragment(table_get(&t, va + i * page)), 0);
+
+    /* 5 MiB at 2 MiB: two large leaves, then 256 pages. */
+    const uint64_t big = va + (UINT64_C(64) << 20), at = pa + (UINT64_C(64) << 20);
+    uint64_t nodes = t.nodes;
+    CHECK(table_map(&t, big, 1280, at, PTE_WRITABLE));
+    CHECK(t.nodes <= nodes + 2); /* one for the last part, one above */
+    uint64_t entry = table_get(&t, big + (UINT64_C(3) << 20));
+    CHECK(entry & PTE_LARGE);
+    CHECK_EQ(entry & PTE_FRAME, at + (UINT64_C(2) << 20));
+    CHECK_EQ(pte_fragment(entry), 9);
+    entry = table_get(&t, big + (UINT64_C(4) << 20) + 5 * page);
+    CHECK_EQ(entry & PTE_FRAME, at + (UINT64_C(4) << 20) + 5 * page);
+    CHECK_EQ(pte_fragment(entry), 8);
+
+    table_unmap(&t, big, 1280, gone, NULL);
+    CHECK_EQ(gone_pages, 1280);
+    CHECK_EQ(table_get(&t, big), 0);
+    CHECK_EQ(table_get(&t, big + 1279 * page), 0);
+    table_unmap(&t, va, 512, gone, NULL);
+    CHECK_EQ(gone_pages, 1280 + 7 + 16);
+    table_close(&t);
+    return check_status();
+}

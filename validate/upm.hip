@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Unified memory: what allocating, freeing and page faults cost, on the GPU and on the CPU, and what the CPU
+// gets of memory by allocator. With HSA_XNACK=1 the faults and the memory on demand, else what is allocated
+// up front.
+#include "measure.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <hip/ehp_host.h>
+#include <vector>
+
+static const size_t PAGE = 4096, KIB = 1024, MIB = KIB * KIB, GIB = KIB * MIB;
+
+// One load to a page for each lane.
+__global__ void touch(const char *base, size_t pages, int *out)
+{
+    size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+    if (i < pages && base[i * PAGE] == 77)
+        *out = 1;
+}
+
+// One page after the other by one lane, at no fixed time after the last; the clock around each.
+__global__ void touch_slowly(const volatile char *base, int pages, long long *cycles)
+{
+    unsigned wait = 12345;
+    for (int i = 0; i < pages; i++) {
+        wait = wait * 1664525u + 1013904223u;
+        for (unsigned k = 0; k < (wait >> 26); k++) // up to 31 us
+            __builtin_amdgcn_s_sleep(16);
+        long long before = clock64();
+        int c = base[i * PAGE];
+        asm volatile("s_waitcnt vmcnt(0) lgkmcnt(0)" ::"v"(c)); // the byte is there
+        cycles[i] = clock64() - before;
+    }
+}
+
+static char *map(size_t bytes)
+{
+    void *p =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        std::exit(1);
+    return static_cast<char *>(p);
+}
+
+static ehp_cpu_work cpu(ehp_cpu_operation operation, unsigned cores, char *base, size_t bytes,
+                        uint64_t passes = 1)
+{
+    ehp_cpu_work work = EHP_CPU_WORK_INIT;
+    work.operation = operation;
+    work.cores = cores;
+    work.passes = passes;
+    work.ranges = 1;
+    work.base[0] = base;
+    work.bytes[0] = bytes;
+    if (ehp_host_run(&work) != EHP_OK) {
+        std::fprintf(stderr, "ehp_host_run: not in simulated time\n");
+        std::exit(1);
+    }
+    return work;
+}
+
+template <typename F> static double microseconds(F call)
+{
+    stopwatch watch;
+    watch.start();
+    call();
+    return watch.stop();
+}
+
+// Host calls take the host's time, which events in the stream see: an event before and one after.
+template <typename A> static void allocator(const char *name, const char *free_name, A allocate, bool pinned)
+{
+    microseconds([] {}); // the first one opens the stream
+    double empty = microseconds([] {});
+    for (size_t bytes : {16 * KIB, GIB}) {
+        void *p = nullptr;
+        double at = static_cast<double>(bytes / KIB);
+        row(name, at, microseconds([&] { CHECK_HIP(allocate(&p, bytes)); }) - empty);
+        double us = microseconds([&] { CHECK_HIP(pinned ? hipHostFree(p) : hipFree(p)); }) - empty;
+        if (free_name)
+            row(free_name, at, us);
+    }
+}
+
+static void upfront()
+{
+    allocator("alloc_device", nullptr, [](void **p, size_t n) { return hipMalloc(p, n); }, false);
+    allocator("alloc_host", "free_host", [](void **p, size_t n) { return hipHostMalloc(p, n, 0); }, true);
+    allocator(
+        "alloc_managed", "free_managed", [](void **p, size_t n) { return hipMallocManaged(p, n); }, false);
+    char *p;
+    CHECK_HIP(hipMalloc(&p, 96 * MIB));
+    ehp_cpu_work work = cpu(EHP_CPU_STREAM, 24, p, 96 * MIB);
+    row("cpu_stream_device", 0, 96.0 * MIB / static_cast<double>(work.ns));
+    CHECK_HIP(hipFree(p));
+    CHECK_HIP(hipHostMalloc(&p, 96 * MIB, 0));
+    work = cpu(EHP_CPU_STREAM, 24, p, 96 * MIB);
+    row("cpu_stream_host", 0, 96.0 * MIB / static_cast<double>(work.ns));
+    CHECK_HIP(hipHostFree(p));
+}
+
+static void latency(const char *name, bool minor)
+{
+    const int pages = 200;
+    long long *cycles;
+    CHECK_HIP(hipMalloc(&cycles, pages * sizeof *cycles));
+    std::vector<double> ns[2];
+    char *p = map(pages * PAGE);
+    if (minor)
+        cpu(EHP_CPU_TOUCH, 1, p, pages * PAGE);
+    for (int faulted = 1; faulted >= 0; faulted--) { // then they are there
+        touch_slowly<<<1, 1>>>(p, pages, cycles);
+        CHECK_HIP(hipDeviceSynchronize());
+        for (int i = 0; i < pages; i++)
+            ns[faulted].push_back(static_cast<double>(cycles[i]) / clock_ghz());
+    }
+    double base = 0, sum = 0;
+    for (int i = 0; i < pages; i++)
+        base += ns[0][i] / pages, sum += ns[1][i] / pages;
+    std::sort(ns[1].begin(), ns[1].end());
+    row(name, 50, (sum - base) / 1e3);
+    row(name, 95, (ns[1][pages * 95 / 100] - base) / 1e3);
+    CHECK_HIP(hipFree(cycles));
+    munmap(p, pages * PAGE);
+}
+
+static void throughput(const char *name, bool minor)
+{
+    const size_t pages = 16384;
+    int *out;
+    CHECK_HIP(hipMalloc(&out, sizeof *out));
+    char *p = map(pages * PAGE);
+    if (minor)
+        cpu(EHP_CPU_TOUCH, 12, p, pages * PAGE);
+    auto once = [&] { touch<<<static_cast<unsigned>((pages + 63) / 64), 64>>>(p, pages, out); };
+    double faulting = microseconds(once), base = microseconds(once);
+    row(name, 0, static_cast<double>(pages) / (faulting - base));
+    CHECK_HIP(hipFree(out));
+    munmap(p, pages * PAGE);
+}
+
+static void cpu_faults()
+{
+    const size_t pages = 100000;
+    for (unsigned cores : {1u, 12u}) {
+        char *p = map(pages * PAGE);
+        row("fault_rate_cpu", cores,
+            pages * 1e3 / static_cast<double>(cpu(EHP_CPU_TOUCH, cores, p, pages * PAGE).ns));
+        munmap(p, pages * PAGE);
+    }
+    char *one = map(PAGE);
+    row("fault_latency_cpu", 50, static_cast<double>(cpu(EHP_CPU_TOUCH, 1, one, PAGE).ns) / 1e3);
+    munmap(one, PAGE);
+    uint64_t faults = 0; // STREAM's three arrays
+    for (int array = 0; array < 3; array++) {
+        char *p = map(610 * MIB);
+        faults += cpu(EHP_CPU_TOUCH, 24, p, 610 * MIB).faults;
+        munmap(p, 610 * MIB);
+    }
+    row("fault_count_cpu", 0, static_cast<double>(faults) / 1e3);
+}
+
+static void on_demand()
+{
+    void *managed;
+    microseconds([] {}); // the first one opens the stream
+    double empty = microseconds([] {});
+    CHECK_HIP(hipMallocManaged(&managed, 64 * MIB));
+    row("free_managed_demand", 64 * KIB, microseconds([&] { CHECK_HIP(hipFree(managed)); }) - empty);
+    latency("fault_latency_minor", true);
+    latency("fault_latency_major", false);
+    throughput("fault_rate_minor", true);
+    throughput("fault_rate_major", false);
+    cpu_faults();
+
+    const size_t bytes = 96 * MIB;
+    char *p = map(bytes);
+    cpu(EHP_CPU_TOUCH, 24, p, bytes);
+    row("cpu_stream_malloc", 9,
+        static_cast<double>(bytes) / static_cast<double>(cpu(EHP_CPU_STREAM, 9, p, bytes).ns));
+    munmap(p, bytes);
+    p = map(bytes);
+    int *out;
+    CHECK_HIP(hipMalloc(&out, sizeof *out));
+    touch<<<static_cast<unsigned>(bytes / PAGE / 64), 64>>>(p, bytes / PAGE, out);
+    CHECK_HIP(hipDeviceSynchronize());
+    row("cpu_stream_malloc_gpu", 24,
+        static_cast<double>(bytes) / static_cast<double>(cpu(EHP_CPU_STREAM, 24, p, bytes).ns));
+    munmap(p, bytes);
+    p = map(4 * GIB);
+    const uint64_t loads = 100000;
+    cpu(EHP_CPU_TOUCH, 24, p, 4 * GIB);
+    row("cpu_chase", 4 * MIB, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, 4 * GIB, loads).ns) / loads);
+    munmap(p, 4 * GIB);
+    p = map(KIB);
+    cpu(EHP_CPU_TOUCH, 1, p, KIB);
+    row("cpu_chase", 1, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, KIB, loads).ns) / loads);
+    munmap(p, KIB);
+}
+
+int main()
+{
+    int pageable;
+    CHECK_HIP(hipDeviceGetAttribute(&pageable, hipDeviceAttributePageableMemoryAccess, 0));
+    CHECK_HIP(hipFree(nullptr));
+    if (pageable)
+        on_demand();
+    else
+        upfront();
+    return 0;
+}
