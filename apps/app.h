@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <new>
 #include <vector>
 
@@ -39,6 +40,48 @@ struct random_numbers {
         return static_cast<float>(next() >> 8) / 16777216.0f;
     }
 };
+
+// What the program has allocated on both sides, as no single interface tells.
+struct memory_count {
+    size_t now, most;
+    void add(size_t bytes)
+    {
+        now += bytes;
+        most = now > most ? now : most;
+    }
+};
+static memory_count memory_in_use;
+
+static void *counted_malloc(size_t bytes)
+{
+    void *p = std::malloc(bytes);
+    if (!p)
+        throw std::bad_alloc();
+    memory_in_use.add(malloc_usable_size(p));
+    return p;
+}
+
+static void counted_free(void *p)
+{
+    memory_in_use.now -= p ? malloc_usable_size(p) : 0;
+    std::free(p);
+}
+
+// Containers count too.
+void *operator new(size_t bytes)
+{
+    return counted_malloc(bytes);
+}
+
+void operator delete(void *p) noexcept
+{
+    counted_free(p);
+}
+
+void operator delete(void *p, size_t) noexcept
+{
+    counted_free(p);
+}
 
 struct app {
     const char *name;
@@ -88,13 +131,15 @@ struct app {
     {
         CHECK_HIP(hipEventRecord(marks[finish]));
         CHECK_HIP(hipEventSynchronize(marks[finish]));
+        peak = memory_in_use.most;
     }
 
-    // Prints times and verdict; main's result.
+    // Prints times, the most memory that was in use, and the verdict; main's result.
     __attribute__((format(printf, 3, 4))) int report(bool right, const char *format, ...) const
     {
-        std::printf("%s %s total %.9g ms compute %.9g ms\n", name, unified ? "unified" : "explicit",
-                    between(marks[start], marks[finish]), between(marks[compute_start], marks[compute_end]));
+        std::printf("%s %s total %.9g ms compute %.9g ms memory %zu bytes\n", name,
+                    unified ? "unified" : "explicit", between(marks[start], marks[finish]),
+                    between(marks[compute_start], marks[compute_end]), peak);
         std::printf("%s  ", right ? "PASSED" : "FAILED");
         va_list list;
         va_start(list, format);
@@ -108,6 +153,7 @@ struct app {
     enum { start, compute_start, compute_end, finish };
     // Events on the null stream are the one clock that follows simulated time as well as the wall's.
     hipEvent_t marks[4];
+    size_t peak = 0;
 
     static double between(hipEvent_t from, hipEvent_t to)
     {
@@ -137,10 +183,12 @@ struct app {
 
 template <typename T> T *host_alloc(size_t count)
 {
-    T *p = static_cast<T *>(std::malloc(count * sizeof(T)));
-    if (!p)
-        throw std::bad_alloc();
-    return p;
+    return static_cast<T *>(counted_malloc(count * sizeof(T)));
+}
+
+inline void host_free(void *p)
+{
+    counted_free(p);
 }
 
 // Of the GPU's copy in the explicit model; in the unified one of the only one.
@@ -148,7 +196,16 @@ template <typename T> T *gpu_alloc(size_t count)
 {
     void *p;
     CHECK_HIP(hipMalloc(&p, count * sizeof(T)));
+    memory_in_use.add(count * sizeof(T));
     return static_cast<T *>(p);
+}
+
+inline void gpu_free(void *p)
+{
+    size_t bytes;
+    CHECK_HIP(hipMemPtrGetInfo(p, &bytes));
+    memory_in_use.now -= bytes;
+    CHECK_HIP(hipFree(p));
 }
 
 template <typename T> void copy_to_gpu(T *to, const T *from, size_t count)

@@ -70,7 +70,7 @@ struct network {
     ~network()
     {
         for (float *row : rows)
-            std::free(row);
+            host_free(row);
     }
     void flatten(float *weights, float *change) const
     {
@@ -158,13 +158,13 @@ static double run_explicit(app &run)
     adjust<<<tiles, block>>>(d_units, d_delta, d_weights, d_change);
     copy_to_cpu(weights, d_weights, all);
     for (float *p : {d_units, d_weights, d_partial, d_delta, d_change})
-        CHECK_HIP(hipFree(p));
+        gpu_free(p);
     run.end_compute();
 
     run.end();
     const double worst = check(net, weights);
     for (float *p : {weights, change, partial, units})
-        std::free(p);
+        host_free(p);
     return worst;
 }
 
@@ -190,13 +190,13 @@ static double run_unified(app &run)
     adjust<<<tiles, block>>>(units, delta, weights, change);
     CHECK_HIP(hipDeviceSynchronize());
     for (float *p : {partial, delta, change})
-        CHECK_HIP(hipFree(p));
+        gpu_free(p);
     run.end_compute();
 
     run.end();
     const double worst = check(net, weights);
-    CHECK_HIP(hipFree(weights));
-    CHECK_HIP(hipFree(units));
+    gpu_free(weights);
+    gpu_free(units);
     return worst;
 }
 

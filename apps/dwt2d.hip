@@ -187,6 +187,7 @@ static size_t run_explicit(app &run)
     void *pinned;
     CHECK_HIP(
         hipHostMalloc(&pinned, pixels * sizeof(pixel), hipHostMallocDefault)); // for copies that overlap
+    memory_in_use.add(pixels * sizeof(pixel));
     pixel *image = static_cast<pixel *>(pinned);
     read_image(run, image);
     int *components[COMPONENTS], *d_components[COMPONENTS];
@@ -215,16 +216,17 @@ static size_t run_explicit(app &run)
     run.end_compute();
 
     for (int *p : {d_components[0], d_components[1], d_components[2], d_scratch})
-        CHECK_HIP(hipFree(p));
-    CHECK_HIP(hipFree(d_image));
+        gpu_free(p);
+    gpu_free(d_image);
     for (hipStream_t stream : streams)
         CHECK_HIP(hipStreamDestroy(stream));
     CHECK_HIP(hipHostFree(image));
+    memory_in_use.now -= pixels * sizeof(pixel);
     write_coefficients(run, components);
     run.end();
     const size_t wrong = check(run, components);
     for (int *component : components)
-        std::free(component);
+        host_free(component);
     return wrong;
 }
 
@@ -245,13 +247,13 @@ static size_t run_unified(app &run)
     CHECK_HIP(hipDeviceSynchronize());
     run.end_compute();
 
-    CHECK_HIP(hipFree(scratch));
-    CHECK_HIP(hipFree(image));
+    gpu_free(scratch);
+    gpu_free(image);
     write_coefficients(run, components);
     run.end();
     const size_t wrong = check(run, components);
     for (int *component : components)
-        CHECK_HIP(hipFree(component));
+        gpu_free(component);
     return wrong;
 }
 

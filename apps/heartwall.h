@@ -203,8 +203,8 @@ template <typename Launch> void run_frames_explicit(const film &all, unsigned se
         launch(d_frame, number);
     }
     CHECK_HIP(hipDeviceSynchronize());
-    CHECK_HIP(hipFree(d_frame));
-    std::free(frame);
+    gpu_free(d_frame);
+    host_free(frame);
 }
 
 // Both sides would meet in one buffer; with two, the CPU decodes into the one that no kernel reads.
@@ -226,7 +226,7 @@ template <typename Launch> void run_frames_unified(const film &all, unsigned see
     }
     CHECK_HIP(hipDeviceSynchronize());
     for (int k = 0; k < 2; k++) {
-        CHECK_HIP(hipFree(frames[k]));
+        gpu_free(frames[k]);
         CHECK_HIP(hipEventDestroy(free_again[k]));
     }
 }

@@ -40,10 +40,10 @@ static int run_explicit(app &run)
     copy_to_cpu(tracks, d_tracks, count);
     run.end_compute();
 
-    CHECK_HIP(hipFree(d_tracks));
+    gpu_free(d_tracks);
     run.end();
     const int wrong = check_tracks(h_film, run.seed, tracks);
-    std::free(tracks);
+    host_free(tracks);
     return wrong;
 }
 
@@ -61,7 +61,7 @@ static int run_unified(app &run)
 
     run.end();
     const int wrong = check_tracks(m_film, run.seed, tracks);
-    CHECK_HIP(hipFree(tracks));
+    gpu_free(tracks);
     return wrong;
 }
 

@@ -27,13 +27,13 @@ static int run_explicit(app &run)
     copy_to_cpu(tracks, d_tracks, count);
     run.end_compute();
 
-    CHECK_HIP(hipFree(d_film));
-    CHECK_HIP(hipFree(d_points));
-    CHECK_HIP(hipFree(d_tracks));
+    gpu_free(d_film);
+    gpu_free(d_points);
+    gpu_free(d_tracks);
     run.end();
     const int wrong = check_tracks(all, run.seed, tracks);
-    std::free(points);
-    std::free(tracks);
+    host_free(points);
+    host_free(tracks);
     return wrong;
 }
 
@@ -53,9 +53,9 @@ static int run_unified(app &run)
 
     run.end();
     const int wrong = check_tracks(*all, run.seed, tracks);
-    CHECK_HIP(hipFree(all));
-    CHECK_HIP(hipFree(points));
-    CHECK_HIP(hipFree(tracks));
+    gpu_free(all);
+    gpu_free(points);
+    gpu_free(tracks);
     return wrong;
 }
 

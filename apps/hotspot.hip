@@ -136,11 +136,11 @@ static double run_explicit(app &run)
     run.end_compute();
 
     for (float *p : {d_now, d_next, d_power})
-        CHECK_HIP(hipFree(p));
+        gpu_free(p);
     run.end();
     const double worst = check(run, temperature);
-    std::free(temperature);
-    std::free(power);
+    host_free(temperature);
+    host_free(power);
     return worst;
 }
 
@@ -159,7 +159,7 @@ static double run_unified(app &run)
     run.end();
     const double worst = check(run, result);
     for (float *p : {now, next, power})
-        CHECK_HIP(hipFree(p));
+        gpu_free(p);
     return worst;
 }
 

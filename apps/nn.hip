@@ -39,6 +39,8 @@ static void read_database(const app &run, std::vector<record> &records, std::vec
     static const char *const storms[] = {"ALBERTO", "BERYL",    "CHRIS", "DEBBY",
                                          "ERNESTO", "FLORENCE", "GORDON"};
     random_numbers random{run.seed * 2654435761u | 1};
+    records.reserve(run.size);
+    places.reserve(run.size);
     for (unsigned i = 0; i < run.size; i++) {
         record line = {};
         const unsigned when = random.next();
@@ -112,12 +114,12 @@ static bool run_explicit(app &run)
     distances<<<blocks_of(count, BLOCK), BLOCK>>>(d_places, d_distance, run.size, FROM);
     copy_to_cpu(distance, d_distance, count);
     run.end_compute();
-    CHECK_HIP(hipFree(d_places));
-    CHECK_HIP(hipFree(d_distance));
+    gpu_free(d_places);
+    gpu_free(d_distance);
 
     const std::vector<unsigned> best = pick(records, distance);
     run.end();
-    std::free(distance);
+    host_free(distance);
     return check(places, best);
 }
 
@@ -136,7 +138,7 @@ static bool run_unified(app &run)
 
     const std::vector<unsigned> best = pick(records, distance);
     run.end();
-    CHECK_HIP(hipFree(distance));
+    gpu_free(distance);
     return check(places, best);
 }
 

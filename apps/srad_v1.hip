@@ -184,7 +184,7 @@ struct work { // what only the GPU uses
     {
         for (float *p :
              {slope.north, slope.south, slope.west, slope.east, slope.coefficient, sums, square_sums})
-            (void)hipFree(p);
+            gpu_free(p);
     }
     void sum(const float *image, shape size) const
     {
@@ -243,16 +243,16 @@ static double run_explicit(app &run, unsigned *steps)
     CHECK_HIP(hipDeviceSynchronize());
     run.end_compute();
 
-    CHECK_HIP(hipFree(d_image));
-    CHECK_HIP(hipFree(d_moving));
+    gpu_free(d_image);
+    gpu_free(d_moving);
     for (hipStream_t stream : streams)
         CHECK_HIP(hipStreamDestroy(stream));
     CHECK_HIP(hipHostUnregister(original));
     CHECK_HIP(hipHostUnregister(result));
     run.end();
     const double worst = check(run, result, *steps);
-    std::free(original);
-    std::free(result);
+    host_free(original);
+    host_free(result);
     return worst;
 }
 
@@ -282,8 +282,8 @@ static double run_unified(app &run, unsigned *steps)
 
     run.end();
     const double worst = check(run, image, *steps);
-    CHECK_HIP(hipFree(original));
-    CHECK_HIP(hipFree(image));
+    gpu_free(original);
+    gpu_free(image);
     return worst;
 }
 

@@ -63,7 +63,7 @@ _ehp() {
     counters)
         mapfile -t COMPREPLY < <(compgen -W "--markdown --help $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur")
         ;;
-    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --markdown --jobs --help memory infinity_cache fence l2 atomics latency litmus counters rates lds launch copies chip" -- "$cur") ;;
+    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --markdown --jobs --help memory infinity_cache fence l2 atomics latency litmus counters rates lds launch copies chip upm-apps" -- "$cur") ;;
     isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)
         mapfile -t COMPREPLY < <(compgen -W "--path --rocmpath --cpp_config --compiler --platform --runtime

@@ -4,7 +4,7 @@
 
 Each .hip file here is a small program that prints lines of `quantity at value`.  published.csv has the published
 numbers: a quantity, where on its curve (`at`), the range it lies in, and where it comes from.  A row's kind says how
-it counts: `seed`, `calibration` and `counter` by their errors, `order` must lie in its range, `contradicts` is only
+it counts: `seed`, `calibration`, `counter` and `upm` by their errors, `order` must lie in its range, `contradicts` is only
 shown, for another source is followed.
 """
 import argparse
@@ -24,16 +24,21 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLOCK_GHZ = 2.1
-LIMITS = {"seed": (5.0, 15.0, 100), "calibration": (10.0, 30.0, 95), "counter": (10.0, 30.0, 95),
-          "upm": (10.0, 25.0, 100)}  # median, and the worst or this percentile
+LIMITS = {  # of errors: their median, and the worst or this percentile
+    "seed": (5.0, 15.0, 100),
+    "calibration": (10.0, 30.0, 95),
+    "counter": (10.0, 30.0, 95),
+    "upm": (10.0, 25.0, 100),
+}
 CHIPS = ["mi300a", "mi300x"]  # on which a row that names none is compared
 
 
 class Run:
     """One run of a program: its arguments, what else `ehp run` is told, and what it prints or counts."""
 
-    def __init__(self, program, *arguments, near=False, environment=None, counters=False):
+    def __init__(self, program, *arguments, near=False, environment=None, counters=False, application=False):
         self.program, self.arguments, self.environment = program, arguments, environment or {}
+        self.application = application  # of apps/, which says how long it took and how much memory it had
         self.near = near  # on the XCDs of one IOD, with memory of its own
         self.counters = counters
 
@@ -42,6 +47,23 @@ class Run:
             return []
         return ["--nps", "4", "--partition", "tpx" if "mi300a" in chip else "qpx"]
 
+
+def application(name, *size, xnack=False):
+    """Both variants; the unified one of some lets the GPU read what no allocator of HIP's has made."""
+    return [Run(name, "--explicit", *size, application=True),
+            Run(name, "--unified", *size, application=True, environment={"HSA_XNACK": "1"} if xnack else None)]
+
+
+# Sizes at which what a byte costs outweighs what a call costs: see docs/applications.md.
+APPLICATIONS = [
+    *application("dwt2d", "--size", "1024"),
+    *application("hotspot", "--size", "512"),
+    *application("backprop", "--size", "65536"),
+    *application("srad_v1", "--size", "256", xnack=True),
+    *application("nn", "--size", "262144", xnack=True),
+    *application("heartwall_v1", "--size", "800"),
+    *application("heartwall_v2", "--size", "800"),
+]
 
 # What each group runs, and what its rows begin with.  Those that take longest come first.
 GROUPS = {
@@ -53,6 +75,7 @@ GROUPS = {
     "atomics": ([Run("atomics")], ["atomics_"]),
     "latency": ([Run("latency")], ["latency_", "reach_", "tlb_"]),
     "litmus": ([Run("litmus")], ["litmus_"]),
+    "upm-apps": (APPLICATIONS, ["app_"]),
     "counters": ([Run("counters", counters=True)], ["SQ", "TC"]),
     "rates": ([Run("rates")], ["rate_"]),
     "lds": ([Run("lds")], ["lds_"]),
@@ -72,8 +95,12 @@ def group_of(quantity):
 def runs_for(quantities, group):
     """Of a group, the runs that those quantities need."""
     for run in GROUPS[group][0]:
-        names = [a for a in run.arguments if not a.isdigit()]
-        if not names or any(name in quantities for name in names):
+        if run.application:
+            wanted = any(quantity.endswith(f"/{run.program}") for quantity in quantities)
+        else:
+            names = [a for a in run.arguments if not a.isdigit()]
+            wanted = not names or any(name in quantities for name in names)
+        if wanted:
             yield run
 
 
@@ -87,7 +114,9 @@ def read_published():
 
 
 def build(ehp, program, work):
-    built = subprocess.run([ehp, "cc", "-O2", "-std=c++17", "-munsafe-fp-atomics", str(HERE / f"{program}.hip"), "-o",
+    places = [HERE / f"{program}.hip", HERE.parent / "apps" / f"{program}.hip"]
+    source = next((p for p in places if p.exists()), places[0])
+    built = subprocess.run([ehp, "cc", "-O2", "-std=c++17", "-munsafe-fp-atomics", str(source), "-o",
                             str(work / program)], capture_output=True, text=True)
     if built.returncode:
         raise RuntimeError(f"{program}.hip does not compile:\n{built.stderr}")
@@ -106,6 +135,11 @@ def execute(ehp, run, chip, work):
     if done.returncode:
         raise RuntimeError(f"{run.program} on {chip} failed:\n{done.stderr}")
     values = {}
+    if run.application:
+        words = done.stdout.split("\n")[0].split()  # name variant total T ms compute C ms memory M bytes
+        for what, value in zip(words[2::3], words[3::3]):
+            values[f"app_{what}/{run.program}", run.arguments[0]] = float(value)
+        return values, seconds
     for line in done.stdout.splitlines():
         quantity, at, value = line.split()
         values[quantity, float(at)] = float(value)
@@ -115,6 +149,14 @@ def execute(ehp, run, chip, work):
             for name, value in dispatches[index]["counters"].items():
                 values[f"{name}/{what}", 0.0] = value * times / 1e3
     return values, seconds
+
+
+def compare_variants(table):
+    """Adds how much more or less the unified variant of an application takes than the explicit one, in per cent."""
+    for quantity in {q for q, at in table if at == "--unified"}:
+        one, two = table.pop((quantity, "--unified")), table.pop((quantity, "--explicit"), None)
+        if two:
+            table[quantity, 0.0] = 100 * (one / two - 1)
 
 
 def memory_peak(ehp, chip):
@@ -319,6 +361,8 @@ def main():
     for r in rows:
         if r["quantity"] == "memory_peak" and not failed:
             values.setdefault(r["on"], {})["memory_peak", 0.0] = memory_peak(ehp, r["on"])
+    for table in values.values():
+        compare_variants(table)
     progress.over()
     shown = []
     for r in rows:

@@ -26,7 +26,7 @@ run() { # run CHIP MODE VARIANT: times are in the output, and the verdict
     case $name-$3 in nn-unified | srad_v1-unified) xnack=1 ;; esac
     text=$(HSA_XNACK=$xnack timeout 300 "$ehp" run --chip "$1" --mode "$2" --threads 1 "$scratch/app" "--$3" "${small[@]}" 2>&1) ||
         fail "$1 $2 $3: $text"
-    grep -Eq "^$name $3 total [0-9.e+-]+ ms compute [0-9.e+-]+ ms\$" <<<"$text" || fail "$1 $2 $3: no times in: $text"
+    grep -Eq "^$name $3 total [0-9.e+-]+ ms compute [0-9.e+-]+ ms memory [0-9]+ bytes\$" <<<"$text" || fail "$1 $2 $3: no times in: $text"
     grep -q '^PASSED  ' <<<"$text" || fail "$1 $2 $3: no verdict in: $text"
 }
 for variant in explicit unified; do
