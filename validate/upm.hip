@@ -75,12 +75,19 @@ template <typename A> static void allocator(const char *name, const char *free_n
     microseconds([] {}); // the first one opens the stream
     double empty = microseconds([] {});
     for (size_t bytes : {16 * KIB, GIB}) {
-        void *p = nullptr;
-        double at = static_cast<double>(bytes / KIB);
-        row(name, at, microseconds([&] { CHECK_HIP(allocate(&p, bytes)); }) - empty);
-        double us = microseconds([&] { CHECK_HIP(pinned ? hipHostFree(p) : hipFree(p)); }) - empty;
+        void *p[10];
+        int count = bytes < MIB ? 10 : 1;
+        double at = static_cast<double>(bytes / KIB), us = microseconds([&] {
+                                                          for (int i = 0; i < count; i++)
+                                                              CHECK_HIP(allocate(&p[i], bytes));
+                                                      });
+        row(name, at, (us - empty) / count);
+        us = microseconds([&] {
+            for (int i = 0; i < count; i++)
+                CHECK_HIP(pinned ? hipHostFree(p[i]) : hipFree(p[i]));
+        });
         if (free_name)
-            row(free_name, at, us);
+            row(free_name, at, (us - empty) / count);
     }
 }
 
