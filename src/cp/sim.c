@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "exec/aperture.h"
 #include "exec/fault.h"
 #include "fabric/fabric.h"
 #include "hsa/hsa.h"
@@ -50,7 +49,6 @@ static void task_done(struct port_domain *domain, struct port_event *event)
     struct cp_task *task = (struct cp_task *)(uintptr_t)event->word[0];
     struct cu_thread *thread = port_thread(domain);
     sim->host_wrote |= is_request(&task->packet);
-    sim->tasks--;
     sim->pause = true;
     cp_run_task(sim->machine, task, &thread->guard, event->word[1]);
 }
@@ -123,7 +121,6 @@ static void look(struct port_domain *domain, struct port_event *event)
     for (struct cp_dispatch *d = cp->active; d; d = d->next)
         if (!d->begun) {
             d->begun = true;
-            vm_sync(sim->vm);
             sim_dispatch(sim, d);
         }
     struct cp_task *tasks = cp->tasks;
@@ -138,7 +135,6 @@ static void look(struct port_domain *domain, struct port_event *event)
                       task_done, sim);
         done->word[0] = (uint64_t)(uintptr_t)task;
         done->word[1] = sim_now_ns(sim);
-        sim->tasks++;
     }
 }
 
@@ -157,11 +153,9 @@ void sim_completed(struct sim *sim)
 
 /* ---- the thread ---- */
 
-/* Asked after every window. */
 static bool should_pause(void *context)
 {
     struct sim *sim = context;
-    vm_commit(sim->vm);
     return sim->pause || sim->quit;
 }
 
@@ -206,26 +200,11 @@ static void wait_for_work(struct sim *sim, uint64_t ns)
         post_bells(sim);
         if (sim->machine->cp.blocked_count)
             port_post(sim->host, port_cycle_of(sim->host, port_time_ps(sim->port)), look, sim)->word[0] = 0;
-        /* What is left of dispatches that are over, caches' write-backs, keeps until the host's next call. */
-        if (port_next_ps(sim->port) != PORT_NEVER &&
-            (sim->machine->cp.active_count || sim->tasks || sim->machine->cp.blocked_count)) {
+        if (port_next_ps(sim->port) != PORT_NEVER) {
             host_wrote(sim);
             run(sim, port_time_ps(sim->port) + IDLE_STEP_PS);
         }
     }
-}
-
-/*
- * Whoever waits looks whether it is over: simulated time does not go on before,
- * else it would be the host's scheduler that says how far.
- */
-static void tell_waiters(struct sim *sim)
-{
-    sim->told++;
-    sim->looking = sim->waiters;
-    pthread_cond_broadcast(&sim->moved);
-    while (sim->looking && !sim->quit)
-        pthread_cond_wait(&sim->wake, &sim->lock);
 }
 
 static void *sim_main(void *argument)
@@ -241,7 +220,7 @@ static void *sim_main(void *argument)
         bool work = port_next_ps(sim->port) != PORT_NEVER;
         if (work && sim->waiters) {
             run(sim, PORT_NEVER);
-            tell_waiters(sim);
+            pthread_cond_broadcast(&sim->moved);
         } else if (sim->spends) {
             if (work && port_time_ps(sim->port) < sim->host_ps)
                 run(sim, sim->host_ps);
@@ -283,14 +262,8 @@ bool sim_wait(struct sim *sim, bool (*holds)(void *context), void *context, uint
     bool reached;
     pthread_mutex_lock(&sim->lock);
     sim->waiters++;
-    for (uint64_t told = sim->told;;) {
-        reached = holds(context);
-        if (told != sim->told) {
-            told = sim->told;
-            sim->looking--;
-        }
-        if (reached || (timeout_ns != UINT64_MAX && machine_now_ns() - start >= timeout_ns))
-            break;
+    while (!(reached = holds(context)) &&
+           (timeout_ns == UINT64_MAX || machine_now_ns() - start < timeout_ns)) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 2000000; /* kernels store to signals without telling anybody */
@@ -301,7 +274,6 @@ bool sim_wait(struct sim *sim, bool (*holds)(void *context), void *context, uint
         pthread_cond_signal(&sim->wake);
         pthread_cond_timedwait(&sim->moved, &sim->lock, &until);
     }
-    pthread_cond_signal(&sim->wake);
     sim->waiters--;
     sim->pause = true;
     /* A wait that is over because the simulator took long has cost the simulated host nothing. */
@@ -344,9 +316,6 @@ static void *enter(void *context, unsigned index)
         abort();
     t->cu.guard.code = &sim->machine->code;
     t->cu.guard.cache = &t->cache;
-    const struct memory *memory = &sim->machine->memory;
-    t->cu.guard.mem_arena = memory->xnack ? 0 : memory->arena;
-    t->cu.guard.mem_mask = memory->xnack ? APERTURE_HOST_MASK : ~(memory->arena_bytes - 1);
     t->fault = fault_thread_enter(&t->cu.guard);
     if (!t->fault)
         abort();
@@ -396,7 +365,6 @@ int sim_open(struct ehp_machine *m, unsigned threads)
     sim->fabric = fabric_open(c, sim->port, 1 + sim->xcds, m->nps);
     if (!sim->fabric)
         return EHP_ERR_NO_MEMORY;
-    vm_start(sim->vm, sim->host, lookahead, sim->fabric);
     for (unsigned i = 0; i < sim->xcds; i++) {
         int status = sim_xcd_open(sim, &sim->xcd[i], i);
         if (status != EHP_OK)

@@ -71,16 +71,13 @@ struct sim {
     pthread_cond_t wake;  /* the thread: something to do */
     pthread_cond_t moved; /* waiters: time has gone on */
     unsigned waiters;
-    uint64_t told;    /* times that waiters were told to look whether they wait for nothing any more */
-    unsigned looking; /* of them, those that have not since */
-    uint64_t host_ps; /* the host program's time */
-    struct sim_bell { /* doorbells not yet posted */
+    uint64_t host_ps;           /* the host program's time */
+    struct sim_bell {           /* doorbells not yet posted */
         struct cp_queue *queue; /* NULL: only look */
         uint64_t index, ps;
     } *bells;
     size_t bell_count, bell_capacity;
     uint64_t dispatches; /* in domain 0: begun */
-    unsigned tasks;      /* in domain 0: copies, fills and barriers begun, not done */
     bool spends;         /* the host waits for simulated time to reach its own */
     _Atomic bool quit, pause;
     _Atomic bool host_wrote;       /* the host or a copy has changed memory behind the L2s */

@@ -431,7 +431,7 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
         deliver(port);
         uint64_t start = port_next_ps(port);
         if (start >= until_ps) {
-            if (start != PORT_NEVER && until_ps != PORT_NEVER && until_ps > port->time_ps)
+            if (until_ps != PORT_NEVER && until_ps > port->time_ps)
                 port->time_ps = until_ps;
             break;
         }
