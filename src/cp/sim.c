@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "exec/aperture.h"
 #include "exec/fault.h"
 #include "fabric/fabric.h"
 #include "hsa/hsa.h"
@@ -121,6 +122,7 @@ static void look(struct port_domain *domain, struct port_event *event)
     for (struct cp_dispatch *d = cp->active; d; d = d->next)
         if (!d->begun) {
             d->begun = true;
+            vm_sync(sim->vm);
             sim_dispatch(sim, d);
         }
     struct cp_task *tasks = cp->tasks;
@@ -153,9 +155,11 @@ void sim_completed(struct sim *sim)
 
 /* ---- the thread ---- */
 
+/* Asked after every window. */
 static bool should_pause(void *context)
 {
     struct sim *sim = context;
+    vm_commit(sim->vm);
     return sim->pause || sim->quit;
 }
 
@@ -316,6 +320,9 @@ static void *enter(void *context, unsigned index)
         abort();
     t->cu.guard.code = &sim->machine->code;
     t->cu.guard.cache = &t->cache;
+    const struct memory *memory = &sim->machine->memory;
+    t->cu.guard.mem_arena = memory->xnack ? 0 : memory->arena;
+    t->cu.guard.mem_mask = memory->xnack ? APERTURE_HOST_MASK : ~(memory->arena_bytes - 1);
     t->fault = fault_thread_enter(&t->cu.guard);
     if (!t->fault)
         abort();
@@ -365,6 +372,7 @@ int sim_open(struct ehp_machine *m, unsigned threads)
     sim->fabric = fabric_open(c, sim->port, 1 + sim->xcds, m->nps);
     if (!sim->fabric)
         return EHP_ERR_NO_MEMORY;
+    vm_start(sim->vm, sim->host, lookahead, sim->fabric);
     for (unsigned i = 0; i < sim->xcds; i++) {
         int status = sim_xcd_open(sim, &sim->xcd[i], i);
         if (status != EHP_OK)
