@@ -97,6 +97,7 @@ struct cp_queue {
     struct ehp_queue_block block;
     struct cp_queue *next;
     struct ehp_machine *machine;
+    union ehp_packet *started; /* as many as the ring has: what waves see of theirs */
     struct ehp_signal_block *doorbell;
     unsigned agent;
     unsigned priority;

@@ -40,7 +40,9 @@ static void set_sgprs(struct cp_dispatch *d, const struct kernel_descriptor *kd)
         at +=
             4; /* no buffer-addressed scratch on this processor: the registers exist, their value is unused */
     if (properties & KD_SGPR_DISPATCH_PTR) {
-        set_sgpr64(l->sgprs, at, (uint64_t)(uintptr_t)&d->packet);
+        union ehp_packet *packet = &d->queue->started[d->id & (d->queue->block.hsa.size - 1)];
+        packet->dispatch = d->packet;
+        set_sgpr64(l->sgprs, at, (uint64_t)(uintptr_t)packet);
         at += 2;
     }
     if (properties & KD_SGPR_QUEUE_PTR) {

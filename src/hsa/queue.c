@@ -22,11 +22,12 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     if (packets < 2 || (packets & (packets - 1)))
         return machine_error(m, EHP_ERR_INVALID, "a queue of %u packets: the size must be a power of two",
                              packets);
-    /* Waves read their packet, and the queue's block. */
+    /* Waves read their packet, and the queue's block.  Behind the ring are the packets that have started, as
+     * the ring's own are written again. */
     size_t head = (sizeof(struct cp_queue) + 4095) & ~(size_t)4095;
     int status;
     char *memory = memory_alloc(&m->memory, agent, EHP_MEM_INTERNAL,
-                                head + packets * sizeof(union ehp_packet), 0, &status);
+                                head + 2 * packets * sizeof(union ehp_packet), 0, &status);
     ehp_signal doorbell = {0};
     if (!memory || ehp_signal_create(m, -1, &doorbell) != EHP_OK) {
         if (memory)
@@ -38,6 +39,7 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     for (uint32_t i = 0; i < packets; i++)
         ring[i].header = EHP_PACKET_INVALID;
     q->machine = m;
+    q->started = ring + packets;
     q->agent = agent;
     q->priority = (unsigned)(priority < 0 ? 0 : priority > 2 ? 2 : priority);
     q->doorbell = (struct ehp_signal_block *)(uintptr_t)doorbell.handle;

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "ehp/ehp.h"
 
-enum { ITEMS = 256, GROUPS = 1500, BYTES = GROUPS * ITEMS * 16 };
+enum { ITEMS = 256, GROUPS = 2400, BYTES = GROUPS * ITEMS * 16 };
 
 struct result {
     double ns, error;
