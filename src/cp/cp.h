@@ -82,6 +82,7 @@ struct cp_dispatch {
     unsigned xccs_done;            /* timing mode: XCDs that have finished their share */
     uint64_t serial;               /* timing mode: 1, 2, ... of the machine's dispatches */
     struct ehp_counters *counters; /* timing mode: of each XCD, then of all; NULL: it is not counted */
+    struct sim_scratch *scratch;   /* timing mode: NULL: its waves use none */
     struct sim_sample *sample;     /* timing mode: NULL: all of it in detail */
 };
 

@@ -142,6 +142,7 @@ static void look(struct port_domain *domain, struct port_event *event)
 
 void sim_dispatch_done(struct sim *sim, struct cp_dispatch *d)
 {
+    sim_scratch_close(d);
     cp_dispatch_complete(sim->machine, d);
     port_post(sim->host, port_now(sim->host), look, sim)->word[0] = 0;
 }
@@ -401,6 +402,7 @@ void sim_close(struct ehp_machine *m)
     vm_close(sim->vm);
     port_close(sim->port);
     free(sim->xcd);
+    sim_scratch_free(sim);
     free(sim->rates);
     free(sim->bells);
     pthread_mutex_destroy(&sim->lock);

@@ -37,6 +37,8 @@ struct sim_share {
     uint64_t started, total; /* workgroups of this XCD */
     uint64_t left;           /* not done */
     uint64_t ended, window;  /* sampled: workgroups; of a window, 0: not known yet */
+    uint32_t *free_scratch;  /* places in the dispatch's scratch, as a stack; NULL: none is used */
+    unsigned free_count;
     bool acquired;
 };
 
@@ -82,6 +84,7 @@ struct sim {
     _Atomic bool quit, pause;
     _Atomic bool host_wrote;       /* the host or a copy has changed memory behind the L2s */
     _Atomic uint64_t completed_ps; /* of the last completion that somebody may wait for */
+    struct sim_scratch *scratch;   /* in domain 0: blocks, most recent first */
     double wave_cycles;
     uint64_t packet_ps, complete_ps, barrier_ps, wait_ps;
     uint64_t sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib, blit_host_ps_per_kib;
@@ -136,5 +139,13 @@ bool sample_stopped(const struct cp_dispatch *d, unsigned xcc);
 /* Around the release of the caches, of a share that does. */
 void sample_release(struct sim_xcd *x, const struct cp_dispatch *d);
 void sample_released(struct sim_xcd *x, const struct cp_dispatch *d);
+
+/* Scratch of a dispatch, from domain 0, and an XCD's part of it, for each workgroup; see sim_scratch.c. */
+void sim_scratch_open(struct sim *sim, struct cp_dispatch *d);
+void sim_scratch_close(struct cp_dispatch *d);
+void sim_scratch_free(struct sim *sim);
+void sim_scratch_share(struct sim_share *share);
+void sim_scratch_take(struct sim_share *share, struct workgroup *wg);
+void sim_scratch_give(struct sim_share *share, const struct workgroup *wg);
 
 #endif

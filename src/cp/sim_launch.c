@@ -46,6 +46,7 @@ static void released(struct port_domain *domain, struct port_event *event)
     if (sample_stopped(share->d, share->xcd->index))
         sample_released(share->xcd, share->d);
     port_send(domain, sim->host, sim->complete_ps, share_told, sim)->word[0] = (uint64_t)(uintptr_t)share->d;
+    free(share->free_scratch);
     free(share);
 }
 
@@ -134,6 +135,7 @@ static bool start_one(struct sim_xcd *x, struct sim_share *share)
     }
     share->started++;
     wg->share = share;
+    sim_scratch_take(share, wg);
     note_running(x, wg);
     cu_start(x->cu, wg);
     double now = (double)port_now(x->domain);
@@ -199,6 +201,7 @@ static void workgroup_done(void *context, struct workgroup *wg)
     struct workgroup *last = x->running[--x->running_count];
     x->running[wg->runs] = last;
     last->runs = wg->runs;
+    sim_scratch_give(share, wg);
     sim_keep_spare(x, wg);
     sample_ended(x, share);
     if (--share->left == 0)
@@ -253,6 +256,7 @@ static void begin_share(struct port_domain *domain, struct port_event *event)
     share->d = d;
     share->xcd = x;
     share->total = share->left = share_of(d, x->index);
+    sim_scratch_share(share);
     counters_begin(d, x);
     sample_begin(x, d);
     struct sim_share **end = &x->shares;
@@ -271,6 +275,7 @@ void sim_dispatch(struct sim *sim, struct cp_dispatch *d)
     d->xccs_done = 0;
     d->start_ns = sim_now_ns(sim);
     d->serial = ++sim->dispatches;
+    sim_scratch_open(sim, d);
     counters_open(d);
     sample_open(sim, d);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
@@ -301,6 +306,7 @@ void sim_xcd_close(struct sim_xcd *x)
     xcd_mem_close(x->mem);
     for (struct sim_share *s = x->shares, *next; s; s = next) {
         next = s->next;
+        free(s->free_scratch);
         free(s);
     }
     for (unsigned i = 0; i < x->running_count; i++)

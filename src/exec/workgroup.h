@@ -54,6 +54,7 @@ struct workgroup {
     uint8_t simd[WORKGROUP_MAX_WAVES];
     struct wave_stats stats;
     struct sim_share *share; /* timing mode: the XCD's share that it is of */
+    unsigned scratch_slot;   /* timing mode: its place in the share's scratch */
     unsigned runs;           /* times it was given a thread: later runs are longer */
 
     /* Capacity. */
