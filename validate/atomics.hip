@@ -25,7 +25,8 @@ template <typename T> static void curve(const char *name, int log)
 {
     stopwatch watch;
     const uint64_t elements = uint64_t{1} << log;
-    T *array = static_cast<T *>(std::calloc(elements, sizeof(T)));
+    T *array; // coherent memory, zero as the system hands it out
+    CHECK_HIP(hipHostMalloc(&array, elements * sizeof(T)));
     if (log <= 20)
         touch<T><<<compute_units(), 256>>>(array, elements);
     for (int threads : {1, 64, 768, 3328, 7424, 14592}) {
@@ -44,7 +45,7 @@ template <typename T> static void curve(const char *name, int log)
         std::snprintf(quantity, sizeof quantity, "%s_2^%d", name, log);
         row(quantity, threads, 2.0 * count * threads / (many - few) * 1e6);
     }
-    std::free(array);
+    CHECK_HIP(hipHostFree(array));
 }
 
 int main()
