@@ -10,11 +10,34 @@
  * Source: ISCA'24, VI.A; resource limits: AMD Instinct MI300 ISA, 3.x and LLVM
  * AMDGPUUsage, compute_pgm_rsrc1 and 2.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "soc/machine.h"
+
+/* Consecutive CUs of the launch order are on different shader engines; the last engine may have fewer. */
+static bool make_launch_order(struct cp *cp)
+{
+    const unsigned cus = cp->xcd_cus, engines = cp->xcd_engines, per_engine = (cus + engines - 1) / engines;
+    cp->launch_order = calloc(cus, sizeof(*cp->launch_order));
+    for (unsigned i = 0, n = 0; cp->launch_order && n < cus; i++) {
+        const unsigned cu = i % engines * per_engine + i / engines;
+        if (cu < cus)
+            cp->launch_order[n++] = (uint16_t)cu;
+    }
+    return cp->launch_order != NULL;
+}
+
+bool ace_round_init(const struct ehp_machine *m, struct ace_round *round, unsigned index, unsigned of)
+{
+    const unsigned cus = m->cp.xcd_cus, count = cus / of;
+    round->first = (uint16_t)(count ? index * count : index % cus);
+    round->count = (uint16_t)(count ? count : 1);
+    round->next = calloc(m->cp.xcds, sizeof(*round->next));
+    return round->next != NULL;
+}
 
 int ace_init(struct ehp_machine *m)
 {
@@ -31,26 +54,28 @@ int ace_init(struct ehp_machine *m)
     cp->simd_sgprs = chip_get(&m->chip, CHIP_cu_sgprs);
     cp->cu_lds = chip_get(&m->chip, CHIP_cu_lds);
     cp->cu_workgroups = chip_get(&m->chip, CHIP_cu_workgroups);
-    cp->xcd = aligned_alloc(64, cp->xcds * sizeof(*cp->xcd));
-    if (!cp->xcd)
+    cp->cu = calloc(cp->xcds, sizeof(*cp->cu));
+    if (!cp->cu || !make_launch_order(cp) || !ace_round_init(m, &cp->round, 0, 1))
         return EHP_ERR_NO_MEMORY;
-    memset(cp->xcd, 0, cp->xcds * sizeof(*cp->xcd));
     for (unsigned i = 0; i < cp->xcds; i++) {
-        pthread_mutex_init(&cp->xcd[i].lock, NULL);
-        cp->xcd[i].cu = calloc(m->cp.xcd_cus, sizeof(struct cp_cu));
-        if (!cp->xcd[i].cu)
+        cp->cu[i] = aligned_alloc(alignof(struct cp_cu), cp->xcd_cus * sizeof(struct cp_cu));
+        if (!cp->cu[i])
             return EHP_ERR_NO_MEMORY;
+        memset(cp->cu[i], 0, cp->xcd_cus * sizeof(struct cp_cu));
+        for (unsigned c = 0; c < cp->xcd_cus; c++)
+            atomic_flag_clear(&cp->cu[i][c].lock);
     }
     return EHP_OK;
 }
 
 void ace_destroy(struct ehp_machine *m)
 {
-    for (unsigned i = 0; m->cp.xcd && i < m->cp.xcds; i++) {
-        free(m->cp.xcd[i].cu);
-        pthread_mutex_destroy(&m->cp.xcd[i].lock);
-    }
-    free(m->cp.xcd);
+    struct cp *cp = &m->cp;
+    for (unsigned i = 0; cp->cu && i < cp->xcds; i++)
+        free(cp->cu[i]);
+    free(cp->cu);
+    free(cp->launch_order);
+    free(cp->round.next);
 }
 
 unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear)
@@ -134,13 +159,6 @@ bool ace_can_ever_fit(const struct ehp_machine *m, const struct cp_dispatch *d, 
     return true;
 }
 
-/* The i-th CU in launch order: consecutive ones are on different shader engines. */
-static unsigned nth_cu(unsigned i, unsigned cus, unsigned engines)
-{
-    unsigned per_engine = (cus + engines - 1) / engines;
-    return i % engines * per_engine + i / engines;
-}
-
 static bool cu_enabled(const struct cp_dispatch *d, unsigned xcc, unsigned cu, unsigned cus)
 {
     const struct cp_queue *queue = d->queue;
@@ -151,58 +169,75 @@ static bool cu_enabled(const struct cp_dispatch *d, unsigned xcc, unsigned cu, u
 /* HW_ID as gfx9 lays it out: wave 3:0, SIMD 5:4, CU 11:8, SE 15:13, queue 26:24. */
 static void set_hw_id(struct workgroup *wg, unsigned cus, unsigned engines)
 {
-    unsigned per_engine = (cus + engines - 1) / engines;
-    for (unsigned i = 0; i < wg->waves; i++) {
-        struct wave *w = &wg->wave[i];
-        w->hw_id = (i & 15) | (uint32_t)(wg->simd[i] & 3) << 4 | (wg->cu % per_engine & 15) << 8 |
-                   (wg->cu / per_engine & 7) << 13;
-        w->xcc_id = wg->xcc & 15;
+    const unsigned per_engine = (cus + engines - 1) / engines, waves = wg->waves, xcc = wg->xcc & 15;
+    const uint32_t where = (wg->cu % per_engine & 15) << 8 | (wg->cu / per_engine & 7) << 13;
+    for (unsigned i = 0; i < waves; i++) {
+        wg->wave[i].hw_id = (i & 15) | (uint32_t)(wg->simd[i] & 3) << 4 | where;
+        wg->wave[i].xcc_id = xcc;
     }
 }
 
-bool ace_place(struct ehp_machine *m, const struct cp_dispatch *d, struct workgroup *wg)
+static void lock_cu(struct cp_cu *cu)
 {
-    struct cp_xcd *xcd = &m->cp.xcd[wg->xcc];
-    unsigned cus = m->cp.xcd_cus, engines = m->cp.xcd_engines;
-    unsigned per_engine = (cus + engines - 1) / engines, rounds = per_engine * engines;
-    bool placed = false;
-    pthread_mutex_lock(&xcd->lock);
-    for (unsigned tried = 0; tried < rounds && !placed; tried++) {
-        unsigned at = (xcd->next_cu + tried) % rounds, cu = nth_cu(at, cus, engines);
-        if (cu >= cus || !cu_enabled(d, wg->xcc, cu, cus) ||
-            !take_simds(m, d, &xcd->cu[cu], wg->waves, wg->simd))
-            continue;
-        struct cp_cu *unit = &xcd->cu[cu];
+    while (atomic_flag_test_and_set_explicit(&cu->lock, memory_order_acquire))
+        sched_yield(); /* held for some ten instructions: its holder has lost the core */
+}
+
+static void unlock_cu(struct cp_cu *cu)
+{
+    atomic_flag_clear_explicit(&cu->lock, memory_order_release);
+}
+
+static bool place_on(struct ehp_machine *m, const struct cp_dispatch *d, struct cp_cu *cu,
+                     struct workgroup *wg)
+{
+    lock_cu(cu);
+    const bool room = take_simds(m, d, cu, wg->waves, wg->simd);
+    if (room) {
         for (unsigned i = 0; i < wg->waves; i++) {
             unsigned s = wg->simd[i];
-            unit->waves[s]++;
-            unit->vgprs[s] = (uint16_t)(unit->vgprs[s] + d->vgprs);
-            unit->sgprs[s] = (uint16_t)(unit->sgprs[s] + d->sgprs);
+            cu->waves[s]++;
+            cu->vgprs[s] = (uint16_t)(cu->vgprs[s] + d->vgprs);
+            cu->sgprs[s] = (uint16_t)(cu->sgprs[s] + d->sgprs);
         }
-        unit->lds += d->lds;
-        unit->workgroups = (uint8_t)(unit->workgroups + (wg->waves > 1));
-        wg->cu = cu;
-        xcd->next_cu = (at + 1) % rounds;
-        placed = true;
+        cu->lds += d->lds;
+        cu->workgroups = (uint8_t)(cu->workgroups + (wg->waves > 1));
     }
-    pthread_mutex_unlock(&xcd->lock);
-    if (placed)
-        set_hw_id(wg, cus, engines);
-    return placed;
+    unlock_cu(cu);
+    return room;
+}
+
+bool ace_place(struct ehp_machine *m, struct ace_round *round, const struct cp_dispatch *d,
+               struct workgroup *wg)
+{
+    const unsigned cus = m->cp.xcd_cus, first = round->first, count = round->count;
+    const unsigned next = round->next[wg->xcc];
+    for (unsigned tried = 0; tried < cus; tried++) {
+        unsigned in_range = next + tried < count ? next + tried : next + tried - count;
+        unsigned at = first + (tried < count ? in_range : tried);
+        unsigned cu = m->cp.launch_order[at < cus ? at : at - cus];
+        if (!cu_enabled(d, wg->xcc, cu, cus) || !place_on(m, d, &m->cp.cu[wg->xcc][cu], wg))
+            continue;
+        if (tried < count)
+            round->next[wg->xcc] = (uint16_t)(in_range + 1 < count ? in_range + 1 : 0);
+        wg->cu = cu;
+        set_hw_id(wg, cus, m->cp.xcd_engines);
+        return true;
+    }
+    return false;
 }
 
 void ace_release(struct ehp_machine *m, const struct cp_dispatch *d, const struct workgroup *wg)
 {
-    struct cp_xcd *xcd = &m->cp.xcd[wg->xcc];
-    struct cp_cu *unit = &xcd->cu[wg->cu];
-    pthread_mutex_lock(&xcd->lock);
+    struct cp_cu *cu = &m->cp.cu[wg->xcc][wg->cu];
+    lock_cu(cu);
     for (unsigned i = 0; i < wg->waves; i++) {
         unsigned s = wg->simd[i];
-        unit->waves[s]--;
-        unit->vgprs[s] = (uint16_t)(unit->vgprs[s] - d->vgprs);
-        unit->sgprs[s] = (uint16_t)(unit->sgprs[s] - d->sgprs);
+        cu->waves[s]--;
+        cu->vgprs[s] = (uint16_t)(cu->vgprs[s] - d->vgprs);
+        cu->sgprs[s] = (uint16_t)(cu->sgprs[s] - d->sgprs);
     }
-    unit->lds -= d->lds;
-    unit->workgroups = (uint8_t)(unit->workgroups - (wg->waves > 1));
-    pthread_mutex_unlock(&xcd->lock);
+    cu->lds -= d->lds;
+    cu->workgroups = (uint8_t)(cu->workgroups - (wg->waves > 1));
+    unlock_cu(cu);
 }

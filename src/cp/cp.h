@@ -35,19 +35,24 @@ struct cp_queue;
 struct ehp_code;
 struct sim_sample;
 
-/* One SIMD's and one CU's resources in use. */
+/* A CU's resources in use, per SIMD or in all. */
 struct cp_cu {
-    uint8_t waves[8]; /* per SIMD */
+    alignas(64) atomic_flag lock; /* a line of its own: host threads place on CUs of their own first */
+    uint8_t waves[8];
     uint16_t vgprs[8], sgprs[8];
     uint32_t lds;
     uint8_t workgroups; /* of more than one wave: barriers */
 };
+static_assert(sizeof(struct cp_cu) == 64, "one cache line");
 
-/* An XCD as its ACEs see it. */
-struct cp_xcd {
-    alignas(64) pthread_mutex_t lock; /* a cache line of its own: other threads place on other XCDs */
-    struct cp_cu *cu;                 /* xcd.cus of them */
-    unsigned next_cu;                 /* round robin over shader engines */
+/*
+ * The round that somebody makes over an XCD's CUs to place workgroups: first
+ * over a range of its own, so that host threads do not meet, then over the
+ * others.  Positions are in launch order.
+ */
+struct ace_round {
+    uint16_t first, count; /* the range */
+    uint16_t *next;        /* per XCD of the package: where in the range to go on */
 };
 
 /* A kernel dispatch in flight. */
@@ -117,6 +122,7 @@ struct cp_queue {
 struct cp_worker {
     alignas(64) struct ehp_machine *machine;
     pthread_t thread;
+    struct ace_round round;
     unsigned index, turn;
     unsigned waited;         /* turns of waiting workgroups since it last yielded the core */
     struct workgroup *spare; /* memory of the last workgroup, for the next */
@@ -134,7 +140,9 @@ struct sim;
 struct cp {
     struct sim *sim; /* timing mode; NULL: workers */
     pthread_mutex_t lock;
-    struct cp_xcd *xcd; /* of the whole package */
+    struct cp_cu **cu;      /* [xcd][cu], of the whole package */
+    uint16_t *launch_order; /* an XCD's CUs: consecutive ones are on different shader engines */
+    struct ace_round round; /* over all of them, for who is alone on an XCD */
     unsigned xcds;
     struct cp_queue *queues;
     struct cp_dispatch *active;      /* with workgroups to hand out or running */
@@ -194,8 +202,11 @@ void ace_destroy(struct ehp_machine *m);
 unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear);
 /* Whether an empty CU could hold one workgroup of this dispatch; says what it lacks. */
 bool ace_can_ever_fit(const struct ehp_machine *m, const struct cp_dispatch *d, char *why, size_t bytes);
+/* The range of CUs that one of so many takes first; false when the host has no memory. */
+bool ace_round_init(const struct ehp_machine *m, struct ace_round *round, unsigned index, unsigned of);
 /* Finds a CU on wg->xcc and takes its resources; sets wg->cu, simd[] and the waves' HW_ID. */
-bool ace_place(struct ehp_machine *m, const struct cp_dispatch *d, struct workgroup *wg);
+bool ace_place(struct ehp_machine *m, struct ace_round *round, const struct cp_dispatch *d,
+               struct workgroup *wg);
 void ace_release(struct ehp_machine *m, const struct cp_dispatch *d, const struct workgroup *wg);
 
 /* progress.c: only called when the machine's `progress` is set. */

@@ -117,7 +117,7 @@ struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n
     }
     wg->owner = d;
     wg->xcc = x->index;
-    if (!ace_place(x->sim->machine, d, wg)) {
+    if (!ace_place(x->sim->machine, &x->sim->machine->cp.round, d, wg)) {
         sim_keep_spare(x, wg);
         return NULL;
     }

@@ -28,6 +28,10 @@ enum { IDLE_SPINS = 4000 };
  * silently. */
 #define IDLE_RECHECK_NS UINT64_C(1000000)
 
+/* Each worker takes at least so many batches of a dispatch's workgroups, the last ones small; they are
+ * doubled while they take less than this. */
+enum { BATCHES = 16, BATCH_NS = 20000 };
+
 struct work {
     struct cp_task *task;
     struct workgroup *wg;
@@ -359,15 +363,10 @@ static void run_workgroup(struct cp_worker *me, struct workgroup *wg, struct wav
     finish(me, wg, true);
 }
 
-/* Starts the next workgroup of a dispatch; false when there is none, or no room for it. */
-static bool start_next(struct cp_worker *me, struct cp_dispatch *d, struct wave_guard *guard)
+/* Starts workgroup `linear` of a dispatch; false when there is no room for it. */
+static bool start_one(struct cp_worker *me, struct cp_dispatch *d, uint64_t linear, struct wave_guard *guard)
 {
     struct ehp_machine *m = me->machine;
-    if (atomic_load_explicit(&d->ticket, memory_order_relaxed) >= d->total)
-        return false;
-    uint64_t linear = atomic_fetch_add(&d->ticket, 1);
-    if (linear >= d->total)
-        return false;
     struct workgroup *wg = workgroup_start(me->spare, &d->launch, linear);
     me->spare = NULL;
     if (!wg) {
@@ -376,7 +375,7 @@ static bool start_next(struct cp_worker *me, struct cp_dispatch *d, struct wave_
     }
     wg->owner = d;
     wg->xcc = ace_xcc_of(d, linear);
-    if (!ace_place(m, d, wg)) {
+    if (!ace_place(m, &me->round, d, wg)) {
         pthread_mutex_lock(&m->cp.lock);
         wg->next = d->deferred;
         d->deferred = wg;
@@ -385,7 +384,7 @@ static bool start_next(struct cp_worker *me, struct cp_dispatch *d, struct wave_
             m->cp.full_count++;
         }
         /* Room may have been made before that was visible to who made it. */
-        bool placed = d->deferred == wg && ace_place(m, d, wg);
+        bool placed = d->deferred == wg && ace_place(m, &me->round, d, wg);
         if (placed) {
             d->deferred = wg->next;
             d->deferred_count--;
@@ -399,6 +398,39 @@ static bool start_next(struct cp_worker *me, struct cp_dispatch *d, struct wave_
     return true;
 }
 
+/* Something else than this dispatch wants a turn. */
+static bool others_wait(const struct cp *cp)
+{
+    return cp->look || cp->aside_count || cp->active_count > 1 || cp->tasks;
+}
+
+/*
+ * Starts workgroups of a dispatch until something else wants a turn.  Takes
+ * several at once when they are short and many are left: then threads meet less
+ * often at the ticket, and each has memory of its own for longer.
+ */
+static void start_many(struct cp_worker *me, struct cp_dispatch *d, struct wave_guard *guard)
+{
+    struct ehp_machine *m = me->machine;
+    uint64_t batch = 1, now = machine_now_ns();
+    bool room = true;
+    do {
+        const uint64_t ticket = atomic_load_explicit(&d->ticket, memory_order_relaxed), began = now;
+        if (ticket >= d->total)
+            break;
+        const uint64_t fair = (d->total - ticket) / (BATCHES * m->cp.workers) + 1;
+        batch = batch < fair ? batch : fair;
+        const uint64_t first = atomic_fetch_add(&d->ticket, batch);
+        for (uint64_t i = first; i < first + batch && i < d->total; i++)
+            room &= start_one(me, d, i, guard);
+        now = machine_now_ns();
+        batch = now - began < BATCH_NS ? batch * 2 : 1;
+        if (m->progress)
+            flush_done(me, d);
+    } while (room && !others_wait(&m->cp));
+    flush_done(me, d);
+}
+
 /* ---- choosing ---- */
 
 static bool startable(const struct cp_dispatch *d)
@@ -407,13 +439,14 @@ static bool startable(const struct cp_dispatch *d)
 }
 
 /* A deferred workgroup of some dispatch that now has room. */
-static struct workgroup *take_deferred(struct ehp_machine *m)
+static struct workgroup *take_deferred(struct cp_worker *me)
 {
+    struct ehp_machine *m = me->machine;
     for (struct cp_dispatch *d = m->cp.active; d; d = d->next) {
         if (d->full)
             continue;
         for (struct workgroup **at = &d->deferred; *at; at = &(*at)->next)
-            if (ace_place(m, d, *at)) {
+            if (ace_place(m, &me->round, d, *at)) {
                 struct workgroup *wg = *at;
                 *at = wg->next;
                 d->deferred_count--;
@@ -476,7 +509,7 @@ static struct work choose(struct cp_worker *me)
     if (!work.wg && me->turn & 1)
         work.wg = take_aside(cp, &cp->waiting);
     if (!work.wg)
-        work.wg = take_deferred(m);
+        work.wg = take_deferred(me);
     if (!work.wg)
         work.dispatch = take_dispatch(cp);
     if (!work.wg && !work.dispatch)
@@ -484,12 +517,6 @@ static struct work choose(struct cp_worker *me)
     if (!work.wg && !work.dispatch)
         work.wg = take_aside(cp, &cp->preempted);
     return work;
-}
-
-/* Something else than this dispatch wants a turn. */
-static bool others_wait(const struct cp *cp)
-{
-    return cp->look || cp->aside_count || cp->active_count > 1 || cp->tasks;
 }
 
 static void idle(struct cp_worker *me, uint32_t bell)
@@ -545,10 +572,7 @@ static void *worker_main(void *argument)
                 sched_yield();
             }
         } else if (work.dispatch) {
-            while (start_next(me, work.dispatch, &guard) && !others_wait(cp))
-                if (m->progress)
-                    flush_done(me, work.dispatch);
-            flush_done(me, work.dispatch);
+            start_many(me, work.dispatch, &guard);
             drop_user(m, work.dispatch);
         } else {
             idle(me, bell);
@@ -606,6 +630,8 @@ int cp_start(struct ehp_machine *m, unsigned threads)
         return EHP_ERR_NO_MEMORY;
     for (unsigned i = 0; i < threads; i++) {
         cp->worker[i] = (struct cp_worker){.machine = m, .index = i};
+        if (!ace_round_init(m, &cp->worker[i].round, i, threads))
+            return EHP_ERR_NO_MEMORY;
         if (pthread_create(&cp->worker[i].thread, NULL, worker_main, &cp->worker[i]) != 0)
             return EHP_ERR_OUT_OF_RESOURCES;
         cp->workers++;
@@ -626,8 +652,10 @@ void cp_stop(struct ehp_machine *m)
     pthread_cond_broadcast(&cp->call_ready);
     pthread_mutex_unlock(&cp->lock);
     wake_all(cp);
-    for (unsigned i = 0; i < cp->workers; i++)
+    for (unsigned i = 0; i < cp->workers; i++) {
         pthread_join(cp->worker[i].thread, NULL);
+        free(cp->worker[i].round.next);
+    }
     if (cp->caller_started)
         pthread_join(cp->caller, NULL);
     sim_close(m);
