@@ -19,8 +19,7 @@
 #include "sem/vmem_buffer.h"
 
 struct cu_flight {
-    struct mem_access access; /* first: the hierarchy knows nothing else */
-    struct cu_flight *next;   /* of its wave, or of the pool */
+    struct cu_flight *next; /* of its wave, or of the pool */
     struct cu_wave *cw;
     const struct xinst *in;
     const struct mem_op *op;
@@ -30,6 +29,7 @@ struct cu_flight {
     bool landed;     /* waits for those before it */
     bool both;       /* FLAT: counted in lgkmcnt as well */
     uint64_t zeroes; /* lanes out of a buffer's range: they load 0 */
+    struct mem_access access;
 };
 
 static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, enum mem_access_kind kind)
@@ -38,10 +38,9 @@ static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, 
     struct cu_flight *f = xcd->spare;
     if (f)
         xcd->spare = f->next;
-    else if (!(f = malloc(sizeof(*f))))
-        abort(); /* two kilobytes: the process is beyond help */
+    else
+        f = arena_take(&xcd->arena, sizeof(*f));
     memset(f, 0, offsetof(struct cu_flight, access) + offsetof(struct mem_access, addr));
-    memset((char *)f + sizeof(f->access), 0, sizeof(*f) - sizeof(f->access));
     struct mem_access *a = &f->access;
     a->kind = kind;
     a->cu = (uint16_t)cw->cu->index;
@@ -68,14 +67,6 @@ static void flight_free(struct cu_flight *f)
     struct cu_xcd *xcd = f->cw->cu->xcd;
     f->next = xcd->spare;
     xcd->spare = f;
-}
-
-void cu_access_close(struct cu_xcd *xcd)
-{
-    for (struct cu_flight *f = xcd->spare, *next; f; f = next) {
-        next = f->next;
-        free(f);
-    }
 }
 
 /* What a wave that waited for it waited for. */
@@ -217,10 +208,27 @@ static void vector_done(struct mem_access *a)
     retire(cw);
 }
 
+/* For what vector_done() does. */
+static void expect_done(const struct mem_access *a, unsigned stage)
+{
+    const struct cu_flight *f = a->self;
+    const struct cu_wave *cw = f->cw;
+    if (stage == 1) {
+        port_fetch(cw, offsetof(struct cu_wave, matrix));
+        if (a->kind == ACCESS_LOAD)
+            port_fetch(a->data, a->stride * ACCESS_LANES);
+    } else if (stage == 2 && cw->w) {
+        cu_expect_wave(cw);
+    } else if (stage == 3 && cw->w && a->kind == ACCESS_LOAD) {
+        port_fetch(cw->w->v + f->in->d, a->bytes * ACCESS_LANES);
+    }
+}
+
 static void launch(struct cu_flight *f)
 {
     struct cu_wave *cw = f->cw;
     f->access.done = vector_done;
+    f->access.expect = expect_done;
     f->next = NULL;
     *cw->flights_end = f;
     cw->flights_end = &f->next;

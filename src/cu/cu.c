@@ -11,10 +11,7 @@ void cu_close(struct cu_xcd *xcd)
 {
     if (!xcd)
         return;
-    for (unsigned i = 0; xcd->cu && i < xcd->cus; i++)
-        free(xcd->cu[i].simd);
-    free(xcd->cu);
-    cu_access_close(xcd);
+    arena_free(&xcd->arena);
     free(xcd);
 }
 
@@ -43,17 +40,13 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
                                      .lgkm_limit = 15};
     unsigned slots = chip_get(chip, CHIP_cu_waves_per_simd);
     assert(slots <= CU_SIMD_SLOTS);
-    xcd->cu = calloc(xcd->cus, sizeof(*xcd->cu));
-    for (unsigned i = 0; xcd->cu && i < xcd->cus; i++) {
+    xcd->cu = arena_take(&xcd->arena, xcd->cus * sizeof(*xcd->cu));
+    for (unsigned i = 0; i < xcd->cus; i++) {
         struct cu *cu = &xcd->cu[i];
         cu->xcd = xcd;
         cu->index = i;
         cu->engine = i / ((xcd->cus + xcd->engines - 1) / xcd->engines);
-        cu->simd = calloc(xcd->simds, sizeof(*cu->simd));
-        if (!cu->simd) {
-            cu_close(xcd);
-            return NULL;
-        }
+        cu->simd = arena_take(&xcd->arena, xcd->simds * sizeof(*cu->simd));
         for (unsigned s = 0; s < xcd->simds; s++) {
             struct cu_simd *simd = &cu->simd[s];
             simd->cu = cu;
@@ -66,10 +59,7 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
             }
         }
     }
-    if (!xcd->cu) {
-        cu_close(xcd);
-        return NULL;
-    }
+    cu_expect(xcd);
     return xcd;
 }
 

@@ -25,6 +25,7 @@
 #ifndef EHP_CU_CU_H
 #define EHP_CU_CU_H
 
+#include "base/arena.h"
 #include "exec/fault.h"
 #include "exec/workgroup.h"
 #include "mem/mem.h"
@@ -135,7 +136,7 @@ struct cu_simd;
 
 /* A wave slot. */
 struct cu_wave {
-    struct wave *w; /* NULL: free */
+    alignas(64) struct wave *w; /* NULL: free */
     /* What it issues next.  From w->next up to here instructions have issued and are not executed: see
      * cu_settle(). */
     const struct xinst *in;
@@ -152,18 +153,17 @@ struct cu_wave {
     uint8_t want_vm, want_lgkm;
     struct cu_flight *flights, **flights_end; /* vector memory, in order of issue */
     bool ending; /* its program is over; memory instructions are still on their way */
-    /* Matrix results on their way: rows of the wave and when they are there. */
-    struct {
-        int16_t first, last;
-        uint64_t cycle;
-    } matrix[CU_MATRIX_RESULTS];
     unsigned matrix_next;
     uint64_t matrix_until; /* none after this */
     /* Instruction fetch. */
     uint64_t line, next_line; /* 64-byte lines of the program in its buffer; ~0: none */
     bool fetching, starved;
-    bool queued; /* when it was looked at last, its CU's vector memory could take nothing */
     unsigned priority;
+    /* Matrix results on their way: rows of the wave and when they are there. */
+    struct {
+        int16_t first, last;
+        uint64_t cycle;
+    } matrix[CU_MATRIX_RESULTS];
 };
 
 enum { CU_SIMD_SLOTS = 16 };
@@ -172,13 +172,14 @@ struct cu_simd {
     struct cu *cu;
     unsigned index;
     unsigned slots, used;
-    uint64_t ready[CU_SIMD_SLOTS]; /* cycle at which a slot's wave may issue; PORT_NEVER: free or waiting */
-    uint32_t may;                  /* slots of which it is not PORT_NEVER */
-    struct cu_wave wave[CU_SIMD_SLOTS];
+    unsigned turn;   /* slot to begin with */
+    int highest;     /* priority that any of its waves has had */
     uint64_t posted; /* cycle of its next look, PORT_NEVER: none */
     uint64_t valu_free, matrix_free;
-    unsigned turn; /* slot to begin with */
-    int highest;   /* priority that any of its waves has had */
+    uint32_t may;    /* slots of which ready[] is not PORT_NEVER */
+    uint32_t queued; /* of those, for whose access the CU's vector memory had no room */
+    alignas(64) uint64_t ready[CU_SIMD_SLOTS]; /* when a wave may issue; PORT_NEVER: no wave, or it waits */
+    struct cu_wave wave[CU_SIMD_SLOTS];
 };
 
 struct cu {
@@ -218,6 +219,7 @@ struct cu_xcd {
         unsigned waves;
         uint64_t busy_since;
     } engine[CU_ENGINES];
+    struct arena arena; /* what the room has of the XCD */
     struct cu_flight *spare;
     struct cu_counters counters;
 };
@@ -255,7 +257,6 @@ bool cu_settle(struct cu_wave *cw);
 
 /* Sends a memory instruction of a wave that has settled. */
 void cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
-void cu_access_close(struct cu_xcd *xcd);
 /* Of the CU's, as the memory hierarchy numbers them. */
 static inline unsigned cu_wave_number(const struct cu_wave *cw)
 {
@@ -266,6 +267,11 @@ void cu_fetch(struct cu_wave *cw, uint64_t line);
 
 /* Cycles that the LDS is busy with an instruction, by its addresses; how many because banks conflict. */
 unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned *conflicts);
+
+/* Of a wave that is about to execute something; see port_expect(). */
+void cu_expect_wave(const struct cu_wave *cw);
+/* Of the XCD's SIMDs. */
+void cu_expect(struct cu_xcd *xcd);
 
 /* Outstanding counts have changed: an s_waitcnt may be over, an ended wave may leave; it waited for that. */
 void cu_returned(struct cu_wave *cw, enum cu_stall why);

@@ -42,6 +42,7 @@ void cu_ready(struct cu_wave *cw, uint64_t cycle)
     simd->ready[cw->slot] = cycle;
     if (cycle == PORT_NEVER) {
         simd->may &= ~(1U << cw->slot);
+        simd->queued &= ~(1U << cw->slot);
         return;
     }
     simd->may |= 1U << cw->slot;
@@ -383,7 +384,8 @@ static bool can_access(struct cu_wave *cw, unsigned unit, struct turn *turn)
         room = cw->lgkm < t->lgkm_limit;
     } else {
         bool ready = vector_ready(turn, cw->cu);
-        cw->queued = !ready;
+        if (!ready)
+            cw->simd->queued |= 1U << cw->slot;
         room = ready && cw->vm < t->vm_limit;
     }
     if (!room) {
@@ -545,13 +547,6 @@ static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle
 
 /* ---- a turn ---- */
 
-/* It would find vector memory full again. */
-static bool still_queued(const struct cu_wave *cw, struct turn *turn)
-{
-    return cw->queued && cw->stall == STALL_QUEUE && !(turn->taken & (1U << UNIT_VMEM | 1U << UNIT_FLAT)) &&
-           !vector_ready(turn, cw->cu);
-}
-
 static void look(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
@@ -562,22 +557,28 @@ static void look(struct port_domain *domain, struct port_event *event)
     simd->posted = PORT_NEVER;
     const unsigned first = simd->turn;
     bool any = false;
+    /* Those would find vector memory full again: they are not looked at until it is not. */
+    if (simd->queued && vector_ready(&turn, simd->cu))
+        simd->queued = 0;
+    const uint32_t may = simd->may & ~simd->queued;
     for (int priority = simd->highest; priority >= 0; priority--) {
         /* Twice as many slots, so that those before the first come after the last. */
-        uint64_t slots = (simd->may | (uint64_t)simd->may << simd->slots) >> first;
+        uint64_t slots = (may | (uint64_t)may << simd->slots) >> first;
         for (slots &= (UINT64_C(1) << simd->slots) - 1; slots; slots &= slots - 1) {
             unsigned i = first + (unsigned)__builtin_ctzll(slots);
             i = i < simd->slots ? i : i - simd->slots;
             struct cu_wave *cw = &simd->wave[i];
             if (simd->ready[i] > turn.cycle || (int)cw->priority != priority)
                 continue;
-            if (still_queued(cw, &turn)) {
-                cu_ready(cw, turn.cycle + TURN);
-            } else if (try_issue(cw, &turn) && !any) { /* those behind it come first next time */
+            if (try_issue(cw, &turn) && !any) { /* those behind it come first next time */
                 any = true;
                 simd->turn = (i + 1) % simd->slots;
             }
         }
+    }
+    if (simd->queued) {
+        look_at(simd, turn.cycle + 1);
+        return;
     }
     uint64_t next = PORT_NEVER;
     for (unsigned slots = simd->may; slots; slots &= slots - 1) {
@@ -586,4 +587,46 @@ static void look(struct port_domain *domain, struct port_event *event)
     }
     if (next != PORT_NEVER)
         look_at(simd, next > turn.cycle ? next : turn.cycle + 1);
+}
+
+/* ---- ahead of the events ---- */
+
+void cu_expect_wave(const struct cu_wave *cw)
+{
+    const struct wave *w = cw->w;
+    port_fetch(w, 64);
+    port_fetch(w->s, 128);
+    port_fetch(&w->vcc, sizeof(*w) - offsetof(struct wave, vcc));
+}
+
+/* The waves that it will find ready, what they have put off, and what a memory instruction sends. */
+static void expect_look(const struct port_event *event, unsigned stage)
+{
+    const struct cu_simd *simd = event->self;
+    if (stage == 0) {
+        port_fetch(simd, offsetof(struct cu_simd, wave));
+        return;
+    }
+    for (unsigned slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
+        unsigned i = (unsigned)__builtin_ctz(slots);
+        const struct cu_wave *cw = &simd->wave[i];
+        if (simd->ready[i] > event->cycle)
+            continue;
+        if (stage == 1)
+            port_fetch(cw, offsetof(struct cu_wave, matrix));
+        else if (stage == 2 && cw->w)
+            cu_expect_wave(cw);
+        else if (stage == 3 && cw->w && cw->in->isa) {
+            const struct xinst *in = cw->in;
+            if (in->cls != XC_VMEM)
+                continue;
+            for (unsigned s = 0; s < 2; s++)
+                port_fetch(cw->w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
+        }
+    }
+}
+
+void cu_expect(struct cu_xcd *xcd)
+{
+    port_expect(xcd->domain, look, expect_look);
 }

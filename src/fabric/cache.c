@@ -20,12 +20,12 @@
 enum { TOGETHER = 64 }; /* lines that lie in neighbouring sets */
 #define NO_LINE UINT32_MAX
 
-bool cache_open(struct cache *c, const struct chip *chip, unsigned slice)
+void cache_open(struct cache *c, const struct chip *chip, unsigned slice, struct arena *arena)
 {
     memset(c, 0, sizeof(*c));
     unsigned slices = chip_get(chip, CHIP_infinity_cache_slices);
     if (slices == 0)
-        return true;
+        return;
     c->ways = chip_get(chip, CHIP_infinity_cache_ways);
     c->sets = (uint32_t)(chip->value[CHIP_infinity_cache_size] / slices / FABRIC_LINE) / c->ways;
     c->salt = slice * UINT32_C(0x85ebca6b);
@@ -34,22 +34,12 @@ bool cache_open(struct cache *c, const struct chip *chip, unsigned slice)
     assert(c->ways <= SLICE_WAYS && c->streams <= SLICE_STREAMS && c->sets % TOGETHER == 0);
     for (unsigned i = 0; i < SLICE_STREAMS; i++)
         c->stream[i].next = NO_LINE;
-    c->tag = malloc(sizeof(*c->tag) * c->sets * c->ways);
-    c->order = malloc(sizeof(*c->order) * c->sets);
-    c->dirty = calloc(c->sets, sizeof(*c->dirty));
-    if (!c->tag || !c->order || !c->dirty)
-        return false;
+    c->tag = arena_take(arena, sizeof(*c->tag) * c->sets * c->ways);
+    c->order = arena_take(arena, sizeof(*c->order) * c->sets);
+    c->dirty = arena_take(arena, sizeof(*c->dirty) * c->sets);
     memset(c->tag, 0xff, sizeof(*c->tag) * c->sets * c->ways);
     for (uint32_t i = 0; i < c->sets; i++)
         c->order[i] = UINT64_C(0xfedcba9876543210);
-    return true;
-}
-
-void cache_close(struct cache *c)
-{
-    free(c->tag);
-    free(c->order);
-    free(c->dirty);
 }
 
 static uint32_t set_of(const struct cache *c, uint32_t line)

@@ -7,15 +7,6 @@
 
 #include "soc/chip.h"
 
-void *fabric_must(void *memory)
-{
-    if (!memory) {
-        fputs("ehp: the host has no memory for the simulation\n", stderr);
-        abort();
-    }
-    return memory;
-}
-
 static bool power_of_two(double n)
 {
     uint64_t i = (uint64_t)n;
@@ -123,11 +114,10 @@ struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned 
             x->held_end = &x->held;
         }
     }
-    for (unsigned i = 0; i < f->iods; i++)
-        if (!home_open(&f->iod[i], chip)) {
-            fabric_close(f);
-            return NULL;
-        }
+    for (unsigned i = 0; i < f->iods; i++) {
+        home_open(&f->iod[i], chip);
+        net_expect(&f->iod[i]);
+    }
     return f;
 }
 
@@ -146,6 +136,7 @@ void fabric_attach(struct fabric *f, unsigned xcd, struct port_domain *domain, p
     x->domain = domain;
     x->probe = probe;
     x->l2 = l2;
+    net_expect_at_xcd(x);
 }
 
 struct fabric_place fabric_place_of(const struct fabric *f, uint64_t physical)

@@ -36,23 +36,24 @@ enum fabric_kind {
 
 struct fabric_request {
     enum fabric_kind kind;
-    uint8_t xcd;       /* of the package */
+    uint8_t xcd; /* of the package */
+    bool keeps;  /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
+    uint8_t operations, depth; /* FABRIC_ATOMIC: lanes; most of them on one element */
+    /* When answered.  faulted: the host has no memory at that address; missed: nor had the Infinity Cache the
+     * line. */
+    bool faulted, missed;
     uint64_t line;     /* address of the line in the process */
     uint64_t physical; /* simulated physical address, which decides stack, channel, slice, bank and row */
     uint8_t *data;     /* FABRIC_LINE bytes of the asker's: filled at the home, or read there */
     uint64_t mask[2];  /* FABRIC_WRITE: which bytes */
-    bool keeps;        /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
     void (*atomic)(struct fabric_request *request, uint8_t *line);
-    uint8_t operations, depth; /* FABRIC_ATOMIC: lanes; most of them on one element */
-    /* Answered by an event of this function in the asker's domain, with word[0] the request.  `faulted`: the
-     * host has no memory at that address. */
+    /* Answered by an event of this function in the asker's domain, with word[0] the request. */
     port_fn *done;
     void *self;
-    bool faulted, missed; /* missed: the Infinity Cache did not have the line */
     uint64_t waited_ps; /* WRITE, ATOMIC: for the XCD's port, which others' bytes kept busy; once submitted */
     /* For whoever holds it at the moment. */
     struct fabric_request *next;
-    uint64_t scratch[4];
+    uint64_t scratch[2];
 };
 
 /*

@@ -23,24 +23,12 @@
 
 enum { CHUNK_LINES = 256, CHUNK_PROBES = 64 };
 
-struct chunk {
-    struct chunk *next;
-};
-
 /* ---- storage ---- */
-
-static void *chunk_new(struct iod *iod, size_t bytes)
-{
-    struct chunk *chunk = fabric_must(calloc(1, sizeof(*chunk) + bytes));
-    chunk->next = iod->chunks;
-    iod->chunks = chunk;
-    return chunk + 1;
-}
 
 static struct home_line *line_new(struct iod *iod, unsigned slice, uint32_t line)
 {
     if (!iod->spare_lines) {
-        struct home_line *lines = chunk_new(iod, CHUNK_LINES * sizeof(*lines));
+        struct home_line *lines = arena_take(&iod->arena, CHUNK_LINES * sizeof(*lines));
         for (unsigned i = 0; i < CHUNK_LINES; i++) {
             lines[i].next = iod->spare_lines;
             iod->spare_lines = &lines[i];
@@ -62,7 +50,7 @@ static void line_free(struct iod *iod, struct home_line *h)
 static struct home_probe *probe_new(struct iod *iod)
 {
     if (!iod->spare_probes) {
-        struct home_probe *probes = chunk_new(iod, CHUNK_PROBES * sizeof(*probes));
+        struct home_probe *probes = arena_take(&iod->arena, CHUNK_PROBES * sizeof(*probes));
         for (unsigned i = 0; i < CHUNK_PROBES; i++) {
             probes[i].next = iod->spare_probes;
             iod->spare_probes = &probes[i];
@@ -108,7 +96,7 @@ static struct filter_entry *filter_of(struct iod *iod, struct slice *s, uint32_t
 {
     uint32_t chunk = line / FILTER_CHUNK % iod->fabric->filter_chunks;
     if (!s->filter[chunk])
-        s->filter[chunk] = fabric_must(calloc(FILTER_CHUNK, sizeof(struct filter_entry)));
+        s->filter[chunk] = arena_take(&iod->arena, FILTER_CHUNK * sizeof(struct filter_entry));
     return &s->filter[chunk][line % FILTER_CHUNK];
 }
 
@@ -193,12 +181,24 @@ static void read_ahead(struct iod *iod, unsigned slice, uint32_t line)
 
 /* ---- requests ---- */
 
-void home_expect(const struct iod *iod, const struct fabric_request *r)
+void home_expect(const struct iod *iod, const struct fabric_request *r, unsigned stage)
 {
-    const uint8_t *line = (const uint8_t *)(uintptr_t)r->line;
-    __builtin_prefetch(line);
-    __builtin_prefetch(line + 64);
-    cache_expect(&iod->slice[request_slice(r) % iod->fabric->map.slices_per_iod].cache, request_line(r));
+    if (stage == 0) {
+        port_fetch(r, sizeof(*r));
+        return;
+    }
+    const struct fabric *f = iod->fabric;
+    struct slice *s = &iod->slice[request_slice(r) % f->map.slices_per_iod];
+    uint32_t line = request_line(r), chunk = line / FILTER_CHUNK % f->filter_chunks;
+    if (stage == 1) {
+        port_fetch((const void *)(uintptr_t)r->line, FABRIC_LINE);
+        port_fetch(r->data, FABRIC_LINE);
+        cache_expect(&s->cache, line);
+        __builtin_prefetch(&s->filter[chunk]);
+        __builtin_prefetch(bucket_of(s, line));
+    } else if (stage == 2 && s->filter[chunk]) {
+        __builtin_prefetch(&s->filter[chunk][line % FILTER_CHUNK]);
+    }
 }
 
 /* How much longer than the cache's latency the line takes that is on its way from memory. */
@@ -448,41 +448,25 @@ static void memory_done(void *context, struct dram_request *request, uint64_t en
 
 /* ---- life ---- */
 
-bool home_open(struct iod *iod, const struct chip *chip)
+void home_open(struct iod *iod, const struct chip *chip)
 {
     struct fabric *f = iod->fabric;
-    iod->slice = calloc(f->map.slices_per_iod, sizeof(*iod->slice));
-    if (!iod->slice)
-        return false;
+    iod->slice = arena_take(&iod->arena, f->map.slices_per_iod * sizeof(*iod->slice));
     unsigned channels = f->map.slices_per_iod * f->iods * f->pseudo;
     for (unsigned i = 0; i < f->map.slices_per_iod; i++) {
         struct slice *s = &iod->slice[i];
         unsigned slice = iod->index * f->map.slices_per_iod + i;
-        s->memory = calloc(f->pseudo, sizeof(*s->memory));
-        s->filter = calloc(f->filter_chunks, sizeof(struct filter_entry *));
-        if (!s->memory || !s->filter || !cache_open(&s->cache, chip, slice))
-            return false;
+        s->memory = arena_take(&iod->arena, f->pseudo * sizeof(*s->memory));
+        s->filter = arena_take(&iod->arena, f->filter_chunks * sizeof(struct filter_entry *));
+        cache_open(&s->cache, chip, slice, &iod->arena);
         /* Refreshes of the channels are spread over the interval. */
         for (unsigned k = 0; k < f->pseudo; k++)
             dram_channel_open(&s->memory[k], &f->timing,
                               (uint64_t)f->timing.refi * (slice * f->pseudo + k + 1) / channels);
     }
-    return true;
 }
 
 void home_close(struct iod *iod)
 {
-    for (unsigned i = 0; iod->slice && i < iod->fabric->map.slices_per_iod; i++) {
-        struct slice *s = &iod->slice[i];
-        for (unsigned k = 0; s->filter && k < iod->fabric->filter_chunks; k++)
-            free(s->filter[k]);
-        free((void *)s->filter);
-        free(s->memory);
-        cache_close(&s->cache);
-    }
-    free(iod->slice);
-    for (struct chunk *chunk = iod->chunks, *next; chunk; chunk = next) {
-        next = chunk->next;
-        free(chunk);
-    }
+    arena_free(&iod->arena);
 }

@@ -10,6 +10,7 @@
 #ifndef EHP_FABRIC_INTERNAL_H
 #define EHP_FABRIC_INTERNAL_H
 
+#include "base/arena.h"
 #include "dram/dram.h"
 #include "fabric/fabric.h"
 
@@ -67,8 +68,7 @@ struct cache {
     unsigned streams, depth, oldest;
 };
 enum { CACHE_NONE = -1 };
-bool cache_open(struct cache *cache, const struct chip *chip, unsigned slice);
-void cache_close(struct cache *cache);
+void cache_open(struct cache *cache, const struct chip *chip, unsigned slice, struct arena *arena);
 /* Finds a line and makes it the last used. */
 bool cache_look(struct cache *cache, uint32_t line, bool dirty);
 /* Puts a line in; true if that pushes out a dirty one, *victim. */
@@ -128,7 +128,7 @@ struct iod {
     double sent[FABRIC_XCDS]; /* when the last answer for the XCD that was sent on from here arrives, ps */
     struct home_line *spare_lines;
     struct home_probe *spare_probes;
-    void *chunks; /* of both, to be freed */
+    struct arena arena; /* what the IOD has */
     struct fabric_counters counters;
 };
 
@@ -186,14 +186,13 @@ void net_answer(struct iod *home, struct fabric_request *request, double after_p
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
 
 /* home.c */
-/* From any thread: brings what a request will need into the host's cache. */
-void home_expect(const struct iod *iod, const struct fabric_request *request);
+/* What a request that arrives needs; see port_expect(). */
+void home_expect(const struct iod *iod, const struct fabric_request *request, unsigned stage);
+void net_expect(struct iod *iod);
+void net_expect_at_xcd(struct xcd_port *x);
 void home_take(struct iod *iod, struct fabric_request *request);
 void home_probe_answered(struct iod *iod, struct fabric_probe *probe);
-bool home_open(struct iod *iod, const struct chip *chip);
+void home_open(struct iod *iod, const struct chip *chip);
 void home_close(struct iod *iod);
-
-/* Aborts when the host has no memory. */
-void *fabric_must(void *memory);
 
 #endif

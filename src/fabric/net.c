@@ -46,6 +46,11 @@ static void arrive(struct port_domain *domain, struct port_event *event)
     home_take(iod, (struct fabric_request *)event->word[0]);
 }
 
+static void expect_arrival(const struct port_event *event, unsigned stage)
+{
+    home_expect(event->self, (const struct fabric_request *)event->word[0], stage);
+}
+
 static void pass(struct port_domain *domain, struct port_event *event)
 {
     struct iod *at = event->self;
@@ -78,7 +83,6 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
     struct fabric *f = x->fabric;
     struct iod *own = &f->iod[x->iod], *home = &f->iod[request_slice(r) / f->map.slices_per_iod];
     double delay = f->xcd_ps;
-    home_expect(home, r);
     if (carries_data(r)) {
         struct fabric_request **bucket = writes_of(x, r->line);
         r->scratch[SCRATCH_WRITE] = (uint64_t)*bucket;
@@ -202,6 +206,12 @@ static void written(struct port_domain *domain, struct port_event *event)
     r->done(domain, event);
 }
 
+static void expect_written(const struct port_event *event, unsigned stage)
+{
+    if (stage == 0)
+        port_fetch((const void *)event->word[0], sizeof(struct fabric_request));
+}
+
 enum { IS_PROBE = 256, FROM_AFAR = 512 };
 
 static void onward(struct port_domain *domain, struct port_event *event);
@@ -271,4 +281,14 @@ void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps)
 {
     step(home, after_ps + home->fabric->network_ps, probe, probe->xcd | IS_PROBE);
+}
+
+void net_expect(struct iod *iod)
+{
+    port_expect(iod->domain, arrive, expect_arrival);
+}
+
+void net_expect_at_xcd(struct xcd_port *x)
+{
+    port_expect(x->domain, written, expect_written);
 }

@@ -83,7 +83,7 @@ static void free_way(struct l2 *l2, uint32_t way)
     l2_set_dirty(l2, way, mask_of(0, 0));
     l2->tag[way] = 0;
     l2->used[way] = 0;
-    l2->line[way] = (struct l2_line){.txn = NULL};
+    l2->line[way] = (struct l2_line){.physical = 0};
 }
 
 /* Whether clean bytes of the line differ from the host's memory. */
@@ -111,7 +111,8 @@ static void refresh(struct l2 *l2, uint32_t way)
     if (line->epoch == l2->epoch)
         return;
     line->epoch = l2->epoch;
-    if (line->mtype == VM_MTYPE_NC || (line->mtype == VM_MTYPE_CC && !line->txn && is_stale(l2, way)))
+    if (line->mtype == VM_MTYPE_NC ||
+        (line->mtype == VM_MTYPE_CC && !l2_is_busy(l2, way) && is_stale(l2, way)))
         line->whole = false;
 }
 
@@ -122,7 +123,7 @@ static unsigned bucket_of(uint64_t line)
     return (unsigned)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % TXN_BUCKETS;
 }
 
-static struct l2_txn *txn_of(const struct l2 *l2, uint64_t line)
+struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line)
 {
     struct l2_txn *t = l2->txn[bucket_of(line)];
     while (t && t->fabric.line != line)
@@ -140,7 +141,7 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
     if (t)
         l2->spare = t->chain;
     else
-        t = must(malloc(sizeof(*t)));
+        t = arena_take(&mem->arena, sizeof(*t));
     memset(t, 0, offsetof(struct l2_txn, data));
     static const uint8_t asks[] = {FABRIC_READ,   FABRIC_OWN,   FABRIC_FETCH, FABRIC_WRITE,
                                    FABRIC_ATOMIC, FABRIC_WRITE, FABRIC_WRITE};
@@ -153,7 +154,7 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
     t->fabric.self = t;
     t->mem = mem;
     t->kind = (uint8_t)kind;
-    t->channel = l2_channel_of(l2, physical);
+    t->channel = (uint16_t)l2_channel_of(l2, physical);
     t->way = way;
     t->began = port_now(mem->domain);
     queue_clear(&t->waiting);
@@ -161,7 +162,7 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
     t->chain = *at;
     *at = t;
     if (way != NO_WAY)
-        l2->line[way].txn = t;
+        l2->busy[way / 64] |= UINT64_C(1) << way % 64;
     l2->channel[t->channel].txns++;
     l2->txns++;
     return t;
@@ -239,14 +240,20 @@ static void replace(struct xcd_mem *mem, uint32_t way)
     evict(mem, way);
 }
 
-/* A way for a new line; NO_WAY when each is busy. */
+/* The way that a new line takes; NO_WAY when each is busy. */
+static uint32_t victim_of(const struct l2 *l2, uint32_t set)
+{
+    uint32_t victim = NO_WAY;
+    for (uint32_t way = set; way < set + l2->ways; way++)
+        if (!l2_is_busy(l2, way) && (victim == NO_WAY || l2->used[way] < l2->used[victim]))
+            victim = way;
+    return victim;
+}
+
 static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r, uint32_t set)
 {
     struct l2 *l2 = &mem->l2;
-    uint32_t victim = NO_WAY;
-    for (uint32_t way = set; way < set + l2->ways; way++)
-        if (!l2->line[way].txn && (victim == NO_WAY || l2->used[way] < l2->used[victim]))
-            victim = way;
+    uint32_t victim = victim_of(l2, set);
     if (victim == NO_WAY)
         return NO_WAY;
     if (l2->tag[victim])
@@ -399,7 +406,7 @@ static bool atomic(struct mem_request *r, uint32_t set, uint32_t way, uint64_t c
             return false;
         if (way != NO_WAY && mask_any(l2->line[way].dirty)) { /* memory first */
             evict(mem, way);
-            queue_add(&txn_of(l2, r->line)->waiting, r);
+            queue_add(&l2_txn_of(l2, r->line)->waiting, r);
             return true;
         }
         if (way != NO_WAY)
@@ -455,7 +462,7 @@ bool l2_handle(struct mem_request *r, uint64_t latency)
     struct xcd_mem *mem = r->mem;
     struct l2 *l2 = &mem->l2;
     unsigned channel = l2_channel_of(l2, r->physical);
-    struct l2_txn *t = txn_of(l2, r->line);
+    struct l2_txn *t = l2_txn_of(l2, r->line);
     uint32_t set = set_of(l2, r->physical, channel), way = find(l2, set, r->line);
     uint64_t cycle = port_now(mem->domain);
     if (!r->looked_up && r->kind != REQUEST_FLUSH) /* once: what waits is kept with what it waits for */
@@ -587,7 +594,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
     l2->channel[t->channel].txns--;
     l2->txns--;
     if (t->way != NO_WAY)
-        l2->line[t->way].txn = NULL;
+        l2->busy[t->way / 64] &= ~(UINT64_C(1) << t->way % 64);
     uint8_t level = count_answer(t, now);
 
     struct request_queue waiting = t->waiting;
@@ -616,7 +623,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
     /* As one: what waited for the line has it before anybody else. */
     for (struct mem_request *w; (w = queue_take(&waiting)) != NULL;) {
         w->level = level > w->level ? level : w->level;
-        struct l2_txn *other = txn_of(l2, w->line);
+        struct l2_txn *other = l2_txn_of(l2, w->line);
         if (other) {
             queue_add(&other->waiting, w);
         } else if (!l2_handle(w, mem->timing.refill)) {
@@ -655,7 +662,7 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
     struct xcd_mem *mem = event->self;
     struct l2 *l2 = &mem->l2;
     struct fabric_probe *probe = (struct fabric_probe *)(uintptr_t)event->word[0];
-    struct l2_txn *t = txn_of(l2, probe->line);
+    struct l2_txn *t = l2_txn_of(l2, probe->line);
     uint32_t set = set_of(l2, probe->physical, l2_channel_of(l2, probe->physical));
     uint32_t way = t ? t->way : find(l2, set, probe->line);
     mem->counters.tcc_probes++;
@@ -683,7 +690,7 @@ void l2_host_wrote(struct xcd_mem *mem)
     uint32_t lines = l2->channels * l2->sets * l2->ways;
     for (uint32_t way = 0; way < lines; way++) {
         struct l2_line *line = &l2->line[way];
-        if (!l2->tag[way] || line->txn)
+        if (!l2->tag[way] || l2_is_busy(l2, way))
             continue;
         /* Dirty bytes stay: a probe would have brought them to memory, under what the host then wrote. */
         if (!is_stale(l2, way))
@@ -695,6 +702,57 @@ void l2_host_wrote(struct xcd_mem *mem)
     }
 }
 
+/* ---- ahead of the events ---- */
+
+static void expect_way(const struct l2 *l2, uint32_t way)
+{
+    __builtin_prefetch(&l2->line[way]);
+    port_fetch(l2->data + (size_t)way * LINE, LINE);
+}
+
+static void expect_arrival(const struct port_event *event, unsigned stage)
+{
+    const struct mem_request *r = event->self;
+    if (stage == 0) {
+        port_fetch(r, offsetof(struct mem_request, data));
+        return;
+    }
+    const struct l2 *l2 = &r->mem->l2;
+    uint32_t set = set_of(l2, r->physical, l2_channel_of(l2, r->physical));
+    if (stage == 1) {
+        port_fetch(&l2->tag[set], l2->ways * sizeof(*l2->tag));
+        port_fetch(&l2->used[set], l2->ways * sizeof(*l2->used));
+        __builtin_prefetch(&l2->txn[bucket_of(r->line)]);
+        port_fetch(r->data, LINE);
+    } else if (stage == 2) {
+        uint32_t way = find(l2, set, r->line);
+        if (way != NO_WAY || (way = victim_of(l2, set)) != NO_WAY)
+            expect_way(l2, way);
+        __builtin_prefetch(l2->txn[bucket_of(r->line)]);
+    }
+}
+
+static void expect_answer(const struct port_event *event, unsigned stage)
+{
+    const struct l2_txn *t = event->self;
+    if (stage == 0) {
+        port_fetch(t, sizeof(*t));
+    } else if (stage == 1) {
+        if (t->way != NO_WAY)
+            expect_way(&t->mem->l2, t->way);
+        if (t->waiting.first)
+            port_fetch(t->waiting.first, sizeof(*t->waiting.first));
+        else if (t->request)
+            port_fetch(t->request, sizeof(*t->request));
+    }
+}
+
+void l2_expect(struct xcd_mem *mem)
+{
+    port_expect(mem->domain, l2_arrive, expect_arrival);
+    port_expect(mem->domain, answered, expect_answer);
+}
+
 /* ---- open ---- */
 
 bool l2_open(struct xcd_mem *mem)
@@ -702,17 +760,17 @@ bool l2_open(struct xcd_mem *mem)
     struct l2 *l2 = &mem->l2;
     size_t lines = (size_t)l2->channels * l2->sets * l2->ways;
     l2->words = (unsigned)((lines + 4095) / 4096);
-    l2->tag = calloc(lines, sizeof(*l2->tag));
-    l2->used = calloc(lines, sizeof(*l2->used));
-    l2->line = calloc(lines, sizeof(*l2->line));
-    l2->data = calloc(lines, LINE);
-    l2->dirty = calloc((size_t)l2->words * 64, sizeof(*l2->dirty));
-    l2->dirty_words = calloc(l2->words, sizeof(*l2->dirty_words));
-    l2->channel = calloc(l2->channels, sizeof(*l2->channel));
+    l2->tag = arena_take(&mem->arena, lines * sizeof(*l2->tag));
+    l2->used = arena_take(&mem->arena, lines * sizeof(*l2->used));
+    l2->line = arena_take(&mem->arena, lines * sizeof(*l2->line));
+    l2->data = arena_take(&mem->arena, lines * LINE);
+    l2->dirty = arena_take(&mem->arena, l2->words * 64 * sizeof(*l2->dirty));
+    l2->busy = arena_take(&mem->arena, (lines + 63) / 64 * sizeof(*l2->busy));
+    l2->dirty_words = arena_take(&mem->arena, l2->words * sizeof(*l2->dirty_words));
+    l2->channel = arena_take(&mem->arena, l2->channels * sizeof(*l2->channel));
     l2->clock = 1;
     l2->oldest = l2->open = calloc(1, sizeof(*l2->open));
-    if (!l2->tag || !l2->used || !l2->line || !l2->data || !l2->dirty || !l2->dirty_words || !l2->channel ||
-        !l2->open)
+    if (!l2->open)
         return false;
     for (unsigned c = 0; c < l2->channels; c++)
         queue_clear(&l2->channel[c].blocked);
@@ -722,17 +780,6 @@ bool l2_open(struct xcd_mem *mem)
 void l2_close(struct xcd_mem *mem)
 {
     struct l2 *l2 = &mem->l2;
-    for (unsigned b = 0; b < TXN_BUCKETS; b++)
-        while (l2->txn[b]) { /* the machine is closed while things are on their way */
-            struct l2_txn *t = l2->txn[b];
-            l2->txn[b] = t->chain;
-            free(t);
-        }
-    while (l2->spare) {
-        struct l2_txn *t = l2->spare;
-        l2->spare = t->chain;
-        free(t);
-    }
     while (l2->oldest) {
         struct flush_epoch *e = l2->oldest;
         l2->oldest = e->next;
@@ -751,11 +798,4 @@ void l2_close(struct xcd_mem *mem)
         next = w->next;
         free(w);
     }
-    free(l2->tag);
-    free(l2->used);
-    free(l2->line);
-    free(l2->data);
-    free(l2->dirty);
-    free(l2->dirty_words);
-    free(l2->channel);
 }

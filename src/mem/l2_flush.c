@@ -59,7 +59,7 @@ static void write_later(struct xcd_mem *mem, uint32_t way)
     r->line = mem->l2.tag[way] & ~UINT64_C(1);
     r->physical = mem->l2.line[way].physical;
     r->flush = l2_epoch_enter(&mem->l2);
-    struct request_queue *q = &mem->l2.line[way].txn->waiting;
+    struct request_queue *q = &l2_txn_of(&mem->l2, r->line)->waiting;
     if (!q->first)
         queue_clear(q);
     queue_add(q, r);
@@ -74,7 +74,7 @@ static bool walk_word(struct xcd_mem *mem, unsigned word)
         const struct l2_line *line = &l2->line[way];
         if (line->owned && !l2->walk_system)
             continue;
-        if (line->txn)
+        if (l2_is_busy(l2, way))
             write_later(mem, way);
         else if (l2->channel[l2_channel_of(l2, line->physical)].txns >= mem->timing.l2_misses)
             return false;

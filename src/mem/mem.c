@@ -7,11 +7,6 @@
 #include "mem/room.h"
 #include "soc/chip.h"
 
-struct request_chunk {
-    struct request_chunk *next;
-    struct mem_request request[CHUNK_REQUESTS];
-};
-
 struct release {
     struct release *next;
     bool system;
@@ -31,12 +26,10 @@ void *must(void *memory)
 struct mem_request *request_new(struct xcd_mem *mem)
 {
     if (!mem->spare) {
-        struct request_chunk *chunk = must(malloc(sizeof(*chunk)));
-        chunk->next = mem->chunks;
-        mem->chunks = chunk;
+        struct mem_request *more = arena_take(&mem->arena, CHUNK_REQUESTS * sizeof(*more));
         for (unsigned i = 0; i < CHUNK_REQUESTS; i++) {
-            chunk->request[i].next = mem->spare;
-            mem->spare = &chunk->request[i];
+            more[i].next = mem->spare;
+            mem->spare = &more[i];
         }
     }
     struct mem_request *r = mem->spare;
@@ -272,14 +265,17 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
     mem->l2.interleave = chip_get(chip, CHIP_l2_interleave);
     mem->utcl2.ways = chip_get(chip, CHIP_utcl2_ways);
     mem->utcl2.sets = chip_get(chip, CHIP_utcl2_entries) / mem->utcl2.ways;
-    mem->utcl2.entry = calloc((size_t)mem->utcl2.sets * mem->utcl2.ways, sizeof(*mem->utcl2.entry));
-    mem->vl1 = calloc(mem->cus, sizeof(struct vl1 *));
-    mem->cluster = calloc(mem->clusters, sizeof(struct scluster *));
-    if (!l2_open(mem) || !mem->vl1 || !mem->cluster || !mem->utcl2.entry) {
+    mem->utcl2.entry =
+        arena_take(&mem->arena, (size_t)mem->utcl2.sets * mem->utcl2.ways * sizeof(*mem->utcl2.entry));
+    mem->vl1 = arena_take(&mem->arena, mem->cus * sizeof(struct vl1 *));
+    mem->cluster = arena_take(&mem->arena, mem->clusters * sizeof(struct scluster *));
+    if (!l2_open(mem)) {
         xcd_mem_close(mem);
         return NULL;
     }
     fabric_attach(fabric, xcd, domain, l2_probe, mem);
+    l2_expect(mem);
+    vl1_expect(mem);
     return mem;
 }
 
@@ -287,23 +283,12 @@ void xcd_mem_close(struct xcd_mem *mem)
 {
     if (!mem)
         return;
-    for (unsigned i = 0; mem->vl1 && i < mem->cus; i++)
-        vl1_close(mem->vl1[i]);
-    for (unsigned i = 0; mem->cluster && i < mem->clusters; i++)
-        sl1_close(mem->cluster[i]);
-    free((void *)mem->vl1);
-    free((void *)mem->cluster);
-    free(mem->utcl2.entry);
     l2_close(mem);
     while (mem->releases) {
         struct release *r = mem->releases;
         mem->releases = r->next;
         free(r);
     }
-    while (mem->chunks) {
-        struct request_chunk *chunk = mem->chunks;
-        mem->chunks = chunk->next;
-        free(chunk);
-    }
+    arena_free(&mem->arena);
     free(mem);
 }

@@ -17,6 +17,8 @@
 #ifndef EHP_MEM_MEM_H
 #define EHP_MEM_MEM_H
 
+#include <stdalign.h>
+
 #include "port/port.h"
 
 struct chip;
@@ -50,9 +52,6 @@ struct mem_access {
     uint8_t bytes;  /* of a lane, up to 16; of a scalar access up to 64 */
     uint8_t stride; /* of the lanes in `data`, up to ACCESS_LANE_BYTES */
     uint64_t lanes; /* that access memory; none is allowed */
-    uint64_t addr[ACCESS_LANES];
-    /* Loads: what was read, at lane * stride; stores and atomics: what to write. Scalar: from 0. */
-    uint8_t data[ACCESS_LANES * ACCESS_LANE_BYTES];
     /* Atomics: runs on the bytes at `place` for one lane, in the L2 or at the home; replaces the lane's data
      * by the old value. */
     void (*atomic)(struct mem_access *access, unsigned lane, uint8_t *place);
@@ -64,6 +63,8 @@ struct mem_access {
      * store is acknowledged by the level that its scope asks for.  Not before xcd_mem_submit() has returned.
      */
     void (*done)(struct mem_access *access);
+    /* May be NULL; asks the host's memory for what done() needs: port.h, port_expect(). */
+    void (*expect)(const struct mem_access *access, unsigned stage);
     void *self; /* the CU's */
 
     /* The host has no memory there, or may not be accessed so; the first such lane. */
@@ -78,6 +79,11 @@ struct mem_access {
     unsigned pending; /* of its lines */
     uint64_t cycle;
     struct mem_access *next, *next_of_wave;
+
+    /* Large, and so behind what is looked at more often. */
+    alignas(64) uint64_t addr[ACCESS_LANES];
+    /* Loads: what was read, at lane * stride; stores and atomics: what to write. Scalar: from 0. */
+    uint8_t data[ACCESS_LANES * ACCESS_LANE_BYTES];
 };
 
 static inline uint8_t *mem_access_lane(struct mem_access *access, unsigned lane)

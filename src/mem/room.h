@@ -19,6 +19,9 @@
 #ifndef EHP_MEM_ROOM_H
 #define EHP_MEM_ROOM_H
 
+#include <assert.h>
+
+#include "base/arena.h"
 #include "fabric/fabric.h"
 #include "mem/mem.h"
 #include "vm/vm.h"
@@ -97,14 +100,17 @@ struct mem_request {
     uint64_t line, physical; /* of the first byte */
     uint64_t lanes;
     struct mask mask;
-    uint64_t fill; /* scalar caches: the line of theirs that it fills */
+    union {
+        uint64_t fill;             /* scalar caches: the line of theirs that it fills */
+        struct flush_epoch *flush; /* REQUEST_FLUSH */
+    };
     struct mem_request *joined, *chain;
-    struct flush_epoch *flush; /* REQUEST_FLUSH */
     /* By the L2, once: data is in place or the store is done, and leaves the L2 at `cycle`.  The request is
      * the answered one's again. */
     void (*answer)(struct mem_request *request, uint64_t cycle);
-    uint8_t data[LINE];
+    alignas(64) uint8_t data[LINE];
 };
+static_assert(offsetof(struct mem_request, data) == 128, "two of the host's lines before the data");
 
 struct request_queue {
     struct mem_request *first, **end;
@@ -156,8 +162,7 @@ struct utcl1 {
     struct request_queue blocked; /* no free miss */
 };
 
-bool utcl1_open(struct utcl1 *tlb, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t));
-void utcl1_close(struct utcl1 *tlb);
+void utcl1_open(struct utcl1 *tlb, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t));
 /* go() is called for it, at once or later; `cycle` is when it is looked up. */
 void utcl1_translate(struct utcl1 *tlb, struct mem_request *request, uint64_t cycle);
 
@@ -201,8 +206,6 @@ struct vl1 {
     uint16_t *chain, *newer, *older; /* by hash; by use in the set */
     uint16_t *newest, *oldest;       /* of each set */
     uint8_t *data;
-    uint16_t bucket[VL1_BUCKETS];
-    struct mem_request *miss[MISS_BUCKETS];
     unsigned misses, stores;
     struct request_queue stalled;
     uint64_t stalled_since;
@@ -210,11 +213,12 @@ struct vl1 {
     struct mem_access *loads, **loads_end; /* not returned, in order */
     struct utcl1 tlb;
     struct vl1_combine combine;
+    uint16_t bucket[VL1_BUCKETS];
+    struct mem_request *miss[MISS_BUCKETS];
     struct vl1_wave wave[MEM_WAVES];
 };
 
 void vl1_submit(struct xcd_mem *mem, struct mem_access *access);
-void vl1_close(struct vl1 *l1);
 /* For access_done_at(): a vector access is complete. */
 port_fn vl1_complete;
 /* The L2 has performed a store or atomic. */
@@ -270,7 +274,6 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *access);
 /* Writes dirty lines of every cluster; mem->releasing counts those not done. */
 void sl1_release(struct xcd_mem *mem);
 void sl1_acquire(struct xcd_mem *mem);
-void sl1_close(struct scluster *cluster);
 
 /* ---- L2 ---- */
 
@@ -308,18 +311,17 @@ struct l2_txn {
     struct xcd_mem *mem;
     struct l2_txn *chain;
     uint8_t kind;
-    unsigned channel;
+    uint16_t channel;
     uint32_t way;
     uint64_t began;
     struct mem_request *request; /* TXN_FETCH, TXN_WRITE, TXN_ATOMIC */
     struct request_queue waiting;
     struct flush_epoch *epoch;
-    uint8_t data[LINE];
+    alignas(64) uint8_t data[LINE];
 };
 
 struct l2_line {
     struct mask dirty;
-    struct l2_txn *txn;
     uint64_t physical;
     unsigned epoch; /* NC */
     uint8_t mtype;
@@ -349,6 +351,7 @@ struct l2 {
     /* Ways with dirty bytes: a bit each, and a bit for each word of those. */
     uint64_t *dirty, *dirty_words;
     unsigned dirty_count, words;
+    uint64_t *busy; /* ways that a transaction is about */
     /* Write-back. */
     bool walking, walk_system;
     unsigned walk_word;
@@ -360,8 +363,16 @@ struct l2 {
 bool l2_open(struct xcd_mem *mem);
 void l2_close(struct xcd_mem *mem);
 unsigned l2_channel_of(const struct l2 *l2, uint64_t physical);
+struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line);
+static inline bool l2_is_busy(const struct l2 *l2, uint32_t way)
+{
+    return l2->busy[way / 64] >> way % 64 & 1;
+}
 /* Events. */
 port_fn l2_arrive, l2_probe;
+/* What these need, for port_expect(). */
+void l2_expect(struct xcd_mem *mem);
+void vl1_expect(struct xcd_mem *mem);
 /* The request's turn at its line; false: it must wait for an entry of the channel. */
 bool l2_handle(struct mem_request *request, uint64_t latency);
 /* Begins to write the way's dirty bytes.  It has some, and no transaction. */
@@ -409,8 +420,8 @@ struct xcd_mem {
         uint64_t clock;
         struct port_server port, walker; /* port: in parts of a cycle */
     } utcl2;
+    struct arena arena; /* what the room has of the XCD */
     struct mem_request *spare;
-    struct request_chunk *chunks;
     unsigned in_flight;       /* accesses */
     struct release *releases; /* that wait for the scalar caches */
     unsigned releasing;       /* scalar caches that write back for them */

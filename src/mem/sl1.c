@@ -18,56 +18,33 @@ static bool is_fetch(const struct mem_access *a)
 
 static void go(struct mem_request *request, uint64_t cycle);
 
-static void scache_open(struct scache *s, unsigned size, unsigned ways)
+static void scache_open(struct xcd_mem *mem, struct scache *s, unsigned size, unsigned ways)
 {
     unsigned lines = size / SLINE;
     s->ways = ways;
     s->sets = lines / ways;
     s->epoch = 1;
-    s->tag = must(calloc(lines, sizeof(*s->tag)));
-    s->used = must(calloc(lines, sizeof(*s->used)));
-    s->line_epoch = must(calloc(lines, sizeof(*s->line_epoch)));
-    s->valid = must(calloc(lines, sizeof(*s->valid)));
-    s->dirty = must(calloc(lines, sizeof(*s->dirty)));
-    s->physical = must(calloc(lines, sizeof(*s->physical)));
-    s->mtype = must(calloc(lines, sizeof(*s->mtype)));
-    s->data = must(calloc(lines, SLINE));
-}
-
-static void scache_close(struct scache *s)
-{
-    free(s->tag);
-    free(s->used);
-    free(s->line_epoch);
-    free(s->valid);
-    free(s->dirty);
-    free(s->physical);
-    free(s->mtype);
-    free(s->data);
+    s->tag = arena_take(&mem->arena, (size_t)lines * sizeof(*s->tag));
+    s->used = arena_take(&mem->arena, (size_t)lines * sizeof(*s->used));
+    s->line_epoch = arena_take(&mem->arena, (size_t)lines * sizeof(*s->line_epoch));
+    s->valid = arena_take(&mem->arena, (size_t)lines * sizeof(*s->valid));
+    s->dirty = arena_take(&mem->arena, (size_t)lines * sizeof(*s->dirty));
+    s->physical = arena_take(&mem->arena, (size_t)lines * sizeof(*s->physical));
+    s->mtype = arena_take(&mem->arena, (size_t)lines * sizeof(*s->mtype));
+    s->data = arena_take(&mem->arena, (size_t)lines * SLINE);
 }
 
 static struct scluster *cluster_of(struct xcd_mem *mem, unsigned i)
 {
     if (mem->cluster[i])
         return mem->cluster[i];
-    struct scluster *c = must(calloc(1, sizeof(*c)));
+    struct scluster *c = arena_take(&mem->arena, sizeof(*c));
     c->mem = mem;
-    scache_open(&c->scalar, mem->timing.s_size, mem->timing.s_ways);
-    scache_open(&c->instruction, mem->timing.i_size, mem->timing.i_ways);
-    if (!utcl1_open(&c->tlb, mem, go))
-        must(NULL);
+    scache_open(mem, &c->scalar, mem->timing.s_size, mem->timing.s_ways);
+    scache_open(mem, &c->instruction, mem->timing.i_size, mem->timing.i_ways);
+    utcl1_open(&c->tlb, mem, go);
     mem->cluster[i] = c;
     return c;
-}
-
-void sl1_close(struct scluster *c)
-{
-    if (!c)
-        return;
-    scache_close(&c->scalar);
-    scache_close(&c->instruction);
-    utcl1_close(&c->tlb);
-    free(c);
 }
 
 /* ---- completion ---- */

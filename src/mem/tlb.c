@@ -12,20 +12,13 @@
 
 #include "mem/room.h"
 
-bool utcl1_open(struct utcl1 *t, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t))
+void utcl1_open(struct utcl1 *t, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t))
 {
     t->mem = mem;
     t->go = go;
-    t->entry = calloc(mem->timing.utcl1_entries, sizeof(*t->entry));
-    t->miss = calloc(mem->timing.utcl1_misses, sizeof(*t->miss));
+    t->entry = arena_take(&mem->arena, mem->timing.utcl1_entries * sizeof(*t->entry));
+    t->miss = arena_take(&mem->arena, mem->timing.utcl1_misses * sizeof(*t->miss));
     queue_clear(&t->blocked);
-    return t->entry && t->miss;
-}
-
-void utcl1_close(struct utcl1 *t)
-{
-    free(t->entry);
-    free(t->miss);
 }
 
 static void forget_old(struct utcl1 *t)

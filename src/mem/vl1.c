@@ -24,19 +24,19 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
 {
     if (mem->vl1[cu])
         return mem->vl1[cu];
-    struct vl1 *l1 = must(calloc(1, sizeof(*l1)));
+    struct vl1 *l1 = arena_take(&mem->arena, sizeof(*l1));
     unsigned sets = mem->timing.sets, lines = sets * mem->timing.ways;
     l1->mem = mem;
     l1->cu = cu;
     l1->epoch = 1;
-    l1->tag = must(calloc(lines, sizeof(*l1->tag)));
-    l1->line_epoch = must(calloc(lines, sizeof(*l1->line_epoch)));
-    l1->chain = must(calloc(lines, sizeof(*l1->chain)));
-    l1->newer = must(calloc(lines, sizeof(*l1->newer)));
-    l1->older = must(calloc(lines, sizeof(*l1->older)));
-    l1->newest = must(calloc(sets, sizeof(*l1->newest)));
-    l1->oldest = must(calloc(sets, sizeof(*l1->oldest)));
-    l1->data = must(calloc(lines, LINE));
+    l1->tag = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->tag));
+    l1->line_epoch = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->line_epoch));
+    l1->chain = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->chain));
+    l1->newer = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->newer));
+    l1->older = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->older));
+    l1->newest = arena_take(&mem->arena, (size_t)sets * sizeof(*l1->newest));
+    l1->oldest = arena_take(&mem->arena, (size_t)sets * sizeof(*l1->oldest));
+    l1->data = arena_take(&mem->arena, (size_t)lines * LINE);
     memset(l1->bucket, 0xff, sizeof(l1->bucket));
     for (unsigned s = 0; s < sets; s++) { /* way after way, the first the newest */
         for (unsigned w = 0; w < mem->timing.ways; w++) {
@@ -51,26 +51,9 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
     l1->loads_end = &l1->loads;
     for (unsigned w = 0; w < MEM_WAVES; w++)
         l1->wave[w].end = &l1->wave[w].first;
-    if (!utcl1_open(&l1->tlb, mem, go))
-        must(NULL);
+    utcl1_open(&l1->tlb, mem, go);
     mem->vl1[cu] = l1;
     return l1;
-}
-
-void vl1_close(struct vl1 *l1)
-{
-    if (!l1)
-        return;
-    utcl1_close(&l1->tlb);
-    free(l1->tag);
-    free(l1->line_epoch);
-    free(l1->chain);
-    free(l1->newer);
-    free(l1->older);
-    free(l1->newest);
-    free(l1->oldest);
-    free(l1->data);
-    free(l1);
 }
 
 /* ---- lines ---- */
@@ -599,4 +582,62 @@ bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu)
     const struct vl1 *l1 = mem->vl1[cu];
     return !l1 || (!l1->stalled.first && !l1->tlb.blocked.first &&
                    l1->address.free <= port_now(mem->domain) + mem->timing.queue);
+}
+
+/* ---- ahead of the events ---- */
+
+static void expect_access(const struct mem_access *a)
+{
+    port_fetch((const char *)a - 64, 64 + offsetof(struct mem_access, addr));
+}
+
+static void expect_line(const struct port_event *event, unsigned stage)
+{
+    const struct mem_request *r = event->self;
+    if (stage == 0) {
+        port_fetch(r, sizeof(*r));
+        return;
+    }
+    const struct vl1 *l1 = r->mem->vl1[r->cu];
+    const struct mem_access *a = r->access;
+    if (stage == 1) {
+        expect_access(a);
+        __builtin_prefetch(&l1->bucket[hash_line(r->line) % VL1_BUCKETS]);
+        __builtin_prefetch(&l1->oldest[(unsigned)(r->line / LINE) % l1->mem->timing.sets]);
+    } else if (stage == 2) {
+        unsigned lane = (unsigned)__builtin_ctzll(r->lanes);
+        __builtin_prefetch(&a->addr[lane]);
+        port_fetch(a->data + (size_t)lane * a->stride, LINE);
+        unsigned i = l1->oldest[(unsigned)(r->line / LINE) % l1->mem->timing.sets];
+        __builtin_prefetch(&l1->tag[i]);
+        __builtin_prefetch(&l1->chain[i]);
+        __builtin_prefetch(&l1->newer[i]);
+        __builtin_prefetch(&l1->older[i]);
+        port_fetch(l1->data + (size_t)i * LINE, LINE);
+    }
+}
+
+static void expect_acknowledgement(const struct port_event *event, unsigned stage)
+{
+    const struct mem_request *r = event->self;
+    if (stage == 0)
+        port_fetch(r, offsetof(struct mem_request, data));
+    else if (stage == 1 && r->access)
+        expect_access(r->access);
+}
+
+static void expect_completion(const struct port_event *event, unsigned stage)
+{
+    const struct mem_access *a = event->self;
+    if (stage == 0)
+        expect_access(a);
+    else if (a->expect)
+        a->expect(a, stage);
+}
+
+void vl1_expect(struct xcd_mem *mem)
+{
+    port_expect(mem->domain, line_arrives, expect_line);
+    port_expect(mem->domain, acknowledged, expect_acknowledgement);
+    port_expect(mem->domain, vl1_complete, expect_completion);
 }

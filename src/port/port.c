@@ -15,7 +15,7 @@
  * An event within HORIZON cycles of the window's start is in the wheel, a list
  * for each cycle; later ones are in a heap until they come near.
  */
-enum { WHEEL = 2048, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, CHUNK = 512 };
+enum { WHEEL = 2048, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, CHUNK = 512, AHEAD = 8, EVENTS_AHEAD = 256 };
 
 /* Windows with fewer events than this are run on one thread: waking another takes as long. */
 enum { PARALLEL_EVENTS = 48 };
@@ -25,8 +25,8 @@ struct list {
 };
 
 struct chunk {
-    struct chunk *next;
-    struct port_event event[CHUNK];
+    alignas(64) struct chunk *next;
+    alignas(64) struct port_event event[CHUNK];
 };
 
 struct port_domain {
@@ -46,6 +46,11 @@ struct port_domain {
     size_t heap_count, heap_capacity;
     uint64_t heap_posts;
     struct list *outbox; /* for each domain */
+    struct {
+        port_fn *fn;
+        port_expect_fn *ask;
+    } expect[PORT_EXPECTED];
+    unsigned expects;
     uint64_t set[WORDS];
     struct list bucket[WHEEL];
 };
@@ -147,7 +152,7 @@ struct port_domain *port_domain(struct port *port, unsigned index)
 static struct port_event *event_new(struct port_domain *domain)
 {
     if (!domain->spare) {
-        struct chunk *chunk = must(malloc(sizeof(*chunk)));
+        struct chunk *chunk = must(aligned_alloc(64, sizeof(*chunk)));
         chunk->next = domain->chunks;
         domain->chunks = chunk;
         for (int i = 0; i < CHUNK; i++) {
@@ -284,6 +289,53 @@ static uint64_t next_cycle(struct port_domain *d)
     return wheel < heap ? wheel : heap;
 }
 
+void port_expect(struct port_domain *domain, port_fn *fn, port_expect_fn *expect)
+{
+    assert(domain->expects < PORT_EXPECTED);
+    domain->expect[domain->expects].fn = fn;
+    domain->expect[domain->expects++].ask = expect;
+}
+
+static port_expect_fn *expect_of(const struct port_domain *d, port_fn *fn)
+{
+    for (unsigned i = 0; i < d->expects; i++)
+        if (d->expect[i].fn == fn)
+            return d->expect[i].ask;
+    return NULL;
+}
+
+/*
+ * Brings the events of some cycles, and what they need, into the host's cache.  The events of
+ * a chip are spread over more than any cache holds: one after another each would wait for
+ * memory several times.
+ */
+static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
+{
+    const struct port_event *at[AHEAD], *event[EVENTS_AHEAD];
+    port_expect_fn *ask[EVENTS_AHEAD];
+    unsigned lists = 0, count = 0;
+    for (uint64_t cycle = from; cycle < end; cycle++)
+        if ((at[lists] = d->bucket[cycle % WHEEL].first) != NULL)
+            __builtin_prefetch(at[lists++]);
+    while (lists && count + lists <= EVENTS_AHEAD)
+        for (unsigned i = 0; i < lists;) {
+            const struct port_event *e = at[i];
+            if ((ask[count] = expect_of(d, e->fn)) != NULL) {
+                ask[count](e, 0);
+                event[count++] = e;
+            }
+            if (e->next) {
+                __builtin_prefetch(e->next);
+                at[i++] = e->next;
+            } else {
+                at[i] = at[--lists];
+            }
+        }
+    for (unsigned stage = 1; stage < PORT_STAGES; stage++)
+        for (unsigned i = 0; i < count; i++)
+            ask[i](event[i], stage);
+}
+
 static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
 {
     uint64_t end = port_cycle_of(d, end_ps);
@@ -296,7 +348,12 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
         wheel_add(d, heap_pop(d));
     }
     assert(end <= d->limit);
+    uint64_t expected = 0;
     for (uint64_t cycle; (cycle = wheel_next(d)) < end;) {
+        if (cycle >= expected) {
+            expected = cycle + AHEAD < end ? cycle + AHEAD : end;
+            ask_ahead(d, cycle, expected);
+        }
         unsigned slot = (unsigned)(cycle % WHEEL);
         struct list *bucket = &d->bucket[slot];
         d->now = cycle;

@@ -89,6 +89,21 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
                              void *self);
 
 /*
+ * Asks the host's memory for what an event needs, shortly before it runs.  Of the events of a
+ * few cycles each comes to stage 0, then each to stage 1, and so on, so that what one stage
+ * has asked for is there to be read in the next.  It changes nothing.
+ */
+enum { PORT_STAGES = 4, PORT_EXPECTED = 16 };
+typedef void port_expect_fn(const struct port_event *event, unsigned stage);
+/* For events of `fn` in a domain, of up to PORT_EXPECTED functions. */
+void port_expect(struct port_domain *domain, port_fn *fn, port_expect_fn *expect);
+static inline void port_fetch(const void *what, unsigned bytes)
+{
+    for (unsigned at = 0; at < bytes; at += 64)
+        __builtin_prefetch((const char *)what + at);
+}
+
+/*
  * Runs until nothing is left to happen, `until_ps` is reached, or `stop` returns
  * true (asked after every window, on the calling thread).  Returns the time
  * reached: of the last window's end, or of the last event if nothing is left.
