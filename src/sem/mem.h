@@ -130,6 +130,10 @@ struct mem_request {
 typedef uint16_t __attribute__((aligned(1), may_alias)) mem_u16;
 typedef uint32_t __attribute__((aligned(1), may_alias)) mem_u32;
 typedef uint64_t __attribute__((aligned(1), may_alias)) mem_u64;
+/* One access of the host, whatever the compiler thinks of halves: 16 aligned bytes are not torn on hosts that
+ * have AVX.  Libraries keep a value and its flag in them. */
+typedef long long __attribute__((vector_size(16), aligned(1), may_alias)) mem_v128;
+typedef volatile mem_v128 mem_u128;
 
 __attribute__((always_inline)) static inline void mem_lane_load(wave_row *d, unsigned lane,
                                                                 enum mem_kind kind, const void *from)
@@ -191,11 +195,11 @@ __attribute__((always_inline)) static inline void mem_lane_load(wave_row *d, uns
         break;
     }
     case MEM_B128: {
-        uint64_t v = *(const mem_u64 *)from, x = *(const mem_u64 *)(p + 8);
-        d[0][lane] = (uint32_t)v;
-        d[1][lane] = (uint32_t)(v >> 32);
-        d[2][lane] = (uint32_t)x;
-        d[3][lane] = (uint32_t)(x >> 32);
+        const mem_v128 v = *(const mem_u128 *)from;
+        d[0][lane] = (uint32_t)v[0];
+        d[1][lane] = (uint32_t)((uint64_t)v[0] >> 32);
+        d[2][lane] = (uint32_t)v[1];
+        d[3][lane] = (uint32_t)((uint64_t)v[1] >> 32);
         break;
     }
     default:
@@ -231,8 +235,8 @@ __attribute__((always_inline)) static inline void mem_lane_store(const wave_row 
         *(mem_u32 *)(p + 8) = s[2][lane];
         break;
     case MEM_B128:
-        *(mem_u64 *)to = s[0][lane] | (uint64_t)s[1][lane] << 32;
-        *(mem_u64 *)(p + 8) = s[2][lane] | (uint64_t)s[3][lane] << 32;
+        *(mem_u128 *)to = (mem_v128){(long long)(s[0][lane] | (uint64_t)s[1][lane] << 32),
+                                     (long long)(s[2][lane] | (uint64_t)s[3][lane] << 32)};
         break;
     default:
         __builtin_unreachable();
@@ -349,8 +353,11 @@ __attribute__((always_inline)) static inline void mem_rows_store(const wave_row 
 __attribute__((always_inline)) static inline void mem_rows_splat(wave_row *d, enum mem_kind kind,
                                                                  const void *from)
 {
-    uint32_t x[4] = {0};
-    memcpy(x, from, mem_bytes(kind));
+    alignas(16) uint32_t x[4] = {0};
+    if (kind == MEM_B128)
+        *(mem_v128 *)x = *(const mem_u128 *)from;
+    else
+        memcpy(x, from, mem_bytes(kind));
     for (unsigned l = 0; l < WAVE_LANES; l++)
         mem_lane_load(d, l, kind, x);
 }

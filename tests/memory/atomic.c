@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "rig.h"
 
@@ -547,6 +548,89 @@ static void test_threads(void)
     free(workers[1]);
 }
 
+/* ---- 8 and 16 aligned bytes are read and written in one piece, however the lanes' addresses lie ---- */
+
+enum { PIECES = 64, TEAR_ROUNDS = 20000 };
+
+struct pieces {
+    _Alignas(64) uint32_t quad[PIECES * 4];
+    _Alignas(64) uint32_t pair[PIECES * 2];
+    _Atomic bool done;
+    _Atomic unsigned torn;
+};
+
+/* Consecutive, the same for all, or in reverse order; and whether every lane takes part, one, or a few. */
+static void shape(struct rig *r, const uint32_t *base, unsigned bytes, unsigned i)
+{
+    static const uint64_t masks[] = {UINT64_MAX, 1, 0xff00, 0x5555555555555555};
+    r->w.exec = masks[i / 3 % 4];
+    for (unsigned lane = 0; lane < 64; lane++) {
+        const unsigned at = i % 3 == 0 ? lane : i % 3 == 1 ? 0 : 63 - lane;
+        const uint64_t a = (uint64_t)(uintptr_t)base + at * bytes;
+        r->w.v[ADDR][lane] = (uint32_t)a;
+        r->w.v[ADDR + 1][lane] = (uint32_t)(a >> 32);
+    }
+}
+
+static void *write_pieces(void *argument)
+{
+    struct pieces *p = argument;
+    struct rig *r = rig_make();
+    struct isa_inst inst = {.format = ISA_GLOBAL, .size = 8};
+    inst.src[ISA_ADDR] = rig_vgpr(ADDR, 2);
+    for (uint32_t i = 0; i < TEAR_ROUNDS; i++) {
+        const bool quad = i & 1;
+        inst.op = quad ? ISA_OP_global_store_dwordx4 : ISA_OP_global_store_dwordx2;
+        inst.src[ISA_DATA] = rig_vgpr(DATA, quad ? 4 : 2);
+        shape(r, quad ? p->quad : p->pair, quad ? 16 : 8, (uint32_t)rig_random());
+        for (unsigned d = 0; d < 4; d++)
+            for (unsigned lane = 0; lane < 64; lane++)
+                r->w.v[DATA + d][lane] = i;
+        rig_run(r, rig_has_level(2 + i % 3) ? 2 + i % 3 : 2, &inst);
+    }
+    atomic_store(&p->done, true);
+    free(r);
+    return NULL;
+}
+
+static void *read_pieces(void *argument)
+{
+    struct pieces *p = argument;
+    struct rig *r = rig_make();
+    struct isa_inst inst = {.format = ISA_GLOBAL, .size = 8};
+    inst.src[ISA_ADDR] = rig_vgpr(ADDR, 2);
+    for (uint32_t i = 0; !atomic_load(&p->done); i++) {
+        const bool quad = i & 1;
+        inst.op = quad ? ISA_OP_global_load_dwordx4 : ISA_OP_global_load_dwordx2;
+        inst.dst = rig_vgpr(DATA, quad ? 4 : 2);
+        shape(r, quad ? p->quad : p->pair, quad ? 16 : 8, i >> 1);
+        rig_run(r, rig_has_level(2 + i % 3) ? 2 + i % 3 : 2, &inst);
+        for (unsigned lane = 0; lane < 64; lane++) {
+            if (!(r->w.exec >> lane & 1))
+                continue;
+            const uint32_t first = r->w.v[DATA][lane];
+            bool same = r->w.v[DATA + 1][lane] == first;
+            if (quad)
+                same &= r->w.v[DATA + 2][lane] == first && r->w.v[DATA + 3][lane] == first;
+            if (!same)
+                p->torn++;
+        }
+    }
+    free(r);
+    return NULL;
+}
+
+static void test_one_piece(void)
+{
+    static struct pieces pieces;
+    pthread_t thread[2];
+    pthread_create(&thread[0], NULL, read_pieces, &pieces);
+    pthread_create(&thread[1], NULL, write_pieces, &pieces);
+    pthread_join(thread[0], NULL);
+    pthread_join(thread[1], NULL);
+    CHECK_EQ(pieces.torn, 0);
+}
+
 int main(void)
 {
     for (unsigned i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
@@ -561,5 +645,6 @@ int main(void)
     test_condxchg();
     test_misaligned();
     test_threads();
+    test_one_piece();
     return check_status();
 }
