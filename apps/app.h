@@ -5,41 +5,16 @@
 // differs between the two host functions is what porting to unified memory is.
 #pragma once
 
-#include <hip/hip_runtime.h>
+#include "../examples/check.h"
 
-#include <cstdarg>
+#include <hip/ehp_host.h>
+
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <malloc.h>
 #include <new>
 #include <vector>
-
-#define CHECK_HIP(call)                                                                                      \
-    do {                                                                                                     \
-        hipError_t status_ = (call);                                                                         \
-        if (status_ != hipSuccess) {                                                                         \
-            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, hipGetErrorString(status_));  \
-            std::exit(1);                                                                                    \
-        }                                                                                                    \
-    } while (0)
-
-// The same numbers in every run with the same seed.
-struct random_numbers {
-    uint32_t state;
-    uint32_t next()
-    {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        return state;
-    }
-    float uniform() // in [0, 1)
-    {
-        return static_cast<float>(next() >> 8) / 16777216.0f;
-    }
-};
 
 // What the program has allocated on both sides, as no single interface tells.
 struct memory_count {
@@ -134,19 +109,12 @@ struct app {
         peak = memory_in_use.most;
     }
 
-    // Prints times, the most memory that was in use, and the verdict; main's result.
-    __attribute__((format(printf, 3, 4))) int report(bool right, const char *format, ...) const
+    // Prints times and the most memory that was in use, before the verdict.
+    void print_times() const
     {
         std::printf("%s %s total %.9g ms compute %.9g ms memory %zu bytes\n", name,
                     unified ? "unified" : "explicit", between(marks[start], marks[finish]),
                     between(marks[compute_start], marks[compute_end]), peak);
-        std::printf("%s  ", right ? "PASSED" : "FAILED");
-        va_list list;
-        va_start(list, format);
-        std::vprintf(format, list);
-        va_end(list);
-        std::printf("\n");
-        return right ? 0 : 1;
     }
 
   private:
@@ -216,6 +184,66 @@ template <typename T> void copy_to_gpu(T *to, const T *from, size_t count)
 template <typename T> void copy_to_cpu(T *to, const T *from, size_t count)
 {
     CHECK_HIP(hipMemcpy(to, from, count * sizeof(T), hipMemcpyDeviceToHost));
+}
+
+// ---- the CPU's part, in simulated time
+// ---------------------------------------------------------------------------
+
+// What the CPU reads or writes.
+struct range {
+    const void *base;
+    size_t bytes;
+};
+
+// One thread reads or writes these ranges once, new pages of them fault, and it executes so many instructions
+// (of x86-64 at -O2, counted with callgrind).  Said before it does: in simulated time that is what the
+// program's own work on the CPU takes.  Elsewhere it takes what it takes.
+inline void host_work(double instructions, std::initializer_list<range> ranges)
+{
+    ehp_cpu_work work = {};
+    work.size = sizeof work;
+    work.operation = EHP_CPU_STREAM;
+    work.cores = work.passes = 1;
+    work.instructions = static_cast<uint64_t>(instructions);
+    for (const range &r : ranges) { // three at most
+        work.base[work.ranges] = const_cast<void *>(r.base);
+        work.bytes[work.ranges++] = r.bytes;
+    }
+    const int status = ehp_host_run(&work);
+    if (status != EHP_OK && status != EHP_ERR_UNSUPPORTED) {
+        std::fprintf(stderr, "host_work: status %d\n", status);
+        std::exit(1);
+    }
+}
+
+// A file that is gone with the program; what makes the input is no part of it and takes no simulated time.
+inline FILE *temporary_file()
+{
+    FILE *file = std::tmpfile();
+    if (!file) {
+        std::perror("temporary file");
+        std::exit(1);
+    }
+    return file;
+}
+
+// The kernel copies between its cache of the file and this memory; the former is as large.
+inline void read_file(FILE *file, void *to, size_t bytes)
+{
+    host_work(0, {{to, bytes}, {to, bytes}});
+    if (std::fread(to, 1, bytes, file) != bytes) {
+        std::fprintf(stderr, "the file is too short\n");
+        std::exit(1);
+    }
+}
+
+inline void write_file(FILE *file, const void *from, size_t bytes)
+{
+    host_work(0, {{from, bytes}, {from, bytes}});
+    if (std::fwrite(from, 1, bytes, file) != bytes || std::fflush(file)) {
+        std::perror("the file");
+        std::exit(1);
+    }
 }
 
 inline unsigned blocks_of(size_t threads, unsigned block)

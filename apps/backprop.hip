@@ -2,9 +2,9 @@
 // Backpropagation: one training step of a network with one hidden layer.
 //
 // The GPU does the wide layer (size inputs to 16 hidden units): weighted sums forward, then the change of its
-// weights with momentum.  The CPU does the rest, which is tiny.  The network keeps its weights as rows of
-// their own, as a CPU program would, so they are first laid out in one piece.  Of two buffers on each side,
-// five copies between them remain nothing in the unified variant: the piece that the CPU fills is the one
+// weights with momentum.  The CPU does the rest, which is tiny.  The network keeps its weights in rows for the
+// CPU, so a step first lays them out in one piece, and takes the new ones back.  Of two buffers on each side
+// and five copies between them remains nothing in the unified variant: the piece that the CPU fills is the one
 // that the GPU reads.
 #include "app.h"
 
@@ -12,6 +12,8 @@
 
 constexpr unsigned HIDDEN = 16, WIDTH = HIDDEN + 1; // with the bias, unit 0
 constexpr unsigned TILE = 16;                       // inputs a workgroup takes
+constexpr unsigned PITCH = 20;                      // of the CPU's rows: whole vectors of four
+constexpr double RANDOM_WEIGHT = 14, MOVE_WEIGHT = 4, ADD_PARTIAL = 3; // instructions for each
 constexpr float RATE = 0.3f, MOMENTUM = 0.3f;
 
 // Partial sums of a tile: partial[tile][hidden].  x is the hidden unit, y the input.
@@ -47,21 +49,24 @@ __global__ void adjust(const float *units, const float *delta, float *weights, f
 struct network {
     unsigned inputs;
     float *units;                   // inputs + 1, unit 0 is 1
-    std::vector<float *> rows;      // weights of each input
-    std::vector<float> old_changes; // of the last step: given as zeros
+    float *weights, *changes;       // of each input: rows of WIDTH, PITCH apart; changes of the last step
     float out_weights[WIDTH], target;
 
-    network(const app &run, float *unit_memory) : inputs(run.size), units(unit_memory), rows(run.size + 1)
+    network(const app &run, float *unit_memory)
+        : inputs(run.size), units(unit_memory), weights(host_alloc<float>(floats())),
+          changes(host_alloc<float>(floats()))
     {
+        host_work(RANDOM_WEIGHT * WIDTH * (inputs + 1.0),
+                  {{units, (inputs + 1) * sizeof *units}, {weights, bytes()}, {changes, bytes()}});
         random_numbers random{run.seed * 2654435761u | 1};
         units[0] = 1;
         for (unsigned i = 1; i <= inputs; i++)
             units[i] = random.uniform();
-        for (float *&row : rows) {
-            row = host_alloc<float>(WIDTH);
-            for (unsigned h = 0; h < WIDTH; h++)
-                row[h] = (random.uniform() - 0.5f) / 64;
-        }
+        for (size_t i = 0; i <= inputs; i++)
+            for (unsigned h = 0; h < WIDTH; h++) {
+                weights[i * PITCH + h] = (random.uniform() - 0.5f) / 64;
+                changes[i * PITCH + h] = 0;
+            }
         for (float &w : out_weights)
             w = random.uniform() - 0.5f;
         target = 0.1f;
@@ -69,18 +74,28 @@ struct network {
     network(const network &) = delete;
     ~network()
     {
-        for (float *row : rows)
-            host_free(row);
+        host_free(weights);
+        host_free(changes);
     }
-    void flatten(float *weights, float *change) const
+    size_t floats() const
     {
-        for (size_t i = 0; i < rows.size(); i++)
-            for (size_t h = 0; h < WIDTH; h++) {
-                weights[i * WIDTH + h] = rows[i][h];
-                change[i * WIDTH + h] = 0;
-            }
+        return (size_t{inputs} + 1) * PITCH;
+    }
+    size_t bytes() const
+    {
+        return floats() * sizeof(float);
     }
 };
+
+// Rows to one piece, and back.
+static void lay_out(size_t rows, const float *from, size_t from_pitch, float *to, size_t to_pitch)
+{
+    host_work(MOVE_WEIGHT * WIDTH * static_cast<double>(rows),
+              {{from, rows * from_pitch * sizeof(float)}, {to, rows * to_pitch * sizeof(float)}});
+    for (size_t i = 0; i < rows; i++)
+        for (size_t h = 0; h < WIDTH; h++)
+            to[i * to_pitch + h] = from[i * from_pitch + h];
+}
 
 static float squash(double sum)
 {
@@ -104,6 +119,8 @@ static void small_layers(const network &net, const double *sums, float *delta)
 
 static void sum_partials(const network &net, const float *partial, const float *bias_row, double *sums)
 {
+    const size_t count = net.inputs / TILE * HIDDEN;
+    host_work(ADD_PARTIAL * static_cast<double>(count), {{partial, count * sizeof *partial}});
     for (unsigned h = 1; h < WIDTH; h++)
         sums[h] = static_cast<double>(bias_row[h]);
     for (size_t tile = 0; tile < net.inputs / TILE; tile++)
@@ -111,23 +128,26 @@ static void sum_partials(const network &net, const float *partial, const float *
             sums[h] += static_cast<double>(partial[tile * HIDDEN + h - 1]);
 }
 
-// Largest difference of the new weights from a plain computation.
-static double check(const network &net, const float *weights)
+// Largest difference of the trained network's weights from a plain computation.
+static double check(const app &run, const network &trained)
 {
+    std::vector<float> units(size_t{run.size} + 1);
+    const network net(run, units.data());
     double sums[WIDTH] = {}, worst = 0;
     for (unsigned h = 1; h < WIDTH; h++)
-        for (unsigned i = 0; i <= net.inputs; i++)
-            sums[h] += static_cast<double>(net.units[i]) * static_cast<double>(net.rows[i][h]);
+        for (size_t i = 0; i <= net.inputs; i++)
+            sums[h] += static_cast<double>(net.units[i]) * static_cast<double>(net.weights[i * PITCH + h]);
     float delta[WIDTH];
     small_layers(net, sums, delta);
-    for (unsigned i = 0; i <= net.inputs; i++)
+    for (size_t i = 0; i <= net.inputs; i++)
         for (unsigned h = 1; h < WIDTH; h++) {
-            const float want = net.rows[i][h] + RATE * delta[h] * net.units[i];
-            worst = std::fmax(worst, static_cast<double>(std::fabs(want - weights[size_t{i} * WIDTH + h])));
+            const float want = net.weights[i * PITCH + h] + RATE * delta[h] * net.units[i];
+            worst = std::fmax(worst, static_cast<double>(std::fabs(want - trained.weights[i * PITCH + h])));
         }
     return worst;
 }
 
+// The compute phase is the training step, from its allocations to its frees.
 static double run_explicit(app &run)
 {
     const size_t n = run.size, all = (n + 1) * WIDTH, sums_count = n / TILE * HIDDEN;
@@ -139,7 +159,8 @@ static double run_explicit(app &run)
     run.begin_compute();
     float *weights = host_alloc<float>(all), *change = host_alloc<float>(all);
     float *partial = host_alloc<float>(sums_count);
-    net.flatten(weights, change);
+    lay_out(n + 1, net.weights, PITCH, weights, WIDTH);
+    lay_out(n + 1, net.changes, PITCH, change, WIDTH);
     float *d_units = gpu_alloc<float>(n + 1), *d_weights = gpu_alloc<float>(all);
     float *d_partial = gpu_alloc<float>(sums_count);
     copy_to_gpu(d_units, units, n + 1);
@@ -157,14 +178,16 @@ static double run_explicit(app &run)
     copy_to_gpu(d_change, change, all);
     adjust<<<tiles, block>>>(d_units, d_delta, d_weights, d_change);
     copy_to_cpu(weights, d_weights, all);
+    lay_out(n + 1, weights, WIDTH, net.weights, PITCH);
     for (float *p : {d_units, d_weights, d_partial, d_delta, d_change})
         gpu_free(p);
+    for (float *p : {weights, change, partial})
+        host_free(p);
     run.end_compute();
 
     run.end();
-    const double worst = check(net, weights);
-    for (float *p : {weights, change, partial, units})
-        host_free(p);
+    const double worst = check(run, net);
+    host_free(units);
     return worst;
 }
 
@@ -179,7 +202,8 @@ static double run_unified(app &run)
     run.begin_compute();
     float *weights = gpu_alloc<float>(all), *change = gpu_alloc<float>(all);
     float *partial = gpu_alloc<float>(sums_count), *delta = gpu_alloc<float>(WIDTH);
-    net.flatten(weights, change);
+    lay_out(n + 1, net.weights, PITCH, weights, WIDTH);
+    lay_out(n + 1, net.changes, PITCH, change, WIDTH);
     forward<<<tiles, block>>>(units, weights, partial);
     CHECK_HIP(hipDeviceSynchronize());
 
@@ -189,13 +213,13 @@ static double run_unified(app &run)
 
     adjust<<<tiles, block>>>(units, delta, weights, change);
     CHECK_HIP(hipDeviceSynchronize());
-    for (float *p : {partial, delta, change})
+    lay_out(n + 1, weights, WIDTH, net.weights, PITCH);
+    for (float *p : {weights, partial, delta, change})
         gpu_free(p);
     run.end_compute();
 
     run.end();
-    const double worst = check(net, weights);
-    gpu_free(weights);
+    const double worst = check(run, net);
     gpu_free(units);
     return worst;
 }
@@ -205,5 +229,6 @@ int main(int argc, char **argv)
     app run(argc, argv, "backprop", "inputs, a multiple of 16", 65536);
     run.size = (run.size + TILE - 1) / TILE * TILE;
     const double worst = run.unified ? run_unified(run) : run_explicit(run);
-    return run.report(worst < 1e-6, "%u inputs, largest error %.1e", run.size, worst);
+    run.print_times();
+    return report(worst < 1e-6, "%u inputs, largest error %.1e", run.size, worst);
 }

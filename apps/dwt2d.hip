@@ -8,7 +8,8 @@
 #include "app.h"
 
 constexpr unsigned BLOCK = 256, PARTS = 4, LEVELS = 3, COMPONENTS = 3,
-                   TEXT = 12; // characters a coefficient takes
+                   TEXT = 12;                                // characters a coefficient takes
+constexpr double READ_PIXEL = 60, WRITE_COEFFICIENT = 60; // instructions for each
 
 struct pixel {
     uint8_t red, green, blue;
@@ -74,45 +75,49 @@ static void transform(int *component, int *scratch, unsigned size)
     }
 }
 
-// The file: three numbers of four characters a pixel.
-static std::vector<char> image_file(const app &run)
+static size_t text_size(const app &run)
 {
-    random_numbers random{run.seed * 2654435761u | 1};
-    std::vector<char> text(size_t{run.size} * run.size * 12);
-    size_t at = 0;
-    for (unsigned y = 0; y < run.size; y++)
-        for (unsigned x = 0; x < run.size; x++)
-            for (unsigned c = 0; c < 3; c++) {
-                const unsigned value = (x * (c + 1) + y * (3 - c) + random.next() % 32) & 255;
-                text[at++] = value > 99 ? static_cast<char>('0' + value / 100) : ' ';
-                text[at++] = value > 9 ? static_cast<char>('0' + value / 10 % 10) : ' ';
-                text[at++] = static_cast<char>('0' + value % 10);
-                text[at++] = '\n';
-            }
-    return text;
+    return size_t{run.size} * run.size * 12;
 }
 
-static void read_image(const app &run, pixel *image)
+// Three numbers of four characters a pixel.
+static FILE *image_file(const app &run)
 {
-    const std::vector<char> text = image_file(run);
+    random_numbers random{run.seed * 2654435761u | 1};
+    FILE *file = temporary_file();
+    for (unsigned y = 0; y < run.size; y++)
+        for (unsigned x = 0; x < run.size; x++)
+            for (unsigned c = 0; c < 3; c++)
+                std::fprintf(file, "%3u\n", (x * (c + 1) + y * (3 - c) + random.next() % 32) & 255);
+    std::rewind(file);
+    return file;
+}
+
+static void read_image(const app &run, FILE *file, pixel *image)
+{
+    char *text = host_alloc<char>(text_size(run));
+    const size_t pixels = size_t{run.size} * run.size;
+    read_file(file, text, text_size(run));
+    host_work(READ_PIXEL * static_cast<double>(pixels), {{text, text_size(run)}, {image, pixels * sizeof(pixel)}});
     const auto number = [&](size_t at) {
         const auto digit = [&](size_t i) { return text[i] == ' ' ? 0 : text[i] - '0'; };
         return static_cast<uint8_t>(digit(at) * 100 + digit(at + 1) * 10 + digit(at + 2));
     };
-    for (size_t i = 0; i < text.size() / 12; i++)
+    for (size_t i = 0; i < pixels; i++)
         image[i] = {number(i * 12), number(i * 12 + 4), number(i * 12 + 8)};
+    host_free(text);
 }
 
 static void write_coefficients(const app &run, int *const components[COMPONENTS])
 {
-    const size_t pixels = size_t{run.size} * run.size;
-    std::vector<char> text(pixels * COMPONENTS * TEXT);
-    size_t at = 0;
-    for (unsigned c = 0; c < COMPONENTS; c++)
-        for (size_t i = 0; i < pixels; i++) {
+    const size_t pixels = size_t{run.size} * run.size, bytes = pixels * COMPONENTS * TEXT;
+    char *text = host_alloc<char>(bytes), *line = text;
+    for (unsigned c = 0; c < COMPONENTS; c++) {
+        host_work(WRITE_COEFFICIENT * static_cast<double>(pixels),
+                  {{components[c], pixels * sizeof(int)}, {line, pixels * TEXT}});
+        for (size_t i = 0; i < pixels; i++, line += TEXT) {
             const int value = components[c][i];
             unsigned digits = static_cast<unsigned>(value < 0 ? -value : value), place = TEXT - 1;
-            char *line = &text[at];
             line[place] = '\n';
             do
                 line[--place] = static_cast<char>('0' + digits % 10);
@@ -120,14 +125,12 @@ static void write_coefficients(const app &run, int *const components[COMPONENTS]
             if (value < 0)
                 line[--place] = '-';
             std::memset(line, ' ', place);
-            at += TEXT;
         }
-    FILE *file = std::tmpfile();
-    if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size()) {
-        std::perror("dwt2d: the coefficients' file");
-        std::exit(1);
     }
+    FILE *file = temporary_file();
+    write_file(file, text, bytes);
     std::fclose(file);
+    host_free(text);
 }
 
 // One line on the CPU: predict the odd ones, update the even ones, part them.
@@ -150,7 +153,9 @@ static size_t check(const app &run, int *const components[COMPONENTS])
 {
     const size_t size = run.size, pixels = size * size;
     std::vector<pixel> image(pixels);
-    read_image(run, image.data());
+    FILE *file = image_file(run);
+    read_image(run, file, image.data());
+    std::fclose(file);
     size_t wrong = 0;
     for (unsigned c = 0; c < COMPONENTS; c++) {
         std::vector<int> plane(pixels);
@@ -181,18 +186,29 @@ static size_t check(const app &run, int *const components[COMPONENTS])
     return wrong;
 }
 
-static size_t run_explicit(app &run)
+// Pinned: for copies that do not wait.
+template <typename T> static T *pinned_alloc(size_t count)
+{
+    void *p;
+    CHECK_HIP(hipHostMalloc(&p, count * sizeof(T), hipHostMallocDefault));
+    memory_in_use.add(count * sizeof(T));
+    return static_cast<T *>(p);
+}
+
+template <typename T> static void pinned_free(T *p, size_t count)
+{
+    CHECK_HIP(hipHostFree(p));
+    memory_in_use.now -= count * sizeof(T);
+}
+
+static size_t run_explicit(app &run, FILE *file)
 {
     const unsigned pixels = run.size * run.size, part = (pixels + PARTS - 1) / PARTS;
-    void *pinned;
-    CHECK_HIP(
-        hipHostMalloc(&pinned, pixels * sizeof(pixel), hipHostMallocDefault)); // for copies that overlap
-    memory_in_use.add(pixels * sizeof(pixel));
-    pixel *image = static_cast<pixel *>(pinned);
-    read_image(run, image);
+    pixel *image = pinned_alloc<pixel>(pixels);
+    read_image(run, file, image);
     int *components[COMPONENTS], *d_components[COMPONENTS];
     for (unsigned c = 0; c < COMPONENTS; c++) {
-        components[c] = host_alloc<int>(pixels);
+        components[c] = pinned_alloc<int>(pixels);
         d_components[c] = gpu_alloc<int>(pixels);
     }
     pixel *d_image = gpu_alloc<pixel>(pixels);
@@ -220,21 +236,20 @@ static size_t run_explicit(app &run)
     gpu_free(d_image);
     for (hipStream_t stream : streams)
         CHECK_HIP(hipStreamDestroy(stream));
-    CHECK_HIP(hipHostFree(image));
-    memory_in_use.now -= pixels * sizeof(pixel);
+    pinned_free(image, pixels);
     write_coefficients(run, components);
     run.end();
     const size_t wrong = check(run, components);
     for (int *component : components)
-        host_free(component);
+        pinned_free(component, pixels);
     return wrong;
 }
 
-static size_t run_unified(app &run)
+static size_t run_unified(app &run, FILE *file)
 {
     const unsigned pixels = run.size * run.size;
     pixel *image = gpu_alloc<pixel>(pixels);
-    read_image(run, image);
+    read_image(run, file, image);
     int *components[COMPONENTS], *scratch = gpu_alloc<int>(pixels);
     for (int *&component : components)
         component = gpu_alloc<int>(pixels);
@@ -264,7 +279,10 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "dwt2d: --size: at most 16384\n");
         return 2;
     }
-    const size_t wrong = run.unified ? run_unified(run) : run_explicit(run);
-    return run.report(wrong == 0, "%ux%u pixels, %u levels, %zu wrong coefficients", run.size, run.size,
+    FILE *file = image_file(run);
+    const size_t wrong = run.unified ? run_unified(run, file) : run_explicit(run, file);
+    std::fclose(file);
+    run.print_times();
+    return report(wrong == 0, "%ux%u pixels, %u levels, %zu wrong coefficients", run.size, run.size,
                       LEVELS, wrong);
 }

@@ -2,76 +2,107 @@
 // Heart wall: follows points on the inner and outer wall of a heart through the frames of a film.
 //
 // A workgroup takes a point, compares the picture around it with the point's template (normalised correlation
-// in whole numbers), moves the point to where it fits best and lets the template follow slowly.  The CPU
-// decodes the next frame meanwhile.  heartwall_v1 keeps its data in static variables, heartwall_v2 allocates
-// it.
+// in whole numbers), moves the point to where it fits best and lets the template follow slowly.  The first
+// frame gives the templates.  The CPU reads the next frame meanwhile.  heartwall_v1 keeps its data in static
+// variables, heartwall_v2 allocates it.
 #pragma once
 
 #include "app.h"
 
 #include <cmath>
 
-constexpr int INNER_POINTS = 20, OUTER_POINTS = 31, POINTS = INNER_POINTS + OUTER_POINTS;
-constexpr int RADIUS = 6, SIDE = 2 * RADIUS + 1;        // of a template
-constexpr int REACH = 5, PLACES = 2 * REACH + 1;        // how far a point may move in a frame
-constexpr int WINDOW = SIDE + 2 * REACH, THREADS = 128; // at least PLACES squared
+constexpr int INNER_POINTS = 5, OUTER_POINTS = 8, POINTS = INNER_POINTS + OUTER_POINTS;
+constexpr int MOST_RADIUS = 25, MOST_SIDE = 2 * MOST_RADIUS + 1; // of a template
+constexpr int MOST_REACH = 15, WINDOW = MOST_SIDE + 2 * MOST_REACH, THREADS = 256;
+constexpr double DECODE_PIXEL = 3; // instructions
 
 // For all points.
 struct film {
-    int rows, columns, frames, reach, side;
-};
-
-// One point: where it is, what it looks like, where it was.
-struct point {
-    int row, column;
-    uint16_t look[SIDE * SIDE]; // in 256ths of a grey level
+    int rows, columns, frames;
+    int radius, reach; // of a template; how far a point may move in a frame
+    __host__ __device__ int side() const
+    {
+        return 2 * radius + 1;
+    }
+    __host__ __device__ int places() const
+    {
+        return 2 * reach + 1;
+    }
+    size_t pixels() const
+    {
+        return static_cast<size_t>(rows) * static_cast<size_t>(columns);
+    }
 };
 
 struct place {
     int row, column;
 };
 
+// One point: where it is; and in memory of the GPU what it looks like, how well it fits where, and where it was.
+struct point {
+    place at;
+    uint16_t *look; // in 256ths of a grey level
+    double *score;
+    place *track;
+};
+
 __host__ __device__ static double fit(int count, int both, int look, int seen, int seen_squares)
 {
-    const int covariance = count * both - look * seen, variance = count * seen_squares - seen * seen;
-    const double c = covariance;
-    return variance > 0 && covariance > 0 ? c * c / variance : 0;
+    const double covariance = static_cast<double>(count) * both - static_cast<double>(look) * seen,
+                 variance = static_cast<double>(count) * seen_squares - static_cast<double>(seen) * seen;
+    return variance > 0 && covariance > 0 ? covariance * covariance / variance : 0;
 }
 
 // All threads of a workgroup.
-__device__ inline void follow(const film &all, point &mine, place *track, const uint8_t *frame, int number)
+__device__ inline void follow(const film &all, point &mine, const float *frame, int number)
 {
-    __shared__ int window[WINDOW * WINDOW], look[SIDE * SIDE];
+    __shared__ int window[WINDOW * WINDOW], look[MOST_SIDE * MOST_SIDE];
     __shared__ double best[THREADS];
     __shared__ int where[THREADS];
     const int t = static_cast<int>(threadIdx.x);
 
-    for (int i = t; i < WINDOW * WINDOW; i += THREADS) {
-        const int row = mine.row - RADIUS - REACH + i / WINDOW,
-                  column = mine.column - RADIUS - REACH + i % WINDOW;
+    const int border = all.radius + all.reach, across = 2 * border + 1;
+    for (int i = t; i < across * across; i += THREADS) {
+        const int row = mine.at.row - border + i / across, column = mine.at.column - border + i % across;
         const bool inside = row >= 0 && row < all.rows && column >= 0 && column < all.columns;
-        window[i] = inside ? frame[row * all.columns + column] : 0;
+        window[i] = inside ? static_cast<int>(frame[row * all.columns + column]) : 0;
     }
-    for (int i = t; i < SIDE * SIDE; i += THREADS)
+    const int side = all.side();
+    if (number == 0) {
+        __syncthreads();
+        for (int i = t; i < side * side; i += THREADS)
+            mine.look[i] = static_cast<uint16_t>(
+                window[(all.reach + i / side) * across + all.reach + i % side] << 8);
+        if (t == 0)
+            mine.track[0] = mine.at;
+        return;
+    }
+    for (int i = t; i < side * side; i += THREADS)
         look[i] = mine.look[i] >> 8;
     __syncthreads();
 
-    best[t] = -1;
-    where[t] = t;
-    const int places = 2 * all.reach + 1;
-    if (t < places * places) {
+    for (int i = t; i < all.places() * all.places(); i += THREADS) {
+        const int *corner = window + i / all.places() * across + i % all.places();
         int both = 0, sum = 0, seen = 0, squares = 0;
-        for (int row = 0; row < all.side; row++)
-            for (int column = 0; column < all.side; column++) {
-                const int a = look[row * SIDE + column],
-                          b = window[(t / places + row) * WINDOW + t % places + column];
+        for (int row = 0; row < all.side(); row++)
+            for (int column = 0; column < all.side(); column++) {
+                const int a = look[row * all.side() + column], b = corner[row * across + column];
                 both += a * b;
                 sum += a;
                 seen += b;
                 squares += b * b;
             }
-        best[t] = fit(all.side * all.side, both, sum, seen, squares);
+        mine.score[i] = fit(all.side() * all.side(), both, sum, seen, squares);
     }
+    __syncthreads();
+
+    best[t] = -1;
+    where[t] = 0;
+    for (int i = t; i < all.places() * all.places(); i += THREADS)
+        if (mine.score[i] > best[t]) {
+            best[t] = mine.score[i];
+            where[t] = i;
+        }
     __syncthreads();
     for (int half = THREADS / 2; half; half /= 2) { // of equal ones the first
         if (t < half &&
@@ -82,15 +113,15 @@ __device__ inline void follow(const film &all, point &mine, place *track, const 
         __syncthreads();
     }
 
-    const int down = where[0] / places, right = where[0] % places;
-    for (int i = t; i < SIDE * SIDE; i += THREADS) {
-        const int seen = window[(down + i / SIDE) * WINDOW + right + i % SIDE];
+    const int down = where[0] / all.places(), right = where[0] % all.places();
+    for (int i = t; i < side * side; i += THREADS) {
+        const int seen = window[(down + i / side) * across + right + i % side];
         mine.look[i] = static_cast<uint16_t>((mine.look[i] * 7 + (seen << 8) + 4) / 8);
     }
     if (t == 0) {
-        mine.row += down - all.reach;
-        mine.column += right - all.reach;
-        track[number] = {mine.row, mine.column};
+        mine.at.row += down - all.reach;
+        mine.at.column += right - all.reach;
+        mine.track[number] = mine.at;
     }
 }
 
@@ -103,11 +134,11 @@ inline float wall_radius(const film &all, bool outer, int number)
     return static_cast<float>(all.rows) * (outer ? 0.36f : 0.22f) * beat;
 }
 
-// The CPU's part of the pipeline.
-inline void decode_frame(const film &all, unsigned seed, int number, uint8_t *frame)
+// A byte for each pixel, as the camera takes them: from the last row up.
+inline void make_frame(const film &all, unsigned seed, int number, uint8_t *frame)
 {
     const float inner = wall_radius(all, false, number), outer = wall_radius(all, true, number);
-    for (int row = 0; row < all.rows; row++)
+    for (int row = all.rows - 1; row >= 0; row--)
         for (int column = 0; column < all.columns; column++) {
             const float dy = static_cast<float>(row) - static_cast<float>(all.rows) / 2;
             const float dx = static_cast<float>(column) - static_cast<float>(all.columns) / 2;
@@ -118,70 +149,130 @@ inline void decode_frame(const film &all, unsigned seed, int number, uint8_t *fr
             const float near_inner = std::fabs(r - inner), near_outer = std::fabs(r - outer);
             const float wall = near_inner < near_outer ? near_inner : near_outer;
             const float light = 40 + 160 / (1 + wall * wall / 9) + static_cast<float>(speckle >> 27);
-            frame[row * all.columns + column] = static_cast<uint8_t>(light);
+            *frame++ = static_cast<uint8_t>(light);
         }
 }
 
-inline void place_points(const film &all, unsigned seed, point *points)
+// The film's file, and the CPU's part of the pipeline.
+class film_reader
 {
-    std::vector<uint8_t> frame(static_cast<size_t>(all.rows) * static_cast<size_t>(all.columns));
-    decode_frame(all, seed, 0, frame.data());
+    film all_;
+    FILE *file_;
+    uint8_t *raw_; // of one frame
+
+  public:
+    film_reader(const film &all, unsigned seed)
+        : all_(all), file_(temporary_file()), raw_(host_alloc<uint8_t>(all.pixels()))
+    {
+        std::vector<uint8_t> frame(all.pixels());
+        for (int number = 0; number < all.frames; number++) {
+            make_frame(all, seed, number, frame.data());
+            if (std::fwrite(frame.data(), 1, frame.size(), file_) != frame.size())
+                std::exit(1);
+        }
+        std::rewind(file_);
+    }
+    film_reader(const film_reader &) = delete;
+    ~film_reader()
+    {
+        std::fclose(file_);
+        host_free(raw_);
+    }
+    // The next one: the first row is the uppermost, and the GPU wants floats.
+    void decode(float *frame)
+    {
+        read_file(file_, raw_, all_.pixels());
+        host_work(DECODE_PIXEL * static_cast<double>(all_.pixels()),
+                  {{raw_, all_.pixels()}, {frame, all_.pixels() * sizeof *frame}});
+        for (int row = 0; row < all_.rows; row++)
+            for (int column = 0; column < all_.columns; column++)
+                frame[row * all_.columns + column] = raw_[(all_.rows - 1 - row) * all_.columns + column];
+    }
+};
+
+inline void place_points(const film &all, point *points)
+{
     for (int i = 0; i < POINTS; i++) {
         const bool outer = i >= INNER_POINTS;
         const float angle = 6.2831853f * static_cast<float>(outer ? i - INNER_POINTS : i) /
                             (outer ? OUTER_POINTS : INNER_POINTS);
         const float r = wall_radius(all, outer, 0);
-        points[i].row = static_cast<int>(static_cast<float>(all.rows) / 2 + r * std::sin(angle));
-        points[i].column = static_cast<int>(static_cast<float>(all.columns) / 2 + r * std::cos(angle));
-        for (int k = 0; k < SIDE * SIDE; k++)
-            points[i].look[k] = static_cast<uint16_t>(
-                frame[static_cast<size_t>((points[i].row - RADIUS + k / SIDE) * all.columns +
-                                          points[i].column - RADIUS + k % SIDE)]
-                << 8);
+        points[i].at.row = static_cast<int>(static_cast<float>(all.rows) / 2 + r * std::sin(angle));
+        points[i].at.column = static_cast<int>(static_cast<float>(all.columns) / 2 + r * std::cos(angle));
     }
 }
+
+// What the points have in the GPU's memory; `tracks` is one after the other.
+class point_memory
+{
+    uint16_t *look_;
+    double *score_;
+
+  public:
+    point_memory(const film &all, point *points, place *tracks)
+    {
+        const size_t look = static_cast<size_t>(all.side() * all.side()),
+                     score = static_cast<size_t>(all.places() * all.places());
+        look_ = gpu_alloc<uint16_t>(POINTS * look);
+        score_ = gpu_alloc<double>(POINTS * score);
+        for (size_t i = 0; i < POINTS; i++) {
+            points[i].look = look_ + i * look;
+            points[i].score = score_ + i * score;
+            points[i].track = tracks + i * static_cast<size_t>(all.frames);
+        }
+    }
+    point_memory(const point_memory &) = delete;
+    ~point_memory()
+    {
+        gpu_free(look_);
+        gpu_free(score_);
+    }
+};
 
 // How many places of all tracks differ from those that the CPU finds.
 inline int check_tracks(const film &all, unsigned seed, const place *tracks)
 {
-    std::vector<uint8_t> frame(static_cast<size_t>(all.rows) * static_cast<size_t>(all.columns));
+    std::vector<float> frame(all.pixels());
     std::vector<point> points(POINTS);
-    place_points(all, seed, points.data());
+    film_reader reader(all, seed);
+    const int side = all.side();
+    std::vector<uint16_t> looks(POINTS * static_cast<size_t>(side * side));
+    place_points(all, points.data());
     int wrong = 0;
     for (int number = 0; number < all.frames; number++) {
-        decode_frame(all, seed, number + 1, frame.data());
+        reader.decode(frame.data());
+        const auto pixel = [&](int row, int column) -> int {
+            const bool inside = row >= 0 && row < all.rows && column >= 0 && column < all.columns;
+            return inside ? static_cast<int>(frame[static_cast<size_t>(row * all.columns + column)]) : 0;
+        };
+        const auto of_template = [&](place at, int k) {
+            return pixel(at.row - all.radius + k / side, at.column - all.radius + k % side);
+        };
         for (int i = 0; i < POINTS; i++) {
             point &p = points[static_cast<size_t>(i)];
-            const auto pixel = [&](int row, int column) -> int {
-                const bool inside = row >= 0 && row < all.rows && column >= 0 && column < all.columns;
-                return inside ? frame[static_cast<size_t>(row * all.columns + column)] : 0;
-            };
+            uint16_t *look = looks.data() + i * side * side;
+            place at = p.at;
             double best = -1;
-            place at = {};
-            for (int row = p.row - REACH; row <= p.row + REACH; row++)
-                for (int column = p.column - REACH; column <= p.column + REACH; column++) {
+            for (int row = p.at.row - all.reach; number && row <= p.at.row + all.reach; row++)
+                for (int column = p.at.column - all.reach; column <= p.at.column + all.reach; column++) {
                     int both = 0, sum = 0, seen = 0, squares = 0;
-                    for (int k = 0; k < SIDE * SIDE; k++) {
-                        const int a = p.look[k] >> 8,
-                                  b = pixel(row - RADIUS + k / SIDE, column - RADIUS + k % SIDE);
+                    for (int k = 0; k < side * side; k++) {
+                        const int a = look[k] >> 8, b = of_template({row, column}, k);
                         both += a * b;
                         sum += a;
                         seen += b;
                         squares += b * b;
                     }
-                    const double score = fit(SIDE * SIDE, both, sum, seen, squares);
+                    const double score = fit(side * side, both, sum, seen, squares);
                     if (score > best) {
                         best = score;
                         at = {row, column};
                     }
                 }
-            for (int k = 0; k < SIDE * SIDE; k++)
-                p.look[k] = static_cast<uint16_t>(
-                    (p.look[k] * 7 + (pixel(at.row - RADIUS + k / SIDE, at.column - RADIUS + k % SIDE) << 8) +
-                     4) /
-                    8);
-            p.row = at.row;
-            p.column = at.column;
+            for (int k = 0; k < side * side; k++)
+                look[k] = static_cast<uint16_t>(number ? (look[k] * 7 + (of_template(at, k) << 8) + 4) / 8
+                                                       : of_template(at, k) << 8);
+            p.at = at;
             const place &found = tracks[i * all.frames + number];
             wrong += found.row != at.row || found.column != at.column;
         }
@@ -193,13 +284,12 @@ inline int check_tracks(const film &all, unsigned seed, const place *tracks)
 // ----------------------------------------------------------------------------------------------
 
 // One buffer on each side: the CPU decodes while the kernel of the frame before works on its copy.
-template <typename Launch> void run_frames_explicit(const film &all, unsigned seed, Launch launch)
+template <typename Launch> void run_frames_explicit(const film &all, film_reader &reader, Launch launch)
 {
-    const size_t bytes = static_cast<size_t>(all.rows) * static_cast<size_t>(all.columns);
-    uint8_t *frame = host_alloc<uint8_t>(bytes), *d_frame = gpu_alloc<uint8_t>(bytes);
+    float *frame = host_alloc<float>(all.pixels()), *d_frame = gpu_alloc<float>(all.pixels());
     for (int number = 0; number < all.frames; number++) {
-        decode_frame(all, seed, number + 1, frame);
-        copy_to_gpu(d_frame, frame, bytes);
+        reader.decode(frame);
+        copy_to_gpu(d_frame, frame, all.pixels());
         launch(d_frame, number);
     }
     CHECK_HIP(hipDeviceSynchronize());
@@ -208,19 +298,18 @@ template <typename Launch> void run_frames_explicit(const film &all, unsigned se
 }
 
 // Both sides would meet in one buffer; with two, the CPU decodes into the one that no kernel reads.
-template <typename Launch> void run_frames_unified(const film &all, unsigned seed, Launch launch)
+template <typename Launch> void run_frames_unified(const film &all, film_reader &reader, Launch launch)
 {
-    const size_t bytes = static_cast<size_t>(all.rows) * static_cast<size_t>(all.columns);
-    uint8_t *frames[2];
+    float *frames[2];
     hipEvent_t free_again[2];
     for (int k = 0; k < 2; k++) {
-        frames[k] = gpu_alloc<uint8_t>(bytes);
+        frames[k] = gpu_alloc<float>(all.pixels());
         CHECK_HIP(hipEventCreate(&free_again[k]));
     }
     for (int number = 0; number < all.frames; number++) {
         const int k = number % 2;
         CHECK_HIP(hipEventSynchronize(free_again[k])); // at once the first time
-        decode_frame(all, seed, number + 1, frames[k]);
+        reader.decode(frames[k]);
         launch(frames[k], number);
         CHECK_HIP(hipEventRecord(free_again[k]));
     }
@@ -231,10 +320,12 @@ template <typename Launch> void run_frames_unified(const film &all, unsigned see
     }
 }
 
+// Templates are as large in the picture as in a film of 609 rows.
 inline film film_of(const app &run)
 {
-    const int side = static_cast<int>(run.size);
-    return {side, side, static_cast<int>(run.steps), REACH, SIDE};
+    const int side = static_cast<int>(run.size), radius = side * MOST_RADIUS / 609, reach = side * MOST_REACH / 609;
+    return {side, side, static_cast<int>(run.steps), radius < MOST_RADIUS ? radius : MOST_RADIUS,
+            reach < MOST_REACH ? reach : MOST_REACH};
 }
 
 // What both versions' main does; `run_one` returns the tracks' places that are wrong.
@@ -245,6 +336,7 @@ template <typename Run> int heartwall_main(app &run, Run run_one)
         return 2;
     }
     const int wrong = run_one();
-    return run.report(wrong == 0, "%d points in %u frames of %ux%u, %d wrong", POINTS, run.steps, run.size,
-                      run.size, wrong);
+    run.print_times();
+    return report(wrong == 0, "%d points in %u frames of %ux%u, %d wrong", POINTS, run.steps, run.size, run.size,
+                  wrong);
 }

@@ -11,32 +11,34 @@ __device__ point d_points[POINTS];
 __managed__ film m_film;
 __managed__ point m_points[POINTS];
 
-__global__ void track_device(place *tracks, const uint8_t *frame, int number)
+__global__ void track_device(const float *frame, int number)
 {
-    follow(d_film, d_points[blockIdx.x], tracks + blockIdx.x * static_cast<unsigned>(d_film.frames), frame,
-           number);
+    follow(d_film, d_points[blockIdx.x], frame, number);
 }
 
-__global__ void track_managed(place *tracks, const uint8_t *frame, int number)
+__global__ void track_managed(const float *frame, int number)
 {
-    follow(m_film, m_points[blockIdx.x], tracks + blockIdx.x * static_cast<unsigned>(m_film.frames), frame,
-           number);
+    follow(m_film, m_points[blockIdx.x], frame, number);
 }
 
 static int run_explicit(app &run)
 {
     h_film = film_of(run);
-    place_points(h_film, run.seed, h_points);
+    film_reader reader(h_film, run.seed);
+    place_points(h_film, h_points);
     const size_t count = size_t{POINTS} * run.steps;
     place *tracks = host_alloc<place>(count);
 
     run.begin_compute();
     place *d_tracks = gpu_alloc<place>(count);
-    CHECK_HIP(hipMemcpyToSymbol(HIP_SYMBOL(d_film), &h_film, sizeof h_film));
-    CHECK_HIP(hipMemcpyToSymbol(HIP_SYMBOL(d_points), h_points, sizeof h_points));
-    run_frames_explicit(h_film, run.seed, [&](const uint8_t *frame, int number) {
-        track_device<<<POINTS, THREADS>>>(d_tracks, frame, number);
-    });
+    {
+        const point_memory memory(h_film, h_points, d_tracks);
+        CHECK_HIP(hipMemcpyToSymbol(HIP_SYMBOL(d_film), &h_film, sizeof h_film));
+        CHECK_HIP(hipMemcpyToSymbol(HIP_SYMBOL(d_points), h_points, sizeof h_points));
+        run_frames_explicit(h_film, reader, [&](const float *frame, int number) {
+            track_device<<<POINTS, THREADS>>>(frame, number);
+        });
+    }
     copy_to_cpu(tracks, d_tracks, count);
     run.end_compute();
 
@@ -50,13 +52,17 @@ static int run_explicit(app &run)
 static int run_unified(app &run)
 {
     m_film = film_of(run);
-    place_points(m_film, run.seed, m_points);
+    film_reader reader(m_film, run.seed);
+    place_points(m_film, m_points);
 
     run.begin_compute();
     place *tracks = gpu_alloc<place>(size_t{POINTS} * run.steps);
-    run_frames_unified(m_film, run.seed, [&](const uint8_t *frame, int number) {
-        track_managed<<<POINTS, THREADS>>>(tracks, frame, number);
-    });
+    {
+        const point_memory memory(m_film, m_points, tracks);
+        run_frames_unified(m_film, reader, [&](const float *frame, int number) {
+            track_managed<<<POINTS, THREADS>>>(frame, number);
+        });
+    }
     run.end_compute();
 
     run.end();
@@ -67,6 +73,6 @@ static int run_unified(app &run)
 
 int main(int argc, char **argv)
 {
-    app run(argc, argv, "heartwall_v1", "rows and columns of a frame", 256, "frames", 8);
+    app run(argc, argv, "heartwall_v1", "rows and columns of a frame", 128, "frames", 8);
     return heartwall_main(run, [&] { return run.unified ? run_unified(run) : run_explicit(run); });
 }

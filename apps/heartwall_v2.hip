@@ -2,16 +2,17 @@
 // Heart wall without static variables: its data is allocated and passed on.
 #include "heartwall.h"
 
-__global__ void track(const film *all, point *points, place *tracks, const uint8_t *frame, int number)
+__global__ void track(const film *all, point *points, const float *frame, int number)
 {
-    follow(*all, points[blockIdx.x], tracks + blockIdx.x * static_cast<unsigned>(all->frames), frame, number);
+    follow(*all, points[blockIdx.x], frame, number);
 }
 
 static int run_explicit(app &run)
 {
     film all = film_of(run);
+    film_reader reader(all, run.seed);
     point *points = host_alloc<point>(POINTS);
-    place_points(all, run.seed, points);
+    place_points(all, points);
     const size_t count = size_t{POINTS} * run.steps;
     place *tracks = host_alloc<place>(count);
 
@@ -19,11 +20,14 @@ static int run_explicit(app &run)
     film *d_film = gpu_alloc<film>(1);
     point *d_points = gpu_alloc<point>(POINTS);
     place *d_tracks = gpu_alloc<place>(count);
-    copy_to_gpu(d_film, &all, 1);
-    copy_to_gpu(d_points, points, POINTS);
-    run_frames_explicit(all, run.seed, [&](const uint8_t *frame, int number) {
-        track<<<POINTS, THREADS>>>(d_film, d_points, d_tracks, frame, number);
-    });
+    {
+        const point_memory memory(all, points, d_tracks);
+        copy_to_gpu(d_film, &all, 1);
+        copy_to_gpu(d_points, points, POINTS);
+        run_frames_explicit(all, reader, [&](const float *frame, int number) {
+            track<<<POINTS, THREADS>>>(d_film, d_points, frame, number);
+        });
+    }
     copy_to_cpu(tracks, d_tracks, count);
     run.end_compute();
 
@@ -41,14 +45,18 @@ static int run_unified(app &run)
 {
     film *all = gpu_alloc<film>(1);
     *all = film_of(run);
+    film_reader reader(*all, run.seed);
     point *points = gpu_alloc<point>(POINTS);
-    place_points(*all, run.seed, points);
+    place_points(*all, points);
 
     run.begin_compute();
     place *tracks = gpu_alloc<place>(size_t{POINTS} * run.steps);
-    run_frames_unified(*all, run.seed, [&](const uint8_t *frame, int number) {
-        track<<<POINTS, THREADS>>>(all, points, tracks, frame, number);
-    });
+    {
+        const point_memory memory(*all, points, tracks);
+        run_frames_unified(*all, reader, [&](const float *frame, int number) {
+            track<<<POINTS, THREADS>>>(all, points, frame, number);
+        });
+    }
     run.end_compute();
 
     run.end();
@@ -61,6 +69,6 @@ static int run_unified(app &run)
 
 int main(int argc, char **argv)
 {
-    app run(argc, argv, "heartwall_v2", "rows and columns of a frame", 256, "frames", 8);
+    app run(argc, argv, "heartwall_v2", "rows and columns of a frame", 128, "frames", 8);
     return heartwall_main(run, [&] { return run.unified ? run_unified(run) : run_explicit(run); });
 }

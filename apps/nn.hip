@@ -21,6 +21,7 @@ struct record {
 };
 
 constexpr unsigned NEAREST = 10, BLOCK = 256;
+constexpr double READ_RECORD = 600, PICK_RECORD = 10; // instructions for each
 
 __global__ void distances(const position *places, float *out, unsigned count, position from)
 {
@@ -33,34 +34,55 @@ __global__ void distances(const position *places, float *out, unsigned count, po
 
 static const position FROM = {30.0f, 90.0f};
 
-// The records and, from their text, the positions.
-static void read_database(const app &run, std::vector<record> &records, std::vector<position> &places)
+// One record after the other, each as long as `text`.
+static FILE *database_file(const app &run)
 {
     static const char *const storms[] = {"ALBERTO", "BERYL",    "CHRIS", "DEBBY",
                                          "ERNESTO", "FLORENCE", "GORDON"};
     random_numbers random{run.seed * 2654435761u | 1};
-    records.reserve(run.size);
-    places.reserve(run.size);
+    FILE *file = temporary_file();
     for (unsigned i = 0; i < run.size; i++) {
-        record line = {};
+        char text[sizeof record::text] = {};
         const unsigned when = random.next();
         // Hundredths of a degree: the text holds all of them.
-        std::snprintf(line.text, sizeof line.text, "%4u %2u %2u %02u %4u %-9s %6.2f %6.2f", 1950 + when % 60,
+        std::snprintf(text, sizeof text, "%4u %2u %2u %02u %4u %-9s %6.2f %6.2f", 1950 + when % 60,
                       when / 64 % 12 + 1, when / 1024 % 28 + 1, when / 32768 % 4 * 6, i % 10000,
                       storms[when / 131072 % 7], static_cast<double>(random.next() % 18000) / 100,
                       static_cast<double>(random.next() % 36000) / 100);
+        if (std::fwrite(text, 1, sizeof text, file) != sizeof text)
+            std::exit(1);
+    }
+    std::rewind(file);
+    return file;
+}
+
+// The records and, from their text, the positions.
+static void read_database(const app &run, std::vector<record> &records, std::vector<position> &places)
+{
+    FILE *file = database_file(run);
+    records.reserve(run.size);
+    places.reserve(run.size);
+    host_work(READ_RECORD * run.size,
+              {{records.data(), run.size * sizeof(record)}, {places.data(), run.size * sizeof(position)}});
+    for (unsigned i = 0; i < run.size; i++) {
+        record line = {};
+        if (std::fread(line.text, sizeof line.text, 1, file) != 1)
+            std::exit(1);
         records.push_back(line);
         position place;
         place.latitude = std::strtof(line.text + 29, nullptr);
         place.longitude = std::strtof(line.text + 36, nullptr);
         places.push_back(place);
     }
+    std::fclose(file);
 }
 
 // The nearest, best first.
 static std::vector<unsigned> pick(std::vector<record> &records, const float *distance)
 {
     std::vector<unsigned> best;
+    host_work(PICK_RECORD * static_cast<double>(records.size()),
+              {{records.data(), records.size() * sizeof(record)}, {distance, records.size() * sizeof(float)}});
     for (unsigned i = 0; i < records.size(); i++) {
         records[i].distance = distance[i];
         const auto nearer = [&](unsigned a, unsigned b) {
@@ -146,5 +168,6 @@ int main(int argc, char **argv)
 {
     app run(argc, argv, "nn", "records", 262144);
     const bool right = run.unified ? run_unified(run) : run_explicit(run);
-    return run.report(right, "the %u nearest of %u records", NEAREST, run.size);
+    run.print_times();
+    return report(right, "the %u nearest of %u records", NEAREST, run.size);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 constexpr unsigned BLOCK = 256, PARTS = 4;
+constexpr double GENERATE_PIXEL = 30, WRITE_PIXEL = 10; // instructions for each
 constexpr float LAMBDA = 0.5f, STILL = 1e-6f; // strength; a change that is none
 
 struct shape {
@@ -112,6 +113,8 @@ __global__ void diffuse(float *image, shape size, slopes in, int *moving)
 
 static void generate(const app &run, float *image)
 {
+    const size_t pixels = size_t{run.size} * run.size;
+    host_work(GENERATE_PIXEL * static_cast<double>(pixels), {{image, pixels * sizeof *image}});
     random_numbers random{run.seed * 2654435761u | 1};
     const float n = static_cast<float>(run.size);
     for (unsigned y = 0; y < run.size; y++)
@@ -120,6 +123,20 @@ static void generate(const app &run, float *image)
             const float tissue = dx * dx + dy * dy < 0.1f ? 180.0f : 90.0f;
             image[size_t{y} * run.size + x] = tissue * (0.7f + 0.6f * random.uniform());
         }
+}
+
+// In grey levels, as such pictures are kept.
+static void write_picture(const app &run, const float *image)
+{
+    const size_t pixels = size_t{run.size} * run.size;
+    uint8_t *grey = host_alloc<uint8_t>(pixels);
+    host_work(WRITE_PIXEL * static_cast<double>(pixels), {{image, pixels * sizeof *image}, {grey, pixels}});
+    for (size_t i = 0; i < pixels; i++)
+        grey[i] = static_cast<uint8_t>(std::fmin(std::fmax(image[i], 0.0f), 255.0f));
+    FILE *file = temporary_file();
+    write_file(file, grey, pixels);
+    std::fclose(file);
+    host_free(grey);
 }
 
 static float noise_of(float sum, float square_sum, size_t pixels)
@@ -249,6 +266,7 @@ static double run_explicit(app &run, unsigned *steps)
         CHECK_HIP(hipStreamDestroy(stream));
     CHECK_HIP(hipHostUnregister(original));
     CHECK_HIP(hipHostUnregister(result));
+    write_picture(run, result);
     run.end();
     const double worst = check(run, result, *steps);
     host_free(original);
@@ -280,6 +298,7 @@ static double run_unified(app &run, unsigned *steps)
     CHECK_HIP(hipDeviceSynchronize());
     run.end_compute();
 
+    write_picture(run, image);
     run.end();
     const double worst = check(run, image, *steps);
     gpu_free(original);
@@ -296,6 +315,7 @@ int main(int argc, char **argv)
     }
     unsigned steps = 0;
     const double worst = run.unified ? run_unified(run, &steps) : run_explicit(run, &steps);
-    return run.report(worst < 0.1, "%ux%u pixels, %u steps, largest error %.1e grey levels", run.size,
+    run.print_times();
+    return report(worst < 0.1, "%ux%u pixels, %u steps, largest error %.1e grey levels", run.size,
                       run.size, steps, worst);
 }

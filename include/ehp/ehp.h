@@ -189,7 +189,10 @@ EHP_API int ehp_host_spend(ehp_machine *machine, uint64_t ns);
 /*
  * Timing mode: cores of the package's CPU at work.  They are agents that use the
  * same memory, without caches of their own: they fault, stream and chase at the
- * rates of the chip file, and that takes the host program time.
+ * rates of the chip file, and that takes the host program time.  What they compute
+ * meanwhile is `instructions`: faults come first, then the longer of both.
+ *
+ * Said before the work is done: pages that nobody has touched yet fault then.
  */
 enum ehp_cpu_operation {
     EHP_CPU_TOUCH,  /* each page of each range once */
@@ -201,9 +204,10 @@ struct ehp_cpu_work {
     int operation; /* enum ehp_cpu_operation */
     unsigned cores;
     uint64_t passes;
-    unsigned ranges; /* 1 to 3 */
+    unsigned ranges; /* 1 to 3; 0 with `instructions` */
     void *base[3];
     uint64_t bytes[3];
+    uint64_t instructions; /* of all cores together */
     /* out */
     uint64_t ns, faults;
 };

@@ -24,6 +24,12 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
+/* As many instructions as the cores execute side by side. */
+static double compute_us(const struct chip *c, uint64_t instructions, unsigned cores)
+{
+    return (double)instructions / (cores * value(c, CHIP_core_ipc) * value(c, CHIP_core_clock));
+}
+
 /* GB/s: the fullest stack ends last. */
 static double stream_rate(const struct chip *c, unsigned cores, double balance)
 {
@@ -55,19 +61,19 @@ static double chase_ns(const struct chip *c, double bytes, double balance)
 
 void ccd_run(const struct chip *c, struct vm *vm, struct ehp_cpu_work *work)
 {
-    double us = 0, balance = 1, bytes = 0;
+    double us = 0, balance = 1, bytes = 0, compute = compute_us(c, work->instructions, work->cores);
     work->faults = 0;
     for (unsigned i = 0; i < work->ranges; i++) {
         work->faults += vm_touch(vm, (uint64_t)(uintptr_t)work->base[i], work->bytes[i]);
         bytes += (double)work->bytes[i];
     }
-    us = fault_us(c, work->faults, work->cores);
     for (unsigned i = 0; work->operation != EHP_CPU_TOUCH && i < work->ranges; i++)
         balance = smaller(balance, vm_balance(vm, (uint64_t)(uintptr_t)work->base[i], work->bytes[i]));
     if (work->operation == EHP_CPU_STREAM)
-        us += bytes * (double)work->passes / stream_rate(c, work->cores, balance) * 1e-3;
+        us = bytes * (double)work->passes / stream_rate(c, work->cores, balance) * 1e-3;
     else if (work->operation == EHP_CPU_CHASE)
-        us += (double)work->passes * chase_ns(c, (double)work->bytes[0], balance) * 1e-3;
+        us = (double)work->passes * chase_ns(c, (double)work->bytes[0], balance) * 1e-3;
+    us = fault_us(c, work->faults, work->cores) + (us > compute ? us : compute);
     work->ns = (uint64_t)(us * 1e3 + 0.5);
 }
 

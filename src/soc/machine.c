@@ -645,9 +645,12 @@ int ehp_cpu_run(ehp_machine *m, struct ehp_cpu_work *work)
     unsigned cores = chip_get(&m->chip, CHIP_ccd_count) * chip_get(&m->chip, CHIP_ccd_cores);
     if (!m->cp.sim)
         return machine_error(m, EHP_ERR_UNSUPPORTED, "CPU cores take time in timing mode only");
-    if (!work->cores || work->cores > cores || !work->ranges || work->ranges > 3)
+    if (!cores)
+        return machine_error(m, EHP_ERR_UNSUPPORTED, "%s has no CPU cores in its package", m->chip.name);
+    if (!work->cores || work->cores > cores || work->ranges > 3 ||
+        (!work->ranges && (!work->instructions || work->operation == EHP_CPU_CHASE)))
         return machine_error(m, EHP_ERR_INVALID,
-                             "%u cores on %u ranges: the package has %u cores, for 1 to 3", work->cores,
+                             "%u cores on %u ranges: the package has %u cores, for up to 3", work->cores,
                              work->ranges, cores);
     ccd_run(&m->chip, m->cp.sim->vm, work);
     spend(m, work->ns);
