@@ -13,7 +13,7 @@
 constexpr unsigned HIDDEN = 16, WIDTH = HIDDEN + 1; // with the bias, unit 0
 constexpr unsigned TILE = 16;                       // inputs a workgroup takes
 constexpr unsigned PITCH = 20;                      // of the CPU's rows: whole vectors of four
-constexpr double RANDOM_WEIGHT = 14, MOVE_WEIGHT = 4, ADD_PARTIAL = 3; // instructions for each
+constexpr double RANDOM_WEIGHT = 21, MOVE_WEIGHT = 2.2, ADD_PARTIAL = 1.2; // instructions for each
 constexpr float RATE = 0.3f, MOMENTUM = 0.3f;
 
 // Partial sums of a tile: partial[tile][hidden].  x is the hidden unit, y the input.

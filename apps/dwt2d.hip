@@ -9,7 +9,7 @@
 
 constexpr unsigned BLOCK = 256, PARTS = 4, LEVELS = 3, COMPONENTS = 3,
                    TEXT = 12;                                // characters a coefficient takes
-constexpr double READ_PIXEL = 60, WRITE_COEFFICIENT = 60; // instructions for each
+constexpr double READ_PIXEL = 36, WRITE_COEFFICIENT = 57; // instructions for each
 
 struct pixel {
     uint8_t red, green, blue;

@@ -14,7 +14,7 @@
 constexpr int INNER_POINTS = 5, OUTER_POINTS = 8, POINTS = INNER_POINTS + OUTER_POINTS;
 constexpr int MOST_RADIUS = 25, MOST_SIDE = 2 * MOST_RADIUS + 1; // of a template
 constexpr int MOST_REACH = 15, WINDOW = MOST_SIDE + 2 * MOST_REACH, THREADS = 256;
-constexpr double DECODE_PIXEL = 3; // instructions
+constexpr double DECODE_PIXEL = 5; // instructions
 
 // For all points.
 struct film {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <utility>
 
-constexpr double GENERATE_CELL = 30; // instructions
+constexpr double GENERATE_CELL = 51; // instructions
 constexpr int TILE = 16, DEPTH = 2, INNER = TILE - 2 * DEPTH;
 
 // Coefficients of one step for a cell of the grid.

@@ -21,7 +21,7 @@ struct record {
 };
 
 constexpr unsigned NEAREST = 10, BLOCK = 256;
-constexpr double READ_RECORD = 600, PICK_RECORD = 10; // instructions for each
+constexpr double READ_RECORD = 1580, PICK_RECORD = 33; // instructions for each
 
 __global__ void distances(const position *places, float *out, unsigned count, position from)
 {

@@ -12,7 +12,7 @@
 #include <utility>
 
 constexpr unsigned BLOCK = 256, PARTS = 4;
-constexpr double GENERATE_PIXEL = 30, WRITE_PIXEL = 10; // instructions for each
+constexpr double GENERATE_PIXEL = 31, WRITE_PIXEL = 2.1; // instructions for each
 constexpr float LAMBDA = 0.5f, STILL = 1e-6f; // strength; a change that is none
 
 struct shape {

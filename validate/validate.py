@@ -36,9 +36,10 @@ CHIPS = ["mi300a", "mi300x"]  # on which a row that names none is compared
 class Run:
     """One run of a program: its arguments, what else `ehp run` is told, and what it prints or counts."""
 
-    def __init__(self, program, *arguments, near=False, environment=None, counters=False, application=False):
+    def __init__(self, program, *arguments, near=False, environment=None, counters=False, application=None):
         self.program, self.arguments, self.environment = program, arguments, environment or {}
-        self.application = application  # of apps/, which says how long it took and how much memory it had
+        # Variant, size and steps of one of apps/, which says how long it took and how much memory it had.
+        self.application = application
         self.near = near  # on the XCDs of one IOD, with memory of its own
         self.counters = counters
 
@@ -48,21 +49,46 @@ class Run:
         return ["--nps", "4", "--partition", "tpx" if "mi300a" in chip else "qpx"]
 
 
-def application(name, *size, xnack=False):
-    """Both variants; the unified one of some lets the GPU read what no allocator of HIP's has made."""
-    return [Run(name, "--explicit", *size, application=True),
-            Run(name, "--unified", *size, application=True, environment={"HSA_XNACK": "1"} if xnack else None)]
+class Application:
+    """Both variants of one of apps/, at one or two sizes and numbers of steps.  `like` is the problem of which these
+    tell time and memory: each is a sum of a start, what a step, what an item, and what an item in a step takes."""
+
+    def __init__(self, name, sizes, steps=None, like=None, area=True, xnack=False):
+        self.name, self.area, self.like = name, area, like or (sizes[-1], steps[-1] if steps else None)
+        # The unified variant of some lets the GPU read what no allocator of HIP's has made.
+        environment = {"HSA_XNACK": "1"} if xnack else None
+        self.runs = []
+        for size in sizes:
+            for step in steps or [None]:
+                arguments = ["--size", str(size)] + (["--steps", str(step)] if step else [])
+                for variant in "explicit", "unified":
+                    self.runs.append(Run(name, f"--{variant}", *arguments, application=(variant, size, step),
+                                         environment=environment if variant == "unified" else None))
+
+    def tell(self, points):
+        """What {(size, steps): value} say of the problem."""
+        def line(at, values):
+            if len(values) == 1:
+                return next(iter(values.values()))
+            (x0, y0), (x1, y1) = sorted(values.items())
+            return y0 + (y1 - y0) * (at - x0) / (x1 - x0)
+
+        power = 2 if self.area else 1
+        by_size = {}
+        for (size, step), value in points.items():
+            by_size.setdefault(size**power, {})[step] = value
+        return line(self.like[0] ** power, {items: line(self.like[1], steps) for items, steps in by_size.items()})
 
 
-# Sizes at which what a byte costs outweighs what a call costs: see docs/applications.md.
+# Sizes, and what they stand for: see docs/applications.md.
 APPLICATIONS = [
-    *application("dwt2d", "--size", "1024"),
-    *application("hotspot", "--size", "512"),
-    *application("backprop", "--size", "65536"),
-    *application("srad_v1", "--size", "256", xnack=True),
-    *application("nn", "--size", "262144", xnack=True),
-    *application("heartwall_v1", "--size", "800"),
-    *application("heartwall_v2", "--size", "800"),
+    Application("dwt2d", (384, 768), like=(16384, None)),
+    Application("hotspot", (512,)),
+    Application("backprop", (65536,), area=False),
+    Application("srad_v1", (256, 512), (2, 4), like=(16384, 100), xnack=True),
+    Application("nn", (131072, 262144), like=(600_000_000, None), area=False, xnack=True),
+    Application("heartwall_v1", (609,), (2, 4), like=(609, 104)),
+    Application("heartwall_v2", (609,), (2, 4), like=(609, 104)),
 ]
 
 # What each group runs, and what its rows begin with.  Those that take longest come first.
@@ -75,7 +101,7 @@ GROUPS = {
     "atomics": ([Run("atomics")], ["atomics_"]),
     "latency": ([Run("latency")], ["latency_", "reach_", "tlb_"]),
     "litmus": ([Run("litmus")], ["litmus_"]),
-    "upm-apps": (APPLICATIONS, ["app_"]),
+    "upm-apps": ([run for a in APPLICATIONS for run in a.runs], ["app_"]),
     "counters": ([Run("counters", counters=True)], ["SQ", "TC"]),
     "rates": ([Run("rates")], ["rate_"]),
     "lds": ([Run("lds")], ["lds_"]),
@@ -138,7 +164,7 @@ def execute(ehp, run, chip, work):
     if run.application:
         words = done.stdout.split("\n")[0].split()  # name variant total T ms compute C ms memory M bytes
         for what, value in zip(words[2::3], words[3::3]):
-            values[f"app_{what}/{run.program}", run.arguments[0]] = float(value)
+            values[f"app_{what}/{run.program}", run.application] = float(value)
         return values, seconds
     for line in done.stdout.splitlines():
         quantity, at, value = line.split()
@@ -153,10 +179,17 @@ def execute(ehp, run, chip, work):
 
 def compare_variants(table):
     """Adds how much more or less the unified variant of an application takes than the explicit one, in per cent."""
-    for quantity in {q for q, at in table if at == "--unified"}:
-        one, two = table.pop((quantity, "--unified")), table.pop((quantity, "--explicit"), None)
-        if two:
-            table[quantity, 0.0] = 100 * (one / two - 1)
+    for app in APPLICATIONS:
+        for what in "memory", "total", "compute":
+            quantity = f"app_{what}/{app.name}"
+            told = {}
+            for variant in "explicit", "unified":
+                points = {run.application[1:]: table.pop((quantity, run.application), None)
+                          for run in app.runs if run.application[0] == variant}
+                if None not in points.values():
+                    told[variant] = app.tell(points)
+            if len(told) == 2:
+                table[quantity, 0.0] = 100 * (told["unified"] / told["explicit"] - 1)
 
 
 def memory_peak(ehp, chip):
