@@ -125,18 +125,19 @@ static void generate(const app &run, float *image)
         }
 }
 
-// In grey levels, as such pictures are kept.
+// In grey levels, as such pictures are kept; row by row.
 static void write_picture(const app &run, const float *image)
 {
-    const size_t pixels = size_t{run.size} * run.size;
-    uint8_t *grey = host_alloc<uint8_t>(pixels);
-    host_work(WRITE_PIXEL * static_cast<double>(pixels), {{image, pixels * sizeof *image}, {grey, pixels}});
-    for (size_t i = 0; i < pixels; i++)
-        grey[i] = static_cast<uint8_t>(std::fmin(std::fmax(image[i], 0.0f), 255.0f));
+    const size_t n = run.size;
+    std::vector<uint8_t> row(n);
     FILE *file = temporary_file();
-    write_file(file, grey, pixels);
+    host_work(WRITE_PIXEL * static_cast<double>(n * n), {{image, n * n * sizeof *image}});
+    for (size_t y = 0; y < n; y++) {
+        for (size_t x = 0; x < n; x++)
+            row[x] = static_cast<uint8_t>(std::fmin(std::fmax(image[y * n + x], 0.0f), 255.0f));
+        write_file(file, row.data(), n);
+    }
     std::fclose(file);
-    host_free(grey);
 }
 
 static float noise_of(float sum, float square_sum, size_t pixels)

@@ -183,6 +183,12 @@ struct ehp_mem_use {
 };
 EHP_API int ehp_mem_use(ehp_machine *machine, struct ehp_mem_use *out);
 
+/*
+ * The process has forked, and this is the parent: its own pages are copied when written to from now on.  In
+ * timing mode the GPU loses its entries for those that it reached by page faults.
+ */
+EHP_API int ehp_host_forked(ehp_machine *machine);
+
 /* Timing mode: the host program spends this long; what is on its way goes on meanwhile. Else nothing. */
 EHP_API int ehp_host_spend(ehp_machine *machine, uint64_t ns);
 

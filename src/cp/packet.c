@@ -174,6 +174,7 @@ static enum outcome start_agent(struct cp_queue *q, const struct ehp_agent_dispa
     case EHP_AGENT_FILL:
     case EHP_AGENT_COPY_3D:
     case EHP_AGENT_FILL_3D:
+    case EHP_AGENT_PREFETCH:
         add_task(&cp->tasks_end, q, p);
         return STARTED;
     case EHP_AGENT_CALL:

@@ -102,6 +102,8 @@ static uint64_t task_ps(const struct sim *sim, const struct ehp_agent_dispatch_p
         const struct ehp_fill_3d *f = (const struct ehp_fill_3d *)(uintptr_t)p->arg[0];
         return fill_ps(sim, f->dst, f->width * f->element * f->height * f->depth);
     }
+    case EHP_AGENT_PREFETCH:
+        return sim->barrier_ps + vm_prefetch(sim->vm, p->arg[0], p->arg[1]);
     default:
         return 0;
     }
@@ -179,6 +181,9 @@ static void post_bells(struct sim *sim)
 
 static void host_wrote(struct sim *sim)
 {
+    pthread_mutex_unlock(&sim->lock);
+    vm_look(sim->vm); /* before L2s read pages that the program has discarded, which makes them */
+    pthread_mutex_lock(&sim->lock);
     for (unsigned i = 0; i < sim->xcds; i++)
         xcd_mem_host_wrote(sim->xcd[i].mem);
 }

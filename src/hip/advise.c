@@ -278,6 +278,8 @@ static void advise_at_exit(void)
     const char *where = getenv("EHP_ADVISE");
     FILE *json = NULL;
 
+    if (hip_forked())
+        return;
     for (int i = 0; i < runtime->devices; i++)
         hip_device_wait(&runtime->device[i]);
     fflush(stdout);

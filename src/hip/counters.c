@@ -92,6 +92,8 @@ static void close_at_exit(void)
     struct hip_runtime *runtime = hip_runtime();
     struct hip_counters *chosen = runtime->counters;
 
+    if (hip_forked())
+        return;
     for (int i = 0; i < runtime->devices; i++)
         hip_device_wait(&runtime->device[i]);
     if (!chosen->csv)
@@ -150,6 +152,7 @@ bool hip_counters_init(struct hip_runtime *runtime)
         fprintf(stderr, "ehp: EHP_COUNTERS_FILE=%s: cannot write there\n", path);
         return false;
     }
+    setvbuf(chosen->file, NULL, _IOLBF, 0); /* nothing waits in it that a forked process would write again */
     chosen->csv = stats_is_csv(path);
     fputs(chosen->csv ? "Dispatch_Id,Kernel_Name,Grid_Size,Workgroup_Size,Counter_Name,Counter_Value,"
                         "Start_Timestamp,End_Timestamp\n"

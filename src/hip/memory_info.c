@@ -228,6 +228,11 @@ static bool info_device_ok(int device)
     return device == hipCpuDeviceId || (device >= 0 && device < hip_runtime()->devices);
 }
 
+static bool info_pageable(void)
+{
+    return hip_runtime()->device[0].info.xnack;
+}
+
 static uint32_t info_device_bit(int device)
 {
     return device == hipCpuDeviceId ? UINT32_C(1) << 31 : UINT32_C(1) << device;
@@ -290,10 +295,17 @@ HIP_ENTRY hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int 
     if (!info_device_ok(device))
         return hip_return(hipErrorInvalidDevice);
     error = info_range(dev_ptr, count, &memory);
-    if (error != hipSuccess)
-        return hip_return(error);
-    memory->prefetched = device; /* one memory: there is nothing to move */
+    if (error == hipSuccess)
+        memory->prefetched = device;
+    else if (memory || !info_pageable())
+        return hip_return(error); /* with XNACK the process's own memory is the device's too */
+    /* One memory: there is nothing to move, but a GPU that has the pages in its table need not fault. */
     struct hip_op op = {.kind = HIP_OP_EMPTY};
+    if (device != hipCpuDeviceId && info_pageable()) {
+        op.kind = HIP_OP_PREFETCH;
+        op.prefetch.address = dev_ptr;
+        op.prefetch.bytes = count;
+    }
     return hip_return(hip_stream_op(stream, &op));
 }
 

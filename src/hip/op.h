@@ -19,6 +19,7 @@ enum hip_op_kind {
     HIP_OP_COPY_3D,
     HIP_OP_FILL,
     HIP_OP_FILL_3D,
+    HIP_OP_PREFETCH,
     HIP_OP_HOST,
     HIP_OP_EVENT_RECORD,
     HIP_OP_EVENT_WAIT,
@@ -62,6 +63,10 @@ struct hip_op {
             uint64_t count;
         } fill;
         struct ehp_fill_3d fill_3d;
+        struct {
+            const void *address;
+            size_t bytes;
+        } prefetch;
         struct {
             void (*fn)(void *);
             void *user;

@@ -330,7 +330,7 @@ HIP_ENTRY void __hipUnregisterFatBinary(void **modules)
     struct hip_registry *r = registry();
     struct hip_fatbin *fat = (struct hip_fatbin *)modules;
 
-    if (!fat)
+    if (!fat || hip_forked())
         return;
     pthread_mutex_lock(&r->load);
     for (struct hip_fatbin **link = &r->fats; *link; link = &(*link)->next)

@@ -209,6 +209,37 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
     return count ? hipSuccess : hipErrorNoDevice;
 }
 
+/* ---- fork ---- */
+
+static void runtime_parent(void)
+{
+    struct hip_runtime *runtime = hip_runtime();
+    if (atomic_load(&runtime->state) == 1)
+        (void)ehp_host_forked(runtime->machine);
+}
+
+/* The machine's threads are the parent's: here is no GPU, as the child of a process that has opened the real one
+ * has none. */
+static void runtime_child(void)
+{
+    struct hip_runtime *runtime = hip_runtime();
+    runtime->forked = true;
+    runtime->failure = hipErrorNotInitialized;
+    atomic_store(&runtime->state, 2);
+}
+
+static void runtime_say_forked(struct hip_runtime *runtime)
+{
+    if (!atomic_exchange(&runtime->said_forked, true))
+        fprintf(stderr, "ehp: this process was forked from one that uses the GPU, and has none: fork before the "
+                        "first HIP call, or exec\n");
+}
+
+bool hip_forked(void)
+{
+    return hip_runtime()->forked;
+}
+
 hipError_t hip_open(void)
 {
     struct hip_runtime *runtime = hip_runtime();
@@ -219,11 +250,14 @@ hipError_t hip_open(void)
         state = atomic_load(&runtime->state);
         if (state == 0) {
             runtime->failure = runtime_open(runtime);
+            pthread_atfork(NULL, runtime_parent, runtime_child);
             state = runtime->failure == hipSuccess ? 1 : 2;
             atomic_store_explicit(&runtime->state, state, memory_order_release);
         }
         pthread_mutex_unlock(&runtime->lock);
     }
+    if (runtime->forked)
+        runtime_say_forked(runtime);
     return state == 1 ? hipSuccess : runtime->failure;
 }
 

@@ -77,6 +77,8 @@ struct hip_runtime {
     pthread_mutex_t lock;
     _Atomic int state; /* 0 closed, 1 open, 2 failed */
     hipError_t failure;
+    bool forked; /* the child of a process that has it open */
+    _Atomic bool said_forked;
     ehp_machine *machine;
     bool timing; /* simulated time */
     struct hip_device device[HIP_DEVICES_MAX];
@@ -125,6 +127,8 @@ int hip_abi_major(void);
 
 /* Opens the machine on first use. */
 hipError_t hip_open(void);
+/* Whether this is the child of a process that had opened the machine: it has no GPU, and nothing to close. */
+bool hip_forked(void);
 /* The calling thread's device, opening the machine if need be. */
 hipError_t hip_current(struct hip_device **device);
 /* By HIP's number. */

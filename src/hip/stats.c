@@ -159,6 +159,8 @@ static void stats_at_exit(void)
     struct hip_runtime *runtime = hip_runtime();
     const char *where = getenv("EHP_STATS");
 
+    if (hip_forked())
+        return;
     for (int i = 0; i < runtime->devices; i++)
         hip_device_wait(&runtime->device[i]);
     fflush(stdout);

@@ -336,6 +336,10 @@ hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hi
         stream_put_agent(stream, EHP_AGENT_FILL_3D, (uint64_t)(uintptr_t)fill, 0, 0, 0);
         return hipSuccess;
     }
+    case HIP_OP_PREFETCH:
+        stream_put_agent(stream, EHP_AGENT_PREFETCH, (uint64_t)(uintptr_t)op->prefetch.address,
+                         op->prefetch.bytes, 0, 0);
+        return hipSuccess;
     case HIP_OP_HOST:
         stream_put_agent(stream, EHP_AGENT_CALL, (uint64_t)(uintptr_t)op->host.fn,
                          (uint64_t)(uintptr_t)op->host.user, 0, 0);

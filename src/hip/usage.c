@@ -130,6 +130,8 @@ static void usage_at_exit(void)
     struct usage *u = usage();
     const char *where = getenv("EHP_MEMORY");
 
+    if (hip_forked())
+        return;
     u->quit = true;
     pthread_join(u->thread, NULL);
     usage_look(u, true);

@@ -20,6 +20,7 @@
 #include "hsa/code.h"
 #include "hsa/hsa.h"
 #include "soc/site.h"
+#include "vm/vm.h"
 
 const char *ehp_version(void)
 {
@@ -654,6 +655,13 @@ int ehp_cpu_run(ehp_machine *m, struct ehp_cpu_work *work)
                              work->ranges, cores);
     ccd_run(&m->chip, m->cp.sim->vm, work);
     spend(m, work->ns);
+    return EHP_OK;
+}
+
+int ehp_host_forked(ehp_machine *m)
+{
+    if (m->cp.sim)
+        vm_forked(m->cp.sim->vm);
     return EHP_OK;
 }
 

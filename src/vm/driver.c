@@ -51,12 +51,12 @@ static bool allowed(struct vm *vm, uint64_t page, bool *writable)
 }
 
 /* One page; returns what it costs.  Pages come by several translations: the first one pays. */
-static uint64_t resolve(struct vm *vm, const struct vm_request *r, bool *major)
+static uint64_t resolve(struct vm *vm, uint64_t address, bool store, bool *major)
 {
-    uint64_t page = r->address & ~(VM_PAGE - 1), cost = vm->minor_ps;
+    uint64_t page = address & ~(VM_PAGE - 1), cost = vm->minor_ps;
     bool writable;
     uint64_t have = table_get(&vm->gpu, page);
-    if (have && (!r->store || have & PTE_WRITABLE))
+    if (have && (!store || have & PTE_WRITABLE))
         return 0;
     for (size_t i = vm->commit_count; i > 0 && i + 256 > vm->commit_count; i--)
         if (vm->commits[i - 1].address == page)
@@ -124,7 +124,7 @@ static void batch(struct port_domain *domain, struct port_event *event)
     vm->pending_end = &vm->pending;
     host_look(&vm->pages);
     for (const struct vm_request *r = vm->serving; r; r = r->next)
-        cost += resolve(vm, r, &major);
+        cost += resolve(vm, r->address, r->store, &major);
     cost += major ? vm->major_batch_ps : 0;
     vm->use.batches++;
     port_post(domain, port_cycle_of(domain, now_ps(vm) + cost), batch_done, vm);
@@ -151,6 +151,19 @@ bool vm_fault(struct vm *vm, struct vm_request *r)
     return true;
 }
 
+uint64_t vm_prefetch(struct vm *vm, uint64_t address, uint64_t bytes)
+{
+    uint64_t cost = 0;
+    bool major = false;
+    if (!vm->memory->xnack)
+        return 0;
+    host_look(&vm->pages);
+    for (uint64_t page = address & ~(VM_PAGE - 1); page < address + bytes; page += VM_PAGE)
+        cost += resolve(vm, page, false, &major);
+    vm->served = vm->served || vm->commit_count;
+    return cost;
+}
+
 /* ---- between windows ---- */
 
 /* Pages of a table's last level that are not what the process has any more. */
@@ -164,7 +177,7 @@ static bool sync_leaf(struct vm *vm, struct table_node *leaf, uint64_t first)
         if (!entry || entry & PTE_PINNED)
             continue;
         bool present = host_present(&vm->pages, page);
-        if (present && allowed(vm, page, &writable) && (writable || !(entry & PTE_WRITABLE)))
+        if (present && allowed(vm, page, &writable) && writable == ((entry & PTE_WRITABLE) != 0))
             continue;
         pthread_mutex_lock(&vm->lock);
         if (present)
@@ -177,7 +190,23 @@ static bool sync_leaf(struct vm *vm, struct table_node *leaf, uint64_t first)
     return changed;
 }
 
-static bool sync_level(struct vm *vm, struct table_node *node, unsigned level, uint64_t first)
+static bool forget_leaf(struct vm *vm, struct table_node *leaf, uint64_t first)
+{
+    bool changed = false;
+    for (unsigned i = 0; i < TABLE_ENTRIES; i++) {
+        uint64_t entry = atomic_load_explicit(&leaf->entry[i], memory_order_relaxed);
+        if (!entry || entry & PTE_PINNED)
+            continue;
+        table_unmap(&vm->gpu, first + ((uint64_t)i << VM_PAGE_SHIFT), 1, NULL, NULL);
+        changed = true;
+    }
+    return changed;
+}
+
+typedef bool leaf_fn(struct vm *vm, struct table_node *leaf, uint64_t first);
+
+/* Whether `visit` has changed one of the tables of the last level. */
+static bool each_leaf(struct vm *vm, struct table_node *node, unsigned level, uint64_t first, leaf_fn *visit)
 {
     bool changed = false;
     for (unsigned i = 0; i < TABLE_ENTRIES; i++) {
@@ -186,7 +215,7 @@ static bool sync_level(struct vm *vm, struct table_node *node, unsigned level, u
         if (!entry || (level == 1 && entry & PTE_LARGE))
             continue;
         struct table_node *below = (struct table_node *)(uintptr_t)entry;
-        changed |= level == 1 ? sync_leaf(vm, below, at) : sync_level(vm, below, level - 1, at);
+        changed |= level == 1 ? visit(vm, below, at) : each_leaf(vm, below, level - 1, at, visit);
     }
     return changed;
 }
@@ -196,23 +225,41 @@ void vm_sync(struct vm *vm)
     vm->sync = vm->memory->xnack;
 }
 
+void vm_forked(struct vm *vm)
+{
+    pthread_mutex_lock(&vm->lock);
+    if (each_leaf(vm, vm->gpu.root, TABLE_LEVELS - 1, 0, forget_leaf))
+        atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
+    pthread_mutex_unlock(&vm->lock);
+}
+
+void vm_look(struct vm *vm)
+{
+    if (!vm->memory->xnack || !vm->use.demand)
+        return;
+    host_look(&vm->pages);
+    if (each_leaf(vm, vm->gpu.root, TABLE_LEVELS - 1, 0, sync_leaf))
+        atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
+}
+
 void vm_commit(struct vm *vm)
 {
     if (!vm->served && !vm->sync)
         return;
     pthread_mutex_lock(&vm->lock);
-    if (vm->served)
-        for (size_t i = 0; i < vm->commit_count; i++)
-            vm_demand_map(vm, vm->commits[i].address, vm->commits[i].entry);
+    bool replaced = false; /* TLBs may have what was there */
+    for (size_t i = 0; vm->served && i < vm->commit_count; i++) {
+        replaced |= table_get(&vm->gpu, vm->commits[i].address) != 0;
+        vm_demand_map(vm, vm->commits[i].address, vm->commits[i].entry);
+    }
     if (vm->served)
         vm->commit_count = 0;
+    if (replaced)
+        atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
     vm->served = false;
-    bool look = vm->sync && vm->use.demand;
+    bool look = vm->sync;
     vm->sync = false;
     pthread_mutex_unlock(&vm->lock); /* what follows asks the memory, whose lock comes first */
-    if (look) {
-        host_look(&vm->pages);
-        if (sync_level(vm, vm->gpu.root, TABLE_LEVELS - 1, 0))
-            atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
-    }
+    if (look)
+        vm_look(vm);
 }

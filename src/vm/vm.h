@@ -90,8 +90,19 @@ bool vm_fault(struct vm *vm, struct vm_request *request);
 
 /* Between windows: entries that the driver has made come into force. */
 void vm_commit(struct vm *vm);
-/* In the host's domain, when a dispatch begins: entries of pages that the program has unmapped go. */
+/* Between windows: entries of pages that the program has unmapped, discarded or protected go. */
+void vm_look(struct vm *vm);
+/* In the host's domain, when a dispatch begins: so after this window. */
 void vm_sync(struct vm *vm);
+
+/*
+ * In the host's domain: pages on demand of a range enter the GPU's page table
+ * before it asks for them.  Returns how long the driver is at it, in picoseconds.
+ */
+uint64_t vm_prefetch(struct vm *vm, uint64_t address, uint64_t bytes);
+
+/* The process has forked: its pages are both processes' until written to, and the GPU's entries for them go. */
+void vm_forked(struct vm *vm);
 
 struct vm_use {
     uint64_t demand;       /* frames that were taken on demand, in bytes */
