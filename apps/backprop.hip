@@ -2,10 +2,10 @@
 // Backpropagation: one training step of a network with one hidden layer.
 //
 // The GPU does the wide layer (size inputs to 16 hidden units): weighted sums forward, then the change of its
-// weights with momentum.  The CPU does the rest, which is tiny.  The network keeps its weights in rows for the
-// CPU, so a step first lays them out in one piece, and takes the new ones back.  Of two buffers on each side
-// and five copies between them remains nothing in the unified variant: the piece that the CPU fills is the one
-// that the GPU reads.
+// weights with momentum.  The CPU does the rest, which is tiny.  The network keeps its weights in rows for
+// the CPU, so a step first lays them out in one piece, and takes the new ones back.  Of two buffers on each
+// side and five copies between them remains nothing in the unified variant: the piece that the CPU fills is
+// the one that the GPU reads.
 #include "app.h"
 
 #include <cmath>
@@ -48,8 +48,8 @@ __global__ void adjust(const float *units, const float *delta, float *weights, f
 
 struct network {
     unsigned inputs;
-    float *units;                   // inputs + 1, unit 0 is 1
-    float *weights, *changes;       // of each input: rows of WIDTH, PITCH apart; changes of the last step
+    float *units;             // inputs + 1, unit 0 is 1
+    float *weights, *changes; // of each input: rows of WIDTH, PITCH apart; changes of the last step
     float out_weights[WIDTH], target;
 
     network(const app &run, float *unit_memory)

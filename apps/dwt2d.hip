@@ -8,7 +8,7 @@
 #include "app.h"
 
 constexpr unsigned BLOCK = 256, PARTS = 4, LEVELS = 3, COMPONENTS = 3,
-                   TEXT = 12;                                // characters a coefficient takes
+                   TEXT = 12;                             // characters a coefficient takes
 constexpr double READ_PIXEL = 36, WRITE_COEFFICIENT = 57; // instructions for each
 
 struct pixel {
@@ -98,7 +98,8 @@ static void read_image(const app &run, FILE *file, pixel *image)
     char *text = host_alloc<char>(text_size(run));
     const size_t pixels = size_t{run.size} * run.size;
     read_file(file, text, text_size(run));
-    host_work(READ_PIXEL * static_cast<double>(pixels), {{text, text_size(run)}, {image, pixels * sizeof(pixel)}});
+    host_work(READ_PIXEL * static_cast<double>(pixels),
+              {{text, text_size(run)}, {image, pixels * sizeof(pixel)}});
     const auto number = [&](size_t at) {
         const auto digit = [&](size_t i) { return text[i] == ' ' ? 0 : text[i] - '0'; };
         return static_cast<uint8_t>(digit(at) * 100 + digit(at + 1) * 10 + digit(at + 2));
@@ -283,6 +284,6 @@ int main(int argc, char **argv)
     const size_t wrong = run.unified ? run_unified(run, file) : run_explicit(run, file);
     std::fclose(file);
     run.print_times();
-    return report(wrong == 0, "%ux%u pixels, %u levels, %zu wrong coefficients", run.size, run.size,
-                      LEVELS, wrong);
+    return report(wrong == 0, "%ux%u pixels, %u levels, %zu wrong coefficients", run.size, run.size, LEVELS,
+                  wrong);
 }

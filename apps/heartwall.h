@@ -38,7 +38,8 @@ struct place {
     int row, column;
 };
 
-// One point: where it is; and in memory of the GPU what it looks like, how well it fits where, and where it was.
+// One point: where it is; and in memory of the GPU what it looks like, how well it fits where, and where it
+// was.
 struct point {
     place at;
     uint16_t *look; // in 256ths of a grey level
@@ -71,8 +72,8 @@ __device__ inline void follow(const film &all, point &mine, const float *frame, 
     if (number == 0) {
         __syncthreads();
         for (int i = t; i < side * side; i += THREADS)
-            mine.look[i] = static_cast<uint16_t>(
-                window[(all.reach + i / side) * across + all.reach + i % side] << 8);
+            mine.look[i] =
+                static_cast<uint16_t>(window[(all.reach + i / side) * across + all.reach + i % side] << 8);
         if (t == 0)
             mine.track[0] = mine.at;
         return;
@@ -323,7 +324,8 @@ template <typename Launch> void run_frames_unified(const film &all, film_reader 
 // Templates are as large in the picture as in a film of 609 rows.
 inline film film_of(const app &run)
 {
-    const int side = static_cast<int>(run.size), radius = side * MOST_RADIUS / 609, reach = side * MOST_REACH / 609;
+    const int side = static_cast<int>(run.size), radius = side * MOST_RADIUS / 609,
+              reach = side * MOST_REACH / 609;
     return {side, side, static_cast<int>(run.steps), radius < MOST_RADIUS ? radius : MOST_RADIUS,
             reach < MOST_REACH ? reach : MOST_REACH};
 }
@@ -337,6 +339,6 @@ template <typename Run> int heartwall_main(app &run, Run run_one)
     }
     const int wrong = run_one();
     run.print_times();
-    return report(wrong == 0, "%d points in %u frames of %ux%u, %d wrong", POINTS, run.steps, run.size, run.size,
-                  wrong);
+    return report(wrong == 0, "%d points in %u frames of %ux%u, %d wrong", POINTS, run.steps, run.size,
+                  run.size, wrong);
 }

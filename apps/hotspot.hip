@@ -174,6 +174,6 @@ int main(int argc, char **argv)
     }
     const double worst = run.unified ? run_unified(run) : run_explicit(run);
     run.print_times();
-    return report(worst < 1e-3, "%ux%u cells, %u steps, largest error %.1e", run.size, run.size,
-                      run.steps, worst);
+    return report(worst < 1e-3, "%ux%u cells, %u steps, largest error %.1e", run.size, run.size, run.steps,
+                  worst);
 }

@@ -81,8 +81,9 @@ static void read_database(const app &run, std::vector<record> &records, std::vec
 static std::vector<unsigned> pick(std::vector<record> &records, const float *distance)
 {
     std::vector<unsigned> best;
-    host_work(PICK_RECORD * static_cast<double>(records.size()),
-              {{records.data(), records.size() * sizeof(record)}, {distance, records.size() * sizeof(float)}});
+    host_work(
+        PICK_RECORD * static_cast<double>(records.size()),
+        {{records.data(), records.size() * sizeof(record)}, {distance, records.size() * sizeof(float)}});
     for (unsigned i = 0; i < records.size(); i++) {
         records[i].distance = distance[i];
         const auto nearer = [&](unsigned a, unsigned b) {

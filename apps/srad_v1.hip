@@ -13,7 +13,7 @@
 
 constexpr unsigned BLOCK = 256, PARTS = 4;
 constexpr double GENERATE_PIXEL = 31, WRITE_PIXEL = 2.1; // instructions for each
-constexpr float LAMBDA = 0.5f, STILL = 1e-6f; // strength; a change that is none
+constexpr float LAMBDA = 0.5f, STILL = 1e-6f;            // strength; a change that is none
 
 struct shape {
     unsigned rows, columns;
@@ -317,6 +317,6 @@ int main(int argc, char **argv)
     unsigned steps = 0;
     const double worst = run.unified ? run_unified(run, &steps) : run_explicit(run, &steps);
     run.print_times();
-    return report(worst < 0.1, "%ux%u pixels, %u steps, largest error %.1e grey levels", run.size,
-                      run.size, steps, worst);
+    return report(worst < 0.1, "%ux%u pixels, %u steps, largest error %.1e grey levels", run.size, run.size,
+                  steps, worst);
 }

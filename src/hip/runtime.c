@@ -218,8 +218,8 @@ static void runtime_parent(void)
         (void)ehp_host_forked(runtime->machine);
 }
 
-/* The machine's threads are the parent's: here is no GPU, as the child of a process that has opened the real one
- * has none. */
+/* The machine's threads are the parent's: here is no GPU, as the child of a process that has opened the real
+ * one has none. */
 static void runtime_child(void)
 {
     struct hip_runtime *runtime = hip_runtime();
@@ -231,8 +231,9 @@ static void runtime_child(void)
 static void runtime_say_forked(struct hip_runtime *runtime)
 {
     if (!atomic_exchange(&runtime->said_forked, true))
-        fprintf(stderr, "ehp: this process was forked from one that uses the GPU, and has none: fork before the "
-                        "first HIP call, or exec\n");
+        fprintf(stderr,
+                "ehp: this process was forked from one that uses the GPU, and has none: fork before the "
+                "first HIP call, or exec\n");
 }
 
 bool hip_forked(void)

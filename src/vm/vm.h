@@ -101,7 +101,8 @@ void vm_sync(struct vm *vm);
  */
 uint64_t vm_prefetch(struct vm *vm, uint64_t address, uint64_t bytes);
 
-/* The process has forked: its pages are both processes' until written to, and the GPU's entries for them go. */
+/* The process has forked: its pages are both processes' until written to, and the GPU's entries for them go.
+ */
 void vm_forked(struct vm *vm);
 
 struct vm_use {

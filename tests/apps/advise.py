@@ -42,7 +42,7 @@ assert re.search(r"^Saved: .* 6 copies", text, re.M), text
 report, text = advise("heartwall_v1", "--size", "80", "--steps", "5")
 points = next(p for p in report["pairs"] if p["gpu"].get("name") == "d_points")
 assert points["instead"] == "hipMalloc" and points["cpu"]["kind"] == "static variable", points
-frames = next(p for p in report["pairs"] if p["to_gpu"] == 5 * 80 * 80)
+frames = next(p for p in report["pairs"] if p["to_gpu"] == 5 * 80 * 80 * 4)
 assert frames["instead"] == "two, swapped", frames
 assert "managed variable m_points" in text, text
 

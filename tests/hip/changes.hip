@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the program does to its pages while the GPU has them in its table: unmapping, protecting, discarding and
-// forking are seen, and prefetching puts pages there ahead. With HSA_XNACK=1, and the parts that do not need it
-// without.
+// What the program does to its pages while the GPU has them in its table: unmapping, protecting, discarding
+// and forking are seen, and prefetching puts pages there ahead. With HSA_XNACK=1, and the parts that do not
+// need it without.
 #include "check_hip.h"
 
 #include <csignal>
@@ -212,14 +212,17 @@ static void prefetched(bool timing)
     }
     wrong_from("prefetched", managed, 1);
     int where = -5;
-    HIP_OK(hipMemRangeGetAttribute(&where, sizeof where, hipMemRangeAttributeLastPrefetchLocation, managed, BYTES));
+    HIP_OK(hipMemRangeGetAttribute(&where, sizeof where, hipMemRangeAttributeLastPrefetchLocation, managed,
+                                   BYTES));
     CHECK(where == 0, "%d", where);
     HIP_OK(hipMemPrefetchAsync(managed, BYTES, hipCpuDeviceId, nullptr));
-    HIP_OK(hipMemRangeGetAttribute(&where, sizeof where, hipMemRangeAttributeLastPrefetchLocation, managed, BYTES));
+    HIP_OK(hipMemRangeGetAttribute(&where, sizeof where, hipMemRangeAttributeLastPrefetchLocation, managed,
+                                   BYTES));
     CHECK(where == hipCpuDeviceId, "%d", where);
     HIP_OK(hipMemAdvise(managed, BYTES, hipMemAdviseSetPreferredLocation, 0));
     HIP_OK(hipMemAdvise(managed, BYTES, hipMemAdviseSetAccessedBy, 0));
-    HIP_OK(hipMemRangeGetAttribute(&where, sizeof where, hipMemRangeAttributePreferredLocation, managed, BYTES));
+    HIP_OK(
+        hipMemRangeGetAttribute(&where, sizeof where, hipMemRangeAttributePreferredLocation, managed, BYTES));
     CHECK(where == 0, "%d", where);
     int by[2] = {-5, -5};
     HIP_OK(hipMemRangeGetAttribute(by, sizeof by, hipMemRangeAttributeAccessedBy, managed, BYTES));
@@ -252,7 +255,8 @@ int main()
         unmapped();
         protected_pages();
     } else {
-        CHECK(hipMemPrefetchAsync(p, BYTES, 0, nullptr) == hipErrorInvalidValue, "memory that the GPU may not access");
+        CHECK(hipMemPrefetchAsync(p, BYTES, 0, nullptr) == hipErrorInvalidValue,
+              "memory that the GPU may not access");
     }
     munmap(p, BYTES);
     return check_done();
