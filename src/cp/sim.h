@@ -36,7 +36,7 @@ struct sim_share {
     struct sim_xcd *xcd;
     uint64_t started, total; /* workgroups of this XCD */
     uint64_t left;           /* not done */
-    uint64_t ended, window;  /* sampled: workgroups; of a window, 0: not known yet */
+    uint64_t ended, part;    /* sampled: workgroups; from mark to mark, 0: not known yet */
     uint32_t *free_scratch;  /* places in the dispatch's scratch, as a stack; NULL: none is used */
     unsigned free_count;
     bool acquired;

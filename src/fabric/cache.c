@@ -115,6 +115,24 @@ bool cache_insert(struct cache *c, uint32_t line, bool dirty, uint32_t *victim)
     return pushes;
 }
 
+void cache_age(struct cache *c, uint64_t count, double dirty, uint32_t lines)
+{
+    if (!c->sets)
+        return;
+    /* Neighbours are of one array, and so alike. */
+    double part = 0;
+    uint32_t line = lines / TOGETHER * TOGETHER, victim;
+    for (uint64_t groups = count / TOGETHER; groups && line; groups--) {
+        line -= TOGETHER;
+        part += dirty;
+        bool all = part >= 1;
+        part -= all;
+        for (uint32_t i = 0; i < TOGETHER; i++)
+            if (!cache_has(c, line + i))
+                cache_insert(c, line + i, all, &victim);
+    }
+}
+
 unsigned cache_stream(struct cache *c, uint32_t line, uint32_t *first)
 {
     for (unsigned i = 0; i < c->streams; i++) {

@@ -166,6 +166,7 @@ void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)
         out->cache_hits += c->cache_hits;
         out->cache_misses += c->cache_misses;
         out->prefetches += c->prefetches;
+        out->filled += c->filled;
         out->usr_bytes += c->usr_bytes;
         for (unsigned k = 0; k < f->map.slices_per_iod * f->pseudo; k++) {
             const struct dram_counters *d = &iod->slice[k / f->pseudo].memory[k % f->pseudo].counters;
@@ -176,4 +177,31 @@ void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)
             out->turns += d->turns;
         }
     }
+}
+
+unsigned fabric_iods(const struct fabric *f)
+{
+    return f->iods;
+}
+
+struct port_domain *fabric_domain(const struct fabric *f, unsigned iod)
+{
+    return f->iod[iod].domain;
+}
+
+void fabric_read_use(const struct fabric *f, unsigned iod, struct fabric_use *out)
+{
+    const struct iod *i = &f->iod[iod];
+    const struct cache *c = &i->slice[0].cache;
+    *out = (struct fabric_use){.filled = i->counters.filled,
+                               .written = i->counters.writes,
+                               .lines = (uint64_t)f->map.slices_per_iod * c->sets * c->ways};
+}
+
+void fabric_age(struct fabric *f, unsigned iod, uint64_t lines, double dirty)
+{
+    unsigned slices = f->map.slices_per_iod;
+    for (unsigned i = 0; i < slices; i++)
+        cache_age(&f->iod[iod].slice[i].cache, lines / slices, dirty,
+                  (uint32_t)(f->map.bytes / f->map.stacks / f->map.channels / FABRIC_LINE));
 }

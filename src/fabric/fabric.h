@@ -110,10 +110,24 @@ struct fabric_place {
 };
 struct fabric_place fabric_place_of(const struct fabric *fabric, uint64_t physical);
 
+/*
+ * For dispatches of which a part is left out (cp/sim_sample.c), each in the domain of the IOD.
+ * How many lines its Infinity Cache has taken in, how many writes it has had, and what it
+ * holds; and as if `lines` more had come, of which a part is dirty: lines of addresses that
+ * nobody uses push out what is there.
+ */
+struct fabric_use {
+    uint64_t filled, written, lines;
+};
+unsigned fabric_iods(const struct fabric *fabric);
+struct port_domain *fabric_domain(const struct fabric *fabric, unsigned iod);
+void fabric_read_use(const struct fabric *fabric, unsigned iod, struct fabric_use *out);
+void fabric_age(struct fabric *fabric, unsigned iod, uint64_t lines, double dirty);
+
 /* Counters, summed over the package. */
 struct fabric_counters {
     uint64_t reads, writes, atomics, probes;
-    uint64_t cache_hits, cache_misses, prefetches;                 /* of lines */
+    uint64_t cache_hits, cache_misses, prefetches, filled;         /* of lines; filled: put into the cache */
     uint64_t dram_reads, dram_writes, activates, refreshes, turns; /* turns: of a data bus, either way */
     uint64_t usr_bytes;
 };

@@ -149,6 +149,7 @@ static void memory_submit(struct iod *iod, struct home_line *h, bool write)
 static void put_in_cache(struct iod *iod, unsigned slice, uint32_t line, bool dirty)
 {
     uint32_t victim;
+    iod->counters.filled++;
     if (!cache_insert(&iod->slice[slice].cache, line, dirty, &victim))
         return;
     struct home_line *h = line_new(iod, slice, victim);

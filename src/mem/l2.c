@@ -81,6 +81,7 @@ void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty)
 static void free_way(struct l2 *l2, uint32_t way)
 {
     l2_set_dirty(l2, way, mask_of(0, 0));
+    l2->filled -= l2->tag[way] != 0;
     l2->tag[way] = 0;
     l2->used[way] = 0;
     l2->line[way] = (struct l2_line){.physical = 0};
@@ -258,6 +259,7 @@ static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r, uint3
         return NO_WAY;
     if (l2->tag[victim])
         replace(mem, victim);
+    l2->filled++;
     l2->tag[victim] = r->line | 1;
     l2->line[victim].physical = r->physical;
     l2->line[victim].mtype = r->mtype;

@@ -143,6 +143,7 @@ struct mem_l2_use {
     uint64_t lines, used, dirty;
 };
 uint64_t xcd_mem_l2_clock(const struct xcd_mem *mem);
+double xcd_mem_l2_free(const struct xcd_mem *mem); /* the part of its lines that nothing is in */
 struct mem_l2_use xcd_mem_l2_use(const struct xcd_mem *mem, uint64_t since);
 
 /* Nothing is in flight and no line is dirty. */

@@ -351,7 +351,8 @@ struct l2 {
     /* Ways with dirty bytes: a bit each, and a bit for each word of those. */
     uint64_t *dirty, *dirty_words;
     unsigned dirty_count, words;
-    uint64_t *busy; /* ways that a transaction is about */
+    uint64_t *busy;  /* ways that a transaction is about */
+    uint32_t filled; /* ways with a line */
     /* Write-back. */
     bool walking, walk_system;
     unsigned walk_word;

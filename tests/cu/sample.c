@@ -7,7 +7,7 @@
 #include "check.h"
 #include "ehp/ehp.h"
 
-enum { ITEMS = 256, GROUPS = 2400, BYTES = GROUPS * ITEMS * 16 };
+enum { ITEMS = 256, GROUPS = 4800, BYTES = GROUPS * ITEMS * 16 };
 
 struct result {
     double ns, error;
@@ -120,7 +120,8 @@ static struct result run(const char *chip, const char *hsaco, const struct launc
 int main(int argc, char **argv)
 {
     static const struct launch launches[] = {{"fma", 1, 4}, {"copy", 0, 4}, {"copy_wide", 0, 16}};
-    static const char text[] = "base = \"mi300a\"; xcd: { cus = (8, \"guess: a test is to be quick\"); };";
+    static const char text[] = "base = \"mi300a\"; xcd: { cus = (8, \"guess: a test is to be quick\"); }; "
+                               "infinity_cache: { size = (16777216, \"guess: a copy is to fill it\"); };";
     char chip[] = "./chipXXXXXX.cfg";
     int fd = mkstemps(chip, 4);
     CHECK(argc == 2 && fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
