@@ -191,6 +191,11 @@ EHP_API int ehp_host_forked(ehp_machine *machine);
 
 /* Timing mode: the host program spends this long; what is on its way goes on meanwhile. Else nothing. */
 EHP_API int ehp_host_spend(ehp_machine *machine, uint64_t ns);
+/*
+ * Timing mode: the host program is about to look whether something has happened, which it may do
+ * again and again: a load from memory, of what packets have changed.  Else nothing.
+ */
+EHP_API int ehp_host_query(ehp_machine *machine);
 
 /*
  * Timing mode: cores of the package's CPU at work.  They are agents that use the

@@ -84,6 +84,7 @@ struct cp_dispatch {
     unsigned deferred_count;
     bool listed;
     bool begun;                    /* timing mode: the XCDs have been told */
+    uint64_t begun_ns;             /* timing mode: when, by the host's clock */
     unsigned xccs_done;            /* timing mode: XCDs that have finished their share */
     uint64_t serial;               /* timing mode: 1, 2, ... of the machine's dispatches */
     struct ehp_counters *counters; /* timing mode: of each XCD, then of all; NULL: it is not counted */
@@ -175,6 +176,11 @@ void cp_ring(struct ehp_machine *m);
 
 /* packet.c: starts whatever the queues' next packets allow.  Called with the lock held. */
 void cp_read_queues(struct ehp_machine *m);
+/* Whether a queue is at a packet that waits for a value in memory (with the lock held); whether one is at
+ * a packet whose condition holds by now; whether some queue has a host function to come. */
+bool cp_waits_for_value(const struct ehp_machine *m);
+bool cp_unblocked(struct ehp_machine *m);
+bool cp_calls_ahead(struct ehp_machine *m);
 /* A packet of this queue has finished: stores its signal.  Called with the lock held. */
 void cp_packet_done(struct cp_queue *queue, ehp_signal completion, uint64_t start_ns);
 /* Makes a queue inactive, with the fault's report filled in by the caller; tells the handler. Lock held. */

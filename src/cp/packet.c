@@ -35,7 +35,7 @@ static void complete(struct ehp_machine *m, ehp_signal completion, uint64_t star
     if (m->cp.blocked_count)
         m->cp.look = true;
     if (m->cp.sim)
-        sim_completed(m->cp.sim);
+        sim_completed(m->cp.sim, (struct hsa_signal *)s);
 }
 
 void cp_packet_done(struct cp_queue *q, ehp_signal completion, uint64_t start_ns)
@@ -178,7 +178,7 @@ static enum outcome start_agent(struct cp_queue *q, const struct ehp_agent_dispa
         add_task(&cp->tasks_end, q, p);
         return STARTED;
     case EHP_AGENT_CALL:
-        add_task(&cp->calls_end, q, p);
+        add_task(cp->sim ? &cp->sim->calls_end : &cp->calls_end, q, p);
         pthread_cond_signal(&cp->call_ready);
         return STARTED;
     case EHP_AGENT_WAIT_VALUE:
@@ -264,6 +264,58 @@ static void read_queue(struct cp_queue *q)
         __atomic_store_n(&q->block.read_dispatch_id, q->read, __ATOMIC_RELEASE);
     }
     set_blocked(q, false);
+}
+
+/* ---- what the simulated processor asks, between windows or with the lock held ---- */
+
+static const union ehp_packet *blocking(struct cp_queue *q)
+{
+    return q->blocked && !q->inactive && !q->destroyed ? slot_of(q, q->read) : NULL;
+}
+
+static bool is_call(const union ehp_packet *packet, enum ehp_agent_function function)
+{
+    return (packet->header & 0xff) == EHP_PACKET_AGENT_DISPATCH && packet->agent.type == function;
+}
+
+bool cp_waits_for_value(const struct ehp_machine *m)
+{
+    for (struct cp_queue *q = m->cp.queues; q && m->cp.blocked_count; q = q->next) {
+        const union ehp_packet *packet = blocking(q);
+        if (packet && is_call(packet, EHP_AGENT_WAIT_VALUE))
+            return true;
+    }
+    return false;
+}
+
+bool cp_unblocked(struct ehp_machine *m)
+{
+    if (!m->cp.blocked_count)
+        return false;
+    bool any = false;
+    pthread_mutex_lock(&m->cp.lock);
+    for (struct cp_queue *q = m->cp.queues; q && !any; q = q->next) {
+        const union ehp_packet *packet = blocking(q);
+        if (packet)
+            any = is_call(packet, EHP_AGENT_WAIT_VALUE)
+                      ? wait_value_holds(&packet->agent)
+                      : barrier_holds(&packet->barrier, (packet->header & 0xff) == EHP_PACKET_BARRIER_AND);
+    }
+    pthread_mutex_unlock(&m->cp.lock);
+    return any;
+}
+
+bool cp_calls_ahead(struct ehp_machine *m)
+{
+    bool any = false;
+    pthread_mutex_lock(&m->cp.lock);
+    for (struct cp_queue *q = m->cp.queues; q && !any; q = q->next) {
+        uint64_t write = __atomic_load_n(&q->block.write_dispatch_id, __ATOMIC_ACQUIRE);
+        for (uint64_t i = q->read; i < write && !any; i++)
+            any = is_call(slot_of(q, i), EHP_AGENT_CALL);
+    }
+    pthread_mutex_unlock(&m->cp.lock);
+    return any;
 }
 
 void cp_read_queues(struct ehp_machine *m)

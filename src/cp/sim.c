@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets and the host's time in timing mode; see sim.h. */
+/* Packets in timing mode; see sim.h. */
 #include "cp/sim.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "exec/aperture.h"
 #include "exec/fault.h"
@@ -13,13 +11,6 @@
 #include "hsa/hsa.h"
 #include "soc/machine.h"
 #include "vm/vm.h"
-
-/*
- * Host code that polls memory for what a kernel writes makes no call that says
- * so: after this long without any, simulated time goes on by itself.
- */
-#define IDLE_NS      UINT64_C(50000000)
-#define IDLE_STEP_PS UINT64_C(100000000)
 
 uint64_t sim_now_ns(const struct sim *sim)
 {
@@ -49,8 +40,9 @@ static void task_done(struct port_domain *domain, struct port_event *event)
     struct sim *sim = event->self;
     struct cp_task *task = (struct cp_task *)(uintptr_t)event->word[0];
     struct cu_thread *thread = port_thread(domain);
-    sim->host_wrote |= is_request(&task->packet);
-    sim->pause = true;
+    sim->tasks--;
+    if (is_request(&task->packet))
+        sim->host_wrote = sim->pause = true;
     cp_run_task(sim->machine, task, &thread->guard, event->word[1]);
 }
 
@@ -109,6 +101,16 @@ static uint64_t task_ps(const struct sim *sim, const struct ehp_agent_dispatch_p
     }
 }
 
+static void look(struct port_domain *domain, struct port_event *event);
+
+static void poll(struct port_domain *domain, struct port_event *event)
+{
+    struct sim *sim = event->self;
+    sim->polling = false;
+    event->word[0] = 0;
+    look(domain, event);
+}
+
 /* Reads the queues and starts what they hold. */
 static void look(struct port_domain *domain, struct port_event *event)
 {
@@ -130,7 +132,10 @@ static void look(struct port_domain *domain, struct port_event *event)
     struct cp_task *tasks = cp->tasks;
     cp->tasks = NULL;
     cp->tasks_end = &cp->tasks;
+    bool waits = cp_waits_for_value(sim->machine);
     pthread_mutex_unlock(&cp->lock);
+    if (sim->calls)
+        sim->pause = true;
     for (struct cp_task *task = tasks, *next; task; task = next) {
         next = task->next;
         uint64_t start = port_now(domain);
@@ -139,174 +144,48 @@ static void look(struct port_domain *domain, struct port_event *event)
                       task_done, sim);
         done->word[0] = (uint64_t)(uintptr_t)task;
         done->word[1] = sim_now_ns(sim);
+        sim->tasks++;
     }
+    /* Without work on its way only the host can write the value. */
+    if (waits && !sim->polling && (cp->active_count || sim->tasks)) {
+        sim->polling = true;
+        port_post(domain, port_cycle_of(domain, port_ps_of(domain, port_now(domain)) + sim->packet_ps), poll,
+                  sim);
+    }
+}
+
+void sim_look(struct sim *sim, struct cp_queue *queue, uint64_t index, uint64_t ps)
+{
+    struct port_event *event = port_post(sim->host, port_cycle_of(sim->host, ps), look, sim);
+    event->word[0] = (uint64_t)(uintptr_t)queue;
+    event->word[1] = index;
+}
+
+static void look_now(struct sim *sim)
+{
+    sim_look(sim, NULL, 0, port_ps_of(sim->host, port_now(sim->host)));
 }
 
 void sim_dispatch_done(struct sim *sim, struct cp_dispatch *d)
 {
     sim_scratch_close(d);
     cp_dispatch_complete(sim->machine, d);
-    port_post(sim->host, port_now(sim->host), look, sim)->word[0] = 0;
+    look_now(sim);
 }
 
-void sim_completed(struct sim *sim)
+void sim_call_done(struct sim *sim, struct cp_task *task)
 {
-    sim->completed_ps = port_ps_of(sim->host, port_now(sim->host));
-    sim->pause = true;
-    port_post(sim->host, port_now(sim->host), look, sim)->word[0] = 0;
+    struct cp *cp = &sim->machine->cp;
+    pthread_mutex_lock(&cp->lock);
+    cp_packet_done(task->queue, task->packet.completion_signal, sim_now_ns(sim));
+    pthread_mutex_unlock(&cp->lock);
+    free(task);
 }
 
-/* ---- the thread ---- */
-
-/* Asked after every window. */
-static bool should_pause(void *context)
+void sim_completed(struct sim *sim, struct hsa_signal *signal)
 {
-    struct sim *sim = context;
-    vm_commit(sim->vm);
-    return sim->pause || sim->quit;
-}
-
-/* Doorbells become events at the host's time, or now if simulated time has passed that. */
-static void post_bells(struct sim *sim)
-{
-    for (size_t i = 0; i < sim->bell_count; i++) {
-        struct sim_bell *b = &sim->bells[i];
-        uint64_t time = port_time_ps(sim->port), at = b->ps > time ? b->ps : time;
-        struct port_event *event = port_post(sim->host, port_cycle_of(sim->host, at), look, sim);
-        event->word[0] = (uint64_t)(uintptr_t)b->queue;
-        event->word[1] = b->index;
-    }
-    sim->bell_count = 0;
-}
-
-static void host_wrote(struct sim *sim)
-{
-    pthread_mutex_unlock(&sim->lock);
-    vm_look(sim->vm); /* before L2s read pages that the program has discarded, which makes them */
-    pthread_mutex_lock(&sim->lock);
-    for (unsigned i = 0; i < sim->xcds; i++)
-        xcd_mem_host_wrote(sim->xcd[i].mem);
-}
-
-static void run(struct sim *sim, uint64_t until_ps)
-{
-    pthread_mutex_unlock(&sim->lock);
-    port_run(sim->port, until_ps, should_pause, sim);
-    pthread_mutex_lock(&sim->lock);
-    if (sim->host_wrote) {
-        sim->host_wrote = false;
-        host_wrote(sim);
-    }
-}
-
-static void wait_for_work(struct sim *sim, uint64_t ns)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)((ns + (uint64_t)until.tv_nsec) / 1000000000);
-    until.tv_nsec = (long)((ns + (uint64_t)until.tv_nsec) % 1000000000);
-    if (pthread_cond_timedwait(&sim->wake, &sim->lock, &until) == ETIMEDOUT && !sim->quit) {
-        /* Polling memory, or at work for long: see above. */
-        post_bells(sim);
-        if (sim->machine->cp.blocked_count)
-            port_post(sim->host, port_cycle_of(sim->host, port_time_ps(sim->port)), look, sim)->word[0] = 0;
-        if (port_next_ps(sim->port) != PORT_NEVER) {
-            host_wrote(sim);
-            run(sim, port_time_ps(sim->port) + IDLE_STEP_PS);
-        }
-    }
-}
-
-static void *sim_main(void *argument)
-{
-    struct sim *sim = argument;
-    pthread_mutex_lock(&sim->lock);
-    while (!sim->quit) {
-        if (sim->bell_count) {
-            post_bells(sim);
-            host_wrote(sim);
-        }
-        sim->pause = false;
-        bool work = port_next_ps(sim->port) != PORT_NEVER;
-        if (work && sim->waiters) {
-            run(sim, PORT_NEVER);
-            pthread_cond_broadcast(&sim->moved);
-        } else if (sim->spends) {
-            if (work && port_time_ps(sim->port) < sim->host_ps)
-                run(sim, sim->host_ps);
-            if (!sim->pause) {
-                sim->spends = false;
-                pthread_cond_broadcast(&sim->moved);
-            }
-        } else {
-            wait_for_work(sim, IDLE_NS);
-            pthread_cond_broadcast(&sim->moved);
-        }
-    }
-    pthread_mutex_unlock(&sim->lock);
-    return NULL;
-}
-
-/* ---- the host's side ---- */
-
-void sim_ring(struct sim *sim, struct cp_queue *queue, uint64_t index)
-{
-    pthread_mutex_lock(&sim->lock);
-    if (sim->bell_count == sim->bell_capacity) {
-        size_t capacity = sim->bell_capacity ? 2 * sim->bell_capacity : 64;
-        struct sim_bell *bells = realloc(sim->bells, capacity * sizeof(*bells));
-        if (!bells)
-            abort();
-        sim->bells = bells;
-        sim->bell_capacity = capacity;
-    }
-    sim->bells[sim->bell_count++] = (struct sim_bell){queue, index, sim->host_ps};
-    sim->pause = true;
-    pthread_cond_signal(&sim->wake);
-    pthread_mutex_unlock(&sim->lock);
-}
-
-bool sim_wait(struct sim *sim, bool (*holds)(void *context), void *context, uint64_t timeout_ns)
-{
-    uint64_t start = machine_now_ns();
-    bool reached;
-    pthread_mutex_lock(&sim->lock);
-    sim->waiters++;
-    while (!(reached = holds(context)) &&
-           (timeout_ns == UINT64_MAX || machine_now_ns() - start < timeout_ns)) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 2000000; /* kernels store to signals without telling anybody */
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_nsec -= 1000000000;
-            until.tv_sec++;
-        }
-        pthread_cond_signal(&sim->wake);
-        pthread_cond_timedwait(&sim->moved, &sim->lock, &until);
-    }
-    sim->waiters--;
-    sim->pause = true;
-    /* A wait that is over because the simulator took long has cost the simulated host nothing. */
-    if (reached) {
-        uint64_t done = sim->completed_ps;
-        if (done > sim->host_ps)
-            sim->host_ps = done;
-        sim->host_ps += sim->wait_ps;
-    }
-    pthread_mutex_unlock(&sim->lock);
-    return reached;
-}
-
-void sim_host_spend(struct sim *sim, uint64_t ns)
-{
-    pthread_mutex_lock(&sim->lock);
-    sim->host_ps += ns * 1000;
-    sim->spends = true;
-    sim->pause = true;
-    pthread_cond_signal(&sim->wake);
-    while (sim->spends && !sim->quit)
-        pthread_cond_wait(&sim->moved, &sim->lock);
-    pthread_mutex_unlock(&sim->lock);
+    signal->completed_ps = port_ps_of(sim->host, port_now(sim->host));
+    look_now(sim);
 }
 
 /* ---- life ---- */
@@ -350,6 +229,8 @@ int sim_open(struct ehp_machine *m, unsigned threads)
         return EHP_ERR_NO_MEMORY;
     m->cp.sim = sim;
     sim->machine = m;
+    sim->calls_end = &sim->calls;
+    sim->touch = sim_touch_open(&m->memory);
     pthread_mutex_init(&sim->lock, NULL);
     pthread_cond_init(&sim->wake, NULL);
     pthread_cond_init(&sim->moved, NULL);
@@ -363,6 +244,7 @@ int sim_open(struct ehp_machine *m, unsigned threads)
     sim->blit_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_bandwidth]);
     sim->blit_host_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_host]);
     sim->wait_ps = (uint64_t)(c->value[CHIP_host_wake] * 1e3);
+    sim->query_ps = (uint64_t)(c->value[CHIP_core_memory_latency] * 1e3);
     sim->xcds = chip_get(c, CHIP_xcd_count);
     unsigned iods = chip_get(c, CHIP_iod_count);
     uint64_t lookahead = fabric_lookahead_ps(c);
@@ -390,6 +272,14 @@ int sim_open(struct ehp_machine *m, unsigned threads)
     return EHP_OK;
 }
 
+static void free_tasks(struct cp_task *list)
+{
+    for (struct cp_task *t = list, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
+}
+
 void sim_close(struct ehp_machine *m)
 {
     struct sim *sim = m->cp.sim;
@@ -398,6 +288,7 @@ void sim_close(struct ehp_machine *m)
     pthread_mutex_lock(&sim->lock);
     sim->quit = true;
     pthread_cond_signal(&sim->wake);
+    pthread_cond_broadcast(&sim->moved);
     pthread_mutex_unlock(&sim->lock);
     if (sim->started)
         pthread_join(sim->thread, NULL);
@@ -410,6 +301,9 @@ void sim_close(struct ehp_machine *m)
     sim_scratch_free(sim);
     free(sim->rates);
     free(sim->bells);
+    sim_touch_close(sim->touch);
+    free_tasks(sim->calls);
+    free_tasks(sim->called);
     pthread_mutex_destroy(&sim->lock);
     pthread_cond_destroy(&sim->wake);
     pthread_cond_destroy(&sim->moved);

@@ -4,15 +4,26 @@
  * take workgroups: one thread runs the package's events (port/port.h), and
  * packets, ACEs and completions are events like any other.
  *
- *   sim.c         the thread, the host's time, packets
+ *   sim.c         packets
+ *   sim_host.c    the thread, the host's time
+ *   sim_touch.c   whether the host program uses memory that the GPU sees
  *   sim_launch.c  an XCD's share of a dispatch: caches, workgroups, completion
  *   sim_sample.c  dispatches of which only some workgroups are run in detail
  *
- * The host program's time.  Host code costs nothing but its calls, which
- * ehp_host_spend() tells.  Packets become visible to the processor at the host
- * time of their doorbell.  Simulated time goes on only as far as the host's
- * has, unless the host waits: then until what it waits for has happened.  So a
- * program with one thread gets the same cycles on every run.
+ * The host program's time.  Host code costs nothing but its calls: what
+ * ehp_host_spend() tells, and what a wait or a query takes.  Packets become visible
+ * to the processor at the host time of their doorbell.
+ *
+ * Simulated time goes on for those who ask only: a thread that waits, until what it
+ * waits for has happened, and one that has spent time, until then.  In between it
+ * stands still, however long the host program computes, sleeps or is not
+ * scheduled.  So a program with one thread gets the same cycles on every run.  A
+ * host function of a stream, and who serves device code's calls, take no simulated time:
+ * it stands still until they have ended.
+ *
+ * The exception: a host program that polls memory for what a kernel writes asks
+ * nobody.  When it uses memory that the GPU sees while work is on its way, and makes
+ * no call, time goes on without it until its next one (depends_on_device()).
  */
 #ifndef EHP_CP_SIM_H
 #define EHP_CP_SIM_H
@@ -26,6 +37,10 @@
 #include "port/port.h"
 
 struct fabric;
+struct hsa_signal;
+struct memory;
+struct sim_asker;
+struct sim_touch;
 struct vm;
 struct sim;
 
@@ -72,21 +87,32 @@ struct sim {
     pthread_mutex_t lock;
     pthread_cond_t wake;  /* the thread: something to do */
     pthread_cond_t moved; /* waiters: time has gone on */
-    unsigned waiters;
+    struct sim_asker *askers;   /* host threads that want time to go on, or to be told */
     uint64_t host_ps;           /* the host program's time */
     struct sim_bell {           /* doorbells not yet posted */
         struct cp_queue *queue; /* NULL: only look */
         uint64_t index, ps;
     } *bells;
     size_t bell_count, bell_capacity;
-    uint64_t dispatches; /* in domain 0: begun */
-    bool spends;         /* the host waits for simulated time to reach its own */
+    struct cp_task *called;      /* host functions that have ended */
+    unsigned calling, serving;   /* host functions, and who serves device code: time stands still for them */
+    uint64_t held_ns;            /* when the last of those began, by the host's clock */
+    bool running;                /* a window is, or may be */
+    bool alone, stepping;        /* time goes on without the host, and how */
+    bool compare, host_ran;      /* L2s with memory, before the next window; the host may have written */
+    uint64_t compared_ps;        /* when that was done last, in the host program's time */
+    uint64_t checked_ns;         /* when running dispatches' time was looked at last, by the host's clock */
+    struct sim_touch *touch;     /* NULL: it cannot be told */
+    uint64_t dispatches;         /* in domain 0: begun */
+    struct cp_task *calls, **calls_end; /* in domain 0: host functions to begin */
+    _Atomic unsigned tasks;      /* in domain 0: begun, not done: copies, fills, barriers */
+    bool polling;                /* in domain 0: an event is posted to look at memory that queues wait for */
+    _Atomic bool interrupted;    /* by a wave that has changed a signal */
     _Atomic bool quit, pause;
-    _Atomic bool host_wrote;       /* the host or a copy has changed memory behind the L2s */
-    _Atomic uint64_t completed_ps; /* of the last completion that somebody may wait for */
+    _Atomic bool host_wrote;     /* a copy has changed memory behind the L2s */
     struct sim_scratch *scratch;   /* in domain 0: blocks, most recent first */
     double wave_cycles;
-    uint64_t packet_ps, complete_ps, barrier_ps, wait_ps;
+    uint64_t packet_ps, complete_ps, barrier_ps, wait_ps, query_ps;
     uint64_t sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib, blit_host_ps_per_kib;
 };
 
@@ -96,10 +122,22 @@ void sim_close(struct ehp_machine *m);
 /* A doorbell, or something else that queues may wait for (queue NULL). */
 void sim_ring(struct sim *sim, struct cp_queue *queue, uint64_t index);
 
-/* Waits until `holds(context)`; false when `timeout_ns` of the host's own time have passed. */
-bool sim_wait(struct sim *sim, bool (*holds)(void *context), void *context, uint64_t timeout_ns);
+/* What a host thread wants to happen, and when it has: NULL: when that is seen. */
+struct sim_wish {
+    bool (*holds)(void *context);
+    void *context;
+    const uint64_t *when_ps;
+};
 
-void sim_host_spend(struct sim *sim, uint64_t ns);
+/* Waits; false when `timeout_ns` of the host's own time have passed.  It costs the host program `wake_ps`. */
+bool sim_wait(struct sim *sim, const struct sim_wish *wish, uint64_t timeout_ns, uint64_t wake_ps);
+/* The same for who serves device code: time does not go on for it, and stands still until it waits again. */
+bool sim_serve(struct sim *sim, const struct sim_wish *wish, uint64_t timeout_ns);
+
+void sim_host_spend(struct sim *sim, uint64_t ps);
+
+/* A host function has ended, on the thread that calls them. */
+void sim_called(struct sim *sim, struct cp_task *task);
 
 /* Nanoseconds of simulated time, as the processor sees it while it handles packets. */
 uint64_t sim_now_ns(const struct sim *sim);
@@ -108,8 +146,20 @@ uint64_t sim_now_ns(const struct sim *sim);
 uint64_t sim_clock(const struct sim *sim, unsigned xcd);
 uint64_t sim_ps(const struct sim *sim, unsigned xcd);
 
-/* In domain 0: a signal has changed. */
-void sim_completed(struct sim *sim);
+/* In domain 0: a signal has changed; who looks at the queues. */
+void sim_completed(struct sim *sim, struct hsa_signal *signal);
+void sim_look(struct sim *sim, struct cp_queue *queue, uint64_t index, uint64_t ps);
+/* In domain 0, at its present cycle: a host function's packet is done. */
+void sim_call_done(struct sim *sim, struct cp_task *task);
+
+/* sim_host.c: the thread that runs everything; the asker to stop it. */
+void *sim_main(void *sim);
+
+/* sim_touch.c: whether the host program has used memory that the GPU sees since sim_touch_clear(). */
+struct sim_touch *sim_touch_open(struct memory *memory);
+void sim_touch_close(struct sim_touch *touch);
+bool sim_touch_clear(struct sim_touch *touch);
+bool sim_touched(struct sim_touch *touch);
 
 /* sim_launch.c */
 int sim_xcd_open(struct sim *sim, struct sim_xcd *x, unsigned index);

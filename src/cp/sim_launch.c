@@ -274,6 +274,7 @@ void sim_dispatch(struct sim *sim, struct cp_dispatch *d)
 {
     d->xccs_done = 0;
     d->start_ns = sim_now_ns(sim);
+    d->begun_ns = machine_now_ns();
     d->serial = ++sim->dispatches;
     sim_scratch_open(sim, d);
     counters_open(d);

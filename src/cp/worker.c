@@ -600,7 +600,12 @@ static void *caller_main(void *argument)
         if (!cp->calls)
             cp->calls_end = &cp->calls;
         pthread_mutex_unlock(&cp->lock);
-        cp_run_task(m, task, NULL, cp_now_ns(m));
+        if (m->cp.sim) {
+            run_request(&task->packet);
+            sim_called(m->cp.sim, task);
+        } else {
+            cp_run_task(m, task, NULL, cp_now_ns(m));
+        }
         pthread_mutex_lock(&cp->lock);
     }
     pthread_mutex_unlock(&cp->lock);

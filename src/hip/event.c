@@ -182,6 +182,7 @@ HIP_ENTRY hipError_t hipEventQuery(hipEvent_t event)
 
     if (error != hipSuccess)
         return hip_return(error);
+    ehp_host_query(hip_runtime()->machine);
     error = hip_device_error(event->device);
     if (error == hipSuccess &&
         (event->shared ? !hip_ipc_event_done(event->shared) : marker && !hip_marker_done(marker)))
@@ -234,6 +235,8 @@ HIP_ENTRY hipError_t hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t
     else if ((error = hip_device_error(start->device)) == hipSuccess &&
              (!hip_marker_done(first) || !hip_marker_done(second)))
         error = hipErrorNotReady;
+    if (error == hipErrorNotReady)
+        ehp_host_query(hip_runtime()->machine); /* it may ask until they are */
     if (error == hipSuccess) {
         int64_t ticks = (int64_t)(event_time(second, second_start) - event_time(first, first_start));
         *ms = (float)((double)ticks / (start->device->info.timestamp_mhz * 1000.0));

@@ -217,8 +217,10 @@ hipError_t hip_ipc_event_wait(struct hip_device *device, const struct hip_ipc_ev
     uint64_t wanted = atomic_load(&event->page->recorded);
     hipError_t error;
 
-    while ((error = hip_device_error(device)) == hipSuccess && atomic_load(&event->page->reached) < wanted)
+    while ((error = hip_device_error(device)) == hipSuccess && atomic_load(&event->page->reached) < wanted) {
+        ehp_host_query(hip_runtime()->machine);
         nanosleep(&pause, NULL);
+    }
     return error;
 }
 

@@ -392,6 +392,7 @@ static hipError_t stream_query(hipStream_t handle)
     }
     if (error != hipSuccess)
         return error;
+    ehp_host_query(hip_runtime()->machine);
     return hip_stream_settled(stream) ? hip_stream_wait(stream) : hipErrorNotReady;
 }
 

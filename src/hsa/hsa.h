@@ -16,6 +16,13 @@ enum { SIGNAL_KIND_USER = 1, SIGNAL_KIND_DOORBELL = -1 };
 
 struct ehp_machine;
 
+/* A signal and what belongs to it; the mailbox is what device code writes the event id to. */
+struct hsa_signal {
+    struct ehp_signal_block block;
+    uint64_t mailbox;
+    uint64_t completed_ps; /* timing mode: when a packet changed it last */
+};
+
 void futex_wait(const _Atomic uint32_t *address, uint32_t value, uint64_t timeout_ns);
 void futex_wake(const _Atomic uint32_t *address, unsigned count);
 

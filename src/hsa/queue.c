@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cp/sim.h"
 #include "exec/aperture.h"
 #include "hsa/hsa.h"
 #include "soc/machine.h"
@@ -60,6 +61,39 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     return EHP_OK;
 }
 
+/* ---- waiting for the reader ---- */
+
+static bool has_finished(void *context)
+{
+    struct cp_queue *q = context;
+    pthread_mutex_lock(&q->machine->cp.lock);
+    bool done = q->in_flight == 0;
+    pthread_mutex_unlock(&q->machine->cp.lock);
+    return done;
+}
+
+struct room {
+    const struct ehp_queue_block *queue;
+    uint64_t end; /* packets up to here have room */
+};
+
+static bool has_room(void *context)
+{
+    const struct room *r = context;
+    return r->end - __atomic_load_n(&r->queue->read_dispatch_id, __ATOMIC_ACQUIRE) <= r->queue->hsa.size;
+}
+
+static void wait_for(struct ehp_machine *m, bool (*holds)(void *context), void *context, long pause_ns)
+{
+    const struct sim_wish wish = {.holds = holds, .context = context};
+    const struct timespec pause = {.tv_nsec = pause_ns};
+    if (m->cp.sim)
+        sim_wait(m->cp.sim, &wish, UINT64_MAX, 0);
+    else
+        while (!holds(context))
+            nanosleep(&pause, NULL);
+}
+
 /* Lets packets that have started finish; those that have not are dropped, as when a process destroys its
  * queue. */
 void ehp_queue_destroy(struct ehp_queue_block *block)
@@ -74,12 +108,9 @@ void ehp_queue_destroy(struct ehp_queue_block *block)
         q->blocked = false;
         m->cp.blocked_count--;
     }
-    while (q->in_flight) {
-        pthread_mutex_unlock(&m->cp.lock);
-        struct timespec pause = {.tv_nsec = 50000};
-        nanosleep(&pause, NULL);
-        pthread_mutex_lock(&m->cp.lock);
-    }
+    pthread_mutex_unlock(&m->cp.lock);
+    wait_for(m, has_finished, q, 50000);
+    pthread_mutex_lock(&m->cp.lock);
     for (struct cp_queue **at = &m->cp.queues; *at; at = &(*at)->next)
         if (*at == q) {
             *at = q->next;
@@ -94,10 +125,9 @@ void ehp_queue_destroy(struct ehp_queue_block *block)
 uint64_t ehp_queue_reserve(struct ehp_queue_block *q, unsigned packets)
 {
     uint64_t first = __atomic_fetch_add(&q->write_dispatch_id, packets, __ATOMIC_ACQ_REL);
-    while (first + packets - __atomic_load_n(&q->read_dispatch_id, __ATOMIC_ACQUIRE) > q->hsa.size) {
-        struct timespec pause = {.tv_nsec = 20000};
-        nanosleep(&pause, NULL); /* the ring is full: its reader makes room */
-    }
+    struct room room = {q, first + packets};
+    if (!has_room(&room)) /* its reader makes some */
+        wait_for(((struct cp_queue *)q)->machine, has_room, &room, 20000);
     return first;
 }
 

@@ -86,13 +86,16 @@ void signal_interrupt(struct ehp_machine *m, uint32_t event_id)
     if (s)
         signal_wake(s);
     pthread_mutex_unlock(&m->event_lock);
-    if (m->cp.blocked_count)
+    if (m->cp.sim)
+        m->cp.sim->interrupted = true;
+    else if (m->cp.blocked_count)
         cp_ring(m);
 }
 
 /* ---- their memory: waves access signals, so it is the machine's ---- */
 
-enum { SIGNAL_BYTES = 128, SIGNAL_SLAB = 65536 }; /* a signal and its mailbox */
+enum { SIGNAL_BYTES = 128, SIGNAL_SLAB = 65536 };
+static_assert(sizeof(struct hsa_signal) <= SIGNAL_BYTES, "they lie side by side in a slab");
 
 static struct ehp_signal_block *take_signal(struct ehp_machine *m)
 {
@@ -126,7 +129,6 @@ static void give_signal(struct ehp_machine *m, struct ehp_signal_block *s)
 
 int ehp_signal_create(ehp_machine *m, int64_t initial, ehp_signal *out)
 {
-    /* The mailbox, which device code writes the event id to, follows the signal. */
     struct ehp_signal_block *s = take_signal(m);
     if (!s)
         return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a signal");
@@ -134,7 +136,7 @@ int ehp_signal_create(ehp_machine *m, int64_t initial, ehp_signal *out)
     s->kind = SIGNAL_KIND_USER;
     s->value = initial;
     s->owner = (uint64_t)(uintptr_t)m;
-    s->event_mailbox_ptr = (uint64_t)(uintptr_t)(s + 1);
+    s->event_mailbox_ptr = (uint64_t)(uintptr_t)&((struct hsa_signal *)s)->mailbox;
     if (!register_event(m, s)) {
         give_signal(m, s);
         return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a signal");
@@ -219,10 +221,14 @@ int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value, uint64_
 {
     struct ehp_signal_block *s = block_of(signal);
     struct ehp_machine *m = (struct ehp_machine *)(uintptr_t)s->owner;
-    /* Who waits for anything to change serves others, and does not make simulated time go on. */
-    if (m->cp.sim && condition != EHP_COND_NE) {
+    if (m->cp.sim) {
         struct wish wish = {s, condition, value};
-        sim_wait(m->cp.sim, wish_holds, &wish, timeout_ns);
+        const struct sim_wish sim_wish = {wish_holds, &wish, &((const struct hsa_signal *)s)->completed_ps};
+        /* Who waits for anything to change serves others, and does not make simulated time go on. */
+        if (condition == EHP_COND_NE)
+            sim_serve(m->cp.sim, &sim_wish, timeout_ns);
+        else
+            sim_wait(m->cp.sim, &sim_wish, timeout_ns, m->cp.sim->wait_ps);
         return __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);
     }
     int64_t now = __atomic_load_n(&s->value, __ATOMIC_ACQUIRE);

@@ -492,7 +492,7 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
                 port->time_ps = until_ps;
             break;
         }
-        port->window_end = start + port->lookahead_ps < until_ps ? start + port->lookahead_ps : until_ps;
+        port->window_end = start + port->lookahead_ps;
         port->active_count = 0;
         for (unsigned i = 0; i < port->domains; i++) {
             struct port_domain *d = port->domain[i];

@@ -105,8 +105,9 @@ static inline void port_fetch(const void *what, unsigned bytes)
 
 /*
  * Runs until nothing is left to happen, `until_ps` is reached, or `stop` returns
- * true (asked after every window, on the calling thread).  Returns the time
- * reached: of the last window's end, or of the last event if nothing is left.
+ * true (asked after every window, on the calling thread).  Windows are whole, so that
+ * `until_ps` has no part in the order of events: the last one may end after it.
+ * Returns the time reached: of the last window's end, or `until_ps` if nothing happens until then.
  */
 uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *context), void *context);
 

@@ -509,7 +509,7 @@ int ehp_chip_iod(ehp_machine *m, unsigned index, struct ehp_iod *out)
 static void spend(struct ehp_machine *m, uint64_t ns)
 {
     if (m->cp.sim && ns)
-        sim_host_spend(m->cp.sim, ns);
+        sim_host_spend(m->cp.sim, ns * 1000);
 }
 
 int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint64_t align, void **out)
@@ -668,6 +668,13 @@ int ehp_host_forked(ehp_machine *m)
 int ehp_host_spend(ehp_machine *m, uint64_t ns)
 {
     spend(m, ns);
+    return EHP_OK;
+}
+
+int ehp_host_query(ehp_machine *m)
+{
+    if (m->cp.sim)
+        sim_host_spend(m->cp.sim, m->cp.sim->query_ps);
     return EHP_OK;
 }
 
