@@ -85,8 +85,8 @@ struct sim {
     bool started;
     /* Guarded by lock. */
     pthread_mutex_t lock;
-    pthread_cond_t wake;  /* the thread: something to do */
-    pthread_cond_t moved; /* waiters: time has gone on */
+    pthread_cond_t wake;        /* the thread: something to do */
+    pthread_cond_t moved;       /* waiters: time has gone on */
     struct sim_asker *askers;   /* host threads that want time to go on, or to be told */
     uint64_t host_ps;           /* the host program's time */
     struct sim_bell {           /* doorbells not yet posted */
@@ -94,23 +94,23 @@ struct sim {
         uint64_t index, ps;
     } *bells;
     size_t bell_count, bell_capacity;
-    struct cp_task *called;      /* host functions that have ended */
-    unsigned calling, serving;   /* host functions, and who serves device code: time stands still for them */
-    uint64_t held_ns;            /* when the last of those began, by the host's clock */
-    bool running;                /* a window is, or may be */
-    bool alone, stepping;        /* time goes on without the host, and how */
-    bool compare, host_ran;      /* L2s with memory, before the next window; the host may have written */
-    uint64_t compared_ps;        /* when that was done last, in the host program's time */
-    uint64_t checked_ns;         /* when running dispatches' time was looked at last, by the host's clock */
-    struct sim_touch *touch;     /* NULL: it cannot be told */
-    uint64_t dispatches;         /* in domain 0: begun */
+    struct cp_task *called;    /* host functions that have ended */
+    unsigned calling, serving; /* host functions, and who serves device code: time stands still for them */
+    uint64_t held_ns;          /* when the last of those began, by the host's clock */
+    bool running;              /* a window is, or may be */
+    bool alone, stepping;      /* time goes on without the host, and how */
+    bool compare, host_ran;    /* L2s with memory, before the next window; the host may have written */
+    uint64_t compared_ps;      /* when that was done last, in the host program's time */
+    uint64_t checked_ns;       /* when running dispatches' time was looked at last, by the host's clock */
+    struct sim_touch *touch;   /* NULL: it cannot be told */
+    uint64_t dispatches;       /* in domain 0: begun */
     struct cp_task *calls, **calls_end; /* in domain 0: host functions to begin */
-    _Atomic unsigned tasks;      /* in domain 0: begun, not done: copies, fills, barriers */
-    bool polling;                /* in domain 0: an event is posted to look at memory that queues wait for */
-    _Atomic bool interrupted;    /* by a wave that has changed a signal */
+    _Atomic unsigned tasks;             /* in domain 0: begun, not done: copies, fills, barriers */
+    bool polling;             /* in domain 0: an event is posted to look at memory that queues wait for */
+    _Atomic bool interrupted; /* by a wave that has changed a signal */
     _Atomic bool quit, pause;
     _Atomic bool host_wrote;     /* a copy has changed memory behind the L2s */
-    struct sim_scratch *scratch;   /* in domain 0: blocks, most recent first */
+    struct sim_scratch *scratch; /* in domain 0: blocks, most recent first */
     double wave_cycles;
     uint64_t packet_ps, complete_ps, barrier_ps, wait_ps, query_ps;
     uint64_t sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib, blit_host_ps_per_kib;

@@ -10,17 +10,18 @@
 #include "vm/vm.h"
 
 /* Of the host's own time. */
-#define MS           UINT64_C(1000000)
-#define LOOK_NS      (2 * MS)    /* between looks at what others than simulated time may change */
-#define QUIET_NS     (20 * MS)   /* without a call, before accesses are noted */
-#define TOUCH_NS     (30 * MS)   /* between looks at them */
-#define PATIENCE_NS  (1000 * MS) /* with a host function that does not end */
-#define ASLEEP_NS    (2000 * MS) /* with a process that does nothing: somebody else may wait for the GPU */
-#define TIMEOUT_NS   (10 * MS)   /* between looks at dispatches that run too long */
-#define TOGETHER_NS  MS          /* a host that polls looks in between */
+#define MS          UINT64_C(1000000)
+#define LOOK_NS     (2 * MS)    /* between looks at what others than simulated time may change */
+#define QUIET_NS    (20 * MS)   /* without a call, before accesses are noted */
+#define TOUCH_NS    (30 * MS)   /* between looks at them */
+#define PATIENCE_NS (1000 * MS) /* with a host function that does not end */
+#define ASLEEP_NS   (2000 * MS) /* with a process that does nothing: somebody else may wait for the GPU */
+#define TIMEOUT_NS  (10 * MS)   /* between looks at dispatches that run too long */
+#define TOGETHER_NS MS          /* a host that polls looks in between */
 /* Of simulated time. */
-#define STEP_PS      UINT64_C(100000000) /* without the host */
-#define COMPARE_PS   UINT64_C(2000000)   /* between comparisons of the L2s with memory, while the host only asks */
+#define STEP_PS UINT64_C(100000000) /* without the host */
+#define COMPARE_PS                                                                                           \
+    UINT64_C(2000000) /* between comparisons of the L2s with memory, while the host only asks */
 
 struct sim_asker {
     struct sim_asker *next;
@@ -271,12 +272,13 @@ static bool depends_on_device(struct sim *sim)
     uint64_t start = machine_now_ns(), cpu = process_ns();
     if (nap(sim, QUIET_NS))
         return false;
-    bool tells = !m->memory.xnack && sim->touch && sim_touch_clear(sim->touch);
+    /* From here on nobody but the host touches what the GPU sees. */
+    bool tells = !m->memory.xnack && !cp_calls_ahead(m) && sim->touch && sim_touch_clear(sim->touch);
     for (;;) {
         if (nap(sim, TOUCH_NS) || sim->quit)
             return false;
         uint64_t passed = machine_now_ns() - start;
-        if (!tells || cp_calls_ahead(m) || sim_touched(sim->touch))
+        if (!tells || sim_touched(sim->touch))
             return true;
         if (passed > ASLEEP_NS && process_ns() - cpu < passed / 10)
             return true;

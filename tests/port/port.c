@@ -48,7 +48,8 @@ static void storm(struct port_domain *domain, struct port_event *event)
     }
 }
 
-static uint64_t run_storm(unsigned threads, uint64_t *events)
+/* `cut`: in pieces of about so many picoseconds. */
+static uint64_t run_storm(unsigned threads, uint64_t cut, uint64_t *events)
 {
     struct rig rig = {.port = port_open(DOMAINS, LOOKAHEAD, threads, NULL)};
     for (unsigned i = 0; i < DOMAINS; i++) {
@@ -57,6 +58,11 @@ static uint64_t run_storm(unsigned threads, uint64_t *events)
         port_set_clock(n->domain, 900 + 333.3 * i);
         for (unsigned k = 0; k < 6; k++)
             port_post(n->domain, k * 1000, storm, n)->word[0] = 16;
+    }
+    uint64_t until = 0, random = 99;
+    while (cut && port_next_ps(rig.port) != PORT_NEVER) {
+        until += 1 + next_random(&random) % (2 * cut);
+        CHECK(port_run(rig.port, until, NULL, NULL) >= until);
     }
     port_run(rig.port, PORT_NEVER, NULL, NULL);
     CHECK(port_next_ps(rig.port) == PORT_NEVER);
@@ -73,10 +79,15 @@ static uint64_t run_storm(unsigned threads, uint64_t *events)
 static void test_threads(void)
 {
     uint64_t events, again;
-    uint64_t hash = run_storm(1, &events);
+    uint64_t hash = run_storm(1, 0, &events);
     CHECK(events > 20000);
     for (unsigned threads = 1; threads <= 4; threads++) {
-        CHECK(run_storm(threads, &again) == hash);
+        CHECK(run_storm(threads, 0, &again) == hash);
+        CHECK(again == events);
+    }
+    /* Whoever stops it at some time changes nothing. */
+    for (uint64_t cut = LOOKAHEAD / 20; cut <= 20 * LOOKAHEAD; cut *= 20) {
+        CHECK(run_storm(2, cut, &again) == hash);
         CHECK(again == events);
     }
 }

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# determinism.sh BUILD_ROOT SOURCE_ROOT: programs in timing mode print the same, with the same statistics and counters to
+# the byte, with 1, 2 and 4 threads, while the machine is busy, and when their host code is slow between its calls.
+build=$1 source=$2
+dir=$(mktemp -d) || exit 1
+busy=
+trap 'kill $busy 2>/dev/null; rm -rf "$dir"' EXIT
+ehp=$build/tools/ehp
+echo 'int main() { return 0; }' >"$dir/empty.hip"
+"$ehp" cc -c "$dir/empty.hip" -o "$dir/empty.o" >/dev/null 2>&1 ||
+    { echo "skipped: no compiler for gfx942"; exit 77; }
+"$ehp" cc -O2 -Wall -Werror "$source/tests/timing/program.hip" -o "$dir/program" &&
+    "$ehp" cc -O2 "$source/examples/matmul_mfma.hip" -o "$dir/matmul" || exit 1
+# A program of another compiler does not begin with the sanitizers' libraries that a sanitized build needs.
+preload=
+if nm -D "$build/libehp.so" 2>/dev/null | grep -q __asan_init; then
+    preload="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
+fi
+failed=0
+run() { # NAME THREADS PROGRAM [ARGUMENT]
+    out=$1 threads=$2
+    shift 2
+    LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads "$threads" \
+        --stats="$dir/$out.json" --counters all --counters-file "$dir/$out.counters.json" "$@" >"$dir/$out.out" ||
+        { echo "failed: $*"; failed=1; }
+}
+same() { # NAME NAME
+    for part in out json counters.json; do
+        cmp -s "$dir/$1.$part" "$dir/$2.$part" && continue
+        echo "$1 and $2 differ:"
+        diff "$dir/$1.$part" "$dir/$2.$part" | head -n 6 | cut -c1-200
+        failed=1
+    done
+}
+run program 1 "$dir/program"
+run matmul 1 "$dir/matmul"
+for threads in 1 2 4; do
+    run "slow host, $threads threads" $threads "$dir/program" $threads
+    same program "slow host, $threads threads"
+done
+for i in 1 2; do # more than the machine has cores, with the simulation's own
+    sh -c 'while :; do :; done' &
+    busy="$busy $!"
+done
+for threads in 1 2 4; do
+    run "busy machine, $threads threads" $threads "$dir/program"
+    same program "busy machine, $threads threads"
+    run "matmul, $threads threads" $threads "$dir/matmul"
+    same matmul "matmul, $threads threads"
+done
+[ -s "$dir/matmul.counters.json" ] && grep -q 'with functions' "$dir/program.out" || failed=1
+exit $failed
