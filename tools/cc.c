@@ -266,19 +266,14 @@ static int read_command(struct cc_job *job, const struct cc_args *words)
 }
 
 // A ROCm that the environment names counts only when there is one.
-static char *rocm_from_environment(const struct cc_places *places)
+static char *rocm_from_environment(void)
 {
     const char *path = getenv("ROCM_PATH");
     if (!path || !*path)
         return NULL;
-    char *header = cc_format("%s/include/hip/hip_runtime.h", path), *real = realpath(path, NULL);
-    bool usable = real && strcmp(real, places->tree) != 0 && cc_can_read(header);
+    char *header = cc_format("%s/include/hip/hip_runtime.h", path);
+    bool usable = cc_can_read(header);
     free(header);
-    // Another EHP's tree is not a ROCm.
-    char *mark = cc_format("%s/share/hip/ehp", path);
-    usable = usable && !cc_can_read(mark);
-    free(mark);
-    free(real);
     return usable ? cc_copy(path) : NULL;
 }
 
@@ -440,7 +435,11 @@ static int run_job(struct cc_job *job, struct cc_places *places, const struct cc
     if (read_command(job, words) || read_environment(job, "HIPCC_COMPILE_FLAGS_APPEND"))
         goto out;
     if (!job->rocm)
-        job->rocm = rocm_from_environment(places);
+        job->rocm = rocm_from_environment();
+    if (job->rocm && cc_is_ehp(job->rocm)) {
+        free(job->rocm);
+        job->rocm = NULL;
+    }
     if (job->rocm && !cc_dir_exists(job->rocm)) {
         fprintf(stderr, "ehp cc: --rocm-path=%s is not a directory\n", job->rocm);
         goto out;

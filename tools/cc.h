@@ -52,6 +52,8 @@ int cc_bitcode_make(const struct cc_places *p, const char *dir);
 
 bool cc_dir_exists(const char *path);
 bool cc_can_read(const char *path);
+// Whether the directory is an EHP's, by its tree or by where it is installed, and no ROCm.
+bool cc_is_ehp(const char *directory);
 bool cc_can_run(const char *path);
 // Prints the command when verbose and becomes it.
 int cc_exec(const char *program, struct cc_args *args, bool verbose);

@@ -36,7 +36,7 @@ int cc_run_clang(int argc, char **argv)
         link |= strcmp(arg, "--hip-link") == 0;
         hip |= names_hip_source(arg) || strcmp(arg, "-xhip") == 0 ||
                (strcmp(arg, "-x") == 0 && i + 1 < words.n && strcmp(words.v[i + 1], "hip") == 0);
-        rocm |= strncmp(arg, "--rocm-path", 11) == 0 && !strstr(arg, places.tree);
+        rocm |= strncmp(arg, "--rocm-path=", 12) == 0 && !cc_is_ehp(arg + 12);
         libs |= strncmp(arg, "--rocm-device-lib-path", 22) == 0 || strcmp(arg, "-nogpulib") == 0;
         if (strncmp(arg, "--offload-arch=", 15) == 0)
             cc_args_push(&archs, strcmp(arg + 15, "native") == 0 ? "gfx942" : arg + 15);

@@ -63,6 +63,16 @@ static void strip_last(char *path)
         *slash = 0;
 }
 
+bool cc_is_ehp(const char *directory)
+{
+    static const char *const marks[] = {"share/hip/ehp", "share/ehp/chips"};
+    char path[CC_PATH_MAX];
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (put_path(path, "%s/%s", directory, marks[i]) && cc_can_read(path))
+            return true;
+    return false;
+}
+
 static int read_version(struct cc_places *p)
 {
     char path[CC_PATH_MAX], line[256];

@@ -15,6 +15,8 @@ for file in bin/ehp bin/hipcc lib/libehp.so lib/libamdhip64.so lib/libamdhip64.s
 done
 cp -r "$here/project" .
 check "installed hipcc" moved/bin/hipcc -O2 project/saxpy.hip -o app && check "run" ./app
+ROCM_PATH=$scratch/moved check "ROCM_PATH that is ours" moved/bin/hipcc -c project/saxpy.hip -o app.o
+check "--rocm-path that is ours" moved/bin/hipcc --rocm-path="$scratch/moved" -c project/saxpy.hip -o app.o
 check "installed library is used" sh -c "ldd app | grep libamdhip64 | grep -q '$scratch/moved'"
 check "host program" gcc -D__HIP_PLATFORM_AMD__ -Imoved/include project/devices.c -Lmoved/lib -lamdhip64 -o devices
 LD_LIBRARY_PATH=$scratch/moved/lib check "run host program" ./devices
