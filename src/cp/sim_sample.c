@@ -37,8 +37,8 @@ enum {
     MARKS = 128 * PARTS, /* without an even rate until then: in detail to the end */
     SHORTEST = PARTS,    /* periods that are tried, in marks */
     LONGEST = 14,
-    FILLED = 8 * PARTS,   /* marks after which L2s that still fill are not waited for */
-    PATIENCE = 6 * PARTS, /* marks after which the second rate is taken as it is */
+    FILLED = 8 * PARTS, /* marks after which L2s that still fill are not waited for */
+    SECOND = 36,        /* marks that the second rate is taken from: it varies more */
     NOTES = 32,
     TOO_FEW = 3 * PARTS, /* marks that must be left to be worth it */
     IODS = 16,
@@ -136,9 +136,9 @@ static void decide(struct sim *sim, struct cp_dispatch *d)
 }
 
 /*
- * The time of a workgroup by two periods until the mark `last`, none of it before `from`;
- * false when they are not as long as each other.  The period is that after which the times
- * between marks are most alike.
+ * The time of a workgroup by two periods until the mark `last`, none of it before `from`, of
+ * the second rate by all that there are; false when two are not as long as each other.  The period is that
+ * after which the times between marks are most alike.
  */
 static bool find_rate(struct sim_sample *s, const struct cp_dispatch *d, unsigned from, unsigned last,
                       double *ps_each)
@@ -162,7 +162,8 @@ static bool find_rate(struct sim_sample *s, const struct cp_dispatch *d, unsigne
     double now = t[last] - t[last - period], before = t[last - period] - t[last - 2 * period];
     double error = fabs(now - before) / (now + before);
     s->error = error > s->error || s->phase == FIRST_RATE ? error : s->error;
-    *ps_each = (now + before) / d->xccs / (2 * period) / (double)s->size;
+    unsigned periods = s->phase == SECOND_RATE ? (last - from) / period : 2;
+    *ps_each = (t[last] - t[last - periods * period]) / d->xccs / (periods * period) / (double)s->size;
     double took = s->room[last - period] - s->room[last],
            took_before = s->room[last - 2 * period] - s->room[last - period];
     bool steady = took + took_before <= STEADY * d->xccs;
@@ -238,7 +239,7 @@ static void fill_cache(struct sim *sim, struct sim_sample *s)
         decide(sim, d);
         return;
     }
-    if ((s->last + PARTS + PATIENCE + TOO_FEW) * s->size > d->total) {
+    if ((s->last + PARTS + SECOND + TOO_FEW) * s->size > d->total) {
         s->phase = DECIDED; /* to stay in detail */
         return;
     }
@@ -280,8 +281,10 @@ static void marked(struct sim *sim, struct cp_dispatch *d, unsigned mark)
         }
         break;
     case SECOND_RATE:
-        if (find_rate(s, d, s->aged + PARTS, mark, &s->ps_each[1]) || mark >= s->aged + PARTS + PATIENCE)
+        if (mark >= s->aged + PARTS + SECOND) {
+            find_rate(s, d, s->aged + PARTS, mark, &s->ps_each[1]);
             decide(sim, d);
+        }
         break;
     default:
         break;
