@@ -118,7 +118,10 @@ struct ehp_agent_info {
 EHP_API unsigned ehp_agent_count(const ehp_machine *machine);
 EHP_API int ehp_agent_info(ehp_machine *machine, unsigned agent, struct ehp_agent_info *info);
 
-/* Current time in ticks of the 100 MHz reference clock, the one of s_memrealtime and signal timestamps. */
+/*
+ * Current time in ticks of the 100 MHz reference clock, the one of s_memrealtime and signal timestamps; in
+ * timing mode the host program's.
+ */
 EHP_API uint64_t ehp_timestamp(ehp_machine *machine);
 
 /* ---- memory ------------------------------------------------------------------------------------------- */

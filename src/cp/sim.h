@@ -135,6 +135,8 @@ bool sim_wait(struct sim *sim, const struct sim_wish *wish, uint64_t timeout_ns,
 bool sim_serve(struct sim *sim, const struct sim_wish *wish, uint64_t timeout_ns);
 
 void sim_host_spend(struct sim *sim, uint64_t ps);
+/* Nanoseconds of the host program's time. */
+uint64_t sim_host_ns(struct sim *sim);
 
 /* A host function has ended, on the thread that calls them. */
 void sim_called(struct sim *sim, struct cp_task *task);

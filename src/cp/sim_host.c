@@ -434,6 +434,14 @@ void sim_host_spend(struct sim *sim, uint64_t ps)
     pthread_mutex_unlock(&sim->lock);
 }
 
+uint64_t sim_host_ns(struct sim *sim)
+{
+    pthread_mutex_lock(&sim->lock);
+    uint64_t ps = sim->host_ps;
+    pthread_mutex_unlock(&sim->lock);
+    return ps / 1000;
+}
+
 void sim_called(struct sim *sim, struct cp_task *task)
 {
     pthread_mutex_lock(&sim->lock);

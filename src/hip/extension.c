@@ -4,6 +4,7 @@
 
 int ehpCpuRun(struct ehp_cpu_work *work);
 int ehpMemUse(struct ehp_mem_use *use);
+uint64_t ehpTimestamp(void);
 
 HIP_ENTRY int ehpCpuRun(struct ehp_cpu_work *work)
 {
@@ -13,4 +14,9 @@ HIP_ENTRY int ehpCpuRun(struct ehp_cpu_work *work)
 HIP_ENTRY int ehpMemUse(struct ehp_mem_use *use)
 {
     return hip_open() == hipSuccess ? ehp_mem_use(hip_runtime()->machine, use) : EHP_ERR_UNSUPPORTED;
+}
+
+HIP_ENTRY uint64_t ehpTimestamp(void)
+{
+    return hip_open() == hipSuccess ? ehp_timestamp(hip_runtime()->machine) : 0;
 }

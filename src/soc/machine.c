@@ -249,7 +249,8 @@ uint64_t wave_realtime(const struct wave *w)
 
 uint64_t ehp_timestamp(ehp_machine *m)
 {
-    return machine_now_ns() * chip_get(&m->chip, CHIP_chip_timestamp_clock) / 1000;
+    uint64_t ns = m->cp.sim ? sim_host_ns(m->cp.sim) : machine_now_ns();
+    return ns * chip_get(&m->chip, CHIP_chip_timestamp_clock) / 1000;
 }
 
 /* ---- open and close ---- */
