@@ -33,15 +33,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPT_JSON:
         args->json = argument;
         return 0;
-    case ARGP_KEY_ARG: /* the program: everything from here on is its own */
-        args->program = state->next - 1;
-        state->next = state->argc;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which program?");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return run_parse_program(key, state, &args->program);
     }
 }
 

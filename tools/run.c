@@ -56,6 +56,21 @@ static const struct argp_option options[] = {
     {0},
 };
 
+error_t run_parse_program(int key, struct argp_state *state, int *program)
+{
+    switch (key) {
+    case ARGP_KEY_ARG: /* everything from here on is its own */
+        *program = state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which program?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct run_args *args = state->input;
@@ -87,15 +102,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPT_NO_PROGRESS:
         args->quiet = true;
         return 0;
-    case ARGP_KEY_ARG: /* the program: everything from here on is its own */
-        args->program = state->next - 1;
-        state->next = state->argc;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which program?");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return run_parse_program(key, state, &args->program);
     }
 }
 

@@ -18,7 +18,8 @@ static inline int ehp_host_run(struct ehp_cpu_work *work)
     return run ? run(work) : EHP_ERR_UNSUPPORTED;
 }
 
-/* The clock of wall_clock64() and of events, as the host has it: in ticks of 10 ns; with another runtime, any. */
+/* The clock of wall_clock64() and of events, as the host has it: in ticks of 10 ns; with another runtime,
+ * any. */
 static inline uint64_t ehp_host_time(void)
 {
     uint64_t (*get)(void) = (uint64_t (*)(void))dlsym(RTLD_DEFAULT, "ehpTimestamp");

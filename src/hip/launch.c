@@ -32,8 +32,14 @@ hipError_t hip_launch_check(const struct ihipModuleSymbol_t *function, dim3 grid
                 function->kernel.name, (unsigned long long)threads, function->kernel.max_flat_workgroup_size);
         return hipErrorLaunchFailure;
     }
-    if (function->kernel.group_bytes + (uint64_t)shared > info->lds_bytes)
+    if (function->kernel.group_bytes + (uint64_t)shared > info->lds_bytes) {
+        fprintf(
+            stderr,
+            "ehp: launch of %s with %u static and %llu dynamic bytes of LDS: a workgroup has %llu at most\n",
+            function->kernel.name, function->kernel.group_bytes, (unsigned long long)shared,
+            (unsigned long long)info->lds_bytes);
         return hipErrorInvalidValue;
+    }
     if (cooperative) {
         uint64_t resident = (uint64_t)hip_occupancy(function, (unsigned)threads, shared) * info->cus;
         if ((uint64_t)grid.x * grid.y * grid.z > resident)

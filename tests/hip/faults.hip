@@ -57,6 +57,17 @@ static void expect_launch(hipError_t wanted, const char *what)
     CHECK(got == hipSuccess, "%s: then %s", what, hipGetErrorName(got));
 }
 
+__global__ void half_and_half(int *out)
+{
+    __shared__ int fixed[10 * 1024];
+    extern __shared__ int rest[];
+    fixed[threadIdx.x * 160] = 1;
+    rest[threadIdx.x * 96 + 95] = 2;
+    __syncthreads();
+    const unsigned other = 63 - threadIdx.x;
+    out[threadIdx.x] = fixed[other * 160] + rest[other * 96 + 95];
+}
+
 int main()
 {
     int *d;
@@ -77,6 +88,11 @@ int main()
     expect_launch(hipErrorInvalidConfiguration, "block too large");
     put<<<1, 64, 100000>>>(nullptr, 0);
     expect_launch(hipErrorInvalidValue, "too much LDS");
+    HIP_OK(hipMalloc(&d, 4000));
+    half_and_half<<<1, 64, 24 * 1024>>>(d); // 64 KiB with the static part
+    expect_launch(hipSuccess, "all LDS");
+    half_and_half<<<1, 64, 24 * 1024 + 1>>>(d);
+    expect_launch(hipErrorInvalidValue, "static and dynamic LDS together are too much");
     put<<<0, 64>>>(nullptr, 0);
     expect_launch(hipErrorInvalidConfiguration, "empty grid");
 
