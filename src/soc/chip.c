@@ -346,15 +346,49 @@ static int load_file(const char *path, struct chip *chip, unsigned depth, char *
     return status;
 }
 
+/* The key after which key `i` could stand: the last of its group in this file; CHIP_ALL: there is none. */
+static unsigned group_end(const struct chip *chip, unsigned i, const char *path)
+{
+    size_t group = strcspn(keys[i].name, ".") + 1;
+    unsigned best = CHIP_ALL;
+    for (unsigned k = 0; k < CHIP_ALL; k++)
+        if (keys[k].name && chip->source[k] && !strncmp(keys[k].name, keys[i].name, group) &&
+            !strcmp(chip->file[k], path) && (best == CHIP_ALL || chip->line[k] > chip->line[best]))
+            best = k;
+    return best;
+}
+
+static unsigned line_count(const char *path)
+{
+    unsigned lines = 0;
+    int c, last = '\n';
+    FILE *file = fopen(path, "re");
+    for (; file && (c = fgetc(file)) != EOF; last = c)
+        lines += last == '\n';
+    if (file)
+        fclose(file);
+    return lines;
+}
+
+static int missing(const struct chip *chip, unsigned i, const char *path, char *error, size_t bytes)
+{
+    unsigned beside = group_end(chip, i, path);
+    const char *name = keys[i].name, *what = i < CHIP_KEYS ? "number" : "\"text\"";
+    int group = (int)strcspn(name, ".");
+    if (beside < CHIP_ALL)
+        snprintf(error, bytes, "%s:%u: %s is missing, beside %s: %s = (%s, \"source\"), %s", path,
+                 chip->line[beside], name, keys[beside].name, name + group + 1, what, keys[i].help);
+    else
+        snprintf(error, bytes, "%s:%u: %s is missing: %.*s: { %s = (%s, \"source\"); }, %s", path,
+                 line_count(path), name, group, name, name + group + 1, what, keys[i].help);
+    return EHP_ERR_BAD_CHIP;
+}
+
 static int check_whole(const struct chip *chip, const char *path, char *error, size_t bytes)
 {
     for (unsigned i = 0; i < CHIP_ALL; i++)
-        if (keys[i].name && !chip->source[i]) {
-            snprintf(error, bytes, "%s: %s is missing: %.*s: { %s = (%s, \"source\"); }, %s", path,
-                     keys[i].name, (int)strcspn(keys[i].name, "."), keys[i].name,
-                     strchr(keys[i].name, '.') + 1, i < CHIP_KEYS ? "number" : "\"text\"", keys[i].help);
-            return EHP_ERR_BAD_CHIP;
-        }
+        if (keys[i].name && !chip->source[i])
+            return missing(chip, i, path, error, bytes);
     unsigned xcds = 0, stacks = 0;
     for (unsigned i = 0; i < chip->iods; i++) {
         xcds += chip->iod[i].xcds;

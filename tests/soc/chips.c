@@ -84,7 +84,10 @@ static void test_mistakes(void)
     expect_error("base = \"mi300a\";\nhbm: { stacks = (4, \"guess\"); };",
                  ".cfg:2: hbm.stacks = 4: iods carry 8");
     expect_error("base = \"mi300a\";\nxcd: { cus_physical = (8, \"guess\"); };", "xcd.cus_physical = 8");
-    expect_error("base = \"cdna3\";", " is missing: ");
+    expect_error("base = \"cdna3\";\n\n# that is all\n",
+                 ".cfg:3: chip.pci_id is missing: chip: { pci_id = (number, \"source\"); }, PCI device id");
+    expect_error("base = \"cdna3\";\nchip: {\n isa = (\"gfx942\", \"guess\");\n};\n",
+                 ".cfg:3: chip.pci_id is missing, beside chip.isa: pci_id = (number, \"source\")");
     expect_error("xcd: { cus = ", ".cfg:1");
     expect_error("\nbase = \"mi300b\";", ".cfg:2: base = \"mi300b\": there is no mi300b.cfg");
     expect_error("base = \"mi300a\"; partitions = ( (\"odd\", 4) );",
