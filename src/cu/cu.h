@@ -244,6 +244,8 @@ struct cu_thread {
 
 /* The wave may issue from `cycle` on; PORT_NEVER: it waits for something. */
 void cu_ready(struct cu_wave *cw, uint64_t cycle);
+/* The CU's vector memory has room again: for xcd_mem_tell(). */
+void cu_vector_room(void *xcd, unsigned cu);
 /* It issues nothing from `cycle` on, for this reason. */
 void cu_stalled(struct cu_wave *cw, enum cu_stall why, uint64_t cycle);
 

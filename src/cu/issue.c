@@ -547,6 +547,14 @@ static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle
 
 /* ---- a turn ---- */
 
+void cu_vector_room(void *xcd, unsigned cu)
+{
+    struct cu *c = &((struct cu_xcd *)xcd)->cu[cu];
+    for (unsigned i = 0; i < c->xcd->simds; i++)
+        if (c->simd[i].queued)
+            look_at(&c->simd[i], port_now(c->xcd->domain) + 1);
+}
+
 static void look(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
@@ -576,12 +584,10 @@ static void look(struct port_domain *domain, struct port_event *event)
             }
         }
     }
-    if (simd->queued) {
-        look_at(simd, turn.cycle + 1);
-        return;
-    }
     uint64_t next = PORT_NEVER;
-    for (unsigned slots = simd->may; slots; slots &= slots - 1) {
+    if (simd->queued && !xcd_mem_vector_tells(simd->cu->xcd->mem, simd->cu->index))
+        next = turn.cycle + 1;
+    for (unsigned slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
         uint64_t ready = simd->ready[__builtin_ctz(slots)];
         next = ready < next ? ready : next;
     }

@@ -164,7 +164,8 @@ bool hip_memory_known(const void *address, size_t *left)
 
 void hip_memory_adopt(void *base, size_t bytes)
 {
-    if (hip_memory_find(base, NULL) || ehp_mem_register(hip_runtime()->machine, base, bytes) != EHP_OK)
+    if (hip_memory_find(base, NULL) ||
+        ehp_mem_register_uncached(hip_runtime()->machine, base, bytes) != EHP_OK)
         return;
     struct hip_memory *memory = memory_note(base, bytes, EHP_MEM_REGISTERED, hipMemAttachGlobal, 0);
     if (memory) {

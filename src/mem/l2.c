@@ -690,10 +690,17 @@ void l2_host_wrote(struct xcd_mem *mem)
 {
     struct l2 *l2 = &mem->l2;
     uint32_t lines = l2->channels * l2->sets * l2->ways;
+    bool pages_went = l2->pages != vm_generation(mem->vm);
+    l2->pages = vm_generation(mem->vm);
     for (uint32_t way = 0; way < lines; way++) {
         struct l2_line *line = &l2->line[way];
         if (!l2->tag[way] || l2_is_busy(l2, way))
             continue;
+        struct vm_entry entry;
+        if (pages_went && !vm_walk(mem->vm, l2->tag[way] & ~UINT64_C(1), &entry)) {
+            free_way(l2, way);
+            continue;
+        }
         /* Dirty bytes stay: a probe would have brought them to memory, under what the host then wrote. */
         if (!is_stale(l2, way))
             continue;

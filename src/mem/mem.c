@@ -177,6 +177,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->bandwidth = chip_get(chip, CHIP_vl1_bandwidth);
     t->misses = chip_get(chip, CHIP_vl1_misses);
     t->stores = chip_get(chip, CHIP_vl1_stores);
+    t->uncached = chip_get(chip, CHIP_vl1_uncached);
     t->ack = chip_get(chip, CHIP_vl1_ack);
     t->vl1_invalidate = chip_get(chip, CHIP_vl1_invalidate);
     t->combine = chip_get(chip, CHIP_vl1_combine);
@@ -240,6 +241,8 @@ bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)
         key = CHIP_sl1_lookup, wrong = "is a part of sl1.latency and no more than it";
     else if (!power_of_two(v[CHIP_utcl2_entries] / v[CHIP_utcl2_ways]))
         key = CHIP_utcl2_entries, wrong = "must be a power of two of utcl2.ways";
+    else if (!power_of_two(v[CHIP_utcl2_line]))
+        key = CHIP_utcl2_line, wrong = "must be a power of two";
     else if (!power_of_two(v[CHIP_utcl1_reach]) || !power_of_two(v[CHIP_vm_device_fragment]) ||
              !power_of_two(v[CHIP_vm_host_fragment]) || !power_of_two(v[CHIP_vm_malloc_fragment]) ||
              !power_of_two(v[CHIP_vm_touch_fragment]))

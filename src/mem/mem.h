@@ -120,6 +120,12 @@ void xcd_mem_wave_ends(struct xcd_mem *mem, unsigned cu, unsigned wave);
 
 /* The CU's address unit can take another vector access this cycle. */
 bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu);
+/*
+ * It cannot, and tells by `room` when its queues are empty: no use in asking before.
+ * A page fault takes tens of thousands of cycles.
+ */
+bool xcd_mem_vector_tells(struct xcd_mem *mem, unsigned cu);
+void xcd_mem_tell(struct xcd_mem *mem, void (*room)(void *context, unsigned cu), void *context);
 
 /*
  * Kernel boundaries, by the command processor.  Release: vL1s send the stores that they keep back, sL1s and

@@ -145,6 +145,7 @@ struct utcl1_entry {
 
 struct utcl1_miss {
     bool busy, mapped, store, replayed;
+    bool faulting;    /* waits for the driver */
     uint64_t address; /* of the first to miss */
     struct utcl1_entry entry;
     struct request_queue waiting;
@@ -154,12 +155,13 @@ struct utcl1_miss {
 struct utcl1 {
     struct xcd_mem *mem;
     void (*go)(struct mem_request *request, uint64_t cycle); /* translated, or faulted */
+    void (*drained)(struct utcl1 *tlb);                      /* nothing is blocked any more; may be NULL */
     uint64_t generation, clock;
     unsigned recent, used;
     struct utcl1_entry *entry;
     struct utcl1_miss *miss;
     unsigned missing;
-    struct request_queue blocked; /* no free miss */
+    struct request_queue blocked; /* no free miss, or behind another instruction's */
 };
 
 void utcl1_open(struct utcl1 *tlb, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t));
@@ -206,7 +208,8 @@ struct vl1 {
     uint16_t *chain, *newer, *older; /* by hash; by use in the set */
     uint16_t *newest, *oldest;       /* of each set */
     uint8_t *data;
-    unsigned misses, stores;
+    unsigned misses, stores, uncached; /* on their way */
+    bool tells;                        /* when its queues are empty */
     struct request_queue stalled;
     uint64_t stalled_since;
     struct port_server address, output, fill, result;
@@ -353,6 +356,7 @@ struct l2 {
     unsigned dirty_count, words;
     uint64_t *busy;  /* ways that a transaction is about */
     uint32_t filled; /* ways with a line */
+    uint64_t pages;  /* vm_generation() when it was last looked through */
     /* Write-back. */
     bool walking, walk_system;
     unsigned walk_word;
@@ -391,7 +395,7 @@ void l2_epoch_leave(struct xcd_mem *mem, struct flush_epoch *epoch);
 
 /* The chip's numbers, in cycles unless they say otherwise. */
 struct mem_timing {
-    unsigned lanes, wide, queue, lookup, result, bandwidth, misses, stores, ack, vl1_invalidate;
+    unsigned lanes, wide, queue, lookup, result, bandwidth, misses, stores, uncached, ack, vl1_invalidate;
     unsigned combine, combine_age;
     unsigned sets, ways; /* of vL1 */
     unsigned path, spread, l2_latency, refill, read, write, l2_misses, atomic, atomic_latency, probe;
@@ -411,6 +415,8 @@ struct xcd_mem {
     unsigned xcd, cus;
     bool several_l2s;
     struct mem_timing timing;
+    void (*room)(void *context, unsigned cu); /* xcd_mem_tell() */
+    void *room_context;
     struct vl1 **vl1; /* for each CU, NULL until it is used */
     unsigned clusters, sl1_cus, icache_cus;
     struct scluster **cluster; /* scalar cache i and instruction cache i, NULL until one is used */

@@ -18,6 +18,7 @@ static unsigned hash_line(uint64_t line)
     return (unsigned)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 48);
 }
 
+static void drained(struct utcl1 *tlb);
 static void go(struct mem_request *request, uint64_t cycle);
 
 static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
@@ -52,6 +53,7 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
     for (unsigned w = 0; w < MEM_WAVES; w++)
         l1->wave[w].end = &l1->wave[w].first;
     utcl1_open(&l1->tlb, mem, go);
+    l1->tlb.drained = drained;
     mem->vl1[cu] = l1;
     return l1;
 }
@@ -273,11 +275,30 @@ static void deliver(struct vl1 *l1, struct mem_request *r, const uint8_t *data, 
     line_done(l1, a, cycle);
 }
 
+static void unstall(struct vl1 *l1);
+
+static void uncached_done(struct port_domain *domain, struct port_event *event)
+{
+    struct vl1 *l1 = event->self;
+    (void)domain;
+    l1->uncached--;
+    unstall(l1);
+}
+
+/* Uncached accesses keep their order: the next one goes when the wave has this one's data or acknowledgement.
+ */
+static void end_uncached(struct vl1 *l1, const struct mem_request *r, uint64_t cycle)
+{
+    if (r->mtype == VM_MTYPE_UC)
+        port_post(l1->mem->domain, cycle, uncached_done, l1);
+}
+
 static void line_arrives(struct port_domain *domain, struct port_event *event)
 {
     struct mem_request *r = event->self;
     struct vl1 *l1 = r->mem->vl1[r->cu];
     uint64_t now = port_now(domain);
+    end_uncached(l1, r, now + l1->mem->timing.result);
     if (r->cached)
         *miss_of(l1, r->line) = r->chain;
     if (r->install && !r->part && !r->faulted && r->epoch == l1->epoch)
@@ -314,6 +335,7 @@ static void acknowledged(struct port_domain *domain, struct port_event *event)
     struct mem_request *r = event->self, *joined;
     struct vl1 *l1 = r->mem->vl1[r->cu];
     bool faulted = r->faulted, first = true;
+    end_uncached(l1, r, port_now(domain) + l1->mem->timing.ack);
     uint8_t level = r->level;
     l1->stores--;
     for (; r; r = joined) { /* those that were combined */
@@ -344,6 +366,7 @@ void vl1_send(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = l1->mem;
     unsigned halves = r->kind == REQUEST_STORE ? mask_halves(r->mask) : 1;
+    l1->uncached += r->mtype == VM_MTYPE_UC;
     cycle = port_take(&l1->output, cycle, halves);
     cycle += halves + l2_distance(mem, r->cu, l2_channel_of(&mem->l2, r->physical));
     if (r->kind == REQUEST_LOAD) {
@@ -373,6 +396,8 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     const struct mem_timing *n = &mem->timing;
     if (l1->combine.count)
         combine_before(l1, r, cycle);
+    if (r->mtype == VM_MTYPE_UC && l1->uncached >= n->uncached)
+        return false;
     if (r->kind == REQUEST_LOAD) {
         bool may_hit = !r->sc1 && r->mtype != VM_MTYPE_UC;
         unsigned i = may_hit ? find(l1, r->line) : NO_LINE;
@@ -420,6 +445,19 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     return true;
 }
 
+static void tell(struct vl1 *l1)
+{
+    if (!l1->tells || l1->stalled.first || l1->tlb.blocked.first)
+        return;
+    l1->tells = false;
+    l1->mem->room(l1->mem->room_context, l1->cu);
+}
+
+static void drained(struct utcl1 *tlb)
+{
+    tell((struct vl1 *)((char *)tlb - offsetof(struct vl1, tlb)));
+}
+
 static void unstall(struct vl1 *l1)
 {
     if (!l1->stalled.first)
@@ -433,6 +471,7 @@ static void unstall(struct vl1 *l1)
         if (!next)
             l1->stalled.end = &l1->stalled.first;
     }
+    tell(l1);
     if (now > l1->stalled_since) /* it may have been looked at before its turn */
         l1->mem->counters.tcp_pending_stall += now - l1->stalled_since;
 }
@@ -582,6 +621,21 @@ bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu)
     const struct vl1 *l1 = mem->vl1[cu];
     return !l1 || (!l1->stalled.first && !l1->tlb.blocked.first &&
                    l1->address.free <= port_now(mem->domain) + mem->timing.queue);
+}
+
+bool xcd_mem_vector_tells(struct xcd_mem *mem, unsigned cu)
+{
+    struct vl1 *l1 = mem->vl1[cu];
+    if (!l1 || !mem->room || (!l1->stalled.first && !l1->tlb.blocked.first))
+        return false;
+    l1->tells = true;
+    return true;
+}
+
+void xcd_mem_tell(struct xcd_mem *mem, void (*room)(void *context, unsigned cu), void *context)
+{
+    mem->room = room;
+    mem->room_context = context;
 }
 
 /* ---- ahead of the events ---- */

@@ -546,11 +546,21 @@ int ehp_mem_free(ehp_machine *m, void *base)
     return status == EHP_OK ? EHP_OK : machine_error(m, status, "%p is not the start of an allocation", base);
 }
 
-int ehp_mem_register(ehp_machine *m, void *base, uint64_t bytes)
+static int register_memory(ehp_machine *m, void *base, uint64_t bytes, bool uncached)
 {
-    int status = memory_register(&m->memory, base, bytes);
+    int status = memory_register(&m->memory, base, bytes, uncached);
     return status == EHP_OK ? EHP_OK
                             : machine_error(m, status, "%p overlaps memory that is known already", base);
+}
+
+int ehp_mem_register(ehp_machine *m, void *base, uint64_t bytes)
+{
+    return register_memory(m, base, bytes, false);
+}
+
+int ehp_mem_register_uncached(ehp_machine *m, void *base, uint64_t bytes)
+{
+    return register_memory(m, base, bytes, true);
 }
 
 int ehp_mem_unregister(ehp_machine *m, void *base)

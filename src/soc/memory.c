@@ -227,7 +227,7 @@ int memory_free(struct memory *memory, void *base)
     return remove_block(memory, base, false);
 }
 
-int memory_register(struct memory *memory, void *base, uint64_t bytes)
+int memory_register(struct memory *memory, void *base, uint64_t bytes, bool uncached)
 {
     if (!base || bytes == 0)
         return EHP_ERR_INVALID;
@@ -236,7 +236,8 @@ int memory_register(struct memory *memory, void *base, uint64_t bytes)
     size_t i = position(memory, start);
     bool overlaps = (i > 0 && memory->blocks[i - 1].base + memory->blocks[i - 1].bytes > start) ||
                     (i < memory->count && memory->blocks[i].base < start + bytes);
-    struct memory_block block = {.base = start, .bytes = bytes, .kind = EHP_MEM_REGISTERED};
+    struct memory_block block = {
+        .base = start, .bytes = bytes, .kind = EHP_MEM_REGISTERED, .uncached = uncached};
     uint64_t size = footprint(&block);
     int status = EHP_ERR_INVALID;
     if (!overlaps)

@@ -33,6 +33,7 @@ struct memory_block {
     unsigned agent;
     uint64_t serial, user;
     bool on_demand; /* pages are taken when they are touched first */
+    bool uncached;  /* no cache of the GPU keeps it */
     struct memory_site allocated, freed;
 };
 
@@ -74,7 +75,7 @@ void memory_destroy(struct memory *memory);
 void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t bytes, uint64_t align,
                    int *status);
 int memory_free(struct memory *memory, void *base);
-int memory_register(struct memory *memory, void *base, uint64_t bytes);
+int memory_register(struct memory *memory, void *base, uint64_t bytes, bool uncached);
 int memory_unregister(struct memory *memory, void *base);
 bool memory_set_user(struct memory *memory, void *base, uint64_t user);
 

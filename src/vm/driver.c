@@ -125,6 +125,7 @@ static void batch(struct port_domain *domain, struct port_event *event)
     host_look(&vm->pages);
     for (const struct vm_request *r = vm->serving; r; r = r->next)
         cost += resolve(vm, r->address, r->store, &major);
+    host_settle(&vm->pages);
     cost += major ? vm->major_batch_ps : 0;
     vm->use.batches++;
     port_post(domain, port_cycle_of(domain, now_ps(vm) + cost), batch_done, vm);
@@ -160,6 +161,7 @@ uint64_t vm_prefetch(struct vm *vm, uint64_t address, uint64_t bytes)
     host_look(&vm->pages);
     for (uint64_t page = address & ~(VM_PAGE - 1); page < address + bytes; page += VM_PAGE)
         cost += resolve(vm, page, false, &major);
+    host_settle(&vm->pages);
     vm->served = vm->served || vm->commit_count;
     return cost;
 }

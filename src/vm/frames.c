@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 64 };
+enum { WORD = 64, SPREAD = 1 << 18 }; /* of frames, over which chunks are scattered: 1 GiB */
 
 bool frames_open(struct frames *f, uint64_t bytes)
 {
@@ -141,13 +141,16 @@ static uint64_t permute(uint64_t i, uint64_t size)
 
 uint64_t frames_take_chunk(struct frames *f, unsigned order)
 {
-    uint64_t half = f->sections / 2, chunks = (f->sections - half) * SECTION >> order, size = 1;
-    while (size < chunks)
-        size *= 2;
+    uint64_t half = f->sections / 2, frames = (f->sections - half) * SECTION;
     /* A few tries that find others' chunks are enough to say that this half is full. */
     for (unsigned tries = 0; tries < 256; tries++) {
-        uint64_t at = permute(f->next_chunk++ & (size - 1), size), first = half * SECTION + (at << order);
-        if (at < chunks && chunk_is_free(f, first, order)) {
+        uint64_t next = (f->next_chunk & (SPREAD - 1)) >> order, spread = SPREAD >> order;
+        uint64_t at = (f->next_chunk & ~(uint64_t)(SPREAD - 1)) | permute(next, spread) << order;
+        uint64_t first = half * SECTION + at;
+        f->next_chunk += UINT64_C(1) << order;
+        if (f->next_chunk >= frames)
+            f->next_chunk = 0;
+        if (at < frames && chunk_is_free(f, first, order)) {
             take_chunk(f, first, order);
             return first;
         }

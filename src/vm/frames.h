@@ -5,8 +5,9 @@
  * Two kinds of request.  Runs, for what is allocated up front in one piece: as
  * much as possible in one piece, from the lower half of memory.  Chunks, for what
  * the host's kernel hands out: a power of two of frames, aligned, one here and one
- * there in the upper half.  Either takes what is left of the other's half when
- * its own is full.  Neither takes a frame again soon after it was freed.
+ * there in the upper half, gigabyte after gigabyte (what the simulator keeps for
+ * each line would else take a page of the host's for each).  Either takes what is left of the other's half
+ * when its own is full.  Neither takes a frame again soon after it was freed.
  *
  * Threads: the caller's lock.
  */

@@ -13,7 +13,7 @@
 
 #include "vm/internal.h"
 
-enum { MAP_LINE = 1024, PAGEMAP_SOME = 64 };
+enum { MAP_LINE = 1024 };
 #define PAGEMAP_PRESENT (UINT64_C(1) << 63)
 #define PAGEMAP_SWAPPED (UINT64_C(1) << 62)
 
@@ -21,15 +21,21 @@ bool host_open(struct host_pages *h)
 {
     memset(h, 0, sizeof(*h));
     h->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    h->first = UINT64_MAX;
-    return true;
+    h->looks = 1;
+    h->window = calloc(HOST_WINDOWS, sizeof(*h->window));
+    h->pending = calloc(HOST_PENDING, sizeof(*h->pending));
+    return h->window && h->pending;
 }
 
 void host_close(struct host_pages *h)
 {
     if (h->pagemap >= 0)
         close(h->pagemap);
+    if (h->pending)
+        host_settle(h);
     free(h->mappings);
+    free(h->window);
+    free(h->pending);
 }
 
 static bool add(struct host_pages *h, const struct mapping *m)
@@ -49,7 +55,8 @@ static bool add(struct host_pages *h, const struct mapping *m)
 bool host_look(struct host_pages *h)
 {
     FILE *file = fopen("/proc/self/maps", "re");
-    h->first = UINT64_MAX;
+    host_settle(h);
+    h->looks++;
     if (!file)
         return false;
     h->count = 0;
@@ -79,26 +86,56 @@ const struct mapping *host_find(const struct host_pages *h, uint64_t address)
     return low < h->count && h->mappings[low].start <= address ? &h->mappings[low] : NULL;
 }
 
+static int by_address(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Neighbours together: a call costs more than a page.  Reading is enough: what the process reads before it
+ * writes is the kernel's page of zeros. */
+void host_settle(struct host_pages *h)
+{
+    size_t n = h->pending_count;
+    qsort(h->pending, n, sizeof(*h->pending), by_address);
+    for (size_t i = 0, next; i < n; i = next) {
+        for (next = i + 1; next < n && h->pending[next] <= h->pending[next - 1] + 1;)
+            next++;
+        madvise((void *)(uintptr_t)(h->pending[i] << VM_PAGE_SHIFT),
+                (size_t)((h->pending[next - 1] - h->pending[i] + 1) << VM_PAGE_SHIFT), MADV_POPULATE_READ);
+    }
+    h->pending_count = 0;
+}
+
+/* The window of a page; its entries hold until the next look. */
+static struct host_window *window_of(struct host_pages *h, uint64_t page)
+{
+    uint64_t number = page / HOST_WINDOW;
+    struct host_window *w = &h->window[number % HOST_WINDOWS];
+    if (w->looks == h->looks && w->number == number)
+        return w;
+    if (w->looks == h->looks) /* what it says of pages to come is lost */
+        host_settle(h);
+    ssize_t n =
+        pread(h->pagemap, w->entry, sizeof(w->entry), (off_t)(number * HOST_WINDOW * sizeof(uint64_t)));
+    for (size_t i = n > 0 ? (size_t)n / sizeof(uint64_t) : 0; i < HOST_WINDOW; i++)
+        w->entry[i] = PAGEMAP_PRESENT; /* as if the host had touched it */
+    w->looks = h->looks;
+    w->number = number;
+    return w;
+}
+
 bool host_present(struct host_pages *h, uint64_t address)
 {
     uint64_t page = address >> VM_PAGE_SHIFT;
-    if (page - h->first >= h->some) {
-        ssize_t n = h->pagemap < 0
-                        ? -1
-                        : pread(h->pagemap, h->entry, sizeof(h->entry), (off_t)(page * sizeof(uint64_t)));
-        h->first = page;
-        h->some = n > 0 ? (uint64_t)n / sizeof(uint64_t) : 0;
-        if (!h->some)
-            return true; /* as if the host had touched it */
-    }
-    return h->entry[page - h->first] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED);
+    return window_of(h, page)->entry[page % HOST_WINDOW] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED);
 }
 
-/* Reading is enough: what the process reads before it writes is the kernel's page of zeros. */
 void host_populate(struct host_pages *h, uint64_t address)
 {
     uint64_t page = address >> VM_PAGE_SHIFT;
-    if (madvise((void *)(uintptr_t)address, (size_t)VM_PAGE, MADV_POPULATE_READ) == 0 &&
-        page - h->first < h->some)
-        h->entry[page - h->first] |= PAGEMAP_PRESENT;
+    window_of(h, page)->entry[page % HOST_WINDOW] |= PAGEMAP_PRESENT;
+    if (h->pending_count == HOST_PENDING)
+        host_settle(h);
+    h->pending[h->pending_count++] = page;
 }

@@ -17,13 +17,22 @@ struct mapping {
     bool readable, writable;
 };
 
+/* What the kernel said of so many pages. */
+enum { HOST_WINDOW = 64, HOST_WINDOWS = 1024, HOST_PENDING = 4096 };
+struct host_window {
+    uint64_t looks, number; /* struct host_pages.looks when it was read; its first page by HOST_WINDOW */
+    uint64_t entry[HOST_WINDOW];
+};
+
 /* The kernel's answers about the process's own pages. */
 struct host_pages {
     int pagemap; /* -1: the kernel does not tell */
     struct mapping *mappings;
     size_t count, capacity;
-    uint64_t first, some; /* of pagemap, read last */
-    uint64_t entry[64];
+    uint64_t looks;
+    struct host_window *window;
+    uint64_t *pending; /* pages to come */
+    size_t pending_count;
 };
 
 bool host_open(struct host_pages *h);
@@ -33,8 +42,9 @@ bool host_look(struct host_pages *h);
 const struct mapping *host_find(const struct host_pages *h, uint64_t address);
 /* Whether the process has this page: somebody has touched it. */
 bool host_present(struct host_pages *h, uint64_t address);
-/* Makes it exist, as far as its mapping allows. */
+/* Makes it exist, as far as its mapping allows: at the latest in host_settle(), which host_close() calls. */
 void host_populate(struct host_pages *h, uint64_t address);
+void host_settle(struct host_pages *h);
 
 struct vm_commit {
     uint64_t address, entry;
@@ -45,6 +55,7 @@ struct vm {
     unsigned host_order;
     unsigned demand_order[2]; /* touched first by the GPU, by a CPU */
     double bias;              /* of the latter's frames */
+    unsigned line_pages;      /* whose entries a walk reads at once */
     uint64_t random;
     const struct fabric *fabric;
     pthread_mutex_t lock; /* tables' writers, frames */

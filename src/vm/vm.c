@@ -32,7 +32,7 @@ static uint64_t page_count(const struct memory_block *b)
 
 static uint64_t flags_of(const struct memory_block *b)
 {
-    uint64_t mtype = memory_is_device(b->kind) ? VM_MTYPE_RW : VM_MTYPE_CC;
+    uint64_t mtype = b->uncached ? VM_MTYPE_UC : memory_is_device(b->kind) ? VM_MTYPE_RW : VM_MTYPE_CC;
     return mtype << PTE_MTYPE_SHIFT | PTE_WRITABLE | PTE_PINNED;
 }
 
@@ -275,6 +275,7 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
     vm->demand_order[0] = order_of((uint64_t)chip->value[CHIP_vm_malloc_fragment]);
     vm->demand_order[1] = order_of((uint64_t)chip->value[CHIP_vm_touch_fragment]);
     vm->bias = chip->value[CHIP_vm_touch_bias] / 100;
+    vm->line_pages = chip_get(chip, CHIP_utcl2_line) / (unsigned)sizeof(uint64_t);
     vm->interval_ps = (uint64_t)(chip->value[CHIP_fault_interval] * 1e6);
     vm->batch_ps = (uint64_t)(chip->value[CHIP_fault_batch] * 1e6);
     vm->minor_ps = (uint64_t)(chip->value[CHIP_fault_minor] * 1e6);
@@ -306,6 +307,21 @@ void vm_close(struct vm *vm)
     free(vm);
 }
 
+/* A small fragment's line has other entries; the first one that is there stands for all. */
+static void find_line(struct vm *vm, uint64_t address, struct vm_entry *out)
+{
+    uint64_t bytes = vm->line_pages * VM_PAGE, physical = out->physical;
+    struct table_node *leaf = out->bytes < bytes ? table_leaf(&vm->gpu, address, false) : NULL;
+    unsigned first = (unsigned)(address >> VM_PAGE_SHIFT) & (TABLE_ENTRIES - 1) & ~(vm->line_pages - 1);
+    for (unsigned i = vm->line_pages; leaf && i > 0; i--) {
+        uint64_t entry = atomic_load_explicit(&leaf->entry[first + i - 1], memory_order_acquire);
+        physical = entry ? entry & PTE_FRAME : physical;
+    }
+    out->line = leaf ? address & ~(bytes - 1) : out->base;
+    out->line_bytes = leaf ? bytes : out->bytes;
+    out->line_key = physical / out->line_bytes;
+}
+
 bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
 {
     uint64_t entry = table_get(&vm->gpu, address);
@@ -321,6 +337,7 @@ bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
         .mtype = (uint8_t)(entry >> PTE_MTYPE_SHIFT & 3),
         .writable = (entry & PTE_WRITABLE) != 0,
     };
+    find_line(vm, address, out);
     return true;
 }
 

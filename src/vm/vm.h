@@ -47,10 +47,12 @@ enum { VM_PAGE_SHIFT = 12 };
 enum vm_mtype { VM_MTYPE_RW, VM_MTYPE_NC, VM_MTYPE_CC, VM_MTYPE_UC };
 
 struct vm_entry {
-    uint64_t base;     /* first virtual address of the fragment; not aligned to its size */
-    uint64_t bytes;    /* of the fragment, at least a page */
-    uint64_t physical; /* of its first address */
-    uint8_t mtype;     /* enum vm_mtype */
+    uint64_t base;             /* first virtual address of the fragment; not aligned to its size */
+    uint64_t bytes;            /* of the fragment, at least a page */
+    uint64_t physical;         /* of its first address */
+    uint64_t line, line_bytes; /* first virtual address of what the entries beside it in its line cover */
+    uint64_t line_key;         /* the line's, and the same on every run, as virtual addresses are not */
+    uint8_t mtype;             /* enum vm_mtype */
     bool writable;
 };
 

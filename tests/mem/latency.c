@@ -169,6 +169,7 @@ static void check_tlb(void)
     for (unsigned i = 0; i < 33; i++)
         load32(&rig, 0, 0, (uint64_t)i * 4096, false, false);
     CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 33);
+    CHECK_EQ(counters(&rig, 0).walks - before.walks, 5); /* each reads the entries of eight pages */
     load32(&rig, 0, 0, 32 * 4096 + 8, false, false);
     CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 33);
     load32(&rig, 0, 0, 8, false, false); /* the first has gone */
@@ -180,7 +181,37 @@ static void check_tlb(void)
     run(&wide);
     CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 1);
     CHECK_EQ(counters(&rig, 0).utcl1_merged - before.utcl1_merged, 31);
+    /* Another instruction waits until the translation is there, and finds it. */
+    before = counters(&rig, 0);
+    struct shot first = shot(&rig, 0, 6, ACCESS_LOAD, 0, 4), second = shot(&rig, 0, 6, ACCESS_LOAD, 1024, 4);
+    second.a.wave = 1;
+    start(&first, 1);
+    start(&second, 2);
+    run_all(&rig);
+    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 1);
+    CHECK_EQ(counters(&rig, 0).utcl1_merged - before.utcl1_merged, 0);
+    CHECK_EQ(counters(&rig, 0).utcl1_hits - before.utcl1_hits, 1);
     rig_close(&rig);
+}
+
+/* Of uncached memory one line at a time is on its way for a CU; of other memory many. */
+static uint64_t time_of_lines(enum vm_mtype mtype)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    rig.vm.mtype = (uint8_t)mtype;
+    load32(&rig, 0, 0, 0, false, false); /* page */
+    struct shot wide = shot(&rig, 0, 0, ACCESS_LOAD, 8192, 4);
+    spread_lanes(&wide, 8192, 128);
+    uint64_t cycles = run(&wide);
+    rig_close(&rig);
+    return cycles;
+}
+
+static void check_uncached(void)
+{
+    uint64_t cached = time_of_lines(VM_MTYPE_CC), uncached = time_of_lines(VM_MTYPE_UC);
+    CHECK(uncached > 20 * cached && uncached < 64 * cached);
 }
 
 static unsigned order;
@@ -272,6 +303,7 @@ int main(void)
     check_coalescing();
     check_reach();
     check_tlb();
+    check_uncached();
     check_order();
     check_write_stall();
     return check_status();

@@ -51,9 +51,13 @@ bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
     if (offset >= vm->bytes)
         return false;
     uint64_t start = offset & ~(vm->fragment - 1);
+    uint64_t line_bytes = vm->fragment < 32768 ? 32768 : vm->fragment, line = offset & ~(line_bytes - 1);
     *out = (struct vm_entry){.base = (uint64_t)(uintptr_t)vm->arena + start,
                              .bytes = vm->fragment,
                              .physical = start,
+                             .line = (uint64_t)(uintptr_t)vm->arena + line,
+                             .line_bytes = line_bytes,
+                             .line_key = line / line_bytes,
                              .mtype = vm->mtype,
                              .writable = !vm->read_only};
     return true;

@@ -33,7 +33,7 @@ static void arena(void)
 
     uint64_t from, to;
     char *own = aligned_alloc(4096, 3 * 4096);
-    CHECK_EQ(memory_register(&memory, own + 100, 4096), EHP_OK);
+    CHECK_EQ(memory_register(&memory, own + 100, 4096, false), EHP_OK);
     CHECK_EQ(memory_upfront(&memory), 2 * 4096);
     CHECK(memory_registered(&memory, (uintptr_t)own, 4, &from, &to) && from == (uintptr_t)own);
     CHECK(memory_registered(&memory, (uintptr_t)own + 8188, 4, &from, &to));
@@ -87,8 +87,8 @@ int main(void)
     CHECK_EQ(memory_upfront(&memory), 0);
 
     char *own = malloc(10000);
-    CHECK_EQ(memory_register(&memory, own, 10000), EHP_OK);
-    CHECK_EQ(memory_register(&memory, own + 5000, 10), EHP_ERR_INVALID);
+    CHECK_EQ(memory_register(&memory, own, 10000, false), EHP_OK);
+    CHECK_EQ(memory_register(&memory, own + 5000, 10, false), EHP_ERR_INVALID);
     CHECK_EQ(memory_free(&memory, own), EHP_ERR_NOT_FOUND);
     CHECK(memory_find(&memory, (uintptr_t)own + 1, &block, &inside) && inside &&
           block.kind == EHP_MEM_REGISTERED);
