@@ -2,6 +2,8 @@
 /* What CPU cores do with memory; see ccd.h. */
 #include "ccd/ccd.h"
 
+#include <math.h>
+
 #include "soc/chip.h"
 #include "vm/vm.h"
 
@@ -36,24 +38,44 @@ static double stream_rate(const struct chip *c, unsigned cores, double balance)
     return smaller(cores * value(c, CHIP_core_bandwidth), value(c, CHIP_core_bandwidth_all) * balance);
 }
 
-/* Random loads over so many bytes: each level holds a share of them, the Infinity Cache what its slices can.
+/*
+ * A chase goes round and round: what a cache of random replacement still has of a footprint so many times
+ * its size.  A line is there again with the chance that none of the misses of a round has put it out.
  */
+static double still_held(double times)
+{
+    if (times <= 1)
+        return 1;
+    double held = 0;
+    for (unsigned i = 0; i < 200; i++)
+        held = exp(-(1 - held) * times);
+    return held;
+}
+
+/* Half of the stacks have more than their share of the bytes: of the Infinity Cache, slice by slice. */
+static double cache_share(const struct chip *c, double bytes, double balance)
+{
+    double times = bytes / value(c, CHIP_infinity_cache_size), full = times / balance,
+           rest = 2 * times - full;
+    return (full * still_held(full) + rest * still_held(rest)) / (2 * times);
+}
+
+/* Random loads over so many bytes: each level holds a share of them. */
 static double chase_ns(const struct chip *c, double bytes, double balance)
 {
     const struct {
-        double bytes, ns;
+        double share, ns;
     } level[] = {
-        {value(c, CHIP_core_l1), value(c, CHIP_core_l1_latency)},
-        {value(c, CHIP_core_l2), value(c, CHIP_core_l2_latency)},
-        {value(c, CHIP_ccd_l3), value(c, CHIP_core_l3_latency)},
-        {value(c, CHIP_infinity_cache_size) * balance, value(c, CHIP_core_cache_latency)},
+        {still_held(bytes / value(c, CHIP_core_l1)), value(c, CHIP_core_l1_latency)},
+        {still_held(bytes / value(c, CHIP_core_l2)), value(c, CHIP_core_l2_latency)},
+        {still_held(bytes / value(c, CHIP_ccd_l3)), value(c, CHIP_core_l3_latency)},
+        {cache_share(c, bytes, balance), value(c, CHIP_core_cache_latency)},
     };
     double sum = 0, held = 0;
     for (unsigned i = 0; i < sizeof(level) / sizeof(level[0]); i++) {
-        double share = smaller(level[i].bytes / bytes, 1);
-        if (share > held) {
-            sum += (share - held) * level[i].ns;
-            held = share;
+        if (level[i].share > held) {
+            sum += (level[i].share - held) * level[i].ns;
+            held = level[i].share;
         }
     }
     return sum + (1 - held) * value(c, CHIP_core_memory_latency);
