@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Unified memory: what allocating, freeing and page faults cost, on the GPU and on the CPU, and what the CPU
 // gets of memory by allocator. With HSA_XNACK=1 the faults and the memory on demand, else what is allocated
-// up front.
+// up front. `upm PAGES` faults on so many pages alone, and says what that costs the host.
 #include "measure.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <hip/ehp_host.h>
 #include <vector>
 
@@ -106,6 +108,13 @@ static void upfront()
     work = cpu(EHP_CPU_STREAM, 24, p, 96 * MIB);
     row("cpu_stream_host", 0, 96.0 * MIB / static_cast<double>(work.ns));
     CHECK_HIP(hipHostFree(p));
+    uint64_t faults = 0; // STREAM's three arrays, but for the process's own 4 K
+    for (int array = 0; array < 3; array++) {
+        CHECK_HIP(hipMalloc(&p, 610 * MIB));
+        faults += cpu(EHP_CPU_TOUCH, 24, p, 610 * MIB).faults;
+        CHECK_HIP(hipFree(p));
+    }
+    row("fault_count_cpu", 1, static_cast<double>(faults) / 1e3);
 }
 
 static void latency(const char *name, bool minor)
@@ -133,9 +142,10 @@ static void latency(const char *name, bool minor)
     munmap(p, pages * PAGE);
 }
 
-static void throughput(const char *name, bool minor)
+static const size_t FAULTS = 65536; // where it has stopped to increase
+
+static void throughput(const char *name, bool minor, size_t pages = FAULTS)
 {
-    const size_t pages = 16384;
     int *out;
     CHECK_HIP(hipMalloc(&out, sizeof *out));
     char *p = map(pages * PAGE);
@@ -201,18 +211,38 @@ static void on_demand()
     cpu(EHP_CPU_TOUCH, 24, p, 4 * GIB);
     row("cpu_chase", 4 * MIB, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, 4 * GIB, loads).ns) / loads);
     munmap(p, 4 * GIB);
+    p = map(512 * MIB);
+    cpu(EHP_CPU_TOUCH, 24, p, 512 * MIB);
+    row("cpu_chase", 512 * KIB, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, 512 * MIB, loads).ns) / loads);
+    munmap(p, 512 * MIB);
     p = map(KIB);
     cpu(EHP_CPU_TOUCH, 1, p, KIB);
     row("cpu_chase", 1, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, KIB, loads).ns) / loads);
     munmap(p, KIB);
 }
 
-int main()
+// How long the host takes for so many pages, and what memory: not compared with anything.
+static void many_faults(size_t pages)
+{
+    auto began = std::chrono::steady_clock::now();
+    throughput("fault_rate_minor", true, pages);
+    std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    row("host_seconds", static_cast<double>(pages), took.count());
+    row("host_processor_seconds", static_cast<double>(pages),
+        static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec));
+    row("host_mib", static_cast<double>(pages), static_cast<double>(used.ru_maxrss) / 1024);
+}
+
+int main(int argc, char **argv)
 {
     int pageable;
     CHECK_HIP(hipDeviceGetAttribute(&pageable, hipDeviceAttributePageableMemoryAccess, 0));
     CHECK_HIP(hipFree(nullptr));
-    if (pageable)
+    if (pageable && argc > 1)
+        many_faults(std::strtoull(argv[1], nullptr, 10));
+    else if (pageable)
         on_demand();
     else
         upfront();

@@ -36,12 +36,12 @@ CHIPS = ["mi300a", "mi300x"]  # on which a row that names none is compared
 class Run:
     """One run of a program: its arguments, what else `ehp run` is told, and what it prints or counts."""
 
-    def __init__(self, program, *arguments, near=False, environment=None, counters=False, application=None):
+    def __init__(self, program, *arguments, near=False, environment=None, counters=None, application=None):
         self.program, self.arguments, self.environment = program, arguments, environment or {}
         # Variant, size and steps of one of apps/, which says how long it took and how much memory it had.
         self.application = application
         self.near = near  # on the XCDs of one IOD, with memory of its own
-        self.counters = counters
+        self.counters = counters  # what to call a counter: which dispatch it is of, and how many times it counts
 
     def options(self, chip):
         if not self.near:
@@ -80,6 +80,12 @@ class Application:
         return line(self.like[0] ** power, {items: line(self.like[1], steps) for items, steps in by_size.items()})
 
 
+def upm_stream(name, xnack=False):
+    """The last dispatch has 18 of 512 MiB of each array."""
+    return Run("upm_stream", f"stream_{name}", environment={"HSA_XNACK": "1"} if xnack else None,
+               counters={f"stream_{name}/%s": (-1, 512 / 18)})
+
+
 # Sizes, and what they stand for: see docs/applications.md.
 APPLICATIONS = [
     Application("dwt2d", (384, 768), like=(16384, None)),
@@ -102,16 +108,18 @@ GROUPS = {
     "latency": ([Run("latency")], ["latency_", "reach_", "tlb_"]),
     "litmus": ([Run("litmus")], ["litmus_"]),
     "upm-apps": ([run for a in APPLICATIONS for run in a.runs], ["app_"]),
-    "counters": ([Run("counters", counters=True)], ["SQ", "TC"]),
+    "counters": ([Run("counters", counters={"%s/copy": (0, 1), "%s/triad": (1, 32)})], ["SQ", "TC"]),
     "rates": ([Run("rates")], ["rate_"]),
     "lds": ([Run("lds")], ["lds_"]),
     "launch": ([Run("launch")], ["launch_"]),
-    "upm": ([Run("upm"), Run("upm", environment={"HSA_XNACK": "1"})], ["alloc_", "free_", "fault_", "cpu_"]),
+    "upm": ([Run("upm"), Run("upm", environment={"HSA_XNACK": "1"}),
+             *[upm_stream(name) for name in ("host", "managed", "registered", "static")],
+             *[upm_stream(name, xnack=True) for name in ("malloc_cpu", "malloc_gpu", "managed_demand")]],
+            ["alloc_", "free_", "fault_", "cpu_", "stream_"]),
     "copies": ([Run("copies", "copy_sdma", "copy_device"),
                 Run("copies", "copy_kernel", environment={"HSA_ENABLE_SDMA": "0"})], ["copy_"]),
     "chip": ([], ["memory_peak"]),  # from the chip file alone
 }
-COUNTED = {"copy": (0, 1), "triad": (1, 32)}  # of counters.hip: which dispatch, and times what
 
 
 def group_of(quantity):
@@ -125,7 +133,7 @@ def runs_for(quantities, group):
             wanted = any(quantity.endswith(f"/{run.program}") for quantity in quantities)
         else:
             names = [a for a in run.arguments if not a.isdigit()]
-            wanted = not names or any(name in quantities for name in names)
+            wanted = not names or any(name in (q, q.split("/")[0]) for name in names for q in quantities)
         if wanted:
             yield run
 
@@ -150,7 +158,7 @@ def build(ehp, program, work):
 
 def execute(ehp, run, chip, work):
     """Runs a program on a chip; {(quantity, at): value}, and the seconds it took."""
-    counts = work / f"{run.program}.{pathlib.Path(chip).name}.json"
+    counts = work / f"{run.program}.{'.'.join(run.arguments)}.{pathlib.Path(chip).name}.json"
     command = [ehp, "run", "--mode", "timing", "--threads", "1", "--chip", chip, *run.options(chip)]
     if run.counters:
         command += ["--counters=all", f"--counters-file={counts}"]
@@ -171,9 +179,9 @@ def execute(ehp, run, chip, work):
         values[quantity, float(at)] = float(value)
     if run.counters:
         dispatches = json.loads(counts.read_text())
-        for what, (index, times) in COUNTED.items():
+        for what, (index, times) in run.counters.items():
             for name, value in dispatches[index]["counters"].items():
-                values[f"{name}/{what}", 0.0] = value * times / 1e3
+                values[what % name, 0.0] = value * times / 1e3
     return values, seconds
 
 
