@@ -273,11 +273,73 @@ __attribute__((always_inline)) static inline void mem_row_copy(void *to, const v
 #endif
 }
 
+/*
+ * Rows of quads, each of which is one access: left to itself the compiler reads
+ * a quad twice, for different rows, and writes its halves.
+ */
+#if defined(__AVX2__)
+/* Quads l and l + 4. */
+__attribute__((always_inline)) static inline __m256i mem_two_quads(const mem_u128 *from)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256((__m128i)from[0]), (__m128i)from[4], 1);
+}
+
+__attribute__((always_inline)) static inline void mem_put_quads(mem_u128 *to, __m256i quads)
+{
+    to[0] = (mem_v128)_mm256_castsi256_si128(quads);
+    to[4] = (mem_v128)_mm256_extracti128_si256(quads, 1);
+}
+
+__attribute__((always_inline)) static inline void mem_quads_load(wave_row *d, const void *from)
+{
+    const mem_u128 *q = from;
+    for (unsigned l = 0; l < WAVE_LANES; l += 8, q += 8) {
+        const __m256i a = mem_two_quads(q), b = mem_two_quads(q + 1);
+        const __m256i c = mem_two_quads(q + 2), e = mem_two_quads(q + 3);
+        const __m256i ab = _mm256_unpacklo_epi32(a, b), ce = _mm256_unpacklo_epi32(c, e);
+        const __m256i ab_hi = _mm256_unpackhi_epi32(a, b), ce_hi = _mm256_unpackhi_epi32(c, e);
+        _mm256_storeu_si256((__m256i *)(d[0] + l), _mm256_unpacklo_epi64(ab, ce));
+        _mm256_storeu_si256((__m256i *)(d[1] + l), _mm256_unpackhi_epi64(ab, ce));
+        _mm256_storeu_si256((__m256i *)(d[2] + l), _mm256_unpacklo_epi64(ab_hi, ce_hi));
+        _mm256_storeu_si256((__m256i *)(d[3] + l), _mm256_unpackhi_epi64(ab_hi, ce_hi));
+    }
+}
+
+__attribute__((always_inline)) static inline void mem_quads_store(const wave_row *s, void *to)
+{
+    mem_u128 *q = to;
+    for (unsigned l = 0; l < WAVE_LANES; l += 8, q += 8) {
+        const __m256i r0 = _mm256_loadu_si256((const __m256i *)(s[0] + l));
+        const __m256i r1 = _mm256_loadu_si256((const __m256i *)(s[1] + l));
+        const __m256i r2 = _mm256_loadu_si256((const __m256i *)(s[2] + l));
+        const __m256i r3 = _mm256_loadu_si256((const __m256i *)(s[3] + l));
+        const __m256i low = _mm256_unpacklo_epi32(r0, r1), low_hi = _mm256_unpackhi_epi32(r0, r1);
+        const __m256i top = _mm256_unpacklo_epi32(r2, r3), top_hi = _mm256_unpackhi_epi32(r2, r3);
+        mem_put_quads(q, _mm256_unpacklo_epi64(low, top));
+        mem_put_quads(q + 1, _mm256_unpackhi_epi64(low, top));
+        mem_put_quads(q + 2, _mm256_unpacklo_epi64(low_hi, top_hi));
+        mem_put_quads(q + 3, _mm256_unpackhi_epi64(low_hi, top_hi));
+    }
+}
+#else
+__attribute__((always_inline)) static inline void mem_quads_load(wave_row *d, const void *from)
+{
+    for (unsigned l = 0; l < WAVE_LANES; l++)
+        mem_lane_load(d, l, MEM_B128, (const mem_v128 *)from + l);
+}
+
+__attribute__((always_inline)) static inline void mem_quads_store(const wave_row *s, void *to)
+{
+    for (unsigned l = 0; l < WAVE_LANES; l++)
+        mem_lane_store(s, l, MEM_B128, (mem_v128 *)to + l);
+}
+#endif
+
 __attribute__((always_inline)) static inline void mem_rows_load(wave_row *d, enum mem_kind kind,
                                                                 const void *from)
 {
     const unsigned step = mem_bytes(kind);
-    uint32_t *restrict r0 = d[0], *restrict r1 = d[1], *restrict r2 = d[2], *restrict r3 = d[3];
+    uint32_t *restrict r0 = d[0], *restrict r1 = d[1], *restrict r2 = d[2];
     const mem_u32 *restrict q = from;
     switch (kind) {
     case MEM_B32:
@@ -297,12 +359,7 @@ __attribute__((always_inline)) static inline void mem_rows_load(wave_row *d, enu
         }
         break;
     case MEM_B128:
-        for (unsigned l = 0; l < WAVE_LANES; l++) {
-            r0[l] = q[4 * l];
-            r1[l] = q[4 * l + 1];
-            r2[l] = q[4 * l + 2];
-            r3[l] = q[4 * l + 3];
-        }
+        mem_quads_load(d, from);
         break;
     default:
         for (unsigned l = 0; l < WAVE_LANES; l++)
@@ -315,7 +372,7 @@ __attribute__((always_inline)) static inline void mem_rows_store(const wave_row 
                                                                  void *to)
 {
     const unsigned step = mem_bytes(kind);
-    const uint32_t *restrict r0 = s[0], *restrict r1 = s[1], *restrict r2 = s[2], *restrict r3 = s[3];
+    const uint32_t *restrict r0 = s[0], *restrict r1 = s[1], *restrict r2 = s[2];
     mem_u32 *restrict q = to;
     switch (kind) {
     case MEM_B32:
@@ -335,12 +392,7 @@ __attribute__((always_inline)) static inline void mem_rows_store(const wave_row 
         }
         break;
     case MEM_B128:
-        for (unsigned l = 0; l < WAVE_LANES; l++) {
-            q[4 * l] = r0[l];
-            q[4 * l + 1] = r1[l];
-            q[4 * l + 2] = r2[l];
-            q[4 * l + 3] = r3[l];
-        }
+        mem_quads_store(s, to);
         break;
     default:
         for (unsigned l = 0; l < WAVE_LANES; l++)
@@ -472,6 +524,17 @@ mem_shape_of(const uint32_t *lo, const uint32_t *hi, uint32_t step, uint64_t exe
     return not_uniform ? MEM_ANY : MEM_UNIFORM;
 }
 
+/* A run of lanes' bytes; quads one by one, as a memcpy() may copy by halves. */
+__attribute__((always_inline)) static inline void mem_run_copy(void *to, const void *from, enum mem_kind kind,
+                                                               unsigned lanes)
+{
+    if (kind == MEM_B128)
+        for (unsigned i = 0; i < lanes; i++)
+            ((mem_u128 *)to)[i] = ((const mem_u128 *)from)[i];
+    else
+        memcpy(to, from, lanes * mem_bytes(kind));
+}
+
 /*
  * DENSE with some lanes inactive.  What lies between the first and the last
  * active lane is at most 1 KiB, so each of its pages is one that an active lane
@@ -483,7 +546,7 @@ __attribute__((always_inline)) static inline void mem_rows_load_some(wave_row *d
     const unsigned step = mem_bytes(kind), first = (unsigned)__builtin_ctzll(exec);
     alignas(64) uint8_t bytes[WAVE_LANES * 16];
     alignas(64) wave_row rows[4];
-    memcpy(bytes + first * step, from, (64 - (unsigned)__builtin_clzll(exec) - first) * step);
+    mem_run_copy(bytes + first * step, from, kind, 64 - (unsigned)__builtin_clzll(exec) - first);
     mem_rows_load(rows, kind, bytes);
     for (unsigned i = 0; i < mem_dwords(kind); i++)
         mem_row_merge(d[i], rows[i], exec);
@@ -496,7 +559,7 @@ __attribute__((always_inline)) static inline void mem_rows_store_run(const wave_
     const unsigned step = mem_bytes(kind), first = (unsigned)__builtin_ctzll(exec);
     alignas(64) uint8_t bytes[WAVE_LANES * 16];
     mem_rows_store(s, kind, bytes);
-    memcpy(to, bytes + first * step, (unsigned)__builtin_popcountll(exec) * step);
+    mem_run_copy(to, bytes + first * step, kind, (unsigned)__builtin_popcountll(exec));
 }
 
 static inline bool mem_is_run(uint64_t exec)
