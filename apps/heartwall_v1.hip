@@ -6,7 +6,7 @@
 static film h_film;
 static point h_points[POINTS];
 __constant__ film d_film;
-__device__ point d_points[POINTS];
+__constant__ point d_points[POINTS];
 
 __managed__ film m_film;
 __managed__ point m_points[POINTS];
