@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Unified memory: what allocating, freeing and page faults cost, on the GPU and on the CPU, and what the CPU
 // gets of memory by allocator. With HSA_XNACK=1 the faults and the memory on demand, else what is allocated
-// up front. `upm PAGES` faults on so many pages alone, and says what that costs the host.
+// up front. `upm PAGES` faults on so many pages alone, and says what that takes of the host.
 #include "measure.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <hip/ehp_host.h>
 #include <vector>
 
@@ -144,8 +143,9 @@ static void latency(const char *name, bool minor)
 
 static const size_t FAULTS = 65536; // where it has stopped to increase
 
-static void throughput(const char *name, bool minor, size_t pages = FAULTS)
+static void throughput(const char *name, bool minor)
 {
+    const size_t pages = FAULTS;
     int *out;
     CHECK_HIP(hipMalloc(&out, sizeof *out));
     char *p = map(pages * PAGE);
@@ -221,18 +221,33 @@ static void on_demand()
     munmap(p, KIB);
 }
 
-// How long the host takes for so many pages, and what memory: not compared with anything.
+// What so many pages take of the host's processor, and of its memory: not compared with anything.
 static void many_faults(size_t pages)
 {
-    auto began = std::chrono::steady_clock::now();
-    throughput("fault_rate_minor", true, pages);
-    std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    const auto at = static_cast<double>(pages);
     rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    row("host_seconds", static_cast<double>(pages), took.count());
-    row("host_processor_seconds", static_cast<double>(pages),
-        static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec));
-    row("host_mib", static_cast<double>(pages), static_cast<double>(used.ru_maxrss) / 1024);
+    auto processor = [&](auto call) {
+        auto now = [&] {
+            getrusage(RUSAGE_SELF, &used);
+            return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                   static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+        };
+        double before = now();
+        call();
+        return now() - before;
+    };
+    int *out;
+    CHECK_HIP(hipMalloc(&out, sizeof *out));
+    char *p = map(pages * PAGE);
+    double faulting = 0, base = 0;
+    auto once = [&] { touch<<<static_cast<unsigned>((pages + 63) / 64), 64>>>(p, pages, out); };
+    row("host_seconds_touch", at, processor([&] { cpu(EHP_CPU_TOUCH, 12, p, pages * PAGE); }));
+    row("host_seconds_faulting", at, processor([&] { faulting = microseconds(once); }));
+    row("host_seconds_again", at, processor([&] { base = microseconds(once); }));
+    row("fault_rate_minor", at, at / (faulting - base));
+    row("host_mib", at, static_cast<double>(used.ru_maxrss) / 1024);
+    CHECK_HIP(hipFree(out));
+    munmap(p, pages * PAGE);
 }
 
 int main(int argc, char **argv)

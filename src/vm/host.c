@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "vm/internal.h"
@@ -36,6 +37,24 @@ void host_close(struct host_pages *h)
     free(h->mappings);
     free(h->window);
     free(h->pending);
+}
+
+/*
+ * The simulator's own memory asks for large pages and keeps them (base/arena.h).  Linux before 6.18 knows
+ * only all or none, and none are needed off unless all memory gets them.
+ */
+void host_small_pages(void)
+{
+    enum { EXCEPT_ADVISED = 1 << 1 }; /* PR_THP_DISABLE_EXCEPT_ADVISED */
+    char modes[64] = "";
+    if (prctl(PR_SET_THP_DISABLE, 1, EXCEPT_ADVISED, 0, 0) == 0)
+        return;
+    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+    bool known = file && fgets(modes, sizeof(modes), file);
+    if (file)
+        fclose(file);
+    if (!known || strstr(modes, "[always]"))
+        prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 }
 
 static bool add(struct host_pages *h, const struct mapping *m)

@@ -35,6 +35,9 @@ struct host_pages {
     size_t pending_count;
 };
 
+/* Pages of the process are touched one by one, the same ones on every run: none that it has not asked for is
+ * larger. */
+void host_small_pages(void);
 bool host_open(struct host_pages *h);
 void host_close(struct host_pages *h);
 /* Reads the process's map again; forgets which pages exist. */

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "ehp/ehp.h"
 #include "fabric/fabric.h"
@@ -282,7 +281,7 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
     vm->major_ps = (uint64_t)(chip->value[CHIP_fault_major] * 1e6);
     vm->major_batch_ps = (uint64_t)(chip->value[CHIP_fault_major_batch] * 1e6);
     vm->pending_end = &vm->pending;
-    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* pages are touched one by one, the same ones on every run */
+    host_small_pages();
     unsigned most = order_of((uint64_t)chip->value[CHIP_vm_device_fragment]);
     if (!frames_open(&vm->frames, memory->size) || !table_open(&vm->gpu, most) ||
         !table_open(&vm->system, 0) || !host_open(&vm->pages)) {
