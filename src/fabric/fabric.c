@@ -23,7 +23,7 @@ bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t byt
     if (iods > FABRIC_IODS || (iods > 1 && iods % 2))
         key = CHIP_iod_count, wrong = "must be 1 or even, and no more than 16";
     else if (chip_get(chip, CHIP_xcd_count) > FABRIC_XCDS)
-        key = CHIP_xcd_count, wrong = "the probe filters know no more than 16 XCDs";
+        key = CHIP_xcd_count, wrong = "the probe filters know no more than 15 XCDs";
     else if (!power_of_two(v[CHIP_hbm_channels]) || !power_of_two(v[CHIP_hbm_interleave]) ||
              v[CHIP_hbm_interleave] / v[CHIP_hbm_channels] < FABRIC_LINE)
         key = CHIP_hbm_interleave,

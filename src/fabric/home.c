@@ -92,12 +92,18 @@ static void make_free(struct iod *iod, struct home_line *h)
     line_free(iod, h);
 }
 
-static struct filter_entry *filter_of(struct iod *iod, struct slice *s, uint32_t line)
+static filter_entry *filter_of(struct iod *iod, struct slice *s, uint32_t line)
 {
     uint32_t chunk = line / FILTER_CHUNK % iod->fabric->filter_chunks;
     if (!s->filter[chunk])
-        s->filter[chunk] = arena_take(&iod->arena, FILTER_CHUNK * sizeof(struct filter_entry));
+        s->filter[chunk] = arena_take(&iod->arena, FILTER_CHUNK * sizeof(filter_entry));
     return &s->filter[chunk][line % FILTER_CHUNK];
+}
+
+/* XCD + 1; 0: none. */
+static uint8_t owner_of(filter_entry e)
+{
+    return e & FILTER_OWNED ? (uint8_t)(__builtin_ctz(e) + 1) : 0;
 }
 
 /* ---- memory ---- */
@@ -283,25 +289,21 @@ static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_
                                  struct home_line *h)
 {
     struct slice *s = &iod->slice[slice];
-    struct filter_entry *e = filter_of(iod, s, request_line(r));
-    uint16_t self = (uint16_t)(1U << r->xcd);
+    filter_entry *e = filter_of(iod, s, request_line(r)), self = (filter_entry)(1U << r->xcd);
     switch (r->kind) {
     case FABRIC_READ:
-        e->holders |= self;
+        *e |= self;
         break;
     case FABRIC_OWN:
-        e->holders = self;
-        e->owner = (uint8_t)(r->xcd + 1);
+        *e = self | FILTER_OWNED;
         break;
     case FABRIC_FETCH:
         break;
     case FABRIC_WRITE:
-        e->holders = r->keeps ? self : 0;
-        if (!r->keeps)
-            e->owner = 0;
+        *e = r->keeps ? self | (*e & FILTER_OWNED) : 0;
         break;
     case FABRIC_ATOMIC:
-        e->holders &= self;
+        *e &= self | FILTER_OWNED;
         break;
     }
     if (r->kind == FABRIC_WRITE) {
@@ -352,17 +354,15 @@ static struct home_line *begin(struct iod *iod, unsigned slice, struct fabric_re
 {
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[slice];
-    const struct filter_entry *e = filter_of(iod, s, request_line(r));
-    uint16_t probes;
-    if (r->kind == FABRIC_READ || r->kind == FABRIC_FETCH)
-        probes = (uint16_t)(e->owner && e->owner - 1 != r->xcd ? 1U << (e->owner - 1) : 0U);
-    else
-        probes = (uint16_t)(e->holders & ~(1U << r->xcd));
+    filter_entry e = *filter_of(iod, s, request_line(r));
+    uint16_t probes = (uint16_t)(e & ~(FILTER_OWNED | 1U << r->xcd));
+    if ((r->kind == FABRIC_READ || r->kind == FABRIC_FETCH) && !(e & FILTER_OWNED))
+        probes = 0;
     if (!probes)
         return proceed(iod, slice, r, h);
     h = busy_with(iod, slice, r, h);
     h->probing = probes;
-    h->owner = e->owner;
+    h->owner = owner_of(e);
     double now = iod_now(iod);
     double after = f->slice_ps + server_take(&s->port, now, 0) + landing(s, request_line(r), now);
     for (; probes; probes &= (uint16_t)(probes - 1)) {
@@ -414,14 +414,14 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
 {
     struct home_probe *p = (struct home_probe *)probe;
     struct home_line *h = p->line;
-    struct filter_entry *e = filter_of(iod, &iod->slice[h->slice], h->line);
+    filter_entry *e = filter_of(iod, &iod->slice[h->slice], h->line);
     if (probe->mask[0] | probe->mask[1]) {
         guarded_store_line((uint8_t *)(uintptr_t)probe->line, probe->data, probe->mask);
         mark_written(iod, h->slice, h->line);
     }
-    e->holders &= (uint16_t)~(1U << probe->xcd);
-    if (e->owner == probe->xcd + 1)
-        e->owner = 0;
+    *e &= (filter_entry) ~(1U << probe->xcd);
+    if (*e == FILTER_OWNED)
+        *e = 0;
     h->probing &= (uint16_t)~(1U << probe->xcd);
     p->next = iod->spare_probes;
     iod->spare_probes = p;
@@ -458,7 +458,7 @@ void home_open(struct iod *iod, const struct chip *chip)
         struct slice *s = &iod->slice[i];
         unsigned slice = iod->index * f->map.slices_per_iod + i;
         s->memory = arena_take(&iod->arena, f->pseudo * sizeof(*s->memory));
-        s->filter = arena_take(&iod->arena, f->filter_chunks * sizeof(struct filter_entry *));
+        s->filter = arena_take(&iod->arena, f->filter_chunks * sizeof(filter_entry *));
         cache_open(&s->cache, chip, slice, &iod->arena);
         /* Refreshes of the channels are spread over the interval. */
         for (unsigned k = 0; k < f->pseudo; k++)

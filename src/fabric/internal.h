@@ -16,7 +16,7 @@
 
 enum {
     FABRIC_IODS = 16,
-    FABRIC_XCDS = 16, /* bits of the probe filter */
+    FABRIC_XCDS = 15, /* bits of the probe filter */
     FABRIC_STACKS = 64,
     SLICE_WAYS = 16,
     SLICE_STREAMS = 64,
@@ -95,18 +95,17 @@ struct home_line {
     struct fabric_request *first, **end;
 };
 
-struct filter_entry {
-    uint16_t holders;
-    uint8_t owner; /* XCD + 1 */
-};
+/* Of a line: the XCDs that may hold it, a bit each; with FILTER_OWNED there is one, which owns it. */
+typedef uint16_t filter_entry;
+#define FILTER_OWNED ((filter_entry)(1U << FABRIC_XCDS))
 
 struct slice {
     struct cache cache;
     struct server port;
     struct dram_channel *memory; /* pseudo channels */
     struct home_line *busy[SLICE_BUCKETS];
-    struct filter_entry **filter; /* by chunk of lines */
-    struct {                      /* lines that are on their way from memory */
+    filter_entry **filter; /* by chunk of lines */
+    struct {               /* lines that are on their way from memory */
         uint32_t line;
         double ready;
     } landing[SLICE_LANDING];

@@ -21,8 +21,20 @@ void vm_start(struct vm *vm, struct port_domain *host, uint64_t delay_ps, const 
     vm->delay_ps = delay_ps;
 }
 
+static uint32_t *slot_of(struct vm *vm, uint64_t page)
+{
+    return &vm->commit_of[(page >> VM_PAGE_SHIFT) % COMMIT_SLOTS];
+}
+
+static bool is_committed(struct vm *vm, uint64_t page)
+{
+    uint32_t i = *slot_of(vm, page);
+    return i < vm->commit_count && vm->commits[i].address == page;
+}
+
 static void add_commit(struct vm *vm, uint64_t address, uint64_t entry)
 {
+    *slot_of(vm, address) = (uint32_t)vm->commit_count;
     if (vm->commit_count == vm->commit_capacity) {
         size_t capacity = vm->commit_capacity ? 2 * vm->commit_capacity : 1024;
         struct vm_commit *commits = realloc(vm->commits, capacity * sizeof(*commits));
@@ -58,9 +70,8 @@ static uint64_t resolve(struct vm *vm, uint64_t address, bool store, bool *major
     uint64_t have = table_get(&vm->gpu, page);
     if (have && (!store || have & PTE_WRITABLE))
         return 0;
-    for (size_t i = vm->commit_count; i > 0 && i + 256 > vm->commit_count; i--)
-        if (vm->commits[i - 1].address == page)
-            return 0;
+    if (is_committed(vm, page))
+        return 0;
     if (!allowed(vm, page, &writable))
         return 0; /* the translation will find nothing */
     pthread_mutex_lock(&vm->lock);

@@ -49,6 +49,8 @@ bool host_present(struct host_pages *h, uint64_t address);
 void host_populate(struct host_pages *h, uint64_t address);
 void host_settle(struct host_pages *h);
 
+enum { COMMIT_SLOTS = 1 << 16 };
+
 struct vm_commit {
     uint64_t address, entry;
 };
@@ -76,7 +78,8 @@ struct vm {
     bool awake; /* a batch is waited for or in progress */
     struct vm_commit *commits;
     size_t commit_count, commit_capacity;
-    bool served, sync; /* for vm_commit() */
+    uint32_t *commit_of; /* by the last bits of the page's number: which of them it may be */
+    bool served, sync;   /* for vm_commit() */
 };
 
 /* With the lock: the frame of a page on demand, which gets one if it has none.  0: memory is full. */

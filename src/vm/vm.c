@@ -283,7 +283,8 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
     vm->pending_end = &vm->pending;
     host_small_pages();
     unsigned most = order_of((uint64_t)chip->value[CHIP_vm_device_fragment]);
-    if (!frames_open(&vm->frames, memory->size) || !table_open(&vm->gpu, most) ||
+    vm->commit_of = calloc(COMMIT_SLOTS, sizeof(*vm->commit_of));
+    if (!vm->commit_of || !frames_open(&vm->frames, memory->size) || !table_open(&vm->gpu, most) ||
         !table_open(&vm->system, 0) || !host_open(&vm->pages)) {
         vm_close(vm);
         return NULL;
@@ -302,6 +303,7 @@ void vm_close(struct vm *vm)
     frames_close(&vm->frames);
     host_close(&vm->pages);
     free(vm->commits);
+    free(vm->commit_of);
     pthread_mutex_destroy(&vm->lock);
     free(vm);
 }
