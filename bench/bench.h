@@ -29,5 +29,7 @@ void bench_launch(struct bench *b, const char *kernel, uint32_t groups, uint32_t
 double bench_seconds(void);
 /* Of all threads: what a core does in a second, whatever else the machine runs. */
 double bench_cpu_seconds(void);
+/* Of the calling thread. */
+double bench_thread_seconds(void);
 
 #endif

@@ -7,6 +7,7 @@
  *
  *   interp [kernels.hsaco]
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,19 +76,103 @@ static double rate(struct bench *b, const struct row *row, void *out, unsigned r
 __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) static double
 host_fma(unsigned rounds)
 {
-    static float chain[8][64];
+    float chain[8][64];
     for (int c = 0; c < 8; c++)
         for (int l = 0; l < 64; l++)
             chain[c][l] = (float)(c + l);
-    double start = bench_cpu_seconds();
+    double start = bench_thread_seconds();
     for (unsigned i = 0; i < rounds; i++)
         for (int c = 0; c < 8; c++)
             for (int l = 0; l < 64; l++)
                 chain[c][l] = __builtin_fmaf(chain[c][l], 1.0e-6f, 1.0e-3f);
-    double t = bench_cpu_seconds() - start;
+    double t = bench_thread_seconds() - start;
     volatile float sink = chain[3][5];
     (void)sink;
     return (double)rounds * 8 * 64 / t;
+}
+
+/* ---- two threads beside one ---- */
+
+/* Turns of one and of two threads follow each other, as a machine's speed changes from second to second. */
+enum { TURNS = 9 }; /* odd: medians are told */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double values[TURNS])
+{
+    qsort(values, TURNS, sizeof(values[0]), compare_doubles);
+    return values[TURNS / 2];
+}
+
+/* Seconds of one thread and of two for the same work, and how many times faster the two were. */
+struct turns {
+    double seconds[2][TURNS], ratio[TURNS];
+};
+
+static void take_turn(struct turns *t, int turn, void (*work)(void *, unsigned threads), void *each[2])
+{
+    work(each[0], 1); /* the caches are then as after the work itself */
+    for (unsigned k = 0; k < 2; k++) {
+        double start = bench_seconds();
+        work(each[k], k + 1);
+        t->seconds[k][turn] = bench_seconds() - start;
+    }
+    t->ratio[turn] = t->seconds[0][turn] / t->seconds[1][turn];
+}
+
+enum { FMA_ROUNDS = 2000, HOST_ROUNDS = 400000 };
+
+static void *host_thread(void *rounds)
+{
+    host_fma(*(unsigned *)rounds);
+    return NULL;
+}
+
+static void host_work(void *unused, unsigned threads)
+{
+    (void)unused;
+    unsigned rounds = HOST_ROUNDS / threads;
+    pthread_t second;
+    if (threads == 2 && pthread_create(&second, NULL, host_thread, &rounds) != 0)
+        exit(1);
+    host_thread(&rounds);
+    if (threads == 2)
+        pthread_join(second, NULL);
+}
+
+static void fma_work(void *argument, unsigned threads)
+{
+    (void)threads; /* the machine has them */
+    struct bench *b = argument;
+    void *out;
+    if (ehp_mem_alloc(b->machine, 0, EHP_MEM_DEVICE, GROUPS * ITEMS * sizeof(float), 0, &out) != EHP_OK)
+        exit(1);
+    uint64_t arguments[2] = {(uint64_t)(uintptr_t)out, FMA_ROUNDS};
+    bench_launch(b, rows[0].kernel, GROUPS, ITEMS, arguments, 2);
+    ehp_mem_free(b->machine, out);
+}
+
+static void scaling(const char *path)
+{
+    struct bench b[2];
+    struct turns fma = {0}, host = {0};
+    for (unsigned k = 0; k < 2; k++)
+        bench_open(&b[k], k + 1, path);
+    void *each[2] = {&b[0], &b[1]}, *none[2] = {NULL, NULL};
+    for (int turn = 0; turn < TURNS; turn++) {
+        take_turn(&fma, turn, fma_work, each);
+        take_turn(&host, turn, host_work, none);
+    }
+    for (unsigned k = 0; k < 2; k++)
+        bench_close(&b[k]);
+    const double count = rows[0].per_round * FMA_ROUNDS * (GROUPS * (ITEMS / 64));
+    printf("fma_f32, 1 thread        %9.1f M/s\n", 1e-6 * count / median(fma.seconds[0]));
+    printf("fma_f32, 2 threads       %9.1f M/s   %5.2f x one (the host's own FMAs: %.2f x)\n",
+           1e-6 * count / median(fma.seconds[1]), median(fma.ratio), median(host.ratio));
 }
 
 static void instruction_classes(const char *path)
@@ -110,25 +195,6 @@ static void instruction_classes(const char *path)
     bench_close(&b);
 }
 
-static void scaling(const char *path)
-{
-    double one = 0;
-    for (unsigned threads = 1; threads <= 2; threads++) {
-        struct bench b;
-        bench_open(&b, threads, path);
-        void *out;
-        if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, 1 << 20, 0, &out) != EHP_OK)
-            exit(1);
-        struct cost cost;
-        double count = run(&b, &rows[0], out, 2000, &cost), r = count / cost.clock;
-        if (threads == 1)
-            one = r;
-        printf("fma_f32, %u thread%-6s %9.1f M/s   %5.2f x one; %.1f M/s a core\n", threads,
-               threads == 1 ? "" : "s", r * 1e-6, r / one, count / cost.cores * 1e-6);
-        bench_close(&b);
-    }
-}
-
 static void launches(const char *path)
 {
     struct bench b;
@@ -144,40 +210,78 @@ static void launches(const char *path)
     bench_close(&b);
 }
 
+/* Three vectors, each of which one thread or two copy and add. */
+struct vectors {
+    struct bench b;
+    float *of[3];
+};
+
+enum { N = 16 << 20 };
+
+static void vectors_open(struct vectors *v, unsigned threads, const char *path)
+{
+    bench_open(&v->b, threads, path);
+    for (int i = 0; i < 3; i++) {
+        void *memory;
+        if (ehp_mem_alloc(v->b.machine, 0, EHP_MEM_DEVICE, N * sizeof(float), 0, &memory) != EHP_OK)
+            exit(1);
+        v->of[i] = memory;
+        memset(memory, i, N * sizeof(float));
+    }
+}
+
+static void add_vectors(void *argument, unsigned threads)
+{
+    struct vectors *v = argument;
+    (void)threads; /* the machine has them */
+    uint64_t arguments[3] = {(uint64_t)(uintptr_t)v->of[0], (uint64_t)(uintptr_t)v->of[1],
+                             (uint64_t)(uintptr_t)v->of[2]};
+    bench_launch(&v->b, "vector_add", N / ITEMS, ITEMS, arguments, 3);
+}
+
+static void *copy_thread(void *argument)
+{
+    float *const *of = argument;
+    memcpy(of[1], of[0], N / 2 * sizeof(float));
+    return NULL;
+}
+
+/* Copies a vector, by halves. */
+static void copy_vector(void *argument, unsigned threads)
+{
+    struct vectors *v = argument;
+    float *half[2][2] = {{v->of[0], v->of[2]}, {v->of[0] + N / 2, v->of[2] + N / 2}};
+    pthread_t second;
+    if (threads == 2 && pthread_create(&second, NULL, copy_thread, half[1]) != 0)
+        exit(1);
+    copy_thread(half[0]);
+    if (threads == 2)
+        pthread_join(second, NULL);
+    else
+        copy_thread(half[1]);
+}
+
 static void vector_add(const char *path)
 {
-    double one = 0;
-    for (unsigned threads = 1; threads <= 2; threads++) {
-        struct bench b;
-        bench_open(&b, threads, path);
-        enum { N = 16 << 20 };
-        const double bytes = N * sizeof(float);
-        float *p[3];
-        for (int i = 0; i < 3; i++) {
-            void *v;
-            if (ehp_mem_alloc(b.machine, 0, EHP_MEM_DEVICE, N * sizeof(float), 0, &v) != EHP_OK)
-                exit(1);
-            p[i] = v;
-            memset(v, i, N * sizeof(float));
-        }
-        uint64_t arguments[3] = {(uint64_t)(uintptr_t)p[0], (uint64_t)(uintptr_t)p[1],
-                                 (uint64_t)(uintptr_t)p[2]};
-        struct cost add = no_cost, copy = no_cost;
-        for (int i = 0; i < 8; i++) {
-            struct cost start = cost_now();
-            bench_launch(&b, "vector_add", N / ITEMS, ITEMS, arguments, 3);
-            keep_least(&add, start);
-            start = cost_now();
-            memcpy(p[2], p[0], N * sizeof(float));
-            keep_least(&copy, start);
-        }
-        if (threads == 1)
-            one = add.clock;
-        printf("vector add, %u thread%-5s %7.2f GB/s  %5.2f x one; %.2f GB/s a core, %.2f of memcpy's %.2f\n",
-               threads, threads == 1 ? "" : "s", 3e-9 * bytes / add.clock, one / add.clock,
-               3e-9 * bytes / add.cores, 3 / add.cores / (2 / copy.cores), 2e-9 * bytes / copy.cores);
-        bench_close(&b);
+    const double bytes = N * sizeof(float);
+    struct vectors v[2];
+    struct turns add = {0}, copy = {0};
+    for (unsigned k = 0; k < 2; k++)
+        vectors_open(&v[k], k + 1, path);
+    void *each[2] = {&v[0], &v[1]};
+    for (int turn = 0; turn < TURNS; turn++) {
+        take_turn(&add, turn, add_vectors, each);
+        take_turn(&copy, turn, copy_vector, each);
     }
+    for (unsigned k = 0; k < 2; k++)
+        bench_close(&v[k].b);
+    double of_copy[TURNS];
+    for (int turn = 0; turn < TURNS; turn++)
+        of_copy[turn] = 3 / add.seconds[0][turn] / (2 / copy.seconds[0][turn]);
+    printf("vector add, 1 thread     %9.2f GB/s  %5.2f of memcpy's %.2f\n",
+           3e-9 * bytes / median(add.seconds[0]), median(of_copy), 2e-9 * bytes / median(copy.seconds[0]));
+    printf("vector add, 2 threads    %9.2f GB/s  %5.2f x one (memcpy: %.2f x)\n",
+           3e-9 * bytes / median(add.seconds[1]), median(add.ratio), median(copy.ratio));
 }
 
 int main(int argc, char **argv)
