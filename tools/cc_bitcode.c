@@ -16,7 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *find_device_libs(void)
+// Where the libraries are, malloc'ed, or NULL. Newer Debians have a package for each LLVM, in its clang's
+// directory: that of the compiler, or an older one, whose bitcode it can read.
+static char *find_device_libs(const struct cc_places *p)
 {
     static const char *const dirs[] = {
         "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
@@ -27,13 +29,23 @@ static const char *find_device_libs(void)
     };
     const char *wanted = getenv("EHP_DEVICE_LIBS");
     if (wanted && *wanted)
-        return wanted;
+        return cc_copy(wanted);
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
         char *path = cc_format("%s/ocml.bc", dirs[i]);
         bool found = cc_can_read(path);
         free(path);
         if (found)
-            return dirs[i];
+            return cc_copy(dirs[i]);
+    }
+    enum { OLDEST = 17, NEWEST = 26 };
+    for (int version = *p->llvm_version ? atoi(p->llvm_version) : NEWEST; version >= OLDEST; version--) {
+        char *dir = cc_format("/usr/lib/llvm-%d/lib/clang/%d/amdgcn/bitcode", version, version);
+        char *path = cc_format("%s/ocml.bc", dir);
+        bool found = cc_can_read(path);
+        free(path);
+        if (found)
+            return dir;
+        free(dir);
     }
     return NULL;
 }
@@ -242,16 +254,19 @@ static bool complete(const struct cc_places *p, const char *dir, const struct cc
 
 static int fill(const struct cc_places *p, const char *dir, const struct cc_args *archs)
 {
-    const char *from = find_device_libs();
+    char *from = find_device_libs(p);
     if (!from) {
-        fputs("ehp cc: no AMD device libraries; on Debian: apt-get install rocm-device-libs\n"
+        fputs("ehp cc: no AMD device libraries; on Debian: apt-get install rocm-device-libs (or "
+              "rocm-device-libs-21)\n"
               "EHP_DEVICE_LIBS=/path/to/amdgcn/bitcode names others.\n",
               stderr);
         return -1;
     }
     if (!is_current(p, dir))
         remove_made(dir);
-    if (make_dirs(dir) || link_modules(dir, from) || sign(p, dir)) {
+    bool filled = make_dirs(dir) == 0 && link_modules(dir, from) == 0 && sign(p, dir) == 0;
+    free(from);
+    if (!filled) {
         fprintf(stderr, "ehp cc: cannot fill %s: %s\n", dir, strerror(errno));
         return -1;
     }
