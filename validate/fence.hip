@@ -287,6 +287,7 @@ int main()
     row("fence_none", 0, alone_cycles<NO_FENCE, RELEASE>());
     row("fence_release_less", 0, less(chiplet_release, agent_release));
     row("fence_acquire_slower", 0, -less(chiplet_acquire, agent_acquire));
+    row("fence_pair_less", 0, less(chiplet_pair, std::min(agent_pair, threadfence_pair)));
 
     double chiplet_storm = storm_cycles<CHIPLET>(), agent_storm = storm_cycles<AGENT>();
     row("storm_chiplet", 0, chiplet_storm);

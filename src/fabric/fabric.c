@@ -71,6 +71,7 @@ static void set_times(struct fabric *f, const struct chip *chip)
     f->network_ps = v[CHIP_fabric_network_latency] * 1000;
     f->usr_ps = v[CHIP_usr_latency] * 1000;
     f->atomic_ps = v[CHIP_infinity_cache_atomic] * 1000;
+    f->write_latency_ps = v[CHIP_infinity_cache_write_latency] * 1000;
     f->atomic_latency_ps = v[CHIP_infinity_cache_atomic_latency] * 1000;
     f->slice_ps = v[CHIP_infinity_cache_latency] * 1000;
     f->memory_ps = v[CHIP_hbm_latency] * 1000;

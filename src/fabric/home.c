@@ -234,6 +234,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
         break;
     case FABRIC_WRITE:
         r->faulted = !guarded_store_line(line, r->data, r->mask);
+        after += f->write_latency_ps;
         mark_written(iod, slice, request_line(r));
         iod->counters.writes++;
         break;

@@ -154,7 +154,7 @@ struct fabric {
     unsigned iods, xcds, pseudo;
     uint32_t filter_chunks;
     /* ps */
-    double xcd_ps, network_ps, usr_ps, slice_ps, memory_ps, atomic_ps, atomic_latency_ps;
+    double xcd_ps, network_ps, usr_ps, slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
     double line_read_ps, line_write_ps;           /* of an XCD's port, for a line */
     double link_ps[2], ingress_ps, slice_line_ps; /* for a line */
     double tick_ps;
