@@ -36,19 +36,25 @@
 
 /* ---- lines ---- */
 
+/*
+ * By the block's number and what chooses its set, folded.  Consecutive blocks lie in different channels, and
+ * so do those that an XCD gets of a grid dealt out over XCDs, which have bits in common.  What is at a stride
+ * of all channels still finds no more than the sets of one.
+ */
 unsigned l2_channel_of(const struct l2 *l2, uint64_t physical)
 {
-    return (unsigned)(physical / l2->interleave % l2->channels);
+    uint64_t block = physical >> l2->block_bits, row = block >> l2->channel_bits & (l2->sets - 1);
+    return (unsigned)(block ^ row ^ row >> l2->channel_bits) & (l2->channels - 1);
 }
 
 /* First way of the set. */
 static uint32_t set_of(const struct l2 *l2, uint64_t physical, unsigned channel)
 {
-    uint64_t block = physical / l2->interleave / l2->channels;
-    uint64_t within = physical % l2->interleave / LINE;
+    uint64_t row = physical >> l2->block_bits >> l2->channel_bits;
+    uint64_t within = (physical & ((UINT64_C(1) << l2->block_bits) - 1)) / LINE;
     /* Lines of one block lie far from each other, so that those of a stride of all channels use every set. */
-    uint64_t set = block + within * (l2->sets * LINE / l2->interleave);
-    return (uint32_t)((channel * l2->sets + set % l2->sets) * l2->ways);
+    uint64_t set = row + within * (l2->sets * LINE >> l2->block_bits);
+    return (uint32_t)((channel * l2->sets + (set & (l2->sets - 1))) * l2->ways);
 }
 
 static uint32_t find(const struct l2 *l2, uint32_t set, uint64_t line)

@@ -229,6 +229,8 @@ bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)
     if (!power_of_two(v[CHIP_vl1_size] / v[CHIP_vl1_ways] / LINE) || v[CHIP_vl1_size] > 4e6)
         key = CHIP_vl1_size,
         wrong = "must be a power of two of vl1.ways lines of 128 bytes, and no more than 4 MB";
+    else if (!power_of_two(v[CHIP_l2_channels]))
+        key = CHIP_l2_channels, wrong = "must be a power of two";
     else if (!power_of_two(v[CHIP_l2_size] / l2_set) || !power_of_two(v[CHIP_l2_interleave]) ||
              v[CHIP_l2_interleave] / LINE > v[CHIP_l2_size] / l2_set)
         key = CHIP_l2_size, wrong = "must be a power of two of l2.channels * l2.ways lines of 128 bytes, and "
@@ -271,7 +273,8 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
     mem->l2.channels = chip_get(chip, CHIP_l2_channels);
     mem->l2.ways = chip_get(chip, CHIP_l2_ways);
     mem->l2.sets = chip_get(chip, CHIP_l2_size) / LINE / mem->l2.channels / mem->l2.ways;
-    mem->l2.interleave = chip_get(chip, CHIP_l2_interleave);
+    mem->l2.block_bits = (unsigned)__builtin_ctz(chip_get(chip, CHIP_l2_interleave));
+    mem->l2.channel_bits = (unsigned)__builtin_ctz(mem->l2.channels);
     mem->utcl2.ways = chip_get(chip, CHIP_utcl2_ways);
     mem->utcl2.sets = chip_get(chip, CHIP_utcl2_entries) / mem->utcl2.ways;
     mem->utcl2.entry =

@@ -340,8 +340,9 @@ struct l2_channel {
 };
 
 struct l2 {
-    unsigned channels, sets, ways, interleave;
-    uint64_t *tag; /* line | 1: in use */
+    unsigned channels, sets, ways;
+    unsigned block_bits, channel_bits; /* of l2.interleave, and of the channels */
+    uint64_t *tag;                     /* line | 1: in use */
     uint32_t *used;
     uint32_t clock;
     struct l2_line *line;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How long things take, what is one request, and how far caches and TLBs reach. */
+#include "mem/room.h"
 #include "rig.h"
 
 static void spread_lanes(struct shot *s, uint64_t first, unsigned stride)
@@ -139,6 +140,31 @@ static void check_reach(void)
     rig_close(&rig);
     rig_open(&rig, true, 1);
     CHECK(kept(&rig, 0, 2049, 4096, 230) < 2048);
+    rig_close(&rig);
+}
+
+/* Consecutive blocks lie in different channels, and an XCD's share of a grid uses all of them alike. */
+static void check_channels(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    const struct l2 *l2 = &rig.mem[0]->l2;
+    for (uint64_t row = 0; row < 512; row++) {
+        unsigned seen = 0;
+        for (uint64_t block = 0; block < 16; block++)
+            seen |= 1U << l2_channel_of(l2, (row * 16 + block) * 256);
+        CHECK_EQ(seen, 0xffff);
+    }
+    for (unsigned xcds = 6; xcds <= 8; xcds += 2)
+        for (uint64_t bytes = 1024; bytes <= 4096; bytes *= 2) /* of a workgroup */
+            for (unsigned xcd = 0; xcd < xcds; xcd++) {
+                unsigned blocks[16] = {0};
+                for (uint64_t i = 0; i < 512; i++)
+                    for (uint64_t at = 0; at < bytes; at += 256)
+                        blocks[l2_channel_of(l2, (xcd + i * xcds) * bytes + at)]++;
+                for (unsigned c = 0; c < 16; c++)
+                    CHECK_EQ(blocks[c], 512 * bytes / 256 / 16);
+            }
     rig_close(&rig);
 }
 
@@ -282,7 +308,12 @@ static void check_write_stall(void)
     for (unsigned lines = 1; lines <= 64; lines *= 8) {
         struct shot s = shot(&rig, 0, 0, ACCESS_STORE, 0, 4);
         s.a.sc0 = true;
-        spread_lanes(&s, 0, 4096);
+        uint64_t at = 0;
+        for (unsigned lane = 0; lane < 64; lane++, at += 4096) {
+            while (l2_channel_of(&rig.mem[0]->l2, at) != 0)
+                at += 4096;
+            s.a.addr[lane] = (uint64_t)(uintptr_t)rig.arena + at;
+        }
         s.a.lanes = lines < 64 ? (UINT64_C(1) << lines) - 1 : ~UINT64_C(0);
         run(&s);
         uint64_t before = counters(&rig, 0).ea_write_stall;
@@ -302,6 +333,7 @@ int main(void)
     check_levels();
     check_coalescing();
     check_reach();
+    check_channels();
     check_tlb();
     check_uncached();
     check_order();
