@@ -225,11 +225,17 @@ int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value, uint64_
         struct wish wish = {s, condition, value};
         const struct sim_wish sim_wish = {wish_holds, &wish, &((const struct hsa_signal *)s)->completed_ps};
         /* Who waits for anything to change serves others, and does not make simulated time go on. */
-        if (condition == EHP_COND_NE)
+        if (condition == EHP_COND_NE) {
             sim_serve(m->cp.sim, &sim_wish, timeout_ns);
-        else
-            sim_wait(m->cp.sim, &sim_wish, timeout_ns, m->cp.sim->wait_ps);
-        return __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);
+            return __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);
+        }
+        /* When time runs out just as it comes true, the wait goes on until simulated time says when that was. */
+        for (;;) {
+            bool reached = sim_wait(m->cp.sim, &sim_wish, timeout_ns, m->cp.sim->wait_ps);
+            int64_t now = __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);
+            if (reached || !holds(now, condition, value))
+                return now;
+        }
     }
     int64_t now = __atomic_load_n(&s->value, __ATOMIC_ACQUIRE);
     for (int i = 0; i < SPINS && !holds(now, condition, value); i++) {
