@@ -229,7 +229,8 @@ int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value, uint64_
             sim_serve(m->cp.sim, &sim_wish, timeout_ns);
             return __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);
         }
-        /* When time runs out just as it comes true, the wait goes on until simulated time says when that was. */
+        /* When time runs out just as it comes true, the wait goes on until simulated time says when that was.
+         */
         for (;;) {
             bool reached = sim_wait(m->cp.sim, &sim_wish, timeout_ns, m->cp.sim->wait_ps);
             int64_t now = __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);

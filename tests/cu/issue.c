@@ -159,7 +159,8 @@ static void check_slices(struct rig *r)
         rig_cycles(r, "nothing");
         uint64_t took = ehp_timestamp(r->m) - before;
         if (!CHECK(took + 2 >= whole && took <= whole + 2)) /* in ticks of 10 ns */
-            fprintf(stderr, "slices of %u ns: %u ticks, not %u\n", (unsigned)r->slice_ns, (unsigned)took, (unsigned)whole);
+            fprintf(stderr, "slices of %u ns: %u ticks, not %u\n", (unsigned)r->slice_ns, (unsigned)took,
+                    (unsigned)whole);
     }
     r->slice_ns = slice_ns;
 }

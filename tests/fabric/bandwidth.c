@@ -131,7 +131,8 @@ static double run(const char *chip, const struct traffic *t)
 int main(int argc, char **argv)
 {
     double scale = argc > 1 ? atof(argv[1]) : 1;
-    /* Memory's rates are those of three intervals between refreshes: four times as long changes them by 3 %. */
+    /* Memory's rates are those of three intervals between refreshes: four times as long changes them by 3 %.
+     */
     static const struct traffic traffic[] = {
         {"reads from memory", 1, 0, UINT64_C(4) << 30, 0, 6000, 4.0, 4.6},
         {"triad in memory", 2, 1, UINT64_C(6) << 30, 0, 6000, 3.2, 3.9},

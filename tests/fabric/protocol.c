@@ -120,8 +120,8 @@ static void test_distance(void)
         all_misses += miss[i] / 256;
         hit[i] /= lines[i];
         miss[i] /= lines[i];
-        printf("XCD 0 to IOD %u: Infinity Cache %.1f ns, memory %.1f ns, a write %.1f ns\n", i, hit[i], miss[i],
-               write[i]);
+        printf("XCD 0 to IOD %u: Infinity Cache %.1f ns, memory %.1f ns, a write %.1f ns\n", i, hit[i],
+               miss[i], write[i]);
         /* An acknowledgement needs less of the ports than a line. */
         double later = write[i] - hit[i] - rig.chip.value[CHIP_infinity_cache_write_latency];
         CHECK(later > -2 && later < 0.5);
