@@ -19,16 +19,36 @@
 /* Above any of a wave's accesses from its first address. */
 enum { REACH = WAVE_LANES * 16 };
 
-/* The shape, and the address of the first active lane.  There must be one. */
-INLINE enum mem_shape shape_of(struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
+/* The address of the first active lane.  There must be one. */
+INLINE uint64_t first_address(const struct wave *w, const struct xinst *in, bool sbase, unsigned *first)
+{
+    const uint32_t *lo = w->v[in->s[0]], *hi = w->v[in->s[0] + 1];
+    *first = w->exec == UINT64_MAX ? 0 : (unsigned)__builtin_ctzll(w->exec);
+    return mem_offset(in) + lo[*first] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)hi[*first] << 32);
+}
+
+/* The shape, and that address. */
+INLINE enum mem_shape shape_of(const struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
                                uint64_t *address)
 {
     const uint32_t *lo = w->v[in->s[0]], *hi = w->v[in->s[0] + 1];
-    unsigned first = w->exec == UINT64_MAX ? 0 : (unsigned)__builtin_ctzll(w->exec);
-    *address = mem_offset(in) + lo[first] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)hi[first] << 32);
-    if (MEM_UNLIKELY(wave_is_outside(w, *address)) && !wave_may_access(w, *address, REACH))
-        return MEM_ANY;
+    unsigned first;
+    *address = first_address(w, in, sbase, &first);
     return mem_shape_of(lo, sbase ? NULL : hi, step, w->exec, first);
+}
+
+/*
+ * What the common paths leave over: some lanes alone, and registered memory, which is outside of where the
+ * GPU may always access.
+ */
+INLINE bool slow_dense(struct wave *w, const struct xinst *in, enum mem_kind kind, uint64_t *address)
+{
+    unsigned first;
+    bool sbase = mem_has_sbase(in);
+    if (w->exec == UINT64_MAX && !wave_is_outside(w, first_address(w, in, sbase, &first)))
+        return false;
+    return shape_of(w, in, sbase, mem_bytes(kind), address) == MEM_DENSE &&
+           (!wave_is_outside(w, *address) || wave_may_access(w, *address, REACH));
 }
 
 /* ---- loads ---- */
@@ -98,15 +118,19 @@ INLINE const struct xinst *gather(struct wave *w, const struct xinst *in, enum m
     X(MEM_B96)                                                                                               \
     X(MEM_B128)
 
-/* Out of line, so that the common path keeps a small frame. */
+/* Out of line, so that the common path calls nothing and keeps no frame. */
 INLINE const struct xinst *load_slow(struct wave *w, const struct xinst *in, enum mem_kind kind)
 {
     uint64_t address;
-    if (w->exec == UINT64_MAX || w->exec == 0 || mem_is_d16(kind) ||
-        shape_of(w, in, mem_has_sbase(in), mem_bytes(kind), &address) != MEM_DENSE)
+    bool all = w->exec == UINT64_MAX;
+    if (w->exec == 0 || (!all && mem_is_d16(kind)) || !slow_dense(w, in, kind, &address))
         return gather(w, in, kind);
+    const void *from = (const void *)(uintptr_t)address;
     mem_begin(w, in);
-    mem_rows_load_some(w->v + in->d, kind, (const void *)(uintptr_t)address, w->exec);
+    if (all)
+        mem_rows_load(w->v + in->d, kind, from);
+    else
+        mem_rows_load_some(w->v + in->d, kind, from, w->exec);
     mem_end(w);
     return in + 1;
 }
@@ -126,7 +150,7 @@ INLINE const struct xinst *load(struct wave *w, const struct xinst *in, enum mem
     if (MEM_UNLIKELY(w->exec != UINT64_MAX))
         return slow(w, in);
     enum mem_shape shape = shape_of(w, in, sbase, mem_bytes(kind), &address);
-    if (MEM_UNLIKELY(shape == MEM_ANY))
+    if (MEM_UNLIKELY(shape == MEM_ANY || wave_is_outside(w, address)))
         return slow(w, in);
     const void *from = (const void *)(uintptr_t)address;
     mem_begin(w, in);
@@ -179,11 +203,15 @@ INLINE const struct xinst *scatter(struct wave *w, const struct xinst *in, enum 
 INLINE const struct xinst *store_slow(struct wave *w, const struct xinst *in, enum mem_kind kind)
 {
     uint64_t address;
-    if (w->exec == UINT64_MAX || w->exec == 0 || !mem_is_run(w->exec) ||
-        shape_of(w, in, mem_has_sbase(in), mem_bytes(kind), &address) != MEM_DENSE)
+    bool all = w->exec == UINT64_MAX;
+    if (w->exec == 0 || (!all && !mem_is_run(w->exec)) || !slow_dense(w, in, kind, &address))
         return scatter(w, in, kind);
+    void *to = (void *)(uintptr_t)address;
     mem_begin(w, in);
-    mem_rows_store_run(w->v + in->s[1], kind, (void *)(uintptr_t)address, w->exec);
+    if (all)
+        mem_rows_store(w->v + in->s[1], kind, to);
+    else
+        mem_rows_store_run(w->v + in->s[1], kind, to, w->exec);
     mem_end(w);
     return in + 1;
 }
@@ -202,7 +230,8 @@ INLINE const struct xinst *store(struct wave *w, const struct xinst *in, enum me
     MEM_COUNT(w, bytes_written, mem_bytes(kind));
     if (MEM_UNLIKELY(w->exec != UINT64_MAX))
         return slow(w, in);
-    if (shape_of(w, in, sbase, mem_bytes(kind), &address) != MEM_DENSE)
+    if (shape_of(w, in, sbase, mem_bytes(kind), &address) != MEM_DENSE ||
+        MEM_UNLIKELY(wave_is_outside(w, address)))
         return slow(w, in);
     mem_begin(w, in);
     mem_rows_store(w->v + in->s[1], kind, (void *)(uintptr_t)address);
@@ -398,12 +427,12 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
 /* ---- accesses whose sum of a scalar and offsets was put off: see exec/fuse.h ---- */
 
 /* The first address when all lanes' are consecutive. */
-INLINE bool sum_dense(struct wave *w, const struct xinst *in, uint32_t step, uint64_t *address)
+INLINE bool sum_dense(const struct wave *w, const struct xinst *in, uint32_t step, uint64_t *address)
 {
     const struct xinst *sum = fuse_sum(in);
     const uint32_t *lo = w->v[sum->s[2]], *hi = w->v[sum->s[2] + 1];
     *address = wave_sgpr64(w, sum->reg[0]) + (lo[0] | (uint64_t)hi[0] << 32) + mem_offset(in);
-    return (MEM_LIKELY(!wave_is_outside(w, *address)) || wave_may_access(w, *address, REACH)) &&
+    return MEM_LIKELY(!wave_is_outside(w, *address)) && /* the access by itself asks for more */
            mem_shape_of(lo, hi, step, UINT64_MAX, 0) == MEM_DENSE;
 }
 
