@@ -92,6 +92,8 @@ template <typename A> static void allocator(const char *name, const char *free_n
     }
 }
 
+static const uint64_t LOADS = 100000; // of a chase
+
 static void upfront()
 {
     allocator("alloc_device", nullptr, [](void **p, size_t n) { return hipMalloc(p, n); }, false);
@@ -107,6 +109,10 @@ static void upfront()
     work = cpu(EHP_CPU_STREAM, 24, p, 96 * MIB);
     row("cpu_stream_host", 0, 96.0 * MIB / static_cast<double>(work.ns));
     CHECK_HIP(hipHostFree(p));
+    CHECK_HIP(hipMalloc(&p, 512 * MIB));
+    row("cpu_chase_device", 512 * KIB,
+        static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, 512 * MIB, LOADS).ns) / LOADS);
+    CHECK_HIP(hipFree(p));
     uint64_t faults = 0; // STREAM's three arrays, but for the process's own 4 K
     for (int array = 0; array < 3; array++) {
         CHECK_HIP(hipMalloc(&p, 610 * MIB));
@@ -207,17 +213,16 @@ static void on_demand()
         static_cast<double>(bytes) / static_cast<double>(cpu(EHP_CPU_STREAM, 24, p, bytes).ns));
     munmap(p, bytes);
     p = map(4 * GIB);
-    const uint64_t loads = 100000;
     cpu(EHP_CPU_TOUCH, 24, p, 4 * GIB);
-    row("cpu_chase", 4 * MIB, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, 4 * GIB, loads).ns) / loads);
+    row("cpu_chase", 4 * MIB, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, 4 * GIB, LOADS).ns) / LOADS);
     munmap(p, 4 * GIB);
     p = map(512 * MIB);
     cpu(EHP_CPU_TOUCH, 24, p, 512 * MIB);
-    row("cpu_chase", 512 * KIB, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, 512 * MIB, loads).ns) / loads);
+    row("cpu_chase", 512 * KIB, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, 512 * MIB, LOADS).ns) / LOADS);
     munmap(p, 512 * MIB);
     p = map(KIB);
     cpu(EHP_CPU_TOUCH, 1, p, KIB);
-    row("cpu_chase", 1, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, KIB, loads).ns) / loads);
+    row("cpu_chase", 1, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, KIB, LOADS).ns) / LOADS);
     munmap(p, KIB);
 }
 
