@@ -51,7 +51,6 @@ struct sim_share {
     struct sim_xcd *xcd;
     uint64_t started, total; /* workgroups of this XCD */
     uint64_t left;           /* not done */
-    uint64_t ended, part;    /* sampled: workgroups; from mark to mark, 0: not known yet */
     uint32_t *free_scratch;  /* places in the dispatch's scratch, as a stack; NULL: none is used */
     unsigned free_count;
     bool acquired;
@@ -183,10 +182,8 @@ void sim_wave_faulted(struct sim_xcd *x, struct workgroup *wg, const struct wave
 void sample_open(struct sim *sim, struct cp_dispatch *d);
 void sample_close(struct cp_dispatch *d);
 bool sample_run_rest(struct sim *sim, struct cp_dispatch *d);
-/* In the XCD's domain: its share begins; no CU has room; a workgroup has ended; whether it leaves a rest. */
+/* In the XCD's domain: its share begins; whether it leaves a rest. */
 void sample_begin(struct sim_xcd *x, struct cp_dispatch *d);
-void sample_full(struct sim_xcd *x, struct sim_share *share);
-void sample_ended(struct sim_xcd *x, struct sim_share *share);
 bool sample_stopped(const struct cp_dispatch *d, unsigned xcc);
 /* Around the release of the caches, of a share that does. */
 void sample_release(struct sim_xcd *x, const struct cp_dispatch *d);

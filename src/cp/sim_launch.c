@@ -129,10 +129,8 @@ struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n
 static bool start_one(struct sim_xcd *x, struct sim_share *share)
 {
     struct workgroup *wg = sim_place(x, share->d, share->started);
-    if (!wg) {
-        sample_full(x, share);
+    if (!wg)
         return false;
-    }
     share->started++;
     wg->share = share;
     sim_scratch_take(share, wg);
@@ -203,7 +201,6 @@ static void workgroup_done(void *context, struct workgroup *wg)
     last->runs = wg->runs;
     sim_scratch_give(share, wg);
     sim_keep_spare(x, wg);
-    sample_ended(x, share);
     if (--share->left == 0)
         end_share(x, share);
     kick(x);

@@ -2,16 +2,17 @@
 /*
  * Sampled dispatches: some workgroups in detail, the rest functionally.
  *
- * A dispatch of many more workgroups than the chip holds begins as any other.
- * Each XCD tells when an eighth of as many workgroups as it holds have ended, and
- * again after as many more.  Workgroups that were started together end together, so
- * these marks come in a rhythm.  Its period is looked for, and when two of them took
- * as long as each other, and the L2s do not fill any more, the rate is known.
+ * A dispatch of many more workgroups than the chip holds begins as any other.  Each
+ * XCD tells in even intervals how many instructions it has issued.  When those that
+ * were started first have ended, this has a rhythm, as workgroups that were started
+ * together load and store together.  Its period is looked for, and the rate is known
+ * when the periods differ little enough (good_enough()).
  *
- * A dispatch that takes more lines into the Infinity Cache than that holds changes
- * its rate when it is full, as it then writes to memory what it pushes out.  Its tags
- * are therefore made what they will be then (fabric_age()), and the rate of the time
- * after that is measured the same way.
+ * Caches too large to wait for are made what they will be: the L2s are filled with lines
+ * of nobody when the first workgroups have ended (xcd_mem_age()), and the Infinity Cache,
+ * if the dispatch takes more lines into it than it holds, when the rate before that
+ * is known (fabric_age()).  It then writes to memory what it pushes out, so that a second rate is
+ * measured, for the time after that.
  *
  * Then no more workgroups are started: what is in detail is a smaller dispatch, from
  * its start to its end, caches' release included.  Its missing middle is then run
@@ -33,24 +34,27 @@
 #include "soc/machine.h"
 
 enum {
-    PARTS = 8,           /* of as many workgroups as the chip holds, from mark to mark */
-    MARKS = 128 * PARTS, /* without an even rate until then: in detail to the end */
-    SHORTEST = PARTS,    /* periods that are tried, in marks */
-    LONGEST = 14,
-    FILLED = 8 * PARTS, /* marks after which L2s that still fill are not waited for */
-    SECOND = 36,        /* marks that the second rate is taken from: it varies more */
-    NOTES = 32,
-    TOO_FEW = 3 * PARTS, /* marks that must be left to be worth it */
+    TICKS = 512, /* that are remembered: each is then as long as two */
+    TICK = 128,  /* cycles of the first */
+    PERIODS = 2, /* the least that a rate is taken from */
+    TOO_FEW = 2, /* times what the chip holds must be left to be worth it */
     IODS = 16,
     AGAIN = 1000 /* cycles until workgroups that waited for others' are run again */
 };
-#define EVEN     0.03 /* periods that differ by no more are as long as each other */
-#define STEADY   0.01 /* of the L2s' lines, that may become used in a period */
-#define TURNOVER 2    /* of the Infinity Cache's lines come, and those of before are gone */
+enum sample_span { SETTLE, MEASURE, SETTLE_AGAIN, MEASURE_AGAIN };
+#define SHORTEST 0.7  /* period, and the longest, */
+#define LONGEST  1.4  /* of the time in which what the chip holds ends */
+#define EVEN     0.04 /* as exact as this */
+#define DRIFT    0.08 /* halves that differ by more: it has begun too early */
+#define USUAL 0.03 /* what the time differs by in which what the chip holds ends: few show less by chance */
+#define SMALL 100  /* times what the chip holds */
+#define TURNOVER 2 /* of the Infinity Cache's lines come, and those of before are gone */
 
 struct sim_rest { /* of an XCD's share */
     uint64_t next, end;
     uint64_t began;                       /* by the L2's clock */
+    uint64_t instructions;                /* issued when it began, then those of the detailed part */
+    bool aged;                            /* the L2 was filled */
     struct mem_l2_use use;                /* of the L2, at the end of the detailed part */
     uint64_t released;                    /* cycles: when that began, then how long it took */
     struct workgroup *aside, **aside_end; /* wait for others */
@@ -58,30 +62,39 @@ struct sim_rest { /* of an XCD's share */
 
 struct sim_sample {
     /* In domain 0. */
-    unsigned told[MARKS];   /* XCDs at each mark */
-    double ended_ps[MARKS]; /* summed over them, */
-    double room[MARKS];     /* as the parts of their L2s that nothing is in */
-    uint64_t size;          /* workgroups from mark to mark, of all XCDs */
-    unsigned sized;         /* XCDs that have said how many they hold */
-    enum sample_phase { FIRST_RATE, ASKED, SECOND_RATE, DECIDED } phase;
-    unsigned last;            /* mark */
-    unsigned period;          /* of the marks */
-    bool filling;             /* the L2s still fill */
-    unsigned aged;            /* mark at which the Infinity Cache was filled, 0: it was not */
-    double ps_each[2], error; /* of a workgroup, until the Infinity Cache is full and after; relative */
-    double turn;              /* workgroups until then */
-    uint64_t soon_ps;         /* how long messages take, the least that there is */
-    struct cp_dispatch *d;    /* NULL: it is over */
-    unsigned asked, told_by;  /* IODs that have not answered; that have said what their caches took in */
-    struct sample_iod {       /* the IOD's: */
-        struct fabric_use note[NOTES]; /* at the last marks, by their number */
-        double lines, filled, dirty; /* there; come in two periods, and the part of those that was written */
+    struct sample_tick {
+        double ps, instructions; /* of all XCDs */
+        uint64_t started, ended; /* workgroups */
+        unsigned told;           /* XCDs */
+    } tick[TICKS + 1];
+    enum sample_phase { START, FILLED, FIRST_RATE, ASKED, AGED, SECOND_RATE, DECIDED } phase;
+    unsigned from;              /* tick from which on a rate is taken */
+    uint64_t holds;             /* workgroups, at most */
+    bool restarted;             /* as it drifted: once */
+    bool aged;                  /* the Infinity Cache was filled, */
+    uint64_t aged_ended;        /* when so many workgroups had ended */
+    double rate[2], error[2];   /* instructions in a picosecond until the Infinity Cache is full and after */
+    double turn;                /* workgroups until then */
+    uint64_t soon_ps;           /* how long messages take, the least that there is */
+    struct cp_dispatch *d;      /* NULL: it is over */
+    unsigned asked, told_by;    /* IODs that have not answered; that have said what their caches took in */
+    uint64_t window;            /* workgroups that had ended then, and at last those that did meanwhile, */
+    uint64_t launched;          /* and that had been started then */
+    struct sample_iod {         /* the IOD's: */
+        struct fabric_use note; /* when the rate began to be taken */
+        double lines, filled, dirty; /* there; come since, and the part of those that was written; */
+        double fresh;                /* come since the dispatch began */
     } iod[IODS];
     uint64_t detailed;
     uint64_t end_ns;
     unsigned rests;         /* XCDs that have run theirs */
     struct sim_rest rest[]; /* each the XCD's */
 };
+
+static struct sim_rest *rest_of(const struct sim_xcd *x, const struct cp_dispatch *d)
+{
+    return &d->sample->rest[x->index - d->first_xcc];
+}
 
 void sample_open(struct sim *sim, struct cp_dispatch *d)
 {
@@ -103,78 +116,212 @@ void sample_close(struct cp_dispatch *d)
         free(d->sample);
 }
 
-void sample_begin(struct sim_xcd *x, struct cp_dispatch *d)
+/* ---- in the XCDs ---- */
+
+/* Of an event that is the dispatch's, if that is not over: word[0] it, word[1] its number. */
+static struct sim_share *share_of(struct sim_xcd *x, const struct port_event *event)
 {
-    if (d->sample)
-        d->sample->rest[x->index - d->first_xcc].began = xcd_mem_l2_clock(x->mem);
+    const struct cp_dispatch *d = (const struct cp_dispatch *)(uintptr_t)event->word[0];
+    struct sim_share *share = x->shares;
+    while (share && !(share->d == d && d->serial == event->word[1]))
+        share = share->next;
+    return share;
 }
 
-/* ---- the rate ---- */
+static void tick_told(struct port_domain *domain, struct port_event *event);
+
+static void post_tick(struct sim_xcd *x, const struct cp_dispatch *d, unsigned number, uint64_t cycles,
+                      port_fn *fn)
+{
+    struct port_event *e = port_post(x->domain, port_now(x->domain) + cycles, fn, x);
+    e->word[0] = (uint64_t)(uintptr_t)d;
+    e->word[1] = d->serial;
+    e->word[2] = number;
+    e->word[3] = cycles;
+}
+
+static void tick(struct port_domain *domain, struct port_event *event)
+{
+    struct sim_xcd *x = event->self;
+    const struct sim_share *share = share_of(x, event);
+    if (!share || sample_stopped(share->d, x->index))
+        return;
+    unsigned number = (unsigned)event->word[2];
+    uint64_t cycles = event->word[3];
+    struct port_event *e = port_send(domain, x->sim->host, share->d->sample->soon_ps, tick_told, x);
+    e->word[0] = event->word[0];
+    e->word[1] = number;
+    e->word[2] = sim_ps(x->sim, x->index);
+    e->word[3] = x->cu->counters.instructions - rest_of(x, share->d)->instructions;
+    e = port_send(domain, x->sim->host, share->d->sample->soon_ps, tick_told, x);
+    e->word[0] = event->word[0];
+    e->word[1] = number | UINT64_C(1) << 63;
+    e->word[2] = share->started;
+    e->word[3] = share->total - share->left;
+    bool full = number == TICKS;
+    post_tick(x, share->d, (full ? number / 2 : number) + 1, full ? 2 * cycles : cycles, tick);
+}
+
+void sample_begin(struct sim_xcd *x, struct cp_dispatch *d)
+{
+    if (!d->sample)
+        return;
+    struct sim_rest *rest = rest_of(x, d);
+    rest->began = xcd_mem_l2_clock(x->mem);
+    rest->instructions = x->cu->counters.instructions;
+    post_tick(x, d, 1, TICK, tick);
+}
+
+/* The L2 becomes as full as the share will make it. */
+static void fill_l2(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct sim_xcd *x = event->self;
+    const struct sim_share *share = share_of(x, event);
+    uint64_t ended = share ? share->total - share->left : 0;
+    if (!ended || share->d->aborted)
+        return;
+    struct sim_rest *rest = rest_of(x, share->d);
+    struct mem_l2_use use = xcd_mem_l2_use(x->mem, rest->began);
+    /* A workgroup has loaded since it started, and has stored when it has ended. */
+    double dirty = (double)use.dirty / (double)ended,
+           clean = (double)(use.used - use.dirty) / (double)share->started,
+           more = (dirty + clean) * (double)share->total - (double)use.used;
+    if (more > 0)
+        rest->aged = xcd_mem_age(x->mem, rest->began, (uint64_t)more, dirty / (dirty + clean));
+}
 
 static void stop(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct sim_xcd *x = event->self;
-    struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    struct sim_share *share = x->shares;
-    while (share && share->d != d)
-        share = share->next;
-    if (!share || d->aborted)
+    struct sim_share *share = share_of(x, event);
+    if (!share || share->d->aborted)
         return;
-    struct sim_rest *rest = &d->sample->rest[x->index - d->first_xcc];
+    struct sim_rest *rest = rest_of(x, share->d);
     rest->next = share->started;
     rest->end = share->total;
     sim_drop_rest(x, share);
 }
 
+bool sample_stopped(const struct cp_dispatch *d, unsigned xcc)
+{
+    return d->sample && d->sample->rest[xcc - d->first_xcc].end;
+}
+
+void sample_release(struct sim_xcd *x, const struct cp_dispatch *d)
+{
+    struct sim_rest *rest = rest_of(x, d);
+    rest->instructions = x->cu->counters.instructions - rest->instructions;
+    rest->released = port_now(x->domain);
+    rest->use = xcd_mem_l2_use(x->mem, rest->began);
+}
+
+void sample_released(struct sim_xcd *x, const struct cp_dispatch *d)
+{
+    struct sim_rest *rest = rest_of(x, d);
+    rest->released = port_now(x->domain) - rest->released;
+    if (rest->aged)
+        xcd_mem_forget(x->mem);
+}
+
+static void tell_xcds(struct sim *sim, const struct cp_dispatch *d, port_fn *fn)
+{
+    for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++) {
+        struct port_event *e = port_send(sim->host, sim->xcd[i].domain, d->sample->soon_ps, fn, &sim->xcd[i]);
+        e->word[0] = (uint64_t)(uintptr_t)d;
+        e->word[1] = d->serial;
+    }
+}
+
 static void decide(struct sim *sim, struct cp_dispatch *d)
 {
     d->sample->phase = DECIDED;
-    for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
-        port_send(sim->host, sim->xcd[i].domain, d->sample->soon_ps, stop, &sim->xcd[i])->word[0] =
-            (uint64_t)(uintptr_t)d;
+    tell_xcds(sim, d, stop);
 }
 
+/* ---- the rate ---- */
+
 /*
- * The time of a workgroup by two periods until the mark `last`, none of it before `from`, of
- * the second rate by all that there are; false when two are not as long as each other.  The period is that
- * after which the times between marks are most alike.
+ * Workgroups that are to end meanwhile: the more there are, the more are spent.  Of a dispatch with too few
+ * to gain much twice as many.
  */
-static bool find_rate(struct sim_sample *s, const struct cp_dispatch *d, unsigned from, unsigned last,
-                      double *ps_each)
+static uint64_t span_of(const struct sim_sample *s, enum sample_span span)
 {
-    const double *t = s->ended_ps;
-    double least = INFINITY;
+    static const struct {
+        double part, least, most; /* of the dispatch; of those that the chip holds */
+    } spans[] = {[SETTLE] = {0.004, 1, 4},
+                 [MEASURE] = {0.008, 2, 8},
+                 [SETTLE_AGAIN] = {0.002, 0.5, 2},
+                 [MEASURE_AGAIN] = {0.012, 3, 10}};
+    double total = (double)s->d->total, holds = (double)s->holds, workgroups = spans[span].part * total,
+           least = spans[span].least * holds, most = spans[span].most * holds;
+    if (total < SMALL * holds)
+        least *= 2;
+    return (uint64_t)(workgroups < least ? least : workgroups > most ? most : workgroups);
+}
+
+/* Instructions of the ticks after `from`, up to `to`. */
+static double issued(const struct sim_sample *s, unsigned from, unsigned to)
+{
+    return s->tick[to].instructions - s->tick[from].instructions;
+}
+
+/* About as long as the chip takes for what it holds: that after which ticks are most alike. */
+static unsigned period_of(const struct sim_sample *s, unsigned last)
+{
+    double ended = (double)(s->tick[last].ended - s->tick[s->from].ended),
+           generation = (double)s->holds / ended * (last - s->from), least = INFINITY;
     unsigned period = 0;
-    for (unsigned p = SHORTEST; p <= LONGEST && from + 2 * p <= last; p++) {
+    for (unsigned p = (unsigned)(generation * SHORTEST) + 1; p <= generation * LONGEST; p++) {
         double differs = 0;
-        for (unsigned i = last; i > last - p; i--)
-            differs += fabs((t[i] - t[i - 1]) - (t[i - p] - t[i - p - 1]));
-        differs /= t[last] - t[last - 2 * p];
+        if (s->from + PERIODS * p > last)
+            break;
+        for (unsigned i = last; i > s->from + p; i--)
+            differs += fabs(issued(s, i - 1, i) - issued(s, i - p - 1, i - p));
+        differs /= last - s->from - p;
         if (differs < least) {
             least = differs;
             period = p;
         }
     }
-    if (!period)
+    return period;
+}
+
+/*
+ * The rate of whole periods up to the tick `last`, and its standard error, from what the periods differ by;
+ * false when there are too few.
+ */
+static bool find_rate(struct sim_sample *s, unsigned last, unsigned which)
+{
+    uint64_t ended = s->tick[last].ended - s->tick[s->from].ended;
+    if (ended < span_of(s, which ? MEASURE_AGAIN : MEASURE))
         return false;
-    s->period = period;
-    double now = t[last] - t[last - period], before = t[last - period] - t[last - 2 * period];
-    double error = fabs(now - before) / (now + before);
-    s->error = error > s->error || s->phase == FIRST_RATE ? error : s->error;
-    unsigned periods = s->phase == SECOND_RATE ? (last - from) / period : 2;
-    *ps_each = (t[last] - t[last - periods * period]) / d->xccs / (periods * period) / (double)s->size;
-    double took = s->room[last - period] - s->room[last],
-           took_before = s->room[last - 2 * period] - s->room[last - period];
-    bool steady = took + took_before <= STEADY * d->xccs;
-    s->filling = !steady && 2 * took > took_before;
-    return error * 2 <= EVEN && (steady || last >= FILLED);
+    unsigned p = period_of(s, last);
+    if (!p)
+        return false;
+    unsigned n = (last - s->from) / p, first = last - n * p, half = n / 2 * p;
+    double early = issued(s, first, first + half), late = issued(s, last - half, last);
+    if (which == 0 && !s->restarted && fabs(late - early) > DRIFT * (late + early) / 2) {
+        s->restarted = true;
+        s->from = last - half;
+        return false;
+    }
+    double each = issued(s, first, last) / n, squares = 0;
+    for (unsigned i = 0; i < n; i++) {
+        double off = issued(s, first + i * p, first + (i + 1) * p) - each;
+        squares += off * off;
+    }
+    s->rate[which] = issued(s, first, last) / (s->tick[last].ps - s->tick[first].ps);
+    double error = sqrt(squares / (n - 1) / n) / each, usual = USUAL / sqrt((double)ended / (double)s->holds);
+    s->error[which] = error > usual ? error : usual;
+    return error <= EVEN;
 }
 
 /* ---- the Infinity Cache ---- */
 
 /* Of events to IODs and back, whose word[0] is the sample, which may outlive the dispatch for them. */
-enum iod_asks { NOTE /* now, at a mark */, TELL /* since a mark */, AGE /* by lines */ };
+enum iod_asks { NOTE /* now */, TELL /* since then */, AGE /* by lines */ };
 
 static void answered(struct port_domain *domain, struct port_event *event);
 
@@ -188,18 +335,17 @@ static void asked(struct port_domain *domain, struct port_event *event)
     fabric_read_use(sim->fabric, index, &use);
     switch ((enum iod_asks)event->word[2]) {
     case NOTE:
-        iod->note[event->word[3] % NOTES] = use;
+        iod->note = use;
         break;
     case TELL: {
-        const struct fabric_use *from = &iod->note[event->word[3] % NOTES];
-        uint64_t filled = use.filled - from->filled, written = use.written - from->written;
+        uint64_t filled = use.filled - iod->note.filled, written = use.written - iod->note.written;
         iod->lines = (double)use.lines;
         iod->filled = (double)filled;
         iod->dirty = written < filled ? (double)written / (double)filled : 1;
         break;
     }
     case AGE:
-        fabric_age(sim->fabric, index, event->word[3], iod->dirty);
+        fabric_age(sim->fabric, index, event->word[3], iod->dirty, (uint64_t)iod->fresh);
         break;
     }
     struct port_event *e = port_send(domain, sim->host, s->soon_ps, answered, sim);
@@ -217,36 +363,32 @@ static void ask(struct sim *sim, struct sim_sample *s, unsigned iod, enum iod_as
     s->asked++;
 }
 
-static void ask_all(struct sim *sim, struct sim_sample *s, enum iod_asks what, unsigned mark)
+static void ask_all(struct sim *sim, struct sim_sample *s, enum iod_asks what)
 {
     for (unsigned i = 0; i < fabric_iods(sim->fabric); i++)
-        ask(sim, s, i, what, mark);
+        ask(sim, s, i, what, 0);
 }
 
 /* What the Infinity Cache takes in is known: whether there is a second rate, and how to get there. */
 static void fill_cache(struct sim *sim, struct sim_sample *s)
 {
     struct cp_dispatch *d = s->d;
-    double filled = 0, lines = 0, size = (double)s->size, total = (double)d->total;
+    double filled = 0, lines = 0, ended = (double)s->window, total = (double)d->total;
     unsigned iods = fabric_iods(sim->fabric);
     for (unsigned i = 0; i < iods; i++) {
         filled += s->iod[i].filled;
         lines += s->iod[i].lines;
     }
-    double workgroups = 2 * s->period * size, rest = total - s->last * size;
-    s->turn = filled > 0 ? lines * workgroups / filled : INFINITY;
+    s->turn = filled > 0 ? lines * ended / filled : INFINITY;
     if (total <= s->turn) {
         decide(sim, d);
         return;
     }
-    if ((s->last + PARTS + SECOND + TOO_FEW) * s->size > d->total) {
-        s->phase = DECIDED; /* to stay in detail */
-        return;
-    }
-    s->phase = SECOND_RATE;
-    s->aged = s->last;
+    s->phase = AGED;
+    s->aged = true;
     for (unsigned i = 0; i < iods; i++) {
-        double more = s->iod[i].filled / workgroups * rest, most = TURNOVER * s->iod[i].lines;
+        double more = s->iod[i].filled / ended * total, most = TURNOVER * s->iod[i].lines;
+        s->iod[i].fresh = s->iod[i].filled / ended * (double)s->launched;
         ask(sim, s, i, AGE, (uint64_t)(more < most ? more : most));
     }
 }
@@ -264,96 +406,90 @@ static void answered(struct port_domain *domain, struct port_event *event)
     }
 }
 
-/* ---- marks ---- */
+/* ---- ticks ---- */
 
-static void marked(struct sim *sim, struct cp_dispatch *d, unsigned mark)
+/* The last tick that is remembered is told: from now on each is twice as long. */
+static void halve(struct sim_sample *s)
+{
+    for (unsigned i = 1; i <= TICKS / 2; i++)
+        s->tick[i] = s->tick[2 * i];
+    for (unsigned i = TICKS / 2 + 1; i <= TICKS; i++)
+        s->tick[i] = (struct sample_tick){.told = 0};
+    s->from = (s->from + 1) / 2;
+}
+
+static void begin_rate(struct sim *sim, struct sim_sample *s, enum sample_phase phase, unsigned last)
+{
+    s->phase = phase;
+    s->from = last;
+    if (phase == FIRST_RATE) {
+        s->window = s->tick[last].ended;
+        ask_all(sim, s, NOTE);
+    }
+}
+
+static void ticked(struct sim *sim, struct cp_dispatch *d, unsigned last)
 {
     struct sim_sample *s = d->sample;
-    s->last = mark;
+    const struct sample_tick *now = &s->tick[last];
+    if (now->started - now->ended > s->holds)
+        s->holds = now->started - now->ended;
+    if (now->started + TOO_FEW * s->holds > d->total || sim->machine->cp.active->next)
+        s->phase = DECIDED; /* to stay in detail */
     switch (s->phase) {
-    case FIRST_RATE:
-        if ((mark + TOO_FEW) * s->size > d->total)
+    case START:
+        if (now->ended < s->holds)
             break;
-        ask_all(sim, s, NOTE, mark);
-        if (find_rate(s, d, PARTS, mark, &s->ps_each[0])) {
+        tell_xcds(sim, d, fill_l2);
+        s->phase = FILLED;
+        break;
+    case FILLED: /* the second to be started meet each other for the first time */
+        if (now->ended >= s->holds + span_of(s, SETTLE))
+            begin_rate(sim, s, FIRST_RATE, last);
+        break;
+    case FIRST_RATE:
+        if (find_rate(s, last, 0)) {
             s->phase = ASKED;
-            ask_all(sim, s, TELL, mark - 2 * s->period);
+            s->window = now->ended - s->window;
+            s->launched = now->started;
+            ask_all(sim, s, TELL);
         }
         break;
+    case AGED:
+        if (!s->aged_ended)
+            s->aged_ended = now->ended;
+        if (now->ended >= s->aged_ended + span_of(s, SETTLE_AGAIN))
+            begin_rate(sim, s, SECOND_RATE, last);
+        break;
     case SECOND_RATE:
-        if (mark >= s->aged + PARTS + SECOND) {
-            find_rate(s, d, s->aged + PARTS, mark, &s->ps_each[1]);
+        if (find_rate(s, last, 1))
             decide(sim, d);
-        }
         break;
     default:
         break;
     }
 }
 
-static void mark_told(struct port_domain *domain, struct port_event *event)
+static void tick_told(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim *sim = event->self;
+    struct sim *sim = ((struct sim_xcd *)event->self)->sim;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
     struct sim_sample *s = d->sample;
-    unsigned mark = (unsigned)event->word[1];
-    if (mark == 0) {
-        s->size += event->word[2];
-        s->sized++;
+    unsigned number = (unsigned)event->word[1];
+    struct sample_tick *at = &s->tick[number];
+    if (!(event->word[1] >> 63)) {
+        at->ps += (double)event->word[2] / d->xccs;
+        at->instructions += (double)event->word[3];
         return;
     }
-    s->ended_ps[mark] += (double)event->word[2];
-    s->room[mark] += (double)event->word[3] * 1e-6;
-    if (++s->told[mark] == d->xccs && s->sized == d->xccs && s->told[mark - 1] == (mark > 1 ? d->xccs : 0))
-        marked(sim, d, mark);
-}
-
-static void tell(struct sim_xcd *x, struct sim_share *share, uint64_t mark, uint64_t value)
-{
-    struct port_event *e = port_send(x->domain, x->sim->host, share->d->sample->soon_ps, mark_told, x->sim);
-    e->word[0] = (uint64_t)(uintptr_t)share->d;
-    e->word[1] = mark;
-    e->word[2] = value;
-    e->word[3] = (uint64_t)(xcd_mem_l2_free(x->mem) * 1e6);
-}
-
-/* The chip is full, or as full as it gets: workgroups end while others are launched. */
-void sample_full(struct sim_xcd *x, struct sim_share *share)
-{
-    if (!share->d->sample || share->part)
+    at->started += event->word[2];
+    at->ended += event->word[3];
+    if (++at->told < d->xccs)
         return;
-    share->part = x->running_count < PARTS ? 1 : x->running_count / PARTS;
-    tell(x, share, 0, share->part);
-}
-
-void sample_ended(struct sim_xcd *x, struct sim_share *share)
-{
-    share->ended++;
-    if (!share->d->sample)
-        return;
-    if (!share->part && share->started >= 4 * (uint64_t)x->running_count)
-        sample_full(x, share);
-    if (share->part && share->ended % share->part == 0 && share->ended / share->part < MARKS)
-        tell(x, share, share->ended / share->part, sim_ps(x->sim, x->index));
-}
-
-bool sample_stopped(const struct cp_dispatch *d, unsigned xcc)
-{
-    return d->sample && d->sample->rest[xcc - d->first_xcc].end;
-}
-
-void sample_release(struct sim_xcd *x, const struct cp_dispatch *d)
-{
-    struct sim_rest *rest = &d->sample->rest[x->index - d->first_xcc];
-    rest->released = port_now(x->domain);
-    rest->use = xcd_mem_l2_use(x->mem, rest->began);
-}
-
-void sample_released(struct sim_xcd *x, const struct cp_dispatch *d)
-{
-    struct sim_rest *rest = &d->sample->rest[x->index - d->first_xcc];
-    rest->released = port_now(x->domain) - rest->released;
+    ticked(sim, d, number);
+    if (number == TICKS)
+        halve(s);
 }
 
 /*
@@ -364,9 +500,9 @@ void sample_released(struct sim_xcd *x, const struct cp_dispatch *d)
 static double release_ps(const struct sim *sim, const struct cp_dispatch *d)
 {
     double longest = 0;
-    for (unsigned i = 0; d->sample->filling && i < d->xccs; i++) {
+    for (unsigned i = 0; i < d->xccs; i++) {
         const struct sim_rest *rest = &d->sample->rest[i];
-        if (!rest->use.dirty || !rest->next)
+        if (rest->aged || !rest->use.dirty || !rest->next)
             continue;
         double more = (double)rest->end / (double)rest->next,
                room = (double)rest->use.lines / (double)rest->use.used;
@@ -470,22 +606,26 @@ bool sample_run_rest(struct sim *sim, struct cp_dispatch *d)
 {
     struct sim_sample *s = d->sample;
     uint64_t skipped = 0;
-    for (unsigned i = 0; s && i < d->xccs; i++)
+    double instructions = 0;
+    for (unsigned i = 0; s && i < d->xccs; i++) {
         skipped += s->rest[i].end - s->rest[i].next;
+        instructions += (double)s->rest[i].instructions;
+    }
     if (!skipped || d->aborted)
         return false;
     s->detailed = d->total - skipped;
     double late = 0; /* those that would end after the Infinity Cache is full, and have not */
     if (s->aged) {
-        late = (double)d->total - s->turn - ((double)s->detailed - (double)s->aged * (double)s->size);
+        late = (double)d->total - s->turn - (double)(s->detailed - s->aged_ended);
         late = late > 0 ? late < (double)skipped ? late : (double)skipped : 0;
     }
-    double early = (double)skipped - late;
-    uint64_t now = sim_now_ns(sim),
-             rest = (uint64_t)((s->ps_each[0] * early + s->ps_each[1] * late + release_ps(sim, d)) / 1000);
+    double each = instructions / (double)s->detailed, early_ps = ((double)skipped - late) * each / s->rate[0],
+           late_ps = s->aged ? late * each / s->rate[1] : 0;
+    uint64_t now = sim_now_ns(sim), rest = (uint64_t)((early_ps + late_ps + release_ps(sim, d)) / 1000);
     s->end_ns = now + rest;
     d->stats.detailed_workgroups = s->detailed;
-    d->stats.sample_error = s->error * (double)rest / (double)(s->end_ns - d->start_ns);
+    d->stats.sample_error =
+        2 * hypot(s->error[0] * early_ps, s->error[1] * late_ps) / 1000 / (double)(s->end_ns - d->start_ns);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
         port_send(sim->host, sim->xcd[i].domain, sim->packet_ps, run_rest, &sim->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;

@@ -115,21 +115,31 @@ bool cache_insert(struct cache *c, uint32_t line, bool dirty, uint32_t *victim)
     return pushes;
 }
 
-void cache_age(struct cache *c, uint64_t count, double dirty, uint32_t lines)
+void cache_age(struct cache *c, uint64_t count, double dirty, uint64_t fresh, uint32_t lines)
 {
     if (!c->sets)
         return;
+    /* Sets have taken in up to some twice as many as they have on average. */
+    uint64_t newest = 1 + 2 * fresh / c->sets;
+    unsigned keeps = newest < c->ways / 2 ? (unsigned)newest : c->ways / 2;
+    uint64_t kept = (UINT64_C(1) << 4 * keeps) - 1;
     /* Neighbours are of one array, and so alike. */
     double part = 0;
-    uint32_t line = lines / TOGETHER * TOGETHER, victim;
+    uint32_t line = lines / TOGETHER * TOGETHER;
     for (uint64_t groups = count / TOGETHER; groups && line; groups--) {
         line -= TOGETHER;
         part += dirty;
         bool all = part >= 1;
         part -= all;
-        for (uint32_t i = 0; i < TOGETHER; i++)
-            if (!cache_has(c, line + i))
-                cache_insert(c, line + i, all, &victim);
+        uint32_t first = set_of(c, line);
+        for (uint32_t i = 0; i < TOGETHER; i++) {
+            uint64_t *order = &c->order[first + i];
+            unsigned way = *order >> 4 * (c->ways - 1) & 0xf;
+            c->tag[(size_t)(first + i) * c->ways + way] = line + i;
+            c->dirty[first + i] = (uint16_t)((c->dirty[first + i] & ~(1U << way)) | (unsigned)all << way);
+            *order = touch(*order, way); /* the newest, but behind those that are kept */
+            *order = (*order & ~(kept << 4 | 0xf)) | (*order >> 4 & kept) | (uint64_t)way << 4 * keeps;
+        }
     }
 }
 

@@ -199,10 +199,10 @@ void fabric_read_use(const struct fabric *f, unsigned iod, struct fabric_use *ou
                                .lines = (uint64_t)f->map.slices_per_iod * c->sets * c->ways};
 }
 
-void fabric_age(struct fabric *f, unsigned iod, uint64_t lines, double dirty)
+void fabric_age(struct fabric *f, unsigned iod, uint64_t lines, double dirty, uint64_t fresh)
 {
     unsigned slices = f->map.slices_per_iod;
     for (unsigned i = 0; i < slices; i++)
-        cache_age(&f->iod[iod].slice[i].cache, lines / slices, dirty,
+        cache_age(&f->iod[iod].slice[i].cache, lines / slices, dirty, fresh / slices,
                   (uint32_t)(f->map.bytes / f->map.stacks / f->map.channels / FABRIC_LINE));
 }

@@ -38,6 +38,7 @@ struct fabric_request {
     enum fabric_kind kind;
     uint8_t xcd; /* of the package */
     bool keeps;  /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
+    bool nobody; /* FABRIC_WRITE: takes its time and changes nothing, of a line that stands for others */
     uint8_t operations, depth; /* FABRIC_ATOMIC: lanes; most of them on one element */
     /* When answered.  faulted: the host has no memory at that address; missed: nor had the Infinity Cache the
      * line. */
@@ -113,8 +114,8 @@ struct fabric_place fabric_place_of(const struct fabric *fabric, uint64_t physic
 /*
  * For dispatches of which a part is left out (cp/sim_sample.c), each in the domain of the IOD.
  * How many lines its Infinity Cache has taken in, how many writes it has had, and what it
- * holds; and as if `lines` more had come, of which a part is dirty: lines of addresses that
- * nobody uses push out what is there.
+ * holds; and as if `lines` more had come before the last `fresh`, of which a part is dirty: lines
+ * of addresses that nobody uses push out what was there.
  */
 struct fabric_use {
     uint64_t filled, written, lines;
@@ -122,7 +123,7 @@ struct fabric_use {
 unsigned fabric_iods(const struct fabric *fabric);
 struct port_domain *fabric_domain(const struct fabric *fabric, unsigned iod);
 void fabric_read_use(const struct fabric *fabric, unsigned iod, struct fabric_use *out);
-void fabric_age(struct fabric *fabric, unsigned iod, uint64_t lines, double dirty);
+void fabric_age(struct fabric *fabric, unsigned iod, uint64_t lines, double dirty, uint64_t fresh);
 
 /* Counters, summed over the package. */
 struct fabric_counters {

@@ -233,7 +233,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
         iod->counters.reads++;
         break;
     case FABRIC_WRITE:
-        r->faulted = !guarded_store_line(line, r->data, r->mask);
+        r->faulted = !r->nobody && !guarded_store_line(line, r->data, r->mask);
         after += f->write_latency_ps;
         mark_written(iod, slice, request_line(r));
         iod->counters.writes++;
@@ -355,6 +355,10 @@ static struct home_line *begin(struct iod *iod, unsigned slice, struct fabric_re
 {
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[slice];
+    if (r->nobody) {
+        answer(iod, slice, r);
+        return NULL;
+    }
     filter_entry e = *filter_of(iod, s, request_line(r));
     uint16_t probes = (uint16_t)(e & ~(FILTER_OWNED | 1U << r->xcd));
     if ((r->kind == FABRIC_READ || r->kind == FABRIC_FETCH) && !(e & FILTER_OWNED))

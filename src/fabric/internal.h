@@ -74,9 +74,9 @@ bool cache_look(struct cache *cache, uint32_t line, bool dirty);
 /* Puts a line in; true if that pushes out a dirty one, *victim. */
 bool cache_insert(struct cache *cache, uint32_t line, bool dirty, uint32_t *victim);
 bool cache_has(const struct cache *cache, uint32_t line);
-/* As if `count` lines had come, part of them dirty: neighbours together, from the end of the channel's
- * `lines` down. */
-void cache_age(struct cache *cache, uint64_t count, double dirty, uint32_t lines);
+/* As if `count` lines had come before the last `fresh`, part of them dirty: neighbours together, from the end
+ * of the channel's `lines` down. */
+void cache_age(struct cache *cache, uint64_t count, double dirty, uint64_t fresh, uint32_t lines);
 /* Brings a line's set into the host's cache. */
 void cache_expect(const struct cache *cache, uint32_t line);
 /* A read of `line`: how many lines are to be read ahead, from *first. */

@@ -48,7 +48,7 @@ unsigned l2_channel_of(const struct l2 *l2, uint64_t physical)
 }
 
 /* First way of the set. */
-static uint32_t set_of(const struct l2 *l2, uint64_t physical, unsigned channel)
+uint32_t l2_set_of(const struct l2 *l2, uint64_t physical, unsigned channel)
 {
     uint64_t row = physical >> l2->block_bits >> l2->channel_bits;
     uint64_t within = (physical & ((UINT64_C(1) << l2->block_bits) - 1)) / LINE;
@@ -84,10 +84,9 @@ void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty)
     }
 }
 
-static void free_way(struct l2 *l2, uint32_t way)
+void l2_free_way(struct l2 *l2, uint32_t way)
 {
     l2_set_dirty(l2, way, mask_of(0, 0));
-    l2->filled -= l2->tag[way] != 0;
     l2->tag[way] = 0;
     l2->used[way] = 0;
     l2->line[way] = (struct l2_line){.physical = 0};
@@ -180,6 +179,8 @@ static void submit(struct l2_txn *t)
     struct mem_counters *c = &t->mem->counters;
     switch (t->fabric.kind) {
     case FABRIC_WRITE: {
+        if (t->fabric.nobody)
+            break;
         struct mask m = {{t->fabric.mask[0], t->fabric.mask[1]}};
         c->ea_writes += mask_halves(m);
         c->ea_writes_64b += (m.w[0] == ~UINT64_C(0) ? 1U : 0U) + (m.w[1] == ~UINT64_C(0) ? 1U : 0U);
@@ -219,8 +220,9 @@ void l2_clean(struct xcd_mem *mem, uint32_t way)
     struct l2_txn *t = txn_new(mem, TXN_CLEAN, l2->tag[way] & ~UINT64_C(1), line->physical, way);
     set_write(t, l2->data + (size_t)way * LINE, line->dirty, line->whole);
     t->epoch = l2_epoch_enter(l2);
+    t->fabric.nobody = line->nobody;
     l2_set_dirty(l2, way, mask_of(0, 0));
-    mem->counters.tcc_writebacks++;
+    mem->counters.tcc_writebacks += !line->nobody;
     submit(t);
 }
 
@@ -233,17 +235,18 @@ static void evict(struct xcd_mem *mem, uint32_t way)
         struct l2_txn *t = txn_new(mem, TXN_EVICT, l2->tag[way] & ~UINT64_C(1), line->physical, NO_WAY);
         set_write(t, l2->data + (size_t)way * LINE, line->dirty, false);
         t->epoch = l2_epoch_enter(l2);
-        mem->counters.tcc_writebacks++;
+        t->fabric.nobody = line->nobody;
+        mem->counters.tcc_writebacks += !line->nobody;
         submit(t);
     }
-    free_way(l2, way);
+    l2_free_way(l2, way);
 }
 
 /* The same, to make room. */
 static void replace(struct xcd_mem *mem, uint32_t way)
 {
     mem->counters.tcc_evicts++;
-    mem->counters.tcc_evict_writebacks += mask_any(mem->l2.line[way].dirty);
+    mem->counters.tcc_evict_writebacks += mask_any(mem->l2.line[way].dirty) && !mem->l2.line[way].nobody;
     evict(mem, way);
 }
 
@@ -265,7 +268,6 @@ static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r, uint3
         return NO_WAY;
     if (l2->tag[victim])
         replace(mem, victim);
-    l2->filled++;
     l2->tag[victim] = r->line | 1;
     l2->line[victim].physical = r->physical;
     l2->line[victim].mtype = r->mtype;
@@ -418,7 +420,7 @@ static bool atomic(struct mem_request *r, uint32_t set, uint32_t way, uint64_t c
             return true;
         }
         if (way != NO_WAY)
-            free_way(l2, way);
+            l2_free_way(l2, way);
         count(r, 0, 1);
         struct l2_txn *t = txn_new(mem, TXN_ATOMIC, r->line, r->physical, NO_WAY);
         t->request = r;
@@ -471,7 +473,7 @@ bool l2_handle(struct mem_request *r, uint64_t latency)
     struct l2 *l2 = &mem->l2;
     unsigned channel = l2_channel_of(l2, r->physical);
     struct l2_txn *t = l2_txn_of(l2, r->line);
-    uint32_t set = set_of(l2, r->physical, channel), way = find(l2, set, r->line);
+    uint32_t set = l2_set_of(l2, r->physical, channel), way = find(l2, set, r->line);
     uint64_t cycle = port_now(mem->domain);
     if (!r->looked_up && r->kind != REQUEST_FLUSH) /* once: what waits is kept with what it waits for */
         cycle = port_take(&l2->channel[channel].tag, cycle, 1);
@@ -560,7 +562,7 @@ static void fault(struct xcd_mem *mem, struct l2_txn *t, struct request_queue *w
 {
     uint64_t now = port_now(mem->domain);
     if (t->way != NO_WAY && t->kind != TXN_CLEAN)
-        free_way(&mem->l2, t->way);
+        l2_free_way(&mem->l2, t->way);
     for (struct mem_request *r; t->kind != TXN_EVICT && (r = queue_take(waiting)) != NULL;) {
         if (r->kind == REQUEST_FLUSH) {
             l2_epoch_leave(mem, r->flush);
@@ -579,6 +581,8 @@ static uint8_t count_answer(const struct l2_txn *t, uint64_t now)
 {
     struct mem_counters *c = &t->mem->counters;
     uint64_t cycles = now - t->began;
+    if (t->fabric.nobody)
+        return MEM_LEVEL_CACHE;
     if (t->fabric.kind == FABRIC_WRITE) { /* as many as ea_writes counted */
         struct mask m = {{t->fabric.mask[0], t->fabric.mask[1]}};
         c->ea_write_cycles += cycles * mask_halves(m);
@@ -627,7 +631,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
     else if (t->kind == TXN_READ || t->kind == TXN_OWN)
         fill(l2, t);
     else if (t->way != NO_WAY && !l2->line[t->way].whole && !mask_any(l2->line[t->way].dirty))
-        free_way(l2, t->way); /* written, and nothing else was there */
+        l2_free_way(l2, t->way); /* written, and nothing else was there */
     /* As one: what waited for the line has it before anybody else. */
     for (struct mem_request *w; (w = queue_take(&waiting)) != NULL;) {
         w->level = level > w->level ? level : w->level;
@@ -671,7 +675,7 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
     struct l2 *l2 = &mem->l2;
     struct fabric_probe *probe = (struct fabric_probe *)(uintptr_t)event->word[0];
     struct l2_txn *t = l2_txn_of(l2, probe->line);
-    uint32_t set = set_of(l2, probe->physical, l2_channel_of(l2, probe->physical));
+    uint32_t set = l2_set_of(l2, probe->physical, l2_channel_of(l2, probe->physical));
     uint32_t way = t ? t->way : find(l2, set, probe->line);
     mem->counters.tcc_probes++;
     probe->mask[0] = probe->mask[1] = 0;
@@ -686,7 +690,7 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
         line->whole = false;
         line->owned = false;
         if (!t && !mask_any(line->dirty))
-            free_way(l2, way);
+            l2_free_way(l2, way);
     }
     port_post(domain, port_now(domain) + mem->timing.probe, probe_answer, mem)->word[0] =
         (uint64_t)(uintptr_t)probe;
@@ -700,11 +704,11 @@ void l2_host_wrote(struct xcd_mem *mem)
     l2->pages = vm_generation(mem->vm);
     for (uint32_t way = 0; way < lines; way++) {
         struct l2_line *line = &l2->line[way];
-        if (!l2->tag[way] || l2_is_busy(l2, way))
+        if (!l2->tag[way] || line->nobody || l2_is_busy(l2, way))
             continue;
         struct vm_entry entry;
         if (pages_went && !vm_walk(mem->vm, l2->tag[way] & ~UINT64_C(1), &entry)) {
-            free_way(l2, way);
+            l2_free_way(l2, way);
             continue;
         }
         /* Dirty bytes stay: a probe would have brought them to memory, under what the host then wrote. */
@@ -713,7 +717,7 @@ void l2_host_wrote(struct xcd_mem *mem)
         if (mask_any(line->dirty))
             line->whole = false;
         else
-            free_way(l2, way);
+            l2_free_way(l2, way);
     }
 }
 
@@ -733,7 +737,7 @@ static void expect_arrival(const struct port_event *event, unsigned stage)
         return;
     }
     const struct l2 *l2 = &r->mem->l2;
-    uint32_t set = set_of(l2, r->physical, l2_channel_of(l2, r->physical));
+    uint32_t set = l2_set_of(l2, r->physical, l2_channel_of(l2, r->physical));
     if (stage == 1) {
         port_fetch(&l2->tag[set], l2->ways * sizeof(*l2->tag));
         port_fetch(&l2->used[set], l2->ways * sizeof(*l2->used));

@@ -133,12 +133,6 @@ uint64_t xcd_mem_l2_clock(const struct xcd_mem *mem)
     return mem->l2.clock;
 }
 
-double xcd_mem_l2_free(const struct xcd_mem *mem)
-{
-    const struct l2 *l2 = &mem->l2;
-    return 1 - (double)l2->filled / ((double)l2->channels * l2->sets * l2->ways);
-}
-
 struct mem_l2_use xcd_mem_l2_use(const struct xcd_mem *mem, uint64_t since)
 {
     const struct l2 *l2 = &mem->l2;

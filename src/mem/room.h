@@ -330,6 +330,7 @@ struct l2_line {
     uint8_t mtype;
     bool whole; /* else only the dirty bytes are there */
     bool owned;
+    bool nobody; /* stands for a line of workgroups that are left out: l2_age.c */
 };
 
 struct l2_channel {
@@ -355,9 +356,8 @@ struct l2 {
     /* Ways with dirty bytes: a bit each, and a bit for each word of those. */
     uint64_t *dirty, *dirty_words;
     unsigned dirty_count, words;
-    uint64_t *busy;  /* ways that a transaction is about */
-    uint32_t filled; /* ways with a line */
-    uint64_t pages;  /* vm_generation() when it was last looked through */
+    uint64_t *busy; /* ways that a transaction is about */
+    uint64_t pages; /* vm_generation() when it was last looked through */
     /* Write-back. */
     bool walking, walk_system;
     unsigned walk_word;
@@ -384,6 +384,9 @@ bool l2_handle(struct mem_request *request, uint64_t latency);
 /* Begins to write the way's dirty bytes.  It has some, and no transaction. */
 void l2_clean(struct xcd_mem *mem, uint32_t way);
 void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty);
+/* First way of the set; the way is empty from now on. */
+uint32_t l2_set_of(const struct l2 *l2, uint64_t physical, unsigned channel);
+void l2_free_way(struct l2 *l2, uint32_t way);
 /* Drops clean lines that differ from the host's memory. */
 void l2_host_wrote(struct xcd_mem *mem);
 
