@@ -28,6 +28,7 @@
  * Channel and set come from the physical address, which is the same on every
  * run; tags are virtual (GCN white paper, L2).
  */
+#include <emmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,11 +58,24 @@ uint32_t l2_set_of(const struct l2 *l2, uint64_t physical, unsigned channel)
     return (uint32_t)((channel * l2->sets + (set & (l2->sets - 1))) * l2->ways);
 }
 
+/* Which of up to sixteen ways, from this one of the set on, have the line's byte of tags' bytes. */
+static unsigned alike(const struct l2 *l2, uint32_t set, uint32_t way, uint64_t line)
+{
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(l2->short_tag + way)),
+            wanted = _mm_set1_epi8((char)l2_short_tag(line));
+    unsigned left = set + l2->ways - way;
+    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)) &
+           (left < 16 ? (1U << left) - 1 : 0xffff);
+}
+
 static uint32_t find(const struct l2 *l2, uint32_t set, uint64_t line)
 {
-    for (uint32_t way = set; way < set + l2->ways; way++)
-        if (l2->tag[way] == (line | 1))
-            return way;
+    for (uint32_t from = set; from < set + l2->ways; from += 16)
+        for (unsigned left = alike(l2, set, from, line); left; left &= left - 1) {
+            uint32_t way = from + (unsigned)__builtin_ctz(left);
+            if (l2->tag[way] == (line | 1))
+                return way;
+        }
     return NO_WAY;
 }
 
@@ -254,9 +268,12 @@ static void replace(struct xcd_mem *mem, uint32_t way)
 static uint32_t victim_of(const struct l2 *l2, uint32_t set)
 {
     uint32_t victim = NO_WAY;
+    uint64_t least = UINT64_MAX;
     for (uint32_t way = set; way < set + l2->ways; way++)
-        if (!l2_is_busy(l2, way) && (victim == NO_WAY || l2->used[way] < l2->used[victim]))
+        if (l2->used[way] < least && !l2_is_busy(l2, way)) {
             victim = way;
+            least = l2->used[way];
+        }
     return victim;
 }
 
@@ -269,6 +286,7 @@ static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r, uint3
     if (l2->tag[victim])
         replace(mem, victim);
     l2->tag[victim] = r->line | 1;
+    l2->short_tag[victim] = l2_short_tag(r->line);
     l2->line[victim].physical = r->physical;
     l2->line[victim].mtype = r->mtype;
     l2->line[victim].epoch = l2->epoch;
@@ -725,6 +743,7 @@ void l2_host_wrote(struct xcd_mem *mem)
 
 static void expect_way(const struct l2 *l2, uint32_t way)
 {
+    __builtin_prefetch(&l2->tag[way]);
     __builtin_prefetch(&l2->line[way]);
     port_fetch(l2->data + (size_t)way * LINE, LINE);
 }
@@ -739,13 +758,14 @@ static void expect_arrival(const struct port_event *event, unsigned stage)
     const struct l2 *l2 = &r->mem->l2;
     uint32_t set = l2_set_of(l2, r->physical, l2_channel_of(l2, r->physical));
     if (stage == 1) {
-        port_fetch(&l2->tag[set], l2->ways * sizeof(*l2->tag));
+        __builtin_prefetch(&l2->short_tag[set]);
         port_fetch(&l2->used[set], l2->ways * sizeof(*l2->used));
         __builtin_prefetch(&l2->txn[bucket_of(r->line)]);
         port_fetch(r->data, LINE);
     } else if (stage == 2) {
-        uint32_t way = find(l2, set, r->line);
-        if (way != NO_WAY || (way = victim_of(l2, set)) != NO_WAY)
+        unsigned found = alike(l2, set, set, r->line); /* most likely it */
+        uint32_t way = found ? set + (unsigned)__builtin_ctz(found) : victim_of(l2, set);
+        if (way != NO_WAY)
             expect_way(l2, way);
         __builtin_prefetch(l2->txn[bucket_of(r->line)]);
     }
@@ -780,6 +800,7 @@ bool l2_open(struct xcd_mem *mem)
     size_t lines = (size_t)l2->channels * l2->sets * l2->ways;
     l2->words = (unsigned)((lines + 4095) / 4096);
     l2->tag = arena_take(&mem->arena, lines * sizeof(*l2->tag));
+    l2->short_tag = arena_take(&mem->arena, lines + 16); /* sixteen are read at once */
     l2->used = arena_take(&mem->arena, lines * sizeof(*l2->used));
     l2->line = arena_take(&mem->arena, lines * sizeof(*l2->line));
     l2->data = arena_take(&mem->arena, lines * LINE);

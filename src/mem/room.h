@@ -344,6 +344,7 @@ struct l2 {
     unsigned channels, sets, ways;
     unsigned block_bits, channel_bits; /* of l2.interleave, and of the channels */
     uint64_t *tag;                     /* line | 1: in use */
+    uint8_t *short_tag;                /* of that, or of what was there last: where to look for a line */
     uint32_t *used;
     uint32_t clock;
     struct l2_line *line;
@@ -370,6 +371,10 @@ bool l2_open(struct xcd_mem *mem);
 void l2_close(struct xcd_mem *mem);
 unsigned l2_channel_of(const struct l2 *l2, uint64_t physical);
 struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line);
+static inline uint8_t l2_short_tag(uint64_t line)
+{
+    return (uint8_t)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
+}
 static inline bool l2_is_busy(const struct l2 *l2, uint32_t way)
 {
     return l2->busy[way / 64] >> way % 64 & 1;

@@ -17,6 +17,8 @@
  */
 enum { WHEEL = 2048, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, CHUNK = 512, AHEAD = 8, EVENTS_AHEAD = 256 };
 
+enum { EXPECT_PLACES = 4 * PORT_EXPECTED };
+
 /* Windows with fewer events than this are run on one thread: waking another takes as long. */
 enum { PARALLEL_EVENTS = 48 };
 
@@ -49,7 +51,7 @@ struct port_domain {
     struct {
         port_fn *fn;
         port_expect_fn *ask;
-    } expect[PORT_EXPECTED];
+    } expect[EXPECT_PLACES]; /* by fn; from its place on up to a free one */
     unsigned expects;
     uint64_t set[WORDS];
     struct list bucket[WHEEL];
@@ -289,19 +291,26 @@ static uint64_t next_cycle(struct port_domain *d)
     return wheel < heap ? wheel : heap;
 }
 
+static unsigned expect_place(const struct port_domain *d, port_fn *fn)
+{
+    unsigned at = (unsigned)((uintptr_t)fn / 16) % EXPECT_PLACES;
+    while (d->expect[at].fn && d->expect[at].fn != fn)
+        at = (at + 1) % EXPECT_PLACES;
+    return at;
+}
+
 void port_expect(struct port_domain *domain, port_fn *fn, port_expect_fn *expect)
 {
     assert(domain->expects < PORT_EXPECTED);
-    domain->expect[domain->expects].fn = fn;
-    domain->expect[domain->expects++].ask = expect;
+    domain->expects++;
+    unsigned at = expect_place(domain, fn);
+    domain->expect[at].fn = fn;
+    domain->expect[at].ask = expect;
 }
 
 static port_expect_fn *expect_of(const struct port_domain *d, port_fn *fn)
 {
-    for (unsigned i = 0; i < d->expects; i++)
-        if (d->expect[i].fn == fn)
-            return d->expect[i].ask;
-    return NULL;
+    return d->expect[expect_place(d, fn)].ask;
 }
 
 /*
