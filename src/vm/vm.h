@@ -16,7 +16,7 @@
  * asked.  It has the frames of pages that exist; which these are, the host's
  * kernel knows (/proc/self/pagemap), so that a first touch by the host program is
  * seen.  What the program unmaps is taken from both tables when the next
- * dispatch begins.
+ * dispatch begins, or when time goes on under a running one.
  *
  * Threads: walks from any, at any time.  Blocks come and go with the memory's
  * lock.  Page faults are handled in the host's domain, and what they change is

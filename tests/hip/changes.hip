@@ -33,6 +33,22 @@ __global__ void wait_for(int *flag, int *data)
     data[0] += 1;
 }
 
+// Adds one to all of it, by one workgroup, and once more when the host says so.
+__global__ void add_twice(int *p, int n, int *flag)
+{
+    for (int round = 0; round < 2; round++) {
+        for (int i = threadIdx.x; i < n; i += blockDim.x)
+            p[i] += 1;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __hip_atomic_store(flag + 1, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+            while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0)
+                __builtin_amdgcn_s_sleep(8);
+        }
+        __syncthreads();
+    }
+}
+
 // Where nothing else is put, so that what is unmapped stays so.
 static int *map_at(void *where)
 {
@@ -88,6 +104,28 @@ static void unmapped()
     wrong_from("mapped again", p, 5);
     munmap(p, BYTES);
     must_fault("unmapped", gpu_adds(p, 1));
+}
+
+// A kernel that has the pages already faults on them when the host has unmapped them meanwhile.
+static void unmapped_meanwhile()
+{
+    int *flag, *p = map_at(nullptr);
+    HIP_OK(hipHostMalloc(reinterpret_cast<void **>(&flag), 2 * sizeof(int), hipHostMallocCoherent));
+    for (bool gone : {false, true}) {
+        flag[0] = flag[1] = 0;
+        add_twice<<<1, 256>>>(p, COUNT, flag);
+        while (__atomic_load_n(flag + 1, __ATOMIC_ACQUIRE) == 0)
+            ;
+        if (gone)
+            munmap(p, BYTES);
+        __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+        if (gone)
+            must_fault("unmapped under a kernel", hipDeviceSynchronize());
+        else
+            HIP_OK(hipDeviceSynchronize());
+        if (!gone)
+            wrong_from("left alone", p, 2);
+    }
 }
 
 static void discarded()
@@ -253,6 +291,7 @@ int main()
         prefetched(timing);
         discarded();
         unmapped();
+        unmapped_meanwhile();
         protected_pages();
     } else {
         CHECK(hipMemPrefetchAsync(p, BYTES, 0, nullptr) == hipErrorInvalidValue,
