@@ -26,6 +26,12 @@ struct list {
     struct port_event *first, **end;
 };
 
+/* What was sent in a window: the receiver takes it when it runs in the next one. */
+struct outbox {
+    struct list list;
+    uint64_t soonest; /* cycle of the receiver's */
+};
+
 struct chunk {
     alignas(64) struct chunk *next;
     alignas(64) struct port_event event[CHUNK];
@@ -41,13 +47,14 @@ struct port_domain {
     uint64_t pending; /* events in wheel and heap */
     uint64_t ran;     /* events run, ever */
     uint64_t next;    /* a cycle before which the wheel is empty */
+    uint64_t soonest_ps;
     struct port_event *spare;
     struct chunk *chunks;
     struct port_event **heap; /* by cycle, then by order of posting */
     uint64_t *heap_order;
     size_t heap_count, heap_capacity;
     uint64_t heap_posts;
-    struct list *outbox; /* for each domain */
+    struct outbox *outbox; /* for each domain, of even windows, then of odd ones */
     struct {
         port_fn *fn;
         port_expect_fn *ask;
@@ -66,6 +73,7 @@ struct port {
     uint64_t window_end;
     unsigned active_count;
     struct port_domain **active;
+    unsigned odd;         /* 1: it is */
     uint64_t last_events; /* run in the last window */
     alignas(64) _Atomic unsigned taken;
     alignas(64) _Atomic unsigned finished;
@@ -237,6 +245,17 @@ static void insert(struct port_domain *d, struct port_event *event)
         wheel_add(d, event);
 }
 
+static struct outbox *outbox_of(struct port_domain *from, const struct port_domain *to, unsigned odd)
+{
+    return &from->outbox[odd * from->port->domains + to->index];
+}
+
+static void clear(struct outbox *box)
+{
+    list_clear(&box->list);
+    box->soonest = PORT_NEVER;
+}
+
 struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn *fn, void *self)
 {
     assert(cycle >= domain->now);
@@ -256,7 +275,10 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
     event->fn = fn;
     event->self = self;
     event->cycle = port_cycle_of(to, port_ps_of(from, from->now) + delay_ps);
-    list_add(&from->outbox[to->index], event);
+    struct outbox *box = outbox_of(from, to, from->port->odd);
+    list_add(&box->list, event);
+    if (event->cycle < box->soonest)
+        box->soonest = event->cycle;
     return event;
 }
 
@@ -345,10 +367,26 @@ static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
             ask[i](event[i], stage);
 }
 
+/* What was sent to it in the windows that are odd, or not. */
+static void receive(struct port_domain *d, unsigned odd)
+{
+    for (unsigned i = 0; i < d->port->domains; i++) {
+        struct outbox *box = outbox_of(d->port->domain[i], d, odd);
+        if (box->soonest == PORT_NEVER)
+            continue;
+        for (struct port_event *event = box->list.first, *next; event; event = next) {
+            next = event->next;
+            insert(d, event);
+        }
+        clear(box);
+    }
+}
+
 static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
 {
     uint64_t end = port_cycle_of(d, end_ps);
     d->thread = thread;
+    receive(d, !d->port->odd);
     /* Nothing is left before the first event: the wheel begins there. */
     uint64_t first = next_cycle(d);
     d->limit = first + HORIZON > d->limit ? first + HORIZON : d->limit;
@@ -459,27 +497,35 @@ static void run_window(struct port *port, void *thread)
 
 /* ---- windows ---- */
 
+/* Everything that was sent in the last window. */
 static void deliver(struct port *port)
 {
-    for (unsigned to = 0; to < port->domains; to++)
-        for (unsigned from = 0; from < port->domains; from++) {
-            struct list *box = &port->domain[from]->outbox[to];
-            for (struct port_event *event = box->first, *next; event; event = next) {
-                next = event->next;
-                insert(port->domain[to], event);
-            }
-            list_clear(box);
-        }
+    for (unsigned i = 0; i < port->domains; i++)
+        receive(port->domain[i], port->odd);
+}
+
+/* The domain's next event, those that it has been sent included, in cycles of its clock; PORT_NEVER. */
+static uint64_t soonest(struct port_domain *d)
+{
+    uint64_t cycle = d->pending ? next_cycle(d) : PORT_NEVER;
+    for (unsigned i = 0; i < d->port->domains; i++) {
+        const struct outbox *box = outbox_of(d->port->domain[i], d, d->port->odd);
+        cycle = box->soonest < cycle ? box->soonest : cycle;
+    }
+    return cycle;
+}
+
+static uint64_t soonest_ps(struct port_domain *d)
+{
+    uint64_t cycle = soonest(d);
+    return cycle == PORT_NEVER ? PORT_NEVER : port_ps_of(d, cycle);
 }
 
 uint64_t port_next_ps(const struct port *port)
 {
     uint64_t next = PORT_NEVER;
     for (unsigned i = 0; i < port->domains; i++) {
-        struct port_domain *d = port->domain[i];
-        if (!d->pending)
-            continue;
-        uint64_t ps = port_ps_of(d, next_cycle(d));
+        uint64_t ps = soonest_ps(port->domain[i]);
         next = ps < next ? ps : next;
     }
     return next;
@@ -494,9 +540,14 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
 {
     void *thread = port->hooks.enter ? port->hooks.enter(port->hooks.context, 0) : NULL;
     for (;;) {
-        deliver(port);
-        uint64_t start = port_next_ps(port);
+        uint64_t start = PORT_NEVER;
+        for (unsigned i = 0; i < port->domains; i++) {
+            struct port_domain *d = port->domain[i];
+            d->soonest_ps = soonest_ps(d);
+            start = d->soonest_ps < start ? d->soonest_ps : start;
+        }
         if (start >= until_ps) {
+            deliver(port);
             if (until_ps != PORT_NEVER && until_ps > port->time_ps)
                 port->time_ps = until_ps;
             break;
@@ -505,9 +556,12 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
         port->active_count = 0;
         for (unsigned i = 0; i < port->domains; i++) {
             struct port_domain *d = port->domain[i];
-            if (d->pending && port_ps_of(d, next_cycle(d)) < port->window_end)
+            if (d->soonest_ps < port->window_end)
                 port->active[port->active_count++] = d;
+            else if (d->soonest_ps != PORT_NEVER)
+                receive(d, port->odd);
         }
+        port->odd = !port->odd;
         run_window(port, thread);
         port->time_ps = port->window_end;
         if (stop && stop(context)) {
@@ -547,9 +601,9 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
         d->port = port;
         d->index = i;
         d->limit = HORIZON;
-        d->outbox = must(calloc(domains, sizeof(*d->outbox)));
-        for (unsigned k = 0; k < domains; k++)
-            list_clear(&d->outbox[k]);
+        d->outbox = must(calloc(2 * (size_t)domains, sizeof(*d->outbox)));
+        for (unsigned k = 0; k < 2 * domains; k++)
+            clear(&d->outbox[k]);
         for (unsigned k = 0; k < WHEEL; k++)
             list_clear(&d->bucket[k]);
         port_set_clock(d, 1000);
