@@ -66,7 +66,7 @@ uint64_t fabric_lookahead_ps(const struct chip *chip)
 static void set_times(struct fabric *f, const struct chip *chip)
 {
     const double *v = chip->value;
-    double clock_ps = 1e6 / v[CHIP_fabric_clock], line = FABRIC_LINE;
+    double clock_ps = 1e6 / v[CHIP_fabric_clock], line = FABRIC_LINE, sent = line + v[CHIP_usr_header];
     f->xcd_ps = v[CHIP_fabric_xcd_latency] * 1000;
     f->network_ps = v[CHIP_fabric_network_latency] * 1000;
     f->usr_ps = v[CHIP_usr_latency] * 1000;
@@ -77,9 +77,9 @@ static void set_times(struct fabric *f, const struct chip *chip)
     f->memory_ps = v[CHIP_hbm_latency] * 1000;
     f->line_read_ps = line / v[CHIP_fabric_xcd_read] * clock_ps;
     f->line_write_ps = line / v[CHIP_fabric_xcd_write] * clock_ps;
-    f->link_ps[0] = line / v[CHIP_usr_horizontal] * 1000;
-    f->link_ps[1] = line / v[CHIP_usr_vertical] * 1000;
-    f->ingress_ps = line / v[CHIP_fabric_ingress] * 1000;
+    f->link_ps[0] = sent / v[CHIP_usr_horizontal] * 1000;
+    f->link_ps[1] = sent / v[CHIP_usr_vertical] * 1000;
+    f->ingress_ps = sent / v[CHIP_fabric_ingress] * 1000;
     f->slice_line_ps = line / v[CHIP_infinity_cache_width] * clock_ps;
     f->tick_ps = 1e6 / v[CHIP_hbm_clock];
 }

@@ -178,7 +178,7 @@ static void test_links(void)
         uint64_t domain = (uint64_t)(v[CHIP_hbm_stacks] * v[CHIP_hbm_stack_size] / 4) * neighbour[way];
         double link = v[way ? CHIP_usr_vertical : CHIP_usr_horizontal], limit = v[CHIP_fabric_ingress];
         uint64_t first = UINT64_MAX, last = 0;
-        limit = link < limit ? link : limit;
+        limit = (link < limit ? link : limit) * LINE / (LINE + v[CHIP_usr_header]);
         for (unsigned pass = 0; pass < 2; pass++) { /* the second finds the lines in the cache */
             first = UINT64_MAX;
             last = 0;
