@@ -84,6 +84,7 @@ struct cp_dispatch {
     unsigned deferred_count;
     bool listed;
     bool begun;                    /* timing mode: the XCDs have been told */
+    bool faulted;                  /* timing mode: the queue has been told */
     uint64_t begun_ns;             /* timing mode: when, by the host's clock */
     unsigned xccs_done;            /* timing mode: XCDs that have finished their share */
     uint64_t serial;               /* timing mode: 1, 2, ... of the machine's dispatches */

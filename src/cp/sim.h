@@ -53,7 +53,7 @@ struct sim_share {
     uint64_t left;           /* not done */
     uint32_t *free_scratch;  /* places in the dispatch's scratch, as a stack; NULL: none is used */
     unsigned free_count;
-    bool acquired;
+    bool acquired, aborted;
 };
 
 struct sim_xcd {

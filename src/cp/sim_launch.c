@@ -149,7 +149,7 @@ static void launch(struct port_domain *domain, struct port_event *event)
     x->launching = false;
     struct sim_share *best = NULL;
     for (struct sim_share *s = x->shares; s; s = s->next)
-        if (s->acquired && s->started < s->total && !s->d->aborted &&
+        if (s->acquired && s->started < s->total && !s->aborted &&
             (!best || s->d->priority > best->d->priority))
             best = s;
     if (best && start_one(x, best))
@@ -164,16 +164,24 @@ void sim_drop_rest(struct sim_xcd *x, struct sim_share *share)
         end_share(x, share);
 }
 
+static struct sim_share *share_in(const struct sim_xcd *x, const struct cp_dispatch *d)
+{
+    struct sim_share *share = x->shares;
+    while (share && share->d != d)
+        share = share->next;
+    return share;
+}
+
 static void abort_share(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct sim_xcd *x = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    struct sim_share *share = x->shares;
-    while (share && share->d != d)
-        share = share->next;
+    struct sim_share *share = share_in(x, d);
+    if (share)
+        share->aborted = true;
     if (!share || !share->acquired)
-        return; /* over already; or acquire() will see it */
+        return; /* over already; or acquired() will see it */
     unsigned count = x->running_count;
     struct workgroup **list = malloc((count + 1) * sizeof(*list));
     if (!list)
@@ -206,16 +214,48 @@ static void workgroup_done(void *context, struct workgroup *wg)
     kick(x);
 }
 
+struct told_fault {
+    struct cp_dispatch *d;
+    struct ehp_fault fault;
+};
+
+static void fault_told(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct sim *sim = event->self;
+    struct told_fault *told = (struct told_fault *)(uintptr_t)event->word[0];
+    struct cp_dispatch *d = told->d;
+    d->aborted = true;
+    if (!d->faulted) {
+        d->faulted = true;
+        pthread_mutex_lock(&sim->machine->cp.lock);
+        cp_queue_fault(d->queue, &told->fault);
+        pthread_mutex_unlock(&sim->machine->cp.lock);
+    }
+    free(told);
+}
+
+/*
+ * The first of an XCD's waves tells the other XCDs and the packet processor, which believes the first of the
+ * XCDs.  All of it takes simulated time, so that it is the same wave whatever the host's threads do.
+ */
 void sim_wave_faulted(struct sim_xcd *x, struct workgroup *wg, const struct wave_guard *guard)
 {
     struct sim *sim = x->sim;
     struct cp_dispatch *d = wg->owner;
-    if (!atomic_exchange(&d->aborted, true)) {
-        struct ehp_fault fault = {.size = sizeof(fault)};
-        report_fault(d, wg, guard, &fault);
-        pthread_mutex_lock(&sim->machine->cp.lock);
-        cp_queue_fault(d->queue, &fault);
-        pthread_mutex_unlock(&sim->machine->cp.lock);
+    struct sim_share *share = share_in(x, d); /* NULL in the rest of a sampled dispatch */
+    bool later = share ? share->aborted : atomic_exchange(&d->aborted, true);
+    if (share)
+        share->aborted = true;
+    if (!later) {
+        struct told_fault *told = calloc(1, sizeof(*told));
+        if (!told)
+            abort();
+        told->d = d;
+        told->fault.size = sizeof(told->fault);
+        report_fault(d, wg, guard, &told->fault);
+        port_send(x->domain, sim->host, sim->complete_ps, fault_told, sim)->word[0] =
+            (uint64_t)(uintptr_t)told;
         for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
             if (i != x->index)
                 port_send(x->domain, sim->xcd[i].domain, sim->complete_ps, abort_share, &sim->xcd[i])
@@ -237,7 +277,7 @@ static void acquired(struct port_domain *domain, struct port_event *event)
     struct sim_share *share = (struct sim_share *)(uintptr_t)event->word[0];
     struct sim_xcd *x = share->xcd;
     share->acquired = true;
-    if (share->total == 0 || share->d->aborted)
+    if (share->total == 0 || share->aborted)
         sim_drop_rest(x, share);
     else
         kick(x);

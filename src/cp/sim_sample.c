@@ -196,7 +196,7 @@ static void stop(struct port_domain *domain, struct port_event *event)
     (void)domain;
     struct sim_xcd *x = event->self;
     struct sim_share *share = share_of(x, event);
-    if (!share || share->d->aborted)
+    if (!share || share->aborted)
         return;
     struct sim_rest *rest = rest_of(x, share->d);
     rest->next = share->started;

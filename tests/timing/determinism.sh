@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # determinism.sh BUILD_ROOT SOURCE_ROOT: programs in timing mode print the same, with the same statistics and counters to
-# the byte, with 1, 2 and 4 threads, while the machine is busy, and when their host code is slow between its calls.
+# the byte, with 1, 2 and 4 threads, while the machine is busy, and when their host code is slow between its calls;
+# and of waves that fault together they report the same.
 build=$1 source=$2
 dir=$(mktemp -d) || exit 1
 busy=
@@ -50,6 +51,13 @@ done
 for threads in 1 2 4; do
     run "matmul, $threads threads" $threads "$dir/matmul"
     same matmul "matmul, $threads threads"
+done
+# Of many waves that fault together the same one is reported; where its code lies is the host's choice.
+"$ehp" cc -O2 -Wall -Werror "$source/tests/timing/fault.hip" -o "$dir/fault" || failed=1
+for threads in 1 2 4; do
+    LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads $threads \
+        "$dir/fault" 2>&1 | grep -A 1 'memory access fault' >"$dir/fault $threads.out"
+    [ -s "$dir/fault $threads.out" ] && cmp "$dir/fault 1.out" "$dir/fault $threads.out" || failed=1
 done
 [ -s "$dir/matmul.counters.json" ] && grep -q 'with functions' "$dir/program.out" || failed=1
 exit $failed
