@@ -179,7 +179,7 @@ static void fill_l2(struct port_domain *domain, struct port_event *event)
     struct sim_xcd *x = event->self;
     const struct sim_share *share = share_of(x, event);
     uint64_t ended = share ? share->total - share->left : 0;
-    if (!ended || share->d->aborted)
+    if (!ended || share->aborted)
         return;
     struct sim_rest *rest = rest_of(x, share->d);
     struct mem_l2_use use = xcd_mem_l2_use(x->mem, rest->began);
