@@ -195,7 +195,7 @@ void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t byt
     if (*status != EHP_OK)
         return NULL;
     void *start = (void *)(uintptr_t)block.base;
-    if (size >= HUGE)
+    if (size >= HUGE && !memory->hooks.mapped) /* timing mode tells pages apart, touched one by one */
         madvise(start, (size_t)size, MADV_HUGEPAGE);
     return start;
 }
