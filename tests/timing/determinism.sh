@@ -52,6 +52,17 @@ for threads in 1 2 4; do
     run "matmul, $threads threads" $threads "$dir/matmul"
     same matmul "matmul, $threads threads"
 done
+# Memory of the program's own, which the GPU faults on: its addresses are the same in every run, where that is allowed.
+if setarch -R true 2>/dev/null; then
+    "$ehp" cc -O2 "$source/apps/nn.hip" -o "$dir/nn" || failed=1
+    export HSA_XNACK=1
+    run nn 1 "$dir/nn" --unified --size 16384
+    for threads in 1 2; do
+        run "nn, $threads threads" $threads "$dir/nn" --unified --size 16384
+        same nn "nn, $threads threads"
+    done
+    unset HSA_XNACK
+fi
 # Of many waves that fault together the same one is reported; where its code lies is the host's choice.
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/fault.hip" -o "$dir/fault" || failed=1
 for threads in 1 2 4; do
