@@ -21,9 +21,14 @@ static inline uint64_t scalar_offset(const struct wave *w, const struct xinst *i
     return mem_offset(in) + soffset;
 }
 
+static inline uint64_t scalar_place(const struct wave *w, const struct xinst *in)
+{
+    return (wave_sgpr64(w, in->ss[0]) + scalar_offset(w, in)) & ~UINT64_C(3);
+}
+
 static inline uint64_t scalar_address(struct wave *w, const struct xinst *in, bool write)
 {
-    uint64_t address = (wave_sgpr64(w, in->ss[0]) + scalar_offset(w, in)) & ~UINT64_C(3);
+    uint64_t address = scalar_place(w, in);
     if (MEM_UNLIKELY(wave_is_outside(w, address)) && !wave_may_access(w, address, 4))
         wave_fault(w, in, EHP_FAULT_MEMORY, address, write, UINT_MAX);
     return address;
@@ -31,18 +36,33 @@ static inline uint64_t scalar_address(struct wave *w, const struct xinst *in, bo
 
 /* ---- loads ---- */
 
-__attribute__((always_inline)) static inline const struct xinst *load(struct wave *w, const struct xinst *in,
-                                                                      unsigned dwords)
+__attribute__((always_inline)) static inline const struct xinst *
+load_from(struct wave *w, const struct xinst *in, unsigned dwords, uint64_t address)
 {
-    const mem_u32 *from = (const mem_u32 *)(uintptr_t)scalar_address(w, in, false);
     uint32_t value[16];
     if (MEM_UNLIKELY(w->stats != NULL))
         w->stats->bytes_read += dwords * 4;
     mem_begin(w, in);
-    memcpy(value, from, dwords * 4); /* all before any is written: a destination may be the base */
+    memcpy(value, (const mem_u32 *)(uintptr_t)address, dwords * 4); /* all, as one may be the base */
     mem_end(w);
     memcpy(w->s + in->sd, value, dwords * 4);
     return in + 1;
+}
+
+/* Apart, so that the common path keeps no frame. */
+__attribute__((noinline)) static const struct xinst *load_far(struct wave *w, const struct xinst *in,
+                                                              unsigned dwords)
+{
+    return load_from(w, in, dwords, scalar_address(w, in, false));
+}
+
+__attribute__((always_inline)) static inline const struct xinst *load(struct wave *w, const struct xinst *in,
+                                                                      unsigned dwords)
+{
+    uint64_t address = scalar_place(w, in);
+    if (MEM_UNLIKELY(wave_is_outside(w, address)))
+        return load_far(w, in, dwords);
+    return load_from(w, in, dwords, address);
 }
 
 /* A buffer's base and size in bytes from its descriptor. */

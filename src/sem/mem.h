@@ -496,6 +496,18 @@ __attribute__((noinline, unused)) static bool mem_same(const uint32_t *lo, const
     return mem_steps(lo, lo[0], 0, hi, hi ? hi[0] : 0);
 }
 
+/* Whether all lanes are `value`. */
+__attribute__((noinline, unused)) static bool mem_is(const uint32_t *row, uint32_t value)
+{
+    return mem_steps(row, value, 0, NULL, 0);
+}
+
+/* Whether `step` bytes for each lane from `base` on do not wrap. */
+static inline bool mem_has_room(uint32_t base, uint32_t step)
+{
+    return base <= UINT32_MAX - WAVE_LANES * step;
+}
+
 /*
  * How the active lanes' addresses lie, seen from the first of them.  DENSE: lane
  * l's is `step` bytes after lane l - 1's, and the low 32 bits do not wrap.
@@ -505,7 +517,7 @@ __attribute__((always_inline)) static inline enum mem_shape
 mem_shape_of(const uint32_t *lo, const uint32_t *hi, uint32_t step, uint64_t exec, unsigned first)
 {
     uint32_t base = lo[first], high = hi ? hi[first] : 0;
-    bool room = base <= UINT32_MAX - WAVE_LANES * step;
+    bool room = mem_has_room(base, step);
     if (MEM_LIKELY(exec == UINT64_MAX)) {
         if (mem_steps(lo, base, step, hi, high))
             return MEM_LIKELY(room) ? MEM_DENSE : MEM_ANY;

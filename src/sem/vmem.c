@@ -19,36 +19,45 @@
 /* Above any of a wave's accesses from its first address. */
 enum { REACH = WAVE_LANES * 16 };
 
-/* The address of the first active lane.  There must be one. */
-INLINE uint64_t first_address(const struct wave *w, const struct xinst *in, bool sbase, unsigned *first)
-{
-    const uint32_t *lo = w->v[in->s[0]], *hi = w->v[in->s[0] + 1];
-    *first = w->exec == UINT64_MAX ? 0 : (unsigned)__builtin_ctzll(w->exec);
-    return mem_offset(in) + lo[*first] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)hi[*first] << 32);
-}
+/* What a common path knows of an access that it leaves to the slow one. */
+enum known {
+    NOTHING,
+    ONE_BY_ONE, /* lanes are to be accessed each by itself */
+    IN_WINDOW,  /* all lanes are active and in the window, and are not dense */
+};
+typedef const struct xinst *slow_fn(struct wave *w, const struct xinst *in, enum known known);
 
-/* The shape, and that address. */
-INLINE enum mem_shape shape_of(const struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
-                               uint64_t *address)
+/* The shape, and the address of the first active lane.  There must be one. */
+INLINE enum mem_shape shape_of(const struct wave *w, const struct xinst *in, uint32_t step, uint64_t *address)
 {
     const uint32_t *lo = w->v[in->s[0]], *hi = w->v[in->s[0] + 1];
-    unsigned first;
-    *address = first_address(w, in, sbase, &first);
+    const bool sbase = mem_has_sbase(in);
+    unsigned first = w->exec == UINT64_MAX ? 0 : (unsigned)__builtin_ctzll(w->exec);
+    *address = mem_offset(in) + lo[first] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)hi[first] << 32);
+    vmem_learn_window(w, in, sbase ? w->s[in->ss[0] + 1] : hi[first]);
     return mem_shape_of(lo, sbase ? NULL : hi, step, w->exec, first);
 }
 
-/*
- * What the common paths leave over: some lanes alone, and registered memory, which is outside of where the
- * GPU may always access.
- */
-INLINE bool slow_dense(struct wave *w, const struct xinst *in, enum mem_kind kind, uint64_t *address)
+/* Whether some lanes alone, or lanes that are not in the window, are consecutive. */
+INLINE bool slow_dense(struct wave *w, const struct xinst *in, enum mem_kind kind, enum known known,
+                       uint64_t *address)
 {
-    unsigned first;
-    bool sbase = mem_has_sbase(in);
-    if (w->exec == UINT64_MAX && !wave_is_outside(w, first_address(w, in, sbase, &first)))
-        return false;
-    return shape_of(w, in, sbase, mem_bytes(kind), address) == MEM_DENSE &&
+    return known != IN_WINDOW && shape_of(w, in, mem_bytes(kind), address) == MEM_DENSE &&
            (!wave_is_outside(w, *address) || wave_may_access(w, *address, REACH));
+}
+
+/* What the common paths do themselves, of accesses of all lanes in the window. */
+INLINE enum mem_shape common_shape(const struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
+                                   bool *in_window, uint64_t *address)
+{
+    const uint32_t *lo = w->v[in->s[0]], *hi = lo + WAVE_LANES, window = vmem_window(in);
+    const uint64_t base = sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)window << 32;
+    *address = mem_offset(in) + lo[0] + base;
+    *in_window = (uint32_t)(base >> 32) == window;
+    if (MEM_LIKELY(*in_window && mem_steps(lo, lo[0], step, sbase ? NULL : hi, window)))
+        return MEM_LIKELY(mem_has_room(lo[0], step)) ? MEM_DENSE : MEM_ANY;
+    *in_window = *in_window && (sbase || mem_is(hi, window));
+    return *in_window && mem_same(lo, NULL) ? MEM_UNIFORM : MEM_ANY;
 }
 
 /* ---- loads ---- */
@@ -72,13 +81,15 @@ INLINE void load_mixed(struct wave *w, const struct mem_request *r, wave_row *d,
     }
 }
 
-INLINE const struct xinst *gather(struct wave *w, const struct xinst *in, enum mem_kind kind)
+INLINE const struct xinst *gather(struct wave *w, const struct xinst *in, enum mem_kind kind,
+                                  enum known known)
 {
     struct mem_request r;
     wave_row *d = w->v + in->d;
     r.write = false;
     vmem_address(w, in, mem_space_of(in), &r);
-    vmem_check(w, in, &r, mem_bytes(kind));
+    if (known != IN_WINDOW)
+        vmem_check(w, in, &r, mem_bytes(kind));
     mem_begin(w, in);
     if (MEM_UNLIKELY(r.lds | r.scratch)) {
         load_mixed(w, &r, d, kind);
@@ -119,12 +130,13 @@ INLINE const struct xinst *gather(struct wave *w, const struct xinst *in, enum m
     X(MEM_B128)
 
 /* Out of line, so that the common path calls nothing and keeps no frame. */
-INLINE const struct xinst *load_slow(struct wave *w, const struct xinst *in, enum mem_kind kind)
+INLINE const struct xinst *load_slow(struct wave *w, const struct xinst *in, enum mem_kind kind,
+                                     enum known known)
 {
     uint64_t address;
     bool all = w->exec == UINT64_MAX;
-    if (w->exec == 0 || (!all && mem_is_d16(kind)) || !slow_dense(w, in, kind, &address))
-        return gather(w, in, kind);
+    if (w->exec == 0 || (!all && mem_is_d16(kind)) || !slow_dense(w, in, kind, known, &address))
+        return gather(w, in, kind, known);
     const void *from = (const void *)(uintptr_t)address;
     mem_begin(w, in);
     if (all)
@@ -136,22 +148,23 @@ INLINE const struct xinst *load_slow(struct wave *w, const struct xinst *in, enu
 }
 
 #define LOAD_SLOW(kind)                                                                                      \
-    NOINLINE const struct xinst *load_slow_##kind(struct wave *w, const struct xinst *in)                    \
+    NOINLINE const struct xinst *load_slow_##kind(struct wave *w, const struct xinst *in, enum known known)  \
     {                                                                                                        \
-        return load_slow(w, in, kind);                                                                       \
+        return load_slow(w, in, kind, known);                                                                \
     }
 ALL_LOADS(LOAD_SLOW)
 
 INLINE const struct xinst *load(struct wave *w, const struct xinst *in, enum mem_kind kind, bool sbase,
-                                exec_fn *slow)
+                                slow_fn *slow)
 {
     uint64_t address;
+    bool in_window;
     MEM_COUNT(w, bytes_read, mem_bytes(kind));
     if (MEM_UNLIKELY(w->exec != UINT64_MAX))
-        return slow(w, in);
-    enum mem_shape shape = shape_of(w, in, sbase, mem_bytes(kind), &address);
-    if (MEM_UNLIKELY(shape == MEM_ANY || wave_is_outside(w, address)))
-        return slow(w, in);
+        return slow(w, in, NOTHING);
+    enum mem_shape shape = common_shape(w, in, sbase, mem_bytes(kind), &in_window, &address);
+    if (MEM_UNLIKELY(shape == MEM_ANY))
+        return slow(w, in, in_window ? IN_WINDOW : NOTHING);
     const void *from = (const void *)(uintptr_t)address;
     mem_begin(w, in);
     if (shape == MEM_DENSE)
@@ -182,13 +195,15 @@ INLINE void store_mixed(struct wave *w, const struct mem_request *r, const wave_
 }
 
 /* Lanes in order: of several that store to one place, the last one's value stays. */
-INLINE const struct xinst *scatter(struct wave *w, const struct xinst *in, enum mem_kind kind)
+INLINE const struct xinst *scatter(struct wave *w, const struct xinst *in, enum mem_kind kind,
+                                   enum known known)
 {
     struct mem_request r;
     const wave_row *s = w->v + in->s[1];
     r.write = true;
     vmem_address(w, in, mem_space_of(in), &r);
-    vmem_check(w, in, &r, mem_bytes(kind));
+    if (known != IN_WINDOW)
+        vmem_check(w, in, &r, mem_bytes(kind));
     mem_begin(w, in);
     if (MEM_UNLIKELY(r.lds | r.scratch)) {
         store_mixed(w, &r, s, kind);
@@ -200,12 +215,14 @@ INLINE const struct xinst *scatter(struct wave *w, const struct xinst *in, enum 
     return in + 1;
 }
 
-INLINE const struct xinst *store_slow(struct wave *w, const struct xinst *in, enum mem_kind kind)
+INLINE const struct xinst *store_slow(struct wave *w, const struct xinst *in, enum mem_kind kind,
+                                      enum known known)
 {
     uint64_t address;
     bool all = w->exec == UINT64_MAX;
-    if (w->exec == 0 || (!all && !mem_is_run(w->exec)) || !slow_dense(w, in, kind, &address))
-        return scatter(w, in, kind);
+    if (w->exec == 0 || (all ? known == ONE_BY_ONE : !mem_is_run(w->exec)) ||
+        !slow_dense(w, in, kind, known, &address))
+        return scatter(w, in, kind, known);
     void *to = (void *)(uintptr_t)address;
     mem_begin(w, in);
     if (all)
@@ -217,22 +234,22 @@ INLINE const struct xinst *store_slow(struct wave *w, const struct xinst *in, en
 }
 
 #define STORE_SLOW(kind)                                                                                     \
-    NOINLINE const struct xinst *store_slow_##kind(struct wave *w, const struct xinst *in)                   \
+    NOINLINE const struct xinst *store_slow_##kind(struct wave *w, const struct xinst *in, enum known known) \
     {                                                                                                        \
-        return store_slow(w, in, kind);                                                                      \
+        return store_slow(w, in, kind, known);                                                               \
     }
 ALL_STORES(STORE_SLOW)
 
 INLINE const struct xinst *store(struct wave *w, const struct xinst *in, enum mem_kind kind, bool sbase,
-                                 exec_fn *slow)
+                                 slow_fn *slow)
 {
     uint64_t address;
+    bool in_window;
     MEM_COUNT(w, bytes_written, mem_bytes(kind));
     if (MEM_UNLIKELY(w->exec != UINT64_MAX))
-        return slow(w, in);
-    if (shape_of(w, in, sbase, mem_bytes(kind), &address) != MEM_DENSE ||
-        MEM_UNLIKELY(wave_is_outside(w, address)))
-        return slow(w, in);
+        return slow(w, in, NOTHING);
+    if (common_shape(w, in, sbase, mem_bytes(kind), &in_window, &address) != MEM_DENSE)
+        return slow(w, in, in_window ? IN_WINDOW : NOTHING);
     mem_begin(w, in);
     mem_rows_store(w->v + in->s[1], kind, (void *)(uintptr_t)address);
     mem_end(w);
@@ -292,7 +309,7 @@ INLINE const struct xinst *scratch_gather(struct wave *w, const struct xinst *in
     uint32_t place[WAVE_LANES];
     wave_row *d = w->v + in->d;
     if (MEM_UNLIKELY(!scratch_places(w, in, kind, place)))
-        return gather(w, in, kind);
+        return gather(w, in, kind, NOTHING);
     for (unsigned i = 0; i < mem_dwords(kind); i++)
         MEM_FOR_LANES(lane, w->exec)
     mem_lane_load(d + i, (unsigned)lane, kind < MEM_B32 ? kind : MEM_B32,
@@ -305,7 +322,7 @@ INLINE const struct xinst *scratch_scatter(struct wave *w, const struct xinst *i
     uint32_t place[WAVE_LANES];
     const wave_row *s = w->v + in->s[1];
     if (MEM_UNLIKELY(!scratch_places(w, in, kind, place)))
-        return scatter(w, in, kind);
+        return scatter(w, in, kind, NOTHING);
     for (unsigned i = 0; i < mem_dwords(kind); i++)
         MEM_FOR_LANES(lane, w->exec)
     mem_lane_store(s + i, (unsigned)lane, kind < MEM_B32 ? kind : MEM_B32,
@@ -375,7 +392,7 @@ ALL_LOADS(LOAD_HANDLERS)
     static const struct xinst *x_store_scoped_##kind(struct wave *w, const struct xinst *in)                 \
     {                                                                                                        \
         MEM_COUNT(w, bytes_written, mem_bytes(kind));                                                        \
-        store_slow_##kind(w, in);                                                                            \
+        store_slow_##kind(w, in, ONE_BY_ONE);                                                                \
         atomic_thread_fence(memory_order_seq_cst);                                                           \
         return in + 1;                                                                                       \
     }
@@ -426,14 +443,31 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
 
 /* ---- accesses whose sum of a scalar and offsets was put off: see exec/fuse.h ---- */
 
-/* The first address when all lanes' are consecutive. */
-INLINE bool sum_dense(const struct wave *w, const struct xinst *in, uint32_t step, uint64_t *address)
+/* The first address when all lanes' are consecutive, in the window, and offsets less than 4 GiB; else 0. */
+INLINE uint64_t sum_dense(const struct wave *w, const struct xinst *in, uint32_t step)
 {
     const struct xinst *sum = fuse_sum(in);
-    const uint32_t *lo = w->v[sum->s[2]], *hi = w->v[sum->s[2] + 1];
-    *address = wave_sgpr64(w, sum->reg[0]) + (lo[0] | (uint64_t)hi[0] << 32) + mem_offset(in);
-    return MEM_LIKELY(!wave_is_outside(w, *address)) && /* the access by itself asks for more */
-           mem_shape_of(lo, hi, step, UINT64_MAX, 0) == MEM_DENSE;
+    const uint32_t *lo = w->v[sum->s[2]], *hi = lo + WAVE_LANES;
+    const uint64_t base = wave_sgpr64(w, sum->reg[0]);
+    if (!fuse_waits(w) || (uint32_t)(base >> 32) != vmem_window(in) || !mem_steps(lo, lo[0], step, hi, 0) ||
+        !mem_has_room(lo[0], step))
+        return 0;
+    return base + lo[0] + mem_offset(in);
+}
+
+/* The same anywhere. */
+INLINE uint64_t sum_dense_far(const struct wave *w, const struct xinst *in, uint32_t step)
+{
+    const struct xinst *sum = fuse_sum(in);
+    const uint32_t *lo = w->v[sum->s[2]], *hi = lo + WAVE_LANES;
+    const uint64_t base = wave_sgpr64(w, sum->reg[0]);
+    const uint64_t address = base + (lo[0] | (uint64_t)hi[0] << 32) + mem_offset(in);
+    if (!fuse_waits(w))
+        return 0;
+    vmem_learn_window(w, in, (uint32_t)(base >> 32));
+    if (wave_is_outside(w, address)) /* the access by itself asks for more */
+        return 0;
+    return mem_shape_of(lo, hi, step, UINT64_MAX, 0) == MEM_DENSE ? address : 0;
 }
 
 /* The sum, which the wave wants after all, and the access by itself. */
@@ -444,27 +478,39 @@ NOINLINE const struct xinst *sum_first(struct wave *w, const struct xinst *in)
     return fuse_single(in)(w, in);
 }
 
-#define SUM_HANDLERS(kind)                                                                                   \
-    static const struct xinst *x_sum_load_##kind(struct wave *w, const struct xinst *in)                     \
+INLINE const struct xinst *sum_load(struct wave *w, const struct xinst *in, enum mem_kind kind,
+                                    uint64_t address)
+{
+    mem_begin(w, fuse_sum(in));
+    mem_rows_load(w->v + in->d, kind, (const void *)(uintptr_t)address);
+    mem_end(w);
+    return in + 1;
+}
+
+INLINE const struct xinst *sum_store(struct wave *w, const struct xinst *in, enum mem_kind kind,
+                                     uint64_t address)
+{
+    mem_begin(w, fuse_sum(in));
+    mem_rows_store(w->v + in->s[1], kind, (void *)(uintptr_t)address);
+    mem_end(w);
+    return in + 1;
+}
+
+/* The common paths call nothing and keep no frame. */
+#define SUM_HANDLERS_OF(access, kind)                                                                        \
+    NOINLINE const struct xinst *access##_far_##kind(struct wave *w, const struct xinst *in)                 \
     {                                                                                                        \
-        uint64_t address;                                                                                    \
-        if (MEM_UNLIKELY(!fuse_waits(w) || !sum_dense(w, in, mem_bytes(kind), &address)))                    \
-            return sum_first(w, in);                                                                         \
-        mem_begin(w, fuse_sum(in));                                                                          \
-        mem_rows_load(w->v + in->d, kind, (const void *)(uintptr_t)address);                                 \
-        mem_end(w);                                                                                          \
-        return in + 1;                                                                                       \
+        uint64_t address = sum_dense_far(w, in, mem_bytes(kind));                                            \
+        return address ? access(w, in, kind, address) : sum_first(w, in);                                    \
     }                                                                                                        \
-    static const struct xinst *x_sum_store_##kind(struct wave *w, const struct xinst *in)                    \
+    static const struct xinst *x_##access##_##kind(struct wave *w, const struct xinst *in)                   \
     {                                                                                                        \
-        uint64_t address;                                                                                    \
-        if (MEM_UNLIKELY(!fuse_waits(w) || !sum_dense(w, in, mem_bytes(kind), &address)))                    \
-            return sum_first(w, in);                                                                         \
-        mem_begin(w, fuse_sum(in));                                                                          \
-        mem_rows_store(w->v + in->s[1], kind, (void *)(uintptr_t)address);                                   \
-        mem_end(w);                                                                                          \
-        return in + 1;                                                                                       \
+        uint64_t address = sum_dense(w, in, mem_bytes(kind));                                                \
+        return MEM_LIKELY(address) ? access(w, in, kind, address) : access##_far_##kind(w, in);              \
     }
+#define SUM_HANDLERS(kind)                                                                                   \
+    SUM_HANDLERS_OF(sum_load, kind)                                                                          \
+    SUM_HANDLERS_OF(sum_store, kind)
 #define SUM_KINDS(X)                                                                                         \
     X(MEM_B32)                                                                                               \
     X(MEM_B64)                                                                                               \
@@ -494,6 +540,7 @@ exec_fn *SEM(sem_vmem)(const struct isa_inst *inst, struct xinst *x)
     if (op->space != MEM_FLAT && op->space != MEM_GLOBAL && !scratch)
         return NULL;
     mem_resolve(inst, x);
+    x->literal[1] = VMEM_NO_WINDOW;
     x->reg[1] = op->kind;
     bool sbase = mem_has_sbase(x);
     switch (op->action) {

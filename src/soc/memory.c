@@ -8,21 +8,23 @@
 
 #include "ehp/ehp.h"
 
-enum { PAGE = 4096, HUGE = 2 * 1024 * 1024, ARENA_BITS = 40, ARENA_LEAST_BITS = 36 };
+enum { PAGE = 4096, HUGE = 2 * 1024 * 1024, ARENA_BITS = 40, ARENA_LEAST_BITS = 34 };
+enum { BELOW = 64 * 1024 }; /* what nobody is given before the arena: instructions have negative offsets */
 
 /* An aligned range of 2^40 addresses, or of as many as the host has. */
 static bool reserve(struct memory *memory)
 {
     for (unsigned bits = ARENA_BITS; bits >= ARENA_LEAST_BITS; bits--) {
         uint64_t bytes = UINT64_C(1) << bits;
-        void *map = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *map =
+            mmap(NULL, 2 * bytes + BELOW, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (map == MAP_FAILED)
             continue;
-        uint64_t start = (uint64_t)(uintptr_t)map, arena = (start + bytes - 1) & ~(bytes - 1);
-        if (arena > start)
-            munmap(map, (size_t)(arena - start));
-        if (start + 2 * bytes > arena + bytes)
-            munmap((void *)(uintptr_t)(arena + bytes), (size_t)(start + bytes - arena));
+        uint64_t start = (uint64_t)(uintptr_t)map, arena = (start + BELOW + bytes - 1) & ~(bytes - 1);
+        if (arena - BELOW > start)
+            munmap(map, (size_t)(arena - BELOW - start));
+        if (start + BELOW + bytes > arena)
+            munmap((void *)(uintptr_t)(arena + bytes), (size_t)(start + BELOW + bytes - arena));
         memory->arena = memory->next = arena;
         memory->arena_bytes = bytes;
         return true;
@@ -41,7 +43,7 @@ bool memory_init(struct memory *memory, uint64_t size, bool xnack)
 void memory_destroy(struct memory *memory)
 {
     if (memory->arena)
-        munmap((void *)(uintptr_t)memory->arena, (size_t)memory->arena_bytes);
+        munmap((void *)(uintptr_t)(memory->arena - BELOW), (size_t)memory->arena_bytes + BELOW);
     free(memory->freed);
     free(memory->blocks);
     pthread_mutex_destroy(&memory->lock);

@@ -101,6 +101,59 @@ static void host_memory(const char *what, int *p, int n)
         forbidden(what, p, n);
 }
 
+// The same instructions go to one place after another: `steps` pointers, the same for all lanes or each its own.
+__global__ void follow(int *const *where, int steps)
+{
+    for (int i = 0; i < steps; i++)
+        where[i][threadIdx.x] += 1;
+}
+
+__global__ void follow_each(int *const *where, int steps)
+{
+    for (int i = 0; i < steps; i++)
+        *where[i * 64 + threadIdx.x] += 1;
+}
+
+// What an instruction has been allowed says nothing of where it goes next: memory of the GPU's at first, also
+// memory of its far away, and then host memory, of all lanes or of one.
+static void from_the_gpus_to_others()
+{
+    const int steps = 4, lanes = 64;
+    int *device, *far, **where, *host = static_cast<int *>(std::calloc(lanes, sizeof(int)));
+    char *between; // addresses of 4 GiB
+    for (int each = 0; each < 2; each++) {
+        HIP_OK(hipMalloc(&where, steps * lanes * sizeof(int *)));
+        HIP_OK(hipMalloc(&device, lanes * sizeof(int)));
+        HIP_OK(hipMalloc(&between, size_t(4) << 30));
+        HIP_OK(hipMalloc(&far, lanes * sizeof(int)));
+        int *const places[steps] = {device, far, device, host};
+        for (int i = 0; i < steps; i++)
+            for (int lane = 0; lane < lanes; lane++)
+                where[each ? i * lanes + lane : i] =
+                    each ? (i < 3 || lane == 17 ? places[i] : far) + lane : places[i];
+        for (int lane = 0; lane < lanes; lane++)
+            device[lane] = far[lane] = host[lane] = 0;
+        said report;
+        each ? follow_each<<<1, lanes>>>(where, steps) : follow<<<1, lanes>>>(where, steps);
+        hipError_t error = hipDeviceSynchronize();
+        std::vector<char> text = report.end();
+        CHECK(error == (xnack ? hipSuccess : hipErrorIllegalAddress), "%d: %s", each, hipGetErrorName(error));
+        CHECK(xnack || has(text, each ? "lane 17 " : "lane 0 "), "%d: %s", each, text.data());
+        CHECK(xnack || has(text, "XNACK is off"), "%d: %s", each, text.data());
+        for (int lane = 0; lane < lanes; lane++) {
+            const bool to_host = xnack && (!each || lane == 17);
+            CHECK(device[lane] == 2 && host[lane] == to_host, "%d: lane %d: %d, %d", each, lane, device[lane],
+                  host[lane]);
+            CHECK(xnack ? far[lane] == 2 - to_host : far[lane] == 1, "%d: lane %d: %d", each, lane, far[lane]);
+        }
+        if (xnack)
+            HIP_OK(hipFree(between));
+        else
+            HIP_OK(hipDeviceReset());
+    }
+    std::free(host);
+}
+
 static void malloc_rows()
 {
     const int n = 5000;
@@ -273,6 +326,7 @@ int main()
     CHECK(props.managedMemory && props.concurrentManagedAccess, "managed memory");
     allocator_rows();
     malloc_rows();
+    from_the_gpus_to_others();
     register_row();
     pages_rows();
     use_rows();
