@@ -101,7 +101,8 @@ static void host_memory(const char *what, int *p, int n)
         forbidden(what, p, n);
 }
 
-// The same instructions go to one place after another: `steps` pointers, the same for all lanes or each its own.
+// The same instructions go to one place after another: `steps` pointers, the same for all lanes or each its
+// own.
 __global__ void follow(int *const *where, int steps)
 {
     for (int i = 0; i < steps; i++)
@@ -144,7 +145,8 @@ static void from_the_gpus_to_others()
             const bool to_host = xnack && (!each || lane == 17);
             CHECK(device[lane] == 2 && host[lane] == to_host, "%d: lane %d: %d, %d", each, lane, device[lane],
                   host[lane]);
-            CHECK(xnack ? far[lane] == 2 - to_host : far[lane] == 1, "%d: lane %d: %d", each, lane, far[lane]);
+            CHECK(xnack ? far[lane] == 2 - to_host : far[lane] == 1, "%d: lane %d: %d", each, lane,
+                  far[lane]);
         }
         if (xnack)
             HIP_OK(hipFree(between));
