@@ -3,10 +3,11 @@
  * Sampled dispatches: some workgroups in detail, the rest functionally.
  *
  * A dispatch of many more workgroups than the chip holds begins as any other.  Each
- * XCD tells in even intervals how many instructions it has issued.  When those that
+ * XCD tells in even intervals how many instructions it has issued, and each IOD how many
+ * lines the Infinity Cache has taken in.  When those that
  * were started first have ended, this has a rhythm, as workgroups that were started
  * together load and store together.  Its period is looked for, and the rate is known
- * when the periods differ little enough (good_enough()).
+ * when the periods differ little enough (find_rate()).
  *
  * Caches too large to wait for are made what they will be: the L2s are filled with lines
  * of nobody when the first workgroups have ended (xcd_mem_age()), and the Infinity Cache,
@@ -36,55 +37,55 @@
 enum {
     TICKS = 512, /* that are remembered: each is then as long as two */
     TICK = 128,  /* cycles of the first */
-    PERIODS = 2, /* the least that a rate is taken from */
+    STEPS = 64,  /* that a dispatch's time is summed in */
     TOO_FEW = 2, /* times what the chip holds must be left to be worth it */
-    IODS = 16,
     AGAIN = 1000 /* cycles until workgroups that waited for others' are run again */
 };
 enum sample_span { SETTLE, MEASURE, SETTLE_AGAIN, MEASURE_AGAIN };
+#define PERIODS  1.5  /* the least that a rate is taken from */
 #define SHORTEST 0.7  /* period, and the longest, */
 #define LONGEST  1.4  /* of the time in which what the chip holds ends */
 #define EVEN     0.04 /* as exact as this */
 #define DRIFT    0.08 /* halves that differ by more: it has begun too early */
-#define USUAL 0.03 /* what the time differs by in which what the chip holds ends: few show less by chance */
+#define USUAL 0.05 /* what the time differs by in which what the chip holds ends: few show less by chance */
 #define SMALL 100  /* times what the chip holds */
+#define EARLY 0.95 /* of the first to be started have ended: enough to tell what they leave in the L2s */
 #define TURNOVER 2 /* of the Infinity Cache's lines come, and those of before are gone */
 
 struct sim_rest { /* of an XCD's share */
     uint64_t next, end;
-    uint64_t began;                       /* by the L2's clock */
-    uint64_t instructions;                /* issued when it began, then those of the detailed part */
-    bool aged;                            /* the L2 was filled */
-    struct mem_l2_use use;                /* of the L2, at the end of the detailed part */
-    uint64_t released;                    /* cycles: when that began, then how long it took */
+    uint64_t began;        /* by the L2's clock */
+    uint64_t instructions; /* issued when it began, then those of the detailed part */
+    double clean;          /* lines of the L2 that a workgroup reads, the most that were seen, */
+    bool looked;           /* until it was filled or need not be, */
+    bool aged;             /* the L2 was filled, */
+    double kept;           /* and so many of its lines stay dirty */
+    struct mem_l2_use use; /* of the L2, at the end of the detailed part */
+    uint64_t released;     /* cycles: when that began, then how long it took */
     struct workgroup *aside, **aside_end; /* wait for others */
 };
 
 struct sim_sample {
     /* In domain 0. */
     struct sample_tick {
-        double ps, instructions; /* of all XCDs */
-        uint64_t started, ended; /* workgroups */
-        unsigned told;           /* XCDs */
+        double ps, instructions;  /* of all XCDs */
+        uint64_t started, ended;  /* workgroups */
+        uint64_t filled, written; /* lines of the Infinity Cache; all IODs tell them equally later */
+        unsigned told, answered;  /* XCDs; IODs */
     } tick[TICKS + 1];
-    enum sample_phase { START, FILLED, FIRST_RATE, ASKED, AGED, SECOND_RATE, DECIDED } phase;
-    unsigned from;              /* tick from which on a rate is taken */
-    uint64_t holds;             /* workgroups, at most */
-    bool restarted;             /* as it drifted: once */
-    bool aged;                  /* the Infinity Cache was filled, */
-    uint64_t aged_ended;        /* when so many workgroups had ended */
-    double rate[2], error[2];   /* instructions in a picosecond until the Infinity Cache is full and after */
-    double turn;                /* workgroups until then */
-    uint64_t soon_ps;           /* how long messages take, the least that there is */
-    struct cp_dispatch *d;      /* NULL: it is over */
-    unsigned asked, told_by;    /* IODs that have not answered; that have said what their caches took in */
-    uint64_t window;            /* workgroups that had ended then, and at last those that did meanwhile, */
-    uint64_t launched;          /* and that had been started then */
-    struct sample_iod {         /* the IOD's: */
-        struct fabric_use note; /* when the rate began to be taken */
-        double lines, filled, dirty; /* there; come since, and the part of those that was written; */
-        double fresh;                /* come since the dispatch began */
-    } iod[IODS];
+    enum sample_phase { START, FILLED, FIRST_RATE, AGED, SECOND_RATE, DECIDED } phase;
+    unsigned from, seen;      /* ticks from which on a rate is taken, and its rhythm can be seen */
+    uint64_t holds;           /* workgroups, at most */
+    bool restarted;           /* as it drifted: once */
+    uint64_t aged_ended;      /* workgroups, when the Infinity Cache was filled */
+    double rate[2], error[2]; /* instructions in a picosecond until the Infinity Cache is full and after */
+    double turn;              /* workgroups until then */
+    uint64_t soon_ps;         /* how long messages take, the least that there is */
+    struct cp_dispatch *d;    /* NULL: it is over */
+    unsigned asked, halvings; /* IODs that have not answered; how often ticks became longer */
+    double lines;             /* of the Infinity Cache */
+    double dirty;             /* the part of what comes into the Infinity Cache that was written, */
+    uint64_t fresh;           /* and an IOD's lines that have come since the dispatch began */
     uint64_t detailed;
     uint64_t end_ns;
     unsigned rests;         /* XCDs that have run theirs */
@@ -158,6 +159,11 @@ static void tick(struct port_domain *domain, struct port_event *event)
     e->word[1] = number | UINT64_C(1) << 63;
     e->word[2] = share->started;
     e->word[3] = share->total - share->left;
+    struct sim_rest *rest = rest_of(x, share->d);
+    if (share->left < share->total && !rest->looked) {
+        struct mem_l2_use use = xcd_mem_l2_use(x->mem, rest->began);
+        rest->clean = fmax(rest->clean, (double)(use.used - use.dirty) / (double)share->started);
+    }
     bool full = number == TICKS;
     post_tick(x, share->d, (full ? number / 2 : number) + 1, full ? 2 * cycles : cycles, tick);
 }
@@ -183,12 +189,15 @@ static void fill_l2(struct port_domain *domain, struct port_event *event)
         return;
     struct sim_rest *rest = rest_of(x, share->d);
     struct mem_l2_use use = xcd_mem_l2_use(x->mem, rest->began);
-    /* A workgroup has loaded since it started, and has stored when it has ended. */
-    double dirty = (double)use.dirty / (double)ended,
-           clean = (double)(use.used - use.dirty) / (double)share->started,
+    rest->looked = true;
+    /* Those that started first have all loaded when one of them ends, and stored what is dirty when they
+     * have. */
+    double dirty = (double)use.dirty / (double)ended, clean = rest->clean,
            more = (dirty + clean) * (double)share->total - (double)use.used;
     if (more > 0)
         rest->aged = xcd_mem_age(x->mem, rest->began, (uint64_t)more, dirty / (dirty + clean));
+    if (rest->aged)
+        rest->kept = (double)use.lines * dirty / (dirty + clean);
 }
 
 static void stop(struct port_domain *domain, struct port_event *event)
@@ -244,20 +253,20 @@ static void decide(struct sim *sim, struct cp_dispatch *d)
 
 /*
  * Workgroups that are to end meanwhile: the more there are, the more are spent.  Of a dispatch with too few
- * to gain much twice as many.
+ * to gain much half as many again: the first generations differ from later ones.
  */
 static uint64_t span_of(const struct sim_sample *s, enum sample_span span)
 {
     static const struct {
         double part, least, most; /* of the dispatch; of those that the chip holds */
-    } spans[] = {[SETTLE] = {0.004, 1, 4},
-                 [MEASURE] = {0.008, 2, 8},
+    } spans[] = {[SETTLE] = {0.002, 1.6, 3},
+                 [MEASURE] = {0.008, 1.7, 8},
                  [SETTLE_AGAIN] = {0.002, 0.5, 2},
-                 [MEASURE_AGAIN] = {0.012, 3, 10}};
-    double total = (double)s->d->total, holds = (double)s->holds, workgroups = spans[span].part * total,
+                 [MEASURE_AGAIN] = {0.01, 2, 10}};
+    double holds = (double)s->holds, workgroups = spans[span].part * (double)s->d->total,
            least = spans[span].least * holds, most = spans[span].most * holds;
-    if (total < SMALL * holds)
-        least *= 2;
+    if ((double)s->d->total < SMALL * holds)
+        least *= 1.5;
     return (uint64_t)(workgroups < least ? least : workgroups > most ? most : workgroups);
 }
 
@@ -275,11 +284,11 @@ static unsigned period_of(const struct sim_sample *s, unsigned last)
     unsigned period = 0;
     for (unsigned p = (unsigned)(generation * SHORTEST) + 1; p <= generation * LONGEST; p++) {
         double differs = 0;
-        if (s->from + PERIODS * p > last)
+        if (s->from + p > last || s->seen + PERIODS * p > last)
             break;
-        for (unsigned i = last; i > s->from + p; i--)
+        for (unsigned i = last; i > s->seen + p; i--)
             differs += fabs(issued(s, i - 1, i) - issued(s, i - p - 1, i - p));
-        differs /= last - s->from - p;
+        differs /= last - s->seen - p;
         if (differs < least) {
             least = differs;
             period = p;
@@ -289,8 +298,8 @@ static unsigned period_of(const struct sim_sample *s, unsigned last)
 }
 
 /*
- * The rate of whole periods up to the tick `last`, and its standard error, from what the periods differ by;
- * false when there are too few.
+ * The rate up to the tick `last`, and its standard error; false when there are too few.  It is the mean of
+ * all stretches of whole periods: a rhythm leaves nothing in it, and few of those that are not quite its own.
  */
 static bool find_rate(struct sim_sample *s, unsigned last, unsigned which)
 {
@@ -300,110 +309,121 @@ static bool find_rate(struct sim_sample *s, unsigned last, unsigned which)
     unsigned p = period_of(s, last);
     if (!p)
         return false;
-    unsigned n = (last - s->from) / p, first = last - n * p, half = n / 2 * p;
+    unsigned n = (last - s->from) / p, first = last - n * p, half = n / 2 * p,
+             whole = n > 1 ? (n - 1) * p : p;
     double early = issued(s, first, first + half), late = issued(s, last - half, last);
     if (which == 0 && !s->restarted && fabs(late - early) > DRIFT * (late + early) / 2) {
         s->restarted = true;
         s->from = last - half;
         return false;
     }
-    double each = issued(s, first, last) / n, squares = 0;
+    double sum = 0, ps = 0, squares = 0, each = issued(s, first, last) / n;
+    for (unsigned i = s->from; i + whole <= last; i++) {
+        sum += issued(s, i, i + whole);
+        ps += s->tick[i + whole].ps - s->tick[i].ps;
+    }
+    s->rate[which] = sum / ps;
     for (unsigned i = 0; i < n; i++) {
         double off = issued(s, first + i * p, first + (i + 1) * p) - each;
         squares += off * off;
     }
-    s->rate[which] = issued(s, first, last) / (s->tick[last].ps - s->tick[first].ps);
-    double error = sqrt(squares / (n - 1) / n) / each, usual = USUAL / sqrt((double)ended / (double)s->holds);
+    double error = n > 1 ? sqrt(squares / (n - 1) / n) / each : 0,
+           usual = USUAL / sqrt((double)ended / (double)s->holds);
     s->error[which] = error > usual ? error : usual;
-    return error <= EVEN;
+    if (error > EVEN)
+        return false;
+    s->from = first;
+    return true;
 }
 
 /* ---- the Infinity Cache ---- */
 
-/* Of events to IODs and back, whose word[0] is the sample, which may outlive the dispatch for them. */
-enum iod_asks { NOTE /* now */, TELL /* since then */, AGE /* by lines */ };
+/*
+ * Of events to IODs and back: word[0] is the sample, which may outlive the dispatch for them.  Word[1] is the
+ * IOD and word[2] a tick (answered: then 1 and 3 are its lines), or NO_TICK to age the cache by word[3]
+ * lines.
+ */
+#define NO_TICK UINT64_MAX
 
-static void answered(struct port_domain *domain, struct port_event *event);
-
-static void asked(struct port_domain *domain, struct port_event *event)
-{
-    struct sim *sim = event->self;
-    struct sim_sample *s = (struct sim_sample *)(uintptr_t)event->word[0];
-    unsigned index = (unsigned)event->word[1];
-    struct sample_iod *iod = &s->iod[index];
-    struct fabric_use use;
-    fabric_read_use(sim->fabric, index, &use);
-    switch ((enum iod_asks)event->word[2]) {
-    case NOTE:
-        iod->note = use;
-        break;
-    case TELL: {
-        uint64_t filled = use.filled - iod->note.filled, written = use.written - iod->note.written;
-        iod->lines = (double)use.lines;
-        iod->filled = (double)filled;
-        iod->dirty = written < filled ? (double)written / (double)filled : 1;
-        break;
-    }
-    case AGE:
-        fabric_age(sim->fabric, index, event->word[3], iod->dirty, (uint64_t)iod->fresh);
-        break;
-    }
-    struct port_event *e = port_send(domain, sim->host, s->soon_ps, answered, sim);
-    e->word[0] = event->word[0];
-    e->word[2] = event->word[2];
-}
-
-static void ask(struct sim *sim, struct sim_sample *s, unsigned iod, enum iod_asks what, uint64_t number)
-{
-    struct port_event *e = port_send(sim->host, fabric_domain(sim->fabric, iod), s->soon_ps, asked, sim);
-    e->word[0] = (uint64_t)(uintptr_t)s;
-    e->word[1] = iod;
-    e->word[2] = what;
-    e->word[3] = number;
-    s->asked++;
-}
-
-static void ask_all(struct sim *sim, struct sim_sample *s, enum iod_asks what)
-{
-    for (unsigned i = 0; i < fabric_iods(sim->fabric); i++)
-        ask(sim, s, i, what, 0);
-}
-
-/* What the Infinity Cache takes in is known: whether there is a second rate, and how to get there. */
-static void fill_cache(struct sim *sim, struct sim_sample *s)
-{
-    struct cp_dispatch *d = s->d;
-    double filled = 0, lines = 0, ended = (double)s->window, total = (double)d->total;
-    unsigned iods = fabric_iods(sim->fabric);
-    for (unsigned i = 0; i < iods; i++) {
-        filled += s->iod[i].filled;
-        lines += s->iod[i].lines;
-    }
-    s->turn = filled > 0 ? lines * ended / filled : INFINITY;
-    if (total <= s->turn) {
-        decide(sim, d);
-        return;
-    }
-    s->phase = AGED;
-    s->aged = true;
-    for (unsigned i = 0; i < iods; i++) {
-        double more = s->iod[i].filled / ended * total, most = TURNOVER * s->iod[i].lines;
-        s->iod[i].fresh = s->iod[i].filled / ended * (double)s->launched;
-        ask(sim, s, i, AGE, (uint64_t)(more < most ? more : most));
-    }
-}
+static void ticked(struct sim *sim, struct cp_dispatch *d, unsigned last);
 
 static void answered(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
+    struct sim *sim = event->self;
     struct sim_sample *s = (struct sim_sample *)(uintptr_t)event->word[0];
     s->asked--;
     if (!s->d) {
         if (!s->asked)
             free(s);
-    } else if (event->word[2] == TELL && ++s->told_by == fabric_iods(((struct sim *)event->self)->fabric)) {
-        fill_cache(event->self, s);
+        return;
     }
+    if (event->word[2] == NO_TICK)
+        return;
+    unsigned number = (unsigned)event->word[2];
+    if (event->word[2] >> 32 != s->halvings) { /* meanwhile */
+        if (number % 2)
+            return;
+        number /= 2;
+    }
+    struct sample_tick *at = &s->tick[number];
+    at->filled += event->word[1];
+    at->written += event->word[3];
+    if (++at->answered == fabric_iods(sim->fabric))
+        ticked(sim, s->d, number);
+}
+
+static void asked(struct port_domain *domain, struct port_event *event)
+{
+    struct sim *sim = event->self;
+    const struct sim_sample *s = (const struct sim_sample *)(uintptr_t)event->word[0];
+    unsigned iod = (unsigned)event->word[1];
+    struct fabric_use use;
+    fabric_read_use(sim->fabric, iod, &use);
+    if (event->word[2] == NO_TICK)
+        fabric_age(sim->fabric, iod, event->word[3], s->dirty, s->fresh);
+    struct port_event *e = port_send(domain, sim->host, s->soon_ps, answered, sim);
+    e->word[0] = event->word[0];
+    e->word[1] = use.filled;
+    e->word[2] = event->word[2];
+    e->word[3] = use.written;
+}
+
+static void ask(struct sim *sim, struct sim_sample *s, uint64_t tick, uint64_t lines)
+{
+    for (unsigned i = 0; i < fabric_iods(sim->fabric); i++) {
+        struct port_event *e = port_send(sim->host, fabric_domain(sim->fabric, i), s->soon_ps, asked, sim);
+        e->word[0] = (uint64_t)(uintptr_t)s;
+        e->word[1] = i;
+        e->word[2] = tick;
+        e->word[3] = lines;
+        s->asked++;
+    }
+}
+
+/* What the Infinity Cache takes in is known: whether there is a second rate, and how to get there. */
+static void fill_cache(struct sim *sim, struct sim_sample *s, unsigned last)
+{
+    struct cp_dispatch *d = s->d;
+    struct fabric_use use;
+    fabric_read_use(sim->fabric, 0, &use);
+    const struct sample_tick *now = &s->tick[last], *first = &s->tick[s->from];
+    double iods = fabric_iods(sim->fabric), ended = (double)(now->ended - first->ended),
+           filled = (double)(now->filled - first->filled), written = (double)(now->written - first->written),
+           lines = (double)use.lines, total = (double)d->total;
+    s->lines = lines * iods;
+    s->turn = filled > 0 ? s->lines * ended / filled : INFINITY;
+    if (total <= s->turn) {
+        decide(sim, d);
+        return;
+    }
+    s->phase = AGED;
+    s->aged_ended = now->ended;
+    s->seen = last;
+    s->dirty = written < filled ? written / filled : 1;
+    s->fresh = (uint64_t)(filled / ended / iods * (double)now->started);
+    double more = filled / ended / iods * total, most = TURNOVER * lines;
+    ask(sim, s, NO_TICK, (uint64_t)(more < most ? more : most));
 }
 
 /* ---- ticks ---- */
@@ -416,16 +436,8 @@ static void halve(struct sim_sample *s)
     for (unsigned i = TICKS / 2 + 1; i <= TICKS; i++)
         s->tick[i] = (struct sample_tick){.told = 0};
     s->from = (s->from + 1) / 2;
-}
-
-static void begin_rate(struct sim *sim, struct sim_sample *s, enum sample_phase phase, unsigned last)
-{
-    s->phase = phase;
-    s->from = last;
-    if (phase == FIRST_RATE) {
-        s->window = s->tick[last].ended;
-        ask_all(sim, s, NOTE);
-    }
+    s->halvings++;
+    s->seen = (s->seen + 1) / 2;
 }
 
 static void ticked(struct sim *sim, struct cp_dispatch *d, unsigned last)
@@ -438,28 +450,27 @@ static void ticked(struct sim *sim, struct cp_dispatch *d, unsigned last)
         s->phase = DECIDED; /* to stay in detail */
     switch (s->phase) {
     case START:
-        if (now->ended < s->holds)
+        if ((double)now->ended < EARLY * (double)s->holds)
             break;
         tell_xcds(sim, d, fill_l2);
         s->phase = FILLED;
+        s->seen = last;
         break;
     case FILLED: /* the second to be started meet each other for the first time */
-        if (now->ended >= s->holds + span_of(s, SETTLE))
-            begin_rate(sim, s, FIRST_RATE, last);
-        break;
-    case FIRST_RATE:
-        if (find_rate(s, last, 0)) {
-            s->phase = ASKED;
-            s->window = now->ended - s->window;
-            s->launched = now->started;
-            ask_all(sim, s, TELL);
+        if (now->ended >= span_of(s, SETTLE)) {
+            s->phase = FIRST_RATE;
+            s->from = last;
         }
         break;
+    case FIRST_RATE:
+        if (find_rate(s, last, 0))
+            fill_cache(sim, s, last);
+        break;
     case AGED:
-        if (!s->aged_ended)
-            s->aged_ended = now->ended;
-        if (now->ended >= s->aged_ended + span_of(s, SETTLE_AGAIN))
-            begin_rate(sim, s, SECOND_RATE, last);
+        if (now->ended >= s->aged_ended + span_of(s, SETTLE_AGAIN)) {
+            s->phase = SECOND_RATE;
+            s->from = last;
+        }
         break;
     case SECOND_RATE:
         if (find_rate(s, last, 1))
@@ -487,9 +498,10 @@ static void tick_told(struct port_domain *domain, struct port_event *event)
     at->ended += event->word[3];
     if (++at->told < d->xccs)
         return;
-    ticked(sim, d, number);
+    uint64_t tick = number | (uint64_t)s->halvings << 32;
     if (number == TICKS)
         halve(s);
+    ask(sim, s, tick, 0);
 }
 
 /*
@@ -602,6 +614,44 @@ static void run_rest(struct port_domain *domain, struct port_event *event)
     port_send(domain, x->sim->host, x->sim->complete_ps, rest_told, x->sim)->word[0] = (uint64_t)(uintptr_t)d;
 }
 
+/* The part of the Infinity Cache's sets that are full when so many lines a set have come, by a hash. */
+static double full_sets(double lines, unsigned ways)
+{
+    double term = exp(-lines), fewer = 0;
+    for (unsigned k = 0; k < ways; term *= lines / ++k)
+        fewer += term;
+    return 1 - fewer;
+}
+
+/*
+ * The time of those that are left out, at the first rate and at the second.  What the L2s keep dirty comes
+ * into the Infinity Cache later.  Its sets fill one after another, and each pushes out what was written from
+ * then on.  This takes time when memory has no more to spare beside what is read: when its bytes at the
+ * second rate's pace take longer than the first rate does.
+ */
+static void split_time(const struct sim *sim, const struct cp_dispatch *d, double each, double *early_ps,
+                       double *late_ps)
+{
+    const struct sim_sample *s = d->sample;
+    double kept = 0, first = each / s->rate[0], second = each / s->rate[1], least = fmin(first, second);
+    for (unsigned i = 0; i < d->xccs; i++)
+        kept += s->rest[i].kept;
+    double turn = s->turn * (1 + kept / s->lines), step = (double)d->total / STEPS;
+    unsigned ways = chip_get(&sim->machine->chip, CHIP_infinity_cache_ways);
+    *early_ps = -(double)s->aged_ended * first;
+    *late_ps = -(double)(s->detailed - s->aged_ended) * second;
+    for (unsigned i = 0; i < STEPS; i++) {
+        double full = full_sets(ways * (i + 0.5) * step / turn, ways),
+               bound = second * (1 - s->dirty * (1 - full));
+        if (bound > least)
+            *late_ps += step * bound;
+        else
+            *early_ps += step * least;
+    }
+    *early_ps = fmax(*early_ps, 0);
+    *late_ps = fmax(*late_ps, 0);
+}
+
 bool sample_run_rest(struct sim *sim, struct cp_dispatch *d)
 {
     struct sim_sample *s = d->sample;
@@ -614,13 +664,10 @@ bool sample_run_rest(struct sim *sim, struct cp_dispatch *d)
     if (!skipped || d->aborted)
         return false;
     s->detailed = d->total - skipped;
-    double late = 0; /* those that would end after the Infinity Cache is full, and have not */
-    if (s->aged) {
-        late = (double)d->total - s->turn - (double)(s->detailed - s->aged_ended);
-        late = late > 0 ? late < (double)skipped ? late : (double)skipped : 0;
-    }
-    double each = instructions / (double)s->detailed, early_ps = ((double)skipped - late) * each / s->rate[0],
-           late_ps = s->aged ? late * each / s->rate[1] : 0;
+    double each = instructions / (double)s->detailed, early_ps = (double)skipped * each / s->rate[0],
+           late_ps = 0;
+    if (s->rate[1] > 0)
+        split_time(sim, d, each, &early_ps, &late_ps);
     uint64_t now = sim_now_ns(sim), rest = (uint64_t)((early_ps + late_ps + release_ps(sim, d)) / 1000);
     s->end_ns = now + rest;
     d->stats.detailed_workgroups = s->detailed;
