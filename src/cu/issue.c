@@ -585,8 +585,8 @@ static void look(struct port_domain *domain, struct port_event *event)
         }
     }
     uint64_t next = PORT_NEVER;
-    if (simd->queued && !xcd_mem_vector_tells(simd->cu->xcd->mem, simd->cu->index))
-        next = turn.cycle + 1;
+    if (simd->queued)
+        next = xcd_mem_vector_again(simd->cu->xcd->mem, simd->cu->index);
     for (unsigned slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
         uint64_t ready = simd->ready[__builtin_ctz(slots)];
         next = ready < next ? ready : next;

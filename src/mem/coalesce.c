@@ -134,16 +134,19 @@ static void add_row(struct builder *b, unsigned together)
 {
     struct mem_access *a = b->access;
     for (unsigned lane = 0, count; lane < ACCESS_LANES; lane += count) {
-        unsigned offset = (unsigned)(a->addr[lane] & (LINE - 1));
+        uint64_t address = a->addr[0] + (uint64_t)lane * a->bytes;
+        unsigned offset = (unsigned)(address & (LINE - 1));
         count = (LINE - offset) / a->bytes;
         count = count < ACCESS_LANES - lane ? count : ACCESS_LANES - lane;
-        struct mem_request *r = new_line(b, a->addr[lane] - offset);
+        struct mem_request *r = new_line(b, address - offset);
         r->lookups = (uint8_t)((lane + count - 1) / together - lane / together + 1);
         b->lookups += r->lookups;
         r->lookup = (uint8_t)(b->lookups - 1);
         r->lanes = (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << lane;
         r->mask = mask_of(offset, count * a->bytes);
-        if (r->kind == REQUEST_STORE)
+        if (mask_full(r->mask))
+            r->bytes = mem_access_lane(a, lane);
+        else if (r->kind == REQUEST_STORE)
             memcpy(r->data + offset, mem_access_lane(a, lane), (size_t)count * a->bytes);
     }
 }
@@ -191,7 +194,9 @@ void coalesce_deliver(struct mem_access *a, const struct mem_request *r, const u
 {
     if (a->in_row) {
         unsigned lane = (unsigned)__builtin_ctzll(r->lanes), count = (unsigned)__builtin_popcountll(r->lanes);
-        memcpy(mem_access_lane(a, lane), data + (a->addr[lane] - r->line), (size_t)count * a->bytes);
+        uint8_t *to = mem_access_lane(a, lane);
+        if (to != data)
+            memcpy(to, data + (a->addr[0] + (uint64_t)lane * a->bytes - r->line), (size_t)count * a->bytes);
         return;
     }
     for (uint64_t left = r->lanes; left; left &= left - 1) {

@@ -99,7 +99,7 @@ void combine_take(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     unsigned i = find(c, r->line);
     if (i < c->count) {
         struct mem_request *e = c->line[i].request;
-        mask_copy(e->data, r->data, r->mask);
+        mask_copy(e->bytes, r->bytes, r->mask);
         e->mask = mask_or(e->mask, r->mask);
         c->line[i].ready = cycle > c->line[i].ready ? cycle : c->line[i].ready;
         if (ended) {

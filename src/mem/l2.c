@@ -169,7 +169,6 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
     t->fabric.xcd = (uint8_t)mem->xcd;
     t->fabric.line = line;
     t->fabric.physical = physical;
-    t->fabric.data = t->data;
     t->fabric.done = answered;
     t->fabric.self = t;
     t->mem = mem;
@@ -219,9 +218,10 @@ static void submit(struct l2_txn *t)
     }
 }
 
-static void set_write(struct l2_txn *t, const uint8_t *data, struct mask mask, bool keeps)
+/* Of bytes that stay as they are until it is answered. */
+static void set_write(struct l2_txn *t, uint8_t *data, struct mask mask, bool keeps)
 {
-    memcpy(t->data, data, LINE);
+    t->fabric.data = data;
     t->fabric.mask[0] = mask.w[0];
     t->fabric.mask[1] = mask.w[1];
     t->fabric.keeps = keeps;
@@ -247,7 +247,8 @@ static void evict(struct xcd_mem *mem, uint32_t way)
     struct l2_line *line = &l2->line[way];
     if (mask_any(line->dirty)) {
         struct l2_txn *t = txn_new(mem, TXN_EVICT, l2->tag[way] & ~UINT64_C(1), line->physical, NO_WAY);
-        set_write(t, l2->data + (size_t)way * LINE, line->dirty, false);
+        memcpy(t->data, l2->data + (size_t)way * LINE, LINE); /* the way is another's at once */
+        set_write(t, t->data, line->dirty, false);
         t->epoch = l2_epoch_enter(l2);
         t->fabric.nobody = line->nobody;
         mem->counters.tcc_writebacks += !line->nobody;
@@ -315,7 +316,8 @@ static void answer_load(struct mem_request *r, const uint8_t *data, uint64_t cyc
     struct xcd_mem *mem = r->mem;
     struct l2_channel *c = &mem->l2.channel[l2_channel_of(&mem->l2, r->physical)];
     uint64_t cycles = (LINE + mem->timing.read - 1) / mem->timing.read;
-    memcpy(r->data, data, LINE);
+    if (r->bytes != data)
+        memcpy(r->bytes, data, LINE);
     r->answer(r, port_take(&c->read, cycle, cycles) + cycles - 1 + latency);
 }
 
@@ -371,6 +373,7 @@ static bool load(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cyc
         t = txn_new(mem, TXN_READ, r->line, r->physical, way);
         queue_add(&t->waiting, r);
     }
+    t->fabric.data = r->bytes;
     count(r, 0, 1);
     submit(t);
     return true;
@@ -389,12 +392,12 @@ static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cy
         count(r, 0, mask_halves(r->mask));
         if (way != NO_WAY) {
             struct l2_line *line = &l2->line[way];
-            mask_copy(l2->data + (size_t)way * LINE, r->data, r->mask);
+            mask_copy(l2->data + (size_t)way * LINE, r->bytes, r->mask);
             l2_set_dirty(l2, way, mask_without(line->dirty, r->mask));
             touch(l2, way, r->nt);
         }
         struct l2_txn *t = txn_new(mem, TXN_WRITE, r->line, r->physical, way);
-        set_write(t, r->data, r->mask, way != NO_WAY && l2->line[way].whole);
+        set_write(t, r->bytes, r->mask, way != NO_WAY && l2->line[way].whole);
         t->request = r;
         performed(r);
         submit(t);
@@ -408,7 +411,7 @@ static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cy
         count(r, mask_halves(r->mask), 0);
     }
     struct l2_line *line = &l2->line[way];
-    mask_copy(l2->data + (size_t)way * LINE, r->data, r->mask);
+    mask_copy(l2->data + (size_t)way * LINE, r->bytes, r->mask);
     l2_set_dirty(l2, way, mask_or(line->dirty, r->mask));
     line->whole |= mask_full(line->dirty);
     touch(l2, way, r->nt);
@@ -455,6 +458,7 @@ static bool atomic(struct mem_request *r, uint32_t set, uint32_t way, uint64_t c
         touch(l2, way, false);
         count(r, 0, 1);
         struct l2_txn *t = txn_new(mem, TXN_OWN, r->line, r->physical, way);
+        t->fabric.data = r->bytes;
         queue_add(&t->waiting, r);
         submit(t);
         return true;
@@ -569,7 +573,7 @@ static void unblock(struct xcd_mem *mem, struct l2_channel *c)
 static void fill(struct l2 *l2, struct l2_txn *t)
 {
     struct l2_line *line = &l2->line[t->way];
-    mask_copy(l2->data + (size_t)t->way * LINE, t->data, mask_without(mask_of(0, LINE), line->dirty));
+    mask_copy(l2->data + (size_t)t->way * LINE, t->fabric.data, mask_without(mask_of(0, LINE), line->dirty));
     line->whole = true;
     line->owned = t->kind == TXN_OWN || line->owned;
     line->epoch = l2->epoch;
@@ -637,8 +641,8 @@ static void answered(struct port_domain *domain, struct port_event *event)
         switch (t->kind) {
         case TXN_FETCH:
             if (t->way != NO_WAY) /* what was stored here and has not been written is newer */
-                mask_copy(t->data, l2->data + (size_t)t->way * LINE, l2->line[t->way].dirty);
-            answer_load(r, t->data, now, mem->timing.refill);
+                mask_copy(t->fabric.data, l2->data + (size_t)t->way * LINE, l2->line[t->way].dirty);
+            answer_load(r, t->fabric.data, now, mem->timing.refill);
             break;
         default:
             r->answer(r, now + mem->timing.refill);
@@ -761,7 +765,7 @@ static void expect_arrival(const struct port_event *event, unsigned stage)
         __builtin_prefetch(&l2->short_tag[set]);
         port_fetch(&l2->used[set], l2->ways * sizeof(*l2->used));
         __builtin_prefetch(&l2->txn[bucket_of(r->line)]);
-        port_fetch(r->data, LINE);
+        port_fetch(r->bytes, LINE);
     } else if (stage == 2) {
         unsigned found = alike(l2, set, set, r->line); /* most likely it */
         uint32_t way = found ? set + (unsigned)__builtin_ctz(found) : victim_of(l2, set);

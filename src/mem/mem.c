@@ -36,6 +36,7 @@ struct mem_request *request_new(struct xcd_mem *mem)
     mem->spare = r->next;
     memset(r, 0, offsetof(struct mem_request, data));
     r->mem = mem;
+    r->bytes = r->data;
     return r;
 }
 

@@ -121,10 +121,10 @@ void xcd_mem_wave_ends(struct xcd_mem *mem, unsigned cu, unsigned wave);
 /* The CU's address unit can take another vector access this cycle. */
 bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu);
 /*
- * It cannot, and tells by `room` when its queues are empty: no use in asking before.
- * A page fault takes tens of thousands of cycles.
+ * It cannot: when to ask again.  PORT_NEVER: it tells by `room` when its queues are empty, as
+ * a page fault takes tens of thousands of cycles.
  */
-bool xcd_mem_vector_tells(struct xcd_mem *mem, unsigned cu);
+uint64_t xcd_mem_vector_again(struct xcd_mem *mem, unsigned cu);
 void xcd_mem_tell(struct xcd_mem *mem, void (*room)(void *context, unsigned cu), void *context);
 
 /*

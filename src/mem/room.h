@@ -98,12 +98,13 @@ struct mem_request {
     uint16_t cu;
     unsigned epoch;
     uint64_t line, physical; /* of the first byte */
-    uint64_t lanes;
     struct mask mask;
     union {
+        uint64_t lanes;            /* vector accesses */
         uint64_t fill;             /* scalar caches: the line of theirs that it fills */
         struct flush_epoch *flush; /* REQUEST_FLUSH */
     };
+    uint8_t *bytes; /* of the line: `data`, or the access's own where its lanes are in a row and take all of it */
     struct mem_request *joined, *chain;
     /* By the L2, once: data is in place or the store is done, and leaves the L2 at `cycle`.  The request is
      * the answered one's again. */
@@ -199,14 +200,18 @@ struct vl1_combine {
     } line[COMBINE_LINES];
 };
 
+struct vl1_line {
+    alignas(32) uint64_t tag;
+    unsigned epoch;
+    uint16_t chain, newer, older; /* by hash; by use in the set */
+};
+
 struct vl1 {
     struct xcd_mem *mem;
     unsigned cu;
     unsigned epoch; /* lines of another are invalid */
-    uint64_t *tag;
-    unsigned *line_epoch;
-    uint16_t *chain, *newer, *older; /* by hash; by use in the set */
-    uint16_t *newest, *oldest;       /* of each set */
+    struct vl1_line *line;
+    uint16_t *newest, *oldest; /* of each set */
     uint8_t *data;
     unsigned misses, stores, uncached; /* on their way */
     bool tells;                        /* when its queues are empty */

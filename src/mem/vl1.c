@@ -30,11 +30,7 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
     l1->mem = mem;
     l1->cu = cu;
     l1->epoch = 1;
-    l1->tag = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->tag));
-    l1->line_epoch = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->line_epoch));
-    l1->chain = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->chain));
-    l1->newer = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->newer));
-    l1->older = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->older));
+    l1->line = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->line));
     l1->newest = arena_take(&mem->arena, (size_t)sets * sizeof(*l1->newest));
     l1->oldest = arena_take(&mem->arena, (size_t)sets * sizeof(*l1->oldest));
     l1->data = arena_take(&mem->arena, (size_t)lines * LINE);
@@ -42,8 +38,8 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
     for (unsigned s = 0; s < sets; s++) { /* way after way, the first the newest */
         for (unsigned w = 0; w < mem->timing.ways; w++) {
             unsigned i = s * mem->timing.ways + w;
-            l1->newer[i] = (uint16_t)(w ? i - 1 : NO_LINE);
-            l1->older[i] = (uint16_t)(w + 1 < mem->timing.ways ? i + 1 : NO_LINE);
+            l1->line[i].newer = (uint16_t)(w ? i - 1 : NO_LINE);
+            l1->line[i].older = (uint16_t)(w + 1 < mem->timing.ways ? i + 1 : NO_LINE);
         }
         l1->newest[s] = (uint16_t)(s * mem->timing.ways);
         l1->oldest[s] = (uint16_t)(s * mem->timing.ways + mem->timing.ways - 1);
@@ -63,21 +59,21 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
 static unsigned find(const struct vl1 *l1, uint64_t line)
 {
     unsigned i = l1->bucket[hash_line(line) % VL1_BUCKETS];
-    while (i != NO_LINE && l1->tag[i] != line)
-        i = l1->chain[i];
-    return i != NO_LINE && l1->line_epoch[i] == l1->epoch ? i : NO_LINE;
+    while (i != NO_LINE && l1->line[i].tag != line)
+        i = l1->line[i].chain;
+    return i != NO_LINE && l1->line[i].epoch == l1->epoch ? i : NO_LINE;
 }
 
 static void unlink_use(struct vl1 *l1, unsigned set, unsigned i)
 {
-    if (l1->newer[i] == NO_LINE)
-        l1->newest[set] = l1->older[i];
+    if (l1->line[i].newer == NO_LINE)
+        l1->newest[set] = l1->line[i].older;
     else
-        l1->older[l1->newer[i]] = l1->older[i];
-    if (l1->older[i] == NO_LINE)
-        l1->oldest[set] = l1->newer[i];
+        l1->line[l1->line[i].newer].older = l1->line[i].older;
+    if (l1->line[i].older == NO_LINE)
+        l1->oldest[set] = l1->line[i].newer;
     else
-        l1->newer[l1->older[i]] = l1->newer[i];
+        l1->line[l1->line[i].older].newer = l1->line[i].newer;
 }
 
 static void use_first(struct vl1 *l1, unsigned i)
@@ -86,10 +82,10 @@ static void use_first(struct vl1 *l1, unsigned i)
     if (l1->newest[set] == i)
         return;
     unlink_use(l1, set, i);
-    l1->newer[i] = NO_LINE;
-    l1->older[i] = l1->newest[set];
+    l1->line[i].newer = NO_LINE;
+    l1->line[i].older = l1->newest[set];
     if (l1->newest[set] != NO_LINE)
-        l1->newer[l1->newest[set]] = (uint16_t)i;
+        l1->line[l1->newest[set]].newer = (uint16_t)i;
     l1->newest[set] = (uint16_t)i;
     if (l1->oldest[set] == NO_LINE)
         l1->oldest[set] = (uint16_t)i;
@@ -102,10 +98,10 @@ static void use_last(struct vl1 *l1, unsigned i)
     if (l1->oldest[set] == i)
         return;
     unlink_use(l1, set, i);
-    l1->older[i] = NO_LINE;
-    l1->newer[i] = l1->oldest[set];
+    l1->line[i].older = NO_LINE;
+    l1->line[i].newer = l1->oldest[set];
     if (l1->oldest[set] != NO_LINE)
-        l1->older[l1->oldest[set]] = (uint16_t)i;
+        l1->line[l1->oldest[set]].older = (uint16_t)i;
     l1->oldest[set] = (uint16_t)i;
     if (l1->newest[set] == NO_LINE)
         l1->newest[set] = (uint16_t)i;
@@ -116,7 +112,7 @@ static void drop(struct vl1 *l1, uint64_t line)
     unsigned i = find(l1, line);
     if (i == NO_LINE)
         return;
-    l1->line_epoch[i] = 0;
+    l1->line[i].epoch = 0;
     use_last(l1, i);
 }
 
@@ -126,15 +122,15 @@ static void keep(struct vl1 *l1, uint64_t line, const uint8_t *data, bool stream
     unsigned i = find(l1, line);
     if (i == NO_LINE) {
         i = l1->oldest[set];
-        uint16_t *at = &l1->bucket[hash_line(l1->tag[i]) % VL1_BUCKETS];
+        uint16_t *at = &l1->bucket[hash_line(l1->line[i].tag) % VL1_BUCKETS];
         while (*at != NO_LINE && *at != i)
-            at = &l1->chain[*at];
+            at = &l1->line[*at].chain;
         if (*at == i)
-            *at = l1->chain[i];
+            *at = l1->line[i].chain;
         unsigned bucket = hash_line(line) % VL1_BUCKETS;
-        l1->tag[i] = line;
-        l1->line_epoch[i] = l1->epoch;
-        l1->chain[i] = l1->bucket[bucket];
+        l1->line[i].tag = line;
+        l1->line[i].epoch = l1->epoch;
+        l1->line[i].chain = l1->bucket[bucket];
         l1->bucket[bucket] = (uint16_t)i;
     }
     memcpy(l1->data + (size_t)i * LINE, data, LINE);
@@ -302,9 +298,9 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     if (r->cached)
         *miss_of(l1, r->line) = r->chain;
     if (r->install && !r->part && !r->faulted && r->epoch == l1->epoch)
-        keep(l1, r->line, r->data, r->nt);
+        keep(l1, r->line, r->bytes, r->nt);
     l1->misses--;
-    deliver(l1, r, r->data, r->faulted, now);
+    deliver(l1, r, r->bytes, r->faulted, now);
     while (r->joined) {
         struct mem_request *j = r->joined;
         r->joined = j->next;
@@ -313,7 +309,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
             continue;
         }
         j->level = r->level;
-        deliver(l1, j, r->data, r->faulted, now);
+        deliver(l1, j, r->bytes, r->faulted, now);
         request_free(j);
     }
     request_free(r);
@@ -435,7 +431,7 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         return false;
     supersede_miss(l1, r->line);
     if (r->kind == REQUEST_STORE && mask_full(r->mask) && !r->sc1 && !r->nt && r->mtype != VM_MTYPE_UC)
-        keep(l1, r->line, r->data, false);
+        keep(l1, r->line, r->bytes, false);
     else
         drop(l1, r->line);
     if (r->kind == REQUEST_STORE && combine_keeps(l1, r))
@@ -623,13 +619,17 @@ bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu)
                    l1->address.free <= port_now(mem->domain) + mem->timing.queue);
 }
 
-bool xcd_mem_vector_tells(struct xcd_mem *mem, unsigned cu)
+uint64_t xcd_mem_vector_again(struct xcd_mem *mem, unsigned cu)
 {
     struct vl1 *l1 = mem->vl1[cu];
-    if (!l1 || !mem->room || (!l1->stalled.first && !l1->tlb.blocked.first))
-        return false;
-    l1->tells = true;
-    return true;
+    uint64_t next = port_now(mem->domain) + 1;
+    if (!l1)
+        return next;
+    if (l1->stalled.first || l1->tlb.blocked.first) {
+        l1->tells = mem->room;
+        return l1->tells ? PORT_NEVER : next;
+    }
+    return l1->address.free > next + mem->timing.queue ? l1->address.free - mem->timing.queue : next;
 }
 
 void xcd_mem_tell(struct xcd_mem *mem, void (*room)(void *context, unsigned cu), void *context)
@@ -663,10 +663,7 @@ static void expect_line(const struct port_event *event, unsigned stage)
         __builtin_prefetch(&a->addr[lane]);
         port_fetch(a->data + (size_t)lane * a->stride, LINE);
         unsigned i = l1->oldest[(unsigned)(r->line / LINE) % l1->mem->timing.sets];
-        __builtin_prefetch(&l1->tag[i]);
-        __builtin_prefetch(&l1->chain[i]);
-        __builtin_prefetch(&l1->newer[i]);
-        __builtin_prefetch(&l1->older[i]);
+        __builtin_prefetch(&l1->line[i]);
         port_fetch(l1->data + (size_t)i * LINE, LINE);
     }
 }
