@@ -36,6 +36,7 @@ static struct home_line *line_new(struct iod *iod, unsigned slice, uint32_t line
     }
     struct home_line *h = iod->spare_lines;
     iod->spare_lines = h->next;
+    __builtin_prefetch(iod->spare_lines); /* for the next one */
     *h = (struct home_line){.line = line, .slice = (uint16_t)slice};
     h->end = &h->first;
     return h;

@@ -23,7 +23,7 @@ enum {
     SLICE_BUCKETS = 64,
     SLICE_LANDING = 16,
     FILTER_CHUNK = 4096, /* lines */
-    WRITE_BUCKETS = 256,
+    WRITE_BUCKETS = 4096,
     MAP_BYTES = 6
 };
 

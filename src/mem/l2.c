@@ -158,10 +158,12 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
 {
     struct l2 *l2 = &mem->l2;
     struct l2_txn *t = l2->spare;
-    if (t)
+    if (t) {
         l2->spare = t->chain;
-    else
+        port_fetch(l2->spare, offsetof(struct l2_txn, data)); /* for the next one */
+    } else {
         t = arena_take(&mem->arena, sizeof(*t));
+    }
     memset(t, 0, offsetof(struct l2_txn, data));
     static const uint8_t asks[] = {FABRIC_READ,   FABRIC_OWN,   FABRIC_FETCH, FABRIC_WRITE,
                                    FABRIC_ATOMIC, FABRIC_WRITE, FABRIC_WRITE};

@@ -34,6 +34,7 @@ struct mem_request *request_new(struct xcd_mem *mem)
     }
     struct mem_request *r = mem->spare;
     mem->spare = r->next;
+    port_fetch(mem->spare, offsetof(struct mem_request, data)); /* for the next one */
     memset(r, 0, offsetof(struct mem_request, data));
     r->mem = mem;
     r->bytes = r->data;

@@ -172,6 +172,7 @@ static struct port_event *event_new(struct port_domain *domain)
     }
     struct port_event *event = domain->spare;
     domain->spare = event->next;
+    __builtin_prefetch(domain->spare); /* for the next one */
     return event;
 }
 
