@@ -557,9 +557,8 @@ void cu_vector_room(void *xcd, unsigned cu)
 
 static void look(struct port_domain *domain, struct port_event *event)
 {
-    (void)domain;
     struct cu_simd *simd = event->self;
-    struct turn turn = {.cycle = event->cycle};
+    struct turn turn = {.cycle = port_now(domain)};
     if (simd->posted != turn.cycle)
         return;
     simd->posted = PORT_NEVER;
@@ -616,7 +615,7 @@ static void expect_look(const struct port_event *event, unsigned stage)
     for (unsigned slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
         unsigned i = (unsigned)__builtin_ctz(slots);
         const struct cu_wave *cw = &simd->wave[i];
-        if (simd->ready[i] > event->cycle)
+        if (simd->ready[i] > simd->posted)
             continue;
         if (stage == 1)
             port_fetch(cw, offsetof(struct cu_wave, matrix));

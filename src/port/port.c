@@ -12,29 +12,56 @@
 #include <string.h>
 
 /*
- * An event within HORIZON cycles of the window's start is in the wheel, a list
+ * An event within HORIZON cycles of the window's start is in the wheel, with a bucket
  * for each cycle; later ones are in a heap until they come near.
  */
-enum { WHEEL = 2048, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, CHUNK = 512, AHEAD = 8, EVENTS_AHEAD = 256 };
+enum { WHEEL = 2048, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, AHEAD = 8, EVENTS_AHEAD = 256 };
 
 enum { EXPECT_PLACES = 4 * PORT_EXPECTED };
 
 /* Windows with fewer events than this are run on one thread: waking another takes as long. */
 enum { PARALLEL_EVENTS = 48 };
 
-struct list {
-    struct port_event *first, **end;
-};
-
-/* What was sent in a window: the receiver takes it when it runs in the next one. */
-struct outbox {
-    struct list list;
-    uint64_t soonest; /* cycle of the receiver's */
-};
+/*
+ * Events lie side by side, in the order in which they are run: the host reads them as it reads
+ * an array.  A chunk that is done with is the next to be used, and so in the host's cache.
+ */
+enum { CHUNK_EVENTS = 5, CHUNK_SENT = 4, CHUNKS = 256 };
 
 struct chunk {
     alignas(64) struct chunk *next;
-    alignas(64) struct port_event event[CHUNK];
+    unsigned count;
+    struct port_event event[CHUNK_EVENTS];
+};
+static_assert(sizeof(struct chunk) == 256, "four of the host's cache lines");
+
+struct bucket {
+    struct chunk *first, *last;
+};
+
+/* What was sent in a window: the receiver takes it when it runs in the next one. */
+struct sent {
+    alignas(64) struct sent *next;
+    unsigned count;
+    struct {
+        uint64_t cycle; /* of the receiver's */
+        struct port_event event;
+    } at[CHUNK_SENT];
+};
+
+struct outbox {
+    struct sent *first, *last; /* last: the one to be filled; those behind it are spare */
+    uint64_t soonest;          /* cycle of the receiver's */
+};
+
+struct far {
+    uint64_t cycle, order;
+    struct port_event event;
+};
+
+struct chunks {
+    struct chunks *next;
+    struct chunk chunk[CHUNKS];
 };
 
 struct port_domain {
@@ -48,10 +75,9 @@ struct port_domain {
     uint64_t ran;     /* events run, ever */
     uint64_t next;    /* a cycle before which the wheel is empty */
     uint64_t soonest_ps;
-    struct port_event *spare;
-    struct chunk *chunks;
-    struct port_event **heap; /* by cycle, then by order of posting */
-    uint64_t *heap_order;
+    struct chunk *spare;
+    struct chunks *chunks;
+    struct far *heap; /* by cycle, then by order of posting */
     size_t heap_count, heap_capacity;
     uint64_t heap_posts;
     struct outbox *outbox; /* for each domain, of even windows, then of odd ones */
@@ -61,7 +87,7 @@ struct port_domain {
     } expect[EXPECT_PLACES]; /* by fn; from its place on up to a free one */
     unsigned expects;
     uint64_t set[WORDS];
-    struct list bucket[WHEEL];
+    struct bucket bucket[WHEEL];
 };
 
 struct port {
@@ -98,19 +124,6 @@ static void *must(void *memory)
         abort();
     }
     return memory;
-}
-
-static void list_clear(struct list *list)
-{
-    list->first = NULL;
-    list->end = &list->first;
-}
-
-static void list_add(struct list *list, struct port_event *event)
-{
-    event->next = NULL;
-    *list->end = event;
-    list->end = &event->next;
 }
 
 /* ---- clocks ---- */
@@ -159,91 +172,94 @@ struct port_domain *port_domain(struct port *port, unsigned index)
 
 /* ---- events ---- */
 
-static struct port_event *event_new(struct port_domain *domain)
+static struct chunk *chunk_new(struct port_domain *domain)
 {
     if (!domain->spare) {
-        struct chunk *chunk = must(aligned_alloc(64, sizeof(*chunk)));
-        chunk->next = domain->chunks;
-        domain->chunks = chunk;
-        for (int i = 0; i < CHUNK; i++) {
-            chunk->event[i].next = domain->spare;
-            domain->spare = &chunk->event[i];
+        struct chunks *more = must(aligned_alloc(64, sizeof(*more)));
+        more->next = domain->chunks;
+        domain->chunks = more;
+        for (int i = 0; i < CHUNKS; i++) {
+            more->chunk[i].next = domain->spare;
+            domain->spare = &more->chunk[i];
         }
     }
-    struct port_event *event = domain->spare;
-    domain->spare = event->next;
-    __builtin_prefetch(domain->spare); /* for the next one */
-    return event;
+    struct chunk *chunk = domain->spare;
+    domain->spare = chunk->next;
+    port_fetch(domain->spare, sizeof(*chunk)); /* for the next one */
+    chunk->next = NULL;
+    chunk->count = 0;
+    return chunk;
 }
 
-static void event_free(struct port_domain *domain, struct port_event *event)
+static void chunk_free(struct port_domain *domain, struct chunk *chunk)
 {
-    event->next = domain->spare;
-    domain->spare = event;
+    chunk->next = domain->spare;
+    domain->spare = chunk;
+}
+
+static struct port_event *wheel_add(struct port_domain *d, uint64_t cycle)
+{
+    unsigned slot = (unsigned)(cycle % WHEEL);
+    struct bucket *bucket = &d->bucket[slot];
+    if (!bucket->first) {
+        bucket->first = bucket->last = chunk_new(d);
+        d->set[slot / 64] |= UINT64_C(1) << slot % 64;
+        if (cycle < d->next)
+            d->next = cycle;
+    } else if (bucket->last->count == CHUNK_EVENTS) {
+        bucket->last = bucket->last->next = chunk_new(d);
+    }
+    return &bucket->last->event[bucket->last->count++];
 }
 
 static bool heap_before(const struct port_domain *d, size_t a, size_t b)
 {
-    return d->heap[a]->cycle != d->heap[b]->cycle ? d->heap[a]->cycle < d->heap[b]->cycle
-                                                  : d->heap_order[a] < d->heap_order[b];
+    return d->heap[a].cycle != d->heap[b].cycle ? d->heap[a].cycle < d->heap[b].cycle
+                                                : d->heap[a].order < d->heap[b].order;
 }
 
 static void heap_swap(struct port_domain *d, size_t a, size_t b)
 {
-    struct port_event *event = d->heap[a];
+    struct far far = d->heap[a];
     d->heap[a] = d->heap[b];
-    d->heap[b] = event;
-    uint64_t order = d->heap_order[a];
-    d->heap_order[a] = d->heap_order[b];
-    d->heap_order[b] = order;
+    d->heap[b] = far;
 }
 
-static void heap_push(struct port_domain *d, struct port_event *event)
+static struct port_event *heap_add(struct port_domain *d, uint64_t cycle)
 {
     if (d->heap_count == d->heap_capacity) {
         d->heap_capacity = d->heap_capacity ? d->heap_capacity * 2 : 64;
         d->heap = must(realloc(d->heap, d->heap_capacity * sizeof(*d->heap)));
-        d->heap_order = must(realloc(d->heap_order, d->heap_capacity * sizeof(*d->heap_order)));
     }
     size_t at = d->heap_count++;
-    d->heap[at] = event;
-    d->heap_order[at] = d->heap_posts++;
+    d->heap[at].cycle = cycle;
+    d->heap[at].order = d->heap_posts++;
     for (; at && heap_before(d, at, (at - 1) / 2); at = (at - 1) / 2)
         heap_swap(d, at, (at - 1) / 2);
+    return &d->heap[at].event;
 }
 
-static struct port_event *heap_pop(struct port_domain *d)
+/* The first of the heap goes to the wheel. */
+static void heap_to_wheel(struct port_domain *d)
 {
-    struct port_event *event = d->heap[0];
-    heap_swap(d, 0, --d->heap_count);
+    *wheel_add(d, d->heap[0].cycle) = d->heap[0].event;
+    d->heap[0] = d->heap[--d->heap_count];
     for (size_t at = 0;;) {
         size_t least = at;
         for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < d->heap_count; child++)
             if (heap_before(d, child, least))
                 least = child;
         if (least == at)
-            return event;
+            return;
         heap_swap(d, at, least);
         at = least;
     }
 }
 
-static void wheel_add(struct port_domain *d, struct port_event *event)
-{
-    unsigned slot = (unsigned)(event->cycle % WHEEL);
-    list_add(&d->bucket[slot], event);
-    d->set[slot / 64] |= UINT64_C(1) << slot % 64;
-    if (event->cycle < d->next)
-        d->next = event->cycle;
-}
-
-static void insert(struct port_domain *d, struct port_event *event)
+static struct port_event *insert(struct port_domain *d, uint64_t cycle)
 {
     d->pending++;
-    if (event->cycle >= d->limit)
-        heap_push(d, event);
-    else
-        wheel_add(d, event);
+    return cycle >= d->limit ? heap_add(d, cycle) : wheel_add(d, cycle);
 }
 
 static struct outbox *outbox_of(struct port_domain *from, const struct port_domain *to, unsigned odd)
@@ -251,20 +267,30 @@ static struct outbox *outbox_of(struct port_domain *from, const struct port_doma
     return &from->outbox[odd * from->port->domains + to->index];
 }
 
-static void clear(struct outbox *box)
+static struct port_event *outbox_add(struct outbox *box, uint64_t cycle)
 {
-    list_clear(&box->list);
-    box->soonest = PORT_NEVER;
+    if (!box->last || box->last->count == CHUNK_SENT) {
+        struct sent **next = box->last ? &box->last->next : &box->first;
+        if (!*next) {
+            *next = must(aligned_alloc(64, sizeof(**next)));
+            (*next)->next = NULL;
+        }
+        box->last = *next;
+        box->last->count = 0;
+    }
+    if (cycle < box->soonest)
+        box->soonest = cycle;
+    unsigned i = box->last->count++;
+    box->last->at[i].cycle = cycle;
+    return &box->last->at[i].event;
 }
 
 struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn *fn, void *self)
 {
     assert(cycle >= domain->now);
-    struct port_event *event = event_new(domain);
+    struct port_event *event = insert(domain, cycle);
     event->fn = fn;
     event->self = self;
-    event->cycle = cycle;
-    insert(domain, event);
     return event;
 }
 
@@ -272,14 +298,10 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
                              void *self)
 {
     assert(from != to && delay_ps >= from->port->lookahead_ps);
-    struct port_event *event = event_new(from);
+    uint64_t cycle = port_cycle_of(to, port_ps_of(from, from->now) + delay_ps);
+    struct port_event *event = outbox_add(outbox_of(from, to, from->port->odd), cycle);
     event->fn = fn;
     event->self = self;
-    event->cycle = port_cycle_of(to, port_ps_of(from, from->now) + delay_ps);
-    struct outbox *box = outbox_of(from, to, from->port->odd);
-    list_add(&box->list, event);
-    if (event->cycle < box->soonest)
-        box->soonest = event->cycle;
     return event;
 }
 
@@ -310,7 +332,7 @@ static uint64_t wheel_next(struct port_domain *d)
 static uint64_t next_cycle(struct port_domain *d)
 {
     uint64_t wheel = wheel_next(d);
-    uint64_t heap = d->heap_count ? d->heap[0]->cycle : PORT_NEVER;
+    uint64_t heap = d->heap_count ? d->heap[0].cycle : PORT_NEVER;
     return wheel < heap ? wheel : heap;
 }
 
@@ -343,27 +365,17 @@ static port_expect_fn *expect_of(const struct port_domain *d, port_fn *fn)
  */
 static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
 {
-    const struct port_event *at[AHEAD], *event[EVENTS_AHEAD];
+    const struct port_event *event[EVENTS_AHEAD];
     port_expect_fn *ask[EVENTS_AHEAD];
-    unsigned lists = 0, count = 0;
+    unsigned count = 0;
     for (uint64_t cycle = from; cycle < end; cycle++)
-        if ((at[lists] = d->bucket[cycle % WHEEL].first) != NULL)
-            __builtin_prefetch(at[lists++]);
-    while (lists && count + lists <= EVENTS_AHEAD)
-        for (unsigned i = 0; i < lists;) {
-            const struct port_event *e = at[i];
-            if ((ask[count] = expect_of(d, e->fn)) != NULL) {
-                ask[count](e, 0);
-                event[count++] = e;
+        for (const struct chunk *chunk = d->bucket[cycle % WHEEL].first; chunk; chunk = chunk->next)
+            for (unsigned i = 0; i < chunk->count && count < EVENTS_AHEAD; i++) {
+                event[count] = &chunk->event[i];
+                if ((ask[count] = expect_of(d, event[count]->fn)) != NULL)
+                    count++;
             }
-            if (e->next) {
-                __builtin_prefetch(e->next);
-                at[i++] = e->next;
-            } else {
-                at[i] = at[--lists];
-            }
-        }
-    for (unsigned stage = 1; stage < PORT_STAGES; stage++)
+    for (unsigned stage = 0; stage < PORT_STAGES; stage++)
         for (unsigned i = 0; i < count; i++)
             ask[i](event[i], stage);
 }
@@ -375,12 +387,36 @@ static void receive(struct port_domain *d, unsigned odd)
         struct outbox *box = outbox_of(d->port->domain[i], d, odd);
         if (box->soonest == PORT_NEVER)
             continue;
-        for (struct port_event *event = box->list.first, *next; event; event = next) {
-            next = event->next;
-            insert(d, event);
+        const struct sent *last = box->last;
+        for (const struct sent *sent = box->first;; sent = sent->next) {
+            if (sent != last)
+                port_fetch(sent->next, sizeof(*sent));
+            for (unsigned k = 0; k < sent->count; k++)
+                *insert(d, sent->at[k].cycle) = sent->at[k].event;
+            if (sent == last)
+                break;
         }
-        clear(box);
+        box->last = NULL;
+        box->soonest = PORT_NEVER;
     }
+}
+
+/* Those that it posts for the same cycle come to the end of the bucket, and are run as well. */
+static void run_bucket(struct port_domain *d, struct bucket *bucket)
+{
+    for (struct chunk *chunk = bucket->first, *next; chunk; chunk = next) {
+        for (unsigned i = 0; i < chunk->count; i++) {
+            struct port_event *event = &chunk->event[i];
+            d->pending--;
+            d->ran++;
+            event->fn(d, event);
+        }
+        next = chunk->next;
+        if (next)
+            chunk_free(d, chunk);
+    }
+    chunk_free(d, bucket->last);
+    bucket->first = bucket->last = NULL;
 }
 
 static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
@@ -391,9 +427,9 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
     /* Nothing is left before the first event: the wheel begins there. */
     uint64_t first = next_cycle(d);
     d->limit = first + HORIZON > d->limit ? first + HORIZON : d->limit;
-    while (d->heap_count && d->heap[0]->cycle < d->limit) {
-        d->next = d->pending == d->heap_count ? d->heap[0]->cycle : d->next;
-        wheel_add(d, heap_pop(d));
+    while (d->heap_count && d->heap[0].cycle < d->limit) {
+        d->next = d->pending == d->heap_count ? d->heap[0].cycle : d->next;
+        heap_to_wheel(d);
     }
     assert(end <= d->limit);
     uint64_t expected = 0;
@@ -403,17 +439,8 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
             ask_ahead(d, cycle, expected);
         }
         unsigned slot = (unsigned)(cycle % WHEEL);
-        struct list *bucket = &d->bucket[slot];
         d->now = cycle;
-        for (struct port_event *event; (event = bucket->first);) {
-            bucket->first = event->next;
-            if (!bucket->first)
-                bucket->end = &bucket->first;
-            event->fn(d, event);
-            event_free(d, event);
-            d->pending--;
-            d->ran++;
-        }
+        run_bucket(d, &d->bucket[slot]);
         d->set[slot / 64] &= ~(UINT64_C(1) << slot % 64);
         d->next = cycle + 1;
     }
@@ -604,9 +631,7 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
         d->limit = HORIZON;
         d->outbox = must(calloc(2 * (size_t)domains, sizeof(*d->outbox)));
         for (unsigned k = 0; k < 2 * domains; k++)
-            clear(&d->outbox[k]);
-        for (unsigned k = 0; k < WHEEL; k++)
-            list_clear(&d->bucket[k]);
+            d->outbox[k].soonest = PORT_NEVER;
         port_set_clock(d, 1000);
         port->domain[i] = d;
     }
@@ -634,12 +659,16 @@ void port_close(struct port *port)
         pthread_join(port->thread[i], NULL);
     for (unsigned i = 0; i < port->domains; i++) {
         struct port_domain *d = port->domain[i];
-        for (struct chunk *chunk = d->chunks, *next; chunk; chunk = next) {
-            next = chunk->next;
-            free(chunk);
+        for (struct chunks *chunks = d->chunks, *next; chunks; chunks = next) {
+            next = chunks->next;
+            free(chunks);
         }
+        for (unsigned k = 0; k < 2 * port->domains; k++)
+            for (struct sent *sent = d->outbox[k].first, *next; sent; sent = next) {
+                next = sent->next;
+                free(sent);
+            }
         free(d->heap);
-        free(d->heap_order);
         free(d->outbox);
         free(d);
     }

@@ -35,10 +35,8 @@ struct port_domain;
 
 /* What happens.  `self` and the words are the receiver's and mean what the function says they mean. */
 struct port_event {
-    struct port_event *next;
     void (*fn)(struct port_domain *domain, struct port_event *event);
     void *self;
-    uint64_t cycle; /* when, on the receiving domain's clock */
     uint64_t word[4];
 };
 typedef void port_fn(struct port_domain *domain, struct port_event *event);
@@ -79,7 +77,7 @@ uint64_t port_ps_of(const struct port_domain *domain, uint64_t cycle);
 
 /*
  * Posts an event to one's own domain, at `cycle` (not before now).  The caller may
- * fill its words until it returns to the engine.  Never fails: aborts when the
+ * fill its words until it posts or sends the next.  Never fails: aborts when the
  * host has no memory.
  */
 struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn *fn, void *self);

