@@ -209,7 +209,7 @@ static void vector_done(struct mem_access *a)
 }
 
 /* For what vector_done() does. */
-static void expect_done(const struct mem_access *a, unsigned stage)
+static bool expect_done(const struct mem_access *a, unsigned stage)
 {
     const struct cu_flight *f = a->self;
     const struct cu_wave *cw = f->cw;
@@ -222,6 +222,7 @@ static void expect_done(const struct mem_access *a, unsigned stage)
     } else if (stage == 3 && cw->w && a->kind == ACCESS_LOAD) {
         port_fetch(cw->w->v + f->in->d, a->bytes * ACCESS_LANES);
     }
+    return stage < 3;
 }
 
 static void launch(struct cu_flight *f)

@@ -605,12 +605,12 @@ void cu_expect_wave(const struct cu_wave *cw)
 }
 
 /* The waves that it will find ready, what they have put off, and what a memory instruction sends. */
-static void expect_look(const struct port_event *event, unsigned stage)
+static bool expect_look(const struct port_event *event, unsigned stage)
 {
     const struct cu_simd *simd = event->self;
     if (stage == 0) {
         port_fetch(simd, offsetof(struct cu_simd, wave));
-        return;
+        return true;
     }
     for (unsigned slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
         unsigned i = (unsigned)__builtin_ctz(slots);
@@ -629,6 +629,7 @@ static void expect_look(const struct port_event *event, unsigned stage)
                 port_fetch(cw->w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
         }
     }
+    return stage < 3;
 }
 
 void cu_expect(struct cu_xcd *xcd)

@@ -12,6 +12,7 @@
 #include "fabric/internal.h"
 
 #include <assert.h>
+#include <emmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,15 @@ static uint32_t set_of(const struct cache *c, uint32_t line)
 static int find_way(const struct cache *c, uint32_t set, uint32_t line)
 {
     const uint32_t *tag = c->tag + (size_t)set * c->ways;
+    if (c->ways == 16) {
+        const __m128i wanted = _mm_set1_epi32((int)line), *four = (const __m128i *)tag;
+        __m128i low = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_load_si128(four), wanted),
+                                      _mm_cmpeq_epi32(_mm_load_si128(four + 1), wanted)),
+                high = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_load_si128(four + 2), wanted),
+                                       _mm_cmpeq_epi32(_mm_load_si128(four + 3), wanted));
+        unsigned found = (unsigned)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+        return found ? __builtin_ctz(found) : CACHE_NONE;
+    }
     for (unsigned way = 0; way < c->ways; way++)
         if (tag[way] == line)
             return (int)way;

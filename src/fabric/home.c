@@ -189,11 +189,11 @@ static void read_ahead(struct iod *iod, unsigned slice, uint32_t line)
 
 /* ---- requests ---- */
 
-void home_expect(const struct iod *iod, const struct fabric_request *r, unsigned stage)
+bool home_expect(const struct iod *iod, const struct fabric_request *r, unsigned stage)
 {
     if (stage == 0) {
         port_fetch(r, sizeof(*r));
-        return;
+        return true;
     }
     const struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[request_slice(r) % f->map.slices_per_iod];
@@ -204,9 +204,11 @@ void home_expect(const struct iod *iod, const struct fabric_request *r, unsigned
         cache_expect(&s->cache, line);
         __builtin_prefetch(&s->filter[chunk]);
         __builtin_prefetch(bucket_of(s, line));
-    } else if (stage == 2 && s->filter[chunk]) {
-        __builtin_prefetch(&s->filter[chunk][line % FILTER_CHUNK]);
+        return true;
     }
+    if (s->filter[chunk])
+        __builtin_prefetch(&s->filter[chunk][line % FILTER_CHUNK]);
+    return false;
 }
 
 /* How much longer than the cache's latency the line takes that is on its way from memory. */

@@ -189,7 +189,7 @@ void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
 
 /* home.c */
 /* What a request that arrives needs; see port_expect(). */
-void home_expect(const struct iod *iod, const struct fabric_request *request, unsigned stage);
+bool home_expect(const struct iod *iod, const struct fabric_request *request, unsigned stage);
 void net_expect(struct iod *iod);
 void net_expect_at_xcd(struct xcd_port *x);
 void home_take(struct iod *iod, struct fabric_request *request);

@@ -46,9 +46,9 @@ static void arrive(struct port_domain *domain, struct port_event *event)
     home_take(iod, (struct fabric_request *)event->word[0]);
 }
 
-static void expect_arrival(const struct port_event *event, unsigned stage)
+static bool expect_arrival(const struct port_event *event, unsigned stage)
 {
-    home_expect(event->self, (const struct fabric_request *)event->word[0], stage);
+    return home_expect(event->self, (const struct fabric_request *)event->word[0], stage);
 }
 
 static void pass(struct port_domain *domain, struct port_event *event)
@@ -206,10 +206,15 @@ static void written(struct port_domain *domain, struct port_event *event)
     r->done(domain, event);
 }
 
-static void expect_written(const struct port_event *event, unsigned stage)
+static bool expect_written(const struct port_event *event, unsigned stage)
 {
-    if (stage == 0)
-        port_fetch((const void *)event->word[0], sizeof(struct fabric_request));
+    const struct fabric_request *r = (const struct fabric_request *)event->word[0];
+    if (stage == 0) {
+        port_fetch(r, sizeof(*r));
+        return true;
+    }
+    __builtin_prefetch(writes_of(event->self, r->line));
+    return false;
 }
 
 enum { IS_PROBE = 256, FROM_AFAR = 512 };

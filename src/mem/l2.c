@@ -28,7 +28,7 @@
  * Channel and set come from the physical address, which is the same on every
  * run; tags are virtual (GCN white paper, L2).
  */
-#include <emmintrin.h>
+#include <smmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,9 +267,29 @@ static void replace(struct xcd_mem *mem, uint32_t way)
     evict(mem, way);
 }
 
+/* Of sixteen numbers, that of the first of the least. */
+static unsigned least_of(const uint32_t *numbers)
+{
+    __m128i n[4], least;
+    for (unsigned i = 0; i < 4; i++)
+        n[i] = _mm_loadu_si128((const __m128i *)numbers + i);
+    least = _mm_min_epu32(_mm_min_epu32(n[0], n[1]), _mm_min_epu32(n[2], n[3]));
+    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0x4e));
+    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0xb1));
+    for (unsigned i = 0; i < 4; i++)
+        n[i] = _mm_cmpeq_epi32(n[i], least);
+    __m128i equal = _mm_packs_epi16(_mm_packs_epi32(n[0], n[1]), _mm_packs_epi32(n[2], n[3]));
+    return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(equal));
+}
+
 /* The way that a new line takes; NO_WAY when each is busy. */
 static uint32_t victim_of(const struct l2 *l2, uint32_t set)
 {
+    if (l2->ways == 16) {
+        uint32_t way = set + least_of(&l2->used[set]);
+        if (!l2_is_busy(l2, way))
+            return way;
+    }
     uint32_t victim = NO_WAY;
     uint64_t least = UINT64_MAX;
     for (uint32_t way = set; way < set + l2->ways; way++)
@@ -754,12 +774,12 @@ static void expect_way(const struct l2 *l2, uint32_t way)
     port_fetch(l2->data + (size_t)way * LINE, LINE);
 }
 
-static void expect_arrival(const struct port_event *event, unsigned stage)
+static bool expect_arrival(const struct port_event *event, unsigned stage)
 {
     const struct mem_request *r = event->self;
     if (stage == 0) {
         port_fetch(r, offsetof(struct mem_request, data));
-        return;
+        return true;
     }
     const struct l2 *l2 = &r->mem->l2;
     uint32_t set = l2_set_of(l2, r->physical, l2_channel_of(l2, r->physical));
@@ -775,9 +795,10 @@ static void expect_arrival(const struct port_event *event, unsigned stage)
             expect_way(l2, way);
         __builtin_prefetch(l2->txn[bucket_of(r->line)]);
     }
+    return stage < 2;
 }
 
-static void expect_answer(const struct port_event *event, unsigned stage)
+static bool expect_answer(const struct port_event *event, unsigned stage)
 {
     const struct l2_txn *t = event->self;
     if (stage == 0) {
@@ -790,6 +811,7 @@ static void expect_answer(const struct port_event *event, unsigned stage)
         else if (t->request)
             port_fetch(t->request, sizeof(*t->request));
     }
+    return stage < 1;
 }
 
 void l2_expect(struct xcd_mem *mem)

@@ -64,7 +64,7 @@ struct mem_access {
      */
     void (*done)(struct mem_access *access);
     /* May be NULL; asks the host's memory for what done() needs: port.h, port_expect(). */
-    void (*expect)(const struct mem_access *access, unsigned stage);
+    bool (*expect)(const struct mem_access *access, unsigned stage);
     void *self; /* the CU's */
 
     /* The host has no memory there, or may not be accessed so; the first such lane. */

@@ -645,12 +645,12 @@ static void expect_access(const struct mem_access *a)
     port_fetch((const char *)a - 64, 64 + offsetof(struct mem_access, addr));
 }
 
-static void expect_line(const struct port_event *event, unsigned stage)
+static bool expect_line(const struct port_event *event, unsigned stage)
 {
     const struct mem_request *r = event->self;
     if (stage == 0) {
         port_fetch(r, sizeof(*r));
-        return;
+        return true;
     }
     const struct vl1 *l1 = r->mem->vl1[r->cu];
     const struct mem_access *a = r->access;
@@ -666,24 +666,26 @@ static void expect_line(const struct port_event *event, unsigned stage)
         __builtin_prefetch(&l1->line[i]);
         port_fetch(l1->data + (size_t)i * LINE, LINE);
     }
+    return stage < 2;
 }
 
-static void expect_acknowledgement(const struct port_event *event, unsigned stage)
+static bool expect_acknowledgement(const struct port_event *event, unsigned stage)
 {
     const struct mem_request *r = event->self;
     if (stage == 0)
         port_fetch(r, offsetof(struct mem_request, data));
-    else if (stage == 1 && r->access)
+    else if (r->access)
         expect_access(r->access);
+    return stage == 0;
 }
 
-static void expect_completion(const struct port_event *event, unsigned stage)
+static bool expect_completion(const struct port_event *event, unsigned stage)
 {
     const struct mem_access *a = event->self;
-    if (stage == 0)
-        expect_access(a);
-    else if (a->expect)
-        a->expect(a, stage);
+    if (stage)
+        return a->expect && a->expect(a, stage);
+    expect_access(a);
+    return true;
 }
 
 void vl1_expect(struct xcd_mem *mem)

@@ -134,19 +134,29 @@ void port_set_clock(struct port_domain *domain, double mhz)
     domain->cycles_per_ps = mhz / 1e6;
 }
 
+static inline uint64_t ps_of(const struct port_domain *domain, uint64_t cycle)
+{
+    return (uint64_t)(int64_t)((double)(int64_t)cycle * domain->ps_per_cycle);
+}
+
+static inline uint64_t cycle_of(const struct port_domain *domain, uint64_t ps)
+{
+    uint64_t cycle = (uint64_t)(int64_t)((double)(int64_t)ps * domain->cycles_per_ps);
+    while (ps_of(domain, cycle) < ps) /* rounding of the product, and the rest of a cycle */
+        cycle++;
+    while (cycle && ps_of(domain, cycle - 1) >= ps)
+        cycle--;
+    return cycle;
+}
+
 uint64_t port_ps_of(const struct port_domain *domain, uint64_t cycle)
 {
-    return (uint64_t)((double)cycle * domain->ps_per_cycle);
+    return ps_of(domain, cycle);
 }
 
 uint64_t port_cycle_of(const struct port_domain *domain, uint64_t ps)
 {
-    uint64_t cycle = (uint64_t)((double)ps * domain->cycles_per_ps);
-    while (port_ps_of(domain, cycle) < ps) /* rounding of the product, and the rest of a cycle */
-        cycle++;
-    while (cycle && port_ps_of(domain, cycle - 1) >= ps)
-        cycle--;
-    return cycle;
+    return cycle_of(domain, ps);
 }
 
 uint64_t port_now(const struct port_domain *domain)
@@ -298,7 +308,7 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
                              void *self)
 {
     assert(from != to && delay_ps >= from->port->lookahead_ps);
-    uint64_t cycle = port_cycle_of(to, port_ps_of(from, from->now) + delay_ps);
+    uint64_t cycle = cycle_of(to, ps_of(from, from->now) + delay_ps);
     struct port_event *event = outbox_add(outbox_of(from, to, from->port->odd), cycle);
     event->fn = fn;
     event->self = self;
@@ -369,15 +379,24 @@ static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
     port_expect_fn *ask[EVENTS_AHEAD];
     unsigned count = 0;
     for (uint64_t cycle = from; cycle < end; cycle++)
+        if (d->bucket[cycle % WHEEL].first)
+            port_fetch(d->bucket[cycle % WHEEL].first, sizeof(struct chunk));
+    for (uint64_t cycle = from; cycle < end; cycle++)
         for (const struct chunk *chunk = d->bucket[cycle % WHEEL].first; chunk; chunk = chunk->next)
             for (unsigned i = 0; i < chunk->count && count < EVENTS_AHEAD; i++) {
                 event[count] = &chunk->event[i];
                 if ((ask[count] = expect_of(d, event[count]->fn)) != NULL)
                     count++;
             }
-    for (unsigned stage = 0; stage < PORT_STAGES; stage++)
+    for (unsigned stage = 0; stage < PORT_STAGES && count; stage++) {
+        unsigned left = 0;
         for (unsigned i = 0; i < count; i++)
-            ask[i](event[i], stage);
+            if (ask[i](event[i], stage)) {
+                event[left] = event[i];
+                ask[left++] = ask[i];
+            }
+        count = left;
+    }
 }
 
 /* What was sent to it in the windows that are odd, or not. */

@@ -92,7 +92,7 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
  * has asked for is there to be read in the next.  It changes nothing.
  */
 enum { PORT_STAGES = 4, PORT_EXPECTED = 16 };
-typedef void port_expect_fn(const struct port_event *event, unsigned stage);
+typedef bool port_expect_fn(const struct port_event *event, unsigned stage); /* whether it has another */
 /* For events of `fn` in a domain, of up to PORT_EXPECTED functions. */
 void port_expect(struct port_domain *domain, port_fn *fn, port_expect_fn *expect);
 static inline void port_fetch(const void *what, unsigned bytes)
