@@ -295,6 +295,7 @@ static void launch_scratch(struct cu_wave *cw, const struct xinst *in, const str
             else
                 mem_lane_store(s, (unsigned)lane, kind, mem_access_lane(&f->access, (unsigned)lane));
         }
+        f->access.in_row = mem_access_in_row(&f->access, f->access.addr);
         launch(f);
     }
 }
@@ -423,7 +424,8 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     a->bytes = (uint8_t)mem_bytes(kind);
     a->stride = a->kind == ACCESS_ATOMIC ? ACCESS_LANE_BYTES : a->bytes;
     a->lanes = lanes;
-    memcpy(a->addr, r.addr, sizeof(a->addr));
+    a->in_row = mem_access_in_row(a, r.addr);
+    memcpy(a->addr, r.addr, a->in_row ? sizeof(a->addr[0]) : sizeof(a->addr));
     if (a->kind == ACCESS_ATOMIC) {
         a->atomic = apply_atomic;
         a->returns = in->reg[2];

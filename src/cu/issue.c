@@ -621,12 +621,10 @@ static bool expect_look(const struct port_event *event, unsigned stage)
             port_fetch(cw, offsetof(struct cu_wave, matrix));
         else if (stage == 2 && cw->w)
             cu_expect_wave(cw);
-        else if (stage == 3 && cw->w && cw->in->isa) {
-            const struct xinst *in = cw->in;
-            if (in->cls != XC_VMEM)
-                continue;
-            for (unsigned s = 0; s < 2; s++)
-                port_fetch(cw->w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
+        else if (stage == 3 && cw->w && cw->in->isa && cw->in->cls == XC_VMEM) {
+            for (const struct xinst *in = cw->w->next; in <= cw->in; in++)
+                for (unsigned s = 0; s < 2; s++)
+                    port_fetch(cw->w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
         }
     }
     return stage < 3;

@@ -117,15 +117,15 @@ static uint8_t depth_of(const struct mem_access *a, const struct mem_request *r)
     return most;
 }
 
-static bool is_in_row(const struct mem_access *a)
+bool mem_access_in_row(const struct mem_access *a, const uint64_t addr[ACCESS_LANES])
 {
     unsigned bytes = a->bytes;
     if (a->lanes != UINT64_MAX || a->kind == ACCESS_ATOMIC || a->stride != bytes || LINE % bytes ||
-        a->addr[0] % bytes)
+        addr[0] % bytes)
         return false;
     uint64_t differs = 0;
     for (unsigned lane = 0; lane < ACCESS_LANES; lane++)
-        differs |= a->addr[lane] ^ (a->addr[0] + (uint64_t)lane * bytes);
+        differs |= addr[lane] ^ (addr[0] + (uint64_t)lane * bytes);
     return !differs;
 }
 
@@ -134,7 +134,7 @@ static void add_row(struct builder *b, unsigned together)
 {
     struct mem_access *a = b->access;
     for (unsigned lane = 0, count; lane < ACCESS_LANES; lane += count) {
-        uint64_t address = a->addr[0] + (uint64_t)lane * a->bytes;
+        uint64_t address = mem_access_address(a, lane);
         unsigned offset = (unsigned)(address & (LINE - 1));
         count = (LINE - offset) / a->bytes;
         count = count < ACCESS_LANES - lane ? count : ACCESS_LANES - lane;
@@ -177,7 +177,6 @@ struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned
     unsigned together = mem->timing.lanes;
     if (a->bytes > 4)
         together = a->bytes >= mem->timing.wide ? 1 : mem->timing.wide / a->bytes;
-    a->in_row = is_in_row(a);
     if (a->in_row)
         add_row(&b, together);
     else
@@ -196,7 +195,7 @@ void coalesce_deliver(struct mem_access *a, const struct mem_request *r, const u
         unsigned lane = (unsigned)__builtin_ctzll(r->lanes), count = (unsigned)__builtin_popcountll(r->lanes);
         uint8_t *to = mem_access_lane(a, lane);
         if (to != data)
-            memcpy(to, data + (a->addr[0] + (uint64_t)lane * a->bytes - r->line), (size_t)count * a->bytes);
+            memcpy(to, data + (mem_access_address(a, lane) - r->line), (size_t)count * a->bytes);
         return;
     }
     for (uint64_t left = r->lanes; left; left &= left - 1) {

@@ -73,7 +73,7 @@ static uint32_t find(const struct l2 *l2, uint32_t set, uint64_t line)
     for (uint32_t from = set; from < set + l2->ways; from += 16)
         for (unsigned left = alike(l2, set, from, line); left; left &= left - 1) {
             uint32_t way = from + (unsigned)__builtin_ctz(left);
-            if (l2->tag[way] == (line | 1))
+            if (l2->line[way].tag == (line | 1))
                 return way;
         }
     return NO_WAY;
@@ -101,9 +101,8 @@ void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty)
 void l2_free_way(struct l2 *l2, uint32_t way)
 {
     l2_set_dirty(l2, way, mask_of(0, 0));
-    l2->tag[way] = 0;
     l2->used[way] = 0;
-    l2->line[way] = (struct l2_line){.physical = 0};
+    l2->line[way] = (struct l2_line){.tag = 0};
 }
 
 /* Whether clean bytes of the line differ from the host's memory. */
@@ -114,7 +113,7 @@ static bool is_stale(const struct l2 *l2, uint32_t way)
     struct mask clean = mask_without(mask_of(0, LINE), l2->line[way].dirty);
     uint8_t now[LINE], masked[LINE];
     const uint8_t *have = l2->data + (size_t)way * LINE;
-    if (!guarded_load_line(now, (const uint8_t *)(uintptr_t)(l2->tag[way] & ~UINT64_C(1))))
+    if (!guarded_load_line(now, (const uint8_t *)(uintptr_t)(l2->line[way].tag & ~UINT64_C(1))))
         return true;
     memcpy(masked, now, LINE);
     mask_copy(masked, have, clean);
@@ -233,7 +232,7 @@ void l2_clean(struct xcd_mem *mem, uint32_t way)
 {
     struct l2 *l2 = &mem->l2;
     struct l2_line *line = &l2->line[way];
-    struct l2_txn *t = txn_new(mem, TXN_CLEAN, l2->tag[way] & ~UINT64_C(1), line->physical, way);
+    struct l2_txn *t = txn_new(mem, TXN_CLEAN, l2->line[way].tag & ~UINT64_C(1), line->physical, way);
     set_write(t, l2->data + (size_t)way * LINE, line->dirty, line->whole);
     t->epoch = l2_epoch_enter(l2);
     t->fabric.nobody = line->nobody;
@@ -248,7 +247,7 @@ static void evict(struct xcd_mem *mem, uint32_t way)
     struct l2 *l2 = &mem->l2;
     struct l2_line *line = &l2->line[way];
     if (mask_any(line->dirty)) {
-        struct l2_txn *t = txn_new(mem, TXN_EVICT, l2->tag[way] & ~UINT64_C(1), line->physical, NO_WAY);
+        struct l2_txn *t = txn_new(mem, TXN_EVICT, l2->line[way].tag & ~UINT64_C(1), line->physical, NO_WAY);
         memcpy(t->data, l2->data + (size_t)way * LINE, LINE); /* the way is another's at once */
         set_write(t, t->data, line->dirty, false);
         t->epoch = l2_epoch_enter(l2);
@@ -306,9 +305,9 @@ static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r, uint3
     uint32_t victim = victim_of(l2, set);
     if (victim == NO_WAY)
         return NO_WAY;
-    if (l2->tag[victim])
+    if (l2->line[victim].tag)
         replace(mem, victim);
-    l2->tag[victim] = r->line | 1;
+    l2->line[victim].tag = r->line | 1;
     l2->short_tag[victim] = l2_short_tag(r->line);
     l2->line[victim].physical = r->physical;
     l2->line[victim].mtype = r->mtype;
@@ -748,10 +747,10 @@ void l2_host_wrote(struct xcd_mem *mem)
     l2->pages = vm_generation(mem->vm);
     for (uint32_t way = 0; way < lines; way++) {
         struct l2_line *line = &l2->line[way];
-        if (!l2->tag[way] || line->nobody || l2_is_busy(l2, way))
+        if (!l2->line[way].tag || line->nobody || l2_is_busy(l2, way))
             continue;
         struct vm_entry entry;
-        if (pages_went && !vm_walk(mem->vm, l2->tag[way] & ~UINT64_C(1), &entry)) {
+        if (pages_went && !vm_walk(mem->vm, l2->line[way].tag & ~UINT64_C(1), &entry)) {
             l2_free_way(l2, way);
             continue;
         }
@@ -769,7 +768,6 @@ void l2_host_wrote(struct xcd_mem *mem)
 
 static void expect_way(const struct l2 *l2, uint32_t way)
 {
-    __builtin_prefetch(&l2->tag[way]);
     __builtin_prefetch(&l2->line[way]);
     port_fetch(l2->data + (size_t)way * LINE, LINE);
 }
@@ -827,7 +825,6 @@ bool l2_open(struct xcd_mem *mem)
     struct l2 *l2 = &mem->l2;
     size_t lines = (size_t)l2->channels * l2->sets * l2->ways;
     l2->words = (unsigned)((lines + 4095) / 4096);
-    l2->tag = arena_take(&mem->arena, lines * sizeof(*l2->tag));
     l2->short_tag = arena_take(&mem->arena, lines + 16); /* sixteen are read at once */
     l2->used = arena_take(&mem->arena, lines * sizeof(*l2->used));
     l2->line = arena_take(&mem->arena, lines * sizeof(*l2->line));

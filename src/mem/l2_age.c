@@ -19,7 +19,7 @@ enum { BARELY = 8 }; /* a channel with so much less of the dispatch than the ful
 
 static bool may_go(const struct l2 *l2, uint32_t way, uint64_t since)
 {
-    return !l2->tag[way] ||
+    return !l2->line[way].tag ||
            (l2->used[way] <= since && !mask_any(l2->line[way].dirty) && !l2_is_busy(l2, way));
 }
 
@@ -29,7 +29,7 @@ static uint32_t room_of(const struct l2 *l2, unsigned channel, uint64_t since, u
     uint32_t lines = l2->sets * l2->ways, first = channel * lines, room = 0;
     for (uint32_t way = first; way < first + lines; way++) {
         room += may_go(l2, way, since);
-        *used += l2->tag[way] && l2->used[way] > since;
+        *used += l2->line[way].tag && l2->used[way] > since;
     }
     return room;
 }
@@ -62,10 +62,10 @@ bool xcd_mem_age(struct xcd_mem *mem, uint64_t since, uint64_t lines, double dir
         if (way == NO_WAY)
             continue;
         l2_free_way(l2, way);
-        l2->tag[way] = NOBODY | physical | 1;
         l2->short_tag[way] = l2_short_tag(NOBODY | physical);
         l2->used[way] = 1;
-        l2->line[way] = (struct l2_line){.physical = physical, .epoch = l2->epoch, .nobody = true};
+        l2->line[way] = (struct l2_line){
+            .tag = NOBODY | physical | 1, .physical = physical, .epoch = l2->epoch, .nobody = true};
         part += dirty;
         if (part >= 1) {
             part -= 1;

@@ -62,7 +62,8 @@ void access_fault(struct mem_access *a, const struct mem_request *r)
         return;
     a->faulted = true;
     a->fault_lane = lane;
-    a->fault_addr = a->addr[lane] > r->line ? a->addr[lane] : r->line;
+    uint64_t address = mem_access_address(a, lane);
+    a->fault_addr = address > r->line ? address : r->line;
 }
 
 void xcd_mem_submit(struct xcd_mem *mem, struct mem_access *access)
@@ -140,7 +141,7 @@ struct mem_l2_use xcd_mem_l2_use(const struct xcd_mem *mem, uint64_t since)
     const struct l2 *l2 = &mem->l2;
     struct mem_l2_use use = {.lines = (uint64_t)l2->channels * l2->sets * l2->ways};
     for (uint64_t way = 0; way < use.lines; way++)
-        if (l2->tag[way] && l2->used[way] > since) {
+        if (l2->line[way].tag && l2->used[way] > since) {
             use.used++;
             use.dirty += mask_any(l2->line[way].dirty);
         }

@@ -51,6 +51,9 @@ struct mem_access {
     uint8_t wave;   /* of the CU, below MEM_WAVES: whose vector accesses complete in order */
     uint8_t bytes;  /* of a lane, up to 16; of a scalar access up to 64 */
     uint8_t stride; /* of the lanes in `data`, up to ACCESS_LANE_BYTES */
+    /* Every lane is on, its bytes follow those of the lane before, and none is on two lines: addr[0] says where
+     * all of them are.  mem_access_in_row() tells. */
+    bool in_row;
     uint64_t lanes; /* that access memory; none is allowed */
     /* Atomics: runs on the bytes at `place` for one lane, in the L2 or at the home; replaces the lane's data
      * by the old value. */
@@ -75,7 +78,6 @@ struct mem_access {
     uint8_t level; /* enum mem_level, when done */
     /* The hierarchy's own, until done. */
     bool complete;
-    bool in_row; /* every lane is on, its bytes follow those of the lane before, and none is on two lines */
     unsigned pending; /* of its lines */
     uint64_t cycle;
     struct mem_access *next, *next_of_wave;
@@ -90,6 +92,13 @@ static inline uint8_t *mem_access_lane(struct mem_access *access, unsigned lane)
 {
     return access->data + (size_t)lane * access->stride;
 }
+
+static inline uint64_t mem_access_address(const struct mem_access *access, unsigned lane)
+{
+    return access->in_row ? access->addr[0] + (uint64_t)lane * access->bytes : access->addr[lane];
+}
+/* For in_row, of an access of which the rest is set, with these addresses. */
+bool mem_access_in_row(const struct mem_access *access, const uint64_t addr[ACCESS_LANES]);
 
 /* Whether the chip's numbers fit each other; else one line in `error`. */
 bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes);

@@ -329,8 +329,9 @@ struct l2_txn {
 };
 
 struct l2_line {
-    struct mask dirty;
+    uint64_t tag; /* line | 1: in use */
     uint64_t physical;
+    struct mask dirty;
     unsigned epoch; /* NC */
     uint8_t mtype;
     bool whole; /* else only the dirty bytes are there */
@@ -348,7 +349,6 @@ struct l2_channel {
 struct l2 {
     unsigned channels, sets, ways;
     unsigned block_bits, channel_bits; /* of l2.interleave, and of the channels */
-    uint64_t *tag;                     /* line | 1: in use */
     uint8_t *short_tag;                /* of that, or of what was there last: where to look for a line */
     uint32_t *used;
     uint32_t clock;

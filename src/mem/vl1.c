@@ -660,7 +660,7 @@ static bool expect_line(const struct port_event *event, unsigned stage)
         __builtin_prefetch(&l1->oldest[(unsigned)(r->line / LINE) % l1->mem->timing.sets]);
     } else if (stage == 2) {
         unsigned lane = (unsigned)__builtin_ctzll(r->lanes);
-        __builtin_prefetch(&a->addr[lane]);
+        __builtin_prefetch(&a->addr[a->in_row ? 0 : lane]);
         port_fetch(a->data + (size_t)lane * a->stride, LINE);
         unsigned i = l1->oldest[(unsigned)(r->line / LINE) % l1->mem->timing.sets];
         __builtin_prefetch(&l1->line[i]);

@@ -118,6 +118,7 @@ static inline void shot_submit(struct port_domain *domain, struct port_event *ev
 {
     struct shot *s = event->self;
     s->submitted = port_now(domain);
+    s->a.in_row = s->a.kind < ACCESS_SLOAD && mem_access_in_row(&s->a, s->a.addr);
     xcd_mem_submit(s->rig->mem[s->xcd], &s->a);
 }
 

@@ -104,6 +104,7 @@ static void step(struct actor *a)
         m->lanes = 0;
     }
     struct xcd_mem *mem = a->shot.rig->mem[a->shot.xcd];
+    m->in_row = mem_access_in_row(m, m->addr);
     xcd_mem_submit(mem, m);
     if (r >> 40 & 1) /* else its stores go when they are old or others come */
         (r >> 41 & 1 ? xcd_mem_wave_ends : xcd_mem_wave_waits)(mem, m->cu, m->wave);
