@@ -51,8 +51,8 @@ struct mem_access {
     uint8_t wave;   /* of the CU, below MEM_WAVES: whose vector accesses complete in order */
     uint8_t bytes;  /* of a lane, up to 16; of a scalar access up to 64 */
     uint8_t stride; /* of the lanes in `data`, up to ACCESS_LANE_BYTES */
-    /* Every lane is on, its bytes follow those of the lane before, and none is on two lines: addr[0] says where
-     * all of them are.  mem_access_in_row() tells. */
+    /* Every lane is on, its bytes follow those of the lane before, and none is on two lines: addr[0] says
+     * where all of them are.  mem_access_in_row() tells. */
     bool in_row;
     uint64_t lanes; /* that access memory; none is allowed */
     /* Atomics: runs on the bytes at `place` for one lane, in the L2 or at the home; replaces the lane's data

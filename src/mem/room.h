@@ -104,7 +104,8 @@ struct mem_request {
         uint64_t fill;             /* scalar caches: the line of theirs that it fills */
         struct flush_epoch *flush; /* REQUEST_FLUSH */
     };
-    uint8_t *bytes; /* of the line: `data`, or the access's own where its lanes are in a row and take all of it */
+    uint8_t
+        *bytes; /* of the line: `data`, or the access's own where its lanes are in a row and take all of it */
     struct mem_request *joined, *chain;
     /* By the L2, once: data is in place or the store is done, and leaves the L2 at `cycle`.  The request is
      * the answered one's again. */
