@@ -101,7 +101,7 @@ struct app {
     {
         CHECK_HIP(hipEventRecord(marks[compute_end]));
     }
-    // After the last phase and before the check, which no real run has.
+    // After the last phase and its frees, and before the check, which no real run has.
     void end()
     {
         CHECK_HIP(hipEventRecord(marks[finish]));
@@ -175,6 +175,30 @@ inline void gpu_free(void *p)
     memory_in_use.now -= bytes;
     CHECK_HIP(hipFree(p));
 }
+
+// What the check is to see of memory that the program frees before its end.  No real run does this: it takes
+// no simulated time, and is not counted as the program's memory.
+template <typename T> class kept
+{
+    T *copy_;
+
+  public:
+    kept(const T *from, size_t count) : copy_(static_cast<T *>(std::malloc(count * sizeof(T))))
+    {
+        if (!copy_)
+            throw std::bad_alloc();
+        std::memcpy(copy_, from, count * sizeof(T));
+    }
+    kept(const kept &) = delete;
+    ~kept()
+    {
+        std::free(copy_);
+    }
+    const T *data() const
+    {
+        return copy_;
+    }
+};
 
 template <typename T> void copy_to_gpu(T *to, const T *from, size_t count)
 {

@@ -3,9 +3,11 @@
 //
 // The GPU does the wide layer (size inputs to 16 hidden units): weighted sums forward, then the change of its
 // weights with momentum.  The CPU does the rest, which is tiny.  The network keeps its weights in rows for
-// the CPU, so a step first lays them out in one piece, and takes the new ones back.  Of two buffers on each
-// side and five copies between them remains nothing in the unified variant: the piece that the CPU fills is
-// the one that the GPU reads.
+// the CPU, so a step first lays them out in one piece.  As in the published program, which times a step and
+// ends, the new ones stay there; and each half of the step copies to the GPU what it reads, the weights twice
+// therefore, and back what the GPU has, the units among it.  Of two buffers on each side and eight copies
+// between them remains nothing in the unified variant: the piece that the CPU fills is the one that the GPU
+// reads.
 #include "app.h"
 
 #include <cmath>
@@ -87,14 +89,14 @@ struct network {
     }
 };
 
-// Rows to one piece, and back.
-static void lay_out(size_t rows, const float *from, size_t from_pitch, float *to, size_t to_pitch)
+// Rows to one piece.
+static void lay_out(size_t rows, const float *from, float *to)
 {
     host_work(MOVE_WEIGHT * WIDTH * static_cast<double>(rows),
-              {{from, rows * from_pitch * sizeof(float)}, {to, rows * to_pitch * sizeof(float)}});
+              {{from, rows * PITCH * sizeof(float)}, {to, rows * WIDTH * sizeof(float)}});
     for (size_t i = 0; i < rows; i++)
         for (size_t h = 0; h < WIDTH; h++)
-            to[i * to_pitch + h] = from[i * from_pitch + h];
+            to[i * WIDTH + h] = from[i * PITCH + h];
 }
 
 static float squash(double sum)
@@ -128,8 +130,8 @@ static void sum_partials(const network &net, const float *partial, const float *
             sums[h] += static_cast<double>(partial[tile * HIDDEN + h - 1]);
 }
 
-// Largest difference of the trained network's weights from a plain computation.
-static double check(const app &run, const network &trained)
+// Largest difference of the trained weights from a plain computation.
+static double check(const app &run, const float *trained)
 {
     std::vector<float> units(size_t{run.size} + 1);
     const network net(run, units.data());
@@ -142,7 +144,7 @@ static double check(const app &run, const network &trained)
     for (size_t i = 0; i <= net.inputs; i++)
         for (unsigned h = 1; h < WIDTH; h++) {
             const float want = net.weights[i * PITCH + h] + RATE * delta[h] * net.units[i];
-            worst = std::fmax(worst, static_cast<double>(std::fabs(want - trained.weights[i * PITCH + h])));
+            worst = std::fmax(worst, static_cast<double>(std::fabs(want - trained[i * WIDTH + h])));
         }
     return worst;
 }
@@ -159,8 +161,8 @@ static double run_explicit(app &run)
     run.begin_compute();
     float *weights = host_alloc<float>(all), *change = host_alloc<float>(all);
     float *partial = host_alloc<float>(sums_count);
-    lay_out(n + 1, net.weights, PITCH, weights, WIDTH);
-    lay_out(n + 1, net.changes, PITCH, change, WIDTH);
+    lay_out(n + 1, net.weights, weights);
+    lay_out(n + 1, net.changes, change);
     float *d_units = gpu_alloc<float>(n + 1), *d_weights = gpu_alloc<float>(all);
     float *d_partial = gpu_alloc<float>(sums_count);
     copy_to_gpu(d_units, units, n + 1);
@@ -176,19 +178,20 @@ static double run_explicit(app &run)
     float *d_delta = gpu_alloc<float>(WIDTH), *d_change = gpu_alloc<float>(all);
     copy_to_gpu(d_delta, delta, WIDTH);
     copy_to_gpu(d_change, change, all);
+    copy_to_gpu(d_weights, weights, all);
     adjust<<<tiles, block>>>(d_units, d_delta, d_weights, d_change);
+    copy_to_cpu(units, d_units, n + 1);
     copy_to_cpu(weights, d_weights, all);
-    lay_out(n + 1, weights, WIDTH, net.weights, PITCH);
+    const kept<float> trained(weights, all);
     for (float *p : {d_units, d_weights, d_partial, d_delta, d_change})
         gpu_free(p);
     for (float *p : {weights, change, partial})
         host_free(p);
     run.end_compute();
 
-    run.end();
-    const double worst = check(run, net);
     host_free(units);
-    return worst;
+    run.end();
+    return check(run, trained.data());
 }
 
 static double run_unified(app &run)
@@ -202,8 +205,8 @@ static double run_unified(app &run)
     run.begin_compute();
     float *weights = gpu_alloc<float>(all), *change = gpu_alloc<float>(all);
     float *partial = gpu_alloc<float>(sums_count), *delta = gpu_alloc<float>(WIDTH);
-    lay_out(n + 1, net.weights, PITCH, weights, WIDTH);
-    lay_out(n + 1, net.changes, PITCH, change, WIDTH);
+    lay_out(n + 1, net.weights, weights);
+    lay_out(n + 1, net.changes, change);
     forward<<<tiles, block>>>(units, weights, partial);
     CHECK_HIP(hipDeviceSynchronize());
 
@@ -213,15 +216,14 @@ static double run_unified(app &run)
 
     adjust<<<tiles, block>>>(units, delta, weights, change);
     CHECK_HIP(hipDeviceSynchronize());
-    lay_out(n + 1, weights, WIDTH, net.weights, PITCH);
+    const kept<float> trained(weights, all);
     for (float *p : {weights, partial, delta, change})
         gpu_free(p);
     run.end_compute();
 
-    run.end();
-    const double worst = check(run, net);
     gpu_free(units);
-    return worst;
+    run.end();
+    return check(run, trained.data());
 }
 
 int main(int argc, char **argv)

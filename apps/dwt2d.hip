@@ -7,6 +7,8 @@
 // nothing.
 #include "app.h"
 
+#include <array>
+
 constexpr unsigned BLOCK = 256, PARTS = 4, LEVELS = 3, COMPONENTS = 3,
                    TEXT = 12;                             // characters a coefficient takes
 constexpr double READ_PIXEL = 36, WRITE_COEFFICIENT = 57; // instructions for each
@@ -150,7 +152,7 @@ static void reference_line(std::vector<int> &line)
 }
 
 // How many coefficients differ from the CPU's.
-static size_t check(const app &run, int *const components[COMPONENTS])
+static size_t check(const app &run, const std::array<kept<int>, COMPONENTS> &components)
 {
     const size_t size = run.size, pixels = size * size;
     std::vector<pixel> image(pixels);
@@ -182,7 +184,7 @@ static size_t check(const app &run, int *const components[COMPONENTS])
             }
         }
         for (size_t i = 0; i < pixels; i++)
-            wrong += plane[i] != components[c][i];
+            wrong += plane[i] != components[c].data()[i];
     }
     return wrong;
 }
@@ -200,6 +202,11 @@ template <typename T> static void pinned_free(T *p, size_t count)
 {
     CHECK_HIP(hipHostFree(p));
     memory_in_use.now -= count * sizeof(T);
+}
+
+static std::array<kept<int>, COMPONENTS> keep(int *const components[COMPONENTS], size_t pixels)
+{
+    return {{{components[0], pixels}, {components[1], pixels}, {components[2], pixels}}};
 }
 
 static size_t run_explicit(app &run, FILE *file)
@@ -239,11 +246,11 @@ static size_t run_explicit(app &run, FILE *file)
         CHECK_HIP(hipStreamDestroy(stream));
     pinned_free(image, pixels);
     write_coefficients(run, components);
-    run.end();
-    const size_t wrong = check(run, components);
+    const std::array<kept<int>, COMPONENTS> result = keep(components, pixels);
     for (int *component : components)
         pinned_free(component, pixels);
-    return wrong;
+    run.end();
+    return check(run, result);
 }
 
 static size_t run_unified(app &run, FILE *file)
@@ -266,11 +273,11 @@ static size_t run_unified(app &run, FILE *file)
     gpu_free(scratch);
     gpu_free(image);
     write_coefficients(run, components);
-    run.end();
-    const size_t wrong = check(run, components);
+    const std::array<kept<int>, COMPONENTS> result = keep(components, pixels);
     for (int *component : components)
         gpu_free(component);
-    return wrong;
+    run.end();
+    return check(run, result);
 }
 
 int main(int argc, char **argv)

@@ -139,11 +139,11 @@ static double run_explicit(app &run)
 
     for (float *p : {d_now, d_next, d_power})
         gpu_free(p);
-    run.end();
-    const double worst = check(run, temperature);
+    const kept<float> grid(temperature, cells);
     host_free(temperature);
     host_free(power);
-    return worst;
+    run.end();
+    return check(run, grid.data());
 }
 
 static double run_unified(app &run)
@@ -158,11 +158,11 @@ static double run_unified(app &run)
     CHECK_HIP(hipDeviceSynchronize());
     run.end_compute();
 
-    run.end();
-    const double worst = check(run, result);
+    const kept<float> grid(result, cells);
     for (float *p : {now, next, power})
         gpu_free(p);
-    return worst;
+    run.end();
+    return check(run, grid.data());
 }
 
 int main(int argc, char **argv)

@@ -141,8 +141,8 @@ static bool run_explicit(app &run)
     gpu_free(d_distance);
 
     const std::vector<unsigned> best = pick(records, distance);
-    run.end();
     host_free(distance);
+    run.end();
     return check(places, best);
 }
 
@@ -160,8 +160,8 @@ static bool run_unified(app &run)
     run.end_compute();
 
     const std::vector<unsigned> best = pick(records, distance);
-    run.end();
     gpu_free(distance);
+    run.end();
     return check(places, best);
 }
 

@@ -268,11 +268,11 @@ static double run_explicit(app &run, unsigned *steps)
     CHECK_HIP(hipHostUnregister(original));
     CHECK_HIP(hipHostUnregister(result));
     write_picture(run, result);
-    run.end();
-    const double worst = check(run, result, *steps);
+    const kept<float> picture(result, pixels);
     host_free(original);
     host_free(result);
-    return worst;
+    run.end();
+    return check(run, picture.data(), *steps);
 }
 
 static double run_unified(app &run, unsigned *steps)
@@ -300,11 +300,11 @@ static double run_unified(app &run, unsigned *steps)
     run.end_compute();
 
     write_picture(run, image);
-    run.end();
-    const double worst = check(run, image, *steps);
+    const kept<float> picture(image, pixels);
     gpu_free(original);
     gpu_free(image);
-    return worst;
+    run.end();
+    return check(run, picture.data(), *steps);
 }
 
 int main(int argc, char **argv)

@@ -88,7 +88,7 @@ def upm_stream(name, xnack=False):
 
 # Sizes, and what they stand for: see docs/applications.md.
 APPLICATIONS = [
-    Application("dwt2d", (384, 768), like=(16384, None)),
+    Application("dwt2d", (840, 1008), like=(16384, None)),
     Application("hotspot", (512,)),
     Application("backprop", (65536,), area=False),
     Application("srad_v1", (256, 512), (2, 6), like=(16384, 100), xnack=True),
