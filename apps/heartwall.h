@@ -366,14 +366,25 @@ inline int check_tracks(const film &all, unsigned seed, const place *tracks)
 // ---- the pipeline
 // ----------------------------------------------------------------------------------------------
 
+// Where frames are decoded to.  The published program has a new buffer for each one, and frees it when the
+// kernel has what it needs.
+enum class frames { NEW, KEPT };
+
 // One buffer on each side: the CPU decodes while the kernel of the frame before works on its copy.
-template <typename Launch> void run_frames_explicit(const film &all, film_reader &reader, Launch launch)
+template <typename Launch>
+void run_frames_explicit(const film &all, film_reader &reader, frames buffers, Launch launch)
 {
-    float *frame = host_alloc<float>(all.pixels()), *d_frame = gpu_alloc<float>(all.pixels());
+    float *frame = nullptr, *d_frame = gpu_alloc<float>(all.pixels());
     for (int number = 0; number < all.frames; number++) {
+        if (!frame)
+            frame = host_alloc<float>(all.pixels());
         reader.decode(frame);
         copy_to_gpu(d_frame, frame, all.pixels());
         launch(d_frame, number);
+        if (buffers == frames::NEW) {
+            host_free(frame);
+            frame = nullptr;
+        }
     }
     CHECK_HIP(hipDeviceSynchronize());
     gpu_free(d_frame);
@@ -381,24 +392,30 @@ template <typename Launch> void run_frames_explicit(const film &all, film_reader
 }
 
 // Both sides would meet in one buffer; with two, the CPU decodes into the one that no kernel reads.
-template <typename Launch> void run_frames_unified(const film &all, film_reader &reader, Launch launch)
+template <typename Launch>
+void run_frames_unified(const film &all, film_reader &reader, frames buffers, Launch launch)
 {
-    float *frames[2];
+    float *frame[2] = {};
     hipEvent_t free_again[2];
-    for (int k = 0; k < 2; k++) {
-        frames[k] = gpu_alloc<float>(all.pixels());
-        CHECK_HIP(hipEventCreate(&free_again[k]));
-    }
+    for (hipEvent_t &event : free_again)
+        CHECK_HIP(hipEventCreate(&event));
     for (int number = 0; number < all.frames; number++) {
         const int k = number % 2;
         CHECK_HIP(hipEventSynchronize(free_again[k])); // at once the first time
-        reader.decode(frames[k]);
-        launch(frames[k], number);
+        if (buffers == frames::NEW && frame[k]) {
+            gpu_free(frame[k]);
+            frame[k] = nullptr;
+        }
+        if (!frame[k])
+            frame[k] = gpu_alloc<float>(all.pixels());
+        reader.decode(frame[k]);
+        launch(frame[k], number);
         CHECK_HIP(hipEventRecord(free_again[k]));
     }
     CHECK_HIP(hipDeviceSynchronize());
     for (int k = 0; k < 2; k++) {
-        gpu_free(frames[k]);
+        if (frame[k])
+            gpu_free(frame[k]);
         CHECK_HIP(hipEventDestroy(free_again[k]));
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Heart wall with its data in static variables, as such programs grew: one of the host's and one of the
-// device's with copies between them, or in the unified variant managed ones, which both sides see.
+// device's with copies between them, or in the unified variant managed ones, which both sides see.  Each
+// frame has a buffer of its own, which is freed behind it.
 #include "heartwall.h"
 
 static film h_film;
@@ -35,7 +36,7 @@ static int run_explicit(app &run)
         const point_memory memory(h_film, h_points, d_tracks);
         CHECK_HIP(hipMemcpyToSymbol(HIP_SYMBOL(d_film), &h_film, sizeof h_film));
         CHECK_HIP(hipMemcpyToSymbol(HIP_SYMBOL(d_points), h_points, sizeof h_points));
-        run_frames_explicit(h_film, reader, [&](const float *frame, int number) {
+        run_frames_explicit(h_film, reader, frames::NEW, [&](const float *frame, int number) {
             track_device<<<POINTS, THREADS>>>(frame, number);
         });
     }
@@ -59,7 +60,7 @@ static int run_unified(app &run)
     place *tracks = gpu_alloc<place>(size_t{POINTS} * run.steps);
     {
         const point_memory memory(m_film, m_points, tracks);
-        run_frames_unified(m_film, reader, [&](const float *frame, int number) {
+        run_frames_unified(m_film, reader, frames::NEW, [&](const float *frame, int number) {
             track_managed<<<POINTS, THREADS>>>(frame, number);
         });
     }

@@ -24,7 +24,7 @@ static int run_explicit(app &run)
         const point_memory memory(all, points, d_tracks);
         copy_to_gpu(d_film, &all, 1);
         copy_to_gpu(d_points, points, POINTS);
-        run_frames_explicit(all, reader, [&](const float *frame, int number) {
+        run_frames_explicit(all, reader, frames::KEPT, [&](const float *frame, int number) {
             track<<<POINTS, THREADS>>>(d_film, d_points, frame, number);
         });
     }
@@ -53,7 +53,7 @@ static int run_unified(app &run)
     place *tracks = gpu_alloc<place>(size_t{POINTS} * run.steps);
     {
         const point_memory memory(*all, points, tracks);
-        run_frames_unified(*all, reader, [&](const float *frame, int number) {
+        run_frames_unified(*all, reader, frames::KEPT, [&](const float *frame, int number) {
             track<<<POINTS, THREADS>>>(all, points, frame, number);
         });
     }
