@@ -64,9 +64,16 @@ static void pass(struct port_domain *domain, struct port_event *event)
         (uint64_t)r;
 }
 
+static bool expect_passing(const struct port_event *event, unsigned stage)
+{
+    (void)stage;
+    port_fetch((const void *)event->word[0], sizeof(struct fabric_request));
+    return false;
+}
+
 static struct fabric_request **writes_of(struct xcd_port *x, uint64_t line)
 {
-    return &x->writes[(line / FABRIC_LINE ^ line / FABRIC_LINE / WRITE_BUCKETS) % WRITE_BUCKETS];
+    return &x->writes[(line / FABRIC_LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (WRITE_BUCKETS - 1)];
 }
 
 /* Whether a WRITE, or an ATOMIC, to the line has not been acknowledged. */
@@ -291,6 +298,8 @@ void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps)
 void net_expect(struct iod *iod)
 {
     port_expect(iod->domain, arrive, expect_arrival);
+    port_expect(iod->domain, pass, expect_passing);
+    port_expect(iod->domain, onward, expect_passing);
 }
 
 void net_expect_at_xcd(struct xcd_port *x)

@@ -802,6 +802,7 @@ static bool expect_answer(const struct port_event *event, unsigned stage)
     if (stage == 0) {
         port_fetch(t, sizeof(*t));
     } else if (stage == 1) {
+        __builtin_prefetch(&t->mem->l2.txn[bucket_of(t->fabric.line)]);
         if (t->way != NO_WAY)
             expect_way(&t->mem->l2, t->way);
         if (t->waiting.first)

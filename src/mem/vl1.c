@@ -132,6 +132,11 @@ static void keep(struct vl1 *l1, uint64_t line, const uint8_t *data, bool stream
         l1->line[i].epoch = l1->epoch;
         l1->line[i].chain = l1->bucket[bucket];
         l1->bucket[bucket] = (uint16_t)i;
+        unsigned next = l1->line[i].newer; /* the set's next to go */
+        if (next != NO_LINE) {
+            __builtin_prefetch(&l1->line[next], 1);
+            port_fetch(l1->data + (size_t)next * LINE, LINE);
+        }
     }
     memcpy(l1->data + (size_t)i * LINE, data, LINE);
     if (streams)
@@ -657,6 +662,7 @@ static bool expect_line(const struct port_event *event, unsigned stage)
     if (stage == 1) {
         expect_access(a);
         __builtin_prefetch(&l1->bucket[hash_line(r->line) % VL1_BUCKETS]);
+        __builtin_prefetch(&l1->miss[hash_line(r->line) % MISS_BUCKETS]);
         __builtin_prefetch(&l1->oldest[(unsigned)(r->line / LINE) % l1->mem->timing.sets]);
     } else if (stage == 2) {
         unsigned lane = (unsigned)__builtin_ctzll(r->lanes);

@@ -29,14 +29,15 @@ enum { PARALLEL_EVENTS = 48 };
 enum { CHUNK_EVENTS = 5, CHUNK_SENT = 4, CHUNKS = 256 };
 
 struct chunk {
-    alignas(64) struct chunk *next;
-    unsigned count;
-    struct port_event event[CHUNK_EVENTS];
+    alignas(256) struct chunk *next; /* but for the last one of a bucket */
+    alignas(16) struct port_event event[CHUNK_EVENTS];
 };
-static_assert(sizeof(struct chunk) == 256, "four of the host's cache lines");
+static_assert(sizeof(struct chunk) == 256 && CHUNK_EVENTS * sizeof(struct port_event) == 240,
+              "an event's end is a chunk's, and that an aligned address");
 
 struct bucket {
-    struct chunk *first, *last;
+    struct chunk *first;
+    struct port_event *end; /* behind the last */
 };
 
 /* What was sent in a window: the receiver takes it when it runs in the next one. */
@@ -60,8 +61,8 @@ struct far {
 };
 
 struct chunks {
-    struct chunks *next;
     struct chunk chunk[CHUNKS];
+    struct chunks *next;
 };
 
 struct port_domain {
@@ -185,7 +186,7 @@ struct port_domain *port_domain(struct port *port, unsigned index)
 static struct chunk *chunk_new(struct port_domain *domain)
 {
     if (!domain->spare) {
-        struct chunks *more = must(aligned_alloc(64, sizeof(*more)));
+        struct chunks *more = must(aligned_alloc(alignof(struct chunks), sizeof(*more)));
         more->next = domain->chunks;
         domain->chunks = more;
         for (int i = 0; i < CHUNKS; i++) {
@@ -196,8 +197,6 @@ static struct chunk *chunk_new(struct port_domain *domain)
     struct chunk *chunk = domain->spare;
     domain->spare = chunk->next;
     port_fetch(domain->spare, sizeof(*chunk)); /* for the next one */
-    chunk->next = NULL;
-    chunk->count = 0;
     return chunk;
 }
 
@@ -207,19 +206,37 @@ static void chunk_free(struct port_domain *domain, struct chunk *chunk)
     domain->spare = chunk;
 }
 
+/* Its last chunk; one that an event has been added to. */
+static bool is_full(const struct bucket *bucket)
+{
+    return (uintptr_t)bucket->end % sizeof(struct chunk) == 0;
+}
+
+/* The events of `chunk`, of which more may be added to the bucket's last one: *last says whether it is that.
+ */
+static const struct port_event *end_of(const struct bucket *bucket, const struct chunk *chunk, bool *last)
+{
+    const struct port_event *end = chunk->event + CHUNK_EVENTS;
+    *last = bucket->end > chunk->event && bucket->end <= end;
+    return *last ? bucket->end : end;
+}
+
 static struct port_event *wheel_add(struct port_domain *d, uint64_t cycle)
 {
     unsigned slot = (unsigned)(cycle % WHEEL);
     struct bucket *bucket = &d->bucket[slot];
     if (!bucket->first) {
-        bucket->first = bucket->last = chunk_new(d);
+        bucket->first = chunk_new(d);
+        bucket->end = bucket->first->event;
         d->set[slot / 64] |= UINT64_C(1) << slot % 64;
         if (cycle < d->next)
             d->next = cycle;
-    } else if (bucket->last->count == CHUNK_EVENTS) {
-        bucket->last = bucket->last->next = chunk_new(d);
+    } else if (is_full(bucket)) {
+        struct chunk *chunk = chunk_new(d), *last = (struct chunk *)bucket->end - 1;
+        last->next = chunk;
+        bucket->end = chunk->event;
     }
-    return &bucket->last->event[bucket->last->count++];
+    return bucket->end++;
 }
 
 static bool heap_before(const struct port_domain *d, size_t a, size_t b)
@@ -368,6 +385,17 @@ static port_expect_fn *expect_of(const struct port_domain *d, port_fn *fn)
     return d->expect[expect_place(d, fn)].ask;
 }
 
+static unsigned gather(const struct port_domain *d, const struct bucket *bucket,
+                       const struct port_event **event, port_expect_fn **ask, unsigned count)
+{
+    bool last = !bucket->first;
+    for (const struct chunk *chunk = bucket->first; !last; chunk = chunk->next)
+        for (const struct port_event *e = chunk->event; e != end_of(bucket, chunk, &last); e++)
+            if (count < EVENTS_AHEAD && (ask[count] = expect_of(d, e->fn)) != NULL)
+                event[count++] = e;
+    return count;
+}
+
 /*
  * Brings the events of some cycles, and what they need, into the host's cache.  The events of
  * a chip are spread over more than any cache holds: one after another each would wait for
@@ -382,12 +410,7 @@ static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
         if (d->bucket[cycle % WHEEL].first)
             port_fetch(d->bucket[cycle % WHEEL].first, sizeof(struct chunk));
     for (uint64_t cycle = from; cycle < end; cycle++)
-        for (const struct chunk *chunk = d->bucket[cycle % WHEEL].first; chunk; chunk = chunk->next)
-            for (unsigned i = 0; i < chunk->count && count < EVENTS_AHEAD; i++) {
-                event[count] = &chunk->event[i];
-                if ((ask[count] = expect_of(d, event[count]->fn)) != NULL)
-                    count++;
-            }
+        count = gather(d, &d->bucket[cycle % WHEEL], event, ask, count);
     for (unsigned stage = 0; stage < PORT_STAGES && count; stage++) {
         unsigned left = 0;
         for (unsigned i = 0; i < count; i++)
@@ -423,19 +446,17 @@ static void receive(struct port_domain *d, unsigned odd)
 /* Those that it posts for the same cycle come to the end of the bucket, and are run as well. */
 static void run_bucket(struct port_domain *d, struct bucket *bucket)
 {
-    for (struct chunk *chunk = bucket->first, *next; chunk; chunk = next) {
-        for (unsigned i = 0; i < chunk->count; i++) {
-            struct port_event *event = &chunk->event[i];
+    bool last = false;
+    for (struct chunk *chunk = bucket->first, *next; !last; chunk = next) {
+        for (struct port_event *event = chunk->event; event != end_of(bucket, chunk, &last); event++) {
             d->pending--;
             d->ran++;
             event->fn(d, event);
         }
         next = chunk->next;
-        if (next)
-            chunk_free(d, chunk);
+        chunk_free(d, chunk);
     }
-    chunk_free(d, bucket->last);
-    bucket->first = bucket->last = NULL;
+    bucket->first = NULL;
 }
 
 static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
