@@ -30,15 +30,20 @@ static struct memory_list *memory_list(void)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[];
 
+static bool is_ours(const void *frame)
+{
+    return (const char *)frame >= __ehdr_start && (const char *)frame < etext;
+}
+
 void hip_memory_site(void *base, int event)
 {
     void *frame[16], **first = frame;
     int count = backtrace(frame, (int)(sizeof frame / sizeof frame[0]));
 
-    while (count > 0 && (const char *)*first >= __ehdr_start && (const char *)*first < etext) {
+    for (; count > 0 && !is_ours(*first); count--) /* who stands in for backtrace(), as sanitizers do */
         first++;
-        count--;
-    }
+    for (; count > 0 && is_ours(*first); count--)
+        first++;
     if (count > 0)
         ehp_mem_set_site(hip_runtime()->machine, base, event, first, (unsigned)count);
 }

@@ -52,7 +52,7 @@ __global__ void add_twice(int *p, int n, int *flag)
 // Where nothing else is put, so that what is unmapped stays so.
 static int *map_at(void *where)
 {
-    static char *next = reinterpret_cast<char *>(uintptr_t{0x100000000000});
+    static char *next = reinterpret_cast<char *>(uintptr_t{0x200000000000}); // nor the sanitizers' shadow
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | (where ? MAP_FIXED : MAP_FIXED_NOREPLACE);
     void *p = mmap(where ? where : next, BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
     CHECK(p != MAP_FAILED, "mmap");
