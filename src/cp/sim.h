@@ -71,6 +71,12 @@ struct sim_xcd {
     struct workgroup *spare;
 };
 
+/* What the host program has had of time, and when that was looked at. */
+struct sim_lived {
+    uint64_t ns, asleep_ns; /* of which all threads slept */
+    uint64_t now_ns, cpu_ns;
+};
+
 struct sim {
     struct ehp_machine *machine;
     struct port *port;
@@ -95,7 +101,7 @@ struct sim {
     size_t bell_count, bell_capacity;
     struct cp_task *called;    /* host functions that have ended */
     unsigned calling, serving; /* host functions, and who serves device code: time stands still for them */
-    uint64_t held_ns;          /* when the last of those began, by the host's clock */
+    struct sim_lived held;     /* since the last of those began */
     bool running;              /* a window is, or may be */
     bool alone, stepping;      /* time goes on without the host, and how */
     bool compare, host_ran;    /* L2s with memory, before the next window; the host may have written */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread that runs simulated time, and the host program's time; see sim.h. */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cp/sim.h"
 #include "soc/machine.h"
@@ -11,13 +15,15 @@
 
 /* Of the host's own time. */
 #define MS          UINT64_C(1000000)
-#define LOOK_NS     (2 * MS)    /* between looks at what others than simulated time may change */
+#define LOOK_NS     (2 * MS)  /* between looks at what others than simulated time may change */
+#define TIMEOUT_NS  (10 * MS) /* between looks at dispatches that run too long */
+#define TOGETHER_NS MS        /* a host that polls looks in between */
+/* Of the host program's, see use_up(). */
+#define GLANCE_NS   (5 * MS)    /* between looks at what it does */
 #define QUIET_NS    (20 * MS)   /* without a call, before accesses are noted */
 #define TOUCH_NS    (30 * MS)   /* between looks at them */
 #define PATIENCE_NS (1000 * MS) /* with a host function that does not end */
 #define ASLEEP_NS   (2000 * MS) /* with a process that does nothing: somebody else may wait for the GPU */
-#define TIMEOUT_NS  (10 * MS)   /* between looks at dispatches that run too long */
-#define TOGETHER_NS MS          /* a host that polls looks in between */
 /* Of simulated time. */
 #define STEP_PS UINT64_C(100000000) /* without the host */
 #define COMPARE_PS                                                                                           \
@@ -30,8 +36,6 @@ struct sim_asker {
     uint64_t granted_ps;
     bool serves, granted;
 };
-
-/* ---- askers: the lock is held ---- */
 
 static bool holds(const struct sim *sim, const struct sim_asker *a)
 {
@@ -46,10 +50,74 @@ static bool any_holds(const struct sim *sim)
     return false;
 }
 
+/* ---- the time that the host program has had ---- */
+
+static uint64_t process_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The letter of /proc/self/task/TID/stat behind the name. */
+static char state_of(const char *tid)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", tid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    size_t bytes = fread(line, 1, sizeof(line) - 1, file);
+    fclose(file);
+    line[bytes] = '\0';
+    const char *end = strrchr(line, ')');
+    return end && end[1] ? end[2] : 0;
+}
+
+/* Whether a thread other than this one runs, or would if the machine let it. */
+static bool somebody_runs(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    bool any = false;
+    long self = gettid();
+    for (const struct dirent *e; tasks && !any && (e = readdir(tasks));)
+        if (e->d_name[0] != '.' && strtol(e->d_name, NULL, 10) != self) {
+            char state = state_of(e->d_name);
+            any = state == 'R' || state == 'D';
+        }
+    if (tasks)
+        closedir(tasks);
+    return any;
+}
+
+/*
+ * The time that the host program has had since the last look, while the simulation stood still: the processor
+ * time that it has used, or what has passed while all its threads slept.  A machine that does not let it run
+ * takes time from neither, and what passes between two looks at one that stalls altogether counts as one
+ * glance.
+ */
+static uint64_t use_up(struct sim_lived *l)
+{
+    uint64_t now = machine_now_ns(), cpu = process_ns(), used = cpu - l->cpu_ns, passed = now - l->now_ns;
+    l->now_ns = now;
+    l->cpu_ns = cpu;
+    uint64_t slept = somebody_runs() ? 0 : passed < 2 * GLANCE_NS ? passed : 2 * GLANCE_NS;
+    l->asleep_ns += used < slept / 10 ? slept : 0;
+    l->ns += used > slept ? used : slept;
+    return l->ns;
+}
+
+static struct sim_lived live(void)
+{
+    return (struct sim_lived){.now_ns = machine_now_ns(), .cpu_ns = process_ns()};
+}
+
 static void hold(struct sim *sim)
 {
-    sim->held_ns = machine_now_ns();
+    sim->held = live();
 }
+
+/* ---- askers: the lock is held ---- */
 
 /* Tells those whose wish has come true; they are askers no more. */
 static void grant(struct sim *sim)
@@ -252,13 +320,6 @@ static void begin_calls(struct sim *sim)
 
 /* ---- without the host ---- */
 
-static uint64_t process_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /*
  * Work is on its way and the host makes no call.  Returns when it does, or true
  * when it may wait for the device in a way of its own: when it has used memory that
@@ -269,18 +330,20 @@ static uint64_t process_ns(void)
 static bool depends_on_device(struct sim *sim)
 {
     struct ehp_machine *m = sim->machine;
-    uint64_t start = machine_now_ns(), cpu = process_ns();
-    if (nap(sim, QUIET_NS))
-        return false;
+    struct sim_lived lived = live();
+    while (use_up(&lived) < QUIET_NS)
+        if (nap(sim, GLANCE_NS) || sim->quit)
+            return false;
     /* From here on nobody but the host touches what the GPU sees. */
     bool tells = !m->memory.xnack && !cp_calls_ahead(m) && sim->touch && sim_touch_clear(sim->touch);
     for (;;) {
-        if (nap(sim, TOUCH_NS) || sim->quit)
-            return false;
-        uint64_t passed = machine_now_ns() - start;
+        uint64_t until = lived.ns + TOUCH_NS;
+        while (use_up(&lived) < until)
+            if (nap(sim, GLANCE_NS) || sim->quit)
+                return false;
         if (!tells || sim_touched(sim->touch))
             return true;
-        if (passed > ASLEEP_NS && process_ns() - cpu < passed / 10)
+        if (lived.asleep_ns > ASLEEP_NS && lived.asleep_ns > lived.ns / 10 * 9)
             return true;
     }
 }
@@ -304,12 +367,10 @@ static void go_alone(struct sim *sim)
 /* A host function, or who serves device code, is at work. */
 static bool held(struct sim *sim)
 {
-    if (!sim->calling && !sim->serving)
-        return false;
-    uint64_t passed = machine_now_ns() - sim->held_ns;
-    if (passed >= PATIENCE_NS)
-        return false; /* it may itself wait for the device */
-    nap(sim, PATIENCE_NS - passed);
+    if ((!sim->calling && !sim->serving) || sim->held.ns >= PATIENCE_NS)
+        return false; /* or it may itself wait for the device */
+    nap(sim, GLANCE_NS);
+    use_up(&sim->held);
     return true;
 }
 
