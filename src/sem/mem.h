@@ -130,12 +130,6 @@ struct mem_request {
 typedef uint16_t __attribute__((aligned(1), may_alias)) mem_u16;
 typedef uint32_t __attribute__((aligned(1), may_alias)) mem_u32;
 typedef uint64_t __attribute__((aligned(1), may_alias)) mem_u64;
-/* At -O1, as with sanitizers, GCC makes two halves of one that is taken apart, and vectors of none. */
-#ifdef __SANITIZE_ADDRESS__
-typedef volatile mem_u64 mem_whole_u64;
-#else
-typedef mem_u64 mem_whole_u64;
-#endif
 /* One access of the host, whatever the compiler thinks of halves: 16 aligned bytes are not torn on hosts that
  * have AVX.  Libraries keep a value and its flag in them. */
 typedef long long __attribute__((vector_size(16), aligned(1), may_alias)) mem_v128;
@@ -187,13 +181,13 @@ __attribute__((always_inline)) static inline void mem_lane_load(wave_row *d, uns
         d[0][lane] = *(const mem_u32 *)from;
         break;
     case MEM_B64: { /* one access: what is aligned is not torn */
-        uint64_t v = *(const mem_whole_u64 *)from;
+        uint64_t v = *(const mem_u64 *)from;
         d[0][lane] = (uint32_t)v;
         d[1][lane] = (uint32_t)(v >> 32);
         break;
     }
     case MEM_B96: {
-        uint64_t v = *(const mem_whole_u64 *)from;
+        uint64_t v = *(const mem_u64 *)from;
         uint32_t x = *(const mem_u32 *)(p + 8);
         d[0][lane] = (uint32_t)v;
         d[1][lane] = (uint32_t)(v >> 32);
@@ -234,10 +228,10 @@ __attribute__((always_inline)) static inline void mem_lane_store(const wave_row 
         *(mem_u32 *)to = s[0][lane];
         break;
     case MEM_B64:
-        *(mem_whole_u64 *)to = s[0][lane] | (uint64_t)s[1][lane] << 32;
+        *(mem_u64 *)to = s[0][lane] | (uint64_t)s[1][lane] << 32;
         break;
     case MEM_B96:
-        *(mem_whole_u64 *)to = s[0][lane] | (uint64_t)s[1][lane] << 32;
+        *(mem_u64 *)to = s[0][lane] | (uint64_t)s[1][lane] << 32;
         *(mem_u32 *)(p + 8) = s[2][lane];
         break;
     case MEM_B128:
