@@ -22,6 +22,7 @@
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "isa/inst.h"
 
@@ -209,7 +210,9 @@ void wave_set_mode(struct wave *w, uint32_t mode);
 /* Reads 64 bits of scalar registers at an arbitrary (not necessarily even) number. */
 static inline uint64_t wave_sgpr64(const struct wave *w, unsigned reg)
 {
-    return w->s[reg] | (uint64_t)w->s[reg + 1] << 32;
+    uint64_t value;
+    memcpy(&value, &w->s[reg], sizeof(value)); /* one load, which two would not become */
+    return value;
 }
 
 static inline void wave_set_sgpr64(struct wave *w, unsigned reg, uint64_t value)

@@ -496,10 +496,52 @@ __attribute__((noinline, unused)) static bool mem_same(const uint32_t *lo, const
     return mem_steps(lo, lo[0], 0, hi, hi ? hi[0] : 0);
 }
 
-/* Whether all lanes are `value`. */
-__attribute__((noinline, unused)) static bool mem_is(const uint32_t *row, uint32_t value)
+/* Which lanes are `value`. */
+static inline uint64_t mem_lanes_of(const uint32_t *row, uint32_t value)
 {
-    return mem_steps(row, value, 0, NULL, 0);
+    uint64_t lanes = 0;
+#if defined(__AVX512F__)
+    for (unsigned l = 0; l < WAVE_LANES; l += 16)
+        lanes |= (uint64_t)_mm512_cmpeq_epi32_mask(_mm512_loadu_si512(row + l), _mm512_set1_epi32((int)value))
+                 << l;
+#elif defined(__AVX2__)
+    const __m256i all = _mm256_set1_epi32((int)value), order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for (unsigned l = 0; l < WAVE_LANES; l += 32) {
+        __m256i same[4];
+        for (unsigned i = 0; i < 4; i++)
+            same[i] =
+                _mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(row + l + 8 * i)), all);
+        const __m256i bytes =
+            _mm256_packs_epi16(_mm256_packs_epi32(same[0], same[1]), _mm256_packs_epi32(same[2], same[3]));
+        lanes |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(bytes, order)) << l;
+    }
+#else
+    for (unsigned l = 0; l < WAVE_LANES; l++)
+        lanes |= (uint64_t)(row[l] == value) << l;
+#endif
+    return lanes;
+}
+
+/* Of lanes that are not consecutive: whether all of hi are `high`, and of lo the same. */
+enum { MEM_HIGH = 1, MEM_SAME = 2 };
+__attribute__((noinline, unused)) static unsigned mem_same_in(const uint32_t *lo, const uint32_t *hi,
+                                                              uint32_t high)
+{
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    const __m256i one = _mm256_set1_epi32((int)lo[0]), top = _mm256_set1_epi32((int)high);
+    __m256i lows = _mm256_setzero_si256(), highs = _mm256_setzero_si256();
+    for (uint32_t l = 0; l < WAVE_LANES; l += 8) {
+        lows = _mm256_or_si256(
+            lows, _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)(lo + l)), one));
+        highs = _mm256_or_si256(
+            highs, _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)(hi + l)), top));
+    }
+    return (_mm256_testz_si256(highs, highs) ? MEM_HIGH : 0) |
+           (_mm256_testz_si256(lows, lows) ? MEM_SAME : 0);
+#else
+    return (mem_steps(hi, high, 0, NULL, 0) ? MEM_HIGH : 0) |
+           (mem_steps(lo, lo[0], 0, NULL, 0) ? MEM_SAME : 0);
+#endif
 }
 
 /* Whether `step` bytes for each lane from `base` on do not wrap. */

@@ -27,23 +27,51 @@ enum known {
 };
 typedef const struct xinst *slow_fn(struct wave *w, const struct xinst *in, enum known known);
 
-/* The shape, and the address of the first active lane.  There must be one. */
-INLINE enum mem_shape shape_of(const struct wave *w, const struct xinst *in, uint32_t step, uint64_t *address)
+/* The upper half of the first active lane's address, or of the scalar that lanes add to.  There must be one.
+ */
+INLINE uint32_t high_of(const struct wave *w, const struct xinst *in, unsigned first)
 {
-    const uint32_t *lo = w->v[in->s[0]], *hi = w->v[in->s[0] + 1];
-    const bool sbase = mem_has_sbase(in);
-    unsigned first = w->exec == UINT64_MAX ? 0 : (unsigned)__builtin_ctzll(w->exec);
-    *address = mem_offset(in) + lo[first] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)hi[first] << 32);
-    vmem_learn_window(w, in, sbase ? w->s[in->ss[0] + 1] : hi[first]);
-    return mem_shape_of(lo, sbase ? NULL : hi, step, w->exec, first);
+    return mem_has_sbase(in) ? w->s[in->ss[0] + 1] : w->v[in->s[0] + 1][first];
+}
+
+/* Whether consecutive lanes outside of the window may access this. */
+NOINLINE bool dense_elsewhere(struct wave *w, const struct xinst *in, uint32_t high, uint64_t address)
+{
+    vmem_learn_window(w, in, high);
+    return !wave_is_outside(w, address) || wave_may_access(w, address, REACH);
 }
 
 /* Whether some lanes alone, or lanes that are not in the window, are consecutive. */
 INLINE bool slow_dense(struct wave *w, const struct xinst *in, enum mem_kind kind, enum known known,
                        uint64_t *address)
 {
-    return known != IN_WINDOW && shape_of(w, in, mem_bytes(kind), address) == MEM_DENSE &&
-           (!wave_is_outside(w, *address) || wave_may_access(w, *address, REACH));
+    const uint32_t *lo = w->v[in->s[0]], *hi = lo + WAVE_LANES;
+    const bool sbase = mem_has_sbase(in);
+    const unsigned first = (unsigned)__builtin_ctzll(w->exec);
+    if (known == IN_WINDOW)
+        return false;
+    *address = mem_offset(in) + lo[first] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)hi[first] << 32);
+    if (mem_shape_of(lo, sbase ? NULL : hi, mem_bytes(kind), w->exec, first) != MEM_DENSE)
+        return false;
+    const uint32_t high = high_of(w, in, first);
+    return MEM_LIKELY(high == vmem_window(in)) || dense_elsewhere(w, in, high, *address);
+}
+
+/* Faults when an active lane's address cannot be, out of the window. */
+INLINE void check(struct wave *w, const struct xinst *in, const struct mem_request *r, enum mem_kind kind,
+                  enum known known)
+{
+    const uint32_t window = vmem_window(in);
+    if (known == IN_WINDOW)
+        return;
+    if (mem_space_of(in) != MEM_SCRATCH && w->exec) {
+        const uint32_t high = high_of(w, in, (unsigned)__builtin_ctzll(w->exec));
+        if (MEM_LIKELY(high == window &&
+                       (mem_has_sbase(in) || !(w->exec & ~mem_lanes_of(w->v[in->s[0] + 1], window)))))
+            return;
+        vmem_learn_window(w, in, high);
+    }
+    vmem_check(w, in, r, mem_bytes(kind));
 }
 
 /* What the common paths do themselves, of accesses of all lanes in the window. */
@@ -51,13 +79,15 @@ INLINE enum mem_shape common_shape(const struct wave *w, const struct xinst *in,
                                    bool *in_window, uint64_t *address)
 {
     const uint32_t *lo = w->v[in->s[0]], *hi = lo + WAVE_LANES, window = vmem_window(in);
-    const uint64_t base = sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)window << 32;
-    *address = mem_offset(in) + lo[0] + base;
-    *in_window = (uint32_t)(base >> 32) == window;
+    *in_window = !sbase || w->s[in->ss[0] + 1] == window;
+    *address = mem_offset(in) + lo[0] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)window << 32);
     if (MEM_LIKELY(*in_window && mem_steps(lo, lo[0], step, sbase ? NULL : hi, window)))
         return MEM_LIKELY(mem_has_room(lo[0], step)) ? MEM_DENSE : MEM_ANY;
-    *in_window = *in_window && (sbase || mem_is(hi, window));
-    return *in_window && mem_same(lo, NULL) ? MEM_UNIFORM : MEM_ANY;
+    if (sbase)
+        return *in_window && mem_same(lo, NULL) ? MEM_UNIFORM : MEM_ANY;
+    const unsigned same = mem_same_in(lo, hi, window);
+    *in_window = (same & MEM_HIGH) != 0;
+    return same == (MEM_HIGH | MEM_SAME) ? MEM_UNIFORM : MEM_ANY;
 }
 
 /* ---- loads ---- */
@@ -88,8 +118,7 @@ INLINE const struct xinst *gather(struct wave *w, const struct xinst *in, enum m
     wave_row *d = w->v + in->d;
     r.write = false;
     vmem_address(w, in, mem_space_of(in), &r);
-    if (known != IN_WINDOW)
-        vmem_check(w, in, &r, mem_bytes(kind));
+    check(w, in, &r, kind, known);
     mem_begin(w, in);
     if (MEM_UNLIKELY(r.lds | r.scratch)) {
         load_mixed(w, &r, d, kind);
@@ -202,8 +231,7 @@ INLINE const struct xinst *scatter(struct wave *w, const struct xinst *in, enum 
     const wave_row *s = w->v + in->s[1];
     r.write = true;
     vmem_address(w, in, mem_space_of(in), &r);
-    if (known != IN_WINDOW)
-        vmem_check(w, in, &r, mem_bytes(kind));
+    check(w, in, &r, kind, known);
     mem_begin(w, in);
     if (MEM_UNLIKELY(r.lds | r.scratch)) {
         store_mixed(w, &r, s, kind);
