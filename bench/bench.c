@@ -116,3 +116,15 @@ double bench_thread_seconds(void)
 {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(double *values, unsigned count)
+{
+    qsort(values, count, sizeof(values[0]), compare_doubles);
+    return values[count / 2];
+}

@@ -32,4 +32,7 @@ double bench_cpu_seconds(void);
 /* Of the calling thread. */
 double bench_thread_seconds(void);
 
+/* Sorts them. */
+double bench_median(double *values, unsigned count);
+
 #endif

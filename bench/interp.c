@@ -96,18 +96,6 @@ host_fma(unsigned rounds)
 /* Turns of one and of two threads follow each other, as a machine's speed changes from second to second. */
 enum { TURNS = 9 }; /* odd: medians are told */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double values[TURNS])
-{
-    qsort(values, TURNS, sizeof(values[0]), compare_doubles);
-    return values[TURNS / 2];
-}
-
 /* Seconds of one thread and of two for the same work, and how many times faster the two were. */
 struct turns {
     double seconds[2][TURNS], ratio[TURNS];
@@ -170,9 +158,10 @@ static void scaling(const char *path)
     for (unsigned k = 0; k < 2; k++)
         bench_close(&b[k]);
     const double count = rows[0].per_round * FMA_ROUNDS * (GROUPS * (ITEMS / 64));
-    printf("fma_f32, 1 thread        %9.1f M/s\n", 1e-6 * count / median(fma.seconds[0]));
+    printf("fma_f32, 1 thread        %9.1f M/s\n", 1e-6 * count / bench_median(fma.seconds[0], TURNS));
     printf("fma_f32, 2 threads       %9.1f M/s   %5.2f x one (the host's own FMAs: %.2f x)\n",
-           1e-6 * count / median(fma.seconds[1]), median(fma.ratio), median(host.ratio));
+           1e-6 * count / bench_median(fma.seconds[1], TURNS), bench_median(fma.ratio, TURNS),
+           bench_median(host.ratio, TURNS));
 }
 
 static void instruction_classes(const char *path)
@@ -279,9 +268,11 @@ static void vector_add(const char *path)
     for (int turn = 0; turn < TURNS; turn++)
         of_copy[turn] = 3 / add.seconds[0][turn] / (2 / copy.seconds[0][turn]);
     printf("vector add, 1 thread     %9.2f GB/s  %5.2f of memcpy's %.2f\n",
-           3e-9 * bytes / median(add.seconds[0]), median(of_copy), 2e-9 * bytes / median(copy.seconds[0]));
+           3e-9 * bytes / bench_median(add.seconds[0], TURNS), bench_median(of_copy, TURNS),
+           2e-9 * bytes / bench_median(copy.seconds[0], TURNS));
     printf("vector add, 2 threads    %9.2f GB/s  %5.2f x one (memcpy: %.2f x)\n",
-           3e-9 * bytes / median(add.seconds[1]), median(add.ratio), median(copy.ratio));
+           3e-9 * bytes / bench_median(add.seconds[1], TURNS), bench_median(add.ratio, TURNS),
+           bench_median(copy.ratio, TURNS));
 }
 
 int main(int argc, char **argv)
