@@ -200,6 +200,13 @@ def compare_variants(table):
                 table[quantity, 0.0] = 100 * (told["unified"] / told["explicit"] - 1)
 
 
+def compare_allocators(table):
+    """Adds how much longer a core's load takes from malloc's memory than from hipMalloc's, in per cent."""
+    for (quantity, at), device in list(table.items()):
+        if quantity == "cpu_chase_device" and ("cpu_chase", at) in table:
+            table["cpu_chase_more", at] = 100 * (table["cpu_chase", at] / device - 1)
+
+
 def memory_peak(ehp, chip):
     """TB/s of all data buses, from the numbers that the memory's timing is made of."""
     text = subprocess.run([ehp, "chips", "show", chip], capture_output=True, text=True).stdout
@@ -404,6 +411,7 @@ def main():
             values.setdefault(r["on"], {})["memory_peak", 0.0] = memory_peak(ehp, r["on"])
     for table in values.values():
         compare_variants(table)
+        compare_allocators(table)
     progress.over()
     shown = []
     for r in rows:

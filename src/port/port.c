@@ -206,7 +206,7 @@ static void chunk_free(struct port_domain *domain, struct chunk *chunk)
     domain->spare = chunk;
 }
 
-/* Its last chunk; one that an event has been added to. */
+/* Its last chunk, which is never empty: `end` then is that chunk's end too. */
 static bool is_full(const struct bucket *bucket)
 {
     return (uintptr_t)bucket->end % sizeof(struct chunk) == 0;
@@ -385,6 +385,7 @@ static port_expect_fn *expect_of(const struct port_domain *d, port_fn *fn)
     return d->expect[expect_place(d, fn)].ask;
 }
 
+/* Adds the bucket's events that have something to ask for; returns how many there are then. */
 static unsigned gather(const struct port_domain *d, const struct bucket *bucket,
                        const struct port_event **event, port_expect_fn **ask, unsigned count)
 {
