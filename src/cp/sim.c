@@ -14,7 +14,7 @@
 
 uint64_t sim_now_ns(const struct sim *sim)
 {
-    return port_ps_of(sim->host, port_now(sim->host)) / 1000;
+    return port_now_ps(sim->host) / 1000;
 }
 
 uint64_t sim_clock(const struct sim *sim, unsigned xcd)
@@ -149,8 +149,7 @@ static void look(struct port_domain *domain, struct port_event *event)
     /* Without work on its way only the host can write the value. */
     if (waits && !sim->polling && (cp->active_count || sim->tasks)) {
         sim->polling = true;
-        port_post(domain, port_cycle_of(domain, port_ps_of(domain, port_now(domain)) + sim->packet_ps), poll,
-                  sim);
+        port_post(domain, port_cycle_of(domain, port_now_ps(domain) + sim->packet_ps), poll, sim);
     }
 }
 
@@ -163,7 +162,7 @@ void sim_look(struct sim *sim, struct cp_queue *queue, uint64_t index, uint64_t 
 
 static void look_now(struct sim *sim)
 {
-    sim_look(sim, NULL, 0, port_ps_of(sim->host, port_now(sim->host)));
+    sim_look(sim, NULL, 0, port_now_ps(sim->host));
 }
 
 void sim_dispatch_done(struct sim *sim, struct cp_dispatch *d)
@@ -184,7 +183,7 @@ void sim_call_done(struct sim *sim, struct cp_task *task)
 
 void sim_completed(struct sim *sim, struct hsa_signal *signal)
 {
-    signal->completed_ps = port_ps_of(sim->host, port_now(sim->host));
+    signal->completed_ps = port_now_ps(sim->host);
     look_now(sim);
 }
 

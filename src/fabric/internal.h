@@ -180,7 +180,7 @@ static inline bool carries_data(const struct fabric_request *r)
 
 static inline double iod_now(const struct iod *iod)
 {
-    return (double)port_ps_of(iod->domain, port_now(iod->domain));
+    return (double)port_now_ps(iod->domain);
 }
 
 /* net.c: from the home, `after_ps` from now. */

@@ -94,7 +94,7 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
         struct fabric_request **bucket = writes_of(x, r->line);
         r->scratch[SCRATCH_WRITE] = (uint64_t)*bucket;
         *bucket = r;
-        double wait = server_take(&x->out, (double)port_ps_of(x->domain, port_now(x->domain)),
+        double wait = server_take(&x->out, (double)port_now_ps(x->domain),
                                   r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : f->line_write_ps);
         r->waited_ps = (uint64_t)wait;
         delay += wait;

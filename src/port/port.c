@@ -66,11 +66,10 @@ struct chunks {
 };
 
 struct port_domain {
-    alignas(64) struct port *port;
+    alignas(64) struct port_clock clock; /* first: port_clock() */
+    struct port *port;
     unsigned index;
     void *thread;
-    double cycles_per_ps, ps_per_cycle;
-    uint64_t now;
     uint64_t limit;   /* events from this cycle on go to the heap */
     uint64_t pending; /* events in wheel and heap */
     uint64_t ran;     /* events run, ever */
@@ -129,40 +128,17 @@ static void *must(void *memory)
 
 /* ---- clocks ---- */
 
+static inline void set_now(struct port_domain *domain, uint64_t cycle)
+{
+    domain->clock.now = cycle;
+    domain->clock.now_ps = port_ps_of(domain, cycle);
+}
+
 void port_set_clock(struct port_domain *domain, double mhz)
 {
-    domain->ps_per_cycle = 1e6 / mhz;
-    domain->cycles_per_ps = mhz / 1e6;
-}
-
-static inline uint64_t ps_of(const struct port_domain *domain, uint64_t cycle)
-{
-    return (uint64_t)(int64_t)((double)(int64_t)cycle * domain->ps_per_cycle);
-}
-
-static inline uint64_t cycle_of(const struct port_domain *domain, uint64_t ps)
-{
-    uint64_t cycle = (uint64_t)(int64_t)((double)(int64_t)ps * domain->cycles_per_ps);
-    while (ps_of(domain, cycle) < ps) /* rounding of the product, and the rest of a cycle */
-        cycle++;
-    while (cycle && ps_of(domain, cycle - 1) >= ps)
-        cycle--;
-    return cycle;
-}
-
-uint64_t port_ps_of(const struct port_domain *domain, uint64_t cycle)
-{
-    return ps_of(domain, cycle);
-}
-
-uint64_t port_cycle_of(const struct port_domain *domain, uint64_t ps)
-{
-    return cycle_of(domain, ps);
-}
-
-uint64_t port_now(const struct port_domain *domain)
-{
-    return domain->now;
+    domain->clock.ps_per_cycle = 1e6 / mhz;
+    domain->clock.cycles_per_ps = mhz / 1e6;
+    set_now(domain, domain->clock.now);
 }
 
 unsigned port_index(const struct port_domain *domain)
@@ -314,7 +290,7 @@ static struct port_event *outbox_add(struct outbox *box, uint64_t cycle)
 
 struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn *fn, void *self)
 {
-    assert(cycle >= domain->now);
+    assert(cycle >= domain->clock.now);
     struct port_event *event = insert(domain, cycle);
     event->fn = fn;
     event->self = self;
@@ -325,7 +301,7 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
                              void *self)
 {
     assert(from != to && delay_ps >= from->port->lookahead_ps);
-    uint64_t cycle = cycle_of(to, ps_of(from, from->now) + delay_ps);
+    uint64_t cycle = port_cycle_of(to, from->clock.now_ps + delay_ps);
     struct port_event *event = outbox_add(outbox_of(from, to, from->port->odd), cycle);
     event->fn = fn;
     event->self = self;
@@ -385,15 +361,23 @@ static port_expect_fn *expect_of(const struct port_domain *d, port_fn *fn)
     return d->expect[expect_place(d, fn)].ask;
 }
 
+struct expected {
+    const struct port_event *event;
+    port_expect_fn *ask;
+};
+
 /* Adds the bucket's events that have something to ask for; returns how many there are then. */
-static unsigned gather(const struct port_domain *d, const struct bucket *bucket,
-                       const struct port_event **event, port_expect_fn **ask, unsigned count)
+static unsigned gather(const struct port_domain *d, const struct bucket *bucket, struct expected *expected,
+                       unsigned count)
 {
     bool last = !bucket->first;
-    for (const struct chunk *chunk = bucket->first; !last; chunk = chunk->next)
-        for (const struct port_event *e = chunk->event; e != end_of(bucket, chunk, &last); e++)
-            if (count < EVENTS_AHEAD && (ask[count] = expect_of(d, e->fn)) != NULL)
-                event[count++] = e;
+    for (const struct chunk *chunk = bucket->first; !last; chunk = chunk->next) {
+        const struct port_event *end = end_of(bucket, chunk, &last);
+        for (const struct port_event *e = chunk->event; e != end && count < EVENTS_AHEAD; e++) {
+            expected[count] = (struct expected){e, expect_of(d, e->fn)};
+            count += expected[count].ask != NULL;
+        }
+    }
     return count;
 }
 
@@ -404,21 +388,20 @@ static unsigned gather(const struct port_domain *d, const struct bucket *bucket,
  */
 static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
 {
-    const struct port_event *event[EVENTS_AHEAD];
-    port_expect_fn *ask[EVENTS_AHEAD];
+    struct expected expected[EVENTS_AHEAD];
     unsigned count = 0;
     for (uint64_t cycle = from; cycle < end; cycle++)
         if (d->bucket[cycle % WHEEL].first)
             port_fetch(d->bucket[cycle % WHEEL].first, sizeof(struct chunk));
     for (uint64_t cycle = from; cycle < end; cycle++)
-        count = gather(d, &d->bucket[cycle % WHEEL], event, ask, count);
+        count = gather(d, &d->bucket[cycle % WHEEL], expected, count);
     for (unsigned stage = 0; stage < PORT_STAGES && count; stage++) {
         unsigned left = 0;
-        for (unsigned i = 0; i < count; i++)
-            if (ask[i](event[i], stage)) {
-                event[left] = event[i];
-                ask[left++] = ask[i];
-            }
+        for (unsigned i = 0; i < count; i++) {
+            struct expected e = expected[i];
+            expected[left] = e;
+            left += e.ask(e.event, stage);
+        }
         count = left;
     }
 }
@@ -449,10 +432,12 @@ static void run_bucket(struct port_domain *d, struct bucket *bucket)
 {
     bool last = false;
     for (struct chunk *chunk = bucket->first, *next; !last; chunk = next) {
-        for (struct port_event *event = chunk->event; event != end_of(bucket, chunk, &last); event++) {
-            d->pending--;
-            d->ran++;
-            event->fn(d, event);
+        struct port_event *event = chunk->event;
+        for (const struct port_event *end; event != (end = end_of(bucket, chunk, &last));) {
+            d->pending -= (uint64_t)(end - event);
+            d->ran += (uint64_t)(end - event);
+            for (; event != end; event++)
+                event->fn(d, event);
         }
         next = chunk->next;
         chunk_free(d, chunk);
@@ -480,7 +465,7 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
             ask_ahead(d, cycle, expected);
         }
         unsigned slot = (unsigned)(cycle % WHEEL);
-        d->now = cycle;
+        set_now(d, cycle);
         run_bucket(d, &d->bucket[slot]);
         d->set[slot / 64] &= ~(UINT64_C(1) << slot % 64);
         d->next = cycle + 1;

@@ -67,13 +67,45 @@ void port_set_clock(struct port_domain *domain, double mhz);
 unsigned port_index(const struct port_domain *domain);
 void *port_thread(const struct port_domain *domain); /* of the thread that runs its events now */
 
-/* The cycle that is being executed, or executed last. */
-uint64_t port_now(const struct port_domain *domain);
+/* The beginning of a domain: its clock.  Everybody asks it all the time. */
+struct port_clock {
+    uint64_t now, now_ps;
+    double cycles_per_ps, ps_per_cycle;
+};
+static inline const struct port_clock *port_clock(const struct port_domain *domain)
+{
+    return (const struct port_clock *)domain;
+}
 
-/* Cycles and picoseconds since the machine was opened: the first cycle that begins at `ps` or later, and the
- * time at which a cycle begins. */
-uint64_t port_cycle_of(const struct port_domain *domain, uint64_t ps);
-uint64_t port_ps_of(const struct port_domain *domain, uint64_t cycle);
+/* The cycle that is being executed, or executed last, and when it begins. */
+static inline uint64_t port_now(const struct port_domain *domain)
+{
+    return port_clock(domain)->now;
+}
+static inline uint64_t port_now_ps(const struct port_domain *domain)
+{
+    return port_clock(domain)->now_ps;
+}
+
+/* Cycles and picoseconds since the machine was opened: the time at which a cycle begins, and the first cycle
+ * that begins at `ps` or later. */
+static inline uint64_t port_ps_of(const struct port_domain *domain, uint64_t cycle)
+{
+    return (uint64_t)(int64_t)((double)(int64_t)cycle * port_clock(domain)->ps_per_cycle);
+}
+static inline uint64_t port_cycle_of(const struct port_domain *domain, uint64_t ps)
+{
+    uint64_t cycle = (uint64_t)(int64_t)((double)(int64_t)ps * port_clock(domain)->cycles_per_ps);
+    if (port_ps_of(domain, cycle) < ps) { /* rounding of the product, and the rest of a cycle */
+        do
+            cycle++;
+        while (port_ps_of(domain, cycle) < ps);
+    } else {
+        while (cycle && port_ps_of(domain, cycle - 1) >= ps)
+            cycle--;
+    }
+    return cycle;
+}
 
 /*
  * Posts an event to one's own domain, at `cycle` (not before now).  The caller may

@@ -106,7 +106,7 @@ static void wake(struct vm *vm, uint64_t at_ps)
 
 static uint64_t now_ps(const struct vm *vm)
 {
-    return port_ps_of(vm->host, port_now(vm->host));
+    return port_now_ps(vm->host);
 }
 
 static void batch_done(struct port_domain *domain, struct port_event *event)
