@@ -53,8 +53,10 @@ struct fabric_request {
     void *self;
     uint64_t waited_ps; /* WRITE, ATOMIC: for the XCD's port, which others' bytes kept busy; once submitted */
     /* For whoever holds it at the moment. */
-    struct fabric_request *next;
-    uint64_t scratch[2];
+    struct fabric_request *next, *chain;
+    uint32_t place; /* the line's number in its slice */
+    uint16_t slice; /* of the home */
+    uint8_t home;   /* IOD */
 };
 
 /*

@@ -15,6 +15,7 @@
  */
 #include "fabric/internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,8 @@ static void make_free(struct iod *iod, struct home_line *h)
 
 static filter_entry *filter_of(struct iod *iod, struct slice *s, uint32_t line)
 {
-    uint32_t chunk = line / FILTER_CHUNK % iod->fabric->filter_chunks;
+    uint32_t chunk = line / FILTER_CHUNK;
+    assert(chunk < iod->fabric->filter_chunks);
     if (!s->filter[chunk])
         s->filter[chunk] = arena_take(&iod->arena, FILTER_CHUNK * sizeof(filter_entry));
     return &s->filter[chunk][line % FILTER_CHUNK];
@@ -189,26 +191,17 @@ static void read_ahead(struct iod *iod, unsigned slice, uint32_t line)
 
 /* ---- requests ---- */
 
-bool home_expect(const struct iod *iod, const struct fabric_request *r, unsigned stage)
+void home_expect(const struct iod *iod, const struct home_expected *e)
 {
-    if (stage == 0) {
-        port_fetch(r, sizeof(*r));
-        return true;
-    }
-    const struct fabric *f = iod->fabric;
-    struct slice *s = &iod->slice[request_slice(r) % f->map.slices_per_iod];
-    uint32_t line = request_line(r), chunk = line / FILTER_CHUNK % f->filter_chunks;
-    if (stage == 1) {
-        port_fetch((const void *)(uintptr_t)r->line, FABRIC_LINE);
-        port_fetch(r->data, FABRIC_LINE);
-        cache_expect(&s->cache, line);
-        __builtin_prefetch(&s->filter[chunk]);
-        __builtin_prefetch(bucket_of(s, line));
-        return true;
-    }
-    if (s->filter[chunk])
-        __builtin_prefetch(&s->filter[chunk][line % FILTER_CHUNK]);
-    return false;
+    struct slice *s = &iod->slice[e->slice];
+    port_fetch(e->request, sizeof(struct fabric_request));
+    port_fetch(e->line, FABRIC_LINE);
+    port_fetch(e->data, FABRIC_LINE);
+    cache_expect(&s->cache, e->place);
+    __builtin_prefetch(bucket_of(s, e->place));
+    const filter_entry *filter = s->filter[e->place / FILTER_CHUNK];
+    if (filter)
+        __builtin_prefetch(&filter[e->place % FILTER_CHUNK]);
 }
 
 /* How much longer than the cache's latency the line takes that is on its way from memory. */
@@ -232,21 +225,21 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
     case FABRIC_OWN:
     case FABRIC_FETCH:
         r->faulted = !guarded_load_line(r->data, line);
-        after += landing(s, request_line(r), now);
+        after += landing(s, r->place, now);
         iod->counters.reads++;
         break;
     case FABRIC_WRITE:
         r->faulted = !r->nobody && !guarded_store_line(line, r->data, r->mask);
         after += f->write_latency_ps;
-        mark_written(iod, slice, request_line(r));
+        mark_written(iod, slice, r->place);
         iod->counters.writes++;
         break;
     case FABRIC_ATOMIC:
         r->faulted = !guarded_can_write(line);
         if (!r->faulted)
             r->atomic(r, line);
-        after += landing(s, request_line(r), now) + f->atomic_latency_ps + r->depth * f->atomic_ps;
-        mark_written(iod, slice, request_line(r));
+        after += landing(s, r->place, now) + f->atomic_latency_ps + r->depth * f->atomic_ps;
+        mark_written(iod, slice, r->place);
         iod->counters.atomics++;
         break;
     }
@@ -257,7 +250,7 @@ static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabri
                                    struct home_line *h)
 {
     if (!h)
-        h = make_busy(iod, slice, request_line(r));
+        h = make_busy(iod, slice, r->place);
     h->request = r;
     return h;
 }
@@ -280,7 +273,7 @@ static struct home_line *perform(struct iod *iod, unsigned slice, struct fabric_
     if (busy <= 0)
         return NULL;
     if (!h)
-        h = make_busy(iod, slice, request_line(r));
+        h = make_busy(iod, slice, r->place);
     h->request = NULL;
     h->filling = false;
     uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)(iod_now(iod) + busy));
@@ -293,7 +286,7 @@ static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_
                                  struct home_line *h)
 {
     struct slice *s = &iod->slice[slice];
-    filter_entry *e = filter_of(iod, s, request_line(r)), self = (filter_entry)(1U << r->xcd);
+    filter_entry *e = filter_of(iod, s, r->place), self = (filter_entry)(1U << r->xcd);
     switch (r->kind) {
     case FABRIC_READ:
         *e |= self;
@@ -314,7 +307,7 @@ static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_
         answer(iod, slice, r);
         return NULL;
     }
-    bool hit = cache_look(&s->cache, request_line(r), false);
+    bool hit = cache_look(&s->cache, r->place, false);
     r->missed = !hit;
     if (hit) {
         iod->counters.cache_hits++;
@@ -326,7 +319,7 @@ static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_
         memory_submit(iod, h, false);
     }
     if (r->kind != FABRIC_ATOMIC)
-        read_ahead(iod, slice, request_line(r));
+        read_ahead(iod, slice, r->place);
     return h;
 }
 
@@ -362,7 +355,7 @@ static struct home_line *begin(struct iod *iod, unsigned slice, struct fabric_re
         answer(iod, slice, r);
         return NULL;
     }
-    filter_entry e = *filter_of(iod, s, request_line(r));
+    filter_entry e = *filter_of(iod, s, r->place);
     uint16_t probes = (uint16_t)(e & ~(FILTER_OWNED | 1U << r->xcd));
     if ((r->kind == FABRIC_READ || r->kind == FABRIC_FETCH) && !(e & FILTER_OWNED))
         probes = 0;
@@ -372,7 +365,7 @@ static struct home_line *begin(struct iod *iod, unsigned slice, struct fabric_re
     h->probing = probes;
     h->owner = owner_of(e);
     double now = iod_now(iod);
-    double after = f->slice_ps + server_take(&s->port, now, 0) + landing(s, request_line(r), now);
+    double after = f->slice_ps + server_take(&s->port, now, 0) + landing(s, r->place, now);
     for (; probes; probes &= (uint16_t)(probes - 1)) {
         struct home_probe *p = probe_new(iod);
         p->line = h;
@@ -405,8 +398,8 @@ static void go_on(struct iod *iod, struct home_line *h)
 
 void home_take(struct iod *iod, struct fabric_request *r)
 {
-    unsigned slice = request_slice(r) % iod->fabric->map.slices_per_iod;
-    struct home_line *h = find_busy(&iod->slice[slice], request_line(r));
+    unsigned slice = r->slice;
+    struct home_line *h = find_busy(&iod->slice[slice], r->place);
     if (!h) {
         begin(iod, slice, r, NULL);
     } else if (comes_before_answer(h, r)) {

@@ -140,7 +140,7 @@ struct xcd_port {
     struct port_domain *domain;
     unsigned xcd, iod;
     struct server out;
-    struct fabric_request *writes[WRITE_BUCKETS]; /* on their way, by line; linked by scratch */
+    struct fabric_request *writes[WRITE_BUCKETS]; /* on their way, by line; by `chain` */
     struct fabric_request *held, **held_end;      /* behind a write to the same line */
     struct fabric_probe *held_probes;             /* answers, likewise */
     port_fn *probe;
@@ -162,17 +162,6 @@ struct fabric {
     struct xcd_port xcd[FABRIC_XCDS];
 };
 
-/* scratch[] of a request in the fabric. */
-enum { SCRATCH_PLACE, SCRATCH_WRITE };
-
-static inline unsigned request_slice(const struct fabric_request *r)
-{
-    return (unsigned)(r->scratch[SCRATCH_PLACE] >> 32);
-}
-static inline uint32_t request_line(const struct fabric_request *r)
-{
-    return (uint32_t)r->scratch[SCRATCH_PLACE];
-}
 static inline bool carries_data(const struct fabric_request *r)
 {
     return r->kind == FABRIC_WRITE || r->kind == FABRIC_ATOMIC;
@@ -188,8 +177,13 @@ void net_answer(struct iod *home, struct fabric_request *request, double after_p
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
 
 /* home.c */
-/* What a request that arrives needs; see port_expect(). */
-bool home_expect(const struct iod *iod, const struct fabric_request *request, unsigned stage);
+/* Asks for what a request that arrives needs (port_expect()): it does not have that itself yet. */
+struct home_expected {
+    unsigned slice;
+    uint32_t place;
+    const void *request, *line, *data;
+};
+void home_expect(const struct iod *iod, const struct home_expected *expected);
 void net_expect(struct iod *iod);
 void net_expect_at_xcd(struct xcd_port *x);
 void home_take(struct iod *iod, struct fabric_request *request);

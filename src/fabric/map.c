@@ -67,11 +67,14 @@ void map_open(struct fabric_map *map, const struct chip *chip, unsigned nps)
 
 void map_find(const struct fabric_map *map, uint64_t physical, unsigned *slice, uint32_t *line)
 {
-    physical %= map->bytes;
-    uint64_t domain = physical / map->domain_bytes, within = physical % map->domain_bytes;
+    uint64_t domain = 0, within = physical;
+    if (physical >= map->domain_bytes) { /* not always: a division takes its time */
+        domain = physical / map->domain_bytes % (map->bytes / map->domain_bytes);
+        within = physical % map->domain_bytes;
+    }
     uint64_t page = within >> map->page_shift;
     unsigned hash = 0;
-    for (unsigned i = 0; i < MAP_BYTES; i++)
+    for (unsigned i = 0; page >> 8 * i; i++)
         hash ^= map->hash[i][page >> 8 * i & 0xff];
     unsigned stacks = 1U << map->domain_stack_bits;
     unsigned stack = (unsigned)((page ^ hash >> map->channel_bits) & (stacks - 1));

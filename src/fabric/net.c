@@ -46,9 +46,26 @@ static void arrive(struct port_domain *domain, struct port_event *event)
     home_take(iod, (struct fabric_request *)event->word[0]);
 }
 
+/* The event has what is asked for by then, so that nobody waits for the request itself. */
+static void send_on(struct port_domain *from, struct iod *to, double delay, port_fn *fn,
+                    struct fabric_request *r)
+{
+    struct port_event *e = port_send(from, to->domain, (uint64_t)delay, fn, to);
+    e->word[0] = (uint64_t)r;
+    e->word[1] = (uint64_t)r->slice << 32 | r->place;
+    e->word[2] = r->line;
+    e->word[3] = (uint64_t)r->data;
+}
+
 static bool expect_arrival(const struct port_event *event, unsigned stage)
 {
-    return home_expect(event->self, (const struct fabric_request *)event->word[0], stage);
+    (void)stage;
+    home_expect(event->self, &(struct home_expected){.request = (const void *)event->word[0],
+                                                     .slice = (unsigned)(event->word[1] >> 32),
+                                                     .place = (uint32_t)event->word[1],
+                                                     .line = (const void *)event->word[2],
+                                                     .data = (const void *)event->word[3]});
+    return false;
 }
 
 static void pass(struct port_domain *domain, struct port_event *event)
@@ -56,12 +73,11 @@ static void pass(struct port_domain *domain, struct port_event *event)
     struct iod *at = event->self;
     struct fabric *f = at->fabric;
     struct fabric_request *r = (struct fabric_request *)event->word[0];
-    struct iod *home = &f->iod[request_slice(r) / f->map.slices_per_iod];
+    struct iod *home = &f->iod[r->home];
     double wait;
     struct iod *next = next_on_way(at, home, 1, &wait);
     double delay = f->usr_ps + wait + (next == home ? f->network_ps : 0);
-    port_send(domain, next->domain, (uint64_t)delay, next == home ? arrive : pass, next)->word[0] =
-        (uint64_t)r;
+    send_on(domain, next, delay, next == home ? arrive : pass, r);
 }
 
 static bool expect_passing(const struct port_event *event, unsigned stage)
@@ -81,30 +97,30 @@ static bool under_way(struct xcd_port *x, uint64_t line, enum fabric_kind kind)
 {
     struct fabric_request *w = *writes_of(x, line);
     while (w && !(w->line == line && w->kind == kind))
-        w = (struct fabric_request *)w->scratch[SCRATCH_WRITE];
+        w = w->chain;
     return w;
 }
 
 static void set_out(struct xcd_port *x, struct fabric_request *r)
 {
     struct fabric *f = x->fabric;
-    struct iod *own = &f->iod[x->iod], *home = &f->iod[request_slice(r) / f->map.slices_per_iod];
+    struct iod *own = &f->iod[x->iod], *home = &f->iod[r->home];
     double delay = f->xcd_ps;
     if (carries_data(r)) {
         struct fabric_request **bucket = writes_of(x, r->line);
-        r->scratch[SCRATCH_WRITE] = (uint64_t)*bucket;
+        r->chain = *bucket;
         *bucket = r;
         double wait = server_take(&x->out, (double)port_now_ps(x->domain),
                                   r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : f->line_write_ps);
         r->waited_ps = (uint64_t)wait;
         delay += wait;
         if (own != home) {
-            port_send(x->domain, own->domain, (uint64_t)delay, pass, own)->word[0] = (uint64_t)r;
+            send_on(x->domain, own, delay, pass, r);
             return;
         }
     }
     delay += f->network_ps + hops(own, home) * f->usr_ps;
-    port_send(x->domain, home->domain, (uint64_t)delay, arrive, home)->word[0] = (uint64_t)r;
+    send_on(x->domain, home, delay, arrive, r);
 }
 
 static bool held_before(const struct xcd_port *x, uint64_t line)
@@ -131,9 +147,9 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
 {
     struct xcd_port *x = &f->xcd[r->xcd];
     unsigned slice;
-    uint32_t line;
-    map_find(&f->map, r->physical, &slice, &line);
-    r->scratch[SCRATCH_PLACE] = (uint64_t)slice << 32 | line;
+    map_find(&f->map, r->physical, &slice, &r->place);
+    r->home = f->map.iod_of[slice >> f->map.channel_bits];
+    r->slice = (uint16_t)(slice - r->home * f->map.slices_per_iod);
     r->faulted = false;
     r->waited_ps = 0;
     if (must_wait(x, r) || (x->held && held_before(x, r->line))) {
@@ -205,8 +221,8 @@ static void written(struct port_domain *domain, struct port_event *event)
     struct fabric_request *r = (struct fabric_request *)event->word[0];
     struct fabric_request **w = writes_of(x, r->line);
     while (*w != r)
-        w = (struct fabric_request **)&(*w)->scratch[SCRATCH_WRITE];
-    *w = (struct fabric_request *)r->scratch[SCRATCH_WRITE];
+        w = &(*w)->chain;
+    *w = r->chain;
     if (x->held_probes || x->held)
         let_go(x, r->line);
     event->self = r->self;
