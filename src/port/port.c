@@ -366,16 +366,16 @@ struct expected {
     port_expect_fn *ask;
 };
 
-/* Adds the bucket's events that have something to ask for; returns how many there are then. */
-static unsigned gather(const struct port_domain *d, const struct bucket *bucket, struct expected *expected,
-                       unsigned count)
+/* Stage 0 of the bucket's events; adds those that have another, and returns how many there are then. */
+static unsigned begin_asking(const struct port_domain *d, const struct bucket *bucket,
+                             struct expected *expected, unsigned count)
 {
     bool last = !bucket->first;
     for (const struct chunk *chunk = bucket->first; !last; chunk = chunk->next) {
         const struct port_event *end = end_of(bucket, chunk, &last);
         for (const struct port_event *e = chunk->event; e != end && count < EVENTS_AHEAD; e++) {
             expected[count] = (struct expected){e, expect_of(d, e->fn)};
-            count += expected[count].ask != NULL;
+            count += expected[count].ask && expected[count].ask(e, 0);
         }
     }
     return count;
@@ -394,8 +394,8 @@ static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
         if (d->bucket[cycle % WHEEL].first)
             port_fetch(d->bucket[cycle % WHEEL].first, sizeof(struct chunk));
     for (uint64_t cycle = from; cycle < end; cycle++)
-        count = gather(d, &d->bucket[cycle % WHEEL], expected, count);
-    for (unsigned stage = 0; stage < PORT_STAGES && count; stage++) {
+        count = begin_asking(d, &d->bucket[cycle % WHEEL], expected, count);
+    for (unsigned stage = 1; stage < PORT_STAGES && count; stage++) {
         unsigned left = 0;
         for (unsigned i = 0; i < count; i++) {
             struct expected e = expected[i];
