@@ -4,12 +4,8 @@
 
 #include "mem/room.h"
 
-void mask_copy(uint8_t *to, const uint8_t *from, struct mask mask)
+void mask_copy_part(uint8_t *to, const uint8_t *from, struct mask mask)
 {
-    if (mask_full(mask)) {
-        memcpy(to, from, LINE);
-        return;
-    }
     for (unsigned h = 0; h < 2; h++) {
         uint64_t w = mask.w[h];
         while (w) { /* run by run */
@@ -58,7 +54,6 @@ static struct mem_request *new_line(struct builder *b, uint64_t line)
     r->kind = a->kind == ACCESS_LOAD    ? REQUEST_LOAD
               : a->kind == ACCESS_STORE ? REQUEST_STORE
                                         : REQUEST_ATOMIC;
-    r->store = a->kind != ACCESS_LOAD;
     r->sc0 = a->sc0;
     r->sc1 = a->sc1;
     r->nt = a->nt;

@@ -37,41 +37,22 @@
 
 /* ---- lines ---- */
 
-/*
- * By the block's number and what chooses its set, folded.  Consecutive blocks lie in different channels, and
- * so do those that an XCD gets of a grid dealt out over XCDs, which have bits in common.  What is at a stride
- * of all channels still finds no more than the sets of one.
- */
-unsigned l2_channel_of(const struct l2 *l2, uint64_t physical)
-{
-    uint64_t block = physical >> l2->block_bits, row = block >> l2->channel_bits & (l2->sets - 1);
-    return (unsigned)(block ^ row ^ row >> l2->channel_bits) & (l2->channels - 1);
-}
-
-/* First way of the set. */
-uint32_t l2_set_of(const struct l2 *l2, uint64_t physical, unsigned channel)
-{
-    uint64_t row = physical >> l2->block_bits >> l2->channel_bits;
-    uint64_t within = (physical & ((UINT64_C(1) << l2->block_bits) - 1)) / LINE;
-    /* Lines of one block lie far from each other, so that those of a stride of all channels use every set. */
-    uint64_t set = row + within * (l2->sets * LINE >> l2->block_bits);
-    return (uint32_t)((channel * l2->sets + (set & (l2->sets - 1))) * l2->ways);
-}
-
-/* Which of up to sixteen ways, from this one of the set on, have the line's byte of tags' bytes. */
-static unsigned alike(const struct l2 *l2, uint32_t set, uint32_t way, uint64_t line)
+/* Which of up to sixteen ways, from this one on of the set that begins at `first`, have the line's byte of
+ * tags' bytes. */
+static unsigned alike(const struct l2 *l2, uint32_t first, uint32_t way, uint64_t line)
 {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(l2->short_tag + way)),
             wanted = _mm_set1_epi8((char)l2_short_tag(line));
-    unsigned left = set + l2->ways - way;
+    unsigned left = first + l2->ways - way;
     return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)) &
            (left < 16 ? (1U << left) - 1 : 0xffff);
 }
 
 static uint32_t find(const struct l2 *l2, uint32_t set, uint64_t line)
 {
-    for (uint32_t from = set; from < set + l2->ways; from += 16)
-        for (unsigned left = alike(l2, set, from, line); left; left &= left - 1) {
+    uint32_t first = set * l2->ways;
+    for (uint32_t from = first; from < first + l2->ways; from += 16)
+        for (unsigned left = alike(l2, first, from, line); left; left &= left - 1) {
             uint32_t way = from + (unsigned)__builtin_ctz(left);
             if (l2->line[way].tag == (line | 1))
                 return way;
@@ -153,7 +134,7 @@ struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line)
 static void answered(struct port_domain *domain, struct port_event *event);
 
 static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line, uint64_t physical,
-                              uint32_t way)
+                              uint32_t set, uint32_t way)
 {
     struct l2 *l2 = &mem->l2;
     struct l2_txn *t = l2->spare;
@@ -163,7 +144,9 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
     } else {
         t = arena_take(&mem->arena, sizeof(*t));
     }
-    memset(t, 0, offsetof(struct l2_txn, data));
+    memset(t, 0, 64); /* so small, it is a few stores */
+    memset((char *)t + 64, 0, 64);
+    memset((char *)t + 128, 0, 64);
     static const uint8_t asks[] = {FABRIC_READ,   FABRIC_OWN,   FABRIC_FETCH, FABRIC_WRITE,
                                    FABRIC_ATOMIC, FABRIC_WRITE, FABRIC_WRITE};
     t->fabric.kind = asks[kind];
@@ -174,11 +157,12 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
     t->fabric.self = t;
     t->mem = mem;
     t->kind = (uint8_t)kind;
-    t->channel = (uint16_t)l2_channel_of(l2, physical);
+    t->channel = (uint16_t)(set >> l2->set_bits);
+    t->bucket = (uint16_t)bucket_of(line);
     t->way = way;
     t->began = port_now(mem->domain);
     queue_clear(&t->waiting);
-    struct l2_txn **at = &l2->txn[bucket_of(line)];
+    struct l2_txn **at = &l2->txn[t->bucket];
     t->chain = *at;
     *at = t;
     if (way != NO_WAY)
@@ -232,7 +216,8 @@ void l2_clean(struct xcd_mem *mem, uint32_t way)
 {
     struct l2 *l2 = &mem->l2;
     struct l2_line *line = &l2->line[way];
-    struct l2_txn *t = txn_new(mem, TXN_CLEAN, l2->line[way].tag & ~UINT64_C(1), line->physical, way);
+    struct l2_txn *t =
+        txn_new(mem, TXN_CLEAN, line->tag & ~UINT64_C(1), line->physical, l2_set_of(l2, line->physical), way);
     set_write(t, l2->data + (size_t)way * LINE, line->dirty, line->whole);
     t->epoch = l2_epoch_enter(l2);
     t->fabric.nobody = line->nobody;
@@ -242,12 +227,12 @@ void l2_clean(struct xcd_mem *mem, uint32_t way)
 }
 
 /* Its dirty bytes go to memory, and it is gone. */
-static void evict(struct xcd_mem *mem, uint32_t way)
+static void evict(struct xcd_mem *mem, uint32_t set, uint32_t way)
 {
     struct l2 *l2 = &mem->l2;
     struct l2_line *line = &l2->line[way];
     if (mask_any(line->dirty)) {
-        struct l2_txn *t = txn_new(mem, TXN_EVICT, l2->line[way].tag & ~UINT64_C(1), line->physical, NO_WAY);
+        struct l2_txn *t = txn_new(mem, TXN_EVICT, line->tag & ~UINT64_C(1), line->physical, set, NO_WAY);
         memcpy(t->data, l2->data + (size_t)way * LINE, LINE); /* the way is another's at once */
         set_write(t, t->data, line->dirty, false);
         t->epoch = l2_epoch_enter(l2);
@@ -259,11 +244,11 @@ static void evict(struct xcd_mem *mem, uint32_t way)
 }
 
 /* The same, to make room. */
-static void replace(struct xcd_mem *mem, uint32_t way)
+static void replace(struct xcd_mem *mem, uint32_t set, uint32_t way)
 {
     mem->counters.tcc_evicts++;
     mem->counters.tcc_evict_writebacks += mask_any(mem->l2.line[way].dirty) && !mem->l2.line[way].nobody;
-    evict(mem, way);
+    evict(mem, set, way);
 }
 
 /* Of sixteen numbers, that of the first of the least. */
@@ -299,14 +284,14 @@ static uint32_t victim_of(const struct l2 *l2, uint32_t set)
     return victim;
 }
 
-static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r, uint32_t set)
+static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r)
 {
     struct l2 *l2 = &mem->l2;
-    uint32_t victim = victim_of(l2, set);
+    uint32_t victim = victim_of(l2, r->set * l2->ways);
     if (victim == NO_WAY)
         return NO_WAY;
     if (l2->line[victim].tag)
-        replace(mem, victim);
+        replace(mem, r->set, victim);
     l2->line[victim].tag = r->line | 1;
     l2->short_tag[victim] = l2_short_tag(r->line);
     l2->line[victim].physical = r->physical;
@@ -335,8 +320,8 @@ static void touch(struct l2 *l2, uint32_t way, bool streams)
 static void answer_load(struct mem_request *r, const uint8_t *data, uint64_t cycle, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
-    struct l2_channel *c = &mem->l2.channel[l2_channel_of(&mem->l2, r->physical)];
-    uint64_t cycles = (LINE + mem->timing.read - 1) / mem->timing.read;
+    struct l2_channel *c = l2_channel_at(&mem->l2, r->set);
+    uint64_t cycles = mem->timing.read;
     if (r->bytes != data)
         memcpy(r->bytes, data, LINE);
     r->answer(r, port_take(&c->read, cycle, cycles) + cycles - 1 + latency);
@@ -361,12 +346,7 @@ static void performed(struct mem_request *r)
         vl1_performed(r);
 }
 
-static uint64_t write_cycles(const struct xcd_mem *mem, struct mask mask)
-{
-    return (mask_halves(mask) * 64 + mem->timing.write - 1) / mem->timing.write;
-}
-
-static bool load(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cycle, uint64_t latency)
+static bool load(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
     struct l2 *l2 = &mem->l2;
@@ -381,17 +361,17 @@ static bool load(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cyc
         answer_load(r, l2->data + (size_t)way * LINE, cycle, latency);
         return true;
     }
-    if (l2->channel[l2_channel_of(l2, r->physical)].txns + 2 > mem->timing.l2_misses)
+    if (l2_channel_at(l2, r->set)->txns + 2 > mem->timing.l2_misses)
         return false;
     struct l2_txn *t;
     if (ask) {
-        t = txn_new(mem, TXN_FETCH, r->line, r->physical, way);
+        t = txn_new(mem, TXN_FETCH, r->line, r->physical, r->set, way);
         t->request = r;
     } else {
-        if (way == NO_WAY && (way = allocate(mem, r, set)) == NO_WAY)
+        if (way == NO_WAY && (way = allocate(mem, r)) == NO_WAY)
             return false;
         touch(l2, way, r->nt);
-        t = txn_new(mem, TXN_READ, r->line, r->physical, way);
+        t = txn_new(mem, TXN_READ, r->line, r->physical, r->set, way);
         queue_add(&t->waiting, r);
     }
     t->fabric.data = r->bytes;
@@ -400,11 +380,11 @@ static bool load(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cyc
     return true;
 }
 
-static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cycle, uint64_t latency)
+static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
     struct l2 *l2 = &mem->l2;
-    struct l2_channel *c = &l2->channel[l2_channel_of(l2, r->physical)];
+    struct l2_channel *c = l2_channel_at(l2, r->set);
     bool owned = way != NO_WAY && l2->line[way].owned;
     bool through = r->mtype == VM_MTYPE_UC || (r->sc1 && r->sc0) || (r->sc1 && mem->several_l2s && !owned);
     if (through) {
@@ -417,7 +397,7 @@ static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cy
             l2_set_dirty(l2, way, mask_without(line->dirty, r->mask));
             touch(l2, way, r->nt);
         }
-        struct l2_txn *t = txn_new(mem, TXN_WRITE, r->line, r->physical, way);
+        struct l2_txn *t = txn_new(mem, TXN_WRITE, r->line, r->physical, r->set, way);
         set_write(t, r->bytes, r->mask, way != NO_WAY && l2->line[way].whole);
         t->request = r;
         performed(r);
@@ -425,7 +405,7 @@ static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cy
         return true;
     }
     if (way == NO_WAY) {
-        if (c->txns + 1 > mem->timing.l2_misses || (way = allocate(mem, r, set)) == NO_WAY)
+        if (c->txns + 1 > mem->timing.l2_misses || (way = allocate(mem, r)) == NO_WAY)
             return false;
         count(r, mask_halves(r->mask) - 1, 1);
     } else {
@@ -437,7 +417,7 @@ static bool store(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cy
     line->whole |= mask_full(line->dirty);
     touch(l2, way, r->nt);
     performed(r);
-    uint64_t cycles = write_cycles(mem, r->mask);
+    uint64_t cycles = mem->timing.write[mask_halves(r->mask)];
     r->answer(r, port_take(&c->write, cycle, cycles) + cycles - 1 + latency);
     return true;
 }
@@ -447,24 +427,24 @@ static bool is_at_home(const struct mem_request *r)
     return r->sc1 || r->mtype == VM_MTYPE_CC || r->mtype == VM_MTYPE_UC;
 }
 
-static bool atomic(struct mem_request *r, uint32_t set, uint32_t way, uint64_t cycle, uint64_t latency)
+static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
     const struct mem_timing *n = &mem->timing;
     struct l2 *l2 = &mem->l2;
-    struct l2_channel *c = &l2->channel[l2_channel_of(l2, r->physical)];
+    struct l2_channel *c = l2_channel_at(l2, r->set);
     if (is_at_home(r)) {
         if (c->txns + 1 > n->l2_misses)
             return false;
         if (way != NO_WAY && mask_any(l2->line[way].dirty)) { /* memory first */
-            evict(mem, way);
+            evict(mem, r->set, way);
             queue_add(&l2_txn_of(l2, r->line)->waiting, r);
             return true;
         }
         if (way != NO_WAY)
             l2_free_way(l2, way);
         count(r, 0, 1);
-        struct l2_txn *t = txn_new(mem, TXN_ATOMIC, r->line, r->physical, NO_WAY);
+        struct l2_txn *t = txn_new(mem, TXN_ATOMIC, r->line, r->physical, r->set, NO_WAY);
         t->request = r;
         t->fabric.atomic = run_at_home;
         t->fabric.operations = (uint8_t)__builtin_popcountll(r->lanes);
@@ -474,11 +454,11 @@ static bool atomic(struct mem_request *r, uint32_t set, uint32_t way, uint64_t c
         return true;
     }
     if (way == NO_WAY || !l2->line[way].owned || !l2->line[way].whole) {
-        if (c->txns + 2 > n->l2_misses || (way == NO_WAY && (way = allocate(mem, r, set)) == NO_WAY))
+        if (c->txns + 2 > n->l2_misses || (way == NO_WAY && (way = allocate(mem, r)) == NO_WAY))
             return false;
         touch(l2, way, false);
         count(r, 0, 1);
-        struct l2_txn *t = txn_new(mem, TXN_OWN, r->line, r->physical, way);
+        struct l2_txn *t = txn_new(mem, TXN_OWN, r->line, r->physical, r->set, way);
         t->fabric.data = r->bytes;
         queue_add(&t->waiting, r);
         submit(t);
@@ -510,16 +490,17 @@ static bool passes(const struct l2_txn *t, const struct mem_request *r)
            (r->kind == REQUEST_STORE && t->kind == TXN_READ);
 }
 
-bool l2_handle(struct mem_request *r, uint64_t latency)
+/*
+ * The request's turn at its line, of which that is the way and what is being asked of the fabric.  False: it
+ * must wait for an entry of the channel.
+ */
+static bool take(struct mem_request *r, uint32_t way, struct l2_txn *t, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
     struct l2 *l2 = &mem->l2;
-    unsigned channel = l2_channel_of(l2, r->physical);
-    struct l2_txn *t = l2_txn_of(l2, r->line);
-    uint32_t set = l2_set_of(l2, r->physical, channel), way = find(l2, set, r->line);
     uint64_t cycle = port_now(mem->domain);
     if (!r->looked_up && r->kind != REQUEST_FLUSH) /* once: what waits is kept with what it waits for */
-        cycle = port_take(&l2->channel[channel].tag, cycle, 1);
+        cycle = port_take(&l2_channel_at(l2, r->set)->tag, cycle, 1);
     r->looked_up = true;
     if (way != NO_WAY)
         refresh(l2, way);
@@ -543,19 +524,25 @@ bool l2_handle(struct mem_request *r, uint64_t latency)
     l2->written |= r->kind == REQUEST_STORE;
     switch (r->kind) {
     case REQUEST_LOAD:
-        return load(r, set, way, cycle, latency);
+        return load(r, way, cycle, latency);
     case REQUEST_STORE:
-        return store(r, set, way, cycle, latency);
+        return store(r, way, cycle, latency);
     default:
-        return atomic(r, set, way, cycle, latency);
+        return atomic(r, way, cycle, latency);
     }
+}
+
+static bool handle(struct mem_request *r)
+{
+    struct l2 *l2 = &r->mem->l2;
+    return take(r, find(l2, r->set, r->line), l2_txn_of(l2, r->line), r->mem->timing.l2_latency);
 }
 
 void l2_arrive(struct port_domain *domain, struct port_event *event)
 {
     struct mem_request *r = event->self;
     struct xcd_mem *mem = r->mem;
-    struct l2_channel *c = &mem->l2.channel[l2_channel_of(&mem->l2, r->physical)];
+    struct l2_channel *c = l2_channel_at(&mem->l2, r->set);
     struct mem_counters *n = &mem->counters;
     unsigned halves = r->kind == REQUEST_STORE ? mask_halves(r->mask) : 1;
     r->level = MEM_LEVEL_L2;
@@ -565,7 +552,7 @@ void l2_arrive(struct port_domain *domain, struct port_event *event)
     *(r->kind == REQUEST_LOAD    ? &n->tcc_read
       : r->kind == REQUEST_STORE ? &n->tcc_write
                                  : &n->tcc_atomic) += halves;
-    if (c->blocked.first || !l2_handle(r, mem->timing.l2_latency)) {
+    if (c->blocked.first || !handle(r)) {
         if (!c->blocked.first)
             c->blocked_since = port_now(domain);
         queue_add(&c->blocked, r);
@@ -579,7 +566,7 @@ static void unblock(struct xcd_mem *mem, struct l2_channel *c)
         return;
     while (c->blocked.first) {
         struct mem_request *r = c->blocked.first, *next = r->next;
-        if (!l2_handle(r, mem->timing.l2_latency))
+        if (!handle(r))
             return;
         c->blocked.first = next;
         if (!next)
@@ -642,7 +629,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
     struct xcd_mem *mem = t->mem;
     struct l2 *l2 = &mem->l2;
     uint64_t now = port_now(domain);
-    struct l2_txn **at = &l2->txn[bucket_of(t->fabric.line)];
+    struct l2_txn **at = &l2->txn[t->bucket];
     while (*at != t)
         at = &(*at)->chain;
     *at = t->chain;
@@ -681,7 +668,11 @@ static void answered(struct port_domain *domain, struct port_event *event)
         struct l2_txn *other = l2_txn_of(l2, w->line);
         if (other) {
             queue_add(&other->waiting, w);
-        } else if (!l2_handle(w, mem->timing.refill)) {
+            continue;
+        }
+        bool there = t->way != NO_WAY && l2->line[t->way].tag == (w->line | 1);
+        uint32_t way = there ? t->way : find(l2, w->set, w->line);
+        if (!take(w, way, NULL, mem->timing.refill)) {
             struct l2_channel *c = &l2->channel[t->channel];
             if (!c->blocked.first)
                 c->blocked_since = now;
@@ -718,8 +709,7 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
     struct l2 *l2 = &mem->l2;
     struct fabric_probe *probe = (struct fabric_probe *)(uintptr_t)event->word[0];
     struct l2_txn *t = l2_txn_of(l2, probe->line);
-    uint32_t set = l2_set_of(l2, probe->physical, l2_channel_of(l2, probe->physical));
-    uint32_t way = t ? t->way : find(l2, set, probe->line);
+    uint32_t way = t ? t->way : find(l2, l2_set_of(l2, probe->physical), probe->line);
     mem->counters.tcc_probes++;
     probe->mask[0] = probe->mask[1] = 0;
     if (way != NO_WAY) {
@@ -780,7 +770,7 @@ static bool expect_arrival(const struct port_event *event, unsigned stage)
         return true;
     }
     const struct l2 *l2 = &r->mem->l2;
-    uint32_t set = l2_set_of(l2, r->physical, l2_channel_of(l2, r->physical));
+    uint32_t set = r->set * l2->ways; /* its first way */
     if (stage == 1) {
         __builtin_prefetch(&l2->short_tag[set]);
         port_fetch(&l2->used[set], l2->ways * sizeof(*l2->used));
@@ -802,7 +792,7 @@ static bool expect_answer(const struct port_event *event, unsigned stage)
     if (stage == 0) {
         port_fetch(t, sizeof(*t));
     } else if (stage == 1) {
-        __builtin_prefetch(&t->mem->l2.txn[bucket_of(t->fabric.line)]);
+        __builtin_prefetch(&t->mem->l2.txn[t->bucket]);
         if (t->way != NO_WAY)
             expect_way(&t->mem->l2, t->way);
         if (t->waiting.first)

@@ -57,8 +57,8 @@ bool xcd_mem_age(struct xcd_mem *mem, uint64_t since, uint64_t lines, double dir
     double part = 0;
     for (uint64_t i = 0; lines > room && i < all; i++) {
         uint64_t physical = PLACE + (mem->xcd * all + i) * LINE;
-        unsigned channel = l2_channel_of(l2, physical);
-        uint32_t way = rooms[channel] ? way_of(l2, l2_set_of(l2, physical, channel), since) : NO_WAY;
+        uint32_t set = l2_set_of(l2, physical);
+        uint32_t way = rooms[set >> l2->set_bits] ? way_of(l2, set * l2->ways, since) : NO_WAY;
         if (way == NO_WAY)
             continue;
         l2_free_way(l2, way);

@@ -57,7 +57,7 @@ static void write_later(struct xcd_mem *mem, uint32_t way)
     struct mem_request *r = request_new(mem);
     r->kind = REQUEST_FLUSH;
     r->line = mem->l2.line[way].tag & ~UINT64_C(1);
-    r->physical = mem->l2.line[way].physical;
+    request_place(r, mem->l2.line[way].physical);
     r->flush = l2_epoch_enter(&mem->l2);
     struct request_queue *q = &l2_txn_of(&mem->l2, r->line)->waiting;
     if (!q->first)

@@ -23,28 +23,13 @@ void *must(void *memory)
     return memory;
 }
 
-struct mem_request *request_new(struct xcd_mem *mem)
+void request_more(struct xcd_mem *mem)
 {
-    if (!mem->spare) {
-        struct mem_request *more = arena_take(&mem->arena, CHUNK_REQUESTS * sizeof(*more));
-        for (unsigned i = 0; i < CHUNK_REQUESTS; i++) {
-            more[i].next = mem->spare;
-            mem->spare = &more[i];
-        }
+    struct mem_request *more = arena_take(&mem->arena, CHUNK_REQUESTS * sizeof(*more));
+    for (unsigned i = 0; i < CHUNK_REQUESTS; i++) {
+        more[i].next = mem->spare;
+        mem->spare = &more[i];
     }
-    struct mem_request *r = mem->spare;
-    mem->spare = r->next;
-    port_fetch(mem->spare, offsetof(struct mem_request, data)); /* for the next one */
-    memset(r, 0, offsetof(struct mem_request, data));
-    r->mem = mem;
-    r->bytes = r->data;
-    return r;
-}
-
-void request_free(struct mem_request *r)
-{
-    r->next = r->mem->spare;
-    r->mem->spare = r;
 }
 
 void access_done_at(struct xcd_mem *mem, struct mem_access *access, uint64_t cycle, port_fn *fn)
@@ -172,6 +157,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->lookup = chip_get(chip, CHIP_vl1_lookup);
     t->result = chip_get(chip, CHIP_vl1_result);
     t->bandwidth = chip_get(chip, CHIP_vl1_bandwidth);
+    t->fill = (LINE + t->bandwidth - 1) / t->bandwidth;
     t->misses = chip_get(chip, CHIP_vl1_misses);
     t->stores = chip_get(chip, CHIP_vl1_stores);
     t->uncached = chip_get(chip, CHIP_vl1_uncached);
@@ -183,8 +169,10 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->spread = chip_get(chip, CHIP_l2_spread);
     t->l2_latency = chip_get(chip, CHIP_l2_latency);
     t->refill = chip_get(chip, CHIP_l2_refill);
-    t->read = chip_get(chip, CHIP_l2_read);
-    t->write = chip_get(chip, CHIP_l2_write);
+    unsigned read = chip_get(chip, CHIP_l2_read), write = chip_get(chip, CHIP_l2_write);
+    t->read = (LINE + read - 1) / read;
+    for (unsigned halves = 0; halves < 3; halves++)
+        t->write[halves] = (halves * (LINE / 2) + write - 1) / write;
     t->l2_misses = chip_get(chip, CHIP_l2_misses);
     t->atomic = chip_get(chip, CHIP_l2_atomic);
     t->atomic_latency = chip_get(chip, CHIP_l2_atomic_latency);
@@ -272,6 +260,7 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
     mem->l2.sets = chip_get(chip, CHIP_l2_size) / LINE / mem->l2.channels / mem->l2.ways;
     mem->l2.block_bits = (unsigned)__builtin_ctz(chip_get(chip, CHIP_l2_interleave));
     mem->l2.channel_bits = (unsigned)__builtin_ctz(mem->l2.channels);
+    mem->l2.set_bits = (unsigned)__builtin_ctz(mem->l2.sets);
     mem->utcl2.ways = chip_get(chip, CHIP_utcl2_ways);
     mem->utcl2.sets = chip_get(chip, CHIP_utcl2_entries) / mem->utcl2.ways;
     mem->utcl2.entry =

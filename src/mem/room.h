@@ -20,6 +20,7 @@
 #define EHP_MEM_ROOM_H
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "fabric/fabric.h"
@@ -69,7 +70,14 @@ static inline unsigned mask_halves(struct mask a)
 {
     return (a.w[0] ? 1U : 0U) + (a.w[1] ? 1U : 0U);
 }
-void mask_copy(uint8_t *to, const uint8_t *from, struct mask mask);
+void mask_copy_part(uint8_t *to, const uint8_t *from, struct mask mask);
+static inline void mask_copy(uint8_t *to, const uint8_t *from, struct mask mask)
+{
+    if (mask_full(mask))
+        memcpy(to, from, LINE);
+    else
+        mask_copy_part(to, from, mask);
+}
 
 enum request_kind { REQUEST_LOAD, REQUEST_STORE, REQUEST_ATOMIC, REQUEST_FLUSH };
 
@@ -83,21 +91,19 @@ struct mem_request {
     struct scluster *cluster; /* scalar caches' */
     uint8_t kind, mtype;
     bool sc0, sc1, nt;
-    bool store;   /* needs a writable page */
-    bool faulted; /* no such memory */
-    bool cached;  /* vL1: in its table of misses, so that others may join */
-    bool install; /* vL1: keeps the line */
-    bool part;    /* answered with the bytes of its mask alone */
-    bool instruction;
-    bool counted;            /* L2: as a hit or a miss */
-    bool looked_up;          /* L2: has had its cycle of the tags */
+    bool faulted;            /* no such memory */
+    bool cached;             /* vL1: in its table of misses, so that others may join; keeps the line */
+    bool part;               /* answered with the bytes of its mask alone */
+    bool counted : 1;        /* L2: as a hit or a miss */
+    bool looked_up : 1;      /* L2: has had its cycle of the tags */
     uint8_t depth;           /* atomics: most lanes on one element */
     uint8_t level;           /* enum mem_level: the farthest it has been */
     uint8_t lookup, lookups; /* tag look-ups of its access until its last; its own */
     uint8_t group;
     uint16_t cu;
     unsigned epoch;
-    uint64_t line, physical; /* of the first byte */
+    uint32_t set;            /* l2_set_of() */
+    uint64_t line, physical; /* of the first byte; the latter by request_place() */
     struct mask mask;
     union {
         uint64_t lanes;            /* vector accesses */
@@ -213,6 +219,7 @@ struct vl1 {
     unsigned epoch; /* lines of another are invalid */
     struct vl1_line *line;
     uint16_t *newest, *oldest; /* of each set */
+    uint32_t *distance;        /* cycles to each channel of the L2, one way */
     uint8_t *data;
     unsigned misses, stores, uncached; /* on their way */
     bool tells;                        /* when its queues are empty */
@@ -320,7 +327,7 @@ struct l2_txn {
     struct xcd_mem *mem;
     struct l2_txn *chain;
     uint8_t kind;
-    uint16_t channel;
+    uint16_t channel, bucket;
     uint32_t way;
     uint64_t began;
     struct mem_request *request; /* TXN_FETCH, TXN_WRITE, TXN_ATOMIC */
@@ -349,8 +356,8 @@ struct l2_channel {
 
 struct l2 {
     unsigned channels, sets, ways;
-    unsigned block_bits, channel_bits; /* of l2.interleave, and of the channels */
-    uint8_t *short_tag;                /* of that, or of what was there last: where to look for a line */
+    unsigned block_bits, channel_bits, set_bits; /* of l2.interleave, the channels, and a channel's sets */
+    uint8_t *short_tag; /* of that, or of what was there last: where to look for a line */
     uint32_t *used;
     uint32_t clock;
     struct l2_line *line;
@@ -375,7 +382,29 @@ struct l2 {
 
 bool l2_open(struct xcd_mem *mem);
 void l2_close(struct xcd_mem *mem);
-unsigned l2_channel_of(const struct l2 *l2, uint64_t physical);
+/*
+ * By the block's number and what chooses its set, folded.  Consecutive blocks lie in different channels, and
+ * so do those that an XCD gets of a grid dealt out over XCDs, which have bits in common.  What is at a stride
+ * of all channels still finds no more than the sets of one.
+ */
+static inline unsigned l2_channel_of(const struct l2 *l2, uint64_t physical)
+{
+    uint64_t block = physical >> l2->block_bits, row = block >> l2->channel_bits & (l2->sets - 1);
+    return (unsigned)(block ^ row ^ row >> l2->channel_bits) & (l2->channels - 1);
+}
+/* Among those of all channels, one channel's after another's. */
+static inline uint32_t l2_set_of(const struct l2 *l2, uint64_t physical)
+{
+    uint64_t row = physical >> l2->block_bits >> l2->channel_bits;
+    uint64_t within = (physical & ((UINT64_C(1) << l2->block_bits) - 1)) / LINE;
+    /* Lines of one block lie far from each other, so that those of a stride of all channels use every set. */
+    uint64_t set = row + within * (l2->sets * LINE >> l2->block_bits);
+    return l2_channel_of(l2, physical) << l2->set_bits | (uint32_t)(set & (l2->sets - 1));
+}
+static inline struct l2_channel *l2_channel_at(const struct l2 *l2, uint32_t set)
+{
+    return &l2->channel[set >> l2->set_bits];
+}
 struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line);
 static inline uint8_t l2_short_tag(uint64_t line)
 {
@@ -390,13 +419,10 @@ port_fn l2_arrive, l2_probe;
 /* What these need, for port_expect(). */
 void l2_expect(struct xcd_mem *mem);
 void vl1_expect(struct xcd_mem *mem);
-/* The request's turn at its line; false: it must wait for an entry of the channel. */
-bool l2_handle(struct mem_request *request, uint64_t latency);
 /* Begins to write the way's dirty bytes.  It has some, and no transaction. */
 void l2_clean(struct xcd_mem *mem, uint32_t way);
 void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty);
-/* First way of the set; the way is empty from now on. */
-uint32_t l2_set_of(const struct l2 *l2, uint64_t physical, unsigned channel);
+/* The way is empty from now on. */
 void l2_free_way(struct l2 *l2, uint32_t way);
 /* Drops clean lines that differ from the host's memory. */
 void l2_host_wrote(struct xcd_mem *mem);
@@ -412,8 +438,9 @@ void l2_epoch_leave(struct xcd_mem *mem, struct flush_epoch *epoch);
 struct mem_timing {
     unsigned lanes, wide, queue, lookup, result, bandwidth, misses, stores, uncached, ack, vl1_invalidate;
     unsigned combine, combine_age;
-    unsigned sets, ways; /* of vL1 */
-    unsigned path, spread, l2_latency, refill, read, write, l2_misses, atomic, atomic_latency, probe;
+    unsigned sets, ways, fill; /* of vL1; fill: with a line */
+    unsigned path, spread, l2_latency, refill, l2_misses, atomic, atomic_latency, probe;
+    unsigned read, write[3]; /* of a line, and of as many halves */
     unsigned l2_writeback, l2_writeback_clean, l2_invalidate;
     unsigned s_size, s_ways, i_size, i_ways;
     unsigned s_latency, s_lookup, s_path, s_writeback, s_invalidate, i_latency;
@@ -452,8 +479,30 @@ struct xcd_mem {
     struct mem_counters counters;
 };
 
-struct mem_request *request_new(struct xcd_mem *mem);
-void request_free(struct mem_request *request);
+void request_more(struct xcd_mem *mem); /* spare ones */
+static inline struct mem_request *request_new(struct xcd_mem *mem)
+{
+    if (!mem->spare)
+        request_more(mem);
+    struct mem_request *r = mem->spare;
+    mem->spare = r->next;
+    port_fetch(mem->spare, offsetof(struct mem_request, data)); /* for the next one */
+    memset(r, 0, 64);                                           /* so small, it is a few stores */
+    memset((char *)r + 64, 0, 64);
+    r->mem = mem;
+    r->bytes = r->data;
+    return r;
+}
+static inline void request_free(struct mem_request *request)
+{
+    request->next = request->mem->spare;
+    request->mem->spare = request;
+}
+static inline void request_place(struct mem_request *request, uint64_t physical)
+{
+    request->physical = physical;
+    request->set = l2_set_of(&request->mem->l2, physical);
+}
 void *must(void *memory); /* aborts when the host has none */
 /* The CU is told at `cycle`. */
 void access_done_at(struct xcd_mem *mem, struct mem_access *access, uint64_t cycle, port_fn *fn);
@@ -464,13 +513,5 @@ static inline void access_went(struct mem_access *access, uint8_t level)
 void access_fault(struct mem_access *access, const struct mem_request *request);
 /* A scalar cache has written what it had for a kernel's release. */
 void mem_released(struct xcd_mem *mem);
-
-/* Cycles from a CU to a channel, one way. */
-static inline uint64_t l2_distance(const struct xcd_mem *mem, unsigned cu, unsigned channel)
-{
-    unsigned a = mem->cus > 1 ? cu * 256 / (mem->cus - 1) : 0;
-    unsigned b = mem->l2.channels > 1 ? channel * 256 / (mem->l2.channels - 1) : 0;
-    return mem->timing.path + mem->timing.spread * (a > b ? a - b : b - a) / 256;
-}
 
 #endif

@@ -152,10 +152,9 @@ static void write_line(struct scluster *c, unsigned i)
     struct mem_request *r = request_new(mem);
     r->cluster = c;
     r->kind = REQUEST_STORE;
-    r->store = true;
     r->mtype = s->mtype[i];
     r->line = line & ~(uint64_t)(LINE - 1);
-    r->physical = s->physical[i] - (line - r->line);
+    request_place(r, s->physical[i] - (line - r->line));
     r->mask.w[line / SLINE % 2] = s->dirty[i];
     memcpy(r->data + (line - r->line), s->data + (size_t)i * SLINE, SLINE);
     r->answer = written;
@@ -186,7 +185,7 @@ static unsigned allocate(struct scluster *c, struct scache *s, const struct mem_
 
 static struct scache *cache_of(const struct mem_request *r)
 {
-    return r->instruction ? &r->cluster->instruction : &r->cluster->scalar;
+    return is_fetch(r->access) ? &r->cluster->instruction : &r->cluster->scalar;
 }
 
 static struct mem_request **miss_of(struct scache *s, uint64_t line)
@@ -203,7 +202,8 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     struct xcd_mem *mem = r->mem;
     struct scache *s = cache_of(r);
     uint64_t now = port_now(domain);
-    uint64_t rest = r->instruction ? mem->timing.i_latency / 2 : mem->timing.s_latency - mem->timing.s_lookup;
+    uint64_t rest =
+        is_fetch(r->access) ? mem->timing.i_latency / 2 : mem->timing.s_latency - mem->timing.s_lookup;
     r->line = r->fill;
     struct mem_request **at = &s->miss[r->line / SLINE % SCACHE_MISSES];
     while (*at != r)
@@ -249,26 +249,26 @@ static void look_up_load(struct mem_request *r, uint64_t cycle)
     struct scache *s = cache_of(r);
     struct mem_counters *n = &mem->counters;
     const struct mem_timing *t = &mem->timing;
-    *(r->instruction ? &n->sqc_inst_requests : &n->sqc_data_requests) += 1;
+    *(is_fetch(r->access) ? &n->sqc_inst_requests : &n->sqc_data_requests) += 1;
     unsigned skip, offset, bytes, i = find(s, r->line);
     part_of(r->access, r, &skip, &offset, &bytes);
     uint64_t need = bytes_mask(offset, bytes);
     if (i != NO_WAY && (s->valid[i] & need) == need) {
-        *(r->instruction ? &n->sqc_inst_hits : &n->sqc_data_hits) += 1;
+        *(is_fetch(r->access) ? &n->sqc_inst_hits : &n->sqc_data_hits) += 1;
         s->used[i] = ++s->clock;
         deliver(r, s->data + (size_t)i * SLINE,
-                cycle + (r->instruction ? t->i_latency / 2 : t->s_latency - t->s_lookup));
+                cycle + (is_fetch(r->access) ? t->i_latency / 2 : t->s_latency - t->s_lookup));
         request_free(r);
         return;
     }
     struct mem_request *m = *miss_of(s, r->line);
     if (m && m->epoch == s->epoch) {
-        *(r->instruction ? &n->sqc_inst_merged : &n->sqc_data_merged) += 1;
+        *(is_fetch(r->access) ? &n->sqc_inst_merged : &n->sqc_data_merged) += 1;
         r->next = m->joined;
         m->joined = r;
         return;
     }
-    *(r->instruction ? &n->sqc_inst_misses : &n->sqc_data_misses) += 1;
+    *(is_fetch(r->access) ? &n->sqc_inst_misses : &n->sqc_data_misses) += 1;
     r->epoch = s->epoch;
     r->fill = r->line;
     struct mem_request **at = &s->miss[r->line / SLINE % SCACHE_MISSES];
@@ -278,7 +278,7 @@ static void look_up_load(struct mem_request *r, uint64_t cycle)
     r->physical -= r->line % LINE; /* to the L2 it is the whole line's */
     r->line -= r->line % LINE;
     r->answer = answer_load;
-    uint64_t leaves = port_take(r->instruction ? &r->cluster->fetch_port : &r->cluster->port, cycle, 1);
+    uint64_t leaves = port_take(is_fetch(r->access) ? &r->cluster->fetch_port : &r->cluster->port, cycle, 1);
     port_post(mem->domain, leaves + t->s_path, l2_arrive, r);
 }
 
@@ -324,7 +324,7 @@ static void go(struct mem_request *r, uint64_t cycle)
 {
     if (r->faulted) {
         deliver(r, NULL, cycle);
-        if (r->store)
+        if (r->kind == REQUEST_STORE)
             stored(r->cluster);
         request_free(r);
     } else if (r->kind == REQUEST_STORE) {
@@ -368,9 +368,7 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
         struct mem_request *r = request_new(mem);
         r->access = a;
         r->cluster = c;
-        r->instruction = is_fetch(a);
         r->kind = a->kind == ACCESS_SSTORE ? REQUEST_STORE : REQUEST_LOAD;
-        r->store = a->kind == ACCESS_SSTORE;
         r->line = line;
         uint64_t start = port_take(is_fetch(a) ? &c->fetch_port : &c->port, now, 1);
         bool ends = line == last;

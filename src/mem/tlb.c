@@ -65,9 +65,9 @@ static void install(struct utcl1 *t, const struct utcl1_entry *entry)
 
 static void translated(struct utcl1 *t, struct mem_request *r, const struct utcl1_entry *e, uint64_t cycle)
 {
-    r->physical = e->physical + (r->line - e->base);
+    request_place(r, e->physical + (r->line - e->base));
     r->mtype = e->mtype;
-    r->faulted = r->store && !e->writable;
+    r->faulted = r->kind != REQUEST_LOAD && !e->writable;
     t->go(r, cycle);
 }
 
@@ -221,7 +221,7 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
         if (m->busy && r->line - m->entry.base < m->entry.bytes) {
             if (r->access != m->waiting.first->access && !m->faulting)
                 return false;
-            m->store |= r->store;
+            m->store |= r->kind != REQUEST_LOAD;
             mem->counters.utcl1_merged += counted(r);
             queue_add(&m->waiting, r);
             return true;
@@ -249,7 +249,7 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
     uint64_t ready = utcl2_ready(mem, &page, cycle);
     m->entry = entry_of(&mem->timing, r->line, page);
     m->address = r->line;
-    m->store = r->store;
+    m->store = r->kind != REQUEST_LOAD;
     m->replayed = m->faulting = false;
     queue_clear(&m->waiting);
     queue_add(&m->waiting, r);

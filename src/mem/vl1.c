@@ -44,6 +44,13 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
         l1->newest[s] = (uint16_t)(s * mem->timing.ways);
         l1->oldest[s] = (uint16_t)(s * mem->timing.ways + mem->timing.ways - 1);
     }
+    unsigned channels = mem->l2.channels, here = mem->cus > 1 ? cu * 256 / (mem->cus - 1) : 0;
+    l1->distance = arena_take(&mem->arena, channels * sizeof(*l1->distance));
+    for (unsigned c = 0; c < channels; c++) {
+        unsigned there = channels > 1 ? c * 256 / (channels - 1) : 0;
+        unsigned apart = here > there ? here - there : there - here;
+        l1->distance[c] = mem->timing.path + mem->timing.spread * apart / 256;
+    }
     queue_clear(&l1->stalled);
     l1->loads_end = &l1->loads;
     for (unsigned w = 0; w < MEM_WAVES; w++)
@@ -262,7 +269,6 @@ static void supersede_miss(struct vl1 *l1, uint64_t line)
         return;
     *at = r->chain;
     r->cached = false;
-    r->install = false;
 }
 
 static void deliver(struct vl1 *l1, struct mem_request *r, const uint8_t *data, bool faulted, uint64_t cycle)
@@ -302,7 +308,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     end_uncached(l1, r, now + l1->mem->timing.result);
     if (r->cached)
         *miss_of(l1, r->line) = r->chain;
-    if (r->install && !r->part && !r->faulted && r->epoch == l1->epoch)
+    if (r->cached && !r->part && !r->faulted && r->epoch == l1->epoch)
         keep(l1, r->line, r->bytes, r->nt);
     l1->misses--;
     deliver(l1, r, r->bytes, r->faulted, now);
@@ -321,12 +327,18 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     unstall(l1);
 }
 
+/* Cycles to the request's channel of the L2, one way. */
+static uint64_t distance(const struct vl1 *l1, const struct mem_request *r)
+{
+    return l1->distance[r->set >> l1->mem->l2.set_bits];
+}
+
 static void answer_load(struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = r->mem;
     struct vl1 *l1 = mem->vl1[r->cu];
-    uint64_t cycles = (LINE + mem->timing.bandwidth - 1) / mem->timing.bandwidth;
-    cycle += l2_distance(mem, r->cu, l2_channel_of(&mem->l2, r->physical));
+    uint64_t cycles = mem->timing.fill;
+    cycle += distance(l1, r);
     port_post(mem->domain, port_take(&l1->fill, cycle, cycles) + cycles, line_arrives, r);
 }
 
@@ -357,8 +369,7 @@ static void acknowledged(struct port_domain *domain, struct port_event *event)
 static void answer_store(struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = r->mem;
-    cycle += l2_distance(mem, r->cu, l2_channel_of(&mem->l2, r->physical));
-    port_post(mem->domain, cycle, acknowledged, r);
+    port_post(mem->domain, cycle + distance(mem->vl1[r->cu], r), acknowledged, r);
 }
 
 /* ---- to the L2 ---- */
@@ -369,7 +380,7 @@ void vl1_send(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     unsigned halves = r->kind == REQUEST_STORE ? mask_halves(r->mask) : 1;
     l1->uncached += r->mtype == VM_MTYPE_UC;
     cycle = port_take(&l1->output, cycle, halves);
-    cycle += halves + l2_distance(mem, r->cu, l2_channel_of(&mem->l2, r->physical));
+    cycle += halves + distance(l1, r);
     if (r->kind == REQUEST_LOAD) {
         mem->counters.tcp_tcc_read++;
         mem->counters.tcp_tcc_read_by[r->mtype]++;
@@ -427,7 +438,7 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         } else {
             drop(l1, r->line);
         }
-        r->cached = r->install = may_hit;
+        r->cached = may_hit;
         r->epoch = l1->epoch;
         vl1_send(l1, r, cycle);
         return true;
@@ -484,7 +495,7 @@ static void go(struct mem_request *r, uint64_t cycle)
     if (r->faulted) {
         struct mem_access *a = r->access;
         access_fault(a, r);
-        if (r->store)
+        if (r->kind != REQUEST_LOAD)
             performed_store(l1, a);
         line_done(l1, a, cycle);
         request_free(r);
