@@ -144,9 +144,7 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
     } else {
         t = arena_take(&mem->arena, sizeof(*t));
     }
-    memset(t, 0, 64); /* so small, it is a few stores */
-    memset((char *)t + 64, 0, 64);
-    memset((char *)t + 128, 0, 64);
+    clear_lines(t, offsetof(struct l2_txn, data));
     static const uint8_t asks[] = {FABRIC_READ,   FABRIC_OWN,   FABRIC_FETCH, FABRIC_WRITE,
                                    FABRIC_ATOMIC, FABRIC_WRITE, FABRIC_WRITE};
     t->fabric.kind = asks[kind];

@@ -79,6 +79,13 @@ static inline void mask_copy(uint8_t *to, const uint8_t *from, struct mask mask)
         mask_copy_part(to, from, mask);
 }
 
+/* Whole lines of the host's: so it is a few stores, where in one piece it is a string instruction. */
+static inline void clear_lines(void *what, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 64)
+        memset((char *)what + at, 0, 64);
+}
+
 enum request_kind { REQUEST_LOAD, REQUEST_STORE, REQUEST_ATOMIC, REQUEST_FLUSH };
 
 struct scluster;
@@ -173,8 +180,9 @@ struct utcl1 {
 };
 
 void utcl1_open(struct utcl1 *tlb, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t));
-/* go() is called for it, at once or later; `cycle` is when it is looked up. */
-void utcl1_translate(struct utcl1 *tlb, struct mem_request *request, uint64_t cycle);
+/* An access's: go() is called for each, at once or later; `cycle` is when they are looked up, and after it
+ * their `lookup`. */
+void utcl1_translate(struct utcl1 *tlb, struct mem_request *first, uint64_t cycle);
 
 struct utcl2_entry {
     uint64_t base, bytes; /* bytes 0: free */
@@ -210,7 +218,7 @@ struct vl1_combine {
 struct vl1_line {
     alignas(32) uint64_t tag;
     unsigned epoch;
-    uint16_t chain, newer, older; /* by hash; by use in the set */
+    uint16_t chain, newer, older; /* by hash; by use in the set, in a ring */
 };
 
 struct vl1 {
@@ -218,8 +226,8 @@ struct vl1 {
     unsigned cu;
     unsigned epoch; /* lines of another are invalid */
     struct vl1_line *line;
-    uint16_t *newest, *oldest; /* of each set */
-    uint32_t *distance;        /* cycles to each channel of the L2, one way */
+    uint16_t *oldest;   /* of each set */
+    uint32_t *distance; /* cycles to each channel of the L2, one way */
     uint8_t *data;
     unsigned misses, stores, uncached; /* on their way */
     bool tells;                        /* when its queues are empty */
@@ -487,8 +495,7 @@ static inline struct mem_request *request_new(struct xcd_mem *mem)
     struct mem_request *r = mem->spare;
     mem->spare = r->next;
     port_fetch(mem->spare, offsetof(struct mem_request, data)); /* for the next one */
-    memset(r, 0, 64);                                           /* so small, it is a few stores */
-    memset((char *)r + 64, 0, 64);
+    clear_lines(r, offsetof(struct mem_request, data));
     r->mem = mem;
     r->bytes = r->data;
     return r;

@@ -36,10 +36,9 @@ static void forget_old(struct utcl1 *t)
     t->recent = 0;
 }
 
+/* Of an entry that is not the one used last. */
 static struct utcl1_entry *find(struct utcl1 *t, uint64_t address)
 {
-    if (t->recent < t->used && address - t->entry[t->recent].base < t->entry[t->recent].bytes)
-        return &t->entry[t->recent];
     for (unsigned i = 0; i < t->used; i++)
         if (address - t->entry[i].base < t->entry[i].bytes) {
             t->recent = i;
@@ -202,19 +201,33 @@ static void unblock(struct utcl1 *t, uint64_t now)
         t->drained(t);
 }
 
+/* Another instruction's request waits for its translation. */
+static bool is_behind(const struct utcl1 *t, const struct mem_request *r)
+{
+    for (unsigned i = 0; i < t->mem->timing.utcl1_misses; i++)
+        if (t->miss[i].busy && !t->miss[i].faulting && t->miss[i].waiting.first->access != r->access)
+            return true;
+    return false;
+}
+
+static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle);
+
 static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
 {
+    if (t->missing && is_behind(t, r))
+        return false;
+    struct utcl1_entry *e = &t->entry[t->recent];
+    if ((t->recent >= t->used || r->line - e->base >= e->bytes) && !(e = find(t, r->line)))
+        return miss(t, r, cycle);
+    t->mem->counters.utcl1_hits += counted(r);
+    e->used = ++t->clock;
+    translated(t, r, e, cycle);
+    return true;
+}
+
+static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
+{
     struct xcd_mem *mem = t->mem;
-    for (unsigned i = 0; i < mem->timing.utcl1_misses && t->missing; i++)
-        if (t->miss[i].busy && !t->miss[i].faulting && t->miss[i].waiting.first->access != r->access)
-            return false;
-    struct utcl1_entry *e = find(t, r->line);
-    if (e) {
-        mem->counters.utcl1_hits += counted(r);
-        e->used = ++t->clock;
-        translated(t, r, e, cycle);
-        return true;
-    }
     unsigned free_miss = mem->timing.utcl1_misses;
     for (unsigned i = 0; i < mem->timing.utcl1_misses; i++) {
         struct utcl1_miss *m = &t->miss[i];
@@ -257,10 +270,13 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
     return true;
 }
 
-void utcl1_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
+void utcl1_translate(struct utcl1 *t, struct mem_request *first, uint64_t cycle)
 {
-    t->mem->counters.utcl1_requests += counted(r);
     forget_old(t);
-    if (t->blocked.first || !try_translate(t, r, cycle))
-        queue_add(&t->blocked, r);
+    for (struct mem_request *r = first, *next; r; r = next) {
+        next = r->next;
+        t->mem->counters.utcl1_requests += counted(r);
+        if (t->blocked.first || !try_translate(t, r, cycle + r->lookup))
+            queue_add(&t->blocked, r);
+    }
 }

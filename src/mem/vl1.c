@@ -31,18 +31,16 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
     l1->cu = cu;
     l1->epoch = 1;
     l1->line = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->line));
-    l1->newest = arena_take(&mem->arena, (size_t)sets * sizeof(*l1->newest));
     l1->oldest = arena_take(&mem->arena, (size_t)sets * sizeof(*l1->oldest));
     l1->data = arena_take(&mem->arena, (size_t)lines * LINE);
     memset(l1->bucket, 0xff, sizeof(l1->bucket));
     for (unsigned s = 0; s < sets; s++) { /* way after way, the first the newest */
-        for (unsigned w = 0; w < mem->timing.ways; w++) {
-            unsigned i = s * mem->timing.ways + w;
-            l1->line[i].newer = (uint16_t)(w ? i - 1 : NO_LINE);
-            l1->line[i].older = (uint16_t)(w + 1 < mem->timing.ways ? i + 1 : NO_LINE);
+        unsigned first = s * mem->timing.ways, last = first + mem->timing.ways - 1;
+        for (unsigned i = first; i <= last; i++) {
+            l1->line[i].newer = (uint16_t)(i > first ? i - 1 : last);
+            l1->line[i].older = (uint16_t)(i < last ? i + 1 : first);
         }
-        l1->newest[s] = (uint16_t)(s * mem->timing.ways);
-        l1->oldest[s] = (uint16_t)(s * mem->timing.ways + mem->timing.ways - 1);
+        l1->oldest[s] = (uint16_t)last;
     }
     unsigned channels = mem->l2.channels, here = mem->cus > 1 ? cu * 256 / (mem->cus - 1) : 0;
     l1->distance = arena_take(&mem->arena, channels * sizeof(*l1->distance));
@@ -71,47 +69,41 @@ static unsigned find(const struct vl1 *l1, uint64_t line)
     return i != NO_LINE && l1->line[i].epoch == l1->epoch ? i : NO_LINE;
 }
 
-static void unlink_use(struct vl1 *l1, unsigned set, unsigned i)
+static unsigned set_of(const struct vl1 *l1, uint64_t line)
 {
-    if (l1->line[i].newer == NO_LINE)
-        l1->newest[set] = l1->line[i].older;
-    else
-        l1->line[l1->line[i].newer].older = l1->line[i].older;
-    if (l1->line[i].older == NO_LINE)
-        l1->oldest[set] = l1->line[i].newer;
-    else
-        l1->line[l1->line[i].older].newer = l1->line[i].newer;
+    return (unsigned)(line / LINE) & (l1->mem->timing.sets - 1);
 }
 
-static void use_first(struct vl1 *l1, unsigned i)
+/* Between the set's newest and its oldest. */
+static void move(struct vl1 *l1, unsigned i, unsigned oldest)
 {
-    unsigned set = i / l1->mem->timing.ways;
-    if (l1->newest[set] == i)
-        return;
-    unlink_use(l1, set, i);
-    l1->line[i].newer = NO_LINE;
-    l1->line[i].older = l1->newest[set];
-    if (l1->newest[set] != NO_LINE)
-        l1->line[l1->newest[set]].newer = (uint16_t)i;
-    l1->newest[set] = (uint16_t)i;
-    if (l1->oldest[set] == NO_LINE)
-        l1->oldest[set] = (uint16_t)i;
+    struct vl1_line *line = l1->line, *at = &line[i];
+    line[at->newer].older = at->older;
+    line[at->older].newer = at->newer;
+    at->newer = (uint16_t)oldest;
+    at->older = line[oldest].older;
+    line[at->older].newer = (uint16_t)i;
+    line[oldest].older = (uint16_t)i;
+}
+
+static void use_first(struct vl1 *l1, unsigned set, unsigned i)
+{
+    unsigned oldest = l1->oldest[set];
+    if (i == oldest)
+        l1->oldest[set] = l1->line[i].newer; /* the ring turns */
+    else if (l1->line[i].newer != oldest)
+        move(l1, i, oldest);
 }
 
 /* Next to go. */
-static void use_last(struct vl1 *l1, unsigned i)
+static void use_last(struct vl1 *l1, unsigned set, unsigned i)
 {
-    unsigned set = i / l1->mem->timing.ways;
-    if (l1->oldest[set] == i)
+    unsigned oldest = l1->oldest[set];
+    if (i == oldest)
         return;
-    unlink_use(l1, set, i);
-    l1->line[i].older = NO_LINE;
-    l1->line[i].newer = l1->oldest[set];
-    if (l1->oldest[set] != NO_LINE)
-        l1->line[l1->oldest[set]].older = (uint16_t)i;
+    if (l1->line[i].newer != oldest)
+        move(l1, i, oldest);
     l1->oldest[set] = (uint16_t)i;
-    if (l1->newest[set] == NO_LINE)
-        l1->newest[set] = (uint16_t)i;
 }
 
 static void drop(struct vl1 *l1, uint64_t line)
@@ -120,36 +112,33 @@ static void drop(struct vl1 *l1, uint64_t line)
     if (i == NO_LINE)
         return;
     l1->line[i].epoch = 0;
-    use_last(l1, i);
+    use_last(l1, set_of(l1, line), i);
 }
 
 static void keep(struct vl1 *l1, uint64_t line, const uint8_t *data, bool streams)
 {
-    unsigned set = (unsigned)(line / LINE) % l1->mem->timing.sets;
-    unsigned i = find(l1, line);
+    unsigned set = set_of(l1, line), i = find(l1, line);
     if (i == NO_LINE) {
         i = l1->oldest[set];
-        uint16_t *at = &l1->bucket[hash_line(l1->line[i].tag) % VL1_BUCKETS];
+        struct vl1_line *new = &l1->line[i];
+        uint16_t *at = &l1->bucket[hash_line(new->tag) % VL1_BUCKETS];
         while (*at != NO_LINE && *at != i)
             at = &l1->line[*at].chain;
         if (*at == i)
-            *at = l1->line[i].chain;
-        unsigned bucket = hash_line(line) % VL1_BUCKETS;
-        l1->line[i].tag = line;
-        l1->line[i].epoch = l1->epoch;
-        l1->line[i].chain = l1->bucket[bucket];
-        l1->bucket[bucket] = (uint16_t)i;
-        unsigned next = l1->line[i].newer; /* the set's next to go */
-        if (next != NO_LINE) {
-            __builtin_prefetch(&l1->line[next], 1);
-            port_fetch(l1->data + (size_t)next * LINE, LINE);
-        }
+            *at = new->chain;
+        at = &l1->bucket[hash_line(line) % VL1_BUCKETS];
+        new->tag = line;
+        new->epoch = l1->epoch;
+        new->chain = *at;
+        *at = (uint16_t)i;
+        __builtin_prefetch(&l1->line[new->newer], 1); /* the set's next to go */
+        port_fetch(l1->data + (size_t)new->newer * LINE, LINE);
     }
     memcpy(l1->data + (size_t)i * LINE, data, LINE);
     if (streams)
-        use_last(l1, i);
+        use_last(l1, set, i);
     else
-        use_first(l1, i);
+        use_first(l1, set, i);
 }
 
 /* ---- completion ---- */
@@ -253,18 +242,23 @@ void vl1_performed(struct mem_request *r)
 
 /* ---- from the L2 ---- */
 
+static struct mem_request **misses_of(struct vl1 *l1, uint64_t line)
+{
+    return &l1->miss[hash_line(line) % MISS_BUCKETS];
+}
+
 static struct mem_request **miss_of(struct vl1 *l1, uint64_t line)
 {
-    struct mem_request **at = &l1->miss[hash_line(line) % MISS_BUCKETS];
+    struct mem_request **at = misses_of(l1, line);
     while (*at && (*at)->line != line)
         at = &(*at)->chain;
     return at;
 }
 
 /* What is on its way is older than what comes now: nobody joins it, nor is it kept. */
-static void supersede_miss(struct vl1 *l1, uint64_t line)
+static void supersede_miss(struct mem_request **at)
 {
-    struct mem_request **at = miss_of(l1, line), *r = *at;
+    struct mem_request *r = *at;
     if (!r)
         return;
     *at = r->chain;
@@ -415,13 +409,13 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         unsigned i = may_hit ? find(l1, r->line) : NO_LINE;
         if (i != NO_LINE) {
             mem->counters.tcp_hits++;
-            use_first(l1, i);
+            use_first(l1, set_of(l1, r->line), i);
             deliver(l1, r, l1->data + (size_t)i * LINE, false, cycle);
             request_free(r);
             return true;
         }
-        struct mem_request *m = may_hit ? *miss_of(l1, r->line) : NULL;
-        if (m && m->epoch == l1->epoch) {
+        struct mem_request **miss = miss_of(l1, r->line), *m = *miss;
+        if (may_hit && m && m->epoch == l1->epoch) {
             mem->counters.tcp_hits++; /* as the profiler counts it: no request of its own */
             r->next = m->joined;
             m->joined = r;
@@ -430,9 +424,9 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         if (l1->misses >= n->misses)
             return false;
         mem->counters.tcp_misses++;
-        supersede_miss(l1, r->line);
+        supersede_miss(miss);
         if (may_hit) {
-            struct mem_request **at = &l1->miss[hash_line(r->line) % MISS_BUCKETS];
+            struct mem_request **at = misses_of(l1, r->line);
             r->chain = *at;
             *at = r;
         } else {
@@ -445,7 +439,7 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     }
     if (l1->stores >= n->stores)
         return false;
-    supersede_miss(l1, r->line);
+    supersede_miss(miss_of(l1, r->line));
     if (r->kind == REQUEST_STORE && mask_full(r->mask) && !r->sc1 && !r->nt && r->mtype != VM_MTYPE_UC)
         keep(l1, r->line, r->bytes, false);
     else
@@ -570,10 +564,7 @@ static void set_out(struct vl1 *l1, struct mem_access *a)
         line_done(l1, a, start);
         return;
     }
-    for (struct mem_request *r = first, *next; r; r = next) {
-        next = r->next;
-        utcl1_translate(&l1->tlb, r, start + r->lookup + 1);
-    }
+    utcl1_translate(&l1->tlb, first, start + 1);
 }
 
 static void begin(struct vl1 *l1, struct mem_access *a)
@@ -674,12 +665,12 @@ static bool expect_line(const struct port_event *event, unsigned stage)
         expect_access(a);
         __builtin_prefetch(&l1->bucket[hash_line(r->line) % VL1_BUCKETS]);
         __builtin_prefetch(&l1->miss[hash_line(r->line) % MISS_BUCKETS]);
-        __builtin_prefetch(&l1->oldest[(unsigned)(r->line / LINE) % l1->mem->timing.sets]);
+        __builtin_prefetch(&l1->oldest[set_of(l1, r->line)]);
     } else if (stage == 2) {
         unsigned lane = (unsigned)__builtin_ctzll(r->lanes);
         __builtin_prefetch(&a->addr[a->in_row ? 0 : lane]);
         port_fetch(a->data + (size_t)lane * a->stride, LINE);
-        unsigned i = l1->oldest[(unsigned)(r->line / LINE) % l1->mem->timing.sets];
+        unsigned i = l1->oldest[set_of(l1, r->line)];
         __builtin_prefetch(&l1->line[i]);
         port_fetch(l1->data + (size_t)i * LINE, LINE);
     }
