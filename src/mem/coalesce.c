@@ -40,10 +40,12 @@ struct builder {
     struct xcd_mem *mem;
     struct mem_access *access;
     struct mem_request *first, **end;
+    unsigned count, lookups;
+    uint8_t kind;
+    uint8_t group;
+    /* add_lanes(): */
     uint8_t slot[64]; /* 1 + index of a line that falls there */
     struct mem_request *line[2 * ACCESS_LANES];
-    unsigned count, lookups;
-    uint8_t group;
 };
 
 static struct mem_request *new_line(struct builder *b, uint64_t line)
@@ -51,14 +53,13 @@ static struct mem_request *new_line(struct builder *b, uint64_t line)
     struct mem_access *a = b->access;
     struct mem_request *r = request_new(b->mem);
     r->access = a;
-    r->kind = a->kind == ACCESS_LOAD    ? REQUEST_LOAD
-              : a->kind == ACCESS_STORE ? REQUEST_STORE
-                                        : REQUEST_ATOMIC;
+    r->kind = b->kind;
     r->sc0 = a->sc0;
     r->sc1 = a->sc1;
     r->nt = a->nt;
     r->cu = a->cu;
     r->line = line;
+    b->count++;
     *b->end = r;
     b->end = &r->next;
     return r;
@@ -79,8 +80,8 @@ static struct mem_request *line_of(struct builder *b, uint64_t line)
                 return b->line[i];
     }
     struct mem_request *r = new_line(b, line);
-    b->line[b->count++] = r;
-    b->slot[slot] = (uint8_t)(b->count < 255 ? b->count : 255);
+    b->line[b->count - 1] = r;
+    b->slot[slot] = (uint8_t)b->count;
     return r;
 }
 
@@ -118,9 +119,11 @@ bool mem_access_in_row(const struct mem_access *a, const uint64_t addr[ACCESS_LA
     if (a->lanes != UINT64_MAX || a->kind == ACCESS_ATOMIC || a->stride != bytes || LINE % bytes ||
         addr[0] % bytes)
         return false;
-    uint64_t differs = 0;
-    for (unsigned lane = 0; lane < ACCESS_LANES; lane++)
-        differs |= addr[lane] ^ (addr[0] + (uint64_t)lane * bytes);
+    uint64_t differs = 0, next = addr[0];
+    if (addr[ACCESS_LANES - 1] - next != (ACCESS_LANES - 1) * bytes) /* most of those that are not */
+        return false;
+    for (unsigned lane = 0; lane < ACCESS_LANES; lane++, next += bytes)
+        differs |= addr[lane] ^ next;
     return !differs;
 }
 
@@ -128,27 +131,31 @@ bool mem_access_in_row(const struct mem_access *a, const uint64_t addr[ACCESS_LA
 static void add_row(struct builder *b, unsigned together)
 {
     struct mem_access *a = b->access;
+    unsigned shift = (unsigned)__builtin_ctz(a->bytes);
+    unsigned inverse = 65536 / together + 1; /* to divide numbers of lanes */
+    uint64_t address = a->addr[0];
     for (unsigned lane = 0, count; lane < ACCESS_LANES; lane += count) {
-        uint64_t address = mem_access_address(a, lane);
         unsigned offset = (unsigned)(address & (LINE - 1));
-        count = (LINE - offset) / a->bytes;
+        count = (LINE - offset) >> shift;
         count = count < ACCESS_LANES - lane ? count : ACCESS_LANES - lane;
         struct mem_request *r = new_line(b, address - offset);
-        r->lookups = (uint8_t)((lane + count - 1) / together - lane / together + 1);
+        address += LINE - offset;
+        r->lookups = (uint8_t)(((lane + count - 1) * inverse >> 16) - (lane * inverse >> 16) + 1);
         b->lookups += r->lookups;
         r->lookup = (uint8_t)(b->lookups - 1);
         r->lanes = (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << lane;
-        r->mask = mask_of(offset, count * a->bytes);
+        r->mask = mask_of(offset, count << shift);
         if (mask_full(r->mask))
             r->bytes = mem_access_lane(a, lane);
         else if (r->kind == REQUEST_STORE)
-            memcpy(r->data + offset, mem_access_lane(a, lane), (size_t)count * a->bytes);
+            memcpy(r->data + offset, mem_access_lane(a, lane), (size_t)count << shift);
     }
 }
 
 static void add_lanes(struct builder *b, unsigned together)
 {
     const struct mem_access *a = b->access;
+    memset(b->slot, 0, sizeof(b->slot));
     for (uint64_t left = a->lanes; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
         uint64_t line = a->addr[lane] & ~(uint64_t)(LINE - 1);
@@ -166,8 +173,12 @@ static void add_lanes(struct builder *b, unsigned together)
 
 struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned *lookups)
 {
-    struct builder b = {.mem = mem, .access = a};
+    struct builder b;
+    b.mem = mem;
+    b.access = a;
     b.end = &b.first;
+    b.count = b.lookups = 0;
+    b.kind = a->kind == ACCESS_LOAD ? REQUEST_LOAD : a->kind == ACCESS_STORE ? REQUEST_STORE : REQUEST_ATOMIC;
     /* Lanes that the unit looks at in one cycle: narrow ones by number, wide ones by their bytes. */
     unsigned together = mem->timing.lanes;
     if (a->bytes > 4)
@@ -180,6 +191,7 @@ struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned
     if (a->kind == ACCESS_ATOMIC)
         for (struct mem_request *r = b.first; r; r = r->next)
             r->depth = depth_of(a, r);
+    a->pending = b.count;
     *lookups = b.lookups;
     return b.first;
 }

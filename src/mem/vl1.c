@@ -551,8 +551,6 @@ static void set_out(struct vl1 *l1, struct mem_access *a)
     c->ta_busy += lookups ? lookups : 1;
     uint64_t start = port_take(&l1->address, now, lookups ? lookups : 1) + mem->timing.lookup;
     a->cycle = start;
-    for (struct mem_request *r = first; r; r = r->next)
-        a->pending++;
     if (returns_data(a)) {
         *l1->loads_end = a;
         l1->loads_end = &a->next;
