@@ -87,15 +87,16 @@ static bool expect_passing(const struct port_event *event, unsigned stage)
     return false;
 }
 
-static struct fabric_request **writes_of(struct xcd_port *x, uint64_t line)
+static unsigned bucket_of(uint64_t line)
 {
-    return &x->writes[(line / FABRIC_LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (WRITE_BUCKETS - 1)];
+    return (line / FABRIC_LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (WRITE_BUCKETS - 1);
 }
 
 /* Whether a WRITE, or an ATOMIC, to the line has not been acknowledged. */
-static bool under_way(struct xcd_port *x, uint64_t line, enum fabric_kind kind)
+static bool under_way(const struct xcd_port *x, uint64_t line, enum fabric_kind kind)
 {
-    struct fabric_request *w = *writes_of(x, line);
+    unsigned bucket = bucket_of(line);
+    const struct fabric_request *w = x->writing[bucket] ? x->writes[bucket] : NULL;
     while (w && !(w->line == line && w->kind == kind))
         w = w->chain;
     return w;
@@ -107,9 +108,10 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
     struct iod *own = &f->iod[x->iod], *home = &f->iod[r->home];
     double delay = f->xcd_ps;
     if (carries_data(r)) {
-        struct fabric_request **bucket = writes_of(x, r->line);
-        r->chain = *bucket;
-        *bucket = r;
+        unsigned bucket = bucket_of(r->line);
+        r->chain = x->writes[bucket];
+        x->writes[bucket] = r;
+        x->writing[bucket]++;
         double wait = server_take(&x->out, (double)port_now_ps(x->domain),
                                   r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : f->line_write_ps);
         r->waited_ps = (uint64_t)wait;
@@ -135,7 +137,7 @@ static bool held_before(const struct xcd_port *x, uint64_t line)
  * What carries no line is faster on the way: it waits for a write to its line that went
  * before.  A WRITE may be taken before what queues at its home, so it waits for ATOMICs.
  */
-static bool must_wait(struct xcd_port *x, const struct fabric_request *r)
+static bool must_wait(const struct xcd_port *x, const struct fabric_request *r)
 {
     if (r->kind == FABRIC_ATOMIC)
         return false;
@@ -219,10 +221,12 @@ static void written(struct port_domain *domain, struct port_event *event)
 {
     struct xcd_port *x = event->self;
     struct fabric_request *r = (struct fabric_request *)event->word[0];
-    struct fabric_request **w = writes_of(x, r->line);
+    unsigned bucket = bucket_of(r->line);
+    struct fabric_request **w = &x->writes[bucket];
     while (*w != r)
         w = &(*w)->chain;
     *w = r->chain;
+    x->writing[bucket]--;
     if (x->held_probes || x->held)
         let_go(x, r->line);
     event->self = r->self;
@@ -236,7 +240,7 @@ static bool expect_written(const struct port_event *event, unsigned stage)
         port_fetch(r, sizeof(*r));
         return true;
     }
-    __builtin_prefetch(writes_of(event->self, r->line));
+    __builtin_prefetch(&((const struct xcd_port *)event->self)->writes[bucket_of(r->line)]);
     return false;
 }
 

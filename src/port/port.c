@@ -381,6 +381,13 @@ static unsigned begin_asking(const struct port_domain *d, const struct bucket *b
     return count;
 }
 
+static void expect_events(const struct port_domain *d, uint64_t from, uint64_t end)
+{
+    for (uint64_t cycle = from; cycle < end; cycle++)
+        if (d->bucket[cycle % WHEEL].first)
+            port_fetch(d->bucket[cycle % WHEEL].first, sizeof(struct chunk));
+}
+
 /*
  * Brings the events of some cycles, and what they need, into the host's cache.  The events of
  * a chip are spread over more than any cache holds: one after another each would wait for
@@ -390,9 +397,7 @@ static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
 {
     struct expected expected[EVENTS_AHEAD];
     unsigned count = 0;
-    for (uint64_t cycle = from; cycle < end; cycle++)
-        if (d->bucket[cycle % WHEEL].first)
-            port_fetch(d->bucket[cycle % WHEEL].first, sizeof(struct chunk));
+    expect_events(d, end, end + AHEAD); /* for the next time */
     for (uint64_t cycle = from; cycle < end; cycle++)
         count = begin_asking(d, &d->bucket[cycle % WHEEL], expected, count);
     for (unsigned stage = 1; stage < PORT_STAGES && count; stage++) {
@@ -459,6 +464,7 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
     }
     assert(end <= d->limit);
     uint64_t expected = 0;
+    expect_events(d, d->next, d->next + AHEAD);
     for (uint64_t cycle; (cycle = wheel_next(d)) < end;) {
         if (cycle >= expected) {
             expected = cycle + AHEAD < end ? cycle + AHEAD : end;
