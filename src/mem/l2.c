@@ -224,29 +224,19 @@ void l2_clean(struct xcd_mem *mem, uint32_t way)
     submit(t);
 }
 
-/* Its dirty bytes go to memory, and it is gone. */
-static void evict(struct xcd_mem *mem, uint32_t set, uint32_t way)
+/* Its dirty bytes go to memory; the way is to become another's at once. */
+static void push_out(struct xcd_mem *mem, uint32_t set, uint32_t way)
 {
     struct l2 *l2 = &mem->l2;
-    struct l2_line *line = &l2->line[way];
-    if (mask_any(line->dirty)) {
-        struct l2_txn *t = txn_new(mem, TXN_EVICT, line->tag & ~UINT64_C(1), line->physical, set, NO_WAY);
-        memcpy(t->data, l2->data + (size_t)way * LINE, LINE); /* the way is another's at once */
-        set_write(t, t->data, line->dirty, false);
-        t->epoch = l2_epoch_enter(l2);
-        t->fabric.nobody = line->nobody;
-        mem->counters.tcc_writebacks += !line->nobody;
-        submit(t);
-    }
-    l2_free_way(l2, way);
-}
-
-/* The same, to make room. */
-static void replace(struct xcd_mem *mem, uint32_t set, uint32_t way)
-{
-    mem->counters.tcc_evicts++;
-    mem->counters.tcc_evict_writebacks += mask_any(mem->l2.line[way].dirty) && !mem->l2.line[way].nobody;
-    evict(mem, set, way);
+    const struct l2_line *line = &l2->line[way];
+    struct l2_txn *t = txn_new(mem, TXN_EVICT, line->tag & ~UINT64_C(1), line->physical, set, NO_WAY);
+    memcpy(t->data, l2->data + (size_t)way * LINE, LINE);
+    set_write(t, t->data, line->dirty, false);
+    t->epoch = l2_epoch_enter(l2);
+    t->fabric.nobody = line->nobody;
+    mem->counters.tcc_writebacks += !line->nobody;
+    submit(t);
+    l2_set_dirty(l2, way, mask_of(0, 0));
 }
 
 /* Of sixteen numbers, that of the first of the least. */
@@ -282,19 +272,22 @@ static uint32_t victim_of(const struct l2 *l2, uint32_t set)
     return victim;
 }
 
+/* The caller uses it at once. */
 static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r)
 {
     struct l2 *l2 = &mem->l2;
     uint32_t victim = victim_of(l2, r->set * l2->ways);
     if (victim == NO_WAY)
         return NO_WAY;
-    if (l2->line[victim].tag)
-        replace(mem, r->set, victim);
-    l2->line[victim].tag = r->line | 1;
+    struct l2_line *line = &l2->line[victim];
+    mem->counters.tcc_evicts += line->tag != 0;
+    if (mask_any(line->dirty)) {
+        mem->counters.tcc_evict_writebacks += !line->nobody;
+        push_out(mem, r->set, victim);
+    }
+    *line = (struct l2_line){
+        .tag = r->line | 1, .physical = r->physical, .epoch = l2->epoch, .mtype = r->mtype};
     l2->short_tag[victim] = l2_short_tag(r->line);
-    l2->line[victim].physical = r->physical;
-    l2->line[victim].mtype = r->mtype;
-    l2->line[victim].epoch = l2->epoch;
     return victim;
 }
 
@@ -435,7 +428,8 @@ static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t
         if (c->txns + 1 > n->l2_misses)
             return false;
         if (way != NO_WAY && mask_any(l2->line[way].dirty)) { /* memory first */
-            evict(mem, r->set, way);
+            push_out(mem, r->set, way);
+            l2_free_way(l2, way);
             queue_add(&l2_txn_of(l2, r->line)->waiting, r);
             return true;
         }
@@ -788,15 +782,16 @@ static bool expect_answer(const struct port_event *event, unsigned stage)
 {
     const struct l2_txn *t = event->self;
     if (stage == 0) {
-        port_fetch(t, sizeof(*t));
+        port_fetch(t, offsetof(struct l2_txn, data));
     } else if (stage == 1) {
         __builtin_prefetch(&t->mem->l2.txn[t->bucket]);
         if (t->way != NO_WAY)
             expect_way(&t->mem->l2, t->way);
-        if (t->waiting.first)
-            port_fetch(t->waiting.first, sizeof(*t->waiting.first));
-        else if (t->request)
-            port_fetch(t->request, sizeof(*t->request));
+        const struct mem_request *r = t->waiting.first ? t->waiting.first : t->request;
+        if (r) {
+            port_fetch(r, offsetof(struct mem_request, data));
+            port_fetch(t->fabric.data, LINE);
+        }
     }
     return stage < 1;
 }

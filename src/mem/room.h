@@ -372,7 +372,6 @@ struct l2 {
     uint8_t *data;
     unsigned epoch;
     struct l2_channel *channel;
-    struct l2_txn *txn[TXN_BUCKETS];
     struct l2_txn *spare;
     unsigned txns;
     /* Ways with dirty bytes: a bit each, and a bit for each word of those. */
@@ -386,6 +385,7 @@ struct l2 {
     bool written; /* stored to, since a walk began */
     struct flush_waiter *asked, *serving;
     struct flush_epoch *oldest, *open;
+    struct l2_txn *txn[TXN_BUCKETS];
 };
 
 bool l2_open(struct xcd_mem *mem);

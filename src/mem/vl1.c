@@ -271,7 +271,7 @@ static void deliver(struct vl1 *l1, struct mem_request *r, const uint8_t *data, 
     access_went(a, r->level);
     if (faulted)
         access_fault(a, r);
-    else
+    else if (data == r->data || data != r->bytes) /* else they are the access's own */
         coalesce_deliver(a, r, data);
     line_done(l1, a, cycle);
 }
@@ -654,20 +654,23 @@ static bool expect_line(const struct port_event *event, unsigned stage)
 {
     const struct mem_request *r = event->self;
     if (stage == 0) {
-        port_fetch(r, sizeof(*r));
+        port_fetch(r, offsetof(struct mem_request, data));
         return true;
     }
     const struct vl1 *l1 = r->mem->vl1[r->cu];
     const struct mem_access *a = r->access;
     if (stage == 1) {
         expect_access(a);
+        port_fetch(r->bytes, LINE);
         __builtin_prefetch(&l1->bucket[hash_line(r->line) % VL1_BUCKETS]);
         __builtin_prefetch(&l1->miss[hash_line(r->line) % MISS_BUCKETS]);
         __builtin_prefetch(&l1->oldest[set_of(l1, r->line)]);
     } else if (stage == 2) {
-        unsigned lane = (unsigned)__builtin_ctzll(r->lanes);
-        __builtin_prefetch(&a->addr[a->in_row ? 0 : lane]);
-        port_fetch(a->data + (size_t)lane * a->stride, LINE);
+        if (r->bytes == r->data) { /* for its first lane */
+            unsigned lane = (unsigned)__builtin_ctzll(r->lanes);
+            __builtin_prefetch(&a->addr[a->in_row ? 0 : lane]);
+            __builtin_prefetch(a->data + (size_t)lane * a->stride);
+        }
         unsigned i = l1->oldest[set_of(l1, r->line)];
         __builtin_prefetch(&l1->line[i]);
         port_fetch(l1->data + (size_t)i * LINE, LINE);
