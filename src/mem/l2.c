@@ -28,7 +28,6 @@
  * Channel and set come from the physical address, which is the same on every
  * run; tags are virtual (GCN white paper, L2).
  */
-#include <smmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,22 +36,11 @@
 
 /* ---- lines ---- */
 
-/* Which of up to sixteen ways, from this one on of the set that begins at `first`, have the line's byte of
- * tags' bytes. */
-static unsigned alike(const struct l2 *l2, uint32_t first, uint32_t way, uint64_t line)
-{
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(l2->short_tag + way)),
-            wanted = _mm_set1_epi8((char)l2_short_tag(line));
-    unsigned left = first + l2->ways - way;
-    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)) &
-           (left < 16 ? (1U << left) - 1 : 0xffff);
-}
-
 static uint32_t find(const struct l2 *l2, uint32_t set, uint64_t line)
 {
-    uint32_t first = set * l2->ways;
-    for (uint32_t from = first; from < first + l2->ways; from += 16)
-        for (unsigned left = alike(l2, first, from, line); left; left &= left - 1) {
+    uint32_t first = set * l2->ways, end = first + l2->ways;
+    for (uint32_t from = first; from < end; from += 16)
+        for (unsigned left = ways_alike(l2->short_tag, from, end, line); left; left &= left - 1) {
             uint32_t way = from + (unsigned)__builtin_ctz(left);
             if (l2->line[way].tag == (line | 1))
                 return way;
@@ -118,14 +106,9 @@ static void refresh(struct l2 *l2, uint32_t way)
 
 /* ---- transactions ---- */
 
-static unsigned bucket_of(uint64_t line)
-{
-    return (unsigned)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % TXN_BUCKETS;
-}
-
 struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line)
 {
-    struct l2_txn *t = l2->txn[bucket_of(line)];
+    struct l2_txn *t = l2->txn[bucket_of(line, TXN_BUCKETS)];
     while (t && t->fabric.line != line)
         t = t->chain;
     return t;
@@ -156,7 +139,7 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
     t->mem = mem;
     t->kind = (uint8_t)kind;
     t->channel = (uint16_t)(set >> l2->set_bits);
-    t->bucket = (uint16_t)bucket_of(line);
+    t->bucket = (uint16_t)bucket_of(line, TXN_BUCKETS);
     t->way = way;
     t->began = port_now(mem->domain);
     queue_clear(&t->waiting);
@@ -285,9 +268,9 @@ static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r)
         mem->counters.tcc_evict_writebacks += !line->nobody;
         push_out(mem, r->set, victim);
     }
-    *line = (struct l2_line){
-        .tag = r->line | 1, .physical = r->physical, .epoch = l2->epoch, .mtype = r->mtype};
-    l2->short_tag[victim] = l2_short_tag(r->line);
+    *line =
+        (struct l2_line){.tag = r->line | 1, .physical = r->physical, .epoch = l2->epoch, .mtype = r->mtype};
+    l2->short_tag[victim] = short_tag_of(r->line);
     return victim;
 }
 
@@ -751,6 +734,7 @@ void l2_host_wrote(struct xcd_mem *mem)
 static void expect_way(const struct l2 *l2, uint32_t way)
 {
     __builtin_prefetch(&l2->line[way]);
+    __builtin_prefetch((const char *)&l2->line[way + 1] - 1); /* it may be on two */
     port_fetch(l2->data + (size_t)way * LINE, LINE);
 }
 
@@ -766,14 +750,14 @@ static bool expect_arrival(const struct port_event *event, unsigned stage)
     if (stage == 1) {
         __builtin_prefetch(&l2->short_tag[set]);
         port_fetch(&l2->used[set], l2->ways * sizeof(*l2->used));
-        __builtin_prefetch(&l2->txn[bucket_of(r->line)]);
+        __builtin_prefetch(&l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
         port_fetch(r->bytes, LINE);
     } else if (stage == 2) {
-        unsigned found = alike(l2, set, set, r->line); /* most likely it */
+        unsigned found = ways_alike(l2->short_tag, set, set + l2->ways, r->line); /* most likely it */
         uint32_t way = found ? set + (unsigned)__builtin_ctz(found) : victim_of(l2, set);
         if (way != NO_WAY)
             expect_way(l2, way);
-        __builtin_prefetch(l2->txn[bucket_of(r->line)]);
+        __builtin_prefetch(l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
     }
     return stage < 2;
 }

@@ -62,7 +62,7 @@ bool xcd_mem_age(struct xcd_mem *mem, uint64_t since, uint64_t lines, double dir
         if (way == NO_WAY)
             continue;
         l2_free_way(l2, way);
-        l2->short_tag[way] = l2_short_tag(NOBODY | physical);
+        l2->short_tag[way] = short_tag_of(NOBODY | physical);
         l2->used[way] = 1;
         l2->line[way] = (struct l2_line){
             .tag = NOBODY | physical | 1, .physical = physical, .epoch = l2->epoch, .nobody = true};

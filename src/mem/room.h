@@ -20,6 +20,7 @@
 #define EHP_MEM_ROOM_H
 
 #include <assert.h>
+#include <smmintrin.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -84,6 +85,33 @@ static inline void clear_lines(void *what, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += 64)
         memset((char *)what + at, 0, 64);
+}
+
+/*
+ * Where to look for a line in a set: ways have a byte of its, or of what was there last; so most of what is
+ * not the line is not read.
+ */
+static inline uint8_t short_tag_of(uint64_t line)
+{
+    return (uint8_t)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
+}
+/* Which of up to sixteen ways, from this one on, have the line's.  16 bytes are read, wherever the set ends.
+ */
+static inline unsigned ways_alike(const uint8_t *short_tag, uint32_t way, uint32_t end, uint64_t line)
+{
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(short_tag + way)),
+            wanted = _mm_set1_epi8((char)short_tag_of(line));
+    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)) &
+           (end - way < 16 ? (1U << (end - way)) - 1 : 0xffff);
+}
+
+/* Of a table of what is on its way: those of neighbouring lines, which come together, share a line of the
+ * host's. */
+static inline unsigned bucket_of(uint64_t line, unsigned buckets)
+{
+    uint64_t number = line / LINE;
+    return ((unsigned)((number / 8 * UINT64_C(0x9e3779b97f4a7c15)) >> 32) << 3 | (number & 7)) &
+           (buckets - 1);
 }
 
 enum request_kind { REQUEST_LOAD, REQUEST_STORE, REQUEST_ATOMIC, REQUEST_FLUSH };
@@ -191,7 +219,7 @@ struct utcl2_entry {
 
 /* ---- vector cache ---- */
 
-enum { VL1_BUCKETS = 512, MISS_BUCKETS = 128, NO_LINE = 0xffff, COMBINE_LINES = 64 };
+enum { MISS_BUCKETS = 512, NO_LINE = 0xffffffff, COMBINE_LINES = 64 };
 
 enum vl1_wave_state { WAVE_GOES_ON, WAVE_WAITS, WAVE_LEFT };
 
@@ -216,9 +244,9 @@ struct vl1_combine {
 };
 
 struct vl1_line {
-    alignas(32) uint64_t tag;
+    uint64_t tag;
     unsigned epoch;
-    uint16_t chain, newer, older; /* by hash; by use in the set, in a ring */
+    uint16_t newer, older; /* by use in the set, in a ring */
 };
 
 struct vl1 {
@@ -226,6 +254,7 @@ struct vl1 {
     unsigned cu;
     unsigned epoch; /* lines of another are invalid */
     struct vl1_line *line;
+    uint8_t *short_tag;
     uint16_t *oldest;   /* of each set */
     uint32_t *distance; /* cycles to each channel of the L2, one way */
     uint8_t *data;
@@ -237,7 +266,6 @@ struct vl1 {
     struct mem_access *loads, **loads_end; /* not returned, in order */
     struct utcl1 tlb;
     struct vl1_combine combine;
-    uint16_t bucket[VL1_BUCKETS];
     struct mem_request *miss[MISS_BUCKETS];
     struct vl1_wave wave[MEM_WAVES];
 };
@@ -301,7 +329,7 @@ void sl1_acquire(struct xcd_mem *mem);
 
 /* ---- L2 ---- */
 
-enum { TXN_BUCKETS = 4096, NO_WAY = 0xffffffff };
+enum { TXN_BUCKETS = 16384, NO_WAY = 0xffffffff };
 
 enum txn_kind {
     TXN_READ,  /* fills a way */
@@ -365,7 +393,7 @@ struct l2_channel {
 struct l2 {
     unsigned channels, sets, ways;
     unsigned block_bits, channel_bits, set_bits; /* of l2.interleave, the channels, and a channel's sets */
-    uint8_t *short_tag; /* of that, or of what was there last: where to look for a line */
+    uint8_t *short_tag;
     uint32_t *used;
     uint32_t clock;
     struct l2_line *line;
@@ -414,10 +442,6 @@ static inline struct l2_channel *l2_channel_at(const struct l2 *l2, uint32_t set
     return &l2->channel[set >> l2->set_bits];
 }
 struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line);
-static inline uint8_t l2_short_tag(uint64_t line)
-{
-    return (uint8_t)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
-}
 static inline bool l2_is_busy(const struct l2 *l2, uint32_t way)
 {
     return l2->busy[way / 64] >> way % 64 & 1;

@@ -13,11 +13,6 @@
 
 #include "mem/room.h"
 
-static unsigned hash_line(uint64_t line)
-{
-    return (unsigned)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 48);
-}
-
 static void drained(struct utcl1 *tlb);
 static void go(struct mem_request *request, uint64_t cycle);
 
@@ -31,9 +26,9 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
     l1->cu = cu;
     l1->epoch = 1;
     l1->line = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->line));
+    l1->short_tag = arena_take(&mem->arena, lines + 16); /* sixteen are read at once */
     l1->oldest = arena_take(&mem->arena, (size_t)sets * sizeof(*l1->oldest));
     l1->data = arena_take(&mem->arena, (size_t)lines * LINE);
-    memset(l1->bucket, 0xff, sizeof(l1->bucket));
     for (unsigned s = 0; s < sets; s++) { /* way after way, the first the newest */
         unsigned first = s * mem->timing.ways, last = first + mem->timing.ways - 1;
         for (unsigned i = first; i <= last; i++) {
@@ -61,17 +56,21 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
 
 /* ---- lines ---- */
 
-static unsigned find(const struct vl1 *l1, uint64_t line)
-{
-    unsigned i = l1->bucket[hash_line(line) % VL1_BUCKETS];
-    while (i != NO_LINE && l1->line[i].tag != line)
-        i = l1->line[i].chain;
-    return i != NO_LINE && l1->line[i].epoch == l1->epoch ? i : NO_LINE;
-}
-
 static unsigned set_of(const struct vl1 *l1, uint64_t line)
 {
     return (unsigned)(line / LINE) & (l1->mem->timing.sets - 1);
+}
+
+static unsigned find(const struct vl1 *l1, unsigned set, uint64_t line)
+{
+    unsigned first = set * l1->mem->timing.ways, end = first + l1->mem->timing.ways;
+    for (unsigned from = first; from < end; from += 16)
+        for (unsigned left = ways_alike(l1->short_tag, from, end, line); left; left &= left - 1) {
+            unsigned i = from + (unsigned)__builtin_ctz(left);
+            if (l1->line[i].tag == line && l1->line[i].epoch == l1->epoch)
+                return i;
+        }
+    return NO_LINE;
 }
 
 /* Between the set's newest and its oldest. */
@@ -108,29 +107,22 @@ static void use_last(struct vl1 *l1, unsigned set, unsigned i)
 
 static void drop(struct vl1 *l1, uint64_t line)
 {
-    unsigned i = find(l1, line);
+    unsigned set = set_of(l1, line), i = find(l1, set, line);
     if (i == NO_LINE)
         return;
     l1->line[i].epoch = 0;
-    use_last(l1, set_of(l1, line), i);
+    use_last(l1, set, i);
 }
 
 static void keep(struct vl1 *l1, uint64_t line, const uint8_t *data, bool streams)
 {
-    unsigned set = set_of(l1, line), i = find(l1, line);
+    unsigned set = set_of(l1, line), i = find(l1, set, line);
     if (i == NO_LINE) {
         i = l1->oldest[set];
         struct vl1_line *new = &l1->line[i];
-        uint16_t *at = &l1->bucket[hash_line(new->tag) % VL1_BUCKETS];
-        while (*at != NO_LINE && *at != i)
-            at = &l1->line[*at].chain;
-        if (*at == i)
-            *at = new->chain;
-        at = &l1->bucket[hash_line(line) % VL1_BUCKETS];
         new->tag = line;
         new->epoch = l1->epoch;
-        new->chain = *at;
-        *at = (uint16_t)i;
+        l1->short_tag[i] = short_tag_of(line);
         __builtin_prefetch(&l1->line[new->newer], 1); /* the set's next to go */
         port_fetch(l1->data + (size_t)new->newer * LINE, LINE);
     }
@@ -244,7 +236,7 @@ void vl1_performed(struct mem_request *r)
 
 static struct mem_request **misses_of(struct vl1 *l1, uint64_t line)
 {
-    return &l1->miss[hash_line(line) % MISS_BUCKETS];
+    return &l1->miss[bucket_of(line, MISS_BUCKETS)];
 }
 
 static struct mem_request **miss_of(struct vl1 *l1, uint64_t line)
@@ -406,10 +398,10 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         return false;
     if (r->kind == REQUEST_LOAD) {
         bool may_hit = !r->sc1 && r->mtype != VM_MTYPE_UC;
-        unsigned i = may_hit ? find(l1, r->line) : NO_LINE;
+        unsigned set = set_of(l1, r->line), i = may_hit ? find(l1, set, r->line) : NO_LINE;
         if (i != NO_LINE) {
             mem->counters.tcp_hits++;
-            use_first(l1, set_of(l1, r->line), i);
+            use_first(l1, set, i);
             deliver(l1, r, l1->data + (size_t)i * LINE, false, cycle);
             request_free(r);
             return true;
@@ -662,9 +654,10 @@ static bool expect_line(const struct port_event *event, unsigned stage)
     if (stage == 1) {
         expect_access(a);
         port_fetch(r->bytes, LINE);
-        __builtin_prefetch(&l1->bucket[hash_line(r->line) % VL1_BUCKETS]);
-        __builtin_prefetch(&l1->miss[hash_line(r->line) % MISS_BUCKETS]);
-        __builtin_prefetch(&l1->oldest[set_of(l1, r->line)]);
+        unsigned set = set_of(l1, r->line);
+        __builtin_prefetch(&l1->short_tag[set * l1->mem->timing.ways]);
+        __builtin_prefetch(&l1->miss[bucket_of(r->line, MISS_BUCKETS)]);
+        __builtin_prefetch(&l1->oldest[set]);
     } else if (stage == 2) {
         if (r->bytes == r->data) { /* for its first lane */
             unsigned lane = (unsigned)__builtin_ctzll(r->lanes);
