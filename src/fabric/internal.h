@@ -141,9 +141,9 @@ struct xcd_port {
     unsigned xcd, iod;
     struct server out;
     struct fabric_request *writes[WRITE_BUCKETS]; /* on their way, by line; linked by `chain` */
-    uint16_t writing[WRITE_BUCKETS];              /* how many: requests look no further where there are none */
-    struct fabric_request *held, **held_end;      /* behind a write to the same line */
-    struct fabric_probe *held_probes;             /* answers, likewise */
+    uint16_t writing[WRITE_BUCKETS];         /* how many: requests look no further where there are none */
+    struct fabric_request *held, **held_end; /* behind a write to the same line */
+    struct fabric_probe *held_probes;        /* answers, likewise */
     port_fn *probe;
     void *l2;
 };

@@ -28,6 +28,7 @@
  * Channel and set come from the physical address, which is the same on every
  * run; tags are virtual (GCN white paper, L2).
  */
+#include <smmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,11 +37,20 @@
 
 /* ---- lines ---- */
 
+/* Which of up to sixteen ways, from this one on, have the line's byte. */
+static unsigned alike(const struct l2 *l2, uint32_t way, uint32_t end, uint64_t line)
+{
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(l2->short_tag + way)),
+            wanted = _mm_set1_epi8((char)short_tag_of(line));
+    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)) &
+           (end - way < 16 ? (1U << (end - way)) - 1 : 0xffff);
+}
+
 static uint32_t find(const struct l2 *l2, uint32_t set, uint64_t line)
 {
     uint32_t first = set * l2->ways, end = first + l2->ways;
     for (uint32_t from = first; from < end; from += 16)
-        for (unsigned left = ways_alike(l2->short_tag, from, end, line); left; left &= left - 1) {
+        for (unsigned left = alike(l2, from, end, line); left; left &= left - 1) {
             uint32_t way = from + (unsigned)__builtin_ctz(left);
             if (l2->line[way].tag == (line | 1))
                 return way;
@@ -753,7 +763,7 @@ static bool expect_arrival(const struct port_event *event, unsigned stage)
         __builtin_prefetch(&l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
         port_fetch(r->bytes, LINE);
     } else if (stage == 2) {
-        unsigned found = ways_alike(l2->short_tag, set, set + l2->ways, r->line); /* most likely it */
+        unsigned found = alike(l2, set, set + l2->ways, r->line); /* most likely it */
         uint32_t way = found ? set + (unsigned)__builtin_ctz(found) : victim_of(l2, set);
         if (way != NO_WAY)
             expect_way(l2, way);

@@ -20,7 +20,6 @@
 #define EHP_MEM_ROOM_H
 
 #include <assert.h>
-#include <smmintrin.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -95,16 +94,6 @@ static inline uint8_t short_tag_of(uint64_t line)
 {
     return (uint8_t)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
 }
-/* Which of up to sixteen ways, from this one on, have the line's.  16 bytes are read, wherever the set ends.
- */
-static inline unsigned ways_alike(const uint8_t *short_tag, uint32_t way, uint32_t end, uint64_t line)
-{
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(short_tag + way)),
-            wanted = _mm_set1_epi8((char)short_tag_of(line));
-    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)) &
-           (end - way < 16 ? (1U << (end - way)) - 1 : 0xffff);
-}
-
 /* Of a table of what is on its way: those of neighbouring lines, which come together, share a line of the
  * host's. */
 static inline unsigned bucket_of(uint64_t line, unsigned buckets)

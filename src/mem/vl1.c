@@ -8,6 +8,7 @@
  * system scope, sc1, never takes what is here.  buffer_inv with either bit
  * makes every line invalid: those have the number of an earlier epoch.
  */
+#include <smmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
     l1->cu = cu;
     l1->epoch = 1;
     l1->line = arena_take(&mem->arena, (size_t)lines * sizeof(*l1->line));
-    l1->short_tag = arena_take(&mem->arena, lines + 16); /* sixteen are read at once */
+    l1->short_tag = arena_take(&mem->arena, lines + 64); /* 64 are read at once */
     l1->oldest = arena_take(&mem->arena, (size_t)sets * sizeof(*l1->oldest));
     l1->data = arena_take(&mem->arena, (size_t)lines * LINE);
     for (unsigned s = 0; s < sets; s++) { /* way after way, the first the newest */
@@ -61,13 +62,25 @@ static unsigned set_of(const struct vl1 *l1, uint64_t line)
     return (unsigned)(line / LINE) & (l1->mem->timing.sets - 1);
 }
 
+/* Which of 64 ways have the byte. */
+static uint64_t alike(const uint8_t *short_tag, uint8_t wanted)
+{
+    __m128i bytes = _mm_set1_epi8((char)wanted);
+    uint64_t found = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        __m128i have = _mm_loadu_si128((const __m128i *)short_tag + i);
+        found |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(have, bytes)) << 16 * i;
+    }
+    return found;
+}
+
 static unsigned find(const struct vl1 *l1, unsigned set, uint64_t line)
 {
-    unsigned first = set * l1->mem->timing.ways, end = first + l1->mem->timing.ways;
-    for (unsigned from = first; from < end; from += 16)
-        for (unsigned left = ways_alike(l1->short_tag, from, end, line); left; left &= left - 1) {
-            unsigned i = from + (unsigned)__builtin_ctz(left);
-            if (l1->line[i].tag == line && l1->line[i].epoch == l1->epoch)
+    unsigned ways = l1->mem->timing.ways, first = set * ways, end = first + ways;
+    for (unsigned from = first; from < end; from += 64)
+        for (uint64_t left = alike(l1->short_tag + from, short_tag_of(line)); left; left &= left - 1) {
+            unsigned i = from + (unsigned)__builtin_ctzll(left);
+            if (i < end && l1->line[i].tag == line && l1->line[i].epoch == l1->epoch)
                 return i;
         }
     return NO_LINE;
