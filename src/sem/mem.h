@@ -16,9 +16,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#ifdef __AVX2__
 #include <immintrin.h>
-#endif
 
 #include "exec/aperture.h"
 #include "exec/fault.h"
@@ -324,14 +322,33 @@ __attribute__((always_inline)) static inline void mem_quads_store(const wave_row
 #else
 __attribute__((always_inline)) static inline void mem_quads_load(wave_row *d, const void *from)
 {
-    for (unsigned l = 0; l < WAVE_LANES; l++)
-        mem_lane_load(d, l, MEM_B128, (const mem_v128 *)from + l);
+    const mem_u128 *q = from;
+    for (unsigned l = 0; l < WAVE_LANES; l += 4, q += 4) {
+        const __m128i a = (__m128i)q[0], b = (__m128i)q[1], c = (__m128i)q[2], e = (__m128i)q[3];
+        const __m128i ab = _mm_unpacklo_epi32(a, b), ce = _mm_unpacklo_epi32(c, e);
+        const __m128i ab_hi = _mm_unpackhi_epi32(a, b), ce_hi = _mm_unpackhi_epi32(c, e);
+        _mm_storeu_si128((__m128i *)(d[0] + l), _mm_unpacklo_epi64(ab, ce));
+        _mm_storeu_si128((__m128i *)(d[1] + l), _mm_unpackhi_epi64(ab, ce));
+        _mm_storeu_si128((__m128i *)(d[2] + l), _mm_unpacklo_epi64(ab_hi, ce_hi));
+        _mm_storeu_si128((__m128i *)(d[3] + l), _mm_unpackhi_epi64(ab_hi, ce_hi));
+    }
 }
 
 __attribute__((always_inline)) static inline void mem_quads_store(const wave_row *s, void *to)
 {
-    for (unsigned l = 0; l < WAVE_LANES; l++)
-        mem_lane_store(s, l, MEM_B128, (mem_v128 *)to + l);
+    mem_u128 *q = to;
+    for (unsigned l = 0; l < WAVE_LANES; l += 4, q += 4) {
+        const __m128i r0 = _mm_loadu_si128((const __m128i *)(s[0] + l));
+        const __m128i r1 = _mm_loadu_si128((const __m128i *)(s[1] + l));
+        const __m128i r2 = _mm_loadu_si128((const __m128i *)(s[2] + l));
+        const __m128i r3 = _mm_loadu_si128((const __m128i *)(s[3] + l));
+        const __m128i low = _mm_unpacklo_epi32(r0, r1), low_hi = _mm_unpackhi_epi32(r0, r1);
+        const __m128i top = _mm_unpacklo_epi32(r2, r3), top_hi = _mm_unpackhi_epi32(r2, r3);
+        q[0] = (mem_v128)_mm_unpacklo_epi64(low, top);
+        q[1] = (mem_v128)_mm_unpackhi_epi64(low, top);
+        q[2] = (mem_v128)_mm_unpacklo_epi64(low_hi, top_hi);
+        q[3] = (mem_v128)_mm_unpackhi_epi64(low_hi, top_hi);
+    }
 }
 #endif
 
