@@ -352,23 +352,46 @@ static void unimplemented(struct cu_wave *cw, const struct xinst *in)
 }
 
 /* As the handlers of functional mode count bytes, and by the profiler's kinds. */
-static void count_access(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op,
-                         const struct mem_request *r)
+static void count_access(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op, bool write)
 {
     struct cu_counters *c = &cw->cu->xcd->counters;
     uint64_t lanes = (unsigned)__builtin_popcountll(cw->w->exec),
              bytes = lanes * mem_bytes((enum mem_kind)op->kind);
-    enum cu_direction direction = op->action == MEM_ATOMIC ? CU_ATOMIC : r->write ? CU_WRITE : CU_READ;
+    enum cu_direction direction = op->action == MEM_ATOMIC ? CU_ATOMIC : write ? CU_WRITE : CU_READ;
     c->vmem[op->space == MEM_BUFFER ? CU_BUFFER : CU_FLAT][direction]++;
     c->flat_lds += in->isa->format == ISA_FLAT;
     if (op->space == MEM_SCRATCH)
         c->did.scratch_bytes += bytes;
-    else if (r->write)
+    else if (write)
         c->did.bytes_written += bytes;
     else
         c->did.bytes_read += bytes;
     if (op->action == MEM_ATOMIC)
         c->did.atomics += lanes;
+}
+
+/*
+ * Whether a load or store is one of all lanes in a row (mem.h), which its registers tell sooner than 64
+ * addresses do, and is the GPU's to make.  It may be that of a sum that was put off, which then is not made.
+ */
+static bool access_in_row(const struct wave *w, const struct xinst *in, const struct mem_op *op,
+                          const struct xinst *sum, uint64_t *first)
+{
+    const unsigned bytes = mem_bytes((enum mem_kind)op->kind);
+    if (w->exec != UINT64_MAX || (op->space != MEM_GLOBAL && op->space != MEM_FLAT) ||
+        (op->action != MEM_LOAD && op->action != MEM_STORE) || !mem_has_vaddr(in) || (bytes & (bytes - 1)))
+        return false;
+    const bool sbase = mem_has_sbase(in);
+    const uint32_t *lo = w->v[sum ? sum->s[2] : in->s[0]], *hi = sbase ? NULL : lo + WAVE_LANES;
+    if (!mem_has_room(lo[0], bytes) || !mem_steps(lo, lo[0], bytes, hi, hi ? hi[0] : 0))
+        return false;
+    uint64_t address = mem_offset(in) + lo[0] + (hi ? (uint64_t)hi[0] << 32 : 0);
+    if (sbase || sum)
+        address += wave_sgpr64(w, sum ? sum->reg[0] : in->ss[0]);
+    const uint64_t last = address + WAVE_LANES * bytes - 1;
+    *first = address;
+    return address % bytes == 0 && address < last && last < APERTURE_HOST_LIMIT &&
+           !wave_is_outside(w, address) && !wave_is_outside(w, last);
 }
 
 static void vector_access(struct cu_wave *cw, const struct xinst *in)
@@ -381,6 +404,26 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
         return;
     }
     enum mem_kind kind = (enum mem_kind)op->kind;
+    const struct xinst *sum = fuse_is_fused(in) && fuse_waits(w) ? fuse_sum(in) : NULL;
+    uint64_t first;
+    if (access_in_row(w, in, op, sum, &first)) {
+        const bool store = op->action == MEM_STORE;
+        count_access(cw, in, op, store);
+        struct cu_flight *f = flight_new(cw, in, store ? ACCESS_STORE : ACCESS_LOAD);
+        f->op = op;
+        f->both = in->isa->format == ISA_FLAT;
+        f->access.bytes = f->access.stride = (uint8_t)mem_bytes(kind);
+        f->access.lanes = UINT64_MAX;
+        f->access.in_row = true;
+        f->access.addr[0] = first;
+        if (store)
+            mem_rows_store(w->v + in->s[1], kind, f->access.data);
+        launch(f);
+        w->next = in + 1;
+        return;
+    }
+    if (sum) /* it is wanted after all */
+        fuse_single(sum)(w, sum);
     struct mem_request r;
     uint64_t zeroes = 0;
     r.write = op->action != MEM_LOAD && op->action != MEM_LOAD_LDS;
@@ -400,7 +443,7 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     }
     vmem_check(w, in, &r, mem_bytes(kind));
     bool flat = in->isa->format == ISA_FLAT;
-    count_access(cw, in, op, &r);
+    count_access(cw, in, op, r.write);
     if (r.lds)
         access_lds(cw, in, op, &r);
     uint64_t lanes = r.mask & ~(r.lds | r.scratch);

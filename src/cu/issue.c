@@ -253,8 +253,8 @@ static void settle(struct cu_wave *cw)
         const struct cu_rate *rate = &xcd->rates[in->isa->op];
         if (rate->unit == UNIT_VALU)
             count_lanes(&xcd->counters, w, in, rate);
-        w->next = in; /* should it fault */
-        fuse_single(in)(w, in);
+        w->next = in;  /* should it fault */
+        in->fn(w, in); /* a sum may be put off until its access: see fuse.h */
     }
     w->next = end;
 }
@@ -623,8 +623,9 @@ static bool expect_look(const struct port_event *event, unsigned stage)
             cu_expect_wave(cw);
         else if (stage == 3 && cw->w && cw->in->isa && cw->in->cls == XC_VMEM) {
             for (const struct xinst *in = cw->w->next; in <= cw->in; in++)
-                for (unsigned s = 0; s < 2; s++)
-                    port_fetch(cw->w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
+                for (unsigned s = 0; s < 3; s++)
+                    if (in->s[s] >= 0)
+                        port_fetch(cw->w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
         }
     }
     return stage < 3;
