@@ -34,7 +34,7 @@ struct cu_flight {
 
 static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, enum mem_access_kind kind)
 {
-    struct cu_xcd *xcd = cw->cu->xcd;
+    struct cu_xcd *xcd = cw->simd->xcd;
     struct cu_flight *f = xcd->spare;
     if (f)
         xcd->spare = f->next;
@@ -43,7 +43,7 @@ static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, 
     memset(f, 0, offsetof(struct cu_flight, access) + offsetof(struct mem_access, addr));
     struct mem_access *a = &f->access;
     a->kind = kind;
-    a->cu = (uint16_t)cw->cu->index;
+    a->cu = (uint16_t)cw->simd->cu->index;
     a->wave = (uint8_t)cu_wave_number(cw);
     a->self = f;
     a->atomic = NULL;
@@ -64,7 +64,7 @@ static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, 
 
 static void flight_free(struct cu_flight *f)
 {
-    struct cu_xcd *xcd = f->cw->cu->xcd;
+    struct cu_xcd *xcd = f->cw->simd->xcd;
     f->next = xcd->spare;
     xcd->spare = f;
 }
@@ -86,7 +86,7 @@ static enum cu_stall stall_of(const struct mem_access *a)
 
 static void count_flight(const struct cu_flight *f, enum cu_level level)
 {
-    struct cu_xcd *xcd = f->cw->cu->xcd;
+    struct cu_xcd *xcd = f->cw->simd->xcd;
     xcd->counters.level[level] += port_now(xcd->domain) - f->issued;
 }
 
@@ -94,7 +94,7 @@ static void count_flight(const struct cu_flight *f, enum cu_level level)
 static void report(struct cu_flight *f)
 {
     struct cu_wave *cw = f->cw;
-    struct cu_xcd *xcd = cw->cu->xcd;
+    struct cu_xcd *xcd = cw->simd->xcd;
     struct cu_thread *thread = port_thread(xcd->domain);
     struct wave_guard *g = &thread->guard;
     g->wave = cw->w;
@@ -238,7 +238,7 @@ static void launch(struct cu_flight *f)
         if (f->both)
             cw->lgkm++;
     }
-    xcd_mem_submit(cw->cu->xcd->mem, &f->access);
+    xcd_mem_submit(cw->simd->xcd->mem, &f->access);
 }
 
 /* The lane's bytes or operands go with the access: registers may change after issue. */
@@ -354,7 +354,7 @@ static void unimplemented(struct cu_wave *cw, const struct xinst *in)
 /* As the handlers of functional mode count bytes, and by the profiler's kinds. */
 static void count_access(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op, bool write)
 {
-    struct cu_counters *c = &cw->cu->xcd->counters;
+    struct cu_counters *c = &cw->simd->xcd->counters;
     uint64_t lanes = (unsigned)__builtin_popcountll(cw->w->exec),
              bytes = lanes * mem_bytes((enum mem_kind)op->kind);
     enum cu_direction direction = op->action == MEM_ATOMIC ? CU_ATOMIC : write ? CU_WRITE : CU_READ;
@@ -546,7 +546,7 @@ static void count_scalar(struct cu_counters *c, unsigned dwords, bool write)
 
 static void scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
-    struct cu_xcd *xcd = cw->cu->xcd;
+    struct cu_xcd *xcd = cw->simd->xcd;
     struct wave *w = cw->w;
     unsigned op = in->isa->op, dwords = scalar_dwords(op);
     enum mem_access_kind kind;
@@ -640,13 +640,13 @@ static void fetch_done(struct mem_access *a)
         cu_returned(cw, STALL_FETCH);
     } else if (cw->starved && !faulted) {
         cw->starved = false;
-        cu_ready(cw, port_now(cw->cu->xcd->domain) + 1);
+        cu_ready(cw, port_now(cw->simd->xcd->domain) + 1);
     }
 }
 
 void cu_fetch(struct cu_wave *cw, uint64_t line)
 {
-    struct cu_xcd *xcd = cw->cu->xcd;
+    struct cu_xcd *xcd = cw->simd->xcd;
     if (cw->fetching)
         return;
     struct cu_flight *f = flight_new(cw, NULL, ACCESS_FETCH);

@@ -50,12 +50,13 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
         for (unsigned s = 0; s < xcd->simds; s++) {
             struct cu_simd *simd = &cu->simd[s];
             simd->cu = cu;
-            simd->index = s;
-            simd->slots = slots;
+            simd->xcd = xcd;
+            simd->index = (uint8_t)s;
+            simd->slots = (uint8_t)slots;
             simd->posted = PORT_NEVER;
             for (unsigned k = 0; k < slots; k++) {
                 simd->ready[k] = PORT_NEVER;
-                simd->wave[k] = (struct cu_wave){.cu = cu, .simd = simd, .slot = k};
+                simd->wave[k] = (struct cu_wave){.simd = simd, .slot = (uint8_t)k};
             }
         }
     }
@@ -94,7 +95,6 @@ void cu_start(struct cu_xcd *xcd, struct workgroup *wg)
         assert(cw && "an ACE places waves where there is room");
         *cw = (struct cu_wave){.w = &wg->wave[i],
                                .in = wg->wave[i].next,
-                               .cu = cu,
                                .simd = simd,
                                .slot = cw->slot,
                                .started = now,
@@ -117,7 +117,7 @@ void cu_start(struct cu_xcd *xcd, struct workgroup *wg)
 
 void cu_wave_end(struct cu_wave *cw)
 {
-    struct cu *cu = cw->cu;
+    struct cu *cu = cw->simd->cu;
     struct cu_xcd *xcd = cu->xcd;
     struct workgroup *wg = cw->w->wg;
     uint64_t now = port_now(xcd->domain);
@@ -126,7 +126,7 @@ void cu_wave_end(struct cu_wave *cw)
     cw->w = NULL;
     cw->ending = false;
     cw->simd->used--;
-    cu_ready(cw, PORT_NEVER);
+    cu_not_ready(cw);
     if (--cu->waves == 0)
         xcd->counters.cu_cycles += now - cu->busy_since;
     if (--xcd->engine[cu->engine].waves == 0)
@@ -143,8 +143,8 @@ void cu_abort(struct cu_xcd *xcd, struct workgroup *wg)
             continue;
         wg->wave[i].state = WAVE_DONE;
         cw->ending = true;
-        cu_ready(cw, PORT_NEVER);
-        xcd_mem_wave_ends(xcd->mem, cw->cu->index, cu_wave_number(cw));
+        cu_not_ready(cw);
+        xcd_mem_wave_ends(xcd->mem, cw->simd->cu->index, cu_wave_number(cw));
         cu_returned(cw, STALL_ISSUE);
     }
 }

@@ -134,31 +134,30 @@ enum { CU_MATRIX_RESULTS = 8 };
 struct cu_flight;
 struct cu_simd;
 
-/* A wave slot. */
+/* A wave slot.  What a turn looks at comes first, in one line of the host's cache. */
 struct cu_wave {
     alignas(64) struct wave *w; /* NULL: free */
     /* What it issues next.  From w->next up to here instructions have issued and are not executed: see
      * cu_settle(). */
     const struct xinst *in;
-    struct cu *cu;
     struct cu_simd *simd;
-    unsigned slot;
-    uint64_t started;     /* cycle */
-    uint64_t charged;     /* cycle up to which its time is accounted for */
-    uint64_t issue_until; /* what it issued last takes until here; then: */
-    enum cu_stall stall;
-    /* Outstanding memory instructions. */
-    unsigned vm, lgkm;
-    bool waits; /* at an s_waitcnt for: */
-    uint8_t want_vm, want_lgkm;
-    struct cu_flight *flights, **flights_end; /* vector memory, in order of issue */
-    bool ending; /* its program is over; memory instructions are still on their way */
-    unsigned matrix_next;
-    uint64_t matrix_until; /* none after this */
+    uint64_t charged; /* cycle up to which its time is accounted for */
     /* Instruction fetch. */
     uint64_t line, next_line; /* 64-byte lines of the program in its buffer; ~0: none */
+    uint8_t slot, priority;
+    uint8_t issuing; /* of its cycles not accounted for, those that its last instruction takes; then: */
+    uint8_t stall;   /* enum cu_stall */
+    uint8_t vm;      /* outstanding memory instructions */
+    uint8_t want_vm, want_lgkm;
+    bool waits; /* at an s_waitcnt for those two */
+    uint16_t lgkm;
+    bool ending; /* its program is over; memory instructions are still on their way */
     bool fetching, starved;
-    unsigned priority;
+
+    alignas(64) struct cu_flight *flights, **flights_end; /* vector memory, in order of issue */
+    uint64_t started;                                     /* cycle */
+    uint64_t matrix_until;                                /* none after this */
+    unsigned matrix_next;
     /* Matrix results on their way: rows of the wave and when they are there. */
     struct {
         int16_t first, last;
@@ -170,14 +169,16 @@ enum { CU_SIMD_SLOTS = 16 };
 
 struct cu_simd {
     struct cu *cu;
-    unsigned index;
-    unsigned slots, used;
-    unsigned turn;   /* slot to begin with */
-    int highest;     /* priority that any of its waves has had */
-    uint64_t posted; /* cycle of its next look, PORT_NEVER: none */
-    uint64_t valu_free, matrix_free;
+    struct cu_xcd *xcd;
+    uint8_t index;
+    uint8_t slots, used;
+    uint8_t turn;    /* slot to begin with */
+    uint8_t highest; /* priority that any of its waves has had */
     uint32_t may;    /* slots of which ready[] is not PORT_NEVER */
     uint32_t queued; /* of those, for whose access the CU's vector memory had no room */
+    uint64_t posted; /* cycle of its next look, PORT_NEVER: none */
+    uint64_t valu_free, matrix_free;
+    uint64_t matrix_until;                     /* of its waves' the last */
     alignas(64) uint64_t ready[CU_SIMD_SLOTS]; /* when a wave may issue; PORT_NEVER: no wave, or it waits */
     struct cu_wave wave[CU_SIMD_SLOTS];
 };
@@ -242,12 +243,18 @@ struct cu_thread {
 
 /* ---- between the room's files ---- */
 
-/* The wave may issue from `cycle` on; PORT_NEVER: it waits for something. */
+/* The wave may issue from `cycle` on, which is not over. */
 void cu_ready(struct cu_wave *cw, uint64_t cycle);
+/* It waits for something. */
+static inline void cu_not_ready(struct cu_wave *cw)
+{
+    struct cu_simd *simd = cw->simd;
+    simd->ready[cw->slot] = PORT_NEVER;
+    simd->may &= ~(1U << cw->slot);
+    simd->queued &= ~(1U << cw->slot);
+}
 /* The CU's vector memory has room again: for xcd_mem_tell(). */
 void cu_vector_room(void *xcd, unsigned cu);
-/* It issues nothing from `cycle` on, for this reason. */
-void cu_stalled(struct cu_wave *cw, enum cu_stall why, uint64_t cycle);
 
 /*
  * Executes what the wave has issued.  Instructions that work on its registers
@@ -262,7 +269,8 @@ void cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
 /* Of the CU's, as the memory hierarchy numbers them. */
 static inline unsigned cu_wave_number(const struct cu_wave *cw)
 {
-    return cw->simd->index * cw->simd->slots + cw->slot;
+    const struct cu_simd *simd = cw->simd;
+    return (unsigned)simd->index * simd->slots + cw->slot;
 }
 /* The program line at `pc` is asked for. */
 void cu_fetch(struct cu_wave *cw, uint64_t line);

@@ -21,60 +21,49 @@ enum { TURN = 4 }; /* cycles from one turn of a SIMD to the next */
 
 static void look(struct port_domain *domain, struct port_event *event);
 
-static uint64_t align_to_turn(const struct cu_simd *simd, uint64_t cycle)
-{
-    return cycle + (simd->index + TURN - cycle % TURN) % TURN;
-}
-
+/* At its first turn from `cycle` on, which is not over. */
 static void look_at(struct cu_simd *simd, uint64_t cycle)
 {
-    uint64_t now = port_now(simd->cu->xcd->domain);
-    cycle = align_to_turn(simd, cycle > now ? cycle : now);
+    if (cycle >= simd->posted)
+        return;
+    cycle += (simd->index - cycle) % TURN;
     if (cycle >= simd->posted)
         return;
     simd->posted = cycle; /* a later look, posted already, finds that it is not meant */
-    port_post(simd->cu->xcd->domain, cycle, look, simd);
+    port_post(simd->xcd->domain, cycle, look, simd);
+}
+
+static void set_ready(struct cu_wave *cw, uint64_t cycle)
+{
+    struct cu_simd *simd = cw->simd;
+    simd->ready[cw->slot] = cycle;
+    simd->may |= 1U << cw->slot;
+    look_at(simd, cycle);
 }
 
 void cu_ready(struct cu_wave *cw, uint64_t cycle)
 {
-    struct cu_simd *simd = cw->simd;
-    simd->ready[cw->slot] = cycle;
-    if (cycle == PORT_NEVER) {
-        simd->may &= ~(1U << cw->slot);
-        simd->queued &= ~(1U << cw->slot);
-        return;
-    }
-    simd->may |= 1U << cw->slot;
-    look_at(simd, cycle);
+    set_ready(cw, cycle);
 }
 
 /* Its cycles until this one belong to what it issued last, then to what holds it up since. */
 static void charge(struct cu_wave *cw, uint64_t cycle)
 {
-    uint64_t *stall = cw->cu->xcd->counters.stall, from = cw->charged;
-    if (from >= cycle)
+    uint64_t *stall = cw->simd->xcd->counters.stall;
+    if (cw->charged >= cycle)
         return;
-    if (from < cw->issue_until) {
-        uint64_t end = cycle < cw->issue_until ? cycle : cw->issue_until;
-        stall[STALL_ISSUE] += end - from;
-        from = end;
-    }
-    stall[cw->stall] += cycle - from;
+    const uint64_t cycles = cycle - cw->charged, issuing = cw->issuing < cycles ? cw->issuing : cycles;
+    stall[STALL_ISSUE] += issuing;
+    stall[cw->stall] += cycles - issuing;
+    cw->issuing = (uint8_t)(cw->issuing - issuing);
     cw->charged = cycle;
 }
 
-void cu_stalled(struct cu_wave *cw, enum cu_stall why, uint64_t cycle)
+/* It issues nothing from `cycle` on, for this reason. */
+static void stalled(struct cu_wave *cw, enum cu_stall why, uint64_t cycle)
 {
     charge(cw, cycle);
-    cw->stall = why;
-}
-
-static void issued(struct cu_wave *cw, uint64_t cycle)
-{
-    charge(cw, cycle);
-    cw->issue_until = cycle + TURN;
-    cw->stall = STALL_DEPENDENCY;
+    cw->stall = (uint8_t)why;
 }
 
 /* ---- dependencies on matrix results ---- */
@@ -119,6 +108,7 @@ static void note_matrix(struct cu_wave *cw, const struct xinst *in, uint64_t cyc
     cw->matrix[i].last = (int16_t)(in->d + in->drows - 1);
     cw->matrix[i].cycle = cycle;
     cw->matrix_until = cycle > cw->matrix_until ? cycle : cw->matrix_until;
+    cw->simd->matrix_until = cycle > cw->simd->matrix_until ? cycle : cw->simd->matrix_until;
 }
 
 /* ---- what the instruction buffer handles ---- */
@@ -143,24 +133,24 @@ void cu_returned(struct cu_wave *cw, enum cu_stall why)
 {
     if (cw->ending) {
         if (cw->vm == 0 && cw->lgkm == 0 && !cw->fetching) {
-            cw->stall = why;
-            charge(cw, port_now(cw->cu->xcd->domain));
+            cw->stall = (uint8_t)why;
+            charge(cw, port_now(cw->simd->xcd->domain));
             cu_wave_end(cw);
         }
         return;
     }
     if (cw->waits && counts_hold(cw)) {
         cw->waits = false;
-        cw->stall = why;
-        cu_ready(cw, port_now(cw->cu->xcd->domain) + 1);
+        cw->stall = (uint8_t)why;
+        cu_ready(cw, port_now(cw->simd->xcd->domain) + 1);
     }
 }
 
 static void end_program(struct cu_wave *cw)
 {
     cw->ending = true;
-    cu_ready(cw, PORT_NEVER);
-    xcd_mem_wave_ends(cw->cu->xcd->mem, cw->cu->index, cu_wave_number(cw));
+    cu_not_ready(cw);
+    xcd_mem_wave_ends(cw->simd->xcd->mem, cw->simd->cu->index, cu_wave_number(cw));
     cu_returned(cw, STALL_ISSUE);
 }
 
@@ -186,7 +176,7 @@ static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
     struct wave *w = cw->w;
     struct workgroup *wg = w->wg;
-    const struct cu_timing *t = &cw->cu->xcd->timing;
+    const struct cu_timing *t = &cw->simd->xcd->timing;
     switch (w->state) {
     case WAVE_DONE:
         end_program(cw);
@@ -194,8 +184,8 @@ static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
             release_barrier(wg, cycle + t->barrier);
         break;
     case WAVE_BARRIER:
-        cu_stalled(cw, STALL_BARRIER, cycle);
-        cu_ready(cw, PORT_NEVER);
+        stalled(cw, STALL_BARRIER, cycle);
+        cu_not_ready(cw);
         if (barrier_complete(wg))
             release_barrier(wg, cycle + t->barrier);
         break;
@@ -203,7 +193,7 @@ static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
         unsigned naps = in->isa->op == ISA_OP_s_sleep ? (unsigned)(in->literal[1] & 127) : 1;
         w->state = WAVE_RUNNING;
         w->slept = false;
-        cu_stalled(cw, STALL_SLEEP, cycle);
+        stalled(cw, STALL_SLEEP, cycle);
         cu_ready(cw, cycle + TURN + 64 * naps);
         break;
     }
@@ -215,19 +205,19 @@ static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 /* The handler has left by wave_fault(). */
 static void faulted(struct cu_wave *cw, struct cu_thread *thread)
 {
-    struct cu_xcd *xcd = cw->cu->xcd;
+    struct cu_xcd *xcd = cw->simd->xcd;
     struct wave *w = cw->w;
     thread->guard.armed = false;
     thread->guard.in = NULL;
     w->state = WAVE_FAULT;
     cw->in = w->next;
-    cu_ready(cw, PORT_NEVER);
+    cu_not_ready(cw);
     xcd->events.fault(xcd->events.context, w->wg, &thread->guard);
 }
 
 static struct cu_thread *begin_guard(struct cu_wave *cw)
 {
-    struct cu_thread *thread = port_thread(cw->cu->xcd->domain);
+    struct cu_thread *thread = port_thread(cw->simd->xcd->domain);
     thread->guard.wave = cw->w;
     thread->guard.armed = true;
     cw->w->guard = &thread->guard;
@@ -246,11 +236,11 @@ static void count_lanes(struct cu_counters *c, const struct wave *w, const struc
 
 static void settle(struct cu_wave *cw)
 {
-    struct cu_xcd *xcd = cw->cu->xcd;
+    struct cu_xcd *xcd = cw->simd->xcd;
     struct wave *w = cw->w;
     const struct xinst *end = cw->in;
     for (const struct xinst *in = w->next; in != end; in++) {
-        const struct cu_rate *rate = &xcd->rates[in->isa->op];
+        const struct cu_rate *rate = &xcd->rates[in->op];
         if (rate->unit == UNIT_VALU)
             count_lanes(&xcd->counters, w, in, rate);
         w->next = in;  /* should it fault */
@@ -308,9 +298,9 @@ static bool send(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 /* Executes it now or later; the wave's next issue is not before `ready`. */
 static void execute(struct cu_wave *cw, const struct xinst *in, uint64_t cycle, uint64_t ready)
 {
-    if (cw->cu->xcd->rates[in->isa->op].later) {
+    if (cw->simd->xcd->rates[in->op].later) {
         cw->in = in + 1;
-        cu_ready(cw, ready);
+        set_ready(cw, ready);
         return;
     }
     const struct xinst *next = NULL;
@@ -328,7 +318,7 @@ static void execute(struct cu_wave *cw, const struct xinst *in, uint64_t cycle, 
 static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
     uint64_t ready = cycle + TURN;
-    switch (in->isa->op) {
+    switch (in->op) {
     case ISA_OP_s_waitcnt:
         set_wanted(cw, (uint16_t)in->literal[1]);
         if (cw->w->next == in) /* else it is put off with those before it, and does nothing then */
@@ -336,19 +326,19 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
         cw->in = in + 1;
         if (!counts_hold(cw)) {
             cw->waits = true; /* for what: cu_returned() */
-            xcd_mem_wave_waits(cw->cu->xcd->mem, cw->cu->index, cu_wave_number(cw));
-            cu_ready(cw, PORT_NEVER);
+            xcd_mem_wave_waits(cw->simd->xcd->mem, cw->simd->cu->index, cu_wave_number(cw));
+            cu_not_ready(cw);
             return;
         }
-        cu_ready(cw, ready);
+        set_ready(cw, ready);
         return;
     case ISA_OP_s_nop: /* as many cycles of the wave as it says, and one */
         ready = cycle + TURN * (1 + (in->literal[1] & 15));
         break;
     case ISA_OP_s_setprio:
         cw->priority = in->literal[1] & 3;
-        if ((int)cw->priority > cw->simd->highest)
-            cw->simd->highest = (int)cw->priority;
+        if (cw->priority > cw->simd->highest)
+            cw->simd->highest = cw->priority;
         break;
     default:
         break;
@@ -378,30 +368,69 @@ static bool vector_ready(struct turn *turn, const struct cu *cu)
 /* Whether there is room for its access; else it is stalled. */
 static bool can_access(struct cu_wave *cw, unsigned unit, struct turn *turn)
 {
-    const struct cu_timing *t = &cw->cu->xcd->timing;
+    struct cu_simd *simd = cw->simd;
+    const struct cu_timing *t = &simd->xcd->timing;
     bool room;
     if (unit == UNIT_SMEM) {
         room = cw->lgkm < t->lgkm_limit;
     } else {
-        bool ready = vector_ready(turn, cw->cu);
+        bool ready = vector_ready(turn, simd->cu);
         if (!ready)
-            cw->simd->queued |= 1U << cw->slot;
+            simd->queued |= 1U << cw->slot;
         room = ready && cw->vm < t->vm_limit;
     }
     if (!room) {
-        cu_stalled(cw, STALL_QUEUE, turn->cycle);
-        cu_ready(cw, turn->cycle + TURN);
+        stalled(cw, STALL_QUEUE, turn->cycle);
+        set_ready(cw, turn->cycle + TURN);
     }
     return room;
+}
+
+/* Whether the program line of its instruction is there; else it is stalled, and the line asked for. */
+static bool has_line(struct cu_wave *cw, uint64_t line, uint64_t cycle)
+{
+    if (line == cw->next_line && !cw->fetching) {
+        cw->line = line;
+        cu_fetch(cw, line + 64); /* ahead of the program */
+        return true;
+    }
+    stalled(cw, STALL_FETCH, cycle);
+    cu_not_ready(cw);
+    cw->starved = true;
+    if (!cw->fetching) /* else: when the line that is on its way has come */
+        cu_fetch(cw, line);
+    return false;
+}
+
+/* Whether it has to wait for a unit that is busy until `free`. */
+static bool busy(struct cu_wave *cw, uint64_t free, uint64_t cycle)
+{
+    if (free <= cycle)
+        return false;
+    stalled(cw, STALL_UNIT, cycle);
+    set_ready(cw, free);
+    return true;
+}
+
+static void issued(struct cu_wave *cw, const struct xinst *in, const struct cu_rate *rate, struct turn *turn)
+{
+    struct cu_counters *c = &cw->simd->xcd->counters;
+    charge(cw, turn->cycle);
+    cw->issuing = TURN;
+    cw->stall = STALL_DEPENDENCY;
+    c->instructions++;
+    c->count[rate->unit]++;
+    c->math[rate->math]++;
+    c->did.count[in->cls]++;
+    turn->taken |= 1U << rate->unit & ~(1U << UNIT_NONE);
 }
 
 /* Whether the wave's instruction issued, or what it waits for. */
 static bool try_issue(struct cu_wave *cw, struct turn *turn)
 {
     uint64_t cycle = turn->cycle;
-    struct cu *cu = cw->cu;
-    struct cu_xcd *xcd = cu->xcd;
     struct cu_simd *simd = cw->simd;
+    struct cu_xcd *xcd = simd->xcd;
     const struct xinst *in = cw->in;
     while (!in->isa) { /* from one function to the next that follows it: no instruction */
         if (!act(cw, in, &in))
@@ -409,107 +438,79 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
         cw->in = cw->w->next = in;
     }
     uint64_t line = LINE_OF(in->pc);
-    if (line != cw->line) {
-        if (line == cw->next_line && !cw->fetching) {
-            cw->line = line;
-            cu_fetch(cw, line + 64); /* ahead of the program */
-        } else {
-            cu_stalled(cw, STALL_FETCH, cycle);
-            cu_ready(cw, PORT_NEVER);
-            cw->starved = true;
-            if (!cw->fetching) /* else: when the line that is on its way has come */
-                cu_fetch(cw, line);
-            return false;
-        }
-    }
-    const struct cu_rate *rate = &xcd->rates[in->isa->op];
-    unsigned unit = rate->unit;
+    if (line != cw->line && !has_line(cw, line, cycle))
+        return false;
+    const struct cu_rate *rate = &xcd->rates[in->op];
+    const unsigned unit = rate->unit;
     if (turn->taken >> unit & 1) {
-        cu_stalled(cw, STALL_UNIT, cycle);
-        cu_ready(cw, cycle + TURN);
+        stalled(cw, STALL_UNIT, cycle);
+        set_ready(cw, cycle + TURN);
         return false;
     }
-    if (cw->matrix_until > cycle && unit != UNIT_NONE && unit != UNIT_SALU && unit != UNIT_BRANCH &&
-        unit != UNIT_SMEM && !accumulates(cw, in, rate)) {
+    if (simd->matrix_until > cycle && cw->matrix_until > cycle && unit != UNIT_NONE && unit != UNIT_SALU &&
+        unit != UNIT_BRANCH && unit != UNIT_SMEM && !accumulates(cw, in, rate)) {
         uint64_t until = matrix_dependency(cw, in);
         if (until > cycle) {
-            cu_stalled(cw, STALL_DEPENDENCY, cycle);
-            cu_ready(cw, until);
+            stalled(cw, STALL_DEPENDENCY, cycle);
+            set_ready(cw, until);
             return false;
         }
     }
-    uint64_t free = 0;
-    switch (unit) {
-    case UNIT_VALU:
-        free = simd->valu_free;
-        break;
-    case UNIT_MATRIX:
-        free = simd->matrix_free > simd->valu_free ? simd->matrix_free : simd->valu_free;
-        break;
-    case UNIT_SALU:
-        free = cu->salu.free;
-        break;
-    case UNIT_BRANCH:
-        free = cu->branch.free;
-        break;
-    case UNIT_LDS:
-        free = cu->lds_port[simd->index % 4].free;
-        break;
-    default:
-        break;
-    }
-    if (free > cycle) {
-        cu_stalled(cw, STALL_UNIT, cycle);
-        cu_ready(cw, free);
-        return false;
-    }
-    if (unit == UNIT_VMEM || unit == UNIT_FLAT || unit == UNIT_SMEM) {
-        if (!can_access(cw, unit, turn) || !send(cw, in, cycle))
-            return false;
-    }
-    issued(cw, cycle);
-    xcd->counters.instructions++;
-    xcd->counters.count[unit]++;
-    xcd->counters.math[rate->math]++;
-    xcd->counters.did.count[in->cls]++;
-    if (unit != UNIT_NONE)
-        turn->taken |= 1u << unit;
     switch (unit) {
     case UNIT_NONE:
+        issued(cw, in, rate, turn);
         issue_buffered(cw, in, cycle);
-        break;
+        return true;
     case UNIT_VALU:
+        if (busy(cw, simd->valu_free, cycle))
+            return false;
+        issued(cw, in, rate, turn);
         simd->valu_free = cycle + rate->cycles;
         xcd->counters.valu_busy_cycles += rate->cycles;
         execute(cw, in, cycle, cycle + rate->cycles);
-        break;
+        return true;
     case UNIT_MATRIX:
+        if (busy(cw, simd->matrix_free > simd->valu_free ? simd->matrix_free : simd->valu_free, cycle))
+            return false;
+        issued(cw, in, rate, turn);
         simd->valu_free = cycle + TURN; /* it takes the VALU's issue, not its lanes */
         simd->matrix_free = cycle + rate->cycles;
         xcd->counters.matrix_busy_cycles += rate->cycles;
         xcd->counters.mops[rate->math] += rate->mops;
         note_matrix(cw, in, cycle + rate->result);
         execute(cw, in, cycle, cycle + TURN);
-        break;
+        return true;
     case UNIT_SALU:
-        cu->salu.free = cycle + rate->cycles;
+        if (busy(cw, simd->cu->salu.free, cycle))
+            return false;
+        issued(cw, in, rate, turn);
+        simd->cu->salu.free = cycle + rate->cycles;
         execute(cw, in, cycle, cycle + TURN);
-        break;
+        return true;
     case UNIT_BRANCH:
-        cu->branch.free = cycle + rate->cycles;
+        if (busy(cw, simd->cu->branch.free, cycle))
+            return false;
+        issued(cw, in, rate, turn);
+        simd->cu->branch.free = cycle + rate->cycles;
         execute(cw, in, cycle, cycle + xcd->timing.branch);
-        break;
+        return true;
     case UNIT_LDS:
+        if (busy(cw, simd->cu->lds_port[simd->index % 4].free, cycle))
+            return false;
+        issued(cw, in, rate, turn);
         issue_lds(cw, in, cycle);
-        break;
+        return true;
     case UNIT_MESSAGE:
+        issued(cw, in, rate, turn);
         execute(cw, in, cycle, cycle + TURN);
-        break;
-    default: /* memory: sent already */
-        cu_ready(cw, cycle + TURN);
-        break;
+        return true;
+    default: /* memory */
+        if (!can_access(cw, unit, turn) || !send(cw, in, cycle))
+            return false;
+        issued(cw, in, rate, turn);
+        set_ready(cw, cycle + TURN);
+        return true;
     }
-    return true;
 }
 
 /* ---- LDS: executed at issue, known to be done later ---- */
@@ -530,10 +531,10 @@ static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle
 {
     if (!cu_settle(cw))
         return;
-    struct cu_xcd *xcd = cw->cu->xcd;
+    struct cu_xcd *xcd = cw->simd->xcd;
     unsigned conflicts = 0, busy = cu_lds_cycles(cw->w, in, &conflicts);
-    uint64_t start = port_take(&cw->cu->lds, cycle, busy);
-    struct port_server *port = &cw->cu->lds_port[cw->simd->index % 4];
+    uint64_t start = port_take(&cw->simd->cu->lds, cycle, busy);
+    struct port_server *port = &cw->simd->cu->lds_port[cw->simd->index % 4];
     unsigned through = 2 * busy < TURN ? TURN : 2 * busy;
     port_take(port, start, through);
     xcd->counters.lds_busy_cycles += busy;
@@ -562,36 +563,41 @@ static void look(struct port_domain *domain, struct port_event *event)
     if (simd->posted != turn.cycle)
         return;
     simd->posted = PORT_NEVER;
-    const unsigned first = simd->turn;
-    bool any = false;
     /* Those would find vector memory full again: they are not looked at until it is not. */
     if (simd->queued && vector_ready(&turn, simd->cu))
         simd->queued = 0;
-    const uint32_t may = simd->may & ~simd->queued;
-    for (int priority = simd->highest; priority >= 0; priority--) {
+    uint32_t due = 0;
+    uint64_t next = PORT_NEVER; /* of the others; one that is due says itself when it is again */
+    for (uint32_t slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(slots);
+        if (simd->ready[i] <= turn.cycle)
+            due |= 1U << i;
+        else if (simd->ready[i] < next)
+            next = simd->ready[i];
+    }
+    const unsigned first = simd->turn;
+    bool any = false;
+    for (int priority = simd->highest; due && priority >= 0; priority--) {
         /* Twice as many slots, so that those before the first come after the last. */
-        uint64_t slots = (may | (uint64_t)may << simd->slots) >> first;
+        uint64_t slots = (due | (uint64_t)due << simd->slots) >> first;
         for (slots &= (UINT64_C(1) << simd->slots) - 1; slots; slots &= slots - 1) {
             unsigned i = first + (unsigned)__builtin_ctzll(slots);
             i = i < simd->slots ? i : i - simd->slots;
             struct cu_wave *cw = &simd->wave[i];
-            if (simd->ready[i] > turn.cycle || (int)cw->priority != priority)
+            if (cw->priority != priority)
                 continue;
+            due &= ~(1U << i);
             if (try_issue(cw, &turn) && !any) { /* those behind it come first next time */
                 any = true;
-                simd->turn = (i + 1) % simd->slots;
+                simd->turn = (uint8_t)(i + 1 < simd->slots ? i + 1 : 0);
             }
         }
     }
-    uint64_t next = PORT_NEVER;
-    if (simd->queued)
-        next = xcd_mem_vector_again(simd->cu->xcd->mem, simd->cu->index);
-    for (unsigned slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
-        uint64_t ready = simd->ready[__builtin_ctz(slots)];
-        next = ready < next ? ready : next;
+    if (simd->queued) {
+        const uint64_t again = xcd_mem_vector_again(simd->xcd->mem, simd->cu->index);
+        next = again < next ? again : next;
     }
-    if (next != PORT_NEVER)
-        look_at(simd, next > turn.cycle ? next : turn.cycle + 1);
+    look_at(simd, next);
 }
 
 /* ---- ahead of the events ---- */
@@ -604,31 +610,37 @@ void cu_expect_wave(const struct cu_wave *cw)
     port_fetch(&w->vcc, sizeof(*w) - offsetof(struct wave, vcc));
 }
 
-/* The waves that it will find ready, what they have put off, and what a memory instruction sends. */
+/* The waves that it will find ready and, of those that execute something, what that works on. */
 static bool expect_look(const struct port_event *event, unsigned stage)
 {
     const struct cu_simd *simd = event->self;
     if (stage == 0) {
-        port_fetch(simd, offsetof(struct cu_simd, wave));
+        port_fetch(simd, offsetof(struct cu_simd, ready) + 64);
         return true;
     }
-    for (unsigned slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
-        unsigned i = (unsigned)__builtin_ctz(slots);
-        const struct cu_wave *cw = &simd->wave[i];
+    bool more = false;
+    for (uint32_t slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(slots);
         if (simd->ready[i] > simd->posted)
             continue;
-        if (stage == 1)
+        const struct cu_wave *cw = &simd->wave[i];
+        const struct xinst *in = cw->in;
+        if (stage == 1) {
             port_fetch(cw, offsetof(struct cu_wave, matrix));
-        else if (stage == 2 && cw->w)
+            more = true;
+        } else if (in->cls == XC_VALU || in->cls == XC_SALU || in->cls == XC_MFMA) {
+            continue; /* put off, most of them */
+        } else if (stage == 2) {
             cu_expect_wave(cw);
-        else if (stage == 3 && cw->w && cw->in->isa && cw->in->cls == XC_VMEM) {
-            for (const struct xinst *in = cw->w->next; in <= cw->in; in++)
+            more = more || in->cls == XC_VMEM;
+        } else if (in->cls == XC_VMEM) {
+            for (const struct xinst *at = cw->w->next; at <= in; at++)
                 for (unsigned s = 0; s < 3; s++)
-                    if (in->s[s] >= 0)
-                        port_fetch(cw->w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
+                    if (at->s[s] >= 0)
+                        port_fetch(cw->w->v + at->s[s], at->rows[s] * (unsigned)sizeof(wave_row));
         }
     }
-    return stage < 3;
+    return more;
 }
 
 void cu_expect(struct cu_xcd *xcd)

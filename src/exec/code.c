@@ -208,7 +208,8 @@ static exec_fn *find_handler(unsigned level, const struct isa_inst *inst, struct
 
 void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x, uint64_t pc)
 {
-    *x = (struct xinst){.isa = inst, .pc = pc, .size = inst->size, .cls = (uint8_t)class_of(inst)};
+    *x = (struct xinst){
+        .isa = inst, .pc = pc, .op = (uint16_t)inst->op, .size = inst->size, .cls = (uint8_t)class_of(inst)};
     x->drows = inst->dst.dwords;
     if (inst->dst.kind == ISA_VGPR || inst->dst.kind == ISA_AGPR)
         x->d = row_of(&inst->dst);

@@ -103,6 +103,7 @@ struct xinst {
     uint8_t sd;          /* SGPR number of a scalar result: VOPC mask, carry out, SALU destination */
     uint8_t ss[3];       /* SGPR numbers of scalar sources of SALU and SMEM, 255 when constant */
     uint16_t reg[3];     /* XPREP_SGPR: the number */
+    uint16_t op;         /* isa->op */
     uint64_t literal[3]; /* XPREP_CONST and constant SALU sources; DPP: see struct xdpp */
     const struct xinst *target; /* branches: where to go; NULL when it is in another function */
     uint64_t pc;                /* address of this instruction */
