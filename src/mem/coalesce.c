@@ -58,6 +58,7 @@ static struct mem_request *new_line(struct builder *b, uint64_t line)
     r->sc1 = a->sc1;
     r->nt = a->nt;
     r->cu = a->cu;
+    r->wave = a->wave;
     r->line = line;
     b->count++;
     *b->end = r;

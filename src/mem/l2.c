@@ -130,13 +130,7 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
                               uint32_t set, uint32_t way)
 {
     struct l2 *l2 = &mem->l2;
-    struct l2_txn *t = l2->spare;
-    if (t) {
-        l2->spare = t->chain;
-        port_fetch(l2->spare, offsetof(struct l2_txn, data)); /* for the next one */
-    } else {
-        t = arena_take(&mem->arena, sizeof(*t));
-    }
+    struct l2_txn *t = pool_take(&l2->txn_pool, &mem->arena, sizeof(*t), offsetof(struct l2_txn, data));
     clear_lines(t, offsetof(struct l2_txn, data));
     static const uint8_t asks[] = {FABRIC_READ,   FABRIC_OWN,   FABRIC_FETCH, FABRIC_WRITE,
                                    FABRIC_ATOMIC, FABRIC_WRITE, FABRIC_WRITE};
@@ -235,16 +229,15 @@ static void push_out(struct xcd_mem *mem, uint32_t set, uint32_t way)
 /* Of sixteen numbers, that of the first of the least. */
 static unsigned least_of(const uint32_t *numbers)
 {
-    __m128i n[4], least;
-    for (unsigned i = 0; i < 4; i++)
-        n[i] = _mm_loadu_si128((const __m128i *)numbers + i);
-    least = _mm_min_epu32(_mm_min_epu32(n[0], n[1]), _mm_min_epu32(n[2], n[3]));
+    const __m128i *n = (const __m128i *)numbers;
+    __m128i a = _mm_loadu_si128(n), b = _mm_loadu_si128(n + 1), c = _mm_loadu_si128(n + 2),
+            d = _mm_loadu_si128(n + 3);
+    __m128i least = _mm_min_epu32(_mm_min_epu32(a, b), _mm_min_epu32(c, d));
     least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0x4e));
     least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0xb1));
-    for (unsigned i = 0; i < 4; i++)
-        n[i] = _mm_cmpeq_epi32(n[i], least);
-    __m128i equal = _mm_packs_epi16(_mm_packs_epi32(n[0], n[1]), _mm_packs_epi32(n[2], n[3]));
-    return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(equal));
+    a = _mm_packs_epi32(_mm_cmpeq_epi32(a, least), _mm_cmpeq_epi32(b, least));
+    c = _mm_packs_epi32(_mm_cmpeq_epi32(c, least), _mm_cmpeq_epi32(d, least));
+    return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(_mm_packs_epi16(a, c)));
 }
 
 /* The way that a new line takes; NO_WAY when each is busy. */
@@ -667,8 +660,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
     if (t->epoch)
         l2_epoch_leave(mem, t->epoch);
     struct l2_channel *c = &l2->channel[t->channel];
-    t->chain = l2->spare;
-    l2->spare = t;
+    pool_give(&l2->txn_pool, t);
     unblock(mem, c);
     if (l2->walking)
         l2_flush_continue(mem);
@@ -741,11 +733,12 @@ void l2_host_wrote(struct xcd_mem *mem)
 
 /* ---- ahead of the events ---- */
 
-static void expect_way(const struct l2 *l2, uint32_t way)
+static void expect_way(const struct l2 *l2, uint32_t way, bool bytes)
 {
     __builtin_prefetch(&l2->line[way]);
     __builtin_prefetch((const char *)&l2->line[way + 1] - 1); /* it may be on two */
-    port_fetch(l2->data + (size_t)way * LINE, LINE);
+    if (bytes)
+        port_fetch(l2->data + (size_t)way * LINE, LINE);
 }
 
 static bool expect_arrival(const struct port_event *event, unsigned stage)
@@ -760,13 +753,18 @@ static bool expect_arrival(const struct port_event *event, unsigned stage)
     if (stage == 1) {
         __builtin_prefetch(&l2->short_tag[set]);
         port_fetch(&l2->used[set], l2->ways * sizeof(*l2->used));
+        __builtin_prefetch(&l2->busy[set / 64]);
         __builtin_prefetch(&l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
-        port_fetch(r->bytes, LINE);
+        if (r->kind == REQUEST_STORE) {
+            port_fetch(r->bytes, LINE);
+            if (!r->cluster)
+                vl1_expect_performed(r);
+        }
     } else if (stage == 2) {
         unsigned found = alike(l2, set, set + l2->ways, r->line); /* most likely it */
         uint32_t way = found ? set + (unsigned)__builtin_ctz(found) : victim_of(l2, set);
         if (way != NO_WAY)
-            expect_way(l2, way);
+            expect_way(l2, way, found || r->kind == REQUEST_STORE);
         __builtin_prefetch(l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
     }
     return stage < 2;
@@ -780,7 +778,7 @@ static bool expect_answer(const struct port_event *event, unsigned stage)
     } else if (stage == 1) {
         __builtin_prefetch(&t->mem->l2.txn[t->bucket]);
         if (t->way != NO_WAY)
-            expect_way(&t->mem->l2, t->way);
+            expect_way(&t->mem->l2, t->way, t->kind != TXN_CLEAN);
         const struct mem_request *r = t->waiting.first ? t->waiting.first : t->request;
         if (r) {
             port_fetch(r, offsetof(struct mem_request, data));

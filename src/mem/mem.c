@@ -23,13 +23,15 @@ void *must(void *memory)
     return memory;
 }
 
-void request_more(struct xcd_mem *mem)
+/* As many as there are; none of them is spare. */
+void pool_more(struct pool *p, struct arena *arena, size_t bytes)
 {
-    struct mem_request *more = arena_take(&mem->arena, CHUNK_REQUESTS * sizeof(*more));
-    for (unsigned i = 0; i < CHUNK_REQUESTS; i++) {
-        more[i].next = mem->spare;
-        mem->spare = &more[i];
-    }
+    unsigned more = p->all ? p->all : POOL_FIRST;
+    p->all += more;
+    p->spare = (void **)arena_take(arena, (POOL_AHEAD + p->all) * sizeof(*p->spare)) + POOL_AHEAD;
+    char *first = arena_take(arena, more * bytes);
+    for (p->count = 0; p->count < more; p->count++)
+        p->spare[p->count] = first + p->count * bytes;
 }
 
 void access_done_at(struct xcd_mem *mem, struct mem_access *access, uint64_t cycle, port_fn *fn)

@@ -103,6 +103,29 @@ static inline unsigned bucket_of(uint64_t line, unsigned buckets)
            (buckets - 1);
 }
 
+/*
+ * What is free of a kind: what was last given back is taken next, and asked of the host's memory some takes
+ * before.
+ */
+enum { POOL_AHEAD = 4, POOL_FIRST = 256 };
+struct pool {
+    void **spare; /* and POOL_AHEAD before them, of nothing */
+    unsigned count, all;
+};
+void pool_more(struct pool *pool, struct arena *arena, size_t bytes);
+static inline void *pool_take(struct pool *pool, struct arena *arena, size_t bytes, unsigned used_first)
+{
+    if (!pool->count)
+        pool_more(pool, arena, bytes);
+    void *taken = pool->spare[--pool->count];
+    port_fetch(pool->spare[(int)pool->count - POOL_AHEAD], used_first);
+    return taken;
+}
+static inline void pool_give(struct pool *pool, void *what)
+{
+    pool->spare[pool->count++] = what;
+}
+
 enum request_kind { REQUEST_LOAD, REQUEST_STORE, REQUEST_ATOMIC, REQUEST_FLUSH };
 
 struct scluster;
@@ -112,18 +135,19 @@ struct mem_request {
     struct mem_request *next;
     struct xcd_mem *mem;
     struct mem_access *access;
-    struct scluster *cluster; /* scalar caches' */
+    struct mem_request *joined;
     uint8_t kind, mtype;
     bool sc0, sc1, nt;
     bool faulted;            /* no such memory */
     bool cached;             /* vL1: in its table of misses, so that others may join; keeps the line */
-    bool part;               /* answered with the bytes of its mask alone */
+    bool part : 1;           /* answered with the bytes of its mask alone */
     bool counted : 1;        /* L2: as a hit or a miss */
     bool looked_up : 1;      /* L2: has had its cycle of the tags */
     uint8_t depth;           /* atomics: most lanes on one element */
     uint8_t level;           /* enum mem_level: the farthest it has been */
     uint8_t lookup, lookups; /* tag look-ups of its access until its last; its own */
     uint8_t group;
+    uint8_t wave; /* of vL1s */
     uint16_t cu;
     unsigned epoch;
     uint32_t set;            /* l2_set_of() */
@@ -136,7 +160,8 @@ struct mem_request {
     };
     uint8_t
         *bytes; /* of the line: `data`, or the access's own where its lanes are in a row and take all of it */
-    struct mem_request *joined, *chain;
+    struct mem_request *chain;
+    struct scluster *cluster; /* scalar caches' */
     /* By the L2, once: data is in place or the store is done, and leaves the L2 at `cycle`.  The request is
      * the answered one's again. */
     void (*answer)(struct mem_request *request, uint64_t cycle);
@@ -264,6 +289,8 @@ void vl1_submit(struct xcd_mem *mem, struct mem_access *access);
 port_fn vl1_complete;
 /* The L2 has performed a store or atomic. */
 void vl1_performed(struct mem_request *request);
+/* The same shortly before, for port_expect(). */
+void vl1_expect_performed(const struct mem_request *request);
 /* To the L2. */
 void vl1_send(struct vl1 *l1, struct mem_request *request, uint64_t cycle);
 /* A line of a store whose wave need not hear of the L2. */
@@ -389,7 +416,7 @@ struct l2 {
     uint8_t *data;
     unsigned epoch;
     struct l2_channel *channel;
-    struct l2_txn *spare;
+    struct pool txn_pool;
     unsigned txns;
     /* Ways with dirty bytes: a bit each, and a bit for each word of those. */
     uint64_t *dirty, *dirty_words;
@@ -469,8 +496,6 @@ struct mem_timing {
     uint64_t utcl1_reach;
 };
 
-enum { CHUNK_REQUESTS = 256 };
-
 struct xcd_mem {
     struct port_domain *domain;
     struct fabric *fabric;
@@ -491,7 +516,7 @@ struct xcd_mem {
         struct port_server port, walker; /* port: in parts of a cycle */
     } utcl2;
     struct arena arena; /* what the room has of the XCD */
-    struct mem_request *spare;
+    struct pool request_pool;
     unsigned in_flight;       /* accesses */
     struct release *releases; /* that wait for the scalar caches */
     unsigned releasing;       /* scalar caches that write back for them */
@@ -500,14 +525,10 @@ struct xcd_mem {
     struct mem_counters counters;
 };
 
-void request_more(struct xcd_mem *mem); /* spare ones */
 static inline struct mem_request *request_new(struct xcd_mem *mem)
 {
-    if (!mem->spare)
-        request_more(mem);
-    struct mem_request *r = mem->spare;
-    mem->spare = r->next;
-    port_fetch(mem->spare, offsetof(struct mem_request, data)); /* for the next one */
+    struct mem_request *r =
+        pool_take(&mem->request_pool, &mem->arena, sizeof(*r), offsetof(struct mem_request, data));
     clear_lines(r, offsetof(struct mem_request, data));
     r->mem = mem;
     r->bytes = r->data;
@@ -515,8 +536,7 @@ static inline struct mem_request *request_new(struct xcd_mem *mem)
 }
 static inline void request_free(struct mem_request *request)
 {
-    request->next = request->mem->spare;
-    request->mem->spare = request;
+    pool_give(&request->mem->request_pool, request);
 }
 static inline void request_place(struct mem_request *request, uint64_t physical)
 {

@@ -98,7 +98,7 @@ static uint64_t utcl2_ready(struct xcd_mem *mem, const struct vm_entry *page, ui
 /* Translations by the profiler's count: each look-up in a vL1 asks for one. */
 static unsigned counted(const struct mem_request *r)
 {
-    return r->cluster ? 0 : r->lookups;
+    return r->lookups; /* scalar caches' have none */
 }
 
 static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle);
@@ -204,9 +204,15 @@ static void unblock(struct utcl1 *t, uint64_t now)
 /* Another instruction's request waits for its translation. */
 static bool is_behind(const struct utcl1 *t, const struct mem_request *r)
 {
-    for (unsigned i = 0; i < t->mem->timing.utcl1_misses; i++)
-        if (t->miss[i].busy && !t->miss[i].faulting && t->miss[i].waiting.first->access != r->access)
+    unsigned missing = t->missing;
+    for (const struct utcl1_miss *m = t->miss + t->mem->timing.utcl1_misses;
+         missing;) { /* the last are taken first */
+        if (!(--m)->busy)
+            continue;
+        if (!m->faulting && m->waiting.first->access != r->access)
             return true;
+        missing--;
+    }
     return false;
 }
 

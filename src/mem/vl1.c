@@ -211,9 +211,9 @@ static void line_done(struct vl1 *l1, struct mem_access *a, uint64_t cycle)
 
 static void unstall(struct vl1 *l1);
 
-static void performed_store(struct vl1 *l1, const struct mem_access *a)
+static void performed_store(struct vl1 *l1, unsigned wave)
 {
-    struct vl1_wave *w = &l1->wave[a->wave];
+    struct vl1_wave *w = &l1->wave[wave];
     if (--w->stores)
         return;
     struct mem_access *wb = w->writeback;
@@ -224,7 +224,7 @@ static void performed_store(struct vl1 *l1, const struct mem_access *a)
 
 void vl1_store_done(struct vl1 *l1, struct mem_access *a, uint64_t cycle)
 {
-    performed_store(l1, a);
+    performed_store(l1, a->wave);
     line_done(l1, a, cycle);
 }
 
@@ -239,10 +239,15 @@ void vl1_performed(struct mem_request *r)
         }
         return;
     }
-    performed_store(mem->vl1[r->cu], r->access);
+    performed_store(mem->vl1[r->cu], r->wave);
     if (r->kind == REQUEST_STORE)
         for (const struct mem_request *j = r->joined; j; j = j->next)
-            performed_store(mem->vl1[r->cu], j->access);
+            performed_store(mem->vl1[r->cu], j->wave);
+}
+
+void vl1_expect_performed(const struct mem_request *r)
+{
+    __builtin_prefetch(&r->mem->vl1[r->cu]->wave[r->wave], 1);
 }
 
 /* ---- from the L2 ---- */
@@ -495,7 +500,7 @@ static void go(struct mem_request *r, uint64_t cycle)
         struct mem_access *a = r->access;
         access_fault(a, r);
         if (r->kind != REQUEST_LOAD)
-            performed_store(l1, a);
+            performed_store(l1, r->wave);
         line_done(l1, a, cycle);
         request_free(r);
         return;
