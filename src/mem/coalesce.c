@@ -145,11 +145,15 @@ static void add_row(struct builder *b, unsigned together)
         b->lookups += r->lookups;
         r->lookup = (uint8_t)(b->lookups - 1);
         r->lanes = (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << lane;
-        r->mask = mask_of(offset, count << shift);
-        if (mask_full(r->mask))
-            r->bytes = mem_access_lane(a, lane);
-        else if (r->kind == REQUEST_STORE)
-            memcpy(r->data + offset, mem_access_lane(a, lane), (size_t)count << shift);
+        uint8_t *bytes = a->data + ((size_t)lane << shift);
+        if (count << shift == LINE) {
+            r->mask = (struct mask){{~UINT64_C(0), ~UINT64_C(0)}};
+            r->bytes = bytes;
+        } else {
+            r->mask = mask_of(offset, count << shift);
+            if (r->kind == REQUEST_STORE)
+                memcpy(r->data + offset, bytes, (size_t)count << shift);
+        }
     }
 }
 

@@ -240,14 +240,9 @@ static unsigned least_of(const uint32_t *numbers)
     return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(_mm_packs_epi16(a, c)));
 }
 
-/* The way that a new line takes; NO_WAY when each is busy. */
-static uint32_t victim_of(const struct l2 *l2, uint32_t set)
+/* The same of the set's that are not busy. */
+static uint32_t idle_victim_of(const struct l2 *l2, uint32_t set)
 {
-    if (l2->ways == 16) {
-        uint32_t way = set + least_of(&l2->used[set]);
-        if (!l2_is_busy(l2, way))
-            return way;
-    }
     uint32_t victim = NO_WAY;
     uint64_t least = UINT64_MAX;
     for (uint32_t way = set; way < set + l2->ways; way++)
@@ -256,6 +251,17 @@ static uint32_t victim_of(const struct l2 *l2, uint32_t set)
             least = l2->used[way];
         }
     return victim;
+}
+
+/* The way that a new line takes; NO_WAY when each is busy. */
+static uint32_t victim_of(const struct l2 *l2, uint32_t set)
+{
+    if (l2->ways == 16) {
+        uint32_t way = set + least_of(&l2->used[set]);
+        if (!l2_is_busy(l2, way))
+            return way;
+    }
+    return idle_victim_of(l2, set);
 }
 
 /* The caller uses it at once. */
@@ -752,20 +758,18 @@ static bool expect_arrival(const struct port_event *event, unsigned stage)
     uint32_t set = r->set * l2->ways; /* its first way */
     if (stage == 1) {
         __builtin_prefetch(&l2->short_tag[set]);
-        port_fetch(&l2->used[set], l2->ways * sizeof(*l2->used));
+        __builtin_prefetch(&l2->used[set]);
         __builtin_prefetch(&l2->busy[set / 64]);
         __builtin_prefetch(&l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
         if (r->kind == REQUEST_STORE) {
             port_fetch(r->bytes, LINE);
             if (!r->cluster)
-                vl1_expect_performed(r);
+                __builtin_prefetch(&r->mem->vl1[r->cu]->wave[r->wave]); /* performed() */
         }
     } else if (stage == 2) {
         unsigned found = alike(l2, set, set + l2->ways, r->line); /* most likely it */
-        uint32_t way = found ? set + (unsigned)__builtin_ctz(found) : victim_of(l2, set);
-        if (way != NO_WAY)
-            expect_way(l2, way, found || r->kind == REQUEST_STORE);
-        __builtin_prefetch(l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
+        unsigned way = found ? (unsigned)__builtin_ctz(found) : l2->ways == 16 ? least_of(&l2->used[set]) : 0;
+        expect_way(l2, set + way, found || r->kind == REQUEST_STORE);
     }
     return stage < 2;
 }

@@ -263,6 +263,8 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
     mem->l2.block_bits = (unsigned)__builtin_ctz(chip_get(chip, CHIP_l2_interleave));
     mem->l2.channel_bits = (unsigned)__builtin_ctz(mem->l2.channels);
     mem->l2.set_bits = (unsigned)__builtin_ctz(mem->l2.sets);
+    mem->l2.block_lines = (1U << mem->l2.block_bits) / LINE;
+    mem->l2.apart = mem->l2.sets / mem->l2.block_lines;
     mem->utcl2.ways = chip_get(chip, CHIP_utcl2_ways);
     mem->utcl2.sets = chip_get(chip, CHIP_utcl2_entries) / mem->utcl2.ways;
     mem->utcl2.entry =

@@ -289,8 +289,6 @@ void vl1_submit(struct xcd_mem *mem, struct mem_access *access);
 port_fn vl1_complete;
 /* The L2 has performed a store or atomic. */
 void vl1_performed(struct mem_request *request);
-/* The same shortly before, for port_expect(). */
-void vl1_expect_performed(const struct mem_request *request);
 /* To the L2. */
 void vl1_send(struct vl1 *l1, struct mem_request *request, uint64_t cycle);
 /* A line of a store whose wave need not hear of the L2. */
@@ -409,6 +407,7 @@ struct l2_channel {
 struct l2 {
     unsigned channels, sets, ways;
     unsigned block_bits, channel_bits, set_bits; /* of l2.interleave, the channels, and a channel's sets */
+    unsigned block_lines, apart;                 /* lines of a block; sets from one of them to the next */
     uint8_t *short_tag;
     uint32_t *used;
     uint32_t clock;
@@ -448,9 +447,9 @@ static inline unsigned l2_channel_of(const struct l2 *l2, uint64_t physical)
 static inline uint32_t l2_set_of(const struct l2 *l2, uint64_t physical)
 {
     uint64_t row = physical >> l2->block_bits >> l2->channel_bits;
-    uint64_t within = (physical & ((UINT64_C(1) << l2->block_bits) - 1)) / LINE;
+    uint64_t within = physical / LINE & (l2->block_lines - 1);
     /* Lines of one block lie far from each other, so that those of a stride of all channels use every set. */
-    uint64_t set = row + within * (l2->sets * LINE >> l2->block_bits);
+    uint64_t set = row + within * l2->apart;
     return l2_channel_of(l2, physical) << l2->set_bits | (uint32_t)(set & (l2->sets - 1));
 }
 static inline struct l2_channel *l2_channel_at(const struct l2 *l2, uint32_t set)

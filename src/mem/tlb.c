@@ -62,7 +62,8 @@ static void install(struct utcl1 *t, const struct utcl1_entry *entry)
     t->recent = at;
 }
 
-static void translated(struct utcl1 *t, struct mem_request *r, const struct utcl1_entry *e, uint64_t cycle)
+static inline void translated(struct utcl1 *t, struct mem_request *r, const struct utcl1_entry *e,
+                              uint64_t cycle)
 {
     request_place(r, e->physical + (r->line - e->base));
     r->mtype = e->mtype;

@@ -127,23 +127,30 @@ static void drop(struct vl1 *l1, uint64_t line)
     use_last(l1, set, i);
 }
 
-static void keep(struct vl1 *l1, uint64_t line, const uint8_t *data, bool streams)
+/* A line that is not here takes the oldest's place; it is the next to go when it streams. */
+static void install(struct vl1 *l1, unsigned set, uint64_t line, const uint8_t *data, bool streams)
+{
+    unsigned i = l1->oldest[set];
+    struct vl1_line *new = &l1->line[i];
+    new->tag = line;
+    new->epoch = l1->epoch;
+    l1->short_tag[i] = short_tag_of(line);
+    memcpy(l1->data + (size_t)i * LINE, data, LINE);
+    __builtin_prefetch(&l1->line[new->newer], 1); /* the set's next to go */
+    port_fetch(l1->data + (size_t)new->newer * LINE, LINE);
+    if (!streams)
+        l1->oldest[set] = new->newer; /* the ring turns */
+}
+
+static void keep_store(struct vl1 *l1, uint64_t line, const uint8_t *data)
 {
     unsigned set = set_of(l1, line), i = find(l1, set, line);
     if (i == NO_LINE) {
-        i = l1->oldest[set];
-        struct vl1_line *new = &l1->line[i];
-        new->tag = line;
-        new->epoch = l1->epoch;
-        l1->short_tag[i] = short_tag_of(line);
-        __builtin_prefetch(&l1->line[new->newer], 1); /* the set's next to go */
-        port_fetch(l1->data + (size_t)new->newer * LINE, LINE);
-    }
-    memcpy(l1->data + (size_t)i * LINE, data, LINE);
-    if (streams)
-        use_last(l1, set, i);
-    else
+        install(l1, set, line, data, false);
+    } else {
+        memcpy(l1->data + (size_t)i * LINE, data, LINE);
         use_first(l1, set, i);
+    }
 }
 
 /* ---- completion ---- */
@@ -196,17 +203,21 @@ static void return_loads(struct vl1 *l1)
     }
 }
 
-/* One line of the access is done with, at `cycle`. */
-static void line_done(struct vl1 *l1, struct mem_access *a, uint64_t cycle)
+static void lines_done(struct vl1 *l1, struct mem_access *a)
 {
-    if (cycle > a->cycle)
-        a->cycle = cycle;
-    if (--a->pending)
-        return;
     if (returns_data(a))
         return_loads(l1);
     else
         access_done_at(l1->mem, a, a->cycle, vl1_complete);
+}
+
+/* One line of the access is done with, at `cycle`. */
+static inline void line_done(struct vl1 *l1, struct mem_access *a, uint64_t cycle)
+{
+    if (cycle > a->cycle)
+        a->cycle = cycle;
+    if (--a->pending == 0)
+        lines_done(l1, a);
 }
 
 static void unstall(struct vl1 *l1);
@@ -243,11 +254,6 @@ void vl1_performed(struct mem_request *r)
     if (r->kind == REQUEST_STORE)
         for (const struct mem_request *j = r->joined; j; j = j->next)
             performed_store(mem->vl1[r->cu], j->wave);
-}
-
-void vl1_expect_performed(const struct mem_request *r)
-{
-    __builtin_prefetch(&r->mem->vl1[r->cu]->wave[r->wave], 1);
 }
 
 /* ---- from the L2 ---- */
@@ -313,7 +319,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     if (r->cached)
         *miss_of(l1, r->line) = r->chain;
     if (r->cached && !r->part && !r->faulted && r->epoch == l1->epoch)
-        keep(l1, r->line, r->bytes, r->nt);
+        install(l1, set_of(l1, r->line), r->line, r->bytes, r->nt); /* a store would have superseded it */
     l1->misses--;
     deliver(l1, r, r->bytes, r->faulted, now);
     while (r->joined) {
@@ -451,7 +457,7 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         return false;
     supersede_miss(miss_of(l1, r->line));
     if (r->kind == REQUEST_STORE && mask_full(r->mask) && !r->sc1 && !r->nt && r->mtype != VM_MTYPE_UC)
-        keep(l1, r->line, r->bytes, false);
+        keep_store(l1, r->line, r->bytes);
     else
         drop(l1, r->line);
     if (r->kind == REQUEST_STORE && combine_keeps(l1, r))
