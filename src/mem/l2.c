@@ -813,6 +813,7 @@ bool l2_open(struct xcd_mem *mem)
     l2->busy = arena_take(&mem->arena, (lines + 63) / 64 * sizeof(*l2->busy));
     l2->dirty_words = arena_take(&mem->arena, l2->words * sizeof(*l2->dirty_words));
     l2->channel = arena_take(&mem->arena, l2->channels * sizeof(*l2->channel));
+    l2->txn = arena_take(&mem->arena, TXN_BUCKETS * sizeof(struct l2_txn *));
     l2->clock = 1;
     l2->oldest = l2->open = calloc(1, sizeof(*l2->open));
     if (!l2->open)

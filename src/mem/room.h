@@ -210,15 +210,14 @@ struct utcl1_miss {
 };
 
 struct utcl1 {
+    struct request_queue blocked; /* no free miss, or behind another instruction's */
+    unsigned missing, recent, used;
+    struct utcl1_entry *entry;
+    uint64_t generation, clock;
     struct xcd_mem *mem;
     void (*go)(struct mem_request *request, uint64_t cycle); /* translated, or faulted */
     void (*drained)(struct utcl1 *tlb);                      /* nothing is blocked any more; may be NULL */
-    uint64_t generation, clock;
-    unsigned recent, used;
-    struct utcl1_entry *entry;
     struct utcl1_miss *miss;
-    unsigned missing;
-    struct request_queue blocked; /* no free miss, or behind another instruction's */
 };
 
 void utcl1_open(struct utcl1 *tlb, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t));
@@ -263,22 +262,23 @@ struct vl1_line {
     uint16_t newer, older; /* by use in the set, in a ring */
 };
 
-struct vl1 {
+struct vl1 { /* first what tells whether it takes an access */
     struct xcd_mem *mem;
     unsigned cu;
     unsigned epoch; /* lines of another are invalid */
+    struct request_queue stalled;
+    struct port_server address;
+    struct utcl1 tlb;
     struct vl1_line *line;
     uint8_t *short_tag;
-    uint16_t *oldest;   /* of each set */
-    uint32_t *distance; /* cycles to each channel of the L2, one way */
+    uint16_t *oldest; /* of each set */
     uint8_t *data;
+    uint32_t *distance;                /* cycles to each channel of the L2, one way */
     unsigned misses, stores, uncached; /* on their way */
     bool tells;                        /* when its queues are empty */
-    struct request_queue stalled;
+    struct port_server output, fill, result;
     uint64_t stalled_since;
-    struct port_server address, output, fill, result;
     struct mem_access *loads, **loads_end; /* not returned, in order */
-    struct utcl1 tlb;
     struct vl1_combine combine;
     struct mem_request *miss[MISS_BUCKETS];
     struct vl1_wave wave[MEM_WAVES];
@@ -428,7 +428,7 @@ struct l2 {
     bool written; /* stored to, since a walk began */
     struct flush_waiter *asked, *serving;
     struct flush_epoch *oldest, *open;
-    struct l2_txn *txn[TXN_BUCKETS];
+    struct l2_txn **txn; /* TXN_BUCKETS */
 };
 
 bool l2_open(struct xcd_mem *mem);
