@@ -83,29 +83,24 @@ unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear)
     return d->first_xcc + (unsigned)(linear / d->chunk % d->xccs);
 }
 
-/* How many more waves of this kernel a SIMD can take. */
-static unsigned simd_room(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
-                          unsigned s)
+/* Whether a SIMD can take so many more waves of this kernel. */
+static bool simd_fits(const struct cp *cp, const struct cp_dispatch *d, const struct cp_cu *cu, unsigned s,
+                      unsigned waves)
 {
-    unsigned slots = m->cp.simd_waves - cu->waves[s];
-    unsigned by_vgprs = (m->cp.simd_vgprs - cu->vgprs[s]) / d->vgprs;
-    unsigned by_sgprs = (m->cp.simd_sgprs - cu->sgprs[s]) / d->sgprs;
-    unsigned room = slots < by_vgprs ? slots : by_vgprs;
-    return room < by_sgprs ? room : by_sgprs;
+    return cu->waves[s] + waves <= cp->simd_waves && cu->vgprs[s] + waves * d->vgprs <= cp->simd_vgprs &&
+           cu->sgprs[s] + waves * d->sgprs <= cp->simd_sgprs;
 }
 
 /* Deals the workgroup's waves to SIMDs, emptiest first; false when they do not all fit. */
 static bool deal_waves(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
                        unsigned waves, uint8_t *simd)
 {
-    unsigned simds = m->cp.cu_simds, room[8], taken[8] = {0};
-    for (unsigned s = 0; s < simds; s++)
-        room[s] = simd_room(m, d, cu, s);
+    unsigned simds = m->cp.cu_simds, taken[8] = {0};
     for (unsigned i = 0; i < waves; i++) {
         unsigned best = simds;
         for (unsigned s = 0; s < simds; s++)
-            if (room[s] > taken[s] &&
-                (best == simds || cu->waves[s] + taken[s] < cu->waves[best] + taken[best]))
+            if ((best == simds || cu->waves[s] + taken[s] < cu->waves[best] + taken[best]) &&
+                simd_fits(&m->cp, d, cu, s, taken[s] + 1))
                 best = s;
         if (best == simds)
             return false;

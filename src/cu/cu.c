@@ -65,14 +65,6 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
     return xcd;
 }
 
-static struct cu_wave *free_slot(struct cu_simd *simd)
-{
-    for (unsigned i = 0; i < simd->slots; i++)
-        if (!simd->wave[i].w)
-            return &simd->wave[i];
-    return NULL;
-}
-
 static void count_wave(struct cu_counters *c, const struct wave *w)
 {
     unsigned items = (unsigned)__builtin_popcountll(w->exec);
@@ -91,12 +83,13 @@ void cu_start(struct cu_xcd *xcd, struct workgroup *wg)
     xcd->counters.workgroups++;
     for (unsigned i = 0; i < wg->waves; i++) {
         struct cu_simd *simd = &cu->simd[wg->simd[i]];
-        struct cu_wave *cw = free_slot(simd);
-        assert(cw && "an ACE places waves where there is room");
+        const unsigned slot = (unsigned)__builtin_ctz(~simd->taken);
+        assert(slot < simd->slots && "an ACE places waves where there is room");
+        struct cu_wave *cw = &simd->wave[slot];
         *cw = (struct cu_wave){.w = &wg->wave[i],
                                .in = wg->wave[i].next,
                                .simd = simd,
-                               .slot = cw->slot,
+                               .slot = (uint8_t)slot,
                                .started = now,
                                .charged = now,
                                .stall = STALL_START,
@@ -109,7 +102,7 @@ void cu_start(struct cu_xcd *xcd, struct workgroup *wg)
             cu->busy_since = now;
         if (xcd->engine[cu->engine].waves++ == 0)
             xcd->engine[cu->engine].busy_since = now;
-        simd->used++;
+        simd->taken |= 1U << slot;
         count_wave(&xcd->counters, &wg->wave[i]);
         cu_ready(cw, now + xcd->timing.start + i); /* a wave a cycle */
     }
@@ -125,7 +118,7 @@ void cu_wave_end(struct cu_wave *cw)
     cw->w->slot = NULL;
     cw->w = NULL;
     cw->ending = false;
-    cw->simd->used--;
+    cw->simd->taken &= ~(1U << cw->slot);
     cu_not_ready(cw);
     if (--cu->waves == 0)
         xcd->counters.cu_cycles += now - cu->busy_since;

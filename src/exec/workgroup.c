@@ -63,15 +63,17 @@ void workgroup_free(struct workgroup *wg)
 
 static bool reserve(struct workgroup *wg, const struct exec_launch *launch)
 {
-    if (wg->capacity_waves < launch->waves) {
+    const unsigned had = wg->capacity_waves;
+    if (had < launch->waves) {
         if (wg->rows)
-            munmap(wg->rows, (size_t)wg->capacity_waves * WAVE_STRIDE * sizeof(wave_row));
+            munmap(wg->rows, (size_t)had * WAVE_STRIDE * sizeof(wave_row));
         wg->capacity_waves = 0;
         void *rows = mmap(NULL, (size_t)launch->waves * WAVE_STRIDE * sizeof(wave_row),
                           PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         wg->rows = rows == MAP_FAILED ? NULL : rows;
         if (!wg->rows)
             return false;
+        memset(wg->wave + had, 0, (launch->waves - had) * sizeof(wg->wave[0]));
         wg->capacity_waves = launch->waves;
     }
     if (wg->capacity_lds < launch->lds_bytes || !wg->lds) {
@@ -168,7 +170,7 @@ struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch
         wg = aligned_alloc(64, bytes);
         if (!wg)
             return NULL;
-        memset(wg, 0, bytes);
+        memset(wg, 0, offsetof(struct workgroup, wave));
     }
     if (!reserve(wg, launch)) {
         workgroup_free(wg);

@@ -48,7 +48,6 @@ struct workgroup {
     uint64_t linear; /* x + y * groups_x + z * groups_x * groups_y */
     uint32_t id[3];
     unsigned waves, live;
-    struct wave wave[WORKGROUP_MAX_WAVES];
     uint32_t sequence; /* of its placement; see cp/ace.h */
     unsigned xcc, cu;  /* where it runs */
     uint8_t simd[WORKGROUP_MAX_WAVES];
@@ -63,6 +62,8 @@ struct workgroup {
     void *rows; /* the register file: mapped, touched only where used */
     uint8_t *lds;
     uint8_t *scratch[WORKGROUP_MAX_WAVES];
+
+    struct wave wave[WORKGROUP_MAX_WAVES]; /* set up are those that it has capacity for */
 };
 
 /* Prepares `wg` (NULL: allocates one) for workgroup `linear` of a launch; NULL when memory is short. */
