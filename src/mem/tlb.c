@@ -205,14 +205,13 @@ static void unblock(struct utcl1 *t, uint64_t now)
 /* Another instruction's request waits for its translation. */
 static bool is_behind(const struct utcl1 *t, const struct mem_request *r)
 {
-    unsigned missing = t->missing;
-    for (const struct utcl1_miss *m = t->miss + t->mem->timing.utcl1_misses;
-         missing;) { /* the last are taken first */
+    const struct utcl1_miss *m = t->miss + t->mem->timing.utcl1_misses; /* the last are taken first */
+    for (unsigned left = t->missing; left;) {
         if (!(--m)->busy)
             continue;
         if (!m->faulting && m->waiting.first->access != r->access)
             return true;
-        missing--;
+        left--;
     }
     return false;
 }
