@@ -635,7 +635,7 @@ static bool expect_look(const struct port_event *event, unsigned stage)
             more = more || in->cls == XC_VMEM;
         } else if (in->cls == XC_VMEM) {
             for (const struct xinst *at = cw->w->next; at <= in; at++)
-                for (unsigned s = 0; s < 3; s++)
+                for (unsigned s = fuse_is_fused(at); s < 3; s++) /* no row of addresses: see access.c */
                     if (at->s[s] >= 0)
                         port_fetch(cw->w->v + at->s[s], at->rows[s] * (unsigned)sizeof(wave_row));
         }
