@@ -2,6 +2,7 @@
 /* The package's fabric from a chip file; see fabric.h. */
 #include "fabric/internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,21 +56,29 @@ bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t byt
     return !wrong;
 }
 
+static double way_ps(const struct chip *chip, unsigned hops)
+{
+    return 1000 * (chip->value[CHIP_fabric_xcd_latency] + chip->value[CHIP_fabric_network_latency] +
+                   hops * chip->value[CHIP_usr_latency]);
+}
+
 uint64_t fabric_lookahead_ps(const struct chip *chip)
 {
-    double ns = chip->value[CHIP_fabric_xcd_latency];
-    if (chip_get(chip, CHIP_iod_count) > 1 && chip->value[CHIP_usr_latency] < ns)
-        ns = chip->value[CHIP_usr_latency];
-    return (uint64_t)(ns * 1000);
+    unsigned rows = chip_get(chip, CHIP_iod_count) / 2;
+    double least = way_ps(chip, 0);
+    for (unsigned hops = 1; hops <= rows; hops++)
+        least = fmin(least, way_ps(chip, hops) / (hops + 1));
+    return (uint64_t)least;
 }
 
 static void set_times(struct fabric *f, const struct chip *chip)
 {
     const double *v = chip->value;
     double clock_ps = 1e6 / v[CHIP_fabric_clock], line = FABRIC_LINE, sent = line + v[CHIP_usr_header];
-    f->xcd_ps = v[CHIP_fabric_xcd_latency] * 1000;
-    f->network_ps = v[CHIP_fabric_network_latency] * 1000;
-    f->usr_ps = v[CHIP_usr_latency] * 1000;
+    for (unsigned hops = 0; hops < FABRIC_HOPS; hops++) {
+        f->way_ps[hops] = way_ps(chip, hops);
+        f->part_ps[hops] = f->way_ps[hops] / (hops + 1);
+    }
     f->atomic_ps = v[CHIP_infinity_cache_atomic] * 1000;
     f->write_latency_ps = v[CHIP_infinity_cache_write_latency] * 1000;
     f->atomic_latency_ps = v[CHIP_infinity_cache_atomic_latency] * 1000;

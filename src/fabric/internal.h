@@ -16,6 +16,7 @@
 
 enum {
     FABRIC_IODS = 16,
+    FABRIC_HOPS = FABRIC_IODS / 2 + 1,
     FABRIC_XCDS = 15, /* bits of the probe filter */
     FABRIC_STACKS = 64,
     SLICE_WAYS = 16,
@@ -155,7 +156,8 @@ struct fabric {
     unsigned iods, xcds, pseudo;
     uint32_t filter_chunks;
     /* ps */
-    double xcd_ps, network_ps, usr_ps, slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
+    double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
+    double slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
     double line_read_ps, line_write_ps;           /* of an XCD's port, for a line */
     double link_ps[2], ingress_ps, slice_line_ps; /* for a line */
     double tick_ps;

@@ -9,8 +9,9 @@
  *
  * What carries a line stops at each IOD for its share of the link there; what does
  * not (requests for lines, acknowledgements) has lanes of its own and goes straight
- * through.  Answers and probes take the same way with the same stops, so they stay
- * in order.
+ * through.  A way's time is dealt out evenly over its parts, from stop to stop: so the shortest of
+ * all, the port's lookahead, is as long as can be.  Answers and probes take the same way with the same stops,
+ * so they stay in order.
  */
 #include "fabric/internal.h"
 
@@ -24,6 +25,11 @@ static unsigned index_at(int x, int y)
 static unsigned hops(const struct iod *a, const struct iod *b)
 {
     return (unsigned)((a->x != b->x) + (a->y > b->y ? a->y - b->y : b->y - a->y));
+}
+
+static unsigned hops_of(const struct fabric *f, const struct fabric_request *r)
+{
+    return hops(&f->iod[f->xcd[r->xcd].iod], &f->iod[r->home]);
 }
 
 /* The next IOD on the way, and the wait for the link there, taken for `lines` lines. */
@@ -76,8 +82,7 @@ static void pass(struct port_domain *domain, struct port_event *event)
     struct iod *home = &f->iod[r->home];
     double wait;
     struct iod *next = next_on_way(at, home, 1, &wait);
-    double delay = f->usr_ps + wait + (next == home ? f->network_ps : 0);
-    send_on(domain, next, delay, next == home ? arrive : pass, r);
+    send_on(domain, next, f->part_ps[hops_of(f, r)] + wait, next == home ? arrive : pass, r);
 }
 
 static bool expect_passing(const struct port_event *event, unsigned stage)
@@ -106,7 +111,8 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
 {
     struct fabric *f = x->fabric;
     struct iod *own = &f->iod[x->iod], *home = &f->iod[r->home];
-    double delay = f->xcd_ps;
+    unsigned way = hops(own, home);
+    double delay = f->way_ps[way];
     if (carries_data(r)) {
         unsigned bucket = bucket_of(r->line);
         r->chain = x->writes[bucket];
@@ -117,11 +123,10 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
         r->waited_ps = (uint64_t)wait;
         delay += wait;
         if (own != home) {
-            send_on(x->domain, own, delay, pass, r);
+            send_on(x->domain, own, f->part_ps[way] + wait, pass, r);
             return;
         }
     }
-    delay += f->network_ps + hops(own, home) * f->usr_ps;
     send_on(x->domain, home, delay, arrive, r);
 }
 
@@ -175,7 +180,7 @@ static void send_probe_answer(struct xcd_port *x, struct fabric_probe *probe)
 {
     struct fabric *f = x->fabric;
     struct iod *home = probe->home;
-    double delay = f->xcd_ps + f->network_ps + hops(&f->iod[x->iod], home) * f->usr_ps;
+    double delay = f->way_ps[hops(&f->iod[x->iod], home)];
     port_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
 }
 
@@ -244,14 +249,14 @@ static bool expect_written(const struct port_event *event, unsigned stage)
     return false;
 }
 
-enum { IS_PROBE = 256, FROM_AFAR = 512 };
+enum { XCD = 255, IS_PROBE = 256, FROM_AFAR = 512, HOPS = 1024 };
 
 static void onward(struct port_domain *domain, struct port_event *event);
 
 /* A probe does not overtake an answer, which it may concern. */
 static uint64_t in_order(struct iod *at, double delay, unsigned way)
 {
-    double now = iod_now(at), *last = &at->sent[way & (IS_PROBE - 1)];
+    double now = iod_now(at), *last = &at->sent[way & XCD];
     if (way & IS_PROBE)
         delay = now + delay > *last ? delay : *last - now + 1;
     else
@@ -259,18 +264,19 @@ static uint64_t in_order(struct iod *at, double delay, unsigned way)
     return (uint64_t)delay;
 }
 
-/* `what` is a request or a probe; way: of which XCD, and which it is. */
+/* `what` is a request or a probe; way: of which XCD, which it is, and how many links there are. */
 static void step(struct iod *at, double delay, void *what, unsigned way)
 {
     struct fabric *f = at->fabric;
-    struct xcd_port *x = &f->xcd[way & (IS_PROBE - 1)];
+    struct xcd_port *x = &f->xcd[way & XCD];
     struct iod *end = &f->iod[x->iod];
     unsigned lines = way & IS_PROBE ? 0 : 1;
     double now = iod_now(at), wait;
+    delay += f->part_ps[way / HOPS];
     if (at != end) {
         struct iod *next = next_on_way(at, end, lines, &wait);
         struct port_event *e =
-            port_send(at->domain, next->domain, in_order(at, delay + wait + f->usr_ps, way), onward, next);
+            port_send(at->domain, next->domain, in_order(at, delay + wait, way), onward, next);
         e->word[0] = (uint64_t)what;
         e->word[1] = way | FROM_AFAR;
         return;
@@ -288,8 +294,7 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
         fn = carries_data(r) ? written : r->done;
         self = carries_data(r) ? x : r->self;
     }
-    port_send(at->domain, x->domain, in_order(at, delay + f->xcd_ps, way), fn, self)->word[0] =
-        (uint64_t)what;
+    port_send(at->domain, x->domain, in_order(at, delay, way), fn, self)->word[0] = (uint64_t)what;
 }
 
 static void onward(struct port_domain *domain, struct port_event *event)
@@ -302,17 +307,20 @@ void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
 {
     struct fabric *f = home->fabric;
     struct xcd_port *x = &f->xcd[r->xcd];
+    unsigned way = hops(home, &f->iod[x->iod]);
     if (r->kind == FABRIC_WRITE) {
-        double delay = after_ps + f->network_ps + hops(home, &f->iod[x->iod]) * f->usr_ps + f->xcd_ps;
+        double delay = after_ps + f->way_ps[way];
         port_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
     } else {
-        step(home, after_ps + f->network_ps, r, r->xcd);
+        step(home, after_ps, r, r->xcd | way * HOPS);
     }
 }
 
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps)
 {
-    step(home, after_ps + home->fabric->network_ps, probe, probe->xcd | IS_PROBE);
+    struct fabric *f = home->fabric;
+    unsigned way = hops(home, &f->iod[f->xcd[probe->xcd].iod]);
+    step(home, after_ps, probe, probe->xcd | IS_PROBE | way * HOPS);
 }
 
 void net_expect(struct iod *iod)
