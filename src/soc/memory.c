@@ -197,7 +197,8 @@ void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t byt
     if (*status != EHP_OK)
         return NULL;
     void *start = (void *)(uintptr_t)block.base;
-    if (size >= HUGE && !memory->hooks.mapped) /* timing mode tells pages apart, touched one by one */
+    /* In timing mode pages that either side may be first to touch are told apart one by one. */
+    if (size >= HUGE && (kind == EHP_MEM_DEVICE || !memory->hooks.mapped))
         madvise(start, (size_t)size, MADV_HUGEPAGE);
     return start;
 }
