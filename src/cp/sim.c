@@ -246,8 +246,9 @@ int sim_open(struct ehp_machine *m, unsigned threads)
     sim->query_ps = (uint64_t)(c->value[CHIP_core_memory_latency] * 1e3);
     sim->xcds = chip_get(c, CHIP_xcd_count);
     unsigned iods = chip_get(c, CHIP_iod_count);
-    uint64_t lookahead = fabric_lookahead_ps(c);
-    assert(sim->packet_ps >= lookahead && sim->complete_ps >= lookahead);
+    uint64_t lookahead = fabric_lookahead_ps(c); /* the shortest time between any two domains */
+    lookahead = sim->packet_ps < lookahead ? sim->packet_ps : lookahead;
+    lookahead = sim->complete_ps < lookahead ? sim->complete_ps : lookahead;
     const struct port_hooks hooks = {.enter = enter, .leave = leave, .context = sim};
     sim->port = port_open(1 + sim->xcds + iods, lookahead, threads, &hooks);
     sim->rates = cu_rates_make(c);
