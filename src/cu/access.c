@@ -158,6 +158,15 @@ static void write_back(struct cu_flight *f)
         }
         return;
     }
+    if (a->same) {
+        mem_lane_load(d, 0, kind, a->data);
+        for (unsigned i = 0; i < mem_dwords(kind); i++) {
+            const uint32_t one = d[i][0];
+            for (unsigned l = 1; l < WAVE_LANES; l++)
+                d[i][l] = one;
+        }
+        return;
+    }
     if (a->lanes == UINT64_MAX && a->bytes == mem_bytes(kind)) {
         mem_rows_load(d, kind, a->data);
         return;
@@ -371,11 +380,12 @@ static void count_access(struct cu_wave *cw, const struct xinst *in, const struc
 }
 
 /*
- * Whether a load or store is one of all lanes in a row (mem.h), which its registers tell sooner than 64
- * addresses do, and is the GPU's to make.  It may be that of a sum that was put off, which then is not made.
+ * Whether a load or store is one of all lanes in a row, or a load of all from one address (mem.h), which its
+ * registers tell sooner than 64 addresses do, and is the GPU's to make.  It may be that of a sum that was put
+ * off, which then is not made.
  */
 static bool access_in_row(const struct wave *w, const struct xinst *in, const struct mem_op *op,
-                          const struct xinst *sum, uint64_t *first)
+                          const struct xinst *sum, uint64_t *first, bool *same)
 {
     const unsigned bytes = mem_bytes((enum mem_kind)op->kind);
     if (w->exec != UINT64_MAX || (op->space != MEM_GLOBAL && op->space != MEM_FLAT) ||
@@ -383,14 +393,15 @@ static bool access_in_row(const struct wave *w, const struct xinst *in, const st
         return false;
     const bool sbase = mem_has_sbase(in);
     const uint32_t *lo = w->v[sum ? sum->s[2] : in->s[0]], *hi = sbase ? NULL : lo + WAVE_LANES;
-    if (!mem_has_room(lo[0], bytes) || !mem_steps(lo, lo[0], bytes, hi, hi ? hi[0] : 0))
+    *same = lo[1] == lo[0] && op->action == MEM_LOAD && !mem_is_d16((enum mem_kind)op->kind);
+    if (!mem_has_room(lo[0], bytes) || !mem_steps(lo, lo[0], *same ? 0 : bytes, hi, hi ? hi[0] : 0))
         return false;
     uint64_t address = mem_offset(in) + lo[0] + (hi ? (uint64_t)hi[0] << 32 : 0);
     if (sbase || sum)
         address += wave_sgpr64(w, sum ? sum->reg[0] : in->ss[0]);
-    const uint64_t last = address + WAVE_LANES * bytes - 1;
+    const uint64_t last = address + (*same ? 1 : WAVE_LANES) * bytes - 1;
     *first = address;
-    return address % bytes == 0 && address < last && last < APERTURE_HOST_LIMIT &&
+    return address % bytes == 0 && address <= last && last < APERTURE_HOST_LIMIT &&
            !wave_is_outside(w, address) && !wave_is_outside(w, last);
 }
 
@@ -406,7 +417,8 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     enum mem_kind kind = (enum mem_kind)op->kind;
     const struct xinst *sum = fuse_is_fused(in) && fuse_waits(w) ? fuse_sum(in) : NULL;
     uint64_t first;
-    if (access_in_row(w, in, op, sum, &first)) {
+    bool same;
+    if (access_in_row(w, in, op, sum, &first, &same)) {
         const bool store = op->action == MEM_STORE;
         count_access(cw, in, op, store);
         struct cu_flight *f = flight_new(cw, in, store ? ACCESS_STORE : ACCESS_LOAD);
@@ -414,7 +426,8 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
         f->both = in->isa->format == ISA_FLAT;
         f->access.bytes = f->access.stride = (uint8_t)mem_bytes(kind);
         f->access.lanes = UINT64_MAX;
-        f->access.in_row = true;
+        f->access.in_row = !same;
+        f->access.same = same;
         f->access.addr[0] = first;
         if (store)
             mem_rows_store(w->v + in->s[1], kind, f->access.data);

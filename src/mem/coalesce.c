@@ -87,8 +87,8 @@ static struct mem_request *line_of(struct builder *b, uint64_t line)
 }
 
 /* `part` bytes from byte `skip` of the lane, at `offset` of the line. */
-static void add_part(struct builder *b, unsigned lane, uint64_t line, unsigned offset, unsigned skip,
-                     unsigned part)
+static inline void add_part(struct builder *b, unsigned lane, uint64_t line, unsigned offset, unsigned skip,
+                            unsigned part)
 {
     struct mem_request *r = line_of(b, line);
     if (r->group != b->group) {
@@ -97,7 +97,11 @@ static void add_part(struct builder *b, unsigned lane, uint64_t line, unsigned o
         r->lookups++;
     }
     r->lanes |= UINT64_C(1) << lane;
-    r->mask = mask_or(r->mask, mask_of(offset, part));
+    const unsigned at = offset % 64;
+    if (at + part <= 64)
+        r->mask.w[offset / 64] |= ((UINT64_C(1) << part) - 1) << at;
+    else
+        r->mask = mask_or(r->mask, mask_of(offset, part));
     if (r->kind == REQUEST_STORE)
         copy_lane(r->data + offset, mem_access_lane(b->access, lane) + skip, part);
 }
@@ -157,21 +161,35 @@ static void add_row(struct builder *b, unsigned together)
     }
 }
 
+/* So are those of which all lanes load the same bytes. */
+static void add_same(struct builder *b, unsigned together)
+{
+    const struct mem_access *a = b->access;
+    unsigned offset = (unsigned)(a->addr[0] & (LINE - 1));
+    struct mem_request *r = new_line(b, a->addr[0] - offset);
+    b->lookups = (ACCESS_LANES - 1) / together + 1;
+    r->lookups = (uint8_t)b->lookups;
+    r->lookup = (uint8_t)(b->lookups - 1);
+    r->lanes = UINT64_MAX;
+    r->mask = mask_of(offset, a->bytes);
+}
+
 static void add_lanes(struct builder *b, unsigned together)
 {
     const struct mem_access *a = b->access;
+    const unsigned bytes = a->bytes, inverse = 65536 / together + 1; /* to divide numbers of lanes */
     memset(b->slot, 0, sizeof(b->slot));
     for (uint64_t left = a->lanes; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
         uint64_t line = a->addr[lane] & ~(uint64_t)(LINE - 1);
         unsigned offset = (unsigned)(a->addr[lane] - line);
-        b->group = (uint8_t)(lane / together + 1);
-        if (offset + a->bytes <= LINE) {
-            add_part(b, lane, line, offset, 0, a->bytes);
+        b->group = (uint8_t)((lane * inverse >> 16) + 1);
+        if (offset + bytes <= LINE) {
+            add_part(b, lane, line, offset, 0, bytes);
         } else {
             unsigned part = LINE - offset;
             add_part(b, lane, line, offset, 0, part);
-            add_part(b, lane, line + LINE, 0, part, a->bytes - part);
+            add_part(b, lane, line + LINE, 0, part, bytes - part);
         }
     }
 }
@@ -190,6 +208,8 @@ struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned
         together = a->bytes >= mem->timing.wide ? 1 : mem->timing.wide / a->bytes;
     if (a->in_row)
         add_row(&b, together);
+    else if (a->same)
+        add_same(&b, together);
     else
         add_lanes(&b, together);
     *b.end = NULL;
@@ -201,6 +221,25 @@ struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned
     return b.first;
 }
 
+/* Lanes of `bytes`, which compilers know. */
+__attribute__((always_inline)) static inline void
+deliver_lanes(struct mem_access *a, const struct mem_request *r, const uint8_t *data, unsigned bytes)
+{
+    for (uint64_t left = r->lanes; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        uint8_t *to = mem_access_lane(a, lane);
+        uint64_t offset = a->addr[lane] - r->line; /* wraps for the second part of a lane */
+        if (offset + bytes <= LINE && offset < LINE) {
+            memcpy(to, data + offset, bytes);
+        } else if (offset < LINE) {
+            memcpy(to, data + offset, LINE - offset);
+        } else {
+            unsigned skip = (unsigned)(r->line - a->addr[lane]);
+            memcpy(to + skip, data, bytes - skip);
+        }
+    }
+}
+
 void coalesce_deliver(struct mem_access *a, const struct mem_request *r, const uint8_t *data)
 {
     if (a->in_row) {
@@ -208,18 +247,13 @@ void coalesce_deliver(struct mem_access *a, const struct mem_request *r, const u
         uint8_t *to = mem_access_lane(a, lane);
         if (to != data)
             memcpy(to, data + (mem_access_address(a, lane) - r->line), (size_t)count * a->bytes);
-        return;
-    }
-    for (uint64_t left = r->lanes; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        uint8_t *to = mem_access_lane(a, lane);
-        uint64_t offset = a->addr[lane] - r->line; /* wraps for the second part of a lane */
-        if (offset < LINE) {
-            unsigned part = LINE - (unsigned)offset;
-            copy_lane(to, data + offset, part < a->bytes ? part : a->bytes);
-        } else {
-            unsigned skip = (unsigned)(r->line - a->addr[lane]);
-            memcpy(to + skip, data, a->bytes - skip);
-        }
+    } else if (a->same) {
+        copy_lane(a->data, data + (a->addr[0] - r->line), a->bytes);
+    } else if (a->bytes == 4) {
+        deliver_lanes(a, r, data, 4);
+    } else if (a->bytes == 8) {
+        deliver_lanes(a, r, data, 8);
+    } else {
+        deliver_lanes(a, r, data, a->bytes);
     }
 }

@@ -54,6 +54,8 @@ struct mem_access {
     /* Every lane is on, its bytes follow those of the lane before, and none is on two lines: addr[0] says
      * where all of them are.  mem_access_in_row() tells. */
     bool in_row;
+    /* A load of which every lane is on and has the address addr[0], on one line: its bytes are lane 0's. */
+    bool same;
     uint64_t lanes; /* that access memory; none is allowed */
     /* Atomics: runs on the bytes at `place` for one lane, in the L2 or at the home; replaces the lane's data
      * by the old value. */
@@ -95,7 +97,9 @@ static inline uint8_t *mem_access_lane(struct mem_access *access, unsigned lane)
 
 static inline uint64_t mem_access_address(const struct mem_access *access, unsigned lane)
 {
-    return access->in_row ? access->addr[0] + (uint64_t)lane * access->bytes : access->addr[lane];
+    if (access->in_row)
+        return access->addr[0] + (uint64_t)lane * access->bytes;
+    return access->addr[access->same ? 0 : lane];
 }
 /* For in_row, of an access of which the rest is set, with these addresses. */
 bool mem_access_in_row(const struct mem_access *access, const uint64_t addr[ACCESS_LANES]);
