@@ -149,6 +149,11 @@ void fabric_attach(struct fabric *f, unsigned xcd, struct port_domain *domain, p
     net_expect_at_xcd(x);
 }
 
+bool fabric_pairs(const struct fabric *f)
+{
+    return UINT64_C(1) << f->map.chunk_shift >= FABRIC_PAIR;
+}
+
 struct fabric_place fabric_place_of(const struct fabric *f, uint64_t physical)
 {
     unsigned slice;

@@ -20,7 +20,7 @@
 
 #include "port/port.h"
 
-enum { FABRIC_LINE = 128 };
+enum { FABRIC_LINE = 128, FABRIC_PAIR = 2 * FABRIC_LINE };
 
 /*
  * A home takes the requests for a line one after another.  When an XCD owns the
@@ -39,14 +39,16 @@ struct fabric_request {
     uint8_t xcd; /* of the package */
     bool keeps;  /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
     bool nobody; /* FABRIC_WRITE: takes its time and changes nothing, of a line that stands for others */
+    bool pair;   /* FABRIC_READ: of the next line as well; `line` is aligned to FABRIC_PAIR: fabric_pairs() */
     uint8_t operations, depth; /* FABRIC_ATOMIC: lanes; most of them on one element */
-    /* When answered.  faulted: the host has no memory at that address; missed: nor had the Infinity Cache the
-     * line. */
-    bool faulted, missed;
+    /* When answered.  faulted: the host has no memory at that address; missed: so many lines the Infinity
+     * Cache did not have. */
+    bool faulted;
+    uint8_t missed;
     uint64_t line;     /* address of the line in the process */
     uint64_t physical; /* simulated physical address, which decides stack, channel, slice, bank and row */
-    uint8_t *data;     /* FABRIC_LINE bytes of the asker's: filled at the home, or read there */
-    uint64_t mask[2];  /* FABRIC_WRITE: which bytes */
+    uint8_t *data;    /* the line's bytes, or the pair's, of the asker's: filled at the home, or read there */
+    uint64_t mask[2]; /* FABRIC_WRITE: which bytes */
     void (*atomic)(struct fabric_request *request, uint8_t *line);
     /* Answered by an event of this function in the asker's domain, with word[0] the request. */
     port_fn *done;
@@ -57,6 +59,7 @@ struct fabric_request {
     uint32_t place; /* the line's number in its slice */
     uint16_t slice; /* of the home */
     uint8_t home;   /* IOD */
+    uint8_t left;   /* of a pair: lines that are not yet ready */
 };
 
 /*
@@ -102,6 +105,8 @@ uint64_t fabric_lookahead_ps(const struct chip *chip);
 
 void fabric_attach(struct fabric *fabric, unsigned xcd, struct port_domain *domain, port_fn *probe, void *l2);
 
+/* Whether both lines of a pair are in one channel. */
+bool fabric_pairs(const struct fabric *fabric);
 /* From the XCD's domain. */
 void fabric_submit(struct fabric *fabric, struct fabric_request *request);
 void fabric_probe_answer(struct fabric *fabric, struct fabric_probe *probe);

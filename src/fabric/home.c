@@ -195,8 +195,8 @@ void home_expect(const struct iod *iod, const struct home_expected *e)
 {
     struct slice *s = &iod->slice[e->slice];
     port_fetch(e->request, sizeof(struct fabric_request));
-    port_fetch(e->line, FABRIC_LINE);
-    port_fetch(e->data, FABRIC_LINE);
+    port_fetch(e->line, e->bytes);
+    port_fetch(e->data, e->bytes);
     cache_expect(&s->cache, e->place);
     __builtin_prefetch(bucket_of(s, e->place));
     const filter_entry *filter = s->filter[e->place / FILTER_CHUNK];
@@ -204,13 +204,14 @@ void home_expect(const struct iod *iod, const struct home_expected *e)
         __builtin_prefetch(&filter[e->place % FILTER_CHUNK]);
 }
 
-/* How much longer than the cache's latency the line takes that is on its way from memory. */
-static double landing(const struct slice *s, uint32_t line, double now)
+/* How much longer than the cache's latency lines take that are on their way from memory. */
+static double landing(const struct slice *s, uint32_t line, unsigned lines, double now)
 {
+    double ready = now;
     for (unsigned i = 0; i < SLICE_LANDING; i++)
-        if (s->landing[i].line == line && s->landing[i].ready > now)
-            return s->landing[i].ready - now;
-    return 0;
+        if (s->landing[i].line - line < lines && s->landing[i].ready > ready)
+            ready = s->landing[i].ready;
+    return ready - now;
 }
 
 /* The bytes, and the answer; the line is in the cache, or passes it. */
@@ -218,15 +219,17 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
 {
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[slice];
-    double now = iod_now(iod), after = f->slice_ps + server_take(&s->port, now, f->slice_line_ps);
+    unsigned lines = lines_of(r);
+    double now = iod_now(iod), after = f->slice_ps + server_take(&s->port, now, lines * f->slice_line_ps);
     uint8_t *line = (uint8_t *)(uintptr_t)r->line;
     switch (r->kind) {
     case FABRIC_READ:
     case FABRIC_OWN:
     case FABRIC_FETCH:
-        r->faulted = !guarded_load_line(r->data, line);
-        after += landing(s, r->place, now);
-        iod->counters.reads++;
+        r->faulted = !guarded_load_line(r->data, line) ||
+                     (r->pair && !guarded_load_line(r->data + FABRIC_LINE, line + FABRIC_LINE));
+        after += landing(s, r->place, lines, now);
+        iod->counters.reads += lines;
         break;
     case FABRIC_WRITE:
         r->faulted = !r->nobody && !guarded_store_line(line, r->data, r->mask);
@@ -238,7 +241,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
         r->faulted = !guarded_can_write(line);
         if (!r->faulted)
             r->atomic(r, line);
-        after += landing(s, r->place, now) + f->atomic_latency_ps + r->depth * f->atomic_ps;
+        after += landing(s, r->place, 1, now) + f->atomic_latency_ps + r->depth * f->atomic_ps;
         mark_written(iod, slice, r->place);
         iod->counters.atomics++;
         break;
@@ -246,16 +249,29 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
     net_answer(iod, r, after);
 }
 
-static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabric_request *r,
+static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabric_request *r, uint32_t line,
                                    struct home_line *h)
 {
     if (!h)
-        h = make_busy(iod, slice, r->place);
+        h = make_busy(iod, slice, line);
     h->request = r;
     return h;
 }
 
+/* Both lines are busy with it. */
+static void hold_pair(struct iod *iod, unsigned slice, struct fabric_request *r)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        busy_with(iod, slice, r, r->place + i, find_busy(&iod->slice[slice], r->place + i));
+}
+
 static void go_on(struct iod *iod, struct home_line *h);
+
+static void let_pair_go(struct iod *iod, unsigned slice, uint32_t place)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        go_on(iod, find_busy(&iod->slice[slice], place + i));
+}
 
 static void atomics_over(struct port_domain *domain, struct port_event *event)
 {
@@ -265,25 +281,26 @@ static void atomics_over(struct port_domain *domain, struct port_event *event)
 
 /* The bytes and the answer; one after another, the operations on an element take time.  Returns as proceed().
  */
-static struct home_line *perform(struct iod *iod, unsigned slice, struct fabric_request *r,
-                                 struct home_line *h)
+static bool perform(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
 {
     answer(iod, slice, r);
     double busy = r->kind == FABRIC_ATOMIC ? r->depth * iod->fabric->atomic_ps : 0;
     if (busy <= 0)
-        return NULL;
+        return false;
     if (!h)
         h = make_busy(iod, slice, r->place);
     h->request = NULL;
     h->filling = false;
     uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)(iod_now(iod) + busy));
     port_post(iod->domain, cycle, atomics_over, iod)->word[0] = (uint64_t)h;
-    return h;
+    return true;
 }
 
-/* No L2 holds what it must not. Returns what the line is busy with now, NULL when nothing. */
-static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_request *r,
-                                 struct home_line *h)
+/*
+ * No L2 holds what it must not.  `h`: what the line is busy with, if anything.  Returns whether whoever comes
+ * next has to wait, or has had its turn already: memory may be quick.
+ */
+static bool proceed(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
 {
     struct slice *s = &iod->slice[slice];
     filter_entry *e = filter_of(iod, s, r->place), self = (filter_entry)(1U << r->xcd);
@@ -305,22 +322,47 @@ static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_
     }
     if (r->kind == FABRIC_WRITE) {
         answer(iod, slice, r);
-        return NULL;
+        return false;
     }
-    bool hit = cache_look(&s->cache, r->place, false);
+    bool hit = cache_look(&s->cache, r->place, false), busy = true;
     r->missed = !hit;
     if (hit) {
         iod->counters.cache_hits++;
-        h = perform(iod, slice, r, h);
+        busy = perform(iod, slice, r, h);
     } else {
         iod->counters.cache_misses++;
-        h = busy_with(iod, slice, r, h);
+        h = busy_with(iod, slice, r, r->place, h);
         h->filling = true;
         memory_submit(iod, h, false);
     }
     if (r->kind != FABRIC_ATOMIC)
         read_ahead(iod, slice, r->place);
-    return h;
+    return busy;
+}
+
+/* As proceed(), for a pair, of which neither line is busy with another's request. */
+static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request *r)
+{
+    struct slice *s = &iod->slice[slice];
+    bool hit[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        *filter_of(iod, s, r->place + i) |= (filter_entry)(1U << r->xcd);
+        hit[i] = cache_look(&s->cache, r->place + i, false);
+    }
+    r->missed = (uint8_t)(!hit[0] + !hit[1]);
+    r->left = r->missed;
+    iod->counters.cache_hits += 2U - r->missed;
+    iod->counters.cache_misses += r->missed;
+    if (!r->missed)
+        answer(iod, slice, r);
+    else
+        hold_pair(iod, slice, r);
+    for (uint32_t i = 0; i < 2; i++)
+        if (!hit[i])
+            memory_submit(iod, find_busy(s, r->place + i), false);
+    for (uint32_t i = 0; i < 2; i++)
+        read_ahead(iod, slice, r->place + i);
+    return r->missed;
 }
 
 /*
@@ -330,6 +372,13 @@ static struct home_line *proceed(struct iod *iod, unsigned slice, struct fabric_
 static bool comes_before_answer(const struct home_line *h, const struct fabric_request *r)
 {
     return r->kind == FABRIC_WRITE && r->xcd + 1 == h->owner && (h->probing >> r->xcd & 1);
+}
+
+static void wait_for(struct home_line *h, struct fabric_request *r)
+{
+    r->next = NULL;
+    *h->end = r;
+    h->end = &r->next;
 }
 
 static void writes_before_answer(struct iod *iod, struct home_line *h)
@@ -346,31 +395,30 @@ static void writes_before_answer(struct iod *iod, struct home_line *h)
     }
 }
 
-/* The line's next request; returns as proceed(). */
-static struct home_line *begin(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
+/* L2s that must give up the line for the request. */
+static uint16_t probes_of(struct iod *iod, unsigned slice, const struct fabric_request *r, uint32_t line)
+{
+    filter_entry e = *filter_of(iod, &iod->slice[slice], line);
+    bool shares = (r->kind == FABRIC_READ || r->kind == FABRIC_FETCH) && !(e & FILTER_OWNED);
+    return shares ? 0 : (uint16_t)(e & ~(FILTER_OWNED | 1U << r->xcd));
+}
+
+/* Those, for the request that the line is busy with. */
+static void send_probes(struct iod *iod, struct home_line *h, uint16_t probes)
 {
     struct fabric *f = iod->fabric;
-    struct slice *s = &iod->slice[slice];
-    if (r->nobody) {
-        answer(iod, slice, r);
-        return NULL;
-    }
-    filter_entry e = *filter_of(iod, s, r->place);
-    uint16_t probes = (uint16_t)(e & ~(FILTER_OWNED | 1U << r->xcd));
-    if ((r->kind == FABRIC_READ || r->kind == FABRIC_FETCH) && !(e & FILTER_OWNED))
-        probes = 0;
-    if (!probes)
-        return proceed(iod, slice, r, h);
-    h = busy_with(iod, slice, r, h);
+    struct slice *s = &iod->slice[h->slice];
+    const struct fabric_request *r = h->request;
     h->probing = probes;
-    h->owner = owner_of(e);
+    h->owner = owner_of(*filter_of(iod, s, h->line));
     double now = iod_now(iod);
-    double after = f->slice_ps + server_take(&s->port, now, 0) + landing(s, r->place, now);
+    double after = f->slice_ps + server_take(&s->port, now, 0) + landing(s, h->line, 1, now);
+    uint64_t skip = (h->line - r->place) * (uint64_t)FABRIC_LINE;
     for (; probes; probes &= (uint16_t)(probes - 1)) {
         struct home_probe *p = probe_new(iod);
         p->line = h;
-        p->probe.line = r->line;
-        p->probe.physical = r->physical;
+        p->probe.line = r->line + skip;
+        p->probe.physical = r->physical + skip;
         p->probe.xcd = (uint8_t)__builtin_ctz(probes);
         p->probe.owner = p->probe.xcd + 1 == h->owner;
         p->probe.home = iod;
@@ -378,7 +426,49 @@ static struct home_line *begin(struct iod *iod, unsigned slice, struct fabric_re
         net_probe(iod, &p->probe, after);
     }
     writes_before_answer(iod, h);
-    return h;
+}
+
+/*
+ * A pair's turn at both of its lines: when one is busy with another's request, it is the last to wait for
+ * that, and has neither.  `h` is that of which it is the turn, if any.
+ */
+static bool begin_pair(struct iod *iod, unsigned slice, struct fabric_request *r, const struct home_line *h)
+{
+    struct slice *s = &iod->slice[slice];
+    uint16_t probes[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct home_line *other = find_busy(s, r->place + i);
+        if (other && other != h) {
+            wait_for(other, r);
+            return false;
+        }
+        probes[i] = probes_of(iod, slice, r, r->place + i);
+    }
+    r->left = (uint8_t)((probes[0] != 0) + (probes[1] != 0));
+    if (!r->left)
+        return proceed_pair(iod, slice, r);
+    hold_pair(iod, slice, r);
+    for (uint32_t i = 0; i < 2; i++)
+        if (probes[i])
+            send_probes(iod, find_busy(s, r->place + i), probes[i]);
+    return true;
+}
+
+/* The line's next request; returns as proceed(). */
+static bool begin(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
+{
+    if (r->nobody) {
+        answer(iod, slice, r);
+        return false;
+    }
+    if (r->pair)
+        return begin_pair(iod, slice, r, h);
+    uint16_t probes = probes_of(iod, slice, r, r->place);
+    if (!probes)
+        return proceed(iod, slice, r, h);
+    h = busy_with(iod, slice, r, r->place, h);
+    send_probes(iod, h, probes);
+    return true;
 }
 
 /* The line's request is done: those that queue behind it. */
@@ -405,9 +495,7 @@ void home_take(struct iod *iod, struct fabric_request *r)
     } else if (comes_before_answer(h, r)) {
         answer(iod, slice, r);
     } else {
-        r->next = NULL;
-        *h->end = r;
-        h->end = &r->next;
+        wait_for(h, r);
     }
 }
 
@@ -426,8 +514,18 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
     h->probing &= (uint16_t)~(1U << probe->xcd);
     p->next = iod->spare_probes;
     iod->spare_probes = p;
-    if (!h->probing && !proceed(iod, h->slice, h->request, h))
-        go_on(iod, h);
+    struct fabric_request *r = h->request;
+    if (h->probing)
+        return;
+    if (!r->pair) {
+        if (!proceed(iod, h->slice, r, h))
+            go_on(iod, h);
+    } else if (--r->left == 0) {
+        unsigned slice = h->slice;
+        uint32_t place = r->place;
+        if (!proceed_pair(iod, slice, r))
+            let_pair_go(iod, slice, place);
+    }
 }
 
 static void memory_done(void *context, struct dram_request *request, uint64_t end)
@@ -444,8 +542,17 @@ static void memory_done(void *context, struct dram_request *request, uint64_t en
     s->landing[s->landed].ready = (double)end * f->tick_ps + f->memory_ps;
     s->landed = (s->landed + 1) % SLICE_LANDING;
     put_in_cache(iod, h->slice, h->line, false);
-    if (!h->request || !perform(iod, h->slice, h->request, h))
+    struct fabric_request *r = h->request;
+    if (r && r->pair) {
+        if (--r->left)
+            return;
+        unsigned slice = h->slice;
+        uint32_t place = r->place;
+        answer(iod, slice, r);
+        let_pair_go(iod, slice, place);
+    } else if (!r || !perform(iod, h->slice, r, h)) {
         go_on(iod, h);
+    }
 }
 
 /* ---- life ---- */

@@ -170,6 +170,11 @@ static inline bool carries_data(const struct fabric_request *r)
     return r->kind == FABRIC_WRITE || r->kind == FABRIC_ATOMIC;
 }
 
+static inline unsigned lines_of(const struct fabric_request *r)
+{
+    return r->pair ? 2 : 1;
+}
+
 static inline double iod_now(const struct iod *iod)
 {
     return (double)port_now_ps(iod->domain);
@@ -185,6 +190,7 @@ struct home_expected {
     unsigned slice;
     uint32_t place;
     const void *request, *line, *data;
+    unsigned bytes; /* of a line, or a pair */
 };
 void home_expect(const struct iod *iod, const struct home_expected *expected);
 void net_expect(struct iod *iod);

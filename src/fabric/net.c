@@ -52,13 +52,15 @@ static void arrive(struct port_domain *domain, struct port_event *event)
     home_take(iod, (struct fabric_request *)event->word[0]);
 }
 
+#define SLICE_PAIR (1U << 31)
+
 /* The event has what is asked for by then, so that nobody waits for the request itself. */
 static void send_on(struct port_domain *from, struct iod *to, double delay, port_fn *fn,
                     struct fabric_request *r)
 {
     struct port_event *e = port_send(from, to->domain, (uint64_t)delay, fn, to);
     e->word[0] = (uint64_t)r;
-    e->word[1] = (uint64_t)r->slice << 32 | r->place;
+    e->word[1] = (uint64_t)(r->slice | (r->pair ? SLICE_PAIR : 0)) << 32 | r->place;
     e->word[2] = r->line;
     e->word[3] = (uint64_t)r->data;
 }
@@ -66,8 +68,10 @@ static void send_on(struct port_domain *from, struct iod *to, double delay, port
 static bool expect_arrival(const struct port_event *event, unsigned stage)
 {
     (void)stage;
+    unsigned slice = (unsigned)(event->word[1] >> 32);
     home_expect(event->self, &(struct home_expected){.request = (const void *)event->word[0],
-                                                     .slice = (unsigned)(event->word[1] >> 32),
+                                                     .slice = slice & ~SLICE_PAIR,
+                                                     .bytes = slice & SLICE_PAIR ? FABRIC_PAIR : FABRIC_LINE,
                                                      .place = (uint32_t)event->word[1],
                                                      .line = (const void *)event->word[2],
                                                      .data = (const void *)event->word[3]});
@@ -94,15 +98,35 @@ static bool expect_passing(const struct port_event *event, unsigned stage)
 
 static unsigned bucket_of(uint64_t line)
 {
-    return (line / FABRIC_LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (WRITE_BUCKETS - 1);
+    return (line / FABRIC_PAIR * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (WRITE_BUCKETS - 1);
 }
 
-/* Whether a WRITE, or an ATOMIC, to the line has not been acknowledged. */
-static bool under_way(const struct xcd_port *x, uint64_t line, enum fabric_kind kind)
+/* Whether they have a line in common. */
+static bool meet(const struct fabric_request *a, const struct fabric_request *b)
+{
+    return a->line == b->line || ((a->pair | b->pair) && a->line / FABRIC_PAIR == b->line / FABRIC_PAIR);
+}
+
+/* What has not been acknowledged of the line's bucket. */
+static const struct fabric_request *writes_of(const struct xcd_port *x, uint64_t line)
 {
     unsigned bucket = bucket_of(line);
-    const struct fabric_request *w = x->writing[bucket] ? x->writes[bucket] : NULL;
-    while (w && !(w->line == line && w->kind == kind))
+    return x->writing[bucket] ? x->writes[bucket] : NULL;
+}
+
+/* Whether a WRITE, or an ATOMIC, to a line of the request's has not been acknowledged. */
+static bool under_way(const struct xcd_port *x, const struct fabric_request *r, enum fabric_kind kind)
+{
+    const struct fabric_request *w = writes_of(x, r->line);
+    while (w && !(w->kind == kind && meet(w, r)))
+        w = w->chain;
+    return w;
+}
+
+static bool write_under_way(const struct xcd_port *x, const struct fabric_probe *probe)
+{
+    const struct fabric_request *w = writes_of(x, probe->line);
+    while (w && !(w->kind == FABRIC_WRITE && w->line == probe->line))
         w = w->chain;
     return w;
 }
@@ -130,12 +154,14 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
     send_on(x->domain, home, delay, arrive, r);
 }
 
-static bool held_before(const struct xcd_port *x, uint64_t line)
+/* Behind another of its line's, of those before `end`. */
+static bool held_before(const struct xcd_port *x, const struct fabric_request *r,
+                        const struct fabric_request *end)
 {
     const struct fabric_request *h = x->held;
-    while (h && h->line != line)
+    while (h != end && !meet(h, r))
         h = h->next;
-    return h;
+    return h != end;
 }
 
 /*
@@ -146,8 +172,7 @@ static bool must_wait(const struct xcd_port *x, const struct fabric_request *r)
 {
     if (r->kind == FABRIC_ATOMIC)
         return false;
-    return under_way(x, r->line, FABRIC_ATOMIC) ||
-           (r->kind != FABRIC_WRITE && under_way(x, r->line, FABRIC_WRITE));
+    return under_way(x, r, FABRIC_ATOMIC) || (r->kind != FABRIC_WRITE && under_way(x, r, FABRIC_WRITE));
 }
 
 void fabric_submit(struct fabric *f, struct fabric_request *r)
@@ -159,7 +184,7 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
     r->slice = (uint16_t)(slice - r->home * f->map.slices_per_iod);
     r->faulted = false;
     r->waited_ps = 0;
-    if (must_wait(x, r) || (x->held && held_before(x, r->line))) {
+    if (must_wait(x, r) || held_before(x, r, NULL)) {
         r->next = NULL;
         *x->held_end = r;
         x->held_end = &r->next;
@@ -188,7 +213,7 @@ static void send_probe_answer(struct xcd_port *x, struct fabric_probe *probe)
 void fabric_probe_answer(struct fabric *f, struct fabric_probe *probe)
 {
     struct xcd_port *x = &f->xcd[probe->xcd];
-    if (probe->owner && under_way(x, probe->line, FABRIC_WRITE)) {
+    if (probe->owner && write_under_way(x, probe)) {
         probe->next = x->held_probes;
         x->held_probes = probe;
     } else {
@@ -201,7 +226,7 @@ void fabric_probe_answer(struct fabric *f, struct fabric_probe *probe)
 static void let_go(struct xcd_port *x, uint64_t line)
 {
     for (struct fabric_probe **p = &x->held_probes, *probe; (probe = *p);) {
-        if (probe->line == line && !under_way(x, line, FABRIC_WRITE)) {
+        if (probe->line == line && !write_under_way(x, probe)) {
             *p = probe->next;
             send_probe_answer(x, probe);
         } else {
@@ -209,12 +234,10 @@ static void let_go(struct xcd_port *x, uint64_t line)
         }
     }
     for (struct fabric_request **p = &x->held, *r; (r = *p);) {
-        if (r->line != line) {
+        if (r->line / FABRIC_PAIR != line / FABRIC_PAIR || must_wait(x, r) || held_before(x, r, r)) {
             p = &r->next;
             continue;
         }
-        if (must_wait(x, r))
-            return;
         *p = r->next;
         if (!*p)
             x->held_end = p;
@@ -249,7 +272,7 @@ static bool expect_written(const struct port_event *event, unsigned stage)
     return false;
 }
 
-enum { XCD = 255, IS_PROBE = 256, FROM_AFAR = 512, HOPS = 1024 };
+enum { XCD = 255, IS_PROBE = 256, FROM_AFAR = 512, IS_PAIR = 1024, HOPS = 2048 };
 
 static void onward(struct port_domain *domain, struct port_event *event);
 
@@ -270,7 +293,7 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
     struct fabric *f = at->fabric;
     struct xcd_port *x = &f->xcd[way & XCD];
     struct iod *end = &f->iod[x->iod];
-    unsigned lines = way & IS_PROBE ? 0 : 1;
+    unsigned lines = way & IS_PROBE ? 0 : way & IS_PAIR ? 2 : 1;
     double now = iod_now(at), wait;
     delay += f->part_ps[way / HOPS];
     if (at != end) {
@@ -312,7 +335,7 @@ void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
         double delay = after_ps + f->way_ps[way];
         port_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
     } else {
-        step(home, after_ps, r, r->xcd | way * HOPS);
+        step(home, after_ps, r, r->xcd | (r->pair ? IS_PAIR : 0) | way * HOPS);
     }
 }
 

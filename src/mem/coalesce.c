@@ -132,6 +132,17 @@ bool mem_access_in_row(const struct mem_access *a, const uint64_t addr[ACCESS_LA
     return !differs;
 }
 
+static uint64_t lanes_of(unsigned first, unsigned count)
+{
+    return (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << first;
+}
+
+/* Cycles of the tags for a line's lanes; `inverse` divides by the lanes of a cycle. */
+static uint8_t lookups_of(unsigned lane, unsigned count, unsigned inverse)
+{
+    return (uint8_t)(((lane + count - 1) * inverse >> 16) - (lane * inverse >> 16) + 1);
+}
+
 /* What most accesses are: the same as lane by lane. */
 static void add_row(struct builder *b, unsigned together)
 {
@@ -141,16 +152,20 @@ static void add_row(struct builder *b, unsigned together)
     uint64_t address = a->addr[0];
     for (unsigned lane = 0, count; lane < ACCESS_LANES; lane += count) {
         unsigned offset = (unsigned)(address & (LINE - 1));
-        count = (LINE - offset) >> shift;
+        bool pair = b->mem->pairs && address % PAIR == 0 && (ACCESS_LANES - lane) << shift >= PAIR;
+        count = (pair ? PAIR : LINE - offset) >> shift;
         count = count < ACCESS_LANES - lane ? count : ACCESS_LANES - lane;
         struct mem_request *r = new_line(b, address - offset);
-        address += LINE - offset;
-        r->lookups = (uint8_t)(((lane + count - 1) * inverse >> 16) - (lane * inverse >> 16) + 1);
+        address += pair ? PAIR : LINE - offset;
+        r->pair = pair;
+        r->lookups = lookups_of(lane, pair ? count / 2 : count, inverse);
+        if (pair)
+            r->lookups += lookups_of(lane + count / 2, count / 2, inverse);
         b->lookups += r->lookups;
         r->lookup = (uint8_t)(b->lookups - 1);
-        r->lanes = (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << lane;
+        r->lanes = lanes_of(lane, count);
         uint8_t *bytes = a->data + ((size_t)lane << shift);
-        if (count << shift == LINE) {
+        if (pair || count << shift == LINE) {
             r->mask = (struct mask){{~UINT64_C(0), ~UINT64_C(0)}};
             r->bytes = bytes;
         } else {

@@ -63,6 +63,11 @@ static unsigned find(const struct vl1_combine *c, uint64_t line)
     return i;
 }
 
+bool combine_has(const struct vl1 *l1, uint64_t line)
+{
+    return find(&l1->combine, line) < l1->combine.count;
+}
+
 /* The wave, which has ended, does not wait for it. */
 static void disown(struct vl1 *l1, struct mem_request *r)
 {

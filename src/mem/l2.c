@@ -119,9 +119,32 @@ static void refresh(struct l2 *l2, uint32_t way)
 struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line)
 {
     struct l2_txn *t = l2->txn[bucket_of(line, TXN_BUCKETS)];
-    while (t && t->fabric.line != line)
+    while (t && t->fabric.line != line && !(t->fabric.pair && t->fabric.line + LINE == line))
         t = t->chain;
     return t;
+}
+
+static unsigned lines_of(const struct l2_txn *t)
+{
+    return t->fabric.pair ? 2 : 1;
+}
+
+/* The way that it is about, of the line. */
+static uint32_t way_of(const struct l2_txn *t, uint64_t line)
+{
+    return t->fabric.line == line ? t->way : t->second;
+}
+
+static void set_busy(struct l2 *l2, uint32_t way)
+{
+    if (way != NO_WAY)
+        l2->busy[way / 64] |= UINT64_C(1) << way % 64;
+}
+
+static void set_idle(struct l2 *l2, uint32_t way)
+{
+    if (way != NO_WAY)
+        l2->busy[way / 64] &= ~(UINT64_C(1) << way % 64);
 }
 
 static void answered(struct port_domain *domain, struct port_event *event);
@@ -145,16 +168,27 @@ static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t 
     t->channel = (uint16_t)(set >> l2->set_bits);
     t->bucket = (uint16_t)bucket_of(line, TXN_BUCKETS);
     t->way = way;
+    t->second = NO_WAY;
     t->began = port_now(mem->domain);
     queue_clear(&t->waiting);
     struct l2_txn **at = &l2->txn[t->bucket];
     t->chain = *at;
     *at = t;
-    if (way != NO_WAY)
-        l2->busy[way / 64] |= UINT64_C(1) << way % 64;
+    set_busy(l2, way);
     l2->channel[t->channel].txns++;
     l2->txns++;
     return t;
+}
+
+/* It is about the next line as well, which has that way. */
+static void txn_pair(struct l2_txn *t, uint32_t second)
+{
+    struct l2 *l2 = &t->mem->l2;
+    t->fabric.pair = true;
+    t->second = second;
+    set_busy(l2, second);
+    l2->channel[t->channel].txns++;
+    l2->txns++;
 }
 
 static void submit(struct l2_txn *t)
@@ -173,7 +207,7 @@ static void submit(struct l2_txn *t)
         c->ea_atomics++;
         break;
     default:
-        c->ea_reads++;
+        c->ea_reads += lines_of(t);
     }
     fabric_submit(t->mem->fabric, &t->fabric);
     if (t->fabric.kind != FABRIC_WRITE || !t->fabric.waited_ps)
@@ -264,23 +298,30 @@ static uint32_t victim_of(const struct l2 *l2, uint32_t set)
     return idle_victim_of(l2, set);
 }
 
-/* The caller uses it at once. */
-static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r)
+/* The way becomes that of one of the request's lines. */
+static void replace(struct xcd_mem *mem, const struct mem_request *r, unsigned which, uint32_t set,
+                    uint32_t way)
 {
     struct l2 *l2 = &mem->l2;
-    uint32_t victim = victim_of(l2, r->set * l2->ways);
-    if (victim == NO_WAY)
-        return NO_WAY;
-    struct l2_line *line = &l2->line[victim];
+    struct l2_line *line = &l2->line[way];
     mem->counters.tcc_evicts += line->tag != 0;
     if (mask_any(line->dirty)) {
         mem->counters.tcc_evict_writebacks += !line->nobody;
-        push_out(mem, r->set, victim);
+        push_out(mem, set, way);
     }
-    *line =
-        (struct l2_line){.tag = r->line | 1, .physical = r->physical, .epoch = l2->epoch, .mtype = r->mtype};
-    l2->short_tag[victim] = short_tag_of(r->line);
-    return victim;
+    uint64_t skip = which * (uint64_t)LINE, of = r->line + skip;
+    *line = (struct l2_line){
+        .tag = of | 1, .physical = r->physical + skip, .epoch = l2->epoch, .mtype = r->mtype};
+    l2->short_tag[way] = short_tag_of(of);
+}
+
+/* The caller uses it at once. */
+static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r)
+{
+    uint32_t way = victim_of(&mem->l2, r->set * mem->l2.ways);
+    if (way != NO_WAY)
+        replace(mem, r, 0, r->set, way);
+    return way;
 }
 
 /* ---- what requests do ---- */
@@ -304,7 +345,7 @@ static void answer_load(struct mem_request *r, const uint8_t *data, uint64_t cyc
 {
     struct xcd_mem *mem = r->mem;
     struct l2_channel *c = l2_channel_at(&mem->l2, r->set);
-    uint64_t cycles = mem->timing.read;
+    uint64_t cycles = mem->timing.read * request_lines(r);
     if (r->bytes != data)
         memcpy(r->bytes, data, LINE);
     r->answer(r, port_take(&c->read, cycle, cycles) + cycles - 1 + latency);
@@ -467,7 +508,7 @@ static bool passes(const struct l2_txn *t, const struct mem_request *r)
     /* The home executes atomics as they come, and the fabric keeps their order. */
     if (t->kind == TXN_ATOMIC && r->kind == REQUEST_ATOMIC && is_at_home(r))
         return !t->waiting.first;
-    if (t->waiting.first || t->way == NO_WAY || r->sc1 || r->mtype == VM_MTYPE_UC)
+    if (t->waiting.first || way_of(t, r->line) == NO_WAY || r->sc1 || r->mtype == VM_MTYPE_UC)
         return false;
     /* The bytes on their way are a copy, or come under those that are here. */
     return (r->kind == REQUEST_LOAD && t->kind == TXN_CLEAN) ||
@@ -516,19 +557,139 @@ static bool take(struct mem_request *r, uint32_t way, struct l2_txn *t, uint64_t
     }
 }
 
-static bool handle(struct mem_request *r)
+/* ---- pairs ---- */
+
+/* Both lines are here, or come with the answer that it has waited for. */
+static void answer_load_pair(struct mem_request *r, const uint32_t way[2], uint64_t cycle, uint64_t latency)
 {
     struct l2 *l2 = &r->mem->l2;
-    return take(r, find(l2, r->set, r->line), l2_txn_of(l2, r->line), r->mem->timing.l2_latency);
+    count(r, 2, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        touch(l2, way[i], r->nt);
+        memcpy(r->bytes + (size_t)i * LINE, l2->data + (size_t)way[i] * LINE, LINE);
+    }
+    answer_load(r, r->bytes, cycle, latency);
+}
+
+static void read_pair(struct mem_request *r, const uint32_t way[2])
+{
+    struct l2_txn *t = txn_new(r->mem, TXN_READ, r->line, r->physical, r->set, way[0]);
+    txn_pair(t, way[1]);
+    queue_add(&t->waiting, r);
+    t->fabric.data = r->bytes;
+    for (unsigned i = 0; i < 2; i++)
+        touch(&r->mem->l2, way[i], r->nt);
+    count(r, 0, 2);
+    submit(t);
+}
+
+static void store_pair(struct mem_request *r, const uint32_t way[2], unsigned found, uint64_t cycle,
+                       uint64_t latency)
+{
+    struct xcd_mem *mem = r->mem;
+    struct l2 *l2 = &mem->l2;
+    const struct mask all = mask_of(0, LINE);
+    count(r, 2 + found, 2 - found); /* of each line its halves; the first of one that is not here misses */
+    for (unsigned i = 0; i < 2; i++) {
+        memcpy(l2->data + (size_t)way[i] * LINE, r->bytes + (size_t)i * LINE, LINE);
+        l2_set_dirty(l2, way[i], all);
+        l2->line[way[i]].whole = true;
+        touch(l2, way[i], r->nt);
+    }
+    performed(r);
+    uint64_t cycles = 2 * (uint64_t)mem->timing.write[2];
+    r->answer(r, port_take(&l2_channel_at(l2, r->set)->write, cycle, cycles) + cycles - 1 + latency);
+}
+
+/* Two ways for what is not here; false when there is none for one of them. */
+static bool allocate_pair(struct mem_request *r, uint32_t way[2])
+{
+    struct l2 *l2 = &r->mem->l2;
+    uint32_t set[2] = {r->set, l2_set_of_second(l2, r->set)}, victim[2];
+    for (unsigned i = 0; i < 2; i++)
+        if ((victim[i] = way[i] != NO_WAY ? way[i] : victim_of(l2, set[i] * l2->ways)) == NO_WAY)
+            return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (way[i] == NO_WAY)
+            replace(r->mem, r, i, set[i], way[i] = victim[i]);
+    return true;
+}
+
+/* As take(), where its lines fare alike. */
+static enum turn take_pair(struct mem_request *r, uint64_t latency)
+{
+    struct xcd_mem *mem = r->mem;
+    struct l2 *l2 = &mem->l2;
+    struct l2_channel *c = l2_channel_at(l2, r->set);
+    struct l2_txn *t = l2_txn_of(l2, r->line);
+    if (t != l2_txn_of(l2, r->line + LINE) || (t && r->kind != REQUEST_LOAD))
+        return TURN_DIFFERS;
+    if (t) {
+        count(r, 0, 2);
+        r->looked_up = true;
+        queue_add(&t->waiting, r);
+        return TURN_DONE;
+    }
+    uint32_t way[2] = {find(l2, r->set, r->line), find(l2, l2_set_of_second(l2, r->set), r->line + LINE)};
+    unsigned found = 0, whole = 0;
+    for (unsigned i = 0; i < 2; i++)
+        if (way[i] != NO_WAY) {
+            refresh(l2, way[i]);
+            found++;
+            whole += l2->line[way[i]].whole;
+        }
+    if (r->kind == REQUEST_LOAD && found && whole != 2)
+        return TURN_DIFFERS;
+    bool misses = found < 2;
+    unsigned asks = r->kind == REQUEST_LOAD ? 4 : 2; /* with those that make room */
+    if (misses && (c->txns + asks > mem->timing.l2_misses || !allocate_pair(r, way)))
+        return TURN_WAITS;
+    uint64_t cycle = port_now(mem->domain);
+    if (!r->looked_up)
+        cycle = port_take(&c->tag, cycle, 2) + 1;
+    r->looked_up = true;
+    if (r->kind == REQUEST_STORE) {
+        l2->written = true;
+        store_pair(r, way, found, cycle, latency);
+    } else if (misses) {
+        read_pair(r, way);
+    } else {
+        answer_load_pair(r, way, cycle, latency);
+    }
+    return TURN_DONE;
+}
+
+static enum turn handle(struct mem_request *r)
+{
+    struct l2 *l2 = &r->mem->l2;
+    uint64_t latency = r->mem->timing.l2_latency;
+    if (r->pair)
+        return take_pair(r, latency);
+    return take(r, find(l2, r->set, r->line), l2_txn_of(l2, r->line), latency) ? TURN_DONE : TURN_WAITS;
+}
+
+/* Behind those that wait for an entry of the channel. */
+static void enter(struct l2_channel *c, struct mem_request *r)
+{
+    enum turn turn = c->blocked.first ? TURN_WAITS : handle(r);
+    if (turn == TURN_WAITS) {
+        if (!c->blocked.first)
+            c->blocked_since = port_now(r->mem->domain);
+        queue_add(&c->blocked, r);
+    } else if (turn == TURN_DIFFERS) {
+        struct mem_request *second = request_split(r);
+        enter(c, r);
+        enter(c, second);
+    }
 }
 
 void l2_arrive(struct port_domain *domain, struct port_event *event)
 {
     struct mem_request *r = event->self;
     struct xcd_mem *mem = r->mem;
-    struct l2_channel *c = l2_channel_at(&mem->l2, r->set);
     struct mem_counters *n = &mem->counters;
-    unsigned halves = r->kind == REQUEST_STORE ? mask_halves(r->mask) : 1;
+    unsigned halves = r->kind == REQUEST_STORE ? request_halves(r) : request_lines(r);
+    (void)domain;
     r->level = MEM_LEVEL_L2;
     n->tcc_requests += halves;
     n->tcc_requests_by[r->mtype] += halves;
@@ -536,11 +697,7 @@ void l2_arrive(struct port_domain *domain, struct port_event *event)
     *(r->kind == REQUEST_LOAD    ? &n->tcc_read
       : r->kind == REQUEST_STORE ? &n->tcc_write
                                  : &n->tcc_atomic) += halves;
-    if (c->blocked.first || !handle(r)) {
-        if (!c->blocked.first)
-            c->blocked_since = port_now(domain);
-        queue_add(&c->blocked, r);
-    }
+    enter(l2_channel_at(&mem->l2, r->set), r);
 }
 
 /* Something of the channel became free. */
@@ -550,11 +707,13 @@ static void unblock(struct xcd_mem *mem, struct l2_channel *c)
         return;
     while (c->blocked.first) {
         struct mem_request *r = c->blocked.first, *next = r->next;
-        if (!handle(r))
+        enum turn turn = handle(r);
+        if (turn == TURN_WAITS)
             return;
-        c->blocked.first = next;
-        if (!next)
-            c->blocked.end = &c->blocked.first;
+        if (turn == TURN_DIFFERS)
+            queue_split(&c->blocked);
+        else
+            queue_drop(&c->blocked, next);
     }
     mem->counters.tcc_tag_stall += port_now(mem->domain) - c->blocked_since;
 }
@@ -562,10 +721,10 @@ static void unblock(struct xcd_mem *mem, struct l2_channel *c)
 /* ---- answers ---- */
 
 /* The fill, below the bytes that were stored here. */
-static void fill(struct l2 *l2, struct l2_txn *t)
+static void fill(struct l2 *l2, const struct l2_txn *t, uint32_t way, const uint8_t *data)
 {
-    struct l2_line *line = &l2->line[t->way];
-    mask_copy(l2->data + (size_t)t->way * LINE, t->fabric.data, mask_without(mask_of(0, LINE), line->dirty));
+    struct l2_line *line = &l2->line[way];
+    mask_copy(l2->data + (size_t)way * LINE, data, mask_without(mask_of(0, LINE), line->dirty));
     line->whole = true;
     line->owned = t->kind == TXN_OWN || line->owned;
     line->epoch = l2->epoch;
@@ -577,6 +736,8 @@ static void fault(struct xcd_mem *mem, struct l2_txn *t, struct request_queue *w
     uint64_t now = port_now(mem->domain);
     if (t->way != NO_WAY && t->kind != TXN_CLEAN)
         l2_free_way(&mem->l2, t->way);
+    if (t->second != NO_WAY)
+        l2_free_way(&mem->l2, t->second);
     for (struct mem_request *r; t->kind != TXN_EVICT && (r = queue_take(waiting)) != NULL;) {
         if (r->kind == REQUEST_FLUSH) {
             l2_epoch_leave(mem, r->flush);
@@ -602,9 +763,41 @@ static uint8_t count_answer(const struct l2_txn *t, uint64_t now)
         c->ea_write_cycles += cycles * mask_halves(m);
         return MEM_LEVEL_CACHE;
     }
-    *(t->fabric.kind == FABRIC_ATOMIC ? &c->ea_atomic_cycles : &c->ea_read_cycles) += cycles;
-    *(t->fabric.missed ? &c->cache_misses : &c->cache_hits) += 1;
+    *(t->fabric.kind == FABRIC_ATOMIC ? &c->ea_atomic_cycles : &c->ea_read_cycles) += cycles * lines_of(t);
+    c->cache_misses += t->fabric.missed;
+    c->cache_hits += lines_of(t) - t->fabric.missed;
     return t->fabric.missed ? MEM_LEVEL_HBM : MEM_LEVEL_CACHE;
+}
+
+/* What waited for the line has it before anybody else. */
+static void resume(const struct l2_txn *t, struct mem_request *w)
+{
+    struct xcd_mem *mem = t->mem;
+    struct l2 *l2 = &mem->l2;
+    enum turn turn = TURN_DONE;
+    if (w->pair) {
+        turn = take_pair(w, mem->timing.refill);
+    } else {
+        struct l2_txn *other = l2_txn_of(l2, w->line);
+        if (other) {
+            queue_add(&other->waiting, w);
+            return;
+        }
+        uint32_t way = way_of(t, w->line);
+        if (way == NO_WAY || l2->line[way].tag != (w->line | 1))
+            way = find(l2, w->set, w->line);
+        turn = take(w, way, NULL, mem->timing.refill) ? TURN_DONE : TURN_WAITS;
+    }
+    if (turn == TURN_DIFFERS) {
+        struct mem_request *second = request_split(w);
+        resume(t, w);
+        resume(t, second);
+    } else if (turn == TURN_WAITS) {
+        struct l2_channel *c = &l2->channel[t->channel];
+        if (!c->blocked.first)
+            c->blocked_since = port_now(mem->domain);
+        queue_add(&c->blocked, w);
+    }
 }
 
 static void answered(struct port_domain *domain, struct port_event *event)
@@ -617,10 +810,10 @@ static void answered(struct port_domain *domain, struct port_event *event)
     while (*at != t)
         at = &(*at)->chain;
     *at = t->chain;
-    l2->channel[t->channel].txns--;
-    l2->txns--;
-    if (t->way != NO_WAY)
-        l2->busy[t->way / 64] &= ~(UINT64_C(1) << t->way % 64);
+    l2->channel[t->channel].txns -= lines_of(t);
+    l2->txns -= lines_of(t);
+    set_idle(l2, t->way);
+    set_idle(l2, t->second);
     uint8_t level = count_answer(t, now);
 
     struct request_queue waiting = t->waiting;
@@ -640,28 +833,18 @@ static void answered(struct port_domain *domain, struct port_event *event)
             r->answer(r, now + mem->timing.refill);
         }
     }
-    if (t->fabric.faulted)
+    if (t->fabric.faulted) {
         fault(mem, t, &waiting);
-    else if (t->kind == TXN_READ || t->kind == TXN_OWN)
-        fill(l2, t);
-    else if (t->way != NO_WAY && !l2->line[t->way].whole && !mask_any(l2->line[t->way].dirty))
+    } else if (t->kind == TXN_READ || t->kind == TXN_OWN) {
+        fill(l2, t, t->way, t->fabric.data);
+        if (t->fabric.pair)
+            fill(l2, t, t->second, t->fabric.data + LINE);
+    } else if (t->way != NO_WAY && !l2->line[t->way].whole && !mask_any(l2->line[t->way].dirty)) {
         l2_free_way(l2, t->way); /* written, and nothing else was there */
-    /* As one: what waited for the line has it before anybody else. */
-    for (struct mem_request *w; (w = queue_take(&waiting)) != NULL;) {
+    }
+    for (struct mem_request *w; (w = queue_take(&waiting)) != NULL;) { /* as one */
         w->level = level > w->level ? level : w->level;
-        struct l2_txn *other = l2_txn_of(l2, w->line);
-        if (other) {
-            queue_add(&other->waiting, w);
-            continue;
-        }
-        bool there = t->way != NO_WAY && l2->line[t->way].tag == (w->line | 1);
-        uint32_t way = there ? t->way : find(l2, w->set, w->line);
-        if (!take(w, way, NULL, mem->timing.refill)) {
-            struct l2_channel *c = &l2->channel[t->channel];
-            if (!c->blocked.first)
-                c->blocked_since = now;
-            queue_add(&c->blocked, w);
-        }
+        resume(t, w);
     }
     if (t->epoch)
         l2_epoch_leave(mem, t->epoch);
@@ -692,7 +875,7 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
     struct l2 *l2 = &mem->l2;
     struct fabric_probe *probe = (struct fabric_probe *)(uintptr_t)event->word[0];
     struct l2_txn *t = l2_txn_of(l2, probe->line);
-    uint32_t way = t ? t->way : find(l2, l2_set_of(l2, probe->physical), probe->line);
+    uint32_t way = t ? way_of(t, probe->line) : find(l2, l2_set_of(l2, probe->physical), probe->line);
     mem->counters.tcc_probes++;
     probe->mask[0] = probe->mask[1] = 0;
     if (way != NO_WAY) {
@@ -747,6 +930,14 @@ static void expect_way(const struct l2 *l2, uint32_t way, bool bytes)
         port_fetch(l2->data + (size_t)way * LINE, LINE);
 }
 
+/* Of a set's, by its first way. */
+static void expect_line(const struct l2 *l2, uint32_t set, uint64_t line, bool bytes)
+{
+    unsigned found = alike(l2, set, set + l2->ways, line); /* most likely it */
+    unsigned way = found ? (unsigned)__builtin_ctz(found) : l2->ways == 16 ? least_of(&l2->used[set]) : 0;
+    expect_way(l2, set + way, found || bytes);
+}
+
 static bool expect_arrival(const struct port_event *event, unsigned stage)
 {
     const struct mem_request *r = event->self;
@@ -761,15 +952,22 @@ static bool expect_arrival(const struct port_event *event, unsigned stage)
         __builtin_prefetch(&l2->used[set]);
         __builtin_prefetch(&l2->busy[set / 64]);
         __builtin_prefetch(&l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
+        if (r->pair) {
+            uint32_t second = l2_set_of_second(l2, r->set) * l2->ways;
+            __builtin_prefetch(&l2->short_tag[second]);
+            __builtin_prefetch(&l2->used[second]);
+            __builtin_prefetch(&l2->busy[second / 64]);
+        }
         if (r->kind == REQUEST_STORE) {
-            port_fetch(r->bytes, LINE);
+            port_fetch(r->bytes, r->pair ? PAIR : LINE);
             if (!r->cluster)
                 __builtin_prefetch(&r->mem->vl1[r->cu]->wave[r->wave]); /* performed() */
         }
     } else if (stage == 2) {
-        unsigned found = alike(l2, set, set + l2->ways, r->line); /* most likely it */
-        unsigned way = found ? (unsigned)__builtin_ctz(found) : l2->ways == 16 ? least_of(&l2->used[set]) : 0;
-        expect_way(l2, set + way, found || r->kind == REQUEST_STORE);
+        expect_line(l2, set, r->line, r->kind == REQUEST_STORE);
+        if (r->pair)
+            expect_line(l2, l2_set_of_second(l2, r->set) * l2->ways, r->line + LINE,
+                        r->kind == REQUEST_STORE);
     }
     return stage < 2;
 }
@@ -783,10 +981,12 @@ static bool expect_answer(const struct port_event *event, unsigned stage)
         __builtin_prefetch(&t->mem->l2.txn[t->bucket]);
         if (t->way != NO_WAY)
             expect_way(&t->mem->l2, t->way, t->kind != TXN_CLEAN);
+        if (t->second != NO_WAY)
+            expect_way(&t->mem->l2, t->second, true);
         const struct mem_request *r = t->waiting.first ? t->waiting.first : t->request;
         if (r) {
             port_fetch(r, offsetof(struct mem_request, data));
-            port_fetch(t->fabric.data, LINE);
+            port_fetch(t->fabric.data, lines_of(t) * LINE);
         }
     }
     return stage < 1;

@@ -27,7 +27,7 @@
 #include "mem/mem.h"
 #include "vm/vm.h"
 
-enum { LINE = FABRIC_LINE, SLINE = 64 }; /* vector and L2; scalar and instruction */
+enum { LINE = FABRIC_LINE, SLINE = 64, PAIR = FABRIC_PAIR }; /* vector and L2; scalar and instruction */
 
 /* Bytes of a line. */
 struct mask {
@@ -94,11 +94,11 @@ static inline uint8_t short_tag_of(uint64_t line)
 {
     return (uint8_t)((line / LINE * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
 }
-/* Of a table of what is on its way: those of neighbouring lines, which come together, share a line of the
- * host's. */
+/* Of a table of what is on its way: a pair's lines are in one, and those of neighbours, which come together,
+ * share a line of the host's. */
 static inline unsigned bucket_of(uint64_t line, unsigned buckets)
 {
-    uint64_t number = line / LINE;
+    uint64_t number = line / PAIR;
     return ((unsigned)((number / 8 * UINT64_C(0x9e3779b97f4a7c15)) >> 32) << 3 | (number & 7)) &
            (buckets - 1);
 }
@@ -128,9 +128,16 @@ static inline void pool_give(struct pool *pool, void *what)
 
 enum request_kind { REQUEST_LOAD, REQUEST_STORE, REQUEST_ATOMIC, REQUEST_FLUSH };
 
+/* What came of a look-up: it must wait for an entry; or it is a pair, and its lines do not fare alike. */
+enum turn { TURN_DONE, TURN_WAITS, TURN_DIFFERS };
+
 struct scluster;
 
-/* What one access wants of one line; from pools. */
+/*
+ * What one access wants of one line; from pools.  Or of a pair, which is two lines that share an aligned
+ * block, all bytes of both: it takes the time of two, and saves the host half of the work.  Wherever the two
+ * do not fare alike request_split() makes two requests of it.
+ */
 struct mem_request {
     struct mem_request *next;
     struct xcd_mem *mem;
@@ -143,6 +150,7 @@ struct mem_request {
     bool part : 1;           /* answered with the bytes of its mask alone */
     bool counted : 1;        /* L2: as a hit or a miss */
     bool looked_up : 1;      /* L2: has had its cycle of the tags */
+    bool pair : 1;           /* `line` is the first */
     uint8_t depth;           /* atomics: most lanes on one element */
     uint8_t level;           /* enum mem_level: the farthest it has been */
     uint8_t lookup, lookups; /* tag look-ups of its access until its last; its own */
@@ -158,8 +166,8 @@ struct mem_request {
         uint64_t fill;             /* scalar caches: the line of theirs that it fills */
         struct flush_epoch *flush; /* REQUEST_FLUSH */
     };
-    uint8_t
-        *bytes; /* of the line: `data`, or the access's own where its lanes are in a row and take all of it */
+    uint8_t *bytes; /* of the line: `data`, or the access's own where its lanes are in a row and take all of
+                     * it, as a pair's do */
     struct mem_request *chain;
     struct scluster *cluster; /* scalar caches' */
     /* By the L2, once: data is in place or the store is done, and leaves the L2 at `cycle`.  The request is
@@ -182,6 +190,13 @@ static inline void queue_add(struct request_queue *q, struct mem_request *r)
     r->next = NULL;
     *q->end = r;
     q->end = &r->next;
+}
+/* The first, behind which is `next`: it may be elsewhere already. */
+static inline void queue_drop(struct request_queue *q, struct mem_request *next)
+{
+    q->first = next;
+    if (!next)
+        q->end = &q->first;
 }
 static inline struct mem_request *queue_take(struct request_queue *q)
 {
@@ -289,6 +304,17 @@ void vl1_submit(struct xcd_mem *mem, struct mem_access *access);
 port_fn vl1_complete;
 /* The L2 has performed a store or atomic. */
 void vl1_performed(struct mem_request *request);
+/* A pair, which is its first line's request from now on: returns the second's. */
+struct mem_request *request_split(struct mem_request *pair);
+/* The same of a queue's first. */
+static inline void queue_split(struct request_queue *q)
+{
+    struct mem_request *first = q->first, *second = request_split(first);
+    second->next = first->next;
+    first->next = second;
+    if (!second->next)
+        q->end = &second->next;
+}
 /* To the L2. */
 void vl1_send(struct vl1 *l1, struct mem_request *request, uint64_t cycle);
 /* A line of a store whose wave need not hear of the L2. */
@@ -296,6 +322,7 @@ void vl1_store_done(struct vl1 *l1, struct mem_access *access, uint64_t cycle);
 
 /* The request is about to be looked up: what is kept of its line goes first, unless it joins that. */
 void combine_before(struct vl1 *l1, const struct mem_request *request, uint64_t cycle);
+bool combine_has(const struct vl1 *l1, uint64_t line);
 /* Whether a store is to be kept back, and does so. */
 bool combine_keeps(const struct vl1 *l1, const struct mem_request *request);
 void combine_take(struct vl1 *l1, struct mem_request *request, uint64_t cycle);
@@ -378,7 +405,7 @@ struct l2_txn {
     struct l2_txn *chain;
     uint8_t kind;
     uint16_t channel, bucket;
-    uint32_t way;
+    uint32_t way, second; /* second: of a pair */
     uint64_t began;
     struct mem_request *request; /* TXN_FETCH, TXN_WRITE, TXN_ATOMIC */
     struct request_queue waiting;
@@ -452,11 +479,16 @@ static inline uint32_t l2_set_of(const struct l2 *l2, uint64_t physical)
     uint64_t set = row + within * l2->apart;
     return l2_channel_of(l2, physical) << l2->set_bits | (uint32_t)(set & (l2->sets - 1));
 }
+/* Of the line that makes a pair with this one's. */
+static inline uint32_t l2_set_of_second(const struct l2 *l2, uint32_t set)
+{
+    return (set & ~(l2->sets - 1)) | ((set + l2->apart) & (l2->sets - 1));
+}
 static inline struct l2_channel *l2_channel_at(const struct l2 *l2, uint32_t set)
 {
     return &l2->channel[set >> l2->set_bits];
 }
-struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line);
+struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line); /* either line of a pair */
 static inline bool l2_is_busy(const struct l2 *l2, uint32_t way)
 {
     return l2->busy[way / 64] >> way % 64 & 1;
@@ -501,6 +533,7 @@ struct xcd_mem {
     struct vm *vm;
     unsigned xcd, cus;
     bool several_l2s;
+    bool pairs; /* a pair is in one channel of the L2's, and of memory's */
     struct mem_timing timing;
     void (*room)(void *context, unsigned cu); /* xcd_mem_tell() */
     void *room_context;
@@ -532,6 +565,19 @@ static inline struct mem_request *request_new(struct xcd_mem *mem)
     r->mem = mem;
     r->bytes = r->data;
     return r;
+}
+/* What it is of. */
+static inline unsigned request_lines(const struct mem_request *request)
+{
+    return request->pair ? 2 : 1;
+}
+static inline unsigned request_halves(const struct mem_request *request)
+{
+    return request->pair ? 4 : mask_halves(request->mask);
+}
+static inline bool request_concerns(const struct mem_request *request, uint64_t line)
+{
+    return request->line == line || (request->pair && request->line + LINE == line);
 }
 static inline void request_free(struct mem_request *request)
 {

@@ -266,7 +266,7 @@ static struct mem_request **misses_of(struct vl1 *l1, uint64_t line)
 static struct mem_request **miss_of(struct vl1 *l1, uint64_t line)
 {
     struct mem_request **at = misses_of(l1, line);
-    while (*at && (*at)->line != line)
+    while (*at && !request_concerns(*at, line))
         at = &(*at)->chain;
     return at;
 }
@@ -310,6 +310,45 @@ static void end_uncached(struct vl1 *l1, const struct mem_request *r, uint64_t c
         port_post(l1->mem->domain, cycle, uncached_done, l1);
 }
 
+/* Of one request; `first` has what is of neither line alone. */
+static void move_joined(struct mem_request *first, struct mem_request *second)
+{
+    struct mem_request *joined = first->joined;
+    first->joined = NULL;
+    for (struct mem_request *j = joined, *next; j; j = next) {
+        next = j->next;
+        struct mem_request *other = j->pair ? request_split(j) : NULL;
+        struct mem_request *to = j->line == first->line ? first : second;
+        j->next = to->joined;
+        to->joined = j;
+        if (other) {
+            other->next = second->joined;
+            second->joined = other;
+        }
+    }
+}
+
+struct mem_request *request_split(struct mem_request *r)
+{
+    struct mem_request *second = request_new(r->mem);
+    memcpy(second, r, offsetof(struct mem_request, data));
+    unsigned count = (unsigned)__builtin_popcountll(r->lanes) / 2;
+    second->lanes = r->lanes & r->lanes << count;
+    r->lanes &= ~second->lanes;
+    r->pair = second->pair = false;
+    second->line = r->line + LINE;
+    second->bytes = r->bytes + LINE;
+    second->joined = NULL;
+    request_place(second, r->physical + LINE);
+    r->access->pending++;
+    if (r->kind == REQUEST_STORE)
+        r->mem->vl1[r->cu]->wave[r->wave].stores++;
+    if (r->cached)
+        r->chain = second;
+    move_joined(r, second);
+    return second;
+}
+
 static void line_arrives(struct port_domain *domain, struct port_event *event)
 {
     struct mem_request *r = event->self;
@@ -318,9 +357,11 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     end_uncached(l1, r, now + l1->mem->timing.result);
     if (r->cached)
         *miss_of(l1, r->line) = r->chain;
-    if (r->cached && !r->part && !r->faulted && r->epoch == l1->epoch)
-        install(l1, set_of(l1, r->line), r->line, r->bytes, r->nt); /* a store would have superseded it */
-    l1->misses--;
+    if (r->cached && !r->part && !r->faulted && r->epoch == l1->epoch) /* a store would have superseded it */
+        for (unsigned i = 0; i < request_lines(r); i++)
+            install(l1, set_of(l1, r->line + i * LINE), r->line + i * LINE, r->bytes + (size_t)i * LINE,
+                    r->nt);
+    l1->misses -= request_lines(r);
     deliver(l1, r, r->bytes, r->faulted, now);
     while (r->joined) {
         struct mem_request *j = r->joined;
@@ -330,7 +371,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
             continue;
         }
         j->level = r->level;
-        deliver(l1, j, r->bytes, r->faulted, now);
+        deliver(l1, j, r->bytes + (j->line - r->line), r->faulted, now);
         request_free(j);
     }
     request_free(r);
@@ -347,7 +388,7 @@ static void answer_load(struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = r->mem;
     struct vl1 *l1 = mem->vl1[r->cu];
-    uint64_t cycles = mem->timing.fill;
+    uint64_t cycles = mem->timing.fill * request_lines(r);
     cycle += distance(l1, r);
     port_post(mem->domain, port_take(&l1->fill, cycle, cycles) + cycles, line_arrives, r);
 }
@@ -360,7 +401,7 @@ static void acknowledged(struct port_domain *domain, struct port_event *event)
     bool faulted = r->faulted, first = true;
     end_uncached(l1, r, port_now(domain) + l1->mem->timing.ack);
     uint8_t level = r->level;
-    l1->stores--;
+    l1->stores -= request_lines(r);
     for (; r; r = joined) { /* those that were combined */
         struct mem_access *a = r->access;
         joined = first ? r->joined : r->next;
@@ -387,39 +428,101 @@ static void answer_store(struct mem_request *r, uint64_t cycle)
 void vl1_send(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = l1->mem;
-    unsigned halves = r->kind == REQUEST_STORE ? mask_halves(r->mask) : 1;
+    unsigned lines = request_lines(r), sent = r->kind == REQUEST_STORE ? request_halves(r) : lines;
     l1->uncached += r->mtype == VM_MTYPE_UC;
-    cycle = port_take(&l1->output, cycle, halves);
-    cycle += halves + distance(l1, r);
+    cycle = port_take(&l1->output, cycle, sent);
+    cycle += sent + distance(l1, r);
     if (r->kind == REQUEST_LOAD) {
-        mem->counters.tcp_tcc_read++;
-        mem->counters.tcp_tcc_read_by[r->mtype]++;
-        l1->misses++;
+        mem->counters.tcp_tcc_read += lines;
+        mem->counters.tcp_tcc_read_by[r->mtype] += lines;
+        l1->misses += lines;
         r->answer = answer_load;
     } else {
         if (r->kind == REQUEST_STORE) {
-            mem->counters.tcp_tcc_write += halves;
-            mem->counters.tcp_tcc_write_by[r->mtype] += halves;
+            mem->counters.tcp_tcc_write += sent;
+            mem->counters.tcp_tcc_write_by[r->mtype] += sent;
         } else {
             mem->counters.tcp_tcc_atomic++;
             mem->counters.tcp_tcc_atomic_returns += r->access->returns;
             mem->counters.tcp_tcc_atomic_by[r->mtype]++;
         }
-        l1->stores++;
+        l1->stores += lines;
         r->answer = answer_store;
     }
     port_post(mem->domain, cycle, l2_arrive, r);
 }
 
-/* At the tags.  False when there is no entry for what it needs. */
-static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
+/* At the tags, where its two lines fare alike. */
+static enum turn look_up_load_pair(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
+{
+    struct mem_counters *c = &l1->mem->counters;
+    unsigned set[2] = {set_of(l1, r->line), set_of(l1, r->line + LINE)};
+    unsigned way[2] = {find(l1, set[0], r->line), find(l1, set[1], r->line + LINE)};
+    if (way[0] != NO_LINE && way[1] != NO_LINE) {
+        c->tcp_hits += 2;
+        for (unsigned i = 0; i < 2; i++) {
+            use_first(l1, set[i], way[i]);
+            memcpy(r->bytes + (size_t)i * LINE, l1->data + (size_t)way[i] * LINE, LINE);
+        }
+        deliver(l1, r, r->bytes, false, cycle);
+        request_free(r);
+        return TURN_DONE;
+    }
+    if (way[0] != NO_LINE || way[1] != NO_LINE)
+        return TURN_DIFFERS;
+    struct mem_request *m = *miss_of(l1, r->line);
+    if (m != *miss_of(l1, r->line + LINE) || (m && m->epoch != l1->epoch))
+        return TURN_DIFFERS;
+    if (m) {
+        c->tcp_hits += 2;
+        r->next = m->joined;
+        m->joined = r;
+        return TURN_DONE;
+    }
+    if (l1->misses + 2 > l1->mem->timing.misses)
+        return TURN_WAITS;
+    c->tcp_misses += 2;
+    struct mem_request **at = misses_of(l1, r->line);
+    r->chain = *at;
+    *at = r;
+    r->cached = true;
+    r->epoch = l1->epoch;
+    vl1_send(l1, r, cycle);
+    return TURN_DONE;
+}
+
+static enum turn look_up_pair(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
+{
+    if (r->sc1 || r->mtype == VM_MTYPE_UC ||
+        (l1->combine.count && (combine_has(l1, r->line) || combine_has(l1, r->line + LINE))))
+        return TURN_DIFFERS;
+    if (r->kind == REQUEST_LOAD)
+        return look_up_load_pair(l1, r, cycle);
+    if (l1->stores + 2 > l1->mem->timing.stores)
+        return TURN_WAITS;
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t line = r->line + i * LINE;
+        supersede_miss(miss_of(l1, line));
+        if (r->nt)
+            drop(l1, line);
+        else
+            keep_store(l1, line, r->bytes + (size_t)i * LINE);
+    }
+    vl1_send(l1, r, cycle);
+    return TURN_DONE;
+}
+
+/* At the tags.  TURN_WAITS when there is no entry for what it needs. */
+static enum turn look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = l1->mem;
     const struct mem_timing *n = &mem->timing;
+    if (r->pair)
+        return look_up_pair(l1, r, cycle);
     if (l1->combine.count)
         combine_before(l1, r, cycle);
     if (r->mtype == VM_MTYPE_UC && l1->uncached >= n->uncached)
-        return false;
+        return TURN_WAITS;
     if (r->kind == REQUEST_LOAD) {
         bool may_hit = !r->sc1 && r->mtype != VM_MTYPE_UC;
         unsigned set = set_of(l1, r->line), i = may_hit ? find(l1, set, r->line) : NO_LINE;
@@ -428,17 +531,17 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
             use_first(l1, set, i);
             deliver(l1, r, l1->data + (size_t)i * LINE, false, cycle);
             request_free(r);
-            return true;
+            return TURN_DONE;
         }
         struct mem_request **miss = miss_of(l1, r->line), *m = *miss;
         if (may_hit && m && m->epoch == l1->epoch) {
             mem->counters.tcp_hits++; /* as the profiler counts it: no request of its own */
             r->next = m->joined;
             m->joined = r;
-            return true;
+            return TURN_DONE;
         }
         if (l1->misses >= n->misses)
-            return false;
+            return TURN_WAITS;
         mem->counters.tcp_misses++;
         supersede_miss(miss);
         if (may_hit) {
@@ -451,10 +554,10 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         r->cached = may_hit;
         r->epoch = l1->epoch;
         vl1_send(l1, r, cycle);
-        return true;
+        return TURN_DONE;
     }
     if (l1->stores >= n->stores)
-        return false;
+        return TURN_WAITS;
     supersede_miss(miss_of(l1, r->line));
     if (r->kind == REQUEST_STORE && mask_full(r->mask) && !r->sc1 && !r->nt && r->mtype != VM_MTYPE_UC)
         keep_store(l1, r->line, r->bytes);
@@ -464,7 +567,7 @@ static bool look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         combine_take(l1, r, cycle);
     else
         vl1_send(l1, r, cycle);
-    return true;
+    return TURN_DONE;
 }
 
 static void tell(struct vl1 *l1)
@@ -487,11 +590,13 @@ static void unstall(struct vl1 *l1)
     uint64_t now = port_now(l1->mem->domain);
     while (l1->stalled.first) {
         struct mem_request *r = l1->stalled.first, *next = r->next;
-        if (!look_up(l1, r, now))
+        enum turn turn = look_up(l1, r, now);
+        if (turn == TURN_WAITS)
             return;
-        l1->stalled.first = next;
-        if (!next)
-            l1->stalled.end = &l1->stalled.first;
+        if (turn == TURN_DIFFERS)
+            queue_split(&l1->stalled);
+        else
+            queue_drop(&l1->stalled, next);
     }
     tell(l1);
     if (now > l1->stalled_since) /* it may have been looked at before its turn */
@@ -511,10 +616,15 @@ static void go(struct mem_request *r, uint64_t cycle)
         request_free(r);
         return;
     }
-    if (l1->stalled.first || !look_up(l1, r, cycle)) {
+    enum turn turn = l1->stalled.first ? TURN_WAITS : look_up(l1, r, cycle);
+    if (turn == TURN_WAITS) {
         if (!l1->stalled.first)
             l1->stalled_since = cycle;
         queue_add(&l1->stalled, r);
+    } else if (turn == TURN_DIFFERS) {
+        struct mem_request *second = request_split(r);
+        go(r, cycle);
+        go(second, cycle);
     }
 }
 
@@ -677,7 +787,7 @@ static bool expect_line(const struct port_event *event, unsigned stage)
     const struct mem_access *a = r->access;
     if (stage == 1) {
         expect_access(a);
-        port_fetch(r->bytes, LINE);
+        port_fetch(r->bytes, r->pair ? PAIR : LINE);
         unsigned set = set_of(l1, r->line);
         __builtin_prefetch(&l1->short_tag[set * l1->mem->timing.ways]);
         __builtin_prefetch(&l1->miss[bucket_of(r->line, MISS_BUCKETS)]);
@@ -688,9 +798,11 @@ static bool expect_line(const struct port_event *event, unsigned stage)
             __builtin_prefetch(&a->addr[a->in_row ? 0 : lane]);
             __builtin_prefetch(a->data + (size_t)lane * a->stride);
         }
-        unsigned i = l1->oldest[set_of(l1, r->line)];
-        __builtin_prefetch(&l1->line[i]);
-        port_fetch(l1->data + (size_t)i * LINE, LINE);
+        for (unsigned k = 0; k < request_lines(r); k++) {
+            unsigned i = l1->oldest[set_of(l1, r->line + k * LINE)];
+            __builtin_prefetch(&l1->line[i]);
+            port_fetch(l1->data + (size_t)i * LINE, LINE);
+        }
     }
     return stage < 2;
 }
