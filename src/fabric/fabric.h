@@ -39,7 +39,9 @@ struct fabric_request {
     uint8_t xcd; /* of the package */
     bool keeps;  /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
     bool nobody; /* FABRIC_WRITE: takes its time and changes nothing, of a line that stands for others */
-    bool pair;   /* FABRIC_READ: of the next line as well; `line` is aligned to FABRIC_PAIR: fabric_pairs() */
+    /* READ, WRITE: of the next line as well; `line` is aligned to FABRIC_PAIR: fabric_pairs().  A WRITE then
+     * is of all bytes, and of lines that the writer does not own. */
+    bool pair;
     uint8_t operations, depth; /* FABRIC_ATOMIC: lanes; most of them on one element */
     /* When answered.  faulted: the host has no memory at that address; missed: so many lines the Infinity
      * Cache did not have. */
@@ -47,8 +49,9 @@ struct fabric_request {
     uint8_t missed;
     uint64_t line;     /* address of the line in the process */
     uint64_t physical; /* simulated physical address, which decides stack, channel, slice, bank and row */
-    uint8_t *data;    /* the line's bytes, or the pair's, of the asker's: filled at the home, or read there */
-    uint64_t mask[2]; /* FABRIC_WRITE: which bytes */
+    uint8_t *data, *second; /* the line's bytes of the asker's, and those of a pair's next: filled at the
+                             * home, or read there */
+    uint64_t mask[2];       /* FABRIC_WRITE: which bytes */
     void (*atomic)(struct fabric_request *request, uint8_t *line);
     /* Answered by an event of this function in the asker's domain, with word[0] the request. */
     port_fn *done;

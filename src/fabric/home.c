@@ -196,7 +196,7 @@ void home_expect(const struct iod *iod, const struct home_expected *e)
     struct slice *s = &iod->slice[e->slice];
     port_fetch(e->request, sizeof(struct fabric_request));
     port_fetch(e->line, e->bytes);
-    port_fetch(e->data, e->bytes);
+    port_fetch(e->data, FABRIC_LINE);
     cache_expect(&s->cache, e->place);
     __builtin_prefetch(bucket_of(s, e->place));
     const filter_entry *filter = s->filter[e->place / FILTER_CHUNK];
@@ -227,15 +227,18 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
     case FABRIC_OWN:
     case FABRIC_FETCH:
         r->faulted = !guarded_load_line(r->data, line) ||
-                     (r->pair && !guarded_load_line(r->data + FABRIC_LINE, line + FABRIC_LINE));
+                     (r->pair && !guarded_load_line(r->second, line + FABRIC_LINE));
         after += landing(s, r->place, lines, now);
         iod->counters.reads += lines;
         break;
     case FABRIC_WRITE:
-        r->faulted = !r->nobody && !guarded_store_line(line, r->data, r->mask);
+        r->faulted =
+            !r->nobody && !(guarded_store_line(line, r->data, r->mask) &&
+                            (!r->pair || guarded_store_line(line + FABRIC_LINE, r->second, r->mask)));
         after += f->write_latency_ps;
-        mark_written(iod, slice, r->place);
-        iod->counters.writes++;
+        for (uint32_t i = 0; i < lines; i++)
+            mark_written(iod, slice, r->place + i);
+        iod->counters.writes += lines;
         break;
     case FABRIC_ATOMIC:
         r->faulted = !guarded_can_write(line);
@@ -296,14 +299,10 @@ static bool perform(struct iod *iod, unsigned slice, struct fabric_request *r, s
     return true;
 }
 
-/*
- * No L2 holds what it must not.  `h`: what the line is busy with, if anything.  Returns whether whoever comes
- * next has to wait, or has had its turn already: memory may be quick.
- */
-static bool proceed(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
+/* In the filter: who may have the line from now on. */
+static void note_holder(filter_entry *e, const struct fabric_request *r)
 {
-    struct slice *s = &iod->slice[slice];
-    filter_entry *e = filter_of(iod, s, r->place), self = (filter_entry)(1U << r->xcd);
+    filter_entry self = (filter_entry)(1U << r->xcd);
     switch (r->kind) {
     case FABRIC_READ:
         *e |= self;
@@ -320,6 +319,16 @@ static bool proceed(struct iod *iod, unsigned slice, struct fabric_request *r, s
         *e &= self | FILTER_OWNED;
         break;
     }
+}
+
+/*
+ * No L2 holds what it must not.  `h`: what the line is busy with, if anything.  Returns whether whoever comes
+ * next has to wait, or has had its turn already: memory may be quick.
+ */
+static bool proceed(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
+{
+    struct slice *s = &iod->slice[slice];
+    note_holder(filter_of(iod, s, r->place), r);
     if (r->kind == FABRIC_WRITE) {
         answer(iod, slice, r);
         return false;
@@ -345,10 +354,14 @@ static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request 
 {
     struct slice *s = &iod->slice[slice];
     bool hit[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        *filter_of(iod, s, r->place + i) |= (filter_entry)(1U << r->xcd);
-        hit[i] = cache_look(&s->cache, r->place + i, false);
+    for (uint32_t i = 0; i < 2; i++)
+        note_holder(filter_of(iod, s, r->place + i), r);
+    if (r->kind == FABRIC_WRITE) {
+        answer(iod, slice, r);
+        return false;
     }
+    for (uint32_t i = 0; i < 2; i++)
+        hit[i] = cache_look(&s->cache, r->place + i, false);
     r->missed = (uint8_t)(!hit[0] + !hit[1]);
     r->left = r->missed;
     iod->counters.cache_hits += 2U - r->missed;
@@ -371,7 +384,7 @@ static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request 
  */
 static bool comes_before_answer(const struct home_line *h, const struct fabric_request *r)
 {
-    return r->kind == FABRIC_WRITE && r->xcd + 1 == h->owner && (h->probing >> r->xcd & 1);
+    return r->kind == FABRIC_WRITE && !r->pair && r->xcd + 1 == h->owner && (h->probing >> r->xcd & 1);
 }
 
 static void wait_for(struct home_line *h, struct fabric_request *r)

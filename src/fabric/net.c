@@ -67,15 +67,18 @@ static void send_on(struct port_domain *from, struct iod *to, double delay, port
 
 static bool expect_arrival(const struct port_event *event, unsigned stage)
 {
-    (void)stage;
     unsigned slice = (unsigned)(event->word[1] >> 32);
+    if (stage) {
+        port_fetch(((const struct fabric_request *)event->word[0])->second, FABRIC_LINE);
+        return false;
+    }
     home_expect(event->self, &(struct home_expected){.request = (const void *)event->word[0],
                                                      .slice = slice & ~SLICE_PAIR,
                                                      .bytes = slice & SLICE_PAIR ? FABRIC_PAIR : FABRIC_LINE,
                                                      .place = (uint32_t)event->word[1],
                                                      .line = (const void *)event->word[2],
                                                      .data = (const void *)event->word[3]});
-    return false;
+    return slice & SLICE_PAIR;
 }
 
 static void pass(struct port_domain *domain, struct port_event *event)
@@ -85,7 +88,7 @@ static void pass(struct port_domain *domain, struct port_event *event)
     struct fabric_request *r = (struct fabric_request *)event->word[0];
     struct iod *home = &f->iod[r->home];
     double wait;
-    struct iod *next = next_on_way(at, home, 1, &wait);
+    struct iod *next = next_on_way(at, home, lines_of(r), &wait);
     send_on(domain, next, f->part_ps[hops_of(f, r)] + wait, next == home ? arrive : pass, r);
 }
 
@@ -126,7 +129,7 @@ static bool under_way(const struct xcd_port *x, const struct fabric_request *r, 
 static bool write_under_way(const struct xcd_port *x, const struct fabric_probe *probe)
 {
     const struct fabric_request *w = writes_of(x, probe->line);
-    while (w && !(w->kind == FABRIC_WRITE && w->line == probe->line))
+    while (w && !(w->kind == FABRIC_WRITE && w->line == probe->line && !w->pair))
         w = w->chain;
     return w;
 }
@@ -142,8 +145,8 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
         r->chain = x->writes[bucket];
         x->writes[bucket] = r;
         x->writing[bucket]++;
-        double wait = server_take(&x->out, (double)port_now_ps(x->domain),
-                                  r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : f->line_write_ps);
+        double busy = r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : lines_of(r) * f->line_write_ps;
+        double wait = server_take(&x->out, (double)port_now_ps(x->domain), busy);
         r->waited_ps = (uint64_t)wait;
         delay += wait;
         if (own != home) {

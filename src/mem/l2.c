@@ -199,8 +199,9 @@ static void submit(struct l2_txn *t)
         if (t->fabric.nobody)
             break;
         struct mask m = {{t->fabric.mask[0], t->fabric.mask[1]}};
-        c->ea_writes += mask_halves(m);
-        c->ea_writes_64b += (m.w[0] == ~UINT64_C(0) ? 1U : 0U) + (m.w[1] == ~UINT64_C(0) ? 1U : 0U);
+        c->ea_writes += mask_halves(m) * lines_of(t);
+        c->ea_writes_64b +=
+            ((m.w[0] == ~UINT64_C(0) ? 1U : 0U) + (m.w[1] == ~UINT64_C(0) ? 1U : 0U)) * lines_of(t);
         break;
     }
     case FABRIC_ATOMIC:
@@ -231,9 +232,34 @@ static void set_write(struct l2_txn *t, uint8_t *data, struct mask mask, bool ke
     t->fabric.keeps = keeps;
 }
 
+/* All of its bytes may be written together with those of the line that makes a pair with it. */
+static bool may_pair(const struct l2_line *line)
+{
+    return mask_full(line->dirty) && !line->owned && !line->nobody;
+}
+
+/* Where that line is, if it is to be written as well. */
+static uint32_t dirty_pair_of(const struct xcd_mem *mem, uint32_t way)
+{
+    const struct l2 *l2 = &mem->l2;
+    const struct l2_line *line = &l2->line[way];
+    if (!mem->pairs || !may_pair(line))
+        return NO_WAY;
+    uint32_t set = l2_set_of(l2, line->physical ^ LINE);
+    if (l2_channel_at(l2, set)->txns + 2 > mem->timing.l2_misses)
+        return NO_WAY;
+    uint32_t other = find(l2, set, (line->tag & ~UINT64_C(1)) ^ LINE);
+    return other != NO_WAY && may_pair(&l2->line[other]) && !l2_is_busy(l2, other) ? other : NO_WAY;
+}
+
 void l2_clean(struct xcd_mem *mem, uint32_t way)
 {
     struct l2 *l2 = &mem->l2;
+    uint32_t other = dirty_pair_of(mem, way), second = other;
+    if (other != NO_WAY && l2->line[other].tag < l2->line[way].tag) {
+        second = way;
+        way = other;
+    }
     struct l2_line *line = &l2->line[way];
     struct l2_txn *t =
         txn_new(mem, TXN_CLEAN, line->tag & ~UINT64_C(1), line->physical, l2_set_of(l2, line->physical), way);
@@ -242,11 +268,18 @@ void l2_clean(struct xcd_mem *mem, uint32_t way)
     t->fabric.nobody = line->nobody;
     l2_set_dirty(l2, way, mask_of(0, 0));
     mem->counters.tcc_writebacks += !line->nobody;
+    if (second != NO_WAY) {
+        txn_pair(t, second);
+        t->fabric.second = l2->data + (size_t)second * LINE;
+        l2_set_dirty(l2, second, mask_of(0, 0));
+        mem->counters.tcc_writebacks++;
+    }
     submit(t);
 }
 
-/* Its dirty bytes go to memory; the way is to become another's at once. */
-static void push_out(struct xcd_mem *mem, uint32_t set, uint32_t way)
+/* Its dirty bytes go to memory, with those of a pair's second if there is one; the ways are to become others'
+ * at once. */
+static void push_out(struct xcd_mem *mem, uint32_t set, uint32_t way, uint32_t second)
 {
     struct l2 *l2 = &mem->l2;
     const struct l2_line *line = &l2->line[way];
@@ -256,6 +289,13 @@ static void push_out(struct xcd_mem *mem, uint32_t set, uint32_t way)
     t->epoch = l2_epoch_enter(l2);
     t->fabric.nobody = line->nobody;
     mem->counters.tcc_writebacks += !line->nobody;
+    if (second != NO_WAY) {
+        txn_pair(t, NO_WAY);
+        t->fabric.second = t->data + LINE;
+        memcpy(t->fabric.second, l2->data + (size_t)second * LINE, LINE);
+        mem->counters.tcc_writebacks++;
+        l2_set_dirty(l2, second, mask_of(0, 0));
+    }
     submit(t);
     l2_set_dirty(l2, way, mask_of(0, 0));
 }
@@ -307,7 +347,7 @@ static void replace(struct xcd_mem *mem, const struct mem_request *r, unsigned w
     mem->counters.tcc_evicts += line->tag != 0;
     if (mask_any(line->dirty)) {
         mem->counters.tcc_evict_writebacks += !line->nobody;
-        push_out(mem, set, way);
+        push_out(mem, set, way, NO_WAY);
     }
     uint64_t skip = which * (uint64_t)LINE, of = r->line + skip;
     *line = (struct l2_line){
@@ -461,7 +501,7 @@ static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t
         if (c->txns + 1 > n->l2_misses)
             return false;
         if (way != NO_WAY && mask_any(l2->line[way].dirty)) { /* memory first */
-            push_out(mem, r->set, way);
+            push_out(mem, r->set, way, NO_WAY);
             l2_free_way(l2, way);
             queue_add(&l2_txn_of(l2, r->line)->waiting, r);
             return true;
@@ -577,6 +617,7 @@ static void read_pair(struct mem_request *r, const uint32_t way[2])
     txn_pair(t, way[1]);
     queue_add(&t->waiting, r);
     t->fabric.data = r->bytes;
+    t->fabric.second = r->bytes + LINE;
     for (unsigned i = 0; i < 2; i++)
         touch(&r->mem->l2, way[i], r->nt);
     count(r, 0, 2);
@@ -609,10 +650,21 @@ static bool allocate_pair(struct mem_request *r, uint32_t way[2])
     for (unsigned i = 0; i < 2; i++)
         if ((victim[i] = way[i] != NO_WAY ? way[i] : victim_of(l2, set[i] * l2->ways)) == NO_WAY)
             return false;
+    const struct l2_line *a = &l2->line[victim[0]], *b = &l2->line[victim[1]];
+    if (way[0] == NO_WAY && way[1] == NO_WAY && may_pair(a) && may_pair(b) && (a->tag ^ b->tag) == LINE) {
+        r->mem->counters.tcc_evict_writebacks += 2;
+        unsigned second = a->tag < b->tag;
+        push_out(r->mem, r->set, victim[1 - second], victim[second]);
+    }
     for (unsigned i = 0; i < 2; i++)
         if (way[i] == NO_WAY)
             replace(r->mem, r, i, set[i], way[i] = victim[i]);
     return true;
+}
+
+static bool both_whole(const struct l2 *l2, const struct l2_txn *t)
+{
+    return l2->line[t->way].whole && l2->line[t->second].whole;
 }
 
 /* As take(), where its lines fare alike. */
@@ -622,9 +674,9 @@ static enum turn take_pair(struct mem_request *r, uint64_t latency)
     struct l2 *l2 = &mem->l2;
     struct l2_channel *c = l2_channel_at(l2, r->set);
     struct l2_txn *t = l2_txn_of(l2, r->line);
-    if (t != l2_txn_of(l2, r->line + LINE) || (t && r->kind != REQUEST_LOAD))
+    if (t != l2_txn_of(l2, r->line + LINE) || (t && r->kind == REQUEST_STORE && t->kind == TXN_READ))
         return TURN_DIFFERS;
-    if (t) {
+    if (t && !(r->kind == REQUEST_LOAD && t->kind == TXN_CLEAN && !t->waiting.first && both_whole(l2, t))) {
         count(r, 0, 2);
         r->looked_up = true;
         queue_add(&t->waiting, r);
@@ -730,13 +782,20 @@ static void fill(struct l2 *l2, const struct l2_txn *t, uint32_t way, const uint
     line->epoch = l2->epoch;
 }
 
+/* Its bytes were written, and nothing else was there. */
+static void free_if_void(struct l2 *l2, uint32_t way)
+{
+    if (way != NO_WAY && !l2->line[way].whole && !mask_any(l2->line[way].dirty))
+        l2_free_way(l2, way);
+}
+
 /* Memory is not there: those that wait are told, bytes to be written are lost as the page is. */
 static void fault(struct xcd_mem *mem, struct l2_txn *t, struct request_queue *waiting)
 {
     uint64_t now = port_now(mem->domain);
     if (t->way != NO_WAY && t->kind != TXN_CLEAN)
         l2_free_way(&mem->l2, t->way);
-    if (t->second != NO_WAY)
+    if (t->second != NO_WAY && t->kind != TXN_CLEAN)
         l2_free_way(&mem->l2, t->second);
     for (struct mem_request *r; t->kind != TXN_EVICT && (r = queue_take(waiting)) != NULL;) {
         if (r->kind == REQUEST_FLUSH) {
@@ -760,7 +819,7 @@ static uint8_t count_answer(const struct l2_txn *t, uint64_t now)
         return MEM_LEVEL_CACHE;
     if (t->fabric.kind == FABRIC_WRITE) { /* as many as ea_writes counted */
         struct mask m = {{t->fabric.mask[0], t->fabric.mask[1]}};
-        c->ea_write_cycles += cycles * mask_halves(m);
+        c->ea_write_cycles += cycles * mask_halves(m) * lines_of(t);
         return MEM_LEVEL_CACHE;
     }
     *(t->fabric.kind == FABRIC_ATOMIC ? &c->ea_atomic_cycles : &c->ea_read_cycles) += cycles * lines_of(t);
@@ -838,9 +897,10 @@ static void answered(struct port_domain *domain, struct port_event *event)
     } else if (t->kind == TXN_READ || t->kind == TXN_OWN) {
         fill(l2, t, t->way, t->fabric.data);
         if (t->fabric.pair)
-            fill(l2, t, t->second, t->fabric.data + LINE);
-    } else if (t->way != NO_WAY && !l2->line[t->way].whole && !mask_any(l2->line[t->way].dirty)) {
-        l2_free_way(l2, t->way); /* written, and nothing else was there */
+            fill(l2, t, t->second, t->fabric.second);
+    } else {
+        free_if_void(l2, t->way);
+        free_if_void(l2, t->second);
     }
     for (struct mem_request *w; (w = queue_take(&waiting)) != NULL;) { /* as one */
         w->level = level > w->level ? level : w->level;

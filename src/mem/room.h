@@ -410,7 +410,7 @@ struct l2_txn {
     struct mem_request *request; /* TXN_FETCH, TXN_WRITE, TXN_ATOMIC */
     struct request_queue waiting;
     struct flush_epoch *epoch;
-    alignas(64) uint8_t data[LINE];
+    alignas(64) uint8_t data[PAIR];
 };
 
 struct l2_line {
