@@ -76,9 +76,10 @@ struct fabric_request {
  * A home asks an XCD's L2 to give up a line: posted to the XCD's domain as an
  * event of the function given to fabric_attach(), with word[0] the probe.  The
  * L2 drops its copy, hands over in `data` and `mask` what is dirty of a line
- * that it owns, and calls fabric_probe_answer() once.  Bytes that it stored
- * without owning the line it keeps: nobody may see them before they are
- * released, and a writer's own copy would not show them.
+ * that it owns, and calls fabric_probe_answer() once; if not at the same cycle, it says when it takes the
+ * bytes by fabric_probe_take(), as what it writes from then on is newer.  Bytes that it stored without owning
+ * the line it keeps: nobody may see them before they are released, and a writer's own copy would not show
+ * them.
  */
 struct fabric_probe {
     uint64_t line, physical;
@@ -87,6 +88,7 @@ struct fabric_probe {
     uint64_t mask[2];          /* bytes that were dirty; set by the L2, none when it comes */
     bool owner;                /* the home takes the L2 for the line's owner */
     void *home;                /* the home's business */
+    bool answered;             /* but for a write before it */
     struct fabric_probe *next; /* for whoever holds it at the moment */
 };
 
@@ -112,6 +114,7 @@ void fabric_attach(struct fabric *fabric, unsigned xcd, struct port_domain *doma
 bool fabric_pairs(const struct fabric *fabric);
 /* From the XCD's domain. */
 void fabric_submit(struct fabric *fabric, struct fabric_request *request);
+void fabric_probe_take(struct fabric *fabric, struct fabric_probe *probe);
 void fabric_probe_answer(struct fabric *fabric, struct fabric_probe *probe);
 
 /* Where a physical address is. */

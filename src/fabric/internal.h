@@ -144,7 +144,7 @@ struct xcd_port {
     struct fabric_request *writes[WRITE_BUCKETS]; /* on their way, by line; linked by `chain` */
     uint16_t writing[WRITE_BUCKETS];         /* how many: requests look no further where there are none */
     struct fabric_request *held, **held_end; /* behind a write to the same line */
-    struct fabric_probe *held_probes;        /* answers, likewise */
+    struct fabric_probe *probes;             /* of owned lines, taken and not answered, or behind a write */
     port_fn *probe;
     void *l2;
 };

@@ -167,14 +167,26 @@ static bool held_before(const struct xcd_port *x, const struct fabric_request *r
     return h != end;
 }
 
+/* Bytes of the line were taken for a probe, and the answer that brings them has not gone. */
+static bool being_probed(const struct xcd_port *x, const struct fabric_request *r)
+{
+    const struct fabric_probe *p = x->probes;
+    while (p && p->line != r->line && !(r->pair && p->line == r->line + FABRIC_LINE))
+        p = p->next;
+    return p;
+}
+
 /*
  * What carries no line is faster on the way: it waits for a write to its line that went
- * before.  A WRITE may be taken before what queues at its home, so it waits for ATOMICs.
+ * before.  A WRITE may be taken before what queues at its home, so it waits for ATOMICs, and for the older
+ * bytes of an answer to a probe.
  */
 static bool must_wait(const struct xcd_port *x, const struct fabric_request *r)
 {
     if (r->kind == FABRIC_ATOMIC)
         return false;
+    if (r->kind == FABRIC_WRITE && being_probed(x, r))
+        return true;
     return under_way(x, r, FABRIC_ATOMIC) || (r->kind != FABRIC_WRITE && under_way(x, r, FABRIC_WRITE));
 }
 
@@ -212,30 +224,8 @@ static void send_probe_answer(struct xcd_port *x, struct fabric_probe *probe)
     port_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
 }
 
-/* An owner's answer says what is left of the line: not before a write that is under way has come home. */
-void fabric_probe_answer(struct fabric *f, struct fabric_probe *probe)
+static void let_requests_go(struct xcd_port *x, uint64_t line)
 {
-    struct xcd_port *x = &f->xcd[probe->xcd];
-    if (probe->owner && write_under_way(x, probe)) {
-        probe->next = x->held_probes;
-        x->held_probes = probe;
-    } else {
-        send_probe_answer(x, probe);
-    }
-}
-
-/* ---- from a home to an XCD ---- */
-
-static void let_go(struct xcd_port *x, uint64_t line)
-{
-    for (struct fabric_probe **p = &x->held_probes, *probe; (probe = *p);) {
-        if (probe->line == line && !write_under_way(x, probe)) {
-            *p = probe->next;
-            send_probe_answer(x, probe);
-        } else {
-            p = &probe->next;
-        }
-    }
     for (struct fabric_request **p = &x->held, *r; (r = *p);) {
         if (r->line / FABRIC_PAIR != line / FABRIC_PAIR || must_wait(x, r) || held_before(x, r, r)) {
             p = &r->next;
@@ -248,6 +238,48 @@ static void let_go(struct xcd_port *x, uint64_t line)
     }
 }
 
+/* An owner's answer says what is left of the line: not before a write that is under way has come home. */
+static void let_probes_go(struct xcd_port *x, uint64_t line)
+{
+    for (struct fabric_probe **p = &x->probes, *probe; (probe = *p);) {
+        if (probe->line == line && probe->answered && !write_under_way(x, probe)) {
+            *p = probe->next;
+            send_probe_answer(x, probe);
+        } else {
+            p = &probe->next;
+        }
+    }
+}
+
+void fabric_probe_take(struct fabric *f, struct fabric_probe *probe)
+{
+    struct xcd_port *x = &f->xcd[probe->xcd];
+    probe->answered = false;
+    if (!probe->owner)
+        return;
+    probe->next = x->probes;
+    x->probes = probe;
+}
+
+void fabric_probe_answer(struct fabric *f, struct fabric_probe *probe)
+{
+    struct xcd_port *x = &f->xcd[probe->xcd];
+    if (!probe->owner) {
+        send_probe_answer(x, probe);
+        return;
+    }
+    const struct fabric_probe *p = x->probes;
+    while (p && p != probe)
+        p = p->next;
+    if (!p)
+        fabric_probe_take(f, probe);
+    probe->answered = true;
+    let_probes_go(x, probe->line);
+    let_requests_go(x, probe->line);
+}
+
+/* ---- from a home to an XCD ---- */
+
 static void written(struct port_domain *domain, struct port_event *event)
 {
     struct xcd_port *x = event->self;
@@ -258,8 +290,10 @@ static void written(struct port_domain *domain, struct port_event *event)
         w = &(*w)->chain;
     *w = r->chain;
     x->writing[bucket]--;
-    if (x->held_probes || x->held)
-        let_go(x, r->line);
+    if (x->probes)
+        let_probes_go(x, r->line);
+    if (x->held)
+        let_requests_go(x, r->line);
     event->self = r->self;
     r->done(domain, event);
 }

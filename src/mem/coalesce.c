@@ -159,10 +159,10 @@ static void add_row(struct builder *b, unsigned together)
         address += pair ? PAIR : LINE - offset;
         r->pair = pair;
         r->lookups = lookups_of(lane, pair ? count / 2 : count, inverse);
+        r->lookup = (uint8_t)(b->lookups + r->lookups - 1);
         if (pair)
             r->lookups += lookups_of(lane + count / 2, count / 2, inverse);
         b->lookups += r->lookups;
-        r->lookup = (uint8_t)(b->lookups - 1);
         r->lanes = lanes_of(lane, count);
         uint8_t *bytes = a->data + ((size_t)lane << shift);
         if (pair || count << shift == LINE) {

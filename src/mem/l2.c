@@ -385,10 +385,10 @@ static void answer_load(struct mem_request *r, const uint8_t *data, uint64_t cyc
 {
     struct xcd_mem *mem = r->mem;
     struct l2_channel *c = l2_channel_at(&mem->l2, r->set);
-    uint64_t cycles = mem->timing.read * request_lines(r);
+    uint64_t cycles = mem->timing.read;
     if (r->bytes != data)
         memcpy(r->bytes, data, LINE);
-    r->answer(r, port_take(&c->read, cycle, cycles) + cycles - 1 + latency);
+    r->answer(r, port_take(&c->read, cycle, cycles * request_lines(r)) + cycles - 1 + latency);
 }
 
 static void run_atomics(struct mem_request *r, uint8_t *line)
@@ -698,7 +698,7 @@ static enum turn take_pair(struct mem_request *r, uint64_t latency)
         return TURN_WAITS;
     uint64_t cycle = port_now(mem->domain);
     if (!r->looked_up)
-        cycle = port_take(&c->tag, cycle, 2) + 1;
+        cycle = port_take(&c->tag, cycle, 2);
     r->looked_up = true;
     if (r->kind == REQUEST_STORE) {
         l2->written = true;
@@ -938,6 +938,7 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
     uint32_t way = t ? way_of(t, probe->line) : find(l2, l2_set_of(l2, probe->physical), probe->line);
     mem->counters.tcc_probes++;
     probe->mask[0] = probe->mask[1] = 0;
+    fabric_probe_take(mem->fabric, probe);
     if (way != NO_WAY) {
         struct l2_line *line = &l2->line[way];
         if (probe->owner && mask_any(line->dirty)) {

@@ -153,7 +153,7 @@ struct mem_request {
     bool pair : 1;           /* `line` is the first */
     uint8_t depth;           /* atomics: most lanes on one element */
     uint8_t level;           /* enum mem_level: the farthest it has been */
-    uint8_t lookup, lookups; /* tag look-ups of its access until its last; its own */
+    uint8_t lookup, lookups; /* tag look-ups of its access until its last, a pair's first line's; its own */
     uint8_t group;
     uint8_t wave; /* of vL1s */
     uint16_t cu;

@@ -335,6 +335,7 @@ struct mem_request *request_split(struct mem_request *r)
     unsigned count = (unsigned)__builtin_popcountll(r->lanes) / 2;
     second->lanes = r->lanes & r->lanes << count;
     r->lanes &= ~second->lanes;
+    r->lookups = second->lookups = r->lookups / 2;
     r->pair = second->pair = false;
     second->line = r->line + LINE;
     second->bytes = r->bytes + LINE;
@@ -431,7 +432,7 @@ void vl1_send(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     unsigned lines = request_lines(r), sent = r->kind == REQUEST_STORE ? request_halves(r) : lines;
     l1->uncached += r->mtype == VM_MTYPE_UC;
     cycle = port_take(&l1->output, cycle, sent);
-    cycle += sent + distance(l1, r);
+    cycle += sent / lines + distance(l1, r); /* a pair's first; the second is behind it all the way */
     if (r->kind == REQUEST_LOAD) {
         mem->counters.tcp_tcc_read += lines;
         mem->counters.tcp_tcc_read_by[r->mtype] += lines;
@@ -464,7 +465,7 @@ static enum turn look_up_load_pair(struct vl1 *l1, struct mem_request *r, uint64
             use_first(l1, set[i], way[i]);
             memcpy(r->bytes + (size_t)i * LINE, l1->data + (size_t)way[i] * LINE, LINE);
         }
-        deliver(l1, r, r->bytes, false, cycle);
+        deliver(l1, r, r->bytes, false, cycle + r->lookups / 2);
         request_free(r);
         return TURN_DONE;
     }
@@ -624,7 +625,7 @@ static void go(struct mem_request *r, uint64_t cycle)
     } else if (turn == TURN_DIFFERS) {
         struct mem_request *second = request_split(r);
         go(r, cycle);
-        go(second, cycle);
+        go(second, cycle + second->lookups);
     }
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Distance, ports, order of requests, probes, faults, and the same result with every number of threads. */
+#include <math.h>
+
 #include "rig.h"
 
 enum { LINE = FABRIC_LINE, STEPS = 8 };
@@ -17,7 +19,7 @@ struct l2 {
 struct test_request {
     struct fabric_request r;
     uint64_t begin, end;
-    uint8_t data[LINE];
+    uint8_t data[FABRIC_PAIR];
 };
 
 static struct l2 l2s[RIG_XCDS];
@@ -59,6 +61,7 @@ static void at(struct rig *rig, uint64_t ns, struct test_request *t, enum fabric
     t->r.kind = kind;
     t->r.xcd = (uint8_t)xcd;
     t->r.data = t->data;
+    t->r.second = t->data + LINE;
     t->r.done = answered;
     t->r.self = t;
     rig_address(rig, &t->r, physical);
@@ -395,6 +398,194 @@ static void test_faults(void)
     rig_close(&rig);
 }
 
+/* ---- pairs ---- */
+
+/* Two lines at once take the time that two requests take, and count as two. */
+static void test_pair_time(void)
+{
+    struct rig rig;
+    open_rig(&rig, "mi300a", 1);
+    CHECK(fabric_pairs(rig.fabric));
+    static struct test_request pair, one, two;
+    pair.r.pair = true;
+    for (uint64_t page = 0; page < 32; page++) {
+        uint64_t physical = page * 4096 * 33 + page % 16 * FABRIC_PAIR, ns = (uint64_t)now_ns(&rig) + 3000;
+        memset(rig.memory + physical % RIG_BYTES, 1, LINE);
+        memset(rig.memory + physical % RIG_BYTES + LINE, 2, LINE);
+        struct fabric_counters before, c;
+        fabric_read_counters(rig.fabric, &before);
+        at(&rig, ns, &pair, FABRIC_READ, 0, physical); /* from memory, then from the cache */
+        run(&rig);
+        CHECK_EQ(pair.r.missed, 2);
+        CHECK(pair.data[0] == 1 && pair.data[LINE - 1] == 1 && pair.data[LINE] == 2 &&
+              pair.data[FABRIC_PAIR - 1] == 2);
+        at(&rig, ns + 3000, &pair, FABRIC_READ, 0, physical);
+        run(&rig);
+        CHECK_EQ(pair.r.missed, 0);
+        at(&rig, ns + 6000, &one, FABRIC_READ, 0, physical);
+        at(&rig, ns + 6000, &two, FABRIC_READ, 0, physical + LINE);
+        run(&rig);
+        CHECK_EQ(pair.end - pair.begin, one.end - one.begin); /* the second line follows the first */
+        CHECK(two.end >= one.end);
+        fabric_read_counters(rig.fabric, &c);
+        CHECK_EQ(c.reads - before.reads, 6);
+        CHECK_EQ(c.cache_misses - before.cache_misses, 2);
+        CHECK_EQ(c.cache_hits - before.cache_hits, 4);
+        CHECK_EQ(c.dram_reads - before.dram_reads - (c.prefetches - before.prefetches), 2);
+    }
+    rig_close(&rig);
+    enum { COUNT = 64 };
+    static struct test_request many[COUNT];
+    uint64_t last[2] = {0, 0};
+    for (unsigned pairs = 0; pairs < 2;
+         pairs++) { /* all through one port, and the lines of a page through one link */
+        open_rig(&rig, "mi300a", 1);
+        for (unsigned i = 0; i < COUNT; i += 1 + pairs) {
+            many[i].r.pair = pairs;
+            many[i].r.mask[0] = many[i].r.mask[1] = UINT64_MAX;
+            at(&rig, 100, &many[i], FABRIC_WRITE, 0, 4096 * 7 + i * LINE);
+        }
+        run(&rig);
+        for (unsigned i = 0; i < COUNT; i += 1 + pairs)
+            last[pairs] = many[i].end > last[pairs] ? many[i].end : last[pairs];
+        rig_close(&rig);
+    }
+    printf("%u lines written in %.1f ns, as pairs in %.1f ns\n", COUNT, (double)last[0] / 1000 - 100,
+           (double)last[1] / 1000 - 100);
+    double each = LINE / rig.chip.value[CHIP_fabric_xcd_write] / rig.chip.value[CHIP_fabric_clock] * 1e6;
+    CHECK(fabs((double)last[0] - (double)last[1]) < 2 * each + 1000);
+}
+
+/* It waits for what is before it on either line, and what comes after it on either line waits for it. */
+static void test_pair_order(void)
+{
+    for (unsigned which = 0; which < 2; which++)
+        for (uint64_t ns = 0; ns < 400; ns += 7) {
+            struct rig rig;
+            open_rig(&rig, "mi300x", 1);
+            static struct test_request before, read, write, after, add, other;
+            const uint64_t pair = 4096 * 21 + 2 * FABRIC_PAIR, line = pair + which * LINE;
+            fill(rig.memory + line, 1);
+            fill(rig.memory + (line ^ LINE), 2);
+            memset(before.data, 3, LINE);
+            before.r.mask[0] = before.r.mask[1] = UINT64_MAX;
+            at(&rig, 100, &before, FABRIC_WRITE, 3, line);
+            read.r.pair = write.r.pair = true;
+            at(&rig, 100, &read, FABRIC_READ, 3, pair); /* behind the write */
+            memset(write.data, 4, FABRIC_PAIR);
+            write.r.mask[0] = write.r.mask[1] = UINT64_MAX;
+            add.r.atomic = add_one;
+            at(&rig, 2000, &write, FABRIC_WRITE, 3, pair);
+            at(&rig, 2000, &after, FABRIC_FETCH, 3, line);     /* behind the pair */
+            at(&rig, 1800 + ns, &add, FABRIC_ATOMIC, 6, line); /* at any time */
+            other.r.pair = true;
+            at(&rig, 1800 + ns, &other, FABRIC_READ, 5, pair);
+            run(&rig);
+            CHECK(before.end && read.end > before.end && write.end && after.end > write.end && add.end &&
+                  other.end);
+            CHECK(read.data[which * LINE + 9] == 3 && read.data[(1 - which) * LINE] == 2);
+            CHECK(after.data[9] == 4 && (after.data[0] == 4 || after.data[0] == 5));
+            CHECK(rig.memory[line] == (add.data[0] == 4 ? 5 : 4));
+            CHECK(rig.memory[line ^ LINE] == 4);
+            CHECK(other.data[which * LINE + 9] == 3 || other.data[which * LINE + 9] == 4);
+            CHECK(other.data[which * LINE + 9] == 3 ||
+                  other.data[(1 - which) * LINE] == 4); /* both lines at once */
+            rig_close(&rig);
+        }
+}
+
+/* Copies of either line, and an owner's bytes of one of them. */
+static void test_pair_probes(void)
+{
+    struct rig rig;
+    open_rig(&rig, "mi300x", 1);
+    static struct test_request t[8];
+    const uint64_t pair = 1234 * 4096 + FABRIC_PAIR;
+    memset(rig.memory + pair, 1, FABRIC_PAIR);
+    at(&rig, 100, &t[0], FABRIC_READ, 0, pair);
+    at(&rig, 100, &t[1], FABRIC_READ, 1, pair + LINE);
+    at(&rig, 100, &t[2], FABRIC_OWN, 2, pair + 64 * LINE);
+    at(&rig, 100, &t[3], FABRIC_OWN, 2, pair + 65 * LINE);
+    run(&rig);
+    t[4].r.pair = true;
+    memset(t[4].data, 5, FABRIC_PAIR);
+    t[4].r.mask[0] = t[4].r.mask[1] = UINT64_MAX;
+    t[4].r.keeps = true;
+    at(&rig, 3000, &t[4], FABRIC_WRITE, 4, pair);
+    run(&rig);
+    CHECK(l2s[0].probes == 1 && l2s[1].probes == 1 && l2s[4].probes == 0);
+    CHECK(rig.memory[pair] == 5 && rig.memory[pair + FABRIC_PAIR - 1] == 5);
+    memset(l2s[2].bytes, 9, LINE);
+    l2s[2].dirty[1] = 0xff; /* in what it answers first */
+    t[5].r.pair = true;
+    at(&rig, 6000, &t[5], FABRIC_READ, 5, pair + 64 * LINE);
+    run(&rig);
+    CHECK_EQ(l2s[2].probes, 2);
+    CHECK((t[5].data[64] == 9) != (t[5].data[LINE + 64] == 9));
+    at(&rig, 9000, &t[6], FABRIC_OWN, 6, pair + 65 * LINE); /* it has become a holder of both */
+    at(&rig, 9000, &t[7], FABRIC_OWN, 6, pair + 64 * LINE);
+    run(&rig);
+    CHECK_EQ(l2s[5].probes, 2);
+    rig_close(&rig);
+}
+
+/* What an L2 took for a probe is older than what it writes before its answer. */
+static struct fabric_probe *late;
+
+static void probed_late(struct port_domain *domain, struct port_event *event)
+{
+    struct l2 *l2 = event->self;
+    (void)domain;
+    late = (struct fabric_probe *)event->word[0];
+    fabric_probe_take(l2->rig->fabric, late);
+    memset(late->data, 8, LINE);
+    late->mask[0] = late->mask[1] = UINT64_MAX;
+}
+
+static void answer_late(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    fabric_probe_answer(event->self, late);
+}
+
+static void test_write_behind_probe(void)
+{
+    struct rig rig;
+    open_rig(&rig, "mi300x", 1);
+    fabric_attach(rig.fabric, 0, port_domain(rig.port, 0), probed_late, &l2s[0]);
+    static struct test_request own, read, write;
+    const uint64_t physical = 4096 * 9;
+    late = NULL;
+    at(&rig, 100, &own, FABRIC_OWN, 0, physical);
+    at(&rig, 2000, &read, FABRIC_READ, 7, physical);
+    memset(write.data, 9, LINE);
+    write.r.mask[0] = write.r.mask[1] = UINT64_MAX;
+    at(&rig, 4000, &write, FABRIC_WRITE, 0, physical);
+    port_post(port_domain(rig.port, 0), port_cycle_of(port_domain(rig.port, 0), 4100000), answer_late,
+              rig.fabric);
+    run(&rig);
+    CHECK(late && read.end && write.end > read.end);
+    CHECK_EQ(read.data[0], 8);
+    CHECK_EQ(rig.memory[physical], 9);
+    rig_close(&rig);
+}
+
+static void test_pair_faults(void)
+{
+    struct rig rig;
+    open_rig(&rig, "mi300a", 1);
+    static struct test_request read, write;
+    CHECK(munmap(rig.memory + (1 << 20), 4096) == 0);
+    CHECK(mprotect(rig.memory + (2 << 20), 4096, PROT_READ) == 0);
+    read.r.pair = write.r.pair = true;
+    write.r.mask[0] = write.r.mask[1] = UINT64_MAX;
+    at(&rig, 100, &read, FABRIC_READ, 0, 1 << 20);
+    at(&rig, 100, &write, FABRIC_WRITE, 1, 2 << 20);
+    run(&rig);
+    CHECK(read.end && read.r.faulted && write.end && write.r.faulted);
+    rig_close(&rig);
+}
+
 /* ---- a storm ---- */
 
 enum { FLIGHT = 48, STORM_LINES = 64 };
@@ -404,7 +595,8 @@ struct storm {
     unsigned xcd;
     uint64_t random, left, hash;
     struct fabric_request request[FLIGHT];
-    uint8_t data[FLIGHT][LINE];
+    uint8_t data[FLIGHT][FABRIC_PAIR];
+    uint64_t asked; /* lines */
 };
 
 static void storm_answered(struct port_domain *domain, struct port_event *event);
@@ -430,6 +622,12 @@ static void storm_ask(struct storm *s, struct fabric_request *r)
     /* Many on few lines, some all over. */
     uint64_t line =
         s->random >> 31 & 1 ? (s->random >> 40) % STORM_LINES : (s->random >> 40) % (RIG_BYTES / LINE);
+    r->pair = line % 2 == 0 && (r->kind == FABRIC_READ || r->kind == FABRIC_WRITE) && s->random >> 32 & 1;
+    if (r->pair) {
+        r->second = s->data[i] + LINE;
+        r->mask[0] = r->mask[1] = UINT64_MAX;
+    }
+    s->asked += r->pair ? 2 : 1;
     rig_address(s->rig, r, line * LINE);
     fabric_submit(s->rig->fabric, r);
 }
@@ -468,7 +666,7 @@ static void storm_start(struct port_domain *domain, struct port_event *event)
         storm_ask(s, &s->request[i]);
 }
 
-static uint64_t storm(unsigned threads, uint64_t requests, struct fabric_counters *counters)
+static uint64_t storm(unsigned threads, uint64_t requests, struct fabric_counters *counters, uint64_t *asked)
 {
     struct rig rig;
     rig_open(&rig, "mi300x", threads, 1);
@@ -485,8 +683,10 @@ static uint64_t storm(unsigned threads, uint64_t requests, struct fabric_counter
     port_run(rig.port, PORT_NEVER, NULL, NULL);
     fabric_read_counters(rig.fabric, counters);
     uint64_t hash = port_time_ps(rig.port);
+    *asked = 0;
     for (unsigned i = 0; i < rig.xcds; i++) {
         CHECK_EQ(storms[i].left, 0);
+        *asked += storms[i].asked;
         hash = hash * 31 + storms[i].hash;
     }
     free(storms);
@@ -497,12 +697,12 @@ static uint64_t storm(unsigned threads, uint64_t requests, struct fabric_counter
 static void test_threads(void)
 {
     struct fabric_counters one, more;
-    uint64_t hash = storm(1, 4000, &one);
-    uint64_t asked = one.reads + one.writes + one.atomics;
-    CHECK_EQ(asked, 8 * (4000 + FLIGHT)); /* every request was answered once */
+    uint64_t asked, hash = storm(1, 4000, &one, &asked);
+    CHECK_EQ(one.reads + one.writes + one.atomics, asked); /* every request was answered once */
+    CHECK(asked > 8 * (4000 + FLIGHT) * 11 / 10);
     CHECK(one.probes > 1000);
     for (unsigned threads = 1; threads <= 4; threads *= 2) {
-        CHECK_EQ(storm(threads, 4000, &more), hash);
+        CHECK_EQ(storm(threads, 4000, &more, &asked), hash);
         CHECK(memcmp(&one, &more, sizeof(one)) == 0);
     }
 }
@@ -518,6 +718,11 @@ int main(void)
     test_atomics();
     test_probe_stays_behind();
     test_faults();
+    test_pair_time();
+    test_pair_order();
+    test_pair_probes();
+    test_write_behind_probe();
+    test_pair_faults();
     test_threads();
     return check_status();
 }
