@@ -59,15 +59,25 @@ static uint64_t random_of(uint64_t *state)
     return *state >> 11;
 }
 
-/* Coalesces it, compares, and gives a load's lanes what lies in memory. */
-static void compare(struct rig *rig, struct mem_access *a, const uint64_t *address)
+/* Coalesces it, compares line by line, and gives a load's lanes what lies in memory.  Returns how many pairs
+ * there were.
+ */
+static unsigned compare(struct rig *rig, struct mem_access *a, const uint64_t *address)
 {
     static struct plain plain;
     const struct mem_timing *t = &rig->mem[0]->timing;
     plainly(&plain, a, address, a->bytes <= 4 ? t->lanes : a->bytes >= t->wide ? 1 : t->wide / a->bytes);
-    unsigned lookups, i = 0;
+    unsigned lookups, i = 0, pairs = 0;
     struct mem_request *next, *r = coalesce(rig->mem[0], a, &lookups);
     CHECK_EQ(lookups, plain.lookups);
+    for (struct mem_request *pair = r; pair; pair = pair->next)
+        if (pair->pair) {
+            pairs++;
+            CHECK(pair->line % PAIR == 0 && a->in_row);
+            struct mem_request *second = request_split(pair);
+            second->next = pair->next;
+            pair->next = second;
+        }
     CHECK_EQ(a->pending, plain.count);
     for (; r && i < plain.count; r = next, i++) {
         const struct want *w = &plain.line[i];
@@ -89,6 +99,7 @@ static void compare(struct rig *rig, struct mem_access *a, const uint64_t *addre
         if (a->lanes >> lane & 1)
             CHECK(
                 !memcmp(mem_access_lane(a, a->same ? 0 : lane), (void *)(uintptr_t)address[lane], a->bytes));
+    return pairs;
 }
 
 enum shape { ROW, SAME, NEAR, FAR, SHAPES };
@@ -101,7 +112,8 @@ static void check_random(void)
     uint64_t random = 1, address[ACCESS_LANES];
     for (unsigned i = 0; i < 1 << 20; i++)
         rig.arena[i] = (uint8_t)random_of(&random);
-    unsigned shapes[SHAPES] = {0};
+    unsigned shapes[SHAPES] = {0}, pairs = 0;
+    store32(&rig, 0, 0, 1 << 20, 0, false, false); /* the CU has a vL1 from then on */
     for (unsigned round = 0; round < 4000; round++) {
         uint64_t r = random_of(&random), first = (uint64_t)(uintptr_t)rig.arena + random_of(&random) % 500000;
         enum shape shape = (enum shape)(r % SHAPES);
@@ -128,8 +140,9 @@ static void check_random(void)
         if (a->in_row || a->same) /* what the CU then gives */
             memset(a->addr + 1, 0, sizeof(a->addr) - sizeof(a->addr[0]));
         shapes[a->in_row ? ROW : a->same ? SAME : shape == NEAR ? NEAR : FAR]++;
-        compare(&rig, a, address);
+        pairs += compare(&rig, a, address);
     }
+    CHECK(pairs > 100);
     for (unsigned i = 0; i < SHAPES; i++)
         CHECK(shapes[i] > 100);
     rig_close(&rig);

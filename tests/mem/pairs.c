@@ -2,9 +2,9 @@
 /*
  * Requests for two lines at once: they do what two requests do, however their lines fare.
  *
- * Writers store and load rows of lanes in regions of their own, and words here and there between, so that a pair's lines
- * differ in every cache: one is there, one is partly stored, one is owned, one is on its way.  Readers of other
- * XCDs look at those regions: a word never goes back to what it was.
+ * Writers store and load rows of lanes in regions of their own, and words here and there between, so that a
+ * pair's lines differ in every cache: one is there, one is partly stored, one is owned, one is on its way.
+ * Readers of other XCDs look at those regions: a word never goes back to what it was.
  */
 #include "mem/room.h"
 #include "rig.h"
@@ -40,7 +40,8 @@ static void in_a_row(struct actor *a, uint64_t r)
 {
     struct mem_access *m = &a->shot.a;
     unsigned bytes = 4U << (r >> 50) % 3, room = WORDS * 4 - 64 * bytes;
-    uint64_t from = r >> 53 & 3 ? (r >> 20) % (room / PAIR + 1) * PAIR : (r >> 20) % (room / bytes + 1) * bytes;
+    uint64_t from =
+        r >> 53 & 3 ? (r >> 20) % (room / PAIR + 1) * PAIR : (r >> 20) % (room / bytes + 1) * bytes;
     m->lanes = UINT64_MAX;
     m->bytes = m->stride = (uint8_t)bytes;
     for (unsigned i = 0; i < 64; i++)
@@ -194,7 +195,8 @@ static uint64_t run_pairs(unsigned threads, uint8_t mtype, uint64_t seed)
     unsigned lost = 0, seen = 0;
     for (unsigned i = 0; i < ACTORS; i++) {
         const struct actor *a = &actors[i];
-        if (!CHECK_EQ(a->wrong, 0)) printf("%u reader %d mtype %u\n", i, a->reader, mtype);
+        if (!CHECK_EQ(a->wrong, 0))
+            printf("%u reader %d mtype %u\n", i, a->reader, mtype);
         hash = (hash ^ a->hash) * 31;
         for (unsigned w = 0; w < WORDS; w++)
             if (a->reader)
@@ -212,7 +214,8 @@ static uint64_t run_pairs(unsigned threads, uint8_t mtype, uint64_t seed)
 }
 
 /* A row of lanes, by its first byte and the bytes of a lane. */
-static struct shot row(struct rig *rig, unsigned cu, enum mem_access_kind kind, uint64_t offset, unsigned bytes)
+static struct shot row(struct rig *rig, unsigned cu, enum mem_access_kind kind, uint64_t offset,
+                       unsigned bytes)
 {
     struct shot s = shot(rig, 0, cu, kind, offset, bytes);
     s.a.stride = (uint8_t)bytes;
@@ -268,8 +271,8 @@ static void check_counts(void)
     rig_close(&rig);
 }
 
-/* From memory, the vL1, the L2, and to it: with pairs and without.  A pair's second line is close behind its first, where
- * alone it leaves when it has been looked up. */
+/* From memory, the vL1, the L2, and to it: with pairs and without.  A pair's second line is close behind its
+ * first, where alone it leaves when it has been looked up. */
 static void check_time(void)
 {
     uint64_t cycles[2][3][4];
