@@ -667,8 +667,22 @@ static bool both_whole(const struct l2 *l2, const struct l2_txn *t)
     return l2->line[t->way].whole && l2->line[t->second].whole;
 }
 
+/* The ways that have its lines; `done` is what it waited for, if anything. */
+static void find_pair(const struct mem_request *r, const struct l2_txn *done, uint32_t way[2])
+{
+    const struct l2 *l2 = &r->mem->l2;
+    if (done && done->second != NO_WAY && l2->line[done->way].tag == (r->line | 1) &&
+        l2->line[done->second].tag == ((r->line + LINE) | 1)) {
+        way[0] = done->way;
+        way[1] = done->second;
+        return;
+    }
+    way[0] = find(l2, r->set, r->line);
+    way[1] = find(l2, l2_set_of_second(l2, r->set), r->line + LINE);
+}
+
 /* As take(), where its lines fare alike. */
-static enum turn take_pair(struct mem_request *r, uint64_t latency)
+static enum turn take_pair(struct mem_request *r, const struct l2_txn *done, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
     struct l2 *l2 = &mem->l2;
@@ -682,8 +696,9 @@ static enum turn take_pair(struct mem_request *r, uint64_t latency)
         queue_add(&t->waiting, r);
         return TURN_DONE;
     }
-    uint32_t way[2] = {find(l2, r->set, r->line), find(l2, l2_set_of_second(l2, r->set), r->line + LINE)};
+    uint32_t way[2];
     unsigned found = 0, whole = 0;
+    find_pair(r, done, way);
     for (unsigned i = 0; i < 2; i++)
         if (way[i] != NO_WAY) {
             refresh(l2, way[i]);
@@ -716,7 +731,7 @@ static enum turn handle(struct mem_request *r)
     struct l2 *l2 = &r->mem->l2;
     uint64_t latency = r->mem->timing.l2_latency;
     if (r->pair)
-        return take_pair(r, latency);
+        return take_pair(r, NULL, latency);
     return take(r, find(l2, r->set, r->line), l2_txn_of(l2, r->line), latency) ? TURN_DONE : TURN_WAITS;
 }
 
@@ -835,7 +850,7 @@ static void resume(const struct l2_txn *t, struct mem_request *w)
     struct l2 *l2 = &mem->l2;
     enum turn turn = TURN_DONE;
     if (w->pair) {
-        turn = take_pair(w, mem->timing.refill);
+        turn = take_pair(w, t, mem->timing.refill);
     } else {
         struct l2_txn *other = l2_txn_of(l2, w->line);
         if (other) {
