@@ -172,15 +172,17 @@ struct cu_simd {
     struct cu_xcd *xcd;
     uint8_t index;
     uint8_t slots;
-    uint8_t turn;    /* slot to begin with */
-    uint8_t highest; /* priority that any of its waves has had */
-    uint32_t taken;  /* slots with a wave */
-    uint32_t may;    /* slots of which ready[] is not PORT_NEVER */
-    uint32_t queued; /* of those, for whose access the CU's vector memory had no room */
-    uint64_t posted; /* cycle of its next look, PORT_NEVER: none */
-    uint64_t valu_free, matrix_free;
+    uint8_t turn;      /* slot to begin with */
+    uint8_t highest;   /* priority that any of its waves has had */
+    uint32_t may;      /* slots of which ready[] is not PORT_NEVER */
+    uint32_t queued;   /* of those, for whose access the CU's vector memory had no room */
+    uint32_t for_valu; /* of those, to which another took it away: due in each turn, whatever ready[] says */
+    uint64_t posted;   /* cycle of its next look, PORT_NEVER: none */
+    uint64_t valu_free;
     uint64_t matrix_until;                     /* of its waves' the last */
     alignas(64) uint64_t ready[CU_SIMD_SLOTS]; /* when a wave may issue; PORT_NEVER: no wave, or it waits */
+    uint64_t matrix_free;
+    uint32_t taken; /* slots with a wave */
     struct cu_wave wave[CU_SIMD_SLOTS];
 };
 
@@ -253,6 +255,7 @@ static inline void cu_not_ready(struct cu_wave *cw)
     simd->ready[cw->slot] = PORT_NEVER;
     simd->may &= ~(1U << cw->slot);
     simd->queued &= ~(1U << cw->slot);
+    simd->for_valu &= ~(1U << cw->slot);
 }
 /* The CU's vector memory has room again: for xcd_mem_tell(). */
 void cu_vector_room(void *xcd, unsigned cu);

@@ -445,6 +445,8 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
     if (turn->taken >> unit & 1) {
         stalled(cw, STALL_UNIT, cycle);
         set_ready(cw, cycle + TURN);
+        if (unit == UNIT_VALU)
+            simd->for_valu |= 1U << cw->slot;
         return false;
     }
     if (simd->matrix_until > cycle && cw->matrix_until > cycle && unit != UNIT_NONE && unit != UNIT_SALU &&
@@ -556,6 +558,12 @@ void cu_vector_room(void *xcd, unsigned cu)
             look_at(&c->simd[i], port_now(c->xcd->domain) + 1);
 }
 
+/* Slots from `first` on, as many as there are: those before it come after the last. */
+static uint64_t in_turn(const struct cu_simd *simd, uint32_t slots, unsigned first)
+{
+    return (slots | (uint64_t)slots << simd->slots) >> first & ((UINT64_C(1) << simd->slots) - 1);
+}
+
 static void look(struct port_domain *domain, struct port_event *event)
 {
     struct cu_simd *simd = event->self;
@@ -566,9 +574,9 @@ static void look(struct port_domain *domain, struct port_event *event)
     /* Those would find vector memory full again: they are not looked at until it is not. */
     if (simd->queued && vector_ready(&turn, simd->cu))
         simd->queued = 0;
-    uint32_t due = 0;
+    uint32_t due = simd->for_valu;
     uint64_t next = PORT_NEVER; /* of the others; one that is due says itself when it is again */
-    for (uint32_t slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
+    for (uint32_t slots = simd->may & ~(simd->queued | due); slots; slots &= slots - 1) {
         const unsigned i = (unsigned)__builtin_ctz(slots);
         if (simd->ready[i] <= turn.cycle)
             due |= 1U << i;
@@ -578,15 +586,21 @@ static void look(struct port_domain *domain, struct port_event *event)
     const unsigned first = simd->turn;
     bool any = false;
     for (int priority = simd->highest; due && priority >= 0; priority--) {
-        /* Twice as many slots, so that those before the first come after the last. */
-        uint64_t slots = (due | (uint64_t)due << simd->slots) >> first;
-        for (slots &= (UINT64_C(1) << simd->slots) - 1; slots; slots &= slots - 1) {
+        for (uint64_t slots = in_turn(simd, due, first); slots; slots &= slots - 1) {
             unsigned i = first + (unsigned)__builtin_ctzll(slots);
             i = i < simd->slots ? i : i - simd->slots;
             struct cu_wave *cw = &simd->wave[i];
-            if (cw->priority != priority)
+            if (simd->highest && cw->priority != priority)
                 continue;
+            const uint32_t for_valu = simd->for_valu;
+            if (for_valu >> i & 1 && turn.taken >> UNIT_VALU & 1) { /* so for those behind it */
+                look_at(simd, turn.cycle + TURN);
+                due &= ~for_valu;
+                slots &= ~in_turn(simd, for_valu, first) | (slots & -slots);
+                continue;
+            }
             due &= ~(1U << i);
+            simd->for_valu = for_valu & ~(1U << i);
             if (try_issue(cw, &turn) && !any) { /* those behind it come first next time */
                 any = true;
                 simd->turn = (uint8_t)(i + 1 < simd->slots ? i + 1 : 0);
@@ -619,7 +633,12 @@ static bool expect_look(const struct port_event *event, unsigned stage)
         return true;
     }
     bool more = false;
-    for (uint32_t slots = simd->may & ~simd->queued; slots; slots &= slots - 1) {
+    uint32_t slots = simd->may & ~(simd->queued | simd->for_valu);
+    if (simd->for_valu) { /* one of these, most often */
+        const uint32_t behind = simd->for_valu >> simd->turn << simd->turn;
+        slots |= behind ? behind & -behind : simd->for_valu & -simd->for_valu;
+    }
+    for (; slots; slots &= slots - 1) {
         const unsigned i = (unsigned)__builtin_ctz(slots);
         if (simd->ready[i] > simd->posted)
             continue;
