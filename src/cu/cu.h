@@ -172,7 +172,7 @@ struct cu_simd {
     struct cu_xcd *xcd;
     uint8_t index;
     uint8_t slots;
-    uint8_t turn;      /* slot to begin with */
+    uint8_t turn;      /* slot to begin with; `slots`: the first */
     uint8_t highest;   /* priority that any of its waves has had */
     uint32_t may;      /* slots of which ready[] is not PORT_NEVER */
     uint32_t queued;   /* of those, for whose access the CU's vector memory had no room */

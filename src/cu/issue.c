@@ -558,12 +558,6 @@ void cu_vector_room(void *xcd, unsigned cu)
             look_at(&c->simd[i], port_now(c->xcd->domain) + 1);
 }
 
-/* Slots from `first` on, as many as there are: those before it come after the last. */
-static uint64_t in_turn(const struct cu_simd *simd, uint32_t slots, unsigned first)
-{
-    return (slots | (uint64_t)slots << simd->slots) >> first & ((UINT64_C(1) << simd->slots) - 1);
-}
-
 static void look(struct port_domain *domain, struct port_event *event)
 {
     struct cu_simd *simd = event->self;
@@ -586,24 +580,30 @@ static void look(struct port_domain *domain, struct port_event *event)
     const unsigned first = simd->turn;
     bool any = false;
     for (int priority = simd->highest; due && priority >= 0; priority--) {
-        for (uint64_t slots = in_turn(simd, due, first); slots; slots &= slots - 1) {
-            unsigned i = first + (unsigned)__builtin_ctzll(slots);
-            i = i < simd->slots ? i : i - simd->slots;
+        uint32_t slots = due >> first << first, rest = due ^ slots; /* those before it come after the last */
+        while (slots | rest) {
+            if (!slots) {
+                slots = rest;
+                rest = 0;
+            }
+            const unsigned i = (unsigned)__builtin_ctz(slots);
+            const uint32_t self = slots & -slots;
+            slots ^= self;
             struct cu_wave *cw = &simd->wave[i];
             if (simd->highest && cw->priority != priority)
                 continue;
-            const uint32_t for_valu = simd->for_valu;
-            if (for_valu >> i & 1 && turn.taken >> UNIT_VALU & 1) { /* so for those behind it */
+            if (simd->for_valu & self && turn.taken >> UNIT_VALU & 1) { /* so for all of these */
                 look_at(simd, turn.cycle + TURN);
-                due &= ~for_valu;
-                slots &= ~in_turn(simd, for_valu, first) | (slots & -slots);
+                due &= ~simd->for_valu;
+                slots &= ~simd->for_valu;
+                rest &= ~simd->for_valu;
                 continue;
             }
-            due &= ~(1U << i);
-            simd->for_valu = for_valu & ~(1U << i);
+            due ^= self;
+            simd->for_valu &= ~self;
             if (try_issue(cw, &turn) && !any) { /* those behind it come first next time */
                 any = true;
-                simd->turn = (uint8_t)(i + 1 < simd->slots ? i + 1 : 0);
+                simd->turn = (uint8_t)(i + 1);
             }
         }
     }
