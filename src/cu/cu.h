@@ -176,7 +176,7 @@ struct cu_simd {
     uint8_t highest;   /* priority that any of its waves has had */
     uint32_t may;      /* slots of which ready[] is not PORT_NEVER */
     uint32_t queued;   /* of those, for whose access the CU's vector memory had no room */
-    uint32_t for_valu; /* of those, to which another took it away: due in each turn, whatever ready[] says */
+    uint32_t for_valu; /* of those, which want the VALU alone: due in each turn, whatever ready[] says */
     uint64_t posted;   /* cycle of its next look, PORT_NEVER: none */
     uint64_t valu_free;
     uint64_t matrix_until;                     /* of its waves' the last */

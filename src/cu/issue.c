@@ -425,6 +425,12 @@ static void issued(struct cu_wave *cw, const struct xinst *in, const struct cu_r
     turn->taken |= 1U << rate->unit & ~(1U << UNIT_NONE);
 }
 
+/* Whether an instruction waits for the VALU alone: it is in the line of the program that the wave has. */
+static bool wants_valu(const struct cu_xcd *xcd, const struct xinst *in, uint64_t line)
+{
+    return in->isa && LINE_OF(in->pc) == line && xcd->rates[in->op].unit == UNIT_VALU;
+}
+
 /* Whether the wave's instruction issued, or what it waits for. */
 static bool try_issue(struct cu_wave *cw, struct turn *turn)
 {
@@ -470,6 +476,10 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
         simd->valu_free = cycle + rate->cycles;
         xcd->counters.valu_busy_cycles += rate->cycles;
         execute(cw, in, cycle, cycle + rate->cycles);
+        if (rate->later && rate->cycles == TURN && wants_valu(xcd, in + 1, line)) {
+            cw->stall = STALL_UNIT;
+            simd->for_valu |= 1U << cw->slot;
+        }
         return true;
     case UNIT_MATRIX:
         if (busy(cw, simd->matrix_free > simd->valu_free ? simd->matrix_free : simd->valu_free, cycle))

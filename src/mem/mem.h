@@ -36,7 +36,7 @@ enum mem_access_kind {
     ACCESS_SSTORE,
     ACCESS_SINV, /* s_dcache_inv */
     ACCESS_SWB,  /* s_dcache_wb */
-    ACCESS_FETCH /* instructions: a 64-byte line */
+    ACCESS_FETCH /* instructions: a 64-byte line, whose bytes nobody is given */
 };
 
 /* The farthest that an access had to go. */

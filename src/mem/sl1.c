@@ -90,7 +90,7 @@ static void deliver(struct mem_request *r, const uint8_t *line, uint64_t cycle)
     access_went(a, r->level);
     if (r->faulted)
         access_fault(a, r);
-    else
+    else if (!is_fetch(a))
         memcpy(a->data + skip, line + offset, bytes);
     part_done(r->mem, a, cycle);
 }
@@ -99,7 +99,7 @@ static void deliver(struct mem_request *r, const uint8_t *line, uint64_t cycle)
 
 static unsigned set_of(const struct scache *s, uint64_t line)
 {
-    return (unsigned)(line / SLINE % s->sets) * s->ways;
+    return (unsigned)(line / SLINE & (s->sets - 1)) * s->ways;
 }
 
 static unsigned find(struct scache *s, uint64_t line)
