@@ -65,12 +65,12 @@ static void write_later(struct xcd_mem *mem, uint32_t way)
     queue_add(q, r);
 }
 
-/* Begins the writes of a word of ways.  False: the channels have no free entries. */
+/* Begins the writes of a word of ways, or goes on with them.  False: the channels have no free entries. */
 static bool walk_word(struct xcd_mem *mem, unsigned word)
 {
     struct l2 *l2 = &mem->l2;
-    for (uint64_t left = l2->dirty[word]; left; left &= left - 1) {
-        uint32_t way = word * 64 + (unsigned)__builtin_ctzll(left);
+    for (; (l2->walk_left &= l2->dirty[word]); l2->walk_left &= l2->walk_left - 1) {
+        uint32_t way = word * 64 + (unsigned)__builtin_ctzll(l2->walk_left);
         const struct l2_line *line = &l2->line[way];
         if (line->owned && !l2->walk_system)
             continue;
@@ -92,10 +92,10 @@ void l2_flush_continue(struct xcd_mem *mem)
     for (; l2->walk_word < l2->words * 64; l2->walk_word++) {
         if (!l2->dirty_words[l2->walk_word / 64]) {
             l2->walk_word |= 63;
-            continue;
-        }
-        if (l2->dirty[l2->walk_word] && !walk_word(mem, l2->walk_word))
+        } else if (!walk_word(mem, l2->walk_word)) {
             return;
+        }
+        l2->walk_left = UINT64_MAX;
     }
     struct flush_epoch *e = l2->open;
     l2->open = e->next = must(calloc(1, sizeof(*e)));
@@ -117,6 +117,7 @@ static void begin_walk(struct xcd_mem *mem)
         w->written = l2->written;
     l2->written = false;
     l2->walk_word = 0;
+    l2->walk_left = UINT64_MAX;
     l2->walk_system = false;
     for (const struct flush_waiter *w = l2->asked; w; w = w->next)
         l2->walk_system |= w->system;

@@ -452,6 +452,7 @@ struct l2 {
     /* Write-back. */
     bool walking, walk_system;
     unsigned walk_word;
+    uint64_t walk_left; /* ways of that word that it has not seen to */
     bool written; /* stored to, since a walk began */
     struct flush_waiter *asked, *serving;
     struct flush_epoch *oldest, *open;
