@@ -413,7 +413,8 @@ static uint16_t probes_of(struct iod *iod, unsigned slice, const struct fabric_r
 {
     filter_entry e = *filter_of(iod, &iod->slice[slice], line);
     bool shares = (r->kind == FABRIC_READ || r->kind == FABRIC_FETCH) && !(e & FILTER_OWNED);
-    return shares ? 0 : (uint16_t)(e & ~(FILTER_OWNED | 1U << r->xcd));
+    filter_entry others = (filter_entry)(e & ~(FILTER_OWNED | 1U << r->xcd));
+    return shares ? 0 : others;
 }
 
 /* Those, for the request that the line is busy with. */
