@@ -44,7 +44,7 @@ struct builder {
     uint8_t kind;
     uint8_t group;
     /* add_lanes(): */
-    uint8_t slot[64]; /* 1 + index of a line that falls there */
+    uint8_t slot[256]; /* 1 + index of a line that falls there, or before; half of them stay 0 */
     struct mem_request *line[2 * ACCESS_LANES];
 };
 
@@ -66,24 +66,24 @@ static struct mem_request *new_line(struct builder *b, uint64_t line)
     return r;
 }
 
-static struct mem_request *line_of(struct builder *b, uint64_t line)
+static struct mem_request *find_line(struct builder *b, uint64_t line)
 {
-    /* The newest first: neighbours mostly share. */
-    if (b->count && b->line[b->count - 1]->line == line)
-        return b->line[b->count - 1];
-    unsigned slot = (unsigned)((line * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
-    if (b->slot[slot]) {
-        struct mem_request *r = b->line[b->slot[slot] - 1];
-        if (r->line == line)
-            return r;
-        for (unsigned i = 0; i < b->count; i++) /* lines that meet in a slot are few */
-            if (b->line[i]->line == line)
-                return b->line[i];
-    }
+    uint8_t slot = (uint8_t)((line * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
+    for (; b->slot[slot]; slot++)
+        if (b->line[b->slot[slot] - 1]->line == line)
+            return b->line[b->slot[slot] - 1];
     struct mem_request *r = new_line(b, line);
     b->line[b->count - 1] = r;
     b->slot[slot] = (uint8_t)b->count;
     return r;
+}
+
+/* The newest first: neighbours mostly share. */
+static inline struct mem_request *line_of(struct builder *b, uint64_t line)
+{
+    if (b->count && b->line[b->count - 1]->line == line)
+        return b->line[b->count - 1];
+    return find_line(b, line);
 }
 
 /* `part` bytes from byte `skip` of the lane, at `offset` of the line. */

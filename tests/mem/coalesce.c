@@ -112,7 +112,7 @@ static void check_random(void)
     uint64_t random = 1, address[ACCESS_LANES];
     for (unsigned i = 0; i < 1 << 20; i++)
         rig.arena[i] = (uint8_t)random_of(&random);
-    unsigned shapes[SHAPES] = {0}, pairs = 0;
+    unsigned shapes[SHAPES] = {0}, pairs = 0, most = 0;
     store32(&rig, 0, 0, 1 << 20, 0, false, false); /* the CU has a vL1 from then on */
     for (unsigned round = 0; round < 4000; round++) {
         uint64_t r = random_of(&random), first = (uint64_t)(uintptr_t)rig.arena + random_of(&random) % 500000;
@@ -129,6 +129,8 @@ static void check_random(void)
                                      : shape == SAME ? 0
                                      : shape == NEAR ? far % 600
                                                      : far % 500000);
+            if (shape == FAR && r >> 12 & 1)
+                address[lane] |= LINE - 1; /* on two lines each, if not aligned */
             if (aligned)
                 address[lane] -= address[lane] % a->bytes;
         }
@@ -141,7 +143,9 @@ static void check_random(void)
             memset(a->addr + 1, 0, sizeof(a->addr) - sizeof(a->addr[0]));
         shapes[a->in_row ? ROW : a->same ? SAME : shape == NEAR ? NEAR : FAR]++;
         pairs += compare(&rig, a, address);
+        most = a->pending > most ? a->pending : most;
     }
+    CHECK(most > 3 * ACCESS_LANES / 2);
     CHECK(pairs > 100);
     for (unsigned i = 0; i < SHAPES; i++)
         CHECK(shapes[i] > 100);
