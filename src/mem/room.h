@@ -453,7 +453,7 @@ struct l2 {
     bool walking, walk_system;
     unsigned walk_word;
     uint64_t walk_left; /* ways of that word that it has not seen to */
-    bool written; /* stored to, since a walk began */
+    bool written;       /* stored to, since a walk began */
     struct flush_waiter *asked, *serving;
     struct flush_epoch *oldest, *open;
     struct l2_txn **txn; /* TXN_BUCKETS */
