@@ -99,9 +99,9 @@ struct port {
     uint64_t window_end;
     unsigned active_count;
     struct port_domain **active;
-    unsigned odd;         /* 1: it is */
-    uint64_t last_events; /* run in the last window */
-    alignas(64) _Atomic unsigned taken;
+    unsigned odd;                 /* 1: it is */
+    uint64_t last_events;         /* run in the last window */
+    alignas(64) _Atomic int left; /* domains that nobody has taken; less than 0 when somebody was in vain */
     alignas(64) _Atomic unsigned finished;
     alignas(64) _Atomic uint64_t epoch;
     _Atomic bool quit;
@@ -481,10 +481,14 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
 
 /* ---- threads ---- */
 
+/*
+ * Who has taken a domain may read what the window is, as it does not end before; who has not must not,
+ * because the next one may be in preparation.
+ */
 static void run_share(struct port *port, void *thread)
 {
-    for (unsigned i; (i = atomic_fetch_add(&port->taken, 1)) < port->active_count;) {
-        run_domain(port->active[i], port->window_end, thread);
+    for (int left; (left = atomic_fetch_sub(&port->left, 1)) > 0;) {
+        run_domain(port->active[port->active_count - (unsigned)left], port->window_end, thread);
         atomic_fetch_add(&port->finished, 1);
     }
 }
@@ -525,11 +529,8 @@ static void wake_workers(struct port *port)
     }
 }
 
-/*
- * A worker that comes late finds nothing to take; but it must not take from the
- * next window while that is being prepared: `taken` stays beyond every count until
- * the window is complete.
- */
+/* A worker that comes late finds nothing to take, or takes part in the next window, from when that is
+ * complete. */
 static void run_window(struct port *port, void *thread)
 {
     uint64_t before = 0, after = 0;
@@ -540,7 +541,7 @@ static void run_window(struct port *port, void *thread)
             run_domain(port->active[i], port->window_end, thread);
     } else {
         port->finished = 0;
-        atomic_store(&port->taken, 0);
+        atomic_store(&port->left, (int)port->active_count);
         wake_workers(port);
         run_share(port, thread);
         for (int spins = 0; port->finished < port->active_count; spins++)
@@ -548,7 +549,6 @@ static void run_window(struct port *port, void *thread)
                 __builtin_ia32_pause();
             else
                 sched_yield();
-        atomic_store(&port->taken, UINT32_MAX / 2);
     }
     for (unsigned i = 0; i < port->active_count; i++)
         after += port->active[i]->ran;
@@ -649,7 +649,7 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
     port->lookahead_ps = lookahead_ps;
     if (hooks)
         port->hooks = *hooks;
-    port->taken = UINT32_MAX / 2;
+
     pthread_mutex_init(&port->lock, NULL);
     pthread_cond_init(&port->wake, NULL);
     port->domain = must(calloc(domains, sizeof(*port->domain)));

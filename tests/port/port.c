@@ -166,11 +166,66 @@ static void test_server(void)
     CHECK(port_take(&s, 18, 4) == 18);
 }
 
-int main(void)
+/* ---- late workers ---- */
+
+enum { MANY = 16, WINDOWS = 3000 };
+
+struct crowd {
+    struct member {
+        struct crowd *crowd;
+        unsigned index;
+        _Atomic unsigned running;
+        uint64_t windows;
+    } member[MANY];
+    _Atomic unsigned twice;
+};
+
+/*
+ * As many domains as a window's number says, so that a worker that comes late finds another number than the
+ * one it came for.  It also says when a domain is run by two.
+ */
+static void take_part(struct port_domain *domain, struct port_event *event)
 {
-    test_order();
-    test_clocks();
-    test_server();
-    test_threads();
+    struct member *m = event->self;
+    m->crowd->twice += m->running++ != 0;
+    if (event->word[0] == 0 && m->windows++ < WINDOWS) {
+        uint64_t wait = 1;
+        while ((m->windows + wait) % MANY < m->index)
+            wait++;
+        m->windows += wait - 1;
+        for (unsigned i = 0; i < 8; i++)
+            port_post(domain, port_now(domain) + wait * 20, take_part, m)->word[0] = i;
+    }
+    m->running--;
+}
+
+static void test_late_workers(void)
+{
+    struct crowd *crowd = calloc(1, sizeof(*crowd));
+    struct port *port = port_open(MANY, LOOKAHEAD, 8, NULL);
+    for (unsigned i = 0; i < MANY; i++) {
+        crowd->member[i].crowd = crowd;
+        crowd->member[i].index = i;
+        port_set_clock(port_domain(port, i), 1000);
+        port_post(port_domain(port, i), 0, take_part, &crowd->member[i])->word[0] = 0;
+    }
+    port_run(port, PORT_NEVER, NULL, NULL);
+    CHECK_EQ(crowd->twice, 0);
+    for (unsigned i = 0; i < MANY; i++)
+        CHECK(crowd->member[i].windows >= WINDOWS);
+    port_close(port);
+    free(crowd);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    test_late_workers();
+    if (argc == 1) { /* else it is built to look for races, and slow */
+        test_order();
+        test_clocks();
+        test_server();
+        test_threads();
+    }
     return check_status();
 }
