@@ -386,7 +386,7 @@ static void answer_load(struct mem_request *r, const uint8_t *data, uint64_t cyc
     struct xcd_mem *mem = r->mem;
     struct l2_channel *c = l2_channel_at(&mem->l2, r->set);
     uint64_t cycles = mem->timing.read;
-    if (r->bytes != data)
+    if (r->bytes != data && !r->filled)
         memcpy(r->bytes, data, LINE);
     r->answer(r, port_take(&c->read, cycle, cycles * request_lines(r)) + cycles - 1 + latency);
 }
@@ -606,7 +606,8 @@ static void answer_load_pair(struct mem_request *r, const uint32_t way[2], uint6
     count(r, 2, 0);
     for (unsigned i = 0; i < 2; i++) {
         touch(l2, way[i], r->nt);
-        memcpy(r->bytes + (size_t)i * LINE, l2->data + (size_t)way[i] * LINE, LINE);
+        if (!r->filled)
+            memcpy(r->bytes + (size_t)i * LINE, l2->data + (size_t)way[i] * LINE, LINE);
     }
     answer_load(r, r->bytes, cycle, latency);
 }
@@ -787,14 +788,15 @@ static void unblock(struct xcd_mem *mem, struct l2_channel *c)
 
 /* ---- answers ---- */
 
-/* The fill, below the bytes that were stored here. */
-static void fill(struct l2 *l2, const struct l2_txn *t, uint32_t way, const uint8_t *data)
+/* The fill, below the bytes that were stored here.  Returns whether there are none. */
+static bool fill(struct l2 *l2, const struct l2_txn *t, uint32_t way, const uint8_t *data)
 {
     struct l2_line *line = &l2->line[way];
     mask_copy(l2->data + (size_t)way * LINE, data, mask_without(mask_of(0, LINE), line->dirty));
     line->whole = true;
     line->owned = t->kind == TXN_OWN || line->owned;
     line->epoch = l2->epoch;
+    return !mask_any(line->dirty);
 }
 
 /* Its bytes were written, and nothing else was there. */
@@ -910,9 +912,10 @@ static void answered(struct port_domain *domain, struct port_event *event)
     if (t->fabric.faulted) {
         fault(mem, t, &waiting);
     } else if (t->kind == TXN_READ || t->kind == TXN_OWN) {
-        fill(l2, t, t->way, t->fabric.data);
+        bool all = fill(l2, t, t->way, t->fabric.data);
         if (t->fabric.pair)
-            fill(l2, t, t->second, t->fabric.second);
+            all &= fill(l2, t, t->second, t->fabric.second);
+        waiting.first->filled = all && waiting.first->bytes == t->fabric.data;
     } else {
         free_if_void(l2, t->way);
         free_if_void(l2, t->second);

@@ -150,6 +150,7 @@ struct mem_request {
     bool part : 1;           /* answered with the bytes of its mask alone */
     bool counted : 1;        /* L2: as a hit or a miss */
     bool looked_up : 1;      /* L2: has had its cycle of the tags */
+    bool filled : 1;         /* L2: the bytes came to it first, and the line is what they are */
     bool pair : 1;           /* `line` is the first */
     uint8_t depth;           /* atomics: most lanes on one element */
     uint8_t level;           /* enum mem_level: the farthest it has been */
