@@ -28,35 +28,13 @@
  * Channel and set come from the physical address, which is the same on every
  * run; tags are virtual (GCN white paper, L2).
  */
-#include <smmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/guarded.h"
-#include "mem/room.h"
+#include "mem/l2.h"
 
 /* ---- lines ---- */
-
-/* Which of up to sixteen ways, from this one on, have the line's byte. */
-static unsigned alike(const struct l2 *l2, uint32_t way, uint32_t end, uint64_t line)
-{
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(l2->short_tag + way)),
-            wanted = _mm_set1_epi8((char)short_tag_of(line));
-    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)) &
-           (end - way < 16 ? (1U << (end - way)) - 1 : 0xffff);
-}
-
-static uint32_t find(const struct l2 *l2, uint32_t set, uint64_t line)
-{
-    uint32_t first = set * l2->ways, end = first + l2->ways;
-    for (uint32_t from = first; from < end; from += 16)
-        for (unsigned left = alike(l2, from, end, line); left; left &= left - 1) {
-            uint32_t way = from + (unsigned)__builtin_ctz(left);
-            if (l2->line[way].tag == (line | 1))
-                return way;
-        }
-    return NO_WAY;
-}
 
 void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty)
 {
@@ -114,206 +92,6 @@ static void refresh(struct l2 *l2, uint32_t way)
         line->whole = false;
 }
 
-/* ---- transactions ---- */
-
-struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line)
-{
-    struct l2_txn *t = l2->txn[bucket_of(line, TXN_BUCKETS)];
-    while (t && t->fabric.line != line && !(t->fabric.pair && t->fabric.line + LINE == line))
-        t = t->chain;
-    return t;
-}
-
-static unsigned lines_of(const struct l2_txn *t)
-{
-    return t->fabric.pair ? 2 : 1;
-}
-
-/* The way that it is about, of the line. */
-static uint32_t way_of(const struct l2_txn *t, uint64_t line)
-{
-    return t->fabric.line == line ? t->way : t->second;
-}
-
-static void set_busy(struct l2 *l2, uint32_t way)
-{
-    if (way != NO_WAY)
-        l2->busy[way / 64] |= UINT64_C(1) << way % 64;
-}
-
-static void set_idle(struct l2 *l2, uint32_t way)
-{
-    if (way != NO_WAY)
-        l2->busy[way / 64] &= ~(UINT64_C(1) << way % 64);
-}
-
-static void answered(struct port_domain *domain, struct port_event *event);
-
-static struct l2_txn *txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line, uint64_t physical,
-                              uint32_t set, uint32_t way)
-{
-    struct l2 *l2 = &mem->l2;
-    struct l2_txn *t = pool_take(&l2->txn_pool, &mem->arena, sizeof(*t), offsetof(struct l2_txn, data));
-    clear_lines(t, offsetof(struct l2_txn, data));
-    static const uint8_t asks[] = {FABRIC_READ,   FABRIC_OWN,   FABRIC_FETCH, FABRIC_WRITE,
-                                   FABRIC_ATOMIC, FABRIC_WRITE, FABRIC_WRITE};
-    t->fabric.kind = asks[kind];
-    t->fabric.xcd = (uint8_t)mem->xcd;
-    t->fabric.line = line;
-    t->fabric.physical = physical;
-    t->fabric.done = answered;
-    t->fabric.self = t;
-    t->mem = mem;
-    t->kind = (uint8_t)kind;
-    t->channel = (uint16_t)(set >> l2->set_bits);
-    t->bucket = (uint16_t)bucket_of(line, TXN_BUCKETS);
-    t->way = way;
-    t->second = NO_WAY;
-    t->began = port_now(mem->domain);
-    queue_clear(&t->waiting);
-    struct l2_txn **at = &l2->txn[t->bucket];
-    t->chain = *at;
-    *at = t;
-    set_busy(l2, way);
-    l2->channel[t->channel].txns++;
-    l2->txns++;
-    return t;
-}
-
-/* It is about the next line as well, which has that way. */
-static void txn_pair(struct l2_txn *t, uint32_t second)
-{
-    struct l2 *l2 = &t->mem->l2;
-    t->fabric.pair = true;
-    t->second = second;
-    set_busy(l2, second);
-    l2->channel[t->channel].txns++;
-    l2->txns++;
-}
-
-static void submit(struct l2_txn *t)
-{
-    struct mem_counters *c = &t->mem->counters;
-    switch (t->fabric.kind) {
-    case FABRIC_WRITE: {
-        if (t->fabric.nobody)
-            break;
-        struct mask m = {{t->fabric.mask[0], t->fabric.mask[1]}};
-        c->ea_writes += mask_halves(m) * lines_of(t);
-        c->ea_writes_64b +=
-            ((m.w[0] == ~UINT64_C(0) ? 1U : 0U) + (m.w[1] == ~UINT64_C(0) ? 1U : 0U)) * lines_of(t);
-        break;
-    }
-    case FABRIC_ATOMIC:
-        c->ea_atomics++;
-        break;
-    default:
-        c->ea_reads += lines_of(t);
-    }
-    fabric_submit(t->mem->fabric, &t->fabric);
-    if (t->fabric.kind != FABRIC_WRITE || !t->fabric.waited_ps)
-        return;
-    struct l2_channel *channel = &t->mem->l2.channel[t->channel];
-    uint64_t now = port_now(t->mem->domain),
-             from = channel->write_stalled > now ? channel->write_stalled : now,
-             until = port_cycle_of(t->mem->domain, port_ps_of(t->mem->domain, now) + t->fabric.waited_ps);
-    if (until > from) {
-        c->ea_write_stall += until - from;
-        channel->write_stalled = until;
-    }
-}
-
-/* Of bytes that stay as they are until it is answered. */
-static void set_write(struct l2_txn *t, uint8_t *data, struct mask mask, bool keeps)
-{
-    t->fabric.data = data;
-    t->fabric.mask[0] = mask.w[0];
-    t->fabric.mask[1] = mask.w[1];
-    t->fabric.keeps = keeps;
-}
-
-/* All of its bytes may be written together with those of the line that makes a pair with it. */
-static bool may_pair(const struct l2_line *line)
-{
-    return mask_full(line->dirty) && !line->owned && !line->nobody;
-}
-
-/* Where that line is, if it is to be written as well. */
-static uint32_t dirty_pair_of(const struct xcd_mem *mem, uint32_t way)
-{
-    const struct l2 *l2 = &mem->l2;
-    const struct l2_line *line = &l2->line[way];
-    if (!mem->pairs || !may_pair(line))
-        return NO_WAY;
-    uint32_t set = l2_set_of(l2, line->physical ^ LINE);
-    if (l2_channel_at(l2, set)->txns + 2 > mem->timing.l2_misses)
-        return NO_WAY;
-    uint32_t other = find(l2, set, (line->tag & ~UINT64_C(1)) ^ LINE);
-    return other != NO_WAY && may_pair(&l2->line[other]) && !l2_is_busy(l2, other) ? other : NO_WAY;
-}
-
-void l2_clean(struct xcd_mem *mem, uint32_t way)
-{
-    struct l2 *l2 = &mem->l2;
-    uint32_t other = dirty_pair_of(mem, way), second = other;
-    if (other != NO_WAY && l2->line[other].tag < l2->line[way].tag) {
-        second = way;
-        way = other;
-    }
-    struct l2_line *line = &l2->line[way];
-    struct l2_txn *t =
-        txn_new(mem, TXN_CLEAN, line->tag & ~UINT64_C(1), line->physical, l2_set_of(l2, line->physical), way);
-    set_write(t, l2->data + (size_t)way * LINE, line->dirty, line->whole);
-    t->epoch = l2_epoch_enter(l2);
-    t->fabric.nobody = line->nobody;
-    l2_set_dirty(l2, way, mask_of(0, 0));
-    mem->counters.tcc_writebacks += !line->nobody;
-    if (second != NO_WAY) {
-        txn_pair(t, second);
-        t->fabric.second = l2->data + (size_t)second * LINE;
-        l2_set_dirty(l2, second, mask_of(0, 0));
-        mem->counters.tcc_writebacks++;
-    }
-    submit(t);
-}
-
-/* Its dirty bytes go to memory, with those of a pair's second if there is one; the ways are to become others'
- * at once. */
-static void push_out(struct xcd_mem *mem, uint32_t set, uint32_t way, uint32_t second)
-{
-    struct l2 *l2 = &mem->l2;
-    const struct l2_line *line = &l2->line[way];
-    struct l2_txn *t = txn_new(mem, TXN_EVICT, line->tag & ~UINT64_C(1), line->physical, set, NO_WAY);
-    memcpy(t->data, l2->data + (size_t)way * LINE, LINE);
-    set_write(t, t->data, line->dirty, false);
-    t->epoch = l2_epoch_enter(l2);
-    t->fabric.nobody = line->nobody;
-    mem->counters.tcc_writebacks += !line->nobody;
-    if (second != NO_WAY) {
-        txn_pair(t, NO_WAY);
-        t->fabric.second = t->data + LINE;
-        memcpy(t->fabric.second, l2->data + (size_t)second * LINE, LINE);
-        mem->counters.tcc_writebacks++;
-        l2_set_dirty(l2, second, mask_of(0, 0));
-    }
-    submit(t);
-    l2_set_dirty(l2, way, mask_of(0, 0));
-}
-
-/* Of sixteen numbers, that of the first of the least. */
-static unsigned least_of(const uint32_t *numbers)
-{
-    const __m128i *n = (const __m128i *)numbers;
-    __m128i a = _mm_loadu_si128(n), b = _mm_loadu_si128(n + 1), c = _mm_loadu_si128(n + 2),
-            d = _mm_loadu_si128(n + 3);
-    __m128i least = _mm_min_epu32(_mm_min_epu32(a, b), _mm_min_epu32(c, d));
-    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0x4e));
-    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0xb1));
-    a = _mm_packs_epi32(_mm_cmpeq_epi32(a, least), _mm_cmpeq_epi32(b, least));
-    c = _mm_packs_epi32(_mm_cmpeq_epi32(c, least), _mm_cmpeq_epi32(d, least));
-    return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(_mm_packs_epi16(a, c)));
-}
-
 /* The same of the set's that are not busy. */
 static uint32_t idle_victim_of(const struct l2 *l2, uint32_t set)
 {
@@ -331,7 +109,7 @@ static uint32_t idle_victim_of(const struct l2 *l2, uint32_t set)
 static uint32_t victim_of(const struct l2 *l2, uint32_t set)
 {
     if (l2->ways == 16) {
-        uint32_t way = set + least_of(&l2->used[set]);
+        uint32_t way = set + l2_least_of(&l2->used[set]);
         if (!l2_is_busy(l2, way))
             return way;
     }
@@ -347,7 +125,7 @@ static void replace(struct xcd_mem *mem, const struct mem_request *r, unsigned w
     mem->counters.tcc_evicts += line->tag != 0;
     if (mask_any(line->dirty)) {
         mem->counters.tcc_evict_writebacks += !line->nobody;
-        push_out(mem, set, way, NO_WAY);
+        l2_push_out(mem, set, way, NO_WAY);
     }
     uint64_t skip = which * (uint64_t)LINE, of = r->line + skip;
     *line = (struct l2_line){
@@ -429,18 +207,18 @@ static bool load(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t l
         return false;
     struct l2_txn *t;
     if (ask) {
-        t = txn_new(mem, TXN_FETCH, r->line, r->physical, r->set, way);
+        t = l2_txn_new(mem, TXN_FETCH, r->line, r->physical, r->set, way);
         t->request = r;
     } else {
         if (way == NO_WAY && (way = allocate(mem, r)) == NO_WAY)
             return false;
         touch(l2, way, r->nt);
-        t = txn_new(mem, TXN_READ, r->line, r->physical, r->set, way);
+        t = l2_txn_new(mem, TXN_READ, r->line, r->physical, r->set, way);
         queue_add(&t->waiting, r);
     }
     t->fabric.data = r->bytes;
     count(r, 0, 1);
-    submit(t);
+    l2_submit(t);
     return true;
 }
 
@@ -461,11 +239,11 @@ static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t 
             l2_set_dirty(l2, way, mask_without(line->dirty, r->mask));
             touch(l2, way, r->nt);
         }
-        struct l2_txn *t = txn_new(mem, TXN_WRITE, r->line, r->physical, r->set, way);
-        set_write(t, r->bytes, r->mask, way != NO_WAY && l2->line[way].whole);
+        struct l2_txn *t = l2_txn_new(mem, TXN_WRITE, r->line, r->physical, r->set, way);
+        l2_set_write(t, r->bytes, r->mask, way != NO_WAY && l2->line[way].whole);
         t->request = r;
         performed(r);
-        submit(t);
+        l2_submit(t);
         return true;
     }
     if (way == NO_WAY) {
@@ -501,7 +279,7 @@ static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t
         if (c->txns + 1 > n->l2_misses)
             return false;
         if (way != NO_WAY && mask_any(l2->line[way].dirty)) { /* memory first */
-            push_out(mem, r->set, way, NO_WAY);
+            l2_push_out(mem, r->set, way, NO_WAY);
             l2_free_way(l2, way);
             queue_add(&l2_txn_of(l2, r->line)->waiting, r);
             return true;
@@ -509,13 +287,13 @@ static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t
         if (way != NO_WAY)
             l2_free_way(l2, way);
         count(r, 0, 1);
-        struct l2_txn *t = txn_new(mem, TXN_ATOMIC, r->line, r->physical, r->set, NO_WAY);
+        struct l2_txn *t = l2_txn_new(mem, TXN_ATOMIC, r->line, r->physical, r->set, NO_WAY);
         t->request = r;
         t->fabric.atomic = run_at_home;
         t->fabric.operations = (uint8_t)__builtin_popcountll(r->lanes);
         t->fabric.depth = r->depth;
         performed(r);
-        submit(t);
+        l2_submit(t);
         return true;
     }
     if (way == NO_WAY || !l2->line[way].owned || !l2->line[way].whole) {
@@ -523,10 +301,10 @@ static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t
             return false;
         touch(l2, way, false);
         count(r, 0, 1);
-        struct l2_txn *t = txn_new(mem, TXN_OWN, r->line, r->physical, r->set, way);
+        struct l2_txn *t = l2_txn_new(mem, TXN_OWN, r->line, r->physical, r->set, way);
         t->fabric.data = r->bytes;
         queue_add(&t->waiting, r);
-        submit(t);
+        l2_submit(t);
         return true;
     }
     count(r, 1, 0);
@@ -548,7 +326,7 @@ static bool passes(const struct l2_txn *t, const struct mem_request *r)
     /* The home executes atomics as they come, and the fabric keeps their order. */
     if (t->kind == TXN_ATOMIC && r->kind == REQUEST_ATOMIC && is_at_home(r))
         return !t->waiting.first;
-    if (t->waiting.first || way_of(t, r->line) == NO_WAY || r->sc1 || r->mtype == VM_MTYPE_UC)
+    if (t->waiting.first || l2_txn_way(t, r->line) == NO_WAY || r->sc1 || r->mtype == VM_MTYPE_UC)
         return false;
     /* The bytes on their way are a copy, or come under those that are here. */
     return (r->kind == REQUEST_LOAD && t->kind == TXN_CLEAN) ||
@@ -614,15 +392,15 @@ static void answer_load_pair(struct mem_request *r, const uint32_t way[2], uint6
 
 static void read_pair(struct mem_request *r, const uint32_t way[2])
 {
-    struct l2_txn *t = txn_new(r->mem, TXN_READ, r->line, r->physical, r->set, way[0]);
-    txn_pair(t, way[1]);
+    struct l2_txn *t = l2_txn_new(r->mem, TXN_READ, r->line, r->physical, r->set, way[0]);
+    l2_txn_pair(t, way[1]);
     queue_add(&t->waiting, r);
     t->fabric.data = r->bytes;
     t->fabric.second = r->bytes + LINE;
     for (unsigned i = 0; i < 2; i++)
         touch(&r->mem->l2, way[i], r->nt);
     count(r, 0, 2);
-    submit(t);
+    l2_submit(t);
 }
 
 static void store_pair(struct mem_request *r, const uint32_t way[2], unsigned found, uint64_t cycle,
@@ -652,10 +430,11 @@ static bool allocate_pair(struct mem_request *r, uint32_t way[2])
         if ((victim[i] = way[i] != NO_WAY ? way[i] : victim_of(l2, set[i] * l2->ways)) == NO_WAY)
             return false;
     const struct l2_line *a = &l2->line[victim[0]], *b = &l2->line[victim[1]];
-    if (way[0] == NO_WAY && way[1] == NO_WAY && may_pair(a) && may_pair(b) && (a->tag ^ b->tag) == LINE) {
+    if (way[0] == NO_WAY && way[1] == NO_WAY && l2_may_pair(a) && l2_may_pair(b) &&
+        (a->tag ^ b->tag) == LINE) {
         r->mem->counters.tcc_evict_writebacks += 2;
         unsigned second = a->tag < b->tag;
-        push_out(r->mem, r->set, victim[1 - second], victim[second]);
+        l2_push_out(r->mem, r->set, victim[1 - second], victim[second]);
     }
     for (unsigned i = 0; i < 2; i++)
         if (way[i] == NO_WAY)
@@ -678,8 +457,8 @@ static void find_pair(const struct mem_request *r, const struct l2_txn *done, ui
         way[1] = done->second;
         return;
     }
-    way[0] = find(l2, r->set, r->line);
-    way[1] = find(l2, l2_set_of_second(l2, r->set), r->line + LINE);
+    way[0] = l2_find(l2, r->set, r->line);
+    way[1] = l2_find(l2, l2_set_of_second(l2, r->set), r->line + LINE);
 }
 
 /* As take(), where its lines fare alike. */
@@ -733,7 +512,7 @@ static enum turn handle(struct mem_request *r)
     uint64_t latency = r->mem->timing.l2_latency;
     if (r->pair)
         return take_pair(r, NULL, latency);
-    return take(r, find(l2, r->set, r->line), l2_txn_of(l2, r->line), latency) ? TURN_DONE : TURN_WAITS;
+    return take(r, l2_find(l2, r->set, r->line), l2_txn_of(l2, r->line), latency) ? TURN_DONE : TURN_WAITS;
 }
 
 /* Behind those that wait for an entry of the channel. */
@@ -836,12 +615,13 @@ static uint8_t count_answer(const struct l2_txn *t, uint64_t now)
         return MEM_LEVEL_CACHE;
     if (t->fabric.kind == FABRIC_WRITE) { /* as many as ea_writes counted */
         struct mask m = {{t->fabric.mask[0], t->fabric.mask[1]}};
-        c->ea_write_cycles += cycles * mask_halves(m) * lines_of(t);
+        c->ea_write_cycles += cycles * mask_halves(m) * l2_txn_lines(t);
         return MEM_LEVEL_CACHE;
     }
-    *(t->fabric.kind == FABRIC_ATOMIC ? &c->ea_atomic_cycles : &c->ea_read_cycles) += cycles * lines_of(t);
+    *(t->fabric.kind == FABRIC_ATOMIC ? &c->ea_atomic_cycles : &c->ea_read_cycles) +=
+        cycles * l2_txn_lines(t);
     c->cache_misses += t->fabric.missed;
-    c->cache_hits += lines_of(t) - t->fabric.missed;
+    c->cache_hits += l2_txn_lines(t) - t->fabric.missed;
     return t->fabric.missed ? MEM_LEVEL_HBM : MEM_LEVEL_CACHE;
 }
 
@@ -859,9 +639,9 @@ static void resume(const struct l2_txn *t, struct mem_request *w)
             queue_add(&other->waiting, w);
             return;
         }
-        uint32_t way = way_of(t, w->line);
+        uint32_t way = l2_txn_way(t, w->line);
         if (way == NO_WAY || l2->line[way].tag != (w->line | 1))
-            way = find(l2, w->set, w->line);
+            way = l2_find(l2, w->set, w->line);
         turn = take(w, way, NULL, mem->timing.refill) ? TURN_DONE : TURN_WAITS;
     }
     if (turn == TURN_DIFFERS) {
@@ -876,7 +656,7 @@ static void resume(const struct l2_txn *t, struct mem_request *w)
     }
 }
 
-static void answered(struct port_domain *domain, struct port_event *event)
+void l2_answered(struct port_domain *domain, struct port_event *event)
 {
     struct l2_txn *t = (struct l2_txn *)(uintptr_t)event->word[0];
     struct xcd_mem *mem = t->mem;
@@ -886,10 +666,10 @@ static void answered(struct port_domain *domain, struct port_event *event)
     while (*at != t)
         at = &(*at)->chain;
     *at = t->chain;
-    l2->channel[t->channel].txns -= lines_of(t);
-    l2->txns -= lines_of(t);
-    set_idle(l2, t->way);
-    set_idle(l2, t->second);
+    l2->channel[t->channel].txns -= l2_txn_lines(t);
+    l2->txns -= l2_txn_lines(t);
+    l2_set_idle(l2, t->way);
+    l2_set_idle(l2, t->second);
     uint8_t level = count_answer(t, now);
 
     struct request_queue waiting = t->waiting;
@@ -953,7 +733,7 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
     struct l2 *l2 = &mem->l2;
     struct fabric_probe *probe = (struct fabric_probe *)(uintptr_t)event->word[0];
     struct l2_txn *t = l2_txn_of(l2, probe->line);
-    uint32_t way = t ? way_of(t, probe->line) : find(l2, l2_set_of(l2, probe->physical), probe->line);
+    uint32_t way = t ? l2_txn_way(t, probe->line) : l2_find(l2, l2_set_of(l2, probe->physical), probe->line);
     mem->counters.tcc_probes++;
     probe->mask[0] = probe->mask[1] = 0;
     fabric_probe_take(mem->fabric, probe);
@@ -997,84 +777,6 @@ void l2_host_wrote(struct xcd_mem *mem)
         else
             l2_free_way(l2, way);
     }
-}
-
-/* ---- ahead of the events ---- */
-
-static void expect_way(const struct l2 *l2, uint32_t way, bool bytes)
-{
-    __builtin_prefetch(&l2->line[way]);
-    __builtin_prefetch((const char *)&l2->line[way + 1] - 1); /* it may be on two */
-    if (bytes)
-        port_fetch(l2->data + (size_t)way * LINE, LINE);
-}
-
-/* Of a set's, by its first way. */
-static void expect_line(const struct l2 *l2, uint32_t set, uint64_t line, bool bytes)
-{
-    unsigned found = alike(l2, set, set + l2->ways, line); /* most likely it */
-    unsigned way = found ? (unsigned)__builtin_ctz(found) : l2->ways == 16 ? least_of(&l2->used[set]) : 0;
-    expect_way(l2, set + way, found || bytes);
-}
-
-static bool expect_arrival(const struct port_event *event, unsigned stage)
-{
-    const struct mem_request *r = event->self;
-    if (stage == 0) {
-        port_fetch(r, offsetof(struct mem_request, data));
-        return true;
-    }
-    const struct l2 *l2 = &r->mem->l2;
-    uint32_t set = r->set * l2->ways; /* its first way */
-    if (stage == 1) {
-        __builtin_prefetch(&l2->short_tag[set]);
-        __builtin_prefetch(&l2->used[set]);
-        __builtin_prefetch(&l2->busy[set / 64]);
-        __builtin_prefetch(&l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
-        if (r->pair) {
-            uint32_t second = l2_set_of_second(l2, r->set) * l2->ways;
-            __builtin_prefetch(&l2->short_tag[second]);
-            __builtin_prefetch(&l2->used[second]);
-            __builtin_prefetch(&l2->busy[second / 64]);
-        }
-        if (r->kind == REQUEST_STORE) {
-            port_fetch(r->bytes, r->pair ? PAIR : LINE);
-            if (!r->cluster)
-                __builtin_prefetch(&r->mem->vl1[r->cu]->wave[r->wave]); /* performed() */
-        }
-    } else if (stage == 2) {
-        expect_line(l2, set, r->line, r->kind == REQUEST_STORE);
-        if (r->pair)
-            expect_line(l2, l2_set_of_second(l2, r->set) * l2->ways, r->line + LINE,
-                        r->kind == REQUEST_STORE);
-    }
-    return stage < 2;
-}
-
-static bool expect_answer(const struct port_event *event, unsigned stage)
-{
-    const struct l2_txn *t = event->self;
-    if (stage == 0) {
-        port_fetch(t, offsetof(struct l2_txn, data));
-    } else if (stage == 1) {
-        __builtin_prefetch(&t->mem->l2.txn[t->bucket]);
-        if (t->way != NO_WAY)
-            expect_way(&t->mem->l2, t->way, t->kind != TXN_CLEAN);
-        if (t->second != NO_WAY)
-            expect_way(&t->mem->l2, t->second, true);
-        const struct mem_request *r = t->waiting.first ? t->waiting.first : t->request;
-        if (r) {
-            port_fetch(r, offsetof(struct mem_request, data));
-            port_fetch(t->fabric.data, lines_of(t) * LINE);
-        }
-    }
-    return stage < 1;
-}
-
-void l2_expect(struct xcd_mem *mem)
-{
-    port_expect(mem->domain, l2_arrive, expect_arrival);
-    port_expect(mem->domain, answered, expect_answer);
 }
 
 /* ---- open ---- */

@@ -7,8 +7,7 @@
  *   vl1.c       vector caches, and the order of completion
  *   combine.c   stores that a vector cache keeps back to combine them
  *   sl1.c       scalar and instruction caches
- *   l2.c        the L2: channels, lines, what it asks of the fabric, probes
- *   l2_flush.c  write-back of its dirty lines
+ *   l2.h        the L2, and its files
  *   mem.c       open, submit, kernel boundaries, counters
  *
  * A request is looked up when it reaches a cache, as one event; the ports that

@@ -22,14 +22,6 @@ struct actor {
     bool reader, acquired;
 };
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 static unsigned word_of(const struct actor *a, uint64_t address)
 {
     return (unsigned)(address - (uint64_t)(uintptr_t)a->shot.rig->arena - a->region) / 4;

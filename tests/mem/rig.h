@@ -136,6 +136,14 @@ static inline struct shot shot(struct rig *rig, unsigned xcd, unsigned cu, enum 
     return s;
 }
 
+static inline uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
 /* In so many cycles from where the XCD is. */
 static inline void start(struct shot *s, uint64_t delay)
 {

@@ -24,14 +24,6 @@ struct storm {
     struct actor actor[SLOTS];
 };
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 /* Where the actor's word of a lane is: words of all actors are side by side. */
 static uint64_t place(const struct actor *a, unsigned lane)
 {
