@@ -62,12 +62,12 @@ void l2_free_way(struct l2 *l2, uint32_t way)
     l2->line[way] = (struct l2_line){.tag = 0};
 }
 
-/* Whether clean bytes of the line differ from the host's memory. */
-static bool is_stale(const struct l2 *l2, uint32_t way)
+/* Whether clean bytes of the line differ from the host's memory, but for those that are being written. */
+static bool is_stale(const struct l2 *l2, uint32_t way, struct mask written)
 {
     if (!l2->line[way].whole)
         return false;
-    struct mask clean = mask_without(mask_of(0, LINE), l2->line[way].dirty);
+    struct mask clean = mask_without(mask_of(0, LINE), mask_or(l2->line[way].dirty, written));
     uint8_t now[LINE], masked[LINE];
     const uint8_t *have = l2->data + (size_t)way * LINE;
     if (!guarded_load_line(now, (const uint8_t *)(uintptr_t)(l2->line[way].tag & ~UINT64_C(1))))
@@ -79,17 +79,28 @@ static bool is_stale(const struct l2 *l2, uint32_t way)
 
 /*
  * After buffer_inv sc1 clean bytes of NC memory are void.  Those of CC memory are not: a host that
- * stores to them probes.  Here it cannot, so that they are compared when they are used next.
+ * stores to them probes.  Here it cannot, so that they are compared when they are used next.  So are
+ * those of RW memory after one of system scope.
  */
 static void refresh(struct l2 *l2, uint32_t way)
 {
     struct l2_line *line = &l2->line[way];
     if (line->epoch == l2->epoch)
         return;
-    line->epoch = l2->epoch;
-    if (line->mtype == VM_MTYPE_NC ||
-        (line->mtype == VM_MTYPE_CC && !l2_is_busy(l2, way) && is_stale(l2, way)))
+    bool compares = line->mtype == VM_MTYPE_CC ||
+                    (line->mtype == VM_MTYPE_RW && (int)(l2->system_epoch - line->epoch) > 0);
+    struct mask written = mask_of(0, 0);
+    bool busy = compares && l2_is_busy(l2, way);
+    if (busy) {
+        const struct l2_txn *t = l2_txn_of(l2, line->tag & ~UINT64_C(1));
+        if (t->kind != TXN_CLEAN)
+            return; /* who wants the line waits, and comes here again */
+        written = (struct mask){{t->fabric.mask[0], t->fabric.mask[1]}};
+    }
+    if (line->mtype == VM_MTYPE_NC || (compares && is_stale(l2, way, written)))
         line->whole = false;
+    if (!busy)
+        line->epoch = l2->epoch;
 }
 
 /* The same of the set's that are not busy. */
@@ -194,6 +205,8 @@ static bool load(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t l
     struct l2 *l2 = &mem->l2;
     struct l2_line *line = way != NO_WAY ? &l2->line[way] : NULL;
     bool system = r->sc0 && r->sc1 && !r->cluster;
+    if (system && line && line->owned && is_stale(l2, way, mask_of(0, 0)))
+        line->whole = false; /* the host's store would have taken it away */
     bool ask = r->mtype == VM_MTYPE_UC || (system && !(line && line->owned)) ||
                (r->mtype == VM_MTYPE_NC && r->sc1 && mem->several_l2s);
     if (!ask && line && (line->whole || mask_covers(line->dirty, r->mask))) {
@@ -574,7 +587,8 @@ static bool fill(struct l2 *l2, const struct l2_txn *t, uint32_t way, const uint
     mask_copy(l2->data + (size_t)way * LINE, data, mask_without(mask_of(0, LINE), line->dirty));
     line->whole = true;
     line->owned = t->kind == TXN_OWN || line->owned;
-    line->epoch = l2->epoch;
+    if (line->mtype == VM_MTYPE_NC) /* that of others is compared, with what came while the host went on */
+        line->epoch = l2->epoch;
     return !mask_any(line->dirty);
 }
 
@@ -770,7 +784,7 @@ void l2_host_wrote(struct xcd_mem *mem)
             continue;
         }
         /* Dirty bytes stay: a probe would have brought them to memory, under what the host then wrote. */
-        if (!is_stale(l2, way))
+        if (!is_stale(l2, way, mask_of(0, 0)))
             continue;
         if (mask_any(line->dirty))
             line->whole = false;

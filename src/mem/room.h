@@ -417,7 +417,7 @@ struct l2_line {
     uint64_t tag; /* line | 1: in use */
     uint64_t physical;
     struct mask dirty;
-    unsigned epoch; /* NC */
+    unsigned epoch; /* of the L2 when it was last found fresh */
     uint8_t mtype;
     bool whole; /* else only the dirty bytes are there */
     bool owned;
@@ -440,7 +440,7 @@ struct l2 {
     uint32_t clock;
     struct l2_line *line;
     uint8_t *data;
-    unsigned epoch;
+    unsigned epoch, system_epoch; /* of buffer_inv sc1; of the last one of system scope */
     struct l2_channel *channel;
     struct pool txn_pool;
     unsigned txns;

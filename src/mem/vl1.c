@@ -643,6 +643,8 @@ static void invalidate(struct vl1 *l1, struct mem_access *a, uint64_t start)
     /* Agent scope in an agent of one L2 needs nothing of it. */
     if (a->sc1 && (mem->several_l2s || a->sc0)) {
         mem->l2.epoch++;
+        if (a->sc0)
+            mem->l2.system_epoch = mem->l2.epoch;
         cycle += mem->timing.l2_invalidate;
     }
     access_done_at(mem, a, cycle, vl1_complete);

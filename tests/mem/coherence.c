@@ -132,6 +132,64 @@ static void check_single_l2(void)
     rig_close(&rig);
 }
 
+/*
+ * The host stores while the kernel runs.  A probe would take device memory's line from the L2; an acquire
+ * of system scope finds that it went, as does a load of that scope.
+ */
+static void check_host(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    load32(&rig, 0, 0, 128, false, false);
+    store32(&rig, 0, 0, 132, 9, false, false);
+    memset(rig.arena + 128, 2, 4);
+    fence(&rig, 0, 0, ACCESS_INV, false, true);
+    CHECK_EQ(load32(&rig, 0, 0, 128, false, false), 0);
+    fence(&rig, 0, 0, ACCESS_INV, true, true);
+    CHECK_EQ(load32(&rig, 0, 0, 128, false, false), 0x02020202);
+    CHECK_EQ(load32(&rig, 0, 0, 132, false, false), 9);
+    /* Once found fresh a line is not asked for again. */
+    uint64_t hits = counters(&rig, 0).tcc_hits;
+    fence(&rig, 0, 0, ACCESS_INV, true, true);
+    CHECK_EQ(load32(&rig, 0, 0, 128, false, false), 0x02020202);
+    CHECK_EQ(counters(&rig, 0).tcc_hits, hits + 1);
+    /* A line that atomics made this L2 the owner of. */
+    struct shot a = adder(&rig, 0, 0, 256, 3, false);
+    CHECK_EQ(get(&a), 0);
+    fence(&rig, 0, 0, ACCESS_WB, true, true);
+    CHECK_EQ(memory32(&rig, 256), 3);
+    CHECK_EQ(load32(&rig, 0, 0, 256, true, true), 3);
+    memset(rig.arena + 256, 4, 4);
+    CHECK_EQ(load32(&rig, 0, 0, 256, false, true), 3);
+    CHECK_EQ(load32(&rig, 0, 0, 256, true, true), 0x04040404);
+    rig_close(&rig);
+
+    /* The same for memory that the host shares, while the L2 writes other bytes of the line. */
+    static const uint8_t mtypes[] = {VM_MTYPE_RW, VM_MTYPE_CC};
+    for (unsigned i = 0; i < 2; i++) {
+        rig_open(&rig, true, 1);
+        rig.vm.mtype = mtypes[i];
+        load32(&rig, 0, 0, 128, false, false);
+        store32(&rig, 0, 0, 132, 9, false, false);
+        memset(rig.arena + 128, 2, 4);
+        struct shot wb = shot(&rig, 0, 1, ACCESS_WB, 0, 4), inv = shot(&rig, 0, 2, ACCESS_INV, 0, 4);
+        struct shot own = shot(&rig, 0, 3, ACCESS_LOAD, 132, 4),
+                    other = shot(&rig, 0, 4, ACCESS_LOAD, 128, 4);
+        wb.a.sc0 = wb.a.sc1 = inv.a.sc0 = inv.a.sc1 = true;
+        start(&inv, 1);
+        start(&wb, 50);
+        start(&own, 60);
+        start(&other, 60);
+        run_all(&rig);
+        uint32_t v;
+        memcpy(&v, own.a.data, 4);
+        CHECK_EQ(v, 9);
+        memcpy(&v, other.a.data, 4);
+        CHECK_EQ(v, 0x02020202);
+        rig_close(&rig);
+    }
+}
+
 static void check_mtypes(void)
 {
     struct rig rig;
@@ -347,6 +405,7 @@ int main(void)
     check_vl1();
     check_l2s();
     check_single_l2();
+    check_host();
     check_mtypes();
     check_atomics();
     check_release_waits();
