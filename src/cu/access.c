@@ -455,6 +455,8 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
         zeroes &= lanes;
     }
     vmem_check(w, in, &r, mem_bytes(kind));
+    if (op->action == MEM_ATOMIC)
+        vmem_check_aligned(w, in, &r, mem_bytes(kind));
     bool flat = in->isa->format == ISA_FLAT;
     count_access(cw, in, op, r.write);
     if (r.lds)

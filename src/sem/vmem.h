@@ -143,6 +143,15 @@ static inline void vmem_check(struct wave *w, const struct xinst *in, const stru
         wave_fault(w, in, EHP_FAULT_SCRATCH_RANGE, r->addr[lane], r->write, (unsigned)lane);
 }
 
+/* Faults when an atomic's address in memory is not a multiple of its size. */
+static inline void vmem_check_aligned(struct wave *w, const struct xinst *in, const struct mem_request *r,
+                                      unsigned bytes)
+{
+    MEM_FOR_LANES(lane, r->mask & ~r->lds)
+    if (MEM_UNLIKELY(r->addr[lane] % bytes))
+        wave_fault(w, in, EHP_FAULT_MISALIGNED, r->addr[lane], true, (unsigned)lane);
+}
+
 /* Byte `offset` of a lane's scratch: dwords are interleaved over the lanes. */
 static inline uint8_t *vmem_scratch_byte(const struct wave *w, uint32_t offset, unsigned lane)
 {

@@ -14,14 +14,6 @@
 
 #define INLINE __attribute__((always_inline)) static inline
 
-static void check_alignment(struct wave *w, const struct xinst *in, const struct mem_request *r,
-                            unsigned bytes)
-{
-    MEM_FOR_LANES(lane, r->mask & ~r->lds)
-    if (MEM_UNLIKELY(r->addr[lane] % bytes))
-        wave_fault(w, in, EHP_FAULT_MISALIGNED, r->addr[lane], true, (unsigned)lane);
-}
-
 static bool one_address(const struct mem_request *r)
 {
     uint64_t differs = 0, first = r->addr[__builtin_ctzll(r->mask)];
@@ -109,7 +101,7 @@ INLINE const struct xinst *atomic(struct wave *w, const struct xinst *in, bool w
     else
         vmem_address(w, in, mem_space_of(in), &r);
     vmem_check(w, in, &r, wide ? 8 : 4);
-    check_alignment(w, in, &r, wide ? 8 : 4);
+    vmem_check_aligned(w, in, &r, wide ? 8 : 4);
     uint64_t local_lanes = r.lds | r.scratch;
     mem_begin(w, in);
     if (!local_lanes && (r.mask & (r.mask - 1)) && one_address(&r)) {

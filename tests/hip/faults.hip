@@ -20,6 +20,12 @@ __global__ void illegal()
     asm volatile(".long 0xffffffff");
 }
 
+__global__ void count_at(int *p, long bytes)
+{
+    if (threadIdx.x == 5)
+        atomicAdd(reinterpret_cast<int *>(reinterpret_cast<char *>(p) + bytes), 0x10001);
+}
+
 __global__ void put(int *p, int value)
 {
     *p = value;
@@ -79,6 +85,9 @@ int main()
     expect(hipErrorIllegalAddress, "beyond the allocation");
     store_at<<<2, 64>>>(reinterpret_cast<int *>(0xdeadbeefdeadbeef), 0);
     expect(hipErrorIllegalAddress, "wild pointer");
+    HIP_OK(hipMalloc(&d, 4000));
+    count_at<<<2, 64>>>(d, 126); // of a line's last two bytes and the next line's first two
+    expect(hipErrorIllegalAddress, "misaligned atomic");
     trap<<<1, 64>>>();
     expect(hipErrorLaunchFailure, "trap");
     illegal<<<1, 64>>>();
