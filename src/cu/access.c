@@ -461,10 +461,15 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     count_access(cw, in, op, r.write);
     if (r.lds)
         access_lds(cw, in, op, &r);
+    if (r.scratch && op->action == MEM_ATOMIC) { /* a lane's dword is in one piece, and like any other */
+        if (kind == MEM_B64)
+            unimplemented(cw, in);
+        MEM_FOR_LANES(lane, r.scratch)
+        r.addr[lane] = (uint64_t)(uintptr_t)vmem_scratch_byte(w, (uint32_t)r.addr[lane], (unsigned)lane);
+        r.scratch = 0;
+    }
     uint64_t lanes = r.mask & ~(r.lds | r.scratch);
     if (r.scratch) {
-        if (op->action == MEM_ATOMIC)
-            unimplemented(cw, in);
         launch_scratch(cw, in, op, &r, r.scratch, !lanes && !flat);
         if (!lanes && !flat) {
             w->next = in + 1;

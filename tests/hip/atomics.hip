@@ -141,6 +141,32 @@ static __global__ void additions(pair *p, long long *extremes)
     atomicMax_system(&extremes[1], 5000000000ll * i);
 }
 
+// As compilers make it where they do not know what a pointer points to: lanes go to scratch, LDS and memory.
+__device__ int flat_add(int *p, int value)
+{
+    int old;
+    asm volatile("flat_atomic_add %0, %1, %2 sc0\n s_waitcnt vmcnt(0) lgkmcnt(0)"
+                 : "=v"(old)
+                 : "v"(p), "v"(value)
+                 : "memory");
+    return old;
+}
+
+__global__ void anywhere(int *global, int *out)
+{
+    __shared__ int local;
+    const int t = static_cast<int>(threadIdx.x);
+    if (t == 0)
+        local = 0;
+    __syncthreads();
+    int own = t, *p = t % 3 == 0 ? &own : t % 3 == 1 ? &local : global;
+    flat_add(p, 5);
+    out[t] = flat_add(&own, 1) * 1000 + own;
+    __syncthreads();
+    if (t == 0)
+        out[64] = local;
+}
+
 int main()
 {
     run_integers<int>("int", integers<int>);
@@ -176,5 +202,15 @@ int main()
     }
     CHECK(c[0] == N % 10 && c[1] == (10 - N % 10) % 10, "%u %u", c[0], c[1]);
     CHECK(c[3] == N / 64 && c[4] == N, "%u %u", c[3], c[4]);
+
+    buffer<int> global(1), out(65);
+    anywhere<<<1, 64>>>(global.get(), out.get());
+    global.down();
+    out.down();
+    CHECK(global[0] == 21 * 5 && out[64] == 21 * 5, "%d %d", global[0], out[64]);
+    for (int t = 0; t < 64; t++) {
+        const int old = t + (t % 3 == 0 ? 5 : 0);
+        CHECK(out[t] == old * 1000 + old + 1, "%d: %d", t, out[t]);
+    }
     return check_done();
 }
