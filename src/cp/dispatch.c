@@ -182,6 +182,7 @@ struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,
     pthread_mutex_init(&d->stats_lock, NULL);
     d->stats.size = sizeof(d->stats);
     d->launch.gws = queue->gws;
+    d->launch.gws_later = m->cp.sim ? &m->cp.sim->gws_later : NULL;
     if (!decode(d, fault)) {
         /* The name in the report must outlive the dispatch. */
         fault->kernel = NULL;

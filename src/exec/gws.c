@@ -31,16 +31,30 @@ static const struct xinst *again(struct wave *w, const struct xinst *in)
     return NULL;
 }
 
-/* Barrier of operand + 1 waves. */
+void gws_open(struct gws *gws)
+{
+    gws->full = false;
+    gws->arrived = 0;
+    gws->generation++;
+}
+
+/*
+ * Barrier of operand + 1 waves.  In timing mode those of other XCDs, which are
+ * simulated side by side, must not see it open sooner or later as host threads
+ * have it: it opens between windows.
+ */
 static const struct xinst *x_ds_gws_barrier(struct wave *w, const struct xinst *in)
 {
     struct gws *g = resource(w, in);
     if (!w->gws_waits) {
         w->gws_generation = g->generation;
         w->gws_waits = true;
+        _Atomic bool *later = w->wg->launch->gws_later;
         if (atomic_fetch_add(&g->arrived, 1) == operand(w, in)) {
-            g->arrived = 0;
-            g->generation++;
+            if (later)
+                g->full = *later = true;
+            else
+                gws_open(g);
         }
     }
     if (g->generation == w->gws_generation)

@@ -11,6 +11,7 @@
 #define EHP_EXEC_GWS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { GWS_RESOURCES = 64 };
@@ -19,6 +20,10 @@ struct gws {
     _Atomic uint32_t arrived;    /* of the barrier in progress */
     _Atomic uint32_t generation; /* barriers that have completed */
     _Atomic int32_t count;       /* as a semaphore */
+    _Atomic bool full;           /* timing mode: all have arrived, and wait for gws_open() */
 };
+
+/* Those who wait at the barrier go on. */
+void gws_open(struct gws *gws);
 
 #endif

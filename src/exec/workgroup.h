@@ -26,10 +26,11 @@ struct exec_launch {
     uint32_t items[3]; /* of a full workgroup */
     uint32_t grid[3];  /* work-items */
     uint32_t groups[3];
-    unsigned id_dims; /* how many of the work-item ids v0 holds: 1, 2, 3 */
-    unsigned waves;   /* of a full workgroup */
-    struct gws *gws;  /* the queue's global wave sync resources */
-    wave_row *v0;     /* for each wave of a full workgroup: its packed work-item ids */
+    unsigned id_dims;        /* how many of the work-item ids v0 holds: 1, 2, 3 */
+    unsigned waves;          /* of a full workgroup */
+    struct gws *gws;         /* the queue's global wave sync resources */
+    _Atomic bool *gws_later; /* timing mode: told when one is full; NULL: it opens at once */
+    wave_row *v0;            /* for each wave of a full workgroup: its packed work-item ids */
 };
 
 enum workgroup_result {

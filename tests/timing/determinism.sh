@@ -12,7 +12,8 @@ echo 'int main() { return 0; }' >"$dir/empty.hip"
 "$ehp" cc -c "$dir/empty.hip" -o "$dir/empty.o" >/dev/null 2>&1 ||
     { echo "skipped: no compiler for gfx942"; exit 77; }
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/program.hip" -o "$dir/program" &&
-    "$ehp" cc -O2 "$source/examples/matmul_mfma.hip" -o "$dir/matmul" || exit 1
+    "$ehp" cc -O2 "$source/examples/matmul_mfma.hip" -o "$dir/matmul" &&
+    "$ehp" cc -O2 "$source/examples/cooperative.hip" -o "$dir/cooperative" || exit 1
 # A program of another compiler does not begin with the sanitizers' libraries that a sanitized build needs.
 preload=
 if nm -D "$build/libehp.so" 2>/dev/null | grep -q __asan_init; then
@@ -55,6 +56,11 @@ for threads in 2 4; do
 done
 for threads in 1 2 4; do
     same matmul "matmul, $threads threads" $threads "$dir/matmul"
+done
+# Waves of all XCDs meet at barriers of the grid.
+run cooperative 1 "$dir/cooperative"
+for threads in 1 2 4; do
+    same cooperative "cooperative, $threads threads" $threads "$dir/cooperative"
 done
 # Memory of the program's own, which the GPU faults on: its addresses are the same in every run, where that is allowed
 # and no sanitizer allocates it.
