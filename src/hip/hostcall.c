@@ -11,11 +11,13 @@
  */
 #include "hostcall.h"
 
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HOSTCALL_LANES 64
+#define HOSTCALL_BEGIN 1 /* the doorbell's first value */
 
 enum hostcall_service {
     HOSTCALL_FUNCTION = 1,
@@ -57,6 +59,7 @@ struct hip_hostcall {
     struct hip_device *device;
     struct hostcall_buffer *buffer;
     pthread_t thread;
+    sem_t serves;         /* the thread does */
     pthread_mutex_t lock; /* messages */
     struct hostcall_message *messages;
     size_t message_count;
@@ -216,8 +219,11 @@ static void hostcall_take(struct hip_hostcall *call)
 static void *hostcall_main(void *argument)
 {
     struct hip_hostcall *call = argument;
-    int64_t seen = 0;
+    int64_t seen = HOSTCALL_BEGIN - 1;
 
+    /* The first wait is over at once, and simulated time stands still until the next one. */
+    seen = ehp_signal_wait(call->buffer->doorbell, EHP_COND_NE, seen, UINT64_MAX);
+    sem_post(&call->serves);
     for (;;) {
         seen = ehp_signal_wait(call->buffer->doorbell, EHP_COND_NE, seen, UINT64_MAX);
         hostcall_take(call);
@@ -256,6 +262,7 @@ static struct hip_hostcall *hostcall_new(struct hip_device *device)
         return NULL;
     call->device = device;
     pthread_mutex_init(&call->lock, NULL);
+    sem_init(&call->serves, 0, 0);
     if (ehp_mem_alloc(machine, device->agent, EHP_MEM_INTERNAL, sizeof *call->buffer, 0, &buffer) != EHP_OK ||
         ehp_mem_alloc(machine, device->agent, EHP_MEM_INTERNAL, count * sizeof(struct hostcall_header), 0,
                       &headers) != EHP_OK ||
@@ -269,12 +276,14 @@ static struct hip_hostcall *hostcall_new(struct hip_device *device)
     call->buffer->payloads = payloads;
     call->buffer->index_mask = count - 1;
     hostcall_stack(call->buffer);
-    if (ehp_signal_create(machine, 0, &call->buffer->doorbell) != EHP_OK ||
+    if (ehp_signal_create(machine, HOSTCALL_BEGIN, &call->buffer->doorbell) != EHP_OK ||
         pthread_create(&call->thread, NULL, hostcall_main, call) != 0) {
         free(call);
         return NULL;
     }
     pthread_detach(call->thread);
+    while (sem_wait(&call->serves) != 0) /* a kernel that begins sooner would see how soon that is */
+        ;
     return call;
 }
 

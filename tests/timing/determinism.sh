@@ -12,6 +12,7 @@ echo 'int main() { return 0; }' >"$dir/empty.hip"
 "$ehp" cc -c "$dir/empty.hip" -o "$dir/empty.o" >/dev/null 2>&1 ||
     { echo "skipped: no compiler for gfx942"; exit 77; }
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/program.hip" -o "$dir/program" &&
+    "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/say.hip" -o "$dir/say" &&
     "$ehp" cc -O2 "$source/examples/matmul_mfma.hip" -o "$dir/matmul" &&
     "$ehp" cc -O2 "$source/examples/cooperative.hip" -o "$dir/cooperative" || exit 1
 # A program of another compiler does not begin with the sanitizers' libraries that a sanitized build needs.
@@ -23,7 +24,7 @@ failed=0
 run() { # NAME THREADS PROGRAM [ARGUMENT]
     out=$1 threads=$2
     shift 2
-    LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads "$threads" \
+    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads "$threads" \
         --stats="$dir/$out.json" --counters all --counters-file "$dir/$out.counters.json" "$@" >"$dir/$out.out" ||
         { echo "failed: $*"; failed=1; }
 }
@@ -47,6 +48,35 @@ run matmul 1 "$dir/matmul"
 for threads in 1 2 4; do
     same program "slow host, $threads threads" $threads "$dir/program" $threads
 done
+run say 1 "$dir/say"
+# Threads of the simulator that take their time to begin, each longer than those before.
+cat >"$dir/late.c" <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct start { void *(*run)(void *); void *argument; unsigned delay; };
+static void *begin(void *p)
+{
+    struct start s = *(struct start *)p;
+    free(p);
+    usleep(s.delay);
+    return s.run(s.argument);
+}
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    static unsigned threads;
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
+    struct start *s = malloc(sizeof(*s));
+    *s = (struct start){run, argument, 10000 * ++threads};
+    return create(thread, attributes, begin, s);
+}
+C
+cc -shared -fPIC "$dir/late.c" -o "$dir/late.so" || exit 1
+soon=$preload preload="$preload $dir/late.so"
+same say 'late threads' 2 "$dir/say"
+preload=$soon
 for i in 1 2; do # more than the machine has cores, with the simulation's own
     sh -c 'while :; do :; done' &
     busy="$busy $!"
@@ -76,7 +106,7 @@ fi
 # Of many waves that fault together the same one is reported; where its code lies is the host's choice.
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/fault.hip" -o "$dir/fault" || failed=1
 for threads in 1 2 4; do
-    LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads $threads \
+    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads $threads \
         "$dir/fault" 2>&1 | grep -A 1 'memory access fault' >"$dir/fault $threads.out"
     [ -s "$dir/fault $threads.out" ] && cmp "$dir/fault 1.out" "$dir/fault $threads.out" || failed=1
 done
