@@ -20,39 +20,42 @@ bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t byt
     unsigned iods = chip_get(chip, CHIP_iod_count), stacks = chip_get(chip, CHIP_hbm_stacks);
     unsigned each = nps && stacks % nps == 0 ? stacks / nps : 0; /* of a memory partition */
     const char *wrong = NULL;
-    enum chip_key key = CHIP_iod_count;
+    struct chip_keys clash;
     if (iods > FABRIC_IODS || (iods > 1 && iods % 2))
-        key = CHIP_iod_count, wrong = "must be 1 or even, and no more than 16";
+        clash = CHIP_CLASH(CHIP_iod_count), wrong = "must be 1 or even, and no more than 16";
     else if (chip_get(chip, CHIP_xcd_count) > FABRIC_XCDS)
-        key = CHIP_xcd_count, wrong = "the probe filters know no more than 15 XCDs";
+        clash = CHIP_CLASH(CHIP_xcd_count), wrong = "must be no more than the 15 that probe filters know";
     else if (!power_of_two(v[CHIP_hbm_channels]) || !power_of_two(v[CHIP_hbm_interleave]) ||
              v[CHIP_hbm_interleave] / v[CHIP_hbm_channels] < FABRIC_LINE)
-        key = CHIP_hbm_interleave,
-        wrong = "it and hbm.channels must be powers of two, with a line or more for each channel";
+        clash = CHIP_CLASH(CHIP_hbm_interleave, CHIP_hbm_channels),
+        wrong = "must be a power of two of lines for each of hbm.channels, a power of two as well";
     else if (!power_of_two(each) || v[CHIP_hbm_channels] * each > 256)
-        key = CHIP_hbm_stacks,
-        wrong = "those of a memory partition must be a power of two, with no more than 256 channels";
+        clash = CHIP_CLASH(CHIP_hbm_stacks, CHIP_hbm_channels),
+        wrong = "must be a power of two in each memory partition, with no more than 256 channels";
     else if (v[CHIP_infinity_cache_slices] != 0 &&
              v[CHIP_infinity_cache_slices] != stacks * v[CHIP_hbm_channels])
-        key = CHIP_infinity_cache_slices,
+        clash = CHIP_CLASH(CHIP_infinity_cache_slices, CHIP_hbm_stacks, CHIP_hbm_channels),
         wrong = "must be 0, or one for each channel: hbm.stacks * hbm.channels";
     else if (v[CHIP_infinity_cache_slices] != 0 &&
              (uint64_t)v[CHIP_infinity_cache_size] %
                  (uint64_t)(v[CHIP_infinity_cache_slices] * v[CHIP_infinity_cache_ways] * FABRIC_LINE * 64))
-        key = CHIP_infinity_cache_size, wrong = "must be a multiple of slices * ways * 8 KiB";
+        clash = CHIP_CLASH(CHIP_infinity_cache_size, CHIP_infinity_cache_ways, CHIP_infinity_cache_slices),
+        wrong = "must be a multiple of slices * ways * 8 KiB";
     else if (!power_of_two(v[CHIP_hbm_tccd_s]) || !power_of_two(v[CHIP_hbm_tccd_l]) ||
              v[CHIP_hbm_tccd_l] < v[CHIP_hbm_tccd_s] || v[CHIP_hbm_tccd_l] > DRAM_LANES * v[CHIP_hbm_tccd_s])
-        key = CHIP_hbm_tccd_l, wrong = "must be one, two or four times hbm.tccd_s, a power of two";
+        clash = CHIP_CLASH(CHIP_hbm_tccd_l, CHIP_hbm_tccd_s),
+        wrong = "must be one, two or four times hbm.tccd_s, a power of two";
     else if (v[CHIP_hbm_bank_groups] * v[CHIP_hbm_banks] * v[CHIP_hbm_stack_ids] > DRAM_BANKS)
-        key = CHIP_hbm_banks,
-        wrong = "a pseudo channel has no more than 64 banks: hbm.bank_groups * hbm.banks * hbm.stack_ids";
+        clash = CHIP_CLASH(CHIP_hbm_banks, CHIP_hbm_bank_groups, CHIP_hbm_stack_ids),
+        wrong = "must leave a pseudo channel 64 banks at most: hbm.bank_groups * hbm.banks * hbm.stack_ids";
     else if (v[CHIP_hbm_write_low] >= v[CHIP_hbm_write_high] || v[CHIP_hbm_write_high] > v[CHIP_hbm_queue])
-        key = CHIP_hbm_write_low, wrong = "must be less than hbm.write_high, and that no more than hbm.queue";
+        clash = CHIP_CLASH(CHIP_hbm_write_low, CHIP_hbm_write_high, CHIP_hbm_queue),
+        wrong = "must be less than hbm.write_high, and that no more than hbm.queue";
     for (unsigned i = 0; !wrong && i < iods; i++)
         if (chip->iod[i].hbm_stacks * iods != stacks)
-            key = CHIP_hbm_stacks, wrong = "iods must carry the same number of them each";
+            clash = CHIP_CLASH(CHIP_hbm_stacks), wrong = "must be the same number in each of iods";
     if (wrong)
-        chip_mistake(chip, key, error, bytes, "%s", wrong);
+        chip_clash(chip, &clash, error, bytes, wrong);
     return !wrong;
 }
 

@@ -209,35 +209,41 @@ static bool power_of_two(double n)
 
 bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)
 {
+    static const unsigned powers[] = {CHIP_l2_channels,        CHIP_l2_interleave,      CHIP_utcl2_line,
+                                      CHIP_utcl1_reach,        CHIP_vm_device_fragment, CHIP_vm_host_fragment,
+                                      CHIP_vm_malloc_fragment, CHIP_vm_touch_fragment};
     const double *v = chip->value;
+    for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++)
+        if (!power_of_two(v[powers[i]])) {
+            chip_mistake(chip, powers[i], error, bytes, "must be a power of two");
+            return false;
+        }
     const char *wrong = NULL;
-    enum chip_key key = CHIP_vl1_size;
-    double l2_set = v[CHIP_l2_channels] * v[CHIP_l2_ways] * LINE;
+    struct chip_keys clash;
+    double l2_sets = v[CHIP_l2_size] / (v[CHIP_l2_channels] * v[CHIP_l2_ways] * LINE);
     if (!power_of_two(v[CHIP_vl1_size] / v[CHIP_vl1_ways] / LINE) || v[CHIP_vl1_size] > 4e6)
-        key = CHIP_vl1_size,
+        clash = CHIP_CLASH(CHIP_vl1_size, CHIP_vl1_ways),
         wrong = "must be a power of two of vl1.ways lines of 128 bytes, and no more than 4 MB";
-    else if (!power_of_two(v[CHIP_l2_channels]))
-        key = CHIP_l2_channels, wrong = "must be a power of two";
-    else if (!power_of_two(v[CHIP_l2_size] / l2_set) || !power_of_two(v[CHIP_l2_interleave]) ||
-             v[CHIP_l2_interleave] / LINE > v[CHIP_l2_size] / l2_set)
-        key = CHIP_l2_size, wrong = "must be a power of two of l2.channels * l2.ways lines of 128 bytes, and "
-                                    "l2.interleave one of lines";
+    else if (!power_of_two(l2_sets))
+        clash = CHIP_CLASH(CHIP_l2_size, CHIP_l2_ways, CHIP_l2_channels),
+        wrong = "must be a power of two of l2.channels * l2.ways lines of 128 bytes";
+    else if (v[CHIP_l2_interleave] / LINE > l2_sets)
+        clash = CHIP_CLASH(CHIP_l2_interleave, CHIP_l2_size, CHIP_l2_ways, CHIP_l2_channels),
+        wrong = "must be no more than l2.size / (l2.channels * l2.ways)";
     else if (!power_of_two(v[CHIP_sl1_size] / v[CHIP_sl1_ways] / SLINE))
-        key = CHIP_sl1_size, wrong = "must be a power of two of sl1.ways lines of 64 bytes";
+        clash = CHIP_CLASH(CHIP_sl1_size, CHIP_sl1_ways),
+        wrong = "must be a power of two of sl1.ways lines of 64 bytes";
     else if (!power_of_two(v[CHIP_icache_size] / v[CHIP_icache_ways] / SLINE))
-        key = CHIP_icache_size, wrong = "must be a power of two of icache.ways lines of 64 bytes";
+        clash = CHIP_CLASH(CHIP_icache_size, CHIP_icache_ways),
+        wrong = "must be a power of two of icache.ways lines of 64 bytes";
     else if (v[CHIP_sl1_lookup] > v[CHIP_sl1_latency])
-        key = CHIP_sl1_lookup, wrong = "is a part of sl1.latency and no more than it";
+        clash = CHIP_CLASH(CHIP_sl1_lookup, CHIP_sl1_latency),
+        wrong = "must be no more than sl1.latency, of which it is a part";
     else if (!power_of_two(v[CHIP_utcl2_entries] / v[CHIP_utcl2_ways]))
-        key = CHIP_utcl2_entries, wrong = "must be a power of two of utcl2.ways";
-    else if (!power_of_two(v[CHIP_utcl2_line]))
-        key = CHIP_utcl2_line, wrong = "must be a power of two";
-    else if (!power_of_two(v[CHIP_utcl1_reach]) || !power_of_two(v[CHIP_vm_device_fragment]) ||
-             !power_of_two(v[CHIP_vm_host_fragment]) || !power_of_two(v[CHIP_vm_malloc_fragment]) ||
-             !power_of_two(v[CHIP_vm_touch_fragment]))
-        key = CHIP_utcl1_reach, wrong = "it and the fragments of vm must be powers of two";
+        clash = CHIP_CLASH(CHIP_utcl2_entries, CHIP_utcl2_ways),
+        wrong = "must be a power of two of utcl2.ways";
     if (wrong)
-        chip_mistake(chip, key, error, bytes, "%s", wrong);
+        chip_clash(chip, &clash, error, bytes, wrong);
     return !wrong;
 }
 

@@ -98,6 +98,23 @@ void chip_mistake(const struct chip *chip, unsigned key, char *error, size_t byt
     va_end(arguments);
 }
 
+static bool is_own(const struct chip *chip, unsigned key)
+{
+    return chip->file[key] && !strcmp(chip->file[key], chip->path);
+}
+
+void chip_clash(const struct chip *chip, const struct chip_keys *clash, char *error, size_t bytes,
+                const char *rule)
+{
+    const unsigned first = clash->key[0], *at = clash->key;
+    while (*at != CHIP_ALL && !is_own(chip, *at))
+        at++;
+    if (*at == CHIP_ALL || *at == first)
+        chip_mistake(chip, first, error, bytes, "%s", rule);
+    else
+        chip_mistake(chip, *at, error, bytes, "%s = %.15g %s", keys[first].name, chip->value[first], rule);
+}
+
 /* The same of a setting that is no key. */
 __attribute__((format(printf, 5, 6))) static int wrong(const config_setting_t *setting, const char *path,
                                                        char *error, size_t bytes, const char *format, ...)
@@ -231,6 +248,7 @@ static int read_partitions(const config_t *config, struct chip *chip, const char
     if (!list)
         return EHP_OK;
     chip->partitions = 0;
+    chip->partitions_line = strcmp(path, chip->path) ? 0 : config_setting_source_line(list);
     if (config_setting_length(list) > CHIP_MAX_PARTITIONS)
         return wrong(list, path, error, bytes, "partitions are no more than %d", CHIP_MAX_PARTITIONS);
     for (int i = 0; i < config_setting_length(list); i++) {
@@ -278,6 +296,7 @@ static int read_iods(const config_t *config, struct chip *chip, const char *path
         return EHP_OK;
     memset(chip->iod, 0, sizeof(chip->iod));
     chip->iods = (unsigned)config_setting_length(list);
+    chip->iods_line = strcmp(path, chip->path) ? 0 : config_setting_source_line(list);
     if (config_setting_type(list) != CONFIG_TYPE_LIST || chip->iods > CHIP_MAX_IODS)
         return wrong(list, path, error, bytes, "iods must be a list of %d { xcds = 2; ... } at most",
                      CHIP_MAX_IODS);
@@ -384,6 +403,20 @@ static int missing(const struct chip *chip, unsigned i, const char *path, char *
     return EHP_ERR_BAD_CHIP;
 }
 
+/* What `iods` has of something, and the key that says how many there are. */
+static bool count_fits(const struct chip *chip, unsigned key, unsigned count, const char *verb,
+                       const char *what, char *error, size_t bytes)
+{
+    if (count == chip_get(chip, (enum chip_key)key))
+        return true;
+    if (chip->iods_line && !is_own(chip, key))
+        snprintf(error, bytes, "%s:%u: iods %s %u %s, but %s = %u", chip->path, chip->iods_line, verb, count,
+                 what, keys[key].name, chip_get(chip, (enum chip_key)key));
+    else
+        chip_mistake(chip, key, error, bytes, "iods %s %u %s", verb, count, what);
+    return false;
+}
+
 static int check_whole(const struct chip *chip, const char *path, char *error, size_t bytes)
 {
     for (unsigned i = 0; i < CHIP_ALL; i++)
@@ -394,28 +427,26 @@ static int check_whole(const struct chip *chip, const char *path, char *error, s
         xcds += chip->iod[i].xcds;
         stacks += chip->iod[i].hbm_stacks;
     }
-    if (chip->iods != chip_get(chip, CHIP_iod_count)) {
-        chip_mistake(chip, CHIP_iod_count, error, bytes, "iods lists %u", chip->iods);
+    if (!count_fits(chip, CHIP_iod_count, chip->iods, "list", "IODs", error, bytes) ||
+        !count_fits(chip, CHIP_xcd_count, xcds, "carry", "XCDs", error, bytes) ||
+        !count_fits(chip, CHIP_hbm_stacks, stacks, "carry", "HBM stacks", error, bytes))
         return EHP_ERR_BAD_CHIP;
-    }
-    if (xcds != chip_get(chip, CHIP_xcd_count)) {
-        chip_mistake(chip, CHIP_xcd_count, error, bytes, "iods carry %u XCDs", xcds);
-        return EHP_ERR_BAD_CHIP;
-    }
-    if (stacks != chip_get(chip, CHIP_hbm_stacks)) {
-        chip_mistake(chip, CHIP_hbm_stacks, error, bytes, "iods carry %u HBM stacks", stacks);
-        return EHP_ERR_BAD_CHIP;
-    }
     if (chip_get(chip, CHIP_xcd_cus) > chip_get(chip, CHIP_xcd_cus_physical)) {
-        chip_mistake(chip, CHIP_xcd_cus, error, bytes, "the silicon has xcd.cus_physical = %u",
-                     chip_get(chip, CHIP_xcd_cus_physical));
+        chip_clash(chip, &CHIP_CLASH(CHIP_xcd_cus, CHIP_xcd_cus_physical), error, bytes,
+                   "must be no more than xcd.cus_physical");
         return EHP_ERR_BAD_CHIP;
     }
     for (unsigned i = 0; i < chip->partitions; i++)
         if (chip_get(chip, CHIP_xcd_count) % chip->partition[i].count) {
-            chip_mistake(chip, CHIP_xcd_count, error, bytes,
-                         "the %u devices of partition %s do not divide it", chip->partition[i].count,
-                         chip->partition[i].name);
+            const unsigned devices = chip->partition[i].count;
+            const char *name = chip->partition[i].name;
+            if (chip->partitions_line && !is_own(chip, CHIP_xcd_count))
+                snprintf(error, bytes,
+                         "%s:%u: partitions: the %u devices of partition %s do not divide xcd.count = %u",
+                         chip->path, chip->partitions_line, devices, name, chip_get(chip, CHIP_xcd_count));
+            else
+                chip_mistake(chip, CHIP_xcd_count, error, bytes,
+                             "the %u devices of partition %s do not divide it", devices, name);
             return EHP_ERR_BAD_CHIP;
         }
     return EHP_OK;
@@ -453,6 +484,8 @@ int chip_load(const char *name_or_path, struct chip *chip, char *error, size_t b
     const char *leaf = strrchr(path, '/');
     leaf = leaf ? leaf + 1 : path;
     snprintf(chip->name, sizeof(chip->name), "%.*s", (int)strcspn(leaf, "."), leaf);
+    if (!put_text(&chip->path, path))
+        return EHP_ERR_NO_MEMORY;
     int status = load_file(path, chip, 0, error, bytes);
     if (status == EHP_OK)
         status = check_whole(chip, path, error, bytes);
@@ -469,6 +502,8 @@ void chip_free(struct chip *chip)
         free(chip->file[i]);
         chip->text[i] = chip->source[i] = chip->file[i] = NULL;
     }
+    free(chip->path);
+    chip->path = NULL;
 }
 
 static int is_chip_file(const struct dirent *entry)

@@ -34,6 +34,7 @@ enum { CHIP_MAX_PARTITIONS = 8, CHIP_MAX_IODS = 16 };
 
 struct chip {
     char name[32]; /* the file's */
+    char *path;    /* and its own, as its keys' `file`; others are of its bases */
     double value[CHIP_KEYS];
     char *text[CHIP_ALL];   /* strings, by key */
     char *source[CHIP_ALL]; /* where each is from */
@@ -44,6 +45,7 @@ struct chip {
         unsigned count; /* devices that the package becomes */
     } partition[CHIP_MAX_PARTITIONS];
     unsigned partitions, iods;
+    unsigned partitions_line, iods_line; /* in the chip's own file; 0: they are a base's */
     struct {
         unsigned xcds, ccds, hbm_stacks;
         bool mirrored;
@@ -58,6 +60,17 @@ void chip_free(struct chip *chip);
 /* For checks of numbers against each other: writes where the key stands, its value and what is wrong. */
 __attribute__((format(printf, 5, 6))) void chip_mistake(const struct chip *chip, unsigned key, char *error,
                                                         size_t bytes, const char *format, ...);
+
+/*
+ * The same of keys that do not go together, of which the rule is the first one's ("must be ...").  The
+ * mistake is at the first that the chip's own file sets.
+ */
+struct chip_keys {
+    unsigned key[5]; /* up to CHIP_ALL */
+};
+#define CHIP_CLASH(...) ((struct chip_keys){{__VA_ARGS__, CHIP_ALL}})
+void chip_clash(const struct chip *chip, const struct chip_keys *clash, char *error, size_t bytes,
+                const char *rule);
 
 static inline unsigned chip_get(const struct chip *chip, enum chip_key key)
 {

@@ -83,21 +83,23 @@ static void test_mistakes(void)
                  ".cfg:2: xcd.count = 7: iods carry 6 XCDs");
     expect_error("base = \"mi300a\";\nhbm: { stacks = (4, \"guess\"); };",
                  ".cfg:2: hbm.stacks = 4: iods carry 8");
-    expect_error("base = \"mi300a\";\nxcd: { cus_physical = (8, \"guess\"); };", "xcd.cus_physical = 8");
+    expect_error("base = \"mi300a\";\nxcd: { cus_physical = (8, \"guess\"); };",
+                 ".cfg:2: xcd.cus_physical = 8: xcd.cus = 38 must");
     expect_error("base = \"cdna3\";\n\n# that is all\n",
                  ".cfg:3: chip.pci_id is missing: chip: { pci_id = (number, \"source\"); }, PCI device id");
     expect_error("base = \"cdna3\";\nchip: {\n isa = (\"gfx942\", \"guess\");\n};\n",
                  ".cfg:3: chip.pci_id is missing, beside chip.isa: pci_id = (number, \"source\")");
     expect_error("xcd: { cus = ", ".cfg:1");
     expect_error("\nbase = \"mi300b\";", ".cfg:2: base = \"mi300b\": there is no mi300b.cfg");
-    expect_error("base = \"mi300a\"; partitions = ( (\"odd\", 4) );",
-                 "the 4 devices of partition odd do not divide it");
+    expect_error("base = \"mi300a\";\npartitions = ( (\"odd\", 4) );",
+                 ".cfg:2: partitions: the 4 devices of partition odd do not divide xcd.count = 6");
     expect_error("base = \"mi300a\";\npartitions = ( (\"odd\", 0) );",
                  ".cfg:2: partitions are (\"name\", devices)");
     expect_error("base = \"mi300a\"; iods = (\n { xcds = 2; stacks = 2; } );",
                  ".cfg:2: an IOD has xcds, ccds, hbm and mirrored, but no stacks");
     expect_error("base = \"mi300a\"; iods = ( { xcds = \"2\"; } );", "xcds of an IOD must be a number");
-    expect_error("base = \"mi300a\"; iods = ( { xcds = 6; hbm = 8; } );", "iod.count = 4: iods lists 1");
+    expect_error("base = \"mi300a\";\niods = ( { xcds = 6; hbm = 8; } );",
+                 ".cfg:2: iods list 1 IODs, but iod.count = 4");
 }
 
 static void expect_refused(const char *text, const char *part)
@@ -122,7 +124,16 @@ static void test_sizes(void)
 {
     expect_refused("base = \"mi300a\";\nl2: { size = (3000000, \"guess\"); };",
                    ".cfg:2: l2.size = 3000000: must be a power of two");
-    expect_refused("base = \"mi300a\";\nvl1: { ways = (60, \"guess\"); };", "vl1.size = 32768: must be");
+    expect_refused("base = \"mi300a\";\nvl1: { ways = (60, \"guess\"); };",
+                   ".cfg:2: vl1.ways = 60: vl1.size = 32768 must be");
+    expect_refused("base = \"mi300a\";\nl2: { interleave = (200, \"guess\"); };",
+                   ".cfg:2: l2.interleave = 200: must be a power of two");
+    expect_refused("base = \"mi300a\";\nvm: { host_fragment = (5000, \"guess\"); };",
+                   ".cfg:2: vm.host_fragment = 5000: must be a power of two");
+    expect_refused("base = \"mi300a\";\nl2: { ways = (7, \"guess\"); };",
+                   ".cfg:2: l2.ways = 7: l2.size = 4194304 must be");
+    expect_refused("base = \"mi300a\";\nhbm: { queue = (16, \"guess\"); };",
+                   ".cfg:2: hbm.queue = 16: hbm.write_low");
     expect_refused("base = \"mi300a\";\nhbm: { tccd_l = (3, \"guess\"); };",
                    ".cfg:2: hbm.tccd_l = 3: must be");
     expect_refused("base = \"mi300a\";\ninfinity_cache: { slices = (100, \"guess\"); };",
