@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "machine_args.h"
@@ -152,6 +153,23 @@ static bool check_counters(const struct run_args *args)
     return true;
 }
 
+/* Rather than when the program has run for hours.  It is not touched: the program may fail. */
+static bool check_output(const char *option, const char *path)
+{
+    if (!path || !strcmp(path, "-"))
+        return true;
+    char directory[PATH_MAX];
+    snprintf(directory, sizeof(directory), "%s", path);
+    struct stat found;
+    bool exists = stat(path, &found) == 0;
+    if (exists && S_ISDIR(found.st_mode))
+        errno = EISDIR;
+    else if (access(exists ? path : dirname(directory), W_OK) == 0)
+        return true;
+    fprintf(stderr, "ehp run: %s=%s: cannot write there: %s\n", option, path, strerror(errno));
+    return false;
+}
+
 static void set(const char *name, const char *value)
 {
     if (value)
@@ -197,6 +215,8 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
     machine_args_to_options(machine, &check);
     check.threads = 1;
+    const char *mode = getenv("EHP_MODE");
+    check.timing = mode && strcmp(mode, "timing") == 0;
     ehp_machine *m;
     if (ehp_open(&check, &m) != EHP_OK) {
         fprintf(stderr, "%s: %s\n", command, check.error);
@@ -219,8 +239,7 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     set("EHP_XCC_CHUNK", machine->xcc_chunk);
     set("EHP_THREADS", machine->threads);
     set("EHP_TIMEOUT", machine->timeout);
-    const char *mode = getenv("EHP_MODE");
-    if (mode && strcmp(mode, "timing") == 0)
+    if (check.timing)
         keep_addresses();
     execvp(argv[0], argv);
     fprintf(stderr, "%s: %s: %s\n", command, argv[0], strerror(errno));
@@ -237,7 +256,8 @@ int tool_run(int argc, char **argv)
         fprintf(stderr, "ehp run: there is no mode \"%s\"; there are: functional, timing\n", args.mode);
         return 2;
     }
-    if (!check_counters(&args))
+    if (!check_counters(&args) || !check_output("--stats", args.stats) ||
+        !check_output("--counters-file", args.counters_file) || !check_output("--memory", args.memory))
         return 2;
     set("EHP_MODE", args.mode);
     set("EHP_STATS", args.stats);

@@ -377,6 +377,11 @@ def main():
     args = parser.parse_args(sys.argv[2:])
     ehp = sys.argv[1]
 
+    for chip in args.chip or []:
+        known = subprocess.run([ehp, "chips", "show", chip], capture_output=True, text=True)
+        if known.returncode:
+            sys.exit("ehp validate: " + known.stderr.strip().removeprefix("ehp: "))
+
     published = [r for r in read_published() if not args.only or group_of(r["quantity"]) in args.only]
     rows = []
     for r in published:

@@ -50,5 +50,8 @@ assert any(l.startswith("  waves:") for l in table) and any("TCC_HIT_sum" in l f
 P
 check 'wrong name' fails_with 'near it: SQ_WAVES' $timing --counters SQ_WAVE "$@"
 check 'functional mode' fails_with 'timing' "$ehp" run --counters SQ_WAVES "$@"
+check 'no such directory' fails_with 'cannot write there' $timing --stats="$dir/none/x" false
+printf 'base = "mi300a";\nl2: { ways = (7, "guess: test"); };\n' >"$dir/odd.cfg"
+check 'a chip that cannot be' fails_with 'ehp run: .*odd.cfg:2: l2.ways = 7' $timing --chip "$dir/odd.cfg" true
 check 'no names' fails_with 'counters-file' $timing --counters-file "$dir/x" "$@"
 exit $failed
