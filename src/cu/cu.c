@@ -15,6 +15,15 @@ void cu_close(struct cu_xcd *xcd)
     free(xcd);
 }
 
+bool cu_check(const struct chip *chip, char *error, size_t bytes)
+{
+    if (chip_get(chip, CHIP_cu_waves_per_simd) <= CU_SIMD_SLOTS)
+        return true;
+    chip_mistake(chip, CHIP_cu_waves_per_simd, error, bytes, "must be no more than %d in simulated time",
+                 CU_SIMD_SLOTS);
+    return false;
+}
+
 struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct cu_rate *rates,
                        struct port_domain *domain, struct xcd_mem *mem, const struct cu_events *events)
 {

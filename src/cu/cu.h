@@ -228,6 +228,8 @@ struct cu_xcd {
     struct cu_counters counters;
 };
 
+/* Whether the chip's compute units can be simulated. */
+bool cu_check(const struct chip *chip, char *error, size_t bytes);
 struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd, const struct cu_rate *rates,
                        struct port_domain *domain, struct xcd_mem *mem, const struct cu_events *events);
 void cu_close(struct cu_xcd *xcd);

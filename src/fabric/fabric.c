@@ -19,6 +19,7 @@ bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t byt
     const double *v = chip->value;
     unsigned iods = chip_get(chip, CHIP_iod_count), stacks = chip_get(chip, CHIP_hbm_stacks);
     unsigned each = nps && stacks % nps == 0 ? stacks / nps : 0; /* of a memory partition */
+    double row = fmax(v[CHIP_hbm_tras], fmax(v[CHIP_hbm_trcd_read], v[CHIP_hbm_trcd_write]));
     const char *wrong = NULL;
     struct chip_keys clash;
     if (iods > FABRIC_IODS || (iods > 1 && iods % 2))
@@ -51,6 +52,11 @@ bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t byt
     else if (v[CHIP_hbm_write_low] >= v[CHIP_hbm_write_high] || v[CHIP_hbm_write_high] > v[CHIP_hbm_queue])
         clash = CHIP_CLASH(CHIP_hbm_write_low, CHIP_hbm_write_high, CHIP_hbm_queue),
         wrong = "must be less than hbm.write_high, and that no more than hbm.queue";
+    else if (v[CHIP_hbm_trefi] < v[CHIP_hbm_trfc] + v[CHIP_hbm_trp] + row)
+        clash = CHIP_CLASH(CHIP_hbm_trefi, CHIP_hbm_trfc, CHIP_hbm_trp, CHIP_hbm_tras, CHIP_hbm_trcd_read,
+                           CHIP_hbm_trcd_write),
+        wrong =
+            "must leave time for a row between two refreshes: hbm.trfc + hbm.trp, and hbm.tras or hbm.trcd_*";
     for (unsigned i = 0; !wrong && i < iods; i++)
         if (chip->iod[i].hbm_stacks * iods != stacks)
             clash = CHIP_CLASH(CHIP_hbm_stacks), wrong = "must be the same number in each of iods";

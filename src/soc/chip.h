@@ -66,7 +66,7 @@ __attribute__((format(printf, 5, 6))) void chip_mistake(const struct chip *chip,
  * mistake is at the first that the chip's own file sets.
  */
 struct chip_keys {
-    unsigned key[5]; /* up to CHIP_ALL */
+    unsigned key[7]; /* up to CHIP_ALL */
 };
 #define CHIP_CLASH(...) ((struct chip_keys){{__VA_ARGS__, CHIP_ALL}})
 void chip_clash(const struct chip *chip, const struct chip_keys *clash, char *error, size_t bytes,

@@ -345,7 +345,8 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     }
     if (status == EHP_OK && options->timing &&
         (!fabric_check(&m->chip, m->nps, options->error, sizeof(options->error)) ||
-         !xcd_mem_check(&m->chip, options->error, sizeof(options->error))))
+         !xcd_mem_check(&m->chip, options->error, sizeof(options->error)) ||
+         !cu_check(&m->chip, options->error, sizeof(options->error))))
         status = EHP_ERR_BAD_CHIP;
     if (status != EHP_OK) {
         chip_free(&m->chip);

@@ -134,6 +134,10 @@ static void test_sizes(void)
                    ".cfg:2: l2.ways = 7: l2.size = 4194304 must be");
     expect_refused("base = \"mi300a\";\nhbm: { queue = (16, \"guess\"); };",
                    ".cfg:2: hbm.queue = 16: hbm.write_low");
+    expect_refused("base = \"mi300a\";\ncu: { waves_per_simd = (17, \"guess\"); };",
+                   ".cfg:2: cu.waves_per_simd = 17: must be no more than 16");
+    expect_refused("base = \"mi300a\";\nhbm: { trfc = (1925, \"guess\"); };",
+                   ".cfg:2: hbm.trfc = 1925: hbm.trefi = 1950 must leave");
     expect_refused("base = \"mi300a\";\nhbm: { tccd_l = (3, \"guess\"); };",
                    ".cfg:2: hbm.tccd_l = 3: must be");
     expect_refused("base = \"mi300a\";\ninfinity_cache: { slices = (100, \"guess\"); };",
