@@ -636,6 +636,26 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
 
 /* ---- life ---- */
 
+/*
+ * By a thread of its own, as glibc gives it a heap of its own: what is allocated for each worker would move
+ * the program's memory, whose addresses the GPU may see.
+ */
+static void *start_workers(void *argument)
+{
+    struct port *port = argument;
+    port->thread = must(calloc(port->threads, sizeof(*port->thread)));
+    for (unsigned i = 1; i < port->threads; i++) {
+        struct worker *worker = must(malloc(sizeof(*worker)));
+        *worker = (struct worker){.port = port, .index = i};
+        if (pthread_create(&port->thread[i], NULL, worker_main, worker) != 0) {
+            free(worker);
+            break; /* fewer threads give the same results */
+        }
+        port->started++;
+    }
+    return NULL;
+}
+
 struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads,
                        const struct port_hooks *hooks)
 {
@@ -654,7 +674,6 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
     pthread_cond_init(&port->wake, NULL);
     port->domain = must(calloc(domains, sizeof(*port->domain)));
     port->active = must(calloc(domains, sizeof(*port->active)));
-    port->thread = must(calloc(threads, sizeof(*port->thread)));
     for (unsigned i = 0; i < domains; i++) {
         struct port_domain *d = must(aligned_alloc(64, (sizeof(*d) + 63) / 64 * 64));
         memset(d, 0, sizeof(*d));
@@ -667,15 +686,9 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
         port_set_clock(d, 1000);
         port->domain[i] = d;
     }
-    for (unsigned i = 1; i < port->threads; i++) {
-        struct worker *worker = must(malloc(sizeof(*worker)));
-        *worker = (struct worker){.port = port, .index = i};
-        if (pthread_create(&port->thread[i], NULL, worker_main, worker) != 0) {
-            free(worker);
-            break; /* fewer threads give the same results */
-        }
-        port->started++;
-    }
+    pthread_t starter;
+    if (pthread_create(&starter, NULL, start_workers, port) == 0)
+        pthread_join(starter, NULL);
     return port;
 }
 

@@ -96,6 +96,11 @@ done
 # and no sanitizer allocates it.
 if [ -z "$preload" ] && setarch -R true 2>/dev/null; then
     "$ehp" cc -O2 "$source/apps/nn.hip" -o "$dir/nn" || failed=1
+    "$ehp" cc -O2 "$source/tests/timing/heap.hip" -o "$dir/heap" || failed=1
+    run heap 1 "$dir/heap"
+    for threads in 2 3 4; do
+        same heap "heap, $threads threads" $threads "$dir/heap"
+    done
     export HSA_XNACK=1
     run nn 1 "$dir/nn" --unified --size 16384
     for threads in 1 2; do
