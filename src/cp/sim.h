@@ -101,6 +101,7 @@ struct sim {
     size_t bell_count, bell_capacity;
     struct cp_task *called;    /* host functions that have ended */
     unsigned calling, serving; /* host functions, and who serves device code: time stands still for them */
+    pthread_t server[64];      /* those who serve */
     struct sim_lived held;     /* since the last of those began */
     bool running;              /* a window is, or may be */
     bool alone, stepping;      /* time goes on without the host, and how */

@@ -34,6 +34,7 @@ struct sim_asker {
     struct sim_wish wish;
     uint64_t until_ps; /* what it waits for without a wish */
     uint64_t granted_ps;
+    pthread_t thread; /* of who serves */
     bool serves, granted;
 };
 
@@ -132,8 +133,8 @@ static void grant(struct sim *sim)
         *at = a->next;
         a->granted = true;
         a->granted_ps = a->wish.when_ps ? *a->wish.when_ps : port_time_ps(sim->port);
-        if (a->serves) {
-            sim->serving++;
+        if (a->serves && sim->serving < sizeof(sim->server) / sizeof(sim->server[0])) {
+            sim->server[sim->serving++] = a->thread;
             hold(sim);
         }
         sim->host_ran = any = true;
@@ -484,12 +485,22 @@ bool sim_wait(struct sim *sim, const struct sim_wish *wish, uint64_t timeout_ns,
     return reached;
 }
 
+/* This thread's place among those who serve device code; sim->serving: it does not. */
+static unsigned server(const struct sim *sim)
+{
+    unsigned i = 0;
+    while (i < sim->serving && !pthread_equal(sim->server[i], pthread_self()))
+        i++;
+    return i;
+}
+
 bool sim_serve(struct sim *sim, const struct sim_wish *wish, uint64_t timeout_ns)
 {
-    struct sim_asker a = {.wish = *wish, .serves = true};
+    struct sim_asker a = {.wish = *wish, .serves = true, .thread = pthread_self()};
     pthread_mutex_lock(&sim->lock);
-    if (sim->serving) {
-        sim->serving--;
+    unsigned place = server(sim);
+    if (place < sim->serving) {
+        sim->server[place] = sim->server[--sim->serving];
         sim->compare = sim->host_ran = true;
     }
     bool reached = ask(sim, &a, timeout_ns);
@@ -504,7 +515,7 @@ void sim_host_spend(struct sim *sim, uint64_t ps)
     sim->alone = false;
     a.until_ps = sim->host_ps += ps;
     /* Time stands still for a host function, and for who serves device code: they cannot wait for it. */
-    if (!sim->serving && !pthread_equal(pthread_self(), sim->machine->cp.caller))
+    if (server(sim) == sim->serving && !pthread_equal(pthread_self(), sim->machine->cp.caller))
         ask(sim, &a, UINT64_MAX);
     pthread_mutex_unlock(&sim->lock);
 }
