@@ -90,8 +90,8 @@ void cache_expect(const struct cache *c, uint32_t line)
     if (!c->sets)
         return;
     uint32_t set = set_of(c, line);
-    __builtin_prefetch(c->tag + (size_t)set * c->ways);
-    __builtin_prefetch(c->order + set);
+    port_fetch_line(c->tag + (size_t)set * c->ways);
+    port_fetch_line(c->order + set);
 }
 
 bool cache_look(struct cache *c, uint32_t line, bool dirty)

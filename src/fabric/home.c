@@ -37,7 +37,7 @@ static struct home_line *line_new(struct iod *iod, unsigned slice, uint32_t line
     }
     struct home_line *h = iod->spare_lines;
     iod->spare_lines = h->next;
-    __builtin_prefetch(iod->spare_lines); /* for the next one */
+    port_fetch_line(iod->spare_lines); /* for the next one */
     *h = (struct home_line){.line = line, .slice = (uint16_t)slice};
     h->end = &h->first;
     return h;
@@ -198,10 +198,10 @@ void home_expect(const struct iod *iod, const struct home_expected *e)
     port_fetch(e->line, e->bytes);
     port_fetch(e->data, FABRIC_LINE);
     cache_expect(&s->cache, e->place);
-    __builtin_prefetch(bucket_of(s, e->place));
+    port_fetch_line(bucket_of(s, e->place));
     const filter_entry *filter = s->filter[e->place / FILTER_CHUNK];
     if (filter)
-        __builtin_prefetch(&filter[e->place % FILTER_CHUNK]);
+        port_fetch_line(&filter[e->place % FILTER_CHUNK]);
 }
 
 /* How much longer than the cache's latency lines take that are on their way from memory. */

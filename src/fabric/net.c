@@ -305,7 +305,7 @@ static bool expect_written(const struct port_event *event, unsigned stage)
         port_fetch(r, sizeof(*r));
         return true;
     }
-    __builtin_prefetch(&((const struct xcd_port *)event->self)->writes[bucket_of(r->line)]);
+    port_fetch_line(&((const struct xcd_port *)event->self)->writes[bucket_of(r->line)]);
     return false;
 }
 

@@ -565,11 +565,16 @@ static void unblock(struct xcd_mem *mem, struct l2_channel *c)
 {
     if (!c->blocked.first)
         return;
+    if (c->blocked.first->next) /* for most often two are looked at, and the second waits again */
+        l2_expect_sets(c->blocked.first->next);
     while (c->blocked.first) {
         struct mem_request *r = c->blocked.first, *next = r->next;
+        port_fetch(next, offsetof(struct mem_request, data));
         enum turn turn = handle(r);
-        if (turn == TURN_WAITS)
+        if (turn == TURN_WAITS) {
+            l2_expect_lines(r);
             return;
+        }
         if (turn == TURN_DIFFERS)
             queue_split(&c->blocked);
         else

@@ -73,6 +73,10 @@ static inline void l2_set_idle(struct l2 *l2, uint32_t way)
         l2->busy[way / 64] &= ~(UINT64_C(1) << way % 64);
 }
 
+/* A request that comes soon: of the host's memory, where its lines are looked for; then what is there. */
+void l2_expect_sets(const struct mem_request *r);
+void l2_expect_lines(const struct mem_request *r);
+
 /* By a request for `line`, which is in that set; the way, if it has one, is busy until l2_answered(). */
 struct l2_txn *l2_txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line, uint64_t physical,
                           uint32_t set, uint32_t way);

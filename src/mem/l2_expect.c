@@ -4,8 +4,8 @@
 
 static void expect_way(const struct l2 *l2, uint32_t way, bool bytes)
 {
-    __builtin_prefetch(&l2->line[way]);
-    __builtin_prefetch((const char *)&l2->line[way + 1] - 1); /* it may be on two */
+    port_fetch_line(&l2->line[way]);
+    port_fetch_line((const char *)&l2->line[way + 1] - 1); /* it may be on two */
     if (bytes)
         port_fetch(l2->data + (size_t)way * LINE, LINE);
 }
@@ -18,37 +18,48 @@ static void expect_line(const struct l2 *l2, uint32_t set, uint64_t line, bool b
     expect_way(l2, set + way, found || bytes);
 }
 
+void l2_expect_sets(const struct mem_request *r)
+{
+    const struct l2 *l2 = &r->mem->l2;
+    uint32_t set = r->set * l2->ways; /* its first way */
+    port_fetch_line(&l2->short_tag[set]);
+    port_fetch_line(&l2->used[set]);
+    port_fetch_line(&l2->busy[set / 64]);
+    port_fetch_line(&l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
+    if (r->pair) {
+        uint32_t second = l2_set_of_second(l2, r->set) * l2->ways;
+        port_fetch_line(&l2->short_tag[second]);
+        port_fetch_line(&l2->used[second]);
+        port_fetch_line(&l2->busy[second / 64]);
+    }
+    if (r->kind == REQUEST_STORE) {
+        port_fetch(r->bytes, r->pair ? PAIR : LINE);
+        if (!r->cluster)
+            port_fetch_line(&r->mem->vl1[r->cu]->wave[r->wave]); /* performed() */
+    }
+}
+
+void l2_expect_lines(const struct mem_request *r)
+{
+    const struct l2 *l2 = &r->mem->l2;
+    const bool store = r->kind == REQUEST_STORE;
+    expect_line(l2, r->set * l2->ways, r->line, store);
+    if (r->pair)
+        expect_line(l2, l2_set_of_second(l2, r->set) * l2->ways, r->line + LINE, store);
+    const struct l2_txn *other = l2->txn[bucket_of(r->line, TXN_BUCKETS)];
+    if (other)
+        port_fetch_line(&other->fabric.line);
+}
+
 static bool expect_arrival(const struct port_event *event, unsigned stage)
 {
     const struct mem_request *r = event->self;
-    if (stage == 0) {
+    if (stage == 0)
         port_fetch(r, offsetof(struct mem_request, data));
-        return true;
-    }
-    const struct l2 *l2 = &r->mem->l2;
-    uint32_t set = r->set * l2->ways; /* its first way */
-    if (stage == 1) {
-        __builtin_prefetch(&l2->short_tag[set]);
-        __builtin_prefetch(&l2->used[set]);
-        __builtin_prefetch(&l2->busy[set / 64]);
-        __builtin_prefetch(&l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
-        if (r->pair) {
-            uint32_t second = l2_set_of_second(l2, r->set) * l2->ways;
-            __builtin_prefetch(&l2->short_tag[second]);
-            __builtin_prefetch(&l2->used[second]);
-            __builtin_prefetch(&l2->busy[second / 64]);
-        }
-        if (r->kind == REQUEST_STORE) {
-            port_fetch(r->bytes, r->pair ? PAIR : LINE);
-            if (!r->cluster)
-                __builtin_prefetch(&r->mem->vl1[r->cu]->wave[r->wave]); /* performed() */
-        }
-    } else if (stage == 2) {
-        expect_line(l2, set, r->line, r->kind == REQUEST_STORE);
-        if (r->pair)
-            expect_line(l2, l2_set_of_second(l2, r->set) * l2->ways, r->line + LINE,
-                        r->kind == REQUEST_STORE);
-    }
+    else if (stage == 1)
+        l2_expect_sets(r);
+    else
+        l2_expect_lines(r);
     return stage < 2;
 }
 
@@ -58,7 +69,7 @@ static bool expect_answer(const struct port_event *event, unsigned stage)
     if (stage == 0) {
         port_fetch(t, offsetof(struct l2_txn, data));
     } else if (stage == 1) {
-        __builtin_prefetch(&t->mem->l2.txn[t->bucket]);
+        port_fetch_line(&t->mem->l2.txn[t->bucket]);
         if (t->way != NO_WAY)
             expect_way(&t->mem->l2, t->way, t->kind != TXN_CLEAN);
         if (t->second != NO_WAY)

@@ -62,6 +62,15 @@ static unsigned set_of(const struct vl1 *l1, uint64_t line)
     return (unsigned)(line / LINE) & (l1->mem->timing.sets - 1);
 }
 
+/* Where it is looked for, of the host's memory. */
+static void expect_set(const struct vl1 *l1, uint64_t line)
+{
+    unsigned set = set_of(l1, line);
+    port_fetch_line(&l1->short_tag[set * l1->mem->timing.ways]);
+    port_fetch_line(&l1->miss[bucket_of(line, MISS_BUCKETS)]);
+    port_fetch_line(&l1->oldest[set]);
+}
+
 /* Which of 64 ways have the byte. */
 static uint64_t alike(const uint8_t *short_tag, uint8_t wanted)
 {
@@ -136,7 +145,7 @@ static void install(struct vl1 *l1, unsigned set, uint64_t line, const uint8_t *
     new->epoch = l1->epoch;
     l1->short_tag[i] = short_tag_of(line);
     memcpy(l1->data + (size_t)i * LINE, data, LINE);
-    __builtin_prefetch(&l1->line[new->newer], 1); /* the set's next to go */
+    port_fetch_line(&l1->line[new->newer]); /* the set's next to go */
     port_fetch(l1->data + (size_t)new->newer * LINE, LINE);
     if (!streams)
         l1->oldest[set] = new->newer; /* the ring turns */
@@ -590,8 +599,11 @@ static void unstall(struct vl1 *l1)
     if (!l1->stalled.first)
         return;
     uint64_t now = port_now(l1->mem->domain);
+    if (l1->stalled.first->next) /* for most often two are looked at, and the second waits again */
+        expect_set(l1, l1->stalled.first->next->line);
     while (l1->stalled.first) {
         struct mem_request *r = l1->stalled.first, *next = r->next;
+        port_fetch(next, offsetof(struct mem_request, data));
         enum turn turn = look_up(l1, r, now);
         if (turn == TURN_WAITS)
             return;
@@ -692,6 +704,8 @@ static void set_out(struct vl1 *l1, struct mem_access *a)
         line_done(l1, a, start);
         return;
     }
+    for (const struct mem_request *r = first; r; r = r->next)
+        expect_set(l1, r->line);
     utcl1_translate(&l1->tlb, first, start + 1);
 }
 
@@ -792,19 +806,16 @@ static bool expect_line(const struct port_event *event, unsigned stage)
     if (stage == 1) {
         expect_access(a);
         port_fetch(r->bytes, r->pair ? PAIR : LINE);
-        unsigned set = set_of(l1, r->line);
-        __builtin_prefetch(&l1->short_tag[set * l1->mem->timing.ways]);
-        __builtin_prefetch(&l1->miss[bucket_of(r->line, MISS_BUCKETS)]);
-        __builtin_prefetch(&l1->oldest[set]);
+        expect_set(l1, r->line);
     } else if (stage == 2) {
         if (r->bytes == r->data) { /* for its first lane */
             unsigned lane = (unsigned)__builtin_ctzll(r->lanes);
-            __builtin_prefetch(&a->addr[a->in_row ? 0 : lane]);
-            __builtin_prefetch(a->data + (size_t)lane * a->stride);
+            port_fetch_line(&a->addr[a->in_row ? 0 : lane]);
+            port_fetch_line(a->data + (size_t)lane * a->stride);
         }
         for (unsigned k = 0; k < request_lines(r); k++) {
             unsigned i = l1->oldest[set_of(l1, r->line + k * LINE)];
-            __builtin_prefetch(&l1->line[i]);
+            port_fetch_line(&l1->line[i]);
             port_fetch(l1->data + (size_t)i * LINE, LINE);
         }
     }

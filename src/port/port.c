@@ -414,6 +414,10 @@ static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
 /* What was sent to it in the windows that are odd, or not. */
 static void receive(struct port_domain *d, unsigned odd)
 {
+    for (unsigned i = 0; i < d->port->domains; i++)
+        port_fetch(outbox_of(d->port->domain[i], d, odd), sizeof(struct outbox));
+    for (unsigned i = 0; i < d->port->domains; i++)
+        port_fetch(outbox_of(d->port->domain[i], d, odd)->first, sizeof(struct sent));
     for (unsigned i = 0; i < d->port->domains; i++) {
         struct outbox *box = outbox_of(d->port->domain[i], d, odd);
         if (box->soonest == PORT_NEVER)
