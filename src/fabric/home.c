@@ -197,7 +197,7 @@ void home_expect(const struct iod *iod, const struct home_expected *e)
     port_fetch(e->request, sizeof(struct fabric_request));
     port_fetch(e->line, e->bytes);
     port_fetch(e->data, FABRIC_LINE);
-    cache_expect(&s->cache, e->place);
+    cache_expect(&s->cache, e->place, e->bytes / FABRIC_LINE);
     port_fetch_line(bucket_of(s, e->place));
     const filter_entry *filter = s->filter[e->place / FILTER_CHUNK];
     if (filter)

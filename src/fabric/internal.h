@@ -78,8 +78,8 @@ bool cache_has(const struct cache *cache, uint32_t line);
 /* As if `count` lines had come before the last `fresh`, part of them dirty: neighbours together, from the end
  * of the channel's `lines` down. */
 void cache_age(struct cache *cache, uint64_t count, double dirty, uint64_t fresh, uint32_t lines);
-/* Brings a line's set into the host's cache. */
-void cache_expect(const struct cache *cache, uint32_t line);
+/* Brings what is kept of a line, or of a pair by its first, into the host's cache. */
+void cache_expect(const struct cache *cache, uint32_t line, unsigned lines);
 /* A read of `line`: how many lines are to be read ahead, from *first. */
 unsigned cache_stream(struct cache *cache, uint32_t line, uint32_t *first);
 
