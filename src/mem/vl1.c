@@ -835,10 +835,13 @@ static bool expect_acknowledgement(const struct port_event *event, unsigned stag
 static bool expect_completion(const struct port_event *event, unsigned stage)
 {
     const struct mem_access *a = event->self;
-    if (stage)
-        return a->expect && a->expect(a, stage);
-    expect_access(a);
-    return true;
+    if (stage == 0) {
+        expect_access(a);
+        return true;
+    }
+    if (stage == 1)
+        port_fetch_line(&((const struct xcd_mem *)event->word[0])->vl1[a->cu]->wave[a->wave]);
+    return a->expect && a->expect(a, stage);
 }
 
 void vl1_expect(struct xcd_mem *mem)
