@@ -7,7 +7,7 @@ JOBS    ?= $(shell nproc 2>/dev/null || echo 1)
 
 MESON_SETUP = meson setup --prefix=$(abspath $(PREFIX)) --libdir=lib
 
-.PHONY: all product demo check check-long asan debug bench validate examples format lint install clean help
+.PHONY: all product demo check check-long asan tsan debug bench validate examples format lint install clean help
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS)
 
@@ -38,6 +38,15 @@ asan:           ## run the tests under the address and undefined behaviour sanit
 	@LSAN_OPTIONS=print_suppressions=0:suppressions=$(CURDIR)/tests/leaks.supp meson test -C $(BUILD)-asan \
 	    --print-errorlogs --no-rebuild -t 6 --no-suite cc --no-suite long
 
+tsan:           ## run timing mode's parts, and the examples in it, under the thread sanitizer
+	@scripts/bootstrap build compile
+	@[ -f $(BUILD)-tsan/build.ninja ] || $(MESON_SETUP) --buildtype=debugoptimized \
+	    -Db_sanitize=thread -Db_lundef=false -Dc_args=-Wno-tsan $(BUILD)-tsan
+	@ninja -C $(BUILD)-tsan -j $(JOBS)
+	@meson test -C $(BUILD)-tsan --print-errorlogs --no-rebuild -t 10 --suite mem --suite cu
+	@BUILD=$(BUILD)-tsan EHP_MODE=timing EHP_THREADS=3 EHP_EXAMPLE_PRELOAD=$$($(CC) -print-file-name=libtsan.so) \
+	    scripts/run-examples
+
 debug:          ## build for a debugger in $(BUILD)-debug
 	@[ -f $(BUILD)-debug/build.ninja ] || $(MESON_SETUP) --buildtype=debug $(BUILD)-debug
 	@ninja -C $(BUILD)-debug -j $(JOBS)
@@ -60,7 +69,7 @@ install: $(BUILD)/build.ninja ## install below PREFIX; HIPCC=1 also links hipcc 
 	@DESTDIR=$(DESTDIR) EHP_INSTALL_HIPCC=$(filter 1 yes,$(HIPCC)) meson install -C $(BUILD) --no-rebuild
 
 clean:
-	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-debug
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-debug
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20

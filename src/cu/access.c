@@ -228,8 +228,11 @@ static bool expect_done(const struct mem_access *a, unsigned stage)
             port_fetch(a->data, a->stride * ACCESS_LANES);
     } else if (stage == 2 && cw->w) {
         cu_expect_wave(cw);
-    } else if (stage == 3 && cw->w && a->kind == ACCESS_LOAD) {
-        port_fetch(cw->w->v + f->in->d, a->bytes * ACCESS_LANES);
+    } else if (stage == 3 && cw->w) {
+        if (a->kind == ACCESS_LOAD)
+            port_fetch(cw->w->v + f->in->d, a->bytes * ACCESS_LANES);
+        if (cw->waits && cw->vm <= cw->want_vm + 1)
+            cu_expect_rows(cw);
     }
     return stage < 3;
 }
@@ -502,6 +505,20 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
 
 /* ---- scalar memory ---- */
 
+static bool expect_scalar(const struct mem_access *a, unsigned stage)
+{
+    const struct cu_wave *cw = ((const struct cu_flight *)a->self)->cw;
+    if (stage == 1)
+        port_fetch_line(cw);
+    else if (cw->ending)
+        return false;
+    else if (stage == 2)
+        cu_expect_wave(cw);
+    else if (cw->waits)
+        cu_expect_rows(cw);
+    return stage < 3;
+}
+
 static void scalar_done(struct mem_access *a)
 {
     struct cu_flight *f = a->self;
@@ -596,6 +613,7 @@ static void scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
     struct cu_flight *f = flight_new(cw, in, kind);
     struct mem_access *a = &f->access;
     a->done = scalar_done;
+    a->expect = expect_scalar;
     if (dwords) {
         uint64_t soffset = in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : in->literal[1];
         uint64_t offset = mem_offset(in) + soffset, base;
@@ -645,6 +663,13 @@ void cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 
 /* ---- instruction fetch ---- */
 
+static bool expect_fetched(const struct mem_access *a, unsigned stage)
+{
+    (void)stage;
+    port_fetch_line(((const struct cu_flight *)a->self)->cw);
+    return false;
+}
+
 static void fetch_done(struct mem_access *a)
 {
     struct cu_flight *f = a->self;
@@ -675,6 +700,7 @@ void cu_fetch(struct cu_wave *cw, uint64_t line)
     a->lanes = 1;
     a->bytes = 64;
     a->done = fetch_done;
+    a->expect = expect_fetched;
     cw->fetching = true;
     xcd->counters.fetches++;
     xcd_mem_submit(xcd->mem, a);

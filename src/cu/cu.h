@@ -286,6 +286,8 @@ unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned *c
 
 /* Of a wave that is about to execute something; see port_expect(). */
 void cu_expect_wave(const struct cu_wave *cw);
+/* The rows that it needs, up to the next access to memory if that is near; the wave has been asked for. */
+void cu_expect_rows(const struct cu_wave *cw);
 /* Of the XCD's SIMDs. */
 void cu_expect(struct cu_xcd *xcd);
 

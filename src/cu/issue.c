@@ -634,6 +634,30 @@ void cu_expect_wave(const struct cu_wave *cw)
     port_fetch(&w->vcc, sizeof(*w) - offsetof(struct wave, vcc));
 }
 
+static void expect_source(const struct wave *w, const struct xinst *in, unsigned s)
+{
+    if (in->s[s] >= 0)
+        port_fetch(w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
+}
+
+void cu_expect_rows(const struct cu_wave *cw)
+{
+    enum { NEAR = 8 };
+    const struct xinst *access = cw->in, *far = access + NEAR;
+    while (access->isa && access->cls != XC_VMEM && ++access != far)
+        ;
+    if (access == far || !access->isa)
+        return;
+    for (const struct xinst *at = cw->w->next; at <= access; at++) {
+        for (unsigned s = fuse_is_fused(at); s < 3; s++) /* no rows of addresses, but what they are made of */
+            expect_source(cw->w, at, s);
+        if (at != access && at->d >= 0)
+            port_fetch(cw->w->v + at->d, at->drows * (unsigned)sizeof(wave_row));
+    }
+    if (fuse_is_fused(access))
+        expect_source(cw->w, fuse_sum(access), 2);
+}
+
 /* The waves that it will find ready and, of those that execute something, what that works on. */
 static bool expect_look(const struct port_event *event, unsigned stage)
 {
@@ -663,10 +687,7 @@ static bool expect_look(const struct port_event *event, unsigned stage)
             cu_expect_wave(cw);
             more = more || in->cls == XC_VMEM;
         } else if (in->cls == XC_VMEM) {
-            for (const struct xinst *at = cw->w->next; at <= in; at++)
-                for (unsigned s = fuse_is_fused(at); s < 3; s++) /* no row of addresses: see access.c */
-                    if (at->s[s] >= 0)
-                        port_fetch(cw->w->v + at->s[s], at->rows[s] * (unsigned)sizeof(wave_row));
+            cu_expect_rows(cw);
         }
     }
     return more;

@@ -286,6 +286,7 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
     fabric_attach(fabric, xcd, domain, l2_probe, mem);
     l2_expect(mem);
     vl1_expect(mem);
+    sl1_expect(mem);
     return mem;
 }
 

@@ -499,6 +499,12 @@ port_fn l2_arrive, l2_probe;
 /* What these need, for port_expect(). */
 void l2_expect(struct xcd_mem *mem);
 void vl1_expect(struct xcd_mem *mem);
+void sl1_expect(struct xcd_mem *mem);
+/* What an access says of itself, and so much of its addresses and data. */
+static inline void access_expect(const struct mem_access *a, unsigned bytes)
+{
+    port_fetch((const char *)a - 64, 64 + offsetof(struct mem_access, addr) + bytes);
+}
 /* Begins to write the way's dirty bytes.  It has some, and no transaction. */
 void l2_clean(struct xcd_mem *mem, uint32_t way);
 void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty);

@@ -402,3 +402,19 @@ void sl1_acquire(struct xcd_mem *mem)
             mem->cluster[i]->instruction.epoch++;
         }
 }
+
+/* ---- ahead of the events ---- */
+
+static bool expect_completion(const struct port_event *event, unsigned stage)
+{
+    const struct mem_access *a = event->self;
+    if (stage)
+        return a->expect && a->expect(a, stage);
+    access_expect(a, sizeof(a->addr[0]));
+    return true;
+}
+
+void sl1_expect(struct xcd_mem *mem)
+{
+    port_expect(mem->domain, complete, expect_completion);
+}

@@ -789,11 +789,6 @@ void xcd_mem_tell(struct xcd_mem *mem, void (*room)(void *context, unsigned cu),
 
 /* ---- ahead of the events ---- */
 
-static void expect_access(const struct mem_access *a)
-{
-    port_fetch((const char *)a - 64, 64 + offsetof(struct mem_access, addr));
-}
-
 static bool expect_line(const struct port_event *event, unsigned stage)
 {
     const struct mem_request *r = event->self;
@@ -804,7 +799,7 @@ static bool expect_line(const struct port_event *event, unsigned stage)
     const struct vl1 *l1 = r->mem->vl1[r->cu];
     const struct mem_access *a = r->access;
     if (stage == 1) {
-        expect_access(a);
+        access_expect(a, 0);
         port_fetch(r->bytes, r->pair ? PAIR : LINE);
         expect_set(l1, r->line);
     } else if (stage == 2) {
@@ -828,7 +823,7 @@ static bool expect_acknowledgement(const struct port_event *event, unsigned stag
     if (stage == 0)
         port_fetch(r, offsetof(struct mem_request, data));
     else if (r->access)
-        expect_access(r->access);
+        access_expect(r->access, 0);
     return stage == 0;
 }
 
@@ -836,7 +831,7 @@ static bool expect_completion(const struct port_event *event, unsigned stage)
 {
     const struct mem_access *a = event->self;
     if (stage == 0) {
-        expect_access(a);
+        access_expect(a, 0);
         return true;
     }
     if (stage == 1)
