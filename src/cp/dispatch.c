@@ -156,6 +156,7 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
     uint64_t entry = kd_entry(kd, p->kernel_object);
     struct exec_code_cache *cache = calloc(1, sizeof(*cache));
     l->entry = cache ? exec_code_find(&m->code, cache, entry) : NULL;
+    l->rows = l->entry ? exec_code_rows(cache, entry) : 0;
     free(cache);
     if (!l->entry)
         return refuse(d, fault, EHP_FAULT_PACKET, "its entry %#llx is not code", (unsigned long long)entry);

@@ -69,6 +69,7 @@ struct sim_xcd {
     struct workgroup **running;
     unsigned running_count, running_capacity;
     struct workgroup *spare;
+    struct arena arena; /* workgroups */
 };
 
 /* What the host program has had of time, and when that was looked at. */

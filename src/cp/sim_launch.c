@@ -110,7 +110,8 @@ void sim_keep_spare(struct sim_xcd *x, struct workgroup *wg)
 
 struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n)
 {
-    struct workgroup *wg = workgroup_start(take_spare(x), &d->launch, nth_workgroup(d, x->index, n));
+    struct workgroup *wg =
+        workgroup_start(take_spare(x), &d->launch, nth_workgroup(d, x->index, n), &x->arena);
     if (!wg) {
         fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n", d->kernel);
         abort();
@@ -354,4 +355,5 @@ void sim_xcd_close(struct sim_xcd *x)
         next = wg->next;
         workgroup_free(wg);
     }
+    arena_free(&x->arena);
 }

@@ -367,7 +367,7 @@ static void run_workgroup(struct cp_worker *me, struct workgroup *wg, struct wav
 static bool start_one(struct cp_worker *me, struct cp_dispatch *d, uint64_t linear, struct wave_guard *guard)
 {
     struct ehp_machine *m = me->machine;
-    struct workgroup *wg = workgroup_start(me->spare, &d->launch, linear);
+    struct workgroup *wg = workgroup_start(me->spare, &d->launch, linear, NULL);
     me->spare = NULL;
     if (!wg) {
         fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n", d->kernel);

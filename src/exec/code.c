@@ -319,6 +319,20 @@ static void block_free(struct exec_block *block)
 /* The illegal instruction's record: it has no decoded form, but prints as its dword. */
 static const struct isa_inst invalid_inst = {.size = 4};
 
+/* The row behind the last that the instruction names. */
+static unsigned rows_of(const struct isa_inst *inst)
+{
+    unsigned rows = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        const struct isa_operand *o = i < 4 ? &inst->src[i] : &inst->dst;
+        if (o->kind != ISA_VGPR && o->kind != ISA_AGPR)
+            continue;
+        unsigned end = (unsigned)row_of(o) + o->dwords;
+        rows = end > rows ? end : rows;
+    }
+    return rows;
+}
+
 static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t end, bool observed)
 {
     size_t dwords = (size_t)(end - start) / 4;
@@ -366,6 +380,8 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
             continue;
         }
         exec_translate(level, &block->isa[i], x, start + at * 4);
+        const unsigned rows = rows_of(&block->isa[i]);
+        block->rows = rows > block->rows ? rows : block->rows;
         if (block->isa[i].dpp) {
             translate_dpp(&block->isa[i], &block->dpp[--dpp]);
             x->literal[0] = (uint64_t)(uintptr_t)&block->dpp[dpp];
@@ -444,11 +460,10 @@ void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end)
     pthread_rwlock_unlock(&code->lock);
 }
 
-static const struct xinst *find_translated(struct exec_code *code, uint64_t pc, bool *found)
+static const struct exec_block *find_translated(const struct exec_code *code, uint64_t pc)
 {
     size_t i = block_position(code, pc);
-    *found = i < code->count && code->blocks[i]->start <= pc;
-    return *found ? block_at(code->blocks[i], pc) : NULL;
+    return i < code->count && code->blocks[i]->start <= pc ? code->blocks[i] : NULL;
 }
 
 /* Called with the lock held for writing. */
@@ -480,31 +495,38 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
     if (cache->slot[slot].x && cache->slot[slot].pc == pc)
         return cache->slot[slot].x;
 
-    bool found;
     pthread_rwlock_rdlock(&code->lock);
-    const struct xinst *x = find_translated(code, pc, &found);
+    const struct exec_block *block = find_translated(code, pc);
     pthread_rwlock_unlock(&code->lock);
-    if (!found) {
+    if (!block) {
         uint64_t start, end;
         if (!code->bounds(code->context, pc, &start, &end))
             return NULL;
         pthread_rwlock_wrlock(&code->lock);
-        x = find_translated(code, pc, &found); /* somebody may have been faster */
-        if (!found) {
+        block = find_translated(code, pc); /* somebody may have been faster */
+        if (!block) {
             const bool observed = code->observes && code->observes(code->context, pc);
-            struct exec_block *block = block_make(code->level, start, end, observed);
-            if (block && insert_block(code, block))
-                x = block_at(block, pc);
+            struct exec_block *made = block_make(code->level, start, end, observed);
+            if (made && insert_block(code, made))
+                block = made;
             else
-                block_free(block);
+                block_free(made);
         }
         pthread_rwlock_unlock(&code->lock);
     }
+    const struct xinst *x = block ? block_at(block, pc) : NULL;
     if (x) {
         cache->slot[slot].pc = pc;
         cache->slot[slot].x = x;
+        cache->slot[slot].rows = block->rows;
     }
     return x;
+}
+
+unsigned exec_code_rows(const struct exec_code_cache *cache, uint64_t pc)
+{
+    size_t slot = pc >> 2 & 255;
+    return cache->slot[slot].x && cache->slot[slot].pc == pc ? cache->slot[slot].rows : 0;
 }
 
 const struct xinst *exec_code_at(struct wave *w, const struct xinst *in, uint64_t pc)
@@ -512,5 +534,7 @@ const struct xinst *exec_code_at(struct wave *w, const struct xinst *in, uint64_
     const struct xinst *x = exec_code_find(w->guard->code, w->guard->cache, pc);
     if (!x)
         wave_fault(w, in, EHP_FAULT_MEMORY, pc, false, UINT_MAX);
+    if (exec_code_rows(w->guard->cache, pc) > w->rows)
+        wave_grow(w);
     return x;
 }

@@ -23,6 +23,7 @@ struct exec_block {
     struct isa_inst *isa; /* count */
     struct xdpp *dpp;     /* one for each DPP instruction */
     uint32_t *index;      /* dword offset -> instruction, UINT32_MAX inside of one */
+    unsigned rows;        /* of the register file that its instructions name */
 };
 
 /* Says where the function that contains pc begins and ends; false when pc is not in loaded code. */
@@ -47,6 +48,7 @@ struct exec_code_cache {
     struct {
         uint64_t pc;
         const struct xinst *x;
+        unsigned rows; /* of its function */
     } slot[256];
 };
 
@@ -61,7 +63,10 @@ void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x
 /* The instruction at pc; NULL when there is no code, or pc is inside of an instruction. */
 const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cache *cache, uint64_t pc);
 
-/* The same for a running wave: a bad pc is the wave's fault, reported at `in`. */
+/* How many rows the function there names; 0 when it was not found. */
+unsigned exec_code_rows(const struct exec_code_cache *cache, uint64_t pc);
+
+/* The same for a running wave, which then has the rows: a bad pc is the wave's fault, reported at `in`. */
 const struct xinst *exec_code_at(struct wave *w, const struct xinst *in, uint64_t pc);
 
 #endif

@@ -142,8 +142,9 @@ struct wave_stats {
 enum wave_state { WAVE_RUNNING, WAVE_BARRIER, WAVE_YIELD, WAVE_DONE, WAVE_FAULT };
 
 struct wave {
-    wave_row *v;           /* row 0 = VGPR 0; 64-byte aligned; [-WAVE_TEMPS .. WAVE_ROWS) are valid */
+    wave_row *v;           /* row 0 = VGPR 0; 64-byte aligned; [-WAVE_TEMPS .. rows) are valid */
     unsigned vgprs, agprs; /* allocated */
+    unsigned rows;         /* enough for these and for the code that it is in: wave_grow() */
 
     alignas(64) union {
         uint32_t s[128]; /* by hardware number: SGPRs, flat_scratch, vcc, ttmp, m0, exec */
@@ -204,6 +205,9 @@ bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes);
 void wave_interrupt(struct wave *w);
 uint64_t wave_clock(const struct wave *w);
 uint64_t wave_realtime(const struct wave *w);
+
+/* It is to execute what names more rows than it has: gives it all there are. */
+void wave_grow(struct wave *w);
 
 /* Sets MODE and what is derived from it. */
 void wave_set_mode(struct wave *w, uint32_t mode);

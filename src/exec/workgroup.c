@@ -3,6 +3,7 @@
 #include "exec/workgroup.h"
 
 #include <immintrin.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,11 +24,25 @@ enum { STRETCH = 128, STRETCHES = 6, GROWTH_MAX = 3 };
  * looks at few places. */
 enum { SPIN_LOOP_MAX = 256, SPIN_READS_MAX = 16 };
 
+enum { ALL_ROWS = WAVE_TEMPS + WAVE_ROWS };
+
+/* What a wave of the launch needs, from row 0 on. */
+static unsigned rows_of(const struct exec_launch *launch)
+{
+    if (!launch->rows)
+        return WAVE_ROWS;
+    unsigned rows = launch->agprs ? WAVE_ACC + launch->agprs : launch->vgprs;
+    return rows > launch->rows ? rows : launch->rows;
+}
+
 /*
- * Rows from one wave to the next.  The five extra rows keep equal registers of
- * different waves out of the same sets of the host's L1 cache.
+ * Rows from one wave to the next.  Odd, which keeps equal registers of different waves out of the same sets
+ * of the host's L1 cache.
  */
-enum { WAVE_STRIDE = WAVE_TEMPS + WAVE_ROWS + 5 };
+static size_t stride_of(const struct exec_launch *launch)
+{
+    return (WAVE_TEMPS + rows_of(launch)) | 1;
+}
 
 /* More than the user SGPRs, workgroup ids and info; the lines with flat_scratch, VCC, M0 and EXEC. */
 enum { LAUNCH_SGPRS = 32, SPECIAL_SGPRS = 96 };
@@ -49,30 +64,75 @@ bool launch_make_ids(struct exec_launch *launch)
     return true;
 }
 
+/* Touched only where they are used; NULL when memory is short. */
+static wave_row *rows_map(size_t rows)
+{
+    void *map = mmap(NULL, rows * sizeof(wave_row), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+static void rows_unmap(wave_row *rows, size_t count)
+{
+    munmap(rows, count * sizeof(wave_row));
+}
+
 void workgroup_free(struct workgroup *wg)
 {
     if (!wg)
         return;
-    if (wg->rows)
-        munmap(wg->rows, (size_t)wg->capacity_waves * WAVE_STRIDE * sizeof(wave_row));
-    for (unsigned i = 0; i < WORKGROUP_MAX_WAVES; i++)
+    if (wg->rows && !wg->arena)
+        rows_unmap(wg->rows, wg->capacity_rows);
+    for (unsigned i = 0; i < WORKGROUP_MAX_WAVES; i++) {
+        if (wg->grown[i])
+            rows_unmap(wg->grown[i], ALL_ROWS);
         free(wg->scratch[i]);
+    }
     free(wg->lds);
-    free(wg);
+    if (!wg->arena)
+        free(wg);
+}
+
+/* For this launch. */
+static bool reserve_rows(struct workgroup *wg, const struct exec_launch *launch)
+{
+    size_t rows = launch->waves * stride_of(launch), had = wg->capacity_rows;
+    if (rows <= had)
+        return true;
+    if (wg->arena) { /* what it had stays there unused: so by so much more that this is not often */
+        rows = had && rows < had + had / 2 ? had + had / 2 : rows;
+        wg->rows = arena_take(wg->arena, rows * sizeof(wave_row));
+    } else {
+        if (wg->rows)
+            rows_unmap(wg->rows, had);
+        wg->capacity_rows = 0;
+        wg->rows = rows_map(rows);
+    }
+    wg->capacity_rows = wg->rows ? rows : 0;
+    return wg->rows != NULL;
+}
+
+void wave_grow(struct wave *w)
+{
+    struct workgroup *wg = w->wg;
+    wave_row **grown = &wg->grown[w->index];
+    if (!*grown)
+        *grown = rows_map(ALL_ROWS);
+    if (!*grown) {
+        fputs("ehp: the host has no memory for a wave's registers\n", stderr);
+        abort();
+    }
+    memcpy(*grown, w->v - WAVE_TEMPS, (WAVE_TEMPS + w->rows) * sizeof(wave_row));
+    w->v = *grown + WAVE_TEMPS;
+    w->rows = WAVE_ROWS;
 }
 
 static bool reserve(struct workgroup *wg, const struct exec_launch *launch)
 {
     const unsigned had = wg->capacity_waves;
+    if (!reserve_rows(wg, launch))
+        return false;
     if (had < launch->waves) {
-        if (wg->rows)
-            munmap(wg->rows, (size_t)had * WAVE_STRIDE * sizeof(wave_row));
-        wg->capacity_waves = 0;
-        void *rows = mmap(NULL, (size_t)launch->waves * WAVE_STRIDE * sizeof(wave_row),
-                          PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        wg->rows = rows == MAP_FAILED ? NULL : rows;
-        if (!wg->rows)
-            return false;
         memset(wg->wave + had, 0, (launch->waves - had) * sizeof(wg->wave[0]));
         wg->capacity_waves = launch->waves;
     }
@@ -123,7 +183,8 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     struct wave *w = &wg->wave[i];
     uint32_t total = items[0] * items[1] * items[2], first = i * WAVE_LANES;
     uint32_t here = total - first < WAVE_LANES ? total - first : WAVE_LANES;
-    w->v = (wave_row *)wg->rows + (size_t)i * WAVE_STRIDE + WAVE_TEMPS;
+    w->v = wg->rows + i * stride_of(launch) + WAVE_TEMPS;
+    w->rows = rows_of(launch);
     w->vgprs = launch->vgprs;
     w->agprs = launch->agprs;
     /* As on the chip, registers that a launch does not set hold what the last wave left: SGPRs between those
@@ -163,14 +224,16 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     w->stats = NULL;
 }
 
-struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch *launch, uint64_t linear)
+struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch *launch, uint64_t linear,
+                                  struct arena *arena)
 {
     if (!wg) {
         size_t bytes = (sizeof(*wg) + 63) & ~(size_t)63;
-        wg = aligned_alloc(64, bytes);
+        wg = arena ? arena_take(arena, bytes) : aligned_alloc(64, bytes);
         if (!wg)
             return NULL;
         memset(wg, 0, offsetof(struct workgroup, wave));
+        wg->arena = arena;
     }
     if (!reserve(wg, launch)) {
         workgroup_free(wg);

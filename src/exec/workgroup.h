@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "base/arena.h"
 #include "exec/wave.h"
 
 enum { WORKGROUP_MAX_WAVES = 16 };
@@ -22,6 +23,7 @@ struct exec_launch {
     int info_sgpr;
     uint32_t mode;
     unsigned vgprs, agprs;
+    unsigned rows; /* that its entry's function names: exec_code_rows(); 0: all there are */
     uint32_t lds_bytes, scratch_bytes;
     uint32_t items[3]; /* of a full workgroup */
     uint32_t grid[3];  /* work-items */
@@ -58,17 +60,22 @@ struct workgroup {
     unsigned runs;           /* times it was given a thread: later runs are longer */
 
     /* Capacity. */
+    struct arena *arena; /* that it and its rows lie in; NULL: they are its own */
     unsigned capacity_waves;
     uint32_t capacity_lds, capacity_scratch;
-    void *rows; /* the register file: mapped, touched only where used */
+    size_t capacity_rows;
+    wave_row *rows;                       /* the register file: of one wave after another what it needs, */
+    wave_row *grown[WORKGROUP_MAX_WAVES]; /* or of one that has called what needs more: all rows, mapped */
     uint8_t *lds;
     uint8_t *scratch[WORKGROUP_MAX_WAVES];
 
     struct wave wave[WORKGROUP_MAX_WAVES]; /* set up are those that it has capacity for */
 };
 
-/* Prepares `wg` (NULL: allocates one) for workgroup `linear` of a launch; NULL when memory is short. */
-struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch *launch, uint64_t linear);
+/* Prepares `wg` (NULL: allocates one) for workgroup `linear` of a launch; NULL when memory is short.  In the
+ * arena, if any: it then is to be freed before that. */
+struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch *launch, uint64_t linear,
+                                  struct arena *arena);
 void workgroup_free(struct workgroup *wg);
 
 /*

@@ -127,8 +127,8 @@ enum { PORT_STAGES = 4, PORT_EXPECTED = 16 };
 typedef bool port_expect_fn(const struct port_event *event, unsigned stage); /* whether it has another */
 /* For events of `fn` in a domain, of up to PORT_EXPECTED functions. */
 void port_expect(struct port_domain *domain, port_fn *fn, port_expect_fn *expect);
-/* A line of the host's.  The assembly is empty, but a side effect: compilers take a function that has none for
- * pure, and drop calls of it. */
+/* A line of the host's.  The assembly is empty, but a side effect: compilers take a function that has none
+ * for pure, and drop calls of it. */
 static inline void port_fetch_line(const void *what)
 {
     __builtin_prefetch(what);

@@ -341,7 +341,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         s->launch.sgprs[i] = next_random(s) >> (next_random(s) & 31);
     s->launch.mode = seed[1] & 1 ? (uint32_t)(seed[1] >> 8) : MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP;
     memset(s->gws, 0, sizeof s->gws);
-    s->wg = workgroup_start(s->wg, &s->launch, 0);
+    s->wg = workgroup_start(s->wg, &s->launch, 0, NULL);
     require(s->wg != NULL);
     for (unsigned i = 0; i < s->wg->waves; i++) {
         struct wave *w = &s->wg->wave[i];

@@ -131,7 +131,7 @@ static int run(unsigned waves)
                              .waves = waves,
                              .gws = p.gws};
     CHECK(launch_make_ids(&p.launch));
-    p.wg = workgroup_start(p.wg, &p.launch, 0);
+    p.wg = workgroup_start(p.wg, &p.launch, 0, NULL);
     if (!CHECK(p.wg != NULL))
         exit(1);
     p.wg->owner = &p.dispatch;
