@@ -391,7 +391,8 @@ static bool has_line(struct cu_wave *cw, uint64_t line, uint64_t cycle)
 {
     if (line == cw->next_line && !cw->fetching) {
         cw->line = line;
-        cu_fetch(cw, line + 64); /* ahead of the program */
+        if (xcd_mem_fetch_ready(cw->simd->xcd->mem, cw->simd->cu->index))
+            cu_fetch(cw, line + 64); /* ahead of the program */
         return true;
     }
     stalled(cw, STALL_FETCH, cycle);
@@ -644,8 +645,8 @@ void cu_expect_rows(const struct cu_wave *cw)
 {
     enum { NEAR = 8 };
     const struct xinst *access = cw->in, *far = access + NEAR;
-    while (access->isa && access->cls != XC_VMEM && ++access != far)
-        ;
+    while (access != far && access->isa && access->cls != XC_VMEM)
+        access++;
     if (access == far || !access->isa)
         return;
     for (const struct xinst *at = cw->w->next; at <= access; at++) {

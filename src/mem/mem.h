@@ -131,6 +131,9 @@ void xcd_mem_submit(struct xcd_mem *mem, struct mem_access *access);
 void xcd_mem_wave_waits(struct xcd_mem *mem, unsigned cu, unsigned wave);
 void xcd_mem_wave_ends(struct xcd_mem *mem, unsigned cu, unsigned wave);
 
+/* The CU's instruction cache has so little to do that a line may be asked for which is not yet wanted. */
+bool xcd_mem_fetch_ready(const struct xcd_mem *mem, unsigned cu);
+
 /* The CU's address unit can take another vector access this cycle. */
 bool xcd_mem_vector_ready(const struct xcd_mem *mem, unsigned cu);
 /*

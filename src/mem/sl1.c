@@ -34,6 +34,8 @@ static void scache_open(struct xcd_mem *mem, struct scache *s, unsigned size, un
     s->data = arena_take(&mem->arena, (size_t)lines * SLINE);
 }
 
+enum { FETCHES_WAIT = 4 };
+
 static struct scluster *cluster_of(struct xcd_mem *mem, unsigned i)
 {
     if (mem->cluster[i])
@@ -376,6 +378,14 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
         if (ends)
             break;
     }
+}
+
+/* Fetches are arbitrated by how full the waves' buffers are (GCN white paper, CU front-end): a line ahead
+ * gives way to those that waves wait for, which it is taken for when more than one for each SIMD wait. */
+bool xcd_mem_fetch_ready(const struct xcd_mem *mem, unsigned cu)
+{
+    const struct scluster *c = mem->cluster[cu / mem->icache_cus];
+    return !c || c->fetch_port.free <= port_now(mem->domain) + FETCHES_WAIT;
 }
 
 /* ---- kernel boundaries ---- */

@@ -58,6 +58,39 @@ static void check_levels(void)
     rig_close(&rig);
 }
 
+/* A line of code a cycle: there may be FETCHES_WAIT before one that nobody waits for. */
+static bool fetch_ready;
+
+static void look_at_fetches(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    fetch_ready = xcd_mem_fetch_ready(event->self, 3);
+}
+
+static void check_fetches(void)
+{
+    enum { FETCHES_WAIT = 4 };
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    struct shot s[FETCHES_WAIT + 1];
+    CHECK(xcd_mem_fetch_ready(rig.mem[0], 3)); /* nothing was ever fetched there */
+    for (unsigned i = 0; i <= FETCHES_WAIT; i++) {
+        s[i] = shot(&rig, 0, 3, ACCESS_FETCH, 16384 + i * 64, 64);
+        run(&s[i]);
+    }
+    for (unsigned lines = 0; lines <= FETCHES_WAIT + 1; lines++)
+        for (unsigned later = 0; later < 2; later++) {
+            for (unsigned i = 0; i < lines; i++)
+                start(&s[i], 100);
+            struct port_domain *d = rig.domain[0];
+            uint64_t now = port_cycle_of(d, port_time_ps(rig.port));
+            port_post(d, now + 100 + later, look_at_fetches, rig.mem[0]);
+            run_all(&rig);
+            CHECK_EQ(fetch_ready, lines <= FETCHES_WAIT + later);
+        }
+    rig_close(&rig);
+}
+
 static void check_coalescing(void)
 {
     struct rig rig;
@@ -331,6 +364,7 @@ int main(void)
 {
     fault_install();
     check_levels();
+    check_fetches();
     check_coalescing();
     check_reach();
     check_channels();
