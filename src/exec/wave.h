@@ -8,7 +8,8 @@
  * row WAVE_ACC + i, and the WAVE_TEMPS rows *before*
  * row 0 are scratch rows, into which exec_prepare() puts operands that are not
  * plain VGPRs (scalars broadcast, neg/abs, SDWA and DPP selects).  A lane
- * function therefore only ever reads rows.
+ * function therefore only ever reads rows.  There are as many as the function
+ * names that the wave is in, or its kernel's descriptor.
  *
  * Execution.  `struct xinst` is a decoded instruction with its handler.  A
  * handler executes it for a whole wave and returns the next one.

@@ -87,22 +87,22 @@ static const struct {
     uint32_t words[2];
     unsigned rows;
 } named[] = {
-    {{0xdc5c8000, 0x067f0002}, 10},              /* global_load_dwordx4 v[6:9], v[2:3], off */
-    {{0xdc7c8000, 0x007f3200}, 54},              /* global_store_dwordx4 v[0:1], v[50:53], off */
-    {{0xdc586000, 0x647f0001}, 103},             /* scratch_load_dwordx3 v[100:102], v1, off */
-    {{0xe1841000, 0x80010401}, 8},               /* buffer_atomic_cmpswap_x2 v[4:7], v1, s[4:7], 0 offen */
-    {{0xd9fe0000, 0x0a000001}, 14},              /* ds_read_b128 v[10:13], v1 */
-    {{0xd89c0000, 0x003c0200}, 62},              /* ds_write2_b64 v0, v[2:3], v[60:61] */
-    {{0xd3cc8000, 0x04020500}, WAVE_ACC + 16},   /* v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15] */
-    {{0xd3ee0008, 0x04420500}, 24},              /* v_mfma_f64_16x16x4_f64 v[8:15], v[0:1], v[2:3], v[16:23] */
-    {{0xd3d94009, 0x18000103}, WAVE_ACC + 10},   /* v_accvgpr_write_b32 a9, v3 */
-    {{0xd1cc0000, 0x04120514}, 22},              /* v_fma_f64 v[0:1], v[20:21], v[2:3], v[4:5] */
-    {{0xd1e8005a, 0x04120501}, 92},              /* v_mad_u64_u32 v[90:91], s[0:1], v1, v2, v[4:5] */
-    {{0x680204fa, 0xff00e41e}, 31},              /* v_add_u32_dpp v1, v30, v2 quad_perm:[0,1,2,3] */
-    {{0x680204f9, 0x06051628}, 41},              /* v_add_u32_sdwa v1, v40, v2 src0_sel:WORD_1 */
-    {{0x7cc40546, 0xbf810000}, 72},              /* v_cmp_eq_f64_e32 vcc, v[70:71], v[2:3] */
-    {{0x7ea0a302, 0xbf810000}, 81},              /* v_swap_b32 v80, v2 */
-    {{0xbee40005, 0xbf810000}, 0},               /* s_mov_b32 s100, s5 */
+    {{0xdc5c8000, 0x067f0002}, 10},            /* global_load_dwordx4 v[6:9], v[2:3], off */
+    {{0xdc7c8000, 0x007f3200}, 54},            /* global_store_dwordx4 v[0:1], v[50:53], off */
+    {{0xdc586000, 0x647f0001}, 103},           /* scratch_load_dwordx3 v[100:102], v1, off */
+    {{0xe1841000, 0x80010401}, 8},             /* buffer_atomic_cmpswap_x2 v[4:7], v1, s[4:7], 0 offen */
+    {{0xd9fe0000, 0x0a000001}, 14},            /* ds_read_b128 v[10:13], v1 */
+    {{0xd89c0000, 0x003c0200}, 62},            /* ds_write2_b64 v0, v[2:3], v[60:61] */
+    {{0xd3cc8000, 0x04020500}, WAVE_ACC + 16}, /* v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15] */
+    {{0xd3ee0008, 0x04420500}, 24},            /* v_mfma_f64_16x16x4_f64 v[8:15], v[0:1], v[2:3], v[16:23] */
+    {{0xd3d94009, 0x18000103}, WAVE_ACC + 10}, /* v_accvgpr_write_b32 a9, v3 */
+    {{0xd1cc0000, 0x04120514}, 22},            /* v_fma_f64 v[0:1], v[20:21], v[2:3], v[4:5] */
+    {{0xd1e8005a, 0x04120501}, 92},            /* v_mad_u64_u32 v[90:91], s[0:1], v1, v2, v[4:5] */
+    {{0x680204fa, 0xff00e41e}, 31},            /* v_add_u32_dpp v1, v30, v2 quad_perm:[0,1,2,3] */
+    {{0x680204f9, 0x06051628}, 41},            /* v_add_u32_sdwa v1, v40, v2 src0_sel:WORD_1 */
+    {{0x7cc40546, 0xbf810000}, 72},            /* v_cmp_eq_f64_e32 vcc, v[70:71], v[2:3] */
+    {{0x7ea0a302, 0xbf810000}, 81},            /* v_swap_b32 v80, v2 */
+    {{0xbee40005, 0xbf810000}, 0},             /* s_mov_b32 s100, s5 */
 };
 
 static void check_named(void)
