@@ -510,7 +510,7 @@ static bool expect_scalar(const struct mem_access *a, unsigned stage)
     const struct cu_wave *cw = ((const struct cu_flight *)a->self)->cw;
     if (stage == 1)
         port_fetch_line(cw);
-    else if (cw->ending)
+    else if (cw->ending || !cw->w)
         return false;
     else if (stage == 2)
         cu_expect_wave(cw);

@@ -81,7 +81,7 @@ void workgroup_free(struct workgroup *wg)
 {
     if (!wg)
         return;
-    if (wg->rows && !wg->arena)
+    if (wg->rows_mapped)
         rows_unmap(wg->rows, wg->capacity_rows);
     for (unsigned i = 0; i < WORKGROUP_MAX_WAVES; i++) {
         if (wg->grown[i])
@@ -96,17 +96,18 @@ void workgroup_free(struct workgroup *wg)
 /* For this launch. */
 static bool reserve_rows(struct workgroup *wg, const struct exec_launch *launch)
 {
-    size_t rows = launch->waves * stride_of(launch), had = wg->capacity_rows;
+    size_t stride = stride_of(launch), rows = launch->waves * stride, had = wg->capacity_rows;
     if (rows <= had)
         return true;
-    if (wg->arena) { /* what it had stays there unused: so by so much more that this is not often */
+    if (wg->rows_mapped)
+        rows_unmap(wg->rows, had);
+    wg->rows_mapped = !wg->arena || stride > WAVE_ACC; /* most of so many are not used */
+    if (wg->rows_mapped) {
+        wg->rows = rows_map(rows);
+        wg->rows_mapped = wg->rows != NULL;
+    } else { /* what it had stays there unused: so by so much more that this is not often */
         rows = had && rows < had + had / 2 ? had + had / 2 : rows;
         wg->rows = arena_take(wg->arena, rows * sizeof(wave_row));
-    } else {
-        if (wg->rows)
-            rows_unmap(wg->rows, had);
-        wg->capacity_rows = 0;
-        wg->rows = rows_map(rows);
     }
     wg->capacity_rows = wg->rows ? rows : 0;
     return wg->rows != NULL;

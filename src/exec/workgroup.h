@@ -60,10 +60,11 @@ struct workgroup {
     unsigned runs;           /* times it was given a thread: later runs are longer */
 
     /* Capacity. */
-    struct arena *arena; /* that it and its rows lie in; NULL: they are its own */
+    struct arena *arena; /* that it lies in; NULL: it is by itself */
     unsigned capacity_waves;
     uint32_t capacity_lds, capacity_scratch;
     size_t capacity_rows;
+    bool rows_mapped;                     /* else they are in the arena */
     wave_row *rows;                       /* the register file: of one wave after another what it needs, */
     wave_row *grown[WORKGROUP_MAX_WAVES]; /* or of one that has called what needs more: all rows, mapped */
     uint8_t *lds;

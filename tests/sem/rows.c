@@ -38,9 +38,10 @@ static bool bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
 }
 
 /* Every wave comes back with its own ids, and has as many rows as said. */
-static struct workgroup *check_call(struct workgroup *wg, const uint32_t callee[WORDS], unsigned rows,
-                                    struct arena *arena)
+static struct workgroup *check_call(struct workgroup *wg, const uint32_t callee[WORDS], unsigned agprs,
+                                    unsigned rows, struct arena *arena)
 {
+    const unsigned first = agprs ? WAVE_ACC + agprs : CALLER;
     static const _Atomic bool stop;
     static struct exec_code code;
     static struct exec_code_cache cache;
@@ -57,6 +58,7 @@ static struct workgroup *check_call(struct workgroup *wg, const uint32_t callee[
                                  .info_sgpr = -1,
                                  .mode = MODE_FLOAT_PLAIN,
                                  .vgprs = CALLER,
+                                 .agprs = agprs,
                                  .items = {WAVES * WAVE_LANES, 1, 1},
                                  .grid = {WAVES * WAVE_LANES, 1, 1},
                                  .groups = {1, 1, 1},
@@ -65,9 +67,9 @@ static struct workgroup *check_call(struct workgroup *wg, const uint32_t callee[
     CHECK(launch.rows == CALLER);
     CHECK(launch_make_ids(&launch));
     wg = workgroup_start(wg, &launch, 0, arena);
-    CHECK(wg->wave[1].v - wg->wave[0].v == ((WAVE_TEMPS + CALLER) | 1));
+    CHECK(wg->wave[1].v - wg->wave[0].v == (int)((WAVE_TEMPS + first) | 1));
     for (unsigned i = 0; i < WAVES; i++)
-        CHECK(wg->wave[i].rows == CALLER);
+        CHECK(wg->wave[i].rows == first);
     CHECK(workgroup_run(wg, &guard, &stop, false) == WORKGROUP_DONE);
     unsigned wrong = 0;
     for (unsigned i = 0; i < WAVES; i++) {
@@ -126,10 +128,12 @@ int main(void)
     struct arena arena = {0};
     struct workgroup *own = NULL, *there = NULL;
     for (unsigned turn = 0; turn < 3; turn++) {
-        own = check_call(own, few, CALLER, NULL);
-        own = check_call(own, many, WAVE_ROWS, NULL);
-        there = check_call(there, many, WAVE_ROWS, &arena);
-        there = check_call(there, few, CALLER, &arena);
+        own = check_call(own, few, 0, CALLER, NULL);
+        own = check_call(own, many, 0, WAVE_ROWS, NULL);
+        own = check_call(own, few, 8, WAVE_ACC + 8, NULL);
+        there = check_call(there, many, 0, WAVE_ROWS, &arena);
+        there = check_call(there, few, 0, CALLER, &arena);
+        there = check_call(there, many, 8, WAVE_ACC + 8, &arena); /* v200 is below those */
     }
     workgroup_free(own);
     workgroup_free(there);
