@@ -17,7 +17,7 @@
 enum { ITEMS = 256, WAVES = ITEMS / 64, CHAIN = 1 << 19 };
 
 /* One and two threads in turns, as a machine's speed changes from second to second; odd: medians are told. */
-enum { TURNS = 5 };
+enum { TURNS = 9 };
 
 static const struct row {
     const char *kernel, *what;

@@ -2,6 +2,7 @@
 /* Packets in timing mode; see sim.h. */
 #include "cp/sim.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
 #include "hsa/hsa.h"
 #include "soc/machine.h"
 #include "vm/vm.h"
+
+static_assert(1 + CHIP_MAX_XCDS + CHIP_MAX_IODS <= PORT_DOMAINS,
+              "a domain for each, and the packet processor's");
 
 uint64_t sim_now_ns(const struct sim *sim)
 {

@@ -99,9 +99,9 @@ struct port {
     uint64_t window_end;
     unsigned active_count;
     struct port_domain **active;
-    unsigned odd;                 /* 1: it is */
-    uint64_t last_events;         /* run in the last window */
-    alignas(64) _Atomic int left; /* domains that nobody has taken; less than 0 when somebody was in vain */
+    unsigned odd;                      /* 1: it is */
+    uint64_t last_events;              /* run in the last window */
+    alignas(64) _Atomic uint64_t left; /* domains that nobody has taken, a bit for each */
     alignas(64) _Atomic unsigned finished;
     alignas(64) _Atomic uint64_t epoch;
     _Atomic bool quit;
@@ -485,14 +485,35 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
 
 /* ---- threads ---- */
 
-/*
- * Who has taken a domain may read what the window is, as it does not end before; who has not must not,
- * because the next one may be in preparation.
- */
-static void run_share(struct port *port, void *thread)
+/* The domains that a thread takes first. */
+static uint64_t share_of(const struct port *port, unsigned thread)
 {
-    for (int left; (left = atomic_fetch_sub(&port->left, 1)) > 0;) {
-        run_domain(port->active[port->active_count - (unsigned)left], port->window_end, thread);
+    uint64_t share = 0;
+    for (unsigned i = thread; i < port->domains; i += port->threads)
+        share |= UINT64_C(1) << i;
+    return share;
+}
+
+/* A domain that nobody has taken, of `share` if there is one; NULL: none is left. */
+static struct port_domain *take_domain(struct port *port, uint64_t share)
+{
+    for (uint64_t left; (left = atomic_load(&port->left)) != 0;) {
+        unsigned i = (unsigned)__builtin_ctzll(left & share ? left & share : left);
+        if (atomic_fetch_and(&port->left, ~(UINT64_C(1) << i)) >> i & 1)
+            return port->domain[i];
+    }
+    return NULL;
+}
+
+/*
+ * A thread takes the same domains in every window, as its core's caches hold them, and then what others have
+ * not come to.  Who has taken a domain may read what the window is, as it does not end before; who has not
+ * must not, because the next one may be in preparation.
+ */
+static void run_share(struct port *port, uint64_t share, void *thread)
+{
+    for (struct port_domain *d; (d = take_domain(port, share));) {
+        run_domain(d, port->window_end, thread);
         atomic_fetch_add(&port->finished, 1);
     }
 }
@@ -502,7 +523,7 @@ static void *worker_main(void *argument)
     struct worker *me = argument;
     struct port *port = me->port;
     void *thread = port->hooks.enter ? port->hooks.enter(port->hooks.context, me->index) : NULL;
-    uint64_t seen = 0;
+    uint64_t seen = 0, share = share_of(port, me->index);
     while (!port->quit) {
         for (int spins = 0; port->epoch == seen && !port->quit && spins < 2000; spins++)
             __builtin_ia32_pause();
@@ -515,7 +536,7 @@ static void *worker_main(void *argument)
             pthread_mutex_unlock(&port->lock);
         }
         seen = port->epoch;
-        run_share(port, thread);
+        run_share(port, share, thread);
     }
     if (port->hooks.leave)
         port->hooks.leave(port->hooks.context, thread);
@@ -545,9 +566,12 @@ static void run_window(struct port *port, void *thread)
             run_domain(port->active[i], port->window_end, thread);
     } else {
         port->finished = 0;
-        atomic_store(&port->left, (int)port->active_count);
+        uint64_t left = 0;
+        for (unsigned i = 0; i < port->active_count; i++)
+            left |= UINT64_C(1) << port->active[i]->index;
+        atomic_store(&port->left, left);
         wake_workers(port);
-        run_share(port, thread);
+        run_share(port, share_of(port, 0), thread);
         for (int spins = 0; port->finished < port->active_count; spins++)
             if (spins < 2000)
                 __builtin_ia32_pause();
@@ -663,7 +687,7 @@ static void *start_workers(void *argument)
 struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads,
                        const struct port_hooks *hooks)
 {
-    assert(domains && lookahead_ps && threads);
+    assert(domains && domains <= PORT_DOMAINS && lookahead_ps && threads);
     struct port *port = aligned_alloc(64, (sizeof(*port) + 63) / 64 * 64);
     if (!port)
         return NULL;

@@ -53,8 +53,9 @@ struct port_hooks {
     void *context;
 };
 
+enum { PORT_DOMAINS = 64 };
 /*
- * Thread 0 is whoever calls port_run(); it is entered at each call.
+ * Of up to PORT_DOMAINS.  Thread 0 is whoever calls port_run(); it is entered at each call.
  * `lookahead_ps`: the shortest time in which anything travels between domains.
  * NULL when memory is short.
  */
