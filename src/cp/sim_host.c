@@ -22,6 +22,7 @@
 #define GLANCE_NS   (5 * MS)    /* between looks at what it does */
 #define QUIET_NS    (20 * MS)   /* without a call, before accesses are noted */
 #define TOUCH_NS    (30 * MS)   /* between looks at them */
+#define TOUCHES     2           /* looks that see some, before it counts as waiting */
 #define PATIENCE_NS (1000 * MS) /* with a host function that does not end */
 #define ASLEEP_NS   (2000 * MS) /* with a process that does nothing: somebody else may wait for the GPU */
 /* Of simulated time. */
@@ -338,7 +339,7 @@ static void begin_calls(struct sim *sim)
 /*
  * Work is on its way and the host makes no call.  Returns when it does, or true
  * when it may wait for the device in a way of its own: when it has used memory that
- * the GPU sees, or when nobody can tell, as with XNACK; when a host function
+ * the GPU sees again and again, or when nobody can tell, as with XNACK; when a host function
  * is still to come, which can tell it anything; when the whole process has been asleep
  * for long, as if for another process.
  */
@@ -351,12 +352,13 @@ static bool depends_on_device(struct sim *sim)
             return false;
     /* From here on nobody but the host touches what the GPU sees. */
     bool tells = !m->memory.xnack && !cp_calls_ahead(m) && sim->touch && sim_touch_clear(sim->touch);
-    for (;;) {
+    for (unsigned touched = 0;;) {
         uint64_t until = lived.ns + TOUCH_NS;
         while (use_up(&lived) < until)
             if (nap(sim, GLANCE_NS) || sim->quit)
                 return false;
-        if (!tells || sim_touched(sim->touch))
+        /* Once may be a call that has begun and is still to come here. */
+        if (!tells || (sim_touched(sim->touch) && (++touched == TOUCHES || !sim_touch_clear(sim->touch))))
             return true;
         if (lived.asleep_ns > ASLEEP_NS && lived.asleep_ns > lived.ns / 10 * 9)
             return true;

@@ -21,13 +21,15 @@
     } while (0)
 
 static std::minstd_rand *delay; // nullptr: none
+static volatile int *seen;      // memory that the GPU sees as well
 
 static void sleep_us(int us)
 {
     std::this_thread::sleep_for(std::chrono::microseconds(us));
 }
 
-// Between two calls: nothing, a moment, or so long that simulated time would go on for a host that polls.
+// Between two calls: nothing, a moment, or so long that simulated time would go on for a host that polls. Memory that
+// was used once, as calls use it before they come to the simulator, does not make it one.
 static void gap()
 {
     if (!delay)
@@ -40,6 +42,10 @@ static void gap()
         static volatile unsigned private_work;
         while (std::chrono::steady_clock::now() < end)
             private_work = private_work * 3 + 1;
+    } else if (kind == 2) {
+        sleep_us(60000);
+        *seen = *seen + 1;
+        sleep_us(60000);
     } else if (kind < 8) {
         sleep_us(static_cast<int>((*delay)() % 3000));
     }
@@ -286,6 +292,9 @@ int main(int argc, char **argv)
     std::minstd_rand random(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 1);
     if (argc > 1)
         delay = &random;
+    int *pinned;
+    CHECK_HIP(hipHostMalloc(&pinned, sizeof(*pinned)));
+    seen = pinned;
     for (hipEvent_t &e : event)
         CHECK_HIP(hipEventCreate(&e));
     side_by_side();
@@ -294,5 +303,6 @@ int main(int argc, char **argv)
     queries();
     host_functions();
     many_packets();
+    CHECK_HIP(hipHostFree(pinned));
     return 0;
 }
