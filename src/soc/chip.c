@@ -128,6 +128,17 @@ __attribute__((format(printf, 5, 6))) static int wrong(const config_setting_t *s
     return EHP_ERR_BAD_CHIP;
 }
 
+/* A source is its kind, and where that is: "documented: ISCA'24, IV.B". */
+static bool is_source(const char *source)
+{
+    static const char *const kinds[] = {"documented", "measured", "guess"};
+    const size_t n = strcspn(source, ":");
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (n == strlen(kinds[i]) && !strncmp(source, kinds[i], n))
+            return true;
+    return false;
+}
+
 /* A key's value is the list (value, "source"). */
 static int read_key(const config_t *config, const char *path, unsigned i, struct chip *chip, char *error,
                     size_t bytes)
@@ -142,6 +153,10 @@ static int read_key(const config_t *config, const char *path, unsigned i, struct
         config_setting_type(source) != CONFIG_TYPE_STRING)
         return wrong(s, path, error, bytes, "%s must be (value, \"source\"), as %s = (%s, \"guess: why\")",
                      name, strchr(name, '.') + 1, text ? "\"...\"" : "1");
+    if (!is_source(config_setting_get_string(source)))
+        return wrong(s, path, error, bytes,
+                     "%s: the source \"%s\" must be documented, measured or guess, as \"guess: why\"", name,
+                     config_setting_get_string(source));
     if (text) {
         if (config_setting_type(value) != CONFIG_TYPE_STRING)
             return wrong(s, path, error, bytes, "%s (%s) must be a string", name, keys[i].help);
@@ -315,6 +330,15 @@ static int read_iods(const config_t *config, struct chip *chip, const char *path
     return EHP_OK;
 }
 
+static void list_name(const char *name, const char *path, const char *title, void *user)
+{
+    char *list = user;
+    (void)path;
+    (void)title;
+    if (strlen(list) + strlen(name) + 3 < 160)
+        strcat(strcat(list, *list ? ", " : ""), name);
+}
+
 static int load_file(const char *path, struct chip *chip, unsigned depth, char *error, size_t bytes);
 
 static int load_base(const config_t *config, const char *base_path, const char *base, const char *path,
@@ -335,6 +359,13 @@ static int load_file(const char *path, struct chip *chip, unsigned depth, char *
         const char *file = config_error_file(&config);
         snprintf(error, bytes, "%s:%d: %s", file ? file : path, config_error_line(&config),
                  config_error_text(&config));
+        status = EHP_ERR_BAD_CHIP;
+    }
+    if (status == EHP_OK && !depth && !config_setting_length(config_root_setting(&config))) {
+        char known[160] = "";
+        ehp_chips(list_name, known);
+        snprintf(error, bytes, "%s: sets nothing; base = \"NAME\"; takes everything from another: %s", path,
+                 known);
         status = EHP_ERR_BAD_CHIP;
     }
     const char *base;
@@ -395,10 +426,10 @@ static int missing(const struct chip *chip, unsigned i, const char *path, char *
     const char *name = keys[i].name, *what = i < CHIP_KEYS ? "number" : "\"text\"";
     int group = (int)strcspn(name, ".");
     if (beside < CHIP_ALL)
-        snprintf(error, bytes, "%s:%u: %s is missing, beside %s: %s = (%s, \"source\"), %s", path,
+        snprintf(error, bytes, "%s:%u: %s is missing, beside %s: %s = (%s, \"guess: why\"), %s", path,
                  chip->line[beside], name, keys[beside].name, name + group + 1, what, keys[i].help);
     else
-        snprintf(error, bytes, "%s:%u: %s is missing: %.*s: { %s = (%s, \"source\"); }, %s", path,
+        snprintf(error, bytes, "%s:%u: %s is missing: %.*s: { %s = (%s, \"guess: why\"); }, %s", path,
                  line_count(path), name, group, name, name + group + 1, what, keys[i].help);
     return EHP_ERR_BAD_CHIP;
 }
@@ -450,15 +481,6 @@ static int check_whole(const struct chip *chip, const char *path, char *error, s
             return EHP_ERR_BAD_CHIP;
         }
     return EHP_OK;
-}
-
-static void list_name(const char *name, const char *path, const char *title, void *user)
-{
-    char *list = user;
-    (void)path;
-    (void)title;
-    if (strlen(list) + strlen(name) + 3 < 160)
-        strcat(strcat(list, *list ? ", " : ""), name);
 }
 
 int chip_load(const char *name_or_path, struct chip *chip, char *error, size_t bytes)

@@ -72,6 +72,13 @@ static void test_mistakes(void)
     expect_error("base = \"mi300a\"; xcd: {\n cus = 40; };",
                  ".cfg:2: xcd.cus must be (value, \"source\"), as cus = (1, ");
     expect_error("base = \"mi300a\"; xcd: { cus = (40); };", "xcd.cus must be (value, \"source\")");
+    expect_error("base = \"mi300a\";\nxcd: { cus = (40, \"rumour: all of them\"); };",
+                 ".cfg:2: xcd.cus: the source \"rumour: all of them\" must be documented, measured or guess");
+    expect_error("base = \"mi300a\"; xcd: { cus = (40, \"guessed\"); };",
+                 "xcd.cus: the source \"guessed\" must");
+    expect_error("base = \"mi300a\"; xcd: { cus = (40, \"\"); };", "xcd.cus: the source \"\" must");
+    expect_error("", ".cfg: sets nothing; base = \"NAME\"; takes everything from another: mi300a, mi300x");
+    expect_error("# later\n", ".cfg: sets nothing");
     expect_error("base = \"mi300a\"; xcd: {\n\n cus = (4000, \"guess\"); };",
                  ".cfg:3: xcd.cus = 4000 is outside of 1 .. 128");
     expect_error("base = \"mi300a\"; hbm: { trcd_read = (-1, \"guess\"); };", " ns (");
@@ -85,10 +92,11 @@ static void test_mistakes(void)
                  ".cfg:2: hbm.stacks = 4: iods carry 8");
     expect_error("base = \"mi300a\";\nxcd: { cus_physical = (8, \"guess\"); };",
                  ".cfg:2: xcd.cus_physical = 8: xcd.cus = 38 must");
-    expect_error("base = \"cdna3\";\n\n# that is all\n",
-                 ".cfg:3: chip.pci_id is missing: chip: { pci_id = (number, \"source\"); }, PCI device id");
+    expect_error(
+        "base = \"cdna3\";\n\n# that is all\n",
+        ".cfg:3: chip.pci_id is missing: chip: { pci_id = (number, \"guess: why\"); }, PCI device id");
     expect_error("base = \"cdna3\";\nchip: {\n isa = (\"gfx942\", \"guess\");\n};\n",
-                 ".cfg:3: chip.pci_id is missing, beside chip.isa: pci_id = (number, \"source\")");
+                 ".cfg:3: chip.pci_id is missing, beside chip.isa: pci_id = (number, \"guess: why\")");
     expect_error("xcd: { cus = ", ".cfg:1");
     expect_error("\nbase = \"mi300b\";", ".cfg:2: base = \"mi300b\": there is no mi300b.cfg");
     expect_error("base = \"mi300a\";\npartitions = ( (\"odd\", 4) );",

@@ -28,8 +28,8 @@ static void sleep_us(int us)
     std::this_thread::sleep_for(std::chrono::microseconds(us));
 }
 
-// Between two calls: nothing, a moment, or so long that simulated time would go on for a host that polls. Memory that
-// was used once, as calls use it before they come to the simulator, does not make it one.
+// Between two calls: nothing, a moment, or so long that simulated time would go on for a host that polls.
+// Memory that was used once, as calls use it before they come to the simulator, does not make it one.
 static void gap()
 {
     if (!delay)
