@@ -61,6 +61,8 @@ int tool_advise(int argc, char **argv)
     argv[0] = "ehp advise";
     if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &args) != 0)
         return 2;
+    if (!run_check_output(argv[0], "--json", args.json))
+        return 2;
     setenv("EHP_ADVISE", args.json ? args.json : "-", 1);
     return run_program(&args.machine, argv + args.program, argv[0]);
 }

@@ -173,6 +173,10 @@ int tool_disasm(int argc, char **argv)
         fputs(help, stderr);
         return 2;
     }
+    if (chip && !*chip) {
+        fputs("ehp disasm: --chip takes a name that `ehp chips` lists, or a chip file, not \"\"\n", stderr);
+        return 2;
+    }
     const int status = disasm_file(path, chip ? chip : getenv("EHP_CHIP"), &opt);
     return status == 0 && hazards ? 1 : status;
 }

@@ -57,8 +57,18 @@ static unsigned number(const char *option, const char *text, unsigned long most)
     return (unsigned)value;
 }
 
+static void check_name(const char *option, const char *name, const char *right)
+{
+    if (!name || *name)
+        return;
+    fprintf(stderr, "ehp: --%s takes %s, not \"\"\n", option, right);
+    exit(2);
+}
+
 void machine_args_to_options(const struct machine_args *args, struct ehp_options *o)
 {
+    check_name("chip", args->chip, "a name that `ehp chips` lists, or a chip file");
+    check_name("partition", args->partition, "one of spx, tpx, dpx, qpx and cpx");
     o->chip = args->chip ? args->chip : getenv("EHP_CHIP");
     o->partition = args->partition ? args->partition : getenv("EHP_PARTITION");
     if (args->nps)

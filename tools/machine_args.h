@@ -13,7 +13,7 @@ struct machine_args {
 
 extern const struct argp machine_argp; /* its input is a struct machine_args * */
 
-/* Exits with a message when a number is not one. */
+/* Exits with a message when a number is not one, or a name is empty. */
 void machine_args_to_options(const struct machine_args *args, struct ehp_options *options);
 /* Opens, or exits with the reason. */
 ehp_machine *machine_args_open(const struct machine_args *args);

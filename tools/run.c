@@ -137,6 +137,10 @@ static bool check_counters(const struct run_args *args)
     }
     if (!args->counters || !strcmp(args->counters, "all"))
         return true;
+    if (!*args->counters) {
+        fprintf(stderr, "ehp run: --counters=: which? NAME,... or all; `ehp counters` lists them\n");
+        return false;
+    }
     for (const char *p = args->counters; *p; p += strcspn(p, ","), p += *p == ',') {
         char name[128], error[512];
         unsigned index;
@@ -154,10 +158,14 @@ static bool check_counters(const struct run_args *args)
 }
 
 /* Rather than when the program has run for hours.  It is not touched: the program may fail. */
-static bool check_output(const char *option, const char *path)
+bool run_check_output(const char *command, const char *option, const char *path)
 {
     if (!path || !strcmp(path, "-"))
         return true;
+    if (!*path) {
+        fprintf(stderr, "%s: %s=: which file?\n", command, option);
+        return false;
+    }
     char directory[PATH_MAX];
     snprintf(directory, sizeof(directory), "%s", path);
     struct stat found;
@@ -166,7 +174,7 @@ static bool check_output(const char *option, const char *path)
         errno = EISDIR;
     else if (access(exists ? path : dirname(directory), W_OK) == 0)
         return true;
-    fprintf(stderr, "ehp run: %s=%s: cannot write there: %s\n", option, path, strerror(errno));
+    fprintf(stderr, "%s: %s=%s: cannot write there: %s\n", command, option, path, strerror(errno));
     return false;
 }
 
@@ -256,8 +264,9 @@ int tool_run(int argc, char **argv)
         fprintf(stderr, "ehp run: there is no mode \"%s\"; there are: functional, timing\n", args.mode);
         return 2;
     }
-    if (!check_counters(&args) || !check_output("--stats", args.stats) ||
-        !check_output("--counters-file", args.counters_file) || !check_output("--memory", args.memory))
+    if (!check_counters(&args) || !run_check_output(argv[0], "--stats", args.stats) ||
+        !run_check_output(argv[0], "--counters-file", args.counters_file) ||
+        !run_check_output(argv[0], "--memory", args.memory))
         return 2;
     set("EHP_MODE", args.mode);
     set("EHP_STATS", args.stats);

@@ -54,4 +54,18 @@ check 'no such directory' fails_with 'cannot write there' $timing --stats="$dir/
 printf 'base = "mi300a";\nl2: { ways = (7, "guess: test"); };\n' >"$dir/odd.cfg"
 check 'a chip that cannot be' fails_with 'ehp run: .*odd.cfg:2: l2.ways = 7' $timing --chip "$dir/odd.cfg" true
 check 'no names' fails_with 'counters-file' $timing --counters-file "$dir/x" "$@"
+# An empty value is a shell variable that is not set, not the default.
+check 'no counters' fails_with '--counters=: which? NAME' $timing --counters= true
+check 'no counters in a file' fails_with '--counters=: which? NAME' $timing --counters= --counters-file "$dir/x" true
+check 'no file of counters' fails_with '--counters-file=: which file' $timing --counters all --counters-file= true
+for option in stats memory; do
+    check "no file of $option" fails_with "^ehp run: --$option=: which file" "$ehp" run --$option= true
+done
+check 'no file of advice' fails_with '^ehp advise: --json=: which file' "$ehp" advise --json= true
+check 'no directory of advice' fails_with 'json=.*cannot write there' "$ehp" advise --json="$dir/none/x" true
+for option in chip partition nps xcc-chunk threads timeout; do
+    check "no $option" fails_with "^ehp: --$option takes .*, not \"\"\$" "$ehp" run --$option= true
+done
+check 'no chip to read for' fails_with '--chip takes a name' "$ehp" disasm --chip= "$ehp"
+check 'no mode' fails_with 'no mode ""; there are' "$ehp" run --mode= true
 exit $failed
