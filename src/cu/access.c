@@ -172,6 +172,8 @@ static void write_back(struct cu_flight *f)
         return;
     }
     if (a->bytes == 4 && kind > MEM_B32) { /* a dword of a wide scratch load */
+        if (f->op->action == MEM_ATOMIC)
+            d = w->v + TEMP_DST;
         MEM_FOR_LANES(lane, a->lanes)
         d[f->piece][lane] = *(const mem_u32 *)mem_access_lane(a, (unsigned)lane);
         return;
@@ -280,16 +282,17 @@ static void take_data(struct cu_flight *f, const struct xinst *in, uint64_t lane
     }
 }
 
-/* Scratch: dword `piece` of every lane. */
-static void launch_scratch(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op,
-                           const struct mem_request *r, uint64_t lanes, bool last)
+/* Scratch: dword `piece` of every lane; what is stored is in rows `s`. */
+static void launch_scratch(struct cu_wave *cw, const struct xinst *in, enum mem_access_kind access,
+                           const struct mem_request *r, const wave_row *s, bool last)
 {
     struct wave *w = cw->w;
+    const struct mem_op *op = mem_op_of(in->isa->op);
+    const uint64_t lanes = r->scratch;
     enum mem_kind kind = (enum mem_kind)op->kind;
     unsigned pieces = mem_dwords(kind), bytes = mem_bytes(kind);
-    const wave_row *s = w->v + in->s[1];
     for (unsigned i = 0; i < pieces; i++) {
-        struct cu_flight *f = flight_new(cw, in, op->action == MEM_STORE ? ACCESS_STORE : ACCESS_LOAD);
+        struct cu_flight *f = flight_new(cw, in, access);
         f->op = op;
         f->piece = (uint8_t)i;
         f->last = last && i + 1 == pieces;
@@ -300,7 +303,7 @@ static void launch_scratch(struct cu_wave *cw, const struct xinst *in, const str
         {
             f->access.addr[lane] =
                 (uint64_t)(uintptr_t)vmem_scratch_byte(w, (uint32_t)r->addr[lane] + 4 * i, (unsigned)lane);
-            if (op->action != MEM_STORE)
+            if (access != ACCESS_STORE)
                 continue;
             if (pieces > 1)
                 *(mem_u32 *)mem_access_lane(&f->access, (unsigned)lane) = s[i][lane];
@@ -310,6 +313,30 @@ static void launch_scratch(struct cu_wave *cw, const struct xinst *in, const str
         f->access.in_row = mem_access_in_row(&f->access, f->access.addr);
         launch(f);
     }
+}
+
+/*
+ * An atomic of 64 bits on scratch is in two pieces, but nobody else has them: both are read, and when the
+ * wave has them, in rows of its own, its instruction comes again and writes what they become.
+ */
+static void scratch_atomic64(struct cu_wave *cw, const struct xinst *in, enum mem_atomic op,
+                             const struct mem_request *r)
+{
+    struct wave *w = cw->w;
+    const wave_row *s = w->v + in->s[1];
+    wave_row *d = w->v + in->d, *own = w->v + TEMP_DST;
+    MEM_FOR_LANES(lane, r->scratch)
+    {
+        const uint64_t old = own[0][lane] | (uint64_t)own[1][lane] << 32,
+                       data = s[0][lane] | (uint64_t)s[1][lane] << 32,
+                       extra = op == MEM_CMPSWAP ? s[2][lane] | (uint64_t)s[3][lane] << 32 : 0,
+                       now = mem_atomic64(op, old, data, extra);
+        own[0][lane] = (uint32_t)now;
+        own[1][lane] = (uint32_t)(now >> 32);
+        if (in->reg[2])
+            mem_lane_load(d, (unsigned)lane, MEM_B64, &old);
+    }
+    launch_scratch(cw, in, ACCESS_STORE, r, own, false);
 }
 
 /* FLAT lanes in LDS: done at once, as the workgroup's own. */
@@ -461,19 +488,29 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     if (op->action == MEM_ATOMIC)
         vmem_check_aligned(w, in, &r, mem_bytes(kind));
     bool flat = in->isa->format == ISA_FLAT;
+    if (r.scratch && op->action == MEM_ATOMIC && kind == MEM_B64 &&
+        !cw->has_read) { /* see scratch_atomic64() */
+        launch_scratch(cw, in, ACCESS_LOAD, &r, NULL, true);
+        cw->has_read = true;
+        return;
+    }
     count_access(cw, in, op, r.write);
     if (r.lds)
         access_lds(cw, in, op, &r);
-    if (r.scratch && op->action == MEM_ATOMIC) { /* a lane's dword is in one piece, and like any other */
-        if (kind == MEM_B64)
-            unimplemented(cw, in);
-        MEM_FOR_LANES(lane, r.scratch)
-        r.addr[lane] = (uint64_t)(uintptr_t)vmem_scratch_byte(w, (uint32_t)r.addr[lane], (unsigned)lane);
-        r.scratch = 0;
-    }
-    uint64_t lanes = r.mask & ~(r.lds | r.scratch);
-    if (r.scratch) {
-        launch_scratch(cw, in, op, &r, r.scratch, !lanes && !flat);
+    uint64_t lanes = r.mask & ~r.lds;
+    if (r.scratch && op->action == MEM_ATOMIC) {
+        if (kind == MEM_B64) {
+            scratch_atomic64(cw, in, (enum mem_atomic)op->atomic, &r);
+            cw->has_read = false;
+            lanes &= ~r.scratch;
+        } else { /* a lane's dword is in one piece, and like any other */
+            MEM_FOR_LANES(lane, r.scratch)
+            r.addr[lane] = (uint64_t)(uintptr_t)vmem_scratch_byte(w, (uint32_t)r.addr[lane], (unsigned)lane);
+        }
+    } else if (r.scratch) {
+        lanes &= ~r.scratch;
+        launch_scratch(cw, in, op->action == MEM_STORE ? ACCESS_STORE : ACCESS_LOAD, &r, w->v + in->s[1],
+                       !lanes && !flat);
         if (!lanes && !flat) {
             w->next = in + 1;
             return;

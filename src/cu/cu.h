@@ -153,6 +153,7 @@ struct cu_wave {
     uint16_t lgkm;
     bool ending; /* its program is over; memory instructions are still on their way */
     bool fetching, starved;
+    bool has_read; /* what its next instruction, an atomic of 64 bits, has in scratch */
 
     alignas(64) struct cu_flight *flights, **flights_end; /* vector memory, in order of issue */
     uint64_t started;                                     /* cycle */
@@ -270,7 +271,8 @@ void cu_vector_room(void *xcd, unsigned cu);
  */
 bool cu_settle(struct cu_wave *cw);
 
-/* Sends a memory instruction of a wave that has settled. */
+/* Sends a memory instruction of a wave that has settled.  If that waits for a part of it, the wave's next one
+ * is the same again. */
 void cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
 /* Of the CU's, as the memory hierarchy numbers them. */
 static inline unsigned cu_wave_number(const struct cu_wave *cw)

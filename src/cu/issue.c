@@ -278,7 +278,15 @@ static bool act(struct cu_wave *cw, const struct xinst *in, const struct xinst *
     return true;
 }
 
-/* The same for an access to memory. */
+/* It waits for counts that outstanding memory instructions hold up. */
+static void wait_for_counts(struct cu_wave *cw)
+{
+    cw->waits = true; /* for what: cu_returned() */
+    xcd_mem_wave_waits(cw->simd->xcd->mem, cw->simd->cu->index, cu_wave_number(cw));
+    cu_not_ready(cw);
+}
+
+/* The same for an access to memory; false, too, when it is to come again after what it has asked for. */
 static bool send(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
     struct cu_thread *thread = begin_guard(cw);
@@ -290,7 +298,13 @@ static bool send(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
     cu_access(cw, in, cycle);
     cw->in = cw->w->next;
     thread->guard.armed = false;
-    return true;
+    if (cw->in != in)
+        return true;
+    stalled(cw, STALL_DEPENDENCY, cycle);
+    cw->want_vm = 0;
+    cw->want_lgkm = UINT8_MAX;
+    wait_for_counts(cw);
+    return false;
 }
 
 /* ---- one instruction ---- */
@@ -325,9 +339,7 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
             cw->w->next = in + 1;
         cw->in = in + 1;
         if (!counts_hold(cw)) {
-            cw->waits = true; /* for what: cu_returned() */
-            xcd_mem_wave_waits(cw->simd->xcd->mem, cw->simd->cu->index, cu_wave_number(cw));
-            cu_not_ready(cw);
+            wait_for_counts(cw);
             return;
         }
         set_ready(cw, ready);

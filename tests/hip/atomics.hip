@@ -167,6 +167,113 @@ __global__ void anywhere(int *global, int *out)
         out[64] = local;
 }
 
+// The same of 64 bits, which are two pieces of scratch: with and without the old value, one right after
+// another.
+__device__ unsigned long long flat_add(unsigned long long *p, unsigned long long value)
+{
+    unsigned long long old;
+    asm volatile("flat_atomic_add_x2 %0, %1, %2 sc0\n s_waitcnt vmcnt(0) lgkmcnt(0)"
+                 : "=v"(old)
+                 : "v"(p), "v"(value)
+                 : "memory");
+    return old;
+}
+
+__device__ void flat_add_twice(unsigned long long *p, unsigned long long value)
+{
+    asm volatile(
+        "flat_atomic_add_x2 %0, %1\n flat_atomic_add_x2 %0, %1\n s_waitcnt vmcnt(0) lgkmcnt(0)" ::"v"(p),
+        "v"(value)
+        : "memory");
+}
+
+__device__ double flat_max(double *p, double value)
+{
+    double old;
+    asm volatile("flat_atomic_max_f64 %0, %1, %2 sc0\n s_waitcnt vmcnt(0) lgkmcnt(0)"
+                 : "=v"(old)
+                 : "v"(p), "v"(value)
+                 : "memory");
+    return old;
+}
+
+__device__ unsigned long long flat_swap_if(unsigned long long *p, unsigned long long value,
+                                           unsigned long long expected)
+{
+    typedef unsigned long long two __attribute__((ext_vector_type(2)));
+    const two operands = {value, expected};
+    unsigned long long old;
+    asm volatile("flat_atomic_cmpswap_x2 %0, %1, %2 sc0\n s_waitcnt vmcnt(0) lgkmcnt(0)"
+                 : "=v"(old)
+                 : "v"(p), "v"(operands)
+                 : "memory");
+    return old;
+}
+
+__device__ void flat_add_halves(unsigned *p, unsigned value)
+{
+    asm volatile("flat_atomic_pk_add_f16 %0, %1\n s_waitcnt vmcnt(0) lgkmcnt(0)" ::"v"(p), "v"(value)
+                 : "memory");
+}
+
+struct wide {
+    unsigned long long sum, old, global_or_local, swapped, twice, halves;
+    double greatest, before;
+};
+
+__global__ void anywhere_wide(unsigned long long *global, wide *out)
+{
+    __shared__ unsigned long long local;
+    const int t = static_cast<int>(threadIdx.x);
+    if (t == 0)
+        local = 0;
+    __syncthreads();
+    volatile unsigned long long around[4] = {1, 2, 3, 4}; // so that it is not the first there is
+    unsigned long long own = 0xfffffffdull + (static_cast<unsigned long long>(t) << 40),
+                       twice = 0xffffffffull;
+    unsigned long long *p = t % 3 == 0 ? &own : t % 3 == 1 ? &local : global;
+    out[t].global_or_local = flat_add(p, 5);
+    out[t].old = flat_add(&own, 1);
+    out[t].sum = own + around[t % 4] - static_cast<unsigned long long>(t % 4) - 1;
+    unsigned long long mark = 7000000000ull * (t % 2);
+    out[t].swapped = flat_swap_if(&mark, 8000000000ull, 7000000000ull) * 10 + mark / 1000000000;
+    if (t % 2)
+        flat_add_twice(&twice, 0x100000001ull);
+    out[t].twice = twice;
+    double greatest = 0.5 * t;
+    out[t].before = flat_max(&greatest, 16.25);
+    out[t].greatest = greatest;
+    unsigned halves = 0x3c004000u; // 1, 2
+    flat_add_halves(&halves, 0x3c003c00u);
+    out[t].halves = halves;
+    __syncthreads();
+    if (t == 0)
+        out[64].sum = local;
+}
+
+static void check_anywhere_wide()
+{
+    buffer<unsigned long long> global(1);
+    buffer<wide> out(65);
+    anywhere_wide<<<1, 64>>>(global.get(), out.get());
+    global.down();
+    out.down();
+    CHECK(global[0] == 21 * 5 && out[64].sum == 21 * 5, "%llu %llu", global[0], out[64].sum);
+    for (int t = 0; t < 64; t++) {
+        const unsigned long long first = 0xfffffffdull + (static_cast<unsigned long long>(t) << 40);
+        const unsigned long long old = first + (t % 3 == 0 ? 5 : 0);
+        const wide &o = out[t];
+        CHECK(o.old == old && o.sum == old + 1, "%d: %llx %llx", t, o.old, o.sum);
+        CHECK(t % 3 == 0 ? o.global_or_local == first : o.global_or_local % 5 == 0 && o.global_or_local < 105,
+              "%d: %llx", t, o.global_or_local);
+        CHECK(o.swapped == (t % 2 ? 70000000008ull : 0), "%d: %llu", t, o.swapped);
+        CHECK(o.twice == (t % 2 ? 0x300000001ull : 0xffffffffull), "%d: %llx", t, o.twice);
+        CHECK(o.before == 0.5 * t && o.greatest == std::fmax(0.5 * t, 16.25), "%d: %g %g", t, o.before,
+              o.greatest);
+        CHECK(o.halves == 0x40004200u, "%d: %llx", t, o.halves);
+    }
+}
+
 int main()
 {
     run_integers<int>("int", integers<int>);
@@ -212,5 +319,6 @@ int main()
         const int old = t + (t % 3 == 0 ? 5 : 0);
         CHECK(out[t] == old * 1000 + old + 1, "%d: %d", t, out[t]);
     }
+    check_anywhere_wide();
     return check_done();
 }
