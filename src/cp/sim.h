@@ -116,7 +116,7 @@ struct sim {
     bool polling;             /* in domain 0: an event is posted to look at memory that queues wait for */
     _Atomic bool interrupted; /* by a wave that has changed a signal */
     _Atomic bool quit, pause;
-    _Atomic bool gws_later;      /* a barrier of some queue is full, and opens after the window */
+    _Atomic bool gws_later;      /* waves have done something with global wave sync: gws_settle() */
     _Atomic bool host_wrote;     /* a copy has changed memory behind the L2s */
     struct sim_scratch *scratch; /* in domain 0: blocks, most recent first */
     double wave_cycles;

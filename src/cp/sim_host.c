@@ -230,15 +230,14 @@ static void check_timeouts(struct sim *sim)
 
 /* ---- windows ---- */
 
-static void open_barriers(struct sim *sim)
+static void settle_gws(struct sim *sim)
 {
     struct cp *cp = &sim->machine->cp;
     sim->gws_later = false;
     pthread_mutex_lock(&cp->lock);
     for (struct cp_queue *q = cp->queues; q; q = q->next)
         for (unsigned i = 0; i < GWS_RESOURCES; i++)
-            if (q->gws[i].full)
-                gws_open(&q->gws[i]);
+            gws_settle(&q->gws[i], sim->xcds);
     pthread_mutex_unlock(&cp->lock);
 }
 
@@ -248,7 +247,7 @@ static bool should_pause(void *context)
     struct sim *sim = context;
     vm_commit(sim->vm);
     if (sim->gws_later)
-        open_barriers(sim);
+        settle_gws(sim);
     if (sim->machine->timeout_ns)
         check_timeouts(sim);
     if (sim->interrupted) {

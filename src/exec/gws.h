@@ -16,14 +16,30 @@
 
 enum { GWS_RESOURCES = 64 };
 
+/* Timing mode: waves of an XCD at a semaphore. */
+struct gws_waiters {
+    uint32_t waiting;
+    uint32_t granted; /* to some that have waited, and have not looked yet */
+};
+
 struct gws {
     _Atomic uint32_t arrived;    /* of the barrier in progress */
     _Atomic uint32_t generation; /* barriers that have completed */
     _Atomic int32_t count;       /* as a semaphore */
-    _Atomic bool full;           /* timing mode: all have arrived, and wait for gws_open() */
+    /*
+     * Timing mode: what waves have done in a window, which takes effect in
+     * gws_settle().  XCDs do it side by side, so nothing here, nor in `arrived`
+     * and `count`, may depend on which was first.
+     */
+    _Atomic uint32_t set;        /* 1 + what it is initialised to; 0: it is not */
+    _Atomic uint32_t sets;       /* how often that has taken effect */
+    _Atomic bool full;           /* all have arrived at the barrier */
+    _Atomic bool asked;          /* somebody waits for `waiters` */
+    uint8_t turn;                /* the XCD that is granted the next count */
+    struct gws_waiters *waiters; /* of each XCD, used by its waves alone; NULL: nobody has waited yet */
 };
 
-/* Those who wait at the barrier go on. */
-void gws_open(struct gws *gws);
+/* Between windows: what waves have done in the last one. */
+void gws_settle(struct gws *gws, unsigned xcds);
 
 #endif

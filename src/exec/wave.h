@@ -166,7 +166,7 @@ struct wave {
     const struct xinst *next; /* where to continue; set by handlers that stop the wave */
     uint64_t dpp_lanes;       /* lanes that the DPP instruction in progress may write */
     enum wave_state state;
-    bool gws_waits; /* it has arrived at a GWS barrier, and waits for the generation to change */
+    bool gws_waits; /* it has done its part of a GWS instruction, and waits for what that brings */
     uint32_t gws_generation;
     bool special;  /* exec_special_run() is running it */
     bool slept;    /* it yielded by s_sleep: it waits for somebody */

@@ -31,7 +31,7 @@ struct exec_launch {
     unsigned id_dims;        /* how many of the work-item ids v0 holds: 1, 2, 3 */
     unsigned waves;          /* of a full workgroup */
     struct gws *gws;         /* the queue's global wave sync resources */
-    _Atomic bool *gws_later; /* timing mode: told when one is full; NULL: it opens at once */
+    _Atomic bool *gws_later; /* timing mode: told of what is for gws_settle(); NULL: nothing is */
     wave_row *v0;            /* for each wave of a full workgroup: its packed work-item ids */
 };
 

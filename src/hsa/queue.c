@@ -118,6 +118,8 @@ void ehp_queue_destroy(struct ehp_queue_block *block)
         }
     pthread_mutex_unlock(&m->cp.lock);
     ehp_signal_destroy(block->hsa.doorbell_signal);
+    for (unsigned i = 0; i < GWS_RESOURCES; i++)
+        free(q->gws[i].waiters);
     free(q->cu_mask);
     memory_free(&m->memory, q);
 }

@@ -14,7 +14,8 @@ echo 'int main() { return 0; }' >"$dir/empty.hip"
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/program.hip" -o "$dir/program" &&
     "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/say.hip" -o "$dir/say" &&
     "$ehp" cc -O2 "$source/examples/matmul_mfma.hip" -o "$dir/matmul" &&
-    "$ehp" cc -O2 "$source/examples/cooperative.hip" -o "$dir/cooperative" || exit 1
+    "$ehp" cc -O2 "$source/examples/cooperative.hip" -o "$dir/cooperative" &&
+    "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/semaphores.hip" -o "$dir/semaphores" || exit 1
 # A program of another compiler does not begin with the sanitizers' libraries that a sanitized build needs.
 preload=
 if nm -D "$build/libehp.so" 2>/dev/null | grep -q __asan_init; then
@@ -87,10 +88,12 @@ done
 for threads in 1 2 4; do
     same matmul "matmul, $threads threads" $threads "$dir/matmul"
 done
-# Waves of all XCDs meet at barriers of the grid.
-run cooperative 1 "$dir/cooperative"
-for threads in 1 2 4; do
-    same cooperative "cooperative, $threads threads" $threads "$dir/cooperative"
+# Waves of all XCDs meet at barriers of the grid, and at semaphores.
+for program in cooperative semaphores; do
+    run $program 1 "$dir/$program"
+    for threads in 1 2 4; do
+        same $program "$program, $threads threads" $threads "$dir/$program"
+    done
 done
 # Memory of the program's own, which the GPU faults on: its addresses are the same in every run, where that is allowed
 # and no sanitizer allocates it.
