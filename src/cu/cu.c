@@ -102,7 +102,7 @@ void cu_start(struct cu_xcd *xcd, struct workgroup *wg)
                                .started = now,
                                .charged = now,
                                .stall = STALL_START,
-                               .line = UINT64_MAX,
+                               .half = UINT64_MAX,
                                .next_line = UINT64_MAX};
         cw->flights_end = &cw->flights;
         wg->wave[i].slot = cw;

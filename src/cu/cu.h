@@ -143,7 +143,8 @@ struct cu_wave {
     struct cu_simd *simd;
     uint64_t charged; /* cycle up to which its time is accounted for */
     /* Instruction fetch. */
-    uint64_t line, next_line; /* 64-byte lines of the program in its buffer; ~0: none */
+    uint64_t half,
+        next_line; /* in its buffer: of a program line of 64 bytes, and the next to come; ~0: none */
     uint8_t slot, priority;
     uint8_t issuing; /* of its cycles not accounted for, those that its last instruction takes; then: */
     uint8_t stall;   /* enum cu_stall */

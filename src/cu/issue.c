@@ -16,6 +16,7 @@
 enum { TURN = 4 }; /* cycles from one turn of a SIMD to the next */
 
 #define LINE_OF(pc) ((pc) & ~UINT64_C(63))
+#define HALF_OF(pc) ((pc) & ~UINT64_C(31))
 
 /* ---- when to look ---- */
 
@@ -398,12 +399,24 @@ static bool can_access(struct cu_wave *cw, unsigned unit, struct turn *turn)
     return room;
 }
 
-/* Whether the program line of its instruction is there; else it is stalled, and the line asked for. */
-static bool has_line(struct cu_wave *cw, uint64_t line, uint64_t cycle)
+/* Whether the half of a program line with its instruction is there; else it is stalled, and the line asked
+ * for. */
+static bool has_half(struct cu_wave *cw, uint64_t half, uint64_t cycle)
 {
+    struct xcd_mem *mem = cw->simd->xcd->mem;
+    uint64_t line = LINE_OF(half);
+    if (line == LINE_OF(cw->half)) {
+        cw->half = half;
+        uint64_t comes = xcd_mem_fetch_half(mem, cw->simd->cu->index);
+        if (comes <= cycle + TURN) /* asked for a turn ago */
+            return true;
+        stalled(cw, STALL_FETCH, cycle);
+        set_ready(cw, comes);
+        return false;
+    }
     if (line == cw->next_line && !cw->fetching) {
-        cw->line = line;
-        if (xcd_mem_fetch_ready(cw->simd->xcd->mem, cw->simd->cu->index))
+        cw->half = half;
+        if (xcd_mem_fetch_ready(mem, cw->simd->cu->index))
             cu_fetch(cw, line + 64); /* ahead of the program */
         return true;
     }
@@ -438,10 +451,10 @@ static void issued(struct cu_wave *cw, const struct xinst *in, const struct cu_r
     turn->taken |= 1U << rate->unit & ~(1U << UNIT_NONE);
 }
 
-/* Whether an instruction waits for the VALU alone: it is in the line of the program that the wave has. */
-static bool wants_valu(const struct cu_xcd *xcd, const struct xinst *in, uint64_t line)
+/* Whether an instruction waits for the VALU alone: it is in the half of a line that the wave has. */
+static bool wants_valu(const struct cu_xcd *xcd, const struct xinst *in, uint64_t half)
 {
-    return in->isa && LINE_OF(in->pc) == line && xcd->rates[in->op].unit == UNIT_VALU;
+    return in->isa && HALF_OF(in->pc) == half && xcd->rates[in->op].unit == UNIT_VALU;
 }
 
 /* Whether the wave's instruction issued, or what it waits for. */
@@ -456,8 +469,8 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
             return false;
         cw->in = cw->w->next = in;
     }
-    uint64_t line = LINE_OF(in->pc);
-    if (line != cw->line && !has_line(cw, line, cycle))
+    uint64_t half = HALF_OF(in->pc);
+    if (half != cw->half && !has_half(cw, half, cycle))
         return false;
     const struct cu_rate *rate = &xcd->rates[in->op];
     const unsigned unit = rate->unit;
@@ -489,7 +502,7 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
         simd->valu_free = cycle + rate->cycles;
         xcd->counters.valu_busy_cycles += rate->cycles;
         execute(cw, in, cycle, cycle + rate->cycles);
-        if (rate->later && rate->cycles == TURN && wants_valu(xcd, in + 1, line)) {
+        if (rate->later && rate->cycles == TURN && wants_valu(xcd, in + 1, half)) {
             cw->stall = STALL_UNIT;
             simd->for_valu |= 1U << cw->slot;
         }

@@ -92,13 +92,13 @@ static struct cu_rate rate_of(const struct isa_row *row, unsigned matrix_extra)
     case ISA_SOPC:
         if (begins(name, "s_cbranch") || begins(name, "s_setpc") || begins(name, "s_swappc") ||
             begins(name, "s_call"))
-            return (struct cu_rate){UNIT_BRANCH, 4, 0};
+            return (struct cu_rate){UNIT_BRANCH, 1, 0};
         return (struct cu_rate){UNIT_SALU, 1, 0};
     case ISA_SOPP:
         if (in_buffer(row->op))
             return (struct cu_rate){UNIT_NONE, 0, 0};
         if (begins(name, "s_branch") || begins(name, "s_cbranch"))
-            return (struct cu_rate){UNIT_BRANCH, 4, 0};
+            return (struct cu_rate){UNIT_BRANCH, 1, 0};
         if (begins(name, "s_sendmsg"))
             return (struct cu_rate){UNIT_MESSAGE, 1, 0};
         if (begins(name, "s_set_gpr_idx"))

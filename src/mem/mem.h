@@ -131,7 +131,13 @@ void xcd_mem_submit(struct xcd_mem *mem, struct mem_access *access);
 void xcd_mem_wave_waits(struct xcd_mem *mem, unsigned cu, unsigned wave);
 void xcd_mem_wave_ends(struct xcd_mem *mem, unsigned cu, unsigned wave);
 
-/* The CU's instruction cache has so little to do that a line may be asked for which is not yet wanted. */
+/*
+ * Each CU gets half a line of code a cycle (32 bytes: GCN white paper, CU front-end).  ACCESS_FETCH is for
+ * the half that is wanted first; this for the other half of a line that has come, and returns the cycle in
+ * which it comes.
+ */
+uint64_t xcd_mem_fetch_half(struct xcd_mem *mem, unsigned cu);
+/* The CU has so few fetches to do that a line may be asked for which is not yet wanted. */
 bool xcd_mem_fetch_ready(const struct xcd_mem *mem, unsigned cu);
 
 /* The CU's address unit can take another vector access this cycle. */

@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "fabric/fabric.h"
 #include "mem/mem.h"
+#include "soc/chip.h"
 #include "vm/vm.h"
 
 enum { LINE = FABRIC_LINE, SLINE = 64, PAIR = FABRIC_PAIR }; /* vector and L2; scalar and instruction */
@@ -350,17 +351,18 @@ struct scache {
     uint8_t *mtype;
     uint8_t *data;
     struct mem_request *miss[SCACHE_MISSES];
+    struct port_server out; /* to the L2 */
 };
 
 struct scluster { /* what some CUs share */
     struct xcd_mem *mem;
     struct scache scalar, instruction;
     struct utcl1 tlb;
-    struct port_server port, fetch_port;
-    unsigned storing;              /* stores that are not yet in the cache */
-    unsigned writing;              /* lines on their way to the L2 */
-    struct mem_access *writebacks; /* s_dcache_wb that waits for those */
-    bool release;                  /* so does a kernel's end */
+    struct port_server port, fetch_port[CHIP_MAX_FETCHING]; /* for scalar accesses; for each CU's fetches */
+    unsigned storing;                                       /* stores that are not yet in the cache */
+    unsigned writing;                                       /* lines on their way to the L2 */
+    struct mem_access *writebacks;                          /* s_dcache_wb that waits for those */
+    bool release;                                           /* so does a kernel's end */
 };
 
 void sl1_submit(struct xcd_mem *mem, struct mem_access *access);

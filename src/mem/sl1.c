@@ -49,6 +49,11 @@ static struct scluster *cluster_of(struct xcd_mem *mem, unsigned i)
     return c;
 }
 
+static struct port_server *fetch_port(struct scluster *c, unsigned cu)
+{
+    return &c->fetch_port[cu % c->mem->icache_cus];
+}
+
 /* ---- completion ---- */
 
 static void complete(struct port_domain *domain, struct port_event *event)
@@ -280,8 +285,7 @@ static void look_up_load(struct mem_request *r, uint64_t cycle)
     r->physical -= r->line % LINE; /* to the L2 it is the whole line's */
     r->line -= r->line % LINE;
     r->answer = answer_load;
-    uint64_t leaves = port_take(is_fetch(r->access) ? &r->cluster->fetch_port : &r->cluster->port, cycle, 1);
-    port_post(mem->domain, leaves + t->s_path, l2_arrive, r);
+    port_post(mem->domain, port_take(&s->out, cycle, 1) + t->s_path, l2_arrive, r);
 }
 
 /* ---- stores ---- */
@@ -372,7 +376,7 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
         r->cluster = c;
         r->kind = a->kind == ACCESS_SSTORE ? REQUEST_STORE : REQUEST_LOAD;
         r->line = line;
-        uint64_t start = port_take(is_fetch(a) ? &c->fetch_port : &c->port, now, 1);
+        uint64_t start = port_take(is_fetch(a) ? fetch_port(c, a->cu) : &c->port, now, 1);
         bool ends = line == last;
         utcl1_translate(&c->tlb, r, start + (is_fetch(a) ? n->i_latency - n->i_latency / 2 : n->s_lookup));
         if (ends)
@@ -384,8 +388,13 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
  * gives way to those that waves wait for, which it is taken for when more than one for each SIMD wait. */
 bool xcd_mem_fetch_ready(const struct xcd_mem *mem, unsigned cu)
 {
-    const struct scluster *c = mem->cluster[cu / mem->icache_cus];
-    return !c || c->fetch_port.free <= port_now(mem->domain) + FETCHES_WAIT;
+    struct scluster *c = mem->cluster[cu / mem->icache_cus];
+    return !c || fetch_port(c, cu)->free <= port_now(mem->domain) + FETCHES_WAIT;
+}
+
+uint64_t xcd_mem_fetch_half(struct xcd_mem *mem, unsigned cu)
+{
+    return port_take(fetch_port(cluster_of(mem, cu / mem->icache_cus), cu), port_now(mem->domain), 1);
 }
 
 /* ---- kernel boundaries ---- */

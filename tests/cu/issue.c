@@ -131,6 +131,40 @@ static void check_fetch(struct rig *r)
     CHECK(missed > 4 * latency);
 }
 
+/* Cycles that some waves of a workgroup take from the first one's start to the last one's end. */
+static uint64_t span(struct rig *r, const char *name, unsigned waves)
+{
+    rig_run(r, name, 1, waves);
+    uint64_t start = UINT64_MAX, end = 0;
+    for (unsigned i = 0; i < waves; i++) {
+        start = r->left[i].start < start ? r->left[i].start : start;
+        end = r->left[i].end > end ? r->left[i].end : end;
+    }
+    return end - start;
+}
+
+/*
+ * Waves that jump to and fro.  A SIMD has a turn for one of its branches each four cycles, and the CU gets
+ * half a line of code each cycle.
+ */
+static void check_loops(struct rig *r)
+{
+    enum { LOOPS = 100, WAVES = 16, SIMDS = 4 };
+    uint64_t nothing = rig_cycles(r, "nothing"), branch = turns(rig_chip(r, "cu.branch"));
+    uint64_t turn = WAVES / SIMDS * 4, half = span(r, "loop_in_half", WAVES),
+             both = span(r, "loop_over_halves", WAVES);
+    CHECK(half >= LOOPS * turn);
+    CHECK(half < LOOPS * turn + LOOPS);
+    CHECK(both >= LOOPS * 2 * WAVES);
+    CHECK(both < LOOPS * 2 * WAVES + LOOPS);
+    /* The branch unit is a pipeline that all SIMDs share. */
+    for (unsigned waves = 1; waves <= SIMDS; waves++) {
+        rig_run(r, "branches", 1, waves);
+        for (unsigned i = 0; i < waves; i++)
+            CHECK_EQ(r->left[i].end - r->left[i].start - nothing, 8 * branch);
+    }
+}
+
 /* Cycles that waves 0 and 4, which are on one SIMD, take for their eight instructions; of both together. */
 static void contend(struct rig *r, const char *name, uint64_t first, uint64_t second, uint64_t both)
 {
@@ -176,6 +210,7 @@ int main(int argc, char **argv)
     check_barrier(&r);
     check_waits(&r);
     check_fetch(&r);
+    check_loops(&r);
     /* The second starts four cycles after the first, as s_memtime has one unit too. */
     contend(&r, "valu_nop", 32, 32, 36);
     contend(&r, "valu_salu", 32, 32, 36);

@@ -259,6 +259,32 @@ end miss
   s_waitcnt lgkmcnt(0)
   s_branch 2b
 
+// A loop of two instructions after so many others in a line of 64 bytes, 100 times by each wave from a barrier on.
+.macro short_loop name, before
+function \name
+timed 1
+  s_movk_i32 s30, 99
+.p2align 6
+.rept \before
+  s_nop 0
+.endr
+1:
+  s_sub_u32 s30, s30, 1
+  s_cbranch_scc0 1b
+end \name
+.endm
+short_loop loop_in_half, 0
+short_loop loop_over_halves, 7
+
+// Each wave has jumps of its own to take, on other SIMDs at the same time.
+function branches
+timed 1
+.rept 8
+  s_cbranch_execz 1f
+1:
+.endr
+end branches
+
 // Two waves on one SIMD, others leave: each adds `times` times with a unit of its own or the same, from a barrier on.
 .macro contend name, priority, first, second
 function \name

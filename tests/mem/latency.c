@@ -58,13 +58,15 @@ static void check_levels(void)
     rig_close(&rig);
 }
 
-/* A line of code a cycle: there may be FETCHES_WAIT before one that nobody waits for. */
+/* Half a line of code a cycle for each CU: there may be FETCHES_WAIT before one that nobody waits for. */
 static bool fetch_ready;
+static uint64_t half_comes[2]; /* cycles from now on, for two CUs of one cache */
 
 static void look_at_fetches(struct port_domain *domain, struct port_event *event)
 {
-    (void)domain;
     fetch_ready = xcd_mem_fetch_ready(event->self, 3);
+    for (unsigned i = 0; i < 2; i++)
+        half_comes[i] = xcd_mem_fetch_half(event->self, 3 - i) - port_now(domain);
 }
 
 static void check_fetches(void)
@@ -87,6 +89,8 @@ static void check_fetches(void)
             port_post(d, now + 100 + later, look_at_fetches, rig.mem[0]);
             run_all(&rig);
             CHECK_EQ(fetch_ready, lines <= FETCHES_WAIT + later);
+            CHECK_EQ(half_comes[0], lines > later ? lines - later : 0);
+            CHECK_EQ(half_comes[1], 0);
         }
     rig_close(&rig);
 }
