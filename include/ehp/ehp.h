@@ -161,6 +161,8 @@ EHP_API int ehp_mem_unregister(ehp_machine *machine, void *base);
 EHP_API int ehp_mem_set_user(ehp_machine *machine, void *base, uint64_t user);
 /* The allocation that contains `address`; EHP_ERR_NOT_FOUND when there is none. */
 EHP_API int ehp_mem_query(ehp_machine *machine, const void *address, struct ehp_allocation *out);
+/* Whether the GPU may access it without its being anybody's here: with XNACK, the process's own memory. */
+EHP_API bool ehp_mem_pageable(ehp_machine *machine, const void *address);
 /* Where the host program allocates this, or is about to free it: return addresses, innermost first. */
 enum ehp_mem_event { EHP_MEM_ALLOCATED, EHP_MEM_FREED };
 EHP_API int ehp_mem_set_site(ehp_machine *machine, void *base, int event, void *const *returns,

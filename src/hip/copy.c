@@ -37,10 +37,10 @@ hipError_t hip_copy_check(void *dst, const void *src, size_t bytes, hipMemcpyKin
     }
     if (!dst || !src)
         return hipErrorInvalidValue;
-    bool to = hip_memory_known(dst, &dst_left), from = hip_memory_known(src, &src_left);
+    bool to = hip_memory_reached(dst, &dst_left), from = hip_memory_reached(src, &src_left);
     if ((to && bytes > dst_left) || (from && bytes > src_left))
         return hipErrorInvalidValue;
-    /* Two pointers that no allocator knows can only be host memory. */
+    /* Two pointers that devices do not reach can only be host memory. */
     if (!to && !from && kind != hipMemcpyHostToHost && kind != hipMemcpyDefault)
         return hipErrorInvalidValue;
     *nothing = dst == src;

@@ -36,10 +36,10 @@ hipError_t hip_copy_check_3d(const struct ehp_copy_3d *copy, hipMemcpyKind kind)
     if (!box_extent(copy->dst_pitch, copy->dst_slice, copy, &dst_bytes) ||
         !box_extent(copy->src_pitch, copy->src_slice, copy, &src_bytes))
         return hipErrorInvalidValue;
-    bool to = hip_memory_known(copy->dst, &left);
+    bool to = hip_memory_reached(copy->dst, &left);
     if (to && dst_bytes > left)
         return hipErrorInvalidValue;
-    bool from = hip_memory_known(copy->src, &left);
+    bool from = hip_memory_reached(copy->src, &left);
     if (from && src_bytes > left)
         return hipErrorInvalidValue;
     if (!to && !from && kind != hipMemcpyHostToHost && kind != hipMemcpyDefault)

@@ -167,6 +167,14 @@ bool hip_memory_known(const void *address, size_t *left)
     return true;
 }
 
+bool hip_memory_reached(const void *address, size_t *left)
+{
+    if (hip_memory_known(address, left))
+        return true;
+    *left = SIZE_MAX;
+    return ehp_mem_pageable(hip_runtime()->machine, address);
+}
+
 void hip_memory_adopt(void *base, size_t bytes)
 {
     if (hip_memory_find(base, NULL) ||

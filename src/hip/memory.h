@@ -65,6 +65,9 @@ struct hip_memory *hip_memory_find(const void *address, size_t *left);
  * included; bytes from there to the allocation's end.
  */
 bool hip_memory_known(const void *address, size_t *left);
+/* Whether devices reach it: as hip_memory_known(), or with XNACK as the process's own, of which nobody knows
+ * the end. */
+bool hip_memory_reached(const void *address, size_t *left);
 void hip_memory_reset(struct hip_device *device);
 
 /* Frees memory of a graph; false when it was not in use. */

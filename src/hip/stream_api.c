@@ -501,7 +501,7 @@ HIP_ENTRY hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t fn, v
 
 /* ---- values in memory ---------------------------------------------------------------------------------- */
 
-/* The value is in memory that some allocator knows. */
+/* The value is in memory that devices reach. */
 static hipError_t stream_value_check(hipStream_t handle, const void *ptr, size_t bytes)
 {
     struct ihipStream_t *stream;
@@ -512,7 +512,7 @@ static hipError_t stream_value_check(hipStream_t handle, const void *ptr, size_t
     hipError_t error = hip_stream_of(handle, &stream);
     if (error != hipSuccess)
         return error;
-    return hip_memory_known(ptr, &left) && left >= bytes ? hipSuccess : hipErrorInvalidValue;
+    return hip_memory_reached(ptr, &left) && left >= bytes ? hipSuccess : hipErrorInvalidValue;
 }
 
 static hipError_t stream_wait_value(hipStream_t stream, void *ptr, uint64_t value, unsigned flags,

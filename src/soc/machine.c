@@ -621,6 +621,12 @@ int ehp_mem_query(ehp_machine *m, const void *address, struct ehp_allocation *ou
     return EHP_OK;
 }
 
+bool ehp_mem_pageable(ehp_machine *m, const void *address)
+{
+    const struct memory *memory = &m->memory;
+    return memory->xnack && (uint64_t)(uintptr_t)address - memory->arena >= memory->arena_bytes;
+}
+
 int ehp_mem_info(ehp_machine *m, unsigned agent, uint64_t *free_bytes, uint64_t *total_bytes)
 {
     if (agent >= m->agents)

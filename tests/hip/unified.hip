@@ -193,6 +193,54 @@ static void register_row()
     std::free(p);
 }
 
+// Fills, copies and values of streams take what the GPU may access. Of memory that is freed they say so.
+static void fills_and_copies()
+{
+    const size_t n = 1 << 16;
+    const hipError_t right = xnack ? hipSuccess : hipErrorInvalidValue;
+    std::vector<char> a(n, 1), b(n, 2);
+    const hipExtent all = {256, 16, 16};
+    CHECK(hipMemset(a.data(), 7, n) == right && a[0] == (xnack ? 7 : 1) && a[n - 1] == a[0], "hipMemset: %d",
+          a[0]);
+    CHECK(hipMemsetAsync(a.data(), 8, n, nullptr) == right, "hipMemsetAsync");
+    HIP_OK(hipDeviceSynchronize());
+    CHECK(a[0] == (xnack ? 8 : 1) && a[n - 1] == a[0], "hipMemsetAsync: %d", a[0]);
+    CHECK(hipMemsetD32(a.data(), 0x01020304, n / 4) == right && a[1] == (xnack ? 3 : 1), "hipMemsetD32: %d",
+          a[1]);
+    CHECK(hipMemset2D(a.data(), 256, 9, 16, 16) == right && a[256] == (xnack ? 9 : 1), "hipMemset2D: %d",
+          a[256]);
+    CHECK(hipMemset3D({a.data(), 256, 256, 16}, 5, all) == right && a[n - 1] == (xnack ? 5 : 1),
+          "hipMemset3D: %d", a[n - 1]);
+    const hipMemcpyKind kinds[] = {hipMemcpyHostToHost, hipMemcpyDefault, hipMemcpyHostToDevice,
+                                   hipMemcpyDeviceToHost, hipMemcpyDeviceToDevice};
+    for (hipMemcpyKind kind : kinds) {
+        const hipError_t copied =
+            kind == hipMemcpyHostToHost || kind == hipMemcpyDefault ? hipSuccess : right;
+        const char was = b[n - 1], now = copied == hipSuccess ? char(20 + kind) : was;
+        std::memset(a.data(), 20 + kind, n);
+        CHECK(hipMemcpy(b.data(), a.data(), n, kind) == copied && b[n - 1] == now, "kind %d: %d", kind,
+              b[n - 1]);
+        b[n - 1] = was;
+        CHECK(hipMemcpyAsync(b.data(), a.data(), n, kind, nullptr) == copied, "kind %d", kind);
+        HIP_OK(hipDeviceSynchronize());
+        CHECK(b[n - 1] == now, "kind %d: %d", kind, b[n - 1]);
+        b[n - 1] = was;
+        CHECK(hipMemcpy2D(b.data(), 256, a.data(), 256, 256, 256, kind) == copied && b[n - 1] == now,
+              "kind %d: %d", kind, b[n - 1]);
+    }
+    unsigned word = 3;
+    CHECK(hipStreamWriteValue32(nullptr, &word, 4, 0) == right, "hipStreamWriteValue32");
+    CHECK(hipStreamWaitValue32(nullptr, &word, 4, hipStreamWaitValueEq, ~0u) == right,
+          "hipStreamWaitValue32");
+    HIP_OK(hipDeviceSynchronize());
+    CHECK(word == (xnack ? 4 : 3), "%u", word);
+    char *freed;
+    HIP_OK(hipMalloc(&freed, n));
+    HIP_OK(hipFree(freed));
+    CHECK(hipMemset(freed, 0, n) == hipErrorInvalidValue, "hipMemset of freed memory");
+    (void)hipGetLastError();
+}
+
 static void allocator_rows()
 {
     const int n = 5000;
@@ -328,6 +376,7 @@ int main()
     CHECK(props.managedMemory && props.concurrentManagedAccess, "managed memory");
     allocator_rows();
     malloc_rows();
+    fills_and_copies();
     from_the_gpus_to_others();
     register_row();
     pages_rows();
