@@ -339,7 +339,7 @@ static void scratch_atomic64(struct cu_wave *cw, const struct xinst *in, enum me
     launch_scratch(cw, in, ACCESS_STORE, r, own, false);
 }
 
-/* FLAT lanes in LDS: done at once, as the workgroup's own. */
+/* FLAT lanes in LDS: done at once, as the workgroup's own.  What is beyond reads 0 and is not written. */
 static void access_lds(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op,
                        const struct mem_request *r)
 {
@@ -354,9 +354,11 @@ static void access_lds(struct cu_wave *cw, const struct xinst *in, const struct 
         } else if (op->action == MEM_STORE) {
             if (place)
                 mem_lane_store(w->v + in->s[1], (unsigned)lane, kind, place);
-        } else if (place) {
+        } else {
             const wave_row *s = w->v + in->s[1];
             bool two = op->atomic == MEM_CMPSWAP;
+            uint8_t nowhere[8] = {0};
+            place = place ? place : nowhere;
             if (kind == MEM_B64) {
                 uint64_t old, data = s[0][lane] | (uint64_t)s[1][lane] << 32,
                               extra = two ? s[2][lane] | (uint64_t)s[3][lane] << 32 : 0;
