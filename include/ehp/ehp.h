@@ -384,7 +384,6 @@ enum ehp_fault_kind {
     EHP_FAULT_NONE,
     EHP_FAULT_MEMORY, /* page not mapped, or not permitted */
     EHP_FAULT_MISALIGNED,
-    EHP_FAULT_LDS_RANGE,
     EHP_FAULT_SCRATCH_RANGE,
     EHP_FAULT_ILLEGAL_INSTRUCTION, /* not an instruction of this processor */
     EHP_FAULT_UNIMPLEMENTED,       /* an instruction that EHP does not model */

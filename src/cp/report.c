@@ -33,8 +33,6 @@ static const char *kind_text(int kind)
         return "memory access fault";
     case EHP_FAULT_MISALIGNED:
         return "misaligned access";
-    case EHP_FAULT_LDS_RANGE:
-        return "access beyond LDS";
     case EHP_FAULT_SCRATCH_RANGE:
         return "access beyond scratch (stack overflow?)";
     case EHP_FAULT_ILLEGAL_INSTRUCTION:
@@ -136,8 +134,7 @@ static void add_memory(struct ehp_machine *m, char *text, size_t bytes, struct e
 
 static bool has_address(int kind)
 {
-    return kind == EHP_FAULT_MEMORY || kind == EHP_FAULT_MISALIGNED || kind == EHP_FAULT_LDS_RANGE ||
-           kind == EHP_FAULT_SCRATCH_RANGE;
+    return kind == EHP_FAULT_MEMORY || kind == EHP_FAULT_MISALIGNED || kind == EHP_FAULT_SCRATCH_RANGE;
 }
 
 void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)

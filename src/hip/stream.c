@@ -631,7 +631,6 @@ static hipError_t stream_fault_error(const struct ehp_fault *fault, const struct
     switch (fault->kind) {
     case EHP_FAULT_MEMORY:
     case EHP_FAULT_MISALIGNED:
-    case EHP_FAULT_LDS_RANGE:
     case EHP_FAULT_SCRATCH_RANGE:
         return hipErrorIllegalAddress;
     case EHP_FAULT_TRAP:
