@@ -741,6 +741,5 @@ void cu_fetch(struct cu_wave *cw, uint64_t line)
     a->done = fetch_done;
     a->expect = expect_fetched;
     cw->fetching = true;
-    xcd->counters.fetches++;
     xcd_mem_submit(xcd->mem, a);
 }

@@ -41,6 +41,7 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
     assert(xcd->engines <= CU_ENGINES);
     xcd->timing = (struct cu_timing){.branch = chip_get(chip, CHIP_cu_branch),
                                      .barrier = chip_get(chip, CHIP_cu_barrier),
+                                     .fetch = chip_get(chip, CHIP_icache_latency),
                                      .lds_latency = chip_get(chip, CHIP_cu_lds_latency),
                                      .memtime = chip_get(chip, CHIP_cu_memtime),
                                      .message = chip_get(chip, CHIP_cu_message),

@@ -118,9 +118,9 @@ struct cu_counters {
     uint64_t count[UNIT_COUNT];
     uint64_t math[MATH_COUNT], mops[MATH_COUNT]; /* mops: of matrix instructions */
     uint64_t vmem[CU_VMEM_FORMATS][CU_DIRECTIONS],
-        flat_lds;           /* flat_lds: of FLAT format, which may go to LDS */
-    uint64_t smem_reads[5]; /* of 1, 2, 4, 8, 16 dwords */
-    uint64_t fetches;
+        flat_lds;                                   /* flat_lds: of FLAT format, which may go to LDS */
+    uint64_t smem_reads[5];                         /* of 1, 2, 4, 8, 16 dwords */
+    uint64_t fetches;                               /* halves of lines that waves came to */
     uint64_t wave_cycles, cu_cycles, engine_cycles; /* with a wave there */
     uint64_t valu_busy_cycles, valu_lane_cycles, matrix_busy_cycles;
     uint64_t lds_busy_cycles, lds_conflict_cycles;
@@ -209,7 +209,7 @@ struct cu_events {
 };
 
 struct cu_timing { /* the chip's numbers, in cycles */
-    unsigned branch, barrier, lds_latency, memtime, message, start;
+    unsigned branch, barrier, fetch, lds_latency, memtime, message, start;
     unsigned vm_limit, lgkm_limit;
 };
 

@@ -405,9 +405,12 @@ static bool has_half(struct cu_wave *cw, uint64_t half, uint64_t cycle)
 {
     struct xcd_mem *mem = cw->simd->xcd->mem;
     uint64_t line = LINE_OF(half);
+    struct cu_counters *c = &cw->simd->xcd->counters;
     if (line == LINE_OF(cw->half)) {
         cw->half = half;
         uint64_t comes = xcd_mem_fetch_half(mem, cw->simd->cu->index);
+        c->fetches++;
+        c->level[CU_LEVEL_FETCH] += comes - cycle + cw->simd->xcd->timing.fetch;
         if (comes <= cycle + TURN) /* asked for a turn ago */
             return true;
         stalled(cw, STALL_FETCH, cycle);
@@ -416,6 +419,7 @@ static bool has_half(struct cu_wave *cw, uint64_t half, uint64_t cycle)
     }
     if (line == cw->next_line && !cw->fetching) {
         cw->half = half;
+        c->fetches++;
         if (xcd_mem_fetch_ready(mem, cw->simd->cu->index))
             cu_fetch(cw, line + 64); /* ahead of the program */
         return true;

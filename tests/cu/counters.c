@@ -102,6 +102,16 @@ static void check_instructions(struct rig *r, const struct record *record)
     EXPECT("CU_NUM", 6 * 38);
 }
 
+/* Halves of lines: twice a hundred rounds through two, or in one but for the last jump, which lies in the
+ * next. */
+static void check_fetches(struct rig *r, const struct record *record)
+{
+    rig_run(r, "loop_in_half", 1, 1);
+    double one = value(record, "SQ_IFETCH");
+    rig_run(r, "loop_over_halves", 1, 1);
+    EXPECT("SQ_IFETCH", one - 1 + 2 * (100 + 99));
+}
+
 static void check_memory(struct rig *r, const struct record *record)
 {
     rig_run(r, "lds_conflict_4", 1, 1); /* twice: two groups of 32 lanes, each of four cycles */
@@ -233,6 +243,7 @@ int main(int argc, char **argv)
     check_functional();
     check_instructions(&r, record);
     check_sums(record);
+    check_fetches(&r, record);
     check_memory(&r, record);
     check_sums(record);
     rig_run(&r, "barrier", 2, 4);
