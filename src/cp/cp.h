@@ -70,6 +70,7 @@ struct cp_dispatch {
     unsigned vgprs, sgprs;    /* allocated a wave, in registers */
     uint32_t lds;             /* allocated a workgroup */
     unsigned priority;
+    uint64_t queue_id;
     /* What changes with every workgroup, apart from what all threads only read. */
     alignas(64) _Atomic uint64_t ticket; /* next workgroup to hand out */
     alignas(64) _Atomic uint64_t done;

@@ -249,6 +249,8 @@ int sim_open(struct ehp_machine *m, unsigned threads)
     sim->wait_ps = (uint64_t)(c->value[CHIP_host_wake] * 1e3);
     sim->query_ps = (uint64_t)(c->value[CHIP_core_memory_latency] * 1e3);
     sim->xcds = chip_get(c, CHIP_xcd_count);
+    sim->aces = chip_get(c, CHIP_xcd_aces);
+    sim->switch_ps = (uint64_t)(c->value[CHIP_cp_queue_switch] * 1e3);
     unsigned iods = chip_get(c, CHIP_iod_count);
     uint64_t lookahead = fabric_lookahead_ps(c); /* the shortest time between any two domains */
     lookahead = sim->packet_ps < lookahead ? sim->packet_ps : lookahead;

@@ -35,6 +35,7 @@
 #include "cu/cu.h"
 #include "mem/mem.h"
 #include "port/port.h"
+#include "soc/chip.h"
 
 struct fabric;
 struct hsa_signal;
@@ -56,6 +57,12 @@ struct sim_share {
     bool acquired, aborted;
 };
 
+/* An asynchronous compute engine: the queues whose number leaves the same rest are its own. */
+struct sim_ace {
+    uint64_t queue_id; /* that it has; 0: none yet */
+    uint64_t ready;    /* cycle from which on it launches for that */
+};
+
 struct sim_xcd {
     struct sim *sim;
     unsigned index; /* of the package */
@@ -66,6 +73,8 @@ struct sim_xcd {
     double launch_free;       /* when the last wave has been launched, in cycles */
     uint64_t launch_at;       /* cycle at which the next wave can be launched */
     bool launching;           /* an event is posted for it */
+    struct sim_ace ace[CHIP_MAX_ACES];
+    unsigned turn; /* the ACE that is asked first */
     struct workgroup **running;
     unsigned running_count, running_capacity;
     struct workgroup *spare;
@@ -86,7 +95,7 @@ struct sim {
     struct vm *vm;
     struct cu_rate *rates;
     struct sim_xcd *xcd;
-    unsigned xcds;
+    unsigned xcds, aces;
     pthread_t thread;
     bool started;
     /* Guarded by lock. */
@@ -120,7 +129,7 @@ struct sim {
     _Atomic bool host_wrote;     /* a copy has changed memory behind the L2s */
     struct sim_scratch *scratch; /* in domain 0: blocks, most recent first */
     double wave_cycles;
-    uint64_t packet_ps, complete_ps, barrier_ps, wait_ps, query_ps;
+    uint64_t packet_ps, complete_ps, barrier_ps, switch_ps, wait_ps, query_ps;
     uint64_t sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib, blit_host_ps_per_kib;
 };
 

@@ -143,18 +143,67 @@ static bool start_one(struct sim_xcd *x, struct sim_share *share)
     return true;
 }
 
+/*
+ * What an ACE launches next: of the highest priority, and of its queue, which it leaves when that has nothing to
+ * launch; then the oldest.
+ */
+static struct sim_share *next_of(const struct sim_xcd *x, unsigned ace)
+{
+    struct sim_share *best = NULL;
+    for (struct sim_share *s = x->shares; s; s = s->next) {
+        if (!s->acquired || s->started == s->total || s->aborted || s->d->queue_id % x->sim->aces != ace)
+            continue;
+        if (!best || s->d->priority > best->d->priority ||
+            (s->d->priority == best->d->priority && s->d->queue_id == x->ace[ace].queue_id &&
+             best->d->queue_id != x->ace[ace].queue_id))
+            best = s;
+    }
+    return best;
+}
+
+static void switched(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    kick(event->self);
+}
+
+/* Whether the ACE has the share's queue; else it turns to that, which takes time if it had another. */
+static bool has_queue(struct sim_xcd *x, struct sim_ace *ace, const struct sim_share *share)
+{
+    uint64_t now = port_now(x->domain);
+    if (ace->queue_id != share->d->queue_id) {
+        ace->ready = now;
+        if (ace->queue_id) {
+            ace->ready = port_cycle_of(x->domain, port_now_ps(x->domain) + x->sim->switch_ps);
+            port_post(x->domain, ace->ready, switched, x);
+        }
+        ace->queue_id = share->d->queue_id;
+    }
+    return ace->ready <= now;
+}
+
+/* One workgroup, of one of the ACEs in turn that have the highest priority, and for which a CU has room. */
 static void launch(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct sim_xcd *x = event->self;
     x->launching = false;
-    struct sim_share *best = NULL;
-    for (struct sim_share *s = x->shares; s; s = s->next)
-        if (s->acquired && s->started < s->total && !s->aborted &&
-            (!best || s->d->priority > best->d->priority))
-            best = s;
-    if (best && start_one(x, best))
+    struct sim_share *next[CHIP_MAX_ACES];
+    unsigned priority = 0;
+    for (unsigned i = 0; i < x->sim->aces; i++) {
+        next[i] = next_of(x, i);
+        if (next[i] && next[i]->d->priority > priority)
+            priority = next[i]->d->priority;
+    }
+    for (unsigned k = 0; k < x->sim->aces; k++) {
+        unsigned i = (x->turn + k) % x->sim->aces;
+        if (!next[i] || next[i]->d->priority < priority || !has_queue(x, &x->ace[i], next[i]) ||
+            !start_one(x, next[i]))
+            continue;
+        x->turn = (i + 1) % x->sim->aces;
         kick(x);
+        break;
+    }
 }
 
 void sim_drop_rest(struct sim_xcd *x, struct sim_share *share)
