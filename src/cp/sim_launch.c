@@ -144,8 +144,8 @@ static bool start_one(struct sim_xcd *x, struct sim_share *share)
 }
 
 /*
- * What an ACE launches next: of the highest priority, and of its queue, which it leaves when that has nothing to
- * launch; then the oldest.
+ * What an ACE launches next: of the highest priority, and of its queue, which it leaves when that has nothing
+ * to launch; then the oldest.
  */
 static struct sim_share *next_of(const struct sim_xcd *x, unsigned ace)
 {

@@ -47,10 +47,11 @@ enum sample_span { SETTLE, MEASURE, SETTLE_AGAIN, MEASURE_AGAIN };
 #define LONGEST  1.4  /* of the time in which what the chip holds ends */
 #define EVEN     0.04 /* as exact as this */
 #define DRIFT    0.08 /* halves that differ by more: it has begun too early */
-#define USUAL 0.05 /* what the time differs by in which what the chip holds ends: few show less by chance */
-#define SMALL 100  /* times what the chip holds */
-#define EARLY 0.95 /* of the first to be started have ended: enough to tell what they leave in the L2s */
-#define TURNOVER 2 /* of the Infinity Cache's lines come, and those of before are gone */
+#define USUAL  0.05 /* what the time differs by in which what the chip holds ends: few show less by chance */
+#define SMALL  250  /* times what the chip holds, */
+#define LONGER 2.2  /* spans then */
+#define EARLY  0.95 /* of the first to be started have ended: enough to tell what they leave in the L2s */
+#define TURNOVER 2  /* of the Infinity Cache's lines come, and those of before are gone */
 
 struct sim_rest { /* of an XCD's share */
     uint64_t next, end;
@@ -253,7 +254,7 @@ static void decide(struct sim *sim, struct cp_dispatch *d)
 
 /*
  * Workgroups that are to end meanwhile: the more there are, the more are spent.  Of a dispatch with too few
- * to gain much half as many again: the first generations differ from later ones.
+ * to gain much, more than twice as many: the first generations differ from later ones.
  */
 static uint64_t span_of(const struct sim_sample *s, enum sample_span span)
 {
@@ -266,7 +267,7 @@ static uint64_t span_of(const struct sim_sample *s, enum sample_span span)
     double holds = (double)s->holds, workgroups = spans[span].part * (double)s->d->total,
            least = spans[span].least * holds, most = spans[span].most * holds;
     if ((double)s->d->total < SMALL * holds)
-        least *= 1.5;
+        least *= LONGER;
     return (uint64_t)(workgroups < least ? least : workgroups > most ? most : workgroups);
 }
 

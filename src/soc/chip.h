@@ -30,7 +30,13 @@ enum chip_key {
     CHIP_ALL
 };
 
-enum { CHIP_MAX_PARTITIONS = 8, CHIP_MAX_IODS = 16, CHIP_MAX_XCDS = 32, CHIP_MAX_FETCHING = 16, CHIP_MAX_ACES = 16 };
+enum {
+    CHIP_MAX_PARTITIONS = 8,
+    CHIP_MAX_IODS = 16,
+    CHIP_MAX_XCDS = 32,
+    CHIP_MAX_FETCHING = 16,
+    CHIP_MAX_ACES = 16
+};
 
 struct chip {
     char name[32]; /* the file's */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asynchronous compute engines in simulated time: each launches for one of its queues, all side by side, and turns
- * to another of its queues when the one has nothing more to launch.
+ * Asynchronous compute engines in simulated time: each launches for one of its queues, all side by side, and
+ * turns to another of its queues when the one has nothing more to launch.
  */
 #include "rig.h"
 
@@ -48,7 +48,8 @@ static uint64_t start(const struct lane *q, unsigned workgroup)
     return q->left[workgroup * RIG_WAVES].start;
 }
 
-/* Cycles from the first's start to the second's, when both come at once, on the XCD of the first workgroups. */
+/* Cycles from the first's start to the second's, when both come at once, on the XCD of the first workgroups.
+ */
 static int64_t apart(struct rig *r, struct lane *first, struct lane *second)
 {
     for (int warm = 0; warm < 2; warm++) { /* the first has its ACE last */
