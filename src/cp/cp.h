@@ -70,7 +70,7 @@ struct cp_dispatch {
     unsigned vgprs, sgprs;    /* allocated a wave, in registers */
     uint32_t lds;             /* allocated a workgroup */
     unsigned priority;
-    uint64_t queue_id;
+    unsigned queue_number;
     /* What changes with every workgroup, apart from what all threads only read. */
     alignas(64) _Atomic uint64_t ticket; /* next workgroup to hand out */
     alignas(64) _Atomic uint64_t done;
@@ -109,6 +109,7 @@ struct cp_queue {
     union ehp_packet *started; /* as many as the ring has: what waves see of theirs */
     struct ehp_signal_block *doorbell;
     unsigned agent;
+    unsigned number; /* of the agent's, from 1 on */
     unsigned priority;
     uint64_t read;      /* next packet to look at */
     unsigned in_flight; /* packets started and not complete */

@@ -59,8 +59,8 @@ struct sim_share {
 
 /* An asynchronous compute engine: the queues whose number leaves the same rest are its own. */
 struct sim_ace {
-    uint64_t queue_id; /* that it has; 0: none yet */
-    uint64_t ready;    /* cycle from which on it launches for that */
+    unsigned queue; /* that it has; 0: none yet */
+    uint64_t ready; /* cycle from which on it launches for that */
 };
 
 struct sim_xcd {

@@ -151,11 +151,11 @@ static struct sim_share *next_of(const struct sim_xcd *x, unsigned ace)
 {
     struct sim_share *best = NULL;
     for (struct sim_share *s = x->shares; s; s = s->next) {
-        if (!s->acquired || s->started == s->total || s->aborted || s->d->queue_id % x->sim->aces != ace)
+        if (!s->acquired || s->started == s->total || s->aborted || s->d->queue_number % x->sim->aces != ace)
             continue;
         if (!best || s->d->priority > best->d->priority ||
-            (s->d->priority == best->d->priority && s->d->queue_id == x->ace[ace].queue_id &&
-             best->d->queue_id != x->ace[ace].queue_id))
+            (s->d->priority == best->d->priority && s->d->queue_number == x->ace[ace].queue &&
+             best->d->queue_number != x->ace[ace].queue))
             best = s;
     }
     return best;
@@ -171,13 +171,13 @@ static void switched(struct port_domain *domain, struct port_event *event)
 static bool has_queue(struct sim_xcd *x, struct sim_ace *ace, const struct sim_share *share)
 {
     uint64_t now = port_now(x->domain);
-    if (ace->queue_id != share->d->queue_id) {
+    if (ace->queue != share->d->queue_number) {
         ace->ready = now;
-        if (ace->queue_id) {
+        if (ace->queue) {
             ace->ready = port_cycle_of(x->domain, port_now_ps(x->domain) + x->sim->switch_ps);
             port_post(x->domain, ace->ready, switched, x);
         }
-        ace->queue_id = share->d->queue_id;
+        ace->queue = share->d->queue_number;
     }
     return ace->ready <= now;
 }

@@ -54,6 +54,10 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
         (uint32_t)offsetof(struct ehp_queue_block, read_dispatch_id);
     pthread_mutex_lock(&m->cp.lock);
     q->block.hsa.id = m->cp.queues ? ((struct cp_queue *)m->cp.queues)->block.hsa.id + 1 : 1;
+    const struct cp_queue *last = m->cp.queues;
+    while (last && last->agent != agent)
+        last = last->next;
+    q->number = last ? last->number + 1 : 1;
     q->next = m->cp.queues;
     m->cp.queues = q;
     pthread_mutex_unlock(&m->cp.lock);
