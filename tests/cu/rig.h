@@ -81,12 +81,11 @@ static inline uint64_t rig_function(const struct rig *r, const char *name)
     exit(1);
 }
 
-/* The function, on `groups` workgroups of so many waves; what the first wave left. */
-static inline struct left rig_run(struct rig *r, const char *name, unsigned groups, unsigned waves)
+/* The function, on `groups` workgroups of so many waves. */
+static inline void rig_submit(struct rig *r, const char *name, unsigned groups, unsigned waves)
 {
     struct ehp_kernel kernel = EHP_KERNEL_INIT;
     CHECK(ehp_code_kernel(r->code, "run", &kernel) == EHP_OK);
-    memset(r->left, 0, sizeof(*r->left) * RIG_WAVES * RIG_GROUPS);
     r->argument->out = (uintptr_t)r->left;
     r->argument->function = rig_function(r, name);
     r->argument->memory = (uintptr_t)r->memory;
@@ -104,8 +103,20 @@ static inline struct left rig_run(struct rig *r, const char *name, unsigned grou
                                        .completion_signal = r->done}};
     ehp_signal_store(r->done, 1);
     ehp_queue_submit(r->queue, &p);
+}
+
+static inline void rig_wait(struct rig *r)
+{
     while (ehp_signal_wait(r->done, EHP_COND_EQ, 0, r->slice_ns) != 0)
         CHECK(r->slice_ns < UINT64_C(60000000000));
+}
+
+/* Returns what the first wave left. */
+static inline struct left rig_run(struct rig *r, const char *name, unsigned groups, unsigned waves)
+{
+    memset(r->left, 0, sizeof(*r->left) * RIG_WAVES * RIG_GROUPS);
+    rig_submit(r, name, groups, waves);
+    rig_wait(r);
     return r->left[0];
 }
 
