@@ -437,6 +437,20 @@ static bool access_in_row(const struct wave *w, const struct xinst *in, const st
            !wave_is_outside(w, address) && !wave_is_outside(w, last);
 }
 
+/* Whether a buffer has some dwords of a lane's access, but not all of them or not in one piece. */
+static bool in_pieces(struct wave *w, const struct xinst *in, uint64_t lanes, unsigned bytes)
+{
+    const struct vmem_buffer b = vmem_buffer_of(w, in);
+    MEM_FOR_LANES(lane, lanes)
+    {
+        const struct vmem_place p = vmem_place_of(w, in, &b, (unsigned)lane);
+        for (unsigned at = 0; at < bytes; at += 4)
+            if (vmem_inside(&b, p, at, bytes - at < 4 ? bytes - at : 4))
+                return true;
+    }
+    return false;
+}
+
 static void vector_access(struct cu_wave *cw, const struct xinst *in)
 {
     struct wave *w = cw->w;
@@ -472,10 +486,15 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     struct mem_request r;
     uint64_t zeroes = 0;
     r.write = op->action != MEM_LOAD && op->action != MEM_LOAD_LDS;
+    if (op->space == MEM_BUFFER && op->action == MEM_ATOMIC && kind == MEM_B64 &&
+        vmem_buffer_of(w, in).swizzle) /* not in one piece */
+        wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, true, UINT_MAX);
     if (op->space == MEM_BUFFER && (op->action == MEM_LOAD || op->action == MEM_STORE ||
                                     op->action == MEM_ATOMIC || op->action == MEM_LOAD_LDS)) {
         vmem_buffer_address(w, in, mem_bytes(kind), &r);
         zeroes = w->exec & ~r.mask;
+        if (zeroes && op->action != MEM_ATOMIC && in_pieces(w, in, zeroes, mem_bytes(kind)))
+            unimplemented(cw, in);
     } else if (op->space == MEM_BUFFER || op->space == MEM_TBUFFER || op->action == MEM_NONE) {
         unimplemented(cw, in);
     } else {

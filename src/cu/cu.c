@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/gws.h"
 #include "soc/chip.h"
 
 void cu_close(struct cu_xcd *xcd)
@@ -17,11 +18,17 @@ void cu_close(struct cu_xcd *xcd)
 
 bool cu_check(const struct chip *chip, char *error, size_t bytes)
 {
-    if (chip_get(chip, CHIP_cu_waves_per_simd) <= CU_SIMD_SLOTS)
-        return true;
-    chip_mistake(chip, CHIP_cu_waves_per_simd, error, bytes, "must be no more than %d in simulated time",
-                 CU_SIMD_SLOTS);
-    return false;
+    if (chip_get(chip, CHIP_cu_waves_per_simd) > CU_SIMD_SLOTS) {
+        chip_mistake(chip, CHIP_cu_waves_per_simd, error, bytes, "must be no more than %d in simulated time",
+                     CU_SIMD_SLOTS);
+        return false;
+    }
+    if (chip_get(chip, CHIP_cu_simds) * chip_get(chip, CHIP_cu_waves_per_simd) > MEM_WAVES) {
+        struct chip_keys clash = CHIP_CLASH(CHIP_cu_waves_per_simd, CHIP_cu_simds);
+        chip_clash(chip, &clash, error, bytes, "must leave a CU no more than 64 waves in simulated time");
+        return false;
+    }
+    return true;
 }
 
 struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct cu_rate *rates,
@@ -144,6 +151,7 @@ void cu_abort(struct cu_xcd *xcd, struct workgroup *wg)
         struct cu_wave *cw = wg->wave[i].slot;
         if (!cw || cw->ending)
             continue;
+        gws_drop(&wg->wave[i]);
         wg->wave[i].state = WAVE_DONE;
         cw->ending = true;
         cu_not_ready(cw);

@@ -169,6 +169,23 @@ static const struct xinst *wait_granted(struct wave *w, const struct xinst *in, 
     return in + 1;
 }
 
+void gws_drop(struct wave *w)
+{
+    const struct xinst *in = w->next;
+    if (!w->gws_waits || in->isa->op != ISA_OP_ds_gws_sema_p)
+        return;
+    struct gws *g = resource(w, in);
+    struct gws_waiters *mine = &g->waiters[w->wg->xcc];
+    w->gws_waits = false;
+    if (mine->waiting) { /* nobody knows which of an XCD's waves a grant is for */
+        mine->waiting--;
+        return;
+    }
+    mine->granted--;
+    g->count++;
+    *later_of(w) = true;
+}
+
 static const struct xinst *x_ds_gws_sema_p(struct wave *w, const struct xinst *in)
 {
     struct gws *g = resource(w, in);

@@ -41,5 +41,8 @@ struct gws {
 
 /* Between windows: what waves have done in the last one. */
 void gws_settle(struct gws *gws, unsigned xcds);
+/* Timing mode, in its XCD's domain: a wave is dropped; what it waits for, or was granted, is for others. */
+struct wave;
+void gws_drop(struct wave *wave);
 
 #endif

@@ -148,10 +148,9 @@ static void written(struct mem_request *r, uint64_t cycle)
     }
 }
 
-/* To the L2, as a store. */
-static void write_line(struct scluster *c, unsigned i)
+/* To the L2, as a store.  Lines of the instruction cache are never dirty. */
+static void write_line(struct scluster *c, struct scache *s, unsigned i)
 {
-    struct scache *s = &c->scalar;
     struct xcd_mem *mem = c->mem;
     if (!s->dirty[i])
         return;
@@ -179,7 +178,7 @@ static unsigned allocate(struct scluster *c, struct scache *s, const struct mem_
         if (s->used[i] < s->used[victim])
             victim = i;
     if (s->tag[victim])
-        write_line(c, victim);
+        write_line(c, s, victim);
     s->tag[victim] = r->line | 1;
     s->line_epoch[victim] = s->epoch;
     s->valid[victim] = 0;
@@ -294,7 +293,7 @@ static void look_up_load(struct mem_request *r, uint64_t cycle)
 static bool write_back(struct scluster *c)
 {
     for (unsigned i = 0; i < c->scalar.sets * c->scalar.ways; i++)
-        write_line(c, i);
+        write_line(c, &c->scalar, i);
     return c->writing == 0;
 }
 

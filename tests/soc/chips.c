@@ -142,6 +142,8 @@ static void test_sizes(void)
                    ".cfg:2: l2.ways = 7: l2.size = 4194304 must be");
     expect_refused("base = \"mi300a\";\nhbm: { queue = (16, \"guess\"); };",
                    ".cfg:2: hbm.queue = 16: hbm.write_low");
+    expect_refused("base = \"mi300a\";\ncu: { simds = (8, \"guess\"); waves_per_simd = (16, \"guess\"); };",
+                   ".cfg:2: cu.waves_per_simd = 16: must leave a CU no more than 64 waves in simulated time");
     expect_refused("base = \"mi300a\";\ncu: { waves_per_simd = (17, \"guess\"); };",
                    ".cfg:2: cu.waves_per_simd = 17: must be no more than 16");
     expect_refused("base = \"mi300a\";\nhbm: { trfc = (1925, \"guess\"); };",
