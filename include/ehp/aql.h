@@ -61,6 +61,9 @@ enum ehp_fence_scope { EHP_SCOPE_NONE = 0, EHP_SCOPE_AGENT = 1, EHP_SCOPE_SYSTEM
                 (unsigned)(acquire) << EHP_HEADER_ACQUIRE_SHIFT |                                            \
                 (unsigned)(release) << EHP_HEADER_RELEASE_SHIFT))
 
+/* Scratch of a work-item, at most: WAVESIZE of COMPUTE_TMPRING_SIZE has 13 bits, of 256 dwords for a wave. */
+#define EHP_SCRATCH_MAX 131056u
+
 struct ehp_kernel_dispatch_packet {
     uint16_t header;
     uint16_t setup; /* bits 1:0 dimensions */

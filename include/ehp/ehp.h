@@ -392,6 +392,7 @@ enum ehp_fault_kind {
     EHP_FAULT_PACKET,    /* invalid packet, descriptor or dispatch dimensions */
     EHP_FAULT_RESOURCES, /* needs more than a CU has */
     EHP_FAULT_EXCEPTION, /* a float exception that MODE enables: there is no trap handler */
+    EHP_FAULT_NO_MEMORY, /* for scratch */
 };
 
 struct ehp_fault {

@@ -147,6 +147,9 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
         return false;
     l->lds_bytes = p->group_segment_size;
     d->lds = round_up(l->lds_bytes, m->cp.lds_granule);
+    if (p->private_segment_size > EHP_SCRATCH_MAX)
+        return refuse(d, fault, EHP_FAULT_NO_MEMORY, "%u bytes of scratch a work-item; up to %u are possible",
+                      p->private_segment_size, EHP_SCRATCH_MAX);
     l->scratch_bytes = round_up(p->private_segment_size, 4);
     set_registers(d, kd);
     set_sgprs(d, kd);
@@ -160,7 +163,13 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
     free(cache);
     if (!l->entry)
         return refuse(d, fault, EHP_FAULT_PACKET, "its entry %#llx is not code", (unsigned long long)entry);
-    return launch_make_ids(l) || refuse(d, fault, EHP_FAULT_RESOURCES, "the host is out of memory");
+    if (!launch_make_ids(l))
+        return refuse(d, fault, EHP_FAULT_RESOURCES, "the host is out of memory");
+    if (m->cp.sim && !sim_scratch_open(m->cp.sim, d))
+        return refuse(d, fault, EHP_FAULT_NO_MEMORY,
+                      "no memory for its scratch, %u bytes a work-item, of one workgroup on each XCD",
+                      l->scratch_bytes);
+    return true;
 }
 
 struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,

@@ -47,6 +47,8 @@ static const char *kind_text(int kind)
         return "not enough resources";
     case EHP_FAULT_EXCEPTION:
         return "float exception";
+    case EHP_FAULT_NO_MEMORY:
+        return "no memory";
     default:
         return "fault";
     }

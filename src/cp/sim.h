@@ -207,11 +207,13 @@ bool sample_stopped(const struct cp_dispatch *d, unsigned xcc);
 void sample_release(struct sim_xcd *x, const struct cp_dispatch *d);
 void sample_released(struct sim_xcd *x, const struct cp_dispatch *d);
 
-/* Scratch of a dispatch, from domain 0, and an XCD's part of it, for each workgroup; see sim_scratch.c. */
-void sim_scratch_open(struct sim *sim, struct cp_dispatch *d);
+/* Scratch of a dispatch, from domain 0, and an XCD's part of it, for each workgroup; see sim_scratch.c.
+ * False: there is no memory for it. */
+bool sim_scratch_open(struct sim *sim, struct cp_dispatch *d);
 void sim_scratch_close(struct cp_dispatch *d);
 void sim_scratch_free(struct sim *sim);
 void sim_scratch_share(struct sim_share *share);
+bool sim_scratch_has_room(const struct sim_share *share);
 void sim_scratch_take(struct sim_share *share, struct workgroup *wg);
 void sim_scratch_give(struct sim_share *share, const struct workgroup *wg);
 

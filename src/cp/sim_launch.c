@@ -129,7 +129,7 @@ struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n
 /* Starts the share's next workgroup; false when no CU has room for it. */
 static bool start_one(struct sim_xcd *x, struct sim_share *share)
 {
-    struct workgroup *wg = sim_place(x, share->d, share->started);
+    struct workgroup *wg = sim_scratch_has_room(share) ? sim_place(x, share->d, share->started) : NULL;
     if (!wg)
         return false;
     share->started++;
@@ -363,7 +363,6 @@ void sim_dispatch(struct sim *sim, struct cp_dispatch *d)
     d->start_ns = sim_now_ns(sim);
     d->begun_ns = machine_now_ns();
     d->serial = ++sim->dispatches;
-    sim_scratch_open(sim, d);
     counters_open(d);
     sample_open(sim, d);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)

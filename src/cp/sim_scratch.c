@@ -4,7 +4,6 @@
  * begins, with room for as many workgroups as an XCD can hold at once.  Blocks
  * are kept for later dispatches, as the runtime keeps a queue's scratch.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cp/cp.h"
@@ -26,36 +25,62 @@ static uint64_t group_bytes(const struct cp_dispatch *d)
     return (uint64_t)d->launch.scratch_bytes * WAVE_LANES * d->launch.waves;
 }
 
-void sim_scratch_open(struct sim *sim, struct cp_dispatch *d)
+static struct sim_scratch *block_make(struct sim *sim, const struct cp_dispatch *d, uint64_t bytes)
+{
+    int status;
+    struct sim_scratch *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->base = memory_alloc(&sim->machine->memory, d->queue->agent, EHP_MEM_INTERNAL, bytes, 0, &status);
+    if (!s->base) {
+        free(s);
+        return NULL;
+    }
+    s->bytes = bytes;
+    s->next = sim->scratch;
+    sim->scratch = s;
+    return s;
+}
+
+/* Blocks that no dispatch uses give way to one that is larger. */
+static void free_idle(struct sim *sim)
+{
+    for (struct sim_scratch **at = &sim->scratch; *at;) {
+        struct sim_scratch *s = *at;
+        if (s->busy) {
+            at = &s->next;
+            continue;
+        }
+        *at = s->next;
+        memory_free(&sim->machine->memory, s->base);
+        free(s);
+    }
+}
+
+bool sim_scratch_open(struct sim *sim, struct cp_dispatch *d)
 {
     if (!d->launch.scratch_bytes)
-        return;
+        return true;
     const struct cp *cp = &sim->machine->cp;
     unsigned waves = cp->cu_simds * cp->simd_waves, groups = waves / d->launch.waves;
-    uint64_t slots = (uint64_t)cp->xcd_cus * (groups ? groups : 1);
+    uint64_t slots = (uint64_t)cp->xcd_cus * (groups ? groups : 1), each = d->xccs * group_bytes(d);
     slots = slots < d->total ? slots : d->total;
-    uint64_t bytes = slots * d->xccs * group_bytes(d);
     struct sim_scratch *s = sim->scratch;
-    while (s && (s->busy || s->bytes < bytes))
+    while (s && (s->busy || s->bytes < slots * each))
         s = s->next;
-    if (!s) {
-        int status;
-        s = calloc(1, sizeof(*s));
-        char *base =
-            memory_alloc(&sim->machine->memory, d->queue->agent, EHP_MEM_INTERNAL, bytes, 0, &status);
-        if (!s || !base) {
-            fprintf(stderr, "ehp: no memory for the %llu bytes of scratch of %s\n", (unsigned long long)bytes,
-                    d->kernel);
-            abort();
-        }
-        s->base = base;
-        s->bytes = bytes;
-        s->next = sim->scratch;
-        sim->scratch = s;
-    }
+    if (!s)
+        s = block_make(sim, d, slots * each);
+    if (!s)
+        free_idle(sim);
+    /* With less, fewer workgroups are on the chip at once: ROCr does the same. */
+    while (!s && !(s = block_make(sim, d, slots * each)) && slots > 1)
+        slots /= 2;
+    if (!s)
+        return false;
     s->busy = true;
     s->slots = (unsigned)slots;
     d->scratch = s;
+    return true;
 }
 
 void sim_scratch_close(struct cp_dispatch *d)
@@ -84,15 +109,16 @@ void sim_scratch_share(struct sim_share *share)
         share->free_scratch[share->free_count++] = i;
 }
 
+bool sim_scratch_has_room(const struct sim_share *share)
+{
+    return !share->d->scratch || share->free_count;
+}
+
 void sim_scratch_take(struct sim_share *share, struct workgroup *wg)
 {
     const struct cp_dispatch *d = share->d;
     if (!d->scratch)
         return;
-    if (share->free_count == 0) {
-        fprintf(stderr, "ehp: more workgroups of %s than an XCD holds\n", d->kernel);
-        abort();
-    }
     wg->scratch_slot = share->free_scratch[--share->free_count];
     uint64_t slot = (uint64_t)(share->xcd->index - d->first_xcc) * d->scratch->slots + wg->scratch_slot;
     char *base = d->scratch->base + slot * group_bytes(d);

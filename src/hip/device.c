@@ -310,8 +310,7 @@ HIP_ENTRY hipError_t hipDeviceSetLimit(enum hipLimit_t limit, size_t value)
         return hip_return(error);
     if (limit != hipLimitStackSize && limit != hipLimitMallocHeapSize)
         return hip_return(hipErrorUnsupportedLimit);
-    /* A lane's scratch: gfx942 has 13 bits of 64-dword units (LLVM AMDGPUUsage, compute_tmpring_size). */
-    if (limit == hipLimitStackSize && value > 131056)
+    if (limit == hipLimitStackSize && value > EHP_SCRATCH_MAX)
         return hip_return(hipErrorInvalidValue);
     device->limits[limit] = limit == hipLimitStackSize ? (value + 15) & ~(size_t)15 : value;
     return hip_return(hipSuccess);

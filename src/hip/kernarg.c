@@ -131,6 +131,8 @@ hipError_t hip_launch_packet(struct ihipStream_t *stream, const struct hip_launc
     if (kernel->dynamic_stack) {
         size_t limit = stream->device->limits[hipLimitStackSize];
         scratch += limit > LAUNCH_DYNAMIC_STACK ? limit : LAUNCH_DYNAMIC_STACK;
+        if (scratch > EHP_SCRATCH_MAX && kernel->private_bytes <= EHP_SCRATCH_MAX)
+            scratch = EHP_SCRATCH_MAX;
     }
     packet->setup = 3;
     packet->workgroup_size_x = (uint16_t)launch->block[0];

@@ -637,6 +637,8 @@ static hipError_t stream_fault_error(const struct ehp_fault *fault, const struct
         return atomic_load(&device->assertion) ? hipErrorAssert : hipErrorLaunchFailure;
     case EHP_FAULT_TIMEOUT:
         return hipErrorLaunchTimeOut;
+    case EHP_FAULT_NO_MEMORY:
+        return hipErrorOutOfMemory;
     case EHP_FAULT_RESOURCES:
         return hipErrorLaunchOutOfResources;
     default:
