@@ -367,6 +367,9 @@ EHP_API int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value,
  * indices, fill the packets (header last, with a release store), then store
  * the last index to hsa.doorbell_signal.  ehp_queue_reserve() waits for room.
  * The priority is 0 (low), 1 or 2 (high).
+ *
+ * ehp_queue_destroy() waits for the packets that are being executed.  Those behind them are not executed any
+ * more, but complete: nobody waits for their signals for ever.
  */
 EHP_API int ehp_queue_create(ehp_machine *machine, unsigned agent, uint32_t packets, int priority,
                              struct ehp_queue_block **out);

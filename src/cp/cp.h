@@ -115,8 +115,8 @@ struct cp_queue {
     unsigned in_flight; /* packets started and not complete */
     bool blocked;       /* at a packet whose condition does not hold yet */
     bool inactive;      /* after a fault: packets complete without being executed */
-    bool destroyed;
-    uint64_t visible; /* timing mode: packets before this have had their doorbell */
+    bool destroyed;     /* or will be, once the packets that are in it have completed in the same way */
+    uint64_t visible;   /* timing mode: packets before this have had their doorbell */
     struct ehp_fault fault;
     struct gws gws[GWS_RESOURCES];
     uint32_t *cu_mask; /* NULL: all */
@@ -184,6 +184,8 @@ void cp_read_queues(struct ehp_machine *m);
 bool cp_waits_for_value(const struct ehp_machine *m);
 bool cp_unblocked(struct ehp_machine *m);
 bool cp_calls_ahead(struct ehp_machine *m);
+/* Nothing of a queue is being executed, or written and still to be read.  Takes the lock. */
+bool cp_queue_idle(struct cp_queue *queue);
 /* A packet of this queue has finished: stores its signal.  Called with the lock held. */
 void cp_packet_done(struct cp_queue *queue, ehp_signal completion, uint64_t start_ns);
 /* Makes a queue inactive, with the fault's report filled in by the caller; tells the handler. Lock held. */

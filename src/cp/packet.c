@@ -220,7 +220,8 @@ static enum outcome start_packet(struct cp_queue *q, const union ehp_packet *pac
     }
 }
 
-/* After a fault nothing is executed any more, but nobody is left waiting. */
+/* After a fault, or in a queue that is being destroyed, nothing is executed any more, but nobody is left
+ * waiting. */
 static enum outcome skip_packet(struct cp_queue *q, const union ehp_packet *packet, unsigned type)
 {
     ehp_signal completion = {.handle = packet->qword[7]};
@@ -244,7 +245,7 @@ static void read_queue(struct cp_queue *q)
 {
     for (;;) {
         uint64_t write = __atomic_load_n(&q->block.write_dispatch_id, __ATOMIC_ACQUIRE);
-        if (q->destroyed || q->read >= write || (q->machine->cp.sim && q->read >= q->visible))
+        if (q->read >= write || (q->machine->cp.sim && q->read >= q->visible))
             break;
         union ehp_packet *slot = slot_of(q, q->read);
         uint16_t header = __atomic_load_n(&slot->header, __ATOMIC_ACQUIRE);
@@ -254,7 +255,8 @@ static void read_queue(struct cp_queue *q)
         if ((header >> EHP_HEADER_BARRIER_SHIFT & 1) && q->in_flight)
             break;
         union ehp_packet packet = *slot;
-        enum outcome outcome = q->inactive ? skip_packet(q, &packet, type) : start_packet(q, &packet, type);
+        enum outcome outcome =
+            q->inactive || q->destroyed ? skip_packet(q, &packet, type) : start_packet(q, &packet, type);
         if (outcome == NOT_YET) {
             set_blocked(q, true);
             return;
@@ -316,6 +318,17 @@ bool cp_calls_ahead(struct ehp_machine *m)
     }
     pthread_mutex_unlock(&m->cp.lock);
     return any;
+}
+
+bool cp_queue_idle(struct cp_queue *q)
+{
+    pthread_mutex_lock(&q->machine->cp.lock);
+    bool written =
+        q->read < __atomic_load_n(&q->block.write_dispatch_id, __ATOMIC_ACQUIRE) &&
+        __atomic_load_n(&slot_of(q, q->read)->header, __ATOMIC_ACQUIRE) % 256 != EHP_PACKET_INVALID;
+    bool idle = q->in_flight == 0 && !written;
+    pthread_mutex_unlock(&q->machine->cp.lock);
+    return idle;
 }
 
 void cp_read_queues(struct ehp_machine *m)

@@ -69,11 +69,7 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
 
 static bool has_finished(void *context)
 {
-    struct cp_queue *q = context;
-    pthread_mutex_lock(&q->machine->cp.lock);
-    bool done = q->in_flight == 0;
-    pthread_mutex_unlock(&q->machine->cp.lock);
-    return done;
+    return cp_queue_idle(context);
 }
 
 struct room {
@@ -98,8 +94,10 @@ static void wait_for(struct ehp_machine *m, bool (*holds)(void *context), void *
             nanosleep(&pause, NULL);
 }
 
-/* Lets packets that have started finish; those that have not are dropped, as when a process destroys its
- * queue. */
+/*
+ * Lets packets that have started finish; those that have not are not executed, as when a process destroys its
+ * queue.  But they complete: other queues may wait for their signals.
+ */
 void ehp_queue_destroy(struct ehp_queue_block *block)
 {
     if (!block)
@@ -113,7 +111,10 @@ void ehp_queue_destroy(struct ehp_queue_block *block)
         m->cp.blocked_count--;
     }
     pthread_mutex_unlock(&m->cp.lock);
-    wait_for(m, has_finished, q, 50000);
+    if (!cp_queue_idle(q)) {
+        ehp_signal_store(block->hsa.doorbell_signal, (int64_t)block->write_dispatch_id - 1);
+        wait_for(m, has_finished, q, 50000);
+    }
     pthread_mutex_lock(&m->cp.lock);
     for (struct cp_queue **at = &m->cp.queues; *at; at = &(*at)->next)
         if (*at == q) {
