@@ -24,8 +24,7 @@ static struct table_node *node_new(struct table *t)
 
 bool table_open(struct table *t, unsigned most)
 {
-    t->nodes = 0;
-    t->most = most;
+    *t = (struct table){.most = most};
     t->root = node_new(t);
     return t->root != NULL;
 }
@@ -44,6 +43,33 @@ void table_close(struct table *t)
 {
     if (t->root)
         node_free(t->root, TABLE_LEVELS - 1);
+    table_free_retired(t);
+    free(t->retired);
+}
+
+/* Takes a table of the last level that is empty out of the one above. */
+static void retire(struct table *t, _Atomic uint64_t *above, struct table_node *leaf)
+{
+    for (unsigned i = 0; i < TABLE_ENTRIES; i++)
+        if (atomic_load_explicit(&leaf->entry[i], memory_order_relaxed))
+            return;
+    if (t->retired_count == t->retired_capacity) {
+        size_t capacity = t->retired_capacity ? 2 * t->retired_capacity : 64;
+        struct table_node **retired = realloc(t->retired, capacity * sizeof(struct table_node *));
+        if (!retired)
+            return; /* it stays where it is */
+        t->retired = retired;
+        t->retired_capacity = capacity;
+    }
+    t->retired[t->retired_count++] = leaf;
+    atomic_store_explicit(above, 0, memory_order_release);
+}
+
+void table_free_retired(struct table *t)
+{
+    t->nodes -= t->retired_count;
+    while (t->retired_count)
+        free(t->retired[--t->retired_count]);
 }
 
 static struct table_node *child(const _Atomic uint64_t *entry)
@@ -149,6 +175,7 @@ void table_unmap(struct table *t, uint64_t address, uint64_t pages, table_gone_f
                 if (old && gone)
                     gone(context, address, 1, old);
             }
+            retire(t, large, leaf);
         }
         address = part_end;
     }

@@ -8,14 +8,15 @@
  * physically contiguous and aligned, have the same flags, so that a TLB may keep
  * them all in one entry.
  *
- * Threads: one writer at a time; readers at any time.  Tables live until the
- * whole does.
+ * Threads: one writer at a time; readers at any time.  A table of the last level
+ * that has become empty is taken out, and lives until table_free_retired().
  */
 #ifndef EHP_VM_TABLE_H
 #define EHP_VM_TABLE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { TABLE_LEVELS = 4, TABLE_BITS = 9, TABLE_ENTRIES = 1 << TABLE_BITS, TABLE_PAGE_SHIFT = 12 };
@@ -38,6 +39,9 @@ struct table {
     struct table_node *root;
     uint64_t nodes;
     unsigned most; /* largest fragment */
+    struct table_node **retired;
+    size_t retired_capacity;
+    _Atomic size_t retired_count;
 };
 
 bool table_open(struct table *t, unsigned most);
@@ -57,6 +61,9 @@ bool table_map(struct table *t, uint64_t address, uint64_t pages, uint64_t physi
 /* Removes entries; calls `gone` (may be NULL) for each, with its first address and pages. */
 typedef void table_gone_fn(void *context, uint64_t address, uint64_t pages, uint64_t entry);
 void table_unmap(struct table *t, uint64_t address, uint64_t pages, table_gone_fn *gone, void *context);
+
+/* When there are no readers. */
+void table_free_retired(struct table *t);
 
 static inline unsigned pte_fragment(uint64_t entry)
 {

@@ -55,6 +55,24 @@ int main(void)
     CHECK_EQ(table_get(&t, big + 1279 * page), 0);
     table_unmap(&t, va, 512, gone, NULL);
     CHECK_EQ(gone_pages, 1280 + 7 + 16);
+
+    /* Tables of what has been unmapped do not pile up, and live as long as there may be readers. */
+    table_free_retired(&t);
+    nodes = t.nodes;
+    for (unsigned i = 0; i < 100; i++) {
+        const uint64_t address = va + i * (UINT64_C(2) << 20);
+        CHECK(table_map(&t, address, 2, pa, 0));
+        const struct table_node *leaf = table_leaf(&t, address, false);
+        table_unmap(&t, address, 1, NULL, NULL);
+        CHECK_EQ(table_get(&t, address), 0);
+        CHECK(table_get(&t, address + page));
+        table_unmap(&t, address + page, 1, NULL, NULL);
+        CHECK(!table_leaf(&t, address, false));
+        CHECK_EQ(leaf->entry[0], 0);
+    }
+    CHECK(t.nodes > nodes);
+    table_free_retired(&t);
+    CHECK_EQ(t.nodes, nodes);
     table_close(&t);
     return check_status();
 }
