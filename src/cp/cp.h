@@ -23,6 +23,7 @@
 #define EHP_CP_CP_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "ehp/aql.h"
@@ -132,6 +133,7 @@ struct cp_worker {
     struct workgroup *spare; /* memory of the last workgroup, for the next */
     /* Of the dispatch that it is starting workgroups of: finished, and not counted in it yet. */
     uint64_t done, waves;
+    uint64_t looked_ns; /* when the handlers of faults were looked at */
 };
 
 /* Oldest first. */
@@ -162,7 +164,8 @@ struct cp {
     _Atomic bool quit;
     struct cp_worker *worker;
     unsigned workers;
-    pthread_t caller; /* runs EHP_AGENT_CALL */
+    pthread_t caller;         /* runs EHP_AGENT_CALL */
+    sigset_t program_signals; /* blocked by the thread that opened the machine, and by those functions */
     bool caller_started;
     pthread_cond_t call_ready;
     unsigned lds_granule, vgpr_granule, sgpr_granule;

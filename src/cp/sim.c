@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets in timing mode; see sim.h. */
+#include "base/thread.h"
 #include "cp/sim.h"
 
 #include <assert.h>
@@ -272,7 +273,7 @@ int sim_open(struct ehp_machine *m, unsigned threads)
         if (status != EHP_OK)
             return status;
     }
-    if (pthread_create(&sim->thread, NULL, sim_main, sim) != 0)
+    if (thread_start(&sim->thread, sim_main, sim) != 0)
         return EHP_ERR_OUT_OF_RESOURCES;
     sim->started = true;
     return EHP_OK;

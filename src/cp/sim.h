@@ -117,6 +117,7 @@ struct sim {
     bool alone, stepping;      /* time goes on without the host, and how */
     bool compare, host_ran;    /* L2s with memory, before the next window; the host may have written */
     uint64_t compared_ps;      /* when that was done last, in the host program's time */
+    uint64_t looked_ns;        /* when the handlers of faults were looked at */
     uint64_t checked_ns;       /* when running dispatches' time was looked at last, by the host's clock */
     struct sim_touch *touch;   /* NULL: it cannot be told */
     uint64_t dispatches;       /* in domain 0: begun */

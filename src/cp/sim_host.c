@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cp/sim.h"
+#include "exec/fault.h"
 #include "soc/machine.h"
 #include "vm/vm.h"
 
@@ -307,6 +308,7 @@ static void run(struct sim *sim, uint64_t until_ps)
     sim->pause = false;
     sim->running = true;
     pthread_mutex_unlock(&sim->lock);
+    fault_look(&sim->looked_ns, machine_now_ns());
     port_run(sim->port, until_ps, should_pause, sim);
     pthread_mutex_lock(&sim->lock);
     sim->running = false;

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "cp/sim.h"
 #include "exec/aperture.h"
 #include "exec/fault.h"
@@ -82,7 +83,7 @@ static void fill(void *to, uint64_t value, uint64_t element, uint64_t count)
     }
 }
 
-static void run_request(const struct ehp_agent_dispatch_packet *p)
+static void run_request(const struct ehp_machine *m, const struct ehp_agent_dispatch_packet *p)
 {
     if ((p->header & 0xff) != EHP_PACKET_AGENT_DISPATCH)
         return; /* a barrier */
@@ -108,9 +109,14 @@ static void run_request(const struct ehp_agent_dispatch_packet *p)
                 fill((char *)f->dst + z * f->slice + y * f->pitch, f->value, f->element, f->width);
         break;
     }
-    case EHP_AGENT_CALL:
+    case EHP_AGENT_CALL: {
+        /* Its signals are the program's, and what it starts inherits them. */
+        sigset_t ours;
+        pthread_sigmask(SIG_SETMASK, &m->cp.program_signals, &ours);
         ((void (*)(void *))(uintptr_t)p->arg[0])((void *)(uintptr_t)p->arg[1]);
+        pthread_sigmask(SIG_SETMASK, &ours, NULL);
         break;
+    }
     default:
         break;
     }
@@ -140,13 +146,13 @@ void cp_run_task(struct ehp_machine *m, struct cp_task *task, struct wave_guard 
         guard->armed = true;
         guard->in = &copy;
         if (sigsetjmp(guard->env, 0) == 0)
-            run_request(&task->packet);
+            run_request(m, &task->packet);
         else
             report_request_fault(task, guard);
         guard->armed = false;
         guard->in = NULL;
     } else {
-        run_request(&task->packet);
+        run_request(m, &task->packet);
     }
     pthread_mutex_lock(&m->cp.lock);
     cp_packet_done(task->queue, task->packet.completion_signal, start);
@@ -418,6 +424,7 @@ static void start_many(struct cp_worker *me, struct cp_dispatch *d, struct wave_
         const uint64_t ticket = atomic_load_explicit(&d->ticket, memory_order_relaxed), began = now;
         if (ticket >= d->total)
             break;
+        fault_look(&me->looked_ns, now);
         const uint64_t fair = (d->total - ticket) / (BATCHES * m->cp.workers) + 1;
         batch = batch < fair ? batch : fair;
         const uint64_t first = atomic_fetch_add(&d->ticket, batch);
@@ -559,8 +566,11 @@ static void *worker_main(void *argument)
             wake_all(cp);
         pthread_mutex_unlock(&cp->lock);
         if (work.task) {
-            cp_run_task(m, work.task, &guard, machine_now_ns());
+            const uint64_t now = machine_now_ns();
+            fault_look(&me->looked_ns, now);
+            cp_run_task(m, work.task, &guard, now);
         } else if (work.wg) {
+            fault_look(&me->looked_ns, machine_now_ns());
             bool only_waiting = cp->aside_count != 0 && !cp->preempted.first;
             struct cp_dispatch *d = work.wg->owner;
             run_workgroup(me, work.wg, &guard);
@@ -601,7 +611,7 @@ static void *caller_main(void *argument)
             cp->calls_end = &cp->calls;
         pthread_mutex_unlock(&cp->lock);
         if (m->cp.sim) {
-            run_request(&task->packet);
+            run_request(m, &task->packet);
             sim_called(m->cp.sim, task);
         } else {
             cp_run_task(m, task, NULL, cp_now_ns(m));
@@ -615,6 +625,7 @@ static void *caller_main(void *argument)
 int cp_start(struct ehp_machine *m, unsigned threads)
 {
     struct cp *cp = &m->cp;
+    pthread_sigmask(SIG_SETMASK, NULL, &cp->program_signals);
     pthread_mutex_init(&cp->lock, NULL);
     pthread_cond_init(&cp->call_ready, NULL);
     cp->waiting.end = &cp->waiting.first;
@@ -637,11 +648,11 @@ int cp_start(struct ehp_machine *m, unsigned threads)
         cp->worker[i] = (struct cp_worker){.machine = m, .index = i};
         if (!ace_round_init(m, &cp->worker[i].round, i, threads))
             return EHP_ERR_NO_MEMORY;
-        if (pthread_create(&cp->worker[i].thread, NULL, worker_main, &cp->worker[i]) != 0)
+        if (thread_start(&cp->worker[i].thread, worker_main, &cp->worker[i]) != 0)
             return EHP_ERR_OUT_OF_RESOURCES;
         cp->workers++;
     }
-    if (pthread_create(&cp->caller, NULL, caller_main, m) != 0)
+    if (thread_start(&cp->caller, caller_main, m) != 0)
         return EHP_ERR_OUT_OF_RESOURCES;
     cp->caller_started = true;
     return EHP_OK;

@@ -3,9 +3,9 @@
  * Faults of waves; see fault.h.
  *
  * The host's SIGSEGV and SIGBUS are per process, so this file has the one
- * piece of state that cannot hang from a machine: the handlers that were there
- * before ours, which get every fault that is not a wave's, and who wants to say
- * something first.  A thread's guard is
+ * piece of state that cannot hang from a machine: the handlers beneath ours,
+ * which get every fault that is not a wave's, and who wants to say something
+ * first.  A thread's guard is
  * found from the signal's own stack (fault_thread_enter() puts a pointer at
  * its aligned base), not through a thread-local variable.
  */
@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <ucontext.h>
 
 #include "base/guarded.h"
 
@@ -36,10 +36,20 @@ static struct {
     void *_Atomic context;
     fault_watch_fn *fn;
 } watchers[WATCHERS];
+static _Atomic uint64_t last_told;
 static pthread_mutex_t watchers_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct sigaction previous_segv, previous_bus;
-static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
+/*
+ * The host program may put a handler of its own over ours at any time, and put ours back later because it
+ * was what it found.  So each time that ours goes on top it does so under another name, a layer, which
+ * remembers what was beneath: who calls what he found gets on to what was there before him, and nobody is
+ * called twice.
+ */
+enum { LAYERS = 8, SIGNALS = 2 };
+static const int signals[SIGNALS] = {SIGSEGV, SIGBUS};
+static struct sigaction beneath[SIGNALS][LAYERS];
+static unsigned layers[SIGNALS];
+static pthread_mutex_t layers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 _Noreturn void wave_fault(struct wave *w, const struct xinst *in, enum ehp_fault_kind kind, uint64_t address,
                           bool write, unsigned lane)
@@ -54,23 +64,39 @@ _Noreturn void wave_fault(struct wave *w, const struct xinst *in, enum ehp_fault
     siglongjmp(g->env, 1);
 }
 
-static void forward(const struct sigaction *previous, int signo, siginfo_t *info, void *context)
+/* As the kernel would have called it. */
+static void forward(struct sigaction *next, int signo, siginfo_t *info, void *context)
 {
-    if (previous->sa_flags & SA_SIGINFO) {
-        previous->sa_sigaction(signo, info, context);
-    } else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN) {
-        previous->sa_handler(signo);
-    } else {
-        /* Not ours and nobody else's: die of it as the process would have without us. */
+    const struct sigaction to = *next;
+    const bool sent = info->si_code <= 0; /* by kill() and its like: no instruction has done it */
+    if (to.sa_handler == SIG_IGN && sent)
+        return;
+    if (to.sa_handler == SIG_DFL || to.sa_handler == SIG_IGN) {
+        /* Not ours and nobody else's: die of it as the process would have without us, of the same access. */
         signal(signo, SIG_DFL);
-        raise(signo);
+        if (sent)
+            raise(signo);
+        return;
     }
+    if ((unsigned)to.sa_flags & SA_RESETHAND)
+        *next = (struct sigaction){.sa_handler = SIG_DFL};
+    sigset_t blocked = to.sa_mask;
+    if (!(to.sa_flags & SA_NODEFER))
+        sigaddset(&blocked, signo);
+    pthread_sigmask(SIG_BLOCK, &blocked, NULL); /* the return from the signal takes it back */
+    if (to.sa_flags & SA_SIGINFO)
+        to.sa_sigaction(signo, info, context);
+    else
+        to.sa_handler(signo);
 }
 
-static void on_fault(int signo, siginfo_t *info, void *machine)
+/* Whether it was an access of a wave's, or a guarded one; a wave's does not return. */
+static bool take_fault(const siginfo_t *info, void *machine)
 {
+    if (info->si_code <= 0)
+        return false;
     if (guarded_resume(machine))
-        return;
+        return true;
     char here;
     uintptr_t base = (uintptr_t)&here & ~(uintptr_t)(FAULT_STACK - 1);
     /* The compiler must not conclude that what lies there is part of `here`: it would drop the stores below.
@@ -90,12 +116,30 @@ static void on_fault(int signo, siginfo_t *info, void *machine)
             siglongjmp(g->env, 1);
         }
     }
+    return false;
+}
+
+/* Once for an access, however many layers it goes through, and however often a handler has it tried again. */
+static void tell_watchers(uint64_t address, const void *machine)
+{
+    const uint64_t at = (uint64_t)((const ucontext_t *)machine)->uc_mcontext.gregs[REG_RIP];
+    const uint64_t access = address ^ at << 16;
+    if (atomic_exchange(&last_told, access) == access)
+        return;
     for (unsigned i = 0; i < WATCHERS; i++) {
         void *context = atomic_load(&watchers[i].context);
         if (context)
-            watchers[i].fn(context, (uint64_t)(uintptr_t)info->si_addr);
+            watchers[i].fn(context, address);
     }
-    forward(signo == SIGBUS ? &previous_bus : &previous_segv, signo, info, machine);
+}
+
+static void on_fault(unsigned layer, int signo, siginfo_t *info, void *machine)
+{
+    if (take_fault(info, machine))
+        return;
+    if (info->si_code > 0)
+        tell_watchers((uint64_t)(uintptr_t)info->si_addr, machine);
+    forward(&beneath[signo == SIGBUS][layer], signo, info, machine);
 }
 
 void fault_watch(fault_watch_fn *fn, void *context)
@@ -117,17 +161,69 @@ void fault_unwatch(void *context)
             atomic_store(&watchers[i].context, NULL);
 }
 
-static void install_handlers(void)
+#define LAYER(n)                                                                                             \
+    static void on_fault_##n(int signo, siginfo_t *info, void *machine)                                      \
+    {                                                                                                        \
+        on_fault(n, signo, info, machine);                                                                   \
+    }
+LAYER(0)
+LAYER(1)
+LAYER(2)
+LAYER(3)
+LAYER(4)
+LAYER(5)
+LAYER(6)
+LAYER(7)
+static void (*const layer_fn[LAYERS])(int, siginfo_t *, void *) = {
+    on_fault_0, on_fault_1, on_fault_2, on_fault_3, on_fault_4, on_fault_5, on_fault_6, on_fault_7};
+
+static bool same_action(const struct sigaction *a, const struct sigaction *b)
 {
-    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &previous_segv);
-    sigaction(SIGBUS, &action, &previous_bus);
+    return a->sa_handler == b->sa_handler && a->sa_flags == b->sa_flags;
+}
+
+static bool is_ours(const struct sigaction *action)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        if (action->sa_sigaction == layer_fn[i])
+            return true;
+    return false;
+}
+
+/* The layer for what lies beneath: the one that lay there before, or the next; if a program has that many
+ * handlers, the last one again. */
+static unsigned layer_over(unsigned which, const struct sigaction *found)
+{
+    unsigned i = 0;
+    while (i < layers[which] && !same_action(&beneath[which][i], found))
+        i++;
+    if (i == LAYERS)
+        i--;
+    beneath[which][i] = *found;
+    layers[which] = layers[which] > i + 1 ? layers[which] : i + 1;
+    return i;
+}
+
+static void install_handler(unsigned which)
+{
+    struct sigaction found, ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigaction(signals[which], NULL, &found);
+    if (is_ours(&found))
+        return;
+    pthread_mutex_lock(&layers_lock);
+    sigaction(signals[which], NULL, &found);
+    if (!is_ours(&found)) {
+        ours.sa_sigaction = layer_fn[layer_over(which, &found)];
+        sigemptyset(&ours.sa_mask);
+        sigaction(signals[which], &ours, NULL);
+    }
+    pthread_mutex_unlock(&layers_lock);
 }
 
 void fault_install(void)
 {
-    pthread_once(&handler_once, install_handlers);
+    for (unsigned i = 0; i < SIGNALS; i++)
+        install_handler(i);
 }
 
 struct fault_thread *fault_thread_enter(struct wave_guard *guard)

@@ -55,8 +55,21 @@ struct fault_thread;
 struct fault_thread *fault_thread_enter(struct wave_guard *guard);
 void fault_thread_leave(struct fault_thread *thread);
 
-/* The process-wide handler alone: for threads that reach memory by base/guarded.h only. */
+/*
+ * The process-wide handlers alone, which base/guarded.h needs too.  Puts them on top again if the host
+ * program has put its own there, which then get what is not ours.  Thread-safe; two system calls.
+ */
 void fault_install(void);
+
+/* For a thread that begins something which may fault: fault_install(), at most once in so many ns. */
+enum { FAULT_LOOK_NS = 25000 };
+static inline void fault_look(uint64_t *looked_ns, uint64_t now_ns)
+{
+    if (now_ns - *looked_ns < FAULT_LOOK_NS)
+        return;
+    *looked_ns = now_ns;
+    fault_install();
+}
 
 /*
  * Who wants to say something about a fault of the host program before its own

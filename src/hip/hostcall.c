@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
+
 #define HOSTCALL_LANES 64
 #define HOSTCALL_BEGIN 1 /* the doorbell's first value */
 
@@ -277,7 +279,7 @@ static struct hip_hostcall *hostcall_new(struct hip_device *device)
     call->buffer->index_mask = count - 1;
     hostcall_stack(call->buffer);
     if (ehp_signal_create(machine, HOSTCALL_BEGIN, &call->buffer->doorbell) != EHP_OK ||
-        pthread_create(&call->thread, NULL, hostcall_main, call) != 0) {
+        thread_start(&call->thread, hostcall_main, call) != 0) {
         free(call);
         return NULL;
     }

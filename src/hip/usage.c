@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/thread.h"
+
 #define USAGE_SAMPLES 4096
 #define USAGE_STEP_NS UINT64_C(5000000)
 
@@ -157,7 +159,7 @@ bool hip_usage_init(struct hip_runtime *runtime)
     u->machine = runtime->machine;
     u->start = ehp_timestamp(u->machine);
     u->step = USAGE_STEP_NS;
-    if (pthread_create(&u->thread, NULL, usage_main, u) != 0)
+    if (thread_start(&u->thread, usage_main, u) != 0)
         return false;
     u->on = true;
     atexit(usage_at_exit);

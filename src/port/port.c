@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
+
 /*
  * An event within HORIZON cycles of the window's start is in the wheel, with a bucket
  * for each cycle; later ones are in a heap until they come near.
@@ -715,7 +717,7 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
         port->domain[i] = d;
     }
     pthread_t starter;
-    if (pthread_create(&starter, NULL, start_workers, port) == 0)
+    if (thread_start(&starter, start_workers, port) == 0)
         pthread_join(starter, NULL);
     return port;
 }

@@ -382,6 +382,7 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
         ehp_close(m);
         return status;
     }
+    fault_install(); /* its threads may not have come to it yet */
     fault_watch(tell_host_fault, m);
     uint64_t after = resident_bytes();
     m->own_bytes = after > before ? after - before : 0;
