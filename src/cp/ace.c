@@ -141,11 +141,6 @@ bool ace_can_ever_fit(const struct ehp_machine *m, const struct cp_dispatch *d, 
 {
     struct cp_cu empty = {0};
     uint8_t simd[WORKGROUP_MAX_WAVES];
-    if (d->lds > m->cp.cu_lds) {
-        snprintf(why, bytes, "a workgroup needs %u bytes of LDS, a compute unit has %u", d->lds,
-                 m->cp.cu_lds);
-        return false;
-    }
     if (!fits(m, d, &empty, d->launch.waves, simd)) {
         snprintf(why, bytes, "a workgroup has %u waves of %u VGPRs, more than a compute unit's register file",
                  d->launch.waves, d->vgprs);

@@ -115,10 +115,15 @@ static bool set_sizes(struct cp_dispatch *d, struct ehp_fault *fault)
                       "a workgroup of %u x %u x %u work-items; from 1 to %u are possible", items[0], items[1],
                       items[2], most);
     d->total = 1;
+    int64_t all = 1; /* work-items; what is counted in them, or in waves or workgroups, fits as well */
     for (int i = 0; i < 3; i++) {
         if (grid[i] == 0)
             return refuse(d, fault, EHP_FAULT_PACKET, "a grid of %u x %u x %u work-items", grid[0], grid[1],
                           grid[2]);
+        if (__builtin_mul_overflow(all, (int64_t)grid[i], &all))
+            return refuse(d, fault, EHP_FAULT_PACKET,
+                          "a grid of %u x %u x %u work-items, which is more than 2^63 of them", grid[0],
+                          grid[1], grid[2]);
         l->items[i] = items[i];
         l->grid[i] = grid[i];
         l->groups[i] = (uint32_t)(((uint64_t)grid[i] + items[i] - 1) / items[i]);
@@ -145,6 +150,10 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
     struct exec_launch *l = &d->launch;
     if (!set_sizes(d, fault))
         return false;
+    if (p->group_segment_size > m->cp.cu_lds)
+        return refuse(d, fault, EHP_FAULT_RESOURCES,
+                      "a workgroup needs %u bytes of LDS, a compute unit has %u", p->group_segment_size,
+                      m->cp.cu_lds);
     l->lds_bytes = p->group_segment_size;
     d->lds = round_up(l->lds_bytes, m->cp.lds_granule);
     if (p->private_segment_size > EHP_SCRATCH_MAX)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "size.h"
 
 /* ---- formats ------------------------------------------------------------------------------------------- */
 
@@ -107,7 +108,6 @@ static hipError_t array_new(hipArray_t *out, const HIP_ARRAY3D_DESCRIPTOR *d)
 {
     struct hip_device *device;
     unsigned format = array_format_bytes(d->Format);
-    size_t pitch, slice, bytes;
     void *data;
 
     if (!format || (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4) || !d->Width ||
@@ -120,14 +120,12 @@ static hipError_t array_new(hipArray_t *out, const HIP_ARRAY3D_DESCRIPTOR *d)
     if (error != hipSuccess)
         return error;
     size_t element = (size_t)format * d->NumChannels, rows = d->Height ? d->Height : 1,
-           slices = d->Depth ? d->Depth : 1;
-    if (__builtin_mul_overflow(d->Width, element, &pitch) || __builtin_mul_overflow(pitch, rows, &slice) ||
-        __builtin_mul_overflow(slice, slices, &bytes))
-        return hipErrorOutOfMemory;
+           slices = d->Depth ? d->Depth : 1, pitch = size_mul(d->Width, element),
+           slice = size_mul(pitch, rows);
     struct hipArray *array = hip_handle_new(HIP_KIND_ARRAY, sizeof *array);
     if (!array)
         return hipErrorOutOfMemory;
-    error = hip_memory_alloc(device, EHP_MEM_DEVICE, bytes, 0, d->Flags, &data);
+    error = hip_memory_alloc(device, EHP_MEM_DEVICE, size_mul(slice, slices), 0, d->Flags, &data);
     if (error != hipSuccess) {
         hip_handle_free(array);
         return error;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "copy.h"
+#include "size.h"
 
 struct array_side {
     struct hipArray *array;
@@ -35,7 +36,8 @@ static bool array_fits(const struct array_side *side, size_t width, size_t heigh
 static bool array_holds(const struct array_side *side, size_t bytes)
 {
     const struct hipArray *array = side->array;
-    size_t all = array->slice * (array->depth ? array->depth : 1), at = side->y * array->pitch + side->x;
+    size_t all = array->slice * (array->depth ? array->depth : 1),
+           at = size_add(size_mul(side->y, array->pitch), side->x);
 
     return at <= all && bytes <= all - at;
 }
@@ -59,8 +61,8 @@ static hipError_t array_rows_in(hipArray_t dst, size_t x, size_t y, const void *
         return hipErrorInvalidPitchValue;
     if (!array_fits(&side, width, height))
         return hipErrorInvalidValue;
-    const struct ehp_copy_3d copy = {array_at(&side), src,   dst->pitch, dst->slice, pitch,
-                                     pitch * height,  width, height,     1};
+    const struct ehp_copy_3d copy = {array_at(&side),         src,   dst->pitch, dst->slice, pitch,
+                                     size_mul(pitch, height), width, height,     1};
     return hip_copy_box(&copy, hipMemcpyDefault, call);
 }
 
@@ -81,8 +83,8 @@ static hipError_t array_rows_out(void *dst, size_t pitch, hipArray_const_t src, 
         return hipErrorInvalidPitchValue;
     if (!array_fits(&side, width, height))
         return hipErrorInvalidValue;
-    const struct ehp_copy_3d copy = {dst,   array_at(&side), pitch, pitch * height, src->pitch, src->slice,
-                                     width, height,          1};
+    const struct ehp_copy_3d copy = {
+        dst, array_at(&side), pitch, size_mul(pitch, height), src->pitch, src->slice, width, height, 1};
     return hip_copy_box(&copy, hipMemcpyDefault, call);
 }
 

@@ -6,25 +6,20 @@
 #include "advise.h"
 #include "copy.h"
 #include "graph.h"
+#include "size.h"
 #include "stream.h"
 
 #define BOX_PITCH_MAX ((size_t)INT_MAX) /* hipDeviceProp_t.memPitch */
 
 /* Bytes from the first to behind the last byte of a box on one side. */
-static bool box_extent(uint64_t pitch, uint64_t slice, const struct ehp_copy_3d *copy, uint64_t *bytes)
+static uint64_t box_extent(uint64_t pitch, uint64_t slice, const struct ehp_copy_3d *copy)
 {
-    uint64_t rows, slices;
-
-    if (__builtin_mul_overflow(pitch, copy->height - 1, &rows) ||
-        __builtin_mul_overflow(slice, copy->depth - 1, &slices) ||
-        __builtin_add_overflow(rows, slices, &rows) || __builtin_add_overflow(rows, copy->width, bytes))
-        return false;
-    return true;
+    return size_add(size_add(size_mul(pitch, copy->height - 1), size_mul(slice, copy->depth - 1)),
+                    copy->width);
 }
 
 hipError_t hip_copy_check_3d(const struct ehp_copy_3d *copy, hipMemcpyKind kind)
 {
-    uint64_t dst_bytes, src_bytes;
     size_t left;
 
     if (!hip_copy_kind_ok(kind))
@@ -33,8 +28,9 @@ hipError_t hip_copy_check_3d(const struct ehp_copy_3d *copy, hipMemcpyKind kind)
         return hipSuccess;
     if (!copy->dst || !copy->src)
         return hipErrorInvalidValue;
-    if (!box_extent(copy->dst_pitch, copy->dst_slice, copy, &dst_bytes) ||
-        !box_extent(copy->src_pitch, copy->src_slice, copy, &src_bytes))
+    const uint64_t dst_bytes = box_extent(copy->dst_pitch, copy->dst_slice, copy),
+                   src_bytes = box_extent(copy->src_pitch, copy->src_slice, copy);
+    if (dst_bytes > UINT64_MAX - (uintptr_t)copy->dst || src_bytes > UINT64_MAX - (uintptr_t)copy->src)
         return hipErrorInvalidValue;
     bool to = hip_memory_reached(copy->dst, &left);
     if (to && dst_bytes > left)
@@ -57,11 +53,9 @@ static void box_copy_now(const struct ehp_copy_3d *copy)
 
 static void box_advise(const struct ehp_copy_3d *copy, bool async)
 {
-    uint64_t to, from;
-
-    if (box_extent(copy->dst_pitch, copy->dst_slice, copy, &to) &&
-        box_extent(copy->src_pitch, copy->src_slice, copy, &from))
-        hip_advise_copy(copy->dst, to, copy->src, from, copy->width * copy->height * copy->depth, async);
+    hip_advise_copy(copy->dst, box_extent(copy->dst_pitch, copy->dst_slice, copy), copy->src,
+                    box_extent(copy->src_pitch, copy->src_slice, copy),
+                    copy->width * copy->height * copy->depth, async);
 }
 
 hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, struct hip_copy_call call)
@@ -108,7 +102,8 @@ hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, stru
 static hipError_t box_2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                          size_t height, hipMemcpyKind kind, struct hip_copy_call call)
 {
-    struct ehp_copy_3d copy = {dst, src, dpitch, dpitch * height, spitch, spitch * height, width, height, 1};
+    struct ehp_copy_3d copy = {
+        dst, src, dpitch, size_mul(dpitch, height), spitch, size_mul(spitch, height), width, height, 1};
 
     if (!width || !height)
         return hip_copy_box(&copy, kind, call);
@@ -176,8 +171,9 @@ static hipError_t box_params_side(hipArray_t array, struct hipPos pos, const hip
     if (array) {
         if (!hip_handle_ok(HIP_KIND_ARRAY, array))
             return hipErrorInvalidValue;
-        return box_array_side(array, pos.x * array->element, pos.y, pos.z, box, side) ? hipSuccess
-                                                                                      : hipErrorInvalidValue;
+        return box_array_side(array, size_mul(pos.x, array->element), pos.y, pos.z, box, side)
+                   ? hipSuccess
+                   : hipErrorInvalidValue;
     }
     if (!ptr->ptr)
         return hipErrorInvalidValue;
@@ -189,9 +185,10 @@ static hipError_t box_params_side(hipArray_t array, struct hipPos pos, const hip
         return hipErrorInvalidValue;
     size_t rows = ptr->ysize ? ptr->ysize : box->height;
     side->pitch = ptr->pitch;
-    side->slice = ptr->pitch * rows;
-    side->base = (unsigned char *)ptr->ptr + pos.z * side->slice + pos.y * side->pitch + pos.x;
-    return hipSuccess;
+    side->slice = size_mul(ptr->pitch, rows);
+    side->base = ptr->ptr;
+    return size_advance(&side->base, pos.z, side->slice, pos.y, side->pitch, pos.x) ? hipSuccess
+                                                                                    : hipErrorInvalidValue;
 }
 
 hipError_t hip_copy_from_params(const hipMemcpy3DParms *p, struct ehp_copy_3d *copy)
@@ -210,7 +207,7 @@ hipError_t hip_copy_from_params(const hipMemcpy3DParms *p, struct ehp_copy_3d *c
     else if (p->dstArray)
         element = p->dstArray->element;
     memset(copy, 0, sizeof *copy);
-    copy->width = p->extent.width * element;
+    copy->width = size_mul(p->extent.width, element);
     copy->height = p->extent.height;
     copy->depth = p->extent.depth;
     hipError_t error = box_params_side(p->dstArray, p->dstPos, &p->dstPtr, copy, &dst);
@@ -293,15 +290,17 @@ static hipError_t box_drv_side(const struct box_drv_side *d, const struct ehp_co
     }
     if (!base)
         return hipErrorInvalidValue;
-    size_t pitch = d->pitch ? d->pitch : d->x + box->width, rows = d->height ? d->height : d->y + box->height;
+    size_t pitch = d->pitch ? d->pitch : size_add(d->x, box->width),
+           rows = d->height ? d->height : size_add(d->y, box->height);
     if (pitch < box->width)
         return hipErrorInvalidPitchValue;
     if (pitch > BOX_PITCH_MAX || d->x > pitch - box->width)
         return hipErrorInvalidValue;
     side->pitch = pitch;
-    side->slice = pitch * rows;
-    side->base = (unsigned char *)(uintptr_t)base + d->z * side->slice + d->y * pitch + d->x;
-    return hipSuccess;
+    side->slice = size_mul(pitch, rows);
+    side->base = (unsigned char *)(uintptr_t)base;
+    return size_advance(&side->base, d->z, side->slice, d->y, pitch, d->x) ? hipSuccess
+                                                                           : hipErrorInvalidValue;
 }
 
 hipError_t hip_copy_from_drv(const HIP_MEMCPY3D *p, struct ehp_copy_3d *copy, hipMemcpyKind *kind)

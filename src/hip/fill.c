@@ -4,6 +4,7 @@
 
 #include "copy.h"
 #include "graph.h"
+#include "size.h"
 #include "stream.h"
 
 static void fill_now(void *dst, uint64_t value, unsigned element, size_t count)
@@ -33,7 +34,6 @@ static hipError_t fill_linear(void *dst, uint64_t value, unsigned element, size_
                               struct hip_copy_call call)
 {
     struct ihipStream_t *stream;
-    size_t bytes;
     hipError_t error = hip_open();
 
     if (error == hipSuccess)
@@ -44,9 +44,9 @@ static hipError_t fill_linear(void *dst, uint64_t value, unsigned element, size_
         return error;
     if (!count)
         return hipSuccess;
-    if ((uintptr_t)dst % element || __builtin_mul_overflow(count, (size_t)element, &bytes))
+    if ((uintptr_t)dst % element)
         return hipErrorInvalidValue;
-    error = fill_check(dst, bytes);
+    error = fill_check(dst, size_mul(count, element));
     if (error != hipSuccess)
         return error;
     if (call.async) {
@@ -72,10 +72,11 @@ static hipError_t fill_box(const struct ehp_fill_3d *fill, struct hip_copy_call 
         return error;
     if (!fill->width || !fill->height || !fill->depth)
         return hipSuccess;
-    if (fill->pitch < fill->width * fill->element)
+    const uint64_t row = size_mul(fill->width, fill->element), rows = size_mul(fill->height - 1, fill->pitch),
+                   slices = size_mul(fill->depth - 1, fill->slice);
+    if (fill->pitch < row)
         return hipErrorInvalidValue;
-    error = fill_check(fill->dst, (fill->depth - 1) * fill->slice + (fill->height - 1) * fill->pitch +
-                                      fill->width * fill->element);
+    error = fill_check(fill->dst, size_add(size_add(slices, rows), row));
     if (error != hipSuccess)
         return error;
     if (call.async) {
@@ -160,20 +161,20 @@ static struct ehp_fill_3d fill_rows(void *dst, size_t pitch, size_t slice, int v
 
 HIP_ENTRY hipError_t hipMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
 {
-    struct ehp_fill_3d fill = fill_rows(dst, pitch, pitch * height, value, width, height, 1);
+    struct ehp_fill_3d fill = fill_rows(dst, pitch, size_mul(pitch, height), value, width, height, 1);
     return hip_return(fill_box(&fill, fill_at_once(NULL)));
 }
 
 HIP_ENTRY hipError_t hipMemset2D_spt(void *dst, size_t pitch, int value, size_t width, size_t height)
 {
-    struct ehp_fill_3d fill = fill_rows(dst, pitch, pitch * height, value, width, height, 1);
+    struct ehp_fill_3d fill = fill_rows(dst, pitch, size_mul(pitch, height), value, width, height, 1);
     return hip_return(fill_box(&fill, fill_at_once(hipStreamPerThread)));
 }
 
 HIP_ENTRY hipError_t hipMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height,
                                       hipStream_t stream)
 {
-    struct ehp_fill_3d fill = fill_rows(dst, pitch, pitch * height, value, width, height, 1);
+    struct ehp_fill_3d fill = fill_rows(dst, pitch, size_mul(pitch, height), value, width, height, 1);
     return hip_return(fill_box(&fill, fill_when(stream)));
 }
 
@@ -186,8 +187,8 @@ HIP_ENTRY hipError_t hipMemset2DAsync_spt(void *dst, size_t pitch, int value, si
 static hipError_t fill_3d(hipPitchedPtr ptr, int value, hipExtent extent, struct hip_copy_call call)
 {
     size_t rows = ptr.ysize ? ptr.ysize : extent.height;
-    struct ehp_fill_3d fill =
-        fill_rows(ptr.ptr, ptr.pitch, ptr.pitch * rows, value, extent.width, extent.height, extent.depth);
+    struct ehp_fill_3d fill = fill_rows(ptr.ptr, ptr.pitch, size_mul(ptr.pitch, rows), value, extent.width,
+                                        extent.height, extent.depth);
 
     return fill_box(&fill, call);
 }
@@ -221,10 +222,10 @@ hipError_t hip_fill_from_params(const hipMemsetParams *p, struct hip_op *op)
 
     if (!p->dst || (element != 1 && element != 2 && element != 4) || !p->width || !p->height)
         return hipErrorInvalidValue;
-    if (p->height > 1 && p->pitch < p->width * element)
+    const uint64_t row = size_mul(p->width, element);
+    if (p->height > 1 && p->pitch < row)
         return hipErrorInvalidValue;
-    size_t bytes = (p->height - 1) * (p->height > 1 ? p->pitch : 0) + p->width * element;
-    hipError_t error = fill_check(p->dst, bytes);
+    hipError_t error = fill_check(p->dst, size_add(size_mul(p->height - 1, p->pitch), row));
     if (error != hipSuccess)
         return error;
     uint64_t mask = element == 4 ? UINT32_MAX : (UINT64_C(1) << (8 * element)) - 1;
@@ -236,8 +237,9 @@ hipError_t hip_fill_from_params(const hipMemsetParams *p, struct hip_op *op)
         op->fill.count = p->width;
     } else {
         op->kind = HIP_OP_FILL_3D;
-        op->fill_3d = (struct ehp_fill_3d){
-            p->dst, p->pitch, p->pitch * p->height, p->value & mask, element, p->width, p->height, 1};
+        op->fill_3d = (struct ehp_fill_3d){p->dst,          p->pitch, size_mul(p->pitch, p->height),
+                                           p->value & mask, element,  p->width,
+                                           p->height,       1};
     }
     return hipSuccess;
 }

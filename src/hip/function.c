@@ -5,12 +5,19 @@
 #include <string.h>
 
 #include "launch.h"
+#include "size.h"
 
 /* ---- occupancy ----------------------------------------------------------------------------------------- */
 
 static unsigned function_min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
+}
+
+/* Waves of a SIMD with so many registers, of which each wave takes some in whole granules. */
+static unsigned function_waves(unsigned registers, unsigned wanted, unsigned granule)
+{
+    return wanted > registers ? 0 : registers / ((wanted + granule - 1) / granule * granule);
 }
 
 /*
@@ -26,13 +33,13 @@ unsigned hip_occupancy(const struct ihipModuleSymbol_t *function, unsigned threa
     unsigned waves = (threads + info->wave_size - 1) / info->wave_size;
 
     if (kernel->vgprs)
-        waves_per_simd = function_min(waves_per_simd, info->vgprs_per_simd / ((kernel->vgprs + 7) & ~7u));
+        waves_per_simd = function_min(waves_per_simd, function_waves(info->vgprs_per_simd, kernel->vgprs, 8));
     if (kernel->sgprs)
-        waves_per_simd = function_min(waves_per_simd, 800 / ((kernel->sgprs + 15) & ~15u));
+        waves_per_simd = function_min(waves_per_simd, function_waves(800, kernel->sgprs, 16));
     if (!waves)
         return 0;
     unsigned groups = waves_per_simd * info->simds_per_cu / waves;
-    uint64_t lds = kernel->group_bytes + (uint64_t)shared;
+    uint64_t lds = size_add(kernel->group_bytes, shared);
     if (lds) {
         uint64_t by_lds = info->lds_bytes / lds;
         groups = by_lds < groups ? (unsigned)by_lds : groups;

@@ -91,23 +91,14 @@ hipError_t graph_set_kernel(struct hipGraphNode *node, const hipKernelNodeParams
         error = hip_function_of(params->func, device, &function);
     if (error != hipSuccess)
         return error;
-    if (!params->kernelParams && !params->extra && function->explicit_count)
-        return hipErrorInvalidValue;
-    if (params->kernelParams && params->extra)
-        return hipErrorInvalidValue;
     error = hip_launch_check(function, params->gridDim, params->blockDim, params->sharedMemBytes, false,
                              hipErrorInvalidValue);
     if (error != hipSuccess)
         return error;
-    hip_launch_set(&launch, function, params->gridDim, params->blockDim, params->sharedMemBytes,
-                   params->kernelParams);
+    hip_launch_set(&launch, function, params->gridDim, params->blockDim, params->sharedMemBytes);
     launch.host = module ? NULL : params->func;
-    if (params->extra) {
-        error = hip_launch_extra(&launch, params->extra);
-        if (error != hipSuccess)
-            return error;
-    }
-    return graph_set_launch(node, &launch);
+    error = hip_launch_arguments(&launch, params->kernelParams, params->extra);
+    return error == hipSuccess ? graph_set_launch(node, &launch) : error;
 }
 
 /* ---- copies and fills ---------------------------------------------------------------------------------- */

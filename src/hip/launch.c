@@ -7,70 +7,117 @@
 #include <string.h>
 
 #include "graph.h"
+#include "size.h"
 #include "stream.h"
 
 /* ---- checks -------------------------------------------------------------------------------------------- */
 
-hipError_t hip_launch_check(const struct ihipModuleSymbol_t *function, dim3 grid, dim3 block, size_t shared,
-                            bool cooperative, hipError_t bad_size)
+/* What a workgroup has of LDS, static and dynamic. */
+static hipError_t launch_check_lds(const struct ihipModuleSymbol_t *function, size_t shared, bool cooperative)
+{
+    const uint64_t lds = function->device->info.lds_bytes;
+
+    if (size_add(function->kernel.group_bytes, shared) <= lds)
+        return hipSuccess;
+    if (cooperative) /* then no workgroup fits at all */
+        return hipErrorCooperativeLaunchTooLarge;
+    fprintf(stderr,
+            "ehp: launch of %s with %u static and %llu dynamic bytes of LDS: a workgroup has %llu at most\n",
+            function->kernel.name, function->kernel.group_bytes, (unsigned long long)shared,
+            (unsigned long long)lds);
+    return hipErrorInvalidValue;
+}
+
+/* A grid in work-items. */
+static hipError_t launch_check_items(const struct ihipModuleSymbol_t *function, const uint64_t items[3],
+                                     const uint32_t block[3], size_t shared, bool cooperative,
+                                     hipError_t bad_size)
 {
     const struct ehp_agent_info *info = &function->device->info;
-    const uint32_t blocks[3] = {grid.x, grid.y, grid.z}, size[3] = {block.x, block.y, block.z};
-    uint64_t threads = 1;
+    uint64_t threads = 1, all = 1, groups = 1;
 
     for (int i = 0; i < 3; i++) {
-        if (!blocks[i] || !size[i] || size[i] > info->workgroup_max)
+        if (!items[i] || !block[i] || block[i] > info->workgroup_max)
             return bad_size;
-        if ((uint64_t)blocks[i] * size[i] > UINT32_MAX)
-            return hipErrorInvalidConfiguration;
-        threads *= size[i];
+        threads *= block[i];
     }
     if (threads > info->workgroup_max)
         return bad_size;
+    for (int i = 0; i < 3; i++) {
+        if (items[i] > UINT32_MAX) /* a packet has no more */
+            return hipErrorInvalidConfiguration;
+        all = size_mul(all, items[i]);
+        groups = size_mul(groups, (items[i] + block[i] - 1) / block[i]);
+    }
+    if (all > INT64_MAX) /* nor a queue a counter of them */
+        return hipErrorInvalidConfiguration;
     if (function->kernel.max_flat_workgroup_size && threads > function->kernel.max_flat_workgroup_size) {
         fprintf(stderr, "ehp: launch of %s with %llu threads a block, but it was compiled for at most %u\n",
                 function->kernel.name, (unsigned long long)threads, function->kernel.max_flat_workgroup_size);
         return hipErrorLaunchFailure;
     }
-    if (function->kernel.group_bytes + (uint64_t)shared > info->lds_bytes) {
-        fprintf(
-            stderr,
-            "ehp: launch of %s with %u static and %llu dynamic bytes of LDS: a workgroup has %llu at most\n",
-            function->kernel.name, function->kernel.group_bytes, (unsigned long long)shared,
-            (unsigned long long)info->lds_bytes);
-        return hipErrorInvalidValue;
-    }
-    if (cooperative) {
-        uint64_t resident = (uint64_t)hip_occupancy(function, (unsigned)threads, shared) * info->cus;
-        if ((uint64_t)grid.x * grid.y * grid.z > resident)
-            return hipErrorCooperativeLaunchTooLarge;
-    }
-    return hipSuccess;
+    hipError_t error = launch_check_lds(function, shared, cooperative);
+    if (error == hipSuccess && cooperative &&
+        groups > (uint64_t)hip_occupancy(function, (unsigned)threads, shared) * info->cus)
+        error = hipErrorCooperativeLaunchTooLarge;
+    return error;
+}
+
+hipError_t hip_launch_check(const struct ihipModuleSymbol_t *function, dim3 grid, dim3 block, size_t shared,
+                            bool cooperative, hipError_t bad_size)
+{
+    const uint64_t items[3] = {(uint64_t)grid.x * block.x, (uint64_t)grid.y * block.y,
+                               (uint64_t)grid.z * block.z};
+    const uint32_t size[3] = {block.x, block.y, block.z};
+
+    return launch_check_items(function, items, size, shared, cooperative, bad_size);
 }
 
 void hip_launch_set(struct hip_launch *launch, struct ihipModuleSymbol_t *function, dim3 grid, dim3 block,
-                    size_t shared, void **params)
+                    size_t shared)
 {
     *launch = (struct hip_launch){
         .function = function,
         .grid = {grid.x * block.x, grid.y * block.y, grid.z * block.z},
         .block = {block.x, block.y, block.z},
         .shared = (uint32_t)shared,
-        .params = params,
     };
 }
 
-hipError_t hip_launch_extra(struct hip_launch *launch, void **extra)
+/* The pointer and the size of a block, in either order. */
+static hipError_t launch_extra(struct hip_launch *launch, void **extra)
 {
-    for (; *extra != HIP_LAUNCH_PARAM_END; extra += 2) {
-        if (extra[0] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+    const size_t *bytes = NULL;
+
+    for (int i = 0; i < 2 && extra[0] != HIP_LAUNCH_PARAM_END; i++, extra += 2) {
+        if (extra[0] == HIP_LAUNCH_PARAM_BUFFER_POINTER && !launch->packed)
             launch->packed = extra[1];
-        else if (extra[0] == HIP_LAUNCH_PARAM_BUFFER_SIZE)
-            launch->packed_bytes = *(size_t *)extra[1];
+        else if (extra[0] == HIP_LAUNCH_PARAM_BUFFER_SIZE && !bytes)
+            bytes = extra[1];
         else
             return hipErrorInvalidValue;
     }
-    return launch->packed ? hipSuccess : hipErrorInvalidValue;
+    if (extra[0] != HIP_LAUNCH_PARAM_END || !launch->packed || !bytes)
+        return hipErrorInvalidValue;
+    launch->packed_bytes = *bytes;
+    return hipSuccess;
+}
+
+hipError_t hip_launch_arguments(struct hip_launch *launch, void **params, void **extra)
+{
+    const struct ihipModuleSymbol_t *function = launch->function;
+
+    if (params && extra)
+        return hipErrorInvalidValue;
+    if (extra)
+        return launch_extra(launch, extra);
+    if (!params)
+        return function->explicit_count ? hipErrorInvalidValue : hipSuccess;
+    for (unsigned i = 0; i < function->explicit_count; i++)
+        if (!params[i])
+            return hipErrorInvalidValue;
+    launch->params = params;
+    return hipSuccess;
 }
 
 /* Sends a checked launch on its way, with or without events around it. */
@@ -127,12 +174,11 @@ static hipError_t launch_host(const void *host, dim3 grid, dim3 block, void **ar
                                  hipErrorInvalidConfiguration);
     if (error != hipSuccess)
         return error;
-    if (!args && function->explicit_count)
-        return hipErrorInvalidValue;
-    hip_launch_set(&launch, function, grid, block, shared, args);
+    hip_launch_set(&launch, function, grid, block, shared);
     launch.host = host;
     launch.cooperative = options->cooperative;
-    return launch_send(stream, &launch, options->start, options->stop);
+    error = hip_launch_arguments(&launch, args, NULL);
+    return error == hipSuccess ? launch_send(stream, &launch, options->start, options->stop) : error;
 }
 
 HIP_ENTRY hipError_t hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks,
@@ -295,7 +341,7 @@ HIP_ENTRY hipError_t hipLaunchByPtr(const void *func)
                                  hipErrorInvalidConfiguration);
     if (error != hipSuccess)
         return hip_return(error);
-    hip_launch_set(&launch, function, config->grid, config->block, config->shared, NULL);
+    hip_launch_set(&launch, function, config->grid, config->block, config->shared);
     launch.packed = thread->legacy_launch->args;
     launch.packed_bytes = thread->legacy_launch->bytes;
     return hip_return(launch_send(config->stream, &launch, NULL, NULL));
@@ -310,17 +356,12 @@ static hipError_t launch_module(hipFunction_t f, dim3 grid, dim3 block, size_t s
 
     if (!hip_handle_ok(HIP_KIND_FUNCTION, f))
         return f ? hipErrorInvalidImage : hipErrorInvalidResourceHandle;
-    if (params && extra)
-        return hipErrorInvalidValue;
     hipError_t error = hip_launch_check(f, grid, block, shared, options->cooperative, hipErrorInvalidValue);
     if (error != hipSuccess)
         return error;
-    hip_launch_set(&launch, f, grid, block, shared, params);
+    hip_launch_set(&launch, f, grid, block, shared);
     launch.cooperative = options->cooperative;
-    if (extra)
-        error = hip_launch_extra(&launch, extra);
-    else if (!params && f->explicit_count)
-        error = hipErrorInvalidValue;
+    error = hip_launch_arguments(&launch, params, extra);
     return error == hipSuccess ? launch_send(stream, &launch, options->start, options->stop) : error;
 }
 
@@ -373,27 +414,16 @@ static hipError_t launch_items(hipFunction_t f, const uint32_t items[3], const u
                                hipEvent_t start, hipEvent_t stop)
 {
     struct hip_launch launch;
-    uint32_t groups[3];
 
     if (!hip_handle_ok(HIP_KIND_FUNCTION, f))
         return f ? hipErrorInvalidImage : hipErrorInvalidResourceHandle;
-    if (params && extra)
-        return hipErrorInvalidValue;
-    for (int i = 0; i < 3; i++) {
-        if (!block[i])
-            return hipErrorInvalidConfiguration;
-        groups[i] = items[i] / block[i] + (items[i] && items[i] < block[i]);
-    }
-    dim3 grid = {groups[0], groups[1], groups[2]}, size = {block[0], block[1], block[2]};
-    hipError_t error = hip_launch_check(f, grid, size, shared, false, hipErrorInvalidConfiguration);
+    const uint64_t wide[3] = {items[0], items[1], items[2]};
+    hipError_t error = launch_check_items(f, wide, block, shared, false, hipErrorInvalidConfiguration);
     if (error != hipSuccess)
         return error;
-    hip_launch_set(&launch, f, grid, size, shared, params);
+    hip_launch_set(&launch, f, (dim3){1, 1, 1}, (dim3){block[0], block[1], block[2]}, shared);
     memcpy(launch.grid, items, sizeof launch.grid);
-    if (extra)
-        error = hip_launch_extra(&launch, extra);
-    else if (!params && f->explicit_count)
-        error = hipErrorInvalidValue;
+    error = hip_launch_arguments(&launch, params, extra);
     return error == hipSuccess ? launch_send(stream, &launch, start, stop) : error;
 }
 

@@ -16,11 +16,11 @@ struct hip_multi_grid {
 /* grid in workgroups; the error of a size that cannot be is the caller's choice. */
 hipError_t hip_launch_check(const struct ihipModuleSymbol_t *function, dim3 grid, dim3 block, size_t shared,
                             bool cooperative, hipError_t bad_size);
-/* Fills a launch from grid sizes in workgroups. */
+/* Fills a launch from grid sizes in workgroups; its arguments are still to come. */
 void hip_launch_set(struct hip_launch *launch, struct ihipModuleSymbol_t *function, dim3 grid, dim3 block,
-                    size_t shared, void **params);
-/* HIP_LAUNCH_PARAM_* list of hipModuleLaunchKernel. */
-hipError_t hip_launch_extra(struct hip_launch *launch, void **extra);
+                    size_t shared);
+/* The explicit arguments: a pointer to each, or a HIP_LAUNCH_PARAM_* list, or neither if there are none. */
+hipError_t hip_launch_arguments(struct hip_launch *launch, void **params, void **extra);
 /* Kernel arguments and packet, all but the header; the stream's lock is held. */
 hipError_t hip_launch_packet(struct ihipStream_t *stream, const struct hip_launch *launch,
                              struct ehp_kernel_dispatch_packet *packet);

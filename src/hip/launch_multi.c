@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "launch.h"
+#include "size.h"
 #include "stream.h"
 
 struct multi_launch {
@@ -28,6 +29,11 @@ static hipError_t multi_check(struct multi_launch *list, unsigned count, bool co
     return hipSuccess;
 }
 
+static uint64_t multi_items(const struct hip_launch *launch)
+{
+    return size_mul(size_mul(launch->grid[0], launch->grid[1]), launch->grid[2]);
+}
+
 /* The grids share a two-word barrier for multi_grid.sync(); it lives until the last of them is done. */
 static hipError_t multi_send(struct multi_launch *list, unsigned count, bool cooperative)
 {
@@ -36,10 +42,12 @@ static hipError_t multi_send(struct multi_launch *list, unsigned count, bool coo
     hipError_t error = sync ? multi_check(list, count, cooperative) : hipErrorOutOfMemory;
 
     for (unsigned i = 0; i < count; i++)
-        items += (uint64_t)list[i].launch.grid[0] * list[i].launch.grid[1] * list[i].launch.grid[2];
+        items = size_add(items, multi_items(&list[i].launch));
+    if (error == hipSuccess && items == SIZE_TOO_LARGE)
+        error = hipErrorInvalidConfiguration;
     for (unsigned i = 0; error == hipSuccess && i < count; i++) {
         list[i].grid = (struct hip_multi_grid){sync, i, count, before, items};
-        before += (uint64_t)list[i].launch.grid[0] * list[i].launch.grid[1] * list[i].launch.grid[2];
+        before += multi_items(&list[i].launch);
         list[i].launch.cooperative = cooperative;
         list[i].launch.multi = &list[i].grid;
         struct hip_op op = {.kind = HIP_OP_KERNEL, .launch = list[i].launch};
@@ -79,7 +87,10 @@ static hipError_t multi_launch_params(const hipLaunchParams *params, int count, 
                                      hipErrorInvalidConfiguration);
         if (error != hipSuccess)
             return error;
-        hip_launch_set(&list[i].launch, function, p->gridDim, p->blockDim, p->sharedMem, p->args);
+        hip_launch_set(&list[i].launch, function, p->gridDim, p->blockDim, p->sharedMem);
+        error = hip_launch_arguments(&list[i].launch, p->args, NULL);
+        if (error != hipSuccess)
+            return error;
     }
     return multi_send(list, (unsigned)count, cooperative);
 }
@@ -119,7 +130,9 @@ HIP_ENTRY hipError_t hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaun
         error = hip_stream_of(p->hStream, &list[i].stream);
         if (error == hipSuccess)
             error = hip_launch_check(p->function, grid, block, p->sharedMemBytes, true, hipErrorInvalidValue);
-        hip_launch_set(&list[i].launch, p->function, grid, block, p->sharedMemBytes, p->kernelParams);
+        hip_launch_set(&list[i].launch, p->function, grid, block, p->sharedMemBytes);
+        if (error == hipSuccess)
+            error = hip_launch_arguments(&list[i].launch, p->kernelParams, NULL);
     }
     return hip_return(error == hipSuccess ? multi_send(list, numDevices, true) : error);
 }

@@ -12,6 +12,7 @@
 #include "advise.h"
 #include "ipc.h"
 #include "pool.h"
+#include "size.h"
 #include "stream.h"
 #include "usage.h"
 
@@ -171,7 +172,7 @@ bool hip_memory_reached(const void *address, size_t *left)
 {
     if (hip_memory_known(address, left))
         return true;
-    *left = SIZE_MAX;
+    *left = SIZE_MAX - (uintptr_t)address;
     return ehp_mem_pageable(hip_runtime()->machine, address);
 }
 
@@ -339,8 +340,6 @@ HIP_ENTRY hipError_t hipMallocManaged(void **dev_ptr, size_t size, unsigned int 
 /* Rows at multiples of 256 bytes: the pitch alignment the properties state. */
 static hipError_t memory_pitched(void **ptr, size_t *pitch, size_t width, size_t rows)
 {
-    size_t bytes;
-
     if (!ptr || !pitch)
         return hipErrorInvalidValue;
     if (!width || !rows) {
@@ -352,9 +351,7 @@ static hipError_t memory_pitched(void **ptr, size_t *pitch, size_t width, size_t
     if (width > SIZE_MAX - 255)
         return hipErrorOutOfMemory;
     size_t row = (width + 255) & ~(size_t)255;
-    if (__builtin_mul_overflow(row, rows, &bytes))
-        return hipErrorOutOfMemory;
-    hipError_t error = memory_malloc(ptr, bytes, EHP_MEM_DEVICE, 0);
+    hipError_t error = memory_malloc(ptr, size_mul(row, rows), EHP_MEM_DEVICE, 0);
     if (error == hipSuccess)
         *pitch = row;
     return error;
@@ -375,15 +372,11 @@ HIP_ENTRY hipError_t hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_
 
 HIP_ENTRY hipError_t hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent)
 {
-    size_t rows;
-
     if (!pitchedDevPtr)
         return hip_return(hipErrorInvalidValue);
-    if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
-        return hip_return(hipErrorOutOfMemory);
     void *ptr = NULL;
     size_t pitch = 0;
-    hipError_t error = memory_pitched(&ptr, &pitch, extent.width, rows);
+    hipError_t error = memory_pitched(&ptr, &pitch, extent.width, size_mul(extent.height, extent.depth));
     if (error == hipSuccess) {
         pitchedDevPtr->ptr = ptr;
         pitchedDevPtr->pitch = pitch;
@@ -456,6 +449,8 @@ HIP_ENTRY hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned i
     hipError_t error = hip_enter(&device);
     if (error != hipSuccess)
         return hip_return(error);
+    if (sizeBytes > UINT64_MAX - (uintptr_t)hostPtr)
+        return hip_return(hipErrorInvalidValue);
     if (hip_memory_find(hostPtr, NULL))
         return hip_return(hipErrorHostMemoryAlreadyRegistered);
     int status = ehp_mem_register(hip_runtime()->machine, hostPtr, sizeBytes);

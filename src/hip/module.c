@@ -84,7 +84,7 @@ static hipError_t module_run(struct ihipModule_t *module, int kind)
         if (error != hipSuccess)
             break;
         struct hip_op op = {.kind = HIP_OP_KERNEL};
-        hip_launch_set(&op.launch, function, one, one, 0, NULL);
+        hip_launch_set(&op.launch, function, one, one, 0);
         error = hip_stream_submit(stream, &op);
         if (error == hipSuccess)
             error = hip_stream_wait(stream);
@@ -199,7 +199,8 @@ hipError_t hip_module_function(struct ihipModule_t *module, const char *name, st
             function->module = module;
             function->device = module->device;
             function->kernel = kernel;
-            function->max_dynamic_shared = (int)module->device->info.lds_bytes - (int)kernel.group_bytes;
+            const uint64_t lds = module->device->info.lds_bytes;
+            function->max_dynamic_shared = kernel.group_bytes < lds ? (int)(lds - kernel.group_bytes) : 0;
             error = module_plan(function);
             function->next = module->functions;
             module->functions = function;

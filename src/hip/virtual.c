@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "size.h"
 #include "stream.h"
 
 #define VIRTUAL_MINIMUM     ((size_t)4096)
@@ -211,9 +212,9 @@ HIP_ENTRY hipError_t hipMemAddressReserve(void **ptr, size_t size, size_t alignm
     if (alignment < VIRTUAL_MINIMUM)
         alignment = VIRTUAL_MINIMUM;
     size_t slack = alignment > VIRTUAL_MINIMUM ? alignment : 0;
-    char *map = range
-                    ? mmap(addr, size + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                    : MAP_FAILED;
+    char *map = range ? mmap(addr, size_add(size, slack), PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                      : MAP_FAILED;
     if (map == MAP_FAILED) {
         free(range);
         return hip_return(hipErrorOutOfMemory);

@@ -28,7 +28,7 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     size_t head = (sizeof(struct cp_queue) + 4095) & ~(size_t)4095;
     int status;
     char *memory = memory_alloc(&m->memory, agent, EHP_MEM_INTERNAL,
-                                head + 2 * packets * sizeof(union ehp_packet), 0, &status);
+                                head + 2 * (uint64_t)packets * sizeof(union ehp_packet), 0, &status);
     ehp_signal doorbell = {0};
     if (!memory || ehp_signal_create(m, -1, &doorbell) != EHP_OK) {
         if (memory)

@@ -179,7 +179,8 @@ void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t byt
 {
     if (align == 0)
         align = PAGE;
-    if (bytes == 0 || (align & (align - 1)) || bytes > UINT64_MAX / 2) {
+    if (bytes == 0 || (align & (align - 1)) || bytes > UINT64_MAX / 2 || kind < 0 || kind >= MEMORY_KINDS ||
+        kind == EHP_MEM_REGISTERED) {
         *status = EHP_ERR_INVALID;
         return NULL;
     }
@@ -232,13 +233,13 @@ int memory_free(struct memory *memory, void *base)
 
 int memory_register(struct memory *memory, void *base, uint64_t bytes, bool uncached)
 {
-    if (!base || bytes == 0)
+    uint64_t start = (uint64_t)(uintptr_t)base, end;
+    if (!base || bytes == 0 || __builtin_add_overflow(start, bytes, &end) || end > UINT64_MAX - PAGE)
         return EHP_ERR_INVALID;
-    uint64_t start = (uint64_t)(uintptr_t)base;
     pthread_mutex_lock(&memory->lock);
     size_t i = position(memory, start);
     bool overlaps = (i > 0 && memory->blocks[i - 1].base + memory->blocks[i - 1].bytes > start) ||
-                    (i < memory->count && memory->blocks[i].base < start + bytes);
+                    (i < memory->count && memory->blocks[i].base < end);
     struct memory_block block = {
         .base = start, .bytes = bytes, .kind = EHP_MEM_REGISTERED, .uncached = uncached};
     uint64_t size = footprint(&block);
@@ -299,7 +300,7 @@ bool memory_registered(struct memory *memory, uint64_t address, uint64_t bytes, 
         *end = *first + footprint(b);
     }
     pthread_mutex_unlock(&memory->lock);
-    return address >= *first && address + bytes <= *end;
+    return address >= *first && address <= *end && bytes <= *end - address;
 }
 
 bool memory_find_freed(struct memory *memory, uint64_t address, struct memory_block *out)

@@ -236,6 +236,78 @@ static void test_bad_packets(ehp_machine *m)
     ehp_signal_destroy(done);
 }
 
+/* What one packet asks for is refused, and says why. */
+static void refused(ehp_machine *m, const struct ehp_kernel_dispatch_packet *dispatch, int kind,
+                    const char *why)
+{
+    int count[2] = {0, 0};
+    struct ehp_queue_block *q;
+    struct ehp_fault fault;
+    ehp_set_fault_handler(m, count_fault, count);
+    CHECK(ehp_queue_create(m, 0, 16, 1, &q) == EHP_OK);
+    ehp_signal done = signal_with(m, 1);
+    union ehp_packet p = {.dispatch = *dispatch};
+    p.dispatch.completion_signal = done;
+    ehp_queue_submit(q, &p);
+    CHECK_EQ(ehp_signal_wait(done, EHP_COND_EQ, 0, UINT64_C(5000000000)), 0);
+    CHECK_EQ(count[0], 1);
+    CHECK_EQ(count[1], kind);
+    if (CHECK(ehp_queue_fault(q, &fault) == EHP_OK) && !CHECK(strstr(fault.text, why)))
+        fprintf(stderr, "%s\n", fault.text);
+    ehp_queue_destroy(q);
+    ehp_signal_destroy(done);
+}
+
+/* Sizes that wrap to small ones in 32 or 64 bits. */
+static void test_sizes(bool timing, const char *path)
+{
+    struct ehp_options options = EHP_OPTIONS_INIT;
+    struct ehp_kernel kernel = EHP_KERNEL_INIT;
+    struct ehp_queue_block *q;
+    ehp_machine *m;
+    ehp_code *code;
+    static char image[1 << 16];
+    void *memory;
+    options.threads = 1;
+    options.timing = timing;
+    FILE *file = fopen(path, "rb");
+    size_t bytes = file ? fread(image, 1, sizeof(image), file) : 0;
+    if (!CHECK(bytes) || !CHECK(ehp_open(&options, &m) == EHP_OK))
+        exit(1);
+    fclose(file);
+    CHECK(ehp_code_load(m, 0, image, bytes, &code) == EHP_OK);
+    CHECK(ehp_code_kernel(code, "hidden", &kernel) == EHP_OK);
+    const struct ehp_kernel_dispatch_packet good = {.header = EHP_HEADER(EHP_PACKET_KERNEL_DISPATCH, 1, 2, 2),
+                                                    .setup = 3,
+                                                    .workgroup_size_x = 64,
+                                                    .workgroup_size_y = 1,
+                                                    .workgroup_size_z = 1,
+                                                    .grid_size_x = 64,
+                                                    .grid_size_y = 1,
+                                                    .grid_size_z = 1,
+                                                    .kernel_object = kernel.object};
+    struct ehp_kernel_dispatch_packet p = good;
+    p.workgroup_size_x = 1;
+    p.grid_size_x = p.grid_size_y = 1u << 31;
+    p.grid_size_z = 4;
+    refused(m, &p, EHP_FAULT_PACKET, "more than 2^63");
+    p.grid_size_x = p.grid_size_y = p.grid_size_z = UINT32_MAX;
+    refused(m, &p, EHP_FAULT_PACKET, "more than 2^63");
+    p = good;
+    p.group_segment_size = UINT32_MAX;
+    refused(m, &p, EHP_FAULT_RESOURCES, "4294967295 bytes of LDS");
+    p = good;
+    p.private_segment_size = UINT32_MAX;
+    refused(m, &p, EHP_FAULT_NO_MEMORY, "4294967295 bytes of scratch");
+    CHECK(ehp_queue_create(m, 0, 1u << 31, 1, &q) == EHP_ERR_NO_MEMORY);
+    CHECK(ehp_mem_alloc(m, 0, 99, 4096, 0, &memory) == EHP_ERR_INVALID);
+    CHECK(ehp_mem_alloc(m, 0, -1, 4096, 0, &memory) == EHP_ERR_INVALID);
+    CHECK(ehp_mem_register(m, image, UINT64_MAX) == EHP_ERR_INVALID);
+    CHECK(ehp_mem_register(m, image, UINT64_MAX - (uintptr_t)image) == EHP_ERR_INVALID);
+    ehp_code_unload(code);
+    ehp_close(m);
+}
+
 static void test_timeout(ehp_machine *m)
 {
     ehp_signal s = signal_with(m, 3);
@@ -245,8 +317,10 @@ static void test_timeout(ehp_machine *m)
     ehp_signal_destroy(s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc < 2)
+        return 2;
     ehp_machine *m = open_machine();
     struct ehp_queue_block *q;
     CHECK(ehp_queue_create(m, 0, 64, 1, &q) == EHP_OK);
@@ -262,5 +336,7 @@ int main(void)
     test_timeout(m);
     ehp_queue_destroy(q);
     ehp_close(m);
+    test_sizes(false, argv[1]);
+    test_sizes(true, argv[1]);
     return check_status();
 }
