@@ -189,13 +189,13 @@ HIP_ENTRY hipError_t hipDevicePrimaryCtxGetState(hipDevice_t dev, unsigned int *
 {
     struct hip_device *device;
 
-    if (!flags || !active)
-        return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_device_at(dev, &device);
     if (error != hipSuccess)
         return hip_return(error);
-    *flags = device->ctx.flags;
-    *active = device->active;
+    if (flags)
+        *flags = device->ctx.flags;
+    if (active) /* a thread's current device is in use without being asked for */
+        *active = device->active || hip_thread()->device == dev;
     return hip_return(hipSuccess);
 }
 

@@ -12,6 +12,14 @@
 #include "pool.h"
 #include "stream.h"
 
+/* What programs may set, as ROCm has it to begin with and after a reset. */
+static void device_set_defaults(struct hip_device *device)
+{
+    device->flags = hipDeviceScheduleSpin;
+    device->limits[hipLimitStackSize] = 1024;
+    device->limits[hipLimitMallocHeapSize] = (size_t)8 << 20;
+}
+
 bool hip_device_init(struct hip_runtime *runtime, int ordinal, unsigned agent)
 {
     struct hip_device *device = &runtime->device[ordinal];
@@ -25,9 +33,7 @@ bool hip_device_init(struct hip_runtime *runtime, int ordinal, unsigned agent)
         return false;
     pthread_mutex_init(&device->streams_lock, NULL);
     pthread_mutex_init(&device->lock, NULL);
-    device->limits[hipLimitStackSize] = 1024;
-    device->limits[hipLimitPrintfFifoSize] = 0;
-    device->limits[hipLimitMallocHeapSize] = (size_t)8 << 20;
+    device_set_defaults(device);
     hip_device_fill_props(device);
     return true;
 }
@@ -41,10 +47,9 @@ hipError_t hip_device_reset(struct hip_device *device)
     hip_hostcall_reset(device);
     atomic_store(&device->fault, 0);
     atomic_store(&device->assertion, false);
-    device->flags = 0;
     device->active = false;
     memset(device->peer, 0, sizeof device->peer);
-    device->limits[hipLimitStackSize] = 1024;
+    device_set_defaults(device);
     return hipSuccess;
 }
 
@@ -214,31 +219,30 @@ HIP_ENTRY hipError_t hipDeviceGetByPCIBusId(int *device, const char *pciBusId)
     return hip_return(hipErrorInvalidValue);
 }
 
-/* The more of the wanted properties a device has, the better; memory and units beyond the wish do not count.
- */
+/* Whether a device has at least what is asked for. */
+static bool device_matches(const hipDeviceProp_tR0600 *have, const hipDeviceProp_tR0600 *want)
+{
+#define ENOUGH(member) have->member >= want->member
+    return ENOUGH(major) && ENOUGH(minor) && ENOUGH(totalGlobalMem) && ENOUGH(sharedMemPerBlock) &&
+           ENOUGH(maxThreadsPerBlock) && ENOUGH(totalConstMem) && ENOUGH(multiProcessorCount) &&
+           ENOUGH(maxThreadsPerMultiProcessor) && ENOUGH(memoryClockRate) && ENOUGH(memoryBusWidth) &&
+           ENOUGH(l2CacheSize) && ENOUGH(regsPerBlock) && ENOUGH(maxSharedMemoryPerMultiProcessor) &&
+           ENOUGH(warpSize);
+#undef ENOUGH
+}
+
+/* The first device that has all that is asked for; the first of all when none has. */
 HIP_ENTRY hipError_t hipChooseDeviceR0600(int *device, const hipDeviceProp_tR0600 *prop)
 {
-    int best = 0, best_score = -1;
-
     if (!device || !prop)
         return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_open();
     if (error != hipSuccess)
         return hip_return(error);
-    for (int i = 0; i < hip_runtime()->devices; i++) {
-        const hipDeviceProp_tR0600 *have = &hip_runtime()->device[i].props;
-        int score = (have->major >= prop->major) + (have->minor >= prop->minor) +
-                    (have->totalGlobalMem >= prop->totalGlobalMem) +
-                    (have->sharedMemPerBlock >= prop->sharedMemPerBlock) +
-                    (have->multiProcessorCount >= prop->multiProcessorCount) +
-                    (have->maxThreadsPerBlock >= prop->maxThreadsPerBlock) +
-                    (have->clockRate >= prop->clockRate);
-        if (score > best_score) {
-            best = i;
-            best_score = score;
-        }
-    }
-    *device = best;
+    *device = 0;
+    for (int i = hip_runtime()->devices; i-- > 0;)
+        if (device_matches(&hip_runtime()->device[i].props, prop))
+            *device = i;
     return hip_return(hipSuccess);
 }
 
@@ -286,6 +290,12 @@ HIP_ENTRY hipError_t hipDeviceReset(void)
     return hip_return(error == hipSuccess ? hip_device_reset(device) : error);
 }
 
+/* printf has no FIFO of a fixed size. */
+static bool device_has_limit(enum hipLimit_t limit)
+{
+    return limit == hipLimitStackSize || limit == hipLimitMallocHeapSize;
+}
+
 HIP_ENTRY hipError_t hipDeviceGetLimit(size_t *pValue, enum hipLimit_t limit)
 {
     struct hip_device *device;
@@ -295,7 +305,7 @@ HIP_ENTRY hipError_t hipDeviceGetLimit(size_t *pValue, enum hipLimit_t limit)
     hipError_t error = hip_current(&device);
     if (error != hipSuccess)
         return hip_return(error);
-    if ((int)limit < 0 || limit >= hipLimitRange)
+    if (!device_has_limit(limit))
         return hip_return(hipErrorUnsupportedLimit);
     *pValue = device->limits[limit];
     return hip_return(hipSuccess);
@@ -308,15 +318,25 @@ HIP_ENTRY hipError_t hipDeviceSetLimit(enum hipLimit_t limit, size_t value)
     hipError_t error = hip_current(&device);
     if (error != hipSuccess)
         return hip_return(error);
-    if (limit != hipLimitStackSize && limit != hipLimitMallocHeapSize)
+    if (!device_has_limit(limit))
         return hip_return(hipErrorUnsupportedLimit);
     if (limit == hipLimitStackSize && value > EHP_SCRATCH_MAX)
+        return hip_return(hipErrorInvalidValue);
+    if (limit == hipLimitMallocHeapSize && value > device->props.totalGlobalMem)
         return hip_return(hipErrorInvalidValue);
     device->limits[limit] = limit == hipLimitStackSize ? (value + 15) & ~(size_t)15 : value;
     return hip_return(hipSuccess);
 }
 
-/* Cache and LDS bank preferences: accepted, gfx942 has nothing to configure. */
+/* Cache and LDS are apart on gfx942 and banks have one width: there is nothing to configure, and ROCm says
+ * so. */
+static hipError_t device_not_configurable(void)
+{
+    hipError_t error = hip_open();
+
+    return error == hipSuccess ? hipErrorNotSupported : error;
+}
+
 HIP_ENTRY hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *cacheConfig)
 {
     if (!cacheConfig)
@@ -329,7 +349,7 @@ HIP_ENTRY hipError_t hipDeviceSetCacheConfig(hipFuncCache_t cacheConfig)
 {
     if ((unsigned)cacheConfig > hipFuncCachePreferEqual)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(hip_open());
+    return hip_return(device_not_configurable());
 }
 
 HIP_ENTRY hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig *pConfig)
@@ -344,5 +364,5 @@ HIP_ENTRY hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
 {
     if ((unsigned)config > hipSharedMemBankSizeEightByte)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(hip_open());
+    return hip_return(device_not_configurable());
 }

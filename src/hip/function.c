@@ -2,6 +2,7 @@
 /* What kernels need: attributes and occupancy. */
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "launch.h"
@@ -70,11 +71,11 @@ static hipError_t occupancy_best(int *grid, int *block, const struct ihipModuleS
     const struct ehp_agent_info *info = &function->device->info;
     unsigned most = info->workgroup_max, best_size = 0, best_groups = 0, best_waves = 0;
 
-    if (!grid || !block || limit < 0)
+    if (!grid || !block)
         return hipErrorInvalidValue;
     if (function->kernel.max_flat_workgroup_size)
         most = function_min(most, function->kernel.max_flat_workgroup_size);
-    if (limit)
+    if (limit > 0) /* below is none, as with ROCm */
         most = function_min(most, (unsigned)limit);
     for (unsigned size = most; size;
          size = size > info->wave_size ? (size - 1) / info->wave_size * info->wave_size : 0) {
@@ -193,6 +194,7 @@ HIP_ENTRY hipError_t hipFuncGetAttributes(struct hipFuncAttributes *attr, const 
     attr->maxDynamicSharedSizeBytes = function->max_dynamic_shared;
     attr->maxThreadsPerBlock = (int)function_max_threads(function);
     attr->numRegs = (int)function->kernel.vgprs;
+    attr->preferredShmemCarveout = function->shared_carveout;
     attr->ptxVersion = 94;
     attr->sharedSizeBytes = function->kernel.group_bytes;
     return hip_return(hipSuccess);
@@ -213,8 +215,10 @@ HIP_ENTRY hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attri
         break;
     case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         *value = 0;
+        break;
+    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *value = hfunc->shared_carveout;
         break;
     case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
         *value = (int)hfunc->kernel.private_bytes;
@@ -249,6 +253,7 @@ HIP_ENTRY hipError_t hipFuncSetAttribute(const void *func, hipFuncAttribute attr
     } else if (attr == hipFuncAttributePreferredSharedMemoryCarveout) {
         if (value < -1 || value > 100)
             return hip_return(hipErrorInvalidValue);
+        function->shared_carveout = value;
     } else {
         return hip_return(hipErrorInvalidValue);
     }
@@ -261,7 +266,9 @@ HIP_ENTRY hipError_t hipFuncSetCacheConfig(const void *func, hipFuncCache_t conf
 
     if ((unsigned)config > hipFuncCachePreferEqual)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(function_by_host(func, &function)); /* LDS and cache are separate: nothing to divide */
+    hipError_t error = function_by_host(func, &function);
+    /* LDS and cache are apart: nothing to divide. */
+    return hip_return(error == hipSuccess ? hipErrorNotSupported : error);
 }
 
 HIP_ENTRY hipError_t hipFuncSetSharedMemConfig(const void *func, hipSharedMemConfig config)
@@ -270,7 +277,9 @@ HIP_ENTRY hipError_t hipFuncSetSharedMemConfig(const void *func, hipSharedMemCon
 
     if ((unsigned)config > hipSharedMemBankSizeEightByte)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(function_by_host(func, &function));
+    hipError_t error = function_by_host(func, &function);
+    /* Banks have one width. */
+    return hip_return(error == hipSuccess ? hipErrorNotSupported : error);
 }
 
 HIP_ENTRY hipError_t hipGetFuncBySymbol(hipFunction_t *functionPtr, const void *symbolPtr)
@@ -321,8 +330,13 @@ HIP_ENTRY hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVe
     *pfn = NULL;
     if (dladdr((const void *)hipGetProcAddress, &self)) {
         void *library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        char per_thread[128];
+        int length = snprintf(per_thread, sizeof per_thread, "%s_spt", symbol);
         if (library) {
-            *pfn = dlsym(library, function_versioned(symbol));
+            if (flags == 2 && (size_t)length < sizeof per_thread) /* the null stream means the thread's */
+                *pfn = dlsym(library, per_thread);
+            if (!*pfn)
+                *pfn = dlsym(library, function_versioned(symbol));
             dlclose(library);
         }
     }

@@ -39,6 +39,7 @@ struct ihipModuleSymbol_t {
     struct hip_hidden_arg *hidden_args;
     uint32_t explicit_bytes; /* end of the last explicit argument */
     int max_dynamic_shared;  /* hipFuncSetAttribute */
+    int shared_carveout;     /* the same; a hint, that is kept */
     struct ihipModuleSymbol_t *next;
 };
 

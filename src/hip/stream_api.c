@@ -302,7 +302,7 @@ static hipError_t stream_flags(hipStream_t handle, unsigned *flags)
 {
     struct ihipStream_t *stream;
 
-    if (!flags)
+    if (!flags || !handle) /* the null stream has none to tell */
         return hipErrorInvalidValue;
     hipError_t error = hip_stream_of(handle, &stream);
     if (error == hipSuccess)

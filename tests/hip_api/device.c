@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices: count, properties against attributes, names, contexts, limits, peers, error names. */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "hip_check.h"
@@ -64,6 +65,82 @@ static void choosing(void)
     CHECK_EQ(flags, hipDeviceScheduleSpin);
 }
 
+/* What is asked for decides, and nothing else. */
+static void chosen(void)
+{
+    hipDeviceProp_t p = {0};
+    int device = 7;
+
+    OK(hipChooseDevice(&device, &p));
+    CHECK_EQ(device, 0);
+    OK(hipGetDeviceProperties(&p, 0));
+    device = 7;
+    OK(hipChooseDevice(&device, &p));
+    CHECK_EQ(device, 0);
+    p.multiProcessorCount = 100000; /* nobody has it: the first of all */
+    device = 7;
+    OK(hipChooseDevice(&device, &p));
+    CHECK_EQ(device, 0);
+    CHECK_HIP(hipChooseDevice(NULL, &p), hipErrorInvalidValue);
+    CHECK_HIP(hipChooseDevice(&device, NULL), hipErrorInvalidValue);
+}
+
+static void *other_thread(void *flags)
+{
+    OK(hipGetDeviceFlags(flags));
+    return NULL;
+}
+
+/* Flags are the device's: another thread sees them, and a reset takes them back. */
+static void device_flags(void)
+{
+    const unsigned wrong[] = {hipDeviceScheduleSpin | hipDeviceScheduleYield,
+                              hipDeviceScheduleSpin | hipDeviceScheduleBlockingSync,
+                              hipDeviceScheduleYield | hipDeviceScheduleBlockingSync,
+                              hipDeviceScheduleMask,
+                              0x20,
+                              ~0u};
+    const unsigned right[] = {hipDeviceScheduleAuto, hipDeviceScheduleYield, hipDeviceScheduleBlockingSync,
+                              hipDeviceScheduleSpin | hipDeviceMapHost,
+                              hipDeviceScheduleYield | hipDeviceLmemResizeToMax};
+    unsigned before = 0, flags;
+    pthread_t thread;
+
+    OK(hipDeviceReset());
+    OK(hipGetDeviceFlags(&before));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK_HIP(hipSetDeviceFlags(wrong[i]), hipErrorInvalidValue);
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        OK(hipSetDeviceFlags(right[i]));
+        flags = ~0u;
+        CHECK(pthread_create(&thread, NULL, other_thread, &flags) == 0 && pthread_join(thread, NULL) == 0);
+        CHECK_EQ(flags, right[i]);
+    }
+    OK(hipDeviceReset());
+    OK(hipGetDeviceFlags(&flags));
+    CHECK_EQ(flags, before);
+}
+
+/* gfx942 has no cache to divide and one width of banks. */
+static void configurations(void)
+{
+    hipFuncCache_t cache = hipFuncCachePreferEqual;
+    hipSharedMemConfig banks = hipSharedMemBankSizeEightByte;
+
+    for (int i = hipFuncCachePreferNone; i <= hipFuncCachePreferEqual; i++)
+        CHECK_HIP(hipDeviceSetCacheConfig((hipFuncCache_t)i), hipErrorNotSupported);
+    CHECK_HIP(hipDeviceSetCacheConfig((hipFuncCache_t)-1), hipErrorInvalidValue);
+    CHECK_HIP(hipDeviceSetCacheConfig((hipFuncCache_t)4), hipErrorInvalidValue);
+    OK(hipDeviceGetCacheConfig(&cache));
+    CHECK_EQ(cache, hipFuncCachePreferNone);
+    for (int i = hipSharedMemBankSizeDefault; i <= hipSharedMemBankSizeEightByte; i++)
+        CHECK_HIP(hipDeviceSetSharedMemConfig((hipSharedMemConfig)i), hipErrorNotSupported);
+    CHECK_HIP(hipDeviceSetSharedMemConfig((hipSharedMemConfig)-1), hipErrorInvalidValue);
+    CHECK_HIP(hipDeviceSetSharedMemConfig((hipSharedMemConfig)3), hipErrorInvalidValue);
+    OK(hipDeviceGetSharedMemConfig(&banks));
+    CHECK_EQ(banks, hipSharedMemBankSizeFourByte);
+}
+
 static void contexts(void)
 {
     hipCtx_t ctx, current;
@@ -84,7 +161,13 @@ static void contexts(void)
     CHECK_HIP(hipCtxSetCurrent((hipCtx_t)(uintptr_t)&device), hipErrorInvalidContext);
     OK(hipDevicePrimaryCtxGetState(0, &flags, &active));
     CHECK_EQ(active, 1);
+    OK(hipDevicePrimaryCtxGetState(0, NULL, NULL));
     OK(hipDevicePrimaryCtxRelease(0));
+    OK(hipDevicePrimaryCtxReset(0));
+    OK(hipDevicePrimaryCtxGetState(0, &flags, &active));
+    CHECK_EQ(active, 1); /* the current device's is */
+    CHECK_HIP(hipDevicePrimaryCtxGetState(9, &flags, &active), hipErrorInvalidDevice);
+    CHECK_HIP(hipDevicePrimaryCtxSetFlags(0, 0), hipErrorContextAlreadyInUse);
 }
 
 static void limits(void)
@@ -96,6 +179,17 @@ static void limits(void)
     CHECK_EQ(value, 4096);
     CHECK_HIP(hipDeviceSetLimit(hipLimitRange, 1), hipErrorUnsupportedLimit);
     CHECK_HIP(hipDeviceGetLimit(NULL, hipLimitStackSize), hipErrorInvalidValue);
+    CHECK_HIP(hipDeviceSetLimit(hipLimitPrintfFifoSize, 1 << 20), hipErrorUnsupportedLimit);
+    CHECK_HIP(hipDeviceGetLimit(&value, hipLimitPrintfFifoSize), hipErrorUnsupportedLimit);
+    CHECK_HIP(hipDeviceSetLimit(hipLimitMallocHeapSize, SIZE_MAX), hipErrorInvalidValue);
+    OK(hipDeviceSetLimit(hipLimitMallocHeapSize, 1 << 20));
+    OK(hipDeviceGetLimit(&value, hipLimitMallocHeapSize));
+    CHECK_EQ(value, 1 << 20);
+    OK(hipDeviceReset());
+    OK(hipDeviceGetLimit(&value, hipLimitStackSize));
+    CHECK_EQ(value, 1024);
+    OK(hipDeviceGetLimit(&value, hipLimitMallocHeapSize));
+    CHECK_EQ(value, 8 << 20);
 }
 
 static void errors(void)
@@ -132,6 +226,14 @@ static void symbols_by_name(void)
     memcpy(&count, &pfn, sizeof count);
     OK(count(&devices));
     CHECK_EQ(devices, 1);
+    void *per_thread, *versioned;
+    OK(hipGetProcAddress("hipStreamQuery", &pfn, 603, 0, NULL));
+    OK(hipGetProcAddress("hipStreamQuery_spt", &versioned, 603, 0, NULL));
+    OK(hipGetProcAddress("hipStreamQuery", &per_thread, 603, 2, NULL));
+    CHECK(per_thread == versioned && per_thread != pfn);
+    OK(hipGetProcAddress("hipGetDevice", &pfn, 603, 2, NULL));
+    CHECK_HIP(hipGetProcAddress("hipGetDevice", &pfn, 603, 3, NULL), hipErrorInvalidValue);
+    CHECK_HIP(hipGetProcAddress("", &pfn, 603, 0, NULL), hipErrorInvalidValue);
     CHECK_HIP(hipGetProcAddress("hipNothing", &pfn, 603, 0, &result), hipErrorNotFound);
     CHECK_EQ(result, HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 }
@@ -144,6 +246,9 @@ int main(void)
     CHECK_HIP(hipInit(1), hipErrorInvalidValue);
     properties(chip && !strcmp(chip, "mi300x"));
     choosing();
+    chosen();
+    device_flags();
+    configurations();
     contexts();
     limits();
     errors();

@@ -237,6 +237,9 @@ static void small_things(void)
     CHECK(least == 1 && greatest == -1);
     OK(hipStreamCreateWithPriority(&stream, hipStreamNonBlocking, -1));
     OK(hipStreamGetFlags(stream, &flags));
+    CHECK_HIP(hipStreamGetFlags(NULL, &flags), hipErrorInvalidValue);
+    OK(hipStreamGetFlags(hipStreamPerThread, &flags));
+    OK(hipStreamGetFlags(stream, &flags));
     CHECK_EQ(flags, hipStreamNonBlocking);
     OK(hipStreamGetPriority(stream, &priority));
     CHECK_EQ(priority, -1);
