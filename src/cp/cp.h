@@ -78,6 +78,7 @@ struct cp_dispatch {
     _Atomic uint64_t waves;
     alignas(64) _Atomic bool full; /* no CU had room at the last try */
     _Atomic bool aborted;          /* faulted or timed out: the rest is dropped */
+    _Atomic bool stop;             /* its workgroups shall give way: aborted, or out of time */
     _Atomic unsigned users;        /* workers that hold a pointer, plus the active list */
     uint64_t start_ns;
     pthread_mutex_t stats_lock;
@@ -87,7 +88,7 @@ struct cp_dispatch {
     bool listed;
     bool begun;                    /* timing mode: the XCDs have been told */
     bool faulted;                  /* timing mode: the queue has been told */
-    uint64_t begun_ns;             /* timing mode: when, by the host's clock */
+    uint64_t begun_ns;             /* by the host's clock, in either mode */
     unsigned xccs_done;            /* timing mode: XCDs that have finished their share */
     uint64_t serial;               /* timing mode: 1, 2, ... of the machine's dispatches */
     struct ehp_counters *counters; /* timing mode: of each XCD, then of all; NULL: it is not counted */
@@ -168,6 +169,9 @@ struct cp {
     sigset_t program_signals; /* blocked by the thread that opened the machine, and by those functions */
     bool caller_started;
     pthread_cond_t call_ready;
+    pthread_t watcher; /* of dispatches that run too long */
+    bool watcher_started;
+    pthread_cond_t quitting;
     unsigned lds_granule, vgpr_granule, sgpr_granule;
     /* The chip's, as integers: placing a workgroup looks at all of them. */
     unsigned xcd_cus, xcd_engines, cu_simds, simd_waves, simd_vgprs, simd_sgprs, cu_lds, cu_workgroups;
@@ -202,6 +206,17 @@ uint64_t cp_now_ns(const struct ehp_machine *m);
 struct wave_guard;
 void cp_run_task(struct ehp_machine *m, struct cp_task *task, struct wave_guard *guard, uint64_t start);
 void cp_dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d);
+/* The rest of a dispatch is dropped; whether it was before. */
+static inline bool cp_dispatch_abort(struct cp_dispatch *d)
+{
+    d->stop = true;
+    return atomic_exchange(&d->aborted, true);
+}
+/* It has run for longer than it may, and nobody has dropped it yet. */
+static inline bool cp_dispatch_late(const struct cp_dispatch *d)
+{
+    return d->stop && !d->aborted;
+}
 
 /* dispatch.c: NULL with a fault filled in when the packet cannot be run. */
 struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,

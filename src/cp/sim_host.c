@@ -224,7 +224,7 @@ static void check_timeouts(struct sim *sim)
     sim->checked_ns = now;
     pthread_mutex_lock(&m->cp.lock);
     for (struct cp_dispatch *d = m->cp.active; d; d = d->next)
-        if (d->begun && !d->aborted && now - d->begun_ns > m->timeout_ns)
+        if (d->begun && cp_dispatch_late(d))
             stop_dispatch(sim, d);
     pthread_mutex_unlock(&m->cp.lock);
 }

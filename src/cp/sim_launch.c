@@ -275,7 +275,7 @@ static void fault_told(struct port_domain *domain, struct port_event *event)
     struct sim *sim = event->self;
     struct told_fault *told = (struct told_fault *)(uintptr_t)event->word[0];
     struct cp_dispatch *d = told->d;
-    d->aborted = true;
+    cp_dispatch_abort(d);
     if (!d->faulted) {
         d->faulted = true;
         pthread_mutex_lock(&sim->machine->cp.lock);
@@ -294,7 +294,7 @@ void sim_wave_faulted(struct sim_xcd *x, struct workgroup *wg, const struct wave
     struct sim *sim = x->sim;
     struct cp_dispatch *d = wg->owner;
     struct sim_share *share = share_in(x, d); /* NULL in the rest of a sampled dispatch */
-    bool later = share ? share->aborted : atomic_exchange(&d->aborted, true);
+    bool later = share ? share->aborted : cp_dispatch_abort(d);
     if (share)
         share->aborted = true;
     if (!later) {
@@ -361,7 +361,6 @@ void sim_dispatch(struct sim *sim, struct cp_dispatch *d)
 {
     d->xccs_done = 0;
     d->start_ns = sim_now_ns(sim);
-    d->begun_ns = machine_now_ns();
     d->serial = ++sim->dispatches;
     counters_open(d);
     sample_open(sim, d);

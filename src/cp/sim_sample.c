@@ -552,8 +552,12 @@ static void rest_told(struct port_domain *domain, struct port_event *event)
 static bool run_one(struct sim_xcd *x, struct cp_dispatch *d, struct workgroup *wg)
 {
     struct cu_thread *thread = port_thread(x->domain);
-    enum workgroup_result result = workgroup_run(wg, &thread->guard, &d->aborted, false);
+    enum workgroup_result result = workgroup_run(wg, &thread->guard, &d->stop, false);
     thread->guard.armed = false;
+    if (cp_dispatch_late(d) && result != WORKGROUP_FAULT) {
+        workgroup_out_of_time(wg, &thread->guard);
+        result = WORKGROUP_FAULT;
+    }
     if ((result == WORKGROUP_WAITING || result == WORKGROUP_PREEMPTED) && !d->aborted)
         return false;
     if (result == WORKGROUP_FAULT)

@@ -33,6 +33,9 @@ enum { IDLE_SPINS = 4000 };
  * doubled while they take less than this. */
 enum { BATCHES = 16, BATCH_NS = 20000 };
 
+/* Between looks at dispatches that run too long. */
+enum { WATCH_NS = 10000000 };
+
 struct work {
     struct cp_task *task;
     struct workgroup *wg;
@@ -287,7 +290,7 @@ static void flush_done(struct cp_worker *me, struct cp_dispatch *d)
 /* Drops what a dispatch has not started. */
 static void abort_dispatch(struct ehp_machine *m, struct cp_dispatch *d)
 {
-    d->aborted = true;
+    cp_dispatch_abort(d);
     uint64_t handed_out = atomic_exchange(&d->ticket, d->total);
     if (handed_out < d->total)
         count_done(m, d, d->total - handed_out);
@@ -297,7 +300,7 @@ static void stop_on_fault(struct cp_worker *me, struct workgroup *wg, const stru
 {
     struct ehp_machine *m = me->machine;
     struct cp_dispatch *d = wg->owner;
-    if (atomic_exchange(&d->aborted, true))
+    if (cp_dispatch_abort(d))
         return; /* another workgroup of it was faster */
     struct ehp_fault fault = {.size = sizeof(fault)};
     report_fault(d, wg, guard, &fault);
@@ -305,11 +308,6 @@ static void stop_on_fault(struct cp_worker *me, struct workgroup *wg, const stru
     cp_queue_fault(d->queue, &fault);
     pthread_mutex_unlock(&m->cp.lock);
     abort_dispatch(m, d);
-}
-
-static bool timed_out(const struct ehp_machine *m, const struct cp_dispatch *d)
-{
-    return m->timeout_ns && machine_now_ns() - d->start_ns > m->timeout_ns;
 }
 
 static void list_add(struct workgroup_list *list, struct workgroup *wg)
@@ -345,23 +343,18 @@ static void run_workgroup(struct cp_worker *me, struct workgroup *wg, struct wav
     struct ehp_machine *m = me->machine;
     struct cp_dispatch *d = wg->owner;
     enum workgroup_result result = WORKGROUP_DONE;
-    if (!d->aborted)
-        result = workgroup_run(wg, guard, &d->aborted, m->stats.enabled);
+    if (!d->stop)
+        result = workgroup_run(wg, guard, &d->stop, m->stats.enabled);
+    else if (!d->aborted)
+        result = WORKGROUP_WAITING;
     if (m->progress)
         progress_show(m, d);
     if ((result == WORKGROUP_WAITING || result == WORKGROUP_PREEMPTED) && !d->aborted) {
-        if (!timed_out(m, d)) {
+        if (!d->stop) {
             set_aside(m, wg, result == WORKGROUP_PREEMPTED);
             return;
         }
-        guard->kind = EHP_FAULT_TIMEOUT;
-        guard->wave = &wg->wave[0];
-        for (unsigned i = 0; i < wg->waves; i++)
-            if (wg->wave[i].state == WAVE_YIELD)
-                guard->wave = &wg->wave[i];
-        guard->fault_in = guard->wave->next;
-        guard->lane = UINT_MAX;
-        guard->from_signal = false;
+        workgroup_out_of_time(wg, guard);
         result = WORKGROUP_FAULT;
     }
     if (result == WORKGROUP_FAULT)
@@ -622,12 +615,37 @@ static void *caller_main(void *argument)
     return NULL;
 }
 
+/*
+ * Looks for dispatches that run too long: those who run them may be at it without an end, and would otherwise
+ * all have to look at the clock.
+ */
+static void *watcher_main(void *argument)
+{
+    struct ehp_machine *m = argument;
+    struct cp *cp = &m->cp;
+    pthread_mutex_lock(&cp->lock);
+    while (!cp->quit) {
+        uint64_t now = machine_now_ns();
+        for (struct cp_dispatch *d = cp->active; d; d = d->next)
+            if (d->begun_ns && now - d->begun_ns > m->timeout_ns)
+                d->stop = true;
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += (until.tv_nsec + WATCH_NS) / 1000000000;
+        until.tv_nsec = (until.tv_nsec + WATCH_NS) % 1000000000;
+        pthread_cond_timedwait(&cp->quitting, &cp->lock, &until);
+    }
+    pthread_mutex_unlock(&cp->lock);
+    return NULL;
+}
+
 int cp_start(struct ehp_machine *m, unsigned threads)
 {
     struct cp *cp = &m->cp;
     pthread_sigmask(SIG_SETMASK, NULL, &cp->program_signals);
     pthread_mutex_init(&cp->lock, NULL);
     pthread_cond_init(&cp->call_ready, NULL);
+    pthread_cond_init(&cp->quitting, NULL);
     cp->waiting.end = &cp->waiting.first;
     cp->preempted.end = &cp->preempted.first;
     cp->tasks_end = &cp->tasks;
@@ -655,6 +673,9 @@ int cp_start(struct ehp_machine *m, unsigned threads)
     if (thread_start(&cp->caller, caller_main, m) != 0)
         return EHP_ERR_OUT_OF_RESOURCES;
     cp->caller_started = true;
+    if (m->timeout_ns && pthread_create(&cp->watcher, NULL, watcher_main, m) != 0)
+        return EHP_ERR_OUT_OF_RESOURCES;
+    cp->watcher_started = m->timeout_ns != 0;
     return EHP_OK;
 }
 
@@ -664,8 +685,9 @@ void cp_stop(struct ehp_machine *m)
     pthread_mutex_lock(&cp->lock);
     cp->quit = true;
     for (struct cp_dispatch *d = cp->active; d; d = d->next)
-        d->aborted = true; /* kernels that would never end */
+        cp_dispatch_abort(d); /* kernels that would never end */
     pthread_cond_broadcast(&cp->call_ready);
+    pthread_cond_signal(&cp->quitting);
     pthread_mutex_unlock(&cp->lock);
     wake_all(cp);
     for (unsigned i = 0; i < cp->workers; i++) {
@@ -674,6 +696,8 @@ void cp_stop(struct ehp_machine *m)
     }
     if (cp->caller_started)
         pthread_join(cp->caller, NULL);
+    if (cp->watcher_started)
+        pthread_join(cp->watcher, NULL);
     sim_close(m);
     for (struct workgroup *wg; (wg = list_take(&cp->waiting)) || (wg = list_take(&cp->preempted));)
         workgroup_free(wg);
@@ -692,5 +716,6 @@ void cp_stop(struct ehp_machine *m)
     free(cp->worker);
     ace_destroy(m);
     pthread_cond_destroy(&cp->call_ready);
+    pthread_cond_destroy(&cp->quitting);
     pthread_mutex_destroy(&cp->lock);
 }

@@ -3,6 +3,7 @@
 #include "exec/workgroup.h"
 
 #include <immintrin.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,9 @@
  * once: then few turns are spent on waiting, however many workgroups wait.
  */
 enum { STRETCH = 128, STRETCHES = 6, GROWTH_MAX = 3 };
+
+/* How often its waves may come together at a barrier for each round that they may have otherwise. */
+enum { BARRIERS = 16 };
 
 /* The longest loop that is taken for spinning, in instructions; and the most that read memory: whoever waits
  * looks at few places. */
@@ -256,6 +260,7 @@ struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch
     if (launch->lds_bytes)
         memset(wg->lds, 0, launch->lds_bytes);
     wg->runs = 0;
+    wg->leaving = false;
     for (unsigned i = 0; i < wg->waves; i++)
         start_wave(wg, launch, i, items);
     return wg;
@@ -390,8 +395,8 @@ static bool spins(struct wave *w)
     return once && run_loop(w) == once;
 }
 
-/* Runs a wave until it ends, waits, or has had its stretches. */
-static void run_stretches(struct wave *w, unsigned stretches)
+/* Runs a wave until it ends, waits, or has had its stretches; or shall stop. */
+static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool *stop)
 {
     if (!w->spinning) {
         w->budget = STRETCH;
@@ -403,7 +408,7 @@ static void run_stretches(struct wave *w, unsigned stretches)
         if (w->state != WAVE_RUNNING)
             continue;
         w->state = WAVE_YIELD;
-        if (w->spinning || stretches-- == 0)
+        if (w->spinning || stretches-- == 0 || atomic_load_explicit(stop, memory_order_relaxed))
             return;
         w->state = WAVE_RUNNING;
         w->budget = STRETCH;
@@ -459,8 +464,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
         guard->wave->state = WAVE_FAULT;
         return WORKGROUP_FAULT;
     }
-    bool leaving = false; /* the waves have just been let go from a barrier */
-    for (unsigned round = 0;; round += !leaving) {
+    for (unsigned round = 0, barriers = 0;; round += !wg->leaving) {
         unsigned waiting = 0;
         bool progress = false; /* somebody reached a barrier or ended, or ran without giving up */
         for (unsigned i = 0; i < wg->waves; i++) {
@@ -478,10 +482,10 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
             w->mem_mask = guard->mem_mask;
             w->stats = count ? &wg->stats : NULL;
             guard->wave = w;
-            if (leaving)
+            if (wg->leaving)
                 leave_barrier(w);
             else
-                run_stretches(w, STRETCHES << growth);
+                run_stretches(w, STRETCHES << growth, stop);
             if (w->state == WAVE_DONE) {
                 wg->live--;
                 progress = true;
@@ -489,7 +493,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
                 waiting++;
                 progress = true;
             } else if (!w->slept) {
-                progress = progress || leaving || !w->spinning;
+                progress = progress || wg->leaving || !w->spinning;
             }
         }
         if (wg->live == 0) {
@@ -498,12 +502,29 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
         }
         if (waiting == wg->live) {
             release_barrier(wg);
-            leaving = wg->live > 1;
-        } else if (leaving) {
-            leaving = false;
+            wg->leaving = wg->live > 1;
+            /* They may come together again and again, and wait for somebody outside. */
+            if (++barriers >= slices * BARRIERS || atomic_load_explicit(stop, memory_order_relaxed)) {
+                guard->armed = false;
+                return WORKGROUP_PREEMPTED;
+            }
+        } else if (wg->leaving) {
+            wg->leaving = false;
         } else if (!progress || round >= slices || atomic_load_explicit(stop, memory_order_relaxed)) {
             guard->armed = false;
             return progress ? WORKGROUP_PREEMPTED : WORKGROUP_WAITING;
         }
     }
+}
+
+void workgroup_out_of_time(struct workgroup *wg, struct wave_guard *guard)
+{
+    guard->kind = EHP_FAULT_TIMEOUT;
+    guard->wave = &wg->wave[0];
+    for (unsigned i = 0; i < wg->waves; i++)
+        if (wg->wave[i].state == WAVE_YIELD)
+            guard->wave = &wg->wave[i];
+    guard->fault_in = guard->wave->next;
+    guard->lane = UINT_MAX;
+    guard->from_signal = false;
 }

@@ -51,6 +51,7 @@ struct workgroup {
     uint64_t linear; /* x + y * groups_x + z * groups_x * groups_y */
     uint32_t id[3];
     unsigned waves, live;
+    bool leaving;      /* its waves have just been let go from a barrier */
     uint32_t sequence; /* of its placement; see cp/ace.h */
     unsigned xcc, cu;  /* where it runs */
     uint8_t simd[WORKGROUP_MAX_WAVES];
@@ -81,10 +82,13 @@ void workgroup_free(struct workgroup *wg);
 
 /*
  * Runs until the workgroup is done, waits, or has had its share, which grows
- * with every run.  `stop` ends it early (the dispatch was aborted).
+ * with every run.  `stop` makes it give way early.
  */
 enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *guard, const _Atomic bool *stop,
                                     bool count);
+
+/* Makes the guard that of a fault: the workgroup, which is not being run, has taken too long. */
+void workgroup_out_of_time(struct workgroup *wg, struct wave_guard *guard);
 
 /* Builds launch->v0; false when memory is short. */
 bool launch_make_ids(struct exec_launch *launch);

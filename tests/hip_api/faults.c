@@ -8,7 +8,14 @@
 
 #include "hip_check.h"
 
-static hipError_t run(const char *path, const char *name, void **args, char *message, size_t bytes)
+struct fault {
+    const char *kernel;
+    hipError_t error;
+    const char *says;
+    unsigned grid, block;
+};
+
+static hipError_t run(const char *path, const struct fault *fault, void **args, char *message, size_t bytes)
 {
     char file[] = "/tmp/ehp-fault-XXXXXX";
     int fd = mkstemp(file), saved = dup(2);
@@ -16,9 +23,10 @@ static hipError_t run(const char *path, const char *name, void **args, char *mes
     hipFunction_t function;
 
     OK(hipModuleLoad(&module, path));
-    OK(hipModuleGetFunction(&function, module, name));
+    OK(hipModuleGetFunction(&function, module, fault->kernel));
     dup2(fd, 2);
-    hipError_t error = hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, args, NULL);
+    hipError_t error =
+        hipModuleLaunchKernel(function, fault->grid, 1, 1, fault->block, 1, 1, 0, NULL, args, NULL);
     if (error == hipSuccess)
         error = hipDeviceSynchronize();
     fflush(stderr);
@@ -32,23 +40,40 @@ static hipError_t run(const char *path, const char *name, void **args, char *mes
     return error;
 }
 
+/* Workgroups that come to barriers while they wait leave the host's only thread to those that they wait for.
+ */
+static void handshake(const char *path)
+{
+    const struct fault none = {"handshake", hipSuccess, "", 8, 256};
+    char message[4096];
+    int *flag;
+
+    OK(hipHostMalloc((void **)&flag, 64, 0));
+    *flag = 0;
+    OK(run(path, &none, (void *[]){&flag}, message, sizeof message));
+    CHECK_EQ(*flag, 1);
+    OK(hipHostFree(flag));
+}
+
 int main(int argc, char **argv)
 {
-    const struct {
-        const char *kernel;
-        hipError_t error;
-        const char *says;
-    } cases[] = {
-        {"wild", hipErrorIllegalAddress, "memory access fault"},
-        {"trap", hipErrorLaunchFailure, "trap"},
-        {"refuse", hipErrorAssert, "value == 3"},
-        {"forever", hipErrorLaunchTimeOut, "time"},
+    const struct fault cases[] = {
+        {"wild", hipErrorIllegalAddress, "memory access fault", 1, 64},
+        {"trap", hipErrorLaunchFailure, "trap", 1, 64},
+        {"refuse", hipErrorAssert, "value == 3", 1, 64},
+        {"forever", hipErrorLaunchTimeOut, "time", 1, 64},
+        {"compute", hipErrorLaunchTimeOut, "time", 3000, 64},
+        {"nap", hipErrorLaunchTimeOut, "time", 1, 64},
+        {"meet", hipErrorLaunchTimeOut, "time", 2, 256},
+        {"nothing", hipErrorLaunchTimeOut, "time", INT32_MAX, 1},
     };
     char message[4096];
 
     if (argc < 2)
         return 2;
     setenv("EHP_TIMEOUT", "0.5", 1);
+    setenv("EHP_THREADS", "1", 1);
+    handshake(argv[1]);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int *flag, value = 4;
         void *memory, *null = NULL;
@@ -57,7 +82,7 @@ int main(int argc, char **argv)
         void *args[] = {!strcmp(cases[i].kernel, "forever") ? (void *)&flag
                         : !strcmp(cases[i].kernel, "wild")  ? (void *)&null
                                                             : (void *)&value};
-        CHECK_HIP(run(argv[1], cases[i].kernel, args, message, sizeof message), cases[i].error);
+        CHECK_HIP(run(argv[1], &cases[i], args, message, sizeof message), cases[i].error);
         if (!CHECK(strstr(message, cases[i].says) != NULL))
             fprintf(stderr, "%s says: %s\n", cases[i].kernel, message);
         CHECK(strstr(message, cases[i].kernel) != NULL);

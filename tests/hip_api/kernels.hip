@@ -89,3 +89,43 @@ extern "C" __global__ void __launch_bounds__(128) narrow(int *out)
 {
     out[threadIdx.x] = 1;
 }
+
+// Without an end, each in a way of its own.
+extern "C" __global__ void compute()
+{
+    asm volatile("1: s_add_u32 s20, s20, 1\n s_branch 1b" ::: "s20", "scc");
+}
+
+extern "C" __global__ void nap()
+{
+    for (;;)
+        __builtin_amdgcn_s_sleep(127);
+}
+
+extern "C" __global__ void __launch_bounds__(256) meet()
+{
+    for (;;)
+        __syncthreads();
+}
+
+// 2^31 - 1 of it are as good as that.
+extern "C" __global__ void nothing()
+{
+}
+
+// Workgroup 0 waits for the last one, and comes to a barrier in between.
+extern "C" __global__ void __launch_bounds__(256) handshake(int *flag)
+{
+    __shared__ int seen;
+    if (blockIdx.x == gridDim.x - 1) {
+        if (threadIdx.x == 0)
+            __hip_atomic_store(flag, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+    } else if (blockIdx.x == 0) {
+        do {
+            __syncthreads();
+            if (threadIdx.x == 0)
+                seen = __hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
+            __syncthreads();
+        } while (!seen);
+    }
+}
