@@ -164,86 +164,87 @@ HIP_ENTRY hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, 
     return hip_return(mine ? graph_set_kernel(mine, pNodeParams) : hipErrorInvalidValue);
 }
 
-/* Memory of one kind stays memory of that kind, and the copy's direction what it was. */
-static bool exec_same_copy(const struct hipGraphNode *mine, const hipMemcpy3DParms *params)
+/* The node takes what was set up on the side, when that was right and the node may change so. */
+static hipError_t exec_change(struct hipGraphNode *mine, struct hipGraphNode *wanted, hipError_t error)
 {
-    const struct hipGraphNode wanted = {.copy.params = *params};
-    hipMemcpyKind have = mine->copy.params.kind;
-
-    if (!params->dstPtr.ptr || !params->srcPtr.ptr || !mine->copy.params.dstPtr.ptr ||
-        !mine->copy.params.srcPtr.ptr) /* arrays, or wrong in another way */
-        return true;
-    if (have != hipMemcpyDefault && params->kind != hipMemcpyDefault && have != params->kind)
-        return false;
-    return graph_copy_same_sides(mine, &wanted);
+    if (error != hipSuccess)
+        return error;
+    if (mine->type == hipGraphNodeTypeMemcpy ? !graph_copy_same(mine, wanted)
+                                             : !graph_fill_same(mine, wanted))
+        return hipErrorInvalidValue;
+    return graph_copy_params(mine, wanted);
 }
 
 HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                                      hipMemcpy3DParms *pNodeParams)
 {
-    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
-    if (!mine || !pNodeParams || !exec_same_copy(mine, pNodeParams))
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy), wanted = {0};
+    if (!mine)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(graph_set_copy(mine, pNodeParams));
+    return hip_return(exec_change(mine, &wanted, graph_set_copy(&wanted, pNodeParams)));
 }
 
 HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                                        void *dst, const void *src, size_t count,
                                                        hipMemcpyKind kind)
 {
-    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
-    const hipMemcpy3DParms params = {.dstPtr.ptr = dst, .srcPtr.ptr = (void *)(uintptr_t)src, .kind = kind};
-    if (!mine || (hip_copy_kind_ok(kind) && !exec_same_copy(mine, &params)))
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy), wanted = {0};
+    if (!mine || dst == src)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(graph_set_copy_1d(mine, dst, src, count, kind));
+    return hip_return(exec_change(mine, &wanted, graph_set_copy_1d(&wanted, dst, src, count, kind)));
 }
 
 HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                                                void *dst, const void *symbol, size_t count,
                                                                size_t offset, hipMemcpyKind kind)
 {
-    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
-    if (!mine)
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy), wanted = {0};
+    if (!mine || (dst && dst == symbol))
         return hip_return(hipErrorInvalidValue);
-    return hipGraphMemcpyNodeSetParamsFromSymbol(mine, dst, symbol, count, offset, kind);
+    hipError_t error = graph_set_from_symbol(&wanted, dst, symbol, count, offset, kind);
+    return hip_return(exec_change(mine, &wanted, error));
 }
 
 HIP_ENTRY hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                                              const void *symbol, const void *src,
                                                              size_t count, size_t offset, hipMemcpyKind kind)
 {
-    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy);
-    if (!mine)
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemcpy), wanted = {0};
+    if (!mine || (src && src == symbol))
         return hip_return(hipErrorInvalidValue);
-    return hipGraphMemcpyNodeSetParamsToSymbol(mine, symbol, src, count, offset, kind);
+    hipError_t error = graph_set_to_symbol(&wanted, symbol, src, count, offset, kind);
+    return hip_return(exec_change(mine, &wanted, error));
 }
 
 HIP_ENTRY hipError_t hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
                                                         const HIP_MEMCPY3D *copyParams, hipCtx_t ctx)
 {
-    struct hipGraphNode *mine = exec_node(hGraphExec, hNode, hipGraphNodeTypeMemcpy);
+    struct hipGraphNode *mine = exec_node(hGraphExec, hNode, hipGraphNodeTypeMemcpy), wanted = {0};
     (void)ctx;
-    return hip_return(mine ? graph_set_copy_drv(mine, copyParams) : hipErrorInvalidValue);
+    if (!mine)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(exec_change(mine, &wanted, graph_set_copy_drv(&wanted, copyParams)));
 }
 
 HIP_ENTRY hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                                      const hipMemsetParams *pNodeParams)
 {
-    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemset);
-    return hip_return(mine ? graph_set_fill(mine, pNodeParams) : hipErrorInvalidValue);
+    struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeMemset), wanted = {0};
+    if (!mine)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(exec_change(mine, &wanted, graph_set_fill(&wanted, pNodeParams)));
 }
 
 HIP_ENTRY hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
                                                         const HIP_MEMSET_NODE_PARAMS *memsetParams,
                                                         hipCtx_t ctx)
 {
-    struct hipGraphNode *mine = exec_node(hGraphExec, hNode, hipGraphNodeTypeMemset);
     (void)ctx;
-    if (!mine || !memsetParams)
+    if (!memsetParams)
         return hip_return(hipErrorInvalidValue);
     const hipMemsetParams params = {memsetParams->dst,   memsetParams->elementSize, memsetParams->height,
                                     memsetParams->pitch, memsetParams->value,       memsetParams->width};
-    return hip_return(graph_set_fill(mine, &params));
+    return hipGraphExecMemsetNodeSetParams(hGraphExec, hNode, &params);
 }
 
 HIP_ENTRY hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
@@ -282,7 +283,21 @@ HIP_ENTRY hipError_t hipGraphExecNodeSetParams(hipGraphExec_t graphExec, hipGrap
     if (!nodeParams)
         return hip_return(hipErrorInvalidValue);
     struct hipGraphNode *mine = exec_node(graphExec, node, nodeParams->type);
-    return hip_return(mine ? graph_set_any(mine, nodeParams) : hipErrorInvalidValue);
+    if (!mine)
+        return hip_return(hipErrorInvalidValue);
+    switch (nodeParams->type) {
+    case hipGraphNodeTypeMemcpy:
+        return hipGraphExecMemcpyNodeSetParams(graphExec, node, &nodeParams->memcpy.copyParams);
+    case hipGraphNodeTypeMemset:
+        return hipGraphExecMemsetNodeSetParams(graphExec, node, &nodeParams->memset);
+    case hipGraphNodeTypeGraph:
+        return hipGraphExecChildGraphNodeSetParams(graphExec, node, nodeParams->graph.graph);
+    case hipGraphNodeTypeMemAlloc: /* its address is in other nodes */
+    case hipGraphNodeTypeMemFree:
+        return hip_return(hipErrorNotSupported);
+    default:
+        return hip_return(graph_set_any(mine, nodeParams));
+    }
 }
 
 HIP_ENTRY hipError_t hipGraphNodeSetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
@@ -338,7 +353,8 @@ static hipGraphExecUpdateResult exec_compare(const struct ihipGraph *have, const
         for (size_t k = 0; k < a->dep_count; k++)
             if (exec_index(have, a->deps[k]) != exec_index(want, b->deps[k]))
                 return hipGraphExecUpdateErrorTopologyChanged;
-        if (a->type == hipGraphNodeTypeMemcpy && !graph_copy_same_sides(a, b))
+        if ((a->type == hipGraphNodeTypeMemcpy && !graph_copy_same(a, b)) ||
+            (a->type == hipGraphNodeTypeMemset && !graph_fill_same(a, b)))
             return hipGraphExecUpdateErrorParametersChanged;
         if (a->op.kind == HIP_OP_KERNEL && a->op.launch.function->device != b->op.launch.function->device)
             return hipGraphExecUpdateErrorUnsupportedFunctionChange;

@@ -125,8 +125,17 @@ hipError_t graph_set_child(struct hipGraphNode *node, struct ihipGraph *child);
 hipError_t graph_set_batch(struct hipGraphNode *node, const hipBatchMemOpNodeParams *params);
 hipError_t graph_set_alloc(struct hipGraphNode *node, hipMemAllocNodeParams *params);
 hipError_t graph_set_free(struct hipGraphNode *node, void *address);
-/* Whether two copies are between the same kinds of memory: an executable graph's cannot change that. */
-bool graph_copy_same_sides(const struct hipGraphNode *a, const struct hipGraphNode *b);
+/*
+ * What an executable graph's node cannot change: a copy the memory and the
+ * direction that it is between, a fill the shape of its rows.
+ */
+bool graph_copy_same(const struct hipGraphNode *a, const struct hipGraphNode *b);
+bool graph_fill_same(const struct hipGraphNode *a, const struct hipGraphNode *b);
+/* Copies from and to device variables. */
+hipError_t graph_set_from_symbol(struct hipGraphNode *node, void *dst, const void *symbol, size_t count,
+                                 size_t offset, hipMemcpyKind kind);
+hipError_t graph_set_to_symbol(struct hipGraphNode *node, const void *symbol, const void *src, size_t count,
+                               size_t offset, hipMemcpyKind kind);
 /* Any of them, from the union of hipGraphAddNode(). */
 hipError_t graph_set_any(struct hipGraphNode *node, hipGraphNodeParams *params);
 /* The operation of a captured call. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy.h"
 #include "graph_node.h"
 #include "module.h"
 
@@ -103,30 +104,43 @@ static hipError_t nodes_symbol(const void *symbol, size_t count, size_t offset, 
     return hipSuccess;
 }
 
-static hipError_t nodes_set_from_symbol(struct hipGraphNode *node, void *dst, const void *symbol,
-                                        size_t count, size_t offset, hipMemcpyKind kind)
+/* The variable is the device's, so that a direction says where the other side is. */
+static bool nodes_other_side(const void *address, hipMemcpyKind kind)
+{
+    const struct hip_memory *memory = hip_memory_find(address, NULL);
+
+    return kind == hipMemcpyDefault || kind == hipMemcpyDeviceToDevice ||
+           kind == hipMemcpyDeviceToDeviceNoCU || !memory || memory->kind != EHP_MEM_DEVICE;
+}
+
+hipError_t graph_set_from_symbol(struct hipGraphNode *node, void *dst, const void *symbol, size_t count,
+                                 size_t offset, hipMemcpyKind kind)
 {
     char *address;
 
     if (!dst || !count)
         return hipErrorInvalidValue;
-    if (kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost)
+    if (!hip_copy_kind_ok(kind) || kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost)
         return hipErrorInvalidMemcpyDirection;
     hipError_t error = nodes_symbol(symbol, count, offset, &address);
-    return error == hipSuccess ? graph_set_copy_1d(node, dst, address, count, hipMemcpyDefault) : error;
+    if (error == hipSuccess && !nodes_other_side(dst, kind))
+        error = hipErrorInvalidValue;
+    return error == hipSuccess ? graph_set_copy_1d(node, dst, address, count, kind) : error;
 }
 
-static hipError_t nodes_set_to_symbol(struct hipGraphNode *node, const void *symbol, const void *src,
-                                      size_t count, size_t offset, hipMemcpyKind kind)
+hipError_t graph_set_to_symbol(struct hipGraphNode *node, const void *symbol, const void *src, size_t count,
+                               size_t offset, hipMemcpyKind kind)
 {
     char *address;
 
     if (!src || !count)
         return hipErrorInvalidValue;
-    if (kind == hipMemcpyDeviceToHost || kind == hipMemcpyHostToHost)
+    if (!hip_copy_kind_ok(kind) || kind == hipMemcpyDeviceToHost || kind == hipMemcpyHostToHost)
         return hipErrorInvalidMemcpyDirection;
     hipError_t error = nodes_symbol(symbol, count, offset, &address);
-    return error == hipSuccess ? graph_set_copy_1d(node, address, src, count, hipMemcpyDefault) : error;
+    if (error == hipSuccess && !nodes_other_side(src, kind))
+        error = hipErrorInvalidValue;
+    return error == hipSuccess ? graph_set_copy_1d(node, address, src, count, kind) : error;
 }
 
 HIP_ENTRY hipError_t hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph,
@@ -139,7 +153,7 @@ HIP_ENTRY hipError_t hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t *pGraphNode,
     hipError_t error = nodes_begin(&place, hipGraphNodeTypeMemcpy, &node);
 
     if (error == hipSuccess)
-        error = nodes_end(&place, node, nodes_set_from_symbol(node, dst, symbol, count, offset, kind));
+        error = nodes_end(&place, node, graph_set_from_symbol(node, dst, symbol, count, offset, kind));
     return hip_return(error);
 }
 
@@ -154,7 +168,7 @@ HIP_ENTRY hipError_t hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, h
     hipError_t error = nodes_begin(&place, hipGraphNodeTypeMemcpy, &node);
 
     if (error == hipSuccess)
-        error = nodes_end(&place, node, nodes_set_to_symbol(node, symbol, src, count, offset, kind));
+        error = nodes_end(&place, node, graph_set_to_symbol(node, symbol, src, count, offset, kind));
     return hip_return(error);
 }
 
@@ -291,7 +305,7 @@ HIP_ENTRY hipError_t hipGraphAddNode(hipGraphNode_t *pGraphNode, hipGraph_t grap
     const struct graph_place place = {pGraphNode, graph, pDependencies, numDependencies};
     struct hipGraphNode *node;
 
-    if (!nodeParams)
+    if (!nodeParams || (unsigned)nodeParams->type >= hipGraphNodeTypeCount)
         return hip_return(hipErrorInvalidValue);
     hipError_t error = nodes_begin(&place, nodeParams->type, &node);
     return hip_return(error == hipSuccess ? nodes_end(&place, node, graph_set_any(node, nodeParams)) : error);
@@ -335,15 +349,16 @@ HIP_ENTRY hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipM
 HIP_ENTRY hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *dst, const void *src,
                                                    size_t count, hipMemcpyKind kind)
 {
-    return hip_return(nodes_is(node, hipGraphNodeTypeMemcpy) ? graph_set_copy_1d(node, dst, src, count, kind)
-                                                             : hipErrorInvalidValue);
+    return hip_return(nodes_is(node, hipGraphNodeTypeMemcpy) && dst != src
+                          ? graph_set_copy_1d(node, dst, src, count, kind)
+                          : hipErrorInvalidValue);
 }
 
 HIP_ENTRY hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void *dst, const void *symbol,
                                                            size_t count, size_t offset, hipMemcpyKind kind)
 {
-    return hip_return(nodes_is(node, hipGraphNodeTypeMemcpy)
-                          ? nodes_set_from_symbol(node, dst, symbol, count, offset, kind)
+    return hip_return(nodes_is(node, hipGraphNodeTypeMemcpy) && dst != symbol
+                          ? graph_set_from_symbol(node, dst, symbol, count, offset, kind)
                           : hipErrorInvalidValue);
 }
 
@@ -351,8 +366,8 @@ HIP_ENTRY hipError_t hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, co
                                                          const void *src, size_t count, size_t offset,
                                                          hipMemcpyKind kind)
 {
-    return hip_return(nodes_is(node, hipGraphNodeTypeMemcpy)
-                          ? nodes_set_to_symbol(node, symbol, src, count, offset, kind)
+    return hip_return(nodes_is(node, hipGraphNodeTypeMemcpy) && src != symbol
+                          ? graph_set_to_symbol(node, symbol, src, count, offset, kind)
                           : hipErrorInvalidValue);
 }
 

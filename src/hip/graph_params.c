@@ -103,20 +103,80 @@ hipError_t graph_set_kernel(struct hipGraphNode *node, const hipKernelNodeParams
 
 /* ---- copies and fills ---------------------------------------------------------------------------------- */
 
-static bool copy_on_device(const void *address)
+/* Where a side of a copy is: a device's number, or one of these. */
+enum { SIDE_HOST = -1, SIDE_MANAGED = -2, SIDE_VARIABLE = -3 };
+
+static int copy_side(const void *address)
 {
     const struct hip_memory *memory = address ? hip_memory_find(address, NULL) : NULL;
     size_t left;
 
-    if (!address || !memory) /* a device variable, pageable memory, or an array */
-        return address && hip_memory_known(address, &left);
-    return memory->kind == EHP_MEM_DEVICE || memory->mapped;
+    if (!memory) /* pageable memory, a device variable or an array */
+        return address && hip_memory_known(address, &left) ? SIDE_VARIABLE : SIDE_HOST;
+    if (memory->adopted || memory->kind == EHP_MEM_MANAGED)
+        return SIDE_MANAGED;
+    return memory->kind == EHP_MEM_DEVICE || memory->mapped ? memory->device : SIDE_HOST;
 }
 
-bool graph_copy_same_sides(const struct hipGraphNode *a, const struct hipGraphNode *b)
+static bool copy_side_same(const void *a, const void *b)
 {
-    return copy_on_device(a->copy.params.dstPtr.ptr) == copy_on_device(b->copy.params.dstPtr.ptr) &&
-           copy_on_device(a->copy.params.srcPtr.ptr) == copy_on_device(b->copy.params.srcPtr.ptr);
+    int have = copy_side(a), want = copy_side(b);
+
+    if (have == want || have == SIDE_MANAGED || want == SIDE_MANAGED)
+        return true;
+    return (have == SIDE_VARIABLE && want >= 0) || (have >= 0 && want == SIDE_VARIABLE);
+}
+
+/* False when nothing is copied. */
+static bool copy_ends(const struct hip_op *op, const void **dst, const void **src)
+{
+    *dst = op->kind == HIP_OP_COPY ? op->copy.dst : op->copy_3d.dst;
+    *src = op->kind == HIP_OP_COPY ? op->copy.src : op->copy_3d.src;
+    return op->kind == HIP_OP_COPY || op->kind == HIP_OP_COPY_3D;
+}
+
+bool graph_copy_same(const struct hipGraphNode *a, const struct hipGraphNode *b)
+{
+    hipMemcpyKind have = a->copy.is_drv ? hipMemcpyDefault : a->copy.params.kind;
+    hipMemcpyKind want = b->copy.is_drv ? hipMemcpyDefault : b->copy.params.kind;
+    const void *dst[2], *src[2];
+
+    if (have != hipMemcpyDefault && want != hipMemcpyDefault && have != want)
+        return false;
+    if (!copy_ends(&a->op, &dst[0], &src[0]) || !copy_ends(&b->op, &dst[1], &src[1]))
+        return true;
+    return copy_side_same(dst[0], dst[1]) && copy_side_same(src[0], src[1]);
+}
+
+bool graph_fill_same(const struct hipGraphNode *a, const struct hipGraphNode *b)
+{
+    const hipMemsetParams *have = &a->fill, *want = &b->fill;
+
+    if (have->height != want->height ||
+        (want->height > 1 && have->width * have->elementSize != want->width * want->elementSize))
+        return false;
+    return copy_side_same(have->dst, want->dst);
+}
+
+/*
+ * A copy between pageable memory and other memory names its direction, when it
+ * names one, as it is: hipMemcpy() forgives a wrong one, a node does not.
+ */
+static bool copy_kind_fits(const void *dst, const void *src, hipMemcpyKind kind)
+{
+    size_t left;
+    bool to = hip_memory_reached(dst, &left), from = hip_memory_reached(src, &left);
+    bool to_device = kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice ||
+                     kind == hipMemcpyDeviceToDeviceNoCU;
+    bool from_device = kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice ||
+                       kind == hipMemcpyDeviceToDeviceNoCU;
+
+    if (kind == hipMemcpyDefault || to == from)
+        return true;
+    if ((!to && to_device) || (!from && from_device))
+        return false;
+    return !(to && !to_device && copy_side(dst) != SIDE_HOST) &&
+           !(from && !from_device && copy_side(src) != SIDE_HOST);
 }
 
 static void graph_set_box(struct hipGraphNode *node, const struct ehp_copy_3d *box)
@@ -167,6 +227,8 @@ hipError_t graph_set_copy_1d(struct hipGraphNode *node, void *dst, const void *s
         error = hipErrorInvalidValue;
     if (error == hipSuccess)
         error = hip_copy_check(dst, src, bytes, kind, &nothing);
+    if (error == hipSuccess && !copy_kind_fits(dst, src, kind))
+        error = hipErrorInvalidValue;
     if (error != hipSuccess)
         return error;
     graph_set_box(node, &box);
