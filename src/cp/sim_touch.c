@@ -78,11 +78,10 @@ static bool any_zeros(const struct sim_touch *t, bool own)
 {
     bool any = false;
     pthread_mutex_lock(&t->memory->lock);
-    for (size_t i = 0; i < t->memory->count && (own || !any); i++) {
-        const struct memory_block *b = &t->memory->blocks[i];
+    for (const struct memory_block *b = memory_above(t->memory, 0); b && (own || !any);
+         b = memory_above(t->memory, b->base))
         any |= has_zeros(t, b->base & ~(uint64_t)(PAGE - 1),
                          (b->base + b->bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1), own);
-    }
     pthread_mutex_unlock(&t->memory->lock);
     return any;
 }
@@ -112,12 +111,9 @@ static bool seen_by_device(struct memory *memory, uint64_t start, uint64_t end)
 {
     if (start < memory->arena + memory->arena_bytes && end > memory->arena)
         return true;
-    bool seen = false;
     pthread_mutex_lock(&memory->lock);
-    for (size_t i = 0; i < memory->count && !seen; i++) {
-        const struct memory_block *b = &memory->blocks[i];
-        seen = b->kind == EHP_MEM_REGISTERED && b->base < end && b->base + b->bytes > start;
-    }
+    const struct memory_block *b = memory_below(memory, end - 1);
+    bool seen = b && b->kind == EHP_MEM_REGISTERED && b->base + b->bytes > start;
     pthread_mutex_unlock(&memory->lock);
     return seen;
 }

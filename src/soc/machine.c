@@ -521,6 +521,11 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
     int status;
     *out = memory_alloc(&m->memory, agent, kind, bytes, align, &status);
+    if (status == EHP_ERR_OUT_OF_RESOURCES) {
+        char why[256];
+        heap_explain(why, sizeof(why));
+        return machine_error(m, EHP_ERR_NO_MEMORY, "%llu bytes: %s", (unsigned long long)bytes, why);
+    }
     if (status == EHP_ERR_NO_MEMORY) {
         const uint64_t *use = m->memory.upfront;
         return machine_error(m, status,
@@ -632,9 +637,7 @@ int ehp_mem_info(ehp_machine *m, unsigned agent, uint64_t *free_bytes, uint64_t 
 {
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
-    pthread_mutex_lock(&m->memory.lock);
-    uint64_t total = m->memory.size / m->nps, used = m->memory.upfront[EHP_MEM_DEVICE];
-    pthread_mutex_unlock(&m->memory.lock);
+    uint64_t total = m->memory.size / m->nps, used = memory_reserved(&m->memory, true);
     if (total_bytes)
         *total_bytes = total;
     if (free_bytes)

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "ehp/ehp.h"
+#include "soc/heap.h"
 
 enum { MEMORY_KINDS = EHP_MEM_INTERNAL + 1, MEMORY_SITES = 4 };
 
@@ -40,20 +41,24 @@ struct memory_block {
 /* Freed blocks that are remembered, for reports. */
 enum { MEMORY_HISTORY = 4096 };
 
-/* Who wants to know of blocks: called with the lock.  `mapped` false: there is no room. */
+/*
+ * Who wants to know of chunks, and of blocks in them (NULL: of registered memory):
+ * called with the lock.  `reserved`, `mapped` false: there is no room.
+ */
 struct memory_hooks {
     void *context;
-    bool (*mapped)(void *context, const struct memory_block *block);
-    void (*unmapped)(void *context, const struct memory_block *block);
+    bool (*reserved)(void *context, struct memory_chunk *chunk);
+    void (*released)(void *context, struct memory_chunk *chunk);
+    bool (*mapped)(void *context, const struct memory_block *block, const struct memory_chunk *chunk);
+    void (*unmapped)(void *context, const struct memory_block *block, const struct memory_chunk *chunk);
 };
 
 struct memory {
     pthread_mutex_t lock;
-    struct memory_block *blocks; /* sorted by base */
-    size_t count, capacity;
+    struct tree_node *blocks;
+    struct heap heap;
     uint64_t serial;
     uint64_t arena, arena_bytes; /* addresses */
-    uint64_t next;               /* where to look for room first: what was freed is not used again soon */
     struct memory_block *freed;  /* a ring */
     uint64_t frees;
     bool xnack;
@@ -71,7 +76,10 @@ bool memory_is_device(int kind);
 bool memory_init(struct memory *memory, uint64_t size, bool xnack);
 void memory_destroy(struct memory *memory);
 
-/* NULL with *status set when it cannot be done. */
+/*
+ * NULL with *status set when it cannot be done: EHP_ERR_NO_MEMORY when the package
+ * is full, EHP_ERR_OUT_OF_RESOURCES at one of the host's limits (heap_explain()).
+ */
 void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t bytes, uint64_t align,
                    int *status);
 int memory_free(struct memory *memory, void *base);
@@ -85,13 +93,19 @@ bool memory_set_site(struct memory *memory, void *base, enum memory_event event,
                      const struct memory_site *site);
 /* The block that was freed last of those that contained the address. */
 bool memory_find_freed(struct memory *memory, uint64_t address, struct memory_block *out);
-/* Pages in use that were taken up front, in bytes. */
+/* Pages of allocations that were taken up front, in bytes; and what that is of the package, in whole chunks.
+ */
 uint64_t memory_upfront(struct memory *memory);
+uint64_t memory_reserved(struct memory *memory, bool device);
 /* Bytes of touched pages, by the host's kernel: all blocks', and of those on demand. */
 uint64_t memory_resident(struct memory *memory, uint64_t *on_demand);
 /* Whether the GPU may access these bytes, which lie outside the arena. */
 bool memory_registered(struct memory *memory, uint64_t address, uint64_t bytes, uint64_t *first,
                        uint64_t *end);
+
+/* With the lock: the first block that begins above the address, NULL: none; and the last at or below it. */
+const struct memory_block *memory_above(struct memory *memory, uint64_t address);
+const struct memory_block *memory_below(struct memory *memory, uint64_t address);
 
 /* The block that contains the address; or the nearest one below or above it, with *inside false. */
 bool memory_find(struct memory *memory, uint64_t address, struct memory_block *out, bool *inside);

@@ -29,17 +29,10 @@ static uint64_t page_count(const struct memory_block *b)
     return (b->base + b->bytes - first_page(b) + VM_PAGE - 1) >> VM_PAGE_SHIFT;
 }
 
-static uint64_t flags_of(const struct memory_block *b)
+static uint64_t flags_of(int kind, bool uncached)
 {
-    uint64_t mtype = b->uncached ? VM_MTYPE_UC : memory_is_device(b->kind) ? VM_MTYPE_RW : VM_MTYPE_CC;
+    uint64_t mtype = uncached ? VM_MTYPE_UC : memory_is_device(kind) ? VM_MTYPE_RW : VM_MTYPE_CC;
     return mtype << PTE_MTYPE_SHIFT | PTE_WRITABLE | PTE_PINNED;
-}
-
-/* Chunks of a block: not larger than the block. */
-static unsigned block_order(const struct vm *vm, const struct memory_block *b)
-{
-    unsigned order = order_of(page_count(b) << VM_PAGE_SHIFT);
-    return order < vm->host_order ? order : vm->host_order;
 }
 
 /* ---- pages on demand ---- */
@@ -139,7 +132,62 @@ void vm_demand_map(struct vm *vm, uint64_t page, uint64_t entry)
     }
 }
 
-/* ---- blocks ---- */
+/* ---- chunks ---- */
+
+/* Frames for `pages`, in pieces; false: they do not suffice, and what was taken is in the table all the same.
+ */
+typedef bool piece_fn(struct vm *vm, struct memory_chunk *c, uint64_t page, uint64_t count,
+                      uint64_t physical);
+
+static bool note_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uint64_t count,
+                       uint64_t physical)
+{
+    (void)vm;
+    for (uint64_t i = 0; i < count; i++)
+        c->frame[page + i] = (physical + (i << VM_PAGE_SHIFT)) | PTE_VALID;
+    return true;
+}
+
+static bool map_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uint64_t count, uint64_t physical)
+{
+    return table_map(&vm->gpu, c->node.base + (page << VM_PAGE_SHIFT), count, physical,
+                     flags_of(c->kind, c->uncached));
+}
+
+/* As much as possible in one piece. */
+static bool take_runs(struct vm *vm, struct memory_chunk *c, uint64_t pages, piece_fn *fn)
+{
+    for (uint64_t done = 0, count; done < pages; done += count) {
+        uint64_t first = frames_take_run(&vm->frames, pages - done, &count);
+        if (first == UINT64_MAX || !fn(vm, c, done, count, first << VM_PAGE_SHIFT))
+            return false;
+    }
+    return true;
+}
+
+/* Here and there, in powers of two that are not larger than the whole. */
+static unsigned chunk_order(const struct vm *vm, const struct memory_chunk *c)
+{
+    unsigned order = order_of(c->bytes);
+    return order < vm->host_order ? order : vm->host_order;
+}
+
+static bool take_chunks(struct vm *vm, struct memory_chunk *c, uint64_t pages, piece_fn *fn)
+{
+    uint64_t address = c->node.base, end = address + (pages << VM_PAGE_SHIFT);
+    unsigned order = chunk_order(vm, c);
+    while (address < end) {
+        uint64_t window = address & ~((VM_PAGE << order) - 1), next = window + (VM_PAGE << order);
+        uint64_t first = frames_take_chunk(&vm->frames, order);
+        next = next < end ? next : end;
+        if (first == UINT64_MAX ||
+            !fn(vm, c, (address - c->node.base) >> VM_PAGE_SHIFT, (next - address) >> VM_PAGE_SHIFT,
+                (first << VM_PAGE_SHIFT) + (address - window)))
+            return false;
+        address = next;
+    }
+    return true;
+}
 
 struct unmapping {
     struct vm *vm;
@@ -166,51 +214,69 @@ static void chunk_gone(void *context, uint64_t address, uint64_t pages, uint64_t
                 UINT64_C(1) << u->order);
 }
 
+static void give_frames(struct vm *vm, struct memory_chunk *c)
+{
+    struct unmapping u = {.vm = vm, .order = chunk_order(vm, c), .window = UINT64_MAX};
+    table_gone_fn *gone = memory_is_device(c->kind) ? run_gone : chunk_gone;
+    uint64_t pages = c->bytes >> VM_PAGE_SHIFT;
+    table_unmap(&vm->gpu, c->node.base, pages, c->frame ? NULL : gone, &u);
+    for (uint64_t i = 0; c->frame && i < pages; i++)
+        if (c->frame[i])
+            gone(&u, c->node.base + (i << VM_PAGE_SHIFT), 1, c->frame[i]);
+    free(c->frame);
+    c->frame = NULL;
+}
+
+/* A chunk that is cut has its frames from the beginning on, and its allocations share them. */
+static bool reserved(void *context, struct memory_chunk *c)
+{
+    struct vm *vm = context;
+    if (c->on_demand)
+        return true;
+    pthread_mutex_lock(&vm->lock);
+    if (c->cut)
+        c->frame = calloc(HEAP_PAGES, sizeof(*c->frame));
+    bool done = c->frame || !c->cut;
+    if (done) {
+        piece_fn *fn = c->cut ? note_piece : map_piece;
+        uint64_t pages = c->bytes >> VM_PAGE_SHIFT;
+        done = memory_is_device(c->kind) ? take_runs(vm, c, pages, fn) : take_chunks(vm, c, pages, fn);
+    }
+    pthread_mutex_unlock(&vm->lock);
+    return done;
+}
+
+static void released(void *context, struct memory_chunk *c)
+{
+    struct vm *vm = context;
+    if (c->on_demand)
+        return;
+    pthread_mutex_lock(&vm->lock);
+    give_frames(vm, c);
+    atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
+    pthread_mutex_unlock(&vm->lock);
+}
+
+/* ---- blocks ---- */
+
 static void unmap_block(struct vm *vm, const struct memory_block *b, uint64_t pages)
 {
-    struct unmapping u = {.vm = vm, .order = block_order(vm, b), .window = UINT64_MAX};
-    if (b->kind == EHP_MEM_REGISTERED || b->on_demand) {
-        table_unmap(&vm->gpu, first_page(b), pages, NULL, NULL);
-        for (uint64_t i = 0; b->on_demand && i < pages; i++)
-            vm_demand_drop(vm, first_page(b) + (i << VM_PAGE_SHIFT));
-    } else {
-        table_unmap(&vm->gpu, first_page(b), pages, memory_is_device(b->kind) ? run_gone : chunk_gone, &u);
-    }
+    table_unmap(&vm->gpu, first_page(b), pages, NULL, NULL);
+    for (uint64_t i = 0; b->on_demand && i < pages; i++)
+        vm_demand_drop(vm, first_page(b) + (i << VM_PAGE_SHIFT));
     atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
 }
 
-static bool map_runs(struct vm *vm, const struct memory_block *b)
+/* Pages of a chunk, as contiguous as its frames are. */
+static bool map_cut(struct vm *vm, const struct memory_block *b, const struct memory_chunk *c)
 {
-    uint64_t address = first_page(b), pages = page_count(b), done = 0;
-    while (done < pages) {
-        uint64_t count, first = frames_take_run(&vm->frames, pages - done, &count);
-        if (first == UINT64_MAX)
-            break;
-        bool mapped = table_map(&vm->gpu, address + (done << VM_PAGE_SHIFT), count, first << VM_PAGE_SHIFT,
-                                flags_of(b));
-        done += count;
-        if (!mapped)
-            break;
-    }
-    if (done < pages)
-        unmap_block(vm, b, done);
-    return done == pages;
-}
-
-static bool map_chunks(struct vm *vm, const struct memory_block *b)
-{
-    uint64_t address = first_page(b), end = address + (page_count(b) << VM_PAGE_SHIFT);
-    unsigned order = block_order(vm, b);
-    while (address < end) {
-        uint64_t window = address & ~((VM_PAGE << order) - 1), next = window + (VM_PAGE << order);
-        uint64_t first = frames_take_chunk(&vm->frames, order);
-        next = next < end ? next : end;
-        if (first == UINT64_MAX || !table_map(&vm->gpu, address, (next - address) >> VM_PAGE_SHIFT,
-                                              (first << VM_PAGE_SHIFT) + (address - window), flags_of(b))) {
-            unmap_block(vm, b, (address - first_page(b)) >> VM_PAGE_SHIFT);
+    uint64_t page = (first_page(b) - c->node.base) >> VM_PAGE_SHIFT, end = page + page_count(b), next;
+    for (; page < end; page = next) {
+        for (next = page + 1; next < end && c->frame[next] == c->frame[next - 1] + VM_PAGE;)
+            next++;
+        if (!table_map(&vm->gpu, c->node.base + (page << VM_PAGE_SHIFT), next - page,
+                       c->frame[page] & PTE_FRAME, flags_of(b->kind, b->uncached)))
             return false;
-        }
-        address = next;
     }
     return true;
 }
@@ -233,7 +299,7 @@ static bool map_registered(struct vm *vm, const struct memory_block *b)
             unmap_block(vm, b, i);
             break;
         }
-        vm_demand_map(vm, page, flags_of(b) | frame | PTE_VALID);
+        vm_demand_map(vm, page, flags_of(b->kind, b->uncached) | frame | PTE_VALID);
         done++;
     }
     host_close(&pages);
@@ -241,21 +307,23 @@ static bool map_registered(struct vm *vm, const struct memory_block *b)
     return done == page_count(b);
 }
 
-static bool mapped(void *context, const struct memory_block *b)
+static bool mapped(void *context, const struct memory_block *b, const struct memory_chunk *c)
 {
     struct vm *vm = context;
     pthread_mutex_lock(&vm->lock);
-    bool done = b->on_demand                    ? true
-                : b->kind == EHP_MEM_REGISTERED ? map_registered(vm, b)
-                : memory_is_device(b->kind)     ? map_runs(vm, b)
-                                                : map_chunks(vm, b);
+    bool done = !c || !c->cut || b->on_demand || map_cut(vm, b, c);
+    if (!c)
+        done = map_registered(vm, b);
     pthread_mutex_unlock(&vm->lock);
     return done;
 }
 
-static void unmapped(void *context, const struct memory_block *b)
+/* What has a chunk for itself goes with it. */
+static void unmapped(void *context, const struct memory_block *b, const struct memory_chunk *c)
 {
     struct vm *vm = context;
+    if (c && !c->cut && !c->on_demand)
+        return;
     pthread_mutex_lock(&vm->lock);
     unmap_block(vm, b, page_count(b));
     pthread_mutex_unlock(&vm->lock);
@@ -289,7 +357,8 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
         vm_close(vm);
         return NULL;
     }
-    memory->hooks = (struct memory_hooks){.context = vm, .mapped = mapped, .unmapped = unmapped};
+    memory->hooks = (struct memory_hooks){
+        .context = vm, .reserved = reserved, .released = released, .mapped = mapped, .unmapped = unmapped};
     return vm;
 }
 

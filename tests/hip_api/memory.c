@@ -37,6 +37,31 @@ static void allocation(void)
     CHECK_HIP(hipMallocManaged(&b, 100, 77), hipErrorInvalidValue);
 }
 
+/* Small allocations share blocks: more of them than the host allows mappings. */
+static void many(void)
+{
+    enum { COUNT = 40000 };
+    static int *p[COUNT];
+    size_t before, between, after, total;
+    OK(hipMemGetInfo(&before, &total));
+    for (int i = 0; i < COUNT; i++) {
+        hipError_t error = hipMalloc((void **)&p[i], 16);
+        CHECK(error == hipSuccess);
+        if (error != hipSuccess)
+            return;
+        p[i][3] = i;
+    }
+    OK(hipMemGetInfo(&between, &total));
+    CHECK(before - between >= COUNT * (size_t)4096 && before - between < 2 * COUNT * (size_t)4096);
+    CHECK((before - between) % (2 << 20) == 0);
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(p[i][3] == i);
+        OK(hipFree(p[i]));
+    }
+    OK(hipMemGetInfo(&after, &total));
+    CHECK(after == before);
+}
+
 static void pointers(void)
 {
     hipPointerAttribute_t attributes;
@@ -289,6 +314,7 @@ static void virtual_memory(void)
 int main(void)
 {
     allocation();
+    many();
     pointers();
     linear();
     boxes();

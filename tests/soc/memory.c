@@ -41,11 +41,101 @@ static void arena(void)
     CHECK_EQ(memory_unregister(&memory, own + 100), EHP_OK);
     free(own);
 
-    /* To the end of the arena and round: rooms between others are found. */
-    memory.next = memory.arena + memory.arena_bytes - (UINT64_C(8) << 20);
+    /* To the end of the addresses and round: rooms between others are found. */
+    memory.heap.program.next = memory.heap.program.end - (UINT64_C(8) << 20);
     char *before = memory_alloc(&memory, 0, EHP_MEM_DEVICE, UINT64_C(4) << 20, 0, &status);
     char *after = memory_alloc(&memory, 0, EHP_MEM_DEVICE, UINT64_C(4) << 20, 0, &status);
     CHECK(before && after && after < before);
+
+    /* What the runtime has for itself, and code, are far away. */
+    char *ring = memory_alloc(&memory, 0, EHP_MEM_INTERNAL, 4096, 0, &status);
+    char *code = memory_alloc(&memory, 0, EHP_MEM_CODE, 4096, 0, &status);
+    CHECK(ring && code && ring - before > (16 << 20) && code - before > (16 << 20) &&
+          ring - code > (16 << 20));
+    memory_destroy(&memory);
+}
+
+static unsigned draw(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (unsigned)(*state >> 33);
+}
+
+/* More than the host allows mappings; each is found, and keeps what is written to it. */
+static void many(void)
+{
+    enum { COUNT = 100000 };
+    struct memory memory;
+    struct memory_block block;
+    int status;
+    bool inside;
+    static char *p[COUNT];
+    CHECK(memory_init(&memory, UINT64_C(1) << 32, false));
+    for (unsigned i = 0; i < COUNT; i++) {
+        p[i] = memory_alloc(&memory, 0, i % 2 ? EHP_MEM_DEVICE : EHP_MEM_HOST, 16, 0, &status);
+        CHECK(p[i] != NULL);
+        if (!p[i])
+            return;
+        *(uint32_t *)(void *)p[i] = i;
+    }
+    CHECK_EQ(memory_upfront(&memory), COUNT * UINT64_C(4096));
+    CHECK(memory_reserved(&memory, false) < UINT64_C(2) * COUNT * 4096);
+    uint64_t state = 1;
+    for (unsigned i = 0; i < COUNT; i++) { /* in any order */
+        unsigned other = i + draw(&state) % (COUNT - i);
+        char *swap = p[i];
+        p[i] = p[other];
+        p[other] = swap;
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        uint32_t number = *(uint32_t *)(void *)p[i];
+        CHECK(memory_find(&memory, (uintptr_t)p[i] + 15, &block, &inside) && inside);
+        CHECK_EQ(block.serial, number + 1);
+        CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
+        if (i % 4 == 0) { /* others come in between */
+            p[i] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 5000, 0, &status);
+            CHECK(p[i] && p[i][4999] == 0);
+        }
+    }
+    for (unsigned i = 0; i < COUNT; i += 4)
+        CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
+    CHECK(memory.blocks == NULL && memory.heap.chunks == NULL);
+    CHECK_EQ(memory_reserved(&memory, false), 0);
+    CHECK_EQ(memory_reserved(&memory, true), 0);
+    CHECK_EQ(memory.heap.mappings, 0);
+    memory_destroy(&memory);
+}
+
+/* A block of 2 MiB is cut; all of the package can be had in small pieces, and again what was freed of it. */
+static void full(void)
+{
+    enum { PIECES = 64 };
+    struct memory memory;
+    int status;
+    char *p[PIECES];
+    CHECK(memory_init(&memory, UINT64_C(64) << 20, false));
+    p[0] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 100, 0, &status);
+    p[1] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 5000, 0, &status);
+    CHECK_EQ(p[1] - p[0], 8192); /* a page that nobody has is between */
+    CHECK_EQ(memory_reserved(&memory, true), UINT64_C(2) << 20);
+    p[2] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, (UINT64_C(2) << 20) + 1, 0, &status);
+    CHECK_EQ(memory_reserved(&memory, true), UINT64_C(6) << 20);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
+    for (unsigned i = 0; i < PIECES; i++) {
+        p[i] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, UINT64_C(1) << 20, 0, &status);
+        CHECK(p[i] != NULL);
+        if (!p[i])
+            return;
+        p[i][(1 << 20) - 1] = 1;
+    }
+    CHECK(!memory_alloc(&memory, 0, EHP_MEM_DEVICE, 16, 0, &status) && status == EHP_ERR_NO_MEMORY);
+    CHECK_EQ(memory_free(&memory, p[7]), EHP_OK);
+    p[7] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, UINT64_C(1) << 20, 0, &status);
+    CHECK(p[7] && p[7][(1 << 20) - 1] == 0);
+    for (unsigned i = 0; i < PIECES; i++)
+        CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
+    CHECK_EQ(memory_reserved(&memory, false), 0);
     memory_destroy(&memory);
 }
 
@@ -65,9 +155,9 @@ int main(void)
     CHECK_EQ(status, EHP_ERR_NO_MEMORY);
     void *host = memory_alloc(&memory, 0, EHP_MEM_HOST, UINT64_C(5) << 20, 0, &status);
     CHECK(host == NULL && status == EHP_ERR_NO_MEMORY); /* one physical memory for all */
-    host = memory_alloc(&memory, 0, EHP_MEM_HOST, UINT64_C(3) << 20, 0, &status);
+    host = memory_alloc(&memory, 0, EHP_MEM_HOST, UINT64_C(1) << 20, 0, &status);
     CHECK(host != NULL);
-    CHECK_EQ(memory.upfront[EHP_MEM_HOST], UINT64_C(3) << 20);
+    CHECK_EQ(memory.upfront[EHP_MEM_HOST], UINT64_C(1) << 20);
     CHECK(memory_alloc(&memory, 0, EHP_MEM_MANAGED, UINT64_C(2) << 20, 0, &status) == NULL);
     CHECK(memory_alloc(&memory, 0, EHP_MEM_DEVICE, 0, 0, &status) == NULL);
     CHECK_EQ(status, EHP_ERR_INVALID);
@@ -97,5 +187,7 @@ int main(void)
     free(own);
     memory_destroy(&memory);
     arena();
+    many();
+    full();
     return check_status();
 }
