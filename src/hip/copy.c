@@ -38,7 +38,7 @@ hipError_t hip_copy_check(void *dst, const void *src, size_t bytes, hipMemcpyKin
     if (!dst || !src)
         return hipErrorInvalidValue;
     bool to = hip_memory_reached(dst, &dst_left), from = hip_memory_reached(src, &src_left);
-    if ((to && bytes > dst_left) || (from && bytes > src_left))
+    if ((to && bytes > dst_left) || (from && bytes > src_left) || !hip_memory_writable(dst, bytes))
         return hipErrorInvalidValue;
     /* Two pointers that devices do not reach can only be host memory. */
     if (!to && !from && kind != hipMemcpyHostToHost && kind != hipMemcpyDefault)

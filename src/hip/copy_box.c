@@ -33,7 +33,7 @@ hipError_t hip_copy_check_3d(const struct ehp_copy_3d *copy, hipMemcpyKind kind)
     if (dst_bytes > UINT64_MAX - (uintptr_t)copy->dst || src_bytes > UINT64_MAX - (uintptr_t)copy->src)
         return hipErrorInvalidValue;
     bool to = hip_memory_reached(copy->dst, &left);
-    if (to && dst_bytes > left)
+    if ((to && dst_bytes > left) || !hip_memory_writable(copy->dst, dst_bytes))
         return hipErrorInvalidValue;
     bool from = hip_memory_reached(copy->src, &left);
     if (from && src_bytes > left)

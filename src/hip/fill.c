@@ -25,7 +25,7 @@ static hipError_t fill_check(const void *dst, size_t bytes)
 
     if (!dst)
         return hipErrorInvalidValue;
-    if (!hip_memory_reached(dst, &left) || bytes > left)
+    if (!hip_memory_reached(dst, &left) || bytes > left || !hip_memory_writable(dst, bytes))
         return hipErrorInvalidValue;
     return hipSuccess;
 }

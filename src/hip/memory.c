@@ -158,9 +158,19 @@ struct hip_memory *hip_memory_find(const void *address, size_t *left)
 bool hip_memory_known(const void *address, size_t *left)
 {
     struct ehp_allocation allocation = EHP_ALLOCATION_INIT;
+    const struct hip_memory *memory = hip_memory_find(address, left);
 
-    if (hip_memory_find(address, left))
+    if (memory) {
+        /* Memory that is mapped side by side is one range to those who use it. */
+        while (memory->mapped && !memory->opened) {
+            const struct hip_memory *next = hip_memory_find((char *)memory->base + memory->bytes, NULL);
+            if (!next || !next->mapped || next->opened)
+                break;
+            *left += next->bytes;
+            memory = next;
+        }
         return true;
+    }
     if (ehp_mem_query(hip_runtime()->machine, address, &allocation) != EHP_OK ||
         allocation.kind != EHP_MEM_CODE)
         return false;
@@ -174,6 +184,23 @@ bool hip_memory_reached(const void *address, size_t *left)
         return true;
     *left = SIZE_MAX - (uintptr_t)address;
     return ehp_mem_pageable(hip_runtime()->machine, address);
+}
+
+bool hip_memory_writable(const void *address, size_t bytes)
+{
+    const char *at = address;
+
+    if (!atomic_load_explicit(&hip_runtime()->read_only, memory_order_relaxed))
+        return true;
+    for (size_t left; bytes; at += left, bytes -= left) {
+        const struct hip_memory *memory = hip_memory_find(at, &left);
+        if (!memory)
+            return true;
+        if (memory->read_only)
+            return false;
+        left = left < bytes ? left : bytes;
+    }
+    return true;
 }
 
 void hip_memory_adopt(void *base, size_t bytes)

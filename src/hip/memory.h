@@ -19,6 +19,7 @@ struct hip_memory {
     struct graph_memory *graph; /* of a graph's allocation node */
     bool adopted;               /* a __managed__ variable: registered memory that counts as managed */
     bool mapped;                /* registered memory that counts as the device's */
+    bool read_only;             /* mapped without the right to write */
     int fd;                     /* -1, or the file that other processes open it by */
     size_t opened;              /* another process's memory: bytes of the mapping */
     bool imported;              /* opened through a memory pool: freed like the pool's own */
@@ -68,6 +69,8 @@ bool hip_memory_known(const void *address, size_t *left);
 /* Whether devices reach it: as hip_memory_known(), or with XNACK as the process's own, of which nobody knows
  * the end. */
 bool hip_memory_reached(const void *address, size_t *left);
+/* Whether devices may write there; true also of what nobody knows. */
+bool hip_memory_writable(const void *address, size_t bytes);
 void hip_memory_reset(struct hip_device *device);
 
 /* Frees memory of a graph; false when it was not in use. */

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "pool.h"
 #include "stream.h"
+#include "virtual.h"
 
 static bool info_managed(const struct hip_memory *memory)
 {
@@ -32,8 +33,9 @@ HIP_ENTRY hipError_t hipMemGetInfo(size_t *free, size_t *total)
     int status = ehp_mem_info(hip_runtime()->machine, device->agent, &left, &all);
     if (status != EHP_OK)
         return hip_return(hip_from_status(status));
+    uint64_t taken = hip_virtual_bytes(device->ordinal);
     if (free)
-        *free = left;
+        *free = left > taken ? left - taken : 0;
     if (total)
         *total = all;
     return hip_return(hipSuccess);

@@ -87,6 +87,7 @@ struct hip_runtime {
     bool stats;
     struct hip_counters *counters;    /* EHP_COUNTERS; NULL: none */
     struct hip_advise *advise;        /* EHP_ADVISE; NULL: none */
+    _Atomic bool read_only;           /* there has been memory that devices may only read */
     _Atomic unsigned global_captures; /* streams being captured in global mode */
     _Atomic uint64_t next_id;         /* captures, buffers */
 };

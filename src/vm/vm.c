@@ -281,7 +281,8 @@ static bool map_cut(struct vm *vm, const struct memory_block *b, const struct me
     return true;
 }
 
-/* Pinned where they are; pages that were never touched come now. */
+/* Pinned where they are; pages that were never touched come now.  What the process may not write, the GPU may
+ * not either. */
 static uint64_t registered_frame(struct vm *vm, uint64_t page, struct host_pages *pages)
 {
     return vm_demand_frame(vm, page, host_present(pages, page));
@@ -292,6 +293,7 @@ static bool map_registered(struct vm *vm, const struct memory_block *b)
     struct host_pages pages;
     if (!host_open(&pages))
         return false;
+    host_look(&pages);
     uint64_t done = 0;
     for (uint64_t i = 0; i < page_count(b); i++) {
         uint64_t page = first_page(b) + (i << VM_PAGE_SHIFT), frame = registered_frame(vm, page, &pages);
@@ -299,7 +301,9 @@ static bool map_registered(struct vm *vm, const struct memory_block *b)
             unmap_block(vm, b, i);
             break;
         }
-        vm_demand_map(vm, page, flags_of(b->kind, b->uncached) | frame | PTE_VALID);
+        const struct mapping *m = host_find(&pages, page);
+        uint64_t flags = flags_of(b->kind, b->uncached) & (m && !m->writable ? ~PTE_WRITABLE : UINT64_MAX);
+        vm_demand_map(vm, page, flags | frame | PTE_VALID);
         done++;
     }
     host_close(&pages);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory without kernels: allocation, pointers, copies of every shape, sets, arrays, pools, virtual memory.
+/* Memory without kernels: allocation, pointers, copies of every shape, sets, arrays, pools.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -281,36 +281,6 @@ static void pools(void)
     OK(hipStreamDestroy(stream));
 }
 
-static void virtual_memory(void)
-{
-    const hipMemAllocationProp prop = {.type = hipMemAllocationTypePinned,
-                                       .location = {hipMemLocationTypeDevice, 0}};
-    const hipMemAccessDesc access = {{hipMemLocationTypeDevice, 0}, hipMemAccessFlagsProtReadWrite};
-    hipMemGenericAllocationHandle_t memory, again;
-    size_t granularity;
-    char *address;
-    unsigned long long flags;
-
-    OK(hipMemGetAllocationGranularity(&granularity, &prop, hipMemAllocationGranularityMinimum));
-    OK(hipMemAddressReserve((void **)&address, 4 * granularity, 0, NULL, 0));
-    OK(hipMemCreate(&memory, granularity, &prop, 0));
-    OK(hipMemMap(address, granularity, 0, memory, 0));
-    OK(hipMemMap(address + 2 * granularity, granularity, 0, memory, 0)); /* the same memory twice */
-    OK(hipMemSetAccess(address, 4 * granularity, &access, 1));
-    OK(hipMemset(address, 42, granularity));
-    CHECK_EQ(address[2 * granularity + 5], 42);
-    OK(hipMemGetAccess(&flags, &access.location, address));
-    CHECK_EQ(flags, hipMemAccessFlagsProtReadWrite);
-    OK(hipMemRetainAllocationHandle(&again, address));
-    CHECK(again == memory);
-    OK(hipMemRelease(again));
-    CHECK_HIP(hipMemAddressFree(address, 4 * granularity), hipErrorInvalidValue); /* still mapped */
-    OK(hipMemUnmap(address, 4 * granularity));
-    OK(hipMemRelease(memory));
-    OK(hipMemAddressFree(address, 4 * granularity));
-    CHECK_HIP(hipMemRelease(memory), hipErrorInvalidValue);
-}
-
 int main(void)
 {
     allocation();
@@ -320,6 +290,5 @@ int main(void)
     boxes();
     arrays();
     pools();
-    virtual_memory();
     return check_status();
 }
