@@ -44,6 +44,8 @@ int cc_run_clang(int argc, char **argv)
     cc_args_push(&out, places.clang);
     if (strstr(base_name(argv[0]), "++"))
         cc_args_push(&out, "--driver-mode=g++");
+    else if (strstr(base_name(argv[0]), "-cpp"))
+        cc_args_push(&out, "--driver-mode=cpp");
     cc_args_push(&out, "--start-no-unused-arguments");
     if (!rocm)
         cc_args_pushf(&out, "--rocm-path=%s", places.tree);
@@ -130,8 +132,10 @@ tool_fn *tool_find_alias(const char *argv0)
         {"hipconfig.bin", tool_config},
         {"clang", cc_run_clang},
         {"clang++", cc_run_clang},
+        {"clang-cpp", cc_run_clang},
         {"amdclang", cc_run_clang},
         {"amdclang++", cc_run_clang},
+        {"amdclang-cpp", cc_run_clang},
         {"rocm_agent_enumerator", cc_run_enumerator},
         {"amdgpu-arch", cc_run_enumerator},
         {"offload-arch", cc_run_enumerator},
@@ -139,6 +143,8 @@ tool_fn *tool_find_alias(const char *argv0)
         {"lld", cc_run_llvm_tool},
         {"ld.lld", cc_run_llvm_tool},
         {"clang-offload-bundler", cc_run_llvm_tool},
+        {"clang-offload-packager", cc_run_llvm_tool},
+        {"clang-linker-wrapper", cc_run_llvm_tool},
         {"llc", cc_run_llvm_tool},
         {"opt", cc_run_llvm_tool},
     };

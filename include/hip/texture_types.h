@@ -56,6 +56,7 @@ typedef struct textureReference {
     int numChannels;
     hipArray_Format format;
 } textureReference;
+typedef struct textureReference *hipTexRef;
 
 typedef struct hipTextureDesc {
     hipTextureAddressMode addressMode[3];

@@ -193,6 +193,10 @@ mkdir -p other/hip && echo '#error "another HIP"' >other/hip/hip_runtime.h
 check "another HIP's headers" env CPLUS_INCLUDE_PATH="$scratch/other" "$root/llvm/bin/clang++" -I"$root/include" \
     -x hip -c app.hip -o other.o
 check "another HIP's headers, hipcc" env CPLUS_INCLUDE_PATH="$scratch/other" ./hipcc -I"$root/include" -c app.hip -o other.o
+printf '#include <hip/hip_version.h>\nmajor HIP_VERSION_MAJOR\n' >version.h
+for cpp in "$root/llvm/bin/clang-cpp" "$root/bin/amdclang-cpp"; do
+    check "${cpp##*/}" sh -c "'$cpp' -I'$root/include' version.h | grep -qx 'major [0-9]*'"
+done
 check "clang's tools" "$root/llvm/bin/clang-offload-bundler" --version
 check "enumerator" "$root/bin/rocm_agent_enumerator" && says "enumerator" gfx942
 check "cxxflags" "$ehp" cc --cxxflags && says "cxxflags" include

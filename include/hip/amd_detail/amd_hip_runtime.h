@@ -30,19 +30,6 @@ typedef int hipLaunchParm;
 #define GENERIC_GRID_LAUNCH                 1
 #endif
 
-// clang no longer predefines the wave size, because it is no longer fixed for every processor. It is 64 on
-// all CDNA devices, which these headers are for.
-#if defined(__AMDGCN_WAVEFRONT_SIZE)
-#elif __HIP_DEVICE_PASS__ && (defined(__GFX10__) || defined(__GFX11__) || defined(__GFX12__))
-#define __AMDGCN_WAVEFRONT_SIZE 32
-#else
-#define __AMDGCN_WAVEFRONT_SIZE 64
-#endif
-#if !defined(__AMDGCN_WAVEFRONT_SIZE__)
-#define __AMDGCN_WAVEFRONT_SIZE__ __AMDGCN_WAVEFRONT_SIZE
-#endif
-static constexpr int warpSize = __AMDGCN_WAVEFRONT_SIZE;
-
 // threadIdx, blockIdx, blockDim, gridDim: no storage, each member reads the hardware when it is named.
 #define __HIP_COORDINATE(type, read_x, read_y, read_z)                                                       \
     struct type {                                                                                            \

@@ -7,6 +7,19 @@
 #include <hip/amd_detail/host_defines.h>
 #include <hip/amd_detail/amd_device_functions.h>
 
+// clang no longer predefines the wave size, because it is no longer fixed for every processor. It is 64 on
+// all CDNA devices, which these headers are for.
+#if defined(__AMDGCN_WAVEFRONT_SIZE)
+#elif __HIP_DEVICE_PASS__ && (defined(__GFX10__) || defined(__GFX11__) || defined(__GFX12__))
+#define __AMDGCN_WAVEFRONT_SIZE 32
+#else
+#define __AMDGCN_WAVEFRONT_SIZE 64
+#endif
+#if !defined(__AMDGCN_WAVEFRONT_SIZE__)
+#define __AMDGCN_WAVEFRONT_SIZE__ __AMDGCN_WAVEFRONT_SIZE
+#endif
+static constexpr int warpSize = __AMDGCN_WAVEFRONT_SIZE;
+
 // Votes of the active lanes.
 static inline __device__ unsigned long long int __ballot(int predicate)
 {
