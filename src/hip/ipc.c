@@ -3,6 +3,7 @@
 #include "ipc.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +14,35 @@
 
 #include "stream.h"
 
-#define IPC_MEMORY UINT32_C(0x65687031)
-#define IPC_EVENT  UINT32_C(0x65687032)
+#define IPC_EVENT UINT32_C(0x65687032)
+#define IPC_PAGE  4096 /* of an event */
 
 /* The first bytes of hipIpcMemHandle_t, hipIpcEventHandle_t and hipMemPoolPtrExportData. */
 struct ipc_handle {
     uint32_t what;
     int32_t pid, fd;
     uint32_t unused;
-    uint64_t inode; /* a descriptor's number is used again */
-    uint64_t bytes, mapped, offset;
+    uint64_t inode;                 /* a descriptor's number is used again */
+    uint64_t bytes, mapped, offset; /* of the allocation, of the file, of the pointer */
+    uint64_t check;                 /* of all of the above: what is damaged is not opened */
 };
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(hipIpcMemHandle_t), "fits");
 _Static_assert(sizeof(hipIpcEventHandle_t) == sizeof(hipIpcMemHandle_t), "one size for all");
 _Static_assert(sizeof(hipMemPoolPtrExportData) == sizeof(hipIpcMemHandle_t), "one size for all");
 
-static hipError_t ipc_describe(struct ipc_handle *handle, uint32_t what, int fd)
+/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
+static uint64_t ipc_check(const struct ipc_handle *handle)
+{
+    const unsigned char *byte = (const void *)handle;
+    uint64_t check = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < offsetof(struct ipc_handle, check); i++)
+        check = (check ^ byte[i]) * UINT64_C(0x100000001b3);
+    return check;
+}
+
+/* Completes the handle and puts it into the program's 64 bytes. */
+static hipError_t ipc_describe(struct ipc_handle *handle, uint32_t what, int fd, void *out)
 {
     struct stat status;
 
@@ -38,23 +52,38 @@ static hipError_t ipc_describe(struct ipc_handle *handle, uint32_t what, int fd)
     handle->pid = getpid();
     handle->fd = fd;
     handle->inode = status.st_ino;
+    handle->mapped = (uint64_t)status.st_size;
+    handle->check = ipc_check(handle);
+    memset(out, 0, sizeof(hipIpcMemHandle_t));
+    memcpy(out, handle, sizeof *handle);
     return hipSuccess;
 }
 
-static hipError_t ipc_open(const struct ipc_handle *handle, uint32_t what, int *fd)
+static bool ipc_whole(const void *in)
+{
+    static const unsigned char zero[sizeof(hipIpcMemHandle_t)] = {0};
+
+    return !memcmp((const char *)in + sizeof(struct ipc_handle), zero,
+                   sizeof(hipIpcMemHandle_t) - sizeof(struct ipc_handle));
+}
+
+static hipError_t ipc_open(const void *in, uint32_t what, struct ipc_handle *handle, int *fd)
 {
     struct stat status;
     char path[64];
 
-    if (handle->what != what)
+    memcpy(handle, in, sizeof *handle);
+    if (handle->what != what || handle->check != ipc_check(handle) || !ipc_whole(in))
         return hipErrorInvalidValue;
-    if (handle->pid == getpid()) /* ROCm: a process does not open what is its own */
+    if (what != HIP_IPC_POOLED && handle->pid == getpid()) /* ROCm: a process does not open what is its own */
         return hipErrorInvalidContext;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", handle->pid, handle->fd);
     *fd = open(path, O_RDWR | O_CLOEXEC);
     if (*fd < 0)
         return hipErrorInvalidValue;
-    if (fstat(*fd, &status) != 0 || status.st_ino != handle->inode) {
+    if (fstat(*fd, &status) != 0 || status.st_ino != handle->inode ||
+        (uint64_t)status.st_size != handle->mapped || handle->bytes > handle->mapped ||
+        (handle->offset && handle->offset >= handle->bytes)) {
         close(*fd);
         return hipErrorInvalidValue;
     }
@@ -63,29 +92,20 @@ static hipError_t ipc_open(const struct ipc_handle *handle, uint32_t what, int *
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-hipError_t hip_ipc_export(struct hip_memory *memory, const void *address, void *out)
+hipError_t hip_ipc_export(struct hip_memory *memory, const void *address, enum hip_ipc_kind kind, void *out)
 {
-    struct ipc_handle handle = {0};
-    size_t mapped = hip_memory_share(memory);
+    struct ipc_handle handle = {.bytes = memory->bytes,
+                                .offset = (size_t)((const char *)address - (const char *)memory->base)};
 
-    if (!mapped)
-        return hipErrorOutOfMemory;
-    hipError_t error = ipc_describe(&handle, IPC_MEMORY, memory->fd);
-    handle.bytes = memory->bytes;
-    handle.mapped = mapped;
-    handle.offset = (size_t)((const char *)address - (const char *)memory->base);
-    memset(out, 0, sizeof(hipIpcMemHandle_t));
-    memcpy(out, &handle, sizeof handle);
-    return error;
+    return hip_memory_share(memory) ? ipc_describe(&handle, kind, memory->fd, out) : hipErrorOutOfMemory;
 }
 
-hipError_t hip_ipc_import(struct hip_device *device, const void *in, void **address)
+hipError_t hip_ipc_import(struct hip_device *device, const void *in, enum hip_ipc_kind kind, void **address)
 {
     struct ipc_handle handle;
     int fd;
+    hipError_t error = ipc_open(in, kind, &handle, &fd);
 
-    memcpy(&handle, in, sizeof handle);
-    hipError_t error = ipc_open(&handle, IPC_MEMORY, &fd);
     if (error != hipSuccess)
         return error;
     char *base = mmap(NULL, handle.mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -126,7 +146,7 @@ HIP_ENTRY hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *devPtr)
     struct hip_memory *memory = hip_memory_find(devPtr, NULL);
     if (!memory || memory->kind != EHP_MEM_DEVICE)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(hip_ipc_export(memory, devPtr, handle));
+    return hip_return(hip_ipc_export(memory, devPtr, HIP_IPC_MEMORY, handle));
 }
 
 HIP_ENTRY hipError_t hipIpcOpenMemHandle(void **devPtr, hipIpcMemHandle_t handle, unsigned int flags)
@@ -136,7 +156,7 @@ HIP_ENTRY hipError_t hipIpcOpenMemHandle(void **devPtr, hipIpcMemHandle_t handle
     if (!devPtr || flags != hipIpcMemLazyEnablePeerAccess)
         return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_enter(&device);
-    return hip_return(error == hipSuccess ? hip_ipc_import(device, &handle, devPtr) : error);
+    return hip_return(error == hipSuccess ? hip_ipc_import(device, &handle, HIP_IPC_MEMORY, devPtr) : error);
 }
 
 HIP_ENTRY hipError_t hipIpcCloseMemHandle(void *devPtr)
@@ -165,8 +185,6 @@ struct hip_ipc_event {
     int fd;
     _Atomic unsigned refs; /* the event's and those of operations in streams */
 };
-
-#define IPC_PAGE 4096
 
 static struct hip_ipc_event *ipc_event_map(int fd)
 {
@@ -290,10 +308,7 @@ HIP_ENTRY hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t *handle, hipEvent_
         return hip_return(hipErrorInvalidValue);
     if (!event->shared)
         return hip_return(hipErrorInvalidConfiguration);
-    hipError_t error = ipc_describe(&out, IPC_EVENT, event->shared->fd);
-    memset(handle, 0, sizeof *handle);
-    memcpy(handle, &out, sizeof out);
-    return hip_return(error);
+    return hip_return(ipc_describe(&out, IPC_EVENT, event->shared->fd, handle));
 }
 
 HIP_ENTRY hipError_t hipIpcOpenEventHandle(hipEvent_t *event, hipIpcEventHandle_t handle)
@@ -303,8 +318,7 @@ HIP_ENTRY hipError_t hipIpcOpenEventHandle(hipEvent_t *event, hipIpcEventHandle_
 
     if (!event)
         return hip_return(hipErrorInvalidValue);
-    memcpy(&in, &handle, sizeof in);
-    hipError_t error = ipc_open(&in, IPC_EVENT, &fd);
+    hipError_t error = ipc_open(&handle, IPC_EVENT, &in, &fd);
     if (error != hipSuccess)
         return hip_return(error);
     struct hip_ipc_event *shared = ipc_event_map(fd);

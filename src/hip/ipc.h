@@ -12,9 +12,14 @@
 struct ihipEvent_t;
 struct ihipStream_t;
 
+/* hipIpcMemHandle_t and hipMemPoolPtrExportData: one cannot be opened as the other. */
+enum hip_ipc_kind { HIP_IPC_MEMORY = 0x65687031, HIP_IPC_POOLED = 0x65687033 };
+
 /* A handle of 64 bytes that other processes can open the allocation with, at `address` in it. */
-hipError_t hip_ipc_export(struct hip_memory *memory, const void *address, void *handle);
-hipError_t hip_ipc_import(struct hip_device *device, const void *handle, void **address);
+hipError_t hip_ipc_export(struct hip_memory *memory, const void *address, enum hip_ipc_kind kind,
+                          void *handle);
+hipError_t hip_ipc_import(struct hip_device *device, const void *handle, enum hip_ipc_kind kind,
+                          void **address);
 /* Takes opened memory out of this process again. */
 hipError_t hip_ipc_close(struct hip_memory *memory);
 

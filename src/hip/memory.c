@@ -467,11 +467,39 @@ HIP_ENTRY hipError_t hipFreeHost(void *ptr)
     return hip_return(hip_memory_free(ptr, true));
 }
 
+/* Whether all of it is the process's, to be read at least: Linux, proc(5), /proc/pid/maps. */
+static bool memory_is_there(const void *base, size_t bytes)
+{
+    unsigned long long at = (uintptr_t)base, end, from, to;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char *line = NULL, rights[8];
+    size_t room = 0;
+
+    if (__builtin_add_overflow(at, (unsigned long long)bytes, &end)) {
+        if (maps)
+            fclose(maps);
+        return false;
+    }
+    while (maps && at < end && getline(&line, &room, maps) > 0)
+        if (sscanf(line, "%llx-%llx %7s", &from, &to, rights) == 3 && to > at) {
+            if (from > at || rights[0] != 'r')
+                break;
+            at = to;
+        }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return !maps || at >= end;
+}
+
 HIP_ENTRY hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
 {
     struct hip_device *device;
 
-    if (!hostPtr || !sizeBytes || flags > 0x1f)
+    const unsigned known =
+        hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory | hipHostRegisterReadOnly;
+
+    if (!hostPtr || !sizeBytes || (flags & ~known))
         return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_enter(&device);
     if (error != hipSuccess)
@@ -480,6 +508,8 @@ HIP_ENTRY hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned i
         return hip_return(hipErrorInvalidValue);
     if (hip_memory_find(hostPtr, NULL))
         return hip_return(hipErrorHostMemoryAlreadyRegistered);
+    if (!memory_is_there(hostPtr, sizeBytes))
+        return hip_return(hipErrorInvalidValue);
     int status = ehp_mem_register(hip_runtime()->machine, hostPtr, sizeBytes);
     if (status == EHP_ERR_INVALID)
         return hip_return(hipErrorHostMemoryAlreadyRegistered);

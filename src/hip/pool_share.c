@@ -72,7 +72,7 @@ HIP_ENTRY hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData *export_dat
     if (!memory || !memory->pool ||
         hip_pool_props(memory->pool)->handleTypes != hipMemHandleTypePosixFileDescriptor)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(hip_ipc_export(memory, dev_ptr, export_data));
+    return hip_return(hip_ipc_export(memory, dev_ptr, HIP_IPC_POOLED, export_data));
 }
 
 HIP_ENTRY hipError_t hipMemPoolImportPointer(void **dev_ptr, hipMemPool_t mem_pool,
@@ -80,7 +80,7 @@ HIP_ENTRY hipError_t hipMemPoolImportPointer(void **dev_ptr, hipMemPool_t mem_po
 {
     if (!dev_ptr || !export_data || !hip_handle_ok(HIP_KIND_POOL, mem_pool) || !hip_pool_imported(mem_pool))
         return hip_return(hipErrorInvalidValue);
-    hipError_t error = hip_ipc_import(hip_pool_device(mem_pool), export_data, dev_ptr);
+    hipError_t error = hip_ipc_import(hip_pool_device(mem_pool), export_data, HIP_IPC_POOLED, dev_ptr);
     if (error == hipSuccess)
         hip_memory_find(*dev_ptr, NULL)->imported = true;
     return hip_return(error);

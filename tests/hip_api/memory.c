@@ -62,6 +62,46 @@ static void many(void)
     CHECK(after == before);
 }
 
+/* What may be registered: memory of the process, once. */
+static void registered(void)
+{
+    char *pages = mmap(NULL, 6 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned flags;
+    void *device;
+
+    munmap(pages + 3 * 4096, 4096);
+    mprotect(pages + 5 * 4096, 4096, PROT_NONE);
+    CHECK_HIP(hipHostRegister(pages + 3 * 4096, 4096, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostRegister(pages + 2 * 4096, 8192, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostRegister(pages + 3 * 4096 + 4000, 4096, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostRegister(pages + 5 * 4096, 4096, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostRegister((void *)(uintptr_t)0x1000, 64, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostRegister(pages, SIZE_MAX, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostRegister(pages, 0, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostRegister(NULL, 4096, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostRegister(pages, 4096, 0x10), hipErrorInvalidValue);
+    OK(hipHostRegister(pages + 100, 4096, hipHostRegisterMapped | hipHostRegisterPortable));
+    CHECK_HIP(hipHostRegister(pages, 4096, 0), hipErrorHostMemoryAlreadyRegistered);
+    CHECK_HIP(hipHostRegister(pages + 200, 8192, 0), hipErrorHostMemoryAlreadyRegistered);
+    CHECK_HIP(hipHostRegister(pages, 3 * 4096, 0), hipErrorHostMemoryAlreadyRegistered);
+    OK(hipHostGetFlags(&flags, pages + 100));
+    CHECK_EQ(flags, hipHostRegisterMapped | hipHostRegisterPortable);
+    OK(hipHostGetDevicePointer(&device, pages + 4000, 0));
+    CHECK(device == pages + 4000);
+    CHECK_HIP(hipHostGetDevicePointer(&device, pages + 4000, 1), hipErrorInvalidValue);
+    CHECK_HIP(hipHostUnregister(pages + 101), hipErrorHostMemoryNotRegistered);
+    CHECK_HIP(hipHostFree(pages + 100), hipErrorInvalidValue);
+    CHECK_HIP(hipFree(pages + 100), hipErrorInvalidValue);
+    OK(hipHostUnregister(pages + 100));
+    CHECK_HIP(hipHostUnregister(pages + 100), hipErrorHostMemoryNotRegistered);
+    CHECK_HIP(hipHostUnregister(NULL), hipErrorInvalidValue);
+    OK(hipMalloc(&device, 4096));
+    CHECK_HIP(hipHostRegister(device, 4096, 0), hipErrorHostMemoryAlreadyRegistered);
+    CHECK_HIP(hipHostUnregister(device), hipErrorHostMemoryNotRegistered);
+    OK(hipFree(device));
+    munmap(pages, 6 * 4096);
+}
+
 static void pointers(void)
 {
     hipPointerAttribute_t attributes;
@@ -107,6 +147,7 @@ static void pointers(void)
     OK(hipHostUnregister(plain));
     CHECK_HIP(hipHostUnregister(plain), hipErrorHostMemoryNotRegistered);
     free(plain);
+    registered();
 
     OK(hipMemAdvise(managed, 1000, hipMemAdviseSetReadMostly, 0));
     OK(hipMemPrefetchAsync(managed, 1000, 0, NULL));

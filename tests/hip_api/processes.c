@@ -54,11 +54,52 @@ static void open_pool(const struct message *message)
     close(fd);
     CHECK_HIP(hipMallocFromPoolAsync(&other, 64, pool, NULL), hipErrorInvalidValue);
     hipMemPoolPtrExportData data = message->block;
+    data.reserved[24] ^= 1;
+    CHECK_HIP(hipMemPoolImportPointer(&block, pool, &data), hipErrorInvalidValue);
+    memcpy(&data, &message->memory, sizeof data);
+    CHECK_HIP(hipMemPoolImportPointer(&block, pool, &data), hipErrorInvalidValue);
+    data = message->block;
     OK(hipMemPoolImportPointer(&block, pool, &data));
     OK(hipMemset(block, 0x77, 4096));
     CHECK_HIP(hipIpcCloseMemHandle(block), hipErrorInvalidValue);
     OK(hipFreeAsync(block, NULL));
     OK(hipMemPoolDestroy(pool));
+}
+
+/* A handle in which one byte has changed, wherever, opens nothing; one kind does not open as another. */
+static void damaged(const struct message *message)
+{
+    hipMemPoolPtrExportData data;
+    hipIpcMemHandle_t memory;
+    hipIpcEventHandle_t handle;
+    hipEvent_t event;
+    hipMemPool_t pool;
+    void *pointer;
+    int fd = open("/dev/null", O_RDONLY);
+
+    for (size_t i = 0; i < sizeof memory; i++) {
+        memory = message->memory;
+        ((char *)&memory)[i] ^= 4;
+        CHECK_HIP(hipIpcOpenMemHandle(&pointer, memory, hipIpcMemLazyEnablePeerAccess), hipErrorInvalidValue);
+        handle = message->event;
+        ((char *)&handle)[i] ^= 1;
+        CHECK_HIP(hipIpcOpenEventHandle(&event, handle), hipErrorInvalidValue);
+    }
+    memcpy(&memory, &message->event, sizeof memory);
+    CHECK_HIP(hipIpcOpenMemHandle(&pointer, memory, hipIpcMemLazyEnablePeerAccess), hipErrorInvalidValue);
+    memcpy(&handle, &message->memory, sizeof handle);
+    CHECK_HIP(hipIpcOpenEventHandle(&event, handle), hipErrorInvalidValue);
+    memcpy(&memory, &message->block, sizeof memory);
+    CHECK_HIP(hipIpcOpenMemHandle(&pointer, memory, hipIpcMemLazyEnablePeerAccess), hipErrorInvalidValue);
+    memset(&memory, 0, sizeof memory);
+    CHECK_HIP(hipIpcOpenMemHandle(&pointer, memory, hipIpcMemLazyEnablePeerAccess), hipErrorInvalidValue);
+    CHECK_HIP(hipMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fd,
+                                                  hipMemHandleTypePosixFileDescriptor, 0),
+              hipErrorInvalidValue);
+    close(fd);
+    OK(hipDeviceGetDefaultMemPool(&pool, 0));
+    data = message->block;
+    CHECK_HIP(hipMemPoolImportPointer(&pointer, pool, &data), hipErrorInvalidValue);
 }
 
 static int child(int in, int out)
@@ -75,6 +116,7 @@ static int child(int in, int out)
     CHECK_HIP(hipIpcOpenMemHandle(NULL, message.memory, hipIpcMemLazyEnablePeerAccess), hipErrorInvalidValue);
     CHECK_HIP(hipIpcOpenMemHandle((void **)&memory, message.freed, hipIpcMemLazyEnablePeerAccess),
               hipErrorInvalidValue);
+    damaged(&message);
     OK(hipIpcOpenMemHandle((void **)&memory, message.memory, hipIpcMemLazyEnablePeerAccess));
     OK(hipIpcOpenMemHandle((void **)&inside, message.inside, hipIpcMemLazyEnablePeerAccess));
     CHECK_EQ(memory[0], 0x11);
@@ -108,6 +150,7 @@ static int child(int in, int out)
     OK(hipStreamSynchronize(stream));
     open_pool(&message);
     OK(hipIpcCloseMemHandle(memory));
+    CHECK_HIP(hipIpcCloseMemHandle(memory), hipErrorInvalidValue);
     OK(hipEventDestroy(event));
     OK(hipStreamDestroy(stream));
     return check_status();
