@@ -16,24 +16,48 @@ struct hip_capture {
     bool borrowed; /* hipStreamBeginCaptureToGraph: the program's graph */
     hipStreamCaptureMode mode;
     bool invalid;
-    uint64_t id;
+    uint64_t id, thread; /* who began it */
     struct ihipStream_t *origin;
-    struct hip_thread *thread;
     struct ihipStream_t **streams; /* all of them, the origin first */
     size_t stream_count;
     struct hip_capture *next;
 };
 
+/*
+ * All captures.  The lock guards them and what their streams know of them:
+ * threads may capture side by side into one graph.
+ */
 struct capture_list {
-    pthread_mutex_t lock; /* all captures: they are made by few threads and rarely */
+    pthread_mutex_t lock;
     struct hip_capture *first;
-    _Atomic unsigned blocking; /* captures whose origin is a blocking stream */
+    _Atomic unsigned count, blocking; /* all, and those whose origin is a blocking stream */
 };
 
 static struct capture_list *capture_list(void)
 {
     static struct capture_list list = {.lock = PTHREAD_MUTEX_INITIALIZER};
     return &list;
+}
+
+static void capture_lock(void)
+{
+    pthread_mutex_lock(&capture_list()->lock);
+}
+
+static hipError_t capture_unlock(hipError_t error)
+{
+    pthread_mutex_unlock(&capture_list()->lock);
+    return error;
+}
+
+/* Of the calling thread; an address would be another thread's one day. */
+static uint64_t capture_thread(void)
+{
+    struct hip_thread *thread = hip_thread();
+
+    if (!thread->id)
+        thread->id = atomic_fetch_add(&hip_runtime()->next_id, 1) + 1;
+    return thread->id;
 }
 
 static bool capture_blocks(const struct ihipStream_t *stream)
@@ -89,31 +113,64 @@ static void capture_close(struct hip_capture *capture)
 {
     struct capture_list *list = capture_list();
 
-    pthread_mutex_lock(&list->lock);
     for (struct hip_capture **link = &list->first; *link; link = &(*link)->next)
         if (*link == capture) {
             *link = capture->next;
             break;
         }
-    pthread_mutex_unlock(&list->lock);
-    if (capture->mode == hipStreamCaptureModeGlobal)
-        atomic_fetch_sub(&hip_runtime()->global_captures, 1);
-    if (capture->mode != hipStreamCaptureModeRelaxed && capture->thread->captures)
-        capture->thread->captures--;
+    atomic_fetch_sub(&list->count, 1);
     if (capture_blocks(capture->origin))
         atomic_fetch_sub(&list->blocking, 1);
     for (size_t i = 0; i < capture->stream_count; i++) {
         capture->streams[i]->capture = NULL;
         capture->streams[i]->capture_dep_count = 0;
     }
+    capture->graph->captured = false;
     free((void *)capture->streams);
     free(capture);
+}
+
+static hipError_t capture_new(struct ihipStream_t *stream, hipStreamCaptureMode mode, struct ihipGraph *graph,
+                              const hipGraphNode_t *deps, size_t count)
+{
+    struct capture_list *list = capture_list();
+
+    if (stream->capture || (graph && graph->captured))
+        return hipErrorIllegalState;
+    struct hip_capture *capture = calloc(1, sizeof *capture);
+    if (!capture)
+        return hipErrorOutOfMemory;
+    *capture = (struct hip_capture){
+        .graph = graph,
+        .borrowed = graph != NULL,
+        .mode = mode,
+        .id = atomic_fetch_add(&hip_runtime()->next_id, 1) + 1,
+        .thread = capture_thread(),
+        .origin = stream,
+    };
+    hipError_t error = graph ? hipSuccess : graph_new(&capture->graph);
+    if (error == hipSuccess && (!capture_join(capture, stream) || !deps_add_all(stream, deps, count)))
+        error = hipErrorOutOfMemory;
+    if (error != hipSuccess) {
+        stream->capture = NULL;
+        if (!graph && capture->graph)
+            graph_delete(capture->graph);
+        free((void *)capture->streams);
+        free(capture);
+        return error;
+    }
+    capture->graph->captured = true;
+    atomic_fetch_add(&list->count, 1);
+    if (capture_blocks(stream))
+        atomic_fetch_add(&list->blocking, 1);
+    capture->next = list->first;
+    list->first = capture;
+    return hipSuccess;
 }
 
 static hipError_t capture_begin(hipStream_t handle, hipStreamCaptureMode mode, struct ihipGraph *graph,
                                 const hipGraphNode_t *deps, size_t count)
 {
-    struct capture_list *list = capture_list();
     struct ihipStream_t *stream;
 
     if ((unsigned)mode > hipStreamCaptureModeRelaxed)
@@ -123,38 +180,8 @@ static hipError_t capture_begin(hipStream_t handle, hipStreamCaptureMode mode, s
         return error;
     if (stream->null)
         return hipErrorStreamCaptureUnsupported;
-    if (stream->capture)
-        return hipErrorIllegalState;
-    struct hip_capture *capture = calloc(1, sizeof *capture);
-    if (!capture)
-        return hipErrorOutOfMemory;
-    capture->mode = mode;
-    capture->origin = stream;
-    capture->thread = hip_thread();
-    capture->id = atomic_fetch_add(&hip_runtime()->next_id, 1) + 1;
-    capture->borrowed = graph != NULL;
-    capture->graph = graph;
-    if (!graph)
-        error = graph_new(&capture->graph);
-    if (error == hipSuccess && (!capture_join(capture, stream) || !deps_add_all(stream, deps, count)))
-        error = hipErrorOutOfMemory;
-    if (error != hipSuccess) {
-        stream->capture = NULL;
-        free((void *)capture->streams);
-        free(capture);
-        return error;
-    }
-    if (mode == hipStreamCaptureModeGlobal)
-        atomic_fetch_add(&hip_runtime()->global_captures, 1);
-    if (mode != hipStreamCaptureModeRelaxed)
-        capture->thread->captures++;
-    if (capture_blocks(stream))
-        atomic_fetch_add(&list->blocking, 1);
-    pthread_mutex_lock(&list->lock);
-    capture->next = list->first;
-    list->first = capture;
-    pthread_mutex_unlock(&list->lock);
-    return hipSuccess;
+    capture_lock();
+    return capture_unlock(capture_new(stream, mode, graph, deps, count));
 }
 
 /* Every stream's last nodes must lie before the origin's. */
@@ -188,30 +215,42 @@ static bool capture_joined(const struct hip_capture *capture)
     return joined;
 }
 
+/* The capture's graph, or the one to throw away when there is an error. */
+static hipError_t capture_finish(struct ihipStream_t *stream, struct ihipGraph **graph)
+{
+    struct hip_capture *capture = stream->capture;
+    hipError_t error = hipSuccess;
+
+    *graph = NULL;
+    if (!capture)
+        return hipErrorIllegalState;
+    if (capture->origin != stream)
+        return hipErrorStreamCaptureUnmatched;
+    if (capture->mode != hipStreamCaptureModeRelaxed && capture->thread != capture_thread())
+        return hipErrorStreamCaptureWrongThread;
+    if (capture->invalid)
+        error = hipErrorStreamCaptureInvalidated;
+    else if (!capture_joined(capture))
+        error = hipErrorStreamCaptureUnjoined;
+    if (error == hipSuccess || !capture->borrowed)
+        *graph = capture->graph;
+    capture_close(capture);
+    return error;
+}
+
 static hipError_t capture_end(hipStream_t handle, hipGraph_t *out)
 {
     struct ihipStream_t *stream;
+    struct ihipGraph *graph;
 
     if (!out)
         return hipErrorInvalidValue;
     hipError_t error = hip_stream_of(handle, &stream);
     if (error != hipSuccess)
         return error;
-    struct hip_capture *capture = stream->capture;
-    if (!capture)
-        return hipErrorIllegalState;
-    if (capture->origin != stream)
-        return hipErrorStreamCaptureUnmatched;
-    if (capture->mode != hipStreamCaptureModeRelaxed && capture->thread != hip_thread())
-        return hipErrorStreamCaptureWrongThread;
-    if (capture->invalid)
-        error = hipErrorStreamCaptureInvalidated;
-    else if (!capture_joined(capture))
-        error = hipErrorStreamCaptureUnjoined;
-    struct ihipGraph *graph = capture->graph;
-    bool borrowed = capture->borrowed;
-    capture_close(capture);
-    if (error != hipSuccess && !borrowed)
+    capture_lock();
+    error = capture_unlock(capture_finish(stream, &graph));
+    if (error != hipSuccess && graph)
         graph_delete(graph);
     *out = error == hipSuccess ? graph : NULL;
     return error;
@@ -219,29 +258,36 @@ static hipError_t capture_end(hipStream_t handle, hipGraph_t *out)
 
 void hip_capture_invalidate(struct ihipStream_t *stream)
 {
+    capture_lock();
     if (stream->capture)
         stream->capture->invalid = true;
+    capture_unlock(hipSuccess);
 }
 
 void hip_capture_abandon(struct ihipStream_t *stream)
 {
-    struct hip_capture *capture = stream->capture;
+    struct ihipGraph *graph = NULL;
 
-    if (capture->origin == stream) {
-        struct ihipGraph *graph = capture->borrowed ? NULL : capture->graph;
+    capture_lock();
+    struct hip_capture *capture = stream->capture;
+    if (capture && capture->origin == stream) {
+        graph = capture->borrowed ? NULL : capture->graph;
         capture_close(capture);
-        if (graph)
-            graph_delete(graph);
-        return;
+    } else if (capture) {
+        capture->invalid = true;
+        for (size_t i = 0; i < capture->stream_count; i++)
+            if (capture->streams[i] == stream) {
+                capture->streams[i] = capture->streams[--capture->stream_count];
+                break;
+            }
+        stream->capture = NULL;
     }
-    capture->invalid = true;
-    for (size_t i = 0; i < capture->stream_count; i++)
-        if (capture->streams[i] == stream) {
-            capture->streams[i] = capture->streams[--capture->stream_count];
-            break;
-        }
-    stream->capture = NULL;
+    capture_unlock(hipSuccess);
+    if (graph)
+        graph_delete(graph);
 }
+
+/* ---- what a capture forbids ---------------------------------------------------------------------------- */
 
 hipError_t hip_capture_implicit(struct ihipStream_t *stream)
 {
@@ -249,34 +295,54 @@ hipError_t hip_capture_implicit(struct ihipStream_t *stream)
 
     if (!stream->null || !atomic_load_explicit(&list->blocking, memory_order_relaxed))
         return hipSuccess;
-    pthread_mutex_lock(&list->lock);
+    capture_lock();
     for (struct hip_capture *capture = list->first; capture; capture = capture->next)
         if (capture_blocks(capture->origin))
             capture->invalid = true;
-    pthread_mutex_unlock(&list->lock);
-    return hipErrorStreamCaptureImplicit;
+    return capture_unlock(hipErrorStreamCaptureImplicit);
+}
+
+hipError_t hip_capture_forbids(void)
+{
+    struct capture_list *list = capture_list();
+    hipStreamCaptureMode mode = hip_thread()->capture_mode;
+    hipError_t error = hipSuccess;
+
+    if (!atomic_load_explicit(&list->count, memory_order_relaxed) || mode == hipStreamCaptureModeRelaxed)
+        return hipSuccess;
+    capture_lock();
+    for (const struct hip_capture *capture = list->first; capture; capture = capture->next)
+        if ((capture->mode != hipStreamCaptureModeRelaxed && capture->thread == capture_thread()) ||
+            (capture->mode == hipStreamCaptureModeGlobal && mode == hipStreamCaptureModeGlobal))
+            error = hipErrorStreamCaptureUnsupported;
+    return capture_unlock(error);
 }
 
 hipError_t hip_capture_refuses(struct ihipStream_t *stream)
 {
+    if (stream->capture) {
+        hip_capture_invalidate(stream);
+        return hipErrorStreamCaptureImplicit;
+    }
     hipError_t error = hip_capture_implicit(stream);
-
-    return error == hipSuccess ? hip_capture_forbids() : error;
+    return error == hipSuccess && hip_capture_forbids() != hipSuccess ? hipErrorStreamCaptureImplicit : error;
 }
 
 /* ---- what is captured ---------------------------------------------------------------------------------- */
 
-hipError_t hip_capture_op(struct ihipStream_t *stream, const struct hip_op *op, hipGraphNode_t *out)
+/* The node that a call becomes: after the stream's last ones, and its last one from now on. */
+static hipError_t capture_append(struct ihipStream_t *stream, hipGraphNodeType type, const struct hip_op *op,
+                                 hipMemAllocNodeParams *alloc, hipGraphNode_t *out)
 {
     struct hip_capture *capture = stream->capture;
     struct hipGraphNode *node;
 
-    if (capture->invalid)
+    if (!capture || capture->invalid)
         return hipErrorStreamCaptureInvalidated;
-    hipError_t error = graph_node_new(capture->graph, graph_type_of_op(op), stream->capture_deps,
-                                      stream->capture_dep_count, &node);
+    hipError_t error =
+        graph_node_new(capture->graph, type, stream->capture_deps, stream->capture_dep_count, &node);
     if (error == hipSuccess) {
-        error = graph_set_op(node, op);
+        error = op ? graph_set_op(node, op) : graph_set_alloc(node, alloc);
         if (error != hipSuccess)
             graph_node_delete(node);
     }
@@ -291,6 +357,12 @@ hipError_t hip_capture_op(struct ihipStream_t *stream, const struct hip_op *op, 
     return hipSuccess;
 }
 
+hipError_t hip_capture_op(struct ihipStream_t *stream, const struct hip_op *op, hipGraphNode_t *out)
+{
+    capture_lock();
+    return capture_unlock(capture_append(stream, graph_type_of_op(op), op, NULL, out));
+}
+
 hipError_t hip_capture_alloc(struct ihipStream_t *stream, struct ihipMemPoolHandle_t *pool, size_t bytes,
                              void **out)
 {
@@ -299,30 +371,26 @@ hipError_t hip_capture_alloc(struct ihipStream_t *stream, struct ihipMemPoolHand
                       .location = {hipMemLocationTypeDevice, stream->device->ordinal}},
         .bytesize = bytes,
     };
-    struct hip_op op = {.kind = HIP_OP_EMPTY};
-    struct hipGraphNode *node;
 
     (void)pool; /* a graph's memory is its own */
-    hipError_t error = hip_capture_op(stream, &op, &node);
-    if (error != hipSuccess)
-        return error;
-    node->type = hipGraphNodeTypeMemAlloc;
-    error = graph_set_alloc(node, &params);
+    capture_lock();
+    hipError_t error = capture_unlock(capture_append(stream, hipGraphNodeTypeMemAlloc, NULL, &params, NULL));
     if (error == hipSuccess)
         *out = params.dptr;
     return error;
 }
 
-hipError_t hip_capture_record(struct ihipStream_t *stream, struct ihipEvent_t *event)
+static hipError_t capture_record(const struct ihipStream_t *stream, struct ihipEvent_t *event)
 {
     size_t count = stream->capture_dep_count;
 
-    if (stream->capture->invalid)
+    if (!stream->capture || stream->capture->invalid)
         return hipErrorStreamCaptureInvalidated;
     struct hipGraphNode **deps = malloc((count + 1) * sizeof *deps);
     if (!deps)
         return hipErrorOutOfMemory;
-    memcpy((void *)deps, (const void *)stream->capture_deps, count * sizeof *deps);
+    if (count)
+        memcpy((void *)deps, (const void *)stream->capture_deps, count * sizeof *deps);
     pthread_mutex_lock(&event->lock);
     free((void *)event->capture_deps);
     event->capture_deps = deps;
@@ -332,30 +400,35 @@ hipError_t hip_capture_record(struct ihipStream_t *stream, struct ihipEvent_t *e
     return hipSuccess;
 }
 
+hipError_t hip_capture_record(struct ihipStream_t *stream, struct ihipEvent_t *event)
+{
+    capture_lock();
+    return capture_unlock(capture_record(stream, event));
+}
+
+/* The lock is held. */
 static struct hip_capture *capture_by_id(uint64_t id)
 {
-    struct capture_list *list = capture_list();
-    struct hip_capture *capture;
+    struct hip_capture *capture = id ? capture_list()->first : NULL;
 
-    pthread_mutex_lock(&list->lock);
-    for (capture = list->first; capture && capture->id != id; capture = capture->next)
-        ;
-    pthread_mutex_unlock(&list->lock);
+    while (capture && capture->id != id)
+        capture = capture->next;
     return capture;
 }
 
-hipError_t hip_capture_wait(struct ihipStream_t *stream, struct ihipEvent_t *event)
+static hipError_t capture_wait(struct ihipStream_t *stream, struct ihipEvent_t *event, bool *outside)
 {
-    struct hip_capture *theirs = event->capture_id ? capture_by_id(event->capture_id) : NULL;
+    struct hip_capture *theirs = capture_by_id(event->capture_id);
 
+    *outside = !theirs && !stream->capture;
+    if (*outside)
+        return hipSuccess;
     if (stream->capture && stream->capture->invalid)
         return hipErrorStreamCaptureInvalidated;
-    if (!event->capture_id) { /* work outside the capture */
+    if (!theirs) { /* work outside the capture, or of one that has ended */
         stream->capture->invalid = true;
         return hipErrorStreamCaptureIsolation;
     }
-    if (!theirs)
-        return hipErrorCapturedEvent;
     if (stream->capture && stream->capture != theirs) {
         stream->capture->invalid = theirs->invalid = true;
         return hipErrorStreamCaptureMerge;
@@ -372,13 +445,32 @@ hipError_t hip_capture_wait(struct ihipStream_t *stream, struct ihipEvent_t *eve
                                                                                : hipErrorOutOfMemory;
 }
 
+hipError_t hip_capture_wait(struct ihipStream_t *stream, struct ihipEvent_t *event)
+{
+    hipError_t error = hipSuccess;
+    bool outside = true;
+
+    if (stream->capture || event->capture_id) {
+        capture_lock();
+        pthread_mutex_lock(&event->lock);
+        error = capture_wait(stream, event, &outside);
+        pthread_mutex_unlock(&event->lock);
+        capture_unlock(error);
+    }
+    if (error == hipSuccess && outside)
+        error = hip_capture_implicit(stream);
+    return error == hipSuccess && outside ? hip_event_wait(stream, event) : error;
+}
+
 bool hip_capture_spoil(uint64_t id)
 {
+    capture_lock();
     struct hip_capture *capture = capture_by_id(id);
-
-    if (capture)
+    bool found = capture != NULL;
+    if (found)
         capture->invalid = true;
-    return capture != NULL;
+    capture_unlock(hipSuccess);
+    return found;
 }
 
 /* ---- entry points -------------------------------------------------------------------------------------- */
@@ -487,6 +579,23 @@ HIP_ENTRY hipError_t hipStreamGetCaptureInfo_v2_spt(hipStream_t stream,
                                    dependencies_out, numDependencies_out));
 }
 
+static hipError_t capture_update(struct ihipStream_t *stream, const hipGraphNode_t *nodes, size_t count,
+                                 unsigned flags)
+{
+    if (!stream->capture)
+        return hipErrorIllegalState;
+    if (stream->capture->invalid)
+        return hipErrorStreamCaptureInvalidated;
+    if ((count && !nodes) || flags > hipStreamSetCaptureDependencies || count > stream->capture->graph->count)
+        return hipErrorInvalidValue;
+    for (size_t i = 0; i < count; i++)
+        if (!graph_node_ok(nodes[i]) || nodes[i]->graph != stream->capture->graph)
+            return hipErrorInvalidValue;
+    if (flags == hipStreamSetCaptureDependencies)
+        stream->capture_dep_count = 0;
+    return deps_add_all(stream, nodes, count) ? hipSuccess : hipErrorOutOfMemory;
+}
+
 HIP_ENTRY hipError_t hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNode_t *dependencies,
                                                         size_t numDependencies, unsigned int flags)
 {
@@ -495,16 +604,8 @@ HIP_ENTRY hipError_t hipStreamUpdateCaptureDependencies(hipStream_t stream, hipG
 
     if (error != hipSuccess)
         return hip_return(error);
-    if (!found->capture)
-        return hip_return(hipErrorIllegalState);
-    if ((numDependencies && !dependencies) || flags > hipStreamSetCaptureDependencies)
-        return hip_return(hipErrorInvalidValue);
-    for (size_t i = 0; i < numDependencies; i++)
-        if (!graph_node_ok(dependencies[i]) || dependencies[i]->graph != found->capture->graph)
-            return hip_return(hipErrorInvalidValue);
-    if (flags == hipStreamSetCaptureDependencies)
-        found->capture_dep_count = 0;
-    return hip_return(deps_add_all(found, dependencies, numDependencies) ? hipSuccess : hipErrorOutOfMemory);
+    capture_lock();
+    return hip_return(capture_unlock(capture_update(found, dependencies, numDependencies, flags)));
 }
 
 HIP_ENTRY hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode)

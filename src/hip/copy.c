@@ -158,7 +158,14 @@ HIP_ENTRY hipError_t hipMemcpy_spt(void *dst, const void *src, size_t sizeBytes,
 HIP_ENTRY hipError_t hipMemcpyWithStream(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
                                          hipStream_t stream)
 {
-    return hip_return(hip_copy_linear(dst, src, sizeBytes, kind, (struct hip_copy_call){stream, false}));
+    struct ihipStream_t *found;
+    hipError_t error = hip_stream_of(stream, &found);
+
+    if (error != hipSuccess)
+        return hip_return(error);
+    /* In a capture it is a node like hipMemcpyAsync(). */
+    const struct hip_copy_call call = {stream, found->capture != NULL};
+    return hip_return(hip_copy_linear(dst, src, sizeBytes, kind, call));
 }
 
 HIP_ENTRY hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,

@@ -142,9 +142,7 @@ static hipError_t event_wait(hipStream_t handle, hipEvent_t event, unsigned flag
         struct hip_op op = {.kind = HIP_OP_EVENT_WAIT, .event = {event, 0}};
         return hip_capture_op(stream, &op, NULL);
     }
-    if (stream->capture || event->capture_id)
-        return hip_capture_wait(stream, event);
-    return hip_event_wait(stream, event);
+    return hip_capture_wait(stream, event);
 }
 
 HIP_ENTRY hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)

@@ -214,7 +214,7 @@ HIP_ENTRY hipError_t hipGraphCreate(hipGraph_t *pGraph, unsigned int flags)
 
 HIP_ENTRY hipError_t hipGraphDestroy(hipGraph_t graph)
 {
-    if (!graph_ok(graph) || graph->child)
+    if (!graph_ok(graph) || graph->child || graph->captured)
         return hip_return(hipErrorInvalidValue);
     graph_delete(graph);
     return hip_return(hipSuccess);
@@ -222,7 +222,7 @@ HIP_ENTRY hipError_t hipGraphDestroy(hipGraph_t graph)
 
 HIP_ENTRY hipError_t hipGraphDestroyNode(hipGraphNode_t node)
 {
-    if (!graph_node_ok(node))
+    if (!graph_node_ok(node) || node->graph->captured)
         return hip_return(hipErrorInvalidValue);
     if (node->type == hipGraphNodeTypeMemAlloc || node->type == hipGraphNodeTypeMemFree)
         return hip_return(hipErrorNotSupported);

@@ -167,6 +167,26 @@ static hipError_t run_free(const struct hipGraphNode *node, struct ihipStream_t 
     return memory->pool ? hip_pool_free(memory, stream) : hipErrorInvalidValue;
 }
 
+/* The program may have destroyed what the node names. */
+static hipError_t run_op(const struct hipGraphNode *node, struct ihipStream_t *stream)
+{
+    const struct hip_op *op = &node->op;
+
+    if (op->kind == HIP_OP_KERNEL) {
+        hipEvent_t start = op->launch.start, stop = op->launch.stop;
+        if (!hip_handle_ok(HIP_KIND_FUNCTION, op->launch.function))
+            return hipErrorInvalidResourceHandle;
+        start = start && hip_handle_ok(HIP_KIND_EVENT, start) ? start : NULL;
+        stop = stop && hip_handle_ok(HIP_KIND_EVENT, stop) ? stop : NULL;
+        if (start || stop)
+            return hip_stream_launch_timed(stream, op, start, stop);
+    }
+    if ((op->kind == HIP_OP_EVENT_RECORD || op->kind == HIP_OP_EVENT_WAIT) &&
+        !hip_handle_ok(HIP_KIND_EVENT, op->event.event))
+        return hipErrorInvalidHandle;
+    return hip_stream_submit(stream, op);
+}
+
 static hipError_t run_node(struct graph_run *run, size_t at)
 {
     const struct hipGraphNode *node = run->plan->order[at];
@@ -183,7 +203,7 @@ static hipError_t run_node(struct graph_run *run, size_t at)
     else if (node->op.kind == HIP_OP_ALLOC)
         graph_memory_use(node->alloc.memory);
     else if (node->enabled && node->op.kind != HIP_OP_EMPTY)
-        error = hip_stream_submit(stream, &node->op);
+        error = run_op(node, stream);
     if (error == hipSuccess && run->plan->marked[at])
         run->reached[at] = hip_stream_tail(stream);
     return error;

@@ -60,7 +60,8 @@ struct ihipGraph {
     size_t count, room;
     unsigned next_id, id;
     struct ihipGraph *origin;
-    bool child; /* belongs to a node */
+    bool child;    /* belongs to a node */
+    bool captured; /* streams are being captured into it: it stays, and so do its nodes */
     struct graph_user_object *objects;
     size_t object_count;
     struct graph_plan *plan; /* of an executable graph and the graphs in it */

@@ -134,8 +134,14 @@ static hipError_t launch_send(hipStream_t handle, const struct hip_launch *launc
     hipError_t error = hip_stream_of(handle, &stream);
     if (error != hipSuccess)
         return error;
-    if (stream->capture)
+    if (stream->capture) {
+        op.launch.start = start;
+        op.launch.stop = stop;
         return hip_capture_op(stream, &op, NULL);
+    }
+    error = hip_capture_implicit(stream);
+    if (error != hipSuccess)
+        return error;
     return hip_stream_launch_timed(stream, &op, start, stop);
 }
 

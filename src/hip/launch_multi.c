@@ -2,6 +2,7 @@
 /* Launches over several devices at once. */
 #include <stdlib.h>
 
+#include "graph.h"
 #include "launch.h"
 #include "size.h"
 #include "stream.h"
@@ -20,6 +21,13 @@ static void multi_free(void *memory)
 static hipError_t multi_check(struct multi_launch *list, unsigned count, bool cooperative)
 {
     for (unsigned i = 0; i < count; i++) {
+        if (list[i].stream->capture) { /* a graph's node is one grid */
+            hip_capture_invalidate(list[i].stream);
+            return hipErrorStreamCaptureUnsupported;
+        }
+        hipError_t error = hip_capture_implicit(list[i].stream);
+        if (error != hipSuccess)
+            return error;
         if (list[i].stream->null && cooperative) /* every grid needs a stream of its own */
             return hipErrorInvalidResourceHandle;
         for (unsigned k = 0; k < i; k++)

@@ -44,6 +44,7 @@ struct hip_launch {
     size_t packed_bytes;
     bool cooperative;
     struct hip_multi_grid *multi; /* of a multi-device launch */
+    hipEvent_t start, stop;       /* of a captured launch between events, or NULL */
 };
 
 struct hip_op {

@@ -284,20 +284,6 @@ hipError_t hip_device_at(int ordinal, struct hip_device **device)
     return hipSuccess;
 }
 
-hipError_t hip_capture_forbids(void)
-{
-    const struct hip_thread *thread = hip_thread();
-
-    if (thread->capture_mode == hipStreamCaptureModeRelaxed)
-        return hipSuccess;
-    if (thread->captures)
-        return hipErrorStreamCaptureUnsupported;
-    if (thread->capture_mode == hipStreamCaptureModeGlobal &&
-        atomic_load_explicit(&hip_runtime()->global_captures, memory_order_relaxed))
-        return hipErrorStreamCaptureUnsupported;
-    return hipSuccess;
-}
-
 hipError_t hip_enter(struct hip_device **device)
 {
     hipError_t error = hip_current(device);

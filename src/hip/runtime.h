@@ -85,11 +85,10 @@ struct hip_runtime {
     int devices;
     struct hip_registry *registry;
     bool stats;
-    struct hip_counters *counters;    /* EHP_COUNTERS; NULL: none */
-    struct hip_advise *advise;        /* EHP_ADVISE; NULL: none */
-    _Atomic bool read_only;           /* there has been memory that devices may only read */
-    _Atomic unsigned global_captures; /* streams being captured in global mode */
-    _Atomic uint64_t next_id;         /* captures, buffers */
+    struct hip_counters *counters; /* EHP_COUNTERS; NULL: none */
+    struct hip_advise *advise;     /* EHP_ADVISE; NULL: none */
+    _Atomic bool read_only;        /* there has been memory that devices may only read */
+    _Atomic uint64_t next_id;      /* captures, buffers, threads */
 };
 
 struct hip_call_config {
@@ -110,7 +109,7 @@ struct hip_thread {
     int ctx[HIP_CTX_DEPTH]; /* hipCtxPushCurrent(): devices beneath the current one */
     unsigned ctxs;
     hipStreamCaptureMode capture_mode;
-    unsigned captures; /* captures this thread has begun and not ended, not relaxed ones */
+    uint64_t id; /* 0 until a capture asks for it */
     struct ihipStream_t *per_thread[HIP_DEVICES_MAX];
     bool per_thread_key;
     struct { /* hipConfigureCall(), hipSetupArgument() */
