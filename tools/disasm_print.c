@@ -12,7 +12,7 @@
 
 // ---- kernels ----
 
-static const char *const arg_kinds[EHP_ARG_UNKNOWN + 1] = {
+static const char *const arg_kinds[EHP_ARG_HIDDEN_UNKNOWN + 1] = {
     [EHP_ARG_BY_VALUE] = "value",
     [EHP_ARG_GLOBAL_BUFFER] = "pointer",
     [EHP_ARG_DYNAMIC_SHARED_POINTER] = "dynamic LDS pointer",
@@ -44,7 +44,7 @@ static const char *const arg_kinds[EHP_ARG_UNKNOWN + 1] = {
     [EHP_ARG_HIDDEN_PRIVATE_BASE] = "hidden: private aperture",
     [EHP_ARG_HIDDEN_SHARED_BASE] = "hidden: shared aperture",
     [EHP_ARG_HIDDEN_QUEUE_PTR] = "hidden: queue",
-    [EHP_ARG_UNKNOWN] = "unknown",
+    [EHP_ARG_HIDDEN_UNKNOWN] = "hidden: unknown",
 };
 
 static void print_sgprs(unsigned *next, unsigned count, const char *what)

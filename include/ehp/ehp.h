@@ -237,8 +237,11 @@ EHP_API int ehp_cpu_run(ehp_machine *machine, struct ehp_cpu_work *work);
 /*
  * `image` is an ELF code object, a clang offload bundle (plain or compressed,
  * one after another too) or a HIP fat binary; the entry for the agent's ISA is
- * taken.  The image may be freed afterwards.
+ * taken.  The image may be freed afterwards.  With EHP_IMAGE_SIZE_UNKNOWN for
+ * `bytes` its headers say how long it is; it is one bundle or ELF file then, and
+ * nothing is read behind the memory that begins there.
  */
+#define EHP_IMAGE_SIZE_UNKNOWN SIZE_MAX
 EHP_API int ehp_code_load(ehp_machine *machine, unsigned agent, const void *image, size_t bytes,
                           ehp_code **out);
 EHP_API void ehp_code_unload(ehp_code *code);
@@ -280,7 +283,7 @@ enum ehp_arg_kind { /* metadata .value_kind */
                     EHP_ARG_HIDDEN_PRIVATE_BASE,
                     EHP_ARG_HIDDEN_SHARED_BASE,
                     EHP_ARG_HIDDEN_QUEUE_PTR,
-                    EHP_ARG_UNKNOWN,
+                    EHP_ARG_HIDDEN_UNKNOWN, /* of a later version: zero */
 };
 
 struct ehp_arg {

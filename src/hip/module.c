@@ -41,10 +41,6 @@ hipError_t hip_module_load(struct hip_device *device, const void *image, size_t 
     struct module_list *list = module_list();
     ehp_code *code;
 
-    if (!bytes)
-        bytes = ehp_image_size(image);
-    if (!bytes)
-        return hipErrorInvalidImage;
     int status = ehp_code_load(hip_runtime()->machine, device->agent, image, bytes, &code);
     if (status != EHP_OK)
         return module_error(status);
@@ -147,7 +143,7 @@ void hip_modules_reset(struct hip_device *device)
 
 static bool module_is_hidden(int kind)
 {
-    return kind >= EHP_ARG_HIDDEN_GLOBAL_OFFSET_X && kind < EHP_ARG_UNKNOWN;
+    return kind >= EHP_ARG_HIDDEN_GLOBAL_OFFSET_X;
 }
 
 /* Splits the metadata's argument list into what the caller passes and what the runtime fills in. */
@@ -260,7 +256,7 @@ HIP_ENTRY hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
 {
     if (!module || !image)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(module_load_image(module, image, 0));
+    return hip_return(module_load_image(module, image, EHP_IMAGE_SIZE_UNKNOWN));
 }
 
 HIP_ENTRY hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions,
@@ -269,7 +265,7 @@ HIP_ENTRY hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image,
     /* Options steer a just-in-time compiler; a code object is already machine code. */
     if (!module || !image || (numOptions && (!options || !optionValues)))
         return hip_return(hipErrorInvalidValue);
-    return hip_return(module_load_image(module, image, 0));
+    return hip_return(module_load_image(module, image, EHP_IMAGE_SIZE_UNKNOWN));
 }
 
 HIP_ENTRY hipError_t hipModuleUnload(hipModule_t module)

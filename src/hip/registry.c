@@ -202,7 +202,7 @@ static hipError_t registry_load(struct hip_fatbin *fat, struct hip_device *devic
 
     pthread_mutex_lock(&r->load);
     if (!fat->module[d] && fat->error[d] == hipSuccess) {
-        fat->error[d] = hip_module_load(device, fat->image, 0, &fat->module[d]);
+        fat->error[d] = hip_module_load(device, fat->image, EHP_IMAGE_SIZE_UNKNOWN, &fat->module[d]);
         if (fat->module[d]) {
             fat->module[d]->registered = true;
             registry_bind_managed(fat, fat->module[d]);

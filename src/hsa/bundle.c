@@ -131,10 +131,6 @@ static int plain_walk(const uint8_t *image, size_t bytes, struct bundle_entry *e
 
 size_t bundle_size(const void *image, size_t bytes)
 {
-    /* Without a size, an offset that would leave the address space is damage all the same. */
-    const size_t most = (1ULL << 47) - 1;
-    if (bytes == BUNDLE_UNBOUNDED)
-        bytes = (uintptr_t)image < most ? most - (uintptr_t)image : 0;
     unsigned count;
     uint64_t end;
     switch (bundle_kind(image, bytes)) {
@@ -326,14 +322,4 @@ void bundle_pick_free(struct bundle_pick *pick)
 {
     bundle_close(&pick->bundle);
     *pick = (struct bundle_pick){0};
-}
-
-size_t ehp_image_size_within(const void *image, size_t bytes)
-{
-    return image ? bundle_size(image, bytes) : 0;
-}
-
-size_t ehp_image_size(const void *image)
-{
-    return image ? bundle_size(image, BUNDLE_UNBOUNDED) : 0;
 }

@@ -10,10 +10,9 @@
  *       bundle_close(&b);
  *   }
  *
- * Nothing is trusted: every offset is checked against the size that is known.
- * __hipRegisterFatBinary() and hipModuleLoadData() get a pointer and no size;
- * bundle_size() finds the size in the headers, for which it has to believe
- * them.
+ * Nothing is trusted: every offset is checked against the size that is known,
+ * or where only an address is, against the memory that can be read there
+ * (image_readable()).
  *
  * Source: Clang documentation, "Clang Offload Bundler", sections "Bundled
  * Binary File Layout" and "Compression and Decompression".
@@ -27,9 +26,6 @@
 
 #include "hsa/bundle_target.h"
 #include "hsa/code_error.h"
-
-/* bundle_size(): the image's size is not known. */
-#define BUNDLE_UNBOUNDED SIZE_MAX
 
 enum bundle_kind { BUNDLE_NONE, BUNDLE_ELF, BUNDLE_PLAIN, BUNDLE_COMPRESSED };
 
@@ -54,9 +50,8 @@ struct bundle {
 enum bundle_kind bundle_kind(const void *image, size_t bytes);
 
 /*
- * Bytes of the ELF file or bundle that starts at `image`, which has `bytes`
- * bytes (BUNDLE_UNBOUNDED: read what the headers say is there); 0 when it is
- * none, or is damaged.
+ * Bytes of the ELF file or bundle that starts at `image`, of which `bytes`
+ * bytes can be read; 0 when it is none, or is damaged.
  */
 size_t bundle_size(const void *image, size_t bytes);
 
@@ -78,6 +73,11 @@ struct bundle_pick {
 int bundle_find(struct bundle_pick *pick, const void *image, size_t bytes, const struct target *agent,
                 struct code_error *err);
 void bundle_pick_free(struct bundle_pick *pick);
+
+/* ---- image.c ---- */
+
+/* Bytes from an address to the end of what this process can read there without a gap; 0: none. */
+size_t image_readable(const void *image);
 
 /* ---- bundle_compress.c ---- */
 

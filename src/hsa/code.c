@@ -200,6 +200,14 @@ int code_load(const struct code_params *params, const void *image, size_t bytes,
     *out = NULL;
     if (!image || !params->isa || !target_parse(&agent, params->isa, strlen(params->isa)))
         return code_fail(err, EHP_ERR_INVALID, image ? "the agent's ISA has no valid name" : "no image");
+    if (bytes == EHP_IMAGE_SIZE_UNKNOWN) {
+        const size_t readable = image_readable(image);
+        if (!readable)
+            return code_fail(err, EHP_ERR_BAD_IMAGE, "no image: nothing can be read at %p", image);
+        bytes = bundle_size(image, readable);
+        if (!bytes) /* damaged: who reads it says how */
+            bytes = readable;
+    }
     int status = bundle_find(&pick, image, bytes, &agent, err);
     if (status != EHP_OK)
         return status;

@@ -9,7 +9,7 @@
 
 typedef msgpack_object object;
 
-static const char *const arg_kinds[EHP_ARG_UNKNOWN] = {
+static const char *const arg_kinds[EHP_ARG_HIDDEN_UNKNOWN] = {
     [EHP_ARG_BY_VALUE] = "by_value",
     [EHP_ARG_GLOBAL_BUFFER] = "global_buffer",
     [EHP_ARG_DYNAMIC_SHARED_POINTER] = "dynamic_shared_pointer",
@@ -50,7 +50,7 @@ static const char *const kernel_kinds[] = {"normal", "init", "fini"};
 
 const char *metadata_arg_kind_name(int kind)
 {
-    return kind >= 0 && kind < EHP_ARG_UNKNOWN ? arg_kinds[kind] : "unknown";
+    return kind >= 0 && kind < EHP_ARG_HIDDEN_UNKNOWN ? arg_kinds[kind] : "hidden_unknown";
 }
 
 /* ---- is it MessagePack at all ---- */
@@ -253,7 +253,12 @@ static int parse_arg(struct ehp_arg *arg, const object *map, const char *kernel,
         return code_fail(err, EHP_ERR_BAD_IMAGE,
                          "metadata: argument %u of kernel %s lacks .offset, .size or .value_kind", index,
                          kernel);
-    arg->kind = WORD_INDEX(kind, arg_kinds, EHP_ARG_UNKNOWN);
+    arg->kind = WORD_INDEX(kind, arg_kinds, EHP_ARG_HIDDEN_UNKNOWN);
+    /* What a later compiler hides is zero; of what it wants from the caller nobody knows the meaning. */
+    if (arg->kind == EHP_ARG_HIDDEN_UNKNOWN && strncmp(kind, "hidden_", strlen("hidden_")) != 0)
+        return code_fail(err, EHP_ERR_UNSUPPORTED,
+                         "metadata: argument %u of kernel %s is of .value_kind %s, which is not known", index,
+                         kernel, kind);
     arg->name = as_text(map_get(map, ".name"));
     arg->type_name = as_text(map_get(map, ".type_name"));
     arg->pointee_align = get_u32(map, ".pointee_align", 0);

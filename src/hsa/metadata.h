@@ -39,7 +39,7 @@ void metadata_free(struct metadata *md);
  */
 int metadata_join(struct metadata *md, struct metadata *more, struct code_error *err);
 
-/* "hidden_heap_v1" for EHP_ARG_HIDDEN_HEAP_V1; "unknown" for what is none. */
+/* "hidden_heap_v1" for EHP_ARG_HIDDEN_HEAP_V1; "hidden_unknown" for what is none. */
 const char *metadata_arg_kind_name(int kind);
 
 #endif

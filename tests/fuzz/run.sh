@@ -31,7 +31,8 @@ exec)
     done
     set -- "$work.objects"/*.o
     ;;
-*) set -- "$root"/src/hsa/bundle*.c "$root"/src/hsa/code*.c "$root/src/hsa/lines.c" "$root/src/hsa/metadata.c" ;;
+*) set -- "$root"/src/hsa/bundle*.c "$root"/src/hsa/code*.c "$root/src/hsa/image.c" \
+    "$root/src/hsa/lines.c" "$root/src/hsa/metadata.c" ;;
 esac
 # shellcheck disable=SC2086
 "clang$llvm" $flags -fsanitize=fuzzer "$@" "$root/tests/fuzz/$name.c" -o "$work.fuzzer" $libs

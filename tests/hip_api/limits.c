@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes that do not fit, in launches and in memory: each is an error, and nothing is done. */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "hip_check.h"
 
@@ -342,12 +343,70 @@ static void symbols(const void *image)
     __hipUnregisterFatBinary(fat);
 }
 
-static void *read_file(const char *path)
+/* A value kind of the image becomes another one of the same length. */
+static void rename_kind(char *image, size_t bytes, const char *from, const char *to)
+{
+    char *at = memmem(image, bytes, from, strlen(from));
+
+    if (CHECK(at && strlen(from) == strlen(to)))
+        memcpy(at, to, strlen(from));
+}
+
+/* What a later compiler hides is zero and nothing that the caller passes; what it wants passed is refused. */
+static void unknown_arguments(const void *image, size_t bytes)
+{
+    const size_t page = 4096;
+    char *copy = malloc(bytes), *map;
+    hipFunction_t hidden;
+    hipModule_t other;
+    int *out;
+
+    memcpy(copy, image, bytes);
+    rename_kind(copy, bytes, "hidden_block_count_x", "hidden_of_year_2042x");
+    OK(hipModuleLoadData(&other, copy));
+    OK(hipModuleGetFunction(&hidden, other, "hidden"));
+    OK(hipMalloc((void **)&out, 4));
+    map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(mprotect(map + page, page, PROT_NONE) == 0);
+    void **params = (void **)(void *)(map + page) - 1; /* nothing can be read behind the one there is */
+    *params = &out;
+    *out = 5;
+    OK(hipModuleLaunchKernel(hidden, 3, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(*out, 0); /* the first hidden argument */
+    OK(hipModuleUnload(other));
+    rename_kind(copy, bytes, "hidden_of_year_2042x", "explicit_of_year2042");
+    CHECK_HIP(hipModuleLoadData(&other, copy), hipErrorInvalidImage);
+    OK(hipFree(out));
+    munmap(map, 2 * page);
+    free(copy);
+}
+
+/* Modules by an address alone, cut off where nothing can be read any more. */
+static void cut_off(const void *image, size_t bytes)
+{
+    const size_t page = 4096, pages = (bytes + page - 1) / page;
+    char *map = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    hipModule_t other;
+
+    CHECK(mprotect(map + pages * page, page, PROT_NONE) == 0);
+    for (size_t some = 1; some < bytes; some += 997) {
+        char *at = map + pages * page - some;
+        memcpy(at, image, some);
+        CHECK_HIP(hipModuleLoadData(&other, at), hipErrorInvalidImage);
+    }
+    CHECK_HIP(hipModuleLoadData(&other, map + pages * page), hipErrorInvalidImage);
+    CHECK_HIP(hipModuleLoadData(&other, (void *)16), hipErrorInvalidImage);
+    munmap(map, (pages + 1) * page);
+}
+
+static void *read_file(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
     void *image = calloc(1, 1 << 20);
 
-    if (!CHECK(file && image && fread(image, 1, 1 << 20, file) > 0))
+    *bytes = file && image ? fread(image, 1, 1 << 20, file) : 0;
+    if (!CHECK(*bytes))
         exit(1);
     fclose(file);
     return image;
@@ -357,7 +416,8 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
-    void *image = read_file(argv[1]);
+    size_t bytes;
+    void *image = read_file(argv[1], &bytes);
     OK(hipModuleLoadData(&module, image));
     OK(hipModuleGetFunction(&args_kernel, module, "args"));
     grids();
@@ -368,6 +428,8 @@ int main(int argc, char **argv)
     copies();
     allocations();
     symbols(image);
+    unknown_arguments(image, bytes);
+    cut_off(image, bytes);
     OK(hipModuleUnload(module));
     free(image);
     return check_status();

@@ -181,7 +181,7 @@ static void test_several(void)
     expect_pick(both, mi300, V4 "gfx942");
     expect_pick(both, "gfx90a", V4 "gfx90a");
     expect_failure(both, "gfx1100", EHP_ERR_WRONG_ISA, "gfx90a, gfx942");
-    CHECK_EQ(bundle_size(both.data, BUNDLE_UNBOUNDED), first.bytes);
+    CHECK_EQ(ehp_image_size(both.data), first.bytes);
     CHECK_EQ(bundle_next(both.data, both.bytes, first.bytes), at);
     CHECK_EQ(bundle_next(both.data, both.bytes, at + packed.bytes), both.bytes);
     free(first.data);

@@ -111,7 +111,7 @@ static const struct {
     {"hidden_private_base", EHP_ARG_HIDDEN_PRIVATE_BASE},
     {"hidden_shared_base", EHP_ARG_HIDDEN_SHARED_BASE},
     {"hidden_queue_ptr", EHP_ARG_HIDDEN_QUEUE_PTR},
-    {"hidden_of_next_year", EHP_ARG_UNKNOWN},
+    {"hidden_of_next_year", EHP_ARG_HIDDEN_UNKNOWN},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -149,17 +149,17 @@ static void test_args(void)
     for (unsigned i = 0; i < KINDS; i++) {
         CHECK_EQ(k->args[i].kind, kinds[i].kind);
         CHECK_EQ(k->args[i].offset, 8 * i);
-        if (kinds[i].kind != EHP_ARG_UNKNOWN)
+        if (kinds[i].kind != EHP_ARG_HIDDEN_UNKNOWN)
             CHECK_STR(metadata_arg_kind_name(kinds[i].kind), kinds[i].name);
     }
-    CHECK_EQ(KINDS, EHP_ARG_UNKNOWN + 1);
+    CHECK_EQ(KINDS, EHP_ARG_HIDDEN_UNKNOWN + 1);
     CHECK_STR(k->args[KINDS].name, "tile");
     CHECK_STR(k->args[KINDS].type_name, "float*");
     CHECK_EQ(k->args[KINDS].address_space, 3);
     CHECK_EQ(k->args[KINDS].access, 2);
     CHECK_EQ(k->args[KINDS].pointee_align, 16);
     CHECK_EQ(k->args[0].name != NULL, false);
-    CHECK_STR(metadata_arg_kind_name(-1), "unknown");
+    CHECK_STR(metadata_arg_kind_name(-1), "hidden_unknown");
     metadata_free(&md);
 }
 

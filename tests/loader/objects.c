@@ -367,6 +367,10 @@ static void test_damage(const char *file)
         if (code_load(&p, g.data, bytes, &code) != EHP_OK)
             CHECK(err.text[0] != 0);
         code_destroy(code);
+        err.text[0] = 0; /* and by an address alone, at the end of what can be read */
+        if (code_load(&p, bytes ? g.data : g.map, EHP_IMAGE_SIZE_UNKNOWN, &code) != EHP_OK)
+            CHECK(err.text[0] != 0);
+        code_destroy(code);
         guard_free(g);
     }
     uint64_t seed = 88172645463325252ULL;
@@ -408,6 +412,11 @@ int main(int argc, char **argv)
     test_damage("v5.hsaco");
     test_damage("debug.hsaco");
     test_damage("ccob3.hipfb");
+    test_damage("plain.hipfb");
+    CHECK_EQ(code_load(&(struct code_params){.isa = agent, .error = &err}, (void *)0x1000,
+                       EHP_IMAGE_SIZE_UNKNOWN, &(struct ehp_code *){NULL}),
+             EHP_ERR_BAD_IMAGE);
+    CHECK(strstr(err.text, "nothing can be read at 0x1000") != NULL);
     CHECK_EQ(pool.live, 0);
     return check_status();
 }
