@@ -2,8 +2,11 @@
 /*
  * Stream-ordered allocation: hipFreeAsync() keeps a block in its pool with a
  * marker of the place in the stream where it became free.  The same stream may
- * have it again at once, others when the marker is done.  What the pool holds
- * above its release threshold goes back at the next synchronisation.
+ * have it again at once, and so may streams that have waited for an event behind
+ * that place (hipMemPoolReuseFollowEventDependencies); others when the marker is
+ * done (hipMemPoolReuseAllowOpportunistic); and when memory is short, a stream is
+ * made to wait for it (hipMemPoolReuseAllowInternalDependencies).  What the pool
+ * holds above its release threshold goes back at the next synchronisation.
  */
 #include "pool.h"
 
@@ -13,28 +16,6 @@
 #include "graph.h"
 #include "ipc.h"
 #include "stream.h"
-
-struct pool_block {
-    struct hip_memory *memory;
-    size_t capacity;
-    bool free;
-    struct ihipStream_t *stream; /* that freed it */
-    struct hip_marker *marker;   /* NULL: no work left that may use it */
-    struct pool_block *next;
-};
-
-struct ihipMemPoolHandle_t {
-    struct hip_handle head;
-    struct hip_device *device;
-    hipMemPoolProps props;
-    bool built_in, dying, imported;
-    pthread_mutex_t lock;
-    struct pool_block *blocks;
-    uint64_t threshold, reserved, reserved_high, used, used_high;
-    int reuse[3];
-    hipMemAccessFlags access[HIP_DEVICES_MAX];
-    struct ihipMemPoolHandle_t *next; /* of the process */
-};
 
 struct pool_list {
     pthread_mutex_t lock;
@@ -55,13 +36,59 @@ static bool pool_block_done(const struct pool_block *block)
     return !block->marker || hip_marker_done(block->marker);
 }
 
+static void pool_block_forget(struct pool_block *block)
+{
+    hip_marker_unref(block->marker);
+    block->marker = NULL;
+    block->behind_count = 0;
+}
+
+static bool pool_block_add(struct pool_block *block, const struct ihipStream_t *stream, uint64_t position)
+{
+    if (block->behind_count == block->behind_room) {
+        struct pool_behind *more = realloc(block->behind, (block->behind_room + 1) * sizeof *more);
+        if (!more)
+            return false;
+        block->behind = more;
+        block->behind_room++;
+    }
+    block->behind[block->behind_count++] = (struct pool_behind){stream, position};
+    return true;
+}
+
+static bool pool_is_blocking(const struct ihipStream_t *stream)
+{
+    return !stream->null && !(stream->flags & hipStreamNonBlocking);
+}
+
+/* Whether the stream's next operation comes after the free, or the block is idle and that may be used. */
+static bool pool_block_fits(const struct ihipMemPoolHandle_t *pool, const struct pool_block *block,
+                            const struct ihipStream_t *stream)
+{
+    bool follow = pool->reuse[0];
+
+    if (!stream || !block->behind_count)
+        return pool_block_done(block);
+    const struct ihipStream_t *freed = block->behind[0].stream;
+    if (stream == freed || (pool->reuse[1] && pool_block_done(block)))
+        return true;
+    if (follow && stream->device == freed->device &&
+        ((stream->null && pool_is_blocking(freed)) || (freed->null && pool_is_blocking(stream))))
+        return true;
+    for (unsigned i = 1; follow && i < block->behind_count; i++)
+        if (block->behind[i].stream == stream)
+            return true;
+    return false;
+}
+
 static void pool_block_release(struct ihipMemPoolHandle_t *pool, struct pool_block **link)
 {
     struct pool_block *block = *link;
 
     *link = block->next;
     pool->reserved -= block->capacity;
-    hip_marker_unref(block->marker);
+    pool_block_forget(block);
+    free(block->behind);
     block->memory->bytes = block->capacity; /* visible again, so that it can be found to be freed */
     hip_memory_release(block->memory->base);
     atomic_fetch_sub(&pool_list()->cached, 1);
@@ -84,9 +111,8 @@ static void pool_use(struct ihipMemPoolHandle_t *pool, struct pool_block *block,
 {
     block->free = false;
     block->memory->bytes = bytes;
-    hip_marker_unref(block->marker);
-    block->marker = NULL;
-    pool->used += block->capacity;
+    pool_block_forget(block);
+    pool->used += bytes;
     if (pool->used > pool->used_high)
         pool->used_high = pool->used;
 }
@@ -98,8 +124,7 @@ static struct pool_block *pool_find(struct ihipMemPoolHandle_t *pool, size_t byt
 
     for (struct pool_block *block = pool->blocks; block; block = block->next)
         if (block->free && block->capacity >= bytes &&
-            block->capacity / 2 <= ((bytes + 4095) & ~(size_t)4095) &&
-            ((stream && block->stream == stream) || pool_block_done(block)) &&
+            block->capacity / 2 <= ((bytes + 4095) & ~(size_t)4095) && pool_block_fits(pool, block, stream) &&
             (!best || block->capacity < best->capacity))
             best = block;
     return best;
@@ -134,6 +159,17 @@ static hipError_t pool_grow(struct ihipMemPoolHandle_t *pool, size_t bytes, stru
     return hipSuccess;
 }
 
+/* A block that is still in use by work before the free: the stream waits for that. */
+static struct pool_block *pool_wait_for(struct ihipMemPoolHandle_t *pool, size_t bytes,
+                                        struct ihipStream_t *stream)
+{
+    struct pool_block *block = pool->blocks;
+
+    while (block && !(block->free && block->capacity >= bytes))
+        block = block->next;
+    return block && hip_stream_after(stream, block->marker) == hipSuccess ? block : NULL;
+}
+
 hipError_t hip_pool_alloc(struct ihipMemPoolHandle_t *pool, size_t bytes, struct ihipStream_t *stream,
                           void **out)
 {
@@ -148,6 +184,11 @@ hipError_t hip_pool_alloc(struct ihipMemPoolHandle_t *pool, size_t bytes, struct
         if (error == hipErrorOutOfMemory) {
             pool_trim(pool, 0);
             error = pool_grow(pool, bytes, &block);
+        }
+        if (error == hipErrorOutOfMemory && stream && pool->reuse[2] &&
+            (block = pool_wait_for(pool, bytes, stream))) {
+            atomic_fetch_sub(&pool_list()->cached, 1);
+            error = hipSuccess;
         }
     }
     if (error == hipSuccess) {
@@ -178,25 +219,26 @@ hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream)
     struct ihipMemPoolHandle_t *pool = memory->pool;
     struct hip_marker *marker = NULL;
     struct pool_block *block;
+    uint64_t position = 0;
 
-    if (stream)
+    if (stream) {
+        position = atomic_load(&stream->position);
         marker = hip_stream_tail(stream);
-    else
-        for (int i = 0; i < hip_runtime()->devices; i++)
-            hip_device_wait(&hip_runtime()->device[i]);
+    }
+    for (int i = 0; !stream && i < hip_runtime()->devices; i++)
+        hip_device_wait(&hip_runtime()->device[i]);
     pthread_mutex_lock(&pool->lock);
     for (block = pool->blocks; block && block->memory != memory; block = block->next)
         ;
-    if (!block || block->free) {
+    if (!block || block->free || (stream && !pool_block_add(block, stream, position))) {
         pthread_mutex_unlock(&pool->lock);
         hip_marker_unref(marker);
         return hipErrorInvalidValue;
     }
     block->free = true;
-    block->stream = stream;
     block->marker = marker;
+    pool->used -= memory->bytes;
     memory->bytes = 0; /* the pointer is no longer the program's */
-    pool->used -= block->capacity;
     atomic_fetch_add(&pool_list()->cached, 1);
     bool last = pool->dying && !pool->used;
     if (last)
@@ -212,7 +254,7 @@ hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream)
 static void pool_wait_marks(struct ihipMemPoolHandle_t *pool, const struct ihipStream_t *waited)
 {
     for (const struct pool_block *block = pool->blocks; block; block = block->next)
-        if (block->free && block->marker && (!waited || block->stream == waited))
+        if (block->free && block->marker && (!waited || block->behind[0].stream == waited))
             hip_marker_wait(pool->device, block->marker);
 }
 
@@ -230,6 +272,29 @@ void hip_pools_trim(struct hip_device *device, const struct ihipStream_t *waited
             pool_trim(pool, pool->threshold);
             pthread_mutex_unlock(&pool->lock);
         }
+    pthread_mutex_unlock(&list->lock);
+}
+
+void hip_pools_follow(const struct ihipStream_t *stream, const struct ihipStream_t *event, uint64_t position)
+{
+    struct pool_list *list = pool_list();
+
+    if (!atomic_load_explicit(&list->cached, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&list->lock);
+    for (struct ihipMemPoolHandle_t *pool = list->first; pool; pool = pool->next) {
+        pthread_mutex_lock(&pool->lock);
+        for (struct pool_block *block = pool->blocks; block; block = block->next) {
+            bool covered = false, known = false;
+            for (unsigned i = 0; i < block->behind_count; i++) {
+                covered |= block->behind[i].stream == event && block->behind[i].position < position;
+                known |= block->behind[i].stream == stream;
+            }
+            if (covered && !known)
+                pool_block_add(block, stream, atomic_load(&stream->position));
+        }
+        pthread_mutex_unlock(&pool->lock);
+    }
     pthread_mutex_unlock(&list->lock);
 }
 
@@ -321,13 +386,18 @@ hipError_t hip_pool_default(struct hip_device *device, struct ihipMemPoolHandle_
     return error;
 }
 
-static hipError_t pool_current(struct hip_device *device, struct ihipMemPoolHandle_t **pool)
+hipError_t hip_pool_current(struct hip_device *device, struct ihipMemPoolHandle_t **pool)
 {
     hipError_t error = hip_pool_default(device, pool);
 
     if (error == hipSuccess && device->pool)
         *pool = device->pool;
     return error;
+}
+
+bool hip_pool_ok(const struct ihipMemPoolHandle_t *pool)
+{
+    return hip_handle_ok(HIP_KIND_POOL, pool) && !pool->dying;
 }
 
 HIP_ENTRY hipError_t hipMemPoolCreate(hipMemPool_t *mem_pool, const hipMemPoolProps *pool_props)
@@ -348,7 +418,7 @@ HIP_ENTRY hipError_t hipMemPoolCreate(hipMemPool_t *mem_pool, const hipMemPoolPr
 
 HIP_ENTRY hipError_t hipMemPoolDestroy(hipMemPool_t mem_pool)
 {
-    if (!hip_handle_ok(HIP_KIND_POOL, mem_pool) || mem_pool->built_in || mem_pool->dying)
+    if (!hip_pool_ok(mem_pool) || mem_pool->built_in)
         return hip_return(hipErrorInvalidValue);
     struct hip_device *device = mem_pool->device;
     hip_device_wait(device);
@@ -356,6 +426,7 @@ HIP_ENTRY hipError_t hipMemPoolDestroy(hipMemPool_t mem_pool)
         device->pool = device->default_pool;
     pthread_mutex_lock(&mem_pool->lock);
     mem_pool->dying = true;
+    pool_wait_marks(mem_pool, NULL);
     pool_trim(mem_pool, 0);
     bool empty = !mem_pool->blocks;
     pthread_mutex_unlock(&mem_pool->lock);
@@ -381,7 +452,7 @@ HIP_ENTRY hipError_t hipDeviceGetMemPool(hipMemPool_t *mem_pool, int device)
     if (!mem_pool)
         return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_device_at(device, &found);
-    return hip_return(error == hipSuccess ? pool_current(found, mem_pool) : error);
+    return hip_return(error == hipSuccess ? hip_pool_current(found, mem_pool) : error);
 }
 
 HIP_ENTRY hipError_t hipDeviceSetMemPool(int device, hipMemPool_t mem_pool)
@@ -391,7 +462,7 @@ HIP_ENTRY hipError_t hipDeviceSetMemPool(int device, hipMemPool_t mem_pool)
 
     if (error != hipSuccess)
         return hip_return(error);
-    if (!hip_handle_ok(HIP_KIND_POOL, mem_pool))
+    if (!hip_pool_ok(mem_pool))
         return hip_return(hipErrorInvalidValue);
     if (mem_pool->device != found)
         return hip_return(hipErrorInvalidDevice);
@@ -401,179 +472,10 @@ HIP_ENTRY hipError_t hipDeviceSetMemPool(int device, hipMemPool_t mem_pool)
 
 HIP_ENTRY hipError_t hipMemPoolTrimTo(hipMemPool_t mem_pool, size_t min_bytes_to_hold)
 {
-    if (!hip_handle_ok(HIP_KIND_POOL, mem_pool))
+    if (!hip_pool_ok(mem_pool))
         return hip_return(hipErrorInvalidValue);
     pthread_mutex_lock(&mem_pool->lock);
     pool_trim(mem_pool, min_bytes_to_hold);
     pthread_mutex_unlock(&mem_pool->lock);
     return hip_return(hipSuccess);
-}
-
-static hipError_t pool_set(struct ihipMemPoolHandle_t *pool, hipMemPoolAttr attr, const void *value)
-{
-    switch (attr) {
-    case hipMemPoolReuseFollowEventDependencies:
-    case hipMemPoolReuseAllowOpportunistic:
-    case hipMemPoolReuseAllowInternalDependencies:
-        pool->reuse[attr - hipMemPoolReuseFollowEventDependencies] = *(const int *)value;
-        return hipSuccess;
-    case hipMemPoolAttrReleaseThreshold:
-        pool->threshold = *(const uint64_t *)value;
-        return hipSuccess;
-    case hipMemPoolAttrReservedMemHigh: /* only to start counting anew */
-        if (*(const uint64_t *)value)
-            return hipErrorInvalidValue;
-        pool->reserved_high = pool->reserved;
-        return hipSuccess;
-    case hipMemPoolAttrUsedMemHigh:
-        if (*(const uint64_t *)value)
-            return hipErrorInvalidValue;
-        pool->used_high = pool->used;
-        return hipSuccess;
-    default:
-        return hipErrorInvalidValue;
-    }
-}
-
-static hipError_t pool_get(const struct ihipMemPoolHandle_t *pool, hipMemPoolAttr attr, void *value)
-{
-    switch (attr) {
-    case hipMemPoolReuseFollowEventDependencies:
-    case hipMemPoolReuseAllowOpportunistic:
-    case hipMemPoolReuseAllowInternalDependencies:
-        *(int *)value = pool->reuse[attr - hipMemPoolReuseFollowEventDependencies];
-        return hipSuccess;
-    case hipMemPoolAttrReleaseThreshold:
-        *(uint64_t *)value = pool->threshold;
-        return hipSuccess;
-    case hipMemPoolAttrReservedMemCurrent:
-        *(uint64_t *)value = pool->reserved;
-        return hipSuccess;
-    case hipMemPoolAttrReservedMemHigh:
-        *(uint64_t *)value = pool->reserved_high;
-        return hipSuccess;
-    case hipMemPoolAttrUsedMemCurrent:
-        *(uint64_t *)value = pool->used;
-        return hipSuccess;
-    case hipMemPoolAttrUsedMemHigh:
-        *(uint64_t *)value = pool->used_high;
-        return hipSuccess;
-    default:
-        return hipErrorInvalidValue;
-    }
-}
-
-HIP_ENTRY hipError_t hipMemPoolSetAttribute(hipMemPool_t mem_pool, hipMemPoolAttr attr, void *value)
-{
-    if (!hip_handle_ok(HIP_KIND_POOL, mem_pool) || !value)
-        return hip_return(hipErrorInvalidValue);
-    pthread_mutex_lock(&mem_pool->lock);
-    hipError_t error = pool_set(mem_pool, attr, value);
-    pthread_mutex_unlock(&mem_pool->lock);
-    return hip_return(error);
-}
-
-HIP_ENTRY hipError_t hipMemPoolGetAttribute(hipMemPool_t mem_pool, hipMemPoolAttr attr, void *value)
-{
-    if (!hip_handle_ok(HIP_KIND_POOL, mem_pool) || !value)
-        return hip_return(hipErrorInvalidValue);
-    pthread_mutex_lock(&mem_pool->lock);
-    hipError_t error = pool_get(mem_pool, attr, value);
-    pthread_mutex_unlock(&mem_pool->lock);
-    return hip_return(error);
-}
-
-HIP_ENTRY hipError_t hipMemPoolSetAccess(hipMemPool_t mem_pool, const hipMemAccessDesc *desc_list,
-                                         size_t count)
-{
-    if (!hip_handle_ok(HIP_KIND_POOL, mem_pool) || (count && !desc_list))
-        return hip_return(hipErrorInvalidValue);
-    for (size_t i = 0; i < count; i++) {
-        const hipMemAccessDesc *desc = &desc_list[i];
-        if (desc->location.type != hipMemLocationTypeDevice)
-            return hip_return(hipErrorInvalidValue);
-        if (desc->location.id < 0 || desc->location.id >= hip_runtime()->devices)
-            return hip_return(hipErrorInvalidValue);
-        if (desc->flags == hipMemAccessFlagsProtNone && desc->location.id == mem_pool->device->ordinal)
-            return hip_return(hipErrorInvalidDevice);
-        mem_pool->access[desc->location.id] = desc->flags;
-    }
-    return hip_return(hipSuccess);
-}
-
-HIP_ENTRY hipError_t hipMemPoolGetAccess(hipMemAccessFlags *flags, hipMemPool_t mem_pool,
-                                         hipMemLocation *location)
-{
-    if (!flags || !location || !hip_handle_ok(HIP_KIND_POOL, mem_pool) ||
-        location->type != hipMemLocationTypeDevice || location->id < 0 ||
-        location->id >= hip_runtime()->devices)
-        return hip_return(hipErrorInvalidValue);
-    *flags = mem_pool->access[location->id];
-    return hip_return(hipSuccess);
-}
-
-/* ---- allocation in a stream ---------------------------------------------------------------------------- */
-
-static hipError_t pool_malloc(void **out, size_t size, struct ihipMemPoolHandle_t *pool, hipStream_t handle)
-{
-    struct ihipStream_t *stream;
-
-    if (!out)
-        return hipErrorInvalidValue;
-    if (pool && (!hip_handle_ok(HIP_KIND_POOL, pool) || pool->dying || pool->imported))
-        return hipErrorInvalidValue;
-    hipError_t error = hip_stream_of(handle, &stream);
-    if (error != hipSuccess) /* these calls say it their own way when it is no stream */
-        return error == hipErrorContextIsDestroyed ? hipErrorInvalidHandle : error;
-    if (!size) {
-        *out = NULL;
-        return hipSuccess;
-    }
-    if (!pool) {
-        error = pool_current(stream->device, &pool);
-        if (error != hipSuccess)
-            return error;
-    }
-    if (stream->capture)
-        return hip_capture_alloc(stream, pool, size, out);
-    return hip_pool_alloc(pool, size, stream, out);
-}
-
-HIP_ENTRY hipError_t hipMallocAsync(void **dev_ptr, size_t size, hipStream_t stream)
-{
-    return hip_return(pool_malloc(dev_ptr, size, NULL, stream));
-}
-
-HIP_ENTRY hipError_t hipMallocFromPoolAsync(void **dev_ptr, size_t size, hipMemPool_t mem_pool,
-                                            hipStream_t stream)
-{
-    if (!mem_pool)
-        return hip_return(hipErrorInvalidValue);
-    return hip_return(pool_malloc(dev_ptr, size, mem_pool, stream));
-}
-
-HIP_ENTRY hipError_t hipFreeAsync(void *dev_ptr, hipStream_t stream)
-{
-    struct ihipStream_t *found;
-
-    if (!dev_ptr)
-        return hip_return(hipErrorInvalidValue);
-    hipError_t error = hip_stream_of(stream, &found);
-    if (error != hipSuccess)
-        return hip_return(error == hipErrorContextIsDestroyed ? hipErrorInvalidHandle : error);
-    struct hip_memory *memory = hip_memory_find(dev_ptr, NULL);
-    if (!memory || memory->base != dev_ptr)
-        return hip_return(hipErrorInvalidValue);
-    if (found->capture) {
-        struct hip_op op = {.kind = HIP_OP_FREE, .memory = {.address = dev_ptr}};
-        return hip_return(hip_capture_op(found, &op, NULL));
-    }
-    if (memory->graph)
-        return hip_return(hip_graph_memory_free(memory->graph) ? hipSuccess : hipErrorInvalidValue);
-    if (memory->pool)
-        return hip_return(hip_pool_free(memory, found));
-    error = hip_stream_wait(found);
-    if (error == hipSuccess)
-        error = memory->imported ? hip_ipc_close(memory) : hip_memory_release(dev_ptr);
-    return hip_return(error);
 }

@@ -24,7 +24,7 @@ HIP_ENTRY hipError_t hipMemPoolExportToShareableHandle(void *shared_handle, hipM
 {
     struct share_file file = {.magic = SHARE_MAGIC};
 
-    if (!shared_handle || !hip_handle_ok(HIP_KIND_POOL, mem_pool) || flags || hip_pool_imported(mem_pool) ||
+    if (!shared_handle || !hip_pool_ok(mem_pool) || flags || hip_pool_imported(mem_pool) ||
         handle_type != hipMemHandleTypePosixFileDescriptor)
         return hip_return(hipErrorInvalidValue);
     file.props = *hip_pool_props(mem_pool);
@@ -78,7 +78,7 @@ HIP_ENTRY hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData *export_dat
 HIP_ENTRY hipError_t hipMemPoolImportPointer(void **dev_ptr, hipMemPool_t mem_pool,
                                              hipMemPoolPtrExportData *export_data)
 {
-    if (!dev_ptr || !export_data || !hip_handle_ok(HIP_KIND_POOL, mem_pool) || !hip_pool_imported(mem_pool))
+    if (!dev_ptr || !export_data || !hip_pool_ok(mem_pool) || !hip_pool_imported(mem_pool))
         return hip_return(hipErrorInvalidValue);
     hipError_t error = hip_ipc_import(hip_pool_device(mem_pool), export_data, HIP_IPC_POOLED, dev_ptr);
     if (error == hipSuccess)

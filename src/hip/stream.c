@@ -427,8 +427,12 @@ hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t
     pthread_mutex_lock(&event->lock);
     struct hip_marker *marker = hip_marker_ref(event->marker);
     bool same = event->stream == stream;
+    const struct ihipStream_t *recorded = event->stream;
+    uint64_t position = event->position;
     pthread_mutex_unlock(&event->lock);
 
+    if (marker && !same)
+        hip_pools_follow(stream, recorded, position);
     if (!marker || same || hip_marker_done(marker)) {
         hip_marker_unref(marker);
         return hip_device_error(stream->device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory without kernels: allocation, pointers, copies of every shape, sets, arrays, pools.
+/* Memory without kernels: allocation, pointers, copies of every shape, sets, arrays.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -280,48 +280,6 @@ static void arrays(void)
     CHECK_HIP(hipMallocArray(&array, &odd, 6, 4, hipArrayDefault), hipErrorInvalidValue);
 }
 
-static void pools(void)
-{
-    hipMemPool_t pool, mine;
-    hipStream_t stream;
-    uint64_t value;
-    void *a, *b;
-
-    OK(hipStreamCreate(&stream));
-    OK(hipDeviceGetDefaultMemPool(&pool, 0));
-    OK(hipMallocAsync(&a, 100000, stream));
-    OK(hipMemsetAsync(a, 1, 100000, stream));
-    OK(hipMemPoolGetAttribute(pool, hipMemPoolAttrUsedMemCurrent, &value));
-    CHECK(value >= 100000);
-    OK(hipFreeAsync(a, stream));
-    CHECK_HIP(hipFreeAsync(a, stream), hipErrorInvalidValue);
-    OK(hipMallocAsync(&b, 100000, stream));
-    CHECK(a == b); /* the stream may have it again at once */
-    OK(hipFreeAsync(b, stream));
-    OK(hipStreamSynchronize(stream));
-    OK(hipMemPoolGetAttribute(pool, hipMemPoolAttrReservedMemCurrent, &value));
-    CHECK_EQ(value, 0); /* the threshold is 0 */
-    OK(hipMemPoolGetAttribute(pool, hipMemPoolAttrUsedMemHigh, &value));
-    CHECK(value >= 100000);
-
-    const hipMemPoolProps props = {.allocType = hipMemAllocationTypePinned,
-                                   .location = {hipMemLocationTypeDevice, 0}};
-    OK(hipMemPoolCreate(&mine, &props));
-    value = UINT64_MAX;
-    OK(hipMemPoolSetAttribute(mine, hipMemPoolAttrReleaseThreshold, &value));
-    OK(hipMallocFromPoolAsync(&a, 5000, mine, stream));
-    OK(hipFreeAsync(a, stream));
-    OK(hipStreamSynchronize(stream));
-    OK(hipMemPoolGetAttribute(mine, hipMemPoolAttrReservedMemCurrent, &value));
-    CHECK(value >= 5000);
-    OK(hipMemPoolTrimTo(mine, 0));
-    OK(hipMemPoolGetAttribute(mine, hipMemPoolAttrReservedMemCurrent, &value));
-    CHECK_EQ(value, 0);
-    OK(hipMemPoolDestroy(mine));
-    CHECK_HIP(hipMemPoolDestroy(mine), hipErrorInvalidValue);
-    OK(hipStreamDestroy(stream));
-}
-
 int main(void)
 {
     allocation();
@@ -330,6 +288,5 @@ int main(void)
     linear();
     boxes();
     arrays();
-    pools();
     return check_status();
 }
