@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph_node.h"
+#include "stream.h"
 
 /* ---- nodes and edges ----------------------------------------------------------------------------------- */
 
@@ -70,6 +71,8 @@ hipError_t graph_node_new(struct ihipGraph *graph, hipGraphNodeType type, struct
     node->type = type;
     node->enabled = true;
     node->id = graph->next_id++;
+    node->serial = atomic_fetch_add(&hip_runtime()->next_id, 1) + 1;
+    node->index = graph->count;
     if (!graph_push(&graph->nodes, &graph->count, &graph->room, node)) {
         hip_handle_free(node);
         return hipErrorOutOfMemory;
@@ -92,6 +95,8 @@ void graph_node_delete(struct hipGraphNode *node)
     for (size_t i = 0; i < node->out_count; i++)
         graph_pull(node->outs[i]->deps, &node->outs[i]->dep_count, node);
     graph_pull(graph->nodes, &graph->count, node);
+    for (size_t i = node->index; i < graph->count; i++)
+        graph->nodes[i]->index = i;
     graph_params_free(node);
     free((void *)node->deps);
     free((void *)node->outs);
@@ -150,26 +155,79 @@ bool graph_sort(struct ihipGraph *graph, struct hipGraphNode **order)
     return done == graph->count;
 }
 
-void graph_objects_copy(struct ihipGraph *to, const struct ihipGraph *from)
+static hipError_t graph_objects_copy(struct ihipGraph *to, const struct ihipGraph *from)
 {
-    to->objects = calloc(from->object_count + 1, sizeof *to->objects);
+    if (!from->object_count)
+        return hipSuccess;
+    to->objects = calloc(from->object_count, sizeof *to->objects);
     if (!to->objects)
-        return;
+        return hipErrorOutOfMemory;
     for (size_t i = 0; i < from->object_count; i++) {
         to->objects[i] = from->objects[i];
         atomic_fetch_add(&to->objects[i].object->refs, to->objects[i].count);
     }
     to->object_count = from->object_count;
+    return hipSuccess;
 }
 
-struct hipGraphNode *graph_find_clone(struct ihipGraph *clone, const struct hipGraphNode *original)
+struct graph_objects {
+    size_t count;
+    struct graph_user_object list[];
+};
+
+static void graph_objects_release(void *user)
+{
+    struct graph_objects *objects = user;
+
+    for (size_t i = 0; i < objects->count; i++)
+        graph_object_drop(objects->list[i].object, objects->list[i].count);
+    free(objects);
+}
+
+void graph_objects_drop(struct ihipGraph *graph, struct ihipStream_t *stream)
+{
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->nodes[i]->type == hipGraphNodeTypeGraph && graph->nodes[i]->child)
+            graph_objects_drop(graph->nodes[i]->child, stream);
+    if (!graph->object_count || hip_stream_idle(stream))
+        return; /* graph_delete() does it */
+    struct graph_objects *objects = malloc(sizeof *objects + graph->object_count * sizeof *objects->list);
+    if (!objects)
+        return;
+    objects->count = graph->object_count;
+    memcpy(objects->list, graph->objects, objects->count * sizeof *objects->list);
+    const struct hip_op op = {.kind = HIP_OP_HOST, .host = {graph_objects_release, objects}};
+    if (hip_stream_submit(stream, &op) == hipSuccess)
+        graph->object_count = 0;
+    else
+        free(objects);
+}
+
+struct hipGraphNode *graph_find_clone(struct ihipGraph *clone, const struct hipGraphNode *original, bool deep)
 {
     for (size_t i = 0; i < clone->count; i++)
-        if (clone->nodes[i]->origin == original)
+        if (clone->nodes[i]->origin == original->serial)
             return clone->nodes[i];
+    for (size_t i = 0; deep && i < clone->count; i++)
+        if (clone->nodes[i]->type == hipGraphNodeTypeGraph) {
+            struct hipGraphNode *found = graph_find_clone(clone->nodes[i]->child, original, true);
+            if (found)
+                return found;
+        }
     return NULL;
 }
 
+/* One node's edges of one direction, in their order. */
+static hipError_t graph_edges_clone(struct ihipGraph *clone, struct hipGraphNode *const *from, size_t count,
+                                    struct hipGraphNode ***to, size_t *to_count, size_t *room)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!graph_push(to, to_count, room, clone->nodes[from[i]->index]))
+            return hipErrorOutOfMemory;
+    return hipSuccess;
+}
+
+/* Only reads the graph: threads may instantiate one side by side. */
 hipError_t graph_clone(struct ihipGraph *graph, struct ihipGraph **out)
 {
     struct ihipGraph *clone;
@@ -177,22 +235,26 @@ hipError_t graph_clone(struct ihipGraph *graph, struct ihipGraph **out)
 
     if (error != hipSuccess)
         return error;
-    clone->origin = graph;
-    graph_objects_copy(clone, graph);
+    error = graph_objects_copy(clone, graph);
     for (size_t i = 0; i < graph->count && error == hipSuccess; i++) {
         struct hipGraphNode *from = graph->nodes[i], *to;
         error = graph_node_new(clone, from->type, NULL, 0, &to);
         if (error == hipSuccess) {
-            to->origin = from;
+            to->origin = from->serial;
             to->id = from->id;
             to->enabled = from->enabled;
-            from->mark = i;
             error = graph_copy_params(to, from);
         }
     }
-    for (size_t i = 0; i < graph->count && error == hipSuccess; i++)
-        for (size_t k = 0; k < graph->nodes[i]->dep_count && error == hipSuccess; k++)
-            error = graph_edge_add(clone->nodes[graph->nodes[i]->deps[k]->mark], clone->nodes[i]);
+    for (size_t i = 0; i < graph->count && error == hipSuccess; i++) {
+        const struct hipGraphNode *from = graph->nodes[i];
+        struct hipGraphNode *to = clone->nodes[i];
+        error =
+            graph_edges_clone(clone, from->deps, from->dep_count, &to->deps, &to->dep_count, &to->dep_room);
+        if (error == hipSuccess)
+            error = graph_edges_clone(clone, from->outs, from->out_count, &to->outs, &to->out_count,
+                                      &to->out_room);
+    }
     if (error != hipSuccess) {
         graph_delete(clone);
         return error;
@@ -242,7 +304,7 @@ HIP_ENTRY hipError_t hipGraphNodeFindInClone(hipGraphNode_t *pNode, hipGraphNode
 {
     if (!pNode || !graph_node_ok(originalNode) || !graph_ok(clonedGraph))
         return hip_return(hipErrorInvalidValue);
-    *pNode = graph_find_clone(clonedGraph, originalNode);
+    *pNode = graph_find_clone(clonedGraph, originalNode, false);
     return hip_return(*pNode ? hipSuccess : hipErrorInvalidValue);
 }
 
@@ -318,41 +380,56 @@ HIP_ENTRY hipError_t hipGraphNodeGetDependentNodes(hipGraphNode_t node, hipGraph
     return hip_return(graph_list(node->outs, node->out_count, pDependentNodes, pNumDependentNodes));
 }
 
-static hipError_t graph_edges_check(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to,
-                                    size_t count, bool present)
+static hipError_t graph_edge_check(hipGraph_t graph, hipGraphNode_t from, hipGraphNode_t to, bool present)
 {
+    if (!graph_node_ok(from) || !graph_node_ok(to) || from == to || from->graph != graph ||
+        to->graph != graph)
+        return hipErrorInvalidValue;
+    return graph_has(to->deps, to->dep_count, from) == present ? hipSuccess : hipErrorInvalidValue;
+}
+
+static void graph_edge_remove(struct hipGraphNode *from, struct hipGraphNode *to)
+{
+    graph_pull(from->outs, &from->out_count, to);
+    graph_pull(to->deps, &to->dep_count, from);
+}
+
+/* Adds or removes all of them or none. */
+static hipError_t graph_edges_change(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to,
+                                     size_t count, bool add)
+{
+    hipError_t error = hipSuccess;
+    size_t done = 0;
+
     if (!graph_ok(graph) || (count && (!from || !to)))
         return hipErrorInvalidValue;
-    for (size_t i = 0; i < count; i++) {
-        if (!graph_node_ok(from[i]) || !graph_node_ok(to[i]) || from[i] == to[i] || from[i]->graph != graph ||
-            to[i]->graph != graph)
-            return hipErrorInvalidValue;
-        if (graph_has(to[i]->deps, to[i]->dep_count, from[i]) != present)
-            return hipErrorInvalidValue;
+    for (; done < count; done++) {
+        error = graph_edge_check(graph, from[done], to[done], !add);
+        if (error == hipSuccess && add)
+            error = graph_edge_add(from[done], to[done]);
+        else if (error == hipSuccess)
+            graph_edge_remove(from[done], to[done]);
+        if (error != hipSuccess)
+            break;
     }
-    return hipSuccess;
+    while (error != hipSuccess && done--)
+        if (add)
+            graph_edge_remove(from[done], to[done]);
+        else
+            graph_edge_add(from[done], to[done]);
+    return error;
 }
 
 HIP_ENTRY hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from,
                                              const hipGraphNode_t *to, size_t numDependencies)
 {
-    hipError_t error = graph_edges_check(graph, from, to, numDependencies, false);
-
-    for (size_t i = 0; error == hipSuccess && i < numDependencies; i++)
-        error = graph_edge_add(from[i], to[i]);
-    return hip_return(error);
+    return hip_return(graph_edges_change(graph, from, to, numDependencies, true));
 }
 
 HIP_ENTRY hipError_t hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from,
                                                 const hipGraphNode_t *to, size_t numDependencies)
 {
-    hipError_t error = graph_edges_check(graph, from, to, numDependencies, true);
-
-    for (size_t i = 0; error == hipSuccess && i < numDependencies; i++) {
-        graph_pull(from[i]->outs, &from[i]->out_count, to[i]);
-        graph_pull(to[i]->deps, &to[i]->dep_count, from[i]);
-    }
-    return hip_return(error);
+    return hip_return(graph_edges_change(graph, from, to, numDependencies, false));
 }
 
 HIP_ENTRY hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *pType)

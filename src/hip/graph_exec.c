@@ -19,8 +19,12 @@ static bool exec_ok(hipGraphExec_t exec)
 
 static void exec_free(struct hipGraphExec *exec)
 {
-    if (exec->graph)
+    if (exec->graph) {
+        if (hip_handle_ok(HIP_KIND_STREAM, exec->last))
+            graph_objects_drop(exec->graph, exec->last);
         graph_delete(exec->graph);
+    }
+    pthread_mutex_destroy(&exec->lock);
     hip_handle_free(exec);
 }
 
@@ -30,12 +34,13 @@ static hipError_t exec_new(struct hipGraphExec **out, struct ihipGraph *graph, u
                                      hipGraphInstantiateFlagDeviceLaunch |
                                      hipGraphInstantiateFlagUseNodePriority;
 
-    if (!out || !graph_ok(graph) || (flags & ~known))
+    if (!out || !graph_ok(graph) || (flags & ~known) || (flags & (flags - 1))) /* as ROCm, one at a time */
         return hipErrorInvalidValue;
     struct hipGraphExec *exec = hip_handle_new(HIP_KIND_EXEC, sizeof *exec);
     if (!exec)
         return hipErrorOutOfMemory;
     exec->flags = flags;
+    pthread_mutex_init(&exec->lock, NULL);
     hipError_t error = graph_clone(graph, &exec->graph);
     if (error == hipSuccess)
         error = graph_plan_make(exec->graph);
@@ -123,9 +128,17 @@ static hipError_t exec_launch(hipGraphExec_t exec, hipStream_t handle)
         return hip_capture_op(stream, &op, NULL);
     }
     error = hip_capture_implicit(stream);
+    if (error != hipSuccess)
+        return error;
+    pthread_mutex_lock(&exec->lock);
+    error = exec_free_memory(exec);
+    if (error == hipSuccess && exec->last != stream && hip_handle_ok(HIP_KIND_STREAM, exec->last))
+        error = hip_stream_follow(stream, exec->last);
     if (error == hipSuccess)
-        error = exec_free_memory(exec);
-    return error == hipSuccess ? graph_run(exec->graph, stream) : error;
+        error = graph_run(exec->graph, stream);
+    exec->last = stream;
+    pthread_mutex_unlock(&exec->lock);
+    return error;
 }
 
 HIP_ENTRY hipError_t hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)
@@ -154,7 +167,7 @@ static struct hipGraphNode *exec_node(hipGraphExec_t exec, hipGraphNode_t node, 
 {
     if (!exec_ok(exec) || !graph_node_ok(node) || node->type != type)
         return NULL;
-    return graph_find_clone(exec->graph, node);
+    return graph_find_clone(exec->graph, node, true);
 }
 
 HIP_ENTRY hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
@@ -327,32 +340,48 @@ HIP_ENTRY hipError_t hipGraphNodeGetEnabled(hipGraphExec_t hGraphExec, hipGraphN
 
 /* ---- changing all of it -------------------------------------------------------------------------------- */
 
-static size_t exec_index(const struct ihipGraph *graph, const struct hipGraphNode *node)
-{
-    size_t i = 0;
+static hipGraphExecUpdateResult exec_update(struct ihipGraph *have, struct ihipGraph *want, bool take,
+                                            struct hipGraphNode **where);
 
-    while (i < graph->count && graph->nodes[i] != node)
-        i++;
-    return i;
+/* The same edges, between nodes at the same places. */
+static bool exec_same_edges(const struct hipGraphNode *a, const struct hipGraphNode *b)
+{
+    if (a->dep_count != b->dep_count)
+        return false;
+    for (size_t i = 0; i < a->dep_count; i++) {
+        size_t k = 0;
+        while (k < b->dep_count && b->deps[k]->mark != a->deps[i]->mark)
+            k++;
+        if (k == b->dep_count)
+            return false;
+    }
+    return true;
 }
 
-/* Node by node in the order of creation: the same types and the same edges, or the node where they differ. */
-static hipGraphExecUpdateResult exec_compare(const struct ihipGraph *have, const struct ihipGraph *want,
-                                             struct hipGraphNode **where)
+/* Node by node, in two orders of which one is the other's: the same types and edges, or where they differ. */
+static hipGraphExecUpdateResult exec_match(struct hipGraphNode *const *have, struct hipGraphNode *const *want,
+                                           size_t count, struct hipGraphNode **where)
 {
-    *where = NULL;
-    if (have->count != want->count)
-        return hipGraphExecUpdateErrorTopologyChanged;
-    for (size_t i = 0; i < have->count; i++) {
-        const struct hipGraphNode *a = have->nodes[i], *b = want->nodes[i];
-        *where = want->nodes[i];
+    for (size_t i = 0; i < count; i++)
+        have[i]->mark = want[i]->mark = i;
+    for (size_t i = 0; i < count; i++) {
+        const struct hipGraphNode *a = have[i], *b = want[i];
+        *where = want[i];
         if (a->type != b->type)
             return hipGraphExecUpdateErrorNodeTypeChanged;
-        if (a->dep_count != b->dep_count)
+        if (!exec_same_edges(a, b))
             return hipGraphExecUpdateErrorTopologyChanged;
-        for (size_t k = 0; k < a->dep_count; k++)
-            if (exec_index(have, a->deps[k]) != exec_index(want, b->deps[k]))
-                return hipGraphExecUpdateErrorTopologyChanged;
+    }
+    return hipGraphExecUpdateSuccess;
+}
+
+/* Whether the paired nodes can take each other's description. */
+static hipGraphExecUpdateResult exec_fits(struct hipGraphNode *const *have, struct hipGraphNode *const *want,
+                                          size_t count, struct hipGraphNode **where)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct hipGraphNode *a = have[i], *b = want[i];
+        *where = want[i];
         if ((a->type == hipGraphNodeTypeMemcpy && !graph_copy_same(a, b)) ||
             (a->type == hipGraphNodeTypeMemset && !graph_fill_same(a, b)))
             return hipGraphExecUpdateErrorParametersChanged;
@@ -360,7 +389,7 @@ static hipGraphExecUpdateResult exec_compare(const struct ihipGraph *have, const
             return hipGraphExecUpdateErrorUnsupportedFunctionChange;
         if (a->type == hipGraphNodeTypeGraph) {
             struct hipGraphNode *inner;
-            hipGraphExecUpdateResult result = exec_compare(a->child, b->child, &inner);
+            hipGraphExecUpdateResult result = exec_update(a->child, b->child, false, &inner);
             if (result != hipGraphExecUpdateSuccess)
                 return result;
         }
@@ -369,18 +398,53 @@ static hipGraphExecUpdateResult exec_compare(const struct ihipGraph *have, const
     return hipGraphExecUpdateSuccess;
 }
 
-static hipError_t exec_take(struct ihipGraph *have, struct ihipGraph *want)
+static hipError_t exec_take(struct hipGraphNode *const *have, struct hipGraphNode *const *want, size_t count)
 {
     hipError_t error = hipSuccess;
+    struct hipGraphNode *where;
 
-    for (size_t i = 0; i < have->count && error == hipSuccess; i++) {
-        if (have->nodes[i]->type == hipGraphNodeTypeGraph)
-            error = exec_take(have->nodes[i]->child, want->nodes[i]->child);
-        else if (have->nodes[i]->type != hipGraphNodeTypeMemAlloc)
-            error = graph_copy_params(have->nodes[i], want->nodes[i]);
-        /* Later calls name the nodes of either graph; ROCm knows those of the first. */
+    for (size_t i = 0; i < count && error == hipSuccess; i++) {
+        if (have[i]->type == hipGraphNodeTypeGraph)
+            error = exec_update(have[i]->child, want[i]->child, true, &where) == hipGraphExecUpdateSuccess
+                        ? hipSuccess
+                        : hipErrorOutOfMemory;
+        else if (have[i]->type != hipGraphNodeTypeMemAlloc)
+            error = graph_copy_params(have[i], want[i]);
     }
     return error;
+}
+
+/*
+ * Pairs the nodes of two graphs: in the order of their creation, or if that
+ * fails in the order in which they run.  Then compares them, or takes over
+ * what the second graph's do.
+ */
+static hipGraphExecUpdateResult exec_update(struct ihipGraph *have, struct ihipGraph *want, bool take,
+                                            struct hipGraphNode **where)
+{
+    size_t count = have->count;
+
+    *where = NULL;
+    if (count != want->count)
+        return hipGraphExecUpdateErrorTopologyChanged;
+    struct hipGraphNode **order = calloc(2 * count + 1, sizeof *order);
+    if (!order)
+        return hipGraphExecUpdateError;
+    if (count) {
+        memcpy((void *)order, (const void *)have->nodes, count * sizeof *order);
+        memcpy((void *)(order + count), (const void *)want->nodes, count * sizeof *order);
+    }
+    struct hipGraphNode *second = NULL;
+    hipGraphExecUpdateResult result = exec_match(order, order + count, count, where);
+    if (result != hipGraphExecUpdateSuccess && graph_sort(have, order) && graph_sort(want, order + count) &&
+        exec_match(order, order + count, count, &second) == hipGraphExecUpdateSuccess)
+        result = hipGraphExecUpdateSuccess;
+    if (result == hipGraphExecUpdateSuccess && !take)
+        result = exec_fits(order, order + count, count, where);
+    else if (result == hipGraphExecUpdateSuccess && exec_take(order, order + count, count) != hipSuccess)
+        result = hipGraphExecUpdateError;
+    free((void *)order);
+    return result;
 }
 
 HIP_ENTRY hipError_t hipGraphExecUpdate(hipGraphExec_t hGraphExec, hipGraph_t hGraph,
@@ -391,14 +455,12 @@ HIP_ENTRY hipError_t hipGraphExecUpdate(hipGraphExec_t hGraphExec, hipGraph_t hG
 
     if (!exec_ok(hGraphExec) || !graph_ok(hGraph) || !hErrorNode_out || !updateResult_out)
         return hip_return(hipErrorInvalidValue);
-    *updateResult_out = exec_compare(hGraphExec->graph, hGraph, &where);
+    *updateResult_out = exec_update(hGraphExec->graph, hGraph, false, &where);
     *hErrorNode_out = where;
-    if (*updateResult_out != hipGraphExecUpdateSuccess)
-        return hip_return(hipErrorGraphExecUpdateFailure);
-    hipError_t error = exec_take(hGraphExec->graph, hGraph);
-    if (error != hipSuccess)
-        *updateResult_out = hipGraphExecUpdateError;
-    return hip_return(error == hipSuccess ? hipSuccess : hipErrorGraphExecUpdateFailure);
+    if (*updateResult_out == hipGraphExecUpdateSuccess)
+        *updateResult_out = exec_update(hGraphExec->graph, hGraph, true, &where);
+    return hip_return(*updateResult_out == hipGraphExecUpdateSuccess ? hipSuccess
+                                                                     : hipErrorGraphExecUpdateFailure);
 }
 
 HIP_ENTRY hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,
@@ -406,8 +468,18 @@ HIP_ENTRY hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t hGraphEx
 {
     struct hipGraphNode *mine = exec_node(hGraphExec, node, hipGraphNodeTypeGraph), *where;
 
-    if (!mine || !graph_ok(childGraph) ||
-        exec_compare(mine->child, childGraph, &where) != hipGraphExecUpdateSuccess)
+    if (!mine || !graph_ok(childGraph) || childGraph == node->graph)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(exec_take(mine->child, childGraph));
+    switch (exec_update(mine->child, childGraph, false, &where)) {
+    case hipGraphExecUpdateSuccess:
+        break;
+    case hipGraphExecUpdateErrorTopologyChanged: /* ROCm's answer to another shape */
+    case hipGraphExecUpdateErrorNodeTypeChanged:
+        return hip_return(hipErrorUnknown);
+    default:
+        return hip_return(hipErrorInvalidValue);
+    }
+    return hip_return(exec_update(mine->child, childGraph, true, &where) == hipGraphExecUpdateSuccess
+                          ? hipSuccess
+                          : hipErrorOutOfMemory);
 }

@@ -19,7 +19,8 @@ struct hipGraphNode {
     hipGraphNodeType type;
     unsigned id;
     bool enabled;
-    struct hipGraphNode *origin; /* what this was cloned from */
+    uint64_t serial, origin; /* no other node's ever; of what this was cloned from */
+    size_t index;            /* in the graph's list */
     struct hip_op op;
     struct hipGraphNode **deps, **outs;
     size_t dep_count, dep_room, out_count, out_room;
@@ -59,7 +60,6 @@ struct ihipGraph {
     struct hipGraphNode **nodes;
     size_t count, room;
     unsigned next_id, id;
-    struct ihipGraph *origin;
     bool child;    /* belongs to a node */
     bool captured; /* streams are being captured into it: it stays, and so do its nodes */
     struct graph_user_object *objects;
@@ -71,6 +71,8 @@ struct hipGraphExec {
     struct hip_handle head;
     struct ihipGraph *graph;
     unsigned long long flags;
+    pthread_mutex_t lock;      /* of launches */
+    struct ihipStream_t *last; /* where it was launched last: its launches run one after another */
 };
 
 struct hipUserObject {
@@ -98,10 +100,13 @@ hipError_t graph_node_new(struct ihipGraph *graph, hipGraphNodeType type, struct
 void graph_node_delete(struct hipGraphNode *node);
 hipError_t graph_edge_add(struct hipGraphNode *from, struct hipGraphNode *to);
 hipError_t graph_clone(struct ihipGraph *graph, struct ihipGraph **clone);
-struct hipGraphNode *graph_find_clone(struct ihipGraph *clone, const struct hipGraphNode *original);
+/* `deep`: in graphs of its nodes as well. */
+struct hipGraphNode *graph_find_clone(struct ihipGraph *clone, const struct hipGraphNode *original,
+                                      bool deep);
 /* An order in which every node comes after what it depends on; false when there is a cycle. */
 bool graph_sort(struct ihipGraph *graph, struct hipGraphNode **order);
-void graph_objects_copy(struct ihipGraph *to, const struct ihipGraph *from);
+/* Gives up the graph's references to user objects when the stream has done what it has been given. */
+void graph_objects_drop(struct ihipGraph *graph, struct ihipStream_t *stream);
 
 /* graph_memory.c */
 hipError_t graph_memory_new(struct hip_device *device, size_t bytes, struct graph_memory **memory);
