@@ -27,6 +27,8 @@ enum hip_kind {
     HIP_KIND_MIPMAP,
     HIP_KIND_USER_OBJECT,
     HIP_KIND_MEMORY, /* hipMemGenericAllocationHandle_t */
+    HIP_KIND_RTC_PROGRAM,
+    HIP_KIND_RTC_LINK,
     HIP_KINDS,
 };
 

@@ -2,12 +2,10 @@
 /* hipRTC: source text to code objects, at run time, through the same compiler driver as everything else. */
 #include "hiprtc.h"
 
-#include <stdatomic.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RTC_PROGRAM UINT64_C(0x6568702d72746331)
 
 struct rtc_name {
     char *expression;
@@ -15,7 +13,7 @@ struct rtc_name {
 };
 
 typedef struct _hiprtcProgram {
-    uint64_t magic;
+    struct hip_handle head;
     char *source, *name;
     struct rtc_file *headers;
     size_t header_count;
@@ -43,7 +41,7 @@ hiprtcResult hiprtcGetBitcode(hiprtcProgram prog, char *bitcode);
 
 static bool rtc_program_ok(hiprtcProgram program)
 {
-    return program && program->magic == RTC_PROGRAM;
+    return hip_handle_ok(HIP_KIND_RTC_PROGRAM, program);
 }
 
 RTC_ENTRY hiprtcResult hiprtcVersion(int *major, int *minor)
@@ -98,8 +96,7 @@ static void rtc_program_free(struct _hiprtcProgram *program)
     free(program->name);
     free(program->log);
     free(program->code);
-    program->magic = 0;
-    free(program);
+    hip_handle_free(program);
 }
 
 RTC_ENTRY hiprtcResult hiprtcCreateProgram(hiprtcProgram *prog, const char *src, const char *name,
@@ -109,10 +106,9 @@ RTC_ENTRY hiprtcResult hiprtcCreateProgram(hiprtcProgram *prog, const char *src,
         return HIPRTC_ERROR_INVALID_PROGRAM;
     if (!src || numHeaders < 0 || (numHeaders && (!headers || !includeNames)))
         return HIPRTC_ERROR_INVALID_INPUT;
-    struct _hiprtcProgram *program = calloc(1, sizeof *program);
+    struct _hiprtcProgram *program = hip_handle_new(HIP_KIND_RTC_PROGRAM, sizeof *program);
     if (!program)
         return HIPRTC_ERROR_OUT_OF_MEMORY;
-    program->magic = RTC_PROGRAM;
     program->source = strdup(src);
     program->name = strdup(name && *name ? name : "CompileSource");
     program->headers = calloc((size_t)numHeaders + 1, sizeof *program->headers);
@@ -165,6 +161,15 @@ RTC_ENTRY hiprtcResult hiprtcAddNameExpression(hiprtcProgram prog, const char *n
     }
     prog->names[prog->name_count++] = (struct rtc_name){copy, NULL};
     return HIPRTC_SUCCESS;
+}
+
+/* The whole log, when it was not the compiler that failed. */
+static hiprtcResult rtc_failed(struct _hiprtcProgram *program, hiprtcResult result, char *text)
+{
+    free(program->log);
+    program->log = text;
+    program->log_bytes = text ? strlen(text) : 0;
+    return result;
 }
 
 /* ---- compiling ----------------------------------------------------------------------------------------- */
@@ -263,10 +268,18 @@ static hiprtcResult rtc_compile_in(const struct rtc_place *place, struct _hiprtc
     for (size_t i = 0; right && i < program->header_count; i++)
         right = rtc_place_write(place, program->headers[i].name, program->headers[i].bytes,
                                 program->headers[i].count);
-    if (!right)
-        return HIPRTC_ERROR_INTERNAL_ERROR;
+    if (!right) {
+        char *text;
+        if (asprintf(&text, "hiprtc: the sources cannot be written to %s: %s\n", place->dir,
+                     strerror(errno)) < 0)
+            text = NULL;
+        return rtc_failed(program, HIPRTC_ERROR_INTERNAL_ERROR, text);
+    }
     int status = rtc_run(place, false, words);
     rtc_place_read(place, "log", &program->log, &program->log_bytes);
+    if (status != 0 && !program->log_bytes)
+        return rtc_failed(program, HIPRTC_ERROR_COMPILATION,
+                          strdup("hiprtc: the compiler was ended by a signal\n"));
     if (status != 0)
         return HIPRTC_ERROR_COMPILATION;
     if (!rtc_place_read(place, "code", &program->code, &program->code_bytes))
@@ -283,6 +296,7 @@ RTC_ENTRY hiprtcResult hiprtcCompileProgram(hiprtcProgram prog, int numOptions, 
 {
     struct rtc_words words = {0};
     struct rtc_place place;
+    char *why;
 
     if (!rtc_program_ok(prog))
         return HIPRTC_ERROR_INVALID_PROGRAM;
@@ -292,9 +306,9 @@ RTC_ENTRY hiprtcResult hiprtcCompileProgram(hiprtcProgram prog, int numOptions, 
     free(prog->code);
     prog->log = prog->code = NULL;
     prog->log_bytes = prog->code_bytes = 0;
-    prog->to_bitcode = false;
-    if (!rtc_place_make(&place))
-        return HIPRTC_ERROR_INTERNAL_ERROR;
+    prog->to_bitcode = prog->compiled = false;
+    if (!rtc_place_make(&place, &why))
+        return rtc_failed(prog, HIPRTC_ERROR_INTERNAL_ERROR, why);
     hiprtcResult result = HIPRTC_ERROR_INVALID_OPTION;
     if (rtc_arguments(&words, prog, &place, numOptions, options))
         result = rtc_compile_in(&place, prog, &words);

@@ -3,9 +3,13 @@
 #ifndef HIP_HIPRTC_H
 #define HIP_HIPRTC_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "handle.h"
 
 #define RTC_ENTRY __attribute__((visibility("default")))
 
@@ -46,12 +50,18 @@ struct rtc_place;
 bool rtc_words_add_in(struct rtc_words *words, const char *prefix, const struct rtc_place *place,
                       const char *name);
 
-/* A directory of its own for one run of the compiler. */
+/*
+ * A directory of its own for one run of the compiler, below TMPDIR.  It is gone
+ * with the process too, whatever ends that.
+ */
 struct rtc_place {
-    char dir[64];
+    char dir[PATH_MAX];
+    pid_t keeper; /* a process that removes it when it reads the end of `leash`, or -1 */
+    int leash;
 };
 
-bool rtc_place_make(struct rtc_place *place);
+/* False: *why says what is wrong, malloc'ed, or is NULL. */
+bool rtc_place_make(struct rtc_place *place, char **why);
 void rtc_place_remove(struct rtc_place *place);
 /* Writes a file below it, making the directories that its name has. */
 bool rtc_place_write(const struct rtc_place *place, const char *name, const void *bytes, size_t count);

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RTC_LINK UINT64_C(0x6568702d72746c31)
-
 /* hiprtcJITInputType, hiprtcJIT_option */
 enum {
     LINK_BITCODE = 100,
@@ -21,7 +19,7 @@ enum {
 };
 
 struct ihiprtcLinkState {
-    uint64_t magic;
+    struct hip_handle head;
     struct rtc_place place;
     struct rtc_words inputs, options;
     char *code;
@@ -30,7 +28,7 @@ struct ihiprtcLinkState {
 
 static bool link_ok(hiprtcLinkState state)
 {
-    return state && state->magic == RTC_LINK;
+    return hip_handle_ok(HIP_KIND_RTC_LINK, state);
 }
 
 /* Options for the code generator are taken; the others steer compilers that are not here. */
@@ -55,22 +53,25 @@ RTC_ENTRY hiprtcResult hiprtcLinkCreate(unsigned int num_options, int *option_pt
 {
     if (!hip_link_state_ptr || (num_options && (!option_ptr || !option_vals_pptr)))
         return HIPRTC_ERROR_INVALID_INPUT;
-    struct ihiprtcLinkState *state = calloc(1, sizeof *state);
+    struct ihiprtcLinkState *state = hip_handle_new(HIP_KIND_RTC_LINK, sizeof *state);
+    hiprtcResult result = HIPRTC_SUCCESS;
+    char *why = NULL;
     if (!state)
         return HIPRTC_ERROR_OUT_OF_MEMORY;
-    if (!link_options(&state->options, num_options, option_ptr, option_vals_pptr)) {
-        rtc_words_free(&state->options);
-        free(state);
-        return HIPRTC_ERROR_INVALID_OPTION;
+    if (!link_options(&state->options, num_options, option_ptr, option_vals_pptr))
+        result = HIPRTC_ERROR_INVALID_OPTION;
+    else if (!rtc_place_make(&state->place, &why))
+        result = HIPRTC_ERROR_INTERNAL_ERROR;
+    if (result == HIPRTC_SUCCESS) {
+        *hip_link_state_ptr = state;
+        return result;
     }
-    if (!rtc_place_make(&state->place)) {
-        rtc_words_free(&state->options);
-        free(state);
-        return HIPRTC_ERROR_INTERNAL_ERROR;
-    }
-    state->magic = RTC_LINK;
-    *hip_link_state_ptr = state;
-    return HIPRTC_SUCCESS;
+    if (why) /* a linker has no log */
+        fprintf(stderr, "ehp: %s", why);
+    free(why);
+    rtc_words_free(&state->options);
+    hip_handle_free(state);
+    return result;
 }
 
 /* ---- inputs -------------------------------------------------------------------------------------------- */
@@ -250,7 +251,6 @@ RTC_ENTRY hiprtcResult hiprtcLinkDestroy(hiprtcLinkState hip_link_state)
     rtc_words_free(&hip_link_state->inputs);
     rtc_words_free(&hip_link_state->options);
     free(hip_link_state->code);
-    hip_link_state->magic = 0;
-    free(hip_link_state);
+    hip_handle_free(hip_link_state);
     return HIPRTC_SUCCESS;
 }

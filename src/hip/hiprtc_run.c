@@ -50,14 +50,71 @@ void rtc_words_free(struct rtc_words *words)
 
 /* ---- the directory ------------------------------------------------------------------------------------- */
 
-bool rtc_place_make(struct rtc_place *place)
+/*
+ * A signal may end this process while the compiler runs, and is not for a library to catch: a process in a
+ * group of its own waits for the end of this one, and removes what is left.
+ */
+static void place_keep(struct rtc_place *place)
+{
+    static char shell[] = "/bin/sh", option[] = "-c", script[] = "read -r line; rm -rf -- \"$0\"";
+    char *argv[] = {shell, option, script, place->dir, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int ends[2];
+
+    place->keeper = place->leash = -1;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    if (posix_spawn(&place->keeper, shell, &actions, &attributes, argv, environ) == 0)
+        place->leash = ends[1];
+    else
+        close(ends[1]);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[0]);
+}
+
+/* The exit code; -1 when a signal ended it; RUN_UNKNOWN where the program waits for all children, or ignores
+ * SIGCHLD. */
+enum { RUN_UNKNOWN = -2 };
+
+static int run_wait(pid_t child)
+{
+    int status = -1;
+
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return errno == ECHILD ? RUN_UNKNOWN : -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool rtc_place_make(struct rtc_place *place, char **why)
 {
     const char *base = getenv("TMPDIR");
 
-    if (!base || !*base || strlen(base) > 40)
+    *why = NULL;
+    if (!base || !*base)
         base = "/tmp";
-    snprintf(place->dir, sizeof place->dir, "%s/ehp-rtc-XXXXXX", base);
-    return mkdtemp(place->dir) != NULL;
+    int length = snprintf(place->dir, sizeof place->dir, "%s/ehp-rtc-XXXXXX", base);
+    if (length >= (int)sizeof place->dir)
+        errno = ENAMETOOLONG;
+    else if (mkdtemp(place->dir)) {
+        place_keep(place);
+        return true;
+    }
+    if (asprintf(
+            why,
+            "hiprtc: no directory for the compiler's files can be made in %s: %s; set TMPDIR to one that "
+            "can be written\n",
+            base, strerror(errno)) < 0)
+        *why = NULL;
+    return false;
 }
 
 static int place_remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
@@ -71,6 +128,10 @@ static int place_remove_one(const char *path, const struct stat *status, int typ
 void rtc_place_remove(struct rtc_place *place)
 {
     nftw(place->dir, place_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (place->leash >= 0) {
+        close(place->leash);
+        run_wait(place->keeper);
+    }
 }
 
 static bool place_path(const struct rtc_place *place, const char *name, char path[PATH_MAX])
@@ -153,10 +214,9 @@ static bool run_find(bool clang, char path[PATH_MAX])
 
 int rtc_run(const struct rtc_place *place, bool clang, const struct rtc_words *arguments)
 {
-    char program[PATH_MAX], log[PATH_MAX];
+    char program[PATH_MAX], log[PATH_MAX], text[PATH_MAX + 64];
     posix_spawn_file_actions_t actions;
     pid_t child;
-    int status = -1;
 
     char **argv = calloc(arguments->count + 2, sizeof *argv);
     if (!argv || !place_path(place, "log", log) || !run_find(clang, program)) {
@@ -176,10 +236,13 @@ int rtc_run(const struct rtc_place *place, bool clang, const struct rtc_words *a
     int error = posix_spawn(&child, program, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     free((void *)argv);
-    if (error)
+    if (error) {
+        snprintf(text, sizeof text, "hiprtc: %s cannot be run: %s\n", program, strerror(error));
+        rtc_place_write(place, "log", text, strlen(text));
         return -1;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+    int code = run_wait(child);
+    if (code == RUN_UNKNOWN) /* the compiler leaves code behind only if it is whole */
+        code = place_path(place, "code", log) && access(log, R_OK) == 0 ? 0 : -1;
+    return code;
 }
