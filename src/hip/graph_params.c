@@ -327,6 +327,11 @@ hipError_t graph_set_batch(struct hipGraphNode *node, const hipBatchMemOpNodePar
 {
     if (!params || !params->paramArray || !params->count || params->count > 256 || params->flags)
         return hipErrorInvalidValue;
+    hipError_t error = hip_open();
+    if (error != hipSuccess)
+        return error;
+    if (!hip_batch_ok(params->paramArray, params->count))
+        return hipErrorInvalidValue;
     hipStreamBatchMemOpParams *copy = malloc(params->count * sizeof *copy);
     if (!copy)
         return hipErrorOutOfMemory;

@@ -467,8 +467,8 @@ HIP_ENTRY hipError_t hipFreeHost(void *ptr)
     return hip_return(hip_memory_free(ptr, true));
 }
 
-/* Whether all of it is the process's, to be read at least: Linux, proc(5), /proc/pid/maps. */
-static bool memory_is_there(const void *base, size_t bytes)
+/* Linux, proc(5), /proc/pid/maps. */
+bool hip_memory_is_there(const void *base, size_t bytes)
 {
     unsigned long long at = (uintptr_t)base, end, from, to;
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -508,7 +508,7 @@ HIP_ENTRY hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned i
         return hip_return(hipErrorInvalidValue);
     if (hip_memory_find(hostPtr, NULL))
         return hip_return(hipErrorHostMemoryAlreadyRegistered);
-    if (!memory_is_there(hostPtr, sizeBytes))
+    if (!hip_memory_is_there(hostPtr, sizeBytes))
         return hip_return(hipErrorInvalidValue);
     int status = ehp_mem_register(hip_runtime()->machine, hostPtr, sizeBytes);
     if (status == EHP_ERR_INVALID)

@@ -69,6 +69,8 @@ bool hip_memory_known(const void *address, size_t *left);
 /* Whether devices reach it: as hip_memory_known(), or with XNACK as the process's own, of which nobody knows
  * the end. */
 bool hip_memory_reached(const void *address, size_t *left);
+/* Whether all of it is the process's, to be read at least, by what the host's kernel says. */
+bool hip_memory_is_there(const void *base, size_t bytes);
 /* Whether devices may write there; true also of what nobody knows. */
 bool hip_memory_writable(const void *address, size_t bytes);
 void hip_memory_reset(struct hip_device *device);

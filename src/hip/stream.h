@@ -108,6 +108,8 @@ static inline hipStream_t hip_stream_spt(hipStream_t handle)
 }
 hipError_t hip_stream_null(struct hip_device *device, struct ihipStream_t **stream);
 
+/* Whether the operations on values in memory are ones that can be done. */
+bool hip_batch_ok(const hipStreamBatchMemOpParams *params, unsigned count);
 /* Captures or submits. */
 hipError_t hip_stream_op(hipStream_t handle, const struct hip_op *op);
 /* Submits. */

@@ -499,78 +499,7 @@ HIP_ENTRY hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t fn, v
     return hip_return(stream_host_function(hip_stream_spt(stream), fn, userData));
 }
 
-/* ---- values in memory ---------------------------------------------------------------------------------- */
-
-/* The value is in memory that devices reach. */
-static hipError_t stream_value_check(hipStream_t handle, const void *ptr, size_t bytes)
-{
-    struct ihipStream_t *stream;
-    size_t left;
-
-    if (!ptr)
-        return hipErrorInvalidValue;
-    hipError_t error = hip_stream_of(handle, &stream);
-    if (error != hipSuccess)
-        return error;
-    return hip_memory_reached(ptr, &left) && left >= bytes ? hipSuccess : hipErrorInvalidValue;
-}
-
-static hipError_t stream_wait_value(hipStream_t stream, void *ptr, uint64_t value, unsigned flags,
-                                    uint64_t mask, uint32_t bytes)
-{
-    hipError_t error = stream_value_check(stream, ptr, bytes);
-    if (error != hipSuccess)
-        return error;
-    if (flags > hipStreamWaitValueNor)
-        return hipErrorInvalidValue;
-    struct hip_op op = {
-        .kind = HIP_OP_WAIT_VALUE,
-        .value = {.address = ptr, .value = value, .mask = mask, .bytes = bytes, .condition = flags}};
-    return hip_stream_op(stream, &op);
-}
-
-HIP_ENTRY hipError_t hipStreamWaitValue32(hipStream_t stream, void *ptr, uint32_t value, unsigned int flags,
-                                          uint32_t mask)
-{
-    return hip_return(stream_wait_value(stream, ptr, value, flags, mask, 4));
-}
-
-HIP_ENTRY hipError_t hipStreamWaitValue64(hipStream_t stream, void *ptr, uint64_t value, unsigned int flags,
-                                          uint64_t mask)
-{
-    return hip_return(stream_wait_value(stream, ptr, value, flags, mask, 8));
-}
-
-static hipError_t stream_write_value(hipStream_t stream, void *ptr, uint64_t value, uint32_t bytes)
-{
-    hipError_t error = stream_value_check(stream, ptr, bytes);
-    if (error != hipSuccess)
-        return error;
-    struct hip_op op = {.kind = HIP_OP_WRITE_VALUE,
-                        .value = {.address = ptr, .value = value, .bytes = bytes}};
-    return hip_stream_op(stream, &op);
-}
-
-HIP_ENTRY hipError_t hipStreamWriteValue32(hipStream_t stream, void *ptr, uint32_t value, unsigned int flags)
-{
-    (void)flags;
-    return hip_return(stream_write_value(stream, ptr, value, 4));
-}
-
-HIP_ENTRY hipError_t hipStreamWriteValue64(hipStream_t stream, void *ptr, uint64_t value, unsigned int flags)
-{
-    (void)flags;
-    return hip_return(stream_write_value(stream, ptr, value, 8));
-}
-
-HIP_ENTRY hipError_t hipStreamBatchMemOp(hipStream_t stream, unsigned int count,
-                                         hipStreamBatchMemOpParams *paramArray, unsigned int flags)
-{
-    if (!count || count > 256 || !paramArray || flags)
-        return hip_return(hipErrorInvalidValue);
-    struct hip_op op = {.kind = HIP_OP_BATCH, .batch = {count, paramArray, flags}};
-    return hip_return(hip_stream_op(stream, &op));
-}
+/* ---- managed memory ------------------------------------------------------------------------------------ */
 
 HIP_ENTRY hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *dev_ptr, size_t length,
                                              unsigned int flags)

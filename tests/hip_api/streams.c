@@ -265,6 +265,102 @@ static void small_things(void)
     CHECK(seen == hipStreamPerThread);
 }
 
+static void open_gate(void *word)
+{
+    __atomic_store_n((uint64_t *)word, UINT64_C(0xf00000005), __ATOMIC_RELEASE);
+}
+
+/* Waits and writes in memory of every kind, and what is no place for a value. */
+static void values_of_kinds(void)
+{
+    const struct {
+        uint64_t wanted, mask;
+        unsigned flags;
+    } waits[] = {{UINT64_C(0xf00000005), UINT64_MAX, hipStreamWaitValueEq},
+                 {5, 0xff, hipStreamWaitValueEq},
+                 {UINT64_C(0xe00000000), UINT64_MAX, hipStreamWaitValueGte},
+                 {UINT64_C(0x800000000), UINT64_C(0x900000000), hipStreamWaitValueAnd},
+                 {UINT64_C(0xfffffff0fffffff0), 15, hipStreamWaitValueNor}};
+    uint64_t *memory[5];
+    static uint64_t plain[2];
+    hipStream_t stream, other;
+
+    OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    OK(hipStreamCreateWithFlags(&other, hipStreamNonBlocking));
+    OK(hipMalloc((void **)&memory[0], 8));
+    OK(hipHostMalloc((void **)&memory[1], 8, 0));
+    OK(hipExtMallocWithFlags((void **)&memory[2], 8, hipMallocSignalMemory));
+    OK(hipMallocManaged((void **)&memory[3], 8, hipMemAttachGlobal));
+    memory[4] = plain;
+    CHECK_HIP(hipExtMallocWithFlags((void **)&memory[2], 16, hipMallocSignalMemory), hipErrorInvalidValue);
+    CHECK_HIP(hipExtMallocWithFlags((void **)&memory[2], 8, 5), hipErrorInvalidValue);
+    OK(hipHostRegister(plain, 8, 0));
+    for (int i = 0; i < 5; i++)
+        for (size_t k = 0; k < sizeof waits / sizeof *waits; k++) {
+            OK(hipStreamWriteValue64(stream, memory[i], waits[k].flags == hipStreamWaitValueNor ? 15 : 0, 0));
+            OK(hipStreamSynchronize(stream));
+            OK(hipStreamWaitValue64(stream, memory[i], waits[k].wanted, waits[k].flags, waits[k].mask));
+            OK(hipStreamWriteValue32(stream, memory[i], 9, 0));
+            CHECK_HIP(hipStreamQuery(stream), hipErrorNotReady);
+            OK(hipLaunchHostFunc(other, open_gate, memory[i]));
+            OK(hipStreamSynchronize(stream));
+            CHECK_EQ(*memory[i], UINT64_C(0xf00000009));
+        }
+
+    CHECK_HIP(hipStreamWriteValue32(stream, plain + 1, 1, 0), hipErrorInvalidValue); /* behind its end */
+    CHECK_HIP(hipStreamWriteValue64(stream, (char *)memory[0] + 4, 1, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamWriteValue32(stream, (char *)memory[0] + 2, 1, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamWaitValue32(stream, (char *)memory[0] + 1, 1, 0, 1), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamWaitValue64(stream, (char *)memory[0] + 4, 1, 0, 1), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamWaitValue64(stream, memory[0], 1, 4, 1), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamWaitValue32(stream, memory[0], 1, UINT32_MAX, 1), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamWriteValue64(stream, (void *)(uintptr_t)0x1000, 1, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamWaitValue64((hipStream_t)(uintptr_t)0xffff, memory[0], 1, 0, 1),
+              hipErrorContextIsDestroyed);
+
+    hipStreamBatchMemOpParams list[4] = {
+        {.writeValue = {hipStreamMemOpWriteValue64, memory[0], {.value64 = 7}, 0, NULL}},
+        {.operation = hipStreamMemOpBarrier},
+        {.waitValue = {hipStreamMemOpWaitValue32, memory[0], {.value = 7}, hipStreamWaitValueEq, NULL}},
+        {.writeValue = {hipStreamMemOpWriteValue32, memory[1], {.value = 8}, 0, NULL}}};
+    OK(hipStreamBatchMemOp(stream, 4, list, 0));
+    OK(hipStreamSynchronize(stream));
+    CHECK(*memory[0] == 7 && *(uint32_t *)memory[1] == 8);
+    CHECK_HIP(hipStreamBatchMemOp(stream, 0, list, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamBatchMemOp(stream, 257, list, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamBatchMemOp(stream, 4, NULL, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamBatchMemOp(stream, 4, list, 1), hipErrorInvalidValue);
+    CHECK_HIP(hipStreamBatchMemOp((hipStream_t)(uintptr_t)0xffff, 4, list, 0), hipErrorContextIsDestroyed);
+    for (int i = 0; i < 5; i++) {
+        hipStreamBatchMemOpParams wrong[2] = {list[0], list[i < 3 ? 3 : 2]};
+        if (i == 0)
+            wrong[1].writeValue.address = NULL;
+        if (i == 1)
+            wrong[1].writeValue.address = (char *)memory[1] + 3;
+        if (i == 2)
+            wrong[1].writeValue.address = (void *)(uintptr_t)0x1000;
+        if (i == 3)
+            wrong[1].waitValue.flags = 9;
+        if (i == 4)
+            wrong[1].operation = (hipStreamBatchMemOpType)99;
+        CHECK_HIP(hipStreamBatchMemOp(stream, 2, wrong, 0), hipErrorInvalidValue);
+        hipGraph_t graph;
+        hipGraphNode_t node;
+        const hipBatchMemOpNodeParams params = {.count = 2, .paramArray = wrong};
+        OK(hipGraphCreate(&graph, 0));
+        CHECK_HIP(hipGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params), hipErrorInvalidValue);
+        OK(hipGraphDestroy(graph));
+    }
+    OK(hipFree(memory[0]));
+    CHECK_HIP(hipStreamWriteValue64(stream, memory[0], 1, 0), hipErrorInvalidValue);
+    OK(hipHostFree(memory[1]));
+    OK(hipFree(memory[2]));
+    OK(hipFree(memory[3]));
+    OK(hipHostUnregister(plain));
+    OK(hipStreamDestroy(stream));
+    OK(hipStreamDestroy(other));
+}
+
 int main(void)
 {
     order();
@@ -273,5 +369,6 @@ int main(void)
     async_copies();
     events();
     small_things();
+    values_of_kinds();
     return check_status();
 }
