@@ -21,7 +21,7 @@
 
 struct run_args {
     struct machine_args machine;
-    const char *stats, *mode, *counters, *counters_file, *memory;
+    const char *stats, *mode, *bounds, *counters, *counters_file, *memory;
     bool quiet, sample;
     int program; /* index of the program in argv */
 };
@@ -34,7 +34,8 @@ enum {
     OPT_COUNTERS,
     OPT_COUNTERS_FILE,
     OPT_SAMPLE,
-    OPT_MEMORY
+    OPT_MEMORY,
+    OPT_BOUNDS
 };
 
 static const struct argp_option options[] = {
@@ -52,6 +53,10 @@ static const struct argp_option options[] = {
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
     {"mode", OPT_MODE, "MODE", 0,
      "functional: results only, as fast as the host allows (the default); timing: in simulated time", 0},
+    {"bounds", OPT_BOUNDS, "warn|fault|off", 0,
+     "what an access beyond a buffer does that the chip would not notice: say so once for each kernel and "
+     "buffer, and go on (the default); fault; or go on",
+     0},
     {"sample", OPT_SAMPLE, NULL, 0,
      "timing mode: of large dispatches, run only so many workgroups in detail that their rate is known", 0},
     {"no-progress", OPT_NO_PROGRESS, NULL, 0, "no progress line for long kernels", 0},
@@ -97,6 +102,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPT_MODE:
         args->mode = argument;
+        return 0;
+    case OPT_BOUNDS:
+        args->bounds = argument;
         return 0;
     case OPT_SAMPLE:
         args->sample = true;
@@ -264,11 +272,17 @@ int tool_run(int argc, char **argv)
         fprintf(stderr, "ehp run: there is no mode \"%s\"; there are: functional, timing\n", args.mode);
         return 2;
     }
+    if (args.bounds && strcmp(args.bounds, "warn") && strcmp(args.bounds, "fault") &&
+        strcmp(args.bounds, "off")) {
+        fprintf(stderr, "ehp run: there are no bounds \"%s\"; there are: warn, fault, off\n", args.bounds);
+        return 2;
+    }
     if (!check_counters(&args) || !run_check_output(argv[0], "--stats", args.stats) ||
         !run_check_output(argv[0], "--counters-file", args.counters_file) ||
         !run_check_output(argv[0], "--memory", args.memory))
         return 2;
     set("EHP_MODE", args.mode);
+    set("EHP_BOUNDS", args.bounds);
     set("EHP_STATS", args.stats);
     set("EHP_MEMORY", args.memory);
     set("EHP_COUNTERS", args.counters);

@@ -63,6 +63,16 @@ enum ehp_status {
 
 /* ---- machine ------------------------------------------------------------------------------------------ */
 
+/*
+ * Accesses beyond an allocation that stay in what the chip has mapped with it: blocks of 2 MiB, from which
+ * small allocations are cut.  An access to memory that was freed, or that no block has, is a fault always.
+ */
+enum ehp_bounds {
+    EHP_BOUNDS_WARN, /* they go on, as on the chip, with a warning on stderr for each kernel and allocation */
+    EHP_BOUNDS_FAULT, /* beyond its last page they are faults */
+    EHP_BOUNDS_OFF,   /* they go on */
+};
+
 struct ehp_options {
     size_t size;
     const char *chip;      /* name ("mi300a"), or a path to a chip file; NULL: "mi300a" */
@@ -77,6 +87,7 @@ struct ehp_options {
     bool no_sdma;          /* timing mode: kernels copy between host and device memory, not SDMA engines */
     bool sample;           /* timing mode: of large dispatches, only some workgroups in detail */
     bool xnack;            /* the GPU may access all of the process's memory, and its faults are replayed */
+    int bounds;            /* enum ehp_bounds */
 };
 #define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}
 

@@ -203,6 +203,7 @@ uint64_t cp_now_ns(const struct ehp_machine *m);
 
 /* worker.c: executes a request, with the guard of the thread (NULL: the host's own functions), and completes
  * its packet; completes a dispatch. */
+struct memory_block;
 struct wave_guard;
 void cp_run_task(struct ehp_machine *m, struct cp_task *task, struct wave_guard *guard, uint64_t start);
 void cp_dispatch_complete(struct ehp_machine *m, struct cp_dispatch *d);
@@ -243,9 +244,13 @@ void progress_show(struct ehp_machine *m, const struct cp_dispatch *d);
 void progress_clear(struct ehp_machine *m);
 
 /* report.c: fills `fault` from a stopped workgroup's guard. */
+struct memory_block;
 struct wave_guard;
 void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
                   struct ehp_fault *fault);
+/* An access beyond a buffer, near `near`, that goes on; the guard's fault_in, address and write say which. */
+void report_beyond(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
+                   const struct memory_block *near, struct ehp_fault *fault);
 /* Writes fault->text from its other fields. */
 void report_text(struct ehp_machine *m, struct ehp_fault *fault, const char *detail);
 

@@ -198,6 +198,7 @@ struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,
     d->chunk = m->xcc_chunk;
     d->priority = queue->priority;
     d->queue_number = queue->number;
+    bounds_begin(m, packet->kernel_object);
     d->start_ns = d->begun_ns = machine_now_ns();
     pthread_mutex_init(&d->stats_lock, NULL);
     d->stats.size = sizeof(d->stats);

@@ -139,16 +139,9 @@ static bool has_address(int kind)
     return kind == EHP_FAULT_MEMORY || kind == EHP_FAULT_MISALIGNED || kind == EHP_FAULT_SCRATCH_RANGE;
 }
 
-void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)
+/* Where in the program it was; *f has it. */
+static void add_place(char *text, size_t bytes, const struct ehp_fault *f, const char *detail)
 {
-    char *text = f->text;
-    size_t bytes = sizeof(f->text);
-    text[0] = '\0';
-    add(text, bytes, "%s", kind_text(f->kind));
-    if (has_address(f->kind))
-        add(text, bytes, ": %s %#llx", f->write ? "write to" : "read from", (unsigned long long)f->address);
-    if (f->kind == EHP_FAULT_EXCEPTION)
-        add(text, bytes, ": %s, which MODE enables", exception_text(f->trap_id));
     if (f->kernel)
         add(text, bytes, "\n  in kernel %s, workgroup (%u, %u, %u), wave %u", f->kernel, f->workgroup[0],
             f->workgroup[1], f->workgroup[2], f->wave);
@@ -160,12 +153,26 @@ void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)
         add(text, bytes, "\n  at pc %#llx: %s", (unsigned long long)f->pc, f->disassembly);
     if (detail && *detail)
         add(text, bytes, "\n  %s", detail);
+}
+
+void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)
+{
+    char *text = f->text;
+    size_t bytes = sizeof(f->text);
+    text[0] = '\0';
+    add(text, bytes, "%s", kind_text(f->kind));
+    if (has_address(f->kind))
+        add(text, bytes, ": %s %#llx", f->write ? "write to" : "read from", (unsigned long long)f->address);
+    if (f->kind == EHP_FAULT_EXCEPTION)
+        add(text, bytes, ": %s, which MODE enables", exception_text(f->trap_id));
+    add_place(text, bytes, f, detail);
     if (f->kind == EHP_FAULT_MEMORY || f->kind == EHP_FAULT_MISALIGNED)
         add_memory(m, text, bytes, f);
 }
 
-void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
-                  struct ehp_fault *f)
+/* Fills *f but for its text, and `detail`. */
+static void describe(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
+                     struct ehp_fault *f, char *detail, size_t detail_bytes)
 {
     struct ehp_machine *m = d->machine;
     struct wave *w = guard->wave;
@@ -184,7 +191,7 @@ void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave
     f->write = guard->write;
     f->trap_id = guard->trap_id;
     f->pc = in ? in->pc : 0;
-    char detail[512] = "";
+    detail[0] = '\0';
     if (in && in->isa) {
         if (guard->from_signal)
             f->lane = mem_fault_lane(w, in, f->address);
@@ -203,7 +210,28 @@ void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave
     struct ehp_code *here = f->pc ? machine_code_containing(m, f->pc) : NULL;
     char line[400];
     if (here && code_line_at(here, f->pc, line, sizeof(line)))
-        snprintf(detail, sizeof(detail), "source %s", line);
+        snprintf(detail, detail_bytes, "source %s", line);
     pthread_rwlock_unlock(&m->codes_lock);
-    report_text(m, f, detail);
+}
+
+void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
+                  struct ehp_fault *f)
+{
+    char detail[512];
+    describe(d, wg, guard, f, detail, sizeof(detail));
+    report_text(d->machine, f, detail);
+}
+
+void report_beyond(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
+                   const struct memory_block *near, struct ehp_fault *f)
+{
+    char detail[512];
+    describe(d, wg, guard, f, detail, sizeof(detail));
+    f->lane = UINT_MAX;
+    f->text[0] = '\0';
+    add(f->text, sizeof(f->text), "warning: %s of %u bytes beyond a buffer, %s %#llx",
+        f->write ? "write" : "read", mem_access_bytes(guard->fault_in->isa), f->write ? "to" : "from",
+        (unsigned long long)f->address);
+    add_place(f->text, sizeof(f->text), f, detail);
+    add_where(f->text, sizeof(f->text), f->address, near, false);
 }

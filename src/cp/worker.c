@@ -542,6 +542,7 @@ static void *worker_main(void *argument)
     struct cp *cp = &m->cp;
     struct exec_code_cache *cache = calloc(1, sizeof(*cache));
     struct wave_guard guard = {.code = &m->code, .cache = cache};
+    guard.mend = bounds_mend;
     guard.mem_arena = m->memory.xnack ? 0 : m->memory.arena;
     guard.mem_mask = m->memory.xnack ? APERTURE_HOST_MASK : ~(m->memory.arena_bytes - 1);
     struct fault_thread *fault_thread = fault_thread_enter(&guard);

@@ -21,7 +21,7 @@
 
 #include "base/guarded.h"
 
-enum { FAULT_STACK = 64 * 1024 };
+enum { FAULT_STACK = 256 * 1024 }; /* who mends an access may look for its source line */
 #define FAULT_MAGIC UINT64_C(0x4548502d67756172)
 
 /* At the base of an alternate stack, which is aligned to its size. */
@@ -34,6 +34,7 @@ struct fault_thread {
 enum { WATCHERS = 8 };
 static struct {
     void *_Atomic context;
+    fault_mend_fn *mend;
     fault_watch_fn *fn;
 } watchers[WATCHERS];
 static _Atomic uint64_t last_told;
@@ -90,7 +91,7 @@ static void forward(struct sigaction *next, int signo, siginfo_t *info, void *co
         to.sa_handler(signo);
 }
 
-/* Whether it was an access of a wave's, or a guarded one; a wave's does not return. */
+/* Whether it was an access of a wave's, or a guarded one; a wave's does not return, unless it is mended. */
 static bool take_fault(const siginfo_t *info, void *machine)
 {
     if (info->si_code <= 0)
@@ -113,8 +114,22 @@ static bool take_fault(const siginfo_t *info, void *machine)
             g->write = mem_is_write(g->in->isa);
             g->lane = UINT_MAX;
             g->from_signal = true;
+            if (g->mend && g->mend(g))
+                return true;
             siglongjmp(g->env, 1);
         }
+    }
+    return false;
+}
+
+static bool is_mended(uint64_t address, const void *machine)
+{
+    enum { WRITE = 1 << 1 }; /* of the page fault's error code: Intel's manual, volume 3, 4.7 */
+    const bool write = ((const ucontext_t *)machine)->uc_mcontext.gregs[REG_ERR] & WRITE;
+    for (unsigned i = 0; i < WATCHERS; i++) {
+        void *context = atomic_load(&watchers[i].context);
+        if (context && watchers[i].mend(context, address, write))
+            return true;
     }
     return false;
 }
@@ -137,16 +152,19 @@ static void on_fault(unsigned layer, int signo, siginfo_t *info, void *machine)
 {
     if (take_fault(info, machine))
         return;
+    if (info->si_code > 0 && is_mended((uint64_t)(uintptr_t)info->si_addr, machine))
+        return;
     if (info->si_code > 0)
         tell_watchers((uint64_t)(uintptr_t)info->si_addr, machine);
     forward(&beneath[signo == SIGBUS][layer], signo, info, machine);
 }
 
-void fault_watch(fault_watch_fn *fn, void *context)
+void fault_watch(fault_mend_fn *mend, fault_watch_fn *fn, void *context)
 {
     pthread_mutex_lock(&watchers_lock);
     for (unsigned i = 0; i < WATCHERS; i++)
         if (!atomic_load(&watchers[i].context)) {
+            watchers[i].mend = mend;
             watchers[i].fn = fn;
             atomic_store(&watchers[i].context, context);
             break;

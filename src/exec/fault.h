@@ -31,6 +31,8 @@ struct wave_guard {
     uint64_t mem_arena, mem_mask; /* for its waves */
     /* Registered host memory that was accessed last, as long as this many have come and gone. */
     uint64_t registered_first, registered_end, registrations;
+    /* An access has found no memory: address, kind.  Whether it shall try again.  NULL: it is a fault. */
+    bool (*mend)(struct wave_guard *guard);
 
     /* The fault, when one happened. */
     enum ehp_fault_kind kind;
@@ -72,11 +74,13 @@ static inline void fault_look(uint64_t *looked_ns, uint64_t now_ns)
 }
 
 /*
- * Who wants to say something about a fault of the host program before its own
- * handler, or death: called in the signal handler.  Eight at most; others are not told.
+ * Who wants to know of a fault of the host program before its own handler, or
+ * death: called in the signal handler.  `mend` tells whether the access shall try
+ * again; if nobody's does, `fn` may say something.  Eight at most; others are not told.
  */
+typedef bool fault_mend_fn(void *context, uint64_t address, bool write);
 typedef void fault_watch_fn(void *context, uint64_t address);
-void fault_watch(fault_watch_fn *fn, void *context);
+void fault_watch(fault_mend_fn *mend, fault_watch_fn *fn, void *context);
 void fault_unwatch(void *context);
 
 /*
@@ -85,5 +89,7 @@ void fault_unwatch(void *context);
  */
 unsigned mem_fault_lane(struct wave *w, const struct xinst *in, uint64_t address);
 bool mem_is_write(const struct isa_inst *inst);
+/* Bytes that a lane, or a scalar instruction, accesses. */
+unsigned mem_access_bytes(const struct isa_inst *inst);
 
 #endif

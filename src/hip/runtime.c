@@ -119,6 +119,20 @@ static bool runtime_mode(bool *timing)
     return false;
 }
 
+/* EHP_BOUNDS: warn, fault or off; `ehp run --bounds` checks the same names. */
+static bool runtime_bounds(int *bounds)
+{
+    static const char *const names[] = {"warn", "fault", "off"}; /* enum ehp_bounds */
+    const char *text = runtime_text("EHP_BOUNDS");
+
+    for (*bounds = EHP_BOUNDS_WARN; text && strcmp(text, names[*bounds]) != 0; ++*bounds)
+        if (*bounds == EHP_BOUNDS_OFF) {
+            fprintf(stderr, "ehp: EHP_BOUNDS=%s: there are: warn, fault, off\n", text);
+            return false;
+        }
+    return true;
+}
+
 static bool runtime_options(struct ehp_options *options)
 {
     double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1, sample = 0,
@@ -130,7 +144,7 @@ static bool runtime_options(struct ehp_options *options)
         !runtime_number("EHP_PROGRESS", 0, 1, &progress) || !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma) ||
         !runtime_number("EHP_SAMPLE", 0, 1, &sample) || !runtime_number("HSA_XNACK", 0, 1, &xnack))
         return false;
-    if (!runtime_mode(&options->timing))
+    if (!runtime_mode(&options->timing) || !runtime_bounds(&options->bounds))
         return false;
     options->chip = runtime_text("EHP_CHIP");
     options->partition = runtime_text("EHP_PARTITION");

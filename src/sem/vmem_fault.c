@@ -37,6 +37,14 @@ unsigned mem_fault_lane(struct wave *w, const struct xinst *in, uint64_t address
     return UINT_MAX;
 }
 
+unsigned mem_access_bytes(const struct isa_inst *inst)
+{
+    const struct mem_op *op = mem_op_of(inst->op);
+    if (op->space == MEM_SCALAR && op->action != MEM_ATOMIC)
+        return 4U * inst->dst.dwords;
+    return access_bytes(op);
+}
+
 bool mem_is_write(const struct isa_inst *inst)
 {
     switch (mem_op_of(inst->op)->action) {

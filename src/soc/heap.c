@@ -182,6 +182,15 @@ static void count(struct heap *h, const struct memory_chunk *chunk, bool more)
     h->device += chunk->kind == EHP_MEM_DEVICE ? bytes : 0;
 }
 
+static void unlist(struct heap *h, const struct memory_chunk *chunk)
+{
+    struct memory_chunk *first = h->lent, **at = &first;
+    while (*at != chunk)
+        at = &(*at)->next_lent;
+    *at = chunk->next_lent;
+    h->lent = first;
+}
+
 static void chunk_free(struct memory *memory, struct memory_chunk *chunk)
 {
     struct heap *h = &memory->heap;
@@ -193,6 +202,8 @@ static void chunk_free(struct memory *memory, struct memory_chunk *chunk)
         *current = NULL;
     if (memory->hooks.released)
         memory->hooks.released(memory->hooks.context, chunk);
+    if (chunk->listed)
+        unlist(h, chunk);
     replace(chunk->node.base, chunk->bytes, PROT_NONE);
     free(chunk);
 }
@@ -216,7 +227,8 @@ static int chunk_make(struct memory *memory, const struct memory_block *block, u
                                    .agent = block->agent,
                                    .on_demand = block->on_demand,
                                    .cut = cut,
-                                   .open = cut && h->mappings > h->mappings_most,
+                                   .open = memory->bounds == EHP_BOUNDS_OFF ||
+                                           (cut && h->mappings > h->mappings_most),
                                    .pages = cut ? 0 : heap_whole_pages(block->bytes) / HEAP_PAGE};
     uint64_t accessible = chunk->open ? bytes : chunk->pages * HEAP_PAGE;
     if (accessible && !grant(base, accessible, PROT_READ | PROT_WRITE)) {
@@ -363,6 +375,67 @@ static void drop_pages(struct heap *h, struct memory_chunk *chunk, uint64_t firs
     } else if (!replace(base, bytes, PROT_READ | PROT_WRITE)) {
         madvise((void *)(uintptr_t)base, (size_t)bytes, MADV_DONTNEED);
     }
+}
+
+/* ---- what lies between ---- */
+
+struct memory_chunk *heap_spare(struct memory *memory, uint64_t address)
+{
+    struct memory_chunk *chunk = (struct memory_chunk *)tree_below(memory->heap.chunks, address);
+    uint64_t page = chunk ? (address - chunk->node.base) / HEAP_PAGE : 0;
+    if (!chunk || address - chunk->node.base >= chunk->bytes)
+        return NULL;
+    return (chunk->cut ? !is_set(chunk->given, page) : page >= chunk->pages) ? chunk : NULL;
+}
+
+/* Pages from `page` on that are alike: nobody's, and lent or not.  Of a chunk that is not cut, what is left.
+ */
+static uint64_t spare_run(const struct memory_chunk *chunk, uint64_t page, bool lent)
+{
+    uint64_t end = page;
+    if (!chunk->cut)
+        return chunk->bytes / HEAP_PAGE - page;
+    while (end < HEAP_PAGES && !is_set(chunk->given, end) && is_set(chunk->lent, end) == lent)
+        end++;
+    return end - page;
+}
+
+bool heap_lend(struct heap *h, struct memory_chunk *chunk, uint64_t address)
+{
+    uint64_t first = chunk->cut ? (address - chunk->node.base) / HEAP_PAGE : chunk->pages;
+    if (chunk->open || is_set(chunk->lent, chunk->cut ? first : 0))
+        return true; /* another thread was faster */
+    while (chunk->cut && first && !is_set(chunk->given, first - 1) && !is_set(chunk->lent, first - 1))
+        first--;
+    uint64_t count = spare_run(chunk, first, false);
+    if (!grant(chunk->node.base + first * HEAP_PAGE, count * HEAP_PAGE, PROT_READ | PROT_WRITE))
+        return false;
+    set(chunk->lent, chunk->cut ? first : 0, chunk->cut ? count : 1, true);
+    if (!chunk->listed) {
+        chunk->listed = true;
+        chunk->next_lent = h->lent;
+        h->lent = chunk;
+    }
+    return true;
+}
+
+static void call_in(struct memory_chunk *chunk)
+{
+    uint64_t page = chunk->cut ? 0 : chunk->pages, count;
+    for (; page < chunk->bytes / HEAP_PAGE; page += count ? count : 1) {
+        count = spare_run(chunk, page, true);
+        if (count && !chunk->open)
+            grant(chunk->node.base + page * HEAP_PAGE, count * HEAP_PAGE, PROT_NONE);
+    }
+    memset(chunk->lent, 0, sizeof(chunk->lent));
+    chunk->listed = false;
+}
+
+void heap_call_in(struct heap *h)
+{
+    for (struct memory_chunk *chunk = h->lent; chunk; chunk = chunk->next_lent)
+        call_in(chunk);
+    h->lent = NULL;
 }
 
 /* ---- the interface ---- */

@@ -37,13 +37,16 @@ struct memory_chunk {
     int kind;
     unsigned agent;
     bool on_demand, uncached;
-    bool cut;        /* several allocations of up to 2 MiB; else one that begins with it */
-    bool open;       /* the host lets everybody at all of it */
-    unsigned live;   /* allocations */
-    unsigned holes;  /* freed pages of an open chunk that are without access */
-    uint64_t pages;  /* cut: so many from the beginning on are taken or passed; else the allocation's */
-    heap_map given;  /* pages that were ever given out */
-    heap_map busy;   /* pages of allocations */
+    bool cut;       /* several allocations of up to 2 MiB; else one that begins with it */
+    bool open;      /* the host lets everybody at all of it */
+    unsigned live;  /* allocations */
+    unsigned holes; /* freed pages of an open chunk that are without access */
+    uint64_t pages; /* cut: so many from the beginning on are taken or passed; else the allocation's */
+    heap_map given; /* pages that were ever given out */
+    heap_map busy;  /* pages of allocations */
+    heap_map lent; /* pages of nobody that can be accessed for now; bit 0: those of a chunk that is not cut */
+    bool listed;   /* has some */
+    struct memory_chunk *next_lent;
     uint64_t *frame; /* the page table's: cut: an entry for each of its pages */
 };
 
@@ -59,9 +62,10 @@ struct heap {
     struct heap_region program, code, runtime;
     struct tree_node *chunks;
     struct memory_chunk *current[HEAP_KINDS][HEAP_AGENTS]; /* the one to cut from, or NULL */
-    uint64_t reserved, device;        /* bytes of the package; and what programs have as device memory */
-    uint64_t mappings, mappings_most; /* what allocations have, about; when to be sparing with them */
-    uint64_t squeezed;                /* when memory is short: where room was found last */
+    uint64_t reserved, device;         /* bytes of the package; and what programs have as device memory */
+    uint64_t mappings, mappings_most;  /* what allocations have, about; when to be sparing with them */
+    struct memory_chunk *_Atomic lent; /* a list */
+    uint64_t squeezed;                 /* when memory is short: where room was found last */
 };
 
 uint64_t heap_whole_pages(uint64_t bytes);
@@ -76,6 +80,12 @@ void heap_close(struct memory *memory);
  */
 int heap_take(struct memory *memory, struct memory_block *block, uint64_t align, struct memory_chunk **chunk);
 void heap_give(struct memory *memory, const struct memory_block *block, struct memory_chunk *chunk);
+
+/* The chunk of an address that nobody was ever given, though the chip has mapped it; NULL: there is none. */
+struct memory_chunk *heap_spare(struct memory *memory, uint64_t address);
+/* Such pages around it can be accessed; and no more. */
+bool heap_lend(struct heap *heap, struct memory_chunk *chunk, uint64_t address);
+void heap_call_in(struct heap *heap);
 
 /* Says which of the host's limits it was, and what to do. */
 void heap_explain(char *text, size_t bytes);

@@ -343,6 +343,12 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
                  "the memory is one NUMA domain or four (nps 1 or 4), not %u", m->nps);
         status = EHP_ERR_INVALID;
     }
+    if (status == EHP_OK && options->size > offsetof(struct ehp_options, bounds) &&
+        (options->bounds < EHP_BOUNDS_WARN || options->bounds > EHP_BOUNDS_OFF)) {
+        snprintf(options->error, sizeof(options->error), "there are no bounds %d (enum ehp_bounds)",
+                 options->bounds);
+        status = EHP_ERR_INVALID;
+    }
     if (status == EHP_OK && options->timing &&
         (!fabric_check(&m->chip, m->nps, options->error, sizeof(options->error)) ||
          !xcd_mem_check(&m->chip, options->error, sizeof(options->error)) ||
@@ -365,7 +371,10 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     pthread_mutex_init(&m->fault_lock, NULL);
     pthread_mutex_init(&m->event_lock, NULL);
     bool xnack = options->size > offsetof(struct ehp_options, xnack) && options->xnack;
+    bounds_open(&m->bounds);
     bool room = memory_init(&m->memory, package_memory(m), xnack);
+    if (options->size > offsetof(struct ehp_options, bounds))
+        m->memory.bounds = options->bounds;
     name_isa(m, xnack);
     stats_init(&m->stats);
     exec_code_init(&m->code, code_bounds, m);
@@ -383,7 +392,7 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
         return status;
     }
     fault_install(); /* its threads may not have come to it yet */
-    fault_watch(tell_host_fault, m);
+    fault_watch(bounds_mend_host, tell_host_fault, m);
     uint64_t after = resident_bytes();
     m->own_bytes = after > before ? after - before : 0;
     *out = m;
@@ -403,6 +412,7 @@ void ehp_close(ehp_machine *m)
     exec_code_destroy(&m->code);
     free(m->codes);
     memory_destroy(&m->memory);
+    bounds_close(&m->bounds);
     stats_destroy(&m->stats);
     free(pthread_getspecific(m->error_key));
     pthread_key_delete(m->error_key);

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "cp/bounds.h"
 #include "cp/cp.h"
 #include "ehp/ehp.h"
 #include "exec/code.h"
@@ -30,6 +31,7 @@ struct ehp_machine {
     pthread_key_t error_key; /* each thread's last message */
 
     struct memory memory;
+    struct bounds bounds;
     uint64_t own_bytes; /* resident memory that opening it took */
     struct exec_code code;
     struct cp cp;

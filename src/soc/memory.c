@@ -300,3 +300,32 @@ bool memory_find(struct memory *memory, uint64_t address, struct memory_block *o
     pthread_mutex_unlock(&memory->lock);
     return best != NULL;
 }
+
+/* An index of -1 and its like is before a buffer; everything else, past one. */
+bool memory_lend(struct memory *memory, uint64_t address, struct memory_block *near)
+{
+    enum { BEFORE = 256 };
+    if (memory->bounds == EHP_BOUNDS_FAULT || address - memory->arena >= memory->arena_bytes)
+        return false;
+    pthread_mutex_lock(&memory->lock);
+    struct memory_chunk *chunk = heap_spare(memory, address);
+    bool lent = chunk && heap_lend(&memory->heap, chunk, address);
+    if (lent) {
+        const struct memory_block *below = memory_below(memory, address),
+                                  *above = memory_above(memory, address);
+        bool mine = below && below->base >= chunk->node.base, next = above && above->base - address <= BEFORE;
+        *near = mine && (!next || address - (below->base + below->bytes) < above->base - address) ? *below
+                                                                                                  : *above;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return lent;
+}
+
+void memory_call_in(struct memory *memory)
+{
+    if (!memory->heap.lent)
+        return;
+    pthread_mutex_lock(&memory->lock);
+    heap_call_in(&memory->heap);
+    pthread_mutex_unlock(&memory->lock);
+}

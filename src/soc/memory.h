@@ -62,6 +62,7 @@ struct memory {
     struct memory_block *freed;  /* a ring */
     uint64_t frees;
     bool xnack;
+    int bounds;    /* enum ehp_bounds */
     uint64_t size; /* bytes of the package */
     /* Bytes in pages, by enum ehp_memory_kind, of what has its pages from the beginning. */
     uint64_t upfront[MEMORY_KINDS];
@@ -102,6 +103,15 @@ uint64_t memory_resident(struct memory *memory, uint64_t *on_demand);
 /* Whether the GPU may access these bytes, which lie outside the arena. */
 bool memory_registered(struct memory *memory, uint64_t address, uint64_t bytes, uint64_t *first,
                        uint64_t *end);
+
+/*
+ * An address that nobody has allocated, in a chunk that the chip has mapped as a whole, can be accessed when
+ * this returns; *near is the block that is meant, probably.  False: there is none, or it was freed, or
+ * memory->bounds forbids it.
+ */
+bool memory_lend(struct memory *memory, uint64_t address, struct memory_block *near);
+/* What was lent is without access again; its contents stay. */
+void memory_call_in(struct memory *memory);
 
 /* With the lock: the first block that begins above the address, NULL: none; and the last at or below it. */
 const struct memory_block *memory_above(struct memory *memory, uint64_t address);

@@ -81,7 +81,7 @@ int main()
     store_at<<<2, 64>>>(nullptr, 0);
     expect(hipErrorIllegalAddress, "null pointer");
     HIP_OK(hipMalloc(&d, 4000));
-    store_at<<<2, 64>>>(d, 1024);
+    store_at<<<2, 64>>>(d, 1 << 20);
     expect(hipErrorIllegalAddress, "beyond the allocation");
     store_at<<<2, 64>>>(reinterpret_cast<int *>(0xdeadbeefdeadbeef), 0);
     expect(hipErrorIllegalAddress, "wild pointer");
