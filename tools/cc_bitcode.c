@@ -69,8 +69,14 @@ static int make_dirs(const char *path)
     return status;
 }
 
-// Links every module of from into dir. Several compilers of one parallel make may do this at once, so an
-// existing link is as good as ours.
+// Modules that are made here even where the system has them: theirs do not have all that is asked of them.
+static bool is_own(const char *module)
+{
+    return strncmp(module, "oclc_abi_version_", 17) == 0;
+}
+
+// Links every other module of from into dir. Several compilers of one parallel make may do this at once, so
+// an existing link is as good as ours.
 static int link_modules(const char *dir, const char *from)
 {
     DIR *d = opendir(from);
@@ -79,7 +85,7 @@ static int link_modules(const char *dir, const char *from)
     int status = 0;
     for (struct dirent *e; (e = readdir(d)) && status == 0;) {
         size_t n = strlen(e->d_name);
-        if (n < 4 || strcmp(e->d_name + n - 3, ".bc") != 0)
+        if (n < 4 || strcmp(e->d_name + n - 3, ".bc") != 0 || is_own(e->d_name))
             continue;
         char *target = cc_format("%s/%s", from, e->d_name), *name = cc_format("%s/%s", dir, e->d_name);
         if (!cc_can_read(name)) {
@@ -92,6 +98,44 @@ static int link_modules(const char *dir, const char *from)
     }
     closedir(d);
     return status;
+}
+
+// What buffered printf of HIP asks for, which the libraries have for OpenCL only: bytes from the buffer that
+// a hidden argument points to, or null when they are not left (LLVM AMDGPUUsage, "hidden_printf_buffer").
+// Where that argument is depends on the ABI's version, so this is part of the modules that give it.
+static void put_printf_alloc(FILE *f, int abi)
+{
+    fprintf(f,
+            "declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+            "define linkonce_odr protected ptr addrspace(1) @__printf_alloc(i32 %%bytes) {\n"
+            "  %%args = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+            "  %%slot = getelementptr i8, ptr addrspace(4) %%args, i64 %d\n"
+            "  %%buffer = load ptr addrspace(1), ptr addrspace(4) %%slot, align 8\n"
+            "  %%limit = getelementptr i8, ptr addrspace(1) %%buffer, i64 4\n"
+            "  %%size = load i32, ptr addrspace(1) %%limit, align 4\n"
+            "  %%first = load atomic i32, ptr addrspace(1) %%buffer syncscope(\"agent\") monotonic, align 4\n"
+            "  br label %%try\n"
+            "try:\n"
+            "  %%used = phi i32 [ %%first, %%0 ], [ %%seen, %%take ]\n"
+            "  %%next = add i32 %%used, %%bytes\n"
+            "  %%end = add i32 %%next, 8\n"
+            "  %%full = icmp ugt i32 %%end, %%size\n"
+            "  br i1 %%full, label %%none, label %%take\n"
+            "take:\n"
+            "  %%pair = cmpxchg ptr addrspace(1) %%buffer, i32 %%used, i32 %%next syncscope(\"agent\") "
+            "monotonic monotonic, align 4\n"
+            "  %%seen = extractvalue { i32, i1 } %%pair, 0\n"
+            "  %%taken = extractvalue { i32, i1 } %%pair, 1\n"
+            "  br i1 %%taken, label %%done, label %%try\n"
+            "done:\n"
+            "  %%past = getelementptr i8, ptr addrspace(1) %%buffer, i64 8\n"
+            "  %%at32 = zext i32 %%used to i64\n"
+            "  %%at = getelementptr i8, ptr addrspace(1) %%past, i64 %%at32\n"
+            "  ret ptr addrspace(1) %%at\n"
+            "none:\n"
+            "  ret ptr addrspace(1) null\n"
+            "}\n",
+            abi < 500 ? 24 : 72);
 }
 
 // Writes the module that holds one i32 constant. The compiler writes to a name of our own; rename() then
@@ -112,6 +156,8 @@ static int make_constant(const struct cc_places *p, const char *dir, const char 
                 "@__oclc_daz_opt = linkonce_odr protected local_unnamed_addr addrspace(4) constant i8 0, "
                 "align 1\n",
                 symbol, value);
+        if (strcmp(symbol, "__oclc_ABI_version") == 0)
+            put_printf_alloc(f, value);
         if (fclose(f) == 0) {
             pid_t child = fork();
             if (child == 0) {
@@ -178,7 +224,7 @@ static char *isa_module(const char *arch, int *version)
 }
 
 // What the modules in a directory were made by, in the file made-by: when this changes, they are made again.
-enum { RECIPE = 2 };
+enum { RECIPE = 3 };
 
 static char *made_by(const struct cc_places *p)
 {
@@ -205,7 +251,8 @@ static void remove_made(const char *dir)
         size_t n = strlen(e->d_name);
         struct stat st;
         if (n > 3 && strcmp(e->d_name + n - 3, ".bc") == 0 &&
-            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            (S_ISREG(st.st_mode) || is_own(e->d_name)))
             unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d)

@@ -327,12 +327,6 @@ void *hip_hostcall_heap(struct hip_device *device)
     return heap;
 }
 
-void *hip_printf_buffer(struct hip_device *device)
-{
-    (void)device;
-    return NULL; /* buffered printf is OpenCL's; HIP prints through host calls */
-}
-
 void hip_hostcall_flush(struct hip_device *device)
 {
     struct hip_hostcall *call = atomic_load_explicit(&device->hostcall, memory_order_acquire);

@@ -75,7 +75,7 @@ static uint64_t launch_hidden(struct ihipStream_t *stream, const struct hip_laun
     case EHP_ARG_HIDDEN_HEAP_V1:
         return (uint64_t)(uintptr_t)hip_hostcall_heap(stream->device);
     case EHP_ARG_HIDDEN_PRINTF_BUFFER:
-        return (uint64_t)(uintptr_t)hip_printf_buffer(stream->device);
+        return (uint64_t)(uintptr_t)hip_printf_buffer(stream);
     case EHP_ARG_HIDDEN_MULTIGRID_SYNC_ARG:
         return launch->cooperative ? (uint64_t)(uintptr_t)launch_grid_sync(stream, launch) : 0;
     case EHP_ARG_HIDDEN_DYNAMIC_LDS_SIZE:

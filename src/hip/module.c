@@ -161,6 +161,7 @@ static hipError_t module_plan(struct ihipModuleSymbol_t *function)
         if ((uint64_t)arg->offset + arg->bytes > kernel->kernarg_bytes)
             return hipErrorInvalidImage;
         if (module_is_hidden(arg->kind)) {
+            function->prints |= arg->kind == EHP_ARG_HIDDEN_PRINTF_BUFFER;
             if (arg->kind != EHP_ARG_HIDDEN_NONE && arg->bytes <= 8)
                 function->hidden_args[function->hidden_count++] =
                     (struct hip_hidden_arg){arg->offset, (uint16_t)arg->bytes, (uint16_t)arg->kind};
@@ -205,6 +206,24 @@ hipError_t hip_module_function(struct ihipModule_t *module, const char *name, st
     pthread_mutex_unlock(&list->lock);
     *out = function;
     return error;
+}
+
+/* Of buffered printf: "0:0:" and the format's hash in hexadecimal, a comma, the format. */
+const char *hip_module_format(const struct hip_device *device, uint64_t hash)
+{
+    struct module_list *list = module_list();
+    const char *found = NULL, *text;
+
+    pthread_mutex_lock(&list->lock);
+    for (const struct ihipModule_t *module = list->first; module && !found; module = module->next)
+        for (unsigned i = 0; module->device == device && !found && (text = ehp_code_printf(module->code, i));
+             i++) {
+            char *end = NULL;
+            if (!strncmp(text, "0:0:", 4) && strtoull(text + 4, &end, 16) == hash && *end == ',')
+                found = end + 1;
+        }
+    pthread_mutex_unlock(&list->lock);
+    return found;
 }
 
 /* ---- entry points -------------------------------------------------------------------------------------- */

@@ -38,6 +38,7 @@ struct ihipModuleSymbol_t {
     struct hip_explicit_arg *explicit_args;
     struct hip_hidden_arg *hidden_args;
     uint32_t explicit_bytes; /* end of the last explicit argument */
+    bool prints;             /* into its stream's buffer */
     int max_dynamic_shared;  /* hipFuncSetAttribute */
     int shared_carveout;     /* the same; a hint, that is kept */
     struct ihipModuleSymbol_t *next;
@@ -49,6 +50,10 @@ hipError_t hip_function_of(const void *host, struct hip_device *device, struct i
 hipError_t hip_symbol_of(const void *host, struct hip_device *device, void **address, size_t *bytes);
 /* The device name of a registered kernel, or NULL. */
 const char *hip_symbol_name(const void *host);
+
+/* The format of buffered printf with this hash among the device's modules, or NULL; a kernel that has printed
+ * with it keeps its module loaded. */
+const char *hip_module_format(const struct hip_device *device, uint64_t hash);
 
 hipError_t hip_module_load(struct hip_device *device, const void *image, size_t bytes,
                            struct ihipModule_t **module);

@@ -192,10 +192,15 @@ static void spec_print(struct printf_spec *spec, struct printf_reader *reader, s
 
 int hip_printf_message(const uint64_t *words, size_t count, struct hip_device *device)
 {
+    return count ? hip_printf_print(*words & 1, NULL, words + 1, count - 1, device) : 0;
+}
+
+int hip_printf_print(bool to_stderr, const char *format, const uint64_t *words, size_t count,
+                     struct hip_device *device)
+{
     struct printf_reader reader = {words, words + count};
     struct printf_text text = {0};
-    bool to_stderr = reader_word(&reader) & 1;
-    const char *at = reader_string(&reader);
+    const char *at = format ? format : reader_string(&reader);
 
     while (*at) {
         const char *percent = strchr(at, '%');

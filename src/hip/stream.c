@@ -268,6 +268,9 @@ static hipError_t stream_put_launch(struct ihipStream_t *stream, const struct hi
         return error;
     packet.dispatch.header = stream_header(EHP_PACKET_KERNEL_DISPATCH);
     stream_put(stream, &packet, marker);
+    if (launch->function->prints)
+        stream_put_agent(stream, EHP_AGENT_CALL, (uint64_t)(uintptr_t)hip_printf_drain,
+                         (uint64_t)(uintptr_t)stream, 0, 0);
     return hipSuccess;
 }
 

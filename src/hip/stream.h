@@ -43,6 +43,7 @@ struct hip_ring {
 
 struct hip_capture;
 struct hip_ipc_event;
+struct hip_printf_buffer;
 struct hipGraphNode;
 
 struct ihipStream_t {
@@ -64,7 +65,8 @@ struct ihipStream_t {
     uint64_t null_seen;    /* null stream's position that we are ordered behind */
     uint64_t seen_by_null; /* our position that the null stream is ordered behind */
     struct hip_ring ring;
-    struct hip_held *held; /* ring buffer */
+    struct hip_printf_buffer *printf; /* what kernels print with -mprintf-kind=buffered; NULL: none yet */
+    struct hip_held *held;            /* ring buffer */
     unsigned held_first, held_count, held_room;
 
     struct ihipStream_t *next, *previous; /* of the device */

@@ -83,6 +83,9 @@ static void stream_close(struct ihipStream_t *stream)
     atomic_store(&stream->submitted, 0);
     if (stream->ring.base)
         ehp_mem_free(hip_runtime()->machine, stream->ring.base);
+    if (stream->printf)
+        ehp_mem_free(hip_runtime()->machine, stream->printf);
+    stream->printf = NULL;
     memset(&stream->ring, 0, sizeof stream->ring);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // printf and the device heap: what the device printed is read back from a file that stands in for stdout, as
 // lines in any order; blocks from malloc and new are whole, aligned, apart, and can be given back.
+// With -mprintf-kind=buffered -DBUFFERED printf tells whether there was room, and the host prints between
+// kernels.
 #include "check_hip.h"
 #include <algorithm>
 #include <string>
@@ -58,23 +60,104 @@ __global__ void heap(int *sums, unsigned *bad)
     free(block);
 }
 
+#ifdef BUFFERED
+static constexpr int returned = 0;
+#else
+static constexpr int returned = 23;
+#endif
+
+// What is printed while this lives.
+class capture
+{
+    char name_[32] = "/tmp/hip_messages_XXXXXX";
+    int file_ = mkstemp(name_), saved_ = dup(1);
+
+  public:
+    capture()
+    {
+        std::fflush(stdout);
+        dup2(file_, 1);
+    }
+    std::string end()
+    {
+        std::fflush(stdout);
+        dup2(saved_, 1);
+        std::string printed(8 << 20, '\0');
+        const ssize_t length = pread(file_, &printed[0], printed.size(), 0);
+        printed.resize(length < 0 ? 0 : static_cast<size_t>(length));
+        unlink(name_);
+        close(file_);
+        close(saved_);
+        return printed;
+    }
+};
+
+// Kernels of one stream print in its order, those of a graph as often as it runs.
+__global__ void say(int what)
+{
+    printf("%d;", what);
+}
+
+static void streams()
+{
+    capture out;
+    hipStream_t stream;
+    hipGraph_t graph;
+    hipGraphExec_t exec;
+
+    HIP_OK(hipStreamCreate(&stream));
+    for (int i = 0; i < 5; i++)
+        say<<<1, 1, 0, stream>>>(i);
+    HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    say<<<1, 1, 0, stream>>>(7);
+    say<<<1, 1, 0, stream>>>(8);
+    HIP_OK(hipStreamEndCapture(stream, &graph));
+    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    HIP_OK(hipGraphLaunch(exec, stream));
+    HIP_OK(hipGraphLaunch(exec, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+    const std::string printed = out.end();
+    CHECK(printed == "0;1;2;3;4;7;8;7;8;", "%s", printed.c_str());
+    HIP_OK(hipGraphExecDestroy(exec));
+    HIP_OK(hipGraphDestroy(graph));
+    HIP_OK(hipStreamDestroy(stream));
+}
+
+#ifdef BUFFERED
+#define TEN(x) x x x x x x x x x x
+// More than the buffer holds: what does not fit is told so and not printed, and the next kernel begins anew.
+__global__ void flood(unsigned *printed)
+{
+    for (int i = 0; i < 60; i++)
+        if (printf("%s", TEN(TEN("abcdefghij"))) == 0)
+            atomicAdd(printed, 1u);
+}
+
+static void full()
+{
+    buffer<unsigned> count(1);
+    for (int round = 0; round < 2; round++) {
+        count[0] = 0;
+        count.up();
+        capture out;
+        flood<<<2, 64>>>(count.get());
+        count.down();
+        const size_t bytes = out.end().size();
+        CHECK(count[0] > 3000 && count[0] < 4194304 / 1000, "%u messages", count[0]);
+        CHECK(bytes == count[0] * size_t(1000), "%zu bytes of %u messages", bytes, count[0]);
+    }
+}
+#endif
+
 int main()
 {
-    char name[] = "/tmp/hip_messages_XXXXXX";
-    const int file = mkstemp(name), saved = dup(1);
-    std::fflush(stdout);
-    dup2(file, 1);
+    capture out;
     buffer<char> text(16);
     std::strcpy(text.host.data(), "from memory");
     text.up();
     talk<<<1, 128>>>(text.get());
     HIP_OK(hipDeviceSynchronize());
-    std::fflush(stdout);
-    dup2(saved, 1);
-    std::string printed(4096, '\0');
-    const ssize_t length = pread(file, &printed[0], printed.size(), 0);
-    printed.resize(length < 0 ? 0 : static_cast<size_t>(length));
-    unlink(name);
+    const std::string printed = out.end();
     std::vector<std::string> want;
     for (int t = 0; t < 4; t++) {
         char line[200];
@@ -85,7 +168,7 @@ int main()
     }
     want.push_back("no arguments\n");
     want.push_back("stars    42 3.14 (nil)\n");
-    want.push_back("returned 23\n");
+    want.push_back("returned " + std::to_string(returned) + "\n");
     size_t total = 0;
     for (const std::string &line : want) {
         CHECK(printed.find(line) != std::string::npos, "missing: %s in: %s", line.c_str(), printed.c_str());
@@ -104,5 +187,11 @@ int main()
         for (size_t i = 0; i < n; i++)
             CHECK(sums[i] == static_cast<int>(4 * i + 6), "thread %zu: %d", i, sums[i]);
     }
+    streams();
+#ifdef BUFFERED
+    const char *mode = getenv("EHP_MODE");
+    if (!mode || std::strcmp(mode, "timing") != 0) // megabytes of text take long
+        full();
+#endif
     return check_done();
 }
