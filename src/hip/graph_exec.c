@@ -101,17 +101,21 @@ HIP_ENTRY hipError_t hipGraphExecGetFlags(hipGraphExec_t graphExec, unsigned lon
 /* ---- launching ----------------------------------------------------------------------------------------- */
 
 /* What the last launch allocated must be free again, or is freed now. */
-static hipError_t exec_free_memory(const struct hipGraphExec *exec)
+static hipError_t exec_free_memory(const struct ihipGraph *graph, bool automatic)
 {
-    for (size_t i = 0; i < exec->graph->count; i++) {
-        const struct hipGraphNode *node = exec->graph->nodes[i];
+    hipError_t error = hipSuccess;
+
+    for (size_t i = 0; i < graph->count && error == hipSuccess; i++) {
+        const struct hipGraphNode *node = graph->nodes[i];
+        if (node->op.kind == HIP_OP_GRAPH)
+            error = exec_free_memory(node->child, automatic);
         if (node->op.kind != HIP_OP_ALLOC || !graph_memory_used(node->alloc.memory))
             continue;
-        if (!(exec->flags & hipGraphInstantiateFlagAutoFreeOnLaunch))
+        if (!automatic)
             return hipErrorInvalidValue;
         hip_graph_memory_free(node->alloc.memory);
     }
-    return hipSuccess;
+    return error;
 }
 
 static hipError_t exec_launch(hipGraphExec_t exec, hipStream_t handle)
@@ -131,7 +135,7 @@ static hipError_t exec_launch(hipGraphExec_t exec, hipStream_t handle)
     if (error != hipSuccess)
         return error;
     pthread_mutex_lock(&exec->lock);
-    error = exec_free_memory(exec);
+    error = exec_free_memory(exec->graph, exec->flags & hipGraphInstantiateFlagAutoFreeOnLaunch);
     if (error == hipSuccess && exec->last != stream && hip_handle_ok(HIP_KIND_STREAM, exec->last))
         error = hip_stream_follow(stream, exec->last);
     if (error == hipSuccess)

@@ -240,6 +240,36 @@ static void threads(void)
     OK(hipGraphDestroy(graph));
 }
 
+/* What a child graph allocates must be free again like the rest. */
+static void child_memory(void)
+{
+    hipMemAllocNodeParams alloc = {
+        .poolProps = {.allocType = hipMemAllocationTypePinned, .location = {hipMemLocationTypeDevice, 0}},
+        .bytesize = 4096};
+    hipGraph_t graph, child;
+    hipGraphExec_t plain, automatic;
+    hipGraphNode_t node;
+    uint64_t used = 1;
+
+    OK(hipGraphCreate(&graph, 0));
+    OK(hipGraphCreate(&child, 0));
+    OK(hipGraphAddMemAllocNode(&node, child, NULL, 0, &alloc));
+    OK(hipGraphAddChildGraphNode(&node, graph, NULL, 0, child));
+    OK(hipGraphInstantiate(&plain, graph, NULL, NULL, 0));
+    OK(hipGraphInstantiateWithFlags(&automatic, graph, hipGraphInstantiateFlagAutoFreeOnLaunch));
+    OK(hipGraphLaunch(plain, NULL));
+    CHECK_HIP(hipGraphLaunch(plain, NULL), hipErrorInvalidValue);
+    OK(hipGraphLaunch(automatic, NULL));
+    OK(hipGraphLaunch(automatic, NULL));
+    OK(hipFree(alloc.dptr));
+    OK(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrUsedMemCurrent, &used));
+    CHECK_EQ(used, 0);
+    OK(hipGraphExecDestroy(plain));
+    OK(hipGraphExecDestroy(automatic));
+    OK(hipGraphDestroy(child));
+    OK(hipGraphDestroy(graph));
+}
+
 /* Nothing stays behind. */
 static void flat(void)
 {
@@ -317,6 +347,7 @@ int main(void)
     updates();
     launches();
     threads();
+    child_memory();
     flat();
     text();
     return check_status();
