@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "memory.h"
+#include "array.h"
 #include "size.h"
 
 /* ---- formats ------------------------------------------------------------------------------------------- */
@@ -69,8 +69,7 @@ static bool array_format_of(int bits, hipChannelFormatKind kind, hipArray_Format
     }
 }
 
-/* Channels have equal widths and come without gaps: x, xy or xyzw. */
-static bool array_from_desc(const hipChannelFormatDesc *desc, hipArray_Format *format, unsigned *channels)
+bool hip_array_format(const hipChannelFormatDesc *desc, hipArray_Format *format, unsigned *channels)
 {
     const int bits[4] = {desc->x, desc->y, desc->z, desc->w};
 
@@ -104,7 +103,7 @@ static bool array_ok(hipArray_const_t array)
     return hip_handle_ok(HIP_KIND_ARRAY, array);
 }
 
-static hipError_t array_new(hipArray_t *out, const HIP_ARRAY3D_DESCRIPTOR *d)
+hipError_t hip_array_new(hipArray_t *out, const HIP_ARRAY3D_DESCRIPTOR *d)
 {
     struct hip_device *device;
     unsigned format = array_format_bytes(d->Format);
@@ -145,7 +144,7 @@ static hipError_t array_new(hipArray_t *out, const HIP_ARRAY3D_DESCRIPTOR *d)
     return hipSuccess;
 }
 
-static hipError_t array_delete(hipArray_t array)
+hipError_t hip_array_delete(hipArray_t array)
 {
     if (!array_ok(array) || array->borrowed)
         return array ? hipErrorContextIsDestroyed : hipErrorInvalidValue;
@@ -160,9 +159,9 @@ static hipError_t array_from_runtime(hipArray_t *out, const hipChannelFormatDesc
     HIP_ARRAY3D_DESCRIPTOR d = {
         .Width = extent.width, .Height = extent.height, .Depth = extent.depth, .Flags = flags};
 
-    if (!out || !desc || !array_from_desc(desc, &d.Format, &d.NumChannels))
+    if (!out || !desc || !hip_array_format(desc, &d.Format, &d.NumChannels))
         return hipErrorInvalidValue;
-    return array_new(out, &d);
+    return hip_array_new(out, &d);
 }
 
 HIP_ENTRY hipError_t hipMallocArray(hipArray_t *array, const hipChannelFormatDesc *desc, size_t width,
@@ -185,22 +184,22 @@ HIP_ENTRY hipError_t hipArrayCreate(hipArray_t *pHandle, const HIP_ARRAY_DESCRIP
                                       .Height = pAllocateArray->Height,
                                       .Format = pAllocateArray->Format,
                                       .NumChannels = pAllocateArray->NumChannels};
-    return hip_return(array_new(pHandle, &d));
+    return hip_return(hip_array_new(pHandle, &d));
 }
 
 HIP_ENTRY hipError_t hipArray3DCreate(hipArray_t *array, const HIP_ARRAY3D_DESCRIPTOR *pAllocateArray)
 {
-    return hip_return(array && pAllocateArray ? array_new(array, pAllocateArray) : hipErrorInvalidValue);
+    return hip_return(array && pAllocateArray ? hip_array_new(array, pAllocateArray) : hipErrorInvalidValue);
 }
 
 HIP_ENTRY hipError_t hipFreeArray(hipArray_t array)
 {
-    return hip_return(array_delete(array));
+    return hip_return(hip_array_delete(array));
 }
 
 HIP_ENTRY hipError_t hipArrayDestroy(hipArray_t array)
 {
-    return hip_return(array_delete(array));
+    return hip_return(hip_array_delete(array));
 }
 
 HIP_ENTRY hipError_t hipArrayGetInfo(hipChannelFormatDesc *desc, hipExtent *extent, unsigned int *flags,

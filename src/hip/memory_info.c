@@ -64,7 +64,7 @@ HIP_ENTRY hipError_t hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize,
     hipError_t error = hip_current(&device);
     if (error != hipSuccess)
         return hip_return(error);
-    if (!dptr || (!pbase && !psize))
+    if (!pbase && !psize)
         return hip_return(hipErrorInvalidValue);
     struct hip_memory *memory = hip_memory_find(dptr, NULL);
     if (!memory)
@@ -109,6 +109,13 @@ HIP_ENTRY hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, 
     return hip_return(hipSuccess);
 }
 
+static hipMemAllocationHandleType info_handle_types(const struct hip_memory *memory)
+{
+    if (memory->pool)
+        return hip_pool_props(memory->pool)->handleTypes;
+    return memory->shareable ? hipMemHandleTypePosixFileDescriptor : hipMemHandleTypeNone;
+}
+
 static hipError_t info_attribute(void *data, hipPointer_attribute attribute, void *ptr)
 {
     struct hip_memory *memory = hip_memory_find(ptr, NULL);
@@ -134,7 +141,7 @@ static hipError_t info_attribute(void *data, hipPointer_attribute attribute, voi
         *(void **)data = ptr;
         return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-        *(bool *)data = false;
+        *(bool *)data = memory->sync_memops;
         return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
         *(uint64_t *)data = memory->id;
@@ -158,13 +165,14 @@ static hipError_t info_attribute(void *data, hipPointer_attribute attribute, voi
         *(bool *)data = memory != NULL;
         return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        *(hipMemAllocationHandleType *)data = hipMemHandleTypeNone;
+        *(hipMemAllocationHandleType *)data = info_handle_types(memory);
         return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         *(bool *)data = false;
         return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        *(hipMemAccessFlags *)data = hipMemAccessFlagsProtReadWrite;
+        *(hipMemAccessFlags *)data =
+            memory->read_only ? hipMemAccessFlagsProtRead : hipMemAccessFlagsProtReadWrite;
         return hipSuccess;
     case HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         *(hipMemPool_t *)data = hip_pool_handle(memory->pool);
@@ -210,7 +218,10 @@ HIP_ENTRY hipError_t hipPointerSetAttribute(const void *value, hipPointer_attrib
     hipError_t error = hip_current(&device);
     if (error != hipSuccess)
         return hip_return(error);
-    return hip_return(hip_memory_find(ptr, NULL) ? hipSuccess : hipErrorInvalidDevicePointer);
+    struct hip_memory *memory = hip_memory_find(ptr, NULL);
+    if (memory)
+        memory->sync_memops = *(const unsigned char *)value != 0;
+    return hip_return(memory ? hipSuccess : hipErrorInvalidDevicePointer);
 }
 
 /* ---- advice -------------------------------------------------------------------------------------------- */

@@ -523,7 +523,9 @@ static hipError_t virtual_access(struct virtual_map *map, const hipMemAccessDesc
     map->registered = true;
     if (widest == hipMemAccessFlagsProtRead)
         atomic_store(&hip_runtime()->read_only, true);
-    hip_memory_find(map->address, NULL)->read_only = widest == hipMemAccessFlagsProtRead;
+    struct hip_memory *memory = hip_memory_find(map->address, NULL);
+    memory->read_only = widest == hipMemAccessFlagsProtRead;
+    memory->shareable = map->memory->prop.requestedHandleType != hipMemHandleTypeNone;
     return hipSuccess;
 }
 

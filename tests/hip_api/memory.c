@@ -102,6 +102,77 @@ static void registered(void)
     munmap(pages, 6 * 4096);
 }
 
+/* What is asked of pointers one by one. */
+static void attributes(void)
+{
+    const hipMemPoolProps props = {.allocType = hipMemAllocationTypePinned,
+                                   .handleTypes = hipMemHandleTypePosixFileDescriptor,
+                                   .location = {hipMemLocationTypeDevice, 0}};
+    hipMemPool_t pool, got;
+    hipMemAllocationHandleType types;
+    hipDeviceptr_t base;
+    char *device, *pooled;
+    int on_stack = 0;
+    unsigned type;
+    bool flag = true;
+    size_t size;
+    uint64_t id, other;
+
+    OK(hipMalloc((void **)&device, 1000));
+    OK(hipMemPoolCreate(&pool, &props));
+    OK(hipMallocFromPoolAsync((void **)&pooled, 1000, pool, NULL));
+    OK(hipPointerGetAttribute(&flag, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, device));
+    CHECK(!flag);
+    flag = true;
+    OK(hipPointerSetAttribute(&flag, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, device + 5));
+    flag = false;
+    OK(hipPointerGetAttribute(&flag, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, device));
+    CHECK(flag);
+    CHECK_HIP(hipPointerSetAttribute(NULL, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, device), hipErrorInvalidValue);
+    CHECK_HIP(hipPointerSetAttribute(&flag, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, NULL), hipErrorInvalidValue);
+    CHECK_HIP(hipPointerSetAttribute(&flag, HIP_POINTER_ATTRIBUTE_MAPPED, device), hipErrorInvalidValue);
+    CHECK_HIP(hipPointerSetAttribute(&flag, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, &on_stack),
+              hipErrorInvalidDevicePointer);
+    OK(hipPointerGetAttribute(&types, HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, device));
+    CHECK_EQ(types, hipMemHandleTypeNone);
+    OK(hipPointerGetAttribute(&types, HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, pooled));
+    CHECK_EQ(types, hipMemHandleTypePosixFileDescriptor);
+    OK(hipPointerGetAttribute(&got, HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, pooled));
+    CHECK(got == pool);
+    OK(hipPointerGetAttribute(&base, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR, device + 77));
+    OK(hipPointerGetAttribute(&size, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, device + 77));
+    CHECK(base == device && size == 1000);
+    OK(hipPointerGetAttribute(&id, HIP_POINTER_ATTRIBUTE_BUFFER_ID, device));
+    OK(hipPointerGetAttribute(&other, HIP_POINTER_ATTRIBUTE_BUFFER_ID, device + 999));
+    CHECK(id == other && id);
+    OK(hipPointerGetAttribute(&other, HIP_POINTER_ATTRIBUTE_BUFFER_ID, pooled));
+    CHECK(id != other);
+    CHECK_HIP(hipPointerGetAttribute(&base, HIP_POINTER_ATTRIBUTE_HOST_POINTER, device),
+              hipErrorInvalidValue);
+    CHECK_HIP(hipPointerGetAttribute(&size, (hipPointer_attribute)99, device), hipErrorInvalidValue);
+    CHECK_HIP(hipPointerGetAttribute(NULL, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, device), hipErrorInvalidValue);
+    CHECK_HIP(hipPointerGetAttribute(&size, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, NULL), hipErrorInvalidValue);
+    CHECK_HIP(hipPointerGetAttribute(&size, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, &on_stack),
+              hipErrorInvalidValue);
+    hipPointer_attribute list[] = {HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, HIP_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void *data[] = {&type, &size};
+    size = 0;
+    OK(hipDrvPointerGetAttributes(2, list, data, device));
+    CHECK(type == hipMemoryTypeDevice && size == 1000);
+    CHECK_HIP(hipDrvPointerGetAttributes(0, list, data, device), hipErrorInvalidValue);
+    CHECK_HIP(hipDrvPointerGetAttributes(2, NULL, data, device), hipErrorInvalidValue);
+    CHECK_HIP(hipDrvPointerGetAttributes(2, list, NULL, device), hipErrorInvalidValue);
+    CHECK_HIP(hipMemGetAddressRange(&base, &size, &on_stack), hipErrorNotFound);
+    CHECK_HIP(hipMemGetAddressRange(&base, &size, NULL), hipErrorNotFound);
+    CHECK_HIP(hipMemPtrGetInfo(&on_stack, &size), hipErrorInvalidValue);
+    CHECK_HIP(hipMemPtrGetInfo(NULL, &size), hipErrorInvalidValue);
+    CHECK_HIP(hipMemPtrGetInfo(device, NULL), hipErrorInvalidValue);
+    OK(hipFreeAsync(pooled, NULL));
+    OK(hipMemPoolDestroy(pool));
+    OK(hipFree(device));
+    CHECK_HIP(hipMemGetAddressRange(&base, &size, device), hipErrorNotFound);
+}
+
 static void pointers(void)
 {
     hipPointerAttribute_t attributes;
@@ -278,6 +349,147 @@ static void arrays(void)
     CHECK_HIP(hipFreeArray(NULL), hipErrorInvalidValue);
     const hipChannelFormatDesc odd = {32, 16, 0, 0, hipChannelFormatKindFloat};
     CHECK_HIP(hipMallocArray(&array, &odd, 6, 4, hipArrayDefault), hipErrorInvalidValue);
+    CHECK_HIP(hipMallocArray(&array, &desc, 0, 4, hipArrayDefault), hipErrorInvalidValue);
+    CHECK_HIP(hipMallocArray(&array, &desc, 6, 4, 0x100), hipErrorInvalidValue);
+    CHECK_HIP(hipMallocArray(&array, NULL, 6, 4, hipArrayDefault), hipErrorInvalidValue);
+    CHECK_HIP(hipMallocArray(NULL, &desc, 6, 4, hipArrayDefault), hipErrorInvalidValue);
+    CHECK_HIP(hipMallocArray(&array, &desc, SIZE_MAX, SIZE_MAX, hipArrayDefault), hipErrorOutOfMemory);
+    for (int i = 0; i < 6; i++) {
+        HIP_ARRAY_DESCRIPTOR d = {6, 4, HIP_AD_FORMAT_FLOAT, 2};
+        if (i == 0)
+            d.Width = 0;
+        if (i == 1)
+            d.Format = (hipArray_Format)99;
+        if (i >= 2)
+            d.NumChannels = i == 2 ? 0 : i == 3 ? 3 : i == 4 ? 5 : UINT32_MAX;
+        CHECK_HIP(hipArrayCreate(&array, &d), hipErrorInvalidValue);
+        HIP_ARRAY3D_DESCRIPTOR d3 = {d.Width, d.Height, 2, d.Format, d.NumChannels, 0};
+        CHECK_HIP(hipArray3DCreate(&array, &d3), hipErrorInvalidValue);
+    }
+    CHECK_HIP(hipArrayCreate(&array, NULL), hipErrorInvalidValue);
+    CHECK_HIP(hipArrayCreate(NULL, NULL), hipErrorInvalidValue);
+    CHECK_HIP(hipArrayGetInfo(&got, &extent, &flags, NULL), hipErrorInvalidHandle);
+}
+
+/* Copies between arrays and memory in a stream; sizes that are nothing, or more than there is. */
+static void array_streams(void)
+{
+    const hipChannelFormatDesc desc = {16, 16, 0, 0, hipChannelFormatKindUnsigned};
+    unsigned char *host, *device;
+    hipStream_t stream;
+    hipArray_t array;
+
+    OK(hipStreamCreate(&stream));
+    OK(hipHostMalloc((void **)&host, 8 * 32, 0));
+    OK(hipMalloc((void **)&device, 8 * 32));
+    for (int i = 0; i < 8 * 32; i++)
+        host[i] = (unsigned char)i;
+    OK(hipMallocArray(&array, &desc, 8, 8, hipArrayDefault));
+    OK(hipMemcpy2DToArrayAsync(array, 0, 0, host, 32, 32, 8, hipMemcpyHostToDevice, stream));
+    OK(hipMemcpy2DFromArrayAsync(device, 32, array, 4, 1, 8, 3, hipMemcpyDeviceToDevice, stream));
+    OK(hipMemcpyAtoHAsync(host, array, 32 * 7, 32, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK(device[0] == 36 && device[32] == 68 && device[71] == 107 && host[0] == 224 && host[31] == 255);
+    OK(hipMemcpyHtoAAsync(array, 4, host, 4, stream));
+    const hip_Memcpy2D part = {.srcMemoryType = hipMemoryTypeArray,
+                               .srcArray = array,
+                               .dstMemoryType = hipMemoryTypeDevice,
+                               .dstDevice = device,
+                               .dstPitch = 16,
+                               .WidthInBytes = 16,
+                               .Height = 2};
+    OK(hipMemcpyParam2DAsync(&part, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK(device[3] == 3 && device[4] == 224 && device[8] == 8 && device[16] == 32);
+    const HIP_MEMCPY3D box = {.srcMemoryType = hipMemoryTypeDevice,
+                              .srcDevice = device,
+                              .srcPitch = 16,
+                              .dstMemoryType = hipMemoryTypeArray,
+                              .dstArray = array,
+                              .dstY = 6,
+                              .WidthInBytes = 16,
+                              .Height = 2,
+                              .Depth = 1};
+    OK(hipDrvMemcpy3DAsync(&box, stream));
+    OK(hipMemcpyAtoD(device + 100, array, 32 * 6, 8));
+    CHECK(device[103] == 3 && device[104] == 224);
+    HIP_MEMCPY3D wrong = box;
+    wrong.WidthInBytes = SIZE_MAX;
+    CHECK_HIP(hipDrvMemcpy3DAsync(&wrong, stream), hipErrorInvalidPitchValue);
+    wrong = box;
+    wrong.Depth = 2;
+    CHECK_HIP(hipDrvMemcpy3DAsync(&wrong, stream), hipErrorInvalidValue);
+    wrong = box;
+    wrong.dstArray = NULL;
+    CHECK_HIP(hipDrvMemcpy3DAsync(&wrong, stream), hipErrorInvalidValue);
+    CHECK_HIP(hipDrvMemcpy3DAsync(NULL, stream), hipErrorInvalidValue);
+    CHECK_HIP(hipMemcpyParam2DAsync(NULL, stream), hipErrorInvalidValue);
+    OK(hipMemcpy2DToArrayAsync(array, 0, 0, host, 32, 0, 8, hipMemcpyHostToDevice, stream));
+    OK(hipMemcpy2DToArrayAsync(array, 0, 0, host, 32, 8, 0, hipMemcpyHostToDevice, stream));
+    CHECK_HIP(
+        hipMemcpy2DToArrayAsync(array, 0, 0, host, SIZE_MAX, SIZE_MAX, 8, hipMemcpyHostToDevice, stream),
+        hipErrorInvalidValue);
+    CHECK_HIP(hipMemcpy2DToArrayAsync(array, 0, 0, host, 32, 8, SIZE_MAX, hipMemcpyHostToDevice, stream),
+              hipErrorInvalidValue);
+    CHECK_HIP(hipMemcpy2DToArrayAsync(array, 0, SIZE_MAX, host, 32, 8, 1, hipMemcpyHostToDevice, stream),
+              hipErrorInvalidValue);
+    CHECK_HIP(hipMemcpy2DFromArrayAsync(device, 32, array, SIZE_MAX, 0, 8, 1, hipMemcpyDeviceToHost, stream),
+              hipErrorInvalidValue);
+    CHECK_HIP(hipMemcpy2DFromArrayAsync(NULL, 32, array, 0, 0, 8, 1, hipMemcpyDeviceToHost, stream),
+              hipErrorInvalidValue);
+    CHECK_HIP(hipMemcpy2DFromArrayAsync(device, 4, array, 0, 0, 8, 1, hipMemcpyDeviceToHost, stream),
+              hipErrorInvalidPitchValue);
+    CHECK_HIP(hipMemcpyAtoHAsync(host, array, SIZE_MAX, 32, stream), hipErrorInvalidValue);
+    CHECK_HIP(hipMemcpyHtoAAsync(array, 0, host, SIZE_MAX, stream), hipErrorInvalidValue);
+    OK(hipFreeArray(array));
+    CHECK_HIP(hipFreeArray(array), hipErrorContextIsDestroyed);
+    CHECK_HIP(hipMemcpyHtoAAsync(array, 0, host, 4, stream), hipErrorInvalidValue);
+    OK(hipStreamDestroy(stream));
+    OK(hipFree(device));
+    OK(hipHostFree(host));
+}
+
+static void mipmaps(void)
+{
+    const hipChannelFormatDesc desc = {8, 0, 0, 0, hipChannelFormatKindUnsigned};
+    HIP_ARRAY3D_DESCRIPTOR d = {16, 4, 0, HIP_AD_FORMAT_UNSIGNED_INT8, 1, 0};
+    unsigned char bytes[16 * 4], back[16 * 4];
+    hipMipmappedArray_t mipmap;
+    hipExtent extent;
+    hipArray_t level;
+    const size_t sizes[5][2] = {{16, 4}, {8, 2}, {4, 1}, {2, 1}, {1, 1}};
+
+    OK(hipMallocMipmappedArray(&mipmap, &desc, (hipExtent){16, 4, 0}, 5, 0));
+    for (unsigned i = 0; i < 5; i++) {
+        OK(hipGetMipmappedArrayLevel(&level, mipmap, i));
+        OK(hipArrayGetInfo(NULL, &extent, NULL, level));
+        CHECK(extent.width == sizes[i][0] && extent.height == sizes[i][1] && extent.depth == 0);
+        memset(bytes, (int)i + 1, sizeof bytes);
+        OK(hipMemcpy2DToArray(level, 0, 0, bytes, 16, extent.width, extent.height, hipMemcpyHostToDevice));
+    }
+    for (unsigned i = 0; i < 5; i++) {
+        OK(hipMipmappedArrayGetLevel(&level, mipmap, i));
+        OK(hipMemcpyFromArray(back, level, 0, 0, sizes[i][0] * sizes[i][1], hipMemcpyDeviceToHost));
+        CHECK(back[0] == i + 1 && back[sizes[i][0] * sizes[i][1] - 1] == i + 1);
+    }
+    CHECK_HIP(hipFreeArray(level), hipErrorContextIsDestroyed); /* it belongs to the mipmap */
+    CHECK_HIP(hipGetMipmappedArrayLevel(&level, mipmap, 5), hipErrorInvalidValue);
+    CHECK_HIP(hipGetMipmappedArrayLevel(NULL, mipmap, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipGetMipmappedArrayLevel(&level, NULL, 0), hipErrorInvalidValue);
+    OK(hipFreeMipmappedArray(mipmap));
+    CHECK_HIP(hipFreeMipmappedArray(mipmap), hipErrorContextIsDestroyed);
+    CHECK_HIP(hipFreeMipmappedArray(NULL), hipErrorInvalidValue);
+    CHECK_HIP(hipGetMipmappedArrayLevel(&level, mipmap, 0), hipErrorInvalidHandle);
+    CHECK_HIP(hipMallocMipmappedArray(NULL, &desc, (hipExtent){16, 4, 0}, 5, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipMallocMipmappedArray(&mipmap, NULL, (hipExtent){16, 4, 0}, 5, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipMallocMipmappedArray(&mipmap, &desc, (hipExtent){0, 4, 0}, 1, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipMallocMipmappedArray(&mipmap, &desc, (hipExtent){16, 4, 0}, 6, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipMallocMipmappedArray(&mipmap, &desc, (hipExtent){16, 4, 0}, 0, 0), hipErrorInvalidValue);
+    OK(hipMipmappedArrayCreate(&mipmap, &d, 2));
+    OK(hipMipmappedArrayDestroy(mipmap));
+    CHECK_HIP(hipMipmappedArrayDestroy(NULL), hipErrorInvalidValue);
+    CHECK_HIP(hipMipmappedArrayCreate(&mipmap, NULL, 2), hipErrorInvalidValue);
+    CHECK_HIP(hipMipmappedArrayCreate(NULL, &d, 2), hipErrorInvalidValue);
 }
 
 int main(void)
@@ -288,5 +500,8 @@ int main(void)
     linear();
     boxes();
     arrays();
+    array_streams();
+    mipmaps();
+    attributes();
     return check_status();
 }
