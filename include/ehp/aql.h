@@ -26,7 +26,8 @@ typedef struct ehp_signal {
     uint64_t handle;
 } ehp_signal;
 
-/* amd_signal_t: 64 bytes, 64-byte aligned.  `value` is what packets decrement and kernels may touch. */
+/* amd_signal_t: 64 bytes, 64-byte aligned.  `value` is what packets decrement; kernels: ehp_signal_share().
+ */
 struct ehp_signal_block {
     int64_t kind;
     int64_t value;
@@ -140,7 +141,7 @@ union ehp_packet {
     uint64_t qword[8];
 };
 
-/* hsa_queue_t, the head of amd_queue_t: what a kernel's queue pointer points to. */
+/* hsa_queue_t, the head of amd_queue_t: what a kernel's queue pointer points to a copy of. */
 struct ehp_hsa_queue {
     uint32_t type; /* 0 multi-producer, 1 single */
     uint32_t features;

@@ -88,6 +88,7 @@ struct ehp_options {
     bool sample;           /* timing mode: of large dispatches, only some workgroups in detail */
     bool xnack;            /* the GPU may access all of the process's memory, and its faults are replayed */
     int bounds;            /* enum ehp_bounds */
+    bool isolate; /* waves reach what was allocated or registered for them, to the byte; not with xnack */
 };
 #define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}
 
@@ -370,6 +371,13 @@ enum ehp_condition { EHP_COND_EQ, EHP_COND_NE, EHP_COND_LT, EHP_COND_GE };
 
 EHP_API int ehp_signal_create(ehp_machine *machine, int64_t initial, ehp_signal *out);
 EHP_API void ehp_signal_destroy(ehp_signal signal);
+/*
+ * A signal is the host's and its packets'; waves do not reach it.  This lets them: *address is where its
+ * amd_signal_t is for device code, which may change the value, write the event id to the mailbox and
+ * interrupt.  Before anybody waits on it; the value is then read with ehp_signal_load().  Once more: all but
+ * the value is what it was, whatever waves have written there.
+ */
+EHP_API int ehp_signal_share(ehp_signal signal, void **address);
 EHP_API int64_t ehp_signal_load(ehp_signal signal);               /* acquire */
 EHP_API void ehp_signal_store(ehp_signal signal, int64_t value);  /* release; rings doorbells */
 EHP_API int64_t ehp_signal_add(ehp_signal signal, int64_t value); /* returns the old value */
@@ -377,7 +385,7 @@ EHP_API int64_t ehp_signal_add(ehp_signal signal, int64_t value); /* returns the
 EHP_API int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value, uint64_t timeout_ns);
 
 /*
- * A queue is memory: hsa.base_address is a ring of hsa.size packets.  Reserve
+ * A queue is the host's memory: hsa.base_address is a ring of hsa.size packets.  Reserve
  * indices, fill the packets (header last, with a release store), then store
  * the last index to hsa.doorbell_signal.  ehp_queue_reserve() waits for room.
  * The priority is 0 (low), 1 or 2 (high).
@@ -388,6 +396,12 @@ EHP_API int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value,
 EHP_API int ehp_queue_create(ehp_machine *machine, unsigned agent, uint32_t packets, int priority,
                              struct ehp_queue_block **out);
 EHP_API void ehp_queue_destroy(struct ehp_queue_block *queue);
+/*
+ * What a kernel's queue pointer is: a copy of the block that waves can read, as the queue was created, with
+ * the packets that have started in place of the ring.  The queue itself is out of waves' reach, so they
+ * cannot submit packets.
+ */
+EHP_API uint64_t ehp_queue_address(const struct ehp_queue_block *queue);
 EHP_API uint64_t ehp_queue_reserve(struct ehp_queue_block *queue, unsigned packets);
 /* Restricts dispatches to CUs; bit i of the mask is CU i of the agent.  NULL: all. */
 EHP_API int ehp_queue_cu_mask(struct ehp_queue_block *queue, const uint32_t *mask, unsigned bits);

@@ -103,13 +103,15 @@ struct cp_task {
     struct ehp_agent_dispatch_packet packet;
 };
 
-/* A user-mode queue: the public block first. */
+/* A user-mode queue: the public block first.  It and the ring are the host's, and no wave's to reach. */
 struct cp_queue {
     struct ehp_queue_block block;
     struct cp_queue *next;
     struct ehp_machine *machine;
-    union ehp_packet *started; /* as many as the ring has: what waves see of theirs */
-    struct ehp_signal_block *doorbell;
+    /* What waves see of it: a block that they cannot write to, and as many packets as the ring has, which
+     * have started: the ring's own are written again.  Nobody reads them back. */
+    struct ehp_queue_block *seen;
+    union ehp_packet *started;
     unsigned agent;
     unsigned number; /* of the agent's, from 1 on */
     unsigned priority;
@@ -152,6 +154,7 @@ struct cp {
     struct ace_round round; /* over all of them, for who is alone on an XCD */
     unsigned xcds;
     struct cp_queue *queues;
+    uint64_t queue_ids;              /* given to queues so far */
     struct cp_dispatch *active;      /* with workgroups to hand out or running */
     struct workgroup_list waiting;   /* set aside because they wait for somebody */
     struct workgroup_list preempted; /* set aside because they ran long */

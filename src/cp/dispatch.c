@@ -46,7 +46,7 @@ static void set_sgprs(struct cp_dispatch *d, const struct kernel_descriptor *kd)
         at += 2;
     }
     if (properties & KD_SGPR_QUEUE_PTR) {
-        set_sgpr64(l->sgprs, at, (uint64_t)(uintptr_t)&d->queue->block);
+        set_sgpr64(l->sgprs, at, (uint64_t)(uintptr_t)d->queue->seen);
         at += 2;
     }
     if (properties & KD_SGPR_KERNARG_SEGMENT_PTR) {

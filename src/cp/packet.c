@@ -25,17 +25,17 @@ uint64_t cp_now_ns(const struct ehp_machine *m)
 
 static void complete(struct ehp_machine *m, ehp_signal completion, uint64_t start_ns)
 {
-    struct ehp_signal_block *s = (struct ehp_signal_block *)(uintptr_t)completion.handle;
+    struct hsa_signal *s = signal_of(completion);
     if (!s)
         return;
-    s->start_ts = start_ns / 10;
-    s->end_ts = cp_now_ns(m) / 10;
-    __atomic_fetch_sub(&s->value, 1, __ATOMIC_SEQ_CST);
+    s->block.start_ts = start_ns / 10;
+    s->block.end_ts = cp_now_ns(m) / 10;
+    __atomic_fetch_sub(s->value, 1, __ATOMIC_SEQ_CST);
     signal_wake(s);
     if (m->cp.blocked_count)
         m->cp.look = true;
     if (m->cp.sim)
-        sim_completed(m->cp.sim, (struct hsa_signal *)s);
+        sim_completed(m->cp.sim, s);
 }
 
 void cp_packet_done(struct cp_queue *q, ehp_signal completion, uint64_t start_ns)

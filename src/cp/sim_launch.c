@@ -118,6 +118,12 @@ struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n
     }
     wg->owner = d;
     wg->xcc = x->index;
+    /* Page tables say what is the GPU's, but know pages only. */
+    const struct memory *memory = &x->sim->machine->memory;
+    for (unsigned i = 0; i < wg->waves && memory->exact; i++) {
+        wg->wave[i].mem_arena = memory->arena;
+        wg->wave[i].mem_mask = ~(memory->arena_bytes - 1);
+    }
     if (!ace_place(x->sim->machine, &x->sim->machine->cp.round, d, wg)) {
         sim_keep_spare(x, wg);
         return NULL;

@@ -688,7 +688,8 @@ static void scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
             base = wave_sgpr64(w, in->ss[0]);
         }
         uint64_t address = (base + offset) & ~UINT64_C(3);
-        if (inside && address >= APERTURE_HOST_LIMIT - 64) {
+        if (inside && (address >= APERTURE_HOST_LIMIT - 64 ||
+                       (wave_is_outside(w, address) && !wave_may_access(w, address, inside * 4)))) {
             flight_free(f);
             wave_fault(w, in, EHP_FAULT_MEMORY, address, kind == ACCESS_SSTORE, UINT_MAX);
         }

@@ -26,10 +26,10 @@ static inline uint64_t scalar_place(const struct wave *w, const struct xinst *in
     return (wave_sgpr64(w, in->ss[0]) + scalar_offset(w, in)) & ~UINT64_C(3);
 }
 
-static inline uint64_t scalar_address(struct wave *w, const struct xinst *in, bool write)
+static inline uint64_t scalar_address(struct wave *w, const struct xinst *in, unsigned dwords, bool write)
 {
     uint64_t address = scalar_place(w, in);
-    if (MEM_UNLIKELY(wave_is_outside(w, address)) && !wave_may_access(w, address, 4))
+    if (MEM_UNLIKELY(wave_is_outside(w, address)) && !wave_may_access(w, address, dwords * 4))
         wave_fault(w, in, EHP_FAULT_MEMORY, address, write, UINT_MAX);
     return address;
 }
@@ -53,7 +53,7 @@ load_from(struct wave *w, const struct xinst *in, unsigned dwords, uint64_t addr
 __attribute__((noinline)) static const struct xinst *load_far(struct wave *w, const struct xinst *in,
                                                               unsigned dwords)
 {
-    return load_from(w, in, dwords, scalar_address(w, in, false));
+    return load_from(w, in, dwords, scalar_address(w, in, dwords, false));
 }
 
 __attribute__((always_inline)) static inline const struct xinst *load(struct wave *w, const struct xinst *in,
@@ -100,7 +100,7 @@ static inline const struct xinst *buffer_load(struct wave *w, const struct xinst
 
 static inline const struct xinst *store(struct wave *w, const struct xinst *in, unsigned dwords)
 {
-    mem_u32 *to = (mem_u32 *)(uintptr_t)scalar_address(w, in, true);
+    mem_u32 *to = (mem_u32 *)(uintptr_t)scalar_address(w, in, dwords, true);
     if (MEM_UNLIKELY(w->stats != NULL))
         w->stats->bytes_written += dwords * 4;
     mem_begin(w, in);
@@ -173,10 +173,10 @@ static const struct xinst *x_atomic(struct wave *w, const struct xinst *in)
                 memset(w->s + sd, 0, wide ? 8 : 4);
             return in + 1;
         }
-        if (wave_is_outside(w, address) && !wave_may_access(w, address, 4))
+        if (wave_is_outside(w, address) && !wave_may_access(w, address, wide ? 8 : 4))
             wave_fault(w, in, EHP_FAULT_MEMORY, address, true, UINT_MAX);
     } else {
-        address = scalar_address(w, in, true);
+        address = scalar_address(w, in, wide ? 2 : 1, true);
     }
     if (wide && address % 8)
         wave_fault(w, in, EHP_FAULT_MISALIGNED, address, true, UINT_MAX);

@@ -8,10 +8,16 @@
  * Stack words are a packet's index in their low bits and a counter against ABA
  * above; a wave never waits for a packet, so there are as many packets as the
  * device can have waves.
+ *
+ * The buffer is the device's to write to.  So the host keeps for itself where its
+ * parts are and what it has given away, takes from the buffer what it checks, once,
+ * and calls it the program's error when that cannot be what the device library
+ * writes.
  */
 #include "hostcall.h"
 
 #include <semaphore.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,16 +63,45 @@ struct hostcall_message {
     bool used;
 };
 
+/* More than a printf's arguments and strings can have, of as many as are printed at the same time. */
+#define HOSTCALL_WORDS    (size_t)(16u << 20)
+#define HOSTCALL_MESSAGES (size_t)(4u << 20)
+
 struct hip_hostcall {
     struct hip_device *device;
     struct hostcall_buffer *buffer;
+    struct hostcall_header *headers; /* where the buffer says that they are, as long as nobody changes it */
+    struct hostcall_payload *payloads;
+    uint64_t count; /* packets, a power of two */
+    ehp_signal doorbell;
     pthread_t thread;
     sem_t serves;         /* the thread does */
-    pthread_mutex_t lock; /* messages */
+    pthread_mutex_t lock; /* what follows */
     struct hostcall_message *messages;
     size_t message_count;
+    void **memory; /* that the device has asked for */
+    size_t memory_count, memory_room;
+    bool refused; /* something, and said so */
     _Atomic bool printed;
 };
+
+/* What the device asks for cannot be: says so once, and what is launched from now on fails. */
+__attribute__((format(printf, 2, 3))) static void hostcall_refuse(struct hip_hostcall *call,
+                                                                  const char *format, ...)
+{
+    va_list list;
+    int none = 0;
+
+    atomic_compare_exchange_strong(&call->device->fault, &none, (int)hipErrorLaunchFailure);
+    if (call->refused)
+        return;
+    call->refused = true;
+    fputs("ehp: host call: ", stderr);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+}
 
 /* ---- printf -------------------------------------------------------------------------------------------- */
 
@@ -86,6 +121,8 @@ static bool message_find(struct hip_hostcall *call, uint64_t descriptor, size_t 
         if (!call->messages[*id].used)
             break;
     if (*id == call->message_count) {
+        if (call->message_count >= HOSTCALL_MESSAGES)
+            return false;
         size_t count = call->message_count ? call->message_count * 2 : 64;
         struct hostcall_message *more = realloc(call->messages, count * sizeof *more);
         if (!more)
@@ -111,7 +148,8 @@ static void hostcall_printf(struct hip_hostcall *call, uint64_t *slot)
     struct hostcall_message *message = &call->messages[id];
     if (message->count + length > message->room) {
         size_t room = (message->count + length) * 2 + 32;
-        uint64_t *words = realloc(message->words, room * sizeof *words);
+        uint64_t *words =
+            message->count < HOSTCALL_WORDS ? realloc(message->words, room * sizeof *words) : NULL;
         if (!words)
             length = 0;
         else {
@@ -119,7 +157,8 @@ static void hostcall_printf(struct hip_hostcall *call, uint64_t *slot)
             message->room = room;
         }
     }
-    memcpy(message->words + message->count, slot + 1, length * sizeof *slot);
+    if (length)
+        memcpy(message->words + message->count, slot + 1, length * sizeof *slot);
     message->count += length;
     if (descriptor & MESSAGE_END) {
         slot[0] = (uint64_t)(int64_t)hip_printf_message(message->words, message->count, call->device);
@@ -132,88 +171,156 @@ static void hostcall_printf(struct hip_hostcall *call, uint64_t *slot)
 
 /* ---- device malloc ------------------------------------------------------------------------------------- */
 
+static bool hostcall_free(struct hip_hostcall *call, void *memory)
+{
+    for (size_t i = call->memory_count; i-- > 0;)
+        if (call->memory[i] == memory) {
+            call->memory[i] = call->memory[--call->memory_count];
+            ehp_mem_free(hip_runtime()->machine, memory);
+            return true;
+        }
+    return false;
+}
+
+static void *hostcall_alloc(struct hip_hostcall *call, uint64_t bytes)
+{
+    const uint64_t slab = UINT64_C(2) << 20, align = bytes == slab ? slab : 4096;
+    void *memory;
+
+    if (call->memory_count == call->memory_room) {
+        size_t room = call->memory_room * 2 + 64;
+        void **more = realloc(call->memory, room * sizeof *more);
+        if (!more)
+            return NULL;
+        call->memory = more;
+        call->memory_room = room;
+    }
+    if (ehp_mem_alloc(hip_runtime()->machine, call->device->agent, EHP_MEM_DEVICE, bytes, align, &memory) !=
+        EHP_OK)
+        return NULL;
+    call->memory[call->memory_count++] = memory;
+    return memory;
+}
+
 /* Frees slot[0], or allocates slot[1] bytes: pages, or 2 MiB slabs that the device finds by masking
  * addresses. */
 static void hostcall_devmem(struct hip_hostcall *call, uint64_t *slot)
 {
-    ehp_machine *machine = hip_runtime()->machine;
-    const uint64_t slab = UINT64_C(2) << 20;
-    void *memory;
-
-    if (slot[0]) {
-        ehp_mem_free(machine, (void *)(uintptr_t)slot[0]);
-        slot[0] = 0;
+    if (!slot[0]) {
+        slot[0] = (uint64_t)(uintptr_t)hostcall_alloc(call, slot[1]);
         return;
     }
-    uint64_t align = slot[1] == slab ? slab : 4096;
-    slot[0] = ehp_mem_alloc(machine, call->device->agent, EHP_MEM_DEVICE, slot[1], align, &memory) == EHP_OK
-                  ? (uint64_t)(uintptr_t)memory
-                  : 0;
+    if (!hostcall_free(call, (void *)(uintptr_t)slot[0]))
+        hostcall_refuse(call, "device code frees %#llx, which is not what its malloc was given",
+                        (unsigned long long)slot[0]);
+    slot[0] = 0;
 }
 
-/* ---- the serving thread -------------------------------------------------------------------------------- */
+/* ---- functions ----------------------------------------------------------------------------------------- */
 
 typedef void hostcall_function(uint64_t *output, const uint64_t *input);
 
-static void hostcall_function_call(uint64_t *slot)
+static bool hostcall_is_code(uint64_t address)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+
+    while (maps && !found && getline(&line, &room, maps) > 0) {
+        char *end, *more;
+        unsigned long long first = strtoull(line, &end, 16),
+                           last = *end == '-' ? strtoull(end + 1, &more, 16) : 0;
+        found = last && address >= first && address < last && strlen(more) > 3 && more[3] == 'x';
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static void hostcall_function_call(struct hip_hostcall *call, uint64_t *slot)
 {
     uint64_t output[2] = {0, 0};
     hostcall_function *function = (hostcall_function *)(uintptr_t)slot[0];
 
-    if (function)
+    if (hip_runtime()->isolate)
+        hostcall_refuse(call,
+                        "device code asks for a call of the host's function at %#llx: --isolate has none",
+                        (unsigned long long)slot[0]);
+    else if (function && !hostcall_is_code(slot[0]))
+        hostcall_refuse(call, "device code asks for a call of the host's function at %#llx: there is no code",
+                        (unsigned long long)slot[0]);
+    else if (function)
         function(output, slot + 1);
     slot[0] = output[0];
     slot[1] = output[1];
 }
 
-static void hostcall_serve(struct hip_hostcall *call, struct hostcall_header *header,
+/* ---- the serving thread -------------------------------------------------------------------------------- */
+
+/* A lane's request; leaves the answer in the first two of its words. */
+static void hostcall_lane(struct hip_hostcall *call, uint32_t service, uint64_t *slot)
+{
+    switch (service) {
+    case HOSTCALL_FUNCTION:
+        hostcall_function_call(call, slot);
+        break;
+    case HOSTCALL_PRINTF:
+        hostcall_printf(call, slot);
+        break;
+    case HOSTCALL_DEVMEM:
+        hostcall_devmem(call, slot);
+        break;
+    case HOSTCALL_SANITIZER:
+        fprintf(stderr, "ehp: device address sanitizer: bad access at %#llx, pc %#llx\n",
+                (unsigned long long)slot[0], (unsigned long long)slot[1]);
+        break;
+    default:
+        hostcall_refuse(call, "device code asks for service %u, which does not exist", service);
+        slot[0] = slot[1] = 0;
+        break;
+    }
+}
+
+static void hostcall_serve(struct hip_hostcall *call, const struct hostcall_header *header,
                            struct hostcall_payload *payload)
 {
-    for (uint64_t lanes = header->active; lanes; lanes &= lanes - 1) {
-        uint64_t *slot = payload->slots[__builtin_ctzll(lanes)];
-        switch (header->service) {
-        case HOSTCALL_FUNCTION:
-            hostcall_function_call(slot);
-            break;
-        case HOSTCALL_PRINTF:
-            hostcall_printf(call, slot);
-            break;
-        case HOSTCALL_DEVMEM:
-            hostcall_devmem(call, slot);
-            break;
-        case HOSTCALL_SANITIZER:
-            fprintf(stderr, "ehp: device address sanitizer: bad access at %#llx, pc %#llx\n",
-                    (unsigned long long)slot[0], (unsigned long long)slot[1]);
-            break;
-        default:
-            fprintf(stderr, "ehp: device code asks for host service %u, which does not exist\n",
-                    header->service);
-            slot[0] = slot[1] = 0;
-            break;
-        }
+    uint32_t service = __atomic_load_n(&header->service, __ATOMIC_RELAXED);
+    uint64_t active = __atomic_load_n(&header->active, __ATOMIC_RELAXED), slot[8];
+
+    for (uint64_t lanes = active; lanes; lanes &= lanes - 1) {
+        uint64_t *words = payload->slots[__builtin_ctzll(lanes)];
+        memcpy(slot, words, sizeof slot); /* what is checked does not change any more */
+        hostcall_lane(call, service, slot);
+        memcpy(words, slot, 2 * sizeof *slot);
     }
 }
 
 static void hostcall_take(struct hip_hostcall *call)
 {
-    struct hostcall_buffer *buffer = call->buffer;
-    uint64_t ready = atomic_exchange_explicit(&buffer->ready_stack, 0, memory_order_acquire), turned = 0;
+    const uint64_t mask = call->count - 1;
+    uint64_t ready = atomic_exchange_explicit(&call->buffer->ready_stack, 0, memory_order_acquire);
+    uint64_t turned = 0, packets = 0;
 
     /* The last to arrive is on top: turn the list round. */
-    while (ready) {
-        struct hostcall_header *header = &buffer->headers[ready & buffer->index_mask];
-        uint64_t next = header->next;
-        header->next = turned;
+    for (; ready && packets < call->count; packets++) {
+        struct hostcall_header *header = &call->headers[ready & mask];
+        uint64_t next = __atomic_load_n(&header->next, __ATOMIC_RELAXED);
+        __atomic_store_n(&header->next, turned, __ATOMIC_RELAXED);
         turned = ready;
         ready = next;
     }
     pthread_mutex_lock(&call->lock);
-    while (turned) {
-        uint64_t index = turned & buffer->index_mask;
-        struct hostcall_header *header = &buffer->headers[index];
-        turned = header->next; /* the wave owns the packet again after the next line but one */
-        hostcall_serve(call, header, &buffer->payloads[index]);
-        atomic_fetch_and_explicit(&header->control, ~UINT32_C(1), memory_order_release);
+    if (ready)
+        hostcall_refuse(call, "device code has overwritten the list of its calls, which has no end");
+    for (; turned && packets > 0; packets--) {
+        uint64_t index = turned & mask;
+        struct hostcall_header *header = &call->headers[index];
+        turned = __atomic_load_n(&header->next, __ATOMIC_RELAXED);
+        hostcall_serve(call, header, &call->payloads[index]);
+        atomic_fetch_and_explicit(&header->control, ~UINT32_C(1),
+                                  memory_order_release); /* the wave's again */
     }
     pthread_mutex_unlock(&call->lock);
 }
@@ -224,10 +331,10 @@ static void *hostcall_main(void *argument)
     int64_t seen = HOSTCALL_BEGIN - 1;
 
     /* The first wait is over at once, and simulated time stands still until the next one. */
-    seen = ehp_signal_wait(call->buffer->doorbell, EHP_COND_NE, seen, UINT64_MAX);
+    seen = ehp_signal_wait(call->doorbell, EHP_COND_NE, seen, UINT64_MAX);
     sem_post(&call->serves);
     for (;;) {
-        seen = ehp_signal_wait(call->buffer->doorbell, EHP_COND_NE, seen, UINT64_MAX);
+        seen = ehp_signal_wait(call->doorbell, EHP_COND_NE, seen, UINT64_MAX);
         hostcall_take(call);
     }
     return NULL;
@@ -235,16 +342,21 @@ static void *hostcall_main(void *argument)
 
 /* ---- making it ----------------------------------------------------------------------------------------- */
 
-static void hostcall_stack(struct hostcall_buffer *buffer)
+/* The buffer as it begins: all packets are free. */
+static void hostcall_begin(struct hip_hostcall *call, void *doorbell)
 {
-    uint64_t count = buffer->index_mask + 1;
+    struct hostcall_buffer *buffer = call->buffer;
 
+    buffer->headers = call->headers;
+    buffer->payloads = call->payloads;
+    buffer->doorbell.handle = (uint64_t)(uintptr_t)doorbell;
+    buffer->index_mask = call->count - 1;
     /* No stack word may be 0, that ends a list: packet 0 begins with a counter of 1. */
     uint64_t next = 0;
-    for (uint64_t i = count; i-- > 0;) {
-        buffer->headers[i].next = next;
-        atomic_store_explicit(&buffer->headers[i].control, 0, memory_order_relaxed);
-        next = i ? i : count;
+    for (uint64_t i = call->count; i-- > 0;) {
+        call->headers[i].next = next;
+        atomic_store_explicit(&call->headers[i].control, 0, memory_order_relaxed);
+        next = i ? i : call->count;
     }
     atomic_store(&buffer->ready_stack, 0);
     atomic_store(&buffer->free_stack, next);
@@ -256,7 +368,7 @@ static struct hip_hostcall *hostcall_new(struct hip_device *device)
     const struct ehp_agent_info *info = &device->info;
     uint64_t waves = (uint64_t)info->cus * info->simds_per_cu * info->waves_per_simd, count = 64;
     struct hip_hostcall *call = calloc(1, sizeof *call);
-    void *buffer, *headers, *payloads;
+    void *buffer, *headers, *payloads, *doorbell;
 
     while (count < waves)
         count *= 2;
@@ -274,12 +386,16 @@ static struct hip_hostcall *hostcall_new(struct hip_device *device)
         return NULL;
     }
     call->buffer = buffer;
-    call->buffer->headers = headers;
-    call->buffer->payloads = payloads;
-    call->buffer->index_mask = count - 1;
-    hostcall_stack(call->buffer);
-    if (ehp_signal_create(machine, HOSTCALL_BEGIN, &call->buffer->doorbell) != EHP_OK ||
-        thread_start(&call->thread, hostcall_main, call) != 0) {
+    call->headers = headers;
+    call->payloads = payloads;
+    call->count = count;
+    if (ehp_signal_create(machine, HOSTCALL_BEGIN, &call->doorbell) != EHP_OK ||
+        ehp_signal_share(call->doorbell, &doorbell) != EHP_OK) {
+        free(call);
+        return NULL;
+    }
+    hostcall_begin(call, doorbell);
+    if (thread_start(&call->thread, hostcall_main, call) != 0) {
         free(call);
         return NULL;
     }
@@ -338,15 +454,19 @@ void hip_hostcall_flush(struct hip_device *device)
 void hip_hostcall_reset(struct hip_device *device)
 {
     struct hip_hostcall *call = atomic_load(&device->hostcall);
-    void *heap = atomic_exchange(&device->heap, NULL);
+    void *heap = atomic_exchange(&device->heap, NULL), *doorbell;
 
     if (heap)
         ehp_mem_free(hip_runtime()->machine, heap);
     if (!call)
         return;
     pthread_mutex_lock(&call->lock);
-    hostcall_stack(call->buffer); /* waves that died kept their packets */
+    if (ehp_signal_share(call->doorbell, &doorbell) == EHP_OK)
+        hostcall_begin(call, doorbell); /* waves that died kept their packets */
     for (size_t i = 0; i < call->message_count; i++)
         call->messages[i].used = false;
+    while (call->memory_count)
+        ehp_mem_free(hip_runtime()->machine, call->memory[--call->memory_count]);
+    call->refused = false;
     pthread_mutex_unlock(&call->lock);
 }

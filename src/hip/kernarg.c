@@ -85,7 +85,7 @@ static uint64_t launch_hidden(struct ihipStream_t *stream, const struct hip_laun
     case EHP_ARG_HIDDEN_SHARED_BASE:
         return stream->queue->group_segment_aperture_base_hi;
     case EHP_ARG_HIDDEN_QUEUE_PTR:
-        return (uint64_t)(uintptr_t)stream->queue;
+        return ehp_queue_address(stream->queue);
     default: /* global offsets, default queue, completion action: HIP has none */
         return 0;
     }

@@ -11,6 +11,9 @@
 
 #include "hostcall.h"
 
+/* What nobody prints: more is an error of printf(), as more than INT_MAX is in C. */
+enum { PRINTF_MOST = 16 << 20, PRINTF_DIGITS = 7 };
+
 struct printf_reader {
     const uint64_t *word, *end;
 };
@@ -18,6 +21,7 @@ struct printf_reader {
 struct printf_text {
     char *bytes;
     size_t count, room;
+    bool failed; /* too long, or no memory */
 };
 
 static bool text_reserve(struct printf_text *text, size_t more)
@@ -25,9 +29,11 @@ static bool text_reserve(struct printf_text *text, size_t more)
     if (text->count + more + 1 <= text->room)
         return true;
     size_t room = (text->count + more + 1) * 2 + 128;
-    char *bytes = realloc(text->bytes, room);
-    if (!bytes)
+    char *bytes = text->count + more <= PRINTF_MOST ? realloc(text->bytes, room) : NULL;
+    if (!bytes) {
+        text->failed = true;
         return false;
+    }
     text->bytes = bytes;
     text->room = room;
     return true;
@@ -111,6 +117,20 @@ static const char *spec_parse(const char *at, struct printf_spec *spec, struct p
             spec->modifier[n++] = *at;
     spec->conversion = *at;
     return *at ? at + 1 : at;
+}
+
+/* Whether a width or a precision has more digits than a message can have characters. */
+static bool spec_is_wide(const struct printf_spec *spec)
+{
+    size_t digits = 0;
+
+    for (size_t i = 0; i < spec->length; i++) {
+        bool digit = spec->text[i] >= '0' && spec->text[i] <= '9';
+        digits = digit ? digits + 1 : 0;
+        if (digits > PRINTF_DIGITS)
+            return true;
+    }
+    return false;
 }
 
 static int64_t spec_signed(const struct printf_spec *spec, uint64_t word)
@@ -216,8 +236,14 @@ int hip_printf_print(bool to_stderr, const char *format, const uint64_t *words, 
         }
         struct printf_spec spec;
         at = spec_parse(percent + 1, &spec, &reader);
+        if (spec_is_wide(&spec)) {
+            text.failed = true;
+            break;
+        }
         spec_print(&spec, &reader, &text);
     }
+    if (text.failed)
+        text.count = 0;
     if (text.count) {
         text.bytes[text.count] = 0;
         /* The text of HIP's own assert(): the trap that follows is hipErrorAssert. */
@@ -228,5 +254,5 @@ int hip_printf_print(bool to_stderr, const char *format, const uint64_t *words, 
         fwrite(text.bytes, 1, text.count, to_stderr ? stderr : stdout);
     }
     free(text.bytes);
-    return (int)text.count;
+    return text.failed ? -1 : (int)text.count;
 }

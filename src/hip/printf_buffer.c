@@ -77,7 +77,9 @@ void hip_printf_drain(void *argument)
     const struct ihipStream_t *stream = argument;
     struct hip_printf_buffer *buffer = stream->printf;
     const uint32_t room = (uint32_t)(PRINTF_BUFFER - sizeof *buffer);
-    const uint32_t used = buffer->used < room ? buffer->used : room;
+    const uint32_t says =
+        __atomic_load_n(&buffer->used, __ATOMIC_RELAXED); /* it is the device's to write to */
+    const uint32_t used = says < room ? says : room;
 
     for (uint32_t at = 0, bytes; used - at >= sizeof bytes; at += bytes) {
         memcpy(&bytes, buffer->messages + at, sizeof bytes);

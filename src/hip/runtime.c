@@ -136,13 +136,14 @@ static bool runtime_bounds(int *bounds)
 static bool runtime_options(struct ehp_options *options)
 {
     double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1, sample = 0,
-           xnack = 0;
+           xnack = 0, isolate = 0;
 
     if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
         !runtime_number("EHP_TIMEOUT", 0, 1e9, &timeout) ||
         !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) ||
         !runtime_number("EHP_PROGRESS", 0, 1, &progress) || !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma) ||
-        !runtime_number("EHP_SAMPLE", 0, 1, &sample) || !runtime_number("HSA_XNACK", 0, 1, &xnack))
+        !runtime_number("EHP_SAMPLE", 0, 1, &sample) || !runtime_number("HSA_XNACK", 0, 1, &xnack) ||
+        !runtime_number("EHP_ISOLATE", 0, 1, &isolate))
         return false;
     if (!runtime_mode(&options->timing) || !runtime_bounds(&options->bounds))
         return false;
@@ -158,6 +159,7 @@ static bool runtime_options(struct ehp_options *options)
     options->no_sdma = sdma == 0;
     options->sample = sample != 0;
     options->xnack = xnack != 0;
+    options->isolate = isolate != 0;
     return true;
 }
 
@@ -198,6 +200,7 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
     if (!runtime_options(&options))
         return hipErrorInvalidValue;
     runtime->timing = options.timing;
+    runtime->isolate = options.isolate;
     if (ehp_open(&options, &runtime->machine) != EHP_OK) {
         fprintf(stderr, "ehp: %s\n", options.error);
         return hipErrorNoDevice;

@@ -80,7 +80,8 @@ struct hip_runtime {
     bool forked; /* the child of a process that has it open */
     _Atomic bool said_forked;
     ehp_machine *machine;
-    bool timing; /* simulated time */
+    bool timing;  /* simulated time */
+    bool isolate; /* device code has nothing of the host's called */
     struct hip_device device[HIP_DEVICES_MAX];
     int devices;
     struct hip_registry *registry;

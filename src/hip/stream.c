@@ -224,6 +224,17 @@ void *hip_ring_alloc(struct ihipStream_t *stream, size_t bytes, size_t align)
     return ring->base + ring->segment * HIP_RING_SEGMENT + at;
 }
 
+/* The same of memory that no kernel can change: what others than kernels go by. */
+static void *stream_host_alloc(struct ihipStream_t *stream, size_t bytes)
+{
+    struct hip_ring *ring = &stream->ring;
+    unsigned char *at = hip_ring_alloc(stream, bytes, 64);
+
+    if (at && !ring->host)
+        ring->host = calloc(HIP_RING_SEGMENTS, HIP_RING_SEGMENT);
+    return at && ring->host ? ring->host + (at - ring->base) : NULL;
+}
+
 /* ---- operations ---------------------------------------------------------------------------------------- */
 
 static hipError_t stream_open(struct ihipStream_t *stream)
@@ -324,7 +335,7 @@ hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hi
                          op->fill.element, op->fill.count);
         return hipSuccess;
     case HIP_OP_COPY_3D: {
-        struct ehp_copy_3d *copy = hip_ring_alloc(stream, sizeof *copy, 64);
+        struct ehp_copy_3d *copy = stream_host_alloc(stream, sizeof *copy);
         if (!copy)
             return hipErrorOutOfMemory;
         *copy = op->copy_3d;
@@ -332,7 +343,7 @@ hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hi
         return hipSuccess;
     }
     case HIP_OP_FILL_3D: {
-        struct ehp_fill_3d *fill = hip_ring_alloc(stream, sizeof *fill, 64);
+        struct ehp_fill_3d *fill = stream_host_alloc(stream, sizeof *fill);
         if (!fill)
             return hipErrorOutOfMemory;
         *fill = op->fill_3d;

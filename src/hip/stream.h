@@ -36,6 +36,7 @@ struct hip_held {
 
 struct hip_ring {
     unsigned char *base;
+    unsigned char *host; /* as much, out of kernels' reach: for what copies and fills go by */
     unsigned segment;
     uint32_t used;                    /* bytes of this segment */
     uint64_t last[HIP_RING_SEGMENTS]; /* the packet after which a segment is free */

@@ -86,6 +86,7 @@ static void stream_close(struct ihipStream_t *stream)
     if (stream->printf)
         ehp_mem_free(hip_runtime()->machine, stream->printf);
     stream->printf = NULL;
+    free(stream->ring.host);
     memset(&stream->ring, 0, sizeof stream->ring);
 }
 

@@ -15,6 +15,39 @@
 #include "hsa/hsa.h"
 #include "soc/machine.h"
 
+/* What waves see: nothing of it is what the host goes by. */
+static bool make_seen(struct cp_queue *q, uint32_t packets)
+{
+    struct memory *memory = &q->machine->memory;
+    const uint64_t bytes = (uint64_t)packets * sizeof(union ehp_packet);
+    int status;
+    q->started = memory_alloc(memory, q->agent, EHP_MEM_INTERNAL, bytes, 0, &status);
+    q->seen = memory_alloc(memory, q->agent, EHP_MEM_INTERNAL, sizeof(*q->seen), 0, &status);
+    if (!q->started || !q->seen)
+        return false;
+    for (uint32_t i = 0; i < packets; i++)
+        q->started[i].header = EHP_PACKET_INVALID;
+    *q->seen = q->block;
+    q->seen->hsa.base_address = q->started;
+    q->seen->hsa.doorbell_signal = (ehp_signal){0};
+    return memory_protect(memory, q->seen);
+}
+
+static void queue_free(struct cp_queue *q)
+{
+    struct memory *memory = &q->machine->memory;
+    ehp_signal_destroy(q->block.hsa.doorbell_signal);
+    for (unsigned i = 0; i < GWS_RESOURCES; i++)
+        free(q->gws[i].waiters);
+    free(q->cu_mask);
+    if (q->started)
+        memory_free(memory, q->started);
+    if (q->seen)
+        memory_free(memory, q->seen);
+    free(q->block.hsa.base_address);
+    free(q);
+}
+
 int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int priority,
                      struct ehp_queue_block **out)
 {
@@ -23,37 +56,39 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     if (packets < 2 || (packets & (packets - 1)))
         return machine_error(m, EHP_ERR_INVALID, "a queue of %u packets: the size must be a power of two",
                              packets);
-    /* Waves read their packet, and the queue's block.  Behind the ring are the packets that have started, as
-     * the ring's own are written again. */
-    size_t head = (sizeof(struct cp_queue) + 4095) & ~(size_t)4095;
-    int status;
-    char *memory = memory_alloc(&m->memory, agent, EHP_MEM_INTERNAL,
-                                head + 2 * (uint64_t)packets * sizeof(union ehp_packet), 0, &status);
-    ehp_signal doorbell = {0};
-    if (!memory || ehp_signal_create(m, -1, &doorbell) != EHP_OK) {
-        if (memory)
-            memory_free(&m->memory, memory);
-        return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue of %u packets", packets);
-    }
-    struct cp_queue *q = (struct cp_queue *)(void *)memory;
-    union ehp_packet *ring = (union ehp_packet *)(void *)(memory + head);
-    for (uint32_t i = 0; i < packets; i++)
-        ring[i].header = EHP_PACKET_INVALID;
+    struct cp_queue *q = calloc(1, sizeof(*q));
+    if (!q)
+        return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue");
+    union ehp_packet *ring = aligned_alloc(64, (size_t)packets * sizeof(*ring));
     q->machine = m;
-    q->started = ring + packets;
     q->agent = agent;
     q->priority = (unsigned)(priority < 0 ? 0 : priority > 2 ? 2 : priority);
-    q->doorbell = (struct ehp_signal_block *)(uintptr_t)doorbell.handle;
-    q->doorbell->kind = SIGNAL_KIND_DOORBELL;
-    q->doorbell->queue_ptr = (uint64_t)(uintptr_t)q;
-    q->block.hsa = (struct ehp_hsa_queue){
-        .type = 0, .features = 3, .base_address = ring, .doorbell_signal = doorbell, .size = packets};
-    q->block.group_segment_aperture_base_hi = (uint32_t)(APERTURE_SHARED_BASE >> 32);
-    q->block.private_segment_aperture_base_hi = (uint32_t)(APERTURE_PRIVATE_BASE >> 32);
-    q->block.read_dispatch_id_field_base_byte_offset =
-        (uint32_t)offsetof(struct ehp_queue_block, read_dispatch_id);
+    q->block = (struct ehp_queue_block){
+        .hsa = {.type = 0, .features = 3, .base_address = ring, .size = packets},
+        .group_segment_aperture_base_hi = (uint32_t)(APERTURE_SHARED_BASE >> 32),
+        .private_segment_aperture_base_hi = (uint32_t)(APERTURE_PRIVATE_BASE >> 32),
+        .read_dispatch_id_field_base_byte_offset =
+            (uint32_t)offsetof(struct ehp_queue_block, read_dispatch_id),
+    };
+    ehp_signal doorbell = {0};
+    if (!ring || ehp_signal_create(m, -1, &doorbell) != EHP_OK) {
+        queue_free(q);
+        return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue of %u packets", packets);
+    }
+    memset(ring, 0, (size_t)packets * sizeof(*ring));
+    for (uint32_t i = 0; i < packets; i++)
+        ring[i].header = EHP_PACKET_INVALID;
+    signal_of(doorbell)->block.kind = SIGNAL_KIND_DOORBELL;
+    signal_of(doorbell)->block.queue_ptr = (uint64_t)(uintptr_t)q;
+    q->block.hsa.doorbell_signal = doorbell;
     pthread_mutex_lock(&m->cp.lock);
-    q->block.hsa.id = m->cp.queues ? ((struct cp_queue *)m->cp.queues)->block.hsa.id + 1 : 1;
+    q->block.hsa.id = ++m->cp.queue_ids;
+    pthread_mutex_unlock(&m->cp.lock);
+    if (!make_seen(q, packets)) {
+        queue_free(q);
+        return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue of %u packets", packets);
+    }
+    pthread_mutex_lock(&m->cp.lock);
     const struct cp_queue *last = m->cp.queues;
     while (last && last->agent != agent)
         last = last->next;
@@ -63,6 +98,11 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     pthread_mutex_unlock(&m->cp.lock);
     *out = &q->block;
     return EHP_OK;
+}
+
+uint64_t ehp_queue_address(const struct ehp_queue_block *block)
+{
+    return (uint64_t)(uintptr_t)((const struct cp_queue *)block)->seen;
 }
 
 /* ---- waiting for the reader ---- */
@@ -122,11 +162,7 @@ void ehp_queue_destroy(struct ehp_queue_block *block)
             break;
         }
     pthread_mutex_unlock(&m->cp.lock);
-    ehp_signal_destroy(block->hsa.doorbell_signal);
-    for (unsigned i = 0; i < GWS_RESOURCES; i++)
-        free(q->gws[i].waiters);
-    free(q->cu_mask);
-    memory_free(&m->memory, q);
+    queue_free(q);
 }
 
 uint64_t ehp_queue_reserve(struct ehp_queue_block *q, unsigned packets)

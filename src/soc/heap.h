@@ -37,6 +37,7 @@ struct memory_chunk {
     int kind;
     unsigned agent;
     bool on_demand, uncached;
+    bool read_only; /* to waves */
     bool cut;       /* several allocations of up to 2 MiB; else one that begins with it */
     bool open;      /* the host lets everybody at all of it */
     unsigned live;  /* allocations */

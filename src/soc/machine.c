@@ -223,12 +223,11 @@ bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes)
     if (memory->xnack || address - memory->arena < memory->arena_bytes)
         return true;
     uint64_t registrations = memory->registrations;
-    if (registrations != g->registrations || address < g->registered_first ||
-        address + bytes > g->registered_end) {
-        g->registrations = registrations;
-        memory_registered(memory, address, bytes, &g->registered_first, &g->registered_end);
-    }
-    return address >= g->registered_first && address + bytes <= g->registered_end;
+    if (registrations == g->registrations && address >= g->registered_first &&
+        address + bytes <= g->registered_end)
+        return true;
+    g->registrations = registrations;
+    return memory_registered(memory, address, bytes, &g->registered_first, &g->registered_end);
 }
 
 uint64_t wave_clock(const struct wave *w)
@@ -349,6 +348,14 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
                  options->bounds);
         status = EHP_ERR_INVALID;
     }
+    bool xnack = options->size > offsetof(struct ehp_options, xnack) && options->xnack;
+    bool isolate = options->size > offsetof(struct ehp_options, isolate) && options->isolate;
+    if (status == EHP_OK && isolate && xnack) {
+        snprintf(
+            options->error, sizeof(options->error),
+            "isolation and XNACK exclude each other: with XNACK kernels reach all of the process's memory");
+        status = EHP_ERR_INVALID;
+    }
     if (status == EHP_OK && options->timing &&
         (!fabric_check(&m->chip, m->nps, options->error, sizeof(options->error)) ||
          !xcd_mem_check(&m->chip, options->error, sizeof(options->error)) ||
@@ -370,11 +377,11 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     pthread_rwlock_init(&m->codes_lock, NULL);
     pthread_mutex_init(&m->fault_lock, NULL);
     pthread_mutex_init(&m->event_lock, NULL);
-    bool xnack = options->size > offsetof(struct ehp_options, xnack) && options->xnack;
     bounds_open(&m->bounds);
     bool room = memory_init(&m->memory, package_memory(m), xnack);
     if (options->size > offsetof(struct ehp_options, bounds))
         m->memory.bounds = options->bounds;
+    m->memory.exact = isolate;
     name_isa(m, xnack);
     stats_init(&m->stats);
     exec_code_init(&m->code, code_bounds, m);
@@ -420,6 +427,7 @@ void ehp_close(ehp_machine *m)
     pthread_mutex_destroy(&m->fault_lock);
     pthread_mutex_destroy(&m->event_lock);
     free(m->events);
+    signal_free_all(m);
     chip_free(&m->chip);
     free(m);
 }

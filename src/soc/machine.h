@@ -16,6 +16,9 @@
 #include "soc/memory.h"
 #include "soc/stats.h"
 
+struct hsa_signal;
+struct signal_slab;
+
 struct ehp_machine {
     struct chip chip;
     unsigned agents, nps;
@@ -48,9 +51,10 @@ struct ehp_machine {
     void *dispatch_user;
 
     pthread_mutex_t event_lock; /* signals by event id, for waves that interrupt */
-    struct ehp_signal_block **events;
+    struct hsa_signal **events;
     size_t event_count;
-    struct ehp_signal_block *spare_signals; /* a list by `value` */
+    struct signal_slab *signal_slabs; /* the memory of all signals, */
+    struct hsa_signal *spare_signals; /* and what of it is nobody's */
 };
 
 /* Records the thread's message and returns `status`. */

@@ -171,6 +171,23 @@ static int remove_block(struct memory *memory, void *base, bool registered)
     return EHP_OK;
 }
 
+bool memory_protect(struct memory *memory, void *base)
+{
+    pthread_mutex_lock(&memory->lock);
+    struct entry *e = entry_at(memory, base);
+    bool done =
+        e && e->chunk && !e->chunk->cut && mprotect(base, (size_t)footprint(&e->block), PROT_READ) == 0;
+    if (done) {
+        if (memory->hooks.released)
+            memory->hooks.released(memory->hooks.context, e->chunk);
+        e->chunk->read_only = true;
+        if (memory->hooks.reserved)
+            done = memory->hooks.reserved(memory->hooks.context, e->chunk);
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return done;
+}
+
 int memory_free(struct memory *memory, void *base)
 {
     return remove_block(memory, base, false);
@@ -239,11 +256,12 @@ bool memory_registered(struct memory *memory, uint64_t address, uint64_t bytes, 
                        uint64_t *end)
 {
     pthread_mutex_lock(&memory->lock);
-    const struct memory_block *b = memory_below(memory, address | (HEAP_PAGE - 1)); /* of whole pages */
+    /* Whole pages are registered. */
+    const struct memory_block *b = memory_below(memory, memory->exact ? address : address | (HEAP_PAGE - 1));
     *first = *end = 0;
     if (b) {
-        *first = b->base & ~(uint64_t)(HEAP_PAGE - 1);
-        *end = *first + footprint(b);
+        *first = memory->exact ? b->base : b->base & ~(uint64_t)(HEAP_PAGE - 1);
+        *end = memory->exact ? b->base + b->bytes : *first + footprint(b);
     }
     pthread_mutex_unlock(&memory->lock);
     return address >= *first && address <= *end && bytes <= *end - address;

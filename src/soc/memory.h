@@ -63,6 +63,7 @@ struct memory {
     uint64_t frees;
     bool xnack;
     int bounds;    /* enum ehp_bounds */
+    bool exact;    /* waves access the bytes that are registered, and not all of their pages */
     uint64_t size; /* bytes of the package */
     /* Bytes in pages, by enum ehp_memory_kind, of what has its pages from the beginning. */
     uint64_t upfront[MEMORY_KINDS];
@@ -86,6 +87,9 @@ void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t byt
 int memory_free(struct memory *memory, void *base);
 int memory_register(struct memory *memory, void *base, uint64_t bytes, bool uncached);
 int memory_unregister(struct memory *memory, void *base);
+/* Nobody can write to a block of the runtime's from now on, waves or the host: before anybody else knows it.
+ */
+bool memory_protect(struct memory *memory, void *base);
 bool memory_set_user(struct memory *memory, void *base, uint64_t user);
 
 /* Where an allocation was made, or will have been freed. */

@@ -151,7 +151,7 @@ static bool note_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uin
 static bool map_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uint64_t count, uint64_t physical)
 {
     return table_map(&vm->gpu, c->node.base + (page << VM_PAGE_SHIFT), count, physical,
-                     flags_of(c->kind, c->uncached));
+                     flags_of(c->kind, c->uncached) & (c->read_only ? ~PTE_WRITABLE : UINT64_MAX));
 }
 
 /* As much as possible in one piece. */
