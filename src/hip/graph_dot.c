@@ -42,6 +42,11 @@ static void dot_text(FILE *file, const char *text)
     }
 }
 
+static const char *dot_kernel_name(const struct hip_launch *launch)
+{
+    return hip_handle_ok(HIP_KIND_FUNCTION, launch->function) ? launch->function->kernel.name : "unloaded";
+}
+
 static const char *dot_direction(hipMemcpyKind kind)
 {
     static const char *const names[] = {"HtoH", "HtoD", "DtoH", "DtoD", "Default"};
@@ -95,7 +100,7 @@ static void dot_kernel(FILE *file, const struct hipGraphNode *node, unsigned fla
     const hipAccessPolicyWindow *window = &node->kernel.window;
 
     fprintf(file, "{\nKERNEL\n| {ID | %u | ", node->id);
-    dot_text(file, launch->function->kernel.name);
+    dot_text(file, dot_kernel_name(launch));
     if (flags & (hipGraphDebugDotFlagsVerbose | hipGraphDebugDotFlagsKernelNodeParams))
         dot_launch(file, launch);
     fputs("}\n", file);
@@ -170,7 +175,7 @@ static void dot_plain(FILE *file, const struct hipGraphNode *node, unsigned flag
 
     fprintf(file, "%u\n", node->id);
     if (node->type == hipGraphNodeTypeKernel)
-        dot_text(file, node->op.launch.function->kernel.name);
+        dot_text(file, dot_kernel_name(&node->op.launch));
     else if (node->type == hipGraphNodeTypeGraph)
         fprintf(file, "graph_%u", node->child->id);
     else

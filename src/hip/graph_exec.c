@@ -389,7 +389,8 @@ static hipGraphExecUpdateResult exec_fits(struct hipGraphNode *const *have, stru
         if ((a->type == hipGraphNodeTypeMemcpy && !graph_copy_same(a, b)) ||
             (a->type == hipGraphNodeTypeMemset && !graph_fill_same(a, b)))
             return hipGraphExecUpdateErrorParametersChanged;
-        if (a->op.kind == HIP_OP_KERNEL && a->op.launch.function->device != b->op.launch.function->device)
+        if (a->op.kind == HIP_OP_KERNEL &&
+            (!hip_handle_ok(HIP_KIND_FUNCTION, b->op.launch.function) || a->to != b->to))
             return hipGraphExecUpdateErrorUnsupportedFunctionChange;
         if (a->type == hipGraphNodeTypeGraph) {
             struct hipGraphNode *inner;

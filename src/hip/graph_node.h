@@ -22,6 +22,8 @@ struct hipGraphNode {
     uint64_t serial, origin; /* no other node's ever; of what this was cloned from */
     size_t index;            /* in the graph's list */
     struct hip_op op;
+    /* What memory a copy or fill is between, or a kernel's device: as it was then, the memory may be gone. */
+    int to, from;
     struct hipGraphNode **deps, **outs;
     size_t dep_count, dep_room, out_count, out_room;
     size_t mark;  /* of a traversal */

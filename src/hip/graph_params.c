@@ -40,6 +40,9 @@ void graph_params_free(struct hipGraphNode *node)
 hipError_t graph_set_launch(struct hipGraphNode *node, const struct hip_launch *launch)
 {
     struct ihipModuleSymbol_t *function = launch->function;
+
+    if (!hip_handle_ok(HIP_KIND_FUNCTION, function)) /* its module has been unloaded */
+        return hipErrorInvalidResourceHandle;
     unsigned char *block = calloc(1, function->explicit_bytes + 1);
     void **pointers = calloc(function->explicit_count + 1, sizeof *pointers);
     int priority = node->op.kind == HIP_OP_KERNEL ? node->kernel.priority : 0;
@@ -58,6 +61,7 @@ hipError_t graph_set_launch(struct hipGraphNode *node, const struct hip_launch *
     node->op.launch.params = pointers;
     node->op.launch.packed = NULL;
     node->op.launch.multi = NULL;
+    node->to = function->device->ordinal;
     node->kernel.block = block;
     node->kernel.pointers = pointers;
     node->kernel.priority = priority;
@@ -118,34 +122,35 @@ static int copy_side(const void *address)
     return memory->kind == EHP_MEM_DEVICE || memory->mapped ? memory->device : SIDE_HOST;
 }
 
-static bool copy_side_same(const void *a, const void *b)
+static bool copy_side_same(int have, int want)
 {
-    int have = copy_side(a), want = copy_side(b);
-
     if (have == want || have == SIDE_MANAGED || want == SIDE_MANAGED)
         return true;
     return (have == SIDE_VARIABLE && want >= 0) || (have >= 0 && want == SIDE_VARIABLE);
 }
 
-/* False when nothing is copied. */
-static bool copy_ends(const struct hip_op *op, const void **dst, const void **src)
+/* Remembers what memory the operation is between. */
+static void graph_set_sides(struct hipGraphNode *node)
 {
-    *dst = op->kind == HIP_OP_COPY ? op->copy.dst : op->copy_3d.dst;
-    *src = op->kind == HIP_OP_COPY ? op->copy.src : op->copy_3d.src;
-    return op->kind == HIP_OP_COPY || op->kind == HIP_OP_COPY_3D;
+    const struct hip_op *op = &node->op;
+
+    node->to = node->from = SIDE_MANAGED; /* nothing is copied */
+    if (op->kind == HIP_OP_COPY || op->kind == HIP_OP_COPY_3D) {
+        node->to = copy_side(op->kind == HIP_OP_COPY ? op->copy.dst : op->copy_3d.dst);
+        node->from = copy_side(op->kind == HIP_OP_COPY ? op->copy.src : op->copy_3d.src);
+    } else if (op->kind == HIP_OP_FILL || op->kind == HIP_OP_FILL_3D) {
+        node->to = copy_side(op->kind == HIP_OP_FILL ? op->fill.dst : op->fill_3d.dst);
+    }
 }
 
 bool graph_copy_same(const struct hipGraphNode *a, const struct hipGraphNode *b)
 {
     hipMemcpyKind have = a->copy.is_drv ? hipMemcpyDefault : a->copy.params.kind;
     hipMemcpyKind want = b->copy.is_drv ? hipMemcpyDefault : b->copy.params.kind;
-    const void *dst[2], *src[2];
 
     if (have != hipMemcpyDefault && want != hipMemcpyDefault && have != want)
         return false;
-    if (!copy_ends(&a->op, &dst[0], &src[0]) || !copy_ends(&b->op, &dst[1], &src[1]))
-        return true;
-    return copy_side_same(dst[0], dst[1]) && copy_side_same(src[0], src[1]);
+    return copy_side_same(a->to, b->to) && copy_side_same(a->from, b->from);
 }
 
 bool graph_fill_same(const struct hipGraphNode *a, const struct hipGraphNode *b)
@@ -155,7 +160,7 @@ bool graph_fill_same(const struct hipGraphNode *a, const struct hipGraphNode *b)
     if (have->height != want->height ||
         (want->height > 1 && have->width * have->elementSize != want->width * want->elementSize))
         return false;
-    return copy_side_same(have->dst, want->dst);
+    return copy_side_same(a->to, b->to);
 }
 
 /*
@@ -194,6 +199,7 @@ static void graph_set_box(struct hipGraphNode *node, const struct ehp_copy_3d *b
         node->op.copy_3d = *box;
     }
     memset(&node->copy, 0, sizeof node->copy);
+    graph_set_sides(node);
 }
 
 hipError_t graph_set_copy(struct hipGraphNode *node, const hipMemcpy3DParms *params)
@@ -278,6 +284,7 @@ hipError_t graph_set_fill(struct hipGraphNode *node, const hipMemsetParams *para
     graph_params_free(node);
     node->op = op;
     node->fill = kept;
+    graph_set_sides(node);
     return hipSuccess;
 }
 
@@ -323,6 +330,23 @@ hipError_t graph_set_child(struct hipGraphNode *node, struct ihipGraph *child)
     return hipSuccess;
 }
 
+static bool batch_op_ok(const hipStreamBatchMemOpParams *p)
+{
+    switch (p->operation) {
+    case hipStreamMemOpWaitValue32:
+    case hipStreamMemOpWaitValue64:
+        return p->waitValue.address && p->waitValue.flags <= hipStreamWaitValueNor;
+    case hipStreamMemOpWriteValue32:
+    case hipStreamMemOpWriteValue64:
+        return p->writeValue.address != NULL;
+    case hipStreamMemOpBarrier:
+    case hipStreamMemOpFlushRemoteWrites:
+        return true;
+    default:
+        return false;
+    }
+}
+
 hipError_t graph_set_batch(struct hipGraphNode *node, const hipBatchMemOpNodeParams *params)
 {
     if (!params || !params->paramArray || !params->count || params->count > 256 || params->flags)
@@ -332,6 +356,9 @@ hipError_t graph_set_batch(struct hipGraphNode *node, const hipBatchMemOpNodePar
         return error;
     if (!hip_batch_ok(params->paramArray, params->count))
         return hipErrorInvalidValue;
+    for (unsigned i = 0; i < params->count; i++)
+        if (!batch_op_ok(&params->paramArray[i]))
+            return hipErrorInvalidValue;
     hipStreamBatchMemOpParams *copy = malloc(params->count * sizeof *copy);
     if (!copy)
         return hipErrorOutOfMemory;
@@ -475,11 +502,13 @@ hipError_t graph_set_op(struct hipGraphNode *node, const struct hip_op *op)
                                         1};
         node->op = *op;
         node->copy.params = graph_describe_box(&box);
+        graph_set_sides(node);
         return hipSuccess;
     }
     case HIP_OP_COPY_3D:
         node->op = *op;
         node->copy.params = graph_describe_box(&op->copy_3d);
+        graph_set_sides(node);
         return hipSuccess;
     case HIP_OP_FILL:
         node->op = *op;
@@ -489,6 +518,7 @@ hipError_t graph_set_op(struct hipGraphNode *node, const struct hip_op *op)
                                        .pitch = op->fill.count * op->fill.element,
                                        .value = (unsigned)op->fill.value,
                                        .width = op->fill.count};
+        graph_set_sides(node);
         return hipSuccess;
     case HIP_OP_FILL_3D:
         node->op = *op;
@@ -498,6 +528,7 @@ hipError_t graph_set_op(struct hipGraphNode *node, const struct hip_op *op)
                                        .pitch = op->fill_3d.pitch,
                                        .value = (unsigned)op->fill_3d.value,
                                        .width = op->fill_3d.width};
+        graph_set_sides(node);
         return hipSuccess;
     case HIP_OP_HOST:
         return graph_set_host(node, &(hipHostNodeParams){op->host.fn, op->host.user});
@@ -539,6 +570,8 @@ hipError_t graph_copy_params(struct hipGraphNode *to, struct hipGraphNode *from)
     default:
         graph_params_free(to);
         to->op = from->op;
+        to->to = from->to;
+        to->from = from->from;
         to->copy = from->copy; /* the largest plain member of the union */
         return hipSuccess;
     }

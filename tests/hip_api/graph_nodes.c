@@ -124,8 +124,90 @@ static void fills(void)
     OK(hipFree(other));
 }
 
-int main(void)
+/* A node can be changed to new memory when its old memory has been freed. */
+static void replaced(void)
 {
+    static int host[N];
+    hipGraph_t graph, next;
+    hipGraphExec_t exec;
+    hipGraphNode_t copy, set, where;
+    hipGraphExecUpdateResult result;
+    int *old, *fresh;
+
+    OK(hipMalloc((void **)&old, BYTES));
+    OK(hipGraphCreate(&graph, 0));
+    hipMemsetParams fill = {.dst = old, .elementSize = 4, .height = 1, .value = 1, .width = N};
+    OK(hipGraphAddMemsetNode(&set, graph, NULL, 0, &fill));
+    OK(hipGraphAddMemcpyNode1D(&copy, graph, &set, 1, host, old, BYTES, hipMemcpyDeviceToHost));
+    OK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+    OK(hipFree(old));
+    OK(hipMalloc((void **)&fresh, 4 * BYTES));
+    fill.dst = fresh;
+    fill.value = 2;
+    OK(hipGraphExecMemsetNodeSetParams(exec, set, &fill));
+    OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, host, fresh, BYTES, hipMemcpyDeviceToHost));
+    OK(hipGraphLaunch(exec, NULL));
+    OK(hipStreamSynchronize(NULL));
+    CHECK_EQ(host[N - 1], 2);
+    OK(hipMalloc((void **)&old, BYTES));
+    OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, host, old, BYTES, hipMemcpyDeviceToHost));
+    OK(hipFree(old));
+    OK(hipGraphCreate(&next, 0));
+    OK(hipGraphAddMemsetNode(&set, next, NULL, 0, &fill));
+    OK(hipGraphAddMemcpyNode1D(&copy, next, &set, 1, host, fresh, BYTES, hipMemcpyDeviceToHost));
+    OK(hipGraphExecUpdate(exec, next, &where, &result));
+    OK(hipGraphExecDestroy(exec));
+    OK(hipGraphDestroy(next));
+    OK(hipGraphDestroy(graph));
+    OK(hipFree(fresh));
+}
+
+/* A kernel whose module is gone. */
+static void unloaded(const char *path)
+{
+    hipModule_t module;
+    hipFunction_t store;
+    hipGraph_t graph, clone;
+    hipGraphExec_t exec;
+    hipGraphNode_t node;
+    int *out, value = 1;
+
+    OK(hipModuleLoad(&module, path));
+    OK(hipModuleGetFunction(&store, module, "store"));
+    OK(hipMalloc((void **)&out, BYTES));
+    OK(hipGraphCreate(&graph, 0));
+    const hipKernelNodeParams params = {
+        .func = store, .gridDim = {1, 1, 1}, .blockDim = {N, 1, 1}, .kernelParams = (void *[]){&out, &value}};
+    OK(hipGraphAddKernelNode(&node, graph, NULL, 0, &params));
+    OK(hipModuleUnload(module));
+    CHECK_HIP(hipGraphInstantiate(&exec, graph, NULL, NULL, 0), hipErrorInvalidResourceHandle);
+    CHECK_HIP(hipGraphClone(&clone, graph), hipErrorInvalidResourceHandle);
+    OK(hipGraphDebugDotPrint(graph, "/dev/null", hipGraphDebugDotFlagsVerbose));
+    OK(hipGraphDestroy(graph));
+    OK(hipFree(out));
+}
+
+/* Operations on values: only those that there are. */
+static void values(void)
+{
+    hipGraph_t graph;
+    hipGraphNode_t node;
+    hipStreamBatchMemOpParams op = {.operation = (hipStreamBatchMemOpType)99};
+    const hipBatchMemOpNodeParams one = {.count = 1, .paramArray = &op};
+
+    OK(hipGraphCreate(&graph, 0));
+    CHECK_HIP(hipGraphAddBatchMemOpNode(&node, graph, NULL, 0, &one), hipErrorInvalidValue);
+    op.operation = hipStreamMemOpWriteValue32;
+    CHECK_HIP(hipGraphAddBatchMemOpNode(&node, graph, NULL, 0, &one), hipErrorInvalidValue);
+    OK(hipGraphDestroy(graph));
+}
+
+int main(int argc, char **argv)
+{
+    replaced();
+    values();
+    if (argc > 1)
+        unloaded(argv[1]);
     directions();
     fills();
     return check_status();
