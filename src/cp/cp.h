@@ -161,6 +161,7 @@ struct cp {
     _Atomic unsigned aside_count;    /* on both lists */
     _Atomic unsigned active_count, blocked_count, full_count;
     struct cp_task *tasks, **tasks_end; /* for workers: copies and fills */
+    _Atomic unsigned task_count;
     struct cp_task *calls, **calls_end; /* for the host thread */
     _Atomic bool look;                  /* some queue may have something new */
     _Atomic uint32_t bell;              /* futex: changes when there may be work */

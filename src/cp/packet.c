@@ -176,6 +176,7 @@ static enum outcome start_agent(struct cp_queue *q, const struct ehp_agent_dispa
     case EHP_AGENT_FILL_3D:
     case EHP_AGENT_PREFETCH:
         add_task(&cp->tasks_end, q, p);
+        cp->task_count++;
         return STARTED;
     case EHP_AGENT_CALL:
         add_task(cp->sim ? &cp->sim->calls_end : &cp->calls_end, q, p);

@@ -137,6 +137,7 @@ static void look(struct port_domain *domain, struct port_event *event)
     struct cp_task *tasks = cp->tasks;
     cp->tasks = NULL;
     cp->tasks_end = &cp->tasks;
+    cp->task_count = 0;
     bool waits = cp_waits_for_value(sim->machine);
     pthread_mutex_unlock(&cp->lock);
     if (sim->calls)

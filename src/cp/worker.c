@@ -400,7 +400,7 @@ static bool start_one(struct cp_worker *me, struct cp_dispatch *d, uint64_t line
 /* Something else than this dispatch wants a turn. */
 static bool others_wait(const struct cp *cp)
 {
-    return cp->look || cp->aside_count || cp->active_count > 1 || cp->tasks;
+    return cp->look || cp->aside_count || cp->active_count > 1 || cp->task_count;
 }
 
 /*
@@ -499,6 +499,7 @@ static struct work choose(struct cp_worker *me)
     if (cp->tasks) {
         work.task = cp->tasks;
         cp->tasks = work.task->next;
+        cp->task_count--;
         if (!cp->tasks)
             cp->tasks_end = &cp->tasks;
         return work;

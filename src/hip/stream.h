@@ -89,7 +89,7 @@ struct ihipEvent_t {
     struct ihipStream_t *stream;
     uint64_t position; /* of the record packet in that stream */
     /* Recorded in a capture: */
-    uint64_t capture_id;
+    _Atomic uint64_t capture_id;
     struct hipGraphNode **capture_deps;
     size_t capture_dep_count;
 };
