@@ -406,6 +406,12 @@ EHP_API uint64_t ehp_queue_reserve(struct ehp_queue_block *queue, unsigned packe
 /* Restricts dispatches to CUs; bit i of the mask is CU i of the agent.  NULL: all. */
 EHP_API int ehp_queue_cu_mask(struct ehp_queue_block *queue, const uint32_t *mask, unsigned bits);
 
+/*
+ * What there is left to do: a number that changes when that gets on (a workgroup begins or ends, a packet
+ * completes), and in `text` what comes first of it, as in "the kernel scale, of 20 workgroups".
+ */
+EHP_API uint64_t ehp_work_left(ehp_machine *machine, char *text, size_t bytes);
+
 /* reserve, copy, publish, ring: for one packet. Returns its index. */
 EHP_API uint64_t ehp_queue_submit(struct ehp_queue_block *queue, const union ehp_packet *packet);
 

@@ -163,6 +163,7 @@ struct cp {
     struct cp_task *tasks, **tasks_end; /* for workers: copies and fills */
     _Atomic unsigned task_count;
     struct cp_task *calls, **calls_end; /* for the host thread */
+    uint64_t completed;                 /* packets */
     _Atomic bool look;                  /* some queue may have something new */
     _Atomic uint32_t bell;              /* futex: changes when there may be work */
     _Atomic unsigned sleepers;

@@ -26,6 +26,7 @@ uint64_t cp_now_ns(const struct ehp_machine *m)
 static void complete(struct ehp_machine *m, ehp_signal completion, uint64_t start_ns)
 {
     struct hsa_signal *s = signal_of(completion);
+    m->cp.completed++;
     if (!s)
         return;
     s->block.start_ts = start_ns / 10;
@@ -319,6 +320,36 @@ bool cp_calls_ahead(struct ehp_machine *m)
     }
     pthread_mutex_unlock(&m->cp.lock);
     return any;
+}
+
+static void describe(struct cp_queue *q, char *text, size_t bytes)
+{
+    const union ehp_packet *packet = blocking(q);
+    if (packet && is_call(packet, EHP_AGENT_WAIT_VALUE))
+        snprintf(text, bytes, "a wait for the value at %#llx to change",
+                 (unsigned long long)packet->agent.arg[0]);
+    else if (packet)
+        snprintf(text, bytes, "a wait for what another queue, or another process, has to do");
+    else
+        snprintf(text, bytes, "a copy or a host function");
+}
+
+uint64_t ehp_work_left(struct ehp_machine *m, char *text, size_t bytes)
+{
+    struct cp *cp = &m->cp;
+    pthread_mutex_lock(&cp->lock);
+    uint64_t work = cp->completed << 32;
+    snprintf(text, bytes, "nothing");
+    for (struct cp_queue *q = cp->queues; q; q = q->next)
+        if (q->in_flight || q->blocked)
+            describe(q, text, bytes);
+    if (cp->active)
+        snprintf(text, bytes, "the kernel %s, of %llu workgroups", cp->active->kernel,
+                 (unsigned long long)cp->active->total);
+    for (const struct cp_dispatch *d = cp->active; d; d = d->next)
+        work += d->ticket + d->done + d->waves;
+    pthread_mutex_unlock(&cp->lock);
+    return work;
 }
 
 bool cp_queue_idle(struct cp_queue *q)

@@ -111,6 +111,7 @@ struct sim {
     size_t bell_count, bell_capacity;
     struct cp_task *called;    /* host functions that have ended */
     unsigned calling, serving; /* host functions, and who serves device code: time stands still for them */
+    bool call_waits;           /* the host function that runs waits for time itself */
     pthread_t server[64];      /* those who serve */
     struct sim_lived held;     /* since the last of those began */
     bool running;              /* a window is, or may be */

@@ -385,7 +385,8 @@ static void go_alone(struct sim *sim)
 /* A host function, or who serves device code, is at work. */
 static bool held(struct sim *sim)
 {
-    if ((!sim->calling && !sim->serving) || sim->held.ns >= PATIENCE_NS)
+    bool calls = sim->calling && !sim->call_waits;
+    if ((!calls && !sim->serving) || sim->held.ns >= PATIENCE_NS)
         return false; /* or it may itself wait for the device */
     nap(sim, GLANCE_NS);
     use_up(&sim->held);
@@ -467,6 +468,19 @@ static bool ask(struct sim *sim, struct sim_asker *a, uint64_t timeout_ns)
     return a->granted;
 }
 
+/* A host function that waits lets time go on, which stands still for it otherwise. */
+static bool wait_for(struct sim *sim, struct sim_asker *a, uint64_t timeout_ns)
+{
+    bool call = pthread_equal(pthread_self(), sim->machine->cp.caller);
+    sim->call_waits |= call;
+    bool reached = ask(sim, a, timeout_ns);
+    if (call) {
+        sim->call_waits = false;
+        hold(sim);
+    }
+    return reached;
+}
+
 bool sim_wait(struct sim *sim, const struct sim_wish *wish, uint64_t timeout_ns, uint64_t wake_ps)
 {
     struct sim_asker a = {.wish = *wish};
@@ -477,7 +491,7 @@ bool sim_wait(struct sim *sim, const struct sim_wish *wish, uint64_t timeout_ns,
     if (reached)
         a.granted_ps = wish->when_ps ? *wish->when_ps : 0;
     else
-        reached = ask(sim, &a, timeout_ns);
+        reached = wait_for(sim, &a, timeout_ns);
     /* A wait that is over because the simulator took long has cost the simulated host nothing. */
     if (reached) {
         if (a.granted_ps > sim->host_ps)

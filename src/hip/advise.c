@@ -280,8 +280,7 @@ static void advise_at_exit(void)
 
     if (hip_forked())
         return;
-    for (int i = 0; i < runtime->devices; i++)
-        hip_device_wait(&runtime->device[i]);
+    hip_wait_last();
     fflush(stdout);
     if (where && *where && strcmp(where, "-") != 0 && !(json = fopen(where, "w")))
         fprintf(stderr, "ehp: EHP_ADVISE=%s: cannot write there\n", where);

@@ -94,8 +94,7 @@ static void close_at_exit(void)
 
     if (hip_forked())
         return;
-    for (int i = 0; i < runtime->devices; i++)
-        hip_device_wait(&runtime->device[i]);
+    hip_wait_last();
     if (!chosen->csv)
         fputs("\n]\n", chosen->file);
     fclose(chosen->file);

@@ -40,7 +40,9 @@ bool hip_device_init(struct hip_runtime *runtime, int ordinal, unsigned agent)
 
 hipError_t hip_device_reset(struct hip_device *device)
 {
-    hip_device_wait(device);
+    hipError_t error = hip_wait_users(device);
+    if (error != hipSuccess)
+        return error;
     hip_streams_reset(device);
     hip_memory_reset(device);
     hip_modules_reset(device);

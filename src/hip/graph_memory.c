@@ -43,10 +43,8 @@ void graph_memory_unref(struct graph_memory *memory)
         return;
     memory_unlink(memory);
     struct hip_memory *found = hip_memory_find(memory->address, NULL);
-    if (found && found->id == memory->id) {
-        hip_device_wait(memory->device);
+    if (found && found->id == memory->id && hip_wait_users(memory->device) == hipSuccess)
         hip_memory_release(memory->address);
-    }
     free(memory);
 }
 

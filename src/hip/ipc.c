@@ -126,9 +126,10 @@ hipError_t hip_ipc_close(struct hip_memory *memory)
 {
     void *base = memory->base;
     size_t mapped = memory->opened;
+    hipError_t error = hip_wait_users(NULL);
 
-    for (int i = 0; i < hip_runtime()->devices; i++)
-        hip_device_wait(&hip_runtime()->device[i]);
+    if (error != hipSuccess)
+        return error;
     hip_memory_disown(base);
     munmap(base, mapped);
     return hipSuccess;

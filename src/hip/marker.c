@@ -78,14 +78,3 @@ void hip_marker_unref(struct hip_marker *marker)
     *list = marker;
     pthread_mutex_unlock(&pool->lock);
 }
-
-hipError_t hip_marker_wait(struct hip_device *device, struct hip_marker *marker)
-{
-    hipError_t error;
-
-    /* A faulted queue fires nothing any more: look up from time to time. */
-    while ((error = hip_device_error(device)) == hipSuccess &&
-           ehp_signal_wait(marker->signal, EHP_COND_LT, 1, 50000000) >= 1)
-        ;
-    return error;
-}

@@ -251,8 +251,8 @@ size_t hip_memory_share(struct hip_memory *memory)
     if (memory->fd >= 0)
         return bytes;
     /* Nobody may write while the pages change. */
-    for (int i = 0; i < hip_runtime()->devices; i++)
-        hip_device_wait(&hip_runtime()->device[i]);
+    if (hip_wait_users(NULL) != hipSuccess)
+        return 0;
     int fd = memfd_create("ehp-memory", MFD_CLOEXEC);
     if (fd < 0)
         return 0;
@@ -302,9 +302,8 @@ hipError_t hip_memory_free(void *base, bool host)
     if (memory->pool)
         return hip_pool_free(memory, NULL);
     /* Freeing memory waits for the work that may use it. */
-    for (int i = 0; i < hip_runtime()->devices; i++)
-        hip_device_wait(&hip_runtime()->device[i]);
-    return hip_memory_release(base);
+    error = hip_wait_users(NULL);
+    return error == hipSuccess ? hip_memory_release(base) : error;
 }
 
 void hip_memory_reset(struct hip_device *device)
@@ -535,9 +534,10 @@ HIP_ENTRY hipError_t hipHostUnregister(void *hostPtr)
     if (!memory || memory->base != hostPtr || memory->kind != EHP_MEM_REGISTERED || memory->adopted ||
         memory->mapped)
         return hip_return(hostPtr ? hipErrorHostMemoryNotRegistered : hipErrorInvalidValue);
+    error = hip_wait_users(NULL);
+    if (error != hipSuccess)
+        return hip_return(error);
     hip_memory_site(hostPtr, EHP_MEM_FREED);
-    for (int i = 0; i < hip_runtime()->devices; i++)
-        hip_device_wait(&hip_runtime()->device[i]);
     memory_forget(memory);
     return hip_return(hip_from_status(ehp_mem_unregister(hip_runtime()->machine, hostPtr)));
 }

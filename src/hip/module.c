@@ -293,9 +293,10 @@ HIP_ENTRY hipError_t hipModuleUnload(hipModule_t module)
         return hip_return(module ? hipErrorNotFound : hipErrorInvalidResourceHandle);
     if (module->registered)
         return hip_return(hipErrorInvalidValue);
-    hip_device_wait(module->device);
-    hip_module_unload(module);
-    return hip_return(hipSuccess);
+    hipError_t error = hip_wait_users(module->device);
+    if (error == hipSuccess)
+        hip_module_unload(module);
+    return hip_return(error);
 }
 
 HIP_ENTRY hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname)

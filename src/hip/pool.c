@@ -224,9 +224,11 @@ hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream)
     if (stream) {
         position = atomic_load(&stream->position);
         marker = hip_stream_tail(stream);
+    } else {
+        hipError_t error = hip_wait_users(NULL);
+        if (error != hipSuccess)
+            return error;
     }
-    for (int i = 0; !stream && i < hip_runtime()->devices; i++)
-        hip_device_wait(&hip_runtime()->device[i]);
     pthread_mutex_lock(&pool->lock);
     for (block = pool->blocks; block && block->memory != memory; block = block->next)
         ;
@@ -421,7 +423,9 @@ HIP_ENTRY hipError_t hipMemPoolDestroy(hipMemPool_t mem_pool)
     if (!hip_pool_ok(mem_pool) || mem_pool->built_in)
         return hip_return(hipErrorInvalidValue);
     struct hip_device *device = mem_pool->device;
-    hip_device_wait(device);
+    hipError_t error = hip_wait_users(device);
+    if (error != hipSuccess)
+        return hip_return(error);
     if (device->pool == mem_pool)
         device->pool = device->default_pool;
     pthread_mutex_lock(&mem_pool->lock);

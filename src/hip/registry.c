@@ -332,6 +332,9 @@ HIP_ENTRY void __hipUnregisterFatBinary(void **modules)
 
     if (!fat || hip_forked())
         return;
+    for (int d = 0; d < HIP_DEVICES_MAX; d++)
+        if (fat->module[d] && !hip_wait_last())
+            return;
     pthread_mutex_lock(&r->load);
     for (struct hip_fatbin **link = &r->fats; *link; link = &(*link)->next)
         if (*link == fat) {
@@ -339,10 +342,8 @@ HIP_ENTRY void __hipUnregisterFatBinary(void **modules)
             break;
         }
     for (int d = 0; d < HIP_DEVICES_MAX; d++)
-        if (fat->module[d]) {
-            hip_device_wait(fat->module[d]->device);
+        if (fat->module[d])
             hip_module_unload(fat->module[d]);
-        }
     pthread_mutex_unlock(&r->load);
     registry_remove(fat);
     free(fat);

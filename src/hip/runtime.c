@@ -269,6 +269,7 @@ hipError_t hip_open(void)
         if (state == 0) {
             runtime->failure = runtime_open(runtime);
             pthread_atfork(NULL, runtime_parent, runtime_child);
+            atexit(hip_wait_ends);
             state = runtime->failure == hipSuccess ? 1 : 2;
             atomic_store_explicit(&runtime->state, state, memory_order_release);
         }

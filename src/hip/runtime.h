@@ -78,7 +78,7 @@ struct hip_runtime {
     _Atomic int state; /* 0 closed, 1 open, 2 failed */
     hipError_t failure;
     bool forked; /* the child of a process that has it open */
-    _Atomic bool said_forked;
+    _Atomic bool said_forked, said_refused;
     ehp_machine *machine;
     bool timing;  /* simulated time */
     bool isolate; /* device code has nothing of the host's called */
@@ -98,6 +98,13 @@ struct hip_call_config {
     hipStream_t stream;
 };
 
+/* What a process that ends has seen of the work it waits for. */
+struct hip_last_wait {
+    uint64_t work;
+    unsigned slices, still; /* of waiting, and since something has got on */
+    bool left;              /* nothing does */
+};
+
 #define HIP_CONFIG_DEPTH 16
 #define HIP_CTX_DEPTH    32
 
@@ -113,7 +120,9 @@ struct hip_thread {
     uint64_t id; /* 0 until a capture asks for it */
     struct ihipStream_t *per_thread[HIP_DEVICES_MAX];
     bool per_thread_key;
-    struct { /* hipConfigureCall(), hipSetupArgument() */
+    struct ihipStream_t *call;  /* in a host function: the stream that it is of */
+    struct hip_last_wait *last; /* the process ends, and this waits for the last time */
+    struct {                    /* hipConfigureCall(), hipSetupArgument() */
         struct hip_call_config config;
         unsigned char args[4096];
         size_t bytes;

@@ -161,8 +161,7 @@ static void stats_at_exit(void)
 
     if (hip_forked())
         return;
-    for (int i = 0; i < runtime->devices; i++)
-        hip_device_wait(&runtime->device[i]);
+    hip_wait_last();
     fflush(stdout);
     if (!where || !*where || !strcmp(where, "-")) {
         stats_table(stderr, runtime->machine);

@@ -13,16 +13,10 @@
 #include "pool.h"
 
 #define STREAM_PACKETS 1024
-#define STREAM_SLICE   UINT64_C(50000000) /* ns between looks at the sticky error */
 
 static uint16_t stream_header(enum ehp_packet_type type)
 {
     return EHP_HEADER(type, 1, EHP_SCOPE_SYSTEM, EHP_SCOPE_SYSTEM);
-}
-
-static uint64_t stream_completed(const struct ihipStream_t *stream)
-{
-    return (uint64_t)-ehp_signal_load(stream->progress);
 }
 
 /* ---- packets: the stream's lock is held ---------------------------------------------------------------- */
@@ -74,7 +68,7 @@ static void stream_release(struct ihipStream_t *stream)
 
     if (!stream->held_count)
         return;
-    completed = stream_completed(stream);
+    completed = hip_stream_completed(stream);
     while (stream->held_count && stream->held[stream->held_first].until <= completed) {
         hip_marker_unref(stream->held[stream->held_first].marker);
         stream->held_first = (stream->held_first + 1) % stream->held_room;
@@ -114,13 +108,7 @@ static void stream_depend(struct ihipStream_t *stream, struct hip_marker **deps,
 
 /* ---- order with the null stream ------------------------------------------------------------------------ */
 
-static bool stream_blocking(const struct ihipStream_t *stream)
-{
-    return !stream->null && !(stream->flags & hipStreamNonBlocking);
-}
-
-/* A marker behind all that `other` has been given; its lock is not needed, its queue takes many producers. */
-static struct hip_marker *stream_mark(struct ihipStream_t *other)
+struct hip_marker *hip_stream_mark(struct ihipStream_t *other)
 {
     union ehp_packet packet = {0};
     struct hip_marker *marker = hip_marker_new();
@@ -141,7 +129,7 @@ static void stream_order_null(struct ihipStream_t *null)
 
     pthread_mutex_lock(&device->streams_lock);
     for (struct ihipStream_t *other = device->streams; other; other = other->next) {
-        if (!stream_blocking(other))
+        if (!hip_stream_blocking(other))
             continue;
         uint64_t position = atomic_load_explicit(&other->position, memory_order_acquire);
         if (position == other->seen_by_null)
@@ -151,7 +139,7 @@ static void stream_order_null(struct ihipStream_t *null)
                 stream_depend(null, deps, count);
                 count = 0;
             }
-            deps[count] = stream_mark(other);
+            deps[count] = hip_stream_mark(other);
             count += deps[count] != NULL;
         }
         other->seen_by_null = position;
@@ -169,7 +157,7 @@ static void stream_order(struct ihipStream_t *stream)
             stream_order_null(stream);
         return;
     }
-    if (!stream_blocking(stream))
+    if (!hip_stream_blocking(stream))
         return;
     struct ihipStream_t *null = atomic_load_explicit(&device->null_stream, memory_order_acquire);
     if (!null)
@@ -178,7 +166,7 @@ static void stream_order(struct ihipStream_t *stream)
     if (position == stream->null_seen)
         return;
     if (!hip_stream_idle(null)) {
-        struct hip_marker *marker = stream_mark(null);
+        struct hip_marker *marker = hip_stream_mark(null);
         if (marker)
             stream_depend(stream, &marker, 1);
     }
@@ -191,10 +179,7 @@ static void stream_wait_packet(struct ihipStream_t *stream, uint64_t packet)
 {
     if (atomic_load(&stream->submitted) < packet)
         stream_put_barrier(stream, NULL, 0, NULL);
-    while (hip_device_error(stream->device) == hipSuccess &&
-           ehp_signal_wait(stream->progress, EHP_COND_LT, 1 - (int64_t)packet, STREAM_SLICE) >
-               -(int64_t)packet)
-        ;
+    (void)hip_wait_signal(stream->device, stream->progress, 1 - (int64_t)packet);
 }
 
 void *hip_ring_alloc(struct ihipStream_t *stream, size_t bytes, size_t align)
@@ -354,10 +339,15 @@ hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hi
         stream_put_agent(stream, EHP_AGENT_PREFETCH, (uint64_t)(uintptr_t)op->prefetch.address,
                          op->prefetch.bytes, 0, 0);
         return hipSuccess;
-    case HIP_OP_HOST:
-        stream_put_agent(stream, EHP_AGENT_CALL, (uint64_t)(uintptr_t)op->host.fn,
-                         (uint64_t)(uintptr_t)op->host.user, 0, 0);
+    case HIP_OP_HOST: {
+        struct hip_call *call = hip_ring_alloc(stream, sizeof *call, 64);
+        if (!call)
+            return hipErrorOutOfMemory;
+        *call = (struct hip_call){op->host.fn, op->host.user, stream};
+        stream_put_agent(stream, EHP_AGENT_CALL, (uint64_t)(uintptr_t)hip_call, (uint64_t)(uintptr_t)call, 0,
+                         0);
         return hipSuccess;
+    }
     case HIP_OP_WAIT_VALUE:
         stream_put_agent(stream, EHP_AGENT_WAIT_VALUE, (uint64_t)(uintptr_t)op->value.address,
                          op->value.value, op->value.mask,
@@ -463,7 +453,7 @@ hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t
 
 struct hip_marker *hip_stream_tail(struct ihipStream_t *stream)
 {
-    return hip_stream_idle(stream) ? NULL : stream_mark(stream);
+    return hip_stream_idle(stream) ? NULL : hip_stream_mark(stream);
 }
 
 hipError_t hip_stream_start(struct ihipStream_t *stream, struct hip_marker **marker)
@@ -493,7 +483,7 @@ hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *o
 {
     if (stream == other || hip_stream_idle(other))
         return hipSuccess;
-    struct hip_marker *marker = stream_mark(other);
+    struct hip_marker *marker = hip_stream_mark(other);
     if (!marker)
         return hipErrorOutOfMemory;
     hipError_t error = hip_stream_after(stream, marker);
@@ -523,123 +513,6 @@ hipError_t hip_stream_launch_timed(struct ihipStream_t *stream, const struct hip
     pthread_mutex_unlock(&stream->lock);
     hip_marker_unref(marker);
     return error;
-}
-
-/* ---- waiting ------------------------------------------------------------------------------------------- */
-
-bool hip_stream_idle(struct ihipStream_t *stream)
-{
-    struct hip_marker *tail = atomic_load_explicit(&stream->tail, memory_order_acquire);
-
-    if (tail)
-        return hip_marker_done(tail);
-    uint64_t submitted = atomic_load_explicit(&stream->submitted, memory_order_acquire);
-    return submitted == 0 || stream_completed(stream) >= submitted;
-}
-
-static hipError_t stream_wait_own(struct ihipStream_t *stream)
-{
-    struct hip_device *device = stream->device;
-    hipError_t error;
-
-    pthread_mutex_lock(&stream->lock);
-    struct hip_marker *tail = hip_marker_ref(atomic_load(&stream->tail));
-    int64_t submitted = (int64_t)atomic_load(&stream->submitted);
-    pthread_mutex_unlock(&stream->lock);
-
-    if (tail) {
-        error = hip_marker_wait(device, tail);
-        hip_marker_unref(tail);
-    } else {
-        while ((error = hip_device_error(device)) == hipSuccess && submitted &&
-               ehp_signal_wait(stream->progress, EHP_COND_LT, 1 - submitted, STREAM_SLICE) > -submitted)
-            ;
-    }
-    return error == hipSuccess ? hip_device_error(device) : error;
-}
-
-hipError_t hip_stream_wait(struct ihipStream_t *stream)
-{
-    hipError_t error = stream_wait_own(stream);
-
-    if (hip_runtime()->advise)
-        hip_advise_waited();
-    hip_hostcall_flush(stream->device);
-    hip_pools_trim(stream->device, stream);
-    return error;
-}
-
-/* Waits for the streams that `wanted` says, except the null stream. */
-static hipError_t stream_wait_others(struct hip_device *device, bool only_blocking)
-{
-    hipError_t error = hipSuccess;
-    unsigned count = 0, room = 0;
-    struct hip_marker **markers = NULL;
-
-    pthread_mutex_lock(&device->streams_lock);
-    for (struct ihipStream_t *other = device->streams; other; other = other->next) {
-        if (other->null || (only_blocking && !stream_blocking(other)) || hip_stream_idle(other))
-            continue;
-        if (count == room) {
-            struct hip_marker **more = realloc(markers, (room = room ? room * 2 : 16) * sizeof *markers);
-            if (!more)
-                break;
-            markers = more;
-        }
-        markers[count] = stream_mark(other);
-        count += markers[count] != NULL;
-    }
-    pthread_mutex_unlock(&device->streams_lock);
-    for (unsigned i = 0; i < count; i++) {
-        hipError_t one = hip_marker_wait(device, markers[i]);
-        error = error == hipSuccess ? one : error;
-        hip_marker_unref(markers[i]);
-    }
-    free(markers);
-    return error;
-}
-
-bool hip_stream_settled(struct ihipStream_t *stream)
-{
-    struct hip_device *device = stream->device;
-    bool idle = hip_stream_idle(stream);
-
-    if (!idle || !stream->null || !atomic_load(&device->blocking_streams))
-        return idle;
-    pthread_mutex_lock(&device->streams_lock);
-    for (struct ihipStream_t *other = device->streams; other && idle; other = other->next)
-        idle = !stream_blocking(other) || hip_stream_idle(other);
-    pthread_mutex_unlock(&device->streams_lock);
-    return idle;
-}
-
-hipError_t hip_stream_settle(struct ihipStream_t *stream)
-{
-    struct hip_device *device = stream->device;
-    hipError_t error = hipSuccess;
-
-    if (stream->null && atomic_load(&device->blocking_streams))
-        error = stream_wait_others(device, true);
-    if (!stream->null && stream_blocking(stream)) {
-        struct ihipStream_t *null = atomic_load(&device->null_stream);
-        if (null)
-            error = stream_wait_own(null);
-    }
-    return error == hipSuccess ? hip_stream_wait(stream) : error;
-}
-
-hipError_t hip_device_wait(struct hip_device *device)
-{
-    struct ihipStream_t *null = atomic_load(&device->null_stream);
-    hipError_t error = null ? stream_wait_own(null) : hipSuccess;
-
-    if (error == hipSuccess)
-        error = stream_wait_others(device, false);
-    if (hip_runtime()->advise)
-        hip_advise_waited();
-    hip_hostcall_flush(device);
-    hip_pools_trim(device, NULL);
-    return error == hipSuccess ? hip_device_error(device) : error;
 }
 
 /* ---- faults -------------------------------------------------------------------------------------------- */

@@ -102,6 +102,18 @@ static inline bool hip_marker_done(const struct hip_marker *marker)
     return ehp_signal_load(marker->signal) <= 0;
 }
 
+/* Packets that are done, of those that complete on `progress`. */
+static inline uint64_t hip_stream_completed(const struct ihipStream_t *stream)
+{
+    return (uint64_t)-ehp_signal_load(stream->progress);
+}
+
+/* The null stream waits for it, and it for the null stream. */
+static inline bool hip_stream_blocking(const struct ihipStream_t *stream)
+{
+    return !stream->null && !(stream->flags & hipStreamNonBlocking);
+}
+
 /* NULL, hipStreamLegacy, hipStreamPerThread or a handle; opens the machine; checks the sticky error. */
 hipError_t hip_stream_of(hipStream_t handle, struct ihipStream_t **stream);
 /* hipStreamPerThread for the _spt entry points when the program passes the null stream. */
@@ -129,6 +141,8 @@ hipError_t hip_event_wait(struct ihipStream_t *stream, struct ihipEvent_t *event
 hipError_t hip_stream_record(struct ihipStream_t *stream, struct ihipEvent_t *event);
 hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t *event);
 
+/* A marker behind all that `other` has been given; its lock is not needed, its queue takes many producers. */
+struct hip_marker *hip_stream_mark(struct ihipStream_t *other);
 /* A marker, with a reference, of everything the stream has been given; NULL when that is done. */
 struct hip_marker *hip_stream_tail(struct ihipStream_t *stream);
 /*
@@ -141,7 +155,12 @@ hipError_t hip_stream_after(struct ihipStream_t *stream, struct hip_marker *mark
 /* The next operation of `stream` comes after all that `other` has been given. */
 hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *other);
 
-/* Waits for what has been submitted, or says hipErrorNotReady; reports the device's sticky error. */
+/*
+ * wait.c.  All waits end early with the device's sticky error, as a queue that has faulted may leave a signal
+ * as it is.  A host function cannot wait for its own stream, which would be for ever: it is told
+ * hipErrorNotSupported, and the reader in a line on stderr.
+ */
+/* Waits for what has been submitted. */
 hipError_t hip_stream_wait(struct ihipStream_t *stream);
 bool hip_stream_idle(struct ihipStream_t *stream);
 /* The same for the null stream with all that it would wait for. */
@@ -151,6 +170,29 @@ bool hip_stream_settled(struct ihipStream_t *stream);
 hipError_t hip_stream_settle(struct ihipStream_t *stream);
 hipError_t hip_device_wait(struct hip_device *device);
 hipError_t hip_marker_wait(struct hip_device *device, struct hip_marker *marker);
+/* Until the signal's value is below that. */
+hipError_t hip_wait_signal(struct hip_device *device, ehp_signal signal, int64_t below);
+/*
+ * For a device, or all of them (NULL), before something is taken away that their work may use: with an error
+ * it has to stay, as the caller is a host function, or the process ends and leaves work behind.
+ */
+hipError_t hip_wait_users(struct hip_device *device);
+/*
+ * When the process ends: waits for all devices for as long as they get on.  False when they do not, as with a
+ * kernel without an end; who asks that again on the same thread is told by hip_wait_left().  From
+ * hip_wait_ends(), for atexit(), on all waits of the thread are such.
+ */
+bool hip_wait_last(void);
+bool hip_wait_left(void);
+void hip_wait_ends(void);
+
+/* A host function in a stream; hip_call() is what the machine calls with it. */
+struct hip_call {
+    void (*fn)(void *);
+    void *user;
+    struct ihipStream_t *stream;
+};
+void hip_call(void *call);
 
 /* Operand memory that lives until the next packet of the stream is complete; the stream's lock is held. */
 void *hip_ring_alloc(struct ihipStream_t *stream, size_t bytes, size_t align);

@@ -94,6 +94,8 @@ void hip_stream_delete(struct ihipStream_t *stream)
 {
     stream_remove(stream);
     hip_stream_wait(stream);
+    if (hip_wait_left())
+        return; /* the process ends; so does what is in the queue */
     stream_close(stream);
     free(stream->cu_mask);
     free(stream->capture_deps);
@@ -285,6 +287,8 @@ HIP_ENTRY hipError_t hipStreamDestroy(hipStream_t stream)
         return hip_return(hipErrorContextIsDestroyed);
     if (stream->null || stream->per_thread)
         return hip_return(hipErrorInvalidResourceHandle);
+    if (hip_thread()->call == stream)
+        return hip_return(hip_stream_wait(stream)); /* says why not */
     if (stream->capture)
         hip_capture_abandon(stream);
     hip_stream_delete(stream);
@@ -419,7 +423,9 @@ static hipError_t stream_synchronize(hipStream_t handle)
         hip_capture_invalidate(stream);
         return hipErrorStreamCaptureUnsupported;
     }
-    return error == hipSuccess ? hip_stream_settle(stream) : error;
+    if (error != hipSuccess)
+        return error;
+    return stream->null ? hip_stream_settle(stream) : hip_stream_wait(stream);
 }
 
 HIP_ENTRY hipError_t hipStreamSynchronize(hipStream_t stream)

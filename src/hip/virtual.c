@@ -476,9 +476,9 @@ HIP_ENTRY hipError_t hipMemUnmap(void *ptr, size_t size)
 
     if (!ptr || !size)
         return hip_return(hipErrorInvalidValue);
-    if (hip_open() == hipSuccess)
-        for (int i = 0; i < hip_runtime()->devices; i++)
-            hip_device_wait(&hip_runtime()->device[i]);
+    hipError_t error = hip_open() == hipSuccess ? hip_wait_users(NULL) : hipSuccess;
+    if (error != hipSuccess)
+        return hip_return(error);
     pthread_mutex_lock(&state->lock);
     bool whole = virtual_whole(ptr, size);
     for (struct virtual_map **link = &state->maps; whole && *link;) {
@@ -551,8 +551,10 @@ HIP_ENTRY hipError_t hipMemSetAccess(void *ptr, size_t size, const hipMemAccessD
     for (const struct virtual_map *map = state->maps; map; map = map->next)
         used |= map->registered && virtual_inside(ptr, size, map->address, map->bytes);
     pthread_mutex_unlock(&state->lock);
-    for (int i = 0; used && i < hip_runtime()->devices; i++)
-        hip_device_wait(&hip_runtime()->device[i]);
+    if (used)
+        error = hip_wait_users(NULL);
+    if (error != hipSuccess)
+        return hip_return(error);
     pthread_mutex_lock(&state->lock);
     if (!virtual_whole(ptr, size))
         error = hipErrorInvalidValue;

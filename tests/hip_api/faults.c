@@ -4,6 +4,7 @@
  * it, one message says what happened, and hipDeviceReset() starts anew.
  */
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hip_check.h"
@@ -55,6 +56,46 @@ static void handshake(const char *path)
     OK(hipHostFree(flag));
 }
 
+static void wait_at_exit(void)
+{
+    OK(hipDeviceSynchronize());
+}
+
+/* A process with a kernel without an end says so when it exits, and does. */
+static void endless(const char *path)
+{
+    int said[2], status;
+    char text[1024] = "";
+    size_t have = 0;
+    ssize_t some;
+
+    CHECK_EQ(pipe(said), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        hipModule_t module;
+        hipFunction_t function;
+        int *flag;
+
+        dup2(said[1], 2);
+        atexit(wait_at_exit);
+        OK(hipModuleLoad(&module, path));
+        OK(hipModuleGetFunction(&function, module, "forever"));
+        OK(hipHostMalloc((void **)&flag, 64, 0));
+        *flag = 0;
+        OK(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&flag}, NULL));
+        exit(3);
+    }
+    close(said[1]);
+    while (have + 1 < sizeof text && (some = read(said[0], text + have, sizeof text - 1 - have)) > 0)
+        have += (size_t)some;
+    close(said[0]);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    if (!CHECK(strstr(text, "the program has ended") && strstr(text, "left without waiting") &&
+               strstr(text, "forever")))
+        fprintf(stderr, "it says: %s\n", text);
+}
+
 int main(int argc, char **argv)
 {
     const struct fault cases[] = {
@@ -71,6 +112,10 @@ int main(int argc, char **argv)
 
     if (argc < 2)
         return 2;
+    if (argc > 2 && !strcmp(argv[2], "endless")) {
+        endless(argv[1]);
+        return check_status();
+    }
     setenv("EHP_TIMEOUT", "0.5", 1);
     setenv("EHP_THREADS", "1", 1);
     handshake(argv[1]);

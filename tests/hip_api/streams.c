@@ -224,6 +224,54 @@ static void *per_thread(void *user)
     return NULL;
 }
 
+/* What a host function may wait for, and what waits for itself. */
+struct waits {
+    hipStream_t own, other;
+    void *memory;
+    hipError_t device, stream, null, free, destroy, others;
+};
+
+static void wait_in_call(void *user)
+{
+    struct waits *w = user;
+
+    w->device = hipDeviceSynchronize();
+    w->stream = hipStreamSynchronize(w->own);
+    w->null = hipStreamSynchronize(NULL);
+    w->free = hipFree(w->memory);
+    w->destroy = hipStreamDestroy(w->own);
+    w->others = hipStreamSynchronize(w->other);
+}
+
+static void waits_in_calls(void)
+{
+    struct waits w = {0};
+    struct gate gate = {0};
+
+    OK(hipStreamCreate(&w.own));
+    OK(hipStreamCreateWithFlags(&w.other, hipStreamNonBlocking));
+    OK(hipMalloc(&w.memory, 64));
+    OK(hipMemsetAsync(w.memory, 1, 64, w.other));
+    OK(hipLaunchHostFunc(w.own, wait_in_call, &w));
+    OK(hipStreamSynchronize(w.own));
+    CHECK_HIP(w.device, hipErrorNotSupported);
+    CHECK_HIP(w.stream, hipErrorNotSupported);
+    CHECK_HIP(w.null, hipErrorNotSupported);
+    CHECK_HIP(w.free, hipErrorNotSupported);
+    CHECK_HIP(w.destroy, hipErrorNotSupported);
+    OK(w.others);
+    OK(hipFree(w.memory));
+
+    /* A stream without work has nothing to wait for, whatever the null stream does. */
+    OK(hipLaunchHostFunc(NULL, gate_wait, &gate));
+    OK(hipStreamSynchronize(w.own));
+    CHECK_EQ(gate.passed, 0);
+    gate.open = 1;
+    OK(hipDeviceSynchronize());
+    OK(hipStreamDestroy(w.own));
+    OK(hipStreamDestroy(w.other));
+}
+
 static void small_things(void)
 {
     hipStream_t stream, seen = NULL;
@@ -368,6 +416,7 @@ int main(void)
     values();
     async_copies();
     events();
+    waits_in_calls();
     small_things();
     values_of_kinds();
     return check_status();
