@@ -7,44 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph_node.h"
+#include "capture.h"
 #include "pool.h"
 #include "stream.h"
 
-struct hip_capture {
-    struct ihipGraph *graph;
-    bool borrowed; /* hipStreamBeginCaptureToGraph: the program's graph */
-    hipStreamCaptureMode mode;
-    bool invalid;
-    uint64_t id, thread; /* who began it */
-    struct ihipStream_t *origin;
-    struct ihipStream_t **streams; /* all of them, the origin first */
-    size_t stream_count;
-    struct hip_capture *next;
-};
-
-/*
- * All captures.  The lock guards them and what their streams know of them:
- * threads may capture side by side into one graph.
- */
-struct capture_list {
-    pthread_mutex_t lock;
-    struct hip_capture *first;
-    _Atomic unsigned count, blocking; /* all, and those whose origin is a blocking stream */
-};
-
-static struct capture_list *capture_list(void)
+struct capture_list *capture_list(void)
 {
     static struct capture_list list = {.lock = PTHREAD_MUTEX_INITIALIZER};
     return &list;
 }
 
-static void capture_lock(void)
+void capture_lock(void)
 {
     pthread_mutex_lock(&capture_list()->lock);
 }
 
-static hipError_t capture_unlock(hipError_t error)
+hipError_t capture_unlock(hipError_t error)
 {
     pthread_mutex_unlock(&capture_list()->lock);
     return error;
@@ -67,7 +45,7 @@ static bool capture_blocks(const struct ihipStream_t *stream)
 
 /* ---- dependencies -------------------------------------------------------------------------------------- */
 
-static bool deps_add(struct ihipStream_t *stream, struct hipGraphNode *node)
+static bool capture_add_dep(struct ihipStream_t *stream, struct hipGraphNode *node)
 {
     for (size_t i = 0; i < stream->capture_dep_count; i++)
         if (stream->capture_deps[i] == node)
@@ -84,10 +62,10 @@ static bool deps_add(struct ihipStream_t *stream, struct hipGraphNode *node)
     return true;
 }
 
-static bool deps_add_all(struct ihipStream_t *stream, struct hipGraphNode *const *nodes, size_t count)
+bool capture_add_deps(struct ihipStream_t *stream, struct hipGraphNode *const *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!deps_add(stream, nodes[i]))
+        if (!capture_add_dep(stream, nodes[i]))
             return false;
     return true;
 }
@@ -149,7 +127,7 @@ static hipError_t capture_new(struct ihipStream_t *stream, hipStreamCaptureMode 
         .origin = stream,
     };
     hipError_t error = graph ? hipSuccess : graph_new(&capture->graph);
-    if (error == hipSuccess && (!capture_join(capture, stream) || !deps_add_all(stream, deps, count)))
+    if (error == hipSuccess && (!capture_join(capture, stream) || !capture_add_deps(stream, deps, count)))
         error = hipErrorOutOfMemory;
     if (error != hipSuccess) {
         stream->capture = NULL;
@@ -351,7 +329,7 @@ static hipError_t capture_append(struct ihipStream_t *stream, hipGraphNodeType t
         return error;
     }
     stream->capture_dep_count = 0;
-    deps_add(stream, node);
+    capture_add_dep(stream, node);
     if (out)
         *out = node;
     return hipSuccess;
@@ -441,8 +419,8 @@ static hipError_t capture_wait(struct ihipStream_t *stream, struct ihipEvent_t *
         if (!capture_join(theirs, stream))
             return hipErrorOutOfMemory;
     }
-    return deps_add_all(stream, event->capture_deps, event->capture_dep_count) ? hipSuccess
-                                                                               : hipErrorOutOfMemory;
+    return capture_add_deps(stream, event->capture_deps, event->capture_dep_count) ? hipSuccess
+                                                                                   : hipErrorOutOfMemory;
 }
 
 hipError_t hip_capture_wait(struct ihipStream_t *stream, struct ihipEvent_t *event)
@@ -507,105 +485,6 @@ HIP_ENTRY hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *pGraph)
 HIP_ENTRY hipError_t hipStreamEndCapture_spt(hipStream_t stream, hipGraph_t *pGraph)
 {
     return hip_return(capture_end(hip_stream_spt(stream), pGraph));
-}
-
-static hipError_t capture_info(hipStream_t handle, hipStreamCaptureStatus *status, unsigned long long *id,
-                               hipGraph_t *graph, const hipGraphNode_t **deps, size_t *count)
-{
-    struct ihipStream_t *stream;
-
-    if (!status)
-        return hipErrorInvalidValue;
-    hipError_t error = hip_stream_of(handle, &stream);
-    if (error != hipSuccess)
-        return error;
-    if (stream->null && atomic_load(&capture_list()->blocking))
-        return hipErrorStreamCaptureImplicit;
-    const struct hip_capture *capture = stream->capture;
-    *status = !capture           ? hipStreamCaptureStatusNone
-              : capture->invalid ? hipStreamCaptureStatusInvalidated
-                                 : hipStreamCaptureStatusActive;
-    if (*status != hipStreamCaptureStatusActive)
-        return hipSuccess;
-    if (id)
-        *id = capture->id;
-    if (graph)
-        *graph = capture->graph;
-    if (deps)
-        *deps = stream->capture_deps;
-    if (count)
-        *count = stream->capture_dep_count;
-    return hipSuccess;
-}
-
-HIP_ENTRY hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus)
-{
-    return hip_return(capture_info(stream, pCaptureStatus, NULL, NULL, NULL, NULL));
-}
-
-HIP_ENTRY hipError_t hipStreamIsCapturing_spt(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus)
-{
-    return hip_return(capture_info(hip_stream_spt(stream), pCaptureStatus, NULL, NULL, NULL, NULL));
-}
-
-HIP_ENTRY hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus,
-                                             unsigned long long *pId)
-{
-    return hip_return(capture_info(stream, pCaptureStatus, pId, NULL, NULL, NULL));
-}
-
-HIP_ENTRY hipError_t hipStreamGetCaptureInfo_spt(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus,
-                                                 unsigned long long *pId)
-{
-    return hip_return(capture_info(hip_stream_spt(stream), pCaptureStatus, pId, NULL, NULL, NULL));
-}
-
-HIP_ENTRY hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream, hipStreamCaptureStatus *captureStatus_out,
-                                                unsigned long long *id_out, hipGraph_t *graph_out,
-                                                const hipGraphNode_t **dependencies_out,
-                                                size_t *numDependencies_out)
-{
-    return hip_return(
-        capture_info(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
-}
-
-HIP_ENTRY hipError_t hipStreamGetCaptureInfo_v2_spt(hipStream_t stream,
-                                                    hipStreamCaptureStatus *captureStatus_out,
-                                                    unsigned long long *id_out, hipGraph_t *graph_out,
-                                                    const hipGraphNode_t **dependencies_out,
-                                                    size_t *numDependencies_out)
-{
-    return hip_return(capture_info(hip_stream_spt(stream), captureStatus_out, id_out, graph_out,
-                                   dependencies_out, numDependencies_out));
-}
-
-static hipError_t capture_update(struct ihipStream_t *stream, const hipGraphNode_t *nodes, size_t count,
-                                 unsigned flags)
-{
-    if (!stream->capture)
-        return hipErrorIllegalState;
-    if (stream->capture->invalid)
-        return hipErrorStreamCaptureInvalidated;
-    if ((count && !nodes) || flags > hipStreamSetCaptureDependencies || count > stream->capture->graph->count)
-        return hipErrorInvalidValue;
-    for (size_t i = 0; i < count; i++)
-        if (!graph_node_ok(nodes[i]) || nodes[i]->graph != stream->capture->graph)
-            return hipErrorInvalidValue;
-    if (flags == hipStreamSetCaptureDependencies)
-        stream->capture_dep_count = 0;
-    return deps_add_all(stream, nodes, count) ? hipSuccess : hipErrorOutOfMemory;
-}
-
-HIP_ENTRY hipError_t hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNode_t *dependencies,
-                                                        size_t numDependencies, unsigned int flags)
-{
-    struct ihipStream_t *found;
-    hipError_t error = hip_stream_of(stream, &found);
-
-    if (error != hipSuccess)
-        return hip_return(error);
-    capture_lock();
-    return hip_return(capture_unlock(capture_update(found, dependencies, numDependencies, flags)));
 }
 
 HIP_ENTRY hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode)
