@@ -175,6 +175,9 @@ EHP_API int ehp_mem_set_user(ehp_machine *machine, void *base, uint64_t user);
 EHP_API int ehp_mem_query(ehp_machine *machine, const void *address, struct ehp_allocation *out);
 /* Whether the GPU may access it without its being anybody's here: with XNACK, the process's own memory. */
 EHP_API bool ehp_mem_pageable(ehp_machine *machine, const void *address);
+/* Whether it lies where only ehp_mem_alloc() puts memory: it is nobody's else, also when it has been freed.
+ */
+EHP_API bool ehp_mem_reserved(ehp_machine *machine, const void *address);
 /* Where the host program allocates this, or is about to free it: return addresses, innermost first. */
 enum ehp_mem_event { EHP_MEM_ALLOCATED, EHP_MEM_FREED };
 EHP_API int ehp_mem_set_site(ehp_machine *machine, void *base, int event, void *const *returns,
@@ -185,6 +188,11 @@ EHP_API int ehp_mem_set_site(ehp_machine *machine, void *base, int event, void *
  * the program has debug information.  EHP_ERR_NOT_FOUND: there was none, or long ago.
  */
 EHP_API int ehp_mem_history(ehp_machine *machine, const void *address, char *text, size_t bytes);
+/*
+ * Calls access(context) on this thread.  EHP_ERR_FAULT: it touched memory that is not there, or wrote what
+ * may only be read, and was left at that point: it must hold nothing.  Thread-safe; not within another one.
+ */
+EHP_API int ehp_mem_try(void (*access)(void *context), void *context);
 /* Free and all bytes of device memory, as hipMemGetInfo has them: they know nothing of other memory. */
 EHP_API int ehp_mem_info(ehp_machine *machine, unsigned agent, uint64_t *free_bytes, uint64_t *total_bytes);
 

@@ -86,18 +86,34 @@ static bool barrier_holds(const struct ehp_barrier_packet *p, bool all)
     return all || any || none;
 }
 
-static uint64_t load_sized(const void *address, unsigned bytes)
+/* A value in memory that the program may have unmapped since. */
+struct value_access {
+    void *address;
+    uint64_t value;
+    bool wide, write;
+};
+
+static void access_value(void *context)
 {
-    return bytes == 4 ? __atomic_load_n((const uint32_t *)address, __ATOMIC_ACQUIRE)
-                      : __atomic_load_n((const uint64_t *)address, __ATOMIC_ACQUIRE);
+    struct value_access *a = context;
+    if (a->write && a->wide)
+        __atomic_store_n((uint64_t *)a->address, a->value, __ATOMIC_RELEASE);
+    else if (a->write)
+        __atomic_store_n((uint32_t *)a->address, (uint32_t)a->value, __ATOMIC_RELEASE);
+    else
+        a->value = a->wide ? __atomic_load_n((const uint64_t *)a->address, __ATOMIC_ACQUIRE)
+                           : __atomic_load_n((const uint32_t *)a->address, __ATOMIC_ACQUIRE);
 }
 
-/* hipStreamWaitValue's conditions. */
-static bool wait_value_holds(const struct ehp_agent_dispatch_packet *p)
+/* hipStreamWaitValue's conditions: 1 when it holds, 0 when not, EHP_ERR_FAULT when it cannot be read. */
+static int wait_value_holds(const struct ehp_agent_dispatch_packet *p)
 {
     unsigned bytes = p->arg[3] & 0xff, condition = p->arg[3] >> 8 & 0xff;
     uint64_t mask = p->arg[2], wanted = p->arg[1];
-    uint64_t value = load_sized((const void *)(uintptr_t)p->arg[0], bytes) & mask;
+    struct value_access access = {.address = (void *)(uintptr_t)p->arg[0], .wide = bytes != 4};
+    if (ehp_mem_try(access_value, &access) != EHP_OK)
+        return EHP_ERR_FAULT;
+    uint64_t value = access.value & mask;
     switch (condition) {
     case 0:
         return bytes == 4 ? (int32_t)((uint32_t)value - (uint32_t)(wanted & mask)) >= 0
@@ -111,12 +127,23 @@ static bool wait_value_holds(const struct ehp_agent_dispatch_packet *p)
     }
 }
 
-static void write_value(const struct ehp_agent_dispatch_packet *p)
+static int write_value(const struct ehp_agent_dispatch_packet *p)
 {
-    if (p->arg[2] == 4)
-        __atomic_store_n((uint32_t *)(uintptr_t)p->arg[0], (uint32_t)p->arg[1], __ATOMIC_RELEASE);
-    else
-        __atomic_store_n((uint64_t *)(uintptr_t)p->arg[0], p->arg[1], __ATOMIC_RELEASE);
+    struct value_access access = {
+        .address = (void *)(uintptr_t)p->arg[0], .value = p->arg[1], .wide = p->arg[2] != 4, .write = true};
+    return ehp_mem_try(access_value, &access);
+}
+
+static void value_fault(struct cp_queue *q, const struct ehp_agent_dispatch_packet *p, bool write)
+{
+    struct ehp_fault fault = {.size = sizeof(fault),
+                              .kind = EHP_FAULT_MEMORY,
+                              .dispatch_id = q->read,
+                              .address = p->arg[0],
+                              .write = write,
+                              .lane = ~0u};
+    report_text(q->machine, &fault, write ? "in a write of a value" : "in a wait for a value");
+    cp_queue_fault(q, &fault);
 }
 
 /* ---- one packet ---- */
@@ -184,11 +211,19 @@ static enum outcome start_agent(struct cp_queue *q, const struct ehp_agent_dispa
         pthread_cond_signal(&cp->call_ready);
         return STARTED;
     case EHP_AGENT_WAIT_VALUE:
-        if (!wait_value_holds(p))
+        switch (wait_value_holds(p)) {
+        case 0:
             return NOT_YET;
+        case EHP_ERR_FAULT:
+            value_fault(q, p, false);
+            break;
+        default:
+            break;
+        }
         break;
     case EHP_AGENT_WRITE_VALUE:
-        write_value(p);
+        if (write_value(p) != EHP_OK)
+            value_fault(q, p, true);
         break;
     default:
         bad_packet(q, p->type, "agent function");
@@ -302,7 +337,7 @@ bool cp_unblocked(struct ehp_machine *m)
         const union ehp_packet *packet = blocking(q);
         if (packet)
             any = is_call(packet, EHP_AGENT_WAIT_VALUE)
-                      ? wait_value_holds(&packet->agent)
+                      ? wait_value_holds(&packet->agent) != 0 /* or it faults */
                       : barrier_holds(&packet->barrier, (packet->header & 0xff) == EHP_PACKET_BARRIER_AND);
     }
     pthread_mutex_unlock(&m->cp.lock);

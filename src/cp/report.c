@@ -92,7 +92,8 @@ static void add_where(char *text, size_t bytes, uint64_t address, const struct m
 /* Memory of the host program, that exists and that the GPU may not access. */
 static bool add_host_memory(struct ehp_machine *m, char *text, size_t bytes, const struct ehp_fault *f)
 {
-    if (m->memory.xnack || f->address - m->memory.arena < m->memory.arena_bytes || !host_can_read(f->address))
+    if (m->memory.xnack || !f->kernel || f->address - m->memory.arena < m->memory.arena_bytes ||
+        !host_can_read(f->address))
         return false;
     add(text, bytes,
         "\n  host memory that the GPU may not access: XNACK is off. Register it (hipHostRegister), allocate "
@@ -115,6 +116,11 @@ static void add_memory(struct ehp_machine *m, char *text, size_t bytes, struct e
                                              .user = block.user};
     if (f->address < NULL_PAGES) {
         add(text, bytes, "\n  a null pointer, or an index on one");
+        return;
+    }
+    if (f->kind == EHP_FAULT_MEMORY && f->write && (inside || m->memory.xnack || !f->kernel) &&
+        host_can_read(f->address)) {
+        add(text, bytes, "\n  memory of the process that may only be read (mprotect, const)");
         return;
     }
     if (f->kind == EHP_FAULT_MEMORY && !inside) {

@@ -125,15 +125,36 @@ static void run_request(const struct ehp_machine *m, const struct ehp_agent_disp
     }
 }
 
+static void describe_request(const struct ehp_agent_dispatch_packet *p, char *text, size_t bytes)
+{
+    const void *to = (const void *)(uintptr_t)p->arg[0], *from = (const void *)(uintptr_t)p->arg[1];
+    if (p->type == EHP_AGENT_COPY_3D) {
+        const struct ehp_copy_3d *c = to;
+        snprintf(text, bytes, "in a copy of %llu x %llu x %llu bytes from %p to %p",
+                 (unsigned long long)c->width, (unsigned long long)c->height, (unsigned long long)c->depth,
+                 c->src, c->dst);
+    } else if (p->type == EHP_AGENT_FILL_3D) {
+        const struct ehp_fill_3d *f = to;
+        snprintf(text, bytes, "in a fill of %llu x %llu x %llu elements of %llu bytes at %p",
+                 (unsigned long long)f->width, (unsigned long long)f->height, (unsigned long long)f->depth,
+                 (unsigned long long)f->element, f->dst);
+    } else if (p->type == EHP_AGENT_COPY) {
+        snprintf(text, bytes, "in a copy of %llu bytes from %p to %p", (unsigned long long)p->arg[2], from,
+                 to);
+    } else {
+        const unsigned long long size = p->arg[2] * p->arg[3];
+        snprintf(text, bytes, "in a fill of %llu bytes at %p", size, to);
+    }
+}
+
 static void report_request_fault(struct cp_task *task, const struct wave_guard *guard)
 {
     struct ehp_fault fault = {
         .size = sizeof(fault), .kind = EHP_FAULT_MEMORY, .address = guard->address, .lane = UINT_MAX};
     const struct ehp_agent_dispatch_packet *p = &task->packet;
+    fault.write = guard->write;
     char detail[160];
-    snprintf(detail, sizeof(detail), "in a %s of %#llx to %#llx",
-             p->type == EHP_AGENT_COPY || p->type == EHP_AGENT_COPY_3D ? "copy" : "fill",
-             (unsigned long long)p->arg[1], (unsigned long long)p->arg[0]);
+    describe_request(p, detail, sizeof(detail));
     report_text(task->queue->machine, &fault, detail);
     pthread_mutex_lock(&task->queue->machine->cp.lock);
     cp_queue_fault(task->queue, &fault);
@@ -143,8 +164,7 @@ static void report_request_fault(struct cp_task *task, const struct wave_guard *
 /* A copy through a wild pointer faults like a wave that does it. */
 void cp_run_task(struct ehp_machine *m, struct cp_task *task, struct wave_guard *guard, uint64_t start)
 {
-    static const struct isa_inst copy_inst = {.size = 4};
-    static const struct xinst copy = {.isa = &copy_inst};
+    static const struct xinst copy = {0}; /* no wave's */
     if (guard) {
         guard->armed = true;
         guard->in = &copy;

@@ -91,6 +91,38 @@ static void forward(struct sigaction *next, int signo, siginfo_t *info, void *co
         to.sa_handler(signo);
 }
 
+/*
+ * Where ehp_mem_try() goes on.  In the thread's static block: the handler must not be the first to ask for
+ * it, which could allocate it.
+ */
+static _Thread_local sigjmp_buf *volatile trying __attribute__((tls_model("initial-exec")));
+
+int ehp_mem_try(void (*access)(void *context), void *context)
+{
+    sigjmp_buf env;
+    if (sigsetjmp(env, 0) != 0) {
+        trying = NULL;
+        return EHP_ERR_FAULT;
+    }
+    trying = &env;
+    access(context);
+    trying = NULL;
+    return EHP_OK;
+}
+
+/* Out of the handler, with the signals that were blocked before it: one above ours may have blocked more. */
+static _Noreturn void leave_handler(sigjmp_buf *env, const void *machine)
+{
+    pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)machine)->uc_sigmask, NULL);
+    siglongjmp(*env, 1);
+}
+
+/* Bit 1 of the error code of a page fault (Intel 64 manual, volume 3, 4.7). */
+static bool host_wrote(const void *machine)
+{
+    return ((const ucontext_t *)machine)->uc_mcontext.gregs[REG_ERR] & 2;
+}
+
 /* Whether it was an access of a wave's, or a guarded one; a wave's does not return, unless it is mended. */
 static bool take_fault(const siginfo_t *info, void *machine)
 {
@@ -98,6 +130,8 @@ static bool take_fault(const siginfo_t *info, void *machine)
         return false;
     if (guarded_resume(machine))
         return true;
+    if (trying)
+        leave_handler(trying, machine);
     char here;
     uintptr_t base = (uintptr_t)&here & ~(uintptr_t)(FAULT_STACK - 1);
     /* The compiler must not conclude that what lies there is part of `here`: it would drop the stores below.
@@ -111,12 +145,12 @@ static bool take_fault(const siginfo_t *info, void *machine)
             g->kind = EHP_FAULT_MEMORY;
             g->fault_in = g->in;
             g->address = (uint64_t)(uintptr_t)info->si_addr;
-            g->write = mem_is_write(g->in->isa);
+            g->write = g->in->isa ? mem_is_write(g->in->isa) : host_wrote(machine);
             g->lane = UINT_MAX;
             g->from_signal = true;
             if (g->mend && g->mend(g))
                 return true;
-            siglongjmp(g->env, 1);
+            leave_handler(&g->env, machine);
         }
     }
     return false;
@@ -124,8 +158,7 @@ static bool take_fault(const siginfo_t *info, void *machine)
 
 static bool is_mended(uint64_t address, const void *machine)
 {
-    enum { WRITE = 1 << 1 }; /* of the page fault's error code: Intel's manual, volume 3, 4.7 */
-    const bool write = ((const ucontext_t *)machine)->uc_mcontext.gregs[REG_ERR] & WRITE;
+    const bool write = host_wrote(machine);
     for (unsigned i = 0; i < WATCHERS; i++) {
         void *context = atomic_load(&watchers[i].context);
         if (context && watchers[i].mend(context, address, write))

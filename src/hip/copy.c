@@ -40,11 +40,63 @@ hipError_t hip_copy_check(void *dst, const void *src, size_t bytes, hipMemcpyKin
     bool to = hip_memory_reached(dst, &dst_left), from = hip_memory_reached(src, &src_left);
     if ((to && bytes > dst_left) || (from && bytes > src_left) || !hip_memory_writable(dst, bytes))
         return hipErrorInvalidValue;
+    if ((!to && hip_memory_gone(dst)) || (!from && hip_memory_gone(src)))
+        return hipErrorInvalidValue;
     /* Two pointers that devices do not reach can only be host memory. */
     if (!to && !from && kind != hipMemcpyHostToHost && kind != hipMemcpyDefault)
         return hipErrorInvalidValue;
     *nothing = dst == src;
     return hipSuccess;
+}
+
+/* ---- on the calling thread ---- */
+
+static void fill_row(void *dst, uint64_t value, uint64_t element, uint64_t count)
+{
+    char *at = dst;
+
+    if (element == 1)
+        memset(dst, (int)(value & 0xff), count);
+    else
+        for (uint64_t i = 0; i < count; i++)
+            memcpy(at + i * element, &value, element);
+}
+
+static void copy_access(void *context)
+{
+    const struct hip_op *op = context;
+    const struct ehp_copy_3d *c = &op->copy_3d;
+    const struct ehp_fill_3d *f = &op->fill_3d;
+
+    switch (op->kind) {
+    case HIP_OP_COPY:
+        memmove(op->copy.dst, op->copy.src, op->copy.bytes);
+        break;
+    case HIP_OP_COPY_3D:
+        for (uint64_t z = 0; z < c->depth; z++)
+            for (uint64_t y = 0; y < c->height; y++)
+                memmove((char *)c->dst + z * c->dst_slice + y * c->dst_pitch,
+                        (const char *)c->src + z * c->src_slice + y * c->src_pitch, c->width);
+        break;
+    case HIP_OP_FILL:
+        fill_row(op->fill.dst, op->fill.value, op->fill.element, op->fill.count);
+        break;
+    default:
+        for (uint64_t z = 0; z < f->depth; z++)
+            for (uint64_t y = 0; y < f->height; y++)
+                fill_row((char *)f->dst + z * f->slice + y * f->pitch, f->value, f->element, f->width);
+        break;
+    }
+}
+
+hipError_t hip_copy_now(struct ihipStream_t *stream, struct hip_op *op)
+{
+    hipError_t error = hip_stream_settle(stream);
+
+    if (error != hipSuccess || ehp_mem_try(copy_access, op) == EHP_OK)
+        return error;
+    error = hip_stream_submit(stream, op);
+    return error == hipSuccess ? hip_stream_wait(stream) : error;
 }
 
 /* Puts the bytes of a small pageable source next to the packet. */
@@ -56,8 +108,9 @@ static hipError_t copy_staged(struct ihipStream_t *stream, void *dst, const void
     hipError_t error = hip_stream_ready(stream);
     void *stage = error == hipSuccess ? hip_ring_alloc(stream, bytes, 64) : NULL;
     if (stage) {
-        memcpy(stage, src, bytes);
-        op.copy.src = stage;
+        struct hip_op fetch = {.kind = HIP_OP_COPY, .copy = {stage, src, bytes}};
+        /* What cannot be read is for the stream to say. */
+        op.copy.src = ehp_mem_try(copy_access, &fetch) == EHP_OK ? stage : src;
         error = hip_stream_submit_locked(stream, &op);
     } else if (error == hipSuccess) {
         error = hipErrorOutOfMemory;
@@ -96,16 +149,13 @@ static hipError_t copy_sync(void *dst, const void *src, size_t bytes, hipStream_
 
     if (error == hipSuccess)
         error = hip_capture_refuses(stream);
-    if (error == hipSuccess && hip_runtime()->timing) { /* it takes its time */
-        const struct hip_op op = {.kind = HIP_OP_COPY, .copy = {dst, src, bytes}};
-        error = hip_stream_submit(stream, &op);
-        return error == hipSuccess ? hip_stream_wait(stream) : error;
-    }
-    if (error == hipSuccess)
-        error = hip_stream_settle(stream);
-    if (error == hipSuccess)
-        memmove(dst, src, bytes);
-    return error;
+    if (error != hipSuccess)
+        return error;
+    struct hip_op op = {.kind = HIP_OP_COPY, .copy = {dst, src, bytes}};
+    if (!hip_runtime()->timing)
+        return hip_copy_now(stream, &op);
+    error = hip_stream_submit(stream, &op); /* it takes its time */
+    return error == hipSuccess ? hip_stream_wait(stream) : error;
 }
 
 hipError_t hip_copy_linear(void *dst, const void *src, size_t bytes, hipMemcpyKind kind,

@@ -22,6 +22,10 @@ hipError_t hip_copy_linear(void *dst, const void *src, size_t bytes, hipMemcpyKi
                            struct hip_copy_call call);
 hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, struct hip_copy_call call);
 
+/* Copies or fills on this thread, when the stream has come there.  Where that faults the stream does it, and
+ * faults. */
+hipError_t hip_copy_now(struct ihipStream_t *stream, struct hip_op *op);
+
 /* Descriptions to boxes; *kind is what the pointers imply. */
 hipError_t hip_copy_from_params(const hipMemcpy3DParms *params, struct ehp_copy_3d *copy);
 hipError_t hip_copy_from_drv(const HIP_MEMCPY3D *params, struct ehp_copy_3d *copy, hipMemcpyKind *kind);

@@ -38,17 +38,11 @@ hipError_t hip_copy_check_3d(const struct ehp_copy_3d *copy, hipMemcpyKind kind)
     bool from = hip_memory_reached(copy->src, &left);
     if (from && src_bytes > left)
         return hipErrorInvalidValue;
+    if ((!to && hip_memory_gone(copy->dst)) || (!from && hip_memory_gone(copy->src)))
+        return hipErrorInvalidValue;
     if (!to && !from && kind != hipMemcpyHostToHost && kind != hipMemcpyDefault)
         return hipErrorInvalidValue;
     return hipSuccess;
-}
-
-static void box_copy_now(const struct ehp_copy_3d *copy)
-{
-    for (uint64_t z = 0; z < copy->depth; z++)
-        for (uint64_t y = 0; y < copy->height; y++)
-            memmove((char *)copy->dst + z * copy->dst_slice + y * copy->dst_pitch,
-                    (const char *)copy->src + z * copy->src_slice + y * copy->src_pitch, copy->width);
 }
 
 static void box_advise(const struct ehp_copy_3d *copy, bool async)
@@ -74,18 +68,13 @@ hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, stru
         return error;
     if (hip_runtime()->advise)
         box_advise(copy, call.async);
+    struct hip_op op = {.kind = HIP_OP_COPY_3D, .copy_3d = *copy};
     if (!call.async && hip_runtime()->timing) {
-        const struct hip_op op = {.kind = HIP_OP_COPY_3D, .copy_3d = *copy};
         error = hip_stream_submit(stream, &op);
         return error == hipSuccess ? hip_stream_wait(stream) : error;
     }
-    if (!call.async) {
-        error = hip_stream_settle(stream);
-        if (error == hipSuccess)
-            box_copy_now(copy);
-        return error;
-    }
-    struct hip_op op = {.kind = HIP_OP_COPY_3D, .copy_3d = *copy};
+    if (!call.async)
+        return hip_copy_now(stream, &op);
     if (stream->capture)
         return hip_capture_op(stream, &op, NULL);
     error = hip_capture_implicit(stream);

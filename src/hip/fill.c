@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* hipMemset and its relatives: fills of 1, 2 or 4 bytes, linear or in rows. */
-#include <string.h>
-
 #include "copy.h"
 #include "graph.h"
 #include "size.h"
 #include "stream.h"
-
-static void fill_now(void *dst, uint64_t value, unsigned element, size_t count)
-{
-    char *at = dst;
-
-    if (element == 1) {
-        memset(dst, (int)(value & 0xff), count);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        memcpy(at + i * element, &value, element);
-}
 
 static hipError_t fill_check(const void *dst, size_t bytes)
 {
@@ -49,14 +35,8 @@ static hipError_t fill_linear(void *dst, uint64_t value, unsigned element, size_
     error = fill_check(dst, size_mul(count, element));
     if (error != hipSuccess)
         return error;
-    if (call.async) {
-        struct hip_op op = {.kind = HIP_OP_FILL, .fill = {dst, value, element, count}};
-        return hip_stream_op(call.stream, &op);
-    }
-    error = hip_stream_settle(stream);
-    if (error == hipSuccess)
-        fill_now(dst, value, element, count);
-    return error;
+    struct hip_op op = {.kind = HIP_OP_FILL, .fill = {dst, value, element, count}};
+    return call.async ? hip_stream_op(call.stream, &op) : hip_copy_now(stream, &op);
 }
 
 static hipError_t fill_box(const struct ehp_fill_3d *fill, struct hip_copy_call call)
@@ -79,16 +59,8 @@ static hipError_t fill_box(const struct ehp_fill_3d *fill, struct hip_copy_call 
     error = fill_check(fill->dst, size_add(size_add(slices, rows), row));
     if (error != hipSuccess)
         return error;
-    if (call.async) {
-        struct hip_op op = {.kind = HIP_OP_FILL_3D, .fill_3d = *fill};
-        return hip_stream_op(call.stream, &op);
-    }
-    error = hip_stream_settle(stream);
-    for (uint64_t z = 0; error == hipSuccess && z < fill->depth; z++)
-        for (uint64_t y = 0; y < fill->height; y++)
-            fill_now((char *)fill->dst + z * fill->slice + y * fill->pitch, fill->value,
-                     (unsigned)fill->element, fill->width);
-    return error;
+    struct hip_op op = {.kind = HIP_OP_FILL_3D, .fill_3d = *fill};
+    return call.async ? hip_stream_op(call.stream, &op) : hip_copy_now(stream, &op);
 }
 
 static struct hip_copy_call fill_when(hipStream_t stream)

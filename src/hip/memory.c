@@ -203,6 +203,11 @@ bool hip_memory_writable(const void *address, size_t bytes)
     return true;
 }
 
+bool hip_memory_gone(const void *address)
+{
+    return ehp_mem_reserved(hip_runtime()->machine, address);
+}
+
 void hip_memory_adopt(void *base, size_t bytes)
 {
     if (hip_memory_find(base, NULL) ||

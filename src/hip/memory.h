@@ -75,6 +75,8 @@ bool hip_memory_reached(const void *address, size_t *left);
 bool hip_memory_is_there(const void *base, size_t bytes);
 /* Whether devices may write there; true also of what nobody knows. */
 bool hip_memory_writable(const void *address, size_t bytes);
+/* Of an address that is not known: whether HIP's memory was there, or could be, and no other can. */
+bool hip_memory_gone(const void *address);
 void hip_memory_reset(struct hip_device *device);
 
 /* Frees memory of a graph; false when it was not in use. */

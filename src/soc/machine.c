@@ -648,7 +648,12 @@ int ehp_mem_query(ehp_machine *m, const void *address, struct ehp_allocation *ou
 bool ehp_mem_pageable(ehp_machine *m, const void *address)
 {
     const struct memory *memory = &m->memory;
-    return memory->xnack && (uint64_t)(uintptr_t)address - memory->arena >= memory->arena_bytes;
+    return memory->xnack && !ehp_mem_reserved(m, address);
+}
+
+bool ehp_mem_reserved(ehp_machine *m, const void *address)
+{
+    return (uint64_t)(uintptr_t)address - m->memory.arena < m->memory.arena_bytes;
 }
 
 int ehp_mem_info(ehp_machine *m, unsigned agent, uint64_t *free_bytes, uint64_t *total_bytes)
