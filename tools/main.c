@@ -37,6 +37,7 @@ static void usage(FILE *out)
 
 int main(int argc, char **argv)
 {
+    tool_check_output("ehp");
     tool_fn *alias = tool_find_alias(argv[0]);
     if (alias)
         return alias(argc, argv);

@@ -28,6 +28,9 @@ int tool_isa(int argc, char **argv);
 // `ehp validate`: published numbers beside simulated ones.
 int tool_validate(int argc, char **argv);
 
+// From here on the process ends with status 1, and says why, when what it prints does not arrive.
+void tool_check_output(const char *name);
+
 // Links to the command under other names behave as the program of that name: hipcc, hipconfig, amdclang++,
 // clang++ and the LLVM tools of a ROCm tree. NULL for any other name.
 tool_fn *tool_find_alias(const char *argv0);

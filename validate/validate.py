@@ -376,6 +376,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time (all cores)")
     args = parser.parse_args(sys.argv[2:])
     ehp = sys.argv[1]
+    for path in filter(None, (args.json, args.markdown, args.html)):  # rather than when it has run for an hour
+        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+            sys.exit(f"ehp validate: {path}: cannot write there")
 
     for chip in args.chip or []:
         known = subprocess.run([ehp, "chips", "show", chip], capture_output=True, text=True)
@@ -443,4 +446,11 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        try:
+            main()
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left of the output
+        sys.exit(f"ehp validate: cannot write {error.filename or 'the output'}: {error.strerror}")
