@@ -98,9 +98,12 @@ HIP_ENTRY struct hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, 
 
 /* ---- arrays -------------------------------------------------------------------------------------------- */
 
-static bool array_ok(hipArray_const_t array)
+bool hip_array_ok(hipArray_const_t array)
 {
-    return hip_handle_ok(HIP_KIND_ARRAY, array);
+    if (!hip_handle_ok(HIP_KIND_ARRAY, array))
+        return false;
+    const struct hip_memory *memory = hip_memory_find(array->data, NULL);
+    return memory && memory->id == array->memory;
 }
 
 hipError_t hip_array_new(hipArray_t *out, const HIP_ARRAY3D_DESCRIPTOR *d)
@@ -130,6 +133,7 @@ hipError_t hip_array_new(hipArray_t *out, const HIP_ARRAY3D_DESCRIPTOR *d)
         return error;
     }
     array->data = data;
+    array->memory = hip_memory_find(data, NULL)->id;
     array->width = d->Width;
     array->height = d->Height;
     array->depth = d->Depth;
@@ -146,9 +150,9 @@ hipError_t hip_array_new(hipArray_t *out, const HIP_ARRAY3D_DESCRIPTOR *d)
 
 hipError_t hip_array_delete(hipArray_t array)
 {
-    if (!array_ok(array) || array->borrowed)
+    if (!hip_handle_ok(HIP_KIND_ARRAY, array) || array->borrowed)
         return array ? hipErrorContextIsDestroyed : hipErrorInvalidValue;
-    hipError_t error = hip_memory_free(array->data, false);
+    hipError_t error = hip_array_ok(array) ? hip_memory_free(array->data, false) : hipErrorContextIsDestroyed;
     hip_handle_free(array);
     return error;
 }
@@ -205,7 +209,7 @@ HIP_ENTRY hipError_t hipArrayDestroy(hipArray_t array)
 HIP_ENTRY hipError_t hipArrayGetInfo(hipChannelFormatDesc *desc, hipExtent *extent, unsigned int *flags,
                                      hipArray_t array)
 {
-    if (!array_ok(array))
+    if (!hip_array_ok(array))
         return hip_return(hipErrorInvalidHandle);
     if (desc)
         *desc = array->desc;
@@ -220,7 +224,7 @@ HIP_ENTRY hipError_t hipArrayGetDescriptor(HIP_ARRAY_DESCRIPTOR *pArrayDescripto
 {
     if (!pArrayDescriptor)
         return hip_return(hipErrorInvalidValue);
-    if (!array_ok(array))
+    if (!hip_array_ok(array))
         return hip_return(hipErrorInvalidHandle);
     *pArrayDescriptor = (HIP_ARRAY_DESCRIPTOR){array->width, array->height, array->format, array->channels};
     return hip_return(hipSuccess);
@@ -230,7 +234,7 @@ HIP_ENTRY hipError_t hipArray3DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR *pArrayDescr
 {
     if (!pArrayDescriptor)
         return hip_return(hipErrorInvalidValue);
-    if (!array_ok(array))
+    if (!hip_array_ok(array))
         return hip_return(hipErrorInvalidHandle);
     *pArrayDescriptor = (HIP_ARRAY3D_DESCRIPTOR){array->width,  array->height,   array->depth,
                                                  array->format, array->channels, array->flags};
@@ -241,7 +245,7 @@ HIP_ENTRY hipError_t hipGetChannelDesc(hipChannelFormatDesc *desc, hipArray_cons
 {
     if (!desc)
         return hip_return(hipErrorInvalidValue);
-    if (!array_ok(array))
+    if (!hip_array_ok(array))
         return hip_return(hipErrorInvalidHandle);
     *desc = array->desc;
     return hip_return(hipSuccess);

@@ -2,6 +2,7 @@
 /* The copies that name an array on one side or both. */
 #include <string.h>
 
+#include "array.h"
 #include "copy.h"
 #include "size.h"
 
@@ -12,7 +13,7 @@ struct array_side {
 
 static bool array_side(hipArray_const_t array, size_t x, size_t y, struct array_side *side)
 {
-    if (!hip_handle_ok(HIP_KIND_ARRAY, array))
+    if (!hip_array_ok(array))
         return false;
     *side = (struct array_side){(struct hipArray *)(uintptr_t)array, x, y};
     return true;

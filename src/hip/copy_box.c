@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "advise.h"
+#include "array.h"
 #include "copy.h"
 #include "graph.h"
 #include "size.h"
@@ -158,7 +159,7 @@ static hipError_t box_params_side(hipArray_t array, struct hipPos pos, const hip
                                   const struct ehp_copy_3d *box, struct box_side *side)
 {
     if (array) {
-        if (!hip_handle_ok(HIP_KIND_ARRAY, array))
+        if (!hip_array_ok(array))
             return hipErrorInvalidValue;
         return box_array_side(array, size_mul(pos.x, array->element), pos.y, pos.z, box, side)
                    ? hipSuccess
@@ -187,8 +188,7 @@ hipError_t hip_copy_from_params(const hipMemcpy3DParms *p, struct ehp_copy_3d *c
 
     if ((p->dstArray && p->dstPtr.ptr) || (p->srcArray && p->srcPtr.ptr))
         return hipErrorInvalidValue;
-    if ((p->dstArray && !hip_handle_ok(HIP_KIND_ARRAY, p->dstArray)) ||
-        (p->srcArray && !hip_handle_ok(HIP_KIND_ARRAY, p->srcArray)))
+    if ((p->dstArray && !hip_array_ok(p->dstArray)) || (p->srcArray && !hip_array_ok(p->srcArray)))
         return hipErrorInvalidValue;
     /* With an array on either side the width counts its elements, else bytes. */
     if (p->srcArray)
@@ -266,7 +266,7 @@ static hipError_t box_drv_side(const struct box_drv_side *d, const struct ehp_co
     *device = d->type != hipMemoryTypeHost;
     switch ((int)d->type) {
     case hipMemoryTypeArray:
-        if (!hip_handle_ok(HIP_KIND_ARRAY, d->array))
+        if (!hip_array_ok(d->array))
             return hipErrorInvalidValue;
         return box_array_side(d->array, d->x, d->y, d->z, box, side) ? hipSuccess : hipErrorInvalidValue;
     case hipMemoryTypeHost:

@@ -562,7 +562,7 @@ HIP_ENTRY hipError_t hipHostGetDevicePointer(void **devPtr, void *hstPtr, unsign
     hipError_t error = hip_current(&device);
     if (error != hipSuccess)
         return hip_return(error);
-    if (!memory_is_host(hip_memory_find(hstPtr, NULL))) {
+    if (!hip_memory_find(hstPtr, NULL)) { /* ROCm: of any memory of its own */
         *devPtr = NULL;
         return hip_return(hipErrorInvalidValue);
     }

@@ -37,6 +37,7 @@ struct hip_memory {
 struct hipArray {
     struct hip_handle head;
     unsigned char *data;
+    uint64_t memory;             /* the allocation's id: hipDeviceReset() takes it away */
     size_t width, height, depth; /* elements; height or depth 0 when the array has fewer dimensions */
     size_t pitch, slice;         /* bytes */
     hipChannelFormatDesc desc;

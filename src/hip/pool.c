@@ -466,7 +466,7 @@ HIP_ENTRY hipError_t hipDeviceSetMemPool(int device, hipMemPool_t mem_pool)
 
     if (error != hipSuccess)
         return hip_return(error);
-    if (!hip_pool_ok(mem_pool))
+    if (!hip_pool_ok(mem_pool) || mem_pool->imported)
         return hip_return(hipErrorInvalidValue);
     if (mem_pool->device != found)
         return hip_return(hipErrorInvalidDevice);

@@ -207,6 +207,15 @@ static void pointers(void)
     OK(hipHostGetDevicePointer(&got, host, 0));
     CHECK(got == host);
     CHECK_HIP(hipHostGetDevicePointer(&got, plain, 0), hipErrorInvalidValue);
+    OK(hipHostGetDevicePointer(&got, managed + 9, 0));
+    CHECK(got == managed + 9);
+    OK(hipHostGetDevicePointer(&got, device, 0));
+    CHECK_HIP(hipHostGetDevicePointer(&got, NULL, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostGetDevicePointer(NULL, host, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipHostGetFlags(&flags, device), hipErrorInvalidValue);
+    CHECK_HIP(hipHostGetFlags(&flags, plain), hipErrorInvalidValue);
+    CHECK_HIP(hipHostGetFlags(NULL, host), hipErrorInvalidValue);
+    CHECK_HIP(hipHostGetFlags(&flags, NULL), hipErrorInvalidValue);
     OK(hipHostGetFlags(&flags, host));
     CHECK_EQ(flags, hipHostMallocMapped);
 
@@ -449,6 +458,31 @@ static void array_streams(void)
     OK(hipHostFree(host));
 }
 
+/* A reset takes the memory of arrays away: they are handles of nothing then. */
+static void array_reset(void)
+{
+    const hipChannelFormatDesc desc = {32, 0, 0, 0, hipChannelFormatKindFloat};
+    hipMipmappedArray_t mipmap;
+    hipArray_t array, other;
+    hipExtent extent;
+    char bytes[256];
+
+    OK(hipMallocArray(&array, &desc, 8, 8, 0));
+    OK(hipMallocMipmappedArray(&mipmap, &desc, (hipExtent){8, 8, 0}, 2, 0));
+    OK(hipDeviceReset());
+    OK(hipMallocArray(&other, &desc, 8, 8, 0));
+    CHECK_HIP(hipMemcpy2DFromArray(bytes, 32, array, 0, 0, 32, 8, hipMemcpyDeviceToHost),
+              hipErrorInvalidValue);
+    const hipMemcpy3DParms p = {
+        .srcArray = array, .dstPtr = {bytes, 32, 8, 8}, .extent = {8, 8, 1}, .kind = hipMemcpyDeviceToHost};
+    CHECK_HIP(hipMemcpy3D(&p), hipErrorInvalidValue);
+    CHECK_HIP(hipArrayGetInfo(NULL, &extent, NULL, array), hipErrorInvalidHandle);
+    CHECK_HIP(hipFreeArray(array), hipErrorContextIsDestroyed);
+    OK(hipFreeMipmappedArray(mipmap));
+    OK(hipMemcpy2DFromArray(bytes, 32, other, 0, 0, 32, 8, hipMemcpyDeviceToHost));
+    OK(hipFreeArray(other));
+}
+
 static void mipmaps(void)
 {
     const hipChannelFormatDesc desc = {8, 0, 0, 0, hipChannelFormatKindUnsigned};
@@ -503,5 +537,6 @@ int main(void)
     array_streams();
     mipmaps();
     attributes();
+    array_reset();
     return check_status();
 }

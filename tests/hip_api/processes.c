@@ -53,6 +53,7 @@ static void open_pool(const struct message *message)
                                            0));
     close(fd);
     CHECK_HIP(hipMallocFromPoolAsync(&other, 64, pool, NULL), hipErrorInvalidValue);
+    CHECK_HIP(hipDeviceSetMemPool(0, pool), hipErrorInvalidValue);
     hipMemPoolPtrExportData data = message->block;
     data.reserved[24] ^= 1;
     CHECK_HIP(hipMemPoolImportPointer(&block, pool, &data), hipErrorInvalidValue);
