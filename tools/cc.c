@@ -119,7 +119,7 @@ static enum source source_kind(const char *name)
 // hipcc's switch for projects whose C++ files are not HIP.
 static bool cxx_is_hip(void)
 {
-    const char *value = getenv("HIP_COMPILE_CXX_AS_HIP");
+    const char *value = secure_getenv("HIP_COMPILE_CXX_AS_HIP");
     return !value || strcmp(value, "0") != 0;
 }
 
@@ -268,7 +268,7 @@ static int read_command(struct cc_job *job, const struct cc_args *words)
 // A ROCm that the environment names counts only when there is one.
 static char *rocm_from_environment(void)
 {
-    const char *path = getenv("ROCM_PATH");
+    const char *path = secure_getenv("ROCM_PATH");
     if (!path || !*path)
         return NULL;
     char *header = cc_format("%s/include/hip/hip_runtime.h", path);
@@ -280,7 +280,7 @@ static char *rocm_from_environment(void)
 static void check_archs(struct cc_job *job)
 {
     if (job->archs.n == 0) {
-        const char *list = getenv("HCC_AMDGPU_TARGET");
+        const char *list = secure_getenv("HCC_AMDGPU_TARGET");
         add_arch(job, list && *list ? list : "gfx942");
     }
     for (size_t i = 0; i < job->archs.n; i++)
@@ -297,7 +297,7 @@ static void check_archs(struct cc_job *job)
 static int read_environment(struct cc_job *job, const char *name)
 {
     struct cc_args words = {0};
-    const char *text = getenv(name);
+    const char *text = secure_getenv(name);
     if (text)
         cc_args_split(&words, text);
     int status = read_command(job, &words);
@@ -463,7 +463,7 @@ static int run_job(struct cc_job *job, struct cc_places *places, const struct cc
         if (read_environment(job, "HIPCC_LINK_FLAGS_APPEND"))
             goto out;
     }
-    const char *trace = getenv("HIPCC_VERBOSE");
+    const char *trace = secure_getenv("HIPCC_VERBOSE");
     bool verbose = trace && strtol(trace, NULL, 10) & 1;
     if (cc_mixed_needed(&job->args)) {
         status = cc_mixed_run(places->clang, &front, link ? &link_front : NULL, &job->args, &back, verbose);
@@ -482,7 +482,7 @@ out:
 
 int tool_cc(int argc, char **argv)
 {
-    const char *platform = getenv("HIP_PLATFORM");
+    const char *platform = secure_getenv("HIP_PLATFORM");
     if (platform && *platform && strcmp(platform, "amd") != 0 && strcmp(platform, "hcc") != 0) {
         fprintf(stderr, "ehp cc: HIP_PLATFORM=%s: only amd can be compiled for\n", platform);
         return 1;

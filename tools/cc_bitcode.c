@@ -27,7 +27,7 @@ static char *find_device_libs(const struct cc_places *p)
         "/usr/share/amdgcn/bitcode",
         "/opt/rocm/amdgcn/bitcode",
     };
-    const char *wanted = getenv("EHP_DEVICE_LIBS");
+    const char *wanted = secure_getenv("EHP_DEVICE_LIBS");
     if (wanted && *wanted)
         return cc_copy(wanted);
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
@@ -346,6 +346,48 @@ int cc_bitcode_make(const struct cc_places *p, const char *dir)
     return fill(p, dir, &none);
 }
 
+// Code from a directory that others can write to must not get into this user's programs, nor may they choose
+// what is written and removed: a directory of the cache is the user's, and nobody else can write there.  So
+// what is in it is the user's too.
+static int make_own(const char *dir)
+{
+    struct stat st, link;
+    const char *what = NULL;
+    if (mkdir(dir, 0700) && errno != EEXIST) {
+        fprintf(stderr, "ehp cc: cannot make %s: %s\n", dir, strerror(errno));
+        return -1;
+    }
+    if (lstat(dir, &link) || link.st_uid != geteuid() || stat(dir, &st) || st.st_uid != geteuid())
+        what = "belongs to another user";
+    else if (!S_ISDIR(st.st_mode))
+        what = "is not a directory";
+    else if (st.st_mode & (S_IWGRP | S_IWOTH))
+        what = "can be written to by others (chmod go-w, or remove it)";
+    if (what)
+        fprintf(stderr, "ehp cc: %s %s; or set XDG_CACHE_HOME to a directory of yours\n", dir, what);
+    return what ? -1 : 0;
+}
+
+// Where the user's cache is; its last two directories are private.
+static int find_cache(struct cc_places *p)
+{
+    const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+    char own[4080];
+    if (cache && *cache == '/')
+        snprintf(own, sizeof own, "%.4000s/ehp", cache);
+    else if (home && *home == '/' && access(home, W_OK) == 0)
+        snprintf(own, sizeof own, "%.4000s/.cache/ehp", home);
+    else
+        snprintf(own, sizeof own, "/tmp/ehp-%ld", (long)geteuid());
+    char *above = cc_format("%.*s", (int)(strrchr(own, '/') - own), own);
+    int status = *above && make_dirs(above) ? -1 : 0;
+    if (status)
+        fprintf(stderr, "ehp cc: cannot make %s: %s\n", above, strerror(errno));
+    free(above);
+    snprintf(p->bitcode, sizeof p->bitcode, "%s/bitcode", own);
+    return status == 0 && make_own(own) == 0 ? make_own(p->bitcode) : -1;
+}
+
 int cc_bitcode_prepare(struct cc_places *p, const struct cc_args *archs)
 {
     snprintf(p->bitcode, sizeof p->bitcode, "%.4000s/amdgcn/bitcode", p->tree);
@@ -353,19 +395,8 @@ int cc_bitcode_prepare(struct cc_places *p, const struct cc_args *archs)
         return 0;
     // An installation that belongs to root cannot be completed now; the user's cache can.
     if (access(p->bitcode, W_OK) != 0) {
-        const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-        if (cache && *cache == '/')
-            snprintf(p->bitcode, sizeof p->bitcode, "%.4000s/ehp/bitcode", cache);
-        else if (home && *home == '/' && access(home, W_OK) == 0)
-            snprintf(p->bitcode, sizeof p->bitcode, "%.4000s/.cache/ehp/bitcode", home);
-        else
-            snprintf(p->bitcode, sizeof p->bitcode, "/tmp/ehp-%ld/bitcode", (long)getuid());
-        // Code from a directory that somebody else owns must not get into this user's programs.
-        struct stat st;
-        if (stat(p->bitcode, &st) == 0 && st.st_uid != getuid()) {
-            fprintf(stderr, "ehp cc: %s belongs to another user; set XDG_CACHE_HOME\n", p->bitcode);
+        if (find_cache(p))
             return -1;
-        }
         if (complete(p, p->bitcode, archs))
             return 0;
     }

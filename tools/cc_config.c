@@ -67,7 +67,7 @@ static int check(struct cc_places *p)
 static int print_full(struct cc_places *p)
 {
     struct utsname host;
-    const char *path = getenv("PATH");
+    const char *path = secure_getenv("PATH");
     printf("HIP version  : %d.%d.%d-ehp\n\n", p->hip_major, p->hip_minor, p->hip_patch);
     printf("== hipconfig\nHIP_PATH     : %s\nROCM_PATH    : %s\nHIP_COMPILER : clang\nHIP_PLATFORM : amd\n"
            "HIP_RUNTIME  : rocclr\nCPP_CONFIG   :",

@@ -176,7 +176,7 @@ int cc_mixed_run(const char *clang, const struct cc_args *compile, const struct 
             others |= input && !is_c(walk.language);
         return compile_parts(clang, compile, args, others, verbose);
     }
-    char *dir = cc_format("%s/ehp-cc-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    char *dir = cc_format("%s/ehp-cc-XXXXXX", secure_getenv("TMPDIR") ? secure_getenv("TMPDIR") : "/tmp");
     if (!mkdtemp(dir)) {
         perror("ehp cc: cannot make a temporary directory");
         free(dir);

@@ -146,7 +146,7 @@ static bool knows_gfx942(const char *clang)
 // Looks a program up in PATH.
 static bool find_in_path(char *out, const char *name)
 {
-    const char *path = getenv("PATH");
+    const char *path = secure_getenv("PATH");
     for (const char *s = path ? path : "/usr/local/bin:/usr/bin:/bin"; *s;) {
         size_t n = strcspn(s, ":");
         if (n > 0 && put_path(out, "%.*s/%s", (int)n, s, name) && cc_can_run(out))
@@ -191,7 +191,7 @@ static bool try_directory(struct cc_places *p, const char *dir, const char *belo
 int cc_places_find_clang(struct cc_places *p, const char *rocm)
 {
     char path[CC_PATH_MAX];
-    const char *wanted = getenv("EHP_CLANG");
+    const char *wanted = secure_getenv("EHP_CLANG");
     if (wanted && *wanted) {
         bool found = strchr(wanted, '/') ? put_path(path, "%s", wanted) : find_in_path(path, wanted);
         if (found && accept(p, path, false))
@@ -200,7 +200,7 @@ int cc_places_find_clang(struct cc_places *p, const char *rocm)
         return -1;
     }
     if (try_directory(p, rocm, "/llvm/bin") || try_directory(p, rocm, "/lib/llvm/bin") ||
-        try_directory(p, getenv("HIP_CLANG_PATH"), ""))
+        try_directory(p, secure_getenv("HIP_CLANG_PATH"), ""))
         return 0;
     // 22 is what is tested; then newer ones; then older ones down to 17, the first that knew gfx942.
     static const int versions[] = {22, 26, 25, 24, 23, 21, 20, 19, 18, 17};

@@ -177,6 +177,6 @@ int tool_disasm(int argc, char **argv)
         fputs("ehp disasm: --chip takes a name that `ehp chips` lists, or a chip file, not \"\"\n", stderr);
         return 2;
     }
-    const int status = disasm_file(path, chip ? chip : getenv("EHP_CHIP"), &opt);
+    const int status = disasm_file(path, chip ? chip : secure_getenv("EHP_CHIP"), &opt);
     return status == 0 && hazards ? 1 : status;
 }

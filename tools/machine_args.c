@@ -69,8 +69,8 @@ void machine_args_to_options(const struct machine_args *args, struct ehp_options
 {
     check_name("chip", args->chip, "a name that `ehp chips` lists, or a chip file");
     check_name("partition", args->partition, "one of spx, tpx, dpx, qpx and cpx");
-    o->chip = args->chip ? args->chip : getenv("EHP_CHIP");
-    o->partition = args->partition ? args->partition : getenv("EHP_PARTITION");
+    o->chip = args->chip ? args->chip : secure_getenv("EHP_CHIP");
+    o->partition = args->partition ? args->partition : secure_getenv("EHP_PARTITION");
     if (args->nps)
         o->nps = number("nps", args->nps, 4);
     if (args->xcc_chunk)

@@ -134,7 +134,7 @@ static const struct argp parser = {
 /* Each name is a counter's, or says why not. */
 static bool check_counters(const struct run_args *args)
 {
-    const char *mode = args->mode ? args->mode : getenv("EHP_MODE");
+    const char *mode = args->mode ? args->mode : secure_getenv("EHP_MODE");
     if (args->sample && (!mode || strcmp(mode, "timing") != 0)) {
         fprintf(stderr, "ehp run: --sample: only timing mode has a time to sample; add --mode timing\n");
         return false;
@@ -231,7 +231,7 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
     machine_args_to_options(machine, &check);
     check.threads = 1;
-    const char *mode = getenv("EHP_MODE");
+    const char *mode = secure_getenv("EHP_MODE");
     check.timing = mode && strcmp(mode, "timing") == 0;
     ehp_machine *m;
     if (ehp_open(&check, &m) != EHP_OK) {
@@ -245,7 +245,7 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
         fprintf(stderr, "%s: libamdhip64.so.6 is not beside this command; build or install it\n", command);
         return 1;
     }
-    const char *old = getenv("LD_LIBRARY_PATH");
+    const char *old = secure_getenv("LD_LIBRARY_PATH");
     char path[2 * PATH_MAX];
     snprintf(path, sizeof(path), "%s%s%s", directory, old && *old ? ":" : "", old ? old : "");
     set("LD_LIBRARY_PATH", path);

@@ -275,7 +275,7 @@ void hip_advise_asked(void)
 static void advise_at_exit(void)
 {
     struct hip_runtime *runtime = hip_runtime();
-    const char *where = getenv("EHP_ADVISE");
+    const char *where = secure_getenv("EHP_ADVISE");
     FILE *json = NULL;
 
     if (hip_forked())
@@ -297,7 +297,7 @@ static double advise_chip(struct hip_runtime *runtime, const char *key)
 
 void hip_advise_init(struct hip_runtime *runtime)
 {
-    const char *where = getenv("EHP_ADVISE");
+    const char *where = secure_getenv("EHP_ADVISE");
 
     if (!where || !*where)
         return;

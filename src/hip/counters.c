@@ -131,7 +131,7 @@ static struct hip_counters *choose(const char *names)
 
 bool hip_counters_init(struct hip_runtime *runtime)
 {
-    const char *names = getenv("EHP_COUNTERS"), *path = getenv("EHP_COUNTERS_FILE");
+    const char *names = secure_getenv("EHP_COUNTERS"), *path = secure_getenv("EHP_COUNTERS_FILE");
 
     if (!names || !*names)
         return true;

@@ -96,7 +96,7 @@ static int run_wait(pid_t child)
 
 bool rtc_place_make(struct rtc_place *place, char **why)
 {
-    const char *base = getenv("TMPDIR");
+    const char *base = secure_getenv("TMPDIR");
 
     *why = NULL;
     if (!base || !*base)
@@ -195,7 +195,7 @@ static bool run_find(bool clang, char path[PATH_MAX])
 {
     static const char *const below[] = {"ehp/rocm", "../ehp/rocm", "../../rocm", "../rocm", ".."};
     const char *program = clang ? "llvm/bin/clang" : "bin/hipcc";
-    const char *tree = getenv("EHP_ROCM");
+    const char *tree = secure_getenv("EHP_ROCM");
     char self[PATH_MAX];
     Dl_info info;
 

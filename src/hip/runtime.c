@@ -78,7 +78,7 @@ int hip_unsupported_entry(const char *name, _Atomic bool *said)
 /* A decimal number in the environment; false, with a message, when it is not one. */
 static bool runtime_number(const char *name, double least, double most, double *value)
 {
-    const char *text = getenv(name);
+    const char *text = secure_getenv(name);
     char *end;
 
     if (!text || !*text)
@@ -95,14 +95,14 @@ static bool runtime_number(const char *name, double least, double most, double *
 
 static const char *runtime_text(const char *name)
 {
-    const char *text = getenv(name);
+    const char *text = secure_getenv(name);
     return text && *text ? text : NULL;
 }
 
 /* A line that is drawn over needs a terminal that can. */
 static bool can_draw(void)
 {
-    const char *terminal = getenv("TERM");
+    const char *terminal = secure_getenv("TERM");
 
     return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
@@ -170,7 +170,7 @@ static bool runtime_options(struct ehp_options *options)
  */
 static int runtime_visible(const char *name, unsigned *map, int count)
 {
-    const char *text = getenv(name);
+    const char *text = secure_getenv(name);
     unsigned chosen[HIP_DEVICES_MAX];
     int n = 0;
 
@@ -180,7 +180,8 @@ static int runtime_visible(const char *name, unsigned *map, int count)
         char *end;
         long index = strtol(text, &end, 10);
         if (end == text || (*end && *end != ',')) {
-            fprintf(stderr, "ehp: %s=%s: expected device numbers separated by commas\n", name, getenv(name));
+            fprintf(stderr, "ehp: %s=%s: expected device numbers separated by commas\n", name,
+                    secure_getenv(name));
             return 0;
         }
         if (index < 0 || index >= count)
@@ -210,8 +211,8 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
     for (int i = 0; i < count; i++)
         map[i] = (unsigned)i;
     count = runtime_visible("ROCR_VISIBLE_DEVICES", map, count);
-    count = runtime_visible(getenv("HIP_VISIBLE_DEVICES") ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",
-                            map, count);
+    count = runtime_visible(
+        secure_getenv("HIP_VISIBLE_DEVICES") ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES", map, count);
     for (int i = 0; i < count; i++)
         if (!hip_device_init(runtime, i, map[i]))
             return hipErrorNoDevice;

@@ -157,7 +157,7 @@ static void stats_csv(FILE *file, ehp_machine *machine)
 static void stats_at_exit(void)
 {
     struct hip_runtime *runtime = hip_runtime();
-    const char *where = getenv("EHP_STATS");
+    const char *where = secure_getenv("EHP_STATS");
 
     if (hip_forked())
         return;
@@ -181,7 +181,7 @@ static void stats_at_exit(void)
 
 void hip_stats_init(struct hip_runtime *runtime)
 {
-    const char *where = getenv("EHP_STATS");
+    const char *where = secure_getenv("EHP_STATS");
 
     if (!where || !*where)
         return;

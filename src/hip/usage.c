@@ -130,7 +130,7 @@ static void usage_print_curve(const struct usage *u)
 static void usage_at_exit(void)
 {
     struct usage *u = usage();
-    const char *where = getenv("EHP_MEMORY");
+    const char *where = secure_getenv("EHP_MEMORY");
 
     if (hip_forked())
         return;
@@ -152,7 +152,7 @@ static void usage_at_exit(void)
 bool hip_usage_init(struct hip_runtime *runtime)
 {
     struct usage *u = usage();
-    const char *where = getenv("EHP_MEMORY");
+    const char *where = secure_getenv("EHP_MEMORY");
 
     if (!where || !*where)
         return true;

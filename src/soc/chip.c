@@ -48,7 +48,7 @@ const char *chip_key_help(unsigned i)
 
 bool chip_directory(char *path, size_t bytes)
 {
-    const char *chosen = getenv("EHP_CHIPS");
+    const char *chosen = secure_getenv("EHP_CHIPS");
     if (chosen && *chosen) {
         snprintf(path, bytes, "%s", chosen);
         return access(path, R_OK) == 0;
