@@ -31,6 +31,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "cp/bounds.h"
 #include "cp/cp.h"
 #include "cu/cu.h"
 #include "mem/mem.h"
@@ -79,6 +80,9 @@ struct sim_xcd {
     unsigned running_count, running_capacity;
     struct workgroup *spare;
     struct arena arena; /* workgroups */
+    /* What the packet processor has been told of accesses beyond buffers, last. */
+    struct bounds_told beyond[8];
+    unsigned beyond_next;
 };
 
 /* What the host program has had of time, and when that was looked at. */

@@ -325,6 +325,47 @@ static void wave_faulted(void *context, struct workgroup *wg, const struct wave_
     sim_wave_faulted(context, wg, guard);
 }
 
+struct told_beyond {
+    struct bounds_told what;
+    char text[sizeof(((struct ehp_fault *)NULL)->text)];
+};
+
+static void beyond_told(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct sim *sim = event->self;
+    struct told_beyond *told = (struct told_beyond *)(uintptr_t)event->word[0];
+    if (bounds_tell(sim->machine, told->what.kernel, told->what.serial))
+        bounds_say(sim->machine, told->text);
+    free(told);
+}
+
+/* The packet processor hears of it at a simulated time, and believes the first of the XCDs. */
+static void wave_beyond(void *context, struct workgroup *wg, const struct wave_guard *guard)
+{
+    struct sim_xcd *x = context;
+    struct sim *sim = x->sim;
+    struct cp_dispatch *d = wg->owner;
+    struct memory_block near;
+    if (sim->machine->memory.bounds != EHP_BOUNDS_WARN ||
+        !memory_lend(&sim->machine->memory, guard->address, &near))
+        return;
+    struct bounds_told what = {d->packet.kernel_object, near.serial};
+    const unsigned known = sizeof(x->beyond) / sizeof(x->beyond[0]);
+    for (unsigned i = 0; i < known; i++)
+        if (x->beyond[i].kernel == what.kernel && x->beyond[i].serial == what.serial)
+            return;
+    x->beyond[x->beyond_next++ % known] = what;
+    struct ehp_fault fault = {.size = sizeof(fault)};
+    struct told_beyond *told = malloc(sizeof(*told));
+    if (!told)
+        abort();
+    report_beyond(d, wg, guard, &near, &fault);
+    told->what = what;
+    memcpy(told->text, fault.text, sizeof(told->text));
+    port_send(x->domain, sim->host, sim->complete_ps, beyond_told, sim)->word[0] = (uint64_t)(uintptr_t)told;
+}
+
 /* ---- the beginning of a share ---- */
 
 static void acquired(struct port_domain *domain, struct port_event *event)
@@ -387,7 +428,8 @@ int sim_xcd_open(struct sim *sim, struct sim_xcd *x, unsigned index)
     x->mem = xcd_mem_open(&m->chip, index, m->xcds_per_agent > 1, x->domain, sim->fabric, sim->vm);
     if (!x->mem)
         return EHP_ERR_NO_MEMORY;
-    const struct cu_events events = {.done = workgroup_done, .fault = wave_faulted, .context = x};
+    const struct cu_events events = {
+        .done = workgroup_done, .fault = wave_faulted, .beyond = wave_beyond, .context = x};
     x->cu = cu_open(&m->chip, index, sim->rates, x->domain, x->mem, &events);
     return x->cu ? EHP_OK : EHP_ERR_NO_MEMORY;
 }

@@ -48,7 +48,7 @@ static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, 
     a->self = f;
     a->atomic = NULL;
     a->returns = false;
-    a->faulted = false;
+    a->faulted = a->beyond = false;
     f->cw = cw;
     f->in = in;
     f->issued = port_now(xcd->domain);
@@ -90,12 +90,11 @@ static void count_flight(const struct cu_flight *f, enum cu_level level)
     xcd->counters.level[level] += port_now(xcd->domain) - f->issued;
 }
 
-/* The hierarchy found nothing at an address. */
-static void report(struct cu_flight *f)
+/* Which access it was that did something wrong. */
+static const struct wave_guard *explain(const struct cu_flight *f)
 {
     struct cu_wave *cw = f->cw;
-    struct cu_xcd *xcd = cw->simd->xcd;
-    struct cu_thread *thread = port_thread(xcd->domain);
+    struct cu_thread *thread = port_thread(cw->simd->xcd->domain);
     struct wave_guard *g = &thread->guard;
     g->wave = cw->w;
     g->kind = EHP_FAULT_MEMORY;
@@ -105,8 +104,23 @@ static void report(struct cu_flight *f)
         f->access.kind == ACCESS_STORE || f->access.kind == ACCESS_ATOMIC || f->access.kind == ACCESS_SSTORE;
     g->lane = f->access.kind <= ACCESS_ATOMIC ? f->access.fault_lane : UINT_MAX;
     g->from_signal = false;
+    return g;
+}
+
+/* The hierarchy found nothing at an address. */
+static void report(struct cu_flight *f)
+{
+    struct cu_wave *cw = f->cw;
+    struct cu_xcd *xcd = cw->simd->xcd;
+    const struct wave_guard *g = explain(f);
     cw->w->state = WAVE_FAULT;
     xcd->events.fault(xcd->events.context, cw->w->wg, g);
+}
+
+static void report_beyond_buffer(const struct cu_flight *f)
+{
+    struct cu_xcd *xcd = f->cw->simd->xcd;
+    xcd->events.beyond(xcd->events.context, f->cw->w->wg, explain(f));
 }
 
 /* ---- vector memory ---- */
@@ -211,6 +225,8 @@ static void vector_done(struct mem_access *a)
 {
     struct cu_flight *f = a->self;
     struct cu_wave *cw = f->cw;
+    if (a->beyond && !a->faulted)
+        report_beyond_buffer(f);
     if (a->faulted)
         report(f);
     else if ((a->kind == ACCESS_LOAD || a->kind == ACCESS_ATOMIC) && !cw->ending && cu_settle(cw))
@@ -581,6 +597,8 @@ static void scalar_done(struct mem_access *a)
 {
     struct cu_flight *f = a->self;
     struct cu_wave *cw = f->cw;
+    if (a->beyond && !a->faulted)
+        report_beyond_buffer(f);
     if (a->faulted)
         report(f);
     else if (a->kind == ACCESS_SLOAD && !cw->ending && cu_settle(cw))

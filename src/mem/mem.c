@@ -41,21 +41,33 @@ void access_done_at(struct xcd_mem *mem, struct mem_access *access, uint64_t cyc
     e->word[0] = (uint64_t)(uintptr_t)mem;
 }
 
-void access_fault(struct mem_access *a, const struct mem_request *r)
+/* The first lane of those that it has happened to. */
+static void note_lane(struct mem_access *a, const struct mem_request *r, bool *happened)
 {
     bool scalar = r->cluster != NULL;
     uint8_t lane = scalar ? 0 : (uint8_t)__builtin_ctzll(r->lanes);
-    if (a->faulted && a->fault_lane <= lane)
+    if (*happened && a->fault_lane <= lane)
         return;
-    a->faulted = true;
+    *happened = true;
     a->fault_lane = lane;
     uint64_t address = mem_access_address(a, lane);
     a->fault_addr = address > r->line ? address : r->line;
 }
 
+void access_fault(struct mem_access *a, const struct mem_request *r)
+{
+    note_lane(a, r, &a->faulted);
+}
+
+void access_beyond(struct mem_access *a, const struct mem_request *r)
+{
+    if (!a->faulted)
+        note_lane(a, r, &a->beyond);
+}
+
 void xcd_mem_submit(struct xcd_mem *mem, struct mem_access *access)
 {
-    access->faulted = false;
+    access->faulted = access->beyond = false;
     mem->in_flight++;
     if (access->kind < ACCESS_SLOAD)
         vl1_submit(mem, access);

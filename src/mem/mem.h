@@ -74,6 +74,7 @@ struct mem_access {
 
     /* The host has no memory there, or may not be accessed so; the first such lane. */
     bool faulted;
+    bool beyond; /* a buffer, in what is mapped with it; the first such lane, if none has faulted */
     uint8_t fault_lane;
     uint64_t fault_addr;
 

@@ -213,7 +213,7 @@ struct utcl1_entry {
     uint64_t base, bytes, physical;
     uint64_t used;
     uint8_t mtype;
-    bool writable;
+    bool writable, spare;
 };
 
 struct utcl1_miss {
@@ -605,6 +605,8 @@ static inline void access_went(struct mem_access *access, uint8_t level)
     access->level = level > access->level ? level : access->level;
 }
 void access_fault(struct mem_access *access, const struct mem_request *request);
+/* What it found is beyond a buffer. */
+void access_beyond(struct mem_access *access, const struct mem_request *request);
 /* A scalar cache has written what it had for a kernel's release. */
 void mem_released(struct xcd_mem *mem);
 

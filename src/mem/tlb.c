@@ -68,6 +68,8 @@ static inline void translated(struct utcl1 *t, struct mem_request *r, const stru
     request_place(r, e->physical + (r->line - e->base));
     r->mtype = e->mtype;
     r->faulted = r->kind != REQUEST_LOAD && !e->writable;
+    if (e->spare && r->access)
+        access_beyond(r->access, r);
     t->go(r, cycle);
 }
 
@@ -117,7 +119,8 @@ static struct utcl1_entry entry_of(const struct mem_timing *n, uint64_t line, st
                                 .bytes = page.bytes,
                                 .physical = page.physical,
                                 .mtype = page.mtype,
-                                .writable = page.writable};
+                                .writable = page.writable,
+                                .spare = page.spare};
 }
 
 static void answer(struct utcl1 *t, struct utcl1_miss *m, uint64_t now);

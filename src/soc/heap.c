@@ -228,6 +228,7 @@ static int chunk_make(struct memory *memory, const struct memory_block *block, u
                                    .on_demand = block->on_demand,
                                    .cut = cut,
                                    .open = memory->bounds == EHP_BOUNDS_OFF ||
+                                           (memory->bounds == EHP_BOUNDS_WARN && memory->hooks.reserved) ||
                                            (cut && h->mappings > h->mappings_most),
                                    .pages = cut ? 0 : heap_whole_pages(block->bytes) / HEAP_PAGE};
     uint64_t accessible = chunk->open ? bytes : chunk->pages * HEAP_PAGE;

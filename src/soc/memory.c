@@ -322,7 +322,7 @@ bool memory_find(struct memory *memory, uint64_t address, struct memory_block *o
 /* An index of -1 and its like is before a buffer; everything else, past one. */
 bool memory_lend(struct memory *memory, uint64_t address, struct memory_block *near)
 {
-    enum { BEFORE = 256 };
+    enum { BEFORE = 64 };
     if (memory->bounds == EHP_BOUNDS_FAULT || address - memory->arena >= memory->arena_bytes)
         return false;
     pthread_mutex_lock(&memory->lock);
@@ -331,7 +331,7 @@ bool memory_lend(struct memory *memory, uint64_t address, struct memory_block *n
     if (lent) {
         const struct memory_block *below = memory_below(memory, address),
                                   *above = memory_above(memory, address);
-        bool mine = below && below->base >= chunk->node.base, next = above && above->base - address <= BEFORE;
+        bool mine = below && below->base >= chunk->node.base, next = above && above->base - address < BEFORE;
         *near = mine && (!next || address - (below->base + below->bytes) < above->base - address) ? *below
                                                                                                   : *above;
     }

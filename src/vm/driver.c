@@ -48,16 +48,19 @@ static void add_commit(struct vm *vm, uint64_t address, uint64_t entry)
     vm->commits[vm->commit_count++] = (struct vm_commit){address, entry};
 }
 
-/* Whether the process may access the page: what on-demand memory is. */
-static bool allowed(struct vm *vm, uint64_t page, bool *writable)
+/* Whether the process may access the page: what on-demand memory is.  *spare: it is nobody's. */
+static bool allowed(struct vm *vm, uint64_t page, bool *writable, bool *spare)
 {
     struct memory_block block;
     bool inside;
+    *spare = false;
     if (page - vm->memory->arena < vm->memory->arena_bytes) {
         *writable = true;
-        return memory_find(vm->memory, page, &block, &inside) &&
-               page - (block.base & ~(VM_PAGE - 1)) < ((block.bytes + VM_PAGE - 1) & ~(VM_PAGE - 1)) &&
-               block.on_demand;
+        if (memory_find(vm->memory, page, &block, &inside) &&
+            page - (block.base & ~(VM_PAGE - 1)) < ((block.bytes + VM_PAGE - 1) & ~(VM_PAGE - 1)))
+            return block.on_demand;
+        *spare = memory_lend(vm->memory, page, &block);
+        return *spare && block.on_demand;
     }
     const struct mapping *m = host_find(&vm->pages, page);
     *writable = m && m->writable;
@@ -68,13 +71,13 @@ static bool allowed(struct vm *vm, uint64_t page, bool *writable)
 static uint64_t resolve(struct vm *vm, uint64_t address, bool store, bool *major)
 {
     uint64_t page = address & ~(VM_PAGE - 1), cost = vm->minor_ps;
-    bool writable;
+    bool writable, spare;
     uint64_t have = table_get(&vm->gpu, page);
     if (have && (!store || have & PTE_WRITABLE))
         return 0;
     if (is_committed(vm, page))
         return 0;
-    if (!allowed(vm, page, &writable))
+    if (!allowed(vm, page, &writable, &spare))
         return 0; /* the translation will find nothing */
     pthread_mutex_lock(&vm->lock);
     bool present = host_present(&vm->pages, page);
@@ -91,7 +94,7 @@ static uint64_t resolve(struct vm *vm, uint64_t address, bool store, bool *major
     pthread_mutex_unlock(&vm->lock);
     if (frame)
         add_commit(vm, page,
-                   frame | PTE_VALID | (writable ? PTE_WRITABLE : 0) |
+                   frame | PTE_VALID | (writable ? PTE_WRITABLE : 0) | (spare ? PTE_SPARE : 0) |
                        (uint64_t)VM_MTYPE_CC << PTE_MTYPE_SHIFT);
     return cost;
 }
@@ -188,11 +191,11 @@ static bool sync_leaf(struct vm *vm, struct table_node *leaf, uint64_t first)
     for (unsigned i = 0; i < TABLE_ENTRIES; i++) {
         uint64_t entry = atomic_load_explicit(&leaf->entry[i], memory_order_relaxed);
         uint64_t page = first + ((uint64_t)i << VM_PAGE_SHIFT);
-        bool writable = false;
+        bool writable = false, spare;
         if (!entry || entry & PTE_PINNED)
             continue;
         bool present = host_present(&vm->pages, page);
-        if (present && allowed(vm, page, &writable) && writable == ((entry & PTE_WRITABLE) != 0))
+        if (present && allowed(vm, page, &writable, &spare) && writable == ((entry & PTE_WRITABLE) != 0))
             continue;
         pthread_mutex_lock(&vm->lock);
         if (present)

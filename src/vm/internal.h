@@ -67,6 +67,7 @@ struct vm {
     struct frames frames;
     struct table gpu, system;
     _Atomic uint64_t generation;
+    _Atomic bool spare_walked; /* TLBs may have pages that nobody had */
     struct vm_use use;
 
     /* The driver's, in the host's domain. */

@@ -150,8 +150,23 @@ static bool note_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uin
 
 static bool map_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uint64_t count, uint64_t physical)
 {
-    return table_map(&vm->gpu, c->node.base + (page << VM_PAGE_SHIFT), count, physical,
-                     flags_of(c->kind, c->uncached) & (c->read_only ? ~PTE_WRITABLE : UINT64_MAX));
+    uint64_t own = c->pages > page ? c->pages - page : 0, flags = flags_of(c->kind, c->uncached);
+    flags &= c->read_only ? ~PTE_WRITABLE : UINT64_MAX;
+    own = own < count ? own : count;
+    uint64_t address = c->node.base + (page << VM_PAGE_SHIFT), bytes = own << VM_PAGE_SHIFT;
+    return (!own || table_map(&vm->gpu, address, own, physical, flags)) &&
+           (own == count ||
+            table_map(&vm->gpu, address + bytes, count - own, physical + bytes, flags | PTE_SPARE));
+}
+
+/* One by one: any of them may become a block's. */
+static bool map_spare(struct vm *vm, const struct memory_chunk *c)
+{
+    bool done = true;
+    for (uint64_t i = 0; i < HEAP_PAGES && done; i++)
+        done = table_map(&vm->gpu, c->node.base + (i << VM_PAGE_SHIFT), 1, c->frame[i] & PTE_FRAME,
+                         flags_of(c->kind, c->uncached) | PTE_SPARE);
+    return done;
 }
 
 /* As much as possible in one piece. */
@@ -241,6 +256,8 @@ static bool reserved(void *context, struct memory_chunk *c)
         piece_fn *fn = c->cut ? note_piece : map_piece;
         uint64_t pages = c->bytes >> VM_PAGE_SHIFT;
         done = memory_is_device(c->kind) ? take_runs(vm, c, pages, fn) : take_chunks(vm, c, pages, fn);
+        if (done && c->cut && vm->memory->bounds != EHP_BOUNDS_FAULT)
+            done = map_spare(vm, c);
     }
     pthread_mutex_unlock(&vm->lock);
     return done;
@@ -318,6 +335,8 @@ static bool mapped(void *context, const struct memory_block *b, const struct mem
     bool done = !c || !c->cut || b->on_demand || map_cut(vm, b, c);
     if (!c)
         done = map_registered(vm, b);
+    if (c && c->cut && atomic_exchange(&vm->spare_walked, false))
+        atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
     pthread_mutex_unlock(&vm->lock);
     return done;
 }
@@ -399,8 +418,11 @@ static void find_line(struct vm *vm, uint64_t address, struct vm_entry *out)
 bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
 {
     uint64_t entry = table_get(&vm->gpu, address);
-    if (!entry)
+    const bool spare = entry & PTE_SPARE;
+    if (!entry || (spare && vm->memory->bounds == EHP_BOUNDS_FAULT))
         return false;
+    if (spare)
+        atomic_store_explicit(&vm->spare_walked, true, memory_order_relaxed);
     uint64_t bytes = VM_PAGE << pte_fragment(entry);
     uint64_t span = entry & PTE_LARGE ? VM_PAGE << TABLE_BITS : VM_PAGE;
     uint64_t physical = (entry & PTE_FRAME) + (address & (span - 1) & ~(VM_PAGE - 1));
@@ -410,6 +432,7 @@ bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
         .physical = physical & ~(bytes - 1),
         .mtype = (uint8_t)(entry >> PTE_MTYPE_SHIFT & 3),
         .writable = (entry & PTE_WRITABLE) != 0,
+        .spare = spare,
     };
     find_line(vm, address, out);
     return true;

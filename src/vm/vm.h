@@ -54,6 +54,7 @@ struct vm_entry {
     uint64_t line_key;         /* the line's, and the same on every run, as virtual addresses are not */
     uint8_t mtype;             /* enum vm_mtype */
     bool writable;
+    bool spare; /* beyond a buffer, and mapped all the same */
 };
 
 struct vm;

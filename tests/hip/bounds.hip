@@ -162,7 +162,8 @@ static void host()
         p[5001] = p[5000];
     });
     CHECK(p[5001] == 7, "%d", p[5001]);
-    if (bounds == "warn" && !getenv("EHP_MODE"))
+    const char *mode = getenv("EHP_MODE");
+    if (bounds == "warn" && (!mode || std::string(mode) == "functional")) // else nobody sees it
         CHECK(count(text, "warning: write by the host program beyond a buffer") == 1 &&
                   count(text, "bytes past the end of allocation ") == 1,
               "%s", text.c_str());
