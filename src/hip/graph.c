@@ -116,6 +116,8 @@ hipError_t graph_new(struct ihipGraph **graph)
 
 static void graph_object_drop(struct hipUserObject *object, unsigned count)
 {
+    if (!hip_handle_ok(HIP_KIND_USER_OBJECT, object)) /* the program has released more than was its own */
+        return;
     if (atomic_fetch_sub(&object->refs, count) == count) {
         object->destroy(object->user);
         hip_handle_free(object);
@@ -484,11 +486,17 @@ HIP_ENTRY hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t 
     if (!graph_ok(graph) || !hip_handle_ok(HIP_KIND_USER_OBJECT, object) || !count || count > INT32_MAX ||
         (flags && flags != hipGraphUserObjectMove))
         return hip_return(hipErrorInvalidValue);
-    struct graph_user_object *more = realloc(graph->objects, (graph->object_count + 1) * sizeof *more);
-    if (!more)
-        return hip_return(hipErrorOutOfMemory);
-    graph->objects = more;
-    graph->objects[graph->object_count++] = (struct graph_user_object){object, count};
+    size_t i = 0;
+    while (i < graph->object_count && graph->objects[i].object != object)
+        i++;
+    if (i == graph->object_count) {
+        struct graph_user_object *more = realloc(graph->objects, (i + 1) * sizeof *more);
+        if (!more)
+            return hip_return(hipErrorOutOfMemory);
+        graph->objects = more;
+        graph->objects[graph->object_count++] = (struct graph_user_object){object, 0};
+    }
+    graph->objects[i].count += count;
     if (flags != hipGraphUserObjectMove) /* a move hands over the caller's references */
         atomic_fetch_add(&object->refs, count);
     return hip_return(hipSuccess);

@@ -413,7 +413,7 @@ static hipError_t exec_take(struct hipGraphNode *const *have, struct hipGraphNod
             error = exec_update(have[i]->child, want[i]->child, true, &where) == hipGraphExecUpdateSuccess
                         ? hipSuccess
                         : hipErrorOutOfMemory;
-        else if (have[i]->type != hipGraphNodeTypeMemAlloc)
+        else
             error = graph_copy_params(have[i], want[i]);
     }
     return error;

@@ -208,6 +208,61 @@ static void launches(void)
     OK(hipFree(flag));
 }
 
+/* References of one object are one number, however they came. */
+static void objects(void)
+{
+    hipGraph_t graph;
+    hipUserObject_t object, other;
+    _Atomic int ran = 0;
+
+    OK(hipGraphCreate(&graph, 0));
+    OK(hipUserObjectCreate(&object, (void *)&ran, destroyed, 3, hipUserObjectNoDestructorSync));
+    OK(hipGraphRetainUserObject(graph, object, 1, hipGraphUserObjectMove));
+    OK(hipGraphRetainUserObject(graph, object, 2, hipGraphUserObjectMove));
+    OK(hipGraphReleaseUserObject(graph, object, 3));
+    CHECK_EQ(ran, 100);
+    OK(hipUserObjectCreate(&other, (void *)&ran, destroyed, 1, hipUserObjectNoDestructorSync));
+    OK(hipGraphRetainUserObject(graph, other, 1, 0));
+    OK(hipUserObjectRelease(other, 2)); /* the graph's as well */
+    CHECK_EQ(ran, 200);
+    OK(hipGraphDestroy(graph));
+    CHECK_EQ(ran, 200);
+}
+
+/* An update takes over the memory that the second graph allocates. */
+static void other_memory(void)
+{
+    hipMemAllocNodeParams alloc = {
+        .poolProps = {.allocType = hipMemAllocationTypePinned, .location = {hipMemLocationTypeDevice, 0}},
+        .bytesize = 4096};
+    hipGraph_t graph[2];
+    hipGraphExec_t exec;
+    hipGraphNode_t node, where;
+    hipGraphExecUpdateResult result;
+    unsigned char *memory[2];
+    uint64_t used = 0;
+
+    for (int i = 0; i < 2; i++) {
+        OK(hipGraphCreate(&graph[i], 0));
+        OK(hipGraphAddMemAllocNode(&node, graph[i], NULL, 0, &alloc));
+        memory[i] = alloc.dptr;
+        const hipMemsetParams fill = {
+            .dst = alloc.dptr, .elementSize = 1, .height = 1, .value = 5 + (unsigned)i, .width = 4096};
+        OK(hipGraphAddMemsetNode(&where, graph[i], &node, 1, &fill));
+    }
+    OK(hipGraphInstantiate(&exec, graph[0], NULL, NULL, 0));
+    OK(hipGraphExecUpdate(exec, graph[1], &where, &result));
+    OK(hipGraphDestroy(graph[0]));
+    OK(hipGraphDestroy(graph[1]));
+    OK(hipGraphLaunch(exec, NULL));
+    OK(hipStreamSynchronize(NULL));
+    CHECK_EQ(memory[1][4095], 6);
+    OK(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrUsedMemCurrent, &used));
+    CHECK_EQ(used, 4096);
+    OK(hipFree(memory[1]));
+    OK(hipGraphExecDestroy(exec));
+}
+
 /* Threads that instantiate one graph side by side get the same each. */
 static void *instantiate(void *user)
 {
@@ -347,6 +402,8 @@ int main(void)
     updates();
     launches();
     threads();
+    objects();
+    other_memory();
     child_memory();
     flat();
     text();
