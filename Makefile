@@ -3,11 +3,12 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
+SECONDS ?= 60
 JOBS    ?= $(shell nproc 2>/dev/null || echo 1)
 
 MESON_SETUP = meson setup --prefix=$(abspath $(PREFIX)) --libdir=lib
 
-.PHONY: all product demo check check-long asan tsan debug bench validate examples format lint install clean help
+.PHONY: all product demo check check-long asan tsan fuzz debug bench validate examples format lint install clean help
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS)
 
@@ -50,6 +51,9 @@ tsan:           ## run timing mode's parts, and the examples in it, under the th
 debug:          ## build for a debugger in $(BUILD)-debug
 	@[ -f $(BUILD)-debug/build.ninja ] || $(MESON_SETUP) --buildtype=debug $(BUILD)-debug
 	@ninja -C $(BUILD)-debug -j $(JOBS)
+
+fuzz: product   ## every fuzzer for SECONDS (60) each, with a summary; see tests/fuzz/run.sh
+	@BUILD=$(BUILD) tests/fuzz/run.sh all $(SECONDS)
 
 bench: all      ## measure speed and memory
 	@meson test -C $(BUILD) --benchmark --verbose --no-rebuild

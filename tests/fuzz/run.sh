@@ -1,35 +1,77 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds a fuzzer of the code object loader, the instruction decoder or of execution with libFuzzer and sanitizers, and
-# runs it from its seeds.
-#   tests/fuzz/run.sh bundle|code|code_metadata|decode|exec [SECONDS] [CORPUS]
-# New inputs go to CORPUS (a directory, kept), a crash to the current directory.
+# Builds a fuzzer with libFuzzer and sanitizers and runs it from its seeds: of what reads files (bundle, chip, code,
+# code_metadata, image), of the instruction decoder, of execution, or of the HIP runtime's calls.
+#   tests/fuzz/run.sh NAME|all [SECONDS] [CORPUS]
+# New inputs go to CORPUS (a directory, kept; of all: a directory for each), crashes to CORPUS.crashes. `all` takes one
+# after the other, and ends with a summary; it fails if one found something.
+# BUILD is a build directory (build), for the parts that are linked as they are.
 set -eu
-name=$1 seconds=${2:-600} llvm=${LLVM_SUFFIX:--22}
 root=$(cd "$(dirname "$0")/../.." && pwd)
+all="bundle calls chip code code_metadata decode exec image"
+name=$1 seconds=${2:-600} llvm=${LLVM_SUFFIX:--22} build=$(realpath -m "${BUILD:-$root/build}")
 work=${3:-$(mktemp -d)}
-mkdir -p "$work"
+if [ "$name" = all ]; then
+    summary='' failed=0
+    for each in $all; do
+        mkdir -p "$work/$each"
+        result=ok
+        "$0" "$each" "$seconds" "$work/$each" >"$work/$each.log" 2>&1 || { result=FAILED failed=1; }
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$each.log")
+        found=$(find "$work/$each.crashes" -type f 2>/dev/null | wc -l)
+        line=$(printf '%-14s %-7s %10s inputs, %d found  %s' "$each" "$result" "${runs:-?}" "$found" "$work/$each.log")
+        echo "$line"
+        summary="$summary$line
+"
+    done
+    printf '\n%s' "$summary"
+    exit $failed
+fi
+case " $all " in *" $name "*) ;; *) echo "run.sh: no fuzzer $name; there are: $all" && exit 2 ;; esac
+mkdir -p "$work" "$work.crashes" "$work.objects"
 libs="-lelf -lzstd -lz -lmsgpackc"
 pkg-config --exists libdw && libs="$libs -ldw -DEHP_LIBDW=1"
 flags="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute \
     -std=gnu17 -D_GNU_SOURCE -ffp-contract=off -I$root/include -I$root/src -I$root/isa"
+need_library() {
+    [ -f "$build/libehp.so.0" ] || { echo "run.sh: $build has no libehp.so.0; build first, or set BUILD" && exit 2; }
+    libs="-L$build -l:libehp.so.0 -Wl,-rpath,$build"
+}
+objects() { # of lines of flags and a file
+    while read -r line; do
+        echo "$line -o $work.objects/$(basename "${line##* }").o"
+    done | xargs -P "$(nproc)" -L 1 "clang$llvm" $flags -fsanitize=fuzzer-no-link -c
+}
+# shellcheck disable=SC2086
 case $name in
 decode) set -- "$root"/src/isa/*.c ;;
 exec)
     # One level of the handlers, under the names of all.
-    mkdir -p "$work.objects"
     for file in "$root"/src/base/*.c "$root"/src/exec/*.c "$root"/src/isa/*.c "$root"/src/sem/*.c; do
         case ${file#"$root/src/"} in
         exec/prepare.c | sem/*) level="-DSEM_LEVEL=v2 -march=x86-64-v2" ;;
         *) level= ;;
         esac
         case $file in */mem_ops.c | */vmem_fault.c) level= ;; esac
-        echo "$level $file -o $work.objects/$(basename "$file").o"
-    done | xargs -P "$(nproc)" -L 1 "clang$llvm" $flags -fsanitize=fuzzer-no-link -c
+        echo "$level $file"
+    done | objects
     for table in sem_valu sem_packed sem_matrix sem_lds sem_vmem sem_fused; do
         libs="$libs -Wl,--defsym=${table}_v3=${table}_v2,--defsym=${table}_v4=${table}_v2"
     done
     set -- "$work.objects"/*.o
+    ;;
+calls)
+    need_library
+    for file in "$root"/src/hip/*.c "$build/src/hip/hip_stubs.c"; do
+        echo "-DHIP_ABI_MAJOR=6 $file"
+    done | objects
+    libs="$libs -lpthread -ldl -lm"
+    set -- "$work.objects"/*.o
+    ;;
+chip)
+    need_library
+    libs="$libs -lconfig -lm"
+    set -- "$root/src/soc/chip.c"
     ;;
 *) set -- "$root"/src/hsa/bundle*.c "$root"/src/hsa/code*.c "$root/src/hsa/image.c" \
     "$root/src/hsa/lines.c" "$root/src/hsa/metadata.c" ;;
@@ -37,7 +79,11 @@ esac
 # shellcheck disable=SC2086
 "clang$llvm" $flags -fsanitize=fuzzer "$@" "$root/tests/fuzz/$name.c" -o "$work.fuzzer" $libs
 seeds=$root/tests/fuzz/seeds/$name
-case $name in exec | decode) ;; *) seeds="$seeds $root/tests/loader/data" ;; esac
+case $name in bundle | code | code_metadata | image) seeds="$seeds $root/tests/loader/data" ;; chip) seeds="$seeds $root/chips" ;; esac
+export EHP_CHIPS="$root/chips" EHP_FUZZ_KERNELS="$root/tests/hip_api/kernels.hsaco"
+case $name in calls | chip) leaks=0 ;; *) leaks=1 ;; esac # a runtime stays; libconfig leaks where it finds a mistake
+options=allocator_may_return_null=1:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:detect_leaks=$leaks
 # shellcheck disable=SC2086
-ASAN_OPTIONS=allocator_may_return_null=1:handle_segv=0:allow_user_segv_handler=1 exec "$work.fuzzer" \
-    -max_total_time="$seconds" -max_len=32768 -timeout=10 -rss_limit_mb=3000 -print_final_stats=1 "$work" $seeds
+ASAN_OPTIONS=$options exec "$work.fuzzer" \
+    -max_total_time="$seconds" -max_len=32768 -timeout=10 -rss_limit_mb=3000 -print_final_stats=1 \
+    -artifact_prefix="$work.crashes/" "$work" $seeds
