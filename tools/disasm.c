@@ -2,6 +2,7 @@
 // `ehp disasm`: the kernels and functions of a code object, a bundle, or the device code in a host program.
 #include "disasm.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -37,10 +38,11 @@ static const char help[] =
 static int open_file(struct file *f, const char *path)
 {
     struct stat st;
+    struct room room;
     *f = (struct file){.path = path};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0) {
-        perror(path);
+        fprintf(stderr, "ehp disasm: %s: %s\n", printable(path, &room), strerror(errno));
         if (fd >= 0)
             close(fd);
         return -1;
@@ -50,7 +52,7 @@ static int open_file(struct file *f, const char *path)
         f->data = mmap(NULL, f->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (!f->data || f->data == MAP_FAILED) {
-        fprintf(stderr, "ehp disasm: %s: empty, or not a file\n", path);
+        fprintf(stderr, "ehp disasm: %s: empty, or not a file\n", printable(path, &room));
         return -1;
     }
     return 0;
@@ -86,6 +88,7 @@ static int show_all(ehp_machine *machine, const uint8_t *image, size_t bytes,
                     const struct disasm_options *opt, const char *path)
 {
     unsigned loaded = 0, found = 0;
+    struct room room;
     for (size_t at = 0; at < bytes;) {
         while (at < bytes && at && !image[at]) // the linker's padding
             at++;
@@ -98,7 +101,7 @@ static int show_all(ehp_machine *machine, const uint8_t *image, size_t bytes,
             ehp_code_unload(code);
             loaded++;
         } else {
-            fprintf(stderr, "ehp disasm: %s: %s\n", path, ehp_error_text(machine));
+            fprintf(stderr, "ehp disasm: %s: %s\n", printable(path, &room), ehp_error_text(machine));
         }
         if (!size)
             break;
@@ -107,7 +110,7 @@ static int show_all(ehp_machine *machine, const uint8_t *image, size_t bytes,
     if (!loaded)
         return -1;
     if (opt->kernel && !found) {
-        fprintf(stderr, "ehp disasm: %s: no kernel or function %s\n", path, opt->kernel);
+        fprintf(stderr, "ehp disasm: %s: no kernel or function %s\n", printable(path, &room), opt->kernel);
         return -1;
     }
     return 0;

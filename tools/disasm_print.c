@@ -9,6 +9,7 @@
 #include "demangle.h"
 #include "disasm.h"
 #include "hsa/descriptor.h"
+#include "tool.h"
 
 // ---- kernels ----
 
@@ -102,9 +103,10 @@ static void print_arguments(const struct ehp_kernel *k)
     printf(";   kernarg         %u bytes, aligned to %u\n", k->kernarg_bytes, k->kernarg_align);
     for (unsigned i = 0; i < k->arg_count; i++) {
         const struct ehp_arg *a = &k->args[i];
+        struct room room[2];
         printf(";     %5u %5u  %s%s%s%s%s\n", a->offset, a->bytes, arg_kinds[a->kind],
-               a->type_name ? "  " : "", a->type_name ? a->type_name : "", a->name ? " " : "",
-               a->name ? a->name : "");
+               a->type_name ? "  " : "", printable(a->type_name ? a->type_name : "", &room[0]),
+               a->name ? " " : "", printable(a->name ? a->name : "", &room[1]));
     }
 }
 
@@ -113,7 +115,8 @@ static void print_kernel(const struct ehp_kernel *k)
     struct kernel_descriptor kd;
     memcpy(&kd, (const void *)(uintptr_t)k->object, sizeof kd);
     char *name = demangle(k->name);
-    printf("; kernel %s\n", name);
+    struct room room;
+    printf("; kernel %s\n", printable(name, &room));
     free(name);
     printf(";   registers       %u SGPRs, %u VGPRs of which %u accumulators; allocated %u and %u + %u\n",
            k->sgprs, k->vgprs, k->agprs, kd_sgprs(&kd), kd_arch_vgprs(&kd), kd_acc_vgprs(&kd));
@@ -172,7 +175,8 @@ static void source_print(struct source *s, const char *line, bool with_text)
     if (strcmp(s->last, line) == 0)
         return;
     snprintf(s->last, sizeof s->last, "%s", line);
-    printf("; %s\n", line);
+    struct room room;
+    printf("; %s\n", printable(line, &room));
     if (!with_text || !colon)
         return;
     snprintf(path, sizeof path, "%.*s", (int)(colon - line), line);
@@ -182,8 +186,11 @@ static void source_print(struct source *s, const char *line, bool with_text)
         p = strchr(p, '\n');
         p = p ? p + 1 : NULL;
     }
-    if (p)
-        printf("; %.*s\n", (int)strcspn(p, "\r\n"), p);
+    if (p) {
+        char text[512];
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(p, "\r\n"), p);
+        printf("; %s\n", printable(text, &room));
+    }
 }
 
 // ---- instructions ----
@@ -214,8 +221,9 @@ static void print_function(const ehp_code *code, const struct ehp_function *f,
                            const struct disasm_options *opt, struct source *source)
 {
     char *name = demangle(f->name);
-    printf("\n<%s>:%s%s\n", f->name, strcmp(name, f->name) != 0 ? " ; " : "",
-           strcmp(name, f->name) != 0 ? name : "");
+    struct room room[2];
+    printf("\n<%s>:%s%s\n", printable(f->name, &room[0]), strcmp(name, f->name) != 0 ? " ; " : "",
+           strcmp(name, f->name) != 0 ? printable(name, &room[1]) : "");
     free(name);
     source->last[0] = 0;
     for (uint64_t pc = f->start; pc < f->end;) {
@@ -257,8 +265,10 @@ static void print_place(const struct hazards *h, uint64_t pc)
 static void print_hazard(const struct ehp_hazard *hazard, void *user)
 {
     const struct hazards *h = user;
-    printf("%s: %s: needs %u wait states, %u more\n", h->function->name ? h->function->name : "code",
-           hazard->rule, hazard->needed, hazard->missing);
+    struct room room;
+    printf("%s: %s: needs %u wait states, %u more\n",
+           h->function->name ? printable(h->function->name, &room) : "code", hazard->rule, hazard->needed,
+           hazard->missing);
     print_place(h, hazard->from);
     print_place(h, hazard->pc);
 }

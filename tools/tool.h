@@ -4,7 +4,19 @@
 #ifndef TOOLS_TOOL_H
 #define TOOLS_TOOL_H
 
+#include "ehp/ehp.h"
+
 typedef int tool_fn(int argc, char **argv);
+
+// A name from a file, or a path, as a terminal may see it.
+struct room {
+    char text[4096];
+};
+
+static inline const char *printable(const char *text, struct room *room)
+{
+    return ehp_printable(text, room->text, sizeof room->text);
+}
 
 // `ehp cc`: hipcc's command line over clang. Returns only when nothing was to be executed.
 int tool_cc(int argc, char **argv);

@@ -558,6 +558,17 @@ struct ehp_iod {
 };
 EHP_API int ehp_chip_iod(ehp_machine *machine, unsigned index, struct ehp_iod *out);
 
+/* ---- text ---------------------------------------------------------------------------------------------- */
+
+/*
+ * Text from a file (a kernel's name, a path) for a terminal: `text` itself, or
+ * if it has control characters but tabs, others that a terminal obeys, or bytes
+ * that are not UTF-8, a copy in `room` of `bytes` bytes with those as "\\x1b", cut off
+ * where the room ends.  What this library returns as an error or as the report
+ * of a fault has been through it.  Thread-safe.
+ */
+EHP_API const char *ehp_printable(const char *text, char *room, size_t bytes);
+
 /* ---- disassembly -------------------------------------------------------------------------------------- */
 
 /* Decodes one instruction of `words` dwords at `pc`; writes LLVM syntax.  Returns its bytes, 0 when invalid.

@@ -97,8 +97,9 @@ static bool refuse(struct cp_dispatch *d, struct ehp_fault *fault, int kind, con
     fault->kernel = d->kernel ? d->kernel : NULL;
     fault->dispatch_id = d->id;
     fault->lane = UINT_MAX;
-    snprintf(fault->text, sizeof(fault->text), "cannot dispatch %s: %s", d->kernel ? d->kernel : "a kernel",
-             why);
+    char room[512];
+    snprintf(fault->text, sizeof(fault->text), "cannot dispatch %s: %s",
+             d->kernel ? ehp_printable(d->kernel, room, sizeof(room)) : "a kernel", why);
     return false;
 }
 

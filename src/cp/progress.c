@@ -15,8 +15,10 @@ void progress_show(struct ehp_machine *m, const struct cp_dispatch *d)
     if (now - last < INTERVAL_NS || !atomic_compare_exchange_strong(&m->cp.progress_ns, &last, now))
         return;
     uint64_t done = d->done;
-    fprintf(stderr, "\r\033[K%.40s  %llu of %llu workgroups  %3.0f %%  %.1f s", d->kernel,
-            (unsigned long long)done, (unsigned long long)d->total, 100.0 * (double)done / (double)d->total,
+    char room[64];
+    fprintf(stderr, "\r\033[K%.40s  %llu of %llu workgroups  %3.0f %%  %.1f s",
+            ehp_printable(d->kernel, room, sizeof(room)), (unsigned long long)done,
+            (unsigned long long)d->total, 100.0 * (double)done / (double)d->total,
             (double)(now - d->start_ns) * 1e-9);
     fflush(stderr);
 }

@@ -77,7 +77,7 @@ static const uint64_t NULL_PAGES = 65536, NEAR = UINT64_C(1) << 32;
 static void add_where(char *text, size_t bytes, uint64_t address, const struct memory_block *block,
                       bool freed)
 {
-    char where[64], what[512];
+    char where[64], what[512], room[512];
     uint64_t end = block->base + block->bytes;
     if (address < block->base)
         snprintf(where, sizeof(where), "%#llx bytes before", (unsigned long long)(block->base - address));
@@ -86,7 +86,7 @@ static void add_where(char *text, size_t bytes, uint64_t address, const struct m
     else
         snprintf(where, sizeof(where), "%#llx bytes into", (unsigned long long)(address - block->base));
     site_print_block(block, freed, what, sizeof(what));
-    add(text, bytes, "\n  %s %s", where, what);
+    add(text, bytes, "\n  %s %s", where, ehp_printable(what, room, sizeof(room)));
 }
 
 /* Memory of the host program, that exists and that the GPU may not access. */
@@ -148,9 +148,11 @@ static bool has_address(int kind)
 /* Where in the program it was; *f has it. */
 static void add_place(char *text, size_t bytes, const struct ehp_fault *f, const char *detail)
 {
+    char room[512];
     if (f->kernel)
-        add(text, bytes, "\n  in kernel %s, workgroup (%u, %u, %u), wave %u", f->kernel, f->workgroup[0],
-            f->workgroup[1], f->workgroup[2], f->wave);
+        add(text, bytes, "\n  in kernel %s, workgroup (%u, %u, %u), wave %u",
+            ehp_printable(f->kernel, room, sizeof(room)), f->workgroup[0], f->workgroup[1], f->workgroup[2],
+            f->wave);
     if (f->lane != UINT_MAX)
         add(text, bytes, ", lane %u", f->lane);
     if (f->kernel)
@@ -158,7 +160,7 @@ static void add_place(char *text, size_t bytes, const struct ehp_fault *f, const
     if (f->pc)
         add(text, bytes, "\n  at pc %#llx: %s", (unsigned long long)f->pc, f->disassembly);
     if (detail && *detail)
-        add(text, bytes, "\n  %s", detail);
+        add(text, bytes, "\n  %s", ehp_printable(detail, room, sizeof(room)));
 }
 
 void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)

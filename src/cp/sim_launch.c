@@ -113,7 +113,9 @@ struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n
     struct workgroup *wg =
         workgroup_start(take_spare(x), &d->launch, nth_workgroup(d, x->index, n), &x->arena);
     if (!wg) {
-        fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n", d->kernel);
+        char room[512];
+        fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n",
+                ehp_printable(d->kernel, room, sizeof(room)));
         abort();
     }
     wg->owner = d;

@@ -389,7 +389,9 @@ static bool start_one(struct cp_worker *me, struct cp_dispatch *d, uint64_t line
     struct workgroup *wg = workgroup_start(me->spare, &d->launch, linear, NULL);
     me->spare = NULL;
     if (!wg) {
-        fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n", d->kernel);
+        char room[512];
+        fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n",
+                ehp_printable(d->kernel, room, sizeof(room)));
         abort();
     }
     wg->owner = d;

@@ -254,11 +254,13 @@ static const char *report_time(char text[24], double seconds)
 static const char *report_buffer(struct hip_advise *a, int i, char text[192])
 {
     const struct advise_buffer *b = &a->buffers[i];
+    char room[160];
 
     if (b->name[0])
-        snprintf(text, 192, "%s %s", advise_kinds[b->kind], b->name);
+        snprintf(text, 192, "%s %s", advise_kinds[b->kind], ehp_printable(b->name, room, sizeof room));
     else
-        snprintf(text, 192, "%s, %s", advise_kinds[b->kind], report_line(a, b->site));
+        snprintf(text, 192, "%s, %s", advise_kinds[b->kind],
+                 ehp_printable(report_line(a, b->site), room, sizeof room));
     return text;
 }
 

@@ -23,8 +23,10 @@ struct hip_counters {
 
 static void print_table(const struct hip_counters *chosen, const struct ehp_dispatch *d)
 {
-    fprintf(stderr, "dispatch %" PRIu64 ": %.80s, %.3f us\n", d->id, d->kernel,
-            (double)(d->end_ns - d->start_ns) * 1e-3);
+    char room[256];
+
+    fprintf(stderr, "dispatch %" PRIu64 ": %.80s, %.3f us\n", d->id,
+            ehp_printable(d->kernel, room, sizeof room), (double)(d->end_ns - d->start_ns) * 1e-3);
     for (unsigned i = 0; i < chosen->count; i++) {
         struct ehp_counter counter = EHP_COUNTER_INIT;
         ehp_counter_at(chosen->index[i], &counter);

@@ -21,10 +21,11 @@ static hipError_t launch_check_lds(const struct ihipModuleSymbol_t *function, si
         return hipSuccess;
     if (cooperative) /* then no workgroup fits at all */
         return hipErrorCooperativeLaunchTooLarge;
+    char room[256];
     fprintf(stderr,
             "ehp: launch of %s with %u static and %llu dynamic bytes of LDS: a workgroup has %llu at most\n",
-            function->kernel.name, function->kernel.group_bytes, (unsigned long long)shared,
-            (unsigned long long)lds);
+            ehp_printable(function->kernel.name, room, sizeof room), function->kernel.group_bytes,
+            (unsigned long long)shared, (unsigned long long)lds);
     return hipErrorInvalidValue;
 }
 
@@ -52,8 +53,10 @@ static hipError_t launch_check_items(const struct ihipModuleSymbol_t *function, 
     if (all > INT64_MAX) /* nor a queue a counter of them */
         return hipErrorInvalidConfiguration;
     if (function->kernel.max_flat_workgroup_size && threads > function->kernel.max_flat_workgroup_size) {
+        char room[256];
         fprintf(stderr, "ehp: launch of %s with %llu threads a block, but it was compiled for at most %u\n",
-                function->kernel.name, (unsigned long long)threads, function->kernel.max_flat_workgroup_size);
+                ehp_printable(function->kernel.name, room, sizeof room), (unsigned long long)threads,
+                function->kernel.max_flat_workgroup_size);
         return hipErrorLaunchFailure;
     }
     hipError_t error = launch_check_lds(function, shared, cooperative);

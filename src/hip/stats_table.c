@@ -57,10 +57,10 @@ static void stats_classes(FILE *file, const struct ehp_stats *s, uint64_t all)
 
 static void stats_kernel(FILE *file, const struct ehp_stats *s)
 {
-    char a[16], b[16], c[16], d[16];
+    char a[16], b[16], c[16], d[16], room[256];
     uint64_t all = s->instructions ? s->instructions : 1;
 
-    fprintf(file, "%.78s\n", s->kernel);
+    fprintf(file, "%.78s\n", ehp_printable(s->kernel, room, sizeof room));
     fprintf(file, "  %" PRIu64 " launch%s of %ux%ux%u workgroups of %ux%ux%u, %s waves\n", s->dispatches,
             s->dispatches == 1 ? "" : "es", s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
             s->block[2], stats_number(a, (double)s->waves));
@@ -183,9 +183,9 @@ static void stats_memory(FILE *file, const struct ehp_stats *s)
 
 static void stats_simulated(FILE *file, const struct ehp_stats *s)
 {
-    char a[16], b[16], c[16];
+    char a[16], b[16], c[16], room[256];
 
-    fprintf(file, "%.98s\n", s->kernel);
+    fprintf(file, "%.98s\n", ehp_printable(s->kernel, room, sizeof room));
     fprintf(file, "  %" PRIu64 " launch%s of %ux%ux%u workgroups of %ux%ux%u, %s waves\n", s->dispatches,
             s->dispatches == 1 ? "" : "es", s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
             s->block[2], stats_number(a, (double)s->waves));

@@ -4,6 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "ehp/ehp.h"
 
 int code_fail(struct code_error *err, int status, const char *format, ...)
 {
@@ -13,10 +16,10 @@ int code_fail(struct code_error *err, int status, const char *format, ...)
         vsnprintf(err->text, sizeof err->text, format, args);
         va_end(args);
         /* Names come from the file: a terminal should not obey them. */
-        for (char *p = err->text; *p; p++) {
-            if ((unsigned char)*p < ' ' || *p == 0x7f)
-                *p = '?';
-        }
+        char room[sizeof err->text];
+        const char *text = ehp_printable(err->text, room, sizeof room);
+        if (text == room)
+            memcpy(err->text, room, sizeof room);
     }
     return status;
 }

@@ -74,6 +74,15 @@ bool chip_directory(char *path, size_t bytes)
     return false;
 }
 
+static bool put_text(char **slot, const char *text);
+
+/* What people write into chip files is for people to read. */
+static bool put_words(char **slot, const char *text)
+{
+    char room[512];
+    return put_text(slot, ehp_printable(text, room, sizeof(room)));
+}
+
 static bool put_text(char **slot, const char *text)
 {
     free(*slot);
@@ -160,7 +169,7 @@ static int read_key(const config_t *config, const char *path, unsigned i, struct
     if (text) {
         if (config_setting_type(value) != CONFIG_TYPE_STRING)
             return wrong(s, path, error, bytes, "%s (%s) must be a string", name, keys[i].help);
-        if (!put_text(&chip->text[i], config_setting_get_string(value)))
+        if (!put_words(&chip->text[i], config_setting_get_string(value)))
             return EHP_ERR_NO_MEMORY;
     } else {
         double number;
@@ -187,7 +196,7 @@ static int read_key(const config_t *config, const char *path, unsigned i, struct
         chip->value[i] = number;
     }
     chip->line[i] = config_setting_source_line(s);
-    return put_text(&chip->source[i], config_setting_get_string(source)) &&
+    return put_words(&chip->source[i], config_setting_get_string(source)) &&
                    put_text(&chip->file[i], file_of(s, path))
                ? EHP_OK
                : EHP_ERR_NO_MEMORY;

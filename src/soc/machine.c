@@ -68,6 +68,14 @@ uint64_t machine_now_ns(void)
 
 enum { ERROR_BYTES = 512 };
 
+/* Names from files, paths and whatever else is in a message. */
+static void make_printable(char *text, size_t bytes)
+{
+    char room[ERROR_BYTES];
+    if (ehp_printable(text, room, bytes < sizeof(room) ? bytes : sizeof(room)) == room)
+        snprintf(text, bytes, "%s", room);
+}
+
 int machine_error(struct ehp_machine *m, int status, const char *format, ...)
 {
     char *text = pthread_getspecific(m->error_key);
@@ -82,6 +90,7 @@ int machine_error(struct ehp_machine *m, int status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, ERROR_BYTES, format, arguments);
     va_end(arguments);
+    make_printable(text, ERROR_BYTES);
     return status;
 }
 
@@ -362,6 +371,7 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
          !cu_check(&m->chip, options->error, sizeof(options->error))))
         status = EHP_ERR_BAD_CHIP;
     if (status != EHP_OK) {
+        make_printable(options->error, sizeof(options->error));
         chip_free(&m->chip);
         free(m);
         return status;

@@ -71,10 +71,10 @@ calls)
 chip)
     need_library
     libs="$libs -lconfig -lm"
-    set -- "$root/src/soc/chip.c"
+    set -- "$root/src/soc/chip.c" "$root/src/base/printable.c"
     ;;
 *) set -- "$root"/src/hsa/bundle*.c "$root"/src/hsa/code*.c "$root/src/hsa/image.c" \
-    "$root/src/hsa/lines.c" "$root/src/hsa/metadata.c" ;;
+    "$root/src/hsa/lines.c" "$root/src/hsa/metadata.c" "$root/src/base/printable.c" ;;
 esac
 # shellcheck disable=SC2086
 "clang$llvm" $flags -fsanitize=fuzzer "$@" "$root/tests/fuzz/$name.c" -o "$work.fuzzer" $libs

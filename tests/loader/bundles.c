@@ -161,7 +161,7 @@ static void test_choice(void)
     expect_failure(b, mi300, EHP_ERR_WRONG_ISA, "gfx942:xnack+, hip-spirv64-amd-amdhsa--amdgcnspirv;");
     free(b.data);
     b = write_plain("", "\033[31m", NULL);
-    expect_failure(b, mi300, EHP_ERR_WRONG_ISA, "the bundle holds an entry without a name, ?[31m; this");
+    expect_failure(b, mi300, EHP_ERR_WRONG_ISA, "the bundle holds an entry without a name, \\x1b[31m; this");
     free(b.data);
     b = write_plain(HOST, NULL);
     expect_failure(b, mi300, EHP_ERR_WRONG_ISA, "no device code");

@@ -72,6 +72,14 @@ if objcopy --add-section .hip_fatbin="$work/fatbin" "$(command -v true)" "$work/
     run 0 --list "$work/program"
     lines "a program with two bundles" 6 '^; kernel '
 fi
+# Names that would steer a terminal: in code objects, and of files.
+escape=$(printf '\033')
+LC_ALL=C sed "s/indirect/ind$escape[2Jt/g" "$data/v5.hsaco" >"$work/steering.hsaco"
+run 0 "$work/steering.hsaco"
+check "an escaped kernel name" '^; kernel ind\\x1b\[2Jt$'
+check "an escaped function name" '^<ind\\x1b\[2Jt>:'
+run 1 "$work/$escape[2Jabsent"
+LC_ALL=C grep "$escape" "$work/out" "$work/err" && failed=1
 head -c 5000 "$data/v5.hsaco" >"$work/cut.hsaco"
 run 1 "$work/cut.hsaco"
 : >"$work/empty"

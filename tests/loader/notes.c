@@ -282,10 +282,27 @@ static void test_refusals(void)
     expect_bytes(deep, sizeof deep, "damaged MessagePack");
 }
 
+/* What a terminal obeys is spelt out, and nothing else changes. */
+static void test_printable(void)
+{
+    char room[32];
+    static const char plain[] = "k\xc3\xb6rnel<int>(float*)\t\xe2\x82\xac \xf0\x9f\x98\x80";
+    CHECK(ehp_printable(plain, room, sizeof room) == plain);
+    CHECK_STR(ehp_printable("", room, sizeof room), "");
+    CHECK_STR(ehp_printable("a\033[2J\nb\x7f", room, sizeof room), "a\\x1b[2J\\x0ab\\x7f");
+    CHECK_STR(ehp_printable("\xc2\x9b", room, sizeof room), "\\xc2\\x9b");          /* CSI in one character */
+    CHECK_STR(ehp_printable("\x9b\xc3", room, sizeof room), "\\x9b\\xc3");          /* in one byte; cut off */
+    CHECK_STR(ehp_printable("\xe2\x80\xae", room, sizeof room), "\\xe2\\x80\\xae"); /* right to left */
+    CHECK_STR(ehp_printable("\xc0\x80", room, sizeof room), "\\xc0\\x80");          /* too long a form */
+    CHECK_STR(ehp_printable("abcd\n", room, 8), "abcd");
+    CHECK_STR(ehp_printable("abcd\n", room, 9), "abcd\\x0a");
+}
+
 int main(void)
 {
     test_args();
     test_kernels();
     test_refusals();
+    test_printable();
     return check_status();
 }
