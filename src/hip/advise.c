@@ -2,12 +2,14 @@
 /* What `ehp advise` is told while the program runs; see advise.h. */
 #include <execinfo.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "advise.h"
 #include "registry.h"
+#include "stats.h"
 #include "stream.h"
 
 /* Where this library's code is: callers are elsewhere. */
@@ -282,11 +284,13 @@ static void advise_at_exit(void)
         return;
     hip_wait_last();
     fflush(stdout);
-    if (where && *where && strcmp(where, "-") != 0 && !(json = fopen(where, "w")))
-        fprintf(stderr, "ehp: EHP_ADVISE=%s: cannot write there\n", where);
+    if (where && *where && strcmp(where, "-") != 0 && !(json = fopen(where, "we")))
+        stats_close(NULL, "EHP_ADVISE", where);
     advise_report(runtime->advise, stderr, json);
+    stats_printed();
+    errno = 0;
     if (json)
-        fclose(json);
+        stats_close(json, "EHP_ADVISE", where);
 }
 
 static double advise_chip(struct hip_runtime *runtime, const char *key)
@@ -309,4 +313,5 @@ void hip_advise_init(struct hip_runtime *runtime)
     runtime->advise->copy_start_ns = advise_chip(runtime, "sdma.start");
     runtime->advise->copy_bytes_per_ns = advise_chip(runtime, "sdma.bandwidth");
     atexit(advise_at_exit);
+    at_quick_exit(advise_at_exit);
 }

@@ -5,6 +5,7 @@
  * EHP_COUNTERS_FILE=file.csv writes them there instead, in columns of
  * rocprofv3's counter_collection.csv, and EHP_COUNTERS_FILE=file JSON.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +100,8 @@ static void close_at_exit(void)
     hip_wait_last();
     if (!chosen->csv)
         fputs("\n]\n", chosen->file);
-    fclose(chosen->file);
+    errno = 0;
+    stats_close(chosen->file, "EHP_COUNTERS_FILE", getenv("EHP_COUNTERS_FILE"));
     ehp_set_dispatch_handler(runtime->machine, NULL, NULL);
 }
 
@@ -160,5 +162,6 @@ bool hip_counters_init(struct hip_runtime *runtime)
                       : "[\n",
           chosen->file);
     atexit(close_at_exit);
+    at_quick_exit(close_at_exit);
     return true;
 }

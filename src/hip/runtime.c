@@ -76,7 +76,7 @@ int hip_unsupported_entry(const char *name, _Atomic bool *said)
 }
 
 /* A decimal number in the environment; false, with a message, when it is not one. */
-static bool runtime_number(const char *name, double least, double most, double *value)
+static bool runtime_fraction(const char *name, double least, double most, double *value)
 {
     const char *text = secure_getenv(name);
     char *end;
@@ -91,6 +91,18 @@ static bool runtime_number(const char *name, double least, double most, double *
     }
     *value = number;
     return true;
+}
+
+/* The same without a fraction. */
+static bool runtime_number(const char *name, double least, double most, double *value)
+{
+    if (!runtime_fraction(name, least, most, value))
+        return false;
+    if (*value == (double)(int64_t)*value)
+        return true;
+    fprintf(stderr, "ehp: %s=%s: expected a whole number from %.0f to %.0f\n", name, getenv(name), least,
+            most);
+    return false;
 }
 
 static const char *runtime_text(const char *name)
@@ -139,7 +151,7 @@ static bool runtime_options(struct ehp_options *options)
            xnack = 0, isolate = 0;
 
     if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
-        !runtime_number("EHP_TIMEOUT", 0, 1e9, &timeout) ||
+        !runtime_fraction("EHP_TIMEOUT", 0, 1e9, &timeout) ||
         !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) ||
         !runtime_number("EHP_PROGRESS", 0, 1, &progress) || !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma) ||
         !runtime_number("EHP_SAMPLE", 0, 1, &sample) || !runtime_number("HSA_XNACK", 0, 1, &xnack) ||

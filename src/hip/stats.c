@@ -6,6 +6,7 @@
  */
 #include "stats.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,41 @@ static void stats_csv(FILE *file, ehp_machine *machine)
     }
 }
 
+/* After the other handlers at exit: to them it is the status that the program gave. */
+static void stats_exit(int status, void *unused)
+{
+    (void)unused;
+    if (status == 0)
+        exit(EXIT_FAILURE); /* glibc goes on with the handlers that are left */
+}
+
+static void stats_lost(void)
+{
+    static _Atomic bool lost;
+
+    if (!atomic_exchange(&lost, true))
+        on_exit(stats_exit, NULL);
+}
+
+void stats_close(FILE *file, const char *variable, const char *path)
+{
+    bool failed = !file || ferror(file);
+
+    if (file && fclose(file) != 0)
+        failed = true;
+    if (!failed)
+        return;
+    fprintf(stderr, "ehp: %s=%s: cannot write there%s%s\n", variable, path, errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    stats_lost();
+}
+
+void stats_printed(void)
+{
+    if (ferror(stderr))
+        stats_lost();
+}
+
 static void stats_at_exit(void)
 {
     struct hip_runtime *runtime = hip_runtime();
@@ -165,18 +201,16 @@ static void stats_at_exit(void)
     fflush(stdout);
     if (!where || !*where || !strcmp(where, "-")) {
         stats_table(stderr, runtime->machine);
+        stats_printed();
         return;
     }
-    FILE *file = fopen(where, "w");
-    if (!file) {
-        fprintf(stderr, "ehp: EHP_STATS=%s: cannot write there\n", where);
-        return;
-    }
-    if (stats_is_csv(where))
+    errno = 0;
+    FILE *file = fopen(where, "we");
+    if (file && stats_is_csv(where))
         stats_csv(file, runtime->machine);
-    else
+    else if (file)
         stats_json(file, runtime->machine);
-    fclose(file);
+    stats_close(file, "EHP_STATS", where);
 }
 
 void hip_stats_init(struct hip_runtime *runtime)
@@ -188,4 +222,5 @@ void hip_stats_init(struct hip_runtime *runtime)
     runtime->stats = true;
     ehp_stats_enable(runtime->machine, true);
     atexit(stats_at_exit);
+    at_quick_exit(stats_at_exit);
 }

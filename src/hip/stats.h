@@ -14,6 +14,14 @@ void hip_stats_init(struct hip_runtime *runtime);
 /* False, with a message, when EHP_COUNTERS asks for what there is not. */
 bool hip_counters_init(struct hip_runtime *runtime);
 
+/*
+ * The end of what is written to a file that an environment variable names, or NULL if it could not be opened
+ * (errno), and of a table on stderr.  What did not arrive is said, and the process ends with status 1 if its
+ * own would be 0.
+ */
+void stats_close(FILE *file, const char *variable, const char *path);
+void stats_printed(void);
+
 void stats_table(FILE *file, ehp_machine *machine);
 bool stats_is_csv(const char *path);
 void stats_csv_string(FILE *file, const char *text);

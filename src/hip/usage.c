@@ -6,12 +6,14 @@
  */
 #include "usage.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/thread.h"
+#include "stats.h"
 
 #define USAGE_SAMPLES 4096
 #define USAGE_STEP_NS UINT64_C(5000000)
@@ -93,10 +95,11 @@ void hip_usage_changed(void)
 
 static void usage_print_file(const struct usage *u, const char *where)
 {
-    FILE *file = fopen(where, "w");
+    errno = 0;
+    FILE *file = fopen(where, "we");
 
     if (!file) {
-        fprintf(stderr, "ehp: EHP_MEMORY=%s: cannot write there\n", where);
+        stats_close(NULL, "EHP_MEMORY", where);
         return;
     }
     fprintf(file, "seconds");
@@ -109,7 +112,7 @@ static void usage_print_file(const struct usage *u, const char *where)
             fprintf(file, ",%llu", (unsigned long long)u->sample[i].bytes[k]);
         fprintf(file, ",%llu\n", (unsigned long long)usage_sum(&u->sample[i]));
     }
-    fclose(file);
+    stats_close(file, "EHP_MEMORY", where);
 }
 
 /* A line for each of some moments: a bar of the total. */
@@ -145,6 +148,7 @@ static void usage_at_exit(void)
         fprintf(stderr, "%s %s %.1f", i ? "," : "", usage_names[i], (double)u->peak.bytes[i] / 1048576);
     fprintf(stderr, "\n");
     usage_print_curve(u);
+    stats_printed();
     if (where && *where && strcmp(where, "-") != 0)
         usage_print_file(u, where);
 }
@@ -163,5 +167,6 @@ bool hip_usage_init(struct hip_runtime *runtime)
         return false;
     u->on = true;
     atexit(usage_at_exit);
+    at_quick_exit(usage_at_exit);
     return true;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# full.sh EHP HSACO: output that does not arrive is said in a line, and is not success.
-ehp=$1 hsaco=$2 failed=0
+# full.sh EHP PROGRAM HSACO: output that does not arrive is said in a line, and is not success.
+ehp=$1 program=$2 hsaco=$3 failed=0
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 [ -w /dev/full ] || exit 77
@@ -30,6 +30,31 @@ lost counters --markdown
 lost disasm "$hsaco"
 lost config --version
 lost validate --help
+
+# What a program's run writes, and a program that fails by itself keeps its status.
+run_lost() { # STATUS TEXT COMMAND...
+    want=$1 text=$2
+    shift 2
+    "$@" >"$dir/out" 2>"$dir/err"
+    status=$?
+    [ $status -eq "$want" ] && grep -q -- "$text" "$dir/err" && return
+    echo "$*: status $status, not $want, and no: $text"
+    tail -n 5 "$dir/err"
+    failed=1
+}
+run_lost 1 'EHP_STATS=/dev/full: cannot write there: No space' "$ehp" run --stats=/dev/full "$program" "$hsaco"
+run_lost 1 'EHP_MEMORY=/dev/full: cannot write there: No space' "$ehp" run --memory=/dev/full "$program" "$hsaco"
+run_lost 1 'EHP_ADVISE=/dev/full: cannot write there: No space' "$ehp" advise --json=/dev/full "$program" "$hsaco"
+run_lost 1 'EHP_COUNTERS_FILE=/dev/full: cannot write there' "$ehp" run --mode timing --counters SQ_WAVES \
+    --counters-file /dev/full "$program" "$hsaco"
+run_lost 1 'cannot write there: No such file' env EHP_STATS="$dir/none/x" "$program" "$hsaco"
+"$ehp" run --stats "$program" "$hsaco" >"$dir/out" 2>/dev/full && { echo "a lost table is success"; failed=1; }
+run_lost 0 '' "$ehp" run --stats="$dir/stats" "$program" "$hsaco"
+for setting in EHP_THREADS=0.5 EHP_NPS=1.5 EHP_XCC_CHUNK=2.5 EHP_SAMPLE=0.5 HSA_XNACK=0.1 EHP_THREADS=two; do
+    env "$setting" "$program" "$hsaco" >"$dir/out" 2>"$dir/err"
+    grep -q "^ehp: $setting: expected a .*number from" "$dir/err" ||
+        { echo "$setting is accepted"; failed=1; }
+done
 
 # Whoever does not want the output closes it, or reads only the beginning.
 "$ehp" chips >&- 2>"$dir/err" && { echo "closed output is success"; failed=1; }
