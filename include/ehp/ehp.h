@@ -411,7 +411,11 @@ EHP_API void ehp_queue_destroy(struct ehp_queue_block *queue);
  */
 EHP_API uint64_t ehp_queue_address(const struct ehp_queue_block *queue);
 EHP_API uint64_t ehp_queue_reserve(struct ehp_queue_block *queue, unsigned packets);
-/* Restricts dispatches to CUs; bit i of the mask is CU i of the agent.  NULL: all. */
+/*
+ * Restricts dispatches to CUs.  Bits of the mask go round the agent's XCDs, and in each round the shader
+ * engines, as the driver deals them; CUs beyond the mask are off.  An XCD that has none takes no workgroups.
+ * NULL: all. EHP_ERR_INVALID: a mask of no CU.
+ */
 EHP_API int ehp_queue_cu_mask(struct ehp_queue_block *queue, const uint32_t *mask, unsigned bits);
 
 /*

@@ -78,9 +78,30 @@ void ace_destroy(struct ehp_machine *m)
     free(cp->round.next);
 }
 
+static bool cu_enabled(const struct cp_dispatch *d, unsigned xcc, unsigned cu, unsigned cus)
+{
+    const uint32_t *mask = d->queue->cu_mask;
+    unsigned bit = (xcc - d->first_xcc) * cus + cu;
+    return !mask || (mask[bit / 32] >> bit % 32 & 1);
+}
+
+void ace_find_takers(const struct ehp_machine *m, struct cp_dispatch *d)
+{
+    const unsigned cus = m->cp.xcd_cus;
+
+    d->takers = 0;
+    for (unsigned i = 0; i < d->xccs; i++) {
+        unsigned cu = 0;
+        while (cu < cus && !cu_enabled(d, d->first_xcc + i, cu, cus))
+            cu++;
+        if (cu < cus)
+            d->taker[d->takers++] = (uint8_t)i;
+    }
+}
+
 unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear)
 {
-    return d->first_xcc + (unsigned)(linear / d->chunk % d->xccs);
+    return d->first_xcc + d->taker[linear / d->chunk % d->takers];
 }
 
 /* Whether a SIMD can take so many more waves of this kernel. */
@@ -147,13 +168,6 @@ bool ace_can_ever_fit(const struct ehp_machine *m, const struct cp_dispatch *d, 
         return false;
     }
     return true;
-}
-
-static bool cu_enabled(const struct cp_dispatch *d, unsigned xcc, unsigned cu, unsigned cus)
-{
-    const struct cp_queue *queue = d->queue;
-    unsigned bit = (xcc - d->first_xcc) * cus + cu;
-    return !queue->cu_mask || bit >= queue->cu_mask_bits || (queue->cu_mask[bit / 32] >> bit % 32 & 1);
 }
 
 /* HW_ID as gfx9 lays it out: wave 3:0, SIMD 5:4, CU 11:8, SE 15:13, queue 26:24. */

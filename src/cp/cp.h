@@ -30,6 +30,7 @@
 #include "ehp/ehp.h"
 #include "exec/gws.h"
 #include "exec/workgroup.h"
+#include "soc/chip.h"
 
 struct ehp_machine;
 struct cp_queue;
@@ -65,11 +66,14 @@ struct cp_dispatch {
     struct ehp_kernel_dispatch_packet packet;
     char *kernel; /* name */
     struct exec_launch launch;
-    uint64_t total;           /* workgroups */
-    unsigned first_xcc, xccs; /* the partition */
-    unsigned chunk;           /* consecutive workgroups of one XCD */
-    unsigned vgprs, sgprs;    /* allocated a wave, in registers */
-    uint32_t lds;             /* allocated a workgroup */
+    uint64_t total;               /* workgroups */
+    unsigned first_xcc, xccs;     /* the partition */
+    uint8_t taker[CHIP_MAX_XCDS]; /* its XCDs that take workgroups, counted within it: those with a CU in the
+                                     mask */
+    unsigned takers;
+    unsigned chunk;        /* consecutive workgroups of one XCD */
+    unsigned vgprs, sgprs; /* allocated a wave, in registers */
+    uint32_t lds;          /* allocated a workgroup */
     unsigned priority;
     unsigned queue_number;
     /* What changes with every workgroup, apart from what all threads only read. */
@@ -123,8 +127,7 @@ struct cp_queue {
     uint64_t visible;   /* timing mode: packets before this have had their doorbell */
     struct ehp_fault fault;
     struct gws gws[GWS_RESOURCES];
-    uint32_t *cu_mask; /* NULL: all */
-    unsigned cu_mask_bits;
+    uint32_t *cu_mask; /* NULL: all; else a bit for each CU of the partition, XCD by XCD */
 };
 
 struct cp_worker {
@@ -234,6 +237,8 @@ void cp_dispatch_free(struct cp_dispatch *d);
 int ace_init(struct ehp_machine *m);
 void ace_destroy(struct ehp_machine *m);
 /* The XCD, of the package, that takes workgroup `linear`. */
+/* Fills d->taker from the queue's CU mask. */
+void ace_find_takers(const struct ehp_machine *m, struct cp_dispatch *d);
 unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear);
 /* Whether an empty CU could hold one workgroup of this dispatch; says what it lacks. */
 bool ace_can_ever_fit(const struct ehp_machine *m, const struct cp_dispatch *d, char *why, size_t bytes);

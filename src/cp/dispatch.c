@@ -196,6 +196,7 @@ struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,
     d->packet = *packet;
     d->xccs = m->xcds_per_agent;
     d->first_xcc = queue->agent * d->xccs;
+    ace_find_takers(m, d);
     d->chunk = m->xcc_chunk;
     d->priority = queue->priority;
     d->queue_number = queue->number;

@@ -10,16 +10,28 @@
 #include "fabric/fabric.h"
 #include "soc/machine.h"
 
-/* The n-th workgroup that falls to an XCD: chunks go round the XCDs of the partition. */
+/* Which of the XCDs that take workgroups this is; their number: none. */
+static unsigned taker_of(const struct cp_dispatch *d, unsigned xcc)
+{
+    unsigned i = 0;
+    while (i < d->takers && d->first_xcc + d->taker[i] != xcc)
+        i++;
+    return i;
+}
+
+/* The n-th workgroup that falls to an XCD: chunks go round those that take any. */
 static uint64_t nth_workgroup(const struct cp_dispatch *d, unsigned xcc, uint64_t n)
 {
-    return (n / d->chunk * d->xccs + (xcc - d->first_xcc)) * d->chunk + n % d->chunk;
+    return (n / d->chunk * d->takers + taker_of(d, xcc)) * d->chunk + n % d->chunk;
 }
 
 static uint64_t share_of(const struct cp_dispatch *d, unsigned xcc)
 {
-    uint64_t round = (uint64_t)d->chunk * d->xccs, rest = d->total % round,
-             first = (xcc - d->first_xcc) * d->chunk;
+    const unsigned taker = taker_of(d, xcc);
+    if (taker == d->takers)
+        return 0;
+    uint64_t round = (uint64_t)d->chunk * d->takers, rest = d->total % round,
+             first = (uint64_t)taker * d->chunk;
     uint64_t more = rest <= first ? 0 : rest - first;
     return d->total / round * d->chunk + (more < d->chunk ? more : d->chunk);
 }

@@ -232,6 +232,15 @@ hipError_t hip_stream_of(hipStream_t handle, struct ihipStream_t **stream)
 
 /* ---- making and destroying ----------------------------------------------------------------------------- */
 
+/* Whether a mask has any of the device's CUs: nothing could ever run otherwise. */
+static bool stream_mask_ok(const struct hip_device *device, const uint32_t *mask, unsigned words)
+{
+    for (unsigned cu = 0; cu < device->info.cus && cu / 32 < words; cu++)
+        if (mask[cu / 32] >> cu % 32 & 1)
+            return true;
+    return false;
+}
+
 static hipError_t stream_create(hipStream_t *out, unsigned flags, int priority, const uint32_t *mask,
                                 unsigned words)
 {
@@ -245,6 +254,8 @@ static hipError_t stream_create(hipStream_t *out, unsigned flags, int priority, 
     if (error != hipSuccess)
         return error;
     priority = priority < -1 ? -1 : priority > 1 ? 1 : priority;
+    if (mask && !stream_mask_ok(device, mask, words))
+        return hipErrorInvalidValue;
     struct ihipStream_t *stream;
     error = hip_stream_new(device, flags, priority, mask, words, &stream);
     if (error != hipSuccess)

@@ -186,21 +186,47 @@ uint64_t ehp_queue_submit(struct ehp_queue_block *q, const union ehp_packet *pac
     return index;
 }
 
+/*
+ * The driver deals the bits of a mask out to the XCDs in turn, in each of them to the shader engines in turn
+ * (Linux, kfd_mqd_manager.c: mqd_symmetrically_map_cu_mask).  Returns how many CUs are enabled.
+ */
+static unsigned deal_mask(const struct cp *cp, unsigned xccs, const uint32_t *mask, unsigned bits,
+                          uint32_t *out)
+{
+    const unsigned cus = cp->xcd_cus, per_engine = (cus + cp->xcd_engines - 1) / cp->xcd_engines;
+    unsigned enabled = 0;
+    for (unsigned x = 0; x < xccs; x++)
+        for (unsigned i = 0, bit = x; i < per_engine * cp->xcd_engines; i++) {
+            const unsigned cu = i % cp->xcd_engines * per_engine + i / cp->xcd_engines, at = x * cus + cu;
+            if (cu >= cus)
+                continue; /* the last engine has fewer */
+            if (bit < bits && (mask[bit / 32] >> bit % 32 & 1)) {
+                out[at / 32] |= UINT32_C(1) << at % 32;
+                enabled++;
+            }
+            bit += xccs;
+        }
+    return enabled;
+}
+
 int ehp_queue_cu_mask(struct ehp_queue_block *block, const uint32_t *mask, unsigned bits)
 {
     struct cp_queue *q = (struct cp_queue *)block;
+    const unsigned xccs = q->machine->xcds_per_agent, cus = q->machine->cp.xcd_cus * xccs;
     uint32_t *copy = NULL;
     if (mask) {
-        size_t words = (bits + 31) / 32;
-        copy = malloc(words * sizeof(*copy));
+        copy = calloc((cus + 31) / 32, sizeof(*copy));
         if (!copy)
             return machine_error(q->machine, EHP_ERR_NO_MEMORY, "no memory for a CU mask");
-        memcpy(copy, mask, words * sizeof(*copy));
+        if (!deal_mask(&q->machine->cp, xccs, mask, bits, copy)) {
+            free(copy);
+            return machine_error(q->machine, EHP_ERR_INVALID, "a CU mask without any of the agent's %u CUs",
+                                 cus);
+        }
     }
     pthread_mutex_lock(&q->machine->cp.lock);
     free(q->cu_mask);
     q->cu_mask = copy;
-    q->cu_mask_bits = mask ? bits : 0;
     pthread_mutex_unlock(&q->machine->cp.lock);
     return EHP_OK;
 }

@@ -70,17 +70,21 @@ static void test_limits(void)
 
 static void test_share(void)
 {
-    struct cp_dispatch d = {.first_xcc = 0, .xccs = 6, .chunk = 1};
+    struct cp_dispatch d = {.first_xcc = 0, .xccs = 6, .chunk = 1, .takers = 6, .taker = {0, 1, 2, 3, 4, 5}};
     for (unsigned i = 0; i < 20; i++)
         CHECK_EQ(ace_xcc_of(&d, i), i % 6);
     d.chunk = 4;
     CHECK_EQ(ace_xcc_of(&d, 3), 0);
     CHECK_EQ(ace_xcc_of(&d, 4), 1);
     CHECK_EQ(ace_xcc_of(&d, 24), 0);
-    d = (struct cp_dispatch){.first_xcc = 4, .xccs = 2, .chunk = 1};
+    d = (struct cp_dispatch){.first_xcc = 4, .xccs = 2, .chunk = 1, .takers = 2, .taker = {0, 1}};
     CHECK_EQ(ace_xcc_of(&d, 0), 4);
     CHECK_EQ(ace_xcc_of(&d, 1), 5);
     CHECK_EQ(ace_xcc_of(&d, 2), 4);
+    d = (struct cp_dispatch){.first_xcc = 0, .xccs = 6, .chunk = 2, .takers = 2, .taker = {1, 4}};
+    CHECK_EQ(ace_xcc_of(&d, 1), 1);
+    CHECK_EQ(ace_xcc_of(&d, 2), 4);
+    CHECK_EQ(ace_xcc_of(&d, 4), 1);
 }
 
 /* Consecutive workgroups of an XCD go to different shader engines; every CU is used before one is used twice.
@@ -110,7 +114,6 @@ static void test_spread(void)
     /* A CU mask keeps workgroups on its CUs. */
     uint32_t mask[8] = {1u << 5};
     queue.cu_mask = mask;
-    queue.cu_mask_bits = 228;
     struct workgroup one = {.waves = 1};
     CHECK(ace_place(m, &m->cp.round, &d, &one));
     CHECK_EQ(one.cu, 5);
