@@ -400,15 +400,25 @@ HIP_ENTRY hipError_t hipExtStreamGetCUMask(hipStream_t stream, uint32_t cuMaskSi
     return hip_return(hipSuccess);
 }
 
+/* A capture forbids to ask after its streams, and after the null stream that would wait for them. */
+static hipError_t stream_captured(struct ihipStream_t *stream)
+{
+    if (stream->capture) {
+        hip_capture_invalidate(stream);
+        return hipErrorStreamCaptureUnsupported;
+    }
+    hipError_t error = hip_capture_implicit(stream);
+    return error != hipSuccess && hip_capture_forbids() != hipSuccess ? hipErrorStreamCaptureUnsupported
+                                                                      : error;
+}
+
 static hipError_t stream_query(hipStream_t handle)
 {
     struct ihipStream_t *stream;
     hipError_t error = hip_stream_of(handle, &stream);
 
-    if (error == hipSuccess && stream->capture) {
-        hip_capture_invalidate(stream);
-        return hipErrorStreamCaptureUnsupported;
-    }
+    if (error == hipSuccess)
+        error = stream_captured(stream);
     if (error != hipSuccess)
         return error;
     ehp_host_query(hip_runtime()->machine);
@@ -430,10 +440,8 @@ static hipError_t stream_synchronize(hipStream_t handle)
     struct ihipStream_t *stream;
     hipError_t error = hip_stream_of(handle, &stream);
 
-    if (error == hipSuccess && stream->capture) {
-        hip_capture_invalidate(stream);
-        return hipErrorStreamCaptureUnsupported;
-    }
+    if (error == hipSuccess)
+        error = stream_captured(stream);
     if (error != hipSuccess)
         return error;
     return stream->null ? hip_stream_settle(stream) : hip_stream_wait(stream);

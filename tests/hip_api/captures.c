@@ -41,6 +41,16 @@ static void ended(void)
     OK(hipStreamBeginCapture(a, hipStreamCaptureModeRelaxed));
     CHECK_HIP(hipStreamWaitEvent(NULL, event, 0), hipErrorStreamCaptureImplicit);
     CHECK_HIP(hipStreamEndCapture(a, &graph), hipErrorStreamCaptureInvalidated);
+
+    /* Nor can it be asked after then; other streams can. */
+    OK(hipStreamBeginCapture(a, hipStreamCaptureModeGlobal));
+    OK(hipStreamSynchronize(b));
+    OK(hipStreamQuery(b));
+    CHECK_HIP(hipStreamQuery(NULL), hipErrorStreamCaptureUnsupported);
+    CHECK_HIP(hipStreamEndCapture(a, &graph), hipErrorStreamCaptureInvalidated);
+    OK(hipStreamBeginCapture(a, hipStreamCaptureModeRelaxed));
+    CHECK_HIP(hipStreamSynchronize(NULL), hipErrorStreamCaptureImplicit);
+    CHECK_HIP(hipStreamEndCapture(a, &graph), hipErrorStreamCaptureInvalidated);
     OK(hipEventDestroy(event));
     OK(hipStreamDestroy(a));
     OK(hipStreamDestroy(b));
