@@ -226,12 +226,17 @@ HIP_ENTRY hipError_t hipPointerSetAttribute(const void *value, hipPointer_attrib
 
 /* ---- advice -------------------------------------------------------------------------------------------- */
 
+/* Advice is for whole pages: what is left of the allocation's last one counts as its own. */
 static hipError_t info_range(const void *ptr, size_t count, struct hip_memory **memory)
 {
+    const size_t page = 4096;
     size_t left;
 
     *memory = hip_memory_find(ptr, &left);
-    if (!*memory || !info_managed(*memory) || count > left)
+    if (!*memory || !info_managed(*memory))
+        return hipErrorInvalidValue;
+    left += -((size_t)ptr + left) & (page - 1);
+    if (count > left)
         return hipErrorInvalidValue;
     return hipSuccess;
 }

@@ -238,6 +238,23 @@ static void pointers(void)
                                1000));
     CHECK_EQ(value, 0);
     CHECK_HIP(hipMemAdvise(device, 1000, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue);
+    /* Of whole pages. */
+    OK(hipMemAdvise(managed + 10, 4086, hipMemAdviseUnsetReadMostly, 0));
+    OK(hipMemPrefetchAsync(managed + 999, 4096 - 999, 0, NULL));
+    CHECK_HIP(hipMemAdvise(managed, 4097, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipMemAdvise(managed + 10, SIZE_MAX, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue);
+    CHECK_HIP(hipMemAdvise(managed + 1000, 1, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue);
+    OK(hipMemRangeGetAttribute(&value, sizeof value, hipMemRangeAttributeReadMostly, managed, 4096));
+    CHECK_EQ(value, 0);
+
+    /* Just past an allocation, in the same page, is nobody's; so is what HIP does not know. */
+    OK(hipPointerGetAttributes(&attributes, host + 1000));
+    CHECK_EQ(attributes.type, hipMemoryTypeUnregistered);
+    CHECK_HIP(hipMemGetAddressRange(&base, &size, managed + 1000), hipErrorNotFound);
+    CHECK_HIP(hipMemGetAddressRange(&base, &size, &flags), hipErrorNotFound);
+    OK(hipMemGetAddressRange(&base, &size, host + 500));
+    CHECK(base == host && size == 1000);
+    CHECK_HIP(hipMemcpy(device, host, 1001, hipMemcpyDefault), hipErrorInvalidValue);
 
     OK(hipFree(device));
     OK(hipHostFree(host));
