@@ -138,14 +138,16 @@ void heap_close(struct memory *memory)
 static uint64_t room_from(struct heap *h, const struct heap_region *r, uint64_t from, uint64_t size,
                           uint64_t align)
 {
+    /* Neighbours that can be accessed are one mapping. */
+    const uint64_t gap = r == &h->program && h->mappings > h->mappings_most ? 0 : r->gap;
     const struct tree_node *node = tree_below(h->chunks, from);
     for (;;) {
         uint64_t end = node ? node->base + ((const struct memory_chunk *)node)->bytes : 0;
-        uint64_t base = aligned((end > from ? end : from) + r->gap, align);
-        if (base < from || base + size + r->gap > r->end)
+        uint64_t base = aligned((end > from ? end : from) + gap, align);
+        if (base < from || base + size + gap > r->end)
             return 0;
         node = tree_above(h->chunks, from);
-        if (!node || base + size + r->gap <= node->base)
+        if (!node || base + size + gap <= node->base)
             return base;
         from = node->base;
     }
@@ -204,7 +206,8 @@ static void chunk_free(struct memory *memory, struct memory_chunk *chunk)
         memory->hooks.released(memory->hooks.context, chunk);
     if (chunk->listed)
         unlist(h, chunk);
-    replace(chunk->node.base, chunk->bytes, PROT_NONE);
+    if (!replace(chunk->node.base, chunk->bytes, PROT_NONE)) /* no mapping is left for it */
+        madvise((void *)(uintptr_t)chunk->node.base, (size_t)chunk->bytes, MADV_DONTNEED);
     free(chunk);
 }
 
@@ -229,7 +232,7 @@ static int chunk_make(struct memory *memory, const struct memory_block *block, u
                                    .cut = cut,
                                    .open = memory->bounds == EHP_BOUNDS_OFF ||
                                            (memory->bounds == EHP_BOUNDS_WARN && memory->hooks.reserved) ||
-                                           (cut && h->mappings > h->mappings_most),
+                                           h->mappings > h->mappings_most,
                                    .pages = cut ? 0 : heap_whole_pages(block->bytes) / HEAP_PAGE};
     uint64_t accessible = chunk->open ? bytes : chunk->pages * HEAP_PAGE;
     if (accessible && !grant(base, accessible, PROT_READ | PROT_WRITE)) {

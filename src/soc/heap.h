@@ -8,7 +8,7 @@
  * Here a page without access follows each allocation of a chunk, as long as there
  * is plenty of memory and of mappings, of which the host's kernel allows a process
  * so many: two for each.  When these run short, chunks are opened as a whole,
- * and cut without pages between.
+ * side by side, and cut without pages between.
  *
  * What was freed is not given out again before the chunk is empty, unless memory is
  * short.  What the runtime has for itself lies far from what programs allocate.

@@ -560,7 +560,7 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
                              "%llu bytes do not fit into %llu: device memory has %llu, host %llu, managed "
                              "%llu, registered %llu",
                              (unsigned long long)bytes, (unsigned long long)m->memory.size,
-                             (unsigned long long)use[EHP_MEM_DEVICE], (unsigned long long)use[EHP_MEM_HOST],
+                             (unsigned long long)m->memory.heap.device, (unsigned long long)use[EHP_MEM_HOST],
                              (unsigned long long)use[EHP_MEM_MANAGED],
                              (unsigned long long)use[EHP_MEM_REGISTERED]);
     }

@@ -106,6 +106,27 @@ static void many(void)
     memory_destroy(&memory);
 }
 
+/* Large ones, too. */
+static void many_large(void)
+{
+    enum { COUNT = 36000 };
+    struct memory memory;
+    int status;
+    static char *p[COUNT];
+    CHECK(memory_init(&memory, UINT64_C(1) << 38, false));
+    for (unsigned i = 0; i < COUNT; i++) {
+        p[i] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, (UINT64_C(2) << 20) + 4096 * (i % 2), 0, &status);
+        CHECK(p[i] != NULL);
+        if (!p[i])
+            break;
+    }
+    for (unsigned i = 0; i < COUNT && p[i]; i++)
+        CHECK_EQ(memory_free(&memory, p[i * UINT64_C(7919) % COUNT]), EHP_OK);
+    CHECK_EQ(memory_reserved(&memory, false), 0);
+    CHECK_EQ(memory.heap.mappings, 0);
+    memory_destroy(&memory);
+}
+
 /* A block of 2 MiB is cut; all of the package can be had in small pieces, and again what was freed of it. */
 static void full(void)
 {
@@ -188,6 +209,7 @@ int main(void)
     memory_destroy(&memory);
     arena();
     many();
+    many_large();
     full();
     return check_status();
 }
