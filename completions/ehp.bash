@@ -29,7 +29,7 @@ _ehp() {
         *)
             case $cur in
             -*) mapfile -t COMPREPLY < <(compgen -W \
-                "--chip --partition --nps --xcc-chunk --threads --timeout --mode --bounds --stats --counters
+                "--chip --partition --nps --xcc-chunk --threads --timeout --mode --bounds --isolate --stats --counters
                 --counters-file --memory --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac

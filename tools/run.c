@@ -22,7 +22,7 @@
 struct run_args {
     struct machine_args machine;
     const char *stats, *mode, *bounds, *counters, *counters_file, *memory;
-    bool quiet, sample;
+    bool quiet, sample, isolate;
     int program; /* index of the program in argv */
 };
 
@@ -34,6 +34,7 @@ enum {
     OPT_COUNTERS,
     OPT_COUNTERS_FILE,
     OPT_SAMPLE,
+    OPT_ISOLATE,
     OPT_MEMORY,
     OPT_BOUNDS
 };
@@ -50,6 +51,8 @@ static const struct argp_option options[] = {
      0},
     {"memory", OPT_MEMORY, "FILE", OPTION_ARG_OPTIONAL,
      "say how much memory was in use, by allocator, and when most; FILE gets all samples as CSV", 0},
+    {"isolate", OPT_ISOLATE, NULL, 0,
+     "kernels reach what is allocated or registered for them, and nothing else of the process", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
     {"mode", OPT_MODE, "MODE", 0,
      "functional: results only, as fast as the host allows (the default); timing: in simulated time", 0},
@@ -108,6 +111,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPT_SAMPLE:
         args->sample = true;
+        return 0;
+    case OPT_ISOLATE:
+        args->isolate = true;
         return 0;
     case OPT_NO_PROGRESS:
         args->quiet = true;
@@ -233,6 +239,9 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     check.threads = 1;
     const char *mode = secure_getenv("EHP_MODE");
     check.timing = mode && strcmp(mode, "timing") == 0;
+    const char *isolate = secure_getenv("EHP_ISOLATE"), *xnack = secure_getenv("HSA_XNACK");
+    check.isolate = isolate && strcmp(isolate, "1") == 0;
+    check.xnack = xnack && strcmp(xnack, "1") == 0;
     ehp_machine *m;
     if (ehp_open(&check, &m) != EHP_OK) {
         fprintf(stderr, "%s: %s\n", command, check.error);
@@ -287,6 +296,8 @@ int tool_run(int argc, char **argv)
     set("EHP_MEMORY", args.memory);
     set("EHP_COUNTERS", args.counters);
     set("EHP_COUNTERS_FILE", args.counters_file);
+    if (args.isolate)
+        set("EHP_ISOLATE", "1");
     if (args.sample)
         set("EHP_SAMPLE", "1");
     if (args.quiet)

@@ -88,7 +88,8 @@ struct ehp_options {
     bool sample;           /* timing mode: of large dispatches, only some workgroups in detail */
     bool xnack;            /* the GPU may access all of the process's memory, and its faults are replayed */
     int bounds;            /* enum ehp_bounds */
-    bool isolate; /* waves reach what was allocated or registered for them, to the byte; not with xnack */
+    bool isolate; /* waves reach what is allocated, or registered to the byte, for them and nothing else:
+                     not with xnack, and bounds are EHP_BOUNDS_FAULT */
 };
 #define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}
 

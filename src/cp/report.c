@@ -102,6 +102,8 @@ static bool add_host_memory(struct ehp_machine *m, char *text, size_t bytes, con
     return true;
 }
 
+enum { BEYOND = 16 }; /* bytes of an access, at most */
+
 static void add_memory(struct ehp_machine *m, char *text, size_t bytes, struct ehp_fault *f)
 {
     struct memory_block block, freed;
@@ -120,7 +122,15 @@ static void add_memory(struct ehp_machine *m, char *text, size_t bytes, struct e
     }
     if (f->kind == EHP_FAULT_MEMORY && f->write && (inside || m->memory.xnack || !f->kernel) &&
         host_can_read(f->address)) {
-        add(text, bytes, "\n  memory of the process that may only be read (mprotect, const)");
+        bool registered = inside && block.kind == EHP_MEM_REGISTERED;
+        if (registered && m->memory.exact && f->address + BEYOND > block.base + block.bytes)
+            add(text, bytes,
+                "\n  beyond the %llu bytes that are registered, which is all that --isolate allows",
+                (unsigned long long)block.bytes);
+        else if (inside && block.kind == EHP_MEM_INTERNAL)
+            add(text, bytes, "\n  memory of the runtime that kernels may only read: a queue");
+        else
+            add(text, bytes, "\n  memory of the process that may only be read (mprotect, const)");
         return;
     }
     if (f->kind == EHP_FAULT_MEMORY && !inside) {

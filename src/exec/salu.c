@@ -403,7 +403,7 @@ HANDLER(s_call_b64)
 static unsigned indexed_sgpr(struct wave *w, const struct xinst *in, unsigned reg, unsigned count)
 {
     unsigned index = reg + w->m0;
-    if (index + count > 102)
+    if (index > 102 - count)
         wave_fault(w, in, EHP_FAULT_ILLEGAL_INSTRUCTION, 0, false, UINT_MAX);
     return index;
 }

@@ -360,9 +360,9 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     bool xnack = options->size > offsetof(struct ehp_options, xnack) && options->xnack;
     bool isolate = options->size > offsetof(struct ehp_options, isolate) && options->isolate;
     if (status == EHP_OK && isolate && xnack) {
-        snprintf(
-            options->error, sizeof(options->error),
-            "isolation and XNACK exclude each other: with XNACK kernels reach all of the process's memory");
+        snprintf(options->error, sizeof(options->error),
+                 "--isolate and XNACK exclude each other: with HSA_XNACK=1 kernels reach all of the "
+                 "process's memory");
         status = EHP_ERR_INVALID;
     }
     if (status == EHP_OK && options->timing &&
@@ -390,7 +390,7 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     bounds_open(&m->bounds);
     bool room = memory_init(&m->memory, package_memory(m), xnack);
     if (options->size > offsetof(struct ehp_options, bounds))
-        m->memory.bounds = options->bounds;
+        m->memory.bounds = isolate ? EHP_BOUNDS_FAULT : options->bounds; /* nobody's memory is nobody's */
     m->memory.exact = isolate;
     name_isa(m, xnack);
     stats_init(&m->stats);

@@ -113,6 +113,13 @@ __global__ void jump(uint64_t to)
     asm volatile("s_setpc_b64 %0" ::"s"(to));
 }
 
+// A register number beyond all there are, whose end wraps.
+__global__ void move(uint32_t by)
+{
+    asm volatile("s_mov_b32 m0, %0\n\ts_nop 4\n\ts_movreld_b32 s0, 1\n\ts_movrels_b32 s1, s0" ::"s"(by)
+                 : "s0", "s1", "memory");
+}
+
 // ---- host calls ----
 
 __global__ void ask(uint32_t service, uint64_t a, uint64_t b, uint64_t c, uint64_t *out)
@@ -241,6 +248,11 @@ static void memory_of_the_host()
                         1ull << 63, 0ull, 1ull << 40}) {
         store<quad><<<1, 64>>>(reinterpret_cast<char *>(at), quad{1, 2, 3, 4});
         expect(hipErrorIllegalAddress, "store to where nobody is");
+    }
+    HIP_OK(hipMalloc(&out, 4096));
+    for (uint32_t by : {0xffffffffu, 0xfffffffeu, 0x80000000u, 102u}) {
+        move<<<1, 64>>>(by);
+        expect(hipErrorLaunchFailure, "a register that is none");
     }
     HIP_OK(hipMalloc(&out, 4096));
     jump<<<1, 64>>>(reinterpret_cast<uint64_t>(out));
