@@ -101,7 +101,7 @@ static void close_at_exit(void)
     if (!chosen->csv)
         fputs("\n]\n", chosen->file);
     errno = 0;
-    stats_close(chosen->file, "EHP_COUNTERS_FILE", getenv("EHP_COUNTERS_FILE"));
+    stats_close(chosen->file, "EHP_COUNTERS_FILE", secure_getenv("EHP_COUNTERS_FILE"));
     ehp_set_dispatch_handler(runtime->machine, NULL, NULL);
 }
 

@@ -100,8 +100,8 @@ static bool runtime_number(const char *name, double least, double most, double *
         return false;
     if (*value == (double)(int64_t)*value)
         return true;
-    fprintf(stderr, "ehp: %s=%s: expected a whole number from %.0f to %.0f\n", name, getenv(name), least,
-            most);
+    fprintf(stderr, "ehp: %s=%s: expected a whole number from %.0f to %.0f\n", name, secure_getenv(name),
+            least, most);
     return false;
 }
 
