@@ -12,6 +12,7 @@
 
 #include "cu/cu.h"
 #include "exec/fuse.h"
+#include "exec/special.h"
 
 enum { TURN = 4 }; /* cycles from one turn of a SIMD to the next */
 
@@ -240,12 +241,16 @@ static void settle(struct cu_wave *cw)
     struct cu_xcd *xcd = cw->simd->xcd;
     struct wave *w = cw->w;
     const struct xinst *end = cw->in;
+    const bool special = w->mode & MODE_SPECIAL; /* what changes that is not put off */
     for (const struct xinst *in = w->next; in != end; in++) {
         const struct cu_rate *rate = &xcd->rates[in->op];
         if (rate->unit == UNIT_VALU)
             count_lanes(&xcd->counters, w, in, rate);
-        w->next = in;  /* should it fault */
-        in->fn(w, in); /* a sum may be put off until its access: see fuse.h */
+        w->next = in; /* should it fault */
+        if (special)
+            exec_special_step(w, in);
+        else
+            in->fn(w, in); /* a sum may be put off until its access: see fuse.h */
     }
     w->next = end;
 }
@@ -274,7 +279,7 @@ static bool act(struct cu_wave *cw, const struct xinst *in, const struct xinst *
         return false;
     }
     settle(cw);
-    *next = fuse_single(in)(cw->w, in);
+    *next = (cw->w->mode & MODE_SPECIAL ? exec_special_step : fuse_single(in))(cw->w, in);
     thread->guard.armed = false;
     return true;
 }
@@ -296,7 +301,10 @@ static bool send(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
         return false;
     }
     settle(cw);
-    cu_access(cw, in, cycle);
+    if (cw->w->mode & MODE_VSKIP && in->isa->format != ISA_SMEM)
+        cw->w->next = in + 1;
+    else
+        cu_access(cw, in, cycle);
     cw->in = cw->w->next;
     thread->guard.armed = false;
     if (cw->in != in)

@@ -66,20 +66,24 @@ static bool is_vector(const struct xinst *in)
     return in->isa && in->isa->format >= ISA_VOP1;
 }
 
+const struct xinst *exec_special_step(struct wave *w, const struct xinst *in)
+{
+    if (w->mode & MODE_VSKIP && is_vector(in))
+        return in + 1;
+    if (w->mode & MODE_GPR_IDX_EN && is_vector(in) && in->cls == XC_VALU)
+        return run_indexed(w, in);
+    return fuse_single(in)(w, in);
+}
+
 const struct xinst *exec_special_run(struct wave *w, const struct xinst *in)
 {
-    if (w->special) /* the instruction that asks is run by it already */
+    if (w->special || w->slot) /* who runs the instruction that asks goes by steps already */
         return in;
     w->special = true;
     while (in && w->mode & MODE_SPECIAL) {
         if (w->stats)
             w->stats->count[in->cls]++;
-        if (w->mode & MODE_VSKIP && is_vector(in))
-            in++;
-        else if (w->mode & MODE_GPR_IDX_EN && is_vector(in) && in->cls == XC_VALU)
-            in = run_indexed(w, in);
-        else
-            in = fuse_single(in)(w, in);
+        in = exec_special_step(w, in);
     }
     w->special = false;
     return in;

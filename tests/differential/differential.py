@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compiles random functions with clang for the host and for gfx942, runs both, and compares every bit.
 
-  differential.py --runner RUNNER [--count N] [--seed S] [--first N] [--jobs N]
+  differential.py --runner RUNNER [--mode MODE] [--count N] [--seed S] [--first N] [--jobs N]
 
 A function that differs is cut down and printed with what reproduces it.  Exit status 77: no compiler for gfx942.
 """
@@ -72,7 +72,7 @@ class Rig:
                 return error
             library, code = outputs
             try:
-                done = subprocess.run([self.args.runner, code, library, str(seed), str(self.args.lanes),
+                done = subprocess.run([self.args.runner, self.args.mode, code, library, str(seed), str(self.args.lanes),
                                        *(str(p.number) for p in programs)], capture_output=True, text=True, check=False,
                                       timeout=60 + 10 * len(programs))
             except subprocess.TimeoutExpired:
@@ -124,13 +124,14 @@ class Rig:
             small = shrink.shrink(program, fails, args.shrink)
             again = self.run([small], level, host_level, args.seed)
             print(f"cut down: {again[small.number]}\n{small.print()}")
-        print(f"again: {sys.argv[0]} --runner {args.runner} --seed {args.seed} --first {program.number} --count 1 "
+        print(f"again: {sys.argv[0]} --runner {args.runner} --mode {args.mode} --seed {args.seed} --first {program.number} --count 1 "
               f"--batch {args.batch}\n", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runner", required=True)
+    parser.add_argument("--mode", choices=["functional", "timing"], default="functional")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first function")

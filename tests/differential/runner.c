@@ -4,12 +4,14 @@
  * functions compiled for the host, on the same inputs, and compares every bit
  * that they leave behind.
  *
- *   runner CODE_OBJECT LIBRARY SEED LANES FUNCTION...
+ *   runner MODE CODE_OBJECT LIBRARY SEED LANES FUNCTION...
  *
+ * MODE is functional or timing.
  * Prints a line for each function: "N same", "N differs ..." or "N faults ...".
  */
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,7 @@ struct runner {
     struct ehp_queue_block *queue;
     ehp_signal signal;
     void *kernarg, *host_library;
+    bool timing;
     uint32_t lanes;
     uint64_t seed;
     struct arguments host, device;
@@ -98,6 +101,7 @@ static void open_machine(struct runner *r, const char *path)
     struct ehp_options options = EHP_OPTIONS_INIT;
     options.threads = 1;
     options.timeout_ms = 60000;
+    options.timing = r->timing;
     if (ehp_open(&options, &r->machine) != EHP_OK)
         fatal("machine", options.error);
     ehp_set_fault_handler(r->machine, quiet, NULL);
@@ -246,13 +250,15 @@ static bool run_function(struct runner *r, unsigned function, const char *code)
 
 int main(int argc, char **argv)
 {
-    if (argc < 6)
-        fatal("usage", "runner CODE_OBJECT LIBRARY SEED LANES FUNCTION...");
-    struct runner r = {.seed = strtoull(argv[3], NULL, 0), .lanes = (uint32_t)strtoul(argv[4], NULL, 0)};
-    r.host_library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+    if (argc < 7)
+        fatal("usage", "runner MODE CODE_OBJECT LIBRARY SEED LANES FUNCTION...");
+    struct runner r = {.timing = !strcmp(argv[1], "timing"),
+                       .seed = strtoull(argv[4], NULL, 0),
+                       .lanes = (uint32_t)strtoul(argv[5], NULL, 0)};
+    r.host_library = dlopen(argv[3], RTLD_NOW | RTLD_LOCAL);
     if (!r.host_library)
-        fatal(argv[2], dlerror());
-    open_machine(&r, argv[1]);
+        fatal(argv[3], dlerror());
+    open_machine(&r, argv[2]);
     r.host.in = calloc(r.lanes, IN_DWORDS * 4);
     r.host.out = calloc(r.lanes, OUT_SLOTS * 8);
     r.host.mem = calloc(r.lanes, MEM_DWORDS * 4);
@@ -260,8 +266,8 @@ int main(int argc, char **argv)
     if (!r.host.in || !r.host.out || !r.host.mem || !r.host.shared)
         fatal("inputs", "no memory");
     unsigned bad = 0;
-    for (int i = 5; i < argc; i++)
-        bad += !run_function(&r, (unsigned)strtoul(argv[i], NULL, 0), argv[1]);
+    for (int i = 6; i < argc; i++)
+        bad += !run_function(&r, (unsigned)strtoul(argv[i], NULL, 0), argv[2]);
     close_machine(&r);
     free(r.host.in);
     free(r.host.out);
