@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory instructions: the address half when they issue, the data half when
- * the hierarchy answers.
+ * the hierarchy answers (sem/mem_halves.h).
  *
- * A flight is one access on its way.  Most instructions are one; scratch is
- * interleaved over the lanes by dwords, so an instruction on it is one flight
- * for each dword.  vmcnt counts down in order of issue, whatever comes back
- * first.
+ * A flight is one access on its way.  Most instructions are one.  Of lanes whose
+ * bytes are not in one piece, as scratch is interleaved over the lanes by dwords,
+ * there is one flight for each piece, and the pieces are gathered.  vmcnt counts
+ * down in order of issue, whatever comes back first.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -14,22 +14,29 @@
 
 #include "cu/cu.h"
 #include "exec/fuse.h"
-#include "sem/mem_atomic.h"
-#include "sem/vmem.h"
-#include "sem/vmem_buffer.h"
+#include "sem/mem_halves.h"
 
 struct cu_flight {
     struct cu_flight *next; /* of its wave, or of the pool */
     struct cu_wave *cw;
     const struct xinst *in;
-    const struct mem_op *op;
-    uint64_t issued; /* cycle */
-    uint8_t piece;   /* scratch: which dword of the lane's data */
-    bool last;       /* of its instruction: the counter goes down with it */
-    bool landed;     /* waits for those before it */
-    bool both;       /* FLAT: counted in lgkmcnt as well */
-    uint64_t zeroes; /* lanes out of a buffer's range: they load 0 */
+    uint64_t issued;          /* cycle */
+    uint8_t at;               /* of a lane's bytes, those from here on */
+    bool last;                /* of its instruction: the counter goes down with it */
+    bool landed;              /* waits for those before it */
+    bool both;                /* FLAT: counted in lgkmcnt as well */
+    struct cu_gather *gather; /* where its bytes go; NULL: to registers */
+    union {
+        struct mem_landing landing; /* vector accesses */
+        struct mem_scalar scalar;
+    };
     struct mem_access access;
+};
+
+/* Bytes of an instruction in pieces. */
+struct cu_gather {
+    struct cu_gather *next; /* of the pool */
+    uint8_t data[ACCESS_LANES * MEM_LANE_BYTES];
 };
 
 static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, enum mem_access_kind kind)
@@ -69,6 +76,23 @@ static void flight_free(struct cu_flight *f)
     xcd->spare = f;
 }
 
+static struct cu_gather *gather_new(struct cu_xcd *xcd)
+{
+    struct cu_gather *g = xcd->spare_gather;
+    if (g)
+        xcd->spare_gather = g->next;
+    else
+        g = arena_take(&xcd->arena, sizeof(*g));
+    memset(g->data, 0, sizeof(g->data));
+    return g;
+}
+
+static void gather_free(struct cu_xcd *xcd, struct cu_gather *g)
+{
+    g->next = xcd->spare_gather;
+    xcd->spare_gather = g;
+}
+
 /* What a wave that waited for it waited for. */
 static enum cu_stall stall_of(const struct mem_access *a)
 {
@@ -100,8 +124,8 @@ static const struct wave_guard *explain(const struct cu_flight *f)
     g->kind = EHP_FAULT_MEMORY;
     g->fault_in = f->in ? f->in : cw->in;
     g->address = f->access.fault_addr;
-    g->write =
-        f->access.kind == ACCESS_STORE || f->access.kind == ACCESS_ATOMIC || f->access.kind == ACCESS_SSTORE;
+    g->write = f->access.kind == ACCESS_STORE || f->access.kind == ACCESS_ATOMIC ||
+               f->access.kind == ACCESS_SSTORE || f->access.kind == ACCESS_SATOMIC;
     g->lane = f->access.kind <= ACCESS_ATOMIC ? f->access.fault_lane : UINT_MAX;
     g->from_signal = false;
     return g;
@@ -129,73 +153,33 @@ static void report_beyond_buffer(const struct cu_flight *f)
 static void apply_atomic(struct mem_access *a, unsigned lane, uint8_t *place)
 {
     const struct cu_flight *f = a->self;
-    enum mem_atomic op = (enum mem_atomic)f->op->atomic;
-    uint8_t *data = mem_access_lane(a, lane);
-    if (f->op->kind == MEM_B64) {
-        uint64_t old, operand[2];
-        memcpy(&old, place, 8);
-        memcpy(operand, data, 16);
-        uint64_t now = mem_atomic64(op, old, operand[0], operand[1]);
-        memcpy(place, &now, 8);
-        memcpy(data, &old, 8);
-    } else {
-        uint32_t old, operand[2];
-        memcpy(&old, place, 4);
-        memcpy(operand, data, 8); /* the data, then what to compare with */
-        uint32_t now = mem_atomic32(op, old, operand[0], operand[1]);
-        memcpy(place, &now, 4);
-        memcpy(data, &old, 4);
+    mem_atomic_apply(f->landing.op, place, mem_access_lane(a, lane));
+}
+
+/* What has come, to registers; or to the other pieces of its instruction. */
+static void write_back(struct cu_flight *f)
+{
+    struct mem_access *a = &f->access;
+    if (f->gather) {
+        MEM_FOR_LANES(lane, a->lanes)
+        memcpy(f->gather->data + lane * MEM_LANE_BYTES + f->at, mem_access_lane(a, (unsigned)lane), a->bytes);
+    } else if (f->landing.returns && cu_settle(f->cw)) {
+        struct wave *w = f->cw->w;
+        if (a->same)
+            mem_rows_splat(w->v + f->in->d, (enum mem_kind)f->landing.op->kind, a->data);
+        else
+            mem_deliver(w, f->in, &f->landing, a->data, a->stride);
     }
 }
 
-static void write_back(struct cu_flight *f)
+/* The last piece has come, and all before it. */
+static void write_gathered(struct cu_flight *f)
 {
-    struct wave *w = f->cw->w;
-    struct mem_access *a = &f->access;
-    const struct xinst *in = f->in;
-    enum mem_kind kind = (enum mem_kind)f->op->kind;
-    static const uint8_t zero[ACCESS_LANE_BYTES];
-    if (f->op->action == MEM_LOAD_LDS) {
-        MEM_FOR_LANES(lane, a->lanes | f->zeroes)
-        vmem_to_lds(w, in, (unsigned)lane, kind,
-                    f->zeroes >> lane & 1 ? zero : mem_access_lane(a, (unsigned)lane));
-        return;
-    }
-    wave_row *d = w->v + in->d;
-    if (a->kind == ACCESS_ATOMIC) {
-        if (!a->returns)
-            return;
-        MEM_FOR_LANES(lane, a->lanes | f->zeroes)
-        {
-            const uint8_t *from = f->zeroes >> lane & 1 ? zero : mem_access_lane(a, (unsigned)lane);
-            mem_lane_load(d, (unsigned)lane, kind == MEM_B64 ? MEM_B64 : MEM_B32, from);
-        }
-        return;
-    }
-    if (a->same) {
-        mem_lane_load(d, 0, kind, a->data);
-        for (unsigned i = 0; i < mem_dwords(kind); i++) {
-            const uint32_t one = d[i][0];
-            for (unsigned l = 1; l < WAVE_LANES; l++)
-                d[i][l] = one;
-        }
-        return;
-    }
-    if (a->lanes == UINT64_MAX && a->bytes == mem_bytes(kind)) {
-        mem_rows_load(d, kind, a->data);
-        return;
-    }
-    if (a->bytes == 4 && kind > MEM_B32) { /* a dword of a wide scratch load */
-        if (f->op->action == MEM_ATOMIC)
-            d = w->v + TEMP_DST;
-        MEM_FOR_LANES(lane, a->lanes)
-        d[f->piece][lane] = *(const mem_u32 *)mem_access_lane(a, (unsigned)lane);
-        return;
-    }
-    MEM_FOR_LANES(lane, a->lanes)
-    mem_lane_load(d, (unsigned)lane, kind, mem_access_lane(a, (unsigned)lane));
-    MEM_FOR_LANES(lane, f->zeroes)
-    mem_lane_load(d, (unsigned)lane, kind, zero);
+    struct cu_wave *cw = f->cw;
+    if (f->landing.returns && !cw->ending && cw->w->state != WAVE_FAULT && cu_settle(cw))
+        mem_deliver(cw->w, f->in, &f->landing, f->gather->data, MEM_LANE_BYTES);
+    if (cw->has_read != f->gather) /* else its instruction comes again */
+        gather_free(cw->simd->xcd, f->gather);
 }
 
 /* vmcnt: in order of issue. */
@@ -208,6 +192,8 @@ static void retire(struct cu_wave *cw)
         if (!cw->flights)
             cw->flights_end = &cw->flights;
         if (f->last) {
+            if (f->gather)
+                write_gathered(f);
             cw->vm--;
             if (f->both)
                 cw->lgkm--;
@@ -229,7 +215,7 @@ static void vector_done(struct mem_access *a)
         report_beyond_buffer(f);
     if (a->faulted)
         report(f);
-    else if ((a->kind == ACCESS_LOAD || a->kind == ACCESS_ATOMIC) && !cw->ending && cu_settle(cw))
+    else if ((a->kind == ACCESS_LOAD || a->kind == ACCESS_ATOMIC) && !cw->ending)
         write_back(f);
     f->landed = true;
     retire(cw);
@@ -271,136 +257,70 @@ static void launch(struct cu_flight *f)
     xcd_mem_submit(cw->simd->xcd->mem, &f->access);
 }
 
-/* The lane's bytes or operands go with the access: registers may change after issue. */
-static void take_data(struct cu_flight *f, const struct xinst *in, uint64_t lanes)
+/* Where the lanes are whose bytes follow each other. */
+static void set_lanes(struct mem_access *a, uint64_t lanes, const uint64_t *addr)
 {
-    const wave_row *s = f->cw->w->v + in->s[1];
-    struct mem_access *a = &f->access;
-    enum mem_kind kind = (enum mem_kind)f->op->kind;
-    if (a->kind == ACCESS_STORE) {
-        if (lanes == UINT64_MAX) {
-            mem_rows_store(s, kind, a->data);
-            return;
-        }
-        MEM_FOR_LANES(lane, lanes)
-        mem_lane_store(s, (unsigned)lane, kind, mem_access_lane(a, (unsigned)lane));
-        return;
-    }
-    unsigned dwords = kind == MEM_B64 ? 2 : 1;
-    bool two = f->op->atomic == MEM_CMPSWAP;
-    MEM_FOR_LANES(lane, lanes)
-    {
-        mem_u32 *to = (mem_u32 *)mem_access_lane(a, (unsigned)lane);
-        for (unsigned i = 0; i < 4; i++)
-            to[i] = 0;
-        for (unsigned i = 0; i < dwords * (two ? 2 : 1); i++)
-            to[i] = s[i][lane];
-    }
+    a->lanes = lanes;
+    a->in_row = mem_access_in_row(a, addr);
+    memcpy(a->addr, addr, a->in_row ? sizeof(a->addr[0]) : sizeof(a->addr));
 }
 
-/* Scratch: dword `piece` of every lane; what is stored is in rows `s`. */
-static void launch_scratch(struct cu_wave *cw, const struct xinst *in, enum mem_access_kind access,
-                           const struct mem_request *r, const wave_row *s, bool last)
+/* Lanes in pieces: their flights, the last of which may be the instruction's. */
+static void launch_pieces(struct cu_wave *cw, const struct xinst *in, const struct mem_address *m,
+                          enum mem_access_kind kind, const uint8_t *data, struct cu_gather *gather, bool last)
 {
-    struct wave *w = cw->w;
-    const struct mem_op *op = mem_op_of(in->isa->op);
-    const uint64_t lanes = r->scratch;
-    enum mem_kind kind = (enum mem_kind)op->kind;
-    unsigned pieces = mem_dwords(kind), bytes = mem_bytes(kind);
-    for (unsigned i = 0; i < pieces; i++) {
-        struct cu_flight *f = flight_new(cw, in, access);
-        f->op = op;
-        f->piece = (uint8_t)i;
-        f->last = last && i + 1 == pieces;
-        f->access.bytes = f->access.stride = (uint8_t)(bytes < 4 ? bytes : 4);
-        f->access.lanes = lanes;
-        f->access.sc0 = f->access.sc1 = false;
-        MEM_FOR_LANES(lane, lanes)
-        {
-            f->access.addr[lane] =
-                (uint64_t)(uintptr_t)vmem_scratch_byte(w, (uint32_t)r->addr[lane] + 4 * i, (unsigned)lane);
-            if (access != ACCESS_STORE)
-                continue;
-            if (pieces > 1)
-                *(mem_u32 *)mem_access_lane(&f->access, (unsigned)lane) = s[i][lane];
-            else
-                mem_lane_store(s, (unsigned)lane, kind, mem_access_lane(&f->access, (unsigned)lane));
-        }
-        f->access.in_row = mem_access_in_row(&f->access, f->access.addr);
+    uint64_t addr[WAVE_LANES] = {0};
+    for (unsigned i = 0; i < m->pieces; i++) {
+        const uint64_t lanes = mem_piece(cw->w, in, m, i, addr);
+        struct cu_flight *f = flight_new(cw, in, kind);
+        struct mem_access *a = &f->access;
+        f->landing = m->landing;
+        f->gather = gather;
+        f->at = (uint8_t)(i * m->step);
+        f->last = last && i + 1 == m->pieces;
+        a->bytes = a->stride = (uint8_t)m->step;
+        if (m->scratch) /* the wave's own */
+            a->sc0 = a->sc1 = false;
+        set_lanes(a, lanes, addr);
+        if (kind == ACCESS_STORE)
+            MEM_FOR_LANES(lane, lanes)
+        memcpy(mem_access_lane(a, (unsigned)lane), data + lane * MEM_LANE_BYTES + f->at, m->step);
         launch(f);
     }
 }
 
 /*
  * An atomic of 64 bits on scratch is in two pieces, but nobody else has them: both are read, and when the
- * wave has them, in rows of its own, its instruction comes again and writes what they become.
+ * wave has them its instruction comes again and writes what they become.  True: that is to come.
  */
-static void scratch_atomic64(struct cu_wave *cw, const struct xinst *in, enum mem_atomic op,
-                             const struct mem_request *r)
+static bool scratch_atomic(struct cu_wave *cw, const struct xinst *in, struct mem_address *m)
 {
     struct wave *w = cw->w;
-    const wave_row *s = w->v + in->s[1];
-    wave_row *d = w->v + in->d, *own = w->v + TEMP_DST;
-    MEM_FOR_LANES(lane, r->scratch)
-    {
-        const uint64_t old = own[0][lane] | (uint64_t)own[1][lane] << 32,
-                       data = s[0][lane] | (uint64_t)s[1][lane] << 32,
-                       extra = op == MEM_CMPSWAP ? s[2][lane] | (uint64_t)s[3][lane] << 32 : 0,
-                       now = mem_atomic64(op, old, data, extra);
-        own[0][lane] = (uint32_t)now;
-        own[1][lane] = (uint32_t)(now >> 32);
-        if (in->reg[2])
-            mem_lane_load(d, (unsigned)lane, MEM_B64, &old);
+    struct mem_landing landing = m->landing;
+    uint8_t data[WAVE_LANES * MEM_LANE_BYTES];
+    if (!cw->has_read) {
+        cw->has_read = gather_new(cw->simd->xcd);
+        m->landing.returns = false;
+        launch_pieces(cw, in, m, ACCESS_LOAD, NULL, cw->has_read, true);
+        return true;
     }
-    launch_scratch(cw, in, ACCESS_STORE, r, own, false);
-}
-
-/* FLAT lanes in LDS: done at once, as the workgroup's own.  What is beyond reads 0 and is not written. */
-static void access_lds(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op,
-                       const struct mem_request *r)
-{
-    struct wave *w = cw->w;
-    enum mem_kind kind = (enum mem_kind)op->kind;
-    static uint8_t zero[ACCESS_LANE_BYTES];
-    MEM_FOR_LANES(lane, r->lds)
-    {
-        uint8_t *place = vmem_pointer(w, r, (unsigned)lane, mem_bytes(kind));
-        if (op->action == MEM_LOAD) {
-            mem_lane_load(w->v + in->d, (unsigned)lane, kind, place ? place : zero);
-        } else if (op->action == MEM_STORE) {
-            if (place)
-                mem_lane_store(w->v + in->s[1], (unsigned)lane, kind, place);
-        } else {
-            const wave_row *s = w->v + in->s[1];
-            bool two = op->atomic == MEM_CMPSWAP;
-            uint8_t nowhere[8] = {0};
-            place = place ? place : nowhere;
-            if (kind == MEM_B64) {
-                uint64_t old, data = s[0][lane] | (uint64_t)s[1][lane] << 32,
-                              extra = two ? s[2][lane] | (uint64_t)s[3][lane] << 32 : 0;
-                memcpy(&old, place, 8);
-                uint64_t now = mem_atomic64((enum mem_atomic)op->atomic, old, data, extra);
-                memcpy(place, &now, 8);
-                if (in->reg[2])
-                    mem_lane_load(w->v + in->d, (unsigned)lane, MEM_B64, &old);
-            } else {
-                uint32_t old;
-                memcpy(&old, place, 4);
-                uint32_t now =
-                    mem_atomic32((enum mem_atomic)op->atomic, old, s[0][lane], two ? s[1][lane] : 0);
-                memcpy(place, &now, 4);
-                if (in->reg[2])
-                    mem_lane_load(w->v + in->d, (unsigned)lane, MEM_B32, &old);
-            }
-        }
-    }
+    struct cu_gather *read = cw->has_read;
+    cw->has_read = NULL;
+    landing.lanes = m->split;
+    mem_take(w, in, m, m->split, data, MEM_LANE_BYTES);
+    MEM_FOR_LANES(lane, m->split)
+    mem_atomic_apply(landing.op, read->data + lane * MEM_LANE_BYTES, data + lane * MEM_LANE_BYTES);
+    launch_pieces(cw, in, m, ACCESS_STORE, read->data, NULL, false);
+    if (landing.returns)
+        mem_deliver(w, in, &landing, data, MEM_LANE_BYTES);
+    gather_free(cw->simd->xcd, read);
+    m->landing.lanes &= ~m->split;
+    return false;
 }
 
 static void fence(struct cu_wave *cw, const struct xinst *in, enum mem_access_kind kind)
 {
-    struct cu_flight *f = flight_new(cw, in, kind);
-    f->op = mem_op_of(in->isa->op);
-    launch(f);
+    launch(flight_new(cw, in, kind));
 }
 
 static void unimplemented(struct cu_wave *cw, const struct xinst *in)
@@ -409,13 +329,13 @@ static void unimplemented(struct cu_wave *cw, const struct xinst *in)
 }
 
 /* As the handlers of functional mode count bytes, and by the profiler's kinds. */
-static void count_access(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op, bool write)
+static void count_access(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op, unsigned each,
+                         bool write)
 {
     struct cu_counters *c = &cw->simd->xcd->counters;
-    uint64_t lanes = (unsigned)__builtin_popcountll(cw->w->exec),
-             bytes = lanes * mem_bytes((enum mem_kind)op->kind);
+    uint64_t lanes = (unsigned)__builtin_popcountll(cw->w->exec), bytes = lanes * each;
     enum cu_direction direction = op->action == MEM_ATOMIC ? CU_ATOMIC : write ? CU_WRITE : CU_READ;
-    c->vmem[op->space == MEM_BUFFER ? CU_BUFFER : CU_FLAT][direction]++;
+    c->vmem[op->space == MEM_BUFFER || op->space == MEM_TBUFFER ? CU_BUFFER : CU_FLAT][direction]++;
     c->flat_lds += in->isa->format == ISA_FLAT;
     if (op->space == MEM_SCRATCH)
         c->did.scratch_bytes += bytes;
@@ -453,20 +373,6 @@ static bool access_in_row(const struct wave *w, const struct xinst *in, const st
            !wave_is_outside(w, address) && !wave_is_outside(w, last);
 }
 
-/* Whether a buffer has some dwords of a lane's access, but not all of them or not in one piece. */
-static bool in_pieces(struct wave *w, const struct xinst *in, uint64_t lanes, unsigned bytes)
-{
-    const struct vmem_buffer b = vmem_buffer_of(w, in);
-    MEM_FOR_LANES(lane, lanes)
-    {
-        const struct vmem_place p = vmem_place_of(w, in, &b, (unsigned)lane);
-        for (unsigned at = 0; at < bytes; at += 4)
-            if (vmem_inside(&b, p, at, bytes - at < 4 ? bytes - at : 4))
-                return true;
-    }
-    return false;
-}
-
 static void vector_access(struct cu_wave *cw, const struct xinst *in)
 {
     struct wave *w = cw->w;
@@ -482,9 +388,11 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     bool same;
     if (access_in_row(w, in, op, sum, &first, &same)) {
         const bool store = op->action == MEM_STORE;
-        count_access(cw, in, op, store);
+        count_access(cw, in, op, mem_bytes(kind), store);
         struct cu_flight *f = flight_new(cw, in, store ? ACCESS_STORE : ACCESS_LOAD);
-        f->op = op;
+        f->landing.op = op;
+        f->landing.returns = !store;
+        f->landing.lanes = UINT64_MAX;
         f->both = in->isa->format == ISA_FLAT;
         f->access.bytes = f->access.stride = (uint8_t)mem_bytes(kind);
         f->access.lanes = UINT64_MAX;
@@ -499,80 +407,50 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     }
     if (sum) /* it is wanted after all */
         fuse_single(sum)(w, sum);
-    struct mem_request r;
-    uint64_t zeroes = 0;
-    r.write = op->action != MEM_LOAD && op->action != MEM_LOAD_LDS;
-    if (op->space == MEM_BUFFER && op->action == MEM_ATOMIC && kind == MEM_B64 &&
-        vmem_buffer_of(w, in).swizzle) /* not in one piece */
-        wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, true, UINT_MAX);
-    if (op->space == MEM_BUFFER && (op->action == MEM_LOAD || op->action == MEM_STORE ||
-                                    op->action == MEM_ATOMIC || op->action == MEM_LOAD_LDS)) {
-        vmem_buffer_address(w, in, mem_bytes(kind), &r);
-        zeroes = w->exec & ~r.mask;
-        if (zeroes && op->action != MEM_ATOMIC && in_pieces(w, in, zeroes, mem_bytes(kind)))
-            unimplemented(cw, in);
-    } else if (op->space == MEM_BUFFER || op->space == MEM_TBUFFER || op->action == MEM_NONE) {
+    struct mem_address m;
+    if (!mem_address(w, in, &m))
         unimplemented(cw, in);
-    } else {
-        vmem_address(w, in, (enum mem_space)op->space, &r);
-    }
-    if (op->action == MEM_LOAD_LDS) {
-        uint64_t lanes = vmem_lds_lanes(w, in);
-        r.mask &= lanes;
-        zeroes &= lanes;
-    }
-    vmem_check(w, in, &r, mem_bytes(kind));
-    if (op->action == MEM_ATOMIC)
-        vmem_check_aligned(w, in, &r, mem_bytes(kind));
-    bool flat = in->isa->format == ISA_FLAT;
-    if (r.scratch && op->action == MEM_ATOMIC && kind == MEM_B64 &&
-        !cw->has_read) { /* see scratch_atomic64() */
-        launch_scratch(cw, in, ACCESS_LOAD, &r, NULL, true);
-        cw->has_read = true;
+    uint64_t addr[WAVE_LANES];
+    for (unsigned i = 0; i < m.pieces; i++)
+        mem_piece(w, in, &m, i, addr); /* for its faults, before anything is sent */
+    const bool flat = in->isa->format == ISA_FLAT, atomic = op->action == MEM_ATOMIC;
+    if (m.split && atomic && !cw->has_read && scratch_atomic(cw, in, &m))
         return;
-    }
-    count_access(cw, in, op, r.write);
-    if (r.lds)
-        access_lds(cw, in, op, &r);
-    uint64_t lanes = r.mask & ~r.lds;
-    if (r.scratch && op->action == MEM_ATOMIC) {
-        if (kind == MEM_B64) {
-            scratch_atomic64(cw, in, (enum mem_atomic)op->atomic, &r);
-            cw->has_read = false;
-            lanes &= ~r.scratch;
-        } else { /* a lane's dword is in one piece, and like any other */
-            MEM_FOR_LANES(lane, r.scratch)
-            r.addr[lane] = (uint64_t)(uintptr_t)vmem_scratch_byte(w, (uint32_t)r.addr[lane], (unsigned)lane);
-        }
-    } else if (r.scratch) {
-        lanes &= ~r.scratch;
-        launch_scratch(cw, in, op->action == MEM_STORE ? ACCESS_STORE : ACCESS_LOAD, &r, w->v + in->s[1],
-                       !lanes && !flat);
-        if (!lanes && !flat) {
+    count_access(cw, in, op, m.bytes, m.write);
+    if (m.lds)
+        mem_access_lds(w, in, &m);
+    m.landing.lanes &= ~m.lds;
+    struct cu_gather *gather = NULL;
+    if (m.split && atomic) {
+        scratch_atomic(cw, in, &m);
+    } else if (m.split) {
+        const bool last = !m.whole && !flat;
+        uint8_t data[WAVE_LANES * MEM_LANE_BYTES];
+        if (m.write)
+            mem_take(w, in, &m, m.split, data, MEM_LANE_BYTES);
+        else
+            gather = gather_new(cw->simd->xcd);
+        launch_pieces(cw, in, &m, m.write ? ACCESS_STORE : ACCESS_LOAD, data, gather, last);
+        if (last) {
             w->next = in + 1;
             return;
         }
     }
-    struct cu_flight *f = flight_new(cw, in,
-                                     op->action == MEM_ATOMIC  ? ACCESS_ATOMIC
-                                     : op->action == MEM_STORE ? ACCESS_STORE
-                                                               : ACCESS_LOAD);
-    f->op = op;
+    struct cu_flight *f = flight_new(cw, in, atomic ? ACCESS_ATOMIC : m.write ? ACCESS_STORE : ACCESS_LOAD);
+    f->landing = m.landing;
+    f->gather = gather;
     f->both = flat;
-    f->zeroes = zeroes;
     struct mem_access *a = &f->access;
-    a->bytes = (uint8_t)mem_bytes(kind);
-    a->stride = a->kind == ACCESS_ATOMIC ? ACCESS_LANE_BYTES : a->bytes;
-    a->lanes = lanes;
-    a->in_row = mem_access_in_row(a, r.addr);
-    memcpy(a->addr, r.addr, a->in_row ? sizeof(a->addr[0]) : sizeof(a->addr));
-    if (a->kind == ACCESS_ATOMIC) {
+    a->bytes = (uint8_t)m.bytes;
+    a->stride = atomic ? ACCESS_LANE_BYTES : a->bytes;
+    set_lanes(a, m.whole, m.request.addr);
+    if (atomic) {
         a->atomic = apply_atomic;
-        a->returns = in->reg[2];
+        a->returns = m.landing.returns;
         a->sc0 = false; /* of an atomic it says that the old value is wanted */
     }
-    if (r.write)
-        take_data(f, in, lanes);
+    if (m.write)
+        mem_take(w, in, &m, m.whole, a->data, a->stride);
     launch(f);
     w->next = in + 1;
 }
@@ -601,8 +479,8 @@ static void scalar_done(struct mem_access *a)
         report_beyond_buffer(f);
     if (a->faulted)
         report(f);
-    else if (a->kind == ACCESS_SLOAD && !cw->ending && cu_settle(cw))
-        memcpy(cw->w->s + f->in->sd, a->data, a->bytes);
+    else if (f->scalar.returns && !cw->ending && cu_settle(cw))
+        mem_scalar_deliver(cw->w, &f->scalar, a->data);
     cw->lgkm--;
     count_flight(f, CU_LEVEL_SMEM);
     enum cu_stall why = stall_of(a);
@@ -618,42 +496,78 @@ static void clock_done(struct port_domain *domain, struct port_event *event)
     cu_returned(cw, STALL_DEPENDENCY);
 }
 
-static unsigned scalar_dwords(unsigned op)
+static void count_scalar(struct cu_counters *c, const struct mem_scalar *s)
 {
-    switch (op) {
-    case ISA_OP_s_load_dword:
-    case ISA_OP_s_buffer_load_dword:
-    case ISA_OP_s_store_dword:
-    case ISA_OP_s_buffer_store_dword:
-        return 1;
-    case ISA_OP_s_load_dwordx2:
-    case ISA_OP_s_buffer_load_dwordx2:
-    case ISA_OP_s_store_dwordx2:
-    case ISA_OP_s_buffer_store_dwordx2:
-        return 2;
-    case ISA_OP_s_load_dwordx4:
-    case ISA_OP_s_buffer_load_dwordx4:
-    case ISA_OP_s_store_dwordx4:
-    case ISA_OP_s_buffer_store_dwordx4:
-        return 4;
-    case ISA_OP_s_load_dwordx8:
-    case ISA_OP_s_buffer_load_dwordx8:
-        return 8;
-    case ISA_OP_s_load_dwordx16:
-    case ISA_OP_s_buffer_load_dwordx16:
-        return 16;
-    default:
-        return 0;
+    const uint64_t bytes = 4 * (uint64_t)s->dwords;
+    if (s->op->action == MEM_ATOMIC) {
+        c->did.atomics++;
+    } else if (s->write) {
+        c->did.bytes_written += bytes;
+    } else {
+        c->did.bytes_read += bytes;
+        c->smem_reads[__builtin_ctz(s->dwords)]++;
     }
 }
 
-static void count_scalar(struct cu_counters *c, unsigned dwords, bool write)
+/* An atomic's operation, in the L2 or at the home. */
+static void apply_scalar_atomic(struct mem_access *a, unsigned lane, uint8_t *place)
 {
-    if (write) {
-        c->did.bytes_written += (uint64_t)dwords * 4;
-    } else {
-        c->did.bytes_read += (uint64_t)dwords * 4;
-        c->smem_reads[__builtin_ctz(dwords)]++;
+    (void)lane;
+    const struct cu_flight *f = a->self;
+    mem_atomic_apply(f->scalar.op, place, a->data);
+}
+
+static void send_scalar(struct cu_wave *cw, struct cu_flight *f)
+{
+    f->access.done = scalar_done;
+    f->access.expect = expect_scalar;
+    cw->lgkm++;
+    cw->w->next = f->in + 1;
+    xcd_mem_submit(cw->simd->xcd->mem, &f->access);
+}
+
+static void scalar_data(struct cu_wave *cw, const struct xinst *in)
+{
+    struct wave *w = cw->w;
+    struct mem_scalar s;
+    if (!mem_scalar_address(w, in, &s))
+        unimplemented(cw, in);
+    count_scalar(&cw->simd->xcd->counters, &s);
+    if (!s.bytes) { /* all of it is beyond the buffer */
+        if (s.returns)
+            mem_scalar_deliver(w, &s, NULL);
+        w->next = in + 1;
+        return;
+    }
+    struct cu_flight *f = flight_new(cw, in,
+                                     s.op->action == MEM_ATOMIC ? ACCESS_SATOMIC
+                                     : s.write                  ? ACCESS_SSTORE
+                                                                : ACCESS_SLOAD);
+    struct mem_access *a = &f->access;
+    f->scalar = s;
+    a->addr[0] = s.address;
+    a->lanes = 1;
+    a->bytes = (uint8_t)s.bytes;
+    if (s.write)
+        mem_scalar_take(w, &s, a->data);
+    if (a->kind == ACCESS_SATOMIC) {
+        a->atomic = apply_scalar_atomic;
+        a->returns = s.returns;
+        a->stride = ACCESS_LANE_BYTES;
+        a->in_row = a->same = false;
+        a->sc0 = false; /* as with vector atomics */
+    }
+    send_scalar(cw, f);
+}
+
+/* A line of 64 bytes, or two: a hint to forget what was stored there. */
+static void discard(struct cu_wave *cw, const struct xinst *in, bool two)
+{
+    const uint64_t address = mem_scalar_place(cw->w, in);
+    for (unsigned i = 0; i <= two; i++) {
+        struct cu_flight *f = flight_new(cw, in, ACCESS_SDISCARD);
+        f->access.addr[0] = address + 64 * i;
+        send_scalar(cw, f);
     }
 }
 
@@ -661,9 +575,7 @@ static void scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
 {
     struct cu_xcd *xcd = cw->simd->xcd;
     struct wave *w = cw->w;
-    unsigned op = in->isa->op, dwords = scalar_dwords(op);
-    enum mem_access_kind kind;
-    switch (op) {
+    switch (in->isa->op) {
     case ISA_OP_s_memtime:
     case ISA_OP_s_memrealtime:
         cw->lgkm++;
@@ -673,61 +585,29 @@ static void scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
         return;
     case ISA_OP_s_dcache_inv:
     case ISA_OP_s_dcache_inv_vol:
-        kind = ACCESS_SINV;
-        break;
+        send_scalar(cw, flight_new(cw, in, ACCESS_SINV));
+        return;
     case ISA_OP_s_dcache_wb:
     case ISA_OP_s_dcache_wb_vol:
-        kind = ACCESS_SWB;
-        break;
+        send_scalar(cw, flight_new(cw, in, ACCESS_SWB));
+        return;
+    case ISA_OP_s_dcache_discard:
+        discard(cw, in, false);
+        return;
+    case ISA_OP_s_dcache_discard_x2:
+        discard(cw, in, true);
+        return;
+    case ISA_OP_s_atc_probe:
+    case ISA_OP_s_atc_probe_buffer: {
+        struct cu_flight *f = flight_new(cw, in, ACCESS_SPROBE);
+        f->access.addr[0] = mem_scalar_place(w, in);
+        f->access.lanes = f->access.bytes = 1;
+        send_scalar(cw, f);
+        return;
+    }
     default:
-        if (!dwords)
-            unimplemented(cw, in);
-        kind = mem_is_write(in->isa) ? ACCESS_SSTORE : ACCESS_SLOAD;
-        count_scalar(&xcd->counters, dwords, kind == ACCESS_SSTORE);
-        break;
+        scalar_data(cw, in);
     }
-    struct cu_flight *f = flight_new(cw, in, kind);
-    struct mem_access *a = &f->access;
-    a->done = scalar_done;
-    a->expect = expect_scalar;
-    if (dwords) {
-        uint64_t soffset = in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : in->literal[1];
-        uint64_t offset = mem_offset(in) + soffset, base;
-        unsigned inside = dwords;
-        if (in->isa->src[ISA_SBASE].dwords == 4) { /* a buffer: dwords beyond it read 0 and are not written */
-            const uint32_t *v = w->s + in->ss[0];
-            uint32_t stride = v[1] >> 16 & 0x3fff;
-            uint64_t bytes = stride ? (uint64_t)stride * v[2] : v[2];
-            base = v[0] | (uint64_t)(v[1] & 0xffff) << 32;
-            offset &= ~UINT64_C(3);
-            inside = offset >= bytes ? 0 : (unsigned)((bytes - offset) / 4);
-            inside = inside < dwords ? inside : dwords;
-        } else {
-            base = wave_sgpr64(w, in->ss[0]);
-        }
-        uint64_t address = (base + offset) & ~UINT64_C(3);
-        if (inside && (address >= APERTURE_HOST_LIMIT - 64 ||
-                       (wave_is_outside(w, address) && !wave_may_access(w, address, inside * 4)))) {
-            flight_free(f);
-            wave_fault(w, in, EHP_FAULT_MEMORY, address, kind == ACCESS_SSTORE, UINT_MAX);
-        }
-        a->addr[0] = address;
-        a->lanes = 1;
-        a->bytes = (uint8_t)(inside * 4);
-        memset(a->data, 0, (size_t)dwords * 4);
-        if (kind == ACCESS_SSTORE)
-            memcpy(a->data, w->s + in->sd, (size_t)inside * 4);
-        else
-            memset(w->s + in->sd, 0, (size_t)(inside < dwords ? dwords : 0) * 4);
-        if (!inside) {
-            flight_free(f);
-            w->next = in + 1;
-            return;
-        }
-    }
-    cw->lgkm++;
-    w->next = in + 1;
-    xcd_mem_submit(xcd->mem, a);
 }
 
 void cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)

@@ -132,6 +132,7 @@ struct cu_counters {
 enum { CU_MATRIX_RESULTS = 8 };
 
 struct cu_flight;
+struct cu_gather;
 struct cu_simd;
 
 /* A wave slot.  What a turn looks at comes first, in one line of the host's cache. */
@@ -154,11 +155,11 @@ struct cu_wave {
     uint16_t lgkm;
     bool ending; /* its program is over; memory instructions are still on their way */
     bool fetching, starved;
-    bool has_read; /* what its next instruction, an atomic of 64 bits, has in scratch */
 
     alignas(64) struct cu_flight *flights, **flights_end; /* vector memory, in order of issue */
-    uint64_t started;                                     /* cycle */
-    uint64_t matrix_until;                                /* none after this */
+    struct cu_gather *has_read; /* what its next instruction, an atomic of 64 bits, has in scratch */
+    uint64_t started;           /* cycle */
+    uint64_t matrix_until;      /* none after this */
     unsigned matrix_next;
     /* Matrix results on their way: rows of the wave and when they are there. */
     struct {
@@ -229,6 +230,7 @@ struct cu_xcd {
     } engine[CU_ENGINES];
     struct arena arena; /* what the room has of the XCD */
     struct cu_flight *spare;
+    struct cu_gather *spare_gather;
     struct cu_counters counters;
 };
 

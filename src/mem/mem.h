@@ -34,9 +34,12 @@ enum mem_access_kind {
     ACCESS_WB,  /* buffer_wbl2 */
     ACCESS_SLOAD,
     ACCESS_SSTORE,
-    ACCESS_SINV, /* s_dcache_inv */
-    ACCESS_SWB,  /* s_dcache_wb */
-    ACCESS_FETCH /* instructions: a 64-byte line, whose bytes nobody is given */
+    ACCESS_SATOMIC,
+    ACCESS_SPROBE,   /* s_atc_probe: a translation, whose fault nobody hears of */
+    ACCESS_SINV,     /* s_dcache_inv */
+    ACCESS_SWB,      /* s_dcache_wb */
+    ACCESS_SDISCARD, /* s_dcache_discard: the line of the address is forgotten, written or not */
+    ACCESS_FETCH     /* instructions: a 64-byte line, whose bytes nobody is given */
 };
 
 /* The farthest that an access had to go. */

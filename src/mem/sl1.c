@@ -324,16 +324,62 @@ static void look_up_store(struct mem_request *r, uint64_t cycle)
     request_free(r);
 }
 
+/* ---- atomics: the L2's business; of their line the cache keeps nothing ---- */
+
+static void atomic_answered(struct port_domain *domain, struct port_event *event)
+{
+    struct mem_request *r = event->self;
+    access_went(r->access, r->level);
+    part_done(r->mem, r->access, port_now(domain));
+    request_free(r);
+}
+
+static void answer_atomic(struct mem_request *r, uint64_t cycle)
+{
+    port_post(r->mem->domain, cycle + r->mem->timing.s_path, atomic_answered, r);
+}
+
+static void forget_line(struct scluster *c, uint64_t line, bool write)
+{
+    struct scache *s = &c->scalar;
+    unsigned i = find(s, line);
+    if (i == NO_WAY)
+        return;
+    if (write)
+        write_line(c, s, i);
+    s->valid[i] = s->dirty[i] = 0;
+}
+
+static void send_atomic(struct mem_request *r, uint64_t cycle)
+{
+    struct scluster *c = r->cluster;
+    const struct mem_access *a = r->access;
+    r->mem->counters.sqc_data_requests++;
+    forget_line(c, r->line, true);
+    r->line -= r->line % LINE;
+    request_place(r, r->physical - r->physical % LINE);
+    r->lanes = r->depth = 1;
+    r->mask = mask_of((unsigned)(a->addr[0] % LINE), a->bytes);
+    r->answer = answer_atomic;
+    cycle = port_take(&c->port, cycle, 1) + r->mem->timing.s_path; /* behind the line's own bytes */
+    port_post(r->mem->domain, cycle, l2_arrive, r);
+}
+
 /* From the TLB. */
 static void go(struct mem_request *r, uint64_t cycle)
 {
-    if (r->faulted) {
+    if (r->access->kind == ACCESS_SPROBE) {
+        part_done(r->mem, r->access, cycle);
+        request_free(r);
+    } else if (r->faulted) {
         deliver(r, NULL, cycle);
         if (r->kind == REQUEST_STORE)
             stored(r->cluster);
         request_free(r);
     } else if (r->kind == REQUEST_STORE) {
         look_up_store(r, cycle);
+    } else if (r->kind == REQUEST_ATOMIC) {
+        send_atomic(r, cycle);
     } else {
         look_up_load(r, cycle);
     }
@@ -361,6 +407,10 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
         if (!c->storing && write_back(c))
             finish_writebacks(c, now);
         return;
+    case ACCESS_SDISCARD:
+        forget_line(c, a->addr[0] & ~(uint64_t)(SLINE - 1), false);
+        access_done_at(mem, a, now + n->s_lookup, complete);
+        return;
     default:
         break;
     }
@@ -373,7 +423,9 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
         struct mem_request *r = request_new(mem);
         r->access = a;
         r->cluster = c;
-        r->kind = a->kind == ACCESS_SSTORE ? REQUEST_STORE : REQUEST_LOAD;
+        r->kind = a->kind == ACCESS_SSTORE    ? REQUEST_STORE
+                  : a->kind == ACCESS_SATOMIC ? REQUEST_ATOMIC
+                                              : REQUEST_LOAD;
         r->line = line;
         uint64_t start = port_take(is_fetch(a) ? fetch_port(c, a->cu) : &c->port, now, 1);
         bool ends = line == last;

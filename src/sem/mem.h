@@ -95,6 +95,8 @@ struct mem_op {
     uint8_t kind;   /* enum mem_kind; of atomics B32 or B64; of formats the number of components */
     uint8_t atomic; /* enum mem_atomic */
     uint8_t scale;  /* two-address forms: bytes of one step of an offset, divided by 4 */
+    uint8_t dwords; /* scalar loads and stores */
+    bool scratch;   /* scalar: the offset counts 64 bytes */
     bool returns;   /* DS atomics: writes the old value to a register */
     bool d16;       /* formats: 16-bit components; high: in the high half */
     bool high;

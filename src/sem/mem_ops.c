@@ -56,10 +56,10 @@
     [ISA_OP_##prefix##_##verb##                                                                              \
         _format_d16_xyzw] = {.space = SPACE, .action = ACTION, .kind = 4, .d16 = true}
 
-#define SCALAR(name, ACTION) [ISA_OP_s_##name] = {.space = MEM_SCALAR, .action = ACTION}
-#define SCALAR_BOTH(name, ACTION)                                                                            \
-    [ISA_OP_s_##name] = {.space = MEM_SCALAR, .action = ACTION},                                             \
-    [ISA_OP_s_buffer_##name] = {.space = MEM_SCALAR, .action = ACTION}
+#define SCALAR(name, ...)      [ISA_OP_s_##name] = {.space = MEM_SCALAR, __VA_ARGS__}
+#define SCALAR_BOTH(name, ...) SCALAR(name, __VA_ARGS__), SCALAR(buffer_##name, __VA_ARGS__)
+#define SCALAR_EACH(name, ...)                                                                               \
+    SCALAR_BOTH(name, __VA_ARGS__), SCALAR(scratch_##name, __VA_ARGS__, .scratch = true)
 
 static const struct mem_op ops[ISA_OP_COUNT] = {
     VECTOR_LOAD(ubyte, MEM_B8),
@@ -188,18 +188,18 @@ static const struct mem_op ops[ISA_OP_COUNT] = {
     DS(consume, .action = MEM_LANES),
     DS(nop, .action = MEM_LANES),
 
-    SCALAR_BOTH(load_dword, MEM_LOAD),
-    SCALAR_BOTH(load_dwordx2, MEM_LOAD),
-    SCALAR_BOTH(load_dwordx4, MEM_LOAD),
-    SCALAR_BOTH(load_dwordx8, MEM_LOAD),
-    SCALAR_BOTH(load_dwordx16, MEM_LOAD),
-    SCALAR_BOTH(store_dword, MEM_STORE),
-    SCALAR_BOTH(store_dwordx2, MEM_STORE),
-    SCALAR_BOTH(store_dwordx4, MEM_STORE),
-    SCALAR(dcache_inv, MEM_FENCE),
-    SCALAR(dcache_inv_vol, MEM_FENCE),
-    SCALAR(dcache_wb, MEM_FENCE),
-    SCALAR(dcache_wb_vol, MEM_FENCE),
+    SCALAR_EACH(load_dword, .action = MEM_LOAD, .dwords = 1),
+    SCALAR_EACH(load_dwordx2, .action = MEM_LOAD, .dwords = 2),
+    SCALAR_EACH(load_dwordx4, .action = MEM_LOAD, .dwords = 4),
+    SCALAR_BOTH(load_dwordx8, .action = MEM_LOAD, .dwords = 8),
+    SCALAR_BOTH(load_dwordx16, .action = MEM_LOAD, .dwords = 16),
+    SCALAR_EACH(store_dword, .action = MEM_STORE, .dwords = 1),
+    SCALAR_EACH(store_dwordx2, .action = MEM_STORE, .dwords = 2),
+    SCALAR_EACH(store_dwordx4, .action = MEM_STORE, .dwords = 4),
+    SCALAR(dcache_inv, .action = MEM_FENCE),
+    SCALAR(dcache_inv_vol, .action = MEM_FENCE),
+    SCALAR(dcache_wb, .action = MEM_FENCE),
+    SCALAR(dcache_wb_vol, .action = MEM_FENCE),
 };
 
 const struct mem_op *mem_op_of(unsigned op)

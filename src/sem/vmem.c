@@ -463,7 +463,7 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
             from = vmem_scratch_byte(w, (uint32_t)r.addr[lane], (unsigned)lane);
         else
             vmem_scratch_read(w, (uint32_t)r.addr[lane], (unsigned)lane, copy, mem_bytes(kind));
-        vmem_to_lds(w, in, (unsigned)lane, kind, from);
+        vmem_to_lds(w, vmem_lds_base(w, in), (unsigned)lane, kind, from);
     }
     mem_end(w);
     return in + 1;

@@ -211,7 +211,8 @@ static inline uint64_t vmem_lds_lanes(const struct wave *w, const struct xinst *
     return lanes;
 }
 
-static inline void vmem_to_lds(struct wave *w, const struct xinst *in, unsigned lane, enum mem_kind kind,
+/* `base`: vmem_lds_base() of when the instruction was issued. */
+static inline void vmem_to_lds(struct wave *w, uint64_t base, unsigned lane, enum mem_kind kind,
                                const void *from)
 {
     uint32_t value;
@@ -232,7 +233,7 @@ static inline void vmem_to_lds(struct wave *w, const struct xinst *in, unsigned 
         value = *(const mem_u32 *)from;
         break;
     }
-    *(mem_u32 *)(w->lds + (vmem_lds_base(w, in) + 4 * lane)) = value; /* the sum: the base may be negative */
+    *(mem_u32 *)(w->lds + (base + 4 * lane)) = value; /* the sum: the base may be negative */
 }
 
 #endif

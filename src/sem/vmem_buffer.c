@@ -7,9 +7,8 @@
  *
  * Source: "AMD Instinct MI300 ISA", chapter 9, 12.14 (MTBUF), 12.15 (MUBUF).
  */
-#include "sem/valu_rows.h"
 #include "sem/vmem_buffer.h"
-#include "sem/vmem_format.h"
+#include "sem/vmem_typed.h"
 
 #define INLINE __attribute__((always_inline)) static inline
 
@@ -99,6 +98,7 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
     MEM_COUNT(w, bytes_read, mem_bytes(kind));
     r.write = false;
     vmem_buffer_address(w, in, mem_bytes(kind), &r);
+    r.mask &= lanes;
     vmem_check(w, in, &r, mem_bytes(kind));
     const struct vmem_buffer b = vmem_buffer_of(w, in);
     mem_begin(w, in);
@@ -110,29 +110,13 @@ static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
             from = (const void *)(uintptr_t)r.addr[lane];
         else
             lane_pieces(w, in, &b, (unsigned)lane, mem_bytes(kind), copy, false);
-        vmem_to_lds(w, in, (unsigned)lane, kind, from);
+        vmem_to_lds(w, vmem_lds_base(w, in), (unsigned)lane, kind, from);
     }
     mem_end(w);
     return in + 1;
 }
 
 /* ---- formats ---- */
-
-struct format {
-    struct vmem_layout layout;
-    unsigned nfmt, bytes;
-    uint16_t dst_sel;
-};
-
-static struct format format_of(struct wave *w, const struct xinst *in, const struct vmem_buffer *b)
-{
-    bool typed = mem_space_of(in) == MEM_TBUFFER;
-    unsigned dfmt = typed ? in->isa->dfmt : b->dfmt, nfmt = typed ? in->isa->nfmt : b->nfmt;
-    if (!vmem_format_valid(dfmt, nfmt))
-        wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, false, UINT_MAX);
-    struct vmem_layout layout = vmem_layout_of(dfmt);
-    return (struct format){layout, nfmt, vmem_layout_bytes(layout), b->dst_sel};
-}
 
 /* The kind of access that moves this many bytes. */
 static enum mem_kind format_kind(unsigned bytes)
@@ -221,101 +205,25 @@ static void write_format(struct wave *w, const struct xinst *in, const struct vm
     mem_end(w);
 }
 
-static unsigned component_at(const struct format *f, unsigned c)
-{
-    unsigned at = 0;
-    for (unsigned i = 0; i < c; i++)
-        at += f->layout.bits[i];
-    return at;
-}
-
-/*
- * Component `select` (V#.dst_sel: 0, 1, or 4..7 for X..W) of what was read, in
- * `row` unless it is there already; W is 1 where there is none.  Lanes outside of
- * the buffer read 0.
- */
-static const uint32_t *read_component(const struct format *f, const wave_row *raw, unsigned select,
-                                      uint64_t outside, uint32_t *row)
-{
-    const uint32_t one = vmem_nfmt_is_integer(f->nfmt) ? 1 : f32_bits(1);
-    const unsigned c = select & 3, bits = f->layout.bits[c], at = component_at(f, c), nfmt = f->nfmt;
-    const uint32_t constant = select < 4 ? (select == 1 ? one : 0) : c == 3 ? one : 0;
-    const bool given = select >= 4 && bits;
-    if (MEM_LIKELY(given && bits == 32 && !outside))
-        return raw[at / 32];
-    if (!given)
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            row[l] = constant;
-    else if (bits == 32)
-        memcpy(row, raw[at / 32], sizeof(wave_row));
-    else
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            row[l] = vmem_decode(raw[at / 32][l] >> at % 32 & vmem_bits_mask(bits), bits, nfmt);
-    if (select >= 4)
-        MEM_FOR_LANES(lane, outside)
-    row[lane] = 0;
-    return row;
-}
-
 static const struct xinst *x_load_format(struct wave *w, const struct xinst *in)
 {
-    const struct mem_op *op = mem_op_of(in->isa->op);
     struct vmem_buffer b = vmem_buffer_of(w, in);
-    struct format f = format_of(w, in, &b);
-    wave_row *d = w->v + in->d;
-    alignas(64) wave_row raw[4], row;
-    memset(raw, 0, (f.bytes + 3) / 4 * sizeof(wave_row));
+    struct vmem_format f = vmem_format_of(w, in, &b);
+    alignas(64) wave_row raw[4];
+    memset(raw, 0, (f.bytes + 3u) / 4 * sizeof(wave_row));
     MEM_COUNT(w, bytes_read, f.bytes);
     const uint64_t outside = w->exec & ~read_format(w, in, &b, f.bytes, raw);
-    for (unsigned c = 0; c < op->kind; c++) {
-        const uint32_t *from = read_component(&f, raw, f.dst_sel >> 3 * c & 7, outside, row);
-        if (!op->d16) {
-            mem_row_merge(d[c], from, w->exec);
-            continue;
-        }
-        const unsigned shift = op->high || c % 2 ? 16 : 0;
-        if (!vmem_nfmt_is_integer(f.nfmt))
-            row_to_f16(row, (const float *)(const void *)from), from = row;
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            row[l] = (d[c / 2][l] & ~(0xffffu << shift)) | (from[l] & 0xffff) << shift;
-        mem_row_merge(d[c / 2], row, w->exec);
-    }
+    vmem_format_deliver(w, in, &f, raw, w->exec, outside);
     return in + 1;
 }
 
-/* All of the format's components must be given: what memory would get for the others is not documented. */
 static const struct xinst *x_store_format(struct wave *w, const struct xinst *in)
 {
-    const struct mem_op *op = mem_op_of(in->isa->op);
     struct vmem_buffer b = vmem_buffer_of(w, in);
-    struct format f = format_of(w, in, &b);
-    const wave_row *s = w->v + in->s[1];
-    wave_row raw[4] = {0}, row;
-    unsigned count = 0;
-    while (count < 4 && f.layout.bits[count])
-        count++;
-    if (op->kind < count)
-        wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, true, UINT_MAX);
+    struct vmem_format f = vmem_format_of(w, in, &b);
+    wave_row raw[4];
+    vmem_format_take(w, in, &f, raw);
     MEM_COUNT(w, bytes_written, f.bytes);
-    for (unsigned c = 0; c < count; c++) {
-        const unsigned bits = f.layout.bits[c], at = component_at(&f, c), shift = op->high || c % 2 ? 16 : 0;
-        memcpy(row, s[op->d16 ? c / 2 : c], sizeof(row));
-        if (op->d16) {
-            for (unsigned l = 0; l < WAVE_LANES; l++)
-                row[l] = row[l] >> shift & 0xffff;
-            if (f.nfmt == NFMT_SINT)
-                for (unsigned l = 0; l < WAVE_LANES; l++)
-                    row[l] = (uint32_t)(int32_t)(int16_t)row[l];
-            else if (f.nfmt != NFMT_UINT)
-                for (unsigned l = 0; l < WAVE_LANES; l++)
-                    row[l] = f32_bits(f16_to_f32((uint16_t)row[l]));
-        }
-        if (bits == 32)
-            memcpy(raw[at / 32], row, sizeof(row));
-        else
-            for (unsigned l = 0; l < WAVE_LANES; l++)
-                raw[at / 32][l] |= vmem_encode(row[l], bits, f.nfmt) << at % 32;
-    }
     write_format(w, in, &b, f.bytes, raw);
     return in + 1;
 }

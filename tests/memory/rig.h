@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "../check.h"
+#include "../halves.h"
 #include "../oracle/record.h"
 #include "exec/aperture.h"
 #include "exec/fault.h"
@@ -88,11 +89,11 @@ static inline struct isa_operand rig_sgpr(unsigned reg, unsigned dwords)
     return (struct isa_operand){.kind = ISA_SGPR, .reg = (uint16_t)reg, .dwords = (uint8_t)dwords};
 }
 
-static const unsigned rig_levels[] = {2, 3, 4};
+static const unsigned rig_levels[] = {2, 3, 4, HALVES_LEVEL};
 
 static inline bool rig_has_level(unsigned level)
 {
-    return level == 2   ? true
+    return level == 2 || level == HALVES_LEVEL ? true
            : level == 3 ? __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
                               __builtin_cpu_supports("fma")
                         : __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -113,7 +114,9 @@ static inline exec_fn *rig_handler(unsigned level, const struct isa_inst *inst, 
 static inline int rig_run(struct rig *r, unsigned level, const struct isa_inst *inst)
 {
     struct xinst x[2];
-    exec_fn *fn = rig_handler(level, inst, x);
+    exec_fn *fn = rig_handler(level == HALVES_LEVEL ? 2 : level, inst, x);
+    if (fn && level == HALVES_LEVEL && halves_has(inst))
+        fn = halves_run;
     if (!CHECK(fn != NULL))
         return -1;
     x->fn = fn;

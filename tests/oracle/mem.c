@@ -8,6 +8,7 @@
  */
 #include "mem_mean.h"
 #include "rig.h"
+#include "../halves.h"
 
 enum { HOST = 16384, LDS = 4096, SCRATCH = 256 };
 
@@ -806,6 +807,8 @@ static void check_row(const struct isa_row *row, const struct access *a, unsigne
         for (unsigned level = 2; level <= 4; level++)
             if (rig_has_level(level))
                 bad += !run(level, words, &inst, &before, &want);
+        if (halves_has(&inst))
+            bad += !run(HALVES_LEVEL, words, &inst, &before, &want);
     }
     if (!CHECK(done > 0))
         fprintf(stderr, "%s %s: no encoding found\n", isa_format_name(row->format), row->name);
@@ -815,6 +818,7 @@ int main(int argc, char **argv)
 {
     const unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 10;
     const char *only = argc > 2 ? argv[2] : NULL;
+    rig.otherwise = halves_run;
     for (size_t r = 0; r < isa_row_count; r++) {
         const struct isa_row *row = &isa_rows[r];
         struct access a;

@@ -2,37 +2,17 @@
 /*
  * Scalar memory: loads, stores, atomics, cache control, clocks.
  *
- * An address is base + immediate + scalar offset with the two low bits dropped.
  * The scalar cache is coherent here: invalidations and write-backs do nothing.
- *
- * The scalar offset of s_scratch_load and s_scratch_store counts 64 bytes.
  *
  * Source: "AMD Instinct MI300 ISA", chapter 8 (scalar memory), 12.6, 13.2.
  */
-#include <limits.h>
+#include "sem/smem.h"
 
 #include "exec/handlers.h"
 #include "sem/mem_atomic.h"
+#include "sem/mem_halves.h"
 
 /* Fields: mem_resolve(); data or result in SGPRs from sd. */
-static inline uint64_t scalar_offset(const struct wave *w, const struct xinst *in)
-{
-    uint64_t soffset = in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : in->literal[1];
-    return mem_offset(in) + soffset;
-}
-
-static inline uint64_t scalar_place(const struct wave *w, const struct xinst *in)
-{
-    return (wave_sgpr64(w, in->ss[0]) + scalar_offset(w, in)) & ~UINT64_C(3);
-}
-
-static inline uint64_t scalar_address(struct wave *w, const struct xinst *in, unsigned dwords, bool write)
-{
-    uint64_t address = scalar_place(w, in);
-    if (MEM_UNLIKELY(wave_is_outside(w, address)) && !wave_may_access(w, address, dwords * 4))
-        wave_fault(w, in, EHP_FAULT_MEMORY, address, write, UINT_MAX);
-    return address;
-}
 
 /* ---- loads ---- */
 
@@ -51,80 +31,84 @@ load_from(struct wave *w, const struct xinst *in, unsigned dwords, uint64_t addr
 
 /* Apart, so that the common path keeps no frame. */
 __attribute__((noinline)) static const struct xinst *load_far(struct wave *w, const struct xinst *in,
-                                                              unsigned dwords)
+                                                              unsigned dwords, unsigned shift)
 {
-    return load_from(w, in, dwords, scalar_address(w, in, dwords, false));
+    uint64_t address = smem_place(w, in, shift);
+    smem_check(w, in, address, 4 * dwords, false);
+    return load_from(w, in, dwords, address);
+}
+
+__attribute__((always_inline)) static inline const struct xinst *
+load_shifted(struct wave *w, const struct xinst *in, unsigned dwords, unsigned shift)
+{
+    uint64_t address = smem_place(w, in, shift);
+    if (MEM_UNLIKELY(wave_is_outside(w, address)))
+        return load_far(w, in, dwords, shift);
+    return load_from(w, in, dwords, address);
 }
 
 __attribute__((always_inline)) static inline const struct xinst *load(struct wave *w, const struct xinst *in,
                                                                       unsigned dwords)
 {
-    uint64_t address = scalar_place(w, in);
-    if (MEM_UNLIKELY(wave_is_outside(w, address)))
-        return load_far(w, in, dwords);
-    return load_from(w, in, dwords, address);
+    return load_shifted(w, in, dwords, 0);
 }
 
-/* A buffer's base and size in bytes from its descriptor. */
-static uint64_t buffer_base(const struct wave *w, const struct xinst *in, uint64_t *bytes)
+static inline const struct xinst *scratch_load(struct wave *w, const struct xinst *in, unsigned dwords)
 {
-    const uint32_t *v = w->s + in->ss[0];
-    uint32_t stride = v[1] >> 16 & 0x3fff;
-    *bytes = stride ? (uint64_t)stride * v[2] : v[2];
-    return v[0] | (uint64_t)(v[1] & 0xffff) << 32;
+    return load_shifted(w, in, dwords, SMEM_SCRATCH_SHIFT);
 }
 
-/* Dwords beyond the buffer read 0. */
 static inline const struct xinst *buffer_load(struct wave *w, const struct xinst *in, unsigned dwords)
 {
-    uint64_t bytes, base = buffer_base(w, in, &bytes), offset = scalar_offset(w, in) & ~UINT64_C(3);
+    unsigned inside = dwords;
+    uint64_t address = smem_buffer_place(w, in, &inside);
     uint32_t value[16] = {0};
     if (MEM_UNLIKELY(w->stats != NULL))
         w->stats->bytes_read += dwords * 4;
-    mem_begin(w, in);
-    for (unsigned i = 0; i < dwords; i++) {
-        uint64_t at = offset + 4 * i;
-        uint64_t address = (base + at) & ~UINT64_C(3);
-        if (at + 4 > bytes)
-            continue;
-        if (wave_is_outside(w, address) && !wave_may_access(w, address, 4))
-            wave_fault(w, in, EHP_FAULT_MEMORY, address, false, UINT_MAX);
-        value[i] = *(const uint32_t *)(uintptr_t)address;
+    if (inside) {
+        smem_check(w, in, address, 4 * inside, false);
+        mem_begin(w, in);
+        memcpy(value, (const mem_u32 *)(uintptr_t)address, (size_t)inside * 4);
+        mem_end(w);
     }
-    mem_end(w);
     memcpy(w->s + in->sd, value, dwords * 4);
     return in + 1;
 }
 
 /* ---- stores ---- */
 
+static inline void store_to(struct wave *w, const struct xinst *in, unsigned dwords, uint64_t address)
+{
+    smem_check(w, in, address, 4 * dwords, true);
+    mem_begin(w, in);
+    memcpy((mem_u32 *)(uintptr_t)address, w->s + in->sd, (size_t)dwords * 4);
+    mem_end(w);
+}
+
 static inline const struct xinst *store(struct wave *w, const struct xinst *in, unsigned dwords)
 {
-    mem_u32 *to = (mem_u32 *)(uintptr_t)scalar_address(w, in, dwords, true);
     if (MEM_UNLIKELY(w->stats != NULL))
         w->stats->bytes_written += dwords * 4;
-    mem_begin(w, in);
-    memcpy(to, w->s + in->sd, dwords * 4);
-    mem_end(w);
+    store_to(w, in, dwords, smem_place(w, in, 0));
+    return in + 1;
+}
+
+static inline const struct xinst *scratch_store(struct wave *w, const struct xinst *in, unsigned dwords)
+{
+    if (MEM_UNLIKELY(w->stats != NULL))
+        w->stats->bytes_written += dwords * 4;
+    store_to(w, in, dwords, smem_place(w, in, SMEM_SCRATCH_SHIFT));
     return in + 1;
 }
 
 static inline const struct xinst *buffer_store(struct wave *w, const struct xinst *in, unsigned dwords)
 {
-    uint64_t bytes, base = buffer_base(w, in, &bytes), offset = scalar_offset(w, in) & ~UINT64_C(3);
+    unsigned inside = dwords;
+    uint64_t address = smem_buffer_place(w, in, &inside);
     if (MEM_UNLIKELY(w->stats != NULL))
         w->stats->bytes_written += dwords * 4;
-    mem_begin(w, in);
-    for (unsigned i = 0; i < dwords; i++) {
-        uint64_t at = offset + 4 * i;
-        uint64_t address = (base + at) & ~UINT64_C(3);
-        if (at + 4 > bytes)
-            continue;
-        if (wave_is_outside(w, address) && !wave_may_access(w, address, 4))
-            wave_fault(w, in, EHP_FAULT_MEMORY, address, true, UINT_MAX);
-        *(uint32_t *)(uintptr_t)address = w->s[in->sd + i];
-    }
-    mem_end(w);
+    if (inside)
+        store_to(w, in, inside, address);
     return in + 1;
 }
 
@@ -143,84 +127,48 @@ SIZED(buffer_load, 2)
 SIZED(buffer_load, 4)
 SIZED(buffer_load, 8)
 SIZED(buffer_load, 16)
+SIZED(scratch_load, 1)
+SIZED(scratch_load, 2)
+SIZED(scratch_load, 4)
 SIZED(store, 1)
 SIZED(store, 2)
 SIZED(store, 4)
 SIZED(buffer_store, 1)
 SIZED(buffer_store, 2)
 SIZED(buffer_store, 4)
+SIZED(scratch_store, 1)
+SIZED(scratch_store, 2)
+SIZED(scratch_store, 4)
 
 /* ---- atomics ---- */
-
-static bool is_buffer(const struct isa_inst *inst)
-{
-    return inst->src[ISA_SBASE].dwords == 4;
-}
 
 static const struct xinst *x_atomic(struct wave *w, const struct xinst *in)
 {
     const struct mem_op *op = mem_op_of(in->isa->op);
-    bool wide = op->kind == MEM_B64;
-    uint64_t address;
-    unsigned sd = in->sd;
+    struct mem_scalar a;
+    const unsigned sd = in->sd;
     if (w->stats)
         w->stats->atomics++;
-    if (is_buffer(in->isa)) {
-        uint64_t bytes, base = buffer_base(w, in, &bytes), offset = scalar_offset(w, in) & ~UINT64_C(3);
-        address = (base + offset) & ~UINT64_C(3);
-        if (offset + (wide ? 8 : 4) > bytes) {
-            if (in->isa->sc0)
-                memset(w->s + sd, 0, wide ? 8 : 4);
-            return in + 1;
-        }
-        if (wave_is_outside(w, address) && !wave_may_access(w, address, wide ? 8 : 4))
-            wave_fault(w, in, EHP_FAULT_MEMORY, address, true, UINT_MAX);
-    } else {
-        address = scalar_address(w, in, wide ? 2 : 1, true);
+    mem_scalar_address(w, in, &a);
+    if (a.bytes) {
+        const bool wide = op->kind == MEM_B64;
+        void *place = (void *)(uintptr_t)a.address;
+        uint64_t old = 0;
+        mem_begin(w, in);
+        if (wide)
+            old = mem_host_atomic64((enum mem_atomic)op->atomic, place, wave_sgpr64(w, sd),
+                                    op->atomic == MEM_CMPSWAP ? wave_sgpr64(w, sd + 2) : 0);
+        else
+            old = mem_host_atomic32((enum mem_atomic)op->atomic, place, w->s[sd],
+                                    op->atomic == MEM_CMPSWAP ? w->s[sd + 1] : 0);
+        mem_end(w);
+        if (a.returns)
+            memcpy(w->s + sd, &old, wide ? 8 : 4);
+    } else if (a.returns) {
+        memset(w->s + sd, 0, op->kind == MEM_B64 ? 8 : 4);
     }
-    if (wide && address % 8)
-        wave_fault(w, in, EHP_FAULT_MISALIGNED, address, true, UINT_MAX);
-    void *place = (void *)(uintptr_t)address;
-    mem_begin(w, in);
-    if (wide) {
-        uint64_t old = mem_host_atomic64((enum mem_atomic)op->atomic, place, wave_sgpr64(w, sd),
-                                         op->atomic == MEM_CMPSWAP ? wave_sgpr64(w, sd + 2) : 0);
-        if (in->isa->sc0)
-            wave_set_sgpr64(w, sd, old);
-    } else {
-        uint32_t old = mem_host_atomic32((enum mem_atomic)op->atomic, place, w->s[sd],
-                                         op->atomic == MEM_CMPSWAP ? w->s[sd + 1] : 0);
-        if (in->isa->sc0)
-            w->s[sd] = old;
-    }
-    mem_end(w);
     return in + 1;
 }
-
-/* ---- scratch: the scalar offset as what the plain handlers take ---- */
-
-static const struct xinst *scratch(struct wave *w, const struct xinst *in, bool write, unsigned dwords)
-{
-    struct xinst scaled = *in;
-    scaled.literal[1] = 64 * (uint64_t)(in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : (uint32_t)in->literal[1]);
-    scaled.ss[1] = XSRC_CONST;
-    if (write)
-        store(w, &scaled, dwords);
-    else
-        load(w, &scaled, dwords);
-    return in + 1;
-}
-#define SCRATCH(name, write, dwords)                                                                         \
-    static const struct xinst *x_scratch_##name##dwords(struct wave *w, const struct xinst *in)              \
-    {                                                                                                        \
-        return scratch(w, in, write, dwords);                                                                \
-    }
-SCRATCH(load, false, 1)
-SCRATCH(load, false, 2)
-SCRATCH(load, false, 4)
-SCRATCH(store, true, 1)
-SCRATCH(store, true, 2)
-SCRATCH(store, true, 4)
 
 /* ---- the rest ---- */
 
