@@ -252,16 +252,32 @@ uint64_t memory_resident(struct memory *memory, uint64_t *on_demand)
     return sum;
 }
 
+/* What waves may access for a block's sake: whole pages are registered. */
+static void reach(const struct memory *memory, const struct memory_block *block, uint64_t *first,
+                  uint64_t *end)
+{
+    *first = memory->exact ? block->base : block->base & ~(uint64_t)(HEAP_PAGE - 1);
+    *end = memory->exact ? block->base + block->bytes : *first + footprint(block);
+}
+
 bool memory_registered(struct memory *memory, uint64_t address, uint64_t bytes, uint64_t *first,
                        uint64_t *end)
 {
+    uint64_t from, to;
     pthread_mutex_lock(&memory->lock);
-    /* Whole pages are registered. */
     const struct memory_block *b = memory_below(memory, memory->exact ? address : address | (HEAP_PAGE - 1));
     *first = *end = 0;
-    if (b) {
-        *first = memory->exact ? b->base : b->base & ~(uint64_t)(HEAP_PAGE - 1);
-        *end = memory->exact ? b->base + b->bytes : *first + footprint(b);
+    if (b)
+        reach(memory, b, first, end);
+    /* An access may begin in one block and end in its neighbour. */
+    while (b && *end > address && *end - address < bytes) {
+        b = memory_above(memory, b->base);
+        if (!b)
+            break;
+        reach(memory, b, &from, &to);
+        if (from > *end)
+            break;
+        *end = to > *end ? to : *end;
     }
     pthread_mutex_unlock(&memory->lock);
     return address >= *first && address <= *end && bytes <= *end - address;

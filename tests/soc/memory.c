@@ -38,6 +38,21 @@ static void arena(void)
     CHECK(memory_registered(&memory, (uintptr_t)own, 4, &from, &to) && from == (uintptr_t)own);
     CHECK(memory_registered(&memory, (uintptr_t)own + 8188, 4, &from, &to));
     CHECK(!memory_registered(&memory, (uintptr_t)own + 8190, 4, &from, &to));
+    /* Of two neighbours, across where they meet, by pages and to the byte. */
+    CHECK_EQ(memory_register(&memory, own + 8192, 4096, false), EHP_OK);
+    CHECK(memory_registered(&memory, (uintptr_t)own + 8190, 4, &from, &to) && to == (uintptr_t)own + 12288);
+    CHECK(!memory_registered(&memory, (uintptr_t)own + 12286, 4, &from, &to));
+    memory.exact = true;
+    CHECK(!memory_registered(&memory, (uintptr_t)own + 4190, 16, &from, &to));
+    CHECK_EQ(memory_register(&memory, own + 4196, 16, false), EHP_OK);
+    CHECK(memory_registered(&memory, (uintptr_t)own + 4190, 16, &from, &to) && from == (uintptr_t)own + 100);
+    CHECK_EQ(memory_unregister(&memory, own + 4196), EHP_OK);
+    CHECK(!memory_registered(&memory, (uintptr_t)own + 4190, 16, &from, &to));
+    CHECK_EQ(memory_register(&memory, own + 4198, 8, false), EHP_OK);
+    CHECK(!memory_registered(&memory, (uintptr_t)own + 4190, 16, &from, &to)); /* two bytes are nobody's */
+    CHECK_EQ(memory_unregister(&memory, own + 4198), EHP_OK);
+    CHECK_EQ(memory_unregister(&memory, own + 8192), EHP_OK);
+    memory.exact = false;
     CHECK_EQ(memory_unregister(&memory, own + 100), EHP_OK);
     free(own);
 
