@@ -48,16 +48,24 @@ unsigned hip_occupancy(const struct ihipModuleSymbol_t *function, unsigned threa
     return groups;
 }
 
+uint64_t hip_function_required(const struct ihipModuleSymbol_t *function)
+{
+    const uint32_t *size = function->kernel.reqd_workgroup_size;
+
+    return size_mul(size_mul(size[0], size[1]), size[2]);
+}
+
 static hipError_t occupancy_blocks(int *blocks, const struct ihipModuleSymbol_t *function, int size,
                                    size_t shared)
 {
-    if (!blocks)
-        return hipErrorInvalidValue;
-    if (size <= 0)
+    const uint64_t required = hip_function_required(function);
+
+    if (!blocks || size <= 0)
         return hipErrorInvalidValue;
     if ((unsigned)size > function->device->info.workgroup_max ||
         (function->kernel.max_flat_workgroup_size &&
-         (unsigned)size > function->kernel.max_flat_workgroup_size))
+         (unsigned)size > function->kernel.max_flat_workgroup_size) ||
+        (required && (unsigned)size != required))
         *blocks = 0;
     else
         *blocks = (int)hip_occupancy(function, (unsigned)size, shared);
@@ -69,6 +77,7 @@ static hipError_t occupancy_best(int *grid, int *block, const struct ihipModuleS
                                  size_t shared, int limit)
 {
     const struct ehp_agent_info *info = &function->device->info;
+    const uint64_t required = hip_function_required(function);
     unsigned most = info->workgroup_max, best_size = 0, best_groups = 0, best_waves = 0;
 
     if (!grid || !block)
@@ -77,8 +86,12 @@ static hipError_t occupancy_best(int *grid, int *block, const struct ihipModuleS
         most = function_min(most, function->kernel.max_flat_workgroup_size);
     if (limit > 0) /* below is none, as with ROCm */
         most = function_min(most, (unsigned)limit);
+    if (required && required < most)
+        most = (unsigned)required;
     for (unsigned size = most; size;
          size = size > info->wave_size ? (size - 1) / info->wave_size * info->wave_size : 0) {
+        if (required && size != required)
+            continue;
         unsigned groups = hip_occupancy(function, size, shared);
         unsigned waves = groups * ((size + info->wave_size - 1) / info->wave_size);
         if (waves > best_waves) {

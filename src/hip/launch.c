@@ -29,6 +29,22 @@ static hipError_t launch_check_lds(const struct ihipModuleSymbol_t *function, si
     return hipErrorInvalidValue;
 }
 
+/* reqd_work_group_size: the code takes the block's size as given. */
+static hipError_t launch_check_required(const struct ihipModuleSymbol_t *function, const uint32_t block[3],
+                                        hipError_t bad_size)
+{
+    const uint32_t *required = function->kernel.reqd_workgroup_size;
+
+    if (!hip_function_required(function) || memcmp(required, block, 3 * sizeof *block) == 0)
+        return hipSuccess;
+    char room[256];
+    fprintf(stderr,
+            "ehp: launch of %s with blocks of %u x %u x %u, but it was compiled for %u x %u x %u exactly\n",
+            ehp_printable(function->kernel.name, room, sizeof room), block[0], block[1], block[2],
+            required[0], required[1], required[2]);
+    return bad_size;
+}
+
 /* A grid in work-items. */
 static hipError_t launch_check_items(const struct ihipModuleSymbol_t *function, const uint64_t items[3],
                                      const uint32_t block[3], size_t shared, bool cooperative,
@@ -52,6 +68,9 @@ static hipError_t launch_check_items(const struct ihipModuleSymbol_t *function, 
     }
     if (all > INT64_MAX) /* nor a queue a counter of them */
         return hipErrorInvalidConfiguration;
+    hipError_t error = launch_check_required(function, block, bad_size);
+    if (error != hipSuccess)
+        return error;
     if (function->kernel.max_flat_workgroup_size && threads > function->kernel.max_flat_workgroup_size) {
         char room[256];
         fprintf(stderr, "ehp: launch of %s with %llu threads a block, but it was compiled for at most %u\n",
@@ -59,7 +78,7 @@ static hipError_t launch_check_items(const struct ihipModuleSymbol_t *function, 
                 function->kernel.max_flat_workgroup_size);
         return hipErrorLaunchFailure;
     }
-    hipError_t error = launch_check_lds(function, shared, cooperative);
+    error = launch_check_lds(function, shared, cooperative);
     if (error == hipSuccess && cooperative &&
         groups > (uint64_t)hip_occupancy(function, (unsigned)threads, shared) * info->cus)
         error = hipErrorCooperativeLaunchTooLarge;

@@ -27,6 +27,8 @@ hipError_t hip_launch_packet(struct ihipStream_t *stream, const struct hip_launc
 /* The explicit arguments packed at their offsets into `block` of function->explicit_bytes. */
 void hip_launch_pack(const struct hip_launch *launch, unsigned char *block);
 
+/* The work-items of the only size of block that the kernel was compiled for; 0: any. */
+uint64_t hip_function_required(const struct ihipModuleSymbol_t *function);
 /* Workgroups of this size that a CU holds at once. */
 unsigned hip_occupancy(const struct ihipModuleSymbol_t *function, unsigned threads, size_t shared);
 

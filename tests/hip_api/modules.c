@@ -73,12 +73,48 @@ static void undefined(const char *path)
     CHECK(!module);
 }
 
+/* A kernel that was compiled for blocks of one shape runs in no other. */
+static void required(const char *path)
+{
+    hipModule_t module;
+    hipFunction_t exact;
+    hipGraph_t graph;
+    hipGraphNode_t node;
+    int *out, grid, block, blocks;
+    void *args[] = {&out};
+    static const unsigned wrong[][3] = {{64, 1, 1}, {4, 16, 1}, {16, 2, 1}, {16, 4, 2}, {1, 1, 1}};
+
+    OK(hipModuleLoad(&module, path));
+    OK(hipModuleGetFunction(&exact, module, "exact"));
+    OK(hipMalloc((void **)&out, 64 * sizeof *out));
+    OK(hipGraphCreate(&graph, 0));
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const unsigned *b = wrong[i];
+        hipKernelNodeParams params = {
+            .func = exact, .gridDim = {1, 1, 1}, .blockDim = {b[0], b[1], b[2]}, .kernelParams = args};
+        CHECK_HIP(hipModuleLaunchKernel(exact, 1, 1, 1, b[0], b[1], b[2], 0, NULL, args, NULL),
+                  hipErrorInvalidValue);
+        CHECK(hipGraphAddKernelNode(&node, graph, NULL, 0, &params) != hipSuccess);
+    }
+    OK(hipModuleLaunchKernel(exact, 1, 1, 1, 16, 4, 1, 0, NULL, args, NULL));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(out[63], 4);
+    OK(hipModuleOccupancyMaxPotentialBlockSize(&grid, &block, exact, 0, 0));
+    CHECK_EQ(block, 64);
+    OK(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, exact, 32, 0));
+    CHECK_EQ(blocks, 0);
+    OK(hipGraphDestroy(graph));
+    OK(hipFree(out));
+    OK(hipModuleUnload(module));
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc != 5)
         return 2;
     constructors(argv[1]);
     attributes(argv[2]);
     undefined(argv[3]);
+    required(argv[4]);
     return check_status();
 }
