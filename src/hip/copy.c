@@ -3,7 +3,8 @@
  * Linear copies.
  *
  * All memory is the process's own, so a synchronous copy waits for the work it
- * must follow and copies on the calling thread.  An asynchronous copy is an
+ * must follow and copies on the calling thread.  Within a device's memory it waits
+ * for nobody, as fills do not (hip_copy_sync()).  An asynchronous copy is an
  * agent packet, with HIP's rules for pageable memory: a small source is staged
  * (the caller may reuse it at once), a larger one and a pageable destination
  * make the call wait (HIP programming guide, "Asynchronous functions").
@@ -89,13 +90,42 @@ static void copy_access(void *context)
     }
 }
 
-hipError_t hip_copy_now(struct ihipStream_t *stream, struct hip_op *op)
+/* Memory of the stream's device: another's streams would not be ordered behind this one. */
+static bool copy_is_device(const struct ihipStream_t *stream, const void *at)
 {
-    hipError_t error = hip_stream_settle(stream);
+    const struct hip_memory *memory = hip_memory_find(at, NULL);
 
-    if (error != hipSuccess || ehp_mem_try(copy_access, op) == EHP_OK)
-        return error;
-    error = hip_stream_submit(stream, op);
+    return memory && memory->kind == EHP_MEM_DEVICE && memory->device == stream->device->ordinal &&
+           !memory->sync_memops;
+}
+
+static bool copy_on_device(const struct ihipStream_t *stream, const struct hip_op *op)
+{
+    switch (op->kind) {
+    case HIP_OP_COPY:
+        return copy_is_device(stream, op->copy.dst) && copy_is_device(stream, op->copy.src);
+    case HIP_OP_COPY_3D:
+        return copy_is_device(stream, op->copy_3d.dst) && copy_is_device(stream, op->copy_3d.src);
+    case HIP_OP_FILL:
+        return copy_is_device(stream, op->fill.dst);
+    default:
+        return copy_is_device(stream, op->fill_3d.dst);
+    }
+}
+
+hipError_t hip_copy_sync(struct ihipStream_t *stream, struct hip_op *op)
+{
+    const bool copy = op->kind == HIP_OP_COPY || op->kind == HIP_OP_COPY_3D;
+
+    if (!hip_stream_unhindered(stream) && copy_on_device(stream, op))
+        return hip_stream_submit(stream, op);
+    hipError_t error = hipSuccess;
+    if (!copy || !hip_runtime()->timing) {
+        error = hip_stream_settle(stream);
+        if (error != hipSuccess || ehp_mem_try(copy_access, op) == EHP_OK)
+            return error;
+    }
+    error = hip_stream_submit(stream, op); /* it takes its time, or faults */
     return error == hipSuccess ? hip_stream_wait(stream) : error;
 }
 
@@ -152,10 +182,7 @@ static hipError_t copy_sync(void *dst, const void *src, size_t bytes, hipStream_
     if (error != hipSuccess)
         return error;
     struct hip_op op = {.kind = HIP_OP_COPY, .copy = {dst, src, bytes}};
-    if (!hip_runtime()->timing)
-        return hip_copy_now(stream, &op);
-    error = hip_stream_submit(stream, &op); /* it takes its time */
-    return error == hipSuccess ? hip_stream_wait(stream) : error;
+    return hip_copy_sync(stream, &op);
 }
 
 hipError_t hip_copy_linear(void *dst, const void *src, size_t bytes, hipMemcpyKind kind,

@@ -22,9 +22,14 @@ hipError_t hip_copy_linear(void *dst, const void *src, size_t bytes, hipMemcpyKi
                            struct hip_copy_call call);
 hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, struct hip_copy_call call);
 
-/* Copies or fills on this thread, when the stream has come there.  Where that faults the stream does it, and
- * faults. */
-hipError_t hip_copy_now(struct ihipStream_t *stream, struct hip_op *op);
+/*
+ * A copy or fill of a call without "Async".  Within the memory of the stream's device it comes after what the
+ * stream has been given, and the call does not wait (HIP programming guide, "Asynchronous functions"); with
+ * nothing ahead it is done on return, for programs that use the memory at once: a GPU would be as good as
+ * done. Any other is done on return: on this thread, and by the stream in simulated time or where that
+ * faults.
+ */
+hipError_t hip_copy_sync(struct ihipStream_t *stream, struct hip_op *op);
 
 /* Descriptions to boxes; *kind is what the pointers imply. */
 hipError_t hip_copy_from_params(const hipMemcpy3DParms *params, struct ehp_copy_3d *copy);

@@ -70,12 +70,8 @@ hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, stru
     if (hip_runtime()->advise)
         box_advise(copy, call.async);
     struct hip_op op = {.kind = HIP_OP_COPY_3D, .copy_3d = *copy};
-    if (!call.async && hip_runtime()->timing) {
-        error = hip_stream_submit(stream, &op);
-        return error == hipSuccess ? hip_stream_wait(stream) : error;
-    }
     if (!call.async)
-        return hip_copy_now(stream, &op);
+        return hip_copy_sync(stream, &op);
     if (stream->capture)
         return hip_capture_op(stream, &op, NULL);
     error = hip_capture_implicit(stream);

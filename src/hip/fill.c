@@ -36,7 +36,7 @@ static hipError_t fill_linear(void *dst, uint64_t value, unsigned element, size_
     if (error != hipSuccess)
         return error;
     struct hip_op op = {.kind = HIP_OP_FILL, .fill = {dst, value, element, count}};
-    return call.async ? hip_stream_op(call.stream, &op) : hip_copy_now(stream, &op);
+    return call.async ? hip_stream_op(call.stream, &op) : hip_copy_sync(stream, &op);
 }
 
 static hipError_t fill_box(const struct ehp_fill_3d *fill, struct hip_copy_call call)
@@ -60,7 +60,7 @@ static hipError_t fill_box(const struct ehp_fill_3d *fill, struct hip_copy_call 
     if (error != hipSuccess)
         return error;
     struct hip_op op = {.kind = HIP_OP_FILL_3D, .fill_3d = *fill};
-    return call.async ? hip_stream_op(call.stream, &op) : hip_copy_now(stream, &op);
+    return call.async ? hip_stream_op(call.stream, &op) : hip_copy_sync(stream, &op);
 }
 
 static struct hip_copy_call fill_when(hipStream_t stream)

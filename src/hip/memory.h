@@ -21,7 +21,7 @@ struct hip_memory {
     bool mapped;                /* registered memory that counts as the device's */
     bool read_only;             /* mapped without the right to write */
     bool shareable;             /* mapped, of memory that can be exported */
-    bool sync_memops;           /* hipPointerSetAttribute; what it asks for is always so */
+    bool sync_memops;           /* hipPointerSetAttribute: no copy or fill returns early */
     int fd;                     /* -1, or the file that other processes open it by */
     size_t opened;              /* another process's memory: bytes of the mapping */
     bool imported;              /* opened through a memory pool: freed like the pool's own */

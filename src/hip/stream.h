@@ -165,6 +165,8 @@ hipError_t hip_stream_wait(struct ihipStream_t *stream);
 bool hip_stream_idle(struct ihipStream_t *stream);
 /* The same for the null stream with all that it would wait for. */
 bool hip_stream_settled(struct ihipStream_t *stream);
+/* Nothing that has been submitted is in the way of the stream's next operation. */
+bool hip_stream_unhindered(struct ihipStream_t *stream);
 /* The host-side order of a synchronous call in this stream: waits for everything an operation would wait for.
  */
 hipError_t hip_stream_settle(struct ihipStream_t *stream);

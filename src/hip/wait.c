@@ -183,6 +183,13 @@ bool hip_stream_settled(struct ihipStream_t *stream)
     return idle;
 }
 
+bool hip_stream_unhindered(struct ihipStream_t *stream)
+{
+    struct ihipStream_t *null = atomic_load(&stream->device->null_stream);
+
+    return hip_stream_settled(stream) && (!hip_stream_blocking(stream) || !null || hip_stream_idle(null));
+}
+
 hipError_t hip_stream_settle(struct ihipStream_t *stream)
 {
     struct hip_device *device = stream->device;

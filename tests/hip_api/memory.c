@@ -342,6 +342,7 @@ static void boxes(void)
             for (size_t x = 0; x < 4; x++)
                 CHECK_EQ(data[z * box.pitch * 5 + y * box.pitch + x], z * 80 + (y + 1) * 16 + x + 2);
     OK(hipMemset3D(box, 3, (hipExtent){16, 5, 2}));
+    OK(hipStreamSynchronize(NULL));
     CHECK_EQ(data[box.pitch * 9 + 15], 3);
     OK(hipFree(box.ptr));
 }
@@ -438,6 +439,7 @@ static void array_streams(void)
                               .Depth = 1};
     OK(hipDrvMemcpy3DAsync(&box, stream));
     OK(hipMemcpyAtoD(device + 100, array, 32 * 6, 8));
+    OK(hipStreamSynchronize(NULL));
     CHECK(device[103] == 3 && device[104] == 224);
     HIP_MEMCPY3D wrong = box;
     wrong.WidthInBytes = SIZE_MAX;

@@ -26,6 +26,12 @@ static void gate_wait(void *user)
     gate->passed++;
 }
 
+static void open_later(void *user)
+{
+    pause_ms(20);
+    ((struct gate *)user)->open = 1;
+}
+
 static void count(void *user)
 {
     atomic_fetch_add((_Atomic int *)user, 1);
@@ -224,6 +230,68 @@ static void *per_thread(void *user)
     return NULL;
 }
 
+/* What returns before it is done, with work ahead: fills of device memory, copies within it.  The others do
+ * not. */
+static void returns(void)
+{
+    enum { BYTES = 256 };
+    struct gate gate = {0};
+    unsigned char *a, *b, *host, pageable[BYTES];
+
+    OK(hipMalloc((void **)&a, BYTES));
+    OK(hipMalloc((void **)&b, BYTES));
+    OK(hipHostMalloc((void **)&host, BYTES, 0));
+    OK(hipDeviceSynchronize()); /* nothing is ahead: done on return */
+    OK(hipMemset(a, 1, BYTES));
+    OK(hipMemset(b, 2, BYTES));
+    CHECK_EQ(a[BYTES - 1], 1);
+    OK(hipStreamQuery(NULL));
+    OK(hipLaunchHostFunc(NULL, gate_wait, &gate));
+    OK(hipMemset(a, 3, BYTES));
+    OK(hipMemcpy(b, a, BYTES / 2, hipMemcpyDeviceToDevice));
+    OK(hipMemset2D(a, BYTES / 4, 4, BYTES / 8, 4));
+    OK(hipMemcpyDtoD(a + BYTES / 4, b + BYTES / 2, BYTES / 4));
+    OK(hipMemcpy2D(b + BYTES / 2, BYTES / 8, a, BYTES / 8, BYTES / 16, 2, hipMemcpyDefault));
+    OK(hipMemsetD32(b, 0x05050505, 1));
+    OK(hipMemset_spt(a + BYTES - 1, 9, 1));
+    CHECK_EQ(gate.passed, 0);
+    CHECK_HIP(hipStreamQuery(NULL), hipErrorNotReady);
+    CHECK_EQ(a[0], 1);
+    gate.open = 1;
+    OK(hipMemcpy(pageable, b, BYTES, hipMemcpyDeviceToHost)); /* after all of it */
+    CHECK_EQ(gate.passed, 1);
+    CHECK_EQ(a[0], 4);
+    CHECK_EQ(a[BYTES / 8], 3);
+    CHECK_EQ(a[BYTES / 4], 2);
+    CHECK_EQ(pageable[0], 5);
+    CHECK_EQ(pageable[BYTES / 2 - 1], 3);
+    CHECK_EQ(pageable[BYTES / 2], 4);
+    CHECK_EQ(pageable[BYTES - 1], 2);
+    OK(hipStreamSynchronize(hipStreamPerThread));
+    CHECK_EQ(a[BYTES - 1], 9);
+    OK(hipMemset(host, 6, BYTES)); /* the host's own memory */
+    CHECK_EQ(host[BYTES - 1], 6);
+    memset(pageable, 7, BYTES);
+    OK(hipMemcpy(a, pageable, BYTES, hipMemcpyHostToDevice));
+    memset(pageable, 8, BYTES);
+    OK(hipMemcpy(host, a, BYTES, hipMemcpyDefault));
+    CHECK_EQ(host[0], 7);
+
+    hipStream_t stream;
+    const unsigned char yes = 1; /* the program asks for memory whose operations never return early */
+    OK(hipPointerSetAttribute(&yes, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, a));
+    OK(hipStreamCreate(&stream));
+    gate.open = 0;
+    OK(hipLaunchHostFunc(stream, open_later, &gate));
+    OK(hipMemset(a, 10, BYTES));
+    CHECK_EQ(gate.open, 1);
+    CHECK_EQ(a[0], 10);
+    OK(hipStreamDestroy(stream));
+    OK(hipFree(a));
+    OK(hipFree(b));
+    OK(hipHostFree(host));
+}
+
 /* What a host function may wait for, and what waits for itself. */
 struct waits {
     hipStream_t own, other;
@@ -416,6 +484,7 @@ int main(void)
     values();
     async_copies();
     events();
+    returns();
     waits_in_calls();
     small_things();
     values_of_kinds();
