@@ -242,27 +242,60 @@ void hip_capture_invalidate(struct ihipStream_t *stream)
     capture_unlock(hipSuccess);
 }
 
+/* With the lock: the stream captures no more; the graph that its capture leaves to be deleted, or NULL. */
+static struct ihipGraph *capture_leave(struct ihipStream_t *stream)
+{
+    struct hip_capture *capture = stream->capture;
+
+    if (!capture)
+        return NULL;
+    if (capture->origin == stream) {
+        struct ihipGraph *graph = capture->borrowed ? NULL : capture->graph;
+        capture_close(capture);
+        return graph;
+    }
+    capture->invalid = true;
+    for (size_t i = 0; i < capture->stream_count; i++)
+        if (capture->streams[i] == stream) {
+            capture->streams[i] = capture->streams[--capture->stream_count];
+            break;
+        }
+    stream->capture = NULL;
+    stream->capture_dep_count = 0;
+    return NULL;
+}
+
 void hip_capture_abandon(struct ihipStream_t *stream)
 {
-    struct ihipGraph *graph = NULL;
-
     capture_lock();
-    struct hip_capture *capture = stream->capture;
-    if (capture && capture->origin == stream) {
-        graph = capture->borrowed ? NULL : capture->graph;
-        capture_close(capture);
-    } else if (capture) {
-        capture->invalid = true;
-        for (size_t i = 0; i < capture->stream_count; i++)
-            if (capture->streams[i] == stream) {
-                capture->streams[i] = capture->streams[--capture->stream_count];
-                break;
-            }
-        stream->capture = NULL;
-    }
+    struct ihipGraph *graph = capture_leave(stream);
     capture_unlock(hipSuccess);
     if (graph)
         graph_delete(graph);
+}
+
+/* With the lock: one of the device's streams that are being captured, or NULL. */
+static struct ihipStream_t *capture_on(const struct hip_device *device)
+{
+    for (struct hip_capture *capture = capture_list()->first; capture; capture = capture->next)
+        for (size_t i = 0; i < capture->stream_count; i++)
+            if (capture->streams[i]->device == device)
+                return capture->streams[i];
+    return NULL;
+}
+
+void hip_captures_reset(const struct hip_device *device)
+{
+    struct ihipStream_t *stream;
+
+    do {
+        capture_lock();
+        stream = capture_on(device);
+        struct ihipGraph *graph = stream ? capture_leave(stream) : NULL;
+        capture_unlock(hipSuccess);
+        if (graph)
+            graph_delete(graph);
+    } while (stream);
 }
 
 /* ---- what a capture forbids ---------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph.h"
 #include "hostcall.h"
 #include "memory.h"
 #include "module.h"
@@ -43,6 +44,7 @@ hipError_t hip_device_reset(struct hip_device *device)
     hipError_t error = hip_wait_users(device);
     if (error != hipSuccess)
         return error;
+    hip_captures_reset(device);
     hip_streams_reset(device);
     hip_memory_reset(device);
     hip_modules_reset(device);

@@ -27,5 +27,7 @@ void hip_capture_invalidate(struct ihipStream_t *stream);
 bool hip_capture_spoil(uint64_t id);
 /* The stream goes away. */
 void hip_capture_abandon(struct ihipStream_t *stream);
+/* All streams of the device begin anew. */
+void hip_captures_reset(const struct hip_device *device);
 
 #endif

@@ -290,8 +290,39 @@ static void launches(const char *path)
     OK(hipFree(out));
 }
 
+/* What is being captured ends with the device: nothing is forbidden any more, streams go on. */
+static void reset(void)
+{
+    hipStream_t origin, joined;
+    hipEvent_t fork;
+    hipGraph_t graph;
+    int *p;
+
+    OK(hipStreamCreate(&origin));
+    OK(hipStreamCreate(&joined));
+    OK(hipEventCreateWithFlags(&fork, hipEventDisableTiming));
+    OK(hipMalloc((void **)&p, 4096));
+    OK(hipStreamBeginCapture(origin, hipStreamCaptureModeGlobal));
+    OK(hipMemsetAsync(p, 1, 4096, origin));
+    OK(hipEventRecord(fork, origin));
+    OK(hipStreamWaitEvent(joined, fork, 0));
+    OK(hipMemsetAsync(p, 2, 4096, joined));
+    OK(hipDeviceReset());
+    CHECK_HIP(hipMalloc((void **)&p, 4096), hipSuccess);
+    CHECK_HIP(hipStreamEndCapture(origin, &graph), hipErrorIllegalState);
+    CHECK_HIP(hipStreamEndCapture(joined, &graph), hipErrorIllegalState);
+    OK(hipMemsetAsync(p, 3, 4096, joined));
+    OK(hipStreamSynchronize(joined));
+    CHECK_EQ(p[1023], 0x03030303);
+    OK(hipEventDestroy(fork));
+    OK(hipStreamDestroy(origin));
+    OK(hipStreamDestroy(joined));
+    OK(hipFree(p));
+}
+
 int main(int argc, char **argv)
 {
+    reset();
     ended();
     modes();
     inside();
