@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzzes sequences of HIP calls.  The input is a program: a byte picks a call, the next ones its arguments,
- * among which are null, wild and destroyed handles, sizes that do not fit, and pointers beside what was
- * allocated.  Nothing may crash or hang, and afterwards a kernel must still run.
+ * among which are null, wild and destroyed handles, sizes that do not fit, pointers beside what was
+ * allocated, and copies from and to where there is no memory.  Nothing may crash or hang, and afterwards a
+ * kernel must still run.
  *
- * EHP_FUZZ_KERNELS names the code object tests/hip_api/kernels.hsaco.
+ * EHP_FUZZ_KERNELS names the code object tests/hip_api/kernels.hsaco, EHP_MODE the mode of the runtime.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <hip/hip_runtime_api.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { SLOTS = 8, HOST_BYTES = 1 << 16, CALLS_MOST = 120 };
+/* Around the host's buffer there is nothing, so that what goes beyond it meets nobody else. */
+enum { GUARD_BYTES = 4 << 20, BEYOND_MOST = 1 << 20 };
 
 /* What calls returned, destroyed or not. */
 struct fuzz {
@@ -33,6 +37,7 @@ struct fuzz {
     hipMemGenericAllocationHandle_t memory[SLOTS];
     void *pointer[SLOTS];
     char *host;
+    void *constant; /* memory that may only be read */
     void *image;
 };
 
@@ -52,6 +57,13 @@ static size_t size(struct fuzz *f)
 static size_t small(struct fuzz *f)
 {
     static const size_t odd[] = {0, 1, 2, 3, 4, 16, 64, 256, (size_t)-1, 1ull << 63, 1ull << 32, 1000};
+    return odd[take(f) % (sizeof odd / sizeof odd[0])];
+}
+
+/* The same, but no more than a guard holds when three are multiplied. */
+static size_t tiny(struct fuzz *f)
+{
+    static const size_t odd[] = {0, 1, 2, 3, 4, 16, 64};
     return odd[take(f) % (sizeof odd / sizeof odd[0])];
 }
 
@@ -83,24 +95,61 @@ static void *handle(struct fuzz *f, void *const *slots)
 #define HANDLE(kind) handle(f, (void *const *)f->kind)
 #define SLOT(kind)   (&f->kind[take(f) % SLOTS])
 
-/* Memory that the host may read and write, or a pointer that everybody can see is none. */
+/* Where nobody, or not everybody, may read or write. */
+static void *wild(struct fuzz *f)
+{
+    switch (take(f) % 10) {
+    case 0:
+        return f->host - GUARD_BYTES / 2;
+    case 1:
+        return f->host - 8; /* ends where there is memory */
+    case 2:
+        return f->host + HOST_BYTES - 8; /* begins there */
+    case 3:
+        return f->constant;
+    case 4:
+        return (void *)(uintptr_t)16;
+    case 5:
+        return (void *)((UINT64_C(1) << 48) + 64); /* LDS */
+    case 6:
+        return (void *)((UINT64_C(1) << 49) + 64); /* scratch */
+    case 7:
+        return (void *)(UINT64_C(1) << 51);
+    case 8:
+        return (void *)UINT64_C(0xffff800000000000);
+    default:
+        return (void *)(UINTPTR_MAX - 7);
+    }
+}
+
+/* A pointer to an allocation, freed or not, to the host's memory, to nothing, or a wild one. */
 static void *pointer(struct fuzz *f)
 {
     unsigned pick = take(f);
-    if (pick >= 0xf0)
+    if (pick >= 0xf8)
         return NULL;
+    if (pick >= 0xf0)
+        return wild(f);
     if (pick >= 0x80 || !f->pointer[pick & 7])
         return f->host + (pick & 63);
     return (char *)f->pointer[pick & 7] + (pick >> 3 & 15);
 }
 
-/* Sizes that the host's own buffer does not hold would be the program's mistake. */
+static bool allocated(const struct fuzz *f, const void *pointer)
+{
+    for (unsigned i = 0; i < SLOTS; i++)
+        if (f->pointer[i] && (const char *)pointer - (char *)f->pointer[i] >= 0 &&
+            (const char *)pointer - (char *)f->pointer[i] < 16)
+            return true;
+    return false;
+}
+
+/* Sizes that go beyond the host's buffer and what is around it would be the program's mistake. */
 static size_t span(struct fuzz *f, const void *a, const void *b)
 {
     size_t bytes = size(f);
-    bool ours = ((const char *)a >= f->host && (const char *)a < f->host + 64) ||
-                ((const char *)b >= f->host && (const char *)b < f->host + 64);
-    return ours && bytes > 16384 ? 16384 : bytes;
+    bool all = allocated(f, a) && allocated(f, b);
+    return !all && bytes > BEYOND_MOST ? BEYOND_MOST : bytes;
 }
 
 static void host_call(void *user)
@@ -178,19 +227,23 @@ static void node_kernel(struct fuzz *f)
 static hipMemcpy3DParms box(struct fuzz *f)
 {
     void *to = pointer(f), *from = pointer(f);
-    hipMemcpy3DParms p = {.dstPos = {small(f), small(f), small(f)},
-                          .srcPos = {small(f), small(f), small(f)},
-                          .dstPtr = {to, small(f), small(f), small(f)},
-                          .srcPtr = {from, small(f), small(f), small(f)},
-                          .extent = {small(f), small(f), small(f)},
+    /* Unallocated memory has no bounds. */
+    size_t (*length)(struct fuzz *) = allocated(f, to) && allocated(f, from) ? small : tiny;
+    hipMemcpy3DParms p = {.dstPos = {length(f), length(f), length(f)},
+                          .srcPos = {length(f), length(f), length(f)},
+                          .dstPtr = {to, length(f), length(f), length(f)},
+                          .srcPtr = {from, length(f), length(f), length(f)},
+                          .extent = {length(f), length(f), length(f)},
                           .kind = (hipMemcpyKind)number(f)};
-    /* Unallocated memory has no bounds: only what is allocated on both sides. */
-    if (!to || (char *)to < f->host || (char *)to >= f->host + HOST_BYTES)
-        p.dstArray = take(f) & 1 ? HANDLE(array) : NULL;
-    else
-        p.dstArray = HANDLE(array), p.dstPtr.ptr = NULL;
-    if (from >= (void *)f->host && from < (void *)(f->host + HOST_BYTES))
-        p.srcArray = HANDLE(array), p.srcPtr.ptr = NULL;
+    unsigned arrays = take(f);
+    if (arrays & 1)
+        p.dstArray = HANDLE(array);
+    if (arrays & 2)
+        p.srcArray = HANDLE(array);
+    if (arrays & 4 && p.dstArray)
+        p.dstPtr.ptr = NULL;
+    if (arrays & 8 && p.srcArray)
+        p.srcPtr.ptr = NULL;
     return p;
 }
 
@@ -206,7 +259,7 @@ static void call_memory(struct fuzz *f)
     const hipMemAccessDesc access = {{hipMemLocationTypeDevice, number(f)}, (hipMemAccessFlags)number(f)};
     const hipChannelFormatDesc format = {number(f), number(f), 0, 0, hipChannelFormatKindUnsigned};
 
-    switch (take(f) % 28) {
+    switch (take(f) % 32) {
     case 0:
         (void)hipMalloc(SLOT(pointer), size(f));
         break;
@@ -300,8 +353,25 @@ static void call_memory(struct fuzz *f)
     case 26:
         (void)hipHostRegister(f->host + (take(f) & 63), size(f), (unsigned)number(f));
         break;
-    default:
+    case 27:
         (void)hipHostUnregister(f->host + (take(f) & 63));
+        break;
+    case 28:
+        to = wild(f);
+        (void)hipHostRegister(to, size(f), (unsigned)number(f));
+        (void)hipHostUnregister(to);
+        break;
+    case 29:
+        to = pointer(f), from = pointer(f), pitch = tiny(f), bytes = tiny(f);
+        (void)hipMemcpy2D(to, pitch, from, tiny(f), bytes, tiny(f), (hipMemcpyKind)number(f));
+        break;
+    case 30:
+        to = pointer(f);
+        (void)hipStreamWriteValue32(HANDLE(stream), to, 5, 0);
+        break;
+    default:
+        to = wild(f);
+        (void)hipMemset(to, number(f), span(f, to, to));
         break;
     }
 }
@@ -474,7 +544,7 @@ static void call_rest(struct fuzz *f)
                             .location = {(hipMemLocationType)number(f), number(f)}};
     uint64_t attribute = size(f);
 
-    switch (take(f) % 16) {
+    switch (take(f) % 17) {
     case 0:
         (void)hipModuleLoadData(SLOT(module), take(f) & 3 ? f->image : f->host);
         break;
@@ -522,6 +592,9 @@ static void call_rest(struct fuzz *f)
     case 14:
         (void)hipMemPoolTrimTo(HANDLE(pool), size(f));
         break;
+    case 15:
+        (void)hipDeviceReset();
+        break;
     default:
         (void)hipGetErrorString((hipError_t)number(f));
         (void)hipGetLastError();
@@ -554,11 +627,27 @@ static void *kernels(void)
     return image;
 }
 
+/* The host's buffer between its guards, and behind the second one as much that may only be read. */
+static char *host_memory(void)
+{
+    static char *host;
+    const size_t whole = (GUARD_BYTES + HOST_BYTES) * (size_t)2 + GUARD_BYTES;
+    if (host)
+        return host;
+    char *all = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED || mprotect(all + GUARD_BYTES, HOST_BYTES, PROT_READ | PROT_WRITE) != 0 ||
+        mprotect(all + 2 * GUARD_BYTES + HOST_BYTES, HOST_BYTES, PROT_READ) != 0) {
+        perror("mmap");
+        exit(2);
+    }
+    return host = all + GUARD_BYTES;
+}
+
 static void begin(struct fuzz *f)
 {
-    static char host[HOST_BYTES];
     f->image = kernels();
-    f->host = host;
+    f->host = host_memory();
+    f->constant = f->host + HOST_BYTES + GUARD_BYTES;
     MUST(hipSetDevice(0));
     MUST(hipModuleLoadData(&f->module[0], f->image));
     MUST(hipModuleGetFunction(&f->function[0], f->module[0], "store"));

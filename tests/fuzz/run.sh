@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds a fuzzer with libFuzzer and sanitizers and runs it from its seeds: of what reads files (bundle, chip, code,
-# code_metadata, image), of the instruction decoder, of execution, or of the HIP runtime's calls.
+# code_metadata, image), of the instruction decoder, of execution, or of the HIP runtime's calls (in both modes).
 #   tests/fuzz/run.sh NAME|all [SECONDS] [CORPUS]
 # New inputs go to CORPUS (a directory, kept; of all: a directory for each), crashes to CORPUS.crashes. `all` takes one
 # after the other, and ends with a summary; it fails if one found something.
 # BUILD is a build directory (build), for the parts that are linked as they are.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-all="bundle calls chip code code_metadata decode exec image"
+all="bundle calls calls_timing chip code code_metadata decode exec image"
 name=$1 seconds=${2:-600} llvm=${LLVM_SUFFIX:--22} build=$(realpath -m "${BUILD:-$root/build}")
 work=${3:-$(mktemp -d)}
 if [ "$name" = all ]; then
@@ -60,7 +60,7 @@ exec)
     done
     set -- "$work.objects"/*.o
     ;;
-calls)
+calls | calls_timing)
     need_library
     for file in "$root"/src/hip/*.c "$build/src/hip/hip_stubs.c"; do
         echo "-DHIP_ABI_MAJOR=6 $file"
@@ -77,11 +77,12 @@ chip)
     "$root/src/hsa/lines.c" "$root/src/hsa/metadata.c" "$root/src/base/printable.c" ;;
 esac
 # shellcheck disable=SC2086
-"clang$llvm" $flags -fsanitize=fuzzer "$@" "$root/tests/fuzz/$name.c" -o "$work.fuzzer" $libs
-seeds=$root/tests/fuzz/seeds/$name
+"clang$llvm" $flags -fsanitize=fuzzer "$@" "$root/tests/fuzz/${name%_timing}.c" -o "$work.fuzzer" $libs
+seeds=$root/tests/fuzz/seeds/${name%_timing}
 case $name in bundle | code | code_metadata | image) seeds="$seeds $root/tests/loader/data" ;; chip) seeds="$seeds $root/chips" ;; esac
+case $name in *_timing) export EHP_MODE=timing ;; calls) export EHP_MODE=functional ;; esac
 export EHP_CHIPS="$root/chips" EHP_FUZZ_KERNELS="$root/tests/hip_api/kernels.hsaco"
-case $name in calls | chip) leaks=0 ;; *) leaks=1 ;; esac # a runtime stays; libconfig leaks where it finds a mistake
+case $name in calls* | chip) leaks=0 ;; *) leaks=1 ;; esac # a runtime stays; libconfig leaks where it finds a mistake
 options=allocator_may_return_null=1:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:detect_leaks=$leaks
 # shellcheck disable=SC2086
 ASAN_OPTIONS=$options exec "$work.fuzzer" \
