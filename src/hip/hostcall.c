@@ -300,9 +300,10 @@ static void hostcall_serve(struct hip_hostcall *call, const struct hostcall_head
 static void hostcall_take(struct hip_hostcall *call)
 {
     const uint64_t mask = call->count - 1;
-    uint64_t ready = atomic_exchange_explicit(&call->buffer->ready_stack, 0, memory_order_acquire);
     uint64_t turned = 0, packets = 0;
 
+    pthread_mutex_lock(&call->lock); /* a reset is before all of it or behind it */
+    uint64_t ready = atomic_exchange_explicit(&call->buffer->ready_stack, 0, memory_order_acquire);
     /* The last to arrive is on top: turn the list round. */
     for (; ready && packets < call->count; packets++) {
         struct hostcall_header *header = &call->headers[ready & mask];
@@ -311,7 +312,6 @@ static void hostcall_take(struct hip_hostcall *call)
         turned = ready;
         ready = next;
     }
-    pthread_mutex_lock(&call->lock);
     if (ready)
         hostcall_refuse(call, "device code has overwritten the list of its calls, which has no end");
     for (; turned && packets > 0; packets--) {
