@@ -23,6 +23,7 @@
 #include "exec/gws.h"
 #include "exec/handlers.h"
 #include "exec/observe.h"
+#include "exec/special.h"
 #include "exec/workgroup.h"
 #include "isa/isa.h"
 
@@ -252,7 +253,7 @@ static void run_wave(struct sandbox *s, struct wave *w, unsigned *steps)
             in++;
             continue;
         }
-        in = in->fn(w, in);
+        in = w->mode & MODE_SPECIAL ? exec_special_step(w, in) : in->fn(w, in);
     }
     if (in) /* out of steps */
         w->next = in;
@@ -301,6 +302,7 @@ static void run_workgroup(struct sandbox *s, struct workgroup *wg)
             w->state = WAVE_RUNNING;
             w->budget = 100;
             w->guard = &s->guard;
+            w->special = true; /* by steps here, too, so that each is confined */
             w->mem_mask = APERTURE_HOST_MASK;
             w->stats = i ? &wg->stats : NULL;
             s->guard.wave = w;
