@@ -16,9 +16,9 @@ static unsigned check_count, check_failures;
 
 static inline bool check_that(bool ok, const char *file, int line, const char *text)
 {
-    check_count++;
+    (void)__atomic_fetch_add(&check_count, 1, __ATOMIC_RELAXED); /* threads check as well */
     if (!ok) {
-        check_failures++;
+        (void)__atomic_fetch_add(&check_failures, 1, __ATOMIC_RELAXED);
         fprintf(stderr, "%s:%d: %s\n", file, line, text);
     }
     return ok;
