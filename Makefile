@@ -25,7 +25,7 @@ demo:           ## build, run a prebuilt code object, then compile and run the e
 check:          ## build, run every test, lint, run the README's commands
 	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/check
 
-check-long:     ## the tests that take long as well
+check-long:     ## the tests that take long as well, and those of asan and tsan
 	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/check --long
 
 examples: product   ## compile and run the examples
@@ -39,12 +39,17 @@ asan:           ## run the tests under the address and undefined behaviour sanit
 	@LSAN_OPTIONS=print_suppressions=0:suppressions=$(CURDIR)/tests/leaks.supp meson test -C $(BUILD)-asan \
 	    --print-errorlogs --no-rebuild -t 6 --no-suite cc --no-suite long
 
-tsan:           ## run timing mode's parts, and the examples in it, under the thread sanitizer
+# Programs of several threads.
+TSAN_TESTS = hip_stress_functional hip_stress_timing hip_captures_functional hip_captures_timing \
+    hip_graph_execs_functional hip_graph_execs_timing hip_streams_mi300a hip_streams_timing hip_device_mi300a
+
+tsan:           ## run timing mode's parts, HIP calls of many threads, and the examples under the thread sanitizer
 	@scripts/bootstrap build compile
 	@[ -f $(BUILD)-tsan/build.ninja ] || $(MESON_SETUP) --buildtype=debugoptimized \
 	    -Db_sanitize=thread -Db_lundef=false -Dc_args=-Wno-tsan $(BUILD)-tsan
 	@ninja -C $(BUILD)-tsan -j $(JOBS)
 	@meson test -C $(BUILD)-tsan --print-errorlogs --no-rebuild -t 10 --suite mem --suite cu
+	@meson test -C $(BUILD)-tsan --print-errorlogs --no-rebuild -t 10 $(TSAN_TESTS)
 	@BUILD=$(BUILD)-tsan EHP_MODE=timing EHP_THREADS=3 EHP_EXAMPLE_PRELOAD=$$($(CC) -print-file-name=libtsan.so) \
 	    scripts/run-examples
 
