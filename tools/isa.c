@@ -63,6 +63,24 @@ static bool meaning_tested(const char *oracles)
     return false;
 }
 
+// Simulated time executes accesses to memory in halves, and everything else by the handlers of functional
+// mode.
+static bool in_halves(const struct row *row)
+{
+    static const char *const formats[] = {"SMEM", "FLAT", "GLOBAL", "SCRATCH", "MUBUF", "MTBUF"};
+    if (!strcmp(row->name, "s_memtime") || !strcmp(row->name, "s_memrealtime"))
+        return false;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (!strcmp(row->format, formats[i]))
+            return true;
+    return false;
+}
+
+static bool timing_tested(const struct row *row, const char *oracles)
+{
+    return in_halves(row) ? strstr(oracles, ":halves") != NULL : meaning_tested(oracles);
+}
+
 static bool is_one_of(const char *name, const char *const *stems, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -130,28 +148,35 @@ static bool wanted(const struct row *row, char **filters, int count)
     return count == 0;
 }
 
+static void print_share(const char *of, unsigned count, unsigned total)
+{
+    // Rounded down: 100 % is all of them.
+    printf("%-26s %4u of %u encodings, %3u %%\n", of, count, total, count * 100 / total);
+}
+
 static int coverage(char **filters, int count)
 {
-    unsigned total = 0, decoded = 0, meant = 0;
+    unsigned total = 0, decoded = 0, functional = 0, timing = 0;
     for (size_t i = 0; i < ROWS; i++) {
         if (!wanted(&rows[i], filters, count))
             continue;
         const char *oracles = oracles_of(&rows[i]);
-        bool decode = decode_tested(oracles), meaning = meaning_tested(oracles);
+        const bool decode = decode_tested(oracles), meaning = meaning_tested(oracles),
+                   timed = timing_tested(&rows[i], oracles);
         total++;
         decoded += decode;
-        meant += meaning;
-        if (!decode || !meaning)
-            printf("%-8s  %4u  %-36s  no oracle for %s\n", rows[i].format, rows[i].opcode, rows[i].name,
-                   decode    ? "its meaning"
-                   : meaning ? "its decoding"
-                             : "decoding or meaning");
+        functional += meaning;
+        timing += timed;
+        if (!decode || !meaning || !timed)
+            printf("%-8s  %4u  %-36s  no oracle for%s%s%s\n", rows[i].format, rows[i].opcode, rows[i].name,
+                   decode ? "" : " decoding", meaning ? "" : " functional mode",
+                   timed ? "" : " simulated time");
     }
     if (!total)
         return 1;
-    // Rounded down: 100 % is all of them.
-    printf("decoding: %u of %u encodings, %u %%\nmeaning:  %u of %u encodings, %u %%\n", decoded, total,
-           decoded * 100 / total, meant, total, meant * 100 / total);
+    print_share("decoding:", decoded, total);
+    print_share("meaning, functional mode:", functional, total);
+    print_share("meaning, simulated time:", timing, total);
     return 0;
 }
 

@@ -31,7 +31,7 @@ static void test_text(void)
         /* Cut off anywhere, it is no instruction. */
         struct isa_inst inst;
         if (CHECK(isa_decode(vectors[i].words, 3, &inst)))
-            oracle_ran(&inst);
+            oracle_ran(&inst, ORACLE_HANDLER);
         for (size_t n = 0; n * 4 < (size_t)vectors[i].size; n++)
             if (n == 0 || strncmp(text, "v_nop ", 6)) /* v_nop with DPP is one without */
                 CHECK(!isa_decode(vectors[i].words, n, &inst));

@@ -210,7 +210,7 @@ static void run(struct rig *r, const struct rig_level *level, const struct test_
         return;
     }
     r->w.exec = rig_random(r); /* ignored */
-    oracle_ran_op(r->inst.op);
+    oracle_ran_op(r->inst.op, ORACLE_HANDLER);
     if (fn(&r->w, &r->x) != &r->x + 1)
         r->failures++;
     gather_output(m.d, v + r->x.d, s);

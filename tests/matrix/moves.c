@@ -36,7 +36,7 @@ static void run(struct rig *r, const struct rig_level *level, unsigned op, enum 
         r->failures++;
         return;
     }
-    oracle_ran_op(r->inst.op);
+    oracle_ran_op(r->inst.op, ORACLE_HANDLER);
     fn(&r->w, &r->x);
     for (int l = 0; l < 64; l++) {
         uint32_t want = exec >> l & 1 ? source[l] : old[l];

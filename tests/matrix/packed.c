@@ -410,7 +410,7 @@ static void run(struct rig *r, const struct rig_level *level, const struct test_
         r->failures++;
         return;
     }
-    oracle_ran_op(r->inst.op);
+    oracle_ran_op(r->inst.op, ORACLE_HANDLER);
     fn(&r->w, &r->x);
     for (int l = 0; l < 64; l++) {
         uint32_t want[2];

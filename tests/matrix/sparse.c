@@ -86,7 +86,7 @@ static void run(struct rig *r, const struct rig_level *level, const struct test_
         r->failures++;
         return;
     }
-    oracle_ran_op(r->inst.op);
+    oracle_ran_op(r->inst.op, ORACLE_HANDLER);
     fn(&r->w, &r->x);
     for (int d = 0; d < out; d++)
         for (int l = 0; l < 64; l++) {

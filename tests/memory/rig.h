@@ -128,7 +128,7 @@ static inline int rig_run(struct rig *r, unsigned level, const struct isa_inst *
     const struct xinst *next = fn(&r->w, x);
     CHECK(next == x + 1);
     CHECK(r->guard.in == NULL);
-    oracle_ran_op(inst->op);
+    oracle_ran_op(inst->op, fn == halves_run ? ORACLE_HALVES : ORACLE_HANDLER);
     return EHP_FAULT_NONE;
 }
 

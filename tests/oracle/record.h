@@ -15,18 +15,21 @@
 #include "isa/isa.h"
 
 enum { ORACLE_ROWS = 2048 };
-static bool oracle_rows[ORACLE_ROWS], oracle_ops[ISA_OP_COUNT];
+
+/* By its handler, as functional mode runs it; or in the halves of simulated time (halves.h). */
+enum oracle_way { ORACLE_HANDLER, ORACLE_HALVES, ORACLE_WAYS };
+static bool oracle_rows[ORACLE_ROWS][ORACLE_WAYS], oracle_ops[ISA_OP_COUNT][ORACLE_WAYS];
 
 /* One row: the decoded instruction ran as this encoding has it. */
-__attribute__((unused)) static void oracle_ran(const struct isa_inst *inst)
+__attribute__((unused)) static void oracle_ran(const struct isa_inst *inst, enum oracle_way way)
 {
-    oracle_rows[inst->row] = true;
+    oracle_rows[inst->row][way] = true;
 }
 
 /* A meaning, apart from any encoding. */
-__attribute__((unused)) static void oracle_ran_op(unsigned op)
+__attribute__((unused)) static void oracle_ran_op(unsigned op, enum oracle_way way)
 {
-    oracle_ops[op] = true;
+    oracle_ops[op][way] = true;
 }
 
 /* When the program ends: the list, in a file of its name. */
@@ -41,9 +44,10 @@ __attribute__((destructor)) static void oracle_write(void)
     if (!f)
         return; /* which whoever reads the lists notices */
     for (size_t r = 0; r < isa_row_count && r < ORACLE_ROWS; r++)
-        if (oracle_rows[r] || oracle_ops[isa_rows[r].op])
-            fprintf(f, "%s %u %s\n", isa_format_name(isa_rows[r].format), isa_rows[r].opcode,
-                    isa_rows[r].name);
+        for (int way = 0; way < ORACLE_WAYS; way++)
+            if (oracle_rows[r][way] || oracle_ops[isa_rows[r].op][way])
+                fprintf(f, "%s %u %s %s\n", isa_format_name(isa_rows[r].format), isa_rows[r].opcode,
+                        isa_rows[r].name, way == ORACLE_HALVES ? "halves" : "handler");
     fclose(f);
 }
 

@@ -268,7 +268,7 @@ static inline bool rig_compare(unsigned level, const uint32_t *words, const stru
     const struct xinst *next = (level > 4 ? rig.otherwise : x->fn)(&rig.w, x);
     rig_store(&got);
     got.next = next ? next->pc : 0;
-    oracle_ran(inst);
+    oracle_ran(inst, level > 4 ? ORACLE_HALVES : ORACLE_HANDLER);
     if (!memcmp(got.v, want->v, sizeof got.v) && !memcmp(got.s, want->s, sizeof got.s) &&
         got.scc == want->scc && got.mode == want->mode && got.trapsts == want->trapsts &&
         got.next == want->next)

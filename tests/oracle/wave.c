@@ -144,7 +144,7 @@ static int run(unsigned waves)
         struct isa_inst inst;
         if (!CHECK(isa_decode(p.words + at, p.count - at, &inst)))
             break;
-        oracle_ran(&inst);
+        oracle_ran(&inst, ORACLE_HANDLER);
         at += inst.size / 4;
     }
     p.fault_pc = result == WORKGROUP_FAULT ? p.guard.fault_in->pc : 0;
