@@ -558,11 +558,12 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
         const uint64_t *use = m->memory.upfront;
         return machine_error(m, status,
                              "%llu bytes do not fit into %llu: device memory has %llu, host %llu, managed "
-                             "%llu, registered %llu",
+                             "%llu, registered %llu, scratch and the runtime %llu",
                              (unsigned long long)bytes, (unsigned long long)m->memory.size,
                              (unsigned long long)m->memory.heap.device, (unsigned long long)use[EHP_MEM_HOST],
                              (unsigned long long)use[EHP_MEM_MANAGED],
-                             (unsigned long long)use[EHP_MEM_REGISTERED]);
+                             (unsigned long long)use[EHP_MEM_REGISTERED],
+                             (unsigned long long)use[EHP_MEM_INTERNAL]);
     }
     if (status == EHP_OK)
         spend(m, ccd_alloc_ns(&m->chip, kind, bytes, m->memory.xnack));
