@@ -2,7 +2,8 @@
 /*
  * `ehp run`: a program with the simulated chip as its HIP device.  It only sets
  * what the runtime reads from the environment, puts our libamdhip64 first in
- * the library path, and becomes the program.
+ * the library path, and becomes the program, or its parent if there are tables
+ * to print about it.
  */
 #include <argp.h>
 #include <errno.h>
@@ -17,6 +18,7 @@
 
 #include "machine_args.h"
 #include "run.h"
+#include "tables.h"
 #include "tool.h"
 
 struct run_args {
@@ -231,7 +233,22 @@ static void keep_addresses(void)
         personality((unsigned long)now | ADDR_NO_RANDOMIZE);
 }
 
-/* Becomes the program; returns only when that fails. */
+struct program {
+    char **argv;
+    const char *command;
+};
+
+/* Becomes the program; an exit status when that fails. */
+static int become(void *argument)
+{
+    const struct program *program = argument;
+
+    execvp(program->argv[0], program->argv);
+    const int error = errno;
+    fprintf(stderr, "%s: %s: %s\n", program->command, program->argv[0], strerror(error));
+    return error == ENOENT ? 127 : 126;
+}
+
 int run_program(const struct machine_args *machine, char **argv, const char *command)
 {
     struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
@@ -266,9 +283,9 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     set("EHP_TIMEOUT", machine->timeout);
     if (check.timing)
         keep_addresses();
-    execvp(argv[0], argv);
-    fprintf(stderr, "%s: %s: %s\n", command, argv[0], strerror(errno));
-    return errno == ENOENT ? 127 : 126;
+    struct program program = {argv, command};
+    int status = tables_wanted() ? tables_run(become, &program) : -1;
+    return status >= 0 ? status : become(&program);
 }
 
 int tool_run(int argc, char **argv)

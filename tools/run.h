@@ -13,8 +13,8 @@ bool run_check_output(const char *command, const char *option, const char *path)
 /* The end of an argp parser whose command runs a program: its index in argv. */
 error_t run_parse_program(int key, struct argp_state *state, int *program);
 
-/* Becomes argv[0], with our libamdhip64; returns an exit status when that fails, after a message of
- * `command`. */
+/* Becomes argv[0], with our libamdhip64, or waits for it; returns an exit status: the program's, or when it
+ * cannot be run, after a message of `command`. */
 int run_program(const struct machine_args *machine, char **argv, const char *command);
 
 #endif

@@ -491,8 +491,9 @@ struct ehp_stats { /* of one dispatch, or a sum over dispatches of a kernel */
     uint64_t valu, salu, mfma, vmem, smem, lds, flat_scratch, branch, other;
     uint64_t lanes_valu; /* active lanes summed over VALU instructions */
     uint64_t bytes_read, bytes_written, lds_bytes, scratch_bytes, atomics;
-    double seconds;               /* first wave to last: the host's, or simulated ones in timing mode */
-    const ehp_counters *counters; /* timing mode; else NULL.  Owned by the machine */
+    double seconds; /* first wave to last: the host's, or simulated ones in timing mode */
+    /* Timing mode; else NULL.  Owned by the machine; of the last ehp_stats_get() for the kernel. */
+    const ehp_counters *counters;
     /* Dispatches that were sampled (options.sample): workgroups simulated in detail, of which the counters
      * are worked out; the estimated error of the time, of 1.  0 and 0 when none was. */
     uint64_t detailed_workgroups;

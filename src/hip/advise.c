@@ -9,6 +9,7 @@
 
 #include "advise.h"
 #include "registry.h"
+#include "report.h"
 #include "stats.h"
 #include "stream.h"
 
@@ -285,12 +286,12 @@ static void advise_at_exit(void)
     hip_wait_last();
     fflush(stdout);
     if (where && *where && strcmp(where, "-") != 0 && !(json = fopen(where, "we")))
-        stats_close(NULL, "EHP_ADVISE", where);
+        report_close(NULL, "EHP_ADVISE", where);
     advise_report(runtime->advise, stderr, json);
-    stats_printed();
+    report_printed();
     errno = 0;
     if (json)
-        stats_close(json, "EHP_ADVISE", where);
+        report_close(json, "EHP_ADVISE", where);
 }
 
 static double advise_chip(struct hip_runtime *runtime, const char *key)

@@ -11,16 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report.h"
 #include "stats.h"
 #include "stream.h"
 
 struct hip_counters {
     FILE *file; /* NULL: stderr */
     bool csv;
-    bool any; /* JSON: one has been written */
+    bool seeks; /* JSON: has its end after each dispatch, over which the next one is written */
+    bool any;   /* JSON: one has been written */
     unsigned count;
     unsigned index[];
 };
+
+static const char json_end[] = "\n]\n";
 
 static void print_table(const struct hip_counters *chosen, const struct ehp_dispatch *d)
 {
@@ -62,7 +66,9 @@ static void write_csv(const struct hip_counters *chosen, const struct ehp_dispat
 
 static void write_json(struct hip_counters *chosen, const struct ehp_dispatch *d)
 {
-    fprintf(chosen->file, "%s  {\"dispatch\": %" PRIu64 ", \"kernel\": ", chosen->any ? ",\n" : "", d->id);
+    if (chosen->seeks)
+        fseek(chosen->file, -(long)strlen(json_end), SEEK_END);
+    fprintf(chosen->file, "%s  {\"dispatch\": %" PRIu64 ", \"kernel\": ", chosen->any ? ",\n" : "\n", d->id);
     stats_json_string(chosen->file, d->kernel);
     fprintf(chosen->file,
             ", \"grid_size\": %" PRIu64 ", \"workgroup_size\": %" PRIu64 ", \"start_ns\": %" PRIu64
@@ -75,6 +81,8 @@ static void write_json(struct hip_counters *chosen, const struct ehp_dispatch *d
         stats_print_value(chosen->file, ehp_counter_value(d->counters, chosen->index[i]));
     }
     fputs("}}", chosen->file);
+    if (chosen->seeks)
+        fputs(json_end, chosen->file);
     chosen->any = true;
 }
 
@@ -88,6 +96,8 @@ static void dispatch_ended(const struct ehp_dispatch *d, void *user)
         write_csv(chosen, d);
     else
         write_json(chosen, d);
+    if (chosen->file)
+        fflush(chosen->file);
 }
 
 static void close_at_exit(void)
@@ -98,10 +108,10 @@ static void close_at_exit(void)
     if (hip_forked())
         return;
     hip_wait_last();
-    if (!chosen->csv)
-        fputs("\n]\n", chosen->file);
+    if (!chosen->csv && !chosen->seeks)
+        fputs(json_end, chosen->file);
     errno = 0;
-    stats_close(chosen->file, "EHP_COUNTERS_FILE", secure_getenv("EHP_COUNTERS_FILE"));
+    report_close(chosen->file, "EHP_COUNTERS_FILE", secure_getenv("EHP_COUNTERS_FILE"));
     ehp_set_dispatch_handler(runtime->machine, NULL, NULL);
 }
 
@@ -150,17 +160,22 @@ bool hip_counters_init(struct hip_runtime *runtime)
     runtime->counters = chosen;
     if (!path || !*path)
         return true;
-    chosen->file = fopen(path, "w");
+    chosen->file = fopen(path, "we");
     if (!chosen->file) {
         fprintf(stderr, "ehp: EHP_COUNTERS_FILE=%s: cannot write there\n", path);
         return false;
     }
-    setvbuf(chosen->file, NULL, _IOLBF, 0); /* nothing waits in it that a forked process would write again */
+    /* Nothing waits in it that a forked process would write again, or one that is killed never. */
+    setvbuf(chosen->file, NULL, _IOFBF, 1 << 18);
     chosen->csv = stats_is_csv(path);
+    chosen->seeks = !chosen->csv && ftell(chosen->file) == 0;
     fputs(chosen->csv ? "Dispatch_Id,Kernel_Name,Grid_Size,Workgroup_Size,Counter_Name,Counter_Value,"
                         "Start_Timestamp,End_Timestamp\n"
-                      : "[\n",
+                      : "[",
           chosen->file);
+    if (chosen->seeks)
+        fputs(json_end, chosen->file);
+    fflush(chosen->file);
     atexit(close_at_exit);
     at_quick_exit(close_at_exit);
     return true;

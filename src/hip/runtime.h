@@ -86,6 +86,7 @@ struct hip_runtime {
     int devices;
     struct hip_registry *registry;
     bool stats;
+    struct hip_reports *reports;   /* NULL: none */
     struct hip_counters *counters; /* EHP_COUNTERS; NULL: none */
     struct hip_advise *advise;     /* EHP_ADVISE; NULL: none */
     _Atomic bool read_only;        /* there has been memory that devices may only read */

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics at exit.  EHP_STATS=- prints a table on stderr, EHP_STATS=file.csv
+ * Statistics.  EHP_STATS=- prints a table on stderr, EHP_STATS=file.csv
  * writes a line for each kernel there, EHP_STATS=file JSON: an array with an
  * object for each kernel.  In timing mode both have every counter as well.
  */
 #include "stats.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream.h"
+#include "report.h"
 
 struct stats_count {
     const char *name;
@@ -133,12 +132,11 @@ static void stats_csv(FILE *file, ehp_machine *machine)
 {
     unsigned count = ehp_stats_count(machine);
 
+    stats_csv_header(file, hip_runtime()->timing);
     for (unsigned i = 0; i < count; i++) {
         struct ehp_stats stats = {.size = sizeof stats};
         if (ehp_stats_get(machine, i, &stats) != EHP_OK)
             continue;
-        if (i == 0)
-            stats_csv_header(file, stats.counters != NULL);
         stats_csv_string(file, stats.kernel);
         for (int k = 0; k < 3; k++)
             fprintf(file, ",%" PRIu32, stats.grid[k]);
@@ -155,72 +153,33 @@ static void stats_csv(FILE *file, ehp_machine *machine)
     }
 }
 
-/* After the other handlers at exit: to them it is the status that the program gave. */
-static void stats_exit(int status, void *unused)
+/* ---- the reports ----------------------------------------------------------------------------------------
+ */
+
+static void stats_report_json(FILE *file)
 {
-    (void)unused;
-    if (status == 0)
-        exit(EXIT_FAILURE); /* glibc goes on with the handlers that are left */
+    stats_json(file, hip_runtime()->machine);
 }
 
-static void stats_lost(void)
+static void stats_report_csv(FILE *file)
 {
-    static _Atomic bool lost;
-
-    if (!atomic_exchange(&lost, true))
-        on_exit(stats_exit, NULL);
+    stats_csv(file, hip_runtime()->machine);
 }
 
-void stats_close(FILE *file, const char *variable, const char *path)
+static void stats_report_table(FILE *file)
 {
-    bool failed = !file || ferror(file);
-
-    if (file && fclose(file) != 0)
-        failed = true;
-    if (!failed)
-        return;
-    fprintf(stderr, "ehp: %s=%s: cannot write there%s%s\n", variable, path, errno ? ": " : "",
-            errno ? strerror(errno) : "");
-    stats_lost();
+    stats_table(file, hip_runtime()->machine);
 }
 
-void stats_printed(void)
-{
-    if (ferror(stderr))
-        stats_lost();
-}
-
-static void stats_at_exit(void)
-{
-    struct hip_runtime *runtime = hip_runtime();
-    const char *where = secure_getenv("EHP_STATS");
-
-    if (hip_forked())
-        return;
-    hip_wait_last();
-    fflush(stdout);
-    if (!where || !*where || !strcmp(where, "-")) {
-        stats_table(stderr, runtime->machine);
-        stats_printed();
-        return;
-    }
-    errno = 0;
-    FILE *file = fopen(where, "we");
-    if (file && stats_is_csv(where))
-        stats_csv(file, runtime->machine);
-    else if (file)
-        stats_json(file, runtime->machine);
-    stats_close(file, "EHP_STATS", where);
-}
-
-void hip_stats_init(struct hip_runtime *runtime)
+bool hip_stats_init(struct hip_runtime *runtime)
 {
     const char *where = secure_getenv("EHP_STATS");
 
     if (!where || !*where)
-        return;
+        return true;
     runtime->stats = true;
     ehp_stats_enable(runtime->machine, true);
-    atexit(stats_at_exit);
-    at_quick_exit(stats_at_exit);
+    if (!strcmp(where, "-"))
+        return hip_report_add("EHP_STATS", NULL, stats_report_table);
+    return hip_report_add("EHP_STATS", where, stats_is_csv(where) ? stats_report_csv : stats_report_json);
 }

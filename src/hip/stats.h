@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What kernels did: EHP_STATS, for each kernel when the program ends (stats.c,
+ * What kernels did: EHP_STATS, for each kernel (stats.c,
  * stats_table.c), and EHP_COUNTERS, for each dispatch (counters.c).
  */
 #ifndef HIP_STATS_H
@@ -10,17 +10,10 @@
 
 #include "runtime.h"
 
-void hip_stats_init(struct hip_runtime *runtime);
+/* False: no memory, or no thread. */
+bool hip_stats_init(struct hip_runtime *runtime);
 /* False, with a message, when EHP_COUNTERS asks for what there is not. */
 bool hip_counters_init(struct hip_runtime *runtime);
-
-/*
- * The end of what is written to a file that an environment variable names, or NULL if it could not be opened
- * (errno), and of a table on stderr.  What did not arrive is said, and the process ends with status 1 if its
- * own would be 0.
- */
-void stats_close(FILE *file, const char *variable, const char *path);
-void stats_printed(void);
 
 void stats_table(FILE *file, ehp_machine *machine);
 bool stats_is_csv(const char *path);

@@ -6,14 +6,13 @@
  */
 #include "usage.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/thread.h"
-#include "stats.h"
+#include "report.h"
 
 #define USAGE_SAMPLES 4096
 #define USAGE_STEP_NS UINT64_C(5000000)
@@ -93,15 +92,11 @@ void hip_usage_changed(void)
         usage_look(usage(), false);
 }
 
-static void usage_print_file(const struct usage *u, const char *where)
+static void usage_report_samples(FILE *file)
 {
-    errno = 0;
-    FILE *file = fopen(where, "we");
+    struct usage *u = usage();
 
-    if (!file) {
-        stats_close(NULL, "EHP_MEMORY", where);
-        return;
-    }
+    pthread_mutex_lock(&u->lock);
     fprintf(file, "seconds");
     for (size_t i = 0; i < 5; i++)
         fprintf(file, ",%s", usage_names[i]);
@@ -112,11 +107,11 @@ static void usage_print_file(const struct usage *u, const char *where)
             fprintf(file, ",%llu", (unsigned long long)u->sample[i].bytes[k]);
         fprintf(file, ",%llu\n", (unsigned long long)usage_sum(&u->sample[i]));
     }
-    stats_close(file, "EHP_MEMORY", where);
+    pthread_mutex_unlock(&u->lock);
 }
 
 /* A line for each of some moments: a bar of the total. */
-static void usage_print_curve(const struct usage *u)
+static void usage_print_curve(FILE *file, const struct usage *u)
 {
     enum { LINES = 12, WIDTH = 40 };
     double most = (double)usage_sum(&u->peak);
@@ -126,14 +121,28 @@ static void usage_print_curve(const struct usage *u)
         double total = (double)usage_sum(&u->sample[i]);
         char bar[WIDTH + 1] = "";
         memset(bar, '#', most > 0 ? (size_t)(total / most * WIDTH) : 0);
-        fprintf(stderr, "  %9.3f s %11.1f MiB  %s\n", u->sample[i].seconds, total / 1048576, bar);
+        fprintf(file, "  %9.3f s %11.1f MiB  %s\n", u->sample[i].seconds, total / 1048576, bar);
     }
 }
 
+static void usage_report_peak(FILE *file)
+{
+    struct usage *u = usage();
+
+    pthread_mutex_lock(&u->lock);
+    fprintf(file, "memory in use: %.1f MiB at most, after %.3f s:", (double)usage_sum(&u->peak) / 1048576,
+            u->peak.seconds);
+    for (size_t i = 0; i < 5; i++)
+        fprintf(file, "%s %s %.1f", i ? "," : "", usage_names[i], (double)u->peak.bytes[i] / 1048576);
+    fprintf(file, "\n");
+    usage_print_curve(file, u);
+    pthread_mutex_unlock(&u->lock);
+}
+
+/* Before the reports are written for the last time. */
 static void usage_at_exit(void)
 {
     struct usage *u = usage();
-    const char *where = secure_getenv("EHP_MEMORY");
 
     if (hip_forked())
         return;
@@ -141,16 +150,6 @@ static void usage_at_exit(void)
     pthread_join(u->thread, NULL);
     usage_look(u, true);
     u->on = false;
-    fflush(stdout);
-    fprintf(stderr, "memory in use: %.1f MiB at most, after %.3f s:", (double)usage_sum(&u->peak) / 1048576,
-            u->peak.seconds);
-    for (size_t i = 0; i < 5; i++)
-        fprintf(stderr, "%s %s %.1f", i ? "," : "", usage_names[i], (double)u->peak.bytes[i] / 1048576);
-    fprintf(stderr, "\n");
-    usage_print_curve(u);
-    stats_printed();
-    if (where && *where && strcmp(where, "-") != 0)
-        usage_print_file(u, where);
 }
 
 bool hip_usage_init(struct hip_runtime *runtime)
@@ -163,6 +162,10 @@ bool hip_usage_init(struct hip_runtime *runtime)
     u->machine = runtime->machine;
     u->start = ehp_timestamp(u->machine);
     u->step = USAGE_STEP_NS;
+    usage_look(u, true);
+    if (!hip_report_add("EHP_MEMORY", NULL, usage_report_peak) ||
+        (strcmp(where, "-") != 0 && !hip_report_add("EHP_MEMORY", where, usage_report_samples)))
+        return false;
     if (thread_start(&u->thread, usage_main, u) != 0)
         return false;
     u->on = true;

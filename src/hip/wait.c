@@ -7,6 +7,7 @@
 #include "advise.h"
 #include "hostcall.h"
 #include "pool.h"
+#include "report.h"
 #include "stream.h"
 
 #define WAIT_SLICE UINT64_C(50000000) /* ns between looks at what else there is */
@@ -85,6 +86,8 @@ hipError_t hip_wait_signal(struct hip_device *device, ehp_signal signal, int64_t
         if (thread->last && !wait_at_end(thread->last))
             return hipErrorNotReady;
     }
+    if (hip_runtime()->reports)
+        hip_report_update();
     return error;
 }
 

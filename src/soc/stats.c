@@ -46,12 +46,12 @@ static struct ehp_stats *find_or_add(struct stats *stats, const char *name)
     return row;
 }
 
-/* The kernel's own, of all its dispatches. */
+/* The kernel's own, of all its dispatches; behind them is what ehp_stats_get() has shown of them. */
 static void add_counters(struct ehp_stats *sum, const struct ehp_counters *more)
 {
     struct ehp_counters *all = (struct ehp_counters *)(uintptr_t)sum->counters;
     if (!all)
-        sum->counters = all = calloc(1, sizeof(*all));
+        sum->counters = all = calloc(2, sizeof(*all));
     if (all)
         counters_add(all, more);
 }
@@ -112,7 +112,13 @@ int ehp_stats_get(ehp_machine *m, unsigned index, struct ehp_stats *out)
     bool ok = index < m->stats.count;
     if (ok) {
         size_t size = out->size < sizeof(*out) ? out->size : sizeof(*out);
-        memcpy(out, m->stats.kernel[index], size);
+        struct ehp_stats shown = *m->stats.kernel[index];
+        if (shown.counters) {
+            struct ehp_counters *all = (struct ehp_counters *)(uintptr_t)shown.counters;
+            all[1] = all[0];
+            shown.counters = &all[1];
+        }
+        memcpy(out, &shown, size);
         out->size = size;
     }
     pthread_mutex_unlock(&m->stats.lock);
