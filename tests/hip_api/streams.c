@@ -131,7 +131,7 @@ static void values(void)
     pause_ms(10);
     CHECK_EQ(*wide, 0);
     CHECK_HIP(hipStreamQuery(stream), hipErrorNotReady);
-    *(volatile uint32_t *)word = 4;
+    __atomic_store_n(word, 4, __ATOMIC_RELEASE); /* the packet processor looks at it */
     OK(hipStreamSynchronize(stream));
     CHECK_EQ(*wide, 0x1234567890);
     CHECK_HIP(hipStreamWaitValue32(stream, NULL, 0, 0, 0), hipErrorInvalidValue);
