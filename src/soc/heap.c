@@ -126,8 +126,10 @@ void heap_close(struct memory *memory)
 {
     struct tree_node *node;
     while ((node = memory->heap.chunks) != NULL) {
+        struct memory_chunk *chunk = (struct memory_chunk *)node;
         tree_remove(&memory->heap.chunks, node);
-        free((struct memory_chunk *)node);
+        free(chunk->frame);
+        free(chunk);
     }
     if (memory->arena)
         munmap((void *)(uintptr_t)(memory->arena - BELOW), (size_t)memory->arena_bytes + BELOW);
