@@ -135,7 +135,10 @@ static const struct argp parser = {
            "  ehp run ./app\n"
            "  ehp run --chip mi300x --stats ./app\n"
            "  ehp run --mode timing --counters SQ_WAVES,FETCH_SIZE ./app\n"
-           "  ehp run --partition cpx --timeout 10 ./app input.dat\n",
+           "  ehp run --partition cpx --timeout 10 ./app input.dat\n\n"
+           "Environment:\n"
+           "  GPU_MAX_HW_QUEUES  hardware queues that streams share (4)\n"
+           "  ehp(1) has the others.\n",
     .children = children,
 };
 

@@ -399,11 +399,13 @@ EHP_API int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value,
  * the last index to hsa.doorbell_signal.  ehp_queue_reserve() waits for room.
  * The priority is 0 (low), 1 or 2 (high).
  *
- * ehp_queue_destroy() waits for the packets that are being executed.  Those behind them are not executed any
- * more, but complete: nobody waits for their signals for ever.
+ * ehp_queue_stop() waits for the packets that are being executed.  Those behind them, and later ones, are not
+ * executed any more, but complete: nobody waits for their signals for ever.  ehp_queue_destroy() does the
+ * same before it frees the queue.
  */
 EHP_API int ehp_queue_create(ehp_machine *machine, unsigned agent, uint32_t packets, int priority,
                              struct ehp_queue_block **out);
+EHP_API void ehp_queue_stop(struct ehp_queue_block *queue);
 EHP_API void ehp_queue_destroy(struct ehp_queue_block *queue);
 /*
  * What a kernel's queue pointer is: a copy of the block that waves can read, as the queue was created, with

@@ -33,6 +33,7 @@ bool hip_device_init(struct hip_runtime *runtime, int ordinal, unsigned agent)
     if (ehp_agent_info(runtime->machine, agent, &device->info) != EHP_OK)
         return false;
     pthread_mutex_init(&device->streams_lock, NULL);
+    pthread_mutex_init(&device->queues_lock, NULL);
     pthread_mutex_init(&device->lock, NULL);
     device_set_defaults(device);
     hip_device_fill_props(device);

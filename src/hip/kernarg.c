@@ -81,11 +81,11 @@ static uint64_t launch_hidden(struct ihipStream_t *stream, const struct hip_laun
     case EHP_ARG_HIDDEN_DYNAMIC_LDS_SIZE:
         return launch->shared;
     case EHP_ARG_HIDDEN_PRIVATE_BASE:
-        return stream->queue->private_segment_aperture_base_hi;
+        return stream->queue->block->private_segment_aperture_base_hi;
     case EHP_ARG_HIDDEN_SHARED_BASE:
-        return stream->queue->group_segment_aperture_base_hi;
+        return stream->queue->block->group_segment_aperture_base_hi;
     case EHP_ARG_HIDDEN_QUEUE_PTR:
-        return ehp_queue_address(stream->queue);
+        return ehp_queue_address(stream->queue->block);
     default: /* global offsets, default queue, completion action: HIP has none */
         return 0;
     }

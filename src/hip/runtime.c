@@ -209,9 +209,11 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
 {
     struct ehp_options options = EHP_OPTIONS_INIT;
     unsigned map[HIP_DEVICES_MAX];
+    double hw_queues = 4; /* ROCm's default */
 
-    if (!runtime_options(&options))
+    if (!runtime_options(&options) || !runtime_number("GPU_MAX_HW_QUEUES", 1, 1024, &hw_queues))
         return hipErrorInvalidValue;
+    runtime->hw_queues = (unsigned)hw_queues;
     runtime->timing = options.timing;
     runtime->isolate = options.isolate;
     if (ehp_open(&options, &runtime->machine) != EHP_OK) {

@@ -30,6 +30,7 @@
 struct ihipMemPoolHandle_t;
 struct graph_memory;
 struct hip_hostcall;
+struct hip_queue;
 struct hip_registry;
 struct ihipStream_t;
 
@@ -65,6 +66,9 @@ struct hip_device {
     struct ihipStream_t *_Atomic null_stream;
     _Atomic unsigned blocking_streams; /* how many of them synchronise with the null stream */
 
+    pthread_mutex_t queues_lock; /* guards the list; the machine is not called with it held */
+    struct hip_queue *queues;
+
     pthread_mutex_t lock;                      /* guards what follows */
     struct ihipStream_t *lanes[HIP_LANES_MAX]; /* for graphs' branches; made when first needed */
     struct hip_hostcall *_Atomic hostcall;
@@ -80,8 +84,9 @@ struct hip_runtime {
     bool forked; /* the child of a process that has it open */
     _Atomic bool said_forked, said_refused;
     ehp_machine *machine;
-    bool timing;  /* simulated time */
-    bool isolate; /* device code has nothing of the host's called */
+    unsigned hw_queues; /* that the streams of a device and priority share: GPU_MAX_HW_QUEUES */
+    bool timing;        /* simulated time */
+    bool isolate;       /* device code has nothing of the host's called */
     struct hip_device device[HIP_DEVICES_MAX];
     int devices;
     struct hip_registry *registry;

@@ -12,8 +12,6 @@
 #include "launch.h"
 #include "pool.h"
 
-#define STREAM_PACKETS 1024
-
 static uint16_t stream_header(enum ehp_packet_type type)
 {
     return EHP_HEADER(type, 1, EHP_SCOPE_SYSTEM, EHP_SCOPE_SYSTEM);
@@ -31,7 +29,7 @@ static void stream_put(struct ihipStream_t *stream, union ehp_packet *packet, st
         atomic_fetch_add_explicit(&stream->submitted, 1, memory_order_release);
     atomic_store_explicit(&stream->tail, hip_marker_ref(marker), memory_order_release);
     atomic_fetch_add_explicit(&stream->position, 1, memory_order_release);
-    ehp_queue_submit(stream->queue, packet);
+    ehp_queue_submit(stream->queue->block, packet);
     hip_marker_unref(old);
 }
 
@@ -108,7 +106,7 @@ static void stream_depend(struct ihipStream_t *stream, struct hip_marker **deps,
 
 /* ---- order with the null stream ------------------------------------------------------------------------ */
 
-struct hip_marker *hip_stream_mark(struct ihipStream_t *other)
+struct hip_marker *hip_stream_mark(struct hip_queue *queue)
 {
     union ehp_packet packet = {0};
     struct hip_marker *marker = hip_marker_new();
@@ -117,35 +115,57 @@ struct hip_marker *hip_stream_mark(struct ihipStream_t *other)
         return NULL;
     packet.barrier.header = stream_header(EHP_PACKET_BARRIER_AND);
     packet.barrier.completion_signal = marker->signal;
-    ehp_queue_submit(other->queue, &packet);
+    ehp_queue_submit(queue->block, &packet);
     return marker;
 }
 
-static void stream_order_null(struct ihipStream_t *null)
+#define ORDER_QUEUES 64
+
+/*
+ * The queues, held, of the blocking streams that have work the null stream has not been ordered behind.
+ * As many as there is place for: the next call gives others.
+ */
+static unsigned stream_unseen(struct hip_device *device, struct hip_queue *queues[ORDER_QUEUES])
 {
-    struct hip_device *device = null->device;
-    struct hip_marker *deps[64];
     unsigned count = 0;
 
     pthread_mutex_lock(&device->streams_lock);
-    for (struct ihipStream_t *other = device->streams; other; other = other->next) {
+    for (struct ihipStream_t *other = device->streams; other && count < ORDER_QUEUES; other = other->next) {
         if (!hip_stream_blocking(other))
             continue;
         uint64_t position = atomic_load_explicit(&other->position, memory_order_acquire);
         if (position == other->seen_by_null)
             continue;
-        if (!hip_stream_idle(other)) {
-            if (count == sizeof deps / sizeof *deps) {
-                stream_depend(null, deps, count);
-                count = 0;
-            }
-            deps[count] = hip_stream_mark(other);
-            count += deps[count] != NULL;
-        }
         other->seen_by_null = position;
+        unsigned same = 0;
+        if (hip_stream_idle(other))
+            continue;
+        while (same < count && queues[same] != other->queue)
+            same++;
+        if (same == count)
+            queues[count++] = hip_queue_hold(other->queue);
     }
     pthread_mutex_unlock(&device->streams_lock);
-    stream_depend(null, deps, count);
+    return count;
+}
+
+/* Rings may be full, and then wait for what other threads do: with no lock held but the stream's. */
+static void stream_order_null(struct ihipStream_t *null)
+{
+    struct hip_queue *queues[ORDER_QUEUES];
+    struct hip_marker *deps[ORDER_QUEUES];
+    unsigned found;
+
+    do {
+        unsigned count = 0;
+        found = stream_unseen(null->device, queues);
+        for (unsigned i = 0; i < found; i++) {
+            deps[count] = hip_stream_mark(queues[i]);
+            count += deps[count] != NULL;
+            hip_queue_release(queues[i]);
+        }
+        stream_depend(null, deps, count);
+    } while (found == ORDER_QUEUES);
 }
 
 static void stream_order(struct ihipStream_t *stream)
@@ -166,7 +186,7 @@ static void stream_order(struct ihipStream_t *stream)
     if (position == stream->null_seen)
         return;
     if (!hip_stream_idle(null)) {
-        struct hip_marker *marker = hip_stream_mark(null);
+        struct hip_marker *marker = hip_stream_mark(null->queue);
         if (marker)
             stream_depend(stream, &marker, 1);
     }
@@ -224,20 +244,11 @@ static void *stream_host_alloc(struct ihipStream_t *stream, size_t bytes)
 
 static hipError_t stream_open(struct ihipStream_t *stream)
 {
-    struct hip_device *device = stream->device;
-    ehp_machine *machine = hip_runtime()->machine;
-
     if (stream->queue)
         return hipSuccess;
-    if (!stream->progress.handle && ehp_signal_create(machine, 0, &stream->progress) != EHP_OK)
+    if (!stream->progress.handle && ehp_signal_create(hip_runtime()->machine, 0, &stream->progress) != EHP_OK)
         return hipErrorOutOfMemory;
-    int priority = stream->priority < 0 ? 2 : stream->priority > 0 ? 0 : 1;
-    int status = ehp_queue_create(machine, device->agent, STREAM_PACKETS, priority, &stream->queue);
-    if (status != EHP_OK)
-        return hip_from_status(status);
-    if (stream->cu_mask)
-        ehp_queue_cu_mask(stream->queue, stream->cu_mask, stream->cu_mask_words * 32);
-    return hipSuccess;
+    return hip_queue_take(stream, &stream->queue);
 }
 
 /* What every operation begins with. */
@@ -453,7 +464,7 @@ hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t
 
 struct hip_marker *hip_stream_tail(struct ihipStream_t *stream)
 {
-    return hip_stream_idle(stream) ? NULL : hip_stream_mark(stream);
+    return hip_stream_idle(stream) ? NULL : hip_stream_mark(stream->queue);
 }
 
 hipError_t hip_stream_start(struct ihipStream_t *stream, struct hip_marker **marker)
@@ -483,7 +494,7 @@ hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *o
 {
     if (stream == other || hip_stream_idle(other))
         return hipSuccess;
-    struct hip_marker *marker = hip_stream_mark(other);
+    struct hip_marker *marker = hip_stream_mark(other->queue);
     if (!marker)
         return hipErrorOutOfMemory;
     hipError_t error = hip_stream_after(stream, marker);
@@ -537,36 +548,17 @@ static hipError_t stream_fault_error(const struct ehp_fault *fault, const struct
     }
 }
 
-/*
- * Runs on a thread of the machine.  The queue tells the device only through the
- * streams' list, whose lock an API call may hold while it waits for room in the
- * very queue that has just died: so look without the lock, at device structs
- * that are never freed.
- */
+/* Runs on a thread of the machine, which has locks of its own. */
 static void stream_on_fault(const struct ehp_fault *fault, void *user)
 {
-    struct hip_runtime *runtime = user;
-    bool said = false;
+    struct hip_device *device = hip_queue_device(user, fault->queue);
+    int none = 0;
 
-    for (int i = 0; i < runtime->devices; i++) {
-        struct hip_device *device = &runtime->device[i];
-        bool mine = false;
-        if (pthread_mutex_trylock(&device->streams_lock) == 0) {
-            for (struct ihipStream_t *s = device->streams; s; s = s->next)
-                mine |= s->queue == fault->queue;
-            pthread_mutex_unlock(&device->streams_lock);
-        } else {
-            mine = true;
-        }
-        int none = 0;
-        if (mine &&
-            atomic_compare_exchange_strong(&device->fault, &none, (int)stream_fault_error(fault, device)) &&
-            !said) {
-            fflush(stdout);
-            fprintf(stderr, "ehp: %s\n", fault->text);
-            said = true;
-        }
-    }
+    if (!device ||
+        !atomic_compare_exchange_strong(&device->fault, &none, (int)stream_fault_error(fault, device)))
+        return;
+    fflush(stdout);
+    fprintf(stderr, "ehp: %s\n", fault->text);
 }
 
 void hip_fault_install(struct hip_runtime *runtime)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams: a HIP stream is a user-mode queue, made when the first operation
- * arrives.  Every packet has the barrier bit, so a stream runs in order.
+ * Streams: a HIP stream is a sequence of packets in a user-mode queue, which it
+ * gets with its first operation and may share (queue.h).  Every packet has the
+ * barrier bit, so a stream runs in order.
  *
  * Completion is counted: `progress` starts at 0 and every packet's completion
  * decrements it, so packet number n (from 1) is done when progress <= -n.  An
@@ -17,6 +18,7 @@
 
 #include "handle.h"
 #include "op.h"
+#include "queue.h"
 
 /* A one-shot signal, counted; recycled when nothing can touch it any more. */
 struct hip_marker {
@@ -53,12 +55,13 @@ struct ihipStream_t {
     unsigned flags;
     int priority; /* HIP's: -1 high, 0, 1 low */
     bool null, per_thread;
-    bool taken; /* a lane that a graph is being launched in */
+    bool internal; /* the runtime's own */
+    bool taken;    /* a lane that a graph is being launched in */
     uint32_t *cu_mask;
     unsigned cu_mask_words;
 
     pthread_mutex_t lock;
-    struct ehp_queue_block *queue;
+    struct hip_queue *queue; /* NULL: it has had no operation */
     ehp_signal progress;
     _Atomic uint64_t submitted; /* packets that complete on `progress` */
     _Atomic uint64_t position;  /* all packets */
@@ -141,8 +144,8 @@ hipError_t hip_event_wait(struct ihipStream_t *stream, struct ihipEvent_t *event
 hipError_t hip_stream_record(struct ihipStream_t *stream, struct ihipEvent_t *event);
 hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t *event);
 
-/* A marker behind all that `other` has been given; its lock is not needed, its queue takes many producers. */
-struct hip_marker *hip_stream_mark(struct ihipStream_t *other);
+/* A marker behind all that the queue has been given, which takes many producers. */
+struct hip_marker *hip_stream_mark(struct hip_queue *queue);
 /* A marker, with a reference, of everything the stream has been given; NULL when that is done. */
 struct hip_marker *hip_stream_tail(struct ihipStream_t *stream);
 /*
@@ -154,6 +157,9 @@ hipError_t hip_stream_start(struct ihipStream_t *stream, struct hip_marker **mar
 hipError_t hip_stream_after(struct ihipStream_t *stream, struct hip_marker *marker);
 /* The next operation of `stream` comes after all that `other` has been given. */
 hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *other);
+
+/* Whether a wait for it is one of the calling host function for itself, or for what comes after it. */
+bool hip_stream_behind_call(struct ihipStream_t *stream);
 
 /*
  * wait.c.  All waits end early with the device's sticky error, as a queue that has faulted may leave a signal

@@ -65,11 +65,16 @@ static void stream_remove(struct ihipStream_t *stream)
     pthread_mutex_unlock(&device->streams_lock);
 }
 
-/* Gives back the queue and what belongs to it; the stream itself can go on with a new one. */
+/*
+ * Gives back the queue and what belongs to it; the stream itself can go on with a new one.  It has work left
+ * only when the device has faulted: then the queue finishes nobody's.
+ */
 static void stream_close(struct ihipStream_t *stream)
 {
+    if (stream->queue && !hip_stream_idle(stream))
+        hip_queue_stop(stream->queue);
     if (stream->queue)
-        ehp_queue_destroy(stream->queue);
+        hip_queue_leave(stream->queue);
     stream->queue = NULL;
     for (unsigned i = 0; i < stream->held_count; i++)
         hip_marker_unref(stream->held[(stream->held_first + i) % stream->held_room].marker);
@@ -107,8 +112,10 @@ hipError_t hip_stream_internal(struct hip_device *device, int priority, struct i
 {
     hipError_t error = hip_stream_new(device, hipStreamNonBlocking, priority, NULL, 0, stream);
 
-    if (error == hipSuccess)
+    if (error == hipSuccess) {
+        (*stream)->internal = true;
         stream_insert(*stream);
+    }
     return error;
 }
 
@@ -298,7 +305,7 @@ HIP_ENTRY hipError_t hipStreamDestroy(hipStream_t stream)
         return hip_return(hipErrorContextIsDestroyed);
     if (stream->null || stream->per_thread)
         return hip_return(hipErrorInvalidResourceHandle);
-    if (hip_thread()->call == stream)
+    if (hip_stream_behind_call(stream))
         return hip_return(hip_stream_wait(stream)); /* says why not */
     if (stream->capture)
         hip_capture_abandon(stream);

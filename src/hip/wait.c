@@ -108,13 +108,21 @@ bool hip_stream_idle(struct ihipStream_t *stream)
     return submitted == 0 || hip_stream_completed(stream) >= submitted;
 }
 
+bool hip_stream_behind_call(struct ihipStream_t *stream)
+{
+    const struct ihipStream_t *call = hip_thread()->call;
+
+    return call && (call == stream || (call->queue == stream->queue && !hip_stream_idle(stream)));
+}
+
 static hipError_t wait_own(struct ihipStream_t *stream)
 {
     struct hip_device *device = stream->device;
     hipError_t error = hipSuccess;
 
-    if (hip_thread()->call == stream)
-        return wait_refuse("its own stream");
+    if (hip_stream_behind_call(stream))
+        return wait_refuse(hip_thread()->call == stream ? "its own stream"
+                                                        : "a stream that shares its hardware queue");
     pthread_mutex_lock(&stream->lock);
     struct hip_marker *tail = hip_marker_ref(atomic_load(&stream->tail));
     int64_t submitted = (int64_t)atomic_load(&stream->submitted);
@@ -139,13 +147,36 @@ hipError_t hip_stream_wait(struct ihipStream_t *stream)
     return error;
 }
 
+/* For what is in the queues, which are held; lets go of them. */
+static hipError_t wait_queues(struct hip_device *device, struct hip_queue **queues, unsigned count)
+{
+    const struct ihipStream_t *call = hip_thread()->call;
+    struct hip_marker **markers = calloc(count + 1, sizeof *markers);
+    hipError_t error = markers ? hipSuccess : hipErrorOutOfMemory;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (error == hipSuccess && call && call->queue == queues[i])
+            error = wait_refuse("a stream that shares its hardware queue");
+        if (error == hipSuccess)
+            markers[i] = hip_stream_mark(queues[i]);
+        hip_queue_release(queues[i]);
+    }
+    for (unsigned i = 0; i < count && markers; i++) {
+        hipError_t one = markers[i] && error == hipSuccess ? hip_marker_wait(device, markers[i]) : hipSuccess;
+        error = error == hipSuccess ? one : error;
+        hip_marker_unref(markers[i]);
+    }
+    free((void *)markers);
+    return error;
+}
+
 /* Waits for all streams, or for those that the null stream waits for, except the null stream. */
 static hipError_t wait_others(struct hip_device *device, bool only_blocking)
 {
     struct ihipStream_t *call = hip_thread()->call;
     hipError_t error = hipSuccess;
     unsigned count = 0, room = 0;
-    struct hip_marker **markers = NULL;
+    struct hip_queue **queues = NULL;
 
     if (call && call->device == device && (!only_blocking || hip_stream_blocking(call)))
         return wait_refuse(only_blocking ? "the null stream" : "the device");
@@ -153,22 +184,22 @@ static hipError_t wait_others(struct hip_device *device, bool only_blocking)
     for (struct ihipStream_t *other = device->streams; other; other = other->next) {
         if (other->null || (only_blocking && !hip_stream_blocking(other)) || hip_stream_idle(other))
             continue;
+        unsigned same = 0;
+        while (same < count && queues[same] != other->queue)
+            same++;
+        if (same < count)
+            continue;
         if (count == room) {
-            struct hip_marker **more = realloc(markers, (room = room ? room * 2 : 16) * sizeof *markers);
+            struct hip_queue **more = realloc((void *)queues, (room = room ? room * 2 : 16) * sizeof *queues);
             if (!more)
                 break;
-            markers = more;
+            queues = more;
         }
-        markers[count] = hip_stream_mark(other);
-        count += markers[count] != NULL;
+        queues[count++] = hip_queue_hold(other->queue);
     }
     pthread_mutex_unlock(&device->streams_lock);
-    for (unsigned i = 0; i < count; i++) {
-        hipError_t one = hip_marker_wait(device, markers[i]);
-        error = error == hipSuccess ? one : error;
-        hip_marker_unref(markers[i]);
-    }
-    free(markers);
+    error = wait_queues(device, queues, count);
+    free((void *)queues);
     return error;
 }
 

@@ -138,10 +138,8 @@ static void wait_for(struct ehp_machine *m, bool (*holds)(void *context), void *
  * Lets packets that have started finish; those that have not are not executed, as when a process destroys its
  * queue.  But they complete: other queues may wait for their signals.
  */
-void ehp_queue_destroy(struct ehp_queue_block *block)
+void ehp_queue_stop(struct ehp_queue_block *block)
 {
-    if (!block)
-        return;
     struct cp_queue *q = (struct cp_queue *)block;
     struct ehp_machine *m = q->machine;
     pthread_mutex_lock(&m->cp.lock);
@@ -155,6 +153,15 @@ void ehp_queue_destroy(struct ehp_queue_block *block)
         ehp_signal_store(block->hsa.doorbell_signal, (int64_t)block->write_dispatch_id - 1);
         wait_for(m, has_finished, q, 50000);
     }
+}
+
+void ehp_queue_destroy(struct ehp_queue_block *block)
+{
+    if (!block)
+        return;
+    struct cp_queue *q = (struct cp_queue *)block;
+    struct ehp_machine *m = q->machine;
+    ehp_queue_stop(block);
     pthread_mutex_lock(&m->cp.lock);
     for (struct cp_queue **at = &m->cp.queues; *at; at = &(*at)->next)
         if (*at == q) {

@@ -340,6 +340,76 @@ static void waits_in_calls(void)
     OK(hipStreamDestroy(w.other));
 }
 
+/*
+ * Streams beyond four share hardware queues, and run in the order of submission with those that have the
+ * same. The null stream, priorities and CU masks have others.
+ */
+static void hardware_queues(void)
+{
+    enum { STREAMS = 8 };
+    struct gate gate = {0};
+    hipStream_t stream[STREAMS], high, masked;
+    hipEvent_t event;
+    const uint32_t mask = UINT32_MAX;
+    _Atomic int done[STREAMS] = {0}, others = 0;
+    uint32_t *word;
+
+    OK(hipDeviceSynchronize());
+    OK(hipHostMalloc((void **)&word, 64, 0));
+    for (int i = 0; i < STREAMS; i++) {
+        OK(hipStreamCreateWithFlags(&stream[i], hipStreamNonBlocking));
+        OK(hipStreamWriteValue32(stream[i], word + 1, 0, 0));
+    }
+    OK(hipDeviceSynchronize());
+    *word = 0;
+    OK(hipStreamWaitValue32(stream[0], word, 1, hipStreamWaitValueEq, UINT32_MAX));
+    for (int i = 0; i < STREAMS; i++)
+        OK(hipStreamWriteValue32(stream[i], word + 2 + i, 1, 0));
+    for (int i = 1; i < 4; i++) /* four have a queue each */
+        OK(hipStreamSynchronize(stream[i]));
+    OK(hipStreamCreateWithPriority(&high, hipStreamNonBlocking, -1));
+    OK(hipExtStreamCreateWithCUMask(&masked, 1, &mask));
+    OK(hipStreamWriteValue32(high, word + 1, 1, 0));
+    OK(hipStreamSynchronize(high));
+    OK(hipStreamWriteValue32(masked, word + 1, 2, 0));
+    OK(hipStreamSynchronize(masked));
+    OK(hipStreamWriteValue32(NULL, word + 1, 3, 0));
+    OK(hipStreamSynchronize(NULL));
+    CHECK_EQ(word[1], 3);
+    int blocked = 0;
+    for (int i = 4; i < STREAMS; i++)
+        blocked += hipStreamQuery(stream[i]) == hipErrorNotReady;
+    CHECK_EQ(blocked, 1);
+    CHECK_HIP(hipStreamQuery(stream[0]), hipErrorNotReady);
+    *(volatile uint32_t *)word = 1;
+    OK(hipDeviceSynchronize());
+    for (int i = 0; i < STREAMS; i++)
+        CHECK_EQ(word[2 + i], 1);
+
+    /* Everyone waits for everyone before: never for ever, whoever shares. */
+    OK(hipEventCreate(&event));
+    OK(hipStreamWaitEvent(stream[0], event, 0)); /* not recorded: nothing to wait for */
+    OK(hipLaunchHostFunc(stream[0], gate_wait, &gate));
+    for (int round = 0; round < 50; round++)
+        for (int i = 0; i < STREAMS; i++) {
+            OK(hipEventRecord(event, stream[i]));
+            OK(hipStreamWaitEvent(stream[(i + 3 + round) % STREAMS], event, 0));
+            OK(hipLaunchHostFunc(stream[i], count, (void *)&done[i]));
+        }
+    gate.open = 1;
+    for (int i = STREAMS; i-- > 0;) { /* a stream that goes takes only its own work along */
+        OK(hipStreamDestroy(stream[i]));
+        CHECK_EQ(done[i], 50);
+    }
+    OK(hipLaunchHostFunc(high, count, (void *)&others));
+    OK(hipStreamSynchronize(high));
+    CHECK_EQ(others, 1);
+    OK(hipEventDestroy(event));
+    OK(hipStreamDestroy(high));
+    OK(hipStreamDestroy(masked));
+    OK(hipHostFree(word));
+}
+
 static void small_things(void)
 {
     hipStream_t stream, seen = NULL;
@@ -486,6 +556,7 @@ int main(void)
     events();
     returns();
     waits_in_calls();
+    hardware_queues();
     small_things();
     values_of_kinds();
     return check_status();
