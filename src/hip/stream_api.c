@@ -2,6 +2,7 @@
 /* Making, asking and destroying streams; the calls that put one small thing into a stream. */
 #include "stream.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,10 +148,18 @@ void hip_lane_give(struct ihipStream_t *lane)
 void hip_streams_reset(struct hip_device *device)
 {
     pthread_mutex_lock(&device->streams_lock);
-    for (struct ihipStream_t *stream = device->streams; stream; stream = stream->next) {
-        pthread_mutex_lock(&stream->lock);
+    for (struct ihipStream_t *stream = device->streams; stream;) {
+        /* Who has a stream's lock may want the list's, so that this must not wait for it with that. */
+        if (pthread_mutex_trylock(&stream->lock) != 0) {
+            pthread_mutex_unlock(&device->streams_lock);
+            sched_yield();
+            pthread_mutex_lock(&device->streams_lock);
+            stream = device->streams; /* those that are closed already have nothing to give back */
+            continue;
+        }
         stream_close(stream);
         pthread_mutex_unlock(&stream->lock);
+        stream = stream->next;
     }
     pthread_mutex_unlock(&device->streams_lock);
 }
