@@ -128,12 +128,15 @@ void chip_clash(const struct chip *chip, const struct chip_keys *clash, char *er
 __attribute__((format(printf, 5, 6))) static int wrong(const config_setting_t *setting, const char *path,
                                                        char *error, size_t bytes, const char *format, ...)
 {
+    char text[512], room[512];
     va_list arguments;
     va_start(arguments, format);
-    int n = snprintf(error, bytes, "%s:%u: ", file_of(setting, path), config_setting_source_line(setting));
-    if (n >= 0 && (size_t)n < bytes)
-        vsnprintf(error + n, bytes - (size_t)n, format, arguments);
+    int n =
+        snprintf(text, sizeof(text), "%s:%u: ", file_of(setting, path), config_setting_source_line(setting));
+    if (n >= 0 && (size_t)n < sizeof(text))
+        vsnprintf(text + n, sizeof(text) - (size_t)n, format, arguments);
     va_end(arguments);
+    snprintf(error, bytes, "%s", ehp_printable(text, room, sizeof(room)));
     return EHP_ERR_BAD_CHIP;
 }
 
