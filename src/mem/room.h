@@ -359,6 +359,7 @@ struct scluster { /* what some CUs share */
     struct scache scalar, instruction;
     struct utcl1 tlb;
     struct port_server port, fetch_port[CHIP_MAX_FETCHING]; /* for scalar accesses; for each CU's fetches */
+    unsigned dirty;                                         /* lines of the scalar cache */
     unsigned storing;                                       /* stores that are not yet in the cache */
     unsigned writing;                                       /* lines on their way to the L2 */
     struct mem_access *writebacks;                          /* s_dcache_wb that waits for those */

@@ -154,6 +154,7 @@ static void write_line(struct scluster *c, struct scache *s, unsigned i)
     struct xcd_mem *mem = c->mem;
     if (!s->dirty[i])
         return;
+    c->dirty--;
     uint64_t line = s->tag[i] & ~UINT64_C(1);
     struct mem_request *r = request_new(mem);
     r->cluster = c;
@@ -292,7 +293,7 @@ static void look_up_load(struct mem_request *r, uint64_t cycle)
 /* Dirty lines to the L2; true when there is nothing to wait for. */
 static bool write_back(struct scluster *c)
 {
-    for (unsigned i = 0; i < c->scalar.sets * c->scalar.ways; i++)
+    for (unsigned i = 0; c->dirty; i++)
         write_line(c, &c->scalar, i);
     return c->writing == 0;
 }
@@ -316,6 +317,7 @@ static void look_up_store(struct mem_request *r, uint64_t cycle)
     if (i == NO_WAY)
         i = allocate(r->cluster, s, r);
     memcpy(s->data + (size_t)i * SLINE + offset, a->data + skip, bytes);
+    r->cluster->dirty += !s->dirty[i];
     s->valid[i] |= bytes_mask(offset, bytes);
     s->dirty[i] |= bytes_mask(offset, bytes);
     s->used[i] = ++s->clock;
@@ -347,6 +349,7 @@ static void forget_line(struct scluster *c, uint64_t line, bool write)
         return;
     if (write)
         write_line(c, s, i);
+    c->dirty -= s->dirty[i] != 0;
     s->valid[i] = s->dirty[i] = 0;
 }
 
