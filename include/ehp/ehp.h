@@ -260,7 +260,8 @@ EHP_API int ehp_cpu_run(ehp_machine *machine, struct ehp_cpu_work *work);
  * one after another too) or a HIP fat binary; the entry for the agent's ISA is
  * taken.  The image may be freed afterwards.  With EHP_IMAGE_SIZE_UNKNOWN for
  * `bytes` its headers say how long it is; it is one bundle or ELF file then, and
- * nothing is read behind the memory that begins there.
+ * nothing is read behind the memory that begins there.  What cannot be read, as
+ * in a mapped file that was cut off, is EHP_ERR_BAD_IMAGE.
  */
 #define EHP_IMAGE_SIZE_UNKNOWN SIZE_MAX
 EHP_API int ehp_code_load(ehp_machine *machine, unsigned agent, const void *image, size_t bytes,

@@ -78,6 +78,12 @@ void bundle_pick_free(struct bundle_pick *pick);
 
 /* Bytes from an address to the end of what this process can read there without a gap; 0: none. */
 size_t image_readable(const void *image);
+/*
+ * A copy, which the caller frees, of `*bytes` bytes, or of as many as the image's headers say if that is
+ * EHP_IMAGE_SIZE_UNKNOWN; then also sets it.  EHP_ERR_BAD_IMAGE: they are not all there, which is no crash
+ * once fault_install() was called.
+ */
+int image_copy(uint8_t **copy, size_t *bytes, const void *image, struct code_error *err);
 
 /* ---- bundle_compress.c ---- */
 

@@ -200,17 +200,15 @@ int code_load(const struct code_params *params, const void *image, size_t bytes,
     *out = NULL;
     if (!image || !params->isa || !target_parse(&agent, params->isa, strlen(params->isa)))
         return code_fail(err, EHP_ERR_INVALID, image ? "the agent's ISA has no valid name" : "no image");
-    if (bytes == EHP_IMAGE_SIZE_UNKNOWN) {
-        const size_t readable = image_readable(image);
-        if (!readable)
-            return code_fail(err, EHP_ERR_BAD_IMAGE, "no image: nothing can be read at %p", image);
-        bytes = bundle_size(image, readable);
-        if (!bytes) /* damaged: who reads it says how */
-            bytes = readable;
-    }
-    int status = bundle_find(&pick, image, bytes, &agent, err);
+    uint8_t *own;
+    int status = image_copy(&own, &bytes, image, err);
     if (status != EHP_OK)
         return status;
+    status = bundle_find(&pick, own, bytes, &agent, err);
+    if (status != EHP_OK) {
+        free(own);
+        return status;
+    }
     struct ehp_code *code = calloc(1, sizeof *code);
     if (code) {
         code->allocator = params->allocator;
@@ -225,6 +223,7 @@ int code_load(const struct code_params *params, const void *image, size_t bytes,
         status = code_fail(err, EHP_ERR_NO_MEMORY, "out of memory");
     }
     bundle_pick_free(&pick);
+    free(own);
     if (status == EHP_OK)
         *out = code;
     else

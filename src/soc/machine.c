@@ -169,6 +169,7 @@ int ehp_code_load(ehp_machine *m, unsigned agent, const void *image, size_t byte
         .error = &error,
     };
     struct ehp_code *code;
+    fault_install(); /* the image may be in a mapped file that was cut off */
     int status = code_load(&params, image, bytes, &code);
     if (status != EHP_OK)
         return machine_error(m, status, "%s", error.text);

@@ -2,6 +2,7 @@
 /* Sizes that do not fit, in launches and in memory: each is an error, and nothing is done. */
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "hip_check.h"
 
@@ -400,6 +401,28 @@ static void cut_off(const void *image, size_t bytes)
     munmap(map, (pages + 1) * page);
 }
 
+/* The same in a mapped file, whose pages are listed as readable behind its end too. */
+static void cut_off_file(const void *image, size_t bytes)
+{
+    const size_t page = 4096;
+    char path[] = "/tmp/ehp-limits-XXXXXX";
+    int fd = mkstemp(path);
+    hipModule_t other;
+
+    CHECK(fd >= 0 && unlink(path) == 0 && write(fd, image, bytes) == (ssize_t)bytes);
+    void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    OK(hipModuleLoadData(&other, map));
+    OK(hipModuleUnload(other));
+    for (size_t left = (bytes - 1) / page * page;; left -= page) {
+        CHECK(ftruncate(fd, (off_t)left) == 0);
+        CHECK_HIP(hipModuleLoadData(&other, map), hipErrorInvalidImage);
+        if (!left)
+            break;
+    }
+    munmap(map, bytes);
+    close(fd);
+}
+
 static void *read_file(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -430,6 +453,7 @@ int main(int argc, char **argv)
     symbols(image);
     unknown_arguments(image, bytes);
     cut_off(image, bytes);
+    cut_off_file(image, bytes);
     OK(hipModuleUnload(module));
     free(image);
     return check_status();
