@@ -53,7 +53,8 @@ static void print_agent(unsigned i, const struct ehp_agent_info *a)
     line("Waves a SIMD", "%u", a->waves_per_simd);
     line("Wavefront size", "%u", a->wave_size);
     line("VGPRs a lane and SIMD", "%u", a->vgprs_per_simd);
-    line("Workgroup max size", "%u", a->workgroup_max);
+    line("Workgroup max size", "%u work-items, %u x %u x %u at most", a->workgroup_max, a->workgroup_max,
+         a->workgroup_max, a->workgroup_max);
     line("Grid max workgroups", "%u x %u x %u", a->grid_max[0], a->grid_max[1], a->grid_max[2]);
     line("LDS", "%llu KiB a CU", (unsigned long long)a->lds_bytes >> 10);
     line("L1", "%llu KiB a CU", (unsigned long long)a->l1_bytes >> 10);

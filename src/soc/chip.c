@@ -303,6 +303,7 @@ static int read_iod_field(const config_setting_t *field, struct chip *chip, int 
         chip->iod[i].mirrored = config_setting_get_bool(field);
         return EHP_OK;
     }
+    const char *unit = !strcmp(name, "xcds") ? "XCDs" : !strcmp(name, "ccds") ? "CCDs" : "HBM stacks";
     unsigned *count = !strcmp(name, "xcds")   ? &chip->iod[i].xcds
                       : !strcmp(name, "ccds") ? &chip->iod[i].ccds
                       : !strcmp(name, "hbm")  ? &chip->iod[i].hbm_stacks
@@ -311,7 +312,7 @@ static int read_iod_field(const config_setting_t *field, struct chip *chip, int 
         return wrong(field, path, error, bytes, "an IOD has xcds, ccds, hbm and mirrored, but no %s", name);
     int number = config_setting_get_int(field);
     if (config_setting_type(field) != CONFIG_TYPE_INT || number < 0 || number > 64)
-        return wrong(field, path, error, bytes, "%s of an IOD must be a number, 0 .. 64", name);
+        return wrong(field, path, error, bytes, "%s of an IOD must be a number, 0 .. 64 %s", name, unit);
     *count = (unsigned)number;
     return EHP_OK;
 }

@@ -105,7 +105,10 @@ static void test_mistakes(void)
                  ".cfg:2: partitions are (\"name\", devices)");
     expect_error("base = \"mi300a\"; iods = (\n { xcds = 2; stacks = 2; } );",
                  ".cfg:2: an IOD has xcds, ccds, hbm and mirrored, but no stacks");
-    expect_error("base = \"mi300a\"; iods = ( { xcds = \"2\"; } );", "xcds of an IOD must be a number");
+    expect_error("base = \"mi300a\"; iods = ( { xcds = \"2\"; } );",
+                 "xcds of an IOD must be a number, 0 .. 64 XCDs");
+    expect_error("base = \"mi300a\"; iods = ( { hbm = 65; } );",
+                 "hbm of an IOD must be a number, 0 .. 64 HBM stacks");
     expect_error("base = \"mi300a\";\niods = ( { xcds = 6; hbm = 8; } );",
                  ".cfg:2: iods list 1 IODs, but iod.count = 4");
 }
