@@ -3,15 +3,12 @@
 #include "disasm.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "demangle.h"
 #include "tool.h"
@@ -34,31 +31,31 @@ static const char help[] =
     "any\n"
     "  --chip CHIP     the machine whose code to take out of a bundle (mi300a)\n";
 
-// An empty file has no mapping; it reads as no image.
+// Read, not mapped: behind the end of a file that somebody cuts off meanwhile a mapping is a crash.
 static int open_file(struct file *f, const char *path)
 {
     struct stat st;
     struct room room;
     *f = (struct file){.path = path};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0) {
+    FILE *file = fopen(path, "rbe");
+    if (!file || fstat(fileno(file), &st) != 0) {
         fprintf(stderr, "ehp disasm: %s: %s\n", printable(path, &room), strerror(errno));
-        if (fd >= 0)
-            close(fd);
+        if (file)
+            fclose(file);
         return -1;
     }
-    f->bytes = (size_t)st.st_size;
-    if (S_ISREG(st.st_mode) && f->bytes)
-        f->data = mmap(NULL, f->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (!f->data || f->data == MAP_FAILED) {
+    if (S_ISREG(st.st_mode) && st.st_size > 0 && (f->data = malloc((size_t)st.st_size)))
+        f->bytes = fread(f->data, 1, (size_t)st.st_size, file);
+    fclose(file);
+    if (!f->bytes) {
+        free(f->data);
         fprintf(stderr, "ehp disasm: %s: empty, or not a file\n", printable(path, &room));
         return -1;
     }
     return 0;
 }
 
-// The device code of a host program, or all of the file. The section is in the mapped file: no copy.
+// The device code of a host program, or all of the file. The section is in the file that was read: no copy.
 static void find_fatbin(const struct file *f, const uint8_t **image, size_t *bytes)
 {
     *image = f->data;
@@ -127,7 +124,7 @@ static int disasm_file(const char *path, const char *chip, const struct disasm_o
     ehp_machine *machine;
     if (ehp_open(&machine_options, &machine) != EHP_OK) {
         fprintf(stderr, "ehp disasm: %s\n", machine_options.error);
-        munmap(f.data, f.bytes);
+        free(f.data);
         return 1;
     }
     const uint8_t *image;
@@ -135,7 +132,7 @@ static int disasm_file(const char *path, const char *chip, const struct disasm_o
     find_fatbin(&f, &image, &bytes);
     int status = show_all(machine, image, bytes, opt, path);
     ehp_close(machine);
-    munmap(f.data, f.bytes);
+    free(f.data);
     return status ? 1 : 0;
 }
 
