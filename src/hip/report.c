@@ -24,14 +24,16 @@
 
 struct report {
     struct report *next;
-    const char *variable, *path; /* path: as the user gave it, NULL: a table */
+    const char *variable, *path; /* path: `given`, NULL: a table */
     hip_report_fn *print;
     FILE *file; /* prints into fd; there all the time, so that nothing is allocated */
     int fd;     /* -1: what is printed decides where */
     bool last, lost;
     size_t size; /* of what is in `live` */
     mode_t mode;
-    char live[PATH_MAX], part[PATH_MAX + 32]; /* live is empty: written at the end only */
+    /* Whatever they are, as long: addresses of the program's memory must not follow how its files are called,
+     * which simulated time can follow. */
+    char given[PATH_MAX], live[PATH_MAX], part[PATH_MAX + 32]; /* live is empty: written at the end only */
     char buffer[1 << 16];
 };
 
@@ -303,18 +305,19 @@ bool hip_report_add(const char *variable, const char *path, hip_report_fn *print
 {
     struct hip_reports *reports = hip_runtime()->reports ? hip_runtime()->reports : report_begin();
     struct report *r = reports ? calloc(1, sizeof *r) : NULL;
-    char *copy = path ? strdup(path) : NULL;
 
     if (r)
         r->file = fopencookie(r, "w", (cookie_io_functions_t){.write = report_put});
-    if (!r || !r->file || (path && !copy)) {
-        free(copy);
+    if (!r || !r->file) {
         free(r);
         return false;
     }
     setvbuf(r->file, r->buffer, _IOFBF, sizeof r->buffer);
     r->variable = variable;
-    r->path = copy;
+    if (path) { /* one that is longer cannot be opened */
+        snprintf(r->given, sizeof r->given, "%s", path);
+        r->path = r->given;
+    }
     r->print = print;
     r->mode = 0666;
     pthread_mutex_lock(&reports->lock);
