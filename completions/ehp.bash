@@ -4,7 +4,7 @@ _ehp() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "cc run advise chips info disasm isa counters validate config help" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "cc run advise disasm counters info chips config validate isa help" -- "$cur")
         return
     fi
     case $command in
@@ -29,8 +29,8 @@ _ehp() {
         *)
             case $cur in
             -*) mapfile -t COMPREPLY < <(compgen -W \
-                "--chip --partition --nps --xcc-chunk --threads --timeout --mode --bounds --isolate --stats --counters
-                --counters-file --memory --help" -- "$cur") ;;
+                "--chip --partition --nps --xcc-chunk --threads --xnack --timeout --mode --bounds --isolate --sample
+                --no-sdma --stats --counters --counters-file --memory --no-progress --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;
@@ -42,10 +42,17 @@ _ehp() {
         --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
         *)
             case $cur in
-            -*) mapfile -t COMPREPLY < <(compgen -W "--json --chip --partition --nps --xcc-chunk --threads --help" -- "$cur") ;;
+            -*) mapfile -t COMPREPLY < <(compgen -W "--json --chip --partition --nps --xcc-chunk --threads --xnack --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;
+        esac
+        ;;
+    info)
+        case $prev in
+        --chip) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
+        --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
+        *) mapfile -t COMPREPLY < <(compgen -W "--chip --partition --nps --xcc-chunk --threads --xnack --help" -- "$cur") ;;
         esac
         ;;
     chips)
@@ -64,7 +71,7 @@ _ehp() {
     counters)
         mapfile -t COMPREPLY < <(compgen -W "--markdown --help $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur")
         ;;
-    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --markdown --jobs --help memory infinity_cache fence l2 atomics latency litmus counters rates lds launch copies chip upm-apps" -- "$cur") ;;
+    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --markdown --jobs --help memory infinity_cache fence l2 atomics latency litmus upm-apps counters rates lds launch upm copies chip" -- "$cur") ;;
     isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)
         mapfile -t COMPREPLY < <(compgen -W "--path --rocmpath --cpp_config --compiler --platform --runtime

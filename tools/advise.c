@@ -51,7 +51,8 @@ static const struct argp parser = {
            "Compiled with -g, a program has source lines in the report.\n"
            "Examples:\n"
            "  ehp advise ./app\n"
-           "  ehp advise --json advice.json ./app input.dat\n",
+           "  ehp advise --json advice.json ./app input.dat\n\n"
+           "`ehp run --help` explains the environment.",
     .children = children,
 };
 

@@ -2,6 +2,7 @@
 // `ehp cc`: hipcc's command line over clang. Sources become HIP by their suffix as hipcc takes them, our
 // headers, device libraries and runtime are put in front of the system's, and clang does the rest.
 #include "cc.h"
+#include "environment.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -385,10 +386,9 @@ static bool answer_question(const struct cc_args *words, struct cc_places *place
                  "ROCm\n"
                  "  --version                 version of HIP and of clang\n"
                  "  --cxxflags, --ldflags     print what is added to compile and to link\n\n"
-                 "All other options are clang's. EHP_CLANG names the clang to use, EHP_DEVICE_LIBS the "
-                 "directory\n"
-                 "of AMD's device libraries; HIPCC_COMPILE_FLAGS_APPEND and HIPCC_LINK_FLAGS_APPEND add "
-                 "options.");
+                 "All other options are clang's.\n\n"
+                 "Environment:");
+            environment_print(stdout, ENVIRONMENT_COMPILER);
             return true;
         }
         if (strcmp(arg, "--cxxflags") == 0 || strcmp(arg, "--ldflags") == 0 || strcmp(arg, "--cflags") == 0) {

@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { OPT_CHUNK = 512 };
+enum { OPT_CHUNK = 512, OPT_XNACK };
 
 static const struct argp_option options[] = {
     {"chip", 'c', "NAME|FILE", 0, "chip to simulate: a name that `ehp chips` lists, or a chip file (mi300a)",
@@ -15,6 +16,10 @@ static const struct argp_option options[] = {
      0},
     {"nps", 'n', "1|4", 0, "NUMA domains of the memory (1)", 0},
     {"xcc-chunk", OPT_CHUNK, "N", 0, "consecutive workgroups that one XCD takes (1)", 0},
+    {"xnack", OPT_XNACK, NULL, 0,
+     "the GPU takes page faults, and so may use all memory of the process: malloc's, static variables, the "
+     "stack",
+     0},
     {"threads", 't', "N", 0, "host threads that execute waves (all cores)", 0},
     {0},
 };
@@ -34,6 +39,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPT_CHUNK:
         args->xcc_chunk = argument;
+        return 0;
+    case OPT_XNACK:
+        args->xnack = true;
         return 0;
     case 't':
         args->threads = argument;
@@ -71,6 +79,8 @@ void machine_args_to_options(const struct machine_args *args, struct ehp_options
     check_name("partition", args->partition, "one of spx, tpx, dpx, qpx and cpx");
     o->chip = args->chip ? args->chip : secure_getenv("EHP_CHIP");
     o->partition = args->partition ? args->partition : secure_getenv("EHP_PARTITION");
+    const char *xnack = secure_getenv("HSA_XNACK");
+    o->xnack = args->xnack || (xnack && strcmp(xnack, "1") == 0);
     if (args->nps)
         o->nps = number("nps", args->nps, 4);
     if (args->xcc_chunk)

@@ -4,11 +4,13 @@
 #define EHP_TOOLS_MACHINE_ARGS_H
 
 #include <argp.h>
+#include <stdbool.h>
 
 #include "ehp/ehp.h"
 
 struct machine_args {
     const char *chip, *partition, *nps, *threads, *timeout, *xcc_chunk;
+    bool xnack;
 };
 
 extern const struct argp machine_argp; /* its input is a struct machine_args * */

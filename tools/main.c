@@ -4,23 +4,28 @@
 #include <string.h>
 
 #include "ehp/ehp.h"
+#include "environment.h"
 #include "tool.h"
 
-static const struct {
+struct subcommand {
     const char *name;
     tool_fn *run;
     const char *help;
-} subcommands[] = {
-    {"run", tool_run, "run a HIP program on a simulated chip"},
-    {"cc", tool_cc, "compile and link HIP programs, with hipcc's options"},
-    {"advise", tool_advise, "run a HIP program and say what it would gain on one memory"},
-    {"info", tool_info, "describe the simulated devices, as rocminfo does"},
-    {"chips", tool_chips, "list chips, draw one, explain its numbers"},
-    {"disasm", tool_disasm, "disassemble a program or code object"},
-    {"isa", tool_isa, "list gfx942's instructions and how each is tested"},
-    {"counters", tool_counters, "list what timing mode counts, explain a counter"},
-    {"validate", tool_validate, "compare published measurements with the simulated chips"},
-    {"config", tool_config, "print paths and versions, as hipconfig does"},
+    const char *heading; /* of it and those that follow */
+};
+
+static const struct subcommand subcommands[] = {
+    {"cc", tool_cc, "compile and link HIP programs, with hipcc's options", "HIP programs"},
+    {"run", tool_run, "run a program on a simulated chip", NULL},
+    {"advise", tool_advise, "run a program and say what it would gain on one memory", NULL},
+    {"disasm", tool_disasm, "disassemble a program or code object", NULL},
+    {"counters", tool_counters, "list what timing mode counts, explain a counter", NULL},
+    {"info", tool_info, "describe the simulated devices, as rocminfo does", NULL},
+    {"chips", tool_chips, "list chips, draw one, explain its numbers", NULL},
+    {"config", tool_config, "print paths and versions, as hipconfig does", NULL},
+    {"validate", tool_validate, "compare published measurements with the simulated chips",
+     "EHP itself, for who develops it or asks how far to trust it"},
+    {"isa", tool_isa, "list gfx942's instructions and how each is tested", NULL},
 };
 
 enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]) };
@@ -28,11 +33,18 @@ enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]) };
 static void usage(FILE *out)
 {
     fprintf(out, "usage: ehp COMMAND [ARGUMENTS]\n\n"
-                 "An AMD Instinct MI300 in software: HIP programs for gfx942 run without a GPU.\n\n");
-    for (int i = 0; i < SUBCOMMANDS; i++)
-        fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].help);
-    fprintf(out, "\n  ehp cc -O2 app.hip -o app && ehp run ./app\n\n"
-                 "`ehp COMMAND --help` explains a command.\n");
+                 "An AMD Instinct MI300 in software: HIP programs for gfx942 run without a GPU.\n"
+                 "\n    ehp cc -O2 app.hip -o app && ehp run ./app\n");
+    for (const struct subcommand *s = subcommands; s < subcommands + SUBCOMMANDS; s++) {
+        if (s->heading)
+            fprintf(out, "\n%s:\n", s->heading);
+        fprintf(out, "  %-8s  %s\n", s->name, s->help);
+    }
+    fprintf(out, "\n`ehp COMMAND --help` explains a command.\n"
+                 "\nEnvironment variables of programs, which `ehp run --help` explains:\n");
+    environment_print_names(out, ENVIRONMENT_PROGRAM);
+    fprintf(out, "and of the compiler, which `ehp cc --help` explains:\n");
+    environment_print_names(out, ENVIRONMENT_COMPILER);
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "machine_args.h"
 #include "run.h"
 #include "tables.h"
@@ -24,7 +25,7 @@
 struct run_args {
     struct machine_args machine;
     const char *stats, *mode, *bounds, *counters, *counters_file, *memory;
-    bool quiet, sample, isolate;
+    bool quiet, sample, isolate, no_sdma;
     int program; /* index of the program in argv */
 };
 
@@ -38,7 +39,8 @@ enum {
     OPT_SAMPLE,
     OPT_ISOLATE,
     OPT_MEMORY,
-    OPT_BOUNDS
+    OPT_BOUNDS,
+    OPT_NO_SDMA
 };
 
 static const struct argp_option options[] = {
@@ -64,6 +66,8 @@ static const struct argp_option options[] = {
      0},
     {"sample", OPT_SAMPLE, NULL, 0,
      "timing mode: of large dispatches, run only so many workgroups in detail that their rate is known", 0},
+    {"no-sdma", OPT_NO_SDMA, NULL, 0,
+     "timing mode: kernels copy between host and device memory, and not the SDMA engines", 0},
     {"no-progress", OPT_NO_PROGRESS, NULL, 0, "no progress line for long kernels", 0},
     {0},
 };
@@ -117,6 +121,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPT_ISOLATE:
         args->isolate = true;
         return 0;
+    case OPT_NO_SDMA:
+        args->no_sdma = true;
+        return 0;
     case OPT_NO_PROGRESS:
         args->quiet = true;
         return 0;
@@ -136,10 +143,10 @@ static const struct argp parser = {
            "  ehp run --chip mi300x --stats ./app\n"
            "  ehp run --mode timing --counters SQ_WAVES,FETCH_SIZE ./app\n"
            "  ehp run --partition cpx --timeout 10 ./app input.dat\n\n"
-           "Environment:\n"
-           "  GPU_MAX_HW_QUEUES  hardware queues that streams share (4)\n"
-           "  ehp(1) has the others.\n",
+           "Environment, which holds without `ehp run` too, and gives way to options:\n"
+           "%ENVIRONMENT%",
     .children = children,
+    .help_filter = environment_help_filter,
 };
 
 /* Each name is a counter's, or says why not. */
@@ -259,9 +266,8 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     check.threads = 1;
     const char *mode = secure_getenv("EHP_MODE");
     check.timing = mode && strcmp(mode, "timing") == 0;
-    const char *isolate = secure_getenv("EHP_ISOLATE"), *xnack = secure_getenv("HSA_XNACK");
+    const char *isolate = secure_getenv("EHP_ISOLATE");
     check.isolate = isolate && strcmp(isolate, "1") == 0;
-    check.xnack = xnack && strcmp(xnack, "1") == 0;
     ehp_machine *m;
     if (ehp_open(&check, &m) != EHP_OK) {
         fprintf(stderr, "%s: %s\n", command, check.error);
@@ -284,6 +290,8 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     set("EHP_XCC_CHUNK", machine->xcc_chunk);
     set("EHP_THREADS", machine->threads);
     set("EHP_TIMEOUT", machine->timeout);
+    if (machine->xnack)
+        set("HSA_XNACK", "1");
     if (check.timing)
         keep_addresses();
     struct program program = {argv, command};
@@ -320,6 +328,8 @@ int tool_run(int argc, char **argv)
         set("EHP_ISOLATE", "1");
     if (args.sample)
         set("EHP_SAMPLE", "1");
+    if (args.no_sdma)
+        set("HSA_ENABLE_SDMA", "0");
     if (args.quiet)
         set("EHP_PROGRESS", "0");
     return run_program(&args.machine, argv + args.program, argv[0]);

@@ -362,8 +362,8 @@ int ehp_open(struct ehp_options *options, ehp_machine **out)
     bool isolate = options->size > offsetof(struct ehp_options, isolate) && options->isolate;
     if (status == EHP_OK && isolate && xnack) {
         snprintf(options->error, sizeof(options->error),
-                 "--isolate and XNACK exclude each other: with HSA_XNACK=1 kernels reach all of the "
-                 "process's memory");
+                 "--isolate and XNACK exclude each other: with --xnack (HSA_XNACK=1) kernels reach "
+                 "all of the process's memory");
         status = EHP_ERR_INVALID;
     }
     if (status == EHP_OK && options->timing &&
