@@ -17,6 +17,9 @@ static void close_output(void)
 {
     const bool failed = ferror(stdout) != 0, pending = __fpending(stdout) != 0;
     errno = 0;
+    if (failed && !pending)
+        fputc('\n',
+              stdout); /* of what failed earlier the reason is gone: a part is missing, so ask once more */
     const bool closed = fclose(stdout) == 0;
     if (closed && !failed)
         return;
