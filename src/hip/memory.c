@@ -49,13 +49,14 @@ void hip_memory_site(void *base, int event)
         ehp_mem_set_site(hip_runtime()->machine, base, event, first, (unsigned)count);
 }
 
-/* Says what is wrong with a pointer that shall be freed. */
-static hipError_t memory_blame(const char *call, void *base)
+hipError_t hip_memory_blame(const char *call, void *base)
 {
+    const struct hip_memory *memory = hip_memory_find(base, NULL);
+    const char *why = memory && memory->graph ? "; no launch of its graph has it in use" : "";
     char text[768];
 
     if (ehp_mem_history(hip_runtime()->machine, base, text, sizeof text) == EHP_OK)
-        fprintf(stderr, "ehp: %s(%p): %s\n", call, base, text);
+        fprintf(stderr, "ehp: %s(%p): %s%s\n", call, base, text, why);
     else
         fprintf(stderr, "ehp: %s(%p): not a pointer that HIP has allocated\n", call, base);
     return hipErrorInvalidValue;
@@ -291,6 +292,7 @@ hipError_t hip_memory_release(void *base)
 
 hipError_t hip_memory_free(void *base, bool host)
 {
+    const char *call = host ? "hipHostFree" : "hipFree";
     struct hip_device *device;
     hipError_t error = hip_enter(&device);
 
@@ -301,9 +303,9 @@ hipError_t hip_memory_free(void *base, bool host)
         return hip_ipc_close(memory);
     if (!memory || memory->base != base || memory->kind == EHP_MEM_REGISTERED ||
         (host && memory->kind != EHP_MEM_HOST))
-        return memory_blame(host ? "hipHostFree" : "hipFree", base);
+        return hip_memory_blame(call, base);
     if (memory->graph)
-        return hip_graph_memory_free(memory->graph) ? hipSuccess : hipErrorInvalidValue;
+        return hip_graph_memory_free(memory->graph) ? hipSuccess : hip_memory_blame(call, base);
     if (memory->pool)
         return hip_pool_free(memory, NULL);
     /* Freeing memory waits for the work that may use it. */

@@ -52,6 +52,8 @@ hipError_t hip_memory_alloc(struct hip_device *device, int kind, size_t bytes, s
 hipError_t hip_memory_release(void *base);
 /* Remembers where in the program this is allocated or about to be freed: EHP_MEM_ALLOCATED, EHP_MEM_FREED. */
 void hip_memory_site(void *base, int event);
+/* Says on stderr what is wrong with a pointer that `call` shall free; hipErrorInvalidValue. */
+hipError_t hip_memory_blame(const char *call, void *base);
 /* Takes process memory in as a managed allocation. */
 void hip_memory_adopt(void *base, size_t bytes);
 /* The same for mapped device memory (hipMemMap), and its end. */

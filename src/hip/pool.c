@@ -111,6 +111,7 @@ static void pool_use(struct ihipMemPoolHandle_t *pool, struct pool_block *block,
 {
     block->free = false;
     block->memory->bytes = bytes;
+    hip_memory_site(block->memory->base, EHP_MEM_ALLOCATED);
     pool_block_forget(block);
     pool->used += bytes;
     if (pool->used > pool->used_high)
@@ -240,6 +241,7 @@ hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream)
     block->free = true;
     block->marker = marker;
     pool->used -= memory->bytes;
+    hip_memory_site(memory->base, EHP_MEM_FREED);
     memory->bytes = 0; /* the pointer is no longer the program's */
     atomic_fetch_add(&pool_list()->cached, 1);
     bool last = pool->dying && !pool->used;

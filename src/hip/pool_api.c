@@ -161,13 +161,14 @@ HIP_ENTRY hipError_t hipFreeAsync(void *dev_ptr, hipStream_t stream)
         return hip_return(error == hipErrorContextIsDestroyed ? hipErrorInvalidHandle : error);
     struct hip_memory *memory = hip_memory_find(dev_ptr, NULL);
     if (!memory || memory->base != dev_ptr || (memory->kind == EHP_MEM_REGISTERED && !memory->imported))
-        return hip_return(hipErrorInvalidValue);
+        return hip_return(hip_memory_blame("hipFreeAsync", dev_ptr));
     if (found->capture) {
         struct hip_op op = {.kind = HIP_OP_FREE, .memory = {.address = dev_ptr}};
         return hip_return(hip_capture_op(found, &op, NULL));
     }
     if (memory->graph)
-        return hip_return(hip_graph_memory_free(memory->graph) ? hipSuccess : hipErrorInvalidValue);
+        return hip_return(hip_graph_memory_free(memory->graph) ? hipSuccess
+                                                               : hip_memory_blame("hipFreeAsync", dev_ptr));
     if (memory->pool)
         return hip_return(hip_pool_free(memory, found));
     error = hip_stream_wait(found);

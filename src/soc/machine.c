@@ -627,14 +627,12 @@ int ehp_mem_set_site(ehp_machine *m, void *base, int event, void *const *returns
 int ehp_mem_history(ehp_machine *m, const void *address, char *text, size_t bytes)
 {
     struct memory_block block;
-    bool inside, freed = false;
+    bool inside;
     uint64_t at = (uint64_t)(uintptr_t)address;
-    if (!memory_find(&m->memory, at, &block, &inside) || !inside) {
-        freed = memory_find_freed(&m->memory, at, &block);
-        if (!freed)
-            return machine_error(m, EHP_ERR_NOT_FOUND, "%p was never in an allocation, or long ago", address);
-    }
-    site_print_block(&block, freed, text, bytes);
+    const bool found = memory_find(&m->memory, at, &block, &inside) && inside;
+    if (!found && !memory_find_freed(&m->memory, at, &block))
+        return machine_error(m, EHP_ERR_NOT_FOUND, "%p was never in an allocation, or long ago", address);
+    site_print_block(&block, !found || block.freed.address[0], text, bytes);
     return EHP_OK;
 }
 

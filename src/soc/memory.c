@@ -303,10 +303,12 @@ bool memory_set_site(struct memory *memory, void *base, enum memory_event event,
 {
     pthread_mutex_lock(&memory->lock);
     struct entry *e = entry_at(memory, base);
-    if (e && event == MEMORY_ALLOCATED)
+    if (e && event == MEMORY_ALLOCATED) {
         e->block.allocated = *site;
-    else if (e)
+        e->block.freed = (struct memory_site){0};
+    } else if (e && !e->block.freed.address[0]) {
         e->block.freed = *site;
+    }
     pthread_mutex_unlock(&memory->lock);
     return e != NULL;
 }

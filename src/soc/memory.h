@@ -92,7 +92,8 @@ int memory_unregister(struct memory *memory, void *base);
 bool memory_protect(struct memory *memory, void *base);
 bool memory_set_user(struct memory *memory, void *base, uint64_t user);
 
-/* Where an allocation was made, or will have been freed. */
+/* Where an allocation was made, or freed for the program, which may be long before memory_free(): the first
+ * such place since it was made is kept. */
 enum memory_event { MEMORY_ALLOCATED, MEMORY_FREED };
 bool memory_set_site(struct memory *memory, void *base, enum memory_event event,
                      const struct memory_site *site);

@@ -3,7 +3,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-#include "hip_check.h"
+#include "apart.h"
 
 #define BLOCK ((size_t)65536)
 
@@ -291,8 +291,77 @@ static void scarce(int internal)
     sem_destroy(&gate);
 }
 
+static void *in_graph(void)
+{
+    hipMemAllocNodeParams params = {.poolProps = plain, .bytesize = BLOCK};
+    hipGraph_t graph;
+    hipGraphNode_t node;
+
+    OK(hipGraphCreate(&graph, 0));
+    OK(hipGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+    return params.dptr;
+}
+
+/* A pointer that cannot be freed: which way it comes to be that, and which call is told. */
+struct mistake {
+    enum { ASYNC_TWICE, AFTER_ASYNC, AFTER_FREE, REUSED, TRIMMED, IN_GRAPH, IN_GRAPH_ASYNC, NOBODYS } way;
+    const char *says[2];
+};
+
+static int mistake(void *argument)
+{
+    const struct mistake *m = argument;
+    int local;
+    void *a = &local;
+
+    if (m->way >= IN_GRAPH)
+        a = m->way == NOBODYS ? a : in_graph();
+    else
+        OK(hipMallocAsync(&a, BLOCK, NULL));
+    if (m->way == AFTER_FREE)
+        OK(hipFree(a));
+    else if (m->way < IN_GRAPH)
+        OK(hipFreeAsync(a, NULL));
+    if (m->way == REUSED) { /* is a good pointer again */
+        void *b;
+        OK(hipMallocAsync(&b, BLOCK, NULL));
+        CHECK(a == b);
+        a = (char *)a + 16;
+    }
+    if (m->way == TRIMMED)
+        OK(hipDeviceSynchronize());
+    if (m->way == AFTER_ASYNC || m->way == IN_GRAPH)
+        CHECK_HIP(hipFree(a), hipErrorInvalidValue);
+    else
+        CHECK_HIP(hipFreeAsync(a, NULL), hipErrorInvalidValue);
+    return check_failures != 0;
+}
+
+static void mistakes(void)
+{
+    const struct mistake all[] = {
+        {ASYNC_TWICE, {"hipFreeAsync(0x", ", freed at "}},
+        {AFTER_ASYNC, {"hipFree(0x", ", freed at "}},
+        {AFTER_FREE, {"hipFreeAsync(0x", ", freed at "}},
+        {REUSED, {"hipFreeAsync(0x", "65536 bytes of device memory, allocated at "}},
+        {TRIMMED, {"hipFreeAsync(0x", ", freed at "}},
+        {IN_GRAPH, {"hipFree(0x", "no launch of its graph has it in use"}},
+        {IN_GRAPH_ASYNC, {"hipFreeAsync(0x", "no launch of its graph has it in use"}},
+        {NOBODYS, {"hipFreeAsync(0x", "not a pointer that HIP has allocated"}},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct mistake one = all[i];
+        char said[8192];
+        int status = run_apart(mistake, &one, said, sizeof said);
+        for (int k = 0; k < 2; k++)
+            check_apart(status, 0, said, one.says[k], __FILE__, __LINE__);
+        CHECK(one.way != REUSED || !strstr(said, "freed at"));
+    }
+}
+
 int main(void)
 {
+    mistakes(); /* in processes of their own, before this one opens the machine */
     basics();
     descriptions();
     held(1, false, false, false, false); /* nothing orders the second stream behind the first */
