@@ -232,7 +232,7 @@ static int read_command(struct cc_job *job, const struct cc_args *words)
         if (strcmp(arg, "--offload-arch") == 0 || strcmp(arg, "--rocm-path") == 0 || strcmp(arg, "-x") == 0 ||
             cc_takes_value(arg)) {
             if (i + 1 == words->n) {
-                fprintf(stderr, "ehp cc: %s needs a value\n", arg);
+                tool_say("ehp cc: %s needs a value", arg);
                 return -1;
             }
             const char *value = words->v[++i];
@@ -289,10 +289,9 @@ static void check_archs(struct cc_job *job)
             return;
     if (!job->has_hip || job->quiet)
         return;
-    fputs("ehp cc: note: building for", stderr);
-    for (size_t i = 0; i < job->archs.n; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", job->archs.v[i]);
-    fputs(" only; MI300A and MI300X run code for gfx942\n", stderr);
+    char *archs = cc_args_join(&job->archs, ", ");
+    tool_say("ehp cc: note: building for %s only; MI300A and MI300X run code for gfx942", archs);
+    free(archs);
 }
 
 static int read_environment(struct cc_job *job, const char *name)
@@ -422,9 +421,8 @@ static bool has_openmp(const struct cc_places *places)
     bool found = cc_can_read(library) || !places->llvm_version[0];
     free(library);
     if (!found)
-        fprintf(stderr,
-                "ehp cc: -fopenmp needs clang's OpenMP library; on Debian: apt-get install libomp-%s-dev\n",
-                places->llvm_version);
+        tool_say("ehp cc: -fopenmp needs clang's OpenMP library; on Debian: apt-get install libomp-%s-dev",
+                 places->llvm_version);
     return found;
 }
 
@@ -441,7 +439,7 @@ static int run_job(struct cc_job *job, struct cc_places *places, const struct cc
         job->rocm = NULL;
     }
     if (job->rocm && !cc_dir_exists(job->rocm)) {
-        fprintf(stderr, "ehp cc: --rocm-path=%s is not a directory\n", job->rocm);
+        tool_say("ehp cc: --rocm-path=%s is not a directory", job->rocm);
         goto out;
     }
     if (cc_places_find_clang(places, job->rocm))
@@ -484,7 +482,7 @@ int tool_cc(int argc, char **argv)
 {
     const char *platform = secure_getenv("HIP_PLATFORM");
     if (platform && *platform && strcmp(platform, "amd") != 0 && strcmp(platform, "hcc") != 0) {
-        fprintf(stderr, "ehp cc: HIP_PLATFORM=%s: only amd can be compiled for\n", platform);
+        tool_say("ehp cc: HIP_PLATFORM=%s: only amd can be compiled for", platform);
         return 1;
     }
     struct cc_args words = {0};

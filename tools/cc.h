@@ -17,6 +17,8 @@ void cc_args_push(struct cc_args *a, const char *s);
 void cc_args_pushf(struct cc_args *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cc_args_append(struct cc_args *a, const struct cc_args *b);
 void cc_args_free(struct cc_args *a);
+// All of them, malloc'ed.
+char *cc_args_join(const struct cc_args *a, const char *between);
 // Splits text by the shell-like rules of GCC's response files (blanks, '...', "...", backslash).
 void cc_args_split(struct cc_args *a, const char *text);
 // Copies argv with every @file replaced by the words in it, nested ones too.

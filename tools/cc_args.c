@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Argument lists of the compiler driver.
 #include "cc.h"
+#include "tool.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -76,6 +77,17 @@ void cc_args_free(struct cc_args *a)
     *a = (struct cc_args){0};
 }
 
+char *cc_args_join(const struct cc_args *a, const char *between)
+{
+    char *text = cc_copy("");
+    for (size_t i = 0; i < a->n; i++) {
+        char *longer = cc_format("%s%s%s", text, i ? between : "", a->v[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 void cc_args_split(struct cc_args *a, const char *text)
 {
     char *word = check_memory(malloc(strlen(text) + 1));
@@ -127,7 +139,7 @@ static int expand_one(struct cc_args *a, const char *arg, int depth)
         return 0;
     }
     if (depth > 16) {
-        fprintf(stderr, "ehp cc: response files nested too deeply: %s\n", arg);
+        tool_say("ehp cc: response files nested too deeply: %s", arg);
         free(text);
         return -1;
     }

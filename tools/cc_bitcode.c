@@ -4,6 +4,7 @@
 // with links to the others into one directory, as clang's driver wants them (clang: HIP Support, "Device
 // Library").
 #include "cc.h"
+#include "tool.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -172,7 +173,7 @@ static int make_constant(const struct cc_places *p, const char *dir, const char 
         unlink(source);
     }
     if (status)
-        fprintf(stderr, "ehp cc: cannot make %s: %s\n", final, strerror(errno));
+        tool_say("ehp cc: cannot make %s: %s", final, strerror(errno));
     free(source);
     free(object);
     free(final);
@@ -314,7 +315,7 @@ static int fill(const struct cc_places *p, const char *dir, const struct cc_args
     bool filled = make_dirs(dir) == 0 && link_modules(dir, from) == 0 && sign(p, dir) == 0;
     free(from);
     if (!filled) {
-        fprintf(stderr, "ehp cc: cannot fill %s: %s\n", dir, strerror(errno));
+        tool_say("ehp cc: cannot fill %s: %s", dir, strerror(errno));
         return -1;
     }
     static const struct {
@@ -354,7 +355,7 @@ static int make_own(const char *dir)
     struct stat st, link;
     const char *what = NULL;
     if (mkdir(dir, 0700) && errno != EEXIST) {
-        fprintf(stderr, "ehp cc: cannot make %s: %s\n", dir, strerror(errno));
+        tool_say("ehp cc: cannot make %s: %s", dir, strerror(errno));
         return -1;
     }
     if (lstat(dir, &link) || link.st_uid != geteuid() || stat(dir, &st) || st.st_uid != geteuid())
@@ -364,7 +365,7 @@ static int make_own(const char *dir)
     else if (st.st_mode & (S_IWGRP | S_IWOTH))
         what = "can be written to by others (chmod go-w, or remove it)";
     if (what)
-        fprintf(stderr, "ehp cc: %s %s; or set XDG_CACHE_HOME to a directory of yours\n", dir, what);
+        tool_say("ehp cc: %s %s; or set XDG_CACHE_HOME to a directory of yours", dir, what);
     return what ? -1 : 0;
 }
 
@@ -382,7 +383,7 @@ static int find_cache(struct cc_places *p)
     char *above = cc_format("%.*s", (int)(strrchr(own, '/') - own), own);
     int status = *above && make_dirs(above) ? -1 : 0;
     if (status)
-        fprintf(stderr, "ehp cc: cannot make %s: %s\n", above, strerror(errno));
+        tool_say("ehp cc: cannot make %s: %s", above, strerror(errno));
     free(above);
     snprintf(p->bitcode, sizeof p->bitcode, "%s/bitcode", own);
     return status == 0 && make_own(own) == 0 ? make_own(p->bitcode) : -1;

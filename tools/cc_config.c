@@ -140,7 +140,7 @@ int tool_config(int argc, char **argv)
         while (k < n && strcmp(argv[i], options[k].word) != 0 && strcmp(argv[i], options[k].letter) != 0)
             k++;
         if (k == n) {
-            fprintf(stderr, "ehp config: unknown option %s; --help lists them\n", argv[i]);
+            tool_say("ehp config: unknown option %s; --help lists them", argv[i]);
             return 1;
         }
         newline |= options[k].question == ASK_NEWLINE;

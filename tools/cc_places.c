@@ -2,6 +2,7 @@
 // Finds what the compiler driver needs: our own ROCm-shaped tree, beside the running executable in the build
 // directory or below the installation's library directory, and a clang.
 #include "cc.h"
+#include "tool.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -102,7 +103,7 @@ int cc_places_find(struct cc_places *p)
     *p = (struct cc_places){0};
     char self[CC_PATH_MAX], candidate[CC_PATH_MAX], library[CC_PATH_MAX];
     if (!real_path(self, "/proc/self/exe")) {
-        fprintf(stderr, "ehp cc: cannot tell where this program is: %s\n", strerror(errno));
+        tool_say("ehp cc: cannot tell where this program is: %s", strerror(errno));
         return -1;
     }
     strip_last(self);
@@ -114,8 +115,8 @@ int cc_places_find(struct cc_places *p)
             p->tree[0] = 0;
     }
     if (!p->tree[0]) {
-        fprintf(stderr, "ehp cc: found neither %s/%s nor %s/%s: is the installation complete?\n", self,
-                below[0], self, below[1]);
+        tool_say("ehp cc: found neither %s/%s nor %s/%s: is the installation complete?", self, below[0], self,
+                 below[1]);
         return -1;
     }
     // The link in the tree leads to the library itself, whose own run path is relative to where it really is.
@@ -196,7 +197,7 @@ int cc_places_find_clang(struct cc_places *p, const char *rocm)
         bool found = strchr(wanted, '/') ? put_path(path, "%s", wanted) : find_in_path(path, wanted);
         if (found && accept(p, path, false))
             return 0;
-        fprintf(stderr, "ehp cc: EHP_CLANG=%s is not a program\n", wanted);
+        tool_say("ehp cc: EHP_CLANG=%s is not a program", wanted);
         return -1;
     }
     if (try_directory(p, rocm, "/llvm/bin") || try_directory(p, rocm, "/lib/llvm/bin") ||
@@ -222,10 +223,9 @@ int cc_places_find_clang(struct cc_places *p, const char *rocm)
 
 static void print_command(const struct cc_args *args)
 {
-    fputs("hipcc-cmd:", stderr);
-    for (size_t i = 0; i < args->n; i++)
-        fprintf(stderr, " %s", args->v[i]);
-    fputc('\n', stderr);
+    char *words = cc_args_join(args, " ");
+    tool_say("hipcc-cmd: %s", words);
+    free(words);
 }
 
 int cc_exec(const char *program, struct cc_args *args, bool verbose)
@@ -234,7 +234,7 @@ int cc_exec(const char *program, struct cc_args *args, bool verbose)
         print_command(args);
     fflush(NULL);
     execv(program, args->v);
-    fprintf(stderr, "ehp cc: cannot run %s: %s\n", program, strerror(errno));
+    tool_say("ehp cc: cannot run %s: %s", program, strerror(errno));
     return 1;
 }
 
@@ -246,7 +246,7 @@ int cc_run(const char *program, struct cc_args *args, bool verbose)
         _exit(cc_exec(program, args, verbose));
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child) {
-        fprintf(stderr, "ehp cc: cannot run %s: %s\n", program, strerror(errno));
+        tool_say("ehp cc: cannot run %s: %s", program, strerror(errno));
         return 1;
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;

@@ -159,7 +159,7 @@ int tool_chips(int argc, char **argv)
         return 2;
     if (!words[0]) {
         if (ehp_chips(print_chip, NULL) != EHP_OK) {
-            fprintf(stderr, "ehp chips: no chip directory; set EHP_CHIPS\n");
+            tool_say("ehp chips: no chip directory; set EHP_CHIPS");
             return 1;
         }
         return 0;
@@ -168,6 +168,6 @@ int tool_chips(int argc, char **argv)
         return show(words[1]);
     if (!strcmp(words[0], "keys") && !words[1])
         return list_keys();
-    fprintf(stderr, "ehp chips: expected nothing, \"show NAME\" or \"keys\"\n");
+    tool_say("ehp chips: expected nothing, \"show NAME\" or \"keys\"");
     return 2;
 }

@@ -117,6 +117,6 @@ int tool_counters(int argc, char **argv)
     char error[512];
     unsigned index;
     ehp_counter_find(args.filter, &index, error, sizeof(error));
-    fprintf(stderr, "ehp counters: %s\n", error);
+    tool_say("ehp counters: %s", error);
     return 1;
 }

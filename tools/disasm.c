@@ -35,11 +35,10 @@ static const char help[] =
 static int open_file(struct file *f, const char *path)
 {
     struct stat st;
-    struct room room;
     *f = (struct file){.path = path};
     FILE *file = fopen(path, "rbe");
     if (!file || fstat(fileno(file), &st) != 0) {
-        fprintf(stderr, "ehp disasm: %s: %s\n", printable(path, &room), strerror(errno));
+        tool_say("ehp disasm: %s: %s", path, strerror(errno));
         if (file)
             fclose(file);
         return -1;
@@ -49,7 +48,7 @@ static int open_file(struct file *f, const char *path)
     fclose(file);
     if (!f->bytes) {
         free(f->data);
-        fprintf(stderr, "ehp disasm: %s: empty, or not a file\n", printable(path, &room));
+        tool_say("ehp disasm: %s: empty, or not a file", path);
         return -1;
     }
     return 0;
@@ -85,7 +84,6 @@ static int show_all(ehp_machine *machine, const uint8_t *image, size_t bytes,
                     const struct disasm_options *opt, const char *path)
 {
     unsigned loaded = 0, found = 0;
-    struct room room;
     for (size_t at = 0; at < bytes;) {
         while (at < bytes && at && !image[at]) // the linker's padding
             at++;
@@ -98,7 +96,7 @@ static int show_all(ehp_machine *machine, const uint8_t *image, size_t bytes,
             ehp_code_unload(code);
             loaded++;
         } else {
-            fprintf(stderr, "ehp disasm: %s: %s\n", printable(path, &room), ehp_error_text(machine));
+            tool_say("ehp disasm: %s: %s", path, ehp_error_text(machine));
         }
         if (!size)
             break;
@@ -107,7 +105,7 @@ static int show_all(ehp_machine *machine, const uint8_t *image, size_t bytes,
     if (!loaded)
         return -1;
     if (opt->kernel && !found) {
-        fprintf(stderr, "ehp disasm: %s: no kernel or function %s\n", printable(path, &room), opt->kernel);
+        tool_say("ehp disasm: %s: no kernel or function %s", path, opt->kernel);
         return -1;
     }
     return 0;
@@ -123,7 +121,7 @@ static int disasm_file(const char *path, const char *chip, const struct disasm_o
     machine_options.threads = 1;
     ehp_machine *machine;
     if (ehp_open(&machine_options, &machine) != EHP_OK) {
-        fprintf(stderr, "ehp disasm: %s\n", machine_options.error);
+        tool_say("ehp disasm: %s", machine_options.error);
         free(f.data);
         return 1;
     }
@@ -165,7 +163,7 @@ int tool_disasm(int argc, char **argv)
         } else if (arg[0] != '-' && !path) {
             path = arg;
         } else {
-            fprintf(stderr, "ehp disasm: %s: %s\n", arg, value ? "needs a value" : "unknown or superfluous");
+            tool_say("ehp disasm: %s: %s", arg, value ? "needs a value" : "unknown or superfluous");
             return 2;
         }
     }

@@ -202,7 +202,7 @@ int tool_isa(int argc, char **argv)
         if (!strcmp(argv[i], "--coverage")) {
             cover = true;
         } else if (argv[i][0] == '-') {
-            fprintf(stderr, "ehp isa: no option \"%s\"; `ehp isa --help` lists them\n", argv[i]);
+            tool_say("ehp isa: no option \"%s\"; `ehp isa --help` lists them", argv[i]);
             return 2;
         } else {
             argv[1 + count++] = argv[i];
@@ -217,7 +217,7 @@ int tool_isa(int argc, char **argv)
             printed++;
         }
     if (!printed) {
-        fprintf(stderr, "ehp isa: gfx942 has no such instruction or format\n");
+        tool_say("ehp isa: gfx942 has no such instruction or format");
         return 1;
     }
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that choose a machine; see machine_args.h. */
 #include "machine_args.h"
+#include "tool.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ static unsigned number(const char *option, const char *text, unsigned long most)
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
     if (errno || *end || end == text || *text == '-' || value == 0 || value > most) {
-        fprintf(stderr, "ehp: --%s takes a number from 1 to %lu, not \"%s\"\n", option, most, text);
+        tool_say("ehp: --%s takes a number from 1 to %lu, not \"%s\"", option, most, text);
         exit(2);
     }
     return (unsigned)value;
@@ -69,7 +70,7 @@ static void check_name(const char *option, const char *name, const char *right)
 {
     if (!name || *name)
         return;
-    fprintf(stderr, "ehp: --%s takes %s, not \"\"\n", option, right);
+    tool_say("ehp: --%s takes %s, not \"\"", option, right);
     exit(2);
 }
 
@@ -97,7 +98,7 @@ ehp_machine *machine_args_open(const struct machine_args *args)
     machine_args_to_options(args, &o);
     ehp_machine *m;
     if (ehp_open(&o, &m) != EHP_OK) {
-        fprintf(stderr, "ehp: %s\n", o.error);
+        tool_say("ehp: %s", o.error);
         exit(1);
     }
     return m;

@@ -68,6 +68,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < SUBCOMMANDS; i++)
         if (!strcmp(argv[1], subcommands[i].name))
             return subcommands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "ehp: no command \"%s\"; `ehp --help` lists them\n", argv[1]);
+    tool_say("ehp: no command \"%s\"; `ehp --help` lists them", argv[1]);
     return 2;
 }

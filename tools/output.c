@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of every command: what it has printed has arrived, or it says so. */
+/* What every command has to say, and its end: what it has printed has arrived, or it says so. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -11,6 +12,22 @@
 #include "tool.h"
 
 static const char *command;
+
+void tool_say(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    const size_t most = 4 * (size_t)length + 1; /* all of it escaped */
+    char *room = malloc(most);
+    fprintf(stderr, "%s\n", room ? ehp_printable(text, room, most) : "out of memory");
+    free(room);
+    free(text);
+}
 
 /* The last handler at exit, whose status is the process's. */
 static void close_output(void)
@@ -25,8 +42,7 @@ static void close_output(void)
         return;
     if (errno == EBADF && !failed && !pending)
         return; /* there is none, and nothing was printed */
-    fprintf(stderr, "%s: cannot write the output%s%s\n", command, errno ? ": " : "",
-            errno ? strerror(errno) : "");
+    tool_say("%s: cannot write the output%s%s", command, errno ? ": " : "", errno ? strerror(errno) : "");
     _exit(1);
 }
 

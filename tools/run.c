@@ -154,17 +154,17 @@ static bool check_counters(const struct run_args *args)
 {
     const char *mode = args->mode ? args->mode : secure_getenv("EHP_MODE");
     if (args->sample && (!mode || strcmp(mode, "timing") != 0)) {
-        fprintf(stderr, "ehp run: --sample: only timing mode has a time to sample; add --mode timing\n");
+        tool_say("ehp run: --sample: only timing mode has a time to sample; add --mode timing");
         return false;
     }
     if (args->counters_file && !args->counters) {
-        fprintf(stderr, "ehp run: --counters-file: of which counters? --counters NAME,... says that\n");
+        tool_say("ehp run: --counters-file: of which counters? --counters NAME,... says that");
         return false;
     }
     if (!args->counters || !strcmp(args->counters, "all"))
         return true;
     if (!*args->counters) {
-        fprintf(stderr, "ehp run: --counters=: which? NAME,... or all; `ehp counters` lists them\n");
+        tool_say("ehp run: --counters=: which? NAME,... or all; `ehp counters` lists them");
         return false;
     }
     for (const char *p = args->counters; *p; p += strcspn(p, ","), p += *p == ',') {
@@ -172,12 +172,12 @@ static bool check_counters(const struct run_args *args)
         unsigned index;
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(p, ","), p);
         if (ehp_counter_find(name, &index, error, sizeof(error)) != EHP_OK) {
-            fprintf(stderr, "ehp run: --counters: %s; `ehp counters` lists all\n", error);
+            tool_say("ehp run: --counters: %s; `ehp counters` lists all", error);
             return false;
         }
     }
     if (!mode || strcmp(mode, "timing") != 0) {
-        fprintf(stderr, "ehp run: --counters: only timing mode counts; add --mode timing\n");
+        tool_say("ehp run: --counters: only timing mode counts; add --mode timing");
         return false;
     }
     return true;
@@ -189,7 +189,7 @@ bool run_check_output(const char *command, const char *option, const char *path)
     if (!path || !strcmp(path, "-"))
         return true;
     if (!*path) {
-        fprintf(stderr, "%s: %s=: which file?\n", command, option);
+        tool_say("%s: %s=: which file?", command, option);
         return false;
     }
     char directory[PATH_MAX];
@@ -200,7 +200,7 @@ bool run_check_output(const char *command, const char *option, const char *path)
         errno = EISDIR;
     else if (access(exists ? path : dirname(directory), W_OK) == 0)
         return true;
-    fprintf(stderr, "%s: %s=%s: cannot write there: %s\n", command, option, path, strerror(errno));
+    tool_say("%s: %s=%s: cannot write there: %s", command, option, path, strerror(errno));
     return false;
 }
 
@@ -255,7 +255,7 @@ static int become(void *argument)
 
     execvp(program->argv[0], program->argv);
     const int error = errno;
-    fprintf(stderr, "%s: %s: %s\n", program->command, program->argv[0], strerror(error));
+    tool_say("%s: %s: %s", program->command, program->argv[0], strerror(error));
     return error == ENOENT ? 127 : 126;
 }
 
@@ -270,14 +270,14 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     check.isolate = isolate && strcmp(isolate, "1") == 0;
     ehp_machine *m;
     if (ehp_open(&check, &m) != EHP_OK) {
-        fprintf(stderr, "%s: %s\n", command, check.error);
+        tool_say("%s: %s", command, check.error);
         return 2;
     }
     ehp_close(m);
 
     char directory[PATH_MAX];
     if (!library_directory(directory)) {
-        fprintf(stderr, "%s: libamdhip64.so.6 is not beside this command; build or install it\n", command);
+        tool_say("%s: libamdhip64.so.6 is not beside this command; build or install it", command);
         return 1;
     }
     const char *old = secure_getenv("LD_LIBRARY_PATH");
@@ -306,12 +306,12 @@ int tool_run(int argc, char **argv)
     if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &args) != 0)
         return 2;
     if (args.mode && strcmp(args.mode, "functional") && strcmp(args.mode, "timing")) {
-        fprintf(stderr, "ehp run: there is no mode \"%s\"; there are: functional, timing\n", args.mode);
+        tool_say("ehp run: there is no mode \"%s\"; there are: functional, timing", args.mode);
         return 2;
     }
     if (args.bounds && strcmp(args.bounds, "warn") && strcmp(args.bounds, "fault") &&
         strcmp(args.bounds, "off")) {
-        fprintf(stderr, "ehp run: there are no bounds \"%s\"; there are: warn, fault, off\n", args.bounds);
+        tool_say("ehp run: there are no bounds \"%s\"; there are: warn, fault, off", args.bounds);
         return 2;
     }
     if (!check_counters(&args) || !run_check_output(argv[0], "--stats", args.stats) ||

@@ -40,6 +40,9 @@ int tool_isa(int argc, char **argv);
 // `ehp validate`: published numbers beside simulated ones.
 int tool_validate(int argc, char **argv);
 
+// A message on stderr, with a newline behind it: what names and paths have in it for a terminal to obey is
+// shown.
+__attribute__((format(printf, 1, 2))) void tool_say(const char *format, ...);
 // From here on the process ends with status 1, and says why, when what it prints does not arrive.
 void tool_check_output(const char *name);
 

@@ -28,9 +28,7 @@ int tool_validate(int argc, char **argv)
 {
     char self[PATH_MAX], script[PATH_MAX];
     if (!realpath("/proc/self/exe", self) || !find_script(self, script, sizeof script)) {
-        fprintf(
-            stderr,
-            "ehp validate: its programs are not where the command expects them; install EHP as a whole\n");
+        tool_say("ehp validate: its programs are not where the command expects them; install EHP as a whole");
         return 1;
     }
     char **words = calloc((size_t)argc + 4, sizeof *words);
@@ -42,7 +40,7 @@ int tool_validate(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         words[i + 2] = argv[i];
     execvp(words[0], words);
-    fprintf(stderr, "ehp validate: cannot run python3: %s\n", strerror(errno));
+    tool_say("ehp validate: cannot run python3: %s", strerror(errno));
     free(words);
     return 1;
 }

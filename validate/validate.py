@@ -378,7 +378,8 @@ def main():
     ehp = sys.argv[1]
     for path in filter(None, (args.json, args.markdown, args.html)):  # rather than when it has run for an hour
         if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-            sys.exit(f"ehp validate: {path}: cannot write there")
+            shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
+            sys.exit(f"ehp validate: {shown}: cannot write there")
 
     for chip in args.chip or []:
         known = subprocess.run([ehp, "chips", "show", chip], capture_output=True, text=True)

@@ -280,7 +280,9 @@ int ehp_counter_find(const char *name, unsigned *index, char *error, size_t byte
             return EHP_OK;
         }
     if (error && bytes) {
-        snprintf(error, bytes, "no counter \"%.*s\"", LONGEST, name);
+        char text[LONGEST + 1], room[4 * LONGEST + 1];
+        snprintf(text, sizeof(text), "%s", name);
+        snprintf(error, bytes, "no counter \"%s\"", ehp_printable(text, room, sizeof(room)));
         if (*name && strlen(name) <= LONGEST)
             add_near(name, error, bytes);
     }

@@ -134,7 +134,7 @@ static struct hip_counters *choose(const char *names)
         size_t length = strcspn(p, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, p);
         if (ehp_counter_find(name, &chosen->index[chosen->count++], error, sizeof error) != EHP_OK) {
-            fprintf(stderr, "ehp: EHP_COUNTERS: %s\n", error);
+            hip_say("EHP_COUNTERS: %s", error);
             free(chosen);
             return NULL;
         }
@@ -153,7 +153,7 @@ bool hip_counters_init(struct hip_runtime *runtime)
     if (!chosen)
         return false;
     if (ehp_set_dispatch_handler(runtime->machine, dispatch_ended, chosen) != EHP_OK) {
-        fprintf(stderr, "ehp: EHP_COUNTERS: only timing mode counts (ehp run --mode timing)\n");
+        hip_say("EHP_COUNTERS: only timing mode counts (ehp run --mode timing)");
         free(chosen);
         return false;
     }
@@ -162,7 +162,7 @@ bool hip_counters_init(struct hip_runtime *runtime)
         return true;
     chosen->file = fopen(path, "we");
     if (!chosen->file) {
-        fprintf(stderr, "ehp: EHP_COUNTERS_FILE=%s: cannot write there\n", path);
+        hip_say("EHP_COUNTERS_FILE=%s: cannot write there", path);
         return false;
     }
     /* Nothing waits in it that a forked process would write again, or one that is killed never. */

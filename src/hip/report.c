@@ -73,8 +73,7 @@ static void report_lost(void)
 
 static void report_say_lost(const char *variable, const char *path)
 {
-    fprintf(stderr, "ehp: %s=%s: cannot write there%s%s\n", variable, path, errno ? ": " : "",
-            errno ? strerror(errno) : "");
+    hip_say("%s=%s: cannot write there%s%s", variable, path, errno ? ": " : "", errno ? strerror(errno) : "");
     report_lost();
 }
 

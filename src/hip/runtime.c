@@ -6,6 +6,7 @@
 #include "runtime.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,10 +69,27 @@ hipError_t hip_from_status(int status)
     }
 }
 
+void hip_say(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    const size_t most = 4 * (size_t)length + 1; /* all of it escaped */
+    char *room = malloc(most);
+    fprintf(stderr, "ehp: %s\n", room ? ehp_printable(text, room, most) : "out of memory");
+    free(room);
+    free(text);
+}
+
 int hip_unsupported_entry(const char *name, _Atomic bool *said)
 {
     if (!atomic_exchange(said, true))
-        fprintf(stderr, "ehp: %s is not supported\n", name);
+        hip_say("%s is not supported", name);
     return hip_return(hipErrorNotSupported);
 }
 
@@ -86,7 +104,7 @@ static bool runtime_fraction(const char *name, double least, double most, double
     errno = 0;
     double number = strtod(text, &end);
     if (errno || end == text || *end || !(number >= least && number <= most)) {
-        fprintf(stderr, "ehp: %s=%s: expected a number from %g to %g\n", name, text, least, most);
+        hip_say("%s=%s: expected a number from %g to %g", name, text, least, most);
         return false;
     }
     *value = number;
@@ -100,8 +118,7 @@ static bool runtime_number(const char *name, double least, double most, double *
         return false;
     if (*value == (double)(int64_t)*value)
         return true;
-    fprintf(stderr, "ehp: %s=%s: expected a whole number from %.0f to %.0f\n", name, secure_getenv(name),
-            least, most);
+    hip_say("%s=%s: expected a whole number from %.0f to %.0f", name, secure_getenv(name), least, most);
     return false;
 }
 
@@ -127,7 +144,7 @@ static bool runtime_mode(bool *timing)
     *timing = mode && strcmp(mode, "timing") == 0;
     if (!mode || *timing || strcmp(mode, "functional") == 0)
         return true;
-    fprintf(stderr, "ehp: EHP_MODE=%s: the modes are functional and timing\n", mode);
+    hip_say("EHP_MODE=%s: the modes are functional and timing", mode);
     return false;
 }
 
@@ -139,7 +156,7 @@ static bool runtime_bounds(int *bounds)
 
     for (*bounds = EHP_BOUNDS_WARN; text && strcmp(text, names[*bounds]) != 0; ++*bounds)
         if (*bounds == EHP_BOUNDS_OFF) {
-            fprintf(stderr, "ehp: EHP_BOUNDS=%s: there are: warn, fault, off\n", text);
+            hip_say("EHP_BOUNDS=%s: there are: warn, fault, off", text);
             return false;
         }
     return true;
@@ -192,8 +209,7 @@ static int runtime_visible(const char *name, unsigned *map, int count)
         char *end;
         long index = strtol(text, &end, 10);
         if (end == text || (*end && *end != ',')) {
-            fprintf(stderr, "ehp: %s=%s: expected device numbers separated by commas\n", name,
-                    secure_getenv(name));
+            hip_say("%s=%s: expected device numbers separated by commas", name, secure_getenv(name));
             return 0;
         }
         if (index < 0 || index >= count)
@@ -217,7 +233,7 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
     runtime->timing = options.timing;
     runtime->isolate = options.isolate;
     if (ehp_open(&options, &runtime->machine) != EHP_OK) {
-        fprintf(stderr, "ehp: %s\n", options.error);
+        hip_say("%s", options.error);
         return hipErrorNoDevice;
     }
     int count = (int)ehp_agent_count(runtime->machine);

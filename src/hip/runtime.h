@@ -165,6 +165,9 @@ hipError_t hip_return(hipError_t error);
 /* What libehp's status means in HIP. */
 hipError_t hip_from_status(int status);
 
+/* A line on stderr: what names and paths of the environment have in it for a terminal to obey is shown. */
+__attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
+
 /* An entry point without an implementation: says so once on stderr. */
 int hip_unsupported_entry(const char *name, _Atomic bool *said);
 

@@ -29,8 +29,12 @@ void site_print(const struct memory_site *site, char *text, size_t bytes)
     unsigned count = 0;
     for (; count < MEMORY_SITES && site->address[count]; count++)
         returns[count] = (void *)(uintptr_t)site->address[count];
-    if (!count || ehp_host_line(returns, count, text, bytes) != EHP_OK)
-        text[0] = '\0';
+    char line[512];
+    if (!count || ehp_host_line(returns, count, line, sizeof(line)) != EHP_OK)
+        line[0] = '\0';
+    const char *shown = ehp_printable(line, text, bytes);
+    if (shown != text)
+        snprintf(text, bytes, "%s", shown);
 }
 
 static void add_site(char *text, size_t bytes, const char *what, const struct memory_site *site)

@@ -64,4 +64,38 @@ for option in --json --html --markdown; do
     "$ehp" validate $option "$dir/none/x" >/dev/null 2>"$dir/err" && failed=1
     grep -q '^ehp validate: .*: cannot write there$' "$dir/err" || { cat "$dir/err"; failed=1; }
 done
+
+# Whatever a terminal would obey in a name is shown, not sent.
+esc=$(printf 'x\033[31m')
+shown() { # TEXT COMMAND...
+    text=$1
+    shift
+    "$@" >"$dir/out" 2>"$dir/err"
+    if grep -q "$(printf '\033')" "$dir/err" || ! grep -qF -- "$text" "$dir/err"; then
+        echo "$* sends what a terminal obeys, or does not say: $text"
+        cat -v "$dir/err"
+        failed=1
+    fi
+}
+shown 'no command "x\x1b[31m"' "$ehp" "$esc"
+shown 'ehp run: x\x1b[31m: No such file' "$ehp" run "$esc"
+shown '--stats=x\x1b[31m/x: cannot write there' "$ehp" run "--stats=$esc/x" "$program"
+shown 'no mode "x\x1b[31m"' "$ehp" run --mode "$esc" "$program"
+shown 'no counter "x\x1b[31m"' "$ehp" run --mode timing --counters "$esc" "$program"
+shown 'not "x\x1b[31m"' "$ehp" run --threads "$esc" "$program"
+shown 'ehp advise: x\x1b[31m: No such file' "$ehp" advise "$esc"
+shown 'x\x1b[31m' "$ehp" info --chip "$esc"
+shown 'x\x1b[31m' "$ehp" chips show "$esc"
+shown 'no counter "x\x1b[31m"' "$ehp" counters "$esc"
+shown 'no option "-x\x1b[31m"' "$ehp" isa "-$esc"
+shown 'ehp disasm: x\x1b[31m: No such file' "$ehp" disasm "$esc"
+shown 'no kernel or function x\x1b[31m' "$ehp" disasm "$hsaco" --kernel "$esc"
+shown 'unknown option -x\x1b[31m' "$ehp" config "-$esc"
+shown '--rocm-path=x\x1b[31m is not a directory' "$ehp" cc "--rocm-path=$esc" x.hip
+shown 'EHP_CLANG=x\x1b[31m is not a program' env EHP_CLANG="$esc" "$ehp" cc x.hip
+shown 'hipcc-cmd: ' env HIPCC_VERBOSE=1 "$ehp" cc "$esc.hip"
+shown 'validate: x\x1b[31m/x: cannot write there' "$ehp" validate --json "$esc/x"
+shown 'EHP_THREADS=x\x1b[31m: expected' env EHP_THREADS="$esc" "$program" "$hsaco"
+shown 'EHP_MODE=x\x1b[31m: the modes' env EHP_MODE="$esc" "$program" "$hsaco"
+shown 'EHP_STATS=x\x1b[31m/x: cannot write there' env EHP_STATS="$esc/x" "$program" "$hsaco"
 exit $failed
