@@ -22,6 +22,9 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True  # an installed directory is not ours
+import svg  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 CLOCK_GHZ = 2.1
 LIMITS = {  # of errors: their median, and the worst or this percentile
@@ -297,30 +300,48 @@ class Progress:
             print("\r\033[K", end="", file=sys.stderr)
 
 
+# What a curve is drawn over, by what its quantity begins with: title, axes.
+CURVES = {
+    "latency_vector": ("Vector loads", svg.Axis("footprint", log=2, binary=True), svg.Axis("cycles")),
+    "latency_scalar": ("Scalar loads", svg.Axis("footprint", log=2, binary=True), svg.Axis("cycles")),
+    "lds_read": ("LDS reads", svg.Axis("stride, dwords", log=2), svg.Axis("bytes a cycle")),
+    "atomics_": ("Atomics on {1} elements, {0}", svg.Axis("work-items", log=10), svg.Axis("million a second", log=10)),
+    "l2_read": ("L2 reads", svg.Axis("waves of those that fit, %"), svg.Axis("GB/s")),
+    "l2_write": ("L2 writes", svg.Axis("footprint", log=2, binary=True), svg.Axis("GB/s")),
+    "cpu_chase": ("Loads of a CPU core", svg.Axis("footprint", log=2, binary=True), svg.Axis("ns")),
+}
+
+
+def curve_points(name, chip, published, kinds):
+    """The published points of a curve, in its unit; of a range, both ends."""
+    points = set()
+    for r in published:
+        if r["quantity"] == name and r["chip"] in ("", chip) and r["kind"] in kinds:
+            unit = CLOCK_GHZ if r["unit"] == "ns" and name.startswith("latency") else 1
+            points |= {(r["at"], r["low"] * unit), (r["at"], r["high"] * unit)}
+    return sorted(points)
+
+
 def curves(values, published):
-    """SVG pictures of the quantities that have more than one point, by gnuplot."""
-    if not shutil.which("gnuplot"):
-        return "<p>Curves are drawn when gnuplot is installed (Debian: gnuplot-nox).</p>"
+    """Pictures of the quantities that have three points and more."""
     pictures = []
-    names = sorted({q for points in values.values() for q, at in points if at})
-    for name in names:
-        points = [(r["at"], (r["low"] + r["high"]) / 2) for r in published
-                  if r["quantity"] == name and r["unit"] != "ns" and r["kind"] != "order"]
-        blocks, plots = [], []
-        for chip, table in values.items():
-            line = sorted((at, v) for (q, at), v in table.items() if q == name)
-            if line:
-                blocks.append("\n".join(f"{a} {v}" for a, v in line))
-                plots.append(f"'-' with linespoints lw 2 title 'simulated, {chip}'")
-        if points:
-            blocks.append("\n".join(f"{a} {v}" for a, v in sorted(points)))
-            plots.append("'-' with points pt 7 ps 0.7 title 'published'")
-        script = (f"set terminal svg size 640,400 background '#ffffff'\nset logscale x 2\nset key left top\n"
-                  f"set title '{name.replace('_', ' ')}'\nset grid\nplot {', '.join(plots)}\n"
-                  + "".join(block + "\ne\n" for block in blocks))
-        picture = subprocess.run(["gnuplot"], input=script, capture_output=True, text=True)
-        start = picture.stdout.find("<svg")
-        pictures.append(picture.stdout[start:] if start >= 0 else f"<pre>{html.escape(picture.stderr)}</pre>")
+    for name in sorted({q for points in values.values() for q, at in points if at}):
+        begin = next((b for b in CURVES if name.startswith(b)), None)
+        lines = {chip: sorted((at, in_unit(q, v, "")) for (q, at), v in table.items() if q == name)
+                 for chip, table in values.items()}
+        if not begin or max(map(len, lines.values())) < 3:
+            continue
+        title, x, y = CURVES[begin]
+        series = []
+        for colour, (chip, points) in enumerate(lines.items()):
+            chip = pathlib.Path(chip).stem
+            if points:
+                series.append(svg.Series(f"{chip}, simulated", points, colour))
+            for what, mark, kinds in (("published", "ring", LIMITS), ("contradicted", "cross", ["contradicts"])):
+                points = curve_points(name, chip, published, kinds)
+                if points:
+                    series.append(svg.Series(f"{chip}, {what}", points, colour, mark, joined=False))
+        pictures.append(svg.chart(title.format(*name.removeprefix(begin).split("_")), x, y, series))
     return "\n".join(pictures)
 
 
@@ -331,13 +352,14 @@ def write_html(path, rows, lines, values, published):
                  "" if r["kind"] == "order" else f"{r['error']:+.1f}", r["kind"], r["source"]]
         bad = r["kind"] == "order" and r["error"] or r["kind"] == "seed" and abs(r["error"]) > 15
         cells.append(f"<tr{' class=bad' if bad else ''}>" + "".join(f"<td>{html.escape(t)}</td>" for t in texts) + "</tr>")
-    path.write_text(f"""<!doctype html><meta charset=utf-8><title>EHP: published and simulated</title>
-<style>body{{font:15px sans-serif;max-width:70em;margin:2em auto}}td,th{{padding:2px 9px;text-align:left}}
-tr:nth-child(even){{background:#f2f2f2}}.bad{{color:#b00}}svg{{margin:1em}}</style>
+    path.write_text(f"""<!doctype html><html lang=en><meta charset=utf-8><title>EHP: published and simulated</title>
+<meta name=viewport content="width=device-width"><style>:root{{color-scheme:light dark}}
+body{{font:15px sans-serif;max-width:84em;margin:2em auto;padding:0 1em}}td,th{{padding:2px 9px;text-align:left}}
+tr:nth-child(even){{background:#8882}}.bad{{color:#d33}}svg{{max-width:100%;height:auto;margin:.5em}}</style>
 <h1>Published and simulated</h1><pre>{html.escape(chr(10).join(lines))}</pre>
+{curves(values, published)}
 <table><tr><th>chip<th>quantity<th>published<th>simulated<th>unit<th>error, %<th>kind<th>source</tr>
 {chr(10).join(cells)}</table>
-{curves(values, published)}
 """)
 
 
@@ -370,7 +392,7 @@ def main():
     parser.add_argument("--chip", action="append", help="mi300a or mi300x, or a chip file: all numbers on that chip "
                         "(each on the chip that it was measured on)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the rows as JSON")
-    parser.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write a page with the curves")
+    parser.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write a page with the rows and curves")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help="write the table; into a file that has "
                         "the marks of the README, between them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time (all cores)")
