@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "bench.h"
-#include "exec/aperture.h"
+#include "wave/aperture.h"
 #include "exec/code.h"
-#include "exec/fault.h"
-#include "exec/gws.h"
+#include "wave/fault.h"
+#include "wave/gws.h"
 #include "exec/workgroup.h"
 #include "isa/isa.h"
 

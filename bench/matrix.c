@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "exec/handlers.h"
-#include "sem/matrix.h"
+#include "wave/handlers.h"
+#include "sem/matrix/matrix.h"
 
 static double now(void)
 {

@@ -6,7 +6,7 @@
 #ifndef EHP_TESTS_HALVES_H
 #define EHP_TESTS_HALVES_H
 
-#include "sem/mem_halves.h"
+#include "sem/memory/mem_halves.h"
 
 enum { HALVES_LEVEL = 5 }; /* beside the host's instruction set levels */
 

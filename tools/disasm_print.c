@@ -8,7 +8,7 @@
 
 #include "demangle.h"
 #include "disasm.h"
-#include "hsa/descriptor.h"
+#include "load/descriptor.h"
 #include "tool.h"
 
 // ---- kernels ----

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "soc/chip.h"
+#include "chip/chip.h"
 #include "vm/vm.h"
 
 static double value(const struct chip *chip, enum chip_key key)

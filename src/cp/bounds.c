@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "cp/cp.h"
-#include "exec/fault.h"
-#include "exec/fuse.h"
+#include "wave/fault.h"
+#include "wave/fuse.h"
 #include "soc/machine.h"
-#include "soc/site.h"
+#include "alloc/site.h"
 
 /* Who has more of them has read the first ones. */
 enum { TOLD_MOST = 4096 };

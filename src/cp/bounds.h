@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Accesses beyond a buffer that the chip would not notice, because it has mapped
- * whole blocks (soc/heap.h): they go on, and each kernel is told once of each
+ * whole blocks (alloc/heap.h): they go on, and each kernel is told once of each
  * buffer; or they are faults, or nobody is told (enum ehp_bounds).
  *
  * In functional mode what lies between buffers can be accessed after the first

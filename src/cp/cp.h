@@ -28,9 +28,9 @@
 
 #include "ehp/aql.h"
 #include "ehp/ehp.h"
-#include "exec/gws.h"
+#include "wave/gws.h"
 #include "exec/workgroup.h"
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 struct ehp_machine;
 struct cp_queue;

@@ -16,8 +16,8 @@
 
 #include "cp/counters.h"
 #include "cp/sim.h"
-#include "hsa/code.h"
-#include "hsa/descriptor.h"
+#include "load/code.h"
+#include "load/descriptor.h"
 #include "soc/machine.h"
 
 static unsigned round_up(unsigned value, unsigned granule)
@@ -31,7 +31,7 @@ static void set_sgpr64(uint32_t *s, unsigned at, uint64_t value)
     s[at + 1] = (uint32_t)(value >> 32);
 }
 
-/* User SGPRs, in the descriptor's fixed order, then the system's; see hsa/descriptor.h. */
+/* User SGPRs, in the descriptor's fixed order, then the system's; see load/descriptor.h. */
 static void set_sgprs(struct cp_dispatch *d, const struct kernel_descriptor *kd)
 {
     struct exec_launch *l = &d->launch;

@@ -8,12 +8,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "exec/aperture.h"
-#include "exec/fault.h"
-#include "hsa/code.h"
+#include "wave/aperture.h"
+#include "wave/fault.h"
+#include "load/code.h"
 #include "isa/isa.h"
 #include "soc/machine.h"
-#include "soc/site.h"
+#include "alloc/site.h"
 
 static void add(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/aperture.h"
-#include "exec/fault.h"
+#include "wave/aperture.h"
+#include "wave/fault.h"
 #include "fabric/fabric.h"
 #include "hsa/hsa.h"
 #include "soc/machine.h"

@@ -36,7 +36,7 @@
 #include "cu/cu.h"
 #include "mem/mem.h"
 #include "port/port.h"
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 struct fabric;
 struct hsa_signal;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cp/sim.h"
-#include "exec/fault.h"
+#include "wave/fault.h"
 #include "soc/machine.h"
 #include "vm/vm.h"
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "cp/sim.h"
-#include "soc/memory.h"
+#include "alloc/memory.h"
 
 enum { PAGE = 4096, SOME_PAGES = 512, FLUSH_BYTES = 1 << 20 };
 #define PAGEMAP_PRESENT   (UINT64_C(1) << 63)

@@ -17,8 +17,8 @@
 
 #include "base/thread.h"
 #include "cp/sim.h"
-#include "exec/aperture.h"
-#include "exec/fault.h"
+#include "wave/aperture.h"
+#include "wave/fault.h"
 #include "hsa/hsa.h"
 #include "soc/machine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory instructions: the address half when they issue, the data half when
- * the hierarchy answers (sem/mem_halves.h).
+ * the hierarchy answers (sem/memory/mem_halves.h).
  *
  * A flight is one access on its way.  Most instructions are one.  Of lanes whose
  * bytes are not in one piece, as scratch is interleaved over the lanes by dwords,
@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "cu/cu.h"
-#include "exec/fuse.h"
-#include "sem/mem_halves.h"
+#include "wave/fuse.h"
+#include "sem/memory/mem_halves.h"
 
 struct cu_flight {
     struct cu_flight *next; /* of its wave, or of the pool */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/gws.h"
-#include "soc/chip.h"
+#include "wave/gws.h"
+#include "chip/chip.h"
 
 void cu_close(struct cu_xcd *xcd)
 {

@@ -26,7 +26,7 @@
 #define EHP_CU_CU_H
 
 #include "base/arena.h"
-#include "exec/fault.h"
+#include "wave/fault.h"
 #include "exec/workgroup.h"
 #include "mem/mem.h"
 #include "port/port.h"

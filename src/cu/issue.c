@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "cu/cu.h"
-#include "exec/fuse.h"
-#include "exec/special.h"
+#include "wave/fuse.h"
+#include "wave/special.h"
 
 enum { TURN = 4 }; /* cycles from one turn of a SIMD to the next */
 

@@ -7,7 +7,7 @@
  * Source: GCN white paper, local data share (32 banks of dwords, broadcast).
  */
 #include "cu/cu.h"
-#include "sem/mem.h"
+#include "sem/memory/mem.h"
 
 enum { BANKS = 32 };
 

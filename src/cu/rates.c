@@ -14,8 +14,8 @@
 
 #include "cu/cu.h"
 #include "isa/isa.h"
-#include "sem/mem.h"
-#include "soc/chip.h"
+#include "sem/memory/mem.h"
+#include "chip/chip.h"
 
 static bool begins(const char *name, const char *with)
 {

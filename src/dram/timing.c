@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 enum { LINE = 128 };
 

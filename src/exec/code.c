@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/fault.h"
-#include "exec/fuse.h"
+#include "wave/fault.h"
+#include "wave/fuse.h"
 #include "exec/observe.h"
 #include "isa/isa.h"
 

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "exec/handlers.h"
+#include "wave/handlers.h"
 
 /* One translated function, or stretch of code between known boundaries. */
 struct exec_block {
@@ -65,8 +65,5 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
 
 /* How many rows the function there names; 0 when it was not found. */
 unsigned exec_code_rows(const struct exec_code_cache *cache, uint64_t pc);
-
-/* The same for a running wave, which then has the rows: a bad pc is the wave's fault, reported at `in`. */
-const struct xinst *exec_code_at(struct wave *w, const struct xinst *in, uint64_t pc);
 
 #endif

@@ -9,7 +9,7 @@
  * found from the signal's own stack (fault_thread_enter() puts a pointer at
  * its aligned base), not through a thread-local variable.
  */
-#include "exec/fault.h"
+#include "wave/fault.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which sums can be put off; see fuse.h. */
-#include "exec/fuse.h"
+#include "wave/fuse.h"
+
+#include "exec/code.h"
 
 #include <stdlib.h>
 

@@ -7,11 +7,11 @@
  * see what one does sooner or later as host threads have it: it takes effect
  * between windows.
  */
-#include "exec/gws.h"
+#include "wave/gws.h"
 
 #include <stdlib.h>
 
-#include "exec/handlers.h"
+#include "wave/handlers.h"
 #include "exec/workgroup.h"
 
 /* The resource: M0[21:16] plus the instruction's offset. */

@@ -3,10 +3,10 @@
 #define SEM_LEVEL v2 /* of exec_prepare(): every host has it */
 #include "exec/observe.h"
 
-#include "exec/fault.h"
-#include "exec/hwreg.h"
+#include "wave/fault.h"
+#include "wave/hwreg.h"
 #include "isa/isa.h"
-#include "sem/exceptions.h"
+#include "sem/vector/exceptions.h"
 
 enum { MODE_EXCP_SHIFT = 12 };
 

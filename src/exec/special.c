@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* VGPR indexing, VSKIP, and branches that fork; see special.h. */
-#include "exec/special.h"
+#include "wave/special.h"
 
 #include "exec/code.h"
-#include "exec/fault.h"
-#include "exec/fuse.h"
-#include "exec/hwreg.h"
+#include "wave/fault.h"
+#include "wave/fuse.h"
+#include "wave/hwreg.h"
 #include "exec/observe.h"
-#include "exec/operand.h"
+#include "wave/operand.h"
 #include "isa/isa.h"
 
 #define HANDLER(name) static const struct xinst *x_##name(struct wave *w, const struct xinst *in)

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "exec/fault.h"
-#include "exec/fuse.h"
-#include "exec/special.h"
+#include "wave/fault.h"
+#include "wave/fuse.h"
+#include "wave/special.h"
 
 /*
  * Taken branches of a wave's stretch, and how many stretches it has before it

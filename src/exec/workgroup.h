@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
-#include "exec/wave.h"
+#include "wave/wave.h"
 
 enum { WORKGROUP_MAX_WAVES = 16 };
 

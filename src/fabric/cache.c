@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 enum { TOGETHER = 64 }; /* lines that lie in neighbouring sets */
 #define NO_LINE UINT32_MAX

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 static bool power_of_two(double n)
 {

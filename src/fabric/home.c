@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/guarded.h"
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 enum { CHUNK_LINES = 256, CHUNK_PROBES = 64 };
 

@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 static unsigned log2_of(uint64_t n)
 {

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "cp/sim.h"
-#include "exec/aperture.h"
+#include "wave/aperture.h"
 #include "hsa/hsa.h"
 #include "soc/machine.h"
 

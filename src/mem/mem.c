@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mem/room.h"
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 struct release {
     struct release *next;

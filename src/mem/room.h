@@ -24,7 +24,7 @@
 #include "base/arena.h"
 #include "fabric/fabric.h"
 #include "mem/mem.h"
-#include "soc/chip.h"
+#include "chip/chip.h"
 #include "vm/vm.h"
 
 enum { LINE = FABRIC_LINE, SLINE = 64, PAIR = FABRIC_PAIR }; /* vector and L2; scalar and instruction */

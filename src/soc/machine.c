@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "exec/aperture.h"
-#include "exec/fault.h"
+#include "wave/aperture.h"
+#include "wave/fault.h"
 #include "exec/observe.h"
 #include "fabric/fabric.h"
-#include "hsa/code.h"
+#include "load/code.h"
 #include "hsa/hsa.h"
-#include "soc/site.h"
+#include "alloc/site.h"
 #include "vm/vm.h"
 
 const char *ehp_version(void)

@@ -12,8 +12,8 @@
 #include "cp/cp.h"
 #include "ehp/ehp.h"
 #include "exec/code.h"
-#include "soc/chip.h"
-#include "soc/memory.h"
+#include "chip/chip.h"
+#include "alloc/memory.h"
 #include "soc/stats.h"
 
 struct hsa_signal;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "ehp/ehp.h"
-#include "soc/memory.h"
+#include "alloc/memory.h"
 #include "vm/internal.h"
 
 void vm_start(struct vm *vm, struct port_domain *host, uint64_t delay_ps, const struct fabric *fabric)

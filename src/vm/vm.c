@@ -7,8 +7,8 @@
 
 #include "ehp/ehp.h"
 #include "fabric/fabric.h"
-#include "soc/chip.h"
-#include "soc/memory.h"
+#include "chip/chip.h"
+#include "alloc/memory.h"
 #include "vm/internal.h"
 
 static unsigned order_of(uint64_t bytes)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Semaphores of global wave sync in timing mode: what a dropped wave waited for, or was granted, is for
  * others. */
-#include "exec/gws.h"
+#include "wave/gws.h"
 
 #include <stdlib.h>
 
 #include "check.h"
-#include "exec/handlers.h"
+#include "wave/handlers.h"
 #include "exec/workgroup.h"
 
 enum { XCDS = 2, WAVES = 3 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 enum { FLIGHT = 96 };
 

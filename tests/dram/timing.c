@@ -3,7 +3,7 @@
 #include "dram/dram.h"
 
 #include "check.h"
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 /* In ticks of 1 GHz, all different, so that no rule hides another. */
 static const struct dram_timing rules = {

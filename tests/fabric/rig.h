@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 
 #include "check.h"
-#include "exec/fault.h"
+#include "wave/fault.h"
 #include "fabric/fabric.h"
-#include "soc/chip.h"
+#include "chip/chip.h"
 
 enum { RIG_XCDS = 8, RIG_BYTES = 64 << 20 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hsa/bundle.h"
+#include "load/bundle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "soc/chip.h"
+#include "chip/chip.h"
 #include "ehp/ehp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

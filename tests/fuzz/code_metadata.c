@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hsa/metadata.h"
+#include "load/metadata.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

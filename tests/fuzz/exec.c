@@ -17,13 +17,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "exec/aperture.h"
+#include "wave/aperture.h"
 #include "exec/code.h"
-#include "exec/fault.h"
-#include "exec/gws.h"
-#include "exec/handlers.h"
+#include "wave/fault.h"
+#include "wave/gws.h"
+#include "wave/handlers.h"
 #include "exec/observe.h"
-#include "exec/special.h"
+#include "wave/special.h"
 #include "exec/workgroup.h"
 #include "isa/isa.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "hsa/bundle.h"
-#include "hsa/code.h"
+#include "load/bundle.h"
+#include "load/code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

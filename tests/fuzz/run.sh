@@ -47,12 +47,13 @@ case $name in
 decode) set -- "$root"/src/isa/*.c ;;
 exec)
     # One level of the handlers, under the names of all.
-    for file in "$root"/src/base/*.c "$root"/src/exec/*.c "$root"/src/isa/*.c "$root"/src/sem/*.c; do
+    for file in "$root"/src/base/*.c "$root"/src/isa/*.c "$root"/src/wave/*.c "$root"/src/sem/*/*.c \
+        "$root"/src/exec/*.c; do
         case ${file#"$root/src/"} in
-        exec/prepare.c | sem/*) level="-DSEM_LEVEL=v2 -march=x86-64-v2" ;;
+        sem/*) level="-DSEM_LEVEL=v2 -march=x86-64-v2" ;;
         *) level= ;;
         esac
-        case $file in */mem_ops.c | */vmem_fault.c) level= ;; esac
+        case $file in */mem_ops.c | */mem_halves.c | */smem.c | */vmem_fault.c | */salu.c | */exceptions.c) level= ;; esac
         echo "$level $file"
     done | objects
     for table in sem_valu sem_packed sem_matrix sem_lds sem_vmem sem_fused; do
@@ -62,7 +63,7 @@ exec)
     ;;
 calls | calls_timing)
     need_library
-    for file in "$root"/src/hip/*.c "$build/src/hip/hip_stubs.c"; do
+    for file in "$root"/src/hip/*/*.c "$build/src/hip/hip_stubs.c"; do
         echo "-DHIP_ABI_MAJOR=6 $file"
     done | objects
     libs="$libs -lpthread -ldl -lm"
@@ -71,15 +72,15 @@ calls | calls_timing)
 chip)
     need_library
     libs="$libs -lconfig -lm"
-    set -- "$root/src/soc/chip.c" "$root/src/base/printable.c"
+    set -- "$root/src/chip/chip.c" "$root/src/base/printable.c"
     ;;
-*) set -- "$root"/src/hsa/bundle*.c "$root"/src/hsa/code*.c "$root/src/hsa/image.c" \
-    "$root/src/hsa/lines.c" "$root/src/hsa/metadata.c" "$root/src/base/printable.c" ;;
+*) set -- "$root"/src/load/bundle*.c "$root"/src/load/code*.c "$root/src/load/image.c" \
+    "$root/src/load/lines.c" "$root/src/load/metadata.c" "$root/src/base/printable.c" ;;
 esac
 # shellcheck disable=SC2086
 "clang$llvm" $flags -fsanitize=fuzzer "$@" "$root/tests/fuzz/${name%_timing}.c" -o "$work.fuzzer" $libs
 seeds=$root/tests/fuzz/seeds/${name%_timing}
-case $name in bundle | code | code_metadata | image) seeds="$seeds $root/tests/loader/data" ;; chip) seeds="$seeds $root/chips" ;; esac
+case $name in bundle | code | code_metadata | image) seeds="$seeds $root/tests/load/data" ;; chip) seeds="$seeds $root/chips" ;; esac
 case $name in *_timing) export EHP_MODE=timing ;; calls) export EHP_MODE=functional ;; esac
 export EHP_CHIPS="$root/chips" EHP_FUZZ_KERNELS="$root/tests/hip_api/kernels.hsaco"
 case $name in calls* | chip) leaks=0 ;; *) leaks=1 ;; esac # a runtime stays; libconfig leaks where it finds a mistake

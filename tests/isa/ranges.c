@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "../check.h"
-#include "exec/wave.h"
+#include "wave/wave.h"
 #include "isa/isa.h"
 
 static uint64_t state = 1;

@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 
 #include "check.h"
-#include "exec/fault.h"
+#include "wave/fault.h"
 #include "fabric/fabric.h"
 #include "mem/mem.h"
-#include "soc/chip.h"
+#include "chip/chip.h"
 #include "vm/vm.h"
 
 enum { RIG_XCDS = 6, ARENA = 64 << 20 };

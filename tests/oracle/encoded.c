@@ -6,7 +6,7 @@
  *
  *   encoded [encodings per row]
  */
-#include "exec/handlers.h"
+#include "wave/handlers.h"
 #include "rig.h"
 
 /* Rows for the operands of the plain form, beyond those that encodings are made to use. */

@@ -11,10 +11,10 @@
 
 #include "../check.h"
 #include "../hard.h"
-#include "exec/aperture.h"
+#include "wave/aperture.h"
 #include "exec/code.h"
-#include "exec/fault.h"
-#include "exec/hwreg.h"
+#include "wave/fault.h"
+#include "wave/hwreg.h"
 #include "record.h"
 
 /* VGPRs 0..63, then AccVGPRs 0..63: instructions are made to use no others. */

@@ -11,7 +11,7 @@
  *   valu [encodings per form [mnemonic]]
  */
 #include "rig.h"
-#include "sem/exceptions.h"
+#include "sem/vector/exceptions.h"
 #include "valu_raise.h"
 #include "valu_steps.h"
 

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "exec/wave.h"
+#include "wave/wave.h"
 #include "soft.h"
 
 typedef __int128 wide;

@@ -9,7 +9,7 @@
 #include "cp/cp.h"
 #include "exec/observe.h"
 #include "rig.h"
-#include "sem/exceptions.h"
+#include "sem/vector/exceptions.h"
 #include "soc/machine.h"
 
 enum { WAVES = 4 };

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A chip is a data file: chips/NAME.cfg, in libconfig's format.  Every number
+ * stands with where it is from:
+ *
+ *     base = "cdna3";                     # read first; this file overrides
+ *     xcd: { count = (6, "documented: ISCA'24, IV.B"); };
+ *
+ * Nothing else in the library knows a product's name.
+ */
+#ifndef EHP_CHIP_CHIP_H
+#define EHP_CHIP_CHIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum chip_key {
+#define TEXT(group, name, help)
+#define KEY(group, name, unit, least, most, help) CHIP_##group##_##name,
+#include "chip/chip.def"
+#undef KEY
+    CHIP_KEYS,
+#define KEY(group, name, unit, least, most, help)
+#undef TEXT
+#define TEXT(group, name, help) CHIP_TEXT_##group##_##name,
+    CHIP_TEXT_BASE_ = CHIP_KEYS - 1,
+#include "chip/chip.def"
+#undef KEY
+#undef TEXT
+    CHIP_ALL
+};
+
+enum {
+    CHIP_MAX_PARTITIONS = 8,
+    CHIP_MAX_IODS = 16,
+    CHIP_MAX_XCDS = 32,
+    CHIP_MAX_FETCHING = 16,
+    CHIP_MAX_ACES = 16
+};
+
+struct chip {
+    char name[32]; /* the file's */
+    char *path;    /* and its own, as its keys' `file`; others are of its bases */
+    double value[CHIP_KEYS];
+    char *text[CHIP_ALL];   /* strings, by key */
+    char *source[CHIP_ALL]; /* where each is from */
+    char *file[CHIP_ALL];   /* and stands */
+    unsigned line[CHIP_ALL];
+    struct {
+        char name[8];
+        unsigned count; /* devices that the package becomes */
+    } partition[CHIP_MAX_PARTITIONS];
+    unsigned partitions, iods;
+    unsigned partitions_line, iods_line; /* in the chip's own file; 0: they are a base's */
+    struct {
+        unsigned xcds, ccds, hbm_stacks;
+        bool mirrored;
+    } iod[CHIP_MAX_IODS];
+};
+
+/* Reads a chip by name (from the chip directory) or by path; on failure returns an ehp_status and one line in
+ * error. */
+int chip_load(const char *name_or_path, struct chip *chip, char *error, size_t bytes);
+void chip_free(struct chip *chip);
+
+/* For checks of numbers against each other: writes where the key stands, its value and what is wrong. */
+__attribute__((format(printf, 5, 6))) void chip_mistake(const struct chip *chip, unsigned key, char *error,
+                                                        size_t bytes, const char *format, ...);
+
+/*
+ * The same of keys that do not go together, of which the rule is the first one's ("must be ...").  The
+ * mistake is at the first that the chip's own file sets.
+ */
+struct chip_keys {
+    unsigned key[7]; /* up to CHIP_ALL */
+};
+#define CHIP_CLASH(...) ((struct chip_keys){{__VA_ARGS__, CHIP_ALL}})
+void chip_clash(const struct chip *chip, const struct chip_keys *clash, char *error, size_t bytes,
+                const char *rule);
+
+static inline unsigned chip_get(const struct chip *chip, enum chip_key key)
+{
+    return (unsigned)chip->value[key];
+}
+
+/* "xcd.count", its unit and help; for i in 0 .. CHIP_ALL - 1. */
+const char *chip_key_name(unsigned i);
+const char *chip_key_unit(unsigned i);
+const char *chip_key_help(unsigned i);
+
+/* Writes the chip directory: $EHP_CHIPS, beside the library's build or installation. */
+bool chip_directory(char *path, size_t bytes);
+
+#endif

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* The one file compiled for each soname: ROCm 7 changed what hipGetLastError() remembers. */
-#include "runtime.h"
-
-int hip_abi_major(void)
-{
-    return HIP_ABI_MAJOR;
-}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Chip files: values, inheritance, and one clear line for each mistake. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "chip/chip.h"
+#include "ehp/ehp.h"
+
+static int load_text(const char *text, struct chip *chip, char *error, size_t bytes)
+{
+    char path[] = "chipXXXXXX.cfg";
+    int fd = mkstemps(path, 4);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+    char relative[64];
+    snprintf(relative, sizeof(relative), "./%s", path);
+    int status = chip_load(relative, chip, error, bytes);
+    unlink(path);
+    return status;
+}
+
+static void expect_error(const char *text, const char *part)
+{
+    struct chip chip;
+    char error[256] = "";
+    CHECK(load_text(text, &chip, error, sizeof(error)) == EHP_ERR_BAD_CHIP);
+    if (!CHECK(strstr(error, part) != NULL))
+        fprintf(stderr, "got: %s\n", error);
+}
+
+static void test_known(void)
+{
+    struct chip chip;
+    char error[256] = "";
+    CHECK(chip_load("mi300a", &chip, error, sizeof(error)) == EHP_OK);
+    CHECK_EQ(chip_get(&chip, CHIP_xcd_count), 6);
+    CHECK_EQ(chip_get(&chip, CHIP_xcd_cus), 38);
+    CHECK_EQ(chip.value[CHIP_hbm_stacks] * chip.value[CHIP_hbm_stack_size], 128.0 * (1 << 30));
+    CHECK_STR(chip.text[CHIP_TEXT_chip_isa], "gfx942:sramecc+:xnack-");
+    CHECK_EQ(chip.iod[3].ccds, 3);
+    chip_free(&chip);
+    CHECK(chip_load("mi300x", &chip, error, sizeof(error)) == EHP_OK);
+    CHECK_EQ(chip_get(&chip, CHIP_xcd_count) * chip_get(&chip, CHIP_xcd_cus), 304);
+    CHECK_EQ(chip.value[CHIP_hbm_stacks] * chip.value[CHIP_hbm_stack_size], 192.0 * (1 << 30));
+    chip_free(&chip);
+    CHECK(chip_load("mi300q", &chip, error, sizeof(error)) == EHP_ERR_NOT_FOUND);
+    CHECK(strstr(error, "mi300a") && strstr(error, "mi300x"));
+}
+
+static void test_override(void)
+{
+    struct chip chip;
+    char error[256] = "";
+    int status = load_text("base = \"mi300a\"; xcd: { cus = (40, \"guess: all of them\"); };", &chip, error,
+                           sizeof(error));
+    CHECK(status == EHP_OK);
+    CHECK_EQ(chip_get(&chip, CHIP_xcd_cus), 40);
+    CHECK_EQ(chip_get(&chip, CHIP_xcd_count), 6);
+    CHECK_STR(chip.source[CHIP_xcd_cus], "guess: all of them");
+    chip_free(&chip);
+}
+
+/* Each names its file and line, the key, and what would be right. */
+static void test_mistakes(void)
+{
+    expect_error("base = \"mi300a\";\nxcd: { cuss = (40, \"guess\"); };",
+                 ".cfg:2: unknown key xcd.cuss; near it is xcd.cus");
+    expect_error("base = \"mi300a\"; xdc: { count = (6, \"guess\"); };",
+                 "unknown key xdc.count; near it is xcd.count");
+    expect_error("base = \"mi300a\";\ncus = 40;", ".cfg:2: cus is no group");
+    expect_error("base = \"mi300a\"; xcd: {\n cus = 40; };",
+                 ".cfg:2: xcd.cus must be (value, \"source\"), as cus = (1, ");
+    expect_error("base = \"mi300a\"; xcd: { cus = (40); };", "xcd.cus must be (value, \"source\")");
+    expect_error("base = \"mi300a\";\nxcd: { cus = (40, \"rumour: all of them\"); };",
+                 ".cfg:2: xcd.cus: the source \"rumour: all of them\" must be documented, measured or guess");
+    expect_error("base = \"mi300a\"; xcd: { cus = (40, \"guessed\"); };",
+                 "xcd.cus: the source \"guessed\" must");
+    expect_error("base = \"mi300a\"; xcd: { cus = (40, \"\"); };", "xcd.cus: the source \"\" must");
+    expect_error("", ".cfg: sets nothing; base = \"NAME\"; takes everything from another: mi300a, mi300x");
+    expect_error("# later\n", ".cfg: sets nothing");
+    expect_error("base = \"mi300a\"; xcd: {\n\n cus = (4000, \"guess\"); };",
+                 ".cfg:3: xcd.cus = 4000 is outside of 1 .. 128");
+    expect_error("base = \"mi300a\"; hbm: { trcd_read = (-1, \"guess\"); };", " ns (");
+    expect_error("base = \"mi300a\"; xcd: { cus = (\"many\", \"guess\"); };", "must be a number, 1 .. 128");
+    expect_error("base = \"mi300a\"; xcd: { cus = (37.5, \"guess\"); };", "must be a whole number");
+    expect_error("base = \"mi300a\"; chip: { title = (3, \"guess\"); };",
+                 "chip.title (product name) must be a string");
+    expect_error("base = \"mi300a\";\nxcd: { count = (7, \"guess\"); };",
+                 ".cfg:2: xcd.count = 7: iods carry 6 XCDs");
+    expect_error("base = \"mi300a\";\nhbm: { stacks = (4, \"guess\"); };",
+                 ".cfg:2: hbm.stacks = 4: iods carry 8");
+    expect_error("base = \"mi300a\";\nxcd: { cus_physical = (8, \"guess\"); };",
+                 ".cfg:2: xcd.cus_physical = 8: xcd.cus = 38 must");
+    expect_error(
+        "base = \"cdna3\";\n\n# that is all\n",
+        ".cfg:3: chip.pci_id is missing: chip: { pci_id = (number, \"guess: why\"); }, PCI device id");
+    expect_error("base = \"cdna3\";\nchip: {\n isa = (\"gfx942\", \"guess\");\n};\n",
+                 ".cfg:3: chip.pci_id is missing, beside chip.isa: pci_id = (number, \"guess: why\")");
+    expect_error("xcd: { cus = ", ".cfg:1");
+    expect_error("\nbase = \"mi300b\";", ".cfg:2: base = \"mi300b\": there is no mi300b.cfg");
+    expect_error("base = \"mi300a\";\npartitions = ( (\"odd\", 4) );",
+                 ".cfg:2: partitions: the 4 devices of partition odd do not divide xcd.count = 6");
+    expect_error("base = \"mi300a\";\npartitions = ( (\"odd\", 0) );",
+                 ".cfg:2: partitions are (\"name\", devices)");
+    expect_error("base = \"mi300a\"; iods = (\n { xcds = 2; stacks = 2; } );",
+                 ".cfg:2: an IOD has xcds, ccds, hbm and mirrored, but no stacks");
+    expect_error("base = \"mi300a\"; iods = ( { xcds = \"2\"; } );",
+                 "xcds of an IOD must be a number, 0 .. 64 XCDs");
+    expect_error("base = \"mi300a\"; iods = ( { hbm = 65; } );",
+                 "hbm of an IOD must be a number, 0 .. 64 HBM stacks");
+    expect_error("base = \"mi300a\";\niods = ( { xcds = 6; hbm = 8; } );",
+                 ".cfg:2: iods list 1 IODs, but iod.count = 4");
+}
+
+static void expect_refused(const char *text, const char *part)
+{
+    char path[] = "chipXXXXXX.cfg", relative[64];
+    int fd = mkstemps(path, 4);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+    snprintf(relative, sizeof(relative), "./%s", path);
+    struct ehp_options options = EHP_OPTIONS_INIT;
+    options.chip = relative;
+    options.timing = true;
+    ehp_machine *m;
+    CHECK(ehp_open(&options, &m) == EHP_ERR_BAD_CHIP);
+    if (!CHECK(strstr(options.error, part) != NULL))
+        fprintf(stderr, "got: %s\n", options.error);
+    unlink(path);
+}
+
+/* Sizes that only simulated time looks at. */
+static void test_sizes(void)
+{
+    expect_refused("base = \"mi300a\";\nl2: { size = (3000000, \"guess\"); };",
+                   ".cfg:2: l2.size = 3000000: must be a power of two");
+    expect_refused("base = \"mi300a\";\nvl1: { ways = (60, \"guess\"); };",
+                   ".cfg:2: vl1.ways = 60: vl1.size = 32768 must be");
+    expect_refused("base = \"mi300a\";\nl2: { interleave = (200, \"guess\"); };",
+                   ".cfg:2: l2.interleave = 200: must be a power of two");
+    expect_refused("base = \"mi300a\";\nvm: { host_fragment = (5000, \"guess\"); };",
+                   ".cfg:2: vm.host_fragment = 5000: must be a power of two");
+    expect_refused("base = \"mi300a\";\nl2: { ways = (7, \"guess\"); };",
+                   ".cfg:2: l2.ways = 7: l2.size = 4194304 must be");
+    expect_refused("base = \"mi300a\";\nhbm: { queue = (16, \"guess\"); };",
+                   ".cfg:2: hbm.queue = 16: hbm.write_low");
+    expect_refused("base = \"mi300a\";\ncu: { simds = (8, \"guess\"); waves_per_simd = (16, \"guess\"); };",
+                   ".cfg:2: cu.waves_per_simd = 16: must leave a CU no more than 64 waves in simulated time");
+    expect_refused("base = \"mi300a\";\ncu: { waves_per_simd = (17, \"guess\"); };",
+                   ".cfg:2: cu.waves_per_simd = 17: must be no more than 16");
+    expect_refused("base = \"mi300a\";\nhbm: { trfc = (1925, \"guess\"); };",
+                   ".cfg:2: hbm.trfc = 1925: hbm.trefi = 1950 must leave");
+    expect_refused("base = \"mi300a\";\nhbm: { tccd_l = (3, \"guess\"); };",
+                   ".cfg:2: hbm.tccd_l = 3: must be");
+    expect_refused("base = \"mi300a\";\ninfinity_cache: { slices = (100, \"guess\"); };",
+                   ".cfg:2: infinity_cache.slices = 100: must be 0");
+}
+
+int main(void)
+{
+    test_known();
+    test_override();
+    test_mistakes();
+    test_sizes();
+    return check_status();
+}
