@@ -72,7 +72,7 @@ static void print_markdown(void)
          "wave is one of the\nEHP_CYCLES; one that waits for memory counts by the farthest that the access "
          "it waits "
          "for went.\n\n"
-         "Made from `src/cp/counters.def` by `ehp counters --markdown`; a line there is a counter.");
+         "Made from `src/api/counters.def` by `ehp counters --markdown`; a line there is a counter.");
     const char *block = "";
     for (unsigned i = 0; i < ehp_counter_count(); i++) {
         struct ehp_counter c = EHP_COUNTER_INIT;

@@ -10,12 +10,12 @@
  * Source: ISCA'24, VI.A; resource limits: AMD Instinct MI300 ISA, 3.x and LLVM
  * AMDGPUUsage, compute_pgm_rsrc1 and 2.
  */
+#include "cp/cp.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "soc/machine.h"
 
 /* Consecutive CUs of the launch order are on different shader engines; the last engine may have fewer. */
 static bool make_launch_order(struct cp *cp)
@@ -30,32 +30,31 @@ static bool make_launch_order(struct cp *cp)
     return cp->launch_order != NULL;
 }
 
-bool ace_round_init(const struct ehp_machine *m, struct ace_round *round, unsigned index, unsigned of)
+bool ace_round_init(const struct cp *cp, struct ace_round *round, unsigned index, unsigned of)
 {
-    const unsigned cus = m->cp.xcd_cus, count = cus / of;
+    const unsigned cus = cp->xcd_cus, count = cus / of;
     round->first = (uint16_t)(count ? index * count : index % cus);
     round->count = (uint16_t)(count ? count : 1);
-    round->next = calloc(m->cp.xcds, sizeof(*round->next));
+    round->next = calloc(cp->xcds, sizeof(*round->next));
     return round->next != NULL;
 }
 
-int ace_init(struct ehp_machine *m)
+int ace_init(struct cp *cp)
 {
-    struct cp *cp = &m->cp;
-    cp->xcds = chip_get(&m->chip, CHIP_xcd_count);
-    cp->lds_granule = chip_get(&m->chip, CHIP_cu_lds_granule);
-    cp->vgpr_granule = chip_get(&m->chip, CHIP_cu_vgpr_granule);
-    cp->sgpr_granule = chip_get(&m->chip, CHIP_cu_sgpr_granule);
-    cp->xcd_cus = chip_get(&m->chip, CHIP_xcd_cus);
-    cp->xcd_engines = chip_get(&m->chip, CHIP_xcd_shader_engines);
-    cp->cu_simds = chip_get(&m->chip, CHIP_cu_simds);
-    cp->simd_waves = chip_get(&m->chip, CHIP_cu_waves_per_simd);
-    cp->simd_vgprs = chip_get(&m->chip, CHIP_cu_vgprs);
-    cp->simd_sgprs = chip_get(&m->chip, CHIP_cu_sgprs);
-    cp->cu_lds = chip_get(&m->chip, CHIP_cu_lds);
-    cp->cu_workgroups = chip_get(&m->chip, CHIP_cu_workgroups);
+    cp->xcds = chip_get(cp->chip, CHIP_xcd_count);
+    cp->lds_granule = chip_get(cp->chip, CHIP_cu_lds_granule);
+    cp->vgpr_granule = chip_get(cp->chip, CHIP_cu_vgpr_granule);
+    cp->sgpr_granule = chip_get(cp->chip, CHIP_cu_sgpr_granule);
+    cp->xcd_cus = chip_get(cp->chip, CHIP_xcd_cus);
+    cp->xcd_engines = chip_get(cp->chip, CHIP_xcd_shader_engines);
+    cp->cu_simds = chip_get(cp->chip, CHIP_cu_simds);
+    cp->simd_waves = chip_get(cp->chip, CHIP_cu_waves_per_simd);
+    cp->simd_vgprs = chip_get(cp->chip, CHIP_cu_vgprs);
+    cp->simd_sgprs = chip_get(cp->chip, CHIP_cu_sgprs);
+    cp->cu_lds = chip_get(cp->chip, CHIP_cu_lds);
+    cp->cu_workgroups = chip_get(cp->chip, CHIP_cu_workgroups);
     cp->cu = calloc(cp->xcds, sizeof(*cp->cu));
-    if (!cp->cu || !make_launch_order(cp) || !ace_round_init(m, &cp->round, 0, 1))
+    if (!cp->cu || !make_launch_order(cp) || !ace_round_init(cp, &cp->round, 0, 1))
         return EHP_ERR_NO_MEMORY;
     for (unsigned i = 0; i < cp->xcds; i++) {
         cp->cu[i] = aligned_alloc(alignof(struct cp_cu), cp->xcd_cus * sizeof(struct cp_cu));
@@ -68,9 +67,8 @@ int ace_init(struct ehp_machine *m)
     return EHP_OK;
 }
 
-void ace_destroy(struct ehp_machine *m)
+void ace_destroy(struct cp *cp)
 {
-    struct cp *cp = &m->cp;
     for (unsigned i = 0; cp->cu && i < cp->xcds; i++)
         free(cp->cu[i]);
     free(cp->cu);
@@ -85,9 +83,9 @@ static bool cu_enabled(const struct cp_dispatch *d, unsigned xcc, unsigned cu, u
     return !mask || (mask[bit / 32] >> bit % 32 & 1);
 }
 
-void ace_find_takers(const struct ehp_machine *m, struct cp_dispatch *d)
+void ace_find_takers(const struct cp *cp, struct cp_dispatch *d)
 {
-    const unsigned cus = m->cp.xcd_cus;
+    const unsigned cus = cp->xcd_cus;
 
     d->takers = 0;
     for (unsigned i = 0; i < d->xccs; i++) {
@@ -113,15 +111,15 @@ static bool simd_fits(const struct cp *cp, const struct cp_dispatch *d, const st
 }
 
 /* Deals the workgroup's waves to SIMDs, emptiest first; false when they do not all fit. */
-static bool deal_waves(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
+static bool deal_waves(const struct cp *cp, const struct cp_dispatch *d, const struct cp_cu *cu,
                        unsigned waves, uint8_t *simd)
 {
-    unsigned simds = m->cp.cu_simds, taken[8] = {0};
+    unsigned simds = cp->cu_simds, taken[8] = {0};
     for (unsigned i = 0; i < waves; i++) {
         unsigned best = simds;
         for (unsigned s = 0; s < simds; s++)
             if ((best == simds || cu->waves[s] + taken[s] < cu->waves[best] + taken[best]) &&
-                simd_fits(&m->cp, d, cu, s, taken[s] + 1))
+                simd_fits(cp, d, cu, s, taken[s] + 1))
                 best = s;
         if (best == simds)
             return false;
@@ -131,38 +129,38 @@ static bool deal_waves(const struct ehp_machine *m, const struct cp_dispatch *d,
     return true;
 }
 
-static bool fits(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
-                 unsigned waves, uint8_t *simd)
+static bool fits(const struct cp *cp, const struct cp_dispatch *d, const struct cp_cu *cu, unsigned waves,
+                 uint8_t *simd)
 {
-    if (cu->lds + d->lds > m->cp.cu_lds)
+    if (cu->lds + d->lds > cp->cu_lds)
         return false;
-    if (waves > 1 && cu->workgroups >= m->cp.cu_workgroups)
+    if (waves > 1 && cu->workgroups >= cp->cu_workgroups)
         return false;
-    return deal_waves(m, d, cu, waves, simd);
+    return deal_waves(cp, d, cu, waves, simd);
 }
 
 /*
  * The same for a compute unit that may have no waves at all, which needs no
  * look at its registers: ace_can_ever_fit() has, and dealing goes round.
  */
-static bool take_simds(const struct ehp_machine *m, const struct cp_dispatch *d, const struct cp_cu *cu,
+static bool take_simds(const struct cp *cp, const struct cp_dispatch *d, const struct cp_cu *cu,
                        unsigned waves, uint8_t *simd)
 {
     static const uint8_t none[sizeof(cu->waves)];
     if (memcmp(cu->waves, none, sizeof(none)) != 0)
-        return fits(m, d, cu, waves, simd);
+        return fits(cp, d, cu, waves, simd);
     for (unsigned i = 0, s = 0; i < waves; i++) {
         simd[i] = (uint8_t)s;
-        s = s + 1 == m->cp.cu_simds ? 0 : s + 1;
+        s = s + 1 == cp->cu_simds ? 0 : s + 1;
     }
     return true;
 }
 
-bool ace_can_ever_fit(const struct ehp_machine *m, const struct cp_dispatch *d, char *why, size_t bytes)
+bool ace_can_ever_fit(const struct cp *cp, const struct cp_dispatch *d, char *why, size_t bytes)
 {
     struct cp_cu empty = {0};
     uint8_t simd[WORKGROUP_MAX_WAVES];
-    if (!fits(m, d, &empty, d->launch.waves, simd)) {
+    if (!fits(cp, d, &empty, d->launch.waves, simd)) {
         snprintf(why, bytes, "a workgroup has %u waves of %u VGPRs, more than a compute unit's register file",
                  d->launch.waves, d->vgprs);
         return false;
@@ -192,11 +190,10 @@ static void unlock_cu(struct cp_cu *cu)
     atomic_flag_clear_explicit(&cu->lock, memory_order_release);
 }
 
-static bool place_on(struct ehp_machine *m, const struct cp_dispatch *d, struct cp_cu *cu,
-                     struct workgroup *wg)
+static bool place_on(struct cp *cp, const struct cp_dispatch *d, struct cp_cu *cu, struct workgroup *wg)
 {
     lock_cu(cu);
-    const bool room = take_simds(m, d, cu, wg->waves, wg->simd);
+    const bool room = take_simds(cp, d, cu, wg->waves, wg->simd);
     if (room) {
         for (unsigned i = 0; i < wg->waves; i++) {
             unsigned s = wg->simd[i];
@@ -211,29 +208,28 @@ static bool place_on(struct ehp_machine *m, const struct cp_dispatch *d, struct 
     return room;
 }
 
-bool ace_place(struct ehp_machine *m, struct ace_round *round, const struct cp_dispatch *d,
-               struct workgroup *wg)
+bool ace_place(struct cp *cp, struct ace_round *round, const struct cp_dispatch *d, struct workgroup *wg)
 {
-    const unsigned cus = m->cp.xcd_cus, first = round->first, count = round->count;
+    const unsigned cus = cp->xcd_cus, first = round->first, count = round->count;
     const unsigned next = round->next[wg->xcc];
     for (unsigned tried = 0; tried < cus; tried++) {
         unsigned in_range = next + tried < count ? next + tried : next + tried - count;
         unsigned at = first + (tried < count ? in_range : tried);
-        unsigned cu = m->cp.launch_order[at < cus ? at : at - cus];
-        if (!cu_enabled(d, wg->xcc, cu, cus) || !place_on(m, d, &m->cp.cu[wg->xcc][cu], wg))
+        unsigned cu = cp->launch_order[at < cus ? at : at - cus];
+        if (!cu_enabled(d, wg->xcc, cu, cus) || !place_on(cp, d, &cp->cu[wg->xcc][cu], wg))
             continue;
         if (tried < count)
             round->next[wg->xcc] = (uint16_t)(in_range + 1 < count ? in_range + 1 : 0);
         wg->cu = cu;
-        set_hw_id(wg, cus, m->cp.xcd_engines);
+        set_hw_id(wg, cus, cp->xcd_engines);
         return true;
     }
     return false;
 }
 
-void ace_release(struct ehp_machine *m, const struct cp_dispatch *d, const struct workgroup *wg)
+void ace_release(struct cp *cp, const struct cp_dispatch *d, const struct workgroup *wg)
 {
-    struct cp_cu *cu = &m->cp.cu[wg->xcc][wg->cu];
+    struct cp_cu *cu = &cp->cu[wg->xcc][wg->cu];
     lock_cu(cu);
     for (unsigned i = 0; i < wg->waves; i++) {
         unsigned s = wg->simd[i];

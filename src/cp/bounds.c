@@ -8,7 +8,6 @@
 #include "cp/cp.h"
 #include "wave/fault.h"
 #include "wave/fuse.h"
-#include "soc/machine.h"
 #include "alloc/site.h"
 
 /* Who has more of them has read the first ones. */
@@ -25,19 +24,19 @@ void bounds_close(struct bounds *b)
     pthread_mutex_destroy(&b->lock);
 }
 
-void bounds_begin(struct ehp_machine *m, uint64_t kernel)
+void bounds_begin(struct cp *cp, uint64_t kernel)
 {
-    struct bounds *b = &m->bounds;
+    struct bounds *b = &cp->bounds;
     if (atomic_load_explicit(&b->kernel, memory_order_relaxed) == kernel)
         return;
     atomic_store(&b->kernel, kernel);
-    memory_call_in(&m->memory);
+    memory_call_in(cp->memory);
 }
 
-bool bounds_tell(struct ehp_machine *m, uint64_t kernel, uint64_t serial)
+bool bounds_tell(struct cp *cp, uint64_t kernel, uint64_t serial)
 {
-    struct bounds *b = &m->bounds;
-    if (m->memory.bounds != EHP_BOUNDS_WARN)
+    struct bounds *b = &cp->bounds;
+    if (cp->memory->bounds != EHP_BOUNDS_WARN)
         return false;
     pthread_mutex_lock(&b->lock);
     bool known = b->count == TOLD_MOST;
@@ -56,9 +55,9 @@ bool bounds_tell(struct ehp_machine *m, uint64_t kernel, uint64_t serial)
     return !known;
 }
 
-void bounds_say(struct ehp_machine *m, const char *text)
+void bounds_say(struct cp *cp, const char *text)
 {
-    struct bounds *b = &m->bounds;
+    struct bounds *b = &cp->bounds;
     pthread_mutex_lock(&b->lock);
     fprintf(stderr, "ehp: %s\n%s", text,
             b->count == 1 ? "  the chip has mapped all of the 2 MiB around it and goes on, as this run does; "
@@ -75,31 +74,31 @@ bool bounds_mend(struct wave_guard *g)
         return false;
     struct workgroup *wg = g->wave->wg;
     struct cp_dispatch *d = wg->owner;
-    struct ehp_machine *m = d->machine;
-    if (!memory_lend(&m->memory, g->address, &near))
+    struct cp *cp = d->cp;
+    if (!memory_lend(cp->memory, g->address, &near))
         return false;
     if (fuse_is_fused(in) && in->isa->op == ISA_OP_v_lshl_add_u64)
         in = fuse_access(in);
     g->fault_in = in;
     g->write = mem_is_write(in->isa);
     g->from_signal = false; /* the wave is in the middle of it: nobody asks its registers which lane it was */
-    if (bounds_tell(m, d->packet.kernel_object, near.serial)) {
+    if (bounds_tell(cp, d->packet.kernel_object, near.serial)) {
         struct ehp_fault fault = {.size = sizeof(fault)};
-        report_beyond(d, wg, g, &near, &fault);
-        bounds_say(m, fault.text);
+        d->cp->listener->report_beyond(d, wg, g, &near, &fault);
+        bounds_say(cp, fault.text);
     }
     return true;
 }
 
-bool bounds_mend_host(void *machine, uint64_t address, bool write)
+bool bounds_mend_host(void *context, uint64_t address, bool write)
 {
-    struct ehp_machine *m = machine;
+    struct cp *cp = context;
     struct memory_block near;
     char what[512], text[768];
-    if (!memory_lend(&m->memory, address, &near))
+    if (!memory_lend(cp->memory, address, &near))
         return false;
-    atomic_store(&m->bounds.kernel, 0);
-    if (bounds_tell(m, 0, near.serial)) {
+    atomic_store(&cp->bounds.kernel, 0);
+    if (bounds_tell(cp, 0, near.serial)) {
         uint64_t end = near.base + near.bytes;
         site_print_block(&near, false, what, sizeof(what));
         snprintf(text, sizeof(text),
@@ -107,7 +106,7 @@ bool bounds_mend_host(void *machine, uint64_t address, bool write)
                  write ? "write" : "read", write ? "to" : "from", (unsigned long long)address,
                  (unsigned long long)(address < near.base ? near.base - address : address - end),
                  address < near.base ? "before" : "past the end of", what);
-        bounds_say(m, text);
+        bounds_say(cp, text);
     }
     return true;
 }

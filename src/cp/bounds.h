@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 struct cp_dispatch;
-struct ehp_machine;
+struct cp;
 struct memory_block;
 struct wave_guard;
 struct workgroup;
@@ -38,17 +38,17 @@ void bounds_open(struct bounds *bounds);
 void bounds_close(struct bounds *bounds);
 
 /* A kernel begins. */
-void bounds_begin(struct ehp_machine *machine, uint64_t kernel);
+void bounds_begin(struct cp *cp, uint64_t kernel);
 
 /* A wave's access, as its guard has it, has found no memory, in functional mode: whether it shall try again.
  */
 bool bounds_mend(struct wave_guard *guard);
 /* The same for an access of the host program, outside of our code. */
-bool bounds_mend_host(void *machine, uint64_t address, bool write);
+bool bounds_mend_host(void *cp, uint64_t address, bool write);
 
 /* Whether somebody is to be told of this; what to say is the caller's. */
-bool bounds_tell(struct ehp_machine *machine, uint64_t kernel, uint64_t serial);
+bool bounds_tell(struct cp *cp, uint64_t kernel, uint64_t serial);
 /* On stderr. */
-void bounds_say(struct ehp_machine *machine, const char *text);
+void bounds_say(struct cp *cp, const char *text);
 
 #endif

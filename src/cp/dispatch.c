@@ -14,11 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cp/counters.h"
-#include "cp/sim.h"
-#include "load/code.h"
+#include "cp/cp.h"
+#include "cp/signal.h"
+#include "load/code_list.h"
 #include "load/descriptor.h"
-#include "soc/machine.h"
 
 static unsigned round_up(unsigned value, unsigned granule)
 {
@@ -75,8 +74,8 @@ static void set_registers(struct cp_dispatch *d, const struct kernel_descriptor 
     struct exec_launch *l = &d->launch;
     l->vgprs = kd_arch_vgprs(kd);
     l->agprs = kd_acc_vgprs(kd);
-    d->vgprs = round_up(kd_vgprs(kd), d->machine->cp.vgpr_granule);
-    d->sgprs = round_up(kd_sgprs(kd), d->machine->cp.sgpr_granule);
+    d->vgprs = round_up(kd_vgprs(kd), d->cp->vgpr_granule);
+    d->sgprs = round_up(kd_sgprs(kd), d->cp->sgpr_granule);
     l->mode = kd_float_mode(kd) | (kd_dx10_clamp(kd) ? MODE_DX10_CLAMP : 0) |
               (kd_ieee_mode(kd) ? MODE_IEEE : 0) | (kd_fp16_ovfl(kd) ? MODE_FP16_OVFL : 0) |
               kd_exceptions(kd) << 12;
@@ -110,7 +109,7 @@ static bool set_sizes(struct cp_dispatch *d, struct ehp_fault *fault)
     uint32_t items[3] = {p->workgroup_size_x, p->workgroup_size_y, p->workgroup_size_z};
     uint32_t grid[3] = {p->grid_size_x, p->grid_size_y, p->grid_size_z};
     uint64_t flat = (uint64_t)items[0] * items[1] * items[2];
-    unsigned most = chip_get(&d->machine->chip, CHIP_cu_workgroup_items);
+    unsigned most = chip_get(d->cp->chip, CHIP_cu_workgroup_items);
     if (flat == 0 || flat > most)
         return refuse(d, fault, EHP_FAULT_PACKET,
                       "a workgroup of %u x %u x %u work-items; from 1 to %u are possible", items[0], items[1],
@@ -136,14 +135,14 @@ static bool set_sizes(struct cp_dispatch *d, struct ehp_fault *fault)
 
 static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
 {
-    struct ehp_machine *m = d->machine;
+    struct cp *cp = d->cp;
     const struct ehp_kernel_dispatch_packet *p = &d->packet;
-    pthread_rwlock_rdlock(&m->codes_lock);
-    struct ehp_code *code = machine_code_containing(m, p->kernel_object);
+    pthread_rwlock_rdlock(&cp->codes->lock);
+    struct ehp_code *code = code_list_find(cp->codes, p->kernel_object);
     const struct code_kernel *kernel = code ? code_kernel_by_object(code, p->kernel_object) : NULL;
     if (kernel)
         d->kernel = strdup(kernel->info.name);
-    pthread_rwlock_unlock(&m->codes_lock);
+    pthread_rwlock_unlock(&cp->codes->lock);
     if (!d->kernel)
         return refuse(d, fault, EHP_FAULT_PACKET, "kernel object %#llx is not a loaded kernel descriptor",
                       (unsigned long long)p->kernel_object);
@@ -151,12 +150,12 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
     struct exec_launch *l = &d->launch;
     if (!set_sizes(d, fault))
         return false;
-    if (p->group_segment_size > m->cp.cu_lds)
+    if (p->group_segment_size > cp->cu_lds)
         return refuse(d, fault, EHP_FAULT_RESOURCES,
                       "a workgroup needs %u bytes of LDS, a compute unit has %u", p->group_segment_size,
-                      m->cp.cu_lds);
+                      cp->cu_lds);
     l->lds_bytes = p->group_segment_size;
-    d->lds = round_up(l->lds_bytes, m->cp.lds_granule);
+    d->lds = round_up(l->lds_bytes, cp->lds_granule);
     if (p->private_segment_size > EHP_SCRATCH_MAX)
         return refuse(d, fault, EHP_FAULT_NO_MEMORY, "%u bytes of scratch a work-item; up to %u are possible",
                       p->private_segment_size, EHP_SCRATCH_MAX);
@@ -164,18 +163,18 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
     set_registers(d, kd);
     set_sgprs(d, kd);
     char why[160];
-    if (!ace_can_ever_fit(m, d, why, sizeof(why)))
+    if (!ace_can_ever_fit(cp, d, why, sizeof(why)))
         return refuse(d, fault, EHP_FAULT_RESOURCES, "%s", why);
     uint64_t entry = kd_entry(kd, p->kernel_object);
     struct exec_code_cache *cache = calloc(1, sizeof(*cache));
-    l->entry = cache ? exec_code_find(&m->code, cache, entry) : NULL;
+    l->entry = cache ? exec_code_find(cp->code, cache, entry) : NULL;
     l->rows = l->entry ? exec_code_rows(cache, entry) : 0;
     free(cache);
     if (!l->entry)
         return refuse(d, fault, EHP_FAULT_PACKET, "its entry %#llx is not code", (unsigned long long)entry);
     if (!launch_make_ids(l))
         return refuse(d, fault, EHP_FAULT_RESOURCES, "the host is out of memory");
-    if (m->cp.sim && !sim_scratch_open(m->cp.sim, d))
+    if (!cp->engine->ops->admit(cp->engine, d, why, sizeof(why)))
         return refuse(d, fault, EHP_FAULT_NO_MEMORY,
                       "no memory for its scratch, %u bytes a work-item, of one workgroup on each XCD",
                       l->scratch_bytes);
@@ -189,23 +188,23 @@ struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,
     if (!d)
         abort(); /* a kilobyte: the process is beyond help */
     memset(d, 0, sizeof(*d));
-    struct ehp_machine *m = queue->machine;
-    d->machine = m;
+    struct cp *cp = queue->cp;
+    d->cp = cp;
     d->queue = queue;
     d->id = id;
     d->packet = *packet;
-    d->xccs = m->xcds_per_agent;
+    d->xccs = cp->xcds_per_agent;
     d->first_xcc = queue->agent * d->xccs;
-    ace_find_takers(m, d);
-    d->chunk = m->xcc_chunk;
+    ace_find_takers(cp, d);
+    d->chunk = cp->xcc_chunk;
     d->priority = queue->priority;
     d->queue_number = queue->number;
-    bounds_begin(m, packet->kernel_object);
-    d->start_ns = d->begun_ns = machine_now_ns();
+    bounds_begin(cp, packet->kernel_object);
+    d->start_ns = d->begun_ns = clock_now_ns();
     pthread_mutex_init(&d->stats_lock, NULL);
     d->stats.size = sizeof(d->stats);
     d->launch.gws = queue->gws;
-    d->launch.gws_later = m->cp.sim ? &m->cp.sim->gws_later : NULL;
+    d->launch.gws_later = cp->engine->gws_later;
     if (!decode(d, fault)) {
         /* The name in the report must outlive the dispatch. */
         fault->kernel = NULL;
@@ -219,15 +218,59 @@ struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,
     return d;
 }
 
+void cp_dispatch_count(struct cp_dispatch *d, const struct wave_stats *did)
+{
+    struct ehp_stats *sum = &d->stats;
+    for (int i = 0; i < XC_COUNT; i++)
+        sum->instructions += did->count[i];
+    sum->valu += did->count[XC_VALU];
+    sum->salu += did->count[XC_SALU];
+    sum->mfma += did->count[XC_MFMA];
+    sum->vmem += did->count[XC_VMEM];
+    sum->smem += did->count[XC_SMEM];
+    sum->lds += did->count[XC_LDS];
+    sum->flat_scratch += did->count[XC_FLAT_SCRATCH];
+    sum->branch += did->count[XC_BRANCH];
+    sum->other += did->count[XC_OTHER];
+    sum->lanes_valu += did->lanes_valu;
+    sum->bytes_read += did->bytes_read;
+    sum->bytes_written += did->bytes_written;
+    sum->lds_bytes += did->lds_bytes;
+    sum->scratch_bytes += did->scratch_bytes;
+    sum->atomics += did->atomics;
+}
+
+void cp_dispatch_complete(struct cp_dispatch *d)
+{
+    struct cp *cp = d->cp;
+    d->stats.kernel = d->kernel;
+    d->stats.workgroups = d->total;
+    d->stats.waves = d->waves;
+    d->stats.seconds = (double)(cp_now_ns(cp) - d->start_ns) * 1e-9;
+    cp->listener->completed(cp, d);
+    pthread_mutex_lock(&cp->lock);
+    for (struct cp_dispatch **at = &cp->active; *at; at = &(*at)->next)
+        if (*at == d) {
+            *at = d->next;
+            break;
+        }
+    cp->active_count--;
+    cp_packet_done(d->queue, d->packet.completion_signal, d->start_ns);
+    cp->engine->ops->completed(cp->engine);
+    pthread_mutex_unlock(&cp->lock);
+    cp_dispatch_drop(d);
+}
+
+void cp_dispatch_drop(struct cp_dispatch *d)
+{
+    if (atomic_fetch_sub(&d->users, 1) == 1)
+        cp_dispatch_free(d);
+}
+
 void cp_dispatch_free(struct cp_dispatch *d)
 {
-    for (struct workgroup *wg = d->deferred, *next; wg; wg = next) {
-        next = wg->next;
-        workgroup_free(wg);
-    }
+    d->cp->engine->ops->forget(d->cp->engine, d);
     pthread_mutex_destroy(&d->stats_lock);
-    counters_close(d);
-    sample_close(d);
     free(d->launch.v0);
     free(d->kernel);
     free(d);

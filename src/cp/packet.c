@@ -9,66 +9,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cp/sim.h"
-#include "hsa/hsa.h"
-#include "soc/machine.h"
+#include "cp/cp.h"
+#include "cp/signal.h"
 
 static union ehp_packet *slot_of(struct cp_queue *q, uint64_t index)
 {
     return (union ehp_packet *)q->block.hsa.base_address + (index & (q->block.hsa.size - 1));
 }
 
-uint64_t cp_now_ns(const struct ehp_machine *m)
+static void complete(struct cp *cp, ehp_signal completion, uint64_t start_ns)
 {
-    return m->cp.sim ? sim_now_ns(m->cp.sim) : machine_now_ns();
-}
-
-static void complete(struct ehp_machine *m, ehp_signal completion, uint64_t start_ns)
-{
-    struct hsa_signal *s = signal_of(completion);
-    m->cp.completed++;
+    struct cp_signal *s = cp_signal_of(completion);
+    cp->completed++;
     if (!s)
         return;
     s->block.start_ts = start_ns / 10;
-    s->block.end_ts = cp_now_ns(m) / 10;
+    s->block.end_ts = cp_now_ns(cp) / 10;
     __atomic_fetch_sub(s->value, 1, __ATOMIC_SEQ_CST);
-    signal_wake(s);
-    if (m->cp.blocked_count)
-        m->cp.look = true;
-    if (m->cp.sim)
-        sim_completed(m->cp.sim, s);
+    cp_signal_wake(s);
+    if (cp->blocked_count)
+        cp->look = true;
+    cp->engine->ops->signalled(cp->engine, s);
 }
 
 void cp_packet_done(struct cp_queue *q, ehp_signal completion, uint64_t start_ns)
 {
     q->in_flight--;
-    complete(q->machine, completion, start_ns);
-    q->machine->cp.look = true; /* a packet with the barrier bit may start now */
+    complete(q->cp, completion, start_ns);
+    q->cp->look = true; /* a packet with the barrier bit may start now */
 }
 
 void cp_queue_fault(struct cp_queue *q, struct ehp_fault *fault)
 {
-    struct ehp_machine *m = q->machine;
+    struct cp *cp = q->cp;
     fault->size = sizeof(*fault);
     fault->queue = &q->block;
     if (q->fault.kind == EHP_FAULT_NONE)
         q->fault = *fault;
     q->inactive = true;
-    pthread_mutex_lock(&m->fault_lock);
-    ehp_fault_fn *fn = m->fault_fn;
-    void *user = m->fault_user;
-    pthread_mutex_unlock(&m->fault_lock);
-    if (fn)
-        fn(fault, user);
-    else
-        fprintf(stderr, "ehp: %s\n", fault->text);
+    cp->listener->faulted(cp, fault);
 }
 
 /* ---- conditions ---- */
 
 static int64_t value_of(ehp_signal signal)
 {
-    return signal.handle ? ehp_signal_load(signal) : 0;
+    return signal.handle ? cp_signal_load(cp_signal_of(signal)) : 0;
 }
 
 static bool barrier_holds(const struct ehp_barrier_packet *p, bool all)
@@ -142,7 +128,7 @@ static void value_fault(struct cp_queue *q, const struct ehp_agent_dispatch_pack
                               .address = p->arg[0],
                               .write = write,
                               .lane = ~0u};
-    report_text(q->machine, &fault, write ? "in a write of a value" : "in a wait for a value");
+    cp_report(q->cp, &fault, write ? "in a write of a value" : "in a wait for a value");
     cp_queue_fault(q, &fault);
 }
 
@@ -152,16 +138,15 @@ enum outcome { STARTED, FINISHED, NOT_YET };
 
 static enum outcome start_dispatch(struct cp_queue *q, const struct ehp_kernel_dispatch_packet *packet)
 {
-    struct cp *cp = &q->machine->cp;
+    struct cp *cp = q->cp;
     struct ehp_fault fault = {.size = sizeof(fault)};
     struct cp_dispatch *d = cp_dispatch_make(q, q->read, packet, &fault);
     if (!d) {
         cp_queue_fault(q, &fault);
-        complete(q->machine, packet->completion_signal, cp_now_ns(q->machine));
+        complete(q->cp, packet->completion_signal, cp_now_ns(q->cp));
         return FINISHED;
     }
     q->in_flight++;
-    d->listed = true;
     d->users = 1;
     struct cp_dispatch **end = &cp->active;
     while (*end)
@@ -171,16 +156,14 @@ static enum outcome start_dispatch(struct cp_queue *q, const struct ehp_kernel_d
     return STARTED;
 }
 
-static void add_task(struct cp_task ***end, struct cp_queue *q,
-                     const struct ehp_agent_dispatch_packet *packet)
+static void start_task(struct cp_queue *q, const struct ehp_agent_dispatch_packet *packet)
 {
     struct cp_task *task = malloc(sizeof(*task));
     if (!task)
         abort(); /* a hundred bytes: the process is beyond help */
     *task = (struct cp_task){.queue = q, .packet = *packet};
-    **end = task;
-    *end = &task->next;
     q->in_flight++;
+    q->cp->engine->ops->start_task(q->cp->engine, task);
 }
 
 static enum outcome bad_packet(struct cp_queue *q, unsigned type, const char *what)
@@ -196,19 +179,14 @@ static enum outcome bad_packet(struct cp_queue *q, unsigned type, const char *wh
 
 static enum outcome start_agent(struct cp_queue *q, const struct ehp_agent_dispatch_packet *p)
 {
-    struct cp *cp = &q->machine->cp;
     switch (p->type) {
     case EHP_AGENT_COPY:
     case EHP_AGENT_FILL:
     case EHP_AGENT_COPY_3D:
     case EHP_AGENT_FILL_3D:
     case EHP_AGENT_PREFETCH:
-        add_task(&cp->tasks_end, q, p);
-        cp->task_count++;
-        return STARTED;
     case EHP_AGENT_CALL:
-        add_task(cp->sim ? &cp->sim->calls_end : &cp->calls_end, q, p);
-        pthread_cond_signal(&cp->call_ready);
+        start_task(q, p);
         return STARTED;
     case EHP_AGENT_WAIT_VALUE:
         switch (wait_value_holds(p)) {
@@ -229,14 +207,13 @@ static enum outcome start_agent(struct cp_queue *q, const struct ehp_agent_dispa
         bad_packet(q, p->type, "agent function");
         break;
     }
-    complete(q->machine, p->completion_signal, cp_now_ns(q->machine));
+    complete(q->cp, p->completion_signal, cp_now_ns(q->cp));
     return FINISHED;
 }
 
 static enum outcome start_packet(struct cp_queue *q, const union ehp_packet *packet, unsigned type)
 {
-    struct cp *cp = &q->machine->cp;
-    uint64_t now = cp_now_ns(q->machine);
+    uint64_t now = cp_now_ns(q->cp);
     switch (type) {
     case EHP_PACKET_KERNEL_DISPATCH:
         return start_dispatch(q, &packet->dispatch);
@@ -244,11 +221,11 @@ static enum outcome start_packet(struct cp_queue *q, const union ehp_packet *pac
     case EHP_PACKET_BARRIER_OR:
         if (!barrier_holds(&packet->barrier, type == EHP_PACKET_BARRIER_AND))
             return NOT_YET;
-        if (q->machine->cp.sim) { /* it takes its time */
-            add_task(&cp->tasks_end, q, &packet->agent);
+        if (q->cp->engine->packets_take_time) {
+            start_task(q, &packet->agent);
             return STARTED;
         }
-        complete(q->machine, packet->barrier.completion_signal, now);
+        complete(q->cp, packet->barrier.completion_signal, now);
         return FINISHED;
     case EHP_PACKET_AGENT_DISPATCH:
         return start_agent(q, &packet->agent);
@@ -263,7 +240,7 @@ static enum outcome skip_packet(struct cp_queue *q, const union ehp_packet *pack
 {
     ehp_signal completion = {.handle = packet->qword[7]};
     if (type >= EHP_PACKET_KERNEL_DISPATCH && type <= EHP_PACKET_BARRIER_OR)
-        complete(q->machine, completion, cp_now_ns(q->machine));
+        complete(q->cp, completion, cp_now_ns(q->cp));
     return FINISHED;
 }
 
@@ -273,16 +250,16 @@ static void set_blocked(struct cp_queue *q, bool blocked)
         return;
     q->blocked = blocked;
     if (blocked)
-        q->machine->cp.blocked_count++;
+        q->cp->blocked_count++;
     else
-        q->machine->cp.blocked_count--;
+        q->cp->blocked_count--;
 }
 
 static void read_queue(struct cp_queue *q)
 {
     for (;;) {
         uint64_t write = __atomic_load_n(&q->block.write_dispatch_id, __ATOMIC_ACQUIRE);
-        if (q->read >= write || (q->machine->cp.sim && q->read >= q->visible))
+        if (q->read >= write || (q->cp->engine->packets_take_time && q->read >= q->visible))
             break;
         union ehp_packet *slot = slot_of(q, q->read);
         uint16_t header = __atomic_load_n(&slot->header, __ATOMIC_ACQUIRE);
@@ -317,9 +294,9 @@ static bool is_call(const union ehp_packet *packet, enum ehp_agent_function func
     return (packet->header & 0xff) == EHP_PACKET_AGENT_DISPATCH && packet->agent.type == function;
 }
 
-bool cp_waits_for_value(const struct ehp_machine *m)
+bool cp_waits_for_value(const struct cp *cp)
 {
-    for (struct cp_queue *q = m->cp.queues; q && m->cp.blocked_count; q = q->next) {
+    for (struct cp_queue *q = cp->queues; q && cp->blocked_count; q = q->next) {
         const union ehp_packet *packet = blocking(q);
         if (packet && is_call(packet, EHP_AGENT_WAIT_VALUE))
             return true;
@@ -327,33 +304,33 @@ bool cp_waits_for_value(const struct ehp_machine *m)
     return false;
 }
 
-bool cp_unblocked(struct ehp_machine *m)
+bool cp_unblocked(struct cp *cp)
 {
-    if (!m->cp.blocked_count)
+    if (!cp->blocked_count)
         return false;
     bool any = false;
-    pthread_mutex_lock(&m->cp.lock);
-    for (struct cp_queue *q = m->cp.queues; q && !any; q = q->next) {
+    pthread_mutex_lock(&cp->lock);
+    for (struct cp_queue *q = cp->queues; q && !any; q = q->next) {
         const union ehp_packet *packet = blocking(q);
         if (packet)
             any = is_call(packet, EHP_AGENT_WAIT_VALUE)
                       ? wait_value_holds(&packet->agent) != 0 /* or it faults */
                       : barrier_holds(&packet->barrier, (packet->header & 0xff) == EHP_PACKET_BARRIER_AND);
     }
-    pthread_mutex_unlock(&m->cp.lock);
+    pthread_mutex_unlock(&cp->lock);
     return any;
 }
 
-bool cp_calls_ahead(struct ehp_machine *m)
+bool cp_calls_ahead(struct cp *cp)
 {
     bool any = false;
-    pthread_mutex_lock(&m->cp.lock);
-    for (struct cp_queue *q = m->cp.queues; q && !any; q = q->next) {
+    pthread_mutex_lock(&cp->lock);
+    for (struct cp_queue *q = cp->queues; q && !any; q = q->next) {
         uint64_t write = __atomic_load_n(&q->block.write_dispatch_id, __ATOMIC_ACQUIRE);
         for (uint64_t i = q->read; i < write && !any; i++)
             any = is_call(slot_of(q, i), EHP_AGENT_CALL);
     }
-    pthread_mutex_unlock(&m->cp.lock);
+    pthread_mutex_unlock(&cp->lock);
     return any;
 }
 
@@ -369,9 +346,8 @@ static void describe(struct cp_queue *q, char *text, size_t bytes)
         snprintf(text, bytes, "a copy or a host function");
 }
 
-uint64_t ehp_work_left(struct ehp_machine *m, char *text, size_t bytes)
+uint64_t cp_work_left(struct cp *cp, char *text, size_t bytes)
 {
-    struct cp *cp = &m->cp;
     pthread_mutex_lock(&cp->lock);
     uint64_t work = cp->completed << 32;
     snprintf(text, bytes, "nothing");
@@ -389,19 +365,19 @@ uint64_t ehp_work_left(struct ehp_machine *m, char *text, size_t bytes)
 
 bool cp_queue_idle(struct cp_queue *q)
 {
-    pthread_mutex_lock(&q->machine->cp.lock);
+    pthread_mutex_lock(&q->cp->lock);
     bool written =
         q->read < __atomic_load_n(&q->block.write_dispatch_id, __ATOMIC_ACQUIRE) &&
         __atomic_load_n(&slot_of(q, q->read)->header, __ATOMIC_ACQUIRE) % 256 != EHP_PACKET_INVALID;
     bool idle = q->in_flight == 0 && !written;
-    pthread_mutex_unlock(&q->machine->cp.lock);
+    pthread_mutex_unlock(&q->cp->lock);
     return idle;
 }
 
-void cp_read_queues(struct ehp_machine *m)
+void cp_read_queues(struct cp *cp)
 {
     /* Completing one packet may let another queue go on: look until nothing changes. */
-    while (atomic_exchange(&m->cp.look, false))
-        for (struct cp_queue *q = m->cp.queues; q; q = q->next)
+    while (atomic_exchange(&cp->look, false))
+        for (struct cp_queue *q = cp->queues; q; q = q->next)
             read_queue(q);
 }

@@ -110,7 +110,8 @@ enum cu_vmem { CU_FLAT, CU_BUFFER, CU_VMEM_FORMATS };              /* FLAT: GLOB
 enum cu_direction { CU_READ, CU_WRITE, CU_ATOMIC, CU_DIRECTIONS }; /* what it does to memory */
 enum cu_level { CU_LEVEL_VMEM, CU_LEVEL_SMEM, CU_LEVEL_LDS, CU_LEVEL_FETCH, CU_LEVELS }; /* in flight */
 
-/* Since the XCD was opened; uint64_t and nothing else: cp/counters.c takes differences word by word. */
+/* Since the XCD was opened; uint64_t and nothing else: engine/timed/count.c takes differences word by word.
+ */
 struct cu_counters {
     uint64_t workgroups, waves, items;
     uint64_t waves_lt_64, waves_lt_48, waves_lt_32, waves_lt_16; /* with fewer work-items */

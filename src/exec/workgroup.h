@@ -42,7 +42,7 @@ enum workgroup_result {
     WORKGROUP_FAULT
 };
 
-struct sim_share;
+struct timed_share;
 
 struct workgroup {
     struct workgroup *next; /* for whoever keeps it */
@@ -56,9 +56,9 @@ struct workgroup {
     unsigned xcc, cu;  /* where it runs */
     uint8_t simd[WORKGROUP_MAX_WAVES];
     struct wave_stats stats;
-    struct sim_share *share; /* timing mode: the XCD's share that it is of */
-    unsigned scratch_slot;   /* timing mode: its place in the share's scratch */
-    unsigned runs;           /* times it was given a thread: later runs are longer */
+    struct timed_share *share; /* in simulated time: the XCD's share that it is of */
+    unsigned scratch_slot;     /* timing mode: its place in the share's scratch */
+    unsigned runs;             /* times it was given a thread: later runs are longer */
 
     /* Capacity. */
     struct arena *arena; /* that it lies in; NULL: it is by itself */

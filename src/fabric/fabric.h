@@ -125,7 +125,7 @@ struct fabric_place {
 struct fabric_place fabric_place_of(const struct fabric *fabric, uint64_t physical);
 
 /*
- * For dispatches of which a part is left out (cp/sim_sample.c), each in the domain of the IOD.
+ * For dispatches of which a part is left out (engine/timed/sample.c), each in the domain of the IOD.
  * How many lines its Infinity Cache has taken in, how many writes it has had, and what it
  * holds; and as if `lines` more had come before the last `fresh`, of which a part is dirty: lines
  * of addresses that nobody uses push out what was there.

@@ -10,15 +10,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "cp/sim.h"
+#include "cp/signal.h"
 #include "wave/aperture.h"
-#include "hsa/hsa.h"
 #include "soc/machine.h"
 
 /* What waves see: nothing of it is what the host goes by. */
 static bool make_seen(struct cp_queue *q, uint32_t packets)
 {
-    struct memory *memory = &q->machine->memory;
+    struct memory *memory = q->cp->memory;
     const uint64_t bytes = (uint64_t)packets * sizeof(union ehp_packet);
     int status;
     q->started = memory_alloc(memory, q->agent, EHP_MEM_INTERNAL, bytes, 0, &status);
@@ -35,7 +34,7 @@ static bool make_seen(struct cp_queue *q, uint32_t packets)
 
 static void queue_free(struct cp_queue *q)
 {
-    struct memory *memory = &q->machine->memory;
+    struct memory *memory = q->cp->memory;
     ehp_signal_destroy(q->block.hsa.doorbell_signal);
     for (unsigned i = 0; i < GWS_RESOURCES; i++)
         free(q->gws[i].waiters);
@@ -60,7 +59,7 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     if (!q)
         return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue");
     union ehp_packet *ring = aligned_alloc(64, (size_t)packets * sizeof(*ring));
-    q->machine = m;
+    q->cp = &m->cp;
     q->agent = agent;
     q->priority = (unsigned)(priority < 0 ? 0 : priority > 2 ? 2 : priority);
     q->block = (struct ehp_queue_block){
@@ -78,8 +77,8 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
     memset(ring, 0, (size_t)packets * sizeof(*ring));
     for (uint32_t i = 0; i < packets; i++)
         ring[i].header = EHP_PACKET_INVALID;
-    signal_of(doorbell)->block.kind = SIGNAL_KIND_DOORBELL;
-    signal_of(doorbell)->block.queue_ptr = (uint64_t)(uintptr_t)q;
+    cp_signal_of(doorbell)->block.kind = SIGNAL_KIND_DOORBELL;
+    cp_signal_of(doorbell)->block.queue_ptr = (uint64_t)(uintptr_t)q;
     q->block.hsa.doorbell_signal = doorbell;
     pthread_mutex_lock(&m->cp.lock);
     q->block.hsa.id = ++m->cp.queue_ids;
@@ -123,15 +122,10 @@ static bool has_room(void *context)
     return r->end - __atomic_load_n(&r->queue->read_dispatch_id, __ATOMIC_ACQUIRE) <= r->queue->hsa.size;
 }
 
-static void wait_for(struct ehp_machine *m, bool (*holds)(void *context), void *context, long pause_ns)
+static void wait_for(struct cp *cp, bool (*holds)(void *context), void *context)
 {
-    const struct sim_wish wish = {.holds = holds, .context = context};
-    const struct timespec pause = {.tv_nsec = pause_ns};
-    if (m->cp.sim)
-        sim_wait(m->cp.sim, &wish, UINT64_MAX, 0);
-    else
-        while (!holds(context))
-            nanosleep(&pause, NULL);
+    const struct engine_wish wish = {.holds = holds, .context = context};
+    cp->engine->ops->wait(cp->engine, &wish, UINT64_MAX);
 }
 
 /*
@@ -141,17 +135,17 @@ static void wait_for(struct ehp_machine *m, bool (*holds)(void *context), void *
 void ehp_queue_stop(struct ehp_queue_block *block)
 {
     struct cp_queue *q = (struct cp_queue *)block;
-    struct ehp_machine *m = q->machine;
-    pthread_mutex_lock(&m->cp.lock);
+    struct cp *cp = q->cp;
+    pthread_mutex_lock(&cp->lock);
     q->destroyed = true;
     if (q->blocked) {
         q->blocked = false;
-        m->cp.blocked_count--;
+        cp->blocked_count--;
     }
-    pthread_mutex_unlock(&m->cp.lock);
+    pthread_mutex_unlock(&cp->lock);
     if (!cp_queue_idle(q)) {
         ehp_signal_store(block->hsa.doorbell_signal, (int64_t)block->write_dispatch_id - 1);
-        wait_for(m, has_finished, q, 50000);
+        wait_for(cp, has_finished, q);
     }
 }
 
@@ -160,15 +154,15 @@ void ehp_queue_destroy(struct ehp_queue_block *block)
     if (!block)
         return;
     struct cp_queue *q = (struct cp_queue *)block;
-    struct ehp_machine *m = q->machine;
+    struct cp *cp = q->cp;
     ehp_queue_stop(block);
-    pthread_mutex_lock(&m->cp.lock);
-    for (struct cp_queue **at = &m->cp.queues; *at; at = &(*at)->next)
+    pthread_mutex_lock(&cp->lock);
+    for (struct cp_queue **at = &cp->queues; *at; at = &(*at)->next)
         if (*at == q) {
             *at = q->next;
             break;
         }
-    pthread_mutex_unlock(&m->cp.lock);
+    pthread_mutex_unlock(&cp->lock);
     queue_free(q);
 }
 
@@ -177,7 +171,7 @@ uint64_t ehp_queue_reserve(struct ehp_queue_block *q, unsigned packets)
     uint64_t first = __atomic_fetch_add(&q->write_dispatch_id, packets, __ATOMIC_ACQ_REL);
     struct room room = {q, first + packets};
     if (!has_room(&room)) /* its reader makes some */
-        wait_for(((struct cp_queue *)q)->machine, has_room, &room, 20000);
+        wait_for(((struct cp_queue *)q)->cp, has_room, &room);
     return first;
 }
 
@@ -219,32 +213,32 @@ static unsigned deal_mask(const struct cp *cp, unsigned xccs, const uint32_t *ma
 int ehp_queue_cu_mask(struct ehp_queue_block *block, const uint32_t *mask, unsigned bits)
 {
     struct cp_queue *q = (struct cp_queue *)block;
-    const unsigned xccs = q->machine->xcds_per_agent, cus = q->machine->cp.xcd_cus * xccs;
+    const unsigned xccs = q->cp->xcds_per_agent, cus = q->cp->xcd_cus * xccs;
     uint32_t *copy = NULL;
     if (mask) {
         copy = calloc((cus + 31) / 32, sizeof(*copy));
         if (!copy)
-            return machine_error(q->machine, EHP_ERR_NO_MEMORY, "no memory for a CU mask");
-        if (!deal_mask(&q->machine->cp, xccs, mask, bits, copy)) {
+            return machine_error(machine_of(q->cp), EHP_ERR_NO_MEMORY, "no memory for a CU mask");
+        if (!deal_mask(q->cp, xccs, mask, bits, copy)) {
             free(copy);
-            return machine_error(q->machine, EHP_ERR_INVALID, "a CU mask without any of the agent's %u CUs",
-                                 cus);
+            return machine_error(machine_of(q->cp), EHP_ERR_INVALID,
+                                 "a CU mask without any of the agent's %u CUs", cus);
         }
     }
-    pthread_mutex_lock(&q->machine->cp.lock);
+    pthread_mutex_lock(&q->cp->lock);
     free(q->cu_mask);
     q->cu_mask = copy;
-    pthread_mutex_unlock(&q->machine->cp.lock);
+    pthread_mutex_unlock(&q->cp->lock);
     return EHP_OK;
 }
 
 int ehp_queue_fault(struct ehp_queue_block *block, struct ehp_fault *out)
 {
     struct cp_queue *q = (struct cp_queue *)block;
-    pthread_mutex_lock(&q->machine->cp.lock);
+    pthread_mutex_lock(&q->cp->lock);
     bool faulted = q->fault.kind != EHP_FAULT_NONE;
     if (faulted && out)
         *out = q->fault;
-    pthread_mutex_unlock(&q->machine->cp.lock);
+    pthread_mutex_unlock(&q->cp->lock);
     return faulted ? EHP_OK : EHP_ERR_NOT_FOUND;
 }

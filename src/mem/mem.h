@@ -178,10 +178,10 @@ uint64_t xcd_mem_l2_clock(const struct xcd_mem *mem);
 struct mem_l2_use xcd_mem_l2_use(const struct xcd_mem *mem, uint64_t since);
 
 /*
- * For dispatches of which a part is left out (cp/sim_sample.c): fills the L2 with lines of which a part is
- * dirty, nobody's and the first to go, in place of what has not been used since its clock said `since`; but
- * only if there is less room than for `lines`.  Whether it did.  xcd_mem_forget() drops what is still there
- * of them, when no request is under way.
+ * For dispatches of which a part is left out (engine/timed/sample.c): fills the L2 with lines of which a part
+ * is dirty, nobody's and the first to go, in place of what has not been used since its clock said `since`;
+ * but only if there is less room than for `lines`.  Whether it did.  xcd_mem_forget() drops what is still
+ * there of them, when no request is under way.
  */
 bool xcd_mem_age(struct xcd_mem *mem, uint64_t since, uint64_t lines, double dirty);
 void xcd_mem_forget(struct xcd_mem *mem);

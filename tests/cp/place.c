@@ -22,24 +22,24 @@ static struct ehp_machine *machine_with(const char *chip, const char *partition)
 /* How many workgroups of this shape one XCD takes before it is full. */
 static unsigned capacity(struct ehp_machine *m, unsigned waves, unsigned vgprs, uint32_t lds)
 {
-    struct cp_queue queue = {.machine = m};
+    struct cp_queue queue = {.cp = &m->cp};
     struct cp_dispatch d = {
-        .machine = m, .queue = &queue, .xccs = 1, .chunk = 1, .vgprs = vgprs, .sgprs = 16, .lds = lds};
+        .cp = &m->cp, .queue = &queue, .xccs = 1, .chunk = 1, .vgprs = vgprs, .sgprs = 16, .lds = lds};
     d.launch.waves = waves;
     char why[160];
-    if (!ace_can_ever_fit(m, &d, why, sizeof(why)))
+    if (!ace_can_ever_fit(&m->cp, &d, why, sizeof(why)))
         return 0;
     enum { MOST = 2000 };
     struct workgroup *all = calloc(MOST, sizeof(*all));
     unsigned n = 0;
     while (n < MOST) {
         all[n].waves = waves;
-        if (!ace_place(m, &m->cp.round, &d, &all[n]))
+        if (!ace_place(&m->cp, &m->cp.round, &d, &all[n]))
             break;
         n++;
     }
     for (unsigned i = 0; i < n; i++)
-        ace_release(m, &d, &all[i]);
+        ace_release(&m->cp, &d, &all[i]);
     for (unsigned c = 0; c < 38; c++) {
         const struct cp_cu *cu = &m->cp.cu[0][c];
         CHECK(cu->lds == 0 && cu->workgroups == 0 && cu->waves[0] == 0 && cu->vgprs[3] == 0 &&
@@ -92,15 +92,15 @@ static void test_share(void)
 static void test_spread(void)
 {
     struct ehp_machine *m = machine_with("mi300a", NULL);
-    struct cp_queue queue = {.machine = m};
-    struct cp_dispatch d = {.machine = m, .queue = &queue, .xccs = 6, .chunk = 1, .vgprs = 8, .sgprs = 16};
+    struct cp_queue queue = {.cp = &m->cp};
+    struct cp_dispatch d = {.cp = &m->cp, .queue = &queue, .xccs = 6, .chunk = 1, .vgprs = 8, .sgprs = 16};
     d.launch.waves = 1;
     struct workgroup *wg = calloc(38, sizeof(*wg));
     unsigned used[38] = {0};
     unsigned engine[4];
     for (unsigned i = 0; i < 38; i++) {
         wg[i].waves = 1;
-        CHECK(ace_place(m, &m->cp.round, &d, &wg[i]));
+        CHECK(ace_place(&m->cp, &m->cp.round, &d, &wg[i]));
         used[wg[i].cu]++;
         if (i < 4)
             engine[i] = wg[i].wave[0].hw_id >> 13 & 7;
@@ -115,7 +115,7 @@ static void test_spread(void)
     uint32_t mask[8] = {1u << 5};
     queue.cu_mask = mask;
     struct workgroup one = {.waves = 1};
-    CHECK(ace_place(m, &m->cp.round, &d, &one));
+    CHECK(ace_place(&m->cp, &m->cp.round, &d, &one));
     CHECK_EQ(one.cu, 5);
     ehp_close(m);
 }
@@ -124,38 +124,38 @@ static void test_spread(void)
 static void test_ranges(void)
 {
     struct ehp_machine *m = machine_with("mi300a", NULL);
-    struct cp_queue queue = {.machine = m};
+    struct cp_queue queue = {.cp = &m->cp};
     struct cp_dispatch d = {
-        .machine = m, .queue = &queue, .xccs = 6, .chunk = 1, .vgprs = 8, .sgprs = 16, .lds = 65536};
+        .cp = &m->cp, .queue = &queue, .xccs = 6, .chunk = 1, .vgprs = 8, .sgprs = 16, .lds = 65536};
     d.launch.waves = 1;
     for (unsigned of = 1; of <= 50; of += 7) {
         struct ace_round round[50];
         struct workgroup *wg = calloc(39, sizeof(*wg));
         unsigned used[38] = {0}, n = 0, own = of < 38 ? 38 / of : 1;
         for (unsigned i = 0; i < of; i++)
-            CHECK(ace_round_init(m, &round[i], i, of));
+            CHECK(ace_round_init(&m->cp, &round[i], i, of));
         for (unsigned i = 0; i < of && n + own <= 38; i++)
             for (unsigned k = 0; k < own; k++, n++) {
                 wg[n].waves = 1;
-                CHECK(ace_place(m, &round[i], &d, &wg[n]));
+                CHECK(ace_place(&m->cp, &round[i], &d, &wg[n]));
                 used[wg[n].cu]++;
                 /* Not a CU of the range of another. */
                 CHECK(of > 38 || wg[n].cu == m->cp.launch_order[i * own + k]);
             }
         for (; n < 38; n++) {
             wg[n].waves = 1;
-            CHECK(ace_place(m, &round[0], &d, &wg[n]));
+            CHECK(ace_place(&m->cp, &round[0], &d, &wg[n]));
             used[wg[n].cu]++;
         }
         for (unsigned c = 0; c < 38; c++)
             CHECK_EQ(used[c], 1);
         wg[38].waves = 1;
         for (unsigned i = 0; i < of; i++) {
-            CHECK(!ace_place(m, &round[i], &d, &wg[38]));
+            CHECK(!ace_place(&m->cp, &round[i], &d, &wg[38]));
             free(round[i].next);
         }
         for (unsigned i = 0; i < 38; i++)
-            ace_release(m, &d, &wg[i]);
+            ace_release(&m->cp, &d, &wg[i]);
         free(wg);
     }
     ehp_close(m);

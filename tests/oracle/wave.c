@@ -656,7 +656,7 @@ int main(void)
         fprintf(stderr, "%s\n", options.error);
         return check_status();
     }
-    p.dispatch.machine = machine;
+    p.dispatch.cp = &machine->cp;
     test_ends();
     test_sleep();
     test_barrier();

@@ -16,35 +16,35 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cp/sim.h"
+#include "engine/timed/timed.h"
 #include "alloc/memory.h"
 
 enum { PAGE = 4096, SOME_PAGES = 512, FLUSH_BYTES = 1 << 20 };
 #define PAGEMAP_PRESENT   (UINT64_C(1) << 63)
 #define PAGEMAP_EXCLUSIVE (UINT64_C(1) << 56)
 
-struct sim_touch {
+struct timed_touch {
     struct memory *memory;
     int clear;   /* /proc/self/clear_refs */
     int pagemap; /* /proc/self/pagemap */
 };
 
 /* NULL where the kernel does not tell. */
-struct sim_touch *sim_touch_open(struct memory *memory)
+struct timed_touch *timed_touch_open(struct memory *memory)
 {
-    struct sim_touch *t = malloc(sizeof(*t));
+    struct timed_touch *t = malloc(sizeof(*t));
     if (!t)
         return NULL;
-    *t = (struct sim_touch){.memory = memory,
-                            .clear = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC),
-                            .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
-    if (t->clear >= 0 && t->pagemap >= 0 && sim_touch_clear(t))
+    *t = (struct timed_touch){.memory = memory,
+                              .clear = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC),
+                              .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+    if (t->clear >= 0 && t->pagemap >= 0 && timed_touch_clear(t))
         return t;
-    sim_touch_close(t);
+    timed_touch_close(t);
     return NULL;
 }
 
-void sim_touch_close(struct sim_touch *t)
+void timed_touch_close(struct timed_touch *t)
 {
     if (t && t->clear >= 0)
         close(t->clear);
@@ -54,7 +54,7 @@ void sim_touch_close(struct sim_touch *t)
 }
 
 /* Whether pages are there that are not the process's own; they are made so if `own` says it. */
-static bool has_zeros(const struct sim_touch *t, uint64_t start, uint64_t end, bool own)
+static bool has_zeros(const struct timed_touch *t, uint64_t start, uint64_t end, bool own)
 {
     uint64_t entry[SOME_PAGES];
     bool any = false;
@@ -74,7 +74,7 @@ static bool has_zeros(const struct sim_touch *t, uint64_t start, uint64_t end, b
     return any;
 }
 
-static bool any_zeros(const struct sim_touch *t, bool own)
+static bool any_zeros(const struct timed_touch *t, bool own)
 {
     bool any = false;
     pthread_mutex_lock(&t->memory->lock);
@@ -97,7 +97,7 @@ static void flush_tlbs(void)
 }
 
 /* From now on; of all pages of the process. */
-bool sim_touch_clear(struct sim_touch *t)
+bool timed_touch_clear(struct timed_touch *t)
 {
     any_zeros(t, true);
     if (pwrite(t->clear, "1", 1, 0) != 1)
@@ -118,7 +118,7 @@ static bool seen_by_device(struct memory *memory, uint64_t start, uint64_t end)
     return seen;
 }
 
-bool sim_touched(struct sim_touch *t)
+bool timed_touched(struct timed_touch *t)
 {
     FILE *file = fopen("/proc/self/smaps", "re");
     if (!file)

@@ -29,10 +29,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cp/counters.h"
-#include "cp/sim.h"
+#include "engine/timed/count.h"
+#include "engine/timed/timed.h"
 #include "fabric/fabric.h"
-#include "soc/machine.h"
 
 enum {
     TICKS = 512, /* that are remembered: each is then as long as two */
@@ -53,7 +52,7 @@ enum sample_span { SETTLE, MEASURE, SETTLE_AGAIN, MEASURE_AGAIN };
 #define EARLY  0.95 /* of the first to be started have ended: enough to tell what they leave in the L2s */
 #define TURNOVER 2  /* of the Infinity Cache's lines come, and those of before are gone */
 
-struct sim_rest { /* of an XCD's share */
+struct timed_rest { /* of an XCD's share */
     uint64_t next, end;
     uint64_t began;        /* by the L2's clock */
     uint64_t instructions; /* issued when it began, then those of the detailed part */
@@ -66,7 +65,7 @@ struct sim_rest { /* of an XCD's share */
     struct workgroup *aside, **aside_end; /* wait for others */
 };
 
-struct sim_sample {
+struct timed_sample {
     /* In domain 0. */
     struct sample_tick {
         double ps, instructions;  /* of all XCDs */
@@ -89,22 +88,22 @@ struct sim_sample {
     uint64_t fresh;           /* and an IOD's lines that have come since the dispatch began */
     uint64_t detailed;
     uint64_t end_ns;
-    unsigned rests;         /* XCDs that have run theirs */
-    struct sim_rest rest[]; /* each the XCD's */
+    unsigned rests;           /* XCDs that have run theirs */
+    struct timed_rest rest[]; /* each the XCD's */
 };
 
-static struct sim_rest *rest_of(const struct sim_xcd *x, const struct cp_dispatch *d)
+static struct timed_rest *rest_of(const struct timed_xcd *x, const struct cp_dispatch *d)
 {
     return &d->sample->rest[x->index - d->first_xcc];
 }
 
-void sample_open(struct sim *sim, struct cp_dispatch *d)
+void sample_open(struct timed *timed, struct cp_dispatch *d)
 {
-    if (sim->machine->sample && !sim->machine->cp.active->next)
+    if (timed->sample && !timed->engine.cp->active->next)
         d->sample = calloc(1, sizeof(*d->sample) + d->xccs * sizeof(d->sample->rest[0]));
     if (d->sample) {
         d->sample->d = d;
-        d->sample->soon_ps = fabric_lookahead_ps(&sim->machine->chip);
+        d->sample->soon_ps = fabric_lookahead_ps(timed->engine.cp->chip);
     }
     for (unsigned i = 0; d->sample && i < d->xccs; i++)
         d->sample->rest[i].aside_end = &d->sample->rest[i].aside;
@@ -121,10 +120,10 @@ void sample_close(struct cp_dispatch *d)
 /* ---- in the XCDs ---- */
 
 /* Of an event that is the dispatch's, if that is not over: word[0] it, word[1] its number. */
-static struct sim_share *share_of(struct sim_xcd *x, const struct port_event *event)
+static struct timed_share *share_of(struct timed_xcd *x, const struct port_event *event)
 {
     const struct cp_dispatch *d = (const struct cp_dispatch *)(uintptr_t)event->word[0];
-    struct sim_share *share = x->shares;
+    struct timed_share *share = x->shares;
     while (share && !(share->d == d && d->serial == event->word[1]))
         share = share->next;
     return share;
@@ -132,7 +131,7 @@ static struct sim_share *share_of(struct sim_xcd *x, const struct port_event *ev
 
 static void tick_told(struct port_domain *domain, struct port_event *event);
 
-static void post_tick(struct sim_xcd *x, const struct cp_dispatch *d, unsigned number, uint64_t cycles,
+static void post_tick(struct timed_xcd *x, const struct cp_dispatch *d, unsigned number, uint64_t cycles,
                       port_fn *fn)
 {
     struct port_event *e = port_post(x->domain, port_now(x->domain) + cycles, fn, x);
@@ -144,23 +143,23 @@ static void post_tick(struct sim_xcd *x, const struct cp_dispatch *d, unsigned n
 
 static void tick(struct port_domain *domain, struct port_event *event)
 {
-    struct sim_xcd *x = event->self;
-    const struct sim_share *share = share_of(x, event);
+    struct timed_xcd *x = event->self;
+    const struct timed_share *share = share_of(x, event);
     if (!share || sample_stopped(share->d, x->index))
         return;
     unsigned number = (unsigned)event->word[2];
     uint64_t cycles = event->word[3];
-    struct port_event *e = port_send(domain, x->sim->host, share->d->sample->soon_ps, tick_told, x);
+    struct port_event *e = port_send(domain, x->timed->host, share->d->sample->soon_ps, tick_told, x);
     e->word[0] = event->word[0];
     e->word[1] = number;
-    e->word[2] = sim_ps(x->sim, x->index);
+    e->word[2] = port_ps_of(x->domain, port_now(x->domain));
     e->word[3] = x->cu->counters.instructions - rest_of(x, share->d)->instructions;
-    e = port_send(domain, x->sim->host, share->d->sample->soon_ps, tick_told, x);
+    e = port_send(domain, x->timed->host, share->d->sample->soon_ps, tick_told, x);
     e->word[0] = event->word[0];
     e->word[1] = number | UINT64_C(1) << 63;
     e->word[2] = share->started;
     e->word[3] = share->total - share->left;
-    struct sim_rest *rest = rest_of(x, share->d);
+    struct timed_rest *rest = rest_of(x, share->d);
     if (share->left < share->total && !rest->looked) {
         struct mem_l2_use use = xcd_mem_l2_use(x->mem, rest->began);
         rest->clean = fmax(rest->clean, (double)(use.used - use.dirty) / (double)share->started);
@@ -169,11 +168,11 @@ static void tick(struct port_domain *domain, struct port_event *event)
     post_tick(x, share->d, (full ? number / 2 : number) + 1, full ? 2 * cycles : cycles, tick);
 }
 
-void sample_begin(struct sim_xcd *x, struct cp_dispatch *d)
+void sample_begin(struct timed_xcd *x, struct cp_dispatch *d)
 {
     if (!d->sample)
         return;
-    struct sim_rest *rest = rest_of(x, d);
+    struct timed_rest *rest = rest_of(x, d);
     rest->began = xcd_mem_l2_clock(x->mem);
     rest->instructions = x->cu->counters.instructions;
     post_tick(x, d, 1, TICK, tick);
@@ -183,12 +182,12 @@ void sample_begin(struct sim_xcd *x, struct cp_dispatch *d)
 static void fill_l2(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim_xcd *x = event->self;
-    const struct sim_share *share = share_of(x, event);
+    struct timed_xcd *x = event->self;
+    const struct timed_share *share = share_of(x, event);
     uint64_t ended = share ? share->total - share->left : 0;
     if (!ended || share->aborted)
         return;
-    struct sim_rest *rest = rest_of(x, share->d);
+    struct timed_rest *rest = rest_of(x, share->d);
     struct mem_l2_use use = xcd_mem_l2_use(x->mem, rest->began);
     rest->looked = true;
     /* Those that started first have all loaded when one of them ends, and stored what is dirty when they
@@ -204,14 +203,14 @@ static void fill_l2(struct port_domain *domain, struct port_event *event)
 static void stop(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim_xcd *x = event->self;
-    struct sim_share *share = share_of(x, event);
+    struct timed_xcd *x = event->self;
+    struct timed_share *share = share_of(x, event);
     if (!share || share->aborted)
         return;
-    struct sim_rest *rest = rest_of(x, share->d);
+    struct timed_rest *rest = rest_of(x, share->d);
     rest->next = share->started;
     rest->end = share->total;
-    sim_drop_rest(x, share);
+    timed_drop_rest(x, share);
 }
 
 bool sample_stopped(const struct cp_dispatch *d, unsigned xcc)
@@ -219,35 +218,36 @@ bool sample_stopped(const struct cp_dispatch *d, unsigned xcc)
     return d->sample && d->sample->rest[xcc - d->first_xcc].end;
 }
 
-void sample_release(struct sim_xcd *x, const struct cp_dispatch *d)
+void sample_release(struct timed_xcd *x, const struct cp_dispatch *d)
 {
-    struct sim_rest *rest = rest_of(x, d);
+    struct timed_rest *rest = rest_of(x, d);
     rest->instructions = x->cu->counters.instructions - rest->instructions;
     rest->released = port_now(x->domain);
     rest->use = xcd_mem_l2_use(x->mem, rest->began);
 }
 
-void sample_released(struct sim_xcd *x, const struct cp_dispatch *d)
+void sample_released(struct timed_xcd *x, const struct cp_dispatch *d)
 {
-    struct sim_rest *rest = rest_of(x, d);
+    struct timed_rest *rest = rest_of(x, d);
     rest->released = port_now(x->domain) - rest->released;
     if (rest->aged)
         xcd_mem_forget(x->mem);
 }
 
-static void tell_xcds(struct sim *sim, const struct cp_dispatch *d, port_fn *fn)
+static void tell_xcds(struct timed *timed, const struct cp_dispatch *d, port_fn *fn)
 {
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++) {
-        struct port_event *e = port_send(sim->host, sim->xcd[i].domain, d->sample->soon_ps, fn, &sim->xcd[i]);
+        struct port_event *e =
+            port_send(timed->host, timed->xcd[i].domain, d->sample->soon_ps, fn, &timed->xcd[i]);
         e->word[0] = (uint64_t)(uintptr_t)d;
         e->word[1] = d->serial;
     }
 }
 
-static void decide(struct sim *sim, struct cp_dispatch *d)
+static void decide(struct timed *timed, struct cp_dispatch *d)
 {
     d->sample->phase = DECIDED;
-    tell_xcds(sim, d, stop);
+    tell_xcds(timed, d, stop);
 }
 
 /* ---- the rate ---- */
@@ -256,7 +256,7 @@ static void decide(struct sim *sim, struct cp_dispatch *d)
  * Workgroups that are to end meanwhile: the more there are, the more are spent.  Of a dispatch with too few
  * to gain much, more than twice as many: the first generations differ from later ones.
  */
-static uint64_t span_of(const struct sim_sample *s, enum sample_span span)
+static uint64_t span_of(const struct timed_sample *s, enum sample_span span)
 {
     static const struct {
         double part, least, most; /* of the dispatch; of those that the chip holds */
@@ -272,13 +272,13 @@ static uint64_t span_of(const struct sim_sample *s, enum sample_span span)
 }
 
 /* Instructions of the ticks after `from`, up to `to`. */
-static double issued(const struct sim_sample *s, unsigned from, unsigned to)
+static double issued(const struct timed_sample *s, unsigned from, unsigned to)
 {
     return s->tick[to].instructions - s->tick[from].instructions;
 }
 
 /* About as long as the chip takes for what it holds: that after which ticks are most alike. */
-static unsigned period_of(const struct sim_sample *s, unsigned last)
+static unsigned period_of(const struct timed_sample *s, unsigned last)
 {
     double ended = (double)(s->tick[last].ended - s->tick[s->from].ended),
            generation = (double)s->holds / ended * (last - s->from), least = INFINITY;
@@ -302,7 +302,7 @@ static unsigned period_of(const struct sim_sample *s, unsigned last)
  * The rate up to the tick `last`, and its standard error; false when there are too few.  It is the mean of
  * all stretches of whole periods: a rhythm leaves nothing in it, and few of those that are not quite its own.
  */
-static bool find_rate(struct sim_sample *s, unsigned last, unsigned which)
+static bool find_rate(struct timed_sample *s, unsigned last, unsigned which)
 {
     uint64_t ended = s->tick[last].ended - s->tick[s->from].ended;
     if (ended < span_of(s, which ? MEASURE_AGAIN : MEASURE))
@@ -346,13 +346,13 @@ static bool find_rate(struct sim_sample *s, unsigned last, unsigned which)
  */
 #define NO_TICK UINT64_MAX
 
-static void ticked(struct sim *sim, struct cp_dispatch *d, unsigned last);
+static void ticked(struct timed *timed, struct cp_dispatch *d, unsigned last);
 
 static void answered(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim *sim = event->self;
-    struct sim_sample *s = (struct sim_sample *)(uintptr_t)event->word[0];
+    struct timed *timed = event->self;
+    struct timed_sample *s = (struct timed_sample *)(uintptr_t)event->word[0];
     s->asked--;
     if (!s->d) {
         if (!s->asked)
@@ -370,30 +370,31 @@ static void answered(struct port_domain *domain, struct port_event *event)
     struct sample_tick *at = &s->tick[number];
     at->filled += event->word[1];
     at->written += event->word[3];
-    if (++at->answered == fabric_iods(sim->fabric))
-        ticked(sim, s->d, number);
+    if (++at->answered == fabric_iods(timed->fabric))
+        ticked(timed, s->d, number);
 }
 
 static void asked(struct port_domain *domain, struct port_event *event)
 {
-    struct sim *sim = event->self;
-    const struct sim_sample *s = (const struct sim_sample *)(uintptr_t)event->word[0];
+    struct timed *timed = event->self;
+    const struct timed_sample *s = (const struct timed_sample *)(uintptr_t)event->word[0];
     unsigned iod = (unsigned)event->word[1];
     struct fabric_use use;
-    fabric_read_use(sim->fabric, iod, &use);
+    fabric_read_use(timed->fabric, iod, &use);
     if (event->word[2] == NO_TICK)
-        fabric_age(sim->fabric, iod, event->word[3], s->dirty, s->fresh);
-    struct port_event *e = port_send(domain, sim->host, s->soon_ps, answered, sim);
+        fabric_age(timed->fabric, iod, event->word[3], s->dirty, s->fresh);
+    struct port_event *e = port_send(domain, timed->host, s->soon_ps, answered, timed);
     e->word[0] = event->word[0];
     e->word[1] = use.filled;
     e->word[2] = event->word[2];
     e->word[3] = use.written;
 }
 
-static void ask(struct sim *sim, struct sim_sample *s, uint64_t tick, uint64_t lines)
+static void ask(struct timed *timed, struct timed_sample *s, uint64_t tick, uint64_t lines)
 {
-    for (unsigned i = 0; i < fabric_iods(sim->fabric); i++) {
-        struct port_event *e = port_send(sim->host, fabric_domain(sim->fabric, i), s->soon_ps, asked, sim);
+    for (unsigned i = 0; i < fabric_iods(timed->fabric); i++) {
+        struct port_event *e =
+            port_send(timed->host, fabric_domain(timed->fabric, i), s->soon_ps, asked, timed);
         e->word[0] = (uint64_t)(uintptr_t)s;
         e->word[1] = i;
         e->word[2] = tick;
@@ -403,19 +404,19 @@ static void ask(struct sim *sim, struct sim_sample *s, uint64_t tick, uint64_t l
 }
 
 /* What the Infinity Cache takes in is known: whether there is a second rate, and how to get there. */
-static void fill_cache(struct sim *sim, struct sim_sample *s, unsigned last)
+static void fill_cache(struct timed *timed, struct timed_sample *s, unsigned last)
 {
     struct cp_dispatch *d = s->d;
     struct fabric_use use;
-    fabric_read_use(sim->fabric, 0, &use);
+    fabric_read_use(timed->fabric, 0, &use);
     const struct sample_tick *now = &s->tick[last], *first = &s->tick[s->from];
-    double iods = fabric_iods(sim->fabric), ended = (double)(now->ended - first->ended),
+    double iods = fabric_iods(timed->fabric), ended = (double)(now->ended - first->ended),
            filled = (double)(now->filled - first->filled), written = (double)(now->written - first->written),
            lines = (double)use.lines, total = (double)d->total;
     s->lines = lines * iods;
     s->turn = filled > 0 ? s->lines * ended / filled : INFINITY;
     if (total <= s->turn) {
-        decide(sim, d);
+        decide(timed, d);
         return;
     }
     s->phase = AGED;
@@ -424,13 +425,13 @@ static void fill_cache(struct sim *sim, struct sim_sample *s, unsigned last)
     s->dirty = written < filled ? written / filled : 1;
     s->fresh = (uint64_t)(filled / ended / iods * (double)now->started);
     double more = filled / ended / iods * total, most = TURNOVER * lines;
-    ask(sim, s, NO_TICK, (uint64_t)(more < most ? more : most));
+    ask(timed, s, NO_TICK, (uint64_t)(more < most ? more : most));
 }
 
 /* ---- ticks ---- */
 
 /* The last tick that is remembered is told: from now on each is twice as long. */
-static void halve(struct sim_sample *s)
+static void halve(struct timed_sample *s)
 {
     for (unsigned i = 1; i <= TICKS / 2; i++)
         s->tick[i] = s->tick[2 * i];
@@ -441,19 +442,19 @@ static void halve(struct sim_sample *s)
     s->seen = (s->seen + 1) / 2;
 }
 
-static void ticked(struct sim *sim, struct cp_dispatch *d, unsigned last)
+static void ticked(struct timed *timed, struct cp_dispatch *d, unsigned last)
 {
-    struct sim_sample *s = d->sample;
+    struct timed_sample *s = d->sample;
     const struct sample_tick *now = &s->tick[last];
     if (now->started - now->ended > s->holds)
         s->holds = now->started - now->ended;
-    if (now->started + TOO_FEW * s->holds > d->total || sim->machine->cp.active->next)
+    if (now->started + TOO_FEW * s->holds > d->total || timed->engine.cp->active->next)
         s->phase = DECIDED; /* to stay in detail */
     switch (s->phase) {
     case START:
         if ((double)now->ended < EARLY * (double)s->holds)
             break;
-        tell_xcds(sim, d, fill_l2);
+        tell_xcds(timed, d, fill_l2);
         s->phase = FILLED;
         s->seen = last;
         break;
@@ -465,7 +466,7 @@ static void ticked(struct sim *sim, struct cp_dispatch *d, unsigned last)
         break;
     case FIRST_RATE:
         if (find_rate(s, last, 0))
-            fill_cache(sim, s, last);
+            fill_cache(timed, s, last);
         break;
     case AGED:
         if (now->ended >= s->aged_ended + span_of(s, SETTLE_AGAIN)) {
@@ -475,7 +476,7 @@ static void ticked(struct sim *sim, struct cp_dispatch *d, unsigned last)
         break;
     case SECOND_RATE:
         if (find_rate(s, last, 1))
-            decide(sim, d);
+            decide(timed, d);
         break;
     default:
         break;
@@ -485,9 +486,9 @@ static void ticked(struct sim *sim, struct cp_dispatch *d, unsigned last)
 static void tick_told(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim *sim = ((struct sim_xcd *)event->self)->sim;
+    struct timed *timed = ((struct timed_xcd *)event->self)->timed;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    struct sim_sample *s = d->sample;
+    struct timed_sample *s = d->sample;
     unsigned number = (unsigned)event->word[1];
     struct sample_tick *at = &s->tick[number];
     if (!(event->word[1] >> 63)) {
@@ -502,7 +503,7 @@ static void tick_told(struct port_domain *domain, struct port_event *event)
     uint64_t tick = number | (uint64_t)s->halvings << 32;
     if (number == TICKS)
         halve(s);
-    ask(sim, s, tick, 0);
+    ask(timed, s, tick, 0);
 }
 
 /*
@@ -510,17 +511,17 @@ static void tick_told(struct port_domain *domain, struct port_event *event)
  * L2 is full then of lines, of which as large a part is dirty as of those that the
  * detailed part used.
  */
-static double release_ps(const struct sim *sim, const struct cp_dispatch *d)
+static double release_ps(const struct timed *timed, const struct cp_dispatch *d)
 {
     double longest = 0;
     for (unsigned i = 0; i < d->xccs; i++) {
-        const struct sim_rest *rest = &d->sample->rest[i];
+        const struct timed_rest *rest = &d->sample->rest[i];
         if (rest->aged || !rest->use.dirty || !rest->next)
             continue;
         double more = (double)rest->end / (double)rest->next,
                room = (double)rest->use.lines / (double)rest->use.used;
         more = more < room ? more : room;
-        double ps = (double)port_ps_of(sim->xcd[d->first_xcc + i].domain, rest->released) * (more - 1);
+        double ps = (double)port_ps_of(timed->xcd[d->first_xcc + i].domain, rest->released) * (more - 1);
         longest = ps > longest ? ps : longest;
     }
     return longest;
@@ -532,24 +533,23 @@ static void finished(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    counters_finish(d);
-    sim_dispatch_done(event->self, d);
+    timed_dispatch_done(event->self, d);
 }
 
 static void rest_told(struct port_domain *domain, struct port_event *event)
 {
-    struct sim *sim = event->self;
+    struct timed *timed = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    struct sim_sample *s = d->sample;
+    struct timed_sample *s = d->sample;
     if (++s->rests < d->xccs)
         return;
-    sim->host_wrote = true; /* as far as the L2s are concerned */
-    sim->pause = true;
+    timed->host_wrote = true; /* as far as the L2s are concerned */
+    timed->pause = true;
     uint64_t end = port_cycle_of(domain, s->end_ns * 1000), now = port_now(domain);
-    port_post(domain, end > now ? end : now, finished, sim)->word[0] = (uint64_t)(uintptr_t)d;
+    port_post(domain, end > now ? end : now, finished, timed)->word[0] = (uint64_t)(uintptr_t)d;
 }
 
-static bool run_one(struct sim_xcd *x, struct cp_dispatch *d, struct workgroup *wg)
+static bool run_one(struct timed_xcd *x, struct cp_dispatch *d, struct workgroup *wg)
 {
     struct cu_thread *thread = port_thread(x->domain);
     enum workgroup_result result = workgroup_run(wg, &thread->guard, &d->stop, false);
@@ -561,24 +561,24 @@ static bool run_one(struct sim_xcd *x, struct cp_dispatch *d, struct workgroup *
     if ((result == WORKGROUP_WAITING || result == WORKGROUP_PREEMPTED) && !d->aborted)
         return false;
     if (result == WORKGROUP_FAULT)
-        sim_wave_faulted(x, wg, &thread->guard);
-    ace_release(x->sim->machine, d, wg);
-    sim_keep_spare(x, wg);
+        timed_wave_faulted(x, wg, &thread->guard);
+    ace_release(x->timed->engine.cp, d, wg);
+    timed_keep_spare(x, wg);
     return true;
 }
 
 /* Takes the next workgroup of the share; NULL when there is none, or no room until others end. */
-static struct workgroup *take(struct sim_xcd *x, struct cp_dispatch *d, struct sim_rest *rest)
+static struct workgroup *take(struct timed_xcd *x, struct cp_dispatch *d, struct timed_rest *rest)
 {
     if (rest->next == rest->end)
         return NULL;
-    struct workgroup *wg = sim_place(x, d, rest->next);
+    struct workgroup *wg = timed_place(x, d, rest->next);
     rest->next += wg != NULL;
     return wg;
 }
 
 /* Once each; whether one ended. */
-static bool run_aside(struct sim_xcd *x, struct cp_dispatch *d, struct sim_rest *rest)
+static bool run_aside(struct timed_xcd *x, struct cp_dispatch *d, struct timed_rest *rest)
 {
     struct workgroup *list = rest->aside, *next;
     bool any = false;
@@ -599,9 +599,9 @@ static bool run_aside(struct sim_xcd *x, struct cp_dispatch *d, struct sim_rest 
 
 static void run_rest(struct port_domain *domain, struct port_event *event)
 {
-    struct sim_xcd *x = event->self;
+    struct timed_xcd *x = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    struct sim_rest *rest = &d->sample->rest[x->index - d->first_xcc];
+    struct timed_rest *rest = &d->sample->rest[x->index - d->first_xcc];
     for (;;) {
         struct workgroup *wg = d->aborted ? NULL : take(x, d, rest);
         if (wg && !run_one(x, d, wg)) {
@@ -616,7 +616,8 @@ static void run_rest(struct port_domain *domain, struct port_event *event)
         port_post(domain, port_now(domain) + AGAIN, run_rest, x)->word[0] = (uint64_t)(uintptr_t)d;
         return;
     }
-    port_send(domain, x->sim->host, x->sim->complete_ps, rest_told, x->sim)->word[0] = (uint64_t)(uintptr_t)d;
+    port_send(domain, x->timed->host, x->timed->complete_ps, rest_told, x->timed)->word[0] =
+        (uint64_t)(uintptr_t)d;
 }
 
 /* The part of the Infinity Cache's sets that are full when so many lines a set have come, by a hash. */
@@ -634,15 +635,15 @@ static double full_sets(double lines, unsigned ways)
  * then on.  This takes time when memory has no more to spare beside what is read: when its bytes at the
  * second rate's pace take longer than the first rate does.
  */
-static void split_time(const struct sim *sim, const struct cp_dispatch *d, double each, double *early_ps,
+static void split_time(const struct timed *timed, const struct cp_dispatch *d, double each, double *early_ps,
                        double *late_ps)
 {
-    const struct sim_sample *s = d->sample;
+    const struct timed_sample *s = d->sample;
     double kept = 0, first = each / s->rate[0], second = each / s->rate[1], least = fmin(first, second);
     for (unsigned i = 0; i < d->xccs; i++)
         kept += s->rest[i].kept;
     double turn = s->turn * (1 + kept / s->lines), step = (double)d->total / STEPS;
-    unsigned ways = chip_get(&sim->machine->chip, CHIP_infinity_cache_ways);
+    unsigned ways = chip_get(timed->engine.cp->chip, CHIP_infinity_cache_ways);
     *early_ps = -(double)s->aged_ended * first;
     *late_ps = -(double)(s->detailed - s->aged_ended) * second;
     for (unsigned i = 0; i < STEPS; i++) {
@@ -657,9 +658,9 @@ static void split_time(const struct sim *sim, const struct cp_dispatch *d, doubl
     *late_ps = fmax(*late_ps, 0);
 }
 
-bool sample_run_rest(struct sim *sim, struct cp_dispatch *d)
+bool sample_run_rest(struct timed *timed, struct cp_dispatch *d)
 {
-    struct sim_sample *s = d->sample;
+    struct timed_sample *s = d->sample;
     uint64_t skipped = 0;
     double instructions = 0;
     for (unsigned i = 0; s && i < d->xccs; i++) {
@@ -672,14 +673,14 @@ bool sample_run_rest(struct sim *sim, struct cp_dispatch *d)
     double each = instructions / (double)s->detailed, early_ps = (double)skipped * each / s->rate[0],
            late_ps = 0;
     if (s->rate[1] > 0)
-        split_time(sim, d, each, &early_ps, &late_ps);
-    uint64_t now = sim_now_ns(sim), rest = (uint64_t)((early_ps + late_ps + release_ps(sim, d)) / 1000);
+        split_time(timed, d, each, &early_ps, &late_ps);
+    uint64_t now = timed_now_ns(timed), rest = (uint64_t)((early_ps + late_ps + release_ps(timed, d)) / 1000);
     s->end_ns = now + rest;
     d->stats.detailed_workgroups = s->detailed;
     d->stats.sample_error =
         2 * hypot(s->error[0] * early_ps, s->error[1] * late_ps) / 1000 / (double)(s->end_ns - d->start_ns);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
-        port_send(sim->host, sim->xcd[i].domain, sim->packet_ps, run_rest, &sim->xcd[i])->word[0] =
+        port_send(timed->host, timed->xcd[i].domain, timed->packet_ps, run_rest, &timed->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;
     return true;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report of a fault: what a person needs to find it. */
+#include "api/api.h"
+
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,9 +12,7 @@
 
 #include "wave/aperture.h"
 #include "wave/fault.h"
-#include "load/code.h"
 #include "isa/isa.h"
-#include "soc/machine.h"
 #include "alloc/site.h"
 
 static void add(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -90,9 +90,9 @@ static void add_where(char *text, size_t bytes, uint64_t address, const struct m
 }
 
 /* Memory of the host program, that exists and that the GPU may not access. */
-static bool add_host_memory(struct ehp_machine *m, char *text, size_t bytes, const struct ehp_fault *f)
+static bool add_host_memory(struct cp *cp, char *text, size_t bytes, const struct ehp_fault *f)
 {
-    if (m->memory.xnack || !f->kernel || f->address - m->memory.arena < m->memory.arena_bytes ||
+    if (cp->memory->xnack || !f->kernel || f->address - cp->memory->arena < cp->memory->arena_bytes ||
         !host_can_read(f->address))
         return false;
     add(text, bytes,
@@ -104,10 +104,10 @@ static bool add_host_memory(struct ehp_machine *m, char *text, size_t bytes, con
 
 enum { BEYOND = 16 }; /* bytes of an access, at most */
 
-static void add_memory(struct ehp_machine *m, char *text, size_t bytes, struct ehp_fault *f)
+static void add_memory(struct cp *cp, char *text, size_t bytes, struct ehp_fault *f)
 {
     struct memory_block block, freed;
-    bool inside, near = memory_find(&m->memory, f->address, &block, &inside);
+    bool inside, near = memory_find(cp->memory, f->address, &block, &inside);
     if (near)
         f->nearest = (struct ehp_allocation){.size = sizeof(f->nearest),
                                              .base = (void *)(uintptr_t)block.base,
@@ -120,10 +120,10 @@ static void add_memory(struct ehp_machine *m, char *text, size_t bytes, struct e
         add(text, bytes, "\n  a null pointer, or an index on one");
         return;
     }
-    if (f->kind == EHP_FAULT_MEMORY && f->write && (inside || m->memory.xnack || !f->kernel) &&
+    if (f->kind == EHP_FAULT_MEMORY && f->write && (inside || cp->memory->xnack || !f->kernel) &&
         host_can_read(f->address)) {
         bool registered = inside && block.kind == EHP_MEM_REGISTERED;
-        if (registered && m->memory.exact && f->address + BEYOND > block.base + block.bytes)
+        if (registered && cp->memory->exact && f->address + BEYOND > block.base + block.bytes)
             add(text, bytes,
                 "\n  beyond the %llu bytes that are registered, which is all that --isolate allows",
                 (unsigned long long)block.bytes);
@@ -134,8 +134,8 @@ static void add_memory(struct ehp_machine *m, char *text, size_t bytes, struct e
         return;
     }
     if (f->kind == EHP_FAULT_MEMORY && !inside) {
-        bool host = add_host_memory(m, text, bytes, f);
-        if (memory_find_freed(&m->memory, f->address, &freed))
+        bool host = add_host_memory(cp, text, bytes, f);
+        if (memory_find_freed(cp->memory, f->address, &freed))
             add_where(text, bytes, f->address, &freed, true);
         else if (!host &&
                  (!near || f->address + NEAR < block.base || f->address > block.base + block.bytes + NEAR))
@@ -173,7 +173,7 @@ static void add_place(char *text, size_t bytes, const struct ehp_fault *f, const
         add(text, bytes, "\n  %s", ehp_printable(detail, room, sizeof(room)));
 }
 
-void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)
+void report_text(struct cp *cp, struct ehp_fault *f, const char *detail)
 {
     char *text = f->text;
     size_t bytes = sizeof(f->text);
@@ -185,17 +185,17 @@ void report_text(struct ehp_machine *m, struct ehp_fault *f, const char *detail)
         add(text, bytes, ": %s, which MODE enables", exception_text(f->trap_id));
     add_place(text, bytes, f, detail);
     if (f->kind == EHP_FAULT_MEMORY || f->kind == EHP_FAULT_MISALIGNED)
-        add_memory(m, text, bytes, f);
+        add_memory(cp, text, bytes, f);
 }
 
 /* Fills *f but for its text, and `detail`. */
 static void describe(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
                      struct ehp_fault *f, char *detail, size_t detail_bytes)
 {
-    struct ehp_machine *m = d->machine;
+    struct cp *cp = d->cp;
     struct wave *w = guard->wave;
     const struct xinst *in = guard->fault_in;
-    unsigned engines = chip_get(&m->chip, CHIP_xcd_shader_engines), cus = chip_get(&m->chip, CHIP_xcd_cus);
+    unsigned engines = chip_get(cp->chip, CHIP_xcd_shader_engines), cus = chip_get(cp->chip, CHIP_xcd_cus);
     unsigned per_engine = (cus + engines - 1) / engines;
     f->kind = (int)guard->kind;
     f->dispatch_id = d->id;
@@ -220,24 +220,24 @@ static void describe(struct cp_dispatch *d, struct workgroup *wg, const struct w
                      *(const uint32_t *)(uintptr_t)in->pc);
     }
     /* The queue keeps the report, and so the name: it belongs to the code object's metadata. */
-    pthread_rwlock_rdlock(&m->codes_lock);
-    struct ehp_code *code = machine_code_containing(m, d->packet.kernel_object);
+    pthread_rwlock_rdlock(&cp->codes->lock);
+    struct ehp_code *code = code_list_find(cp->codes, d->packet.kernel_object);
     const struct code_kernel *kernel = code ? code_kernel_by_object(code, d->packet.kernel_object) : NULL;
     if (kernel)
         f->kernel = kernel->info.name;
-    struct ehp_code *here = f->pc ? machine_code_containing(m, f->pc) : NULL;
+    struct ehp_code *here = f->pc ? code_list_find(cp->codes, f->pc) : NULL;
     char line[400];
     if (here && code_line_at(here, f->pc, line, sizeof(line)))
         snprintf(detail, detail_bytes, "source %s", line);
-    pthread_rwlock_unlock(&m->codes_lock);
+    pthread_rwlock_unlock(&cp->codes->lock);
 }
 
-void report_fault(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
-                  struct ehp_fault *f)
+void report_wave(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
+                 struct ehp_fault *f)
 {
     char detail[512];
     describe(d, wg, guard, f, detail, sizeof(detail));
-    report_text(d->machine, f, detail);
+    report_text(d->cp, f, detail);
 }
 
 void report_beyond(struct cp_dispatch *d, struct workgroup *wg, const struct wave_guard *guard,
@@ -252,4 +252,45 @@ void report_beyond(struct cp_dispatch *d, struct workgroup *wg, const struct wav
         (unsigned long long)f->address);
     add_place(f->text, sizeof(f->text), f, detail);
     add_where(f->text, sizeof(f->text), f->address, near, false);
+}
+
+void report_to_handler(struct cp *cp, const struct ehp_fault *fault)
+{
+    struct ehp_machine *m = machine_of(cp);
+    pthread_mutex_lock(&m->handler_lock);
+    ehp_fault_fn *fn = m->fault_fn;
+    void *user = m->fault_user;
+    pthread_mutex_unlock(&m->handler_lock);
+    if (fn)
+        fn(fault, user);
+    else
+        fprintf(stderr, "ehp: %s\n", fault->text);
+}
+
+void ehp_set_fault_handler(ehp_machine *m, ehp_fault_fn *fn, void *user)
+{
+    pthread_mutex_lock(&m->handler_lock);
+    m->fault_fn = fn;
+    m->fault_user = user;
+    pthread_mutex_unlock(&m->handler_lock);
+}
+
+/* It dies of that, as on the chip, but may know why. */
+void report_host_fault(void *context, uint64_t address)
+{
+    const struct cp *cp = context;
+    struct memory_block block;
+    bool inside;
+    char text[768];
+    if (address - cp->memory->arena >= cp->memory->arena_bytes)
+        return;
+    bool freed = memory_find_freed(cp->memory, address, &block);
+    if (!freed && !memory_find(cp->memory, address, &block, &inside))
+        return;
+    site_print_block(&block, freed, text, sizeof(text));
+    fprintf(stderr, "ehp: host access to %#llx: %s %s\n", (unsigned long long)address,
+            freed                                 ? "freed memory,"
+            : address >= block.base + block.bytes ? "past the end of"
+                                                  : "before",
+            text);
 }

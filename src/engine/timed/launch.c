@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An XCD's share of a dispatch in simulated time; see sim.h. */
+/* An XCD's share of a dispatch in simulated time; see timed.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cp/counters.h"
-#include "cp/sim.h"
+#include "engine/timed/count.h"
+#include "engine/timed/timed.h"
 #include "fabric/fabric.h"
-#include "soc/machine.h"
 
 /* Which of the XCDs that take workgroups this is; their number: none. */
 static unsigned taker_of(const struct cp_dispatch *d, unsigned xcc)
@@ -41,30 +40,29 @@ static uint64_t share_of(const struct cp_dispatch *d, unsigned xcc)
 static void share_told(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim *sim = event->self;
+    struct timed *timed = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    if (++d->xccs_done == d->xccs && !sample_run_rest(sim, d)) {
-        counters_finish(d);
-        sim_dispatch_done(sim, d);
-    }
+    if (++d->xccs_done == d->xccs && !sample_run_rest(timed, d))
+        timed_dispatch_done(timed, d);
 }
 
 /* The XCDs agree on completion over the fabric. */
 static void released(struct port_domain *domain, struct port_event *event)
 {
-    struct sim_share *share = (struct sim_share *)(uintptr_t)event->word[0];
-    struct sim *sim = share->xcd->sim;
-    counters_end(share->d, share->xcd);
+    struct timed_share *share = (struct timed_share *)(uintptr_t)event->word[0];
+    struct timed *timed = share->xcd->timed;
+    count_end(share->d, share->xcd);
     if (sample_stopped(share->d, share->xcd->index))
         sample_released(share->xcd, share->d);
-    port_send(domain, sim->host, sim->complete_ps, share_told, sim)->word[0] = (uint64_t)(uintptr_t)share->d;
+    port_send(domain, timed->host, timed->complete_ps, share_told, timed)->word[0] =
+        (uint64_t)(uintptr_t)share->d;
     free(share->free_scratch);
     free(share);
 }
 
-static void end_share(struct sim_xcd *x, struct sim_share *share)
+static void end_share(struct timed_xcd *x, struct timed_share *share)
 {
-    for (struct sim_share **at = &x->shares; *at; at = &(*at)->next)
+    for (struct timed_share **at = &x->shares; *at; at = &(*at)->next)
         if (*at == share) {
             *at = share->next;
             break;
@@ -84,7 +82,7 @@ static void end_share(struct sim_xcd *x, struct sim_share *share)
 
 static void launch(struct port_domain *domain, struct port_event *event);
 
-static void kick(struct sim_xcd *x)
+static void kick(struct timed_xcd *x)
 {
     if (x->launching)
         return;
@@ -93,7 +91,7 @@ static void kick(struct sim_xcd *x)
     port_post(x->domain, x->launch_at > now ? x->launch_at : now, launch, x);
 }
 
-static void note_running(struct sim_xcd *x, struct workgroup *wg)
+static void note_running(struct timed_xcd *x, struct workgroup *wg)
 {
     if (x->running_count == x->running_capacity) {
         x->running_capacity = x->running_capacity ? 2 * x->running_capacity : 64;
@@ -106,7 +104,7 @@ static void note_running(struct sim_xcd *x, struct workgroup *wg)
     x->running[x->running_count++] = wg;
 }
 
-static struct workgroup *take_spare(struct sim_xcd *x)
+static struct workgroup *take_spare(struct timed_xcd *x)
 {
     struct workgroup *wg = x->spare;
     if (wg)
@@ -114,13 +112,13 @@ static struct workgroup *take_spare(struct sim_xcd *x)
     return wg;
 }
 
-void sim_keep_spare(struct sim_xcd *x, struct workgroup *wg)
+void timed_keep_spare(struct timed_xcd *x, struct workgroup *wg)
 {
     wg->next = x->spare;
     x->spare = wg;
 }
 
-struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n)
+struct workgroup *timed_place(struct timed_xcd *x, struct cp_dispatch *d, uint64_t n)
 {
     struct workgroup *wg =
         workgroup_start(take_spare(x), &d->launch, nth_workgroup(d, x->index, n), &x->arena);
@@ -133,13 +131,13 @@ struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n
     wg->owner = d;
     wg->xcc = x->index;
     /* Page tables say what is the GPU's, but know pages only. */
-    const struct memory *memory = &x->sim->machine->memory;
+    const struct memory *memory = x->timed->engine.cp->memory;
     for (unsigned i = 0; i < wg->waves && memory->exact; i++) {
         wg->wave[i].mem_arena = memory->arena;
         wg->wave[i].mem_mask = ~(memory->arena_bytes - 1);
     }
-    if (!ace_place(x->sim->machine, &x->sim->machine->cp.round, d, wg)) {
-        sim_keep_spare(x, wg);
+    if (!ace_place(x->timed->engine.cp, &x->timed->engine.cp->round, d, wg)) {
+        timed_keep_spare(x, wg);
         return NULL;
     }
     atomic_fetch_add_explicit(&d->waves, wg->waves, memory_order_relaxed);
@@ -147,18 +145,18 @@ struct workgroup *sim_place(struct sim_xcd *x, struct cp_dispatch *d, uint64_t n
 }
 
 /* Starts the share's next workgroup; false when no CU has room for it. */
-static bool start_one(struct sim_xcd *x, struct sim_share *share)
+static bool start_one(struct timed_xcd *x, struct timed_share *share)
 {
-    struct workgroup *wg = sim_scratch_has_room(share) ? sim_place(x, share->d, share->started) : NULL;
+    struct workgroup *wg = timed_scratch_has_room(share) ? timed_place(x, share->d, share->started) : NULL;
     if (!wg)
         return false;
     share->started++;
     wg->share = share;
-    sim_scratch_take(share, wg);
+    timed_scratch_take(share, wg);
     note_running(x, wg);
     cu_start(x->cu, wg);
     double now = (double)port_now(x->domain);
-    x->launch_free = (now - x->launch_free < 1 ? x->launch_free : now) + wg->waves * x->sim->wave_cycles;
+    x->launch_free = (now - x->launch_free < 1 ? x->launch_free : now) + wg->waves * x->timed->wave_cycles;
     x->launch_at = (uint64_t)ceil(x->launch_free);
     return true;
 }
@@ -167,11 +165,12 @@ static bool start_one(struct sim_xcd *x, struct sim_share *share)
  * What an ACE launches next: of the highest priority, and of its queue, which it leaves when that has nothing
  * to launch; then the oldest.
  */
-static struct sim_share *next_of(const struct sim_xcd *x, unsigned ace)
+static struct timed_share *next_of(const struct timed_xcd *x, unsigned ace)
 {
-    struct sim_share *best = NULL;
-    for (struct sim_share *s = x->shares; s; s = s->next) {
-        if (!s->acquired || s->started == s->total || s->aborted || s->d->queue_number % x->sim->aces != ace)
+    struct timed_share *best = NULL;
+    for (struct timed_share *s = x->shares; s; s = s->next) {
+        if (!s->acquired || s->started == s->total || s->aborted ||
+            s->d->queue_number % x->timed->aces != ace)
             continue;
         if (!best || s->d->priority > best->d->priority ||
             (s->d->priority == best->d->priority && s->d->queue_number == x->ace[ace].queue &&
@@ -188,13 +187,13 @@ static void switched(struct port_domain *domain, struct port_event *event)
 }
 
 /* Whether the ACE has the share's queue; else it turns to that, which takes time if it had another. */
-static bool has_queue(struct sim_xcd *x, struct sim_ace *ace, const struct sim_share *share)
+static bool has_queue(struct timed_xcd *x, struct timed_ace *ace, const struct timed_share *share)
 {
     uint64_t now = port_now(x->domain);
     if (ace->queue != share->d->queue_number) {
         ace->ready = now;
         if (ace->queue) {
-            ace->ready = port_cycle_of(x->domain, port_now_ps(x->domain) + x->sim->switch_ps);
+            ace->ready = port_cycle_of(x->domain, port_now_ps(x->domain) + x->timed->switch_ps);
             port_post(x->domain, ace->ready, switched, x);
         }
         ace->queue = share->d->queue_number;
@@ -206,27 +205,27 @@ static bool has_queue(struct sim_xcd *x, struct sim_ace *ace, const struct sim_s
 static void launch(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim_xcd *x = event->self;
+    struct timed_xcd *x = event->self;
     x->launching = false;
-    struct sim_share *next[CHIP_MAX_ACES];
+    struct timed_share *next[CHIP_MAX_ACES];
     unsigned priority = 0;
-    for (unsigned i = 0; i < x->sim->aces; i++) {
+    for (unsigned i = 0; i < x->timed->aces; i++) {
         next[i] = next_of(x, i);
         if (next[i] && next[i]->d->priority > priority)
             priority = next[i]->d->priority;
     }
-    for (unsigned k = 0; k < x->sim->aces; k++) {
-        unsigned i = (x->turn + k) % x->sim->aces;
+    for (unsigned k = 0; k < x->timed->aces; k++) {
+        unsigned i = (x->turn + k) % x->timed->aces;
         if (!next[i] || next[i]->d->priority < priority || !has_queue(x, &x->ace[i], next[i]) ||
             !start_one(x, next[i]))
             continue;
-        x->turn = (i + 1) % x->sim->aces;
+        x->turn = (i + 1) % x->timed->aces;
         kick(x);
         break;
     }
 }
 
-void sim_drop_rest(struct sim_xcd *x, struct sim_share *share)
+void timed_drop_rest(struct timed_xcd *x, struct timed_share *share)
 {
     share->left -= share->total - share->started;
     share->started = share->total;
@@ -234,9 +233,9 @@ void sim_drop_rest(struct sim_xcd *x, struct sim_share *share)
         end_share(x, share);
 }
 
-static struct sim_share *share_in(const struct sim_xcd *x, const struct cp_dispatch *d)
+static struct timed_share *share_in(const struct timed_xcd *x, const struct cp_dispatch *d)
 {
-    struct sim_share *share = x->shares;
+    struct timed_share *share = x->shares;
     while (share && share->d != d)
         share = share->next;
     return share;
@@ -245,9 +244,9 @@ static struct sim_share *share_in(const struct sim_xcd *x, const struct cp_dispa
 static void abort_share(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim_xcd *x = event->self;
+    struct timed_xcd *x = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    struct sim_share *share = share_in(x, d);
+    struct timed_share *share = share_in(x, d);
     if (share)
         share->aborted = true;
     if (!share || !share->acquired)
@@ -271,14 +270,14 @@ static void abort_share(struct port_domain *domain, struct port_event *event)
 
 static void workgroup_done(void *context, struct workgroup *wg)
 {
-    struct sim_xcd *x = context;
-    struct sim_share *share = wg->share;
-    ace_release(x->sim->machine, share->d, wg);
+    struct timed_xcd *x = context;
+    struct timed_share *share = wg->share;
+    ace_release(x->timed->engine.cp, share->d, wg);
     struct workgroup *last = x->running[--x->running_count];
     x->running[wg->runs] = last;
     last->runs = wg->runs;
-    sim_scratch_give(share, wg);
-    sim_keep_spare(x, wg);
+    timed_scratch_give(share, wg);
+    timed_keep_spare(x, wg);
     if (--share->left == 0)
         end_share(x, share);
     kick(x);
@@ -292,15 +291,15 @@ struct told_fault {
 static void fault_told(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim *sim = event->self;
+    struct timed *timed = event->self;
     struct told_fault *told = (struct told_fault *)(uintptr_t)event->word[0];
     struct cp_dispatch *d = told->d;
     cp_dispatch_abort(d);
     if (!d->faulted) {
         d->faulted = true;
-        pthread_mutex_lock(&sim->machine->cp.lock);
+        pthread_mutex_lock(&timed->engine.cp->lock);
         cp_queue_fault(d->queue, &told->fault);
-        pthread_mutex_unlock(&sim->machine->cp.lock);
+        pthread_mutex_unlock(&timed->engine.cp->lock);
     }
     free(told);
 }
@@ -309,11 +308,11 @@ static void fault_told(struct port_domain *domain, struct port_event *event)
  * The first of an XCD's waves tells the other XCDs and the packet processor, which believes the first of the
  * XCDs.  All of it takes simulated time, so that it is the same wave whatever the host's threads do.
  */
-void sim_wave_faulted(struct sim_xcd *x, struct workgroup *wg, const struct wave_guard *guard)
+void timed_wave_faulted(struct timed_xcd *x, struct workgroup *wg, const struct wave_guard *guard)
 {
-    struct sim *sim = x->sim;
+    struct timed *timed = x->timed;
     struct cp_dispatch *d = wg->owner;
-    struct sim_share *share = share_in(x, d); /* NULL in the rest of a sampled dispatch */
+    struct timed_share *share = share_in(x, d); /* NULL in the rest of a sampled dispatch */
     bool later = share ? share->aborted : cp_dispatch_abort(d);
     if (share)
         share->aborted = true;
@@ -323,12 +322,12 @@ void sim_wave_faulted(struct sim_xcd *x, struct workgroup *wg, const struct wave
             abort();
         told->d = d;
         told->fault.size = sizeof(told->fault);
-        report_fault(d, wg, guard, &told->fault);
-        port_send(x->domain, sim->host, sim->complete_ps, fault_told, sim)->word[0] =
+        d->cp->listener->report_wave(d, wg, guard, &told->fault);
+        port_send(x->domain, timed->host, timed->complete_ps, fault_told, timed)->word[0] =
             (uint64_t)(uintptr_t)told;
         for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
             if (i != x->index)
-                port_send(x->domain, sim->xcd[i].domain, sim->complete_ps, abort_share, &sim->xcd[i])
+                port_send(x->domain, timed->xcd[i].domain, timed->complete_ps, abort_share, &timed->xcd[i])
                     ->word[0] = (uint64_t)(uintptr_t)d;
     }
     port_post(x->domain, port_now(x->domain) + 1, abort_share, x)->word[0] = (uint64_t)(uintptr_t)d;
@@ -336,7 +335,7 @@ void sim_wave_faulted(struct sim_xcd *x, struct workgroup *wg, const struct wave
 
 static void wave_faulted(void *context, struct workgroup *wg, const struct wave_guard *guard)
 {
-    sim_wave_faulted(context, wg, guard);
+    timed_wave_faulted(context, wg, guard);
 }
 
 struct told_beyond {
@@ -347,22 +346,22 @@ struct told_beyond {
 static void beyond_told(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim *sim = event->self;
+    struct timed *timed = event->self;
     struct told_beyond *told = (struct told_beyond *)(uintptr_t)event->word[0];
-    if (bounds_tell(sim->machine, told->what.kernel, told->what.serial))
-        bounds_say(sim->machine, told->text);
+    if (bounds_tell(timed->engine.cp, told->what.kernel, told->what.serial))
+        bounds_say(timed->engine.cp, told->text);
     free(told);
 }
 
 /* The packet processor hears of it at a simulated time, and believes the first of the XCDs. */
 static void wave_beyond(void *context, struct workgroup *wg, const struct wave_guard *guard)
 {
-    struct sim_xcd *x = context;
-    struct sim *sim = x->sim;
+    struct timed_xcd *x = context;
+    struct timed *timed = x->timed;
     struct cp_dispatch *d = wg->owner;
     struct memory_block near;
-    if (sim->machine->memory.bounds != EHP_BOUNDS_WARN ||
-        !memory_lend(&sim->machine->memory, guard->address, &near))
+    if (timed->engine.cp->memory->bounds != EHP_BOUNDS_WARN ||
+        !memory_lend(timed->engine.cp->memory, guard->address, &near))
         return;
     struct bounds_told what = {d->packet.kernel_object, near.serial};
     const unsigned known = sizeof(x->beyond) / sizeof(x->beyond[0]);
@@ -374,10 +373,11 @@ static void wave_beyond(void *context, struct workgroup *wg, const struct wave_g
     struct told_beyond *told = malloc(sizeof(*told));
     if (!told)
         abort();
-    report_beyond(d, wg, guard, &near, &fault);
+    d->cp->listener->report_beyond(d, wg, guard, &near, &fault);
     told->what = what;
     memcpy(told->text, fault.text, sizeof(told->text));
-    port_send(x->domain, sim->host, sim->complete_ps, beyond_told, sim)->word[0] = (uint64_t)(uintptr_t)told;
+    port_send(x->domain, timed->host, timed->complete_ps, beyond_told, timed)->word[0] =
+        (uint64_t)(uintptr_t)told;
 }
 
 /* ---- the beginning of a share ---- */
@@ -385,29 +385,29 @@ static void wave_beyond(void *context, struct workgroup *wg, const struct wave_g
 static void acquired(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
-    struct sim_share *share = (struct sim_share *)(uintptr_t)event->word[0];
-    struct sim_xcd *x = share->xcd;
+    struct timed_share *share = (struct timed_share *)(uintptr_t)event->word[0];
+    struct timed_xcd *x = share->xcd;
     share->acquired = true;
     if (share->total == 0 || share->aborted)
-        sim_drop_rest(x, share);
+        timed_drop_rest(x, share);
     else
         kick(x);
 }
 
 static void begin_share(struct port_domain *domain, struct port_event *event)
 {
-    struct sim_xcd *x = event->self;
+    struct timed_xcd *x = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    struct sim_share *share = calloc(1, sizeof(*share));
+    struct timed_share *share = calloc(1, sizeof(*share));
     if (!share)
         abort();
     share->d = d;
     share->xcd = x;
     share->total = share->left = share_of(d, x->index);
-    sim_scratch_share(share);
-    counters_begin(d, x);
+    timed_scratch_share(share);
+    count_begin(d, x);
     sample_begin(x, d);
-    struct sim_share **end = &x->shares;
+    struct timed_share **end = &x->shares;
     while (*end)
         end = &(*end)->next;
     *end = share;
@@ -418,41 +418,41 @@ static void begin_share(struct port_domain *domain, struct port_event *event)
         xcd_mem_acquire(x->mem, scope == 2, acquired, share);
 }
 
-void sim_dispatch(struct sim *sim, struct cp_dispatch *d)
+void timed_dispatch(struct timed *timed, struct cp_dispatch *d)
 {
     d->xccs_done = 0;
-    d->start_ns = sim_now_ns(sim);
-    d->serial = ++sim->dispatches;
-    counters_open(d);
-    sample_open(sim, d);
+    d->start_ns = timed_now_ns(timed);
+    d->serial = ++timed->dispatches;
+    count_open(d);
+    sample_open(timed, d);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
-        port_send(sim->host, sim->xcd[i].domain, sim->packet_ps, begin_share, &sim->xcd[i])->word[0] =
+        port_send(timed->host, timed->xcd[i].domain, timed->packet_ps, begin_share, &timed->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;
 }
 
 /* ---- life ---- */
 
-int sim_xcd_open(struct sim *sim, struct sim_xcd *x, unsigned index)
+int timed_xcd_open(struct timed *timed, struct timed_xcd *x, unsigned index)
 {
-    struct ehp_machine *m = sim->machine;
-    x->sim = sim;
+    struct cp *cp = timed->engine.cp;
+    x->timed = timed;
     x->index = index;
-    x->domain = port_domain(sim->port, 1 + index);
-    port_set_clock(x->domain, m->chip.value[CHIP_chip_clock]);
-    x->mem = xcd_mem_open(&m->chip, index, m->xcds_per_agent > 1, x->domain, sim->fabric, sim->vm);
+    x->domain = port_domain(timed->port, 1 + index);
+    port_set_clock(x->domain, cp->chip->value[CHIP_chip_clock]);
+    x->mem = xcd_mem_open(cp->chip, index, cp->xcds_per_agent > 1, x->domain, timed->fabric, timed->vm);
     if (!x->mem)
         return EHP_ERR_NO_MEMORY;
     const struct cu_events events = {
         .done = workgroup_done, .fault = wave_faulted, .beyond = wave_beyond, .context = x};
-    x->cu = cu_open(&m->chip, index, sim->rates, x->domain, x->mem, &events);
+    x->cu = cu_open(cp->chip, index, timed->rates, x->domain, x->mem, &events);
     return x->cu ? EHP_OK : EHP_ERR_NO_MEMORY;
 }
 
-void sim_xcd_close(struct sim_xcd *x)
+void timed_xcd_close(struct timed_xcd *x)
 {
     cu_close(x->cu);
     xcd_mem_close(x->mem);
-    for (struct sim_share *s = x->shares, *next; s; s = next) {
+    for (struct timed_share *s = x->shares, *next; s; s = next) {
         next = s->next;
         free(s->free_scratch);
         free(s);

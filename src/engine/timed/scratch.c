@@ -7,13 +7,12 @@
 #include <stdlib.h>
 
 #include "cp/cp.h"
-#include "cp/sim.h"
+#include "engine/timed/timed.h"
 #include "ehp/ehp.h"
 #include "exec/workgroup.h"
-#include "soc/machine.h"
 
-struct sim_scratch {
-    struct sim_scratch *next;
+struct timed_scratch {
+    struct timed_scratch *next;
     char *base;
     uint64_t bytes;
     bool busy;
@@ -25,55 +24,55 @@ static uint64_t group_bytes(const struct cp_dispatch *d)
     return (uint64_t)d->launch.scratch_bytes * WAVE_LANES * d->launch.waves;
 }
 
-static struct sim_scratch *block_make(struct sim *sim, const struct cp_dispatch *d, uint64_t bytes)
+static struct timed_scratch *block_make(struct timed *timed, const struct cp_dispatch *d, uint64_t bytes)
 {
     int status;
-    struct sim_scratch *s = calloc(1, sizeof(*s));
+    struct timed_scratch *s = calloc(1, sizeof(*s));
     if (!s)
         return NULL;
-    s->base = memory_alloc(&sim->machine->memory, d->queue->agent, EHP_MEM_INTERNAL, bytes, 0, &status);
+    s->base = memory_alloc(timed->engine.cp->memory, d->queue->agent, EHP_MEM_INTERNAL, bytes, 0, &status);
     if (!s->base) {
         free(s);
         return NULL;
     }
     s->bytes = bytes;
-    s->next = sim->scratch;
-    sim->scratch = s;
+    s->next = timed->scratch;
+    timed->scratch = s;
     return s;
 }
 
 /* Blocks that no dispatch uses give way to one that is larger. */
-static void free_idle(struct sim *sim)
+static void free_idle(struct timed *timed)
 {
-    for (struct sim_scratch **at = &sim->scratch; *at;) {
-        struct sim_scratch *s = *at;
+    for (struct timed_scratch **at = &timed->scratch; *at;) {
+        struct timed_scratch *s = *at;
         if (s->busy) {
             at = &s->next;
             continue;
         }
         *at = s->next;
-        memory_free(&sim->machine->memory, s->base);
+        memory_free(timed->engine.cp->memory, s->base);
         free(s);
     }
 }
 
-bool sim_scratch_open(struct sim *sim, struct cp_dispatch *d)
+bool timed_scratch_open(struct timed *timed, struct cp_dispatch *d)
 {
     if (!d->launch.scratch_bytes)
         return true;
-    const struct cp *cp = &sim->machine->cp;
+    const struct cp *cp = timed->engine.cp;
     unsigned waves = cp->cu_simds * cp->simd_waves, groups = waves / d->launch.waves;
     uint64_t slots = (uint64_t)cp->xcd_cus * (groups ? groups : 1), each = d->xccs * group_bytes(d);
     slots = slots < d->total ? slots : d->total;
-    struct sim_scratch *s = sim->scratch;
+    struct timed_scratch *s = timed->scratch;
     while (s && (s->busy || s->bytes < slots * each))
         s = s->next;
     if (!s)
-        s = block_make(sim, d, slots * each);
+        s = block_make(timed, d, slots * each);
     if (!s)
-        free_idle(sim);
+        free_idle(timed);
     /* With less, fewer workgroups are on the chip at once: ROCr does the same. */
-    while (!s && !(s = block_make(sim, d, slots * each)) && slots > 1)
+    while (!s && !(s = block_make(timed, d, slots * each)) && slots > 1)
         slots /= 2;
     if (!s)
         return false;
@@ -83,22 +82,22 @@ bool sim_scratch_open(struct sim *sim, struct cp_dispatch *d)
     return true;
 }
 
-void sim_scratch_close(struct cp_dispatch *d)
+void timed_scratch_close(struct cp_dispatch *d)
 {
     if (d->scratch)
         d->scratch->busy = false;
     d->scratch = NULL;
 }
 
-void sim_scratch_free(struct sim *sim)
+void timed_scratch_free(struct timed *timed)
 {
-    for (struct sim_scratch *s = sim->scratch, *next; s; s = next) {
+    for (struct timed_scratch *s = timed->scratch, *next; s; s = next) {
         next = s->next;
         free(s); /* the memory goes with the machine's */
     }
 }
 
-void sim_scratch_share(struct sim_share *share)
+void timed_scratch_share(struct timed_share *share)
 {
     if (!share->d->scratch)
         return;
@@ -109,12 +108,12 @@ void sim_scratch_share(struct sim_share *share)
         share->free_scratch[share->free_count++] = i;
 }
 
-bool sim_scratch_has_room(const struct sim_share *share)
+bool timed_scratch_has_room(const struct timed_share *share)
 {
     return !share->d->scratch || share->free_count;
 }
 
-void sim_scratch_take(struct sim_share *share, struct workgroup *wg)
+void timed_scratch_take(struct timed_share *share, struct workgroup *wg)
 {
     const struct cp_dispatch *d = share->d;
     if (!d->scratch)
@@ -126,7 +125,7 @@ void sim_scratch_take(struct sim_share *share, struct workgroup *wg)
         wg->wave[i].scratch = (uint8_t *)base + (size_t)i * d->launch.scratch_bytes * WAVE_LANES;
 }
 
-void sim_scratch_give(struct sim_share *share, const struct workgroup *wg)
+void timed_scratch_give(struct timed_share *share, const struct workgroup *wg)
 {
     if (share->free_scratch)
         share->free_scratch[share->free_count++] = wg->scratch_slot;

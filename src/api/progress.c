@@ -2,17 +2,18 @@
 /* A line on the terminal for kernels that take long, and its removal when they end. */
 #include <stdio.h>
 
-#include "soc/machine.h"
+#include "api/api.h"
 
 static const uint64_t PATIENCE_NS = 1000000000, INTERVAL_NS = 100000000;
 
-void progress_show(struct ehp_machine *m, const struct cp_dispatch *d)
+void progress_show(struct cp *cp, const struct cp_dispatch *d)
 {
-    uint64_t now = machine_now_ns();
+    struct ehp_machine *m = machine_of(cp);
+    uint64_t now = clock_now_ns();
     if (now - d->start_ns < PATIENCE_NS)
         return;
-    uint64_t last = m->cp.progress_ns;
-    if (now - last < INTERVAL_NS || !atomic_compare_exchange_strong(&m->cp.progress_ns, &last, now))
+    uint64_t last = m->progress_ns;
+    if (now - last < INTERVAL_NS || !atomic_compare_exchange_strong(&m->progress_ns, &last, now))
         return;
     uint64_t done = d->done;
     char room[64];
@@ -25,7 +26,7 @@ void progress_show(struct ehp_machine *m, const struct cp_dispatch *d)
 
 void progress_clear(struct ehp_machine *m)
 {
-    if (atomic_exchange(&m->cp.progress_ns, 0)) {
+    if (atomic_exchange(&m->progress_ns, 0)) {
         fputs("\r\033[K", stderr);
         fflush(stderr);
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a dispatch did in simulated time, under the profiler's names
- * (counters.def).
+ * What a dispatch did in simulated time, in numbers; api/counters.def has the profiler's names for them.
  *
  * XCDs count from their opening on.  Each writes down what its counters are
  * when its share of a dispatch begins, before the caches' acquire, and replaces
@@ -9,15 +8,16 @@
  * the XCDs up.  Kernels that run at once on an XCD count each other's as well,
  * as the silicon's do.
  */
-#ifndef EHP_CP_COUNTERS_H
-#define EHP_CP_COUNTERS_H
+#ifndef EHP_ENGINE_TIMED_COUNT_H
+#define EHP_ENGINE_TIMED_COUNT_H
 
 #include "cu/cu.h"
 #include "ehp/ehp.h"
 #include "mem/mem.h"
 
 struct cp_dispatch;
-struct sim_xcd;
+struct timed;
+struct timed_xcd;
 
 struct ehp_counters {
     struct cu_counters cu;
@@ -28,16 +28,17 @@ struct ehp_counters {
     uint64_t xcds, engines, cus, simds; /* of an XCD: engines and cus; of a CU: simds */
 };
 
-/* For a dispatch that is to be counted, before its XCDs are told; without, the rest does nothing. */
-void counters_open(struct cp_dispatch *d);
-void counters_close(struct cp_dispatch *d);
+/* For a dispatch that is to be counted (cp.counts), before its XCDs are told; without, the rest does nothing.
+ */
+void count_open(struct cp_dispatch *d);
+void count_close(struct cp_dispatch *d);
 
 /* In an XCD's domain. */
-void counters_begin(struct cp_dispatch *d, const struct sim_xcd *x);
-void counters_end(struct cp_dispatch *d, const struct sim_xcd *x);
+void count_begin(struct cp_dispatch *d, const struct timed_xcd *x);
+void count_end(struct cp_dispatch *d, const struct timed_xcd *x);
 
-/* In domain 0, when all of them have ended: adds up, fills d->stats, tells the dispatch handler. */
-void counters_finish(struct cp_dispatch *d);
+/* In domain 0, when all of them have ended: adds up, and fills d->stats. */
+void count_finish(const struct timed *timed, struct cp_dispatch *d);
 
 void counters_add(struct ehp_counters *to, const struct ehp_counters *more);
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The chip of a machine, key by key. */
+#include <string.h>
+
+#include "api/api.h"
+
+int ehp_chip_value_at(ehp_machine *m, unsigned index, struct ehp_chip_value *out)
+{
+    if (index >= CHIP_ALL)
+        return machine_error(m, EHP_ERR_NOT_FOUND, "a chip has %d keys", CHIP_ALL);
+    size_t size = out->size < sizeof(*out) ? out->size : sizeof(*out);
+    struct ehp_chip_value v = {
+        .size = size,
+        .key = chip_key_name(index),
+        .text = m->chip.text[index],
+        .unit = chip_key_unit(index),
+        .source = m->chip.source[index],
+        .help = chip_key_help(index),
+        .number = index < CHIP_KEYS ? m->chip.value[index] : 0,
+    };
+    memcpy(out, &v, size);
+    return EHP_OK;
+}
+
+int ehp_chip_value(ehp_machine *m, const char *key, struct ehp_chip_value *out)
+{
+    for (unsigned i = 0; i < CHIP_ALL; i++)
+        if (!strcmp(chip_key_name(i), key))
+            return ehp_chip_value_at(m, i, out);
+    return machine_error(m, EHP_ERR_NOT_FOUND, "no key \"%s\" in a chip", key);
+}
+
+int ehp_chip_iod(ehp_machine *m, unsigned index, struct ehp_iod *out)
+{
+    if (index >= chip_get(&m->chip, CHIP_iod_count) || index >= CHIP_MAX_IODS)
+        return machine_error(m, EHP_ERR_NOT_FOUND, "the chip has no IOD %u", index);
+    struct ehp_iod d = {
+        .size = out->size < sizeof(d) ? out->size : sizeof(d),
+        .xcds = m->chip.iod[index].xcds,
+        .ccds = m->chip.iod[index].ccds,
+        .hbm_stacks = m->chip.iod[index].hbm_stacks,
+        .mirrored = m->chip.iod[index].mirrored,
+    };
+    memcpy(out, &d, d.size);
+    return EHP_OK;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The host program's time, and what it says of itself. */
+#include "api/api.h"
+
+uint64_t ehp_timestamp(ehp_machine *m)
+{
+    struct engine *engine = m->cp.engine;
+    return engine->ops->program_ns(engine) * chip_get(&m->chip, CHIP_chip_timestamp_clock) / 1000;
+}
+
+int ehp_cpu_run(ehp_machine *m, struct ehp_cpu_work *work)
+{
+    unsigned cores = chip_get(&m->chip, CHIP_ccd_count) * chip_get(&m->chip, CHIP_ccd_cores);
+    if (!m->timing)
+        return machine_error(m, EHP_ERR_UNSUPPORTED, "CPU cores take time in timing mode only");
+    if (!cores)
+        return machine_error(m, EHP_ERR_UNSUPPORTED, "%s has no CPU cores in its package", m->chip.name);
+    if (!work->cores || work->cores > cores || work->ranges > 3 ||
+        (!work->ranges && (!work->instructions || work->operation == EHP_CPU_CHASE)))
+        return machine_error(m, EHP_ERR_INVALID,
+                             "%u cores on %u ranges: the package has %u cores, for up to 3", work->cores,
+                             work->ranges, cores);
+    struct engine *engine = m->cp.engine;
+    if (engine->ops->run_cores(engine, work))
+        ehp_host_spend(m, work->ns);
+    return EHP_OK;
+}
+
+int ehp_host_forked(ehp_machine *m)
+{
+    m->cp.engine->ops->forked(m->cp.engine);
+    return EHP_OK;
+}
+
+int ehp_host_spend(ehp_machine *m, uint64_t ns)
+{
+    if (ns)
+        m->cp.engine->ops->spend(m->cp.engine, ns * 1000);
+    return EHP_OK;
+}
+
+/* It reads the signal's value from memory. */
+int ehp_host_query(ehp_machine *m)
+{
+    m->cp.engine->ops->spend(m->cp.engine, (uint64_t)(m->chip.value[CHIP_core_memory_latency] * 1e3));
+    return EHP_OK;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets in timing mode; see timed.h. */
+#include "cp/signal.h"
+#include "engine/timed/count.h"
+#include "engine/timed/timed.h"
+#include "vm/vm.h"
+
+static bool is_request(const struct ehp_agent_dispatch_packet *p)
+{
+    return (p->header & 0xff) == EHP_PACKET_AGENT_DISPATCH;
+}
+
+static void task_ends(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct timed *timed = event->self;
+    struct cp_task *task = (struct cp_task *)(uintptr_t)event->word[0];
+    struct cu_thread *thread = port_thread(domain);
+    timed->tasks--;
+    if (is_request(&task->packet))
+        timed->host_wrote = timed->pause = true;
+    task_run(task, &thread->guard);
+    task_done(task, event->word[1]);
+}
+
+static bool on_device(const struct timed *timed, const void *address)
+{
+    struct memory_block block;
+    bool inside;
+    return memory_find(timed->engine.cp->memory, (uint64_t)(uintptr_t)address, &block, &inside) && inside &&
+           memory_is_device(block.kind);
+}
+
+/* A kernel of the runtime's does it. */
+static uint64_t blit_ps(const struct timed *timed, uint64_t bytes, uint64_t ps_per_kib)
+{
+    return timed->packet_ps + timed->complete_ps + bytes * ps_per_kib / 1024;
+}
+
+/* Within device memory kernels copy, between it and the host's an SDMA engine, unless the user wants none. */
+static uint64_t copy_ps(const struct timed *timed, const void *dst, const void *src, uint64_t bytes)
+{
+    if (on_device(timed, dst) && on_device(timed, src))
+        return blit_ps(timed, bytes, timed->blit_ps_per_kib);
+    if (timed->no_sdma)
+        return blit_ps(timed, bytes, timed->blit_host_ps_per_kib);
+    return timed->sdma_start_ps + bytes * timed->sdma_ps_per_kib / 1024;
+}
+
+/* Kernels fill; they move half of what copies of as many bytes do. */
+static uint64_t fill_ps(const struct timed *timed, const void *dst, uint64_t bytes)
+{
+    return blit_ps(timed, bytes / 2,
+                   on_device(timed, dst) ? timed->blit_ps_per_kib : timed->blit_host_ps_per_kib);
+}
+
+static uint64_t task_ps(const struct timed *timed, const struct ehp_agent_dispatch_packet *p)
+{
+    if (!is_request(p))
+        return timed->barrier_ps;
+    switch (p->type) {
+    case EHP_AGENT_COPY:
+        return copy_ps(timed, (const void *)(uintptr_t)p->arg[0], (const void *)(uintptr_t)p->arg[1],
+                       p->arg[2]);
+    case EHP_AGENT_FILL:
+        return fill_ps(timed, (const void *)(uintptr_t)p->arg[0], p->arg[2] * p->arg[3]);
+    case EHP_AGENT_COPY_3D: {
+        const struct ehp_copy_3d *c = (const struct ehp_copy_3d *)(uintptr_t)p->arg[0];
+        return copy_ps(timed, c->dst, c->src, c->width * c->height * c->depth);
+    }
+    case EHP_AGENT_FILL_3D: {
+        const struct ehp_fill_3d *f = (const struct ehp_fill_3d *)(uintptr_t)p->arg[0];
+        return fill_ps(timed, f->dst, f->width * f->element * f->height * f->depth);
+    }
+    case EHP_AGENT_PREFETCH:
+        return timed->barrier_ps + vm_prefetch(timed->vm, p->arg[0], p->arg[1]);
+    default:
+        return 0;
+    }
+}
+
+static void look(struct port_domain *domain, struct port_event *event);
+
+static void poll(struct port_domain *domain, struct port_event *event)
+{
+    struct timed *timed = event->self;
+    timed->polling = false;
+    event->word[0] = 0;
+    look(domain, event);
+}
+
+/* Reads the queues and starts what they hold. */
+static void look(struct port_domain *domain, struct port_event *event)
+{
+    struct timed *timed = event->self;
+    struct cp_queue *queue = (struct cp_queue *)(uintptr_t)event->word[0];
+    struct cp *cp = timed->engine.cp;
+    pthread_mutex_lock(&cp->lock);
+    for (struct cp_queue *q = cp->queues; q && queue; q = q->next)
+        if (q == queue && event->word[1] + 1 > q->visible)
+            q->visible = event->word[1] + 1;
+    cp->look = true;
+    cp_read_queues(timed->engine.cp);
+    for (struct cp_dispatch *d = cp->active; d; d = d->next)
+        if (!d->begun) {
+            d->begun = true;
+            vm_sync(timed->vm);
+            timed_dispatch(timed, d);
+        }
+    struct cp_task *tasks = timed->given;
+    timed->given = NULL;
+    timed->given_end = &timed->given;
+    bool waits = cp_waits_for_value(timed->engine.cp);
+    pthread_mutex_unlock(&cp->lock);
+    if (timed->calls)
+        timed->pause = true;
+    for (struct cp_task *task = tasks, *next; task; task = next) {
+        next = task->next;
+        uint64_t start = port_now(domain);
+        struct port_event *done = port_post(
+            domain, port_cycle_of(domain, port_ps_of(domain, start) + task_ps(timed, &task->packet)),
+            task_ends, timed);
+        done->word[0] = (uint64_t)(uintptr_t)task;
+        done->word[1] = timed_now_ns(timed);
+        timed->tasks++;
+    }
+    /* Without work on its way only the host can write the value. */
+    if (waits && !timed->polling && (cp->active_count || timed->tasks)) {
+        timed->polling = true;
+        port_post(domain, port_cycle_of(domain, port_now_ps(domain) + timed->packet_ps), poll, timed);
+    }
+}
+
+void timed_look(struct timed *timed, struct cp_queue *queue, uint64_t index, uint64_t ps)
+{
+    struct port_event *event = port_post(timed->host, port_cycle_of(timed->host, ps), look, timed);
+    event->word[0] = (uint64_t)(uintptr_t)queue;
+    event->word[1] = index;
+}
+
+static void look_now(struct timed *timed)
+{
+    timed_look(timed, NULL, 0, port_now_ps(timed->host));
+}
+
+void timed_dispatch_done(struct timed *timed, struct cp_dispatch *d)
+{
+    count_finish(timed, d);
+    timed_scratch_close(d);
+    cp_dispatch_complete(d);
+    look_now(timed);
+}
+
+void timed_call_done(struct timed *timed, struct cp_task *task)
+{
+    task_done(task, timed_now_ns(timed));
+}
+
+void timed_signalled(struct engine *engine, struct cp_signal *signal)
+{
+    struct timed *timed = (struct timed *)engine;
+    signal->completed_ps = port_now_ps(timed->host);
+    look_now(timed);
+}
+
+void timed_start_task(struct engine *engine, struct cp_task *task)
+{
+    struct timed *timed = (struct timed *)engine;
+    struct cp_task ***end = is_request(&task->packet) && task->packet.type == EHP_AGENT_CALL
+                                ? &timed->calls_end
+                                : &timed->given_end;
+    **end = task;
+    *end = &task->next;
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread that runs simulated time, and the host program's time; see timed.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cp/signal.h"
+#include "engine/timed/timed.h"
+#include "wave/fault.h"
+#include "vm/vm.h"
+
+/* Of the host's own time. */
+#define MS          UINT64_C(1000000)
+#define LOOK_NS     (2 * MS)  /* between looks at what others than simulated time may change */
+#define TIMEOUT_NS  (10 * MS) /* between looks at dispatches that run too long */
+#define TOGETHER_NS MS        /* a host that polls looks in between */
+/* Of the host program's, see use_up(). */
+#define GLANCE_NS   (5 * MS)    /* between looks at what it does */
+#define QUIET_NS    (20 * MS)   /* without a call, before accesses are noted */
+#define TOUCH_NS    (30 * MS)   /* between looks at them */
+#define TOUCHES     2           /* looks that see some, before it counts as waiting */
+#define PATIENCE_NS (1000 * MS) /* with a host function that does not end */
+#define ASLEEP_NS   (2000 * MS) /* with a process that does nothing: somebody else may wait for the GPU */
+/* Of simulated time. */
+#define STEP_PS UINT64_C(100000000) /* without the host */
+#define COMPARE_PS                                                                                           \
+    UINT64_C(2000000) /* between comparisons of the L2s with memory, while the host only asks */
+
+struct timed_asker {
+    struct timed_asker *next;
+    bool (*wish)(void *context);
+    void *context;
+    const uint64_t *when_ps; /* of the wish's coming true; NULL: when that is seen */
+    uint64_t until_ps;       /* what it waits for without a wish */
+    uint64_t granted_ps;
+    pthread_t thread; /* of who serves */
+    bool serves, granted;
+};
+
+static bool holds(const struct timed *timed, const struct timed_asker *a)
+{
+    return a->wish ? a->wish(a->context) : port_time_ps(timed->port) >= a->until_ps;
+}
+
+static bool any_holds(const struct timed *timed)
+{
+    for (const struct timed_asker *a = timed->askers; a; a = a->next)
+        if (holds(timed, a))
+            return true;
+    return false;
+}
+
+/* ---- the time that the host program has had ---- */
+
+static uint64_t process_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The letter of /proc/self/task/TID/stat behind the name. */
+static char state_of(const char *tid)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", tid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    size_t bytes = fread(line, 1, sizeof(line) - 1, file);
+    fclose(file);
+    line[bytes] = '\0';
+    const char *end = strrchr(line, ')');
+    return end && end[1] ? end[2] : 0;
+}
+
+/* Whether a thread other than this one runs, or would if the machine let it. */
+static bool somebody_runs(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    bool any = false;
+    long self = gettid();
+    for (const struct dirent *e; tasks && !any && (e = readdir(tasks));)
+        if (e->d_name[0] != '.' && strtol(e->d_name, NULL, 10) != self) {
+            char state = state_of(e->d_name);
+            any = state == 'R' || state == 'D';
+        }
+    if (tasks)
+        closedir(tasks);
+    return any;
+}
+
+/*
+ * The time that the host program has had since the last look, while the simulation stood still: the processor
+ * time that it has used, or what has passed while all its threads slept.  A machine that does not let it run
+ * takes time from neither, and what passes between two looks at one that stalls altogether counts as one
+ * glance.
+ */
+static uint64_t use_up(struct timed_lived *l)
+{
+    uint64_t now = clock_now_ns(), cpu = process_ns(), used = cpu - l->cpu_ns, passed = now - l->now_ns;
+    l->now_ns = now;
+    l->cpu_ns = cpu;
+    uint64_t slept = somebody_runs() ? 0 : passed < 2 * GLANCE_NS ? passed : 2 * GLANCE_NS;
+    l->asleep_ns += used < slept / 10 ? slept : 0;
+    l->ns += used > slept ? used : slept;
+    return l->ns;
+}
+
+static struct timed_lived live(void)
+{
+    return (struct timed_lived){.now_ns = clock_now_ns(), .cpu_ns = process_ns()};
+}
+
+static void hold(struct timed *timed)
+{
+    timed->held = live();
+}
+
+/* ---- askers: the lock is held ---- */
+
+/* Tells those whose wish has come true; they are askers no more. */
+static void grant(struct timed *timed)
+{
+    bool any = false;
+    for (struct timed_asker **at = &timed->askers; *at;) {
+        struct timed_asker *a = *at;
+        if (!holds(timed, a)) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        a->granted = true;
+        a->granted_ps = a->when_ps ? *a->when_ps : port_time_ps(timed->port);
+        if (a->serves && timed->serving < sizeof(timed->server) / sizeof(timed->server[0])) {
+            timed->server[timed->serving++] = a->thread;
+            hold(timed);
+        }
+        timed->host_ran = any = true;
+    }
+    if (any)
+        pthread_cond_broadcast(&timed->moved);
+}
+
+/* Whether time shall go on for somebody, and how far. */
+static bool wanted(const struct timed *timed, uint64_t *until_ps)
+{
+    bool any = false;
+    *until_ps = PORT_NEVER;
+    for (const struct timed_asker *a = timed->askers; a; a = a->next) {
+        any |= !a->serves;
+        if (!a->wish && a->until_ps < *until_ps)
+            *until_ps = a->until_ps;
+    }
+    return any;
+}
+
+/* Whether there is work of the host's on its way. */
+static bool outstanding(struct timed *timed)
+{
+    struct cp *cp = timed->engine.cp;
+    return timed->bell_count || timed->called || cp->active_count || timed->tasks || cp_unblocked(cp);
+}
+
+/* ---- the thread ---- */
+
+/* False: nobody has woken it in time. */
+static bool nap(struct timed *timed, uint64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)((ns + (uint64_t)until.tv_nsec) / 1000000000);
+    until.tv_nsec = (long)((ns + (uint64_t)until.tv_nsec) % 1000000000);
+    return pthread_cond_timedwait(&timed->wake, &timed->lock, &until) != ETIMEDOUT;
+}
+
+/* ---- dispatches that run too long ---- */
+
+static void out_of_time(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct timed_xcd *x = event->self;
+    const struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
+    for (unsigned i = 0; i < x->running_count; i++) {
+        struct workgroup *wg = x->running[i];
+        if (wg->owner != d)
+            continue;
+        struct wave_guard guard = {.kind = EHP_FAULT_TIMEOUT, .wave = &wg->wave[0], .lane = UINT_MAX};
+        guard.fault_in = guard.wave->next;
+        timed_wave_faulted(x, wg, &guard);
+        return;
+    }
+}
+
+static const struct workgroup *running_of(const struct timed_xcd *x, const struct cp_dispatch *d)
+{
+    for (unsigned i = 0; i < x->running_count; i++)
+        if (x->running[i]->owner == d)
+            return x->running[i];
+    return NULL;
+}
+
+static void stop_dispatch(struct timed *timed, struct cp_dispatch *d)
+{
+    for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++) {
+        struct timed_xcd *x = &timed->xcd[i];
+        if (!running_of(x, d))
+            continue;
+        port_post(x->domain, port_cycle_of(x->domain, port_time_ps(timed->port)), out_of_time, x)->word[0] =
+            (uint64_t)(uintptr_t)d;
+        return;
+    }
+}
+
+static void check_timeouts(struct timed *timed)
+{
+    struct cp *cp = timed->engine.cp;
+    uint64_t now = clock_now_ns();
+    if (now - timed->checked_ns < TIMEOUT_NS)
+        return;
+    timed->checked_ns = now;
+    pthread_mutex_lock(&cp->lock);
+    for (struct cp_dispatch *d = cp->active; d; d = d->next)
+        if (d->begun && cp_dispatch_late(d))
+            stop_dispatch(timed, d);
+    pthread_mutex_unlock(&cp->lock);
+}
+
+/* ---- windows ---- */
+
+static void settle_gws(struct timed *timed)
+{
+    struct cp *cp = timed->engine.cp;
+    timed->gws_later = false;
+    pthread_mutex_lock(&cp->lock);
+    for (struct cp_queue *q = cp->queues; q; q = q->next)
+        for (unsigned i = 0; i < GWS_RESOURCES; i++)
+            gws_settle(&q->gws[i], timed->xcds);
+    pthread_mutex_unlock(&cp->lock);
+}
+
+/* Asked after every window. */
+static bool should_pause(void *context)
+{
+    struct timed *timed = context;
+    vm_commit(timed->vm);
+    if (timed->gws_later)
+        settle_gws(timed);
+    if (timed->engine.cp->timeout_ns)
+        check_timeouts(timed);
+    if (timed->interrupted) {
+        timed->interrupted = false;
+        timed_look(timed, NULL, 0, port_time_ps(timed->port));
+    }
+    if (timed->pause || timed->quit)
+        return true;
+    pthread_mutex_lock(&timed->lock);
+    uint64_t until_ps;
+    bool stop = any_holds(timed) || !(timed->stepping ? outstanding(timed) : wanted(timed, &until_ps));
+    pthread_mutex_unlock(&timed->lock);
+    return stop;
+}
+
+static void compare(struct timed *timed)
+{
+    vm_look(timed->vm); /* before L2s read pages that the program has discarded, which makes them */
+    for (unsigned i = 0; i < timed->xcds; i++)
+        xcd_mem_host_wrote(timed->xcd[i].mem);
+    timed->host_ran = timed->compare = false;
+    timed->compared_ps = timed->host_ps;
+}
+
+static void call_done(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    timed_call_done(event->self, (struct cp_task *)(uintptr_t)event->word[0]);
+}
+
+/*
+ * What the host has done since the last window.  Doorbells become events at the
+ * host's time, or now if simulated time has passed that.
+ */
+static void take_over(struct timed *timed)
+{
+    uint64_t time = port_time_ps(timed->port);
+    bool still = port_next_ps(timed->port) == PORT_NEVER;
+    bool work = outstanding(timed), asks_only = !timed->compare && !timed->bell_count && !timed->called;
+    for (size_t i = 0; i < timed->bell_count; i++) {
+        const struct timed_bell *b = &timed->bells[i];
+        timed_look(timed, b->queue, b->index, b->ps > time ? b->ps : time);
+    }
+    timed->bell_count = 0;
+    for (struct cp_task *task = timed->called; task; task = task->next)
+        port_post(timed->host, port_cycle_of(timed->host, time), call_done, timed)->word[0] =
+            (uint64_t)(uintptr_t)task;
+    timed->called = NULL;
+    if ((timed->host_ran || still) && cp_unblocked(timed->engine.cp))
+        timed_look(timed, NULL, 0, time);
+    if (timed->host_ran && work && (!asks_only || timed->host_ps - timed->compared_ps >= COMPARE_PS))
+        compare(timed);
+}
+
+static void run(struct timed *timed, uint64_t until_ps)
+{
+    timed->pause = false;
+    timed->running = true;
+    pthread_mutex_unlock(&timed->lock);
+    fault_look(&timed->looked_ns, clock_now_ns());
+    port_run(timed->port, until_ps, should_pause, timed);
+    pthread_mutex_lock(&timed->lock);
+    timed->running = false;
+    if (timed->host_wrote) {
+        timed->host_wrote = false;
+        compare(timed);
+    }
+}
+
+/* Host functions begin when time stands still. */
+static void begin_calls(struct timed *timed)
+{
+    if (!timed->calls)
+        return;
+    pthread_mutex_lock(&timed->engine.cp->lock);
+    for (const struct cp_task *task = timed->calls; task; task = task->next)
+        timed->calling++;
+    caller_add(&timed->caller, timed->calls);
+    timed->calls = NULL;
+    timed->calls_end = &timed->calls;
+    pthread_mutex_unlock(&timed->engine.cp->lock);
+    hold(timed);
+}
+
+/* ---- without the host ---- */
+
+/*
+ * Work is on its way and the host makes no call.  Returns when it does, or true
+ * when it may wait for the device in a way of its own: when it has used memory that
+ * the GPU sees again and again, or when nobody can tell, as with XNACK; when a host function
+ * is still to come, which can tell it anything; when the whole process has been asleep
+ * for long, as if for another process.
+ */
+static bool depends_on_device(struct timed *timed)
+{
+    struct cp *cp = timed->engine.cp;
+    struct timed_lived lived = live();
+    while (use_up(&lived) < QUIET_NS)
+        if (nap(timed, GLANCE_NS) || timed->quit)
+            return false;
+    /* From here on nobody but the host touches what the GPU sees. */
+    bool tells = !cp->memory->xnack && !cp_calls_ahead(cp) && timed->touch && timed_touch_clear(timed->touch);
+    for (unsigned touched = 0;;) {
+        uint64_t until = lived.ns + TOUCH_NS;
+        while (use_up(&lived) < until)
+            if (nap(timed, GLANCE_NS) || timed->quit)
+                return false;
+        /* Once may be a call that has begun and is still to come here. */
+        if (!tells ||
+            (timed_touched(timed->touch) && (++touched == TOUCHES || !timed_touch_clear(timed->touch))))
+            return true;
+        if (lived.asleep_ns > ASLEEP_NS && lived.asleep_ns > lived.ns / 10 * 9)
+            return true;
+    }
+}
+
+static void go_alone(struct timed *timed)
+{
+    if (!outstanding(timed)) {
+        pthread_cond_wait(&timed->wake, &timed->lock);
+        return;
+    }
+    if (timed->alone ? nap(timed, TOGETHER_NS) : !depends_on_device(timed))
+        return;
+    timed->alone = timed->stepping = timed->compare = timed->host_ran = true;
+    take_over(timed);
+    uint64_t time = port_time_ps(timed->port), next = port_next_ps(timed->port);
+    if (next != PORT_NEVER)
+        run(timed, (next > time ? next : time) + STEP_PS);
+    timed->stepping = false;
+}
+
+/* A host function, or who serves device code, is at work. */
+static bool held(struct timed *timed)
+{
+    bool calls = timed->calling && !timed->call_waits;
+    if ((!calls && !timed->serving) || timed->held.ns >= PATIENCE_NS)
+        return false; /* or it may itself wait for the device */
+    nap(timed, GLANCE_NS);
+    use_up(&timed->held);
+    return true;
+}
+
+void *timed_main(void *argument)
+{
+    struct timed *timed = argument;
+    uint64_t until_ps;
+    pthread_mutex_lock(&timed->lock);
+    while (!timed->quit) {
+        begin_calls(timed);
+        grant(timed);
+        if (held(timed))
+            continue;
+        if (!wanted(timed, &until_ps)) {
+            go_alone(timed);
+            continue;
+        }
+        take_over(timed);
+        if (until_ps == PORT_NEVER && port_next_ps(timed->port) == PORT_NEVER)
+            nap(timed, LOOK_NS); /* another thread, or another process, will do it */
+        else
+            run(timed, until_ps);
+    }
+    pthread_mutex_unlock(&timed->lock);
+    return NULL;
+}
+
+/* ---- the host's side ---- */
+
+void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index)
+{
+    struct timed *timed = (struct timed *)engine;
+    pthread_mutex_lock(&timed->lock);
+    if (timed->bell_count == timed->bell_capacity) {
+        size_t capacity = timed->bell_capacity ? 2 * timed->bell_capacity : 64;
+        struct timed_bell *bells = realloc(timed->bells, capacity * sizeof(*bells));
+        if (!bells)
+            abort();
+        timed->bells = bells;
+        timed->bell_capacity = capacity;
+    }
+    timed->bells[timed->bell_count++] = (struct timed_bell){queue, index, timed->host_ps};
+    timed->host_ran = timed->pause = true;
+    timed->alone = false;
+    pthread_cond_signal(&timed->wake);
+    pthread_mutex_unlock(&timed->lock);
+}
+
+/* Until it is granted, or the time is over. */
+static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
+{
+    uint64_t start = clock_now_ns();
+    a->next = timed->askers;
+    timed->askers = a;
+    timed->pause = true;
+    pthread_cond_signal(&timed->wake);
+    while (!a->granted && !timed->quit) {
+        if (timeout_ns == UINT64_MAX) {
+            pthread_cond_wait(&timed->moved, &timed->lock);
+            continue;
+        }
+        uint64_t passed = clock_now_ns() - start;
+        if (passed >= timeout_ns)
+            break;
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        uint64_t ns = (uint64_t)until.tv_nsec + timeout_ns - passed;
+        until.tv_sec += (time_t)(ns / 1000000000);
+        until.tv_nsec = (long)(ns % 1000000000);
+        pthread_cond_timedwait(&timed->moved, &timed->lock, &until);
+    }
+    for (struct timed_asker **at = &timed->askers; *at && !a->granted; at = &(*at)->next)
+        if (*at == a) {
+            *at = a->next;
+            break;
+        }
+    return a->granted;
+}
+
+/* A host function that waits lets time go on, which stands still for it otherwise. */
+static bool wait_for(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
+{
+    bool call = caller_is_self(&timed->caller);
+    timed->call_waits |= call;
+    bool reached = ask(timed, a, timeout_ns);
+    if (call) {
+        timed->call_waits = false;
+        hold(timed);
+    }
+    return reached;
+}
+
+static struct timed_asker asker_of(const struct engine_wish *wish)
+{
+    return (struct timed_asker){.wish = wish->holds,
+                                .context = wish->context,
+                                .when_ps = wish->signal ? &wish->signal->completed_ps : NULL,
+                                .serves = wish->serves,
+                                .thread = pthread_self()};
+}
+
+/* Who polls a signal pays for what it takes to wake the host's thread. */
+static bool wait_once(struct timed *timed, const struct engine_wish *wish, uint64_t timeout_ns)
+{
+    struct timed_asker a = asker_of(wish);
+    pthread_mutex_lock(&timed->lock);
+    timed->alone = false;
+    timed->compare |= timed->host_ran;
+    bool reached = !timed->running && holds(timed, &a);
+    if (reached)
+        a.granted_ps = a.when_ps ? *a.when_ps : 0;
+    else
+        reached = wait_for(timed, &a, timeout_ns);
+    /* A wait that is over because the simulator took long has cost the simulated host nothing. */
+    if (reached) {
+        if (a.granted_ps > timed->host_ps)
+            timed->host_ps = a.granted_ps;
+        timed->host_ps += wish->signal ? timed->wait_ps : 0;
+    }
+    pthread_mutex_unlock(&timed->lock);
+    return reached;
+}
+
+/* This thread's place among those who serve device code; timed->serving: it does not. */
+static unsigned server(const struct timed *timed)
+{
+    unsigned i = 0;
+    while (i < timed->serving && !pthread_equal(timed->server[i], pthread_self()))
+        i++;
+    return i;
+}
+
+/* Time does not go on for who serves device code, and stands still until it waits again. */
+static bool serve(struct timed *timed, const struct engine_wish *wish, uint64_t timeout_ns)
+{
+    struct timed_asker a = asker_of(wish);
+    pthread_mutex_lock(&timed->lock);
+    unsigned place = server(timed);
+    if (place < timed->serving) {
+        timed->server[place] = timed->server[--timed->serving];
+        timed->compare = timed->host_ran = true;
+    }
+    bool reached = ask(timed, &a, timeout_ns);
+    pthread_mutex_unlock(&timed->lock);
+    return reached;
+}
+
+bool timed_wait(struct engine *engine, const struct engine_wish *wish, uint64_t timeout_ns)
+{
+    struct timed *timed = (struct timed *)engine;
+    if (wish->serves)
+        return serve(timed, wish, timeout_ns);
+    /* When time runs out just as it comes true, the wait goes on until simulated time says when that was. */
+    for (;;) {
+        bool reached = wait_once(timed, wish, timeout_ns);
+        if (reached || !wish->holds(wish->context))
+            return reached;
+    }
+}
+
+void timed_spend(struct engine *engine, uint64_t ps)
+{
+    struct timed *timed = (struct timed *)engine;
+    struct timed_asker a = {0};
+    pthread_mutex_lock(&timed->lock);
+    timed->alone = false;
+    a.until_ps = timed->host_ps += ps;
+    /* Time stands still for a host function, and for who serves device code: they cannot wait for it. */
+    if (server(timed) == timed->serving && !caller_is_self(&timed->caller))
+        ask(timed, &a, UINT64_MAX);
+    pthread_mutex_unlock(&timed->lock);
+}
+
+uint64_t timed_program_ns(struct engine *engine)
+{
+    struct timed *timed = (struct timed *)engine;
+    pthread_mutex_lock(&timed->lock);
+    uint64_t ps = timed->host_ps;
+    pthread_mutex_unlock(&timed->lock);
+    return ps / 1000;
+}
+
+void timed_called(struct engine *engine, struct cp_task *task)
+{
+    struct timed *timed = (struct timed *)engine;
+    pthread_mutex_lock(&timed->lock);
+    struct cp_task **end = &timed->called;
+    while (*end)
+        end = &(*end)->next;
+    task->next = NULL;
+    *end = task;
+    timed->calling--;
+    timed->host_ran = true;
+    pthread_cond_signal(&timed->wake);
+    pthread_mutex_unlock(&timed->lock);
+}

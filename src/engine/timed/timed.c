@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening and closing timing mode, and what it offers; see timed.h. */
+#include "engine/timed/timed.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/thread.h"
+#include "ccd/ccd.h"
+#include "engine/timed/count.h"
+#include "fabric/fabric.h"
+#include "vm/vm.h"
+#include "wave/aperture.h"
+#include "wave/fault.h"
+
+static_assert(1 + CHIP_MAX_XCDS + CHIP_MAX_IODS <= PORT_DOMAINS,
+              "a domain for each, and the packet processor's");
+
+/* ---- its threads ---- */
+
+struct thread {
+    struct cu_thread cu;
+    struct exec_code_cache cache;
+    struct fault_thread *fault;
+};
+
+static void *enter(void *context, unsigned index)
+{
+    (void)index;
+    struct timed *timed = context;
+    struct thread *t = calloc(1, sizeof(*t));
+    if (!t)
+        abort();
+    t->cu.guard.code = timed->engine.cp->code;
+    t->cu.guard.cache = &t->cache;
+    const struct memory *memory = timed->engine.cp->memory;
+    t->cu.guard.mem_arena = memory->xnack ? 0 : memory->arena;
+    t->cu.guard.mem_mask = memory->xnack ? APERTURE_HOST_MASK : ~(memory->arena_bytes - 1);
+    t->fault = fault_thread_enter(&t->cu.guard);
+    if (!t->fault)
+        abort();
+    return t;
+}
+
+static void leave(void *context, void *thread)
+{
+    (void)context;
+    struct thread *t = thread;
+    fault_thread_leave(t->fault);
+    free(t);
+}
+
+/* ---- what it offers ---- */
+
+static struct timed *timed_of(const struct engine *engine)
+{
+    return (struct timed *)(uintptr_t)engine;
+}
+
+uint64_t timed_now_ns(const struct timed *timed)
+{
+    return port_now_ps(timed->host) / 1000;
+}
+
+static uint64_t now_ns(const struct engine *engine)
+{
+    return timed_now_ns(timed_of(engine));
+}
+
+static uint64_t wave_cycles(const struct engine *engine, unsigned xcd)
+{
+    return port_now(timed_of(engine)->xcd[xcd].domain);
+}
+
+static uint64_t wave_ns(const struct engine *engine, unsigned xcd)
+{
+    return port_ps_of(timed_of(engine)->xcd[xcd].domain, wave_cycles(engine, xcd)) / 1000;
+}
+
+static bool admit(struct engine *engine, struct cp_dispatch *d, char *why, size_t bytes)
+{
+    bool room = timed_scratch_open(timed_of(engine), d);
+    if (!room)
+        snprintf(why, bytes, "no memory for its scratch, %u bytes a work-item, of one workgroup on each XCD",
+                 d->launch.scratch_bytes);
+    return room;
+}
+
+static void forget(struct engine *engine, struct cp_dispatch *d)
+{
+    (void)engine;
+    count_close(d);
+    sample_close(d);
+}
+
+static void completed(struct engine *engine)
+{
+    (void)engine; /* what follows is an event: timed_signalled() and the like post it */
+}
+
+static void interrupted(struct engine *engine)
+{
+    timed_of(engine)->interrupted = true;
+}
+
+static bool run_cores(struct engine *engine, struct ehp_cpu_work *work)
+{
+    ccd_run(engine->cp->chip, timed_of(engine)->vm, work);
+    return true;
+}
+
+static void forked(struct engine *engine)
+{
+    vm_forked(timed_of(engine)->vm);
+}
+
+/* ---- life ---- */
+
+static int start(struct timed *timed, const struct engine_options *options)
+{
+    struct cp *cp = timed->engine.cp;
+    const struct chip *c = cp->chip;
+    timed->wave_cycles = c->value[CHIP_cp_wave];
+    timed->packet_ps = (uint64_t)(c->value[CHIP_cp_packet] * 1e3);
+    timed->barrier_ps = (uint64_t)(c->value[CHIP_cp_barrier] * 1e3);
+    timed->complete_ps = (uint64_t)(c->value[CHIP_cp_complete] * 1e3);
+    timed->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
+    timed->sdma_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_sdma_bandwidth]);
+    timed->blit_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_bandwidth]);
+    timed->blit_host_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_host]);
+    timed->wait_ps = (uint64_t)(c->value[CHIP_host_wake] * 1e3);
+    timed->xcds = chip_get(c, CHIP_xcd_count);
+    timed->aces = chip_get(c, CHIP_xcd_aces);
+    timed->switch_ps = (uint64_t)(c->value[CHIP_cp_queue_switch] * 1e3);
+    unsigned iods = chip_get(c, CHIP_iod_count);
+    uint64_t lookahead = fabric_lookahead_ps(c); /* the shortest time between any two domains */
+    lookahead = timed->packet_ps < lookahead ? timed->packet_ps : lookahead;
+    lookahead = timed->complete_ps < lookahead ? timed->complete_ps : lookahead;
+    const struct port_hooks hooks = {.enter = enter, .leave = leave, .context = timed};
+    timed->port = port_open(1 + timed->xcds + iods, lookahead, options->threads, &hooks);
+    timed->rates = cu_rates_make(c);
+    timed->vm = vm_open(c, cp->memory);
+    timed->xcd = calloc(timed->xcds, sizeof(*timed->xcd));
+    if (!timed->port || !timed->rates || !timed->vm || !timed->xcd)
+        return EHP_ERR_NO_MEMORY;
+    timed->host = port_domain(timed->port, 0);
+    timed->fabric = fabric_open(c, timed->port, 1 + timed->xcds, options->nps);
+    if (!timed->fabric)
+        return EHP_ERR_NO_MEMORY;
+    vm_start(timed->vm, timed->host, lookahead, timed->fabric);
+    for (unsigned i = 0; i < timed->xcds; i++) {
+        int status = timed_xcd_open(timed, &timed->xcd[i], i);
+        if (status != EHP_OK)
+            return status;
+    }
+    if (thread_start(&timed->thread, timed_main, timed) != 0)
+        return EHP_ERR_OUT_OF_RESOURCES;
+    timed->started = true;
+    return caller_start(&timed->caller, &timed->engine);
+}
+
+static void stop(struct engine *engine)
+{
+    struct timed *timed = timed_of(engine);
+    caller_stop(&timed->caller); /* its function may wait for simulated time */
+    pthread_mutex_lock(&timed->lock);
+    timed->quit = true;
+    pthread_cond_signal(&timed->wake);
+    pthread_cond_broadcast(&timed->moved);
+    pthread_mutex_unlock(&timed->lock);
+    if (timed->started)
+        pthread_join(timed->thread, NULL);
+    for (unsigned i = 0; timed->xcd && i < timed->xcds; i++)
+        timed_xcd_close(&timed->xcd[i]);
+    fabric_close(timed->fabric);
+    vm_close(timed->vm);
+    port_close(timed->port);
+    free(timed->xcd);
+    timed_scratch_free(timed);
+    free(timed->rates);
+    free(timed->bells);
+    timed_touch_close(timed->touch);
+    task_free_all(timed->calls);
+    task_free_all(timed->given);
+    task_free_all(timed->called);
+    pthread_mutex_destroy(&timed->lock);
+    pthread_cond_destroy(&timed->wake);
+    pthread_cond_destroy(&timed->moved);
+}
+
+static void close_engine(struct engine *engine)
+{
+    free(timed_of(engine));
+}
+
+int timed_engine_open(struct cp *cp, const struct engine_options *options, struct engine **out)
+{
+    static const struct engine_ops ops = {
+        .stop = stop,
+        .close = close_engine,
+        .admit = admit,
+        .forget = forget,
+        .start_task = timed_start_task,
+        .signalled = timed_signalled,
+        .completed = completed,
+        .called = timed_called,
+        .ring = timed_ring,
+        .interrupted = interrupted,
+        .wait = timed_wait,
+        .now_ns = now_ns,
+        .program_ns = timed_program_ns,
+        .wave_cycles = wave_cycles,
+        .wave_ns = wave_ns,
+        .spend = timed_spend,
+        .run_cores = run_cores,
+        .forked = forked,
+    };
+    struct timed *timed = calloc(1, sizeof(*timed));
+    if (!timed)
+        return EHP_ERR_NO_MEMORY;
+    timed->engine =
+        (struct engine){.ops = &ops, .cp = cp, .packets_take_time = true, .gws_later = &timed->gws_later};
+    timed->sample = options->sample;
+    timed->no_sdma = options->no_sdma;
+    timed->calls_end = &timed->calls;
+    timed->given_end = &timed->given;
+    timed->touch = timed_touch_open(cp->memory);
+    pthread_mutex_init(&timed->lock, NULL);
+    pthread_cond_init(&timed->wake, NULL);
+    pthread_cond_init(&timed->moved, NULL);
+    *out = cp->engine = &timed->engine;
+    return start(timed, options);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Timing mode: everything in simulated time.  One thread runs the package's
+ * events (port/port.h), and packets, ACEs and completions are events like any other.
+ *
+ *   timed.c    opening and closing, and what the engine offers (engine/engine.h)
+ *   packets.c  packets
+ *   time.c     the thread, the host's time
+ *   touch.c    whether the host program uses memory that the GPU sees
+ *   launch.c   an XCD's share of a dispatch: caches, workgroups, completion
+ *   count.c    what a dispatch did
+ *   scratch.c  scratch of a dispatch
+ *   sample.c   dispatches of which only some workgroups are run in detail
+ *
+ * The host program's time.  Host code costs nothing but its calls: what
+ * ehp_host_spend() tells, and what a wait or a query takes.  Packets become visible
+ * to the processor at the host time of their doorbell.
+ *
+ * Simulated time goes on for those who ask only: a thread that waits, until what it
+ * waits for has happened, and one that has spent time, until then.  In between it
+ * stands still, however long the host program computes, sleeps or is not
+ * scheduled.  So a program with one thread gets the same cycles on every run.  A
+ * host function of a stream, and who serves device code's calls, take no simulated time:
+ * it stands still until they have ended.
+ *
+ * The exception: a host program that polls memory for what a kernel writes asks
+ * nobody.  When it uses memory that the GPU sees while work is on its way, and makes
+ * no call, time goes on without it until its next one (depends_on_device()).
+ */
+#ifndef EHP_ENGINE_TIMED_TIMED_H
+#define EHP_ENGINE_TIMED_TIMED_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cp/cp.h"
+#include "cu/cu.h"
+#include "engine/engine.h"
+#include "engine/task.h"
+#include "mem/mem.h"
+#include "port/port.h"
+
+struct fabric;
+struct cp_signal;
+struct memory;
+struct timed_asker;
+struct timed_touch;
+struct vm;
+struct timed;
+
+/* An XCD's share of a dispatch. */
+struct timed_share {
+    struct timed_share *next;
+    struct cp_dispatch *d;
+    struct timed_xcd *xcd;
+    uint64_t started, total; /* workgroups of this XCD */
+    uint64_t left;           /* not done */
+    uint32_t *free_scratch;  /* places in the dispatch's scratch, as a stack; NULL: none is used */
+    unsigned free_count;
+    bool acquired, aborted;
+};
+
+/* An asynchronous compute engine: the queues whose number leaves the same rest are its own. */
+struct timed_ace {
+    unsigned queue; /* that it has; 0: none yet */
+    uint64_t ready; /* cycle from which on it launches for that */
+};
+
+struct timed_xcd {
+    struct timed *timed;
+    unsigned index; /* of the package */
+    struct port_domain *domain;
+    struct xcd_mem *mem;
+    struct cu_xcd *cu;
+    struct timed_share *shares; /* oldest first */
+    double launch_free;         /* when the last wave has been launched, in cycles */
+    uint64_t launch_at;         /* cycle at which the next wave can be launched */
+    bool launching;             /* an event is posted for it */
+    struct timed_ace ace[CHIP_MAX_ACES];
+    unsigned turn; /* the ACE that is asked first */
+    struct workgroup **running;
+    unsigned running_count, running_capacity;
+    struct workgroup *spare;
+    struct arena arena; /* workgroups */
+    /* What the packet processor has been told of accesses beyond buffers, last. */
+    struct bounds_told beyond[8];
+    unsigned beyond_next;
+};
+
+/* What the host program has had of time, and when that was looked at. */
+struct timed_lived {
+    uint64_t ns, asleep_ns; /* of which all threads slept */
+    uint64_t now_ns, cpu_ns;
+};
+
+struct timed {
+    struct engine engine;
+    bool sample, no_sdma; /* of engine_options */
+    struct port *port;
+    struct port_domain *host; /* domain 0: packets and completions */
+    struct fabric *fabric;
+    struct vm *vm;
+    struct cu_rate *rates;
+    struct timed_xcd *xcd;
+    unsigned xcds, aces;
+    pthread_t thread;
+    bool started;
+    /* Guarded by lock. */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;        /* the thread: something to do */
+    pthread_cond_t moved;       /* waiters: time has gone on */
+    struct timed_asker *askers; /* host threads that want time to go on, or to be told */
+    uint64_t host_ps;           /* the host program's time */
+    struct timed_bell {         /* doorbells not yet posted */
+        struct cp_queue *queue; /* NULL: only look */
+        uint64_t index, ps;
+    } *bells;
+    size_t bell_count, bell_capacity;
+    struct caller caller;
+    struct cp_task *called;    /* host functions that have ended */
+    unsigned calling, serving; /* host functions, and who serves device code: time stands still for them */
+    bool call_waits;           /* the host function that runs waits for time itself */
+    pthread_t server[64];      /* those who serve */
+    struct timed_lived held;   /* since the last of those began */
+    bool running;              /* a window is, or may be */
+    bool alone, stepping;      /* time goes on without the host, and how */
+    bool compare, host_ran;    /* L2s with memory, before the next window; the host may have written */
+    uint64_t compared_ps;      /* when that was done last, in the host program's time */
+    uint64_t looked_ns;        /* when the handlers of faults were looked at */
+    uint64_t checked_ns;       /* when running dispatches' time was looked at last, by the host's clock */
+    struct timed_touch *touch; /* NULL: it cannot be told */
+    uint64_t dispatches;       /* in domain 0: begun */
+    struct cp_task *calls, **calls_end; /* in domain 0: host functions to begin */
+    struct cp_task *given, **given_end; /* in domain 0: copies, fills and barriers to begin */
+    _Atomic unsigned tasks;             /* in domain 0: begun, not done: copies, fills, barriers */
+    bool polling;             /* in domain 0: an event is posted to look at memory that queues wait for */
+    _Atomic bool interrupted; /* by a wave that has changed a signal */
+    _Atomic bool quit, pause;
+    _Atomic bool gws_later;        /* waves have done something with global wave sync: gws_settle() */
+    _Atomic bool host_wrote;       /* a copy has changed memory behind the L2s */
+    struct timed_scratch *scratch; /* in domain 0: blocks, most recent first */
+    double wave_cycles;
+    uint64_t packet_ps, complete_ps, barrier_ps, switch_ps, wait_ps;
+    uint64_t sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib, blit_host_ps_per_kib;
+};
+
+/* The engine's operations, from time.c. */
+void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index);
+bool timed_wait(struct engine *engine, const struct engine_wish *wish, uint64_t timeout_ns);
+void timed_spend(struct engine *engine, uint64_t ps);
+uint64_t timed_program_ns(struct engine *engine);
+void timed_called(struct engine *engine, struct cp_task *task);
+/* From packets.c, in domain 0. */
+void timed_start_task(struct engine *engine, struct cp_task *task);
+void timed_signalled(struct engine *engine, struct cp_signal *signal);
+
+/* Nanoseconds of simulated time, as the processor sees it while it handles packets. */
+uint64_t timed_now_ns(const struct timed *timed);
+
+/* In domain 0: who looks at the queues. */
+void timed_look(struct timed *timed, struct cp_queue *queue, uint64_t index, uint64_t ps);
+/* In domain 0, at its present cycle: a host function's packet is done. */
+void timed_call_done(struct timed *timed, struct cp_task *task);
+
+/* time.c: the thread that runs everything, which timed.c starts. */
+void *timed_main(void *timed);
+
+/* touch.c: whether the host program has used memory that the GPU sees since timed_touch_clear(). */
+struct timed_touch *timed_touch_open(struct memory *memory);
+void timed_touch_close(struct timed_touch *touch);
+bool timed_touch_clear(struct timed_touch *touch);
+bool timed_touched(struct timed_touch *touch);
+
+/* launch.c */
+int timed_xcd_open(struct timed *timed, struct timed_xcd *x, unsigned index);
+void timed_xcd_close(struct timed_xcd *x);
+/* In domain 0: tells the XCDs of the partition to begin. */
+void timed_dispatch(struct timed *timed, struct cp_dispatch *d);
+/* In domain 0, from launch.c: every XCD is done. */
+void timed_dispatch_done(struct timed *timed, struct cp_dispatch *d);
+
+/* An XCD's, in its domain.  What is not started of a share is not: */
+void timed_drop_rest(struct timed_xcd *x, struct timed_share *share);
+/* Workgroup `n` of those that fall to the XCD, placed on a CU; NULL when none has room. */
+struct workgroup *timed_place(struct timed_xcd *x, struct cp_dispatch *d, uint64_t n);
+void timed_keep_spare(struct timed_xcd *x, struct workgroup *wg);
+void timed_wave_faulted(struct timed_xcd *x, struct workgroup *wg, const struct wave_guard *guard);
+
+/* sample.c: in domain 0, when a dispatch begins; when its detailed part has ended: whether there is a
+ * rest, which completes it. */
+void sample_open(struct timed *timed, struct cp_dispatch *d);
+void sample_close(struct cp_dispatch *d);
+bool sample_run_rest(struct timed *timed, struct cp_dispatch *d);
+/* In the XCD's domain: its share begins; whether it leaves a rest. */
+void sample_begin(struct timed_xcd *x, struct cp_dispatch *d);
+bool sample_stopped(const struct cp_dispatch *d, unsigned xcc);
+/* Around the release of the caches, of a share that does. */
+void sample_release(struct timed_xcd *x, const struct cp_dispatch *d);
+void sample_released(struct timed_xcd *x, const struct cp_dispatch *d);
+
+/* Scratch of a dispatch, from domain 0, and an XCD's part of it, for each workgroup; see scratch.c.
+ * False: there is no memory for it. */
+bool timed_scratch_open(struct timed *timed, struct cp_dispatch *d);
+void timed_scratch_close(struct cp_dispatch *d);
+void timed_scratch_free(struct timed *timed);
+void timed_scratch_share(struct timed_share *share);
+bool timed_scratch_has_room(const struct timed_share *share);
+void timed_scratch_take(struct timed_share *share, struct workgroup *wg);
+void timed_scratch_give(struct timed_share *share, const struct workgroup *wg);
+
+#endif
