@@ -2,7 +2,7 @@
 /* Lanes to lines and back; see room.h. */
 #include <string.h>
 
-#include "mem/room.h"
+#include "mem/vl1_state.h"
 
 void mask_copy_part(uint8_t *to, const uint8_t *from, struct mask mask)
 {

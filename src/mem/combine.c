@@ -13,7 +13,7 @@
  * wave ends right after its flag; so a wave's end asks for nothing, and the wave does not
  * wait for what is kept: the line is nobody's from then on.
  */
-#include "mem/room.h"
+#include "mem/vl1_state.h"
 
 static bool has_gaps(struct mask m)
 {

@@ -32,7 +32,8 @@
 #include <string.h>
 
 #include "base/guarded.h"
-#include "mem/l2.h"
+#include "mem/l2_state.h"
+#include "mem/vl1.h"
 
 /* ---- lines ---- */
 
@@ -108,7 +109,7 @@ static uint32_t idle_victim_of(const struct l2 *l2, uint32_t set)
 {
     uint32_t victim = NO_WAY;
     uint64_t least = UINT64_MAX;
-    for (uint32_t way = set; way < set + l2->ways; way++)
+    for (uint32_t way = set; way < set + l2->map.ways; way++)
         if (l2->used[way] < least && !l2_is_busy(l2, way)) {
             victim = way;
             least = l2->used[way];
@@ -119,7 +120,7 @@ static uint32_t idle_victim_of(const struct l2 *l2, uint32_t set)
 /* The way that a new line takes; NO_WAY when each is busy. */
 static uint32_t victim_of(const struct l2 *l2, uint32_t set)
 {
-    if (l2->ways == 16) {
+    if (l2->map.ways == 16) {
         uint32_t way = set + l2_least_of(&l2->used[set]);
         if (!l2_is_busy(l2, way))
             return way;
@@ -131,7 +132,7 @@ static uint32_t victim_of(const struct l2 *l2, uint32_t set)
 static void replace(struct xcd_mem *mem, const struct mem_request *r, unsigned which, uint32_t set,
                     uint32_t way)
 {
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     struct l2_line *line = &l2->line[way];
     mem->counters.tcc_evicts += line->tag != 0;
     if (mask_any(line->dirty)) {
@@ -147,7 +148,7 @@ static void replace(struct xcd_mem *mem, const struct mem_request *r, unsigned w
 /* The caller uses it at once. */
 static uint32_t allocate(struct xcd_mem *mem, const struct mem_request *r)
 {
-    uint32_t way = victim_of(&mem->l2, r->set * mem->l2.ways);
+    uint32_t way = victim_of(mem->l2, r->set * mem->l2->map.ways);
     if (way != NO_WAY)
         replace(mem, r, 0, r->set, way);
     return way;
@@ -173,7 +174,7 @@ static void touch(struct l2 *l2, uint32_t way, bool streams)
 static void answer_load(struct mem_request *r, const uint8_t *data, uint64_t cycle, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
-    struct l2_channel *c = l2_channel_at(&mem->l2, r->set);
+    struct l2_channel *c = l2_channel_at(mem->l2, r->set);
     uint64_t cycles = mem->timing.read;
     if (r->bytes != data && !r->filled)
         memcpy(r->bytes, data, LINE);
@@ -202,7 +203,7 @@ static void performed(struct mem_request *r)
 static bool load(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     struct l2_line *line = way != NO_WAY ? &l2->line[way] : NULL;
     bool system = r->sc0 && r->sc1 && !r->cluster;
     if (system && line && line->owned && is_stale(l2, way, mask_of(0, 0)))
@@ -238,7 +239,7 @@ static bool load(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t l
 static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     struct l2_channel *c = l2_channel_at(l2, r->set);
     bool owned = way != NO_WAY && l2->line[way].owned;
     bool through = r->mtype == VM_MTYPE_UC || (r->sc1 && r->sc0) || (r->sc1 && mem->several_l2s && !owned);
@@ -286,7 +287,7 @@ static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t
 {
     struct xcd_mem *mem = r->mem;
     const struct mem_timing *n = &mem->timing;
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     struct l2_channel *c = l2_channel_at(l2, r->set);
     if (is_at_home(r)) {
         if (c->txns + 1 > n->l2_misses)
@@ -353,7 +354,7 @@ static bool passes(const struct l2_txn *t, const struct mem_request *r)
 static bool take(struct mem_request *r, uint32_t way, struct l2_txn *t, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     uint64_t cycle = port_now(mem->domain);
     if (!r->looked_up && r->kind != REQUEST_FLUSH) /* once: what waits is kept with what it waits for */
         cycle = port_take(&l2_channel_at(l2, r->set)->tag, cycle, 1);
@@ -393,7 +394,7 @@ static bool take(struct mem_request *r, uint32_t way, struct l2_txn *t, uint64_t
 /* Both lines are here, or come with the answer that it has waited for. */
 static void answer_load_pair(struct mem_request *r, const uint32_t way[2], uint64_t cycle, uint64_t latency)
 {
-    struct l2 *l2 = &r->mem->l2;
+    struct l2 *l2 = r->mem->l2;
     count(r, 2, 0);
     for (unsigned i = 0; i < 2; i++) {
         touch(l2, way[i], r->nt);
@@ -411,7 +412,7 @@ static void read_pair(struct mem_request *r, const uint32_t way[2])
     t->fabric.data = r->bytes;
     t->fabric.second = r->bytes + LINE;
     for (unsigned i = 0; i < 2; i++)
-        touch(&r->mem->l2, way[i], r->nt);
+        touch(r->mem->l2, way[i], r->nt);
     count(r, 0, 2);
     l2_submit(t);
 }
@@ -420,7 +421,7 @@ static void store_pair(struct mem_request *r, const uint32_t way[2], unsigned fo
                        uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     const struct mask all = mask_of(0, LINE);
     count(r, 2 + found, 2 - found); /* of each line its halves; the first of one that is not here misses */
     for (unsigned i = 0; i < 2; i++) {
@@ -437,10 +438,10 @@ static void store_pair(struct mem_request *r, const uint32_t way[2], unsigned fo
 /* Two ways for what is not here; false when there is none for one of them. */
 static bool allocate_pair(struct mem_request *r, uint32_t way[2])
 {
-    struct l2 *l2 = &r->mem->l2;
-    uint32_t set[2] = {r->set, l2_set_of_second(l2, r->set)}, victim[2];
+    struct l2 *l2 = r->mem->l2;
+    uint32_t set[2] = {r->set, l2_set_of_second(&l2->map, r->set)}, victim[2];
     for (unsigned i = 0; i < 2; i++)
-        if ((victim[i] = way[i] != NO_WAY ? way[i] : victim_of(l2, set[i] * l2->ways)) == NO_WAY)
+        if ((victim[i] = way[i] != NO_WAY ? way[i] : victim_of(l2, set[i] * l2->map.ways)) == NO_WAY)
             return false;
     const struct l2_line *a = &l2->line[victim[0]], *b = &l2->line[victim[1]];
     if (way[0] == NO_WAY && way[1] == NO_WAY && l2_may_pair(a) && l2_may_pair(b) &&
@@ -463,7 +464,7 @@ static bool both_whole(const struct l2 *l2, const struct l2_txn *t)
 /* The ways that have its lines; `done` is what it waited for, if anything. */
 static void find_pair(const struct mem_request *r, const struct l2_txn *done, uint32_t way[2])
 {
-    const struct l2 *l2 = &r->mem->l2;
+    const struct l2 *l2 = r->mem->l2;
     if (done && done->second != NO_WAY && l2->line[done->way].tag == (r->line | 1) &&
         l2->line[done->second].tag == ((r->line + LINE) | 1)) {
         way[0] = done->way;
@@ -471,14 +472,14 @@ static void find_pair(const struct mem_request *r, const struct l2_txn *done, ui
         return;
     }
     way[0] = l2_find(l2, r->set, r->line);
-    way[1] = l2_find(l2, l2_set_of_second(l2, r->set), r->line + LINE);
+    way[1] = l2_find(l2, l2_set_of_second(&l2->map, r->set), r->line + LINE);
 }
 
 /* As take(), where its lines fare alike. */
 static enum turn take_pair(struct mem_request *r, const struct l2_txn *done, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     struct l2_channel *c = l2_channel_at(l2, r->set);
     struct l2_txn *t = l2_txn_of(l2, r->line);
     if (t != l2_txn_of(l2, r->line + LINE) || (t && r->kind == REQUEST_STORE && t->kind == TXN_READ))
@@ -521,7 +522,7 @@ static enum turn take_pair(struct mem_request *r, const struct l2_txn *done, uin
 
 static enum turn handle(struct mem_request *r)
 {
-    struct l2 *l2 = &r->mem->l2;
+    struct l2 *l2 = r->mem->l2;
     uint64_t latency = r->mem->timing.l2_latency;
     if (r->pair)
         return take_pair(r, NULL, latency);
@@ -557,7 +558,7 @@ void l2_arrive(struct port_domain *domain, struct port_event *event)
     *(r->kind == REQUEST_LOAD    ? &n->tcc_read
       : r->kind == REQUEST_STORE ? &n->tcc_write
                                  : &n->tcc_atomic) += halves;
-    enter(l2_channel_at(&mem->l2, r->set), r);
+    enter(l2_channel_at(mem->l2, r->set), r);
 }
 
 /* Something of the channel became free. */
@@ -609,9 +610,9 @@ static void fault(struct xcd_mem *mem, struct l2_txn *t, struct request_queue *w
 {
     uint64_t now = port_now(mem->domain);
     if (t->way != NO_WAY && t->kind != TXN_CLEAN)
-        l2_free_way(&mem->l2, t->way);
+        l2_free_way(mem->l2, t->way);
     if (t->second != NO_WAY && t->kind != TXN_CLEAN)
-        l2_free_way(&mem->l2, t->second);
+        l2_free_way(mem->l2, t->second);
     for (struct mem_request *r; t->kind != TXN_EVICT && (r = queue_take(waiting)) != NULL;) {
         if (r->kind == REQUEST_FLUSH) {
             l2_epoch_leave(mem, r->flush);
@@ -648,7 +649,7 @@ static uint8_t count_answer(const struct l2_txn *t, uint64_t now)
 static void resume(const struct l2_txn *t, struct mem_request *w)
 {
     struct xcd_mem *mem = t->mem;
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     enum turn turn = TURN_DONE;
     if (w->pair) {
         turn = take_pair(w, t, mem->timing.refill);
@@ -679,7 +680,7 @@ void l2_answered(struct port_domain *domain, struct port_event *event)
 {
     struct l2_txn *t = (struct l2_txn *)(uintptr_t)event->word[0];
     struct xcd_mem *mem = t->mem;
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     uint64_t now = port_now(domain);
     struct l2_txn **at = &l2->txn[t->bucket];
     while (*at != t)
@@ -749,10 +750,11 @@ static void probe_answer(struct port_domain *domain, struct port_event *event)
 void l2_probe(struct port_domain *domain, struct port_event *event)
 {
     struct xcd_mem *mem = event->self;
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     struct fabric_probe *probe = (struct fabric_probe *)(uintptr_t)event->word[0];
     struct l2_txn *t = l2_txn_of(l2, probe->line);
-    uint32_t way = t ? l2_txn_way(t, probe->line) : l2_find(l2, l2_set_of(l2, probe->physical), probe->line);
+    uint32_t way =
+        t ? l2_txn_way(t, probe->line) : l2_find(l2, l2_set_of(&l2->map, probe->physical), probe->line);
     mem->counters.tcc_probes++;
     probe->mask[0] = probe->mask[1] = 0;
     fabric_probe_take(mem->fabric, probe);
@@ -775,8 +777,8 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
 
 void l2_host_wrote(struct xcd_mem *mem)
 {
-    struct l2 *l2 = &mem->l2;
-    uint32_t lines = l2->channels * l2->sets * l2->ways;
+    struct l2 *l2 = mem->l2;
+    uint32_t lines = l2->map.channels * l2->map.sets * l2->map.ways;
     bool pages_went = l2->pages != vm_generation(mem->vm);
     l2->pages = vm_generation(mem->vm);
     for (uint32_t way = 0; way < lines; way++) {
@@ -800,10 +802,23 @@ void l2_host_wrote(struct xcd_mem *mem)
 
 /* ---- open ---- */
 
+void l2_invalidate(struct xcd_mem *mem, bool system)
+{
+    mem->l2->epoch++;
+    if (system)
+        mem->l2->system_epoch = mem->l2->epoch;
+}
+
+bool l2_idle(const struct xcd_mem *mem)
+{
+    return mem->l2->txns == 0 && mem->l2->dirty_count == 0;
+}
+
 bool l2_open(struct xcd_mem *mem)
 {
-    struct l2 *l2 = &mem->l2;
-    size_t lines = (size_t)l2->channels * l2->sets * l2->ways;
+    struct l2 *l2 = mem->l2 = arena_take(&mem->arena, sizeof(*l2));
+    l2->map = mem->l2_map;
+    size_t lines = (size_t)l2->map.channels * l2->map.sets * l2->map.ways;
     l2->words = (unsigned)((lines + 4095) / 4096);
     l2->short_tag = arena_take(&mem->arena, lines + 16); /* sixteen are read at once */
     l2->used = arena_take(&mem->arena, lines * sizeof(*l2->used));
@@ -812,21 +827,21 @@ bool l2_open(struct xcd_mem *mem)
     l2->dirty = arena_take(&mem->arena, l2->words * 64 * sizeof(*l2->dirty));
     l2->busy = arena_take(&mem->arena, (lines + 63) / 64 * sizeof(*l2->busy));
     l2->dirty_words = arena_take(&mem->arena, l2->words * sizeof(*l2->dirty_words));
-    l2->channel = arena_take(&mem->arena, l2->channels * sizeof(*l2->channel));
+    l2->channel = arena_take(&mem->arena, l2->map.channels * sizeof(*l2->channel));
     l2->txn = arena_take(&mem->arena, TXN_BUCKETS * sizeof(struct l2_txn *));
     l2->clock = 1;
     l2->oldest = l2->open = calloc(1, sizeof(*l2->open));
     if (!l2->open)
         return false;
-    for (unsigned c = 0; c < l2->channels; c++)
+    for (unsigned c = 0; c < l2->map.channels; c++)
         queue_clear(&l2->channel[c].blocked);
     return true;
 }
 
 void l2_close(struct xcd_mem *mem)
 {
-    struct l2 *l2 = &mem->l2;
-    while (l2->oldest) {
+    struct l2 *l2 = mem->l2;
+    while (l2 && l2->oldest) {
         struct flush_epoch *e = l2->oldest;
         l2->oldest = e->next;
         while (e->waiters) {
@@ -836,11 +851,11 @@ void l2_close(struct xcd_mem *mem)
         }
         free(e);
     }
-    for (struct flush_waiter *w = l2->asked, *next; w; w = next) {
+    for (struct flush_waiter *w = l2 ? l2->asked : NULL, *next; w; w = next) {
         next = w->next;
         free(w);
     }
-    for (struct flush_waiter *w = l2->serving, *next; w; w = next) {
+    for (struct flush_waiter *w = l2 ? l2->serving : NULL, *next; w; w = next) {
         next = w->next;
         free(w);
     }

@@ -1,95 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Between the L2's own files.
- *
- *   l2.c         what requests, answers and probes do
- *   l2_txn.c     what it asks of the fabric
- *   l2_expect.c  ahead of the events
- *   l2_age.c     lines of nobody, for sampled dispatches
- *   l2_flush.c   write-back of its dirty lines
- */
+/* The L2: where lines lie in it, and what the XCD and its caches ask of it. */
 #ifndef EHP_MEM_L2_H
 #define EHP_MEM_L2_H
 
-#include <smmintrin.h>
+#include "mem/request.h"
 
-#include "mem/room.h"
+struct l2;
 
-/* Which of up to sixteen ways, from this one on, have the line's byte. */
-static inline unsigned l2_alike(const struct l2 *l2, uint32_t way, uint32_t end, uint64_t line)
+/* How physical addresses are dealt to channels and sets. */
+struct l2_map {
+    unsigned channels, sets, ways;
+    unsigned block_bits, channel_bits, set_bits; /* of l2.interleave, the channels, and a channel's sets */
+    unsigned block_lines, apart;                 /* lines of a block; sets from one of them to the next */
+};
+
+/*
+ * By the block's number and what chooses its set, folded.  Consecutive blocks lie in different channels, and
+ * so do those that an XCD gets of a grid dealt out over XCDs, which have bits in common.  What is at a stride
+ * of all channels still finds no more than the sets of one.
+ */
+static inline unsigned l2_channel_of(const struct l2_map *map, uint64_t physical)
 {
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(l2->short_tag + way)),
-            wanted = _mm_set1_epi8((char)short_tag_of(line));
-    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)) &
-           (end - way < 16 ? (1U << (end - way)) - 1 : 0xffff);
+    uint64_t block = physical >> map->block_bits, row = block >> map->channel_bits & (map->sets - 1);
+    return (unsigned)(block ^ row ^ row >> map->channel_bits) & (map->channels - 1);
+}
+/* Among those of all channels, one channel's after another's. */
+static inline uint32_t l2_set_of(const struct l2_map *map, uint64_t physical)
+{
+    uint64_t row = physical >> map->block_bits >> map->channel_bits;
+    uint64_t within = physical / LINE & (map->block_lines - 1);
+    /* Lines of one block lie far from each other, so that those of a stride of all channels use every set. */
+    uint64_t set = row + within * map->apart;
+    return l2_channel_of(map, physical) << map->set_bits | (uint32_t)(set & (map->sets - 1));
+}
+/* Of the line that makes a pair with this one's. */
+static inline uint32_t l2_set_of_second(const struct l2_map *map, uint32_t set)
+{
+    return (set & ~(map->sets - 1)) | ((set + map->apart) & (map->sets - 1));
 }
 
-static inline uint32_t l2_find(const struct l2 *l2, uint32_t set, uint64_t line)
-{
-    uint32_t first = set * l2->ways, end = first + l2->ways;
-    for (uint32_t from = first; from < end; from += 16)
-        for (unsigned left = l2_alike(l2, from, end, line); left; left &= left - 1) {
-            uint32_t way = from + (unsigned)__builtin_ctz(left);
-            if (l2->line[way].tag == (line | 1))
-                return way;
-        }
-    return NO_WAY;
-}
+/* By mem->l2_map; false: the host has no memory. */
+bool l2_open(struct xcd_mem *mem);
+void l2_close(struct xcd_mem *mem);
 
-/* Of sixteen numbers, that of the first of the least. */
-static inline unsigned l2_least_of(const uint32_t *numbers)
-{
-    const __m128i *n = (const __m128i *)numbers;
-    __m128i a = _mm_loadu_si128(n), b = _mm_loadu_si128(n + 1), c = _mm_loadu_si128(n + 2),
-            d = _mm_loadu_si128(n + 3);
-    __m128i least = _mm_min_epu32(_mm_min_epu32(a, b), _mm_min_epu32(c, d));
-    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0x4e));
-    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0xb1));
-    a = _mm_packs_epi32(_mm_cmpeq_epi32(a, least), _mm_cmpeq_epi32(b, least));
-    c = _mm_packs_epi32(_mm_cmpeq_epi32(c, least), _mm_cmpeq_epi32(d, least));
-    return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(_mm_packs_epi16(a, c)));
-}
+/* Events: a request, with `answer` set, arrives; a probe of the fabric's. */
+port_fn l2_arrive, l2_probe;
 
-static inline unsigned l2_txn_lines(const struct l2_txn *t)
-{
-    return t->fabric.pair ? 2 : 1;
-}
+/* buffer_inv of agent or system scope: clean lines are no longer fresh. */
+void l2_invalidate(struct xcd_mem *mem, bool system);
+/* Writes dirty lines, all of them or those that the system sees; then the access is complete, or done(). */
+void l2_flush(struct xcd_mem *mem, struct mem_access *access, bool system, port_fn *done, void *context);
+/* Drops clean lines that differ from the host's memory. */
+void l2_host_wrote(struct xcd_mem *mem);
 
-/* The way that it is about, of the line. */
-static inline uint32_t l2_txn_way(const struct l2_txn *t, uint64_t line)
-{
-    return t->fabric.line == line ? t->way : t->second;
-}
-
-static inline void l2_set_busy(struct l2 *l2, uint32_t way)
-{
-    if (way != NO_WAY)
-        l2->busy[way / 64] |= UINT64_C(1) << way % 64;
-}
-
-static inline void l2_set_idle(struct l2 *l2, uint32_t way)
-{
-    if (way != NO_WAY)
-        l2->busy[way / 64] &= ~(UINT64_C(1) << way % 64);
-}
-
-/* A request that comes soon: of the host's memory, where its lines are looked for; then what is there. */
-void l2_expect_sets(const struct mem_request *r);
-void l2_expect_lines(const struct mem_request *r);
-
-/* By a request for `line`, which is in that set; the way, if it has one, is busy until l2_answered(). */
-struct l2_txn *l2_txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line, uint64_t physical,
-                          uint32_t set, uint32_t way);
-/* It is about the next line as well, which has that way. */
-void l2_txn_pair(struct l2_txn *t, uint32_t second);
-/* Of bytes that stay as they are until it is answered. */
-void l2_set_write(struct l2_txn *t, uint8_t *data, struct mask mask, bool keeps);
-void l2_submit(struct l2_txn *t);
-port_fn l2_answered;
-/* All of its bytes may be written together with those of the line that makes a pair with it. */
-bool l2_may_pair(const struct l2_line *line);
-/* The way's dirty bytes go to memory, with those of a pair's second if there is one; the ways are to become
- * others' at once. */
-void l2_push_out(struct xcd_mem *mem, uint32_t set, uint32_t way, uint32_t second);
+/* Nothing is on its way, or dirty. */
+bool l2_idle(const struct xcd_mem *mem);
+/* What the next requests need, for port_expect(). */
+void l2_expect(struct xcd_mem *mem);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the L2's events need, asked of the host's memory before they run; see port_expect(). */
-#include "mem/l2.h"
+#include "mem/l2_state.h"
+#include "mem/vl1.h"
 
 static void expect_way(const struct l2 *l2, uint32_t way, bool bytes)
 {
@@ -13,21 +14,23 @@ static void expect_way(const struct l2 *l2, uint32_t way, bool bytes)
 /* Of a set's, by its first way. */
 static void expect_line(const struct l2 *l2, uint32_t set, uint64_t line, bool bytes)
 {
-    unsigned found = l2_alike(l2, set, set + l2->ways, line); /* most likely it */
-    unsigned way = found ? (unsigned)__builtin_ctz(found) : l2->ways == 16 ? l2_least_of(&l2->used[set]) : 0;
+    unsigned found = l2_alike(l2, set, set + l2->map.ways, line); /* most likely it */
+    unsigned way = found                ? (unsigned)__builtin_ctz(found)
+                   : l2->map.ways == 16 ? l2_least_of(&l2->used[set])
+                                        : 0;
     expect_way(l2, set + way, found || bytes);
 }
 
 void l2_expect_sets(const struct mem_request *r)
 {
-    const struct l2 *l2 = &r->mem->l2;
-    uint32_t set = r->set * l2->ways; /* its first way */
+    const struct l2 *l2 = r->mem->l2;
+    uint32_t set = r->set * l2->map.ways; /* its first way */
     port_fetch_line(&l2->short_tag[set]);
     port_fetch_line(&l2->used[set]);
     port_fetch_line(&l2->busy[set / 64]);
     port_fetch_line(&l2->txn[bucket_of(r->line, TXN_BUCKETS)]);
     if (r->pair) {
-        uint32_t second = l2_set_of_second(l2, r->set) * l2->ways;
+        uint32_t second = l2_set_of_second(&l2->map, r->set) * l2->map.ways;
         port_fetch_line(&l2->short_tag[second]);
         port_fetch_line(&l2->used[second]);
         port_fetch_line(&l2->busy[second / 64]);
@@ -35,17 +38,17 @@ void l2_expect_sets(const struct mem_request *r)
     if (r->kind == REQUEST_STORE) {
         port_fetch(r->bytes, r->pair ? PAIR : LINE);
         if (!r->cluster)
-            port_fetch_line(&r->mem->vl1[r->cu]->wave[r->wave]); /* performed() */
+            vl1_expect_performed(r);
     }
 }
 
 void l2_expect_lines(const struct mem_request *r)
 {
-    const struct l2 *l2 = &r->mem->l2;
+    const struct l2 *l2 = r->mem->l2;
     const bool store = r->kind == REQUEST_STORE;
-    expect_line(l2, r->set * l2->ways, r->line, store);
+    expect_line(l2, r->set * l2->map.ways, r->line, store);
     if (r->pair)
-        expect_line(l2, l2_set_of_second(l2, r->set) * l2->ways, r->line + LINE, store);
+        expect_line(l2, l2_set_of_second(&l2->map, r->set) * l2->map.ways, r->line + LINE, store);
     const struct l2_txn *other = l2->txn[bucket_of(r->line, TXN_BUCKETS)];
     if (other)
         port_fetch_line(&other->fabric.line);
@@ -69,11 +72,11 @@ static bool expect_answer(const struct port_event *event, unsigned stage)
     if (stage == 0) {
         port_fetch(t, offsetof(struct l2_txn, data));
     } else if (stage == 1) {
-        port_fetch_line(&t->mem->l2.txn[t->bucket]);
+        port_fetch_line(&t->mem->l2->txn[t->bucket]);
         if (t->way != NO_WAY)
-            expect_way(&t->mem->l2, t->way, t->kind != TXN_CLEAN);
+            expect_way(t->mem->l2, t->way, t->kind != TXN_CLEAN);
         if (t->second != NO_WAY)
-            expect_way(&t->mem->l2, t->second, true);
+            expect_way(t->mem->l2, t->second, true);
         const struct mem_request *r = t->waiting.first ? t->waiting.first : t->request;
         if (r) {
             port_fetch(r, offsetof(struct mem_request, data));

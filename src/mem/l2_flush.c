@@ -10,9 +10,11 @@
  *
  * At agent scope lines that this L2 owns stay: whoever wants them probes.
  */
-#include <stdlib.h>
+#include "mem/l2_state.h"
+#include "base/must.h"
+#include "mem/vl1.h"
 
-#include "mem/room.h"
+#include <stdlib.h>
 
 struct flush_epoch *l2_epoch_enter(struct l2 *l2)
 {
@@ -33,7 +35,7 @@ static void serve(struct xcd_mem *mem, struct flush_waiter *w)
 
 static void end_epochs(struct xcd_mem *mem)
 {
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     while (l2->oldest->closed && l2->oldest->writes == 0) {
         struct flush_epoch *e = l2->oldest;
         l2->oldest = e->next;
@@ -56,10 +58,10 @@ static void write_later(struct xcd_mem *mem, uint32_t way)
 {
     struct mem_request *r = request_new(mem);
     r->kind = REQUEST_FLUSH;
-    r->line = mem->l2.line[way].tag & ~UINT64_C(1);
-    request_place(r, mem->l2.line[way].physical);
-    r->flush = l2_epoch_enter(&mem->l2);
-    struct request_queue *q = &l2_txn_of(&mem->l2, r->line)->waiting;
+    r->line = mem->l2->line[way].tag & ~UINT64_C(1);
+    request_place(r, mem->l2->line[way].physical);
+    r->flush = l2_epoch_enter(mem->l2);
+    struct request_queue *q = &l2_txn_of(mem->l2, r->line)->waiting;
     if (!q->first)
         queue_clear(q);
     queue_add(q, r);
@@ -68,7 +70,7 @@ static void write_later(struct xcd_mem *mem, uint32_t way)
 /* Begins the writes of a word of ways, or goes on with them.  False: the channels have no free entries. */
 static bool walk_word(struct xcd_mem *mem, unsigned word)
 {
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     for (; (l2->walk_left &= l2->dirty[word]); l2->walk_left &= l2->walk_left - 1) {
         uint32_t way = word * 64 + (unsigned)__builtin_ctzll(l2->walk_left);
         const struct l2_line *line = &l2->line[way];
@@ -76,7 +78,7 @@ static bool walk_word(struct xcd_mem *mem, unsigned word)
             continue;
         if (l2_is_busy(l2, way))
             write_later(mem, way);
-        else if (l2->channel[l2_channel_of(l2, line->physical)].txns >= mem->timing.l2_misses)
+        else if (l2->channel[l2_channel_of(&l2->map, line->physical)].txns >= mem->timing.l2_misses)
             return false;
         else
             l2_clean(mem, way);
@@ -88,7 +90,7 @@ static void begin_walk(struct xcd_mem *mem);
 
 void l2_flush_continue(struct xcd_mem *mem)
 {
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     for (; l2->walk_word < l2->words * 64; l2->walk_word++) {
         if (!l2->dirty_words[l2->walk_word / 64]) {
             l2->walk_word |= 63;
@@ -109,7 +111,7 @@ void l2_flush_continue(struct xcd_mem *mem)
 
 static void begin_walk(struct xcd_mem *mem)
 {
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     if (l2->walking || !l2->asked)
         return;
     l2->walking = true;
@@ -130,7 +132,7 @@ void l2_flush(struct xcd_mem *mem, struct mem_access *access, bool system, port_
 {
     struct flush_waiter *w = must(malloc(sizeof(*w)));
     *w = (struct flush_waiter){.access = access, .done = done, .context = context, .system = system};
-    struct flush_waiter **end = &mem->l2.asked;
+    struct flush_waiter **end = &mem->l2->asked;
     while (*end)
         end = &(*end)->next;
     *end = w;

@@ -2,7 +2,7 @@
 /* What the L2 asks of the fabric: reads, write-backs, and who waits for them. */
 #include <string.h>
 
-#include "mem/l2.h"
+#include "mem/l2_state.h"
 
 struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line)
 {
@@ -15,7 +15,7 @@ struct l2_txn *l2_txn_of(const struct l2 *l2, uint64_t line)
 struct l2_txn *l2_txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line, uint64_t physical,
                           uint32_t set, uint32_t way)
 {
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     struct l2_txn *t = pool_take(&l2->txn_pool, &mem->arena, sizeof(*t), offsetof(struct l2_txn, data));
     clear_lines(t, offsetof(struct l2_txn, data));
     static const uint8_t asks[] = {FABRIC_READ,   FABRIC_OWN,   FABRIC_FETCH, FABRIC_WRITE,
@@ -28,7 +28,7 @@ struct l2_txn *l2_txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line
     t->fabric.self = t;
     t->mem = mem;
     t->kind = (uint8_t)kind;
-    t->channel = (uint16_t)(set >> l2->set_bits);
+    t->channel = (uint16_t)(set >> l2->map.set_bits);
     t->bucket = (uint16_t)bucket_of(line, TXN_BUCKETS);
     t->way = way;
     t->second = NO_WAY;
@@ -45,7 +45,7 @@ struct l2_txn *l2_txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line
 
 void l2_txn_pair(struct l2_txn *t, uint32_t second)
 {
-    struct l2 *l2 = &t->mem->l2;
+    struct l2 *l2 = t->mem->l2;
     t->fabric.pair = true;
     t->second = second;
     l2_set_busy(l2, second);
@@ -75,7 +75,7 @@ void l2_submit(struct l2_txn *t)
     fabric_submit(t->mem->fabric, &t->fabric);
     if (t->fabric.kind != FABRIC_WRITE || !t->fabric.waited_ps)
         return;
-    struct l2_channel *channel = &t->mem->l2.channel[t->channel];
+    struct l2_channel *channel = &t->mem->l2->channel[t->channel];
     uint64_t now = port_now(t->mem->domain),
              from = channel->write_stalled > now ? channel->write_stalled : now,
              until = port_cycle_of(t->mem->domain, port_ps_of(t->mem->domain, now) + t->fabric.waited_ps);
@@ -101,11 +101,11 @@ bool l2_may_pair(const struct l2_line *line)
 /* Where that line is, if it is to be written as well. */
 static uint32_t dirty_pair_of(const struct xcd_mem *mem, uint32_t way)
 {
-    const struct l2 *l2 = &mem->l2;
+    const struct l2 *l2 = mem->l2;
     const struct l2_line *line = &l2->line[way];
     if (!mem->pairs || !l2_may_pair(line))
         return NO_WAY;
-    uint32_t set = l2_set_of(l2, line->physical ^ LINE);
+    uint32_t set = l2_set_of(&l2->map, line->physical ^ LINE);
     if (l2_channel_at(l2, set)->txns + 2 > mem->timing.l2_misses)
         return NO_WAY;
     uint32_t other = l2_find(l2, set, (line->tag & ~UINT64_C(1)) ^ LINE);
@@ -114,7 +114,7 @@ static uint32_t dirty_pair_of(const struct xcd_mem *mem, uint32_t way)
 
 void l2_clean(struct xcd_mem *mem, uint32_t way)
 {
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     uint32_t other = dirty_pair_of(mem, way), second = other;
     if (other != NO_WAY && l2->line[other].tag < l2->line[way].tag) {
         second = way;
@@ -122,7 +122,7 @@ void l2_clean(struct xcd_mem *mem, uint32_t way)
     }
     struct l2_line *line = &l2->line[way];
     struct l2_txn *t = l2_txn_new(mem, TXN_CLEAN, line->tag & ~UINT64_C(1), line->physical,
-                                  l2_set_of(l2, line->physical), way);
+                                  l2_set_of(&l2->map, line->physical), way);
     l2_set_write(t, l2->data + (size_t)way * LINE, line->dirty, line->whole);
     t->epoch = l2_epoch_enter(l2);
     t->fabric.nobody = line->nobody;
@@ -139,7 +139,7 @@ void l2_clean(struct xcd_mem *mem, uint32_t way)
 
 void l2_push_out(struct xcd_mem *mem, uint32_t set, uint32_t way, uint32_t second)
 {
-    struct l2 *l2 = &mem->l2;
+    struct l2 *l2 = mem->l2;
     const struct l2_line *line = &l2->line[way];
     struct l2_txn *t = l2_txn_new(mem, TXN_EVICT, line->tag & ~UINT64_C(1), line->physical, set, NO_WAY);
     memcpy(t->data, l2->data + (size_t)way * LINE, LINE);

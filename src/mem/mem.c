@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem/room.h"
-#include "chip/chip.h"
+#include "base/must.h"
+#include "mem/l2.h"
+#include "mem/sl1.h"
+#include "mem/vl1.h"
+#include "mem/xcd.h"
 
 struct release {
     struct release *next;
@@ -13,15 +16,6 @@ struct release {
     port_fn *done;
     void *context;
 };
-
-void *must(void *memory)
-{
-    if (!memory) {
-        fputs("ehp: the host has no memory for the simulation\n", stderr);
-        abort();
-    }
-    return memory;
-}
 
 /* As many as there are; none of them is spare. */
 void pool_more(struct pool *p, struct arena *arena, size_t bytes)
@@ -84,9 +78,7 @@ void xcd_mem_release(struct xcd_mem *mem, bool system, port_fn *done, void *cont
     mem->releases = r;
     mem->releasing++; /* until all have begun */
     sl1_release(mem);
-    for (unsigned i = 0; i < mem->cus; i++)
-        if (mem->vl1[i])
-            combine_send(mem->vl1[i], MEM_WAVES);
+    vl1_release(mem);
     if (mem->leaving && !mem->release_waits) {
         mem->release_waits = true;
         mem->releasing++;
@@ -112,15 +104,10 @@ void mem_released(struct xcd_mem *mem)
 
 void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *context)
 {
-    for (unsigned i = 0; i < mem->cus; i++)
-        if (mem->vl1[i]) {
-            mem->vl1[i]->epoch++;
-            mem->vl1[i]->tlb.generation = UINT64_MAX; /* each dispatch finds its UTCL1 empty */
-        }
-    mem->counters.tcp_invalidates += mem->cus;
+    vl1_acquire(mem);
     sl1_acquire(mem);
     if (system || mem->several_l2s)
-        mem->l2.epoch++;
+        l2_invalidate(mem, false);
     port_post(mem->domain, port_now(mem->domain) + mem->timing.vl1_invalidate, done, context)->word[0] =
         (uint64_t)(uintptr_t)context;
 }
@@ -130,26 +117,9 @@ void xcd_mem_host_wrote(struct xcd_mem *mem)
     l2_host_wrote(mem);
 }
 
-uint64_t xcd_mem_l2_clock(const struct xcd_mem *mem)
-{
-    return mem->l2.clock;
-}
-
-struct mem_l2_use xcd_mem_l2_use(const struct xcd_mem *mem, uint64_t since)
-{
-    const struct l2 *l2 = &mem->l2;
-    struct mem_l2_use use = {.lines = (uint64_t)l2->channels * l2->sets * l2->ways};
-    for (uint64_t way = 0; way < use.lines; way++)
-        if (l2->line[way].tag && l2->used[way] > since) {
-            use.used++;
-            use.dirty += mask_any(l2->line[way].dirty);
-        }
-    return use;
-}
-
 bool xcd_mem_idle(const struct xcd_mem *mem)
 {
-    return mem->in_flight == 0 && mem->l2.txns == 0 && mem->l2.dirty_count == 0 && mem->releasing == 0;
+    return mem->in_flight == 0 && l2_idle(mem) && mem->releasing == 0;
 }
 
 void xcd_mem_read_counters(const struct xcd_mem *mem, struct mem_counters *out)
@@ -259,6 +229,18 @@ bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)
     return !wrong;
 }
 
+static void set_l2_map(struct l2_map *map, const struct chip *chip)
+{
+    map->channels = chip_get(chip, CHIP_l2_channels);
+    map->ways = chip_get(chip, CHIP_l2_ways);
+    map->sets = chip_get(chip, CHIP_l2_size) / LINE / map->channels / map->ways;
+    map->block_bits = (unsigned)__builtin_ctz(chip_get(chip, CHIP_l2_interleave));
+    map->channel_bits = (unsigned)__builtin_ctz(map->channels);
+    map->set_bits = (unsigned)__builtin_ctz(map->sets);
+    map->block_lines = (1U << map->block_bits) / LINE;
+    map->apart = map->sets / map->block_lines;
+}
+
 struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several_l2s,
                              struct port_domain *domain, struct fabric *fabric, struct vm *vm)
 {
@@ -275,21 +257,14 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
     mem->icache_cus = chip_get(chip, CHIP_icache_cus);
     mem->clusters = mem->cus; /* as many as the smaller sharing makes, at most */
     set_timing(mem, chip);
-    mem->l2.channels = chip_get(chip, CHIP_l2_channels);
-    mem->l2.ways = chip_get(chip, CHIP_l2_ways);
-    mem->l2.sets = chip_get(chip, CHIP_l2_size) / LINE / mem->l2.channels / mem->l2.ways;
-    mem->l2.block_bits = (unsigned)__builtin_ctz(chip_get(chip, CHIP_l2_interleave));
-    mem->l2.channel_bits = (unsigned)__builtin_ctz(mem->l2.channels);
-    mem->l2.set_bits = (unsigned)__builtin_ctz(mem->l2.sets);
-    mem->l2.block_lines = (1U << mem->l2.block_bits) / LINE;
-    mem->l2.apart = mem->l2.sets / mem->l2.block_lines;
+    set_l2_map(&mem->l2_map, chip);
     mem->utcl2.ways = chip_get(chip, CHIP_utcl2_ways);
     mem->utcl2.sets = chip_get(chip, CHIP_utcl2_entries) / mem->utcl2.ways;
     mem->utcl2.entry =
         arena_take(&mem->arena, (size_t)mem->utcl2.sets * mem->utcl2.ways * sizeof(*mem->utcl2.entry));
     mem->vl1 = arena_take(&mem->arena, mem->cus * sizeof(struct vl1 *));
     mem->cluster = arena_take(&mem->arena, mem->clusters * sizeof(struct scluster *));
-    mem->pairs = mem->l2.block_lines >= 2 && fabric_pairs(fabric) && mem->timing.misses >= 2 &&
+    mem->pairs = mem->l2_map.block_lines >= 2 && fabric_pairs(fabric) && mem->timing.misses >= 2 &&
                  mem->timing.stores >= 2 && mem->timing.l2_misses >= 4;
     if (!l2_open(mem)) {
         xcd_mem_close(mem);

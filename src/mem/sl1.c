@@ -9,7 +9,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem/room.h"
+#include "mem/sl1.h"
+#include "mem/xcd.h"
+
+enum { SCACHE_MISSES = 16 };
+
+struct scache {
+    unsigned sets, ways;
+    unsigned epoch; /* bytes of another are void but for what was stored */
+    uint64_t clock;
+    uint64_t *tag;  /* line | 1: in use */
+    uint64_t *used; /* 0: free */
+    unsigned *line_epoch;
+    uint64_t *valid, *dirty; /* bytes */
+    uint64_t *physical;
+    uint8_t *mtype;
+    uint8_t *data;
+    struct mem_request *miss[SCACHE_MISSES];
+    struct port_server out; /* to the L2 */
+};
+
+struct scluster { /* what some CUs share */
+    struct xcd_mem *mem;
+    struct scache scalar, instruction;
+    struct utcl1 tlb;
+    struct port_server port, fetch_port[CHIP_MAX_FETCHING]; /* for scalar accesses; for each CU's fetches */
+    unsigned dirty;                                         /* lines of the scalar cache */
+    unsigned storing;                                       /* stores that are not yet in the cache */
+    unsigned writing;                                       /* lines on their way to the L2 */
+    struct mem_access *writebacks;                          /* s_dcache_wb that waits for those */
+    bool release;                                           /* so does a kernel's end */
+};
 
 static bool is_fetch(const struct mem_access *a)
 {

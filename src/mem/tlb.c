@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem/room.h"
+#include "mem/tlb.h"
+#include "mem/xcd.h"
 
 void utcl1_open(struct utcl1 *t, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t))
 {

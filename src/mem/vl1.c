@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem/room.h"
+#include "mem/vl1_state.h"
 
 static void drained(struct utcl1 *tlb);
 static void go(struct mem_request *request, uint64_t cycle);
@@ -38,7 +38,7 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
         }
         l1->oldest[s] = (uint16_t)last;
     }
-    unsigned channels = mem->l2.channels, here = mem->cus > 1 ? cu * 256 / (mem->cus - 1) : 0;
+    unsigned channels = mem->l2_map.channels, here = mem->cus > 1 ? cu * 256 / (mem->cus - 1) : 0;
     l1->distance = arena_take(&mem->arena, channels * sizeof(*l1->distance));
     for (unsigned c = 0; c < channels; c++) {
         unsigned there = channels > 1 ? c * 256 / (channels - 1) : 0;
@@ -319,47 +319,6 @@ static void end_uncached(struct vl1 *l1, const struct mem_request *r, uint64_t c
         port_post(l1->mem->domain, cycle, uncached_done, l1);
 }
 
-/* Of one request; `first` has what is of neither line alone. */
-static void move_joined(struct mem_request *first, struct mem_request *second)
-{
-    struct mem_request *joined = first->joined;
-    first->joined = NULL;
-    for (struct mem_request *j = joined, *next; j; j = next) {
-        next = j->next;
-        struct mem_request *other = j->pair ? request_split(j) : NULL;
-        struct mem_request *to = j->line == first->line ? first : second;
-        j->next = to->joined;
-        to->joined = j;
-        if (other) {
-            other->next = second->joined;
-            second->joined = other;
-        }
-    }
-}
-
-struct mem_request *request_split(struct mem_request *r)
-{
-    struct mem_request *second = request_new(r->mem);
-    memcpy(second, r, offsetof(struct mem_request, data));
-    unsigned count = (unsigned)__builtin_popcountll(r->lanes) / 2;
-    second->lanes = r->lanes & r->lanes << count;
-    r->lanes &= ~second->lanes;
-    r->lookups = second->lookups = r->lookups / 2;
-    second->lookup += second->lookups;
-    r->pair = second->pair = false;
-    second->line = r->line + LINE;
-    second->bytes = r->bytes + LINE;
-    second->joined = NULL;
-    request_place(second, r->physical + LINE);
-    r->access->pending++;
-    if (r->kind == REQUEST_STORE)
-        r->mem->vl1[r->cu]->wave[r->wave].stores++;
-    if (r->cached)
-        r->chain = second;
-    move_joined(r, second);
-    return second;
-}
-
 static void line_arrives(struct port_domain *domain, struct port_event *event)
 {
     struct mem_request *r = event->self;
@@ -392,7 +351,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
 /* Cycles to the request's channel of the L2, one way. */
 static uint64_t distance(const struct vl1 *l1, const struct mem_request *r)
 {
-    return l1->distance[r->set >> l1->mem->l2.set_bits];
+    return l1->distance[r->set >> l1->mem->l2_map.set_bits];
 }
 
 static void answer_load(struct mem_request *r, uint64_t cycle)
@@ -654,9 +613,7 @@ static void invalidate(struct vl1 *l1, struct mem_access *a, uint64_t start)
     }
     /* Agent scope in an agent of one L2 needs nothing of it. */
     if (a->sc1 && (mem->several_l2s || a->sc0)) {
-        mem->l2.epoch++;
-        if (a->sc0)
-            mem->l2.system_epoch = mem->l2.epoch;
+        l2_invalidate(mem, a->sc0);
         cycle += mem->timing.l2_invalidate;
     }
     access_done_at(mem, a, cycle, vl1_complete);
@@ -844,4 +801,33 @@ void vl1_expect(struct xcd_mem *mem)
     port_expect(mem->domain, line_arrives, expect_line);
     port_expect(mem->domain, acknowledged, expect_acknowledgement);
     port_expect(mem->domain, vl1_complete, expect_completion);
+}
+
+/* ---- what others ask ---- */
+
+void vl1_count_store(const struct mem_request *r)
+{
+    r->mem->vl1[r->cu]->wave[r->wave].stores++;
+}
+
+void vl1_expect_performed(const struct mem_request *r)
+{
+    port_fetch_line(&r->mem->vl1[r->cu]->wave[r->wave]);
+}
+
+void vl1_acquire(struct xcd_mem *mem)
+{
+    for (unsigned i = 0; i < mem->cus; i++)
+        if (mem->vl1[i]) {
+            mem->vl1[i]->epoch++;
+            mem->vl1[i]->tlb.generation = UINT64_MAX; /* each dispatch finds its UTCL1 empty */
+        }
+    mem->counters.tcp_invalidates += mem->cus;
+}
+
+void vl1_release(struct xcd_mem *mem)
+{
+    for (unsigned i = 0; i < mem->cus; i++)
+        if (mem->vl1[i])
+            combine_send(mem->vl1[i], MEM_WAVES);
 }

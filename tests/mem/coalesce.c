@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What requests an access becomes, and what its lanes get, against the same lane by lane and byte by byte. */
-#include "mem/room.h"
+#include "mem/vl1_state.h"
 #include "rig.h"
 
 struct want { /* of a line, in order of lanes */

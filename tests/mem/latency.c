@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How long things take, what is one request, and how far caches and TLBs reach. */
-#include "mem/room.h"
+#include "mem/xcd.h"
 #include "rig.h"
 
 static void spread_lanes(struct shot *s, uint64_t first, unsigned stride)
@@ -185,7 +185,7 @@ static void check_channels(void)
 {
     struct rig rig;
     rig_open(&rig, true, 1);
-    const struct l2 *l2 = &rig.mem[0]->l2;
+    const struct l2_map *l2 = &rig.mem[0]->l2_map;
     for (uint64_t row = 0; row < 512; row++) {
         unsigned seen = 0;
         for (uint64_t block = 0; block < 16; block++)
@@ -347,7 +347,7 @@ static void check_write_stall(void)
         s.a.sc0 = true;
         uint64_t at = 0;
         for (unsigned lane = 0; lane < 64; lane++, at += 4096) {
-            while (l2_channel_of(&rig.mem[0]->l2, at) != 0)
+            while (l2_channel_of(&rig.mem[0]->l2_map, at) != 0)
                 at += 4096;
             s.a.addr[lane] = (uint64_t)(uintptr_t)rig.arena + at;
         }

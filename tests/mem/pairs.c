@@ -6,7 +6,7 @@
  * pair's lines differ in every cache: one is there, one is partly stored, one is owned, one is on its way.
  * Readers of other XCDs look at those regions: a word never goes back to what it was.
  */
-#include "mem/room.h"
+#include "mem/xcd.h"
 #include "rig.h"
 
 enum { WRITERS = 36, READERS = 36, STEPS = 400, ACTORS = WRITERS + READERS, WORDS = 512 };

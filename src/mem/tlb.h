@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Translation: a UTCL1 for each vL1 and scalar cache, the XCD's UTCL2 and its page walks. */
+#ifndef EHP_MEM_TLB_H
+#define EHP_MEM_TLB_H
+
+#include "mem/request.h"
+#include "vm/vm.h"
+
+struct utcl1_entry {
+    uint64_t base, bytes, physical;
+    uint64_t used;
+    uint8_t mtype;
+    bool writable, spare;
+};
+
+struct utcl1_miss {
+    bool busy, mapped, store, replayed;
+    bool faulting;    /* waits for the driver */
+    uint64_t address; /* of the first to miss */
+    struct utcl1_entry entry;
+    struct request_queue waiting;
+    struct vm_request fault;
+};
+
+struct utcl1 {
+    struct request_queue blocked; /* no free miss, or behind another instruction's */
+    unsigned missing, recent, used;
+    struct utcl1_entry *entry;
+    uint64_t generation, clock;
+    struct xcd_mem *mem;
+    void (*go)(struct mem_request *request, uint64_t cycle); /* translated, or faulted */
+    void (*drained)(struct utcl1 *tlb);                      /* nothing is blocked any more; may be NULL */
+    struct utcl1_miss *miss;
+};
+
+void utcl1_open(struct utcl1 *tlb, struct xcd_mem *mem, void (*go)(struct mem_request *, uint64_t));
+/* An access's: go() is called for each, at once or later; `cycle` is when they are looked up, and after it
+ * their `lookup`. */
+void utcl1_translate(struct utcl1 *tlb, struct mem_request *first, uint64_t cycle);
+
+/* The XCD's. */
+struct utcl2 {
+    unsigned sets, ways;
+    struct utcl2_entry *entry;
+    uint64_t clock;
+    struct port_server port, walker; /* port: in parts of a cycle */
+};
+
+struct utcl2_entry {
+    uint64_t base, bytes; /* bytes 0: free */
+    uint64_t used, ready;
+};
+
+#endif
