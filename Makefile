@@ -63,8 +63,8 @@ fuzz: product   ## every fuzzer for SECONDS (60) each, with a summary; see tests
 bench: all      ## measure speed and memory
 	@meson test -C $(BUILD) --benchmark --verbose --no-rebuild
 
-validate: product ## compare with published measurements, which takes minutes, and renew the table in README.md
-	@$(BUILD)/tools/ehp validate --markdown README.md
+validate: product ## compare with published measurements, which takes minutes, and renew docs/validation.md
+	@$(BUILD)/tools/ehp validate --markdown docs/validation.md --markdown README.md
 
 format:         ## lay out every C file as .clang-format says
 	@scripts/lint --fix

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packed and matrix instructions as encoded: what tests/matrix proves of the
+ * Packed and matrix instructions as encoded: what tests/sem/matrix proves of the
  * meaning, with operands where it puts them, holds wherever the fields of an
  * encoding put them, and nothing else changes.
  *
