@@ -222,21 +222,21 @@ static void vector_done(struct mem_access *a)
 }
 
 /* For what vector_done() does. */
-static bool expect_done(const struct mem_access *a, unsigned stage)
+static bool prefetch_done(const struct mem_access *a, unsigned stage)
 {
     const struct cu_flight *f = a->self;
     const struct cu_wave *cw = f->cw;
     if (stage == 1) {
-        port_fetch(cw, offsetof(struct cu_wave, matrix));
+        port_prefetch(cw, offsetof(struct cu_wave, matrix));
         if (a->kind == ACCESS_LOAD)
-            port_fetch(a->data, a->stride * ACCESS_LANES);
+            port_prefetch(a->data, a->stride * ACCESS_LANES);
     } else if (stage == 2 && cw->w) {
-        cu_expect_wave(cw);
+        cu_prefetch_wave(cw);
     } else if (stage == 3 && cw->w) {
         if (a->kind == ACCESS_LOAD)
-            port_fetch(cw->w->v + f->in->d, a->bytes * ACCESS_LANES);
+            port_prefetch(cw->w->v + f->in->d, a->bytes * ACCESS_LANES);
         if (cw->waits && cw->vm <= cw->want_vm + 1)
-            cu_expect_rows(cw);
+            cu_prefetch_rows(cw);
     }
     return stage < 3;
 }
@@ -245,7 +245,7 @@ static void launch(struct cu_flight *f)
 {
     struct cu_wave *cw = f->cw;
     f->access.done = vector_done;
-    f->access.expect = expect_done;
+    f->access.prefetch = prefetch_done;
     f->next = NULL;
     *cw->flights_end = f;
     cw->flights_end = &f->next;
@@ -457,17 +457,17 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
 
 /* ---- scalar memory ---- */
 
-static bool expect_scalar(const struct mem_access *a, unsigned stage)
+static bool prefetch_scalar(const struct mem_access *a, unsigned stage)
 {
     const struct cu_wave *cw = ((const struct cu_flight *)a->self)->cw;
     if (stage == 1)
-        port_fetch_line(cw);
+        port_prefetch_line(cw);
     else if (cw->ending || !cw->w)
         return false;
     else if (stage == 2)
-        cu_expect_wave(cw);
+        cu_prefetch_wave(cw);
     else if (cw->waits)
-        cu_expect_rows(cw);
+        cu_prefetch_rows(cw);
     return stage < 3;
 }
 
@@ -520,7 +520,7 @@ static void apply_scalar_atomic(struct mem_access *a, unsigned lane, uint8_t *pl
 static void send_scalar(struct cu_wave *cw, struct cu_flight *f)
 {
     f->access.done = scalar_done;
-    f->access.expect = expect_scalar;
+    f->access.prefetch = prefetch_scalar;
     cw->lgkm++;
     cw->w->next = f->in + 1;
     xcd_mem_submit(cw->simd->xcd->mem, &f->access);
@@ -620,10 +620,10 @@ void cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 
 /* ---- instruction fetch ---- */
 
-static bool expect_fetched(const struct mem_access *a, unsigned stage)
+static bool prefetch_fetched(const struct mem_access *a, unsigned stage)
 {
     (void)stage;
-    port_fetch_line(((const struct cu_flight *)a->self)->cw);
+    port_prefetch_line(((const struct cu_flight *)a->self)->cw);
     return false;
 }
 
@@ -657,7 +657,7 @@ void cu_fetch(struct cu_wave *cw, uint64_t line)
     a->lanes = 1;
     a->bytes = 64;
     a->done = fetch_done;
-    a->expect = expect_fetched;
+    a->prefetch = prefetch_fetched;
     cw->fetching = true;
     xcd_mem_submit(xcd->mem, a);
 }

@@ -77,7 +77,7 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
             }
         }
     }
-    cu_expect(xcd);
+    cu_prefetch(xcd);
     xcd_mem_tell(mem, cu_vector_room, xcd);
     return xcd;
 }

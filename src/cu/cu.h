@@ -277,8 +277,8 @@ void cu_vector_room(void *xcd, unsigned cu);
  */
 bool cu_settle(struct cu_wave *cw);
 
-/* Sends a memory instruction of a wave that has settled.  If that waits for a part of it, the wave's next one
- * is the same again. */
+/* Sends a memory instruction of a wave whose deferred instructions have run.  If that waits for a part of it,
+ * the wave's next one is the same again. */
 void cu_access(struct cu_wave *cw, const struct xinst *in, uint64_t cycle);
 /* Of the CU's, as the memory hierarchy numbers them. */
 static inline unsigned cu_wave_number(const struct cu_wave *cw)
@@ -292,12 +292,12 @@ void cu_fetch(struct cu_wave *cw, uint64_t line);
 /* Cycles that the LDS is busy with an instruction, by its addresses; how many because banks conflict. */
 unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned *conflicts);
 
-/* Of a wave that is about to execute something; see port_expect(). */
-void cu_expect_wave(const struct cu_wave *cw);
+/* Of a wave that is about to execute something; see port_set_prefetch(). */
+void cu_prefetch_wave(const struct cu_wave *cw);
 /* The rows that it needs, up to the next access to memory if that is near; the wave has been asked for. */
-void cu_expect_rows(const struct cu_wave *cw);
+void cu_prefetch_rows(const struct cu_wave *cw);
 /* Of the XCD's SIMDs. */
-void cu_expect(struct cu_xcd *xcd);
+void cu_prefetch(struct cu_xcd *xcd);
 
 /* Outstanding counts have changed: an s_waitcnt may be over, an ended wave may leave; it waited for that. */
 void cu_returned(struct cu_wave *cw, enum cu_stall why);

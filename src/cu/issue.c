@@ -236,7 +236,7 @@ static void count_lanes(struct cu_counters *c, const struct wave *w, const struc
         c->did.lanes_valu += lanes;
 }
 
-static void settle(struct cu_wave *cw)
+static void run_deferred(struct cu_wave *cw)
 {
     struct cu_xcd *xcd = cw->simd->xcd;
     struct wave *w = cw->w;
@@ -264,7 +264,7 @@ bool cu_settle(struct cu_wave *cw)
         faulted(cw, thread);
         return false;
     }
-    settle(cw);
+    run_deferred(cw);
     thread->guard.armed = false;
     return true;
 }
@@ -278,7 +278,7 @@ static bool act(struct cu_wave *cw, const struct xinst *in, const struct xinst *
         faulted(cw, thread);
         return false;
     }
-    settle(cw);
+    run_deferred(cw);
     *next = (cw->w->mode & MODE_SPECIAL ? exec_special_step : fuse_single(in))(cw->w, in);
     thread->guard.armed = false;
     return true;
@@ -300,7 +300,7 @@ static bool send(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
         faulted(cw, thread);
         return false;
     }
-    settle(cw);
+    run_deferred(cw);
     if (cw->w->mode & MODE_VSKIP && in->isa->format != ISA_SMEM)
         cw->w->next = in + 1;
     else
@@ -664,21 +664,21 @@ static void look(struct port_domain *domain, struct port_event *event)
 
 /* ---- ahead of the events ---- */
 
-void cu_expect_wave(const struct cu_wave *cw)
+void cu_prefetch_wave(const struct cu_wave *cw)
 {
     const struct wave *w = cw->w;
-    port_fetch(w, 64);
-    port_fetch(w->s, 128);
-    port_fetch(&w->vcc, sizeof(*w) - offsetof(struct wave, vcc));
+    port_prefetch(w, 64);
+    port_prefetch(w->s, 128);
+    port_prefetch(&w->vcc, sizeof(*w) - offsetof(struct wave, vcc));
 }
 
-static void expect_source(const struct wave *w, const struct xinst *in, unsigned s)
+static void prefetch_source(const struct wave *w, const struct xinst *in, unsigned s)
 {
     if (in->s[s] >= 0)
-        port_fetch(w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
+        port_prefetch(w->v + in->s[s], in->rows[s] * (unsigned)sizeof(wave_row));
 }
 
-void cu_expect_rows(const struct cu_wave *cw)
+void cu_prefetch_rows(const struct cu_wave *cw)
 {
     enum { NEAR = 8 };
     const struct xinst *access = cw->in, *far = access + NEAR;
@@ -688,20 +688,20 @@ void cu_expect_rows(const struct cu_wave *cw)
         return;
     for (const struct xinst *at = cw->w->next; at <= access; at++) {
         for (unsigned s = fuse_is_fused(at); s < 3; s++) /* no rows of addresses, but what they are made of */
-            expect_source(cw->w, at, s);
+            prefetch_source(cw->w, at, s);
         if (at != access && at->d >= 0)
-            port_fetch(cw->w->v + at->d, at->drows * (unsigned)sizeof(wave_row));
+            port_prefetch(cw->w->v + at->d, at->drows * (unsigned)sizeof(wave_row));
     }
     if (fuse_is_fused(access))
-        expect_source(cw->w, fuse_sum(access), 2);
+        prefetch_source(cw->w, fuse_sum(access), 2);
 }
 
 /* The waves that it will find ready and, of those that execute something, what that works on. */
-static bool expect_look(const struct port_event *event, unsigned stage)
+static bool prefetch_look(const struct port_event *event, unsigned stage)
 {
     const struct cu_simd *simd = event->self;
     if (stage == 0) {
-        port_fetch(simd, offsetof(struct cu_simd, ready) + 64);
+        port_prefetch(simd, offsetof(struct cu_simd, ready) + 64);
         return true;
     }
     bool more = false;
@@ -717,21 +717,21 @@ static bool expect_look(const struct port_event *event, unsigned stage)
         const struct cu_wave *cw = &simd->wave[i];
         const struct xinst *in = cw->in;
         if (stage == 1) {
-            port_fetch(cw, offsetof(struct cu_wave, matrix));
+            port_prefetch(cw, offsetof(struct cu_wave, matrix));
             more = true;
         } else if (in->cls == XC_VALU || in->cls == XC_SALU || in->cls == XC_MFMA) {
             continue; /* put off, most of them */
         } else if (stage == 2) {
-            cu_expect_wave(cw);
+            cu_prefetch_wave(cw);
             more = more || in->cls == XC_VMEM;
         } else if (in->cls == XC_VMEM) {
-            cu_expect_rows(cw);
+            cu_prefetch_rows(cw);
         }
     }
     return more;
 }
 
-void cu_expect(struct cu_xcd *xcd)
+void cu_prefetch(struct cu_xcd *xcd)
 {
-    port_expect(xcd->domain, look, expect_look);
+    port_set_prefetch(xcd->domain, look, prefetch_look);
 }

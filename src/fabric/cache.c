@@ -85,14 +85,14 @@ bool cache_has(const struct cache *c, uint32_t line)
     return c->sets && find_way(c, set_of(c, line), line) != CACHE_NONE;
 }
 
-void cache_expect(const struct cache *c, uint32_t line, unsigned lines)
+void cache_prefetch(const struct cache *c, uint32_t line, unsigned lines)
 {
     if (!c->sets)
         return;
     uint32_t set = set_of(c, line); /* of the first; a pair's are neighbours */
-    port_fetch(c->tag + (size_t)set * c->ways, lines * c->ways * (unsigned)sizeof(*c->tag));
-    port_fetch_line(c->order + set);
-    port_fetch_line(c->dirty + set);
+    port_prefetch(c->tag + (size_t)set * c->ways, lines * c->ways * (unsigned)sizeof(*c->tag));
+    port_prefetch_line(c->order + set);
+    port_prefetch_line(c->dirty + set);
 }
 
 bool cache_look(struct cache *c, uint32_t line, bool dirty)

@@ -135,7 +135,7 @@ struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned 
     }
     for (unsigned i = 0; i < f->iods; i++) {
         home_open(&f->iod[i], chip);
-        net_expect(&f->iod[i]);
+        net_prefetch(&f->iod[i]);
     }
     return f;
 }
@@ -155,7 +155,7 @@ void fabric_attach(struct fabric *f, unsigned xcd, struct port_domain *domain, p
     x->domain = domain;
     x->probe = probe;
     x->l2 = l2;
-    net_expect_at_xcd(x);
+    net_prefetch_at_xcd(x);
 }
 
 bool fabric_pairs(const struct fabric *f)

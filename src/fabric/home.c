@@ -37,7 +37,7 @@ static struct home_line *line_new(struct iod *iod, unsigned slice, uint32_t line
     }
     struct home_line *h = iod->spare_lines;
     iod->spare_lines = h->next;
-    port_fetch_line(iod->spare_lines); /* for the next one */
+    port_prefetch_line(iod->spare_lines); /* for the next one */
     *h = (struct home_line){.line = line, .slice = (uint16_t)slice};
     h->end = &h->first;
     return h;
@@ -191,17 +191,17 @@ static void read_ahead(struct iod *iod, unsigned slice, uint32_t line)
 
 /* ---- requests ---- */
 
-void home_expect(const struct iod *iod, const struct home_expected *e)
+void home_prefetch(const struct iod *iod, const struct home_prefetched *e)
 {
     struct slice *s = &iod->slice[e->slice];
-    port_fetch(e->request, sizeof(struct fabric_request));
-    port_fetch(e->line, e->bytes);
-    port_fetch(e->data, FABRIC_LINE);
-    cache_expect(&s->cache, e->place, e->bytes / FABRIC_LINE);
-    port_fetch_line(bucket_of(s, e->place));
+    port_prefetch(e->request, sizeof(struct fabric_request));
+    port_prefetch(e->line, e->bytes);
+    port_prefetch(e->data, FABRIC_LINE);
+    cache_prefetch(&s->cache, e->place, e->bytes / FABRIC_LINE);
+    port_prefetch_line(bucket_of(s, e->place));
     const filter_entry *filter = s->filter[e->place / FILTER_CHUNK];
     if (filter)
-        port_fetch_line(&filter[e->place % FILTER_CHUNK]);
+        port_prefetch_line(&filter[e->place % FILTER_CHUNK]);
 }
 
 /* How much longer than the cache's latency lines take that are on their way from memory. */
@@ -220,7 +220,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[slice];
     unsigned lines = lines_of(r);
-    double now = iod_now(iod), after = f->slice_ps + server_take(&s->port, now, lines * f->slice_line_ps);
+    double now = iod_now(iod), after = f->slice_ps + ps_server_take(&s->port, now, lines * f->slice_line_ps);
     uint8_t *line = (uint8_t *)(uintptr_t)r->line;
     switch (r->kind) {
     case FABRIC_READ:
@@ -426,7 +426,7 @@ static void send_probes(struct iod *iod, struct home_line *h, uint16_t probes)
     h->probing = probes;
     h->owner = owner_of(*filter_of(iod, s, h->line));
     double now = iod_now(iod);
-    double after = f->slice_ps + server_take(&s->port, now, 0) + landing(s, h->line, 1, now);
+    double after = f->slice_ps + ps_server_take(&s->port, now, 0) + landing(s, h->line, 1, now);
     uint64_t skip = (h->line - r->place) * (uint64_t)FABRIC_LINE;
     for (; probes; probes &= (uint16_t)(probes - 1)) {
         struct home_probe *p = probe_new(iod);

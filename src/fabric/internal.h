@@ -45,10 +45,10 @@ void map_find(const struct fabric_map *map, uint64_t physical, unsigned *slice, 
  * It keeps how much is before them at the time of asking, not when it will be free:
  * so what asks now for later does not hold up what asks now for sooner.
  */
-struct server {
+struct ps_server {
     double last, backlog; /* ps */
 };
-static inline double server_take(struct server *s, double now, double busy)
+static inline double ps_server_take(struct ps_server *s, double now, double busy)
 {
     double left = s->backlog - (now - s->last), wait = left > 0 ? left : 0;
     s->last = now;
@@ -79,7 +79,7 @@ bool cache_has(const struct cache *cache, uint32_t line);
  * of the channel's `lines` down. */
 void cache_age(struct cache *cache, uint64_t count, double dirty, uint64_t fresh, uint32_t lines);
 /* Brings what is kept of a line, or of a pair by its first, into the host's cache. */
-void cache_expect(const struct cache *cache, uint32_t line, unsigned lines);
+void cache_prefetch(const struct cache *cache, uint32_t line, unsigned lines);
 /* A read of `line`: how many lines are to be read ahead, from *first. */
 unsigned cache_stream(struct cache *cache, uint32_t line, uint32_t *first);
 
@@ -102,7 +102,7 @@ typedef uint16_t filter_entry;
 
 struct slice {
     struct cache cache;
-    struct server port;
+    struct ps_server port;
     struct dram_channel *memory; /* pseudo channels */
     struct home_line *busy[SLICE_BUCKETS];
     filter_entry **filter; /* by chunk of lines */
@@ -125,9 +125,9 @@ struct iod {
     unsigned index;
     int x, y;
     struct slice *slice;
-    struct server link[2]; /* outgoing: horizontal, vertical */
-    struct server ingress; /* from other IODs to what is on this one */
-    struct server to_xcd[FABRIC_XCDS];
+    struct ps_server link[2]; /* outgoing: horizontal, vertical */
+    struct ps_server ingress; /* from other IODs to what is on this one */
+    struct ps_server to_xcd[FABRIC_XCDS];
     double sent[FABRIC_XCDS]; /* when the last answer for the XCD that was sent on from here arrives, ps */
     struct home_line *spare_lines;
     struct home_probe *spare_probes;
@@ -140,7 +140,7 @@ struct xcd_port {
     struct fabric *fabric;
     struct port_domain *domain;
     unsigned xcd, iod;
-    struct server out;
+    struct ps_server out;
     struct fabric_request *writes[WRITE_BUCKETS]; /* on their way, by line; linked by `chain` */
     uint16_t writing[WRITE_BUCKETS];         /* how many: requests look no further where there are none */
     struct fabric_request *held, **held_end; /* behind a write to the same line */
@@ -185,16 +185,16 @@ void net_answer(struct iod *home, struct fabric_request *request, double after_p
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
 
 /* home.c */
-/* Asks for what a request that arrives needs (port_expect()): it does not have that itself yet. */
-struct home_expected {
+/* Asks for what a request that arrives needs (port_set_prefetch()): it does not have that itself yet. */
+struct home_prefetched {
     unsigned slice;
     uint32_t place;
     const void *request, *line, *data;
     unsigned bytes; /* of a line, or a pair */
 };
-void home_expect(const struct iod *iod, const struct home_expected *expected);
-void net_expect(struct iod *iod);
-void net_expect_at_xcd(struct xcd_port *x);
+void home_prefetch(const struct iod *iod, const struct home_prefetched *expected);
+void net_prefetch(struct iod *iod);
+void net_prefetch_at_xcd(struct xcd_port *x);
 void home_take(struct iod *iod, struct fabric_request *request);
 void home_probe_answered(struct iod *iod, struct fabric_probe *probe);
 void home_open(struct iod *iod, const struct chip *chip);

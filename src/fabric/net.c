@@ -38,7 +38,7 @@ static struct iod *next_on_way(struct iod *at, const struct iod *to, unsigned li
     struct fabric *f = at->fabric;
     unsigned way = at->x != to->x ? HORIZONTAL : VERTICAL;
     int x = to->x, y = way == HORIZONTAL ? at->y : at->y + (to->y > at->y ? 1 : -1);
-    *wait = server_take(&at->link[way], iod_now(at), lines * f->link_ps[way]);
+    *wait = ps_server_take(&at->link[way], iod_now(at), lines * f->link_ps[way]);
     at->counters.usr_bytes += (uint64_t)lines * FABRIC_LINE;
     return &f->iod[index_at(x, y)];
 }
@@ -65,19 +65,20 @@ static void send_on(struct port_domain *from, struct iod *to, double delay, port
     e->word[3] = (uint64_t)r->data;
 }
 
-static bool expect_arrival(const struct port_event *event, unsigned stage)
+static bool prefetch_arrival(const struct port_event *event, unsigned stage)
 {
     unsigned slice = (unsigned)(event->word[1] >> 32);
     if (stage) {
-        port_fetch(((const struct fabric_request *)event->word[0])->second, FABRIC_LINE);
+        port_prefetch(((const struct fabric_request *)event->word[0])->second, FABRIC_LINE);
         return false;
     }
-    home_expect(event->self, &(struct home_expected){.request = (const void *)event->word[0],
-                                                     .slice = slice & ~SLICE_PAIR,
-                                                     .bytes = slice & SLICE_PAIR ? FABRIC_PAIR : FABRIC_LINE,
-                                                     .place = (uint32_t)event->word[1],
-                                                     .line = (const void *)event->word[2],
-                                                     .data = (const void *)event->word[3]});
+    home_prefetch(event->self,
+                  &(struct home_prefetched){.request = (const void *)event->word[0],
+                                            .slice = slice & ~SLICE_PAIR,
+                                            .bytes = slice & SLICE_PAIR ? FABRIC_PAIR : FABRIC_LINE,
+                                            .place = (uint32_t)event->word[1],
+                                            .line = (const void *)event->word[2],
+                                            .data = (const void *)event->word[3]});
     return slice & SLICE_PAIR;
 }
 
@@ -92,10 +93,10 @@ static void pass(struct port_domain *domain, struct port_event *event)
     send_on(domain, next, f->part_ps[hops_of(f, r)] + wait, next == home ? arrive : pass, r);
 }
 
-static bool expect_passing(const struct port_event *event, unsigned stage)
+static bool prefetch_passing(const struct port_event *event, unsigned stage)
 {
     (void)stage;
-    port_fetch((const void *)event->word[0], sizeof(struct fabric_request));
+    port_prefetch((const void *)event->word[0], sizeof(struct fabric_request));
     return false;
 }
 
@@ -146,7 +147,7 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
         x->writes[bucket] = r;
         x->writing[bucket]++;
         double busy = r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : lines_of(r) * f->line_write_ps;
-        double wait = server_take(&x->out, (double)port_now_ps(x->domain), busy);
+        double wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy);
         r->waited_ps = (uint64_t)wait;
         delay += wait;
         if (own != home) {
@@ -298,14 +299,14 @@ static void written(struct port_domain *domain, struct port_event *event)
     r->done(domain, event);
 }
 
-static bool expect_written(const struct port_event *event, unsigned stage)
+static bool prefetch_written(const struct port_event *event, unsigned stage)
 {
     const struct fabric_request *r = (const struct fabric_request *)event->word[0];
     if (stage == 0) {
-        port_fetch(r, sizeof(*r));
+        port_prefetch(r, sizeof(*r));
         return true;
     }
-    port_fetch_line(&((const struct xcd_port *)event->self)->writes[bucket_of(r->line)]);
+    port_prefetch_line(&((const struct xcd_port *)event->self)->writes[bucket_of(r->line)]);
     return false;
 }
 
@@ -342,8 +343,8 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
         return;
     }
     if (way & FROM_AFAR)
-        delay += server_take(&at->ingress, now, lines * f->ingress_ps);
-    delay += server_take(&at->to_xcd[x->xcd], now, lines * f->line_read_ps);
+        delay += ps_server_take(&at->ingress, now, lines * f->ingress_ps);
+    delay += ps_server_take(&at->to_xcd[x->xcd], now, lines * f->line_read_ps);
     port_fn *fn;
     void *self;
     if (way & IS_PROBE) {
@@ -383,14 +384,14 @@ void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps)
     step(home, after_ps, probe, probe->xcd | IS_PROBE | way * HOPS);
 }
 
-void net_expect(struct iod *iod)
+void net_prefetch(struct iod *iod)
 {
-    port_expect(iod->domain, arrive, expect_arrival);
-    port_expect(iod->domain, pass, expect_passing);
-    port_expect(iod->domain, onward, expect_passing);
+    port_set_prefetch(iod->domain, arrive, prefetch_arrival);
+    port_set_prefetch(iod->domain, pass, prefetch_passing);
+    port_set_prefetch(iod->domain, onward, prefetch_passing);
 }
 
-void net_expect_at_xcd(struct xcd_port *x)
+void net_prefetch_at_xcd(struct xcd_port *x)
 {
-    port_expect(x->domain, written, expect_written);
+    port_set_prefetch(x->domain, written, prefetch_written);
 }

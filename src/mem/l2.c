@@ -567,13 +567,13 @@ static void unblock(struct xcd_mem *mem, struct l2_channel *c)
     if (!c->blocked.first)
         return;
     if (c->blocked.first->next) /* for most often two are looked at, and the second waits again */
-        l2_expect_sets(c->blocked.first->next);
+        l2_prefetch_sets(c->blocked.first->next);
     while (c->blocked.first) {
         struct mem_request *r = c->blocked.first, *next = r->next;
-        port_fetch(next, offsetof(struct mem_request, data));
+        port_prefetch(next, offsetof(struct mem_request, data));
         enum turn turn = handle(r);
         if (turn == TURN_WAITS) {
-            l2_expect_lines(r);
+            l2_prefetch_lines(r);
             return;
         }
         if (turn == TURN_DIFFERS)

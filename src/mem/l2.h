@@ -55,7 +55,7 @@ void l2_host_wrote(struct xcd_mem *mem);
 
 /* Nothing is on its way, or dirty. */
 bool l2_idle(const struct xcd_mem *mem);
-/* What the next requests need, for port_expect(). */
-void l2_expect(struct xcd_mem *mem);
+/* What the next requests need, for port_set_prefetch(). */
+void l2_prefetch(struct xcd_mem *mem);
 
 #endif

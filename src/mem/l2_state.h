@@ -4,7 +4,7 @@
  *
  *   l2.c         what requests, answers and probes do
  *   l2_txn.c     what it asks of the fabric
- *   l2_expect.c  ahead of the events
+ *   l2_prefetch.c  ahead of the events
  *   l2_age.c     lines of nobody, for sampled dispatches
  *   l2_flush.c   write-back of its dirty lines
  */
@@ -182,8 +182,8 @@ static inline void l2_set_idle(struct l2 *l2, uint32_t way)
 }
 
 /* A request that comes soon: of the host's memory, where its lines are looked for; then what is there. */
-void l2_expect_sets(const struct mem_request *r);
-void l2_expect_lines(const struct mem_request *r);
+void l2_prefetch_sets(const struct mem_request *r);
+void l2_prefetch_lines(const struct mem_request *r);
 
 /* By a request for `line`, which is in that set; the way, if it has one, is busy until l2_answered(). */
 struct l2_txn *l2_txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line, uint64_t physical,

@@ -271,9 +271,9 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
         return NULL;
     }
     fabric_attach(fabric, xcd, domain, l2_probe, mem);
-    l2_expect(mem);
-    vl1_expect(mem);
-    sl1_expect(mem);
+    l2_prefetch(mem);
+    vl1_prefetch(mem);
+    sl1_prefetch(mem);
     return mem;
 }
 

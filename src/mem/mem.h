@@ -71,8 +71,8 @@ struct mem_access {
      * store is acknowledged by the level that its scope asks for.  Not before xcd_mem_submit() has returned.
      */
     void (*done)(struct mem_access *access);
-    /* May be NULL; asks the host's memory for what done() needs: port.h, port_expect(). */
-    bool (*expect)(const struct mem_access *access, unsigned stage);
+    /* May be NULL; asks the host's memory for what done() needs: port.h, port_set_prefetch(). */
+    bool (*prefetch)(const struct mem_access *access, unsigned stage);
     void *self; /* the CU's */
 
     /* The host has no memory there, or may not be accessed so; the first such lane. */

@@ -23,7 +23,7 @@ static inline void *pool_take(struct pool *pool, struct arena *arena, size_t byt
     if (!pool->count)
         pool_more(pool, arena, bytes);
     void *taken = pool->spare[--pool->count];
-    port_fetch(pool->spare[(int)pool->count - POOL_AHEAD], used_first);
+    port_prefetch(pool->spare[(int)pool->count - POOL_AHEAD], used_first);
     return taken;
 }
 static inline void pool_give(struct pool *pool, void *what)

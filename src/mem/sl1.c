@@ -508,16 +508,16 @@ void sl1_acquire(struct xcd_mem *mem)
 
 /* ---- ahead of the events ---- */
 
-static bool expect_completion(const struct port_event *event, unsigned stage)
+static bool prefetch_completion(const struct port_event *event, unsigned stage)
 {
     const struct mem_access *a = event->self;
     if (stage)
-        return a->expect && a->expect(a, stage);
-    access_expect(a, sizeof(a->addr[0]));
+        return a->prefetch && a->prefetch(a, stage);
+    access_prefetch(a, sizeof(a->addr[0]));
     return true;
 }
 
-void sl1_expect(struct xcd_mem *mem)
+void sl1_prefetch(struct xcd_mem *mem)
 {
-    port_expect(mem->domain, complete, expect_completion);
+    port_set_prefetch(mem->domain, complete, prefetch_completion);
 }

@@ -63,12 +63,12 @@ static unsigned set_of(const struct vl1 *l1, uint64_t line)
 }
 
 /* Where it is looked for, of the host's memory. */
-static void expect_set(const struct vl1 *l1, uint64_t line)
+static void prefetch_set(const struct vl1 *l1, uint64_t line)
 {
     unsigned set = set_of(l1, line);
-    port_fetch_line(&l1->short_tag[set * l1->mem->timing.ways]);
-    port_fetch_line(&l1->miss[bucket_of(line, MISS_BUCKETS)]);
-    port_fetch_line(&l1->oldest[set]);
+    port_prefetch_line(&l1->short_tag[set * l1->mem->timing.ways]);
+    port_prefetch_line(&l1->miss[bucket_of(line, MISS_BUCKETS)]);
+    port_prefetch_line(&l1->oldest[set]);
 }
 
 /* Which of 64 ways have the byte. */
@@ -145,8 +145,8 @@ static void install(struct vl1 *l1, unsigned set, uint64_t line, const uint8_t *
     new->epoch = l1->epoch;
     l1->short_tag[i] = short_tag_of(line);
     memcpy(l1->data + (size_t)i * LINE, data, LINE);
-    port_fetch_line(&l1->line[new->newer]); /* the set's next to go */
-    port_fetch(l1->data + (size_t)new->newer * LINE, LINE);
+    port_prefetch_line(&l1->line[new->newer]); /* the set's next to go */
+    port_prefetch(l1->data + (size_t)new->newer * LINE, LINE);
     if (!streams)
         l1->oldest[set] = new->newer; /* the ring turns */
 }
@@ -559,10 +559,10 @@ static void unstall(struct vl1 *l1)
         return;
     uint64_t now = port_now(l1->mem->domain);
     if (l1->stalled.first->next) /* for most often two are looked at, and the second waits again */
-        expect_set(l1, l1->stalled.first->next->line);
+        prefetch_set(l1, l1->stalled.first->next->line);
     while (l1->stalled.first) {
         struct mem_request *r = l1->stalled.first, *next = r->next;
-        port_fetch(next, offsetof(struct mem_request, data));
+        port_prefetch(next, offsetof(struct mem_request, data));
         enum turn turn = look_up(l1, r, now);
         if (turn == TURN_WAITS)
             return;
@@ -662,7 +662,7 @@ static void set_out(struct vl1 *l1, struct mem_access *a)
         return;
     }
     for (const struct mem_request *r = first; r; r = r->next)
-        expect_set(l1, r->line);
+        prefetch_set(l1, r->line);
     utcl1_translate(&l1->tlb, first, start + 1);
 }
 
@@ -746,61 +746,61 @@ void xcd_mem_tell(struct xcd_mem *mem, void (*room)(void *context, unsigned cu),
 
 /* ---- ahead of the events ---- */
 
-static bool expect_line(const struct port_event *event, unsigned stage)
+static bool prefetch_line(const struct port_event *event, unsigned stage)
 {
     const struct mem_request *r = event->self;
     if (stage == 0) {
-        port_fetch(r, offsetof(struct mem_request, data));
+        port_prefetch(r, offsetof(struct mem_request, data));
         return true;
     }
     const struct vl1 *l1 = r->mem->vl1[r->cu];
     const struct mem_access *a = r->access;
     if (stage == 1) {
-        access_expect(a, 0);
-        port_fetch(r->bytes, r->pair ? PAIR : LINE);
-        expect_set(l1, r->line);
+        access_prefetch(a, 0);
+        port_prefetch(r->bytes, r->pair ? PAIR : LINE);
+        prefetch_set(l1, r->line);
     } else if (stage == 2) {
         if (r->bytes == r->data) { /* for its first lane */
             unsigned lane = (unsigned)__builtin_ctzll(r->lanes);
-            port_fetch_line(&a->addr[a->in_row ? 0 : lane]);
-            port_fetch_line(a->data + (size_t)lane * a->stride);
+            port_prefetch_line(&a->addr[a->in_row ? 0 : lane]);
+            port_prefetch_line(a->data + (size_t)lane * a->stride);
         }
         for (unsigned k = 0; k < request_lines(r); k++) {
             unsigned i = l1->oldest[set_of(l1, r->line + k * LINE)];
-            port_fetch_line(&l1->line[i]);
-            port_fetch(l1->data + (size_t)i * LINE, LINE);
+            port_prefetch_line(&l1->line[i]);
+            port_prefetch(l1->data + (size_t)i * LINE, LINE);
         }
     }
     return stage < 2;
 }
 
-static bool expect_acknowledgement(const struct port_event *event, unsigned stage)
+static bool prefetch_acknowledgement(const struct port_event *event, unsigned stage)
 {
     const struct mem_request *r = event->self;
     if (stage == 0)
-        port_fetch(r, offsetof(struct mem_request, data));
+        port_prefetch(r, offsetof(struct mem_request, data));
     else if (r->access)
-        access_expect(r->access, 0);
+        access_prefetch(r->access, 0);
     return stage == 0;
 }
 
-static bool expect_completion(const struct port_event *event, unsigned stage)
+static bool prefetch_completion(const struct port_event *event, unsigned stage)
 {
     const struct mem_access *a = event->self;
     if (stage == 0) {
-        access_expect(a, 0);
+        access_prefetch(a, 0);
         return true;
     }
     if (stage == 1)
-        port_fetch_line(&((const struct xcd_mem *)event->word[0])->vl1[a->cu]->wave[a->wave]);
-    return a->expect && a->expect(a, stage);
+        port_prefetch_line(&((const struct xcd_mem *)event->word[0])->vl1[a->cu]->wave[a->wave]);
+    return a->prefetch && a->prefetch(a, stage);
 }
 
-void vl1_expect(struct xcd_mem *mem)
+void vl1_prefetch(struct xcd_mem *mem)
 {
-    port_expect(mem->domain, line_arrives, expect_line);
-    port_expect(mem->domain, acknowledged, expect_acknowledgement);
-    port_expect(mem->domain, vl1_complete, expect_completion);
+    port_set_prefetch(mem->domain, line_arrives, prefetch_line);
+    port_set_prefetch(mem->domain, acknowledged, prefetch_acknowledgement);
+    port_set_prefetch(mem->domain, vl1_complete, prefetch_completion);
 }
 
 /* ---- what others ask ---- */
@@ -810,9 +810,9 @@ void vl1_count_store(const struct mem_request *r)
     r->mem->vl1[r->cu]->wave[r->wave].stores++;
 }
 
-void vl1_expect_performed(const struct mem_request *r)
+void vl1_prefetch_performed(const struct mem_request *r)
 {
-    port_fetch_line(&r->mem->vl1[r->cu]->wave[r->wave]);
+    port_prefetch_line(&r->mem->vl1[r->cu]->wave[r->wave]);
 }
 
 void vl1_acquire(struct xcd_mem *mem)

@@ -17,8 +17,8 @@ void vl1_count_store(const struct mem_request *request);
 void vl1_acquire(struct xcd_mem *mem);
 void vl1_release(struct xcd_mem *mem);
 
-/* What the next requests need, for port_expect(); what vl1_performed() does. */
-void vl1_expect(struct xcd_mem *mem);
-void vl1_expect_performed(const struct mem_request *request);
+/* What the next requests need, for port_set_prefetch(); what vl1_performed() does. */
+void vl1_prefetch(struct xcd_mem *mem);
+void vl1_prefetch_performed(const struct mem_request *request);
 
 #endif

@@ -94,9 +94,9 @@ void access_beyond(struct mem_access *access, const struct mem_request *request)
 /* A scalar cache has written what it had for a kernel's release. */
 void mem_released(struct xcd_mem *mem);
 /* What an access says of itself, and so much of its addresses and data. */
-static inline void access_expect(const struct mem_access *a, unsigned bytes)
+static inline void access_prefetch(const struct mem_access *a, unsigned bytes)
 {
-    port_fetch((const char *)a - 64, 64 + offsetof(struct mem_access, addr) + bytes);
+    port_prefetch((const char *)a - 64, 64 + offsetof(struct mem_access, addr) + bytes);
 }
 
 #endif

@@ -19,7 +19,7 @@
  */
 enum { WHEEL = 2048, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, AHEAD = 8, EVENTS_AHEAD = 256 };
 
-enum { EXPECT_PLACES = 4 * PORT_EXPECTED };
+enum { PREFETCH_PLACES = 4 * PORT_PREFETCHERS };
 
 /* Windows with fewer events than this are run on one thread: waking another takes as long. */
 enum { PARALLEL_EVENTS = 48 };
@@ -85,8 +85,8 @@ struct port_domain {
     struct outbox *outbox; /* for each domain, of even windows, then of odd ones */
     struct {
         port_fn *fn;
-        port_expect_fn *ask;
-    } expect[EXPECT_PLACES]; /* by fn; from its place on up to a free one */
+        port_prefetch_fn *ask;
+    } prefetcher[PREFETCH_PLACES]; /* by fn; from its place on up to a free one */
     unsigned expects;
     uint64_t set[WORDS];
     struct bucket bucket[WHEEL];
@@ -174,7 +174,7 @@ static struct chunk *chunk_new(struct port_domain *domain)
     }
     struct chunk *chunk = domain->spare;
     domain->spare = chunk->next;
-    port_fetch(domain->spare, sizeof(*chunk)); /* for the next one */
+    port_prefetch(domain->spare, sizeof(*chunk)); /* for the next one */
     return chunk;
 }
 
@@ -341,53 +341,53 @@ static uint64_t next_cycle(struct port_domain *d)
     return wheel < heap ? wheel : heap;
 }
 
-static unsigned expect_place(const struct port_domain *d, port_fn *fn)
+static unsigned prefetch_place(const struct port_domain *d, port_fn *fn)
 {
-    unsigned at = (unsigned)((uintptr_t)fn / 16) % EXPECT_PLACES;
-    while (d->expect[at].fn && d->expect[at].fn != fn)
-        at = (at + 1) % EXPECT_PLACES;
+    unsigned at = (unsigned)((uintptr_t)fn / 16) % PREFETCH_PLACES;
+    while (d->prefetcher[at].fn && d->prefetcher[at].fn != fn)
+        at = (at + 1) % PREFETCH_PLACES;
     return at;
 }
 
-void port_expect(struct port_domain *domain, port_fn *fn, port_expect_fn *expect)
+void port_set_prefetch(struct port_domain *domain, port_fn *fn, port_prefetch_fn *prefetch)
 {
-    assert(domain->expects < PORT_EXPECTED);
+    assert(domain->expects < PORT_PREFETCHERS);
     domain->expects++;
-    unsigned at = expect_place(domain, fn);
-    domain->expect[at].fn = fn;
-    domain->expect[at].ask = expect;
+    unsigned at = prefetch_place(domain, fn);
+    domain->prefetcher[at].fn = fn;
+    domain->prefetcher[at].ask = prefetch;
 }
 
-static port_expect_fn *expect_of(const struct port_domain *d, port_fn *fn)
+static port_prefetch_fn *prefetch_of(const struct port_domain *d, port_fn *fn)
 {
-    return d->expect[expect_place(d, fn)].ask;
+    return d->prefetcher[prefetch_place(d, fn)].ask;
 }
 
-struct expected {
+struct prefetching {
     const struct port_event *event;
-    port_expect_fn *ask;
+    port_prefetch_fn *ask;
 };
 
 /* Stage 0 of the bucket's events; adds those that have another, and returns how many there are then. */
 static unsigned begin_asking(const struct port_domain *d, const struct bucket *bucket,
-                             struct expected *expected, unsigned count)
+                             struct prefetching *soon, unsigned count)
 {
     bool last = !bucket->first;
     for (const struct chunk *chunk = bucket->first; !last; chunk = chunk->next) {
         const struct port_event *end = end_of(bucket, chunk, &last);
         for (const struct port_event *e = chunk->event; e != end && count < EVENTS_AHEAD; e++) {
-            expected[count] = (struct expected){e, expect_of(d, e->fn)};
-            count += expected[count].ask && expected[count].ask(e, 0);
+            soon[count] = (struct prefetching){e, prefetch_of(d, e->fn)};
+            count += soon[count].ask && soon[count].ask(e, 0);
         }
     }
     return count;
 }
 
-static void expect_events(const struct port_domain *d, uint64_t from, uint64_t end)
+static void prefetch_events(const struct port_domain *d, uint64_t from, uint64_t end)
 {
     for (uint64_t cycle = from; cycle < end; cycle++)
         if (d->bucket[cycle % WHEEL].first)
-            port_fetch(d->bucket[cycle % WHEEL].first, sizeof(struct chunk));
+            port_prefetch(d->bucket[cycle % WHEEL].first, sizeof(struct chunk));
 }
 
 /*
@@ -397,16 +397,16 @@ static void expect_events(const struct port_domain *d, uint64_t from, uint64_t e
  */
 static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
 {
-    struct expected expected[EVENTS_AHEAD];
+    struct prefetching soon[EVENTS_AHEAD];
     unsigned count = 0;
-    expect_events(d, end, end + AHEAD); /* for the next time */
+    prefetch_events(d, end, end + AHEAD); /* for the next time */
     for (uint64_t cycle = from; cycle < end; cycle++)
-        count = begin_asking(d, &d->bucket[cycle % WHEEL], expected, count);
+        count = begin_asking(d, &d->bucket[cycle % WHEEL], soon, count);
     for (unsigned stage = 1; stage < PORT_STAGES && count; stage++) {
         unsigned left = 0;
         for (unsigned i = 0; i < count; i++) {
-            struct expected e = expected[i];
-            expected[left] = e;
+            struct prefetching e = soon[i];
+            soon[left] = e;
             left += e.ask(e.event, stage);
         }
         count = left;
@@ -417,9 +417,9 @@ static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
 static void receive(struct port_domain *d, unsigned odd)
 {
     for (unsigned i = 0; i < d->port->domains; i++)
-        port_fetch(outbox_of(d->port->domain[i], d, odd), sizeof(struct outbox));
+        port_prefetch(outbox_of(d->port->domain[i], d, odd), sizeof(struct outbox));
     for (unsigned i = 0; i < d->port->domains; i++)
-        port_fetch(outbox_of(d->port->domain[i], d, odd)->first, sizeof(struct sent));
+        port_prefetch(outbox_of(d->port->domain[i], d, odd)->first, sizeof(struct sent));
     for (unsigned i = 0; i < d->port->domains; i++) {
         struct outbox *box = outbox_of(d->port->domain[i], d, odd);
         if (box->soonest == PORT_NEVER)
@@ -427,7 +427,7 @@ static void receive(struct port_domain *d, unsigned odd)
         const struct sent *last = box->last;
         for (const struct sent *sent = box->first;; sent = sent->next) {
             if (sent != last)
-                port_fetch(sent->next, sizeof(*sent));
+                port_prefetch(sent->next, sizeof(*sent));
             for (unsigned k = 0; k < sent->count; k++)
                 *insert(d, sent->at[k].cycle) = sent->at[k].event;
             if (sent == last)
@@ -469,12 +469,12 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
         heap_to_wheel(d);
     }
     assert(end <= d->limit);
-    uint64_t expected = 0;
-    expect_events(d, d->next, d->next + AHEAD);
+    uint64_t soon = 0;
+    prefetch_events(d, d->next, d->next + AHEAD);
     for (uint64_t cycle; (cycle = wheel_next(d)) < end;) {
-        if (cycle >= expected) {
-            expected = cycle + AHEAD < end ? cycle + AHEAD : end;
-            ask_ahead(d, cycle, expected);
+        if (cycle >= soon) {
+            soon = cycle + AHEAD < end ? cycle + AHEAD : end;
+            ask_ahead(d, cycle, soon);
         }
         unsigned slot = (unsigned)(cycle % WHEEL);
         set_now(d, cycle);

@@ -124,21 +124,21 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
  * few cycles each comes to stage 0, then each to stage 1, and so on, so that what one stage
  * has asked for is there to be read in the next.  It changes nothing.
  */
-enum { PORT_STAGES = 4, PORT_EXPECTED = 16 };
-typedef bool port_expect_fn(const struct port_event *event, unsigned stage); /* whether it has another */
-/* For events of `fn` in a domain, of up to PORT_EXPECTED functions. */
-void port_expect(struct port_domain *domain, port_fn *fn, port_expect_fn *expect);
+enum { PORT_STAGES = 4, PORT_PREFETCHERS = 16 };
+typedef bool port_prefetch_fn(const struct port_event *event, unsigned stage); /* whether it has another */
+/* For events of `fn` in a domain, of up to PORT_PREFETCHERS functions. */
+void port_set_prefetch(struct port_domain *domain, port_fn *fn, port_prefetch_fn *prefetch);
 /* A line of the host's.  The assembly is empty, but a side effect: compilers take a function that has none
  * for pure, and drop calls of it. */
-static inline void port_fetch_line(const void *what)
+static inline void port_prefetch_line(const void *what)
 {
     __builtin_prefetch(what);
     __asm__ volatile("");
 }
-static inline void port_fetch(const void *what, unsigned bytes)
+static inline void port_prefetch(const void *what, unsigned bytes)
 {
     for (unsigned at = 0; at < bytes; at += 64)
-        port_fetch_line((const char *)what + at);
+        port_prefetch_line((const char *)what + at);
 }
 
 /*
