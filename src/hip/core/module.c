@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loading code objects and preparing their kernels for launches. */
+#include "hip/core/state.h"
 #include "hip/core/module.h"
 
 #include <stdio.h>
@@ -10,15 +11,9 @@
 #include "hip/core/registry.h"
 #include "hip/stream/stream.h"
 
-struct module_list {
-    pthread_mutex_t lock;
-    struct ihipModule_t *first;
-};
-
 static struct module_list *module_list(void)
 {
-    static struct module_list list = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    return &list;
+    return &hip_state()->modules;
 }
 
 static hipError_t module_error(int status)

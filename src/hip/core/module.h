@@ -66,4 +66,9 @@ void hip_module_unload(struct ihipModule_t *module);
 /* hipDeviceReset(). */
 void hip_modules_reset(struct hip_device *device);
 
+struct module_list {
+    pthread_mutex_t lock;
+    struct ihipModule_t *first;
+};
+
 #endif

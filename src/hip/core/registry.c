@@ -4,6 +4,7 @@
  * run before main(), so they only note what they are given.  A host address
  * (the kernel's stub, the variable's shadow) is the key to it all.
  */
+#include "hip/core/state.h"
 #include "hip/core/registry.h"
 
 #include <stdio.h>
@@ -45,19 +46,9 @@ struct hip_symbol {
     struct hip_symbol *next_managed;
 };
 
-struct hip_registry {
-    pthread_rwlock_t lock; /* the table */
-    pthread_mutex_t load;  /* loading code */
-    struct hip_symbol **table;
-    size_t count, room; /* room: a power of two, at most half full */
-    struct hip_fatbin *fats;
-};
-
 static struct hip_registry *registry(void)
 {
-    static struct hip_registry registry = {.lock = PTHREAD_RWLOCK_INITIALIZER,
-                                           .load = PTHREAD_MUTEX_INITIALIZER};
-    return &registry;
+    return &hip_state()->registry;
 }
 
 static size_t registry_slot(const struct hip_registry *r, const void *host)

@@ -3,6 +3,7 @@
  * The process's runtime: opened by the first call that needs the machine, from
  * the environment that `ehp run` sets (EHP_CHIP, EHP_PARTITION, ...).
  */
+#include "hip/core/state.h"
 #include "hip/core/runtime.h"
 
 #include <errno.h>
@@ -20,8 +21,7 @@
 
 struct hip_runtime *hip_runtime(void)
 {
-    static struct hip_runtime runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    return &runtime;
+    return &hip_state()->runtime;
 }
 
 struct hip_thread *hip_thread(void)

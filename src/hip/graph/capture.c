@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hip/core/state.h"
 #include "hip/graph/capture.h"
 #include "hip/memory/pool.h"
 #include "hip/stream/stream.h"
 
 struct capture_list *capture_list(void)
 {
-    static struct capture_list list = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    return &list;
+    return &hip_state()->captures;
 }
 
 void capture_lock(void)

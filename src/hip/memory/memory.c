@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocating, registering and freeing memory. */
+#include "hip/core/state.h"
 #include "hip/memory/memory.h"
 
 #include <execinfo.h>
@@ -16,15 +17,9 @@
 #include "hip/stream/stream.h"
 #include "hip/observe/usage.h"
 
-struct memory_list {
-    pthread_mutex_t lock;
-    struct hip_memory *first;
-};
-
 static struct memory_list *memory_list(void)
 {
-    static struct memory_list list = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    return &list;
+    return &hip_state()->memories;
 }
 
 /* Where this library's code is: callers are elsewhere. */

@@ -87,4 +87,9 @@ bool hip_graph_memory_free(struct graph_memory *memory);
 /* Frees memory that the program no longer uses: waits for the devices first. */
 hipError_t hip_memory_free(void *base, bool host);
 
+struct memory_list {
+    pthread_mutex_t lock;
+    struct hip_memory *first;
+};
+
 #endif

@@ -8,6 +8,7 @@
  * made to wait for it (hipMemPoolReuseAllowInternalDependencies).  What the pool
  * holds above its release threshold goes back at the next synchronisation.
  */
+#include "hip/core/state.h"
 #include "hip/memory/pool.h"
 
 #include <stdlib.h>
@@ -17,16 +18,9 @@
 #include "hip/memory/ipc.h"
 #include "hip/stream/stream.h"
 
-struct pool_list {
-    pthread_mutex_t lock;
-    struct ihipMemPoolHandle_t *first;
-    _Atomic unsigned cached; /* free blocks in all pools: none, nothing to trim */
-};
-
 static struct pool_list *pool_list(void)
 {
-    static struct pool_list list = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    return &list;
+    return &hip_state()->pools;
 }
 
 /* ---- blocks: the pool's lock is held ------------------------------------------------------------------- */

@@ -66,4 +66,10 @@ static inline hipMemPool_t hip_pool_handle(struct ihipMemPoolHandle_t *pool)
     return pool;
 }
 
+struct pool_list {
+    pthread_mutex_t lock;
+    struct ihipMemPoolHandle_t *first;
+    _Atomic unsigned cached; /* free blocks in all pools: none, nothing to trim */
+};
+
 #endif

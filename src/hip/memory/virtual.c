@@ -8,6 +8,7 @@
  * that any process that gets its descriptor can check and map it.  All other
  * memory is in one file: a program may have more of it than descriptors.
  */
+#include "hip/core/state.h"
 #include "hip/memory/virtual.h"
 
 #include <errno.h>
@@ -57,19 +58,9 @@ struct virtual_range {
     struct virtual_range *next;
 };
 
-struct virtual_state {
-    pthread_mutex_t lock;
-    struct virtual_map *maps;
-    struct virtual_range *ranges;
-    int fd;                          /* -1, or the file of all memory that is not exported */
-    off_t end;                       /* of what was handed out in it; places are not used again */
-    uint64_t bytes[HIP_DEVICES_MAX]; /* of memory that this process has made */
-};
-
 static struct virtual_state *virtual_state(void)
 {
-    static struct virtual_state state = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
-    return &state;
+    return &hip_state()->virtual;
 }
 
 uint64_t hip_virtual_bytes(int device)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports about a run, written while it runs; see report.h. */
+#include "hip/core/state.h"
 #include "hip/observe/report.h"
 
 #include <errno.h>
@@ -65,9 +66,7 @@ static void report_exit(int status, void *unused)
 
 static void report_lost(void)
 {
-    static _Atomic bool lost;
-
-    if (!atomic_exchange(&lost, true))
+    if (!atomic_exchange(&hip_state()->output_lost, true))
         on_exit(report_exit, NULL);
 }
 

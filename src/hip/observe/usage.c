@@ -4,6 +4,7 @@
  * is touched; what HIP allocates is looked at besides whenever it changes, so
  * that no peak of it is missed.  When there are many samples, every other one goes.
  */
+#include "hip/core/state.h"
 #include "hip/observe/usage.h"
 
 #include <stdio.h>
@@ -14,30 +15,13 @@
 #include "base/thread.h"
 #include "hip/observe/report.h"
 
-#define USAGE_SAMPLES 4096
 #define USAGE_STEP_NS UINT64_C(5000000)
 
-struct usage_sample {
-    double seconds;
-    uint64_t bytes[5]; /* in the order of usage_names */
-};
 static const char *const usage_names[5] = {"device", "host", "managed", "registered", "process"};
-
-struct usage {
-    pthread_mutex_t lock;
-    pthread_t thread;
-    bool on;
-    _Atomic bool quit;
-    ehp_machine *machine;
-    uint64_t start, step;
-    struct usage_sample sample[USAGE_SAMPLES], peak;
-    size_t count;
-};
 
 static struct usage *usage(void)
 {
-    static struct usage usage = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    return &usage;
+    return &hip_state()->usage;
 }
 
 static uint64_t usage_sum(const struct usage_sample *s)

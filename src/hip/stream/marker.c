@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Markers: one-shot completion signals, counted and recycled. */
+#include "hip/core/state.h"
 #include "hip/stream/stream.h"
 
 #include <stdlib.h>
 
-struct marker_pool {
-    pthread_mutex_t lock;
-    struct hip_marker *free;  /* value 0, nobody's */
-    struct hip_marker *limbo; /* nobody's, but a packet has yet to decrement them */
-};
-
 static struct marker_pool *marker_pool(void)
 {
-    static struct marker_pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    return &pool;
+    return &hip_state()->markers;
 }
 
 static void marker_sweep(struct marker_pool *pool)

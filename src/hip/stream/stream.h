@@ -218,4 +218,10 @@ void hip_streams_reset(struct hip_device *device);
 
 void hip_fault_install(struct hip_runtime *runtime);
 
+struct marker_pool {
+    pthread_mutex_t lock;
+    struct hip_marker *free;  /* value 0, nobody's */
+    struct hip_marker *limbo; /* nobody's, but a packet has yet to decrement them */
+};
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Making, asking and destroying streams; the calls that put one small thing into a stream. */
+#include "hip/core/state.h"
 #include "hip/stream/stream.h"
 
 #include <sched.h>
@@ -197,20 +198,13 @@ static void stream_thread_end(void *state)
     }
 }
 
-static pthread_key_t *stream_key(void)
-{
-    static pthread_key_t key;
-    return &key;
-}
-
 static void stream_make_key(void)
 {
-    pthread_key_create(stream_key(), stream_thread_end);
+    pthread_key_create(&hip_state()->stream_key, stream_thread_end);
 }
 
 static hipError_t stream_per_thread(struct hip_device *device, struct ihipStream_t **stream)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct hip_thread *thread = hip_thread();
     struct ihipStream_t **mine = &thread->per_thread[device->ordinal];
 
@@ -220,8 +214,8 @@ static hipError_t stream_per_thread(struct hip_device *device, struct ihipStream
             return error;
         (*mine)->per_thread = true;
         stream_insert(*mine);
-        pthread_once(&once, stream_make_key);
-        pthread_setspecific(*stream_key(), thread);
+        pthread_once(&hip_state()->stream_key_once, stream_make_key);
+        pthread_setspecific(hip_state()->stream_key, thread);
     }
     *stream = *mine;
     return hipSuccess;

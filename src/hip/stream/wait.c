@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hip/core/state.h"
 #include "hip/observe/advise.h"
 #include "hip/core/hostcall.h"
 #include "hip/memory/pool.h"
@@ -276,8 +277,7 @@ hipError_t hip_wait_users(struct hip_device *device)
 
 static struct hip_last_wait *wait_last(void)
 {
-    static struct hip_last_wait last;
-    return &last;
+    return &hip_state()->last_wait;
 }
 
 void hip_wait_ends(void)
