@@ -7,6 +7,17 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* Leak checkers look for pointers in memory of malloc() and in globals: tell them of mapped memory that has
+ * some. */
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#define arena_root(block, bytes)     __lsan_register_root_region(block, bytes)
+#define arena_not_root(block, bytes) __lsan_unregister_root_region(block, bytes)
+#else
+#define arena_root(block, bytes)     ((void)0)
+#define arena_not_root(block, bytes) ((void)0)
+#endif
+
 enum { HUGE_PAGE = 2 * 1024 * 1024, ALIGN = 64 };
 
 struct arena_block {
@@ -29,6 +40,7 @@ static struct arena_block *block_new(size_t bytes)
     struct arena_block *block = (struct arena_block *)(map + before);
     madvise(block, bytes, MADV_HUGEPAGE);
     block->bytes = bytes;
+    arena_root(block, bytes);
     return block;
 }
 
@@ -53,6 +65,7 @@ void arena_free(struct arena *arena)
 {
     for (struct arena_block *block = arena->blocks, *next; block; block = next) {
         next = block->next;
+        arena_not_root(block, block->bytes);
         munmap(block, block->bytes);
     }
     *arena = (struct arena){0};
