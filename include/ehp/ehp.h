@@ -397,13 +397,15 @@ EHP_API int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value,
 /*
  * A queue is the host's memory: hsa.base_address is a ring of hsa.size packets.  Reserve
  * indices, fill the packets (header last, with a release store), then store
- * the last index to hsa.doorbell_signal.  ehp_queue_reserve() waits for room.
+ * the last index to hsa.doorbell_signal.  ehp_queue_reserve() waits for room.  The size is a power of two, up
+ * to what ROCr gives as HSA_AGENT_INFO_QUEUE_MAX_SIZE.
  * The priority is 0 (low), 1 or 2 (high).
  *
  * ehp_queue_stop() waits for the packets that are being executed.  Those behind them, and later ones, are not
  * executed any more, but complete: nobody waits for their signals for ever.  ehp_queue_destroy() does the
  * same before it frees the queue.
  */
+#define EHP_QUEUE_PACKETS_MAX 0x20000u
 EHP_API int ehp_queue_create(ehp_machine *machine, unsigned agent, uint32_t packets, int priority,
                              struct ehp_queue_block **out);
 EHP_API void ehp_queue_stop(struct ehp_queue_block *queue);

@@ -52,9 +52,10 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
 {
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
-    if (packets < 2 || (packets & (packets - 1)))
-        return machine_error(m, EHP_ERR_INVALID, "a queue of %u packets: the size must be a power of two",
-                             packets);
+    if (packets < 2 || packets > EHP_QUEUE_PACKETS_MAX || (packets & (packets - 1)))
+        return machine_error(m, EHP_ERR_INVALID,
+                             "a queue of %u packets: the size must be a power of two from 2 to %u", packets,
+                             EHP_QUEUE_PACKETS_MAX);
     struct cp_queue *q = calloc(1, sizeof(*q));
     if (!q)
         return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue");

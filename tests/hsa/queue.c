@@ -299,7 +299,10 @@ static void test_sizes(bool timing, const char *path)
     p = good;
     p.private_segment_size = UINT32_MAX;
     refused(m, &p, EHP_FAULT_NO_MEMORY, "4294967295 bytes of scratch");
-    CHECK(ehp_queue_create(m, 0, 1u << 31, 1, &q) == EHP_ERR_NO_MEMORY);
+    CHECK(ehp_queue_create(m, 0, 1u << 31, 1, &q) == EHP_ERR_INVALID);
+    CHECK(ehp_queue_create(m, 0, 2 * EHP_QUEUE_PACKETS_MAX, 1, &q) == EHP_ERR_INVALID);
+    CHECK(ehp_queue_create(m, 0, EHP_QUEUE_PACKETS_MAX, 1, &q) == EHP_OK);
+    ehp_queue_destroy(q);
     CHECK(ehp_mem_alloc(m, 0, 99, 4096, 0, &memory) == EHP_ERR_INVALID);
     CHECK(ehp_mem_alloc(m, 0, -1, 4096, 0, &memory) == EHP_ERR_INVALID);
     CHECK(ehp_mem_register(m, image, UINT64_MAX) == EHP_ERR_INVALID);
