@@ -11,6 +11,7 @@
  */
 #include "wave/fault.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include <ucontext.h>
 
 #include "base/guarded.h"
+#include "base/stack.h"
 
 enum { FAULT_STACK = 256 * 1024 }; /* who mends an access may look for its source line */
 #define FAULT_MAGIC UINT64_C(0x4548502d67756172)
@@ -156,39 +158,58 @@ static bool take_fault(const siginfo_t *info, void *machine)
     return false;
 }
 
-static bool is_mended(uint64_t address, const void *machine)
+struct host_fault {
+    uint64_t address;
+    const void *machine;
+    bool mended;
+};
+
+static bool is_mended(const struct host_fault *f)
 {
-    const bool write = host_wrote(machine);
+    const bool write = host_wrote(f->machine);
     for (unsigned i = 0; i < WATCHERS; i++) {
         void *context = atomic_load(&watchers[i].context);
-        if (context && watchers[i].mend(context, address, write))
+        if (context && watchers[i].mend(context, f->address, write))
             return true;
     }
     return false;
 }
 
 /* Once for an access, however many layers it goes through, and however often a handler has it tried again. */
-static void tell_watchers(uint64_t address, const void *machine)
+static void tell_watchers(const struct host_fault *f)
 {
-    const uint64_t at = (uint64_t)((const ucontext_t *)machine)->uc_mcontext.gregs[REG_RIP];
-    const uint64_t access = address ^ at << 16;
+    const uint64_t at = (uint64_t)((const ucontext_t *)f->machine)->uc_mcontext.gregs[REG_RIP];
+    const uint64_t access = f->address ^ at << 16;
     if (atomic_exchange(&last_told, access) == access)
         return;
     for (unsigned i = 0; i < WATCHERS; i++) {
         void *context = atomic_load(&watchers[i].context);
         if (context)
-            watchers[i].fn(context, address);
+            watchers[i].fn(context, f->address);
     }
+}
+
+static void mend_or_tell(void *argument)
+{
+    struct host_fault *f = argument;
+    f->mended = is_mended(f);
+    if (!f->mended)
+        tell_watchers(f);
 }
 
 static void on_fault(unsigned layer, int signo, siginfo_t *info, void *machine)
 {
+    struct host_fault f = {(uint64_t)(uintptr_t)info->si_addr, machine, false};
     if (take_fault(info, machine))
         return;
-    if (info->si_code > 0 && is_mended((uint64_t)(uintptr_t)info->si_addr, machine))
-        return;
+    /* The thread's stack for signals, if it has one, is the program's, and need not have room for a report.
+     */
+    const int error = errno;
     if (info->si_code > 0)
-        tell_watchers((uint64_t)(uintptr_t)info->si_addr, machine);
+        (void)stack_call(mend_or_tell, &f);
+    errno = error;
+    if (f.mended)
+        return;
     forward(&beneath[signo == SIGBUS][layer], signo, info, machine);
 }
 

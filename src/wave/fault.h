@@ -75,7 +75,7 @@ static inline void fault_look(uint64_t *looked_ns, uint64_t now_ns)
 
 /*
  * Who wants to know of a fault of the host program before its own handler, or
- * death: called in the signal handler.  `mend` tells whether the access shall try
+ * death: called in the signal handler, on a stack of its own.  `mend` tells whether the access shall try
  * again; if nobody's does, `fn` may say something.  Eight at most; others are not told.
  */
 typedef bool fault_mend_fn(void *context, uint64_t address, bool write);

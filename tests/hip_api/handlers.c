@@ -11,6 +11,14 @@
 
 #include "apart.h"
 
+#ifdef __SANITIZE_ADDRESS__ /* these faults are meant, and their default is to die of them */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "handle_segv=0:handle_sigbus=0";
+}
+#endif
+
 static const char *kernels;
 static sigjmp_buf again;
 static volatile sig_atomic_t calls;
@@ -245,6 +253,16 @@ static int use_after_free(void *handler)
     return 7;
 }
 
+/* With a stack for signals as small as languages' runtimes make it, and nothing below it. */
+static int use_after_free_on_small_stack(void *argument)
+{
+    const size_t bytes = ((size_t)sysconf(_SC_SIGSTKSZ) + 4095) & ~(size_t)4095;
+    char *below = mmap(NULL, 4096 + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const stack_t stack = {.ss_sp = below + 4096, .ss_size = bytes};
+    CHECK(below != MAP_FAILED && mprotect(below, 4096, PROT_NONE) == 0 && sigaltstack(&stack, NULL) == 0);
+    return use_after_free(argument);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -265,5 +283,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++)
         CHECK_APART(use_after_free, NULL, SIGSEGV, "freed memory");
     CHECK_APART(use_after_free, argv, SIGSEGV, "freed memory");
+    CHECK_APART(use_after_free_on_small_stack, NULL, SIGSEGV, "freed memory");
+    CHECK_APART(use_after_free_on_small_stack, argv, SIGSEGV, "freed memory");
     return check_status();
 }
