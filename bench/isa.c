@@ -94,9 +94,14 @@ static unsigned vector_source(const struct isa_row *row, unsigned i)
     }
 }
 
+static uint32_t effects(const struct isa_row *row)
+{
+    return isa_facts[row->op].effects;
+}
+
 static void encode_scalar(struct encoding *e, const struct isa_row *row)
 {
-    bool jumps = row->flags & ISA_F_BRANCH;
+    bool jumps = effects(row) & ISA_E_BRANCH;
     switch (row->format) {
     case ISA_SOPK:
         put(e, 0, row->src[0] ? 1 | 3 << 11 : 4); /* four bits of MODE */
@@ -159,7 +164,7 @@ static void encode_vector(struct encoding *e, const struct isa_row *row, enum va
 static void encode_memory(struct encoding *e, const struct isa_row *row, enum variant variant)
 {
     unsigned offsets = variant == GATHER ? V_PLACE_LDS : V_LDS;
-    bool gws = row->flags & ISA_F_GWS;
+    bool gws = isa_facts[row->op].unit == ISA_UNIT_GWS;
     switch (row->format) {
     case ISA_DS:
         put(e, 32, gws ? V_DATA : offsets);
@@ -172,7 +177,7 @@ static void encode_memory(struct encoding *e, const struct isa_row *row, enum va
     case ISA_MUBUF:
     case ISA_MTBUF:
         put(e, 12, 1); /* offen */
-        put(e, 14, (row->flags & ISA_F_ATOMIC) != 0);
+        put(e, 14, (effects(row) & ISA_E_ATOMIC) != 0);
         if (row->format == ISA_MTBUF)
             put(e, 19, 4 | 7 << 4); /* 32, float */
         put(e, 32, offsets);
@@ -182,7 +187,7 @@ static void encode_memory(struct encoding *e, const struct isa_row *row, enum va
         break;
     default:
         put(e, 13, row->format == ISA_SCRATCH);
-        put(e, 16, (row->flags & ISA_F_ATOMIC) != 0);
+        put(e, 16, (effects(row) & ISA_E_ATOMIC) != 0);
         put(e, 32, row->format == ISA_SCRATCH ? offsets : variant == GATHER ? V_PLACE : V_ADDRESS);
         put(e, 40, V_DATA);
         put(e, 48, row->format == ISA_FLAT ? 0 : 0x7f); /* no base */
@@ -207,9 +212,7 @@ static bool needs_machine(unsigned op)
 static bool encode(const struct isa_row *row, enum variant variant, uint32_t *words, struct isa_inst *inst)
 {
     unsigned form = variant == SDWA ? ISA_FORM_SDWA : variant == DPP ? ISA_FORM_DPP : ISA_FORM_PLAIN;
-    bool spread =
-        variant == GATHER && (!is_memory(row) || !(row->flags & (ISA_F_LOAD | ISA_F_STORE | ISA_F_ATOMIC)) ||
-                              (row->flags & ISA_F_GWS));
+    bool spread = variant == GATHER && (!is_memory(row) || !(effects(row) & (ISA_E_LOAD | ISA_E_STORE)));
     if (!row->form[form].mask || spread || needs_machine(row->op))
         return false;
     for (int acc = 0; acc < 2; acc++) {
@@ -267,12 +270,12 @@ static void set_values(struct rig *r, const struct isa_row *row)
     memset(w->s, 0, sizeof(w->s));
     for (unsigned l = 0; l < WAVE_LANES; l++) {
         unsigned data = isa_type_dwords(row->src[ISA_DATA]), dst = isa_type_dwords(row->dst);
-        unsigned bytes = 4 * (row->flags & ISA_F_STORE || data > dst ? data : dst);
+        unsigned bytes = 4 * (effects(row) & ISA_E_STORE || data > dst ? data : dst);
         static const char *const byte_names[] = {"byte", "_u8", "_i8", "_b8", NULL};
         static const char *const short_names[] = {"short", "_u16", "_i16", "_b16", NULL};
         for (unsigned i = 0; byte_names[i]; i++)
             bytes = strstr(row->name, byte_names[i]) ? 1 : strstr(row->name, short_names[i]) ? 2 : bytes;
-        if (bytes == 0 || (row->flags & ISA_F_CROSS_LANE))
+        if (bytes == 0)
             bytes = 4;
         if (row->format == ISA_SCRATCH)
             bytes = 0; /* each lane has its own */
@@ -286,9 +289,9 @@ static void set_values(struct rig *r, const struct isa_row *row)
         w->v[V_PLACE_LDS][l] = place;
         for (unsigned i = 0; i < 3; i++) {
             bool matrix = row->format == ISA_VOP3PMAI;
-            unsigned type = matrix ? (i == 2                     ? ISA_T_F32
-                                      : strstr(row->name, "f64") ? ISA_T_F64
-                                                                 : ISA_T_PKF16)
+            unsigned type = matrix ? (i == 2                                         ? ISA_T_F32
+                                      : isa_facts[row->op].math == ISA_MATH_MFMA_F64 ? ISA_T_F64
+                                                                                     : ISA_T_PKF16)
                                    : row->src[i];
             for (unsigned k = 0; k < (i == 2 ? 32 : 16); k++)
                 w->v[V_SOURCE + 16 * i + k][l] = value_of(type, l, k);
@@ -335,24 +338,17 @@ static double time_of(struct rig *r, const struct xinst *x, uint64_t exec)
  */
 static double work_of(const struct isa_row *row)
 {
-    const char *size = row->format == ISA_VOP3PMAI ? strpbrk(row->name, "0123456789") : NULL;
-    unsigned m, n, k, blocks = 1;
-    int used = 0;
-    while (size && sscanf(size, "%ux%ux%u%n", &m, &n, &k, &used) != 3)
-        size = strpbrk(size + strspn(size, "0123456789"), "0123456789");
-    if (size) {
-        sscanf(size + used, "_%ub", &blocks);
-        double sparse = strncmp(row->name, "v_smfmac", 8) == 0 ? 0.5 : 1;
-        double dwords = strstr(row->name, "_f64_") ? 2 : 1;
-        return 2 * dwords * m * n * k * (double)blocks * sparse / WAVE_LANES;
-    }
+    const struct isa_facts *facts = &isa_facts[row->op];
+    if (facts->mops)
+        return 512.0 / WAVE_LANES * facts->mops * (facts->math == ISA_MATH_MFMA_F64 ? 2 : 1) *
+               (row->flags & ISA_F_ACCUMULATE ? 0.5 : 1); /* the sparse ones */
     unsigned dwords = isa_type_dwords(row->dst), data = isa_type_dwords(row->src[ISA_DATA]);
     if (!is_memory(row) && row->format != ISA_SMEM)
         return 1;
-    if ((row->flags & ISA_F_ATOMIC) && row->format != ISA_DS && row->format != ISA_SMEM)
+    if ((effects(row) & ISA_E_ATOMIC) && row->format != ISA_DS && row->format != ISA_SMEM)
         return WAVE_LANES;
     dwords = dwords > data ? dwords : data;
-    if ((row->flags & (ISA_F_TWO_ADDRESSES | ISA_F_STORE)) == (ISA_F_TWO_ADDRESSES | ISA_F_STORE))
+    if (row->flags & ISA_F_TWO_ADDRESSES && effects(row) & ISA_E_STORE)
         dwords *= 2;
     return dwords ? dwords : 1;
 }

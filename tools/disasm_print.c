@@ -8,6 +8,7 @@
 
 #include "demangle.h"
 #include "disasm.h"
+#include "isa/facts.h"
 #include "load/descriptor.h"
 #include "tool.h"
 
@@ -195,14 +196,34 @@ static void source_print(struct source *s, const char *line, bool with_text)
 
 // ---- instructions ----
 
-// SOPP branches and s_call_b64 hold a distance in dwords; the assembler's syntax shows just that.
-static bool branch_target(const char *text, uint32_t word, uint64_t pc, uint64_t *target)
+// Those branches whose SIMM16 is a distance in dwords; the assembler's syntax shows just that.
+#define FORM(mask, match, live) (uint32_t)(mask), (uint32_t)(match)
+#define NOFORM                  0, 0
+// clang-format off
+static const struct {
+    unsigned format, op;
+    uint32_t mask, match;
+} rows[] = {
+#define INST(fmt, opcode, name, flags, dst, sdst, s0, s1, s2, s3, where, plain, sdwa, dpp) \
+    {ISA_##fmt, ISA_OP_##name, plain},
+#include "gfx942.def"
+#undef INST
+};
+static const uint32_t effects[ISA_OP_COUNT] = {
+#define FACTS(name, unit, passes, math, mops, effects) [ISA_OP_##name] = effects,
+#include "facts.def"
+#undef FACTS
+};
+// clang-format on
+
+static bool branch_target(uint32_t word, uint64_t pc, uint64_t *target)
 {
-    if (strncmp(text, "s_branch", 8) != 0 && strncmp(text, "s_cbranch_", 10) != 0 &&
-        strncmp(text, "s_call_b64", 10) != 0)
-        return false;
+    bool branch = false;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !branch; i++)
+        branch = (rows[i].format == ISA_SOPP || rows[i].format == ISA_SOPK) &&
+                 (word & rows[i].mask) == rows[i].match && effects[rows[i].op] & ISA_E_BRANCH;
     *target = pc + 4 + (uint64_t)((int64_t)(int16_t)(word & 0xffff) * 4);
-    return true;
+    return branch;
 }
 
 static void print_instruction(uint64_t pc, uint64_t start, const uint32_t *words, unsigned count,
@@ -212,7 +233,7 @@ static void print_instruction(uint64_t pc, uint64_t start, const uint32_t *words
     printf("  %05" PRIx64 "  %-58s //", pc - start, text);
     for (unsigned i = 0; i < count; i++)
         printf(" %08X", words[i]);
-    if (branch_target(text, words[0], pc, &target))
+    if (branch_target(words[0], pc, &target))
         printf(" -> %s%" PRIx64, target < start ? "-" : "", target < start ? start - target : target - start);
     putchar('\n');
 }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 // ehp isa: the table of gfx942's instructions, and how each is tested.
 //
-// Everything here is expanded from isa/gfx942.def, and from isa/gfx942.oracles, which the tests write.
+// Everything here is expanded from isa/gfx942.def and isa/facts.def, and from isa/gfx942.oracles, which the
+// tests write.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "isa/facts.h"
 #include "isa/inst.h"
 #include "tool.h"
 
 struct row {
     const char *format, *name;
-    unsigned opcode;
-    uint32_t flags;
+    unsigned op, opcode, flags;
     bool sdwa, dpp;
     unsigned dst, src0;
     const char *oracles; // NULL: none ran it
@@ -25,14 +26,20 @@ struct row {
 // clang-format off
 static const struct row rows[] = {
 #define INST(fmt, opcode, name, flags, dst, sdst, s0, s1, s2, s3, where, plain, sdwa, dpp) \
-    {#fmt, #name, opcode, flags, sdwa, dpp, ISA_T_##dst, ISA_T_##s0, NULL},
+    {#fmt, #name, ISA_OP_##name, opcode, flags, sdwa, dpp, ISA_T_##dst, ISA_T_##s0, NULL},
 #include "gfx942.def"
 #undef INST
 };
 static const struct row tested[] = {
-#define ORACLE(fmt, opcode, name, tests) {#fmt, #name, opcode, 0, false, false, 0, 0, tests},
+#define ORACLE(fmt, opcode, name, tests) {#fmt, #name, ISA_OP_##name, opcode, 0, false, false, 0, 0, tests},
 #include "gfx942.oracles"
 #undef ORACLE
+};
+static const struct isa_facts facts[ISA_OP_COUNT] = {
+#define FACTS(name, unit, passes, math, mops, effects) \
+    [ISA_OP_##name] = {ISA_UNIT_##unit, passes, ISA_MATH_##math, mops, effects},
+#include "facts.def"
+#undef FACTS
 };
 // clang-format on
 
@@ -67,13 +74,9 @@ static bool meaning_tested(const char *oracles)
 // mode.
 static bool in_halves(const struct row *row)
 {
-    static const char *const formats[] = {"SMEM", "FLAT", "GLOBAL", "SCRATCH", "MUBUF", "MTBUF"};
-    if (!strcmp(row->name, "s_memtime") || !strcmp(row->name, "s_memrealtime"))
-        return false;
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-        if (!strcmp(row->format, formats[i]))
-            return true;
-    return false;
+    const unsigned unit = facts[row->op].unit;
+    return (unit == ISA_UNIT_SMEM || unit == ISA_UNIT_VMEM || unit == ISA_UNIT_FLAT) &&
+           row->op != ISA_OP_s_memtime && row->op != ISA_OP_s_memrealtime;
 }
 
 static bool timing_tested(const struct row *row, const char *oracles)
@@ -81,41 +84,30 @@ static bool timing_tested(const struct row *row, const char *oracles)
     return in_halves(row) ? strstr(oracles, ":halves") != NULL : meaning_tested(oracles);
 }
 
-static bool is_one_of(const char *name, const char *const *stems, size_t count)
+static const char *valu_part(const struct row *row)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!strncmp(name, stems[i], strlen(stems[i])))
-            return true;
-    return false;
+    // Whoever does not ask EXEC names its lane.
+    if (row->flags & ISA_F_DST_SGPR || !(facts[row->op].effects & ISA_E_READS_EXEC))
+        return "VALU, scalar registers";
+    return row->dst == ISA_T_F64 || row->src0 == ISA_T_F64 ? "VALU, f64" : "VALU";
 }
 
 // The part of a CU that executes it.
 static const char *unit_of(const struct row *row)
 {
-    static const char *const transcendental[] = {"v_rcp_", "v_rsq_", "v_sqrt_", "v_exp_",
-                                                 "v_log_", "v_sin_", "v_cos_"};
-    static const char *const between_lanes[] = {"v_readlane", "v_readfirstlane", "v_writelane"};
-    if (!strcmp(row->format, "SMEM"))
-        return "scalar memory";
-    if (row->flags & ISA_F_GWS)
-        return "global wave sync";
-    if (!strcmp(row->format, "DS"))
-        return "LDS";
-    if (!strcmp(row->format, "FLAT"))
-        return "vector memory, LDS";
-    if (!strncmp(row->format, "MUBUF", 5) || !strcmp(row->format, "MTBUF") ||
-        !strcmp(row->format, "GLOBAL") || !strcmp(row->format, "SCRATCH"))
-        return row->flags & ISA_F_LDS ? "vector memory, LDS" : "vector memory";
-    if (!strcmp(row->format, "VOP3PMAI"))
-        return strstr(row->name, "accvgpr") ? "VALU" : "matrix core";
-    if (!strncmp(row->format, "VOP", 3)) {
-        if (is_one_of(row->name, transcendental, 7))
-            return "VALU, transcendental";
-        if (is_one_of(row->name, between_lanes, 3))
-            return "VALU, scalar registers";
-        return row->dst == ISA_T_F64 || row->src0 == ISA_T_F64 ? "VALU, f64" : "VALU";
-    }
-    return row->flags & ISA_F_BRANCH ? "branch" : !strcmp(row->format, "SOPP") ? "wave control" : "SALU";
+    static const char *const names[ISA_UNIT_COUNT] = {
+        [ISA_UNIT_CONTROL] = "wave control",    [ISA_UNIT_SALU] = "SALU",
+        [ISA_UNIT_BRANCH] = "branch",           [ISA_UNIT_MESSAGE] = "wave control",
+        [ISA_UNIT_SMEM] = "scalar memory",      [ISA_UNIT_TRANS] = "VALU, transcendental",
+        [ISA_UNIT_MATRIX] = "matrix core",      [ISA_UNIT_LDS] = "LDS",
+        [ISA_UNIT_GWS] = "global wave sync",    [ISA_UNIT_VMEM] = "vector memory",
+        [ISA_UNIT_FLAT] = "vector memory, LDS",
+    };
+    const struct isa_facts *known = &facts[row->op];
+    if (known->unit == ISA_UNIT_VALU)
+        return valu_part(row);
+    return known->unit == ISA_UNIT_VMEM && known->effects & ISA_E_LDS ? "vector memory, LDS"
+                                                                      : names[known->unit];
 }
 
 static void print_row(const struct row *row)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-# Writes isa/gfx942.def and src/isa/isa_ops.h from isa/gfx942.facts (what the
-# assembler's disassembler accepts; tools/isagen_facts.cc) and
-# isa/fixes/gfx942.fixes (what it does not say, or says wrongly; each with its
-# source).  A developer's tool; the results are checked in.
+# Writes isa/gfx942.def (encodings) and isa/facts.def (what is known of each
+# meaning) from isa/gfx942.llvm (what LLVM says; tools/isagen_facts.cc) and
+# isa/fixes/gfx942.fixes, isa/fixes/facts.fixes (what it does not say, or says
+# wrongly; each with its source).  A developer's tool; the results are checked in.
 #
 #   tools/isagen.py            write
 #   tools/isagen.py --check    compare with what is checked in, and report doubts
 import collections
+import math
 import os
 import re
 import sys
@@ -114,6 +115,8 @@ class Row:
         self.src = ['NONE'] * 4
         self.where = ['-'] * 4
         self.flags = []
+        self.effects = []
+        self.facts = {'unit': None, 'passes': 0, 'math': 'NONE', 'mops': 0}
         self.implied = set().union(*(f.implied for f in forms))
 
     def key(self):
@@ -202,8 +205,6 @@ def alu(row):
         row.where[2] = 's'
     if re.search('_(e32|e64)$', f.mnemonic):
         row.flags.append('SUFFIX')
-    if row.name.startswith('v_cmpx'):
-        row.flags.append('CMPX')
 
 
 WIDTH = {'ubyte': 'U8', 'sbyte': 'I8', 'ushort': 'U16', 'sshort': 'I16', 'short': 'B16', 'byte': 'B8', 'dword': 'B32',
@@ -234,7 +235,7 @@ def vector_memory(row):
         return
     space, verb, what = m.groups()
     if verb == 'atomic':
-        row.flags.append('ATOMIC')
+        row.effects.append('ATOMIC')
         x2 = what.endswith('_x2')
         if x2:
             what = what[:-3]
@@ -274,7 +275,7 @@ def vector_memory(row):
         else:
             raise SystemExit('unknown memory operation ' + name)
         if lds:
-            row.flags.append('LDS')
+            row.effects.append('LDS')
         if verb == 'load':
             row.dst = t
         else:
@@ -312,18 +313,16 @@ def lds(row):
             bits = bits_of(ops[i][1])
             row.src[n] = t if bits == BITS[t] else BY_BITS[bits]
             i += 1
-    row.flags.append('LDS')
+    row.effects.append('LDS')
     if re.search(r'read2|write2|wrxchg2', name):
         row.flags.append('TWO_ADDRESSES')
     if re.match(r'ds_(add|sub|rsub|inc|dec|min|max|and|or|xor|mskor|cmpst|wrxchg|pk_add|condxchg|wrap)', name):
-        row.flags.append('ATOMIC')
-    if name.startswith('ds_gws'):
-        row.flags.append('GWS')
+        row.effects.append('ATOMIC')
 
 
 def load():
     groups = collections.OrderedDict()
-    for line in open(os.path.join(ROOT, 'isa/gfx942.facts')):
+    for line in open(os.path.join(ROOT, 'isa/gfx942.llvm')):
         if line.startswith('#') or not line.strip():
             continue
         f = Form(line)
@@ -346,37 +345,29 @@ def describe(row):
         lds(row)
     else:
         alu(row)
-    im = row.implied
-    salu = row.format.startswith('SOP')
-    if 'use.SCC' in im:
-        row.flags.append('READS_SCC')
-    if 'def.SCC' in im:
-        row.flags.append('SETS_SCC')
-    if 'use.VCC' in im:
-        row.flags.append('READS_VCC')
-    if 'def.VCC' in im:
-        row.flags.append('SETS_VCC')
-    if 'use.EXEC' in im and salu:
-        row.flags.append('READS_EXEC')
-    if 'def.EXEC' in im:
-        row.flags.append('SETS_EXEC')
-    if 'use.M0' in im and row.format != 'DS':
-        row.flags.append('READS_M0')
-    if 'def.M0' in im:
-        row.flags.append('SETS_M0')
-    if 'def.MODE' in im:
-        row.flags.append('SETS_MODE')
-    if 'branch' in im:
-        row.flags.append('BRANCH')
-    if 'load' in im and row.format not in ('SOPP', 'SOP1', 'SOPK') and not row.format.startswith('VOP'):
-        row.flags.append('LOAD')
-    if 'store' in im and row.format not in ('SOPP', 'SOP1', 'SOPK') and not row.format.startswith('VOP'):
-        row.flags.append('STORE')
+    describe_effects(row)
+
+
+LLVM_EFFECTS = {'use.SCC': 'READS_SCC', 'def.SCC': 'SETS_SCC', 'use.VCC': 'READS_VCC', 'def.VCC': 'SETS_VCC',
+                'use.EXEC': 'READS_EXEC', 'def.EXEC': 'SETS_EXEC', 'use.M0': 'READS_M0', 'def.M0': 'SETS_M0',
+                'use.MODE': 'READS_MODE', 'def.MODE': 'SETS_MODE', 'branch': 'BRANCH', 'load': 'LOAD', 'store': 'STORE'}
+
+
+def describe_effects(row):
+    """What LLVM says of it beside operands, and the size of a matrix product."""
+    for said, effect in LLVM_EFFECTS.items():
+        # VCC of VOP2 and VOPC is an operand of the decoded instruction.
+        if said in row.implied and not (said.endswith('VCC') and row.format in ('VOP2', 'VOPC')):
+            row.effects.append(effect)
+    row.facts['passes'] = max([int(said[7:]) for said in row.implied if said.startswith('passes.')] or [0])
+    m = re.match(r'v_s?mfma\w*?_(\d+)x(\d+)x(\d+)_(?:(\d+)b_)?', row.name)
+    if m:
+        row.facts['mops'] = 2 * math.prod(int(n or 1) for n in m.groups()) // 512
 
 
 def acc_return(row):
     """Which atomics assemblers let return to an AccVGPR."""
-    if row.format not in ('FLAT', 'GLOBAL') or 'ATOMIC' not in row.flags:
+    if row.format not in ('FLAT', 'GLOBAL') or 'ATOMIC' not in row.effects:
         return
     acc = [f for f in row.forms if f.defs and f.defs[0][1].startswith('A')]
     if not acc:
@@ -385,41 +376,64 @@ def acc_return(row):
         row.flags.append('NO_ACC_RETURN_SC1')
 
 
-def fix(rows):
-    by_key = {}
-    for r in rows:
-        by_key.setdefault(r.name, []).append(r)
-        by_key.setdefault(r.format + ':' + r.name, []).append(r)
-    for number, line in enumerate(open(os.path.join(ROOT, 'isa/fixes/gfx942.fixes')), 1):
+def change(row, match, what, value):
+    if what in ('dst', 'sdst'):
+        setattr(row, what, value)
+    elif what == 'where':
+        row.where = list(value)
+    elif what.startswith('src'):
+        row.src[int(what[3:])] = value
+    elif what in row.facts:
+        row.facts[what] = match.expand(value)
+    else:
+        raise SystemExit('no such fact: ' + what)
+
+
+def fix(rows, path, marks):
+    """The lines of a file of corrections: marks(row) is the list that its +NAME and -NAME change."""
+    for number, line in enumerate(open(os.path.join(ROOT, path)), 1):
         line = line.split('#')[0].strip()
         if not line:
             continue
         name, *changes = line.split()
-        matched = [r for r in rows if re.fullmatch(name, r.name) or re.fullmatch(name, r.format + ':' + r.name)]
+        matched = [(r, re.fullmatch(name, r.name) or re.fullmatch(name, r.format + ':' + r.name)) for r in rows]
+        matched = [(r, m) for r, m in matched if m]
         if not matched:
-            raise SystemExit('gfx942.fixes:%d: no row %s' % (number, name))
-        for r in matched:
+            raise SystemExit('%s:%d: no row %s' % (path, number, name))
+        for r, m in matched:
             for c in changes:
-                if c[0] == '+':
-                    if c[1:] not in r.flags:
-                        r.flags.append(c[1:])
-                elif c[0] == '-':
-                    if c[1:] in r.flags:
-                        r.flags.remove(c[1:])
-                else:
-                    what, value = c.split('=')
-                    if what in ('dst', 'sdst'):
-                        setattr(r, what, value)
-                    elif what == 'where':
-                        r.where = list(value)
-                    else:
-                        r.src[int(what[3:])] = value
+                if c[0] == '+' and c[1:] not in marks(r):
+                    marks(r).append(c[1:])
+                elif c[0] == '-' and c[1:] in marks(r):
+                    marks(r).remove(c[1:])
+                elif c[0] not in '+-':
+                    change(r, m, *c.split('='))
+
+
+ORDER = ['READS_SCC', 'SETS_SCC', 'READS_VCC', 'SETS_VCC', 'READS_EXEC', 'SETS_EXEC', 'READS_M0', 'SETS_M0', 'READS_MODE',
+         'SETS_MODE', 'BRANCH', 'END', 'LOAD', 'STORE', 'ATOMIC', 'LDS', 'CACHE', 'KEEPS_HIGH', 'XDL']
+
+
+def render_facts(rows):
+    """One line for each meaning, in which the rows of its encodings agree."""
+    out = ['/* SPDX-License-Identifier: MIT */\n',
+           '/*\n * What is known of each meaning of gfx942\'s instruction set, whatever its encoding: src/isa/facts.h has the words.\n'
+           ' * Generated by tools/isagen.py from isa/gfx942.llvm and isa/fixes/facts.fixes, which has the sources; do not edit.\n *\n'
+           ' * FACTS(name, unit, passes, math, mops, effects)\n */\n']
+    of = collections.OrderedDict()
+    for r in rows:
+        line = 'FACTS(%s, %s, %s, %s, %s, %s)\n' % (
+            r.name, r.facts['unit'], r.facts['passes'], r.facts['math'], r.facts['mops'],
+            ' | '.join('ISA_E_' + e for e in sorted(set(r.effects), key=ORDER.index)) or '0')
+        if of.setdefault(r.name, line) != line:
+            raise SystemExit('encodings disagree:\n%s%s' % (of[r.name], line))
+    return ''.join(out + list(of.values()))
 
 
 def render(rows):
     out = ['/* SPDX-License-Identifier: MIT */\n',
            '/*\n * The instruction set of gfx942: one row per (format, opcode).\n'
-           ' * Generated by tools/isagen.py from isa/gfx942.facts and isa/fixes/gfx942.fixes; do not edit.\n *\n'
+           ' * Generated by tools/isagen.py from isa/gfx942.llvm and isa/fixes/gfx942.fixes; do not edit.\n *\n'
            ' * INST(format, opcode, name, flags, dst, sdst, src0, src1, src2, src3, where, forms)\n'
            ' * where: what each source may be: a(ny), v(gpr), c(onstant or sgpr), s(gpr), l: vgpr or LDS direct, x: vgpr or agpr,\n * g: agpr, k: literal\n'
            ' * forms: FORM(mask, match, live) of the plain, SDWA and DPP encoding: the first two dwords must have\n'
@@ -432,15 +446,14 @@ def render(rows):
             forms.append('NOFORM' if b is None else 'FORM(0x%016x, 0x%016x, 0x%016x)' % b)
         out.append('INST(%s, %d, %s, %s, %s, %s, %s, "%s", %s)\n' %
                    (r.format, r.opcode, r.name, flags, r.dst, r.sdst, ', '.join(r.src), ''.join(r.where), ', '.join(forms)))
+    return ''.join(out)
+
+
+def render_ops(rows):
     ops = ['/* SPDX-License-Identifier: MIT */\n',
            '/*\n * Every meaning of the gfx942 instruction set, once: what isa/gfx942.def\'s rows share between encodings.\n'
            ' * Generated by tools/isagen.py from isa/gfx942.facts; do not edit.\n */\n']
-    seen = set()
-    for r in rows:
-        if r.name not in seen:
-            seen.add(r.name)
-            ops.append('OP(%s)\n' % r.name)
-    return ''.join(out), ''.join(ops)
+    return ''.join(ops + ['OP(%s)\n' % name for name in collections.OrderedDict((r.name, 0) for r in rows)])
 
 
 def main():
@@ -448,11 +461,12 @@ def main():
     for r in rows:
         describe(r)
         acc_return(r)
-    fix(rows)
-    table, ops = render(rows)
+    fix(rows, 'isa/fixes/gfx942.fixes', lambda row: row.flags)
+    fix(rows, 'isa/fixes/facts.fixes', lambda row: row.effects)
     check = '--check' in sys.argv
     status = 0
-    for path, text in (('isa/gfx942.def', table), ('src/isa/isa_ops.h', ops)):
+    for path, text in (('isa/gfx942.def', render(rows)), ('isa/facts.def', render_facts(rows)),
+                       ('src/isa/isa_ops.h', render_ops(rows))):
         full = os.path.join(ROOT, path)
         if check:
             if open(full).read() != text:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes isa/gfx942.facts: what LLVM's gfx942 disassembler accepts.
+// Writes isa/gfx942.llvm: what LLVM's gfx942 disassembler accepts.
 //
 // A developer's tool, not part of the build.  It fills the operand fields of
 // every (format, opcode) with random bits, disassembles, and prints one line
@@ -9,12 +9,14 @@
 //
 //   c++ -std=c++17 $(llvm-config-22 --cxxflags) tools/isagen_facts.cc -o isagen_facts $(llvm-config-22 --libs
 //   --ldflags)
-//   ./isagen_facts > isa/gfx942.facts
+//   ./isagen_facts > isa/gfx942.llvm
 //
 // Line: format opcode mnemonic implied operands... zeros ones live
 // Operand: d(efined) or u(sed), LLVM's operand type number, register class,
 // :tN when tied to operand N.  zeros, ones: bits of the first two dwords that
 // every accepted encoding has clear, set; live: bits that the text depends on.
+// implied: load, store, branch, end, registers that no operand names (use.SCC,
+// def.EXEC, ..), passes.N of the scheduling model.
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
@@ -238,6 +240,12 @@ static std::string look(const uint32_t *w)
         say(std::string("use.") + mri->getName(r));
     for (MCPhysReg r : d.implicit_defs())
         say(std::string("def.") + mri->getName(r));
+    // Of what its unit is busy with for more than a cycle: the matrix instructions' passes.
+    const MCSchedModel &model = sti->getSchedModel();
+    const MCSchedClassDesc *sched = model.getSchedClassDesc(d.getSchedClass());
+    for (auto *r = sti->getWriteProcResBegin(sched); r != sti->getWriteProcResEnd(sched); ++r)
+        if (r->ReleaseAtCycle > 1)
+            say("passes." + std::to_string(r->ReleaseAtCycle));
     line = mnemonic + " " + (implied.empty() ? "-" : implied);
     for (unsigned i = 0; i < d.getNumOperands(); i++) {
         const MCOperandInfo &o = d.operands()[i];

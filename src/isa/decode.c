@@ -80,12 +80,17 @@ static bool scalar_data(struct isa_operand *o, unsigned f, unsigned type)
            (o->kind != ISA_SGPR || (o->reg != SRC_M0 && o->reg < SRC_EXEC_LO));
 }
 
+static uint32_t effects(const struct isa_row *row)
+{
+    return isa_facts[row->op].effects;
+}
+
 static bool decode_smem(struct decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
     bool imm = field(d, 17, 1), soe = field(d, 14, 1);
-    out->sc0 = row->flags & ISA_F_ATOMIC ? field(d, 16, 1) : modifier(d, 16, 1);
+    out->sc0 = effects(row) & ISA_E_ATOMIC ? field(d, 16, 1) : modifier(d, 16, 1);
     if (row->src[ISA_SBASE]) {
         if (!isa_operand_sgpr(&out->src[ISA_SBASE], field(d, 0, 6) * 2, row->src[ISA_SBASE]))
             return false;
@@ -102,7 +107,7 @@ static bool decode_smem(struct decoder *d)
         return true;
     }
     unsigned sdata = field(d, 6, 7);
-    if (row->flags & ISA_F_ATOMIC) {
+    if (effects(row) & ISA_E_ATOMIC) {
         if (!scalar_data(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]))
             return false;
         /* The old value goes where the data is, whose number was rounded down if it is a tuple. */
@@ -336,7 +341,7 @@ static bool data_register(struct decoder *d, struct isa_operand *o, unsigned reg
 {
     const struct isa_row *row = d->row;
     bool returns = row->format == ISA_DS ? row->dst != 0 : d->out->sc0;
-    if (acc && returns && (row->flags & ISA_F_ATOMIC) && row->format != ISA_MUBUF) {
+    if (acc && returns && (effects(row) & ISA_E_ATOMIC) && row->format != ISA_MUBUF) {
         *o = (struct isa_operand){.kind = ISA_AGPR, .type = (uint8_t)type, .reg = (uint16_t)reg};
         o->dwords = (uint8_t)isa_type_dwords(type);
         return reg + o->dwords <= 256;
@@ -349,7 +354,7 @@ static bool decode_ds(struct decoder *d)
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
     bool acc = field(d, 25, 1);
-    bool gws = row->flags & ISA_F_GWS;
+    bool gws = isa_facts[row->op].unit == ISA_UNIT_GWS;
     out->gds = gws;
     if (row->flags & ISA_F_TWO_ADDRESSES) {
         out->offset = (int32_t)field(d, 0, 8);
@@ -377,7 +382,7 @@ static bool decode_data(struct decoder *d, unsigned vdata, unsigned vdst, bool a
     const struct isa_row *row = d->row;
     if (row->src[ISA_DATA] && !data_register(d, &out->src[ISA_DATA], vdata, row->src[ISA_DATA], acc))
         return false;
-    if (!row->dst || out->lds || ((row->flags & ISA_F_ATOMIC) && !out->sc0))
+    if (!row->dst || out->lds || ((effects(row) & ISA_E_ATOMIC) && !out->sc0))
         return true;
     if (acc && ((row->flags & ISA_F_NO_ACC_RETURN) || (out->sc1 && (row->flags & ISA_F_NO_ACC_RETURN_SC1))))
         return false;
@@ -437,7 +442,7 @@ static bool decode_flat(struct decoder *d)
     out->sc0 = field(d, 16, 1);
     out->nt = field(d, 17, 1);
     out->sc1 = field(d, 25, 1);
-    out->lds = row->flags & ISA_F_LDS;
+    out->lds = effects(row) & ISA_E_LDS;
     bool has_saddr = row->format != ISA_FLAT && saddr != 0x7f;
     bool has_vaddr = row->format != ISA_SCRATCH || field(d, 13, 1);
     /* EXEC cannot be the base. */

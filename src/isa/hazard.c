@@ -13,7 +13,6 @@
  * what LLVM 22 inserts for gfx942.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ehp/ehp.h"
 #include "isa/isa.h"
@@ -27,24 +26,24 @@ struct need {
 
 /* ---- what instructions are ---- */
 
-static unsigned flags_of(const struct isa_inst *i)
+static const struct isa_facts *facts_of(const struct isa_inst *i)
 {
-    return isa_rows[i->row].flags;
-}
-
-static bool is_move(const struct isa_inst *i)
-{
-    return i->op == ISA_OP_v_accvgpr_read_b32 || i->op == ISA_OP_v_accvgpr_write_b32;
+    return &isa_facts[i->op];
 }
 
 static bool is_matrix(const struct isa_inst *i)
 {
-    return i->format == ISA_VOP3PMAI && !is_move(i);
+    return facts_of(i)->unit == ISA_UNIT_MATRIX;
+}
+
+static bool is_transcendental(const struct isa_inst *i)
+{
+    return facts_of(i)->unit == ISA_UNIT_TRANS;
 }
 
 static bool is_valu(const struct isa_inst *i)
 {
-    return (i->format >= ISA_VOP1 && i->format <= ISA_VOP3P) || (i->format == ISA_VOP3PMAI && is_move(i));
+    return facts_of(i)->unit == ISA_UNIT_VALU || is_transcendental(i);
 }
 
 static bool is_salu(const struct isa_inst *i)
@@ -54,22 +53,7 @@ static bool is_salu(const struct isa_inst *i)
 
 static bool is_vmem(const struct isa_inst *i)
 {
-    return i->format >= ISA_MUBUF && i->format <= ISA_SCRATCH;
-}
-
-static bool starts(const struct isa_inst *i, const char *prefix)
-{
-    return strncmp(isa_rows[i->row].name, prefix, strlen(prefix)) == 0;
-}
-
-static bool is_transcendental(const struct isa_inst *i)
-{
-    static const char *const stems[] = {"v_rcp_", "v_rsq_", "v_sqrt_", "v_exp_",
-                                        "v_log_", "v_sin_", "v_cos_"};
-    for (unsigned k = 0; k < sizeof stems / sizeof stems[0]; k++)
-        if (starts(i, stems[k]))
-            return true;
-    return false;
+    return facts_of(i)->unit == ISA_UNIT_VMEM || facts_of(i)->unit == ISA_UNIT_FLAT;
 }
 
 static bool is_lane_move(const struct isa_inst *i)
@@ -93,7 +77,7 @@ static bool overlap(const struct isa_operand *a, const struct isa_operand *b)
 static bool writes_scalar(const struct isa_inst *i, unsigned reg, unsigned dwords)
 {
     const struct isa_operand range = {.kind = ISA_SGPR, .reg = (uint16_t)reg, .dwords = (uint8_t)dwords};
-    if (reg == EXEC && flags_of(i) & (ISA_F_CMPX | ISA_F_SETS_EXEC))
+    if (reg == EXEC && facts_of(i)->effects & ISA_E_SETS_EXEC)
         return true;
     return overlap(&i->dst, &range) || overlap(&i->sdst, &range);
 }
@@ -105,7 +89,7 @@ static bool scalar_from(const struct isa_inst *p, const struct isa_inst *i)
         if (i->src[k].kind == ISA_SGPR && writes_scalar(p, i->src[k].reg, i->src[k].dwords))
             return true;
     return (i->soffset.kind == ISA_SGPR && writes_scalar(p, i->soffset.reg, 1)) ||
-           (flags_of(i) & ISA_F_READS_VCC && writes_scalar(p, VCC, 2));
+           (facts_of(i)->effects & ISA_E_READS_VCC && writes_scalar(p, VCC, 2));
 }
 
 static bool reads_vector(const struct isa_inst *i, const struct isa_operand *o)
@@ -129,33 +113,17 @@ static bool holds_data(const struct isa_inst *p)
 
 static bool is_f64(const struct isa_inst *i)
 {
-    return i->dst.dwords && starts(i, "v_mfma_f64");
+    return facts_of(i)->math == ISA_MATH_MFMA_F64;
 }
 
-/* Those of f32 that are no xf32 are done by another part, and are through one state earlier. */
 static bool is_xdl(const struct isa_inst *i)
 {
-    const char *name = isa_rows[i->row].name, *type = strrchr(name, '_');
-    return !is_f64(i) && (strcmp(type, "_f32") != 0 || starts(i, "v_smfmac"));
-}
-
-static unsigned passes(const struct isa_inst *i)
-{
-    const char *name = isa_rows[i->row].name, *type = strrchr(name, '_');
-    const bool small = strstr(name, "_4x4x") != NULL, large = strstr(name, "_32x32x") != NULL;
-    const bool blocks = strstr(name, "b_") != NULL && (strstr(name, "_2b_") || strstr(name, "_4b_"));
-    if (is_f64(i))
-        return small ? 4 : 8;
-    if (small)
-        return 2;
-    if (blocks || (!strcmp(type, "_f32") && !starts(i, "v_smfmac")))
-        return large ? 16 : 8;
-    return large ? 8 : 4;
+    return facts_of(i)->effects & ISA_E_XDL;
 }
 
 static struct need after_matrix(const struct isa_inst *p, const struct isa_inst *i)
 {
-    const unsigned n = passes(p), done = n + (is_xdl(p) ? 3 : 2);
+    const unsigned n = facts_of(p)->passes, done = n + (is_xdl(p) ? 3 : 2);
     const bool wide = is_f64(p), small = wide && n == 4;
     const struct isa_operand *d = &p->dst, *c = &i->src[2];
     if (is_matrix(i)) {
@@ -199,12 +167,12 @@ static struct need after_setreg(const struct isa_inst *p, const struct isa_inst 
     return (struct need){0};
 }
 
+/* The LDS's counters, and modes of indexing that keep some of its bits, have no rule. */
 static bool uses_m0(const struct isa_inst *i)
 {
-    return starts(i, "s_movrel") || i->op == ISA_OP_s_sendmsg || i->op == ISA_OP_s_sendmsghalt ||
-           i->op == ISA_OP_s_ttracedata || i->op == ISA_OP_ds_read_addtid_b32 ||
-           i->op == ISA_OP_ds_write_addtid_b32 || flags_of(i) & ISA_F_GWS ||
-           (is_vmem(i) && (i->lds || flags_of(i) & ISA_F_LDS));
+    const uint32_t effects = isa_effects_of(i);
+    return effects & ISA_E_READS_M0 && !(effects & ISA_E_SETS_MODE) && i->op != ISA_OP_ds_append &&
+           i->op != ISA_OP_ds_consume;
 }
 
 static struct need after_valu(const struct isa_inst *p, const struct isa_inst *i)
@@ -309,7 +277,7 @@ static void back(struct search *s, size_t i, unsigned states)
     const struct code *c = s->code;
     if (states >= REACH || s->steps++ > 2000)
         return;
-    if (i > 0 && !(flags_of(&c->inst[i - 1]) & ISA_F_END))
+    if (i > 0 && !(facts_of(&c->inst[i - 1])->effects & ISA_E_END))
         visit(s, i - 1, states);
     for (uint32_t b = c->branch_from[i]; b; b = c->branch_next[b - 1])
         visit(s, b - 1, states);
@@ -340,7 +308,7 @@ static bool read_code(struct code *c, const uint32_t *words, size_t count, uint6
         const struct isa_inst *inst = &c->inst[i];
         const uint64_t target = c->pc[i] + inst->size + (uint64_t)((int64_t)inst->simm16 * 4);
         size_t low = 0, high = c->count;
-        if (inst->format != ISA_SOPP || !(flags_of(inst) & ISA_F_BRANCH))
+        if (inst->format != ISA_SOPP || !(facts_of(inst)->effects & ISA_E_BRANCH))
             continue;
         while (low < high) {
             const size_t middle = (low + high) / 2;

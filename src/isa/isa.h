@@ -6,6 +6,7 @@
 #ifndef EHP_ISA_ISA_H
 #define EHP_ISA_ISA_H
 
+#include "isa/facts.h"
 #include "isa/inst.h"
 
 /* Every (format, opcode) that gfx942 has. */

@@ -58,7 +58,7 @@ static void text_omod(struct isa_text *t, const struct isa_inst *inst)
 
 static void print_sop(struct isa_text *t, const struct isa_inst *inst)
 {
-    unsigned n = 0, flags = row_of(inst)->flags;
+    unsigned n = 0;
     unsigned imm = (unsigned)inst->simm16 & 0xffff;
     if (inst->dst.kind)
         text_next(t, &n, &inst->dst);
@@ -88,7 +88,7 @@ static void print_sop(struct isa_text *t, const struct isa_inst *inst)
         if (inst->src[0].kind && !inst->dst.kind)
             text_next(t, &n, &inst->src[0]);
         next(t, &n);
-        isa_text_add(t, flags & ISA_F_BRANCH ? "%u" : "0x%x", imm);
+        isa_text_add(t, isa_facts[inst->op].effects & ISA_E_BRANCH ? "%u" : "0x%x", imm);
         return;
     }
     if (inst->src[0].kind)
@@ -133,7 +133,7 @@ static void print_sopp(struct isa_text *t, const struct isa_inst *inst)
         isa_text_gpr_idx(t, imm);
         break;
     default: /* a relative branch, or a number that is shown as an operand's constant would be */
-        isa_text_add(t, imm > 64 && !(row_of(inst)->flags & ISA_F_BRANCH) ? "0x%x" : "%u", imm);
+        isa_text_add(t, imm > 64 && !(isa_facts[inst->op].effects & ISA_E_BRANCH) ? "0x%x" : "%u", imm);
         break;
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instruction table as C: isa/gfx942.def expanded into rows, and the index
- * from (format, opcode) to a row.
+ * The instruction tables as C: isa/gfx942.def expanded into rows, the index
+ * from (format, opcode) to a row, and isa/facts.def.
  */
 #include "isa/isa.h"
 
@@ -33,11 +33,18 @@ static const uint16_t row_index[ISA_FMT_COUNT][OPCODES] = {
 #undef INST
 };
 
+const struct isa_facts isa_facts[ISA_OP_COUNT] = {
+#define FACTS(name, unit, passes, math, mops, effects)                                                       \
+    [ISA_OP_##name] = {ISA_UNIT_##unit, passes, ISA_MATH_##math, mops, effects},
+#include "facts.def"
+#undef FACTS
+};
+
 static const char *const op_names[ISA_OP_COUNT] = {
     [ISA_OP_INVALID] = "invalid",
-#define OP(name) [ISA_OP_##name] = #name,
-#include "isa/isa_ops.h"
-#undef OP
+#define FACTS(name, ...) [ISA_OP_##name] = #name,
+#include "facts.def"
+#undef FACTS
 };
 
 static const char *const format_names[ISA_FMT_COUNT] = {

@@ -96,7 +96,7 @@ static bool assembles(const struct isa_inst *inst)
             return false;
         if (o->kind == ISA_CONST && inst->sdwa && inst->op == ISA_OP_v_ldexp_f16)
             return false;
-        if (isa_rows[inst->row].flags & ISA_F_GWS && o->kind && o->reg % 2)
+        if (isa_facts[inst->op].unit == ISA_UNIT_GWS && o->kind && o->reg % 2)
             return false;
     }
     if (!strncmp(isa_op_name(inst->op), "v_dot2_", 7) && (inst->op_sel & 7 || (inst->op_sel_hi & 7) != 7))

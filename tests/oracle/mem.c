@@ -705,7 +705,7 @@ static void narrow(const struct isa_row *row, uint32_t *w)
     switch (row->format) {
     case ISA_SMEM: /* the immediate is signed */
         w[1] = (w[1] & ~0x1fffffu) | ((below(1024) - (row->src[ISA_SBASE] == ISA_T_B128 ? 0 : 512)) &
-                                      0x1fffff & (row->flags & ISA_F_ATOMIC ? ~7u : ~0u));
+                                      0x1fffff & (isa_facts[row->op].effects & ISA_E_ATOMIC ? ~7u : ~0u));
         break;
     case ISA_DS:
         w[1] &= 0x3f3f3f3f;
@@ -713,7 +713,7 @@ static void narrow(const struct isa_row *row, uint32_t *w)
     case ISA_MUBUF:
     case ISA_MTBUF:
         w[1] &= ~0xc0c0u;
-        w[0] = (w[0] & ~0xfffu) | (below(32) & (row->flags & ISA_F_ATOMIC ? ~7u : ~0u));
+        w[0] = (w[0] & ~0xfffu) | (below(32) & (isa_facts[row->op].effects & ISA_E_ATOMIC ? ~7u : ~0u));
         break;
     default:
         w[1] &= 0x3fff3f3f; /* SADDR and the AccVGPR bit stay */
@@ -735,12 +735,20 @@ static bool same_bytes(const char *what, const uint8_t *got, const uint8_t *want
     return true;
 }
 
+static const struct memory *at_first;
+
+static void restore(void)
+{
+    memcpy(live_host, at_first->host, HOST);
+    memcpy(live_lds, at_first->lds, LDS);
+    memcpy(live_scratch, at_first->scratch, sizeof live_scratch);
+}
+
 static bool run(unsigned level, const uint32_t *words, const struct isa_inst *inst,
                 const struct machine *before, const struct machine *want)
 {
-    memcpy(live_host, before->memory.host, HOST);
-    memcpy(live_lds, before->memory.lds, LDS);
-    memcpy(live_scratch, before->memory.scratch, sizeof live_scratch);
+    at_first = &before->memory;
+    rig.restore = restore;
     rig.w.lds = live_lds;
     rig.w.lds_bytes = LDS;
     rig.w.scratch = live_scratch;
@@ -774,6 +782,22 @@ static bool usable(const struct isa_row *row, const struct isa_inst *inst)
     return true;
 }
 
+/* What isa/facts.def says of memory. */
+static void check_facts(const struct isa_row *row, const struct access *a)
+{
+    const uint32_t effects = isa_facts[row->op].effects;
+    const bool changes = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_PAIR_SWAP ||
+                         a->kind == ACCESS_APPEND || a->kind == ACCESS_CONSUME;
+    const bool loads = changes || a->kind == ACCESS_LOAD || a->kind == ACCESS_FORMAT_LOAD ||
+                       a->kind == ACCESS_PAIR_LOAD || a->kind == ACCESS_TID_LOAD;
+    const bool stores = changes || a->kind == ACCESS_STORE || a->kind == ACCESS_FORMAT_STORE ||
+                        a->kind == ACCESS_PAIR_STORE || a->kind == ACCESS_TID_STORE;
+    const bool lds = a->to_lds || (row->format == ISA_DS && (loads || stores));
+    if (!CHECK_EQ(!!(effects & ISA_E_LOAD), loads) || !CHECK_EQ(!!(effects & ISA_E_STORE), stores) ||
+        !CHECK_EQ(!!(effects & ISA_E_ATOMIC), changes) || !CHECK_EQ(!!(effects & ISA_E_LDS), lds))
+        fprintf(stderr, "  %s\n", row->name);
+}
+
 static void check_row(const struct isa_row *row, const struct access *a, unsigned count)
 {
     static struct machine before, want;
@@ -783,6 +807,7 @@ static void check_row(const struct isa_row *row, const struct access *a, unsigne
                                                   [ISA_T_PKBF16] = ISA_T_PKBF16};
     const unsigned like = element[row->src[ISA_DATA]];
     unsigned done = 0, bad = 0;
+    check_facts(row, a);
     for (unsigned tries = 0; done < count && tries < count * 400 && bad < 2; tries++) {
         uint32_t words[4];
         struct isa_inst inst;
@@ -824,7 +849,7 @@ int main(int argc, char **argv)
         struct access a;
         if (row->format != ISA_SMEM && row->format < ISA_DS)
             continue;
-        if ((only && strcmp(only, row->name) != 0) || row->flags & ISA_F_GWS)
+        if ((only && strcmp(only, row->name) != 0) || isa_facts[row->op].unit == ISA_UNIT_GWS)
             continue;
         if (!CHECK(access_parse(row->name, &a)))
             fprintf(stderr, "%s: not understood\n", row->name);

@@ -13,6 +13,7 @@
 #include "../hard.h"
 #include "wave/aperture.h"
 #include "exec/code.h"
+#include "isa/facts.h"
 #include "wave/fault.h"
 #include "wave/hwreg.h"
 #include "record.h"
@@ -36,8 +37,9 @@ static struct {
     struct exec_code_cache cache;
     struct wave_guard guard;
     bool in_use;
-    bool observed;      /* float exceptions are looked at */
-    exec_fn *otherwise; /* at levels beyond the host's: what executes in the place of the handler */
+    bool observed;         /* float exceptions are looked at */
+    exec_fn *otherwise;    /* at levels beyond the host's: what executes in the place of the handler */
+    void (*restore)(void); /* puts memory back as it was before the instruction */
 } rig;
 
 static uint64_t rig_seed = 0x9e3779b97f4a7c15;
@@ -256,6 +258,110 @@ static inline void rig_fill(struct rig_state *state, const struct isa_inst *inst
     state->next = (uint64_t)(uintptr_t)rig.code + inst->size;
 }
 
+static inline void rig_run(unsigned level, const struct xinst *x, const struct rig_state *before,
+                           struct rig_state *after)
+{
+    if (rig.restore)
+        rig.restore();
+    rig_load(before);
+    const struct xinst *next = (level > 4 ? rig.otherwise : x->fn)(&rig.w, x);
+    rig_store(after);
+    after->next = next ? next->pc : 0;
+}
+
+/* ---- what isa/facts.h says of registers that no operand names ---- */
+
+static const struct rig_fact {
+    const char *name;
+    unsigned reg, dwords,
+        special; /* scalar registers; 0 dwords: SCC and MODE.  special: its value as an operand */
+    uint32_t reads, sets;
+} rig_facts[] = {
+    {"SCC", 0, 0, 253, ISA_E_READS_SCC, ISA_E_SETS_SCC},
+    {"MODE", 0, 0, 0, ISA_E_READS_MODE, ISA_E_SETS_MODE},
+    {"VCC", SREG_VCC, 2, 251, ISA_E_READS_VCC, ISA_E_SETS_VCC},
+    {"EXEC", SREG_EXEC, 2, 252, ISA_E_READS_EXEC, ISA_E_SETS_EXEC},
+    {"M0", SREG_M0, 1, 0, ISA_E_READS_M0, ISA_E_SETS_M0},
+};
+
+static inline bool rig_names(const struct isa_operand *o, const struct rig_fact *f)
+{
+    if (o->kind == ISA_SPECIAL)
+        return f->special && o->reg == f->special;
+    return o->kind == ISA_SGPR && o->reg < f->reg + f->dwords && f->reg < (unsigned)o->reg + o->dwords;
+}
+
+static inline bool rig_writes(const struct isa_inst *inst, const struct rig_fact *f)
+{
+    return rig_names(&inst->dst, f) || rig_names(&inst->sdst, f) ||
+           (inst->format == ISA_SMEM && rig_names(&inst->src[ISA_DATA], f));
+}
+
+static inline bool rig_reads(const struct isa_inst *inst, const struct rig_fact *f)
+{
+    bool named = rig_writes(inst, f) || rig_names(&inst->soffset, f);
+    for (int i = 0; i < 4; i++)
+        named |= rig_names(&inst->src[i], f);
+    return named;
+}
+
+/* The register, in place. */
+static inline void *rig_register(struct rig_state *state, const struct rig_fact *f, size_t *bytes)
+{
+    *bytes = f->dwords ? 4 * f->dwords : f->reads == ISA_E_READS_SCC ? sizeof state->scc : 4;
+    return f->dwords                     ? (void *)&state->s[f->reg]
+           : f->reads == ISA_E_READS_SCC ? (void *)&state->scc
+                                         : (void *)&state->mode;
+}
+
+/* Another value of it. */
+static inline void rig_disturb(struct rig_state *state, const struct rig_fact *f)
+{
+    if (f->reads == ISA_E_READS_SCC)
+        state->scc = !state->scc;
+    else if (f->reads == ISA_E_READS_MODE)
+        state->mode ^= MODE_FLOAT_BITS & (uint32_t)rig_random();
+    else if (f->reads == ISA_E_READS_EXEC)
+        rig_set_sreg64(state, SREG_EXEC, rig_exec());
+    else
+        for (unsigned i = 0; i < f->dwords; i++)
+            state->s[f->reg + i] ^= (uint32_t)rig_random();
+}
+
+/* It changes what it is known to change, and does the same whatever is in the registers that it does not
+ * read. */
+static inline bool rig_check_facts(unsigned level, const struct xinst *x, const struct isa_inst *inst,
+                                   const struct rig_state *before, struct rig_state *got)
+{
+    static struct rig_state other, after;
+    const uint32_t effects = isa_effects_of(inst);
+    const char *what = NULL, *name = "";
+    if (got->next != before->next && !(effects & (ISA_E_BRANCH | ISA_E_END)))
+        what = "goes elsewhere";
+    for (unsigned i = 0; i < sizeof rig_facts / sizeof rig_facts[0] && !what; i++) {
+        const struct rig_fact *f = &rig_facts[i];
+        size_t bytes;
+        other = *before;
+        const void *was = rig_register(&other, f, &bytes), *is = rig_register(got, f, &bytes);
+        name = f->name;
+        if (memcmp(was, is, bytes) != 0 && !(effects & f->sets) && !rig_writes(inst, f))
+            what = "changes ";
+        if (what || effects & f->reads || rig_reads(inst, f))
+            continue;
+        rig_disturb(&other, f);
+        rig_run(level, x, &other, &after);
+        if (!(effects & f->sets)) /* it has kept the other value */
+            memcpy(rig_register(&after, f, &bytes), is, bytes);
+        if (memcmp(after.v, got->v, sizeof after.v) || memcmp(after.s, got->s, sizeof after.s) ||
+            after.scc != got->scc || after.mode != got->mode || after.next != got->next)
+            what = "depends on ";
+    }
+    if (what)
+        fprintf(stderr, "%s %s%s, which isa/facts.def does not say\n", isa_op_name(inst->op), what, name);
+    rig_run(level, x, before, &other); /* memory is as it leaves it */
+    return CHECK(!what);
+}
+
 /* Runs it and compares; says what differs first. */
 static inline bool rig_compare(unsigned level, const uint32_t *words, const struct isa_inst *inst,
                                const struct rig_state *before, const struct rig_state *want)
@@ -264,10 +370,9 @@ static inline bool rig_compare(unsigned level, const uint32_t *words, const stru
     const struct xinst *x = rig_translate(level > 4 ? 2 : level, words, inst->size);
     char text[128];
     check_count++;
-    rig_load(before);
-    const struct xinst *next = (level > 4 ? rig.otherwise : x->fn)(&rig.w, x);
-    rig_store(&got);
-    got.next = next ? next->pc : 0;
+    rig_run(level, x, before, &got);
+    if (level == 2)
+        rig_check_facts(level, x, inst, before, &got);
     oracle_ran(inst, level > 4 ? ORACLE_HALVES : ORACLE_HANDLER);
     if (!memcmp(got.v, want->v, sizeof got.v) && !memcmp(got.s, want->s, sizeof got.s) &&
         got.scc == want->scc && got.mode == want->mode && got.trapsts == want->trapsts &&

@@ -402,7 +402,7 @@ static void refer(const struct isa_inst *inst, const struct rig_state *before, s
     }
     if (is_compare(inst)) {
         rig_set_sreg64(after, inst->dst.reg, bits);
-        if (isa_rows[inst->row].flags & ISA_F_CMPX)
+        if (isa_facts[inst->op].effects & ISA_E_SETS_EXEC)
             rig_set_sreg64(after, SREG_EXEC, bits);
     } else if (inst->sdst.kind == ISA_SGPR) {
         rig_set_sreg64(after, inst->sdst.reg, bits);
