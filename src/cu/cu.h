@@ -7,7 +7,6 @@
  *   issue.c   the SIMDs' issue, cycle by cycle where anything can happen
  *   access.c  memory instructions: addresses out, data back
  *   lds.c     the LDS: banks and conflicts
- *   math.c    for each instruction: the arithmetic that it is counted as
  *   cu.c      workgroups and barriers
  *
  * Each cycle is one SIMD's turn.  From the waves of that SIMD it issues up to
@@ -28,11 +27,13 @@
 #include "base/arena.h"
 #include "wave/fault.h"
 #include "exec/workgroup.h"
+#include "isa/facts.h"
 #include "mem/mem.h"
 #include "port/port.h"
 
 struct chip;
 
+/* Where a wave's instructions issue to: in a turn, one to each. */
 enum cu_unit {
     UNIT_NONE, /* handled in the instruction buffer: s_nop, s_waitcnt, s_barrier, ... */
     UNIT_VALU,
@@ -47,38 +48,11 @@ enum cu_unit {
     UNIT_COUNT
 };
 
-/* What the profiler counts arithmetic by. */
-enum cu_math {
-    MATH_NONE,
-    MATH_ADD_F16,
-    MATH_MUL_F16,
-    MATH_FMA_F16,
-    MATH_TRANS_F16,
-    MATH_ADD_F32,
-    MATH_MUL_F32,
-    MATH_FMA_F32,
-    MATH_TRANS_F32,
-    MATH_ADD_F64,
-    MATH_MUL_F64,
-    MATH_FMA_F64,
-    MATH_TRANS_F64,
-    MATH_INT32,
-    MATH_INT64,
-    MATH_CVT,
-    MATH_MFMA_I8, /* the matrix core's, by type of the factors */
-    MATH_MFMA_F8,
-    MATH_MFMA_F16,
-    MATH_MFMA_BF16,
-    MATH_MFMA_F32,
-    MATH_MFMA_F64,
-    MATH_COUNT
-};
-
 struct cu_rate {
     uint8_t unit;   /* enum cu_unit */
     uint8_t cycles; /* that it keeps the unit busy for */
     uint8_t result; /* matrix: cycles until a dependent instruction can issue */
-    uint8_t math;   /* enum cu_math */
+    uint8_t math;   /* enum isa_math */
     uint8_t mops;   /* matrix: operations of all lanes, in units of 512 */
     bool later;     /* only its wave can see when it is executed */
 };
@@ -117,7 +91,7 @@ struct cu_counters {
     uint64_t waves_lt_64, waves_lt_48, waves_lt_32, waves_lt_16; /* with fewer work-items */
     uint64_t instructions;
     uint64_t count[UNIT_COUNT];
-    uint64_t math[MATH_COUNT], mops[MATH_COUNT]; /* mops: of matrix instructions */
+    uint64_t math[ISA_MATH_COUNT], mops[ISA_MATH_COUNT]; /* mops: of matrix instructions */
     uint64_t vmem[CU_VMEM_FORMATS][CU_DIRECTIONS],
         flat_lds;                                   /* flat_lds: of FLAT format, which may go to LDS */
     uint64_t smem_reads[5];                         /* of 1, 2, 4, 8, 16 dwords */
@@ -301,9 +275,6 @@ void cu_prefetch(struct cu_xcd *xcd);
 
 /* Outstanding counts have changed: an s_waitcnt may be over, an ended wave may leave; it waited for that. */
 void cu_returned(struct cu_wave *cw, enum cu_stall why);
-
-/* What an instruction is counted as, by its name: math and mops. */
-void cu_math_of(const char *name, struct cu_rate *rate);
 
 /* A wave's program is over. */
 void cu_wave_end(struct cu_wave *cw);
