@@ -42,52 +42,15 @@ static bool type_is_float(unsigned type)
            type == ISA_T_PKF32 || type == ISA_T_PKF16;
 }
 
-/* Of gfx9's 16-bit instructions only these keep the destination's other half. */
-static bool keeps_high_half(unsigned op)
-{
-    return op == ISA_OP_v_mad_f16 || op == ISA_OP_v_mad_u16 || op == ISA_OP_v_mad_i16 ||
-           op == ISA_OP_v_fma_f16 || op == ISA_OP_v_div_fixup_f16;
-}
-
 static unsigned class_of(const struct isa_inst *inst)
 {
-    switch (inst->format) {
-    case ISA_SOPP:
-    case ISA_SOPK:
-    case ISA_SOP1:
-    case ISA_SOP2:
-    case ISA_SOPC:
-        switch (inst->op) {
-        case ISA_OP_s_branch:
-        case ISA_OP_s_cbranch_scc0:
-        case ISA_OP_s_cbranch_scc1:
-        case ISA_OP_s_cbranch_vccz:
-        case ISA_OP_s_cbranch_vccnz:
-        case ISA_OP_s_cbranch_execz:
-        case ISA_OP_s_cbranch_execnz:
-        case ISA_OP_s_setpc_b64:
-        case ISA_OP_s_swappc_b64:
-        case ISA_OP_s_call_b64:
-            return XC_BRANCH;
-        default:
-            return inst->format == ISA_SOPP ? XC_OTHER : XC_SALU;
-        }
-    case ISA_SMEM:
-        return XC_SMEM;
-    case ISA_DS:
-        return XC_LDS;
-    case ISA_SCRATCH:
-        return XC_FLAT_SCRATCH;
-    case ISA_FLAT:
-    case ISA_GLOBAL:
-    case ISA_MUBUF:
-    case ISA_MTBUF:
-        return XC_VMEM;
-    case ISA_VOP3PMAI:
-        return XC_MFMA;
-    default:
-        return XC_VALU;
-    }
+    static const uint8_t classes[ISA_UNIT_COUNT] = {
+        [ISA_UNIT_CONTROL] = XC_OTHER, [ISA_UNIT_SALU] = XC_SALU,   [ISA_UNIT_BRANCH] = XC_BRANCH,
+        [ISA_UNIT_MESSAGE] = XC_OTHER, [ISA_UNIT_SMEM] = XC_SMEM,   [ISA_UNIT_VALU] = XC_VALU,
+        [ISA_UNIT_TRANS] = XC_VALU,    [ISA_UNIT_MATRIX] = XC_MFMA, [ISA_UNIT_LDS] = XC_LDS,
+        [ISA_UNIT_GWS] = XC_LDS,       [ISA_UNIT_VMEM] = XC_VMEM,   [ISA_UNIT_FLAT] = XC_VMEM,
+    };
+    return inst->format == ISA_SCRATCH ? XC_FLAT_SCRATCH : classes[isa_facts[inst->op].unit];
 }
 
 static int16_t row_of(const struct isa_operand *o)
@@ -153,7 +116,7 @@ static void translate_modifiers(const struct isa_inst *inst, struct xinst *x)
     }
     if (is_vop3p(inst))
         return;
-    x->keep_high = keeps_high_half(inst->op);
+    x->keep_high = isa_facts[inst->op].effects & ISA_E_KEEPS_HIGH;
     bool float_result = type_is_float(inst->dst.type);
     x->post = (inst->omod && float_result) || (inst->clamp && float_result) || inst->dpp ||
               (inst->sdwa && inst->dst.kind == ISA_VGPR &&
@@ -165,9 +128,8 @@ static void translate_modifiers(const struct isa_inst *inst, struct xinst *x)
 
 static bool is_relative_branch(const struct isa_inst *inst)
 {
-    return inst->op == ISA_OP_s_call_b64 || (inst->format == ISA_SOPP && class_of(inst) == XC_BRANCH) ||
-           inst->op == ISA_OP_s_cbranch_cdbgsys || inst->op == ISA_OP_s_cbranch_cdbguser ||
-           inst->op == ISA_OP_s_cbranch_cdbgsys_or_user || inst->op == ISA_OP_s_cbranch_cdbgsys_and_user;
+    return (inst->format == ISA_SOPP || inst->format == ISA_SOPK) &&
+           isa_facts[inst->op].effects & ISA_E_BRANCH;
 }
 
 static exec_fn *find_handler(unsigned level, const struct isa_inst *inst, struct xinst *x)

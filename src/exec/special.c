@@ -70,7 +70,8 @@ const struct xinst *exec_special_step(struct wave *w, const struct xinst *in)
 {
     if (w->mode & MODE_VSKIP && is_vector(in))
         return in + 1;
-    if (w->mode & MODE_GPR_IDX_EN && is_vector(in) && in->cls == XC_VALU)
+    if (w->mode & MODE_GPR_IDX_EN && is_vector(in) && in->cls == XC_VALU &&
+        in->isa->format != ISA_VOP3PMAI) /* AccVGPRs are not indexed */
         return run_indexed(w, in);
     return fuse_single(in)(w, in);
 }
@@ -153,7 +154,7 @@ HANDLER(s_cbranch_g_fork)
 
 HANDLER(s_cbranch_i_fork)
 {
-    return fork_paths(w, in, src64(w, in, 0), in->pc + in->size + (uint64_t)((int64_t)in->isa->simm16 * 4));
+    return fork_paths(w, in, src64(w, in, 0), in->literal[0]);
 }
 
 HANDLER(s_cbranch_join)

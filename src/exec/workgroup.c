@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "isa/facts.h"
 #include "wave/fault.h"
 #include "wave/fuse.h"
 #include "wave/special.h"
@@ -418,8 +419,7 @@ static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool
 
 static bool writes_lds(const struct xinst *in)
 {
-    return in->cls == XC_LDS && in->isa->src[ISA_DATA].kind != ISA_NONE &&
-           in->isa->op != ISA_OP_ds_permute_b32 && in->isa->op != ISA_OP_ds_bpermute_b32;
+    return in->cls == XC_LDS && isa_facts[in->isa->op].effects & ISA_E_STORE;
 }
 
 /*

@@ -4,6 +4,7 @@
  * whether it was a write: for the fault report.  Runs in the signal handler:
  * touches the wave only.
  */
+#include "isa/facts.h"
 #include "sem/memory/vmem_buffer.h"
 
 /* Bytes of one lane at most: a format may be narrower. */
@@ -47,14 +48,5 @@ unsigned mem_access_bytes(const struct isa_inst *inst)
 
 bool mem_is_write(const struct isa_inst *inst)
 {
-    switch (mem_op_of(inst->op)->action) {
-    case MEM_STORE:
-    case MEM_STORE2:
-    case MEM_EXCHANGE2:
-    case MEM_ATOMIC:
-    case MEM_STORE_FORMAT:
-        return true;
-    default:
-        return false;
-    }
+    return isa_facts[inst->op].effects & ISA_E_STORE;
 }
