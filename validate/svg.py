@@ -11,6 +11,7 @@ import math
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, BOTTOM = 64, 20, 52
 COLOURS = "#2f7ed8", "#e0662b", "#3a9d5d", "#a35bbf"
+DASHES = "none", "7 5", "2 4", "12 4"  # so that lines which coincide are all seen
 LETTER = 6.4  # the width of one in the legend, about
 MARKS = {  # by which a series shows its points
     "dot": '<circle cx="{x}" cy="{y}" r="2.5" fill="{colour}">{title}</circle>',
@@ -24,6 +25,7 @@ class Series:
 
     def __init__(self, name, points, colour=0, mark="dot", joined=True):
         self.name, self.points, self.colour = name, list(points), COLOURS[colour % len(COLOURS)]
+        self.dash = DASHES[colour % len(DASHES)]
         self.mark, self.joined = mark, joined
 
 
@@ -95,7 +97,7 @@ def legend(series):
         if x > LEFT and x + width > WIDTH - RIGHT:
             x, y = LEFT, y + 18
         if s.joined:
-            parts.append(f'<path d="M{x} {y - 4}h22" stroke="{s.colour}" stroke-width="2"/>')
+            parts.append(f'<path d="M{x} {y - 4}h22" stroke="{s.colour}" stroke-width="2" stroke-dasharray="{s.dash}"/>')
         parts.append(MARKS[s.mark].format(x=x + 11, y=y - 4, colour=s.colour, title=""))
         parts.append(f'<text x="{x + 28}" y="{y}">{html.escape(s.name)}</text>')
         x += round(width + 14)
@@ -152,7 +154,7 @@ def chart(title, x_axis, y_axis, series):
             if s.joined and len(piece) > 1:
                 line = " ".join("{},{}".format(*at(point)) for point in piece)
                 parts.append(f'<polyline points="{line}" fill="none" stroke="{s.colour}" stroke-width="2" '
-                             'stroke-linejoin="round"/>')
+                             f'stroke-dasharray="{s.dash}" stroke-linejoin="round"/>')
             for point in piece:
                 x, y = at(point)
                 told = f"{s.name}: {y_axis.text(float(f'{point[1]:.4g}'))} at {x_axis.text(point[0])}"

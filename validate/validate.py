@@ -328,7 +328,7 @@ def curves(values, published):
     for name in sorted({q for points in values.values() for q, at in points if at}):
         begin = next((b for b in CURVES if name.startswith(b)), None)
         lines = {chip: sorted((at, in_unit(q, v, "")) for (q, at), v in table.items() if q == name)
-                 for chip, table in values.items()}
+                 for chip, table in sorted(values.items())}
         if not begin or max(map(len, lines.values())) < 3:
             continue
         title, x, y = CURVES[begin]

@@ -35,7 +35,8 @@ assert [len(line) for line in p.lines] == [3, 2] and len(p.dots) == 6
 assert "c <&>" in p.texts and "c <&>: 2 at 2" in p.titles and "a title" in p.texts
 assert p.lines[0][0][0] < p.lines[0][1][0] < p.lines[0][2][0]
 assert p.lines[0][1][1] < p.lines[0][2][1] < p.lines[0][0][1]  # up is less
-assert len({line.get("stroke") for line in p.root.findall("{*}polyline")}) == 2
+for what in "stroke", "stroke-dasharray":
+    assert len({line.get(what) for line in p.root.findall("{*}polyline")}) == 2
 crosses = Picture([svg.Series("a", [(1, 2), (2, 4)], mark="cross", joined=False)])
 assert not crosses.lines and len(crosses.titles) == 2
 

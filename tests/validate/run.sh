@@ -32,7 +32,9 @@ import re, sys
 import xml.etree.ElementTree as xml
 pictures = [xml.fromstring(text) for text in re.findall(r"<svg.*?</svg>", open(sys.argv[1]).read(), re.S)]
 assert [picture.get("aria-label") for picture in pictures] == ["LDS reads"]
-assert len(pictures[0].findall("{*}polyline")) == 2  # of an MI300A and an MI300X
+assert len(pictures[0].findall("{*}polyline")) == 2
+simulated = [text.text for text in pictures[0].findall("{*}text") if "simulated" in (text.text or "")]
+assert simulated == ["mi300a, simulated", "mi300x, simulated"], simulated  # whichever was done first
 EOF
 check "the page in Markdown" python3 - "$scratch" <<'EOF'
 import json, sys
