@@ -124,7 +124,7 @@ void chip_clash(const struct chip *chip, const struct chip_keys *clash, char *er
         chip_mistake(chip, *at, error, bytes, "%s = %.15g %s", keys[first].name, chip->value[first], rule);
 }
 
-/* The same of a setting that is no key. */
+/* Says what is wrong with a setting that is no key, and where it stands in the file. */
 __attribute__((format(printf, 5, 6))) static int wrong(const config_setting_t *setting, const char *path,
                                                        char *error, size_t bytes, const char *format, ...)
 {

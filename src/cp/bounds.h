@@ -43,7 +43,7 @@ void bounds_begin(struct cp *cp, uint64_t kernel);
 /* A wave's access, as its guard has it, has found no memory, in functional mode: whether it shall try again.
  */
 bool bounds_mend(struct wave_guard *guard);
-/* The same for an access of the host program, outside of our code. */
+/* The host program's access, outside of our code, has found no memory: whether it shall try again. */
 bool bounds_mend_host(void *cp, uint64_t address, bool write);
 
 /* Whether somebody is to be told of this; what to say is the caller's. */

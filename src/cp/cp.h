@@ -231,7 +231,7 @@ static inline void cp_report(struct cp *cp, struct ehp_fault *fault, const char 
 {
     cp->listener->report(cp, fault, detail);
 }
-/* The rest of a dispatch is dropped; whether it was before. */
+/* Drops what a dispatch has not started; true when that was done before. */
 static inline bool cp_dispatch_abort(struct cp_dispatch *d)
 {
     d->stop = true;

@@ -181,7 +181,7 @@ struct cu_events {
     void (*done)(void *context, struct workgroup *wg);
     /* A wave did something wrong: guard says what.  Its dispatch is to be dropped. */
     void (*fault)(void *context, struct workgroup *wg, const struct wave_guard *guard);
-    /* The same, of an access beyond a buffer that goes on. */
+    /* A wave's access beyond a buffer, which goes on. */
     void (*beyond)(void *context, struct workgroup *wg, const struct wave_guard *guard);
     void *context;
 };

@@ -292,7 +292,7 @@ static void wait_for_counts(struct cu_wave *cw)
     cu_not_ready(cw);
 }
 
-/* The same for an access to memory; false, too, when it is to come again after what it has asked for. */
+/* Sends an access to memory; false when it faults, or is to come again after what it has asked for. */
 static bool send(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
     struct cu_thread *thread = begin_guard(cw);

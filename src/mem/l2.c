@@ -104,7 +104,7 @@ static void refresh(struct l2 *l2, uint32_t way)
         line->epoch = l2->epoch;
 }
 
-/* The same of the set's that are not busy. */
+/* The least recently used way of a set among those that no transaction is about; NO_WAY: there is none. */
 static uint32_t idle_victim_of(const struct l2 *l2, uint32_t set)
 {
     uint32_t victim = NO_WAY;

@@ -116,7 +116,7 @@ static inline bool request_concerns(const struct mem_request *request, uint64_t 
 
 /* A pair, which is its first line's request from now on: returns the second's. */
 struct mem_request *request_split(struct mem_request *pair);
-/* The same of a queue's first. */
+/* Splits the pair that is first in a queue; its second line comes behind it. */
 static inline void queue_split(struct request_queue *q)
 {
     struct mem_request *first = q->first, *second = request_split(first);

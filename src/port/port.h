@@ -115,7 +115,7 @@ static inline uint64_t port_cycle_of(const struct port_domain *domain, uint64_t 
  */
 struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn *fn, void *self);
 
-/* The same to another domain, `delay_ps` from now; not less than the lookahead. */
+/* Posts an event to another domain, `delay_ps` from now; not less than the lookahead. */
 struct port_event *port_send(struct port_domain *from, struct port_domain *to, uint64_t delay_ps, port_fn *fn,
                              void *self);
 

@@ -57,7 +57,7 @@ static uint64_t find_section(const struct frames *f, uint64_t from, uint64_t end
     return from < end ? from : UINT64_MAX;
 }
 
-/* The same, in the order in which runs want them. */
+/* A section that is all free, the next one in the order in which runs want them. */
 static uint64_t next_section(const struct frames *f)
 {
     uint64_t half = f->sections / 2, s = find_section(f, f->next_section, half);

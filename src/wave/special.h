@@ -20,7 +20,7 @@ const struct xinst *exec_special_step(struct wave *w, const struct xinst *in);
 /* From `in` on until neither is set; the instruction that follows, NULL when the wave stopped. */
 const struct xinst *exec_special_run(struct wave *w, const struct xinst *in);
 
-/* Its own instructions, and conditional branches by forking; a family as those of handlers.h. */
+/* The lookup (handlers.h) of what sets those bits, and of conditional branches by forking. */
 sem_lookup_fn sem_special;
 
 #endif

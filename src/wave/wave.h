@@ -198,7 +198,7 @@ static inline bool wave_is_outside(const struct wave *w, uint64_t address)
     return ((address ^ w->mem_arena) & w->mem_mask) != 0;
 }
 
-/* The same for an address outside the arena: registered host memory, or all of it with XNACK. */
+/* Whether a wave may access memory outside the arena: registered host memory, or all of it with XNACK. */
 bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes);
 
 /* s_sendmsg MSG_INTERRUPT: wakes whoever waits on a signal.  s_memtime: core clock cycles.  s_memrealtime:

@@ -19,7 +19,7 @@ void hip_hostcall_reset(struct hip_device *device);
 /* printf.c: formats a device printf: a control word, the format and the arguments, strings inline.  Returns
  * the number of characters printed, or -1. */
 int hip_printf_message(const uint64_t *words, size_t count, struct hip_device *device);
-/* The same of a message without its control word; when `format` is not NULL, without the format too. */
+/* Formats a message without its control word; when `format` is not NULL, without the format too. */
 int hip_printf_print(bool to_stderr, const char *format, const uint64_t *words, size_t count,
                      struct hip_device *device);
 

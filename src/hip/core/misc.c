@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rest: ROCm 5's device properties, profiler switches, names that only tools ask for, half conversions.
+/* Calls of no other file: ROCm 5's device properties, profiler switches, names that only tools ask for, half
+ * conversions.
  */
 #include <hip/hip_deprecated.h>
 #include <stdio.h>

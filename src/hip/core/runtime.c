@@ -111,7 +111,7 @@ static bool runtime_fraction(const char *name, double least, double most, double
     return true;
 }
 
-/* The same without a fraction. */
+/* A whole number from the environment, within bounds. */
 static bool runtime_number(const char *name, double least, double most, double *value)
 {
     if (!runtime_fraction(name, least, most, value))

@@ -23,7 +23,7 @@ hipError_t hip_capture_implicit(struct ihipStream_t *stream);
 hipError_t hip_capture_refuses(struct ihipStream_t *stream);
 /* A forbidden call on a capturing stream: the capture cannot be finished any more. */
 void hip_capture_invalidate(struct ihipStream_t *stream);
-/* The same by the capture's number; false when it has ended. */
+/* The capture of this number cannot be finished any more; false when it has ended. */
 bool hip_capture_spoil(uint64_t id);
 /* The stream goes away. */
 void hip_capture_abandon(struct ihipStream_t *stream);

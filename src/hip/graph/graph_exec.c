@@ -347,7 +347,7 @@ HIP_ENTRY hipError_t hipGraphNodeGetEnabled(hipGraphExec_t hGraphExec, hipGraphN
 static hipGraphExecUpdateResult exec_update(struct ihipGraph *have, struct ihipGraph *want, bool take,
                                             struct hipGraphNode **where);
 
-/* The same edges, between nodes at the same places. */
+/* Whether two graphs have the same edges, between nodes at the same places. */
 static bool exec_same_edges(const struct hipGraphNode *a, const struct hipGraphNode *b)
 {
     if (a->dep_count != b->dep_count)

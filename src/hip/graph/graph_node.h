@@ -149,7 +149,7 @@ hipError_t graph_set_any(struct hipGraphNode *node, hipGraphNodeParams *params);
 /* The operation of a captured call. */
 hipError_t graph_set_op(struct hipGraphNode *node, const struct hip_op *op);
 hipGraphNodeType graph_type_of_op(const struct hip_op *op);
-/* The same description as another node's. */
+/* Gives a node the description of another. */
 hipError_t graph_copy_params(struct hipGraphNode *to, struct hipGraphNode *from);
 void graph_params_free(struct hipGraphNode *node);
 

@@ -56,7 +56,7 @@ void hip_memory_site(void *base, int event);
 hipError_t hip_memory_blame(const char *call, void *base);
 /* Takes process memory in as a managed allocation. */
 void hip_memory_adopt(void *base, size_t bytes);
-/* The same for mapped device memory (hipMemMap), and its end. */
+/* Takes mapped device memory (hipMemMap) in as an allocation, and gives it up. */
 hipError_t hip_memory_own(void *base, size_t bytes, int device);
 void hip_memory_disown(void *base);
 /*

@@ -205,7 +205,8 @@ static void advise_note_copy(struct hip_advise *advise, int dst, int src, const 
     copy->known += known ? bytes : 0;
     copy->async |= async;
     copy->partial |= bytes < (advise_is_host(to) ? from->bytes : to->bytes);
-    /* The same place again, since a kernel was launched that reads it, and the host has waited for nothing.
+    /* A copy from the same place as before, since a kernel was launched that reads it, and the host has
+     * waited for nothing.
      */
     copy->overlapped |= advise_is_host(from) && !advise_is_host(to) && copy->calls > 1 &&
                         copy->first == first && to->last_launch > advise->settled;

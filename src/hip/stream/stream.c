@@ -229,7 +229,7 @@ void *hip_ring_alloc(struct ihipStream_t *stream, size_t bytes, size_t align)
     return ring->base + ring->segment * HIP_RING_SEGMENT + at;
 }
 
-/* The same of memory that no kernel can change: what others than kernels go by. */
+/* Room for operands in memory that no kernel can change: what others than kernels go by. */
 static void *stream_host_alloc(struct ihipStream_t *stream, size_t bytes)
 {
     struct hip_ring *ring = &stream->ring;

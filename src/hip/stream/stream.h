@@ -132,7 +132,7 @@ bool hip_batch_ok(const hipStreamBatchMemOpParams *params, unsigned count);
 hipError_t hip_stream_op(hipStream_t handle, const struct hip_op *op);
 /* Submits. */
 hipError_t hip_stream_submit(struct ihipStream_t *stream, const struct hip_op *op);
-/* The same in two steps, with the stream's lock held: to take operands from the ring in between. */
+/* Submitting in two steps, with the stream's lock held: to take operands from the ring in between. */
 hipError_t hip_stream_ready(struct ihipStream_t *stream);
 hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hip_op *op);
 /* A kernel between two optional events. */
@@ -169,7 +169,7 @@ bool hip_stream_behind_call(struct ihipStream_t *stream);
 /* Waits for what has been submitted. */
 hipError_t hip_stream_wait(struct ihipStream_t *stream);
 bool hip_stream_idle(struct ihipStream_t *stream);
-/* The same for the null stream with all that it would wait for. */
+/* Whether a stream is idle, and, for the null stream, all that it would wait for. */
 bool hip_stream_settled(struct ihipStream_t *stream);
 /* Nothing that has been submitted is in the way of the stream's next operation. */
 bool hip_stream_unhindered(struct ihipStream_t *stream);

@@ -80,7 +80,7 @@ enum matrix_elem { MX_F32, MX_XF32, MX_F16, MX_BF16, MX_FP8, MX_BF8, MX_I8 };
     X(v_mfma_i32_32x32x16_i8, 32, 16, 1, MX_I8, MX_I8)                                                       \
     X(v_mfma_i32_16x16x32_i8, 16, 32, 1, MX_I8, MX_I8)
 
-/* The same for the 4x4 shapes, sixteen blocks: X(mnemonic, K, type). */
+/* The dense 4x4 shapes, of sixteen blocks: X(mnemonic, K, type). */
 #define MATRIX_4X4(X)                                                                                        \
     X(v_mfma_f32_4x4x1_16b_f32, 1, MX_F32)                                                                   \
     X(v_mfma_f32_4x4x4_16b_f16, 4, MX_F16)                                                                   \

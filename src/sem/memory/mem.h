@@ -625,7 +625,8 @@ __attribute__((always_inline)) static inline void mem_rows_load_some(wave_row *d
         mem_row_merge(d[i], rows[i], exec);
 }
 
-/* The same for stores, of a run of active lanes.  The other lanes' memory is nobody's to write. */
+/* Stores rows of which a run of lanes is active, to consecutive memory.  The other lanes' memory is nobody's
+ * to write. */
 __attribute__((always_inline)) static inline void mem_rows_store_run(const wave_row *s, enum mem_kind kind,
                                                                      void *to, uint64_t exec)
 {

@@ -34,7 +34,8 @@ static inline bool smem_is_buffer(const struct isa_inst *inst)
     return inst->src[ISA_SBASE].dwords == 4;
 }
 
-/* The same in a buffer; *inside: dwords from there on that the buffer has, up to as many as it says before.
+/* Where a scalar access in a buffer begins; *inside: dwords from there on that the buffer has, up to as many
+ * as it says before.
  */
 static inline uint64_t smem_buffer_place(const struct wave *w, const struct xinst *in, unsigned *inside)
 {

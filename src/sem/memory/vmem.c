@@ -483,7 +483,7 @@ INLINE uint64_t sum_dense(const struct wave *w, const struct xinst *in, uint32_t
     return base + lo[0] + mem_offset(in);
 }
 
-/* The same anywhere. */
+/* The first address of such an access when lanes may lie in any window; 0: they are not consecutive. */
 INLINE uint64_t sum_dense_far(const struct wave *w, const struct xinst *in, uint32_t step)
 {
     const struct xinst *sum = fuse_sum(in);

@@ -295,7 +295,8 @@ LANE uint32_t u32_ffbl(uint32_t a)
     return a ? (bits >> 23 & 0xff) - 127 : ~0u;
 }
 
-/* And of the highest: with the bit below it cleared, rounding cannot carry into the exponent. */
+/* Zeros above the highest one, by its float: with the bit below it cleared, rounding cannot carry into the
+ * exponent. */
 LANE uint32_t u32_ffbh(uint32_t a)
 {
     const float highest = (float)(int32_t)(a & ~(a >> 1));

@@ -107,7 +107,7 @@ static inline void row_permute(uint32_t *d, const uint32_t *s, const uint8_t *fr
 #endif
 }
 
-/* The same where no lane reads from another row of 16. */
+/* A permutation of lanes in which none reads from another row of 16. */
 static inline void row_permute_rows(uint32_t *d, const uint32_t *s, const uint8_t *from)
 {
 #if defined(__AVX2__) && !defined(__AVX512F__)
@@ -167,7 +167,8 @@ static inline bool row_any_nan(const uint32_t *a)
 #endif
 }
 
-/* The same for f64: a NaN has more in its upper half than infinity, or as much and something below. */
+/* Whether any f64 of a pair of rows is a NaN: a NaN has more in its upper half than infinity, or as much and
+ * something below. */
 static inline bool rows_any_nan64(const wave_row *a)
 {
     int32_t most = 0;

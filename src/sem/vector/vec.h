@@ -439,7 +439,7 @@ V_INLINE bool v_any_nan_f64(vdouble a, vdouble b)
 
 enum { V_HAS_FMA = VL > 4 };
 
-/* The same vector as f32 and as i32 elements, for C's operators. */
+/* A vector as f32 and as i32 elements, for C's operators. */
 typedef float v_f32 __attribute__((vector_size(VL * 4)));
 typedef int32_t v_i32 __attribute__((vector_size(VL * 4)));
 
