@@ -381,7 +381,7 @@ static void hardware_queues(void)
         blocked += hipStreamQuery(stream[i]) == hipErrorNotReady;
     CHECK_EQ(blocked, 1);
     CHECK_HIP(hipStreamQuery(stream[0]), hipErrorNotReady);
-    *(volatile uint32_t *)word = 1;
+    __atomic_store_n(word, 1, __ATOMIC_RELEASE); /* the packet processor is looking at it */
     OK(hipDeviceSynchronize());
     for (int i = 0; i < STREAMS; i++)
         CHECK_EQ(word[2 + i], 1);

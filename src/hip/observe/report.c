@@ -40,7 +40,6 @@ struct report {
 
 struct hip_reports {
     pthread_mutex_t lock;
-    pthread_t thread;
     uint64_t start, spent;
     bool ended;
     struct report *first;
@@ -286,14 +285,19 @@ static void report_at_exit(void)
 static struct hip_reports *report_begin(void)
 {
     struct hip_reports *reports = calloc(1, sizeof *reports);
+    pthread_t thread;
 
     if (!reports)
         return NULL;
     pthread_mutex_init(&reports->lock, NULL);
     reports->start = report_clock();
     hip_runtime()->reports = reports;
-    if (thread_start(&reports->thread, report_main, reports) != 0)
+    if (thread_start(&thread, report_main, reports) != 0) {
+        hip_runtime()->reports = NULL;
+        free(reports);
         return NULL;
+    }
+    pthread_detach(thread); /* it ends with the process, whose exit does not wait for its step */
     atexit(report_at_exit);
     at_quick_exit(report_at_exit);
     return reports;
