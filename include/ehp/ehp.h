@@ -432,6 +432,9 @@ EHP_API uint64_t ehp_work_left(ehp_machine *machine, char *text, size_t bytes);
 
 /* reserve, copy, publish, ring: for one packet. Returns its index. */
 EHP_API uint64_t ehp_queue_submit(struct ehp_queue_block *queue, const union ehp_packet *packet);
+/* The same if there is room within that time; false, and nothing is done, when there is none. */
+EHP_API bool ehp_queue_offer(struct ehp_queue_block *queue, const union ehp_packet *packet,
+                             uint64_t timeout_ns);
 
 /* ---- faults ------------------------------------------------------------------------------------------- */
 

@@ -123,10 +123,11 @@ static bool has_room(void *context)
     return r->end - __atomic_load_n(&r->queue->read_dispatch_id, __ATOMIC_ACQUIRE) <= r->queue->hsa.size;
 }
 
-static void wait_for(struct cp *cp, bool (*holds)(void *context), void *context)
+/* False: the time is over. */
+static bool wait_for(struct cp *cp, bool (*holds)(void *context), void *context, uint64_t timeout_ns)
 {
     const struct engine_wish wish = {.holds = holds, .context = context};
-    cp->engine->ops->wait(cp->engine, &wish, UINT64_MAX);
+    return cp->engine->ops->wait(cp->engine, &wish, timeout_ns);
 }
 
 /*
@@ -146,7 +147,7 @@ void ehp_queue_stop(struct ehp_queue_block *block)
     pthread_mutex_unlock(&cp->lock);
     if (!cp_queue_idle(q)) {
         ehp_signal_store(block->hsa.doorbell_signal, (int64_t)block->write_dispatch_id - 1);
-        wait_for(cp, has_finished, q);
+        wait_for(cp, has_finished, q, UINT64_MAX);
     }
 }
 
@@ -172,20 +173,39 @@ uint64_t ehp_queue_reserve(struct ehp_queue_block *q, unsigned packets)
     uint64_t first = __atomic_fetch_add(&q->write_dispatch_id, packets, __ATOMIC_ACQ_REL);
     struct room room = {q, first + packets};
     if (!has_room(&room)) /* its reader makes some */
-        wait_for(((struct cp_queue *)q)->cp, has_room, &room);
+        wait_for(((struct cp_queue *)q)->cp, has_room, &room, UINT64_MAX);
     return first;
 }
 
-uint64_t ehp_queue_submit(struct ehp_queue_block *q, const union ehp_packet *packet)
+static void publish(struct ehp_queue_block *q, const union ehp_packet *packet, uint64_t index)
 {
-    uint64_t index = ehp_queue_reserve(q, 1);
     union ehp_packet *slot = (union ehp_packet *)q->hsa.base_address + (index & (q->hsa.size - 1));
     memcpy((char *)slot + 4, (const char *)packet + 4, sizeof(*slot) - 4);
     uint32_t head;
     memcpy(&head, packet, 4); /* header and setup are published together */
     __atomic_store_n((uint32_t *)slot, head, __ATOMIC_RELEASE);
     ehp_signal_store(q->hsa.doorbell_signal, (int64_t)index);
+}
+
+uint64_t ehp_queue_submit(struct ehp_queue_block *q, const union ehp_packet *packet)
+{
+    uint64_t index = ehp_queue_reserve(q, 1);
+    publish(q, packet, index);
     return index;
+}
+
+bool ehp_queue_offer(struct ehp_queue_block *q, const union ehp_packet *packet, uint64_t timeout_ns)
+{
+    uint64_t index = __atomic_load_n(&q->write_dispatch_id, __ATOMIC_ACQUIRE);
+    do {
+        struct room room = {q, index + 1};
+        if (!has_room(&room) &&
+            (!timeout_ns || !wait_for(((struct cp_queue *)q)->cp, has_room, &room, timeout_ns)))
+            return false;
+    } while (!__atomic_compare_exchange_n(&q->write_dispatch_id, &index, index + 1, false, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE));
+    publish(q, packet, index);
+    return true;
 }
 
 /*

@@ -340,6 +340,97 @@ static void waits_in_calls(void)
     OK(hipStreamDestroy(w.other));
 }
 
+/* A host function that fills its own queue, or finds it full: calls for which it would have to end fail. */
+struct crowd {
+    hipStream_t own, other;
+    uint32_t *words;
+    _Atomic int begun, submitted, ended;
+    hipError_t write, copy, event, free, elsewhere;
+};
+
+static hipError_t until_full(const struct crowd *c, size_t copied)
+{
+    static const unsigned char bytes[32768];
+    hipError_t error = hipSuccess;
+
+    for (int i = 0; i < 5000 && error == hipSuccess; i++)
+        error = copied ? hipMemcpyAsync(c->words + 64, bytes, copied, hipMemcpyHostToDevice, c->own)
+                       : hipStreamWriteValue32(c->own, c->words, (uint32_t)i, 0);
+    return error;
+}
+
+static void fill_own(void *user)
+{
+    struct crowd *c = user;
+    void *memory;
+    hipEvent_t event;
+
+    c->copy = until_full(c, 32768); /* operands */
+    c->write = until_full(c, 0);    /* packets */
+    OK(hipEventCreate(&event));
+    c->event = hipEventRecord(event, c->own);
+    OK(hipEventQuery(event)); /* as one that was never recorded */
+    OK(hipEventDestroy(event));
+    OK(hipMallocAsync(&memory, 4096, c->other));
+    c->free = hipFreeAsync(memory, c->own);
+    OK(hipFreeAsync(memory, c->other));
+    c->elsewhere = hipStreamWriteValue32(c->other, c->words + 1, 7, 0);
+    CHECK_HIP(hipStreamSynchronize(c->own), hipErrorNotSupported);
+    c->ended = 1;
+}
+
+static void find_full(void *user)
+{
+    struct crowd *c = user;
+    int seen = -1;
+
+    c->begun = 1;
+    while (seen != c->submitted || seen < 1000) { /* until the other thread waits for room */
+        seen = c->submitted;
+        pause_ms(200);
+    }
+    c->write = hipStreamWriteValue32(c->own, c->words, 1, 0);
+    c->copy = hipStreamWriteValue32(NULL, c->words, 1, 0);
+    c->elsewhere = hipStreamWriteValue32(c->other, c->words + 1, 9, 0);
+    c->ended = 1;
+}
+
+static void full_queues(void)
+{
+    struct crowd c = {0};
+
+    OK(hipStreamCreate(&c.own));
+    OK(hipStreamCreateWithFlags(&c.other, hipStreamNonBlocking));
+    OK(hipMalloc((void **)&c.words, 65536));
+    OK(hipLaunchHostFunc(c.own, fill_own, &c));
+    OK(hipStreamSynchronize(c.own));
+    OK(hipStreamSynchronize(c.other));
+    CHECK_EQ(c.ended, 1);
+    CHECK_HIP(c.copy, hipErrorNotSupported);
+    CHECK_HIP(c.write, hipErrorNotSupported);
+    CHECK_HIP(c.event, hipErrorNotSupported);
+    CHECK_HIP(c.free, hipErrorNotSupported);
+    OK(c.elsewhere);
+    CHECK_EQ(c.words[1], 7);
+
+    c = (struct crowd){.own = c.own, .other = c.other, .words = c.words};
+    OK(hipLaunchHostFunc(c.own, find_full, &c));
+    while (!c.begun)
+        pause_ms(1);
+    for (; c.submitted < 1100; c.submitted++)
+        OK(hipStreamWriteValue32(c.own, c.words, (uint32_t)c.submitted, 0));
+    CHECK_EQ(c.ended, 1);
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(c.words[0], 1099);
+    CHECK_EQ(c.words[1], 9);
+    CHECK_HIP(c.write, hipErrorNotSupported);
+    CHECK_HIP(c.copy, hipErrorNotSupported);
+    OK(c.elsewhere);
+    OK(hipFree(c.words));
+    OK(hipStreamDestroy(c.own));
+    OK(hipStreamDestroy(c.other));
+}
+
 /*
  * Streams beyond four share hardware queues, and run in the order of submission with those that have the
  * same. The null stream, priorities and CU masks have others.
@@ -556,6 +647,7 @@ int main(void)
     events();
     returns();
     waits_in_calls();
+    full_queues();
     hardware_queues();
     small_things();
     values_of_kinds();

@@ -51,6 +51,29 @@ static void submit_barrier(struct ehp_queue_block *q, int type, bool barrier, co
     ehp_queue_submit(q, &p);
 }
 
+/* A full queue refuses what is offered, at once or after a while, and takes it when there is room. */
+static void test_offers(ehp_machine *m)
+{
+    struct ehp_queue_block *q;
+    CHECK(ehp_queue_create(m, 0, 16, 1, &q) == EHP_OK);
+    ehp_signal gate = signal_with(m, 1), done = signal_with(m, 17);
+    union ehp_packet p = {.barrier = {.header = EHP_HEADER(EHP_PACKET_BARRIER_AND, 1, 2, 2),
+                                      .dep_signal = {gate},
+                                      .completion_signal = done}};
+    int taken = 0;
+    while (taken < 20 && ehp_queue_offer(q, &p, 0))
+        taken++;
+    CHECK_EQ(taken, 16);
+    CHECK(!ehp_queue_offer(q, &p, 1000000));
+    CHECK_EQ(q->write_dispatch_id, 16);
+    ehp_signal_store(gate, 0);
+    CHECK(ehp_queue_offer(q, &p, UINT64_MAX));
+    CHECK_EQ(ehp_signal_wait(done, EHP_COND_EQ, 0, UINT64_C(5000000000)), 0);
+    ehp_queue_destroy(q);
+    ehp_signal_destroy(gate);
+    ehp_signal_destroy(done);
+}
+
 static void test_copy_and_fill(ehp_machine *m, struct ehp_queue_block *q)
 {
     uint32_t from[1000], to[1000];
@@ -335,6 +358,7 @@ int main(int argc, char **argv)
     test_barrier_bit(m, q);
     test_wait_value(m, q);
     test_full_ring(m);
+    test_offers(m);
     test_bad_packets(m);
     test_timeout(m);
     ehp_queue_destroy(q);

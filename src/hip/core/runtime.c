@@ -34,6 +34,8 @@ hipError_t hip_return(hipError_t error)
 {
     struct hip_thread *thread = hip_thread();
 
+    if (thread->refused)
+        error = hip_wait_refused();
     thread->last_result = error;
     /* ROCm 6 remembers the last call; ROCm 7 the last failure, as CUDA does. */
     if (hip_abi_major() < 7 || (error != hipSuccess && error != hipErrorNotReady))

@@ -127,6 +127,7 @@ struct hip_thread {
     struct ihipStream_t *per_thread[HIP_DEVICES_MAX];
     bool per_thread_key;
     struct ihipStream_t *call;  /* in a host function: the stream that it is of */
+    bool refused;               /* ... and something in this HIP call would have waited for it */
     struct hip_last_wait *last; /* the process ends, and this waits for the last time */
     struct {                    /* hipConfigureCall(), hipSetupArgument() */
         struct hip_call_config config;
@@ -159,7 +160,10 @@ hipError_t hip_capture_forbids(void);
 /* hip_current(), the sticky error and hip_capture_forbids() in one: the head of most calls. */
 hipError_t hip_enter(struct hip_device **device);
 
-/* Every entry point that returns an error returns through this: it remembers it for hipGetLastError(). */
+/*
+ * Every entry point that returns an error returns through this: it remembers it for hipGetLastError(), and
+ * makes one of what a host function could not wait for.
+ */
 hipError_t hip_return(hipError_t error);
 
 /* What libehp's status means in HIP. */

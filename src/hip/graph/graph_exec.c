@@ -134,7 +134,9 @@ static hipError_t exec_launch(hipGraphExec_t exec, hipStream_t handle)
     error = hip_capture_implicit(stream);
     if (error != hipSuccess)
         return error;
-    pthread_mutex_lock(&exec->lock);
+    error = hip_lock(&exec->lock);
+    if (error != hipSuccess)
+        return error;
     error = exec_free_memory(exec->graph, exec->flags & hipGraphInstantiateFlagAutoFreeOnLaunch);
     if (error == hipSuccess && exec->last != stream && hip_handle_ok(HIP_KIND_STREAM, exec->last))
         error = hip_stream_follow(stream, exec->last);

@@ -205,7 +205,7 @@ static hipError_t run_node(struct graph_run *run, size_t at)
     else if (node->enabled && node->op.kind != HIP_OP_EMPTY)
         error = run_op(node, stream);
     if (error == hipSuccess && run->plan->marked[at])
-        run->reached[at] = hip_stream_tail(stream);
+        error = hip_stream_tail(stream, &run->reached[at]);
     return error;
 }
 

@@ -134,8 +134,10 @@ static hipError_t copy_staged(struct ihipStream_t *stream, void *dst, const void
 {
     struct hip_op op = {.kind = HIP_OP_COPY, .copy = {dst, NULL, bytes}};
 
-    pthread_mutex_lock(&stream->lock);
-    hipError_t error = hip_stream_ready(stream);
+    hipError_t error = hip_lock(&stream->lock);
+    if (error != hipSuccess)
+        return error;
+    error = hip_stream_ready(stream);
     void *stage = error == hipSuccess ? hip_ring_alloc(stream, bytes, 64) : NULL;
     if (stage) {
         struct hip_op fetch = {.kind = HIP_OP_COPY, .copy = {stage, src, bytes}};

@@ -216,14 +216,11 @@ hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream)
     struct pool_block *block;
     uint64_t position = 0;
 
-    if (stream) {
+    if (stream)
         position = atomic_load(&stream->position);
-        marker = hip_stream_tail(stream);
-    } else {
-        hipError_t error = hip_wait_users(NULL);
-        if (error != hipSuccess)
-            return error;
-    }
+    hipError_t error = stream ? hip_stream_tail(stream, &marker) : hip_wait_users(NULL);
+    if (error != hipSuccess)
+        return error;
     pthread_mutex_lock(&pool->lock);
     for (block = pool->blocks; block && block->memory != memory; block = block->next)
         ;
@@ -248,10 +245,13 @@ hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream)
     return hipSuccess;
 }
 
-/* The mark behind a free is a packet of its own, which the stream's last operation does not wait for. */
+/*
+ * The mark behind a free is a packet of its own, which the stream's last operation does not wait for.  A host
+ * function does not either: the mark may come after it.
+ */
 static void pool_wait_marks(struct ihipMemPoolHandle_t *pool, const struct ihipStream_t *waited)
 {
-    for (const struct pool_block *block = pool->blocks; block; block = block->next)
+    for (const struct pool_block *block = pool->blocks; block && !hip_thread()->call; block = block->next)
         if (block->free && block->marker && (!waited || block->behind[0].stream == waited))
             hip_marker_wait(pool->device, block->marker);
 }

@@ -19,6 +19,19 @@ static uint16_t stream_header(enum ehp_packet_type type)
 
 /* ---- packets: the stream's lock is held ---------------------------------------------------------------- */
 
+/* A packet that the queue has not got: the one before it is the last again, and nobody waits for its marker.
+ */
+static void stream_take_back(struct ihipStream_t *stream, struct hip_marker *marker, struct hip_marker *old)
+{
+    atomic_fetch_sub_explicit(&stream->position, 1, memory_order_release);
+    atomic_store_explicit(&stream->tail, old, memory_order_release);
+    if (!marker)
+        atomic_fetch_sub_explicit(&stream->submitted, 1, memory_order_release);
+    else
+        ehp_signal_store(marker->signal, 0);
+    hip_marker_unref(marker);
+}
+
 static void stream_put(struct ihipStream_t *stream, union ehp_packet *packet, struct hip_marker *marker)
 {
     struct hip_marker *old = atomic_load_explicit(&stream->tail, memory_order_relaxed);
@@ -29,7 +42,10 @@ static void stream_put(struct ihipStream_t *stream, union ehp_packet *packet, st
         atomic_fetch_add_explicit(&stream->submitted, 1, memory_order_release);
     atomic_store_explicit(&stream->tail, hip_marker_ref(marker), memory_order_release);
     atomic_fetch_add_explicit(&stream->position, 1, memory_order_release);
-    ehp_queue_submit(stream->queue->block, packet);
+    if (!hip_queue_put(stream->queue, packet)) {
+        stream_take_back(stream, marker, old);
+        return;
+    }
     hip_marker_unref(old);
 }
 
@@ -106,17 +122,23 @@ static void stream_depend(struct ihipStream_t *stream, struct hip_marker **deps,
 
 /* ---- order with the null stream ------------------------------------------------------------------------ */
 
-struct hip_marker *hip_stream_mark(struct hip_queue *queue)
+hipError_t hip_stream_mark(struct hip_queue *queue, struct hip_marker **out)
 {
     union ehp_packet packet = {0};
     struct hip_marker *marker = hip_marker_new();
 
+    *out = NULL;
     if (!marker)
-        return NULL;
+        return hipErrorOutOfMemory;
     packet.barrier.header = stream_header(EHP_PACKET_BARRIER_AND);
     packet.barrier.completion_signal = marker->signal;
-    ehp_queue_submit(queue->block, &packet);
-    return marker;
+    if (hip_queue_put(queue, &packet)) {
+        *out = marker;
+        return hipSuccess;
+    }
+    ehp_signal_store(marker->signal, 0);
+    hip_marker_unref(marker);
+    return hipErrorNotSupported;
 }
 
 #define ORDER_QUEUES 64
@@ -160,8 +182,7 @@ static void stream_order_null(struct ihipStream_t *null)
         unsigned count = 0;
         found = stream_unseen(null->device, queues);
         for (unsigned i = 0; i < found; i++) {
-            deps[count] = hip_stream_mark(queues[i]);
-            count += deps[count] != NULL;
+            count += hip_stream_mark(queues[i], &deps[count]) == hipSuccess;
             hip_queue_release(queues[i]);
         }
         stream_depend(null, deps, count);
@@ -186,8 +207,8 @@ static void stream_order(struct ihipStream_t *stream)
     if (position == stream->null_seen)
         return;
     if (!hip_stream_idle(null)) {
-        struct hip_marker *marker = hip_stream_mark(null->queue);
-        if (marker)
+        struct hip_marker *marker;
+        if (hip_stream_mark(null->queue, &marker) == hipSuccess)
             stream_depend(stream, &marker, 1);
     }
     stream->null_seen = position;
@@ -195,11 +216,21 @@ static void stream_order(struct ihipStream_t *stream)
 
 /* ---- operand memory ------------------------------------------------------------------------------------ */
 
-static void stream_wait_packet(struct ihipStream_t *stream, uint64_t packet)
+/* False in a host function that this would wait for. */
+static bool stream_wait_packet(struct ihipStream_t *stream, uint64_t packet)
 {
+    struct hip_thread *thread = hip_thread();
+
+    if (hip_stream_completed(stream) >= packet)
+        return true;
+    if (thread->call && thread->call->queue == stream->queue) {
+        thread->refused = true;
+        return false;
+    }
     if (atomic_load(&stream->submitted) < packet)
         stream_put_barrier(stream, NULL, 0, NULL);
     (void)hip_wait_signal(stream->device, stream->progress, 1 - (int64_t)packet);
+    return true;
 }
 
 void *hip_ring_alloc(struct ihipStream_t *stream, size_t bytes, size_t align)
@@ -218,11 +249,12 @@ void *hip_ring_alloc(struct ihipStream_t *stream, size_t bytes, size_t align)
     }
     size_t at = (ring->used + align - 1) & ~(align - 1);
     if (at + bytes > HIP_RING_SEGMENT) {
+        const unsigned next = (ring->segment + 1) % HIP_RING_SEGMENTS;
+        if (ring->last[next] && !stream_wait_packet(stream, ring->last[next]))
+            return NULL;
         /* The operation being built may use this segment too: it is the next packet. */
         ring->last[ring->segment] = atomic_load(&stream->submitted) + 1;
-        ring->segment = (ring->segment + 1) % HIP_RING_SEGMENTS;
-        if (ring->last[ring->segment])
-            stream_wait_packet(stream, ring->last[ring->segment]);
+        ring->segment = next;
         at = 0;
     }
     ring->used = (uint32_t)(at + bytes);
@@ -262,7 +294,7 @@ hipError_t hip_stream_ready(struct ihipStream_t *stream)
         return error;
     stream_release(stream);
     stream_order(stream);
-    return hipSuccess;
+    return hip_thread()->refused ? hipErrorNotSupported : hipSuccess;
 }
 
 static hipError_t stream_put_launch(struct ihipStream_t *stream, const struct hip_launch *launch,
@@ -381,12 +413,14 @@ hipError_t hip_stream_submit(struct ihipStream_t *stream, const struct hip_op *o
         return hip_event_record(stream, op->event.event);
     if (op->kind == HIP_OP_EVENT_WAIT)
         return hip_event_wait(stream, op->event.event);
-    pthread_mutex_lock(&stream->lock);
-    hipError_t error = hip_stream_ready(stream);
+    hipError_t error = hip_lock(&stream->lock);
+    if (error != hipSuccess)
+        return error;
+    error = hip_stream_ready(stream);
     if (error == hipSuccess)
         error = hip_stream_submit_locked(stream, op);
     pthread_mutex_unlock(&stream->lock);
-    return error;
+    return hip_thread()->refused ? hipErrorNotSupported : error;
 }
 
 hipError_t hip_stream_op(hipStream_t handle, const struct hip_op *op)
@@ -424,13 +458,15 @@ hipError_t hip_stream_record(struct ihipStream_t *stream, struct ihipEvent_t *ev
 
     if (!marker)
         return hipErrorOutOfMemory;
-    pthread_mutex_lock(&stream->lock);
-    hipError_t error = hip_stream_ready(stream);
+    hipError_t error = hip_lock(&stream->lock);
     if (error == hipSuccess) {
-        stream_put_barrier(stream, NULL, 0, marker);
-        stream_set_event(stream, event, marker, false);
+        error = hip_stream_ready(stream);
+        if (error == hipSuccess) {
+            stream_put_barrier(stream, NULL, 0, marker);
+            stream_set_event(stream, event, marker, false);
+        }
+        pthread_mutex_unlock(&stream->lock);
     }
-    pthread_mutex_unlock(&stream->lock);
     if (error != hipSuccess)
         ehp_signal_store(marker->signal, 0);
     hip_marker_unref(marker);
@@ -452,36 +488,36 @@ hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t
         hip_marker_unref(marker);
         return hip_device_error(stream->device);
     }
-    pthread_mutex_lock(&stream->lock);
-    hipError_t error = hip_stream_ready(stream);
-    if (error == hipSuccess)
-        stream_depend(stream, &marker, 1);
-    else
-        hip_marker_unref(marker);
-    pthread_mutex_unlock(&stream->lock);
+    hipError_t error = hip_stream_after(stream, marker);
+    hip_marker_unref(marker);
     return error;
 }
 
-struct hip_marker *hip_stream_tail(struct ihipStream_t *stream)
+hipError_t hip_stream_tail(struct ihipStream_t *stream, struct hip_marker **marker)
 {
-    return hip_stream_idle(stream) ? NULL : hip_stream_mark(stream->queue);
+    *marker = NULL;
+    return hip_stream_idle(stream) ? hipSuccess : hip_stream_mark(stream->queue, marker);
 }
 
 hipError_t hip_stream_start(struct ihipStream_t *stream, struct hip_marker **marker)
 {
-    pthread_mutex_lock(&stream->lock);
-    hipError_t error = hip_stream_ready(stream); /* orders it behind the null stream */
+    *marker = NULL;
+    hipError_t error = hip_lock(&stream->lock);
+    if (error != hipSuccess)
+        return error;
+    error = hip_stream_ready(stream); /* orders it behind the null stream */
     pthread_mutex_unlock(&stream->lock);
-    *marker = error == hipSuccess ? hip_stream_tail(stream) : NULL;
-    return error;
+    return error == hipSuccess ? hip_stream_tail(stream, marker) : error;
 }
 
 hipError_t hip_stream_after(struct ihipStream_t *stream, struct hip_marker *marker)
 {
     if (!marker || hip_marker_done(marker))
         return hipSuccess;
-    pthread_mutex_lock(&stream->lock);
-    hipError_t error = hip_stream_ready(stream);
+    hipError_t error = hip_lock(&stream->lock);
+    if (error != hipSuccess)
+        return error;
+    error = hip_stream_ready(stream);
     if (error == hipSuccess) {
         hip_marker_ref(marker); /* which the stream takes over */
         stream_depend(stream, &marker, 1);
@@ -494,10 +530,10 @@ hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *o
 {
     if (stream == other || hip_stream_idle(other))
         return hipSuccess;
-    struct hip_marker *marker = hip_stream_mark(other->queue);
-    if (!marker)
-        return hipErrorOutOfMemory;
-    hipError_t error = hip_stream_after(stream, marker);
+    struct hip_marker *marker;
+    hipError_t error = hip_stream_mark(other->queue, &marker);
+    if (error == hipSuccess)
+        error = hip_stream_after(stream, marker);
     hip_marker_unref(marker);
     return error;
 }
@@ -509,19 +545,19 @@ hipError_t hip_stream_launch_timed(struct ihipStream_t *stream, const struct hip
 
     if (!marker)
         return hipErrorOutOfMemory;
-    pthread_mutex_lock(&stream->lock);
-    hipError_t error = hip_stream_ready(stream);
-    if (error == hipSuccess)
-        error = stream_put_launch(stream, &op->launch, marker);
+    hipError_t error = hip_lock(&stream->lock);
     if (error == hipSuccess) {
-        if (start)
+        error = hip_stream_ready(stream);
+        if (error == hipSuccess)
+            error = stream_put_launch(stream, &op->launch, marker);
+        if (error == hipSuccess && start)
             stream_set_event(stream, start, marker, true);
-        if (stop)
+        if (error == hipSuccess && stop)
             stream_set_event(stream, stop, marker, false);
-    } else {
-        ehp_signal_store(marker->signal, 0);
+        pthread_mutex_unlock(&stream->lock);
     }
-    pthread_mutex_unlock(&stream->lock);
+    if (error != hipSuccess)
+        ehp_signal_store(marker->signal, 0);
     hip_marker_unref(marker);
     return error;
 }

@@ -145,9 +145,9 @@ hipError_t hip_stream_record(struct ihipStream_t *stream, struct ihipEvent_t *ev
 hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t *event);
 
 /* A marker behind all that the queue has been given, which takes many producers. */
-struct hip_marker *hip_stream_mark(struct hip_queue *queue);
+hipError_t hip_stream_mark(struct hip_queue *queue, struct hip_marker **marker);
 /* A marker, with a reference, of everything the stream has been given; NULL when that is done. */
-struct hip_marker *hip_stream_tail(struct ihipStream_t *stream);
+hipError_t hip_stream_tail(struct ihipStream_t *stream, struct hip_marker **marker);
 /*
  * Where the stream's next operation would begin: a marker with a reference, or
  * NULL when nothing is in its way.
@@ -165,7 +165,15 @@ bool hip_stream_behind_call(struct ihipStream_t *stream);
  * wait.c.  All waits end early with the device's sticky error, as a queue that has faulted may leave a signal
  * as it is.  A host function cannot wait for its own stream, which would be for ever: it is told
  * hipErrorNotSupported, and the reader in a line on stderr.
+ *
+ * Nor can it wait for room in its own queue, or for who waits there with a lock: hip_thread()->refused says
+ * that this has happened, all that the call would still submit is left out, and hip_return() makes the error.
  */
+/* A lock that somebody may hold who waits for room in a queue: a stream's, or an executable graph's. */
+hipError_t hip_lock(pthread_mutex_t *lock);
+/* Gives the queue a packet; false in a host function that would wait for itself. */
+bool hip_queue_put(struct hip_queue *queue, const union ehp_packet *packet);
+hipError_t hip_wait_refused(void);
 /* Waits for what has been submitted. */
 hipError_t hip_stream_wait(struct ihipStream_t *stream);
 bool hip_stream_idle(struct ihipStream_t *stream);

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "hip/core/state.h"
 #include "hip/observe/advise.h"
@@ -39,6 +40,12 @@ static hipError_t wait_refuse(const char *what)
     return hipErrorNotSupported;
 }
 
+hipError_t hip_wait_refused(void)
+{
+    hip_thread()->refused = false;
+    return wait_refuse("room in its stream's hardware queue, which is full,");
+}
+
 /* A host function has waited for long for what it may itself be in the way of. */
 static void wait_say_call(void)
 {
@@ -50,6 +57,60 @@ static void wait_say_call(void)
         "ehp: a host function (hipLaunchHostFunc, hipStreamAddCallback) waits since 1 s in a HIP call, which "
         "never returns if what it waits for comes after the function; there is left: %s\n",
         text);
+}
+
+/* Somebody waits for room in the queue: it gets none before the host function there has ended. */
+static bool wait_crowded(const struct hip_queue *queue)
+{
+    const struct ehp_queue_block *block = queue->block;
+
+    return __atomic_load_n(&block->write_dispatch_id, __ATOMIC_ACQUIRE) -
+               __atomic_load_n(&block->read_dispatch_id, __ATOMIC_ACQUIRE) >
+           block->hsa.size;
+}
+
+hipError_t hip_lock(pthread_mutex_t *lock)
+{
+    struct hip_thread *thread = hip_thread();
+
+    if (!thread->call) {
+        pthread_mutex_lock(lock);
+        return hipSuccess;
+    }
+    for (unsigned slices = 1;; slices++) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += (long)WAIT_SLICE;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until) == 0)
+            return hipSuccess;
+        if (slices >= WAIT_SAY && wait_crowded(thread->call->queue)) {
+            thread->refused = true;
+            return hipErrorNotSupported;
+        }
+        if (slices == WAIT_SAY)
+            wait_say_call();
+    }
+}
+
+bool hip_queue_put(struct hip_queue *queue, const union ehp_packet *packet)
+{
+    struct hip_thread *thread = hip_thread();
+
+    if (!thread->call) {
+        ehp_queue_submit(queue->block, packet);
+        return true;
+    }
+    const bool own = thread->call->queue == queue;
+    for (unsigned slices = 1; !thread->refused; slices++) {
+        if (ehp_queue_offer(queue->block, packet, own ? 0 : WAIT_SLICE))
+            return true;
+        thread->refused = own;
+        if (slices == WAIT_SAY)
+            wait_say_call();
+    }
+    return false;
 }
 
 /* Whether the process, which ends, shall wait for longer. */
@@ -124,7 +185,9 @@ static hipError_t wait_own(struct ihipStream_t *stream)
     if (hip_stream_behind_call(stream))
         return wait_refuse(hip_thread()->call == stream ? "its own stream"
                                                         : "a stream that shares its hardware queue");
-    pthread_mutex_lock(&stream->lock);
+    error = hip_lock(&stream->lock);
+    if (error != hipSuccess)
+        return error;
     struct hip_marker *tail = hip_marker_ref(atomic_load(&stream->tail));
     int64_t submitted = (int64_t)atomic_load(&stream->submitted);
     pthread_mutex_unlock(&stream->lock);
@@ -159,7 +222,7 @@ static hipError_t wait_queues(struct hip_device *device, struct hip_queue **queu
         if (error == hipSuccess && call && call->queue == queues[i])
             error = wait_refuse("a stream that shares its hardware queue");
         if (error == hipSuccess)
-            markers[i] = hip_stream_mark(queues[i]);
+            error = hip_stream_mark(queues[i], &markers[i]);
         hip_queue_release(queues[i]);
     }
     for (unsigned i = 0; i < count && markers; i++) {
