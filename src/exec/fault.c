@@ -102,6 +102,7 @@ static _Thread_local sigjmp_buf *volatile trying __attribute__((tls_model("initi
 int ehp_mem_try(void (*access)(void *context), void *context)
 {
     sigjmp_buf env;
+    fault_install(); /* it may be the first, or the program's handler on top by now */
     if (sigsetjmp(env, 0) != 0) {
         trying = NULL;
         return EHP_ERR_FAULT;

@@ -102,6 +102,22 @@ static int own_handler(void *argument)
     return check_failures != 0;
 }
 
+/* Nor does it get what a call of ours touches for the program. */
+static int is_not_asked(void *argument)
+{
+    (void)argument;
+    void *memory;
+    int *page = no_page();
+    OK(hipMalloc(&memory, 64));
+    OK(hipMemset(memory, 0, 64));
+    OK(hipHostRegister(memory = aligned_alloc(4096, 4096), 4096, 0));
+    install(SIGSEGV, jump, 0);
+    if (sigsetjmp(again, 1) == 0)
+        CHECK_HIP(hipMemcpy(memory, page, 64, hipMemcpyHostToHost), hipErrorIllegalAddress);
+    CHECK_EQ(calls, 0);
+    return check_failures != 0;
+}
+
 /* Python's faulthandler: puts back what it found, and lets the access happen again. */
 static void once(int signo, siginfo_t *info, void *context)
 {
@@ -273,6 +289,7 @@ int main(int argc, char **argv)
         struct order order = {i & 1, flags[i]};
         CHECK_APART(own_handler, &order, 0, "memory access fault");
     }
+    CHECK_APART(is_not_asked, NULL, 0, NULL);
     CHECK_APART(puts_back, NULL, SIGSEGV, "dumped");
     CHECK_APART(passes_on, NULL, SIGSEGV, "memory access fault");
     CHECK_APART(resets, NULL, SIGSEGV, "memory access fault");

@@ -343,10 +343,19 @@ static void test_timeout(ehp_machine *m)
     ehp_signal_destroy(s);
 }
 
+static void touch(void *at)
+{
+    *(volatile int *)at = 1;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
+    int here = 0;
+    CHECK_EQ(ehp_mem_try(touch, (void *)64), EHP_ERR_FAULT); /* whatever has happened before */
+    CHECK_EQ(ehp_mem_try(touch, &here), EHP_OK);
+    CHECK_EQ(here, 1);
     ehp_machine *m = open_machine();
     struct ehp_queue_block *q;
     CHECK(ehp_queue_create(m, 0, 64, 1, &q) == EHP_OK);
