@@ -488,7 +488,14 @@ static void array_reset(void)
 
     OK(hipMallocArray(&array, &desc, 8, 8, 0));
     OK(hipMallocMipmappedArray(&mipmap, &desc, (hipExtent){8, 8, 0}, 2, 0));
+    void *registered = aligned_alloc(4096, 4096);
+    OK(hipHostRegister(registered, 4096, 0));
     OK(hipDeviceReset());
+    CHECK_HIP(hipHostUnregister(registered), hipErrorHostMemoryNotRegistered);
+    CHECK_HIP(hipHostGetFlags(&(unsigned){0}, registered), hipErrorInvalidValue);
+    OK(hipHostRegister(registered, 4096, 0));
+    OK(hipHostUnregister(registered));
+    free(registered);
     OK(hipMallocArray(&other, &desc, 8, 8, 0));
     CHECK_HIP(hipMemcpy2DFromArray(bytes, 32, array, 0, 0, 32, 8, hipMemcpyDeviceToHost),
               hipErrorInvalidValue);

@@ -308,6 +308,21 @@ hipError_t hip_memory_free(void *base, bool host)
     return error == hipSuccess ? hip_memory_release(base) : error;
 }
 
+/* By hipHostRegister(). */
+static bool memory_is_registered(const struct hip_memory *memory)
+{
+    return memory->kind == EHP_MEM_REGISTERED && !memory->adopted && !memory->mapped;
+}
+
+static hipError_t memory_unregister(struct hip_memory *memory)
+{
+    void *base = memory->base;
+
+    hip_memory_site(base, EHP_MEM_FREED);
+    memory_forget(memory);
+    return hip_from_status(ehp_mem_unregister(hip_runtime()->machine, base));
+}
+
 void hip_memory_reset(struct hip_device *device)
 {
     struct memory_list *list = memory_list();
@@ -317,12 +332,16 @@ void hip_memory_reset(struct hip_device *device)
     for (;;) {
         pthread_mutex_lock(&list->lock);
         for (memory = list->first; memory; memory = memory->next)
-            if (memory->device == device->ordinal && memory->kind == EHP_MEM_DEVICE)
+            if (memory->device == device->ordinal &&
+                (memory->kind == EHP_MEM_DEVICE || memory_is_registered(memory)))
                 break;
         pthread_mutex_unlock(&list->lock);
         if (!memory)
             return;
-        hip_memory_release(memory->base);
+        if (memory->kind == EHP_MEM_DEVICE)
+            hip_memory_release(memory->base);
+        else
+            memory_unregister(memory);
     }
 }
 
@@ -533,21 +552,15 @@ HIP_ENTRY hipError_t hipHostUnregister(void *hostPtr)
     if (error != hipSuccess)
         return hip_return(error);
     struct hip_memory *memory = hostPtr ? hip_memory_find(hostPtr, NULL) : NULL;
-    if (!memory || memory->base != hostPtr || memory->kind != EHP_MEM_REGISTERED || memory->adopted ||
-        memory->mapped)
+    if (!memory || memory->base != hostPtr || !memory_is_registered(memory))
         return hip_return(hostPtr ? hipErrorHostMemoryNotRegistered : hipErrorInvalidValue);
     error = hip_wait_users(NULL);
-    if (error != hipSuccess)
-        return hip_return(error);
-    hip_memory_site(hostPtr, EHP_MEM_FREED);
-    memory_forget(memory);
-    return hip_return(hip_from_status(ehp_mem_unregister(hip_runtime()->machine, hostPtr)));
+    return hip_return(error == hipSuccess ? memory_unregister(memory) : error);
 }
 
 static bool memory_is_host(const struct hip_memory *memory)
 {
-    return memory && (memory->kind == EHP_MEM_HOST ||
-                      (memory->kind == EHP_MEM_REGISTERED && !memory->adopted && !memory->mapped));
+    return memory && (memory->kind == EHP_MEM_HOST || memory_is_registered(memory));
 }
 
 HIP_ENTRY hipError_t hipHostGetDevicePointer(void **devPtr, void *hstPtr, unsigned int flags)
