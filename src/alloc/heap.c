@@ -165,11 +165,12 @@ static bool fits(const struct memory *memory, uint64_t bytes, bool on_demand)
     return on_demand || (bytes <= memory->size && memory->heap.reserved <= memory->size - bytes);
 }
 
-/* Whether pages between allocations cost too much. */
+/* Whether pages between allocations cost too much; memory does not where they have been asked for. */
 static bool is_crowded(const struct memory *memory)
 {
     const struct heap *h = &memory->heap;
-    return h->mappings > h->mappings_most || h->reserved > memory->size / 2;
+    return h->mappings > h->mappings_most ||
+           (h->reserved > memory->size / 2 && memory->bounds != EHP_BOUNDS_FAULT);
 }
 
 /* The kernel refuses: from now on mappings are spared. */
@@ -462,6 +463,27 @@ int heap_take(struct memory *memory, struct memory_block *block, uint64_t align,
     block->base = (*chunk)->node.base;
     (*chunk)->live = 1;
     return EHP_OK;
+}
+
+bool heap_unguarded(const struct memory *memory, const struct memory_block *block,
+                    const struct memory_chunk *chunk, char *text, size_t bytes)
+{
+    if (memory->bounds != EHP_BOUNDS_FAULT || block->kind >= HEAP_KINDS)
+        return false;
+    uint64_t first = (block->base - chunk->node.base) / HEAP_PAGE,
+             end = first + heap_whole_pages(block->bytes) / HEAP_PAGE;
+    if (chunk->open)
+        snprintf(
+            text, bytes,
+            "the host's limit of mappings (vm.max_map_count, %llu) leaves no pages without access between "
+            "allocations; raise it: sysctl -w vm.max_map_count=%llu",
+            (unsigned long long)mappings_allowed(), 16ULL * mappings_allowed());
+    else if (chunk->cut &&
+             ((first && is_set(chunk->busy, first - 1)) || (end < HEAP_PAGES && is_set(chunk->busy, end))))
+        snprintf(text, bytes, "memory is so full that allocations lie side by side");
+    else
+        return false;
+    return true;
 }
 
 void heap_give(struct memory *memory, const struct memory_block *block, struct memory_chunk *chunk)

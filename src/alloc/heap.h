@@ -90,5 +90,9 @@ void heap_call_in(struct heap *heap);
 
 /* Says which of the host's limits it was, and what to do. */
 void heap_explain(char *text, size_t bytes);
+/* With EHP_BOUNDS_FAULT: says why an access beyond this block, just taken, may not be a fault; false: it is.
+ */
+bool heap_unguarded(const struct memory *memory, const struct memory_block *block,
+                    const struct memory_chunk *chunk, char *text, size_t bytes);
 
 #endif

@@ -2,6 +2,7 @@
 /* Allocations; see memory.h. */
 #include "alloc/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -136,7 +137,14 @@ void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t byt
     }
     if (*status == EHP_OK && !block.on_demand)
         memory->upfront[kind] += footprint(&block);
+    char why[256];
+    bool says =
+        *status == EHP_OK && !memory->unguarded && heap_unguarded(memory, &block, chunk, why, sizeof(why));
+    memory->unguarded |= says;
     pthread_mutex_unlock(&memory->lock);
+    if (says)
+        fprintf(stderr, "ehp: --bounds=fault: from now on an access beyond a buffer may not be a fault: %s\n",
+                why);
     if (*status != EHP_OK)
         return NULL;
     void *start = (void *)(uintptr_t)block.base;

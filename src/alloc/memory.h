@@ -62,9 +62,10 @@ struct memory {
     struct memory_block *freed;  /* a ring */
     uint64_t frees;
     bool xnack;
-    int bounds;    /* enum ehp_bounds */
-    bool exact;    /* waves access the bytes that are registered, and not all of their pages */
-    uint64_t size; /* bytes of the package */
+    int bounds;     /* enum ehp_bounds */
+    bool unguarded; /* with EHP_BOUNDS_FAULT: it has been said that not all bounds are */
+    bool exact;     /* waves access the bytes that are registered, and not all of their pages */
+    uint64_t size;  /* bytes of the package */
     /* Bytes in pages, by enum ehp_memory_kind, of what has its pages from the beginning. */
     uint64_t upfront[MEMORY_KINDS];
     struct memory_hooks hooks;      /* timing mode */

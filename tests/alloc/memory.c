@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocations: capacity, lookup, and the pages around them. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "ehp/ehp.h"
@@ -74,6 +77,46 @@ static unsigned draw(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
     return (unsigned)(*state >> 33);
+}
+
+/* Small allocations until it is said that bounds are not all faults any more: how many, and what was said. */
+static unsigned until_said(uint64_t size, uint64_t mappings, int bounds, char *said, size_t bytes)
+{
+    enum { MOST = 5000 };
+    struct memory memory;
+    int status, saved = dup(2);
+    unsigned count = 0, when = 0;
+    FILE *file = tmpfile();
+    CHECK(memory_init(&memory, size, false));
+    memory.bounds = bounds;
+    memory.heap.mappings_most = mappings;
+    dup2(fileno(file), 2);
+    while (count < MOST && memory_alloc(&memory, 0, EHP_MEM_DEVICE, 16, 0, &status)) {
+        count++;
+        if (!when && lseek(fileno(file), 0, SEEK_CUR) > 0)
+            when = count;
+    }
+    dup2(saved, 2);
+    close(saved);
+    memset(said, 0, bytes);
+    CHECK(pread(fileno(file), said, bytes - 1, 0) >= 0);
+    fclose(file);
+    memory_destroy(&memory);
+    return when;
+}
+
+static void unguarded(void)
+{
+    char said[1024];
+    const uint64_t size = UINT64_C(16) << 20;
+    CHECK_EQ(until_said(size, 300, EHP_BOUNDS_WARN, said, sizeof said), 0);
+    unsigned when = until_said(size, 300, EHP_BOUNDS_FAULT, said, sizeof said);
+    CHECK(when > 100 && when < 200);
+    CHECK(strstr(said, "vm.max_map_count") && strchr(said, '\n') == said + strlen(said) - 1);
+    /* Memory that is half full is reason enough only for those that have not asked for guards. */
+    when = until_said(size, 100000, EHP_BOUNDS_FAULT, said, sizeof said);
+    CHECK_EQ(when, 16 / 2 * 256 + 1);
+    CHECK(strstr(said, "side by side") && strchr(said, '\n') == said + strlen(said) - 1);
 }
 
 /* More than the host allows mappings; each is found, and keeps what is written to it. */
@@ -224,6 +267,7 @@ int main(void)
     memory_destroy(&memory);
     arena();
     many();
+    unguarded();
     many_large();
     full();
     return check_status();
