@@ -3,11 +3,13 @@
  * A device fault is an error, not the end of the program: the next calls return
  * it, one message says what happened, and hipDeviceReset() starts anew.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "hip_check.h"
+#include "apart.h"
 
 struct fault {
     const char *kernel;
@@ -96,6 +98,48 @@ static void endless(const char *path)
         fprintf(stderr, "it says: %s\n", text);
 }
 
+static void *open_later(void *flag)
+{
+    struct timespec pause = {1, 500000000};
+    nanosleep(&pause, NULL);
+    *(volatile int *)flag = 1;
+    return NULL;
+}
+
+/* A library goes (dlclose) while its kernel runs: that is waited for. */
+static int unloads(void *path)
+{
+    void **__hipRegisterFatBinary(const void *data);
+    void __hipUnregisterFatBinary(void **modules);
+    void __hipRegisterFunction(void **, const void *, char *, const char *, unsigned, void *, void *, dim3 *,
+                               dim3 *, int *);
+    static char image[1 << 20];
+    static int stub;
+    const struct {
+        uint32_t magic, version;
+        const void *binary;
+        void *unused;
+    } wrapper = {0x48495046, 1, image, NULL};
+    const dim3 one = {1, 1, 1};
+    pthread_t thread;
+    int *flag;
+    FILE *file = fopen(path, "rb");
+    CHECK(file && fread(image, 1, sizeof image, file) > 0);
+    fclose(file);
+    void **library = __hipRegisterFatBinary(&wrapper);
+    __hipRegisterFunction(library, &stub, "forever", "forever", 0, NULL, NULL, NULL, NULL, NULL);
+    OK(hipHostMalloc((void **)&flag, 64, 0));
+    *flag = 0;
+    OK(hipLaunchKernel(&stub, one, one, (void *[]){&flag}, 0, NULL));
+    CHECK_EQ(pthread_create(&thread, NULL, open_later, flag), 0);
+    __hipUnregisterFatBinary(library);
+    CHECK_EQ(*(volatile int *)flag, 1);
+    OK(hipDeviceSynchronize());
+    CHECK_HIP(hipLaunchKernel(&stub, one, one, (void *[]){&flag}, 0, NULL), hipErrorInvalidDeviceFunction);
+    pthread_join(thread, NULL);
+    return check_failures != 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct fault cases[] = {
@@ -116,6 +160,8 @@ int main(int argc, char **argv)
         endless(argv[1]);
         return check_status();
     }
+    CHECK_APART(unloads, argv[1], 0,
+                "a library with kernels is being unloaded; waiting for its work on the GPU: ");
     setenv("EHP_TIMEOUT", "1.5", 1); /* long enough for a handshake in simulated time on a busy machine */
     setenv("EHP_THREADS", "1", 1);
     handshake(argv[1]);

@@ -28,6 +28,7 @@ _Static_assert(sizeof(struct hip_fatbin_wrapper) == 24, "clang emits 24 bytes");
 struct hip_fatbin {
     const void *image;
     struct ihipModule_t *module[HIP_DEVICES_MAX];
+    bool loaded;                       /* on some device, at some time */
     hipError_t error[HIP_DEVICES_MAX]; /* why loading failed; it is not tried again */
     struct hip_symbol *managed;
     struct hip_fatbin *next;
@@ -195,6 +196,10 @@ static hipError_t registry_load(struct hip_fatbin *fat, struct hip_device *devic
     if (!fat->module[d] && fat->error[d] == hipSuccess) {
         fat->error[d] = hip_module_load(device, fat->image, EHP_IMAGE_SIZE_UNKNOWN, &fat->module[d]);
         if (fat->module[d]) {
+            /* Its library's end comes after this at exit: it was registered before. */
+            if (!fat->loaded)
+                atexit(hip_wait_ends);
+            fat->loaded = true;
             fat->module[d]->registered = true;
             registry_bind_managed(fat, fat->module[d]);
             fat->error[d] = hip_module_start(fat->module[d]);
@@ -324,7 +329,7 @@ HIP_ENTRY void __hipUnregisterFatBinary(void **modules)
     if (!fat || hip_forked())
         return;
     for (int d = 0; d < HIP_DEVICES_MAX; d++)
-        if (fat->module[d] && !hip_wait_last())
+        if (fat->module[d] && !hip_wait_unload())
             return;
     pthread_mutex_lock(&r->load);
     for (struct hip_fatbin **link = &r->fats; *link; link = &(*link)->next)

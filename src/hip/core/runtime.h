@@ -104,8 +104,9 @@ struct hip_call_config {
     hipStream_t stream;
 };
 
-/* What a process that ends has seen of the work it waits for. */
+/* What a process that ends, or unloads a library with kernels, has seen of the work it waits for. */
 struct hip_last_wait {
+    const char *why;
     uint64_t work;
     unsigned slices, still; /* of waiting, and since something has got on */
     bool left;              /* nothing does */
@@ -128,7 +129,7 @@ struct hip_thread {
     bool per_thread_key;
     struct ihipStream_t *call;  /* in a host function: the stream that it is of */
     bool refused;               /* ... and something in this HIP call would have waited for it */
-    struct hip_last_wait *last; /* the process ends, and this waits for the last time */
+    struct hip_last_wait *last; /* this waits only for as long as the work gets on */
     struct {                    /* hipConfigureCall(), hipSetupArgument() */
         struct hip_call_config config;
         unsigned char args[4096];

@@ -13,6 +13,7 @@ struct hip_state *hip_state(void)
         .captures.lock = PTHREAD_MUTEX_INITIALIZER,
         .markers.lock = PTHREAD_MUTEX_INITIALIZER,
         .usage.lock = PTHREAD_MUTEX_INITIALIZER,
+        .last_wait.why = "the program has ended",
         .stream_key_once = PTHREAD_ONCE_INIT,
     };
     return &state;

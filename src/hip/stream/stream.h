@@ -201,6 +201,8 @@ hipError_t hip_wait_users(struct hip_device *device);
 bool hip_wait_last(void);
 bool hip_wait_left(void);
 void hip_wait_ends(void);
+/* The same before the code of a library goes, with dlclose() or when the process ends. */
+bool hip_wait_unload(void);
 
 /* A host function in a stream; hip_call() is what the machine calls with it. */
 struct hip_call {

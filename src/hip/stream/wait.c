@@ -113,7 +113,7 @@ bool hip_queue_put(struct hip_queue *queue, const union ehp_packet *packet)
     return false;
 }
 
-/* Whether the process, which ends, shall wait for longer. */
+/* Whether a wait for as long as the work gets on shall go on. */
 static bool wait_at_end(struct hip_last_wait *last)
 {
     char text[256];
@@ -124,7 +124,7 @@ static bool wait_at_end(struct hip_last_wait *last)
     last->still = work == last->work ? last->still + 1 : 0;
     last->work = work;
     if (++last->slices == WAIT_SAY)
-        fprintf(stderr, "ehp: the program has ended; waiting for its work on the GPU: %s\n", text);
+        fprintf(stderr, "ehp: %s; waiting for its work on the GPU: %s\n", last->why, text);
     if (last->still < WAIT_LEAVE)
         return true;
     fprintf(stderr, "ehp: nothing has got on for %u s: left without waiting any longer for %s\n",
@@ -355,17 +355,29 @@ bool hip_wait_left(void)
     return thread->last && thread->last->left;
 }
 
-bool hip_wait_last(void)
+/* False when something is left. */
+static bool wait_while_it_gets_on(struct hip_last_wait *last)
 {
     struct hip_thread *thread = hip_thread();
     struct hip_last_wait *before = thread->last;
 
-    thread->last = wait_last();
+    thread->last = last;
     if (thread->call)
-        thread->last->left = true; /* a host function ends the process: its stream never does */
-    if (!thread->last->left)
+        last->left = true; /* it comes from a host function, whose stream never ends */
+    if (!last->left)
         hip_wait_users(NULL);
-    bool left = thread->last->left;
     thread->last = before;
-    return !left;
+    return !last->left;
+}
+
+bool hip_wait_last(void)
+{
+    return wait_while_it_gets_on(wait_last());
+}
+
+bool hip_wait_unload(void)
+{
+    struct hip_last_wait last = {.why = "a library with kernels is being unloaded"};
+
+    return hip_thread()->last ? hip_wait_last() : wait_while_it_gets_on(&last);
 }
