@@ -3,6 +3,7 @@
  * Copies and fills of memory that is not there, or may only be read: an error and a report, in both modes,
  * and the program goes on.
  */
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "apart.h"
@@ -191,6 +192,49 @@ static int value(void *writes)
     return check_failures != 0;
 }
 
+/* The same while a stream waits: for a value, or for one of several. */
+static int value_goes(void *wide)
+{
+    unsigned char *page = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    begin();
+    OK(hipHostRegister(page, BYTES, 0));
+    OK(wide ? hipStreamWaitValue64(stream, page + 8, 1, hipStreamWaitValueEq, UINT64_MAX)
+            : hipStreamWaitValue32(stream, page + 4, 1, hipStreamWaitValueGte, UINT32_MAX));
+    usleep(20000);
+    CHECK_HIP(hipStreamQuery(stream), hipErrorNotReady);
+    munmap(page, BYTES);
+    CHECK_HIP(hipStreamSynchronize(stream), hipErrorIllegalAddress);
+    OK(hipDeviceReset());
+    OK(hipMalloc((void **)&page, BYTES));
+    OK(hipMemset(page, 1, BYTES));
+    OK(hipDeviceSynchronize());
+    return check_failures != 0;
+}
+
+static void *resolve(void *word)
+{
+    usleep(100000);
+    *(volatile uint32_t *)word = 1;
+    return NULL;
+}
+
+/* A free waits for the stream that waits for a value there. */
+static int value_is_freed(void *host)
+{
+    uint32_t *word;
+    pthread_t thread;
+    begin();
+    OK(host ? hipHostMalloc((void **)&word, 64, 0) : hipMalloc((void **)&word, 64));
+    *(volatile uint32_t *)word = 0;
+    OK(hipStreamWaitValue32(stream, word, 1, hipStreamWaitValueEq, UINT32_MAX));
+    OK(hipStreamWriteValue32(stream, device, 7, 0));
+    CHECK_EQ(pthread_create(&thread, NULL, resolve, word), 0);
+    OK(host ? hipHostFree(word) : hipFree(word));
+    CHECK_EQ(*(volatile uint32_t *)(void *)device, 7);
+    pthread_join(thread, NULL);
+    return check_failures != 0;
+}
+
 /* What the runtime knows to be freed. */
 static int freed(void *argument)
 {
@@ -222,6 +266,10 @@ int main(void)
     }
     CHECK_APART(value, NULL, 0, "in a wait for a value");
     CHECK_APART(value, stdout, 0, "in a write of a value");
+    CHECK_APART(value_goes, NULL, 0, "in a wait for a value");
+    CHECK_APART(value_goes, stdout, 0, "in a wait for a value");
+    CHECK_APART(value_is_freed, NULL, 0, NULL);
+    CHECK_APART(value_is_freed, stdout, 0, NULL);
     CHECK_APART(freed, NULL, 0, NULL);
     CHECK_APART(freed, stdout, 0, NULL);
     return check_status();
