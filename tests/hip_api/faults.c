@@ -140,6 +140,70 @@ static int unloads(void *path)
     return check_failures != 0;
 }
 
+/* Streams that share a hardware queue, or have one each, and a grid that has to be there as a whole. */
+struct sharing {
+    const char *path, *queues;
+    enum { BEHIND_VALUE, BEHIND_KERNEL, BESIDE_KERNEL, TIMES_OUT } what;
+};
+
+static int shares(void *argument)
+{
+    const struct sharing *s = argument;
+    hipModule_t module;
+    hipFunction_t grid, forever;
+    hipStream_t one, other;
+    pthread_t thread;
+    int *words, *grid_flag, *flag;
+
+    setenv("GPU_MAX_HW_QUEUES", s->queues, 1);
+    setenv("EHP_TIMEOUT", s->what == BEHIND_VALUE || s->what == TIMES_OUT ? "1" : "30", 1);
+    OK(hipModuleLoad(&module, s->path));
+    OK(hipModuleGetFunction(&grid, module, "handshake"));
+    OK(hipModuleGetFunction(&forever, module, "forever"));
+    OK(hipStreamCreateWithFlags(&one, hipStreamNonBlocking));
+    OK(hipStreamCreateWithFlags(&other, hipStreamNonBlocking));
+    OK(hipHostMalloc((void **)&words, 4096, 0));
+    memset(words, 0, 4096);
+    grid_flag = words;
+    flag = words + 64;
+    if (s->what == BEHIND_VALUE) /* for longer than a kernel may run */
+        OK(hipStreamWaitValue32(one, flag, 1, hipStreamWaitValueEq, UINT32_MAX));
+    else
+        OK(hipModuleLaunchKernel(forever, 1, 1, 1, 64, 1, 1, 0, one, (void *[]){&flag}, NULL));
+    OK(hipModuleLaunchCooperativeKernel(grid, 8, 1, 1, 256, 1, 1, 0, other, (void *[]){&grid_flag}));
+    if (s->what == TIMES_OUT) {
+        CHECK_HIP(hipStreamSynchronize(other), hipErrorLaunchTimeOut);
+        OK(hipDeviceReset());
+        return check_failures != 0;
+    }
+    if (s->what == BESIDE_KERNEL) {
+        OK(hipStreamSynchronize(other));
+        CHECK_HIP(hipStreamQuery(one), hipErrorNotReady);
+    } else {
+        CHECK_HIP(hipStreamQuery(other), hipErrorNotReady);
+    }
+    CHECK_EQ(pthread_create(&thread, NULL, open_later, flag), 0);
+    OK(hipStreamSynchronize(other));
+    OK(hipStreamSynchronize(one));
+    CHECK_EQ(*(volatile int *)grid_flag, 1);
+    pthread_join(thread, NULL);
+    return check_failures != 0;
+}
+
+static void sharing(const char *path)
+{
+    struct sharing behind_value = {path, "1", BEHIND_VALUE}, behind_kernel = {path, "1", BEHIND_KERNEL},
+                   beside = {path, "2", BESIDE_KERNEL}, times_out = {path, "1", TIMES_OUT};
+    char said[8192];
+
+    CHECK_APART(shares, &behind_value, 0, NULL);
+    CHECK_APART(shares, &behind_kernel, 0, NULL);
+    CHECK_APART(shares, &beside, 0, NULL);
+    int status = run_apart(shares, &times_out, said, sizeof said);
+    check_apart(status, 0, said, "forever", __FILE__, __LINE__);
+    CHECK(!strstr(said, "handshake"));
+}
+
 int main(int argc, char **argv)
 {
     const struct fault cases[] = {
@@ -162,6 +226,7 @@ int main(int argc, char **argv)
     }
     CHECK_APART(unloads, argv[1], 0,
                 "a library with kernels is being unloaded; waiting for its work on the GPU: ");
+    sharing(argv[1]);
     setenv("EHP_TIMEOUT", "1.5", 1); /* long enough for a handshake in simulated time on a busy machine */
     setenv("EHP_THREADS", "1", 1);
     handshake(argv[1]);
