@@ -170,14 +170,27 @@ static bool outstanding(struct timed *timed)
 
 /* ---- the thread ---- */
 
-/* False: nobody has woken it in time. */
+static void wake(struct timed *timed)
+{
+    timed->woken = true;
+    pthread_cond_signal(&timed->wake);
+}
+
+/*
+ * False: nobody has woken it in time.  What pthread_cond_timedwait() returns does not tell: a thread that has
+ * the lock while the time runs out wakes nobody.
+ */
 static bool nap(struct timed *timed, uint64_t ns)
 {
     struct timespec until;
+    int status = 0;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += (time_t)((ns + (uint64_t)until.tv_nsec) / 1000000000);
     until.tv_nsec = (long)((ns + (uint64_t)until.tv_nsec) % 1000000000);
-    return pthread_cond_timedwait(&timed->wake, &timed->lock, &until) != ETIMEDOUT;
+    timed->woken = false;
+    while (!timed->woken && status != ETIMEDOUT)
+        status = pthread_cond_timedwait(&timed->wake, &timed->lock, &until);
+    return timed->woken;
 }
 
 /* ---- dispatches that run too long ---- */
@@ -436,7 +449,7 @@ void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index)
     timed->bells[timed->bell_count++] = (struct timed_bell){queue, index, timed->host_ps};
     timed->host_ran = timed->pause = true;
     timed->alone = false;
-    pthread_cond_signal(&timed->wake);
+    wake(timed);
     pthread_mutex_unlock(&timed->lock);
 }
 
@@ -447,7 +460,7 @@ static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
     a->next = timed->askers;
     timed->askers = a;
     timed->pause = true;
-    pthread_cond_signal(&timed->wake);
+    wake(timed);
     while (!a->granted && !timed->quit) {
         if (timeout_ns == UINT64_MAX) {
             pthread_cond_wait(&timed->moved, &timed->lock);
@@ -585,6 +598,6 @@ void timed_called(struct engine *engine, struct cp_task *task)
     *end = task;
     timed->calling--;
     timed->host_ran = true;
-    pthread_cond_signal(&timed->wake);
+    wake(timed);
     pthread_mutex_unlock(&timed->lock);
 }

@@ -108,6 +108,7 @@ struct timed {
     /* Guarded by lock. */
     pthread_mutex_t lock;
     pthread_cond_t wake;        /* the thread: something to do */
+    bool woken;                 /* since it began to nap */
     pthread_cond_t moved;       /* waiters: time has gone on */
     struct timed_asker *askers; /* host threads that want time to go on, or to be told */
     uint64_t host_ps;           /* the host program's time */
