@@ -9,15 +9,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "../own_death.h"
 #include "apart.h"
-
-#ifdef __SANITIZE_ADDRESS__ /* these faults are meant, and their default is to die of them */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "handle_segv=0:handle_sigbus=0";
-}
-#endif
 
 static const char *kernels;
 static sigjmp_buf again;

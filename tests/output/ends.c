@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "hip_api/hip_check.h"
+#include "own_death.h"
 
 static hipFunction_t store;
 static int *out;

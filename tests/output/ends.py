@@ -43,6 +43,7 @@ def command(*options, end):
     return [ehp, "run", "--mode", mode, *options, program, hsaco, end]
 
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a test run of nohup's hands on that it is ignored
 with tempfile.TemporaryDirectory() as folder:
     os.environ["TMPDIR"] = os.path.join(folder, "tables")
     os.mkdir(os.environ["TMPDIR"])
