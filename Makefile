@@ -50,7 +50,7 @@ tsan:           ## run timing mode's parts, HIP calls of many threads, and the e
 	@ninja -C $(BUILD)-tsan -j $(JOBS)
 	@meson test -C $(BUILD)-tsan --print-errorlogs --no-rebuild -t 10 --suite mem --suite cu
 	@meson test -C $(BUILD)-tsan --print-errorlogs --no-rebuild -t 10 $(TSAN_TESTS)
-	@BUILD=$(BUILD)-tsan EHP_MODE=timing EHP_THREADS=3 EHP_EXAMPLE_PRELOAD=$$($(CC) -print-file-name=libtsan.so) \
+	@BUILD=$(BUILD)-tsan EHP_MODE=timing EHP_THREADS=3 EHP_EXAMPLE_TIMEOUT=600 EHP_EXAMPLE_PRELOAD=$$($(CC) -print-file-name=libtsan.so) \
 	    scripts/run-examples
 
 debug:          ## build for a debugger in $(BUILD)-debug
