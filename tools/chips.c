@@ -58,20 +58,12 @@ static void format_value(char *text, size_t bytes, const struct ehp_chip_value *
     }
 }
 
-enum { CELL = 30 }; /* inner width of a drawn IOD */
+enum { CELL = 30, IOD_LINES = 4 }; /* inner width and height of a drawn IOD */
 
-static void box_line(const char *left, const char *right)
-{
-    printf("  |%-*s|", CELL, left);
-    if (right)
-        printf("%-*s|", CELL, right);
-    printf("\n");
-}
-
-static void box_rule(bool two)
+static void box_rule(unsigned columns)
 {
     printf("  +");
-    for (int k = 0; k < (two ? 2 : 1); k++) {
+    for (unsigned k = 0; k < columns; k++) {
         for (int i = 0; i < CELL; i++)
             putchar('-');
         putchar('+');
@@ -81,7 +73,7 @@ static void box_rule(bool two)
 
 /* What lies on an IOD, as lines of a drawn box. */
 static void iod_lines(const struct ehp_iod *d, unsigned index, unsigned cus, unsigned cores,
-                      char lines[4][CELL + 1])
+                      char lines[IOD_LINES][CELL + 1])
 {
     snprintf(lines[0], CELL + 1, " IOD %c%s", 'A' + (char)index, d->mirrored ? " (mirrored)" : "");
     lines[1][0] = lines[2][0] = lines[3][0] = '\0';
@@ -97,23 +89,23 @@ static void draw(ehp_machine *m)
 {
     unsigned iods = (unsigned)number(m, "iod.count"), cus = (unsigned)number(m, "xcd.cus");
     unsigned cores = (unsigned)number(m, "ccd.cores");
-    /* Two columns, in the order of the package: A B above D C, neighbours share an edge. */
-    for (unsigned row = 0; row < (iods + 1) / 2; row++) {
-        unsigned left = row == 0 ? 0 : iods - 1 - (row - 1) * 2, right = row == 0 ? 1 : left - 1;
-        bool two = right < iods && right != left && iods > 1;
-        char a[4][CELL + 1], b[4][CELL + 1];
-        struct ehp_iod d = {.size = sizeof(d)};
-        ehp_chip_iod(m, left, &d);
-        iod_lines(&d, left, cus, cores, a);
-        if (two) {
-            ehp_chip_iod(m, right, &d);
-            iod_lines(&d, right, cus, cores, b);
+    /* Rows in the order of the package, to and fro: A B above D C, neighbours share an edge. */
+    unsigned columns = (unsigned)number(m, "iod.columns");
+    box_rule(columns);
+    for (unsigned row = 0; row * columns < iods; row++) {
+        for (unsigned line = 0; line < IOD_LINES; line++) {
+            printf("  |");
+            for (unsigned k = 0; k < columns; k++) {
+                unsigned index = row * columns + (row & 1 ? columns - 1 - k : k);
+                char lines[IOD_LINES][CELL + 1];
+                struct ehp_iod d = {.size = sizeof(d)};
+                ehp_chip_iod(m, index, &d);
+                iod_lines(&d, index, cus, cores, lines);
+                printf("%-*s|", CELL, lines[line]);
+            }
+            printf("\n");
         }
-        box_rule(two);
-        for (int i = 0; i < 4; i++)
-            box_line(a[i], two ? b[i] : NULL);
-        if (row + 1 == (iods + 1) / 2)
-            box_rule(two);
+        box_rule(columns);
     }
 }
 

@@ -15,7 +15,7 @@ static const struct argp_option options[] = {
      0},
     {"partition", 'p', "MODE", 0, "spx, tpx, dpx, qpx, cpx: how the package is divided into devices (spx)",
      0},
-    {"nps", 'n', "1|4", 0, "NUMA domains of the memory (1)", 0},
+    {"nps", 'n', "NUMBER", 0, "NUMA domains of the memory: 1, or one for each IOD (1)", 0},
     {"xcc-chunk", OPT_CHUNK, "N", 0, "consecutive workgroups that one XCD takes (1)", 0},
     {"xnack", OPT_XNACK, NULL, 0,
      "the GPU takes page faults, and so may use all memory of the process: malloc's, static variables, the "
@@ -83,7 +83,7 @@ void machine_args_to_options(const struct machine_args *args, struct ehp_options
     const char *xnack = secure_getenv("HSA_XNACK");
     o->xnack = args->xnack || (xnack && strcmp(xnack, "1") == 0);
     if (args->nps)
-        o->nps = number("nps", args->nps, 4);
+        o->nps = number("nps", args->nps, 64);
     if (args->xcc_chunk)
         o->xcc_chunk = number("xcc-chunk", args->xcc_chunk, 1000000);
     if (args->threads)

@@ -77,7 +77,7 @@ struct ehp_options {
     size_t size;
     const char *chip;      /* name ("mi300a"), or a path to a chip file; NULL: "mi300a" */
     const char *partition; /* "spx", "tpx", "cpx", ...; NULL: spx */
-    unsigned nps;          /* NUMA domains of the memory: 1 or 4; 0: 1 */
+    unsigned nps;          /* NUMA domains of the memory: 1, or one for each IOD; 0: 1 */
     unsigned threads;      /* host threads that execute waves; 0: all cores */
     uint64_t timeout_ms;   /* a dispatch that runs longer is a fault; 0: never */
     unsigned xcc_chunk;    /* consecutive workgroups that one XCD takes; 0: 1 */
@@ -124,10 +124,13 @@ struct ehp_agent_info {
     unsigned partition_index, partition_count;
     bool apu; /* CPU cores share the package */
     unsigned cpu_cores;
-    bool xnack; /* page faults are replayed: see ehp_options */
+    bool xnack;                                          /* page faults are replayed: see ehp_options */
+    unsigned sgprs_per_simd, vgpr_granule, sgpr_granule; /* granule: registers are allocated in multiples */
 };
 #define EHP_AGENT_INFO_INIT {.size = sizeof(struct ehp_agent_info)}
 
+/* No chip becomes more agents than EHP_AGENTS_MAX. */
+#define EHP_AGENTS_MAX 16
 EHP_API unsigned ehp_agent_count(const ehp_machine *machine);
 EHP_API int ehp_agent_info(ehp_machine *machine, unsigned agent, struct ehp_agent_info *info);
 

@@ -202,7 +202,7 @@ static void chunk_free(struct memory *memory, struct memory_chunk *chunk)
     tree_remove(&h->chunks, &chunk->node);
     count(h, chunk, false);
     h->mappings -= chunk->open || !chunk->cut ? 2 + 2 * (uint64_t)chunk->holes : 0;
-    struct memory_chunk **current = chunk->cut ? &h->current[chunk->kind][chunk->agent % HEAP_AGENTS] : NULL;
+    struct memory_chunk **current = chunk->cut ? &h->current[chunk->kind][chunk->agent] : NULL;
     if (current && *current == chunk)
         *current = NULL;
     if (memory->hooks.released)
@@ -335,7 +335,7 @@ static int take_small(struct memory *memory, struct memory_block *block, uint64_
                       struct memory_chunk **out)
 {
     struct heap *h = &memory->heap;
-    struct memory_chunk **current = &h->current[block->kind][block->agent % HEAP_AGENTS], *chunk = *current;
+    struct memory_chunk **current = &h->current[block->kind][block->agent], *chunk = *current;
     uint64_t count = heap_whole_pages(block->bytes) / HEAP_PAGE, natural = HEAP_PAGE, first;
     bool crowded = is_crowded(memory);
     while (!crowded && natural < HEAP_CHUNK && natural * 2 <= count * HEAP_PAGE)

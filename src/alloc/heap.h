@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "alloc/tree.h"
+#include "chip/chip.h"
 
 struct memory;
 struct memory_block;
@@ -57,12 +58,12 @@ struct heap_region {
     uint64_t next;            /* where to look for room first: what was freed is not used again soon */
 };
 
-enum { HEAP_KINDS = 3, HEAP_AGENTS = 16 };
+enum { HEAP_KINDS = 3 };
 
 struct heap {
     struct heap_region program, code, runtime;
     struct tree_node *chunks;
-    struct memory_chunk *current[HEAP_KINDS][HEAP_AGENTS]; /* the one to cut from, or NULL */
+    struct memory_chunk *current[HEAP_KINDS][CHIP_MAX_XCDS]; /* the one to cut from, or NULL */
     uint64_t reserved, device;         /* bytes of the package; and what programs have as device memory */
     uint64_t mappings, mappings_most;  /* what allocations have, about; when to be sparing with them */
     struct memory_chunk *_Atomic lent; /* a list */

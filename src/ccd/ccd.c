@@ -52,12 +52,13 @@ static double still_held(double times)
     return held;
 }
 
-/* Half of the stacks have more than their share of the bytes: of the Infinity Cache, slice by slice. */
+/* Some of the stacks have more than their share of the bytes: of the Infinity Cache, slice by slice. */
 static double cache_share(const struct chip *c, double bytes, double balance)
 {
-    double times = bytes / value(c, CHIP_infinity_cache_size), full = times / balance,
-           rest = 2 * times - full;
-    return (full * still_held(full) + rest * still_held(rest)) / (2 * times);
+    double part = value(c, CHIP_vm_touch_stacks) / value(c, CHIP_hbm_stacks);
+    double times = bytes / value(c, CHIP_infinity_cache_size), full = times / balance;
+    double rest = part < 1 ? (times - part * full) / (1 - part) : 0;
+    return (part * full * still_held(full) + (1 - part) * rest * still_held(rest)) / times;
 }
 
 /* Random loads over so many bytes: each level holds a share of them. */

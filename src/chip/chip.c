@@ -282,9 +282,10 @@ static int read_partitions(const config_t *config, struct chip *chip, const char
         const config_setting_t *p = config_setting_get_elem(list, (unsigned)i);
         const char *name = config_setting_get_string_elem(p, 0);
         int count = config_setting_get_int_elem(p, 1);
-        if (!name || count < 1 || count > 64)
+        if (!name || count < 1 || count > CHIP_MAX_XCDS)
             return wrong(p, path, error, bytes,
-                         "partitions are (\"name\", devices), with 1 .. 64 devices, as (\"spx\", 1)");
+                         "partitions are (\"name\", devices), with 1 .. %d devices, as (\"spx\", 1)",
+                         CHIP_MAX_XCDS);
         snprintf(chip->partition[i].name, sizeof(chip->partition[i].name), "%s", name);
         chip->partition[i].count = (unsigned)count;
         chip->partitions++;
@@ -478,6 +479,16 @@ static int check_whole(const struct chip *chip, const char *path, char *error, s
     if (chip_get(chip, CHIP_xcd_cus) > chip_get(chip, CHIP_xcd_cus_physical)) {
         chip_clash(chip, &CHIP_CLASH(CHIP_xcd_cus, CHIP_xcd_cus_physical), error, bytes,
                    "must be no more than xcd.cus_physical");
+        return EHP_ERR_BAD_CHIP;
+    }
+    if (chip_get(chip, CHIP_iod_count) % chip_get(chip, CHIP_iod_columns)) {
+        chip_clash(chip, &CHIP_CLASH(CHIP_iod_columns, CHIP_iod_count), error, bytes,
+                   "must divide iod.count: rows are full");
+        return EHP_ERR_BAD_CHIP;
+    }
+    if (chip_get(chip, CHIP_vm_touch_stacks) > chip_get(chip, CHIP_hbm_stacks)) {
+        chip_clash(chip, &CHIP_CLASH(CHIP_vm_touch_stacks, CHIP_hbm_stacks), error, bytes,
+                   "must be no more than hbm.stacks");
         return EHP_ERR_BAD_CHIP;
     }
     for (unsigned i = 0; i < chip->partitions; i++)

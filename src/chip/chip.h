@@ -30,12 +30,26 @@ enum chip_key {
     CHIP_ALL
 };
 
+/* What our data structures have room for: the ends of ranges in chip.def, or of the rooms' checks. */
 enum {
     CHIP_MAX_PARTITIONS = 8,
     CHIP_MAX_IODS = 16,
-    CHIP_MAX_XCDS = 32,
+    CHIP_MAX_XCDS = 15, /* bits of the probe filter, beside the owner's */
+    CHIP_MAX_SHADER_ENGINES = 16,
+    CHIP_MAX_ACES = 16,
+    CHIP_MAX_SIMDS = 8,
+    CHIP_MAX_SIMD_WAVES = 16,
+    CHIP_MAX_CU_WAVES = 64,
+    CHIP_MAX_WORKGROUP_ITEMS = 1024,
+    CHIP_MAX_LDS_BANKS = 64,
     CHIP_MAX_FETCHING = 16,
-    CHIP_MAX_ACES = 16
+    CHIP_MAX_CHUNK = 262144,  /* contiguous frames of memory on demand, in bytes */
+    CHIP_MAX_CACHE_WAYS = 16, /* of the Infinity Cache */
+    CHIP_MAX_STREAMS = 64,
+    CHIP_MAX_STACKS = 64,
+    CHIP_MAX_CHANNELS = 256, /* of a memory partition */
+    CHIP_MAX_BANKS = 64,     /* of a pseudo channel */
+    CHIP_MAX_BANK_GROUPS = 8
 };
 
 struct chip {

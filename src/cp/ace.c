@@ -114,7 +114,7 @@ static bool simd_fits(const struct cp *cp, const struct cp_dispatch *d, const st
 static bool deal_waves(const struct cp *cp, const struct cp_dispatch *d, const struct cp_cu *cu,
                        unsigned waves, uint8_t *simd)
 {
-    unsigned simds = cp->cu_simds, taken[8] = {0};
+    unsigned simds = cp->cu_simds, taken[CHIP_MAX_SIMDS] = {0};
     for (unsigned i = 0; i < waves; i++) {
         unsigned best = simds;
         for (unsigned s = 0; s < simds; s++)

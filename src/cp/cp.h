@@ -71,8 +71,8 @@ struct cp_listener {
 /* A CU's resources in use, per SIMD or in all. */
 struct cp_cu {
     alignas(64) atomic_flag lock; /* a line of its own: host threads place on CUs of their own first */
-    uint8_t waves[8];
-    uint16_t vgprs[8], sgprs[8];
+    uint8_t waves[CHIP_MAX_SIMDS];
+    uint16_t vgprs[CHIP_MAX_SIMDS], sgprs[CHIP_MAX_SIMDS];
     uint32_t lds;
     uint8_t workgroups; /* of more than one wave: barriers */
 };

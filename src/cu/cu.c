@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "wave/gws.h"
+#include "base/power.h"
 #include "chip/chip.h"
+#include "isa/isa.h"
 
 void cu_close(struct cu_xcd *xcd)
 {
@@ -18,14 +20,14 @@ void cu_close(struct cu_xcd *xcd)
 
 bool cu_check(const struct chip *chip, char *error, size_t bytes)
 {
-    if (chip_get(chip, CHIP_cu_waves_per_simd) > CU_SIMD_SLOTS) {
-        chip_mistake(chip, CHIP_cu_waves_per_simd, error, bytes, "must be no more than %d in simulated time",
-                     CU_SIMD_SLOTS);
+    const unsigned banks = chip_get(chip, CHIP_cu_lds_banks);
+    if (!power_of_two(banks)) {
+        chip_mistake(chip, CHIP_cu_lds_banks, error, bytes, "must be a power of two");
         return false;
     }
-    if (chip_get(chip, CHIP_cu_simds) * chip_get(chip, CHIP_cu_waves_per_simd) > MEM_WAVES) {
-        struct chip_keys clash = CHIP_CLASH(CHIP_cu_waves_per_simd, CHIP_cu_simds);
-        chip_clash(chip, &clash, error, bytes, "must leave a CU no more than 64 waves in simulated time");
+    if (chip_get(chip, CHIP_cu_simds) * chip_get(chip, CHIP_cu_waves_per_simd) > CHIP_MAX_CU_WAVES) {
+        chip_clash(chip, &CHIP_CLASH(CHIP_cu_waves_per_simd, CHIP_cu_simds), error, bytes,
+                   "must leave a CU no more than 64 waves in simulated time");
         return false;
     }
     return true;
@@ -45,7 +47,6 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
     xcd->cus = chip_get(chip, CHIP_xcd_cus);
     xcd->simds = chip_get(chip, CHIP_cu_simds);
     xcd->engines = chip_get(chip, CHIP_xcd_shader_engines);
-    assert(xcd->engines <= CU_ENGINES);
     xcd->timing = (struct cu_timing){.branch = chip_get(chip, CHIP_cu_branch),
                                      .barrier = chip_get(chip, CHIP_cu_barrier),
                                      .fetch = chip_get(chip, CHIP_icache_latency),
@@ -53,10 +54,10 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
                                      .memtime = chip_get(chip, CHIP_cu_memtime),
                                      .message = chip_get(chip, CHIP_cu_message),
                                      .start = chip_get(chip, CHIP_cu_wave_start),
-                                     .vm_limit = 63,
-                                     .lgkm_limit = 15};
+                                     .lds_banks = chip_get(chip, CHIP_cu_lds_banks),
+                                     .vm_limit = ISA_VMCNT_MAX,
+                                     .lgkm_limit = ISA_LGKMCNT_MAX};
     unsigned slots = chip_get(chip, CHIP_cu_waves_per_simd);
-    assert(slots <= CU_SIMD_SLOTS);
     xcd->cu = arena_take(&xcd->arena, xcd->cus * sizeof(*xcd->cu));
     for (unsigned i = 0; i < xcd->cus; i++) {
         struct cu *cu = &xcd->cu[i];

@@ -30,8 +30,7 @@
 #include "isa/facts.h"
 #include "mem/mem.h"
 #include "port/port.h"
-
-struct chip;
+#include "chip/chip.h"
 
 /* Where a wave's instructions issue to: in a turn, one to each. */
 enum cu_unit {
@@ -143,8 +142,6 @@ struct cu_wave {
     } matrix[CU_MATRIX_RESULTS];
 };
 
-enum { CU_SIMD_SLOTS = 16 };
-
 struct cu_simd {
     struct cu *cu;
     struct cu_xcd *xcd;
@@ -157,23 +154,22 @@ struct cu_simd {
     uint32_t for_valu; /* of those, which want the VALU alone: due in each turn, whatever ready[] says */
     uint64_t posted;   /* cycle of its next look, PORT_NEVER: none */
     uint64_t valu_free;
-    uint64_t matrix_until;                     /* of its waves' the last */
-    alignas(64) uint64_t ready[CU_SIMD_SLOTS]; /* when a wave may issue; PORT_NEVER: no wave, or it waits */
+    uint64_t matrix_until; /* of its waves' the last */
+    alignas(
+        64) uint64_t ready[CHIP_MAX_SIMD_WAVES]; /* when a wave may issue; PORT_NEVER: no wave, or it waits */
     uint64_t matrix_free;
     uint32_t taken; /* slots with a wave */
-    struct cu_wave wave[CU_SIMD_SLOTS];
+    struct cu_wave wave[CHIP_MAX_SIMD_WAVES];
 };
 
 struct cu {
     struct cu_xcd *xcd;
     unsigned index;
     struct cu_simd *simd;
-    struct port_server salu, branch, address, lds, lds_port[4];
+    struct port_server salu, branch, address, lds, lds_port[CHIP_MAX_SIMDS];
     unsigned waves, engine; /* engine: its shader engine */
     uint64_t busy_since;
 };
-
-enum { CU_ENGINES = 16 };
 
 /* The command processor's part of an XCD. */
 struct cu_events {
@@ -188,6 +184,7 @@ struct cu_events {
 
 struct cu_timing { /* the chip's numbers, in cycles */
     unsigned branch, barrier, fetch, lds_latency, memtime, message, start;
+    unsigned lds_banks;
     unsigned vm_limit, lgkm_limit;
 };
 
@@ -202,7 +199,7 @@ struct cu_xcd {
     struct {
         unsigned waves;
         uint64_t busy_since;
-    } engine[CU_ENGINES];
+    } engine[CHIP_MAX_SHADER_ENGINES];
     struct arena arena; /* what the room has of the XCD */
     struct cu_flight *spare;
     struct cu_gather *spare_gather;
@@ -264,7 +261,7 @@ static inline unsigned cu_wave_number(const struct cu_wave *cw)
 void cu_fetch(struct cu_wave *cw, uint64_t line);
 
 /* Cycles that the LDS is busy with an instruction, by its addresses; how many because banks conflict. */
-unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned *conflicts);
+unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned banks, unsigned *conflicts);
 
 /* Of a wave that is about to execute something; see port_set_prefetch(). */
 void cu_prefetch_wave(const struct cu_wave *cw);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cu/cu.h"
+#include "isa/isa.h"
 #include "wave/fuse.h"
 #include "wave/special.h"
 
@@ -120,15 +121,11 @@ static bool counts_hold(const struct cu_wave *cw)
     return cw->vm <= cw->want_vm && cw->lgkm <= cw->want_lgkm;
 }
 
-/* Source: MI300 ISA, 4.4 and 12.5: vmcnt in bits 3:0 and 15:14, lgkmcnt in 11:8. */
 static void set_wanted(struct cu_wave *cw, uint16_t simm)
 {
-    cw->want_vm = (uint8_t)((simm & 15) | (simm >> 14 & 3) << 4);
-    cw->want_lgkm = (uint8_t)(simm >> 8 & 15);
-    if (cw->want_vm == 63)
-        cw->want_vm = UINT8_MAX;
-    if (cw->want_lgkm == 15)
-        cw->want_lgkm = UINT8_MAX;
+    const struct isa_waitcnt wanted = isa_waitcnt_of(simm);
+    cw->want_vm = wanted.vm == ISA_VMCNT_MAX ? UINT8_MAX : (uint8_t)wanted.vm;
+    cw->want_lgkm = wanted.lgkm == ISA_LGKMCNT_MAX ? UINT8_MAX : (uint8_t)wanted.lgkm;
 }
 
 void cu_returned(struct cu_wave *cw, enum cu_stall why)
@@ -545,7 +542,7 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
         execute(cw, in, cycle, cycle + xcd->timing.branch);
         return true;
     case UNIT_LDS:
-        if (busy(cw, simd->cu->lds_port[simd->index % 4].free, cycle))
+        if (busy(cw, simd->cu->lds_port[simd->index].free, cycle))
             return false;
         issued(cw, in, rate, turn);
         issue_lds(cw, in, cycle);
@@ -582,9 +579,9 @@ static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle
     if (!cu_settle(cw))
         return;
     struct cu_xcd *xcd = cw->simd->xcd;
-    unsigned conflicts = 0, busy = cu_lds_cycles(cw->w, in, &conflicts);
+    unsigned conflicts = 0, busy = cu_lds_cycles(cw->w, in, cw->simd->xcd->timing.lds_banks, &conflicts);
     uint64_t start = port_take(&cw->simd->cu->lds, cycle, busy);
-    struct port_server *port = &cw->simd->cu->lds_port[cw->simd->index % 4];
+    struct port_server *port = &cw->simd->cu->lds_port[cw->simd->index];
     unsigned through = 2 * busy < TURN ? TURN : 2 * busy;
     port_take(port, start, through);
     xcd->counters.lds_busy_cycles += busy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LDS banks: an access is served in groups of lanes that together ask for 128
- * bytes, one group a cycle when no two lanes of it want different dwords of
+ * LDS banks: an access is served in groups of lanes that together ask for a dword
+ * of each bank, one group a cycle when no two lanes of it want different dwords of
  * one bank; lanes that want the same dword share it.
  *
  * Source: GCN white paper, local data share (32 banks of dwords, broadcast).
@@ -9,20 +9,18 @@
 #include "cu/cu.h"
 #include "sem/memory/mem.h"
 
-enum { BANKS = 32 };
-
 /* Cycles of one group: the most different dwords that fall to one bank. */
 static unsigned group_cycles(const uint32_t *addr, uint64_t mask, unsigned first, unsigned lanes,
-                             unsigned dwords)
+                             unsigned dwords, unsigned banks)
 {
-    uint32_t seen[BANKS][64];
-    uint8_t count[BANKS] = {0};
+    uint32_t seen[CHIP_MAX_LDS_BANKS][64];
+    uint8_t count[CHIP_MAX_LDS_BANKS] = {0};
     unsigned most = 1;
     for (unsigned lane = first; lane < first + lanes; lane++) {
         if (!(mask >> lane & 1))
             continue;
         for (unsigned i = 0; i < dwords; i++) {
-            uint32_t dword = addr[lane] / 4 + i, bank = dword % BANKS;
+            uint32_t dword = addr[lane] / 4 + i, bank = dword & (banks - 1);
             unsigned k = 0;
             while (k < count[bank] && seen[bank][k] != dword)
                 k++;
@@ -35,17 +33,18 @@ static unsigned group_cycles(const uint32_t *addr, uint64_t mask, unsigned first
     return most;
 }
 
-static unsigned access_cycles(const uint32_t *addr, uint64_t mask, unsigned bytes, unsigned *conflicts)
+static unsigned access_cycles(const uint32_t *addr, uint64_t mask, unsigned bytes, unsigned banks,
+                              unsigned *conflicts)
 {
     unsigned dwords = bytes < 4 ? 1 : (bytes + 3) / 4;
-    unsigned lanes = dwords == 1 ? 32 : dwords == 2 ? 16 : 8, cycles = 0;
+    unsigned lanes = banks / (dwords == 1 ? 1 : dwords == 2 ? 2 : 4), cycles = 0;
     for (unsigned first = 0; first < WAVE_LANES; first += lanes)
-        cycles += group_cycles(addr, mask, first, lanes, dwords);
+        cycles += group_cycles(addr, mask, first, lanes, dwords, banks);
     *conflicts += cycles - WAVE_LANES / lanes;
     return cycles;
 }
 
-unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned *conflicts)
+unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned banks, unsigned *conflicts)
 {
     const struct mem_op *op = mem_op_of(in->isa->op);
     unsigned bytes = mem_bytes((enum mem_kind)op->kind);
@@ -56,7 +55,7 @@ unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned *c
     case MEM_ATOMIC:
         for (unsigned l = 0; l < WAVE_LANES; l++)
             addr[l] = w->v[in->s[0]][l] + (uint32_t)mem_offset(in);
-        return access_cycles(addr, w->exec, bytes, conflicts);
+        return access_cycles(addr, w->exec, bytes, banks, conflicts);
     case MEM_LOAD2:
     case MEM_STORE2:
     case MEM_EXCHANGE2: {
@@ -65,11 +64,11 @@ unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned *c
         for (int i = 0; i < 2; i++) {
             for (unsigned l = 0; l < WAVE_LANES; l++)
                 addr[l] = w->v[in->s[0]][l] + offsets[i];
-            cycles += access_cycles(addr, w->exec, bytes, conflicts);
+            cycles += access_cycles(addr, w->exec, bytes, banks, conflicts);
         }
         return cycles;
     }
     default: /* lanes exchange registers through the crossbar: as an access without conflicts */
-        return 2;
+        return WAVE_LANES / banks;
     }
 }

@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A request that has been passed for so long is served before further hits of its bank. */
-enum { PASSED_TICKS = 2000 };
-
 static void queue_clear(struct dram_queue *queue)
 {
     queue->first = NULL;
@@ -38,7 +35,7 @@ void dram_channel_open(struct dram_channel *ch, const struct dram_timing *timing
     dram_open(&ch->device, timing);
     for (unsigned s = 0; s < 2; s++) {
         queue_clear(&ch->side[s].outside);
-        for (unsigned b = 0; b < DRAM_BANKS; b++)
+        for (unsigned b = 0; b < CHIP_MAX_BANKS; b++)
             queue_clear(&ch->side[s].bank[b]);
     }
     ch->refresh = first_refresh;
@@ -180,7 +177,7 @@ static struct dram_request *take_hit(struct dram_channel *ch, struct dram_side *
     find_hit(side, bank, *link, row);
     if (!queue->first)
         side->pending &= ~(UINT64_C(1) << bank);
-    else if (queue->first->row != row && queue->first->arrival + PASSED_TICKS < tick)
+    else if (queue->first->row != row && queue->first->arrival + ch->device.timing->patience < tick)
         side->overdue |= UINT64_C(1) << bank;
     side->count--;
     struct dram_request *next = side->outside.first;
@@ -223,7 +220,7 @@ uint64_t dram_step(struct dram_channel *ch, uint64_t tick, dram_done_fn *done, v
         }
         /* The oldest of those that can go now; else the one that can go soonest. */
         uint64_t oldest = DRAM_NEVER, ready = DRAM_NEVER;
-        unsigned chosen = DRAM_BANKS;
+        unsigned chosen = CHIP_MAX_BANKS;
         for (uint64_t banks = side->hits & ~side->overdue; banks; banks &= banks - 1) {
             unsigned bank = (unsigned)__builtin_ctzll(banks), group = bank % t->groups;
             uint64_t column = write ? later(d->bank[bank].write, d->group[group].write)
@@ -234,7 +231,7 @@ uint64_t dram_step(struct dram_channel *ch, uint64_t tick, dram_done_fn *done, v
                 chosen = bank;
             }
         }
-        if (chosen == DRAM_BANKS)
+        if (chosen == CHIP_MAX_BANKS)
             return wake_for(next, tick);
         enum dram_command command = write ? DRAM_WRITE : DRAM_READ;
         ready = dram_ready(d, command, chosen, tick);

@@ -19,13 +19,14 @@
 #ifndef EHP_DRAM_DRAM_H
 #define EHP_DRAM_DRAM_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct chip;
+#include "chip/chip.h"
 
 enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE, DRAM_REFRESH };
-enum { DRAM_BANKS = 64, DRAM_GROUPS = 8, DRAM_LANES = 4, DRAM_WINDOW = 4 };
+enum { DRAM_LANES = 4, DRAM_WINDOW = 4 };
 #define DRAM_CLOSED UINT32_MAX
 #define DRAM_NEVER  UINT64_MAX
 
@@ -42,6 +43,7 @@ struct dram_timing {
     unsigned groups, banks; /* bank groups, and banks of all of them; bank i is in group i % groups */
     unsigned lines;         /* of a row */
     unsigned write_high, write_low, window; /* the controller's queues */
+    unsigned patience;
 };
 void dram_timing_of(const struct chip *chip, struct dram_timing *timing);
 
@@ -53,11 +55,11 @@ struct dram_device {
     unsigned oldest;
     struct {
         uint64_t activate, read, write;
-    } group[DRAM_GROUPS];
+    } group[CHIP_MAX_BANK_GROUPS];
     struct dram_bank {
         uint32_t row;
         uint64_t activate, precharge, read, write;
-    } bank[DRAM_BANKS];
+    } bank[CHIP_MAX_BANKS];
 };
 
 void dram_open(struct dram_device *device, const struct dram_timing *timing);
@@ -89,14 +91,15 @@ struct dram_counters {
 struct dram_channel {
     struct dram_device device;
     struct dram_side { /* reads, writes */
-        struct dram_queue bank[DRAM_BANKS];
-        uint64_t hit[DRAM_BANKS];   /* arrival of the first request for the open row, DRAM_NEVER: none */
-        struct dram_queue outside;  /* for which the controller's queue has no place yet */
-        uint64_t pending;           /* banks with requests */
-        uint64_t hits;              /* banks with a request for the open row */
-        uint64_t retry[DRAM_BANKS]; /* when a bank's row can be changed, as far as known */
-        uint64_t overdue;           /* banks whose oldest request has been passed for too long */
-        unsigned count;             /* in the banks' queues */
+        struct dram_queue bank[CHIP_MAX_BANKS];
+        uint64_t hit[CHIP_MAX_BANKS]; /* arrival of the first request for the open row, DRAM_NEVER: none */
+        struct dram_queue outside;    /* for which the controller's queue has no place yet */
+        uint64_t pending;             /* banks with requests */
+        static_assert(CHIP_MAX_BANKS <= 64, "a bit each");
+        uint64_t hits;                  /* banks with a request for the open row */
+        uint64_t retry[CHIP_MAX_BANKS]; /* when a bank's row can be changed, as far as known */
+        uint64_t overdue;               /* banks whose oldest request has been passed for too long */
+        unsigned count;                 /* in the banks' queues */
     } side[2];
     bool writing;
     uint64_t refresh; /* when the next one is due */

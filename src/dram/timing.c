@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/power.h"
 #include "chip/chip.h"
 
 enum { LINE = 128 };
@@ -41,6 +42,7 @@ void dram_timing_of(const struct chip *chip, struct dram_timing *timing)
         .write_high = chip_get(chip, CHIP_hbm_write_high),
         .write_low = chip_get(chip, CHIP_hbm_write_low),
         .window = chip_get(chip, CHIP_hbm_queue),
+        .patience = chip_get(chip, CHIP_hbm_patience),
     };
 #undef TICKS
     timing->burst = timing->ccd_s;
@@ -51,8 +53,8 @@ void dram_timing_of(const struct chip *chip, struct dram_timing *timing)
 
 void dram_open(struct dram_device *device, const struct dram_timing *timing)
 {
-    assert(timing->banks <= DRAM_BANKS && timing->groups <= DRAM_GROUPS);
-    assert(!(timing->ccd_s & (timing->ccd_s - 1)) && !(timing->ccd_l & (timing->ccd_l - 1)));
+    assert(timing->banks <= CHIP_MAX_BANKS && timing->groups <= CHIP_MAX_BANK_GROUPS);
+    assert(power_of_two(timing->ccd_s) && power_of_two(timing->ccd_l));
     assert(timing->ccd_s <= timing->ccd_l && timing->ccd_l <= DRAM_LANES * timing->ccd_s);
     memset(device, 0, sizeof(*device));
     device->timing = timing;

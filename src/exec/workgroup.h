@@ -11,9 +11,10 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "chip/chip.h"
 #include "wave/wave.h"
 
-enum { WORKGROUP_MAX_WAVES = 16 };
+enum { WORKGROUP_MAX_WAVES = CHIP_MAX_WORKGROUP_ITEMS / WAVE_LANES };
 
 /* What all workgroups of a dispatch have in common. */
 struct exec_launch {

@@ -32,8 +32,8 @@ void cache_open(struct cache *c, const struct chip *chip, unsigned slice, struct
     c->salt = slice * UINT32_C(0x85ebca6b);
     c->streams = chip_get(chip, CHIP_infinity_cache_streams);
     c->depth = chip_get(chip, CHIP_infinity_cache_prefetch);
-    assert(c->ways <= SLICE_WAYS && c->streams <= SLICE_STREAMS && c->sets % TOGETHER == 0);
-    for (unsigned i = 0; i < SLICE_STREAMS; i++)
+    assert(c->ways <= CHIP_MAX_CACHE_WAYS && c->streams <= CHIP_MAX_STREAMS && c->sets % TOGETHER == 0);
+    for (unsigned i = 0; i < CHIP_MAX_STREAMS; i++)
         c->stream[i].next = NO_LINE;
     c->tag = arena_take(arena, sizeof(*c->tag) * c->sets * c->ways);
     c->order = arena_take(arena, sizeof(*c->order) * c->sets);

@@ -6,13 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "chip/chip.h"
-
-static bool power_of_two(double n)
-{
-    uint64_t i = (uint64_t)n;
-    return n >= 1 && (double)i == n && !(i & (i - 1));
-}
+#include "base/power.h"
 
 bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t bytes)
 {
@@ -22,15 +16,11 @@ bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t byt
     double row = fmax(v[CHIP_hbm_tras], fmax(v[CHIP_hbm_trcd_read], v[CHIP_hbm_trcd_write]));
     const char *wrong = NULL;
     struct chip_keys clash;
-    if (iods > FABRIC_IODS || (iods > 1 && iods % 2))
-        clash = CHIP_CLASH(CHIP_iod_count), wrong = "must be 1 or even, and no more than 16";
-    else if (chip_get(chip, CHIP_xcd_count) > FABRIC_XCDS)
-        clash = CHIP_CLASH(CHIP_xcd_count), wrong = "must be no more than the 15 that probe filters know";
-    else if (!power_of_two(v[CHIP_hbm_channels]) || !power_of_two(v[CHIP_hbm_interleave]) ||
-             v[CHIP_hbm_interleave] / v[CHIP_hbm_channels] < FABRIC_LINE)
+    if (!whole_power_of_two(v[CHIP_hbm_channels]) || !whole_power_of_two(v[CHIP_hbm_interleave]) ||
+        v[CHIP_hbm_interleave] / v[CHIP_hbm_channels] < FABRIC_LINE)
         clash = CHIP_CLASH(CHIP_hbm_interleave, CHIP_hbm_channels),
         wrong = "must be a power of two of lines for each of hbm.channels, a power of two as well";
-    else if (!power_of_two(each) || v[CHIP_hbm_channels] * each > 256)
+    else if (!whole_power_of_two(each) || v[CHIP_hbm_channels] * each > CHIP_MAX_CHANNELS)
         clash = CHIP_CLASH(CHIP_hbm_stacks, CHIP_hbm_channels),
         wrong = "must be a power of two in each memory partition, with no more than 256 channels";
     else if (v[CHIP_infinity_cache_slices] != 0 &&
@@ -42,11 +32,11 @@ bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t byt
                  (uint64_t)(v[CHIP_infinity_cache_slices] * v[CHIP_infinity_cache_ways] * FABRIC_LINE * 64))
         clash = CHIP_CLASH(CHIP_infinity_cache_size, CHIP_infinity_cache_ways, CHIP_infinity_cache_slices),
         wrong = "must be a multiple of slices * ways * 8 KiB";
-    else if (!power_of_two(v[CHIP_hbm_tccd_s]) || !power_of_two(v[CHIP_hbm_tccd_l]) ||
+    else if (!whole_power_of_two(v[CHIP_hbm_tccd_s]) || !whole_power_of_two(v[CHIP_hbm_tccd_l]) ||
              v[CHIP_hbm_tccd_l] < v[CHIP_hbm_tccd_s] || v[CHIP_hbm_tccd_l] > DRAM_LANES * v[CHIP_hbm_tccd_s])
         clash = CHIP_CLASH(CHIP_hbm_tccd_l, CHIP_hbm_tccd_s),
         wrong = "must be one, two or four times hbm.tccd_s, a power of two";
-    else if (v[CHIP_hbm_bank_groups] * v[CHIP_hbm_banks] * v[CHIP_hbm_stack_ids] > DRAM_BANKS)
+    else if (v[CHIP_hbm_bank_groups] * v[CHIP_hbm_banks] * v[CHIP_hbm_stack_ids] > CHIP_MAX_BANKS)
         clash = CHIP_CLASH(CHIP_hbm_banks, CHIP_hbm_bank_groups, CHIP_hbm_stack_ids),
         wrong = "must leave a pseudo channel 64 banks at most: hbm.bank_groups * hbm.banks * hbm.stack_ids";
     else if (v[CHIP_hbm_write_low] >= v[CHIP_hbm_write_high] || v[CHIP_hbm_write_high] > v[CHIP_hbm_queue])
@@ -73,9 +63,9 @@ static double way_ps(const struct chip *chip, unsigned hops)
 
 uint64_t fabric_lookahead_ps(const struct chip *chip)
 {
-    unsigned rows = chip_get(chip, CHIP_iod_count) / 2;
+    unsigned columns = chip_get(chip, CHIP_iod_columns), rows = chip_get(chip, CHIP_iod_count) / columns;
     double least = way_ps(chip, 0);
-    for (unsigned hops = 1; hops <= rows; hops++)
+    for (unsigned hops = 1; hops <= columns - 1 + rows - 1; hops++)
         least = fmin(least, way_ps(chip, hops) / (hops + 1));
     return (uint64_t)least;
 }
@@ -95,8 +85,9 @@ static void set_times(struct fabric *f, const struct chip *chip)
     f->memory_ps = v[CHIP_hbm_latency] * 1000;
     f->line_read_ps = line / v[CHIP_fabric_xcd_read] * clock_ps;
     f->line_write_ps = line / v[CHIP_fabric_xcd_write] * clock_ps;
-    f->link_ps[0] = sent / v[CHIP_usr_horizontal] * 1000;
-    f->link_ps[1] = sent / v[CHIP_usr_vertical] * 1000;
+    f->atomic_write_ps = v[CHIP_fabric_atomic] / v[CHIP_fabric_xcd_write] * clock_ps;
+    f->link_ps[WAY_RIGHT] = f->link_ps[WAY_LEFT] = sent / v[CHIP_usr_horizontal] * 1000;
+    f->link_ps[WAY_DOWN] = f->link_ps[WAY_UP] = sent / v[CHIP_usr_vertical] * 1000;
     f->ingress_ps = sent / v[CHIP_fabric_ingress] * 1000;
     f->slice_line_ps = line / v[CHIP_infinity_cache_width] * clock_ps;
     f->tick_ps = 1e6 / v[CHIP_hbm_clock];
@@ -110,6 +101,7 @@ struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned 
         return NULL;
     f->port = port;
     f->iods = chip_get(chip, CHIP_iod_count);
+    f->columns = chip_get(chip, CHIP_iod_columns);
     f->xcds = chip_get(chip, CHIP_xcd_count);
     f->pseudo = chip_get(chip, CHIP_hbm_pseudo_channels);
     map_open(&f->map, chip, nps);
@@ -121,8 +113,7 @@ struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned 
         struct iod *iod = &f->iod[i];
         iod->fabric = f;
         iod->index = i;
-        iod->y = (int)i / 2;
-        iod->x = (int)(i % 2) ^ (iod->y & 1);
+        net_place(iod);
         iod->domain = port_domain(port, first_domain + i);
         port_set_clock(iod->domain, chip->value[CHIP_fabric_clock]);
         for (unsigned k = 0; k < chip->iod[i].xcds; k++, xcd++) {

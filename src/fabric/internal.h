@@ -10,17 +10,15 @@
 #ifndef EHP_FABRIC_INTERNAL_H
 #define EHP_FABRIC_INTERNAL_H
 
+#include <assert.h>
+
 #include "base/arena.h"
+#include "chip/chip.h"
 #include "dram/dram.h"
 #include "fabric/fabric.h"
 
 enum {
-    FABRIC_IODS = 16,
-    FABRIC_HOPS = FABRIC_IODS / 2 + 1,
-    FABRIC_XCDS = 15, /* bits of the probe filter */
-    FABRIC_STACKS = 64,
-    SLICE_WAYS = 16,
-    SLICE_STREAMS = 64,
+    FABRIC_HOPS = CHIP_MAX_IODS, /* ways of 0 .. 15 links: all IODs may stand in one row */
     SLICE_BUCKETS = 64,
     SLICE_LANDING = 16,
     FILTER_CHUNK = 4096, /* lines */
@@ -33,8 +31,10 @@ struct fabric_map {
     unsigned page_shift, chunk_shift; /* of the stack interleave, and of a channel's part of it */
     unsigned domain_stack_bits, channel_bits;
     uint64_t domain_bytes, bytes;
-    uint8_t iod_of[FABRIC_STACKS];
-    uint8_t hash[MAP_BYTES][256]; /* by bytes of the page's number: channel, and stack above it */
+    uint8_t iod_of[CHIP_MAX_STACKS];
+    /* By bytes of the page's number: channel, and stack above it. */
+    uint8_t hash[MAP_BYTES][256];
+    static_assert(CHIP_MAX_CHANNELS <= 1 << 8, "a byte of pattern");
 };
 void map_open(struct fabric_map *map, const struct chip *chip, unsigned nps);
 /* Slice (stack * channels + channel) and the line's number in the channel. */
@@ -62,10 +62,11 @@ struct cache {
     uint32_t *tag;   /* lines of the channel, by set and way */
     uint64_t *order; /* of a set: ways by nibble, the last used first */
     uint16_t *dirty; /* of a set */
+    static_assert(CHIP_MAX_CACHE_WAYS <= 16, "nibbles of order, bits of dirty");
     struct stream {
         uint32_t next; /* the line that continues it */
         uint32_t seen, ahead;
-    } stream[SLICE_STREAMS];
+    } stream[CHIP_MAX_STREAMS];
     unsigned streams, depth, oldest;
 };
 enum { CACHE_NONE = -1 };
@@ -98,7 +99,8 @@ struct home_line {
 
 /* Of a line: the XCDs that may hold it, a bit each; with FILTER_OWNED there is one, which owns it. */
 typedef uint16_t filter_entry;
-#define FILTER_OWNED ((filter_entry)(1U << FABRIC_XCDS))
+#define FILTER_OWNED ((filter_entry)(1U << CHIP_MAX_XCDS))
+static_assert(CHIP_MAX_XCDS < 8 * sizeof(filter_entry), "a bit for each XCD, and FILTER_OWNED");
 
 struct slice {
     struct cache cache;
@@ -119,16 +121,19 @@ struct home_probe {
     struct home_probe *next;
 };
 
+/* To a neighbour. */
+enum fabric_way { WAY_RIGHT, WAY_LEFT, WAY_DOWN, WAY_UP };
+
 struct iod {
     struct fabric *fabric;
     struct port_domain *domain;
     unsigned index;
-    int x, y;
+    unsigned x, y; /* column and row */
     struct slice *slice;
-    struct ps_server link[2]; /* outgoing: horizontal, vertical */
+    struct ps_server link[4]; /* outgoing: enum fabric_way */
     struct ps_server ingress; /* from other IODs to what is on this one */
-    struct ps_server to_xcd[FABRIC_XCDS];
-    double sent[FABRIC_XCDS]; /* when the last answer for the XCD that was sent on from here arrives, ps */
+    struct ps_server to_xcd[CHIP_MAX_XCDS];
+    double sent[CHIP_MAX_XCDS]; /* when the last answer for the XCD that was sent on from here arrives, ps */
     struct home_line *spare_lines;
     struct home_probe *spare_probes;
     struct arena arena; /* what the IOD has */
@@ -153,16 +158,17 @@ struct fabric {
     struct port *port;
     struct fabric_map map;
     struct dram_timing timing;
-    unsigned iods, xcds, pseudo;
+    unsigned iods, columns, xcds, pseudo;
     uint32_t filter_chunks;
     /* ps */
     double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
     double slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
     double line_read_ps, line_write_ps;           /* of an XCD's port, for a line */
-    double link_ps[2], ingress_ps, slice_line_ps; /* for a line */
+    double atomic_write_ps;                       /* of that port, for atomics on a line */
+    double link_ps[4], ingress_ps, slice_line_ps; /* for a line */
     double tick_ps;
-    struct iod iod[FABRIC_IODS];
-    struct xcd_port xcd[FABRIC_XCDS];
+    struct iod iod[CHIP_MAX_IODS];
+    struct xcd_port xcd[CHIP_MAX_XCDS];
 };
 
 static inline bool carries_data(const struct fabric_request *r)
@@ -180,7 +186,10 @@ static inline double iod_now(const struct iod *iod)
     return (double)port_now_ps(iod->domain);
 }
 
-/* net.c: from the home, `after_ps` from now. */
+/* net.c */
+/* Where an IOD stands, by its index. */
+void net_place(struct iod *iod);
+/* From the home, `after_ps` from now. */
 void net_answer(struct iod *home, struct fabric_request *request, double after_ps);
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
 

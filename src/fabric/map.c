@@ -14,26 +14,26 @@
  */
 #include "fabric/internal.h"
 
-#include <assert.h>
 #include <string.h>
 
-#include "chip/chip.h"
+#include "base/power.h"
 
 static unsigned log2_of(uint64_t n)
 {
-    assert(n && !(n & (n - 1)));
+    assert(power_of_two(n));
     return (unsigned)__builtin_ctzll(n);
 }
 
 /* Primitive polynomials over GF(2), without their highest term. */
 static const uint8_t primitive[] = {0, 1, 3, 3, 3, 5, 3, 3, 0x1d};
+static_assert(CHIP_MAX_CHANNELS < 1 << sizeof(primitive), "one for each number of bits");
 
 void map_open(struct fabric_map *map, const struct chip *chip, unsigned nps)
 {
     memset(map, 0, sizeof(*map));
     map->stacks = chip_get(chip, CHIP_hbm_stacks);
     map->channels = chip_get(chip, CHIP_hbm_channels);
-    assert(map->stacks <= FABRIC_STACKS && nps && map->stacks % nps == 0);
+    assert(map->stacks <= CHIP_MAX_STACKS && nps && map->stacks % nps == 0);
     map->channel_bits = log2_of(map->channels);
     map->domain_stack_bits = log2_of(map->stacks / nps);
     map->page_shift = log2_of(chip_get(chip, CHIP_hbm_interleave));

@@ -3,9 +3,9 @@
  * Ways over the package: an XCD's port, the network of an IOD, the links to its
  * neighbours.
  *
- * The IODs stand in two columns, neighbours in the chip file's list beside or above
- * each other (0 1 / 3 2), as normal and mirrored ones alternate (ISCA'24, figure 9).
- * A way goes along its row first, then along its column.
+ * The IODs stand in rows, neighbours in the chip file's list beside or above each other
+ * (0 1 / 3 2), as normal and mirrored ones alternate (ISCA'24, figure 9).  A way goes along
+ * its row first, then along its column.
  *
  * What carries a line stops at each IOD for its share of the link there; what does
  * not (requests for lines, acknowledgements) has lanes of its own and goes straight
@@ -15,16 +15,31 @@
  */
 #include "fabric/internal.h"
 
-enum { HORIZONTAL, VERTICAL };
-
-static unsigned index_at(int x, int y)
+/* Every other row is listed from its right end. */
+static unsigned column_of(const struct fabric *f, unsigned row, unsigned place)
 {
-    return (unsigned)(y * 2 + (x ^ (y & 1)));
+    return row & 1 ? f->columns - 1 - place : place;
+}
+
+void net_place(struct iod *iod)
+{
+    iod->y = iod->index / iod->fabric->columns;
+    iod->x = column_of(iod->fabric, iod->y, iod->index % iod->fabric->columns);
+}
+
+static struct iod *iod_at(struct fabric *f, unsigned x, unsigned y)
+{
+    return &f->iod[y * f->columns + column_of(f, y, x)];
+}
+
+static unsigned apart(unsigned a, unsigned b)
+{
+    return a > b ? a - b : b - a;
 }
 
 static unsigned hops(const struct iod *a, const struct iod *b)
 {
-    return (unsigned)((a->x != b->x) + (a->y > b->y ? a->y - b->y : b->y - a->y));
+    return apart(a->x, b->x) + apart(a->y, b->y);
 }
 
 static unsigned hops_of(const struct fabric *f, const struct fabric_request *r)
@@ -36,11 +51,14 @@ static unsigned hops_of(const struct fabric *f, const struct fabric_request *r)
 static struct iod *next_on_way(struct iod *at, const struct iod *to, unsigned lines, double *wait)
 {
     struct fabric *f = at->fabric;
-    unsigned way = at->x != to->x ? HORIZONTAL : VERTICAL;
-    int x = to->x, y = way == HORIZONTAL ? at->y : at->y + (to->y > at->y ? 1 : -1);
+    enum fabric_way way = at->x < to->x   ? WAY_RIGHT
+                          : at->x > to->x ? WAY_LEFT
+                          : at->y < to->y ? WAY_DOWN
+                                          : WAY_UP;
     *wait = ps_server_take(&at->link[way], iod_now(at), lines * f->link_ps[way]);
     at->counters.usr_bytes += (uint64_t)lines * FABRIC_LINE;
-    return &f->iod[index_at(x, y)];
+    return iod_at(f, at->x + (way == WAY_RIGHT) - (way == WAY_LEFT),
+                  at->y + (way == WAY_DOWN) - (way == WAY_UP));
 }
 
 /* ---- from an XCD to a home ---- */
@@ -146,7 +164,7 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
         r->chain = x->writes[bucket];
         x->writes[bucket] = r;
         x->writing[bucket]++;
-        double busy = r->kind == FABRIC_ATOMIC ? f->line_write_ps / 4 : lines_of(r) * f->line_write_ps;
+        double busy = r->kind == FABRIC_ATOMIC ? f->atomic_write_ps : lines_of(r) * f->line_write_ps;
         double wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy);
         r->waited_ps = (uint64_t)wait;
         delay += wait;
@@ -311,6 +329,7 @@ static bool prefetch_written(const struct port_event *event, unsigned stage)
 }
 
 enum { XCD = 255, IS_PROBE = 256, FROM_AFAR = 512, IS_PAIR = 1024, HOPS = 2048 };
+static_assert(CHIP_MAX_XCDS <= XCD + 1, "in their bits");
 
 static void onward(struct port_domain *domain, struct port_event *event);
 

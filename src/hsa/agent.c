@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Agents: the partitions of the package, which HIP sees as devices. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "soc/machine.h"
+
+static_assert(CHIP_MAX_XCDS <= EHP_AGENTS_MAX, "an XCD can be an agent");
 
 unsigned ehp_agent_count(const ehp_machine *m)
 {
@@ -47,6 +50,9 @@ int ehp_agent_info(ehp_machine *m, unsigned agent, struct ehp_agent_info *info)
         .apu = chip_get(c, CHIP_ccd_count) > 0,
         .cpu_cores = chip_get(c, CHIP_ccd_count) * chip_get(c, CHIP_ccd_cores),
         .xnack = m->memory.xnack,
+        .sgprs_per_simd = chip_get(c, CHIP_cu_sgprs),
+        .vgpr_granule = chip_get(c, CHIP_cu_vgpr_granule),
+        .sgpr_granule = chip_get(c, CHIP_cu_sgpr_granule),
     };
     snprintf(i.name, sizeof(i.name), "%s", c->text[CHIP_TEXT_chip_title]);
     snprintf(i.chip, sizeof(i.chip), "%s", c->name);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/power.h"
 #include "cp/signal.h"
 #include "wave/aperture.h"
 #include "soc/machine.h"
@@ -52,7 +53,7 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
 {
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
-    if (packets < 2 || packets > EHP_QUEUE_PACKETS_MAX || (packets & (packets - 1)))
+    if (packets < 2 || packets > EHP_QUEUE_PACKETS_MAX || !power_of_two(packets))
         return machine_error(m, EHP_ERR_INVALID,
                              "a queue of %u packets: the size must be a power of two from 2 to %u", packets,
                              EHP_QUEUE_PACKETS_MAX);

@@ -7,24 +7,26 @@
  * registers), 12.5 (s_sendmsg), 12.13 (DS_SWIZZLE_B32), 13.3.9 (DPP_CTRL),
  * 9.1 (buffer formats); the spelling is LLVM's, "AMDGPU operand syntax".
  */
+#include "base/power.h"
+#include "isa/isa.h"
 #include "isa/text.h"
 
 void isa_text_waitcnt(struct isa_text *t, unsigned simm16)
 {
-    unsigned vm = (simm16 & 15) | (simm16 >> 14 & 3) << 4, exp = simm16 >> 4 & 7, lgkm = simm16 >> 8 & 15;
-    /* A counter at its maximum is not waited for; when none is, all are shown. */
-    bool all = vm == 63 && exp == 7 && lgkm == 15;
+    const struct isa_waitcnt w = isa_waitcnt_of(simm16);
+    /* When no counter is waited for, all are shown. */
+    bool all = w.vm == ISA_VMCNT_MAX && w.exp == ISA_EXPCNT_MAX && w.lgkm == ISA_LGKMCNT_MAX;
     const char *space = "";
-    if (vm != 63 || all) {
-        isa_text_add(t, "vmcnt(%u)", vm);
+    if (w.vm != ISA_VMCNT_MAX || all) {
+        isa_text_add(t, "vmcnt(%u)", w.vm);
         space = " ";
     }
-    if (exp != 7 || all) {
-        isa_text_add(t, "%sexpcnt(%u)", space, exp);
+    if (w.exp != ISA_EXPCNT_MAX || all) {
+        isa_text_add(t, "%sexpcnt(%u)", space, w.exp);
         space = " ";
     }
-    if (lgkm != 15 || all)
-        isa_text_add(t, "%slgkmcnt(%u)", space, lgkm);
+    if (w.lgkm != ISA_LGKMCNT_MAX || all)
+        isa_text_add(t, "%slgkmcnt(%u)", space, w.lgkm);
 }
 
 void isa_text_hwreg(struct isa_text *t, unsigned simm16)
@@ -135,13 +137,13 @@ void isa_text_swizzle(struct isa_text *t, unsigned offset)
         isa_text_add(t, "swizzle(ROTATE,%u,%u)", offset >> 10 & 1, offset >> 5 & 31);
     } else if (offset & 0x8000) {
         isa_text_add(t, "%u", offset);
-    } else if (and == 31 && or == 0 && xor && !(xor & (xor - 1))) {
+    } else if (and == 31 && or == 0 && power_of_two(xor)) {
         isa_text_add(t, "swizzle(SWAP,%u)", xor);
     } else if (and == 31 && or == 0 && xor && !(xor & (xor + 1))) {
         isa_text_add(t, "swizzle(REVERSE,%u)", xor + 1);
     } else {
         unsigned group = 32 - and;
-        if (group > 1 && !(group & (group - 1)) && or < group && xor == 0) {
+        if (group > 1 && power_of_two(group) && or < group && xor == 0) {
             isa_text_add(t, "swizzle(BROADCAST,%u,%u)", group, or);
             return;
         }

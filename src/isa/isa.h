@@ -20,6 +20,18 @@ const struct isa_row *isa_row_find(unsigned format, unsigned opcode);
 const char *isa_op_name(unsigned op);
 const char *isa_format_name(unsigned format);
 
+/* s_waitcnt: it waits until no more instructions than this are outstanding, and for a counter's maximum not
+ * at all.  Source: "AMD Instinct MI300 ISA", 4.4. */
+enum { ISA_VMCNT_MAX = 63, ISA_EXPCNT_MAX = 7, ISA_LGKMCNT_MAX = 15 };
+struct isa_waitcnt {
+    unsigned vm, exp, lgkm;
+};
+static inline struct isa_waitcnt isa_waitcnt_of(unsigned simm16)
+{
+    return (struct isa_waitcnt){
+        .vm = (simm16 & 15) | (simm16 >> 14 & 3) << 4, .exp = simm16 >> 4 & 7, .lgkm = simm16 >> 8 & 15};
+}
+
 /* VGPRs or SGPRs that an operand of this type covers. */
 unsigned isa_type_dwords(unsigned type);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/power.h"
 #include "load/bundle.h"
 #include "load/lines.h"
 
@@ -98,7 +99,7 @@ static int check_segment(const GElf_Phdr *ph, size_t index, size_t bytes, struct
         return code_fail(err, EHP_ERR_BAD_IMAGE,
                          "segment %zu: %llu bytes at offset %llu, but the file ends at %zu", index,
                          (unsigned long long)ph->p_filesz, (unsigned long long)ph->p_offset, bytes);
-    if (ph->p_align > ALIGN_MOST || (ph->p_align & (ph->p_align - 1)))
+    if (ph->p_align > ALIGN_MOST || (ph->p_align && !power_of_two(ph->p_align)))
         return code_fail(err, EHP_ERR_BAD_IMAGE, "segment %zu: its alignment is %llu", index,
                          (unsigned long long)ph->p_align);
     return EHP_OK;

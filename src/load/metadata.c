@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/power.h"
+
 typedef msgpack_object object;
 
 static const char *const arg_kinds[EHP_ARG_HIDDEN_UNKNOWN] = {
@@ -316,7 +318,7 @@ static int parse_kernel(struct metadata_kernel *k, const object *map, unsigned i
             return code_fail(err, EHP_ERR_BAD_IMAGE, "metadata: kernel %s has no %s", info->name,
                              required[i].key);
     }
-    if (!info->kernarg_align || (info->kernarg_align & (info->kernarg_align - 1)))
+    if (!power_of_two(info->kernarg_align))
         return code_fail(err, EHP_ERR_BAD_IMAGE, "metadata: kernel %s: .kernarg_segment_align is %u",
                          info->name, info->kernarg_align);
     info->agprs = get_u32(map, ".agpr_count", 0);

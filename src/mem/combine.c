@@ -135,7 +135,7 @@ void combine_send(struct vl1 *l1, unsigned wave)
     struct vl1_combine *c = &l1->combine;
     uint64_t now = port_now(l1->mem->domain);
     for (unsigned i = 0; i < c->count;) {
-        if (wave == MEM_WAVES || (c->line[i].wave == wave && c->line[i].request->access))
+        if (wave == CHIP_MAX_CU_WAVES || (c->line[i].wave == wave && c->line[i].request->access))
             send_entry(l1, i, now);
         else
             i++;

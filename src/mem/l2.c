@@ -326,8 +326,9 @@ static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t
     run_atomics(r, l2->data + (size_t)way * LINE);
     l2_set_dirty(l2, way, mask_or(l2->line[way].dirty, r->mask));
     performed(r);
-    /* Sixteen lanes a cycle (GCN white paper, L2), but one after another on one element. */
-    uint64_t cycles = ((unsigned)__builtin_popcountll(r->lanes) + 15) / 16;
+    /* Some lanes a cycle, but one after another on one element. */
+    unsigned lanes = (unsigned)__builtin_popcountll(r->lanes), at_once = mem->timing.atomic_lanes;
+    uint64_t cycles = (lanes + at_once - 1) / at_once;
     if (cycles < r->depth * (uint64_t)n->atomic)
         cycles = r->depth * (uint64_t)n->atomic;
     r->answer(r, port_take(&c->write, cycle, cycles) + cycles - 1 + latency + n->atomic_latency);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/must.h"
+#include "base/power.h"
 #include "mem/l2.h"
 #include "mem/sl1.h"
 #include "mem/vl1.h"
@@ -159,6 +160,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
         t->write[halves] = (halves * (LINE / 2) + write - 1) / write;
     t->l2_misses = chip_get(chip, CHIP_l2_misses);
     t->atomic = chip_get(chip, CHIP_l2_atomic);
+    t->atomic_lanes = chip_get(chip, CHIP_l2_atomic_lanes);
     t->atomic_latency = chip_get(chip, CHIP_l2_atomic_latency);
     t->probe = chip_get(chip, CHIP_l2_probe);
     t->l2_writeback = chip_get(chip, CHIP_l2_writeback);
@@ -174,6 +176,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->s_writeback = chip_get(chip, CHIP_sl1_writeback);
     t->s_invalidate = chip_get(chip, CHIP_sl1_invalidate);
     t->i_latency = chip_get(chip, CHIP_icache_latency);
+    t->i_queue = chip_get(chip, CHIP_icache_queue);
     t->utcl1_entries = chip_get(chip, CHIP_utcl1_entries);
     t->utcl1_reach = (uint64_t)chip->value[CHIP_utcl1_reach];
     t->utcl1_misses = chip_get(chip, CHIP_utcl1_misses);
@@ -183,12 +186,6 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->walk_interval = chip_get(chip, CHIP_utcl2_walk_interval);
 }
 
-static bool power_of_two(double n)
-{
-    uint64_t i = (uint64_t)n;
-    return n >= 1 && (double)i == n && !(i & (i - 1));
-}
-
 bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)
 {
     static const unsigned powers[] = {CHIP_l2_channels,        CHIP_l2_interleave,      CHIP_utcl2_line,
@@ -196,32 +193,32 @@ bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)
                                       CHIP_vm_malloc_fragment, CHIP_vm_touch_fragment};
     const double *v = chip->value;
     for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++)
-        if (!power_of_two(v[powers[i]])) {
+        if (!whole_power_of_two(v[powers[i]])) {
             chip_mistake(chip, powers[i], error, bytes, "must be a power of two");
             return false;
         }
     const char *wrong = NULL;
     struct chip_keys clash;
     double l2_sets = v[CHIP_l2_size] / (v[CHIP_l2_channels] * v[CHIP_l2_ways] * LINE);
-    if (!power_of_two(v[CHIP_vl1_size] / v[CHIP_vl1_ways] / LINE) || v[CHIP_vl1_size] > 4e6)
+    if (!whole_power_of_two(v[CHIP_vl1_size] / v[CHIP_vl1_ways] / LINE) || v[CHIP_vl1_size] > 4e6)
         clash = CHIP_CLASH(CHIP_vl1_size, CHIP_vl1_ways),
         wrong = "must be a power of two of vl1.ways lines of 128 bytes, and no more than 4 MB";
-    else if (!power_of_two(l2_sets))
+    else if (!whole_power_of_two(l2_sets))
         clash = CHIP_CLASH(CHIP_l2_size, CHIP_l2_ways, CHIP_l2_channels),
         wrong = "must be a power of two of l2.channels * l2.ways lines of 128 bytes";
     else if (v[CHIP_l2_interleave] / LINE > l2_sets)
         clash = CHIP_CLASH(CHIP_l2_interleave, CHIP_l2_size, CHIP_l2_ways, CHIP_l2_channels),
         wrong = "must be no more than l2.size / (l2.channels * l2.ways)";
-    else if (!power_of_two(v[CHIP_sl1_size] / v[CHIP_sl1_ways] / SLINE))
+    else if (!whole_power_of_two(v[CHIP_sl1_size] / v[CHIP_sl1_ways] / SLINE))
         clash = CHIP_CLASH(CHIP_sl1_size, CHIP_sl1_ways),
         wrong = "must be a power of two of sl1.ways lines of 64 bytes";
-    else if (!power_of_two(v[CHIP_icache_size] / v[CHIP_icache_ways] / SLINE))
+    else if (!whole_power_of_two(v[CHIP_icache_size] / v[CHIP_icache_ways] / SLINE))
         clash = CHIP_CLASH(CHIP_icache_size, CHIP_icache_ways),
         wrong = "must be a power of two of icache.ways lines of 64 bytes";
     else if (v[CHIP_sl1_lookup] > v[CHIP_sl1_latency])
         clash = CHIP_CLASH(CHIP_sl1_lookup, CHIP_sl1_latency),
         wrong = "must be no more than sl1.latency, of which it is a part";
-    else if (!power_of_two(v[CHIP_utcl2_entries] / v[CHIP_utcl2_ways]))
+    else if (!whole_power_of_two(v[CHIP_utcl2_entries] / v[CHIP_utcl2_ways]))
         clash = CHIP_CLASH(CHIP_utcl2_entries, CHIP_utcl2_ways),
         wrong = "must be a power of two of utcl2.ways";
     if (wrong)

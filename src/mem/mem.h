@@ -20,6 +20,7 @@
 #include <stdalign.h>
 
 #include "port/port.h"
+#include "chip/chip.h"
 
 struct chip;
 struct fabric;
@@ -45,13 +46,13 @@ enum mem_access_kind {
 /* The farthest that an access had to go. */
 enum mem_level { MEM_LEVEL_L1, MEM_LEVEL_L2, MEM_LEVEL_CACHE, MEM_LEVEL_HBM }; /* cache: the Infinity Cache */
 
-enum { ACCESS_LANES = 64, ACCESS_LANE_BYTES = 16, MEM_WAVES = 64 };
+enum { ACCESS_LANES = 64, ACCESS_LANE_BYTES = 16 };
 
 struct mem_access {
     enum mem_access_kind kind;
     bool sc0, sc1, nt;
     uint16_t cu;    /* of the XCD */
-    uint8_t wave;   /* of the CU, below MEM_WAVES: whose vector accesses complete in order */
+    uint8_t wave;   /* of the CU, below CHIP_MAX_CU_WAVES: whose vector accesses complete in order */
     uint8_t bytes;  /* of a lane, up to 16; of a scalar access up to 64 */
     uint8_t stride; /* of the lanes in `data`, up to ACCESS_LANE_BYTES */
     /* Every lane is on, its bytes follow those of the lane before, and none is on two lines: addr[0] says

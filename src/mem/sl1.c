@@ -64,8 +64,6 @@ static void scache_open(struct xcd_mem *mem, struct scache *s, unsigned size, un
     s->data = arena_take(&mem->arena, (size_t)lines * SLINE);
 }
 
-enum { FETCHES_WAIT = 4 };
-
 static struct scluster *cluster_of(struct xcd_mem *mem, unsigned i)
 {
     if (mem->cluster[i])
@@ -473,7 +471,7 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
 bool xcd_mem_fetch_ready(const struct xcd_mem *mem, unsigned cu)
 {
     struct scluster *c = mem->cluster[cu / mem->icache_cus];
-    return !c || fetch_port(c, cu)->free <= port_now(mem->domain) + FETCHES_WAIT;
+    return !c || fetch_port(c, cu)->free <= port_now(mem->domain) + mem->timing.i_queue;
 }
 
 uint64_t xcd_mem_fetch_half(struct xcd_mem *mem, unsigned cu)

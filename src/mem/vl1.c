@@ -47,7 +47,7 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
     }
     queue_clear(&l1->stalled);
     l1->loads_end = &l1->loads;
-    for (unsigned w = 0; w < MEM_WAVES; w++)
+    for (unsigned w = 0; w < CHIP_MAX_CU_WAVES; w++)
         l1->wave[w].end = &l1->wave[w].first;
     utcl1_open(&l1->tlb, mem, go);
     l1->tlb.drained = drained;
@@ -829,5 +829,5 @@ void vl1_release(struct xcd_mem *mem)
 {
     for (unsigned i = 0; i < mem->cus; i++)
         if (mem->vl1[i])
-            combine_send(mem->vl1[i], MEM_WAVES);
+            combine_send(mem->vl1[i], CHIP_MAX_CU_WAVES);
 }

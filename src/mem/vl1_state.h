@@ -62,7 +62,7 @@ struct vl1 { /* first what tells whether it takes an access */
     struct mem_access *loads, **loads_end; /* not returned, in order */
     struct vl1_combine combine;
     struct mem_request *miss[MISS_BUCKETS];
-    struct vl1_wave wave[MEM_WAVES];
+    struct vl1_wave wave[CHIP_MAX_CU_WAVES];
 };
 
 /* To the L2. */
@@ -76,7 +76,7 @@ bool combine_has(const struct vl1 *l1, uint64_t line);
 /* Whether a store is to be kept back, and does so. */
 bool combine_keeps(const struct vl1 *l1, const struct mem_request *request);
 void combine_take(struct vl1 *l1, struct mem_request *request, uint64_t cycle);
-/* What is kept for the wave, or for all (MEM_WAVES), goes. */
+/* What is kept for the wave, or for all (CHIP_MAX_CU_WAVES), goes. */
 void combine_send(struct vl1 *l1, unsigned wave);
 
 /* The access as requests in order of lanes, which it counts as pending; *lookups: cycles at the tags. */

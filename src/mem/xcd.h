@@ -29,11 +29,11 @@ struct mem_timing {
     unsigned lanes, wide, queue, lookup, result, bandwidth, misses, stores, uncached, ack, vl1_invalidate;
     unsigned combine, combine_age;
     unsigned sets, ways, fill; /* of vL1; fill: with a line */
-    unsigned path, spread, l2_latency, refill, l2_misses, atomic, atomic_latency, probe;
+    unsigned path, spread, l2_latency, refill, l2_misses, atomic, atomic_lanes, atomic_latency, probe;
     unsigned read, write[3]; /* of a line, and of as many halves */
     unsigned l2_writeback, l2_writeback_clean, l2_invalidate;
     unsigned s_size, s_ways, i_size, i_ways;
-    unsigned s_latency, s_lookup, s_path, s_writeback, s_invalidate, i_latency;
+    unsigned s_latency, s_lookup, s_path, s_writeback, s_invalidate, i_latency, i_queue;
     unsigned utcl1_entries, utcl1_misses, utcl2_latency, utcl2_rate, walk, walk_interval;
     uint64_t utcl1_reach;
 };

@@ -162,9 +162,10 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
     if (status == EHP_OK)
         status = choose_partition(m, options);
     m->nps = options->nps ? options->nps : 1;
-    if (status == EHP_OK && m->nps != 1 && m->nps != 4) {
+    const unsigned iods = chip_get(&m->chip, CHIP_iod_count);
+    if (status == EHP_OK && m->nps != 1 && m->nps != iods) {
         snprintf(options->error, sizeof(options->error),
-                 "the memory is one NUMA domain or four (nps 1 or 4), not %u", m->nps);
+                 "the memory is one NUMA domain (nps 1), or one for each IOD (nps %u), not %u", iods, m->nps);
         status = EHP_ERR_INVALID;
     }
     if (status == EHP_OK && options->size > offsetof(struct ehp_options, bounds) &&

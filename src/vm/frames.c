@@ -2,8 +2,13 @@
 /* Free frames; see frames.h. */
 #include "vm/frames.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "chip/chip.h"
+
+static_assert(CHIP_MAX_CHUNK == 1 << (FRAME_SHIFT + CHUNK_MAX_ORDER), "a word of the map");
 
 enum { WORD = 64, SPREAD = 1 << 18 }; /* of frames, over which chunks are scattered: 1 GiB */
 

@@ -59,8 +59,9 @@ struct vm {
     struct memory *memory;
     unsigned host_order;
     unsigned demand_order[2]; /* touched first by the GPU, by a CPU */
-    double bias;              /* of the latter's frames */
-    unsigned line_pages;      /* whose entries a walk reads at once */
+    double bias;              /* of the latter's frames: what stacks from touch_stacks on do not get */
+    unsigned touch_stacks;
+    unsigned line_pages; /* whose entries a walk reads at once */
     uint64_t random;
     const struct fabric *fabric;
     pthread_mutex_t lock; /* tables' writers, frames */

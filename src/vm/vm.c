@@ -46,7 +46,7 @@ static uint64_t take_demand_chunk(struct vm *vm, bool cpu_first)
             return first;
         vm->random = vm->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         bool refused = (double)(vm->random >> 11) < vm->bias * 0x1p53;
-        if (!refused || !(fabric_place_of(vm->fabric, first << VM_PAGE_SHIFT).stack & 4))
+        if (!refused || fabric_place_of(vm->fabric, first << VM_PAGE_SHIFT).stack < vm->touch_stacks)
             return first;
         frames_give(&vm->frames, first, UINT64_C(1) << vm->demand_order[cpu_first]);
     }
@@ -365,6 +365,7 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
     vm->demand_order[0] = order_of((uint64_t)chip->value[CHIP_vm_malloc_fragment]);
     vm->demand_order[1] = order_of((uint64_t)chip->value[CHIP_vm_touch_fragment]);
     vm->bias = chip->value[CHIP_vm_touch_bias] / 100;
+    vm->touch_stacks = chip_get(chip, CHIP_vm_touch_stacks);
     vm->line_pages = chip_get(chip, CHIP_utcl2_line) / (unsigned)sizeof(uint64_t);
     vm->interval_ps = (uint64_t)(chip->value[CHIP_fault_interval] * 1e6);
     vm->batch_ps = (uint64_t)(chip->value[CHIP_fault_batch] * 1e6);
@@ -471,7 +472,7 @@ uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
 
 double vm_balance(struct vm *vm, uint64_t address, uint64_t bytes)
 {
-    uint64_t pages[64] = {0}, all = 0, most = 0, stacks = 0;
+    uint64_t pages[CHIP_MAX_STACKS] = {0}, all = 0, most = 0, stacks = 0;
     struct host_pages host;
     pthread_mutex_lock(&vm->lock);
     bool open = vm->fabric && host_open(&host);
@@ -484,8 +485,8 @@ double vm_balance(struct vm *vm, uint64_t address, uint64_t bytes)
             continue;
         unsigned stack = fabric_place_of(vm->fabric, frame).stack;
         all++;
-        stacks += pages[stack % 64]++ == 0;
-        most = pages[stack % 64] > most ? pages[stack % 64] : most;
+        stacks += pages[stack]++ == 0;
+        most = pages[stack] > most ? pages[stack] : most;
     }
     if (open)
         host_close(&host);

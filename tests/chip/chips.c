@@ -111,6 +111,17 @@ static void test_mistakes(void)
                  "hbm of an IOD must be a number, 0 .. 64 HBM stacks");
     expect_error("base = \"mi300a\";\niods = ( { xcds = 6; hbm = 8; } );",
                  ".cfg:2: iods list 1 IODs, but iod.count = 4");
+    expect_error("base = \"mi300a\";\niod: { columns = (3, \"guess\"); };",
+                 ".cfg:2: iod.columns = 3: must divide iod.count");
+    expect_error("base = \"mi300a\";\nvm: { touch_stacks = (9, \"guess\"); };",
+                 ".cfg:2: vm.touch_stacks = 9: must be no more than hbm.stacks");
+    /* More than our structures have room for. */
+    expect_error("base = \"mi300a\";\nxcd: { count = (16, \"guess\"); };",
+                 ".cfg:2: xcd.count = 16 is outside of 1 .. 15");
+    expect_error("base = \"mi300a\";\ncu: { waves_per_simd = (17, \"guess\"); };",
+                 ".cfg:2: cu.waves_per_simd = 17 is outside of 1 .. 16");
+    expect_error("base = \"mi300a\";\ncu: { workgroup_items = (2048, \"guess\"); };",
+                 ".cfg:2: cu.workgroup_items = 2048 is outside of 64 .. 1024");
 }
 
 static void expect_refused(const char *text, const char *part)
@@ -147,8 +158,8 @@ static void test_sizes(void)
                    ".cfg:2: hbm.queue = 16: hbm.write_low");
     expect_refused("base = \"mi300a\";\ncu: { simds = (8, \"guess\"); waves_per_simd = (16, \"guess\"); };",
                    ".cfg:2: cu.waves_per_simd = 16: must leave a CU no more than 64 waves in simulated time");
-    expect_refused("base = \"mi300a\";\ncu: { waves_per_simd = (17, \"guess\"); };",
-                   ".cfg:2: cu.waves_per_simd = 17: must be no more than 16");
+    expect_refused("base = \"mi300a\";\ncu: { lds_banks = (24, \"guess\"); };",
+                   ".cfg:2: cu.lds_banks = 24: must be a power of two");
     expect_refused("base = \"mi300a\";\nhbm: { trfc = (1925, \"guess\"); };",
                    ".cfg:2: hbm.trfc = 1925: hbm.trefi = 1950 must leave");
     expect_refused("base = \"mi300a\";\nhbm: { tccd_l = (3, \"guess\"); };",

@@ -53,6 +53,23 @@ check 'functional mode' fails_with 'timing' "$ehp" run --counters SQ_WAVES "$@"
 check 'no such directory' fails_with 'cannot write there' $timing --stats="$dir/none/x" false
 printf 'base = "mi300a";\nl2: { ways = (7, "guess: test"); };\n' >"$dir/odd.cfg"
 check 'a chip that cannot be' fails_with 'ehp run: .*odd.cfg:2: l2.ways = 7' $timing --chip "$dir/odd.cfg" true
+# Packages of other shapes: one IOD and one XCD; four rows of two IODs; two rows of four, an XCD on most.
+one='{ xcds = 1; hbm = 1; }'
+shape() { # FILE COLUMNS IODS XCDS MODES LIST
+    printf 'base = "mi300a";\niod: { columns = (%d, "guess"); count = (%d, "guess"); };\nxcd: { count = (%d, "guess"); };\npartitions = ( %s );\niods = ( %s );\n' \
+        "$2" "$3" "$4" "$5" "$6" >"$dir/$1.cfg"
+}
+shape one 1 1 1 '("spx", 1)' '{ xcds = 1; hbm = 8; }'
+shape tall 2 8 8 '("spx", 1), ("cpx", 8)' "$one, $one, $one, $one, $one, $one, $one, $one"
+shape wide 4 8 7 '("spx", 1)' "$one, $one, $one, $one, $one, $one, $one, { hbm = 1; }"
+for shape in one:1 tall:8 wide:8; do
+    chip=$dir/${shape%:*}.cfg
+    check "shape $shape" "$ehp" run --chip "$chip" "$@"
+    check "shape $shape in simulated time" $timing --chip "$chip" --nps "${shape#*:}" "$@"
+    check "shape $shape is drawn" "$ehp" chips show "$chip"
+done
+check 'as many devices as XCDs' "$ehp" run --chip "$dir/tall.cfg" --partition cpx "$@"
+check 'memory domains' fails_with 'one for each IOD (nps 8), not 4' "$ehp" run --chip "$dir/tall.cfg" --nps 4 true
 check 'no names' fails_with 'counters-file' $timing --counters-file "$dir/x" "$@"
 # An empty value is a shell variable that is not set, not the default.
 check 'no counters' fails_with '--counters=: which? NAME' $timing --counters= true

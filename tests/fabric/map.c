@@ -52,7 +52,7 @@ static void test_stacks(const struct fabric_map *map)
 /* The busiest channel's share of `count` lines at a stride, in units of the fair share. */
 static double imbalance(const struct fabric_map *map, uint64_t stride, unsigned count)
 {
-    static unsigned lines[FABRIC_STACKS * 64];
+    static unsigned lines[CHIP_MAX_STACKS * 64];
     memset(lines, 0, sizeof(lines));
     unsigned most = 0;
     for (uint64_t i = 0; i < count; i++) {

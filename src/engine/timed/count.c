@@ -62,6 +62,7 @@ void counters_add(struct ehp_counters *to, const struct ehp_counters *more)
     to->engines = more->engines;
     to->cus = more->cus;
     to->simds = more->simds;
+    to->slots = more->slots;
 }
 
 /* What a part of the workgroups did as if it were all of them. */
@@ -96,6 +97,7 @@ void count_finish(const struct timed *timed, struct cp_dispatch *d)
     sum->engines = timed->xcd[d->first_xcc].cu->engines;
     sum->cus = timed->xcd[d->first_xcc].cu->cus;
     sum->simds = timed->xcd[d->first_xcc].cu->simds;
+    sum->slots = d->cp->simd_waves;
     cp_dispatch_count(d, &sum->cu.did);
     d->stats.counters = sum;
 }

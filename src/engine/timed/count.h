@@ -25,7 +25,8 @@ struct ehp_counters {
     uint64_t active;  /* cycles, summed over the XCDs */
     uint64_t longest; /* of the XCD that took the longest */
     /* What it ran on. */
-    uint64_t xcds, engines, cus, simds; /* of an XCD: engines and cus; of a CU: simds */
+    uint64_t xcds, engines, cus, simds,
+        slots; /* of an XCD: engines and cus; of a CU: simds; of a SIMD: slots */
 };
 
 /* For a dispatch that is to be counted (cp.counts), before its XCDs are told; without, the rest does nothing.

@@ -22,9 +22,8 @@ static unsigned function_waves(unsigned registers, unsigned wanted, unsigned gra
 }
 
 /*
- * Waves of a SIMD are limited by registers: 512 unified VGPRs a lane in blocks
- * of 8, 800 SGPRs in blocks of 16; workgroups by LDS (LLVM AMDGPUUsage, gfx90a
- * and gfx942: granulated_workitem_vgpr_count; CDNA3 ISA, "Wave state").
+ * Waves of a SIMD are limited by registers, which are allocated in blocks; workgroups by
+ * LDS (LLVM AMDGPUUsage: granulated_workitem_vgpr_count; CDNA3 ISA, "Wave state").
  */
 unsigned hip_occupancy(const struct ihipModuleSymbol_t *function, unsigned threads, size_t shared)
 {
@@ -34,9 +33,11 @@ unsigned hip_occupancy(const struct ihipModuleSymbol_t *function, unsigned threa
     unsigned waves = (threads + info->wave_size - 1) / info->wave_size;
 
     if (kernel->vgprs)
-        waves_per_simd = function_min(waves_per_simd, function_waves(info->vgprs_per_simd, kernel->vgprs, 8));
+        waves_per_simd = function_min(
+            waves_per_simd, function_waves(info->vgprs_per_simd, kernel->vgprs, info->vgpr_granule));
     if (kernel->sgprs)
-        waves_per_simd = function_min(waves_per_simd, function_waves(800, kernel->sgprs, 16));
+        waves_per_simd = function_min(
+            waves_per_simd, function_waves(info->sgprs_per_simd, kernel->sgprs, info->sgpr_granule));
     if (!waves)
         return 0;
     unsigned groups = waves_per_simd * info->simds_per_cu / waves;

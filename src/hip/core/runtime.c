@@ -169,7 +169,7 @@ static bool runtime_options(struct ehp_options *options)
     double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1, sample = 0,
            xnack = 0, isolate = 0;
 
-    if (!runtime_number("EHP_NPS", 1, 4, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
+    if (!runtime_number("EHP_NPS", 1, 64, &nps) || !runtime_number("EHP_THREADS", 0, 4096, &threads) ||
         !runtime_fraction("EHP_TIMEOUT", 0, 1e9, &timeout) ||
         !runtime_number("EHP_XCC_CHUNK", 1, 1e6, &chunk) ||
         !runtime_number("EHP_PROGRESS", 0, 1, &progress) || !runtime_number("HSA_ENABLE_SDMA", 0, 1, &sdma) ||
@@ -239,7 +239,6 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
         return hipErrorNoDevice;
     }
     int count = (int)ehp_agent_count(runtime->machine);
-    count = count > HIP_DEVICES_MAX ? HIP_DEVICES_MAX : count;
     for (int i = 0; i < count; i++)
         map[i] = (unsigned)i;
     count = runtime_visible("ROCR_VISIBLE_DEVICES", map, count);

@@ -24,7 +24,7 @@
 /* A second name for an entry point. */
 #define HIP_ALIAS(target, name)                                                                              \
     extern __typeof__(target) name __attribute__((visibility("default"), alias(#target)))
-#define HIP_DEVICES_MAX 8
+#define HIP_DEVICES_MAX EHP_AGENTS_MAX
 #define HIP_LANES_MAX   32
 
 struct ihipMemPoolHandle_t;
