@@ -189,7 +189,7 @@ static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
             release_barrier(wg, cycle + t->barrier);
         break;
     default: { /* s_sleep counts 64 cycles each; whoever waits for a wave elsewhere looks again as often */
-        unsigned naps = in->isa->op == ISA_OP_s_sleep ? (unsigned)(in->literal[1] & 127) : 1;
+        unsigned naps = in->isa->op == ISA_OP_s_sleep ? (unsigned)(in->control.simm & 127) : 1;
         w->state = WAVE_RUNNING;
         w->slept = false;
         stalled(cw, STALL_SLEEP, cycle);
@@ -340,7 +340,7 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
     uint64_t ready = cycle + TURN;
     switch (in->op) {
     case ISA_OP_s_waitcnt:
-        set_wanted(cw, (uint16_t)in->literal[1]);
+        set_wanted(cw, (uint16_t)in->control.simm);
         if (cw->w->next == in) /* else it is put off with those before it, and does nothing then */
             cw->w->next = in + 1;
         cw->in = in + 1;
@@ -351,10 +351,10 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
         set_ready(cw, ready);
         return;
     case ISA_OP_s_nop: /* as many cycles of the wave as it says, and one */
-        ready = cycle + TURN * (1 + (in->literal[1] & 15));
+        ready = cycle + TURN * (1 + (in->control.simm & 15));
         break;
     case ISA_OP_s_setprio:
-        cw->priority = in->literal[1] & 3;
+        cw->priority = in->control.simm & 3;
         if (cw->priority > cw->simd->highest)
             cw->simd->highest = cw->priority;
         break;

@@ -60,7 +60,7 @@ unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned ba
     case MEM_STORE2:
     case MEM_EXCHANGE2: {
         unsigned cycles = 0;
-        uint32_t offsets[2] = {(uint32_t)in->literal[0], (uint32_t)in->literal[2]};
+        uint32_t offsets[2] = {(uint32_t)in->mem.offset, in->mem.second};
         for (int i = 0; i < 2; i++) {
             for (unsigned l = 0; l < WAVE_LANES; l++)
                 addr[l] = w->v[in->s[0]][l] + offsets[i];

@@ -9,6 +9,7 @@
 #include "wave/fault.h"
 #include "wave/fuse.h"
 #include "exec/observe.h"
+#include "wave/operand.h"
 #include "isa/isa.h"
 
 /* ---- handlers that belong to translation itself ---- */
@@ -116,12 +117,12 @@ static void translate_modifiers(const struct isa_inst *inst, struct xinst *x)
     }
     if (is_vop3p(inst))
         return;
-    x->keep_high = isa_facts[inst->op].effects & ISA_E_KEEPS_HIGH;
     bool float_result = type_is_float(inst->dst.type);
     x->post = (inst->omod && float_result) || (inst->clamp && float_result) || inst->dpp ||
               (inst->sdwa && inst->dst.kind == ISA_VGPR &&
                (inst->dst_sel != ISA_DWORD || inst->dst_unused != ISA_UNUSED_PAD)) ||
-              ((inst->op_sel & 8) && type_is_16bit(inst->dst.type)) || x->keep_high;
+              ((inst->op_sel & 8) && type_is_16bit(inst->dst.type)) ||
+              isa_facts[inst->op].effects & ISA_E_KEEPS_HIGH;
     if (inst->dpp)
         x->any_prep = true;
 }
@@ -170,8 +171,7 @@ static exec_fn *find_handler(unsigned level, const struct isa_inst *inst, struct
 
 void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x, uint64_t pc)
 {
-    *x = (struct xinst){
-        .isa = inst, .pc = pc, .op = (uint16_t)inst->op, .size = inst->size, .cls = (uint8_t)class_of(inst)};
+    *x = (struct xinst){.isa = inst, .pc = pc, .op = (uint16_t)inst->op, .cls = (uint8_t)class_of(inst)};
     x->drows = inst->dst.dwords;
     if (inst->dst.kind == ISA_VGPR || inst->dst.kind == ISA_AGPR)
         x->d = row_of(&inst->dst);
@@ -183,10 +183,10 @@ void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x
         translate_source(inst, x, i);
     switch (inst->format) {
     case ISA_SOPP:
-        x->literal[1] = (uint64_t)(int64_t)inst->simm16;
+        x->control.simm = (uint64_t)(int64_t)inst->simm16;
         break;
     case ISA_SOPK: /* the register may be a source (compares, setreg) or the destination */
-        x->literal[1] = (uint64_t)(int64_t)inst->simm16;
+        x->control.simm = (uint64_t)(int64_t)inst->simm16;
         if (inst->dst.kind != ISA_SGPR && inst->src[0].kind == ISA_SGPR)
             x->sd = (uint8_t)inst->src[0].reg;
         break;
@@ -203,9 +203,7 @@ void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x
     }
     if (inst->op ==
         ISA_OP_s_set_gpr_idx_on) /* the operand select is an immediate in the second source's field */
-        x->literal[1] = inst->src[1].kind == ISA_CONST ? inst->src[1].value : inst->src[1].reg;
-    if (is_relative_branch(inst))
-        x->literal[0] = pc + inst->size + (uint64_t)((int64_t)inst->simm16 * 4);
+        x->control.simm = inst->src[1].kind == ISA_CONST ? inst->src[1].value : inst->src[1].reg;
     exec_fn *fn = find_handler(level, inst, x);
     x->fn = inst->reserved ? x_illegal : fn ? fn : x_unimplemented;
 }
@@ -337,8 +335,8 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
             continue;
         struct xinst *x = &block->x[i];
         if (block->isa[i].op == ISA_OP_INVALID) {
-            *x = (struct xinst){
-                .fn = x_illegal, .isa = &block->isa[i], .pc = start + at * 4, .size = 4, .cls = XC_OTHER};
+            *x =
+                (struct xinst){.fn = x_illegal, .isa = &block->isa[i], .pc = start + at * 4, .cls = XC_OTHER};
             continue;
         }
         exec_translate(level, &block->isa[i], x, start + at * 4);
@@ -346,12 +344,12 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
         block->rows = rows > block->rows ? rows : block->rows;
         if (block->isa[i].dpp) {
             translate_dpp(&block->isa[i], &block->dpp[--dpp]);
-            x->literal[0] = (uint64_t)(uintptr_t)&block->dpp[dpp];
+            x->dpp = &block->dpp[dpp];
         }
     }
     for (size_t i = 0; i < n; i++)
         if (block->isa[i].op != ISA_OP_INVALID && is_relative_branch(&block->isa[i])) {
-            uint64_t target = block->x[i].literal[0];
+            const uint64_t target = branch_pc(&block->x[i]);
             if (target >= start && target < end && block->index[(target - start) / 4] != UINT32_MAX)
                 block->x[i].target = &block->x[block->index[(target - start) / 4]];
         }

@@ -138,7 +138,7 @@ static const struct xinst *x_put_off(struct wave *w, const struct xinst *in)
 
 static void replace(struct xinst *x, exec_fn *fn)
 {
-    x->literal[2] = (uint64_t)(uintptr_t)x->fn;
+    x->alone = x->fn;
     x->fn = fn;
 }
 
@@ -148,7 +148,7 @@ void fuse_block(struct exec_block *block, fuse_lookup_fn *lookup)
     if (!is_target)
         return;
     for (size_t i = 0; i < block->count; i++)
-        if (block->x[i].target)
+        if (block->x[i].cls == XC_BRANCH && block->x[i].target)
             is_target[block->x[i].target - block->x] = true;
     for (size_t i = 0; i < block->count; i++) {
         if (block->isa[i].op == ISA_OP_INVALID || !is_sum(&block->isa[i], &block->x[i]))
@@ -159,8 +159,8 @@ void fuse_block(struct exec_block *block, fuse_lookup_fn *lookup)
             continue;
         replace(&block->x[i], x_put_off);
         replace(&block->x[at], fn);
-        block->x[at].reg[2] = (uint16_t)(at - i);
-        block->x[i].sd = (uint8_t)(at - i);
+        block->x[at].mem.partner = (uint8_t)(at - i);
+        block->x[i].partner = (uint16_t)(at - i);
     }
     free(is_target);
 }

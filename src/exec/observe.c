@@ -39,7 +39,7 @@ static const struct xinst *x_observed(struct wave *w, const struct xinst *in)
     exec_observe(w, in, in);
     exec_translate(w->guard->code->level, in->isa, &plain, in->pc);
     if (in->isa->dpp)
-        plain.literal[0] = in->literal[0];
+        plain.dpp = in->dpp;
     plain.fn(w, &plain);
     return in + 1;
 }

@@ -54,7 +54,7 @@ static const struct xinst *run_indexed(struct wave *w, const struct xinst *in)
     } else {
         exec_translate(w->guard->code->level, &inst, &x, in->pc);
         if (inst.dpp) /* the lanes are the same */
-            x.literal[0] = in->literal[0];
+            x.dpp = in->dpp;
         exec_observe(w, &x, in);
     }
     x.fn(w, &x);
@@ -94,7 +94,7 @@ const struct xinst *exec_special_run(struct wave *w, const struct xinst *in)
 HANDLER(s_set_gpr_idx_on)
 {
     wave_set_mode(w, w->mode | MODE_GPR_IDX_EN);
-    w->m0 = (w->m0 & 0xffff0f00) | (src32(w, in, 0) & 0xff) | ((uint32_t)in->literal[1] & 15) << 12;
+    w->m0 = (w->m0 & 0xffff0f00) | (src32(w, in, 0) & 0xff) | ((uint32_t)in->control.simm & 15) << 12;
     return exec_special_run(w, in + 1);
 }
 
@@ -112,7 +112,7 @@ HANDLER(s_set_gpr_idx_idx)
 
 HANDLER(s_set_gpr_idx_mode)
 {
-    w->m0 = (w->m0 & 0xffff0fff) | ((uint32_t)in->literal[1] & 15) << 12;
+    w->m0 = (w->m0 & 0xffff0fff) | ((uint32_t)in->control.simm & 15) << 12;
     return in + 1;
 }
 
@@ -142,7 +142,7 @@ static const struct xinst *fork_paths(struct wave *w, const struct xinst *in, ui
     const bool stay = __builtin_popcountll(fail) < __builtin_popcountll(pass);
     w->exec = stay ? fail : pass;
     wave_set_sgpr64(w, 4 * csp, stay ? pass : fail);
-    wave_set_sgpr64(w, 4 * csp + 2, stay ? target : in->pc + in->size);
+    wave_set_sgpr64(w, 4 * csp + 2, stay ? target : in->pc + in->isa->size);
     set_csp(w, csp + 1);
     return stay ? in + 1 : take(w, exec_code_at(w, in, target));
 }
@@ -154,7 +154,7 @@ HANDLER(s_cbranch_g_fork)
 
 HANDLER(s_cbranch_i_fork)
 {
-    return fork_paths(w, in, src64(w, in, 0), in->literal[0]);
+    return fork_paths(w, in, src64(w, in, 0), branch_pc(in));
 }
 
 HANDLER(s_cbranch_join)

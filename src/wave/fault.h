@@ -29,6 +29,8 @@ struct wave_guard {
     struct exec_code *code;
     struct exec_code_cache *cache;
     uint64_t mem_arena, mem_mask; /* for its waves */
+    /* Upper halves of addresses that memory instructions may access, less VMEM_NO_WINDOW: see sem/vmem.h. */
+    uint32_t windows[WAVE_WINDOWS];
     /* Registered host memory that was accessed last, as long as this many have come and gone. */
     uint64_t registered_first, registered_end, registrations;
     /* An access has found no memory: address, kind.  Whether it shall try again.  NULL: it is a fault. */

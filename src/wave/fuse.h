@@ -25,27 +25,25 @@ fuse_lookup_fn sem_fused_v2, sem_fused_v3, sem_fused_v4;
 /* Finds a translated function's sums and their accesses. */
 void fuse_block(struct exec_block *block, fuse_lookup_fn *lookup);
 
-/* Neither has a third constant: the place of one holds the handler that it has by itself. */
+/* Neither can be a branch, or have DPP. */
 static inline bool fuse_is_fused(const struct xinst *in)
 {
-    return in->isa && in->literal[2] && in->prep[2] == XPREP_PLAIN &&
-           (in->isa->op == ISA_OP_v_lshl_add_u64 || in->isa->format == ISA_GLOBAL);
+    return in->alone && in->isa && (in->op == ISA_OP_v_lshl_add_u64 || in->isa->format == ISA_GLOBAL);
 }
 
 static inline exec_fn *fuse_single(const struct xinst *in)
 {
-    return fuse_is_fused(in) ? (exec_fn *)(uintptr_t)in->literal[2] : in->fn;
+    return fuse_is_fused(in) ? in->alone : in->fn;
 }
 
-/* Each is as many instructions from the other as the other has no register for. */
 static inline const struct xinst *fuse_sum(const struct xinst *access)
 {
-    return access - access->reg[2];
+    return access - access->mem.partner;
 }
 
 static inline const struct xinst *fuse_access(const struct xinst *sum)
 {
-    return sum + sum->sd;
+    return sum + sum->partner;
 }
 
 /* Whether sums are put off now. */

@@ -22,6 +22,12 @@ static inline uint64_t src64(const struct wave *w, const struct xinst *in, int i
     return reg == XSRC_CONST ? in->literal[i] : exec_special(w, in->reg[i]);
 }
 
+/* Where a branch with a distance in its encoding goes. */
+static inline uint64_t branch_pc(const struct xinst *in)
+{
+    return in->pc + in->isa->size + in->control.simm * 4;
+}
+
 /* Every taken branch spends budget, so that a wave that spins lets others run. */
 static inline const struct xinst *take(struct wave *w, const struct xinst *target)
 {

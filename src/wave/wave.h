@@ -27,9 +27,10 @@
 
 #include "isa/inst.h"
 
-#define WAVE_LANES 64
-#define WAVE_ACC   256 /* row of AccVGPR 0 */
-#define WAVE_ROWS  512
+#define WAVE_LANES   64
+#define WAVE_ACC     256 /* row of AccVGPR 0 */
+#define WAVE_ROWS    512
+#define WAVE_WINDOWS 64 /* of a thread */
 
 typedef uint32_t wave_row[WAVE_LANES]; /* one VGPR */
 
@@ -88,29 +89,58 @@ enum xprep {
     XPREP_SLOW,  /* SDWA, DPP, special registers: from the decoded instruction in->isa */
 };
 
+/* SOPP, SOPK, s_set_gpr_idx_on: beside a source at most. */
+struct xcontrol {
+    uint64_t source; /* literal[0] */
+    uint64_t simm;   /* the 16 bits, sign-extended */
+};
+
+/* Memory instructions: what does not depend on registers. */
+struct xmemory {
+    uint64_t offset;  /* sign-extended; with two addresses of the first one, in bytes */
+    uint32_t second;  /* LDS: offset of the second one, in bytes */
+    uint32_t soffset; /* SMEM, buffers: the scalar offset when it is in no SGPR */
+    uint8_t space;    /* enum mem_space */
+    uint8_t kind;     /* enum mem_kind */
+    uint8_t atomic;   /* enum mem_atomic */
+    bool returns;     /* an atomic that does */
+    uint8_t window;   /* its place in wave_guard.windows */
+    uint8_t partner;  /* fused: so many instructions back is the sum */
+};
+
+/* Read-only once it is made: threads share it. */
 struct xinst {
     exec_fn *fn;
     const struct isa_inst *isa; /* the decoded instruction, for everything that is not hot */
     int16_t d;                  /* row of the VGPR result */
-    int16_t s[3];               /* rows of the sources, after exec_prepare() */
-    uint8_t prep[3];            /* enum xprep */
-    uint8_t rows[3];            /* dwords of each source */
-    uint8_t drows;              /* dwords of the result */
-    bool any_prep;              /* some prep[] is not XPREP_PLAIN, or neg/abs/op_sel apply */
-    bool keep_high;             /* a 16-bit result leaves the destination's high half alone */
-    bool post;           /* omod, clamp, SDWA destination, DPP masks: result goes through exec_finish() */
-    uint8_t size;        /* bytes */
-    uint8_t cls;         /* enum xclass, for statistics */
-    uint8_t sd;          /* SGPR number of a scalar result: VOPC mask, carry out, SALU destination */
-    uint8_t ss[3];       /* SGPR numbers of scalar sources of SALU and SMEM, 255 when constant */
-    uint16_t reg[3];     /* XPREP_SGPR: the number */
-    uint16_t op;         /* isa->op */
-    uint64_t literal[3]; /* XPREP_CONST and constant SALU sources; DPP: see struct xdpp */
-    const struct xinst *target; /* branches: where to go; NULL when it is in another function */
-    uint64_t pc;                /* address of this instruction */
+    int16_t s[3];    /* rows of the sources, after exec_prepare(); memory: address, data, more data */
+    uint8_t prep[3]; /* enum xprep */
+    uint8_t rows[3]; /* dwords of each source; memory: rows[0] is 0 when there is no address */
+    uint8_t drows;   /* dwords of the result */
+    bool any_prep;   /* some prep[] is not XPREP_PLAIN, or neg/abs/op_sel apply */
+    bool post;       /* omod, clamp, SDWA destination, DPP masks: result goes through exec_finish() */
+    uint8_t cls;     /* enum xclass, for statistics */
+    uint8_t sd;      /* SGPR number of a scalar result: VOPC mask, carry out, SALU destination; SMEM: data */
+    uint8_t ss[3];   /* SGPR numbers of scalar sources of SALU and SMEM; memory: base, offset; or XSRC_* */
+    uint16_t op;     /* isa->op */
+    uint64_t pc;     /* address of this instruction */
+    union {
+        const struct xinst *target; /* branches: where to go; NULL when it is in another function */
+        const struct xdpp *dpp;     /* DPP */
+        exec_fn *alone;             /* fuse.h: the handler that it has by itself; NULL when it is not fused */
+    };
+    union {                      /* by family */
+        struct {                 /* VALU, matrix, SALU: sources that are not plain VGPRs */
+            uint64_t literal[3]; /* XPREP_CONST, XSRC_CONST: the value */
+            uint16_t reg[3];     /* XPREP_SGPR, XSRC_SPECIAL: the number; of a VGPR the row, before DPP */
+            uint16_t partner;    /* fused: so many instructions on is the access */
+        };
+        struct xcontrol control;
+        struct xmemory mem;
+    };
 };
 
-/* What DPP moves, worked out once: xinst.literal[0] of a DPP instruction points to it. */
+/* What DPP moves, worked out once. */
 struct xdpp {
     uint8_t from[WAVE_LANES]; /* the lane that a lane reads; itself when there is none */
     uint64_t exists;          /* lanes that have one to read */

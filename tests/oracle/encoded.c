@@ -35,7 +35,7 @@ static bool plain(unsigned level, const struct isa_inst *inst, const struct rig_
     static const unsigned rows[] = {PLAIN_A, PLAIN_B, PLAIN_C};
     static const int16_t temps[] = {TEMP_SRC0, TEMP_SRC1, TEMP_SRC2};
     struct isa_inst moved = *inst;
-    struct xinst x = {.isa = &moved, .d = PLAIN_D, .drows = inst->dst.dwords, .size = inst->size};
+    struct xinst x = {.isa = &moved, .d = PLAIN_D, .drows = inst->dst.dwords};
     rig_load(before);
     for (unsigned k = 0; k < inst->dst.dwords; k++)
         memcpy(rig.w.v[PLAIN_D + k], row_of(&inst->dst, k), sizeof(wave_row));

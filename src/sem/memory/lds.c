@@ -140,7 +140,7 @@ ALL_WRITES(WRITE)
 static exec_fn *const reads[MEM_KINDS] = {ALL_READS(ROW_READ)};
 static exec_fn *const writes[MEM_KINDS] = {ALL_WRITES(ROW_WRITE)};
 
-/* ---- two addresses: offsets in literal[0] and literal[2], in bytes ---- */
+/* ---- two addresses ---- */
 
 /* The result may overwrite the address: it is read twice before. */
 INLINE const struct xinst *read2(struct wave *w, const struct xinst *in, enum mem_kind kind,
@@ -150,8 +150,8 @@ INLINE const struct xinst *read2(struct wave *w, const struct xinst *in, enum me
     unsigned dwords = mem_dwords(kind);
     MEM_COUNT(w, lds_bytes, 2 * mem_bytes(kind));
     memcpy(addr, w->v[in->s[0]], sizeof(addr));
-    lds_read(w, addr, (uint32_t)in->literal[0], w->v + in->d, kind, partial);
-    lds_read(w, addr, (uint32_t)in->literal[2], w->v + in->d + dwords, kind, partial);
+    lds_read(w, addr, (uint32_t)in->mem.offset, w->v + in->d, kind, partial);
+    lds_read(w, addr, in->mem.second, w->v + in->d + dwords, kind, partial);
     return in + 1;
 }
 
@@ -159,8 +159,8 @@ INLINE const struct xinst *write2(struct wave *w, const struct xinst *in, enum m
                                   partial_write_fn *partial)
 {
     MEM_COUNT(w, lds_bytes, 2 * mem_bytes(kind));
-    lds_write(w, w->v[in->s[0]], (uint32_t)in->literal[0], w->v + in->s[1], kind, partial);
-    lds_write(w, w->v[in->s[0]], (uint32_t)in->literal[2], w->v + in->s[2], kind, partial);
+    lds_write(w, w->v[in->s[0]], (uint32_t)in->mem.offset, w->v + in->s[1], kind, partial);
+    lds_write(w, w->v[in->s[0]], in->mem.second, w->v + in->s[2], kind, partial);
     return in + 1;
 }
 
@@ -173,7 +173,7 @@ INLINE const struct xinst *exchange2(struct wave *w, const struct xinst *in, enu
     MEM_COUNT(w, lds_bytes, 2 * mem_bytes(kind));
     MEM_COUNT(w, atomics, 1);
     for (unsigned i = 0; i < 2; i++)
-        lds_address(w, w->v[in->s[0]], (uint32_t)in->literal[2 * i], mem_bytes(kind), &r[i]);
+        lds_address(w, w->v[in->s[0]], i ? in->mem.second : (uint32_t)in->mem.offset, mem_bytes(kind), &r[i]);
     if (MEM_LIKELY((r[0].mask & r[1].mask) == w->exec)) {
         const wave_row *s0 = w->v + in->s[1], *s1 = w->v + in->s[2];
         wave_row *d0 = w->v + in->d, *d1 = d0 + dwords;
@@ -227,11 +227,6 @@ exec_fn *SEM(sem_lds)(const struct isa_inst *inst, struct xinst *x)
     if (op->space != MEM_LDS || op->action == MEM_NONE || inst->gds)
         return NULL; /* gfx942 has no global data share */
     mem_resolve(inst, x);
-    bool two = op->action == MEM_LOAD2 || op->action == MEM_STORE2 || op->action == MEM_EXCHANGE2;
-    if (two) {
-        x->literal[0] = (uint64_t)(inst->offset & 0xff) * op->scale * 4;
-        x->literal[2] = (uint64_t)inst->offset1 * op->scale * 4;
-    }
     bool wide = op->kind == MEM_B64;
     switch (op->action) {
     case MEM_LOAD:

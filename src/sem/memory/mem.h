@@ -680,12 +680,12 @@ static inline unsigned mem_lanes(const struct wave *w)
             (w)->stats->field += (uint64_t)mem_lanes(w) * (bytes);                                           \
     } while (0)
 
-/* ---- instruction fields, as the families' lookups leave them in a struct xinst ---- */
+/* ---- instruction fields ---- */
 
 /* Address row, data rows: in->s[0], in->s[1], in->s[2]; result: in->d. */
 static inline uint64_t mem_offset(const struct xinst *in)
 {
-    return in->literal[0]; /* sign-extended */
+    return in->mem.offset;
 }
 
 /* Scalar base or offset in SGPR ss[0]; XSRC_CONST when there is none. */
@@ -707,14 +707,23 @@ static inline int16_t mem_row(const struct isa_operand *o)
 /* FLAT, GLOBAL or SCRATCH. */
 static inline enum mem_space mem_space_of(const struct xinst *in)
 {
-    return (enum mem_space)in->reg[0];
+    return (enum mem_space)in->mem.space;
 }
 
 /* Fills the fields above from the decoded operands. */
 static inline void mem_resolve(const struct isa_inst *inst, struct xinst *x)
 {
-    x->reg[0] = mem_op_of(inst->op)->space;
-    x->literal[0] = (uint64_t)(int64_t)inst->offset;
+    const struct mem_op *op = mem_op_of(inst->op);
+    const bool two = op->action == MEM_LOAD2 || op->action == MEM_STORE2 || op->action == MEM_EXCHANGE2;
+    x->mem = (struct xmemory){.offset = two ? (uint64_t)(inst->offset & 0xff) * op->scale * 4
+                                            : (uint64_t)(int64_t)inst->offset,
+                              .second = two ? (uint32_t)inst->offset1 * op->scale * 4 : 0,
+                              .soffset = inst->soffset.kind == ISA_CONST ? (uint32_t)inst->soffset.value : 0,
+                              .space = op->space,
+                              .kind = op->kind,
+                              .atomic = op->atomic,
+                              .returns = inst->sc0 && op->action == MEM_ATOMIC,
+                              .window = (uint8_t)(x->pc / 8 % WAVE_WINDOWS)};
     x->rows[0] = inst->src[ISA_ADDR].kind == ISA_VGPR || inst->src[ISA_ADDR].kind == ISA_AGPR
                      ? inst->src[ISA_ADDR].dwords
                      : 0;
@@ -724,7 +733,6 @@ static inline void mem_resolve(const struct isa_inst *inst, struct xinst *x)
     x->d = mem_row(&inst->dst);
     x->ss[0] = inst->src[ISA_SBASE].kind == ISA_SGPR ? (uint8_t)inst->src[ISA_SBASE].reg : XSRC_CONST;
     x->ss[1] = inst->soffset.kind == ISA_SGPR ? (uint8_t)inst->soffset.reg : XSRC_CONST;
-    x->literal[1] = inst->soffset.kind == ISA_CONST ? inst->soffset.value : 0;
 }
 
 #endif

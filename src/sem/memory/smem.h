@@ -20,7 +20,7 @@ enum { SMEM_SCRATCH_SHIFT = 6 };
 
 static inline uint64_t smem_offset(const struct wave *w, const struct xinst *in, unsigned shift)
 {
-    uint64_t soffset = in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : in->literal[1];
+    uint64_t soffset = in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : in->mem.soffset;
     return mem_offset(in) + (soffset << shift);
 }
 

@@ -54,14 +54,14 @@ INLINE bool slow_dense(struct wave *w, const struct xinst *in, enum mem_kind kin
     if (mem_shape_of(lo, sbase ? NULL : hi, mem_bytes(kind), w->exec, first) != MEM_DENSE)
         return false;
     const uint32_t high = high_of(w, in, first);
-    return MEM_LIKELY(high == vmem_window(in)) || dense_elsewhere(w, in, high, *address);
+    return MEM_LIKELY(high == vmem_window(w, in)) || dense_elsewhere(w, in, high, *address);
 }
 
 /* Faults when an active lane's address cannot be, out of the window. */
 INLINE void check(struct wave *w, const struct xinst *in, const struct mem_request *r, enum mem_kind kind,
                   enum known known)
 {
-    const uint32_t window = vmem_window(in);
+    const uint32_t window = vmem_window(w, in);
     if (known == IN_WINDOW)
         return;
     if (mem_space_of(in) != MEM_SCRATCH && w->exec) {
@@ -78,7 +78,7 @@ INLINE void check(struct wave *w, const struct xinst *in, const struct mem_reque
 INLINE enum mem_shape common_shape(const struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
                                    bool *in_window, uint64_t *address)
 {
-    const uint32_t *lo = w->v[in->s[0]], *hi = lo + WAVE_LANES, window = vmem_window(in);
+    const uint32_t *lo = w->v[in->s[0]], *hi = lo + WAVE_LANES, window = vmem_window(w, in);
     *in_window = !sbase || w->s[in->ss[0] + 1] == window;
     *address = mem_offset(in) + lo[0] + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)window << 32);
     if (MEM_LIKELY(*in_window && mem_steps(lo, lo[0], step, sbase ? NULL : hi, window)))
@@ -444,7 +444,7 @@ static exec_fn *const store_scoped[MEM_KINDS] = {ALL_STORES(ROW_STORE_SCOPED)};
 
 static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
 {
-    const enum mem_kind kind = (enum mem_kind)in->reg[1];
+    const enum mem_kind kind = (enum mem_kind)in->mem.kind;
     struct mem_request r;
     r.write = false;
     MEM_COUNT(w, bytes_read, mem_bytes(kind));
@@ -477,8 +477,8 @@ INLINE uint64_t sum_dense(const struct wave *w, const struct xinst *in, uint32_t
     const struct xinst *sum = fuse_sum(in);
     const uint32_t *lo = w->v[sum->s[2]], *hi = lo + WAVE_LANES;
     const uint64_t base = wave_sgpr64(w, sum->reg[0]);
-    if (!fuse_waits(w) || (uint32_t)(base >> 32) != vmem_window(in) || !mem_steps(lo, lo[0], step, hi, 0) ||
-        !mem_has_room(lo[0], step))
+    if (!fuse_waits(w) || (uint32_t)(base >> 32) != vmem_window(w, in) ||
+        !mem_steps(lo, lo[0], step, hi, 0) || !mem_has_room(lo[0], step))
         return 0;
     return base + lo[0] + mem_offset(in);
 }
@@ -568,8 +568,6 @@ exec_fn *SEM(sem_vmem)(const struct isa_inst *inst, struct xinst *x)
     if (op->space != MEM_FLAT && op->space != MEM_GLOBAL && !scratch)
         return NULL;
     mem_resolve(inst, x);
-    x->literal[1] = VMEM_NO_WINDOW;
-    x->reg[1] = op->kind;
     bool sbase = mem_has_sbase(x);
     switch (op->action) {
     case MEM_LOAD:

@@ -38,22 +38,23 @@ static inline bool vmem_any_outside(const struct wave *w, const uint64_t *addr)
  * The window of a FLAT or GLOBAL instruction: the upper half of addresses that were found to be the GPU's to
  * access, as is all that the instruction can reach from there, by its offset and by 4 GiB of lanes' offsets
  * from a scalar.  Most instructions keep to one, and whoever looks at the upper half of the addresses anyway
- * sees that they do at no cost.  The threads share it: what it says is true as long as a machine is open.
+ * sees that they do at no cost.  Each thread remembers, for as long as its machine is open; instructions may
+ * share a place, as an entry is true for all of them.
  */
 enum { VMEM_OFFSETS = 4096 };      /* below and above: a signed number of 13 bits */
 #define VMEM_NO_WINDOW 0xfffffffeu /* nobody's: whatever is reached from there faults by itself */
 
-static inline uint32_t vmem_window(const struct xinst *in)
+static inline uint32_t vmem_window(const struct wave *w, const struct xinst *in)
 {
-    return (uint32_t)__atomic_load_n(&in->literal[1], __ATOMIC_RELAXED);
+    return w->guard->windows[in->mem.window] + VMEM_NO_WINDOW;
 }
 
 /* Learns from an access elsewhere.  Below the arena nobody has memory: see memory.c. */
 static inline void vmem_learn_window(const struct wave *w, const struct xinst *in, uint32_t high)
 {
     const uint64_t first = (uint64_t)high << 32, last = first + (UINT64_C(2) << 32) + 2 * VMEM_OFFSETS;
-    if (vmem_window(in) != high && !wave_is_outside(w, first) && !wave_is_outside(w, last))
-        __atomic_store_n((uint64_t *)(uintptr_t)&in->literal[1], high, __ATOMIC_RELAXED);
+    if (!wave_is_outside(w, first) && !wave_is_outside(w, last))
+        w->guard->windows[in->mem.window] = high - VMEM_NO_WINDOW;
 }
 
 /* First of the `lanes` that may not access its address. */

@@ -81,7 +81,7 @@ static uint64_t local(struct wave *w, const struct mem_request *r, enum mem_atom
 
 INLINE const struct xinst *atomic(struct wave *w, const struct xinst *in, bool wide)
 {
-    const enum mem_atomic op = (enum mem_atomic)in->reg[1];
+    const enum mem_atomic op = (enum mem_atomic)in->mem.atomic;
     const wave_row *s = w->v + in->s[1];
     wave_row *d = w->v + in->d;
     struct mem_request r;
@@ -131,7 +131,7 @@ INLINE const struct xinst *atomic(struct wave *w, const struct xinst *in, bool w
         }
     }
     mem_end(w);
-    if (in->reg[2])
+    if (in->mem.returns)
         MEM_FOR_LANES(lane, w->exec)
         {
             bool done = r.mask >> lane & 1; /* a buffer's lane that is out of range returns 0 */
@@ -155,8 +155,6 @@ static const struct xinst *x_atomic64(struct wave *w, const struct xinst *in)
 exec_fn *SEM(vmem_atomic)(const struct isa_inst *inst, struct xinst *x)
 {
     const struct mem_op *op = mem_op_of(inst->op);
-    x->reg[1] = op->atomic;
-    x->reg[2] = inst->sc0;
     if (inst->dst.kind == ISA_NONE) /* MUBUF returns into its data register */
         x->d = x->s[1];
     return op->kind == MEM_B64 ? x_atomic64 : x_atomic32;

@@ -92,7 +92,7 @@ INLINE const struct xinst *buffer_store(struct wave *w, const struct xinst *in, 
 
 static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
 {
-    const enum mem_kind kind = (enum mem_kind)in->reg[1];
+    const enum mem_kind kind = (enum mem_kind)in->mem.kind;
     struct mem_request r;
     uint64_t lanes = w->exec & vmem_lds_lanes(w, in);
     MEM_COUNT(w, bytes_read, mem_bytes(kind));
@@ -286,7 +286,6 @@ exec_fn *SEM(vmem_buffer)(const struct isa_inst *inst, struct xinst *x)
 {
     const struct mem_op *op = mem_op_of(inst->op);
     mem_resolve(inst, x);
-    x->reg[1] = op->kind;
     switch (op->action) {
     case MEM_LOAD:
         if (!inst->lds)

@@ -34,7 +34,7 @@ static inline struct vmem_buffer vmem_buffer_of(const struct wave *w, const stru
     struct vmem_buffer b = {
         .stride = v[1] >> 16 & 0x3fff,
         .records = v[2],
-        .soffset = in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : (uint32_t)in->literal[1],
+        .soffset = in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : in->mem.soffset,
         .index_stride = 8u << (v[3] >> 21 & 3),
         .swizzle = v[1] >> 31,
         .add_tid = v[3] >> 23 & 1,

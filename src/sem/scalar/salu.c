@@ -268,12 +268,12 @@ HANDLER(s_bitcmp1_b64)
     return in + 1;
 }
 
-/* ---- SOPK: the constant is in literal[1], sign-extended; unsigned compares zero-extend it ---- */
+/* ---- SOPK: the constant is sign-extended; unsigned compares zero-extend it ---- */
 
 #define COMPARE_K(name, type, widen, operator)                                                               \
     HANDLER(name)                                                                                            \
     {                                                                                                        \
-        w->scc = (type)w->s[in->sd] operator(type)(widen) in->literal[1];                                    \
+        w->scc = (type)w->s[in->sd] operator(type)(widen) in->control.simm;                                  \
         return in + 1;                                                                                       \
     }
 COMPARE_K(s_cmpk_eq_i32, int32_t, int16_t, ==)
@@ -291,26 +291,26 @@ COMPARE_K(s_cmpk_le_u32, uint32_t, uint16_t, <=)
 
 HANDLER(s_movk_i32)
 {
-    dst32(w, in, (uint32_t)in->literal[1]);
+    dst32(w, in, (uint32_t)in->control.simm);
     return in + 1;
 }
 
 HANDLER(s_cmovk_i32)
 {
     if (w->scc)
-        dst32(w, in, (uint32_t)in->literal[1]);
+        dst32(w, in, (uint32_t)in->control.simm);
     return in + 1;
 }
 
 HANDLER(s_addk_i32)
 {
-    dst32(w, in, s_add_i32(w->s[in->sd], (uint32_t)in->literal[1], &w->scc));
+    dst32(w, in, s_add_i32(w->s[in->sd], (uint32_t)in->control.simm, &w->scc));
     return in + 1;
 }
 
 HANDLER(s_mulk_i32)
 {
-    dst32(w, in, w->s[in->sd] * (uint32_t)in->literal[1]);
+    dst32(w, in, w->s[in->sd] * (uint32_t)in->control.simm);
     return in + 1;
 }
 
@@ -318,7 +318,7 @@ HANDLER(s_mulk_i32)
 
 HANDLER(s_getreg_b32)
 {
-    unsigned field = (unsigned)in->literal[1];
+    unsigned field = (unsigned)in->control.simm;
     uint64_t value = hwreg_read(w, field & 63) >> (field >> 6 & 31);
     dst32(w, in, (uint32_t)(value & ((UINT64_C(2) << (field >> 11 & 31)) - 1)));
     return in + 1;
@@ -326,7 +326,7 @@ HANDLER(s_getreg_b32)
 
 static const struct xinst *setreg(struct wave *w, const struct xinst *in, uint32_t value)
 {
-    unsigned field = (unsigned)in->literal[1], offset = field >> 6 & 31;
+    unsigned field = (unsigned)in->control.simm, offset = field >> 6 & 31;
     uint32_t mask = (uint32_t)(((UINT64_C(2) << (field >> 11 & 31)) - 1) << offset);
     hwreg_write(w, field & 63, (hwreg_read(w, field & 63) & ~mask) | (value << offset & mask));
     return w->mode & MODE_SPECIAL ? exec_special_run(w, in + 1) : in + 1;
@@ -339,7 +339,7 @@ HANDLER(s_setreg_b32)
 
 HANDLER(s_setreg_imm32_b32)
 {
-    return setreg(w, in, (uint32_t)in->literal[0]);
+    return setreg(w, in, (uint32_t)in->control.source);
 }
 
 /* ---- branches ---- */
@@ -348,7 +348,7 @@ static const struct xinst *go(struct wave *w, const struct xinst *in)
 {
     if (__builtin_expect(in->target != NULL, 1))
         return take(w, in->target);
-    return take(w, exec_code_at(w, in, in->literal[0]));
+    return take(w, exec_code_at(w, in, branch_pc(in)));
 }
 
 HANDLER(s_branch)
@@ -375,7 +375,7 @@ BRANCH_IF(s_cbranch_cdbgsys_and_user, false)
 
 HANDLER(s_getpc_b64)
 {
-    dst64(w, in, in->pc + in->size);
+    dst64(w, in, in->pc + in->isa->size);
     return in + 1;
 }
 
@@ -387,13 +387,13 @@ HANDLER(s_setpc_b64)
 HANDLER(s_swappc_b64)
 {
     uint64_t target = src64(w, in, 0);
-    dst64(w, in, in->pc + in->size);
+    dst64(w, in, in->pc + in->isa->size);
     return take(w, exec_code_at(w, in, target));
 }
 
 HANDLER(s_call_b64)
 {
-    dst64(w, in, in->pc + in->size);
+    dst64(w, in, in->pc + in->isa->size);
     return go(w, in);
 }
 
@@ -464,7 +464,7 @@ HANDLER(s_sleep)
 /* Messages: only the interrupt means something to compute. */
 HANDLER(s_sendmsg)
 {
-    if ((in->literal[1] & 15) == 1)
+    if ((in->control.simm & 15) == 1)
         wave_interrupt(w);
     return in + 1;
 }
@@ -473,7 +473,7 @@ HANDLER(s_trap)
 {
     /* 2 is llvm.trap; 3 and above are breakpoints, which the runtime's trap handler ignores without a
      * debugger. */
-    unsigned id = (unsigned)in->literal[1] & 0xff;
+    unsigned id = (unsigned)in->control.simm & 0xff;
     if (id > 2)
         return in + 1;
     w->guard->trap_id = (int)id;
@@ -489,7 +489,7 @@ _Noreturn static void halt(struct wave *w, const struct xinst *in)
 
 HANDLER(s_sethalt)
 {
-    if (in->literal[1] & 1)
+    if (in->control.simm & 1)
         halt(w, in);
     return in + 1;
 }

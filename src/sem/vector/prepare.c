@@ -11,8 +11,9 @@
 #include <string.h>
 
 #include "base/float.h"
-#include "wave/handlers.h"
+#include "isa/facts.h"
 #include "sem/vector/valu_rows.h"
+#include "wave/handlers.h"
 
 static void fill_row(uint32_t *restrict row, uint32_t value)
 {
@@ -38,7 +39,7 @@ static void permute(uint32_t *d, const uint32_t *s, const struct xdpp *dpp)
  */
 static void apply_dpp(struct wave *w, const struct xinst *in)
 {
-    const struct xdpp *dpp = (const struct xdpp *)(uintptr_t)in->literal[0];
+    const struct xdpp *dpp = in->dpp;
     wave_row *temp = w->v + in->s[0];
     const wave_row *source = w->v + in->reg[0];
     uint64_t read = dpp->exists;
@@ -306,7 +307,7 @@ static void modify_result(struct wave *w, const struct xinst *in)
         if (inst->op_sel & 8)
             for (int lane = 0; lane < WAVE_LANES; lane++)
                 result[0][lane] = (old[lane] & 0xffff) | result[0][lane] << 16;
-        else if (in->keep_high)
+        else if (isa_facts[inst->op].effects & ISA_E_KEEPS_HIGH)
             for (int lane = 0; lane < WAVE_LANES; lane++)
                 result[0][lane] = (old[lane] & 0xffff0000) | (result[0][lane] & 0xffff);
     }

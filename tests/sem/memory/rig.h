@@ -104,7 +104,7 @@ static inline exec_fn *rig_handler(unsigned level, const struct isa_inst *inst, 
 {
     static sem_lookup_fn *const lds[] = {sem_lds_v2, sem_lds_v3, sem_lds_v4};
     static sem_lookup_fn *const vmem[] = {sem_vmem_v2, sem_vmem_v3, sem_vmem_v4};
-    *x = (struct xinst){.isa = inst, .size = 8};
+    *x = (struct xinst){.isa = inst};
     if (inst->format == ISA_SMEM)
         return sem_smem(inst, x);
     return (inst->format == ISA_DS ? lds : vmem)[level - 2](inst, x);

@@ -129,7 +129,7 @@ static inline exec_fn *vop_build(int level, const struct vop_case *c, struct isa
                      : letter == 'q' ? ISA_T_U64
                      : letter == 'h' ? ISA_T_U16
                                      : ISA_T_U32;
-    *x = (struct xinst){.isa = inst, .size = 8, .d = (int16_t)d, .drows = inst->dst.dwords, .sd = SREG_VCC};
+    *x = (struct xinst){.isa = inst, .d = (int16_t)d, .drows = inst->dst.dwords, .sd = SREG_VCC};
     for (int i = 0; i < 3; i++) {
         x->s[i] = (int16_t)s[i];
         x->ss[i] = XSRC_CONST;
