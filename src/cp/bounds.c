@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cp/cp.h"
+#include "isa/facts.h"
 #include "wave/fault.h"
 #include "wave/fuse.h"
 #include "alloc/site.h"
@@ -80,7 +81,7 @@ bool bounds_mend(struct wave_guard *g)
     if (fuse_is_fused(in) && in->isa->op == ISA_OP_v_lshl_add_u64)
         in = fuse_access(in);
     g->fault_in = in;
-    g->write = mem_is_write(in->isa);
+    g->write = isa_facts[in->isa->op].effects & ISA_E_STORE;
     g->from_signal = false; /* the wave is in the middle of it: nobody asks its registers which lane it was */
     if (bounds_tell(cp, d->packet.kernel_object, near.serial)) {
         struct ehp_fault fault = {.size = sizeof(fault)};

@@ -31,12 +31,6 @@ static const struct xinst *x_unimplemented(struct wave *w, const struct xinst *i
 
 /* ---- one instruction ---- */
 
-static bool type_is_16bit(unsigned type)
-{
-    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 ||
-           type == ISA_T_B16;
-}
-
 static bool type_is_float(unsigned type)
 {
     return type == ISA_T_F16 || type == ISA_T_F32 || type == ISA_T_F64 || type == ISA_T_BF16 ||
@@ -103,7 +97,7 @@ static void translate_modifiers(const struct isa_inst *inst, struct xinst *x)
 {
     for (int i = 0; i < 3; i++) {
         bool modified = (inst->neg >> i & 1) || (inst->abs >> i & 1) ||
-                        ((inst->op_sel >> i & 1) && type_is_16bit(inst->src[i].type)) ||
+                        ((inst->op_sel >> i & 1) && isa_type_is_16bit(inst->src[i].type)) ||
                         (inst->sdwa && i < 2) || (inst->dpp && i == 0);
         if (inst->src[i].kind == ISA_NONE)
             continue;
@@ -121,7 +115,7 @@ static void translate_modifiers(const struct isa_inst *inst, struct xinst *x)
     x->post = (inst->omod && float_result) || (inst->clamp && float_result) || inst->dpp ||
               (inst->sdwa && inst->dst.kind == ISA_VGPR &&
                (inst->dst_sel != ISA_DWORD || inst->dst_unused != ISA_UNUSED_PAD)) ||
-              ((inst->op_sel & 8) && type_is_16bit(inst->dst.type)) ||
+              ((inst->op_sel & 8) && isa_type_is_16bit(inst->dst.type)) ||
               isa_facts[inst->op].effects & ISA_E_KEEPS_HIGH;
     if (inst->dpp)
         x->any_prep = true;

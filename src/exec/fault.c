@@ -22,6 +22,7 @@
 
 #include "base/guarded.h"
 #include "base/stack.h"
+#include "isa/facts.h"
 
 enum { FAULT_STACK = 256 * 1024 }; /* who mends an access may look for its source line */
 #define FAULT_MAGIC UINT64_C(0x4548502d67756172)
@@ -148,7 +149,7 @@ static bool take_fault(const siginfo_t *info, void *machine)
             g->kind = EHP_FAULT_MEMORY;
             g->fault_in = g->in;
             g->address = (uint64_t)(uintptr_t)info->si_addr;
-            g->write = g->in->isa ? mem_is_write(g->in->isa) : host_wrote(machine);
+            g->write = g->in->isa ? isa_facts[g->in->isa->op].effects & ISA_E_STORE : host_wrote(machine);
             g->lane = UINT_MAX;
             g->from_signal = true;
             if (g->mend && g->mend(g))

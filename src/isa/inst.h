@@ -74,6 +74,12 @@ enum isa_type {
     ISA_T_COUNT
 };
 
+static inline bool isa_type_is_16bit(unsigned type)
+{
+    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 ||
+           type == ISA_T_B16;
+}
+
 enum isa_kind {
     ISA_NONE,    /* absent; also "off" for saddr */
     ISA_VGPR,    /* reg = 0..255 */
@@ -104,9 +110,9 @@ enum isa_dst_unused { ISA_UNUSED_PAD, ISA_UNUSED_SEXT, ISA_UNUSED_PRESERVE };
 
 enum isa_op {
     ISA_OP_INVALID,
-#define OP(name) ISA_OP_##name, /* isa_ops.h: one a meaning, LLVM's mnemonic without encoding suffix */
-#include "isa/isa_ops.h"
-#undef OP
+#define FACTS(name, ...) ISA_OP_##name, /* one a meaning, LLVM's mnemonic without encoding suffix */
+#include "facts.def"
+#undef FACTS
     ISA_OP_COUNT
 };
 
@@ -148,36 +154,18 @@ struct isa_inst {
     int32_t simm16; /* SOPK, SOPP: sign-extended */
 };
 
-/* What an instruction does beside computing its result; isa_row.flags. */
+/* What is particular to how an instruction is encoded or printed; isa_row.flags. */
 enum isa_flag {
-    ISA_F_READS_SCC = 1 << 0,
-    ISA_F_SETS_SCC = 1 << 1,
-    ISA_F_READS_VCC = 1 << 2, /* implied by the encoding */
-    ISA_F_SETS_VCC = 1 << 3,
-    ISA_F_READS_EXEC = 1 << 4, /* a scalar instruction that does */
-    ISA_F_SETS_EXEC = 1 << 5,
-    ISA_F_READS_M0 = 1 << 6,
-    ISA_F_SETS_M0 = 1 << 7,
-    ISA_F_SETS_MODE = 1 << 8,
-    ISA_F_BRANCH = 1 << 9,
-    ISA_F_END = 1 << 10,   /* the next instruction in memory does not follow */
-    ISA_F_LOAD = 1 << 11,  /* the width and sign of memory are dst's type */
-    ISA_F_STORE = 1 << 12, /* src[ISA_DATA]'s type */
-    ISA_F_ATOMIC = 1 << 13,
-    ISA_F_LDS = 1 << 14, /* memory is the LDS, or a load goes there */
-    ISA_F_GWS = 1 << 15,
-    ISA_F_D16 = 1 << 16,           /* a load that writes, or a store that reads, the low half of a VGPR */
-    ISA_F_D16_HI = 1 << 17,        /* the high half */
-    ISA_F_FORMAT = 1 << 18,        /* converted by a buffer format */
-    ISA_F_TWO_ADDRESSES = 1 << 19, /* DS: offset and offset1 are separate, in elements */
-    ISA_F_CROSS_LANE = 1 << 20,
-    ISA_F_ACCUMULATE = 1 << 21, /* the last source is the destination */
-    ISA_F_LITERAL_K = 1 << 22,  /* always has a literal */
-    ISA_F_DST_SGPR = 1 << 23,   /* a VALU instruction whose result is an SGPR */
-    ISA_F_CMPX = 1 << 24,
-    ISA_F_SUFFIX = 1 << 25,            /* the mnemonic shows the encoding: _e32, _e64, _sdwa, _dpp */
-    ISA_F_NO_ACC_RETURN = 1 << 26,     /* an atomic whose result cannot go to AccVGPRs */
-    ISA_F_NO_ACC_RETURN_SC1 = 1 << 27, /* nor with SC1 */
+    ISA_F_D16 = 1 << 0,               /* a load that writes, or a store that reads, the low half of a VGPR */
+    ISA_F_D16_HI = 1 << 1,            /* the high half */
+    ISA_F_FORMAT = 1 << 2,            /* converted by a buffer format */
+    ISA_F_TWO_ADDRESSES = 1 << 3,     /* DS: offset and offset1 are separate, in elements */
+    ISA_F_ACCUMULATE = 1 << 4,        /* the last source is the destination */
+    ISA_F_LITERAL_K = 1 << 5,         /* always has a literal */
+    ISA_F_DST_SGPR = 1 << 6,          /* a VALU instruction whose result is an SGPR */
+    ISA_F_SUFFIX = 1 << 7,            /* the mnemonic shows the encoding: _e32, _e64, _sdwa, _dpp */
+    ISA_F_NO_ACC_RETURN = 1 << 8,     /* an atomic whose result cannot go to AccVGPRs */
+    ISA_F_NO_ACC_RETURN_SC1 = 1 << 9, /* nor with SC1 */
 };
 
 /* How an encoding looks: isa_row.form[]. */
@@ -193,7 +181,7 @@ struct isa_row {
     uint8_t format;
     uint16_t opcode;
     uint16_t op;
-    uint32_t flags;            /* enum isa_flag */
+    uint16_t flags;            /* enum isa_flag */
     uint8_t dst, sdst, src[4]; /* enum isa_type; memory instructions: their widest form */
     /*
      * What a source may be: a(ny), v(gpr), c(onstant or sgpr), s(gpr), l: vgpr

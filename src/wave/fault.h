@@ -87,10 +87,9 @@ void fault_unwatch(void *context);
 
 /*
  * Provided by the memory family: the first active lane of this instruction that
- * touches `address` (UINT_MAX: none), and whether the instruction writes memory.
+ * touches `address`, UINT_MAX when none does.
  */
 unsigned mem_fault_lane(struct wave *w, const struct xinst *in, uint64_t address);
-bool mem_is_write(const struct isa_inst *inst);
 /* Bytes that a lane, or a scalar instruction, accesses. */
 unsigned mem_access_bytes(const struct isa_inst *inst);
 

@@ -14,6 +14,7 @@
 #define EHP_WAVE_FUSE_H
 
 #include "wave/fault.h"
+#include "isa/facts.h"
 #include "wave/handlers.h"
 
 struct exec_block;
@@ -60,7 +61,7 @@ static inline void fuse_settle_fault(struct wave_guard *guard)
         return;
     fuse_single(in)(guard->wave, in);
     guard->fault_in = fuse_access(in);
-    guard->write = mem_is_write(guard->fault_in->isa);
+    guard->write = isa_facts[guard->fault_in->isa->op].effects & ISA_E_STORE;
 }
 
 #endif

@@ -2,6 +2,7 @@
 /* Memory instructions in halves; see mem_halves.h. */
 #include "sem/memory/mem_halves.h"
 
+#include "isa/facts.h"
 #include "sem/memory/mem_atomic.h"
 #include "sem/memory/smem.h"
 
@@ -103,7 +104,7 @@ bool mem_address(struct wave *w, const struct xinst *in, struct mem_address *a)
     a->landing.lanes = w->exec;
     a->landing.returns = op->action == MEM_LOAD || op->action == MEM_LOAD_FORMAT ||
                          op->action == MEM_LOAD_LDS || (op->action == MEM_ATOMIC && in->isa->sc0);
-    a->write = a->request.write = mem_is_write(in->isa);
+    a->write = a->request.write = isa_facts[in->isa->op].effects & ISA_E_STORE;
     a->bytes = is_format(op) ? 0 : mem_bytes(kind_of(op));
     if (buffer)
         buffer_address(w, in, a);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which lane of a vector memory instruction a host fault belongs to, and
- * whether it was a write: for the fault report.  Runs in the signal handler:
- * touches the wave only.
+ * Which lane of a vector memory instruction a host fault belongs to, for the
+ * fault report.  Runs in the signal handler: touches the wave only.
  */
-#include "isa/facts.h"
 #include "sem/memory/vmem_buffer.h"
 
 /* Bytes of one lane at most: a format may be narrower. */
@@ -44,9 +42,4 @@ unsigned mem_access_bytes(const struct isa_inst *inst)
     if (op->space == MEM_SCALAR && op->action != MEM_ATOMIC)
         return 4U * inst->dst.dwords;
     return access_bytes(op);
-}
-
-bool mem_is_write(const struct isa_inst *inst)
-{
-    return isa_facts[inst->op].effects & ISA_E_STORE;
 }

@@ -108,12 +108,6 @@ static void apply_sign(wave_row *rows, unsigned type, bool negate, bool absolute
         row[lane] = (row[lane] & clear) ^ flip;
 }
 
-static bool is_16bit(unsigned type)
-{
-    return type == ISA_T_F16 || type == ISA_T_BF16 || type == ISA_T_I16 || type == ISA_T_U16 ||
-           type == ISA_T_B16;
-}
-
 static void prepare_slow(struct wave *w, const struct xinst *in, int i)
 {
     const struct isa_inst *inst = in->isa;
@@ -142,7 +136,7 @@ static void prepare_slow(struct wave *w, const struct xinst *in, int i)
     }
     if (inst->sdwa && i < 2)
         select_part(temp[0], temp[0], inst->src_sel[i], inst->sext >> i & 1);
-    else if (inst->op_sel >> i & 1 && is_16bit(o->type))
+    else if (inst->op_sel >> i & 1 && isa_type_is_16bit(o->type))
         for (int lane = 0; lane < WAVE_LANES; lane++)
             temp[0][lane] >>= 16;
     if ((inst->neg | inst->abs) >> i & 1)
@@ -303,7 +297,7 @@ static void modify_result(struct wave *w, const struct xinst *in)
     if (inst->sdwa) {
         if (inst->dst_sel != ISA_DWORD)
             place_part(result[0], old, inst->dst_sel, inst->dst_unused);
-    } else if (is_16bit(inst->dst.type)) {
+    } else if (isa_type_is_16bit(inst->dst.type)) {
         if (inst->op_sel & 8)
             for (int lane = 0; lane < WAVE_LANES; lane++)
                 result[0][lane] = (old[lane] & 0xffff) | result[0][lane] << 16;

@@ -76,11 +76,11 @@ struct comparison {
     const char *name; /* v_cmp_lt_f32 */
 };
 
-#define OP(name) {ISA_OP_##name, #name},
+#define FACTS(name, ...) {ISA_OP_##name, #name},
 static const struct comparison everything[] = {
-#include "isa/isa_ops.h"
+#include "facts.def"
 };
-#undef OP
+#undef FACTS
 
 static struct xinst xi[2];
 static struct isa_inst inst;
