@@ -266,18 +266,24 @@ static void registered()
     for (int i = 0; i < 3 * 4096; i++)
         pages[i] = 5;
     const size_t bytes = 4096 - 24;
-    HIP_OK(hipHostRegister(p, bytes, 0));
+    const auto register_again = [p] { // a reset, as after each fault, ends registrations
+        (void)hipHostUnregister(p);
+        HIP_OK(hipHostRegister(p, bytes, 0));
+    };
+    register_again();
     store<quad><<<1, 64>>>(p + bytes - 16, quad{1, 2, 3, 4});
     expect(hipSuccess, "the last 16 bytes");
     store<quad><<<1, 64>>>(p + bytes - 8, quad{1, 2, 3, 4});
     expect(isolated() ? hipErrorIllegalAddress : hipSuccess, "bytes behind what is registered");
     CHECK(!isolated() || p[bytes] == 5, "it has changed");
+    register_again();
     store<quad><<<1, 64>>>(p + 4096 - 8, quad{1, 2, 3, 4});
     expect(hipErrorIllegalAddress, "the next page");
+    register_again();
     store<quad><<<1, 64>>>(p - 8, quad{1, 2, 3, 4});
     expect(hipErrorIllegalAddress, "the page before");
     CHECK(p[4096] == 5, "%d", p[4096]);
-    HIP_OK(hipHostUnregister(p));
+    CHECK(hipHostUnregister(p) == hipErrorHostMemoryNotRegistered, "a registration outlives a reset");
     free(pages);
 }
 
