@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory instructions: the address half when they issue, the data half when
- * the hierarchy answers (sem/memory/mem_halves.h).
+ * the hierarchy answers (sem/memory/memop_halves.h).
  *
  * A flight is one access on its way.  Most instructions are one.  Of lanes whose
  * bytes are not in one piece, as scratch is interleaved over the lanes by dwords,
@@ -14,7 +14,7 @@
 
 #include "cu/cu.h"
 #include "wave/fuse.h"
-#include "sem/memory/mem_halves.h"
+#include "sem/memory/memop_halves.h"
 
 struct cu_flight {
     struct cu_flight *next; /* of its wave, or of the pool */
@@ -27,8 +27,8 @@ struct cu_flight {
     bool both;                /* FLAT: counted in lgkmcnt as well */
     struct cu_gather *gather; /* where its bytes go; NULL: to registers */
     union {
-        struct mem_landing landing; /* vector accesses */
-        struct mem_scalar scalar;
+        struct memop_landing landing; /* vector accesses */
+        struct memop_scalar scalar;
     };
     struct mem_access access;
 };
@@ -36,7 +36,7 @@ struct cu_flight {
 /* Bytes of an instruction in pieces. */
 struct cu_gather {
     struct cu_gather *next; /* of the pool */
-    uint8_t data[ACCESS_LANES * MEM_LANE_BYTES];
+    uint8_t data[ACCESS_LANES * MEMOP_LANE_BYTES];
 };
 
 static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, enum mem_access_kind kind)
@@ -153,7 +153,7 @@ static void report_beyond_buffer(const struct cu_flight *f)
 static void apply_atomic(struct mem_access *a, unsigned lane, uint8_t *place)
 {
     const struct cu_flight *f = a->self;
-    mem_atomic_apply(f->landing.op, place, mem_access_lane(a, lane));
+    memop_atomic_apply(f->landing.op, place, mem_access_lane(a, lane));
 }
 
 /* What has come, to registers; or to the other pieces of its instruction. */
@@ -161,14 +161,15 @@ static void write_back(struct cu_flight *f)
 {
     struct mem_access *a = &f->access;
     if (f->gather) {
-        MEM_FOR_LANES(lane, a->lanes)
-        memcpy(f->gather->data + lane * MEM_LANE_BYTES + f->at, mem_access_lane(a, (unsigned)lane), a->bytes);
+        MEMOP_FOR_LANES(lane, a->lanes)
+        memcpy(f->gather->data + lane * MEMOP_LANE_BYTES + f->at, mem_access_lane(a, (unsigned)lane),
+               a->bytes);
     } else if (f->landing.returns && cu_settle(f->cw)) {
         struct wave *w = f->cw->w;
         if (a->same)
-            mem_rows_splat(w->v + f->in->d, (enum mem_kind)f->landing.op->kind, a->data);
+            memop_rows_splat(w->v + f->in->d, (enum memop_kind)f->landing.op->kind, a->data);
         else
-            mem_deliver(w, f->in, &f->landing, a->data, a->stride);
+            memop_deliver(w, f->in, &f->landing, a->data, a->stride);
     }
 }
 
@@ -177,7 +178,7 @@ static void write_gathered(struct cu_flight *f)
 {
     struct cu_wave *cw = f->cw;
     if (f->landing.returns && !cw->ending && cw->w->state != WAVE_FAULT && cu_settle(cw))
-        mem_deliver(cw->w, f->in, &f->landing, f->gather->data, MEM_LANE_BYTES);
+        memop_deliver(cw->w, f->in, &f->landing, f->gather->data, MEMOP_LANE_BYTES);
     if (cw->has_read != f->gather) /* else its instruction comes again */
         gather_free(cw->simd->xcd, f->gather);
 }
@@ -266,12 +267,12 @@ static void set_lanes(struct mem_access *a, uint64_t lanes, const uint64_t *addr
 }
 
 /* Lanes in pieces: their flights, the last of which may be the instruction's. */
-static void launch_pieces(struct cu_wave *cw, const struct xinst *in, const struct mem_address *m,
+static void launch_pieces(struct cu_wave *cw, const struct xinst *in, const struct memop_address *m,
                           enum mem_access_kind kind, const uint8_t *data, struct cu_gather *gather, bool last)
 {
     uint64_t addr[WAVE_LANES] = {0};
     for (unsigned i = 0; i < m->pieces; i++) {
-        const uint64_t lanes = mem_piece(cw->w, in, m, i, addr);
+        const uint64_t lanes = memop_piece(cw->w, in, m, i, addr);
         struct cu_flight *f = flight_new(cw, in, kind);
         struct mem_access *a = &f->access;
         f->landing = m->landing;
@@ -283,8 +284,8 @@ static void launch_pieces(struct cu_wave *cw, const struct xinst *in, const stru
             a->sc0 = a->sc1 = false;
         set_lanes(a, lanes, addr);
         if (kind == ACCESS_STORE)
-            MEM_FOR_LANES(lane, lanes)
-        memcpy(mem_access_lane(a, (unsigned)lane), data + lane * MEM_LANE_BYTES + f->at, m->step);
+            MEMOP_FOR_LANES(lane, lanes)
+        memcpy(mem_access_lane(a, (unsigned)lane), data + lane * MEMOP_LANE_BYTES + f->at, m->step);
         launch(f);
     }
 }
@@ -293,11 +294,11 @@ static void launch_pieces(struct cu_wave *cw, const struct xinst *in, const stru
  * An atomic of 64 bits on scratch is in two pieces, but nobody else has them: both are read, and when the
  * wave has them its instruction comes again and writes what they become.  True: that is to come.
  */
-static bool scratch_atomic(struct cu_wave *cw, const struct xinst *in, struct mem_address *m)
+static bool scratch_atomic(struct cu_wave *cw, const struct xinst *in, struct memop_address *m)
 {
     struct wave *w = cw->w;
-    struct mem_landing landing = m->landing;
-    uint8_t data[WAVE_LANES * MEM_LANE_BYTES];
+    struct memop_landing landing = m->landing;
+    uint8_t data[WAVE_LANES * MEMOP_LANE_BYTES];
     if (!cw->has_read) {
         cw->has_read = gather_new(cw->simd->xcd);
         m->landing.returns = false;
@@ -307,12 +308,12 @@ static bool scratch_atomic(struct cu_wave *cw, const struct xinst *in, struct me
     struct cu_gather *read = cw->has_read;
     cw->has_read = NULL;
     landing.lanes = m->split;
-    mem_take(w, in, m, m->split, data, MEM_LANE_BYTES);
-    MEM_FOR_LANES(lane, m->split)
-    mem_atomic_apply(landing.op, read->data + lane * MEM_LANE_BYTES, data + lane * MEM_LANE_BYTES);
+    memop_take(w, in, m, m->split, data, MEMOP_LANE_BYTES);
+    MEMOP_FOR_LANES(lane, m->split)
+    memop_atomic_apply(landing.op, read->data + lane * MEMOP_LANE_BYTES, data + lane * MEMOP_LANE_BYTES);
     launch_pieces(cw, in, m, ACCESS_STORE, read->data, NULL, false);
     if (landing.returns)
-        mem_deliver(w, in, &landing, data, MEM_LANE_BYTES);
+        memop_deliver(w, in, &landing, data, MEMOP_LANE_BYTES);
     gather_free(cw->simd->xcd, read);
     m->landing.lanes &= ~m->split;
     return false;
@@ -329,21 +330,21 @@ static void unimplemented(struct cu_wave *cw, const struct xinst *in)
 }
 
 /* As the handlers of functional mode count bytes, and by the profiler's kinds. */
-static void count_access(struct cu_wave *cw, const struct xinst *in, const struct mem_op *op, unsigned each,
+static void count_access(struct cu_wave *cw, const struct xinst *in, const struct memop *op, unsigned each,
                          bool write)
 {
     struct cu_counters *c = &cw->simd->xcd->counters;
     uint64_t lanes = (unsigned)__builtin_popcountll(cw->w->exec), bytes = lanes * each;
-    enum cu_direction direction = op->action == MEM_ATOMIC ? CU_ATOMIC : write ? CU_WRITE : CU_READ;
-    c->vmem[op->space == MEM_BUFFER || op->space == MEM_TBUFFER ? CU_BUFFER : CU_FLAT][direction]++;
+    enum cu_direction direction = op->action == MEMOP_ATOMIC ? CU_ATOMIC : write ? CU_WRITE : CU_READ;
+    c->vmem[op->space == MEMOP_BUFFER || op->space == MEMOP_TBUFFER ? CU_BUFFER : CU_FLAT][direction]++;
     c->flat_lds += in->isa->format == ISA_FLAT;
-    if (op->space == MEM_SCRATCH)
+    if (op->space == MEMOP_SCRATCH)
         c->did.scratch_bytes += bytes;
     else if (write)
         c->did.bytes_written += bytes;
     else
         c->did.bytes_read += bytes;
-    if (op->action == MEM_ATOMIC)
+    if (op->action == MEMOP_ATOMIC)
         c->did.atomics += lanes;
 }
 
@@ -352,19 +353,20 @@ static void count_access(struct cu_wave *cw, const struct xinst *in, const struc
  * registers tell sooner than 64 addresses do, and is the GPU's to make.  It may be that of a sum that was put
  * off, which then is not made.
  */
-static bool access_in_row(const struct wave *w, const struct xinst *in, const struct mem_op *op,
+static bool access_in_row(const struct wave *w, const struct xinst *in, const struct memop *op,
                           const struct xinst *sum, uint64_t *first, bool *same)
 {
-    const unsigned bytes = mem_bytes((enum mem_kind)op->kind);
-    if (w->exec != UINT64_MAX || (op->space != MEM_GLOBAL && op->space != MEM_FLAT) ||
-        (op->action != MEM_LOAD && op->action != MEM_STORE) || !mem_has_vaddr(in) || (bytes & (bytes - 1)))
+    const unsigned bytes = memop_bytes((enum memop_kind)op->kind);
+    if (w->exec != UINT64_MAX || (op->space != MEMOP_GLOBAL && op->space != MEMOP_FLAT) ||
+        (op->action != MEMOP_LOAD && op->action != MEMOP_STORE) || !memop_has_vaddr(in) ||
+        (bytes & (bytes - 1)))
         return false;
-    const bool sbase = mem_has_sbase(in);
+    const bool sbase = memop_has_sbase(in);
     const uint32_t *lo = w->v[sum ? sum->s[2] : in->s[0]], *hi = sbase ? NULL : lo + WAVE_LANES;
-    *same = lo[1] == lo[0] && op->action == MEM_LOAD && !mem_is_d16((enum mem_kind)op->kind);
-    if (!mem_has_room(lo[0], bytes) || !mem_steps(lo, lo[0], *same ? 0 : bytes, hi, hi ? hi[0] : 0))
+    *same = lo[1] == lo[0] && op->action == MEMOP_LOAD && !memop_is_d16((enum memop_kind)op->kind);
+    if (!memop_has_room(lo[0], bytes) || !memop_steps(lo, lo[0], *same ? 0 : bytes, hi, hi ? hi[0] : 0))
         return false;
-    uint64_t address = mem_offset(in) + lo[0] + (hi ? (uint64_t)hi[0] << 32 : 0);
+    uint64_t address = memop_offset(in) + lo[0] + (hi ? (uint64_t)hi[0] << 32 : 0);
     if (sbase || sum)
         address += wave_sgpr64(w, sum ? sum->reg[0] : in->ss[0]);
     const uint64_t last = address + (*same ? 1 : WAVE_LANES) * bytes - 1;
@@ -376,58 +378,58 @@ static bool access_in_row(const struct wave *w, const struct xinst *in, const st
 static void vector_access(struct cu_wave *cw, const struct xinst *in)
 {
     struct wave *w = cw->w;
-    const struct mem_op *op = mem_op_of(in->isa->op);
+    const struct memop *op = memop_of(in->isa->op);
     if (in->isa->op == ISA_OP_buffer_inv || in->isa->op == ISA_OP_buffer_wbl2) {
         fence(cw, in, in->isa->op == ISA_OP_buffer_inv ? ACCESS_INV : ACCESS_WB);
         w->next = in + 1;
         return;
     }
-    enum mem_kind kind = (enum mem_kind)op->kind;
+    enum memop_kind kind = (enum memop_kind)op->kind;
     const struct xinst *sum = fuse_is_fused(in) && fuse_waits(w) ? fuse_sum(in) : NULL;
     uint64_t first;
     bool same;
     if (access_in_row(w, in, op, sum, &first, &same)) {
-        const bool store = op->action == MEM_STORE;
-        count_access(cw, in, op, mem_bytes(kind), store);
+        const bool store = op->action == MEMOP_STORE;
+        count_access(cw, in, op, memop_bytes(kind), store);
         struct cu_flight *f = flight_new(cw, in, store ? ACCESS_STORE : ACCESS_LOAD);
         f->landing.op = op;
         f->landing.returns = !store;
         f->landing.lanes = UINT64_MAX;
         f->both = in->isa->format == ISA_FLAT;
-        f->access.bytes = f->access.stride = (uint8_t)mem_bytes(kind);
+        f->access.bytes = f->access.stride = (uint8_t)memop_bytes(kind);
         f->access.lanes = UINT64_MAX;
         f->access.in_row = !same;
         f->access.same = same;
         f->access.addr[0] = first;
         if (store)
-            mem_rows_store(w->v + in->s[1], kind, f->access.data);
+            memop_rows_store(w->v + in->s[1], kind, f->access.data);
         launch(f);
         w->next = in + 1;
         return;
     }
     if (sum) /* it is wanted after all */
         fuse_single(sum)(w, sum);
-    struct mem_address m;
-    if (!mem_address(w, in, &m))
+    struct memop_address m;
+    if (!memop_address(w, in, &m))
         unimplemented(cw, in);
     uint64_t addr[WAVE_LANES];
     for (unsigned i = 0; i < m.pieces; i++)
-        mem_piece(w, in, &m, i, addr); /* for its faults, before anything is sent */
-    const bool flat = in->isa->format == ISA_FLAT, atomic = op->action == MEM_ATOMIC;
+        memop_piece(w, in, &m, i, addr); /* for its faults, before anything is sent */
+    const bool flat = in->isa->format == ISA_FLAT, atomic = op->action == MEMOP_ATOMIC;
     if (m.split && atomic && !cw->has_read && scratch_atomic(cw, in, &m))
         return;
     count_access(cw, in, op, m.bytes, m.write);
     if (m.lds)
-        mem_access_lds(w, in, &m);
+        memop_access_lds(w, in, &m);
     m.landing.lanes &= ~m.lds;
     struct cu_gather *gather = NULL;
     if (m.split && atomic) {
         scratch_atomic(cw, in, &m);
     } else if (m.split) {
         const bool last = !m.whole && !flat;
-        uint8_t data[WAVE_LANES * MEM_LANE_BYTES];
+        uint8_t data[WAVE_LANES * MEMOP_LANE_BYTES];
         if (m.write)
-            mem_take(w, in, &m, m.split, data, MEM_LANE_BYTES);
+            memop_take(w, in, &m, m.split, data, MEMOP_LANE_BYTES);
         else
             gather = gather_new(cw->simd->xcd);
         launch_pieces(cw, in, &m, m.write ? ACCESS_STORE : ACCESS_LOAD, data, gather, last);
@@ -450,7 +452,7 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
         a->sc0 = false; /* of an atomic it says that the old value is wanted */
     }
     if (m.write)
-        mem_take(w, in, &m, m.whole, a->data, a->stride);
+        memop_take(w, in, &m, m.whole, a->data, a->stride);
     launch(f);
     w->next = in + 1;
 }
@@ -480,7 +482,7 @@ static void scalar_done(struct mem_access *a)
     if (a->faulted)
         report(f);
     else if (f->scalar.returns && !cw->ending && cu_settle(cw))
-        mem_scalar_deliver(cw->w, &f->scalar, a->data);
+        memop_scalar_deliver(cw->w, &f->scalar, a->data);
     cw->lgkm--;
     count_flight(f, CU_LEVEL_SMEM);
     enum cu_stall why = stall_of(a);
@@ -496,10 +498,10 @@ static void clock_done(struct port_domain *domain, struct port_event *event)
     cu_returned(cw, STALL_DEPENDENCY);
 }
 
-static void count_scalar(struct cu_counters *c, const struct mem_scalar *s)
+static void count_scalar(struct cu_counters *c, const struct memop_scalar *s)
 {
     const uint64_t bytes = 4 * (uint64_t)s->dwords;
-    if (s->op->action == MEM_ATOMIC) {
+    if (s->op->action == MEMOP_ATOMIC) {
         c->did.atomics++;
     } else if (s->write) {
         c->did.bytes_written += bytes;
@@ -514,7 +516,7 @@ static void apply_scalar_atomic(struct mem_access *a, unsigned lane, uint8_t *pl
 {
     (void)lane;
     const struct cu_flight *f = a->self;
-    mem_atomic_apply(f->scalar.op, place, a->data);
+    memop_atomic_apply(f->scalar.op, place, a->data);
 }
 
 static void send_scalar(struct cu_wave *cw, struct cu_flight *f)
@@ -529,27 +531,27 @@ static void send_scalar(struct cu_wave *cw, struct cu_flight *f)
 static void scalar_data(struct cu_wave *cw, const struct xinst *in)
 {
     struct wave *w = cw->w;
-    struct mem_scalar s;
-    if (!mem_scalar_address(w, in, &s))
+    struct memop_scalar s;
+    if (!memop_scalar_address(w, in, &s))
         unimplemented(cw, in);
     count_scalar(&cw->simd->xcd->counters, &s);
     if (!s.bytes) { /* all of it is beyond the buffer */
         if (s.returns)
-            mem_scalar_deliver(w, &s, NULL);
+            memop_scalar_deliver(w, &s, NULL);
         w->next = in + 1;
         return;
     }
     struct cu_flight *f = flight_new(cw, in,
-                                     s.op->action == MEM_ATOMIC ? ACCESS_SATOMIC
-                                     : s.write                  ? ACCESS_SSTORE
-                                                                : ACCESS_SLOAD);
+                                     s.op->action == MEMOP_ATOMIC ? ACCESS_SATOMIC
+                                     : s.write                    ? ACCESS_SSTORE
+                                                                  : ACCESS_SLOAD);
     struct mem_access *a = &f->access;
     f->scalar = s;
     a->addr[0] = s.address;
     a->lanes = 1;
     a->bytes = (uint8_t)s.bytes;
     if (s.write)
-        mem_scalar_take(w, &s, a->data);
+        memop_scalar_take(w, &s, a->data);
     if (a->kind == ACCESS_SATOMIC) {
         a->atomic = apply_scalar_atomic;
         a->returns = s.returns;
@@ -563,7 +565,7 @@ static void scalar_data(struct cu_wave *cw, const struct xinst *in)
 /* A line of 64 bytes, or two: a hint to forget what was stored there. */
 static void discard(struct cu_wave *cw, const struct xinst *in, bool two)
 {
-    const uint64_t address = mem_scalar_place(cw->w, in);
+    const uint64_t address = memop_scalar_place(cw->w, in);
     for (unsigned i = 0; i <= two; i++) {
         struct cu_flight *f = flight_new(cw, in, ACCESS_SDISCARD);
         f->access.addr[0] = address + 64 * i;
@@ -600,7 +602,7 @@ static void scalar_access(struct cu_wave *cw, const struct xinst *in, uint64_t c
     case ISA_OP_s_atc_probe:
     case ISA_OP_s_atc_probe_buffer: {
         struct cu_flight *f = flight_new(cw, in, ACCESS_SPROBE);
-        f->access.addr[0] = mem_scalar_place(w, in);
+        f->access.addr[0] = memop_scalar_place(w, in);
         f->access.lanes = f->access.bytes = 1;
         send_scalar(cw, f);
         return;

@@ -7,7 +7,7 @@
  * Source: GCN white paper, local data share (32 banks of dwords, broadcast).
  */
 #include "cu/cu.h"
-#include "sem/memory/mem.h"
+#include "sem/memory/memop.h"
 
 /* Cycles of one group: the most different dwords that fall to one bank. */
 static unsigned group_cycles(const uint32_t *addr, uint64_t mask, unsigned first, unsigned lanes,
@@ -46,19 +46,19 @@ static unsigned access_cycles(const uint32_t *addr, uint64_t mask, unsigned byte
 
 unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned banks, unsigned *conflicts)
 {
-    const struct mem_op *op = mem_op_of(in->isa->op);
-    unsigned bytes = mem_bytes((enum mem_kind)op->kind);
+    const struct memop *op = memop_of(in->isa->op);
+    unsigned bytes = memop_bytes((enum memop_kind)op->kind);
     uint32_t addr[WAVE_LANES];
     switch (op->action) {
-    case MEM_LOAD:
-    case MEM_STORE:
-    case MEM_ATOMIC:
+    case MEMOP_LOAD:
+    case MEMOP_STORE:
+    case MEMOP_ATOMIC:
         for (unsigned l = 0; l < WAVE_LANES; l++)
-            addr[l] = w->v[in->s[0]][l] + (uint32_t)mem_offset(in);
+            addr[l] = w->v[in->s[0]][l] + (uint32_t)memop_offset(in);
         return access_cycles(addr, w->exec, bytes, banks, conflicts);
-    case MEM_LOAD2:
-    case MEM_STORE2:
-    case MEM_EXCHANGE2: {
+    case MEMOP_LOAD2:
+    case MEMOP_STORE2:
+    case MEMOP_EXCHANGE2: {
         unsigned cycles = 0;
         uint32_t offsets[2] = {(uint32_t)in->mem.offset, in->mem.second};
         for (int i = 0; i < 2; i++) {

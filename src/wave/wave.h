@@ -100,9 +100,9 @@ struct xmemory {
     uint64_t offset;  /* sign-extended; with two addresses of the first one, in bytes */
     uint32_t second;  /* LDS: offset of the second one, in bytes */
     uint32_t soffset; /* SMEM, buffers: the scalar offset when it is in no SGPR */
-    uint8_t space;    /* enum mem_space */
-    uint8_t kind;     /* enum mem_kind */
-    uint8_t atomic;   /* enum mem_atomic */
+    uint8_t space;    /* enum memop_space */
+    uint8_t kind;     /* enum memop_kind */
+    uint8_t atomic;   /* enum memop_atomic */
     bool returns;     /* an atomic that does */
     uint8_t window;   /* its place in wave_guard.windows */
     uint8_t partner;  /* fused: so many instructions back is the sum */

@@ -53,7 +53,7 @@ exec)
         sem/*) level="-DSEM_LEVEL=v2 -march=x86-64-v2" ;;
         *) level= ;;
         esac
-        case $file in */mem_ops.c | */mem_halves.c | */smem.c | */vmem_fault.c | */salu.c | */exceptions.c) level= ;; esac
+        case $file in */memop.c | */memop_halves.c | */smem.c | */vmem_fault.c | */salu.c | */exceptions.c) level= ;; esac
         echo "$level $file"
     done | objects
     for table in sem_valu sem_packed sem_matrix sem_lds sem_vmem sem_fused; do

@@ -14,7 +14,7 @@
 #define EHP_SEM_MEMORY_LDS_H
 
 #include "wave/handlers.h"
-#include "sem/memory/mem.h"
+#include "sem/memory/memop.h"
 
 #ifdef SEM_LEVEL
 sem_lookup_fn SEM(lds_atomic), SEM(lds_lanes);
@@ -42,7 +42,7 @@ __attribute__((always_inline)) static inline void
 lds_address(const struct wave *w, const uint32_t *row, uint32_t offset, unsigned bytes, struct lds_request *r)
 {
     r->mask = w->exec;
-    if (MEM_LIKELY(lds_addresses(w, row, offset, bytes, r->addr)))
+    if (MEMOP_LIKELY(lds_addresses(w, row, offset, bytes, r->addr)))
         return;
     /* Lanes beyond the end are mostly inactive ones. */
     uint64_t inside = 0;

@@ -27,10 +27,10 @@ static inline void read_lanes(struct wave *w, const struct xinst *in, const uint
     }
 #else
     wave_row source = {0}, both;
-    mem_row_merge(source, data, w->exec);
+    memop_row_merge(source, data, w->exec);
     for (unsigned l = 0; l < WAVE_LANES; l++)
         both[l] = source[from[l] & (WAVE_LANES - 1)];
-    mem_row_merge(result, both, w->exec);
+    memop_row_merge(result, both, w->exec);
 #endif
 }
 
@@ -38,9 +38,9 @@ static const struct xinst *x_bpermute(struct wave *w, const struct xinst *in)
 {
     wave_row from;
     const uint32_t *address = w->v[in->s[0]];
-    MEM_COUNT(w, lds_bytes, 4);
+    MEMOP_COUNT(w, lds_bytes, 4);
     for (unsigned l = 0; l < WAVE_LANES; l++)
-        from[l] = (address[l] + (uint32_t)mem_offset(in)) / 4;
+        from[l] = (address[l] + (uint32_t)memop_offset(in)) / 4;
     read_lanes(w, in, w->v[in->s[1]], from);
     return in + 1;
 }
@@ -50,10 +50,10 @@ static const struct xinst *x_permute(struct wave *w, const struct xinst *in)
 {
     wave_row sent = {0};
     const uint32_t *address = w->v[in->s[0]], *data = w->v[in->s[1]];
-    MEM_COUNT(w, lds_bytes, 4);
-    MEM_FOR_LANES(lane, w->exec)
-    sent[(address[lane] + (uint32_t)mem_offset(in)) / 4 % WAVE_LANES] = data[lane];
-    mem_row_merge(w->v[in->d], sent, w->exec);
+    MEMOP_COUNT(w, lds_bytes, 4);
+    MEMOP_FOR_LANES(lane, w->exec)
+    sent[(address[lane] + (uint32_t)memop_offset(in)) / 4 % WAVE_LANES] = data[lane];
+    memop_row_merge(w->v[in->d], sent, w->exec);
     return in + 1;
 }
 
@@ -66,9 +66,9 @@ static unsigned reverse5(unsigned i)
 
 static const struct xinst *x_swizzle(struct wave *w, const struct xinst *in)
 {
-    const uint32_t mode = (uint32_t)mem_offset(in) & 0xffff, mask = mode & 31;
+    const uint32_t mode = (uint32_t)memop_offset(in) & 0xffff, mask = mode & 31;
     wave_row from;
-    MEM_COUNT(w, lds_bytes, 4);
+    MEMOP_COUNT(w, lds_bytes, 4);
     if (mode >= 0xe000) { /* FFT: bits that the mask names stay, the others are reversed */
         unsigned kept = (unsigned)__builtin_popcount(mask);
         for (unsigned l = 0; l < WAVE_LANES; l++)
@@ -95,17 +95,17 @@ static const struct xinst *x_swizzle(struct wave *w, const struct xinst *in)
 
 static uint64_t addtid_base(const struct wave *w, const struct xinst *in)
 {
-    return (w->m0 & 0xffff) + (mem_offset(in) & 0xffff);
+    return (w->m0 & 0xffff) + (memop_offset(in) & 0xffff);
 }
 
 static const struct xinst *x_read_addtid(struct wave *w, const struct xinst *in)
 {
     uint64_t base = addtid_base(w, in);
-    MEM_COUNT(w, lds_bytes, 4);
-    MEM_FOR_LANES(lane, w->exec)
+    MEMOP_COUNT(w, lds_bytes, 4);
+    MEMOP_FOR_LANES(lane, w->exec)
     {
         uint64_t at = base + 4 * lane;
-        w->v[in->d][lane] = at + 4 <= w->lds_bytes ? *(const mem_u32 *)(w->lds + at) : 0;
+        w->v[in->d][lane] = at + 4 <= w->lds_bytes ? *(const memop_u32 *)(w->lds + at) : 0;
     }
     return in + 1;
 }
@@ -113,12 +113,12 @@ static const struct xinst *x_read_addtid(struct wave *w, const struct xinst *in)
 static const struct xinst *x_write_addtid(struct wave *w, const struct xinst *in)
 {
     uint64_t base = addtid_base(w, in);
-    MEM_COUNT(w, lds_bytes, 4);
-    MEM_FOR_LANES(lane, w->exec)
+    MEMOP_COUNT(w, lds_bytes, 4);
+    MEMOP_FOR_LANES(lane, w->exec)
     {
         uint64_t at = base + 4 * lane;
         if (at + 4 <= w->lds_bytes)
-            *(mem_u32 *)(w->lds + at) = w->v[in->s[1]][lane];
+            *(memop_u32 *)(w->lds + at) = w->v[in->s[1]][lane];
     }
     return in + 1;
 }
@@ -127,7 +127,7 @@ static const struct xinst *x_write_addtid(struct wave *w, const struct xinst *in
 static const struct xinst *count_lanes(struct wave *w, const struct xinst *in, bool append)
 {
     uint64_t at = addtid_base(w, in);
-    uint32_t old = 0, lanes = mem_lanes(w);
+    uint32_t old = 0, lanes = memop_lanes(w);
     if (!lanes)
         return in + 1;
     if (w->stats) {
@@ -135,11 +135,11 @@ static const struct xinst *count_lanes(struct wave *w, const struct xinst *in, b
         w->stats->atomics++;
     }
     if (at + 4 <= w->lds_bytes) {
-        mem_u32 *place = (mem_u32 *)(w->lds + at);
+        memop_u32 *place = (memop_u32 *)(w->lds + at);
         old = *place;
         *place = append ? old + lanes : old - lanes;
     }
-    MEM_FOR_LANES(lane, w->exec)
+    MEMOP_FOR_LANES(lane, w->exec)
     w->v[in->d][lane] = old;
     return in + 1;
 }

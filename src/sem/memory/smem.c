@@ -9,10 +9,10 @@
 #include "sem/memory/smem.h"
 
 #include "wave/handlers.h"
-#include "sem/memory/mem_atomic.h"
-#include "sem/memory/mem_halves.h"
+#include "sem/memory/memop_atomic.h"
+#include "sem/memory/memop_halves.h"
 
-/* Fields: mem_resolve(); data or result in SGPRs from sd. */
+/* Fields: memop_resolve(); data or result in SGPRs from sd. */
 
 /* ---- loads ---- */
 
@@ -20,11 +20,11 @@ __attribute__((always_inline)) static inline const struct xinst *
 load_from(struct wave *w, const struct xinst *in, unsigned dwords, uint64_t address)
 {
     uint32_t value[16];
-    if (MEM_UNLIKELY(w->stats != NULL))
+    if (MEMOP_UNLIKELY(w->stats != NULL))
         w->stats->bytes_read += dwords * 4;
-    mem_begin(w, in);
-    memcpy(value, (const mem_u32 *)(uintptr_t)address, dwords * 4); /* all, as one may be the base */
-    mem_end(w);
+    memop_begin(w, in);
+    memcpy(value, (const memop_u32 *)(uintptr_t)address, dwords * 4); /* all, as one may be the base */
+    memop_end(w);
     memcpy(w->s + in->sd, value, dwords * 4);
     return in + 1;
 }
@@ -42,7 +42,7 @@ __attribute__((always_inline)) static inline const struct xinst *
 load_shifted(struct wave *w, const struct xinst *in, unsigned dwords, unsigned shift)
 {
     uint64_t address = smem_place(w, in, shift);
-    if (MEM_UNLIKELY(wave_is_outside(w, address)))
+    if (MEMOP_UNLIKELY(wave_is_outside(w, address)))
         return load_far(w, in, dwords, shift);
     return load_from(w, in, dwords, address);
 }
@@ -63,13 +63,13 @@ static inline const struct xinst *buffer_load(struct wave *w, const struct xinst
     unsigned inside = dwords;
     uint64_t address = smem_buffer_place(w, in, &inside);
     uint32_t value[16] = {0};
-    if (MEM_UNLIKELY(w->stats != NULL))
+    if (MEMOP_UNLIKELY(w->stats != NULL))
         w->stats->bytes_read += dwords * 4;
     if (inside) {
         smem_check(w, in, address, 4 * inside, false);
-        mem_begin(w, in);
-        memcpy(value, (const mem_u32 *)(uintptr_t)address, (size_t)inside * 4);
-        mem_end(w);
+        memop_begin(w, in);
+        memcpy(value, (const memop_u32 *)(uintptr_t)address, (size_t)inside * 4);
+        memop_end(w);
     }
     memcpy(w->s + in->sd, value, dwords * 4);
     return in + 1;
@@ -80,14 +80,14 @@ static inline const struct xinst *buffer_load(struct wave *w, const struct xinst
 static inline void store_to(struct wave *w, const struct xinst *in, unsigned dwords, uint64_t address)
 {
     smem_check(w, in, address, 4 * dwords, true);
-    mem_begin(w, in);
-    memcpy((mem_u32 *)(uintptr_t)address, w->s + in->sd, (size_t)dwords * 4);
-    mem_end(w);
+    memop_begin(w, in);
+    memcpy((memop_u32 *)(uintptr_t)address, w->s + in->sd, (size_t)dwords * 4);
+    memop_end(w);
 }
 
 static inline const struct xinst *store(struct wave *w, const struct xinst *in, unsigned dwords)
 {
-    if (MEM_UNLIKELY(w->stats != NULL))
+    if (MEMOP_UNLIKELY(w->stats != NULL))
         w->stats->bytes_written += dwords * 4;
     store_to(w, in, dwords, smem_place(w, in, 0));
     return in + 1;
@@ -95,7 +95,7 @@ static inline const struct xinst *store(struct wave *w, const struct xinst *in, 
 
 static inline const struct xinst *scratch_store(struct wave *w, const struct xinst *in, unsigned dwords)
 {
-    if (MEM_UNLIKELY(w->stats != NULL))
+    if (MEMOP_UNLIKELY(w->stats != NULL))
         w->stats->bytes_written += dwords * 4;
     store_to(w, in, dwords, smem_place(w, in, SMEM_SCRATCH_SHIFT));
     return in + 1;
@@ -105,7 +105,7 @@ static inline const struct xinst *buffer_store(struct wave *w, const struct xins
 {
     unsigned inside = dwords;
     uint64_t address = smem_buffer_place(w, in, &inside);
-    if (MEM_UNLIKELY(w->stats != NULL))
+    if (MEMOP_UNLIKELY(w->stats != NULL))
         w->stats->bytes_written += dwords * 4;
     if (inside)
         store_to(w, in, inside, address);
@@ -144,28 +144,28 @@ SIZED(scratch_store, 4)
 
 static const struct xinst *x_atomic(struct wave *w, const struct xinst *in)
 {
-    const struct mem_op *op = mem_op_of(in->isa->op);
-    struct mem_scalar a;
+    const struct memop *op = memop_of(in->isa->op);
+    struct memop_scalar a;
     const unsigned sd = in->sd;
     if (w->stats)
         w->stats->atomics++;
-    mem_scalar_address(w, in, &a);
+    memop_scalar_address(w, in, &a);
     if (a.bytes) {
-        const bool wide = op->kind == MEM_B64;
+        const bool wide = op->kind == MEMOP_B64;
         void *place = (void *)(uintptr_t)a.address;
         uint64_t old = 0;
-        mem_begin(w, in);
+        memop_begin(w, in);
         if (wide)
-            old = mem_host_atomic64((enum mem_atomic)op->atomic, place, wave_sgpr64(w, sd),
-                                    op->atomic == MEM_CMPSWAP ? wave_sgpr64(w, sd + 2) : 0);
+            old = memop_host_atomic64((enum memop_atomic)op->atomic, place, wave_sgpr64(w, sd),
+                                      op->atomic == MEMOP_CMPSWAP ? wave_sgpr64(w, sd + 2) : 0);
         else
-            old = mem_host_atomic32((enum mem_atomic)op->atomic, place, w->s[sd],
-                                    op->atomic == MEM_CMPSWAP ? w->s[sd + 1] : 0);
-        mem_end(w);
+            old = memop_host_atomic32((enum memop_atomic)op->atomic, place, w->s[sd],
+                                      op->atomic == MEMOP_CMPSWAP ? w->s[sd + 1] : 0);
+        memop_end(w);
         if (a.returns)
             memcpy(w->s + sd, &old, wide ? 8 : 4);
     } else if (a.returns) {
-        memset(w->s + sd, 0, op->kind == MEM_B64 ? 8 : 4);
+        memset(w->s + sd, 0, op->kind == MEMOP_B64 ? 8 : 4);
     }
     return in + 1;
 }
@@ -192,9 +192,9 @@ static const struct xinst *x_memrealtime(struct wave *w, const struct xinst *in)
 
 exec_fn *sem_smem(const struct isa_inst *inst, struct xinst *x)
 {
-    mem_resolve(inst, x);
+    memop_resolve(inst, x);
     x->sd = (uint8_t)(inst->dst.kind == ISA_SGPR ? inst->dst.reg : inst->src[ISA_DATA].reg);
-    if (mem_op_of(inst->op)->action == MEM_ATOMIC)
+    if (memop_of(inst->op)->action == MEMOP_ATOMIC)
         return x_atomic;
     switch (inst->op) {
     case ISA_OP_s_load_dword:

@@ -14,14 +14,14 @@
 
 #include <limits.h>
 
-#include "sem/memory/mem.h"
+#include "sem/memory/memop.h"
 
 enum { SMEM_SCRATCH_SHIFT = 6 };
 
 static inline uint64_t smem_offset(const struct wave *w, const struct xinst *in, unsigned shift)
 {
     uint64_t soffset = in->ss[1] != XSRC_CONST ? w->s[in->ss[1]] : in->mem.soffset;
-    return mem_offset(in) + (soffset << shift);
+    return memop_offset(in) + (soffset << shift);
 }
 
 static inline uint64_t smem_place(const struct wave *w, const struct xinst *in, unsigned shift)
@@ -52,7 +52,7 @@ static inline uint64_t smem_buffer_place(const struct wave *w, const struct xins
 static inline void smem_check(struct wave *w, const struct xinst *in, uint64_t address, unsigned bytes,
                               bool write)
 {
-    if (MEM_UNLIKELY(wave_is_outside(w, address)) && !wave_may_access(w, address, bytes))
+    if (MEMOP_UNLIKELY(wave_is_outside(w, address)) && !wave_may_access(w, address, bytes))
         wave_fault(w, in, EHP_FAULT_MEMORY, address, write, UINT_MAX);
 }
 

@@ -10,7 +10,7 @@
 #include <limits.h>
 
 #include "wave/handlers.h"
-#include "sem/memory/mem.h"
+#include "sem/memory/memop.h"
 
 /* The families' parts; sem_vmem asks them. */
 #ifdef SEM_LEVEL
@@ -58,10 +58,10 @@ static inline void vmem_learn_window(const struct wave *w, const struct xinst *i
 }
 
 /* First of the `lanes` that may not access its address. */
-static inline unsigned vmem_bad_lane(struct wave *w, const struct mem_request *r, uint64_t lanes,
+static inline unsigned vmem_bad_lane(struct wave *w, const struct memop_request *r, uint64_t lanes,
                                      unsigned bytes)
 {
-    MEM_FOR_LANES(lane, lanes)
+    MEMOP_FOR_LANES(lane, lanes)
     if (wave_is_outside(w, r->addr[lane]) && !wave_may_access(w, r->addr[lane], bytes))
         return (unsigned)lane;
     return UINT_MAX;
@@ -71,10 +71,10 @@ static inline unsigned vmem_bad_lane(struct wave *w, const struct mem_request *r
 static inline void vmem_addresses(const struct wave *w, const struct xinst *in, uint64_t *restrict addr)
 {
     const uint32_t *lo = w->v[in->s[0]];
-    uint64_t offset = mem_offset(in);
-    if (mem_has_sbase(in)) {
+    uint64_t offset = memop_offset(in);
+    if (memop_has_sbase(in)) {
         offset += wave_sgpr64(w, in->ss[0]);
-        if (mem_has_vaddr(in))
+        if (memop_has_vaddr(in))
             for (unsigned l = 0; l < WAVE_LANES; l++)
                 addr[l] = offset + lo[l];
         else
@@ -90,30 +90,30 @@ static inline void vmem_addresses(const struct wave *w, const struct xinst *in, 
 /* SCRATCH: offset within the lane's segment, in 32 bits.  Both bases may be absent. */
 static inline uint32_t vmem_scratch_base(const struct wave *w, const struct xinst *in)
 {
-    return (uint32_t)mem_offset(in) + (mem_has_sbase(in) ? w->s[in->ss[0]] : 0);
+    return (uint32_t)memop_offset(in) + (memop_has_sbase(in) ? w->s[in->ss[0]] : 0);
 }
 
 /*
  * The address half.  FLAT addresses whose high half is an aperture's go to LDS
  * or scratch.  Does not fault: lanes that must are left to vmem_check().
  */
-static inline void vmem_address(const struct wave *w, const struct xinst *in, enum mem_space space,
-                                struct mem_request *r)
+static inline void vmem_address(const struct wave *w, const struct xinst *in, enum memop_space space,
+                                struct memop_request *r)
 {
     r->mask = w->exec;
     r->lds = r->scratch = 0;
-    if (space == MEM_SCRATCH) {
+    if (space == MEMOP_SCRATCH) {
         uint32_t base = vmem_scratch_base(w, in);
         const uint32_t *v = w->v[in->s[0]];
         for (unsigned l = 0; l < WAVE_LANES; l++)
-            r->addr[l] = base + (mem_has_vaddr(in) ? v[l] : 0);
+            r->addr[l] = base + (memop_has_vaddr(in) ? v[l] : 0);
         r->scratch = r->mask;
         return;
     }
     vmem_addresses(w, in, r->addr);
-    if (space != MEM_FLAT || vmem_all_bits(r->addr) < APERTURE_HOST_LIMIT)
+    if (space != MEMOP_FLAT || vmem_all_bits(r->addr) < APERTURE_HOST_LIMIT)
         return;
-    MEM_FOR_LANES(lane, r->mask)
+    MEMOP_FOR_LANES(lane, r->mask)
     {
         uint64_t high = r->addr[lane] >> 32;
         if (high == APERTURE_SHARED_BASE >> 32)
@@ -127,10 +127,10 @@ static inline void vmem_address(const struct wave *w, const struct xinst *in, en
 }
 
 /* Faults when a lane's address cannot be: not the GPU's to access, or beyond its scratch. */
-static inline void vmem_check(struct wave *w, const struct xinst *in, const struct mem_request *r,
+static inline void vmem_check(struct wave *w, const struct xinst *in, const struct memop_request *r,
                               unsigned bytes)
 {
-    if (MEM_UNLIKELY(vmem_any_outside(w, r->addr))) {
+    if (MEMOP_UNLIKELY(vmem_any_outside(w, r->addr))) {
         unsigned lane = vmem_bad_lane(w, r, r->mask & ~(r->lds | r->scratch), bytes);
         if (lane != UINT_MAX)
             wave_fault(w, in, EHP_FAULT_MEMORY, r->addr[lane], r->write, lane);
@@ -139,17 +139,17 @@ static inline void vmem_check(struct wave *w, const struct xinst *in, const stru
     if (r->scratch)
         for (unsigned l = 0; l < WAVE_LANES; l++)
             beyond |= r->addr[l] + bytes > w->scratch_bytes;
-    MEM_FOR_LANES(lane, MEM_UNLIKELY(beyond) ? r->scratch : 0)
+    MEMOP_FOR_LANES(lane, MEMOP_UNLIKELY(beyond) ? r->scratch : 0)
     if (r->addr[lane] + bytes > w->scratch_bytes)
         wave_fault(w, in, EHP_FAULT_SCRATCH_RANGE, r->addr[lane], r->write, (unsigned)lane);
 }
 
 /* Faults when an atomic's address in memory is not a multiple of its size. */
-static inline void vmem_check_aligned(struct wave *w, const struct xinst *in, const struct mem_request *r,
+static inline void vmem_check_aligned(struct wave *w, const struct xinst *in, const struct memop_request *r,
                                       unsigned bytes)
 {
-    MEM_FOR_LANES(lane, r->mask & ~r->lds)
-    if (MEM_UNLIKELY(r->addr[lane] % bytes))
+    MEMOP_FOR_LANES(lane, r->mask & ~r->lds)
+    if (MEMOP_UNLIKELY(r->addr[lane] % bytes))
         wave_fault(w, in, EHP_FAULT_MISALIGNED, r->addr[lane], true, (unsigned)lane);
 }
 
@@ -162,7 +162,7 @@ static inline uint8_t *vmem_scratch_byte(const struct wave *w, uint32_t offset, 
 static inline void vmem_scratch_read(const struct wave *w, uint32_t offset, unsigned lane, uint8_t *to,
                                      unsigned bytes)
 {
-    if (MEM_LIKELY(offset % 4 == 0 && bytes % 4 == 0))
+    if (MEMOP_LIKELY(offset % 4 == 0 && bytes % 4 == 0))
         for (unsigned i = 0; i < bytes; i += 4)
             memcpy(to + i, vmem_scratch_byte(w, offset + i, lane), 4);
     else
@@ -173,7 +173,7 @@ static inline void vmem_scratch_read(const struct wave *w, uint32_t offset, unsi
 static inline void vmem_scratch_write(const struct wave *w, uint32_t offset, unsigned lane,
                                       const uint8_t *from, unsigned bytes)
 {
-    if (MEM_LIKELY(offset % 4 == 0 && bytes % 4 == 0))
+    if (MEMOP_LIKELY(offset % 4 == 0 && bytes % 4 == 0))
         for (unsigned i = 0; i < bytes; i += 4)
             memcpy(vmem_scratch_byte(w, offset + i, lane), from + i, 4);
     else
@@ -182,7 +182,7 @@ static inline void vmem_scratch_write(const struct wave *w, uint32_t offset, uns
 }
 
 /* Where the request's lane is when it is not in scratch; NULL when it is beyond the workgroup's LDS. */
-static inline uint8_t *vmem_pointer(const struct wave *w, const struct mem_request *r, unsigned lane,
+static inline uint8_t *vmem_pointer(const struct wave *w, const struct memop_request *r, unsigned lane,
                                     unsigned bytes)
 {
     if (!(r->lds >> lane & 1))
@@ -199,13 +199,13 @@ static inline uint8_t *vmem_pointer(const struct wave *w, const struct mem_reque
  */
 static inline uint64_t vmem_lds_base(const struct wave *w, const struct xinst *in)
 {
-    return (w->m0 & 0xffff) + mem_offset(in);
+    return (w->m0 & 0xffff) + memop_offset(in);
 }
 
 static inline uint64_t vmem_lds_lanes(const struct wave *w, const struct xinst *in)
 {
     uint64_t base = vmem_lds_base(w, in), lanes = 0;
-    if (MEM_LIKELY(base < w->lds_bytes && base + 4 * WAVE_LANES <= w->lds_bytes))
+    if (MEMOP_LIKELY(base < w->lds_bytes && base + 4 * WAVE_LANES <= w->lds_bytes))
         return UINT64_MAX;
     for (unsigned l = 0; l < WAVE_LANES; l++)
         lanes |= (uint64_t)(base + 4 * l < w->lds_bytes && base + 4 * l + 4 <= w->lds_bytes) << l;
@@ -213,28 +213,28 @@ static inline uint64_t vmem_lds_lanes(const struct wave *w, const struct xinst *
 }
 
 /* `base`: vmem_lds_base() of when the instruction was issued. */
-static inline void vmem_to_lds(struct wave *w, uint64_t base, unsigned lane, enum mem_kind kind,
+static inline void vmem_to_lds(struct wave *w, uint64_t base, unsigned lane, enum memop_kind kind,
                                const void *from)
 {
     uint32_t value;
     switch (kind) {
-    case MEM_B8:
+    case MEMOP_B8:
         value = *(const uint8_t *)from;
         break;
-    case MEM_I8:
+    case MEMOP_I8:
         value = (uint32_t)(int32_t)*(const int8_t *)from;
         break;
-    case MEM_B16:
-        value = *(const mem_u16 *)from;
+    case MEMOP_B16:
+        value = *(const memop_u16 *)from;
         break;
-    case MEM_I16:
-        value = (uint32_t)(int32_t)(int16_t)*(const mem_u16 *)from;
+    case MEMOP_I16:
+        value = (uint32_t)(int32_t)(int16_t)*(const memop_u16 *)from;
         break;
     default:
-        value = *(const mem_u32 *)from;
+        value = *(const memop_u32 *)from;
         break;
     }
-    *(mem_u32 *)(w->lds + (base + 4 * lane)) = value; /* the sum: the base may be negative */
+    *(memop_u32 *)(w->lds + (base + 4 * lane)) = value; /* the sum: the base may be negative */
 }
 
 #endif

@@ -9,15 +9,15 @@
  *
  * Source: "AMD Instinct MI300 ISA", chapter 10 and 12.17.
  */
-#include "sem/memory/mem_atomic.h"
+#include "sem/memory/memop_atomic.h"
 #include "sem/memory/vmem_buffer.h"
 
 #define INLINE __attribute__((always_inline)) static inline
 
-static bool one_address(const struct mem_request *r)
+static bool one_address(const struct memop_request *r)
 {
     uint64_t differs = 0, first = r->addr[__builtin_ctzll(r->mask)];
-    MEM_FOR_LANES(lane, r->mask)
+    MEMOP_FOR_LANES(lane, r->mask)
     differs |= r->addr[lane] ^ first;
     return differs == 0;
 }
@@ -28,37 +28,37 @@ static inline uint64_t pair(const wave_row *v, unsigned lane)
 }
 
 /* All lanes on one place: tries until nobody was in between. */
-static void combined32(enum mem_atomic op, uint64_t mask, uint32_t *place, const wave_row *s,
+static void combined32(enum memop_atomic op, uint64_t mask, uint32_t *place, const wave_row *s,
                        uint32_t *result)
 {
     uint32_t before = __atomic_load_n(place, __ATOMIC_RELAXED), now;
     do {
         now = before;
-        MEM_FOR_LANES(lane, mask)
+        MEMOP_FOR_LANES(lane, mask)
         {
             result[lane] = now;
-            now = mem_atomic32(op, now, s[0][lane], op == MEM_CMPSWAP ? s[1][lane] : 0);
+            now = memop_atomic32(op, now, s[0][lane], op == MEMOP_CMPSWAP ? s[1][lane] : 0);
         }
     } while (!__atomic_compare_exchange_n(place, &before, now, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 }
 
-static void combined64(enum mem_atomic op, uint64_t mask, uint64_t *place, const wave_row *s,
+static void combined64(enum memop_atomic op, uint64_t mask, uint64_t *place, const wave_row *s,
                        uint64_t *result)
 {
     uint64_t before = __atomic_load_n(place, __ATOMIC_RELAXED), now;
     do {
         now = before;
-        MEM_FOR_LANES(lane, mask)
+        MEMOP_FOR_LANES(lane, mask)
         {
             result[lane] = now;
-            now = mem_atomic64(op, now, pair(s, (unsigned)lane),
-                               op == MEM_CMPSWAP ? pair(s + 2, (unsigned)lane) : 0);
+            now = memop_atomic64(op, now, pair(s, (unsigned)lane),
+                                 op == MEMOP_CMPSWAP ? pair(s + 2, (unsigned)lane) : 0);
         }
     } while (!__atomic_compare_exchange_n(place, &before, now, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 }
 
 /* A lane in LDS or scratch. */
-static uint64_t local(struct wave *w, const struct mem_request *r, enum mem_atomic op, bool wide,
+static uint64_t local(struct wave *w, const struct memop_request *r, enum memop_atomic op, bool wide,
                       unsigned lane, uint64_t data, uint64_t extra)
 {
     unsigned bytes = wide ? 8 : 4;
@@ -70,8 +70,8 @@ static uint64_t local(struct wave *w, const struct mem_request *r, enum mem_atom
         memcpy(&old, place, bytes);
     else
         return 0;
-    now = wide ? mem_atomic64(op, old, data, extra)
-               : mem_atomic32(op, (uint32_t)old, (uint32_t)data, (uint32_t)extra);
+    now = wide ? memop_atomic64(op, old, data, extra)
+               : memop_atomic32(op, (uint32_t)old, (uint32_t)data, (uint32_t)extra);
     if (place)
         memcpy(place, &now, bytes);
     else
@@ -81,29 +81,29 @@ static uint64_t local(struct wave *w, const struct mem_request *r, enum mem_atom
 
 INLINE const struct xinst *atomic(struct wave *w, const struct xinst *in, bool wide)
 {
-    const enum mem_atomic op = (enum mem_atomic)in->mem.atomic;
+    const enum memop_atomic op = (enum memop_atomic)in->mem.atomic;
     const wave_row *s = w->v + in->s[1];
     wave_row *d = w->v + in->d;
-    struct mem_request r;
+    struct memop_request r;
     union {
         uint64_t x64[WAVE_LANES];
         uint32_t x32[WAVE_LANES];
     } old;
-    if (MEM_UNLIKELY(w->exec == 0))
+    if (MEMOP_UNLIKELY(w->exec == 0))
         return in + 1;
     r.write = true;
-    MEM_COUNT(w, atomics, 1);
-    MEM_COUNT(w, bytes_written, wide ? 8 : 4);
-    if (mem_space_of(in) == MEM_BUFFER && wide && vmem_buffer_of(w, in).swizzle) /* not in one piece */
+    MEMOP_COUNT(w, atomics, 1);
+    MEMOP_COUNT(w, bytes_written, wide ? 8 : 4);
+    if (memop_space_of(in) == MEMOP_BUFFER && wide && vmem_buffer_of(w, in).swizzle) /* not in one piece */
         wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, true, UINT_MAX);
-    if (mem_space_of(in) == MEM_BUFFER)
+    if (memop_space_of(in) == MEMOP_BUFFER)
         vmem_buffer_address(w, in, wide ? 8 : 4, &r);
     else
-        vmem_address(w, in, mem_space_of(in), &r);
+        vmem_address(w, in, memop_space_of(in), &r);
     vmem_check(w, in, &r, wide ? 8 : 4);
     vmem_check_aligned(w, in, &r, wide ? 8 : 4);
     uint64_t local_lanes = r.lds | r.scratch;
-    mem_begin(w, in);
+    memop_begin(w, in);
     if (!local_lanes && (r.mask & (r.mask - 1)) && one_address(&r)) {
         void *place = (void *)(uintptr_t)r.addr[__builtin_ctzll(r.mask)];
         if (wide)
@@ -111,28 +111,28 @@ INLINE const struct xinst *atomic(struct wave *w, const struct xinst *in, bool w
         else
             combined32(op, r.mask, place, s, old.x32);
     } else {
-        MEM_FOR_LANES(lane, r.mask)
+        MEMOP_FOR_LANES(lane, r.mask)
         {
             uint64_t data = wide ? pair(s, (unsigned)lane) : s[0][lane], extra = 0;
             void *place = (void *)(uintptr_t)r.addr[lane];
-            if (op == MEM_CMPSWAP)
+            if (op == MEMOP_CMPSWAP)
                 extra = wide ? pair(s + 2, (unsigned)lane) : s[1][lane];
-            if (MEM_UNLIKELY(local_lanes >> lane & 1)) {
+            if (MEMOP_UNLIKELY(local_lanes >> lane & 1)) {
                 uint64_t value = local(w, &r, op, wide, (unsigned)lane, data, extra);
                 if (wide)
                     old.x64[lane] = value;
                 else
                     old.x32[lane] = (uint32_t)value;
             } else if (wide) {
-                old.x64[lane] = mem_host_atomic64(op, place, data, extra);
+                old.x64[lane] = memop_host_atomic64(op, place, data, extra);
             } else {
-                old.x32[lane] = mem_host_atomic32(op, place, (uint32_t)data, (uint32_t)extra);
+                old.x32[lane] = memop_host_atomic32(op, place, (uint32_t)data, (uint32_t)extra);
             }
         }
     }
-    mem_end(w);
+    memop_end(w);
     if (in->mem.returns)
-        MEM_FOR_LANES(lane, w->exec)
+        MEMOP_FOR_LANES(lane, w->exec)
         {
             bool done = r.mask >> lane & 1; /* a buffer's lane that is out of range returns 0 */
             d[0][lane] = !done ? 0 : wide ? (uint32_t)old.x64[lane] : old.x32[lane];
@@ -154,8 +154,8 @@ static const struct xinst *x_atomic64(struct wave *w, const struct xinst *in)
 
 exec_fn *SEM(vmem_atomic)(const struct isa_inst *inst, struct xinst *x)
 {
-    const struct mem_op *op = mem_op_of(inst->op);
+    const struct memop *op = memop_of(inst->op);
     if (inst->dst.kind == ISA_NONE) /* MUBUF returns into its data register */
         x->d = x->s[1];
-    return op->kind == MEM_B64 ? x_atomic64 : x_atomic32;
+    return op->kind == MEMOP_B64 ? x_atomic64 : x_atomic32;
 }

@@ -35,56 +35,56 @@ static void lane_pieces(struct wave *w, const struct xinst *in, const struct vme
     }
 }
 
-INLINE const struct xinst *buffer_load(struct wave *w, const struct xinst *in, enum mem_kind kind)
+INLINE const struct xinst *buffer_load(struct wave *w, const struct xinst *in, enum memop_kind kind)
 {
-    struct mem_request r;
+    struct memop_request r;
     wave_row *d = w->v + in->d;
-    MEM_COUNT(w, bytes_read, mem_bytes(kind));
+    MEMOP_COUNT(w, bytes_read, memop_bytes(kind));
     r.write = false;
-    vmem_buffer_address(w, in, mem_bytes(kind), &r);
-    vmem_check(w, in, &r, mem_bytes(kind));
+    vmem_buffer_address(w, in, memop_bytes(kind), &r);
+    vmem_check(w, in, &r, memop_bytes(kind));
     uint64_t rest = w->exec & ~r.mask;
     struct { /* the rest's bytes, read before any address register is overwritten */
         uint8_t bytes[16];
     } copy[WAVE_LANES];
-    mem_begin(w, in);
-    if (MEM_UNLIKELY(rest)) {
+    memop_begin(w, in);
+    if (MEMOP_UNLIKELY(rest)) {
         struct vmem_buffer b = vmem_buffer_of(w, in);
-        MEM_FOR_LANES(lane, rest)
+        MEMOP_FOR_LANES(lane, rest)
         {
             memset(copy[lane].bytes, 0, 16);
-            lane_pieces(w, in, &b, (unsigned)lane, mem_bytes(kind), copy[lane].bytes, false);
+            lane_pieces(w, in, &b, (unsigned)lane, memop_bytes(kind), copy[lane].bytes, false);
         }
     }
-    MEM_FOR_LANES(lane, r.mask)
-    mem_lane_load(d, (unsigned)lane, kind, (const void *)(uintptr_t)r.addr[lane]);
-    MEM_FOR_LANES(lane, rest)
-    mem_lane_load(d, (unsigned)lane, kind, copy[lane].bytes);
-    mem_end(w);
+    MEMOP_FOR_LANES(lane, r.mask)
+    memop_lane_load(d, (unsigned)lane, kind, (const void *)(uintptr_t)r.addr[lane]);
+    MEMOP_FOR_LANES(lane, rest)
+    memop_lane_load(d, (unsigned)lane, kind, copy[lane].bytes);
+    memop_end(w);
     return in + 1;
 }
 
-INLINE const struct xinst *buffer_store(struct wave *w, const struct xinst *in, enum mem_kind kind)
+INLINE const struct xinst *buffer_store(struct wave *w, const struct xinst *in, enum memop_kind kind)
 {
-    struct mem_request r;
+    struct memop_request r;
     const wave_row *s = w->v + in->s[1];
-    MEM_COUNT(w, bytes_written, mem_bytes(kind));
+    MEMOP_COUNT(w, bytes_written, memop_bytes(kind));
     r.write = true;
-    vmem_buffer_address(w, in, mem_bytes(kind), &r);
-    vmem_check(w, in, &r, mem_bytes(kind));
+    vmem_buffer_address(w, in, memop_bytes(kind), &r);
+    vmem_check(w, in, &r, memop_bytes(kind));
     struct vmem_buffer b = vmem_buffer_of(w, in);
-    mem_begin(w, in);
-    MEM_FOR_LANES(lane, w->exec)
+    memop_begin(w, in);
+    MEMOP_FOR_LANES(lane, w->exec)
     {
-        if (MEM_LIKELY(r.mask >> lane & 1)) {
-            mem_lane_store(s, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane]);
+        if (MEMOP_LIKELY(r.mask >> lane & 1)) {
+            memop_lane_store(s, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane]);
         } else {
             uint8_t copy[16];
-            mem_lane_store(s, (unsigned)lane, kind, copy);
-            lane_pieces(w, in, &b, (unsigned)lane, mem_bytes(kind), copy, true);
+            memop_lane_store(s, (unsigned)lane, kind, copy);
+            lane_pieces(w, in, &b, (unsigned)lane, memop_bytes(kind), copy, true);
         }
     }
-    mem_end(w);
+    memop_end(w);
     if (in->isa->sc1)
         atomic_thread_fence(memory_order_seq_cst); /* see vmem.c */
     return in + 1;
@@ -92,62 +92,62 @@ INLINE const struct xinst *buffer_store(struct wave *w, const struct xinst *in, 
 
 static const struct xinst *x_load_lds(struct wave *w, const struct xinst *in)
 {
-    const enum mem_kind kind = (enum mem_kind)in->mem.kind;
-    struct mem_request r;
+    const enum memop_kind kind = (enum memop_kind)in->mem.kind;
+    struct memop_request r;
     uint64_t lanes = w->exec & vmem_lds_lanes(w, in);
-    MEM_COUNT(w, bytes_read, mem_bytes(kind));
+    MEMOP_COUNT(w, bytes_read, memop_bytes(kind));
     r.write = false;
-    vmem_buffer_address(w, in, mem_bytes(kind), &r);
+    vmem_buffer_address(w, in, memop_bytes(kind), &r);
     r.mask &= lanes;
-    vmem_check(w, in, &r, mem_bytes(kind));
+    vmem_check(w, in, &r, memop_bytes(kind));
     const struct vmem_buffer b = vmem_buffer_of(w, in);
-    mem_begin(w, in);
-    MEM_FOR_LANES(lane, lanes)
+    memop_begin(w, in);
+    MEMOP_FOR_LANES(lane, lanes)
     {
         uint8_t copy[16] = {0};
         const void *from = copy;
         if (r.mask >> lane & 1)
             from = (const void *)(uintptr_t)r.addr[lane];
         else
-            lane_pieces(w, in, &b, (unsigned)lane, mem_bytes(kind), copy, false);
+            lane_pieces(w, in, &b, (unsigned)lane, memop_bytes(kind), copy, false);
         vmem_to_lds(w, vmem_lds_base(w, in), (unsigned)lane, kind, from);
     }
-    mem_end(w);
+    memop_end(w);
     return in + 1;
 }
 
 /* ---- formats ---- */
 
 /* The kind of access that moves this many bytes. */
-static enum mem_kind format_kind(unsigned bytes)
+static enum memop_kind format_kind(unsigned bytes)
 {
-    return bytes == 1    ? MEM_B8
-           : bytes == 2  ? MEM_B16
-           : bytes == 4  ? MEM_B32
-           : bytes == 8  ? MEM_B64
-           : bytes == 12 ? MEM_B96
-                         : MEM_B128;
+    return bytes == 1    ? MEMOP_B8
+           : bytes == 2  ? MEMOP_B16
+           : bytes == 4  ? MEMOP_B32
+           : bytes == 8  ? MEMOP_B64
+           : bytes == 12 ? MEMOP_B96
+                         : MEMOP_B128;
 }
 
 #define EACH_FORMAT_KIND(X, kind)                                                                            \
     switch (kind) {                                                                                          \
-    case MEM_B8:                                                                                             \
-        X(MEM_B8);                                                                                           \
+    case MEMOP_B8:                                                                                           \
+        X(MEMOP_B8);                                                                                         \
         break;                                                                                               \
-    case MEM_B16:                                                                                            \
-        X(MEM_B16);                                                                                          \
+    case MEMOP_B16:                                                                                          \
+        X(MEMOP_B16);                                                                                        \
         break;                                                                                               \
-    case MEM_B32:                                                                                            \
-        X(MEM_B32);                                                                                          \
+    case MEMOP_B32:                                                                                          \
+        X(MEMOP_B32);                                                                                        \
         break;                                                                                               \
-    case MEM_B64:                                                                                            \
-        X(MEM_B64);                                                                                          \
+    case MEMOP_B64:                                                                                          \
+        X(MEMOP_B64);                                                                                        \
         break;                                                                                               \
-    case MEM_B96:                                                                                            \
-        X(MEM_B96);                                                                                          \
+    case MEMOP_B96:                                                                                          \
+        X(MEMOP_B96);                                                                                        \
         break;                                                                                               \
     default:                                                                                                 \
-        X(MEM_B128);                                                                                         \
+        X(MEMOP_B128);                                                                                       \
         break;                                                                                               \
     }
 
@@ -155,26 +155,26 @@ static enum mem_kind format_kind(unsigned bytes)
 static uint64_t read_format(struct wave *w, const struct xinst *in, const struct vmem_buffer *b,
                             unsigned bytes, wave_row *raw)
 {
-    struct mem_request r;
+    struct memop_request r;
     r.write = false;
     vmem_buffer_address(w, in, bytes, &r);
     vmem_check(w, in, &r, bytes);
     uint64_t inside = r.mask;
-    mem_begin(w, in);
+    memop_begin(w, in);
 #define LOAD_RAW(kind)                                                                                       \
-    MEM_FOR_LANES(lane, r.mask)                                                                              \
-    mem_lane_load(raw, (unsigned)lane, kind, (const void *)(uintptr_t)r.addr[lane])
+    MEMOP_FOR_LANES(lane, r.mask)                                                                            \
+    memop_lane_load(raw, (unsigned)lane, kind, (const void *)(uintptr_t)r.addr[lane])
     EACH_FORMAT_KIND(LOAD_RAW, format_kind(bytes))
-    MEM_FOR_LANES(lane, w->exec & ~r.mask)
+    MEMOP_FOR_LANES(lane, w->exec & ~r.mask)
     {
         uint8_t copy[16] = {0};
         if (!vmem_inside(b, vmem_place_of(w, in, b, (unsigned)lane), 0, bytes))
             continue;
         lane_pieces(w, in, b, (unsigned)lane, bytes, copy, false);
-        mem_lane_load(raw, (unsigned)lane, MEM_B128, copy);
+        memop_lane_load(raw, (unsigned)lane, MEMOP_B128, copy);
         inside |= UINT64_C(1) << lane;
     }
-    mem_end(w);
+    memop_end(w);
     return inside;
 }
 
@@ -182,27 +182,27 @@ static uint64_t read_format(struct wave *w, const struct xinst *in, const struct
 static void write_format(struct wave *w, const struct xinst *in, const struct vmem_buffer *b, unsigned bytes,
                          const wave_row *raw)
 {
-    struct mem_request r;
+    struct memop_request r;
     r.write = true;
     vmem_buffer_address(w, in, bytes, &r);
     vmem_check(w, in, &r, bytes);
-    mem_begin(w, in);
-    if (MEM_LIKELY(r.mask == w->exec)) {
+    memop_begin(w, in);
+    if (MEMOP_LIKELY(r.mask == w->exec)) {
 #define STORE_RAW(kind)                                                                                      \
-    MEM_FOR_LANES(lane, r.mask)                                                                              \
-    mem_lane_store(raw, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane])
+    MEMOP_FOR_LANES(lane, r.mask)                                                                            \
+    memop_lane_store(raw, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane])
         EACH_FORMAT_KIND(STORE_RAW, format_kind(bytes))
     } else {
-        MEM_FOR_LANES(lane, w->exec)
+        MEMOP_FOR_LANES(lane, w->exec)
         {
             uint8_t copy[16];
             if (!vmem_inside(b, vmem_place_of(w, in, b, (unsigned)lane), 0, bytes))
                 continue;
-            mem_lane_store(raw, (unsigned)lane, MEM_B128, copy);
+            memop_lane_store(raw, (unsigned)lane, MEMOP_B128, copy);
             lane_pieces(w, in, b, (unsigned)lane, bytes, copy, true);
         }
     }
-    mem_end(w);
+    memop_end(w);
 }
 
 static const struct xinst *x_load_format(struct wave *w, const struct xinst *in)
@@ -211,7 +211,7 @@ static const struct xinst *x_load_format(struct wave *w, const struct xinst *in)
     struct vmem_format f = vmem_format_of(w, in, &b);
     alignas(64) wave_row raw[4];
     memset(raw, 0, (f.bytes + 3u) / 4 * sizeof(wave_row));
-    MEM_COUNT(w, bytes_read, f.bytes);
+    MEMOP_COUNT(w, bytes_read, f.bytes);
     const uint64_t outside = w->exec & ~read_format(w, in, &b, f.bytes, raw);
     vmem_format_deliver(w, in, &f, raw, w->exec, outside);
     return in + 1;
@@ -223,7 +223,7 @@ static const struct xinst *x_store_format(struct wave *w, const struct xinst *in
     struct vmem_format f = vmem_format_of(w, in, &b);
     wave_row raw[4];
     vmem_format_take(w, in, &f, raw);
-    MEM_COUNT(w, bytes_written, f.bytes);
+    MEMOP_COUNT(w, bytes_written, f.bytes);
     write_format(w, in, &b, f.bytes, raw);
     return in + 1;
 }
@@ -240,29 +240,29 @@ static const struct xinst *x_fence(struct wave *w, const struct xinst *in)
 /* ---- lookup ---- */
 
 #define LOADS(X)                                                                                             \
-    X(MEM_B8)                                                                                                \
-    X(MEM_I8)                                                                                                \
-    X(MEM_B16)                                                                                               \
-    X(MEM_I16)                                                                                               \
-    X(MEM_B8_D16)                                                                                            \
-    X(MEM_B8_D16_HI)                                                                                         \
-    X(MEM_I8_D16)                                                                                            \
-    X(MEM_I8_D16_HI)                                                                                         \
-    X(MEM_B16_D16)                                                                                           \
-    X(MEM_B16_D16_HI)                                                                                        \
-    X(MEM_B32)                                                                                               \
-    X(MEM_B64)                                                                                               \
-    X(MEM_B96)                                                                                               \
-    X(MEM_B128)
+    X(MEMOP_B8)                                                                                              \
+    X(MEMOP_I8)                                                                                              \
+    X(MEMOP_B16)                                                                                             \
+    X(MEMOP_I16)                                                                                             \
+    X(MEMOP_B8_D16)                                                                                          \
+    X(MEMOP_B8_D16_HI)                                                                                       \
+    X(MEMOP_I8_D16)                                                                                          \
+    X(MEMOP_I8_D16_HI)                                                                                       \
+    X(MEMOP_B16_D16)                                                                                         \
+    X(MEMOP_B16_D16_HI)                                                                                      \
+    X(MEMOP_B32)                                                                                             \
+    X(MEMOP_B64)                                                                                             \
+    X(MEMOP_B96)                                                                                             \
+    X(MEMOP_B128)
 #define STORES(X)                                                                                            \
-    X(MEM_B8)                                                                                                \
-    X(MEM_B16)                                                                                               \
-    X(MEM_B8_D16_HI)                                                                                         \
-    X(MEM_B16_D16_HI)                                                                                        \
-    X(MEM_B32)                                                                                               \
-    X(MEM_B64)                                                                                               \
-    X(MEM_B96)                                                                                               \
-    X(MEM_B128)
+    X(MEMOP_B8)                                                                                              \
+    X(MEMOP_B16)                                                                                             \
+    X(MEMOP_B8_D16_HI)                                                                                       \
+    X(MEMOP_B16_D16_HI)                                                                                      \
+    X(MEMOP_B32)                                                                                             \
+    X(MEMOP_B64)                                                                                             \
+    X(MEMOP_B96)                                                                                             \
+    X(MEMOP_B128)
 
 #define LOAD_HANDLER(kind)                                                                                   \
     static const struct xinst *x_load_##kind(struct wave *w, const struct xinst *in)                         \
@@ -279,27 +279,27 @@ STORES(STORE_HANDLER)
 
 #define LOAD_ROW(kind)  [kind] = x_load_##kind,
 #define STORE_ROW(kind) [kind] = x_store_##kind,
-static exec_fn *const loads[MEM_KINDS] = {LOADS(LOAD_ROW)};
-static exec_fn *const stores[MEM_KINDS] = {STORES(STORE_ROW)};
+static exec_fn *const loads[MEMOP_KINDS] = {LOADS(LOAD_ROW)};
+static exec_fn *const stores[MEMOP_KINDS] = {STORES(STORE_ROW)};
 
 exec_fn *SEM(vmem_buffer)(const struct isa_inst *inst, struct xinst *x)
 {
-    const struct mem_op *op = mem_op_of(inst->op);
-    mem_resolve(inst, x);
+    const struct memop *op = memop_of(inst->op);
+    memop_resolve(inst, x);
     switch (op->action) {
-    case MEM_LOAD:
+    case MEMOP_LOAD:
         if (!inst->lds)
             return loads[op->kind];
-        return op->kind <= MEM_I16 || op->kind == MEM_B32 ? x_load_lds : NULL;
-    case MEM_STORE:
+        return op->kind <= MEMOP_I16 || op->kind == MEMOP_B32 ? x_load_lds : NULL;
+    case MEMOP_STORE:
         return stores[op->kind];
-    case MEM_ATOMIC:
+    case MEMOP_ATOMIC:
         return SEM(vmem_atomic)(inst, x);
-    case MEM_LOAD_FORMAT:
+    case MEMOP_LOAD_FORMAT:
         return x_load_format;
-    case MEM_STORE_FORMAT:
+    case MEMOP_STORE_FORMAT:
         return x_store_format;
-    case MEM_FENCE:
+    case MEMOP_FENCE:
         return x_fence;
     default:
         return NULL;

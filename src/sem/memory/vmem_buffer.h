@@ -60,7 +60,7 @@ static inline struct vmem_place vmem_place_of(const struct wave *w, const struct
                                               const struct vmem_buffer *b, unsigned lane)
 {
     bool idxen = in->isa->idxen;
-    struct vmem_place p = {.offset = mem_offset(in)};
+    struct vmem_place p = {.offset = memop_offset(in)};
     if (idxen)
         p.index = w->v[in->s[0]][lane];
     if (b->add_tid)
@@ -91,13 +91,13 @@ static inline bool vmem_inside(const struct vmem_buffer *b, struct vmem_place p,
 
 /* Lanes whose whole access is inside and in one piece; the others are the caller's business. */
 static inline void vmem_buffer_address(const struct wave *w, const struct xinst *in, unsigned bytes,
-                                       struct mem_request *r)
+                                       struct memop_request *r)
 {
     struct vmem_buffer b = vmem_buffer_of(w, in);
     r->mask = r->lds = r->scratch = 0;
     if (!b.swizzle && !b.add_tid && !in->isa->idxen) { /* bytes at an offset: what compilers emit */
         const uint32_t *v = w->v[in->s[0]];
-        uint64_t offset = mem_offset(in), room = (uint64_t)b.soffset + bytes;
+        uint64_t offset = memop_offset(in), room = (uint64_t)b.soffset + bytes;
         uint32_t last = 0;
         for (unsigned l = 0; l < WAVE_LANES; l++) {
             uint32_t at = in->isa->offen ? v[l] : 0;
@@ -105,7 +105,7 @@ static inline void vmem_buffer_address(const struct wave *w, const struct xinst 
             last = at > last ? at : last;
         }
         r->mask = w->exec;
-        if (MEM_UNLIKELY(offset + last + room > b.records))
+        if (MEMOP_UNLIKELY(offset + last + room > b.records))
             for (unsigned l = 0; l < WAVE_LANES; l++)
                 if (r->addr[l] + room > b.records)
                     r->mask &= ~(UINT64_C(1) << l);
@@ -114,7 +114,7 @@ static inline void vmem_buffer_address(const struct wave *w, const struct xinst 
         return;
     }
     memset(r->addr, 0, sizeof(r->addr));
-    MEM_FOR_LANES(lane, w->exec)
+    MEMOP_FOR_LANES(lane, w->exec)
     {
         struct vmem_place p = vmem_place_of(w, in, &b, (unsigned)lane);
         bool whole = !b.swizzle || p.offset % VMEM_ELEMENT + bytes <= VMEM_ELEMENT;

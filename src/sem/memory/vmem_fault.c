@@ -6,31 +6,31 @@
 #include "sem/memory/vmem_buffer.h"
 
 /* Bytes of one lane at most: a format may be narrower. */
-static unsigned access_bytes(const struct mem_op *op)
+static unsigned access_bytes(const struct memop *op)
 {
-    return op->action == MEM_LOAD_FORMAT || op->action == MEM_STORE_FORMAT
+    return op->action == MEMOP_LOAD_FORMAT || op->action == MEMOP_STORE_FORMAT
                ? 16
-               : mem_bytes((enum mem_kind)op->kind);
+               : memop_bytes((enum memop_kind)op->kind);
 }
 
 unsigned mem_fault_lane(struct wave *w, const struct xinst *in, uint64_t address)
 {
-    const struct mem_op *op = mem_op_of(in->isa->op);
-    struct mem_request r;
+    const struct memop *op = memop_of(in->isa->op);
+    struct memop_request r;
     switch (op->space) {
-    case MEM_FLAT:
-    case MEM_GLOBAL:
-        vmem_address(w, in, (enum mem_space)op->space, &r);
+    case MEMOP_FLAT:
+    case MEMOP_GLOBAL:
+        vmem_address(w, in, (enum memop_space)op->space, &r);
         break;
-    case MEM_BUFFER:
-    case MEM_TBUFFER:
+    case MEMOP_BUFFER:
+    case MEMOP_TBUFFER:
         vmem_buffer_address(w, in, 1, &r);
         break;
     default:
         return UINT_MAX;
     }
     unsigned bytes = access_bytes(op);
-    MEM_FOR_LANES(lane, r.mask & ~(r.lds | r.scratch))
+    MEMOP_FOR_LANES(lane, r.mask & ~(r.lds | r.scratch))
     if (address - r.addr[lane] < bytes)
         return (unsigned)lane;
     return UINT_MAX;
@@ -38,8 +38,8 @@ unsigned mem_fault_lane(struct wave *w, const struct xinst *in, uint64_t address
 
 unsigned mem_access_bytes(const struct isa_inst *inst)
 {
-    const struct mem_op *op = mem_op_of(inst->op);
-    if (op->space == MEM_SCALAR && op->action != MEM_ATOMIC)
+    const struct memop *op = memop_of(inst->op);
+    if (op->space == MEMOP_SCALAR && op->action != MEMOP_ATOMIC)
         return 4U * inst->dst.dwords;
     return access_bytes(op);
 }

@@ -24,7 +24,7 @@ struct vmem_format {
 static inline struct vmem_format vmem_format_of(struct wave *w, const struct xinst *in,
                                                 const struct vmem_buffer *b)
 {
-    bool typed = mem_space_of(in) == MEM_TBUFFER;
+    bool typed = memop_space_of(in) == MEMOP_TBUFFER;
     unsigned dfmt = typed ? in->isa->dfmt : b->dfmt, nfmt = typed ? in->isa->nfmt : b->nfmt;
     if (!vmem_format_valid(dfmt, nfmt))
         wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, false, UINT_MAX);
@@ -52,7 +52,7 @@ static inline const uint32_t *vmem_component(const struct vmem_format *f, const 
     const unsigned c = select & 3, bits = f->layout.bits[c], at = vmem_component_at(f, c), nfmt = f->nfmt;
     const uint32_t constant = select < 4 ? (select == 1 ? one : 0) : c == 3 ? one : 0;
     const bool given = select >= 4 && bits;
-    if (MEM_LIKELY(given && bits == 32 && !outside))
+    if (MEMOP_LIKELY(given && bits == 32 && !outside))
         return raw[at / 32];
     if (!given)
         for (unsigned l = 0; l < WAVE_LANES; l++)
@@ -63,7 +63,7 @@ static inline const uint32_t *vmem_component(const struct vmem_format *f, const 
         for (unsigned l = 0; l < WAVE_LANES; l++)
             row[l] = vmem_decode(raw[at / 32][l] >> at % 32 & vmem_bits_mask(bits), bits, nfmt);
     if (select >= 4)
-        MEM_FOR_LANES(lane, outside)
+        MEMOP_FOR_LANES(lane, outside)
     row[lane] = 0;
     return row;
 }
@@ -72,13 +72,13 @@ static inline const uint32_t *vmem_component(const struct vmem_format *f, const 
 static inline void vmem_format_deliver(struct wave *w, const struct xinst *in, const struct vmem_format *f,
                                        const wave_row *raw, uint64_t lanes, uint64_t outside)
 {
-    const struct mem_op *op = mem_op_of(in->isa->op);
+    const struct memop *op = memop_of(in->isa->op);
     wave_row *d = w->v + in->d;
     alignas(64) wave_row row;
     for (unsigned c = 0; c < op->kind; c++) {
         const uint32_t *from = vmem_component(f, raw, f->dst_sel >> 3 * c & 7, outside, row);
         if (!op->d16) {
-            mem_row_merge(d[c], from, lanes);
+            memop_row_merge(d[c], from, lanes);
             continue;
         }
         const unsigned shift = op->high || c % 2 ? 16 : 0;
@@ -86,7 +86,7 @@ static inline void vmem_format_deliver(struct wave *w, const struct xinst *in, c
             row_to_f16(row, (const float *)(const void *)from), from = row;
         for (unsigned l = 0; l < WAVE_LANES; l++)
             row[l] = (d[c / 2][l] & ~(0xffffu << shift)) | (from[l] & 0xffff) << shift;
-        mem_row_merge(d[c / 2], row, lanes);
+        memop_row_merge(d[c / 2], row, lanes);
     }
 }
 
@@ -97,7 +97,7 @@ static inline void vmem_format_deliver(struct wave *w, const struct xinst *in, c
 static inline void vmem_format_take(struct wave *w, const struct xinst *in, const struct vmem_format *f,
                                     wave_row *raw)
 {
-    const struct mem_op *op = mem_op_of(in->isa->op);
+    const struct memop *op = memop_of(in->isa->op);
     const wave_row *s = w->v + in->s[1];
     alignas(64) wave_row row;
     unsigned count = 0;

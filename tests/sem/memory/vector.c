@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "rig.h"
-#include "sem/memory/mem.h"
+#include "sem/memory/memop.h"
 
 /* What the reference knows: bytes, sign extension, half ('l', 'h', 0) and direction. */
 static const struct op {

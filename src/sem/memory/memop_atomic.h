@@ -9,16 +9,16 @@
  *
  * Source: "AMD Instinct MI300 ISA", 12.13 (LDS), 12.15 (MUBUF), 12.17 (FLAT).
  */
-#ifndef EHP_SEM_MEMORY_MEM_ATOMIC_H
-#define EHP_SEM_MEMORY_MEM_ATOMIC_H
+#ifndef EHP_SEM_MEMORY_MEMOP_ATOMIC_H
+#define EHP_SEM_MEMORY_MEMOP_ATOMIC_H
 
 #include "base/minifloat.h"
-#include "sem/memory/mem.h"
+#include "sem/memory/memop.h"
 #if defined(__SSE4_1__) && !defined(__F16C__)
 #include "sem/vector/vec.h"
 #endif
 
-static inline uint32_t mem_add_f32(uint32_t a, uint32_t b)
+static inline uint32_t memop_add_f32(uint32_t a, uint32_t b)
 {
     uint32_t r = f32_bits(f32_from_bits(a) + f32_from_bits(b));
     if ((r & 0x7fffffff) <= 0x7f800000)
@@ -28,7 +28,7 @@ static inline uint32_t mem_add_f32(uint32_t a, uint32_t b)
     return (b & 0x7fffffff) > 0x7f800000 ? b | 0x400000 : 0x7fc00000;
 }
 
-static inline uint64_t mem_add_f64(uint64_t a, uint64_t b)
+static inline uint64_t memop_add_f64(uint64_t a, uint64_t b)
 {
     const uint64_t magnitude = INT64_MAX, infinity = UINT64_C(0x7ff) << 52, quiet = UINT64_C(1) << 51;
     uint64_t r = f64_bits(f64_from_bits(a) + f64_from_bits(b));
@@ -40,18 +40,18 @@ static inline uint64_t mem_add_f64(uint64_t a, uint64_t b)
 }
 
 /* An f32 sum of two f16 or bf16 rounds to the same value as their exact sum. */
-static inline uint32_t mem_pk_add_f16(uint32_t a, uint32_t b)
+static inline uint32_t memop_pk_add_f16(uint32_t a, uint32_t b)
 {
 #if defined(__F16C__)
     const __m128 sum =
         _mm_add_ps(_mm_cvtph_ps(_mm_cvtsi32_si128((int)a)), _mm_cvtph_ps(_mm_cvtsi32_si128((int)b)));
-    if (MEM_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3)))
+    if (MEMOP_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3)))
         return (uint32_t)_mm_cvtsi128_si32(_mm_cvtps_ph(sum, _MM_FROUND_TO_NEAREST_INT));
 #elif defined(__SSE4_1__)
     const __m128i x = v_widen_f16(_mm_cvtepu16_epi32(_mm_cvtsi32_si128((int)a))),
                   y = v_widen_f16(_mm_cvtepu16_epi32(_mm_cvtsi32_si128((int)b)));
     const __m128 sum = _mm_add_ps(_mm_castsi128_ps(x), _mm_castsi128_ps(y));
-    if (MEM_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3))) {
+    if (MEMOP_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3))) {
         const __m128i narrow = v_narrow_f16(_mm_castps_si128(sum));
         return (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi32(narrow, narrow));
     }
@@ -60,18 +60,18 @@ static inline uint32_t mem_pk_add_f16(uint32_t a, uint32_t b)
     for (unsigned i = 0; i < 32; i += 16) {
         uint32_t x32 = f32_bits(f16_to_f32((uint16_t)(a >> i))),
                  y32 = f32_bits(f16_to_f32((uint16_t)(b >> i)));
-        r |= (uint32_t)f16_from_f32(f32_from_bits(mem_add_f32(x32, y32))) << i;
+        r |= (uint32_t)f16_from_f32(f32_from_bits(memop_add_f32(x32, y32))) << i;
     }
     return r;
 }
 
-static inline uint32_t mem_pk_add_bf16(uint32_t a, uint32_t b)
+static inline uint32_t memop_pk_add_bf16(uint32_t a, uint32_t b)
 {
 #if defined(__SSE4_1__)
     const __m128i zero = _mm_setzero_si128();
     const __m128 sum = _mm_add_ps(_mm_castsi128_ps(_mm_unpacklo_epi16(zero, _mm_cvtsi32_si128((int)a))),
                                   _mm_castsi128_ps(_mm_unpacklo_epi16(zero, _mm_cvtsi32_si128((int)b))));
-    if (MEM_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3))) { /* as bf16_from_f32() rounds */
+    if (MEMOP_LIKELY(!(_mm_movemask_ps(_mm_cmpunord_ps(sum, sum)) & 3))) { /* as bf16_from_f32() rounds */
         const __m128i bits = _mm_castps_si128(sum),
                       odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
         const __m128i up = _mm_add_epi32(_mm_add_epi32(bits, _mm_set1_epi32(0x7fff)), odd);
@@ -80,7 +80,7 @@ static inline uint32_t mem_pk_add_bf16(uint32_t a, uint32_t b)
 #endif
     uint32_t r = 0;
     for (unsigned i = 0; i < 32; i += 16)
-        r |= (uint32_t)bf16_from_f32(f32_from_bits(mem_add_f32(a >> i << 16, b >> i << 16))) << i;
+        r |= (uint32_t)bf16_from_f32(f32_from_bits(memop_add_f32(a >> i << 16, b >> i << 16))) << i;
     return r;
 }
 
@@ -88,102 +88,102 @@ static inline uint32_t mem_pk_add_bf16(uint32_t a, uint32_t b)
  * The new value.  `extra` is the second operand: the value to compare with
  * (CMPSWAP, FCMPSWAP), to add (WRAP) or to set (MSKOR).
  */
-__attribute__((always_inline)) static inline uint32_t mem_atomic32(enum mem_atomic op, uint32_t old,
-                                                                   uint32_t data, uint32_t extra)
+__attribute__((always_inline)) static inline uint32_t memop_atomic32(enum memop_atomic op, uint32_t old,
+                                                                     uint32_t data, uint32_t extra)
 {
     switch (op) {
-    case MEM_SWAP:
+    case MEMOP_SWAP:
         return data;
-    case MEM_CMPSWAP:
+    case MEMOP_CMPSWAP:
         return old == extra ? data : old;
-    case MEM_ADD:
+    case MEMOP_ADD:
         return old + data;
-    case MEM_SUB:
+    case MEMOP_SUB:
         return old - data;
-    case MEM_RSUB:
+    case MEMOP_RSUB:
         return data - old;
-    case MEM_SMIN:
+    case MEMOP_SMIN:
         return (int32_t)data < (int32_t)old ? data : old;
-    case MEM_UMIN:
+    case MEMOP_UMIN:
         return data < old ? data : old;
-    case MEM_SMAX:
+    case MEMOP_SMAX:
         return (int32_t)data >= (int32_t)old ? data : old;
-    case MEM_UMAX:
+    case MEMOP_UMAX:
         return data >= old ? data : old;
-    case MEM_AND:
+    case MEMOP_AND:
         return old & data;
-    case MEM_OR:
+    case MEMOP_OR:
         return old | data;
-    case MEM_XOR:
+    case MEMOP_XOR:
         return old ^ data;
-    case MEM_INC:
+    case MEMOP_INC:
         return old >= data ? 0 : old + 1;
-    case MEM_DEC:
+    case MEMOP_DEC:
         return old == 0 || old > data ? data : old - 1;
-    case MEM_MSKOR:
+    case MEMOP_MSKOR:
         return (old & ~data) | extra;
-    case MEM_WRAP:
+    case MEMOP_WRAP:
         return old >= data ? old - data : old + extra;
-    case MEM_FADD:
-        return mem_add_f32(old, data);
-    case MEM_FMIN:
+    case MEMOP_FADD:
+        return memop_add_f32(old, data);
+    case MEMOP_FMIN:
         return f32_from_bits(data) < f32_from_bits(old) ? data : old;
-    case MEM_FMAX:
+    case MEMOP_FMAX:
         return f32_from_bits(data) > f32_from_bits(old) ? data : old;
-    case MEM_FCMPSWAP:
+    case MEMOP_FCMPSWAP:
         return f32_from_bits(old) == f32_from_bits(extra) ? data : old;
-    case MEM_PK_ADD_F16:
-        return mem_pk_add_f16(old, data);
-    case MEM_PK_ADD_BF16:
-        return mem_pk_add_bf16(old, data);
+    case MEMOP_PK_ADD_F16:
+        return memop_pk_add_f16(old, data);
+    case MEMOP_PK_ADD_BF16:
+        return memop_pk_add_bf16(old, data);
     default:
         __builtin_unreachable();
     }
 }
 
-__attribute__((always_inline)) static inline uint64_t mem_atomic64(enum mem_atomic op, uint64_t old,
-                                                                   uint64_t data, uint64_t extra)
+__attribute__((always_inline)) static inline uint64_t memop_atomic64(enum memop_atomic op, uint64_t old,
+                                                                     uint64_t data, uint64_t extra)
 {
     switch (op) {
-    case MEM_SWAP:
+    case MEMOP_SWAP:
         return data;
-    case MEM_CMPSWAP:
+    case MEMOP_CMPSWAP:
         return old == extra ? data : old;
-    case MEM_ADD:
+    case MEMOP_ADD:
         return old + data;
-    case MEM_SUB:
+    case MEMOP_SUB:
         return old - data;
-    case MEM_RSUB:
+    case MEMOP_RSUB:
         return data - old;
-    case MEM_SMIN:
+    case MEMOP_SMIN:
         return (int64_t)data < (int64_t)old ? data : old;
-    case MEM_UMIN:
+    case MEMOP_UMIN:
         return data < old ? data : old;
-    case MEM_SMAX:
+    case MEMOP_SMAX:
         return (int64_t)data >= (int64_t)old ? data : old;
-    case MEM_UMAX:
+    case MEMOP_UMAX:
         return data >= old ? data : old;
-    case MEM_AND:
+    case MEMOP_AND:
         return old & data;
-    case MEM_OR:
+    case MEMOP_OR:
         return old | data;
-    case MEM_XOR:
+    case MEMOP_XOR:
         return old ^ data;
-    case MEM_INC:
+    case MEMOP_INC:
         return old >= data ? 0 : old + 1;
-    case MEM_DEC:
+    case MEMOP_DEC:
         return old == 0 || old > data ? data : old - 1;
-    case MEM_MSKOR:
+    case MEMOP_MSKOR:
         return (old & ~data) | extra;
-    case MEM_FADD:
-        return mem_add_f64(old, data);
-    case MEM_FMIN:
+    case MEMOP_FADD:
+        return memop_add_f64(old, data);
+    case MEMOP_FMIN:
         return f64_from_bits(data) < f64_from_bits(old) ? data : old;
-    case MEM_FMAX:
+    case MEMOP_FMAX:
         return f64_from_bits(data) > f64_from_bits(old) ? data : old;
-    case MEM_FCMPSWAP:
+    case MEMOP_FCMPSWAP:
         return f64_from_bits(old) == f64_from_bits(extra) ? data : old;
-    case MEM_CONDXCHG32: { /* each half on its own: bit 31 of the operand says whether to write the rest */
+    case MEMOP_CONDXCHG32: { /* each half on its own: bit 31 of the operand says whether to write the rest */
         uint64_t low = data >> 31 & 1 ? data & 0x7fffffff : (uint32_t)old;
         uint64_t high = data >> 63 ? data >> 32 & 0x7fffffff : old >> 32;
         return low | high << 32;
@@ -195,18 +195,18 @@ __attribute__((always_inline)) static inline uint64_t mem_atomic64(enum mem_atom
 
 /* ---- on memory that other host threads may be changing ---- */
 
-#define MEM_HOST_ATOMIC(bits)                                                                                \
-    static inline uint##bits##_t mem_host_atomic##bits(enum mem_atomic op, uint##bits##_t *place,            \
-                                                       uint##bits##_t data, uint##bits##_t extra)            \
+#define MEMOP_HOST_ATOMIC(bits)                                                                              \
+    static inline uint##bits##_t memop_host_atomic##bits(enum memop_atomic op, uint##bits##_t *place,        \
+                                                         uint##bits##_t data, uint##bits##_t extra)          \
     {                                                                                                        \
         switch (op) {                                                                                        \
-        case MEM_SWAP:                                                                                       \
+        case MEMOP_SWAP:                                                                                     \
             return __atomic_exchange_n(place, data, __ATOMIC_SEQ_CST);                                       \
-        case MEM_ADD:                                                                                        \
+        case MEMOP_ADD:                                                                                      \
             return __atomic_fetch_add(place, data, __ATOMIC_SEQ_CST);                                        \
-        case MEM_SUB:                                                                                        \
+        case MEMOP_SUB:                                                                                      \
             return __atomic_fetch_sub(place, data, __ATOMIC_SEQ_CST);                                        \
-        case MEM_CMPSWAP:                                                                                    \
+        case MEMOP_CMPSWAP:                                                                                  \
             __atomic_compare_exchange_n(place, &extra, data, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);     \
             return extra;                                                                                    \
         default:                                                                                             \
@@ -214,11 +214,11 @@ __attribute__((always_inline)) static inline uint64_t mem_atomic64(enum mem_atom
         }                                                                                                    \
         uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), value;                                \
         do                                                                                                   \
-            value = mem_atomic##bits(op, old, data, extra);                                                  \
+            value = memop_atomic##bits(op, old, data, extra);                                                \
         while (!__atomic_compare_exchange_n(place, &old, value, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));  \
         return old;                                                                                          \
     }
-MEM_HOST_ATOMIC(32)
-MEM_HOST_ATOMIC(64)
+MEMOP_HOST_ATOMIC(32)
+MEMOP_HOST_ATOMIC(64)
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory instructions in halves; see mem_halves.h. */
-#include "sem/memory/mem_halves.h"
+/* Memory instructions in halves; see memop_halves.h. */
+#include "sem/memory/memop_halves.h"
 
 #include "isa/facts.h"
-#include "sem/memory/mem_atomic.h"
+#include "sem/memory/memop_atomic.h"
 #include "sem/memory/smem.h"
 
-static enum mem_kind kind_of(const struct mem_op *op)
+static enum memop_kind kind_of(const struct memop *op)
 {
-    return (enum mem_kind)op->kind;
+    return (enum memop_kind)op->kind;
 }
 
-static bool is_format(const struct mem_op *op)
+static bool is_format(const struct memop *op)
 {
-    return op->action == MEM_LOAD_FORMAT || op->action == MEM_STORE_FORMAT;
+    return op->action == MEMOP_LOAD_FORMAT || op->action == MEMOP_STORE_FORMAT;
 }
 
 /* ---- addresses ---- */
@@ -29,7 +29,7 @@ static unsigned step_of(unsigned bytes, uint64_t offsets)
 
 /* Whether a buffer has byte `at` of a lane's access: it has a dword of it or not; of a format all or nothing.
  */
-static bool has_byte(const struct mem_address *a, struct vmem_place p, unsigned at)
+static bool has_byte(const struct memop_address *a, struct vmem_place p, unsigned at)
 {
     if (is_format(a->landing.op))
         return vmem_inside(&a->buffer, p, 0, a->bytes);
@@ -37,12 +37,12 @@ static bool has_byte(const struct mem_address *a, struct vmem_place p, unsigned 
     return vmem_inside(&a->buffer, p, dword, a->bytes - dword < 4 ? a->bytes - dword : 4);
 }
 
-static void buffer_address(struct wave *w, const struct xinst *in, struct mem_address *a)
+static void buffer_address(struct wave *w, const struct xinst *in, struct memop_address *a)
 {
-    const struct mem_op *op = a->landing.op;
-    struct mem_request *r = &a->request;
+    const struct memop *op = a->landing.op;
+    struct memop_request *r = &a->request;
     a->buffer = vmem_buffer_of(w, in);
-    if (op->action == MEM_ATOMIC && op->kind == MEM_B64 && a->buffer.swizzle &&
+    if (op->action == MEMOP_ATOMIC && op->kind == MEMOP_B64 && a->buffer.swizzle &&
         w->exec) /* not in one piece */
         wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, true, UINT_MAX);
     if (is_format(op)) {
@@ -52,11 +52,11 @@ static void buffer_address(struct wave *w, const struct xinst *in, struct mem_ad
     vmem_buffer_address(w, in, a->bytes, r);
     a->whole = r->mask;
     uint64_t offsets = 0;
-    MEM_FOR_LANES(lane, w->exec & ~r->mask)
+    MEMOP_FOR_LANES(lane, w->exec & ~r->mask)
     {
         const struct vmem_place p = vmem_place_of(w, in, &a->buffer, (unsigned)lane);
         bool some = false;
-        for (unsigned at = 0; at < a->bytes && op->action != MEM_ATOMIC; at += 4)
+        for (unsigned at = 0; at < a->bytes && op->action != MEMOP_ATOMIC; at += 4)
             some |= has_byte(a, p, at);
         if (some) {
             a->split |= UINT64_C(1) << lane;
@@ -68,49 +68,49 @@ static void buffer_address(struct wave *w, const struct xinst *in, struct mem_ad
     a->step = step_of(a->bytes, offsets);
 }
 
-static void plain_address(const struct wave *w, const struct xinst *in, struct mem_address *a)
+static void plain_address(const struct wave *w, const struct xinst *in, struct memop_address *a)
 {
-    struct mem_request *r = &a->request;
-    vmem_address(w, in, (enum mem_space)a->landing.op->space, r);
+    struct memop_request *r = &a->request;
+    vmem_address(w, in, (enum memop_space)a->landing.op->space, r);
     a->lds = r->lds;
     a->scratch = a->split = r->scratch;
     a->whole = r->mask & ~(r->lds | r->scratch);
     uint64_t offsets = 0;
-    MEM_FOR_LANES(lane, r->scratch)
+    MEMOP_FOR_LANES(lane, r->scratch)
     offsets |= r->addr[lane];
     a->step = step_of(a->bytes, offsets);
 }
 
 /* An atomic of 32 bits is in one of its lane's dwords, and there like any other. */
-static void join_scratch(const struct wave *w, struct mem_address *a)
+static void join_scratch(const struct wave *w, struct memop_address *a)
 {
-    if (a->landing.op->kind == MEM_B64)
+    if (a->landing.op->kind == MEMOP_B64)
         return;
-    MEM_FOR_LANES(lane, a->split)
+    MEMOP_FOR_LANES(lane, a->split)
     a->request.addr[lane] =
         (uint64_t)(uintptr_t)vmem_scratch_byte(w, (uint32_t)a->request.addr[lane], (unsigned)lane);
     a->whole |= a->split;
     a->split = 0;
 }
 
-bool mem_address(struct wave *w, const struct xinst *in, struct mem_address *a)
+bool memop_address(struct wave *w, const struct xinst *in, struct memop_address *a)
 {
-    const struct mem_op *op = mem_op_of(in->isa->op);
-    const bool buffer = op->space == MEM_BUFFER || op->space == MEM_TBUFFER;
-    if (op->action == MEM_NONE || op->action == MEM_FENCE)
+    const struct memop *op = memop_of(in->isa->op);
+    const bool buffer = op->space == MEMOP_BUFFER || op->space == MEMOP_TBUFFER;
+    if (op->action == MEMOP_NONE || op->action == MEMOP_FENCE)
         return false;
-    memset(a, 0, offsetof(struct mem_address, request));
+    memset(a, 0, offsetof(struct memop_address, request));
     a->landing.op = op;
     a->landing.lanes = w->exec;
-    a->landing.returns = op->action == MEM_LOAD || op->action == MEM_LOAD_FORMAT ||
-                         op->action == MEM_LOAD_LDS || (op->action == MEM_ATOMIC && in->isa->sc0);
+    a->landing.returns = op->action == MEMOP_LOAD || op->action == MEMOP_LOAD_FORMAT ||
+                         op->action == MEMOP_LOAD_LDS || (op->action == MEMOP_ATOMIC && in->isa->sc0);
     a->write = a->request.write = isa_facts[in->isa->op].effects & ISA_E_STORE;
-    a->bytes = is_format(op) ? 0 : mem_bytes(kind_of(op));
+    a->bytes = is_format(op) ? 0 : memop_bytes(kind_of(op));
     if (buffer)
         buffer_address(w, in, a);
     else
         plain_address(w, in, a);
-    if (op->action == MEM_LOAD_LDS || (op->action == MEM_LOAD && in->isa->lds)) {
+    if (op->action == MEMOP_LOAD_LDS || (op->action == MEMOP_LOAD && in->isa->lds)) {
         const uint64_t room = vmem_lds_lanes(w, in);
         a->landing.lds = vmem_lds_base(w, in);
         a->landing.to_lds = true;
@@ -122,7 +122,7 @@ bool mem_address(struct wave *w, const struct xinst *in, struct mem_address *a)
         a->request.scratch = a->scratch = a->scratch & room;
     }
     vmem_check(w, in, &a->request, a->bytes);
-    if (op->action == MEM_ATOMIC) {
+    if (op->action == MEMOP_ATOMIC) {
         vmem_check_aligned(w, in, &a->request, a->bytes);
         join_scratch(w, a);
     }
@@ -130,15 +130,15 @@ bool mem_address(struct wave *w, const struct xinst *in, struct mem_address *a)
     return true;
 }
 
-uint64_t mem_piece(struct wave *w, const struct xinst *in, const struct mem_address *a, unsigned i,
-                   uint64_t addr[WAVE_LANES])
+uint64_t memop_piece(struct wave *w, const struct xinst *in, const struct memop_address *a, unsigned i,
+                     uint64_t addr[WAVE_LANES])
 {
     const unsigned at = i * a->step;
     uint64_t lanes = a->scratch & a->split;
-    MEM_FOR_LANES(lane, a->scratch & a->split)
+    MEMOP_FOR_LANES(lane, a->scratch & a->split)
     addr[lane] =
         (uint64_t)(uintptr_t)vmem_scratch_byte(w, (uint32_t)a->request.addr[lane] + at, (unsigned)lane);
-    MEM_FOR_LANES(lane, a->split & ~a->scratch)
+    MEMOP_FOR_LANES(lane, a->split & ~a->scratch)
     {
         const struct vmem_place p = vmem_place_of(w, in, &a->buffer, (unsigned)lane);
         if (!has_byte(a, p, at))
@@ -158,33 +158,33 @@ static uint64_t operand(const wave_row *s, unsigned lane, bool wide)
     return s[0][lane] | (wide ? (uint64_t)s[1][lane] << 32 : 0);
 }
 
-void mem_take(struct wave *w, const struct xinst *in, const struct mem_address *a, uint64_t lanes,
-              uint8_t *data, unsigned stride)
+void memop_take(struct wave *w, const struct xinst *in, const struct memop_address *a, uint64_t lanes,
+                uint8_t *data, unsigned stride)
 {
-    const struct mem_op *op = a->landing.op;
+    const struct memop *op = a->landing.op;
     const wave_row *s = w->v + in->s[1];
-    const bool wide = op->kind == MEM_B64;
+    const bool wide = op->kind == MEMOP_B64;
     alignas(64) wave_row raw[4];
     switch (op->action) {
-    case MEM_STORE:
+    case MEMOP_STORE:
         if (lanes == UINT64_MAX && stride == a->bytes)
-            mem_rows_store(s, kind_of(op), data);
+            memop_rows_store(s, kind_of(op), data);
         else
-            MEM_FOR_LANES(lane, lanes)
-        mem_lane_store(s, (unsigned)lane, kind_of(op), data + lane * stride);
+            MEMOP_FOR_LANES(lane, lanes)
+        memop_lane_store(s, (unsigned)lane, kind_of(op), data + lane * stride);
         break;
-    case MEM_STORE_FORMAT:
+    case MEMOP_STORE_FORMAT:
         vmem_format_take(w, in, &a->landing.format, raw);
-        MEM_FOR_LANES(lane, lanes)
+        MEMOP_FOR_LANES(lane, lanes)
         for (unsigned at = 0; at < a->bytes; at++)
             data[lane * stride + at] = (uint8_t)(raw[at / 4][lane] >> at % 4 * 8);
         break;
     default:
-        MEM_FOR_LANES(lane, lanes)
+        MEMOP_FOR_LANES(lane, lanes)
         {
             const uint64_t operands[2] = {
                 operand(s, (unsigned)lane, wide),
-                op->atomic == MEM_CMPSWAP ? operand(s + a->bytes / 4, (unsigned)lane, wide) : 0};
+                op->atomic == MEMOP_CMPSWAP ? operand(s + a->bytes / 4, (unsigned)lane, wide) : 0};
             memcpy(data + lane * stride, &operands[0], a->bytes);
             memcpy(data + lane * stride + a->bytes, &operands[1], a->bytes);
         }
@@ -192,20 +192,20 @@ void mem_take(struct wave *w, const struct xinst *in, const struct mem_address *
     }
 }
 
-void mem_atomic_apply(const struct mem_op *op, uint8_t *place, uint8_t *data)
+void memop_atomic_apply(const struct memop *op, uint8_t *place, uint8_t *data)
 {
-    if (op->kind == MEM_B64) {
+    if (op->kind == MEMOP_B64) {
         uint64_t old, operands[2];
         memcpy(&old, place, 8);
         memcpy(operands, data, 16);
-        const uint64_t now = mem_atomic64((enum mem_atomic)op->atomic, old, operands[0], operands[1]);
+        const uint64_t now = memop_atomic64((enum memop_atomic)op->atomic, old, operands[0], operands[1]);
         memcpy(place, &now, 8);
         memcpy(data, &old, 8);
     } else {
         uint32_t old, operands[2];
         memcpy(&old, place, 4);
         memcpy(operands, data, 8);
-        const uint32_t now = mem_atomic32((enum mem_atomic)op->atomic, old, operands[0], operands[1]);
+        const uint32_t now = memop_atomic32((enum memop_atomic)op->atomic, old, operands[0], operands[1]);
         memcpy(place, &now, 4);
         memcpy(data, &old, 4);
     }
@@ -213,84 +213,85 @@ void mem_atomic_apply(const struct mem_op *op, uint8_t *place, uint8_t *data)
 
 /* ---- bytes to registers ---- */
 
-static void deliver_format(struct wave *w, const struct xinst *in, const struct mem_landing *landing,
+static void deliver_format(struct wave *w, const struct xinst *in, const struct memop_landing *landing,
                            const uint8_t *data, unsigned stride)
 {
     alignas(64) wave_row raw[4] = {0};
     const unsigned bytes = landing->format.bytes;
-    MEM_FOR_LANES(lane, landing->lanes & ~landing->outside)
+    MEMOP_FOR_LANES(lane, landing->lanes & ~landing->outside)
     for (unsigned at = 0; at < bytes; at++)
         raw[at / 4][lane] |= (uint32_t)data[lane * stride + at] << at % 4 * 8;
     vmem_format_deliver(w, in, &landing->format, raw, landing->lanes, landing->outside);
 }
 
-void mem_deliver(struct wave *w, const struct xinst *in, const struct mem_landing *landing,
-                 const uint8_t *data, unsigned stride)
+void memop_deliver(struct wave *w, const struct xinst *in, const struct memop_landing *landing,
+                   const uint8_t *data, unsigned stride)
 {
-    static const uint8_t zero[MEM_LANE_BYTES];
-    const struct mem_op *op = landing->op;
-    const enum mem_kind kind = op->action == MEM_ATOMIC && op->kind != MEM_B64 ? MEM_B32 : kind_of(op);
+    static const uint8_t zero[MEMOP_LANE_BYTES];
+    const struct memop *op = landing->op;
+    const enum memop_kind kind =
+        op->action == MEMOP_ATOMIC && op->kind != MEMOP_B64 ? MEMOP_B32 : kind_of(op);
     wave_row *d = w->v + in->d;
     if (landing->to_lds) {
-        MEM_FOR_LANES(lane, landing->lanes)
+        MEMOP_FOR_LANES(lane, landing->lanes)
         vmem_to_lds(w, landing->lds, (unsigned)lane, kind,
                     landing->outside >> lane & 1 ? zero : data + lane * stride);
         return;
     }
-    if (op->action == MEM_LOAD_FORMAT) {
+    if (op->action == MEMOP_LOAD_FORMAT) {
         deliver_format(w, in, landing, data, stride);
         return;
     }
-    if (landing->lanes == UINT64_MAX && !landing->outside && stride == mem_bytes(kind)) {
-        mem_rows_load(d, kind, data);
+    if (landing->lanes == UINT64_MAX && !landing->outside && stride == memop_bytes(kind)) {
+        memop_rows_load(d, kind, data);
         return;
     }
-    MEM_FOR_LANES(lane, landing->lanes & ~landing->outside)
-    mem_lane_load(d, (unsigned)lane, kind, data + lane * stride);
-    MEM_FOR_LANES(lane, landing->outside)
-    mem_lane_load(d, (unsigned)lane, kind, zero);
+    MEMOP_FOR_LANES(lane, landing->lanes & ~landing->outside)
+    memop_lane_load(d, (unsigned)lane, kind, data + lane * stride);
+    MEMOP_FOR_LANES(lane, landing->outside)
+    memop_lane_load(d, (unsigned)lane, kind, zero);
 }
 
 /* ---- LDS by FLAT addresses: what is beyond reads 0 and is not written ---- */
 
-void mem_access_lds(struct wave *w, const struct xinst *in, const struct mem_address *a)
+void memop_access_lds(struct wave *w, const struct xinst *in, const struct memop_address *a)
 {
-    const struct mem_op *op = a->landing.op;
-    struct mem_landing landing = a->landing;
-    alignas(16) uint8_t data[WAVE_LANES * MEM_LANE_BYTES];
+    const struct memop *op = a->landing.op;
+    struct memop_landing landing = a->landing;
+    alignas(16) uint8_t data[WAVE_LANES * MEMOP_LANE_BYTES];
     if (a->write)
-        mem_take(w, in, a, a->lds, data, MEM_LANE_BYTES);
+        memop_take(w, in, a, a->lds, data, MEMOP_LANE_BYTES);
     landing.lanes = a->lds;
-    MEM_FOR_LANES(lane, a->lds)
+    MEMOP_FOR_LANES(lane, a->lds)
     {
         uint8_t *place = vmem_pointer(w, &a->request, (unsigned)lane, a->bytes);
-        uint8_t *own = data + lane * MEM_LANE_BYTES;
+        uint8_t *own = data + lane * MEMOP_LANE_BYTES;
         if (!place)
             landing.outside |= UINT64_C(1) << lane;
-        else if (op->action == MEM_ATOMIC)
-            mem_atomic_apply(op, place, own);
+        else if (op->action == MEMOP_ATOMIC)
+            memop_atomic_apply(op, place, own);
         else if (a->write)
             memcpy(place, own, a->bytes);
         else
             memcpy(own, place, a->bytes);
     }
     if (landing.returns)
-        mem_deliver(w, in, &landing, data, MEM_LANE_BYTES);
+        memop_deliver(w, in, &landing, data, MEMOP_LANE_BYTES);
 }
 
 /* ---- scalar memory ---- */
 
-bool mem_scalar_address(struct wave *w, const struct xinst *in, struct mem_scalar *a)
+bool memop_scalar_address(struct wave *w, const struct xinst *in, struct memop_scalar *a)
 {
-    const struct mem_op *op = mem_op_of(in->isa->op);
-    const bool atomic = op->action == MEM_ATOMIC, wide = atomic && op->kind == MEM_B64;
-    if (op->action != MEM_LOAD && op->action != MEM_STORE && !atomic)
+    const struct memop *op = memop_of(in->isa->op);
+    const bool atomic = op->action == MEMOP_ATOMIC, wide = atomic && op->kind == MEMOP_B64;
+    if (op->action != MEMOP_LOAD && op->action != MEMOP_STORE && !atomic)
         return false;
-    *a = (struct mem_scalar){.op = op,
-                             .write = op->action != MEM_LOAD,
-                             .returns = op->action == MEM_LOAD || (atomic && in->isa->sc0),
-                             .dwords = atomic ? 1 + wide : op->dwords,
-                             .sd = in->sd};
+    *a = (struct memop_scalar){.op = op,
+                               .write = op->action != MEMOP_LOAD,
+                               .returns = op->action == MEMOP_LOAD || (atomic && in->isa->sc0),
+                               .dwords = atomic ? 1 + wide : op->dwords,
+                               .sd = in->sd};
     unsigned inside = a->dwords;
     if (smem_is_buffer(in->isa))
         a->address = smem_buffer_place(w, in, &inside);
@@ -307,23 +308,24 @@ bool mem_scalar_address(struct wave *w, const struct xinst *in, struct mem_scala
     return true;
 }
 
-uint64_t mem_scalar_place(const struct wave *w, const struct xinst *in)
+uint64_t memop_scalar_place(const struct wave *w, const struct xinst *in)
 {
     unsigned inside = 1;
     return smem_is_buffer(in->isa) ? smem_buffer_place(w, in, &inside) : smem_place(w, in, 0);
 }
 
-void mem_scalar_take(const struct wave *w, const struct mem_scalar *a, uint8_t data[MEM_SCALAR_BYTES])
+void memop_scalar_take(const struct wave *w, const struct memop_scalar *a, uint8_t data[MEMOP_SCALAR_BYTES])
 {
     const uint32_t *s = w->s + a->sd;
     memcpy(data, s, a->bytes);
-    if (a->op->action == MEM_ATOMIC && a->op->atomic == MEM_CMPSWAP)
+    if (a->op->action == MEMOP_ATOMIC && a->op->atomic == MEMOP_CMPSWAP)
         memcpy(data + a->bytes, s + a->dwords, a->bytes);
-    else if (a->op->action == MEM_ATOMIC)
+    else if (a->op->action == MEMOP_ATOMIC)
         memset(data + a->bytes, 0, a->bytes);
 }
 
-void mem_scalar_deliver(struct wave *w, const struct mem_scalar *a, const uint8_t data[MEM_SCALAR_BYTES])
+void memop_scalar_deliver(struct wave *w, const struct memop_scalar *a,
+                          const uint8_t data[MEMOP_SCALAR_BYTES])
 {
     uint32_t *s = w->s + a->sd;
     memcpy(s, data, a->bytes);
