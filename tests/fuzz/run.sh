@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds a fuzzer with libFuzzer and sanitizers and runs it from its seeds: of what reads files (bundle, chip, code,
-# code_metadata, image), of the instruction decoder, of execution, or of the HIP runtime's calls (in both modes).
+# code_metadata, image, object), of the instruction decoder, of execution, or of the HIP runtime's calls (in both modes).
 #   tests/fuzz/run.sh NAME|all [SECONDS] [CORPUS]
 # New inputs go to CORPUS (a directory, kept; of all: a directory for each), crashes to CORPUS.crashes. `all` takes one
 # after the other, and ends with a summary; it fails if one found something.
 # BUILD is a build directory (build), for the parts that are linked as they are.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-all="bundle calls calls_timing chip code code_metadata decode exec image"
+all="bundle calls calls_timing chip code code_metadata decode exec image object"
 name=$1 seconds=${2:-600} llvm=${LLVM_SUFFIX:--22} build=$(realpath -m "${BUILD:-$root/build}")
 work=${3:-$(mktemp -d)}
 if [ "$name" = all ]; then
@@ -74,6 +74,7 @@ chip)
     libs="$libs -lconfig -lm"
     set -- "$root/src/chip/chip.c" "$root/src/base/printable.c"
     ;;
+object) set -- "$root"/src/jit/object*.c "$root"/src/base/must.c "$root"/src/base/printable.c ;;
 *) set -- "$root"/src/load/bundle*.c "$root"/src/load/code*.c "$root/src/load/image.c" \
     "$root/src/load/lines.c" "$root/src/load/metadata.c" "$root/src/base/printable.c" ;;
 esac
