@@ -50,7 +50,10 @@ static inline void dst64(struct wave *w, const struct xinst *in, uint64_t value)
 
 #define HANDLER(name) static const struct xinst *x_##name(struct wave *w, const struct xinst *in)
 
-/* ---- arithmetic: D, S0, S1 are 32 or 64 ---- */
+/* ---- what computes ---- */
+
+#define SDST32(w, in) ((w)->s[(in)->sd])
+#define SDST64(w, in) wave_sgpr64(w, (in)->sd)
 
 #define OP2(name, D, S0, S1)                                                                                 \
     HANDLER(name)                                                                                            \
@@ -58,135 +61,38 @@ static inline void dst64(struct wave *w, const struct xinst *in, uint64_t value)
         dst##D(w, in, name(src##S0(w, in, 0), src##S1(w, in, 1), &w->scc));                                  \
         return in + 1;                                                                                       \
     }
-#define OP2_LIST(X)                                                                                          \
-    X(s_add_u32, 32, 32, 32)                                                                                 \
-    X(s_sub_u32, 32, 32, 32)                                                                                 \
-    X(s_add_i32, 32, 32, 32)                                                                                 \
-    X(s_sub_i32, 32, 32, 32)                                                                                 \
-    X(s_addc_u32, 32, 32, 32)                                                                                \
-    X(s_subb_u32, 32, 32, 32)                                                                                \
-    X(s_min_i32, 32, 32, 32)                                                                                 \
-    X(s_min_u32, 32, 32, 32)                                                                                 \
-    X(s_max_i32, 32, 32, 32)                                                                                 \
-    X(s_max_u32, 32, 32, 32)                                                                                 \
-    X(s_cselect_b32, 32, 32, 32)                                                                             \
-    X(s_cselect_b64, 64, 64, 64)                                                                             \
-    X(s_and_b32, 32, 32, 32)                                                                                 \
-    X(s_and_b64, 64, 64, 64)                                                                                 \
-    X(s_or_b32, 32, 32, 32)                                                                                  \
-    X(s_or_b64, 64, 64, 64)                                                                                  \
-    X(s_xor_b32, 32, 32, 32)                                                                                 \
-    X(s_xor_b64, 64, 64, 64)                                                                                 \
-    X(s_andn2_b32, 32, 32, 32)                                                                               \
-    X(s_andn2_b64, 64, 64, 64)                                                                               \
-    X(s_orn2_b32, 32, 32, 32)                                                                                \
-    X(s_orn2_b64, 64, 64, 64)                                                                                \
-    X(s_nand_b32, 32, 32, 32)                                                                                \
-    X(s_nand_b64, 64, 64, 64)                                                                                \
-    X(s_nor_b32, 32, 32, 32)                                                                                 \
-    X(s_nor_b64, 64, 64, 64)                                                                                 \
-    X(s_xnor_b32, 32, 32, 32)                                                                                \
-    X(s_xnor_b64, 64, 64, 64)                                                                                \
-    X(s_lshl_b32, 32, 32, 32)                                                                                \
-    X(s_lshl_b64, 64, 64, 32)                                                                                \
-    X(s_lshr_b32, 32, 32, 32)                                                                                \
-    X(s_lshr_b64, 64, 64, 32)                                                                                \
-    X(s_ashr_i32, 32, 32, 32)                                                                                \
-    X(s_ashr_i64, 64, 64, 32)                                                                                \
-    X(s_bfm_b32, 32, 32, 32)                                                                                 \
-    X(s_bfm_b64, 64, 32, 32)                                                                                 \
-    X(s_mul_i32, 32, 32, 32)                                                                                 \
-    X(s_mul_hi_u32, 32, 32, 32)                                                                              \
-    X(s_mul_hi_i32, 32, 32, 32)                                                                              \
-    X(s_bfe_u32, 32, 32, 32)                                                                                 \
-    X(s_bfe_i32, 32, 32, 32)                                                                                 \
-    X(s_bfe_u64, 64, 64, 32)                                                                                 \
-    X(s_bfe_i64, 64, 64, 32)                                                                                 \
-    X(s_absdiff_i32, 32, 32, 32)                                                                             \
-    X(s_lshl1_add_u32, 32, 32, 32)                                                                           \
-    X(s_lshl2_add_u32, 32, 32, 32)                                                                           \
-    X(s_lshl3_add_u32, 32, 32, 32)                                                                           \
-    X(s_lshl4_add_u32, 32, 32, 32)                                                                           \
-    X(s_pack_ll_b32_b16, 32, 32, 32)                                                                         \
-    X(s_pack_lh_b32_b16, 32, 32, 32)                                                                         \
-    X(s_pack_hh_b32_b16, 32, 32, 32)
-OP2_LIST(OP2)
-
 #define OP1(name, D, S0)                                                                                     \
     HANDLER(name)                                                                                            \
     {                                                                                                        \
         dst##D(w, in, name(src##S0(w, in, 0), &w->scc));                                                     \
         return in + 1;                                                                                       \
     }
-#define OP1_LIST(X)                                                                                          \
-    X(s_mov_b32, 32, 32)                                                                                     \
-    X(s_mov_b64, 64, 64)                                                                                     \
-    X(s_not_b32, 32, 32)                                                                                     \
-    X(s_not_b64, 64, 64)                                                                                     \
-    X(s_wqm_b32, 32, 32)                                                                                     \
-    X(s_wqm_b64, 64, 64)                                                                                     \
-    X(s_brev_b32, 32, 32)                                                                                    \
-    X(s_brev_b64, 64, 64)                                                                                    \
-    X(s_bcnt0_i32_b32, 32, 32)                                                                               \
-    X(s_bcnt0_i32_b64, 32, 64)                                                                               \
-    X(s_bcnt1_i32_b32, 32, 32)                                                                               \
-    X(s_bcnt1_i32_b64, 32, 64)                                                                               \
-    X(s_ff0_i32_b32, 32, 32)                                                                                 \
-    X(s_ff0_i32_b64, 32, 64)                                                                                 \
-    X(s_ff1_i32_b32, 32, 32)                                                                                 \
-    X(s_ff1_i32_b64, 32, 64)                                                                                 \
-    X(s_flbit_i32_b32, 32, 32)                                                                               \
-    X(s_flbit_i32_b64, 32, 64)                                                                               \
-    X(s_flbit_i32, 32, 32)                                                                                   \
-    X(s_flbit_i32_i64, 32, 64)                                                                               \
-    X(s_sext_i32_i8, 32, 32)                                                                                 \
-    X(s_sext_i32_i16, 32, 32)                                                                                \
-    X(s_quadmask_b32, 32, 32)                                                                                \
-    X(s_quadmask_b64, 64, 64)                                                                                \
-    X(s_abs_i32, 32, 32)                                                                                     \
-    X(s_bitreplicate_b64_b32, 64, 32)
-OP1_LIST(OP1)
+#define UPDATE(name, D, S0, expression)                                                                      \
+    HANDLER(name)                                                                                            \
+    {                                                                                                        \
+        const uint##S0##_t a = src##S0(w, in, 0);                                                            \
+        const uint##D##_t d = SDST##D(w, in);                                                                \
+        const bool *scc = &w->scc;                                                                           \
+        (void)scc;                                                                                           \
+        dst##D(w, in, expression);                                                                           \
+        return in + 1;                                                                                       \
+    }
 
-HANDLER(s_cmov_b32)
-{
-    if (w->scc)
-        dst32(w, in, src32(w, in, 0));
-    return in + 1;
-}
+/* SOPK: the constant is sign-extended; unsigned compares zero-extend it. */
+#define CONSTANT(name, function)                                                                             \
+    HANDLER(name)                                                                                            \
+    {                                                                                                        \
+        dst32(w, in, function(w->s[in->sd], (uint32_t)in->control.simm, &w->scc));                           \
+        return in + 1;                                                                                       \
+    }
+#define COMPARE_K(name, type, widen, operator)                                                               \
+    HANDLER(name)                                                                                            \
+    {                                                                                                        \
+        w->scc = (type)w->s[in->sd] operator(type)(widen) in->control.simm;                                  \
+        return in + 1;                                                                                       \
+    }
 
-HANDLER(s_cmov_b64)
-{
-    if (w->scc)
-        dst64(w, in, src64(w, in, 0));
-    return in + 1;
-}
-
-HANDLER(s_bitset0_b32)
-{
-    w->s[in->sd] &= ~(1u << (src32(w, in, 0) & 31));
-    return in + 1;
-}
-
-HANDLER(s_bitset1_b32)
-{
-    w->s[in->sd] |= 1u << (src32(w, in, 0) & 31);
-    return in + 1;
-}
-
-HANDLER(s_bitset0_b64)
-{
-    dst64(w, in, wave_sgpr64(w, in->sd) & ~(UINT64_C(1) << (src32(w, in, 0) & 63)));
-    return in + 1;
-}
-
-HANDLER(s_bitset1_b64)
-{
-    dst64(w, in, wave_sgpr64(w, in->sd) | UINT64_C(1) << (src32(w, in, 0) & 63));
-    return in + 1;
-}
-
-/* ---- EXEC: D = old EXEC, EXEC = S0 op old EXEC (wrexec: both the new one) ---- */
-
+/* D = old EXEC, EXEC = S0 op old EXEC (wrexec: both the new one). */
 #define SAVEEXEC(name, expression)                                                                           \
     HANDLER(name)                                                                                            \
     {                                                                                                        \
@@ -196,123 +102,28 @@ HANDLER(s_bitset1_b64)
         w->scc = w->exec != 0;                                                                               \
         return in + 1;                                                                                       \
     }
-SAVEEXEC(s_and_saveexec_b64, s &exec)
-SAVEEXEC(s_or_saveexec_b64, s | exec)
-SAVEEXEC(s_xor_saveexec_b64, s ^ exec)
-SAVEEXEC(s_andn2_saveexec_b64, s & ~exec)
-SAVEEXEC(s_orn2_saveexec_b64, s | ~exec)
-SAVEEXEC(s_nand_saveexec_b64, ~(s &exec))
-SAVEEXEC(s_nor_saveexec_b64, ~(s | exec))
-SAVEEXEC(s_xnor_saveexec_b64, ~(s ^ exec))
-SAVEEXEC(s_andn1_saveexec_b64, ~s &exec)
-SAVEEXEC(s_orn1_saveexec_b64, ~s | exec)
-
-HANDLER(s_andn1_wrexec_b64)
-{
-    w->exec = ~src64(w, in, 0) & w->exec;
-    w->scc = w->exec != 0;
-    dst64(w, in, w->exec);
-    return in + 1;
-}
-
-HANDLER(s_andn2_wrexec_b64)
-{
-    w->exec = src64(w, in, 0) & ~w->exec;
-    w->scc = w->exec != 0;
-    dst64(w, in, w->exec);
-    return in + 1;
-}
-
-/* ---- compares ---- */
-
+#define WREXEC(name, expression)                                                                             \
+    HANDLER(name)                                                                                            \
+    {                                                                                                        \
+        uint64_t s = src64(w, in, 0), exec = w->exec;                                                        \
+        w->exec = (expression);                                                                              \
+        w->scc = w->exec != 0;                                                                               \
+        dst64(w, in, w->exec);                                                                               \
+        return in + 1;                                                                                       \
+    }
 #define COMPARE(name, type, bits, operator)                                                                  \
     HANDLER(name)                                                                                            \
     {                                                                                                        \
         w->scc = (type)src##bits(w, in, 0) operator(type) src##bits(w, in, 1);                               \
         return in + 1;                                                                                       \
     }
-COMPARE(s_cmp_eq_i32, int32_t, 32, ==)
-COMPARE(s_cmp_lg_i32, int32_t, 32, !=)
-COMPARE(s_cmp_gt_i32, int32_t, 32, >)
-COMPARE(s_cmp_ge_i32, int32_t, 32, >=)
-COMPARE(s_cmp_lt_i32, int32_t, 32, <)
-COMPARE(s_cmp_le_i32, int32_t, 32, <=)
-COMPARE(s_cmp_gt_u32, uint32_t, 32, >)
-COMPARE(s_cmp_ge_u32, uint32_t, 32, >=)
-COMPARE(s_cmp_lt_u32, uint32_t, 32, <)
-COMPARE(s_cmp_le_u32, uint32_t, 32, <=)
-COMPARE(s_cmp_eq_u64, uint64_t, 64, ==)
-COMPARE(s_cmp_lg_u64, uint64_t, 64, !=)
-
-HANDLER(s_bitcmp0_b32)
-{
-    w->scc = !(src32(w, in, 0) >> (src32(w, in, 1) & 31) & 1);
-    return in + 1;
-}
-
-HANDLER(s_bitcmp1_b32)
-{
-    w->scc = src32(w, in, 0) >> (src32(w, in, 1) & 31) & 1;
-    return in + 1;
-}
-
-HANDLER(s_bitcmp0_b64)
-{
-    w->scc = !(src64(w, in, 0) >> (src32(w, in, 1) & 63) & 1);
-    return in + 1;
-}
-
-HANDLER(s_bitcmp1_b64)
-{
-    w->scc = src64(w, in, 0) >> (src32(w, in, 1) & 63) & 1;
-    return in + 1;
-}
-
-/* ---- SOPK: the constant is sign-extended; unsigned compares zero-extend it ---- */
-
-#define COMPARE_K(name, type, widen, operator)                                                               \
+#define COMPARE_BIT(name, bits, value)                                                                       \
     HANDLER(name)                                                                                            \
     {                                                                                                        \
-        w->scc = (type)w->s[in->sd] operator(type)(widen) in->control.simm;                                  \
+        w->scc = (src##bits(w, in, 0) >> (src32(w, in, 1) & (bits - 1)) & 1) == (value);                     \
         return in + 1;                                                                                       \
     }
-COMPARE_K(s_cmpk_eq_i32, int32_t, int16_t, ==)
-COMPARE_K(s_cmpk_lg_i32, int32_t, int16_t, !=)
-COMPARE_K(s_cmpk_gt_i32, int32_t, int16_t, >)
-COMPARE_K(s_cmpk_ge_i32, int32_t, int16_t, >=)
-COMPARE_K(s_cmpk_lt_i32, int32_t, int16_t, <)
-COMPARE_K(s_cmpk_le_i32, int32_t, int16_t, <=)
-COMPARE_K(s_cmpk_eq_u32, uint32_t, uint16_t, ==)
-COMPARE_K(s_cmpk_lg_u32, uint32_t, uint16_t, !=)
-COMPARE_K(s_cmpk_gt_u32, uint32_t, uint16_t, >)
-COMPARE_K(s_cmpk_ge_u32, uint32_t, uint16_t, >=)
-COMPARE_K(s_cmpk_lt_u32, uint32_t, uint16_t, <)
-COMPARE_K(s_cmpk_le_u32, uint32_t, uint16_t, <=)
-
-HANDLER(s_movk_i32)
-{
-    dst32(w, in, (uint32_t)in->control.simm);
-    return in + 1;
-}
-
-HANDLER(s_cmovk_i32)
-{
-    if (w->scc)
-        dst32(w, in, (uint32_t)in->control.simm);
-    return in + 1;
-}
-
-HANDLER(s_addk_i32)
-{
-    dst32(w, in, s_add_i32(w->s[in->sd], (uint32_t)in->control.simm, &w->scc));
-    return in + 1;
-}
-
-HANDLER(s_mulk_i32)
-{
-    dst32(w, in, w->s[in->sd] * (uint32_t)in->control.simm);
-    return in + 1;
-}
+#include "sem/scalar/compute.def"
 
 /* ---- hardware registers: id [5:0], offset [10:6], size - 1 [15:11] ---- */
 
@@ -512,62 +323,16 @@ exec_fn *sem_salu(const struct isa_inst *inst, struct xinst *x)
 #define CASE(name, ...)                                                                                      \
     case ISA_OP_##name:                                                                                      \
         return x_##name;
-        OP2_LIST(CASE)
-        OP1_LIST(CASE)
-        CASE(s_cmov_b32)
-        CASE(s_cmov_b64)
-        CASE(s_bitset0_b32)
-        CASE(s_bitset0_b64)
-        CASE(s_bitset1_b32)
-        CASE(s_bitset1_b64)
-        CASE(s_and_saveexec_b64)
-        CASE(s_or_saveexec_b64)
-        CASE(s_xor_saveexec_b64)
-        CASE(s_andn2_saveexec_b64)
-        CASE(s_orn2_saveexec_b64)
-        CASE(s_nand_saveexec_b64)
-        CASE(s_nor_saveexec_b64)
-        CASE(s_xnor_saveexec_b64)
-        CASE(s_andn1_saveexec_b64)
-        CASE(s_orn1_saveexec_b64)
-        CASE(s_andn1_wrexec_b64)
-        CASE(s_andn2_wrexec_b64)
-        CASE(s_cmp_eq_i32)
-        CASE(s_cmp_lg_i32)
-        CASE(s_cmp_gt_i32)
-        CASE(s_cmp_ge_i32)
-        CASE(s_cmp_lt_i32)
-        CASE(s_cmp_le_i32)
-    case ISA_OP_s_cmp_eq_u32:
-        return x_s_cmp_eq_i32;
-    case ISA_OP_s_cmp_lg_u32:
-        return x_s_cmp_lg_i32;
-        CASE(s_cmp_gt_u32)
-        CASE(s_cmp_ge_u32)
-        CASE(s_cmp_lt_u32)
-        CASE(s_cmp_le_u32)
-        CASE(s_cmp_eq_u64)
-        CASE(s_cmp_lg_u64)
-        CASE(s_bitcmp0_b32)
-        CASE(s_bitcmp1_b32)
-        CASE(s_bitcmp0_b64)
-        CASE(s_bitcmp1_b64)
-        CASE(s_cmpk_eq_i32)
-        CASE(s_cmpk_lg_i32)
-        CASE(s_cmpk_gt_i32)
-        CASE(s_cmpk_ge_i32)
-        CASE(s_cmpk_lt_i32)
-        CASE(s_cmpk_le_i32)
-        CASE(s_cmpk_eq_u32)
-        CASE(s_cmpk_lg_u32)
-        CASE(s_cmpk_gt_u32)
-        CASE(s_cmpk_ge_u32)
-        CASE(s_cmpk_lt_u32)
-        CASE(s_cmpk_le_u32)
-        CASE(s_movk_i32)
-        CASE(s_cmovk_i32)
-        CASE(s_addk_i32)
-        CASE(s_mulk_i32)
+#define OP2         CASE
+#define OP1         CASE
+#define UPDATE      CASE
+#define CONSTANT    CASE
+#define SAVEEXEC    CASE
+#define WREXEC      CASE
+#define COMPARE     CASE
+#define COMPARE_K   CASE
+#define COMPARE_BIT CASE
+#include "sem/scalar/compute.def"
         CASE(s_getreg_b32)
         CASE(s_setreg_b32)
         CASE(s_setreg_imm32_b32)

@@ -186,12 +186,12 @@ static inline uint32_t s_mul_hi_i32(uint32_t a, uint32_t b, bool *scc)
 /* Bit field extract: offset in b[5:0] (b[4:0]), width in b[22:16]. */
 static inline uint64_t scalar_bfe(uint64_t a, unsigned offset, unsigned width, unsigned bits, bool is_signed)
 {
-    if (width == 0)
-        return 0;
     if (width > bits - offset)
         width = bits - offset; /* the field ends with the register: its top bit is the sign */
-    uint64_t field = (a >> offset) << (64 - width);
-    return is_signed ? (uint64_t)((int64_t)field >> (64 - width)) : field >> (64 - width);
+    const unsigned up = (64 - width) & 63;
+    const uint64_t field = (a >> offset) << up;
+    const uint64_t r = is_signed ? (uint64_t)((int64_t)field >> up) : field >> up;
+    return width ? r : 0;
 }
 
 static inline uint32_t s_bfe_u32(uint32_t a, uint32_t b, bool *scc)
@@ -259,6 +259,18 @@ static inline uint32_t s_pack_hh_b32_b16(uint32_t a, uint32_t b, bool *scc)
 {
     (void)scc;
     return a >> 16 | (b & 0xffff0000);
+}
+
+/* Of the destination before and the constant of SOPK. */
+static inline uint32_t s_second_b32(uint32_t a, uint32_t b, bool *scc)
+{
+    (void)a, (void)scc;
+    return b;
+}
+
+static inline uint32_t s_cselectk_b32(uint32_t a, uint32_t b, bool *scc)
+{
+    return *scc ? b : a;
 }
 
 /* ---- one operand ---- */
