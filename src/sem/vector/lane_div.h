@@ -78,6 +78,20 @@ LANE uint64_t f64_div_scale(uint64_t a, uint64_t b, uint64_t c, bool *vcc)
     return zero ? F64_DEFAULT_NAN : up ? f64_ldexp(a, (uint32_t)up) : a;
 }
 
+/*
+ * Whether the exponents of denominator and numerator, in their high dwords at `shift`, are near an end or far
+ * apart: else nothing is scaled.
+ */
+LANE uint32_t div_scale_special(uint32_t b, uint32_t c, int shift, uint32_t least, uint32_t most,
+                                uint32_t apart)
+{
+    const uint32_t mask = (2u << (30 - shift)) - 1, eb = b >> shift & mask, ec = c >> shift & mask;
+    return (eb - least > most - least ? 1u : 0) | (ec - least > most - least ? 1u : 0) |
+           (ec - eb + apart > 2 * apart ? 1u : 0);
+}
+#define F32_DIV_SCALE 23, 24, 230, 90
+#define F64_DIV_SCALE 20, 54, 2000, 700
+
 LANE uint32_t f32_div_fmas(uint32_t a, uint32_t b, uint32_t c, bool vcc)
 {
     const float plain = __builtin_fmaf(f32_from_bits(a), f32_from_bits(b), f32_from_bits(c));

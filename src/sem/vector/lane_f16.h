@@ -133,6 +133,13 @@ LANE double f16_exact_mad(double a, double b, double c, enum float_round round)
     return f16_mad_round(f16_exact_zero(product + z, product, z, round), round);
 }
 
+/* Beyond 60, all is zero or infinite. */
+LANE float f16_ldexp(float a, uint16_t b)
+{
+    const int32_t e = i32_between((int16_t)b, -60, 60);
+    return a * f32_from_bits((uint32_t)(e + 127) << 23);
+}
+
 LANE float f16_identity(float a)
 {
     return a;

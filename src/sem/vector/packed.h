@@ -17,6 +17,7 @@
 #ifndef EHP_SEM_VECTOR_PACKED_H
 #define EHP_SEM_VECTOR_PACKED_H
 
+#include "sem/vector/lane_modify.h"
 #include "sem/vector/valu.h"
 #include "sem/vector/vec.h"
 
@@ -37,11 +38,8 @@ static inline const uint32_t *packed_select(uint32_t *temp, const uint32_t *s, c
     uint32_t flip = 0;
     if (is_float)
         flip = (inst->neg >> i & 1 ? 0x8000u : 0) | (inst->neg_hi >> i & 1 ? 0x80000000u : 0);
-    for (int l = 0; l < WAVE_LANES; l++) {
-        uint32_t low = low_high ? s[l] >> 16 : s[l] & 0xffff,
-                 high = high_high ? s[l] & 0xffff0000u : s[l] << 16;
-        temp[l] = (low | high) ^ flip;
-    }
+    for (int l = 0; l < WAVE_LANES; l++)
+        temp[l] = modify_halves(s[l], low_high, high_high, flip);
     return temp;
 }
 
@@ -62,19 +60,6 @@ static inline const struct xinst *packed_commit(struct wave *w, const struct xin
 {
     row_merge(w->v[in->d], r, w->exec);
     return in + 1;
-}
-
-/* Clamped floats lie in [0, 1]; a NaN becomes 0 with DX10_CLAMP and stays without it. */
-static inline uint32_t packed_clamp_f16(uint32_t r, bool dx10)
-{
-    uint32_t finite = r & 0x8000 ? 0 : r > 0x3c00 ? 0x3c00 : r;
-    return f16_is_nan(r) ? (dx10 ? 0 : r) : finite;
-}
-
-static inline uint32_t packed_clamp_f32(uint32_t r, bool dx10)
-{
-    uint32_t finite = r >> 31 ? 0 : r > 0x3f800000u ? 0x3f800000u : r;
-    return f32_is_nan(r) ? (dx10 ? 0 : r) : finite;
 }
 
 /* The parts of sem_packed(). */

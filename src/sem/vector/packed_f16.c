@@ -87,23 +87,17 @@ V_INLINE const struct xinst *packed_f16(struct wave *w, const struct xinst *in, 
     if (packed_clamp(in)) {
         bool dx10 = w->mode & MODE_DX10_CLAMP;
         for (int i = 0; i < HALVES; i++)
-            d[i] = (uint16_t)packed_clamp_f16(d[i], dx10);
+            d[i] = (uint16_t)modify_clamp_f16(d[i], dx10);
     }
     return packed_commit(w, in, out);
 }
 
-#define PACKED_F16(name, op)                                                                                 \
+#define PK_F16(name, op, n)                                                                                  \
     static const struct xinst *x_##name(struct wave *w, const struct xinst *in)                              \
     {                                                                                                        \
         return packed_f16(w, in, op);                                                                        \
     }
-#define F16_LIST(X)                                                                                          \
-    X(v_pk_fma_f16, F16_FMA)                                                                                 \
-    X(v_pk_add_f16, F16_ADD)                                                                                 \
-    X(v_pk_mul_f16, F16_MUL)                                                                                 \
-    X(v_pk_min_f16, F16_MIN)                                                                                 \
-    X(v_pk_max_f16, F16_MAX)
-F16_LIST(PACKED_F16)
+#include "sem/vector/packed.def"
 
 /* ---- mixed precision ---- */
 
@@ -175,7 +169,7 @@ V_INLINE const struct xinst *fma_mix(struct wave *w, const struct xinst *in, enu
     if (packed_clamp(in)) {
         bool dx10 = w->mode & MODE_DX10_CLAMP;
         for (int l = 0; l < WAVE_LANES; l++)
-            out[l] = packed_clamp_f32(out[l], dx10);
+            out[l] = f32_bits(modify_clamp_f32(f32_from_bits(out[l]), dx10));
     }
     if (to != MIX_F32) {
         alignas(64) packed_half half[WAVE_LANES];
@@ -188,27 +182,22 @@ V_INLINE const struct xinst *fma_mix(struct wave *w, const struct xinst *in, enu
     return packed_commit(w, in, out);
 }
 
-#define MIX(name, to)                                                                                        \
+#define PK_MIX(name, to)                                                                                     \
     static const struct xinst *x_##name(struct wave *w, const struct xinst *in)                              \
     {                                                                                                        \
         return fma_mix(w, in, to);                                                                           \
     }
-#define MIX_LIST(X)                                                                                          \
-    X(v_fma_mix_f32, MIX_F32)                                                                                \
-    X(v_fma_mixlo_f16, MIX_LOW)                                                                              \
-    X(v_fma_mixhi_f16, MIX_HIGH)
-MIX_LIST(MIX)
+#include "sem/vector/packed.def"
 
 exec_fn *SEM(sem_packed_f16)(const struct isa_inst *inst, struct xinst *x)
 {
     (void)x;
     switch (inst->op) {
-#define CASE(name, ...)                                                                                      \
+#define PK_F16(name, ...)                                                                                    \
     case ISA_OP_##name:                                                                                      \
         return x_##name;
-        F16_LIST(CASE)
-        MIX_LIST(CASE)
-#undef CASE
+#define PK_MIX PK_F16
+#include "sem/vector/packed.def"
     default:
         return NULL;
     }

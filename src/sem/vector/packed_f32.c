@@ -92,7 +92,7 @@ V_INLINE const struct xinst *packed_f32(struct wave *w, const struct xinst *in, 
         bool dx10 = w->mode & MODE_DX10_CLAMP;
         for (int h = 0; h < 2; h++)
             for (int l = 0; l < WAVE_LANES; l++)
-                out[h][l] = packed_clamp_f32(out[h][l], dx10);
+                out[h][l] = f32_bits(modify_clamp_f32(f32_from_bits(out[h][l]), dx10));
     }
     row_merge(w->v[in->d], out[0], w->exec);
     row_merge(w->v[in->d + 1], out[1], w->exec);
@@ -147,7 +147,7 @@ static bool can_be_plain(const struct xinst *x, int sources)
     return plain;
 }
 
-#define PACKED_F32(name, op, n)                                                                              \
+#define PK_F32(name, op, n, fn)                                                                              \
     static const struct xinst *x_##name(struct wave *w, const struct xinst *in)                              \
     {                                                                                                        \
         return packed_f32(w, in, op);                                                                        \
@@ -156,11 +156,7 @@ static bool can_be_plain(const struct xinst *x, int sources)
     {                                                                                                        \
         return w->mode_slow ? x_##name(w, in) : packed_f32_plain(w, in, op);                                 \
     }
-#define LIST(X)                                                                                              \
-    X(v_pk_fma_f32, F32_FMA, 3)                                                                              \
-    X(v_pk_mul_f32, F32_MUL, 2)                                                                              \
-    X(v_pk_add_f32, F32_ADD, 2)
-LIST(PACKED_F32)
+#include "sem/vector/packed.def"
 
 /* The low result is one register of source 0's pair, the high result one of source 1's: both by OP_SEL. */
 static const struct xinst *x_v_pk_mov_b32(struct wave *w, const struct xinst *in)
@@ -179,11 +175,10 @@ static const struct xinst *x_v_pk_mov_b32(struct wave *w, const struct xinst *in
 exec_fn *SEM(sem_packed_f32)(const struct isa_inst *inst, struct xinst *x)
 {
     switch (inst->op) {
-#define CASE(name, op, n)                                                                                    \
+#define PK_F32(name, op, n, fn)                                                                              \
     case ISA_OP_##name:                                                                                      \
         return can_be_plain(x, n) ? x_plain_##name : x_##name;
-        LIST(CASE)
-#undef CASE
+#include "sem/vector/packed.def"
     case ISA_OP_v_pk_mov_b32:
         return x_v_pk_mov_b32;
     default:

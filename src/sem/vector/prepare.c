@@ -7,11 +7,11 @@
  * Source: MI300 ISA, 6 "Vector ALU operations": input and output modifiers,
  * SDWA, DPP.
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/float.h"
 #include "isa/facts.h"
+#include "sem/vector/lane_modify.h"
 #include "sem/vector/valu_rows.h"
 #include "wave/handlers.h"
 
@@ -77,7 +77,7 @@ static void select_part(uint32_t *row, const uint32_t *source, unsigned select, 
     const unsigned shift = part_shift(select), bits = part_bits(select);
     const uint32_t mask = UINT32_MAX >> (32 - bits), sign = sign_extend ? 1u << (bits - 1) : 0;
     VALU_EACH_LANE(lane)
-    row[lane] = ((source[lane] >> shift & mask) ^ sign) - sign;
+    row[lane] = modify_part(source[lane], shift, mask, sign);
 }
 
 /* ---- neg and abs ---- */
@@ -105,7 +105,7 @@ static void apply_sign(wave_row *rows, unsigned type, bool negate, bool absolute
     }
     uint32_t clear = absolute ? ~sign : UINT32_MAX, flip = negate ? sign : 0;
     for (int lane = 0; lane < WAVE_LANES; lane++)
-        row[lane] = (row[lane] & clear) ^ flip;
+        row[lane] = modify_sign(row[lane], clear, flip);
 }
 
 static void prepare_slow(struct wave *w, const struct xinst *in, int i)
@@ -201,28 +201,13 @@ static unsigned effective_omod(const struct wave *w, const struct isa_inst *inst
     return w->mode & (MODE_IEEE | denormals) ? 0 : inst->omod;
 }
 
-/* Clamps to [0, 1]; a NaN becomes 0 with DX10_CLAMP and stays without it. */
-static float clamp_f32(float value, bool dx10)
-{
-    if (isnan(value))
-        return dx10 ? 0.0f : value;
-    return value <= 0.0f ? 0.0f : value > 1.0f ? 1.0f : value;
-}
-
-static double clamp_f64(double value, bool dx10)
-{
-    if (isnan(value))
-        return dx10 ? 0.0 : value;
-    return value <= 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
-}
-
 static void finish_f32(uint32_t *row, unsigned omod, unsigned round, bool clamp, bool dx10)
 {
     for (int lane = 0; lane < WAVE_LANES; lane++) {
         if (omod)
             row[lane] = (uint32_t)scale_result(row[lane], 23, 8, omod, round);
         if (clamp)
-            row[lane] = f32_bits(clamp_f32(f32_from_bits(row[lane]), dx10));
+            row[lane] = f32_bits(modify_clamp_f32(f32_from_bits(row[lane]), dx10));
     }
 }
 
@@ -233,7 +218,7 @@ static void finish_f64(wave_row *rows, unsigned omod, unsigned round, bool clamp
         if (omod)
             bits = scale_result(bits, 52, 11, omod, round);
         if (clamp)
-            bits = f64_bits(clamp_f64(f64_from_bits(bits), dx10));
+            bits = f64_bits(modify_clamp_f64(f64_from_bits(bits), dx10));
         rows[0][lane] = (uint32_t)bits;
         rows[1][lane] = (uint32_t)(bits >> 32);
     }
@@ -247,11 +232,7 @@ static uint16_t finish_f16(uint16_t half, unsigned omod, unsigned round, bool no
         half = (uint16_t)scale_result(half, 10, 5, omod, round);
         half = (uint16_t)(half - (no_overflow && finite && (half & 0x7fff) == 0x7c00));
     }
-    if (!clamp)
-        return half;
-    if ((half & 0x7fff) > 0x7c00)
-        return dx10 ? 0 : half;
-    return half & 0x8000 ? 0 : half > 0x3c00 ? 0x3c00 : half;
+    return clamp ? (uint16_t)modify_clamp_f16(half, dx10) : half;
 }
 
 /* Puts results into the part of the destination that SDWA selects; `old` is the destination before. */
@@ -260,12 +241,9 @@ static void place_part(uint32_t *result, const uint32_t *old, unsigned select, u
     const unsigned shift = part_shift(select), top = shift + part_bits(select);
     const uint32_t mask = (UINT32_MAX >> (32 - part_bits(select))) << shift;
     const uint32_t keep = unused == ISA_UNUSED_PRESERVE ? ~mask : 0;
-    const uint32_t extend = unused == ISA_UNUSED_SEXT && top < 32 ? UINT32_MAX << top : 0;
+    const uint32_t sign = unused == ISA_UNUSED_SEXT ? 1u << (top - 1) : 0;
     VALU_EACH_LANE(lane)
-    {
-        const uint32_t placed = result[lane] << shift & mask, sign = 0 - (placed >> (top - 1) & 1);
-        result[lane] = (old[lane] & keep) | placed | (sign & extend);
-    }
+    result[lane] = modify_place(result[lane], old[lane], shift, mask, keep, sign);
 }
 
 static void modify_result(struct wave *w, const struct xinst *in)
@@ -300,10 +278,10 @@ static void modify_result(struct wave *w, const struct xinst *in)
     } else if (isa_type_is_16bit(inst->dst.type)) {
         if (inst->op_sel & 8)
             for (int lane = 0; lane < WAVE_LANES; lane++)
-                result[0][lane] = (old[lane] & 0xffff) | result[0][lane] << 16;
+                result[0][lane] = modify_high(result[0][lane], old[lane]);
         else if (isa_facts[inst->op].effects & ISA_E_KEEPS_HIGH)
             for (int lane = 0; lane < WAVE_LANES; lane++)
-                result[0][lane] = (old[lane] & 0xffff0000) | (result[0][lane] & 0xffff);
+                result[0][lane] = modify_low(result[0][lane], old[lane]);
     }
 }
 

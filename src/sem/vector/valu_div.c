@@ -5,25 +5,19 @@
 #include "sem/vector/lane_div.h"
 #include "sem/vector/valu.h"
 
-/* Whether some lane's exponents, of denominator and numerator, are near an end or far apart: else nothing is
- * scaled. */
 static inline bool scale_special(const uint32_t *b, const uint32_t *c, int shift, uint32_t least,
                                  uint32_t most, uint32_t apart)
 {
-    const uint32_t mask = (2u << (30 - shift)) - 1;
     uint32_t special = 0;
     VALU_EACH_LANE(i)
     {
-        const uint32_t eb = b[i] >> shift & mask, ec = c[i] >> shift & mask;
-        special |= eb - least > most - least ? 1u : 0;
-        special |= ec - least > most - least ? 1u : 0;
-        special |= ec - eb + apart > 2 * apart ? 1u : 0;
+        special |= div_scale_special(b[i], c[i], shift, least, most, apart);
     }
     return special != 0;
 }
 
-#define SCALE_SPECIAL_u scale_special(b[0], c[0], 23, 24, 230, 90)
-#define SCALE_SPECIAL_q scale_special(b[1], c[1], 20, 54, 2000, 700)
+#define SCALE_SPECIAL_u scale_special(b[0], c[0], F32_DIV_SCALE)
+#define SCALE_SPECIAL_q scale_special(b[1], c[1], F64_DIV_SCALE)
 
 /* Each lane gives a result and a bit of VCC. */
 #define DIV_SCALE(name, T, L, fn)                                                                            \

@@ -197,9 +197,7 @@ VALU_HANDLER(v_ldexp_f16)
 #pragma GCC ivdep
         VALU_EACH_LANE(i)
         {
-            const int32_t e =
-                i32_between((int16_t)b[0][i], -60, 60); /* beyond that, all is zero or infinite */
-            fr[i] = f[i] * f32_from_bits((uint32_t)(e + 127) << 23);
+            fr[i] = f16_ldexp(f[i], (uint16_t)b[0][i]);
         }
         row_to_f16(r[0], fr);
         return valu_commit(w, in, r, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Handlers of the integer instructions of the vector ALU. */
+#include "sem/vector/lane_carry.h"
 #include "sem/vector/lane_int.h"
 #include "sem/vector/valu.h"
 
@@ -10,7 +11,6 @@
 #define CL_3(name, ...) VALU_FN_3(clamp_##name, __VA_ARGS__)
 #include "sem/vector/valu_int.def"
 
-/* In halves: joining them to 64 bits and splitting them again costs more than the carry. */
 VALU_HANDLER(v_lshl_add_u64)
 {
     valu_prepare(w, in);
@@ -19,11 +19,9 @@ VALU_HANDLER(v_lshl_add_u64)
 #pragma GCC ivdep
     VALU_EACH_LANE(i)
     {
-        const uint32_t shift = b[0][i] & 7; /* the manual shows three bits; above 4 is reserved */
-        const uint32_t low = a[0][i] << shift, high = a[1][i] << shift | a[0][i] >> 1 >> (31 - shift);
-        const uint32_t sum = low + c[0][i], carry = sum < low ? 1 : 0, top = high + c[1][i] + carry;
-        r[0][i] = sum;
-        r[1][i] = top;
+        uint32_t high;
+        r[0][i] = u64_lshl_add(a[0][i], a[1][i], b[0][i], c[0][i], c[1][i], &high);
+        r[1][i] = high;
     }
     return valu_commit(w, in, r, 2);
 }

@@ -3,32 +3,12 @@
  * Handlers that are more than a function of one lane: carries through lane
  * masks, moves between lanes and scalar registers, lane numbers, swaps.
  */
+#include "sem/vector/lane_carry.h"
 #include "sem/vector/lane_int.h"
 #include "sem/vector/valu.h"
 
 /* ---- carries ---- */
 
-/* Carries as the adder's top bit has them, in place of comparisons, which do not combine in vectors. */
-LANE uint32_t carry_add(uint32_t a, uint32_t b, uint32_t carry, uint32_t *out)
-{
-    const uint32_t r = a + b + carry;
-    *out = ((a & b) | ((a | b) & ~r)) >> 31;
-    return r;
-}
-
-LANE uint32_t carry_sub(uint32_t a, uint32_t b, uint32_t borrow, uint32_t *out)
-{
-    const uint32_t r = a - b - borrow;
-    *out = ((~a & b) | (~(a ^ b) & r)) >> 31;
-    return r;
-}
-
-LANE uint32_t carry_subrev(uint32_t a, uint32_t b, uint32_t borrow, uint32_t *out)
-{
-    return carry_sub(b, a, borrow, out);
-}
-
-/* Saturated: a carry out of an addition gives the largest number, out of a subtraction 0. */
 #define CARRY(name, with_carry, fn, clamp, limit)                                                            \
     VALU_HANDLER(name)                                                                                       \
     {                                                                                                        \
@@ -50,39 +30,6 @@ LANE uint32_t carry_subrev(uint32_t a, uint32_t b, uint32_t borrow, uint32_t *ou
         wave_set_sgpr64(w, in->sd, row_to_mask(m) & lanes);                                                  \
         return next;                                                                                         \
     }
-CARRY(v_add_co_u32, false, carry_add, false, 0)
-CARRY(v_sub_co_u32, false, carry_sub, false, 0)
-CARRY(v_subrev_co_u32, false, carry_subrev, false, 0)
-CARRY(v_addc_co_u32, true, carry_add, false, 0)
-CARRY(v_subb_co_u32, true, carry_sub, false, 0)
-CARRY(v_subbrev_co_u32, true, carry_subrev, false, 0)
-CARRY(clamp_v_add_co_u32, false, carry_add, true, ~0u)
-CARRY(clamp_v_sub_co_u32, false, carry_sub, true, 0)
-CARRY(clamp_v_subrev_co_u32, false, carry_subrev, true, 0)
-CARRY(clamp_v_addc_co_u32, true, carry_add, true, ~0u)
-CARRY(clamp_v_subb_co_u32, true, carry_sub, true, 0)
-CARRY(clamp_v_subbrev_co_u32, true, carry_subrev, true, 0)
-
-/* 65-bit sums; the top bit goes to the mask, and says with clamp that the unsigned sum has to be saturated.
- */
-LANE uint64_t mad_u64(uint32_t a, uint32_t b, uint64_t c, bool clamp, uint32_t *out)
-{
-    const uint64_t r = (uint64_t)a * b + c;
-    const uint64_t over = r < c ? ~UINT64_C(0) : 0;
-    *out = (uint32_t)over & 1;
-    return clamp ? r | over : r;
-}
-
-LANE uint64_t mad_i64(uint32_t a, uint32_t b, uint64_t c, bool clamp, uint32_t *out)
-{
-    const uint64_t p = (uint64_t)((int64_t)(int32_t)a * (int32_t)b), r = p + c;
-    /* Signed overflow: both terms have the sign that the sum does not have. */
-    const uint64_t over = ~(p ^ c) & (p ^ r);
-    const uint64_t negative = ((over & p) | (~over & r)) >> 63;
-    *out = (uint32_t)negative;
-    return clamp && over >> 63 ? INT64_MAX + negative : r;
-}
-
 #define MAD64(name, fn, clamp)                                                                               \
     VALU_HANDLER(name)                                                                                       \
     {                                                                                                        \
@@ -103,10 +50,7 @@ LANE uint64_t mad_i64(uint32_t a, uint32_t b, uint64_t c, bool clamp, uint32_t *
         wave_set_sgpr64(w, in->sd, row_to_mask(m) & lanes);                                                  \
         return next;                                                                                         \
     }
-MAD64(v_mad_u64_u32, mad_u64, false)
-MAD64(v_mad_i64_i32, mad_i64, false)
-MAD64(clamp_v_mad_u64_u32, mad_u64, true)
-MAD64(clamp_v_mad_i64_i32, mad_i64, true)
+#include "sem/vector/valu_carry.def"
 
 /* ---- lanes and scalars; EXEC does not matter to these ---- */
 
