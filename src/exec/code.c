@@ -3,7 +3,6 @@
 #include "exec/code.h"
 
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -260,11 +259,9 @@ static void translate_dpp(const struct isa_inst *inst, struct xdpp *dpp)
 
 /* ---- one function ---- */
 
-static void block_free(struct exec_code *code, struct exec_block *block)
+static void block_free(struct exec_block *block)
 {
     if (block) {
-        if (code && code->compiler)
-            code->compiler->forget(code->compiler, block);
         free(block->x);
         free(block->isa);
         free(block->dpp);
@@ -302,7 +299,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
     block->index = malloc((dwords + 1) * sizeof(*block->index));
     block->isa = malloc((dwords ? dwords : 1) * sizeof(*block->isa));
     if (!block->index || !block->isa) {
-        block_free(NULL, block);
+        block_free(block);
         return NULL;
     }
     memset(block->index, 0xff, (dwords + 1) * sizeof(*block->index));
@@ -323,7 +320,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
     block->x = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
     block->dpp = dpp ? malloc(dpp * sizeof(*block->dpp)) : NULL;
     if (!block->x || (dpp && !block->dpp)) {
-        block_free(NULL, block);
+        block_free(block);
         return NULL;
     }
     for (size_t at = 0; at < dwords; at++) {
@@ -351,7 +348,6 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
                 block->x[i].target = &block->x[block->index[(target - start) / 4]];
         }
     fuse_block(block, level == 2 ? sem_fused_v2 : level == 3 ? sem_fused_v3 : sem_fused_v4);
-    block->observed = observed;
     if (observed)
         exec_observe_block(block);
     block->x[n] = (struct xinst){.fn = x_continue, .pc = end, .cls = XC_OTHER};
@@ -375,7 +371,7 @@ void exec_code_init(struct exec_code *code, exec_bounds_fn *bounds, void *contex
 void exec_code_destroy(struct exec_code *code)
 {
     for (size_t i = 0; i < code->count; i++)
-        block_free(code, code->blocks[i]);
+        block_free(code->blocks[i]);
     free(code->blocks);
     pthread_rwlock_destroy(&code->lock);
 }
@@ -409,7 +405,7 @@ void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end)
     for (size_t i = 0; i < code->count; i++) {
         struct exec_block *block = code->blocks[i];
         if (block->start < end && block->end > start)
-            block_free(code, block);
+            block_free(block);
         else
             code->blocks[kept++] = block;
     }
@@ -418,7 +414,7 @@ void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end)
     pthread_rwlock_unlock(&code->lock);
 }
 
-static struct exec_block *find_translated(const struct exec_code *code, uint64_t pc)
+static const struct exec_block *find_translated(const struct exec_code *code, uint64_t pc)
 {
     size_t i = block_position(code, pc);
     return i < code->count && code->blocks[i]->start <= pc ? code->blocks[i] : NULL;
@@ -454,7 +450,7 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
         return cache->slot[slot].x;
 
     pthread_rwlock_rdlock(&code->lock);
-    struct exec_block *block = find_translated(code, pc);
+    const struct exec_block *block = find_translated(code, pc);
     pthread_rwlock_unlock(&code->lock);
     if (!block) {
         uint64_t start, end;
@@ -468,7 +464,7 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
             if (made && insert_block(code, made))
                 block = made;
             else
-                block_free(NULL, made);
+                block_free(made);
         }
         pthread_rwlock_unlock(&code->lock);
     }
@@ -476,35 +472,15 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
     if (x) {
         cache->slot[slot].pc = pc;
         cache->slot[slot].x = x;
-        cache->slot[slot].block = block;
+        cache->slot[slot].rows = block->rows;
     }
     return x;
-}
-
-const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
-                                               const struct xinst *in, bool counts,
-                                               const struct exec_block **found)
-{
-    if (!exec_code_find(code, cache, in->pc))
-        return NULL;
-    struct exec_block *block = cache->slot[in->pc >> 2 & 255].block;
-    if (block->observed || in < block->x || in > block->x + block->count)
-        return NULL;
-    *found = block;
-    const struct exec_compiled *compiled = atomic_load_explicit(&block->compiled[counts], memory_order_acquire);
-    if (compiled)
-        return compiled;
-    const unsigned heat = atomic_fetch_add_explicit(&block->heat[counts], 1, memory_order_relaxed) + 1;
-    if (heat != code->compiler->hot)
-        return NULL;
-    code->compiler->ask(code->compiler, block, counts);
-    return atomic_load_explicit(&block->compiled[counts], memory_order_acquire);
 }
 
 unsigned exec_code_rows(const struct exec_code_cache *cache, uint64_t pc)
 {
     size_t slot = pc >> 2 & 255;
-    return cache->slot[slot].x && cache->slot[slot].pc == pc ? cache->slot[slot].block->rows : 0;
+    return cache->slot[slot].x && cache->slot[slot].pc == pc ? cache->slot[slot].rows : 0;
 }
 
 const struct xinst *exec_code_at(struct wave *w, const struct xinst *in, uint64_t pc)
