@@ -3,7 +3,8 @@
 #include "cp/cp.h"
 
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/cond.h"
 
 /* Between looks at dispatches that run too long. */
 enum { WATCH_NS = 10000000 };
@@ -21,11 +22,7 @@ static void *watcher_main(void *argument)
         for (struct cp_dispatch *d = cp->active; d; d = d->next)
             if (d->begun_ns && now - d->begun_ns > cp->timeout_ns)
                 d->stop = true;
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += (until.tv_nsec + WATCH_NS) / 1000000000;
-        until.tv_nsec = (until.tv_nsec + WATCH_NS) % 1000000000;
-        pthread_cond_timedwait(&cp->quitting, &cp->lock, &until);
+        cond_wait_until(&cp->quitting, &cp->lock, now + WATCH_NS);
     }
     pthread_mutex_unlock(&cp->lock);
     return NULL;
@@ -34,7 +31,7 @@ static void *watcher_main(void *argument)
 int cp_open(struct cp *cp)
 {
     pthread_mutex_init(&cp->lock, NULL);
-    pthread_cond_init(&cp->quitting, NULL);
+    cond_init(&cp->quitting);
     bounds_open(&cp->bounds);
     int status = ace_init(cp);
     if (status != EHP_OK)

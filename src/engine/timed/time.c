@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "cp/signal.h"
 #include "engine/timed/timed.h"
 #include "wave/fault.h"
@@ -177,19 +178,16 @@ static void wake(struct timed *timed)
 }
 
 /*
- * False: nobody has woken it in time.  What pthread_cond_timedwait() returns does not tell: a thread that has
+ * False: nobody has woken it in time.  What the wait returns does not tell: a thread that has
  * the lock while the time runs out wakes nobody.
  */
 static bool nap(struct timed *timed, uint64_t ns)
 {
-    struct timespec until;
+    uint64_t until = clock_now_ns() + ns;
     int status = 0;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)((ns + (uint64_t)until.tv_nsec) / 1000000000);
-    until.tv_nsec = (long)((ns + (uint64_t)until.tv_nsec) % 1000000000);
     timed->woken = false;
     while (!timed->woken && status != ETIMEDOUT)
-        status = pthread_cond_timedwait(&timed->wake, &timed->lock, &until);
+        status = cond_wait_until(&timed->wake, &timed->lock, until);
     return timed->woken;
 }
 
@@ -456,7 +454,8 @@ void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index)
 /* Until it is granted, or the time is over. */
 static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
 {
-    uint64_t start = clock_now_ns();
+    uint64_t start = clock_now_ns(),
+             until = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
     a->next = timed->askers;
     timed->askers = a;
     timed->pause = true;
@@ -466,15 +465,9 @@ static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
             pthread_cond_wait(&timed->moved, &timed->lock);
             continue;
         }
-        uint64_t passed = clock_now_ns() - start;
-        if (passed >= timeout_ns)
+        if (clock_now_ns() >= until)
             break;
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        uint64_t ns = (uint64_t)until.tv_nsec + timeout_ns - passed;
-        until.tv_sec += (time_t)(ns / 1000000000);
-        until.tv_nsec = (long)(ns % 1000000000);
-        pthread_cond_timedwait(&timed->moved, &timed->lock, &until);
+        cond_wait_until(&timed->moved, &timed->lock, until);
     }
     for (struct timed_asker **at = &timed->askers; *at && !a->granted; at = &(*at)->next)
         if (*at == a) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cond.h"
 #include "base/thread.h"
 #include "ccd/ccd.h"
 #include "engine/timed/count.h"
@@ -227,8 +228,8 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
     timed->given_end = &timed->given;
     timed->touch = timed_touch_open(cp->memory);
     pthread_mutex_init(&timed->lock, NULL);
-    pthread_cond_init(&timed->wake, NULL);
-    pthread_cond_init(&timed->moved, NULL);
+    cond_init(&timed->wake);
+    cond_init(&timed->moved);
     *out = cp->engine = &timed->engine;
     return start(timed, options);
 }
