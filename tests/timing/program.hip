@@ -29,7 +29,7 @@ static void sleep_us(int us)
 }
 
 // Between two calls: nothing, a moment, or so long that simulated time would go on for a host that polls.
-// Memory that was used once, as calls use it before they come to the simulator, does not make it one.
+// Memory that is used now and then does not make it one.
 static void gap()
 {
     if (!delay)
@@ -43,9 +43,11 @@ static void gap()
         while (std::chrono::steady_clock::now() < end)
             private_work = private_work * 3 + 1;
     } else if (kind == 2) {
-        sleep_us(60000);
-        *seen = *seen + 1;
-        sleep_us(60000);
+        for (int i = 0; i < 3; i++) {
+            sleep_us(40000);
+            *seen = *seen + 1;
+        }
+        sleep_us(40000);
     } else if (kind < 8) {
         sleep_us(static_cast<int>((*delay)() % 3000));
     }
@@ -251,8 +253,10 @@ static void host_functions()
         chain<<<1, 64, 0, b>>>(p, N, 4, cycles + BLOCKS);
         CHECK_HIP(hipLaunchHostFunc(b, slow_function, &called));
         say<<<2, 64, 0, b>>>(i);
+        gap();
     }
     CHECK_HIP(hipEventRecord(event[2], b));
+    gap();
     CHECK_HIP(hipDeviceSynchronize());
     std::printf("%d functions\n", called);
     print_time("beside functions", event[0], event[1]);

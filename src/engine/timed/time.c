@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread that runs simulated time, and the host program's time; see timed.h. */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cond.h"
@@ -21,13 +16,15 @@
 #define LOOK_NS     (2 * MS)  /* between looks at what others than simulated time may change */
 #define TIMEOUT_NS  (10 * MS) /* between looks at dispatches that run too long */
 #define TOGETHER_NS MS        /* a host that polls looks in between */
-/* Of the host program's, see use_up(). */
-#define GLANCE_NS   (5 * MS)    /* between looks at what it does */
-#define QUIET_NS    (20 * MS)   /* without a call, before accesses are noted */
-#define TOUCH_NS    (30 * MS)   /* between looks at them */
-#define TOUCHES     2           /* looks that see some, before it counts as waiting */
-#define PATIENCE_NS (1000 * MS) /* with a host function that does not end */
-#define ASLEEP_NS   (2000 * MS) /* with a process that does nothing: somebody else may wait for the GPU */
+/* Of the host program's, see timed_use_up(). */
+#define GLANCE_NS       (5 * MS)    /* between looks at what it does */
+#define QUIET_NS        (20 * MS)   /* without a call, before accesses are noted */
+#define TOUCH_NS        (15 * MS)   /* between looks at them; twice as much after one that saw none, */
+#define TOUCH_MOST_NS   (120 * MS)  /* up to this */
+#define TOUCHES         4           /* looks that see some, before it counts as waiting */
+#define UNTOLD_LEAST_NS (30 * MS)   /* where accesses cannot be told */
+#define PATIENCE_NS     (1000 * MS) /* with a host function that does not end */
+#define ASLEEP_NS       (2000 * MS) /* with a process that does nothing: somebody else may wait for the GPU */
 /* Of simulated time. */
 #define STEP_PS UINT64_C(100000000) /* without the host */
 #define COMPARE_PS                                                                                           \
@@ -57,71 +54,9 @@ static bool any_holds(const struct timed *timed)
     return false;
 }
 
-/* ---- the time that the host program has had ---- */
-
-static uint64_t process_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* The letter of /proc/self/task/TID/stat behind the name. */
-static char state_of(const char *tid)
-{
-    char path[64], line[512];
-    snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", tid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return 0;
-    size_t bytes = fread(line, 1, sizeof(line) - 1, file);
-    fclose(file);
-    line[bytes] = '\0';
-    const char *end = strrchr(line, ')');
-    return end && end[1] ? end[2] : 0;
-}
-
-/* Whether a thread other than this one runs, or would if the machine let it. */
-static bool somebody_runs(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    bool any = false;
-    long self = gettid();
-    for (const struct dirent *e; tasks && !any && (e = readdir(tasks));)
-        if (e->d_name[0] != '.' && strtol(e->d_name, NULL, 10) != self) {
-            char state = state_of(e->d_name);
-            any = state == 'R' || state == 'D';
-        }
-    if (tasks)
-        closedir(tasks);
-    return any;
-}
-
-/*
- * The time that the host program has had since the last look, while the simulation stood still: the processor
- * time that it has used, or what has passed while all its threads slept.  A machine that does not let it run
- * takes time from neither, and what passes between two looks at one that stalls altogether counts as one
- * glance.
- */
-static uint64_t use_up(struct timed_lived *l)
-{
-    uint64_t now = clock_now_ns(), cpu = process_ns(), used = cpu - l->cpu_ns, passed = now - l->now_ns;
-    l->now_ns = now;
-    l->cpu_ns = cpu;
-    uint64_t slept = somebody_runs() ? 0 : passed < 2 * GLANCE_NS ? passed : 2 * GLANCE_NS;
-    l->asleep_ns += used < slept / 10 ? slept : 0;
-    l->ns += used > slept ? used : slept;
-    return l->ns;
-}
-
-static struct timed_lived live(void)
-{
-    return (struct timed_lived){.now_ns = clock_now_ns(), .cpu_ns = process_ns()};
-}
-
 static void hold(struct timed *timed)
 {
-    timed->held = live();
+    timed->held = (struct timed_lived){0};
 }
 
 /* ---- askers: the lock is held ---- */
@@ -349,34 +284,89 @@ static void begin_calls(struct timed *timed)
 
 /* ---- without the host ---- */
 
+/* What the host has been seen to do, since its last call. */
+enum host { HOST_CALLS, HOST_QUIET, HOST_WAITS };
+struct watch {
+    struct timed_lived lived;
+    struct timed_stuck stuck;
+};
+
+/* A call of the host's is here, or on its way: it may wait for the lock. */
+static bool comes(const struct timed *timed)
+{
+    return timed->woken || timed->quit || timed->callers;
+}
+
+/* Until it calls, has had so much time, or is seen to wait for somebody else. */
+static enum host watch(struct timed *timed, struct watch *w, uint64_t ns)
+{
+    uint64_t until = w->lived.ns + ns;
+    while (timed_use_up(&w->lived) < until) {
+        nap(timed, GLANCE_NS);
+        if (comes(timed))
+            return HOST_CALLS;
+        if (timed_is_stuck(&w->stuck) ||
+            (w->lived.asleep_ns > ASLEEP_NS && w->lived.asleep_ns > w->lived.ns / 10 * 9))
+            return HOST_WAITS;
+    }
+    return HOST_QUIET;
+}
+
+/* What the kernel says takes time, in which the host may call: false then. */
+static bool ask_kernel(struct timed *timed, bool (*question)(struct timed_touch *touch), bool *answer)
+{
+    timed->woken = false;
+    pthread_mutex_unlock(&timed->lock);
+    *answer = question(timed->touch);
+    pthread_mutex_lock(&timed->lock);
+    return !comes(timed);
+}
+
+/* Whether it uses memory that the GPU sees, again and again.  *told false: that cannot be told. */
+static enum host watch_memory(struct timed *timed, struct watch *w, bool *told)
+{
+    for (unsigned touched = 0;; touched++) {
+        if (touched == TOUCHES)
+            return HOST_WAITS;
+        if (!ask_kernel(timed, timed_touch_clear, told))
+            return HOST_CALLS;
+        bool seen = false;
+        for (uint64_t ns = TOUCH_NS; *told && !seen; ns = ns < TOUCH_MOST_NS ? 2 * ns : ns) {
+            enum host host = watch(timed, w, ns);
+            if (host != HOST_QUIET)
+                return host;
+            if (!ask_kernel(timed, timed_touched, &seen))
+                return HOST_CALLS;
+        }
+        if (!*told)
+            return HOST_QUIET;
+    }
+}
+
 /*
- * Work is on its way and the host makes no call.  Returns when it does, or true
- * when it may wait for the device in a way of its own: when it has used memory that
- * the GPU sees again and again, or when nobody can tell, as with XNACK; when a host function
- * is still to come, which can tell it anything; when the whole process has been asleep
- * for long, as if for another process.
+ * Work is on its way and the host makes no call.  Returns when it does, or true when it waits for the device
+ * in a way of its own: when all its threads wait for one another; when it has used memory that the GPU sees
+ * again and again, which calls do not; when the whole process has been asleep for long, as if for another
+ * process.
+ *
+ * Nobody can tell with XNACK, where the GPU sees everything, nor while a host function is still to come,
+ * which can tell it anything: then it waits when it has had much time.  One that has been believed once is
+ * sooner believed again.
  */
 static bool depends_on_device(struct timed *timed)
 {
     struct cp *cp = timed->engine.cp;
-    struct timed_lived lived = live();
-    while (use_up(&lived) < QUIET_NS)
-        if (nap(timed, GLANCE_NS) || timed->quit)
-            return false;
-    /* From here on nobody but the host touches what the GPU sees. */
-    bool tells = !cp->memory->xnack && !cp_calls_ahead(cp) && timed->touch && timed_touch_clear(timed->touch);
-    for (unsigned touched = 0;;) {
-        uint64_t until = lived.ns + TOUCH_NS;
-        while (use_up(&lived) < until)
-            if (nap(timed, GLANCE_NS) || timed->quit)
-                return false;
-        /* Once may be a call that has begun and is still to come here. */
-        if (!tells ||
-            (timed_touched(timed->touch) && (++touched == TOUCHES || !timed_touch_clear(timed->touch))))
-            return true;
-        if (lived.asleep_ns > ASLEEP_NS && lived.asleep_ns > lived.ns / 10 * 9)
-            return true;
-    }
+    struct watch w = {0};
+    enum host host = watch(timed, &w, QUIET_NS);
+    bool told = host == HOST_QUIET && !cp->memory->xnack && timed->touch && !cp_calls_ahead(cp);
+    if (told)
+        host = watch_memory(timed, &w, &told);
+    if (host == HOST_QUIET)
+        host = watch(timed, &w, timed->untold_ns);
+    if (host != HOST_QUIET)
+        return host == HOST_WAITS;
+    timed->untold_ns = timed->untold_ns / 2 > UNTOLD_LEAST_NS ? timed->untold_ns / 2 : UNTOLD_LEAST_NS;
+    return true;
 }
 
 static void go_alone(struct timed *timed)
@@ -402,7 +392,7 @@ static bool held(struct timed *timed)
     if ((!calls && !timed->serving) || timed->held.ns >= PATIENCE_NS)
         return false; /* or it may itself wait for the device */
     nap(timed, GLANCE_NS);
-    use_up(&timed->held);
+    timed_use_up(&timed->held);
     return true;
 }
 
@@ -432,10 +422,18 @@ void *timed_main(void *argument)
 
 /* ---- the host's side ---- */
 
+/* A call that waits for the lock is one already: who watches the host has it. */
+static void enter_call(struct timed *timed)
+{
+    timed->callers++;
+    pthread_mutex_lock(&timed->lock);
+    timed->callers--;
+}
+
 void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index)
 {
     struct timed *timed = (struct timed *)engine;
-    pthread_mutex_lock(&timed->lock);
+    enter_call(timed);
     if (timed->bell_count == timed->bell_capacity) {
         size_t capacity = timed->bell_capacity ? 2 * timed->bell_capacity : 64;
         struct timed_bell *bells = realloc(timed->bells, capacity * sizeof(*bells));
@@ -503,7 +501,7 @@ static struct timed_asker asker_of(const struct engine_wish *wish)
 static bool wait_once(struct timed *timed, const struct engine_wish *wish, uint64_t timeout_ns)
 {
     struct timed_asker a = asker_of(wish);
-    pthread_mutex_lock(&timed->lock);
+    enter_call(timed);
     timed->alone = false;
     timed->compare |= timed->host_ran;
     bool reached = !timed->running && holds(timed, &a);
@@ -534,7 +532,7 @@ static unsigned server(const struct timed *timed)
 static bool serve(struct timed *timed, const struct engine_wish *wish, uint64_t timeout_ns)
 {
     struct timed_asker a = asker_of(wish);
-    pthread_mutex_lock(&timed->lock);
+    enter_call(timed);
     unsigned place = server(timed);
     if (place < timed->serving) {
         timed->server[place] = timed->server[--timed->serving];
@@ -562,7 +560,7 @@ void timed_spend(struct engine *engine, uint64_t ps)
 {
     struct timed *timed = (struct timed *)engine;
     struct timed_asker a = {0};
-    pthread_mutex_lock(&timed->lock);
+    enter_call(timed);
     timed->alone = false;
     a.until_ps = timed->host_ps += ps;
     /* Time stands still for a host function, and for who serves device code: they cannot wait for it. */
@@ -574,7 +572,7 @@ void timed_spend(struct engine *engine, uint64_t ps)
 uint64_t timed_program_ns(struct engine *engine)
 {
     struct timed *timed = (struct timed *)engine;
-    pthread_mutex_lock(&timed->lock);
+    enter_call(timed);
     uint64_t ps = timed->host_ps;
     pthread_mutex_unlock(&timed->lock);
     return ps / 1000;
@@ -583,7 +581,7 @@ uint64_t timed_program_ns(struct engine *engine)
 void timed_called(struct engine *engine, struct cp_task *task)
 {
     struct timed *timed = (struct timed *)engine;
-    pthread_mutex_lock(&timed->lock);
+    enter_call(timed);
     struct cp_task **end = &timed->called;
     while (*end)
         end = &(*end)->next;

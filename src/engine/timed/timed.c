@@ -227,6 +227,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
     timed->calls_end = &timed->calls;
     timed->given_end = &timed->given;
     timed->touch = timed_touch_open(cp->memory);
+    timed->untold_ns = TIMED_UNTOLD_NS;
     pthread_mutex_init(&timed->lock, NULL);
     cond_init(&timed->wake);
     cond_init(&timed->moved);

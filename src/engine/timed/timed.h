@@ -6,6 +6,7 @@
  *   timed.c    opening and closing, and what the engine offers (engine/engine.h)
  *   packets.c  packets
  *   time.c     the thread, the host's time
+ *   lived.c    what the host program's threads do
  *   touch.c    whether the host program uses memory that the GPU sees
  *   launch.c   an XCD's share of a dispatch: caches, workgroups, completion
  *   count.c    what a dispatch did
@@ -23,9 +24,8 @@
  * host function of a stream, and who serves device code's calls, take no simulated time:
  * it stands still until they have ended.
  *
- * The exception: a host program that polls memory for what a kernel writes asks
- * nobody.  When it uses memory that the GPU sees while work is on its way, and makes
- * no call, time goes on without it until its next one (depends_on_device()).
+ * The exception: a host program that waits for the device by no call, but polls memory or waits for what a
+ * host function tells it, asks nobody.  Time goes on without it until its next call (depends_on_device()).
  */
 #ifndef EHP_ENGINE_TIMED_TIMED_H
 #define EHP_ENGINE_TIMED_TIMED_H
@@ -47,6 +47,9 @@ struct timed_asker;
 struct timed_touch;
 struct vm;
 struct timed;
+
+/* Of the host's time, in which one that waits may look like one that computes (struct timed). */
+#define TIMED_UNTOLD_NS UINT64_C(1000000000)
 
 /* An XCD's share of a dispatch. */
 struct timed_share {
@@ -93,6 +96,11 @@ struct timed_lived {
     uint64_t now_ns, cpu_ns;
 };
 
+/* Its threads, when all of them waited for one another; none: they did not. */
+struct timed_stuck {
+    uint64_t threads, ran; /* a digest of which, and of how long each has run */
+};
+
 struct timed {
     struct engine engine;
     bool sample, no_sdma; /* of engine_options */
@@ -130,6 +138,7 @@ struct timed {
     uint64_t looked_ns;        /* when the handlers of faults were looked at */
     uint64_t checked_ns;       /* when running dispatches' time was looked at last, by the host's clock */
     struct timed_touch *touch; /* NULL: it cannot be told */
+    uint64_t untold_ns;        /* how long a host that polls may look like one that computes */
     uint64_t dispatches;       /* in domain 0: begun */
     struct cp_task *calls, **calls_end; /* in domain 0: host functions to begin */
     struct cp_task *given, **given_end; /* in domain 0: copies, fills and barriers to begin */
@@ -137,6 +146,7 @@ struct timed {
     bool polling;             /* in domain 0: an event is posted to look at memory that queues wait for */
     _Atomic bool interrupted; /* by a wave that has changed a signal */
     _Atomic bool quit, pause;
+    _Atomic unsigned callers;      /* who want the lock */
     _Atomic bool gws_later;        /* waves have done something with global wave sync: gws_settle() */
     _Atomic bool host_wrote;       /* a copy has changed memory behind the L2s */
     struct timed_scratch *scratch; /* in domain 0: blocks, most recent first */
@@ -165,6 +175,14 @@ void timed_call_done(struct timed *timed, struct cp_task *task);
 
 /* time.c: the thread that runs everything, which timed.c starts. */
 void *timed_main(void *timed);
+
+/* lived.c: the host program's time since the first look with a lived of zeros, while the simulation stood
+ * still: the processor time that it has used, or what has passed while all its threads slept.  Neither goes
+ * on where the machine does not let it run. */
+uint64_t timed_use_up(struct timed_lived *lived);
+/* Whether all threads but this one have waited for one another since the last look: nobody in the process
+ * will ever go on by itself. */
+bool timed_is_stuck(struct timed_stuck *stuck);
 
 /* touch.c: whether the host program has used memory that the GPU sees since timed_touch_clear(). */
 struct timed_touch *timed_touch_open(struct memory *memory);

@@ -6,6 +6,9 @@
  * A page that was only read may be the kernel's page of zeros, of which nothing is
  * noted: it is given a frame of its own first, and later one means a new access.
  *
+ * What the runtime has there for itself (arguments of kernels, output of theirs) no program can poll, and
+ * calls write it before anybody knows of them: it does not count.
+ *
  * Source: Linux, Documentation/filesystems/proc.rst, clear_refs and smaps;
  * Documentation/admin-guide/mm/pagemap.rst.
  */
@@ -74,13 +77,20 @@ static bool has_zeros(const struct timed_touch *t, uint64_t start, uint64_t end,
     return any;
 }
 
+static bool is_runtimes(const struct memory *memory, uint64_t start, uint64_t end)
+{
+    const struct heap_region *r = &memory->heap.runtime;
+    return start >= r->first && end <= r->end;
+}
+
 static bool any_zeros(const struct timed_touch *t, bool own)
 {
     bool any = false;
     pthread_mutex_lock(&t->memory->lock);
     for (const struct memory_block *b = memory_above(t->memory, 0); b && (own || !any);
          b = memory_above(t->memory, b->base))
-        any |= has_zeros(t, b->base & ~(uint64_t)(PAGE - 1),
+        any |= b->kind != EHP_MEM_INTERNAL &&
+               has_zeros(t, b->base & ~(uint64_t)(PAGE - 1),
                          (b->base + b->bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1), own);
     pthread_mutex_unlock(&t->memory->lock);
     return any;
@@ -110,7 +120,7 @@ bool timed_touch_clear(struct timed_touch *t)
 static bool seen_by_device(struct memory *memory, uint64_t start, uint64_t end)
 {
     if (start < memory->arena + memory->arena_bytes && end > memory->arena)
-        return true;
+        return !is_runtimes(memory, start, end);
     pthread_mutex_lock(&memory->lock);
     const struct memory_block *b = memory_below(memory, end - 1);
     bool seen = b && b->kind == EHP_MEM_REGISTERED && b->base + b->bytes > start;
