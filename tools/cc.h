@@ -49,6 +49,8 @@ int cc_places_find_clang(struct cc_places *p, const char *rocm);
 // Makes sure that the device libraries are complete for the named processors ("gfx942:xnack-", ...) and
 // sets p->bitcode.
 int cc_bitcode_prepare(struct cc_places *p, const struct cc_args *archs);
+// Where the user's cache has those that an installation without them needs.
+void cc_bitcode_cache(char *dir, size_t bytes);
 // Completes the directory dir itself; for the build.
 int cc_bitcode_make(const struct cc_places *p, const char *dir);
 

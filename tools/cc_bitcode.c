@@ -3,6 +3,7 @@
 // processors and for code object version 6 are missing. Each is one constant, so it is assembled here and put
 // with links to the others into one directory, as clang's driver wants them (clang: HIP Support, "Device
 // Library").
+#include "base/folder.h"
 #include "cc.h"
 #include "tool.h"
 
@@ -49,25 +50,6 @@ static char *find_device_libs(const struct cc_places *p)
         free(dir);
     }
     return NULL;
-}
-
-static int make_dirs(const char *path)
-{
-    char *copy = cc_copy(path);
-    int status = 0;
-    for (char *s = copy + 1; status == 0; s++) {
-        bool end = *s == 0;
-        if (*s != '/' && !end)
-            continue;
-        *s = 0;
-        if (mkdir(copy, 0777) && errno != EEXIST)
-            status = -1;
-        if (end)
-            break;
-        *s = '/';
-    }
-    free(copy);
-    return status;
 }
 
 // Modules that are made here even where the system has them: theirs do not have all that is asked of them.
@@ -312,7 +294,7 @@ static int fill(const struct cc_places *p, const char *dir, const struct cc_args
     }
     if (!is_current(p, dir))
         remove_made(dir);
-    bool filled = make_dirs(dir) == 0 && link_modules(dir, from) == 0 && sign(p, dir) == 0;
+    bool filled = folder_make_all(dir) == 0 && link_modules(dir, from) == 0 && sign(p, dir) == 0;
     free(from);
     if (!filled) {
         tool_say("ehp cc: cannot fill %s: %s", dir, strerror(errno));
@@ -347,45 +329,33 @@ int cc_bitcode_make(const struct cc_places *p, const char *dir)
     return fill(p, dir, &none);
 }
 
-// Code from a directory that others can write to must not get into this user's programs, nor may they choose
-// what is written and removed: a directory of the cache is the user's, and nobody else can write there.  So
-// what is in it is the user's too.
 static int make_own(const char *dir)
 {
-    struct stat st, link;
-    const char *what = NULL;
-    if (mkdir(dir, 0700) && errno != EEXIST) {
-        tool_say("ehp cc: cannot make %s: %s", dir, strerror(errno));
-        return -1;
-    }
-    if (lstat(dir, &link) || link.st_uid != geteuid() || stat(dir, &st) || st.st_uid != geteuid())
-        what = "belongs to another user";
-    else if (!S_ISDIR(st.st_mode))
-        what = "is not a directory";
-    else if (st.st_mode & (S_IWGRP | S_IWOTH))
-        what = "can be written to by others (chmod go-w, or remove it)";
-    if (what)
-        tool_say("ehp cc: %s %s; or set XDG_CACHE_HOME to a directory of yours", dir, what);
-    return what ? -1 : 0;
+    char why[256];
+    if (folder_make_own(dir, why, sizeof why))
+        return 0;
+    tool_say("ehp cc: %s %s; or set XDG_CACHE_HOME to a directory of yours", dir, why);
+    return -1;
+}
+
+void cc_bitcode_cache(char *dir, size_t bytes)
+{
+    char own[CC_PATH_MAX - 16];
+    folder_of_cache(own, sizeof own);
+    snprintf(dir, bytes, "%s/bitcode", own);
 }
 
 // Where the user's cache is; its last two directories are private.
 static int find_cache(struct cc_places *p)
 {
-    const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
-    char own[4080];
-    if (cache && *cache == '/')
-        snprintf(own, sizeof own, "%.4000s/ehp", cache);
-    else if (home && *home == '/' && access(home, W_OK) == 0)
-        snprintf(own, sizeof own, "%.4000s/.cache/ehp", home);
-    else
-        snprintf(own, sizeof own, "/tmp/ehp-%ld", (long)geteuid());
+    char own[CC_PATH_MAX - 16];
+    folder_of_cache(own, sizeof own);
     char *above = cc_format("%.*s", (int)(strrchr(own, '/') - own), own);
-    int status = *above && make_dirs(above) ? -1 : 0;
+    int status = *above && folder_make_all(above) ? -1 : 0;
     if (status)
         tool_say("ehp cc: cannot make %s: %s", above, strerror(errno));
     free(above);
-    snprintf(p->bitcode, sizeof p->bitcode, "%s/bitcode", own);
+    cc_bitcode_cache(p->bitcode, sizeof p->bitcode);
     return status == 0 && make_own(own) == 0 ? make_own(p->bitcode) : -1;
 }
 
