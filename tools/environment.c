@@ -27,6 +27,8 @@ static const struct variable of_programs[] = {
     {"EHP_COUNTERS", "as --counters"},
     {"EHP_COUNTERS_FILE", "as --counters-file"},
     {"EHP_ADVISE", "as `ehp advise`: a file for its JSON, or -"},
+    {"EHP_CACHE_DIR", "directory for compiled code; empty: keep none"},
+    {"EHP_CACHE_SIZE", "MiB of compiled code to keep (256)"},
     {"EHP_CHIPS", "directory of the chip files (EHP's own)"},
     {"EHP_ROCM", "tree that has the compiler of hiprtc (EHP's own)"},
     {"EHP_TABLES", "`ehp run` sets it: where programs leave their tables"},
@@ -36,6 +38,7 @@ static const struct variable of_programs[] = {
     {"ROCR_VISIBLE_DEVICES", "numbers of the devices that there are, as 0,2 (all)"},
     {"HIP_VISIBLE_DEVICES", "numbers of those that the program sees (all)"},
     {"CUDA_VISIBLE_DEVICES", "the same, where HIP_VISIBLE_DEVICES is not set"},
+    {"XDG_CACHE_HOME", "compiled code is in ehp/compiled there (~/.cache)"},
     {"TMPDIR", "directory for temporary files (/tmp)"},
 };
 
