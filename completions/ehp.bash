@@ -4,7 +4,7 @@ _ehp() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "cc run advise disasm counters info chips config validate isa help" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "cc run advise disasm counters info chips cache config validate isa help" -- "$cur")
         return
     fi
     case $command in
@@ -72,6 +72,7 @@ _ehp() {
         mapfile -t COMPREPLY < <(compgen -W "--markdown --help $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur")
         ;;
     validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --markdown --jobs --help memory infinity_cache fence l2 atomics latency litmus upm-apps counters rates lds launch upm copies chip" -- "$cur") ;;
+    cache) mapfile -t COMPREPLY < <(compgen -W "--clear --help" -- "$cur") ;;
     isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)
         mapfile -t COMPREPLY < <(compgen -W "--path --rocmpath --cpp_config --compiler --platform --runtime

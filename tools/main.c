@@ -22,6 +22,7 @@ static const struct subcommand subcommands[] = {
     {"counters", tool_counters, "list what timing mode counts, explain a counter", NULL},
     {"info", tool_info, "describe the simulated devices, as rocminfo does", NULL},
     {"chips", tool_chips, "list chips, draw one, explain its numbers", NULL},
+    {"cache", tool_cache, "show what is kept on disk between runs, or remove it", NULL},
     {"config", tool_config, "print paths and versions, as hipconfig does", NULL},
     {"validate", tool_validate, "compare published measurements with the simulated chips",
      "EHP itself, for who develops it or asks how far to trust it"},

@@ -29,6 +29,8 @@ int tool_run(int argc, char **argv);
 int tool_advise(int argc, char **argv);
 // `ehp info`: the simulated devices, as rocminfo prints real ones.
 int tool_info(int argc, char **argv);
+// `ehp cache`: what is kept on disk between runs.
+int tool_cache(int argc, char **argv);
 // `ehp chips`: lists chips, draws one, explains its numbers.
 int tool_chips(int argc, char **argv);
 // `ehp disasm`: a program's or code object's kernels and instructions.

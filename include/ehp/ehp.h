@@ -604,6 +604,21 @@ typedef void ehp_hazard_fn(const struct ehp_hazard *hazard, void *user);
 /* Checks a function's `words` dwords at `pc`.  Returns how many instructions come too soon, or an error. */
 EHP_API int ehp_hazards(const uint32_t *code, size_t words, uint64_t pc, ehp_hazard_fn *fn, void *user);
 
+/* ---- cache of compiled code ---------------------------------------------------------------------------- */
+
+/* What earlier runs compiled, on disk: in the folder that EHP_CACHE_DIR names, or in the user's cache. */
+struct ehp_cache_info {
+    size_t size;
+    char folder[4096];
+    char off[4352]; /* why it is not used; "" when it is */
+    uint64_t entries, bytes;
+    uint64_t limit; /* of bytes: what was not used for longest goes */
+};
+
+EHP_API int ehp_cache_info(struct ehp_cache_info *out);
+/* Removes the entries; EHP_ERR_UNSUPPORTED when it is another's folder, or some stay. */
+EHP_API int ehp_cache_clear(void);
+
 #ifdef __cplusplus
 }
 #endif
