@@ -47,11 +47,11 @@ void table_close(struct table *t)
     free(t->retired);
 }
 
-/* Takes a table of the last level that is empty out of the one above. */
-static void retire(struct table *t, _Atomic uint64_t *above, struct table_node *leaf)
+/* Takes a table that is empty out of the one above. */
+static void retire(struct table *t, _Atomic uint64_t *above, struct table_node *node)
 {
     for (unsigned i = 0; i < TABLE_ENTRIES; i++)
-        if (atomic_load_explicit(&leaf->entry[i], memory_order_relaxed))
+        if (atomic_load_explicit(&node->entry[i], memory_order_relaxed))
             return;
     if (t->retired_count == t->retired_capacity) {
         size_t capacity = t->retired_capacity ? 2 * t->retired_capacity : 64;
@@ -61,7 +61,7 @@ static void retire(struct table *t, _Atomic uint64_t *above, struct table_node *
         t->retired = retired;
         t->retired_capacity = capacity;
     }
-    t->retired[t->retired_count++] = leaf;
+    t->retired[t->retired_count++] = node;
     atomic_store_explicit(above, 0, memory_order_release);
 }
 
@@ -155,9 +155,22 @@ bool table_map(struct table *t, uint64_t address, uint64_t pages, uint64_t physi
     return true;
 }
 
+/* The tables of the last but one level that cover these addresses.  Allocators go on to other addresses
+ * before they use freed ones again, so what they leave behind would pile up. */
+static void retire_upper(struct table *t, uint64_t address, uint64_t end)
+{
+    const uint64_t covered = UINT64_C(1) << (TABLE_PAGE_SHIFT + 2 * TABLE_BITS);
+    for (; address < end; address = (address | (covered - 1)) + 1) {
+        struct table_node *above = descend(t, address, 2, false);
+        _Atomic uint64_t *entry = above ? &above->entry[index_of(address, 2)] : NULL;
+        if (entry && child(entry))
+            retire(t, entry, child(entry));
+    }
+}
+
 void table_unmap(struct table *t, uint64_t address, uint64_t pages, table_gone_fn *gone, void *context)
 {
-    uint64_t end = address + (pages << TABLE_PAGE_SHIFT);
+    uint64_t start = address, end = address + (pages << TABLE_PAGE_SHIFT);
     while (address < end) {
         struct table_node *upper = descend(t, address, 1, false);
         _Atomic uint64_t *large = upper ? &upper->entry[index_of(address, 1)] : NULL;
@@ -179,4 +192,5 @@ void table_unmap(struct table *t, uint64_t address, uint64_t pages, table_gone_f
         }
         address = part_end;
     }
+    retire_upper(t, start, end);
 }

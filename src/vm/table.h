@@ -8,7 +8,7 @@
  * physically contiguous and aligned, have the same flags, so that a TLB may keep
  * them all in one entry.
  *
- * Threads: one writer at a time; readers at any time.  A table of the last level
+ * Threads: one writer at a time; readers at any time.  A table of the last two levels
  * that has become empty is taken out, and lives until table_free_retired().
  */
 #ifndef EHP_VM_TABLE_H

@@ -73,6 +73,20 @@ int main(void)
     CHECK(t.nodes > nodes);
     table_free_retired(&t);
     CHECK_EQ(t.nodes, nodes);
+    /* Nor those above them: 2 MiB in each gigabyte, and 2 GiB from the middle of one on. */
+    for (uint64_t i = 1; i <= 20; i++) {
+        CHECK(table_map(&t, va + (i << 30), 512, pa, 0));
+        CHECK(table_get(&t, va + (i << 30)) & PTE_LARGE);
+        table_unmap(&t, va + (i << 30), 512, NULL, NULL);
+    }
+    const uint64_t middle = va + (UINT64_C(1) << 29);
+    CHECK(table_map(&t, middle, 1 << 19, pa, 0));
+    table_unmap(&t, middle, 1 << 18, NULL, NULL);
+    CHECK_EQ(table_get(&t, middle), 0);
+    CHECK(table_get(&t, middle + (UINT64_C(1) << 30)) & PTE_LARGE);
+    table_unmap(&t, middle + (UINT64_C(1) << 30), 1 << 18, NULL, NULL);
+    table_free_retired(&t);
+    CHECK_EQ(t.nodes, nodes);
     table_close(&t);
     return check_status();
 }
