@@ -73,6 +73,14 @@ enum ehp_bounds {
     EHP_BOUNDS_OFF,   /* they go on */
 };
 
+/* How functional mode executes instructions; results are the same to the bit.  See ehp_engine_info(). */
+enum ehp_engine {
+    EHP_ENGINE_AUTO,        /* interpreted at first, and what turns out hot is compiled, where that can be */
+    EHP_ENGINE_INTERPRETER, /* nothing is compiled */
+    EHP_ENGINE_COMPILED, /* functions are compiled before they are executed, which makes short programs slower
+                          */
+};
+
 struct ehp_options {
     size_t size;
     const char *chip;      /* name ("mi300a"), or a path to a chip file; NULL: "mi300a" */
@@ -90,6 +98,7 @@ struct ehp_options {
     int bounds;            /* enum ehp_bounds */
     bool isolate; /* waves reach what is allocated, or registered to the byte, for them and nothing else:
                      not with xnack, and bounds are EHP_BOUNDS_FAULT */
+    int engine;   /* enum ehp_engine */
 };
 #define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}
 
@@ -99,6 +108,17 @@ EHP_API const char *ehp_version(void);
 EHP_API const char *ehp_status_name(int status);
 /* The calling thread's last failure on this machine; valid until its next call. Never NULL. */
 EHP_API const char *ehp_error_text(ehp_machine *machine);
+
+/* What there is to execute instructions with on this host. */
+struct ehp_engine_info {
+    size_t size;
+    unsigned handlers; /* level of the host that the interpreter's are built for: 2, 3 (AVX2), 4 (AVX-512) */
+    bool compiled;     /* there is a compiled engine */
+    char text[160];    /* what it is, or why there is none */
+};
+#define EHP_ENGINE_INFO_INIT {.size = sizeof(struct ehp_engine_info)}
+/* Needs no machine; looks for LLVM's library, which takes some ms. */
+EHP_API int ehp_engine_info(struct ehp_engine_info *info);
 
 /* A compute partition of the package: what HSA calls an agent and HIP a device. */
 struct ehp_agent_info {

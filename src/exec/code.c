@@ -3,6 +3,7 @@
 #include "exec/code.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,9 +260,11 @@ static void translate_dpp(const struct isa_inst *inst, struct xdpp *dpp)
 
 /* ---- one function ---- */
 
-static void block_free(struct exec_block *block)
+static void block_free(struct exec_code *code, struct exec_block *block)
 {
     if (block) {
+        if (code && code->compiler)
+            code->compiler->forget(code->compiler, block);
         free(block->x);
         free(block->isa);
         free(block->dpp);
@@ -299,7 +302,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
     block->index = malloc((dwords + 1) * sizeof(*block->index));
     block->isa = malloc((dwords ? dwords : 1) * sizeof(*block->isa));
     if (!block->index || !block->isa) {
-        block_free(block);
+        block_free(NULL, block);
         return NULL;
     }
     memset(block->index, 0xff, (dwords + 1) * sizeof(*block->index));
@@ -320,7 +323,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
     block->x = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
     block->dpp = dpp ? malloc(dpp * sizeof(*block->dpp)) : NULL;
     if (!block->x || (dpp && !block->dpp)) {
-        block_free(block);
+        block_free(NULL, block);
         return NULL;
     }
     for (size_t at = 0; at < dwords; at++) {
@@ -348,6 +351,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
                 block->x[i].target = &block->x[block->index[(target - start) / 4]];
         }
     fuse_block(block, level == 2 ? sem_fused_v2 : level == 3 ? sem_fused_v3 : sem_fused_v4);
+    block->observed = observed;
     if (observed)
         exec_observe_block(block);
     block->x[n] = (struct xinst){.fn = x_continue, .pc = end, .cls = XC_OTHER};
@@ -356,22 +360,23 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
 
 /* ---- finding ---- */
 
+unsigned exec_code_level(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("x86-64-v4") ? 4 : __builtin_cpu_supports("x86-64-v3") ? 3 : 2;
+}
+
 void exec_code_init(struct exec_code *code, exec_bounds_fn *bounds, void *context)
 {
     *code = (struct exec_code){.bounds = bounds, .context = context, .generation = 1};
     pthread_rwlock_init(&code->lock, NULL);
-    __builtin_cpu_init();
-    code->level = 2;
-    if (__builtin_cpu_supports("x86-64-v3"))
-        code->level = 3;
-    if (__builtin_cpu_supports("x86-64-v4"))
-        code->level = 4;
+    code->level = exec_code_level();
 }
 
 void exec_code_destroy(struct exec_code *code)
 {
     for (size_t i = 0; i < code->count; i++)
-        block_free(code->blocks[i]);
+        block_free(code, code->blocks[i]);
     free(code->blocks);
     pthread_rwlock_destroy(&code->lock);
 }
@@ -405,7 +410,7 @@ void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end)
     for (size_t i = 0; i < code->count; i++) {
         struct exec_block *block = code->blocks[i];
         if (block->start < end && block->end > start)
-            block_free(block);
+            block_free(code, block);
         else
             code->blocks[kept++] = block;
     }
@@ -414,7 +419,7 @@ void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end)
     pthread_rwlock_unlock(&code->lock);
 }
 
-static const struct exec_block *find_translated(const struct exec_code *code, uint64_t pc)
+static struct exec_block *find_translated(const struct exec_code *code, uint64_t pc)
 {
     size_t i = block_position(code, pc);
     return i < code->count && code->blocks[i]->start <= pc ? code->blocks[i] : NULL;
@@ -450,7 +455,7 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
         return cache->slot[slot].x;
 
     pthread_rwlock_rdlock(&code->lock);
-    const struct exec_block *block = find_translated(code, pc);
+    struct exec_block *block = find_translated(code, pc);
     pthread_rwlock_unlock(&code->lock);
     if (!block) {
         uint64_t start, end;
@@ -464,7 +469,7 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
             if (made && insert_block(code, made))
                 block = made;
             else
-                block_free(made);
+                block_free(NULL, made);
         }
         pthread_rwlock_unlock(&code->lock);
     }
@@ -472,15 +477,36 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
     if (x) {
         cache->slot[slot].pc = pc;
         cache->slot[slot].x = x;
-        cache->slot[slot].rows = block->rows;
+        cache->slot[slot].block = block;
     }
     return x;
+}
+
+const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
+                                               const struct xinst *in, bool counts,
+                                               const struct exec_block **found)
+{
+    if (!exec_code_find(code, cache, in->pc))
+        return NULL;
+    struct exec_block *block = cache->slot[in->pc >> 2 & 255].block;
+    if (block->observed || in < block->x || in > block->x + block->count)
+        return NULL;
+    *found = block;
+    const struct exec_compiled *compiled =
+        atomic_load_explicit(&block->compiled[counts], memory_order_acquire);
+    if (compiled)
+        return compiled;
+    const unsigned heat = atomic_fetch_add_explicit(&block->heat[counts], 1, memory_order_relaxed) + 1;
+    if (heat != code->compiler->hot)
+        return NULL;
+    code->compiler->ask(code->compiler, block, counts);
+    return atomic_load_explicit(&block->compiled[counts], memory_order_acquire);
 }
 
 unsigned exec_code_rows(const struct exec_code_cache *cache, uint64_t pc)
 {
     size_t slot = pc >> 2 & 255;
-    return cache->slot[slot].x && cache->slot[slot].pc == pc ? cache->slot[slot].rows : 0;
+    return cache->slot[slot].x && cache->slot[slot].pc == pc ? cache->slot[slot].block->rows : 0;
 }
 
 const struct xinst *exec_code_at(struct wave *w, const struct xinst *in, uint64_t pc)

@@ -15,6 +15,28 @@
 
 #include "wave/handlers.h"
 
+/*
+ * A function's compiled form.  It executes from a head on, which is numbered, and returns what to execute
+ * next, as a handler does: the interpreter may continue anywhere.  It is not to be entered while
+ * wave.mode_slow is set, or MODE has one of the bits of wave/special.h.
+ */
+typedef const struct xinst *exec_compiled_fn(struct wave *w, const struct xinst *x, uint32_t head);
+struct exec_compiled {
+    exec_compiled_fn *fn;
+    const uint32_t *heads; /* for each of a block's instructions and its sentinel; 0: it is no head */
+};
+
+struct exec_block;
+
+/* Who compiles; see jit/jit.h.  Any number of threads may ask. */
+struct exec_compiler {
+    unsigned hot; /* stretches that a function has run for when it is to be compiled */
+    /* Sets block->compiled[counts], now or later or never. */
+    void (*ask)(struct exec_compiler *compiler, struct exec_block *block, bool counts);
+    /* The block goes, and what was compiled of it. */
+    void (*forget)(struct exec_compiler *compiler, struct exec_block *block);
+};
+
 /* One translated function, or stretch of code between known boundaries. */
 struct exec_block {
     uint64_t start, end;
@@ -24,6 +46,10 @@ struct exec_block {
     struct xdpp *dpp;     /* one for each DPP instruction */
     uint32_t *index;      /* dword offset -> instruction, UINT32_MAX inside of one */
     unsigned rows;        /* of the register file that its instructions name */
+    bool observed;        /* its instructions look for float exceptions: see observe.h */
+    /* Without counting statistics, and with. */
+    _Atomic(const struct exec_compiled *) compiled[2];
+    _Atomic unsigned heat[2];
 };
 
 /* Says where the function that contains pc begins and ends; false when pc is not in loaded code. */
@@ -38,8 +64,9 @@ struct exec_code {
     exec_bounds_fn *bounds;
     exec_observes_fn *observes; /* NULL: none are */
     void *context;
-    unsigned level;              /* 2, 3, 4: which build of the handlers */
-    _Atomic unsigned generation; /* changes when code is dropped: thread caches look at it */
+    unsigned level;                 /* 2, 3, 4: which build of the handlers */
+    struct exec_compiler *compiler; /* NULL: everything is interpreted */
+    _Atomic unsigned generation;    /* changes when code is dropped: thread caches look at it */
 };
 
 /* A thread's own memory of recent lookups. */
@@ -48,9 +75,12 @@ struct exec_code_cache {
     struct {
         uint64_t pc;
         const struct xinst *x;
-        unsigned rows; /* of its function */
+        struct exec_block *block; /* its function */
     } slot[256];
 };
+
+/* The level of the handlers that this host can run: see exec_code.level. */
+unsigned exec_code_level(void);
 
 void exec_code_init(struct exec_code *code, exec_bounds_fn *bounds, void *context);
 void exec_code_destroy(struct exec_code *code);
@@ -62,6 +92,14 @@ void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x
 
 /* The instruction at pc; NULL when there is no code, or pc is inside of an instruction. */
 const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cache *cache, uint64_t pc);
+
+/*
+ * The function of an instruction that somebody executes, and its compiled form if that may be entered: in the
+ * version that counts statistics, or in the other.  A function that is not compiled is so much nearer to it.
+ */
+const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
+                                               const struct xinst *in, bool counts,
+                                               const struct exec_block **block);
 
 /* How many rows the function there names; 0 when it was not found. */
 unsigned exec_code_rows(const struct exec_code_cache *cache, uint64_t pc);

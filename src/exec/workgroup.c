@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "exec/code.h"
 #include "isa/facts.h"
 #include "wave/fault.h"
 #include "wave/fuse.h"
@@ -21,6 +22,10 @@
  * once: then few turns are spent on waiting, however many workgroups wait.
  */
 enum { STRETCH = 128, STRETCHES = 6, GROWTH_MAX = 3 };
+
+/* Compiled code has longer stretches, in which it does more in less time: few of its turns are interpreted.
+ */
+enum { COMPILED_STRETCH = 2048 };
 
 /* How often its waves may come together at a barrier for each round that they may have otherwise. */
 enum { BARRIERS = 16 };
@@ -221,6 +226,8 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     w->slept = false;
     w->gws_waits = false;
     w->spinning = false;
+    w->compiled = false;
+    w->leaving = false;
     w->lds = wg->lds;
     w->lds_bytes = launch->lds_bytes;
     w->scratch = wg->scratch[i];
@@ -279,6 +286,36 @@ static const struct xinst *step(struct wave *w, const struct xinst *in)
     return fuse_single(in)(w, in);
 }
 
+/* What may be entered of the function that `in` is of; NULL: it is to be interpreted. */
+static const struct exec_compiled *compiled_of(const struct wave *w, const struct xinst *in,
+                                               const struct exec_block **block)
+{
+    struct wave_guard *guard = w->guard;
+    if (!guard->code->compiler || w->mode_slow || w->mode & MODE_SPECIAL)
+        return NULL;
+    return exec_code_compiled(guard->code, guard->cache, in, w->stats != NULL, block);
+}
+
+static inline uint32_t head_of(const struct exec_compiled *compiled, const struct exec_block *block,
+                               const struct xinst *in)
+{
+    return in >= block->x && in <= block->x + block->count ? compiled->heads[in - block->x] : 0;
+}
+
+/* Executes compiled code, and interprets up to its heads; what remains is to be interpreted, NULL when the
+ * wave has stopped. */
+static const struct xinst *run_compiled(struct wave *w, const struct xinst *in)
+{
+    const struct exec_block *block;
+    const struct exec_compiled *compiled;
+    while (in && (compiled = compiled_of(w, in, &block)) != NULL) {
+        uint32_t head = head_of(compiled, block, in);
+        w->compiled = true;
+        in = head ? compiled->fn(w, block->x, head) : step(w, in);
+    }
+    return in;
+}
+
 static void run_wave(struct wave *w)
 {
     const struct xinst *in = w->next;
@@ -287,6 +324,10 @@ static void run_wave(struct wave *w)
         if (!in)
             return;
     }
+    w->compiled = false;
+    in = run_compiled(w, in);
+    if (!in)
+        return;
     if (w->stats)
         do
             in = step(w, in);
@@ -412,7 +453,7 @@ static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool
         if (w->spinning || stretches-- == 0 || atomic_load_explicit(stop, memory_order_relaxed))
             return;
         w->state = WAVE_RUNNING;
-        w->budget = STRETCH;
+        w->budget = w->compiled ? COMPILED_STRETCH : STRETCH;
         run_wave(w);
     }
 }
@@ -434,12 +475,18 @@ static void leave_barrier(struct wave *w)
     if (w->mode & MODE_SPECIAL) /* step() would not heed it */
         return;
     w->budget = STRETCH;
-    while (!writes_lds(in)) {
-        in = step(w, in);
-        if (!in)
-            return;
+    w->leaving = true;
+    const struct exec_block *block;
+    const struct exec_compiled *compiled = compiled_of(w, in, &block);
+    while (in && !writes_lds(in)) {
+        const uint32_t head = compiled ? head_of(compiled, block, in) : 0;
+        in = head ? compiled->fn(w, block->x, head) : step(w, in);
+        if (compiled && in && w->mode_slow)
+            compiled = NULL;
     }
-    w->next = in;
+    w->leaving = false;
+    if (in)
+        w->next = in;
 }
 
 /* All live waves wait at the barrier: lets them go. */

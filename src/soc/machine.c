@@ -12,6 +12,7 @@
 #include "cu/cu.h"
 #include "engine/engine.h"
 #include "fabric/fabric.h"
+#include "jit/jit.h"
 #include "mem/mem.h"
 
 /* ---- errors ---- */
@@ -121,6 +122,17 @@ static unsigned host_threads(const struct ehp_options *options)
     return options->threads ? options->threads : cores > 0 ? (unsigned)cores : 1;
 }
 
+/* Simulated time goes instruction by instruction. */
+static void open_compiler(struct ehp_machine *m, const struct ehp_options *options)
+{
+    const int engine =
+        options->size > offsetof(struct ehp_options, engine) ? options->engine : EHP_ENGINE_AUTO;
+    if (m->timing || engine == EHP_ENGINE_INTERPRETER)
+        return;
+    m->jit = jit_open(m->code.level, engine == EHP_ENGINE_COMPILED);
+    m->code.compiler = m->jit ? jit_compiler(m->jit) : NULL;
+}
+
 static int open_processor(struct ehp_machine *m, const struct ehp_options *options,
                           const struct cp_listener *listener)
 {
@@ -174,6 +186,12 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
                  options->bounds);
         status = EHP_ERR_INVALID;
     }
+    if (status == EHP_OK && options->size > offsetof(struct ehp_options, engine) &&
+        (options->engine < EHP_ENGINE_AUTO || options->engine > EHP_ENGINE_COMPILED)) {
+        snprintf(options->error, sizeof(options->error), "there is no engine %d (enum ehp_engine)",
+                 options->engine);
+        status = EHP_ERR_INVALID;
+    }
     bool xnack = options->size > offsetof(struct ehp_options, xnack) && options->xnack;
     bool isolate = options->size > offsetof(struct ehp_options, isolate) && options->isolate;
     if (status == EHP_OK && isolate && xnack) {
@@ -205,6 +223,7 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
     name_isa(m, xnack);
     exec_code_init(&m->code, code_bounds, m);
     m->code.observes = code_observes;
+    open_compiler(m, options);
     status = room ? open_processor(m, options, listener) : EHP_ERR_NO_MEMORY;
     if (status != EHP_OK) {
         if (room)
@@ -232,6 +251,7 @@ void machine_stop(struct ehp_machine *m)
 void machine_close(struct ehp_machine *m)
 {
     exec_code_destroy(&m->code);
+    jit_close(m->jit);
     code_list_destroy(&m->codes);
     memory_destroy(&m->memory);
     free(pthread_getspecific(m->error_key));

@@ -17,6 +17,7 @@
 #include "load/code_list.h"
 
 struct cp_signal;
+struct jit;
 struct signal_slab;
 struct stats;
 
@@ -31,6 +32,7 @@ struct ehp_machine {
     struct memory memory;
     uint64_t own_bytes; /* resident memory that opening it took */
     struct exec_code code;
+    struct jit *jit; /* NULL: everything is interpreted */
     struct code_list codes;
     struct cp cp;
 

@@ -168,6 +168,7 @@ struct wave_stats {
     uint64_t count[XC_COUNT];
     uint64_t lanes_valu;
     uint64_t bytes_read, bytes_written, lds_bytes, scratch_bytes, atomics;
+    uint64_t compiled; /* of all instructions, those that compiled code executed */
 };
 
 enum wave_state { WAVE_RUNNING, WAVE_BARRIER, WAVE_YIELD, WAVE_DONE, WAVE_FAULT };
@@ -201,6 +202,8 @@ struct wave {
     bool special;  /* exec_special_run() is running it */
     bool slept;    /* it yielded by s_sleep: it waits for somebody */
     bool spinning; /* it was seen to wait for a value in memory when it last gave way */
+    bool compiled; /* it has executed compiled code when it last ran */
+    bool leaving;  /* it has just left a barrier: compiled code stops where it would write to LDS */
     int budget;    /* instructions until the wave yields; branches check it */
 
     /* Memory that the GPU may access: addresses whose bits under the mask are those of the arena.  More may

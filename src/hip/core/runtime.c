@@ -164,6 +164,20 @@ static bool runtime_bounds(int *bounds)
     return true;
 }
 
+/* EHP_ENGINE: auto, interpreter or compiled; `ehp run --engine` checks the same names. */
+static bool runtime_engine(int *engine)
+{
+    static const char *const names[] = {"auto", "interpreter", "compiled"}; /* enum ehp_engine */
+    const char *text = runtime_text("EHP_ENGINE");
+
+    for (*engine = EHP_ENGINE_AUTO; text && strcmp(text, names[*engine]) != 0; ++*engine)
+        if (*engine == EHP_ENGINE_COMPILED) {
+            hip_say("EHP_ENGINE=%s: there are: auto, interpreter, compiled", text);
+            return false;
+        }
+    return true;
+}
+
 static bool runtime_options(struct ehp_options *options)
 {
     double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1, sample = 0,
@@ -176,7 +190,8 @@ static bool runtime_options(struct ehp_options *options)
         !runtime_number("EHP_SAMPLE", 0, 1, &sample) || !runtime_number("HSA_XNACK", 0, 1, &xnack) ||
         !runtime_number("EHP_ISOLATE", 0, 1, &isolate))
         return false;
-    if (!runtime_mode(&options->timing) || !runtime_bounds(&options->bounds))
+    if (!runtime_mode(&options->timing) || !runtime_bounds(&options->bounds) ||
+        !runtime_engine(&options->engine))
         return false;
     options->chip = runtime_text("EHP_CHIP");
     options->partition = runtime_text("EHP_PARTITION");

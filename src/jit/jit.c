@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* What is compiled when, and the thread that does it; see jit.h. */
+#include "jit/jit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "jit/bitcode.h"
+#include "jit/lift.h"
+#include "jit/object.h"
+
+/* Stretches (exec/workgroup.c) that a function runs for before it is compiled; compiling takes as long as
+ * interpreting some thousand waves. */
+enum { HOT = 200 };
+
+static const char triple[] = "x86_64-unknown-linux-gnu";
+static const char passes[] = "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+
+/* One version of a function. */
+struct unit {
+    struct unit *next;
+    struct exec_block *block; /* NULL: nobody's any more */
+    bool counts;
+    struct exec_compiled compiled;
+    struct jit_object *object;
+    uint32_t *heads;
+};
+
+struct jit {
+    struct exec_compiler compiler;
+    unsigned level;
+    bool eager;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool started, stopping;
+    struct unit *waiting, *busy, *ready;
+    struct jit_totals totals;
+
+    /* The thread's. */
+    bool broken; /* LLVM cannot be had */
+    struct llvm llvm;
+    llvm_machine machine;
+    llvm_layout layout;
+    struct lift_target target;
+};
+
+static struct jit *jit_of(struct exec_compiler *compiler)
+{
+    return (struct jit *)(void *)((char *)compiler - offsetof(struct jit, compiler));
+}
+
+static unsigned lanes_of(unsigned level)
+{
+    return level == 4 ? 16 : 8;
+}
+
+/* ---- compiling ---- */
+
+static void ignore_diagnostic(void *info, void *context)
+{
+    (void)info, (void)context;
+}
+
+static bool open_target(struct jit *jit)
+{
+    char why[256];
+    if (!llvm_open(&jit->llvm, why, sizeof(why)))
+        return false;
+    const struct llvm *l = &jit->llvm;
+    size_t size;
+    const void *bitcode = jit_bitcode(jit->level, &size);
+    llvm_target target;
+    char *message = NULL;
+    if (!bitcode || l->GetTargetFromTriple(triple, &target, &message)) {
+        if (message)
+            l->DisposeMessage(message);
+        return false;
+    }
+    jit->machine = l->CreateTargetMachine(target, triple, jit->level == 4 ? "x86-64-v4" : "x86-64-v3", "",
+                                          LLVM_CODEGEN_LESS, LLVM_RELOC_PIC, LLVM_CODE_MODEL_SMALL);
+    jit->layout = l->CreateTargetDataLayout(jit->machine);
+    llvm_context context = l->ContextCreate();
+    l->ContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
+    llvm_module bodies;
+    llvm_buffer buffer = l->CreateMemoryBufferWithMemoryRange(bitcode, size, "bodies", 0);
+    const bool parsed = !l->ParseBitcodeInContext2(context, buffer, &bodies);
+    l->DisposeMemoryBuffer(buffer);
+    if (!parsed)
+        return false;
+    jit->target = (struct lift_target){.l = l,
+                                       .context = context,
+                                       .library = body_library_open(l, context, bodies, lanes_of(jit->level)),
+                                       .slice = lanes_of(jit->level)};
+    return jit->target.library != NULL;
+}
+
+static bool run_passes(struct jit *jit, llvm_module module)
+{
+    const struct llvm *l = &jit->llvm;
+    llvm_pass_options options = l->CreatePassBuilderOptions();
+    llvm_error error = l->RunPasses(module, passes, jit->machine, options);
+    l->DisposePassBuilderOptions(options);
+    if (error)
+        l->DisposeErrorMessage(l->GetErrorMessage(error));
+    return !error;
+}
+
+static bool emit_object(struct jit *jit, llvm_module module, struct unit *unit)
+{
+    const struct llvm *l = &jit->llvm;
+    llvm_buffer buffer;
+    char *message = NULL;
+    if (l->TargetMachineEmitToMemoryBuffer(jit->machine, module, LLVM_OBJECT_FILE, &message, &buffer)) {
+        l->DisposeMessage(message);
+        return false;
+    }
+    char error[JIT_OBJECT_ERROR];
+    unit->object =
+        jit_object_load(l->GetBufferStart(buffer), l->GetBufferSize(buffer), lift_symbol, jit, error);
+    l->DisposeMemoryBuffer(buffer);
+    return unit->object != NULL;
+}
+
+static bool compile(struct jit *jit, struct unit *unit)
+{
+    const struct llvm *l = &jit->llvm;
+    if (!jit->target.library && (jit->broken || !open_target(jit))) {
+        jit->broken = true;
+        return false;
+    }
+    unit->heads = calloc(unit->block->count + 1, sizeof(*unit->heads));
+    if (!unit->heads)
+        return false;
+    llvm_module module = l->ModuleCreateWithNameInContext("function", jit->target.context);
+    l->SetTarget(module, triple);
+    l->SetModuleDataLayout(module, jit->layout);
+    lift_function(&jit->target, module, unit->block, unit->counts, unit->heads);
+    bool ok = run_passes(jit, module);
+    ok = ok && emit_object(jit, module, unit);
+    l->DisposeModule(module);
+    if (!ok)
+        return false;
+    unit->compiled = (struct exec_compiled){
+        .fn = (exec_compiled_fn *)(uintptr_t)jit_object_find(unit->object, LIFT_NAME), .heads = unit->heads};
+    return unit->compiled.fn != NULL;
+}
+
+/* ---- the thread ---- */
+
+static void unit_free(struct unit *unit)
+{
+    jit_object_free(unit->object);
+    free(unit->heads);
+    free(unit);
+}
+
+/* With the lock held. */
+static void finish(struct jit *jit, struct unit *unit, bool compiled, uint64_t took_ns)
+{
+    jit->busy = NULL;
+    if (compiled && unit->block) {
+        jit->totals.functions++;
+        jit->totals.instructions += unit->block->count;
+        unit->next = jit->ready;
+        jit->ready = unit;
+        atomic_store_explicit(&unit->block->compiled[unit->counts], &unit->compiled, memory_order_release);
+    } else {
+        jit->totals.refused++;
+        unit_free(unit);
+    }
+    jit->totals.nanoseconds += took_ns;
+    pthread_cond_broadcast(&jit->changed);
+}
+
+static void *run(void *context)
+{
+    struct jit *jit = context;
+    pthread_mutex_lock(&jit->lock);
+    while (!jit->stopping) {
+        struct unit *unit = jit->waiting;
+        if (!unit) {
+            pthread_cond_wait(&jit->changed, &jit->lock);
+            continue;
+        }
+        jit->waiting = unit->next;
+        jit->busy = unit;
+        pthread_mutex_unlock(&jit->lock);
+        const uint64_t began = clock_now_ns();
+        const bool compiled = compile(jit, unit);
+        const uint64_t ended = clock_now_ns();
+        pthread_mutex_lock(&jit->lock);
+        finish(jit, unit, compiled, ended - began);
+    }
+    pthread_mutex_unlock(&jit->lock);
+    return NULL;
+}
+
+static bool is_pending(const struct jit *jit, const struct unit *unit)
+{
+    if (jit->busy == unit)
+        return true;
+    for (const struct unit *u = jit->waiting; u; u = u->next)
+        if (u == unit)
+            return true;
+    return false;
+}
+
+static void ask(struct exec_compiler *compiler, struct exec_block *block, bool counts)
+{
+    struct jit *jit = jit_of(compiler);
+    struct unit *unit = block->count <= LIFT_INSTRUCTIONS_MAX ? calloc(1, sizeof(*unit)) : NULL;
+    pthread_mutex_lock(&jit->lock);
+    if (unit && !jit->started)
+        jit->started = thread_start(&jit->thread, run, jit) == 0;
+    if (!unit || !jit->started || jit->stopping) {
+        jit->totals.refused++;
+        pthread_mutex_unlock(&jit->lock);
+        free(unit);
+        return;
+    }
+    unit->block = block;
+    unit->counts = counts;
+    struct unit **last = &jit->waiting;
+    while (*last)
+        last = &(*last)->next;
+    *last = unit;
+    pthread_cond_broadcast(&jit->changed);
+    while (jit->eager && is_pending(jit, unit))
+        pthread_cond_wait(&jit->changed, &jit->lock);
+    pthread_mutex_unlock(&jit->lock);
+}
+
+static void drop_from(struct unit **list, const struct exec_block *block)
+{
+    while (*list) {
+        struct unit *unit = *list;
+        if (unit->block == block) {
+            *list = unit->next;
+            unit_free(unit);
+        } else {
+            list = &unit->next;
+        }
+    }
+}
+
+static void forget(struct exec_compiler *compiler, struct exec_block *block)
+{
+    struct jit *jit = jit_of(compiler);
+    pthread_mutex_lock(&jit->lock);
+    drop_from(&jit->waiting, block);
+    while (jit->busy && jit->busy->block == block)
+        pthread_cond_wait(&jit->changed, &jit->lock);
+    drop_from(&jit->ready, block);
+    pthread_mutex_unlock(&jit->lock);
+}
+
+/* ---- outside ---- */
+
+bool jit_available(unsigned level, char *text, size_t size)
+{
+    size_t bytes;
+    if (!jit_bitcode(level, &bytes)) {
+        snprintf(text, size, level < 3 ? "the host has no AVX2" : "EHP was built without clang-22");
+        return false;
+    }
+    return llvm_probe(text, size);
+}
+
+struct jit *jit_open(unsigned level, bool eager)
+{
+    size_t bytes;
+    struct jit *jit = jit_bitcode(level, &bytes) ? calloc(1, sizeof(*jit)) : NULL;
+    if (!jit)
+        return NULL;
+    jit->compiler = (struct exec_compiler){.hot = eager ? 1 : HOT, .ask = ask, .forget = forget};
+    jit->level = level;
+    jit->eager = eager;
+    pthread_mutex_init(&jit->lock, NULL);
+    pthread_cond_init(&jit->changed, NULL);
+    return jit;
+}
+
+static void close_target(struct jit *jit)
+{
+    const struct llvm *l = &jit->llvm;
+    body_library_close(jit->target.library);
+    if (jit->target.context)
+        l->ContextDispose(jit->target.context);
+    if (jit->layout)
+        l->DisposeTargetData(jit->layout);
+    if (jit->machine)
+        l->DisposeTargetMachine(jit->machine);
+}
+
+void jit_close(struct jit *jit)
+{
+    if (!jit)
+        return;
+    pthread_mutex_lock(&jit->lock);
+    jit->stopping = true;
+    pthread_cond_broadcast(&jit->changed);
+    pthread_mutex_unlock(&jit->lock);
+    if (jit->started)
+        pthread_join(jit->thread, NULL);
+    while (jit->waiting) {
+        struct unit *next = jit->waiting->next;
+        unit_free(jit->waiting);
+        jit->waiting = next;
+    }
+    close_target(jit);
+    pthread_mutex_destroy(&jit->lock);
+    pthread_cond_destroy(&jit->changed);
+    free(jit);
+}
+
+struct exec_compiler *jit_compiler(struct jit *jit)
+{
+    return &jit->compiler;
+}
+
+struct jit_totals jit_totals(struct jit *jit)
+{
+    pthread_mutex_lock(&jit->lock);
+    const struct jit_totals totals = jit->totals;
+    pthread_mutex_unlock(&jit->lock);
+    return totals;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiled engine: functions that turn out hot become host code, by LLVM, in a thread of its own.  What
+ * is not compiled, or not yet, is interpreted.  The choice and the lifting know nothing of the host but how
+ * many lanes its vectors have.
+ *
+ * Threads: any may ask for totals; open and close are for one.
+ */
+#ifndef EHP_JIT_JIT_H
+#define EHP_JIT_JIT_H
+
+#include "exec/code.h"
+
+struct jit;
+
+/* What has been done so far. */
+struct jit_totals {
+    unsigned functions;    /* compiled, each version by itself */
+    unsigned refused;      /* that stay in the interpreter */
+    uint64_t instructions; /* of the GPU, in those that were compiled */
+    uint64_t nanoseconds;  /* that it took */
+};
+
+/*
+ * Whether there is a compiled engine for handlers of this level (exec_code.level): what it is, or why there
+ * is none, goes to `text`.  Looks for LLVM's library.
+ */
+bool jit_available(unsigned level, char *text, size_t size);
+
+/*
+ * For code of this level.  `eager`: functions are compiled when they are first executed, which waits for it.
+ * NULL when there is no such engine, or memory is short.  LLVM is opened when something is hot.
+ */
+struct jit *jit_open(unsigned level, bool eager);
+/* No translated function is left, and nobody executes any. */
+void jit_close(struct jit *jit);
+
+struct exec_compiler *jit_compiler(struct jit *jit);
+struct jit_totals jit_totals(struct jit *jit);
+
+#endif

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks, branches, and calls of handlers; see lift.h. */
+#include "jit/lift.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/facts.h"
+#include "jit/emit.h"
+#include "wave/fuse.h"
+#include "wave/operand.h"
+
+const char *emit_op_name(unsigned op)
+{
+    static const char *const names[ISA_OP_COUNT] = {
+#define FACTS(name, ...) [ISA_OP_##name] = #name,
+#include "facts.def"
+#undef FACTS
+    };
+    return names[op];
+}
+
+/* ---- redoing a stretch ---- */
+
+/*
+ * Executes the lane-wise instructions from first to last for some lanes, by their handlers.  `after` gets the
+ * scalar registers as they leave them; the wave's stay as they were.
+ */
+static void redo_stretch(struct wave *w, const struct xinst *first, const struct xinst *last, uint64_t lanes,
+                         uint32_t after[SREGS])
+{
+    uint32_t before[SREGS];
+    static_assert(sizeof(before) == sizeof(w->s), "all of them");
+    memcpy(before, w->s, sizeof(before));
+    w->exec = lanes;
+    for (const struct xinst *in = first; in <= last; in++)
+        if (in->isa->format >= ISA_VOP1) /* the scalar ALU's between them are done */
+            fuse_single(in)(w, in);
+    memcpy(after, w->s, sizeof(before));
+    memcpy(w->s, before, sizeof(before));
+}
+
+void *lift_symbol(void *context, const char *name)
+{
+    (void)context;
+    return strcmp(name, "redo_stretch") == 0 ? (void *)(uintptr_t)redo_stretch : NULL;
+}
+
+/* ---- statistics ---- */
+
+static void count(struct emit *e, const struct xinst *x)
+{
+    e->count[x->cls]++;
+    e->total++;
+}
+
+static void add_to(struct emit *e, size_t offset, llvm_value amount)
+{
+    llvm_value value = emit_load(e, e->i64, e->stats, (int64_t)offset);
+    emit_store(e, e->l->BuildAdd(e->b, value, amount, ""), e->stats, (int64_t)offset);
+}
+
+/* Before anything that may leave, and before EXEC changes. */
+static void store_counts(struct emit *e)
+{
+    if (e->counts && e->total) {
+        for (unsigned c = 0; c < XC_COUNT; c++)
+            if (e->count[c])
+                add_to(e, offsetof(struct wave_stats, count) + c * sizeof(uint64_t),
+                       emit_i64(e, e->count[c]));
+        add_to(e, offsetof(struct wave_stats, compiled), emit_i64(e, e->total));
+        if (e->count[XC_VALU]) {
+            llvm_type type = e->l->FunctionType(e->i64, &e->i64, 1, 0);
+            llvm_value exec = scalars_get64(e, SREG_EXEC);
+            llvm_value lanes = e->l->BuildCall2(e->b, type, e->ctpop, &exec, 1, "");
+            add_to(e, offsetof(struct wave_stats, lanes_valu),
+                   e->l->BuildMul(e->b, lanes, emit_i64(e, e->count[XC_VALU]), ""));
+        }
+    }
+    memset(e->count, 0, sizeof(e->count));
+    e->total = 0;
+}
+
+/* ---- leaving ---- */
+
+static llvm_value instruction_at(struct emit *e, const struct xinst *x)
+{
+    return emit_at(e, e->x, (x - e->block->x) * (int64_t)sizeof(*x));
+}
+
+/* All that is pending is in the wave. */
+static void settle(struct emit *e)
+{
+    stretch_flush(e);
+    store_counts(e);
+    scalars_store(e);
+}
+
+static void store_state(struct emit *e, const struct xinst *next, enum wave_state state)
+{
+    static_assert(sizeof(((struct wave *)0)->state) == 4, "stored as an i32");
+    emit_store(e, instruction_at(e, next), e->w, offsetof(struct wave, next));
+    emit_store(e, emit_i32(e, state), e->w, offsetof(struct wave, state));
+}
+
+/* As take() does; everything is settled. */
+static void branch_taken(struct emit *e, const struct xinst *target)
+{
+    const struct llvm *l = e->l;
+    static_assert(sizeof(((struct wave *)0)->budget) == 4, "loaded as an i32");
+    llvm_value budget =
+        l->BuildSub(e->b, emit_load(e, e->i32, e->w, offsetof(struct wave, budget)), emit_i32(e, 1), "");
+    emit_store(e, budget, e->w, offsetof(struct wave, budget));
+    llvm_block yield = emit_block(e);
+    llvm_value spent = l->BuildICmp(e->b, LLVM_SLT, budget, emit_i32(e, 0), "");
+    l->SetMetadata(l->BuildCondBr(e->b, spent, yield, e->blocks[target - e->block->x]), e->md_prof,
+                   e->unlikely);
+    emit_goto(e, yield);
+    store_state(e, target, WAVE_YIELD);
+    l->BuildRet(e->b, l->ConstNull(e->ptr));
+}
+
+static llvm_value call_handler(struct emit *e, const struct xinst *x)
+{
+    llvm_value in = instruction_at(e, x);
+    const size_t fn = fuse_is_fused(x) ? offsetof(struct xinst, alone) : offsetof(struct xinst, fn);
+    llvm_value handler = emit_load(e, e->ptr, in, (int64_t)fn);
+    llvm_value arguments[] = {e->w, in};
+    return e->l->BuildCall2(e->b, e->handler, handler, arguments, 2, "");
+}
+
+/* Executes it by its handler, and returns what that says comes next. */
+static void leave_by_handler(struct emit *e, const struct xinst *x)
+{
+    settle(e);
+    e->l->BuildRet(e->b, call_handler(e, x));
+}
+
+/* ---- branches ---- */
+
+/* The condition under which it is taken; NULL for one that always is. */
+static llvm_value condition(struct emit *e, unsigned op)
+{
+    const struct llvm *l = e->l;
+    switch (op) {
+    case ISA_OP_s_cbranch_scc0:
+        return l->BuildICmp(e->b, LLVM_EQ, scalars_get_scc(e), l->ConstNull(e->i8), "");
+    case ISA_OP_s_cbranch_scc1:
+        return l->BuildICmp(e->b, LLVM_NE, scalars_get_scc(e), l->ConstNull(e->i8), "");
+    case ISA_OP_s_cbranch_vccz:
+        return l->BuildICmp(e->b, LLVM_EQ, scalars_get64(e, SREG_VCC), emit_i64(e, 0), "");
+    case ISA_OP_s_cbranch_vccnz:
+        return l->BuildICmp(e->b, LLVM_NE, scalars_get64(e, SREG_VCC), emit_i64(e, 0), "");
+    case ISA_OP_s_cbranch_execz:
+        return l->BuildICmp(e->b, LLVM_EQ, scalars_get64(e, SREG_EXEC), emit_i64(e, 0), "");
+    case ISA_OP_s_cbranch_execnz:
+        return l->BuildICmp(e->b, LLVM_NE, scalars_get64(e, SREG_EXEC), emit_i64(e, 0), "");
+    default:
+        return NULL;
+    }
+}
+
+static bool is_plain_branch(const struct xinst *x)
+{
+    switch (x->op) {
+    case ISA_OP_s_branch:
+    case ISA_OP_s_cbranch_scc0:
+    case ISA_OP_s_cbranch_scc1:
+    case ISA_OP_s_cbranch_vccz:
+    case ISA_OP_s_cbranch_vccnz:
+    case ISA_OP_s_cbranch_execz:
+    case ISA_OP_s_cbranch_execnz:
+        return x->target != NULL;
+    default:
+        return false;
+    }
+}
+
+static void emit_branch(struct emit *e, const struct xinst *x)
+{
+    stretch_flush(e);
+    llvm_value taken = condition(e, x->op);
+    settle(e);
+    if (taken) {
+        llvm_block go = emit_block(e);
+        e->l->BuildCondBr(e->b, taken, go, e->blocks[x + 1 - e->block->x]);
+        emit_goto(e, go);
+    }
+    branch_taken(e, x->target);
+}
+
+/* ---- one instruction ---- */
+
+/* Whether what follows is to be looked up again: control goes elsewhere or stops, or the mode changes. */
+static bool leaves(const struct xinst *x)
+{
+    if (!x->isa || x->isa->op == ISA_OP_INVALID || x->isa->reserved)
+        return true;
+    if (isa_facts[x->op].effects & (ISA_E_BRANCH | ISA_E_END | ISA_E_SETS_MODE))
+        return true;
+    switch (x->op) {
+    case ISA_OP_s_barrier:
+    case ISA_OP_s_sleep:
+    case ISA_OP_s_sendmsg:
+    case ISA_OP_s_sendmsghalt:
+    case ISA_OP_s_sethalt:
+    case ISA_OP_s_trap:
+        return true;
+    default:
+        return isa_facts[x->op].unit == ISA_UNIT_GWS;
+    }
+}
+
+/* Those without any effect here. */
+static bool does_nothing(unsigned op)
+{
+    switch (op) {
+    case ISA_OP_s_nop:
+    case ISA_OP_s_waitcnt:
+    case ISA_OP_s_wakeup:
+    case ISA_OP_s_setprio:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool writes_lds(const struct xinst *x)
+{
+    return x->cls == XC_LDS && isa_facts[x->op].effects & ISA_E_STORE;
+}
+
+static bool writes_exec(const struct xinst *x)
+{
+    const struct isa_operand *d = &x->isa->dst;
+    return isa_facts[x->op].effects & ISA_E_SETS_EXEC ||
+           (d->kind == ISA_SGPR && d->reg <= SREG_EXEC + 1 && d->reg + d->dwords > SREG_EXEC);
+}
+
+/* A wave that has just left a barrier stops here: exec/workgroup.c, leave_barrier(). */
+static void stop_at_write(struct emit *e, const struct xinst *x)
+{
+    const struct llvm *l = e->l;
+    settle(e);
+    llvm_block stop = emit_block(e), on = emit_block(e);
+    llvm_value leaving = emit_load(e, e->i8, e->w, offsetof(struct wave, leaving));
+    llvm_value stops = l->BuildICmp(e->b, LLVM_NE, leaving, l->ConstNull(e->i8), "");
+    l->SetMetadata(l->BuildCondBr(e->b, stops, stop, on), e->md_prof, e->unlikely);
+    emit_goto(e, stop);
+    l->BuildRet(e->b, instruction_at(e, x));
+    emit_goto(e, on);
+}
+
+/* What a lane holds, in an SGPR. */
+static bool emit_read_lane(struct emit *e, const struct xinst *x)
+{
+    const struct llvm *l = e->l;
+    const struct isa_operand *from = &x->isa->src[0], *which = &x->isa->src[1];
+    if ((from->kind != ISA_VGPR && from->kind != ISA_AGPR) || x->isa->dst.kind != ISA_SGPR || writes_exec(x))
+        return false;
+    llvm_value lane;
+    stretch_flush(e);
+    if (x->op == ISA_OP_v_readfirstlane_b32) {
+        llvm_value exec = scalars_get64(e, SREG_EXEC);
+        llvm_type types[] = {e->i64, e->i1};
+        llvm_value arguments[] = {exec, l->ConstNull(e->i1)};
+        llvm_value first =
+            l->BuildCall2(e->b, l->FunctionType(e->i64, types, 2, 0), e->cttz, arguments, 2, "");
+        lane = l->BuildAnd(e->b, first, emit_i64(e, 63), ""); /* lane 0 when there is none */
+    } else if (which->kind == ISA_CONST) {
+        lane = emit_i64(e, which->value & 63);
+    } else if (which->kind == ISA_SGPR) {
+        lane = l->BuildAnd(e->b, l->BuildZExt(e->b, scalars_get32(e, which->reg), e->i64, ""),
+                           emit_i64(e, 63), "");
+    } else {
+        return false;
+    }
+    llvm_value at = emit_at(e, e->v, (int64_t)x->s[0] * (int64_t)sizeof(wave_row));
+    llvm_value word = l->BuildLoad2(e->b, e->i32, l->BuildGEP2(e->b, e->i32, at, &lane, 1, ""), "");
+    scalars_set32(e, x->sd, word);
+    return true;
+}
+
+static bool is_lane_read(const struct xinst *x)
+{
+    return x->op == ISA_OP_v_readfirstlane_b32 || x->op == ISA_OP_v_readlane_b32;
+}
+
+/* A scalar load may go before lane-wise instructions that have nothing to do with its registers. */
+static bool may_overtake(const struct emit *e, const struct xinst *x)
+{
+    const struct isa_inst *inst = x->isa;
+    if (x->cls != XC_SMEM || isa_facts[x->op].effects & (ISA_E_STORE | ISA_E_CACHE))
+        return false;
+    for (int i = 0; i < 4; i++)
+        if (inst->src[i].kind == ISA_SGPR && stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
+            return false;
+    if (inst->soffset.kind == ISA_SGPR && stretch_needs(e, inst->soffset.reg, 1, false))
+        return false;
+    return inst->dst.kind == ISA_SGPR && inst->dst.reg + inst->dst.dwords <= SREG_EXEC &&
+           !stretch_needs(e, inst->dst.reg, inst->dst.dwords, true);
+}
+
+static void emit_instruction(struct emit *e, const struct xinst *x)
+{
+    if (leaves(x)) {
+        if (x->isa && is_plain_branch(x)) {
+            count(e, x);
+            emit_branch(e, x);
+        } else {
+            stretch_flush(e);
+            count(e, x);
+            leave_by_handler(e, x);
+        }
+        return;
+    }
+    if (does_nothing(x->op)) {
+        count(e, x);
+        return;
+    }
+    if (x->cls == XC_SALU) {
+        if (writes_exec(x)) {
+            stretch_flush(e);
+            store_counts(e);
+        }
+        if (scalars_emit(e, x)) {
+            count(e, x);
+            return;
+        }
+    }
+    if (stretch_add(e, x)) {
+        count(e, x);
+        return;
+    }
+    if (is_lane_read(x) && emit_read_lane(e, x)) {
+        count(e, x);
+        return;
+    }
+    count(e, x);
+    if (!may_overtake(e, x))
+        stretch_flush(e);
+    store_counts(e);
+    scalars_store(e);
+    call_handler(e, x);
+    scalars_forget(e);
+}
+
+/* ---- the function ---- */
+
+static bool *find_leaders(const struct exec_block *block)
+{
+    bool *leader = calloc(block->count + 1, sizeof(*leader));
+    assert(leader);
+    leader[0] = true;
+    for (size_t i = 0; i < block->count; i++) {
+        const struct xinst *x = &block->x[i];
+        if (!leaves(x))
+            continue;
+        leader[i + 1] = true;
+        if (x->isa && is_plain_branch(x))
+            leader[x->target - block->x] = true;
+    }
+    /* The first write to LDS after one of these: a wave that leaves a barrier stops there. */
+    bool written = false;
+    for (size_t i = 0; i < block->count; i++) {
+        written = written && !leader[i];
+        if (writes_lds(&block->x[i]) && !written) {
+            leader[i] = true;
+            written = true;
+        }
+    }
+    return leader;
+}
+
+static void set_attribute(struct emit *e, const char *name, const char *value)
+{
+    e->l->AddAttributeAtIndex(e->function, (unsigned)LLVM_FUNCTION_INDEX,
+                              e->l->CreateStringAttribute(e->context, name, (unsigned)strlen(name), value,
+                                                          (unsigned)strlen(value)));
+}
+
+static void prepare(struct emit *e, const struct lift_target *target, llvm_module module,
+                    const struct exec_block *block, bool counts)
+{
+    const struct llvm *l = target->l;
+    *e = (struct emit){.l = l,
+                       .library = target->library,
+                       .context = target->context,
+                       .module = module,
+                       .slice = target->slice,
+                       .block = block,
+                       .counts = counts};
+    e->void_ = l->VoidTypeInContext(e->context);
+    e->i1 = l->Int1TypeInContext(e->context);
+    e->i8 = l->Int8TypeInContext(e->context);
+    e->i32 = l->Int32TypeInContext(e->context);
+    e->i64 = l->Int64TypeInContext(e->context);
+    e->ptr = l->PointerTypeInContext(e->context, 0);
+    e->row = l->VectorType(e->i32, e->slice);
+    e->bits = l->IntTypeInContext(e->context, e->slice);
+    llvm_type parameters[] = {e->ptr, e->ptr, e->i32};
+    e->handler = l->FunctionType(e->ptr, parameters, 2, 0);
+    llvm_type redo[] = {e->ptr, e->ptr, e->ptr, e->i64, e->ptr};
+    e->redo_type = l->FunctionType(e->void_, redo, 5, 0);
+    e->redo = l->AddFunction(module, "redo_stretch", e->redo_type);
+    e->ctpop = l->AddFunction(module, "llvm.ctpop.i64", l->FunctionType(e->i64, &e->i64, 1, 0));
+    llvm_type bits[] = {e->i64, e->i1};
+    e->cttz = l->AddFunction(module, "llvm.cttz.i64", l->FunctionType(e->i64, bits, 2, 0));
+    e->function = l->AddFunction(module, LIFT_NAME, l->FunctionType(e->ptr, parameters, 3, 0));
+    set_attribute(e, "target-cpu", e->slice == 16 ? "x86-64-v4" : "x86-64-v3");
+    set_attribute(e, "prefer-vector-width", e->slice == 16 ? "512" : "256");
+    set_attribute(e, "min-legal-vector-width", e->slice == 16 ? "512" : "256");
+    const unsigned nounwind = l->GetEnumAttributeKindForName("nounwind", 8);
+    l->AddAttributeAtIndex(e->function, (unsigned)LLVM_FUNCTION_INDEX,
+                           l->CreateEnumAttribute(e->context, nounwind, 0));
+    e->md_prof = l->GetMDKindIDInContext(e->context, "prof", 4);
+    llvm_value weights[] = {l->MDStringInContext(e->context, "branch_weights", 14), emit_i32(e, 1),
+                            emit_i32(e, 4000)};
+    e->unlikely = l->MDNodeInContext(e->context, weights, 3);
+    e->w = l->GetParam(e->function, 0);
+    e->x = l->GetParam(e->function, 1);
+    e->b = l->CreateBuilderInContext(e->context);
+}
+
+void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
+                   bool counts, uint32_t *heads)
+{
+    struct emit *e = malloc(sizeof(*e));
+    assert(e);
+    prepare(e, target, module, block, counts);
+    const struct llvm *l = e->l;
+    bool *leader = find_leaders(block);
+    e->blocks = calloc(block->count + 1, sizeof(*e->blocks));
+    assert(e->blocks);
+    e->entry = emit_block(e);
+    uint32_t count_heads = 0;
+    for (size_t i = 0; i <= block->count; i++) {
+        heads[i] = leader[i] && i < block->count ? ++count_heads : 0;
+        e->blocks[i] = leader[i] || i == block->count ? emit_block(e) : NULL;
+    }
+    llvm_block dispatch = emit_block(e), nowhere = emit_block(e);
+    emit_goto(e, dispatch);
+    llvm_value which = l->BuildSwitch(e->b, l->GetParam(e->function, 2), nowhere, count_heads);
+    for (size_t i = 0; i < block->count; i++)
+        if (heads[i])
+            l->AddCase(which, emit_i32(e, heads[i]), e->blocks[i]);
+    emit_goto(e, nowhere);
+    l->BuildUnreachable(e->b);
+    emit_goto(e, e->entry);
+    e->v = emit_load(e, e->ptr, e->w, offsetof(struct wave, v));
+    if (counts)
+        e->stats = emit_load(e, e->ptr, e->w, offsetof(struct wave, stats));
+
+    bool open = false; /* the present basic block goes on */
+    bool written = false;
+    for (size_t i = 0; i <= block->count; i++) {
+        if (e->blocks[i]) {
+            if (open) {
+                settle(e);
+                l->BuildBr(e->b, e->blocks[i]);
+            }
+            emit_goto(e, e->blocks[i]);
+            scalars_forget(e);
+            open = true;
+            written = false;
+        }
+        const struct xinst *x = &block->x[i];
+        if (i == block->count) { /* off the end */
+            l->BuildRet(e->b, instruction_at(e, x));
+            break;
+        }
+        if (writes_lds(x) && !written) {
+            stop_at_write(e, x);
+            written = true;
+        }
+        emit_instruction(e, x);
+        open = open && !leaves(x);
+    }
+    emit_goto(e, e->entry);
+    l->BuildBr(e->b, dispatch);
+    l->DisposeBuilder(e->b);
+    free(leader);
+    free(e->blocks);
+    free(e);
+}

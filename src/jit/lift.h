@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes LLVM's code of a translated function of the GPU's.
+ *
+ * The function that comes out is an exec_compiled_fn: it is entered at a head (the first instruction of a
+ * basic block), and returns what to execute next, as a handler does.  It refers to the wave, to the array of
+ * translated instructions, and to what lift_symbol() names, and to no address besides, so that it can be
+ * kept on disk.
+ */
+#ifndef EHP_JIT_LIFT_H
+#define EHP_JIT_LIFT_H
+
+#include "exec/code.h"
+#include "jit/body.h"
+
+enum { LIFT_INSTRUCTIONS_MAX = 20000 };
+
+#define LIFT_NAME "compiled"
+
+struct lift_target {
+    const struct llvm *l;
+    llvm_context context;
+    struct body_library *library;
+    unsigned slice; /* lanes */
+};
+
+/*
+ * Emits the function into the module, in the version that counts statistics or the one that does not, and
+ * numbers its heads: heads[i] for instruction i from 1 on, 0 when none begins there.
+ */
+void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
+                   bool counts, uint32_t *heads);
+
+/* The address of what compiled code calls; NULL for any other name. */
+void *lift_symbol(void *context, const char *name);
+
+#endif

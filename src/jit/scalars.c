@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Scalar registers as values, and the scalar ALU; see emit.h. */
+#include "jit/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "isa/facts.h"
+
+static int64_t place(unsigned reg)
+{
+    return (int64_t)(offsetof(struct wave, s) + reg * 4);
+}
+
+static llvm_value half_of(struct emit *e, llvm_value pair, unsigned reg)
+{
+    if (reg & 1)
+        pair = e->l->BuildLShr(e->b, pair, emit_i64(e, 32), "");
+    return e->l->BuildTrunc(e->b, pair, e->i32, "");
+}
+
+llvm_value scalars_get32(struct emit *e, unsigned reg)
+{
+    if (!e->s[reg])
+        e->s[reg] =
+            e->pair[reg / 2] ? half_of(e, e->pair[reg / 2], reg) : emit_load(e, e->i32, e->w, place(reg));
+    return e->s[reg];
+}
+
+llvm_value scalars_get64(struct emit *e, unsigned reg)
+{
+    llvm_value *pair = reg & 1 ? NULL : &e->pair[reg / 2];
+    if (pair && *pair)
+        return *pair;
+    llvm_value value;
+    if (pair && !e->s[reg] && !e->s[reg + 1]) {
+        value = emit_load(e, e->i64, e->w, place(reg));
+    } else {
+        llvm_value low = e->l->BuildZExt(e->b, scalars_get32(e, reg), e->i64, "");
+        llvm_value high = e->l->BuildZExt(e->b, scalars_get32(e, reg + 1), e->i64, "");
+        value = e->l->BuildOr(e->b, low, e->l->BuildShl(e->b, high, emit_i64(e, 32), ""), "");
+    }
+    if (pair)
+        *pair = value;
+    return value;
+}
+
+void scalars_set32(struct emit *e, unsigned reg, llvm_value value)
+{
+    if (e->pair[reg / 2] && e->dirty[reg ^ 1])
+        scalars_get32(e, reg ^ 1); /* the other half stays, by itself */
+    e->pair[reg / 2] = NULL;
+    e->s[reg] = value;
+    e->dirty[reg] = true;
+}
+
+void scalars_set64(struct emit *e, unsigned reg, llvm_value value)
+{
+    if (reg & 1) {
+        scalars_set32(e, reg, e->l->BuildTrunc(e->b, value, e->i32, ""));
+        scalars_set32(e, reg + 1,
+                      e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, value, emit_i64(e, 32), ""), e->i32, ""));
+        return;
+    }
+    e->pair[reg / 2] = value;
+    e->s[reg] = e->s[reg + 1] = NULL;
+    e->dirty[reg] = e->dirty[reg + 1] = true;
+}
+
+llvm_value scalars_get_scc(struct emit *e)
+{
+    if (!e->scc)
+        e->scc = emit_load(e, e->i8, e->w, offsetof(struct wave, scc));
+    return e->scc;
+}
+
+void scalars_set_scc(struct emit *e, llvm_value value)
+{
+    e->scc = value;
+    e->scc_dirty = true;
+}
+
+void scalars_store(struct emit *e)
+{
+    for (unsigned reg = 0; reg < SREGS; reg += 2) {
+        if (e->pair[reg / 2] && e->dirty[reg] && e->dirty[reg + 1]) {
+            emit_store(e, e->pair[reg / 2], e->w, place(reg));
+        } else {
+            if (e->dirty[reg])
+                emit_store(e, scalars_get32(e, reg), e->w, place(reg));
+            if (e->dirty[reg + 1])
+                emit_store(e, scalars_get32(e, reg + 1), e->w, place(reg + 1));
+        }
+    }
+    if (e->scc_dirty)
+        emit_store(e, e->scc, e->w, offsetof(struct wave, scc));
+    memset(e->dirty, 0, sizeof(e->dirty));
+    e->scc_dirty = false;
+}
+
+void scalars_forget(struct emit *e)
+{
+    memset(e->s, 0, sizeof(e->s));
+    memset(e->pair, 0, sizeof(e->pair));
+    e->scc = NULL;
+}
+
+/* ---- the scalar ALU ---- */
+
+static llvm_value widen(struct emit *e, llvm_value value)
+{
+    return e->l->BuildZExt(e->b, value, e->i64, "");
+}
+
+/* A source as 64 bits; NULL when it is none that is a value here. */
+static llvm_value source(struct emit *e, const struct isa_operand *o)
+{
+    if (o->kind == ISA_CONST)
+        return emit_i64(e, o->dwords == 1 ? (uint32_t)o->value : o->value);
+    if (o->kind != ISA_SGPR)
+        return NULL;
+    return o->dwords == 1 ? widen(e, scalars_get32(e, o->reg)) : scalars_get64(e, o->reg);
+}
+
+static bool is_value(const struct isa_operand *o)
+{
+    return o->kind == ISA_NONE || o->kind == ISA_CONST || (o->kind == ISA_SGPR && o->dwords <= 2);
+}
+
+static bool is_written(struct emit *e, const struct isa_operand *o)
+{
+    return o->kind == ISA_SGPR && stretch_needs(e, o->reg, o->dwords, true);
+}
+
+static bool is_read(struct emit *e, const struct isa_operand *o)
+{
+    return o->kind == ISA_SGPR && stretch_needs(e, o->reg, o->dwords, false);
+}
+
+bool scalars_emit(struct emit *e, const struct xinst *x)
+{
+    const struct isa_inst *inst = x->isa;
+    const uint32_t effects = isa_facts[inst->op].effects;
+    char name[64];
+    snprintf(name, sizeof(name), "scalar_%s", emit_op_name(inst->op));
+    const struct body *body = body_find(e->library, name);
+    if (!body)
+        return false;
+    const struct isa_operand *d = &inst->dst;
+    const struct isa_operand *s0 = &inst->src[0], *s1 = &inst->src[1];
+    if (!is_value(s0) || !is_value(s1) || (d->kind != ISA_NONE && d->kind != ISA_SGPR))
+        return false;
+    const bool execs = effects & ISA_E_SETS_EXEC,
+               to_exec = d->kind == ISA_SGPR && d->reg + d->dwords > SREG_EXEC;
+    if (execs || to_exec || is_read(e, s0) || is_read(e, s1) || is_written(e, d) || (execs && is_read(e, d)))
+        stretch_flush(e);
+    llvm_value scc = scalars_get_scc(e);
+    llvm_value argument[3];
+    argument[0] = s0->kind == ISA_NONE ? emit_i64(e, 0) : source(e, s0);
+    argument[1] = s1->kind == ISA_NONE ? emit_i64(e, 0) : source(e, s1);
+    argument[2] = d->kind == ISA_SGPR ? source(e, d) : emit_i64(e, 0);
+    if (inst->format == ISA_SOPK) { /* the register and the constant */
+        argument[0] = emit_i64(e, x->control.simm);
+        argument[2] = widen(e, scalars_get32(e, x->sd));
+    }
+    if (execs)
+        argument[1] = scalars_get64(e, SREG_EXEC);
+    llvm_value result = body_emit_scalar(e->library, body, e->module, e->b, argument, &scc);
+    if (effects & ISA_E_SETS_SCC)
+        scalars_set_scc(e, scc);
+    if (execs) {
+        const bool wrexec = inst->op == ISA_OP_s_andn1_wrexec_b64 || inst->op == ISA_OP_s_andn2_wrexec_b64;
+        llvm_value before = scalars_get64(e, SREG_EXEC);
+        scalars_set64(e, d->reg, wrexec ? result : before);
+        scalars_set64(e, SREG_EXEC, result);
+    } else if (d->kind == ISA_SGPR) {
+        if (d->dwords == 1)
+            scalars_set32(e, d->reg, e->l->BuildTrunc(e->b, result, e->i32, ""));
+        else
+            scalars_set64(e, d->reg, result);
+    }
+    return true;
+}

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stretches of lane-wise instructions.  All lanes do the same, so a stretch is
+ * emitted as a loop over slices of as many lanes as the host's vectors have:
+ * within a turn a VGPR is one host vector, loaded when it is first read and
+ * stored once at the end, under EXEC.
+ *
+ * Bodies assume what nearly always holds (no NaNs, mostly) and say which lanes
+ * are bad.  A slice with such a lane is not stored; instead compiled_redo() executes
+ * the stretch for it by the handlers.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "isa/facts.h"
+#include "jit/emit.h"
+
+enum { ROW_BYTES = sizeof(wave_row), NO_MASK = -1 };
+
+/* ---- which instructions ---- */
+
+/* Arithmetic whose result is a NaN when a source of its type is one: FINITE in f32, in f64. */
+static unsigned nan_rows_of(unsigned op)
+{
+    switch (op) {
+#define FN_1(name, ...)
+#define FN_2(name, ...)
+#define FN_3(name, ...)
+#define MM_2(name, ...)
+#define MM_3(name, ...)
+#define ROWS_f 1
+#define ROWS_d 2
+#define AR_2(name, M, T, fn)                                                                                 \
+    case ISA_OP_##name:                                                                                      \
+        return ROWS_##T;
+#define AR_3 AR_2
+#include "sem/vector/valu_float.def"
+    default:
+        return 0;
+    }
+}
+
+static bool is_row(const struct isa_operand *o)
+{
+    return o->kind == ISA_VGPR || o->kind == ISA_AGPR;
+}
+
+static unsigned row_of(const struct isa_operand *o)
+{
+    return o->kind == ISA_AGPR ? WAVE_ACC + o->reg : o->reg;
+}
+
+static unsigned high_row(unsigned rows)
+{
+    unsigned n = 0;
+    while (rows >> n)
+        n++;
+    return n;
+}
+
+/* Modifiers that stretch_add() has no body for. */
+static bool is_plain_enough(const struct isa_inst *inst)
+{
+    if (inst->reserved || inst->dpp || inst->omod)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        const unsigned kind = inst->src[i].kind;
+        if (kind == ISA_SPECIAL || inst->src[i].dwords > BODY_ROWS_MAX)
+            return false;
+        if (!is_row(&inst->src[i]) && inst->src[i].dwords > 2)
+            return false;
+    }
+    return inst->src[3].kind == ISA_NONE;
+}
+
+static const char *clamp_name(const struct isa_inst *inst)
+{
+    switch (inst->dst.type) {
+    case ISA_T_F16:
+        return "slice_modify_clamp_f16";
+    case ISA_T_F64:
+        return "slice_modify_clamp_f64";
+    case ISA_T_PKF16:
+        return "slice_modify_clamp_pk_f16";
+    default:
+        return "slice_modify_clamp_f32";
+    }
+}
+
+/* CLAMP of floats is done to the result; for integers it is another operation. */
+static bool clamps_after(const struct isa_inst *inst)
+{
+    const unsigned type = inst->dst.type;
+    return type == ISA_T_F16 || type == ISA_T_F32 || type == ISA_T_F64 || type == ISA_T_PKF16 ||
+           type == ISA_T_PKF32;
+}
+
+static const struct body *find_body(struct emit *e, const struct isa_inst *inst)
+{
+    char name[64];
+    const bool clamps = inst->clamp && !clamps_after(inst);
+    snprintf(name, sizeof(name), "slice_%s%s", clamps ? "clamp_" : "", emit_op_name(inst->op));
+    return body_find(e->library, name);
+}
+
+/* The register pair with the mask that the body reads, and whether it is one. */
+static bool find_mask(const struct xinst *x, const struct body *body, int *reg)
+{
+    *reg = NO_MASK;
+    if (!body_reads(body, BODY_M))
+        return true;
+    if (x->ss[2] >= SREGS)
+        return false;
+    *reg = x->ss[2];
+    return !(*reg & 1);
+}
+
+static bool writes_mask(const struct body *body)
+{
+    return body_writes(body, BODY_DM);
+}
+
+bool stretch_needs(const struct emit *e, unsigned reg, unsigned count, bool writes)
+{
+    for (unsigned i = reg; i < reg + count && i < SREGS; i++)
+        if (e->mask_written[i] || (writes && e->scalar_read[i]))
+            return true;
+    return false;
+}
+
+static bool shapes_fit(const struct isa_inst *inst, const struct body *body)
+{
+    for (int i = 0; i < 3; i++)
+        if (high_row(body_reads(body, (enum body_parameter)(BODY_A + i))) > inst->src[i].dwords)
+            return false;
+    const unsigned rows = high_row(body_writes(body, BODY_D));
+    if (rows && (!is_row(&inst->dst) || inst->dst.dwords != rows))
+        return false;
+    return high_row(body_reads(body, BODY_O)) <= (is_row(&inst->dst) ? inst->dst.dwords : 0u);
+}
+
+bool stretch_add(struct emit *e, const struct xinst *x)
+{
+    const struct isa_inst *inst = x->isa;
+    if (inst->format < ISA_VOP1 || inst->format > ISA_VOP3PMAI || !is_plain_enough(inst))
+        return false;
+    if (inst->format == ISA_VOP3P && !packed_is_known(inst))
+        return false;
+    const struct body *body = find_body(e, inst);
+    struct lane_op op = {.x = x, .body = body, .checks = true};
+    if (!body || !shapes_fit(inst, body) || !find_mask(x, body, &op.mask_reg))
+        return false;
+    if (inst->clamp && clamps_after(inst) && !body_find(e->library, clamp_name(inst)))
+        return false;
+    if (writes_mask(body) && (x->sd & 1 || x->sd >= SREG_M0))
+        return false;
+    if (!writes_mask(body) && !body_writes(body, BODY_D) && inst->op != ISA_OP_v_nop)
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (inst->src[i].kind == ISA_SGPR && i != (op.mask_reg >= 0 ? 2 : -1) &&
+            stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
+            stretch_flush(e);
+    if (writes_mask(body) && stretch_needs(e, x->sd, 2, true) && !e->mask_written[x->sd])
+        stretch_flush(e); /* registers that it has read must stay for those who redo it */
+    if (e->ops == STRETCH_MAX)
+        stretch_flush(e);
+    if (op.mask_reg >= 0 && !e->mask_written[op.mask_reg])
+        op.mask = scalars_get64(e, (unsigned)op.mask_reg);
+    for (int i = 0; i < 3; i++) {
+        const struct isa_operand *o = &inst->src[i];
+        if (is_row(o) || o->kind == ISA_NONE || (op.mask_reg >= 0 && i == 2))
+            continue;
+        for (unsigned d = 0; d < o->dwords; d++)
+            op.scalar[i][d] = o->kind == ISA_CONST ? emit_i32(e, (uint32_t)(o->value >> 32 * d))
+                                                   : scalars_get32(e, o->reg + d);
+        if (o->kind == ISA_SGPR)
+            memset(e->scalar_read + o->reg, true, o->dwords);
+    }
+    if (op.mask_reg >= 0)
+        memset(e->scalar_read + op.mask_reg, true, 2);
+    if (writes_mask(body))
+        memset(e->mask_written + x->sd, true, 2);
+    e->op[e->ops++] = op;
+    return true;
+}
+
+/* ---- one slice ---- */
+
+static llvm_value splat(struct emit *e, llvm_value scalar)
+{
+    const struct llvm *l = e->l;
+    llvm_value one = l->BuildInsertElement(e->b, l->GetPoison(e->row), scalar, emit_i32(e, 0), "");
+    return l->BuildShuffleVector(e->b, one, l->GetPoison(e->row), l->ConstNull(e->row), "");
+}
+
+static llvm_value slice_row(struct emit *e, struct slice *s, unsigned row)
+{
+    if (!s->value[row]) {
+        s->value[row] = emit_load(e, e->row, s->rows, (int64_t)row * ROW_BYTES);
+        e->l->SetAlignment(s->value[row], e->slice * 4);
+    }
+    return s->value[row];
+}
+
+static llvm_value bits_of(struct emit *e, llvm_value lanes)
+{
+    return e->l->BuildBitCast(e->b, lanes, e->bits, "");
+}
+
+static llvm_value lanes_of(struct emit *e, llvm_value bits)
+{
+    return e->l->BuildBitCast(e->b, bits, e->l->VectorType(e->i1, e->slice), "");
+}
+
+/* A mask of all lanes, as this slice's dwords of 0 or ~0. */
+static llvm_value mask_row(struct emit *e, struct slice *s, const struct lane_op *op)
+{
+    llvm_value bits = op->mask
+                          ? e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, op->mask, s->shift, ""), e->bits, "")
+                          : s->mask[op->mask_reg];
+    return e->l->BuildSExt(e->b, lanes_of(e, bits), e->row, "");
+}
+
+static void add_bad(struct emit *e, struct slice *s, llvm_value bits)
+{
+    s->bad = s->bad ? e->l->BuildOr(e->b, s->bad, bits, "") : bits;
+}
+
+/* What a body has said to be bad, as a row. */
+static void add_bad_row(struct emit *e, struct slice *s, llvm_value row)
+{
+    if (row)
+        add_bad(e, s, bits_of(e, e->l->BuildICmp(e->b, LLVM_NE, row, e->l->ConstNull(e->row), "")));
+}
+
+void slice_modify(struct emit *e, struct slice *s, const char *name, struct body_rows *rows)
+{
+    const struct body *body = body_find(e->library, name);
+    assert(body);
+    body_emit(e->library, body, e->module, e->b, rows);
+    add_bad_row(e, s, rows->row[BODY_BAD][0]);
+}
+
+llvm_value slice_constant(struct emit *e, uint32_t value)
+{
+    llvm_value lanes[16];
+    for (unsigned i = 0; i < e->slice; i++)
+        lanes[i] = emit_i32(e, value);
+    return e->l->ConstVector(lanes, e->slice);
+}
+
+static unsigned part_shift(unsigned select)
+{
+    return select <= ISA_BYTE_3 ? 8 * select : select == ISA_WORD_1 ? 16 : 0;
+}
+
+static unsigned part_bits(unsigned select)
+{
+    return select <= ISA_BYTE_3 ? 8 : select <= ISA_WORD_1 ? 16 : 32;
+}
+
+/* SDWA and op_sel selects, then abs and neg. */
+static void modify_source(struct emit *e, struct slice *s, const struct isa_inst *inst, int i,
+                          llvm_value row[BODY_ROWS_MAX])
+{
+    const unsigned type = inst->src[i].type;
+    const bool half = isa_type_is_16bit(type);
+    unsigned select = ISA_DWORD;
+    if (inst->sdwa && i < 2)
+        select = inst->src_sel[i];
+    if (select != ISA_DWORD) {
+        const unsigned bits = part_bits(select);
+        struct body_rows r = {0};
+        r.row[BODY_A][0] = row[0];
+        r.row[BODY_B][0] = slice_constant(e, part_shift(select));
+        r.row[BODY_C][0] = slice_constant(e, UINT32_MAX >> (32 - bits));
+        r.row[BODY_M][0] = slice_constant(e, inst->sext >> i & 1 ? 1u << (bits - 1) : 0);
+        slice_modify(e, s, "slice_modify_part", &r);
+        row[0] = r.row[BODY_D][0];
+    } else if (!inst->sdwa && inst->op_sel >> i & 1 && half) {
+        row[0] = e->l->BuildLShr(e->b, row[0], slice_constant(e, 16), "");
+    }
+    if (!((inst->neg | inst->abs) >> i & 1))
+        return;
+    const bool wide = inst->src[i].dwords == 2;
+    const uint32_t sign = half ? 0x8000 : 0x80000000;
+    struct body_rows r = {0};
+    r.row[BODY_A][0] = row[wide];
+    r.row[BODY_B][0] = slice_constant(e, inst->abs >> i & 1 ? ~sign : UINT32_MAX);
+    r.row[BODY_C][0] = slice_constant(e, inst->neg >> i & 1 ? sign : 0);
+    slice_modify(e, s, "slice_modify_sign", &r);
+    row[wide] = r.row[BODY_D][0];
+}
+
+/* CLAMP, and which part of the destination it is that a result goes to. */
+static void modify_result(struct emit *e, struct slice *s, const struct isa_inst *inst,
+                          struct body_rows *rows)
+{
+    struct body_rows r = {0};
+    llvm_value *result = rows->row[BODY_D];
+    if (inst->clamp && clamps_after(inst)) {
+        const unsigned parts = inst->dst.type == ISA_T_PKF32 ? 2 : 1, rows_each = inst->dst.dwords / parts;
+        for (unsigned part = 0; part < parts; part++) {
+            r = (struct body_rows){0};
+            memcpy(r.row[BODY_A], result + part, rows_each * sizeof(*result));
+            slice_modify(e, s, clamp_name(inst), &r);
+            memcpy(result + part, r.row[BODY_D], rows_each * sizeof(*result));
+        }
+    }
+    if (inst->format == ISA_VOP3P)
+        return;
+    const bool half = isa_type_is_16bit(inst->dst.type);
+    if (inst->sdwa ? inst->dst_sel == ISA_DWORD
+                   : !half || !(inst->op_sel & 8 || isa_facts[inst->op].effects & ISA_E_KEEPS_HIGH))
+        return;
+    llvm_value old = slice_row(e, s, row_of(&inst->dst));
+    memset(&r, 0, sizeof(r));
+    r.row[BODY_A][0] = result[0];
+    r.row[BODY_O][0] = old;
+    if (inst->sdwa) {
+        const unsigned shift = part_shift(inst->dst_sel), top = shift + part_bits(inst->dst_sel);
+        const uint32_t mask = (UINT32_MAX >> (32 - part_bits(inst->dst_sel))) << shift;
+        r.row[BODY_B][0] = slice_constant(e, shift);
+        r.row[BODY_C][0] = slice_constant(e, mask);
+        r.row[BODY_M][0] =
+            slice_constant(e, inst->dst_unused == ISA_UNUSED_SEXT && top < 32 ? 1u << (top - 1) : 0);
+        slice_modify(
+            e, s, inst->dst_unused == ISA_UNUSED_PRESERVE ? "slice_modify_place_keep" : "slice_modify_place",
+            &r);
+    } else {
+        slice_modify(e, s, inst->op_sel & 8 ? "slice_modify_high" : "slice_modify_low", &r);
+    }
+    result[0] = r.row[BODY_D][0];
+}
+
+static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
+{
+    const struct isa_inst *inst = op->x->isa;
+    struct body_rows rows = {0};
+    for (int i = 0; i < 3; i++) {
+        const struct isa_operand *o = &inst->src[i];
+        llvm_value *row = rows.row[BODY_A + i];
+        if (o->kind == ISA_NONE || (op->mask_reg >= 0 && i == 2))
+            continue;
+        for (unsigned d = 0; d < o->dwords; d++)
+            row[d] = is_row(o) ? slice_row(e, s, row_of(o) + d) : splat(e, op->scalar[i][d]);
+        if (inst->format == ISA_VOP3P)
+            packed_modify_source(e, s, inst, i, row);
+        else
+            modify_source(e, s, inst, i, row);
+    }
+    if (op->mask_reg >= 0)
+        rows.row[BODY_M][0] = mask_row(e, s, op);
+    if (is_row(&inst->dst))
+        for (unsigned d = 0; d < inst->dst.dwords; d++)
+            if (body_reads(op->body, BODY_O) >> d & 1)
+                rows.row[BODY_O][d] = slice_row(e, s, row_of(&inst->dst) + d);
+    body_emit(e->library, op->body, e->module, e->b, &rows);
+    if (op->checks)
+        add_bad_row(e, s, rows.row[BODY_BAD][0]);
+    if (is_row(&inst->dst) && body_writes(op->body, BODY_D)) {
+        modify_result(e, s, inst, &rows);
+        for (unsigned d = 0; d < inst->dst.dwords; d++) {
+            const unsigned row = row_of(&inst->dst) + d;
+            s->value[row] = rows.row[BODY_D][d];
+            s->dirty[row] = true;
+        }
+    }
+    if (writes_mask(op->body)) {
+        llvm_value set = e->l->BuildICmp(e->b, LLVM_SLT, rows.row[BODY_DM][0], e->l->ConstNull(e->row), "");
+        s->mask[op->x->sd] = e->l->BuildAnd(e->b, bits_of(e, set), s->exec, "");
+    }
+}
+
+/*
+ * A NaN that only goes into arithmetic of the stretch makes a NaN there: it is enough to look at that.
+ */
+static bool is_seen_later(const struct emit *e, unsigned at)
+{
+    const struct isa_inst *inst = e->op[at].x->isa;
+    const unsigned rows = e->op[at].nan_rows, row = row_of(&inst->dst);
+    if (!rows || inst->clamp || inst->sdwa)
+        return false;
+    for (unsigned j = at + 1; j < e->ops; j++) {
+        const struct isa_inst *later = e->op[j].x->isa;
+        for (int i = 0; i < 3 && e->op[j].nan_rows == rows; i++)
+            if (is_row(&later->src[i]) && row_of(&later->src[i]) == row && later->src[i].dwords == rows &&
+                !later->sdwa && !later->clamp)
+                return true;
+        if (is_row(&later->dst) && row_of(&later->dst) < row + rows &&
+            row_of(&later->dst) + later->dst.dwords > row)
+            return false;
+    }
+    return false;
+}
+
+static void store_rows(struct emit *e, const struct slice *s, bool masked)
+{
+    for (unsigned row = 0; row < WAVE_ROWS; row++) {
+        if (!s->dirty[row])
+            continue;
+        llvm_value at = emit_at(e, s->rows, (int64_t)row * ROW_BYTES), value = s->value[row];
+        if (masked) {
+            llvm_value old = e->l->BuildLoad2(e->b, e->row, at, "");
+            e->l->SetAlignment(old, e->slice * 4);
+            value = e->l->BuildSelect(e->b, lanes_of(e, s->exec), value, old, "");
+        }
+        e->l->SetAlignment(e->l->BuildStore(e->b, value, at), e->slice * 4);
+    }
+}
+
+/* ---- the loop ---- */
+
+static unsigned masks_of(const struct emit *e, uint8_t regs[SREGS / 2])
+{
+    unsigned count = 0;
+    for (unsigned reg = 0; reg < SREGS; reg += 2)
+        if (e->mask_written[reg])
+            regs[count++] = (uint8_t)reg;
+    return count;
+}
+
+/* Has the stretch executed by handlers for some lanes, and takes their bits of each mask. */
+static void emit_redo(struct emit *e, const struct slice *s, llvm_value lanes, const uint8_t *regs,
+                      unsigned masks, const llvm_value *before, llvm_value *after)
+{
+    (void)s;
+    const struct llvm *l = e->l;
+    if (!e->saved) {
+        llvm_block here = l->GetInsertBlock(e->b);
+        l->PositionBuilderAtEnd(e->b, e->entry);
+        e->saved = l->BuildAlloca(e->b, l->ArrayType2(e->i32, SREGS), "");
+        l->PositionBuilderAtEnd(e->b, here);
+    }
+    const struct xinst *first = e->op[0].x, *last = e->op[e->ops - 1].x;
+    llvm_value arguments[] = {e->w, emit_at(e, e->x, (first - e->block->x) * (int64_t)sizeof(*first)),
+                              emit_at(e, e->x, (last - e->block->x) * (int64_t)sizeof(*last)), lanes,
+                              e->saved};
+    l->BuildCall2(e->b, e->redo_type, e->redo, arguments, 5, "");
+    for (unsigned i = 0; i < masks; i++) {
+        llvm_value bits = emit_load(e, e->i64, e->saved, regs[i] * 4);
+        after[i] = l->BuildOr(e->b, before[i], l->BuildAnd(e->b, bits, lanes, ""), "");
+    }
+}
+
+void stretch_flush(struct emit *e)
+{
+    if (!e->ops)
+        return;
+    const struct llvm *l = e->l;
+    scalars_store(e); /* handlers that redo it read them */
+    llvm_value exec = scalars_get64(e, SREG_EXEC);
+    uint8_t regs[SREGS / 2];
+    const unsigned masks = masks_of(e, regs);
+    llvm_value mask[SREGS / 2], hot[SREGS / 2], cold[SREGS / 2];
+
+    llvm_block before = l->GetInsertBlock(e->b), loop = emit_block(e), body = emit_block(e),
+               next = emit_block(e), done = emit_block(e);
+    l->BuildBr(e->b, loop);
+    emit_goto(e, loop);
+    struct slice *s = &e->now;
+    memset(s, 0, sizeof(*s));
+    s->shift = l->BuildPhi(e->b, e->i64, "");
+    for (unsigned i = 0; i < masks; i++)
+        mask[i] = l->BuildPhi(e->b, e->i64, "");
+    s->exec = l->BuildTrunc(e->b, l->BuildLShr(e->b, exec, s->shift, ""), e->bits, "");
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstNull(e->bits), ""), next, body);
+
+    emit_goto(e, body);
+    llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
+    s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
+    for (unsigned i = 0; i < e->ops; i++)
+        e->op[i].nan_rows = (uint8_t)nan_rows_of(e->op[i].x->isa->op);
+    for (unsigned i = 0; i < e->ops; i++)
+        e->op[i].checks = !is_seen_later(e, i);
+    for (unsigned i = 0; i < e->ops; i++)
+        emit_op(e, s, &e->op[i]);
+    for (unsigned i = 0; i < masks; i++)
+        hot[i] =
+            l->BuildOr(e->b, mask[i],
+                       l->BuildShl(e->b, l->BuildZExt(e->b, s->mask[regs[i]], e->i64, ""), s->shift, ""), "");
+    llvm_block redone = NULL;
+    if (s->bad) {
+        llvm_block store = emit_block(e);
+        redone = emit_block(e);
+        llvm_value bad = l->BuildAnd(e->b, s->bad, s->exec, "");
+        llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, bad, l->ConstNull(e->bits), "");
+        l->SetMetadata(l->BuildCondBr(e->b, is_bad, redone, store), e->md_prof, e->unlikely);
+        emit_goto(e, redone);
+        llvm_value lanes = l->BuildShl(e->b, l->BuildZExt(e->b, s->exec, e->i64, ""), s->shift, "");
+        emit_redo(e, s, lanes, regs, masks, mask, cold);
+        l->BuildBr(e->b, next);
+        emit_goto(e, store);
+    }
+    llvm_block whole = emit_block(e), part = emit_block(e);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""), whole, part);
+    emit_goto(e, whole);
+    store_rows(e, s, false);
+    l->BuildBr(e->b, next);
+    emit_goto(e, part);
+    store_rows(e, s, true);
+    l->BuildBr(e->b, next);
+
+    emit_goto(e, next);
+    llvm_value after[SREGS / 2];
+    for (unsigned i = 0; i < masks; i++) {
+        after[i] = l->BuildPhi(e->b, e->i64, "");
+        llvm_value values[] = {mask[i], hot[i], hot[i], cold[i]};
+        llvm_block from[] = {loop, whole, part, redone};
+        l->AddIncoming(after[i], values, from, redone ? 4 : 3);
+    }
+    llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), "");
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), ""), done, loop);
+    llvm_block from[] = {before, next};
+    llvm_value shifts[] = {emit_i64(e, 0), shift};
+    l->AddIncoming(s->shift, shifts, from, 2);
+    for (unsigned i = 0; i < masks; i++) {
+        llvm_value values[] = {emit_i64(e, 0), after[i]};
+        l->AddIncoming(mask[i], values, from, 2);
+    }
+    emit_goto(e, done);
+    for (unsigned i = 0; i < masks; i++)
+        scalars_set64(e, regs[i], after[i]);
+    e->ops = 0;
+    memset(e->mask_written, 0, sizeof(e->mask_written));
+    memset(e->scalar_read, 0, sizeof(e->scalar_read));
+}
