@@ -60,7 +60,7 @@ int tool_advise(int argc, char **argv)
 {
     struct advise_args args = {0};
     argv[0] = "ehp advise";
-    if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &args) != 0)
+    if (tool_parse(&parser, argc, argv, ARGP_IN_ORDER, &args) != 0)
         return 2;
     if (!run_check_output(argv[0], "--json", args.json))
         return 2;

@@ -106,7 +106,8 @@ static int show_libraries(bool clear)
 int tool_cache(int argc, char **argv)
 {
     bool clear = false;
-    if (argp_parse(&parser, argc, argv, 0, NULL, &clear) != 0)
+    argv[0] = "ehp cache";
+    if (tool_parse(&parser, argc, argv, 0, &clear) != 0)
         return 2;
     if (clear)
         printf("removed:\n");

@@ -147,7 +147,7 @@ int tool_chips(int argc, char **argv)
 {
     const char *words[2] = {NULL, NULL};
     argv[0] = "ehp chips";
-    if (argp_parse(&parser, argc, argv, 0, NULL, words) != 0)
+    if (tool_parse(&parser, argc, argv, 0, words) != 0)
         return 2;
     if (!words[0]) {
         if (ehp_chips(print_chip, NULL) != EHP_OK) {

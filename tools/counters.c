@@ -95,7 +95,7 @@ int tool_counters(int argc, char **argv)
 {
     struct counters_args args = {0};
     argv[0] = "ehp counters";
-    if (argp_parse(&parser, argc, argv, 0, NULL, &args) != 0)
+    if (tool_parse(&parser, argc, argv, 0, &args) != 0)
         return 2;
     if (args.markdown) {
         print_markdown();

@@ -73,7 +73,7 @@ int tool_info(int argc, char **argv)
 {
     struct machine_args args = {0};
     argv[0] = "ehp info";
-    if (argp_parse(&parser, argc, argv, 0, NULL, &args) != 0)
+    if (tool_parse(&parser, argc, argv, 0, &args) != 0)
         return 2;
     ehp_machine *m = machine_args_open(&args);
     printf("EHP %s, HSA runtime 1.2, %u agent%s\n\n", ehp_version(), ehp_agent_count(m),

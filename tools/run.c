@@ -303,7 +303,7 @@ int tool_run(int argc, char **argv)
 {
     struct run_args args = {0};
     argv[0] = "ehp run";
-    if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &args) != 0)
+    if (tool_parse(&parser, argc, argv, ARGP_IN_ORDER, &args) != 0)
         return 2;
     if (args.mode && strcmp(args.mode, "functional") && strcmp(args.mode, "timing")) {
         tool_say("ehp run: there is no mode \"%s\"; there are: functional, timing", args.mode);

@@ -45,6 +45,10 @@ int tool_validate(int argc, char **argv);
 // A message on stderr, with a newline behind it: what names and paths have in it for a terminal to obey is
 // shown.
 __attribute__((format(printf, 1, 2))) void tool_say(const char *format, ...);
+// argp_parse(), which ends the process with a message of its own for options whose names a terminal would
+// obey.
+struct argp;
+int tool_parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input);
 // From here on the process ends with status 1, and says why, when what it prints does not arrive.
 void tool_check_output(const char *name);
 

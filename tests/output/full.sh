@@ -88,6 +88,12 @@ shown 'x\x1b[31m' "$ehp" info --chip "$esc"
 shown 'x\x1b[31m' "$ehp" chips show "$esc"
 shown 'no counter "x\x1b[31m"' "$ehp" counters "$esc"
 shown 'no option "-x\x1b[31m"' "$ehp" isa "-$esc"
+for command in run advise info cache chips counters; do
+    shown "ehp $command: there is no option \"--x\\x1b[31m\"" "$ehp" "$command" "--$esc"
+done
+shown 'there is no option "-x\x1b[31m=3"' "$ehp" run -t 1 "-$esc=3" "$program"
+shown 'not "-x\x1b[31m"' "$ehp" run -t "-$esc" "$program" # a value
+shown 'not "-x\x1b[31m"' "$ehp" run --threads "-$esc" "$program"
 shown 'ehp disasm: x\x1b[31m: No such file' "$ehp" disasm "$esc"
 shown 'no kernel or function x\x1b[31m' "$ehp" disasm "$hsaco" --kernel "$esc"
 shown 'unknown option -x\x1b[31m' "$ehp" config "-$esc"
