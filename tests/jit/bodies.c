@@ -26,6 +26,7 @@ struct scalar_case {
 #define OP2(name, ...)         scalar_fn scalar_##name;
 #define OP1(name, ...)         OP2(name)
 #define UPDATE(name, ...)      OP2(name)
+#define WHEN_SCC(name, ...)    OP2(name)
 #define CONSTANT(name, ...)    OP2(name)
 #define SAVEEXEC(name, ...)    OP2(name)
 #define WREXEC(name, ...)      OP2(name)
@@ -39,6 +40,7 @@ static const struct scalar_case cases[] = {
 #define OP2(name, D, S0, S1)     {CASE(name), S0, S1, RESULT_##D, false},
 #define OP1(name, D, S0)         {CASE(name), S0, 0, RESULT_##D, false},
 #define UPDATE(name, D, S0, e)   {CASE(name), S0, 0, RESULT_##D, false},
+#define WHEN_SCC(name, D)        {CASE(name), D, 0, RESULT_##D, false},
 #define CONSTANT(name, f)        {CASE(name), 0, 0, RESULT_32, true},
 #define SAVEEXEC(name, e)        {CASE(name), 64, 0, RESULT_EXEC, false},
 #define WREXEC(name, e)          {CASE(name), 64, 0, RESULT_BOTH, false},

@@ -4,9 +4,9 @@
  * takes the body of each.  Sources are zero-extended to 64 bits, d is the destination before the instruction,
  * and the result is the destination after it:
  *
- *   SOPK                a is the constant, sign-extended, and d the register
- *   *_saveexec, *_wrexec   b is EXEC; the result is the new EXEC (which saveexec does not write to its
- * destination) compares            the result is 0, only *scc counts
+ *   SOPK                     a is the constant, sign-extended, and d the register
+ *   *_saveexec, *_wrexec     b is EXEC, and the result the new one; the destination is the caller's to write
+ *   compares                 the result is 0: only *scc counts
  *
  * *scc, 0 or 1, is read and written as the instruction does: one that leaves SCC alone does not touch it.
  */
@@ -31,15 +31,20 @@
         return name((uint##S0##_t)a, SCC);                                                                   \
     }
 #define UPDATE(name, D, S0, expression)                                                                      \
-    static inline uint##D##_t update_##name(uint##S0##_t a, uint##D##_t d, const bool *scc)                  \
+    static inline uint##D##_t update_##name(uint##S0##_t a, uint##D##_t d)                                   \
     {                                                                                                        \
-        (void)scc;                                                                                           \
         return expression;                                                                                   \
     }                                                                                                        \
     BODY(name)                                                                                               \
     {                                                                                                        \
         UNUSED;                                                                                              \
-        return update_##name((uint##S0##_t)a, (uint##D##_t)d, SCC);                                          \
+        return update_##name((uint##S0##_t)a, (uint##D##_t)d);                                               \
+    }
+#define WHEN_SCC(name, D)                                                                                    \
+    BODY(name)                                                                                               \
+    {                                                                                                        \
+        UNUSED;                                                                                              \
+        return *SCC ? (uint##D##_t)a : (uint##D##_t)d;                                                       \
     }
 #define CONSTANT(name, function)                                                                             \
     BODY(name)                                                                                               \

@@ -72,9 +72,14 @@ static inline void dst64(struct wave *w, const struct xinst *in, uint64_t value)
     {                                                                                                        \
         const uint##S0##_t a = src##S0(w, in, 0);                                                            \
         const uint##D##_t d = SDST##D(w, in);                                                                \
-        const bool *scc = &w->scc;                                                                           \
-        (void)scc;                                                                                           \
         dst##D(w, in, expression);                                                                           \
+        return in + 1;                                                                                       \
+    }
+#define WHEN_SCC(name, D)                                                                                    \
+    HANDLER(name)                                                                                            \
+    {                                                                                                        \
+        if (w->scc)                                                                                          \
+            dst##D(w, in, src##D(w, in, 0));                                                                 \
         return in + 1;                                                                                       \
     }
 
@@ -326,6 +331,7 @@ exec_fn *sem_salu(const struct isa_inst *inst, struct xinst *x)
 #define OP2         CASE
 #define OP1         CASE
 #define UPDATE      CASE
+#define WHEN_SCC    CASE
 #define CONSTANT    CASE
 #define SAVEEXEC    CASE
 #define WREXEC      CASE
