@@ -20,11 +20,12 @@ struct slice_case {
 #undef ENTRY
 #define PK_F32(name, ...) slice_fn slice_##name;
 #define PK_F16            PK_F32
+#define PK_DOT_F16        PK_F32
 #define PK_INT(name, ...) slice_fn slice_##name, slice_clamp_##name;
 #define PK_DOT            PK_INT
 #define PK_MIX            PK_INT
 #include "sem/vector/packed.def"
-slice_fn slice_v_pk_mov_b32, slice_v_dot2_f32_f16, slice_v_accvgpr_read_b32, slice_v_accvgpr_write_b32;
+slice_fn slice_v_pk_mov_b32, slice_v_accvgpr_read_b32, slice_v_accvgpr_write_b32;
 slice_fn slice_modify_halves, slice_modify_sign, slice_modify_part, slice_modify_place,
     slice_modify_place_keep, slice_modify_high, slice_modify_mix_low, slice_modify_mix_high,
     slice_modify_clamp_f16, slice_modify_clamp_f32, slice_modify_clamp_f64, slice_modify_clamp_pk_f16;
@@ -35,13 +36,13 @@ static const struct slice_case plain_cases[] = {
 #undef ENTRY
 #define PK_F32(name, ...) {#name, slice_##name, NULL, ISA_OP_##name, false},
 #define PK_F16            PK_F32
+#define PK_DOT_F16        PK_F32
 #define PK_INT(name, ...)                                                                                    \
     {#name, slice_##name, NULL, ISA_OP_##name, false},                                                       \
         {"clamp_" #name, slice_clamp_##name, NULL, ISA_OP_##name, true},
 #define PK_DOT PK_INT
 #define PK_MIX PK_INT
 #include "sem/vector/packed.def"
-    {"v_dot2_f32_f16", slice_v_dot2_f32_f16, NULL, ISA_OP_v_dot2_f32_f16, false},
     {"v_pk_mov_b32", slice_v_pk_mov_b32, NULL, ISA_OP_v_pk_mov_b32, false},
     {"v_accvgpr_read_b32", slice_v_accvgpr_read_b32, NULL, ISA_OP_v_accvgpr_read_b32, false},
     {"v_accvgpr_write_b32", slice_v_accvgpr_write_b32, NULL, ISA_OP_v_accvgpr_write_b32, false},
@@ -81,6 +82,9 @@ static void test_plain(struct test_wave *t, const struct slice_case *test, bool 
     struct registers r = fill(ordinary);
     if (has_place(test->name))
         fill_constant(r.c, 0);
+    if (strstr(test->name, "v_mbcnt_"))
+        for (int lane = 0; lane < WAVE_LANES; lane++)
+            r.c[0][lane] = (uint32_t)lane;
     struct isa_inst inst = {.op_sel_hi = strstr(test->name, "v_fma_mix") ? 0 : 7, .clamp = test->clamp};
     struct xinst x = {0};
     set_up(t, &r, &inst, &x);
@@ -111,6 +115,27 @@ static void test_packed(struct test_wave *t, const char *name, uint16_t op, slic
     run_slices(&r, slice);
     if (inst.clamp)
         run_modifier(&r, slice_modify_clamp_pk_f16, r.d, 1, 0, 0, 0);
+    compare(name, t, &r, 1);
+}
+
+static void test_dot_f16(struct test_wave *t, const char *name, uint16_t op, slice_fn *slice)
+{
+    struct registers r = fill(false);
+    const uint64_t random = random_bits();
+    struct isa_inst inst = {.op_sel = random & 3, .op_sel_hi = random >> 3 & 3, .neg = random >> 6 & 7};
+    inst.neg_hi = random >> 9 & 3;
+    inst.clamp = random >> 12 & 1;
+    struct xinst x = {0};
+    set_up(t, &r, &inst, &x);
+    packed_handler(&inst, &x, op)(&t->w, &x);
+    wave_row *source[2] = {r.a, r.b};
+    for (int i = 0; i < 2; i++)
+        run_modifier(&r, slice_modify_halves, source[i], 1, inst.op_sel >> i & 1, inst.op_sel_hi >> i & 1,
+                     (inst.neg >> i & 1u) << 15 | (inst.neg_hi >> i & 1u) << 31);
+    run_modifier(&r, slice_modify_sign, r.c, 1, UINT32_MAX, inst.neg >> 2 & 1 ? 0x80000000 : 0, 0);
+    run_slices(&r, slice);
+    if (inst.clamp)
+        run_modifier(&r, slice_modify_clamp_f32, r.d, 1, 0, 0, 0);
     compare(name, t, &r, 1);
 }
 
@@ -250,6 +275,7 @@ int main(void)
     for (int k = 0; k < 300; k++) {
 #define PK_F16(name, ...) test_packed(t, #name, ISA_OP_##name, slice_##name, true);
 #define PK_INT(name, ...) test_packed(t, #name, ISA_OP_##name, slice_##name, false);
+#define PK_DOT_F16(name)  test_dot_f16(t, #name, ISA_OP_##name, slice_##name);
 #define PK_MIX(name, ...) test_mix(t, #name, ISA_OP_##name, slice_##name, slice_clamp_##name);
 #include "sem/vector/packed.def"
         test_sdwa(t);

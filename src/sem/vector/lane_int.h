@@ -281,6 +281,19 @@ LANE uint32_t u32_popcount(uint32_t a)
     return (a + (a >> 16)) & 0x3f;
 }
 
+/* The bits of a, which are those of lanes 0 to 31 or 32 to 63, that are below a lane, counted, plus b. */
+LANE uint32_t u32_mbcnt_lo(uint32_t a, uint32_t b, uint32_t lane)
+{
+    const uint32_t below = lane < 32 ? (1u << (lane & 31)) - 1 : ~0u;
+    return u32_popcount(a & below) + b;
+}
+
+LANE uint32_t u32_mbcnt_hi(uint32_t a, uint32_t b, uint32_t lane)
+{
+    const uint32_t below = lane < 32 ? 0 : (1u << (lane & 31)) - 1;
+    return u32_popcount(a & below) + b;
+}
+
 LANE uint32_t u32_bcnt(uint32_t a, uint32_t b)
 {
     return u32_popcount(a) + b;

@@ -25,7 +25,7 @@ V_INLINE const struct xinst *dot_int(struct wave *w, const struct xinst *in, int
 
 /* ---- f16 ---- */
 
-static const struct xinst *x_v_dot2_f32_f16(struct wave *w, const struct xinst *in)
+static const struct xinst *dot_f16(struct wave *w, const struct xinst *in)
 {
     alignas(64) wave_row temp[3], out;
     const uint32_t *s[3];
@@ -62,6 +62,11 @@ static const struct xinst *x_v_dot2_f32_f16(struct wave *w, const struct xinst *
     {                                                                                                        \
         return dot_int(w, in, bits, is_signed);                                                              \
     }
+#define PK_DOT_F16(name)                                                                                     \
+    static const struct xinst *x_##name(struct wave *w, const struct xinst *in)                              \
+    {                                                                                                        \
+        return dot_f16(w, in);                                                                               \
+    }
 #include "sem/vector/packed.def"
 
 exec_fn *SEM(sem_packed_dot)(const struct isa_inst *inst, struct xinst *x)
@@ -71,9 +76,8 @@ exec_fn *SEM(sem_packed_dot)(const struct isa_inst *inst, struct xinst *x)
 #define PK_DOT(name, ...)                                                                                    \
     case ISA_OP_##name:                                                                                      \
         return x_##name;
+#define PK_DOT_F16 PK_DOT
 #include "sem/vector/packed.def"
-    case ISA_OP_v_dot2_f32_f16:
-        return x_v_dot2_f32_f16;
     default:
         return NULL;
     }

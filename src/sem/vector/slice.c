@@ -4,19 +4,24 @@
  * which src/jit takes the body of each, a single block of vector instructions on SLICE lanes, as many dwords
  * as the host's vectors have.
  *
- *   d    result: row r of it at d + r * SLICE, low dwords first     dm   a lane mask as a result, in dwords 0
- * / ~0 a, b, c   sources, in rows as well                              m    a lane mask as a source, in
- * dwords 0 / ~0 o    the destination before the instruction bad  nonzero in lanes whose result is not the
- * instruction's: a NaN's payload, mostly.  Who runs the code has them done again by the handlers.  A function
- * without such lanes leaves it alone.
+ *   d     the result: row r of it at d + r * SLICE, low dwords first
+ *   dm    a lane mask as a result, in dwords of 0 or ~0
+ *   a, b, c   sources, in rows as well
+ *   m     a lane mask as a source, in dwords of 0 or ~0
+ *   o     the destination before the instruction
+ *   bad   becomes nonzero in lanes whose result is not the instruction's, as a NaN's payload mostly: who runs
+ *         the code has them done again by the handlers.  A function without such lanes leaves it alone.
  *
  * MODE is the plain one here: round to nearest even, denormals kept, no FP16_OVFL.  Nothing depends on
- * MODE.IEEE and MODE.DX10_CLAMP, as they matter to NaNs alone.  Arguments that are no rows of the
- * instruction:
+ * MODE.IEEE and MODE.DX10_CLAMP, as they matter to NaNs alone.
  *
- *   v_cvt_pk_fp8_f32, v_cvt_pk_bf8_f32, v_cvt_sr_...   c is the place in the destination: 0, 8, 16 or 24 bits
- * up v_fma_mix...           sources are f32: modify_mix_low and _high make them of f16 v_pk_*_f32, v_pk_mov
- * the rows are those that OP_SEL selects
+ * Arguments that are no rows of the instruction, or that OP_SEL decides about:
+ *
+ *   v_cvt_pk_fp8_f32, v_cvt_pk_bf8_f32, v_cvt_sr_*   c is how many bits up in the destination the result goes
+ *   v_div_fmas_*               m is VCC
+ *   v_mbcnt_*                  c is the numbers of the lanes
+ *   v_fma_mix*                 sources are f32: modify_mix_low and modify_mix_high make them of f16
+ *   v_pk_*_f32, v_pk_mov_b32   rows are those that OP_SEL selects
  */
 #include <stdalign.h>
 
@@ -569,6 +574,8 @@ BODY(v_mul_legacy_f32)
     put_32(bad, nan);
 }
 
+BODY_3(v_mbcnt_lo_u32_b32, u, u, u, u, u32_mbcnt_lo(xa[i], xb[i], xc[i]))
+BODY_3(v_mbcnt_hi_u32_b32, u, u, u, u, u32_mbcnt_hi(xa[i], xb[i], xc[i]))
 BODY_1(v_accvgpr_mov_b32, u, u, u32_mov(xa[i]))
 BODY_1(v_accvgpr_read_b32, u, u, u32_mov(xa[i]))
 BODY_1(v_accvgpr_write_b32, u, u, u32_mov(xa[i]))
@@ -809,7 +816,6 @@ LANE void put_halves(uint32_t *d, uint32_t *bad, struct half_vectors r)
 #define PK_MIX(name, to)                                                                                     \
     MIX_BODY(name, to, x)                                                                                    \
     MIX_BODY(clamp_##name, to, modify_clamp_f32(x, false))
-#include "sem/vector/packed.def"
 
 /* Two products of f16, which are exact in f32, are added one after the other; in v_dot2 without rounding in
  * between, which is the same. */
@@ -826,11 +832,13 @@ BODY(v_dot2c_f32_f16)
     ARITHMETIC(f, AS_f(xc[i]) + a0[i] * b0[i] + a1[i] * b1[i]);
 }
 
-BODY(v_dot2_f32_f16)
-{
-    DOT2_LOAD;
-    ARITHMETIC(f, f32_fma(a1[i], b1[i], f32_fma(a0[i], b0[i], AS_f(xc[i]))));
-}
+#define PK_DOT_F16(name)                                                                                     \
+    BODY(name)                                                                                               \
+    {                                                                                                        \
+        DOT2_LOAD;                                                                                           \
+        ARITHMETIC(f, f32_fma(a1[i], b1[i], f32_fma(a0[i], b0[i], AS_f(xc[i]))));                            \
+    }
+#include "sem/vector/packed.def"
 
 PK_F16_FMA(v_pk_fmac_f16)
 

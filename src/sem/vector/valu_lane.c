@@ -83,7 +83,6 @@ VALU_HANDLER(v_writelane_b32)
     return in + 1;
 }
 
-/* Bits of a below this lane, counted, plus b. */
 VALU_HANDLER(v_mbcnt_lo_u32_b32)
 {
     valu_prepare(w, in);
@@ -92,8 +91,7 @@ VALU_HANDLER(v_mbcnt_lo_u32_b32)
 #pragma GCC ivdep
     VALU_EACH_LANE(i)
     {
-        const uint32_t below = i < 32 ? (1u << (i & 31)) - 1 : ~0u;
-        r[0][i] = u32_popcount(a[0][i] & below) + b[0][i];
+        r[0][i] = u32_mbcnt_lo(a[0][i], b[0][i], (uint32_t)i);
     }
     return valu_commit(w, in, r, 1);
 }
@@ -106,8 +104,7 @@ VALU_HANDLER(v_mbcnt_hi_u32_b32)
 #pragma GCC ivdep
     VALU_EACH_LANE(i)
     {
-        const uint32_t below = i < 32 ? 0 : (1u << (i & 31)) - 1;
-        r[0][i] = u32_popcount(a[0][i] & below) + b[0][i];
+        r[0][i] = u32_mbcnt_hi(a[0][i], b[0][i], (uint32_t)i);
     }
     return valu_commit(w, in, r, 1);
 }
