@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "jit/bitcode.h"
+#include "jit/cache.h"
 #include "jit/lift.h"
 #include "jit/object.h"
 
@@ -41,6 +42,7 @@ struct jit {
     pthread_t thread;
     bool started, stopping;
     struct unit *waiting, *busy, *ready;
+    struct jit_cache *cache;
     struct jit_totals totals;
 
     /* The thread's. */
@@ -112,7 +114,44 @@ static bool run_passes(struct jit *jit, llvm_module module)
     return !error;
 }
 
-static bool emit_object(struct jit *jit, llvm_module module, struct unit *unit)
+/* What compiled code follows from, beside the library and the host's level. */
+struct key {
+    size_t size;
+    uint8_t *bytes;
+};
+
+static struct key key_of(const struct unit *unit)
+{
+    const struct exec_block *block = unit->block;
+    const size_t code = (size_t)(block->end - block->start);
+    struct key key = {1 + code, malloc(1 + code)};
+    if (key.bytes) {
+        key.bytes[0] = unit->counts;
+        memcpy(key.bytes + 1, (const void *)(uintptr_t)block->start, code);
+    }
+    return key;
+}
+
+static bool load_object(struct jit *jit, struct unit *unit, const void *bytes, size_t size)
+{
+    char error[JIT_OBJECT_ERROR];
+    unit->object = jit_object_load(bytes, size, lift_symbol, jit, error);
+    unit->compiled.fn =
+        unit->object ? (exec_compiled_fn *)(uintptr_t)jit_object_find(unit->object, LIFT_NAME) : NULL;
+    return unit->compiled.fn != NULL;
+}
+
+static bool load_cached(struct jit *jit, struct unit *unit, const struct key *key)
+{
+    struct jit_blob blob;
+    if (!jit_cache_get(jit->cache, key->bytes, key->size, &blob))
+        return false;
+    const bool loaded = load_object(jit, unit, blob.bytes, blob.size);
+    jit_blob_free(&blob);
+    return loaded;
+}
+
+static bool emit_object(struct jit *jit, llvm_module module, struct unit *unit, const struct key *key)
 {
     const struct llvm *l = &jit->llvm;
     llvm_buffer buffer;
@@ -121,35 +160,41 @@ static bool emit_object(struct jit *jit, llvm_module module, struct unit *unit)
         l->DisposeMessage(message);
         return false;
     }
-    char error[JIT_OBJECT_ERROR];
-    unit->object =
-        jit_object_load(l->GetBufferStart(buffer), l->GetBufferSize(buffer), lift_symbol, jit, error);
+    const bool loaded = load_object(jit, unit, l->GetBufferStart(buffer), l->GetBufferSize(buffer));
+    if (loaded)
+        jit_cache_put(jit->cache, key->bytes, key->size, l->GetBufferStart(buffer), l->GetBufferSize(buffer));
     l->DisposeMemoryBuffer(buffer);
-    return unit->object != NULL;
+    return loaded;
 }
 
-static bool compile(struct jit *jit, struct unit *unit)
+static bool compile_with_llvm(struct jit *jit, struct unit *unit, const struct key *key)
 {
     const struct llvm *l = &jit->llvm;
     if (!jit->target.library && (jit->broken || !open_target(jit))) {
         jit->broken = true;
         return false;
     }
-    unit->heads = calloc(unit->block->count + 1, sizeof(*unit->heads));
-    if (!unit->heads)
-        return false;
     llvm_module module = l->ModuleCreateWithNameInContext("function", jit->target.context);
     l->SetTarget(module, triple);
     l->SetModuleDataLayout(module, jit->layout);
     lift_function(&jit->target, module, unit->block, unit->counts, unit->heads);
     bool ok = run_passes(jit, module);
-    ok = ok && emit_object(jit, module, unit);
+    ok = ok && emit_object(jit, module, unit, key);
     l->DisposeModule(module);
-    if (!ok)
-        return false;
-    unit->compiled = (struct exec_compiled){
-        .fn = (exec_compiled_fn *)(uintptr_t)jit_object_find(unit->object, LIFT_NAME), .heads = unit->heads};
-    return unit->compiled.fn != NULL;
+    return ok;
+}
+
+/* Makes it, or takes what was made before; says which. */
+static bool compile(struct jit *jit, struct unit *unit, bool *cached)
+{
+    unit->heads = calloc(unit->block->count + 1, sizeof(*unit->heads));
+    unit->compiled.heads = unit->heads;
+    struct key key = key_of(unit);
+    bool ok = unit->heads && key.bytes && lift_heads(unit->block, unit->heads);
+    *cached = ok && load_cached(jit, unit, &key);
+    ok = *cached || (ok && compile_with_llvm(jit, unit, &key));
+    free(key.bytes);
+    return ok;
 }
 
 /* ---- the thread ---- */
@@ -162,11 +207,12 @@ static void unit_free(struct unit *unit)
 }
 
 /* With the lock held. */
-static void finish(struct jit *jit, struct unit *unit, bool compiled, uint64_t took_ns)
+static void finish(struct jit *jit, struct unit *unit, bool compiled, bool cached, uint64_t took_ns)
 {
     jit->busy = NULL;
     if (compiled && unit->block) {
         jit->totals.functions++;
+        jit->totals.from_cache += cached;
         jit->totals.instructions += unit->block->count;
         unit->next = jit->ready;
         jit->ready = unit;
@@ -193,10 +239,11 @@ static void *run(void *context)
         jit->busy = unit;
         pthread_mutex_unlock(&jit->lock);
         const uint64_t began = clock_now_ns();
-        const bool compiled = compile(jit, unit);
+        bool cached;
+        const bool compiled = compile(jit, unit, &cached);
         const uint64_t ended = clock_now_ns();
         pthread_mutex_lock(&jit->lock);
-        finish(jit, unit, compiled, ended - began);
+        finish(jit, unit, compiled, cached, ended - began);
     }
     pthread_mutex_unlock(&jit->lock);
     return NULL;
@@ -282,6 +329,7 @@ struct jit *jit_open(unsigned level, bool eager)
     jit->compiler = (struct exec_compiler){.hot = eager ? 1 : HOT, .ask = ask, .forget = forget};
     jit->level = level;
     jit->eager = eager;
+    jit->cache = jit_cache_open(NULL, level == 4 ? "LLVM 22.1, x86-64-v4" : "LLVM 22.1, x86-64-v3");
     pthread_mutex_init(&jit->lock, NULL);
     pthread_cond_init(&jit->changed, NULL);
     return jit;
@@ -315,6 +363,7 @@ void jit_close(struct jit *jit)
         jit->waiting = next;
     }
     close_target(jit);
+    jit_cache_close(jit->cache);
     pthread_mutex_destroy(&jit->lock);
     pthread_cond_destroy(&jit->changed);
     free(jit);
@@ -323,6 +372,11 @@ void jit_close(struct jit *jit)
 struct exec_compiler *jit_compiler(struct jit *jit)
 {
     return &jit->compiler;
+}
+
+const char *jit_cache_why_off(struct jit *jit)
+{
+    return jit_cache_off(jit->cache);
 }
 
 struct jit_totals jit_totals(struct jit *jit)

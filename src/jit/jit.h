@@ -16,6 +16,7 @@ struct jit;
 /* What has been done so far. */
 struct jit_totals {
     unsigned functions;    /* compiled, each version by itself */
+    unsigned from_cache;   /* of these, those that were found on disk */
     unsigned refused;      /* that stay in the interpreter */
     uint64_t instructions; /* of the GPU, in those that were compiled */
     uint64_t nanoseconds;  /* that it took */
@@ -32,6 +33,9 @@ bool jit_available(unsigned level, char *text, size_t size);
  * NULL when there is no such engine, or memory is short.  LLVM is opened when something is hot.
  */
 struct jit *jit_open(unsigned level, bool eager);
+/* NULL, or why nothing is kept on disk. */
+const char *jit_cache_why_off(struct jit *jit);
+
 /* No translated function is left, and nobody executes any. */
 void jit_close(struct jit *jit);
 

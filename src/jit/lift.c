@@ -348,10 +348,11 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
 
 /* ---- the function ---- */
 
-static bool *find_leaders(const struct exec_block *block)
+bool lift_heads(const struct exec_block *block, uint32_t *heads)
 {
     bool *leader = calloc(block->count + 1, sizeof(*leader));
-    assert(leader);
+    if (!leader)
+        return false;
     leader[0] = true;
     for (size_t i = 0; i < block->count; i++) {
         const struct xinst *x = &block->x[i];
@@ -363,14 +364,18 @@ static bool *find_leaders(const struct exec_block *block)
     }
     /* The first write to LDS after one of these: a wave that leaves a barrier stops there. */
     bool written = false;
+    uint32_t count = 0;
     for (size_t i = 0; i < block->count; i++) {
         written = written && !leader[i];
         if (writes_lds(&block->x[i]) && !written) {
             leader[i] = true;
             written = true;
         }
+        heads[i] = leader[i] ? ++count : 0;
     }
-    return leader;
+    heads[block->count] = 0;
+    free(leader);
+    return true;
 }
 
 static void set_attribute(struct emit *e, const char *name, const char *value)
@@ -424,20 +429,19 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
 }
 
 void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
-                   bool counts, uint32_t *heads)
+                   bool counts, const uint32_t *heads)
 {
     struct emit *e = malloc(sizeof(*e));
     assert(e);
     prepare(e, target, module, block, counts);
     const struct llvm *l = e->l;
-    bool *leader = find_leaders(block);
     e->blocks = calloc(block->count + 1, sizeof(*e->blocks));
     assert(e->blocks);
     e->entry = emit_block(e);
     uint32_t count_heads = 0;
     for (size_t i = 0; i <= block->count; i++) {
-        heads[i] = leader[i] && i < block->count ? ++count_heads : 0;
-        e->blocks[i] = leader[i] || i == block->count ? emit_block(e) : NULL;
+        e->blocks[i] = heads[i] || i == block->count ? emit_block(e) : NULL;
+        count_heads += heads[i] != 0;
     }
     llvm_block dispatch = emit_block(e), nowhere = emit_block(e);
     emit_goto(e, dispatch);
@@ -480,7 +484,6 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
     emit_goto(e, e->entry);
     l->BuildBr(e->b, dispatch);
     l->DisposeBuilder(e->b);
-    free(leader);
     free(e->blocks);
     free(e);
 }

@@ -24,12 +24,16 @@ struct lift_target {
     unsigned slice; /* lanes */
 };
 
+/* Numbers a function's heads from 1 on, for each instruction and the sentinel; 0: it is none.  False when
+ * memory is short. */
+bool lift_heads(const struct exec_block *block, uint32_t *heads);
+
 /*
- * Emits the function into the module, in the version that counts statistics or the one that does not, and
- * numbers its heads: heads[i] for instruction i from 1 on, 0 when none begins there.
+ * Emits the function with these heads into the module, in the version that counts statistics or the one that
+ * does not.  What it emits follows from the function's bytes, and nothing else of the block.
  */
 void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
-                   bool counts, uint32_t *heads);
+                   bool counts, const uint32_t *heads);
 
 /* The address of what compiled code calls; NULL for any other name. */
 void *lift_symbol(void *context, const char *name);
