@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What instructions mean, as LLVM bitcode: sem/vector/slice.c and sem/scalar/bodies.c, which say what is in
- * it, compiled when the library was built (scripts/bitcode).
+ * What instructions mean, as LLVM bitcode: sem/vector/slice.h and sem/scalar/bodies.c say what is in it.
+ * Compiled when the library was built (scripts/bitcode).
  */
 #ifndef EHP_JIT_BITCODE_H
 #define EHP_JIT_BITCODE_H
