@@ -228,7 +228,7 @@ static bool encode(const struct isa_row *row, enum variant variant, uint32_t *wo
         words[2] = 0x3f800000; /* a literal where one belongs */
         if (!((row->form[form].live | row->form[form].mask) >> 32))
             words[1] = 0x3f800000;
-        if (isa_decode(words, 3, inst) && &isa_rows[inst->row] == row && !inst->reserved)
+        if (isa_decode(&isa_gfx942, words, 3, inst) && &isa_gfx942.rows[inst->row] == row && !inst->reserved)
             return true;
     }
     return false;
@@ -392,11 +392,11 @@ static const struct xinst *make_unit(struct rig *r)
 {
     struct isa_inst inst;
     size_t i = 0;
-    while (isa_rows[i].op != ISA_OP_v_add_f32 || isa_rows[i].format != ISA_VOP2)
+    while (isa_gfx942.rows[i].op != ISA_OP_v_add_f32 || isa_gfx942.rows[i].format != ISA_VOP2)
         i++;
-    if (!encode(&isa_rows[i], PLAIN, r->words, &inst))
+    if (!encode(&isa_gfx942.rows[i], PLAIN, r->words, &inst))
         abort();
-    set_values(r, &isa_rows[i]);
+    set_values(r, &isa_gfx942.rows[i]);
     return exec_code_find(&r->code, &r->cache, (uint64_t)(uintptr_t)r->words);
 }
 
@@ -406,7 +406,7 @@ static struct rig *rig_make(unsigned level)
     if (!r)
         abort();
     memset(r, 0, sizeof(*r));
-    exec_code_init(&r->code, bounds, r);
+    exec_code_init(&r->code, &isa_gfx942, bounds, r);
     if (level)
         r->code.level = level;
     r->guard.code = &r->code;
@@ -472,18 +472,20 @@ int main(int argc, char **argv)
     struct rig *r = rig_make(level), *for_unit = rig_make(level);
     const struct xinst *add = make_unit(for_unit);
     struct fault_thread *thread = fault_thread_enter(&r->guard);
-    struct result *results = calloc(isa_row_count * VARIANTS, sizeof(*results));
+    struct result *results = calloc(isa_gfx942.row_count * VARIANTS, sizeof(*results));
     if (!thread || !results)
         abort();
     size_t count = 0, faults = 0, too_slow = 0;
     struct isa_inst inst;
     double unit = 1e9;
-    for (size_t i = 0; i < isa_row_count; i++)
+    for (size_t i = 0; i < isa_gfx942.row_count; i++)
         for (enum variant v = PLAIN; v < VARIANTS; v++) {
-            if (!wanted(&isa_rows[i], argv + at, argc - at) || !encode(&isa_rows[i], v, r->words, &inst))
+            if (!wanted(&isa_gfx942.rows[i], argv + at, argc - at) ||
+                !encode(&isa_gfx942.rows[i], v, r->words, &inst))
                 continue;
             struct result *x = &results[count++];
-            *x = (struct result){.row = &isa_rows[i], .variant = v, .work = work_of(&isa_rows[i])};
+            *x = (struct result){
+                .row = &isa_gfx942.rows[i], .variant = v, .work = work_of(&isa_gfx942.rows[i])};
             x->unit = time_of(for_unit, add, UINT64_MAX);
             unit = x->unit < unit ? x->unit : unit;
             measure(r, &inst, x);

@@ -8,7 +8,6 @@
 
 #include "demangle.h"
 #include "disasm.h"
-#include "isa/facts.h"
 #include "load/descriptor.h"
 #include "tool.h"
 
@@ -120,7 +119,7 @@ static void print_kernel(const struct ehp_kernel *k)
     printf("; kernel %s\n", printable(name, &room));
     free(name);
     printf(";   registers       %u SGPRs, %u VGPRs of which %u accumulators; allocated %u and %u + %u\n",
-           k->sgprs, k->vgprs, k->agprs, kd_sgprs(&kd), kd_arch_vgprs(&kd), kd_acc_vgprs(&kd));
+           k->sgprs, k->vgprs, k->agprs, k->held_sgprs, k->held_vgprs, k->held_agprs);
     if (k->sgpr_spills || k->vgpr_spills)
         printf(";   spills          %u SGPRs, %u VGPRs\n", k->sgpr_spills, k->vgpr_spills);
     printf(";   memory          %u bytes of LDS a workgroup, %u of scratch a lane%s\n", k->group_bytes,
@@ -196,44 +195,14 @@ static void source_print(struct source *s, const char *line, bool with_text)
 
 // ---- instructions ----
 
-// Those branches whose SIMM16 is a distance in dwords; the assembler's syntax shows just that.
-#define FORM(mask, match, live) (uint32_t)(mask), (uint32_t)(match)
-#define NOFORM                  0, 0
-// clang-format off
-static const struct {
-    unsigned format, op;
-    uint32_t mask, match;
-} rows[] = {
-#define INST(fmt, opcode, name, flags, dst, sdst, s0, s1, s2, s3, where, plain, sdwa, dpp) \
-    {ISA_##fmt, ISA_OP_##name, plain},
-#include "gfx942.def"
-#undef INST
-};
-static const uint32_t effects[ISA_OP_COUNT] = {
-#define FACTS(name, unit, passes, math, mops, effects) [ISA_OP_##name] = effects,
-#include "facts.def"
-#undef FACTS
-};
-// clang-format on
-
-static bool branch_target(uint32_t word, uint64_t pc, uint64_t *target)
-{
-    bool branch = false;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !branch; i++)
-        branch = (rows[i].format == ISA_SOPP || rows[i].format == ISA_SOPK) &&
-                 (word & rows[i].mask) == rows[i].match && effects[rows[i].op] & ISA_E_BRANCH;
-    *target = pc + 4 + (uint64_t)((int64_t)(int16_t)(word & 0xffff) * 4);
-    return branch;
-}
-
-static void print_instruction(uint64_t pc, uint64_t start, const uint32_t *words, unsigned count,
-                              const char *text)
+static void print_instruction(const char *isa, uint64_t pc, uint64_t start, const uint32_t *words,
+                              unsigned count, const char *text)
 {
     uint64_t target;
     printf("  %05" PRIx64 "  %-58s //", pc - start, text);
     for (unsigned i = 0; i < count; i++)
         printf(" %08X", words[i]);
-    if (branch_target(words[0], pc, &target))
+    if (ehp_branch_target(isa, words, count, pc, &target))
         printf(" -> %s%" PRIx64, target < start ? "-" : "", target < start ? start - target : target - start);
     putchar('\n');
 }
@@ -241,6 +210,7 @@ static void print_instruction(uint64_t pc, uint64_t start, const uint32_t *words
 static void print_function(const ehp_code *code, const struct ehp_function *f,
                            const struct disasm_options *opt, struct source *source)
 {
+    const char *isa = ehp_code_isa(code);
     char *name = demangle(f->name);
     struct room room[2];
     printf("\n<%s>:%s%s\n", printable(f->name, &room[0]), strcmp(name, f->name) != 0 ? " ; " : "",
@@ -252,15 +222,16 @@ static void print_function(const ehp_code *code, const struct ehp_function *f,
         char text[256], line[600];
         uint64_t left = f->end - pc;
         memcpy(words, (const void *)(uintptr_t)pc, left < sizeof words ? (size_t)left : sizeof words);
-        unsigned bytes =
-            left < 4 ? 0 : ehp_disassemble(words, left / 4 < 5 ? (size_t)left / 4 : 5, pc, text, sizeof text);
+        unsigned bytes = left < 4 ? 0
+                                  : ehp_disassemble(isa, words, left / 4 < 5 ? (size_t)left / 4 : 5, pc, text,
+                                                    sizeof text);
         if (ehp_code_line(code, pc, line, sizeof line) == EHP_OK)
             source_print(source, line, opt->source);
         if (!bytes) {
             snprintf(text, sizeof text, ".long 0x%08x", words[0]);
             bytes = 4;
         }
-        print_instruction(pc, f->start, words, bytes / 4, text);
+        print_instruction(isa, pc, f->start, words, bytes / 4, text);
         pc += bytes;
     }
 }
@@ -276,7 +247,8 @@ static void print_place(const struct hazards *h, uint64_t pc)
 {
     char text[256], line[600];
     const uint64_t left = (h->function->end - pc) / 4;
-    ehp_disassemble((const uint32_t *)(uintptr_t)pc, left < 4 ? (size_t)left : 4, pc, text, sizeof text);
+    ehp_disassemble(ehp_code_isa(h->code), (const uint32_t *)(uintptr_t)pc, left < 4 ? (size_t)left : 4, pc,
+                    text, sizeof text);
     printf("  %05" PRIx64 "  %s", pc - h->function->start, text);
     if (ehp_code_line(h->code, pc, line, sizeof line) == EHP_OK)
         printf("  ; %s", line);
@@ -297,8 +269,8 @@ static void print_hazard(const struct ehp_hazard *hazard, void *user)
 static unsigned print_hazards(const ehp_code *code, const struct ehp_function *f)
 {
     struct hazards h = {code, f};
-    const int n = ehp_hazards((const uint32_t *)(uintptr_t)f->start, (size_t)(f->end - f->start) / 4,
-                              f->start, print_hazard, &h);
+    const int n = ehp_hazards(ehp_code_isa(code), (const uint32_t *)(uintptr_t)f->start,
+                              (size_t)(f->end - f->start) / 4, f->start, print_hazard, &h);
     return n > 0 ? (unsigned)n : 0;
 }
 

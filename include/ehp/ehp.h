@@ -363,10 +363,13 @@ struct ehp_kernel {
     uint32_t code_version; /* 4, 5, 6 */
     const struct ehp_arg *args;
     unsigned arg_count;
-    int kind; /* enum ehp_kernel_kind */
+    int kind;                                    /* enum ehp_kernel_kind */
+    uint32_t held_sgprs, held_vgprs, held_agprs; /* allocated for a wave; a VGPR and an AccVGPR are apart */
 };
 #define EHP_KERNEL_INIT {.size = sizeof(struct ehp_kernel)}
 
+/* The processor whose instructions it has: "gfx942". */
+EHP_API const char *ehp_code_isa(const ehp_code *code);
 EHP_API unsigned ehp_code_kernel_count(const ehp_code *code);
 EHP_API int ehp_code_kernel_at(const ehp_code *code, unsigned index, struct ehp_kernel *out);
 /* By name, without ".kd". */
@@ -608,9 +611,19 @@ EHP_API const char *ehp_printable(const char *text, char *room, size_t bytes);
 
 /* ---- disassembly -------------------------------------------------------------------------------------- */
 
+/*
+ * `isa` is whose code it is: a processor ("gfx942") or a target id, as in struct
+ * ehp_agent_info.  Nothing is an instruction of a processor that is not known.
+ */
+
 /* Decodes one instruction of `words` dwords at `pc`; writes LLVM syntax.  Returns its bytes, 0 when invalid.
  */
-EHP_API unsigned ehp_disassemble(const uint32_t *code, size_t words, uint64_t pc, char *text, size_t bytes);
+EHP_API unsigned ehp_disassemble(const char *isa, const uint32_t *code, size_t words, uint64_t pc, char *text,
+                                 size_t bytes);
+
+/* Where a branch that has its distance in the instruction goes to; false when it is none. */
+EHP_API bool ehp_branch_target(const char *isa, const uint32_t *code, size_t words, uint64_t pc,
+                               uint64_t *target);
 
 /* An instruction that comes too soon after another: the hardware leaves it to software to wait. */
 struct ehp_hazard {
@@ -622,7 +635,8 @@ struct ehp_hazard {
 typedef void ehp_hazard_fn(const struct ehp_hazard *hazard, void *user);
 
 /* Checks a function's `words` dwords at `pc`.  Returns how many instructions come too soon, or an error. */
-EHP_API int ehp_hazards(const uint32_t *code, size_t words, uint64_t pc, ehp_hazard_fn *fn, void *user);
+EHP_API int ehp_hazards(const char *isa, const uint32_t *code, size_t words, uint64_t pc, ehp_hazard_fn *fn,
+                        void *user);
 
 /* ---- cache of compiled code ---------------------------------------------------------------------------- */
 

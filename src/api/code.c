@@ -24,7 +24,8 @@ static bool observes_exceptions(const struct ehp_code *code)
             return true;
     for (unsigned i = 0; i < code->executable_count; i++) {
         const struct code_range *range = &code->executable[i];
-        if (exec_observes((const uint32_t *)(uintptr_t)range->start, (range->end - range->start) / 4))
+        if (exec_observes(code->isa, (const uint32_t *)(uintptr_t)range->start,
+                          (range->end - range->start) / 4))
             return true;
     }
     return false;

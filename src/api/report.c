@@ -214,7 +214,7 @@ static void describe(struct cp_dispatch *d, struct workgroup *wg, const struct w
         if (guard->from_signal)
             f->lane = mem_fault_lane(w, in, f->address);
         if (in->isa->op != ISA_OP_INVALID)
-            isa_print(in->isa, in->pc, f->disassembly, sizeof(f->disassembly));
+            isa_print(cp->code->target, in->isa, in->pc, f->disassembly, sizeof(f->disassembly));
         else
             snprintf(f->disassembly, sizeof(f->disassembly), ".long 0x%08x",
                      *(const uint32_t *)(uintptr_t)in->pc);

@@ -61,7 +61,8 @@ static void set_sgprs(struct cp_dispatch *d, const struct kernel_descriptor *kd)
     if (properties & KD_SGPR_PRIVATE_SEGMENT_SIZE)
         l->sgprs[at++] = l->scratch_bytes;
     const uint32_t *kernarg = d->packet.kernarg_address;
-    for (unsigned i = 0; i < kd_preload_dwords(kd) && at < KD_USER_SGPRS_MOST && kernarg; i++)
+    for (unsigned i = 0;
+         i < kd_preload_dwords(kd) && at < d->cp->code->target->registers.user_sgprs && kernarg; i++)
         l->sgprs[at++] = kernarg[kd_preload_offset(kd) + i];
     at = kd_user_sgprs(kd);
     for (unsigned i = 0; i < 3; i++)
@@ -72,10 +73,11 @@ static void set_sgprs(struct cp_dispatch *d, const struct kernel_descriptor *kd)
 static void set_registers(struct cp_dispatch *d, const struct kernel_descriptor *kd)
 {
     struct exec_launch *l = &d->launch;
-    l->vgprs = kd_arch_vgprs(kd);
-    l->agprs = kd_acc_vgprs(kd);
-    d->vgprs = round_up(kd_vgprs(kd), d->cp->vgpr_granule);
-    d->sgprs = round_up(kd_sgprs(kd), d->cp->sgpr_granule);
+    const struct isa_target *target = d->cp->code->target;
+    l->vgprs = kd_arch_vgprs(target, kd);
+    l->agprs = kd_acc_vgprs(target, kd);
+    d->vgprs = round_up(kd_vgprs(target, kd), d->cp->vgpr_granule);
+    d->sgprs = round_up(kd_sgprs(target, kd), d->cp->sgpr_granule);
     l->mode = kd_float_mode(kd) | (kd_dx10_clamp(kd) ? MODE_DX10_CLAMP : 0) |
               (kd_ieee_mode(kd) ? MODE_IEEE : 0) | (kd_fp16_ovfl(kd) ? MODE_FP16_OVFL : 0) |
               kd_exceptions(kd) << 12;

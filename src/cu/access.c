@@ -60,12 +60,7 @@ static struct cu_flight *flight_new(struct cu_wave *cw, const struct xinst *in, 
     f->in = in;
     f->issued = port_now(xcd->domain);
     f->last = true;
-    a->sc0 = a->sc1 = a->nt = false;
-    if (in) {
-        a->sc0 = in->isa->sc0;
-        a->sc1 = in->isa->sc1;
-        a->nt = in->isa->nt;
-    }
+    a->policy = in ? in->isa->policy : (struct isa_policy){ISA_SCOPE_WAVE, false};
     return f;
 }
 
@@ -281,7 +276,7 @@ static void launch_pieces(struct cu_wave *cw, const struct xinst *in, const stru
         f->last = last && i + 1 == m->pieces;
         a->bytes = a->stride = (uint8_t)m->step;
         if (m->scratch) /* the wave's own */
-            a->sc0 = a->sc1 = false;
+            a->policy.scope = ISA_SCOPE_WAVE;
         set_lanes(a, lanes, addr);
         if (kind == ACCESS_STORE)
             MEMOP_FOR_LANES(lane, lanes)
@@ -449,7 +444,6 @@ static void vector_access(struct cu_wave *cw, const struct xinst *in)
     if (atomic) {
         a->atomic = apply_atomic;
         a->returns = m.landing.returns;
-        a->sc0 = false; /* of an atomic it says that the old value is wanted */
     }
     if (m.write)
         memop_take(w, in, &m, m.whole, a->data, a->stride);
@@ -557,7 +551,6 @@ static void scalar_data(struct cu_wave *cw, const struct xinst *in)
         a->returns = s.returns;
         a->stride = ACCESS_LANE_BYTES;
         a->in_row = a->same = false;
-        a->sc0 = false; /* as with vector atomics */
     }
     send_scalar(cw, f);
 }

@@ -33,8 +33,9 @@ bool cu_check(const struct chip *chip, char *error, size_t bytes)
     return true;
 }
 
-struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct cu_rate *rates,
-                       struct port_domain *domain, struct xcd_mem *mem, const struct cu_events *events)
+struct cu_xcd *cu_open(const struct chip *chip, const struct isa_target *target, unsigned xcd_index,
+                       const struct cu_rate *rates, struct port_domain *domain, struct xcd_mem *mem,
+                       const struct cu_events *events)
 {
     struct cu_xcd *xcd = calloc(1, sizeof(*xcd));
     if (!xcd)
@@ -42,6 +43,7 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
     xcd->domain = domain;
     xcd->mem = mem;
     xcd->rates = rates;
+    xcd->target = target;
     xcd->events = *events;
     xcd->index = xcd_index;
     xcd->cus = chip_get(chip, CHIP_xcd_cus);
@@ -55,8 +57,8 @@ struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd_index, const struct
                                      .message = chip_get(chip, CHIP_cu_message),
                                      .start = chip_get(chip, CHIP_cu_wave_start),
                                      .lds_banks = chip_get(chip, CHIP_cu_lds_banks),
-                                     .vm_limit = ISA_VMCNT_MAX,
-                                     .lgkm_limit = ISA_LGKMCNT_MAX};
+                                     .vm_limit = isa_number_most(target->waitcnt.vm),
+                                     .lgkm_limit = isa_number_most(target->waitcnt.lgkm)};
     unsigned slots = chip_get(chip, CHIP_cu_waves_per_simd);
     xcd->cu = arena_take(&xcd->arena, xcd->cus * sizeof(*xcd->cu));
     for (unsigned i = 0; i < xcd->cus; i++) {

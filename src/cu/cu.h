@@ -192,6 +192,7 @@ struct cu_xcd {
     struct port_domain *domain;
     struct xcd_mem *mem;
     const struct cu_rate *rates;
+    const struct isa_target *target;
     struct cu_events events;
     struct cu_timing timing;
     unsigned index, cus, simds, engines;
@@ -208,8 +209,9 @@ struct cu_xcd {
 
 /* Whether the chip's compute units can be simulated. */
 bool cu_check(const struct chip *chip, char *error, size_t bytes);
-struct cu_xcd *cu_open(const struct chip *chip, unsigned xcd, const struct cu_rate *rates,
-                       struct port_domain *domain, struct xcd_mem *mem, const struct cu_events *events);
+struct cu_xcd *cu_open(const struct chip *chip, const struct isa_target *target, unsigned xcd,
+                       const struct cu_rate *rates, struct port_domain *domain, struct xcd_mem *mem,
+                       const struct cu_events *events);
 void cu_close(struct cu_xcd *xcd);
 
 /* The workgroup, placed by an ACE (wg->cu, wg->simd), begins: at most once for each, in the XCD's domain. */

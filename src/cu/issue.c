@@ -123,9 +123,10 @@ static bool counts_hold(const struct cu_wave *cw)
 
 static void set_wanted(struct cu_wave *cw, uint16_t simm)
 {
-    const struct isa_waitcnt wanted = isa_waitcnt_of(simm);
-    cw->want_vm = wanted.vm == ISA_VMCNT_MAX ? UINT8_MAX : (uint8_t)wanted.vm;
-    cw->want_lgkm = wanted.lgkm == ISA_LGKMCNT_MAX ? UINT8_MAX : (uint8_t)wanted.lgkm;
+    const struct isa_target *target = cw->simd->xcd->target;
+    const struct isa_waitcnt wanted = isa_waitcnt_of(target, simm);
+    cw->want_vm = wanted.vm == isa_number_most(target->waitcnt.vm) ? UINT8_MAX : (uint8_t)wanted.vm;
+    cw->want_lgkm = wanted.lgkm == isa_number_most(target->waitcnt.lgkm) ? UINT8_MAX : (uint8_t)wanted.lgkm;
 }
 
 void cu_returned(struct cu_wave *cw, enum cu_stall why)

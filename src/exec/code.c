@@ -290,7 +290,8 @@ static unsigned rows_of(const struct isa_inst *inst)
     return rows;
 }
 
-static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t end, bool observed)
+static struct exec_block *block_make(const struct exec_code *code, uint64_t start, uint64_t end,
+                                     bool observed)
 {
     size_t dwords = (size_t)(end - start) / 4;
     const uint32_t *words = (const uint32_t *)(uintptr_t)start;
@@ -309,7 +310,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
     size_t n = 0, dpp = 0;
     for (size_t at = 0; at < dwords;) {
         struct isa_inst *inst = &block->isa[n];
-        if (!isa_decode(words + at, dwords - at, inst))
+        if (!isa_decode(code->target, words + at, dwords - at, inst))
             *inst = invalid_inst;
         dpp += inst->dpp;
         block->index[at] = (uint32_t)n++;
@@ -336,7 +337,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
                 (struct xinst){.fn = x_illegal, .isa = &block->isa[i], .pc = start + at * 4, .cls = XC_OTHER};
             continue;
         }
-        exec_translate(level, &block->isa[i], x, start + at * 4);
+        exec_translate(code->level, &block->isa[i], x, start + at * 4);
         const unsigned rows = rows_of(&block->isa[i]);
         block->rows = rows > block->rows ? rows : block->rows;
         if (block->isa[i].dpp) {
@@ -350,7 +351,7 @@ static struct exec_block *block_make(unsigned level, uint64_t start, uint64_t en
             if (target >= start && target < end && block->index[(target - start) / 4] != UINT32_MAX)
                 block->x[i].target = &block->x[block->index[(target - start) / 4]];
         }
-    fuse_block(block, level == 2 ? sem_fused_v2 : level == 3 ? sem_fused_v3 : sem_fused_v4);
+    fuse_block(block, code->level == 2 ? sem_fused_v2 : code->level == 3 ? sem_fused_v3 : sem_fused_v4);
     block->observed = observed;
     if (observed)
         exec_observe_block(block);
@@ -366,9 +367,10 @@ unsigned exec_code_level(void)
     return __builtin_cpu_supports("x86-64-v4") ? 4 : __builtin_cpu_supports("x86-64-v3") ? 3 : 2;
 }
 
-void exec_code_init(struct exec_code *code, exec_bounds_fn *bounds, void *context)
+void exec_code_init(struct exec_code *code, const struct isa_target *target, exec_bounds_fn *bounds,
+                    void *context)
 {
-    *code = (struct exec_code){.bounds = bounds, .context = context, .generation = 1};
+    *code = (struct exec_code){.target = target, .bounds = bounds, .context = context, .generation = 1};
     pthread_rwlock_init(&code->lock, NULL);
     code->level = exec_code_level();
 }
@@ -465,7 +467,7 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
         block = find_translated(code, pc); /* somebody may have been faster */
         if (!block) {
             const bool observed = code->observes && code->observes(code->context, pc);
-            struct exec_block *made = block_make(code->level, start, end, observed);
+            struct exec_block *made = block_make(code, start, end, observed);
             if (made && insert_block(code, made))
                 block = made;
             else

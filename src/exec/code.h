@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "isa/target.h"
 #include "wave/handlers.h"
 
 /*
@@ -58,6 +59,7 @@ typedef bool exec_bounds_fn(void *context, uint64_t pc, uint64_t *start, uint64_
 typedef bool exec_observes_fn(void *context, uint64_t pc);
 
 struct exec_code {
+    const struct isa_target *target; /* whose code it is */
     pthread_rwlock_t lock;
     struct exec_block **blocks; /* sorted by start */
     size_t count, capacity;
@@ -82,7 +84,8 @@ struct exec_code_cache {
 /* The level of the handlers that this host can run: see exec_code.level. */
 unsigned exec_code_level(void);
 
-void exec_code_init(struct exec_code *code, exec_bounds_fn *bounds, void *context);
+void exec_code_init(struct exec_code *code, const struct isa_target *target, exec_bounds_fn *bounds,
+                    void *context);
 void exec_code_destroy(struct exec_code *code);
 /* Forgets translations that overlap [start, end): before the code object is unloaded. */
 void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end);

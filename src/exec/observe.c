@@ -10,18 +10,18 @@
 
 enum { MODE_EXCP_SHIFT = 12 };
 
-bool exec_observes(const uint32_t *words, size_t count)
+bool exec_observes(const struct isa_target *target, const uint32_t *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct isa_inst inst;
-        if (words[i] >> 28 != 0xb || !isa_decode(words + i, count - i, &inst)) /* not SOPK */
+        if (words[i] >> 28 != 0xb || !isa_decode(target, words + i, count - i, &inst)) /* not SOPK */
             continue;
-        const unsigned field = (unsigned)inst.simm16, id = field & 63, low = field >> 6 & 31;
+        const unsigned field = (unsigned)inst.simm16, low = field >> 6 & 31;
         const unsigned high = low + (field >> 11 & 31);
-        if (inst.op == ISA_OP_s_getreg_b32 && id == HWREG_TRAPSTS)
+        if (inst.op == ISA_OP_s_getreg_b32 && inst.hwreg == HWREG_TRAPSTS)
             return true;
-        if ((inst.op == ISA_OP_s_setreg_b32 || inst.op == ISA_OP_s_setreg_imm32_b32) && id == HWREG_MODE &&
-            low < MODE_EXCP_SHIFT + 7 && high >= MODE_EXCP_SHIFT)
+        if ((inst.op == ISA_OP_s_setreg_b32 || inst.op == ISA_OP_s_setreg_imm32_b32) &&
+            inst.hwreg == HWREG_MODE && low < MODE_EXCP_SHIFT + 7 && high >= MODE_EXCP_SHIFT)
             return true;
     }
     return false;

@@ -17,7 +17,7 @@
 #include "exec/code.h"
 
 /* Some dword among them begins an s_getreg of TRAPSTS, or an s_setreg of MODE's exception enables. */
-bool exec_observes(const uint32_t *words, size_t count);
+bool exec_observes(const struct isa_target *target, const uint32_t *words, size_t count);
 
 /* Gives a translated function the handlers that look. */
 void exec_observe_block(struct exec_block *block);

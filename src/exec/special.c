@@ -24,9 +24,9 @@ static bool shift(const struct wave *w, struct isa_operand *o, unsigned index)
 }
 
 /* Which bit of M0[15:12] a source belongs to: an accumulator's is the destination that it is. */
-static int select_of(const struct isa_inst *inst, int i)
+static int select_of(const struct isa_target *target, const struct isa_inst *inst, int i)
 {
-    const unsigned flags = isa_rows[inst->row].flags;
+    const unsigned flags = target->rows[inst->row].flags;
     if (flags & ISA_F_ACCUMULATE && i == 2)
         return 3;
     return flags & ISA_F_LITERAL_K && i == 2 ? 1 : i; /* v_fmamk has its constant between the two */
@@ -38,7 +38,7 @@ static const struct xinst *run_indexed(struct wave *w, const struct xinst *in)
     const unsigned index = w->m0 & 0xff, which = w->m0 >> 12 & 15;
     struct isa_inst inst = *in->isa;
     for (int i = 0; i < 3; i++)
-        if (inst.src[i].kind == ISA_VGPR && which >> select_of(&inst, i) & 1 &&
+        if (inst.src[i].kind == ISA_VGPR && which >> select_of(w->guard->code->target, &inst, i) & 1 &&
             !shift(w, &inst.src[i], index))
             inst.src[i].reg = 0;
     if (which & 8 && inst.dst.kind == ISA_VGPR && !shift(w, &inst.dst, index))

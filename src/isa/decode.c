@@ -4,25 +4,17 @@
  * fixes, take the fields apart.
  *
  * Source: "AMD Instinct MI300 ISA", chapter 13 (microcode formats).  Which
- * bits must be clear is data: the forms of isa/gfx942.def.
+ * bits must be clear is data: the forms of the target's rows.
  */
-#include "isa/operand.h"
+#include "isa/decode.h"
 
-struct decoder {
-    struct isa_bits bits;
-    const struct isa_row *row;
-    struct isa_inst *out;
-    unsigned form;
-    unsigned size; /* bytes, without the literal */
-};
-
-static uint32_t field(const struct decoder *d, unsigned low, unsigned width)
+static uint32_t field(const struct isa_decoder *d, unsigned low, unsigned width)
 {
     return isa_field(d->bits.raw, low, width);
 }
 
 /* A modifier: zero when the instruction does not have it. */
-static uint32_t modifier(const struct decoder *d, unsigned low, unsigned width)
+static uint32_t modifier(const struct isa_decoder *d, unsigned low, unsigned width)
 {
     return isa_field(d->bits.live, low, width);
 }
@@ -32,19 +24,20 @@ static int32_t sign_extend(uint32_t value, unsigned width)
     return (int32_t)(value << (32 - width)) >> (32 - width);
 }
 
-static bool source(struct decoder *d, unsigned i, unsigned f)
+static bool source(struct isa_decoder *d, unsigned i, unsigned f)
 {
-    return isa_operand_source(&d->out->src[i], &d->bits, f, d->row->src[i], d->row->where[i], false);
+    return isa_operand_source(d->target, &d->out->src[i], &d->bits, f, d->row->src[i], d->row->where[i],
+                              false);
 }
 
 /* ---- scalar ------------------------------------------------------------------------------------------- */
 
-static bool decode_sop(struct decoder *d)
+bool isa_decode_sop(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
     d->bits.literal_allowed = true;
-    if (row->dst && !isa_operand_sgpr(&out->dst, field(d, 16, 7), row->dst))
+    if (row->dst && !isa_operand_sgpr(d->target, &out->dst, field(d, 16, 7), row->dst))
         return false;
     switch (row->format) {
     case ISA_SOP1:
@@ -52,14 +45,17 @@ static bool decode_sop(struct decoder *d)
             return false;
         /* s_movreld and the like name a destination that the table calls a source. */
         if (row->src[1])
-            return isa_operand_sgpr(&out->src[1], field(d, 16, 7), row->src[1]);
+            return isa_operand_sgpr(d->target, &out->src[1], field(d, 16, 7), row->src[1]);
         return true;
     case ISA_SOPK:
         out->simm16 = sign_extend(field(d, 0, 16), 16);
+        if (row->op == ISA_OP_s_getreg_b32 || row->op == ISA_OP_s_setreg_b32 ||
+            row->op == ISA_OP_s_setreg_imm32_b32)
+            out->hwreg = d->target->hwreg[field(d, 0, 6)].which;
         if (row->op == ISA_OP_s_setreg_imm32_b32)
             return isa_operand_literal(&out->src[0], &d->bits, row->src[0]);
         if (row->src[0])
-            return isa_operand_sgpr(&out->src[0], field(d, 16, 7), row->src[0]);
+            return isa_operand_sgpr(d->target, &out->src[0], field(d, 16, 7), row->src[0]);
         return true;
     default: /* SOP2, SOPC */
         if (row->src[0] && !source(d, 0, field(d, 0, 8)))
@@ -74,10 +70,10 @@ static bool decode_sop(struct decoder *d)
 }
 
 /* Scalar data cannot be M0 or EXEC: "AMD Instinct MI300 ISA", 8.1. */
-static bool scalar_data(struct isa_operand *o, unsigned f, unsigned type)
+static bool scalar_data(const struct isa_decoder *d, struct isa_operand *o, unsigned f, unsigned type)
 {
-    return isa_operand_sgpr(o, f, type) &&
-           (o->kind != ISA_SGPR || (o->reg != SRC_M0 && o->reg < SRC_EXEC_LO));
+    return isa_operand_sgpr(d->target, o, f, type) &&
+           (o->kind != ISA_SGPR || (o->reg != SREG_M0 && o->reg < SREG_EXEC));
 }
 
 static uint32_t effects(const struct isa_row *row)
@@ -85,21 +81,21 @@ static uint32_t effects(const struct isa_row *row)
     return isa_facts[row->op].effects;
 }
 
-static bool decode_smem(struct decoder *d)
+bool isa_decode_smem(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
     bool imm = field(d, 17, 1), soe = field(d, 14, 1);
     out->sc0 = effects(row) & ISA_E_ATOMIC ? field(d, 16, 1) : modifier(d, 16, 1);
     if (row->src[ISA_SBASE]) {
-        if (!isa_operand_sgpr(&out->src[ISA_SBASE], field(d, 0, 6) * 2, row->src[ISA_SBASE]))
+        if (!isa_operand_sgpr(d->target, &out->src[ISA_SBASE], field(d, 0, 6) * 2, row->src[ISA_SBASE]))
             return false;
         out->imm_offset = imm;
         out->soffset_en = soe || !imm;
         if (imm)
             out->offset = sign_extend(field(d, 32, 21), 21);
         if (out->soffset_en &&
-            !isa_operand_sgpr(&out->soffset, soe ? field(d, 57, 7) : field(d, 32, 7), ISA_T_U32))
+            !isa_operand_sgpr(d->target, &out->soffset, soe ? field(d, 57, 7) : field(d, 32, 7), ISA_T_U32))
             return false;
     }
     if (row->op == ISA_OP_s_atc_probe || row->op == ISA_OP_s_atc_probe_buffer) {
@@ -108,19 +104,19 @@ static bool decode_smem(struct decoder *d)
     }
     unsigned sdata = field(d, 6, 7);
     if (effects(row) & ISA_E_ATOMIC) {
-        if (!scalar_data(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]))
+        if (!scalar_data(d, &out->src[ISA_DATA], sdata, row->src[ISA_DATA]))
             return false;
         /* The old value goes where the data is, whose number was rounded down if it is a tuple. */
-        return !out->sc0 || scalar_data(&out->dst, out->src[ISA_DATA].reg, row->dst);
+        return !out->sc0 || scalar_data(d, &out->dst, out->src[ISA_DATA].reg, row->dst);
     }
     if (row->src[ISA_DATA])
-        return scalar_data(&out->src[ISA_DATA], sdata, row->src[ISA_DATA]);
-    return !row->dst || scalar_data(&out->dst, sdata, row->dst);
+        return scalar_data(d, &out->src[ISA_DATA], sdata, row->src[ISA_DATA]);
+    return !row->dst || scalar_data(d, &out->dst, sdata, row->dst);
 }
 
 /* ---- vector ALU --------------------------------------------------------------------------------------- */
 
-static bool decode_sdwa(struct decoder *d, unsigned vsrc1)
+static bool decode_sdwa(struct isa_decoder *d, unsigned vsrc1)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
@@ -147,7 +143,7 @@ static bool decode_sdwa(struct decoder *d, unsigned vsrc1)
         unsigned f = (i ? vsrc1 : field(d, 32, 8)) | (field(d, base + 7, 1) ? 0 : SRC_VGPR);
         if (f == SRC_SDWA || f == SRC_DPP || f == SRC_LITERAL)
             return false;
-        if (!isa_operand_source(&out->src[i], &d->bits, f, row->src[i], 'a', false))
+        if (!isa_operand_source(d->target, &out->src[i], &d->bits, f, row->src[i], 'a', false))
             return false;
     }
     return true;
@@ -163,7 +159,7 @@ static bool dpp_control_valid(unsigned ctrl, bool wide)
            ctrl == 0x138 || ctrl == 0x13c || (ctrl >= 0x140 && ctrl <= 0x143) || newbcast;
 }
 
-static bool decode_dpp(struct decoder *d, unsigned vsrc1)
+static bool decode_dpp(struct isa_decoder *d, unsigned vsrc1)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
@@ -185,14 +181,14 @@ static bool decode_dpp(struct decoder *d, unsigned vsrc1)
 }
 
 /* An SGPR in the field of a VGPR.  A lane's value cannot go to M0. */
-static bool scalar_result(struct decoder *d, unsigned f)
+static bool scalar_result(struct isa_decoder *d, unsigned f)
 {
-    return isa_operand_source(&d->out->dst, &d->bits, f, d->row->dst, 's', false) &&
-           (f != SRC_M0 || !(d->row->flags & ISA_F_DST_SGPR));
+    return isa_operand_source(d->target, &d->out->dst, &d->bits, f, d->row->dst, 's', false) &&
+           (f != d->target->sreg.m0 || !(d->row->flags & ISA_F_DST_SGPR));
 }
 
 /* Operands that VOP1, VOP2 and VOPC imply. */
-static bool decode_implied(struct decoder *d)
+static bool decode_implied(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
@@ -205,7 +201,7 @@ static bool decode_implied(struct decoder *d)
     return true;
 }
 
-static bool decode_vop12c(struct decoder *d)
+bool isa_decode_vop12c(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
@@ -213,7 +209,7 @@ static bool decode_vop12c(struct decoder *d)
     if (row->format == ISA_VOPC) {
         isa_operand_vcc(&out->dst);
         if (d->form == ISA_FORM_SDWA && field(d, 47, 1) &&
-            !isa_operand_sgpr(&out->dst, field(d, 40, 7), ISA_T_MASK))
+            !isa_operand_sgpr(d->target, &out->dst, field(d, 40, 7), ISA_T_MASK))
             return false;
     } else if (row->flags & ISA_F_DST_SGPR) {
         if (!scalar_result(d, vdst))
@@ -228,8 +224,8 @@ static bool decode_vop12c(struct decoder *d)
 
     d->bits.literal_allowed = true;
     unsigned src0 = field(d, 0, 9);
-    if (row->src[0] &&
-        !isa_operand_source(&out->src[0], &d->bits, src0, row->src[0], row->where[0], row->where[0] == 'g'))
+    if (row->src[0] && !isa_operand_source(d->target, &out->src[0], &d->bits, src0, row->src[0],
+                                           row->where[0], row->where[0] == 'g'))
         return false;
     if (row->flags & ISA_F_LITERAL_K) {
         unsigned k = row->where[1] == 'k' ? 1 : 2;
@@ -241,7 +237,7 @@ static bool decode_vop12c(struct decoder *d)
     return decode_implied(d);
 }
 
-static bool decode_vop3(struct decoder *d)
+bool isa_decode_vop3(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
@@ -253,7 +249,7 @@ static bool decode_vop3(struct decoder *d)
         return false;
     }
     if (row->sdst) {
-        if (!isa_operand_sgpr(&out->sdst, field(d, 8, 7), row->sdst))
+        if (!isa_operand_sgpr(d->target, &out->sdst, field(d, 8, 7), row->sdst))
             return false;
     } else {
         out->abs = (uint8_t)modifier(d, 8, 3);
@@ -275,10 +271,44 @@ static bool decode_vop3(struct decoder *d)
     return true;
 }
 
-static bool decode_vop3p(struct decoder *d)
+static bool decode_mai(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
+    bool acc_cd = field(d, 15, 1);
+    unsigned vdst = field(d, 0, 8);
+    if (row->op == ISA_OP_v_accvgpr_read_b32)
+        return isa_operand_vgpr(&out->dst, vdst, row->dst, false) &&
+               isa_operand_source(d->target, &out->src[0], &d->bits, field(d, 32, 9), row->src[0], 'g', true);
+    if (row->op == ISA_OP_v_accvgpr_write_b32)
+        return isa_operand_vgpr(&out->dst, vdst, row->dst, true) && source(d, 0, field(d, 32, 9));
+
+    out->cbsz = (uint8_t)modifier(d, 8, 3);
+    out->abid = (uint8_t)modifier(d, 11, 4);
+    out->blgp = (uint8_t)modifier(d, 61, 3);
+    if (!isa_operand_vgpr(&out->dst, vdst, row->dst, acc_cd))
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (!isa_operand_source(d->target, &out->src[i], &d->bits, field(d, 32 + 9 * i, 9), row->src[i], 'x',
+                                field(d, 59 + i, 1)))
+            return false;
+    if (row->flags & ISA_F_ACCUMULATE) { /* sparse: the third source is the index */
+        out->src[3] = out->dst;
+        return isa_operand_source(d->target, &out->src[2], &d->bits, field(d, 50, 9), row->src[2], 'v',
+                                  false);
+    }
+    unsigned c = field(d, 50, 9);
+    if (c < SRC_INT_MIN && c != d->target->sreg.null)
+        return false;
+    return isa_operand_source(d->target, &out->src[2], &d->bits, c, row->src[2], 'a', acc_cd);
+}
+
+bool isa_decode_vop3p(struct isa_decoder *d)
+{
+    struct isa_inst *out = d->out;
+    const struct isa_row *row = d->row;
+    if (row->format == ISA_VOP3PMAI)
+        return decode_mai(d);
     if (!isa_operand_vgpr(&out->dst, field(d, 0, 8), row->dst, false))
         return false;
     out->neg_hi = (uint8_t)modifier(d, 8, 3);
@@ -296,48 +326,18 @@ static bool decode_vop3p(struct decoder *d)
             continue;
         /* The mixed ones read an f32, or one half as f16, by op_sel_hi: 12.11, V_MAD_MIX_F32. */
         unsigned type = mix && !(out->op_sel_hi >> i & 1) ? ISA_T_F32 : row->src[i];
-        if (!isa_operand_source(&out->src[i], &d->bits, field(d, 32 + 9 * i, 9), type, row->where[i], false))
+        if (!isa_operand_source(d->target, &out->src[i], &d->bits, field(d, 32 + 9 * i, 9), type,
+                                row->where[i], false))
             return false;
     }
     return true;
-}
-
-static bool decode_mai(struct decoder *d)
-{
-    struct isa_inst *out = d->out;
-    const struct isa_row *row = d->row;
-    bool acc_cd = field(d, 15, 1);
-    unsigned vdst = field(d, 0, 8);
-    if (row->op == ISA_OP_v_accvgpr_read_b32)
-        return isa_operand_vgpr(&out->dst, vdst, row->dst, false) &&
-               isa_operand_source(&out->src[0], &d->bits, field(d, 32, 9), row->src[0], 'g', true);
-    if (row->op == ISA_OP_v_accvgpr_write_b32)
-        return isa_operand_vgpr(&out->dst, vdst, row->dst, true) && source(d, 0, field(d, 32, 9));
-
-    out->cbsz = (uint8_t)modifier(d, 8, 3);
-    out->abid = (uint8_t)modifier(d, 11, 4);
-    out->blgp = (uint8_t)modifier(d, 61, 3);
-    if (!isa_operand_vgpr(&out->dst, vdst, row->dst, acc_cd))
-        return false;
-    for (unsigned i = 0; i < 2; i++)
-        if (!isa_operand_source(&out->src[i], &d->bits, field(d, 32 + 9 * i, 9), row->src[i], 'x',
-                                field(d, 59 + i, 1)))
-            return false;
-    if (row->flags & ISA_F_ACCUMULATE) { /* sparse: the third source is the index */
-        out->src[3] = out->dst;
-        return isa_operand_source(&out->src[2], &d->bits, field(d, 50, 9), row->src[2], 'v', false);
-    }
-    unsigned c = field(d, 50, 9);
-    if (c <= SRC_EXEC_HI && c != SRC_NULL)
-        return false;
-    return isa_operand_source(&out->src[2], &d->bits, c, row->src[2], 'a', acc_cd);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------- */
 
 /* AccVGPRs of a returning atomic of the DS and FLAT formats: assemblers do not check that tuples start even.
  */
-static bool data_register(struct decoder *d, struct isa_operand *o, unsigned reg, unsigned type, bool acc)
+static bool data_register(struct isa_decoder *d, struct isa_operand *o, unsigned reg, unsigned type, bool acc)
 {
     const struct isa_row *row = d->row;
     bool returns = row->format == ISA_DS ? row->dst != 0 : d->out->sc0;
@@ -349,7 +349,7 @@ static bool data_register(struct decoder *d, struct isa_operand *o, unsigned reg
     return isa_operand_vgpr(o, reg, type, acc);
 }
 
-static bool decode_ds(struct decoder *d)
+bool isa_decode_ds(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
@@ -376,7 +376,7 @@ static bool decode_ds(struct decoder *d)
 }
 
 /* The data register of a buffer or flat instruction: source, destination, or, of an atomic, both. */
-static bool decode_data(struct decoder *d, unsigned vdata, unsigned vdst, bool acc)
+static bool decode_data(struct isa_decoder *d, unsigned vdata, unsigned vdst, bool acc)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
@@ -389,7 +389,7 @@ static bool decode_data(struct decoder *d, unsigned vdata, unsigned vdst, bool a
     return data_register(d, &out->dst, vdst, row->dst, acc);
 }
 
-static bool decode_buffer(struct decoder *d)
+bool isa_decode_buffer(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
@@ -419,15 +419,15 @@ static bool decode_buffer(struct decoder *d)
         out->src[ISA_ADDR] = (struct isa_operand){ISA_VGPR, ISA_T_B64, 2, false, (uint16_t)vreg, 0};
     else if ((out->offen || out->idxen) && !isa_operand_vgpr(&out->src[ISA_ADDR], vreg, vaddr, false))
         return false;
-    if (!isa_operand_sgpr(&out->src[ISA_SBASE], field(d, 48, 5) * 4, row->src[ISA_SBASE]))
+    if (!isa_operand_sgpr(d->target, &out->src[ISA_SBASE], field(d, 48, 5) * 4, row->src[ISA_SBASE]))
         return false;
-    if (!isa_operand_source(&out->soffset, &d->bits, field(d, 56, 8), ISA_T_U32, 'c', false))
+    if (!isa_operand_source(d->target, &out->soffset, &d->bits, field(d, 56, 8), ISA_T_U32, 'c', false))
         return false;
     unsigned vdata = field(d, 40, 8);
     return decode_data(d, vdata, vdata, acc);
 }
 
-static bool decode_flat(struct decoder *d)
+bool isa_decode_flat(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_row *row = d->row;
@@ -446,8 +446,8 @@ static bool decode_flat(struct decoder *d)
     bool has_saddr = row->format != ISA_FLAT && saddr != 0x7f;
     bool has_vaddr = row->format != ISA_SCRATCH || field(d, 13, 1);
     /* EXEC cannot be the base. */
-    if (has_saddr && (!isa_operand_sgpr(&out->src[ISA_SBASE], saddr, row->src[ISA_SBASE]) ||
-                      (!out->lds && saddr == (row->format == ISA_GLOBAL ? SRC_EXEC_LO : SRC_EXEC_HI))))
+    if (has_saddr && (!isa_operand_sgpr(d->target, &out->src[ISA_SBASE], saddr, row->src[ISA_SBASE]) ||
+                      (!out->lds && saddr == d->target->sreg.exec + (row->format == ISA_GLOBAL ? 0u : 1u))))
         return false;
     unsigned type = has_saddr || row->format == ISA_SCRATCH ? ISA_T_U32 : ISA_T_U64;
     if (has_vaddr && !isa_operand_vgpr(&out->src[ISA_ADDR], field(d, 32, 8), type, false))
@@ -457,86 +457,31 @@ static bool decode_flat(struct decoder *d)
 
 /* ---- formats ------------------------------------------------------------------------------------------ */
 
-struct encoding {
-    uint8_t format, size, opcode_low, opcode_width;
-    bool (*decode)(struct decoder *d);
-};
-
-static bool decode_sopp(struct decoder *d)
+bool isa_decode_sopp(struct isa_decoder *d)
 {
     d->out->simm16 = sign_extend(field(d, 0, 16), 16);
     return true;
 }
 
-/* The format of a first dword: "AMD Instinct MI300 ISA", 13, the ENCODING fields. */
-static struct encoding find_encoding(uint32_t w)
+static bool is_reserved(const struct isa_target *target, const struct isa_operand *o)
 {
-    static const struct encoding none = {0};
-    if (!(w >> 31)) {
-        if (w >> 25 == 0x3e)
-            return (struct encoding){ISA_VOPC, 4, 17, 8, decode_vop12c};
-        if (w >> 25 == 0x3f)
-            return (struct encoding){ISA_VOP1, 4, 9, 8, decode_vop12c};
-        return (struct encoding){ISA_VOP2, 4, 25, 6, decode_vop12c};
-    }
-    if (w >> 30 == 2) {
-        switch (w >> 23) {
-        case 0x17d:
-            return (struct encoding){ISA_SOP1, 4, 8, 8, decode_sop};
-        case 0x17e:
-            return (struct encoding){ISA_SOPC, 4, 16, 7, decode_sop};
-        case 0x17f:
-            return (struct encoding){ISA_SOPP, 4, 16, 7, decode_sopp};
-        default:
-            if (w >> 28 == 0xb)
-                return (struct encoding){ISA_SOPK, 4, 23, 5, decode_sop};
-            return (struct encoding){ISA_SOP2, 4, 23, 7, decode_sop};
-        }
-    }
-    switch (w >> 26) {
-    case 0x30:
-        return (struct encoding){ISA_SMEM, 8, 18, 8, decode_smem};
-    case 0x34:
-        if (w >> 23 == 0x1a7)
-            return (struct encoding){ISA_VOP3P, 8, 16, 7, decode_vop3p};
-        return (struct encoding){ISA_VOP3, 8, 16, 10, decode_vop3};
-    case 0x36:
-        return (struct encoding){ISA_DS, 8, 17, 8, decode_ds};
-    case 0x37:
-        switch (w >> 14 & 3) {
-        case 0:
-            return (struct encoding){ISA_FLAT, 8, 18, 7, decode_flat};
-        case 1:
-            return (struct encoding){ISA_SCRATCH, 8, 18, 7, decode_flat};
-        case 2:
-            return (struct encoding){ISA_GLOBAL, 8, 18, 7, decode_flat};
-        default:
-            return none;
-        }
-    case 0x38:
-        return (struct encoding){ISA_MUBUF, 8, 18, 7, decode_buffer};
-    case 0x3a:
-        return (struct encoding){ISA_MTBUF, 8, 15, 4, decode_buffer};
-    default:
-        return none;
-    }
-}
-
-static bool is_reserved(const struct isa_operand *o)
-{
-    if (o->kind == ISA_SGPR) /* a tuple that runs into the registers behind s101 */
-        return o->reg <= SRC_SGPR_MAX && o->reg + o->dwords > SRC_SGPR_MAX + 1;
-    if (o->kind == ISA_VGPR || o->kind == ISA_AGPR)
-        return o->dwords > 1 && ((o->reg & 1) || o->reg + o->dwords > 256);
-    return o->kind == ISA_SPECIAL &&
-           (o->reg == SRC_NULL || o->reg == SRC_APERTURE_MAX || o->reg == SRC_LDS_DIRECT ||
-            o->reg == SRC_FLAT_BASE || o->reg == SRC_FLAT_BASE + 1);
+    if (o->kind == ISA_SGPR) /* a tuple that runs into the registers behind the last */
+        return o->reg < target->sreg.sgprs && o->reg + o->dwords > target->sreg.sgprs;
+    if (o->kind == ISA_VGPR)
+        return o->dwords > 1 && ((o->reg & 1) || o->reg + o->dwords > target->registers.vgprs);
+    if (o->kind == ISA_AGPR)
+        return o->dwords > 1 && ((o->reg & 1) || o->reg + o->dwords > target->registers.agprs);
+    if (o->kind == ISA_SPECIAL)
+        for (const uint8_t *r = target->reserved; *r; r++)
+            if (o->reg == *r)
+                return true;
+    return false;
 }
 
 /* Results and masks cannot be specials; assemblers accept them in 8- and 9-bit fields. */
-static bool is_misplaced(const struct isa_inst *inst)
+static bool is_misplaced(const struct isa_row *row, const struct isa_inst *inst)
 {
-    const char *where = isa_rows[inst->row].where;
+    const char *where = row->where;
     for (unsigned i = 0; i < 3; i++)
         if (inst->src[i].kind == ISA_SPECIAL && (where[i] == 'v' || where[i] == 'l' || where[i] == 'x' ||
                                                  where[i] == 'g' || inst->src[i].dwords > 2))
@@ -545,28 +490,40 @@ static bool is_misplaced(const struct isa_inst *inst)
            (inst->src[2].type == ISA_T_MASK && inst->src[2].kind == ISA_VGPR);
 }
 
+/* What its cache bits ask for. */
+static struct isa_policy policy_of(const struct isa_decoder *d)
+{
+    const struct isa_inst *out = d->out;
+    const uint32_t e = effects(d->row);
+    const enum isa_access access = e & ISA_E_ATOMIC  ? ISA_ACCESS_ATOMIC
+                                   : e & ISA_E_STORE ? ISA_ACCESS_STORE
+                                   : e & ISA_E_LOAD  ? ISA_ACCESS_LOAD
+                                                     : ISA_ACCESS_CONTROL;
+    return d->target->policy[access][out->sc0 | out->sc1 << 1 | out->nt << 2];
+}
+
 static bool form_matches(const struct isa_row *row, unsigned form, const uint32_t *words, size_t count)
 {
     const struct isa_form *f = &row->form[form];
     return f->mask && count > 1 && ((words[0] | (uint64_t)words[1] << 32) & f->mask) == f->match;
 }
 
-bool isa_decode(const uint32_t *words, size_t count, struct isa_inst *out)
+bool isa_decode(const struct isa_target *target, const uint32_t *words, size_t count, struct isa_inst *out)
 {
     *out = (struct isa_inst){0};
     if (count == 0)
         return false;
-    struct encoding e = find_encoding(words[0]);
+    const struct isa_encoding e = target->encoding(words[0]);
     if (!e.format)
         return false;
-    struct decoder d = {.out = out, .size = e.size};
+    struct isa_decoder d = {.target = target, .out = out, .size = e.size};
     unsigned opcode = isa_field(words[0], e.opcode_low, e.opcode_width);
-    d.row = isa_row_find(e.format, opcode);
+    d.row = isa_row_find(target, e.format, opcode);
     if (!d.row)
         return false;
-    if (e.decode == decode_vop12c && (words[0] & 0x1ff) == SRC_SDWA)
+    if (e.extends && (words[0] & 0x1ff) == SRC_SDWA)
         d.form = ISA_FORM_SDWA;
-    else if (e.decode == decode_vop12c && (words[0] & 0x1ff) == SRC_DPP)
+    else if (e.extends && (words[0] & 0x1ff) == SRC_DPP)
         d.form = ISA_FORM_DPP;
     /* An instruction without sources ignores the field that would say SDWA or DPP. */
     if (d.form != ISA_FORM_PLAIN && !d.row->src[0] && !form_matches(d.row, d.form, words, count))
@@ -585,15 +542,16 @@ bool isa_decode(const uint32_t *words, size_t count, struct isa_inst *out)
         d.bits.literal = words[d.size / 4];
 
     out->op = d.row->op;
-    out->row = (uint16_t)(d.row - isa_rows);
+    out->row = (uint16_t)(d.row - target->rows);
     out->format = d.row->format;
     out->opcode = (uint16_t)opcode;
-    if (!(d.row->format == ISA_VOP3PMAI ? decode_mai : e.decode)(&d))
+    if (!e.decode(&d))
         return false;
-    out->reserved =
-        is_misplaced(out) || is_reserved(&out->dst) || is_reserved(&out->sdst) || is_reserved(&out->soffset);
+    out->policy = policy_of(&d);
+    out->reserved = is_misplaced(d.row, out) || is_reserved(target, &out->dst) ||
+                    is_reserved(target, &out->sdst) || is_reserved(target, &out->soffset);
     for (unsigned i = 0; i < 4; i++)
-        out->reserved = out->reserved || is_reserved(&out->src[i]);
+        out->reserved = out->reserved || is_reserved(target, &out->src[i]);
     out->size = (uint8_t)(d.size + (d.bits.literal_used ? 4 : 0));
     return true;
 }

@@ -3,9 +3,8 @@
  * Immediates that are several fields: s_waitcnt, hardware registers, messages,
  * swizzles, DPP controls, buffer formats.
  *
- * Sources: "AMD Instinct MI300 ISA", 4.4 (s_waitcnt), 3.9 (hardware
- * registers), 12.5 (s_sendmsg), 12.13 (DS_SWIZZLE_B32), 13.3.9 (DPP_CTRL),
- * 9.1 (buffer formats); the spelling is LLVM's, "AMDGPU operand syntax".
+ * Sources: "AMD Instinct MI300 ISA", 12.5 (s_sendmsg), 12.13 (DS_SWIZZLE_B32),
+ * 13.3.9 (DPP_CTRL), 9.1 (buffer formats); the spelling is LLVM's, "AMDGPU operand syntax".
  */
 #include "base/power.h"
 #include "isa/isa.h"
@@ -13,46 +12,31 @@
 
 void isa_text_waitcnt(struct isa_text *t, unsigned simm16)
 {
-    const struct isa_waitcnt w = isa_waitcnt_of(simm16);
+    const struct isa_waitcnt_layout *layout = &t->target->waitcnt;
+    const struct isa_waitcnt w = isa_waitcnt_of(t->target, simm16);
+    const bool vm = w.vm != isa_number_most(layout->vm), exp = w.exp != isa_number_most(layout->exp),
+               lgkm = w.lgkm != isa_number_most(layout->lgkm);
     /* When no counter is waited for, all are shown. */
-    bool all = w.vm == ISA_VMCNT_MAX && w.exp == ISA_EXPCNT_MAX && w.lgkm == ISA_LGKMCNT_MAX;
+    const bool all = !vm && !exp && !lgkm;
     const char *space = "";
-    if (w.vm != ISA_VMCNT_MAX || all) {
+    if (vm || all) {
         isa_text_add(t, "vmcnt(%u)", w.vm);
         space = " ";
     }
-    if (w.exp != ISA_EXPCNT_MAX || all) {
+    if (exp || all) {
         isa_text_add(t, "%sexpcnt(%u)", space, w.exp);
         space = " ";
     }
-    if (w.lgkm != ISA_LGKMCNT_MAX || all)
+    if (lgkm || all)
         isa_text_add(t, "%slgkmcnt(%u)", space, w.lgkm);
 }
 
 void isa_text_hwreg(struct isa_text *t, unsigned simm16)
 {
-    static const char *const names[64] = {
-        [1] = "HW_REG_MODE",
-        [2] = "HW_REG_STATUS",
-        [3] = "HW_REG_TRAPSTS",
-        [4] = "HW_REG_HW_ID",
-        [5] = "HW_REG_GPR_ALLOC",
-        [6] = "HW_REG_LDS_ALLOC",
-        [7] = "HW_REG_IB_STS",
-        [15] = "HW_REG_SH_MEM_BASES",
-        [16] = "HW_REG_TBA_LO",
-        [17] = "HW_REG_TBA_HI",
-        [18] = "HW_REG_TMA_LO",
-        [19] = "HW_REG_TMA_HI",
-        [20] = "HW_REG_XCC_ID",
-        [21] = "HW_REG_SQ_PERF_SNAPSHOT_DATA",
-        [22] = "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
-        [23] = "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
-        [24] = "HW_REG_SQ_PERF_SNAPSHOT_PC_HI",
-    };
     unsigned id = simm16 & 63, offset = simm16 >> 6 & 31, width = (simm16 >> 11 & 31) + 1;
-    if (names[id])
-        isa_text_add(t, "hwreg(%s", names[id]);
+    const char *name = t->target->hwreg[id].name;
+    if (name)
+        isa_text_add(t, "hwreg(%s", name);
     else
         isa_text_add(t, "hwreg(%u", id);
     if (offset != 0 || width != 32)

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/policy.h"
+
 enum isa_format {
     ISA_FMT_NONE,
     ISA_SOP2,
@@ -84,11 +86,34 @@ enum isa_kind {
     ISA_NONE,    /* absent; also "off" for saddr */
     ISA_VGPR,    /* reg = 0..255 */
     ISA_AGPR,    /* reg = 0..255, accumulation VGPR */
-    ISA_SGPR,    /* reg = hardware number 0..127: 102 flat_scratch, 104 xnack_mask, 106 vcc, 108 ttmp0,
-                    124 m0, 126 exec */
+    ISA_SGPR,    /* reg = enum isa_sreg, whatever the target's number of it is */
     ISA_CONST,   /* value holds the expanded inline constant or literal */
-    ISA_SPECIAL, /* reg = 235..238 apertures, 251 vccz, 252 execz, 253 scc; reserved on gfx942: 125 null,
-                    230..231 flat scratch base, 239 pops exiting wave id */
+    ISA_SPECIAL, /* reg = 235..238 apertures, 251 vccz, 252 execz, 253 scc; where a target has them: 125 null,
+                    230..231 flat scratch base, 239 pops exiting wave id, 254 LDS direct */
+};
+
+/* Scalar registers of a wave: s0 and on, then those with a name.  Pairs, but for the trap handler's 16 and
+ * M0. */
+enum isa_sreg {
+    SREG_FLAT_SCRATCH = 102,
+    SREG_XNACK_MASK = 104,
+    SREG_VCC = 106,
+    SREG_TTMP = 108,
+    SREG_M0 = 124,
+    SREG_EXEC = 126,
+};
+
+/* Hardware registers that s_getreg and s_setreg name; their numbers are the target's. */
+enum isa_hwreg {
+    HWREG_OTHER, /* reads as 0: none, or nothing of it is modelled */
+    HWREG_MODE,
+    HWREG_STATUS,
+    HWREG_TRAPSTS,
+    HWREG_HW_ID,
+    HWREG_GPR_ALLOC,
+    HWREG_LDS_ALLOC,
+    HWREG_SH_MEM_BASES,
+    HWREG_XCC_ID,
 };
 
 struct isa_operand {
@@ -118,11 +143,12 @@ enum isa_op {
 
 struct isa_inst {
     uint16_t op;     /* enum isa_op: the meaning, the same for every encoding */
-    uint16_t row;    /* index in isa_rows[] */
+    uint16_t row;    /* index in the target's rows[] */
     uint8_t format;  /* enum isa_format */
     uint8_t size;    /* bytes: 4, 8 or 12 */
     uint16_t opcode; /* as encoded */
-    bool reserved;   /* an operand is what gfx942 reserves, though assemblers know it: not to be executed */
+    bool reserved; /* an operand is what the target reserves, though assemblers know it: not to be executed */
+    uint8_t hwreg; /* s_getreg, s_setreg: enum isa_hwreg */
 
     struct isa_operand dst;  /* VGPR or SGPR result */
     struct isa_operand sdst; /* second result: carry out of VOP3B, VCC of add_co e32 */
@@ -145,9 +171,11 @@ struct isa_inst {
     bool bound_ctrl;
 
     /* Memory modifiers. */
-    int32_t offset;  /* signed as the format has it; DS: offset0 | offset1 << 8 unless split */
-    uint8_t offset1; /* DS two-address forms: offset0 in offset */
-    bool sc0, sc1, nt, lds, offen, idxen, gds;
+    int32_t offset;    /* signed as the format has it; DS: offset0 | offset1 << 8 unless split */
+    uint8_t offset1;   /* DS two-address forms: offset0 in offset */
+    bool sc0, sc1, nt; /* as encoded: what they ask for is `policy` */
+    bool lds, offen, idxen, gds;
+    struct isa_policy policy;
     bool imm_offset, soffset_en; /* SMEM */
     uint8_t dfmt, nfmt;          /* MTBUF */
 

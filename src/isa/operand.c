@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operand fields: register numbers, inline constants by the operand's type,
- * literals.
+ * Operand fields: register numbers, the target's to those of inst.h, inline
+ * constants by the operand's type, literals.
  *
  * Source: "AMD Instinct MI300 ISA", 13.3.1 (source encodings), 5.2 and 6.2
  * (what constants mean by operand size).
@@ -24,34 +24,52 @@ static void set_register(struct isa_operand *o, unsigned kind, unsigned reg, uns
                               .reg = (uint16_t)reg};
 }
 
-bool isa_operand_sgpr(struct isa_operand *o, unsigned field, unsigned type)
+/* One of a pair with a name, or both. */
+static bool named_register(const struct isa_sreg_numbers *n, unsigned field, unsigned dwords, unsigned *reg)
 {
-    unsigned dwords = isa_type_dwords(type);
+    const struct {
+        uint8_t number;
+        uint8_t reg;
+    } pairs[] = {{n->flat_scratch, SREG_FLAT_SCRATCH},
+                 {n->xnack_mask, SREG_XNACK_MASK},
+                 {n->vcc, SREG_VCC},
+                 {n->exec, SREG_EXEC}};
+    if (dwords > 2 || (dwords == 2 && (field & 1)))
+        return false;
+    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        *reg = pairs[i].reg + (field - pairs[i].number);
+        if (pairs[i].number != ISA_NO_SREG && field - pairs[i].number < 2)
+            return true;
+    }
+    return false;
+}
+
+bool isa_operand_sgpr(const struct isa_target *target, struct isa_operand *o, unsigned field, unsigned type)
+{
+    const struct isa_sreg_numbers *n = &target->sreg;
+    unsigned dwords = isa_type_dwords(type), reg;
     unsigned align = dwords <= 1 ? 1 : dwords == 2 ? 2 : 4;
-    if (field <= SRC_SGPR_MAX) {
+    if (field < n->sgprs) {
         /* The low bits of a tuple's number are ignored. */
-        field &= ~(align - 1);
-        /* Assemblers count flat_scratch and xnack_mask as s102 to s105; isa_decode() marks those. */
-        if (field + dwords > SRC_SGPR_MAX + 5)
+        reg = field & ~(align - 1);
+        if (reg + dwords > n->tuples_end)
             return false;
-    } else if (field >= SRC_TTMP_MIN && field <= SRC_TTMP_MAX) {
-        field = SRC_TTMP_MIN + ((field - SRC_TTMP_MIN) & ~(align - 1));
-        if (field + dwords > SRC_TTMP_MAX + 1)
+    } else if (field - n->ttmp < n->ttmps) {
+        reg = (field - n->ttmp) & ~(align - 1);
+        if (reg + dwords > n->ttmps)
             return false;
-    } else if (field == SRC_M0) {
+        reg += SREG_TTMP;
+    } else if (field == n->m0) {
         if (dwords != 1)
             return false;
-    } else if (field == SRC_NULL) {
-        set_register(o, ISA_SPECIAL, field, type);
+        reg = SREG_M0;
+    } else if (field == n->null) {
+        set_register(o, ISA_SPECIAL, SRC_NULL, type);
         return true;
-    } else if (field < SRC_TTMP_MIN || field == SRC_EXEC_LO || field == SRC_EXEC_HI) {
-        /* flat_scratch, xnack_mask, vcc, exec: alone or as the pair */
-        if (dwords > 2 || (dwords == 2 && (field & 1)))
-            return false;
-    } else {
+    } else if (!named_register(n, field, dwords, &reg)) {
         return false;
     }
-    set_register(o, ISA_SGPR, field, type);
+    set_register(o, ISA_SGPR, reg, type);
     return true;
 }
 
@@ -123,8 +141,8 @@ static bool scalar_constant(struct isa_operand *o, unsigned field, unsigned type
     return true;
 }
 
-bool isa_operand_source(struct isa_operand *o, struct isa_bits *bits, unsigned field, unsigned type,
-                        char where, bool agpr)
+bool isa_operand_source(const struct isa_target *target, struct isa_operand *o, struct isa_bits *bits,
+                        unsigned field, unsigned type, char where, bool agpr)
 {
     if (field >= SRC_VGPR) {
         if (where == 'c' || where == 's')
@@ -133,8 +151,8 @@ bool isa_operand_source(struct isa_operand *o, struct isa_bits *bits, unsigned f
     }
     /* Assemblers take specials, but neither SGPRs nor constants, for a VGPR: isa_decode() marks those. */
     bool vector = where == 'v' || where == 'l' || where == 'x' || where == 'g';
-    if (field <= SRC_EXEC_HI && (!vector || field == SRC_NULL))
-        return isa_operand_sgpr(o, field, type);
+    if (field < SRC_INT_MIN && (!vector || field == target->sreg.null))
+        return isa_operand_sgpr(target, o, field, type);
     if (where != 's' && !vector && field == SRC_LITERAL)
         return isa_operand_literal(o, bits, type);
     if ((field >= SRC_APERTURE_MIN && field <= SRC_APERTURE_MAX) ||
@@ -153,5 +171,5 @@ bool isa_operand_source(struct isa_operand *o, struct isa_bits *bits, unsigned f
 
 void isa_operand_vcc(struct isa_operand *o)
 {
-    set_register(o, ISA_SGPR, 106, ISA_T_MASK);
+    set_register(o, ISA_SGPR, SREG_VCC, ISA_T_MASK);
 }

@@ -7,20 +7,15 @@
 
 #include "isa/isa.h"
 
-/* Source field encodings: "AMD Instinct MI300 ISA", 13.3.1, table 76. */
+/* Source field encodings that all targets have, from "AMD Instinct MI300 ISA", 13.3.1, table 76; scalar
+ * registers, below SRC_INT_MIN, have the target's numbers.  Specials have these as registers, too. */
 enum {
-    SRC_SGPR_MAX = 101,
-    SRC_TTMP_MIN = 108,
-    SRC_TTMP_MAX = 123,
-    SRC_M0 = 124,
-    SRC_NULL = 125, /* reserved on gfx942, as are the next two marked so */
-    SRC_EXEC_LO = 126,
-    SRC_EXEC_HI = 127,
+    SRC_NULL = 125, /* as a register; the field's number is the target's */
     SRC_INT_MIN = 128,
     SRC_INT_MAX = 208,
-    SRC_FLAT_BASE = 230, /* and 231: reserved */
+    SRC_FLAT_BASE = 230, /* and 231 */
     SRC_APERTURE_MIN = 235,
-    SRC_APERTURE_MAX = 239, /* the last one: reserved */
+    SRC_APERTURE_MAX = 239,
     SRC_FLOAT_MIN = 240,
     SRC_FLOAT_MAX = 248,
     SRC_SDWA = 249,
@@ -48,12 +43,12 @@ static inline uint32_t isa_field(uint64_t bits, unsigned low, unsigned width)
 }
 
 /* Each returns false when the field is nothing that the operand can be. */
-bool isa_operand_sgpr(struct isa_operand *o, unsigned field, unsigned type);
+bool isa_operand_sgpr(const struct isa_target *target, struct isa_operand *o, unsigned field, unsigned type);
 bool isa_operand_vgpr(struct isa_operand *o, unsigned reg, unsigned type, bool agpr);
 bool isa_operand_literal(struct isa_operand *o, struct isa_bits *bits, unsigned type);
 /* A 9-bit source field (8 for scalar formats); `where` as in struct isa_row, 'x' and 'g' with `agpr`. */
-bool isa_operand_source(struct isa_operand *o, struct isa_bits *bits, unsigned field, unsigned type,
-                        char where, bool agpr);
+bool isa_operand_source(const struct isa_target *target, struct isa_operand *o, struct isa_bits *bits,
+                        unsigned field, unsigned type, char where, bool agpr);
 void isa_operand_vcc(struct isa_operand *o);
 
 #endif

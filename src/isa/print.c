@@ -8,14 +8,14 @@
 
 #include <ehp/ehp.h>
 
-static const struct isa_row *row_of(const struct isa_inst *inst)
+static const struct isa_row *row_of(const struct isa_text *t, const struct isa_inst *inst)
 {
-    return &isa_rows[inst->row];
+    return &t->target->rows[inst->row];
 }
 
 static void text_mnemonic(struct isa_text *t, const struct isa_inst *inst)
 {
-    const struct isa_row *row = row_of(inst);
+    const struct isa_row *row = row_of(t, inst);
     const char *suffix = "";
     if (inst->sdwa)
         suffix = "_sdwa";
@@ -160,7 +160,7 @@ static void print_smem(struct isa_text *t, const struct isa_inst *inst)
         isa_text_add(t, "%s%s0x%x", inst->soffset_en ? " offset:" : "", inst->offset < 0 ? "-" : "",
                      magnitude);
     if (inst->sc0)
-        isa_text_add(t, " glc");
+        isa_text_add(t, " %s", t->target->cache_name[3]);
 }
 
 /* ---- vector ALU --------------------------------------------------------------------------------------- */
@@ -171,10 +171,10 @@ static void text_sdwa(struct isa_text *t, const struct isa_inst *inst)
                                       "WORD_0", "WORD_1", "DWORD",  "?"};
     static const char *const unused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE", "?"};
     text_omod(t, inst);
-    if (row_of(inst)->form[ISA_FORM_SDWA].live >> 40 & 7 && inst->format != ISA_VOPC)
+    if (row_of(t, inst)->form[ISA_FORM_SDWA].live >> 40 & 7 && inst->format != ISA_VOPC)
         isa_text_add(t, " dst_sel:%s dst_unused:%s", sel[inst->dst_sel & 7], unused[inst->dst_unused & 3]);
     for (unsigned i = 0; i < 2; i++)
-        if (row_of(inst)->src[i])
+        if (row_of(t, inst)->src[i])
             isa_text_add(t, " src%u_sel:%s", i, sel[inst->src_sel[i] & 7]);
 }
 
@@ -189,7 +189,7 @@ static void text_dpp(struct isa_text *t, const struct isa_inst *inst)
 
 static void print_valu(struct isa_text *t, const struct isa_inst *inst)
 {
-    const struct isa_row *row = row_of(inst);
+    const struct isa_row *row = row_of(t, inst);
     unsigned n = 0;
     if (inst->dst.kind)
         text_next(t, &n, &inst->dst);
@@ -237,7 +237,7 @@ static void print_vop3p(struct isa_text *t, const struct isa_inst *inst)
     unsigned all = (1u << sources) - 1;
     if (inst->op_sel & all)
         text_list(t, "op_sel", inst->op_sel, sources);
-    bool halves = row_of(inst)->form[ISA_FORM_PLAIN].live >> 59 & 1; /* not of the dot products of bytes */
+    bool halves = row_of(t, inst)->form[ISA_FORM_PLAIN].live >> 59 & 1; /* not of the dot products of bytes */
     if (halves && (inst->op_sel_hi & all) != (mix ? 0 : all))
         text_list(t, "op_sel_hi", inst->op_sel_hi, sources);
     if (!mix) {
@@ -274,7 +274,10 @@ static void print_mai(struct isa_text *t, const struct isa_inst *inst)
 
 static void text_cache(struct isa_text *t, const struct isa_inst *inst)
 {
-    isa_text_add(t, "%s%s%s", inst->sc0 ? " sc0" : "", inst->nt ? " nt" : "", inst->sc1 ? " sc1" : "");
+    const bool set[] = {inst->sc0, inst->nt, inst->sc1};
+    for (unsigned i = 0; i < 3; i++)
+        if (set[i])
+            isa_text_add(t, " %s", t->target->cache_name[i]);
 }
 
 static void print_ds(struct isa_text *t, const struct isa_inst *inst)
@@ -287,7 +290,7 @@ static void print_ds(struct isa_text *t, const struct isa_inst *inst)
             text_next(t, &n, &inst->src[i]);
     if (inst->op == ISA_OP_ds_swizzle_b32) {
         isa_text_swizzle(t, (unsigned)inst->offset);
-    } else if (row_of(inst)->flags & ISA_F_TWO_ADDRESSES) {
+    } else if (row_of(t, inst)->flags & ISA_F_TWO_ADDRESSES) {
         if (inst->offset)
             isa_text_add(t, " offset0:%d", inst->offset);
         if (inst->offset1)
@@ -341,10 +344,11 @@ static void print_flat(struct isa_text *t, const struct isa_inst *inst)
     text_cache(t, inst);
 }
 
-size_t isa_print(const struct isa_inst *inst, uint64_t pc, char *buf, size_t len)
+size_t isa_print(const struct isa_target *target, const struct isa_inst *inst, uint64_t pc, char *buf,
+                 size_t len)
 {
     (void)pc; /* branch targets are relative, as llvm-objdump prints them */
-    struct isa_text t = {buf, len, 0};
+    struct isa_text t = {target, buf, len, 0};
     if (len)
         buf[0] = 0;
     if (inst->op == ISA_OP_INVALID) {
@@ -390,11 +394,24 @@ size_t isa_print(const struct isa_inst *inst, uint64_t pc, char *buf, size_t len
     return t.used < len ? t.used : len ? len - 1 : 0;
 }
 
-unsigned ehp_disassemble(const uint32_t *code, size_t words, uint64_t pc, char *text, size_t bytes)
+unsigned ehp_disassemble(const char *isa, const uint32_t *code, size_t words, uint64_t pc, char *text,
+                         size_t bytes)
 {
+    const struct isa_target *target = isa_target_find(isa);
     struct isa_inst inst;
-    if (!isa_decode(code, words, &inst))
+    if (!target || !isa_decode(target, code, words, &inst))
         return 0;
-    isa_print(&inst, pc, text, bytes);
+    isa_print(target, &inst, pc, text, bytes);
     return inst.size;
+}
+
+bool ehp_branch_target(const char *isa, const uint32_t *code, size_t words, uint64_t pc, uint64_t *to)
+{
+    const struct isa_target *target = isa_target_find(isa);
+    struct isa_inst inst;
+    if (!target || !isa_decode(target, code, words, &inst) ||
+        (inst.format != ISA_SOPP && inst.format != ISA_SOPK) || !(isa_facts[inst.op].effects & ISA_E_BRANCH))
+        return false;
+    *to = pc + inst.size + (uint64_t)((int64_t)inst.simm16 * 4);
+    return true;
 }

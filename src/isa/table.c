@@ -1,37 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instruction tables as C: isa/gfx942.def expanded into rows, the index
- * from (format, opcode) to a row, and isa/facts.def.
+ * What the instruction sets share, as C: isa/facts.def, names, and which targets there are.
  */
+#include <string.h>
+
 #include "isa/isa.h"
-
-#define FORM(mask, match, live) {mask, match, live}
-#define NOFORM                  {0, 0, 0}
-
-/* clang-format off */
-const struct isa_row isa_rows[] = {
-#define INST(fmt, opcode, name, flags, dst, sdst, s0, s1, s2, s3, where, plain, sdwa, dpp)                   \
-    {#name, ISA_##fmt, opcode, ISA_OP_##name, flags, ISA_T_##dst, ISA_T_##sdst,                              \
-     {ISA_T_##s0, ISA_T_##s1, ISA_T_##s2, ISA_T_##s3}, where, {plain, sdwa, dpp}},
-#include "gfx942.def"
-#undef INST
-};
-/* clang-format on */
-
-const size_t isa_row_count = sizeof isa_rows / sizeof isa_rows[0];
-
-enum row_number {
-#define INST(fmt, opcode, ...) ROW_##fmt##_##opcode,
-#include "gfx942.def"
-#undef INST
-};
-
-enum { OPCODES = 768 };
-static const uint16_t row_index[ISA_FMT_COUNT][OPCODES] = {
-#define INST(fmt, opcode, ...) [ISA_##fmt][opcode] = ROW_##fmt##_##opcode + 1,
-#include "gfx942.def"
-#undef INST
-};
 
 const struct isa_facts isa_facts[ISA_OP_COUNT] = {
 #define FACTS(name, unit, passes, math, mops, effects)                                                       \
@@ -64,14 +37,24 @@ static const uint8_t type_dwords[ISA_T_COUNT] = {
     [ISA_T_B1024] = 32, [ISA_T_MASK] = 2,
 };
 
-const struct isa_row *isa_row_find(unsigned format, unsigned opcode)
+const struct isa_target *isa_target_find(const char *id)
 {
-    if (format >= ISA_FMT_COUNT || opcode >= OPCODES)
+    static const struct isa_target *const targets[] = {&isa_gfx942};
+    const size_t length = strcspn(id, ":");
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        if (strlen(targets[i]->name) == length && !memcmp(targets[i]->name, id, length))
+            return targets[i];
+    return NULL;
+}
+
+const struct isa_row *isa_row_find(const struct isa_target *target, unsigned format, unsigned opcode)
+{
+    if (format >= ISA_FMT_COUNT || opcode >= ISA_OPCODES)
         return NULL;
-    unsigned row = row_index[format][opcode];
+    unsigned row = target->index[format][opcode];
     if (!row && format == ISA_VOP3P)
-        row = row_index[ISA_VOP3PMAI][opcode];
-    return row ? &isa_rows[row - 1] : NULL;
+        row = target->index[ISA_VOP3PMAI][opcode];
+    return row ? &target->rows[row - 1] : NULL;
 }
 
 const char *isa_op_name(unsigned op)

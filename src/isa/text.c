@@ -23,17 +23,18 @@ void isa_text_add(struct isa_text *t, const char *format, ...)
 static void text_sgpr(struct isa_text *t, unsigned reg, unsigned dwords)
 {
     static const char *const pairs[] = {"flat_scratch", "xnack_mask", "vcc"};
-    if (reg <= 101 || (reg >= 108 && reg <= 123)) {
-        const char *name = reg <= 101 ? "s" : "ttmp";
-        unsigned n = reg <= 101 ? reg : reg - 108;
+    const bool plain = reg < t->target->sreg.sgprs;
+    if (plain || (reg >= SREG_TTMP && reg < SREG_M0)) {
+        const char *name = plain ? "s" : "ttmp";
+        unsigned n = plain ? reg : reg - SREG_TTMP;
         if (dwords == 1)
             isa_text_add(t, "%s%u", name, n);
         else
             isa_text_add(t, "%s[%u:%u]", name, n, n + dwords - 1);
-    } else if (reg == 124) {
+    } else if (reg == SREG_M0) {
         isa_text_add(t, "m0");
     } else {
-        isa_text_add(t, "%s", reg >= 126 ? "exec" : pairs[(reg - 102) / 2]);
+        isa_text_add(t, "%s", reg >= SREG_EXEC ? "exec" : pairs[(reg - SREG_FLAT_SCRATCH) / 2]);
         if (dwords == 1)
             isa_text_add(t, reg & 1 ? "_hi" : "_lo");
     }

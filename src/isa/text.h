@@ -9,6 +9,7 @@
 
 /* A buffer that counts what it cannot hold. */
 struct isa_text {
+    const struct isa_target *target;
     char *buf;
     size_t len, used;
 };

@@ -77,6 +77,10 @@ static int check_header(struct ehp_code *code, const GElf_Ehdr *eh, const struct
         target_print(agent, self, sizeof self);
         return code_fail(err, EHP_ERR_WRONG_ISA, "the code object is for %s; this machine is %s", is, self);
     }
+    code->isa =
+        isa_target_find(agent->processor); /* a generic processor's code is in the agent's encodings */
+    if (!code->isa)
+        return code_fail(err, EHP_ERR_WRONG_ISA, "nothing here decodes %s", agent->processor);
     return EHP_OK;
 }
 

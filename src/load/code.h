@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code objects in memory: an ELF file for gfx942, with its segments copied to
+ * Code objects in memory: an ELF file for AMD GPUs, with its segments copied to
  * where waves can execute and reach them, relocated, and its symbols and
  * kernels looked up.
  *
@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "ehp/ehp.h"
+#include "isa/target.h"
 #include "load/bundle_target.h"
 #include "load/code_error.h"
 #include "load/descriptor.h"
@@ -71,9 +72,10 @@ struct ehp_code {
     struct code_allocator allocator;
     uint8_t *base; /* of the segments */
     uint64_t bytes;
-    uint64_t bias;    /* address = ELF address + bias */
-    unsigned version; /* 4, 5, 6 */
-    struct target target;
+    uint64_t bias;                 /* address = ELF address + bias */
+    unsigned version;              /* 4, 5, 6 */
+    struct target target;          /* what it was compiled for */
+    const struct isa_target *isa;  /* whose instructions it has: the agent's */
     struct code_range *executable; /* sorted */
     unsigned executable_count;
     char *names; /* the ELF file's string table: every symbol's name */

@@ -55,13 +55,6 @@ static bool ends_in_kd(const char *name)
     return length > 3 && !strcmp(name + length - 3, ".kd");
 }
 
-/* "AMDGPU Processors", column "Target Properties". */
-static bool architected_flat_scratch(const struct target *target)
-{
-    return !strncmp(target->processor, "gfx94", 5) || !strncmp(target->processor, "gfx95", 5) ||
-           !strncmp(target->processor, "gfx9-4", 6);
-}
-
 /* What the processor must refuse, whatever a dispatch asks for. */
 static int check_descriptor(const struct ehp_code *code, const struct code_kernel *k, struct code_error *err)
 {
@@ -71,7 +64,7 @@ static int check_descriptor(const struct ehp_code *code, const struct code_kerne
     if (kd->kernel_code_properties & KD_WAVEFRONT_SIZE32)
         return code_fail(err, EHP_ERR_BAD_IMAGE,
                          "kernel %s: wavefronts of 32 lanes, which this processor lacks", name);
-    if (architected_flat_scratch(&code->target) &&
+    if (code->isa->architected_flat_scratch &&
         kd->kernel_code_properties & (KD_SGPR_PRIVATE_SEGMENT_BUFFER | KD_SGPR_FLAT_SCRATCH_INIT))
         return code_fail(err, EHP_ERR_BAD_IMAGE,
                          "kernel %s: asks for scratch in SGPRs, which this processor does not set up", name);
@@ -98,6 +91,9 @@ static int place_kernel(struct ehp_code *code, struct code_kernel *k, const char
     k->info.entry = kd_entry(k->descriptor, v->address);
     k->info.code_version = code->version;
     k->info.dynamic_stack |= kd_dynamic_stack(k->descriptor);
+    k->info.held_sgprs = kd_sgprs(code->isa, k->descriptor);
+    k->info.held_vgprs = kd_arch_vgprs(code->isa, k->descriptor);
+    k->info.held_agprs = kd_acc_vgprs(code->isa, k->descriptor);
     return check_descriptor(code, k, err);
 }
 
@@ -137,9 +133,9 @@ static int kernels_from_descriptors(struct ehp_code *code, struct code_error *er
                                               .kernarg_align = 16,
                                               .group_bytes = kd.group_segment_fixed_size,
                                               .private_bytes = kd.private_segment_fixed_size,
-                                              .sgprs = kd_sgprs(&kd),
-                                              .vgprs = kd_vgprs(&kd),
-                                              .agprs = kd_acc_vgprs(&kd),
+                                              .sgprs = kd_sgprs(code->isa, &kd),
+                                              .vgprs = kd_vgprs(code->isa, &kd),
+                                              .agprs = kd_acc_vgprs(code->isa, &kd),
                                               .wavefront_size = 64,
                                               .max_flat_workgroup_size = 1024}};
         p += length + 1;
@@ -223,6 +219,11 @@ static int copy_kernel(const struct code_kernel *k, struct ehp_kernel *out)
     memcpy(out, &k->info, size < sizeof k->info ? size : sizeof k->info);
     out->size = size;
     return EHP_OK;
+}
+
+const char *ehp_code_isa(const ehp_code *code)
+{
+    return code->isa->name;
 }
 
 int ehp_code_kernel_at(const ehp_code *code, unsigned index, struct ehp_kernel *out)

@@ -5,8 +5,8 @@
  *
  * Source: LLVM, "User Guide for AMDGPU Backend", sections "Kernel Descriptor",
  * "Initial Kernel Execution State" and "Preloaded Kernel Arguments".  The
- * accessors are those of gfx90a and gfx942: unified register file, packed
- * work-item ids; gfx942 has architected flat scratch besides.
+ * accessors are those of processors with a unified register file and packed
+ * work-item ids.
  *
  * SGPRs of a wave, in this order and dense from s0 (each that is enabled):
  *   dispatch ptr 2, queue ptr 2, kernarg segment ptr 2, dispatch id 2,
@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "isa/target.h"
 
 struct kernel_descriptor {
     uint32_t group_segment_fixed_size;   /* static LDS, bytes a workgroup */
@@ -58,9 +60,6 @@ enum {
     KD_USES_DYNAMIC_STACK = 1 << 11,
 };
 
-/* Hardware has this many user SGPRs; requests beyond are ignored. */
-enum { KD_USER_SGPRS_MOST = 16 };
-
 /* Bytes that hardware with kernarg preload skips: code that loads what older firmware does not preload. */
 enum { KD_PRELOAD_PROLOGUE = 256 };
 
@@ -69,32 +68,31 @@ static inline uint32_t kd_bits(uint32_t word, unsigned low, unsigned count)
     return word >> low & ((1U << count) - 1);
 }
 
-/* VGPRs of a lane, AccVGPRs included, in the unified register file: a multiple of 8. */
-static inline unsigned kd_vgprs(const struct kernel_descriptor *kd)
+/* Registers are counted in the target's granules. */
+
+/* VGPRs of a lane, AccVGPRs included, in the unified register file. */
+static inline unsigned kd_vgprs(const struct isa_target *target, const struct kernel_descriptor *kd)
 {
-    return (kd_bits(kd->compute_pgm_rsrc1, 0, 6) + 1) * 8;
+    return (kd_bits(kd->compute_pgm_rsrc1, 0, 6) + 1) * target->registers.vgpr_granule;
 }
 
-/* Where AccVGPR 0 is in the unified file: a multiple of 4, the number of architected VGPRs. */
-static inline unsigned kd_accum_offset(const struct kernel_descriptor *kd)
+/* Those that are not AccVGPRs, and so where AccVGPR 0 is in the unified file. */
+static inline unsigned kd_arch_vgprs(const struct isa_target *target, const struct kernel_descriptor *kd)
 {
-    return (kd_bits(kd->compute_pgm_rsrc3, 0, 6) + 1) * 4;
+    const unsigned offset = (kd_bits(kd->compute_pgm_rsrc3, 0, 6) + 1) * target->registers.accum_granule;
+    const unsigned all = kd_vgprs(target, kd);
+    return offset < all ? offset : all;
 }
 
-static inline unsigned kd_arch_vgprs(const struct kernel_descriptor *kd)
+static inline unsigned kd_acc_vgprs(const struct isa_target *target, const struct kernel_descriptor *kd)
 {
-    return kd_accum_offset(kd) < kd_vgprs(kd) ? kd_accum_offset(kd) : kd_vgprs(kd);
+    return kd_vgprs(target, kd) - kd_arch_vgprs(target, kd);
 }
 
-static inline unsigned kd_acc_vgprs(const struct kernel_descriptor *kd)
+/* SGPRs of a wave, VCC, FLAT_SCRATCH and XNACK_MASK included. */
+static inline unsigned kd_sgprs(const struct isa_target *target, const struct kernel_descriptor *kd)
 {
-    return kd_vgprs(kd) - kd_arch_vgprs(kd);
-}
-
-/* SGPRs of a wave, VCC, FLAT_SCRATCH and XNACK_MASK included: a multiple of 16. */
-static inline unsigned kd_sgprs(const struct kernel_descriptor *kd)
-{
-    return (kd_bits(kd->compute_pgm_rsrc1, 6, 4) / 2 + 1) * 16;
+    return (kd_bits(kd->compute_pgm_rsrc1, 6, 4) / 2 + 1) * target->registers.sgpr_granule;
 }
 
 /* Bits 7:0 of MODE: rounding 32, rounding 16 and 64, denormals 32, denormals 16 and 64. */

@@ -54,9 +54,7 @@ static struct mem_request *new_line(struct builder *b, uint64_t line)
     struct mem_request *r = request_new(b->mem);
     r->access = a;
     r->kind = b->kind;
-    r->sc0 = a->sc0;
-    r->sc1 = a->sc1;
-    r->nt = a->nt;
+    r->policy = a->policy;
     r->cu = a->cu;
     r->wave = a->wave;
     r->line = line;

@@ -8,7 +8,7 @@
  *   - when its wave waits for memory, or writes the L2 back,
  *   - to make room for the next, at a kernel's end, or when it is old.
  *
- * What carries a scope (sc0, sc1) or nt goes at once, so a flag overtakes the data that
+ * What has a scope beyond the wave, or streams, goes at once, so a flag overtakes the data that
  * no release drains (fence report, 4.1: such messages are lost within an XCD).  There a
  * wave ends right after its flag; so a wave's end asks for nothing, and the wave does not
  * wait for what is kept: the line is nobody's from then on.
@@ -93,8 +93,8 @@ void combine_before(struct vl1 *l1, const struct mem_request *r, uint64_t cycle)
 bool combine_keeps(const struct vl1 *l1, const struct mem_request *r)
 {
     const struct vl1_wave *w = &l1->wave[r->access->wave];
-    return l1->mem->timing.combine && has_gaps(r->mask) && !r->sc0 && !r->sc1 && !r->nt &&
-           r->mtype != VM_MTYPE_UC && w->state != WAVE_WAITS && !w->writeback;
+    return l1->mem->timing.combine && has_gaps(r->mask) && r->policy.scope == ISA_SCOPE_WAVE &&
+           !r->policy.streams && r->mtype != VM_MTYPE_UC && w->state != WAVE_WAITS && !w->writeback;
 }
 
 void combine_take(struct vl1 *l1, struct mem_request *r, uint64_t cycle)

@@ -13,7 +13,7 @@
  *   written back by buffer_wbl2.  Nobody else sees them before.
  * - A write that arrives at the home drops other L2s' copies by a probe, so a line
  *   that is here is as fresh as memory, but for what others have not written
- *   back.  A line of NC memory is not probed and goes with buffer_inv sc1.
+ *   back.  A line of NC memory is not probed and goes with a buffer_inv of agent scope.
  * - Stores of agent scope (among several L2s) and system scope write through, and
  *   are acknowledged when the home has dropped other copies.
  * - Atomics are executed here on a line that this L2 owns: the home has brought
@@ -79,8 +79,8 @@ static bool is_stale(const struct l2 *l2, uint32_t way, struct mask written)
 }
 
 /*
- * After buffer_inv sc1 clean bytes of NC memory are void.  Those of CC memory are not: a host that
- * stores to them probes.  Here it cannot, so that they are compared when they are used next.  So are
+ * After a buffer_inv of agent scope clean bytes of NC memory are void.  Those of CC memory are not: a host
+ * that stores to them probes.  Here it cannot, so that they are compared when they are used next.  So are
  * those of RW memory after one of system scope.
  */
 static void refresh(struct l2 *l2, uint32_t way)
@@ -205,14 +205,14 @@ static bool load(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t l
     struct xcd_mem *mem = r->mem;
     struct l2 *l2 = mem->l2;
     struct l2_line *line = way != NO_WAY ? &l2->line[way] : NULL;
-    bool system = r->sc0 && r->sc1 && !r->cluster;
+    bool system = isa_policy_beyond_agent(r->policy) && !r->cluster;
     if (system && line && line->owned && is_stale(l2, way, mask_of(0, 0)))
         line->whole = false; /* the host's store would have taken it away */
     bool ask = r->mtype == VM_MTYPE_UC || (system && !(line && line->owned)) ||
-               (r->mtype == VM_MTYPE_NC && r->sc1 && mem->several_l2s);
+               (r->mtype == VM_MTYPE_NC && isa_policy_beyond_cu(r->policy) && mem->several_l2s);
     if (!ask && line && (line->whole || mask_covers(line->dirty, r->mask))) {
         count(r, 1, 0);
-        touch(l2, way, r->nt);
+        touch(l2, way, r->policy.streams);
         r->part = !line->whole;
         answer_load(r, l2->data + (size_t)way * LINE, cycle, latency);
         return true;
@@ -226,7 +226,7 @@ static bool load(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t l
     } else {
         if (way == NO_WAY && (way = allocate(mem, r)) == NO_WAY)
             return false;
-        touch(l2, way, r->nt);
+        touch(l2, way, r->policy.streams);
         t = l2_txn_new(mem, TXN_READ, r->line, r->physical, r->set, way);
         queue_add(&t->waiting, r);
     }
@@ -242,7 +242,8 @@ static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t 
     struct l2 *l2 = mem->l2;
     struct l2_channel *c = l2_channel_at(l2, r->set);
     bool owned = way != NO_WAY && l2->line[way].owned;
-    bool through = r->mtype == VM_MTYPE_UC || (r->sc1 && r->sc0) || (r->sc1 && mem->several_l2s && !owned);
+    bool through = r->mtype == VM_MTYPE_UC || isa_policy_beyond_agent(r->policy) ||
+                   (isa_policy_beyond_cu(r->policy) && mem->several_l2s && !owned);
     if (through) {
         if (c->txns + 1 > mem->timing.l2_misses)
             return false;
@@ -251,7 +252,7 @@ static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t 
             struct l2_line *line = &l2->line[way];
             mask_copy(l2->data + (size_t)way * LINE, r->bytes, r->mask);
             l2_set_dirty(l2, way, mask_without(line->dirty, r->mask));
-            touch(l2, way, r->nt);
+            touch(l2, way, r->policy.streams);
         }
         struct l2_txn *t = l2_txn_new(mem, TXN_WRITE, r->line, r->physical, r->set, way);
         l2_set_write(t, r->bytes, r->mask, way != NO_WAY && l2->line[way].whole);
@@ -271,16 +272,17 @@ static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t 
     mask_copy(l2->data + (size_t)way * LINE, r->bytes, r->mask);
     l2_set_dirty(l2, way, mask_or(line->dirty, r->mask));
     line->whole |= mask_full(line->dirty);
-    touch(l2, way, r->nt);
+    touch(l2, way, r->policy.streams);
     performed(r);
     uint64_t cycles = mem->timing.write[mask_halves(r->mask)];
     r->answer(r, port_take(&c->write, cycle, cycles) + cycles - 1 + latency);
     return true;
 }
 
+/* An atomic: beyond the agent nobody asks its L2. */
 static bool is_at_home(const struct mem_request *r)
 {
-    return r->sc1 || r->mtype == VM_MTYPE_CC || r->mtype == VM_MTYPE_UC;
+    return isa_policy_beyond_agent(r->policy) || r->mtype == VM_MTYPE_CC || r->mtype == VM_MTYPE_UC;
 }
 
 static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t latency)
@@ -341,7 +343,8 @@ static bool passes(const struct l2_txn *t, const struct mem_request *r)
     /* The home executes atomics as they come, and the fabric keeps their order. */
     if (t->kind == TXN_ATOMIC && r->kind == REQUEST_ATOMIC && is_at_home(r))
         return !t->waiting.first;
-    if (t->waiting.first || l2_txn_way(t, r->line) == NO_WAY || r->sc1 || r->mtype == VM_MTYPE_UC)
+    if (t->waiting.first || l2_txn_way(t, r->line) == NO_WAY || isa_policy_beyond_cu(r->policy) ||
+        r->mtype == VM_MTYPE_UC)
         return false;
     /* The bytes on their way are a copy, or come under those that are here. */
     return (r->kind == REQUEST_LOAD && t->kind == TXN_CLEAN) ||
@@ -398,7 +401,7 @@ static void answer_load_pair(struct mem_request *r, const uint32_t way[2], uint6
     struct l2 *l2 = r->mem->l2;
     count(r, 2, 0);
     for (unsigned i = 0; i < 2; i++) {
-        touch(l2, way[i], r->nt);
+        touch(l2, way[i], r->policy.streams);
         if (!r->filled)
             memcpy(r->bytes + (size_t)i * LINE, l2->data + (size_t)way[i] * LINE, LINE);
     }
@@ -413,7 +416,7 @@ static void read_pair(struct mem_request *r, const uint32_t way[2])
     t->fabric.data = r->bytes;
     t->fabric.second = r->bytes + LINE;
     for (unsigned i = 0; i < 2; i++)
-        touch(r->mem->l2, way[i], r->nt);
+        touch(r->mem->l2, way[i], r->policy.streams);
     count(r, 0, 2);
     l2_submit(t);
 }
@@ -429,7 +432,7 @@ static void store_pair(struct mem_request *r, const uint32_t way[2], unsigned fo
         memcpy(l2->data + (size_t)way[i] * LINE, r->bytes + (size_t)i * LINE, LINE);
         l2_set_dirty(l2, way[i], all);
         l2->line[way[i]].whole = true;
-        touch(l2, way[i], r->nt);
+        touch(l2, way[i], r->policy.streams);
     }
     performed(r);
     uint64_t cycles = 2 * (uint64_t)mem->timing.write[2];
@@ -555,7 +558,7 @@ void l2_arrive(struct port_domain *domain, struct port_event *event)
     r->level = MEM_LEVEL_L2;
     n->tcc_requests += halves;
     n->tcc_requests_by[r->mtype] += halves;
-    n->tcc_streaming += r->nt ? halves : 0;
+    n->tcc_streaming += r->policy.streams ? halves : 0;
     *(r->kind == REQUEST_LOAD    ? &n->tcc_read
       : r->kind == REQUEST_STORE ? &n->tcc_write
                                  : &n->tcc_atomic) += halves;

@@ -85,7 +85,7 @@ struct l2 {
     uint32_t clock;
     struct l2_line *line;
     uint8_t *data;
-    unsigned epoch, system_epoch; /* of buffer_inv sc1; of the last one of system scope */
+    unsigned epoch, system_epoch; /* of a buffer_inv of agent scope; of the last one of system scope */
     struct l2_channel *channel;
     struct pool txn_pool;
     unsigned txns;

@@ -19,8 +19,9 @@
 
 #include <stdalign.h>
 
-#include "port/port.h"
 #include "chip/chip.h"
+#include "isa/policy.h"
+#include "port/port.h"
 
 struct chip;
 struct fabric;
@@ -50,7 +51,7 @@ enum { ACCESS_LANES = 64, ACCESS_LANE_BYTES = 16 };
 
 struct mem_access {
     enum mem_access_kind kind;
-    bool sc0, sc1, nt;
+    struct isa_policy policy;
     uint16_t cu;    /* of the XCD */
     uint8_t wave;   /* of the CU, below CHIP_MAX_CU_WAVES: whose vector accesses complete in order */
     uint8_t bytes;  /* of a lane, up to 16; of a scalar access up to 64 */
@@ -156,9 +157,9 @@ void xcd_mem_tell(struct xcd_mem *mem, void (*room)(void *context, unsigned cu),
 
 /*
  * Kernel boundaries, by the command processor.  Release: vL1s send the stores that they keep back, sL1s and
- * the L2 write dirty lines back (L2: for the host when `system`, else as buffer_wbl2 sc1). Acquire: vL1s,
- * sL1s and I-caches are emptied, and the L2 as by buffer_inv. Then an event of `done` with word[0] = context,
- * in the XCD's domain.
+ * the L2 write dirty lines back (L2: for the host when `system`, else as by a buffer_wbl2 of agent scope).
+ * Acquire: vL1s, sL1s and I-caches are emptied, and the L2 as by buffer_inv. Then an event of `done` with
+ * word[0] = context, in the XCD's domain.
  */
 void xcd_mem_release(struct xcd_mem *mem, bool system, port_fn *done, void *context);
 void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *context);

@@ -37,7 +37,7 @@ struct mem_request {
     struct mem_access *access;
     struct mem_request *joined;
     uint8_t kind, mtype;
-    bool sc0, sc1, nt;
+    struct isa_policy policy;
     bool faulted;            /* no such memory */
     bool cached;             /* vL1: in its table of misses, so that others may join; keeps the line */
     bool part : 1;           /* answered with the bytes of its mask alone */

@@ -5,7 +5,7 @@
  * the line only when it wrote all of it (GCN white paper, L1 data cache).
  *
  * Scopes (AMD Instinct MI300 ISA, 9.1.10; LLVM AMDGPUUsage): a load of agent or
- * system scope, sc1, never takes what is here.  buffer_inv with either bit
+ * system scope never takes what is here.  buffer_inv with either bit
  * makes every line invalid: those have the number of an earlier epoch.
  */
 #include <smmintrin.h>
@@ -239,7 +239,7 @@ static void performed_store(struct vl1 *l1, unsigned wave)
     struct mem_access *wb = w->writeback;
     w->writeback = NULL;
     if (wb)
-        l2_flush(l1->mem, wb, wb->sc0, NULL, NULL);
+        l2_flush(l1->mem, wb, isa_policy_beyond_agent(wb->policy), NULL, NULL);
 }
 
 void vl1_store_done(struct vl1 *l1, struct mem_access *a, uint64_t cycle)
@@ -330,7 +330,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     if (r->cached && !r->part && !r->faulted && r->epoch == l1->epoch) /* a store would have superseded it */
         for (unsigned i = 0; i < request_lines(r); i++)
             install(l1, set_of(l1, r->line + i * LINE), r->line + i * LINE, r->bytes + (size_t)i * LINE,
-                    r->nt);
+                    r->policy.streams);
     l1->misses -= request_lines(r);
     deliver(l1, r, r->bytes, r->faulted, now);
     while (r->joined) {
@@ -463,7 +463,7 @@ static enum turn look_up_load_pair(struct vl1 *l1, struct mem_request *r, uint64
 
 static enum turn look_up_pair(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
 {
-    if (r->sc1 || r->mtype == VM_MTYPE_UC ||
+    if (isa_policy_beyond_cu(r->policy) || r->mtype == VM_MTYPE_UC ||
         (l1->combine.count && (combine_has(l1, r->line) || combine_has(l1, r->line + LINE))))
         return TURN_DIFFERS;
     if (r->kind == REQUEST_LOAD)
@@ -473,7 +473,7 @@ static enum turn look_up_pair(struct vl1 *l1, struct mem_request *r, uint64_t cy
     for (unsigned i = 0; i < 2; i++) {
         uint64_t line = r->line + i * LINE;
         supersede_miss(miss_of(l1, line));
-        if (r->nt)
+        if (r->policy.streams)
             drop(l1, line);
         else
             keep_store(l1, line, r->bytes + (size_t)i * LINE);
@@ -494,7 +494,7 @@ static enum turn look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     if (r->mtype == VM_MTYPE_UC && l1->uncached >= n->uncached)
         return TURN_WAITS;
     if (r->kind == REQUEST_LOAD) {
-        bool may_hit = !r->sc1 && r->mtype != VM_MTYPE_UC;
+        bool may_hit = !isa_policy_beyond_cu(r->policy) && r->mtype != VM_MTYPE_UC;
         unsigned set = set_of(l1, r->line), i = may_hit ? find(l1, set, r->line) : NO_LINE;
         if (i != NO_LINE) {
             mem->counters.tcp_hits++;
@@ -529,7 +529,8 @@ static enum turn look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     if (l1->stores >= n->stores)
         return TURN_WAITS;
     supersede_miss(miss_of(l1, r->line));
-    if (r->kind == REQUEST_STORE && mask_full(r->mask) && !r->sc1 && !r->nt && r->mtype != VM_MTYPE_UC)
+    if (r->kind == REQUEST_STORE && mask_full(r->mask) && !isa_policy_beyond_cu(r->policy) &&
+        !r->policy.streams && r->mtype != VM_MTYPE_UC)
         keep_store(l1, r->line, r->bytes);
     else
         drop(l1, r->line);
@@ -607,13 +608,14 @@ static void invalidate(struct vl1 *l1, struct mem_access *a, uint64_t start)
 {
     struct xcd_mem *mem = l1->mem;
     uint64_t cycle = start + mem->timing.vl1_invalidate;
-    if (a->sc0 || a->sc1) {
+    if (a->policy.scope != ISA_SCOPE_WAVE) {
         l1->epoch++;
         mem->counters.tcp_invalidates++;
     }
     /* Agent scope in an agent of one L2 needs nothing of it. */
-    if (a->sc1 && (mem->several_l2s || a->sc0)) {
-        l2_invalidate(mem, a->sc0);
+    const bool system = isa_policy_beyond_agent(a->policy);
+    if (isa_policy_beyond_cu(a->policy) && (mem->several_l2s || system)) {
+        l2_invalidate(mem, system);
         cycle += mem->timing.l2_invalidate;
     }
     access_done_at(mem, a, cycle, vl1_complete);
@@ -622,7 +624,8 @@ static void invalidate(struct vl1 *l1, struct mem_access *a, uint64_t start)
 static void write_back(struct vl1 *l1, struct mem_access *a, uint64_t start)
 {
     struct xcd_mem *mem = l1->mem;
-    if (!a->sc1 || (!mem->several_l2s && !a->sc0)) {
+    const bool system = isa_policy_beyond_agent(a->policy);
+    if (!isa_policy_beyond_cu(a->policy) || (!mem->several_l2s && !system)) {
         access_done_at(mem, a, start + mem->timing.ack, vl1_complete);
         return;
     }
@@ -631,7 +634,7 @@ static void write_back(struct vl1 *l1, struct mem_access *a, uint64_t start)
         w->writeback = a;
         combine_send(l1, a->wave);
     } else {
-        l2_flush(mem, a, a->sc0, NULL, NULL);
+        l2_flush(mem, a, system, NULL, NULL);
     }
 }
 

@@ -205,6 +205,14 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
          !xcd_mem_check(&m->chip, options->error, sizeof(options->error)) ||
          !cu_check(&m->chip, options->error, sizeof(options->error))))
         status = EHP_ERR_BAD_CHIP;
+    const struct isa_target *target =
+        status == EHP_OK ? isa_target_find(m->chip.text[CHIP_TEXT_chip_isa]) : NULL;
+    if (status == EHP_OK && !target) {
+        snprintf(options->error, sizeof(options->error),
+                 "chip %s: nothing here executes the instructions of chip.isa = \"%s\"", m->chip.name,
+                 m->chip.text[CHIP_TEXT_chip_isa]);
+        status = EHP_ERR_BAD_CHIP;
+    }
     if (status != EHP_OK) {
         make_printable(options->error, sizeof(options->error));
         chip_free(&m->chip);
@@ -221,7 +229,7 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
         m->memory.bounds = isolate ? EHP_BOUNDS_FAULT : options->bounds; /* nobody's memory is nobody's */
     m->memory.exact = isolate;
     name_isa(m, xnack);
-    exec_code_init(&m->code, code_bounds, m);
+    exec_code_init(&m->code, target, code_bounds, m);
     m->code.observes = code_observes;
     open_compiler(m, options);
     status = room ? open_processor(m, options, listener) : EHP_ERR_NO_MEMORY;

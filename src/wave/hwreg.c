@@ -9,9 +9,9 @@ void wave_set_mode(struct wave *w, uint32_t mode)
     w->mode_slow = (mode & MODE_FLOAT_BITS) != MODE_FLOAT_PLAIN;
 }
 
-uint32_t hwreg_read(const struct wave *w, unsigned id)
+uint32_t hwreg_read(const struct wave *w, enum isa_hwreg which)
 {
-    switch (id) {
+    switch (which) {
     case HWREG_MODE:
         return w->mode;
     case HWREG_STATUS:
@@ -34,9 +34,9 @@ uint32_t hwreg_read(const struct wave *w, unsigned id)
     }
 }
 
-void hwreg_write(struct wave *w, unsigned id, uint32_t value)
+void hwreg_write(struct wave *w, enum isa_hwreg which, uint32_t value)
 {
-    switch (id) {
+    switch (which) {
     case HWREG_MODE:
         wave_set_mode(w, value);
         break;

@@ -5,19 +5,7 @@
 
 #include "wave/wave.h"
 
-enum {
-    HWREG_MODE = 1,
-    HWREG_STATUS = 2,
-    HWREG_TRAPSTS = 3,
-    HWREG_HW_ID = 4,
-    HWREG_GPR_ALLOC = 5,
-    HWREG_LDS_ALLOC = 6,
-    HWREG_IB_STS = 7,
-    HWREG_SH_MEM_BASES = 15,
-    HWREG_XCC_ID = 20,
-};
-
-uint32_t hwreg_read(const struct wave *w, unsigned id);
-void hwreg_write(struct wave *w, unsigned id, uint32_t value);
+uint32_t hwreg_read(const struct wave *w, enum isa_hwreg which);
+void hwreg_write(struct wave *w, enum isa_hwreg which, uint32_t value);
 
 #endif

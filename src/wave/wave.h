@@ -45,17 +45,7 @@ enum {
     TEMP_X = -3,    /* free for a handler's own use */
 };
 
-/* Hardware numbers of scalar registers. */
-enum {
-    SREG_FLAT_SCRATCH = 102,
-    SREG_XNACK_MASK = 104,
-    SREG_VCC = 106,
-    SREG_TTMP = 108,
-    SREG_M0 = 124,
-    SREG_EXEC = 126,
-};
-
-/* Fields of the MODE register (hwreg 1). */
+/* Fields of the MODE register. */
 enum {
     MODE_ROUND_32 = 0x3, /* 0 even, 1 +inf, 2 -inf, 3 zero */
     MODE_ROUND_16_64 = 0xc,
@@ -179,7 +169,7 @@ struct wave {
     unsigned rows;         /* enough for these and for the code that it is in: wave_grow() */
 
     alignas(64) union {
-        uint32_t s[128]; /* by hardware number: SGPRs, flat_scratch, vcc, ttmp, m0, exec */
+        uint32_t s[128]; /* SGPRs, then those of enum isa_sreg */
         uint64_t s64[64];
         struct {
             uint32_t sgpr_[102];

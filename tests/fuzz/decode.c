@@ -26,12 +26,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(words, data, count * 4);
     for (size_t i = 0; i < count;) {
         struct isa_inst inst;
-        if (!isa_decode(words + i, count - i, &inst)) {
+        if (!isa_decode(&isa_gfx942, words + i, count - i, &inst)) {
             i++;
             continue;
         }
         require(inst.size <= (count - i) * 4 && inst.size >= 4 && inst.size <= 12);
-        require(inst.op != ISA_OP_INVALID && isa_rows[inst.row].op == inst.op);
+        require(inst.op != ISA_OP_INVALID && isa_gfx942.rows[inst.row].op == inst.op);
         for (unsigned s = 0; s < 4; s++) {
             const struct isa_operand *o = &inst.src[s];
             require(o->kind != ISA_SGPR || o->reg < 128);
@@ -39,9 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     o->reg + o->dwords <= 256);
         }
         char small[16], text[256];
-        size_t full = isa_print(&inst, i * 4, text, sizeof text);
+        size_t full = isa_print(&isa_gfx942, &inst, i * 4, text, sizeof text);
         require(full == strlen(text) && full > 0 && full < sizeof text - 1);
-        size_t cut = isa_print(&inst, i * 4, small, sizeof small);
+        size_t cut = isa_print(&isa_gfx942, &inst, i * 4, small, sizeof small);
         require(cut == strlen(small) && !strncmp(small, text, cut));
         i += inst.size / 4;
     }

@@ -99,7 +99,8 @@ static bool code_observes(void *context, uint64_t pc)
 {
     const struct sandbox *s = context;
     (void)pc;
-    return exec_observes((const uint32_t *)(uintptr_t)s->code_start, (s->code_end - s->code_start) / 4);
+    return exec_observes(&isa_gfx942, (const uint32_t *)(uintptr_t)s->code_start,
+                         (s->code_end - s->code_start) / 4);
 }
 
 static struct sandbox *sandbox_make(void)
@@ -128,7 +129,7 @@ static struct sandbox *sandbox_make(void)
     require(launch_make_ids(&s->launch));
     s->thread = fault_thread_enter(&s->guard);
     require(s->thread != NULL);
-    exec_code_init(&s->code, code_bounds, s);
+    exec_code_init(&s->code, &isa_gfx942, code_bounds, s);
     s->code.observes = code_observes;
     s->guard.code = &s->code;
     s->guard.cache = &s->cache;
@@ -145,14 +146,16 @@ static size_t make_code(uint32_t *words, const uint8_t *data, size_t bytes)
         uint64_t w;
         memcpy(&pick, data + at, 2);
         memcpy(&w, data + at + 2, 8);
-        size_t row = (pick & 0x3fff) % isa_row_count;
-        const struct isa_form *form = &isa_rows[row].form[pick >> 14 == 1 ? 1 : pick >> 14 == 2 ? 2 : 0];
+        size_t row = (pick & 0x3fff) % isa_gfx942.row_count;
+        const struct isa_form *form = &isa_gfx942.rows[row].form[pick >> 14 == 1   ? 1
+                                                                 : pick >> 14 == 2 ? 2
+                                                                                   : 0];
         if (pick >> 14 != 3 && form->mask)
             w = (w & ~form->mask & form->live) | form->match;
         uint32_t two[2] = {(uint32_t)w, (uint32_t)(w >> 32)};
         struct isa_inst inst;
         uint32_t three[3] = {two[0], two[1], (uint32_t)(w >> 16)};
-        size_t size = isa_decode(three, 3, &inst) ? inst.size / 4u : 1;
+        size_t size = isa_decode(&isa_gfx942, three, 3, &inst) ? inst.size / 4u : 1;
         memcpy(words + n, three, size * 4);
         n += size;
     }
@@ -266,7 +269,7 @@ static void check_fault(const struct sandbox *s)
     require(g->kind > EHP_FAULT_NONE && g->kind <= EHP_FAULT_EXCEPTION);
     require(g->fault_in != NULL);
     if (g->fault_in->isa && g->fault_in->isa->op != ISA_OP_INVALID)
-        require(isa_print(g->fault_in->isa, g->fault_in->pc, text, sizeof text) > 0);
+        require(isa_print(&isa_gfx942, g->fault_in->isa, g->fault_in->pc, text, sizeof text) > 0);
     /* The host's own fault: nothing but the sandbox is touched. */
     uint64_t base = (uint64_t)(uintptr_t)s->reserved;
     if (g->from_signal && (g->address < base || g->address - base >= RESERVED)) {

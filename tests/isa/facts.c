@@ -65,8 +65,8 @@ int main(void)
             !CHECK_EQ(f->math, some[i].math) || !CHECK_EQ(f->mops, some[i].mops))
             fprintf(stderr, "  %s\n", isa_op_name(some[i].op));
     }
-    for (size_t i = 0; i < isa_row_count; i++)
-        if (!consistent(&isa_rows[i]))
-            fprintf(stderr, "  %s\n", isa_rows[i].name);
+    for (size_t i = 0; i < isa_gfx942.row_count; i++)
+        if (!consistent(&isa_gfx942.rows[i]))
+            fprintf(stderr, "  %s\n", isa_gfx942.rows[i].name);
     return check_status();
 }

@@ -30,7 +30,7 @@ static void note(const struct ehp_hazard *hazard, void *user)
 static size_t put(uint32_t *code, size_t at, const uint32_t *words)
 {
     struct isa_inst inst;
-    if (!CHECK(isa_decode(words, 2, &inst)))
+    if (!CHECK(isa_decode(&isa_gfx942, words, 2, &inst)))
         return at;
     memcpy(code + at, words, inst.size);
     return at + inst.size / 4;
@@ -49,7 +49,7 @@ static size_t wait(uint32_t *code, size_t at, unsigned states)
 static void expect(const struct pair *p, const uint32_t *code, size_t n, size_t second, unsigned states)
 {
     struct ehp_hazard found = {0};
-    const int count = ehp_hazards(code, n, 0x1000, note, &found);
+    const int count = ehp_hazards("gfx942", code, n, 0x1000, note, &found);
     const unsigned missing = p->needed > states ? p->needed - states : 0;
     bool same = CHECK_EQ(count, missing ? 1 : 0) && CHECK_EQ(found.missing, missing);
     if (missing)

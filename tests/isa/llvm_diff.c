@@ -131,14 +131,14 @@ static void compare(const uint32_t *w, struct counts *c)
     int size = llvm_disassemble(w, theirs, sizeof theirs);
     c->tried++;
     struct isa_inst inst;
-    bool ok = isa_decode(w, 4, &inst);
+    bool ok = isa_decode(&isa_gfx942, w, 4, &inst);
     if (size < 0) { /* a literal where there can be none */
         c->crashed++;
         size = 0;
     }
     ours[0] = 0;
     if (ok)
-        isa_print(&inst, 0, ours, sizeof ours);
+        isa_print(&isa_gfx942, &inst, 0, ours, sizeof ours);
     bool same = ok == (size > 0) && (!ok || inst.size == size);
     if (!same)
         c->acceptance++;
@@ -197,15 +197,15 @@ static void write_vectors(void)
     printf("/* SPDX-License-Identifier: MIT */\n/*\n * Encodings and what LLVM's disassembler says they are, "
            "one for each form"
            " of each row.\n * Written by llvm_diff --vectors; do not edit.\n */\n");
-    for (size_t r = 0; r < isa_row_count; r++) {
+    for (size_t r = 0; r < isa_gfx942.row_count; r++) {
         for (unsigned form = 0; form < ISA_FORM_COUNT; form++) {
             struct counts c = {0};
-            for (unsigned i = 0; isa_rows[r].form[form].mask && !c.both && i < 10000; i++) {
+            for (unsigned i = 0; isa_gfx942.rows[r].form[form].mask && !c.both && i < 10000; i++) {
                 uint32_t w[4] = {rng(), rng(), rng(), rng()};
-                fill_form(&isa_rows[r], form, w);
+                fill_form(&isa_gfx942.rows[r], form, w);
                 struct isa_inst inst;
-                if (!isa_decode(w, 4, &inst) || inst.reserved || inst.sdwa != (form == ISA_FORM_SDWA) ||
-                    inst.dpp != (form == ISA_FORM_DPP))
+                if (!isa_decode(&isa_gfx942, w, 4, &inst) || inst.reserved ||
+                    inst.sdwa != (form == ISA_FORM_SDWA) || inst.dpp != (form == ISA_FORM_DPP))
                     continue;
                 compare(w, &c);
             }
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
             unsigned format = ISA_SOP2;
             while (format < ISA_FMT_COUNT && strcmp(isa_format_name(format), formats[f].name))
                 format++;
-            const struct isa_row *row = isa_row_find(format, op);
+            const struct isa_row *row = isa_row_find(&isa_gfx942, format, op);
             unsigned long before = c.both;
             for (unsigned i = 0; i < trials * (row ? 4u : 1u); i++) {
                 uint32_t w[4] = {rng_fields(), rng_fields(), rng_fields(), rng_fields()};

@@ -35,7 +35,7 @@ static bool fits(const struct isa_operand *o)
 static void check_one(const uint32_t *words)
 {
     struct isa_inst inst;
-    if (!isa_decode(words, 4, &inst) || inst.reserved)
+    if (!isa_decode(&isa_gfx942, words, 4, &inst) || inst.reserved)
         return;
     const struct isa_operand *all[] = {&inst.dst,    &inst.sdst,   &inst.soffset, &inst.src[0],
                                        &inst.src[1], &inst.src[2], &inst.src[3]};

@@ -44,7 +44,7 @@ static void add(const uint32_t *words, const struct isa_inst *inst)
     struct line *line = &lines[count++];
     memset(line, 0, sizeof *line);
     memcpy(line->words, words, inst->size);
-    isa_print(inst, 0, line->text, sizeof line->text);
+    isa_print(&isa_gfx942, inst, 0, line->text, sizeof line->text);
 }
 
 /* Registers and literals that come over the constant bus, which takes one. */
@@ -142,7 +142,7 @@ static void choose(const struct isa_row *row, unsigned form, unsigned wanted)
         w[1] = (w[1] & ~(uint32_t)(f->mask >> 32)) | (uint32_t)(f->match >> 32);
         if (row->format == ISA_FLAT)
             w[0] &= ~0x1000u; /* the offset has 12 bits */
-        if (!isa_decode(w, 4, &inst) || inst.reserved || inst.sdwa != (form == ISA_FORM_SDWA) ||
+        if (!isa_decode(&isa_gfx942, w, 4, &inst) || inst.reserved || inst.sdwa != (form == ISA_FORM_SDWA) ||
             inst.dpp != (form == ISA_FORM_DPP) || !assembles(&inst))
             continue;
         add(w, &inst);
@@ -192,8 +192,8 @@ static void read_encodings(FILE *f)
         }
         memcpy(words, bytes, sizeof words);
         check_count++;
-        if (isa_decode(words, 4, &inst))
-            isa_print(&inst, 0, again, sizeof again);
+        if (isa_decode(&isa_gfx942, words, 4, &inst))
+            isa_print(&isa_gfx942, &inst, 0, again, sizeof again);
         same += !memcmp(words, lines[at].words, inst.size);
         if (strcmp(again, lines[at].text) != 0) {
             check_failures++;
@@ -225,10 +225,10 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 77;
     const unsigned wanted = argc > 2 ? (unsigned)atoi(argv[2]) : 10;
-    for (size_t r = 0; r < isa_row_count; r++)
+    for (size_t r = 0; r < isa_gfx942.row_count; r++)
         for (unsigned form = 0; form < ISA_FORM_COUNT; form++)
-            if (isa_rows[r].form[form].mask)
-                choose(&isa_rows[r], form, wanted);
+            if (isa_gfx942.rows[r].form[form].mask)
+                choose(&isa_gfx942.rows[r], form, wanted);
     if (!CHECK(mkdtemp(directory) != NULL))
         return check_status();
     snprintf(source, sizeof source, "%s/in.s", directory);

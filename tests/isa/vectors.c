@@ -25,16 +25,16 @@ static void test_text(void)
 {
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         char text[256];
-        unsigned size = ehp_disassemble(vectors[i].words, 3, 0, text, sizeof text);
+        unsigned size = ehp_disassemble("gfx942", vectors[i].words, 3, 0, text, sizeof text);
         CHECK_EQ(size, vectors[i].size);
         CHECK_STR(text, vectors[i].text);
         /* Cut off anywhere, it is no instruction. */
         struct isa_inst inst;
-        if (CHECK(isa_decode(vectors[i].words, 3, &inst)))
+        if (CHECK(isa_decode(&isa_gfx942, vectors[i].words, 3, &inst)))
             oracle_ran(&inst, ORACLE_HANDLER);
         for (size_t n = 0; n * 4 < (size_t)vectors[i].size; n++)
             if (n == 0 || strncmp(text, "v_nop ", 6)) /* v_nop with DPP is one without */
-                CHECK(!isa_decode(vectors[i].words, n, &inst));
+                CHECK(!isa_decode(&isa_gfx942, vectors[i].words, n, &inst));
     }
 }
 
@@ -42,7 +42,7 @@ static struct isa_inst decode(uint32_t w0, uint32_t w1, uint32_t w2)
 {
     uint32_t words[3] = {w0, w1, w2};
     struct isa_inst inst;
-    CHECK(isa_decode(words, 3, &inst));
+    CHECK(isa_decode(&isa_gfx942, words, 3, &inst));
     return inst;
 }
 
@@ -122,8 +122,8 @@ static void test_rejects(void)
     };
     struct isa_inst inst;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        CHECK(!isa_decode(bad[i], 2, &inst));
-    CHECK(!isa_decode(bad[0], 0, &inst));
+        CHECK(!isa_decode(&isa_gfx942, bad[i], 2, &inst));
+    CHECK(!isa_decode(&isa_gfx942, bad[0], 0, &inst));
     CHECK(decode(0x802c987d, 0, 0).reserved); /* s_add_u32 s44, null, 24 */
 }
 
@@ -131,21 +131,21 @@ static void test_cut(void)
 {
     struct isa_inst inst = decode(0x38020702, 0, 0);
     char text[8];
-    CHECK_EQ(isa_print(&inst, 0, text, sizeof text), 7);
+    CHECK_EQ(isa_print(&isa_gfx942, &inst, 0, text, sizeof text), 7);
     CHECK_STR(text, "v_addc_");
 }
 
 /* Every row can be found by its format and opcode, and every meaning has a name. */
 static void test_table(void)
 {
-    for (size_t r = 0; r < isa_row_count; r++) {
-        const struct isa_row *row = &isa_rows[r];
-        CHECK(isa_row_find(row->format, row->opcode) == row);
+    for (size_t r = 0; r < isa_gfx942.row_count; r++) {
+        const struct isa_row *row = &isa_gfx942.rows[r];
+        CHECK(isa_row_find(&isa_gfx942, row->format, row->opcode) == row);
         CHECK_STR(isa_op_name(row->op), row->name);
         /* No two rows of one format may match the same bits. */
-        for (size_t q = r + 1; q < isa_row_count; q++) {
-            const struct isa_form *a = &row->form[0], *b = &isa_rows[q].form[0];
-            if (isa_rows[q].format == row->format)
+        for (size_t q = r + 1; q < isa_gfx942.row_count; q++) {
+            const struct isa_form *a = &row->form[0], *b = &isa_gfx942.rows[q].form[0];
+            if (isa_gfx942.rows[q].format == row->format)
                 CHECK(((a->match ^ b->match) & a->mask & b->mask) != 0);
         }
     }

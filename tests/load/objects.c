@@ -201,8 +201,8 @@ static void test_hip_object(const char *file, unsigned version, bool preload)
         const struct kernel_descriptor *kd = (const void *)(uintptr_t)k.object;
         CHECK_EQ(k.entry - k.object - (uint64_t)kd->kernel_code_entry_byte_offset, preload ? 256 : 0);
         CHECK_EQ(kd_preload_dwords(kd) != 0, preload);
-        CHECK(kd_vgprs(kd) >= k.vgprs && kd_vgprs(kd) < k.vgprs + 8);
-        CHECK(kd_sgprs(kd) >= k.sgprs && kd_sgprs(kd) < k.sgprs + 16);
+        CHECK(kd_vgprs(&isa_gfx942, kd) >= k.vgprs && kd_vgprs(&isa_gfx942, kd) < k.vgprs + 8);
+        CHECK(kd_sgprs(&isa_gfx942, kd) >= k.sgprs && kd_sgprs(&isa_gfx942, kd) < k.sgprs + 16);
         CHECK_EQ(kd_user_sgprs(kd), kd_fixed_user_sgprs(kd) + kd_preload_dwords(kd));
         CHECK_EQ(kd_float_mode(kd), 0xf0); /* round to nearest even, keep denormals */
         CHECK(kd_dx10_clamp(kd) && kd_ieee_mode(kd));
@@ -257,11 +257,10 @@ static void test_external(void)
     CHECK(k->info.dynamic_stack);
 
     const struct kernel_descriptor *kd = k->descriptor;
-    CHECK_EQ(kd_vgprs(kd), 24);
-    CHECK_EQ(kd_accum_offset(kd), 12);
-    CHECK_EQ(kd_arch_vgprs(kd), 12);
-    CHECK_EQ(kd_acc_vgprs(kd), 12);
-    CHECK_EQ(kd_sgprs(kd), 48); /* 40, VCC, FLAT_SCRATCH and XNACK_MASK */
+    CHECK_EQ(kd_vgprs(&isa_gfx942, kd), 24);
+    CHECK_EQ(kd_arch_vgprs(&isa_gfx942, kd), 12);
+    CHECK_EQ(kd_acc_vgprs(&isa_gfx942, kd), 12);
+    CHECK_EQ(kd_sgprs(&isa_gfx942, kd), 48); /* 40, VCC, FLAT_SCRATCH and XNACK_MASK */
     CHECK_EQ(kd->kernel_code_properties & 0x7f, KD_SGPR_DISPATCH_PTR | KD_SGPR_KERNARG_SEGMENT_PTR);
     CHECK_EQ(kd_fixed_user_sgprs(kd), 4);
     CHECK_EQ(kd_preload_dwords(kd), 3);
@@ -338,7 +337,7 @@ static void test_refusals(void)
     expect("xnack.hsaco", agent, EHP_ERR_WRONG_ISA, "is for gfx942:xnack+; this machine is gfx942");
     expect("xnack.hsaco", "gfx942:sramecc+:xnack+", EHP_OK, NULL);
     expect("exact.hsaco", "gfx942:sramecc+:xnack+", EHP_ERR_WRONG_ISA, "xnack-");
-    expect("gfx90a.hsaco", "gfx90a:sramecc+:xnack-", EHP_OK, NULL);
+    expect("gfx90a.hsaco", "gfx90a:sramecc+:xnack-", EHP_ERR_WRONG_ISA, "nothing here decodes gfx90a");
     expect("generic.hsaco", "gfx90a:sramecc+:xnack-", EHP_ERR_WRONG_ISA, "gfx9-4-generic");
     expect("v5.hsaco", "not an isa:x", EHP_ERR_INVALID, "ISA");
 

@@ -113,7 +113,7 @@ static void check_random(void)
     for (unsigned i = 0; i < 1 << 20; i++)
         rig.arena[i] = (uint8_t)random_of(&random);
     unsigned shapes[SHAPES] = {0}, pairs = 0, most = 0;
-    store32(&rig, 0, 0, 1 << 20, 0, false, false); /* the CU has a vL1 from then on */
+    store32(&rig, 0, 0, 1 << 20, 0, ISA_SCOPE_WAVE); /* the CU has a vL1 from then on */
     for (unsigned round = 0; round < 4000; round++) {
         uint64_t r = random_of(&random), first = (uint64_t)(uintptr_t)rig.arena + random_of(&random) % 500000;
         enum shape shape = (enum shape)(r % SHAPES);

@@ -9,21 +9,21 @@ static void check_vl1(void)
 {
     struct rig rig;
     rig_open(&rig, true, 1);
-    CHECK_EQ(load32(&rig, 0, 0, 256, false, false), 0);
-    store32(&rig, 0, 1, 256, 7, false, false);
-    CHECK_EQ(memory32(&rig, 256), 0);                   /* in the L2 */
-    CHECK_EQ(load32(&rig, 0, 0, 256, false, false), 0); /* stale */
-    CHECK_EQ(load32(&rig, 0, 0, 256, true, false), 0);  /* workgroup scope is no wider */
-    CHECK_EQ(load32(&rig, 0, 2, 256, false, false), 7);
-    CHECK_EQ(load32(&rig, 0, 0, 256, false, true), 7); /* agent scope passes the vL1 by */
-    load32(&rig, 0, 0, 256, false, false);
-    store32(&rig, 0, 1, 256, 8, false, false);
-    CHECK_EQ(load32(&rig, 0, 0, 256, false, false), 7);
-    fence(&rig, 0, 0, ACCESS_INV, true, false);
-    CHECK_EQ(load32(&rig, 0, 0, 256, false, false), 8);
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_WAVE), 0);
+    store32(&rig, 0, 1, 256, 7, ISA_SCOPE_WAVE);
+    CHECK_EQ(memory32(&rig, 256), 0);                          /* in the L2 */
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_WAVE), 0);      /* stale */
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_WORKGROUP), 0); /* workgroup scope is no wider */
+    CHECK_EQ(load32(&rig, 0, 2, 256, ISA_SCOPE_WAVE), 7);
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_AGENT), 7); /* agent scope passes the vL1 by */
+    load32(&rig, 0, 0, 256, ISA_SCOPE_WAVE);
+    store32(&rig, 0, 1, 256, 8, ISA_SCOPE_WAVE);
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_WAVE), 7);
+    fence(&rig, 0, 0, ACCESS_INV, ISA_SCOPE_WORKGROUP);
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_WAVE), 8);
     /* One's own stores, partial and whole lines, waited for or not. */
-    store32(&rig, 0, 0, 256, 9, false, false);
-    CHECK_EQ(load32(&rig, 0, 0, 256, false, false), 9);
+    store32(&rig, 0, 0, 256, 9, ISA_SCOPE_WAVE);
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_WAVE), 9);
     struct shot s = shot(&rig, 0, 0, ACCESS_STORE, 0, 4), l = shot(&rig, 0, 0, ACCESS_LOAD, 0, 4), before = l;
     s.a.lanes = 0xffffffff;
     for (unsigned i = 0; i < 32; i++) {
@@ -42,13 +42,13 @@ static void check_vl1(void)
     CHECK_EQ(v, 31);
     /* A line that was on its way when the cache was emptied is not kept. */
     struct shot slow = shot(&rig, 0, 0, ACCESS_LOAD, 1 << 20, 4), inv = shot(&rig, 0, 0, ACCESS_INV, 0, 4);
-    inv.a.sc0 = true;
+    inv.a.policy.scope = ISA_SCOPE_WORKGROUP;
     inv.a.wave = 1;
     start(&slow, 1);
     start(&inv, 100);
     run_all(&rig);
-    store32(&rig, 0, 1, 1 << 20, 5, false, false);
-    CHECK_EQ(load32(&rig, 0, 0, 1 << 20, false, false), 5);
+    store32(&rig, 0, 1, 1 << 20, 5, ISA_SCOPE_WAVE);
+    CHECK_EQ(load32(&rig, 0, 0, 1 << 20, ISA_SCOPE_WAVE), 5);
     rig_close(&rig);
 }
 
@@ -56,61 +56,61 @@ static void check_l2s(void)
 {
     struct rig rig;
     rig_open(&rig, true, 1);
-    CHECK_EQ(load32(&rig, 1, 0, 512, false, false), 0); /* XCD 1 has it */
-    store32(&rig, 0, 0, 512, 3, false, false);
-    CHECK_EQ(load32(&rig, 1, 1, 512, false, true), 0); /* agent scope does not help before the release */
-    fence(&rig, 0, 0, ACCESS_WB, true, false);         /* nor does a narrower one */
+    CHECK_EQ(load32(&rig, 1, 0, 512, ISA_SCOPE_WAVE), 0); /* XCD 1 has it */
+    store32(&rig, 0, 0, 512, 3, ISA_SCOPE_WAVE);
+    CHECK_EQ(load32(&rig, 1, 1, 512, ISA_SCOPE_AGENT), 0); /* agent scope does not help before the release */
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_WORKGROUP);     /* nor does a narrower one */
     CHECK_EQ(memory32(&rig, 512), 0);
-    fence(&rig, 0, 0, ACCESS_WB, false, true);
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
     CHECK_EQ(memory32(&rig, 512), 3);
-    CHECK_EQ(load32(&rig, 1, 0, 512, false, false), 0); /* its vL1 */
-    CHECK_EQ(load32(&rig, 1, 1, 512, false, false), 3); /* the L2 was probed */
-    fence(&rig, 1, 0, ACCESS_INV, false, true);
-    CHECK_EQ(load32(&rig, 1, 0, 512, false, false), 3);
-    CHECK_EQ(load32(&rig, 0, 3, 512, false, false), 3); /* and the writer's line stayed */
+    CHECK_EQ(load32(&rig, 1, 0, 512, ISA_SCOPE_WAVE), 0); /* its vL1 */
+    CHECK_EQ(load32(&rig, 1, 1, 512, ISA_SCOPE_WAVE), 3); /* the L2 was probed */
+    fence(&rig, 1, 0, ACCESS_INV, ISA_SCOPE_AGENT);
+    CHECK_EQ(load32(&rig, 1, 0, 512, ISA_SCOPE_WAVE), 3);
+    CHECK_EQ(load32(&rig, 0, 3, 512, ISA_SCOPE_WAVE), 3); /* and the writer's line stayed */
     CHECK_EQ(counters(&rig, 0).tcc_writebacks, 1);
     CHECK(counters(&rig, 1).tcc_probes >= 1);
     /* Bytes of one line, dirty in two L2s, merge. */
-    store32(&rig, 0, 0, 640, 11, false, false);
-    store32(&rig, 1, 0, 644, 22, false, false);
-    store32(&rig, 2, 0, 648, 33, false, false);
-    fence(&rig, 0, 0, ACCESS_WB, false, true);
-    fence(&rig, 1, 0, ACCESS_WB, false, true);
-    fence(&rig, 2, 0, ACCESS_WB, false, true);
+    store32(&rig, 0, 0, 640, 11, ISA_SCOPE_WAVE);
+    store32(&rig, 1, 0, 644, 22, ISA_SCOPE_WAVE);
+    store32(&rig, 2, 0, 648, 33, ISA_SCOPE_WAVE);
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
+    fence(&rig, 1, 0, ACCESS_WB, ISA_SCOPE_AGENT);
+    fence(&rig, 2, 0, ACCESS_WB, ISA_SCOPE_AGENT);
     CHECK(memory32(&rig, 640) == 11 && memory32(&rig, 644) == 22 && memory32(&rig, 648) == 33);
-    load32(&rig, 1, 5, 768, false, false);
-    store32(&rig, 1, 5, 768, 44, false, false);
-    store32(&rig, 0, 0, 772, 55, false, true); /* through; XCD 1 drops what it read, not what it stored */
+    load32(&rig, 1, 5, 768, ISA_SCOPE_WAVE);
+    store32(&rig, 1, 5, 768, 44, ISA_SCOPE_WAVE);
+    store32(&rig, 0, 0, 772, 55, ISA_SCOPE_AGENT); /* through; XCD 1 drops what it read, not what it stored */
     CHECK(memory32(&rig, 768) == 0 && memory32(&rig, 772) == 55);
-    CHECK_EQ(load32(&rig, 1, 6, 768, false, false), 44);
-    CHECK_EQ(load32(&rig, 1, 6, 772, false, false), 55);
-    CHECK_EQ(load32(&rig, 0, 6, 768, false, false), 0);
+    CHECK_EQ(load32(&rig, 1, 6, 768, ISA_SCOPE_WAVE), 44);
+    CHECK_EQ(load32(&rig, 1, 6, 772, ISA_SCOPE_WAVE), 55);
+    CHECK_EQ(load32(&rig, 0, 6, 768, ISA_SCOPE_WAVE), 0);
     /* The writer's own copy is one of those that the other's release drops. */
-    fence(&rig, 1, 5, ACCESS_WB, false, true);
+    fence(&rig, 1, 5, ACCESS_WB, ISA_SCOPE_AGENT);
     CHECK(memory32(&rig, 768) == 44 && memory32(&rig, 772) == 55);
-    CHECK_EQ(load32(&rig, 0, 7, 768, false, false), 44);
+    CHECK_EQ(load32(&rig, 0, 7, 768, ISA_SCOPE_WAVE), 44);
     /* Agent scope stores and loads need no fence among themselves. */
     for (uint32_t i = 1; i < 20; i++) {
-        store32(&rig, i % 6, 0, 896, i, false, true);
-        CHECK_EQ(load32(&rig, (i + 1) % 6, 0, 896, false, true), i);
-        CHECK_EQ(load32(&rig, (i + 2) % 6, 0, 896, true, true), i);
+        store32(&rig, i % 6, 0, 896, i, ISA_SCOPE_AGENT);
+        CHECK_EQ(load32(&rig, (i + 1) % 6, 0, 896, ISA_SCOPE_AGENT), i);
+        CHECK_EQ(load32(&rig, (i + 2) % 6, 0, 896, ISA_SCOPE_SYSTEM), i);
     }
     /* The kernel's end, for the host; and what the host then writes. */
-    store32(&rig, 0, 0, 1024, 66, false, false);
-    store32(&rig, 0, 0, 1152, 67, false, false);
-    fence(&rig, 0, 0, ACCESS_WB, true, true);
+    store32(&rig, 0, 0, 1024, 66, ISA_SCOPE_WAVE);
+    store32(&rig, 0, 0, 1152, 67, ISA_SCOPE_WAVE);
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_SYSTEM);
     CHECK_EQ(memory32(&rig, 1024), 66);
     CHECK(xcd_mem_idle(rig.mem[0]));
-    load32(&rig, 0, 8, 1152, false, false);
-    CHECK_EQ(load32(&rig, 0, 8, 1024, false, false), 66);
+    load32(&rig, 0, 8, 1152, ISA_SCOPE_WAVE);
+    CHECK_EQ(load32(&rig, 0, 8, 1024, ISA_SCOPE_WAVE), 66);
     memset(rig.arena + 1024, 1, 4);
-    CHECK_EQ(load32(&rig, 0, 9, 1024, false, false), 66);
-    CHECK_EQ(load32(&rig, 0, 9, 1024, true, true), 0x01010101); /* system scope asks memory */
+    CHECK_EQ(load32(&rig, 0, 9, 1024, ISA_SCOPE_WAVE), 66);
+    CHECK_EQ(load32(&rig, 0, 9, 1024, ISA_SCOPE_SYSTEM), 0x01010101); /* system scope asks memory */
     uint64_t hits = counters(&rig, 0).tcc_hits;
     xcd_mem_host_wrote(rig.mem[0]);
-    CHECK_EQ(load32(&rig, 0, 10, 1024, false, false), 0x01010101);
+    CHECK_EQ(load32(&rig, 0, 10, 1024, ISA_SCOPE_WAVE), 0x01010101);
     CHECK_EQ(counters(&rig, 0).tcc_hits, hits);
-    CHECK_EQ(load32(&rig, 0, 10, 1152, false, false), 67); /* the host left this one alone: still there */
+    CHECK_EQ(load32(&rig, 0, 10, 1152, ISA_SCOPE_WAVE), 67); /* the host left this one alone: still there */
     CHECK_EQ(counters(&rig, 0).tcc_hits, hits + 1);
     rig_close(&rig);
 }
@@ -119,15 +119,15 @@ static void check_single_l2(void)
 {
     struct rig rig;
     rig_open(&rig, false, 1);
-    load32(&rig, 1, 0, 512, false, false);
-    store32(&rig, 0, 0, 512, 3, false, true); /* an agent is one XCD: its L2 is where agent scope ends */
+    load32(&rig, 1, 0, 512, ISA_SCOPE_WAVE);
+    store32(&rig, 0, 0, 512, 3, ISA_SCOPE_AGENT); /* an agent is one XCD: its L2 is where agent scope ends */
     CHECK_EQ(memory32(&rig, 512), 0);
-    CHECK_EQ(load32(&rig, 0, 1, 512, false, true), 3);
-    fence(&rig, 0, 0, ACCESS_WB, false, true);
+    CHECK_EQ(load32(&rig, 0, 1, 512, ISA_SCOPE_AGENT), 3);
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
     CHECK_EQ(memory32(&rig, 512), 0);
-    fence(&rig, 0, 0, ACCESS_WB, true, true);
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_SYSTEM);
     CHECK_EQ(memory32(&rig, 512), 3);
-    store32(&rig, 0, 0, 512, 4, true, true);
+    store32(&rig, 0, 0, 512, 4, ISA_SCOPE_SYSTEM);
     CHECK_EQ(memory32(&rig, 512), 4);
     rig_close(&rig);
 }
@@ -140,28 +140,28 @@ static void check_host(void)
 {
     struct rig rig;
     rig_open(&rig, true, 1);
-    load32(&rig, 0, 0, 128, false, false);
-    store32(&rig, 0, 0, 132, 9, false, false);
+    load32(&rig, 0, 0, 128, ISA_SCOPE_WAVE);
+    store32(&rig, 0, 0, 132, 9, ISA_SCOPE_WAVE);
     memset(rig.arena + 128, 2, 4);
-    fence(&rig, 0, 0, ACCESS_INV, false, true);
-    CHECK_EQ(load32(&rig, 0, 0, 128, false, false), 0);
-    fence(&rig, 0, 0, ACCESS_INV, true, true);
-    CHECK_EQ(load32(&rig, 0, 0, 128, false, false), 0x02020202);
-    CHECK_EQ(load32(&rig, 0, 0, 132, false, false), 9);
+    fence(&rig, 0, 0, ACCESS_INV, ISA_SCOPE_AGENT);
+    CHECK_EQ(load32(&rig, 0, 0, 128, ISA_SCOPE_WAVE), 0);
+    fence(&rig, 0, 0, ACCESS_INV, ISA_SCOPE_SYSTEM);
+    CHECK_EQ(load32(&rig, 0, 0, 128, ISA_SCOPE_WAVE), 0x02020202);
+    CHECK_EQ(load32(&rig, 0, 0, 132, ISA_SCOPE_WAVE), 9);
     /* Once found fresh a line is not asked for again. */
     uint64_t hits = counters(&rig, 0).tcc_hits;
-    fence(&rig, 0, 0, ACCESS_INV, true, true);
-    CHECK_EQ(load32(&rig, 0, 0, 128, false, false), 0x02020202);
+    fence(&rig, 0, 0, ACCESS_INV, ISA_SCOPE_SYSTEM);
+    CHECK_EQ(load32(&rig, 0, 0, 128, ISA_SCOPE_WAVE), 0x02020202);
     CHECK_EQ(counters(&rig, 0).tcc_hits, hits + 1);
     /* A line that atomics made this L2 the owner of. */
-    struct shot a = adder(&rig, 0, 0, 256, 3, false);
+    struct shot a = adder(&rig, 0, 0, 256, 3, ISA_SCOPE_AGENT);
     CHECK_EQ(get(&a), 0);
-    fence(&rig, 0, 0, ACCESS_WB, true, true);
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_SYSTEM);
     CHECK_EQ(memory32(&rig, 256), 3);
-    CHECK_EQ(load32(&rig, 0, 0, 256, true, true), 3);
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_SYSTEM), 3);
     memset(rig.arena + 256, 4, 4);
-    CHECK_EQ(load32(&rig, 0, 0, 256, false, true), 3);
-    CHECK_EQ(load32(&rig, 0, 0, 256, true, true), 0x04040404);
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_AGENT), 3);
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_SYSTEM), 0x04040404);
     rig_close(&rig);
 
     /* The same for memory that the host shares, while the L2 writes other bytes of the line. */
@@ -169,13 +169,13 @@ static void check_host(void)
     for (unsigned i = 0; i < 2; i++) {
         rig_open(&rig, true, 1);
         rig.vm.mtype = mtypes[i];
-        load32(&rig, 0, 0, 128, false, false);
-        store32(&rig, 0, 0, 132, 9, false, false);
+        load32(&rig, 0, 0, 128, ISA_SCOPE_WAVE);
+        store32(&rig, 0, 0, 132, 9, ISA_SCOPE_WAVE);
         memset(rig.arena + 128, 2, 4);
         struct shot wb = shot(&rig, 0, 1, ACCESS_WB, 0, 4), inv = shot(&rig, 0, 2, ACCESS_INV, 0, 4);
         struct shot own = shot(&rig, 0, 3, ACCESS_LOAD, 132, 4),
                     other = shot(&rig, 0, 4, ACCESS_LOAD, 128, 4);
-        wb.a.sc0 = wb.a.sc1 = inv.a.sc0 = inv.a.sc1 = true;
+        wb.a.policy.scope = inv.a.policy.scope = ISA_SCOPE_SYSTEM;
         start(&inv, 1);
         start(&wb, 50);
         start(&own, 60);
@@ -195,18 +195,18 @@ static void check_mtypes(void)
     struct rig rig;
     rig_open(&rig, true, 1);
     rig.vm.mtype = VM_MTYPE_UC;
-    load32(&rig, 0, 0, 128, false, false);
-    store32(&rig, 0, 0, 128, 5, false, false);
+    load32(&rig, 0, 0, 128, ISA_SCOPE_WAVE);
+    store32(&rig, 0, 0, 128, 5, ISA_SCOPE_WAVE);
     CHECK_EQ(memory32(&rig, 128), 5);
     memset(rig.arena + 128, 2, 4);
-    CHECK_EQ(load32(&rig, 0, 0, 128, false, false), 0x02020202);
+    CHECK_EQ(load32(&rig, 0, 0, 128, ISA_SCOPE_WAVE), 0x02020202);
     rig_close(&rig);
 
     rig_open(&rig, true, 1);
     rig.vm.mtype = VM_MTYPE_CC;
-    load32(&rig, 0, 0, 128, false, false);
-    store32(&rig, 0, 0, 132, 9, false, false);
-    struct shot a = adder(&rig, 0, 0, 128, 3, false);
+    load32(&rig, 0, 0, 128, ISA_SCOPE_WAVE);
+    store32(&rig, 0, 0, 132, 9, ISA_SCOPE_WAVE);
+    struct shot a = adder(&rig, 0, 0, 128, 3, ISA_SCOPE_AGENT);
     CHECK_EQ(get(&a), 0);
     CHECK_EQ(memory32(&rig, 128), 3); /* where the host sees it */
     CHECK_EQ(memory32(&rig, 132), 9); /* with the dirty bytes that were in its way */
@@ -214,15 +214,15 @@ static void check_mtypes(void)
 
     rig_open(&rig, true, 1);
     rig.vm.mtype = VM_MTYPE_NC;
-    load32(&rig, 0, 0, 128, false, false);
-    store32(&rig, 0, 0, 132, 9, false, false);
+    load32(&rig, 0, 0, 128, ISA_SCOPE_WAVE);
+    store32(&rig, 0, 0, 132, 9, ISA_SCOPE_WAVE);
     memset(rig.arena + 128, 3, 4); /* no probe tells it */
-    CHECK_EQ(load32(&rig, 0, 1, 128, false, false), 0);
-    fence(&rig, 0, 1, ACCESS_INV, true, false);
-    CHECK_EQ(load32(&rig, 0, 1, 128, false, false), 0);
-    fence(&rig, 0, 1, ACCESS_INV, false, true);
-    CHECK_EQ(load32(&rig, 0, 1, 128, false, false), 0x03030303);
-    CHECK_EQ(load32(&rig, 0, 1, 132, false, false), 9); /* dirty bytes are not lost */
+    CHECK_EQ(load32(&rig, 0, 1, 128, ISA_SCOPE_WAVE), 0);
+    fence(&rig, 0, 1, ACCESS_INV, ISA_SCOPE_WORKGROUP);
+    CHECK_EQ(load32(&rig, 0, 1, 128, ISA_SCOPE_WAVE), 0);
+    fence(&rig, 0, 1, ACCESS_INV, ISA_SCOPE_AGENT);
+    CHECK_EQ(load32(&rig, 0, 1, 128, ISA_SCOPE_WAVE), 0x03030303);
+    CHECK_EQ(load32(&rig, 0, 1, 132, ISA_SCOPE_WAVE), 9); /* dirty bytes are not lost */
     rig_close(&rig);
 }
 
@@ -234,7 +234,8 @@ static void check_atomics(void)
     static struct shot s[RIG_XCDS][EACH];
     for (unsigned x = 0; x < RIG_XCDS; x++)
         for (unsigned i = 0; i < EACH; i++) {
-            s[x][i] = adder(&rig, x, i % 5, 2048, 1, i % 7 == 3); /* some of system scope */
+            s[x][i] = adder(&rig, x, i % 5, 2048, 1,
+                            i % 7 == 3 ? ISA_SCOPE_SYSTEM : ISA_SCOPE_AGENT); /* some of system scope */
             s[x][i].a.wave = (uint8_t)(i / 5);
             start(&s[x][i], 1 + i * 3);
         }
@@ -250,9 +251,9 @@ static void check_atomics(void)
                 seen[old] = true;
         }
     for (unsigned x = 0; x < RIG_XCDS; x++)
-        CHECK_EQ(load32(&rig, x, 7, 2048, false, true), RIG_XCDS * EACH); /* brought from its owner */
+        CHECK_EQ(load32(&rig, x, 7, 2048, ISA_SCOPE_AGENT), RIG_XCDS * EACH); /* brought from its owner */
     /* Sixty-four lanes, eight on each of eight elements, return different values. */
-    struct shot w = adder(&rig, 0, 0, 4096, 1, false);
+    struct shot w = adder(&rig, 0, 0, 4096, 1, ISA_SCOPE_AGENT);
     w.a.lanes = ~UINT64_C(0);
     for (unsigned i = 0; i < 64; i++) {
         w.a.addr[i] = (uint64_t)(uintptr_t)rig.arena + 4096 + i % 8 * 4;
@@ -263,10 +264,10 @@ static void check_atomics(void)
         CHECK_EQ(w.a.data[i * ACCESS_LANE_BYTES], i / 8);
     /* What this L2 owns is written through by nobody, and an agent's release leaves it. */
     uint64_t writes = counters(&rig, 0).ea_writes;
-    store32(&rig, 0, 1, 4096, 1000, false, true);
-    fence(&rig, 0, 1, ACCESS_WB, false, true);
+    store32(&rig, 0, 1, 4096, 1000, ISA_SCOPE_AGENT);
+    fence(&rig, 0, 1, ACCESS_WB, ISA_SCOPE_AGENT);
     CHECK_EQ(counters(&rig, 0).ea_writes, writes);
-    CHECK_EQ(load32(&rig, 3, 1, 4096, false, true), 1000);
+    CHECK_EQ(load32(&rig, 3, 1, 4096, ISA_SCOPE_AGENT), 1000);
     CHECK_EQ(memory32(&rig, 4096), 1000);
     rig_close(&rig);
 }
@@ -278,7 +279,7 @@ static void check_release_waits(void)
     rig_open(&rig, true, 1);
     struct shot s = shot(&rig, 0, 0, ACCESS_STORE, 8192, 4), wb = shot(&rig, 0, 0, ACCESS_WB, 0, 4);
     s.a.data[0] = 77;
-    wb.a.sc1 = true;
+    wb.a.policy.scope = ISA_SCOPE_AGENT;
     wb.a.lanes = 0;
     start(&s, 1);
     start(&wb, 2);
@@ -299,7 +300,7 @@ static void check_release_waits(void)
     run_all(&rig);
     /* A store of the wave goes out behind it, with no wait between them: who sees the one sees the other. */
     struct shot flag = shot(&rig, 0, 0, ACCESS_STORE, 16384, 4);
-    flag.a.sc1 = flag.a.sc0 = true;
+    flag.a.policy.scope = ISA_SCOPE_SYSTEM;
     flag.a.data[0] = 1;
     s.a.data[0] = 78;
     run(&s);
@@ -321,15 +322,15 @@ static void check_scalar(void)
     struct shot st = shot(&rig, 0, 0, ACCESS_SSTORE, 124, 8), ld = shot(&rig, 0, 1, ACCESS_SLOAD, 124, 8);
     memset(st.a.data, 6, 8);
     run(&st);
-    CHECK_EQ(get(&ld), 0x06060606);                     /* CU 1 shares the cache */
-    CHECK_EQ(load32(&rig, 0, 0, 124, false, false), 0); /* the L2 has not got it */
+    CHECK_EQ(get(&ld), 0x06060606);                       /* CU 1 shares the cache */
+    CHECK_EQ(load32(&rig, 0, 0, 124, ISA_SCOPE_WAVE), 0); /* the L2 has not got it */
     ld.a.cu = 2;
     CHECK_EQ(get(&ld), 0); /* nor has the next cache, which keeps the old bytes */
-    fence(&rig, 0, 0, ACCESS_SWB, false, false);
-    CHECK_EQ(load32(&rig, 0, 5, 124, false, false), 0x06060606);
-    CHECK_EQ(load32(&rig, 0, 5, 128, false, false), 0x06060606);
+    fence(&rig, 0, 0, ACCESS_SWB, ISA_SCOPE_WAVE);
+    CHECK_EQ(load32(&rig, 0, 5, 124, ISA_SCOPE_WAVE), 0x06060606);
+    CHECK_EQ(load32(&rig, 0, 5, 128, ISA_SCOPE_WAVE), 0x06060606);
     CHECK_EQ(get(&ld), 0);
-    fence(&rig, 0, 2, ACCESS_SINV, false, false);
+    fence(&rig, 0, 2, ACCESS_SINV, ISA_SCOPE_WAVE);
     CHECK_EQ(get(&ld), 0x06060606);
     /* s_dcache_wb right behind the store that it is for. */
     struct shot wb = shot(&rig, 0, 0, ACCESS_SWB, 0, 4);
@@ -337,7 +338,7 @@ static void check_scalar(void)
     start(&st, 1);
     start(&wb, 2);
     run_all(&rig);
-    CHECK_EQ(load32(&rig, 0, 6, 124 + (1 << 21), false, false), 0x06060606);
+    CHECK_EQ(load32(&rig, 0, 6, 124 + (1 << 21), ISA_SCOPE_WAVE), 0x06060606);
     rig_close(&rig);
 }
 
@@ -356,20 +357,20 @@ static void check_boundaries(void)
     struct shot st = shot(&rig, 0, 0, ACCESS_SSTORE, 64, 4);
     memset(st.a.data, 4, 4);
     run(&st);
-    store32(&rig, 0, 0, 256, 5, false, false);
+    store32(&rig, 0, 0, 256, 5, ISA_SCOPE_WAVE);
     boundaries = 0;
     xcd_mem_release(rig.mem[0], true, crossed, &one);
     run_all(&rig);
     CHECK_EQ(boundaries, 1);
     CHECK(memory32(&rig, 64) == 0x04040404 && memory32(&rig, 256) == 5);
     CHECK(xcd_mem_idle(rig.mem[0]));
-    load32(&rig, 0, 0, 256, false, false);
+    load32(&rig, 0, 0, 256, ISA_SCOPE_WAVE);
     memset(rig.arena + 256, 1, 4);
     xcd_mem_host_wrote(rig.mem[0]);
     xcd_mem_acquire(rig.mem[0], true, crossed, &one);
     run_all(&rig);
     CHECK_EQ(boundaries, 2);
-    CHECK_EQ(load32(&rig, 0, 0, 256, false, false), 0x01010101);
+    CHECK_EQ(load32(&rig, 0, 0, 256, ISA_SCOPE_WAVE), 0x01010101);
     rig_close(&rig);
 }
 

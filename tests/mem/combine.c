@@ -23,7 +23,7 @@ static void say_now(struct port_domain *domain, struct port_event *event)
 static struct shot reader(struct rig *rig, uint64_t offset)
 {
     struct shot r = shot(rig, 0, 1, ACCESS_LOAD, offset, 4);
-    r.a.sc1 = true;
+    r.a.policy.scope = ISA_SCOPE_AGENT;
     return r;
 }
 
@@ -54,8 +54,8 @@ static uint64_t writes(const struct rig *rig)
 static void warm(struct rig *rig)
 {
     rig_open(rig, true, 1);
-    load32(rig, 0, 0, 0, false, false); /* translations */
-    load32(rig, 0, 1, 0, false, false);
+    load32(rig, 0, 0, 0, ISA_SCOPE_WAVE); /* translations */
+    load32(rig, 0, 1, 0, ISA_SCOPE_WAVE);
 }
 
 static void check_age(void)
@@ -100,14 +100,16 @@ static void check_what_is_kept(void)
     uint64_t before = writes(&rig);
     CHECK(run(&s) > SOON);
     CHECK_EQ(writes(&rig) - before, 3);
-    for (unsigned scope = 0; scope < 4; scope++) {
+    static const struct isa_policy policies[] = {{ISA_SCOPE_WORKGROUP, false},
+                                                 {ISA_SCOPE_AGENT, false},
+                                                 {ISA_SCOPE_SYSTEM, false},
+                                                 {ISA_SCOPE_WAVE, true}};
+    for (unsigned i = 0; i < 4; i++) {
         s = dwords(&rig, 4096, 1);
-        s.a.sc0 = scope == 0 || scope == 2;
-        s.a.sc1 = scope == 1 || scope == 2;
-        s.a.nt = scope == 3;
+        s.a.policy = policies[i];
         CHECK(run(&s) < 2 * SOON); /* some go through to memory */
     }
-    struct shot a = adder(&rig, 0, 0, 8192, 1, false);
+    struct shot a = adder(&rig, 0, 0, 8192, 1, ISA_SCOPE_AGENT);
     run(&a);
     CHECK(run(&a) < SOON);
     rig.vm.mtype = VM_MTYPE_UC;
@@ -128,8 +130,8 @@ static void check_combining(void)
     start(&b, 20);
     run_all(&rig);
     CHECK_EQ(writes(&rig) - before, 1);
-    CHECK_EQ(load32(&rig, 0, 1, 1024 + 28, false, true), 5);
-    CHECK_EQ(load32(&rig, 0, 1, 1024 + 56, false, true), 5);
+    CHECK_EQ(load32(&rig, 0, 1, 1024 + 28, ISA_SCOPE_AGENT), 5);
+    CHECK_EQ(load32(&rig, 0, 1, 1024 + 56, ISA_SCOPE_AGENT), 5);
     before = writes(&rig);
     start(&a, 1);
     start(&b, 20);
@@ -143,8 +145,8 @@ static void check_combining(void)
     start(&a, 1);
     start(&b, 2);
     run_all(&rig);
-    CHECK_EQ(load32(&rig, 0, 1, 1024, false, true), 9);
-    CHECK_EQ(load32(&rig, 0, 1, 1028, false, true), 5);
+    CHECK_EQ(load32(&rig, 0, 1, 1024, ISA_SCOPE_AGENT), 9);
+    CHECK_EQ(load32(&rig, 0, 1, 1028, ISA_SCOPE_AGENT), 5);
     /* Another wave's store makes the first go; and so does a flag in the same line. */
     before = writes(&rig);
     b.a.wave = 1;
@@ -153,9 +155,9 @@ static void check_combining(void)
     run_all(&rig);
     CHECK(a.completed - a.submitted < SOON && b.completed - b.submitted > SOON);
     CHECK_EQ(writes(&rig) - before, 2);
-    CHECK_EQ(load32(&rig, 0, 1, 1024, false, true), 9);
+    CHECK_EQ(load32(&rig, 0, 1, 1024, ISA_SCOPE_AGENT), 9);
     struct shot flag = dwords(&rig, 1024 + 64, 1);
-    flag.a.sc0 = true;
+    flag.a.policy.scope = ISA_SCOPE_WORKGROUP;
     start(&a, 1);
     start(&flag, 20);
     run_all(&rig);
@@ -200,7 +202,7 @@ static void check_who_asks(void)
     for (unsigned far = 0; far < 2; far++) { /* the second time before the translation is there */
         const uint64_t at = far ? 24 << 20 : 2048;
         early = reader(&rig, at);
-        load32(&rig, 0, 1, at + 4096, false, false);
+        load32(&rig, 0, 1, at + 4096, ISA_SCOPE_WAVE);
         late = early;
         s = dwords(&rig, at, 1);
         t = dwords(&rig, at + 4, 1);
@@ -213,9 +215,9 @@ static void check_who_asks(void)
         CHECK(s.completed - s.submitted < 4 * SOON && t.completed - t.submitted < 4 * SOON);
         CHECK_EQ(value(&early), 0);
         CHECK_EQ(value(&late), 5);
-        CHECK_EQ(load32(&rig, 0, 1, at + 4, false, true), 5);
+        CHECK_EQ(load32(&rig, 0, 1, at + 4, ISA_SCOPE_AGENT), 5);
     }
-    fence(&rig, 0, 0, ACCESS_WB, true, true);
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_SYSTEM);
     CHECK(xcd_mem_idle(rig.mem[0]));
     rig_close(&rig);
 }
@@ -260,14 +262,14 @@ static void check_part(void)
     struct rig rig;
     warm(&rig);
     memset(rig.arena + 1024, 3, 128);
-    store32(&rig, 0, 0, 1024, 7, true, false);
+    store32(&rig, 0, 0, 1024, 7, ISA_SCOPE_WORKGROUP);
     uint64_t reads = counters(&rig, 0).ea_reads;
-    CHECK_EQ(load32(&rig, 0, 1, 1024, false, false), 7);
-    CHECK_EQ(load32(&rig, 0, 2, 1024, false, false), 7);
+    CHECK_EQ(load32(&rig, 0, 1, 1024, ISA_SCOPE_WAVE), 7);
+    CHECK_EQ(load32(&rig, 0, 2, 1024, ISA_SCOPE_WAVE), 7);
     CHECK_EQ(counters(&rig, 0).ea_reads, reads);
     /* The vL1 does not keep a part, and a load that waits for another one's part asks for itself. */
-    store32(&rig, 0, 0, 1024, 8, true, false);
-    CHECK_EQ(load32(&rig, 0, 1, 1024, false, false), 8);
+    store32(&rig, 0, 0, 1024, 8, ISA_SCOPE_WORKGROUP);
+    CHECK_EQ(load32(&rig, 0, 1, 1024, ISA_SCOPE_WAVE), 8);
     CHECK_EQ(counters(&rig, 0).ea_reads, reads);
     struct shot a = shot(&rig, 0, 1, ACCESS_LOAD, 1024, 4), b = shot(&rig, 0, 1, ACCESS_LOAD, 1028, 4);
     start(&a, 1);
@@ -276,24 +278,24 @@ static void check_part(void)
     CHECK_EQ(value(&a), 8);
     CHECK_EQ(value(&b), 0x03030303);
     CHECK_EQ(counters(&rig, 0).ea_reads, reads + 1);
-    CHECK_EQ(load32(&rig, 0, 2, 1032, false, false), 0x03030303); /* whole now */
+    CHECK_EQ(load32(&rig, 0, 2, 1032, ISA_SCOPE_WAVE), 0x03030303); /* whole now */
     CHECK_EQ(counters(&rig, 0).ea_reads, reads + 1);
-    fence(&rig, 0, 0, ACCESS_WB, false, true);
-    CHECK_EQ(load32(&rig, 0, 3, 1024, false, false), 8); /* a whole line stays */
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
+    CHECK_EQ(load32(&rig, 0, 3, 1024, ISA_SCOPE_WAVE), 8); /* a whole line stays */
     CHECK_EQ(counters(&rig, 0).ea_reads, reads + 1);
     /* One that was stored to everywhere is whole. */
     struct shot all = dwords(&rig, 4096, 32);
     run(&all);
-    fence(&rig, 0, 0, ACCESS_WB, false, true);
-    CHECK_EQ(load32(&rig, 0, 3, 4096, false, false), 5);
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
+    CHECK_EQ(load32(&rig, 0, 3, 4096, ISA_SCOPE_WAVE), 5);
     CHECK_EQ(counters(&rig, 0).ea_reads, reads + 1);
     memset(rig.arena + 2048, 3, 128);
-    store32(&rig, 0, 0, 2048, 9, true, false);
-    fence(&rig, 0, 0, ACCESS_WB, false, true);
+    store32(&rig, 0, 0, 2048, 9, ISA_SCOPE_WORKGROUP);
+    fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
     CHECK_EQ(memory32(&rig, 2048), 9);
-    CHECK_EQ(load32(&rig, 0, 1, 2048, false, false), 9);
+    CHECK_EQ(load32(&rig, 0, 1, 2048, ISA_SCOPE_WAVE), 9);
     CHECK_EQ(counters(&rig, 0).ea_reads, reads + 2);
-    CHECK_EQ(load32(&rig, 0, 1, 2052, false, false), 0x03030303);
+    CHECK_EQ(load32(&rig, 0, 1, 2052, ISA_SCOPE_WAVE), 0x03030303);
     rig_close(&rig);
 }
 

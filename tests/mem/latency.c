@@ -48,7 +48,7 @@ static void check_levels(void)
     CHECK_EQ(run(&s), 20);
     s.a.cu = 2; /* shares it */
     CHECK_EQ(run(&s), 20);
-    struct shot a = adder(&rig, 0, 3, 12288, 1, false);
+    struct shot a = adder(&rig, 0, 3, 12288, 1, ISA_SCOPE_AGENT);
     run(&a);
     uint64_t atomic = run(&a);
     CHECK(atomic > hit && atomic < 260);
@@ -141,7 +141,7 @@ static void check_coalescing(void)
     CHECK_EQ(counters(&rig, 0).tcp_tcc_read - before.tcp_tcc_read, 1);
     /* But one of agent scope asks for itself. */
     before = counters(&rig, 0);
-    same[1].a.sc1 = true;
+    same[1].a.policy.scope = ISA_SCOPE_AGENT;
     for (unsigned i = 0; i < 2; i++) {
         same[i].a.addr[0] += 4096;
         start(&same[i], 1 + i);
@@ -210,18 +210,18 @@ static void check_tlb(void)
     struct rig rig;
     rig_open(&rig, true, 1);
     for (unsigned i = 0; i < 32; i++)
-        load32(&rig, 0, 0, (uint64_t)i << 21, false, false);
+        load32(&rig, 0, 0, (uint64_t)i << 21, ISA_SCOPE_WAVE);
     struct mem_counters before = counters(&rig, 0);
     CHECK_EQ(before.utcl1_misses, 32);
     CHECK_EQ(before.walks, 32);
     for (unsigned i = 0; i < 32; i++)
-        load32(&rig, 0, 0, ((uint64_t)i << 21) + 65536 + i * 4096, false, false);
+        load32(&rig, 0, 0, ((uint64_t)i << 21) + 65536 + i * 4096, ISA_SCOPE_WAVE);
     struct mem_counters c = counters(&rig, 0);
     CHECK_EQ(c.utcl1_misses, 32);
     /* Another CU has its own, and finds in the UTCL2 what was walked for. */
     struct shot s = shot(&rig, 0, 1, ACCESS_LOAD, 65536, 4);
     uint64_t missed = run(&s);
-    fence(&rig, 0, 1, ACCESS_INV, true, false);
+    fence(&rig, 0, 1, ACCESS_INV, ISA_SCOPE_WORKGROUP);
     uint64_t found = run(&s);
     CHECK_EQ(counters(&rig, 0).walks, 32);
     CHECK_EQ(missed - found, 99);
@@ -230,12 +230,12 @@ static void check_tlb(void)
     rig.vm.generation++;
     before = counters(&rig, 0);
     for (unsigned i = 0; i < 33; i++)
-        load32(&rig, 0, 0, (uint64_t)i * 4096, false, false);
+        load32(&rig, 0, 0, (uint64_t)i * 4096, ISA_SCOPE_WAVE);
     CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 33);
     CHECK_EQ(counters(&rig, 0).walks - before.walks, 5); /* each reads the entries of eight pages */
-    load32(&rig, 0, 0, 32 * 4096 + 8, false, false);
+    load32(&rig, 0, 0, 32 * 4096 + 8, ISA_SCOPE_WAVE);
     CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 33);
-    load32(&rig, 0, 0, 8, false, false); /* the first has gone */
+    load32(&rig, 0, 0, 8, ISA_SCOPE_WAVE); /* the first has gone */
     CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 34);
     /* Misses of one page are one. */
     before = counters(&rig, 0);
@@ -263,7 +263,7 @@ static uint64_t time_of_lines(enum vm_mtype mtype)
     struct rig rig;
     rig_open(&rig, true, 1);
     rig.vm.mtype = (uint8_t)mtype;
-    load32(&rig, 0, 0, 0, false, false); /* page */
+    load32(&rig, 0, 0, 0, ISA_SCOPE_WAVE); /* page */
     struct shot wide = shot(&rig, 0, 0, ACCESS_LOAD, 8192, 4);
     spread_lanes(&wide, 8192, 128);
     uint64_t cycles = run(&wide);
@@ -289,13 +289,13 @@ static void check_order(void)
 {
     struct rig rig;
     rig_open(&rig, true, 1);
-    load32(&rig, 0, 0, 0, false, false);
+    load32(&rig, 0, 0, 0, ISA_SCOPE_WAVE);
     /* A load that misses, one that hits, a store, an invalidation: of one wave, in the order of submission.
      */
     struct shot s[5] = {shot(&rig, 0, 0, ACCESS_LOAD, 1 << 20, 4), shot(&rig, 0, 0, ACCESS_LOAD, 0, 4),
                         shot(&rig, 0, 0, ACCESS_STORE, 4096, 4), shot(&rig, 0, 0, ACCESS_LOAD, 0, 4),
                         shot(&rig, 0, 0, ACCESS_INV, 0, 4)};
-    s[4].a.sc1 = true;
+    s[4].a.policy.scope = ISA_SCOPE_AGENT;
     order = 0;
     for (unsigned i = 0; i < 5; i++) {
         s[i].a.done = in_order;
@@ -307,7 +307,7 @@ static void check_order(void)
     /* Another wave's store need not wait for it. */
     s[0].a.addr[0] += 1 << 19;
     s[2].a.wave = 1;
-    s[2].a.sc0 = true; /* not kept back */
+    s[2].a.policy.scope = ISA_SCOPE_WORKGROUP; /* not kept back */
     order = 0;
     start(&s[0], 1);
     start(&s[2], 2);
@@ -344,7 +344,7 @@ static void check_write_stall(void)
     rig_open(&rig, true, 1);
     for (unsigned lines = 1; lines <= 64; lines *= 8) {
         struct shot s = shot(&rig, 0, 0, ACCESS_STORE, 0, 4);
-        s.a.sc0 = true;
+        s.a.policy.scope = ISA_SCOPE_WORKGROUP;
         uint64_t at = 0;
         for (unsigned lane = 0; lane < 64; lane++, at += 4096) {
             while (l2_channel_of(&rig.mem[0]->l2_map, at) != 0)
@@ -354,7 +354,7 @@ static void check_write_stall(void)
         s.a.lanes = lines < 64 ? (UINT64_C(1) << lines) - 1 : ~UINT64_C(0);
         run(&s);
         uint64_t before = counters(&rig, 0).ea_write_stall;
-        fence(&rig, 0, 0, ACCESS_WB, false, true);
+        fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
         uint64_t stalled = counters(&rig, 0).ea_write_stall - before;
         double line = 128 / rig.chip.value[CHIP_fabric_xcd_write] * rig.chip.value[CHIP_chip_clock] /
                       rig.chip.value[CHIP_fabric_clock];

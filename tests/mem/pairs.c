@@ -89,14 +89,14 @@ static void stepped(struct mem_access *access)
 static void write_or_load(struct actor *a, uint64_t r)
 {
     struct mem_access *m = &a->shot.a;
-    m->nt = r >> 49 & r >> 48 & 1;
+    m->policy.streams = r >> 49 & r >> 48 & 1;
     switch (r >> 60) {
     case 0: /* the L2 comes to own a line, and its last bytes are an atomic's */
         here_and_there(a, r);
         m->kind = ACCESS_ATOMIC;
         m->atomic = add32;
         m->returns = false;
-        m->nt = false;
+        m->policy.streams = false;
         m->lanes = 1;
         a->version++;
         memcpy(m->data, &(uint32_t){a->version - a->seen[word_of(a, m->addr[0])]}, 4);
@@ -104,26 +104,26 @@ static void write_or_load(struct actor *a, uint64_t r)
         break;
     case 1:
         m->kind = r >> 59 & 1 ? ACCESS_WB : ACCESS_INV;
-        m->sc1 = true;
+        m->policy.scope = ISA_SCOPE_AGENT;
         m->lanes = 0;
         break;
     case 2:
     case 3:
         here_and_there(a, r);
         m->kind = ACCESS_STORE;
-        m->sc1 = r >> 59 & 1;
+        m->policy.scope = r >> 59 & 1 ? ISA_SCOPE_AGENT : ISA_SCOPE_WAVE;
         set_values(a);
         break;
     case 4:
     case 5:
         here_and_there(a, r);
         m->kind = ACCESS_LOAD;
-        m->sc1 = r >> 59 & 1;
+        m->policy.scope = r >> 59 & 1 ? ISA_SCOPE_AGENT : ISA_SCOPE_WAVE;
         break;
     default:
         in_a_row(a, r);
         m->kind = r >> 59 & 1 ? ACCESS_STORE : ACCESS_LOAD;
-        m->sc1 = (r >> 54 & 7) == 0;
+        m->policy.scope = (r >> 54 & 7) == 0 ? ISA_SCOPE_AGENT : ISA_SCOPE_WAVE;
         if (m->kind == ACCESS_STORE)
             set_values(a);
     }
@@ -136,7 +136,7 @@ static void read_on(struct actor *a, uint64_t r)
     a->acquired = !a->acquired;
     if (a->acquired) {
         m->kind = ACCESS_INV;
-        m->sc1 = true;
+        m->policy.scope = ISA_SCOPE_AGENT;
         m->lanes = 0;
         return;
     }
@@ -150,7 +150,7 @@ static void step(struct actor *a)
     uint64_t r = next_random(&a->random);
     if (a->step++ == STEPS)
         return;
-    m->sc0 = m->sc1 = m->nt = false;
+    m->policy = (struct isa_policy){ISA_SCOPE_WAVE, false};
     (a->reader ? read_on : write_or_load)(a, r);
     m->in_row = m->lanes && mem_access_in_row(m, m->addr);
     xcd_mem_submit(a->shot.rig->mem[a->shot.xcd], m);
@@ -182,7 +182,7 @@ static uint64_t run_pairs(unsigned threads, uint8_t mtype, uint64_t seed)
     }
     run_all(&rig);
     for (unsigned x = 0; x < RIG_XCDS; x++)
-        fence(&rig, x, 0, ACCESS_WB, true, true);
+        fence(&rig, x, 0, ACCESS_WB, ISA_SCOPE_SYSTEM);
     uint64_t hash = 0;
     unsigned lost = 0, seen = 0;
     for (unsigned i = 0; i < ACTORS; i++) {
@@ -255,7 +255,7 @@ static void check_counts(void)
     CHECK_EQ(b.tcc_misses - a.tcc_misses, 8);
     CHECK_EQ(b.tcc_hits - a.tcc_hits, 8);
     a = b;
-    fence(&rig, 0, 1, ACCESS_WB, true, true);
+    fence(&rig, 0, 1, ACCESS_WB, ISA_SCOPE_SYSTEM);
     b = counters(&rig, 0);
     CHECK_EQ(b.ea_writes - a.ea_writes, 16);
     CHECK_EQ(b.ea_writes_64b - a.ea_writes_64b, 16);

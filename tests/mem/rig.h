@@ -175,30 +175,28 @@ static inline uint32_t get(struct shot *s)
     return v;
 }
 
-static inline uint32_t load32(struct rig *rig, unsigned xcd, unsigned cu, uint64_t offset, bool sc0, bool sc1)
+static inline uint32_t load32(struct rig *rig, unsigned xcd, unsigned cu, uint64_t offset,
+                              enum isa_scope scope)
 {
     struct shot s = shot(rig, xcd, cu, ACCESS_LOAD, offset, 4);
-    s.a.sc0 = sc0;
-    s.a.sc1 = sc1;
+    s.a.policy.scope = (uint8_t)scope;
     return get(&s);
 }
 
-static inline void store32(struct rig *rig, unsigned xcd, unsigned cu, uint64_t offset, uint32_t v, bool sc0,
-                           bool sc1)
+static inline void store32(struct rig *rig, unsigned xcd, unsigned cu, uint64_t offset, uint32_t v,
+                           enum isa_scope scope)
 {
     struct shot s = shot(rig, xcd, cu, ACCESS_STORE, offset, 4);
-    s.a.sc0 = sc0;
-    s.a.sc1 = sc1;
+    s.a.policy.scope = (uint8_t)scope;
     memcpy(s.a.data, &v, 4);
     run(&s);
 }
 
-static inline void fence(struct rig *rig, unsigned xcd, unsigned cu, enum mem_access_kind kind, bool sc0,
-                         bool sc1)
+static inline void fence(struct rig *rig, unsigned xcd, unsigned cu, enum mem_access_kind kind,
+                         enum isa_scope scope)
 {
     struct shot s = shot(rig, xcd, cu, kind, 0, 4);
-    s.a.sc0 = sc0;
-    s.a.sc1 = sc1;
+    s.a.policy.scope = (uint8_t)scope;
     s.a.lanes = 0;
     run(&s);
 }
@@ -229,12 +227,12 @@ static inline void add32(struct mem_access *a, unsigned lane, uint8_t *place)
 }
 
 static inline struct shot adder(struct rig *rig, unsigned xcd, unsigned cu, uint64_t offset, uint32_t v,
-                                bool sc1)
+                                enum isa_scope scope)
 {
     struct shot s = shot(rig, xcd, cu, ACCESS_ATOMIC, offset, 4);
     s.a.atomic = add32;
     s.a.returns = true;
-    s.a.sc1 = sc1;
+    s.a.policy.scope = (uint8_t)scope;
     memcpy(s.a.data, &v, 4);
     return s;
 }

@@ -51,14 +51,14 @@ static void step(struct actor *a)
     uint64_t r = next_random(&a->random);
     if (a->round == ROUNDS)
         return;
-    m->sc0 = m->sc1 = m->nt = false;
+    m->policy = (struct isa_policy){ISA_SCOPE_WAVE, false};
     m->lanes = r | 1;
     m->bytes = 4;
     m->stride = ACCESS_LANE_BYTES;
     switch (a->step++) {
     case 0:
         m->kind = ACCESS_STORE;
-        m->sc1 = r >> 60 == 0;
+        m->policy.scope = r >> 60 == 0 ? ISA_SCOPE_AGENT : ISA_SCOPE_WAVE;
         for (unsigned i = 0; i < 64; i++) {
             m->addr[i] = place(a, i);
             if (m->lanes >> i & 1)
@@ -68,8 +68,8 @@ static void step(struct actor *a)
         break;
     case 1:
         m->kind = ACCESS_LOAD;
-        m->sc1 = r >> 61 == 0;
-        m->sc0 = r >> 62 == 0;
+        m->policy.scope =
+            (uint8_t)((r >> 61 == 0 ? ISA_SCOPE_AGENT : 0) | (r >> 62 == 0 ? ISA_SCOPE_WORKGROUP : 0));
         for (unsigned i = 0; i < 64; i++)
             m->addr[i] = place(a, i);
         break;
@@ -77,7 +77,7 @@ static void step(struct actor *a)
         m->kind = ACCESS_ATOMIC;
         m->atomic = add32;
         m->returns = r >> 20 & 1;
-        m->sc1 = r >> 62 == 0;
+        m->policy.scope = r >> 62 == 0 ? ISA_SCOPE_SYSTEM : ISA_SCOPE_AGENT;
         m->lanes &= 0xff;
         for (unsigned i = 0; i < 8; i++) {
             uint32_t one = 1;
@@ -91,8 +91,7 @@ static void step(struct actor *a)
         a->step = 0;
         a->round++;
         m->kind = r >> 63 ? ACCESS_WB : ACCESS_INV;
-        m->sc1 = true;
-        m->sc0 = r >> 60 == 7;
+        m->policy.scope = r >> 60 == 7 ? ISA_SCOPE_SYSTEM : ISA_SCOPE_AGENT;
         m->lanes = 0;
     }
     struct xcd_mem *mem = a->shot.rig->mem[a->shot.xcd];
@@ -123,7 +122,7 @@ static uint64_t run_storm(unsigned threads)
     }
     run_all(&s->rig);
     for (unsigned x = 0; x < RIG_XCDS; x++)
-        fence(&s->rig, x, 0, ACCESS_WB, true, true);
+        fence(&s->rig, x, 0, ACCESS_WB, ISA_SCOPE_SYSTEM);
     uint64_t hash = 0;
     uint32_t added = 0, counted = 0;
     unsigned lost = 0;

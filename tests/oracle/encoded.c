@@ -58,12 +58,12 @@ static bool plain(unsigned level, const struct isa_inst *inst, const struct rig_
         x.ss[i] = o->kind == ISA_SPECIAL ? XSRC_SPECIAL : XSRC_CONST;
         x.any_prep = x.any_prep || x.prep[i] != XPREP_PLAIN;
     }
-    if (isa_rows[inst->row].flags & ISA_F_ACCUMULATE) /* the sparse ones: D is added to */
+    if (isa_gfx942.rows[inst->row].flags & ISA_F_ACCUMULATE) /* the sparse ones: D is added to */
         x.s[2] = inst->src[2].kind == inst->dst.kind && inst->src[2].reg == inst->dst.reg ? PLAIN_D : x.s[2];
     exec_fn *fn = (inst->format == ISA_VOP3P ? packed : matrix)[level - 2](&moved, &x);
     if (!CHECK(fn != NULL)) {
         char text[200];
-        isa_print(inst, 0, text, sizeof text);
+        isa_print(&isa_gfx942, inst, 0, text, sizeof text);
         fprintf(stderr, "level %u has no handler for %s\n", level, text);
         return false;
     }
@@ -94,7 +94,7 @@ static void check_row(const struct isa_row *row, unsigned wanted)
         struct isa_inst inst;
         rig_words(row, ISA_FORM_PLAIN, words);
         narrow(row, words);
-        if (!isa_decode(words, 4, &inst) || !rig_fits(&inst))
+        if (!isa_decode(&isa_gfx942, words, 4, &inst) || !rig_fits(&inst))
             continue;
         done++;
         rig_fill(&before, &inst);
@@ -117,8 +117,8 @@ static void check_row(const struct isa_row *row, unsigned wanted)
 int main(int argc, char **argv)
 {
     const unsigned wanted = argc > 1 ? (unsigned)atoi(argv[1]) : 10;
-    for (size_t r = 0; r < isa_row_count; r++)
-        if (isa_rows[r].format == ISA_VOP3P || isa_rows[r].format == ISA_VOP3PMAI)
-            check_row(&isa_rows[r], wanted);
+    for (size_t r = 0; r < isa_gfx942.row_count; r++)
+        if (isa_gfx942.rows[r].format == ISA_VOP3P || isa_gfx942.rows[r].format == ISA_VOP3PMAI)
+            check_row(&isa_gfx942.rows[r], wanted);
     return check_status();
 }

@@ -755,7 +755,7 @@ static bool run(unsigned level, const uint32_t *words, const struct isa_inst *in
     rig.w.scratch_bytes = SCRATCH;
     if (sigsetjmp(rig.guard.env, 1)) {
         char text[128];
-        isa_print(inst, 0, text, sizeof text);
+        isa_print(&isa_gfx942, inst, 0, text, sizeof text);
         fprintf(stderr, "%08x %08x %s, level v%u: fault %d at 0x%" PRIx64 "\n", words[0], words[1], text,
                 level, rig.guard.kind, rig.guard.address);
         return CHECK(!"runs");
@@ -766,7 +766,7 @@ static bool run(unsigned level, const uint32_t *words, const struct isa_inst *in
                       same_bytes("scratch", live_scratch, want->memory.scratch, sizeof live_scratch);
     if (!same && ok) {
         char text[128];
-        isa_print(inst, 0, text, sizeof text);
+        isa_print(&isa_gfx942, inst, 0, text, sizeof text);
         fprintf(stderr, "%08x %08x %s, level v%u, exec 0x%016" PRIx64 "\n", words[0], words[1], text, level,
                 rig_sreg64(&before->state, SREG_EXEC));
     }
@@ -813,7 +813,7 @@ static void check_row(const struct isa_row *row, const struct access *a, unsigne
         struct isa_inst inst;
         rig_words(row, ISA_FORM_PLAIN, words);
         narrow(row, words);
-        if (!isa_decode(words, 4, &inst) || inst.reserved || !usable(row, &inst))
+        if (!isa_decode(&isa_gfx942, words, 4, &inst) || inst.reserved || !usable(row, &inst))
             continue;
         rig_fill(&before.state, &inst);
         /* Memory has values like the operands, so that comparisons are sometimes equal. */
@@ -844,8 +844,8 @@ int main(int argc, char **argv)
     const unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 10;
     const char *only = argc > 2 ? argv[2] : NULL;
     rig.otherwise = halves_run;
-    for (size_t r = 0; r < isa_row_count; r++) {
-        const struct isa_row *row = &isa_rows[r];
+    for (size_t r = 0; r < isa_gfx942.row_count; r++) {
+        const struct isa_row *row = &isa_gfx942.rows[r];
         struct access a;
         if (row->format != ISA_SMEM && row->format < ISA_DS)
             continue;

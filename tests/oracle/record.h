@@ -43,11 +43,12 @@ __attribute__((destructor)) static void oracle_write(void)
     FILE *f = fopen(path, "w");
     if (!f)
         return; /* which whoever reads the lists notices */
-    for (size_t r = 0; r < isa_row_count && r < ORACLE_ROWS; r++)
+    for (size_t r = 0; r < isa_gfx942.row_count && r < ORACLE_ROWS; r++)
         for (int way = 0; way < ORACLE_WAYS; way++)
-            if (oracle_rows[r][way] || oracle_ops[isa_rows[r].op][way])
-                fprintf(f, "%s %u %s %s\n", isa_format_name(isa_rows[r].format), isa_rows[r].opcode,
-                        isa_rows[r].name, way == ORACLE_HALVES ? "halves" : "handler");
+            if (oracle_rows[r][way] || oracle_ops[isa_gfx942.rows[r].op][way])
+                fprintf(f, "%s %u %s %s\n", isa_format_name(isa_gfx942.rows[r].format),
+                        isa_gfx942.rows[r].opcode, isa_gfx942.rows[r].name,
+                        way == ORACLE_HALVES ? "halves" : "handler");
     fclose(f);
 }
 

@@ -82,7 +82,7 @@ static inline const struct xinst *rig_translate(unsigned level, const uint32_t *
     for (unsigned i = 0; i < 16; i++)
         rig.code[i] = 0xbf800000; /* s_nop */
     memcpy(rig.code, words, size < 16 ? size : 16);
-    exec_code_init(&rig.translated, rig_bounds, rig.code);
+    exec_code_init(&rig.translated, &isa_gfx942, rig_bounds, rig.code);
     rig.translated.level = level;
     rig.translated.observes = rig_observes;
     rig.cache = (struct exec_code_cache){0};
@@ -379,7 +379,7 @@ static inline bool rig_compare(unsigned level, const uint32_t *words, const stru
         got.next == want->next)
         return true;
     check_failures++;
-    isa_print(inst, 0, text, sizeof text);
+    isa_print(&isa_gfx942, inst, 0, text, sizeof text);
     fprintf(stderr, "%08x %08x %s, level v%u, mode 0x%x, exec 0x%016" PRIx64 "\n", words[0], words[1], text,
             level, before->mode, rig_sreg64(before, SREG_EXEC));
     unsigned shown = 0;

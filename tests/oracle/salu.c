@@ -401,7 +401,7 @@ static void check_row(const struct isa_row *row, unsigned wanted)
         if (row->op == ISA_OP_s_setreg_b32 || row->op == ISA_OP_s_setreg_imm32_b32 ||
             row->op == ISA_OP_s_getreg_b32)
             words[0] = (words[0] & ~63u) | (rig_random() & 1 ? 1 : 3);
-        if (!isa_decode(words, 4, &inst) || inst.reserved)
+        if (!isa_decode(&isa_gfx942, words, 4, &inst) || inst.reserved)
             continue;
         rig_fill(&before, &inst);
         if (row->format == ISA_SOPK && inst.src[0].kind == ISA_SGPR &&
@@ -429,8 +429,8 @@ static void check_row(const struct isa_row *row, unsigned wanted)
 int main(int argc, char **argv)
 {
     const unsigned wanted = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
-    for (size_t r = 0; r < isa_row_count; r++) {
-        const struct isa_row *row = &isa_rows[r];
+    for (size_t r = 0; r < isa_gfx942.row_count; r++) {
+        const struct isa_row *row = &isa_gfx942.rows[r];
         if (row->format >= ISA_SOP2 && row->format <= ISA_SOPP && (argc <= 2 || !strcmp(argv[2], row->name)))
             check_row(row, wanted);
     }

@@ -482,8 +482,8 @@ static void check_form(const struct isa_row *row, unsigned form, unsigned count)
         struct isa_inst inst;
         rig_words(row, form, words);
         narrow(row, words);
-        if (!isa_decode(words, 4, &inst) || !rig_fits(&inst) || inst.sdwa != (form == ISA_FORM_SDWA) ||
-            inst.dpp != (form == ISA_FORM_DPP))
+        if (!isa_decode(&isa_gfx942, words, 4, &inst) || !rig_fits(&inst) ||
+            inst.sdwa != (form == ISA_FORM_SDWA) || inst.dpp != (form == ISA_FORM_DPP))
             continue;
         done++;
         rig_fill(&before, &inst);
@@ -502,8 +502,8 @@ int main(int argc, char **argv)
 {
     const unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 10;
     const char *only = argc > 2 ? argv[2] : NULL;
-    for (size_t r = 0; r < isa_row_count; r++) {
-        const struct isa_row *row = &isa_rows[r];
+    for (size_t r = 0; r < isa_gfx942.row_count; r++) {
+        const struct isa_row *row = &isa_gfx942.rows[r];
         if ((row->format != ISA_VOP1 && row->format != ISA_VOP2 && row->format != ISA_VOPC &&
              row->format != ISA_VOP3) ||
             !has_meaning(row) || (only && strcmp(only, row->name) != 0))

@@ -44,9 +44,9 @@ static void emit2(uint32_t low, uint32_t high)
 /* With the fields of a row, and what it fixes. */
 static uint32_t head(unsigned op, unsigned format)
 {
-    for (size_t i = 0; i < isa_row_count; i++)
-        if (isa_rows[i].op == op && isa_rows[i].format == format)
-            return (uint32_t)isa_rows[i].form[ISA_FORM_PLAIN].match;
+    for (size_t i = 0; i < isa_gfx942.row_count; i++)
+        if (isa_gfx942.rows[i].op == op && isa_gfx942.rows[i].format == format)
+            return (uint32_t)isa_gfx942.rows[i].form[ISA_FORM_PLAIN].match;
     abort();
 }
 
@@ -96,7 +96,7 @@ static bool bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
 static bool observes(void *context, uint64_t pc)
 {
     (void)context, (void)pc;
-    return exec_observes(p.words, p.count);
+    return exec_observes(&isa_gfx942, p.words, p.count);
 }
 
 static void begin(void)
@@ -112,7 +112,7 @@ static int run(unsigned waves)
 {
     static const _Atomic bool stop;
     enum workgroup_result result;
-    exec_code_init(&p.code, bounds, NULL);
+    exec_code_init(&p.code, &isa_gfx942, bounds, NULL);
     p.code.level = 2;
     p.code.observes = observes;
     p.cache = (struct exec_code_cache){0};
@@ -142,7 +142,7 @@ static int run(unsigned waves)
     /* Everything that ran was this program. */
     for (unsigned at = 0; at < p.count;) {
         struct isa_inst inst;
-        if (!CHECK(isa_decode(p.words + at, p.count - at, &inst)))
+        if (!CHECK(isa_decode(&isa_gfx942, p.words + at, p.count - at, &inst)))
             break;
         oracle_ran(&inst, ORACLE_HANDLER);
         at += inst.size / 4;
@@ -258,8 +258,11 @@ static void test_refused(void)
 
 /* ---- float exceptions ---- */
 
-static unsigned hwreg(unsigned id, unsigned low, unsigned bits)
+static unsigned hwreg(enum isa_hwreg which, unsigned low, unsigned bits)
 {
+    unsigned id = 0;
+    while (isa_gfx942.hwreg[id].which != which)
+        id++;
     return id | low << 6 | (bits - 1) << 11;
 }
 
@@ -399,7 +402,7 @@ static void test_exceptions_unobserved(void)
     v_unary(ISA_OP_v_rcp_f32, 5, VGPR + 4);
     CHECK_EQ(run(1), EHP_FAULT_NONE);
     CHECK_EQ(p.wg->wave[0].trapsts, 0);
-    CHECK(!exec_observes(p.words, p.count));
+    CHECK(!exec_observes(&isa_gfx942, p.words, p.count));
 }
 
 /* ---- modes ---- */
@@ -494,8 +497,9 @@ static void test_indexed(const struct isa_row *row, unsigned form)
                 words[0] &= ~(0xd0u << 17);
             words[form == ISA_FORM_PLAIN ? 0 : 1] &= ~0xd0u;
         }
-        if (!isa_decode(words, 4, &inst) || !rig_fits(&inst) || inst.sdwa != (form == ISA_FORM_SDWA) ||
-            inst.dpp != (form == ISA_FORM_DPP) || inst.sdst.kind == ISA_SGPR || inst.dst.kind == ISA_SGPR)
+        if (!isa_decode(&isa_gfx942, words, 4, &inst) || !rig_fits(&inst) ||
+            inst.sdwa != (form == ISA_FORM_SDWA) || inst.dpp != (form == ISA_FORM_DPP) ||
+            inst.sdst.kind == ISA_SGPR || inst.dst.kind == ISA_SGPR)
             continue;
         memcpy(moved, words, sizeof moved);
         for (unsigned i = 0; i < 3 && vop3; i++)
@@ -507,7 +511,7 @@ static void test_indexed(const struct isa_row *row, unsigned form)
             moved[0] += index << 9;
         if (which & 8 && inst.dst.kind == ISA_VGPR)
             moved[0] += vop3 ? index : index << 17;
-        if (!isa_decode(moved, 4, &after) || !rig_fits(&after)) /* tuples stay even */
+        if (!isa_decode(&isa_gfx942, moved, 4, &after) || !rig_fits(&after)) /* tuples stay even */
             continue;
         done++;
         rig_fill(&before, &after);
@@ -529,7 +533,7 @@ static void test_indexed(const struct isa_row *row, unsigned form)
         memcpy(rig.code, code, (n + 2) * 4);
         for (unsigned i = n + 2; i < 16; i++)
             rig.code[i] = head(ISA_OP_s_nop, ISA_SOPP);
-        exec_code_init(&rig.translated, rig_bounds, rig.code);
+        exec_code_init(&rig.translated, &isa_gfx942, rig_bounds, rig.code);
         rig.translated.level = 2;
         rig.cache = (struct exec_code_cache){0};
         x = exec_code_find(&rig.translated, &rig.cache, (uint64_t)(uintptr_t)rig.code);
@@ -541,7 +545,7 @@ static void test_indexed(const struct isa_row *row, unsigned form)
         if (!CHECK(!memcmp(got.v, want.v, sizeof got.v) && !memcmp(got.s, want.s, sizeof got.s) &&
                    got.mode == want.mode)) {
             char text[128];
-            isa_print(&inst, 0, text, sizeof text);
+            isa_print(&isa_gfx942, &inst, 0, text, sizeof text);
             fprintf(stderr, "%08x %08x %s with index %u for %x\n", words[0], words[1], text, index, which);
             return;
         }
@@ -550,8 +554,8 @@ static void test_indexed(const struct isa_row *row, unsigned form)
 
 static void test_all_indexed(void)
 {
-    for (size_t r = 0; r < isa_row_count; r++) {
-        const struct isa_row *row = &isa_rows[r];
+    for (size_t r = 0; r < isa_gfx942.row_count; r++) {
+        const struct isa_row *row = &isa_gfx942.rows[r];
         if ((row->format != ISA_VOP1 && row->format != ISA_VOP2 && row->format != ISA_VOPC &&
              row->format != ISA_VOP3) ||
             row->op == ISA_OP_v_screen_partition_4se_b32)

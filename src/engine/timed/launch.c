@@ -444,7 +444,7 @@ int timed_xcd_open(struct timed *timed, struct timed_xcd *x, unsigned index)
         return EHP_ERR_NO_MEMORY;
     const struct cu_events events = {
         .done = workgroup_done, .fault = wave_faulted, .beyond = wave_beyond, .context = x};
-    x->cu = cu_open(cp->chip, index, timed->rates, x->domain, x->mem, &events);
+    x->cu = cu_open(cp->chip, cp->code->target, index, timed->rates, x->domain, x->mem, &events);
     return x->cu ? EHP_OK : EHP_ERR_NO_MEMORY;
 }
 

@@ -730,7 +730,7 @@ static inline void memop_resolve(const struct isa_inst *inst, struct xinst *x)
                               .space = op->space,
                               .kind = op->kind,
                               .atomic = op->atomic,
-                              .returns = inst->sc0 && op->action == MEMOP_ATOMIC,
+                              .returns = inst->dst.kind != ISA_NONE && op->action == MEMOP_ATOMIC,
                               .window = (uint8_t)(x->pc / 8 % WAVE_WINDOWS)};
     x->rows[0] = inst->src[ISA_ADDR].kind == ISA_VGPR || inst->src[ISA_ADDR].kind == ISA_AGPR
                      ? inst->src[ISA_ADDR].dwords

@@ -103,7 +103,8 @@ bool memop_address(struct wave *w, const struct xinst *in, struct memop_address 
     a->landing.op = op;
     a->landing.lanes = w->exec;
     a->landing.returns = op->action == MEMOP_LOAD || op->action == MEMOP_LOAD_FORMAT ||
-                         op->action == MEMOP_LOAD_LDS || (op->action == MEMOP_ATOMIC && in->isa->sc0);
+                         op->action == MEMOP_LOAD_LDS ||
+                         (op->action == MEMOP_ATOMIC && in->isa->dst.kind != ISA_NONE);
     a->write = a->request.write = isa_facts[in->isa->op].effects & ISA_E_STORE;
     a->bytes = is_format(op) ? 0 : memop_bytes(kind_of(op));
     if (buffer)
@@ -289,7 +290,8 @@ bool memop_scalar_address(struct wave *w, const struct xinst *in, struct memop_s
         return false;
     *a = (struct memop_scalar){.op = op,
                                .write = op->action != MEMOP_LOAD,
-                               .returns = op->action == MEMOP_LOAD || (atomic && in->isa->sc0),
+                               .returns =
+                                   op->action == MEMOP_LOAD || (atomic && in->isa->dst.kind != ISA_NONE),
                                .dwords = atomic ? 1 + wide : op->dwords,
                                .sd = in->sd};
     unsigned inside = a->dwords;

@@ -2,8 +2,8 @@
 /*
  * Loads and stores of FLAT, GLOBAL and SCRATCH, and the family's lookup.
  *
- * Scope bits: functional memory is coherent, so sc0, sc1 and nt change nothing,
- * except that a store of agent or system scope (sc1) is followed by a host
+ * Cache policy: functional memory is coherent, so it changes nothing,
+ * except that a store of agent or system scope is followed by a host
  * fence.  The chip's s_waitcnt before a later load orders the two; on an x86
  * host the load could overtake the store.
  *
@@ -556,9 +556,9 @@ exec_fn *SEM(sem_fused)(const struct isa_inst *access)
     const struct memop *op = memop_of(access->op);
     if (op->space != MEMOP_GLOBAL)
         return NULL;
-    return op->action == MEMOP_LOAD                    ? loads[op->kind]
-           : op->action == MEMOP_STORE && !access->sc1 ? stores[op->kind]
-                                                       : NULL;
+    return op->action == MEMOP_LOAD                                             ? loads[op->kind]
+           : op->action == MEMOP_STORE && !isa_policy_beyond_cu(access->policy) ? stores[op->kind]
+                                                                                : NULL;
 }
 
 exec_fn *SEM(sem_vmem)(const struct isa_inst *inst, struct xinst *x)
@@ -575,7 +575,7 @@ exec_fn *SEM(sem_vmem)(const struct isa_inst *inst, struct xinst *x)
     case MEMOP_LOAD:
         return (scratch ? load_scratch : sbase ? load_s : load_v)[op->kind];
     case MEMOP_STORE:
-        if (inst->sc1 && !scratch)
+        if (isa_policy_beyond_cu(inst->policy) && !scratch)
             return store_scoped[op->kind];
         return (scratch ? store_scratch : sbase ? store_s : store_v)[op->kind];
     case MEMOP_ATOMIC:

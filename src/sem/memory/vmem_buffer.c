@@ -85,7 +85,7 @@ INLINE const struct xinst *buffer_store(struct wave *w, const struct xinst *in, 
         }
     }
     memop_end(w);
-    if (in->isa->sc1)
+    if (isa_policy_beyond_cu(in->isa->policy))
         atomic_thread_fence(memory_order_seq_cst); /* see vmem.c */
     return in + 1;
 }

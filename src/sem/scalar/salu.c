@@ -130,12 +130,12 @@ static inline void dst64(struct wave *w, const struct xinst *in, uint64_t value)
     }
 #include "sem/scalar/compute.def"
 
-/* ---- hardware registers: id [5:0], offset [10:6], size - 1 [15:11] ---- */
+/* ---- hardware registers: offset [10:6], size - 1 [15:11] ---- */
 
 HANDLER(s_getreg_b32)
 {
     unsigned field = (unsigned)in->control.simm;
-    uint64_t value = hwreg_read(w, field & 63) >> (field >> 6 & 31);
+    uint64_t value = hwreg_read(w, in->isa->hwreg) >> (field >> 6 & 31);
     dst32(w, in, (uint32_t)(value & ((UINT64_C(2) << (field >> 11 & 31)) - 1)));
     return in + 1;
 }
@@ -144,7 +144,7 @@ static const struct xinst *setreg(struct wave *w, const struct xinst *in, uint32
 {
     unsigned field = (unsigned)in->control.simm, offset = field >> 6 & 31;
     uint32_t mask = (uint32_t)(((UINT64_C(2) << (field >> 11 & 31)) - 1) << offset);
-    hwreg_write(w, field & 63, (hwreg_read(w, field & 63) & ~mask) | (value << offset & mask));
+    hwreg_write(w, in->isa->hwreg, (hwreg_read(w, in->isa->hwreg) & ~mask) | (value << offset & mask));
     return w->mode & MODE_SPECIAL ? exec_special_run(w, in + 1) : in + 1;
 }
 

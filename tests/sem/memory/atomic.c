@@ -283,8 +283,7 @@ static void test_one(uint16_t op, const char *name, int format, unsigned b, op_f
         base->w.v[ADDR][lane] = (uint32_t)v;
         base->w.v[ADDR + 1][lane] = (uint32_t)(v >> 32);
     }
-    struct isa_inst inst = {
-        .op = op, .format = (uint8_t)format, .size = 8, .offset = offset, .sc0 = !ds && returns};
+    struct isa_inst inst = {.op = op, .format = (uint8_t)format, .size = 8, .offset = offset};
     unsigned dwords = bytes / 4;
     inst.src[ISA_ADDR] = rig_vgpr(ADDR, ds || format == ISA_MUBUF ? 1 : 2);
     inst.src[ISA_DATA] = rig_vgpr(DATA, !ds && compare ? 2 * dwords : dwords);
@@ -482,7 +481,6 @@ static void *work(void *argument)
             r->w.v[DATA][lane] = 1;
             r->w.v[DATA + 1][lane] = 0;
         }
-        inst.sc0 = false;
         inst.dst.kind = ISA_NONE;
         inst.op = ISA_OP_global_atomic_add;
         point(r, s->add, 4, WORDS); /* eight words, eight lanes each */
@@ -501,7 +499,6 @@ static void *work(void *argument)
         point(r, s->sum, 4, WORDS);
         rig_run(r, 2, &inst);
         inst.op = ISA_OP_global_atomic_inc; /* every value is handed out once */
-        inst.sc0 = true;
         inst.dst = rig_vgpr(DST, 1);
         for (unsigned lane = 0; lane < 64; lane++)
             r->w.v[DATA][lane] = UINT32_MAX;

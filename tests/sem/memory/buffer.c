@@ -370,7 +370,8 @@ static void test_format_corners(void)
 static void test_fences(void)
 {
     struct rig *r = rig_make(), *ref = rig_copy(r);
-    struct isa_inst inst = {.op = ISA_OP_buffer_inv, .format = ISA_MUBUF, .size = 8, .sc1 = true};
+    struct isa_inst inst = {
+        .op = ISA_OP_buffer_inv, .format = ISA_MUBUF, .size = 8, .policy.scope = ISA_SCOPE_AGENT};
     CHECK_EQ(rig_run(r, 2, &inst), EHP_FAULT_NONE);
     inst.op = ISA_OP_buffer_wbl2;
     CHECK_EQ(rig_run(r, 2, &inst), EHP_FAULT_NONE);

@@ -98,7 +98,6 @@ static void test_atomics(void)
     CHECK_EQ(rig_run(r, 2, &inst), EHP_FAULT_NONE);
     CHECK_EQ(*(uint32_t *)(r->host + 8), word + 1000);
     CHECK_EQ(r->w.s[DATA], 1000);
-    inst.sc0 = true;
     inst.dst = rig_sgpr(DATA, 1);
     CHECK_EQ(rig_run(r, 2, &inst), EHP_FAULT_NONE);
     CHECK_EQ(*(uint32_t *)(r->host + 8), word + 2000);

@@ -168,7 +168,7 @@ static void test_one(const struct op *op, int space, unsigned round)
         .format = (uint8_t)space,
         .size = 8,
         .offset = offset,
-        .sc1 = round % 7 == 0,
+        .policy.scope = round % 7 == 0 ? ISA_SCOPE_AGENT : ISA_SCOPE_WAVE,
     };
     if (vaddr)
         inst.src[ISA_ADDR] = rig_vgpr(4, space == ISA_SCRATCH || saddr ? 1 : 2);

@@ -47,7 +47,7 @@ static struct workgroup *check_call(struct workgroup *wg, const uint32_t callee[
     static struct exec_code_cache cache;
     memcpy(words, caller, sizeof(caller));
     memcpy(words + WORDS, callee, sizeof(caller));
-    exec_code_init(&code, bounds, NULL);
+    exec_code_init(&code, &isa_gfx942, bounds, NULL);
     cache = (struct exec_code_cache){0};
     struct wave_guard guard = {.code = &code, .cache = &cache};
     uint64_t entry = (uint64_t)(uintptr_t)words, target = entry + sizeof(caller);
@@ -115,7 +115,7 @@ static void check_named(void)
         uint64_t entry = (uint64_t)(uintptr_t)words;
         memcpy(words, named[i].words, sizeof(named[i].words));
         words[2] = words[3] = 0xbf810000; /* s_endpgm */
-        exec_code_init(&code, bounds, NULL);
+        exec_code_init(&code, &isa_gfx942, bounds, NULL);
         CHECK(exec_code_find(&code, &cache, entry) != NULL);
         CHECK_EQ(exec_code_rows(&cache, entry), named[i].rows);
         exec_code_destroy(&code);

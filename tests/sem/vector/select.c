@@ -191,14 +191,14 @@ int main(void)
     memset(r, 0, sizeof(*r));
     r->w.v = r->rows + WAVE_TEMPS;
     wave_set_mode(&r->w, MODE_FLOAT_PLAIN);
-    exec_code_init(&r->code, bounds, r);
+    exec_code_init(&r->code, &isa_gfx942, bounds, r);
     for (unsigned level = r->code.level; level >= 2; level--) {
         r->code.level = level;
         unsigned controls = 0;
         for (unsigned control = 0; control < 512; control++) {
             struct isa_inst inst;
             uint32_t words[2] = {0x7e0202fa, control << 8 | 0xffu << 24};
-            if (!isa_decode(words, 2, &inst))
+            if (!isa_decode(&isa_gfx942, words, 2, &inst))
                 continue;
             controls++;
             for (unsigned i = 0; i < 32; i++)
