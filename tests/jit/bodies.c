@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The scalar functions that compiled code is made of (sem/scalar/bodies.c) against the handlers. */
+/* The scalar functions that compiled code is made of (sem/scalar/bodies.c) against the handlers, and where
+ * the library has them all. */
 #include <stdlib.h>
 
 #include "../check.h"
 #include "../hard.h"
+#include "jit/bitcode.h"
+#include "jit/config.h"
 #include "wave/handlers.h"
 
 typedef uint64_t scalar_fn(uint64_t a, uint64_t b, uint64_t d, uint8_t *scc);
@@ -100,8 +103,19 @@ static void test(struct wave *w, const struct scalar_case *c)
                 c->name, a, b, d, r, scc, w->s64[SGPR_D / 2], w->scc);
 }
 
+static void test_bitcode(void)
+{
+    size_t size = 1;
+    CHECK(!jit_bitcode(2, &size) && size == 0);
+    for (unsigned level = 3; level <= 4; level++) {
+        const void *bitcode = jit_bitcode(level, &size);
+        CHECK(EHP_JIT ? bitcode && size > 4 && memcmp(bitcode, "BC\xc0\xde", 4) == 0 : !bitcode);
+    }
+}
+
 int main(void)
 {
+    test_bitcode();
     struct wave *w = aligned_alloc(64, (sizeof(*w) + 63) & ~(size_t)63);
     memset(w, 0, sizeof(*w));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
