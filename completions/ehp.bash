@@ -12,7 +12,7 @@ _ehp() {
         # Once the program is named, its own arguments follow: files are the best guess.
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            --chip | --partition | --nps | --xcc-chunk | --threads | --timeout | --mode | --bounds | --counters | --counters-file) i=$((i + 1)) ;;
+            --chip | --partition | --nps | --xcc-chunk | --threads | --timeout | --mode | --engine | --bounds | --counters | --counters-file) i=$((i + 1)) ;;
             -*) ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
             esac
@@ -22,6 +22,7 @@ _ehp() {
         --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
         --nps) mapfile -t COMPREPLY < <(compgen -W "1 4" -- "$cur") ;;
         --threads | --timeout | --xcc-chunk) ;;
+        --engine) mapfile -t COMPREPLY < <(compgen -W "auto interpreter compiled" -- "$cur") ;;
         --bounds) mapfile -t COMPREPLY < <(compgen -W "warn fault off" -- "$cur") ;;
         --mode) mapfile -t COMPREPLY < <(compgen -W "functional timing" -- "$cur") ;;
         --counters) mapfile -t COMPREPLY < <(compgen -W "all $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur") ;;
@@ -29,7 +30,7 @@ _ehp() {
         *)
             case $cur in
             -*) mapfile -t COMPREPLY < <(compgen -W \
-                "--chip --partition --nps --xcc-chunk --threads --xnack --timeout --mode --bounds --isolate --sample
+                "--chip --partition --nps --xcc-chunk --threads --xnack --timeout --mode --engine --bounds --isolate --sample
                 --no-sdma --stats --counters --counters-file --memory --no-progress --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac

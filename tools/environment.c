@@ -18,6 +18,7 @@ static const struct variable of_programs[] = {
     {"EHP_THREADS", "as --threads"},
     {"EHP_TIMEOUT", "as --timeout"},
     {"EHP_MODE", "as --mode"},
+    {"EHP_ENGINE", "as --engine"},
     {"EHP_BOUNDS", "as --bounds"},
     {"EHP_ISOLATE", "1: as --isolate"},
     {"EHP_SAMPLE", "1: as --sample"},

@@ -24,7 +24,7 @@
 
 struct run_args {
     struct machine_args machine;
-    const char *stats, *mode, *bounds, *counters, *counters_file, *memory;
+    const char *stats, *mode, *engine, *bounds, *counters, *counters_file, *memory;
     bool quiet, sample, isolate, no_sdma;
     int program; /* index of the program in argv */
 };
@@ -40,7 +40,8 @@ enum {
     OPT_ISOLATE,
     OPT_MEMORY,
     OPT_BOUNDS,
-    OPT_NO_SDMA
+    OPT_NO_SDMA,
+    OPT_ENGINE
 };
 
 static const struct argp_option options[] = {
@@ -60,6 +61,10 @@ static const struct argp_option options[] = {
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
     {"mode", OPT_MODE, "MODE", 0,
      "functional: results only, as fast as the host allows (the default); timing: in simulated time", 0},
+    {"engine", OPT_ENGINE, "ENGINE", 0,
+     "functional mode: auto: what turns out hot is compiled for the host (the default); interpreter: nothing "
+     "is; compiled: all is, before it is executed",
+     0},
     {"bounds", OPT_BOUNDS, "warn|fault|off", 0,
      "what an access beyond a buffer does that the chip would not notice: say so once for each kernel and "
      "buffer, and go on (the default); fault; or go on",
@@ -112,6 +117,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPT_MODE:
         args->mode = argument;
         return 0;
+    case OPT_ENGINE:
+        args->engine = argument;
+        return 0;
     case OPT_BOUNDS:
         args->bounds = argument;
         return 0;
@@ -149,11 +157,16 @@ static const struct argp parser = {
     .help_filter = environment_help_filter,
 };
 
+static bool wants_timing(const struct run_args *args)
+{
+    const char *mode = args->mode ? args->mode : secure_getenv("EHP_MODE");
+    return mode && strcmp(mode, "timing") == 0;
+}
+
 /* Each name is a counter's, or says why not. */
 static bool check_counters(const struct run_args *args)
 {
-    const char *mode = args->mode ? args->mode : secure_getenv("EHP_MODE");
-    if (args->sample && (!mode || strcmp(mode, "timing") != 0)) {
+    if (args->sample && !wants_timing(args)) {
         tool_say("ehp run: --sample: only timing mode has a time to sample; add --mode timing");
         return false;
     }
@@ -176,7 +189,7 @@ static bool check_counters(const struct run_args *args)
             return false;
         }
     }
-    if (!mode || strcmp(mode, "timing") != 0) {
+    if (!wants_timing(args)) {
         tool_say("ehp run: --counters: only timing mode counts; add --mode timing");
         return false;
     }
@@ -299,26 +312,42 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     return status >= 0 ? status : become(&program);
 }
 
+/* Names of what there are several of. */
+static bool check_names(const struct run_args *args)
+{
+    if (args->mode && strcmp(args->mode, "functional") && strcmp(args->mode, "timing")) {
+        tool_say("ehp run: there is no mode \"%s\"; there are: functional, timing", args->mode);
+        return false;
+    }
+    if (args->engine && strcmp(args->engine, "auto") && strcmp(args->engine, "interpreter") &&
+        strcmp(args->engine, "compiled")) {
+        tool_say("ehp run: there is no engine \"%s\"; there are: auto, interpreter, compiled", args->engine);
+        return false;
+    }
+    if (args->engine && !strcmp(args->engine, "compiled") && wants_timing(args)) {
+        tool_say("ehp run: --engine compiled: timing mode executes instruction by instruction; leave it out");
+        return false;
+    }
+    if (args->bounds && strcmp(args->bounds, "warn") && strcmp(args->bounds, "fault") &&
+        strcmp(args->bounds, "off")) {
+        tool_say("ehp run: there are no bounds \"%s\"; there are: warn, fault, off", args->bounds);
+        return false;
+    }
+    return true;
+}
+
 int tool_run(int argc, char **argv)
 {
     struct run_args args = {0};
     argv[0] = "ehp run";
     if (tool_parse(&parser, argc, argv, ARGP_IN_ORDER, &args) != 0)
         return 2;
-    if (args.mode && strcmp(args.mode, "functional") && strcmp(args.mode, "timing")) {
-        tool_say("ehp run: there is no mode \"%s\"; there are: functional, timing", args.mode);
-        return 2;
-    }
-    if (args.bounds && strcmp(args.bounds, "warn") && strcmp(args.bounds, "fault") &&
-        strcmp(args.bounds, "off")) {
-        tool_say("ehp run: there are no bounds \"%s\"; there are: warn, fault, off", args.bounds);
-        return 2;
-    }
-    if (!check_counters(&args) || !run_check_output(argv[0], "--stats", args.stats) ||
+    if (!check_names(&args) || !check_counters(&args) || !run_check_output(argv[0], "--stats", args.stats) ||
         !run_check_output(argv[0], "--counters-file", args.counters_file) ||
         !run_check_output(argv[0], "--memory", args.memory))
         return 2;
     set("EHP_MODE", args.mode);
+    set("EHP_ENGINE", args.engine);
     set("EHP_BOUNDS", args.bounds);
     set("EHP_STATS", args.stats);
     set("EHP_MEMORY", args.memory);

@@ -89,7 +89,7 @@ for command in sorted(commands - {"cc", "chips"}):
 
 # What options set, over what the environment says.
 def printed(*options, **environment):
-    done = subprocess.run([EHP, "run", *options, "printenv", "HSA_XNACK", "HSA_ENABLE_SDMA"], capture_output=True,
+    done = subprocess.run([EHP, "run", *options, "printenv", "HSA_XNACK", "HSA_ENABLE_SDMA", "EHP_ENGINE"], capture_output=True,
                           text=True, env={**os.environ, **environment})
     return done.stdout.split()
 
@@ -98,8 +98,14 @@ check("--xnack", printed("--xnack") != ["1"])
 check("--xnack over HSA_XNACK=0", printed("--xnack", HSA_XNACK="0") != ["1"])
 check("--no-sdma", printed("--no-sdma") != ["0"])
 check("--no-sdma over HSA_ENABLE_SDMA=1", printed("--no-sdma", HSA_ENABLE_SDMA="1") != ["0"])
+check("--engine", printed("--engine", "interpreter") != ["interpreter"])
+check("--engine over EHP_ENGINE", printed("--engine", "auto", EHP_ENGINE="compiled") != ["auto"])
 check("neither", printed() != [])
 check("XNACK in ehp info", [text_of("info").count(":xnack-"), text_of("info", "--xnack").count(":xnack+")] != [1, 1])
+for option, value, names in (("mode", "fast", "functional, timing"), ("engine", "jit", "auto, interpreter, compiled"),
+                             ("bounds", "on", "warn, fault, off")):
+    refused = subprocess.run([EHP, "run", f"--{option}={value}", "true"], capture_output=True, text=True)
+    check(f"--{option}={value}", refused.returncode != 2 or f'"{value}"; there are: {names}' not in refused.stderr)
 refused = subprocess.run([EHP, "run", "--xnack", "--isolate", "true"], capture_output=True, text=True)
 check("--xnack with --isolate", refused.returncode != 2 or "--xnack (HSA_XNACK=1)" not in refused.stderr)
 sys.exit(failures != 0)

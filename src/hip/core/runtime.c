@@ -178,6 +178,16 @@ static bool runtime_engine(int *engine)
     return true;
 }
 
+/* It was asked for, and results are the same: only slower. */
+static void runtime_say_interpreted(const struct ehp_options *options)
+{
+    struct ehp_engine_info info = EHP_ENGINE_INFO_INIT;
+
+    if (!options->timing && options->engine == EHP_ENGINE_COMPILED && ehp_engine_info(&info) == EHP_OK &&
+        !info.compiled)
+        hip_say("EHP_ENGINE=compiled: kernels are interpreted: %s", info.text);
+}
+
 static bool runtime_options(struct ehp_options *options)
 {
     double nps = 0, threads = 0, timeout = 0, chunk = 0, progress = can_draw(), sdma = 1, sample = 0,
@@ -253,6 +263,7 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
         hip_say("%s", options.error);
         return hipErrorNoDevice;
     }
+    runtime_say_interpreted(&options);
     int count = (int)ehp_agent_count(runtime->machine);
     for (int i = 0; i < count; i++)
         map[i] = (unsigned)i;
