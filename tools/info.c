@@ -28,12 +28,45 @@ static void line(const char *name, const char *format, ...) __attribute__((forma
 
 static void line(const char *name, const char *format, ...)
 {
-    char value[128];
+    char value[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(value, sizeof(value), format, arguments);
     va_end(arguments);
     printf("  %-28s %s\n", name, value);
+}
+
+static const char *level_name(unsigned level)
+{
+    return level == 4 ? "AVX-512" : level == 3 ? "AVX2" : "SSE4.2";
+}
+
+/* What executes kernels in functional mode; whether it compiles them. */
+static bool print_engine(void)
+{
+    struct ehp_engine_info info = EHP_ENGINE_INFO_INIT;
+    if (ehp_engine_info(&info) != EHP_OK)
+        return false;
+    if (info.compiled)
+        line("Engine", "compiled, %s, %s (%u lanes)", info.text, level_name(info.handlers),
+             info.handlers == 4 ? 16 : 8);
+    else
+        line("Engine", "interpreter, %s: %s", level_name(info.handlers), info.text);
+    return info.compiled;
+}
+
+/* What is compiled stays there for the next run. */
+static void print_cache(void)
+{
+    struct ehp_cache_info info = {.size = sizeof(info)};
+    struct room room;
+    if (ehp_cache_info(&info) != EHP_OK)
+        return;
+    if (*info.off)
+        printf("  %-28s none: %s\n", "Compiled code on disk", printable(info.off, &room));
+    else
+        printf("  %-28s %.1f of %llu MiB in %s\n", "Compiled code on disk", (double)info.bytes / (1 << 20),
+               (unsigned long long)info.limit >> 20, printable(info.folder, &room));
 }
 
 static void print_agent(unsigned i, const struct ehp_agent_info *a)
@@ -76,8 +109,11 @@ int tool_info(int argc, char **argv)
     if (tool_parse(&parser, argc, argv, 0, &args) != 0)
         return 2;
     ehp_machine *m = machine_args_open(&args);
-    printf("EHP %s, HSA runtime 1.2, %u agent%s\n\n", ehp_version(), ehp_agent_count(m),
+    printf("EHP %s, HSA runtime 1.2, %u agent%s\n", ehp_version(), ehp_agent_count(m),
            ehp_agent_count(m) == 1 ? "" : "s");
+    if (print_engine())
+        print_cache();
+    printf("\n");
     for (unsigned i = 0; i < ehp_agent_count(m); i++) {
         struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
         if (ehp_agent_info(m, i, &info) == EHP_OK)

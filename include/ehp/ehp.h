@@ -117,7 +117,8 @@ struct ehp_engine_info {
     char text[160];    /* what it is, or why there is none */
 };
 #define EHP_ENGINE_INFO_INIT {.size = sizeof(struct ehp_engine_info)}
-/* Needs no machine; looks for LLVM's library, which takes some ms. */
+/* Needs no machine; looks for LLVM's library, which takes some ms, and whether memory may become executable.
+ */
 EHP_API int ehp_engine_info(struct ehp_engine_info *info);
 
 /* A compute partition of the package: what HSA calls an agent and HIP a device. */

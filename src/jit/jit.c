@@ -317,13 +317,15 @@ bool jit_available(unsigned level, char *text, size_t size)
         snprintf(text, size, level < 3 ? "the host has no AVX2" : "EHP was built without clang-22");
         return false;
     }
-    return llvm_probe(text, size);
+    return llvm_probe(text, size) && jit_object_allowed(text, size);
 }
 
 struct jit *jit_open(unsigned level, bool eager)
 {
     size_t bytes;
-    struct jit *jit = jit_bitcode(level, &bytes) ? calloc(1, sizeof(*jit)) : NULL;
+    char why[128];
+    const bool can = jit_bitcode(level, &bytes) && jit_object_allowed(why, sizeof(why));
+    struct jit *jit = can ? calloc(1, sizeof(*jit)) : NULL;
     if (!jit)
         return NULL;
     jit->compiler = (struct exec_compiler){.hot = eager ? 1 : HOT, .ask = ask, .forget = forget};

@@ -24,7 +24,7 @@ struct jit_totals {
 
 /*
  * Whether there is a compiled engine for handlers of this level (exec_code.level): what it is, or why there
- * is none, goes to `text`.  Looks for LLVM's library.
+ * is none, goes to `text`.  Looks for LLVM's library, and whether memory may become executable.
  */
 bool jit_available(unsigned level, char *text, size_t size);
 

@@ -239,6 +239,21 @@ void *jit_object_find(const struct jit_object *o, const char *name)
 
 /* ---- the mapping --------------------------------------------------------------------------------------- */
 
+bool jit_object_allowed(char *why, size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        snprintf(why, size, "no memory for code: %s", strerror(errno));
+        return false;
+    }
+    const bool allowed = mprotect(memory, page, PROT_READ | PROT_EXEC) == 0;
+    if (!allowed)
+        snprintf(why, size, "this host does not let memory become executable: %s", strerror(errno));
+    munmap(memory, page);
+    return allowed;
+}
+
 /* Code and stubs first, to `code` bytes, a number of pages; then constants and the GOT. */
 static bool lay_out(struct link *l, size_t *code, size_t *all)
 {

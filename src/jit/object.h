@@ -15,11 +15,16 @@
 #ifndef EHP_JIT_OBJECT_H
 #define EHP_JIT_OBJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct jit_object;
 
 enum { JIT_OBJECT_ERROR = 256 };
+
+/* Whether the host lets memory become executable, which some policies refuse; else `why` has it, in a few
+ * words. */
+bool jit_object_allowed(char *why, size_t size);
 
 /*
  * The address of a name that the object does not define; NULL: there is none, and the object is not loaded.
