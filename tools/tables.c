@@ -18,8 +18,9 @@
 bool tables_wanted(void)
 {
     const char *stats = secure_getenv("EHP_STATS"), *memory = secure_getenv("EHP_MEMORY");
+    const char *advise = secure_getenv("EHP_ADVISE");
 
-    return (stats && !strcmp(stats, "-")) || (memory && *memory);
+    return (stats && !strcmp(stats, "-")) || (memory && *memory) || (advise && *advise);
 }
 
 static int is_table(const struct dirent *entry)

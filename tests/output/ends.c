@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ends HSACO HOW: launches a kernel three times, waits for it, and ends in one of many ways.  "busy" and
- * "idle" wait to be ended, and say so. */
+/* ends HSACO HOW: launches a kernel three times, waits for it, copies what it wrote, and ends in one of many
+ * ways.  "busy" and "idle" wait to be ended, and say so. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +61,7 @@ static void end(const char *how, char **self)
 int main(int argc, char **argv)
 {
     hipModule_t module;
+    int host[64];
 
     if (argc == 2)
         return 7; /* after "exec" */
@@ -69,5 +70,7 @@ int main(int argc, char **argv)
     OK(hipMalloc((void **)&out, 64 * sizeof *out));
     run(1);
     run(2);
+    OK(hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost));
+    OK(hipDeviceSynchronize());
     end(argv[2], argv);
 }

@@ -39,6 +39,11 @@ def dispatches(rows):
     return sum(int(row["dispatches"]) for row in rows if row["kernel"] == "store")
 
 
+def check_advice(path, *what):
+    advice = read_json(path)
+    check(advice["saved"]["copied"] == 256 and len(advice["pairs"]) == 1, *what, "leaves the advice:", advice)
+
+
 def command(*options, end):
     return [ehp, "run", "--mode", mode, *options, program, hsaco, end]
 
@@ -47,7 +52,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a test run of nohup's hands on t
 with tempfile.TemporaryDirectory() as folder:
     os.environ["TMPDIR"] = os.path.join(folder, "tables")
     os.mkdir(os.environ["TMPDIR"])
-    stats, table, memory, counters = (os.path.join(folder, name) for name in ("s.json", "s.csv", "m.csv", "c.json"))
+    names = ("s.json", "s.csv", "m.csv", "c.json", "a.json")
+    stats, table, memory, counters, advice = (os.path.join(folder, name) for name in names)
     counting = ["--counters", "all", "--counters-file", counters] if mode == "timing" else []
 
     for end, want in ENDS.items():
@@ -62,6 +68,12 @@ with tempfile.TemporaryDirectory() as folder:
         read_csv(memory)
         if counting:
             check([row["dispatch"] for row in read_json(counters)] == [1, 2, 3], end, "has left", counters)
+        ran = subprocess.run([ehp, "advise", f"--json={advice}", program, hsaco, end], stderr=subprocess.PIPE, text=True,
+                             env={**os.environ, "EHP_MODE": mode})
+        check(ran.returncode == want, end, "ends with", ran.returncode, "when advice is asked for")
+        check(ran.stderr.count("1 copies of 256 B between CPU and GPU") == 1, end, "is advised:", ran.stderr)
+        check_advice(advice, end)
+        os.unlink(advice)
     subprocess.run(command(f"--stats={table}", end="_exit"))
     check(dispatches(read_csv(table)) == 3, "_exit has left", table)
 
@@ -95,7 +107,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # Nothing else is left: no half files, no tables.
     left = os.listdir(folder) + os.listdir(os.environ["TMPDIR"])
-    check(set(left) <= {"tables", "s.json", "s.csv", "m.csv", "c.json"}, "is left:", left)
+    check(set(left) <= {"tables", *names}, "is left:", left)
     # A link stays one, and the file its mode.
     os.chmod(stats, 0o600)
     os.symlink("s.json", os.path.join(folder, "link"))

@@ -275,8 +275,7 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
             return hipErrorNoDevice;
     runtime->devices = count;
     hip_fault_install(runtime);
-    hip_advise_init(runtime);
-    if (!hip_stats_init(runtime) || !hip_usage_init(runtime))
+    if (!hip_advise_init(runtime) || !hip_stats_init(runtime) || !hip_usage_init(runtime))
         return hipErrorOutOfMemory;
     if (!hip_counters_init(runtime))
         return hipErrorInvalidValue;

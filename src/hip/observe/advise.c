@@ -2,7 +2,6 @@
 /* What `ehp advise` is told while the program runs; see advise.h. */
 #include <execinfo.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +45,14 @@ static int advise_site(struct hip_advise *advise)
             !memcmp(advise->sites[i].frame, frame + first, some * sizeof *frame))
             return i;
     int site = advise_grow((void **)&advise->sites, &advise->site_count, sizeof *advise->sites);
-    if (site >= 0) {
-        advise->sites[site].count = some;
-        memcpy(advise->sites[site].frame, frame + first, some * sizeof *frame);
-    }
+    if (site < 0)
+        return site;
+    struct advise_site *s = &advise->sites[site];
+    s->count = some;
+    memcpy(s->frame, frame + first, some * sizeof *frame);
+    /* Now, as reports allocate no memory. */
+    if (ehp_host_line(s->frame, s->count, s->line, sizeof s->line) != EHP_OK)
+        snprintf(s->line, sizeof s->line, "?");
     return site;
 }
 
@@ -275,45 +278,26 @@ void hip_advise_asked(void)
     pthread_mutex_unlock(&advise->lock);
 }
 
-/* EHP_ADVISE=- prints on stderr; a file's name writes JSON there too. */
-static void advise_at_exit(void)
-{
-    struct hip_runtime *runtime = hip_runtime();
-    const char *where = secure_getenv("EHP_ADVISE");
-    FILE *json = NULL;
-
-    if (hip_forked())
-        return;
-    hip_wait_last();
-    fflush(stdout);
-    if (where && *where && strcmp(where, "-") != 0 && !(json = fopen(where, "we")))
-        report_close(NULL, "EHP_ADVISE", where);
-    advise_report(runtime->advise, stderr, json);
-    report_printed();
-    errno = 0;
-    if (json)
-        report_close(json, "EHP_ADVISE", where);
-}
-
 static double advise_chip(struct hip_runtime *runtime, const char *key)
 {
     struct ehp_chip_value value = {.size = sizeof value};
     return ehp_chip_value(runtime->machine, key, &value) == EHP_OK ? value.number : 0;
 }
 
-void hip_advise_init(struct hip_runtime *runtime)
+/* EHP_ADVISE=- prints on stderr; a file's name writes JSON there too. */
+bool hip_advise_init(struct hip_runtime *runtime)
 {
     const char *where = secure_getenv("EHP_ADVISE");
 
     if (!where || !*where)
-        return;
+        return true;
     runtime->advise = calloc(1, sizeof *runtime->advise);
     if (!runtime->advise)
-        return;
+        return false;
     pthread_mutex_init(&runtime->advise->lock, NULL);
     runtime->advise->asked = -1;
     runtime->advise->copy_start_ns = advise_chip(runtime, "sdma.start");
     runtime->advise->copy_bytes_per_ns = advise_chip(runtime, "sdma.bandwidth");
-    atexit(advise_at_exit);
-    at_quick_exit(advise_at_exit);
+    return hip_report_add("EHP_ADVISE", NULL, advise_report_text) &&
+           (!strcmp(where, "-") || hip_report_add("EHP_ADVISE", where, advise_report_json));
 }

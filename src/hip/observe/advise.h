@@ -3,8 +3,8 @@
  * What a program would gain from one memory: `ehp advise`, EHP_ADVISE.
  *
  * advise.c notes allocations, copies with their call sites, and which kernels are
- * given which buffers; advise_report.c finds at exit what is on both sides and
- * says what to do about it.
+ * given which buffers; advise_report.c finds what is on both sides and says what to do about it, as a report
+ * (report.h).
  */
 #ifndef HIP_ADVISE_H
 #define HIP_ADVISE_H
@@ -18,7 +18,8 @@
 /* NULL unless EHP_ADVISE is set: every call below is made only when it is there. */
 struct hip_advise;
 
-void hip_advise_init(struct hip_runtime *runtime);
+/* False: no memory, or no thread. */
+bool hip_advise_init(struct hip_runtime *runtime);
 void hip_advise_allocated(struct hip_memory *memory);
 void hip_advise_freed(const struct hip_memory *memory);
 /* Before the call waits for anything or copies; a span is from the first byte to the last, with gaps between
@@ -89,6 +90,7 @@ struct hip_advise {
 };
 
 bool advise_is_host(const struct advise_buffer *buffer);
-void advise_report(struct hip_advise *advise, FILE *text, FILE *json);
+void advise_report_text(FILE *file);
+void advise_report_json(FILE *file);
 
 #endif

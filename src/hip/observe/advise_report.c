@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "hip/observe/advise.h"
 #include "hip/observe/stats.h"
@@ -44,12 +45,26 @@ struct advise_pair {
     unsigned times; /* pairs like this one, from the same places */
 };
 
+/* Allocations from one place. */
+struct advise_repeats {
+    bool any;
+    int first;      /* buffer */
+    unsigned times; /* that came and went */
+};
+
+/* Bytes that one event adds: now, and on one memory. */
+struct advise_change {
+    int64_t bytes[2];
+};
+
 struct advise_result {
     struct hip_advise *advise;
     struct advise_pair *pairs;
     int count;
-    bool *gone;       /* buffers of the device that are no more */
-    uint64_t peak[2]; /* now, and on one memory */
+    struct advise_repeats *repeats; /* by site + 1 */
+    struct advise_change *change;   /* by event */
+    bool *gone;                     /* buffers of the device that are no more */
+    uint64_t peak[2];               /* now, and on one memory */
     uint64_t copies, copied;
     double seconds;
 };
@@ -167,26 +182,26 @@ static bool result_counts(const struct hip_advise *a, int i)
 static void result_peaks(struct advise_result *r)
 {
     const struct hip_advise *a = r->advise;
-    int64_t (*change)[2] = calloc(a->events + 1, sizeof *change), sum[2] = {0, 0};
+    struct advise_change *change = r->change;
+    int64_t sum[2] = {0, 0};
 
-    for (int i = 0; change && i < a->buffer_count; i++) {
+    for (int i = 0; i < a->buffer_count; i++) {
         const struct advise_buffer *b = &a->buffers[i];
         /* The host's own was there before a copy named it, for all that is known from the beginning. */
         uint64_t born = b->kind >= ADVISE_HEAP ? 0 : b->born;
         for (int k = 0; k < 2 && result_counts(a, i); k++) {
             if (k && r->gone[i])
                 continue;
-            change[born][k] += (int64_t)b->bytes;
+            change[born].bytes[k] += (int64_t)b->bytes;
             if (b->died)
-                change[b->died][k] -= (int64_t)b->bytes;
+                change[b->died].bytes[k] -= (int64_t)b->bytes;
         }
     }
-    for (uint64_t event = 0; change && event <= a->events; event++)
+    for (uint64_t event = 0; event <= a->events; event++)
         for (int k = 0; k < 2; k++) {
-            sum[k] += change[event][k];
+            sum[k] += change[event].bytes[k];
             r->peak[k] = (uint64_t)sum[k] > r->peak[k] ? (uint64_t)sum[k] : r->peak[k];
         }
-    free(change);
 }
 
 /* Pairs from the same places in the program are shown as one. */
@@ -217,14 +232,9 @@ static void result_fold(struct advise_result *r)
 /* ---- words
  * ------------------------------------------------------------------------------------------------- */
 
-static const char *report_line(struct hip_advise *a, int site)
+static const char *report_line(const struct hip_advise *a, int site)
 {
-    if (site < 0)
-        return "?";
-    struct advise_site *s = &a->sites[site];
-    if (!s->line[0] && ehp_host_line(s->frame, s->count, s->line, sizeof s->line) != EHP_OK)
-        snprintf(s->line, sizeof s->line, "?");
-    return s->line;
+    return site < 0 ? "?" : a->sites[site].line;
 }
 
 static const char *report_bytes(char text[24], uint64_t bytes)
@@ -297,19 +307,27 @@ static const char *buffer_reason(const struct advise_buffer *b)
     }
 }
 
-/* Allocations from one place that came and went. */
-static unsigned site_repeats(const struct hip_advise *a, int first)
+static void result_repeats(struct advise_result *r)
 {
-    unsigned times = 0;
+    const struct hip_advise *a = r->advise;
 
     for (int i = 0; i < a->buffer_count; i++) {
-        if (a->buffers[i].site != a->buffers[first].site || a->buffers[i].kind >= ADVISE_HEAP)
+        const struct advise_buffer *b = &a->buffers[i];
+        struct advise_repeats *at = &r->repeats[b->site + 1];
+        if (b->kind >= ADVISE_HEAP)
             continue;
-        if (i < first)
-            return 0; /* told already */
-        times += a->buffers[i].died && a->buffers[i].died > a->buffers[i].born;
+        at->first = at->any ? at->first : i;
+        at->any = true;
+        at->times += b->died > b->born;
     }
-    return times;
+}
+
+/* Of the first buffer of a place: how often allocations from there came and went. */
+static unsigned site_repeats(const struct advise_result *r, int i)
+{
+    const struct advise_repeats *at = &r->repeats[r->advise->buffers[i].site + 1];
+
+    return at->any && at->first == i ? at->times : 0;
 }
 
 enum { REPEATS = 4 };
@@ -370,13 +388,13 @@ static void text_others(const struct advise_result *r, FILE *file)
     bool any = a->asked >= 0;
 
     for (int i = 0; i < a->buffer_count; i++)
-        any |= (buffer_reason(&a->buffers[i]) && !r->gone[i]) || site_repeats(a, i) >= REPEATS;
+        any |= (buffer_reason(&a->buffers[i]) && !r->gone[i]) || site_repeats(r, i) >= REPEATS;
     if (!any)
         return;
     fprintf(file, "\nBesides:\n");
     for (int i = 0; i < a->buffer_count; i++) {
         const char *reason = buffer_reason(&a->buffers[i]);
-        unsigned repeats = site_repeats(a, i);
+        unsigned repeats = site_repeats(r, i);
         if (reason && !r->gone[i])
             fprintf(file, "  %s of %s: %s\n", report_bytes(bytes, a->buffers[i].bytes),
                     report_buffer(a, i, text), reason);
@@ -450,7 +468,7 @@ static void json_others(const struct advise_result *r, FILE *file)
     fprintf(file, "],\n \"repeated\": [");
     separator = "";
     for (int i = 0; i < a->buffer_count; i++) {
-        unsigned repeats = site_repeats(a, i);
+        unsigned repeats = site_repeats(r, i);
         if (repeats < REPEATS)
             continue;
         fprintf(file, "%s\n  {\"times\": %u, ", separator, repeats);
@@ -508,23 +526,57 @@ static void report_json(const struct advise_result *r, FILE *file)
             r->peak[0], r->peak[0] - r->peak[1], r->copies, r->copied, r->seconds);
 }
 
-void advise_report(struct hip_advise *advise, FILE *text, FILE *json)
-{
-    struct advise_result result = {.advise = advise};
+/* ---- both --------------------------------------------------------------------------------------------- */
 
-    pthread_mutex_lock(&advise->lock);
-    result.pairs = calloc((size_t)advise->copy_count + 1, sizeof *result.pairs);
-    result.gone = calloc((size_t)advise->buffer_count + 1, sizeof *result.gone);
-    if (result.pairs && result.gone) {
+/* Room for an array behind the others. */
+static void *part(char *room, size_t *bytes, uint64_t count, size_t element)
+{
+    void *at = room ? room + *bytes : NULL;
+
+    *bytes += (count * element + 15) & ~(size_t)15;
+    return at;
+}
+
+/* In `room`, or only how much of it that takes. */
+static size_t result_place(struct advise_result *r, char *room)
+{
+    const struct hip_advise *a = r->advise;
+    size_t bytes = 0;
+
+    r->pairs = part(room, &bytes, (uint64_t)a->copy_count, sizeof *r->pairs);
+    r->repeats = part(room, &bytes, (uint64_t)a->site_count + 1, sizeof *r->repeats);
+    r->change = part(room, &bytes, a->events + 1, sizeof *r->change);
+    r->gone = part(room, &bytes, (uint64_t)a->buffer_count, sizeof *r->gone);
+    return bytes;
+}
+
+/* What reports need comes from the kernel: they do not move the program's memory. */
+static void report(void (*print)(const struct advise_result *result, FILE *file), FILE *file)
+{
+    struct advise_result result = {.advise = hip_runtime()->advise};
+
+    pthread_mutex_lock(&result.advise->lock);
+    const size_t bytes = result_place(&result, NULL);
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room != MAP_FAILED) {
+        result_place(&result, room);
         result_copies(&result);
         result_merge(&result);
         result_peaks(&result);
         result_fold(&result);
-        report_text(&result, text);
-        if (json)
-            report_json(&result, json);
+        result_repeats(&result);
+        print(&result, file);
+        munmap(room, bytes);
     }
-    free(result.pairs);
-    free(result.gone);
-    pthread_mutex_unlock(&advise->lock);
+    pthread_mutex_unlock(&result.advise->lock);
+}
+
+void advise_report_text(FILE *file)
+{
+    report(report_text, file);
+}
+
+void advise_report_json(FILE *file)
+{
+    report(report_json, file);
 }
