@@ -135,7 +135,7 @@ static void add_arch(struct cc_job *job, const char *list)
     char *copy = cc_copy(list), *rest = copy;
     for (char *one; (one = strsep(&rest, ",")) != NULL;)
         if (*one) // this machine's GPU is the one that EHP simulates
-            cc_args_push(&job->archs, strcmp(one, "native") == 0 ? "gfx942" : one);
+            cc_args_push(&job->archs, strcmp(one, "native") == 0 ? EHP_PROCESSOR : one);
     free(copy);
 }
 
@@ -282,15 +282,15 @@ static void check_archs(struct cc_job *job)
 {
     if (job->archs.n == 0) {
         const char *list = secure_getenv("HCC_AMDGPU_TARGET");
-        add_arch(job, list && *list ? list : "gfx942");
+        add_arch(job, list && *list ? list : EHP_PROCESSOR);
     }
     for (size_t i = 0; i < job->archs.n; i++)
-        if (starts(job->archs.v[i], "gfx942") || starts(job->archs.v[i], "gfx9-4-generic"))
+        if (starts(job->archs.v[i], EHP_PROCESSOR) || starts(job->archs.v[i], "gfx9-4-generic"))
             return;
     if (!job->has_hip || job->quiet)
         return;
     char *archs = cc_args_join(&job->archs, ", ");
-    tool_say("ehp cc: note: building for %s only; MI300A and MI300X run code for gfx942", archs);
+    tool_say("ehp cc: note: building for %s only; MI300A and MI300X run code for " EHP_PROCESSOR, archs);
     free(archs);
 }
 
@@ -378,7 +378,8 @@ static bool answer_question(const struct cc_args *words, struct cc_places *place
                  "options.\n\n"
                  "  .hip .cu .cpp .cc .cxx    HIP, unless -x or HIP_COMPILE_CXX_AS_HIP=0 says otherwise\n"
                  "  .c                        C\n"
-                 "  --offload-arch=ARCH       processor to compile for, gfx942 by default; may be repeated\n"
+                 "  --offload-arch=ARCH       processor to compile for, " EHP_PROCESSOR
+                 " by default; may be repeated\n"
                  "  --genco                   make a code object for hipModuleLoad\n"
                  "  -fgpu-rdc                 let device code call functions of other files\n"
                  "  --rocm-path=DIR           use the compiler, headers and device libraries of an installed "

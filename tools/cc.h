@@ -44,7 +44,7 @@ struct cc_places {
 
 // Finds the tree and the version; the rest stays empty. Returns 0, or -1 with a message on stderr.
 int cc_places_find(struct cc_places *p);
-// Finds a clang that knows gfx942; rocm is a ROCm installation to prefer, or NULL.
+// Finds a clang that knows EHP_PROCESSOR; rocm is a ROCm installation to prefer, or NULL.
 int cc_places_find_clang(struct cc_places *p, const char *rocm);
 // Makes sure that the device libraries are complete for the named processors ("gfx942:xnack-", ...) and
 // sets p->bitcode.

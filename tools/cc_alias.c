@@ -39,7 +39,7 @@ int cc_run_clang(int argc, char **argv)
         rocm |= strncmp(arg, "--rocm-path=", 12) == 0 && !cc_is_ehp(arg + 12);
         libs |= strncmp(arg, "--rocm-device-lib-path", 22) == 0 || strcmp(arg, "-nogpulib") == 0;
         if (strncmp(arg, "--offload-arch=", 15) == 0)
-            cc_args_push(&archs, strcmp(arg + 15, "native") == 0 ? "gfx942" : arg + 15);
+            cc_args_push(&archs, strcmp(arg + 15, "native") == 0 ? EHP_PROCESSOR : arg + 15);
     }
     cc_args_push(&out, places.clang);
     if (strstr(base_name(argv[0]), "++"))
@@ -51,7 +51,7 @@ int cc_run_clang(int argc, char **argv)
         cc_args_pushf(&out, "--rocm-path=%s", places.tree);
     if (hip || link) {
         if (archs.n == 0)
-            cc_args_push(&out, "--offload-arch=gfx942");
+            cc_args_push(&out, "--offload-arch=" EHP_PROCESSOR);
         if (!rocm && !libs) {
             if (cc_bitcode_prepare(&places, &archs))
                 goto out;
@@ -68,8 +68,8 @@ int cc_run_clang(int argc, char **argv)
     }
     cc_args_push(&out, "--end-no-unused-arguments");
     for (size_t i = 0; i < words.n; i++)
-        cc_args_push(&out,
-                     strcmp(words.v[i], "--offload-arch=native") == 0 ? "--offload-arch=gfx942" : words.v[i]);
+        cc_args_push(&out, strcmp(words.v[i], "--offload-arch=native") == 0 ? "--offload-arch=" EHP_PROCESSOR
+                                                                            : words.v[i]);
     status = cc_exec(places.clang, &out, false);
 out:
     cc_args_free(&words);
@@ -103,7 +103,7 @@ int cc_run_enumerator(int argc, char **argv)
         gpus_only |= strcmp(argv[i], "-t") == 0 && strcmp(argv[i + 1], "GPU") == 0;
     if (!gpus_only)
         puts("gfx000");
-    puts("gfx942");
+    puts(EHP_PROCESSOR);
     return 0;
 }
 

@@ -130,14 +130,14 @@ int cc_places_find(struct cc_places *p)
 }
 
 // Does this compiler know the processor? Asked only of compilers whose version the name does not tell.
-static bool knows_gfx942(const char *clang)
+static bool knows_processor(const char *clang)
 {
     pid_t child = fork();
     if (child == 0) {
         if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "r", stdin))
             _exit(126);
-        execl(clang, clang, "--target=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-nogpulib", "-fsyntax-only", "-x",
-              "c", "-", (char *)NULL);
+        execl(clang, clang, "--target=amdgcn-amd-amdhsa", "-mcpu=" EHP_PROCESSOR, "-nogpulib",
+              "-fsyntax-only", "-x", "c", "-", (char *)NULL);
         _exit(127);
     }
     int status = 0;
@@ -167,7 +167,8 @@ static bool is_ourselves(const char *path)
 static bool accept(struct cc_places *p, const char *path, bool probe)
 {
     char real[CC_PATH_MAX];
-    if (!cc_can_run(path) || is_ourselves(path) || !real_path(real, path) || (probe && !knows_gfx942(path)))
+    if (!cc_can_run(path) || is_ourselves(path) || !real_path(real, path) ||
+        (probe && !knows_processor(path)))
         return false;
     put_path(p->clang, "%s", path);
     strip_last(real);
@@ -203,7 +204,7 @@ int cc_places_find_clang(struct cc_places *p, const char *rocm)
     if (try_directory(p, rocm, "/llvm/bin") || try_directory(p, rocm, "/lib/llvm/bin") ||
         try_directory(p, secure_getenv("HIP_CLANG_PATH"), ""))
         return 0;
-    // 22 is what is tested; then newer ones; then older ones down to 17, the first that knew gfx942.
+    // 22 is what is tested; then newer ones; then older ones down to 17, the first that knew it.
     static const int versions[] = {22, 26, 25, 24, 23, 21, 20, 19, 18, 17};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         char name[32];
@@ -214,7 +215,7 @@ int cc_places_find_clang(struct cc_places *p, const char *rocm)
     }
     if (find_in_path(path, "clang") && accept(p, path, true))
         return 0;
-    fputs("ehp cc: no clang that knows gfx942 (17 or newer, best 22); on Debian:\n"
+    fputs("ehp cc: no clang that knows " EHP_PROCESSOR " (17 or newer, best 22); on Debian:\n"
           "    apt-get install clang-22 clang-tools-22 lld-22 llvm-22 libclang-rt-22-dev rocm-device-libs\n"
           "EHP_CLANG=/path/to/clang names another one.\n",
           stderr);

@@ -610,7 +610,11 @@ EHP_API int ehp_chip_iod(ehp_machine *machine, unsigned index, struct ehp_iod *o
  */
 EHP_API const char *ehp_printable(const char *text, char *room, size_t bytes);
 
-/* ---- disassembly -------------------------------------------------------------------------------------- */
+/* ---- processors and disassembly ----------------------------------------------------------------------- */
+
+/* What is compiled for when nobody names a processor: that of the chip which is simulated when nobody names
+ * one. */
+#define EHP_PROCESSOR "gfx942"
 
 /*
  * `isa` is whose code it is: a processor ("gfx942") or a target id, as in struct

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int props_int(uint64_t value)
@@ -49,6 +50,22 @@ static void props_arch(hipDeviceProp_tR0600 *p)
     p->arch.hasDynamicParallelism = 0;
 }
 
+/* "gfx942" is version 9.4.2: the last two are digits to the base 16, as in "gfx90a". */
+static void fill_version(hipDeviceProp_tR0600 *p, const char *isa)
+{
+    char digits[16] = "000";
+    size_t count = strcspn(isa, ":");
+    if (count > 5 && count < sizeof digits)
+        snprintf(digits, sizeof digits, "%.*s", (int)(count - 3), isa + 3);
+    count = strlen(digits);
+    const int stepping = (int)strtol(digits + count - 1, NULL, 16);
+    digits[count - 1] = '\0';
+    p->minor = (int)strtol(digits + count - 2, NULL, 16);
+    digits[count - 2] = '\0';
+    p->major = (int)strtol(digits, NULL, 10);
+    p->gcnArch = p->major * 100 + p->minor * 10 + stepping;
+}
+
 void hip_device_fill_props(struct hip_device *device)
 {
     const struct ehp_agent_info *info = &device->info;
@@ -59,7 +76,7 @@ void hip_device_fill_props(struct hip_device *device)
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "%s", info->name);
     snprintf(p->gcnArchName, sizeof p->gcnArchName, "%s", info->isa);
-    p->gcnArch = 942;
+    fill_version(p, info->isa);
     snprintf(uuid, sizeof uuid, "%04x%04x%04x%04x", info->pci_id & 0xffff, info->pci_bus & 0xffff,
              info->pci_device & 0xffff, info->partition_index & 0xffff);
     memcpy(p->uuid.bytes, uuid, sizeof p->uuid.bytes);
@@ -76,8 +93,6 @@ void hip_device_fill_props(struct hip_device *device)
     }
     p->clockRate = props_int((uint64_t)info->clock_mhz * 1000);
     p->totalConstMem = INT_MAX;
-    p->major = 9;
-    p->minor = 4;
     p->multiProcessorCount = (int)info->cus;
     p->integrated = info->apu;
     p->canMapHostMemory = 1;

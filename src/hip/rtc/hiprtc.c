@@ -251,7 +251,7 @@ static bool rtc_arguments(struct rtc_words *words, struct _hiprtcProgram *progra
         right &= rtc_option(words, options[i], &has_arch);
     }
     if (!has_arch)
-        right &= rtc_words_add(words, "--offload-arch=gfx942");
+        right &= rtc_words_add(words, "--offload-arch=" EHP_PROCESSOR);
     if (program->to_bitcode)
         right &= rtc_words_add(words, "-emit-llvm");
     return right;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "ehp/ehp.h"
 #include "hip/core/handle.h"
 
 #define RTC_ENTRY __attribute__((visibility("default")))

@@ -110,7 +110,7 @@ static bool link_is_target(const char *id, size_t bytes)
         return false;
     memcpy(text, id, bytes);
     text[bytes] = 0;
-    return strstr(text, "amdgcn") && strstr(text, "gfx942");
+    return strstr(text, "amdgcn") && strstr(text, EHP_PROCESSOR);
 }
 
 /* The entry for this chip; the host's entry of a bundle is empty and of no use. */
@@ -209,8 +209,12 @@ RTC_ENTRY hiprtcResult hiprtcLinkAddFile(hiprtcLinkState hip_link_state, int inp
 
 RTC_ENTRY hiprtcResult hiprtcLinkComplete(hiprtcLinkState hip_link_state, void **bin_out, size_t *size_out)
 {
-    static const char *const always[] = {
-        "--target=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-O3", "-nogpulib", "-Wno-override-module", "-o"};
+    static const char *const always[] = {"--target=amdgcn-amd-amdhsa",
+                                         "-mcpu=" EHP_PROCESSOR,
+                                         "-O3",
+                                         "-nogpulib",
+                                         "-Wno-override-module",
+                                         "-o"};
     struct ihiprtcLinkState *state = hip_link_state;
     struct rtc_words words = {0};
     bool right = true;
