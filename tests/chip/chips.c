@@ -141,6 +141,13 @@ static void expect_refused(const char *text, const char *part)
     unlink(path);
 }
 
+/* Nothing would decode its code. */
+static void test_unknown_isa(void)
+{
+    expect_refused("base = \"mi300a\";\nchip: { isa = (\"gfx90a:xnack-\", \"guess\"); };",
+                   "the instructions of chip.isa = \"gfx90a:xnack-\"");
+}
+
 /* Sizes that only simulated time looks at. */
 static void test_sizes(void)
 {
@@ -174,5 +181,6 @@ int main(void)
     test_override();
     test_mistakes();
     test_sizes();
+    test_unknown_isa();
     return check_status();
 }
