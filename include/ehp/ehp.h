@@ -533,12 +533,35 @@ struct ehp_stats { /* of one dispatch, or a sum over dispatches of a kernel */
      * are worked out; the estimated error of the time, of 1.  0 and 0 when none was. */
     uint64_t detailed_workgroups;
     double sample_error;
+    uint64_t compiled; /* functional mode: of all instructions, those that compiled code executed */
 };
 
 /* Off by default, costs a few per cent. */
 EHP_API void ehp_stats_enable(ehp_machine *machine, bool on);
 EHP_API unsigned ehp_stats_count(ehp_machine *machine);
 EHP_API int ehp_stats_get(ehp_machine *machine, unsigned index, struct ehp_stats *out);
+
+/* What a machine's compiled engine has done so far. */
+struct ehp_compiled {
+    size_t size;
+    unsigned functions;    /* compiled; with and without statistics are two */
+    unsigned from_cache;   /* of these, those that were found on disk */
+    unsigned refused;      /* that stay in the interpreter */
+    uint64_t instructions; /* of the functions that were compiled */
+    uint64_t ns;           /* that it took, beside the program */
+};
+#define EHP_COMPILED_INIT {.size = sizeof(struct ehp_compiled)}
+/* EHP_ERR_UNSUPPORTED: the machine has none. */
+EHP_API int ehp_compiled(ehp_machine *machine, struct ehp_compiled *out);
+
+struct ehp_refused {
+    size_t size;
+    char name[256]; /* "": it was unloaded, or has none */
+    char why[256];
+};
+#define EHP_REFUSED_INIT {.size = sizeof(struct ehp_refused)}
+/* The first functions that stay in the interpreter; EHP_ERR_NOT_FOUND behind the last that is remembered. */
+EHP_API int ehp_refused_at(ehp_machine *machine, unsigned index, struct ehp_refused *out);
 
 /* ---- counters: timing mode ---------------------------------------------------------------------------- */
 

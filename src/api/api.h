@@ -8,6 +8,8 @@
  *   code.c       code objects         counters.c  counters by the profiler's names
  *   chip.c       keys of the chip     progress.c  the line for kernels that take long
  *   program.c    the host program's time
+ *   engine.c     what executes instructions
+ *   cache.c      compiled code on disk
  */
 #ifndef EHP_API_API_H
 #define EHP_API_API_H

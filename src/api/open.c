@@ -5,21 +5,11 @@
 #include <stdlib.h>
 
 #include "hsa/hsa.h"
-#include "jit/jit.h"
 #include "wave/fault.h"
 
 const char *ehp_version(void)
 {
     return "0.1.0";
-}
-
-int ehp_engine_info(struct ehp_engine_info *info)
-{
-    if (!info || info->size != sizeof(*info))
-        return EHP_ERR_INVALID;
-    info->handlers = exec_code_level();
-    info->compiled = jit_available(info->handlers, info->text, sizeof(info->text));
-    return EHP_OK;
 }
 
 const char *ehp_status_name(int status)

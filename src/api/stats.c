@@ -90,6 +90,7 @@ static void add(struct stats *stats, const struct ehp_stats *one)
         sum->lds_bytes += one->lds_bytes;
         sum->scratch_bytes += one->scratch_bytes;
         sum->atomics += one->atomics;
+        sum->compiled += one->compiled;
         sum->seconds += one->seconds;
         if (one->detailed_workgroups || sum->detailed_workgroups) {
             sum->sample_error = one->sample_error > sum->sample_error ? one->sample_error : sum->sample_error;

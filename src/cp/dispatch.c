@@ -240,6 +240,7 @@ void cp_dispatch_count(struct cp_dispatch *d, const struct wave_stats *did)
     sum->lds_bytes += did->lds_bytes;
     sum->scratch_bytes += did->scratch_bytes;
     sum->atomics += did->atomics;
+    sum->compiled += did->compiled;
 }
 
 void cp_dispatch_complete(struct cp_dispatch *d)

@@ -14,6 +14,7 @@
 #include "jit/cache.h"
 #include "jit/lift.h"
 #include "jit/object.h"
+#include "jit/refused.h"
 
 /* Stretches (exec/workgroup.c) that a function runs for before it is compiled; compiling takes as long as
  * interpreting some thousand waves. */
@@ -44,9 +45,11 @@ struct jit {
     struct unit *waiting, *busy, *ready;
     struct jit_cache *cache;
     struct jit_totals totals;
+    struct refused_list refused;
 
     /* The thread's. */
-    bool broken; /* LLVM cannot be had */
+    char no_llvm[128];          /* why LLVM cannot be had; "": it can, or has not been needed yet */
+    char why[JIT_OBJECT_ERROR]; /* what was wrong with the last function */
     struct llvm llvm;
     llvm_machine machine;
     llvm_layout layout;
@@ -72,9 +75,9 @@ static void ignore_diagnostic(void *info, void *context)
 
 static bool open_target(struct jit *jit)
 {
-    char why[256];
-    if (!llvm_open(&jit->llvm, why, sizeof(why)))
+    if (!llvm_open(&jit->llvm, jit->no_llvm, sizeof(jit->no_llvm)))
         return false;
+    snprintf(jit->no_llvm, sizeof(jit->no_llvm), "LLVM does not take the bodies of instructions");
     const struct llvm *l = &jit->llvm;
     size_t size;
     const void *bitcode = jit_bitcode(jit->level, &size);
@@ -100,6 +103,8 @@ static bool open_target(struct jit *jit)
                                        .context = context,
                                        .library = body_library_open(l, context, bodies, lanes_of(jit->level)),
                                        .slice = lanes_of(jit->level)};
+    if (jit->target.library)
+        jit->no_llvm[0] = 0;
     return jit->target.library != NULL;
 }
 
@@ -109,8 +114,11 @@ static bool run_passes(struct jit *jit, llvm_module module)
     llvm_pass_options options = l->CreatePassBuilderOptions();
     llvm_error error = l->RunPasses(module, passes, jit->machine, options);
     l->DisposePassBuilderOptions(options);
-    if (error)
-        l->DisposeErrorMessage(l->GetErrorMessage(error));
+    if (error) {
+        char *message = l->GetErrorMessage(error);
+        snprintf(jit->why, sizeof(jit->why), "LLVM: %s", message);
+        l->DisposeErrorMessage(message);
+    }
     return !error;
 }
 
@@ -134,8 +142,7 @@ static struct key key_of(const struct unit *unit)
 
 static bool load_object(struct jit *jit, struct unit *unit, const void *bytes, size_t size)
 {
-    char error[JIT_OBJECT_ERROR];
-    unit->object = jit_object_load(bytes, size, lift_symbol, jit, error);
+    unit->object = jit_object_load(bytes, size, lift_symbol, jit, jit->why);
     unit->compiled.fn =
         unit->object ? (exec_compiled_fn *)(uintptr_t)jit_object_find(unit->object, LIFT_NAME) : NULL;
     return unit->compiled.fn != NULL;
@@ -157,6 +164,7 @@ static bool emit_object(struct jit *jit, llvm_module module, struct unit *unit, 
     llvm_buffer buffer;
     char *message = NULL;
     if (l->TargetMachineEmitToMemoryBuffer(jit->machine, module, LLVM_OBJECT_FILE, &message, &buffer)) {
+        snprintf(jit->why, sizeof(jit->why), "LLVM: %s", message);
         l->DisposeMessage(message);
         return false;
     }
@@ -170,8 +178,8 @@ static bool emit_object(struct jit *jit, llvm_module module, struct unit *unit, 
 static bool compile_with_llvm(struct jit *jit, struct unit *unit, const struct key *key)
 {
     const struct llvm *l = &jit->llvm;
-    if (!jit->target.library && (jit->broken || !open_target(jit))) {
-        jit->broken = true;
+    if (!jit->target.library && (*jit->no_llvm || !open_target(jit))) {
+        snprintf(jit->why, sizeof(jit->why), "%s", jit->no_llvm);
         return false;
     }
     llvm_module module = l->ModuleCreateWithNameInContext("function", jit->target.context);
@@ -190,6 +198,7 @@ static bool compile(struct jit *jit, struct unit *unit, bool *cached)
     unit->heads = calloc(unit->block->count + 1, sizeof(*unit->heads));
     unit->compiled.heads = unit->heads;
     struct key key = key_of(unit);
+    snprintf(jit->why, sizeof(jit->why), "memory is short");
     bool ok = unit->heads && key.bytes && lift_heads(unit->block, unit->heads);
     *cached = ok && load_cached(jit, unit, &key);
     ok = *cached || (ok && compile_with_llvm(jit, unit, &key));
@@ -219,6 +228,7 @@ static void finish(struct jit *jit, struct unit *unit, bool compiled, bool cache
         atomic_store_explicit(&unit->block->compiled[unit->counts], &unit->compiled, memory_order_release);
     } else {
         jit->totals.refused++;
+        refused_add(&jit->refused, unit->block->start, "%s", jit->why);
         unit_free(unit);
     }
     jit->totals.nanoseconds += took_ns;
@@ -268,6 +278,11 @@ static void ask(struct exec_compiler *compiler, struct exec_block *block, bool c
         jit->started = thread_start(&jit->thread, run, jit) == 0;
     if (!unit || !jit->started || jit->stopping) {
         jit->totals.refused++;
+        if (block->count > LIFT_INSTRUCTIONS_MAX)
+            refused_add(&jit->refused, block->start, "it has %zu instructions, more than %d", block->count,
+                        LIFT_INSTRUCTIONS_MAX);
+        else
+            refused_add(&jit->refused, block->start, "no memory, or no thread");
         pthread_mutex_unlock(&jit->lock);
         free(unit);
         return;
@@ -305,6 +320,7 @@ static void forget(struct exec_compiler *compiler, struct exec_block *block)
     while (jit->busy && jit->busy->block == block)
         pthread_cond_wait(&jit->changed, &jit->lock);
     drop_from(&jit->ready, block);
+    refused_unload(&jit->refused, block->start);
     pthread_mutex_unlock(&jit->lock);
 }
 
@@ -387,4 +403,14 @@ struct jit_totals jit_totals(struct jit *jit)
     const struct jit_totals totals = jit->totals;
     pthread_mutex_unlock(&jit->lock);
     return totals;
+}
+
+bool jit_refused(struct jit *jit, unsigned index, struct jit_refused *out)
+{
+    pthread_mutex_lock(&jit->lock);
+    const bool found = index < jit->refused.count;
+    if (found)
+        *out = jit->refused.entry[index];
+    pthread_mutex_unlock(&jit->lock);
+    return found;
 }

@@ -42,4 +42,12 @@ void jit_close(struct jit *jit);
 struct exec_compiler *jit_compiler(struct jit *jit);
 struct jit_totals jit_totals(struct jit *jit);
 
+/* A function that stays in the interpreter. */
+struct jit_refused {
+    uint64_t start; /* its address; 0: it was unloaded */
+    char why[256];
+};
+/* The first that were refused; false: there are not so many, or no more are remembered. */
+bool jit_refused(struct jit *jit, unsigned index, struct jit_refused *out);
+
 #endif

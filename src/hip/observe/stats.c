@@ -24,7 +24,7 @@ static const struct stats_count stats_counts[] = {
     COUNT(dispatches),    COUNT(workgroups), COUNT(waves),         COUNT(instructions), COUNT(valu),
     COUNT(salu),          COUNT(mfma),       COUNT(vmem),          COUNT(smem),         COUNT(lds),
     COUNT(flat_scratch),  COUNT(branch),     COUNT(other),         COUNT(lanes_valu),   COUNT(bytes_read),
-    COUNT(bytes_written), COUNT(lds_bytes),  COUNT(scratch_bytes), COUNT(atomics),
+    COUNT(bytes_written), COUNT(lds_bytes),  COUNT(scratch_bytes), COUNT(atomics),      COUNT(compiled),
 #undef COUNT
 };
 

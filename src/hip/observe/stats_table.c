@@ -201,9 +201,48 @@ static void stats_simulated(FILE *file, const struct ehp_stats *s)
     stats_memory(file, s);
 }
 
+/* ---- what executed them, in functional mode ---- */
+
+static void stats_refused(FILE *file, ehp_machine *machine, unsigned refused)
+{
+    unsigned shown = 0;
+
+    for (;; shown++) {
+        struct ehp_refused r = EHP_REFUSED_INIT;
+        char name[256], why[256];
+        if (ehp_refused_at(machine, shown, &r) != EHP_OK)
+            break;
+        fprintf(file, "Interpreted: %.60s: %s\n",
+                *r.name ? ehp_printable(r.name, name, sizeof name) : "a function without a name",
+                ehp_printable(r.why, why, sizeof why));
+    }
+    if (refused > shown)
+        fprintf(file, "Interpreted: %u more\n", refused - shown);
+}
+
+static void stats_engine(FILE *file, ehp_machine *machine, uint64_t compiled, uint64_t instructions)
+{
+    struct ehp_compiled done = EHP_COMPILED_INIT;
+
+    if (ehp_compiled(machine, &done) != EHP_OK)
+        return;
+    if (done.functions || done.refused) {
+        fprintf(file, "Compiled: %.1f %% of instructions, %u function%s in %.*f ms",
+                instructions ? 100.0 * (double)compiled / (double)instructions : 0.0, done.functions,
+                done.functions == 1 ? "" : "s", done.ns < 10000000, (double)done.ns * 1e-6);
+        if (done.from_cache)
+            fprintf(file, ", %u from the cache", done.from_cache);
+        fputc('\n', file);
+    } else {
+        fprintf(file, "Compiled: nothing, as no function ran for long\n");
+    }
+    stats_refused(file, machine, done.refused);
+}
+
 void stats_table(FILE *file, ehp_machine *machine)
 {
     unsigned count = ehp_stats_count(machine);
+    uint64_t compiled = 0, instructions = 0;
 
     for (unsigned i = 0; i < count; i++) {
         struct ehp_stats s = {.size = sizeof s};
@@ -213,5 +252,9 @@ void stats_table(FILE *file, ehp_machine *machine)
             stats_simulated(file, &s);
         else
             stats_kernel(file, &s);
+        compiled += s.compiled;
+        instructions += s.instructions;
     }
+    if (count)
+        stats_engine(file, machine, compiled, instructions);
 }

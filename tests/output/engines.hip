@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Kernels whose statistics engines.py compares: what compiled code counts is what the interpreter counts.
+#include <cstdio>
+#include <hip/hip_runtime.h>
+
+constexpr unsigned ITEMS = 256, GROUPS = 40, ALL = ITEMS * GROUPS;
+
+// Lanes leave the loop one after another, and take both sides of a branch within it.
+__global__ void diverge(unsigned *data)
+{
+    const unsigned i = blockIdx.x * ITEMS + threadIdx.x;
+    unsigned n = data[i], steps = 0;
+    for (; n != 1; steps++)
+        n = n % 2 ? 3 * n + 1 : n / 2;
+    data[i] = steps;
+}
+
+// A tree in LDS, with a barrier in each round.
+__global__ void reduce(const unsigned *data, unsigned *sums)
+{
+    __shared__ unsigned part[ITEMS];
+    part[threadIdx.x] = data[blockIdx.x * ITEMS + threadIdx.x];
+    for (unsigned half = ITEMS / 2; half; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (!threadIdx.x)
+        sums[blockIdx.x] = part[0];
+}
+
+// Floats in a loop that lanes run through together; atomics; an array that is indexed at run time.
+__global__ void iterate(const unsigned *data, float *out, unsigned *total)
+{
+    const unsigned i = blockIdx.x * ITEMS + threadIdx.x;
+    float table[16], sum = 0;
+    for (unsigned k = 0; k < 16; k++)
+        table[k] = (float)(data[(i + k) % ALL] + k);
+    for (unsigned k = 0; k < 400; k++)
+        sum = fmaf(sum, 0.99f, table[(data[i] + k) % 16]) + sqrtf((float)k);
+    out[i] = sum;
+    atomicAdd(total, data[i]);
+}
+
+// More instructions than the compiled engine takes.
+__global__ void large(unsigned *data)
+{
+    unsigned value = data[threadIdx.x];
+    asm volatile(".rept 20001\n v_add_u32 %0, 1, %0\n .endr" : "+v"(value));
+    data[threadIdx.x] = value;
+}
+
+static bool check(unsigned *data, unsigned *sums, float *out, unsigned *total)
+{
+    unsigned all = 0;
+    for (unsigned i = 0; i < ALL; i++)
+        data[i] = i + 1;
+    diverge<<<GROUPS, ITEMS>>>(data);
+    reduce<<<GROUPS, ITEMS>>>(data, sums);
+    *total = 0;
+    iterate<<<GROUPS, ITEMS>>>(data, out, total);
+    if (hipDeviceSynchronize() != hipSuccess)
+        return false;
+    for (unsigned i = 0; i < GROUPS; i++)
+        all += sums[i];
+    return data[26] == 111 && all == *total;
+}
+
+int main()
+{
+    unsigned *data, *sums, *total;
+    float *out;
+    if (hipMalloc(&data, ALL * sizeof *data) != hipSuccess || hipMalloc(&sums, GROUPS * sizeof *sums) != hipSuccess ||
+        hipMalloc(&out, ALL * sizeof *out) != hipSuccess || hipMalloc(&total, sizeof *total) != hipSuccess)
+        return 1;
+    for (int i = 0; i < 3; i++)
+        if (!check(data, sums, out, total))
+            return 1;
+    data[0] = 7;
+    large<<<1, 64>>>(data);
+    if (hipDeviceSynchronize() != hipSuccess || data[0] != 20008)
+        return 1;
+    // What kernels left, for the engines to agree on.
+    unsigned long long hash = 14695981039346656037ull;
+    for (unsigned i = 0; i < ALL; i++)
+        hash = (hash ^ __builtin_bit_cast(unsigned, out[i])) * 1099511628211ull;
+    printf("%016llx\n", hash);
+    return 0;
+}
