@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -33,6 +34,13 @@ struct unit {
     uint32_t *heads;
 };
 
+/* Of the process's exit, which may come before the jit is closed, or after; it stays. */
+struct last {
+    pthread_mutex_t lock;
+    struct jit *jit; /* NULL: closed */
+    pid_t process;
+};
+
 struct jit {
     struct exec_compiler compiler;
     unsigned level;
@@ -42,6 +50,8 @@ struct jit {
     pthread_cond_t changed;
     pthread_t thread;
     bool started, stopping;
+    bool warm;  /* LLVM has compiled something, or will not */
+    bool exits; /* LLVM is not to be called any more */
     struct unit *waiting, *busy, *ready;
     struct jit_cache *cache;
     struct jit_totals totals;
@@ -50,6 +60,7 @@ struct jit {
     /* The thread's. */
     char no_llvm[128];          /* why LLVM cannot be had; "": it can, or has not been needed yet */
     char why[JIT_OBJECT_ERROR]; /* what was wrong with the last function */
+    struct last *last;
     struct llvm llvm;
     llvm_machine machine;
     llvm_layout layout;
@@ -64,6 +75,66 @@ static struct jit *jit_of(struct exec_compiler *compiler)
 static unsigned lanes_of(unsigned level)
 {
     return level == 4 ? 16 : 8;
+}
+
+/* ---- the process's exit ---- */
+
+static void unit_free(struct unit *unit)
+{
+    jit_object_free(unit->object);
+    free(unit->heads);
+    free(unit);
+}
+
+/* With the lock held: nothing new, and what is being compiled is the last. */
+static void stop(struct jit *jit)
+{
+    jit->stopping = true;
+    while (jit->waiting) {
+        struct unit *next = jit->waiting->next;
+        unit_free(jit->waiting);
+        jit->waiting = next;
+    }
+    pthread_cond_broadcast(&jit->changed);
+}
+
+static void at_exit(int status, void *context)
+{
+    (void)status;
+    struct last *last = context;
+    if (getpid() != last->process) /* a child has not the thread, and locks as they happened to be */
+        return;
+    pthread_mutex_lock(&last->lock);
+    struct jit *jit = last->jit;
+    if (jit) {
+        pthread_mutex_lock(&jit->lock);
+        stop(jit);
+        while (jit->busy)
+            pthread_cond_wait(&jit->changed, &jit->lock);
+        jit->exits = true;
+        pthread_mutex_unlock(&jit->lock);
+    }
+    pthread_mutex_unlock(&last->lock);
+}
+
+/*
+ * LLVM's library takes what it works with away when the process exits, by handlers that are registered while
+ * it is loaded and while it compiles for the first time; those that were registered last go first.  So ours,
+ * which ends the thread, is registered before the library is loaded, as the exit may have begun by then, and
+ * after the first function.  An exit in between would come too early: who asks for that function waits for it
+ * (ask()), and a program that waits for its kernels exits later.
+ */
+static bool register_exit(struct jit *jit)
+{
+    if (!jit->last) {
+        jit->last = calloc(1, sizeof(*jit->last));
+        if (!jit->last)
+            return false;
+        pthread_mutex_init(&jit->last->lock, NULL);
+        jit->last->jit = jit;
+        jit->last->process = getpid();
+    }
+    return on_exit(at_exit, jit->last) == 0;
 }
 
 /* ---- compiling ---- */
@@ -192,6 +263,19 @@ static bool compile_with_llvm(struct jit *jit, struct unit *unit, const struct k
     return ok;
 }
 
+/* The first one is waited for: see register_exit(). */
+static void warm_up(struct jit *jit)
+{
+    if (jit->warm) /* nobody else writes it */
+        return;
+    const bool registered = register_exit(jit);
+    pthread_mutex_lock(&jit->lock);
+    jit->stopping |= !registered;
+    jit->warm = true;
+    pthread_cond_broadcast(&jit->changed);
+    pthread_mutex_unlock(&jit->lock);
+}
+
 /* Makes it, or takes what was made before; says which. */
 static bool compile(struct jit *jit, struct unit *unit, bool *cached)
 {
@@ -202,18 +286,13 @@ static bool compile(struct jit *jit, struct unit *unit, bool *cached)
     bool ok = unit->heads && key.bytes && lift_heads(unit->block, unit->heads);
     *cached = ok && load_cached(jit, unit, &key);
     ok = *cached || (ok && compile_with_llvm(jit, unit, &key));
+    if (ok && !*cached)
+        warm_up(jit);
     free(key.bytes);
     return ok;
 }
 
 /* ---- the thread ---- */
-
-static void unit_free(struct unit *unit)
-{
-    jit_object_free(unit->object);
-    free(unit->heads);
-    free(unit);
-}
 
 /* With the lock held. */
 static void finish(struct jit *jit, struct unit *unit, bool compiled, bool cached, uint64_t took_ns)
@@ -274,7 +353,7 @@ static void ask(struct exec_compiler *compiler, struct exec_block *block, bool c
     struct jit *jit = jit_of(compiler);
     struct unit *unit = block->count <= LIFT_INSTRUCTIONS_MAX ? calloc(1, sizeof(*unit)) : NULL;
     pthread_mutex_lock(&jit->lock);
-    if (unit && !jit->started)
+    if (unit && !jit->started && register_exit(jit))
         jit->started = thread_start(&jit->thread, run, jit) == 0;
     if (!unit || !jit->started || jit->stopping) {
         jit->totals.refused++;
@@ -294,7 +373,7 @@ static void ask(struct exec_compiler *compiler, struct exec_block *block, bool c
         last = &(*last)->next;
     *last = unit;
     pthread_cond_broadcast(&jit->changed);
-    while (jit->eager && is_pending(jit, unit))
+    while ((jit->eager || !jit->warm) && is_pending(jit, unit))
         pthread_cond_wait(&jit->changed, &jit->lock);
     pthread_mutex_unlock(&jit->lock);
 }
@@ -370,17 +449,17 @@ void jit_close(struct jit *jit)
     if (!jit)
         return;
     pthread_mutex_lock(&jit->lock);
-    jit->stopping = true;
-    pthread_cond_broadcast(&jit->changed);
+    stop(jit);
     pthread_mutex_unlock(&jit->lock);
     if (jit->started)
         pthread_join(jit->thread, NULL);
-    while (jit->waiting) {
-        struct unit *next = jit->waiting->next;
-        unit_free(jit->waiting);
-        jit->waiting = next;
+    if (jit->last) {
+        pthread_mutex_lock(&jit->last->lock);
+        jit->last->jit = NULL;
+        pthread_mutex_unlock(&jit->last->lock);
     }
-    close_target(jit);
+    if (!jit->exits)
+        close_target(jit);
     jit_cache_close(jit->cache);
     pthread_mutex_destroy(&jit->lock);
     pthread_cond_destroy(&jit->changed);

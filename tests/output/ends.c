@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ends HSACO HOW: launches a kernel three times, waits for it, copies what it wrote, and ends in one of many
  * ways.  "busy" and "idle" wait to be ended, and say so. */
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "hip_api/hip_check.h"
 #include "own_death.h"
 
+static hipModule_t module;
 static hipFunction_t store;
 static int *out;
 
@@ -34,6 +36,10 @@ static void end(const char *how, char **self)
         int number;
     } signals[] = {{"term", SIGTERM}, {"int", SIGINT}, {"kill", SIGKILL}, {"hup", SIGHUP}, {"stop", SIGSTOP}};
 
+    if (!strcmp(how, "hot")) { /* its function is being compiled then, by what has just been loaded */
+        run(300);
+        dlopen("libm.so.6", RTLD_NOW);
+    }
     if (!strcmp(how, "abort"))
         abort();
     if (!strcmp(how, "_exit"))
@@ -58,13 +64,20 @@ static void end(const char *how, char **self)
     exit(7);
 }
 
+/* As C++ programs with kernels do at their end. */
+static void unload(void)
+{
+    OK(hipModuleUnload(module));
+}
+
 int main(int argc, char **argv)
 {
-    hipModule_t module;
     int host[64];
 
     if (argc == 2)
         return 7; /* after "exec" */
+    if (!strcmp(argv[2], "hot"))
+        atexit(unload);
     OK(hipModuleLoad(&module, argv[1]));
     OK(hipModuleGetFunction(&store, module, "store"));
     OK(hipMalloc((void **)&out, 64 * sizeof *out));

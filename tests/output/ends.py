@@ -77,6 +77,10 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run(command(f"--stats={table}", end="_exit"))
     check(dispatches(read_csv(table)) == 3, "_exit has left", table)
 
+    for _ in range(10):
+        ran = subprocess.run(command(end="hot"), env={**os.environ, "EHP_CACHE_DIR": ""}, timeout=60)
+        check(ran.returncode == 7, "with functions that are compiled ends with", ran.returncode)
+
     # Ended from outside, in the middle: the program, or what looks after it.
     for how in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         for end in ("busy", "idle"):
