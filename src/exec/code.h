@@ -19,7 +19,7 @@
 /*
  * A function's compiled form.  It executes from a head on, which is numbered, and returns what to execute
  * next, as a handler does: the interpreter may continue anywhere.  It is not to be entered while
- * wave.mode_slow is set, or MODE has one of the bits of wave/special.h.
+ * wave.mode_slow is set, or MODE has FP16_OVFL or one of the bits of wave/special.h.
  */
 typedef const struct xinst *exec_compiled_fn(struct wave *w, const struct xinst *x, uint32_t head);
 struct exec_compiled {
@@ -34,6 +34,8 @@ struct exec_compiler {
     unsigned hot; /* stretches that a function has run for when it is to be compiled */
     /* Sets block->compiled[counts], now or later or never. */
     void (*ask)(struct exec_compiler *compiler, struct exec_block *block, bool counts);
+    /* Executes wave.stretch by the handlers, for its lanes. */
+    void (*redo)(struct wave *w);
     /* The block goes, and what was compiled of it. */
     void (*forget)(struct exec_compiler *compiler, struct exec_block *block);
 };

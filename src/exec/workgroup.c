@@ -228,6 +228,7 @@ static void start_wave(struct workgroup *wg, const struct exec_launch *launch, u
     w->spinning = false;
     w->compiled = false;
     w->leaving = false;
+    w->stretch.first = NULL;
     w->lds = wg->lds;
     w->lds_bytes = launch->lds_bytes;
     w->scratch = wg->scratch[i];
@@ -291,7 +292,7 @@ static const struct exec_compiled *compiled_of(const struct wave *w, const struc
                                                const struct exec_block **block)
 {
     struct wave_guard *guard = w->guard;
-    if (!guard->code->compiler || w->mode_slow || w->mode & MODE_SPECIAL)
+    if (!guard->code->compiler || w->mode_slow || w->mode & (MODE_SPECIAL | MODE_FP16_OVFL))
         return NULL;
     return exec_code_compiled(guard->code, guard->cache, in, w->stats != NULL, block);
 }
@@ -497,6 +498,22 @@ static void release_barrier(struct workgroup *wg)
             wg->wave[i].state = WAVE_RUNNING;
 }
 
+/*
+ * A host fault in compiled code, which does several instructions at once and has
+ * registers elsewhere: their handlers come to the same fault, where all is as
+ * they say, and leave to where this was called from.
+ */
+static void redo_faulting(struct wave_guard *guard)
+{
+    struct wave *w = guard->wave;
+    if (!w->stretch.first)
+        return;
+    guard->armed = true;
+    guard->code->compiler->redo(w);
+    guard->armed = false; /* somebody has just mapped it; the fault stays */
+    guard->in = NULL;
+}
+
 enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *guard, const _Atomic bool *stop,
                                     bool count)
 {
@@ -507,6 +524,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
     if (sigsetjmp(guard->env, 0)) {
         guard->armed = false;
         guard->in = NULL;
+        redo_faulting(guard);
         fuse_settle_fault(guard);
         guard->wave->state = WAVE_FAULT;
         return WORKGROUP_FAULT;

@@ -21,6 +21,7 @@ struct lane_op {
     llvm_value scalar[3][2]; /* sources that are one value for all lanes, as i32 for each dword; NULL: rows */
     llvm_value mask;         /* i64: of the mask source; NULL: none, or made in this stretch */
     int mask_reg;            /* the register pair of a mask source, -1: none */
+    llvm_value base;         /* i64: of a load, the scalar that its lanes' offsets are added to; NULL: none */
     bool checks;             /* whether a lane is bad is looked at */
     uint8_t nan_rows;        /* the result is bad where this many rows are a NaN; 0: the body says */
 };
@@ -48,6 +49,7 @@ struct emit {
     const struct exec_block *block;
     bool counts;
     llvm_value function, w, x, v, stats;
+    llvm_value guard, lds, lds_bytes, arena, arena_mask; /* of the wave, which stay as they are */
     llvm_value saved;   /* scalar registers as redone instructions leave them; see stretch.c */
     llvm_block entry;   /* before all others */
     llvm_block *blocks; /* where instructions begin a basic block, else NULL */
@@ -59,13 +61,14 @@ struct emit {
     llvm_value s[SREGS], pair[SREGS / 2], scc;
     bool dirty[SREGS], scc_dirty;
     /* What is not yet counted. */
-    unsigned count[XC_COUNT], total;
+    unsigned count[XC_COUNT], total, bytes_read, lds_bytes_read; /* bytes of a lane */
 
     /* Lane-wise instructions that are not emitted yet. */
     struct lane_op op[STRETCH_MAX];
     unsigned ops;
     bool mask_written[SREGS]; /* by one of them */
     bool scalar_read[SREGS];  /* by one of them, as a scalar or a mask */
+    bool accesses;            /* one of them reads memory, which may fault */
     struct slice now;
 };
 
@@ -128,6 +131,16 @@ bool stretch_needs(const struct emit *e, unsigned reg, unsigned count, bool writ
 void slice_modify(struct emit *e, struct slice *s, const char *name, struct body_rows *rows);
 /* The same for all lanes. */
 llvm_value slice_constant(struct emit *e, uint32_t value);
+
+/* Reads of memory and LDS (reads.c): whether it is one, and its result; `high` NULL: offsets of 32 bits. */
+bool reads_is_known(const struct xinst *x);
+void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
+                llvm_value *rows);
+/* That a lane reads. */
+unsigned reads_bytes(const struct xinst *x);
+
+/* A row with the same dword in all lanes. */
+llvm_value emit_splat(struct emit *e, llvm_value scalar);
 
 /* VOP3P's modifiers (packed.c): whether there is a way to do them, and what they make of a source. */
 bool packed_is_known(const struct isa_inst *inst);

@@ -50,7 +50,6 @@ struct jit {
     pthread_cond_t changed;
     pthread_t thread;
     bool started, stopping;
-    bool warm;  /* LLVM has compiled something, or will not */
     bool exits; /* LLVM is not to be called any more */
     struct unit *waiting, *busy, *ready;
     struct jit_cache *cache;
@@ -119,10 +118,8 @@ static void at_exit(int status, void *context)
 
 /*
  * LLVM's library takes what it works with away when the process exits, by handlers that are registered while
- * it is loaded and while it compiles for the first time; those that were registered last go first.  So ours,
- * which ends the thread, is registered before the library is loaded, as the exit may have begun by then, and
- * after the first function.  An exit in between would come too early: who asks for that function waits for it
- * (ask()), and a program that waits for its kernels exits later.
+ * it is loaded (not later: llvm.c); those that were registered last go first.  So ours, which ends the
+ * thread, is registered before the library is loaded, as the exit may have begun by then, and after that.
  */
 static bool register_exit(struct jit *jit)
 {
@@ -147,6 +144,9 @@ static void ignore_diagnostic(void *info, void *context)
 static bool open_target(struct jit *jit)
 {
     if (!llvm_open(&jit->llvm, jit->no_llvm, sizeof(jit->no_llvm)))
+        return false;
+    snprintf(jit->no_llvm, sizeof(jit->no_llvm), "memory is short");
+    if (!register_exit(jit))
         return false;
     snprintf(jit->no_llvm, sizeof(jit->no_llvm), "LLVM does not take the bodies of instructions");
     const struct llvm *l = &jit->llvm;
@@ -263,19 +263,6 @@ static bool compile_with_llvm(struct jit *jit, struct unit *unit, const struct k
     return ok;
 }
 
-/* The first one is waited for: see register_exit(). */
-static void warm_up(struct jit *jit)
-{
-    if (jit->warm) /* nobody else writes it */
-        return;
-    const bool registered = register_exit(jit);
-    pthread_mutex_lock(&jit->lock);
-    jit->stopping |= !registered;
-    jit->warm = true;
-    pthread_cond_broadcast(&jit->changed);
-    pthread_mutex_unlock(&jit->lock);
-}
-
 /* Makes it, or takes what was made before; says which. */
 static bool compile(struct jit *jit, struct unit *unit, bool *cached)
 {
@@ -286,8 +273,6 @@ static bool compile(struct jit *jit, struct unit *unit, bool *cached)
     bool ok = unit->heads && key.bytes && lift_heads(unit->block, unit->heads);
     *cached = ok && load_cached(jit, unit, &key);
     ok = *cached || (ok && compile_with_llvm(jit, unit, &key));
-    if (ok && !*cached)
-        warm_up(jit);
     free(key.bytes);
     return ok;
 }
@@ -373,7 +358,7 @@ static void ask(struct exec_compiler *compiler, struct exec_block *block, bool c
         last = &(*last)->next;
     *last = unit;
     pthread_cond_broadcast(&jit->changed);
-    while ((jit->eager || !jit->warm) && is_pending(jit, unit))
+    while (jit->eager && is_pending(jit, unit))
         pthread_cond_wait(&jit->changed, &jit->lock);
     pthread_mutex_unlock(&jit->lock);
 }
@@ -423,7 +408,8 @@ struct jit *jit_open(unsigned level, bool eager)
     struct jit *jit = can ? calloc(1, sizeof(*jit)) : NULL;
     if (!jit)
         return NULL;
-    jit->compiler = (struct exec_compiler){.hot = eager ? 1 : HOT, .ask = ask, .forget = forget};
+    jit->compiler =
+        (struct exec_compiler){.hot = eager ? 1 : HOT, .ask = ask, .redo = lift_redo, .forget = forget};
     jit->level = level;
     jit->eager = eager;
     jit->cache = jit_cache_open(NULL, level == 4 ? "LLVM 22.1, x86-64-v4" : "LLVM 22.1, x86-64-v3");

@@ -31,14 +31,24 @@ static void redo_stretch(struct wave *w, const struct xinst *first, const struct
                          uint32_t after[SREGS])
 {
     uint32_t before[SREGS];
+    struct wave_stats *stats = w->stats;
     static_assert(sizeof(before) == sizeof(w->s), "all of them");
     memcpy(before, w->s, sizeof(before));
+    w->stretch.first = NULL;
+    w->stats = NULL; /* they are counted already */
     w->exec = lanes;
     for (const struct xinst *in = first; in <= last; in++)
         if (in->isa->format >= ISA_VOP1) /* the scalar ALU's between them are done */
             fuse_single(in)(w, in);
+    w->stats = stats;
     memcpy(after, w->s, sizeof(before));
     memcpy(w->s, before, sizeof(before));
+}
+
+void lift_redo(struct wave *w)
+{
+    uint32_t after[SREGS];
+    redo_stretch(w, w->stretch.first, w->stretch.last, w->stretch.lanes, after);
 }
 
 void *lift_symbol(void *context, const char *name)
@@ -61,6 +71,12 @@ static void add_to(struct emit *e, size_t offset, llvm_value amount)
     emit_store(e, e->l->BuildAdd(e->b, value, amount, ""), e->stats, (int64_t)offset);
 }
 
+static void add_lanes(struct emit *e, size_t offset, llvm_value lanes, unsigned each)
+{
+    if (each)
+        add_to(e, offset, e->l->BuildMul(e->b, lanes, emit_i64(e, each), ""));
+}
+
 /* Before anything that may leave, and before EXEC changes. */
 static void store_counts(struct emit *e)
 {
@@ -70,16 +86,17 @@ static void store_counts(struct emit *e)
                 add_to(e, offsetof(struct wave_stats, count) + c * sizeof(uint64_t),
                        emit_i64(e, e->count[c]));
         add_to(e, offsetof(struct wave_stats, compiled), emit_i64(e, e->total));
-        if (e->count[XC_VALU]) {
+        if (e->count[XC_VALU] || e->bytes_read || e->lds_bytes_read) {
             llvm_type type = e->l->FunctionType(e->i64, &e->i64, 1, 0);
             llvm_value exec = scalars_get64(e, SREG_EXEC);
             llvm_value lanes = e->l->BuildCall2(e->b, type, e->ctpop, &exec, 1, "");
-            add_to(e, offsetof(struct wave_stats, lanes_valu),
-                   e->l->BuildMul(e->b, lanes, emit_i64(e, e->count[XC_VALU]), ""));
+            add_lanes(e, offsetof(struct wave_stats, lanes_valu), lanes, e->count[XC_VALU]);
+            add_lanes(e, offsetof(struct wave_stats, bytes_read), lanes, e->bytes_read);
+            add_lanes(e, offsetof(struct wave_stats, lds_bytes), lanes, e->lds_bytes_read);
         }
     }
     memset(e->count, 0, sizeof(e->count));
-    e->total = 0;
+    e->total = e->bytes_read = e->lds_bytes_read = 0;
 }
 
 /* ---- leaving ---- */
@@ -331,6 +348,10 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
     }
     if (stretch_add(e, x)) {
         count(e, x);
+        if (x->isa->format == ISA_DS)
+            e->lds_bytes_read += reads_bytes(x);
+        else if (x->isa->format == ISA_GLOBAL)
+            e->bytes_read += reads_bytes(x);
         return;
     }
     if (is_lane_read(x) && emit_read_lane(e, x)) {
@@ -453,6 +474,11 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
     l->BuildUnreachable(e->b);
     emit_goto(e, e->entry);
     e->v = emit_load(e, e->ptr, e->w, offsetof(struct wave, v));
+    e->guard = emit_load(e, e->ptr, e->w, offsetof(struct wave, guard));
+    e->lds = emit_load(e, e->ptr, e->w, offsetof(struct wave, lds));
+    e->lds_bytes = emit_load(e, e->i32, e->w, offsetof(struct wave, lds_bytes));
+    e->arena = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_arena));
+    e->arena_mask = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_mask));
     if (counts)
         e->stats = emit_load(e, e->ptr, e->w, offsetof(struct wave, stats));
 

@@ -35,6 +35,9 @@ bool lift_heads(const struct exec_block *block, uint32_t *heads);
 void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
                    bool counts, const uint32_t *heads);
 
+/* exec_compiler.redo */
+void lift_redo(struct wave *w);
+
 /* The address of what compiled code calls; NULL for any other name. */
 void *lift_symbol(void *context, const char *name);
 

@@ -15,6 +15,8 @@
 
 #include "isa/facts.h"
 #include "jit/emit.h"
+#include "sem/memory/memop.h"
+#include "wave/fault.h"
 
 enum { ROW_BYTES = sizeof(wave_row), NO_MASK = -1 };
 
@@ -110,10 +112,18 @@ static bool find_mask(const struct xinst *x, const struct body *body, int *reg)
     *reg = NO_MASK;
     if (!body_reads(body, BODY_M))
         return true;
-    if (x->ss[2] >= SREGS)
-        return false;
-    *reg = x->ss[2];
-    return !(*reg & 1);
+    if (x->op == ISA_OP_v_div_fmas_f32 || x->op == ISA_OP_v_div_fmas_f64)
+        *reg = SREG_VCC;
+    else if (x->ss[2] < SREGS)
+        *reg = x->ss[2];
+    return *reg >= 0 && !(*reg & 1);
+}
+
+/* Whether source 2 is the mask. */
+static bool is_mask(const struct lane_op *op, int i)
+{
+    return i == 2 && op->mask_reg >= 0 && op->x->op != ISA_OP_v_div_fmas_f32 &&
+           op->x->op != ISA_OP_v_div_fmas_f64;
 }
 
 static bool writes_mask(const struct body *body)
@@ -140,9 +150,32 @@ static bool shapes_fit(const struct isa_inst *inst, const struct body *body)
     return high_row(body_reads(body, BODY_O)) <= (is_row(&inst->dst) ? inst->dst.dwords : 0u);
 }
 
+static void take_op(struct emit *e, const struct lane_op *op)
+{
+    e->op[e->ops++] = *op;
+}
+
+static bool add_read(struct emit *e, const struct xinst *x)
+{
+    struct lane_op op = {.x = x, .mask_reg = NO_MASK};
+    if (memop_has_sbase(x) && stretch_needs(e, x->ss[0], 2, false))
+        stretch_flush(e);
+    if (e->ops == STRETCH_MAX)
+        stretch_flush(e);
+    if (memop_has_sbase(x)) {
+        op.base = scalars_get64(e, x->ss[0]);
+        memset(e->scalar_read + x->ss[0], true, 2);
+    }
+    e->accesses |= x->isa->format != ISA_DS;
+    take_op(e, &op);
+    return true;
+}
+
 bool stretch_add(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
+    if (inst->format > ISA_VOP3PMAI && reads_is_known(x))
+        return add_read(e, x);
     if (inst->format < ISA_VOP1 || inst->format > ISA_VOP3PMAI || !is_plain_enough(inst))
         return false;
     if (inst->format == ISA_VOP3P && !packed_is_known(inst))
@@ -158,7 +191,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
     if (!writes_mask(body) && !body_writes(body, BODY_D) && inst->op != ISA_OP_v_nop)
         return false;
     for (int i = 0; i < 3; i++)
-        if (inst->src[i].kind == ISA_SGPR && i != (op.mask_reg >= 0 ? 2 : -1) &&
+        if (inst->src[i].kind == ISA_SGPR && !is_mask(&op, i) &&
             stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
             stretch_flush(e);
     if (writes_mask(body) && stretch_needs(e, x->sd, 2, true) && !e->mask_written[x->sd])
@@ -169,7 +202,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         op.mask = scalars_get64(e, (unsigned)op.mask_reg);
     for (int i = 0; i < 3; i++) {
         const struct isa_operand *o = &inst->src[i];
-        if (is_row(o) || o->kind == ISA_NONE || (op.mask_reg >= 0 && i == 2))
+        if (is_row(o) || o->kind == ISA_NONE || is_mask(&op, i))
             continue;
         for (unsigned d = 0; d < o->dwords; d++)
             op.scalar[i][d] = o->kind == ISA_CONST ? emit_i32(e, (uint32_t)(o->value >> 32 * d))
@@ -181,13 +214,13 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         memset(e->scalar_read + op.mask_reg, true, 2);
     if (writes_mask(body))
         memset(e->mask_written + x->sd, true, 2);
-    e->op[e->ops++] = op;
+    take_op(e, &op);
     return true;
 }
 
 /* ---- one slice ---- */
 
-static llvm_value splat(struct emit *e, llvm_value scalar)
+llvm_value emit_splat(struct emit *e, llvm_value scalar)
 {
     const struct llvm *l = e->l;
     llvm_value one = l->BuildInsertElement(e->b, l->GetPoison(e->row), scalar, emit_i32(e, 0), "");
@@ -334,17 +367,33 @@ static void modify_result(struct emit *e, struct slice *s, const struct isa_inst
     result[0] = r.row[BODY_D][0];
 }
 
+static void emit_read(struct emit *e, struct slice *s, const struct lane_op *op)
+{
+    const unsigned at = (unsigned)op->x->s[0];
+    const bool wide = op->x->isa->format == ISA_GLOBAL && !op->base;
+    llvm_value rows[BODY_ROWS_MAX], low = slice_row(e, s, at), high = wide ? slice_row(e, s, at + 1) : NULL;
+    reads_emit(e, s, op, low, high, rows);
+    for (unsigned d = 0; d < op->x->isa->dst.dwords; d++) {
+        s->value[op->x->d + (int)d] = rows[d];
+        s->dirty[op->x->d + (int)d] = true;
+    }
+}
+
 static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const struct isa_inst *inst = op->x->isa;
+    if (!op->body) {
+        emit_read(e, s, op);
+        return;
+    }
     struct body_rows rows = {0};
     for (int i = 0; i < 3; i++) {
         const struct isa_operand *o = &inst->src[i];
         llvm_value *row = rows.row[BODY_A + i];
-        if (o->kind == ISA_NONE || (op->mask_reg >= 0 && i == 2))
+        if (o->kind == ISA_NONE || is_mask(op, i))
             continue;
         for (unsigned d = 0; d < o->dwords; d++)
-            row[d] = is_row(o) ? slice_row(e, s, row_of(o) + d) : splat(e, op->scalar[i][d]);
+            row[d] = is_row(o) ? slice_row(e, s, row_of(o) + d) : emit_splat(e, op->scalar[i][d]);
         if (inst->format == ISA_VOP3P)
             packed_modify_source(e, s, inst, i, row);
         else
@@ -422,10 +471,9 @@ static unsigned masks_of(const struct emit *e, uint8_t regs[SREGS / 2])
 }
 
 /* Has the stretch executed by handlers for some lanes, and takes their bits of each mask. */
-static void emit_redo(struct emit *e, const struct slice *s, llvm_value lanes, const uint8_t *regs,
-                      unsigned masks, const llvm_value *before, llvm_value *after)
+static void emit_redo(struct emit *e, llvm_value lanes, const uint8_t *regs, unsigned masks,
+                      const llvm_value *before, llvm_value *after)
 {
-    (void)s;
     const struct llvm *l = e->l;
     if (!e->saved) {
         llvm_block here = l->GetInsertBlock(e->b);
@@ -444,6 +492,22 @@ static void emit_redo(struct emit *e, const struct slice *s, llvm_value lanes, c
     }
 }
 
+/* What a host fault between the two is redone from: see exec/workgroup.c. */
+static void begin_accesses(struct emit *e)
+{
+    const struct xinst *first = e->op[0].x, *last = e->op[e->ops - 1].x;
+    emit_store(e, emit_at(e, e->x, (first - e->block->x) * (int64_t)sizeof(*first)), e->w,
+               offsetof(struct wave, stretch.first));
+    emit_store(e, emit_at(e, e->x, (last - e->block->x) * (int64_t)sizeof(*last)), e->w,
+               offsetof(struct wave, stretch.last));
+}
+
+static void end_accesses(struct emit *e)
+{
+    emit_store(e, e->l->ConstNull(e->ptr), e->w, offsetof(struct wave, stretch.first));
+    emit_store(e, e->l->ConstNull(e->ptr), e->guard, offsetof(struct wave_guard, in));
+}
+
 void stretch_flush(struct emit *e)
 {
     if (!e->ops)
@@ -455,6 +519,8 @@ void stretch_flush(struct emit *e)
     const unsigned masks = masks_of(e, regs);
     llvm_value mask[SREGS / 2], hot[SREGS / 2], cold[SREGS / 2];
 
+    if (e->accesses)
+        begin_accesses(e);
     llvm_block before = l->GetInsertBlock(e->b), loop = emit_block(e), body = emit_block(e),
                next = emit_block(e), done = emit_block(e);
     l->BuildBr(e->b, loop);
@@ -468,10 +534,14 @@ void stretch_flush(struct emit *e)
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstNull(e->bits), ""), next, body);
 
     emit_goto(e, body);
+    /* The lanes that are not done. */
+    llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), s->shift, ""), "");
+    if (e->accesses)
+        emit_store(e, rest, e->w, offsetof(struct wave, stretch.lanes));
     llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
     s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
     for (unsigned i = 0; i < e->ops; i++)
-        e->op[i].nan_rows = (uint8_t)nan_rows_of(e->op[i].x->isa->op);
+        e->op[i].nan_rows = (uint8_t)nan_rows_of(e->op[i].x->isa->op); /* of a read none */
     for (unsigned i = 0; i < e->ops; i++)
         e->op[i].checks = !is_seen_later(e, i);
     for (unsigned i = 0; i < e->ops; i++)
@@ -488,9 +558,13 @@ void stretch_flush(struct emit *e)
         llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, bad, l->ConstNull(e->bits), "");
         l->SetMetadata(l->BuildCondBr(e->b, is_bad, redone, store), e->md_prof, e->unlikely);
         emit_goto(e, redone);
-        llvm_value lanes = l->BuildShl(e->b, l->BuildZExt(e->b, s->exec, e->i64, ""), s->shift, "");
-        emit_redo(e, s, lanes, regs, masks, mask, cold);
-        l->BuildBr(e->b, next);
+        /* Of several faults the first instruction's is to be found: then all lanes that are left go together.
+         */
+        llvm_value lanes =
+            e->accesses ? rest : l->BuildShl(e->b, l->BuildZExt(e->b, s->exec, e->i64, ""), s->shift, "");
+        emit_redo(e, lanes, regs, masks, mask, cold);
+        redone = l->GetInsertBlock(e->b);
+        l->BuildBr(e->b, e->accesses ? done : next);
         emit_goto(e, store);
     }
     llvm_block whole = emit_block(e), part = emit_block(e);
@@ -508,7 +582,7 @@ void stretch_flush(struct emit *e)
         after[i] = l->BuildPhi(e->b, e->i64, "");
         llvm_value values[] = {mask[i], hot[i], hot[i], cold[i]};
         llvm_block from[] = {loop, whole, part, redone};
-        l->AddIncoming(after[i], values, from, redone ? 4 : 3);
+        l->AddIncoming(after[i], values, from, redone && !e->accesses ? 4 : 3);
     }
     llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), "");
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), ""), done, loop);
@@ -520,9 +594,22 @@ void stretch_flush(struct emit *e)
         l->AddIncoming(mask[i], values, from, 2);
     }
     emit_goto(e, done);
+    for (unsigned i = 0; i < masks; i++) {
+        llvm_value all = after[i];
+        if (redone && e->accesses) {
+            all = l->BuildPhi(e->b, e->i64, "");
+            llvm_value values[] = {after[i], cold[i]};
+            llvm_block ends[] = {next, redone};
+            l->AddIncoming(all, values, ends, 2);
+        }
+        after[i] = all;
+    }
     for (unsigned i = 0; i < masks; i++)
         scalars_set64(e, regs[i], after[i]);
+    if (e->accesses)
+        end_accesses(e);
     e->ops = 0;
+    e->accesses = false;
     memset(e->mask_written, 0, sizeof(e->mask_written));
     memset(e->scalar_read, 0, sizeof(e->scalar_read));
 }

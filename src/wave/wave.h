@@ -184,6 +184,13 @@ struct wave {
     uint32_t mode;  /* MODE; change it with wave_set_mode() */
     uint32_t trapsts, status, hw_id, xcc_id, gpr_alloc, lds_alloc; /* hardware registers, see hwreg.h */
 
+    /* Compiled code that reads memory for several instructions at once: from the first on, the lanes for
+     * which they are not done, and handlers are to do them after a fault.  NULL: it does not. */
+    struct {
+        const struct xinst *first, *last;
+        uint64_t lanes;
+    } stretch;
+
     const struct xinst *next; /* where to continue; set by handlers that stop the wave */
     uint64_t dpp_lanes;       /* lanes that the DPP instruction in progress may write */
     enum wave_state state;
