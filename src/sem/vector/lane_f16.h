@@ -111,8 +111,7 @@ LANE double f16_exact_fract(double a, enum float_round round)
 LANE double f16_exact_exp(double a, enum float_round round)
 {
     (void)round;
-    const bool finite = a < 0x1p20 && a > -0x1p20;
-    return finite ? trans_exp2_f64((float)a) : (double)trans_exp((float)a);
+    return (double)trans_exp(a > 100.0 && a < 0x1p20 ? 100.0f : (float)a);
 }
 
 /* An f16 without denormals; what overflows stays as it is. */
