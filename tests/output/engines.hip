@@ -70,7 +70,8 @@ int main()
 {
     unsigned *data, *sums, *total;
     float *out;
-    if (hipMalloc(&data, ALL * sizeof *data) != hipSuccess || hipMalloc(&sums, GROUPS * sizeof *sums) != hipSuccess ||
+    if (hipMalloc(&data, ALL * sizeof *data) != hipSuccess ||
+        hipMalloc(&sums, GROUPS * sizeof *sums) != hipSuccess ||
         hipMalloc(&out, ALL * sizeof *out) != hipSuccess || hipMalloc(&total, sizeof *total) != hipSuccess)
         return 1;
     for (int i = 0; i < 3; i++)
