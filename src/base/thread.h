@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+#define THREAD_NAME "[ehp]" /* as debuggers and /proc have it */
+
 /* As pthread_create(); the thread gets only the signals that it causes itself. */
 static inline int thread_start(pthread_t *thread, void *(*main)(void *), void *argument)
 {
@@ -21,6 +23,8 @@ static inline int thread_start(pthread_t *thread, void *(*main)(void *), void *a
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int status = pthread_create(thread, NULL, main, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (status == 0)
+        pthread_setname_np(*thread, THREAD_NAME);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cond.h"
+#include "base/thread.h"
 
 /* Between looks at dispatches that run too long. */
 enum { WATCH_NS = 10000000 };
@@ -36,7 +37,7 @@ int cp_open(struct cp *cp)
     int status = ace_init(cp);
     if (status != EHP_OK)
         return status;
-    if (cp->timeout_ns && pthread_create(&cp->watcher, NULL, watcher_main, cp) != 0)
+    if (cp->timeout_ns && thread_start(&cp->watcher, watcher_main, cp) != 0)
         return EHP_ERR_OUT_OF_RESOURCES;
     cp->watcher_started = cp->timeout_ns != 0;
     return EHP_OK;

@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include "base/guarded.h"
@@ -25,12 +26,16 @@
 #include "isa/facts.h"
 
 enum { FAULT_STACK = 256 * 1024 }; /* who mends an access may look for its source line */
+/* What it lies in moves the program's later mappings by whole large pages, as many threads as there are: the
+ * times of a GPU that uses the program's memory follow its addresses within those. */
+enum { FAULT_MAP = 2 * 1024 * 1024 };
 #define FAULT_MAGIC UINT64_C(0x4548502d67756172)
 
 /* At the base of an alternate stack, which is aligned to its size. */
 struct fault_thread {
     uint64_t magic;
     struct wave_guard *guard;
+    void *map;
     stack_t previous;
 };
 
@@ -303,14 +308,18 @@ void fault_install(void)
 struct fault_thread *fault_thread_enter(struct wave_guard *guard)
 {
     fault_install();
-    struct fault_thread *thread = aligned_alloc(FAULT_STACK, FAULT_STACK);
-    if (!thread)
+    char *map =
+        mmap(NULL, FAULT_MAP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
         return NULL;
+    madvise(map, FAULT_MAP, MADV_NOHUGEPAGE);
+    struct fault_thread *thread = (void *)(map + (FAULT_STACK - (uintptr_t)map % FAULT_STACK) % FAULT_STACK);
     thread->magic = FAULT_MAGIC;
     thread->guard = guard;
+    thread->map = map;
     stack_t stack = {.ss_sp = (char *)thread + sizeof(*thread), .ss_size = FAULT_STACK - sizeof(*thread)};
     if (sigaltstack(&stack, &thread->previous) != 0) {
-        free(thread);
+        munmap(map, FAULT_MAP);
         return NULL;
     }
     return thread;
@@ -322,5 +331,5 @@ void fault_thread_leave(struct fault_thread *thread)
         return;
     stack_t off = thread->previous.ss_size ? thread->previous : (stack_t){.ss_flags = SS_DISABLE};
     sigaltstack(&off, NULL);
-    free(thread);
+    munmap(thread->map, FAULT_MAP);
 }

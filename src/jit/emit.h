@@ -62,6 +62,7 @@ struct emit {
     bool dirty[SREGS], scc_dirty;
     /* What is not yet counted. */
     unsigned count[XC_COUNT], total, bytes_read, lds_bytes_read; /* bytes of a lane */
+    unsigned scalar_bytes;
 
     /* Lane-wise instructions that are not emitted yet. */
     struct lane_op op[STRETCH_MAX];
@@ -81,6 +82,10 @@ static inline llvm_value emit_i64(const struct emit *e, uint64_t value)
 {
     return e->l->ConstInt(e->i64, value, 0);
 }
+
+/* Says that `x` accesses memory now, NULL: that nobody does.  See wave/fault.h. */
+void emit_access(struct emit *e, const struct xinst *x);
+llvm_value emit_call_handler(struct emit *e, const struct xinst *x);
 
 /* The address `bytes` after `base`. */
 static inline llvm_value emit_at(const struct emit *e, llvm_value base, int64_t bytes)
@@ -118,6 +123,8 @@ llvm_value scalars_get_scc(struct emit *e); /* i8 */
 void scalars_set_scc(struct emit *e, llvm_value value);
 void scalars_store(struct emit *e);  /* what has changed; values stay known */
 void scalars_forget(struct emit *e); /* what is known: somebody may have changed registers */
+/* Emits a scalar load; false when it is not a plain one. */
+bool scalars_load(struct emit *e, const struct xinst *x);
 /* Emits an instruction of the scalar ALU; false when it has no body. */
 bool scalars_emit(struct emit *e, const struct xinst *x);
 

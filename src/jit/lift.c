@@ -8,6 +8,7 @@
 
 #include "isa/facts.h"
 #include "jit/emit.h"
+#include "wave/fault.h"
 #include "wave/fuse.h"
 #include "wave/operand.h"
 
@@ -86,6 +87,8 @@ static void store_counts(struct emit *e)
                 add_to(e, offsetof(struct wave_stats, count) + c * sizeof(uint64_t),
                        emit_i64(e, e->count[c]));
         add_to(e, offsetof(struct wave_stats, compiled), emit_i64(e, e->total));
+        if (e->scalar_bytes)
+            add_to(e, offsetof(struct wave_stats, bytes_read), emit_i64(e, e->scalar_bytes));
         if (e->count[XC_VALU] || e->bytes_read || e->lds_bytes_read) {
             llvm_type type = e->l->FunctionType(e->i64, &e->i64, 1, 0);
             llvm_value exec = scalars_get64(e, SREG_EXEC);
@@ -96,7 +99,7 @@ static void store_counts(struct emit *e)
         }
     }
     memset(e->count, 0, sizeof(e->count));
-    e->total = e->bytes_read = e->lds_bytes_read = 0;
+    e->total = e->bytes_read = e->lds_bytes_read = e->scalar_bytes = 0;
 }
 
 /* ---- leaving ---- */
@@ -138,7 +141,14 @@ static void branch_taken(struct emit *e, const struct xinst *target)
     l->BuildRet(e->b, l->ConstNull(e->ptr));
 }
 
-static llvm_value call_handler(struct emit *e, const struct xinst *x)
+void emit_access(struct emit *e, const struct xinst *x)
+{
+    llvm_value in = x ? instruction_at(e, x) : e->l->ConstNull(e->ptr);
+    llvm_value store = e->l->BuildStore(e->b, in, emit_at(e, e->guard, offsetof(struct wave_guard, in)));
+    e->l->SetVolatile(store, 1); /* a signal handler reads it */
+}
+
+llvm_value emit_call_handler(struct emit *e, const struct xinst *x)
 {
     llvm_value in = instruction_at(e, x);
     const size_t fn = fuse_is_fused(x) ? offsetof(struct xinst, alone) : offsetof(struct xinst, fn);
@@ -151,7 +161,7 @@ static llvm_value call_handler(struct emit *e, const struct xinst *x)
 static void leave_by_handler(struct emit *e, const struct xinst *x)
 {
     settle(e);
-    e->l->BuildRet(e->b, call_handler(e, x));
+    e->l->BuildRet(e->b, emit_call_handler(e, x));
 }
 
 /* ---- branches ---- */
@@ -354,6 +364,11 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
             e->bytes_read += reads_bytes(x);
         return;
     }
+    if (x->cls == XC_SMEM && scalars_load(e, x)) {
+        count(e, x);
+        e->scalar_bytes += 4 * x->isa->dst.dwords;
+        return;
+    }
     if (is_lane_read(x) && emit_read_lane(e, x)) {
         count(e, x);
         return;
@@ -363,7 +378,7 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
         stretch_flush(e);
     store_counts(e);
     scalars_store(e);
-    call_handler(e, x);
+    emit_call_handler(e, x);
     scalars_forget(e);
 }
 

@@ -162,6 +162,7 @@ enum {
     X(llvm_value, BuildLoad2, (llvm_builder, llvm_type, llvm_value, const char *))                           \
     X(llvm_value, BuildStore, (llvm_builder, llvm_value, llvm_value))                                        \
     X(llvm_value, BuildAlloca, (llvm_builder, llvm_type, const char *))                                      \
+    X(void, SetVolatile, (llvm_value, int))                                                                  \
     X(void, SetAlignment, (llvm_value, unsigned))                                                            \
     X(llvm_value, BuildGEP2, (llvm_builder, llvm_type, llvm_value, llvm_value *, unsigned, const char *))    \
     X(llvm_value, BuildCall2, (llvm_builder, llvm_type, llvm_value, llvm_value *, unsigned, const char *))   \

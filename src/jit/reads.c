@@ -232,13 +232,6 @@ static llvm_value splat64(struct emit *e, llvm_value value)
     return l->BuildShuffleVector(e->b, one, l->GetPoison(type), l->ConstNull(e->row), "");
 }
 
-/* An access is in progress: see wave/fault.h. */
-static void begin(struct emit *e, const struct lane_op *op)
-{
-    llvm_value in = emit_at(e, e->x, (op->x - e->block->x) * (int64_t)sizeof(*op->x));
-    emit_store(e, in, e->guard, offsetof(struct wave_guard, in));
-}
-
 static void read_memory(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low,
                         llvm_value high, unsigned kind, llvm_value *rows)
 {
@@ -267,7 +260,7 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     llvm_value is_dense = and_(e, all_of(e, same), l->BuildICmp(e->b, LLVM_EQ, far, emit_i64(e, 0), ""));
     is_dense = and_(e, is_dense, l->BuildICmp(e->b, LLVM_ULT, first, emit_i32(e, 0u - span), ""));
     is_dense = and_(e, is_dense, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""));
-    begin(e, op);
+    emit_access(e, op->x);
     l->BuildCondBr(e->b, is_dense, dense, any);
 
     emit_goto(e, dense);

@@ -6,10 +6,16 @@
 #include <string.h>
 
 #include "isa/facts.h"
+#include "sem/memory/memop.h"
 
 static int64_t place(unsigned reg)
 {
     return (int64_t)(offsetof(struct wave, s) + reg * 4);
+}
+
+static llvm_value widen(struct emit *e, llvm_value value)
+{
+    return e->l->BuildZExt(e->b, value, e->i64, "");
 }
 
 static llvm_value half_of(struct emit *e, llvm_value pair, unsigned reg)
@@ -80,7 +86,7 @@ void scalars_set_scc(struct emit *e, llvm_value value)
     e->scc_dirty = true;
 }
 
-void scalars_store(struct emit *e)
+static void store_dirty(struct emit *e)
 {
     for (unsigned reg = 0; reg < SREGS; reg += 2) {
         if (e->pair[reg / 2] && e->dirty[reg] && e->dirty[reg + 1]) {
@@ -94,6 +100,11 @@ void scalars_store(struct emit *e)
     }
     if (e->scc_dirty)
         emit_store(e, e->scc, e->w, offsetof(struct wave, scc));
+}
+
+void scalars_store(struct emit *e)
+{
+    store_dirty(e);
     memset(e->dirty, 0, sizeof(e->dirty));
     e->scc_dirty = false;
 }
@@ -105,12 +116,59 @@ void scalars_forget(struct emit *e)
     e->scc = NULL;
 }
 
-/* ---- the scalar ALU ---- */
+/* ---- loads ---- */
 
-static llvm_value widen(struct emit *e, llvm_value value)
+/* Memory that is the GPU's own is read here; what else there is, the handler finds out. */
+bool scalars_load(struct emit *e, const struct xinst *x)
 {
-    return e->l->BuildZExt(e->b, value, e->i64, "");
+    const struct llvm *l = e->l;
+    const struct isa_inst *inst = x->isa;
+    const struct memop *op = memop_of(inst->op);
+    const struct isa_operand *d = &inst->dst, *base = &inst->src[ISA_SBASE];
+    if (op->action != MEMOP_LOAD || op->scratch || base->kind != ISA_SGPR || base->dwords != 2 ||
+        d->kind != ISA_SGPR || d->dwords != op->dwords || d->reg + d->dwords > SREG_EXEC ||
+        (inst->soffset.kind != ISA_NONE && inst->soffset.kind != ISA_SGPR))
+        return false;
+    const bool soffset = inst->soffset.kind == ISA_SGPR;
+    if (stretch_needs(e, base->reg, 2, false) || stretch_needs(e, d->reg, d->dwords, true) ||
+        (soffset && stretch_needs(e, inst->soffset.reg, 1, false)))
+        stretch_flush(e);
+    llvm_value address = l->BuildAdd(e->b, scalars_get64(e, base->reg), emit_i64(e, x->mem.offset), "");
+    if (soffset)
+        address = l->BuildAdd(e->b, address, widen(e, scalars_get32(e, inst->soffset.reg)), "");
+    address = l->BuildAnd(e->b, address, emit_i64(e, ~UINT64_C(3)), "");
+    llvm_value far = l->BuildAnd(e->b, l->BuildXor(e->b, address, e->arena, ""), e->arena_mask, "");
+    llvm_block near = emit_block(e), other = emit_block(e), done = emit_block(e);
+    llvm_value is_far = l->BuildICmp(e->b, LLVM_NE, far, emit_i64(e, 0), "");
+    l->SetMetadata(l->BuildCondBr(e->b, is_far, other, near), e->md_prof, e->unlikely);
+    llvm_value loaded[2][16];
+    emit_goto(e, near);
+    emit_access(e, x);
+    llvm_value memory = l->BuildIntToPtr(e->b, address, e->ptr, "");
+    for (unsigned i = 0; i < d->dwords; i++)
+        loaded[0][i] = emit_load(e, e->i32, memory, i * 4);
+    emit_access(e, NULL);
+    l->BuildBr(e->b, done);
+    emit_goto(e, other);
+    store_dirty(e);
+    emit_call_handler(e, x);
+    for (unsigned i = 0; i < d->dwords; i++)
+        loaded[1][i] = emit_load(e, e->i32, e->w, place(d->reg + i));
+    l->BuildBr(e->b, done);
+    emit_goto(e, done);
+    llvm_block from[] = {near, other};
+    for (unsigned i = 0; i < d->dwords; i++) {
+        llvm_value value = l->BuildPhi(e->b, e->i32, "");
+        l->AddIncoming(value, &loaded[0][i], &from[0], 1);
+        l->AddIncoming(value, &loaded[1][i], &from[1], 1);
+        loaded[0][i] = value;
+    }
+    for (unsigned i = 0; i < d->dwords; i++)
+        scalars_set32(e, d->reg + i, loaded[0][i]);
+    return true;
 }
+
+/* ---- the scalar ALU ---- */
 
 /* A source as 64 bits; NULL when it is none that is a value here. */
 static llvm_value source(struct emit *e, const struct isa_operand *o)

@@ -505,7 +505,7 @@ static void begin_accesses(struct emit *e)
 static void end_accesses(struct emit *e)
 {
     emit_store(e, e->l->ConstNull(e->ptr), e->w, offsetof(struct wave, stretch.first));
-    emit_store(e, e->l->ConstNull(e->ptr), e->guard, offsetof(struct wave_guard, in));
+    emit_access(e, NULL);
 }
 
 void stretch_flush(struct emit *e)

@@ -668,21 +668,28 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
 
 /*
  * By a thread of its own, as glibc gives it a heap of its own: what is allocated for each worker would move
- * the program's memory, whose addresses the GPU may see.
+ * the program's memory, whose addresses the GPU may see.  Stacks, with their guards, are whole large pages:
+ * the program's later mappings lie within those as they would with fewer threads.
  */
+enum { STACK = 8 << 20, GUARD = 4096 };
 static void *start_workers(void *argument)
 {
     struct port *port = argument;
     port->thread = must(calloc(port->threads, sizeof(*port->thread)));
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setguardsize(&attributes, GUARD);
+    pthread_attr_setstacksize(&attributes, STACK - GUARD);
     for (unsigned i = 1; i < port->threads; i++) {
         struct worker *worker = must(malloc(sizeof(*worker)));
         *worker = (struct worker){.port = port, .index = i};
-        if (pthread_create(&port->thread[i], NULL, worker_main, worker) != 0) {
+        if (pthread_create(&port->thread[i], &attributes, worker_main, worker) != 0) {
             free(worker);
             break; /* fewer threads give the same results */
         }
         port->started++;
     }
+    pthread_attr_destroy(&attributes);
     return NULL;
 }
 

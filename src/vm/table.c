@@ -2,8 +2,6 @@
 /* Page tables; see table.h. */
 #include "vm/table.h"
 
-#include <stdlib.h>
-
 enum { LARGE_PAGES = TABLE_ENTRIES };
 
 static unsigned index_of(uint64_t address, unsigned level) /* level 0: the last */
@@ -11,11 +9,14 @@ static unsigned index_of(uint64_t address, unsigned level) /* level 0: the last 
     return (unsigned)(address >> (TABLE_PAGE_SHIFT + level * TABLE_BITS) & (TABLE_ENTRIES - 1));
 }
 
+/* Not by malloc(): when it was given back, by which thread, would move the program's own memory. */
 static struct table_node *node_new(struct table *t)
 {
-    struct table_node *node = aligned_alloc(4096, sizeof(*node));
-    if (!node)
-        return NULL;
+    struct table_node *node = t->spare;
+    if (node)
+        t->spare = node->next;
+    else
+        node = arena_take(&t->arena, sizeof(*node));
     for (unsigned i = 0; i < TABLE_ENTRIES; i++)
         atomic_init(&node->entry[i], 0);
     t->nodes++;
@@ -29,22 +30,9 @@ bool table_open(struct table *t, unsigned most)
     return t->root != NULL;
 }
 
-static void node_free(struct table_node *node, unsigned level)
-{
-    for (unsigned i = 0; level && i < TABLE_ENTRIES; i++) {
-        uint64_t entry = atomic_load_explicit(&node->entry[i], memory_order_relaxed);
-        if (entry && !(entry & PTE_LARGE))
-            node_free((struct table_node *)(uintptr_t)entry, level - 1);
-    }
-    free(node);
-}
-
 void table_close(struct table *t)
 {
-    if (t->root)
-        node_free(t->root, TABLE_LEVELS - 1);
-    table_free_retired(t);
-    free(t->retired);
+    arena_free(&t->arena);
 }
 
 /* Takes a table that is empty out of the one above. */
@@ -53,23 +41,22 @@ static void retire(struct table *t, _Atomic uint64_t *above, struct table_node *
     for (unsigned i = 0; i < TABLE_ENTRIES; i++)
         if (atomic_load_explicit(&node->entry[i], memory_order_relaxed))
             return;
-    if (t->retired_count == t->retired_capacity) {
-        size_t capacity = t->retired_capacity ? 2 * t->retired_capacity : 64;
-        struct table_node **retired = realloc(t->retired, capacity * sizeof(struct table_node *));
-        if (!retired)
-            return; /* it stays where it is */
-        t->retired = retired;
-        t->retired_capacity = capacity;
-    }
-    t->retired[t->retired_count++] = node;
+    node->next = t->retired;
+    t->retired = node;
+    t->retired_count++;
     atomic_store_explicit(above, 0, memory_order_release);
 }
 
 void table_free_retired(struct table *t)
 {
     t->nodes -= t->retired_count;
-    while (t->retired_count)
-        free(t->retired[--t->retired_count]);
+    t->retired_count = 0;
+    while (t->retired) {
+        struct table_node *node = t->retired;
+        t->retired = node->next;
+        node->next = t->spare;
+        t->spare = node;
+    }
 }
 
 static struct table_node *child(const _Atomic uint64_t *entry)

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+
 enum { TABLE_LEVELS = 4, TABLE_BITS = 9, TABLE_ENTRIES = 1 << TABLE_BITS, TABLE_PAGE_SHIFT = 12 };
 
 #define PTE_VALID          UINT64_C(0x1)
@@ -34,15 +36,16 @@ enum { TABLE_LEVELS = 4, TABLE_BITS = 9, TABLE_ENTRIES = 1 << TABLE_BITS, TABLE_
 
 struct table_node {
     _Atomic uint64_t entry[TABLE_ENTRIES]; /* of inner levels: the address of a node, or a large leaf */
+    struct table_node *next;               /* of those that are taken out */
 };
 
 struct table {
     struct table_node *root;
     uint64_t nodes;
     unsigned most; /* largest fragment */
-    struct table_node **retired;
-    size_t retired_capacity;
+    struct table_node *retired, *spare;
     _Atomic size_t retired_count;
+    struct arena arena;
 };
 
 bool table_open(struct table *t, unsigned most);

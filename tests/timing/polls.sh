@@ -25,6 +25,14 @@ polls() { # WHAT [OPTION...]
 for what in memory 'memory, asleep' function condition thread; do
     polls "$what"
 done
+# Who waits is seen to do so at once, also where threads of the simulator sleep and wake; who may compute is not.
+took() { # WHAT: milliseconds
+    begun=$(date +%s%N)
+    polls "$1" --stats --memory --timeout 100 2>/dev/null
+    echo $((($(date +%s%N) - begun) / 1000000))
+}
+waits=$(took condition) computes=$(took function)
+[ "$waits" -lt $((computes / 2)) ] || { echo "a wait is seen after $waits ms, a loop after $computes ms"; failed=1; }
 export HSA_XNACK=1
 for what in memory condition; do
     polls "$what"

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "engine/timed/timed.h"
 
 /* As much counts of what passes between two looks, on a machine that stalls. */
@@ -116,6 +117,14 @@ static bool is_private(unsigned long long address)
     return found && rights[3] == 'p';
 }
 
+/* One of ours, which sleeps: it wakes nobody of the program's. */
+static bool is_ours(const char *tid)
+{
+    char name[32];
+    return read_of(tid, "comm", name, sizeof(name)) && strcmp(name, THREAD_NAME "\n") == 0 &&
+           state_of(tid) == 'S';
+}
+
 /* In a futex of this process, for as long as nobody wakes it. */
 static bool waits_for_thread(const char *tid)
 {
@@ -141,6 +150,8 @@ bool timed_is_stuck(struct timed_stuck *s)
     DIR *tasks = opendir("/proc/self/task");
     bool all = tasks != NULL;
     for (const char *tid; all && (tid = next_thread(tasks));) {
+        if (is_ours(tid))
+            continue;
         long number = strtol(tid, NULL, 10);
         seen.threads++;
         seen.ran = seen.ran * 31 + (uint64_t)number * 1000003 + thread_ns((pid_t)number);
