@@ -61,14 +61,20 @@ static unsigned high_row(unsigned rows)
     return n;
 }
 
-/* Modifiers that stretch_add() has no body for. */
+/* Somebody who redoes a stretch has other lanes there. */
+static bool reads_exec(const struct isa_operand *o)
+{
+    return o->kind == ISA_SGPR && o->reg + o->dwords > SREG_EXEC;
+}
+
+/* No modifiers that stretch_add() has no body for, and no sources that it has no value of. */
 static bool is_plain_enough(const struct isa_inst *inst)
 {
     if (inst->reserved || inst->dpp || inst->omod)
         return false;
     for (int i = 0; i < 3; i++) {
         const unsigned kind = inst->src[i].kind;
-        if (kind == ISA_SPECIAL || inst->src[i].dwords > BODY_ROWS_MAX)
+        if (kind == ISA_SPECIAL || inst->src[i].dwords > BODY_ROWS_MAX || reads_exec(&inst->src[i]))
             return false;
         if (!is_row(&inst->src[i]) && inst->src[i].dwords > 2)
             return false;
