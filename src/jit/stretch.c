@@ -96,12 +96,20 @@ static const char *clamp_name(const struct isa_inst *inst)
     }
 }
 
-/* CLAMP of floats is done to the result; for integers it is another operation. */
+/* CLAMP of floats is done to the result, of pairs only in VOP3P; for integers it is another operation. */
 static bool clamps_after(const struct isa_inst *inst)
 {
-    const unsigned type = inst->dst.type;
-    return type == ISA_T_F16 || type == ISA_T_F32 || type == ISA_T_F64 || type == ISA_T_PKF16 ||
-           type == ISA_T_PKF32;
+    switch (inst->dst.type) {
+    case ISA_T_F16:
+    case ISA_T_F32:
+    case ISA_T_F64:
+        return true;
+    case ISA_T_PKF16:
+    case ISA_T_PKF32:
+        return inst->format == ISA_VOP3P;
+    default:
+        return false;
+    }
 }
 
 static const struct body *find_body(struct emit *e, const struct isa_inst *inst)
