@@ -11,6 +11,21 @@
 #define FN_2(name, M, D, A, B, fn) BODY_2(name, D, A, B, fn(AS_##A(xa[i]), AS_##B(xb[i])))
 #define FN_3(name, M, D, A, B, C, fn)                                                                        \
     BODY_3(name, D, A, B, C, fn(AS_##A(xa[i]), AS_##B(xb[i]), AS_##C(xc[i])))
+/* To more bits, which LLVM leaves out where they are narrowed again: a NaN is to be a quiet one then. */
+#define CV_1(name, M, D, A, fn)                                                                              \
+    BODY(name)                                                                                               \
+    {                                                                                                        \
+        GET(xa, a, A);                                                                                       \
+        ARRAY(r, D);                                                                                         \
+        ARRAY(nan, u);                                                                                       \
+        EACH_LANE(i)                                                                                         \
+        {                                                                                                    \
+            r[i] = TO_##D(fn(AS_##A(xa[i])));                                                                \
+            nan[i] = MASK(IS_NAN_##A(xa[i]));                                                                \
+        }                                                                                                    \
+        PUT(d, r, D);                                                                                        \
+        PUT(bad, nan, u);                                                                                    \
+    }
 #define CL_2(name, ...) FN_2(clamp_##name, __VA_ARGS__)
 #define CL_3(name, ...) FN_3(clamp_##name, __VA_ARGS__)
 

@@ -5,6 +5,7 @@
 #include "sem/vector/valu.h"
 
 #define FN_1 VALU_FN_1
+#define CV_1 VALU_FN_1
 #define FN_2 VALU_FN_2
 #define FN_3 VALU_FN_3
 #include "sem/vector/valu_cvt.def"
