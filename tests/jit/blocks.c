@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compiled code does what the interpreter does: random programs (blocks_make.h) from the same random state,
+ * interpreted by one instruction after another, compiled, and both by turns; then all registers, memory, LDS
+ * and statistics are the same.  A program for which they are not is made shorter and printed.
+ *
+ *   blocks [programs [the first one's number]]
+ */
+#include <stdlib.h>
+
+#include "blocks_make.h"
+#include "exec/workgroup.h"
+#include "jit/jit.h"
+#include "wave/fuse.h"
+#include "wave/gws.h"
+#include "wave/special.h"
+
+enum {
+    STATES = 6, /* for each program */
+    ARENA = 65536,
+    LDS_BYTES = 4096,
+    ROWS = 64, /* VGPRs and AccVGPRs that are compared: programs name no others */
+    BASE = ARENA / 4,
+    CODE_WORDS = 3 * UNITS_MAX + 1,
+};
+
+enum way { INTERPRETED, COMPILED, BOTH, WAYS };
+static const char *const way_names[] = {"interpreted", "compiled", "by turns"};
+
+/* What the GPU may always access, and beside it what it may when asked. */
+struct host {
+    alignas(ARENA) uint8_t arena[ARENA];
+    uint8_t other[ARENA / 4];
+};
+
+struct state {
+    uint32_t v[2 * ROWS][WAVE_LANES], s[128];
+    bool scc;
+    uint32_t mode, trapsts;
+    uint8_t host[sizeof(struct host)], lds[LDS_BYTES];
+};
+
+struct outcome {
+    struct state state;
+    struct wave_stats stats;
+    enum ehp_fault_kind fault; /* then registers are not compared */
+    uint64_t fault_pc, address;
+    unsigned lane;
+    bool entered; /* compiled code */
+};
+
+struct engine {
+    struct jit *jit;
+    struct exec_code code[2]; /* interpreted, compiled */
+    struct exec_code_cache cache[2];
+    struct fault_thread *thread;
+    struct wave_guard guard;
+};
+
+static struct test {
+    struct host host;
+    alignas(64) uint32_t code[CODE_WORDS];
+    unsigned words;
+    struct exec_launch launch;
+    struct workgroup *wg;
+    struct gws gws[GWS_RESOURCES];
+    struct engine engine[2];
+    struct program program;
+    struct state before[STATES];
+    struct outcome want, got;
+    unsigned faults, entered;
+} t;
+
+/* ---- what a machine provides to waves ---- */
+
+void wave_interrupt(struct wave *w)
+{
+    (void)w;
+}
+
+bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes)
+{
+    (void)w;
+    return address - (uint64_t)(uintptr_t)&t.host < sizeof t.host - bytes;
+}
+
+uint64_t wave_clock(const struct wave *w)
+{
+    (void)w;
+    return 1000;
+}
+
+uint64_t wave_realtime(const struct wave *w)
+{
+    (void)w;
+    return 1000;
+}
+
+static bool bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
+{
+    (void)context, (void)pc;
+    *start = (uint64_t)(uintptr_t)t.code;
+    *end = *start + t.words * 4;
+    return true;
+}
+
+/* ---- states ---- */
+
+static uint64_t get64(const uint32_t *s, unsigned reg)
+{
+    return s[reg] | (uint64_t)s[reg + 1] << 32;
+}
+
+static void put64(uint32_t *s, unsigned reg, uint64_t value)
+{
+    s[reg] = (uint32_t)value;
+    s[reg + 1] = (uint32_t)(value >> 32);
+}
+
+enum kind { F32, F64, F16, U32, SMALL, KINDS };
+
+/* A value as arithmetic likes it, or one that breaks it. */
+static uint64_t value_of(enum kind kind, bool hard)
+{
+    static const uint8_t types[] = {ISA_T_F32, ISA_T_F64, ISA_T_PKF16, ISA_T_U32, ISA_T_U32};
+    const uint64_t r = rig_random();
+    if (hard)
+        return rig_hard(types[kind]);
+    switch (kind) {
+    case F32:
+        return ((uint32_t)r & 0x807fffff) | (0x77 + (r >> 40 & 15)) << 23;
+    case F64:
+        return (r & 0x800fffffffffffff) | (0x3f7 + (rig_random() & 15)) << 52;
+    case F16:
+        return (r & 0x83ff83ff) | (11 + (r >> 32 & 7)) << 10 | (11 + (r >> 40 & 7)) << 26;
+    case SMALL:
+        return r & 63;
+    default:
+        return (uint32_t)r;
+    }
+}
+
+static void fill_rows(struct state *s)
+{
+    const unsigned breaks = below(3), usual = below(KINDS + 2);
+    for (unsigned row = 0; row < 2 * ROWS; row++) {
+        const enum kind kind = usual < KINDS && below(4) ? (enum kind)usual : (enum kind)below(KINDS);
+        const bool pair = kind == F64 && row + 1 < 2 * ROWS;
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++) {
+            const uint64_t value = value_of(kind, breaks == 2 ? true : breaks ? below(64) == 0 : false);
+            s->v[row][lane] = (uint32_t)value;
+            if (pair)
+                s->v[row + 1][lane] = (uint32_t)(value >> 32);
+        }
+        row += pair;
+    }
+}
+
+/* Now and then an address that is to be asked about, or that is nowhere. */
+static uint32_t stray(void)
+{
+    return below(3) ? ARENA - BASE + 4 * below(512) : 0x1000000 + 4 * below(4096);
+}
+
+static void fill_addresses(struct state *s)
+{
+    const uint64_t base = (uint64_t)(uintptr_t)t.host.arena + BASE;
+    const bool strays = below(12) == 0;
+    const uint32_t equal = 4 * below(1024), step = 4u << below(3);
+    for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
+        const uint32_t scattered = strays && below(64) == 0 ? stray() : 4 * below(2048);
+        s->v[ROW_LDS][lane] = 4 * lane;
+        s->v[ROW_LDS + 1][lane] = 512 + 8 * lane;
+        s->v[ROW_LDS + 2][lane] = 4 * below(1100);
+        s->v[ROW_LDS + 3][lane] = equal;
+        s->v[ROW_OFFSET][lane] = step * lane;
+        s->v[ROW_OFFSET + 1][lane] = scattered;
+        s->v[ROW_OFFSET + 2][lane] = equal;
+        s->v[ROW_OFFSET + 3][lane] = 16 * lane;
+        const uint64_t at[] = {base + step * lane, base + scattered, base + equal};
+        for (unsigned i = 0; i < 3; i++) {
+            s->v[ROW_PAIR + 2 * i][lane] = (uint32_t)at[i];
+            s->v[ROW_PAIR + 2 * i + 1][lane] = (uint32_t)(at[i] >> 32);
+        }
+    }
+    put64(s->s, SREG_KEPT, base);
+    for (unsigned i = 2; i < SREGS_KEPT; i++)
+        s->s[SREG_KEPT + i] = 4 * below(64);
+}
+
+static void fill(struct state *s)
+{
+    fill_rows(s);
+    for (unsigned i = 0; i < 128; i++)
+        s->s[i] = (uint32_t)value_of((enum kind)below(KINDS), below(4) == 0);
+    fill_addresses(s);
+    put64(s->s, SREG_VCC, rig_exec());
+    put64(s->s, SREG_EXEC, rig_exec());
+    s->scc = below(2);
+    s->mode = below(6) ? MODE_FLOAT_PLAIN | (below(2) ? MODE_IEEE : 0) | (below(2) ? MODE_DX10_CLAMP : 0)
+                       : rig_mode();
+    for (size_t i = 0; i < sizeof s->host; i += 4) {
+        const uint32_t word = (uint32_t)value_of((enum kind)below(KINDS), below(64) == 0);
+        memcpy(s->host + i, &word, 4);
+    }
+    for (size_t i = 0; i < sizeof s->lds; i += 4) {
+        const uint32_t word = (uint32_t)value_of((enum kind)below(KINDS), below(64) == 0);
+        memcpy(s->lds + i, &word, 4);
+    }
+}
+
+/* ---- running ---- */
+
+static void load(struct wave *w, const struct state *s)
+{
+    memcpy(w->v, s->v, sizeof(wave_row) * ROWS);
+    memcpy(w->v + WAVE_ACC, s->v + ROWS, sizeof(wave_row) * ROWS);
+    memcpy(w->s, s->s, sizeof w->s);
+    w->scc = s->scc;
+    wave_set_mode(w, s->mode);
+    memcpy(&t.host, s->host, sizeof t.host);
+    memcpy(w->lds, s->lds, LDS_BYTES);
+}
+
+static void store(const struct wave *w, struct state *s)
+{
+    memcpy(s->v, w->v, sizeof(wave_row) * ROWS);
+    memcpy(s->v + ROWS, w->v + WAVE_ACC, sizeof(wave_row) * ROWS);
+    memcpy(s->s, w->s, sizeof w->s);
+    s->scc = w->scc;
+    s->mode = w->mode;
+    s->trapsts = w->trapsts;
+    memcpy(s->host, &t.host, sizeof s->host);
+    memcpy(s->lds, w->lds, LDS_BYTES);
+}
+
+static const struct xinst *step(struct wave *w, const struct xinst *in)
+{
+    if (w->stats) {
+        w->stats->count[in->cls]++;
+        if (in->cls == XC_VALU)
+            w->stats->lanes_valu += (uint64_t)__builtin_popcountll(w->exec);
+    }
+    return fuse_single(in)(w, in);
+}
+
+/* Enters compiled code at a head, as exec/workgroup.c does; NULL: it is not to be entered here. */
+static const struct exec_compiled *head_at(struct wave *w, const struct xinst *in,
+                                           const struct exec_block **block, uint32_t *head)
+{
+    if (w->mode_slow || w->mode & (MODE_SPECIAL | MODE_FP16_OVFL))
+        return NULL;
+    const struct exec_compiled *compiled =
+        exec_code_compiled(w->guard->code, w->guard->cache, in, w->stats != NULL, block);
+    *head = compiled ? compiled->heads[in - (*block)->x] : 0;
+    return *head ? compiled : NULL;
+}
+
+/* Not inlined, as what it has in registers is lost when an instruction faults. */
+__attribute__((noinline)) static bool run_wave(struct wave *w, enum way way)
+{
+    const struct xinst *in = w->next;
+    bool entered = false;
+    while (w->state == WAVE_RUNNING) {
+        w->budget = way == BOTH ? (int)below(3) : 1000;
+        while (in) {
+            const struct exec_block *block;
+            const struct exec_compiled *compiled = NULL;
+            uint32_t head;
+            if (way == COMPILED || (way == BOTH && below(2)))
+                compiled = head_at(w, in, &block, &head);
+            w->leaving = way == BOTH && below(2); /* it then stops at a write to LDS */
+            in = compiled ? compiled->fn(w, block->x, head) : step(w, in);
+            w->leaving = false;
+            entered |= compiled != NULL;
+        }
+        in = w->next;
+        if (w->state == WAVE_YIELD)
+            w->state = WAVE_RUNNING;
+    }
+    return entered;
+}
+
+static void run(struct engine *e, enum way way, bool counts, const struct state *before, struct outcome *o)
+{
+    struct wave_guard *g = &e->guard;
+    memset(&o->stats, 0, sizeof o->stats);
+    g->code = &e->code[way != INTERPRETED];
+    g->cache = &e->cache[way != INTERPRETED];
+    t.launch.entry = exec_code_find(g->code, g->cache, (uint64_t)(uintptr_t)t.code);
+    t.wg = workgroup_start(t.wg, &t.launch, 0, NULL);
+    if (!t.wg || !t.launch.entry)
+        abort();
+    struct wave *w = &t.wg->wave[0];
+    load(w, before);
+    w->guard = g;
+    w->mem_arena = (uint64_t)(uintptr_t)t.host.arena;
+    w->mem_mask = ~(uint64_t)(ARENA - 1);
+    w->stats = counts ? &o->stats : NULL;
+    g->wave = w;
+    g->kind = EHP_FAULT_NONE;
+    g->in = NULL;
+    g->armed = true;
+    o->entered = false;
+    if (sigsetjmp(g->env, 0)) {
+        o->fault_pc = g->fault_in->pc;
+        o->address = g->address;
+        o->lane = g->lane;
+    } else {
+        o->entered = run_wave(w, way);
+    }
+    g->armed = false;
+    o->fault = g->kind;
+    store(w, &o->state);
+}
+
+/* ---- comparing ---- */
+
+static bool same_stats(const struct wave_stats *a, const struct wave_stats *b)
+{
+    struct wave_stats x = *a, y = *b;
+    x.compiled = y.compiled = 0;
+    return memcmp(&x, &y, sizeof x) == 0;
+}
+
+static bool is_same(const struct outcome *a, const struct outcome *b)
+{
+    if (a->fault != b->fault || memcmp(a->state.host, b->state.host, sizeof a->state.host) != 0 ||
+        memcmp(a->state.lds, b->state.lds, sizeof a->state.lds) != 0)
+        return false;
+    if (a->fault)
+        return a->fault_pc == b->fault_pc && a->address == b->address && a->lane == b->lane;
+    return memcmp(a->state.v, b->state.v, sizeof a->state.v) == 0 &&
+           memcmp(a->state.s, b->state.s, sizeof a->state.s) == 0 && a->state.scc == b->state.scc &&
+           a->state.mode == b->state.mode && a->state.trapsts == b->state.trapsts &&
+           same_stats(&a->stats, &b->stats);
+}
+
+static void encode(struct engine *e)
+{
+    t.words = program_encode(&t.program, t.code);
+    for (unsigned i = 0; i < 2; i++)
+        exec_code_drop(&e->code[i], 0, UINT64_MAX);
+}
+
+static bool agrees(struct engine *e, enum way way, bool counts, const struct state *before)
+{
+    run(e, INTERPRETED, counts, before, &t.want);
+    run(e, way, counts, before, &t.got);
+    return is_same(&t.want, &t.got);
+}
+
+/* By turns: what comes out may depend on the turns. */
+static bool fails_still(struct engine *e, enum way way, bool counts, const struct state *before)
+{
+    encode(e);
+    for (unsigned i = 0; i < (way == BOTH ? 20 : 1); i++)
+        if (!agrees(e, way, counts, before))
+            return true;
+    return false;
+}
+
+static void shrink(struct engine *e, enum way way, bool counts, const struct state *before)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (unsigned i = t.program.count; i-- > 0;) {
+            if (t.program.unit[i].dropped)
+                continue;
+            t.program.unit[i].dropped = true;
+            if (fails_still(e, way, counts, before))
+                again = true;
+            else
+                t.program.unit[i].dropped = false;
+        }
+    }
+    fails_still(e, way, counts, before);
+}
+
+static void print_program(void)
+{
+    for (unsigned at = 0; at < t.words;) {
+        struct isa_inst inst;
+        char text[200] = "?";
+        const uint64_t pc = (uint64_t)(uintptr_t)(t.code + at);
+        if (!isa_decode(&isa_gfx942, t.code + at, t.words - at, &inst))
+            inst.size = 4;
+        else
+            isa_print(&isa_gfx942, &inst, pc, text, sizeof text);
+        fprintf(stderr, "  %3u: %s\n", at, text);
+        at += inst.size / 4;
+    }
+}
+
+static void print_bytes(const char *what, const uint8_t *want, const uint8_t *got, size_t bytes)
+{
+    unsigned shown = 0;
+    for (size_t i = 0; i < bytes; i++)
+        if (want[i] != got[i] && shown++ < 4)
+            fprintf(stderr, "  %s + 0x%zx: 0x%02x, not 0x%02x\n", what, i, got[i], want[i]);
+}
+
+/* Values of the rows that the program reads, in the lane that differs. */
+static void print_lane(const struct state *before, unsigned lane)
+{
+    for (unsigned at = 0; at < t.words;) {
+        struct isa_inst inst;
+        if (!isa_decode(&isa_gfx942, t.code + at, t.words - at, &inst))
+            break;
+        for (unsigned i = 0; i < 3; i++)
+            for (unsigned d = 0; d < inst.src[i].dwords; d++)
+                if (inst.src[i].kind == ISA_VGPR)
+                    fprintf(stderr, "    %u: v%u was 0x%08x\n", at, inst.src[i].reg + d,
+                            before->v[inst.src[i].reg + d][lane]);
+                else if (inst.src[i].kind == ISA_SGPR)
+                    fprintf(stderr, "    %u: s[%u] was 0x%08x\n", at, inst.src[i].reg + d,
+                            before->s[inst.src[i].reg + d]);
+        at += inst.size / 4;
+    }
+}
+
+static void print_difference(const struct state *before)
+{
+    const struct state *want = &t.want.state, *got = &t.got.state;
+    unsigned shown = 0;
+    print_program();
+    fprintf(stderr, "  mode 0x%x, exec 0x%016" PRIx64 ", vcc 0x%016" PRIx64 ", scc %d\n", before->mode,
+            get64(before->s, SREG_EXEC), get64(before->s, SREG_VCC), before->scc);
+    if (t.want.fault || t.got.fault)
+        fprintf(stderr,
+                "  fault %d at %" PRIx64 ", address %" PRIx64 ", lane %d, not %d at %" PRIx64 ", %" PRIx64
+                ", %d\n",
+                t.got.fault, t.got.fault_pc, t.got.address, (int)t.got.lane, t.want.fault, t.want.fault_pc,
+                t.want.address, (int)t.want.lane);
+    for (unsigned r = 0; r < 2 * ROWS; r++)
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+            if (want->v[r][lane] != got->v[r][lane] && shown++ < 3) {
+                fprintf(stderr, "  %c%u lane %u: 0x%08x, not 0x%08x (was 0x%08x)\n", r < ROWS ? 'v' : 'a',
+                        r % ROWS, lane, got->v[r][lane], want->v[r][lane], before->v[r][lane]);
+                if (shown == 1)
+                    print_lane(before, lane);
+            }
+    for (unsigned i = 0; i < 128; i++)
+        if (want->s[i] != got->s[i])
+            fprintf(stderr, "  s[%u]: 0x%08x, not 0x%08x (was 0x%08x)\n", i, got->s[i], want->s[i],
+                    before->s[i]);
+    if (want->scc != got->scc || want->mode != got->mode || want->trapsts != got->trapsts)
+        fprintf(stderr, "  scc %d, not %d; mode 0x%x, not 0x%x; trapsts 0x%x, not 0x%x\n", got->scc,
+                want->scc, got->mode, want->mode, got->trapsts, want->trapsts);
+    print_bytes("memory", want->host, got->host, sizeof want->host);
+    print_bytes("LDS", want->lds, got->lds, sizeof want->lds);
+    if (!same_stats(&t.want.stats, &t.got.stats)) {
+        const uint64_t *x = (const uint64_t *)&t.want.stats, *y = (const uint64_t *)&t.got.stats;
+        for (size_t i = 0; i < offsetof(struct wave_stats, compiled) / 8; i++)
+            if (x[i] != y[i])
+                fprintf(stderr, "  statistics[%zu]: %" PRIu64 ", not %" PRIu64 "\n", i, y[i], x[i]);
+    }
+}
+
+/* ---- programs ---- */
+
+static void try_program(struct engine *e, unsigned level, unsigned number)
+{
+    rig_seed = (number + 1) * UINT64_C(0xd1342543de82ef95);
+    program_make(&t.program);
+    encode(e);
+    for (unsigned i = 0; i < STATES; i++)
+        fill(&t.before[i]);
+    const bool counts = below(2);
+    for (unsigned i = 0; i < STATES; i++)
+        for (enum way way = COMPILED; way < WAYS; way++) {
+            check_count++;
+            const bool same = agrees(e, way, counts, &t.before[i]);
+            t.faults += t.want.fault != EHP_FAULT_NONE;
+            t.entered += t.got.entered;
+            if (same)
+                continue;
+            check_failures++;
+            fprintf(stderr, "program %u, level v%u, %s%s:\n", number, level, way_names[way],
+                    counts ? ", counting" : "");
+            shrink(e, way, counts, &t.before[i]);
+            print_difference(&t.before[i]);
+            return;
+        }
+}
+
+static bool engine_open(struct engine *e, unsigned level)
+{
+    char why[128];
+    if (!rig_has_level(level) || !jit_available(level, why, sizeof why))
+        return false;
+    e->jit = jit_open(level, true);
+    e->thread = fault_thread_enter(&e->guard);
+    if (!e->jit || !e->thread)
+        abort();
+    for (unsigned i = 0; i < 2; i++) {
+        exec_code_init(&e->code[i], &isa_gfx942, bounds, NULL);
+        e->code[i].level = level;
+    }
+    e->code[1].compiler = jit_compiler(e->jit);
+    return true;
+}
+
+static void engine_close(struct engine *e)
+{
+    for (unsigned i = 0; i < 2; i++)
+        exec_code_destroy(&e->code[i]);
+    CHECK_EQ(jit_totals(e->jit).refused, 0);
+    jit_close(e->jit);
+    fault_thread_leave(e->thread);
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned programs = argc > 1 ? (unsigned)atoi(argv[1]) : 300,
+                   first = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+    setenv("EHP_CACHE_SIZE", "0", 1); /* no program comes again */
+    t.launch = (struct exec_launch){.id_sgpr = {-1, -1, -1},
+                                    .info_sgpr = -1,
+                                    .mode = MODE_FLOAT_PLAIN,
+                                    .vgprs = 256,
+                                    .agprs = 256,
+                                    .lds_bytes = LDS_BYTES,
+                                    .items = {WAVE_LANES, 1, 1},
+                                    .grid = {WAVE_LANES, 1, 1},
+                                    .groups = {1, 1, 1},
+                                    .id_dims = 1,
+                                    .waves = 1,
+                                    .gws = t.gws};
+    if (!launch_make_ids(&t.launch))
+        return 1;
+    for (unsigned level = 3; level <= 4; level++) {
+        struct engine *e = &t.engine[level - 3];
+        if (!engine_open(e, level))
+            continue;
+        for (unsigned i = 0; i < programs; i++)
+            try_program(e, level, first + i);
+        engine_close(e);
+    }
+    workgroup_free(t.wg);
+    free(t.launch.v0);
+    if (!check_count)
+        return 77; /* this host, or this build, has no compiled engine */
+    printf("%u of %u runs entered compiled code, %u faulted\n", t.entered, check_count, t.faults);
+    CHECK(t.entered > check_count / 2);
+    return check_status();
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random programs of what the compiled engine knows, and of what it leaves to handlers in between: straight
+ * code with branches forward.  Registers are few, so that instructions use each other's results; those with
+ * addresses stay as they are.
+ */
+#ifndef EHP_TESTS_JIT_BLOCKS_MAKE_H
+#define EHP_TESTS_JIT_BLOCKS_MAKE_H
+
+#include "../oracle/rig.h"
+
+enum {
+    UNITS_MAX = 40,
+    /* Rows with addresses, from FIRST_KEPT on: LDS, offsets from a scalar, pairs. */
+    FIRST_KEPT = 24,
+    ROW_LDS = 24,    /* steps of 4, steps of 8, anywhere, equal */
+    ROW_OFFSET = 28, /* steps of 4, anywhere, equal, steps of 16 */
+    ROW_PAIR = 32,   /* steps of 4, anywhere, equal */
+    LAST_KEPT = 37,
+    SREG_KEPT = 64, /* a pair, the address that offsets are added to; four that follow, small offsets */
+    SREGS_KEPT = 6,
+};
+
+struct unit {
+    uint32_t words[3];
+    unsigned size;   /* bytes */
+    unsigned target; /* of a branch: the unit that it goes to; 0: it is none */
+    bool dropped;
+};
+
+struct program {
+    struct unit unit[UNITS_MAX];
+    unsigned count;
+    unsigned rows;     /* a mask on the numbers of VGPRs */
+    unsigned last;     /* a row that an instruction has just written */
+    const char *theme; /* in the names of most of its lane-wise instructions */
+};
+
+static inline unsigned below(unsigned limit)
+{
+    return (unsigned)(rig_random() >> 33) % limit;
+}
+
+static inline void put(uint32_t *w, unsigned at, unsigned width, uint32_t value)
+{
+    const uint32_t mask = (width < 32 ? (1u << width) - 1 : UINT32_MAX) << (at & 31);
+    w[at / 32] = (w[at / 32] & ~mask) | (value << (at & 31) & mask);
+}
+
+static inline bool starts(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+static inline unsigned any_scalar(void)
+{
+    static const uint8_t likely[] = {0, 2, 4, 6, 1, 3, 8, 10, SREG_VCC, SREG_VCC, SREG_VCC + 1, SREG_EXEC};
+    return below(4) ? likely[below(sizeof likely)] : below(4) ? below(102) : below(128);
+}
+
+static inline unsigned any_row(const struct program *p)
+{
+    return below(32) & p->rows;
+}
+
+/* A source of the vector ALU. */
+static inline unsigned any_source(const struct program *p)
+{
+    const unsigned how = below(20);
+    return how < 4 ? 256 + p->last : how < 14 ? 256 + any_row(p) : how < 17 ? any_scalar() : below(256);
+}
+
+static inline void choose_vector(const struct program *p, const struct isa_row *row, uint32_t *w)
+{
+    switch (row->format) {
+    case ISA_VOP2:
+    case ISA_VOPC:
+        put(w, 9, 8, any_row(p));
+        /* fall through */
+    case ISA_VOP1:
+        put(w, 0, 9, any_source(p));
+        if (row->format != ISA_VOPC)
+            put(w, 17, 8, row->flags & ISA_F_DST_SGPR ? any_scalar() : any_row(p));
+        put(w, 32, 8, below(4) ? any_row(p) : any_scalar()); /* SDWA, DPP; else a literal's */
+        break;
+    default:
+        put(w, 0, 8, row->dst == ISA_T_MASK || row->flags & ISA_F_DST_SGPR ? any_scalar() : any_row(p));
+        if (row->sdst)
+            put(w, 8, 7, any_scalar());
+        for (unsigned i = 0; i < 3; i++)
+            put(w, 32 + 9 * i, 9, row->src[i] == ISA_T_MASK ? any_scalar() : any_source(p));
+        if (below(2)) { /* OMOD and CLAMP, and of VOP3P other modifiers, are rare */
+            put(w, 59, 2, row->format == ISA_VOP3P ? 3 : 0);
+            put(w, 15, 1, 0);
+        }
+        if (below(2))
+            put(w, 61, 3, 0);
+        break;
+    }
+}
+
+static inline void choose_memory(const struct program *p, const struct isa_row *row, uint32_t *w)
+{
+    switch (row->format) {
+    case ISA_DS: {
+        const bool atomic = (isa_facts[row->op].effects & ISA_E_ATOMIC) != 0;
+        put(w, 16, 1, 0);
+        put(w, 25, 1, below(8) == 0);
+        put(w, 32, 8, atomic || below(4) ? ROW_LDS + below(4) : any_row(p));
+        if (atomic)
+            put(w, 0, 3, 0);
+        if (atomic || below(2))
+            put(w, 8, 8, row->flags & ISA_F_TWO_ADDRESSES ? below(8) : 0);
+        put(w, 40, 8, any_row(p));
+        put(w, 48, 8, any_row(p));
+        put(w, 56, 8, any_row(p));
+        break;
+    }
+    case ISA_GLOBAL:
+        put(w, 0, 2, below(4) ? 0 : below(4)); /* aligned mostly */
+        if (below(2)) {
+            put(w, 32, 8, ROW_OFFSET + below(4));
+            put(w, 48, 7, SREG_KEPT);
+        } else {
+            put(w, 32, 8, ROW_PAIR + 2 * below(3));
+            put(w, 48, 7, 0x7f);
+        }
+        put(w, 40, 8, any_row(p));
+        put(w, 55, 1, below(8) == 0);
+        put(w, 56, 8, any_row(p));
+        break;
+    default: /* SMEM */
+        put(w, 0, 6, SREG_KEPT / 2);
+        put(w, 6, 7, any_scalar());
+        put(w, 14, 1, below(2));
+        put(w, 17, 1, 1);
+        put(w, 32, 21, 4 * below(256));
+        put(w, 57, 7, SREG_KEPT + 2 + below(4));
+        break;
+    }
+}
+
+static inline void choose_fields(const struct program *p, const struct isa_row *row, uint32_t *w)
+{
+    if (row->format >= ISA_VOP1 && row->format <= ISA_VOP3PMAI) {
+        choose_vector(p, row, w);
+        return;
+    }
+    if (row->format >= ISA_SMEM) {
+        choose_memory(p, row, w);
+        return;
+    }
+    if (below(8))
+        put(w, 0, 8, any_scalar());
+    if (below(8) && row->format != ISA_SOP1 && row->format != ISA_SOPK)
+        put(w, 8, 8, any_scalar());
+    put(w, 16, 7, any_scalar());
+}
+
+/* Rows of the table that are taken; what branches and changes MODE is made by itself. */
+static inline bool is_taken(const struct isa_row *row)
+{
+    static const char *const others[] = {"s_movrel", "ds_append", "ds_consume", "ds_ordered", "s_sleep"};
+    const struct isa_facts *facts = &isa_facts[row->op];
+    if (facts->effects & (ISA_E_BRANCH | ISA_E_END | ISA_E_SETS_MODE) || facts->unit == ISA_UNIT_GWS ||
+        facts->unit == ISA_UNIT_MESSAGE)
+        return false;
+    for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (starts(row->name, others[i]))
+            return false;
+    switch (row->format) {
+    case ISA_SMEM:
+        return starts(row->name, "s_load_dword");
+    case ISA_GLOBAL:
+        return !strstr(row->name, "lds") && !strstr(row->name, "atomic");
+    case ISA_VOP3PMAI:
+        return starts(row->name, "v_accvgpr");
+    case ISA_SOPP:
+        return starts(row->name, "s_nop") || starts(row->name, "s_waitcnt");
+    case ISA_FLAT:
+    case ISA_SCRATCH:
+    case ISA_MUBUF:
+    case ISA_MTBUF:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static inline bool meets(const struct isa_operand *o, unsigned kind, unsigned first, unsigned last)
+{
+    return o->kind == kind && o->reg <= last && o->reg + o->dwords > first;
+}
+
+/* Whether a result would go where something is kept. */
+static inline bool overwrites(const struct isa_inst *inst)
+{
+    const struct isa_operand *results[] = {&inst->dst, &inst->sdst,
+                                           inst->op == ISA_OP_v_swap_b32 ? &inst->src[0] : &inst->dst};
+    for (unsigned i = 0; i < 3; i++)
+        if (meets(results[i], ISA_VGPR, FIRST_KEPT, LAST_KEPT) ||
+            meets(results[i], ISA_SGPR, SREG_KEPT, SREG_KEPT + SREGS_KEPT - 1))
+            return true;
+    /* SOPK names its register as a source when it also reads it. */
+    return inst->format <= ISA_SOPC && meets(&inst->src[0], ISA_SGPR, SREG_KEPT, SREG_KEPT + SREGS_KEPT - 1);
+}
+
+/* Lane-wise instructions of one kind are likelier to make something of each other's results. */
+static inline bool is_of_theme(const struct program *p, const struct isa_row *row)
+{
+    return !*p->theme || row->format < ISA_VOP1 || row->format > ISA_VOP3P || strstr(row->name, p->theme);
+}
+
+static inline bool choose_unit(struct program *p, unsigned format, struct unit *unit)
+{
+    const bool themed = below(4);
+    for (unsigned tries = 0; tries < 2000; tries++) {
+        const struct isa_row *row = &isa_gfx942.rows[below((unsigned)isa_gfx942.row_count)];
+        const unsigned form = below(4) ? ISA_FORM_PLAIN : 1 + below(2);
+        if (row->format != format || !row->form[form].mask || !is_taken(row) ||
+            (themed && !is_of_theme(p, row)))
+            continue;
+        uint32_t w[4], fixed[4];
+        struct isa_inst inst;
+        rig_words(row, form, w);
+        memcpy(fixed, w, sizeof w);
+        choose_fields(p, row, w);
+        const uint64_t mask = row->form[form].mask;
+        for (unsigned i = 0; i < 2; i++) {
+            const uint32_t m = (uint32_t)(mask >> 32 * i);
+            w[i] = (w[i] & ~m) | (fixed[i] & m);
+        }
+        if (!isa_decode(&isa_gfx942, w, 3, &inst) || inst.row != row - isa_gfx942.rows || inst.reserved ||
+            overwrites(&inst))
+            continue;
+        *unit = (struct unit){.size = inst.size};
+        memcpy(unit->words, w, sizeof unit->words);
+        if (inst.dst.kind == ISA_VGPR)
+            p->last = inst.dst.reg;
+        return true;
+    }
+    return false;
+}
+
+static inline uint32_t word_of(unsigned op)
+{
+    for (size_t i = 0; i < isa_gfx942.row_count; i++)
+        if (isa_gfx942.rows[i].op == op)
+            return (uint32_t)isa_gfx942.rows[i].form[0].match;
+    return 0;
+}
+
+/* Lanes that are on again; masks that come from lanes; MODE; branches. */
+static inline void choose_control(struct unit *unit, unsigned at, unsigned count)
+{
+    static const uint16_t branches[] = {
+        ISA_OP_s_cbranch_scc0,  ISA_OP_s_cbranch_scc1,   ISA_OP_s_cbranch_vccz, ISA_OP_s_cbranch_vccnz,
+        ISA_OP_s_cbranch_execz, ISA_OP_s_cbranch_execnz, ISA_OP_s_branch};
+    const unsigned how = below(8);
+    *unit = (struct unit){.size = 4};
+    if (how == 0) { /* s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10) */
+        unit->size = 8;
+        unit->words[0] = word_of(ISA_OP_s_setreg_imm32_b32) | 9u << 11 | 1;
+        unit->words[1] = below(2) ? MODE_FLOAT_PLAIN | MODE_IEEE : rig_mode() & 0x3ff;
+    } else if (how < 4) { /* s_mov_b64 exec, -1 or a pair */
+        unit->words[0] = word_of(ISA_OP_s_mov_b64) | SREG_EXEC << 16 | (below(2) ? 193 : 2 * below(8));
+    } else {
+        unit->words[0] = word_of(branches[below(sizeof branches / sizeof branches[0])]);
+        unit->target = at + 1 + below(count - at);
+    }
+}
+
+/* A conversion and the one back, which LLVM knows something of. */
+static inline void choose_there_and_back(const struct program *p, struct unit pair[2])
+{
+    static const uint16_t conversions[][2] = {{ISA_OP_v_cvt_f64_f32, ISA_OP_v_cvt_f32_f64},
+                                              {ISA_OP_v_cvt_f32_f16, ISA_OP_v_cvt_f16_f32},
+                                              {ISA_OP_v_cvt_f16_f32, ISA_OP_v_cvt_f32_f16},
+                                              {ISA_OP_v_cvt_f64_i32, ISA_OP_v_cvt_i32_f64},
+                                              {ISA_OP_v_cvt_f32_u32, ISA_OP_v_cvt_u32_f32}};
+    const uint16_t *ops = conversions[below(sizeof conversions / sizeof conversions[0])];
+    const unsigned between = any_row(p) % 8 & ~1u;
+    pair[0] = (struct unit){.words = {word_of(ops[0]) | between << 17 | (256 + any_row(p))}, .size = 4};
+    pair[1] = (struct unit){.words = {word_of(ops[1]) | any_row(p) % 16 << 17 | (256 + between)}, .size = 4};
+}
+
+static inline void program_make(struct program *p)
+{
+    static const uint8_t formats[] = {ISA_VOP1,   ISA_VOP1,   ISA_VOP2,  ISA_VOP2, ISA_VOP2,    ISA_VOP2,
+                                      ISA_VOPC,   ISA_VOPC,   ISA_VOP3,  ISA_VOP3, ISA_VOP3,    ISA_VOP3,
+                                      ISA_VOP3,   ISA_VOP3P,  ISA_VOP3P, ISA_SOP1, ISA_SOP1,    ISA_SOP2,
+                                      ISA_SOP2,   ISA_SOPC,   ISA_SOPK,  ISA_DS,   ISA_DS,      ISA_DS,
+                                      ISA_GLOBAL, ISA_GLOBAL, ISA_SMEM,  ISA_SOPP, ISA_VOP3PMAI};
+    static const uint8_t masks[] = {3, 7, 7, 15, 31};
+    static const char *const themes[] = {"",   "",   "",   "f32", "f32", "f64", "f64", "f16", "f16", "cvt",
+                                         "32", "16", "_u", "_i",  "_b",  "cmp", "pk_", "mi",  "ma"};
+    const unsigned count = below(3) ? 2 + below(12) : 2 + below(UNITS_MAX - 4), controls = below(3) ? 12 : 4;
+    *p = (struct program){.rows = masks[below(sizeof masks)],
+                          .theme = themes[below(sizeof themes / sizeof themes[0])]};
+    while (p->count < count) {
+        struct unit *unit = &p->unit[p->count];
+        if (below(controls) == 0)
+            choose_control(unit, p->count, count);
+        else if (below(16) == 0 && p->count + 2 <= count)
+            choose_there_and_back(p, unit), p->count++;
+        else if (!choose_unit(p, formats[below(sizeof formats)], unit))
+            continue;
+        p->count++;
+    }
+}
+
+/* Its dwords, with s_endpgm behind what is left of it. */
+static inline unsigned program_encode(const struct program *p, uint32_t *words)
+{
+    unsigned at[UNITS_MAX + 1], n = 0;
+    for (unsigned i = 0; i <= p->count; i++) {
+        at[i] = n;
+        n += i < p->count && !p->unit[i].dropped ? p->unit[i].size / 4 : 0;
+    }
+    for (unsigned i = 0; i < p->count; i++) {
+        const struct unit *unit = &p->unit[i];
+        if (unit->dropped)
+            continue;
+        memcpy(words + at[i], unit->words, unit->size);
+        if (unit->target)
+            words[at[i]] |= (at[unit->target] - at[i] - 1) & 0xffff;
+    }
+    words[n++] = word_of(ISA_OP_s_endpgm);
+    return n;
+}
+
+#endif
