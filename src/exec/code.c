@@ -352,6 +352,7 @@ static struct exec_block *block_make(const struct exec_code *code, uint64_t star
                 block->x[i].target = &block->x[block->index[(target - start) / 4]];
         }
     fuse_block(block, code->level == 2 ? sem_fused_v2 : code->level == 3 ? sem_fused_v3 : sem_fused_v4);
+    block->target = code->target;
     block->observed = observed;
     if (observed)
         exec_observe_block(block);
@@ -485,7 +486,7 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
 }
 
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
-                                               const struct xinst *in, bool counts,
+                                               const struct xinst *in, bool counts, unsigned heat,
                                                const struct exec_block **found)
 {
     if (!exec_code_find(code, cache, in->pc))
@@ -498,8 +499,8 @@ const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct ex
         atomic_load_explicit(&block->compiled[counts], memory_order_acquire);
     if (compiled)
         return compiled;
-    const unsigned heat = atomic_fetch_add_explicit(&block->heat[counts], 1, memory_order_relaxed) + 1;
-    if (heat != code->compiler->hot)
+    const unsigned before = atomic_fetch_add_explicit(&block->heat[counts], heat, memory_order_relaxed);
+    if (before >= code->compiler->hot || before + heat < code->compiler->hot)
         return NULL;
     code->compiler->ask(code->compiler, block, counts);
     return atomic_load_explicit(&block->compiled[counts], memory_order_acquire);

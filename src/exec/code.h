@@ -31,7 +31,7 @@ struct exec_block;
 
 /* Who compiles; see jit/jit.h.  Any number of threads may ask. */
 struct exec_compiler {
-    unsigned hot; /* stretches that a function has run for when it is to be compiled */
+    unsigned hot; /* the heat from which on a function is to be compiled */
     /* Sets block->compiled[counts], now or later or never. */
     void (*ask)(struct exec_compiler *compiler, struct exec_block *block, bool counts);
     /* Executes wave.stretch by the handlers, for its lanes. */
@@ -44,12 +44,13 @@ struct exec_compiler {
 struct exec_block {
     uint64_t start, end;
     size_t count;
-    struct xinst *x;      /* count instructions, then a sentinel that continues at `end` */
-    struct isa_inst *isa; /* count */
-    struct xdpp *dpp;     /* one for each DPP instruction */
-    uint32_t *index;      /* dword offset -> instruction, UINT32_MAX inside of one */
-    unsigned rows;        /* of the register file that its instructions name */
-    bool observed;        /* its instructions look for float exceptions: see observe.h */
+    struct xinst *x;                 /* count instructions, then a sentinel that continues at `end` */
+    struct isa_inst *isa;            /* count */
+    struct xdpp *dpp;                /* one for each DPP instruction */
+    uint32_t *index;                 /* dword offset -> instruction, UINT32_MAX inside of one */
+    unsigned rows;                   /* of the register file that its instructions name */
+    const struct isa_target *target; /* whose code it is */
+    bool observed;                   /* its instructions look for float exceptions: see observe.h */
     /* Without counting statistics, and with. */
     _Atomic(const struct exec_compiled *) compiled[2];
     _Atomic unsigned heat[2];
@@ -100,10 +101,11 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
 
 /*
  * The function of an instruction that somebody executes, and its compiled form if that may be entered: in the
- * version that counts statistics, or in the other.  A function that is not compiled is so much nearer to it.
+ * version that counts statistics, or in the other.  One that is not compiled gets the heat of what is
+ * executed now.
  */
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
-                                               const struct xinst *in, bool counts,
+                                               const struct xinst *in, bool counts, unsigned heat,
                                                const struct exec_block **block);
 
 /* How many rows the function there names; 0 when it was not found. */

@@ -27,6 +27,10 @@ enum { STRETCH = 128, STRETCHES = 6, GROWTH_MAX = 3 };
  */
 enum { COMPILED_STRETCH = 2048 };
 
+/* What it heats a function when a wave begins with it, or has a stretch in it: about equal times are equal
+ * heat. */
+enum { START_HEAT = 1, STRETCH_HEAT = 16 };
+
 /* How often its waves may come together at a barrier for each round that they may have otherwise. */
 enum { BARRIERS = 16 };
 
@@ -294,7 +298,8 @@ static const struct exec_compiled *compiled_of(const struct wave *w, const struc
     struct wave_guard *guard = w->guard;
     if (!guard->code->compiler || w->mode_slow || w->mode & (MODE_SPECIAL | MODE_FP16_OVFL))
         return NULL;
-    return exec_code_compiled(guard->code, guard->cache, in, w->stats != NULL, block);
+    const unsigned heat = in == w->wg->launch->entry ? START_HEAT : STRETCH_HEAT;
+    return exec_code_compiled(guard->code, guard->cache, in, w->stats != NULL, heat, block);
 }
 
 static inline uint32_t head_of(const struct exec_compiled *compiled, const struct exec_block *block,

@@ -17,9 +17,11 @@
 #include "jit/object.h"
 #include "jit/refused.h"
 
-/* Stretches (exec/workgroup.c) that a function runs for before it is compiled; compiling takes as long as
- * interpreting some thousand waves. */
-enum { HOT = 200 };
+/*
+ * The heat (exec/workgroup.c) from which on a function is compiled: some milliseconds of interpreting, so
+ * that programs which end sooner do not open LLVM.
+ */
+enum { HOT = 4000 };
 
 static const char triple[] = "x86_64-unknown-linux-gnu";
 static const char passes[] = "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -50,7 +52,8 @@ struct jit {
     pthread_cond_t changed;
     pthread_t thread;
     bool started, stopping;
-    bool exits; /* LLVM is not to be called any more */
+    bool opened; /* LLVM's library is */
+    bool exits;  /* LLVM is not to be called any more */
     struct unit *waiting, *busy, *ready;
     struct jit_cache *cache;
     struct jit_totals totals;
@@ -119,7 +122,8 @@ static void at_exit(int status, void *context)
 /*
  * LLVM's library takes what it works with away when the process exits, by handlers that are registered while
  * it is loaded (not later: llvm.c); those that were registered last go first.  So ours, which ends the
- * thread, is registered before the library is loaded, as the exit may have begun by then, and after that.
+ * thread, is registered once more after that, and who asks for a function waits for it (ask()): a program
+ * that waits for its kernels exits later.
  */
 static bool register_exit(struct jit *jit)
 {
@@ -148,6 +152,10 @@ static bool open_target(struct jit *jit)
     snprintf(jit->no_llvm, sizeof(jit->no_llvm), "memory is short");
     if (!register_exit(jit))
         return false;
+    pthread_mutex_lock(&jit->lock);
+    jit->opened = true;
+    pthread_cond_broadcast(&jit->changed);
+    pthread_mutex_unlock(&jit->lock);
     snprintf(jit->no_llvm, sizeof(jit->no_llvm), "LLVM does not take the bodies of instructions");
     const struct llvm *l = &jit->llvm;
     size_t size;
@@ -202,11 +210,12 @@ struct key {
 static struct key key_of(const struct unit *unit)
 {
     const struct exec_block *block = unit->block;
-    const size_t code = (size_t)(block->end - block->start);
-    struct key key = {1 + code, malloc(1 + code)};
+    const size_t code = (size_t)(block->end - block->start), name = strlen(block->target->name) + 1;
+    struct key key = {1 + name + code, malloc(1 + name + code)};
     if (key.bytes) {
         key.bytes[0] = unit->counts;
-        memcpy(key.bytes + 1, (const void *)(uintptr_t)block->start, code);
+        memcpy(key.bytes + 1, block->target->name, name);
+        memcpy(key.bytes + 1 + name, (const void *)(uintptr_t)block->start, code);
     }
     return key;
 }
@@ -358,7 +367,7 @@ static void ask(struct exec_compiler *compiler, struct exec_block *block, bool c
         last = &(*last)->next;
     *last = unit;
     pthread_cond_broadcast(&jit->changed);
-    while (jit->eager && is_pending(jit, unit))
+    while ((jit->eager || !jit->opened) && is_pending(jit, unit))
         pthread_cond_wait(&jit->changed, &jit->lock);
     pthread_mutex_unlock(&jit->lock);
 }

@@ -6,8 +6,8 @@
  * stored once at the end, under EXEC.
  *
  * Bodies assume what nearly always holds (no NaNs, mostly) and say which lanes
- * are bad.  A slice with such a lane is not stored; instead compiled_redo() executes
- * the stretch for it by the handlers.
+ * are bad.  From a slice with such a lane on nothing is stored; redo_stretch() executes
+ * the stretch for the lanes that are left by the handlers.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -572,13 +572,11 @@ void stretch_flush(struct emit *e)
         llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, bad, l->ConstNull(e->bits), "");
         l->SetMetadata(l->BuildCondBr(e->b, is_bad, redone, store), e->md_prof, e->unlikely);
         emit_goto(e, redone);
-        /* Of several faults the first instruction's is to be found: then all lanes that are left go together.
-         */
-        llvm_value lanes =
-            e->accesses ? rest : l->BuildShl(e->b, l->BuildZExt(e->b, s->exec, e->i64, ""), s->shift, "");
-        emit_redo(e, lanes, regs, masks, mask, cold);
+        /* All lanes that are left, as handlers take no longer for many than for few, and of several faults
+         * the first instruction's is to be found. */
+        emit_redo(e, rest, regs, masks, mask, cold);
         redone = l->GetInsertBlock(e->b);
-        l->BuildBr(e->b, e->accesses ? done : next);
+        l->BuildBr(e->b, done);
         emit_goto(e, store);
     }
     llvm_block whole = emit_block(e), part = emit_block(e);
@@ -594,9 +592,9 @@ void stretch_flush(struct emit *e)
     llvm_value after[SREGS / 2];
     for (unsigned i = 0; i < masks; i++) {
         after[i] = l->BuildPhi(e->b, e->i64, "");
-        llvm_value values[] = {mask[i], hot[i], hot[i], cold[i]};
-        llvm_block from[] = {loop, whole, part, redone};
-        l->AddIncoming(after[i], values, from, redone && !e->accesses ? 4 : 3);
+        llvm_value values[] = {mask[i], hot[i], hot[i]};
+        llvm_block from[] = {loop, whole, part};
+        l->AddIncoming(after[i], values, from, 3);
     }
     llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), "");
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), ""), done, loop);
@@ -610,7 +608,7 @@ void stretch_flush(struct emit *e)
     emit_goto(e, done);
     for (unsigned i = 0; i < masks; i++) {
         llvm_value all = after[i];
-        if (redone && e->accesses) {
+        if (redone) {
             all = l->BuildPhi(e->b, e->i64, "");
             llvm_value values[] = {after[i], cold[i]};
             llvm_block ends[] = {next, redone};

@@ -111,7 +111,8 @@ static void test_packed(struct test_wave *t, const char *name, uint16_t op, slic
     wave_row *source[3] = {r.a, r.b, r.c};
     for (int i = 0; i < 3; i++)
         run_modifier(&r, slice_modify_halves, source[i], 1, inst.op_sel >> i & 1, inst.op_sel_hi >> i & 1,
-                     is_float ? (inst.neg >> i & 1u) << 15 | (inst.neg_hi >> i & 1u) << 31 : 0);
+                     is_float ? (uint32_t)(inst.neg >> i & 1) << 15 | (uint32_t)(inst.neg_hi >> i & 1) << 31
+                              : 0);
     run_slices(&r, slice);
     if (inst.clamp)
         run_modifier(&r, slice_modify_clamp_pk_f16, r.d, 1, 0, 0, 0);
@@ -131,7 +132,7 @@ static void test_dot_f16(struct test_wave *t, const char *name, uint16_t op, sli
     wave_row *source[2] = {r.a, r.b};
     for (int i = 0; i < 2; i++)
         run_modifier(&r, slice_modify_halves, source[i], 1, inst.op_sel >> i & 1, inst.op_sel_hi >> i & 1,
-                     (inst.neg >> i & 1u) << 15 | (inst.neg_hi >> i & 1u) << 31);
+                     (uint32_t)(inst.neg >> i & 1) << 15 | (uint32_t)(inst.neg_hi >> i & 1) << 31);
     run_modifier(&r, slice_modify_sign, r.c, 1, UINT32_MAX, inst.neg >> 2 & 1 ? 0x80000000 : 0, 0);
     run_slices(&r, slice);
     if (inst.clamp)
