@@ -210,7 +210,7 @@ RTC_ENTRY hiprtcResult hiprtcLinkAddFile(hiprtcLinkState hip_link_state, int inp
 RTC_ENTRY hiprtcResult hiprtcLinkComplete(hiprtcLinkState hip_link_state, void **bin_out, size_t *size_out)
 {
     static const char *const always[] = {"--target=amdgcn-amd-amdhsa",
-                                         "-mcpu=" EHP_PROCESSOR,
+                                         ("-mcpu=" EHP_PROCESSOR),
                                          "-O3",
                                          "-nogpulib",
                                          "-Wno-override-module",
