@@ -7,6 +7,7 @@
  *   blocks [programs [the first one's number]]
  */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "blocks_make.h"
 #include "exec/workgroup.h"
@@ -18,6 +19,7 @@
 enum {
     STATES = 6, /* for each program */
     ARENA = 65536,
+    HOLE = 4096, /* at its end: the host has no memory there */
     LDS_BYTES = 4096,
     ROWS = 64, /* VGPRs and AccVGPRs that are compared: programs name no others */
     BASE = ARENA / 4,
@@ -36,8 +38,8 @@ struct host {
 struct state {
     uint32_t v[2 * ROWS][WAVE_LANES], s[128];
     bool scc;
-    uint32_t mode, trapsts;
-    uint8_t host[sizeof(struct host)], lds[LDS_BYTES];
+    uint32_t mode, trapsts, lds_bytes;
+    uint8_t arena[ARENA - HOLE], other[ARENA / 4], lds[LDS_BYTES];
 };
 
 struct outcome {
@@ -68,7 +70,7 @@ static struct test {
     struct program program;
     struct state before[STATES];
     struct outcome want, got;
-    unsigned faults, entered;
+    unsigned faults, entered, redone;
 } t;
 
 /* ---- what a machine provides to waves ---- */
@@ -156,19 +158,26 @@ static void fill_rows(struct state *s)
     }
 }
 
-/* Now and then an address that is to be asked about, or that is nowhere. */
+/* An offset that is to be asked about, or where nothing is. */
 static uint32_t stray(void)
 {
-    return below(3) ? ARENA - BASE + 4 * below(512) : 0x1000000 + 4 * below(4096);
+    switch (below(3)) {
+    case 0:
+        return ARENA - BASE + 4 * below(512);
+    case 1:
+        return ARENA - BASE - HOLE + 4 * below(HOLE / 4);
+    default:
+        return 0x1000000 + 4 * below(4096);
+    }
 }
 
 static void fill_addresses(struct state *s)
 {
     const uint64_t base = (uint64_t)(uintptr_t)t.host.arena + BASE;
-    const bool strays = below(12) == 0;
+    const bool strays = below(8) == 0;
     const uint32_t equal = 4 * below(1024), step = 4u << below(3);
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
-        const uint32_t scattered = strays && below(64) == 0 ? stray() : 4 * below(2048);
+        const uint32_t scattered = strays && below(32) == 0 ? stray() : 4 * below(2048);
         s->v[ROW_LDS][lane] = 4 * lane;
         s->v[ROW_LDS + 1][lane] = 512 + 8 * lane;
         s->v[ROW_LDS + 2][lane] = 4 * below(1100);
@@ -188,6 +197,14 @@ static void fill_addresses(struct state *s)
         s->s[SREG_KEPT + i] = 4 * below(64);
 }
 
+static void fill_bytes(uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i += 4) {
+        const uint32_t word = (uint32_t)value_of((enum kind)below(KINDS), below(64) == 0);
+        memcpy(bytes + i, &word, 4);
+    }
+}
+
 static void fill(struct state *s)
 {
     fill_rows(s);
@@ -197,16 +214,12 @@ static void fill(struct state *s)
     put64(s->s, SREG_VCC, rig_exec());
     put64(s->s, SREG_EXEC, rig_exec());
     s->scc = below(2);
+    s->lds_bytes = below(4) ? LDS_BYTES : below(2) ? 1000 + below(100) : below(5);
     s->mode = below(6) ? MODE_FLOAT_PLAIN | (below(2) ? MODE_IEEE : 0) | (below(2) ? MODE_DX10_CLAMP : 0)
                        : rig_mode();
-    for (size_t i = 0; i < sizeof s->host; i += 4) {
-        const uint32_t word = (uint32_t)value_of((enum kind)below(KINDS), below(64) == 0);
-        memcpy(s->host + i, &word, 4);
-    }
-    for (size_t i = 0; i < sizeof s->lds; i += 4) {
-        const uint32_t word = (uint32_t)value_of((enum kind)below(KINDS), below(64) == 0);
-        memcpy(s->lds + i, &word, 4);
-    }
+    fill_bytes(s->arena, sizeof s->arena);
+    fill_bytes(s->other, sizeof s->other);
+    fill_bytes(s->lds, sizeof s->lds);
 }
 
 /* ---- running ---- */
@@ -218,8 +231,10 @@ static void load(struct wave *w, const struct state *s)
     memcpy(w->s, s->s, sizeof w->s);
     w->scc = s->scc;
     wave_set_mode(w, s->mode);
-    memcpy(&t.host, s->host, sizeof t.host);
+    memcpy(t.host.arena, s->arena, sizeof s->arena);
+    memcpy(t.host.other, s->other, sizeof s->other);
     memcpy(w->lds, s->lds, LDS_BYTES);
+    w->lds_bytes = s->lds_bytes;
 }
 
 static void store(const struct wave *w, struct state *s)
@@ -230,7 +245,8 @@ static void store(const struct wave *w, struct state *s)
     s->scc = w->scc;
     s->mode = w->mode;
     s->trapsts = w->trapsts;
-    memcpy(s->host, &t.host, sizeof s->host);
+    memcpy(s->arena, t.host.arena, sizeof s->arena);
+    memcpy(s->other, t.host.other, sizeof s->other);
     memcpy(s->lds, w->lds, LDS_BYTES);
 }
 
@@ -303,6 +319,14 @@ static void run(struct engine *e, enum way way, bool counts, const struct state 
     g->armed = true;
     o->entered = false;
     if (sigsetjmp(g->env, 0)) {
+        g->armed = false;
+        g->in = NULL;
+        if (w->stretch.first) { /* handlers come to the same fault, and here once more */
+            t.redone++;
+            g->armed = true;
+            g->code->compiler->redo(w);
+        }
+        fuse_settle_fault(g);
         o->fault_pc = g->fault_in->pc;
         o->address = g->address;
         o->lane = g->lane;
@@ -325,7 +349,8 @@ static bool same_stats(const struct wave_stats *a, const struct wave_stats *b)
 
 static bool is_same(const struct outcome *a, const struct outcome *b)
 {
-    if (a->fault != b->fault || memcmp(a->state.host, b->state.host, sizeof a->state.host) != 0 ||
+    if (a->fault != b->fault || memcmp(a->state.arena, b->state.arena, sizeof a->state.arena) != 0 ||
+        memcmp(a->state.other, b->state.other, sizeof a->state.other) != 0 ||
         memcmp(a->state.lds, b->state.lds, sizeof a->state.lds) != 0)
         return false;
     if (a->fault)
@@ -447,7 +472,8 @@ static void print_difference(const struct state *before)
     if (want->scc != got->scc || want->mode != got->mode || want->trapsts != got->trapsts)
         fprintf(stderr, "  scc %d, not %d; mode 0x%x, not 0x%x; trapsts 0x%x, not 0x%x\n", got->scc,
                 want->scc, got->mode, want->mode, got->trapsts, want->trapsts);
-    print_bytes("memory", want->host, got->host, sizeof want->host);
+    print_bytes("memory", want->arena, got->arena, sizeof want->arena);
+    print_bytes("other memory", want->other, got->other, sizeof want->other);
     print_bytes("LDS", want->lds, got->lds, sizeof want->lds);
     if (!same_stats(&t.want.stats, &t.got.stats)) {
         const uint64_t *x = (const uint64_t *)&t.want.stats, *y = (const uint64_t *)&t.got.stats;
@@ -527,7 +553,7 @@ int main(int argc, char **argv)
                                     .id_dims = 1,
                                     .waves = 1,
                                     .gws = t.gws};
-    if (!launch_make_ids(&t.launch))
+    if (!launch_make_ids(&t.launch) || mprotect(t.host.arena + ARENA - HOLE, HOLE, PROT_NONE) != 0)
         return 1;
     for (unsigned level = 3; level <= 4; level++) {
         struct engine *e = &t.engine[level - 3];
@@ -541,7 +567,8 @@ int main(int argc, char **argv)
     free(t.launch.v0);
     if (!check_count)
         return 77; /* this host, or this build, has no compiled engine */
-    printf("%u of %u runs entered compiled code, %u faulted\n", t.entered, check_count, t.faults);
+    printf("%u of %u runs entered compiled code, %u faulted; %u host faults in compiled code\n", t.entered,
+           check_count, t.faults, t.redone);
     CHECK(t.entered > check_count / 2);
     return check_status();
 }
