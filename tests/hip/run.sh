@@ -15,7 +15,7 @@ preload=
 if nm -D "$build/libehp.so" 2>/dev/null | grep -q __asan_init; then
     preload="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
 fi
-said=$(LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$build/tools/ehp" run --chip "$chip" \
+said=$(LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" "$build/tools/ehp" run --chip "$chip" \
     "$dir/$name" 2>"$dir/errors")
 status=$?
 printf '%s\n' "$said"

@@ -25,7 +25,7 @@ failed=0
 run() { # NAME THREADS PROGRAM [ARGUMENT]
     out=$1 threads=$2
     shift 2
-    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads "$threads" \
+    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads "$threads" \
         --stats="$dir/$out.json" --counters all --counters-file "$dir/$out.counters.json" "$@" >"$dir/$out.out" ||
         { echo "failed: $*"; failed=1; }
 }
@@ -121,7 +121,7 @@ fi
 # Of many waves that fault together the same one is reported; where its code lies is the host's choice.
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/fault.hip" -o "$dir/fault" || failed=1
 for threads in 1 2 4; do
-    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads $threads \
+    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads $threads \
         "$dir/fault" 2>&1 | grep -A 1 'memory access fault' >"$dir/fault $threads.out"
     [ -s "$dir/fault $threads.out" ] && cmp "$dir/fault 1.out" "$dir/fault $threads.out" || failed=1
 done

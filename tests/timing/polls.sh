@@ -18,7 +18,7 @@ failed=0
 polls() { # WHAT [OPTION...]
     what=$1
     shift
-    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" timeout 60 \
+    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" timeout 60 \
         "$ehp" run --mode timing --threads 2 "$@" "$dir/polls" "$what" >"$dir/out" && grep -q "^$what: 2" "$dir/out" ||
         { echo "failed: $what $* ${HSA_XNACK:+with XNACK}"; failed=1; }
 }
@@ -38,6 +38,8 @@ for what in memory condition; do
     polls "$what"
 done
 unset HSA_XNACK
+# The address sanitizer looks at the clock before it can resolve a symbol.
+[ -z "$preload" ] || exit $failed
 # A time of day that is set back whenever somebody has looked at it: nobody may wait for one.
 cat >"$dir/day.c" <<'C'
 #define _GNU_SOURCE
