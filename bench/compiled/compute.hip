@@ -79,7 +79,8 @@ static __device__ float normal_below(float d)
     const float k = 1 / (1 + 0.2316419f * fabsf(d));
     const float tail =
         0.39894228f * expf(-0.5f * d * d) *
-        (k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
+        (k *
+         (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
     return d > 0 ? 1 - tail : tail;
 }
 
@@ -93,8 +94,8 @@ __global__ void black_scholes(const float *price, const float *strike, const flo
 
 static void run_black_scholes(const struct both *a)
 {
-    black_scholes<<<OPTIONS / 256, 256>>>(on_device<float>(a[0]), on_device<float>(a[1]), on_device<float>(a[2]),
-                                          on_device<float>(a[3]));
+    black_scholes<<<OPTIONS / 256, 256>>>(on_device<float>(a[0]), on_device<float>(a[1]),
+                                          on_device<float>(a[2]), on_device<float>(a[3]));
 }
 
 __global__ void mandelbrot(uint32_t *out)
@@ -118,7 +119,8 @@ static void run_mandelbrot(const struct both *a)
 }
 
 // A block makes 64x64 elements from tiles in LDS, an item 4x4 of them.
-__global__ void sgemm(const float *__restrict__ left, const float *__restrict__ right, float *__restrict__ out)
+__global__ void sgemm(const float *__restrict__ left, const float *__restrict__ right,
+                      float *__restrict__ out)
 {
     __shared__ float a[16][64], b[16][64];
     const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
@@ -165,23 +167,69 @@ static void run_mfma(const struct both *a)
 }
 
 struct pair compute_pairs[] = {
-    {"v_fma_f32, 8 chains", "M wave-inst/s", FMA_ITEMS / 64.0 * FMA_ROUNDS * 64 / 1e6,
-     {{FILL_ZERO, FMA_ITEMS * 4}}, CLOSE_F32, 1e-5, run_fma, host_fma, 0},
-    {"N-body f32", "M pairs/s", 1e-6 * BODIES * BODIES,
-     {{FILL_UNIT, BODIES * 16}, {FILL_ZERO, BODIES * 12}}, CLOSE_F32, 1e-4, run_nbody, host_nbody, 1},
-    {"N-body f64", "M pairs/s", 1e-6 * BODIES64 * BODIES64,
-     {{FILL_UNIT64, BODIES64 * 32}, {FILL_ZERO, BODIES64 * 24}}, CLOSE_F64, 1e-10, run_nbody64, host_nbody64, 1},
-    {"Black-Scholes", "M options/s", 1e-6 * OPTIONS,
+    {"v_fma_f32, 8 chains",
+     "M wave-inst/s",
+     FMA_ITEMS / 64.0 * FMA_ROUNDS * 64 / 1e6,
+     {{FILL_ZERO, FMA_ITEMS * 4}},
+     CLOSE_F32,
+     1e-5,
+     run_fma,
+     host_fma,
+     0},
+    {"N-body f32",
+     "M pairs/s",
+     1e-6 * BODIES * BODIES,
+     {{FILL_UNIT, BODIES * 16}, {FILL_ZERO, BODIES * 12}},
+     CLOSE_F32,
+     1e-4,
+     run_nbody,
+     host_nbody,
+     1},
+    {"N-body f64",
+     "M pairs/s",
+     1e-6 * BODIES64 * BODIES64,
+     {{FILL_UNIT64, BODIES64 * 32}, {FILL_ZERO, BODIES64 * 24}},
+     CLOSE_F64,
+     1e-10,
+     run_nbody64,
+     host_nbody64,
+     1},
+    {"Black-Scholes",
+     "M options/s",
+     1e-6 * OPTIONS,
      {{FILL_UNIT, OPTIONS * 4}, {FILL_UNIT, OPTIONS * 4}, {FILL_UNIT, OPTIONS * 4}, {FILL_ZERO, OPTIONS * 4}},
-     CLOSE_F32, 1e-5, run_black_scholes, host_black_scholes, 3},
+     CLOSE_F32,
+     1e-5,
+     run_black_scholes,
+     host_black_scholes,
+     3},
     // Rounding decides of a few pixels at the edge, for the device contracts other products.
-    {"Mandelbrot, divergent", "M pixels/s", 1e-6 * FRACTAL * FRACTAL,
-     {{FILL_ZERO, FRACTAL * FRACTAL * 4}}, SAME_BITS, 0.01, run_mandelbrot, host_mandelbrot, 0},
-    {"sgemm, LDS tiles", "Gflop/s", 2e-9 * MATRIX * MATRIX * MATRIX,
+    {"Mandelbrot, divergent",
+     "M pixels/s",
+     1e-6 * FRACTAL * FRACTAL,
+     {{FILL_ZERO, FRACTAL * FRACTAL * 4}},
+     SAME_BITS,
+     0.01,
+     run_mandelbrot,
+     host_mandelbrot,
+     0},
+    {"sgemm, LDS tiles",
+     "Gflop/s",
+     2e-9 * MATRIX * MATRIX * MATRIX,
      {{FILL_UNIT, MATRIX * MATRIX * 4}, {FILL_UNIT, MATRIX * MATRIX * 4}, {FILL_ZERO, MATRIX * MATRIX * 4}},
-     CLOSE_F32, 1e-5, run_sgemm, host_sgemm, 2},
-    {"MFMA f16 16x16x16", "M wave-inst/s", 1e-6 * MFMA_WAVES * MFMA_ROUNDS * 4,
+     CLOSE_F32,
+     1e-5,
+     run_sgemm,
+     host_sgemm,
+     2},
+    {"MFMA f16 16x16x16",
+     "M wave-inst/s",
+     1e-6 * MFMA_WAVES * MFMA_ROUNDS * 4,
      {{FILL_HALF, MFMA_WAVES * 64 * 16}, {FILL_ZERO, MFMA_WAVES * 4 * 64 * 16}},
-     CLOSE_F32, 1e-5, run_mfma, host_mfma, 1},
+     CLOSE_F32,
+     1e-5,
+     run_mfma,
+     host_mfma,
+     1},
     {},
 };

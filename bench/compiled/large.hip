@@ -5,10 +5,10 @@
 #include <cstdio>
 
 #define TEN(step) step step step step step step step step step step
-#define STEP                                                                                                       \
-    {                                                                                                              \
-        enum { N = __COUNTER__ };                                                                                  \
-        x[N % 16] = x[N % 16] * (1 + N * 0x1p-16f) + x[(N * 7 + 3) % 16];                                          \
+#define STEP                                                                                                 \
+    {                                                                                                        \
+        enum { N = __COUNTER__ };                                                                            \
+        x[N % 16] = x[N % 16] * (1 + N * 0x1p-16f) + x[(N * 7 + 3) % 16];                                    \
     }
 #define THOUSAND TEN(TEN(TEN(STEP)))
 
@@ -18,21 +18,23 @@ __global__ void large(float *p)
     for (int i = 0; i < 16; i++)
         x[i] = p[threadIdx.x + 64 * i];
 #ifdef LARGE /* as much as is compiled at all: 20,000 with the loads and stores */
-    TEN(THOUSAND) THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND
-    TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP))
-    TEN(TEN(STEP)) TEN(TEN(STEP))
+    TEN(THOUSAND)
+    THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND TEN(TEN(STEP))
+        TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP))
+            TEN(TEN(STEP)) TEN(TEN(STEP))
 #else
+    TEN(TEN(STEP))
     TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP))
-    TEN(TEN(STEP)) TEN(TEN(STEP))
+        TEN(TEN(STEP))
 #endif
-    for (int i = 0; i < 16; i++)
-        p[threadIdx.x + 64 * i] = x[i];
+                for (int i = 0; i < 16; i++) p[threadIdx.x + 64 * i] = x[i];
 }
 
 int main()
 {
     float *p, first = 0;
-    if (hipMalloc(reinterpret_cast<void **>(&p), 4096) != hipSuccess || hipMemset(p, 0x3f, 4096) != hipSuccess)
+    if (hipMalloc(reinterpret_cast<void **>(&p), 4096) != hipSuccess ||
+        hipMemset(p, 0x3f, 4096) != hipSuccess)
         return 1;
     large<<<1, 64>>>(p);
     return hipMemcpy(&first, p, 4, hipMemcpyDeviceToHost) != hipSuccess || !(first > 0);

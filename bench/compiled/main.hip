@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs every pair on the compiled engine and on the host in turn, and on the interpreter in a process of its own:
-// which engine there is, and how many threads it has, is settled when a process first asks for the device.
+// Runs every pair on the compiled engine and on the host in turn, and on the interpreter in a process of its
+// own: which engine there is, and how many threads it has, is settled when a process first asks for the
+// device.
 //
 //   compiled [--seconds CLOCK RUNS] [NAME...]
 //
@@ -129,7 +130,8 @@ template <typename T> bool are_close(const T *device, const T *host, size_t coun
     for (size_t i = 0; i < count; i++)
         greatest = std::max(greatest, std::fabs(static_cast<double>(host[i])));
     for (size_t i = 0; i < count; i++)
-        if (!(std::fabs(static_cast<double>(device[i]) - static_cast<double>(host[i])) <= tolerance * greatest)) {
+        if (!(std::fabs(static_cast<double>(device[i]) - static_cast<double>(host[i])) <=
+              tolerance * greatest)) {
             printf("element %zu is %.9g, on the host %.9g\n", i, static_cast<double>(device[i]),
                    static_cast<double>(host[i]));
             return false;

@@ -42,12 +42,14 @@ __global__ void triad(const float4 *x, const float4 *y, float4 *out)
 
 static void run_triad(const struct both *a)
 {
-    triad<<<STREAM / 4 / 256, 256>>>(on_device<float4>(a[0]), on_device<float4>(a[1]), on_device<float4>(a[2]));
+    triad<<<STREAM / 4 / 256, 256>>>(on_device<float4>(a[0]), on_device<float4>(a[1]),
+                                     on_device<float4>(a[2]));
 }
 
 __global__ void stencil(const float *__restrict__ in, float *__restrict__ out)
 {
-    const int x = static_cast<int>(blockIdx.x * 64 + threadIdx.x), y = static_cast<int>(blockIdx.y * 4 + threadIdx.y);
+    const int x = static_cast<int>(blockIdx.x * 64 + threadIdx.x),
+              y = static_cast<int>(blockIdx.y * 4 + threadIdx.y);
     if (x == 0 || y == 0 || x == GRID - 1 || y == GRID - 1)
         return;
     const float *p = in + y * GRID + x;
@@ -70,7 +72,8 @@ static void run_gather(const struct both *a)
 }
 
 // Sixteen items a row.
-__global__ void spmv(const uint32_t *rows, const uint32_t *columns, const float *values, const float *x, float *y)
+__global__ void spmv(const uint32_t *rows, const uint32_t *columns, const float *values, const float *x,
+                     float *y)
 {
     const int row = item() / 16;
     float sum = 0;
@@ -84,25 +87,68 @@ __global__ void spmv(const uint32_t *rows, const uint32_t *columns, const float 
 
 static void run_spmv(const struct both *a)
 {
-    spmv<<<ROWS * 16 / 256, 256>>>(on_device<uint32_t>(a[0]), on_device<uint32_t>(a[1]), on_device<float>(a[2]),
-                                   on_device<float>(a[3]), on_device<float>(a[4]));
+    spmv<<<ROWS * 16 / 256, 256>>>(on_device<uint32_t>(a[0]), on_device<uint32_t>(a[1]),
+                                   on_device<float>(a[2]), on_device<float>(a[3]), on_device<float>(a[4]));
 }
 
 struct pair memory_pairs[] = {
-    {"vector add", "GB/s", 12e-9 * STREAM,
-     {{FILL_UNIT, STREAM * 4L}, {FILL_UNIT, STREAM * 4L}, {FILL_ZERO, STREAM * 4L}}, SAME_BITS, 0, run_add, host_add, 2},
-    {"copy, 16 B an item", "GB/s", 8e-9 * STREAM,
-     {{FILL_UNIT, STREAM * 4L}, {FILL_ZERO, STREAM * 4L}}, SAME_BITS, 0, run_copy, host_copy, 1},
-    {"triad, 16 B an item", "GB/s", 12e-9 * STREAM,
-     {{FILL_UNIT, STREAM * 4L}, {FILL_UNIT, STREAM * 4L}, {FILL_ZERO, STREAM * 4L}}, CLOSE_F32, 1e-6, run_triad, host_triad, 2},
-    {"5-point stencil", "M points/s", 1e-6 * GRID * GRID,
-     {{FILL_UNIT, GRID * GRID * 4L}, {FILL_ZERO, GRID * GRID * 4L}}, CLOSE_F32, 1e-6, run_stencil, host_stencil, 1},
-    {"random gather", "M items/s", 1e-6 * GATHER,
+    {"vector add",
+     "GB/s",
+     12e-9 * STREAM,
+     {{FILL_UNIT, STREAM * 4L}, {FILL_UNIT, STREAM * 4L}, {FILL_ZERO, STREAM * 4L}},
+     SAME_BITS,
+     0,
+     run_add,
+     host_add,
+     2},
+    {"copy, 16 B an item",
+     "GB/s",
+     8e-9 * STREAM,
+     {{FILL_UNIT, STREAM * 4L}, {FILL_ZERO, STREAM * 4L}},
+     SAME_BITS,
+     0,
+     run_copy,
+     host_copy,
+     1},
+    {"triad, 16 B an item",
+     "GB/s",
+     12e-9 * STREAM,
+     {{FILL_UNIT, STREAM * 4L}, {FILL_UNIT, STREAM * 4L}, {FILL_ZERO, STREAM * 4L}},
+     CLOSE_F32,
+     1e-6,
+     run_triad,
+     host_triad,
+     2},
+    {"5-point stencil",
+     "M points/s",
+     1e-6 * GRID * GRID,
+     {{FILL_UNIT, GRID * GRID * 4L}, {FILL_ZERO, GRID * GRID * 4L}},
+     CLOSE_F32,
+     1e-6,
+     run_stencil,
+     host_stencil,
+     1},
+    {"random gather",
+     "M items/s",
+     1e-6 * GATHER,
      {{FILL_UNIT, STREAM * 4L}, {FILL_INDEX, GATHER * 4L, STREAM}, {FILL_ZERO, GATHER * 4L}},
-     SAME_BITS, 0, run_gather, host_gather, 2},
-    {"SpMV, CSR", "M entries/s", 1e-6 * ROWS * ROW_ENTRIES,
-     {{FILL_ROWS, ROWS * 4L + 4, ROW_ENTRIES}, {FILL_INDEX, ROWS * ROW_ENTRIES * 4L, ROWS}, {FILL_UNIT, ROWS * ROW_ENTRIES * 4L},
-      {FILL_UNIT, ROWS * 4L}, {FILL_ZERO, ROWS * 4L}},
-     CLOSE_F32, 1e-5, run_spmv, host_spmv, 4},
+     SAME_BITS,
+     0,
+     run_gather,
+     host_gather,
+     2},
+    {"SpMV, CSR",
+     "M entries/s",
+     1e-6 * ROWS * ROW_ENTRIES,
+     {{FILL_ROWS, ROWS * 4L + 4, ROW_ENTRIES},
+      {FILL_INDEX, ROWS * ROW_ENTRIES * 4L, ROWS},
+      {FILL_UNIT, ROWS * ROW_ENTRIES * 4L},
+      {FILL_UNIT, ROWS * 4L},
+      {FILL_ZERO, ROWS * 4L}},
+     CLOSE_F32,
+     1e-5,
+     run_spmv,
+     host_spmv,
+     4},
     {},
 };
