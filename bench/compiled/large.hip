@@ -10,24 +10,23 @@
         enum { N = __COUNTER__ };                                                                            \
         x[N % 16] = x[N % 16] * (1 + N * 0x1p-16f) + x[(N * 7 + 3) % 16];                                    \
     }
-#define THOUSAND TEN(TEN(TEN(STEP)))
+#define NINE(step) step step step step step step step step step
+#define HUNDRED    TEN(TEN(STEP))
+#define THOUSAND   TEN(HUNDRED)
+#ifdef LARGE /* as much as is compiled at all: 20,000 with the loads and stores */
+#define STEPS TEN(THOUSAND) NINE(THOUSAND) NINE(HUNDRED)
+#else
+#define STEPS NINE(HUNDRED)
+#endif
 
 __global__ void large(float *p)
 {
     float x[16];
     for (int i = 0; i < 16; i++)
         x[i] = p[threadIdx.x + 64 * i];
-#ifdef LARGE /* as much as is compiled at all: 20,000 with the loads and stores */
-    TEN(THOUSAND)
-    THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND THOUSAND TEN(TEN(STEP))
-        TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP))
-            TEN(TEN(STEP)) TEN(TEN(STEP))
-#else
-    TEN(TEN(STEP))
-    TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP)) TEN(TEN(STEP))
-        TEN(TEN(STEP))
-#endif
-                for (int i = 0; i < 16; i++) p[threadIdx.x + 64 * i] = x[i];
+    STEPS;
+    for (int i = 0; i < 16; i++)
+        p[threadIdx.x + 64 * i] = x[i];
 }
 
 int main()
