@@ -114,7 +114,11 @@ static void at_exit(int status, void *context)
         while (jit->busy)
             pthread_cond_wait(&jit->changed, &jit->lock);
         jit->exits = true;
+        const bool started = jit->started;
+        jit->started = false;
         pthread_mutex_unlock(&jit->lock);
+        if (started)
+            pthread_join(jit->thread, NULL);
     }
     pthread_mutex_unlock(&last->lock);
 }
@@ -347,7 +351,7 @@ static void ask(struct exec_compiler *compiler, struct exec_block *block, bool c
     struct jit *jit = jit_of(compiler);
     struct unit *unit = block->count <= LIFT_INSTRUCTIONS_MAX ? calloc(1, sizeof(*unit)) : NULL;
     pthread_mutex_lock(&jit->lock);
-    if (unit && !jit->started && register_exit(jit))
+    if (unit && !jit->started && !jit->stopping && register_exit(jit))
         jit->started = thread_start(&jit->thread, run, jit) == 0;
     if (!unit || !jit->started || jit->stopping) {
         jit->totals.refused++;
