@@ -47,7 +47,7 @@ static bool grant(uint64_t base, uint64_t bytes, int access)
     return mprotect((void *)(uintptr_t)base, (size_t)bytes, access) == 0;
 }
 
-/* Their contents go. */
+/* Gives pages this access and no contents. */
 static bool replace(uint64_t base, uint64_t bytes, int access)
 {
     return mmap((void *)(uintptr_t)base, (size_t)bytes, access,

@@ -82,8 +82,8 @@ __attribute__((format(printf, 5, 6))) void chip_mistake(const struct chip *chip,
                                                         size_t bytes, const char *format, ...);
 
 /*
- * The same of keys that do not go together, of which the rule is the first one's ("must be ...").  The
- * mistake is at the first that the chip's own file sets.
+ * For checks of keys that do not go together, of which the rule is the first one's ("must be ..."): writes
+ * the mistake at the first that the chip's own file sets.
  */
 struct chip_keys {
     unsigned key[7]; /* up to CHIP_ALL */

@@ -49,7 +49,7 @@ void cu_ready(struct cu_wave *cw, uint64_t cycle)
     set_ready(cw, cycle);
 }
 
-/* Its cycles until this one belong to what it issued last, then to what holds it up since. */
+/* Counts a wave's cycles until this one for what it issued last, and then for what holds it up since. */
 static void charge(struct cu_wave *cw, uint64_t cycle)
 {
     uint64_t *stall = cw->simd->xcd->counters.stall;

@@ -8,7 +8,7 @@
  *
  * The facts belong to the meaning, whatever its encoding.  isa/facts.def has
  * them, and isa/fixes/facts.fixes their sources.  The oracles' tests compare
- * registers that change, and that matter, with them (tests/oracle/rig.h).
+ * registers that change, and that matter, with them (tests/oracle/one_instruction.h).
  */
 #ifndef EHP_ISA_FACTS_H
 #define EHP_ISA_FACTS_H

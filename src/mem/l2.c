@@ -602,7 +602,7 @@ static bool fill(struct l2 *l2, const struct l2_txn *t, uint32_t way, const uint
     return !mask_any(line->dirty);
 }
 
-/* Its bytes were written, and nothing else was there. */
+/* Gives a line back whose dirty bytes were written, when nothing else was in it. */
 static void free_if_void(struct l2 *l2, uint32_t way)
 {
     if (way != NO_WAY && !l2->line[way].whole && !mask_any(l2->line[way].dirty))

@@ -3,7 +3,7 @@
  * Asynchronous compute engines in simulated time: each launches for one of its queues, all side by side, and
  * turns to another of its queues when the one has nothing more to launch.
  */
-#include "rig.h"
+#include "timed_machine.h"
 
 enum { QUEUES = 6, ROUNDS = 64, SLACK = 100 /* cycles, of a launch and of fetches */ };
 

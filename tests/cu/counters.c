@@ -4,7 +4,7 @@
  * up to what, names; and that no counter and no clock depends on how many host
  * threads simulate.
  */
-#include "rig.h"
+#include "timed_machine.h"
 
 enum { DISPATCHES = 8, COUNTERS = 512 };
 

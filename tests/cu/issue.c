@@ -4,7 +4,7 @@
  * instructions between two s_memtime: one cycle more or less is a failure.
  * What the chip file says is taken from there.
  */
-#include "rig.h"
+#include "timed_machine.h"
 
 /* Cycles that the sequence adds to one with nothing in it. */
 static uint64_t cost(struct rig *r, const char *name)

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "fabric/internal.h"
-#include "rig.h"
+#include "package.h"
 
 enum { FLIGHT = 3072, PIECE = 16384, LINE = FABRIC_LINE };
 

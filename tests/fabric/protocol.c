@@ -2,7 +2,7 @@
 /* Distance, ports, order of requests, probes, faults, and the same result with every number of threads. */
 #include <math.h>
 
-#include "rig.h"
+#include "package.h"
 
 enum { LINE = FABRIC_LINE, STEPS = 8 };
 

@@ -5,7 +5,7 @@
  */
 #include <unistd.h>
 
-#include "rig.h"
+#include "package.h"
 
 struct shape {
     unsigned columns, rows, stacks; /* stacks: of an IOD */

@@ -7,7 +7,7 @@
 #ifndef EHP_TESTS_JIT_BLOCKS_MAKE_H
 #define EHP_TESTS_JIT_BLOCKS_MAKE_H
 
-#include "../oracle/rig.h"
+#include "../oracle/one_instruction.h"
 
 enum {
     UNITS_MAX = 40,

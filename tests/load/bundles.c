@@ -4,7 +4,7 @@
  * clang-offload-bundler wrote (data/make.sh).
  *   bundles DIRECTORY
  */
-#include "rig.h"
+#include "blob.h"
 
 #include <stdarg.h>
 #include <zlib.h>

@@ -3,7 +3,7 @@
  * Metadata notes written here with msgpack-c's packer: every value kind, the
  * fields that real compilers rarely write, and damage.
  */
-#include "rig.h"
+#include "blob.h"
 
 #include <msgpack.h>
 

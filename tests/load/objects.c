@@ -4,7 +4,7 @@
  * expected was read off the sources and `llvm-readelf`, not off our loader.
  *   objects DIRECTORY
  */
-#include "rig.h"
+#include "blob.h"
 
 #include "load/lines.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What requests an access becomes, and what its lanes get, against the same lane by lane and byte by byte. */
 #include "mem/vl1_state.h"
-#include "rig.h"
+#include "hierarchies.h"
 
 struct want { /* of a line, in order of lanes */
     uint64_t line, lanes;

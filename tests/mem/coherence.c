@@ -3,7 +3,7 @@
  * What becomes visible to whom and when: each rule of LLVM AMDGPUUsage, Memory
  * Model GFX942, with and without the instruction that it needs.
  */
-#include "rig.h"
+#include "hierarchies.h"
 
 static void check_vl1(void)
 {

@@ -3,7 +3,7 @@
  * What the vL1 keeps back of its stores, how long, and who makes it go; and what an L2 has of a line
  * that was stored to and never read.
  */
-#include "rig.h"
+#include "hierarchies.h"
 
 enum { SOON = 300 }; /* a store that goes at once is acknowledged by then */
 

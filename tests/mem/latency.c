@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How long things take, what is one request, and how far caches and TLBs reach. */
 #include "mem/xcd.h"
-#include "rig.h"
+#include "hierarchies.h"
 
 static void spread_lanes(struct shot *s, uint64_t first, unsigned stride)
 {

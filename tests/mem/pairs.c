@@ -7,7 +7,7 @@
  * Readers of other XCDs look at those regions: a word never goes back to what it was.
  */
 #include "mem/xcd.h"
-#include "rig.h"
+#include "hierarchies.h"
 
 enum { WRITERS = 36, READERS = 36, STEPS = 400, ACTORS = WRITERS + READERS, WORDS = 512 };
 enum { SPACE = 8 << 20 }; /* between regions of equal number: in the same set of the L2 */

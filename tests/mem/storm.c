@@ -4,7 +4,7 @@
  * those of others, and all share counters.  No byte may be lost or appear from
  * nowhere, and every cycle count must be the same again, on one thread and on two.
  */
-#include "rig.h"
+#include "hierarchies.h"
 
 enum { CUS = 12, WAVES = 2, ROUNDS = 30, COUNTERS = 8, SLOTS = RIG_XCDS * CUS * WAVES };
 static const uint64_t counters_at = 1 << 20;

@@ -7,7 +7,7 @@
  *   encoded [encodings per row]
  */
 #include "wave/handlers.h"
-#include "rig.h"
+#include "one_instruction.h"
 
 /* Rows for the operands of the plain form, beyond those that encodings are made to use. */
 enum { PLAIN_A = 64, PLAIN_B = 72, PLAIN_C = 80, PLAIN_D = 120 };

@@ -7,7 +7,7 @@
  *   mem [encodings per row [mnemonic]]
  */
 #include "mem_mean.h"
-#include "rig.h"
+#include "one_instruction.h"
 #include "../halves.h"
 
 enum { HOST = 16384, LDS = 4096, SCRATCH = 256 };

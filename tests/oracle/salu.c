@@ -6,7 +6,7 @@
  *
  *   salu [encodings per row [mnemonic]]
  */
-#include "rig.h"
+#include "one_instruction.h"
 
 struct scalar {
     uint64_t pc, exec;

@@ -10,7 +10,7 @@
  *
  *   valu [encodings per form [mnemonic]]
  */
-#include "rig.h"
+#include "one_instruction.h"
 #include "sem/vector/exceptions.h"
 #include "valu_raise.h"
 #include "valu_steps.h"

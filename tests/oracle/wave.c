@@ -8,7 +8,7 @@
 
 #include "cp/cp.h"
 #include "exec/observe.h"
-#include "rig.h"
+#include "one_instruction.h"
 #include "sem/vector/exceptions.h"
 #include "soc/machine.h"
 

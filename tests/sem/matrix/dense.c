@@ -4,7 +4,7 @@
  * element lives only by reading registers lane by lane and saying which element
  * that is (the inverse of what the handlers do), and sums in double precision.
  */
-#include "rig.h"
+#include "matrix_wave.h"
 #include "sem/matrix/matrix.h"
 
 enum { A_REG = 10, B_REG = 20, C_REG = 40, D_REG = 80 };

@@ -4,7 +4,7 @@
  * every midpoint between neighbours and just beside it.
  */
 #include "base/minifloat.h"
-#include "rig.h"
+#include "matrix_wave.h"
 
 static struct rig *rig;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Moves to and from AccVGPRs: under EXEC, from registers, scalars and constants. */
-#include "rig.h"
+#include "matrix_wave.h"
 
 enum { FROM = 7, TO = 9 };
 

@@ -5,7 +5,7 @@
  * searching all f16 values for the one nearest to the exact result.
  */
 #define RIG_FAMILY(level) sem_packed_##level
-#include "rig.h"
+#include "matrix_wave.h"
 
 enum { A_REG = 10, B_REG = 12, C_REG = 14, D_REG = 16, SCALAR = 20 };
 

@@ -3,7 +3,7 @@
  * Every SMFMAC against a dense product: the oracle first spreads A over all k by
  * the index, as a dense matrix of sums, then multiplies.
  */
-#include "rig.h"
+#include "matrix_wave.h"
 #include "sem/matrix/matrix.h"
 
 enum { A_REG = 10, B_REG = 20, INDEX_REG = 30, D_REG = 80 };

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "rig.h"
+#include "memory_wave.h"
 
 enum { ADDR = 4, DATA = 12, DATA2 = 16, DST = 20 };
 

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "rig.h"
+#include "memory_wave.h"
 
 enum { ADDR = 4, DATA = 12, VSHARP = 8, SOFFSET = 16 };
 

@@ -3,7 +3,7 @@
  * DS instructions against a plain reference written from the document's
  * pseudocode: reads and writes with bounds, two-address forms, lane exchange.
  */
-#include "rig.h"
+#include "memory_wave.h"
 
 static const struct op {
     const char *name;

@@ -3,7 +3,7 @@
  * Scalar memory: loads and stores of every size, all offset forms, dropped low
  * bits, buffer bounds, results over the base, atomics, clocks, faults.
  */
-#include "rig.h"
+#include "memory_wave.h"
 
 enum { BASE = 8, OFFSET = 20, DATA = 32 };
 

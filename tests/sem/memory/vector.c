@@ -6,7 +6,7 @@
  */
 #include <sys/mman.h>
 
-#include "rig.h"
+#include "memory_wave.h"
 #include "sem/memory/memop.h"
 
 /* What the reference knows: bytes, sign extension, half ('l', 'h', 0) and direction. */

@@ -3,8 +3,8 @@
  * Runs one encoded instruction, through decoder and translation, on a wave
  * whose whole register state is known before and compared after.
  */
-#ifndef EHP_TESTS_ORACLE_RIG_H
-#define EHP_TESTS_ORACLE_RIG_H
+#ifndef EHP_TESTS_ORACLE_ONE_INSTRUCTION_H
+#define EHP_TESTS_ORACLE_ONE_INSTRUCTION_H
 
 #include <stdalign.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A machine in simulated time with kernels.hsaco, of which functions are run by name. */
-#ifndef EHP_TESTS_CU_RIG_H
-#define EHP_TESTS_CU_RIG_H
+#ifndef EHP_TESTS_CU_TIMED_MACHINE_H
+#define EHP_TESTS_CU_TIMED_MACHINE_H
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Some XCDs' hierarchies on the fabric, and accesses of one lane or sixty-four. */
-#ifndef EHP_TESTS_MEM_RIG_H
-#define EHP_TESTS_MEM_RIG_H
+#ifndef EHP_TESTS_MEM_HIERARCHIES_H
+#define EHP_TESTS_MEM_HIERARCHIES_H
 
 #include <stdlib.h>
 #include <sys/mman.h>

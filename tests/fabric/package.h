@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A package without compute dies: the fabric, and an asker in the place of each XCD. */
-#ifndef EHP_TESTS_FABRIC_RIG_H
-#define EHP_TESTS_FABRIC_RIG_H
+#ifndef EHP_TESTS_FABRIC_PACKAGE_H
+#define EHP_TESTS_FABRIC_PACKAGE_H
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -3,8 +3,8 @@
  * A wave and one hand-made instruction, to run a handler of every build that
  * this host can execute, and random operands of every element type.
  */
-#ifndef EHP_TESTS_MATRIX_RIG_H
-#define EHP_TESTS_MATRIX_RIG_H
+#ifndef EHP_TESTS_SEM_MATRIX_MATRIX_WAVE_H
+#define EHP_TESTS_SEM_MATRIX_MATRIX_WAVE_H
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * level that this host has.  The reference side of each test works on copies
  * and knows nothing of the handlers.
  */
-#ifndef EHP_TESTS_MEMORY_RIG_H
-#define EHP_TESTS_MEMORY_RIG_H
+#ifndef EHP_TESTS_SEM_MEMORY_MEMORY_WAVE_H
+#define EHP_TESTS_SEM_MEMORY_MEMORY_WAVE_H
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files, guarded memory and an allocator for the loader tests. */
-#ifndef EHP_TESTS_LOADER_RIG_H
-#define EHP_TESTS_LOADER_RIG_H
+#ifndef EHP_TESTS_LOAD_BLOB_H
+#define EHP_TESTS_LOAD_BLOB_H
 
 #include <stdlib.h>
 #include <sys/mman.h>
