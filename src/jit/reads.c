@@ -232,6 +232,26 @@ static llvm_value splat64(struct emit *e, llvm_value value)
     return l->BuildShuffleVector(e->b, one, l->GetPoison(type), l->ConstNull(e->row), "");
 }
 
+/*
+ * The host finds streams by the address of the instruction that loads.  Handlers load for all instructions of
+ * the GPU at one place; of host code each loads at a place of its own, and an unrolled loop of the GPU's
+ * waits for every line.  The waves that come next mostly go on where this one reads: it has that fetched, a
+ * page ahead (less, when each lane takes so much that this is many waves).
+ */
+static void fetch_ahead(struct emit *e, llvm_value address, uint32_t span, unsigned dwords)
+{
+    enum { LINE = 64, READ = 0, KEEP = 3, DATA = 1 };
+    const struct llvm *l = e->l;
+    const uint32_t ahead = dwords == 4 ? 2048 : 4096;
+    const unsigned id = l->LookupIntrinsicID("llvm.prefetch", 13);
+    llvm_value function = l->GetIntrinsicDeclaration(e->module, id, &e->ptr, 1);
+    for (uint32_t at = 0; at < span; at += LINE) {
+        llvm_value arguments[] = {emit_at(e, address, ahead + at), emit_i32(e, READ), emit_i32(e, KEEP),
+                                  emit_i32(e, DATA)};
+        l->BuildCall2(e->b, l->GlobalGetValueType(function), function, arguments, 4, "");
+    }
+}
+
 static void read_memory(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low,
                         llvm_value high, unsigned kind, llvm_value *rows)
 {
@@ -265,6 +285,7 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
 
     emit_goto(e, dense);
     llvm_value address = l->BuildIntToPtr(e->b, start, e->ptr, "");
+    fetch_ahead(e, address, span, dwords);
     load_dense(e, address, dwords, values[0]);
     l->BuildBr(e->b, done);
 
