@@ -25,7 +25,7 @@ demo:           ## build, run a prebuilt code object, then compile and run the e
 check:          ## build, run every test, lint, run the README's commands
 	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/check
 
-check-long:     ## the tests that take long as well, and those of asan and tsan
+check-long:     ## the tests that take long as well, those of asan and tsan, and each fuzzer for a moment
 	@BUILD=$(BUILD) JOBS=$(JOBS) scripts/check --long
 
 examples: product   ## compile and run the examples
