@@ -12,7 +12,7 @@
 #include "jit/body.h"
 #include "jit/lift.h"
 
-enum { SREGS = 128, STRETCH_MAX = 256 };
+enum { SREGS = 128, STRETCH_MAX = 256, SHAPES_MAX = 8 };
 
 /* One lane-wise instruction of a stretch. */
 struct lane_op {
@@ -26,6 +26,13 @@ struct lane_op {
     uint8_t nan_rows;        /* the result is bad where this many rows are a NaN; 0: the body says */
 };
 
+/* How a slice's addresses in LDS lie to each other, all as i1: see reads.c. */
+struct shape {
+    llvm_value row, first; /* the addresses, and the first lane's as an i64 */
+    unsigned bytes;        /* of a lane's element */
+    llvm_value dense, equal;
+};
+
 /* The slice of lanes that a turn of a stretch's loop does. */
 struct slice {
     llvm_value rows;             /* the address of row 0's part */
@@ -35,6 +42,8 @@ struct slice {
     llvm_value value[WAVE_ROWS]; /* of VGPRs that are known */
     bool dirty[WAVE_ROWS];
     llvm_value mask[SREGS]; /* by the pair's first register: bits that a compare has made */
+    struct shape shape[SHAPES_MAX];
+    unsigned shapes;
 };
 
 struct emit {
@@ -115,6 +124,8 @@ static inline void emit_goto(const struct emit *e, llvm_block block)
 }
 
 /* Scalar registers (scalars.c). */
+/* A load of which no part is left out. */
+llvm_value emit_load_whole(struct emit *e, llvm_type type, llvm_value base, int64_t bytes);
 llvm_value scalars_get32(struct emit *e, unsigned reg);
 llvm_value scalars_get64(struct emit *e, unsigned reg);
 void scalars_set32(struct emit *e, unsigned reg, llvm_value value);

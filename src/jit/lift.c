@@ -304,8 +304,7 @@ static bool emit_read_lane(struct emit *e, const struct xinst *x)
         return false;
     }
     llvm_value at = emit_at(e, e->v, (int64_t)x->s[0] * (int64_t)sizeof(wave_row));
-    llvm_value word = l->BuildLoad2(e->b, e->i32, l->BuildGEP2(e->b, e->i32, at, &lane, 1, ""), "");
-    scalars_set32(e, x->sd, word);
+    scalars_set32(e, x->sd, emit_load_whole(e, e->i32, l->BuildGEP2(e->b, e->i32, at, &lane, 1, ""), 0));
     return true;
 }
 
@@ -360,7 +359,7 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
         count(e, x);
         if (x->isa->format == ISA_DS)
             e->lds_bytes_read += reads_bytes(x);
-        else if (x->isa->format == ISA_GLOBAL)
+        else if (x->isa->format == ISA_GLOBAL || x->isa->format == ISA_FLAT)
             e->bytes_read += reads_bytes(x);
         return;
     }

@@ -25,11 +25,22 @@ static llvm_value half_of(struct emit *e, llvm_value pair, unsigned reg)
     return e->l->BuildTrunc(e->b, pair, e->i32, "");
 }
 
+/*
+ * LLVM 22's back end takes "high half of one register, low half of a loaded one" for a value of 32 bits whose
+ * upper part is zero, though the first may come from 64 bits.  It does so only where it may narrow the load.
+ */
+llvm_value emit_load_whole(struct emit *e, llvm_type type, llvm_value base, int64_t bytes)
+{
+    llvm_value value = emit_load(e, type, base, bytes);
+    e->l->SetVolatile(value, 1);
+    return value;
+}
+
 llvm_value scalars_get32(struct emit *e, unsigned reg)
 {
     if (!e->s[reg])
-        e->s[reg] =
-            e->pair[reg / 2] ? half_of(e, e->pair[reg / 2], reg) : emit_load(e, e->i32, e->w, place(reg));
+        e->s[reg] = e->pair[reg / 2] ? half_of(e, e->pair[reg / 2], reg)
+                                     : emit_load_whole(e, e->i32, e->w, place(reg));
     return e->s[reg];
 }
 
@@ -40,7 +51,7 @@ llvm_value scalars_get64(struct emit *e, unsigned reg)
         return *pair;
     llvm_value value;
     if (pair && !e->s[reg] && !e->s[reg + 1]) {
-        value = emit_load(e, e->i64, e->w, place(reg));
+        value = emit_load_whole(e, e->i64, e->w, place(reg));
     } else {
         llvm_value low = e->l->BuildZExt(e->b, scalars_get32(e, reg), e->i64, "");
         llvm_value high = e->l->BuildZExt(e->b, scalars_get32(e, reg + 1), e->i64, "");

@@ -384,7 +384,7 @@ static void modify_result(struct emit *e, struct slice *s, const struct isa_inst
 static void emit_read(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const unsigned at = (unsigned)op->x->s[0];
-    const bool wide = op->x->isa->format == ISA_GLOBAL && !op->base;
+    const bool wide = op->x->isa->format != ISA_DS && !op->base;
     llvm_value rows[BODY_ROWS_MAX], low = slice_row(e, s, at), high = wide ? slice_row(e, s, at + 1) : NULL;
     reads_emit(e, s, op, low, high, rows);
     for (unsigned d = 0; d < op->x->isa->dst.dwords; d++) {

@@ -175,7 +175,7 @@ static void fill_addresses(struct state *s)
 {
     const uint64_t base = (uint64_t)(uintptr_t)t.host.arena + BASE;
     const bool strays = below(8) == 0;
-    const uint32_t equal = 4 * below(1024), step = 4u << below(3);
+    const uint32_t equal = 4 * below(1024), step = 1u << below(5);
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
         const uint32_t scattered = strays && below(32) == 0 ? stray() : 4 * below(2048);
         s->v[ROW_LDS][lane] = 4 * lane;
@@ -186,7 +186,9 @@ static void fill_addresses(struct state *s)
         s->v[ROW_OFFSET + 1][lane] = scattered;
         s->v[ROW_OFFSET + 2][lane] = equal;
         s->v[ROW_OFFSET + 3][lane] = 16 * lane;
-        const uint64_t at[] = {base + step * lane, base + scattered, base + equal};
+        const bool lds = strays && below(8) == 0;
+        const uint64_t at[] = {base + step * lane, base + scattered,
+                               lds ? APERTURE_SHARED_BASE + equal : base + equal};
         for (unsigned i = 0; i < 3; i++) {
             s->v[ROW_PAIR + 2 * i][lane] = (uint32_t)at[i];
             s->v[ROW_PAIR + 2 * i + 1][lane] = (uint32_t)(at[i] >> 32);
@@ -485,14 +487,11 @@ static void print_difference(const struct state *before)
 
 /* ---- programs ---- */
 
-static void try_program(struct engine *e, unsigned level, unsigned number)
+static void try_states(struct engine *e, const char *name, unsigned number, unsigned level, bool counts)
 {
-    rig_seed = (number + 1) * UINT64_C(0xd1342543de82ef95);
-    program_make(&t.program);
     encode(e);
     for (unsigned i = 0; i < STATES; i++)
         fill(&t.before[i]);
-    const bool counts = below(2);
     for (unsigned i = 0; i < STATES; i++)
         for (enum way way = COMPILED; way < WAYS; way++) {
             check_count++;
@@ -502,11 +501,44 @@ static void try_program(struct engine *e, unsigned level, unsigned number)
             if (same)
                 continue;
             check_failures++;
-            fprintf(stderr, "program %u, level v%u, %s%s:\n", number, level, way_names[way],
+            fprintf(stderr, "%s %u, level v%u, %s%s:\n", name, number, level, way_names[way],
                     counts ? ", counting" : "");
             shrink(e, way, counts, &t.before[i]);
             print_difference(&t.before[i]);
             return;
+        }
+}
+
+static void try_random(struct engine *e, unsigned level, unsigned number)
+{
+    rig_seed = (number + 1) * UINT64_C(0xd1342543de82ef95);
+    program_make(&t.program);
+    try_states(e, "program", number, level, below(2));
+}
+
+/* Programs that were once compiled wrong. */
+static void try_known(struct engine *e, unsigned level)
+{
+    static const uint32_t known[][8] = {
+        /* A back end's mistake with halves: s_pack_ll_b32_b16 s2, s47, vcc_hi; s_mov_b64 exec, s[2:3] */
+        {0x7d88026a, 0x99026b2f, 0xbefe0102},
+        /* A load whose result nobody reads faults: global_load_ubyte v5, v[34:35]; v_mov_b32 v5, 0 */
+        {0xdc408000, 0x057f0022, 0x7e0a0280},
+    };
+    for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
+        for (unsigned counts = 0; counts < 2; counts++) {
+            rig_seed = i + 1;
+            t.program = (struct program){.rows = UINT32_MAX, .theme = ""};
+            for (unsigned at = 0; known[i][at];) {
+                struct isa_inst inst;
+                struct unit *unit = &t.program.unit[t.program.count++];
+                CHECK(isa_decode(&isa_gfx942, known[i] + at, 3, &inst));
+                *unit = (struct unit){.size = inst.size};
+                memcpy(unit->words, known[i] + at, inst.size);
+                at += inst.size / 4;
+            }
+            for (unsigned turn = 0; turn < 20; turn++)
+                try_states(e, "known", i, level, counts);
         }
 }
 
@@ -559,8 +591,9 @@ int main(int argc, char **argv)
         struct engine *e = &t.engine[level - 3];
         if (!engine_open(e, level))
             continue;
+        try_known(e, level);
         for (unsigned i = 0; i < programs; i++)
-            try_program(e, level, first + i);
+            try_random(e, level, first + i);
         engine_close(e);
     }
     workgroup_free(t.wg);

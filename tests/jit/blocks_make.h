@@ -14,8 +14,8 @@ enum {
     /* Rows with addresses, from FIRST_KEPT on: LDS, offsets from a scalar, pairs. */
     FIRST_KEPT = 24,
     ROW_LDS = 24,    /* steps of 4, steps of 8, anywhere, equal */
-    ROW_OFFSET = 28, /* steps of 4, anywhere, equal, steps of 16 */
-    ROW_PAIR = 32,   /* steps of 4, anywhere, equal */
+    ROW_OFFSET = 28, /* some step, anywhere, equal, steps of 16 */
+    ROW_PAIR = 32,   /* some step, anywhere, equal; of FLAT, which LDS may be too */
     LAST_KEPT = 37,
     SREG_KEPT = 64, /* a pair, the address that offsets are added to; four that follow, small offsets */
     SREGS_KEPT = 6,
@@ -117,13 +117,14 @@ static inline void choose_memory(const struct program *p, const struct isa_row *
         break;
     }
     case ISA_GLOBAL:
+    case ISA_FLAT:
         put(w, 0, 2, below(4) ? 0 : below(4)); /* aligned mostly */
-        if (below(2)) {
+        if (row->format == ISA_GLOBAL && below(2)) {
             put(w, 32, 8, ROW_OFFSET + below(4));
             put(w, 48, 7, SREG_KEPT);
         } else {
             put(w, 32, 8, ROW_PAIR + 2 * below(3));
-            put(w, 48, 7, 0x7f);
+            put(w, 48, 7, row->format == ISA_GLOBAL ? 0x7f : 0);
         }
         put(w, 40, 8, any_row(p));
         put(w, 55, 1, below(8) == 0);
@@ -172,12 +173,12 @@ static inline bool is_taken(const struct isa_row *row)
     case ISA_SMEM:
         return starts(row->name, "s_load_dword");
     case ISA_GLOBAL:
+    case ISA_FLAT:
         return !strstr(row->name, "lds") && !strstr(row->name, "atomic");
     case ISA_VOP3PMAI:
         return starts(row->name, "v_accvgpr");
     case ISA_SOPP:
         return starts(row->name, "s_nop") || starts(row->name, "s_waitcnt");
-    case ISA_FLAT:
     case ISA_SCRATCH:
     case ISA_MUBUF:
     case ISA_MTBUF:
@@ -286,11 +287,11 @@ static inline void choose_there_and_back(const struct program *p, struct unit pa
 
 static inline void program_make(struct program *p)
 {
-    static const uint8_t formats[] = {ISA_VOP1,   ISA_VOP1,   ISA_VOP2,  ISA_VOP2, ISA_VOP2,    ISA_VOP2,
-                                      ISA_VOPC,   ISA_VOPC,   ISA_VOP3,  ISA_VOP3, ISA_VOP3,    ISA_VOP3,
-                                      ISA_VOP3,   ISA_VOP3P,  ISA_VOP3P, ISA_SOP1, ISA_SOP1,    ISA_SOP2,
-                                      ISA_SOP2,   ISA_SOPC,   ISA_SOPK,  ISA_DS,   ISA_DS,      ISA_DS,
-                                      ISA_GLOBAL, ISA_GLOBAL, ISA_SMEM,  ISA_SOPP, ISA_VOP3PMAI};
+    static const uint8_t formats[] = {ISA_VOP1,   ISA_VOP1,   ISA_VOP2,  ISA_VOP2, ISA_VOP2, ISA_VOP2,
+                                      ISA_VOPC,   ISA_VOPC,   ISA_VOP3,  ISA_VOP3, ISA_VOP3, ISA_VOP3,
+                                      ISA_VOP3,   ISA_VOP3P,  ISA_VOP3P, ISA_SOP1, ISA_SOP1, ISA_SOP2,
+                                      ISA_SOP2,   ISA_SOPC,   ISA_SOPK,  ISA_DS,   ISA_DS,   ISA_DS,
+                                      ISA_GLOBAL, ISA_GLOBAL, ISA_FLAT,  ISA_SMEM, ISA_SOPP, ISA_VOP3PMAI};
     static const uint8_t masks[] = {3, 7, 7, 15, 31};
     static const char *const themes[] = {"",   "",   "",   "f32", "f32", "f64", "f64", "f16", "f16", "cvt",
                                          "32", "16", "_u", "_i",  "_b",  "cmp", "pk_", "mi",  "ma"};
