@@ -330,14 +330,11 @@ static llvm_value splat64(struct emit *e, llvm_value value)
 static void fetch_ahead(struct emit *e, llvm_value address, uint32_t span, unsigned dwords)
 {
     enum { LINE = 64, READ = 0, KEEP = 3, DATA = 1 };
-    const struct llvm *l = e->l;
     const uint32_t ahead = dwords == 4 ? 2048 : 4096;
-    const unsigned id = l->LookupIntrinsicID("llvm.prefetch", 13);
-    llvm_value function = l->GetIntrinsicDeclaration(e->module, id, &e->ptr, 1);
     for (uint32_t at = 0; at < span; at += LINE) {
         llvm_value arguments[] = {emit_at(e, address, ahead + at), emit_i32(e, READ), emit_i32(e, KEEP),
                                   emit_i32(e, DATA)};
-        l->BuildCall2(e->b, l->GlobalGetValueType(function), function, arguments, 4, "");
+        call_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arguments, 4);
     }
 }
 

@@ -97,5 +97,5 @@ case $name in calls* | chip) leaks=0 ;; *) leaks=1 ;; esac # a runtime stays; li
 options=allocator_may_return_null=1:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:detect_leaks=$leaks
 # shellcheck disable=SC2086
 ASAN_OPTIONS=$options exec "$work.fuzzer" \
-    -max_total_time="$seconds" -max_len=32768 -timeout=10 -rss_limit_mb=3000 -print_final_stats=1 \
+    -max_total_time="$seconds" -max_len=32768 -timeout=60 -rss_limit_mb=3000 -print_final_stats=1 \
     -artifact_prefix="$work.crashes/" "$work" $seeds
