@@ -157,6 +157,21 @@ void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_
 /* That a lane reads. */
 unsigned reads_bytes(const struct xinst *x);
 
+/*
+ * Lanes and each other (cross.c).  DPP: whether lanes read within their slice, what source 0 becomes, and the
+ * lanes that are written, as a vector of i1, NULL for all.
+ */
+bool cross_is_known(const struct emit *e, const struct xinst *x);
+void cross_move_source(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value *row);
+llvm_value cross_written(struct emit *e, const struct slice *s, const struct xinst *x);
+/* The third source of bodies whose instruction has none. */
+bool cross_implies_source(unsigned op);
+llvm_value cross_implied_source(struct emit *e, struct slice *s, const struct isa_inst *inst);
+/* v_mbcnt of a mask of ones; NULL: it is none. */
+llvm_value cross_count_lanes(struct emit *e, struct slice *s, const struct isa_inst *inst, llvm_value add);
+/* Emits v_writelane_b32; false when it is another one. */
+bool cross_write_lane(struct emit *e, const struct xinst *x);
+
 /* A row with the same dword in all lanes. */
 llvm_value emit_splat(struct emit *e, llvm_value scalar);
 

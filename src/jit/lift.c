@@ -284,7 +284,8 @@ static bool emit_read_lane(struct emit *e, const struct xinst *x)
 {
     const struct llvm *l = e->l;
     const struct isa_operand *from = &x->isa->src[0], *which = &x->isa->src[1];
-    if ((from->kind != ISA_VGPR && from->kind != ISA_AGPR) || x->isa->dst.kind != ISA_SGPR || writes_exec(x))
+    if ((from->kind != ISA_VGPR && from->kind != ISA_AGPR) || x->isa->dst.kind != ISA_SGPR ||
+        writes_exec(x) || x->prep[0] != XPREP_PLAIN)
         return false;
     llvm_value lane;
     stretch_flush(e);
@@ -368,7 +369,7 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
         e->scalar_bytes += 4 * x->isa->dst.dwords;
         return;
     }
-    if (is_lane_read(x) && emit_read_lane(e, x)) {
+    if ((is_lane_read(x) && emit_read_lane(e, x)) || cross_write_lane(e, x)) {
         count(e, x);
         return;
     }

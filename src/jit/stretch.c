@@ -67,10 +67,12 @@ static bool reads_exec(const struct isa_operand *o)
     return o->kind == ISA_SGPR && o->reg + o->dwords > SREG_EXEC;
 }
 
-/* No modifiers that stretch_add() has no body for, and no sources that it has no value of. */
-static bool is_plain_enough(const struct isa_inst *inst)
+/* No modifiers that stretch_add() has no body for, and no sources that it has no value of.  OMOD has no
+ * effect in the mode that compiled code is for, which keeps denormals. */
+static bool is_plain_enough(const struct emit *e, const struct xinst *x)
 {
-    if (inst->reserved || inst->dpp || inst->omod)
+    const struct isa_inst *inst = x->isa;
+    if (inst->reserved || (inst->dpp && !cross_is_known(e, x)))
         return false;
     for (int i = 0; i < 3; i++) {
         const unsigned kind = inst->src[i].kind;
@@ -155,9 +157,11 @@ bool stretch_needs(const struct emit *e, unsigned reg, unsigned count, bool writ
 
 static bool shapes_fit(const struct isa_inst *inst, const struct body *body)
 {
-    for (int i = 0; i < 3; i++)
-        if (high_row(body_reads(body, (enum body_parameter)(BODY_A + i))) > inst->src[i].dwords)
+    for (int i = 0; i < 3; i++) {
+        const unsigned given = i == 2 && cross_implies_source(inst->op) ? 1 : inst->src[i].dwords;
+        if (high_row(body_reads(body, (enum body_parameter)(BODY_A + i))) > given)
             return false;
+    }
     const unsigned rows = high_row(body_writes(body, BODY_D));
     if (rows && (!is_row(&inst->dst) || inst->dst.dwords != rows))
         return false;
@@ -190,7 +194,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
     const struct isa_inst *inst = x->isa;
     if (inst->format > ISA_VOP3PMAI && reads_is_known(x))
         return add_read(e, x);
-    if (inst->format < ISA_VOP1 || inst->format > ISA_VOP3PMAI || !is_plain_enough(inst))
+    if (inst->format < ISA_VOP1 || inst->format > ISA_VOP3PMAI || !is_plain_enough(e, x))
         return false;
     if (inst->format == ISA_VOP3P && !packed_is_known(inst))
         return false;
@@ -200,7 +204,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         return false;
     if (inst->clamp && clamps_after(inst) && !body_find(e->library, clamp_name(inst)))
         return false;
-    if (writes_mask(body) && (x->sd & 1 || x->sd >= SREG_M0))
+    if (writes_mask(body) && (x->sd & 1 || x->sd >= SREG_M0 || inst->dpp))
         return false;
     if (!writes_mask(body) && !body_writes(body, BODY_D) && inst->op != ISA_OP_v_nop)
         return false;
@@ -408,25 +412,39 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
             continue;
         for (unsigned d = 0; d < o->dwords; d++)
             row[d] = is_row(o) ? slice_row(e, s, row_of(o) + d) : emit_splat(e, op->scalar[i][d]);
+        if (inst->dpp && i == 0)
+            cross_move_source(e, s, op->x, row);
         if (inst->format == ISA_VOP3P)
             packed_modify_source(e, s, inst, i, row);
         else
             modify_source(e, s, inst, i, row);
     }
+    if (cross_implies_source(inst->op))
+        rows.row[BODY_C][0] = cross_implied_source(e, s, inst);
     if (op->mask_reg >= 0)
         rows.row[BODY_M][0] = mask_row(e, s, op);
     if (is_row(&inst->dst))
         for (unsigned d = 0; d < inst->dst.dwords; d++)
             if (body_reads(op->body, BODY_O) >> d & 1)
                 rows.row[BODY_O][d] = slice_row(e, s, row_of(&inst->dst) + d);
-    body_emit(e->library, op->body, e->module, e->b, &rows);
+    llvm_value simple = cross_count_lanes(e, s, inst, rows.row[BODY_B][0]);
+    if (simple)
+        rows.row[BODY_D][0] = simple;
+    else
+        body_emit(e->library, op->body, e->module, e->b, &rows);
+    llvm_value written = inst->dpp ? cross_written(e, s, op->x) : NULL, bad = rows.row[BODY_BAD][0];
+    if (bad && written)
+        bad = e->l->BuildSelect(e->b, written, bad, e->l->ConstNull(e->row), "");
     if (op->checks)
-        add_bad_row(e, s, rows.row[BODY_BAD][0]);
+        add_bad_row(e, s, bad);
     if (is_row(&inst->dst) && body_writes(op->body, BODY_D)) {
         modify_result(e, s, inst, &rows);
         for (unsigned d = 0; d < inst->dst.dwords; d++) {
             const unsigned row = row_of(&inst->dst) + d;
-            s->value[row] = rows.row[BODY_D][d];
+            llvm_value value = rows.row[BODY_D][d];
+            if (written)
+                value = e->l->BuildSelect(e->b, written, value, slice_row(e, s, row), "");
+            s->value[row] = value;
             s->dirty[row] = true;
         }
     }
@@ -449,7 +467,7 @@ static bool is_seen_later(const struct emit *e, unsigned at)
         const struct isa_inst *later = e->op[j].x->isa;
         for (int i = 0; i < 3 && e->op[j].nan_rows == rows; i++)
             if (is_row(&later->src[i]) && row_of(&later->src[i]) == row && later->src[i].dwords == rows &&
-                !later->sdwa && !later->clamp)
+                !later->sdwa && !later->dpp && !later->clamp)
                 return true;
         if (is_row(&later->dst) && row_of(&later->dst) < row + rows &&
             row_of(&later->dst) + later->dst.dwords > row)

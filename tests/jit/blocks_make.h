@@ -212,20 +212,60 @@ static inline bool is_of_theme(const struct program *p, const struct isa_row *ro
     return !*p->theme || row->format < ISA_VOP1 || row->format > ISA_VOP3P || strstr(row->name, p->theme);
 }
 
+/* DPP: mostly a control that there is, and all rows and banks. */
+static inline void choose_dpp(const struct program *p, uint32_t *w)
+{
+    static const uint16_t steps[] = {0x100, 0x110, 0x120, 0x150};
+    static const uint16_t others[] = {0x130, 0x134, 0x138, 0x13c, 0x140, 0x141, 0x142, 0x143};
+    put(w, 32, 8, any_row(p));
+    switch (below(4)) {
+    case 0:
+        put(w, 40, 9, below(256));
+        break;
+    case 1:
+        put(w, 40, 9, others[below(sizeof others / sizeof others[0])]);
+        break;
+    case 2:
+        put(w, 40, 9, steps[below(sizeof steps / sizeof steps[0])] + 1 + below(15));
+        break;
+    default:
+        break;
+    }
+    if (below(2))
+        put(w, 52, 4, 0); /* signs */
+    if (below(2))
+        put(w, 56, 8, 0xff);
+}
+
+/* What lanes have of each other and of their numbers, which is little of the table. */
+static inline bool is_cross(const struct isa_row *row)
+{
+    static const char *const names[] = {"v_mbcnt",     "v_readlane", "v_readfirstlane", "v_writelane",
+                                        "ds_bpermute", "ds_permute", "ds_swizzle"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (starts(row->name, names[i]))
+            return true;
+    return false;
+}
+
 static inline bool choose_unit(struct program *p, unsigned format, struct unit *unit)
 {
-    const bool themed = below(4);
+    const bool themed = below(4), cross = (format == ISA_VOP3 || format == ISA_DS) && below(4) == 0;
     for (unsigned tries = 0; tries < 2000; tries++) {
         const struct isa_row *row = &isa_gfx942.rows[below((unsigned)isa_gfx942.row_count)];
         const unsigned form = below(4) ? ISA_FORM_PLAIN : 1 + below(2);
         if (row->format != format || !row->form[form].mask || !is_taken(row) ||
-            (themed && !is_of_theme(p, row)))
+            (cross ? !is_cross(row) : themed && !is_of_theme(p, row)))
             continue;
         uint32_t w[4], fixed[4];
         struct isa_inst inst;
         rig_words(row, form, w);
         memcpy(fixed, w, sizeof w);
         choose_fields(p, row, w);
+        if (form == ISA_FORM_DPP)
+            choose_dpp(p, w);
+        if (cross && format == ISA_VOP3 && row->src[0] != ISA_T_NONE && below(2)) /* a mask of ones */
+            put(w, 32, 9, 193);
         const uint64_t mask = row->form[form].mask;
         for (unsigned i = 0; i < 2; i++) {
             const uint32_t m = (uint32_t)(mask >> 32 * i);

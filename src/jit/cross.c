@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lanes have of each other and of their numbers: DPP whose lanes read within a slice, as a shuffle with
+ * constant indices; lane numbers; and v_writelane_b32.
+ *
+ * DPP that reads from another slice is left to its handlers: a stretch that is redone from the middle on
+ * would find the lanes before it switched off.
+ */
+#include "jit/emit.h"
+
+/* ---- DPP ---- */
+
+bool cross_is_known(const struct emit *e, const struct xinst *x)
+{
+    const struct xdpp *dpp = x->dpp;
+    for (unsigned lane = 0; lane < WAVE_LANES; lane++) {
+        const unsigned from = dpp->from[lane];
+        if (from / e->slice != lane / e->slice || from % e->slice != dpp->from[lane % e->slice])
+            return false;
+    }
+    return true;
+}
+
+static llvm_value shuffle(struct emit *e, llvm_value value, const struct xdpp *dpp)
+{
+    llvm_value index[16];
+    for (unsigned i = 0; i < e->slice; i++)
+        index[i] = emit_i32(e, dpp->from[i]);
+    return e->l->BuildShuffleVector(e->b, value, e->l->GetPoison(e->l->TypeOf(value)),
+                                    e->l->ConstVector(index, e->slice), "");
+}
+
+/* The slice's part of constant bits for all lanes, as a vector of i1. */
+static llvm_value lanes_of(struct emit *e, const struct slice *s, uint64_t bits)
+{
+    const struct llvm *l = e->l;
+    llvm_value part = l->BuildTrunc(e->b, l->BuildLShr(e->b, emit_i64(e, bits), s->shift, ""), e->bits, "");
+    return l->BuildBitCast(e->b, part, l->VectorType(e->i1, e->slice), "");
+}
+
+/* Lanes that have somebody active to read from. */
+static llvm_value readers(struct emit *e, const struct slice *s, const struct xdpp *dpp)
+{
+    const struct llvm *l = e->l;
+    llvm_value on = l->BuildBitCast(e->b, s->exec, l->VectorType(e->i1, e->slice), "");
+    on = shuffle(e, on, dpp);
+    return dpp->exists == UINT64_MAX ? on : l->BuildAnd(e->b, on, lanes_of(e, s, dpp->exists), "");
+}
+
+void cross_move_source(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value *row)
+{
+    llvm_value on = x->isa->bound_ctrl ? readers(e, s, x->dpp) : NULL;
+    for (unsigned d = 0; d < x->isa->src[0].dwords; d++) {
+        row[d] = shuffle(e, row[d], x->dpp);
+        if (on)
+            row[d] = e->l->BuildSelect(e->b, on, row[d], e->l->ConstNull(e->row), "");
+    }
+}
+
+llvm_value cross_written(struct emit *e, const struct slice *s, const struct xinst *x)
+{
+    llvm_value written = x->dpp->writes == UINT64_MAX ? NULL : lanes_of(e, s, x->dpp->writes);
+    if (x->isa->bound_ctrl)
+        return written;
+    llvm_value on = readers(e, s, x->dpp);
+    return written ? e->l->BuildAnd(e->b, on, written, "") : on;
+}
+
+/* ---- lane numbers ---- */
+
+static llvm_value lane_numbers(struct emit *e, const struct slice *s)
+{
+    llvm_value lanes[16];
+    for (unsigned i = 0; i < e->slice; i++)
+        lanes[i] = emit_i32(e, i);
+    return e->l->BuildAdd(e->b, emit_splat(e, e->l->BuildTrunc(e->b, s->shift, e->i32, "")),
+                          e->l->ConstVector(lanes, e->slice), "");
+}
+
+static bool counts_lanes(unsigned op)
+{
+    return op == ISA_OP_v_mbcnt_lo_u32_b32 || op == ISA_OP_v_mbcnt_hi_u32_b32;
+}
+
+bool cross_implies_source(unsigned op)
+{
+    switch (op) {
+    case ISA_OP_v_mbcnt_lo_u32_b32:
+    case ISA_OP_v_mbcnt_hi_u32_b32:
+    case ISA_OP_v_cvt_pk_fp8_f32:
+    case ISA_OP_v_cvt_pk_bf8_f32:
+    case ISA_OP_v_cvt_sr_fp8_f32:
+    case ISA_OP_v_cvt_sr_bf8_f32:
+        return true;
+    default:
+        return false;
+    }
+}
+
+llvm_value cross_implied_source(struct emit *e, struct slice *s, const struct isa_inst *inst)
+{
+    if (counts_lanes(inst->op))
+        return lane_numbers(e, s);
+    const bool pair = inst->op == ISA_OP_v_cvt_pk_fp8_f32 || inst->op == ISA_OP_v_cvt_pk_bf8_f32;
+    return slice_constant(e, pair ? (inst->op_sel & 8 ? 16 : 0) : 8u * (inst->op_sel >> 2 & 3));
+}
+
+/* Of a mask of ones, which is how a lane asks for its number, nothing needs to be counted. */
+llvm_value cross_count_lanes(struct emit *e, struct slice *s, const struct isa_inst *inst, llvm_value add)
+{
+    const struct llvm *l = e->l;
+    if (!counts_lanes(inst->op) || inst->src[0].kind != ISA_CONST ||
+        (uint32_t)inst->src[0].value != UINT32_MAX || (inst->neg | inst->abs) & 1)
+        return NULL;
+    llvm_value lane = lane_numbers(e, s), half = slice_constant(e, 32);
+    llvm_value is_low = l->BuildICmp(e->b, LLVM_ULT, lane, half, "");
+    llvm_value below =
+        inst->op == ISA_OP_v_mbcnt_lo_u32_b32
+            ? l->BuildSelect(e->b, is_low, lane, half, "")
+            : l->BuildSelect(e->b, is_low, l->ConstNull(e->row), l->BuildSub(e->b, lane, half, ""), "");
+    return l->BuildAdd(e->b, below, add, "");
+}
+
+/* ---- one lane ---- */
+
+static bool is_scalar(const struct isa_operand *o)
+{
+    return o->kind == ISA_CONST || o->kind == ISA_SGPR;
+}
+
+static llvm_value scalar(struct emit *e, const struct isa_operand *o)
+{
+    return o->kind == ISA_CONST ? emit_i32(e, (uint32_t)o->value) : scalars_get32(e, o->reg);
+}
+
+bool cross_write_lane(struct emit *e, const struct xinst *x)
+{
+    const struct llvm *l = e->l;
+    const struct isa_operand *from = &x->isa->src[0], *which = &x->isa->src[1];
+    if (x->op != ISA_OP_v_writelane_b32 || !is_scalar(from) || !is_scalar(which))
+        return false;
+    stretch_flush(e);
+    llvm_value lane = l->BuildAnd(e->b, scalar(e, which), emit_i32(e, WAVE_LANES - 1), "");
+    lane = l->BuildZExt(e->b, lane, e->i64, "");
+    llvm_value row = emit_at(e, e->v, (int64_t)x->d * (int64_t)sizeof(wave_row));
+    l->BuildStore(e->b, scalar(e, from), l->BuildGEP2(e->b, e->i32, row, &lane, 1, ""));
+    return true;
+}
