@@ -361,6 +361,19 @@ void body_emit(struct body_library *library, const struct body *body, llvm_modul
     }
 }
 
+bool body_takes(const struct body *body, unsigned argument)
+{
+    for (size_t i = 0; i < body->count; i++) {
+        const struct op *op = &body->ops[i];
+        for (unsigned o = 0; o < op->operands; o++) {
+            const struct operand *operand = &body->operands[op->operand + o];
+            if (!operand->constant && operand->index == ~(int32_t)argument)
+                return true;
+        }
+    }
+    return false;
+}
+
 llvm_value body_emit_scalar(struct body_library *library, const struct body *body, llvm_module into,
                             llvm_builder builder, const llvm_value arguments[3], llvm_value *scc)
 {

@@ -42,6 +42,9 @@ struct body_rows {
 void body_emit(struct body_library *library, const struct body *body, llvm_module into, llvm_builder builder,
                struct body_rows *rows);
 
+/* Whether a scalar function looks at its argument of that number. */
+bool body_takes(const struct body *body, unsigned argument);
+
 /* A scalar function: of values of 64 bits, and of SCC as a value of 8 bits. Returns its result. */
 llvm_value body_emit_scalar(struct body_library *library, const struct body *body, llvm_module into,
                             llvm_builder builder, const llvm_value arguments[3], llvm_value *scc);

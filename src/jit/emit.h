@@ -2,8 +2,9 @@
 /*
  * A function of the GPU's code on its way to host code: what the files that emit share.
  *
- * Registers.  VGPRs stay in the wave's rows between stretches (stretch.c).  Scalar registers, SCC and EXEC
- * are values within a basic block, and are stored where a handler may look, control leaves, or blocks join.
+ * Registers.  VGPRs stay in the wave's rows between stretches (stretch.c) and loops (loop.c).  Scalar
+ * registers, SCC and EXEC are values within a basic block, and are stored where a handler may look, control
+ * leaves, or blocks join.
  */
 #ifndef EHP_JIT_EMIT_H
 #define EHP_JIT_EMIT_H
@@ -14,6 +15,9 @@
 
 enum { SREGS = 128, STRETCH_MAX = 256, SHAPES_MAX = 8 };
 
+/* What is a NaN where the result of arithmetic is one: two f32 each by itself, of a pair. */
+enum nan_kind { NAN_NONE, NAN_F32, NAN_F64, NAN_PAIR };
+
 /* One lane-wise instruction of a stretch. */
 struct lane_op {
     const struct xinst *x;
@@ -23,7 +27,7 @@ struct lane_op {
     int mask_reg;            /* the register pair of a mask source, -1: none */
     llvm_value base;         /* i64: of a load, the scalar that its lanes' offsets are added to; NULL: none */
     bool checks;             /* whether a lane is bad is looked at */
-    uint8_t nan_rows;        /* the result is bad where this many rows are a NaN; 0: the body says */
+    enum nan_kind nan_kind;  /* the result is bad where that is a NaN, and nowhere else; else the body says */
 };
 
 /* How a slice's addresses in LDS lie to each other, all as i1: see reads.c. */
@@ -46,6 +50,25 @@ struct slice {
     unsigned shapes;
 };
 
+/*
+ * A loop that is being emitted with its slices outside and its iterations inside (loop.c).  What an iteration
+ * reads before it has written it is loaded before the loop, and is a phi at its head when it is written at
+ * all.
+ */
+struct loop {
+    const struct xinst *first, *last; /* the head, and the branch to it */
+    llvm_block before;                /* where the scalars of the first iteration are loaded */
+    llvm_block enter;                 /* where a slice's rows are, before its first iteration */
+    llvm_block head;                  /* phis */
+    llvm_block redo;                  /* where handlers do what is left */
+    bool redoes;                      /* somebody goes there */
+    bool reads_memory;                /* lanes do */
+    bool row_written[WAVE_ROWS], scalar_written[SREGS], mask_at_end[SREGS];
+    llvm_value row[WAVE_ROWS], scalar[SREGS], scc, mask[SREGS]; /* phis; NULL: not needed */
+    bool checked_after[WAVE_ROWS]; /* rows of f32 that may be NaNs, and pairs, when the loop is left */
+    bool pair_checked_after[WAVE_ROWS];
+};
+
 struct emit {
     const struct llvm *l;
     struct body_library *library;
@@ -62,8 +85,8 @@ struct emit {
     llvm_value saved;   /* scalar registers as redone instructions leave them; see stretch.c */
     llvm_block entry;   /* before all others */
     llvm_block *blocks; /* where instructions begin a basic block, else NULL */
-    llvm_type handler, redo_type;
-    llvm_value redo, ctpop, cttz, unlikely;
+    llvm_type handler, redo_type, redo_loop_type;
+    llvm_value redo, redo_loop, ctpop, cttz, ctlz, unlikely;
     unsigned md_prof;
 
     /* Values of the present basic block. */
@@ -80,6 +103,7 @@ struct emit {
     bool scalar_read[SREGS];  /* by one of them, as a scalar or a mask */
     bool accesses;            /* one of them reads memory, which may fault */
     struct slice now;
+    struct loop *loop; /* that is being emitted; NULL: none */
 };
 
 static inline llvm_value emit_i32(const struct emit *e, uint32_t value)
@@ -91,6 +115,26 @@ static inline llvm_value emit_i64(const struct emit *e, uint64_t value)
 {
     return e->l->ConstInt(e->i64, value, 0);
 }
+
+/* Where an instruction of the block is. */
+llvm_value emit_instruction_at(const struct emit *e, const struct xinst *x);
+/* The wave gives way, and continues at `next`; everything is settled. */
+void emit_yield(struct emit *e, const struct xinst *next);
+/* The condition under which a branch is taken; NULL for one that always is. */
+llvm_value emit_condition(struct emit *e, unsigned op);
+
+/* What `x` is, as it is emitted (lift.c). */
+bool lift_leaves(const struct xinst *x);    /* what follows is to be looked up again */
+bool lift_does_nothing(unsigned op);        /* it has no effect here */
+bool lift_is_branch(const struct xinst *x); /* to a place in the block */
+bool lift_writes_exec(const struct xinst *x);
+
+/* Statistics (counts.c): counts an instruction; what a load reads; adds what is counted to the wave's, as
+ * many `times` (NULL: once) and for the lanes of `exec` (NULL: of EXEC); forgets it. */
+void counts_add(struct emit *e, const struct xinst *x);
+void counts_add_read(struct emit *e, const struct xinst *x);
+void counts_store(struct emit *e, llvm_value exec, llvm_value times);
+void counts_clear(struct emit *e);
 
 /* Says that `x` accesses memory now, NULL: that nobody does.  See wave/fault.h. */
 void emit_access(struct emit *e, const struct xinst *x);
@@ -136,15 +180,47 @@ void scalars_store(struct emit *e);  /* what has changed; values stay known */
 void scalars_forget(struct emit *e); /* what is known: somebody may have changed registers */
 /* Emits a scalar load; false when it is not a plain one. */
 bool scalars_load(struct emit *e, const struct xinst *x);
+bool scalars_is_load(const struct xinst *x);
 /* Emits an instruction of the scalar ALU; false when it has no body. */
 bool scalars_emit(struct emit *e, const struct xinst *x);
+/* Its body when it can be emitted, else NULL; and whether that looks at what the destination was. */
+const struct body *scalars_body(struct emit *e, const struct xinst *x);
+bool scalars_reads_old(const struct body *body);
 
 /* Stretches (stretch.c).  Takes an instruction into the stretch; false when it is not lane-wise. */
 bool stretch_add(struct emit *e, const struct xinst *x);
 void stretch_flush(struct emit *e);
+/* Whether it would be taken: its body, NULL of a read, and the pair with its mask. */
+bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *op);
+/* Whether this source is the mask. */
+bool stretch_is_mask(const struct lane_op *op, int source);
+/* The row of a VGPR or an AccVGPR. */
+unsigned stretch_row(const struct isa_operand *o);
+/* Whether it makes a mask in SGPRs. */
+bool stretch_makes_mask(const struct lane_op *op);
+/* Emits the instructions for one slice. */
+void stretch_emit(struct emit *e, struct slice *s);
+/* Stores the slice's rows under EXEC. */
+void stretch_store(struct emit *e, const struct slice *s);
+/* Forgets its instructions. */
+void stretch_clear(struct emit *e);
+/* What a host fault is redone from, until `stretch_end_accesses`; the lanes are stored for each slice. */
+void stretch_begin_accesses(struct emit *e, const struct xinst *first, const struct xinst *last);
+void stretch_end_accesses(struct emit *e);
+
+/* Loops (loop.c).  Emits the one that begins here; NULL: there is none that is known, else its last
+ * instruction. */
+const struct xinst *loop_emit(struct emit *e, const struct xinst *first);
+/* What an iteration reads that it has not written before. */
+llvm_value loop_row(struct emit *e, unsigned row);
+llvm_value loop_scalar32(struct emit *e, unsigned reg);
+llvm_value loop_scalar64(struct emit *e, unsigned reg); /* NULL: it is to be made of two */
+llvm_value loop_scc(struct emit *e);
 /* Whether the stretch must come before an instruction that reads or writes this register. */
 bool stretch_needs(const struct emit *e, unsigned reg, unsigned count, bool writes);
 
+/* A row as it is in the wave. */
+llvm_value slice_load(struct emit *e, const struct slice *s, unsigned row);
 /* Runs the body of a modifier: its sources are given. */
 void slice_modify(struct emit *e, struct slice *s, const char *name, struct body_rows *rows);
 /* The same for all lanes. */

@@ -22,91 +22,18 @@ const char *emit_op_name(unsigned op)
     return names[op];
 }
 
-/* ---- redoing a stretch ---- */
+/* ---- leaving ---- */
 
-/*
- * Executes the lane-wise instructions from first to last for some lanes, by their handlers.  `after` gets the
- * scalar registers as they leave them; the wave's stay as they were.
- */
-static void redo_stretch(struct wave *w, const struct xinst *first, const struct xinst *last, uint64_t lanes,
-                         uint32_t after[SREGS])
+llvm_value emit_instruction_at(const struct emit *e, const struct xinst *x)
 {
-    uint32_t before[SREGS];
-    struct wave_stats *stats = w->stats;
-    static_assert(sizeof(before) == sizeof(w->s), "all of them");
-    memcpy(before, w->s, sizeof(before));
-    w->stretch.first = NULL;
-    w->stats = NULL; /* they are counted already */
-    w->exec = lanes;
-    for (const struct xinst *in = first; in <= last; in++)
-        if (in->isa->format >= ISA_VOP1) /* the scalar ALU's between them are done */
-            fuse_single(in)(w, in);
-    w->stats = stats;
-    memcpy(after, w->s, sizeof(before));
-    memcpy(w->s, before, sizeof(before));
-}
-
-void lift_redo(struct wave *w)
-{
-    uint32_t after[SREGS];
-    redo_stretch(w, w->stretch.first, w->stretch.last, w->stretch.lanes, after);
-}
-
-void *lift_symbol(void *context, const char *name)
-{
-    (void)context;
-    return strcmp(name, "redo_stretch") == 0 ? (void *)(uintptr_t)redo_stretch : NULL;
-}
-
-/* ---- statistics ---- */
-
-static void count(struct emit *e, const struct xinst *x)
-{
-    e->count[x->cls]++;
-    e->total++;
-}
-
-static void add_to(struct emit *e, size_t offset, llvm_value amount)
-{
-    llvm_value value = emit_load(e, e->i64, e->stats, (int64_t)offset);
-    emit_store(e, e->l->BuildAdd(e->b, value, amount, ""), e->stats, (int64_t)offset);
-}
-
-static void add_lanes(struct emit *e, size_t offset, llvm_value lanes, unsigned each)
-{
-    if (each)
-        add_to(e, offset, e->l->BuildMul(e->b, lanes, emit_i64(e, each), ""));
+    return emit_at(e, e->x, (x - e->block->x) * (int64_t)sizeof(*x));
 }
 
 /* Before anything that may leave, and before EXEC changes. */
 static void store_counts(struct emit *e)
 {
-    if (e->counts && e->total) {
-        for (unsigned c = 0; c < XC_COUNT; c++)
-            if (e->count[c])
-                add_to(e, offsetof(struct wave_stats, count) + c * sizeof(uint64_t),
-                       emit_i64(e, e->count[c]));
-        add_to(e, offsetof(struct wave_stats, compiled), emit_i64(e, e->total));
-        if (e->scalar_bytes)
-            add_to(e, offsetof(struct wave_stats, bytes_read), emit_i64(e, e->scalar_bytes));
-        if (e->count[XC_VALU] || e->bytes_read || e->lds_bytes_read) {
-            llvm_type type = e->l->FunctionType(e->i64, &e->i64, 1, 0);
-            llvm_value exec = scalars_get64(e, SREG_EXEC);
-            llvm_value lanes = e->l->BuildCall2(e->b, type, e->ctpop, &exec, 1, "");
-            add_lanes(e, offsetof(struct wave_stats, lanes_valu), lanes, e->count[XC_VALU]);
-            add_lanes(e, offsetof(struct wave_stats, bytes_read), lanes, e->bytes_read);
-            add_lanes(e, offsetof(struct wave_stats, lds_bytes), lanes, e->lds_bytes_read);
-        }
-    }
-    memset(e->count, 0, sizeof(e->count));
-    e->total = e->bytes_read = e->lds_bytes_read = e->scalar_bytes = 0;
-}
-
-/* ---- leaving ---- */
-
-static llvm_value instruction_at(struct emit *e, const struct xinst *x)
-{
-    return emit_at(e, e->x, (x - e->block->x) * (int64_t)sizeof(*x));
+    counts_store(e, NULL, NULL);
+    counts_clear(e);
 }
 
 /* All that is pending is in the wave. */
@@ -117,11 +44,12 @@ static void settle(struct emit *e)
     scalars_store(e);
 }
 
-static void store_state(struct emit *e, const struct xinst *next, enum wave_state state)
+void emit_yield(struct emit *e, const struct xinst *next)
 {
     static_assert(sizeof(((struct wave *)0)->state) == 4, "stored as an i32");
-    emit_store(e, instruction_at(e, next), e->w, offsetof(struct wave, next));
-    emit_store(e, emit_i32(e, state), e->w, offsetof(struct wave, state));
+    emit_store(e, emit_instruction_at(e, next), e->w, offsetof(struct wave, next));
+    emit_store(e, emit_i32(e, WAVE_YIELD), e->w, offsetof(struct wave, state));
+    e->l->BuildRet(e->b, e->l->ConstNull(e->ptr));
 }
 
 /* As take() does; everything is settled. */
@@ -137,20 +65,21 @@ static void branch_taken(struct emit *e, const struct xinst *target)
     l->SetMetadata(l->BuildCondBr(e->b, spent, yield, e->blocks[target - e->block->x]), e->md_prof,
                    e->unlikely);
     emit_goto(e, yield);
-    store_state(e, target, WAVE_YIELD);
-    l->BuildRet(e->b, l->ConstNull(e->ptr));
+    emit_yield(e, target);
 }
 
 void emit_access(struct emit *e, const struct xinst *x)
 {
-    llvm_value in = x ? instruction_at(e, x) : e->l->ConstNull(e->ptr);
+    if (e->loop) /* it has said so for all of its instructions */
+        return;
+    llvm_value in = x ? emit_instruction_at(e, x) : e->l->ConstNull(e->ptr);
     llvm_value store = e->l->BuildStore(e->b, in, emit_at(e, e->guard, offsetof(struct wave_guard, in)));
     e->l->SetVolatile(store, 1); /* a signal handler reads it */
 }
 
 llvm_value emit_call_handler(struct emit *e, const struct xinst *x)
 {
-    llvm_value in = instruction_at(e, x);
+    llvm_value in = emit_instruction_at(e, x);
     const size_t fn = fuse_is_fused(x) ? offsetof(struct xinst, alone) : offsetof(struct xinst, fn);
     llvm_value handler = emit_load(e, e->ptr, in, (int64_t)fn);
     llvm_value arguments[] = {e->w, in};
@@ -166,8 +95,7 @@ static void leave_by_handler(struct emit *e, const struct xinst *x)
 
 /* ---- branches ---- */
 
-/* The condition under which it is taken; NULL for one that always is. */
-static llvm_value condition(struct emit *e, unsigned op)
+llvm_value emit_condition(struct emit *e, unsigned op)
 {
     const struct llvm *l = e->l;
     switch (op) {
@@ -188,7 +116,7 @@ static llvm_value condition(struct emit *e, unsigned op)
     }
 }
 
-static bool is_plain_branch(const struct xinst *x)
+bool lift_is_branch(const struct xinst *x)
 {
     switch (x->op) {
     case ISA_OP_s_branch:
@@ -207,7 +135,7 @@ static bool is_plain_branch(const struct xinst *x)
 static void emit_branch(struct emit *e, const struct xinst *x)
 {
     stretch_flush(e);
-    llvm_value taken = condition(e, x->op);
+    llvm_value taken = emit_condition(e, x->op);
     settle(e);
     if (taken) {
         llvm_block go = emit_block(e);
@@ -219,8 +147,8 @@ static void emit_branch(struct emit *e, const struct xinst *x)
 
 /* ---- one instruction ---- */
 
-/* Whether what follows is to be looked up again: control goes elsewhere or stops, or the mode changes. */
-static bool leaves(const struct xinst *x)
+/* Control goes elsewhere or stops, or the mode changes. */
+bool lift_leaves(const struct xinst *x)
 {
     if (!x->isa || x->isa->op == ISA_OP_INVALID || x->isa->reserved)
         return true;
@@ -239,8 +167,7 @@ static bool leaves(const struct xinst *x)
     }
 }
 
-/* Those without any effect here. */
-static bool does_nothing(unsigned op)
+bool lift_does_nothing(unsigned op)
 {
     switch (op) {
     case ISA_OP_s_nop:
@@ -258,7 +185,7 @@ static bool writes_lds(const struct xinst *x)
     return x->cls == XC_LDS && isa_facts[x->op].effects & ISA_E_STORE;
 }
 
-static bool writes_exec(const struct xinst *x)
+bool lift_writes_exec(const struct xinst *x)
 {
     const struct isa_operand *d = &x->isa->dst;
     return isa_facts[x->op].effects & ISA_E_SETS_EXEC ||
@@ -275,7 +202,7 @@ static void stop_at_write(struct emit *e, const struct xinst *x)
     llvm_value stops = l->BuildICmp(e->b, LLVM_NE, leaving, l->ConstNull(e->i8), "");
     l->SetMetadata(l->BuildCondBr(e->b, stops, stop, on), e->md_prof, e->unlikely);
     emit_goto(e, stop);
-    l->BuildRet(e->b, instruction_at(e, x));
+    l->BuildRet(e->b, emit_instruction_at(e, x));
     emit_goto(e, on);
 }
 
@@ -285,7 +212,7 @@ static bool emit_read_lane(struct emit *e, const struct xinst *x)
     const struct llvm *l = e->l;
     const struct isa_operand *from = &x->isa->src[0], *which = &x->isa->src[1];
     if ((from->kind != ISA_VGPR && from->kind != ISA_AGPR) || x->isa->dst.kind != ISA_SGPR ||
-        writes_exec(x) || x->prep[0] != XPREP_PLAIN)
+        lift_writes_exec(x) || x->prep[0] != XPREP_PLAIN)
         return false;
     llvm_value lane;
     stretch_flush(e);
@@ -331,49 +258,46 @@ static bool may_overtake(const struct emit *e, const struct xinst *x)
 
 static void emit_instruction(struct emit *e, const struct xinst *x)
 {
-    if (leaves(x)) {
-        if (x->isa && is_plain_branch(x)) {
-            count(e, x);
+    if (lift_leaves(x)) {
+        if (x->isa && lift_is_branch(x)) {
+            counts_add(e, x);
             emit_branch(e, x);
         } else {
             stretch_flush(e);
-            count(e, x);
+            counts_add(e, x);
             leave_by_handler(e, x);
         }
         return;
     }
-    if (does_nothing(x->op)) {
-        count(e, x);
+    if (lift_does_nothing(x->op)) {
+        counts_add(e, x);
         return;
     }
     if (x->cls == XC_SALU) {
-        if (writes_exec(x)) {
+        if (lift_writes_exec(x)) {
             stretch_flush(e);
             store_counts(e);
         }
         if (scalars_emit(e, x)) {
-            count(e, x);
+            counts_add(e, x);
             return;
         }
     }
     if (stretch_add(e, x)) {
-        count(e, x);
-        if (x->isa->format == ISA_DS)
-            e->lds_bytes_read += reads_bytes(x);
-        else if (x->isa->format == ISA_GLOBAL || x->isa->format == ISA_FLAT)
-            e->bytes_read += reads_bytes(x);
+        counts_add(e, x);
+        counts_add_read(e, x);
         return;
     }
     if (x->cls == XC_SMEM && scalars_load(e, x)) {
-        count(e, x);
-        e->scalar_bytes += 4 * x->isa->dst.dwords;
+        counts_add(e, x);
+        counts_add_read(e, x);
         return;
     }
     if ((is_lane_read(x) && emit_read_lane(e, x)) || cross_write_lane(e, x)) {
-        count(e, x);
+        counts_add(e, x);
         return;
     }
-    count(e, x);
+    counts_add(e, x);
     if (!may_overtake(e, x))
         stretch_flush(e);
     store_counts(e);
@@ -392,10 +316,10 @@ bool lift_heads(const struct exec_block *block, uint32_t *heads)
     leader[0] = true;
     for (size_t i = 0; i < block->count; i++) {
         const struct xinst *x = &block->x[i];
-        if (!leaves(x))
+        if (!lift_leaves(x))
             continue;
         leader[i + 1] = true;
-        if (x->isa && is_plain_branch(x))
+        if (x->isa && lift_is_branch(x))
             leader[x->target - block->x] = true;
     }
     /* The first write to LDS after one of these: a wave that leaves a barrier stops there. */
@@ -447,6 +371,10 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     e->redo = l->AddFunction(module, "redo_stretch", e->redo_type);
     e->ctpop = l->AddFunction(module, "llvm.ctpop.i64", l->FunctionType(e->i64, &e->i64, 1, 0));
     llvm_type bits[] = {e->i64, e->i1};
+    llvm_type loop[] = {e->ptr, e->ptr, e->ptr, e->i64};
+    e->redo_loop_type = l->FunctionType(e->ptr, loop, 4, 0);
+    e->redo_loop = l->AddFunction(module, "redo_loop", e->redo_loop_type);
+    e->ctlz = l->AddFunction(module, "llvm.ctlz.i64", l->FunctionType(e->i64, bits, 2, 0));
     e->cttz = l->AddFunction(module, "llvm.cttz.i64", l->FunctionType(e->i64, bits, 2, 0));
     e->function = l->AddFunction(module, LIFT_NAME, l->FunctionType(e->ptr, parameters, 3, 0));
     set_attribute(e, "target-cpu", e->slice == 16 ? "x86-64-v4" : "x86-64-v3");
@@ -512,15 +440,21 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
         }
         const struct xinst *x = &block->x[i];
         if (i == block->count) { /* off the end */
-            l->BuildRet(e->b, instruction_at(e, x));
+            l->BuildRet(e->b, emit_instruction_at(e, x));
             break;
+        }
+        const struct xinst *last = e->blocks[i] ? loop_emit(e, x) : NULL;
+        if (last) {
+            i = (size_t)(last - block->x);
+            open = false;
+            continue;
         }
         if (writes_lds(x) && !written) {
             stop_at_write(e, x);
             written = true;
         }
         emit_instruction(e, x);
-        open = open && !leaves(x);
+        open = open && !lift_leaves(x);
     }
     emit_goto(e, e->entry);
     l->BuildBr(e->b, dispatch);

@@ -40,6 +40,7 @@ llvm_value scalars_get32(struct emit *e, unsigned reg)
 {
     if (!e->s[reg])
         e->s[reg] = e->pair[reg / 2] ? half_of(e, e->pair[reg / 2], reg)
+                    : e->loop        ? loop_scalar32(e, reg)
                                      : emit_load_whole(e, e->i32, e->w, place(reg));
     return e->s[reg];
 }
@@ -49,10 +50,10 @@ llvm_value scalars_get64(struct emit *e, unsigned reg)
     llvm_value *pair = reg & 1 ? NULL : &e->pair[reg / 2];
     if (pair && *pair)
         return *pair;
-    llvm_value value;
-    if (pair && !e->s[reg] && !e->s[reg + 1]) {
-        value = emit_load_whole(e, e->i64, e->w, place(reg));
-    } else {
+    llvm_value value = NULL;
+    if (pair && !e->s[reg] && !e->s[reg + 1])
+        value = e->loop ? loop_scalar64(e, reg) : emit_load_whole(e, e->i64, e->w, place(reg));
+    if (!value) {
         llvm_value low = e->l->BuildZExt(e->b, scalars_get32(e, reg), e->i64, "");
         llvm_value high = e->l->BuildZExt(e->b, scalars_get32(e, reg + 1), e->i64, "");
         value = e->l->BuildOr(e->b, low, e->l->BuildShl(e->b, high, emit_i64(e, 32), ""), "");
@@ -87,7 +88,7 @@ void scalars_set64(struct emit *e, unsigned reg, llvm_value value)
 llvm_value scalars_get_scc(struct emit *e)
 {
     if (!e->scc)
-        e->scc = emit_load(e, e->i8, e->w, offsetof(struct wave, scc));
+        e->scc = e->loop ? loop_scc(e) : emit_load(e, e->i8, e->w, offsetof(struct wave, scc));
     return e->scc;
 }
 
@@ -129,16 +130,30 @@ void scalars_forget(struct emit *e)
 
 /* ---- loads ---- */
 
+bool scalars_is_load(const struct xinst *x)
+{
+    const struct isa_inst *inst = x->isa;
+    const struct memop *op = memop_of(inst->op);
+    const struct isa_operand *d = &inst->dst, *base = &inst->src[ISA_SBASE];
+    return op->action == MEMOP_LOAD && !op->scratch && base->kind == ISA_SGPR && base->dwords == 2 &&
+           d->kind == ISA_SGPR && d->dwords == op->dwords && d->reg + d->dwords <= SREG_EXEC &&
+           (inst->soffset.kind == ISA_NONE || inst->soffset.kind == ISA_SGPR);
+}
+
+static void load_dwords(struct emit *e, llvm_value address, unsigned count, llvm_value *dwords)
+{
+    llvm_value memory = e->l->BuildIntToPtr(e->b, address, e->ptr, "");
+    for (unsigned i = 0; i < count; i++)
+        dwords[i] = emit_load(e, e->i32, memory, i * 4);
+}
+
 /* Memory that is the GPU's own is read here; what else there is, the handler finds out. */
 bool scalars_load(struct emit *e, const struct xinst *x)
 {
     const struct llvm *l = e->l;
     const struct isa_inst *inst = x->isa;
-    const struct memop *op = memop_of(inst->op);
     const struct isa_operand *d = &inst->dst, *base = &inst->src[ISA_SBASE];
-    if (op->action != MEMOP_LOAD || op->scratch || base->kind != ISA_SGPR || base->dwords != 2 ||
-        d->kind != ISA_SGPR || d->dwords != op->dwords || d->reg + d->dwords > SREG_EXEC ||
-        (inst->soffset.kind != ISA_NONE && inst->soffset.kind != ISA_SGPR))
+    if (!scalars_is_load(x))
         return false;
     const bool soffset = inst->soffset.kind == ISA_SGPR;
     if (stretch_needs(e, base->reg, 2, false) || stretch_needs(e, d->reg, d->dwords, true) ||
@@ -149,15 +164,24 @@ bool scalars_load(struct emit *e, const struct xinst *x)
         address = l->BuildAdd(e->b, address, widen(e, scalars_get32(e, inst->soffset.reg)), "");
     address = l->BuildAnd(e->b, address, emit_i64(e, ~UINT64_C(3)), "");
     llvm_value far = l->BuildAnd(e->b, l->BuildXor(e->b, address, e->arena, ""), e->arena_mask, "");
-    llvm_block near = emit_block(e), other = emit_block(e), done = emit_block(e);
+    llvm_block near = emit_block(e), other = e->loop ? e->loop->redo : emit_block(e);
     llvm_value is_far = l->BuildICmp(e->b, LLVM_NE, far, emit_i64(e, 0), "");
     l->SetMetadata(l->BuildCondBr(e->b, is_far, other, near), e->md_prof, e->unlikely);
     llvm_value loaded[2][16];
     emit_goto(e, near);
+    if (e->loop) {
+        e->loop->redoes = true;
+        llvm_value memory = l->BuildIntToPtr(e->b, address, e->ptr, "");
+        emit_load_whole(e, e->i32, memory, 0); /* those that nobody reads may fault all the same */
+        emit_load_whole(e, e->i32, memory, (int64_t)d->dwords * 4 - 4);
+        load_dwords(e, address, d->dwords, loaded[0]);
+        for (unsigned i = 0; i < d->dwords; i++)
+            scalars_set32(e, d->reg + i, loaded[0][i]);
+        return true;
+    }
+    llvm_block done = emit_block(e);
     emit_access(e, x);
-    llvm_value memory = l->BuildIntToPtr(e->b, address, e->ptr, "");
-    for (unsigned i = 0; i < d->dwords; i++)
-        loaded[0][i] = emit_load(e, e->i32, memory, i * 4);
+    load_dwords(e, address, d->dwords, loaded[0]);
     emit_access(e, NULL);
     l->BuildBr(e->b, done);
     emit_goto(e, other);
@@ -206,19 +230,33 @@ static bool is_read(struct emit *e, const struct isa_operand *o)
     return o->kind == ISA_SGPR && stretch_needs(e, o->reg, o->dwords, false);
 }
 
+enum { OLD = 2 /* the argument that is the destination before the instruction */ };
+
+bool scalars_reads_old(const struct body *body)
+{
+    return body_takes(body, OLD);
+}
+
+const struct body *scalars_body(struct emit *e, const struct xinst *x)
+{
+    const struct isa_inst *inst = x->isa;
+    const struct isa_operand *d = &inst->dst;
+    char name[64];
+    snprintf(name, sizeof(name), "scalar_%s", emit_op_name(inst->op));
+    if (!is_value(&inst->src[0]) || !is_value(&inst->src[1]) || (d->kind != ISA_NONE && d->kind != ISA_SGPR))
+        return NULL;
+    return body_find(e->library, name);
+}
+
 bool scalars_emit(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
     const uint32_t effects = isa_facts[inst->op].effects;
-    char name[64];
-    snprintf(name, sizeof(name), "scalar_%s", emit_op_name(inst->op));
-    const struct body *body = body_find(e->library, name);
+    const struct body *body = scalars_body(e, x);
     if (!body)
         return false;
     const struct isa_operand *d = &inst->dst;
     const struct isa_operand *s0 = &inst->src[0], *s1 = &inst->src[1];
-    if (!is_value(s0) || !is_value(s1) || (d->kind != ISA_NONE && d->kind != ISA_SGPR))
-        return false;
     const bool execs = effects & ISA_E_SETS_EXEC,
                to_exec = d->kind == ISA_SGPR && d->reg + d->dwords > SREG_EXEC;
     if (execs || to_exec || is_read(e, s0) || is_read(e, s1) || is_written(e, d) || (execs && is_read(e, d)))
@@ -227,11 +265,11 @@ bool scalars_emit(struct emit *e, const struct xinst *x)
     llvm_value argument[3];
     argument[0] = s0->kind == ISA_NONE ? emit_i64(e, 0) : source(e, s0);
     argument[1] = s1->kind == ISA_NONE ? emit_i64(e, 0) : source(e, s1);
-    argument[2] = d->kind == ISA_SGPR ? source(e, d) : emit_i64(e, 0);
-    if (inst->format == ISA_SOPK) { /* the register and the constant */
+    argument[OLD] = emit_i64(e, 0);
+    if (inst->format == ISA_SOPK) /* the constant and the register */
         argument[0] = emit_i64(e, x->control.simm);
-        argument[2] = widen(e, scalars_get32(e, x->sd));
-    }
+    if (scalars_reads_old(body) && (d->kind == ISA_SGPR || inst->format == ISA_SOPK))
+        argument[OLD] = inst->format == ISA_SOPK ? widen(e, scalars_get32(e, x->sd)) : source(e, d);
     if (execs)
         argument[1] = scalars_get64(e, SREG_EXEC);
     llvm_value result = body_emit_scalar(e->library, body, e->module, e->b, argument, &scc);

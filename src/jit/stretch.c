@@ -22,8 +22,8 @@ enum { ROW_BYTES = sizeof(wave_row), NO_MASK = -1 };
 
 /* ---- which instructions ---- */
 
-/* Arithmetic whose result is a NaN when a source of its type is one: FINITE in f32, in f64. */
-static unsigned nan_rows_of(unsigned op)
+/* Arithmetic whose result is a NaN when a source of its type is one. */
+static enum nan_kind nan_kind_of(unsigned op)
 {
     switch (op) {
 #define FN_1(name, ...)
@@ -31,15 +31,19 @@ static unsigned nan_rows_of(unsigned op)
 #define FN_3(name, ...)
 #define MM_2(name, ...)
 #define MM_3(name, ...)
-#define ROWS_f 1
-#define ROWS_d 2
+#define KIND_f NAN_F32
+#define KIND_d NAN_F64
 #define AR_2(name, M, T, fn)                                                                                 \
     case ISA_OP_##name:                                                                                      \
-        return ROWS_##T;
+        return KIND_##T;
 #define AR_3 AR_2
 #include "sem/vector/valu_float.def"
+#define PK_F32(name, ...)                                                                                    \
+    case ISA_OP_##name:                                                                                      \
+        return NAN_PAIR;
+#include "sem/vector/packed.def"
     default:
-        return 0;
+        return NAN_NONE;
     }
 }
 
@@ -48,7 +52,7 @@ static bool is_row(const struct isa_operand *o)
     return o->kind == ISA_VGPR || o->kind == ISA_AGPR;
 }
 
-static unsigned row_of(const struct isa_operand *o)
+unsigned stretch_row(const struct isa_operand *o)
 {
     return o->kind == ISA_AGPR ? WAVE_ACC + o->reg : o->reg;
 }
@@ -114,7 +118,7 @@ static bool clamps_after(const struct isa_inst *inst)
     }
 }
 
-static const struct body *find_body(struct emit *e, const struct isa_inst *inst)
+static const struct body *find_body(const struct emit *e, const struct isa_inst *inst)
 {
     char name[64];
     const bool clamps = inst->clamp && !clamps_after(inst);
@@ -135,8 +139,7 @@ static bool find_mask(const struct xinst *x, const struct body *body, int *reg)
     return *reg >= 0 && !(*reg & 1);
 }
 
-/* Whether source 2 is the mask. */
-static bool is_mask(const struct lane_op *op, int i)
+bool stretch_is_mask(const struct lane_op *op, int i)
 {
     return i == 2 && op->mask_reg >= 0 && op->x->op != ISA_OP_v_div_fmas_f32 &&
            op->x->op != ISA_OP_v_div_fmas_f64;
@@ -147,8 +150,15 @@ static bool writes_mask(const struct body *body)
     return body_writes(body, BODY_DM);
 }
 
+bool stretch_makes_mask(const struct lane_op *op)
+{
+    return op->body && writes_mask(op->body);
+}
+
 bool stretch_needs(const struct emit *e, unsigned reg, unsigned count, bool writes)
 {
+    if (e->loop) /* what is lane-wise follows all that is scalar there */
+        return false;
     for (unsigned i = reg; i < reg + count && i < SREGS; i++)
         if (e->mask_written[i] || (writes && e->scalar_read[i]))
             return true;
@@ -173,46 +183,57 @@ static void take_op(struct emit *e, const struct lane_op *op)
     e->op[e->ops++] = *op;
 }
 
-static bool add_read(struct emit *e, const struct xinst *x)
+bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *op)
 {
-    struct lane_op op = {.x = x, .mask_reg = NO_MASK};
+    const struct isa_inst *inst = x->isa;
+    *op = (struct lane_op){.x = x, .mask_reg = NO_MASK};
+    if (inst->format > ISA_VOP3PMAI)
+        return reads_is_known(x);
+    if (inst->format < ISA_VOP1 || !is_plain_enough(e, x))
+        return false;
+    if (inst->format == ISA_VOP3P && !packed_is_known(inst))
+        return false;
+    const struct body *body = find_body(e, inst);
+    if (!body || !shapes_fit(inst, body) || !find_mask(x, body, &op->mask_reg))
+        return false;
+    op->body = body;
+    op->checks = true;
+    if (inst->clamp && clamps_after(inst) && !body_find(e->library, clamp_name(inst)))
+        return false;
+    if (writes_mask(body) && (x->sd & 1 || x->sd >= SREG_M0 || inst->dpp))
+        return false;
+    return writes_mask(body) || body_writes(body, BODY_D) || inst->op == ISA_OP_v_nop;
+}
+
+static bool add_read(struct emit *e, struct lane_op *op)
+{
+    const struct xinst *x = op->x;
     if (memop_has_sbase(x) && stretch_needs(e, x->ss[0], 2, false))
         stretch_flush(e);
     if (e->ops == STRETCH_MAX)
         stretch_flush(e);
     if (memop_has_sbase(x)) {
-        op.base = scalars_get64(e, x->ss[0]);
+        op->base = scalars_get64(e, x->ss[0]);
         memset(e->scalar_read + x->ss[0], true, 2);
     }
     e->accesses |= x->isa->format != ISA_DS;
-    take_op(e, &op);
+    take_op(e, op);
     return true;
 }
 
 bool stretch_add(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
-    if (inst->format > ISA_VOP3PMAI && reads_is_known(x))
-        return add_read(e, x);
-    if (inst->format < ISA_VOP1 || inst->format > ISA_VOP3PMAI || !is_plain_enough(e, x))
+    struct lane_op op;
+    if (!stretch_takes(e, x, &op))
         return false;
-    if (inst->format == ISA_VOP3P && !packed_is_known(inst))
-        return false;
-    const struct body *body = find_body(e, inst);
-    struct lane_op op = {.x = x, .body = body, .checks = true};
-    if (!body || !shapes_fit(inst, body) || !find_mask(x, body, &op.mask_reg))
-        return false;
-    if (inst->clamp && clamps_after(inst) && !body_find(e->library, clamp_name(inst)))
-        return false;
-    if (writes_mask(body) && (x->sd & 1 || x->sd >= SREG_M0 || inst->dpp))
-        return false;
-    if (!writes_mask(body) && !body_writes(body, BODY_D) && inst->op != ISA_OP_v_nop)
-        return false;
+    if (!op.body)
+        return add_read(e, &op);
     for (int i = 0; i < 3; i++)
-        if (inst->src[i].kind == ISA_SGPR && !is_mask(&op, i) &&
+        if (inst->src[i].kind == ISA_SGPR && !stretch_is_mask(&op, i) &&
             stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
             stretch_flush(e);
-    if (writes_mask(body) && stretch_needs(e, x->sd, 2, true) && !e->mask_written[x->sd])
+    if (writes_mask(op.body) && stretch_needs(e, x->sd, 2, true) && !e->mask_written[x->sd])
         stretch_flush(e); /* registers that it has read must stay for those who redo it */
     if (e->ops == STRETCH_MAX)
         stretch_flush(e);
@@ -220,7 +241,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         op.mask = scalars_get64(e, (unsigned)op.mask_reg);
     for (int i = 0; i < 3; i++) {
         const struct isa_operand *o = &inst->src[i];
-        if (is_row(o) || o->kind == ISA_NONE || is_mask(&op, i))
+        if (is_row(o) || o->kind == ISA_NONE || stretch_is_mask(&op, i))
             continue;
         for (unsigned d = 0; d < o->dwords; d++)
             op.scalar[i][d] = o->kind == ISA_CONST ? emit_i32(e, (uint32_t)(o->value >> 32 * d))
@@ -230,7 +251,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
     }
     if (op.mask_reg >= 0)
         memset(e->scalar_read + op.mask_reg, true, 2);
-    if (writes_mask(body))
+    if (writes_mask(op.body))
         memset(e->mask_written + x->sd, true, 2);
     take_op(e, &op);
     return true;
@@ -245,12 +266,17 @@ llvm_value emit_splat(struct emit *e, llvm_value scalar)
     return l->BuildShuffleVector(e->b, one, l->GetPoison(e->row), l->ConstNull(e->row), "");
 }
 
+llvm_value slice_load(struct emit *e, const struct slice *s, unsigned row)
+{
+    llvm_value value = emit_load(e, e->row, s->rows, (int64_t)row * ROW_BYTES);
+    e->l->SetAlignment(value, e->slice * 4);
+    return value;
+}
+
 static llvm_value slice_row(struct emit *e, struct slice *s, unsigned row)
 {
-    if (!s->value[row]) {
-        s->value[row] = emit_load(e, e->row, s->rows, (int64_t)row * ROW_BYTES);
-        e->l->SetAlignment(s->value[row], e->slice * 4);
-    }
+    if (!s->value[row])
+        s->value[row] = e->loop ? loop_row(e, row) : slice_load(e, s, row);
     return s->value[row];
 }
 
@@ -365,7 +391,7 @@ static void modify_result(struct emit *e, struct slice *s, const struct isa_inst
     if (inst->sdwa ? inst->dst_sel == ISA_DWORD
                    : !half || !(inst->op_sel & 8 || isa_facts[inst->op].effects & ISA_E_KEEPS_HIGH))
         return;
-    llvm_value old = slice_row(e, s, row_of(&inst->dst));
+    llvm_value old = slice_row(e, s, stretch_row(&inst->dst));
     memset(&r, 0, sizeof(r));
     r.row[BODY_A][0] = result[0];
     r.row[BODY_O][0] = old;
@@ -408,10 +434,10 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
     for (int i = 0; i < 3; i++) {
         const struct isa_operand *o = &inst->src[i];
         llvm_value *row = rows.row[BODY_A + i];
-        if (o->kind == ISA_NONE || is_mask(op, i))
+        if (o->kind == ISA_NONE || stretch_is_mask(op, i))
             continue;
         for (unsigned d = 0; d < o->dwords; d++)
-            row[d] = is_row(o) ? slice_row(e, s, row_of(o) + d) : emit_splat(e, op->scalar[i][d]);
+            row[d] = is_row(o) ? slice_row(e, s, stretch_row(o) + d) : emit_splat(e, op->scalar[i][d]);
         if (inst->dpp && i == 0)
             cross_move_source(e, s, op->x, row);
         if (inst->format == ISA_VOP3P)
@@ -426,7 +452,7 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
     if (is_row(&inst->dst))
         for (unsigned d = 0; d < inst->dst.dwords; d++)
             if (body_reads(op->body, BODY_O) >> d & 1)
-                rows.row[BODY_O][d] = slice_row(e, s, row_of(&inst->dst) + d);
+                rows.row[BODY_O][d] = slice_row(e, s, stretch_row(&inst->dst) + d);
     llvm_value simple = cross_count_lanes(e, s, inst, rows.row[BODY_B][0]);
     if (simple)
         rows.row[BODY_D][0] = simple;
@@ -440,7 +466,7 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
     if (is_row(&inst->dst) && body_writes(op->body, BODY_D)) {
         modify_result(e, s, inst, &rows);
         for (unsigned d = 0; d < inst->dst.dwords; d++) {
-            const unsigned row = row_of(&inst->dst) + d;
+            const unsigned row = stretch_row(&inst->dst) + d;
             llvm_value value = rows.row[BODY_D][d];
             if (written)
                 value = e->l->BuildSelect(e->b, written, value, slice_row(e, s, row), "");
@@ -454,26 +480,78 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
     }
 }
 
-/*
- * A NaN that only goes into arithmetic of the stretch makes a NaN there: it is enough to look at that.
- */
-static bool is_seen_later(const struct emit *e, unsigned at)
+/* Whether it is arithmetic that makes a NaN of a NaN in this row of f32, or pair of f64. */
+static bool hands_on(const struct lane_op *op, unsigned row, enum nan_kind kind)
 {
-    const struct isa_inst *inst = e->op[at].x->isa;
-    const unsigned rows = e->op[at].nan_rows, row = row_of(&inst->dst);
-    if (!rows || inst->clamp || inst->sdwa)
+    const struct isa_inst *inst = op->x->isa;
+    if (inst->sdwa || inst->dpp || inst->clamp || !op->nan_kind ||
+        (op->nan_kind == NAN_F64) != (kind == NAN_F64))
         return false;
+    for (int i = 0; i < 3; i++) {
+        const struct isa_operand *o = &inst->src[i];
+        if (!is_row(o))
+            continue;
+        const unsigned low = stretch_row(o) + (inst->op_sel >> i & 1),
+                       high = stretch_row(o) + (inst->op_sel_hi >> i & 1);
+        if (op->nan_kind == NAN_PAIR ? low == row || high == row : stretch_row(o) == row)
+            return true;
+    }
+    return false;
+}
+
+static bool writes_row(const struct lane_op *op, unsigned row, unsigned count)
+{
+    const struct isa_operand *d = &op->x->isa->dst;
+    return is_row(d) && stretch_row(d) < row + count && stretch_row(d) + d->dwords > row;
+}
+
+/*
+ * A NaN that only goes into arithmetic of the stretch makes a NaN there: it is enough to look at that.  In a
+ * loop it may be that of the next iteration; then the row is looked at when the loop is left.  Not so where
+ * lanes read memory, as a NaN may come to be an address until then.
+ */
+static bool row_is_seen_later(struct emit *e, unsigned at, unsigned row, enum nan_kind kind)
+{
+    const unsigned rows = kind == NAN_F64 ? 2 : 1;
     for (unsigned j = at + 1; j < e->ops; j++) {
-        const struct isa_inst *later = e->op[j].x->isa;
-        for (int i = 0; i < 3 && e->op[j].nan_rows == rows; i++)
-            if (is_row(&later->src[i]) && row_of(&later->src[i]) == row && later->src[i].dwords == rows &&
-                !later->sdwa && !later->dpp && !later->clamp)
-                return true;
-        if (is_row(&later->dst) && row_of(&later->dst) < row + rows &&
-            row_of(&later->dst) + later->dst.dwords > row)
+        if (hands_on(&e->op[j], row, kind))
+            return true;
+        if (writes_row(&e->op[j], row, rows))
+            return false;
+    }
+    if (!e->loop || e->loop->reads_memory)
+        return false;
+    for (unsigned j = 0; j <= at; j++) {
+        if (hands_on(&e->op[j], row, kind)) {
+            (kind == NAN_F64 ? e->loop->pair_checked_after : e->loop->checked_after)[row] = true;
+            return true;
+        }
+        if (writes_row(&e->op[j], row, rows))
             return false;
     }
     return false;
+}
+
+static bool is_seen_later(struct emit *e, unsigned at)
+{
+    const struct lane_op *op = &e->op[at];
+    const struct isa_inst *inst = op->x->isa;
+    if (!op->nan_kind || inst->clamp || inst->sdwa)
+        return false;
+    const unsigned row = stretch_row(&inst->dst);
+    if (op->nan_kind != NAN_PAIR)
+        return row_is_seen_later(e, at, row, op->nan_kind);
+    return row_is_seen_later(e, at, row, NAN_F32) && row_is_seen_later(e, at, row + 1, NAN_F32);
+}
+
+void stretch_emit(struct emit *e, struct slice *s)
+{
+    for (unsigned i = 0; i < e->ops; i++)
+        e->op[i].nan_kind = nan_kind_of(e->op[i].x->isa->op); /* of a read none */
+    for (unsigned i = 0; i < e->ops; i++)
+        e->op[i].checks = !is_seen_later(e, i);
+    for (unsigned i = 0; i < e->ops; i++)
+        emit_op(e, s, &e->op[i]);
 }
 
 static void store_rows(struct emit *e, const struct slice *s, bool masked)
@@ -489,6 +567,20 @@ static void store_rows(struct emit *e, const struct slice *s, bool masked)
         }
         e->l->SetAlignment(e->l->BuildStore(e->b, value, at), e->slice * 4);
     }
+}
+
+void stretch_store(struct emit *e, const struct slice *s)
+{
+    const struct llvm *l = e->l;
+    llvm_block whole = emit_block(e), part = emit_block(e), done = emit_block(e);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""), whole, part);
+    emit_goto(e, whole);
+    store_rows(e, s, false);
+    l->BuildBr(e->b, done);
+    emit_goto(e, part);
+    store_rows(e, s, true);
+    l->BuildBr(e->b, done);
+    emit_goto(e, done);
 }
 
 /* ---- the loop ---- */
@@ -514,8 +606,7 @@ static void emit_redo(struct emit *e, llvm_value lanes, const uint8_t *regs, uns
         l->PositionBuilderAtEnd(e->b, here);
     }
     const struct xinst *first = e->op[0].x, *last = e->op[e->ops - 1].x;
-    llvm_value arguments[] = {e->w, emit_at(e, e->x, (first - e->block->x) * (int64_t)sizeof(*first)),
-                              emit_at(e, e->x, (last - e->block->x) * (int64_t)sizeof(*last)), lanes,
+    llvm_value arguments[] = {e->w, emit_instruction_at(e, first), emit_instruction_at(e, last), lanes,
                               e->saved};
     l->BuildCall2(e->b, e->redo_type, e->redo, arguments, 5, "");
     for (unsigned i = 0; i < masks; i++) {
@@ -524,20 +615,24 @@ static void emit_redo(struct emit *e, llvm_value lanes, const uint8_t *regs, uns
     }
 }
 
-/* What a host fault between the two is redone from: see exec/workgroup.c. */
-static void begin_accesses(struct emit *e)
+void stretch_begin_accesses(struct emit *e, const struct xinst *first, const struct xinst *last)
 {
-    const struct xinst *first = e->op[0].x, *last = e->op[e->ops - 1].x;
-    emit_store(e, emit_at(e, e->x, (first - e->block->x) * (int64_t)sizeof(*first)), e->w,
-               offsetof(struct wave, stretch.first));
-    emit_store(e, emit_at(e, e->x, (last - e->block->x) * (int64_t)sizeof(*last)), e->w,
-               offsetof(struct wave, stretch.last));
+    emit_store(e, emit_instruction_at(e, first), e->w, offsetof(struct wave, stretch.first));
+    emit_store(e, emit_instruction_at(e, last), e->w, offsetof(struct wave, stretch.last));
 }
 
-static void end_accesses(struct emit *e)
+void stretch_end_accesses(struct emit *e)
 {
     emit_store(e, e->l->ConstNull(e->ptr), e->w, offsetof(struct wave, stretch.first));
     emit_access(e, NULL);
+}
+
+void stretch_clear(struct emit *e)
+{
+    e->ops = 0;
+    e->accesses = false;
+    memset(e->mask_written, 0, sizeof(e->mask_written));
+    memset(e->scalar_read, 0, sizeof(e->scalar_read));
 }
 
 void stretch_flush(struct emit *e)
@@ -552,7 +647,7 @@ void stretch_flush(struct emit *e)
     llvm_value mask[SREGS / 2], hot[SREGS / 2], cold[SREGS / 2];
 
     if (e->accesses)
-        begin_accesses(e);
+        stretch_begin_accesses(e, e->op[0].x, e->op[e->ops - 1].x);
     llvm_block before = l->GetInsertBlock(e->b), loop = emit_block(e), body = emit_block(e),
                next = emit_block(e), done = emit_block(e);
     l->BuildBr(e->b, loop);
@@ -572,12 +667,7 @@ void stretch_flush(struct emit *e)
         emit_store(e, rest, e->w, offsetof(struct wave, stretch.lanes));
     llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
     s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
-    for (unsigned i = 0; i < e->ops; i++)
-        e->op[i].nan_rows = (uint8_t)nan_rows_of(e->op[i].x->isa->op); /* of a read none */
-    for (unsigned i = 0; i < e->ops; i++)
-        e->op[i].checks = !is_seen_later(e, i);
-    for (unsigned i = 0; i < e->ops; i++)
-        emit_op(e, s, &e->op[i]);
+    stretch_emit(e, s);
     for (unsigned i = 0; i < masks; i++)
         hot[i] =
             l->BuildOr(e->b, mask[i],
@@ -597,22 +687,17 @@ void stretch_flush(struct emit *e)
         l->BuildBr(e->b, done);
         emit_goto(e, store);
     }
-    llvm_block whole = emit_block(e), part = emit_block(e);
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""), whole, part);
-    emit_goto(e, whole);
-    store_rows(e, s, false);
-    l->BuildBr(e->b, next);
-    emit_goto(e, part);
-    store_rows(e, s, true);
+    stretch_store(e, s);
+    llvm_block stored = l->GetInsertBlock(e->b);
     l->BuildBr(e->b, next);
 
     emit_goto(e, next);
     llvm_value after[SREGS / 2];
     for (unsigned i = 0; i < masks; i++) {
         after[i] = l->BuildPhi(e->b, e->i64, "");
-        llvm_value values[] = {mask[i], hot[i], hot[i]};
-        llvm_block from[] = {loop, whole, part};
-        l->AddIncoming(after[i], values, from, 3);
+        llvm_value values[] = {mask[i], hot[i]};
+        llvm_block from[] = {loop, stored};
+        l->AddIncoming(after[i], values, from, 2);
     }
     llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), "");
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), ""), done, loop);
@@ -637,9 +722,6 @@ void stretch_flush(struct emit *e)
     for (unsigned i = 0; i < masks; i++)
         scalars_set64(e, regs[i], after[i]);
     if (e->accesses)
-        end_accesses(e);
-    e->ops = 0;
-    e->accesses = false;
-    memset(e->mask_written, 0, sizeof(e->mask_written));
-    memset(e->scalar_read, 0, sizeof(e->scalar_read));
+        stretch_end_accesses(e);
+    stretch_clear(e);
 }

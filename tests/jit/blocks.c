@@ -195,8 +195,8 @@ static void fill_addresses(struct state *s)
         }
     }
     put64(s->s, SREG_KEPT, base);
-    for (unsigned i = 2; i < SREGS_KEPT; i++)
-        s->s[SREG_KEPT + i] = 4 * below(64);
+    for (unsigned i = SREG_KEPT + 2; i < SREG_KEPT + SREGS_KEPT; i++)
+        s->s[i] = 4 * below(64);
 }
 
 static void fill_bytes(uint8_t *bytes, size_t count)

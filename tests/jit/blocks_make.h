@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random programs of what the compiled engine knows, and of what it leaves to handlers in between: straight
- * code with branches forward.  Registers are few, so that instructions use each other's results; those with
- * addresses stay as they are.
+ * code with branches forward, and loops that count down.  Registers are few, so that instructions use each
+ * other's results; those with addresses stay as they are.
  */
 #ifndef EHP_TESTS_JIT_BLOCKS_MAKE_H
 #define EHP_TESTS_JIT_BLOCKS_MAKE_H
@@ -17,14 +17,15 @@ enum {
     ROW_OFFSET = 28, /* some step, anywhere, equal, steps of 16 */
     ROW_PAIR = 32,   /* some step, anywhere, equal; of FLAT, which LDS may be too */
     LAST_KEPT = 37,
-    SREG_KEPT = 64, /* a pair, the address that offsets are added to; four that follow, small offsets */
-    SREGS_KEPT = 6,
+    SREG_KEPT = 64,    /* a pair, the address that offsets are added to; four that follow, small offsets */
+    SREG_COUNTER = 70, /* of a loop */
+    SREGS_KEPT = 7,
 };
 
 struct unit {
     uint32_t words[3];
     unsigned size;   /* bytes */
-    unsigned target; /* of a branch: the unit that it goes to; 0: it is none */
+    unsigned target; /* of one that ends with a branch: the unit that it goes to; 0: it does not */
     bool dropped;
 };
 
@@ -325,6 +326,66 @@ static inline void choose_there_and_back(const struct program *p, struct unit pa
     pair[1] = (struct unit){.words = {word_of(ops[1]) | any_row(p) % 16 << 17 | (256 + between)}, .size = 4};
 }
 
+/* What a loop may have that is executed slice by slice: mostly, as not all of it can be seen from here. */
+static inline bool suits_loop(const struct unit *unit)
+{
+    struct isa_inst inst;
+    if (!isa_decode(&isa_gfx942, unit->words, 3, &inst) ||
+        isa_facts[inst.op].effects & (ISA_E_STORE | ISA_E_ATOMIC | ISA_E_SETS_EXEC))
+        return false;
+    for (unsigned i = 0; i < 3; i++)
+        if (inst.src[i].kind == ISA_SPECIAL || meets(&inst.src[i], ISA_SGPR, SREG_EXEC, SREG_EXEC + 1))
+            return false;
+    return !meets(&inst.dst, ISA_SGPR, SREG_EXEC, SREG_EXEC + 1) &&
+           (inst.format < ISA_VOP1 || inst.dst.kind != ISA_SGPR);
+}
+
+/* Goes on in memory, so that iterations read from elsewhere, and in the end where nothing is. */
+static inline void choose_advance(struct unit *unit)
+{
+    static const uint8_t rows[] = {ROW_LDS,        ROW_LDS + 2, ROW_OFFSET,  ROW_OFFSET + 1,
+                                   ROW_OFFSET + 2, ROW_PAIR,    ROW_PAIR + 2};
+    const uint32_t step = below(8) ? 4 * below(64) : 0x1000;
+    *unit = (struct unit){.size = 8};
+    if (below(4)) {
+        const uint32_t row = rows[below(sizeof rows)];
+        unit->words[0] = word_of(ISA_OP_v_add_u32) | row << 17 | row << 9 | 255;
+    } else {
+        const uint32_t reg = SREG_KEPT + 2 + below(4);
+        unit->words[0] = word_of(ISA_OP_s_add_u32) | reg << 16 | reg << 8 | 255;
+    }
+    unit->words[1] = step;
+}
+
+/* A loop: a counter is set, and at the end counted down. */
+static inline void choose_loop(struct program *p, unsigned units)
+{
+    static const uint8_t formats[] = {ISA_VOP1, ISA_VOP2, ISA_VOP2,  ISA_VOP2,   ISA_VOPC,   ISA_VOP3,
+                                      ISA_VOP3, ISA_VOP3, ISA_VOP3P, ISA_SOP1,   ISA_SOP2,   ISA_SOPP,
+                                      ISA_DS,   ISA_SMEM, ISA_SMEM,  ISA_GLOBAL, ISA_GLOBAL, ISA_FLAT};
+    const bool suits = below(8) != 0, themed = *p->theme && below(2);
+    const uint32_t rounds = below(8) ? 1 + below(8) : below(4) ? 40 : 1400;
+    p->unit[p->count++] =
+        (struct unit){.words = {word_of(ISA_OP_s_movk_i32) | SREG_COUNTER << 16 | rounds}, .size = 4};
+    const unsigned first = p->count;
+    while (p->count < first + units) {
+        struct unit *unit = &p->unit[p->count];
+        const unsigned format = themed && below(4) ? formats[below(9)] : formats[below(sizeof formats)];
+        if (below(8) == 0)
+            choose_advance(unit);
+        else if (!choose_unit(p, format, unit) || (suits && !suits_loop(unit)))
+            continue;
+        p->count++;
+    }
+    const bool on = below(2);
+    p->unit[p->count++] = (struct unit){
+        .words = {word_of(ISA_OP_s_sub_u32) | SREG_COUNTER << 16 | 129u << 8 | SREG_COUNTER,
+                  word_of(on ? ISA_OP_s_cmp_gt_i32 : ISA_OP_s_cmp_le_i32) | 128u << 8 | SREG_COUNTER,
+                  word_of(on ? ISA_OP_s_cbranch_scc1 : ISA_OP_s_cbranch_scc0)},
+        .size = 12,
+        .target = first};
+}
+
 static inline void program_make(struct program *p)
 {
     static const uint8_t formats[] = {ISA_VOP1,   ISA_VOP1,   ISA_VOP2,  ISA_VOP2, ISA_VOP2, ISA_VOP2,
@@ -336,6 +397,7 @@ static inline void program_make(struct program *p)
     static const char *const themes[] = {"",   "",   "",   "f32", "f32", "f64", "f64", "f16", "f16", "cvt",
                                          "32", "16", "_u", "_i",  "_b",  "cmp", "pk_", "mi",  "ma"};
     const unsigned count = below(3) ? 2 + below(12) : 2 + below(UNITS_MAX - 4), controls = below(3) ? 12 : 4;
+    bool looped = false;
     *p = (struct program){.rows = masks[below(sizeof masks)],
                           .theme = themes[below(sizeof themes / sizeof themes[0])]};
     while (p->count < count) {
@@ -344,7 +406,11 @@ static inline void program_make(struct program *p)
             choose_control(unit, p->count, count);
         else if (below(16) == 0 && p->count + 2 <= count)
             choose_there_and_back(p, unit), p->count++;
-        else if (!choose_unit(p, formats[below(sizeof formats)], unit))
+        else if (!looped && below(6) == 0 && p->count + 3 <= count) {
+            choose_loop(p, 1 + below(count - p->count - 2));
+            looped = true;
+            continue;
+        } else if (!choose_unit(p, formats[below(sizeof formats)], unit))
             continue;
         p->count++;
     }
@@ -363,8 +429,9 @@ static inline unsigned program_encode(const struct program *p, uint32_t *words)
         if (unit->dropped)
             continue;
         memcpy(words + at[i], unit->words, unit->size);
+        const unsigned last = at[i] + unit->size / 4 - 1;
         if (unit->target)
-            words[at[i]] |= (at[unit->target] - at[i] - 1) & 0xffff;
+            words[last] |= (at[unit->target] - last - 1) & 0xffff;
     }
     words[n++] = word_of(ISA_OP_s_endpgm);
     return n;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics that compiled code keeps: what was executed since they were stored last; see emit.h. */
+#include <string.h>
+
+#include "jit/emit.h"
+
+void counts_add(struct emit *e, const struct xinst *x)
+{
+    e->count[x->cls]++;
+    e->total++;
+}
+
+void counts_add_read(struct emit *e, const struct xinst *x)
+{
+    if (x->cls == XC_SMEM)
+        e->scalar_bytes += 4 * x->isa->dst.dwords;
+    else if (x->isa->format == ISA_DS)
+        e->lds_bytes_read += reads_bytes(x);
+    else if (x->isa->format == ISA_GLOBAL || x->isa->format == ISA_FLAT)
+        e->bytes_read += reads_bytes(x);
+}
+
+static llvm_value product(struct emit *e, unsigned each, llvm_value times)
+{
+    llvm_value amount = emit_i64(e, each);
+    return times ? e->l->BuildMul(e->b, times, amount, "") : amount;
+}
+
+static void add_to(struct emit *e, size_t offset, llvm_value amount)
+{
+    llvm_value value = emit_load(e, e->i64, e->stats, (int64_t)offset);
+    emit_store(e, e->l->BuildAdd(e->b, value, amount, ""), e->stats, (int64_t)offset);
+}
+
+static void add_lanes(struct emit *e, size_t offset, llvm_value lanes, unsigned each)
+{
+    if (each)
+        add_to(e, offset, e->l->BuildMul(e->b, lanes, emit_i64(e, each), ""));
+}
+
+void counts_store(struct emit *e, llvm_value exec, llvm_value times)
+{
+    if (!e->counts || !e->total)
+        return;
+    for (unsigned c = 0; c < XC_COUNT; c++)
+        if (e->count[c])
+            add_to(e, offsetof(struct wave_stats, count) + c * sizeof(uint64_t),
+                   product(e, e->count[c], times));
+    add_to(e, offsetof(struct wave_stats, compiled), product(e, e->total, times));
+    if (e->scalar_bytes)
+        add_to(e, offsetof(struct wave_stats, bytes_read), product(e, e->scalar_bytes, times));
+    if (e->count[XC_VALU] || e->bytes_read || e->lds_bytes_read) {
+        llvm_type type = e->l->FunctionType(e->i64, &e->i64, 1, 0);
+        if (!exec)
+            exec = scalars_get64(e, SREG_EXEC);
+        llvm_value lanes = e->l->BuildCall2(e->b, type, e->ctpop, &exec, 1, "");
+        if (times)
+            lanes = e->l->BuildMul(e->b, lanes, times, "");
+        add_lanes(e, offsetof(struct wave_stats, lanes_valu), lanes, e->count[XC_VALU]);
+        add_lanes(e, offsetof(struct wave_stats, bytes_read), lanes, e->bytes_read);
+        add_lanes(e, offsetof(struct wave_stats, lds_bytes), lanes, e->lds_bytes_read);
+    }
+}
+
+void counts_clear(struct emit *e)
+{
+    memset(e->count, 0, sizeof(e->count));
+    e->total = e->bytes_read = e->lds_bytes_read = e->scalar_bytes = 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What compiled code has not done, done by the handlers; see stretch.c and loop.c. */
+#include <assert.h>
+#include <string.h>
+
+#include "isa/facts.h"
+#include "jit/emit.h"
+#include "wave/fuse.h"
+
+/*
+ * Executes the lane-wise instructions from first to last for some lanes.  `after` gets the scalar registers
+ * as they leave them; the wave's stay as they were.
+ */
+static void redo_stretch(struct wave *w, const struct xinst *first, const struct xinst *last, uint64_t lanes,
+                         uint32_t after[SREGS])
+{
+    uint32_t before[SREGS];
+    struct wave_stats *stats = w->stats;
+    static_assert(sizeof(before) == sizeof(w->s), "all of them");
+    memcpy(before, w->s, sizeof(before));
+    w->stretch.first = NULL;
+    w->stats = NULL; /* they are counted already */
+    w->exec = lanes;
+    for (const struct xinst *in = first; in <= last; in++)
+        if (in->isa->format >= ISA_VOP1) /* the scalar ALU's between them are done */
+            fuse_single(in)(w, in);
+    w->stats = stats;
+    memcpy(after, w->s, sizeof(before));
+    memcpy(w->s, before, sizeof(before));
+}
+
+/*
+ * Executes a loop until it is left or the wave gives way, lane-wise instructions for some lanes.  Scalar
+ * registers are as they were before the first iteration, and then as after the last; masks have these lanes'
+ * bits.  Returns what comes next, NULL: the wave gives way.
+ */
+static const struct xinst *redo_loop(struct wave *w, const struct xinst *first, const struct xinst *last,
+                                     uint64_t lanes)
+{
+    const uint64_t exec = w->exec;
+    struct wave_stats *stats = w->stats;
+    const struct xinst *in = first;
+    w->stretch.first = NULL;
+    w->stats = NULL; /* who calls counts them */
+    while (in && in >= first && in <= last) {
+        w->exec = in->isa->format >= ISA_VOP1 ? lanes : exec;
+        in = fuse_single(in)(w, in);
+    }
+    w->stats = stats;
+    w->exec = exec;
+    return in;
+}
+
+void lift_redo(struct wave *w)
+{
+    uint32_t after[SREGS];
+    const struct xinst *first = w->stretch.first, *last = w->stretch.last;
+    if (isa_facts[last->op].effects & ISA_E_BRANCH)
+        redo_loop(w, first, last, w->stretch.lanes);
+    else
+        redo_stretch(w, first, last, w->stretch.lanes, after);
+}
+
+void *lift_symbol(void *context, const char *name)
+{
+    (void)context;
+    if (strcmp(name, "redo_loop") == 0)
+        return (void *)(uintptr_t)redo_loop;
+    return strcmp(name, "redo_stretch") == 0 ? (void *)(uintptr_t)redo_stretch : NULL;
+}
