@@ -30,6 +30,16 @@ static bool make_launch_order(struct cp *cp)
     return cp->launch_order != NULL;
 }
 
+/* HW_ID as gfx9 lays it out: wave 3:0, SIMD 5:4, CU 11:8, SE 15:13, queue 26:24. */
+static bool make_hw_ids(struct cp *cp)
+{
+    const unsigned cus = cp->xcd_cus, engines = cp->xcd_engines, per_engine = (cus + engines - 1) / engines;
+    cp->cu_hw_id = calloc(cus, sizeof(*cp->cu_hw_id));
+    for (unsigned i = 0; cp->cu_hw_id && i < cus; i++)
+        cp->cu_hw_id[i] = (uint16_t)((i % per_engine & 15) << 8 | (i / per_engine & 7) << 13);
+    return cp->cu_hw_id != NULL;
+}
+
 bool ace_round_init(const struct cp *cp, struct ace_round *round, unsigned index, unsigned of)
 {
     const unsigned cus = cp->xcd_cus, count = cus / of;
@@ -54,7 +64,7 @@ int ace_init(struct cp *cp)
     cp->cu_lds = chip_get(cp->chip, CHIP_cu_lds);
     cp->cu_workgroups = chip_get(cp->chip, CHIP_cu_workgroups);
     cp->cu = calloc(cp->xcds, sizeof(*cp->cu));
-    if (!cp->cu || !make_launch_order(cp) || !ace_round_init(cp, &cp->round, 0, 1))
+    if (!cp->cu || !make_launch_order(cp) || !make_hw_ids(cp) || !ace_round_init(cp, &cp->round, 0, 1))
         return EHP_ERR_NO_MEMORY;
     for (unsigned i = 0; i < cp->xcds; i++) {
         cp->cu[i] = aligned_alloc(alignof(struct cp_cu), cp->xcd_cus * sizeof(struct cp_cu));
@@ -73,6 +83,7 @@ void ace_destroy(struct cp *cp)
         free(cp->cu[i]);
     free(cp->cu);
     free(cp->launch_order);
+    free(cp->cu_hw_id);
     free(cp->round.next);
 }
 
@@ -97,9 +108,10 @@ void ace_find_takers(const struct cp *cp, struct cp_dispatch *d)
     }
 }
 
-unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear)
+struct ace_turn ace_turn_of(const struct cp_dispatch *d, uint64_t linear)
 {
-    return d->first_xcc + d->taker[linear / d->chunk % d->takers];
+    return (struct ace_turn){.taker = (unsigned)(linear / d->chunk % d->takers),
+                             .more = (unsigned)(d->chunk - 1 - linear % d->chunk)};
 }
 
 /* Whether a SIMD can take so many more waves of this kernel. */
@@ -168,11 +180,10 @@ bool ace_can_ever_fit(const struct cp *cp, const struct cp_dispatch *d, char *wh
     return true;
 }
 
-/* HW_ID as gfx9 lays it out: wave 3:0, SIMD 5:4, CU 11:8, SE 15:13, queue 26:24. */
-static void set_hw_id(struct workgroup *wg, unsigned cus, unsigned engines)
+static void set_hw_id(const struct cp *cp, struct workgroup *wg)
 {
-    const unsigned per_engine = (cus + engines - 1) / engines, waves = wg->waves, xcc = wg->xcc & 15;
-    const uint32_t where = (wg->cu % per_engine & 15) << 8 | (wg->cu / per_engine & 7) << 13;
+    const unsigned waves = wg->waves, xcc = wg->xcc & 15;
+    const uint32_t where = cp->cu_hw_id[wg->cu];
     for (unsigned i = 0; i < waves; i++) {
         wg->wave[i].hw_id = (i & 15) | (uint32_t)(wg->simd[i] & 3) << 4 | where;
         wg->wave[i].xcc_id = xcc;
@@ -221,7 +232,7 @@ bool ace_place(struct cp *cp, struct ace_round *round, const struct cp_dispatch 
         if (tried < count)
             round->next[wg->xcc] = (uint16_t)(in_range + 1 < count ? in_range + 1 : 0);
         wg->cu = cu;
-        set_hw_id(wg, cus, cp->xcd_engines);
+        set_hw_id(cp, wg);
         return true;
     }
     return false;

@@ -179,6 +179,7 @@ struct cp {
     pthread_mutex_t lock;
     struct cp_cu **cu;      /* [xcd][cu], of the whole package */
     uint16_t *launch_order; /* an XCD's CUs: consecutive ones are on different shader engines */
+    uint16_t *cu_hw_id;     /* of each CU of an XCD: its bits of HW_ID */
     struct ace_round round; /* over all of them, for who is alone on an XCD */
     unsigned xcds;
     struct cp_queue *queues;
@@ -260,8 +261,24 @@ int ace_init(struct cp *cp);
 void ace_destroy(struct cp *cp);
 /* Fills d->taker from the queue's CU mask. */
 void ace_find_takers(const struct cp *cp, struct cp_dispatch *d);
-/* The XCD, of the package, that takes workgroup `linear`. */
-unsigned ace_xcc_of(const struct cp_dispatch *d, uint64_t linear);
+/* Which XCD takes workgroup `linear`, and how many more of its chunk. */
+struct ace_turn {
+    unsigned taker, more;
+};
+struct ace_turn ace_turn_of(const struct cp_dispatch *d, uint64_t linear);
+/* To the next workgroup: many are started, and this needs no division. */
+static inline void ace_turn_next(const struct cp_dispatch *d, struct ace_turn *turn)
+{
+    if (turn->more-- > 0)
+        return;
+    turn->more = d->chunk - 1;
+    turn->taker = turn->taker + 1 < d->takers ? turn->taker + 1 : 0;
+}
+/* The XCD, of the package. */
+static inline unsigned ace_turn_xcc(const struct cp_dispatch *d, const struct ace_turn *turn)
+{
+    return d->first_xcc + d->taker[turn->taker];
+}
 /* Whether an empty CU could hold one workgroup of this dispatch; says what it lacks. */
 bool ace_can_ever_fit(const struct cp *cp, const struct cp_dispatch *d, char *why, size_t bytes);
 /* The range of CUs that one of so many takes first; false when the host has no memory. */

@@ -499,6 +499,10 @@ const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct ex
         atomic_load_explicit(&block->compiled[counts], memory_order_acquire);
     if (compiled)
         return compiled;
+    /* What has been asked for, and may never come, is not written to by all threads for each of their waves.
+     */
+    if (atomic_load_explicit(&block->heat[counts], memory_order_relaxed) >= code->compiler->hot)
+        return NULL;
     const unsigned before = atomic_fetch_add_explicit(&block->heat[counts], heat, memory_order_relaxed);
     if (before >= code->compiler->hot || before + heat < code->compiler->hot)
         return NULL;

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting and running workgroups; see workgroup.h. */
+/* Running workgroups; see workgroup.h. */
 #include "exec/workgroup.h"
 
-#include <immintrin.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "exec/code.h"
 #include "isa/facts.h"
@@ -38,249 +33,6 @@ enum { BARRIERS = 16 };
  * looks at few places. */
 enum { SPIN_LOOP_MAX = 256, SPIN_READS_MAX = 16 };
 
-enum { ALL_ROWS = WAVE_TEMPS + WAVE_ROWS };
-
-/* What a wave of the launch needs, from row 0 on. */
-static unsigned rows_of(const struct exec_launch *launch)
-{
-    if (!launch->rows)
-        return WAVE_ROWS;
-    unsigned rows = launch->agprs ? WAVE_ACC + launch->agprs : launch->vgprs;
-    return rows > launch->rows ? rows : launch->rows;
-}
-
-/*
- * Rows from one wave to the next.  Odd, which keeps equal registers of different waves out of the same sets
- * of the host's L1 cache.
- */
-static size_t stride_of(const struct exec_launch *launch)
-{
-    return (WAVE_TEMPS + rows_of(launch)) | 1;
-}
-
-/* More than the user SGPRs, workgroup ids and info; the lines with flat_scratch, VCC, M0 and EXEC. */
-enum { LAUNCH_SGPRS = 32, SPECIAL_SGPRS = 96 };
-
-static uint32_t packed_id(const uint32_t items[3], uint32_t flat, unsigned dims)
-{
-    uint32_t x = flat % items[0], y = flat / items[0] % items[1], z = flat / items[0] / items[1];
-    return dims == 1 ? x : dims == 2 ? x | y << 10 : x | y << 10 | z << 20;
-}
-
-bool launch_make_ids(struct exec_launch *launch)
-{
-    launch->v0 = aligned_alloc(64, launch->waves * sizeof(wave_row));
-    if (!launch->v0)
-        return false;
-    for (unsigned i = 0; i < launch->waves; i++)
-        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
-            launch->v0[i][lane] = packed_id(launch->items, i * WAVE_LANES + lane, launch->id_dims);
-    return true;
-}
-
-/* Touched only where they are used; NULL when memory is short. */
-static wave_row *rows_map(size_t rows)
-{
-    void *map = mmap(NULL, rows * sizeof(wave_row), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return map == MAP_FAILED ? NULL : map;
-}
-
-static void rows_unmap(wave_row *rows, size_t count)
-{
-    munmap(rows, count * sizeof(wave_row));
-}
-
-void workgroup_free(struct workgroup *wg)
-{
-    if (!wg)
-        return;
-    if (wg->rows_mapped)
-        rows_unmap(wg->rows, wg->capacity_rows);
-    for (unsigned i = 0; i < WORKGROUP_MAX_WAVES; i++) {
-        if (wg->grown[i])
-            rows_unmap(wg->grown[i], ALL_ROWS);
-        free(wg->scratch[i]);
-    }
-    free(wg->lds);
-    if (!wg->arena)
-        free(wg);
-}
-
-/* For this launch. */
-static bool reserve_rows(struct workgroup *wg, const struct exec_launch *launch)
-{
-    size_t stride = stride_of(launch), rows = launch->waves * stride, had = wg->capacity_rows;
-    if (rows <= had)
-        return true;
-    if (wg->rows_mapped)
-        rows_unmap(wg->rows, had);
-    wg->rows_mapped = !wg->arena || stride > WAVE_ACC; /* most of so many are not used */
-    if (wg->rows_mapped) {
-        wg->rows = rows_map(rows);
-        wg->rows_mapped = wg->rows != NULL;
-    } else { /* what it had stays there unused: so by so much more that this is not often */
-        rows = had && rows < had + had / 2 ? had + had / 2 : rows;
-        wg->rows = arena_take(wg->arena, rows * sizeof(wave_row));
-    }
-    wg->capacity_rows = wg->rows ? rows : 0;
-    return wg->rows != NULL;
-}
-
-void wave_grow(struct wave *w)
-{
-    struct workgroup *wg = w->wg;
-    wave_row **grown = &wg->grown[w->index];
-    if (!*grown)
-        *grown = rows_map(ALL_ROWS);
-    if (!*grown) {
-        fputs("ehp: the host has no memory for a wave's registers\n", stderr);
-        abort();
-    }
-    memcpy(*grown, w->v - WAVE_TEMPS, (WAVE_TEMPS + w->rows) * sizeof(wave_row));
-    w->v = *grown + WAVE_TEMPS;
-    w->rows = WAVE_ROWS;
-}
-
-static bool reserve(struct workgroup *wg, const struct exec_launch *launch)
-{
-    const unsigned had = wg->capacity_waves;
-    if (!reserve_rows(wg, launch))
-        return false;
-    if (had < launch->waves) {
-        memset(wg->wave + had, 0, (launch->waves - had) * sizeof(wg->wave[0]));
-        wg->capacity_waves = launch->waves;
-    }
-    if (wg->capacity_lds < launch->lds_bytes || !wg->lds) {
-        free(wg->lds);
-        wg->capacity_lds = 0;
-        /* A little more than asked: whole-row copies at the end stay inside. */
-        wg->lds = aligned_alloc(64, ((size_t)launch->lds_bytes + 512 + 63) & ~(size_t)63);
-        if (!wg->lds)
-            return false;
-        wg->capacity_lds = launch->lds_bytes;
-    }
-    if (wg->capacity_scratch < launch->scratch_bytes) {
-        for (unsigned i = 0; i < WORKGROUP_MAX_WAVES; i++) {
-            free(wg->scratch[i]);
-            wg->scratch[i] = NULL;
-        }
-        wg->capacity_scratch = launch->scratch_bytes;
-    }
-    if (launch->scratch_bytes)
-        for (unsigned i = 0; i < launch->waves; i++)
-            if (!wg->scratch[i]) {
-                wg->scratch[i] = aligned_alloc(64, (size_t)wg->capacity_scratch * WAVE_LANES);
-                if (!wg->scratch[i])
-                    return false;
-            }
-    return true;
-}
-
-/* Plain vectors, as the compiler's string instructions take longer to begin than these few lines take. */
-static inline void copy_lines(void *to, const void *from, size_t bytes)
-{
-    __m128i *t = to;
-    const __m128i *f = from;
-    for (size_t i = 0; i < bytes / sizeof(*t); i += 4) {
-        const __m128i a = _mm_load_si128(f + i), b = _mm_load_si128(f + i + 1);
-        const __m128i c = _mm_load_si128(f + i + 2), d = _mm_load_si128(f + i + 3);
-        _mm_store_si128(t + i, a);
-        _mm_store_si128(t + i + 1, b);
-        _mm_store_si128(t + i + 2, c);
-        _mm_store_si128(t + i + 3, d);
-    }
-}
-
-static void start_wave(struct workgroup *wg, const struct exec_launch *launch, unsigned i,
-                       const uint32_t items[3])
-{
-    struct wave *w = &wg->wave[i];
-    uint32_t total = items[0] * items[1] * items[2], first = i * WAVE_LANES;
-    uint32_t here = total - first < WAVE_LANES ? total - first : WAVE_LANES;
-    w->v = wg->rows + i * stride_of(launch) + WAVE_TEMPS;
-    w->rows = rows_of(launch);
-    w->vgprs = launch->vgprs;
-    w->agprs = launch->agprs;
-    /* As on the chip, registers that a launch does not set hold what the last wave left: SGPRs between those
-     * of the launch and VCC, and VGPRs. */
-    static_assert(sizeof(w->s) == sizeof(launch->sgprs), "equal numbers are equal registers");
-    copy_lines(w->s, launch->sgprs, LAUNCH_SGPRS * sizeof(w->s[0]));
-    copy_lines(w->s + SPECIAL_SGPRS, launch->sgprs + SPECIAL_SGPRS, (128 - SPECIAL_SGPRS) * sizeof(w->s[0]));
-    for (int d = 0; d < 3; d++)
-        if (launch->id_sgpr[d] >= 0)
-            w->s[launch->id_sgpr[d]] = wg->id[d];
-    if (launch->info_sgpr >= 0)
-        w->s[launch->info_sgpr] = wg->waves | (uint32_t)(i == 0) << 31;
-    w->exec = here == WAVE_LANES ? UINT64_MAX : (UINT64_C(1) << here) - 1;
-    if (items[0] == launch->items[0] && items[1] == launch->items[1])
-        copy_lines(w->v[0], launch->v0[i], sizeof(wave_row));
-    else
-        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
-            w->v[0][lane] = packed_id(items, first + lane, launch->id_dims);
-    w->scc = false;
-    wave_set_mode(w, launch->mode);
-    w->trapsts = 0;
-    w->status = 0;
-    w->special = false;
-    w->gpr_alloc = launch->vgprs << 8;
-    w->lds_alloc = launch->lds_bytes / 4 << 12;
-    w->next = launch->entry;
-    w->state = WAVE_RUNNING;
-    w->slept = false;
-    w->gws_waits = false;
-    w->spinning = false;
-    w->compiled = false;
-    w->leaving = false;
-    w->stretch.first = NULL;
-    w->lds = wg->lds;
-    w->lds_bytes = launch->lds_bytes;
-    w->scratch = wg->scratch[i];
-    w->scratch_bytes = launch->scratch_bytes;
-    w->wg = wg;
-    w->index = i;
-    w->stats = NULL;
-}
-
-struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch *launch, uint64_t linear,
-                                  struct arena *arena)
-{
-    if (!wg) {
-        size_t bytes = (sizeof(*wg) + 63) & ~(size_t)63;
-        wg = arena ? arena_take(arena, bytes) : aligned_alloc(64, bytes);
-        if (!wg)
-            return NULL;
-        memset(wg, 0, offsetof(struct workgroup, wave));
-        wg->arena = arena;
-    }
-    if (!reserve(wg, launch)) {
-        workgroup_free(wg);
-        return NULL;
-    }
-    wg->launch = launch;
-    wg->linear = linear;
-    uint64_t row = linear < launch->groups[0] ? 0 : linear / launch->groups[0];
-    wg->id[0] = (uint32_t)(linear - row * launch->groups[0]);
-    wg->id[1] = (uint32_t)(row < launch->groups[1] ? row : row % launch->groups[1]);
-    wg->id[2] = (uint32_t)(row < launch->groups[1] ? 0 : row / launch->groups[1]);
-    uint32_t items[3]; /* a workgroup at the grid's edge may be partial */
-    for (int d = 0; d < 3; d++) {
-        uint32_t left = launch->grid[d] - wg->id[d] * launch->items[d];
-        items[d] = left < launch->items[d] ? left : launch->items[d];
-    }
-    wg->waves = (items[0] * items[1] * items[2] + WAVE_LANES - 1) / WAVE_LANES;
-    wg->live = wg->waves;
-    if (launch->lds_bytes)
-        memset(wg->lds, 0, launch->lds_bytes);
-    wg->runs = 0;
-    wg->leaving = false;
-    for (unsigned i = 0; i < wg->waves; i++)
-        start_wave(wg, launch, i, items);
-    return wg;
-}
-
-/* ---- running ---- */
-
 static const struct xinst *step(struct wave *w, const struct xinst *in)
 {
     if (w->stats) {
@@ -291,15 +43,19 @@ static const struct xinst *step(struct wave *w, const struct xinst *in)
     return fuse_single(in)(w, in);
 }
 
-/* What may be entered of the function that `in` is of; NULL: it is to be interpreted. */
-static const struct exec_compiled *compiled_of(const struct wave *w, const struct xinst *in,
-                                               const struct exec_block **block)
+/* What may be entered of the function that `in` is of, which then is wg->block; NULL: it is to be
+ * interpreted. */
+static const struct exec_compiled *compiled_of(const struct wave *w, const struct xinst *in)
 {
     struct wave_guard *guard = w->guard;
+    struct workgroup *wg = w->wg;
     if (!guard->code->compiler || w->mode_slow || w->mode & (MODE_SPECIAL | MODE_FP16_OVFL))
         return NULL;
-    const unsigned heat = in == w->wg->launch->entry ? START_HEAT : STRETCH_HEAT;
-    return exec_code_compiled(guard->code, guard->cache, in, w->stats != NULL, heat, block);
+    if (wg->compiled && in >= wg->block->x && in <= wg->block->x + wg->block->count)
+        return wg->compiled;
+    const unsigned heat = in == wg->launch->entry ? START_HEAT : STRETCH_HEAT;
+    wg->compiled = exec_code_compiled(guard->code, guard->cache, in, w->stats != NULL, heat, &wg->block);
+    return wg->compiled;
 }
 
 static inline uint32_t head_of(const struct exec_compiled *compiled, const struct exec_block *block,
@@ -312,9 +68,9 @@ static inline uint32_t head_of(const struct exec_compiled *compiled, const struc
  * wave has stopped. */
 static const struct xinst *run_compiled(struct wave *w, const struct xinst *in)
 {
-    const struct exec_block *block;
     const struct exec_compiled *compiled;
-    while (in && (compiled = compiled_of(w, in, &block)) != NULL) {
+    while (in && (compiled = compiled_of(w, in)) != NULL) {
+        const struct exec_block *block = w->wg->block;
         uint32_t head = head_of(compiled, block, in);
         w->compiled = true;
         in = head ? compiled->fn(w, block->x, head) : step(w, in);
@@ -482,8 +238,8 @@ static void leave_barrier(struct wave *w)
         return;
     w->budget = STRETCH;
     w->leaving = true;
-    const struct exec_block *block;
-    const struct exec_compiled *compiled = compiled_of(w, in, &block);
+    const struct exec_compiled *compiled = compiled_of(w, in);
+    const struct exec_block *block = w->wg->block;
     while (in && !writes_lds(in)) {
         const uint32_t head = compiled ? head_of(compiled, block, in) : 0;
         in = head ? compiled->fn(w, block->x, head) : step(w, in);
@@ -524,6 +280,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
 {
     unsigned growth = wg->runs < GROWTH_MAX ? wg->runs : GROWTH_MAX, slices = 4u << growth;
     wg->runs++;
+    wg->compiled = NULL;
     guard->armed = true;
     guard->in = NULL;
     if (sigsetjmp(guard->env, 0)) {

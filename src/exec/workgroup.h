@@ -36,6 +36,9 @@ struct exec_launch {
     wave_row *v0;            /* for each wave of a full workgroup: its packed work-item ids */
 };
 
+struct exec_block;
+struct exec_compiled;
+
 enum workgroup_result {
     WORKGROUP_DONE,
     WORKGROUP_WAITING,   /* every wave sleeps or spins: for somebody outside */
@@ -53,6 +56,7 @@ struct workgroup {
     uint32_t id[3];
     unsigned waves, live;
     bool leaving;      /* its waves have just been let go from a barrier */
+    bool mode_slow;    /* of the launch's MODE, as in a wave */
     uint32_t sequence; /* of its placement; see cp/ace.h */
     unsigned xcc, cu;  /* where it runs */
     uint8_t simd[WORKGROUP_MAX_WAVES];
@@ -60,6 +64,9 @@ struct workgroup {
     struct timed_share *share; /* in simulated time: the XCD's share that it is of */
     unsigned scratch_slot;     /* timing mode: its place in the share's scratch */
     unsigned runs;             /* times it was given a thread: later runs are longer */
+    /* Of this run: the function whose compiled form its waves entered last; NULL: none. */
+    const struct exec_block *block;
+    const struct exec_compiled *compiled;
 
     /* Capacity. */
     struct arena *arena; /* that it lies in; NULL: it is by itself */
@@ -79,6 +86,8 @@ struct workgroup {
  * arena, if any: it then is to be freed before that. */
 struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch *launch, uint64_t linear,
                                   struct arena *arena);
+/* Makes a workgroup that has ended another one of its launch, which is still there. */
+void workgroup_start_again(struct workgroup *wg, uint64_t linear);
 void workgroup_free(struct workgroup *wg);
 
 /*

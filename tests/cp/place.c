@@ -68,23 +68,44 @@ static void test_limits(void)
     ehp_close(m);
 }
 
+static unsigned xcc_of(const struct cp_dispatch *d, uint64_t linear)
+{
+    const struct ace_turn turn = ace_turn_of(d, linear);
+    return ace_turn_xcc(d, &turn);
+}
+
+/* One after another they go where they go by themselves, from wherever that begins. */
+static void test_turns(const struct cp_dispatch *d)
+{
+    for (uint64_t first = 0; first < 13; first++) {
+        struct ace_turn turn = ace_turn_of(d, first);
+        for (uint64_t i = first; i < first + 40; i++) {
+            CHECK_EQ(ace_turn_xcc(d, &turn), xcc_of(d, i));
+            ace_turn_next(d, &turn);
+        }
+    }
+}
+
 static void test_share(void)
 {
     struct cp_dispatch d = {.first_xcc = 0, .xccs = 6, .chunk = 1, .takers = 6, .taker = {0, 1, 2, 3, 4, 5}};
     for (unsigned i = 0; i < 20; i++)
-        CHECK_EQ(ace_xcc_of(&d, i), i % 6);
+        CHECK_EQ(xcc_of(&d, i), i % 6);
+    test_turns(&d);
     d.chunk = 4;
-    CHECK_EQ(ace_xcc_of(&d, 3), 0);
-    CHECK_EQ(ace_xcc_of(&d, 4), 1);
-    CHECK_EQ(ace_xcc_of(&d, 24), 0);
+    CHECK_EQ(xcc_of(&d, 3), 0);
+    CHECK_EQ(xcc_of(&d, 4), 1);
+    CHECK_EQ(xcc_of(&d, 24), 0);
+    test_turns(&d);
     d = (struct cp_dispatch){.first_xcc = 4, .xccs = 2, .chunk = 1, .takers = 2, .taker = {0, 1}};
-    CHECK_EQ(ace_xcc_of(&d, 0), 4);
-    CHECK_EQ(ace_xcc_of(&d, 1), 5);
-    CHECK_EQ(ace_xcc_of(&d, 2), 4);
+    CHECK_EQ(xcc_of(&d, 0), 4);
+    CHECK_EQ(xcc_of(&d, 1), 5);
+    CHECK_EQ(xcc_of(&d, 2), 4);
     d = (struct cp_dispatch){.first_xcc = 0, .xccs = 6, .chunk = 2, .takers = 2, .taker = {1, 4}};
-    CHECK_EQ(ace_xcc_of(&d, 1), 1);
-    CHECK_EQ(ace_xcc_of(&d, 2), 4);
-    CHECK_EQ(ace_xcc_of(&d, 4), 1);
+    CHECK_EQ(xcc_of(&d, 1), 1);
+    CHECK_EQ(xcc_of(&d, 2), 4);
+    CHECK_EQ(xcc_of(&d, 4), 1);
+    test_turns(&d);
 }
 
 /* Consecutive workgroups of an XCD go to different shader engines; every CU is used before one is used twice.

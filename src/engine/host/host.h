@@ -27,6 +27,8 @@ struct host_worker {
     struct workgroup *spare; /* memory of the last workgroup, for the next */
     /* Of the dispatch that it is starting workgroups of: finished, and not counted in it yet. */
     uint64_t done, waves;
+    struct wave_stats stats;
+    bool counted;       /* some are in `stats` */
     uint64_t looked_ns; /* when the handlers of faults were looked at */
 };
 

@@ -41,16 +41,6 @@ struct work {
 
 /* ---- the life of a workgroup ---- */
 
-/* The workgroup's are zero afterwards, as its next dispatch wants them. */
-static void add_stats(struct cp_dispatch *d, struct workgroup *wg)
-{
-    struct wave_stats *s = &wg->stats;
-    pthread_mutex_lock(&d->stats_lock);
-    cp_dispatch_count(d, s);
-    pthread_mutex_unlock(&d->stats_lock);
-    memset(s, 0, sizeof(*s));
-}
-
 /* Counts `n` workgroups as done; the last one completes the dispatch. */
 static void count_done(struct cp_dispatch *d, uint64_t n)
 {
@@ -83,6 +73,17 @@ static void keep_spare(struct host_worker *me, struct workgroup *wg)
     }
 }
 
+/* The workgroup's are zero afterwards, as its next dispatch wants them. */
+static void take_stats(struct host_worker *me, struct workgroup *wg)
+{
+    const uint64_t *from = (const uint64_t *)&wg->stats;
+    uint64_t *sum = (uint64_t *)&me->stats;
+    for (size_t i = 0; i < sizeof(wg->stats) / sizeof(*sum); i++)
+        sum[i] += from[i];
+    memset(&wg->stats, 0, sizeof(wg->stats));
+    me->counted = true;
+}
+
 static void finish(struct host_worker *me, struct workgroup *wg, bool placed)
 {
     struct host *h = me->host;
@@ -91,7 +92,7 @@ static void finish(struct host_worker *me, struct workgroup *wg, bool placed)
     if (placed)
         ace_release(cp, d, wg);
     if (cp->counts)
-        add_stats(d, wg);
+        take_stats(me, wg);
     me->done++;
     me->waves += wg->waves;
     keep_spare(me, wg);
@@ -104,6 +105,13 @@ static void finish(struct host_worker *me, struct workgroup *wg, bool placed)
 static void flush_done(struct host_worker *me, struct cp_dispatch *d)
 {
     uint64_t done = me->done;
+    if (me->counted) { /* before the last workgroup is done, which completes the dispatch */
+        pthread_mutex_lock(&d->stats_lock);
+        cp_dispatch_count(d, &me->stats);
+        pthread_mutex_unlock(&d->stats_lock);
+        memset(&me->stats, 0, sizeof(me->stats));
+        me->counted = false;
+    }
     atomic_fetch_add_explicit(&d->waves, me->waves, memory_order_relaxed);
     me->done = me->waves = 0;
     count_done(d, done);
@@ -185,14 +193,15 @@ static void run_workgroup(struct host_worker *me, struct workgroup *wg, struct w
     finish(me, wg, true);
 }
 
-/* Starts workgroup `linear` of a dispatch; false when there is no room for it. */
-static bool start_one(struct host_worker *me, struct cp_dispatch *d, uint64_t linear,
-                      struct wave_guard *guard)
+static struct workgroup *prepare(struct host_worker *me, struct cp_dispatch *d, uint64_t linear)
 {
-    struct host *h = me->host;
-    struct cp *cp = me->host->engine.cp;
-    struct workgroup *wg = workgroup_start(me->spare, &d->launch, linear, NULL);
+    struct workgroup *wg = me->spare;
     me->spare = NULL;
+    if (wg && wg->owner == d) {
+        workgroup_start_again(wg, linear);
+        return wg;
+    }
+    wg = workgroup_start(wg, &d->launch, linear, NULL);
     if (!wg) {
         char room[512];
         fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n",
@@ -200,7 +209,17 @@ static bool start_one(struct host_worker *me, struct cp_dispatch *d, uint64_t li
         abort();
     }
     wg->owner = d;
-    wg->xcc = ace_xcc_of(d, linear);
+    return wg;
+}
+
+/* Starts workgroup `linear` of a dispatch on its XCD; false when there is no room for it. */
+static bool start_one(struct host_worker *me, struct cp_dispatch *d, uint64_t linear, unsigned xcc,
+                      struct wave_guard *guard)
+{
+    struct host *h = me->host;
+    struct cp *cp = me->host->engine.cp;
+    struct workgroup *wg = prepare(me, d, linear);
+    wg->xcc = xcc;
     if (!ace_place(cp, &me->round, d, wg)) {
         pthread_mutex_lock(&cp->lock);
         wg->next = d->deferred;
@@ -242,6 +261,8 @@ static void start_many(struct host_worker *me, struct cp_dispatch *d, struct wav
     struct cp *cp = me->host->engine.cp;
     uint64_t batch = 1, now = clock_now_ns();
     bool room = true;
+    if (me->spare)
+        me->spare->owner = NULL; /* another dispatch's, which may have had this one's address */
     do {
         const uint64_t ticket = atomic_load_explicit(&d->ticket, memory_order_relaxed), began = now;
         if (ticket >= d->total)
@@ -250,8 +271,12 @@ static void start_many(struct host_worker *me, struct cp_dispatch *d, struct wav
         const uint64_t fair = (d->total - ticket) / (BATCHES * h->workers) + 1;
         batch = batch < fair ? batch : fair;
         const uint64_t first = atomic_fetch_add(&d->ticket, batch);
-        for (uint64_t i = first; i < first + batch && i < d->total; i++)
-            room &= start_one(me, d, i, guard);
+        const uint64_t end = first + batch < d->total ? first + batch : d->total;
+        struct ace_turn turn = ace_turn_of(d, first);
+        for (uint64_t i = first; i < end; i++) {
+            room &= start_one(me, d, i, ace_turn_xcc(d, &turn), guard);
+            ace_turn_next(d, &turn);
+        }
         now = clock_now_ns();
         batch = now - began < BATCH_NS ? batch * 2 : 1;
         if (cp->tells_progress)
