@@ -21,6 +21,17 @@ INLINE const struct xinst *atomic32(struct wave *w, const struct xinst *in, enum
     MEMOP_COUNT(w, lds_bytes, 4);
     MEMOP_COUNT(w, atomics, 1);
     lds_address(w, w->v[in->s[0]], (uint32_t)memop_offset(in), 4, &r);
+    if (MEMOP_LIKELY(r.mask == UINT64_MAX)) { /* without a search for the next lane */
+#pragma GCC unroll 8
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++) {
+            memop_u32 *place = (memop_u32 *)(lds + r.addr[lane]);
+            uint32_t old = *place;
+            *place = memop_atomic32(op, old, data[lane], extra[lane]);
+            if (returns)
+                result[lane] = old;
+        }
+        return in + 1;
+    }
     if (returns)
         MEMOP_FOR_LANES(lane, w->exec & ~r.mask)
     result[lane] = 0;
