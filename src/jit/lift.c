@@ -241,6 +241,21 @@ static bool is_lane_read(const struct xinst *x)
     return x->op == ISA_OP_v_readfirstlane_b32 || x->op == ISA_OP_v_readlane_b32;
 }
 
+/* Those whose handlers change VGPRs and memory, and no scalar register. */
+static bool keeps_scalars(const struct xinst *x)
+{
+    switch (x->cls) {
+    case XC_VMEM:
+    case XC_FLAT_SCRATCH:
+    case XC_MFMA:
+        return x->isa->dst.kind != ISA_SGPR;
+    case XC_LDS:
+        return x->isa->dst.kind != ISA_SGPR && isa_facts[x->op].unit != ISA_UNIT_GWS;
+    default:
+        return false;
+    }
+}
+
 /* A scalar load may go before lane-wise instructions that have nothing to do with its registers. */
 static bool may_overtake(const struct emit *e, const struct xinst *x)
 {
@@ -303,7 +318,8 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
     store_counts(e);
     scalars_store(e);
     emit_call_handler(e, x);
-    scalars_forget(e);
+    if (!keeps_scalars(x))
+        scalars_forget(e);
 }
 
 /* ---- the function ---- */

@@ -10,6 +10,16 @@
 
 #define INLINE __attribute__((always_inline)) static inline
 
+/* `result` NULL: nobody wants it. */
+INLINE void lane32(memop_u32 *place, enum memop_atomic op, const uint32_t *data, const uint32_t *extra,
+                   uint32_t *result, unsigned lane)
+{
+    const uint32_t old = *place;
+    *place = memop_atomic32(op, old, data[lane], extra[lane]);
+    if (result)
+        result[lane] = old;
+}
+
 /* Out of range: returns 0, as a read does. */
 INLINE const struct xinst *atomic32(struct wave *w, const struct xinst *in, enum memop_atomic op,
                                     bool returns)
@@ -23,27 +33,29 @@ INLINE const struct xinst *atomic32(struct wave *w, const struct xinst *in, enum
     lds_address(w, w->v[in->s[0]], (uint32_t)memop_offset(in), 4, &r);
     if (MEMOP_LIKELY(r.mask == UINT64_MAX)) { /* without a search for the next lane */
 #pragma GCC unroll 8
-        for (unsigned lane = 0; lane < WAVE_LANES; lane++) {
-            memop_u32 *place = (memop_u32 *)(lds + r.addr[lane]);
-            uint32_t old = *place;
-            *place = memop_atomic32(op, old, data[lane], extra[lane]);
-            if (returns)
-                result[lane] = old;
-        }
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+            lane32((memop_u32 *)(lds + r.addr[lane]), op, data, extra, returns ? result : NULL, lane);
         return in + 1;
     }
     if (returns)
         MEMOP_FOR_LANES(lane, w->exec & ~r.mask)
     result[lane] = 0;
     MEMOP_FOR_LANES(lane, r.mask)
-    {
-        memop_u32 *place = (memop_u32 *)(lds + r.addr[lane]);
-        uint32_t old = *place;
-        *place = memop_atomic32(op, old, data[lane], extra[lane]);
-        if (returns)
-            result[lane] = old;
-    }
+    lane32((memop_u32 *)(lds + r.addr[lane]), op, data, extra, returns ? result : NULL, (unsigned)lane);
     return in + 1;
+}
+
+/* `result` NULL: nobody wants it. */
+INLINE void lane64(memop_u64 *place, enum memop_atomic op, const wave_row *data, const wave_row *extra,
+                   wave_row *result, unsigned lane)
+{
+    const uint64_t old = *place;
+    *place = memop_atomic64(op, old, data[0][lane] | (uint64_t)data[1][lane] << 32,
+                            extra[0][lane] | (uint64_t)extra[1][lane] << 32);
+    if (result) {
+        result[0][lane] = (uint32_t)old;
+        result[1][lane] = (uint32_t)(old >> 32);
+    }
 }
 
 INLINE const struct xinst *atomic64(struct wave *w, const struct xinst *in, enum memop_atomic op,
@@ -62,20 +74,17 @@ INLINE const struct xinst *atomic64(struct wave *w, const struct xinst *in, enum
     } else {
         lds_address(w, w->v[in->s[0]], (uint32_t)memop_offset(in), 8, &r);
     }
+    if (MEMOP_LIKELY(r.mask == UINT64_MAX)) {
+#pragma GCC unroll 4
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+            lane64((memop_u64 *)(w->lds + r.addr[lane]), op, data, extra, returns ? result : NULL, lane);
+        return in + 1;
+    }
     if (returns)
         MEMOP_FOR_LANES(lane, w->exec & ~r.mask)
     result[0][lane] = result[1][lane] = 0;
     MEMOP_FOR_LANES(lane, r.mask)
-    {
-        memop_u64 *place = (memop_u64 *)(w->lds + r.addr[lane]);
-        uint64_t old = *place;
-        *place = memop_atomic64(op, old, data[0][lane] | (uint64_t)data[1][lane] << 32,
-                                extra[0][lane] | (uint64_t)extra[1][lane] << 32);
-        if (returns) {
-            result[0][lane] = (uint32_t)old;
-            result[1][lane] = (uint32_t)(old >> 32);
-        }
-    }
+    lane64((memop_u64 *)(w->lds + r.addr[lane]), op, data, extra, returns ? result : NULL, (unsigned)lane);
     return in + 1;
 }
 
