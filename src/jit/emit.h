@@ -26,6 +26,7 @@ struct lane_op {
     llvm_value mask;         /* i64: of the mask source; NULL: none, or made in this stretch */
     int mask_reg;            /* the register pair of a mask source, -1: none */
     llvm_value base;         /* i64: of a load, the scalar that its lanes' offsets are added to; NULL: none */
+    bool alone;              /* it reads EXEC, and is a stretch by itself */
     bool checks;             /* whether a lane is bad is looked at */
     enum nan_kind nan_kind;  /* the result is bad where that is a NaN, and nowhere else; else the body says */
 };

@@ -89,7 +89,7 @@ static bool uses_of_load(const struct xinst *x, struct uses *u)
 static bool uses_of_lanes(const struct emit *e, const struct xinst *x, struct uses *u)
 {
     struct lane_op op;
-    if (!stretch_takes(e, x, &op))
+    if (!stretch_takes(e, x, &op) || op.alone)
         return false;
     if (!op.body) {
         if (memop_has_sbase(x))

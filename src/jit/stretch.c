@@ -65,10 +65,14 @@ static unsigned high_row(unsigned rows)
     return n;
 }
 
-/* Somebody who redoes a stretch has other lanes there. */
-static bool reads_exec(const struct isa_operand *o)
+/* Somebody who redoes a stretch has other lanes there: such an instruction is one by itself, that nobody
+ * redoes. */
+static bool reads_exec(const struct isa_inst *inst)
 {
-    return o->kind == ISA_SGPR && o->reg + o->dwords > SREG_EXEC;
+    bool reads = false;
+    for (int i = 0; i < 3; i++)
+        reads |= inst->src[i].kind == ISA_SGPR && inst->src[i].reg + inst->src[i].dwords > SREG_EXEC;
+    return reads;
 }
 
 /* No modifiers that stretch_add() has no body for, and no sources that it has no value of.  OMOD has no
@@ -80,7 +84,7 @@ static bool is_plain_enough(const struct emit *e, const struct xinst *x)
         return false;
     for (int i = 0; i < 3; i++) {
         const unsigned kind = inst->src[i].kind;
-        if (kind == ISA_SPECIAL || inst->src[i].dwords > BODY_ROWS_MAX || reads_exec(&inst->src[i]))
+        if (kind == ISA_SPECIAL || inst->src[i].dwords > BODY_ROWS_MAX)
             return false;
         if (!is_row(&inst->src[i]) && inst->src[i].dwords > 2)
             return false;
@@ -198,6 +202,9 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
         return false;
     op->body = body;
     op->checks = true;
+    op->alone = reads_exec(inst);
+    if (op->alone && (body_writes(body, BODY_BAD) || inst->clamp))
+        return false;
     if (inst->clamp && clamps_after(inst) && !body_find(e->library, clamp_name(inst)))
         return false;
     if (writes_mask(body) && (x->sd & 1 || x->sd >= SREG_M0 || inst->dpp))
@@ -229,6 +236,8 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         return false;
     if (!op.body)
         return add_read(e, &op);
+    if (op.alone)
+        stretch_flush(e);
     for (int i = 0; i < 3; i++)
         if (inst->src[i].kind == ISA_SGPR && !stretch_is_mask(&op, i) &&
             stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
@@ -254,6 +263,8 @@ bool stretch_add(struct emit *e, const struct xinst *x)
     if (writes_mask(op.body))
         memset(e->mask_written + x->sd, true, 2);
     take_op(e, &op);
+    if (op.alone)
+        stretch_flush(e);
     return true;
 }
 
