@@ -80,6 +80,8 @@ struct emit {
     llvm_type void_, i1, i8, i16, i32, i64, ptr, row, bits; /* bits: one for each lane of a slice */
 
     const struct exec_block *block;
+    struct live *live; /* rows that are read again; NULL: all may be */
+    size_t at;         /* the instruction that is being emitted */
     bool counts;
     llvm_value function, w, x, v, stats;
     llvm_value guard, lds, lds_bytes, arena, arena_mask; /* of the wave, which stay as they are */
@@ -208,6 +210,12 @@ void stretch_clear(struct emit *e);
 /* What a host fault is redone from, until `stretch_end_accesses`; the lanes are stored for each slice. */
 void stretch_begin_accesses(struct emit *e, const struct xinst *first, const struct xinst *last);
 void stretch_end_accesses(struct emit *e);
+
+/* Which rows are read again (live.c); NULL: memory is short, or nothing is known. */
+struct live *live_find(struct emit *e);
+void live_free(struct live *live);
+/* Whether somebody may read a row of what it is before an instruction; the last is the end of the block. */
+bool live_before(const struct live *live, size_t at, unsigned row);
 
 /* Loops (loop.c).  Emits the one that begins here; NULL: there is none that is known, else its last
  * instruction. */

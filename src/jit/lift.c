@@ -443,7 +443,9 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
 
     bool open = false; /* the present basic block goes on */
     bool written = false;
+    e->live = live_find(e);
     for (size_t i = 0; i <= block->count; i++) {
+        e->at = i;
         if (e->blocks[i]) {
             if (open) {
                 settle(e);
@@ -475,6 +477,7 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
     emit_goto(e, e->entry);
     l->BuildBr(e->b, dispatch);
     l->DisposeBuilder(e->b);
+    live_free(e->live);
     free(e->blocks);
     free(e);
 }

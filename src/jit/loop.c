@@ -548,6 +548,7 @@ const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
 
     emit_goto(e, leave);
     leave_if_bad(e, late_nans(e));
+    e->at = (size_t)(loop.last - e->block->x);
     stretch_store(e, s);
     for (unsigned i = 0; i < masks; i++)
         after[i] =

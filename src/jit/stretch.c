@@ -568,7 +568,7 @@ void stretch_emit(struct emit *e, struct slice *s)
 static void store_rows(struct emit *e, const struct slice *s, bool masked)
 {
     for (unsigned row = 0; row < WAVE_ROWS; row++) {
-        if (!s->dirty[row])
+        if (!s->dirty[row] || !live_before(e->live, e->at, row))
             continue;
         llvm_value at = emit_at(e, s->rows, (int64_t)row * ROW_BYTES), value = s->value[row];
         if (masked) {

@@ -23,7 +23,7 @@ enum {
     LDS_BYTES = 4096,
     ROWS = 64, /* VGPRs and AccVGPRs that are compared: programs name no others */
     BASE = ARENA / 4,
-    CODE_WORDS = 3 * UNITS_MAX + 1,
+    CODE_WORDS = 3 * UNITS_MAX + 2,
 };
 
 enum way { INTERPRETED, COMPILED, BOTH, WAYS };
@@ -195,7 +195,7 @@ static void fill_addresses(struct state *s)
         }
     }
     put64(s->s, SREG_KEPT, base);
-    for (unsigned i = SREG_KEPT + 2; i < SREG_KEPT + SREGS_KEPT; i++)
+    for (unsigned i = SREG_KEPT + 2; i <= SREG_COUNTER; i++)
         s->s[i] = 4 * below(64);
 }
 
@@ -231,6 +231,7 @@ static void load(struct wave *w, const struct state *s)
     memcpy(w->v, s->v, sizeof(wave_row) * ROWS);
     memcpy(w->v + WAVE_ACC, s->v + ROWS, sizeof(wave_row) * ROWS);
     memcpy(w->s, s->s, sizeof w->s);
+    put64(w->s, SREG_END, (uint64_t)(uintptr_t)(t.code + t.words - 1));
     w->scc = s->scc;
     wave_set_mode(w, s->mode);
     memcpy(t.host.arena, s->arena, sizeof s->arena);

@@ -19,7 +19,8 @@ enum {
     LAST_KEPT = 37,
     SREG_KEPT = 64,    /* a pair, the address that offsets are added to; four that follow, small offsets */
     SREG_COUNTER = 70, /* of a loop */
-    SREGS_KEPT = 7,
+    SREG_END = 72,     /* a pair: where the program ends */
+    SREGS_KEPT = 10,
 };
 
 struct unit {
@@ -416,7 +417,10 @@ static inline void program_make(struct program *p)
     }
 }
 
-/* Its dwords, with s_endpgm behind what is left of it. */
+/*
+ * Its dwords, with s_endpgm behind what is left of it: where it goes by s_setpc_b64, as who calls might look
+ * at all registers, and they have to be as they should.
+ */
 static inline unsigned program_encode(const struct program *p, uint32_t *words)
 {
     unsigned at[UNITS_MAX + 1], n = 0;
@@ -433,6 +437,7 @@ static inline unsigned program_encode(const struct program *p, uint32_t *words)
         if (unit->target)
             words[last] |= (at[unit->target] - last - 1) & 0xffff;
     }
+    words[n++] = word_of(ISA_OP_s_setpc_b64) | SREG_END;
     words[n++] = word_of(ISA_OP_s_endpgm);
     return n;
 }

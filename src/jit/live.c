@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which VGPRs somebody may read again, so that results which nobody does need no store.
+ *
+ * A row is dead at a place when, whatever way control goes, its lanes that are active there are overwritten
+ * before they are read.  An instruction overwrites the lanes that are active when it is executed: so it makes
+ * rows dead only as far back as EXEC is the same, or has since gained lanes.  Before EXEC loses lanes, each
+ * row is live that any instruction reads to which control may come.
+ *
+ * What leaves the function, may index registers or is not known reads all rows.  The interpreter, where it
+ * takes over, executes the same instructions.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/facts.h"
+#include "jit/emit.h"
+
+enum { WORDS = WAVE_ROWS / 64, GPR_INDEX_BIT = 27 /* of MODE */ };
+
+struct rows {
+    uint64_t word[WORDS];
+};
+
+/* An instruction and what follows. */
+struct place {
+    struct rows reads, kills;
+    struct rows live; /* before it */
+    struct rows ever; /* that any instruction from here on reads */
+    uint32_t target;  /* where it branches to; UINT32_MAX: it does not */
+    bool continues;   /* the next one may follow */
+    bool narrows;     /* EXEC may lose lanes */
+};
+
+struct live {
+    struct place *place;
+    size_t count;
+};
+
+static void add_rows(struct rows *r, unsigned row, unsigned count)
+{
+    for (unsigned i = row; i < row + count && i < WAVE_ROWS; i++)
+        r->word[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static void add_all(struct rows *r)
+{
+    memset(r, 0xff, sizeof(*r));
+}
+
+static bool is_row(const struct isa_operand *o)
+{
+    return o->kind == ISA_VGPR || o->kind == ISA_AGPR;
+}
+
+static void add_operand(struct rows *r, const struct isa_operand *o)
+{
+    if (is_row(o))
+        add_rows(r, stretch_row(o), o->dwords);
+}
+
+/* ---- an instruction ---- */
+
+/* Whether what it does to rows cannot be told from its operands, for it and for what comes after it. */
+static bool may_index(const struct xinst *x)
+{
+    switch (x->op) {
+    case ISA_OP_s_set_gpr_idx_on:
+    case ISA_OP_s_set_gpr_idx_mode:
+        return true;
+    case ISA_OP_s_setreg_b32:
+    case ISA_OP_s_setreg_imm32_b32: { /* the register, its first bit, and how many less one */
+        const unsigned field = (unsigned)x->control.simm;
+        return (field >> 6 & 31) + (field >> 11 & 31) + 1 > GPR_INDEX_BIT;
+    }
+    default:
+        return false;
+    }
+}
+
+static bool meets_exec(const struct isa_operand *o)
+{
+    return o->kind == ISA_SGPR && o->reg <= SREG_EXEC + 1 && o->reg + o->dwords > SREG_EXEC;
+}
+
+/* Of those that write EXEC: whether all lanes that are active stay so. */
+static bool widens(const struct isa_inst *inst)
+{
+    switch (inst->op) {
+    case ISA_OP_s_mov_b64:
+        return inst->dst.reg == SREG_EXEC && inst->src[0].kind == ISA_CONST &&
+               inst->src[0].value == UINT64_MAX;
+    case ISA_OP_s_or_b64:
+        return inst->dst.reg == SREG_EXEC && (meets_exec(&inst->src[0]) || meets_exec(&inst->src[1]));
+    case ISA_OP_s_or_saveexec_b64:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool may_narrow(struct emit *e, const struct xinst *x)
+{
+    if (lift_writes_exec(x) || meets_exec(&x->isa->sdst))
+        return !widens(x->isa);
+    return x->cls == XC_SALU && !lift_does_nothing(x->op) && !scalars_body(e, x);
+}
+
+/* Whether it writes all of its destination, in active lanes. */
+static bool overwrites(const struct xinst *x, const struct lane_op *op)
+{
+    const struct isa_inst *inst = x->isa;
+    if (inst->dpp || inst->sdwa || isa_facts[x->op].effects & ISA_E_KEEPS_HIGH || !is_row(&inst->dst))
+        return false;
+    if (!op->body)
+        return true;
+    return !isa_type_is_16bit(inst->dst.type) &&
+           body_writes(op->body, BODY_D) == (1u << inst->dst.dwords) - 1;
+}
+
+static void describe_rows(struct emit *e, const struct xinst *x, struct place *p)
+{
+    struct lane_op op;
+    const bool takes = stretch_takes(e, x, &op);
+    for (int i = 0; i < 4; i++)
+        add_operand(&p->reads, &x->isa->src[i]);
+    if (takes && overwrites(x, &op))
+        add_operand(&p->kills, &x->isa->dst);
+    if (!takes || !overwrites(x, &op) || (op.body && body_reads(op.body, BODY_O)))
+        add_operand(&p->reads, &x->isa->dst);
+}
+
+static void describe(struct emit *e, const struct xinst *x, struct place *p)
+{
+    p->target = UINT32_MAX;
+    if (!x->isa || x->isa->op == ISA_OP_INVALID || x->isa->reserved) {
+        add_all(&p->reads);
+        return;
+    }
+    const uint32_t effects = isa_facts[x->op].effects;
+    p->continues = !(effects & ISA_E_END);
+    if (effects & ISA_E_BRANCH && lift_is_branch(x)) {
+        p->target = (uint32_t)(x->target - e->block->x);
+        return;
+    }
+    if (effects & ISA_E_BRANCH || x->op == ISA_OP_s_trap || x->op == ISA_OP_s_endpgm_saved) {
+        add_all(&p->reads);
+        return;
+    }
+    describe_rows(e, x, p);
+    p->narrows = may_narrow(e, x);
+}
+
+/* ---- the function ---- */
+
+static void add_rows_of(struct rows *to, const struct rows *from)
+{
+    for (unsigned i = 0; i < WORDS; i++)
+        to->word[i] |= from->word[i];
+}
+
+/* What follows from what comes after it; whether that is news. */
+static bool update(struct place *all, size_t i)
+{
+    struct place *p = &all[i];
+    struct rows live = {0}, ever = p->reads;
+    if (p->continues) {
+        add_rows_of(&live, &p[1].live);
+        add_rows_of(&ever, &p[1].ever);
+    }
+    if (p->target != UINT32_MAX) {
+        add_rows_of(&live, &all[p->target].live);
+        add_rows_of(&ever, &all[p->target].ever);
+    }
+    bool changed = false;
+    for (unsigned w = 0; w < WORDS; w++) {
+        live.word[w] = p->narrows ? ever.word[w] : (live.word[w] & ~p->kills.word[w]) | p->reads.word[w];
+        changed |= live.word[w] != p->live.word[w] || ever.word[w] != p->ever.word[w];
+    }
+    p->live = live;
+    p->ever = ever;
+    return changed;
+}
+
+struct live *live_find(struct emit *e)
+{
+    const struct exec_block *block = e->block;
+    struct live *live = calloc(1, sizeof(*live));
+    struct place *all = calloc(block->count + 1, sizeof(*all));
+    for (size_t i = 0; i < block->count; i++)
+        if (block->x[i].isa && may_index(&block->x[i])) {
+            free(all);
+            all = NULL;
+            break;
+        }
+    if (!live || !all) {
+        free(live);
+        free(all);
+        return NULL;
+    }
+    live->place = all;
+    live->count = block->count;
+    for (size_t i = 0; i < block->count; i++)
+        describe(e, &block->x[i], &all[i]);
+    add_all(&all[block->count].live);
+    add_all(&all[block->count].ever);
+    bool changed;
+    do {
+        changed = false;
+        for (size_t i = block->count; i-- > 0;)
+            changed |= update(all, i);
+    } while (changed);
+    return live;
+}
+
+void live_free(struct live *live)
+{
+    if (live)
+        free(live->place);
+    free(live);
+}
+
+bool live_before(const struct live *live, size_t at, unsigned row)
+{
+    return !live || live->place[at].live.word[row / 64] >> row % 64 & 1;
+}
