@@ -22,12 +22,17 @@ static bool make_launch_order(struct cp *cp)
 {
     const unsigned cus = cp->xcd_cus, engines = cp->xcd_engines, per_engine = (cus + engines - 1) / engines;
     cp->launch_order = calloc(cus, sizeof(*cp->launch_order));
-    for (unsigned i = 0, n = 0; cp->launch_order && n < cus; i++) {
+    cp->cu_position = calloc(cus, sizeof(*cp->cu_position));
+    if (!cp->launch_order || !cp->cu_position)
+        return false;
+    for (unsigned i = 0, n = 0; n < cus; i++) {
         const unsigned cu = i % engines * per_engine + i / engines;
-        if (cu < cus)
-            cp->launch_order[n++] = (uint16_t)cu;
+        if (cu >= cus)
+            continue;
+        cp->cu_position[cu] = (uint16_t)n;
+        cp->launch_order[n++] = (uint16_t)cu;
     }
-    return cp->launch_order != NULL;
+    return true;
 }
 
 /* HW_ID as gfx9 lays it out: wave 3:0, SIMD 5:4, CU 11:8, SE 15:13, queue 26:24. */
@@ -45,7 +50,10 @@ bool ace_round_init(const struct cp *cp, struct ace_round *round, unsigned index
     const unsigned cus = cp->xcd_cus, count = cus / of;
     round->first = (uint16_t)(count ? index * count : index % cus);
     round->count = (uint16_t)(count ? count : 1);
-    round->next = calloc(cp->xcds, sizeof(*round->next));
+    round->kept_count = 0;
+    round->next = calloc(cp->xcds, sizeof(*round->next) + round->count);
+    /* Behind it.  Who shares a range keeps nothing there from the others. */
+    round->kept = round->next && count ? (uint8_t *)(round->next + cp->xcds) : NULL;
     return round->next != NULL;
 }
 
@@ -83,6 +91,7 @@ void ace_destroy(struct cp *cp)
         free(cp->cu[i]);
     free(cp->cu);
     free(cp->launch_order);
+    free(cp->cu_position);
     free(cp->cu_hw_id);
     free(cp->round.next);
 }
@@ -151,6 +160,14 @@ static bool fits(const struct cp *cp, const struct cp_dispatch *d, const struct 
     return deal_waves(cp, d, cu, waves, simd);
 }
 
+static void deal_in_turn(const struct cp *cp, unsigned waves, uint8_t *simd)
+{
+    for (unsigned i = 0, s = 0; i < waves; i++) {
+        simd[i] = (uint8_t)s;
+        s = s + 1 == cp->cu_simds ? 0 : s + 1;
+    }
+}
+
 /*
  * The same for a compute unit that may have no waves at all, which needs no
  * look at its registers: ace_can_ever_fit() has, and dealing goes round.
@@ -161,10 +178,7 @@ static bool take_simds(const struct cp *cp, const struct cp_dispatch *d, const s
     static const uint8_t none[sizeof(cu->waves)];
     if (memcmp(cu->waves, none, sizeof(none)) != 0)
         return fits(cp, d, cu, waves, simd);
-    for (unsigned i = 0, s = 0; i < waves; i++) {
-        simd[i] = (uint8_t)s;
-        s = s + 1 == cp->cu_simds ? 0 : s + 1;
-    }
+    deal_in_turn(cp, waves, simd);
     return true;
 }
 
@@ -219,7 +233,26 @@ static bool place_on(struct cp *cp, const struct cp_dispatch *d, struct cp_cu *c
     return room;
 }
 
-bool ace_place(struct cp *cp, struct ace_round *round, const struct cp_dispatch *d, struct workgroup *wg)
+/* A place that is kept where the round is now. */
+static bool take_kept(struct cp *cp, struct ace_round *round, const struct cp_dispatch *d,
+                      struct workgroup *wg)
+{
+    const unsigned count = round->count, next = round->next[wg->xcc], cus = cp->xcd_cus;
+    uint8_t *kept = &round->kept[wg->xcc * count + next];
+    if (!*kept || wg->waves != d->launch.waves)
+        return false;
+    *kept = false;
+    round->kept_count--;
+    const unsigned at = round->first + next;
+    wg->cu = cp->launch_order[at < cus ? at : at - cus];
+    deal_in_turn(cp, wg->waves, wg->simd);
+    round->next[wg->xcc] = (uint16_t)(next + 1 < count ? next + 1 : 0);
+    set_hw_id(cp, wg);
+    return true;
+}
+
+static bool find_place(struct cp *cp, struct ace_round *round, const struct cp_dispatch *d,
+                       struct workgroup *wg)
 {
     const unsigned cus = cp->xcd_cus, first = round->first, count = round->count;
     const unsigned next = round->next[wg->xcc];
@@ -238,17 +271,70 @@ bool ace_place(struct cp *cp, struct ace_round *round, const struct cp_dispatch 
     return false;
 }
 
-void ace_release(struct cp *cp, const struct cp_dispatch *d, const struct workgroup *wg)
+bool ace_place(struct cp *cp, struct ace_round *round, const struct cp_dispatch *d, struct workgroup *wg)
 {
-    struct cp_cu *cu = &cp->cu[wg->xcc][wg->cu];
+    if (round->kept_count && take_kept(cp, round, d, wg))
+        return true;
+    if (find_place(cp, round, d, wg))
+        return true;
+    if (!round->kept_count)
+        return false;
+    ace_let_go(cp, round, d);
+    return find_place(cp, round, d, wg);
+}
+
+static void take_back(struct cp_cu *cu, const struct cp_dispatch *d, unsigned waves, const uint8_t *simd)
+{
     lock_cu(cu);
-    for (unsigned i = 0; i < wg->waves; i++) {
-        unsigned s = wg->simd[i];
+    for (unsigned i = 0; i < waves; i++) {
+        unsigned s = simd[i];
         cu->waves[s]--;
         cu->vgprs[s] = (uint16_t)(cu->vgprs[s] - d->vgprs);
         cu->sgprs[s] = (uint16_t)(cu->sgprs[s] - d->sgprs);
     }
     cu->lds -= d->lds;
-    cu->workgroups = (uint8_t)(cu->workgroups - (wg->waves > 1));
+    cu->workgroups = (uint8_t)(cu->workgroups - (waves > 1));
     unlock_cu(cu);
+}
+
+void ace_release(struct cp *cp, const struct cp_dispatch *d, const struct workgroup *wg)
+{
+    take_back(&cp->cu[wg->xcc][wg->cu], d, wg->waves, wg->simd);
+}
+
+bool ace_keep(const struct cp *cp, struct ace_round *round, const struct cp_dispatch *d,
+              const struct workgroup *wg)
+{
+    const unsigned cus = cp->xcd_cus, at = cp->cu_position[wg->cu];
+    const unsigned position = at >= round->first ? at - round->first : at + cus - round->first;
+    if (!round->kept || wg->waves != d->launch.waves || position >= round->count)
+        return false;
+    uint8_t *kept = &round->kept[wg->xcc * round->count + position];
+    for (unsigned i = 0, s = 0; i < wg->waves; i++) {
+        if (wg->simd[i] != s)
+            return false;
+        s = s + 1 == cp->cu_simds ? 0 : s + 1;
+    }
+    if (*kept)
+        return false;
+    *kept = true;
+    round->kept_count++;
+    return true;
+}
+
+void ace_let_go(struct cp *cp, struct ace_round *round, const struct cp_dispatch *d)
+{
+    uint8_t simd[WORKGROUP_MAX_WAVES];
+    deal_in_turn(cp, d->launch.waves, simd);
+    for (unsigned xcc = 0; xcc < cp->xcds && round->kept_count; xcc++)
+        for (unsigned i = 0; i < round->count && round->kept_count; i++) {
+            uint8_t *kept = &round->kept[xcc * round->count + i];
+            if (!*kept)
+                continue;
+            const unsigned at = round->first + i;
+            const unsigned cu = cp->launch_order[at < cp->xcd_cus ? at : at - cp->xcd_cus];
+            take_back(&cp->cu[xcc][cu], d, d->launch.waves, simd);
+            *kept = false;
+            round->kept_count--;
+        }
 }

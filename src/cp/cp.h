@@ -86,6 +86,8 @@ static_assert(sizeof(struct cp_cu) == 64, "one cache line");
 struct ace_round {
     uint16_t first, count; /* the range */
     uint16_t *next;        /* per XCD of the package: where in the range to go on */
+    uint8_t *kept;         /* per XCD and position in the range: a place there is kept; see ace_keep() */
+    unsigned kept_count;
 };
 
 /* A kernel dispatch in flight. */
@@ -179,6 +181,7 @@ struct cp {
     pthread_mutex_t lock;
     struct cp_cu **cu;      /* [xcd][cu], of the whole package */
     uint16_t *launch_order; /* an XCD's CUs: consecutive ones are on different shader engines */
+    uint16_t *cu_position;  /* where a CU is in it */
     uint16_t *cu_hw_id;     /* of each CU of an XCD: its bits of HW_ID */
     struct ace_round round; /* over all of them, for who is alone on an XCD */
     unsigned xcds;
@@ -286,5 +289,14 @@ bool ace_round_init(const struct cp *cp, struct ace_round *round, unsigned index
 /* Finds a CU on wg->xcc and takes its resources; sets wg->cu, simd[] and the waves' HW_ID. */
 bool ace_place(struct cp *cp, struct ace_round *round, const struct cp_dispatch *d, struct workgroup *wg);
 void ace_release(struct cp *cp, const struct cp_dispatch *d, const struct workgroup *wg);
+/*
+ * Instead of ace_release(): the resources stay taken for the next workgroup of the dispatch that the round
+ * brings to this CU, which then has no word with other threads.  For one dispatch at a time, until
+ * ace_let_go(), which is due when somebody finds no room.  Tells whether it could; where the waves are not on
+ * SIMDs in turn, or the CU is not in the range, it cannot.
+ */
+bool ace_keep(const struct cp *cp, struct ace_round *round, const struct cp_dispatch *d,
+              const struct workgroup *wg);
+void ace_let_go(struct cp *cp, struct ace_round *round, const struct cp_dispatch *d);
 
 #endif

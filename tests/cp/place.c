@@ -182,6 +182,66 @@ static void test_ranges(void)
     ehp_close(m);
 }
 
+/* Places that are kept are those that a round without would come to, and are nobody else's until let go. */
+static void test_kept(unsigned waves)
+{
+    const uint32_t lds = 65536; /* a CU has room for one */
+    struct ehp_machine *m = machine_with("mi300a", NULL);
+    struct cp_queue queue = {.cp = &m->cp};
+    struct cp_dispatch d = {
+        .cp = &m->cp, .queue = &queue, .xccs = 6, .chunk = 1, .vgprs = 8, .sgprs = 16, .lds = lds};
+    d.launch.waves = waves;
+    struct ace_round round, plain, other;
+    CHECK(ace_round_init(&m->cp, &round, 1, 3) && ace_round_init(&m->cp, &plain, 1, 3) &&
+          ace_round_init(&m->cp, &other, 0, 1));
+    struct workgroup *wg = calloc(40, sizeof(*wg)), *b = &wg[39];
+    for (unsigned i = 0; i < 40; i++) {
+        wg[i].waves = waves;
+        wg[i].xcc = 3;
+    }
+    b->xcc = 2;
+    for (unsigned i = 0; i < 50; i++) {
+        CHECK(ace_place(&m->cp, &plain, &d, b));
+        ace_release(&m->cp, &d, b);
+        CHECK(ace_place(&m->cp, &round, &d, wg));
+        CHECK(wg->cu == b->cu && memcmp(wg->simd, b->simd, waves) == 0);
+        CHECK(wg->wave[waves - 1].hw_id == b->wave[waves - 1].hw_id && wg->wave[0].xcc_id == 3);
+        CHECK(ace_keep(&m->cp, &round, &d, wg));
+        CHECK_EQ(round.kept_count, i < round.count ? i + 1 : round.count);
+    }
+    for (unsigned i = 0; i < round.count; i++)
+        CHECK_EQ(m->cp.cu[3][m->cp.launch_order[round.first + i]].lds, lds);
+    /* Another finds room on the other CUs, and then on none. */
+    unsigned n = 0;
+    while (n < 38 && ace_place(&m->cp, &other, &d, &wg[n]))
+        n++;
+    CHECK_EQ(n, 38 - round.count);
+    /* A partial one has another shape: it gets a place that is let go. */
+    b->waves = 1;
+    b->xcc = 3;
+    CHECK(ace_place(&m->cp, &round, &d, b));
+    CHECK(round.kept_count == 0 && !ace_keep(&m->cp, &round, &d, b));
+    for (; n < 37; n++)
+        CHECK(ace_place(&m->cp, &other, &d, &wg[n]));
+    CHECK(!ace_place(&m->cp, &other, &d, &wg[n]));
+    while (n-- > 0)
+        ace_release(&m->cp, &d, &wg[n]);
+    ace_release(&m->cp, &d, b);
+    static const struct cp_cu empty;
+    for (unsigned c = 0; c < 38; c++)
+        CHECK(memcmp(&m->cp.cu[3][c].waves, &empty.waves, sizeof(empty) - offsetof(struct cp_cu, waves)) ==
+              0);
+    /* Who has no range of his own keeps nothing. */
+    free(other.next);
+    CHECK(ace_round_init(&m->cp, &other, 3, 39) && ace_place(&m->cp, &other, &d, wg));
+    CHECK(!ace_keep(&m->cp, &other, &d, wg));
+    free(round.next);
+    free(plain.next);
+    free(other.next);
+    free(wg);
+    ehp_close(m);
+}
+
 static void test_partitions(void)
 {
     static const struct {
@@ -214,6 +274,8 @@ int main(void)
     test_share();
     test_spread();
     test_ranges();
+    test_kept(2);
+    test_kept(7);
     test_partitions();
     return check_status();
 }

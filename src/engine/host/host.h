@@ -22,6 +22,7 @@ struct host_worker {
     alignas(64) struct host *host;
     pthread_t thread;
     struct ace_round round;
+    struct cp_dispatch *keeps; /* in the round it keeps places of workgroups of this one; NULL: of none */
     unsigned index, turn;
     unsigned waited;         /* turns of waiting workgroups since it last yielded the core */
     struct workgroup *spare; /* memory of the last workgroup, for the next */

@@ -84,12 +84,22 @@ static void take_stats(struct host_worker *me, struct workgroup *wg)
     me->counted = true;
 }
 
+/* Others may place where it has kept places. */
+static void let_go(struct host_worker *me)
+{
+    if (me->keeps)
+        ace_let_go(me->host->engine.cp, &me->round, me->keeps);
+    me->keeps = NULL;
+}
+
 static void finish(struct host_worker *me, struct workgroup *wg, bool placed)
 {
     struct host *h = me->host;
     struct cp *cp = me->host->engine.cp;
     struct cp_dispatch *d = wg->owner;
-    if (placed)
+    if (placed && h->full_count)
+        let_go(me);
+    if (placed && (me->keeps != d || !ace_keep(cp, &me->round, d, wg)))
         ace_release(cp, d, wg);
     if (cp->counts)
         take_stats(me, wg);
@@ -272,6 +282,7 @@ static void start_many(struct host_worker *me, struct cp_dispatch *d, struct wav
         batch = batch < fair ? batch : fair;
         const uint64_t first = atomic_fetch_add(&d->ticket, batch);
         const uint64_t end = first + batch < d->total ? first + batch : d->total;
+        me->keeps = batch > 1 ? d : me->keeps;
         struct ace_turn turn = ace_turn_of(d, first);
         for (uint64_t i = first; i < end; i++) {
             room &= start_one(me, d, i, ace_turn_xcc(d, &turn), guard);
@@ -282,6 +293,8 @@ static void start_many(struct host_worker *me, struct cp_dispatch *d, struct wav
         if (cp->tells_progress)
             flush_done(me, d);
     } while (room && !others_wait(h));
+    let_go(me);
+    room_again(h);
     flush_done(me, d);
 }
 
