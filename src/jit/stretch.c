@@ -567,16 +567,19 @@ void stretch_emit(struct emit *e, struct slice *s)
 
 static void store_rows(struct emit *e, const struct slice *s, bool masked)
 {
+    /* What comes next is the instruction that is being emitted, unless that is the last of these. */
+    const size_t behind = (size_t)(e->op[e->ops - 1].x - e->block->x) + 1,
+                 at = behind > e->at ? behind : e->at;
     for (unsigned row = 0; row < WAVE_ROWS; row++) {
-        if (!s->dirty[row] || !live_before(e->live, e->at, row))
+        if (!s->dirty[row] || !live_before(e->live, at, row))
             continue;
-        llvm_value at = emit_at(e, s->rows, (int64_t)row * ROW_BYTES), value = s->value[row];
+        llvm_value place = emit_at(e, s->rows, (int64_t)row * ROW_BYTES), value = s->value[row];
         if (masked) {
-            llvm_value old = e->l->BuildLoad2(e->b, e->row, at, "");
+            llvm_value old = e->l->BuildLoad2(e->b, e->row, place, "");
             e->l->SetAlignment(old, e->slice * 4);
             value = e->l->BuildSelect(e->b, lanes_of(e, s->exec), value, old, "");
         }
-        e->l->SetAlignment(e->l->BuildStore(e->b, value, at), e->slice * 4);
+        e->l->SetAlignment(e->l->BuildStore(e->b, value, place), e->slice * 4);
     }
 }
 
