@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "jit/emit.h"
+#include "sem/memory/memop.h"
 
 void counts_add(struct emit *e, const struct xinst *x)
 {
@@ -10,14 +11,16 @@ void counts_add(struct emit *e, const struct xinst *x)
     e->total++;
 }
 
-void counts_add_read(struct emit *e, const struct xinst *x)
+void counts_add_bytes(struct emit *e, const struct xinst *x)
 {
+    const struct memop *op = memop_of(x->op);
+    const unsigned bytes = memop_bytes((enum memop_kind)op->kind);
     if (x->cls == XC_SMEM)
         e->scalar_bytes += 4 * x->isa->dst.dwords;
     else if (x->isa->format == ISA_DS)
-        e->lds_bytes_read += reads_bytes(x);
-    else if (x->isa->format == ISA_GLOBAL || x->isa->format == ISA_FLAT)
-        e->bytes_read += reads_bytes(x);
+        e->bytes_of_lds += op->action == MEMOP_LOAD2 || op->action == MEMOP_STORE2 ? 2 * bytes : bytes;
+    else if (x->cls == XC_VMEM)
+        *(op->action == MEMOP_STORE ? &e->bytes_written : &e->bytes_read) += bytes;
 }
 
 static llvm_value product(struct emit *e, unsigned each, llvm_value times)
@@ -49,7 +52,7 @@ void counts_store(struct emit *e, llvm_value exec, llvm_value times)
     add_to(e, offsetof(struct wave_stats, compiled), product(e, e->total, times));
     if (e->scalar_bytes)
         add_to(e, offsetof(struct wave_stats, bytes_read), product(e, e->scalar_bytes, times));
-    if (e->count[XC_VALU] || e->bytes_read || e->lds_bytes_read) {
+    if (e->count[XC_VALU] || e->bytes_read || e->bytes_written || e->bytes_of_lds) {
         llvm_type type = e->l->FunctionType(e->i64, &e->i64, 1, 0);
         if (!exec)
             exec = scalars_get64(e, SREG_EXEC);
@@ -58,12 +61,13 @@ void counts_store(struct emit *e, llvm_value exec, llvm_value times)
             lanes = e->l->BuildMul(e->b, lanes, times, "");
         add_lanes(e, offsetof(struct wave_stats, lanes_valu), lanes, e->count[XC_VALU]);
         add_lanes(e, offsetof(struct wave_stats, bytes_read), lanes, e->bytes_read);
-        add_lanes(e, offsetof(struct wave_stats, lds_bytes), lanes, e->lds_bytes_read);
+        add_lanes(e, offsetof(struct wave_stats, bytes_written), lanes, e->bytes_written);
+        add_lanes(e, offsetof(struct wave_stats, lds_bytes), lanes, e->bytes_of_lds);
     }
 }
 
 void counts_clear(struct emit *e)
 {
     memset(e->count, 0, sizeof(e->count));
-    e->total = e->bytes_read = e->lds_bytes_read = e->scalar_bytes = 0;
+    e->total = e->bytes_read = e->bytes_written = e->bytes_of_lds = e->scalar_bytes = 0;
 }

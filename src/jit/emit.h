@@ -18,6 +18,9 @@ enum { SREGS = 128, STRETCH_MAX = 256, SHAPES_MAX = 8 };
 /* What is a NaN where the result of arithmetic is one: two f32 each by itself, of a pair. */
 enum nan_kind { NAN_NONE, NAN_F32, NAN_F64, NAN_PAIR };
 
+/* What instructions read and write; FLAT is both. */
+enum emit_space { EMIT_LDS = 1, EMIT_MEMORY = 2 };
+
 /* One lane-wise instruction of a stretch. */
 struct lane_op {
     const struct xinst *x;
@@ -28,6 +31,8 @@ struct lane_op {
     llvm_value base;         /* i64: of a load, the scalar that its lanes' offsets are added to; NULL: none */
     bool alone;              /* it reads EXEC, and is a stretch by itself */
     bool checks;             /* whether a lane is bad is looked at */
+    bool writes;             /* to memory or LDS */
+    bool second;             /* of two addresses it is the second that it writes to */
     enum nan_kind nan_kind;  /* the result is bad where that is a NaN, and nowhere else; else the body says */
 };
 
@@ -44,6 +49,7 @@ struct slice {
     llvm_value shift;            /* i64: its first lane */
     llvm_value exec;             /* its bits of EXEC */
     llvm_value bad;              /* lanes, as bits; NULL: none can be */
+    llvm_block redone;           /* where the lanes that are left are redone; NULL: nobody goes there yet */
     llvm_value value[WAVE_ROWS]; /* of VGPRs that are known */
     bool dirty[WAVE_ROWS];
     llvm_value mask[SREGS]; /* by the pair's first register: bits that a compare has made */
@@ -96,7 +102,7 @@ struct emit {
     llvm_value s[SREGS], pair[SREGS / 2], scc;
     bool dirty[SREGS], scc_dirty;
     /* What is not yet counted. */
-    unsigned count[XC_COUNT], total, bytes_read, lds_bytes_read; /* bytes of a lane */
+    unsigned count[XC_COUNT], total, bytes_read, bytes_written, bytes_of_lds; /* bytes of a lane */
     unsigned scalar_bytes;
 
     /* Lane-wise instructions that are not emitted yet. */
@@ -104,7 +110,8 @@ struct emit {
     unsigned ops;
     bool mask_written[SREGS]; /* by one of them */
     bool scalar_read[SREGS];  /* by one of them, as a scalar or a mask */
-    bool accesses;            /* one of them reads memory, which may fault */
+    bool accesses;            /* one of them accesses memory, which may fault */
+    unsigned reads, writes;   /* enum emit_space: where */
     struct slice now;
     struct loop *loop; /* that is being emitted; NULL: none */
 };
@@ -135,7 +142,7 @@ bool lift_writes_exec(const struct xinst *x);
 /* Statistics (counts.c): counts an instruction; what a load reads; adds what is counted to the wave's, as
  * many `times` (NULL: once) and for the lanes of `exec` (NULL: of EXEC); forgets it. */
 void counts_add(struct emit *e, const struct xinst *x);
-void counts_add_read(struct emit *e, const struct xinst *x);
+void counts_add_bytes(struct emit *e, const struct xinst *x);
 void counts_store(struct emit *e, llvm_value exec, llvm_value times);
 void counts_clear(struct emit *e);
 
@@ -232,6 +239,8 @@ bool stretch_needs(const struct emit *e, unsigned reg, unsigned count, bool writ
 llvm_value slice_load(struct emit *e, const struct slice *s, unsigned row);
 /* Runs the body of a modifier: its sources are given. */
 void slice_modify(struct emit *e, struct slice *s, const char *name, struct body_rows *rows);
+/* Has the lanes that are left redone if one of these, as bits, is active and bad; NULL: in any case. */
+void slice_redo(struct emit *e, struct slice *s, llvm_value bad);
 /* The same for all lanes. */
 llvm_value slice_constant(struct emit *e, uint32_t value);
 
@@ -239,8 +248,13 @@ llvm_value slice_constant(struct emit *e, uint32_t value);
 bool reads_is_known(const struct xinst *x);
 void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                 llvm_value *rows);
-/* That a lane reads. */
-unsigned reads_bytes(const struct xinst *x);
+
+/* Writes of the same (writes.c): whether it is one, to two addresses, and of how many rows. */
+bool writes_is_known(const struct xinst *x);
+bool writes_twice(const struct xinst *x);
+unsigned writes_dwords(const struct xinst *x);
+void writes_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
+                 const llvm_value *rows);
 
 /*
  * Lanes and each other (cross.c).  DPP: whether lanes read within their slice, what source 0 becomes, and the

@@ -260,7 +260,8 @@ static bool keeps_scalars(const struct xinst *x)
 static bool may_overtake(const struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
-    if (x->cls != XC_SMEM || isa_facts[x->op].effects & (ISA_E_STORE | ISA_E_CACHE))
+    if (x->cls != XC_SMEM || isa_facts[x->op].effects & (ISA_E_STORE | ISA_E_CACHE) ||
+        e->writes & EMIT_MEMORY)
         return false;
     for (int i = 0; i < 4; i++)
         if (inst->src[i].kind == ISA_SGPR && stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
@@ -300,12 +301,12 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
     }
     if (stretch_add(e, x)) {
         counts_add(e, x);
-        counts_add_read(e, x);
+        counts_add_bytes(e, x);
         return;
     }
     if (x->cls == XC_SMEM && scalars_load(e, x)) {
         counts_add(e, x);
-        counts_add_read(e, x);
+        counts_add_bytes(e, x);
         return;
     }
     if ((is_lane_read(x) && emit_read_lane(e, x)) || cross_write_lane(e, x)) {

@@ -89,7 +89,7 @@ static bool uses_of_load(const struct xinst *x, struct uses *u)
 static bool uses_of_lanes(const struct emit *e, const struct xinst *x, struct uses *u)
 {
     struct lane_op op;
-    if (!stretch_takes(e, x, &op) || op.alone)
+    if (!stretch_takes(e, x, &op) || op.alone || op.writes)
         return false;
     if (!op.body) {
         if (memop_has_sbase(x))
@@ -369,13 +369,13 @@ static void emit_iteration(struct emit *e)
             scalars_emit(e, x);
         } else if (x->cls == XC_SMEM) {
             scalars_load(e, x);
-            counts_add_read(e, x);
+            counts_add_bytes(e, x);
         } else {
             for (unsigned i = 0; i < u.reads; i++)
                 if (u.read[i].mask)
                     use_mask(e, u.read[i].reg);
             stretch_add(e, x);
-            counts_add_read(e, x);
+            counts_add_bytes(e, x);
         }
         if (u.writes && !u.write.mask)
             memset(e->mask_written + u.write.reg, false, u.write.count);

@@ -6,19 +6,11 @@
  * the stretch, find out whether it may be accessed, and fault as they do; FLAT addresses of LDS and scratch
  * are such.  A host fault in here is redone by them too (exec/workgroup.c), and is theirs then.
  *
- * Reads need the order of instructions among lanes only against writes, which are never in a stretch with
- * them.
+ * Reads need the order of instructions among lanes only against writes to the same space, which are never in
+ * a stretch with them.
  */
-#include <string.h>
-
-#include "jit/emit.h"
-#include "sem/memory/memop.h"
+#include "jit/places.h"
 #include "wave/fault.h"
-
-static bool takes_part_of_dword(unsigned kind)
-{
-    return kind <= MEMOP_I16;
-}
 
 bool reads_is_known(const struct xinst *x)
 {
@@ -39,37 +31,6 @@ bool reads_is_known(const struct xinst *x)
 
 /* ---- values ---- */
 
-static llvm_value row_of_constants(struct emit *e, uint32_t first, uint32_t step)
-{
-    llvm_value lanes[16];
-    for (unsigned i = 0; i < e->slice; i++)
-        lanes[i] = emit_i32(e, first + i * step);
-    return e->l->ConstVector(lanes, e->slice);
-}
-
-static llvm_value first_lane(struct emit *e, llvm_value row)
-{
-    return e->l->BuildExtractElement(e->b, row, emit_i32(e, 0), "");
-}
-
-static llvm_value and_(struct emit *e, llvm_value a, llvm_value b)
-{
-    return e->l->BuildAnd(e->b, a, b, "");
-}
-
-/* Whether it holds for all active lanes. */
-static llvm_value holds(struct emit *e, const struct slice *s, llvm_value lanes)
-{
-    llvm_value bits = e->l->BuildBitCast(e->b, lanes, e->bits, "");
-    bits = e->l->BuildOr(e->b, bits, e->l->BuildNot(e->b, s->exec, ""), "");
-    return e->l->BuildICmp(e->b, LLVM_EQ, bits, e->l->ConstAllOnes(e->bits), "");
-}
-
-static llvm_value active(struct emit *e, const struct slice *s)
-{
-    return e->l->BuildBitCast(e->b, s->exec, e->l->VectorType(e->i1, e->slice), "");
-}
-
 /* Every count-th of the dwords of `wide`, from `at` on, as a row. */
 static llvm_value every(struct emit *e, llvm_value wide, unsigned at, unsigned count)
 {
@@ -89,13 +50,6 @@ static llvm_value extend_part(struct emit *e, llvm_value part, unsigned kind, ll
                                                  : e->l->BuildZExt(e->b, part, to, "");
 }
 
-static llvm_type element_of(struct emit *e, unsigned kind)
-{
-    return takes_part_of_dword(kind)
-               ? e->l->IntTypeInContext(e->context, memop_bytes((enum memop_kind)kind) * 8)
-               : e->i32;
-}
-
 static llvm_value load_unaligned(struct emit *e, llvm_type type, llvm_value address)
 {
     llvm_value value = e->l->BuildLoad2(e->b, type, address, "");
@@ -107,8 +61,9 @@ static llvm_value load_unaligned(struct emit *e, llvm_type type, llvm_value addr
 static void load_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows)
 {
     const unsigned dwords = memop_dwords((enum memop_kind)kind);
-    llvm_value wide = load_unaligned(e, e->l->VectorType(element_of(e, kind), e->slice * dwords), address);
-    if (takes_part_of_dword(kind))
+    llvm_value wide =
+        load_unaligned(e, e->l->VectorType(places_element(e, kind), e->slice * dwords), address);
+    if (places_is_part(kind))
         wide = extend_part(e, wide, kind, e->row);
     for (unsigned d = 0; d < dwords; d++)
         rows[d] = every(e, wide, d, dwords);
@@ -118,20 +73,11 @@ static void load_dense(struct emit *e, llvm_value address, unsigned kind, llvm_v
 static void load_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows)
 {
     for (unsigned d = 0; d < memop_dwords((enum memop_kind)kind); d++) {
-        llvm_value word = load_unaligned(e, element_of(e, kind), emit_at(e, address, d * 4));
-        if (takes_part_of_dword(kind))
+        llvm_value word = load_unaligned(e, places_element(e, kind), emit_at(e, address, d * 4));
+        if (places_is_part(kind))
             word = extend_part(e, word, kind, e->i32);
         rows[d] = emit_splat(e, word);
     }
-}
-
-static llvm_value call_intrinsic(struct emit *e, const char *name, llvm_type *types, unsigned count,
-                                 llvm_value *arguments, unsigned argument_count)
-{
-    const struct llvm *l = e->l;
-    const unsigned id = l->LookupIntrinsicID(name, strlen(name));
-    llvm_value function = l->GetIntrinsicDeclaration(e->module, id, types, count);
-    return l->BuildCall2(e->b, l->GlobalGetValueType(function), function, arguments, argument_count, "");
 }
 
 /* The active lanes' elements of a dword or more, of which each is a dword after the one before. */
@@ -141,8 +87,8 @@ static void load_steps(struct emit *e, const struct slice *s, llvm_value address
     const struct llvm *l = e->l;
     llvm_type types[] = {e->row, e->ptr};
     for (unsigned d = 0; d < dwords; d++) {
-        llvm_value arguments[] = {emit_at(e, address, d * 4), active(e, s), l->ConstNull(e->row)};
-        rows[d] = call_intrinsic(e, "llvm.masked.load", types, 2, arguments, 3);
+        llvm_value arguments[] = {emit_at(e, address, d * 4), places_active(e, s), l->ConstNull(e->row)};
+        rows[d] = emit_intrinsic(e, "llvm.masked.load", types, 2, arguments, 3);
     }
 }
 
@@ -151,7 +97,7 @@ static llvm_value gather_dword(struct emit *e, llvm_type element, llvm_value add
     const struct llvm *l = e->l;
     llvm_type types[] = {l->VectorType(element, e->slice), l->VectorType(e->ptr, e->slice)};
     llvm_value arguments[] = {addresses, lanes, l->ConstNull(types[0])};
-    return call_intrinsic(e, "llvm.masked.gather", types, 2, arguments, 3);
+    return emit_intrinsic(e, "llvm.masked.gather", types, 2, arguments, 3);
 }
 
 /* Elements of 16 bytes, each by one access; inactive lanes read from somewhere harmless. */
@@ -215,7 +161,7 @@ static void merge(struct emit *e, struct read_way *ways, unsigned count, unsigne
 static void keep(struct emit *e, llvm_value *rows, unsigned dwords)
 {
     for (unsigned d = 0; d < dwords; d++)
-        call_intrinsic(e, "llvm.fake.use", NULL, 0, &rows[d], 1);
+        emit_intrinsic(e, "llvm.fake.use", NULL, 0, &rows[d], 1);
 }
 
 /* The present block ends with way `i` of reading, and `done` follows. */
@@ -227,76 +173,37 @@ static void end_way(struct emit *e, struct read_way *way, llvm_block done)
 
 /* ---- LDS ---- */
 
-/*
- * What is known of a row of addresses, which is asked again for each instruction that adds another offset.
- */
-static const struct shape *shape_of(struct emit *e, struct slice *s, llvm_value row, unsigned bytes)
-{
-    const struct llvm *l = e->l;
-    for (unsigned i = 0; i < s->shapes; i++)
-        if (s->shape[i].row == row && s->shape[i].bytes == bytes)
-            return &s->shape[i];
-    if (s->shapes == SHAPES_MAX)
-        s->shapes = 0;
-    struct shape *shape = &s->shape[s->shapes++];
-    llvm_value first = first_lane(e, row);
-    llvm_value steps = l->BuildAdd(e->b, emit_splat(e, first), row_of_constants(e, 0, bytes), "");
-    *shape = (struct shape){
-        .row = row,
-        .bytes = bytes,
-        .first = l->BuildZExt(e->b, first, e->i64, ""),
-        .dense = holds(e, s, l->BuildICmp(e->b, LLVM_EQ, row, steps, "")),
-        .equal = holds(e, s, l->BuildICmp(e->b, LLVM_EQ, row, emit_splat(e, first), "")),
-    };
-    return shape;
-}
-
-/* Whether so many bytes at an offset from the first lane's address are the workgroup's. */
-static llvm_value is_inside(struct emit *e, llvm_value place, unsigned bytes)
-{
-    llvm_value end = e->l->BuildAdd(e->b, place, emit_i64(e, bytes), "");
-    llvm_value limit = e->l->BuildZExt(e->b, e->lds_bytes, e->i64, "");
-    return e->l->BuildICmp(e->b, LLVM_ULE, end, limit, "");
-}
-
 /* Lanes out of range read zero. */
 static void read_lds(struct emit *e, struct slice *s, llvm_value lane_address, uint32_t offset, unsigned kind,
                      llvm_value *rows)
 {
     const struct llvm *l = e->l;
     const unsigned dwords = memop_dwords((enum memop_kind)kind), bytes = memop_bytes((enum memop_kind)kind);
-    const struct shape *shape = shape_of(e, s, lane_address, bytes);
+    const struct shape *shape = places_shape(e, s, lane_address, bytes);
     llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), any = emit_block(e),
                done = emit_block(e);
     struct read_way way[3];
     llvm_value place = l->BuildAdd(e->b, shape->first, emit_i64(e, offset), "");
     llvm_value address = l->BuildGEP2(e->b, e->i8, e->lds, &place, 1, "");
-    l->BuildCondBr(e->b, and_(e, shape->dense, is_inside(e, place, bytes * e->slice)), dense, other);
+    l->BuildCondBr(e->b, places_and(e, shape->dense, places_inside(e, place, bytes * e->slice)), dense,
+                   other);
     emit_goto(e, dense);
     load_dense(e, address, kind, way[0].rows);
     end_way(e, &way[0], done);
 
     emit_goto(e, other);
-    l->BuildCondBr(e->b, and_(e, shape->equal, is_inside(e, place, bytes)), equal, any);
+    l->BuildCondBr(e->b, places_and(e, shape->equal, places_inside(e, place, bytes)), equal, any);
     emit_goto(e, equal);
     load_equal(e, address, kind, way[1].rows);
     end_way(e, &way[1], done);
 
     emit_goto(e, any);
-    llvm_value at = l->BuildAdd(e->b, lane_address, row_of_constants(e, offset, 0), "");
-    /* a + bytes <= allocated, without wrapping */
-    llvm_value limit[] = {e->lds_bytes, emit_i32(e, bytes - 1)};
-    llvm_value end = call_intrinsic(e, "llvm.usub.sat", &e->i32, 1, limit, 2);
-    llvm_value inside = l->BuildICmp(e->b, LLVM_ULT, at, emit_splat(e, end), "");
-    llvm_value lanes = and_(e, inside, active(e, s));
-    for (unsigned d = 0; d < dwords; d++) {
-        llvm_value index = l->BuildZExt(e->b, l->BuildAdd(e->b, at, row_of_constants(e, d * 4, 0), ""),
-                                        l->VectorType(e->i64, e->slice), "");
-        llvm_value addresses = l->BuildGEP2(e->b, e->i8, e->lds, &index, 1, "");
-        way[2].rows[d] = gather_dword(e, e->i32, addresses, lanes);
-    }
-    if (takes_part_of_dword(kind)) {
-        llvm_type parts = l->VectorType(element_of(e, kind), e->slice);
+    llvm_value at = l->BuildAdd(e->b, lane_address, places_row(e, offset, 0), "");
+    llvm_value lanes = places_and(e, places_in_lds(e, at, bytes), places_active(e, s));
+    for (unsigned d = 0; d < dwords; d++)
+        way[2].rows[d] = gather_dword(e, e->i32, places_of_lds(e, at, d * 4), lanes);
+    if (places_is_part(kind)) {
+        llvm_type parts = l->VectorType(places_element(e, kind), e->slice);
         way[2].rows[0] = extend_part(e, l->BuildTrunc(e->b, way[2].rows[0], parts, ""), kind, e->row);
     }
     end_way(e, &way[2], done);
@@ -305,21 +212,6 @@ static void read_lds(struct emit *e, struct slice *s, llvm_value lane_address, u
 }
 
 /* ---- memory ---- */
-
-/* Whether an address, or which of several, is not of the memory that the GPU may always access. */
-static llvm_value outside(struct emit *e, llvm_value address, llvm_value arena, llvm_value mask)
-{
-    const struct llvm *l = e->l;
-    return and_(e, l->BuildXor(e->b, address, arena, ""), mask);
-}
-
-static llvm_value splat64(struct emit *e, llvm_value value)
-{
-    const struct llvm *l = e->l;
-    llvm_type type = l->VectorType(e->i64, e->slice);
-    llvm_value one = l->BuildInsertElement(e->b, l->GetPoison(type), value, emit_i32(e, 0), "");
-    return l->BuildShuffleVector(e->b, one, l->GetPoison(type), l->ConstNull(e->row), "");
-}
 
 /*
  * The host finds streams by the address of the instruction that loads.  Handlers load for all instructions of
@@ -334,19 +226,8 @@ static void fetch_ahead(struct emit *e, llvm_value address, uint32_t span, unsig
     for (uint32_t at = 0; at < span; at += LINE) {
         llvm_value arguments[] = {emit_at(e, address, ahead + at), emit_i32(e, READ), emit_i32(e, KEEP),
                                   emit_i32(e, DATA)};
-        call_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arguments, 4);
+        emit_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arguments, 4);
     }
-}
-
-/* Two rows of dwords as one of addresses. */
-static llvm_value join(struct emit *e, llvm_value low, llvm_value high, llvm_type wide, llvm_value shift)
-{
-    const struct llvm *l = e->l;
-    llvm_value address = l->BuildZExt(e->b, low, wide, "");
-    if (!high)
-        return address;
-    high = l->BuildShl(e->b, l->BuildZExt(e->b, high, wide, ""), shift, "");
-    return l->BuildOr(e->b, address, high, "");
 }
 
 /* Parts of the dwords that they are in; one that is in two dwords is bad. */
@@ -355,16 +236,17 @@ static llvm_value gather_parts(struct emit *e, llvm_value addresses, llvm_value 
 {
     const struct llvm *l = e->l;
     llvm_type pointers = l->VectorType(e->ptr, e->slice);
-    llvm_value dword = l->BuildAnd(e->b, addresses, splat64(e, emit_i64(e, ~UINT64_C(3))), "");
-    llvm_value place = l->BuildAnd(e->b, addresses, splat64(e, emit_i64(e, 3)), "");
+    llvm_value dword = l->BuildAnd(e->b, addresses, places_splat64(e, emit_i64(e, ~UINT64_C(3))), "");
+    llvm_value place = l->BuildAnd(e->b, addresses, places_splat64(e, emit_i64(e, 3)), "");
     if (memop_bytes((enum memop_kind)kind) == 2)
-        *bad = l->BuildOr(e->b, *bad, l->BuildICmp(e->b, LLVM_EQ, place, splat64(e, emit_i64(e, 3)), ""), "");
+        *bad = l->BuildOr(e->b, *bad,
+                          l->BuildICmp(e->b, LLVM_EQ, place, places_splat64(e, emit_i64(e, 3)), ""), "");
     llvm_value row = gather_dword(e, e->i32, l->BuildIntToPtr(e->b, dword, pointers, ""), lanes);
     llvm_value shift =
-        l->BuildTrunc(e->b, l->BuildShl(e->b, place, splat64(e, emit_i64(e, 3)), ""), e->row, "");
+        l->BuildTrunc(e->b, l->BuildShl(e->b, place, places_splat64(e, emit_i64(e, 3)), ""), e->row, "");
     row = l->BuildLShr(e->b, row, shift, "");
-    return extend_part(e, l->BuildTrunc(e->b, row, l->VectorType(element_of(e, kind), e->slice), ""), kind,
-                       e->row);
+    return extend_part(e, l->BuildTrunc(e->b, row, l->VectorType(places_element(e, kind), e->slice), ""),
+                       kind, e->row);
 }
 
 static void read_memory(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low,
@@ -372,30 +254,16 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
 {
     const struct llvm *l = e->l;
     const unsigned dwords = memop_dwords((enum memop_kind)kind), bytes = memop_bytes((enum memop_kind)kind);
-    const bool part = takes_part_of_dword(kind);
+    const bool part = places_is_part(kind);
     const uint32_t span = bytes * e->slice;
-    llvm_type wide = l->VectorType(e->i64, e->slice), pointers = l->VectorType(e->ptr, e->slice);
+    llvm_type pointers = l->VectorType(e->ptr, e->slice);
     llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), any = emit_block(e),
                done = emit_block(e);
-    llvm_value base = emit_i64(e, op->x->mem.offset);
-    if (op->base)
-        base = l->BuildAdd(e->b, base, op->base, "");
-    /* From the first lane's address on, without a carry from 32 bits, it is all the GPU's. */
-    llvm_value first = first_lane(e, low), first_high = high ? first_lane(e, high) : NULL;
-    llvm_value start = l->BuildAdd(e->b, join(e, first, first_high, e->i64, emit_i64(e, 32)), base, "");
-    llvm_value last = l->BuildAdd(e->b, start, emit_i64(e, span - 1), "");
-    llvm_value far = l->BuildOr(e->b, outside(e, start, e->arena, e->arena_mask),
-                                outside(e, last, e->arena, e->arena_mask), "");
-    llvm_value near = and_(e, l->BuildICmp(e->b, LLVM_EQ, far, emit_i64(e, 0), ""),
-                           l->BuildICmp(e->b, LLVM_ULT, first, emit_i32(e, 0u - span), ""));
-    if (high)
-        near = and_(e, near, holds(e, s, l->BuildICmp(e->b, LLVM_EQ, high, emit_splat(e, first_high), "")));
-    llvm_value address = l->BuildIntToPtr(e->b, start, e->ptr, "");
-    llvm_value delta = l->BuildSub(e->b, low, emit_splat(e, first), "");
-    llvm_value is_dense =
-        and_(e, near, holds(e, s, l->BuildICmp(e->b, LLVM_EQ, delta, row_of_constants(e, 0, bytes), "")));
+    const struct memory_places places = places_memory(e, s, op, low, high, bytes);
+    llvm_value address = places.first, is_dense = places_go_by(e, s, &places, bytes);
     if (bytes != 4)
-        is_dense = and_(e, is_dense, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""));
+        is_dense =
+            places_and(e, is_dense, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""));
     emit_access(e, op->x);
     struct read_way way[4];
     unsigned ways = 0;
@@ -411,28 +279,20 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     emit_goto(e, other);
     if (dwords > 1) { /* as compilers merge loads of neighbours */
         llvm_block steps = emit_block(e), rest = emit_block(e);
-        llvm_value is_steps =
-            and_(e, near, holds(e, s, l->BuildICmp(e->b, LLVM_EQ, delta, row_of_constants(e, 0, 4), "")));
-        l->BuildCondBr(e->b, is_steps, steps, rest);
+        l->BuildCondBr(e->b, places_go_by(e, s, &places, 4), steps, rest);
         emit_goto(e, steps);
         load_steps(e, s, address, dwords, way[ways].rows);
         end_way(e, &way[ways++], done);
         emit_goto(e, rest);
     }
-    llvm_value is_equal =
-        and_(e, near, holds(e, s, l->BuildICmp(e->b, LLVM_EQ, delta, l->ConstNull(e->row), "")));
-    l->BuildCondBr(e->b, is_equal, equal, any);
+    l->BuildCondBr(e->b, places_go_by(e, s, &places, 0), equal, any);
     emit_goto(e, equal);
     load_equal(e, address, kind, way[ways].rows);
     end_way(e, &way[ways++], done);
 
     emit_goto(e, any);
-    llvm_value addresses =
-        l->BuildAdd(e->b, join(e, low, high, wide, splat64(e, emit_i64(e, 32))), splat64(e, base), "");
-    llvm_value beyond =
-        l->BuildICmp(e->b, LLVM_NE, outside(e, addresses, splat64(e, e->arena), splat64(e, e->arena_mask)),
-                     l->ConstNull(wide), "");
-    llvm_value lanes = and_(e, active(e, s), l->BuildNot(e->b, beyond, ""));
+    llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
+    llvm_value lanes = places_and(e, places_active(e, s), l->BuildNot(e->b, beyond, ""));
     if (part)
         way[ways].rows[0] = gather_parts(e, addresses, lanes, kind, &beyond);
     else
@@ -462,12 +322,4 @@ void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_
     read_lds(e, s, low, (uint32_t)op->x->mem.offset, m->kind, rows);
     if (m->action == MEMOP_LOAD2)
         read_lds(e, s, low, op->x->mem.second, m->kind, rows + memop_dwords((enum memop_kind)m->kind));
-}
-
-/* ---- statistics ---- */
-
-unsigned reads_bytes(const struct xinst *x)
-{
-    const struct memop *m = memop_of(x->isa->op);
-    return memop_bytes((enum memop_kind)m->kind) * (m->action == MEMOP_LOAD2 ? 2 : 1);
 }

@@ -156,7 +156,8 @@ bool scalars_load(struct emit *e, const struct xinst *x)
     if (!scalars_is_load(x))
         return false;
     const bool soffset = inst->soffset.kind == ISA_SGPR;
-    if (stretch_needs(e, base->reg, 2, false) || stretch_needs(e, d->reg, d->dwords, true) ||
+    if (e->writes & EMIT_MEMORY || stretch_needs(e, base->reg, 2, false) ||
+        stretch_needs(e, d->reg, d->dwords, true) ||
         (soffset && stretch_needs(e, inst->soffset.reg, 1, false)))
         stretch_flush(e);
     llvm_value address = l->BuildAdd(e->b, scalars_get64(e, base->reg), emit_i64(e, x->mem.offset), "");

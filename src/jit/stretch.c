@@ -191,8 +191,9 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
 {
     const struct isa_inst *inst = x->isa;
     *op = (struct lane_op){.x = x, .mask_reg = NO_MASK};
+    op->writes = inst->format > ISA_VOP3PMAI && writes_is_known(x);
     if (inst->format > ISA_VOP3PMAI)
-        return reads_is_known(x);
+        return op->writes || reads_is_known(x);
     if (inst->format < ISA_VOP1 || !is_plain_enough(e, x))
         return false;
     if (inst->format == ISA_VOP3P && !packed_is_known(inst))
@@ -212,19 +213,34 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
     return writes_mask(body) || body_writes(body, BODY_D) || inst->op == ISA_OP_v_nop;
 }
 
-static bool add_read(struct emit *e, struct lane_op *op)
+static unsigned spaces_of(const struct xinst *x)
+{
+    return x->isa->format == ISA_DS     ? EMIT_LDS
+           : x->isa->format == ISA_FLAT ? EMIT_LDS | EMIT_MEMORY
+                                        : EMIT_MEMORY;
+}
+
+/* Slices go one after another: what one writes, the next must not read, nor write over. */
+static bool add_access(struct emit *e, struct lane_op *op)
 {
     const struct xinst *x = op->x;
-    if (memop_has_sbase(x) && stretch_needs(e, x->ss[0], 2, false))
-        stretch_flush(e);
-    if (e->ops == STRETCH_MAX)
+    const unsigned spaces = spaces_of(x);
+    if ((memop_has_sbase(x) && stretch_needs(e, x->ss[0], 2, false)) || e->writes & spaces ||
+        (op->writes && e->reads & spaces) || e->ops == STRETCH_MAX)
         stretch_flush(e);
     if (memop_has_sbase(x)) {
         op->base = scalars_get64(e, x->ss[0]);
         memset(e->scalar_read + x->ss[0], true, 2);
     }
+    *(op->writes ? &e->writes : &e->reads) |= spaces;
     e->accesses |= x->isa->format != ISA_DS;
     take_op(e, op);
+    if (op->writes && writes_twice(x)) {
+        stretch_flush(e);
+        op->second = true;
+        e->writes = spaces;
+        take_op(e, op);
+    }
     return true;
 }
 
@@ -235,7 +251,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
     if (!stretch_takes(e, x, &op))
         return false;
     if (!op.body)
-        return add_read(e, &op);
+        return add_access(e, &op);
     if (op.alone)
         stretch_flush(e);
     for (int i = 0; i < 3; i++)
@@ -320,6 +336,22 @@ static void add_bad_row(struct emit *e, struct slice *s, llvm_value row)
 {
     if (row)
         add_bad(e, s, bits_of(e, e->l->BuildICmp(e->b, LLVM_NE, row, e->l->ConstNull(e->row), "")));
+}
+
+void slice_redo(struct emit *e, struct slice *s, llvm_value bad)
+{
+    const struct llvm *l = e->l;
+    if (!s->redone)
+        s->redone = emit_block(e);
+    if (!bad) {
+        l->BuildBr(e->b, s->redone);
+        return;
+    }
+    llvm_block good = emit_block(e);
+    llvm_value active = l->BuildAnd(e->b, bad, s->exec, "");
+    llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, active, l->ConstNull(e->bits), "");
+    l->SetMetadata(l->BuildCondBr(e->b, is_bad, s->redone, good), e->md_prof, e->unlikely);
+    emit_goto(e, good);
 }
 
 void slice_modify(struct emit *e, struct slice *s, const char *name, struct body_rows *rows)
@@ -422,11 +454,28 @@ static void modify_result(struct emit *e, struct slice *s, const struct isa_inst
     result[0] = r.row[BODY_D][0];
 }
 
-static void emit_read(struct emit *e, struct slice *s, const struct lane_op *op)
+static void emit_write(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low,
+                       llvm_value high)
+{
+    const unsigned from = (unsigned)op->x->s[op->second ? 2 : 1];
+    llvm_value rows[BODY_ROWS_MAX];
+    for (unsigned d = 0; d < writes_dwords(op->x); d++)
+        rows[d] = slice_row(e, s, from + d);
+    if (s->bad) /* nobody is to see what is not right */
+        slice_redo(e, s, s->bad);
+    s->bad = NULL;
+    writes_emit(e, s, op, low, high, rows);
+}
+
+static void emit_access_op(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const unsigned at = (unsigned)op->x->s[0];
     const bool wide = op->x->isa->format != ISA_DS && !op->base;
     llvm_value rows[BODY_ROWS_MAX], low = slice_row(e, s, at), high = wide ? slice_row(e, s, at + 1) : NULL;
+    if (op->writes) {
+        emit_write(e, s, op, low, high);
+        return;
+    }
     reads_emit(e, s, op, low, high, rows);
     for (unsigned d = 0; d < op->x->isa->dst.dwords; d++) {
         s->value[op->x->d + (int)d] = rows[d];
@@ -438,7 +487,7 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const struct isa_inst *inst = op->x->isa;
     if (!op->body) {
-        emit_read(e, s, op);
+        emit_access_op(e, s, op);
         return;
     }
     struct body_rows rows = {0};
@@ -525,6 +574,8 @@ static bool row_is_seen_later(struct emit *e, unsigned at, unsigned row, enum na
 {
     const unsigned rows = kind == NAN_F64 ? 2 : 1;
     for (unsigned j = at + 1; j < e->ops; j++) {
+        if (e->op[j].writes) /* what it stores must be right */
+            return false;
         if (hands_on(&e->op[j], row, kind))
             return true;
         if (writes_row(&e->op[j], row, rows))
@@ -608,11 +659,30 @@ static unsigned masks_of(const struct emit *e, uint8_t regs[SREGS / 2])
     return count;
 }
 
+/* Has the only instruction of a stretch, a store, executed for some lanes. */
+static void emit_redo_write(struct emit *e, const struct xinst *x, llvm_value lanes)
+{
+    const int64_t place = offsetof(struct wave, s) + SREG_EXEC * sizeof(uint32_t);
+    if (e->counts) /* it is counted already */
+        emit_store(e, e->l->ConstNull(e->ptr), e->w, offsetof(struct wave, stats));
+    if (e->accesses)
+        emit_store(e, e->l->ConstNull(e->ptr), e->w, offsetof(struct wave, stretch.first));
+    emit_store(e, lanes, e->w, place);
+    emit_call_handler(e, x);
+    emit_store(e, scalars_get64(e, SREG_EXEC), e->w, place);
+    if (e->counts)
+        emit_store(e, e->stats, e->w, offsetof(struct wave, stats));
+}
+
 /* Has the stretch executed by handlers for some lanes, and takes their bits of each mask. */
 static void emit_redo(struct emit *e, llvm_value lanes, const uint8_t *regs, unsigned masks,
                       const llvm_value *before, llvm_value *after)
 {
     const struct llvm *l = e->l;
+    if (e->ops == 1 && e->op[0].writes) { /* it changes no registers */
+        emit_redo_write(e, e->op[0].x, lanes);
+        return;
+    }
     if (!e->saved) {
         llvm_block here = l->GetInsertBlock(e->b);
         l->PositionBuilderAtEnd(e->b, e->entry);
@@ -645,6 +715,7 @@ void stretch_clear(struct emit *e)
 {
     e->ops = 0;
     e->accesses = false;
+    e->reads = e->writes = 0;
     memset(e->mask_written, 0, sizeof(e->mask_written));
     memset(e->scalar_read, 0, sizeof(e->scalar_read));
 }
@@ -686,20 +757,17 @@ void stretch_flush(struct emit *e)
         hot[i] =
             l->BuildOr(e->b, mask[i],
                        l->BuildShl(e->b, l->BuildZExt(e->b, s->mask[regs[i]], e->i64, ""), s->shift, ""), "");
-    llvm_block redone = NULL;
-    if (s->bad) {
-        llvm_block store = emit_block(e);
-        redone = emit_block(e);
-        llvm_value bad = l->BuildAnd(e->b, s->bad, s->exec, "");
-        llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, bad, l->ConstNull(e->bits), "");
-        l->SetMetadata(l->BuildCondBr(e->b, is_bad, redone, store), e->md_prof, e->unlikely);
+    if (s->bad)
+        slice_redo(e, s, s->bad);
+    llvm_block redone = s->redone, good = l->GetInsertBlock(e->b);
+    if (redone) {
         emit_goto(e, redone);
         /* All lanes that are left, as handlers take no longer for many than for few, and of several faults
          * the first instruction's is to be found. */
         emit_redo(e, rest, regs, masks, mask, cold);
         redone = l->GetInsertBlock(e->b);
         l->BuildBr(e->b, done);
-        emit_goto(e, store);
+        emit_goto(e, good);
     }
     stretch_store(e, s);
     llvm_block stored = l->GetInsertBlock(e->b);

@@ -350,14 +350,32 @@ static bool same_stats(const struct wave_stats *a, const struct wave_stats *b)
     return memcmp(&x, &y, sizeof x) == 0;
 }
 
+static bool same_fault(const struct outcome *a, const struct outcome *b)
+{
+    return a->fault == b->fault &&
+           (!a->fault || (a->fault_pc == b->fault_pc && a->address == b->address && a->lane == b->lane));
+}
+
+/* Which lanes' values are there when one of them faults is left open. */
+static bool is_store(uint64_t pc)
+{
+    struct isa_inst inst;
+    return isa_decode(&isa_gfx942, t.code + (pc - (uint64_t)(uintptr_t)t.code) / 4, 3, &inst) &&
+           isa_facts[inst.op].effects & ISA_E_STORE;
+}
+
 static bool is_same(const struct outcome *a, const struct outcome *b)
 {
-    if (a->fault != b->fault || memcmp(a->state.arena, b->state.arena, sizeof a->state.arena) != 0 ||
+    if (!same_fault(a, b))
+        return false;
+    if (a->fault && is_store(a->fault_pc))
+        return true;
+    if (memcmp(a->state.arena, b->state.arena, sizeof a->state.arena) != 0 ||
         memcmp(a->state.other, b->state.other, sizeof a->state.other) != 0 ||
         memcmp(a->state.lds, b->state.lds, sizeof a->state.lds) != 0)
         return false;
     if (a->fault)
-        return a->fault_pc == b->fault_pc && a->address == b->address && a->lane == b->lane;
+        return true;
     return memcmp(a->state.v, b->state.v, sizeof a->state.v) == 0 &&
            memcmp(a->state.s, b->state.s, sizeof a->state.s) == 0 && a->state.scc == b->state.scc &&
            a->state.mode == b->state.mode && a->state.trapsts == b->state.trapsts &&

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the lanes of a slice access LDS and memory, and how their addresses lie to each other: what reads and
+ * writes in stretches have in common.  Nothing here accesses anything.
+ */
+#ifndef EHP_JIT_PLACES_H
+#define EHP_JIT_PLACES_H
+
+#include "jit/emit.h"
+#include "sem/memory/memop.h"
+
+/* Whether elements are parts of a dword, and their type: the part's, or a dword's of several. */
+bool places_is_part(unsigned kind);
+llvm_type places_element(struct emit *e, unsigned kind);
+
+/* A row of first, first + step, ... */
+llvm_value places_row(struct emit *e, uint32_t first, uint32_t step);
+llvm_value places_first(struct emit *e, llvm_value row);
+llvm_value places_and(struct emit *e, llvm_value a, llvm_value b);
+/* The active lanes, and whether something holds for all of them. */
+llvm_value places_active(struct emit *e, const struct slice *s);
+llvm_value places_hold(struct emit *e, const struct slice *s, llvm_value lanes);
+llvm_value places_splat64(struct emit *e, llvm_value value);
+llvm_value emit_intrinsic(struct emit *e, const char *name, llvm_type *types, unsigned count,
+                          llvm_value *arguments, unsigned argument_count);
+
+/*
+ * LDS.  What is known of a row of addresses is found once for all instructions that add an offset to it;
+ * `bytes` is a lane's element.
+ */
+const struct shape *places_shape(struct emit *e, struct slice *s, llvm_value row, unsigned bytes);
+/* Whether so many bytes at this place (i64) are the workgroup's. */
+llvm_value places_inside(struct emit *e, llvm_value place, unsigned bytes);
+/* The lanes whose elements, at a row of addresses, are. */
+llvm_value places_in_lds(struct emit *e, llvm_value at, unsigned bytes);
+/* Pointers to so many bytes after the addresses. */
+llvm_value places_of_lds(struct emit *e, llvm_value at, unsigned bytes);
+
+/* Memory: `low` and, but for offsets of 32 bits to a scalar, `high` are the rows of addresses. */
+struct memory_places {
+    llvm_value low, high, base; /* base: i64 that is added to all */
+    llvm_value first;           /* a pointer: the first lane's */
+    llvm_value
+        near; /* i1: from there on, without a carry from 32 bits, a slice's elements are all the GPU's */
+    llvm_value delta; /* dwords from the first lane's to each */
+};
+struct memory_places places_memory(struct emit *e, const struct slice *s, const struct lane_op *op,
+                                   llvm_value low, llvm_value high, unsigned bytes);
+/* Whether each active lane's address is `step` bytes after the one before, and `near` holds; 0: all are
+ * equal. */
+llvm_value places_go_by(struct emit *e, const struct slice *s, const struct memory_places *p, unsigned step);
+/* All addresses as i64, and the lanes whose address is not of the memory that the GPU may always access. */
+llvm_value places_addresses(struct emit *e, const struct memory_places *p, llvm_value *beyond);
+
+#endif
