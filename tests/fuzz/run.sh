@@ -93,8 +93,11 @@ seeds=$root/tests/fuzz/seeds/${name%_timing}
 case $name in bundle | code | code_metadata | image) seeds="$seeds $root/tests/load/data" ;; chip) seeds="$seeds $root/chips" ;; esac
 case $name in *_timing) export EHP_MODE=timing ;; calls) export EHP_MODE=functional ;; esac
 export EHP_CHIPS="$root/chips" EHP_FUZZ_KERNELS="$root/tests/hip_api/kernels.hsaco"
-case $name in calls* | chip) leaks=0 ;; *) leaks=1 ;; esac # a runtime stays; libconfig leaks where it finds a mistake
-options=allocator_may_return_null=1:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:detect_leaks=$leaks
+# A runtime stays, and copies at the program's wild addresses, ready for the fault; libconfig leaks where it finds a
+# mistake.
+leaks=1 intrinsics=1
+case $name in calls*) leaks=0 intrinsics=0 ;; chip) leaks=0 ;; esac
+options=replace_intrin=$intrinsics:allocator_may_return_null=1:handle_segv=0:handle_sigbus=0:allow_user_segv_handler=1:detect_leaks=$leaks
 # shellcheck disable=SC2086
 ASAN_OPTIONS=$options exec "$work.fuzzer" \
     -max_total_time="$seconds" -max_len=32768 -timeout=60 -rss_limit_mb=3000 -print_final_stats=1 \
