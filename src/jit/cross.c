@@ -1,24 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lanes have of each other and of their numbers: DPP whose lanes read within a slice, as a shuffle with
- * constant indices; lane numbers; and v_writelane_b32.
+ * What lanes have of each other and of their numbers: DPP, lane numbers, and v_writelane_b32.
  *
- * DPP that reads from another slice is left to its handlers: a stretch that is redone from the middle on
- * would find the lanes before it switched off.
+ * DPP whose lanes read within a slice is a shuffle with constant indices.  What reads from other slices is
+ * moved for the whole wave first, to the row that handlers have it in as well.  Such an instruction has to be
+ * one that nobody redoes, as lanes of slices that are done would be switched off then; others are left to
+ * handlers.
  */
 #include "jit/emit.h"
 
 /* ---- DPP ---- */
 
-bool cross_is_known(const struct emit *e, const struct xinst *x)
+bool cross_is_wide(const struct emit *e, const struct xinst *x)
 {
     const struct xdpp *dpp = x->dpp;
     for (unsigned lane = 0; lane < WAVE_LANES; lane++) {
         const unsigned from = dpp->from[lane];
         if (from / e->slice != lane / e->slice || from % e->slice != dpp->from[lane % e->slice])
-            return false;
+            return true;
     }
-    return true;
+    return false;
+}
+
+static llvm_value shuffle_wave(struct emit *e, llvm_value value, const struct xdpp *dpp)
+{
+    llvm_value index[WAVE_LANES];
+    for (unsigned i = 0; i < WAVE_LANES; i++)
+        index[i] = emit_i32(e, dpp->from[i]);
+    return e->l->BuildShuffleVector(e->b, value, e->l->GetPoison(e->l->TypeOf(value)),
+                                    e->l->ConstVector(index, WAVE_LANES), "");
+}
+
+llvm_value cross_move_wave(struct emit *e, const struct xinst *x)
+{
+    const struct llvm *l = e->l;
+    llvm_type wave = l->VectorType(e->i32, WAVE_LANES);
+    for (int d = 0; d < x->isa->src[0].dwords; d++) {
+        llvm_value row = emit_load(e, wave, e->v, (x->reg[0] + d) * (int64_t)sizeof(wave_row));
+        l->SetAlignment(row, 64);
+        llvm_value to = emit_at(e, e->v, (x->s[0] + d) * (int64_t)sizeof(wave_row));
+        l->SetAlignment(l->BuildStore(e->b, shuffle_wave(e, row, x->dpp), to), 64);
+    }
+    llvm_value on = l->BuildBitCast(e->b, scalars_get64(e, SREG_EXEC), l->VectorType(e->i1, WAVE_LANES), "");
+    on = l->BuildBitCast(e->b, shuffle_wave(e, on, x->dpp), e->i64, "");
+    return l->BuildAnd(e->b, on, emit_i64(e, x->dpp->exists), "");
+}
+
+static llvm_value moved_row(struct emit *e, const struct slice *s, int row)
+{
+    llvm_value value = emit_load(e, e->row, s->rows, row * (int64_t)sizeof(wave_row));
+    e->l->SetAlignment(value, e->slice * 4);
+    return value;
 }
 
 static llvm_value shuffle(struct emit *e, llvm_value value, const struct xdpp *dpp)
@@ -30,39 +62,45 @@ static llvm_value shuffle(struct emit *e, llvm_value value, const struct xdpp *d
                                     e->l->ConstVector(index, e->slice), "");
 }
 
-/* The slice's part of constant bits for all lanes, as a vector of i1. */
-static llvm_value lanes_of(struct emit *e, const struct slice *s, uint64_t bits)
+/* The slice's part of bits for all lanes, as a vector of i1. */
+static llvm_value lanes_of(struct emit *e, const struct slice *s, llvm_value bits)
 {
     const struct llvm *l = e->l;
-    llvm_value part = l->BuildTrunc(e->b, l->BuildLShr(e->b, emit_i64(e, bits), s->shift, ""), e->bits, "");
+    llvm_value part = l->BuildTrunc(e->b, l->BuildLShr(e->b, bits, s->shift, ""), e->bits, "");
     return l->BuildBitCast(e->b, part, l->VectorType(e->i1, e->slice), "");
 }
 
 /* Lanes that have somebody active to read from. */
-static llvm_value readers(struct emit *e, const struct slice *s, const struct xdpp *dpp)
+static llvm_value readers(struct emit *e, const struct slice *s, const struct lane_op *op)
 {
     const struct llvm *l = e->l;
+    const struct xdpp *dpp = op->x->dpp;
+    if (op->readers)
+        return lanes_of(e, s, op->readers);
     llvm_value on = l->BuildBitCast(e->b, s->exec, l->VectorType(e->i1, e->slice), "");
     on = shuffle(e, on, dpp);
-    return dpp->exists == UINT64_MAX ? on : l->BuildAnd(e->b, on, lanes_of(e, s, dpp->exists), "");
+    return dpp->exists == UINT64_MAX ? on
+                                     : l->BuildAnd(e->b, on, lanes_of(e, s, emit_i64(e, dpp->exists)), "");
 }
 
-void cross_move_source(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value *row)
+void cross_move_source(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *row)
 {
-    llvm_value on = x->isa->bound_ctrl ? readers(e, s, x->dpp) : NULL;
-    for (unsigned d = 0; d < x->isa->src[0].dwords; d++) {
-        row[d] = shuffle(e, row[d], x->dpp);
+    const struct xinst *x = op->x;
+    llvm_value on = x->isa->bound_ctrl ? readers(e, s, op) : NULL;
+    for (int d = 0; d < x->isa->src[0].dwords; d++) {
+        row[d] = op->readers ? moved_row(e, s, x->s[0] + d) : shuffle(e, row[d], x->dpp);
         if (on)
             row[d] = e->l->BuildSelect(e->b, on, row[d], e->l->ConstNull(e->row), "");
     }
 }
 
-llvm_value cross_written(struct emit *e, const struct slice *s, const struct xinst *x)
+llvm_value cross_written(struct emit *e, const struct slice *s, const struct lane_op *op)
 {
-    llvm_value written = x->dpp->writes == UINT64_MAX ? NULL : lanes_of(e, s, x->dpp->writes);
-    if (x->isa->bound_ctrl)
+    const uint64_t writes = op->x->dpp->writes;
+    llvm_value written = writes == UINT64_MAX ? NULL : lanes_of(e, s, emit_i64(e, writes));
+    if (op->x->isa->bound_ctrl)
         return written;
-    llvm_value on = readers(e, s, x->dpp);
+    llvm_value on = readers(e, s, op);
     return written ? e->l->BuildAnd(e->b, on, written, "") : on;
 }
 

@@ -29,7 +29,8 @@ struct lane_op {
     llvm_value mask;         /* i64: of the mask source; NULL: none, or made in this stretch */
     int mask_reg;            /* the register pair of a mask source, -1: none */
     llvm_value base;         /* i64: of a load, the scalar that its lanes' offsets are added to; NULL: none */
-    bool alone;              /* it reads EXEC, and is a stretch by itself */
+    llvm_value readers;      /* i64: of DPP that reads from other slices, who has somebody to read from */
+    bool alone;              /* it reads EXEC or other slices, and is a stretch by itself */
     bool checks;             /* whether a lane is bad is looked at */
     bool writes;             /* to memory or LDS */
     bool second;             /* of two addresses it is the second that it writes to */
@@ -257,12 +258,14 @@ void writes_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm
                  const llvm_value *rows);
 
 /*
- * Lanes and each other (cross.c).  DPP: whether lanes read within their slice, what source 0 becomes, and the
- * lanes that are written, as a vector of i1, NULL for all.
+ * Lanes and each other (cross.c).  DPP: whether lanes read from other slices; has them moved, and says which
+ * of them have somebody to read from; what source 0 becomes; and the lanes that are written, as a vector of
+ * i1, NULL for all.
  */
-bool cross_is_known(const struct emit *e, const struct xinst *x);
-void cross_move_source(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value *row);
-llvm_value cross_written(struct emit *e, const struct slice *s, const struct xinst *x);
+bool cross_is_wide(const struct emit *e, const struct xinst *x);
+llvm_value cross_move_wave(struct emit *e, const struct xinst *x);
+void cross_move_source(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *row);
+llvm_value cross_written(struct emit *e, const struct slice *s, const struct lane_op *op);
 /* The third source of bodies whose instruction has none. */
 bool cross_implies_source(unsigned op);
 llvm_value cross_implied_source(struct emit *e, struct slice *s, const struct isa_inst *inst);

@@ -77,10 +77,9 @@ static bool reads_exec(const struct isa_inst *inst)
 
 /* No modifiers that stretch_add() has no body for, and no sources that it has no value of.  OMOD has no
  * effect in the mode that compiled code is for, which keeps denormals. */
-static bool is_plain_enough(const struct emit *e, const struct xinst *x)
+static bool is_plain_enough(const struct isa_inst *inst)
 {
-    const struct isa_inst *inst = x->isa;
-    if (inst->reserved || (inst->dpp && !cross_is_known(e, x)))
+    if (inst->reserved)
         return false;
     for (int i = 0; i < 3; i++) {
         const unsigned kind = inst->src[i].kind;
@@ -194,7 +193,7 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
     op->writes = inst->format > ISA_VOP3PMAI && writes_is_known(x);
     if (inst->format > ISA_VOP3PMAI)
         return op->writes || reads_is_known(x);
-    if (inst->format < ISA_VOP1 || !is_plain_enough(e, x))
+    if (inst->format < ISA_VOP1 || !is_plain_enough(inst))
         return false;
     if (inst->format == ISA_VOP3P && !packed_is_known(inst))
         return false;
@@ -203,7 +202,7 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
         return false;
     op->body = body;
     op->checks = true;
-    op->alone = reads_exec(inst);
+    op->alone = reads_exec(inst) || (inst->dpp && cross_is_wide(e, x));
     if (op->alone && (body_writes(body, BODY_BAD) || inst->clamp))
         return false;
     if (inst->clamp && clamps_after(inst) && !body_find(e->library, clamp_name(inst)))
@@ -254,6 +253,8 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         return add_access(e, &op);
     if (op.alone)
         stretch_flush(e);
+    if (op.alone && inst->dpp && cross_is_wide(e, x))
+        op.readers = cross_move_wave(e, x);
     for (int i = 0; i < 3; i++)
         if (inst->src[i].kind == ISA_SGPR && !stretch_is_mask(&op, i) &&
             stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
@@ -499,7 +500,7 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
         for (unsigned d = 0; d < o->dwords; d++)
             row[d] = is_row(o) ? slice_row(e, s, stretch_row(o) + d) : emit_splat(e, op->scalar[i][d]);
         if (inst->dpp && i == 0)
-            cross_move_source(e, s, op->x, row);
+            cross_move_source(e, s, op, row);
         if (inst->format == ISA_VOP3P)
             packed_modify_source(e, s, inst, i, row);
         else
@@ -518,7 +519,7 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
         rows.row[BODY_D][0] = simple;
     else
         body_emit(e->library, op->body, e->module, e->b, &rows);
-    llvm_value written = inst->dpp ? cross_written(e, s, op->x) : NULL, bad = rows.row[BODY_BAD][0];
+    llvm_value written = inst->dpp ? cross_written(e, s, op) : NULL, bad = rows.row[BODY_BAD][0];
     if (bad && written)
         bad = e->l->BuildSelect(e->b, written, bad, e->l->ConstNull(e->row), "");
     if (op->checks)
