@@ -619,11 +619,11 @@ void stretch_emit(struct emit *e, struct slice *s)
 
 static void store_rows(struct emit *e, const struct slice *s, bool masked)
 {
-    /* What comes next is the instruction that is being emitted, unless that is the last of these. */
-    const size_t behind = (size_t)(e->op[e->ops - 1].x - e->block->x) + 1,
-                 at = behind > e->at ? behind : e->at;
+    /* What comes next is what is behind the last of these, or more of the instruction that is being emitted.
+     */
+    const size_t behind = (size_t)(e->op[e->ops - 1].x - e->block->x) + 1;
     for (unsigned row = 0; row < WAVE_ROWS; row++) {
-        if (!s->dirty[row] || !live_before(e->live, at, row))
+        if (!s->dirty[row] || (!live_before(e->live, behind, row) && !live_before(e->live, e->at, row)))
             continue;
         llvm_value place = emit_at(e, s->rows, (int64_t)row * ROW_BYTES), value = s->value[row];
         if (masked) {
