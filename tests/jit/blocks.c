@@ -543,9 +543,10 @@ static void try_known(struct engine *e, unsigned level)
         {0x7d88026a, 0x99026b2f, 0xbefe0102},
         /* A load whose result nobody reads faults: global_load_ubyte v5, v[34:35]; v_mov_b32 v5, 0 */
         {0xdc408000, 0x057f0022, 0x7e0a0280},
-        /* Two stores of which the second reads what is dead after it:
-         * v_mov_b32 v5, v6; ds_write2_b32 v24, v4, v5 offset1:1; v_mov_b32 v5, 0 */
-        {0x7e0a0306, 0xd81c0100, 0x00050418, 0x7e0a0280},
+        /* A store in two halves, of which the second reads what is dead behind it: ds_write_b32 v24, v4;
+         * v_readfirstlane_b32 s0, v1; v_mov_b32 v5, v6; ds_write2_b32 v24, v4, v5 offset1:1; v_mov_b32 v5, 0
+         */
+        {0xd81a0000, 0x00000418, 0x7e000501, 0x7e0a0306, 0xd81c0100, 0x00050418, 0x7e0a0280},
     };
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
         for (unsigned counts = 0; counts < 2; counts++) {
