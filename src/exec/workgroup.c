@@ -100,11 +100,10 @@ static void run_wave(struct wave *w)
         while (in);
 }
 
-/* The clocks are read by scalar memory instructions too, which have no address. */
+/* Not the clocks, nor permutes of lanes, which pass through LDS. */
 static bool is_memory(const struct xinst *in)
 {
-    return in->cls == XC_VMEM || in->cls == XC_LDS || in->cls == XC_FLAT_SCRATCH ||
-           (in->cls == XC_SMEM && in->isa->src[0].kind != ISA_NONE);
+    return isa_facts[in->isa->op].effects & (ISA_E_LOAD | ISA_E_STORE | ISA_E_ATOMIC);
 }
 
 static uint64_t mix(uint64_t h, uint64_t value)
