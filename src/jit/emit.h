@@ -150,6 +150,8 @@ void counts_clear(struct emit *e);
 /* Says that `x` accesses memory now, NULL: that nobody does.  See wave/fault.h. */
 void emit_access(struct emit *e, const struct xinst *x);
 llvm_value emit_call_handler(struct emit *e, const struct xinst *x);
+/* The same for what compiled code counts itself. */
+void emit_call_uncounted(struct emit *e, const struct xinst *x);
 
 /* The address `bytes` after `base`. */
 static inline llvm_value emit_at(const struct emit *e, llvm_value base, int64_t bytes)

@@ -86,6 +86,15 @@ llvm_value emit_call_handler(struct emit *e, const struct xinst *x)
     return e->l->BuildCall2(e->b, e->handler, handler, arguments, 2, "");
 }
 
+void emit_call_uncounted(struct emit *e, const struct xinst *x)
+{
+    if (e->counts)
+        emit_store(e, e->l->ConstNull(e->ptr), e->w, offsetof(struct wave, stats));
+    emit_call_handler(e, x);
+    if (e->counts)
+        emit_store(e, e->stats, e->w, offsetof(struct wave, stats));
+}
+
 /* Executes it by its handler, and returns what that says comes next. */
 static void leave_by_handler(struct emit *e, const struct xinst *x)
 {

@@ -187,7 +187,7 @@ bool scalars_load(struct emit *e, const struct xinst *x)
     l->BuildBr(e->b, done);
     emit_goto(e, other);
     store_dirty(e);
-    emit_call_handler(e, x);
+    emit_call_uncounted(e, x);
     for (unsigned i = 0; i < d->dwords; i++)
         loaded[1][i] = emit_load(e, e->i32, e->w, place(d->reg + i));
     l->BuildBr(e->b, done);

@@ -664,15 +664,11 @@ static unsigned masks_of(const struct emit *e, uint8_t regs[SREGS / 2])
 static void emit_redo_write(struct emit *e, const struct xinst *x, llvm_value lanes)
 {
     const int64_t place = offsetof(struct wave, s) + SREG_EXEC * sizeof(uint32_t);
-    if (e->counts) /* it is counted already */
-        emit_store(e, e->l->ConstNull(e->ptr), e->w, offsetof(struct wave, stats));
     if (e->accesses)
         emit_store(e, e->l->ConstNull(e->ptr), e->w, offsetof(struct wave, stretch.first));
     emit_store(e, lanes, e->w, place);
-    emit_call_handler(e, x);
+    emit_call_uncounted(e, x);
     emit_store(e, scalars_get64(e, SREG_EXEC), e->w, place);
-    if (e->counts)
-        emit_store(e, e->stats, e->w, offsetof(struct wave, stats));
 }
 
 /* Has the stretch executed by handlers for some lanes, and takes their bits of each mask. */

@@ -173,7 +173,9 @@ static uint32_t stray(void)
 
 static void fill_addresses(struct state *s)
 {
-    const uint64_t base = (uint64_t)(uintptr_t)t.host.arena + BASE;
+    const bool apart = below(8) == 0; /* where the GPU may access what it asks for */
+    const uint64_t base =
+        (uint64_t)(uintptr_t)(apart ? t.host.other + sizeof t.host.other / 4 : t.host.arena + BASE);
     const bool strays = below(8) == 0;
     const uint32_t equal = 4 * below(1024), step = 1u << below(5);
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
