@@ -209,6 +209,9 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
 bool stretch_is_mask(const struct lane_op *op, int source);
 /* The row of a VGPR or an AccVGPR. */
 unsigned stretch_row(const struct isa_operand *o);
+bool stretch_is_row(const struct isa_operand *o);
+/* Says of the stretch's instructions what is a NaN, and which are looked at (nans.c). */
+void nans_find(struct emit *e);
 /* Whether it makes a mask in SGPRs. */
 bool stretch_makes_mask(const struct lane_op *op);
 /* Emits the instructions for one slice. */
@@ -244,6 +247,10 @@ llvm_value slice_load(struct emit *e, const struct slice *s, unsigned row);
 void slice_modify(struct emit *e, struct slice *s, const char *name, struct body_rows *rows);
 /* Has the lanes that are left redone if one of these, as bits, is active and bad; NULL: in any case. */
 void slice_redo(struct emit *e, struct slice *s, llvm_value bad);
+/* The body of CLAMP for a result's type. */
+const char *slice_clamp_name(const struct isa_inst *inst);
+/* CLAMP of floats is done to the result, of pairs only in VOP3P; for integers it is another operation. */
+bool slice_clamps_after(const struct isa_inst *inst);
 /* The same for all lanes. */
 llvm_value slice_constant(struct emit *e, uint32_t value);
 

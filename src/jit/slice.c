@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* One slice of a stretch's lanes: registers as values, modifiers, and what instructions make; see stretch.c.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "isa/facts.h"
+#include "jit/emit.h"
+#include "sem/memory/memop.h"
+
+enum { ROW_BYTES = sizeof(wave_row) };
+
+llvm_value emit_splat(struct emit *e, llvm_value scalar)
+{
+    const struct llvm *l = e->l;
+    llvm_value one = l->BuildInsertElement(e->b, l->GetPoison(e->row), scalar, emit_i32(e, 0), "");
+    return l->BuildShuffleVector(e->b, one, l->GetPoison(e->row), l->ConstNull(e->row), "");
+}
+
+llvm_value slice_load(struct emit *e, const struct slice *s, unsigned row)
+{
+    llvm_value value = emit_load(e, e->row, s->rows, (int64_t)row * ROW_BYTES);
+    e->l->SetAlignment(value, e->slice * 4);
+    return value;
+}
+
+static llvm_value slice_row(struct emit *e, struct slice *s, unsigned row)
+{
+    if (!s->value[row])
+        s->value[row] = e->loop ? loop_row(e, row) : slice_load(e, s, row);
+    return s->value[row];
+}
+
+static llvm_value bits_of(struct emit *e, llvm_value lanes)
+{
+    return e->l->BuildBitCast(e->b, lanes, e->bits, "");
+}
+
+static llvm_value lanes_of(struct emit *e, llvm_value bits)
+{
+    return e->l->BuildBitCast(e->b, bits, e->l->VectorType(e->i1, e->slice), "");
+}
+
+/* A mask of all lanes, as this slice's dwords of 0 or ~0. */
+static llvm_value mask_row(struct emit *e, struct slice *s, const struct lane_op *op)
+{
+    llvm_value bits = op->mask
+                          ? e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, op->mask, s->shift, ""), e->bits, "")
+                          : s->mask[op->mask_reg];
+    return e->l->BuildSExt(e->b, lanes_of(e, bits), e->row, "");
+}
+
+static void add_bad(struct emit *e, struct slice *s, llvm_value bits)
+{
+    s->bad = s->bad ? e->l->BuildOr(e->b, s->bad, bits, "") : bits;
+}
+
+/* What a body has said to be bad, as a row. */
+static void add_bad_row(struct emit *e, struct slice *s, llvm_value row)
+{
+    if (row)
+        add_bad(e, s, bits_of(e, e->l->BuildICmp(e->b, LLVM_NE, row, e->l->ConstNull(e->row), "")));
+}
+
+void slice_redo(struct emit *e, struct slice *s, llvm_value bad)
+{
+    const struct llvm *l = e->l;
+    if (!s->redone)
+        s->redone = emit_block(e);
+    if (!bad) {
+        l->BuildBr(e->b, s->redone);
+        return;
+    }
+    llvm_block good = emit_block(e);
+    llvm_value active = l->BuildAnd(e->b, bad, s->exec, "");
+    llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, active, l->ConstNull(e->bits), "");
+    l->SetMetadata(l->BuildCondBr(e->b, is_bad, s->redone, good), e->md_prof, e->unlikely);
+    emit_goto(e, good);
+}
+
+void slice_modify(struct emit *e, struct slice *s, const char *name, struct body_rows *rows)
+{
+    const struct body *body = body_find(e->library, name);
+    assert(body);
+    body_emit(e->library, body, e->module, e->b, rows);
+    add_bad_row(e, s, rows->row[BODY_BAD][0]);
+}
+
+llvm_value slice_constant(struct emit *e, uint32_t value)
+{
+    llvm_value lanes[16];
+    for (unsigned i = 0; i < e->slice; i++)
+        lanes[i] = emit_i32(e, value);
+    return e->l->ConstVector(lanes, e->slice);
+}
+
+static unsigned part_shift(unsigned select)
+{
+    return select <= ISA_BYTE_3 ? 8 * select : select == ISA_WORD_1 ? 16 : 0;
+}
+
+static unsigned part_bits(unsigned select)
+{
+    return select <= ISA_BYTE_3 ? 8 : select <= ISA_WORD_1 ? 16 : 32;
+}
+
+const char *slice_clamp_name(const struct isa_inst *inst)
+{
+    switch (inst->dst.type) {
+    case ISA_T_F16:
+        return "slice_modify_clamp_f16";
+    case ISA_T_F64:
+        return "slice_modify_clamp_f64";
+    case ISA_T_PKF16:
+        return "slice_modify_clamp_pk_f16";
+    default:
+        return "slice_modify_clamp_f32";
+    }
+}
+
+bool slice_clamps_after(const struct isa_inst *inst)
+{
+    switch (inst->dst.type) {
+    case ISA_T_F16:
+    case ISA_T_F32:
+    case ISA_T_F64:
+        return true;
+    case ISA_T_PKF16:
+    case ISA_T_PKF32:
+        return inst->format == ISA_VOP3P;
+    default:
+        return false;
+    }
+}
+
+/* SDWA and op_sel selects, then abs and neg. */
+static void modify_source(struct emit *e, struct slice *s, const struct isa_inst *inst, int i,
+                          llvm_value row[BODY_ROWS_MAX])
+{
+    const unsigned type = inst->src[i].type;
+    const bool half = isa_type_is_16bit(type);
+    unsigned select = ISA_DWORD;
+    if (inst->sdwa && i < 2)
+        select = inst->src_sel[i];
+    if (select != ISA_DWORD) {
+        const unsigned bits = part_bits(select);
+        struct body_rows r = {0};
+        r.row[BODY_A][0] = row[0];
+        r.row[BODY_B][0] = slice_constant(e, part_shift(select));
+        r.row[BODY_C][0] = slice_constant(e, UINT32_MAX >> (32 - bits));
+        r.row[BODY_M][0] = slice_constant(e, inst->sext >> i & 1 ? 1u << (bits - 1) : 0);
+        slice_modify(e, s, "slice_modify_part", &r);
+        row[0] = r.row[BODY_D][0];
+    } else if (!inst->sdwa && inst->op_sel >> i & 1 && half) {
+        row[0] = e->l->BuildLShr(e->b, row[0], slice_constant(e, 16), "");
+    }
+    if (!((inst->neg | inst->abs) >> i & 1))
+        return;
+    const bool wide = inst->src[i].dwords == 2;
+    const uint32_t sign = half ? 0x8000 : 0x80000000;
+    struct body_rows r = {0};
+    r.row[BODY_A][0] = row[wide];
+    r.row[BODY_B][0] = slice_constant(e, inst->abs >> i & 1 ? ~sign : UINT32_MAX);
+    r.row[BODY_C][0] = slice_constant(e, inst->neg >> i & 1 ? sign : 0);
+    slice_modify(e, s, "slice_modify_sign", &r);
+    row[wide] = r.row[BODY_D][0];
+}
+
+/* CLAMP, and which part of the destination it is that a result goes to. */
+static void modify_result(struct emit *e, struct slice *s, const struct isa_inst *inst,
+                          struct body_rows *rows)
+{
+    struct body_rows r = {0};
+    llvm_value *result = rows->row[BODY_D];
+    if (inst->clamp && slice_clamps_after(inst)) {
+        const unsigned parts = inst->dst.type == ISA_T_PKF32 ? 2 : 1, rows_each = inst->dst.dwords / parts;
+        for (unsigned part = 0; part < parts; part++) {
+            r = (struct body_rows){0};
+            memcpy(r.row[BODY_A], result + part, rows_each * sizeof(*result));
+            slice_modify(e, s, slice_clamp_name(inst), &r);
+            memcpy(result + part, r.row[BODY_D], rows_each * sizeof(*result));
+        }
+    }
+    if (inst->format == ISA_VOP3P)
+        return;
+    const bool half = isa_type_is_16bit(inst->dst.type);
+    if (inst->sdwa ? inst->dst_sel == ISA_DWORD
+                   : !half || !(inst->op_sel & 8 || isa_facts[inst->op].effects & ISA_E_KEEPS_HIGH))
+        return;
+    llvm_value old = slice_row(e, s, stretch_row(&inst->dst));
+    memset(&r, 0, sizeof(r));
+    r.row[BODY_A][0] = result[0];
+    r.row[BODY_O][0] = old;
+    if (inst->sdwa) {
+        const unsigned shift = part_shift(inst->dst_sel), top = shift + part_bits(inst->dst_sel);
+        const uint32_t mask = (UINT32_MAX >> (32 - part_bits(inst->dst_sel))) << shift;
+        r.row[BODY_B][0] = slice_constant(e, shift);
+        r.row[BODY_C][0] = slice_constant(e, mask);
+        r.row[BODY_M][0] =
+            slice_constant(e, inst->dst_unused == ISA_UNUSED_SEXT && top < 32 ? 1u << (top - 1) : 0);
+        slice_modify(
+            e, s, inst->dst_unused == ISA_UNUSED_PRESERVE ? "slice_modify_place_keep" : "slice_modify_place",
+            &r);
+    } else {
+        slice_modify(e, s, inst->op_sel & 8 ? "slice_modify_high" : "slice_modify_low", &r);
+    }
+    result[0] = r.row[BODY_D][0];
+}
+
+static void emit_write(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low,
+                       llvm_value high)
+{
+    const unsigned from = (unsigned)op->x->s[op->second ? 2 : 1];
+    llvm_value rows[BODY_ROWS_MAX];
+    for (unsigned d = 0; d < writes_dwords(op->x); d++)
+        rows[d] = slice_row(e, s, from + d);
+    if (s->bad) /* nobody is to see what is not right */
+        slice_redo(e, s, s->bad);
+    s->bad = NULL;
+    writes_emit(e, s, op, low, high, rows);
+}
+
+static void emit_access_op(struct emit *e, struct slice *s, const struct lane_op *op)
+{
+    const unsigned at = (unsigned)op->x->s[0];
+    const bool wide = op->x->isa->format != ISA_DS && !op->base;
+    llvm_value rows[BODY_ROWS_MAX], low = slice_row(e, s, at), high = wide ? slice_row(e, s, at + 1) : NULL;
+    if (op->writes) {
+        emit_write(e, s, op, low, high);
+        return;
+    }
+    reads_emit(e, s, op, low, high, rows);
+    for (unsigned d = 0; d < op->x->isa->dst.dwords; d++) {
+        s->value[op->x->d + (int)d] = rows[d];
+        s->dirty[op->x->d + (int)d] = true;
+    }
+}
+
+static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
+{
+    const struct isa_inst *inst = op->x->isa;
+    if (!op->body) {
+        emit_access_op(e, s, op);
+        return;
+    }
+    struct body_rows rows = {0};
+    for (int i = 0; i < 3; i++) {
+        const struct isa_operand *o = &inst->src[i];
+        llvm_value *row = rows.row[BODY_A + i];
+        if (o->kind == ISA_NONE || stretch_is_mask(op, i))
+            continue;
+        for (unsigned d = 0; d < o->dwords; d++)
+            row[d] =
+                stretch_is_row(o) ? slice_row(e, s, stretch_row(o) + d) : emit_splat(e, op->scalar[i][d]);
+        if (inst->dpp && i == 0)
+            cross_move_source(e, s, op, row);
+        if (inst->format == ISA_VOP3P)
+            packed_modify_source(e, s, inst, i, row);
+        else
+            modify_source(e, s, inst, i, row);
+    }
+    if (cross_implies_source(inst->op))
+        rows.row[BODY_C][0] = cross_implied_source(e, s, inst);
+    if (op->mask_reg >= 0)
+        rows.row[BODY_M][0] = mask_row(e, s, op);
+    if (stretch_is_row(&inst->dst))
+        for (unsigned d = 0; d < inst->dst.dwords; d++)
+            if (body_reads(op->body, BODY_O) >> d & 1)
+                rows.row[BODY_O][d] = slice_row(e, s, stretch_row(&inst->dst) + d);
+    llvm_value simple = cross_count_lanes(e, s, inst, rows.row[BODY_B][0]);
+    if (simple)
+        rows.row[BODY_D][0] = simple;
+    else
+        body_emit(e->library, op->body, e->module, e->b, &rows);
+    llvm_value written = inst->dpp ? cross_written(e, s, op) : NULL, bad = rows.row[BODY_BAD][0];
+    if (bad && written)
+        bad = e->l->BuildSelect(e->b, written, bad, e->l->ConstNull(e->row), "");
+    if (op->checks)
+        add_bad_row(e, s, bad);
+    if (stretch_is_row(&inst->dst) && body_writes(op->body, BODY_D)) {
+        modify_result(e, s, inst, &rows);
+        for (unsigned d = 0; d < inst->dst.dwords; d++) {
+            const unsigned row = stretch_row(&inst->dst) + d;
+            llvm_value value = rows.row[BODY_D][d];
+            if (written)
+                value = e->l->BuildSelect(e->b, written, value, slice_row(e, s, row), "");
+            s->value[row] = value;
+            s->dirty[row] = true;
+        }
+    }
+    if (stretch_makes_mask(op)) {
+        llvm_value set = e->l->BuildICmp(e->b, LLVM_SLT, rows.row[BODY_DM][0], e->l->ConstNull(e->row), "");
+        s->mask[op->x->sd] = e->l->BuildAnd(e->b, bits_of(e, set), s->exec, "");
+    }
+}
+
+void stretch_emit(struct emit *e, struct slice *s)
+{
+    nans_find(e);
+    for (unsigned i = 0; i < e->ops; i++)
+        emit_op(e, s, &e->op[i]);
+}
+
+static void store_rows(struct emit *e, const struct slice *s, bool masked)
+{
+    /* What comes next is what is behind the last of these, or more of the instruction that is being emitted.
+     */
+    const size_t behind = (size_t)(e->op[e->ops - 1].x - e->block->x) + 1;
+    for (unsigned row = 0; row < WAVE_ROWS; row++) {
+        if (!s->dirty[row] || (!live_before(e->live, behind, row) && !live_before(e->live, e->at, row)))
+            continue;
+        llvm_value place = emit_at(e, s->rows, (int64_t)row * ROW_BYTES), value = s->value[row];
+        if (masked) {
+            llvm_value old = e->l->BuildLoad2(e->b, e->row, place, "");
+            e->l->SetAlignment(old, e->slice * 4);
+            value = e->l->BuildSelect(e->b, lanes_of(e, s->exec), value, old, "");
+        }
+        e->l->SetAlignment(e->l->BuildStore(e->b, value, place), e->slice * 4);
+    }
+}
+
+void stretch_store(struct emit *e, const struct slice *s)
+{
+    const struct llvm *l = e->l;
+    llvm_block whole = emit_block(e), part = emit_block(e), done = emit_block(e);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""), whole, part);
+    emit_goto(e, whole);
+    store_rows(e, s, false);
+    l->BuildBr(e->b, done);
+    emit_goto(e, part);
+    store_rows(e, s, true);
+    l->BuildBr(e->b, done);
+    emit_goto(e, done);
+}
