@@ -69,15 +69,38 @@ static void load_dense(struct emit *e, llvm_value address, unsigned kind, llvm_v
         rows[d] = every(e, wide, d, dwords);
 }
 
+/* One access, of which LLVM is not to make several: flags and what they guard come in 8 and 16 bytes. */
+static llvm_value load_at_once(struct emit *e, llvm_type type, llvm_value address)
+{
+    llvm_value value = load_unaligned(e, type, address);
+    e->l->SetVolatile(value, 1);
+    return value;
+}
+
+/* The dwords of an element, in as few accesses as its handler does. */
+static void load_element(struct emit *e, llvm_value address, unsigned dwords, llvm_value *words)
+{
+    const struct llvm *l = e->l;
+    unsigned have = 0;
+    while (have < dwords) {
+        const unsigned now = dwords == 4 ? 4 : dwords - have >= 2 ? 2 : 1;
+        llvm_value part = load_at_once(e, l->VectorType(e->i32, now), emit_at(e, address, have * 4));
+        for (unsigned i = 0; i < now; i++)
+            words[have++] = l->BuildExtractElement(e->b, part, emit_i32(e, i), "");
+    }
+}
+
 /* The same element in all lanes. */
 static void load_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows)
 {
-    for (unsigned d = 0; d < memop_dwords((enum memop_kind)kind); d++) {
-        llvm_value word = load_unaligned(e, places_element(e, kind), emit_at(e, address, d * 4));
-        if (places_is_part(kind))
-            word = extend_part(e, word, kind, e->i32);
-        rows[d] = emit_splat(e, word);
-    }
+    llvm_value words[4];
+    const unsigned dwords = memop_dwords((enum memop_kind)kind);
+    if (places_is_part(kind))
+        words[0] = extend_part(e, load_unaligned(e, places_element(e, kind), address), kind, e->i32);
+    else
+        load_element(e, address, dwords, words);
+    for (unsigned d = 0; d < dwords; d++)
+        rows[d] = emit_splat(e, words[d]);
 }
 
 /* The active lanes' elements of a dword or more, of which each is a dword after the one before. */
@@ -104,7 +127,6 @@ static llvm_value gather_dword(struct emit *e, llvm_type element, llvm_value add
 static void load_each(struct emit *e, llvm_value addresses, llvm_value lanes, llvm_value *rows)
 {
     const struct llvm *l = e->l;
-    llvm_type quad = l->VectorType(e->i32, 4);
     llvm_value harmless = l->BuildBitCast(e->b, e->w, e->ptr, "");
     for (unsigned d = 0; d < 4; d++)
         rows[d] = l->GetPoison(e->row);
@@ -112,10 +134,10 @@ static void load_each(struct emit *e, llvm_value addresses, llvm_value lanes, ll
         llvm_value at =
             l->BuildSelect(e->b, l->BuildExtractElement(e->b, lanes, emit_i32(e, i), ""),
                            l->BuildExtractElement(e->b, addresses, emit_i32(e, i), ""), harmless, "");
-        llvm_value value = load_unaligned(e, quad, at);
+        llvm_value words[4];
+        load_element(e, at, 4, words);
         for (unsigned d = 0; d < 4; d++)
-            rows[d] = l->BuildInsertElement(
-                e->b, rows[d], l->BuildExtractElement(e->b, value, emit_i32(e, d), ""), emit_i32(e, i), "");
+            rows[d] = l->BuildInsertElement(e->b, rows[d], words[d], emit_i32(e, i), "");
     }
 }
 
@@ -277,18 +299,23 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     end_way(e, &way[ways++], done);
 
     emit_goto(e, other);
-    if (dwords > 1) { /* as compilers merge loads of neighbours */
-        llvm_block steps = emit_block(e), rest = emit_block(e);
-        l->BuildCondBr(e->b, places_go_by(e, s, &places, 4), steps, rest);
-        emit_goto(e, steps);
-        load_steps(e, s, address, dwords, way[ways].rows);
-        end_way(e, &way[ways++], done);
-        emit_goto(e, rest);
-    }
-    l->BuildCondBr(e->b, places_go_by(e, s, &places, 0), equal, any);
+    llvm_block unequal = emit_block(e);
+    l->BuildCondBr(e->b, places_go_by(e, s, &places, 0), equal, unequal);
     emit_goto(e, equal);
     load_equal(e, address, kind, way[ways].rows);
     end_way(e, &way[ways++], done);
+
+    emit_goto(e, unequal);
+    if (dwords > 1) { /* as compilers merge loads of neighbours; elements that overlap may be torn */
+        llvm_block steps = emit_block(e);
+        llvm_value all = l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), "");
+        l->BuildCondBr(e->b, places_and(e, places_go_by(e, s, &places, 4), all), steps, any);
+        emit_goto(e, steps);
+        load_steps(e, s, address, dwords, way[ways].rows);
+        end_way(e, &way[ways++], done);
+    } else {
+        l->BuildBr(e->b, any);
+    }
 
     emit_goto(e, any);
     llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
