@@ -99,10 +99,9 @@ with tempfile.TemporaryDirectory() as folder:
                     read_csv(memory)
                     if counting:
                         check(len(read_json(counters)) >= 3, end, how, "has left", counters)
-                if how == signal.SIGKILL:  # in the middle of a write, nobody is left who knew of the new file
-                    for name in os.listdir(folder):
-                        if name.endswith("~"):
-                            os.unlink(os.path.join(folder, name))
+                for name in os.listdir(folder):  # of a write that was going on; nobody is left who knew of it
+                    if name.endswith("~"):
+                        os.unlink(os.path.join(folder, name))
 
     # Who stops goes on; a pipe gets all at the end.
     with subprocess.Popen(command("--stats", end="stop"), stderr=subprocess.PIPE, text=True) as process:
