@@ -236,6 +236,12 @@ struct ehp_mem_use {
 EHP_API int ehp_mem_use(ehp_machine *machine, struct ehp_mem_use *out);
 
 /*
+ * The process is about to fork: waits until no function is being compiled, which may take a second, so that
+ * the child can exit.  ehp_host_forked() must follow in the parent; pthread_atfork() is the place of both.
+ */
+EHP_API int ehp_host_forks(ehp_machine *machine);
+
+/*
  * The process has forked, and this is the parent: its own pages are copied when written to from now on.  In
  * timing mode the GPU loses its entries for those that it reached by page faults.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The host program's time, and what it says of itself. */
 #include "api/api.h"
+#include "jit/jit.h"
 
 uint64_t ehp_timestamp(ehp_machine *m)
 {
@@ -26,8 +27,17 @@ int ehp_cpu_run(ehp_machine *m, struct ehp_cpu_work *work)
     return EHP_OK;
 }
 
+int ehp_host_forks(ehp_machine *m)
+{
+    if (m->jit)
+        jit_pause(m->jit);
+    return EHP_OK;
+}
+
 int ehp_host_forked(ehp_machine *m)
 {
+    if (m->jit)
+        jit_go_on(m->jit);
     m->cp.engine->ops->forked(m->cp.engine);
     return EHP_OK;
 }

@@ -54,6 +54,7 @@ struct jit {
     bool started, stopping;
     bool opened; /* LLVM's library is */
     bool exits;  /* LLVM is not to be called any more */
+    unsigned pauses;
     struct unit *waiting, *busy, *ready;
     struct jit_cache *cache;
     struct jit_totals totals;
@@ -317,7 +318,7 @@ static void *run(void *context)
     struct jit *jit = context;
     pthread_mutex_lock(&jit->lock);
     while (!jit->stopping) {
-        struct unit *unit = jit->waiting;
+        struct unit *unit = jit->pauses ? NULL : jit->waiting;
         if (!unit) {
             pthread_cond_wait(&jit->changed, &jit->lock);
             continue;
@@ -334,6 +335,23 @@ static void *run(void *context)
     }
     pthread_mutex_unlock(&jit->lock);
     return NULL;
+}
+
+void jit_pause(struct jit *jit)
+{
+    pthread_mutex_lock(&jit->lock);
+    jit->pauses++;
+    while (jit->busy)
+        pthread_cond_wait(&jit->changed, &jit->lock);
+    pthread_mutex_unlock(&jit->lock);
+}
+
+void jit_go_on(struct jit *jit)
+{
+    pthread_mutex_lock(&jit->lock);
+    jit->pauses--;
+    pthread_cond_broadcast(&jit->changed);
+    pthread_mutex_unlock(&jit->lock);
 }
 
 static bool is_pending(const struct jit *jit, const struct unit *unit)

@@ -36,6 +36,13 @@ struct jit *jit_open(unsigned level, bool eager);
 /* NULL, or why nothing is kept on disk. */
 const char *jit_cache_why_off(struct jit *jit);
 
+/*
+ * Around a fork: waits for what is being compiled, and lets nothing more be until it goes on.  The child ends
+ * LLVM's library when it exits, and must not find the library's locks as a thread had them that it has not.
+ */
+void jit_pause(struct jit *jit);
+void jit_go_on(struct jit *jit);
+
 /* No translated function is left, and nobody executes any. */
 void jit_close(struct jit *jit);
 

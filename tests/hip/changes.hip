@@ -217,6 +217,44 @@ static void forked_meanwhile()
     HIP_OK(hipHostFree(flag));
 }
 
+// Something to compile for a while, each time anew.
+template <int WHICH> __global__ void grind(float *p)
+{
+    float x = p[threadIdx.x];
+    for (int i = 0; i < 64; i++) {
+#pragma unroll
+        for (int k = 0; k < 400; k++)
+            x = x * (WHICH + k + 0.5f) + __builtin_amdgcn_sinf(x);
+    }
+    p[threadIdx.x] = x;
+}
+
+template <int WHICH> static void fork_under(float *p)
+{
+    grind<WHICH><<<256, 256>>>(p);
+    for (int i = 0; i < 12; i++) {
+        fflush(nullptr);
+        pid_t child = fork();
+        if (child == 0)
+            exit(5);
+        int code = ended(child);
+        CHECK(code == 5, "child %d while kernel %d gets hot ended with %d", i, WHICH, code);
+    }
+    HIP_OK(hipDeviceSynchronize());
+}
+
+// A child exits in peace though its parent was compiling a function.
+static void forked_under_the_compiler()
+{
+    float *p;
+    HIP_OK(hipMalloc(&p, 256 * sizeof *p));
+    fork_under<1>(p);
+    fork_under<2>(p);
+    fork_under<3>(p);
+    fork_under<4>(p);
+    HIP_OK(hipFree(p));
+}
+
 static float milliseconds(int *p)
 {
     hipEvent_t before, after;
@@ -286,6 +324,8 @@ int main()
     forked(p, "hipHostRegister");
     HIP_OK(hipHostUnregister(p));
     forked_meanwhile();
+    if (!timing)
+        forked_under_the_compiler();
     if (xnack) {
         forked(p, "the process's own");
         prefetched(timing);

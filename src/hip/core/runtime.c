@@ -284,11 +284,19 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
 
 /* ---- fork ---- */
 
-static void runtime_parent(void)
+static void runtime_forks(void)
 {
     struct hip_runtime *runtime = hip_runtime();
-    if (atomic_load(&runtime->state) == 1)
-        (void)ehp_host_forked(runtime->machine);
+    struct hip_thread *thread = hip_thread();
+    thread->forks = atomic_load(&runtime->state) == 1;
+    if (thread->forks)
+        (void)ehp_host_forks(runtime->machine);
+}
+
+static void runtime_parent(void)
+{
+    if (hip_thread()->forks)
+        (void)ehp_host_forked(hip_runtime()->machine);
 }
 
 /* The machine's threads are the parent's: here is no GPU, as the child of a process that has opened the real
@@ -324,7 +332,7 @@ hipError_t hip_open(void)
         state = atomic_load(&runtime->state);
         if (state == 0) {
             runtime->failure = runtime_open(runtime);
-            pthread_atfork(NULL, runtime_parent, runtime_child);
+            pthread_atfork(runtime_forks, runtime_parent, runtime_child);
             atexit(hip_wait_ends);
             state = runtime->failure == hipSuccess ? 1 : 2;
             atomic_store_explicit(&runtime->state, state, memory_order_release);

@@ -125,6 +125,7 @@ struct hip_thread {
     unsigned ctxs;
     hipStreamCaptureMode capture_mode;
     uint64_t id; /* 0 until a capture asks for it */
+    bool forks;  /* between ehp_host_forks() and ehp_host_forked() */
     struct ihipStream_t *per_thread[HIP_DEVICES_MAX];
     bool per_thread_key;
     struct ihipStream_t *call;  /* in a host function: the stream that it is of */
