@@ -14,7 +14,7 @@ void counts_add(struct emit *e, const struct xinst *x)
 void counts_add_bytes(struct emit *e, const struct xinst *x)
 {
     const struct memop *op = memop_of(x->op);
-    const unsigned bytes = memop_bytes((enum memop_kind)op->kind);
+    const unsigned bytes = op->action == MEMOP_LANES ? 4 : memop_bytes((enum memop_kind)op->kind);
     if (x->cls == XC_SMEM)
         e->scalar_bytes += 4 * x->isa->dst.dwords;
     else if (x->isa->format == ISA_DS)

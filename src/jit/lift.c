@@ -322,6 +322,11 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
         counts_add(e, x);
         return;
     }
+    if (crossbar_emit(e, x)) {
+        counts_add(e, x);
+        counts_add_bytes(e, x);
+        return;
+    }
     counts_add(e, x);
     if (!may_overtake(e, x))
         stretch_flush(e);

@@ -121,12 +121,12 @@ static bool overwrites(const struct xinst *x, const struct lane_op *op)
 static void describe_rows(struct emit *e, const struct xinst *x, struct place *p)
 {
     struct lane_op op;
-    const bool takes = stretch_takes(e, x, &op);
+    const bool takes = stretch_takes(e, x, &op), whole = takes ? overwrites(x, &op) : crossbar_is_known(x);
     for (int i = 0; i < 4; i++)
         add_operand(&p->reads, &x->isa->src[i]);
-    if (takes && overwrites(x, &op))
+    if (whole)
         add_operand(&p->kills, &x->isa->dst);
-    if (!takes || !overwrites(x, &op) || (op.body && body_reads(op.body, BODY_O)))
+    if (!whole || (op.body && body_reads(op.body, BODY_O)))
         add_operand(&p->reads, &x->isa->dst);
 }
 

@@ -7,8 +7,8 @@
  * nothing.  Unaligned accesses are allowed (SH_MEM_CONFIG as the HSA driver
  * sets it).
  *
- * Source: "AMD Instinct MI300 ISA", chapter 11 (data share); LLVM AMDGPUUsage,
- * feature unaligned-access-mode.
+ * Source: "AMD Instinct MI300 ISA", chapter 11 (data share), 12.13.1 (modes of DS_SWIZZLE_B32); LLVM
+ * AMDGPUUsage, feature unaligned-access-mode.
  */
 #ifndef EHP_SEM_MEMORY_LDS_H
 #define EHP_SEM_MEMORY_LDS_H
@@ -49,6 +49,36 @@ lds_address(const struct wave *w, const uint32_t *row, uint32_t offset, unsigned
     for (unsigned l = 0; l < WAVE_LANES; l++)
         inside |= (uint64_t)((uint64_t)r->addr[l] + bytes <= w->lds_bytes) << l;
     r->mask &= inside;
+}
+
+/* ---- swizzle: the offset says which lane each lane reads ---- */
+
+static inline unsigned lds_reverse5(unsigned i)
+{
+    return (i & 1) << 4 | (i & 2) << 2 | (i & 4) | (i & 8) >> 2 | (i & 16) >> 4;
+}
+
+static inline void lds_swizzle(uint32_t mode, uint32_t from[WAVE_LANES])
+{
+    const uint32_t mask = mode & 31;
+    if (mode >= 0xe000) { /* FFT: bits that the mask names stay, the others are reversed */
+        unsigned kept = (unsigned)__builtin_popcount(mask);
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            from[l] = mask == 31 ? l : lds_reverse5(l & 31) >> kept | (l & mask) | (l & 32);
+    } else if (mode >= 0xc000) { /* rotate within groups */
+        uint32_t by = mode >> 5 & 31;
+        if (mode & 0x400)
+            by = 0u - by;
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            from[l] = (l & mask) | ((l + by) & 31 & ~mask) | (l & 32);
+    } else if (mode & 0x8000) { /* any permutation of four */
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            from[l] = (l & ~3u) | (mode >> 2 * (l & 3) & 3);
+    } else {
+        uint32_t or = mode >> 5 & 31, xor= mode >> 10 & 31;
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            from[l] = (((l & mask) | or) ^ xor) | (l & 32);
+    }
 }
 
 #endif

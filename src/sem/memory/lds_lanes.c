@@ -57,36 +57,11 @@ static const struct xinst *x_permute(struct wave *w, const struct xinst *in)
     return in + 1;
 }
 
-/* ---- swizzle: the offset says which lane each lane reads ---- */
-
-static unsigned reverse5(unsigned i)
-{
-    return (i & 1) << 4 | (i & 2) << 2 | (i & 4) | (i & 8) >> 2 | (i & 16) >> 4;
-}
-
 static const struct xinst *x_swizzle(struct wave *w, const struct xinst *in)
 {
-    const uint32_t mode = (uint32_t)memop_offset(in) & 0xffff, mask = mode & 31;
     wave_row from;
     MEMOP_COUNT(w, lds_bytes, 4);
-    if (mode >= 0xe000) { /* FFT: bits that the mask names stay, the others are reversed */
-        unsigned kept = (unsigned)__builtin_popcount(mask);
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            from[l] = mask == 31 ? l : reverse5(l & 31) >> kept | (l & mask) | (l & 32);
-    } else if (mode >= 0xc000) { /* rotate within groups */
-        uint32_t by = mode >> 5 & 31;
-        if (mode & 0x400)
-            by = 0u - by;
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            from[l] = (l & mask) | ((l + by) & 31 & ~mask) | (l & 32);
-    } else if (mode & 0x8000) { /* any permutation of four */
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            from[l] = (l & ~3u) | (mode >> 2 * (l & 3) & 3);
-    } else {
-        uint32_t or = mode >> 5 & 31, xor = mode >> 10 & 31;
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            from[l] = (((l & mask) | or) ^ xor) | (l & 32);
-    }
+    lds_swizzle((uint32_t)memop_offset(in) & 0xffff, from);
     read_lanes(w, in, w->v[in->s[0]], from);
     return in + 1;
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ds_bpermute_b32 and ds_swizzle_b32, by which each lane reads any other's row.  They are done for the whole
+ * wave at once, between stretches: a slice by itself has not what it reads.
+ */
+#include "jit/places.h"
+#include "sem/memory/lds.h"
+
+enum { SLICES_MAX = 8 };
+
+bool crossbar_is_known(const struct xinst *x)
+{
+    return (x->op == ISA_OP_ds_bpermute_b32 || x->op == ISA_OP_ds_swizzle_b32) && !x->isa->gds;
+}
+
+static llvm_value place(struct emit *e, int row, unsigned slice)
+{
+    return emit_at(e, e->v, row * (int64_t)sizeof(wave_row) + slice * e->slice * 4);
+}
+
+static llvm_value load(struct emit *e, int row, unsigned slice)
+{
+    llvm_value value = e->l->BuildLoad2(e->b, e->row, place(e, row, slice), "");
+    e->l->SetAlignment(value, e->slice * 4);
+    return value;
+}
+
+static llvm_value active(struct emit *e, llvm_value exec, unsigned slice)
+{
+    const struct llvm *l = e->l;
+    llvm_value bits =
+        l->BuildTrunc(e->b, l->BuildLShr(e->b, exec, emit_i64(e, slice * e->slice), ""), e->bits, "");
+    return l->BuildBitCast(e->b, bits, l->VectorType(e->i1, e->slice), "");
+}
+
+/* What lanes `from` have, of which the lower bits count: among a slice or two by the host, and then by the
+ * bits above. */
+static llvm_value look_up(struct emit *e, const llvm_value *data, llvm_value from)
+{
+    const struct llvm *l = e->l;
+    llvm_value value[SLICES_MAX];
+    unsigned count = 0;
+    if (e->slice == 16) {
+        for (unsigned i = 0; i < WAVE_LANES / 16; i += 2) {
+            llvm_value arguments[] = {data[i], from, data[i + 1]};
+            value[count++] = emit_intrinsic(e, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0, arguments, 3);
+        }
+    } else {
+        for (unsigned i = 0; i < WAVE_LANES / 8; i++) {
+            llvm_value arguments[] = {data[i], from};
+            value[count++] = emit_intrinsic(e, "llvm.x86.avx2.permd", NULL, 0, arguments, 2);
+        }
+    }
+    for (unsigned bit = WAVE_LANES / count; count > 1; bit *= 2, count /= 2) {
+        llvm_value upper = l->BuildAnd(e->b, from, slice_constant(e, bit), "");
+        upper = l->BuildICmp(e->b, LLVM_NE, upper, l->ConstNull(e->row), "");
+        for (unsigned i = 0; i < count / 2; i++)
+            value[i] = l->BuildSelect(e->b, upper, value[2 * i + 1], value[2 * i], "");
+    }
+    return value[0];
+}
+
+bool crossbar_emit(struct emit *e, const struct xinst *x)
+{
+    const struct llvm *l = e->l;
+    if (!crossbar_is_known(x))
+        return false;
+    stretch_flush(e);
+    const unsigned slices = WAVE_LANES / e->slice;
+    const uint32_t offset = (uint32_t)x->mem.offset;
+    const bool swizzles = x->op == ISA_OP_ds_swizzle_b32;
+    llvm_value exec = scalars_get64(e, SREG_EXEC), data[SLICES_MAX], result[SLICES_MAX];
+    uint32_t lanes[WAVE_LANES];
+    if (swizzles)
+        lds_swizzle(offset & 0xffff, lanes);
+    for (unsigned i = 0; i < slices; i++) { /* inactive lanes have 0 */
+        llvm_value row = load(e, x->s[swizzles ? 0 : 1], i);
+        data[i] = l->BuildSelect(e->b, active(e, exec, i), row, l->ConstNull(e->row), "");
+    }
+    for (unsigned i = 0; i < slices; i++) {
+        llvm_value from;
+        if (swizzles) {
+            llvm_value index[16];
+            for (unsigned lane = 0; lane < e->slice; lane++)
+                index[lane] = emit_i32(e, lanes[i * e->slice + lane]);
+            from = l->ConstVector(index, e->slice);
+        } else {
+            from = l->BuildAdd(e->b, load(e, x->s[0], i), slice_constant(e, offset), "");
+            from = l->BuildLShr(e->b, from, slice_constant(e, 2), "");
+        }
+        result[i] = look_up(e, data, from);
+    }
+    for (unsigned i = 0; i < slices; i++) {
+        llvm_value value = l->BuildSelect(e->b, active(e, exec, i), result[i], load(e, x->d, i), "");
+        l->SetAlignment(l->BuildStore(e->b, value, place(e, x->d, i)), e->slice * 4);
+    }
+    return true;
+}
