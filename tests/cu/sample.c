@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sampled dispatch takes about as long as the whole, and does the same: on one small XCD. */
+/* A sampled dispatch takes about as long as the whole, and does the same with each engine: on one small XCD.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@ enum { ITEMS = 256, GROUPS = 4800, BYTES = GROUPS * ITEMS * 16 };
 struct result {
     double ns, error;
     uint64_t detailed, workgroups, instructions, waves;
+    uint64_t written; /* a hash of that */
 };
 
 struct launch {
@@ -59,8 +61,16 @@ static void submit(ehp_machine *m, ehp_code *code, const struct launch *launch, 
     ehp_signal_destroy(done);
 }
 
+static uint64_t hash(const uint32_t *data, size_t dwords)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < dwords; i++)
+        h = (h ^ data[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return h;
+}
+
 static struct result run(const char *chip, const char *hsaco, const struct launch *launch, bool sample,
-                         unsigned threads)
+                         unsigned threads, int engine)
 {
     struct result result = {0};
     struct ehp_options options = EHP_OPTIONS_INIT;
@@ -69,6 +79,7 @@ static struct result run(const char *chip, const char *hsaco, const struct launc
     options.timing = true;
     options.sample = sample;
     options.threads = threads;
+    options.engine = engine;
     ehp_machine *m;
     if (ehp_open(&options, &m) != EHP_OK) {
         fprintf(stderr, "%s\n", options.error);
@@ -105,6 +116,14 @@ static struct result run(const char *chip, const char *hsaco, const struct launc
         for (size_t i = 0; i < (size_t)GROUPS * ITEMS; i++)
             CHECK(((float *)to)[i] != 0);
     }
+    result.written = hash(to, BYTES / 4);
+    struct ehp_compiled compiled = EHP_COMPILED_INIT;
+    struct ehp_engine_info info = EHP_ENGINE_INFO_INIT;
+    CHECK(ehp_engine_info(&info) == EHP_OK);
+    if (info.compiled && engine == EHP_ENGINE_COMPILED)
+        CHECK(ehp_compiled(m, &compiled) == EHP_OK && compiled.functions == 1);
+    else if (engine == EHP_ENGINE_INTERPRETER)
+        CHECK(ehp_compiled(m, &compiled) != EHP_OK);
     struct ehp_stats stats = {.size = sizeof(stats)};
     CHECK(ehp_stats_get(m, 0, &stats) == EHP_OK);
     result.detailed = stats.detailed_workgroups / stats.dispatches;
@@ -127,9 +146,8 @@ int main(int argc, char **argv)
     CHECK(argc == 2 && fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
     close(fd);
     for (size_t i = 0; i < sizeof(launches) / sizeof(launches[0]); i++) {
-        struct result whole = run(chip, argv[1], &launches[i], false, 1),
-                      part = run(chip, argv[1], &launches[i], true, 1),
-                      again = run(chip, argv[1], &launches[i], true, 2);
+        struct result whole = run(chip, argv[1], &launches[i], false, 1, EHP_ENGINE_AUTO),
+                      part = run(chip, argv[1], &launches[i], true, 1, EHP_ENGINE_INTERPRETER);
         double error = part.ns / whole.ns - 1;
         printf("%-10s %.2f us, sampled %.2f us: %+.1f %%, estimated %.1f %%, %llu of %llu workgroups\n",
                launches[i].kernel, whole.ns * 1e-3, part.ns * 1e-3, 100 * error, 100 * part.error,
@@ -138,7 +156,12 @@ int main(int argc, char **argv)
         CHECK(whole.detailed == 0 && part.detailed > 0 && part.detailed < GROUPS / 2);
         CHECK_EQ(part.waves, whole.waves);
         CHECK(fabs((double)part.instructions / (double)whole.instructions - 1) < 0.001);
-        CHECK(again.ns == part.ns && again.detailed == part.detailed);
+        CHECK(part.written == whole.written);
+        for (int engine = EHP_ENGINE_AUTO; engine <= EHP_ENGINE_COMPILED; engine++) {
+            struct result again = run(chip, argv[1], &launches[i], true, 2, engine);
+            CHECK(again.ns == part.ns && again.detailed == part.detailed);
+            CHECK(again.instructions == part.instructions && again.written == part.written);
+        }
     }
     unlink(chip);
     return check_status();

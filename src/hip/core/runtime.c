@@ -183,8 +183,8 @@ static void runtime_say_interpreted(const struct ehp_options *options)
 {
     struct ehp_engine_info info = EHP_ENGINE_INFO_INIT;
 
-    if (!options->timing && options->engine == EHP_ENGINE_COMPILED && ehp_engine_info(&info) == EHP_OK &&
-        !info.compiled)
+    if ((!options->timing || options->sample) && options->engine == EHP_ENGINE_COMPILED &&
+        ehp_engine_info(&info) == EHP_OK && !info.compiled)
         hip_say("EHP_ENGINE=compiled: kernels are interpreted: %s", info.text);
 }
 
