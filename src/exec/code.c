@@ -485,8 +485,17 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
     return x;
 }
 
+/* Heat is about the instructions that are executed, of stretches (workgroup.c) as many as they mostly have: a
+ * wave that begins has no more than there are. */
+enum { STRETCH_HEAT = 1024, BEGIN_HEAT_MAX = 64 };
+
+static unsigned begin_heat(const struct exec_block *block)
+{
+    return block->count < BEGIN_HEAT_MAX ? (unsigned)block->count : BEGIN_HEAT_MAX;
+}
+
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
-                                               const struct xinst *in, bool counts, unsigned heat,
+                                               const struct xinst *in, bool counts, bool begins,
                                                const struct exec_block **found)
 {
     if (!exec_code_find(code, cache, in->pc))
@@ -503,7 +512,8 @@ const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct ex
      */
     if (atomic_load_explicit(&block->heat[counts], memory_order_relaxed) >= code->compiler->hot)
         return NULL;
-    const unsigned before = atomic_fetch_add_explicit(&block->heat[counts], heat, memory_order_relaxed);
+    const unsigned heat = begins ? begin_heat(block) : STRETCH_HEAT,
+                   before = atomic_fetch_add_explicit(&block->heat[counts], heat, memory_order_relaxed);
     if (before >= code->compiler->hot || before + heat < code->compiler->hot)
         return NULL;
     code->compiler->ask(code->compiler, block, counts);

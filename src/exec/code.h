@@ -102,10 +102,10 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
 /*
  * The function of an instruction that somebody executes, and its compiled form if that may be entered: in the
  * version that counts statistics, or in the other.  One that is not compiled gets the heat of what is
- * executed now.
+ * executed now: `begins`: a wave's first stretch.
  */
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
-                                               const struct xinst *in, bool counts, unsigned heat,
+                                               const struct xinst *in, bool counts, bool begins,
                                                const struct exec_block **block);
 
 /* How many rows the function there names; 0 when it was not found. */

@@ -22,10 +22,6 @@ enum { STRETCH = 128, STRETCHES = 6, GROWTH_MAX = 3 };
  */
 enum { COMPILED_STRETCH = 2048 };
 
-/* What it heats a function when a wave begins with it, or has a stretch in it: about equal times are equal
- * heat. */
-enum { START_HEAT = 1, STRETCH_HEAT = 16 };
-
 /* How often its waves may come together at a barrier for each round that they may have otherwise. */
 enum { BARRIERS = 16 };
 
@@ -53,8 +49,8 @@ static const struct exec_compiled *compiled_of(const struct wave *w, const struc
         return NULL;
     if (wg->compiled && in >= wg->block->x && in <= wg->block->x + wg->block->count)
         return wg->compiled;
-    const unsigned heat = in == wg->launch->entry ? START_HEAT : STRETCH_HEAT;
-    wg->compiled = exec_code_compiled(guard->code, guard->cache, in, w->stats != NULL, heat, &wg->block);
+    wg->compiled = exec_code_compiled(guard->code, guard->cache, in, w->stats != NULL,
+                                      in == wg->launch->entry, &wg->block);
     return wg->compiled;
 }
 

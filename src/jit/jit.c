@@ -18,10 +18,10 @@
 #include "jit/refused.h"
 
 /*
- * The heat (exec/workgroup.c) from which on a function is compiled: some milliseconds of interpreting, so
- * that programs which end sooner do not open LLVM.
+ * The heat (exec/code.c) from which on a function is compiled: some milliseconds of interpreting, so that
+ * programs which end sooner do not open LLVM.
  */
-enum { HOT = 4000 };
+enum { HOT = 256000 };
 
 static const char triple[] = "x86_64-unknown-linux-gnu";
 static const char passes[] = "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";

@@ -272,7 +272,7 @@ static const struct exec_compiled *head_at(struct wave *w, const struct xinst *i
     if (w->mode_slow || w->mode & (MODE_SPECIAL | MODE_FP16_OVFL))
         return NULL;
     const struct exec_compiled *compiled =
-        exec_code_compiled(w->guard->code, w->guard->cache, in, w->stats != NULL, 1, block);
+        exec_code_compiled(w->guard->code, w->guard->cache, in, w->stats != NULL, true, block);
     *head = compiled ? compiled->heads[in - (*block)->x] : 0;
     return *head ? compiled : NULL;
 }
