@@ -15,6 +15,9 @@
 
 enum { SREGS = 128, STRETCH_MAX = 256, SHAPES_MAX = 8 };
 
+/* Masks go by their pair's first register; that which SCC follows from is behind them all. */
+enum { MASK_SCC = SREGS, MASKS = SREGS + 2 };
+
 /* What is a NaN where the result of arithmetic is one: two f32 each by itself, of a pair. */
 enum nan_kind { NAN_NONE, NAN_F32, NAN_F64, NAN_PAIR };
 
@@ -28,13 +31,16 @@ struct lane_op {
     llvm_value scalar[3][2]; /* sources that are one value for all lanes, as i32 for each dword; NULL: rows */
     llvm_value mask;         /* i64: of the mask source; NULL: none, or made in this stretch */
     int mask_reg;            /* the register pair of a mask source, -1: none */
-    llvm_value base;         /* i64: of a load, the scalar that its lanes' offsets are added to; NULL: none */
-    llvm_value readers;      /* i64: of DPP that reads from other slices, who has somebody to read from */
-    bool alone;              /* it reads EXEC or other slices, and is a stretch by itself */
-    bool checks;             /* whether a lane is bad is looked at */
-    bool writes;             /* to memory or LDS */
-    bool second;             /* of two addresses it is the second that it writes to */
-    enum nan_kind nan_kind;  /* the result is bad where that is a NaN, and nowhere else; else the body says */
+    bool logic;              /* of masks (masks.c) */
+    llvm_value
+        pair[2];     /* i64: of logic, a source that is none of EXEC and the stretch's masks; NULL: it is */
+    llvm_value base; /* i64: of a load, the scalar that its lanes' offsets are added to; NULL: none */
+    llvm_value readers;     /* i64: of DPP that reads from other slices, who has somebody to read from */
+    bool alone;             /* it reads EXEC or other slices, and is a stretch by itself */
+    bool checks;            /* whether a lane is bad is looked at */
+    bool writes;            /* to memory or LDS */
+    bool second;            /* of two addresses it is the second that it writes to */
+    enum nan_kind nan_kind; /* the result is bad where that is a NaN, and nowhere else; else the body says */
 };
 
 /* How a slice's addresses in LDS lie to each other, all as i1: see reads.c. */
@@ -53,7 +59,7 @@ struct slice {
     llvm_block redone;           /* where the lanes that are left are redone; NULL: nobody goes there yet */
     llvm_value value[WAVE_ROWS]; /* of VGPRs that are known */
     bool dirty[WAVE_ROWS];
-    llvm_value mask[SREGS]; /* by the pair's first register: bits that a compare has made */
+    llvm_value mask[MASKS]; /* by the pair's first register: bits that a compare or logic has made */
     struct shape shape[SHAPES_MAX];
     unsigned shapes;
 };
@@ -109,7 +115,7 @@ struct emit {
     /* Lane-wise instructions that are not emitted yet. */
     struct lane_op op[STRETCH_MAX];
     unsigned ops;
-    bool mask_written[SREGS]; /* by one of them */
+    bool mask_written[MASKS]; /* by one of them */
     bool scalar_read[SREGS];  /* by one of them, as a scalar or a mask */
     bool accesses;            /* one of them accesses memory, which may fault */
     unsigned reads, writes;   /* enum emit_space: where */
@@ -223,6 +229,23 @@ void stretch_clear(struct emit *e);
 /* What a host fault is redone from, until `stretch_end_accesses`; the lanes are stored for each slice. */
 void stretch_begin_accesses(struct emit *e, const struct xinst *first, const struct xinst *last);
 void stretch_end_accesses(struct emit *e);
+
+/*
+ * Logic of masks (masks.c): whether it is an instruction that may be, and how many sources it has; and
+ * whether it is one where these masks have been `made`.
+ */
+bool masks_is_logic(const struct isa_inst *inst);
+unsigned masks_sources(const struct isa_inst *inst);
+bool masks_has_made(const bool *made, const struct isa_inst *inst);
+/* What it makes of bits. */
+llvm_value masks_combine(struct emit *e, unsigned op, const llvm_value source[2]);
+/* Takes it into the stretch when it is such; into a loop, that has said so. */
+bool masks_add(struct emit *e, const struct xinst *x);
+void masks_take(struct emit *e, const struct xinst *x);
+/* Emits it for a slice. */
+void masks_emit(struct emit *e, struct slice *s, const struct lane_op *op);
+/* The stretch's masks as i64 as they are for lanes that are not active. */
+void masks_without_lanes(struct emit *e, llvm_value value[MASKS]);
 
 /* Which rows are read again (live.c); NULL: memory is short, or nothing is known. */
 struct live *live_find(struct emit *e);

@@ -303,7 +303,7 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
             stretch_flush(e);
             store_counts(e);
         }
-        if (scalars_emit(e, x)) {
+        if (masks_add(e, x) || scalars_emit(e, x)) {
             counts_add(e, x);
             return;
         }

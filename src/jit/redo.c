@@ -7,24 +7,44 @@
 #include "jit/emit.h"
 #include "wave/fuse.h"
 
+/* Whether it is lane-wise; those of the scalar ALU are where they go by masks that the stretch has `made`. */
+static bool is_of_stretch(const struct xinst *in, bool made[SREGS])
+{
+    const struct isa_inst *inst = in->isa;
+    const bool logic = masks_has_made(made, inst);
+    if (inst->format < ISA_VOP1 && !logic)
+        return false;
+    const struct isa_operand *mask = inst->sdst.kind == ISA_SGPR ? &inst->sdst : &inst->dst;
+    if (mask->kind == ISA_SGPR)
+        made[mask->reg] = true;
+    return true;
+}
+
 /*
  * Executes the lane-wise instructions from first to last for some lanes.  `after` gets the scalar registers
- * as they leave them; the wave's stay as they were.
+ * as they leave them, and what SCC follows from; the wave's stay as they were.
  */
 static void redo_stretch(struct wave *w, const struct xinst *first, const struct xinst *last, uint64_t lanes,
-                         uint32_t after[SREGS])
+                         uint32_t after[MASKS])
 {
     uint32_t before[SREGS];
+    bool made[SREGS] = {false};
+    const bool scc = w->scc;
     struct wave_stats *stats = w->stats;
     static_assert(sizeof(before) == sizeof(w->s), "all of them");
     memcpy(before, w->s, sizeof(before));
     w->stretch.first = NULL;
     w->stats = NULL; /* they are counted already */
     w->exec = lanes;
-    for (const struct xinst *in = first; in <= last; in++)
-        if (in->isa->format >= ISA_VOP1) /* the scalar ALU's between them are done */
-            fuse_single(in)(w, in);
+    for (const struct xinst *in = first; in <= last; in++) {
+        if (!is_of_stretch(in, made)) /* what else is between them is done */
+            continue;
+        fuse_single(in)(w, in);
+        if (in->isa->format < ISA_VOP1 && isa_facts[in->op].effects & ISA_E_SETS_SCC)
+            memcpy(after + MASK_SCC, w->s + in->isa->dst.reg, 2 * sizeof(uint32_t));
+    }
     w->stats = stats;
+    w->scc = scc;
     memcpy(after, w->s, sizeof(before));
     memcpy(w->s, before, sizeof(before));
 }
@@ -53,7 +73,7 @@ static const struct xinst *redo_loop(struct wave *w, const struct xinst *first, 
 
 void lift_redo(struct wave *w)
 {
-    uint32_t after[SREGS];
+    uint32_t after[MASKS];
     const struct xinst *first = w->stretch.first, *last = w->stretch.last;
     if (isa_facts[last->op].effects & ISA_E_BRANCH)
         redo_loop(w, first, last, w->stretch.lanes);

@@ -87,6 +87,8 @@ void scalars_set64(struct emit *e, unsigned reg, llvm_value value)
 
 llvm_value scalars_get_scc(struct emit *e)
 {
+    if (e->mask_written[MASK_SCC] && !e->loop)
+        stretch_flush(e);
     if (!e->scc)
         e->scc = e->loop ? loop_scc(e) : emit_load(e, e->i8, e->w, offsetof(struct wave, scc));
     return e->scc;
@@ -96,6 +98,7 @@ void scalars_set_scc(struct emit *e, llvm_value value)
 {
     e->scc = value;
     e->scc_dirty = true;
+    memset(e->mask_written + MASK_SCC, false, 2);
 }
 
 static void store_dirty(struct emit *e)
@@ -262,7 +265,7 @@ bool scalars_emit(struct emit *e, const struct xinst *x)
                to_exec = d->kind == ISA_SGPR && d->reg + d->dwords > SREG_EXEC;
     if (execs || to_exec || is_read(e, s0) || is_read(e, s1) || is_written(e, d) || (execs && is_read(e, d)))
         stretch_flush(e);
-    llvm_value scc = scalars_get_scc(e);
+    llvm_value scc = effects & ISA_E_READS_SCC ? scalars_get_scc(e) : e->l->ConstNull(e->i8);
     llvm_value argument[3];
     argument[0] = s0->kind == ISA_NONE ? emit_i64(e, 0) : source(e, s0);
     argument[1] = s1->kind == ISA_NONE ? emit_i64(e, 0) : source(e, s1);

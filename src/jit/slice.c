@@ -239,6 +239,10 @@ static void emit_access_op(struct emit *e, struct slice *s, const struct lane_op
 static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const struct isa_inst *inst = op->x->isa;
+    if (op->logic) {
+        masks_emit(e, s, op);
+        return;
+    }
     if (!op->body) {
         emit_access_op(e, s, op);
         return;

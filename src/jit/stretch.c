@@ -232,10 +232,10 @@ bool stretch_add(struct emit *e, const struct xinst *x)
 
 /* ---- the loop ---- */
 
-static unsigned masks_of(const struct emit *e, uint8_t regs[SREGS / 2])
+static unsigned masks_of(const struct emit *e, uint8_t regs[MASKS / 2])
 {
     unsigned count = 0;
-    for (unsigned reg = 0; reg < SREGS; reg += 2)
+    for (unsigned reg = 0; reg < MASKS; reg += 2)
         if (e->mask_written[reg])
             regs[count++] = (uint8_t)reg;
     return count;
@@ -252,8 +252,8 @@ static void emit_redo_write(struct emit *e, const struct xinst *x, llvm_value la
     emit_store(e, scalars_get64(e, SREG_EXEC), e->w, place);
 }
 
-/* Has the stretch executed by handlers for some lanes, and takes their bits of each mask. */
-static void emit_redo(struct emit *e, llvm_value lanes, const uint8_t *regs, unsigned masks,
+/* Has the stretch executed by handlers for some lanes, and takes the bits of each mask from `shift` on. */
+static void emit_redo(struct emit *e, llvm_value lanes, llvm_value shift, const uint8_t *regs, unsigned masks,
                       const llvm_value *before, llvm_value *after)
 {
     const struct llvm *l = e->l;
@@ -264,16 +264,18 @@ static void emit_redo(struct emit *e, llvm_value lanes, const uint8_t *regs, uns
     if (!e->saved) {
         llvm_block here = l->GetInsertBlock(e->b);
         l->PositionBuilderAtEnd(e->b, e->entry);
-        e->saved = l->BuildAlloca(e->b, l->ArrayType2(e->i32, SREGS), "");
+        e->saved = l->BuildAlloca(e->b, l->ArrayType2(e->i32, MASKS), "");
         l->PositionBuilderAtEnd(e->b, here);
     }
     const struct xinst *first = e->op[0].x, *last = e->op[e->ops - 1].x;
     llvm_value arguments[] = {e->w, emit_instruction_at(e, first), emit_instruction_at(e, last), lanes,
                               e->saved};
     l->BuildCall2(e->b, e->redo_type, e->redo, arguments, 5, "");
+    llvm_value left = l->BuildShl(e->b, emit_i64(e, UINT64_MAX), shift, "");
     for (unsigned i = 0; i < masks; i++) {
         llvm_value bits = emit_load(e, e->i64, e->saved, regs[i] * 4);
-        after[i] = l->BuildOr(e->b, before[i], l->BuildAnd(e->b, bits, lanes, ""), "");
+        llvm_value kept = l->BuildAnd(e->b, before[i], l->BuildNot(e->b, left, ""), "");
+        after[i] = l->BuildOr(e->b, kept, l->BuildAnd(e->b, bits, left, ""), "");
     }
 }
 
@@ -298,6 +300,15 @@ void stretch_clear(struct emit *e)
     memset(e->scalar_read, 0, sizeof(e->scalar_read));
 }
 
+/* A slice's bits, among those of all lanes. */
+static llvm_value put_bits(struct emit *e, llvm_value all, llvm_value bits, llvm_value shift)
+{
+    const struct llvm *l = e->l;
+    llvm_value here = l->BuildShl(e->b, l->BuildZExt(e->b, l->ConstAllOnes(e->bits), e->i64, ""), shift, "");
+    llvm_value others = l->BuildAnd(e->b, all, l->BuildNot(e->b, here, ""), "");
+    return l->BuildOr(e->b, others, l->BuildShl(e->b, l->BuildZExt(e->b, bits, e->i64, ""), shift, ""), "");
+}
+
 void stretch_flush(struct emit *e)
 {
     if (!e->ops)
@@ -305,9 +316,10 @@ void stretch_flush(struct emit *e)
     const struct llvm *l = e->l;
     scalars_store(e); /* handlers that redo it read them */
     llvm_value exec = scalars_get64(e, SREG_EXEC);
-    uint8_t regs[SREGS / 2];
+    uint8_t regs[MASKS / 2];
     const unsigned masks = masks_of(e, regs);
-    llvm_value mask[SREGS / 2], hot[SREGS / 2], cold[SREGS / 2];
+    llvm_value mask[MASKS / 2], hot[MASKS / 2], cold[MASKS / 2], idle[MASKS];
+    masks_without_lanes(e, idle);
 
     if (e->accesses)
         stretch_begin_accesses(e, e->op[0].x, e->op[e->ops - 1].x);
@@ -332,9 +344,7 @@ void stretch_flush(struct emit *e)
     s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
     stretch_emit(e, s);
     for (unsigned i = 0; i < masks; i++)
-        hot[i] =
-            l->BuildOr(e->b, mask[i],
-                       l->BuildShl(e->b, l->BuildZExt(e->b, s->mask[regs[i]], e->i64, ""), s->shift, ""), "");
+        hot[i] = put_bits(e, mask[i], s->mask[regs[i]], s->shift);
     if (s->bad)
         slice_redo(e, s, s->bad);
     llvm_block redone = s->redone, good = l->GetInsertBlock(e->b);
@@ -342,7 +352,7 @@ void stretch_flush(struct emit *e)
         emit_goto(e, redone);
         /* All lanes that are left, as handlers take no longer for many than for few, and of several faults
          * the first instruction's is to be found. */
-        emit_redo(e, rest, regs, masks, mask, cold);
+        emit_redo(e, rest, s->shift, regs, masks, mask, cold);
         redone = l->GetInsertBlock(e->b);
         l->BuildBr(e->b, done);
         emit_goto(e, good);
@@ -352,7 +362,7 @@ void stretch_flush(struct emit *e)
     l->BuildBr(e->b, next);
 
     emit_goto(e, next);
-    llvm_value after[SREGS / 2];
+    llvm_value after[MASKS / 2];
     for (unsigned i = 0; i < masks; i++) {
         after[i] = l->BuildPhi(e->b, e->i64, "");
         llvm_value values[] = {mask[i], hot[i]};
@@ -365,7 +375,7 @@ void stretch_flush(struct emit *e)
     llvm_value shifts[] = {emit_i64(e, 0), shift};
     l->AddIncoming(s->shift, shifts, from, 2);
     for (unsigned i = 0; i < masks; i++) {
-        llvm_value values[] = {emit_i64(e, 0), after[i]};
+        llvm_value values[] = {idle[regs[i]], after[i]};
         l->AddIncoming(mask[i], values, from, 2);
     }
     emit_goto(e, done);
@@ -379,8 +389,13 @@ void stretch_flush(struct emit *e)
         }
         after[i] = all;
     }
-    for (unsigned i = 0; i < masks; i++)
-        scalars_set64(e, regs[i], after[i]);
+    for (unsigned i = 0; i < masks; i++) {
+        if (regs[i] < MASK_SCC)
+            scalars_set64(e, regs[i], after[i]);
+        else
+            scalars_set_scc(
+                e, l->BuildZExt(e->b, l->BuildICmp(e->b, LLVM_NE, after[i], emit_i64(e, 0), ""), e->i8, ""));
+    }
     if (e->accesses)
         stretch_end_accesses(e);
     stretch_clear(e);

@@ -327,6 +327,50 @@ static inline void choose_there_and_back(const struct program *p, struct unit pa
     pair[1] = (struct unit){.words = {word_of(ops[1]) | any_row(p) % 16 << 17 | (256 + between)}, .size = 4};
 }
 
+/* A compare, logic of what compares make, or a choice by it. */
+static inline void choose_mask(const struct program *p, struct unit *unit)
+{
+    static const uint8_t pairs[] = {0, 2, 4, 6, SREG_VCC};
+    static const uint16_t compares[] = {ISA_OP_v_cmp_lt_u32, ISA_OP_v_cmp_eq_i32, ISA_OP_v_cmp_gt_f32,
+                                        ISA_OP_v_cmp_ge_i32, ISA_OP_v_cmp_lt_f64, ISA_OP_v_cmp_class_f32};
+    static const uint16_t logic[] = {ISA_OP_s_and_b64,   ISA_OP_s_or_b64,   ISA_OP_s_xor_b64,
+                                     ISA_OP_s_andn2_b64, ISA_OP_s_orn2_b64, ISA_OP_s_nand_b64,
+                                     ISA_OP_s_nor_b64,   ISA_OP_s_xnor_b64, ISA_OP_s_and_b64,
+                                     ISA_OP_s_or_b64,    ISA_OP_s_mov_b64,  ISA_OP_s_not_b64};
+    const unsigned a = pairs[below(sizeof pairs)], b = pairs[below(sizeof pairs)],
+                   d = pairs[below(sizeof pairs)], how = below(8);
+    uint32_t *w = unit->words;
+    *unit = (struct unit){.size = 4};
+    if (how < 2) {
+        w[0] = word_of(compares[below(sizeof compares / sizeof compares[0])]);
+        put(w, 0, 9, any_source(p) >= 249 ? 256 + any_row(p) : any_scalar() % 102);
+        put(w, 9, 8, any_row(p));
+    } else if (how < 4) { /* the same, with any pair: VOP3 */
+        const struct isa_row *row;
+        do
+            row = &isa_gfx942.rows[below((unsigned)isa_gfx942.row_count)];
+        while (row->format != ISA_VOP3 || row->dst != ISA_T_MASK || !starts(row->name, "v_cmp_"));
+        uint32_t fixed[4];
+        rig_words(row, ISA_FORM_PLAIN, fixed);
+        memcpy(w, fixed, 2 * sizeof *w);
+        w[0] &= (uint32_t)row->form[0].mask;
+        w[1] &= (uint32_t)(row->form[0].mask >> 32);
+        put(w, 0, 8, d);
+        put(w, 32, 9, 256 + (any_row(p) & ~1u)); /* that of a pair too */
+        put(w, 41, 9, 256 + (any_row(p) & ~1u));
+        unit->size = 8;
+    } else if (how < 5) {
+        w[0] = word_of(ISA_OP_v_cndmask_b32) | any_row(p) << 17 | any_row(p) << 9 | (256 + any_row(p));
+    } else {
+        const unsigned op = logic[below(sizeof logic / sizeof logic[0])];
+        const unsigned first = below(6) ? a : below(2) ? SREG_EXEC : below(2) ? 128 : 193;
+        const unsigned second = below(6) ? b : below(2) ? SREG_EXEC : below(2) ? 128 : 193;
+        w[0] = word_of(op) | d << 16 | first;
+        if (op != ISA_OP_s_mov_b64 && op != ISA_OP_s_not_b64)
+            w[0] |= second << 8;
+    }
+}
+
 /* What a loop may have that is executed slice by slice: mostly, as not all of it can be seen from here. */
 static inline bool suits_loop(const struct unit *unit)
 {
@@ -364,7 +408,7 @@ static inline void choose_loop(struct program *p, unsigned units)
     static const uint8_t formats[] = {ISA_VOP1, ISA_VOP2, ISA_VOP2,  ISA_VOP2,   ISA_VOPC,   ISA_VOP3,
                                       ISA_VOP3, ISA_VOP3, ISA_VOP3P, ISA_SOP1,   ISA_SOP2,   ISA_SOPP,
                                       ISA_DS,   ISA_SMEM, ISA_SMEM,  ISA_GLOBAL, ISA_GLOBAL, ISA_FLAT};
-    const bool suits = below(8) != 0, themed = *p->theme && below(2);
+    const bool suits = below(8) != 0, themed = *p->theme && below(2), masks = below(3) == 0;
     const uint32_t rounds = below(8) ? 1 + below(8) : below(4) ? 40 : 1400;
     p->unit[p->count++] =
         (struct unit){.words = {word_of(ISA_OP_s_movk_i32) | SREG_COUNTER << 16 | rounds}, .size = 4};
@@ -374,6 +418,8 @@ static inline void choose_loop(struct program *p, unsigned units)
         const unsigned format = themed && below(4) ? formats[below(9)] : formats[below(sizeof formats)];
         if (below(8) == 0)
             choose_advance(unit);
+        else if (masks && below(2))
+            choose_mask(p, unit);
         else if (!choose_unit(p, format, unit) || (suits && !suits_loop(unit)))
             continue;
         p->count++;
@@ -394,17 +440,20 @@ static inline void program_make(struct program *p)
                                       ISA_VOP3,   ISA_VOP3P,  ISA_VOP3P, ISA_SOP1, ISA_SOP1, ISA_SOP2,
                                       ISA_SOP2,   ISA_SOPC,   ISA_SOPK,  ISA_DS,   ISA_DS,   ISA_DS,
                                       ISA_GLOBAL, ISA_GLOBAL, ISA_FLAT,  ISA_SMEM, ISA_SOPP, ISA_VOP3PMAI};
-    static const uint8_t masks[] = {3, 7, 7, 15, 31};
+    static const uint8_t rows[] = {3, 7, 7, 15, 31};
     static const char *const themes[] = {"",   "",   "",   "f32", "f32", "f64", "f64", "f16", "f16", "cvt",
                                          "32", "16", "_u", "_i",  "_b",  "cmp", "pk_", "mi",  "ma"};
     const unsigned count = below(3) ? 2 + below(12) : 2 + below(UNITS_MAX - 4), controls = below(3) ? 12 : 4;
+    const bool masks = below(4) == 0;
     bool looped = false;
-    *p = (struct program){.rows = masks[below(sizeof masks)],
+    *p = (struct program){.rows = rows[below(sizeof rows)],
                           .theme = themes[below(sizeof themes / sizeof themes[0])]};
     while (p->count < count) {
         struct unit *unit = &p->unit[p->count];
         if (below(controls) == 0)
             choose_control(unit, p->count, count);
+        else if (masks && below(2))
+            choose_mask(p, unit);
         else if (below(16) == 0 && p->count + 2 <= count)
             choose_there_and_back(p, unit), p->count++;
         else if (!looped && below(6) == 0 && p->count + 3 <= count) {
