@@ -526,7 +526,7 @@ LANE_COMPARE_FLOAT(f64_cmp, double)
  */
 LANE uint32_t float_class_bit(uint32_t negative, uint32_t kind)
 {
-    return negative ? 5 - kind : 6 + kind;
+    return 6 + (kind ^ (0 - negative));
 }
 
 LANE uint32_t f32_class_bit(uint32_t a)
@@ -548,7 +548,9 @@ LANE uint32_t f16_class_bit(uint32_t a)
 /* All that matters of the low half is whether it is zero: it joins the bottom of the high half. */
 LANE uint32_t f64_class_bit(uint64_t a)
 {
-    const uint32_t high = (uint32_t)(a >> 32), mag = (high & 0x7fffffffu) | ((uint32_t)a ? 1u : 0);
+    const uint32_t high = (uint32_t)(a >> 32), low = (uint32_t)a;
+    const uint32_t mag =
+        (high & 0x7fffffffu) | (low | (0 - low)) >> 31; /* no comparison, that none is of 64 bits */
     const uint32_t kind = (mag != 0 ? 1u : 0) + (mag >= 0x00100000u ? 1u : 0) + (mag >= 0x7ff00000u ? 1u : 0);
     const uint32_t nan = high >> 19 & 1;
     return mag > 0x7ff00000u ? nan : float_class_bit(high >> 31, kind);

@@ -251,14 +251,16 @@ LANE uint32_t u32_bfm(uint32_t a, uint32_t b)
     return ((1u << (a & 31)) - 1) << (b & 31);
 }
 
+/* Two shifts, of which none is by 32, so that a lane stays one of 32 bits. */
 LANE uint32_t u32_alignbit(uint32_t a, uint32_t b, uint32_t c)
 {
-    return (uint32_t)(((uint64_t)a << 32 | b) >> (c & 31));
+    c &= 31;
+    return b >> c | a << 1 << (c ^ 31);
 }
 
 LANE uint32_t u32_alignbyte(uint32_t a, uint32_t b, uint32_t c)
 {
-    return (uint32_t)(((uint64_t)a << 32 | b) >> (c & 3) * 8);
+    return u32_alignbit(a, b, (c & 3) * 8);
 }
 
 LANE uint32_t u32_bfrev(uint32_t a)
