@@ -8,6 +8,9 @@
 
 enum { TABLE = 2048 }; /* a power of two, some times as many as there are functions */
 
+/* What joins two rows to values of 64 bits, or makes rows of such. */
+enum pairing { PAIRING_NONE, PAIRING_JOINS, PAIRING_LOW, PAIRING_HIGH };
+
 /* An operand: of an earlier instruction the number, of a parameter of a scalar function ~ its number. */
 struct operand {
     llvm_value constant; /* NULL: it is not */
@@ -18,6 +21,7 @@ struct op {
     llvm_value instruction;
     uint8_t opcode;
     uint8_t parameter; /* loads and stores: through which */
+    uint8_t pairing;   /* enum pairing */
     uint32_t offset;   /* and where, in bytes */
     uint32_t dwords;
     uint32_t operand, operands; /* its operands */
@@ -43,6 +47,7 @@ struct body_library {
     llvm_type i32;
     llvm_value *values; /* of the body being emitted */
     size_t values_capacity;
+    struct pairs pairs;
     struct body table[TABLE];
 };
 
@@ -184,6 +189,60 @@ static bool take_operands(struct body_library *library, struct body *body, struc
     return true;
 }
 
+/* Whether a shuffle takes every step-th element from `first` on, or those of two rows in turns. */
+static bool takes_each(const struct llvm *l, llvm_value shuffle, unsigned first, unsigned step)
+{
+    const unsigned count = l->GetNumMaskElements(shuffle);
+    for (unsigned i = 0; i < count; i++)
+        if (l->GetMaskValue(shuffle, i) != (int)(first + i * step))
+            return false;
+    return true;
+}
+
+static bool takes_in_turns(const struct llvm *l, llvm_value shuffle)
+{
+    const unsigned count = l->GetNumMaskElements(shuffle);
+    for (unsigned i = 0; i < count; i++)
+        if (l->GetMaskValue(shuffle, i) != (int)(i / 2 + i % 2 * (count / 2)))
+            return false;
+    return true;
+}
+
+/* Whether lanes are shifted to the right by 32. */
+static bool takes_high(const struct llvm *l, llvm_value value)
+{
+    if (!l->IsAInstruction(value) || l->GetInstructionOpcode(value) != LLVM_LSHR ||
+        !l->IsConstant(l->GetOperand(value, 1)))
+        return false;
+    llvm_value by = l->GetAggregateElement(l->GetOperand(value, 1), 0);
+    return by && l->IsAConstantInt(by) && l->ConstIntGetZExtValue(by) == 32;
+}
+
+static enum pairing pairing_of(const struct body_library *library, llvm_value instruction, unsigned opcode)
+{
+    const struct llvm *l = library->l;
+    llvm_type wide = l->VectorType(library->i32, library->slice * 2), type = l->TypeOf(instruction);
+    const bool is_row = type == library->row;
+    if (!is_row && type != wide)
+        return PAIRING_NONE;
+    if (opcode == LLVM_TRUNC) {
+        llvm_value from = l->GetOperand(instruction, 0);
+        if (l->SizeOfTypeInBits(library->layout, l->TypeOf(from)) != 64 * library->slice)
+            return PAIRING_NONE;
+        return takes_high(l, from) ? PAIRING_HIGH : PAIRING_LOW;
+    }
+    if (opcode != LLVM_SHUFFLE)
+        return PAIRING_NONE;
+    llvm_type from = l->TypeOf(l->GetOperand(instruction, 0));
+    if (!is_row)
+        return from == library->row && takes_in_turns(l, instruction) ? PAIRING_JOINS : PAIRING_NONE;
+    if (from != wide)
+        return PAIRING_NONE;
+    return takes_each(l, instruction, 0, 2)   ? PAIRING_LOW
+           : takes_each(l, instruction, 1, 2) ? PAIRING_HIGH
+                                              : PAIRING_NONE;
+}
+
 static bool take_apart(struct body_library *library, struct body *body)
 {
     const struct llvm *l = library->l;
@@ -206,6 +265,7 @@ static bool take_apart(struct body_library *library, struct body *body)
         *op = (struct op){.instruction = i, .opcode = (uint8_t)l->GetInstructionOpcode(i)};
         if (op->opcode == LLVM_GEP)
             continue;
+        op->pairing = (uint8_t)pairing_of(library, i, op->opcode);
         if ((op->opcode == LLVM_LOAD || op->opcode == LLVM_STORE) && !take_memory(library, body, op, vector))
             return false;
         if (!take_operands(library, body, op, &operands, vector))
@@ -333,6 +393,68 @@ static llvm_value emit_copy(struct body_library *library, const struct body *bod
     return copy;
 }
 
+static llvm_value operand_value(const struct body_library *library, const struct body *body,
+                                const struct op *op, unsigned at)
+{
+    const struct operand *o = &body->operands[op->operand + at];
+    return o->constant ? o->constant : library->values[o->index];
+}
+
+/* What a half is of. */
+static llvm_value whole_of(const struct body_library *library, const struct op *op, llvm_value value)
+{
+    const struct llvm *l = library->l;
+    if (op->pairing == PAIRING_HIGH && op->opcode == LLVM_TRUNC) /* it was shifted */
+        value = l->GetOperand(value, 0);
+    while (l->IsAInstruction(value) && l->GetInstructionOpcode(value) == LLVM_BITCAST)
+        value = l->GetOperand(value, 0);
+    return value;
+}
+
+static llvm_value emit_join(struct body_library *library, const struct body *body, const struct op *op,
+                            llvm_module into, llvm_builder builder)
+{
+    const struct llvm *l = library->l;
+    llvm_value low = operand_value(library, body, op, 0), high = operand_value(library, body, op, 1);
+    llvm_value wide = pairs_find(&library->pairs, low, high);
+    if (wide)
+        return cast(library, builder, wide, l->TypeOf(op->instruction));
+    wide = emit_copy(library, body, op, into, builder, NULL);
+    if (l->IsAInstruction(low) && l->IsAInstruction(high)) { /* others are in more places than this one */
+        pairs_note(&library->pairs, low, wide, 0);
+        pairs_note(&library->pairs, high, wide, 1);
+    }
+    return wide;
+}
+
+static llvm_value emit_half(struct body_library *library, const struct body *body, const struct op *op,
+                            llvm_module into, llvm_builder builder)
+{
+    const unsigned half = op->pairing == PAIRING_HIGH;
+    llvm_value wide = whole_of(library, op, operand_value(library, body, op, 0));
+    llvm_value row = pairs_half(&library->pairs, wide, half);
+    if (!row) {
+        row = emit_copy(library, body, op, into, builder, NULL);
+        pairs_note(&library->pairs, row, wide, half);
+    }
+    return row;
+}
+
+/* A copy in a lane function. */
+static llvm_value emit_lanes(struct body_library *library, const struct body *body, const struct op *op,
+                             llvm_module into, llvm_builder builder)
+{
+    switch (op->pairing) {
+    case PAIRING_JOINS:
+        return emit_join(library, body, op, into, builder);
+    case PAIRING_LOW:
+    case PAIRING_HIGH:
+        return emit_half(library, body, op, into, builder);
+    default:
+        return emit_copy(library, body, op, into, builder, NULL);
+    }
+}
+
 static void reserve_values(struct body_library *library, size_t count)
 {
     if (count <= library->values_capacity)
@@ -357,8 +479,13 @@ void body_emit(struct body_library *library, const struct body *body, llvm_modul
                        first->constant ? first->constant : library->values[first->index],
                        rows->row[op->parameter]);
         else
-            library->values[i] = emit_copy(library, body, op, into, builder, NULL);
+            library->values[i] = emit_lanes(library, body, op, into, builder);
     }
+}
+
+struct pairs *body_pairs(struct body_library *library)
+{
+    return &library->pairs;
 }
 
 bool body_takes(const struct body *body, unsigned argument)

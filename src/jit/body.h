@@ -13,6 +13,7 @@
 #define EHP_JIT_BODY_H
 
 #include "jit/llvm.h"
+#include "jit/pairs.h"
 
 /* The parameters of a lane function: see src/sem/vector/slice.c. */
 enum body_parameter { BODY_D, BODY_DM, BODY_A, BODY_B, BODY_C, BODY_M, BODY_O, BODY_BAD, BODY_PARAMETERS };
@@ -41,6 +42,9 @@ struct body_rows {
 
 void body_emit(struct body_library *library, const struct body *body, llvm_module into, llvm_builder builder,
                struct body_rows *rows);
+
+/* What is known of rows that bodies have made.  To be cleared before code for another module is emitted. */
+struct pairs *body_pairs(struct body_library *library);
 
 /* Whether a scalar function looks at its argument of that number. */
 bool body_takes(const struct body *body, unsigned argument);

@@ -380,6 +380,7 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
                     const struct exec_block *block, bool counts)
 {
     const struct llvm *l = target->l;
+    *body_pairs(target->library) = (struct pairs){0};
     *e = (struct emit){.l = l,
                        .library = target->library,
                        .context = target->context,

@@ -30,11 +30,14 @@ typedef struct llvm_layout *llvm_layout;
 enum llvm_opcode {
     LLVM_RET = 1,
     LLVM_BR = 2,
+    LLVM_LSHR = 21,
     LLVM_LOAD = 27,
     LLVM_STORE = 28,
     LLVM_GEP = 29,
+    LLVM_TRUNC = 30,
     LLVM_BITCAST = 41,
     LLVM_CALL = 45,
+    LLVM_SHUFFLE = 52,
 };
 
 /* LLVMIntPredicate */
@@ -98,6 +101,7 @@ enum {
     X(llvm_value, ConstAllOnes, (llvm_type))                                                                 \
     X(llvm_value, ConstVector, (llvm_value *, unsigned))                                                     \
     X(llvm_value, GetPoison, (llvm_type))                                                                    \
+    X(llvm_value, GetAggregateElement, (llvm_value, unsigned))                                               \
     X(int, IsConstant, (llvm_value))                                                                         \
     X(llvm_value, AddFunction, (llvm_module, const char *, llvm_type))                                       \
     X(llvm_value, GetNamedFunction, (llvm_module, const char *))                                             \
@@ -118,6 +122,8 @@ enum {
     X(llvm_value, GetCalledValue, (llvm_value))                                                              \
     X(llvm_value, InstructionClone, (llvm_value))                                                            \
     X(void, InsertIntoBuilder, (llvm_builder, llvm_value))                                                   \
+    X(unsigned, GetNumMaskElements, (llvm_value))                                                            \
+    X(int, GetMaskValue, (llvm_value, unsigned))                                                             \
     X(unsigned, GetNumIndices, (llvm_value))                                                                 \
     X(llvm_type, GetGEPSourceElementType, (llvm_value))                                                      \
     X(unsigned long long, ConstIntGetZExtValue, (llvm_value))                                                \
@@ -167,6 +173,8 @@ enum {
     X(llvm_value, BuildGEP2, (llvm_builder, llvm_type, llvm_value, llvm_value *, unsigned, const char *))    \
     X(llvm_value, BuildCall2, (llvm_builder, llvm_type, llvm_value, llvm_value *, unsigned, const char *))   \
     X(llvm_value, BuildPhi, (llvm_builder, llvm_type, const char *))                                         \
+    X(llvm_value, GetIncomingValue, (llvm_value, unsigned))                                                  \
+    X(void, ReplaceAllUsesWith, (llvm_value, llvm_value))                                                    \
     X(void, AddIncoming, (llvm_value, llvm_value *, llvm_block *, unsigned))                                 \
     X(llvm_value, BuildShuffleVector, (llvm_builder, llvm_value, llvm_value, llvm_value, const char *))      \
     X(llvm_value, BuildInsertElement, (llvm_builder, llvm_value, llvm_value, llvm_value, const char *))      \

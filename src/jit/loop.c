@@ -99,6 +99,64 @@ static void use_mask(struct emit *e, unsigned reg)
     memset(e->mask_written + reg, true, 2);
 }
 
+/* Two rows as values of 64 bits, and a half of such as a row. */
+static llvm_value join_rows(struct emit *e, llvm_value low, llvm_value high)
+{
+    llvm_value index[32];
+    for (unsigned i = 0; i < 2 * e->slice; i++)
+        index[i] = emit_i32(e, i / 2 + i % 2 * e->slice);
+    return e->l->BuildShuffleVector(e->b, low, high, e->l->ConstVector(index, 2 * e->slice), "");
+}
+
+static llvm_value half_row(struct emit *e, llvm_value joined, unsigned half)
+{
+    llvm_value index[16];
+    for (unsigned i = 0; i < e->slice; i++)
+        index[i] = emit_i32(e, 2 * i + half);
+    return e->l->BuildShuffleVector(e->b, joined, e->l->GetPoison(e->l->TypeOf(joined)),
+                                    e->l->ConstVector(index, e->slice), "");
+}
+
+/* The phi of values of 64 bits that is the phis of two rows; NULL: an iteration leaves them by themselves. */
+static llvm_value close_pair(struct emit *e, unsigned low)
+{
+    const struct llvm *l = e->l;
+    const llvm_value *phi = e->loop->row + low;
+    llvm_value wide = phi[0] && phi[1]
+                          ? pairs_find(body_pairs(e->library), e->now.value[low], e->now.value[low + 1])
+                          : NULL;
+    if (!wide)
+        return NULL;
+    llvm_block latch = l->GetInsertBlock(e->b);
+    llvm_type type = l->VectorType(e->i32, 2 * e->slice);
+    wide = l->BuildBitCast(e->b, wide, type, "");
+    emit_goto(e, e->loop->enter);
+    llvm_value first = join_rows(e, l->GetIncomingValue(phi[0], 0), l->GetIncomingValue(phi[1], 0));
+    emit_goto(e, e->loop->head);
+    llvm_value joined = l->BuildPhi(e->b, type, "");
+    l->AddIncoming(joined, &first, &e->loop->enter, 1);
+    l->AddIncoming(joined, &wide, &latch, 1);
+    emit_goto(e, latch);
+    return joined;
+}
+
+/*
+ * Rows that an iteration leaves as the halves of values of 64 bits become one phi of such, so that no
+ * iteration takes them apart, or joins them.
+ */
+static void close_pairs(struct emit *e)
+{
+    llvm_value joined[WAVE_ROWS] = {NULL};
+    for (unsigned row = 0; row + 1 < WAVE_ROWS; row++)
+        joined[row] = row && joined[row - 1] ? NULL : close_pair(e, row);
+    llvm_block latch = e->l->GetInsertBlock(e->b);
+    emit_goto(e, e->loop->head); /* behind all phis */
+    for (unsigned row = 0; row < WAVE_ROWS; row++)
+        for (unsigned half = 0; joined[row] && half < 2; half++)
+            e->l->ReplaceAllUsesWith(e->loop->row[row + half], half_row(e, joined[row], half));
+    emit_goto(e, latch);
+}
+
 /* What the phis are in the next iteration. */
 static void close_phis(struct emit *e)
 {
@@ -119,6 +177,7 @@ static void close_phis(struct emit *e)
     for (unsigned row = 0; row < WAVE_ROWS; row++)
         if (loop->row[row])
             l->AddIncoming(loop->row[row], &e->now.value[row], &latch, 1);
+    close_pairs(e);
 }
 
 /* ---- one iteration ---- */

@@ -6,6 +6,7 @@
 
 #include "isa/facts.h"
 #include "jit/emit.h"
+#include "jit/places.h"
 #include "sem/memory/memop.h"
 
 enum { ROW_BYTES = sizeof(wave_row) };
@@ -133,6 +134,25 @@ bool slice_clamps_after(const struct isa_inst *inst)
     }
 }
 
+/* The sign of values of 64 bits, which is in the higher half, as a sign of what they are halves of. */
+static void modify_wide_sign(struct emit *e, llvm_value low, llvm_value before, llvm_value after,
+                             bool absolute, bool negate)
+{
+    const struct llvm *l = e->l;
+    struct pairs *pairs = body_pairs(e->library);
+    llvm_value wide = pairs_find(pairs, low, before);
+    if (!wide)
+        return;
+    llvm_type type = l->VectorType(e->i64, e->slice);
+    wide = l->BuildBitCast(e->b, wide, type, "");
+    if (absolute)
+        wide = l->BuildAnd(e->b, wide, places_splat64(e, emit_i64(e, INT64_MAX)), "");
+    if (negate)
+        wide = l->BuildXor(e->b, wide, places_splat64(e, emit_i64(e, UINT64_C(1) << 63)), "");
+    pairs_note(pairs, low, wide, 0);
+    pairs_note(pairs, after, wide, 1);
+}
+
 /* SDWA and op_sel selects, then abs and neg. */
 static void modify_source(struct emit *e, struct slice *s, const struct isa_inst *inst, int i,
                           llvm_value row[BODY_ROWS_MAX])
@@ -163,6 +183,8 @@ static void modify_source(struct emit *e, struct slice *s, const struct isa_inst
     r.row[BODY_B][0] = slice_constant(e, inst->abs >> i & 1 ? ~sign : UINT32_MAX);
     r.row[BODY_C][0] = slice_constant(e, inst->neg >> i & 1 ? sign : 0);
     slice_modify(e, s, "slice_modify_sign", &r);
+    if (wide)
+        modify_wide_sign(e, row[0], row[1], r.row[BODY_D][0], inst->abs >> i & 1, inst->neg >> i & 1);
     row[wide] = r.row[BODY_D][0];
 }
 
