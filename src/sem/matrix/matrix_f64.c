@@ -9,7 +9,7 @@
 
 struct operands {
     const wave_row *a, *b, *c;
-    wave_row copy[2], c_copy[8], signs[12];
+    wave_row copy[2], a_copy[2], b_copy[2], c_copy[8], signs[12];
 };
 
 /* BLGP's bits are negations of whole operands. */
@@ -21,11 +21,20 @@ static const wave_row *negated(wave_row *copy, const wave_row *src, int dwords)
     return copy;
 }
 
+/* A source's two registers, which writing D's must not change. */
+MX_INLINE const wave_row *apart(wave_row *copy, const wave_row *src, const wave_row *d, int dwords)
+{
+    if (src + 2 <= d || src >= d + dwords)
+        return src;
+    memcpy(copy, src, 2 * sizeof(*src));
+    return copy;
+}
+
 MX_INLINE void load(struct operands *o, const struct wave *w, const struct xinst *in, int m, int blocks,
                     int dwords)
 {
-    o->a = tile_a(o->copy, w->v + in->s[0], 2, in->isa, m, blocks);
-    o->b = w->v + in->s[1];
+    o->a = apart(o->a_copy, tile_a(o->copy, w->v + in->s[0], 2, in->isa, m, blocks), w->v + in->d, dwords);
+    o->b = apart(o->b_copy, w->v + in->s[1], w->v + in->d, dwords);
     o->c = tile_c(o->c_copy, w, in, dwords, true);
     if (in->isa->blgp & 1)
         o->a = negated(o->signs, o->a, 2);
@@ -59,7 +68,7 @@ static const struct xinst *x_v_mfma_f64_16x16x4_f64(struct wave *w, const struct
     enum { M = 16, K = 4, GROUPS = WAVE_LANES / M, DWORDS = 8 };
     alignas(64) struct operands o;
     alignas(64) double a[WAVE_LANES];
-    alignas(64) wave_row d[DWORDS];
+    wave_row *d = w->v + in->d;
     load(&o, w, in, M, 1, DWORDS);
     for (int l = 0; l < WAVE_LANES; l++)
         a[l] = f64_from_bits(o.a[0][l] | (uint64_t)o.a[1][l] << 32);
@@ -82,9 +91,8 @@ static const struct xinst *x_v_mfma_f64_16x16x4_f64(struct wave *w, const struct
                 v_split(&d[r][lane], &d[r + 1][lane], acc);
             }
     }
-    memcpy(w->v + in->d, d, sizeof(d));
     if (nans)
-        fix_nans(w->v + in->d, DWORDS);
+        fix_nans(d, DWORDS);
     return in + 1;
 }
 
@@ -93,7 +101,7 @@ static const struct xinst *x_v_mfma_f64_4x4x4_4b_f64(struct wave *w, const struc
 {
     enum { M = 4, K = 4, BLOCKS = 4, ROW = M * BLOCKS, DWORDS = 2 };
     alignas(64) struct operands o;
-    alignas(64) wave_row d[DWORDS];
+    wave_row *d = w->v + in->d;
     load(&o, w, in, M, BLOCKS, DWORDS);
     bool nans = false;
     for (int l = 0; l < ROW; l += VL) {
@@ -116,9 +124,8 @@ static const struct xinst *x_v_mfma_f64_4x4x4_4b_f64(struct wave *w, const struc
             v_split(&d[0][lane], &d[1][lane], acc);
         }
     }
-    memcpy(w->v + in->d, d, sizeof(d));
     if (nans)
-        fix_nans(w->v + in->d, DWORDS);
+        fix_nans(d, DWORDS);
     return in + 1;
 }
 

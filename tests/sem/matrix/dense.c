@@ -181,9 +181,10 @@ static void run(struct rig *r, const struct rig_level *level, const struct test_
     bool acc = rig_random(r) & 1;
     int c = place == IN_PLACE || place == OVERLAP ? D_REG : C_REG, base = acc ? WAVE_ACC : 0;
     int d = place == OVERLAP && out_dwords > 2 ? D_REG + 2 : D_REG;
+    const unsigned shared = D_REG + (out_dwords > 2 ? 3u : 1u); /* of A, or B, with D */
     rig_operand(r, -1, acc ? ISA_AGPR : ISA_VGPR, (unsigned)d, (unsigned)out_dwords);
-    rig_operand(r, 0, ISA_VGPR, place == OVERLAP && !acc ? D_REG + 3 : A_REG, (unsigned)in_dwords);
-    rig_operand(r, 1, ISA_AGPR, B_REG, (unsigned)in_dwords);
+    rig_operand(r, 0, ISA_VGPR, place == OVERLAP && !acc ? shared : A_REG, (unsigned)in_dwords);
+    rig_operand(r, 1, ISA_AGPR, place == OVERLAP && acc ? shared : B_REG, (unsigned)in_dwords);
     rig_operand(r, 2, acc ? ISA_AGPR : ISA_VGPR, (unsigned)c, (unsigned)out_dwords);
     fill(r, v + base + c, out_dwords, out, wild);
     fill(r, v + r->x.s[0], in_dwords, s.a, wild);
@@ -214,7 +215,7 @@ static void run(struct rig *r, const struct rig_level *level, const struct test_
     if (fn(&r->w, &r->x) != &r->x + 1)
         r->failures++;
     gather_output(m.d, v + r->x.d, s);
-    /* Where A lies in C's registers, C is not small integers. */
+    /* Where A or B lies in C's registers, C is not small integers. */
     check(r, t->name, level->name, s, &m, !wild && place != OVERLAP, cbsz, abid, f64 ? blgp : 0);
 }
 
