@@ -15,12 +15,13 @@ void counts_add_bytes(struct emit *e, const struct xinst *x)
 {
     const struct memop *op = memop_of(x->op);
     const unsigned bytes = op->action == MEMOP_LANES ? 4 : memop_bytes((enum memop_kind)op->kind);
+    e->atomics += op->action == MEMOP_ATOMIC;
     if (x->cls == XC_SMEM)
         e->scalar_bytes += 4 * x->isa->dst.dwords;
     else if (x->isa->format == ISA_DS)
         e->bytes_of_lds += op->action == MEMOP_LOAD2 || op->action == MEMOP_STORE2 ? 2 * bytes : bytes;
     else if (x->cls == XC_VMEM)
-        *(op->action == MEMOP_STORE ? &e->bytes_written : &e->bytes_read) += bytes;
+        *(op->action == MEMOP_LOAD ? &e->bytes_read : &e->bytes_written) += bytes;
 }
 
 static llvm_value product(struct emit *e, unsigned each, llvm_value times)
@@ -52,7 +53,7 @@ void counts_store(struct emit *e, llvm_value exec, llvm_value times)
     add_to(e, offsetof(struct wave_stats, compiled), product(e, e->total, times));
     if (e->scalar_bytes)
         add_to(e, offsetof(struct wave_stats, bytes_read), product(e, e->scalar_bytes, times));
-    if (e->count[XC_VALU] || e->bytes_read || e->bytes_written || e->bytes_of_lds) {
+    if (e->count[XC_VALU] || e->bytes_read || e->bytes_written || e->bytes_of_lds || e->atomics) {
         llvm_type type = e->l->FunctionType(e->i64, &e->i64, 1, 0);
         if (!exec)
             exec = scalars_get64(e, SREG_EXEC);
@@ -63,11 +64,12 @@ void counts_store(struct emit *e, llvm_value exec, llvm_value times)
         add_lanes(e, offsetof(struct wave_stats, bytes_read), lanes, e->bytes_read);
         add_lanes(e, offsetof(struct wave_stats, bytes_written), lanes, e->bytes_written);
         add_lanes(e, offsetof(struct wave_stats, lds_bytes), lanes, e->bytes_of_lds);
+        add_lanes(e, offsetof(struct wave_stats, atomics), lanes, e->atomics);
     }
 }
 
 void counts_clear(struct emit *e)
 {
     memset(e->count, 0, sizeof(e->count));
-    e->total = e->bytes_read = e->bytes_written = e->bytes_of_lds = e->scalar_bytes = 0;
+    e->total = e->bytes_read = e->bytes_written = e->bytes_of_lds = e->scalar_bytes = e->atomics = 0;
 }

@@ -39,6 +39,7 @@ struct lane_op {
     bool alone;             /* it reads EXEC or other slices, and is a stretch by itself */
     bool checks;            /* whether a lane is bad is looked at */
     bool writes;            /* to memory or LDS */
+    bool once;              /* an atomic, that must not be redone when it is done */
     bool second;            /* of two addresses it is the second that it writes to */
     enum nan_kind nan_kind; /* the result is bad where that is a NaN, and nowhere else; else the body says */
 };
@@ -109,7 +110,8 @@ struct emit {
     llvm_value s[SREGS], pair[SREGS / 2], scc;
     bool dirty[SREGS], scc_dirty;
     /* What is not yet counted. */
-    unsigned count[XC_COUNT], total, bytes_read, bytes_written, bytes_of_lds; /* bytes of a lane */
+    unsigned count[XC_COUNT], total;
+    unsigned bytes_read, bytes_written, bytes_of_lds, atomics; /* of a lane */
     unsigned scalar_bytes;
 
     /* Lane-wise instructions that are not emitted yet. */
@@ -133,6 +135,8 @@ static inline llvm_value emit_i64(const struct emit *e, uint64_t value)
     return e->l->ConstInt(e->i64, value, 0);
 }
 
+/* A function that becomes host code. */
+llvm_value emit_function(struct emit *e, const char *name, llvm_type type);
 /* Where an instruction of the block is. */
 llvm_value emit_instruction_at(const struct emit *e, const struct xinst *x);
 /* The wave gives way, and continues at `next`; everything is settled. */
@@ -288,6 +292,16 @@ bool writes_twice(const struct xinst *x);
 unsigned writes_dwords(const struct xinst *x);
 void writes_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                  const llvm_value *rows);
+
+/*
+ * Atomics (atomics.c): whether it is one; the rows of its operands, and how many; emits it, with what memory
+ * was before when it returns that.
+ */
+enum { ATOMICS_ROWS_MAX = 4 };
+bool atomics_is_known(const struct emit *e, const struct xinst *x);
+unsigned atomics_rows(const struct emit *e, const struct xinst *x, int rows[ATOMICS_ROWS_MAX]);
+void atomics_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
+                  const llvm_value *rows, llvm_value *result);
 
 /*
  * Lanes and each other (cross.c).  DPP: whether lanes read from other slices; has them moved, and says which

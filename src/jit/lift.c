@@ -369,11 +369,24 @@ bool lift_heads(const struct exec_block *block, uint32_t *heads)
     return true;
 }
 
-static void set_attribute(struct emit *e, const char *name, const char *value)
+static void set_attribute(struct emit *e, llvm_value function, const char *name, const char *value)
 {
-    e->l->AddAttributeAtIndex(e->function, (unsigned)LLVM_FUNCTION_INDEX,
+    e->l->AddAttributeAtIndex(function, (unsigned)LLVM_FUNCTION_INDEX,
                               e->l->CreateStringAttribute(e->context, name, (unsigned)strlen(name), value,
                                                           (unsigned)strlen(value)));
+}
+
+llvm_value emit_function(struct emit *e, const char *name, llvm_type type)
+{
+    const struct llvm *l = e->l;
+    llvm_value function = l->AddFunction(e->module, name, type);
+    set_attribute(e, function, "target-cpu", e->slice == 16 ? "x86-64-v4" : "x86-64-v3");
+    set_attribute(e, function, "prefer-vector-width", e->slice == 16 ? "512" : "256");
+    set_attribute(e, function, "min-legal-vector-width", e->slice == 16 ? "512" : "256");
+    const unsigned nounwind = l->GetEnumAttributeKindForName("nounwind", 8);
+    l->AddAttributeAtIndex(function, (unsigned)LLVM_FUNCTION_INDEX,
+                           l->CreateEnumAttribute(e->context, nounwind, 0));
+    return function;
 }
 
 static void prepare(struct emit *e, const struct lift_target *target, llvm_module module,
@@ -408,13 +421,7 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     e->redo_loop = l->AddFunction(module, "redo_loop", e->redo_loop_type);
     e->ctlz = l->AddFunction(module, "llvm.ctlz.i64", l->FunctionType(e->i64, bits, 2, 0));
     e->cttz = l->AddFunction(module, "llvm.cttz.i64", l->FunctionType(e->i64, bits, 2, 0));
-    e->function = l->AddFunction(module, LIFT_NAME, l->FunctionType(e->ptr, parameters, 3, 0));
-    set_attribute(e, "target-cpu", e->slice == 16 ? "x86-64-v4" : "x86-64-v3");
-    set_attribute(e, "prefer-vector-width", e->slice == 16 ? "512" : "256");
-    set_attribute(e, "min-legal-vector-width", e->slice == 16 ? "512" : "256");
-    const unsigned nounwind = l->GetEnumAttributeKindForName("nounwind", 8);
-    l->AddAttributeAtIndex(e->function, (unsigned)LLVM_FUNCTION_INDEX,
-                           l->CreateEnumAttribute(e->context, nounwind, 0));
+    e->function = emit_function(e, LIFT_NAME, l->FunctionType(e->ptr, parameters, 3, 0));
     e->md_prof = l->GetMDKindIDInContext(e->context, "prof", 4);
     llvm_value weights[] = {l->MDStringInContext(e->context, "branch_weights", 14), emit_i32(e, 1),
                             emit_i32(e, 4000)};

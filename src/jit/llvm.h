@@ -54,7 +54,12 @@ enum llvm_predicate {
     LLVM_SLE
 };
 
+/* LLVMAtomicRMWBinOp */
+enum llvm_atomic { LLVM_XCHG, LLVM_ADD, LLVM_SUB, LLVM_AND, LLVM_OR = 5, LLVM_XOR };
+
 enum {
+    LLVM_SEQUENTIALLY_CONSISTENT = 7,
+    LLVM_INTERNAL = 8, /* linkage */
     LLVM_FUNCTION_INDEX = -1,
     LLVM_CODEGEN_LESS = 1,
     LLVM_OBJECT_FILE = 1,
@@ -144,6 +149,7 @@ enum {
     X(void, PositionBuilderAtEnd, (llvm_builder, llvm_block))                                                \
     X(llvm_block, GetInsertBlock, (llvm_builder))                                                            \
     X(llvm_value, BuildRet, (llvm_builder, llvm_value))                                                      \
+    X(llvm_value, BuildRetVoid, (llvm_builder))                                                              \
     X(llvm_value, BuildBr, (llvm_builder, llvm_block))                                                       \
     X(llvm_value, BuildCondBr, (llvm_builder, llvm_value, llvm_block, llvm_block))                           \
     X(llvm_value, BuildSwitch, (llvm_builder, llvm_value, llvm_block, unsigned))                             \
@@ -172,6 +178,9 @@ enum {
     X(void, SetAlignment, (llvm_value, unsigned))                                                            \
     X(llvm_value, BuildGEP2, (llvm_builder, llvm_type, llvm_value, llvm_value *, unsigned, const char *))    \
     X(llvm_value, BuildCall2, (llvm_builder, llvm_type, llvm_value, llvm_value *, unsigned, const char *))   \
+    X(llvm_value, BuildExtractValue, (llvm_builder, llvm_value, unsigned, const char *))                     \
+    X(llvm_value, BuildAtomicRMW, (llvm_builder, int, llvm_value, llvm_value, int, int))                     \
+    X(llvm_value, BuildAtomicCmpXchg, (llvm_builder, llvm_value, llvm_value, llvm_value, int, int, int))     \
     X(llvm_value, BuildPhi, (llvm_builder, llvm_type, const char *))                                         \
     X(llvm_value, GetIncomingValue, (llvm_value, unsigned))                                                  \
     X(void, ReplaceAllUsesWith, (llvm_value, llvm_value))                                                    \

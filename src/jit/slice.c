@@ -229,6 +229,14 @@ static void modify_result(struct emit *e, struct slice *s, const struct isa_inst
     result[0] = r.row[BODY_D][0];
 }
 
+static void set_rows(struct slice *s, const struct xinst *x, unsigned count, const llvm_value *rows)
+{
+    for (unsigned d = 0; d < count; d++) {
+        s->value[x->d + (int)d] = rows[d];
+        s->dirty[x->d + (int)d] = true;
+    }
+}
+
 static void emit_write(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low,
                        llvm_value high)
 {
@@ -242,19 +250,34 @@ static void emit_write(struct emit *e, struct slice *s, const struct lane_op *op
     writes_emit(e, s, op, low, high, rows);
 }
 
+static void emit_atomic(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low,
+                        llvm_value high)
+{
+    int from[ATOMICS_ROWS_MAX];
+    llvm_value rows[ATOMICS_ROWS_MAX], result[2];
+    const unsigned count = atomics_rows(e, op->x, from);
+    for (unsigned i = 0; i < count; i++)
+        rows[i] = slice_row(e, s, (unsigned)from[i]);
+    if (s->bad)
+        slice_redo(e, s, s->bad);
+    s->bad = NULL;
+    atomics_emit(e, s, op, low, high, rows, result);
+    if (op->x->mem.returns)
+        set_rows(s, op->x, op->x->isa->dst.dwords, result);
+}
+
 static void emit_access_op(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const unsigned at = (unsigned)op->x->s[0];
     const bool wide = op->x->isa->format != ISA_DS && !op->base;
     llvm_value rows[BODY_ROWS_MAX], low = slice_row(e, s, at), high = wide ? slice_row(e, s, at + 1) : NULL;
-    if (op->writes) {
+    if (op->once) {
+        emit_atomic(e, s, op, low, high);
+    } else if (op->writes) {
         emit_write(e, s, op, low, high);
-        return;
-    }
-    reads_emit(e, s, op, low, high, rows);
-    for (unsigned d = 0; d < op->x->isa->dst.dwords; d++) {
-        s->value[op->x->d + (int)d] = rows[d];
-        s->dirty[op->x->d + (int)d] = true;
+    } else {
+        reads_emit(e, s, op, low, high, rows);
+        set_rows(s, op->x, op->x->isa->dst.dwords, rows);
     }
 }
 

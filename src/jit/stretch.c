@@ -135,7 +135,8 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
 {
     const struct isa_inst *inst = x->isa;
     *op = (struct lane_op){.x = x, .mask_reg = NO_MASK};
-    op->writes = inst->format > ISA_VOP3PMAI && writes_is_known(x);
+    op->once = inst->format > ISA_VOP3PMAI && atomics_is_known(e, x);
+    op->writes = op->once || (inst->format > ISA_VOP3PMAI && writes_is_known(x));
     if (inst->format > ISA_VOP3PMAI)
         return op->writes || reads_is_known(x);
     if (inst->format < ISA_VOP1 || !is_plain_enough(inst))
@@ -188,12 +189,23 @@ static bool add_access(struct emit *e, struct lane_op *op)
     return true;
 }
 
+/* Only logic of masks may follow, which is never bad. */
+static bool ends_with_atomic(const struct emit *e)
+{
+    unsigned last = e->ops;
+    while (last > 0 && e->op[last - 1].logic)
+        last--;
+    return last > 0 && e->op[last - 1].once;
+}
+
 bool stretch_add(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
     struct lane_op op;
     if (!stretch_takes(e, x, &op))
         return false;
+    if (ends_with_atomic(e))
+        stretch_flush(e);
     if (!op.body)
         return add_access(e, &op);
     if (op.alone)
@@ -241,7 +253,7 @@ static unsigned masks_of(const struct emit *e, uint8_t regs[MASKS / 2])
     return count;
 }
 
-/* Has the only instruction of a stretch, a store, executed for some lanes. */
+/* Has the only instruction of a stretch, a store or an atomic, executed for some lanes. */
 static void emit_redo_write(struct emit *e, const struct xinst *x, llvm_value lanes)
 {
     const int64_t place = offsetof(struct wave, s) + SREG_EXEC * sizeof(uint32_t);
@@ -257,7 +269,7 @@ static void emit_redo(struct emit *e, llvm_value lanes, llvm_value shift, const 
                       const llvm_value *before, llvm_value *after)
 {
     const struct llvm *l = e->l;
-    if (e->ops == 1 && e->op[0].writes) { /* it changes no registers */
+    if (e->ops == 1 && e->op[0].writes) { /* it changes no scalar registers */
         emit_redo_write(e, e->op[0].x, lanes);
         return;
     }

@@ -120,7 +120,8 @@ static inline void choose_memory(const struct program *p, const struct isa_row *
     }
     case ISA_GLOBAL:
     case ISA_FLAT:
-        put(w, 0, 2, below(4) ? 0 : below(4)); /* aligned mostly */
+        put(w, 0, isa_facts[row->op].effects & ISA_E_ATOMIC ? 3 : 2,
+            below(4) ? 0 : below(4)); /* aligned mostly */
         if (row->format == ISA_GLOBAL && below(2)) {
             put(w, 32, 8, ROW_OFFSET + below(4));
             put(w, 48, 7, SREG_KEPT);
@@ -176,7 +177,7 @@ static inline bool is_taken(const struct isa_row *row)
         return starts(row->name, "s_load_dword");
     case ISA_GLOBAL:
     case ISA_FLAT:
-        return !strstr(row->name, "lds") && !strstr(row->name, "atomic");
+        return !strstr(row->name, "lds");
     case ISA_VOP3PMAI:
         return starts(row->name, "v_accvgpr");
     case ISA_SOPP:

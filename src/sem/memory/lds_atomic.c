@@ -88,32 +88,6 @@ INLINE const struct xinst *atomic64(struct wave *w, const struct xinst *in, enum
     return in + 1;
 }
 
-#define BOTH_WIDTHS(X)                                                                                       \
-    X(MEMOP_SWAP)                                                                                            \
-    X(MEMOP_CMPSWAP)                                                                                         \
-    X(MEMOP_ADD)                                                                                             \
-    X(MEMOP_SUB)                                                                                             \
-    X(MEMOP_RSUB)                                                                                            \
-    X(MEMOP_SMIN)                                                                                            \
-    X(MEMOP_UMIN)                                                                                            \
-    X(MEMOP_SMAX)                                                                                            \
-    X(MEMOP_UMAX)                                                                                            \
-    X(MEMOP_AND)                                                                                             \
-    X(MEMOP_OR)                                                                                              \
-    X(MEMOP_XOR)                                                                                             \
-    X(MEMOP_INC)                                                                                             \
-    X(MEMOP_DEC)                                                                                             \
-    X(MEMOP_MSKOR)                                                                                           \
-    X(MEMOP_FADD)                                                                                            \
-    X(MEMOP_FMIN)                                                                                            \
-    X(MEMOP_FMAX)                                                                                            \
-    X(MEMOP_FCMPSWAP)
-#define ONLY_32(X)                                                                                           \
-    X(MEMOP_WRAP)                                                                                            \
-    X(MEMOP_PK_ADD_F16)                                                                                      \
-    X(MEMOP_PK_ADD_BF16)
-#define ONLY_64(X) X(MEMOP_CONDXCHG32)
-
 #define HANDLERS(op, width)                                                                                  \
     static const struct xinst *x_##op##width(struct wave *w, const struct xinst *in)                         \
     {                                                                                                        \
@@ -125,15 +99,15 @@ INLINE const struct xinst *atomic64(struct wave *w, const struct xinst *in, enum
     }
 #define HANDLERS_32(op) HANDLERS(op, 32)
 #define HANDLERS_64(op) HANDLERS(op, 64)
-BOTH_WIDTHS(HANDLERS_32)
-BOTH_WIDTHS(HANDLERS_64)
-ONLY_32(HANDLERS_32)
-ONLY_64(HANDLERS_64)
+MEMOP_BOTH_WIDTHS(HANDLERS_32)
+MEMOP_BOTH_WIDTHS(HANDLERS_64)
+MEMOP_ONLY_32(HANDLERS_32)
+MEMOP_ONLY_64(HANDLERS_64)
 
 #define ROW_32(op) [op] = {x_##op##32, x_##op##32_rtn},
 #define ROW_64(op) [op] = {x_##op##64, x_##op##64_rtn},
-static exec_fn *const handlers32[][2] = {BOTH_WIDTHS(ROW_32) ONLY_32(ROW_32)};
-static exec_fn *const handlers64[][2] = {BOTH_WIDTHS(ROW_64) ONLY_64(ROW_64)};
+static exec_fn *const handlers32[][2] = {MEMOP_BOTH_WIDTHS(ROW_32) MEMOP_ONLY_32(ROW_32)};
+static exec_fn *const handlers64[][2] = {MEMOP_BOTH_WIDTHS(ROW_64) MEMOP_ONLY_64(ROW_64)};
 
 exec_fn *SEM(lds_atomic)(const struct isa_inst *inst, struct xinst *x)
 {

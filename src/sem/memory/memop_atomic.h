@@ -18,25 +18,30 @@
 #include "sem/vector/vec.h"
 #endif
 
+/* The sum when it is a NaN. */
+static inline uint32_t memop_nan_f32(uint32_t a, uint32_t b)
+{
+    const uint32_t other = (b & 0x7fffffff) > 0x7f800000 ? b | 0x400000 : 0x7fc00000;
+    return (a & 0x7fffffff) > 0x7f800000 ? a | 0x400000 : other;
+}
+
 static inline uint32_t memop_add_f32(uint32_t a, uint32_t b)
 {
     uint32_t r = f32_bits(f32_from_bits(a) + f32_from_bits(b));
-    if ((r & 0x7fffffff) <= 0x7f800000)
-        return r;
-    if ((a & 0x7fffffff) > 0x7f800000)
-        return a | 0x400000;
-    return (b & 0x7fffffff) > 0x7f800000 ? b | 0x400000 : 0x7fc00000;
+    return MEMOP_LIKELY((r & 0x7fffffff) <= 0x7f800000) ? r : memop_nan_f32(a, b);
+}
+
+static inline uint64_t memop_nan_f64(uint64_t a, uint64_t b)
+{
+    const uint64_t magnitude = INT64_MAX, infinity = UINT64_C(0x7ff) << 52, quiet = UINT64_C(1) << 51;
+    const uint64_t other = (b & magnitude) > infinity ? b | quiet : infinity | quiet;
+    return (a & magnitude) > infinity ? a | quiet : other;
 }
 
 static inline uint64_t memop_add_f64(uint64_t a, uint64_t b)
 {
-    const uint64_t magnitude = INT64_MAX, infinity = UINT64_C(0x7ff) << 52, quiet = UINT64_C(1) << 51;
     uint64_t r = f64_bits(f64_from_bits(a) + f64_from_bits(b));
-    if ((r & magnitude) <= infinity)
-        return r;
-    if ((a & magnitude) > infinity)
-        return a | quiet;
-    return (b & magnitude) > infinity ? b | quiet : infinity | quiet;
+    return MEMOP_LIKELY((r & INT64_MAX) <= UINT64_C(0x7ff) << 52) ? r : memop_nan_f64(a, b);
 }
 
 /* An f32 sum of two f16 or bf16 rounds to the same value as their exact sum. */
@@ -83,6 +88,33 @@ static inline uint32_t memop_pk_add_bf16(uint32_t a, uint32_t b)
         r |= (uint32_t)bf16_from_f32(f32_from_bits(memop_add_f32(a >> i << 16, b >> i << 16))) << i;
     return r;
 }
+
+/* Which there are, of 32 and of 64 bits. */
+#define MEMOP_BOTH_WIDTHS(X)                                                                                 \
+    X(MEMOP_SWAP)                                                                                            \
+    X(MEMOP_CMPSWAP)                                                                                         \
+    X(MEMOP_ADD)                                                                                             \
+    X(MEMOP_SUB)                                                                                             \
+    X(MEMOP_RSUB)                                                                                            \
+    X(MEMOP_SMIN)                                                                                            \
+    X(MEMOP_UMIN)                                                                                            \
+    X(MEMOP_SMAX)                                                                                            \
+    X(MEMOP_UMAX)                                                                                            \
+    X(MEMOP_AND)                                                                                             \
+    X(MEMOP_OR)                                                                                              \
+    X(MEMOP_XOR)                                                                                             \
+    X(MEMOP_INC)                                                                                             \
+    X(MEMOP_DEC)                                                                                             \
+    X(MEMOP_MSKOR)                                                                                           \
+    X(MEMOP_FADD)                                                                                            \
+    X(MEMOP_FMIN)                                                                                            \
+    X(MEMOP_FMAX)                                                                                            \
+    X(MEMOP_FCMPSWAP)
+#define MEMOP_ONLY_32(X)                                                                                     \
+    X(MEMOP_WRAP)                                                                                            \
+    X(MEMOP_PK_ADD_F16)                                                                                      \
+    X(MEMOP_PK_ADD_BF16)
+#define MEMOP_ONLY_64(X) X(MEMOP_CONDXCHG32)
 
 /*
  * The new value.  `extra` is the second operand: the value to compare with
