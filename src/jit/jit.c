@@ -277,6 +277,14 @@ static bool compile_with_llvm(struct jit *jit, struct unit *unit, const struct k
     return ok;
 }
 
+static bool find_heads(struct jit *jit, struct unit *unit)
+{
+    const uint32_t heads = lift_heads(unit->block, unit->heads);
+    if (heads > LIFT_BLOCKS_MAX)
+        snprintf(jit->why, sizeof(jit->why), "it has %u basic blocks, more than %d", heads, LIFT_BLOCKS_MAX);
+    return heads && heads <= LIFT_BLOCKS_MAX;
+}
+
 /* Makes it, or takes what was made before; says which. */
 static bool compile(struct jit *jit, struct unit *unit, bool *cached)
 {
@@ -284,7 +292,7 @@ static bool compile(struct jit *jit, struct unit *unit, bool *cached)
     unit->compiled.heads = unit->heads;
     struct key key = key_of(unit);
     snprintf(jit->why, sizeof(jit->why), "memory is short");
-    bool ok = unit->heads && key.bytes && lift_heads(unit->block, unit->heads);
+    bool ok = unit->heads && key.bytes && find_heads(jit, unit);
     *cached = ok && load_cached(jit, unit, &key);
     ok = *cached || (ok && compile_with_llvm(jit, unit, &key));
     free(key.bytes);

@@ -339,11 +339,11 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
 
 /* ---- the function ---- */
 
-bool lift_heads(const struct exec_block *block, uint32_t *heads)
+uint32_t lift_heads(const struct exec_block *block, uint32_t *heads)
 {
     bool *leader = calloc(block->count + 1, sizeof(*leader));
     if (!leader)
-        return false;
+        return 0;
     leader[0] = true;
     for (size_t i = 0; i < block->count; i++) {
         const struct xinst *x = &block->x[i];
@@ -366,7 +366,7 @@ bool lift_heads(const struct exec_block *block, uint32_t *heads)
     }
     heads[block->count] = 0;
     free(leader);
-    return true;
+    return count;
 }
 
 static void set_attribute(struct emit *e, llvm_value function, const char *name, const char *value)

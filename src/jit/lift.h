@@ -13,7 +13,8 @@
 #include "exec/code.h"
 #include "jit/body.h"
 
-enum { LIFT_INSTRUCTIONS_MAX = 20000 };
+/* Of more basic blocks LLVM takes seconds, four times as long for twice as many. */
+enum { LIFT_INSTRUCTIONS_MAX = 20000, LIFT_BLOCKS_MAX = 4000 };
 
 #define LIFT_NAME "compiled"
 
@@ -24,9 +25,9 @@ struct lift_target {
     unsigned slice; /* lanes */
 };
 
-/* Numbers a function's heads from 1 on, for each instruction and the sentinel; 0: it is none.  False when
- * memory is short. */
-bool lift_heads(const struct exec_block *block, uint32_t *heads);
+/* Numbers a function's heads from 1 on, for each instruction and the sentinel; 0: it is none.  How many there
+ * are; 0 when memory is short. */
+uint32_t lift_heads(const struct exec_block *block, uint32_t *heads);
 
 /*
  * Emits the function with these heads into the module, in the version that counts statistics or the one that

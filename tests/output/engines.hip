@@ -50,6 +50,21 @@ __global__ void large(unsigned *data)
     data[threadIdx.x] = value;
 }
 
+// More basic blocks than it takes, which branch over each other.
+__global__ void branchy(unsigned *data)
+{
+    unsigned value = data[threadIdx.x];
+    asm volatile("s_mov_b32 s4, 0\n"
+                 ".rept 2100\n"
+                 " s_add_u32 s4, s4, 0x9e3779b9\n s_bitcmp1_b32 s4, 31\n s_cbranch_scc1 1\n"
+                 " v_add_u32 %0, 1, %0\n v_add_u32 %0, 2, %0\n"
+                 ".endr"
+                 : "+v"(value)
+                 :
+                 : "s4", "scc");
+    data[threadIdx.x] = value;
+}
+
 static bool check(unsigned *data, unsigned *sums, float *out, unsigned *total)
 {
     unsigned all = 0;
@@ -81,6 +96,10 @@ int main()
     large<<<1, 64>>>(data);
     if (hipDeviceSynchronize() != hipSuccess || data[0] != 20008)
         return 1;
+    branchy<<<1, 64>>>(data);
+    if (hipDeviceSynchronize() != hipSuccess || data[0] <= 20008 + 2100)
+        return 1;
+    printf("%u\n", data[0]);
     // What kernels left, for the engines to agree on.
     unsigned long long hash = 14695981039346656037ull;
     for (unsigned i = 0; i < ALL; i++)
