@@ -10,10 +10,11 @@
 #define EHP_JIT_EMIT_H
 
 #include "exec/code.h"
+#include "jit/affine.h"
 #include "jit/body.h"
 #include "jit/lift.h"
 
-enum { SREGS = 128, STRETCH_MAX = 256, SHAPES_MAX = 8 };
+enum { SREGS = 128, STRETCH_MAX = 256, SHAPES_MAX = 8, EVEN_STORES_MAX = 4 };
 
 /* Masks go by their pair's first register; that which SCC follows from is behind them all. */
 enum { MASK_SCC = SREGS, MASKS = SREGS + 2 };
@@ -41,6 +42,8 @@ struct lane_op {
     bool writes;            /* to memory or LDS */
     bool once;              /* an atomic, that must not be redone when it is done */
     bool second;            /* of two addresses it is the second that it writes to */
+    uint16_t place;         /* of memory: the node of its addresses, or AFFINE_UNKNOWN */
+    struct affine_place at; /* what that is, in an even stretch */
     enum nan_kind nan_kind; /* the result is bad where that is a NaN, and nowhere else; else the body says */
 };
 
@@ -49,6 +52,12 @@ struct shape {
     llvm_value row, first; /* the addresses, and the first lane's as an i64 */
     unsigned bytes;        /* of a lane's element */
     llvm_value dense, equal;
+};
+
+/* A store that is put off to the end of the slice. */
+struct put_off {
+    const struct lane_op *op;
+    llvm_value rows[BODY_ROWS_MAX];
 };
 
 /* The slice of lanes that a turn of a stretch's loop does. */
@@ -63,6 +72,9 @@ struct slice {
     llvm_value mask[MASKS]; /* by the pair's first register: bits that a compare or logic has made */
     struct shape shape[SHAPES_MAX];
     unsigned shapes;
+    bool even; /* all lanes are active, and known places go up evenly: even.c */
+    struct put_off store[EVEN_STORES_MAX];
+    unsigned stores;
 };
 
 /*
@@ -115,10 +127,12 @@ struct emit {
     unsigned scalar_bytes;
 
     /* Lane-wise instructions that are not emitted yet. */
-    struct lane_op op[STRETCH_MAX];
+    struct lane_op all[STRETCH_MAX], *op; /* op: of these, the ones that are emitted now */
     unsigned ops;
+    struct affine affine;     /* what they do to addresses */
     bool mask_written[MASKS]; /* by one of them */
     bool scalar_read[SREGS];  /* by one of them, as a scalar or a mask */
+    bool joined;              /* accesses are together that only even ones may be */
     bool accesses;            /* one of them accesses memory, which may fault */
     unsigned reads, writes;   /* enum emit_space: where */
     struct slice now;
@@ -213,6 +227,8 @@ bool scalars_reads_old(const struct body *body);
 /* Stretches (stretch.c).  Takes an instruction into the stretch; false when it is not lane-wise. */
 bool stretch_add(struct emit *e, const struct xinst *x);
 void stretch_flush(struct emit *e);
+/* Puts it there. */
+void stretch_take(struct emit *e, const struct lane_op *op);
 /* Whether it would be taken: its body, NULL of a read, and the pair with its mask. */
 bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *op);
 /* Whether this source is the mask. */
@@ -285,6 +301,19 @@ llvm_value slice_constant(struct emit *e, uint32_t value);
 bool reads_is_known(const struct xinst *x);
 void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                 llvm_value *rows);
+
+/*
+ * Stretches of which all lanes are active, and whose loads and stores are found before to go up evenly from
+ * lane to lane (even.c).  Whether it is worth a look; emits the test for it; may an access be in a stretch
+ * with what is there, because it can be told whether they meet; and what is done for it.
+ */
+bool even_is_likely(const struct emit *e);
+llvm_value even_test(struct emit *e);
+bool even_may_join(const struct emit *e, const struct lane_op *op);
+bool even_does(const struct slice *s, const struct lane_op *op);
+void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *rows);
+void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *rows);
+void even_store(struct emit *e, struct slice *s);
 
 /* Writes of the same (writes.c): whether it is one, to two addresses, and of how many rows. */
 bool writes_is_known(const struct xinst *x);

@@ -429,6 +429,7 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     e->w = l->GetParam(e->function, 0);
     e->x = l->GetParam(e->function, 1);
     e->b = l->CreateBuilderInContext(e->context);
+    stretch_clear(e);
 }
 
 void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,

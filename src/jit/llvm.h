@@ -164,6 +164,7 @@ enum {
     X(llvm_value, BuildNot, (llvm_builder, llvm_value, const char *))                                        \
     X(llvm_value, BuildShl, (llvm_builder, llvm_value, llvm_value, const char *))                            \
     X(llvm_value, BuildLShr, (llvm_builder, llvm_value, llvm_value, const char *))                           \
+    X(llvm_value, BuildAShr, (llvm_builder, llvm_value, llvm_value, const char *))                           \
     X(llvm_value, BuildICmp, (llvm_builder, int, llvm_value, llvm_value, const char *))                      \
     X(llvm_value, BuildSelect, (llvm_builder, llvm_value, llvm_value, llvm_value, const char *))             \
     X(llvm_value, BuildTrunc, (llvm_builder, llvm_value, llvm_type, const char *))                           \

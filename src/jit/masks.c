@@ -101,7 +101,7 @@ void masks_take(struct emit *e, const struct xinst *x)
     memset(e->mask_written + inst->dst.reg, true, 2);
     if (isa_facts[inst->op].effects & ISA_E_SETS_SCC)
         memset(e->mask_written + MASK_SCC, true, 2);
-    e->op[e->ops++] = op;
+    stretch_take(e, &op);
 }
 
 bool masks_add(struct emit *e, const struct xinst *x)
@@ -110,7 +110,7 @@ bool masks_add(struct emit *e, const struct xinst *x)
     if (!masks_has_made(e->mask_written, inst))
         return false;
     const unsigned to = inst->dst.reg;
-    if (e->ops == STRETCH_MAX || (stretch_needs(e, to, 2, true) && !e->mask_written[to])) {
+    if (e->ops == STRETCH_MAX || e->joined || (stretch_needs(e, to, 2, true) && !e->mask_written[to])) {
         stretch_flush(
             e); /* then it is scalar: registers that the stretch has read stay for those who redo it */
         return false;

@@ -52,4 +52,23 @@ llvm_value places_go_by(struct emit *e, const struct slice *s, const struct memo
 /* All addresses as i64, and the lanes whose address is not of the memory that the GPU may always access. */
 llvm_value places_addresses(struct emit *e, const struct memory_places *p, llvm_value *beyond);
 
+/* One way to read, and the block that it ends with. */
+struct read_way {
+    llvm_block end;
+    llvm_value rows[4];
+};
+
+/*
+ * Ways (reads.c, writes.c): rows of consecutive elements at an address; of elements of which each is a dword
+ * after the one before; the same element for all lanes.  The present block ends a way, and `done` follows;
+ * what comes of several.
+ */
+void reads_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows);
+void reads_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned dwords,
+                 llvm_value *rows);
+void reads_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows);
+void reads_end_way(struct emit *e, struct read_way *way, llvm_block done);
+void reads_merge(struct emit *e, struct read_way *ways, unsigned count, unsigned dwords, llvm_value *rows);
+void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows);
+
 #endif

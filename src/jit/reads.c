@@ -6,8 +6,8 @@
  * the stretch, find out whether it may be accessed, and fault as they do; FLAT addresses of LDS and scratch
  * are such.  A host fault in here is redone by them too (exec/workgroup.c), and is theirs then.
  *
- * Reads need the order of instructions among lanes only against writes to the same space, which are never in
- * a stretch with them.
+ * Reads need the order of instructions among lanes only against writes to the same space, which are in a
+ * stretch with them only where they do not meet (even.c).
  */
 #include "jit/places.h"
 #include "wave/fault.h"
@@ -58,7 +58,7 @@ static llvm_value load_unaligned(struct emit *e, llvm_type type, llvm_value addr
 }
 
 /* Rows of consecutive elements at an address. */
-static void load_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows)
+void reads_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows)
 {
     const unsigned dwords = memop_dwords((enum memop_kind)kind);
     llvm_value wide =
@@ -91,7 +91,7 @@ static void load_element(struct emit *e, llvm_value address, unsigned dwords, ll
 }
 
 /* The same element in all lanes. */
-static void load_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows)
+void reads_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows)
 {
     llvm_value words[4];
     const unsigned dwords = memop_dwords((enum memop_kind)kind);
@@ -104,8 +104,7 @@ static void load_equal(struct emit *e, llvm_value address, unsigned kind, llvm_v
 }
 
 /* The active lanes' elements of a dword or more, of which each is a dword after the one before. */
-static void load_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned dwords,
-                       llvm_value *rows)
+void reads_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned dwords, llvm_value *rows)
 {
     const struct llvm *l = e->l;
     llvm_type types[] = {e->row, e->ptr};
@@ -164,13 +163,7 @@ static void load_gather(struct emit *e, llvm_value addresses, llvm_value lanes, 
     }
 }
 
-/* One way to read, and the block that it ends with. */
-struct read_way {
-    llvm_block end;
-    llvm_value rows[4];
-};
-
-static void merge(struct emit *e, struct read_way *ways, unsigned count, unsigned dwords, llvm_value *rows)
+void reads_merge(struct emit *e, struct read_way *ways, unsigned count, unsigned dwords, llvm_value *rows)
 {
     for (unsigned d = 0; d < dwords; d++) {
         rows[d] = e->l->BuildPhi(e->b, e->row, "");
@@ -187,7 +180,7 @@ static void keep(struct emit *e, llvm_value *rows, unsigned dwords)
 }
 
 /* The present block ends with way `i` of reading, and `done` follows. */
-static void end_way(struct emit *e, struct read_way *way, llvm_block done)
+void reads_end_way(struct emit *e, struct read_way *way, llvm_block done)
 {
     way->end = e->l->GetInsertBlock(e->b);
     e->l->BuildBr(e->b, done);
@@ -210,14 +203,14 @@ static void read_lds(struct emit *e, struct slice *s, llvm_value lane_address, u
     l->BuildCondBr(e->b, places_and(e, shape->dense, places_inside(e, place, bytes * e->slice)), dense,
                    other);
     emit_goto(e, dense);
-    load_dense(e, address, kind, way[0].rows);
-    end_way(e, &way[0], done);
+    reads_dense(e, address, kind, way[0].rows);
+    reads_end_way(e, &way[0], done);
 
     emit_goto(e, other);
     l->BuildCondBr(e->b, places_and(e, shape->equal, places_inside(e, place, bytes)), equal, any);
     emit_goto(e, equal);
-    load_equal(e, address, kind, way[1].rows);
-    end_way(e, &way[1], done);
+    reads_equal(e, address, kind, way[1].rows);
+    reads_end_way(e, &way[1], done);
 
     emit_goto(e, any);
     llvm_value at = l->BuildAdd(e->b, lane_address, places_row(e, offset, 0), "");
@@ -228,9 +221,9 @@ static void read_lds(struct emit *e, struct slice *s, llvm_value lane_address, u
         llvm_type parts = l->VectorType(places_element(e, kind), e->slice);
         way[2].rows[0] = extend_part(e, l->BuildTrunc(e->b, way[2].rows[0], parts, ""), kind, e->row);
     }
-    end_way(e, &way[2], done);
+    reads_end_way(e, &way[2], done);
     emit_goto(e, done);
-    merge(e, way, 3, dwords, rows);
+    reads_merge(e, way, 3, dwords, rows);
 }
 
 /* ---- memory ---- */
@@ -293,17 +286,17 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     emit_goto(e, dense);
     fetch_ahead(e, address, span, dwords);
     if (bytes == 4)
-        load_steps(e, s, address, dwords, way[ways].rows);
+        reads_steps(e, s, address, dwords, way[ways].rows);
     else
-        load_dense(e, address, kind, way[ways].rows);
-    end_way(e, &way[ways++], done);
+        reads_dense(e, address, kind, way[ways].rows);
+    reads_end_way(e, &way[ways++], done);
 
     emit_goto(e, other);
     llvm_block unequal = emit_block(e);
     l->BuildCondBr(e->b, places_go_by(e, s, &places, 0), equal, unequal);
     emit_goto(e, equal);
-    load_equal(e, address, kind, way[ways].rows);
-    end_way(e, &way[ways++], done);
+    reads_equal(e, address, kind, way[ways].rows);
+    reads_end_way(e, &way[ways++], done);
 
     emit_goto(e, unequal);
     if (dwords > 1) { /* as compilers merge loads of neighbours; elements that overlap may be torn */
@@ -311,8 +304,8 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
         llvm_value all = l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), "");
         l->BuildCondBr(e->b, places_and(e, places_go_by(e, s, &places, 4), all), steps, any);
         emit_goto(e, steps);
-        load_steps(e, s, address, dwords, way[ways].rows);
-        end_way(e, &way[ways++], done);
+        reads_steps(e, s, address, dwords, way[ways].rows);
+        reads_end_way(e, &way[ways++], done);
     } else {
         l->BuildBr(e->b, any);
     }
@@ -325,10 +318,10 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     else
         load_gather(e, l->BuildIntToPtr(e->b, addresses, pointers, ""), lanes, dwords, way[ways].rows);
     llvm_value bad = l->BuildBitCast(e->b, beyond, e->bits, "");
-    end_way(e, &way[ways++], done);
+    reads_end_way(e, &way[ways++], done);
 
     emit_goto(e, done);
-    merge(e, way, ways, dwords, rows);
+    reads_merge(e, way, ways, dwords, rows);
     llvm_value is_bad = l->BuildPhi(e->b, e->bits, "");
     for (unsigned i = 0; i < ways; i++) {
         llvm_value none = l->ConstNull(e->bits);
@@ -342,6 +335,11 @@ void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_
                 llvm_value *rows)
 {
     const struct memop *m = memop_of(op->x->isa->op);
+    if (even_does(s, op)) {
+        even_read(e, s, op, rows);
+        keep(e, rows, memop_dwords((enum memop_kind)m->kind));
+        return;
+    }
     if (op->x->isa->format != ISA_DS) {
         read_memory(e, s, op, low, high, m->kind, rows);
         return;

@@ -244,6 +244,10 @@ static void emit_write(struct emit *e, struct slice *s, const struct lane_op *op
     llvm_value rows[BODY_ROWS_MAX];
     for (unsigned d = 0; d < writes_dwords(op->x); d++)
         rows[d] = slice_row(e, s, from + d);
+    if (even_does(s, op)) {
+        even_put_off(s, op, rows);
+        return;
+    }
     if (s->bad) /* nobody is to see what is not right */
         slice_redo(e, s, s->bad);
     s->bad = NULL;
@@ -261,6 +265,7 @@ static void emit_atomic(struct emit *e, struct slice *s, const struct lane_op *o
     if (s->bad)
         slice_redo(e, s, s->bad);
     s->bad = NULL;
+    even_store(e, s); /* a fault there is redone */
     atomics_emit(e, s, op, low, high, rows, result);
     if (op->x->mem.returns)
         set_rows(s, op->x, op->x->isa->dst.dwords, result);
@@ -371,6 +376,10 @@ static void store_rows(struct emit *e, const struct slice *s, bool masked)
 void stretch_store(struct emit *e, const struct slice *s)
 {
     const struct llvm *l = e->l;
+    if (s->even) {
+        store_rows(e, s, false);
+        return;
+    }
     llvm_block whole = emit_block(e), part = emit_block(e), done = emit_block(e);
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""), whole, part);
     emit_goto(e, whole);

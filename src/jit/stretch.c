@@ -126,9 +126,11 @@ static bool shapes_fit(const struct isa_inst *inst, const struct body *body)
     return high_row(body_reads(body, BODY_O)) <= (stretch_is_row(&inst->dst) ? inst->dst.dwords : 0u);
 }
 
-static void take_op(struct emit *e, const struct lane_op *op)
+void stretch_take(struct emit *e, const struct lane_op *op)
 {
     e->op[e->ops++] = *op;
+    if (!e->loop)
+        affine_follow(e, op);
 }
 
 bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *op)
@@ -166,25 +168,46 @@ static unsigned spaces_of(const struct xinst *x)
 }
 
 /* Slices go one after another: what one writes, the next must not read, nor write over. */
+static bool may_meet(const struct emit *e, const struct lane_op *op)
+{
+    const unsigned spaces = spaces_of(op->x);
+    return e->writes & spaces || (op->writes && e->reads & spaces);
+}
+
+static void note_access(struct emit *e, const struct lane_op *op)
+{
+    *(op->writes ? &e->writes : &e->reads) |= spaces_of(op->x);
+    e->accesses |= op->x->isa->format != ISA_DS;
+}
+
+static void find_place(struct emit *e, struct lane_op *op)
+{
+    const bool found = op->x->isa->format != ISA_DS && !op->once && !e->loop;
+    op->place = found ? (uint16_t)affine_place_of(e, op) : AFFINE_UNKNOWN;
+}
+
 static bool add_access(struct emit *e, struct lane_op *op)
 {
     const struct xinst *x = op->x;
-    const unsigned spaces = spaces_of(x);
-    if ((memop_has_sbase(x) && stretch_needs(e, x->ss[0], 2, false)) || e->writes & spaces ||
-        (op->writes && e->reads & spaces) || e->ops == STRETCH_MAX)
+    if ((memop_has_sbase(x) && stretch_needs(e, x->ss[0], 2, false)) || e->ops == STRETCH_MAX)
         stretch_flush(e);
-    if (memop_has_sbase(x)) {
+    if (memop_has_sbase(x))
         op->base = scalars_get64(e, x->ss[0]);
-        memset(e->scalar_read + x->ss[0], true, 2);
+    find_place(e, op);
+    if (may_meet(e, op) && !even_may_join(e, op)) {
+        stretch_flush(e);
+        find_place(e, op);
     }
-    *(op->writes ? &e->writes : &e->reads) |= spaces;
-    e->accesses |= x->isa->format != ISA_DS;
-    take_op(e, op);
+    e->joined |= may_meet(e, op);
+    if (memop_has_sbase(x))
+        memset(e->scalar_read + x->ss[0], true, 2);
+    note_access(e, op);
+    stretch_take(e, op);
     if (op->writes && writes_twice(x)) {
         stretch_flush(e);
         op->second = true;
-        e->writes = spaces;
-        take_op(e, op);
+        note_access(e, op);
+        stretch_take(e, op);
     }
     return true;
 }
@@ -236,7 +259,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         memset(e->scalar_read + op.mask_reg, true, 2);
     if (writes_mask(op.body))
         memset(e->mask_written + x->sd, true, 2);
-    take_op(e, &op);
+    stretch_take(e, &op);
     if (op.alone)
         stretch_flush(e);
     return true;
@@ -244,13 +267,19 @@ bool stretch_add(struct emit *e, const struct xinst *x)
 
 /* ---- the loop ---- */
 
-static unsigned masks_of(const struct emit *e, uint8_t regs[MASKS / 2])
+/* Masks that a stretch makes: of these register pairs, and what they are. */
+struct masks {
+    unsigned count;
+    uint8_t reg[MASKS / 2];
+    llvm_value value[MASKS / 2]; /* in the end; of MASK_SCC what SCC is */
+};
+
+static void find_masks(const struct emit *e, struct masks *m)
 {
-    unsigned count = 0;
+    m->count = 0;
     for (unsigned reg = 0; reg < MASKS; reg += 2)
         if (e->mask_written[reg])
-            regs[count++] = (uint8_t)reg;
-    return count;
+            m->reg[m->count++] = (uint8_t)reg;
 }
 
 /* Has the only instruction of a stretch, a store or an atomic, executed for some lanes. */
@@ -265,7 +294,7 @@ static void emit_redo_write(struct emit *e, const struct xinst *x, llvm_value la
 }
 
 /* Has the stretch executed by handlers for some lanes, and takes the bits of each mask from `shift` on. */
-static void emit_redo(struct emit *e, llvm_value lanes, llvm_value shift, const uint8_t *regs, unsigned masks,
+static void emit_redo(struct emit *e, llvm_value lanes, llvm_value shift, const struct masks *m,
                       const llvm_value *before, llvm_value *after)
 {
     const struct llvm *l = e->l;
@@ -284,8 +313,8 @@ static void emit_redo(struct emit *e, llvm_value lanes, llvm_value shift, const 
                               e->saved};
     l->BuildCall2(e->b, e->redo_type, e->redo, arguments, 5, "");
     llvm_value left = l->BuildShl(e->b, emit_i64(e, UINT64_MAX), shift, "");
-    for (unsigned i = 0; i < masks; i++) {
-        llvm_value bits = emit_load(e, e->i64, e->saved, regs[i] * 4);
+    for (unsigned i = 0; i < m->count; i++) {
+        llvm_value bits = emit_load(e, e->i64, e->saved, m->reg[i] * 4);
         llvm_value kept = l->BuildAnd(e->b, before[i], l->BuildNot(e->b, left, ""), "");
         after[i] = l->BuildOr(e->b, kept, l->BuildAnd(e->b, bits, left, ""), "");
     }
@@ -305,8 +334,10 @@ void stretch_end_accesses(struct emit *e)
 
 void stretch_clear(struct emit *e)
 {
+    e->op = e->all;
     e->ops = 0;
-    e->accesses = false;
+    affine_clear(&e->affine);
+    e->accesses = e->joined = false;
     e->reads = e->writes = 0;
     memset(e->mask_written, 0, sizeof(e->mask_written));
     memset(e->scalar_read, 0, sizeof(e->scalar_read));
@@ -321,15 +352,11 @@ static llvm_value put_bits(struct emit *e, llvm_value all, llvm_value bits, llvm
     return l->BuildOr(e->b, others, l->BuildShl(e->b, l->BuildZExt(e->b, bits, e->i64, ""), shift, ""), "");
 }
 
-void stretch_flush(struct emit *e)
+/* Emits them for all slices; `even`: see even.c.  What masks are is set. */
+static void emit_slices(struct emit *e, bool even, struct masks *m)
 {
-    if (!e->ops)
-        return;
     const struct llvm *l = e->l;
-    scalars_store(e); /* handlers that redo it read them */
-    llvm_value exec = scalars_get64(e, SREG_EXEC);
-    uint8_t regs[MASKS / 2];
-    const unsigned masks = masks_of(e, regs);
+    llvm_value exec = even ? emit_i64(e, UINT64_MAX) : scalars_get64(e, SREG_EXEC);
     llvm_value mask[MASKS / 2], hot[MASKS / 2], cold[MASKS / 2], idle[MASKS];
     masks_without_lanes(e, idle);
 
@@ -341,10 +368,12 @@ void stretch_flush(struct emit *e)
     emit_goto(e, loop);
     struct slice *s = &e->now;
     memset(s, 0, sizeof(*s));
+    s->even = even;
     s->shift = l->BuildPhi(e->b, e->i64, "");
-    for (unsigned i = 0; i < masks; i++)
+    for (unsigned i = 0; i < m->count; i++)
         mask[i] = l->BuildPhi(e->b, e->i64, "");
-    s->exec = l->BuildTrunc(e->b, l->BuildLShr(e->b, exec, s->shift, ""), e->bits, "");
+    s->exec = even ? l->ConstAllOnes(e->bits)
+                   : l->BuildTrunc(e->b, l->BuildLShr(e->b, exec, s->shift, ""), e->bits, "");
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstNull(e->bits), ""), next, body);
 
     emit_goto(e, body);
@@ -352,11 +381,13 @@ void stretch_flush(struct emit *e)
     llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), s->shift, ""), "");
     if (e->accesses)
         emit_store(e, rest, e->w, offsetof(struct wave, stretch.lanes));
+    if (even)
+        emit_access(e, e->op[0].x);
     llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
     s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
     stretch_emit(e, s);
-    for (unsigned i = 0; i < masks; i++)
-        hot[i] = put_bits(e, mask[i], s->mask[regs[i]], s->shift);
+    for (unsigned i = 0; i < m->count; i++)
+        hot[i] = put_bits(e, mask[i], s->mask[m->reg[i]], s->shift);
     if (s->bad)
         slice_redo(e, s, s->bad);
     llvm_block redone = s->redone, good = l->GetInsertBlock(e->b);
@@ -364,51 +395,171 @@ void stretch_flush(struct emit *e)
         emit_goto(e, redone);
         /* All lanes that are left, as handlers take no longer for many than for few, and of several faults
          * the first instruction's is to be found. */
-        emit_redo(e, rest, s->shift, regs, masks, mask, cold);
+        emit_redo(e, rest, s->shift, m, mask, cold);
         redone = l->GetInsertBlock(e->b);
         l->BuildBr(e->b, done);
         emit_goto(e, good);
     }
+    even_store(e, s);
     stretch_store(e, s);
     llvm_block stored = l->GetInsertBlock(e->b);
     l->BuildBr(e->b, next);
 
     emit_goto(e, next);
-    llvm_value after[MASKS / 2];
-    for (unsigned i = 0; i < masks; i++) {
-        after[i] = l->BuildPhi(e->b, e->i64, "");
+    for (unsigned i = 0; i < m->count; i++) {
+        m->value[i] = l->BuildPhi(e->b, e->i64, "");
         llvm_value values[] = {mask[i], hot[i]};
         llvm_block from[] = {loop, stored};
-        l->AddIncoming(after[i], values, from, 2);
+        l->AddIncoming(m->value[i], values, from, 2);
     }
     llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), "");
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), ""), done, loop);
     llvm_block from[] = {before, next};
     llvm_value shifts[] = {emit_i64(e, 0), shift};
     l->AddIncoming(s->shift, shifts, from, 2);
-    for (unsigned i = 0; i < masks; i++) {
-        llvm_value values[] = {idle[regs[i]], after[i]};
+    for (unsigned i = 0; i < m->count; i++) {
+        llvm_value values[] = {idle[m->reg[i]], m->value[i]};
         l->AddIncoming(mask[i], values, from, 2);
     }
     emit_goto(e, done);
-    for (unsigned i = 0; i < masks; i++) {
-        llvm_value all = after[i];
-        if (redone) {
-            all = l->BuildPhi(e->b, e->i64, "");
-            llvm_value values[] = {after[i], cold[i]};
-            llvm_block ends[] = {next, redone};
-            l->AddIncoming(all, values, ends, 2);
-        }
-        after[i] = all;
+    for (unsigned i = 0; redone && i < m->count; i++) {
+        llvm_value all = l->BuildPhi(e->b, e->i64, "");
+        llvm_value values[] = {m->value[i], cold[i]};
+        llvm_block ends[] = {next, redone};
+        l->AddIncoming(all, values, ends, 2);
+        m->value[i] = all;
     }
-    for (unsigned i = 0; i < masks; i++) {
-        if (regs[i] < MASK_SCC)
-            scalars_set64(e, regs[i], after[i]);
-        else
-            scalars_set_scc(
-                e, l->BuildZExt(e->b, l->BuildICmp(e->b, LLVM_NE, after[i], emit_i64(e, 0), ""), e->i8, ""));
-    }
+    for (unsigned i = 0; i < m->count; i++)
+        if (m->reg[i] == MASK_SCC)
+            m->value[i] =
+                l->BuildZExt(e->b, l->BuildICmp(e->b, LLVM_NE, m->value[i], emit_i64(e, 0), ""), e->i8, "");
     if (e->accesses)
         stretch_end_accesses(e);
+}
+
+static void set_masks(struct emit *e, const struct masks *m)
+{
+    for (unsigned i = 0; i < m->count; i++)
+        if (m->reg[i] == MASK_SCC)
+            scalars_set_scc(e, m->value[i]);
+        else
+            scalars_set64(e, m->reg[i], m->value[i]);
+}
+
+/* Emits what is there as one stretch, and what it makes of masks is known. */
+static void emit_part(struct emit *e)
+{
+    struct masks m;
+    scalars_store(e); /* handlers that redo it read them */
+    find_masks(e, &m);
+    emit_slices(e, false, &m);
+    set_masks(e, &m);
+}
+
+/* Takes the instructions from `first` on that may be in one stretch; returns where they end. */
+static unsigned take_part(struct emit *e, struct lane_op *op, unsigned first, unsigned count)
+{
+    unsigned end = first;
+    e->reads = e->writes = 0;
+    e->accesses = false;
+    memset(e->mask_written, 0, sizeof(e->mask_written));
+    for (; end < count && (op[end].body || !may_meet(e, &op[end])); end++) {
+        if (!op[end].body)
+            note_access(e, &op[end]);
+        if (op[end].mask_reg >= 0 && !op[end].mask && !e->mask_written[op[end].mask_reg])
+            op[end].mask = scalars_get64(e, (unsigned)op[end].mask_reg); /* a part before has made it */
+        if (stretch_makes_mask(&op[end]))
+            memset(e->mask_written + op[end].x->sd, true, 2);
+    }
+    e->op = op + first;
+    e->ops = end - first;
+    return end;
+}
+
+/* Emits them as one stretch, or as several where slices must not go one after another. */
+static void emit_parts(struct emit *e)
+{
+    struct lane_op *const op = e->op;
+    const unsigned count = e->ops;
+    const size_t at = e->at;
+    if (!e->joined) {
+        emit_part(e);
+        return;
+    }
+    for (unsigned first = 0; first < count;) {
+        first = take_part(e, op, first, count);
+        e->at = first < count ? (size_t)(op[first].x - e->block->x) : at;
+        emit_part(e);
+    }
+    e->at = at;
+}
+
+/* What is known of scalar registers in a block, and again in one that other ways lead to. */
+struct known {
+    llvm_value s[SREGS], pair[SREGS / 2], scc;
+    bool dirty[SREGS], scc_dirty;
+};
+
+static void save_known(const struct emit *e, struct known *k)
+{
+    memcpy(k->s, e->s, sizeof(k->s));
+    memcpy(k->pair, e->pair, sizeof(k->pair));
+    memcpy(k->dirty, e->dirty, sizeof(k->dirty));
+    k->scc = e->scc;
+    k->scc_dirty = e->scc_dirty;
+}
+
+static void restore_known(struct emit *e, const struct known *k)
+{
+    memcpy(e->s, k->s, sizeof(k->s));
+    memcpy(e->pair, k->pair, sizeof(k->pair));
+    memcpy(e->dirty, k->dirty, sizeof(k->dirty));
+    e->scc = k->scc;
+    e->scc_dirty = k->scc_dirty;
+}
+
+/* Emits them in two versions: one that is even, and one for whatever else there is. */
+static void emit_versions(struct emit *e)
+{
+    const struct llvm *l = e->l;
+    llvm_value all = l->BuildICmp(e->b, LLVM_EQ, scalars_get64(e, SREG_EXEC), emit_i64(e, UINT64_MAX), "");
+    llvm_block look = emit_block(e), even = emit_block(e), other = emit_block(e), done = emit_block(e);
+    struct masks m, m_even;
+    struct known known;
+    find_masks(e, &m);
+    m_even = m;
+    save_known(e, &known);
+    l->BuildCondBr(e->b, all, look, other);
+    emit_goto(e, look);
+    l->BuildCondBr(e->b, even_test(e), even, other);
+    emit_goto(e, even);
+    emit_slices(e, true, &m_even);
+    llvm_block ends[] = {l->GetInsertBlock(e->b), NULL};
+    l->BuildBr(e->b, done);
+    emit_goto(e, other);
+    emit_parts(e);
+    for (unsigned i = 0; i < m.count; i++)
+        m.value[i] = m.reg[i] == MASK_SCC ? scalars_get_scc(e) : scalars_get64(e, m.reg[i]);
+    ends[1] = l->GetInsertBlock(e->b);
+    l->BuildBr(e->b, done);
+    emit_goto(e, done);
+    restore_known(e, &known);
+    for (unsigned i = 0; i < m.count; i++) {
+        llvm_value values[] = {m_even.value[i], m.value[i]};
+        m.value[i] = l->BuildPhi(e->b, l->TypeOf(values[0]), "");
+        l->AddIncoming(m.value[i], values, ends, 2);
+    }
+    set_masks(e, &m);
+}
+
+void stretch_flush(struct emit *e)
+{
+    if (!e->ops)
+        return;
+    scalars_store(e);
+    if (even_is_likely(e))
+        emit_versions(e);
+    else
+        emit_parts(e);
     stretch_clear(e);
 }

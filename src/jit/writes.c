@@ -6,7 +6,8 @@
  * store once more, as it was.
  *
  * Slices store one after another, and lanes within one from the first to the last, as one instruction of the
- * GPU's does; so a stretch has one store to LDS and one to memory, and reads neither of them: stretch.c.
+ * GPU's does; so a stretch has one store to LDS and one to memory, and reads neither of them: stretch.c.  It
+ * may have more where they are known not to meet: even.c.
  */
 #include "jit/places.h"
 
@@ -61,7 +62,7 @@ static llvm_value interleave(struct emit *e, llvm_value all, unsigned dwords, un
 }
 
 /* Line after line, from the first on, as hosts see streams. */
-static void store_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows)
+void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows)
 {
     const struct llvm *l = e->l;
     const unsigned dwords = memop_dwords((enum memop_kind)kind);
@@ -121,7 +122,7 @@ static void store_if_dense(struct emit *e, const struct slice *s, llvm_value den
     llvm_block to_all = emit_block(e), not_all = emit_block(e), other = emit_block(e);
     l->BuildCondBr(e->b, places_and(e, dense, whole), to_all, not_all);
     emit_goto(e, to_all);
-    store_dense(e, address, kind, rows);
+    writes_dense(e, address, kind, rows);
     l->BuildBr(e->b, done);
     emit_goto(e, not_all);
     if (kind == MEMOP_B32) {

@@ -29,12 +29,13 @@ enum {
 enum way { INTERPRETED, COMPILED, BOTH, WAYS };
 static const char *const way_names[] = {"interpreted", "compiled", "by turns"};
 
-/* What the GPU may always access, and beside it what it may when asked. */
+/* What the GPU may always access, and beside it what it may when asked.  There is no other memory near, as
+ * handlers ask but once for addresses that have their upper half in common. */
 struct host {
     alignas(ARENA) uint8_t arena[ARENA];
     uint8_t other[ARENA / 4];
-    uint8_t rest[ARENA - ARENA / 4]; /* where few strays go: the same before each run, and not compared */
 };
+enum { HOST_BYTES = offsetof(struct host, other) + ARENA / 4 };
 
 struct state {
     uint32_t v[2 * ROWS][WAVE_LANES], s[128];
@@ -61,7 +62,7 @@ struct engine {
 };
 
 static struct test {
-    struct host host;
+    struct host *host;
     alignas(64) uint32_t code[CODE_WORDS];
     unsigned words;
     struct exec_launch launch;
@@ -84,7 +85,7 @@ void wave_interrupt(struct wave *w)
 bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes)
 {
     (void)w;
-    return address - (uint64_t)(uintptr_t)&t.host < sizeof t.host - bytes;
+    return address - (uint64_t)(uintptr_t)t.host < HOST_BYTES - bytes;
 }
 
 uint64_t wave_clock(const struct wave *w)
@@ -172,11 +173,32 @@ static uint32_t stray(void)
     }
 }
 
+/* What addresses are made of. */
+static void fill_indices(struct state *s, uint64_t base)
+{
+    static const uint8_t steps[] = {0, 1, 1, 1, 1, 2, 4, 255};
+    const uint32_t step = (uint32_t)(int8_t)steps[below(sizeof steps)], first = below(2) ? below(256) : 0,
+                   bytes = 4 * (below(4) ? 1 : below(5)), stray = below(8) ? WAVE_LANES : below(WAVE_LANES);
+    for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
+        const uint32_t index = lane == stray ? 1 : first + lane * step;
+        s->v[ROW_INDEX][lane] = s->v[ROW_INDEX_PAIR][lane] = index;
+        s->v[ROW_INDEX + 1][lane] = first;
+        s->v[ROW_INDEX_PAIR + 1][lane] = 0;
+        for (unsigned i = 0; i < 4; i++)
+            s->v[ROW_MADE + i][lane] = index << i;
+        for (unsigned i = 0; i < 2; i++) {
+            const uint64_t at = base + 256 * i + bytes * lane;
+            s->v[ROW_MADE_PAIR + 2 * i][lane] = (uint32_t)at;
+            s->v[ROW_MADE_PAIR + 2 * i + 1][lane] = (uint32_t)(at >> 32);
+        }
+    }
+}
+
 static void fill_addresses(struct state *s)
 {
     const bool apart = below(8) == 0; /* where the GPU may access what it asks for */
     const uint64_t base =
-        (uint64_t)(uintptr_t)(apart ? t.host.other + sizeof t.host.other / 4 : t.host.arena + BASE);
+        (uint64_t)(uintptr_t)(apart ? t.host->other + sizeof t.host->other / 4 : t.host->arena + BASE);
     const bool strays = below(8) == 0;
     const uint32_t equal = 4 * below(1024), step = 1u << below(5);
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
@@ -198,6 +220,7 @@ static void fill_addresses(struct state *s)
         }
     }
     put64(s->s, SREG_KEPT, base);
+    fill_indices(s, base);
     for (unsigned i = SREG_KEPT + 2; i <= SREG_COUNTER; i++)
         s->s[i] = 4 * below(64);
 }
@@ -217,7 +240,7 @@ static void fill(struct state *s)
         s->s[i] = (uint32_t)value_of((enum kind)below(KINDS), below(4) == 0);
     fill_addresses(s);
     put64(s->s, SREG_VCC, rig_exec());
-    put64(s->s, SREG_EXEC, rig_exec());
+    put64(s->s, SREG_EXEC, t.program.even && below(8) ? UINT64_MAX : rig_exec());
     s->scc = below(2);
     s->lds_bytes = below(4) ? LDS_BYTES : below(2) ? 1000 + below(100) : below(5);
     s->mode = below(6) ? MODE_FLOAT_PLAIN | (below(2) ? MODE_IEEE : 0) | (below(2) ? MODE_DX10_CLAMP : 0)
@@ -237,9 +260,8 @@ static void load(struct wave *w, const struct state *s)
     put64(w->s, SREG_END, (uint64_t)(uintptr_t)(t.code + t.words - 1));
     w->scc = s->scc;
     wave_set_mode(w, s->mode);
-    memcpy(t.host.arena, s->arena, sizeof s->arena);
-    memcpy(t.host.other, s->other, sizeof s->other);
-    memset(t.host.rest, 0, sizeof t.host.rest);
+    memcpy(t.host->arena, s->arena, sizeof s->arena);
+    memcpy(t.host->other, s->other, sizeof s->other);
     memcpy(w->lds, s->lds, LDS_BYTES);
     w->lds_bytes = s->lds_bytes;
 }
@@ -252,8 +274,8 @@ static void store(const struct wave *w, struct state *s)
     s->scc = w->scc;
     s->mode = w->mode;
     s->trapsts = w->trapsts;
-    memcpy(s->arena, t.host.arena, sizeof s->arena);
-    memcpy(s->other, t.host.other, sizeof s->other);
+    memcpy(s->arena, t.host->arena, sizeof s->arena);
+    memcpy(s->other, t.host->other, sizeof s->other);
     memcpy(s->lds, w->lds, LDS_BYTES);
 }
 
@@ -317,7 +339,7 @@ static void run(struct engine *e, enum way way, bool counts, const struct state 
     struct wave *w = &t.wg->wave[0];
     load(w, before);
     w->guard = g;
-    w->mem_arena = (uint64_t)(uintptr_t)t.host.arena;
+    w->mem_arena = (uint64_t)(uintptr_t)t.host->arena;
     w->mem_mask = ~(uint64_t)(ARENA - 1);
     w->stats = counts ? &o->stats : NULL;
     g->wave = w;
@@ -595,6 +617,18 @@ static void engine_close(struct engine *e)
     fault_thread_leave(e->thread);
 }
 
+static bool host_open(void)
+{
+    const uint64_t window = UINT64_C(1) << 32;
+    uint8_t *space = mmap(NULL, 3 * window, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED)
+        return false;
+    t.host =
+        (struct host *)(void *)(space + (-(uint64_t)(uintptr_t)space & (window - 1)) + window + window / 2);
+    return mprotect(t.host, HOST_BYTES, PROT_READ | PROT_WRITE) == 0 &&
+           mprotect(t.host->arena + ARENA - HOLE, HOLE, PROT_NONE) == 0;
+}
+
 int main(int argc, char **argv)
 {
     const unsigned programs = argc > 1 ? (unsigned)atoi(argv[1]) : 300,
@@ -612,7 +646,7 @@ int main(int argc, char **argv)
                                     .id_dims = 1,
                                     .waves = 1,
                                     .gws = t.gws};
-    if (!launch_make_ids(&t.launch) || mprotect(t.host.arena + ARENA - HOLE, HOLE, PROT_NONE) != 0)
+    if (!launch_make_ids(&t.launch) || !host_open())
         return 1;
     for (unsigned level = 3; level <= 4; level++) {
         struct engine *e = &t.engine[level - 3];

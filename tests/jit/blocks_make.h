@@ -17,6 +17,12 @@ enum {
     ROW_OFFSET = 28, /* some step, anywhere, equal, steps of 16 */
     ROW_PAIR = 32,   /* some step, anywhere, equal; of FLAT, which LDS may be too */
     LAST_KEPT = 37,
+    /* Of what makes addresses: a row of numbers that go up by some step, one of equal ones, and the first
+     * once more with zeros as its upper half; below them rows and pairs that are made of these. */
+    ROW_INDEX = 38,
+    ROW_INDEX_PAIR = 40,
+    ROW_MADE = 48,
+    ROW_MADE_PAIR = 52,
     SREG_KEPT = 64,    /* a pair, the address that offsets are added to; four that follow, small offsets */
     SREG_COUNTER = 70, /* of a loop */
     SREG_END = 72,     /* a pair: where the program ends */
@@ -35,6 +41,7 @@ struct program {
     unsigned count;
     unsigned rows;     /* a mask on the numbers of VGPRs */
     unsigned last;     /* a row that an instruction has just written */
+    bool even;         /* it makes addresses, and all lanes are mostly active */
     const char *theme; /* in the names of most of its lane-wise instructions */
 };
 
@@ -434,6 +441,128 @@ static inline void choose_loop(struct program *p, unsigned units)
         .target = first};
 }
 
+/* ---- addresses that are made of lanes' numbers ---- */
+
+static inline struct unit vector_unit(unsigned op, unsigned dst, unsigned x, unsigned y, unsigned z)
+{
+    struct unit unit = {.size = 4};
+    unsigned format = ISA_VOP3;
+    for (size_t i = 0; i < isa_gfx942.row_count; i++)
+        if (isa_gfx942.rows[i].op == op) {
+            format = isa_gfx942.rows[i].format;
+            memcpy(unit.words, &isa_gfx942.rows[i].form[0].match, 8);
+            break;
+        }
+    if (format == ISA_VOP3) {
+        unit.size = 8;
+        put(unit.words, 0, 8, dst);
+        put(unit.words, 32, 9, x);
+        put(unit.words, 41, 9, y);
+        put(unit.words, 50, 9, z);
+        return unit;
+    }
+    put(unit.words, 0, 9, x);
+    put(unit.words, 17, 8, dst);
+    if (format == ISA_VOP2)
+        put(unit.words, 9, 8, y);
+    return unit;
+}
+
+static inline unsigned any_index(void)
+{
+    switch (below(8)) {
+    case 0:
+        return 128 + below(65); /* a number up to 64 */
+    case 1:
+        return SREG_KEPT + 2 + below(4);
+    case 2:
+    case 3:
+        return 256 + ROW_INDEX + below(2);
+    default:
+        return 256 + ROW_MADE + below(4);
+    }
+}
+
+/* Dwords. */
+static inline void choose_index(struct unit *unit)
+{
+    static const uint16_t ops[] = {
+        ISA_OP_v_mov_b32,     ISA_OP_v_add_u32,      ISA_OP_v_sub_u32,      ISA_OP_v_subrev_u32,
+        ISA_OP_v_add3_u32,    ISA_OP_v_lshl_add_u32, ISA_OP_v_add_lshl_u32, ISA_OP_v_lshl_or_b32,
+        ISA_OP_v_or_b32,      ISA_OP_v_and_b32,      ISA_OP_v_and_or_b32,   ISA_OP_v_bfe_u32,
+        ISA_OP_v_lshlrev_b32, ISA_OP_v_lshrrev_b32,  ISA_OP_v_ashrrev_i32,  ISA_OP_v_mul_lo_u32,
+        ISA_OP_v_mul_u32_u24, ISA_OP_v_mad_u32_u24,  ISA_OP_v_xor_b32};
+    const unsigned op = ops[below(sizeof ops / sizeof ops[0])], small = 128 + below(below(4) ? 5 : 32);
+    const unsigned row = 256 + (below(2) ? ROW_INDEX : ROW_MADE + below(4));
+    const bool first = op == ISA_OP_v_lshlrev_b32 || op == ISA_OP_v_lshrrev_b32 || op == ISA_OP_v_ashrrev_i32;
+    const bool second = op == ISA_OP_v_lshl_add_u32 || op == ISA_OP_v_lshl_or_b32 || op == ISA_OP_v_bfe_u32;
+    const bool third = op == ISA_OP_v_add_lshl_u32 || op == ISA_OP_v_bfe_u32;
+    *unit = vector_unit(op, ROW_MADE + below(4), first ? small : any_index(), second ? small : row,
+                        third ? 128 + below(32) : any_index());
+}
+
+/* Pairs. */
+static inline unsigned choose_pair(struct unit *unit)
+{
+    const unsigned to = ROW_MADE_PAIR + 2 * below(2), base = SREG_KEPT;
+    const unsigned pair = 256 + (below(4) ? ROW_INDEX_PAIR : ROW_MADE_PAIR + 2 * below(2));
+    switch (below(4)) {
+    case 0:
+        unit[0] = vector_unit(ISA_OP_v_lshl_add_u64, to, pair, 128 + below(5), below(4) ? base : pair);
+        return 1;
+    case 1: /* its carry goes to VCC */
+        unit[0] = vector_unit(below(2) ? ISA_OP_v_mad_u64_u32 : ISA_OP_v_mad_i64_i32, to, any_index(),
+                              128 + 4 * below(5), base);
+        put(unit[0].words, 8, 7, SREG_VCC);
+        return 1;
+    case 2:
+        unit[0] = vector_unit(ISA_OP_v_lshlrev_b64, to, 128 + below(4), pair, 0);
+        unit[1] = vector_unit(ISA_OP_v_lshl_add_u64, to, 256 + to, 128, base);
+        return 2;
+    default:
+        unit[0] = vector_unit(ISA_OP_v_mov_b32, to + 1, base + 1, 0, 0);
+        unit[1] = vector_unit(ISA_OP_v_add_co_u32, to, base, ROW_MADE + below(4), 0);
+        unit[2] = vector_unit(ISA_OP_v_addc_co_u32, to + 1, 128, to + 1, 0);
+        return 3;
+    }
+}
+
+static inline void choose_even_access(const struct program *p, struct unit *unit)
+{
+    static const uint16_t ops[] = {ISA_OP_global_load_dword,    ISA_OP_global_load_dwordx2,
+                                   ISA_OP_global_load_dwordx3,  ISA_OP_global_load_dwordx4,
+                                   ISA_OP_global_load_sshort,   ISA_OP_global_load_ubyte,
+                                   ISA_OP_global_store_dword,   ISA_OP_global_store_dwordx2,
+                                   ISA_OP_global_store_dwordx4, ISA_OP_global_store_short};
+    const unsigned op = below(2) ? below(2) ? ISA_OP_global_load_dword : ISA_OP_global_store_dword
+                                 : ops[below(sizeof ops / sizeof ops[0])];
+    *unit = (struct unit){.size = 8};
+    for (size_t i = 0; i < isa_gfx942.row_count; i++)
+        if (isa_gfx942.rows[i].op == op)
+            memcpy(unit->words, &isa_gfx942.rows[i].form[0].match, 8);
+    const bool offset = below(4) == 0;
+    put(unit->words, 0, 13, below(4) ? 0 : 4 * below(128));
+    put(unit->words, 32, 8, offset ? ROW_OFFSET : ROW_MADE_PAIR + 2 * below(2));
+    put(unit->words, 40, 8, any_row(p) % 16);
+    put(unit->words, 48, 7, offset ? SREG_KEPT : 0x7f);
+    put(unit->words, 56, 8, any_row(p) % 16);
+}
+
+/* Returns how many it is, at most 3. */
+static inline unsigned choose_even(const struct program *p, struct unit *unit)
+{
+    switch (below(4)) {
+    case 0:
+        choose_index(unit);
+        return 1;
+    case 1:
+        return choose_pair(unit);
+    default:
+        choose_even_access(p, unit);
+        return 1;
+    }
+}
+
 static inline void program_make(struct program *p)
 {
     static const uint8_t formats[] = {ISA_VOP1,   ISA_VOP1,   ISA_VOP2,  ISA_VOP2, ISA_VOP2, ISA_VOP2,
@@ -447,11 +576,16 @@ static inline void program_make(struct program *p)
     const unsigned count = below(3) ? 2 + below(12) : 2 + below(UNITS_MAX - 4), controls = below(3) ? 12 : 4;
     const bool masks = below(4) == 0;
     bool looped = false;
-    *p = (struct program){.rows = rows[below(sizeof rows)],
+    *p = (struct program){.even = below(3) == 0,
+                          .rows = rows[below(sizeof rows)],
                           .theme = themes[below(sizeof themes / sizeof themes[0])]};
     while (p->count < count) {
         struct unit *unit = &p->unit[p->count];
-        if (below(controls) == 0)
+        if (p->even && below(3) && p->count + 3 <= count) {
+            p->count += choose_even(p, unit);
+            continue;
+        }
+        if (below(p->even ? 24 : controls) == 0)
             choose_control(unit, p->count, count);
         else if (masks && below(2))
             choose_mask(p, unit);

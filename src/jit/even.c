@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Even stretches: all lanes are active, and the addresses of loads and stores go up by an element from lane
+ * to lane, or are all the same.  That is found once for the wave, with scalars (affine.h), so that slices
+ * look at no addresses.
+ *
+ * As whole ranges are known, such a stretch may have stores among its loads, where they do not meet.  A slice
+ * does its stores at its end, when all else is known to be right: what is redone has stored nothing.
+ */
+#include "jit/places.h"
+
+enum { ACCESSES_MAX = 16 };
+
+static enum memop_kind kind_of(const struct lane_op *op)
+{
+    return (enum memop_kind)memop_of(op->x->isa->op)->kind;
+}
+
+static bool is_known(const struct lane_op *op)
+{
+    return op->place >= AFFINE_FIRST;
+}
+
+bool even_is_likely(const struct emit *e)
+{
+    for (unsigned i = 0; i < e->ops; i++)
+        if (is_known(&e->op[i]))
+            return true;
+    return false;
+}
+
+bool even_may_join(const struct emit *e, const struct lane_op *op)
+{
+    unsigned accesses = 0, stores = op->writes;
+    if (!is_known(op) || op->x->isa->format != ISA_GLOBAL)
+        return false;
+    for (unsigned i = 0; i < e->ops; i++) {
+        const struct lane_op *other = &e->op[i];
+        if (other->logic) /* handlers that redo a part of the stretch would not know that it is */
+            return false;
+        if (other->body || other->x->isa->format == ISA_DS)
+            continue;
+        if (!is_known(other) || other->x->isa->format != ISA_GLOBAL)
+            return false;
+        accesses++;
+        stores += other->writes;
+    }
+    return accesses < ACCESSES_MAX && stores <= EVEN_STORES_MAX;
+}
+
+/* ---- the test ---- */
+
+static llvm_value either(struct emit *e, llvm_value a, llvm_value b)
+{
+    return a ? e->l->BuildOr(e->b, a, b, "") : b;
+}
+
+static llvm_value is_step(struct emit *e, const struct lane_op *op, unsigned bytes)
+{
+    return e->l->BuildICmp(e->b, LLVM_EQ, op->at.step, emit_i64(e, bytes), "");
+}
+
+/* The first address that it does not reach in any case. */
+static llvm_value end_of(struct emit *e, const struct lane_op *op)
+{
+    return e->l->BuildAdd(e->b, op->at.first, emit_i64(e, WAVE_LANES * memop_bytes(kind_of(op))), "");
+}
+
+/* Finds the places of an access; what has to be 0 for it to be even, and to be in the GPU's own memory. */
+static llvm_value find_access(struct emit *e, struct lane_op *op)
+{
+    const struct llvm *l = e->l;
+    const unsigned bytes = memop_bytes(kind_of(op));
+    op->at = affine_find(e, op->place);
+    op->at.first = l->BuildAdd(e->b, op->at.first, emit_i64(e, op->x->mem.offset), "");
+    llvm_value last = l->BuildSub(e->b, end_of(e, op), emit_i64(e, 1), "");
+    llvm_value outside = l->BuildOr(e->b, l->BuildXor(e->b, op->at.first, e->arena, ""),
+                                    l->BuildXor(e->b, last, e->arena, ""), "");
+    llvm_value wrong = either(e, op->at.wrong, l->BuildAnd(e->b, outside, e->arena_mask, ""));
+    llvm_value good = is_step(e, op, bytes);
+    if (!op->writes)
+        good = either(e, good, is_step(e, op, 0));
+    if (!op->writes && bytes > 4)
+        good = either(e, good, is_step(e, op, 4));
+    return either(e, wrong, l->BuildZExt(e->b, l->BuildNot(e->b, good, ""), e->i64, ""));
+}
+
+/* Whether one access may go slice by slice before a later one of which one or both store. */
+static llvm_value do_not_meet(struct emit *e, const struct lane_op *op, const struct lane_op *later)
+{
+    const struct llvm *l = e->l;
+    llvm_value apart = either(e, l->BuildICmp(e->b, LLVM_ULE, end_of(e, op), later->at.first, ""),
+                              l->BuildICmp(e->b, LLVM_ULE, end_of(e, later), op->at.first, ""));
+    if (!later->writes || memop_bytes(kind_of(op)) != memop_bytes(kind_of(later)))
+        return apart;
+    llvm_value same = places_and(e, l->BuildICmp(e->b, LLVM_EQ, op->at.first, later->at.first, ""),
+                                 l->BuildICmp(e->b, LLVM_EQ, op->at.step, later->at.step, ""));
+    return either(e, apart, same); /* each lane's element is its own */
+}
+
+llvm_value even_test(struct emit *e)
+{
+    const struct llvm *l = e->l;
+    llvm_value wrong = NULL, good = NULL;
+    for (unsigned i = 0; i < e->ops; i++)
+        if (is_known(&e->op[i]))
+            wrong = either(e, find_access(e, &e->op[i]), wrong ? wrong : emit_i64(e, 0));
+    good = l->BuildICmp(e->b, LLVM_EQ, wrong, emit_i64(e, 0), "");
+    for (unsigned i = 0; i < e->ops; i++)
+        for (unsigned j = i + 1; j < e->ops; j++)
+            if (is_known(&e->op[i]) && is_known(&e->op[j]) && (e->op[i].writes || e->op[j].writes))
+                good = places_and(e, good, do_not_meet(e, &e->op[i], &e->op[j]));
+    return good;
+}
+
+/* ---- what is done ---- */
+
+bool even_does(const struct slice *s, const struct lane_op *op)
+{
+    return s->even && is_known(op);
+}
+
+static llvm_value address_of(struct emit *e, const struct slice *s, const struct lane_op *op, unsigned step)
+{
+    const struct llvm *l = e->l;
+    llvm_value bytes = l->BuildMul(e->b, s->shift, emit_i64(e, step), "");
+    return l->BuildGEP2(e->b, e->i8, l->BuildIntToPtr(e->b, op->at.first, e->ptr, ""), &bytes, 1, "");
+}
+
+void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *rows)
+{
+    const struct llvm *l = e->l;
+    const enum memop_kind kind = kind_of(op);
+    const unsigned dwords = memop_dwords(kind), bytes = memop_bytes(kind);
+    llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), done = emit_block(e);
+    struct read_way way[3];
+    unsigned ways = 0;
+    l->BuildCondBr(e->b, is_step(e, op, bytes), dense, other);
+    emit_goto(e, dense);
+    reads_dense(e, address_of(e, s, op, bytes), kind, way[ways].rows);
+    reads_end_way(e, &way[ways++], done);
+    emit_goto(e, other);
+    if (bytes > 4) { /* elements that overlap, as compilers merge loads of neighbours */
+        llvm_block steps = emit_block(e);
+        l->BuildCondBr(e->b, is_step(e, op, 4), steps, equal);
+        emit_goto(e, steps);
+        reads_steps(e, s, address_of(e, s, op, 4), dwords, way[ways].rows);
+        reads_end_way(e, &way[ways++], done);
+    } else {
+        l->BuildBr(e->b, equal);
+    }
+    emit_goto(e, equal);
+    reads_equal(e, address_of(e, s, op, 0), kind, way[ways].rows);
+    reads_end_way(e, &way[ways++], done);
+    emit_goto(e, done);
+    reads_merge(e, way, ways, dwords, rows);
+}
+
+void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *rows)
+{
+    struct put_off *p = &s->store[s->stores++];
+    p->op = op;
+    memcpy(p->rows, rows, writes_dwords(op->x) * sizeof(*rows));
+}
+
+void even_store(struct emit *e, struct slice *s)
+{
+    for (unsigned i = 0; i < s->stores; i++) {
+        const struct put_off *p = &s->store[i];
+        emit_access(e, p->op->x);
+        writes_dense(e, address_of(e, s, p->op, memop_bytes(kind_of(p->op))), kind_of(p->op), p->rows);
+    }
+    s->stores = 0;
+}
