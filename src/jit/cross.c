@@ -3,9 +3,7 @@
  * What lanes have of each other and of their numbers: DPP, lane numbers, and v_writelane_b32.
  *
  * DPP whose lanes read within a slice is a shuffle with constant indices.  What reads from other slices is
- * moved for the whole wave first, to the row that handlers have it in as well.  Such an instruction has to be
- * one that nobody redoes, as lanes of slices that are done would be switched off then; others are left to
- * handlers.
+ * moved for the whole wave first, to the row that handlers have it in as well; see crossbar.c.
  */
 #include "jit/emit.h"
 

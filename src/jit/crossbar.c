@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ds_bpermute_b32 and ds_swizzle_b32, by which each lane reads any other's row.  They are done for the whole
- * wave at once, between stretches: a slice by itself has not what it reads.
+ * Where lanes read from other slices: ds_bpermute_b32, ds_swizzle_b32, and DPP that goes so far.  That is
+ * done for the whole wave at once, between stretches, as a slice by itself has not what it reads.
  */
+#include <string.h>
+
 #include "jit/places.h"
 #include "sem/memory/lds.h"
 
@@ -31,6 +33,12 @@ static llvm_value active(struct emit *e, llvm_value exec, unsigned slice)
     llvm_value bits =
         l->BuildTrunc(e->b, l->BuildLShr(e->b, exec, emit_i64(e, slice * e->slice), ""), e->bits, "");
     return l->BuildBitCast(e->b, bits, l->VectorType(e->i1, e->slice), "");
+}
+
+static void store(struct emit *e, llvm_value exec, int row, unsigned slice, llvm_value value)
+{
+    value = e->l->BuildSelect(e->b, active(e, exec, slice), value, load(e, row, slice), "");
+    e->l->SetAlignment(e->l->BuildStore(e->b, value, place(e, row, slice)), e->slice * 4);
 }
 
 /* What lanes `from` have, of which the lower bits count: among a slice or two by the host, and then by the
@@ -90,9 +98,53 @@ bool crossbar_emit(struct emit *e, const struct xinst *x)
         }
         result[i] = look_up(e, data, from);
     }
-    for (unsigned i = 0; i < slices; i++) {
-        llvm_value value = l->BuildSelect(e->b, active(e, exec, i), result[i], load(e, x->d, i), "");
-        l->SetAlignment(l->BuildStore(e->b, value, place(e, x->d, i)), e->slice * 4);
-    }
+    for (unsigned i = 0; i < slices; i++)
+        store(e, exec, x->d, i, result[i]);
     return true;
+}
+
+/* The slice's lane-wise instruction: its results, and which active lanes are bad; NULL: none can be. */
+static llvm_value compute(struct emit *e, llvm_value exec, unsigned slice, llvm_value *results)
+{
+    const struct llvm *l = e->l;
+    const struct isa_operand *d = &e->op[0].x->isa->dst;
+    struct slice *s = &e->now;
+    memset(s, 0, sizeof(*s));
+    s->shift = emit_i64(e, slice * e->slice);
+    s->rows = place(e, 0, slice);
+    s->exec = l->BuildBitCast(e->b, active(e, exec, slice), e->bits, "");
+    stretch_emit(e, s);
+    for (unsigned i = 0; i < d->dwords; i++)
+        results[i] = s->value[stretch_row(d) + i];
+    return s->bad ? l->BuildAnd(e->b, s->bad, s->exec, "") : NULL;
+}
+
+void crossbar_emit_dpp(struct emit *e)
+{
+    const struct llvm *l = e->l;
+    const struct xinst *x = e->op[0].x;
+    const unsigned slices = WAVE_LANES / e->slice, rows = x->isa->dst.dwords;
+    llvm_value exec = scalars_get64(e, SREG_EXEC), result[SLICES_MAX][BODY_ROWS_MAX], bad = NULL;
+    scalars_store(e); /* for the handler */
+    for (unsigned i = 0; i < slices; i++) {
+        llvm_value lanes = compute(e, exec, i, result[i]);
+        if (lanes)
+            bad = bad ? l->BuildOr(e->b, bad, lanes, "") : lanes;
+    }
+    llvm_block done = emit_block(e);
+    if (bad) { /* nothing is stored yet: its handler does all lanes */
+        llvm_block good = emit_block(e), redo = emit_block(e);
+        llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, bad, l->ConstNull(e->bits), "");
+        l->SetMetadata(l->BuildCondBr(e->b, is_bad, redo, good), e->md_prof, e->unlikely);
+        emit_goto(e, redo);
+        emit_call_uncounted(e, x);
+        l->BuildBr(e->b, done);
+        emit_goto(e, good);
+    }
+    for (unsigned i = 0; i < slices; i++)
+        for (unsigned d = 0; d < rows; d++)
+            store(e, exec, (int)(stretch_row(&x->isa->dst) + d), i, result[i][d]);
+    l->BuildBr(e->b, done);
+    emit_goto(e, done);
+    stretch_clear(e);
 }

@@ -349,9 +349,13 @@ llvm_value cross_count_lanes(struct emit *e, struct slice *s, const struct isa_i
 /* Emits v_writelane_b32; false when it is another one. */
 bool cross_write_lane(struct emit *e, const struct xinst *x);
 
-/* ds_bpermute_b32 and ds_swizzle_b32 (crossbar.c): whether it is one; emits it, false when it is none. */
+/*
+ * The whole wave at once (crossbar.c).  ds_bpermute_b32 and ds_swizzle_b32: whether it is one; emits it,
+ * false when it is none.  The stretch's only instruction, which is DPP that reads from other slices.
+ */
 bool crossbar_is_known(const struct xinst *x);
 bool crossbar_emit(struct emit *e, const struct xinst *x);
+void crossbar_emit_dpp(struct emit *e);
 
 /* A row with the same dword in all lanes. */
 llvm_value emit_splat(struct emit *e, llvm_value scalar);

@@ -150,8 +150,9 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
         return false;
     op->body = body;
     op->checks = true;
-    op->alone = reads_exec(inst) || (inst->dpp && cross_is_wide(e, x));
-    if (op->alone && (body_writes(body, BODY_BAD) || inst->clamp))
+    const bool wide = inst->dpp && cross_is_wide(e, x);
+    op->alone = wide || reads_exec(inst);
+    if (op->alone && !wide && (body_writes(body, BODY_BAD) || inst->clamp))
         return false;
     if (inst->clamp && slice_clamps_after(inst) && !body_find(e->library, slice_clamp_name(inst)))
         return false;
@@ -260,7 +261,9 @@ bool stretch_add(struct emit *e, const struct xinst *x)
     if (writes_mask(op.body))
         memset(e->mask_written + x->sd, true, 2);
     stretch_take(e, &op);
-    if (op.alone)
+    if (op.readers)
+        crossbar_emit_dpp(e);
+    else if (op.alone)
         stretch_flush(e);
     return true;
 }
