@@ -64,8 +64,6 @@ bool atomics_is_known(const struct emit *e, const struct xinst *x)
         return false;
     if (!is_local(x) && inst->format != ISA_GLOBAL && inst->format != ISA_FLAT)
         return false;
-    if (is_local(x) && op_of(x) == MEMOP_FADD) /* which handlers take less time for */
-        return false;
     return (is_local(x) || !memop_has_sbase(x) || x->ss[0] < SREG_TTMP) && body_of(e, x);
 }
 
@@ -103,40 +101,73 @@ static llvm_value run(struct emit *e, const struct body *body, llvm_type type, c
                             "");
 }
 
-/* Memory's new value. */
-static llvm_value compute(struct emit *e, const struct xinst *x, llvm_value *arguments)
+/* What a lane's atomic is computed of. */
+struct lane {
+    llvm_value number;
+    llvm_value place;               /* a pointer */
+    llvm_value argument[ARGUMENTS]; /* in 64 bits */
+};
+
+static llvm_value load_wide(struct emit *e, llvm_type type, llvm_value place, bool again)
 {
-    const struct llvm *l = e->l;
-    llvm_type type = element_of(e, x);
-    llvm_value value = run(e, body_of(e, x), type, arguments);
-    if (op_of(x) != MEMOP_FADD)
-        return value;
-    llvm_value magnitude = is_wide(x) ? emit_i64(e, INT64_MAX) : emit_i32(e, INT32_MAX);
-    llvm_value infinity = is_wide(x) ? emit_i64(e, UINT64_C(0x7ff) << 52) : emit_i32(e, 0x7f800000);
-    llvm_block here = l->GetInsertBlock(e->b), nan = emit_block(e), done = emit_block(e);
-    llvm_value is_nan = l->BuildICmp(e->b, LLVM_UGT, l->BuildAnd(e->b, value, magnitude, ""), infinity, "");
-    l->SetMetadata(l->BuildCondBr(e->b, is_nan, nan, done), e->md_prof, e->unlikely);
-    emit_goto(e, nan);
-    const char *name = is_wide(x) ? "scalar_nan_sum_64" : "scalar_nan_sum_32";
-    llvm_value quiet = run(e, body_find(e->library, name), type, arguments);
-    l->BuildBr(e->b, done);
-    emit_goto(e, done);
-    llvm_value either = l->BuildPhi(e->b, type, "");
-    l->AddIncoming(either, &value, &here, 1);
-    l->AddIncoming(either, &quiet, &nan, 1);
-    return either;
+    llvm_value value = e->l->BuildLoad2(e->b, type, place, "");
+    e->l->SetAlignment(value, 1);
+    e->l->SetVolatile(value, again);
+    return e->l->BuildZExt(e->b, value, e->i64, "");
 }
 
-static llvm_value change_lds(struct emit *e, const struct change *c, llvm_value at, llvm_value *arguments)
+static llvm_value operand(struct emit *e, const struct change *c, unsigned which, llvm_value lane, bool again)
+{
+    llvm_type type = element_of(e, c->x);
+    if (!c->operand[which])
+        return emit_i64(e, 0);
+    return load_wide(e, type, e->l->BuildGEP2(e->b, type, c->operand[which], &lane, 1, ""), again);
+}
+
+/*
+ * A sum of floats.  Where it is a NaN, which is rare, the operands are loaded from LDS again: so they need
+ * not be in the host's other registers for that.
+ */
+static llvm_value add_floats(struct emit *e, const struct change *c, const struct lane *lane)
 {
     const struct llvm *l = e->l;
-    at = l->BuildZExt(e->b, at, e->i64, "");
-    llvm_value place = l->BuildGEP2(e->b, e->i8, c->lds, &at, 1, "");
-    llvm_value old = l->BuildLoad2(e->b, element_of(e, c->x), place, "");
-    l->SetAlignment(old, 1);
-    arguments[OLD] = l->BuildZExt(e->b, old, e->i64, "");
-    l->SetAlignment(l->BuildStore(e->b, compute(e, c->x, arguments), place), 1);
-    return old;
+    const struct xinst *x = c->x;
+    llvm_type type = element_of(e, x),
+              real = is_wide(x) ? l->DoubleTypeInContext(e->context) : l->FloatTypeInContext(e->context);
+    llvm_value sum = l->BuildBitCast(e->b, run(e, body_of(e, x), type, lane->argument), real, "");
+    llvm_block here = l->GetInsertBlock(e->b), nan = emit_block(e), done = emit_block(e);
+    llvm_value is_nan = l->BuildFCmp(e->b, LLVM_UNORDERED, sum, sum, "");
+    l->SetMetadata(l->BuildCondBr(e->b, is_nan, nan, done), e->md_prof, e->unlikely);
+    emit_goto(e, nan);
+    llvm_value arguments[] = {lane->argument[OLD], lane->argument[DATA], emit_i64(e, 0)};
+    if (is_local(x)) {
+        arguments[OLD] = load_wide(e, type, lane->place, true);
+        arguments[DATA] = operand(e, c, DATA, lane->number, true);
+    }
+    const char *name = is_wide(x) ? "scalar_nan_sum_64" : "scalar_nan_sum_32";
+    llvm_value quiet = run(e, body_find(e->library, name), type, arguments);
+    quiet = l->BuildBitCast(e->b, quiet, real, "");
+    l->BuildBr(e->b, done);
+    emit_goto(e, done);
+    llvm_value either = l->BuildPhi(e->b, real, "");
+    l->AddIncoming(either, &sum, &here, 1);
+    l->AddIncoming(either, &quiet, &nan, 1);
+    return l->BuildBitCast(e->b, either, type, "");
+}
+
+/* Memory's new value. */
+static llvm_value compute(struct emit *e, const struct change *c, const struct lane *lane)
+{
+    return op_of(c->x) == MEMOP_FADD ? add_floats(e, c, lane)
+                                     : run(e, body_of(e, c->x), element_of(e, c->x), lane->argument);
+}
+
+static llvm_value change_lds(struct emit *e, const struct change *c, struct lane *lane)
+{
+    const struct llvm *l = e->l;
+    lane->argument[OLD] = load_wide(e, element_of(e, c->x), lane->place, false);
+    l->SetAlignment(l->BuildStore(e->b, compute(e, c, lane), lane->place), 1);
+    return l->BuildTrunc(e->b, lane->argument[OLD], element_of(e, c->x), "");
 }
 
 static bool is_one_of_the_hosts(unsigned op, enum llvm_atomic *host)
@@ -165,23 +196,22 @@ static bool is_one_of_the_hosts(unsigned op, enum llvm_atomic *host)
     }
 }
 
-static llvm_value change_memory(struct emit *e, const struct change *c, llvm_value at, llvm_value *arguments)
+static llvm_value change_memory(struct emit *e, const struct change *c, struct lane *lane)
 {
     const struct llvm *l = e->l;
     llvm_type type = element_of(e, c->x);
-    llvm_value place = l->BuildIntToPtr(e->b, at, e->ptr, "");
     enum llvm_atomic host;
     if (is_one_of_the_hosts(op_of(c->x), &host))
-        return l->BuildAtomicRMW(e->b, host, place, l->BuildTrunc(e->b, arguments[DATA], type, ""),
+        return l->BuildAtomicRMW(e->b, host, lane->place, l->BuildTrunc(e->b, lane->argument[DATA], type, ""),
                                  LLVM_SEQUENTIALLY_CONSISTENT, 0);
-    llvm_value before = l->BuildLoad2(e->b, type, place, "");
+    llvm_value before = l->BuildLoad2(e->b, type, lane->place, "");
     l->SetVolatile(before, 1); /* others may change it */
     llvm_block from = l->GetInsertBlock(e->b), again = emit_block(e), done = emit_block(e);
     l->BuildBr(e->b, again);
     emit_goto(e, again);
     llvm_value old = l->BuildPhi(e->b, type, "");
-    arguments[OLD] = l->BuildZExt(e->b, old, e->i64, "");
-    llvm_value swap = l->BuildAtomicCmpXchg(e->b, place, old, compute(e, c->x, arguments),
+    lane->argument[OLD] = l->BuildZExt(e->b, old, e->i64, "");
+    llvm_value swap = l->BuildAtomicCmpXchg(e->b, lane->place, old, compute(e, c, lane),
                                             LLVM_SEQUENTIALLY_CONSISTENT, LLVM_SEQUENTIALLY_CONSISTENT, 0);
     llvm_value found = l->BuildExtractValue(e->b, swap, 0, "");
     llvm_block end = l->GetInsertBlock(e->b);
@@ -192,23 +222,20 @@ static llvm_value change_memory(struct emit *e, const struct change *c, llvm_val
     return old;
 }
 
-static llvm_value operand(struct emit *e, const struct change *c, unsigned which, llvm_value lane)
+/* What memory was at a place that is a lane's. */
+static llvm_value change_lane(struct emit *e, const struct change *c, llvm_value at, llvm_value number)
 {
     const struct llvm *l = e->l;
-    llvm_type type = element_of(e, c->x);
-    if (!c->operand[which])
-        return emit_i64(e, 0);
-    llvm_value value =
-        l->BuildLoad2(e->b, type, l->BuildGEP2(e->b, type, c->operand[which], &lane, 1, ""), "");
-    return l->BuildZExt(e->b, value, e->i64, "");
-}
-
-/* What memory was at a place that is a lane's. */
-static llvm_value change_lane(struct emit *e, const struct change *c, llvm_value at, llvm_value lane)
-{
-    llvm_value arguments[ARGUMENTS] = {[DATA] = operand(e, c, DATA, lane),
-                                       [EXTRA] = operand(e, c, EXTRA, lane)};
-    return is_local(c->x) ? change_lds(e, c, at, arguments) : change_memory(e, c, at, arguments);
+    struct lane lane = {.number = number,
+                        .argument = {[DATA] = operand(e, c, DATA, number, false),
+                                     [EXTRA] = operand(e, c, EXTRA, number, false)}};
+    if (!is_local(c->x)) {
+        lane.place = l->BuildIntToPtr(e->b, at, e->ptr, "");
+        return change_memory(e, c, &lane);
+    }
+    at = l->BuildZExt(e->b, at, e->i64, "");
+    lane.place = l->BuildGEP2(e->b, e->i8, c->lds, &at, 1, "");
+    return change_lds(e, c, &lane);
 }
 
 /* ---- lanes ---- */

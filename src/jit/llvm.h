@@ -54,6 +54,8 @@ enum llvm_predicate {
     LLVM_SLE
 };
 
+enum { LLVM_UNORDERED = 8 }; /* of LLVMRealPredicate */
+
 /* LLVMAtomicRMWBinOp */
 enum llvm_atomic { LLVM_XCHG, LLVM_ADD, LLVM_SUB, LLVM_AND, LLVM_OR = 5, LLVM_XOR };
 
@@ -90,6 +92,8 @@ enum {
     X(llvm_type, Int32TypeInContext, (llvm_context))                                                         \
     X(llvm_type, Int64TypeInContext, (llvm_context))                                                         \
     X(llvm_type, IntTypeInContext, (llvm_context, unsigned))                                                 \
+    X(llvm_type, FloatTypeInContext, (llvm_context))                                                         \
+    X(llvm_type, DoubleTypeInContext, (llvm_context))                                                        \
     X(llvm_type, VoidTypeInContext, (llvm_context))                                                          \
     X(llvm_type, PointerTypeInContext, (llvm_context, unsigned))                                             \
     X(llvm_type, VectorType, (llvm_type, unsigned))                                                          \
@@ -166,6 +170,7 @@ enum {
     X(llvm_value, BuildLShr, (llvm_builder, llvm_value, llvm_value, const char *))                           \
     X(llvm_value, BuildAShr, (llvm_builder, llvm_value, llvm_value, const char *))                           \
     X(llvm_value, BuildICmp, (llvm_builder, int, llvm_value, llvm_value, const char *))                      \
+    X(llvm_value, BuildFCmp, (llvm_builder, int, llvm_value, llvm_value, const char *))                      \
     X(llvm_value, BuildSelect, (llvm_builder, llvm_value, llvm_value, llvm_value, const char *))             \
     X(llvm_value, BuildTrunc, (llvm_builder, llvm_value, llvm_type, const char *))                           \
     X(llvm_value, BuildZExt, (llvm_builder, llvm_value, llvm_type, const char *))                            \
