@@ -62,8 +62,9 @@ static const struct argp_option options[] = {
     {"mode", OPT_MODE, "MODE", 0,
      "functional: results only, as fast as the host allows (the default); timing: in simulated time", 0},
     {"engine", OPT_ENGINE, "ENGINE", 0,
-     "functional mode and --sample: auto: what turns out hot is compiled for the host (the default); "
-     "interpreter: nothing is; compiled: all is, before it is executed",
+     "auto: what turns out hot is compiled for the host (the default); interpreter: nothing is; compiled: "
+     "all "
+     "is, before it is executed",
      0},
     {"bounds", OPT_BOUNDS, "warn|fault|off", 0,
      "what an access beyond a buffer does that the chip would not notice: say so once for each kernel and "
@@ -161,12 +162,6 @@ static bool wants_timing(const struct run_args *args)
 {
     const char *mode = args->mode ? args->mode : secure_getenv("EHP_MODE");
     return mode && strcmp(mode, "timing") == 0;
-}
-
-static bool wants_sample(const struct run_args *args)
-{
-    const char *sample = secure_getenv("EHP_SAMPLE");
-    return args->sample || (sample && strcmp(sample, "1") == 0);
 }
 
 /* Each name is a counter's, or says why not. */
@@ -328,11 +323,6 @@ static bool check_names(const struct run_args *args)
     if (args->engine && strcmp(args->engine, "auto") && strcmp(args->engine, "interpreter") &&
         strcmp(args->engine, "compiled")) {
         tool_say("ehp run: there is no engine \"%s\"; there are: auto, interpreter, compiled", args->engine);
-        return false;
-    }
-    if (args->engine && !strcmp(args->engine, "compiled") && wants_timing(args) && !wants_sample(args)) {
-        tool_say("ehp run: --engine compiled: timing mode executes instruction by instruction, but for what "
-                 "--sample leaves out; leave it out");
         return false;
     }
     if (args->bounds && strcmp(args->bounds, "warn") && strcmp(args->bounds, "fault") &&

@@ -73,8 +73,8 @@ enum ehp_bounds {
     EHP_BOUNDS_OFF,   /* they go on */
 };
 
-/* How functional mode executes instructions, and timing mode those that sampling leaves out of simulated
- * time; results are the same to the bit.  See ehp_engine_info(). */
+/* How instructions are executed; results and simulated times are the same to the bit.  In timing mode that is
+ * those that compute, and all that sampling leaves out; not with xnack.  See ehp_engine_info(). */
 enum ehp_engine {
     EHP_ENGINE_AUTO,        /* interpreted at first, and what turns out hot is compiled, where that can be */
     EHP_ENGINE_INTERPRETER, /* nothing is compiled */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cu/cu.h"
+#include "exec/code.h"
 #include "isa/isa.h"
 #include "wave/fuse.h"
 #include "wave/special.h"
@@ -234,13 +235,54 @@ static void count_lanes(struct cu_counters *c, const struct wave *w, const struc
         c->did.lanes_valu += lanes;
 }
 
+/* Fewer are not worth looking for what is compiled of them. */
+enum { LEAST_COMPILED = 6 };
+
+/* What is compiled of the function of so many instructions that are executed now; NULL: it is not to be
+ * entered. */
+static const struct exec_compiled *runs_of(const struct wave *w, const struct xinst *in, unsigned count)
+{
+    struct workgroup *wg = w->wg;
+    const struct wave_guard *guard = w->guard;
+    if (!guard->code->compiler || count < LEAST_COMPILED || w->mode_slow ||
+        w->mode & (MODE_SPECIAL | MODE_FP16_OVFL))
+        return NULL;
+    if (!wg->compiled || in < wg->block->x || in > wg->block->x + wg->block->count)
+        wg->compiled = exec_code_compiled(guard->code, guard->cache, in, EXEC_RUNS, count, &wg->block);
+    return wg->compiled;
+}
+
+/* Executes those that begin here by what is compiled of them; how many, 0: there is nothing. */
+static unsigned run_compiled(struct cu_wave *cw, const struct exec_compiled *compiled, const struct xinst *in,
+                             const struct xinst *end)
+{
+    struct wave *w = cw->w;
+    struct cu_counters *c = &cw->simd->xcd->counters;
+    const size_t at = (size_t)(in - w->wg->block->x);
+    const struct exec_run *run = &compiled->runs[at];
+    if (!run->length || run->length > end - in)
+        return 0;
+    const unsigned lanes = w->exec == UINT64_MAX ? WAVE_LANES : (unsigned)__builtin_popcountll(w->exec);
+    c->valu_lane_cycles += (uint64_t)lanes * TURN * run->passes;
+    c->did.lanes_valu += (uint64_t)lanes * run->valu;
+    compiled->fn(w, w->wg->block->x, compiled->heads[at]);
+    return run->length;
+}
+
 static void run_deferred(struct cu_wave *cw)
 {
     struct cu_xcd *xcd = cw->simd->xcd;
     struct wave *w = cw->w;
     const struct xinst *end = cw->in;
     const bool special = w->mode & MODE_SPECIAL; /* what changes that is not put off */
-    for (const struct xinst *in = w->next; in != end; in++) {
+    if (w->next == end)
+        return;
+    const struct exec_compiled *compiled = runs_of(w, w->next, (unsigned)(end - w->next));
+    for (const struct xinst *in = w->next; in != end;) {
+        const unsigned done = compiled ? run_compiled(cw, compiled, in, end) : 0;
+        in += done;
+        if (done)
+            continue;
         const struct cu_rate *rate = &xcd->rates[in->op];
         if (rate->unit == UNIT_VALU)
             count_lanes(&xcd->counters, w, in, rate);
@@ -249,6 +291,7 @@ static void run_deferred(struct cu_wave *cw)
             exec_special_step(w, in);
         else
             in->fn(w, in); /* a sum may be put off until its access: see fuse.h */
+        in++;
     }
     w->next = end;
 }

@@ -12,6 +12,7 @@
 
 #include "chip/chip.h"
 #include "cu/cu.h"
+#include "exec/code.h"
 #include "isa/isa.h"
 
 static const uint8_t port_of[ISA_UNIT_COUNT] = {
@@ -20,14 +21,6 @@ static const uint8_t port_of[ISA_UNIT_COUNT] = {
     [ISA_UNIT_TRANS] = UNIT_VALU,      [ISA_UNIT_MATRIX] = UNIT_MATRIX, [ISA_UNIT_LDS] = UNIT_LDS,
     [ISA_UNIT_GWS] = UNIT_LDS,         [ISA_UNIT_VMEM] = UNIT_VMEM,     [ISA_UNIT_FLAT] = UNIT_FLAT,
 };
-
-/* Not those that change what the instructions behind them are. */
-static bool can_wait(const struct cu_rate *rate, const struct isa_facts *facts)
-{
-    if (rate->unit == UNIT_SALU)
-        return !(facts->effects & ISA_E_SETS_MODE);
-    return rate->unit == UNIT_VALU || rate->unit == UNIT_MATRIX;
-}
 
 struct cu_rate *cu_rates_make(const struct chip *chip)
 {
@@ -43,7 +36,7 @@ struct cu_rate *cu_rates_make(const struct chip *chip)
         rate->result = (uint8_t)(rate->cycles + extra);
         rate->math = facts->math;
         rate->mops = facts->mops;
-        rate->later = can_wait(rate, facts);
+        rate->later = exec_is_own(op);
     }
     return rates;
 }

@@ -485,9 +485,8 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
     return x;
 }
 
-/* Heat is about the instructions that are executed, of stretches (workgroup.c) as many as they mostly have: a
- * wave that begins has no more than there are. */
-enum { STRETCH_HEAT = 1024, BEGIN_HEAT_MAX = 64 };
+/* A wave that begins executes no more than there are, until it branches. */
+enum { BEGIN_HEAT_MAX = 64 };
 
 static unsigned begin_heat(const struct exec_block *block)
 {
@@ -495,7 +494,7 @@ static unsigned begin_heat(const struct exec_block *block)
 }
 
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
-                                               const struct xinst *in, bool counts, bool begins,
+                                               const struct xinst *in, enum exec_form form, unsigned heat,
                                                const struct exec_block **found)
 {
     if (!exec_code_find(code, cache, in->pc))
@@ -504,20 +503,20 @@ const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct ex
     if (block->observed || in < block->x || in > block->x + block->count)
         return NULL;
     *found = block;
-    const struct exec_compiled *compiled =
-        atomic_load_explicit(&block->compiled[counts], memory_order_acquire);
+    const struct exec_compiled *compiled = atomic_load_explicit(&block->compiled[form], memory_order_acquire);
     if (compiled)
         return compiled;
     /* What has been asked for, and may never come, is not written to by all threads for each of their waves.
      */
-    if (atomic_load_explicit(&block->heat[counts], memory_order_relaxed) >= code->compiler->hot)
+    if (atomic_load_explicit(&block->heat[form], memory_order_relaxed) >= code->compiler->hot[form])
         return NULL;
-    const unsigned heat = begins ? begin_heat(block) : STRETCH_HEAT,
-                   before = atomic_fetch_add_explicit(&block->heat[counts], heat, memory_order_relaxed);
-    if (before >= code->compiler->hot || before + heat < code->compiler->hot)
+    if (heat == EXEC_BEGINS)
+        heat = begin_heat(block);
+    const unsigned before = atomic_fetch_add_explicit(&block->heat[form], heat, memory_order_relaxed);
+    if (before >= code->compiler->hot[form] || before + heat < code->compiler->hot[form])
         return NULL;
-    code->compiler->ask(code->compiler, block, counts);
-    return atomic_load_explicit(&block->compiled[counts], memory_order_acquire);
+    code->compiler->ask(code->compiler, block, form);
+    return atomic_load_explicit(&block->compiled[form], memory_order_acquire);
 }
 
 unsigned exec_code_rows(const struct exec_code_cache *cache, uint64_t pc)

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "isa/facts.h"
 #include "isa/target.h"
 #include "wave/handlers.h"
 
@@ -24,16 +25,49 @@
 typedef const struct xinst *exec_compiled_fn(struct wave *w, const struct xinst *x, uint32_t head);
 struct exec_compiled {
     exec_compiled_fn *fn;
-    const uint32_t *heads; /* for each of a block's instructions and its sentinel; 0: it is no head */
+    const uint32_t *heads;       /* for each of a block's instructions and its sentinel; 0: it is no head */
+    const struct exec_run *runs; /* EXEC_RUNS: what is executed from a head on; else NULL */
 };
+
+/* The forms that a function may be compiled to. */
+enum exec_form {
+    EXEC_WHOLE,
+    EXEC_COUNTED, /* the same, which counts statistics */
+    EXEC_RUNS,    /* timing mode's: runs of instructions that compute */
+    EXEC_FORMS
+};
+
+/* Instructions in a row that cannot fault, do not branch, and change EXEC at the end only. */
+struct exec_run {
+    uint16_t length;
+    uint16_t valu;   /* of class XC_VALU */
+    uint32_t passes; /* of the VALU */
+};
+
+/* Whether only its wave can see when it is executed: it computes on its registers, or does nothing. */
+static inline bool exec_is_own(unsigned op)
+{
+    switch (isa_facts[op].unit) {
+    case ISA_UNIT_CONTROL:
+        return op == ISA_OP_s_nop || op == ISA_OP_s_waitcnt || op == ISA_OP_s_setprio;
+    case ISA_UNIT_SALU: /* not what changes the instructions behind it */
+        return !(isa_facts[op].effects & ISA_E_SETS_MODE);
+    case ISA_UNIT_VALU:
+    case ISA_UNIT_TRANS:
+    case ISA_UNIT_MATRIX:
+        return true;
+    default:
+        return false;
+    }
+}
 
 struct exec_block;
 
 /* Who compiles; see jit/jit.h.  Any number of threads may ask. */
 struct exec_compiler {
-    unsigned hot; /* the heat from which on a function is to be compiled */
-    /* Sets block->compiled[counts], now or later or never. */
-    void (*ask)(struct exec_compiler *compiler, struct exec_block *block, bool counts);
+    unsigned hot[EXEC_FORMS]; /* the heat from which on a function is to be compiled */
+    /* Sets block->compiled[form], now or later or never. */
+    void (*ask)(struct exec_compiler *compiler, struct exec_block *block, enum exec_form form);
     /* Executes wave.stretch by the handlers, for its lanes. */
     void (*redo)(struct wave *w);
     /* The block goes, and what was compiled of it. */
@@ -51,9 +85,8 @@ struct exec_block {
     unsigned rows;                   /* of the register file that its instructions name */
     const struct isa_target *target; /* whose code it is */
     bool observed;                   /* its instructions look for float exceptions: see observe.h */
-    /* Without counting statistics, and with. */
-    _Atomic(const struct exec_compiled *) compiled[2];
-    _Atomic unsigned heat[2];
+    _Atomic(const struct exec_compiled *) compiled[EXEC_FORMS];
+    _Atomic unsigned heat[EXEC_FORMS];
 };
 
 /* Says where the function that contains pc begins and ends; false when pc is not in loaded code. */
@@ -100,12 +133,13 @@ void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x
 const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cache *cache, uint64_t pc);
 
 /*
- * The function of an instruction that somebody executes, and its compiled form if that may be entered: in the
- * version that counts statistics, or in the other.  One that is not compiled gets the heat of what is
- * executed now: `begins`: a wave's first stretch.
+ * The function of an instruction that somebody executes, and its compiled form if that may be entered.  One
+ * that is not compiled gets the heat of what is executed now: about as many instructions, EXEC_BEGINS for a
+ * wave's first stretch.
  */
+enum { EXEC_BEGINS };
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
-                                               const struct xinst *in, bool counts, bool begins,
+                                               const struct xinst *in, enum exec_form form, unsigned heat,
                                                const struct exec_block **block);
 
 /* How many rows the function there names; 0 when it was not found. */

@@ -268,6 +268,7 @@ static void begin(struct workgroup *wg, const struct exec_launch *launch)
         memset(wg->lds, 0, launch->lds_bytes);
     wg->runs = 0;
     wg->leaving = false;
+    wg->compiled = NULL;
     if (__builtin_cpu_supports("avx512f"))
         start_waves64(wg, launch, &start);
     else if (__builtin_cpu_supports("avx"))

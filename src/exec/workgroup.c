@@ -22,6 +22,9 @@ enum { STRETCH = 128, STRETCHES = 6, GROWTH_MAX = 3 };
  */
 enum { COMPILED_STRETCH = 2048 };
 
+/* About how many instructions a stretch has. */
+enum { STRETCH_HEAT = 1024 };
+
 /* How often its waves may come together at a barrier for each round that they may have otherwise. */
 enum { BARRIERS = 16 };
 
@@ -49,8 +52,8 @@ static const struct exec_compiled *compiled_of(const struct wave *w, const struc
         return NULL;
     if (wg->compiled && in >= wg->block->x && in <= wg->block->x + wg->block->count)
         return wg->compiled;
-    wg->compiled = exec_code_compiled(guard->code, guard->cache, in, w->stats != NULL,
-                                      in == wg->launch->entry, &wg->block);
+    wg->compiled = exec_code_compiled(guard->code, guard->cache, in, w->stats ? EXEC_COUNTED : EXEC_WHOLE,
+                                      in == wg->launch->entry ? EXEC_BEGINS : STRETCH_HEAT, &wg->block);
     return wg->compiled;
 }
 

@@ -108,7 +108,7 @@ struct emit {
     const struct exec_block *block;
     struct live *live; /* rows that are read again; NULL: all may be */
     size_t at;         /* the instruction that is being emitted */
-    bool counts;
+    bool counts, runs; /* the form: EXEC_COUNTED, EXEC_RUNS */
     llvm_value function, w, x, v, stats;
     llvm_value guard, lds, lds_bytes, arena, arena_mask; /* of the wave, which stay as they are */
     llvm_value saved;   /* scalar registers as redone instructions leave them; see stretch.c */

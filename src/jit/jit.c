@@ -19,9 +19,10 @@
 
 /*
  * The heat (exec/code.c) from which on a function is compiled: some milliseconds of interpreting, so that
- * programs which end sooner do not open LLVM.
+ * programs which end sooner do not open LLVM.  Simulating what is executed in runs takes much longer than
+ * executing it: some tenths of a second.
  */
-enum { HOT = 256000 };
+enum { HOT = 256000, HOT_RUNS = 16 * HOT };
 
 static const char triple[] = "x86_64-unknown-linux-gnu";
 static const char passes[] = "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -30,10 +31,11 @@ static const char passes[] = "function(early-cse,instcombine<no-verify-fixpoint>
 struct unit {
     struct unit *next;
     struct exec_block *block; /* NULL: nobody's any more */
-    bool counts;
+    enum exec_form form;
     struct exec_compiled compiled;
     struct jit_object *object;
     uint32_t *heads;
+    struct exec_run *runs;
 };
 
 /* Of the process's exit, which may come before the jit is closed, or after; it stays. */
@@ -46,7 +48,7 @@ struct last {
 struct jit {
     struct exec_compiler compiler;
     unsigned level;
-    bool eager;
+    bool waits; /* who asks does, until it is compiled */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -86,6 +88,7 @@ static void unit_free(struct unit *unit)
 {
     jit_object_free(unit->object);
     free(unit->heads);
+    free(unit->runs);
     free(unit);
 }
 
@@ -218,7 +221,7 @@ static struct key key_of(const struct unit *unit)
     const size_t code = (size_t)(block->end - block->start), name = strlen(block->target->name) + 1;
     struct key key = {1 + name + code, malloc(1 + name + code)};
     if (key.bytes) {
-        key.bytes[0] = unit->counts;
+        key.bytes[0] = (uint8_t)unit->form;
         memcpy(key.bytes + 1, block->target->name, name);
         memcpy(key.bytes + 1 + name, (const void *)(uintptr_t)block->start, code);
     }
@@ -270,19 +273,30 @@ static bool compile_with_llvm(struct jit *jit, struct unit *unit, const struct k
     llvm_module module = l->ModuleCreateWithNameInContext("function", jit->target.context);
     l->SetTarget(module, triple);
     l->SetModuleDataLayout(module, jit->layout);
-    lift_function(&jit->target, module, unit->block, unit->counts, unit->heads);
+    lift_function(&jit->target, module, unit->block, unit->form, unit->heads, unit->runs);
     bool ok = run_passes(jit, module);
     ok = ok && emit_object(jit, module, unit, key);
     l->DisposeModule(module);
     return ok;
 }
 
+/* Where it can be entered; of runs there may be none, and nothing to be made. */
+static unsigned heads_of(const struct unit *unit)
+{
+    unsigned heads = 0;
+    for (size_t i = 0; i < unit->block->count; i++)
+        heads += unit->heads[i] != 0;
+    return heads;
+}
+
 static bool find_heads(struct jit *jit, struct unit *unit)
 {
-    const uint32_t heads = lift_heads(unit->block, unit->heads);
+    const bool room = unit->form == EXEC_RUNS ? unit->runs && lift_runs(unit->block, unit->heads, unit->runs)
+                                              : lift_heads(unit->block, unit->heads) != 0;
+    const unsigned heads = heads_of(unit);
     if (heads > LIFT_BLOCKS_MAX)
         snprintf(jit->why, sizeof(jit->why), "it has %u basic blocks, more than %d", heads, LIFT_BLOCKS_MAX);
-    return heads && heads <= LIFT_BLOCKS_MAX;
+    return room && heads <= LIFT_BLOCKS_MAX;
 }
 
 /* Makes it, or takes what was made before; says which. */
@@ -290,11 +304,13 @@ static bool compile(struct jit *jit, struct unit *unit, bool *cached)
 {
     unit->heads = calloc(unit->block->count + 1, sizeof(*unit->heads));
     unit->compiled.heads = unit->heads;
+    if (unit->form == EXEC_RUNS)
+        unit->compiled.runs = unit->runs = calloc(unit->block->count + 1, sizeof(*unit->runs));
     struct key key = key_of(unit);
     snprintf(jit->why, sizeof(jit->why), "memory is short");
     bool ok = unit->heads && key.bytes && find_heads(jit, unit);
-    *cached = ok && load_cached(jit, unit, &key);
-    ok = *cached || (ok && compile_with_llvm(jit, unit, &key));
+    *cached = ok && heads_of(unit) && load_cached(jit, unit, &key);
+    ok = *cached || (ok && (!heads_of(unit) || compile_with_llvm(jit, unit, &key)));
     free(key.bytes);
     return ok;
 }
@@ -306,12 +322,12 @@ static void finish(struct jit *jit, struct unit *unit, bool compiled, bool cache
 {
     jit->busy = NULL;
     if (compiled && unit->block) {
-        jit->totals.functions++;
+        jit->totals.functions += unit->object != NULL;
         jit->totals.from_cache += cached;
-        jit->totals.instructions += unit->block->count;
+        jit->totals.instructions += unit->object ? unit->block->count : 0;
         unit->next = jit->ready;
         jit->ready = unit;
-        atomic_store_explicit(&unit->block->compiled[unit->counts], &unit->compiled, memory_order_release);
+        atomic_store_explicit(&unit->block->compiled[unit->form], &unit->compiled, memory_order_release);
     } else {
         jit->totals.refused++;
         refused_add(&jit->refused, unit->block->start, "%s", jit->why);
@@ -372,7 +388,7 @@ static bool is_pending(const struct jit *jit, const struct unit *unit)
     return false;
 }
 
-static void ask(struct exec_compiler *compiler, struct exec_block *block, bool counts)
+static void ask(struct exec_compiler *compiler, struct exec_block *block, enum exec_form form)
 {
     struct jit *jit = jit_of(compiler);
     struct unit *unit = block->count <= LIFT_INSTRUCTIONS_MAX ? calloc(1, sizeof(*unit)) : NULL;
@@ -391,13 +407,13 @@ static void ask(struct exec_compiler *compiler, struct exec_block *block, bool c
         return;
     }
     unit->block = block;
-    unit->counts = counts;
+    unit->form = form;
     struct unit **last = &jit->waiting;
     while (*last)
         last = &(*last)->next;
     *last = unit;
     pthread_cond_broadcast(&jit->changed);
-    while ((jit->eager || !jit->opened) && is_pending(jit, unit))
+    while ((jit->waits || !jit->opened) && is_pending(jit, unit))
         pthread_cond_wait(&jit->changed, &jit->lock);
     pthread_mutex_unlock(&jit->lock);
 }
@@ -439,7 +455,7 @@ bool jit_available(unsigned level, char *text, size_t size)
     return llvm_probe(text, size) && jit_object_allowed(text, size);
 }
 
-struct jit *jit_open(unsigned level, bool eager)
+struct jit *jit_open(unsigned level, enum jit_when when)
 {
     size_t bytes;
     char why[128];
@@ -447,10 +463,11 @@ struct jit *jit_open(unsigned level, bool eager)
     struct jit *jit = can ? calloc(1, sizeof(*jit)) : NULL;
     if (!jit)
         return NULL;
-    jit->compiler =
-        (struct exec_compiler){.hot = eager ? 1 : HOT, .ask = ask, .redo = lift_redo, .forget = forget};
+    jit->compiler = (struct exec_compiler){.ask = ask, .redo = lift_redo, .forget = forget};
+    for (unsigned form = 0; form < EXEC_FORMS; form++)
+        jit->compiler.hot[form] = when == JIT_FIRST ? 1 : form == EXEC_RUNS ? HOT_RUNS : HOT;
     jit->level = level;
-    jit->eager = eager;
+    jit->waits = when != JIT_HOT;
     jit->cache = jit_cache_open(NULL, level == 4 ? "LLVM 22.1, x86-64-v4" : "LLVM 22.1, x86-64-v3");
     pthread_mutex_init(&jit->lock, NULL);
     pthread_cond_init(&jit->changed, NULL);

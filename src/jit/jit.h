@@ -28,11 +28,17 @@ struct jit_totals {
  */
 bool jit_available(unsigned level, char *text, size_t size);
 
+enum jit_when {
+    JIT_HOT,         /* functions are compiled when they are hot, beside what is executed */
+    JIT_HOT_WAITING, /* or who executes them waits for it, as what they do takes simulated time */
+    JIT_FIRST,       /* when they are first executed, which waits for it */
+};
+
 /*
- * For code of this level.  `eager`: functions are compiled when they are first executed, which waits for it.
- * NULL when there is no such engine, or memory is short.  LLVM is opened when something is hot.
+ * For code of this level.  NULL when there is no such engine, or memory is short.  LLVM is opened when
+ * something is to be compiled.
  */
-struct jit *jit_open(unsigned level, bool eager);
+struct jit *jit_open(unsigned level, enum jit_when when);
 /* NULL, or why nothing is kept on disk. */
 const char *jit_cache_why_off(struct jit *jit);
 

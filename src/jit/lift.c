@@ -390,7 +390,7 @@ llvm_value emit_function(struct emit *e, const char *name, llvm_type type)
 }
 
 static void prepare(struct emit *e, const struct lift_target *target, llvm_module module,
-                    const struct exec_block *block, bool counts)
+                    const struct exec_block *block, enum exec_form form)
 {
     const struct llvm *l = target->l;
     *body_pairs(target->library) = (struct pairs){0};
@@ -400,7 +400,8 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
                        .module = module,
                        .slice = target->slice,
                        .block = block,
-                       .counts = counts};
+                       .counts = form == EXEC_COUNTED,
+                       .runs = form == EXEC_RUNS};
     e->void_ = l->VoidTypeInContext(e->context);
     e->i1 = l->Int1TypeInContext(e->context);
     e->i8 = l->Int8TypeInContext(e->context);
@@ -432,42 +433,13 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     stretch_clear(e);
 }
 
-void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
-                   bool counts, const uint32_t *heads)
+/* All instructions of the function. */
+static void emit_whole(struct emit *e)
 {
-    struct emit *e = malloc(sizeof(*e));
-    assert(e);
-    prepare(e, target, module, block, counts);
     const struct llvm *l = e->l;
-    e->blocks = calloc(block->count + 1, sizeof(*e->blocks));
-    assert(e->blocks);
-    e->entry = emit_block(e);
-    uint32_t count_heads = 0;
-    for (size_t i = 0; i <= block->count; i++) {
-        e->blocks[i] = heads[i] || i == block->count ? emit_block(e) : NULL;
-        count_heads += heads[i] != 0;
-    }
-    llvm_block dispatch = emit_block(e), nowhere = emit_block(e);
-    emit_goto(e, dispatch);
-    llvm_value which = l->BuildSwitch(e->b, l->GetParam(e->function, 2), nowhere, count_heads);
-    for (size_t i = 0; i < block->count; i++)
-        if (heads[i])
-            l->AddCase(which, emit_i32(e, heads[i]), e->blocks[i]);
-    emit_goto(e, nowhere);
-    l->BuildUnreachable(e->b);
-    emit_goto(e, e->entry);
-    e->v = emit_load(e, e->ptr, e->w, offsetof(struct wave, v));
-    e->guard = emit_load(e, e->ptr, e->w, offsetof(struct wave, guard));
-    e->lds = emit_load(e, e->ptr, e->w, offsetof(struct wave, lds));
-    e->lds_bytes = emit_load(e, e->i32, e->w, offsetof(struct wave, lds_bytes));
-    e->arena = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_arena));
-    e->arena_mask = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_mask));
-    if (counts)
-        e->stats = emit_load(e, e->ptr, e->w, offsetof(struct wave, stats));
-
+    const struct exec_block *block = e->block;
     bool open = false; /* the present basic block goes on */
     bool written = false;
-    e->live = live_find(e);
     for (size_t i = 0; i <= block->count; i++) {
         e->at = i;
         if (e->blocks[i]) {
@@ -498,6 +470,57 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
         emit_instruction(e, x);
         open = open && !lift_leaves(x);
     }
+}
+
+static void emit_run(struct emit *e, size_t first, size_t length)
+{
+    emit_goto(e, e->blocks[first]);
+    scalars_forget(e);
+    for (e->at = first; e->at < first + length; e->at++)
+        emit_instruction(e, &e->block->x[e->at]);
+    settle(e);
+    e->l->BuildRet(e->b, emit_instruction_at(e, &e->block->x[first + length]));
+}
+
+void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
+                   enum exec_form form, const uint32_t *heads, const struct exec_run *runs)
+{
+    struct emit *e = malloc(sizeof(*e));
+    assert(e);
+    prepare(e, target, module, block, form);
+    const struct llvm *l = e->l;
+    e->blocks = calloc(block->count + 1, sizeof(*e->blocks));
+    assert(e->blocks);
+    e->entry = emit_block(e);
+    uint32_t count_heads = 0;
+    for (size_t i = 0; i <= block->count; i++) {
+        e->blocks[i] = heads[i] || (i == block->count && !runs) ? emit_block(e) : NULL;
+        count_heads += heads[i] != 0;
+    }
+    llvm_block dispatch = emit_block(e), nowhere = emit_block(e);
+    emit_goto(e, dispatch);
+    llvm_value which = l->BuildSwitch(e->b, l->GetParam(e->function, 2), nowhere, count_heads);
+    for (size_t i = 0; i < block->count; i++)
+        if (heads[i])
+            l->AddCase(which, emit_i32(e, heads[i]), e->blocks[i]);
+    emit_goto(e, nowhere);
+    l->BuildUnreachable(e->b);
+    emit_goto(e, e->entry);
+    e->v = emit_load(e, e->ptr, e->w, offsetof(struct wave, v));
+    e->guard = emit_load(e, e->ptr, e->w, offsetof(struct wave, guard));
+    e->lds = emit_load(e, e->ptr, e->w, offsetof(struct wave, lds));
+    e->lds_bytes = emit_load(e, e->i32, e->w, offsetof(struct wave, lds_bytes));
+    e->arena = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_arena));
+    e->arena_mask = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_mask));
+    if (e->counts)
+        e->stats = emit_load(e, e->ptr, e->w, offsetof(struct wave, stats));
+
+    e->live = live_find(e);
+    if (!runs)
+        emit_whole(e);
+    for (size_t i = 0; runs && i < block->count; i++)
+        if (heads[i])
+            emit_run(e, i, runs[i].length);
     emit_goto(e, e->entry);
     l->BuildBr(e->b, dispatch);
     l->DisposeBuilder(e->b);

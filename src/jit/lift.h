@@ -29,12 +29,15 @@ struct lift_target {
  * are; 0 when memory is short. */
 uint32_t lift_heads(const struct exec_block *block, uint32_t *heads);
 
+/* The same for EXEC_RUNS, with what is executed from each head on (runs.c). */
+bool lift_runs(const struct exec_block *block, uint32_t *heads, struct exec_run *runs);
+
 /*
- * Emits the function with these heads into the module, in the version that counts statistics or the one that
- * does not.  What it emits follows from the function's bytes, and nothing else of the block.
+ * Emits the function with these heads into the module, in that form; `runs`: of EXEC_RUNS, else NULL.  What
+ * it emits follows from the function's bytes, and nothing else of the block.
  */
 void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
-                   bool counts, const uint32_t *heads);
+                   enum exec_form form, const uint32_t *heads, const struct exec_run *runs);
 
 /* exec_compiler.redo */
 void lift_redo(struct wave *w);

@@ -15,6 +15,7 @@
 
 #include "isa/facts.h"
 #include "jit/emit.h"
+#include "wave/fuse.h"
 
 enum { WORDS = WAVE_ROWS / 64, GPR_INDEX_BIT = 27 /* of MODE */ };
 
@@ -107,13 +108,13 @@ static bool may_narrow(struct emit *e, const struct xinst *x)
 }
 
 /* Whether it writes all of its destination, in active lanes. */
-static bool overwrites(const struct xinst *x, const struct lane_op *op)
+static bool overwrites(const struct emit *e, const struct xinst *x, const struct lane_op *op)
 {
     const struct isa_inst *inst = x->isa;
     if (inst->dpp || inst->sdwa || isa_facts[x->op].effects & ISA_E_KEEPS_HIGH || !is_row(&inst->dst))
         return false;
     if (!op->body)
-        return true;
+        return !e->runs; /* in simulated time what is there can be read until the data comes */
     return !isa_type_is_16bit(inst->dst.type) &&
            body_writes(op->body, BODY_D) == (1u << inst->dst.dwords) - 1;
 }
@@ -121,13 +122,15 @@ static bool overwrites(const struct xinst *x, const struct lane_op *op)
 static void describe_rows(struct emit *e, const struct xinst *x, struct place *p)
 {
     struct lane_op op;
-    const bool takes = stretch_takes(e, x, &op), whole = takes ? overwrites(x, &op) : crossbar_is_known(x);
+    const bool takes = stretch_takes(e, x, &op), whole = takes ? overwrites(e, x, &op) : crossbar_is_known(x);
     for (int i = 0; i < 4; i++)
         add_operand(&p->reads, &x->isa->src[i]);
     if (whole)
         add_operand(&p->kills, &x->isa->dst);
     if (!whole || (op.body && body_reads(op.body, BODY_O)))
         add_operand(&p->reads, &x->isa->dst);
+    if (e->runs && fuse_is_fused(x) && x->isa->format == ISA_GLOBAL)
+        add_operand(&p->reads, &fuse_sum(x)->isa->src[2]); /* it may make the address itself */
 }
 
 static void describe(struct emit *e, const struct xinst *x, struct place *p)

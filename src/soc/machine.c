@@ -122,22 +122,19 @@ static unsigned host_threads(const struct ehp_options *options)
     return options->threads ? options->threads : cores > 0 ? (unsigned)cores : 1;
 }
 
-static bool samples(const struct ehp_options *options)
-{
-    return options->size > offsetof(struct ehp_options, sample) && options->sample;
-}
-
 /*
- * Simulated time goes instruction by instruction, but what sampling leaves out of it does not.  With XNACK
- * simulated time follows where the program's own memory is, which LLVM's would move.
+ * Simulated time stands still while something is compiled, so that LLVM's memory lies where it lies in every
+ * run.  With XNACK simulated time follows where the program's own memory is, which LLVM's would move.
  */
 static void open_compiler(struct ehp_machine *m, const struct ehp_options *options)
 {
     const int engine =
         options->size > offsetof(struct ehp_options, engine) ? options->engine : EHP_ENGINE_AUTO;
-    if (engine == EHP_ENGINE_INTERPRETER || (m->timing && (!samples(options) || m->memory.xnack)))
+    if (engine == EHP_ENGINE_INTERPRETER || (m->timing && m->memory.xnack))
         return;
-    m->jit = jit_open(m->code.level, engine == EHP_ENGINE_COMPILED);
+    m->jit = jit_open(m->code.level, engine == EHP_ENGINE_COMPILED ? JIT_FIRST
+                                     : m->timing                   ? JIT_HOT_WAITING
+                                                                   : JIT_HOT);
     m->code.compiler = m->jit ? jit_compiler(m->jit) : NULL;
 }
 
@@ -148,7 +145,7 @@ static int open_processor(struct ehp_machine *m, const struct ehp_options *optio
     const struct engine_options how = {
         .threads = host_threads(options),
         .nps = m->nps,
-        .sample = samples(options),
+        .sample = options->size > offsetof(struct ehp_options, sample) && options->sample,
         .no_sdma = options->size > offsetof(struct ehp_options, no_sdma) && options->no_sdma,
     };
     m->cp = (struct cp){

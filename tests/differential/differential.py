@@ -131,7 +131,7 @@ class Rig:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runner", required=True)
-    parser.add_argument("--mode", choices=["functional", "timing"], default="functional")
+    parser.add_argument("--mode", choices=["functional", "timing", "timing-compiled"], default="functional")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first function")

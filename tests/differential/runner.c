@@ -6,7 +6,7 @@
  *
  *   runner MODE CODE_OBJECT LIBRARY SEED LANES FUNCTION...
  *
- * MODE is functional or timing.
+ * MODE is functional, timing, or timing-compiled: with what it executes in runs compiled.
  * Prints a line for each function: "N same", "N differs ..." or "N faults ...".
  */
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ struct runner {
     struct ehp_queue_block *queue;
     ehp_signal signal;
     void *kernarg, *host_library;
-    bool timing;
+    bool timing, compiled;
     uint32_t lanes;
     uint64_t seed;
     struct arguments host, device;
@@ -102,6 +102,7 @@ static void open_machine(struct runner *r, const char *path)
     options.threads = 1;
     options.timeout_ms = 60000;
     options.timing = r->timing;
+    options.engine = r->compiled ? EHP_ENGINE_COMPILED : EHP_ENGINE_AUTO;
     if (ehp_open(&options, &r->machine) != EHP_OK)
         fatal("machine", options.error);
     ehp_set_fault_handler(r->machine, quiet, NULL);
@@ -252,7 +253,8 @@ int main(int argc, char **argv)
 {
     if (argc < 7)
         fatal("usage", "runner MODE CODE_OBJECT LIBRARY SEED LANES FUNCTION...");
-    struct runner r = {.timing = !strcmp(argv[1], "timing"),
+    struct runner r = {.timing = !strncmp(argv[1], "timing", 6),
+                       .compiled = !strcmp(argv[1], "timing-compiled"),
                        .seed = strtoull(argv[4], NULL, 0),
                        .lanes = (uint32_t)strtoul(argv[5], NULL, 0)};
     r.host_library = dlopen(argv[3], RTLD_NOW | RTLD_LOCAL);

@@ -67,7 +67,9 @@ check("nothing is from a cache that is off: " + table[-3], re.fullmatch(r"Compil
 run(EHP, "run", "--engine", "compiled", f"--stats={there}/s.json", there / "engines")
 check("compiled in JSON", [k["compiled"] for k in json.load((there / "s.json").open())] ==
       [int(k["compiled"]) for k in compiled])
-for options in (["--engine", "interpreter"], ["--mode", "timing"]):
+table = run(EHP, "run", "--mode", "timing", "--engine", "compiled", "--stats", there / "engines").stderr.splitlines()
+check("what timing mode compiled: " + table[-2], re.fullmatch(r"Compiled: \d+ functions? in [\d.]+ ms.*", table[-2]))
+for options in (["--engine", "interpreter"], ["--mode", "timing", "--engine", "interpreter"]):
     table = run(EHP, "run", *options, "--stats", there / "engines").stderr
     check(f"{options} and compiled code", "large" in table and "ompiled" not in table and "nterpreted" not in table)
 sys.exit(failures != 0)

@@ -101,10 +101,7 @@ check("--no-sdma over HSA_ENABLE_SDMA=1", printed("--no-sdma", HSA_ENABLE_SDMA="
 check("--engine", printed("--engine", "interpreter") != ["interpreter"])
 check("--engine over EHP_ENGINE", printed("--engine", "auto", EHP_ENGINE="compiled") != ["auto"])
 check("neither", printed() != [])
-compiled = ("--mode=timing", "--engine=compiled")
-check("--engine compiled of all that timing mode does", printed(*compiled) != [])
-check("--engine compiled of what is left out of it", printed(*compiled, "--sample") != ["compiled"])
-check("EHP_SAMPLE, too", printed(*compiled, EHP_SAMPLE="1") != ["compiled"])
+check("--engine in timing mode", printed("--mode=timing", "--engine=compiled") != ["compiled"])
 check("XNACK in ehp info", [text_of("info").count(":xnack-"), text_of("info", "--xnack").count(":xnack+")] != [1, 1])
 for option, value, names in (("mode", "fast", "functional, timing"), ("engine", "jit", "auto, interpreter, compiled"),
                              ("bounds", "on", "warn, fault, off")):

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # determinism.sh BUILD_ROOT SOURCE_ROOT: programs in timing mode print the same, with the same statistics and counters to
-# the byte, with 1, 2 and 4 threads, while the machine is busy, and when their host code is slow between its calls;
-# and of waves that fault together they report the same.
+# the byte, with 1, 2 and 4 threads, with each engine, while the machine is busy, and when their host code is slow between
+# its calls; and of waves that fault together they report the same.
 build=$1 source=$2
 dir=$(mktemp -d) || exit 1
 busy=
@@ -46,6 +46,12 @@ same() { # AS NAME THREADS PROGRAM [ARGUMENT]
 }
 run program 1 "$dir/program"
 run matmul 1 "$dir/matmul"
+for engine in interpreter compiled; do
+    export EHP_ENGINE=$engine
+    same program "engine $engine" 2 "$dir/program"
+    same matmul "matmul, engine $engine" 2 "$dir/matmul"
+done
+unset EHP_ENGINE
 for threads in 1 2 4; do
     same program "slow host, $threads threads" $threads "$dir/program" $threads
 done

@@ -183,9 +183,13 @@ static void runtime_say_interpreted(const struct ehp_options *options)
 {
     struct ehp_engine_info info = EHP_ENGINE_INFO_INIT;
 
-    if ((!options->timing || options->sample) && options->engine == EHP_ENGINE_COMPILED &&
-        ehp_engine_info(&info) == EHP_OK && !info.compiled)
+    if (options->engine != EHP_ENGINE_COMPILED || ehp_engine_info(&info) != EHP_OK)
+        return;
+    if (!info.compiled)
         hip_say("EHP_ENGINE=compiled: kernels are interpreted: %s", info.text);
+    else if (options->timing && options->xnack)
+        hip_say("EHP_ENGINE=compiled: kernels are interpreted: with XNACK, simulated time follows where the "
+                "program's memory is");
 }
 
 static bool runtime_options(struct ehp_options *options)

@@ -233,7 +233,7 @@ static void stats_engine(FILE *file, ehp_machine *machine, const char *share)
         if (done.from_cache)
             fprintf(file, ", %u from the cache", done.from_cache);
         fputc('\n', file);
-    } else {
+    } else if (*share) {
         fprintf(file, "Compiled: nothing, as no function ran for long\n");
     }
     stats_refused(file, machine, done.refused);
