@@ -39,6 +39,8 @@ struct lane_op {
     llvm_value readers;     /* i64: of DPP that reads from other slices, who has somebody to read from */
     bool alone;             /* it reads EXEC or other slices, and is a stretch by itself */
     bool checks;            /* whether a lane is bad is looked at */
+    bool harmless;          /* nobody sees what NaN its result is */
+    bool stops_nans;        /* what it makes of a harmless one is looked at */
     bool writes;            /* to memory or LDS */
     bool once;              /* an atomic, that must not be redone when it is done */
     bool second;            /* of two addresses it is the second that it writes to */
@@ -238,6 +240,8 @@ unsigned stretch_row(const struct isa_operand *o);
 bool stretch_is_row(const struct isa_operand *o);
 /* Says of the stretch's instructions what is a NaN, and which are looked at (nans.c). */
 void nans_find(struct emit *e);
+/* The lanes whose f32, or f64 when there is a lower half, is a NaN, as a vector of i1. */
+llvm_value nans_in(struct emit *e, llvm_value low, llvm_value high);
 /* Whether it makes a mask in SGPRs. */
 bool stretch_makes_mask(const struct lane_op *op);
 /* Emits the instructions for one slice. */
@@ -267,6 +271,8 @@ void masks_emit(struct emit *e, struct slice *s, const struct lane_op *op);
 /* The stretch's masks as i64 as they are for lanes that are not active. */
 void masks_without_lanes(struct emit *e, llvm_value value[MASKS]);
 
+/* Whether it writes all of its destination's rows, in active lanes (live.c). */
+bool live_overwrites(const struct emit *e, const struct xinst *x, const struct lane_op *op);
 /* Which rows are read again (live.c); NULL: memory is short, or nothing is known. */
 struct live *live_find(struct emit *e);
 void live_free(struct live *live);

@@ -107,8 +107,7 @@ static bool may_narrow(struct emit *e, const struct xinst *x)
     return x->cls == XC_SALU && !lift_does_nothing(x->op) && !scalars_body(e, x);
 }
 
-/* Whether it writes all of its destination, in active lanes. */
-static bool overwrites(const struct emit *e, const struct xinst *x, const struct lane_op *op)
+bool live_overwrites(const struct emit *e, const struct xinst *x, const struct lane_op *op)
 {
     const struct isa_inst *inst = x->isa;
     if (inst->dpp || inst->sdwa || isa_facts[x->op].effects & ISA_E_KEEPS_HIGH || !is_row(&inst->dst))
@@ -122,7 +121,8 @@ static bool overwrites(const struct emit *e, const struct xinst *x, const struct
 static void describe_rows(struct emit *e, const struct xinst *x, struct place *p)
 {
     struct lane_op op;
-    const bool takes = stretch_takes(e, x, &op), whole = takes ? overwrites(e, x, &op) : crossbar_is_known(x);
+    const bool takes = stretch_takes(e, x, &op),
+               whole = takes ? live_overwrites(e, x, &op) : crossbar_is_known(x);
     for (int i = 0; i < 4; i++)
         add_operand(&p->reads, &x->isa->src[i]);
     if (whole)

@@ -227,19 +227,12 @@ static void leave_if_bad(struct emit *e, llvm_value bad)
 static llvm_value late_nans(struct emit *e)
 {
     const struct llvm *l = e->l;
-    llvm_value bad = NULL, none = l->ConstNull(e->row);
+    llvm_value bad = NULL;
     for (unsigned row = 0; row < WAVE_ROWS; row++) {
         const bool pair = e->loop->pair_checked_after[row];
         if (!pair && !e->loop->checked_after[row])
             continue;
-        llvm_value high = l->BuildAnd(e->b, e->now.value[row + pair], slice_constant(e, INT32_MAX), "");
-        llvm_value limit = slice_constant(e, pair ? 0x7ff00000 : 0x7f800000);
-        llvm_value nan = l->BuildICmp(e->b, LLVM_ULT, limit, high, "");
-        if (pair) {
-            llvm_value some = l->BuildICmp(e->b, LLVM_NE, e->now.value[row], none, "");
-            some = l->BuildAnd(e->b, some, l->BuildICmp(e->b, LLVM_EQ, limit, high, ""), "");
-            nan = l->BuildOr(e->b, nan, some, "");
-        }
+        llvm_value nan = nans_in(e, pair ? e->now.value[row] : NULL, e->now.value[row + pair]);
         bad = bad ? l->BuildOr(e->b, bad, nan, "") : nan;
     }
     return bad ? l->BuildBitCast(e->b, bad, e->bits, "") : NULL;

@@ -23,6 +23,10 @@ static enum nan_kind nan_kind_of(unsigned op)
     case ISA_OP_##name:                                                                                      \
         return NAN_PAIR;
 #include "sem/vector/packed.def"
+    case ISA_OP_v_div_fmas_f32:
+        return NAN_F32;
+    case ISA_OP_v_div_fmas_f64:
+        return NAN_F64;
     default:
         return NAN_NONE;
     }
@@ -54,6 +58,101 @@ static bool writes_row(const struct lane_op *op, unsigned row, unsigned count)
 }
 
 /*
+ * Harmless NaNs.  Divisions and roots go by way of NaNs when an operand is zero: what divides makes one on
+ * purpose, refinement hands it on, and v_div_fixup drops it for the right result.  Nobody looks at what NaN
+ * that is when all that reads it is arithmetic whose result is as harmless, a comparison, or one of these
+ * that drop it, and of which the result is looked at.
+ */
+static bool is_comparison(unsigned op)
+{
+    switch (op) {
+#define CMP_H(name)
+#define CMP_N(name)
+#define CMP_S(name)         case ISA_OP_v_cmp_##name:
+#define CMP_D               CMP_S
+#define CMP(name, M, L, fn) CMP_##M(name)
+#define CMP_CLASS(...)
+#include "sem/vector/valu_cmp.def"
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool reads_rows(const struct emit *e, const struct lane_op *op, unsigned row, unsigned count)
+{
+    const struct isa_inst *inst = op->x->isa;
+    for (int i = 0; i < 4; i++) {
+        const struct isa_operand *o = &inst->src[i];
+        if (stretch_is_row(o) && stretch_row(o) < row + count && stretch_row(o) + o->dwords > row)
+            return true;
+    }
+    return writes_row(op, row, count) &&
+           (!live_overwrites(e, op->x, op) || (op->body && body_reads(op->body, BODY_O)));
+}
+
+static bool reads_source(const struct lane_op *op, int i, unsigned row, unsigned count)
+{
+    const struct isa_operand *o = &op->x->isa->src[i];
+    return stretch_is_row(o) && stretch_row(o) < row + count && stretch_row(o) + o->dwords > row;
+}
+
+/* Whether it drops a NaN that is there, or has it as its result. */
+static bool may_stop(const struct lane_op *op, unsigned row, enum nan_kind kind)
+{
+    const struct isa_inst *inst = op->x->isa;
+    if (inst->sdwa || inst->dpp || !stretch_is_row(&inst->dst))
+        return false;
+    if (op->x->op == ISA_OP_v_cndmask_b32)
+        return kind == NAN_F32;
+    const unsigned count = kind == NAN_F64 ? 2 : 1;
+    return op->x->op == (kind == NAN_F64 ? ISA_OP_v_div_fixup_f64 : ISA_OP_v_div_fixup_f32) &&
+           stretch_row(&inst->src[0]) == row && !reads_source(op, 1, row, count) &&
+           !reads_source(op, 2, row, count);
+}
+
+static bool use_is_harmless(struct lane_op *op, unsigned row, enum nan_kind kind)
+{
+    if (op->nan_kind && hands_on(op, row, kind))
+        return op->harmless;
+    if (!may_stop(op, row, kind))
+        return is_comparison(op->x->op) && !op->x->isa->sdwa && !op->x->isa->dpp;
+    op->stops_nans = true;
+    return true;
+}
+
+static bool row_is_harmless(struct emit *e, unsigned at, unsigned row, enum nan_kind kind)
+{
+    const unsigned rows = kind == NAN_F64 ? 2 : 1;
+    for (unsigned j = at + 1; j < e->ops; j++) {
+        if (reads_rows(e, &e->op[j], row, rows) && !use_is_harmless(&e->op[j], row, kind))
+            return false;
+        const struct isa_operand *d = &e->op[j].x->isa->dst;
+        if (writes_row(&e->op[j], row, rows))
+            return stretch_row(d) <= row && stretch_row(d) + d->dwords >= row + rows;
+    }
+    if (e->loop)
+        return false;
+    const size_t behind = (size_t)(e->op[e->ops - 1].x - e->block->x) + 1;
+    for (unsigned i = row; i < row + rows; i++)
+        if (live_before(e->live, behind, i) || live_before(e->live, e->at, i))
+            return false;
+    return true;
+}
+
+static bool is_harmless(struct emit *e, unsigned at)
+{
+    const struct lane_op *op = &e->op[at];
+    const struct isa_inst *inst = op->x->isa;
+    if (!op->nan_kind || inst->clamp || inst->sdwa || inst->dpp)
+        return false;
+    const unsigned row = stretch_row(&inst->dst);
+    if (op->nan_kind != NAN_PAIR)
+        return row_is_harmless(e, at, row, op->nan_kind);
+    return row_is_harmless(e, at, row, NAN_F32) && row_is_harmless(e, at, row + 1, NAN_F32);
+}
+
+/*
  * A NaN that only goes into arithmetic of the stretch makes a NaN there: it is enough to look at that.  In a
  * loop it may be that of the next iteration; then the row is looked at when the loop is left.  Not so where
  * lanes read memory, as a NaN may come to be an address until then.
@@ -64,7 +163,7 @@ static bool row_is_seen_later(struct emit *e, unsigned at, unsigned row, enum na
     for (unsigned j = at + 1; j < e->ops; j++) {
         if (e->op[j].writes) /* what it stores must be right */
             return false;
-        if (hands_on(&e->op[j], row, kind))
+        if (hands_on(&e->op[j], row, kind) && !e->op[j].harmless)
             return true;
         if (writes_row(&e->op[j], row, rows))
             return false;
@@ -72,7 +171,7 @@ static bool row_is_seen_later(struct emit *e, unsigned at, unsigned row, enum na
     if (!e->loop || e->loop->reads_memory)
         return false;
     for (unsigned j = 0; j <= at; j++) {
-        if (hands_on(&e->op[j], row, kind)) {
+        if (hands_on(&e->op[j], row, kind) && !e->op[j].harmless) {
             (kind == NAN_F64 ? e->loop->pair_checked_after : e->loop->checked_after)[row] = true;
             return true;
         }
@@ -98,6 +197,21 @@ void nans_find(struct emit *e)
 {
     for (unsigned i = 0; i < e->ops; i++)
         e->op[i].nan_kind = nan_kind_of(e->op[i].x->isa->op); /* of a read none */
+    for (unsigned i = e->ops; i-- > 0;)
+        e->op[i].harmless = is_harmless(e, i);
     for (unsigned i = 0; i < e->ops; i++)
-        e->op[i].checks = !is_seen_later(e, i);
+        e->op[i].checks = !e->op[i].harmless && !is_seen_later(e, i);
+}
+
+llvm_value nans_in(struct emit *e, llvm_value low, llvm_value high)
+{
+    const struct llvm *l = e->l;
+    llvm_value magnitude = l->BuildAnd(e->b, high, slice_constant(e, INT32_MAX), "");
+    llvm_value infinity = slice_constant(e, low ? 0x7ff00000 : 0x7f800000);
+    llvm_value nan = l->BuildICmp(e->b, LLVM_ULT, infinity, magnitude, "");
+    if (!low)
+        return nan;
+    llvm_value some = l->BuildICmp(e->b, LLVM_NE, low, l->ConstNull(e->row), "");
+    some = l->BuildAnd(e->b, some, l->BuildICmp(e->b, LLVM_EQ, infinity, magnitude, ""), "");
+    return l->BuildOr(e->b, nan, some, "");
 }

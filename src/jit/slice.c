@@ -331,6 +331,8 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
         bad = e->l->BuildSelect(e->b, written, bad, e->l->ConstNull(e->row), "");
     if (op->checks)
         add_bad_row(e, s, bad);
+    else if (op->mask_reg >= 0 && bad) /* v_div_fmas scales */
+        add_bad_row(e, s, rows.row[BODY_M][0]);
     if (stretch_is_row(&inst->dst) && body_writes(op->body, BODY_D)) {
         modify_result(e, s, inst, &rows);
         for (unsigned d = 0; d < inst->dst.dwords; d++) {
@@ -341,6 +343,9 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
             s->value[row] = value;
             s->dirty[row] = true;
         }
+        const bool wide = inst->dst.dwords == 2;
+        if (op->stops_nans)
+            add_bad(e, s, bits_of(e, nans_in(e, wide ? rows.row[BODY_D][0] : NULL, rows.row[BODY_D][wide])));
     }
     if (stretch_makes_mask(op)) {
         llvm_value set = e->l->BuildICmp(e->b, LLVM_SLT, rows.row[BODY_DM][0], e->l->ConstNull(e->row), "");
