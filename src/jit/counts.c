@@ -42,7 +42,12 @@ static void add_lanes(struct emit *e, size_t offset, llvm_value lanes, unsigned 
         add_to(e, offset, e->l->BuildMul(e->b, lanes, emit_i64(e, each), ""));
 }
 
-void counts_store(struct emit *e, llvm_value exec, llvm_value times)
+llvm_value counts_active(struct emit *e, llvm_value exec)
+{
+    return e->l->BuildCall2(e->b, e->l->FunctionType(e->i64, &e->i64, 1, 0), e->ctpop, &exec, 1, "");
+}
+
+void counts_store(struct emit *e, llvm_value lanes, llvm_value times)
 {
     if (!e->counts || !e->total)
         return;
@@ -54,12 +59,8 @@ void counts_store(struct emit *e, llvm_value exec, llvm_value times)
     if (e->scalar_bytes)
         add_to(e, offsetof(struct wave_stats, bytes_read), product(e, e->scalar_bytes, times));
     if (e->count[XC_VALU] || e->bytes_read || e->bytes_written || e->bytes_of_lds || e->atomics) {
-        llvm_type type = e->l->FunctionType(e->i64, &e->i64, 1, 0);
-        if (!exec)
-            exec = scalars_get64(e, SREG_EXEC);
-        llvm_value lanes = e->l->BuildCall2(e->b, type, e->ctpop, &exec, 1, "");
-        if (times)
-            lanes = e->l->BuildMul(e->b, lanes, times, "");
+        if (!lanes)
+            lanes = counts_active(e, scalars_get64(e, SREG_EXEC));
         add_lanes(e, offsetof(struct wave_stats, lanes_valu), lanes, e->count[XC_VALU]);
         add_lanes(e, offsetof(struct wave_stats, bytes_read), lanes, e->bytes_read);
         add_lanes(e, offsetof(struct wave_stats, bytes_written), lanes, e->bytes_written);

@@ -19,6 +19,11 @@ enum { SREGS = 128, STRETCH_MAX = 256, SHAPES_MAX = 8, EVEN_STORES_MAX = 4 };
 /* Masks go by their pair's first register; that which SCC follows from is behind them all. */
 enum { MASK_SCC = SREGS, MASKS = SREGS + 2 };
 
+/* In loops: how many instructions they may have, and slices at a time; what becomes of a mask in lanes that
+ * are not active. */
+enum { LOOP_MAX = 1024, LOOP_PARTS = 4 };
+enum loop_idle { LOOP_IDLE_NONE, LOOP_IDLE_ALL, LOOP_IDLE_KEPT, LOOP_IDLE_OTHER, LOOP_IDLES };
+
 /* What is a NaN where the result of arithmetic is one: two f32 each by itself, of a pair. */
 enum nan_kind { NAN_NONE, NAN_F32, NAN_F64, NAN_PAIR };
 
@@ -77,6 +82,7 @@ struct slice {
     bool even; /* all lanes are active, and known places go up evenly: even.c */
     struct put_off store[EVEN_STORES_MAX];
     unsigned stores;
+    llvm_value row_phi[WAVE_ROWS], mask_phi[SREGS]; /* of a loop; NULL: not needed */
 };
 
 /*
@@ -86,16 +92,22 @@ struct slice {
  */
 struct loop {
     const struct xinst *first, *last; /* the head, and the branch to it */
+    const struct xinst *leave;        /* what takes lanes off EXEC; NULL: all have as many iterations */
+    bool logic[LOOP_MAX];             /* by instruction: whether it is of masks */
+    enum loop_idle idle[SREGS];       /* of masks */
+    bool row_held[WAVE_ROWS];         /* rows that lanes which have left must have as they then were */
     llvm_block before;                /* where the scalars of the first iteration are loaded */
     llvm_block enter;                 /* where a slice's rows are, before its first iteration */
     llvm_block head;                  /* phis */
     llvm_block redo;                  /* where handlers do what is left */
     bool redoes;                      /* somebody goes there */
     bool reads_memory;                /* lanes do */
-    bool row_written[WAVE_ROWS], scalar_written[SREGS], mask_at_end[SREGS];
-    llvm_value row[WAVE_ROWS], scalar[SREGS], scc, mask[SREGS]; /* phis; NULL: not needed */
+    bool row_read[WAVE_ROWS], row_written[WAVE_ROWS], scalar_written[SREGS], mask_at_end[SREGS];
+    llvm_value scalar[SREGS], scc; /* phis; NULL: not needed */
     bool checked_after[WAVE_ROWS]; /* rows of f32 that may be NaNs, and pairs, when the loop is left */
     bool pair_checked_after[WAVE_ROWS];
+    struct slice part[LOOP_PARTS]; /* slices that are done together */
+    unsigned parts;
 };
 
 struct emit {
@@ -114,10 +126,11 @@ struct emit {
     llvm_value function, w, x, v, stats;
     llvm_value guard, lds, lds_bytes, arena, arena_mask; /* of the wave, which stay as they are */
     llvm_value saved;   /* scalar registers as redone instructions leave them; see stretch.c */
+    llvm_value carried; /* from one of a loop's slices to the next; see loop.c */
     llvm_block entry;   /* before all others */
     llvm_block *blocks; /* where instructions begin a basic block, else NULL */
-    llvm_type handler, redo_type, redo_loop_type;
-    llvm_value redo, redo_loop, ctpop, cttz, ctlz, unlikely;
+    llvm_type handler, redo_type, redo_loop_type, redo_leaving_type;
+    llvm_value redo, redo_loop, redo_leaving, ctpop, cttz, ctlz, unlikely;
     unsigned md_prof;
 
     /* Values of the present basic block. */
@@ -167,10 +180,11 @@ bool lift_is_branch(const struct xinst *x); /* to a place in the block */
 bool lift_writes_exec(const struct xinst *x);
 
 /* Statistics (counts.c): counts an instruction; what a load reads; adds what is counted to the wave's, as
- * many `times` (NULL: once) and for the lanes of `exec` (NULL: of EXEC); forgets it. */
+ * many `times` (NULL: once) and for so many active `lanes` of all times (NULL: EXEC's, once); forgets it. */
 void counts_add(struct emit *e, const struct xinst *x);
 void counts_add_bytes(struct emit *e, const struct xinst *x);
-void counts_store(struct emit *e, llvm_value exec, llvm_value times);
+void counts_store(struct emit *e, llvm_value lanes, llvm_value times);
+llvm_value counts_active(struct emit *e, llvm_value exec); /* how many it has */
 void counts_clear(struct emit *e);
 
 /* Says that `x` accesses memory now, NULL: that nobody does.  See wave/fault.h. */
@@ -263,6 +277,8 @@ unsigned masks_sources(const struct isa_inst *inst);
 bool masks_has_made(const bool *made, const struct isa_inst *inst);
 /* What it makes of bits. */
 llvm_value masks_combine(struct emit *e, unsigned op, const llvm_value source[2]);
+/* A slice's bits put among those of all lanes, i64. */
+llvm_value masks_put(struct emit *e, llvm_value all, llvm_value bits, llvm_value shift);
 /* Takes it into the stretch when it is such; into a loop, that has said so. */
 bool masks_add(struct emit *e, const struct xinst *x);
 void masks_take(struct emit *e, const struct xinst *x);
@@ -278,12 +294,14 @@ struct live *live_find(struct emit *e);
 void live_free(struct live *live);
 /* Whether somebody may read a row of what it is before an instruction; the last is the end of the block. */
 bool live_before(const struct live *live, size_t at, unsigned row);
+/* Whether any instruction reads it to which control may come from there. */
+bool live_ever(const struct live *live, size_t at, unsigned row);
 
 /* Loops (loop.c).  Emits the one that begins here; NULL: there is none that is known, else its last
  * instruction. */
 const struct xinst *loop_emit(struct emit *e, const struct xinst *first);
 /* What an iteration reads that it has not written before. */
-llvm_value loop_row(struct emit *e, unsigned row);
+llvm_value loop_row(struct emit *e, struct slice *s, unsigned row);
 llvm_value loop_scalar32(struct emit *e, unsigned reg);
 llvm_value loop_scalar64(struct emit *e, unsigned reg); /* NULL: it is to be made of two */
 llvm_value loop_scc(struct emit *e);
@@ -300,6 +318,8 @@ void slice_redo(struct emit *e, struct slice *s, llvm_value bad);
 const char *slice_clamp_name(const struct isa_inst *inst);
 /* CLAMP of floats is done to the result, of pairs only in VOP3P; for integers it is another operation. */
 bool slice_clamps_after(const struct isa_inst *inst);
+/* A slice's bits as a vector of i1. */
+llvm_value slice_lanes(struct emit *e, llvm_value bits);
 /* The same for all lanes. */
 llvm_value slice_constant(struct emit *e, uint32_t value);
 

@@ -420,6 +420,9 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     llvm_type loop[] = {e->ptr, e->ptr, e->ptr, e->i64};
     e->redo_loop_type = l->FunctionType(e->ptr, loop, 4, 0);
     e->redo_loop = l->AddFunction(module, "redo_loop", e->redo_loop_type);
+    llvm_type leaving[] = {e->ptr, e->ptr, e->ptr, e->i64, e->i64, e->ptr};
+    e->redo_leaving_type = l->FunctionType(e->ptr, leaving, 6, 0);
+    e->redo_leaving = l->AddFunction(module, "redo_leaving", e->redo_leaving_type);
     e->ctlz = l->AddFunction(module, "llvm.ctlz.i64", l->FunctionType(e->i64, bits, 2, 0));
     e->cttz = l->AddFunction(module, "llvm.cttz.i64", l->FunctionType(e->i64, bits, 2, 0));
     e->function = emit_function(e, LIFT_NAME, l->FunctionType(e->ptr, parameters, 3, 0));

@@ -227,3 +227,8 @@ bool live_before(const struct live *live, size_t at, unsigned row)
 {
     return !live || live->place[at].live.word[row / 64] >> row % 64 & 1;
 }
+
+bool live_ever(const struct live *live, size_t at, unsigned row)
+{
+    return !live || live->place[at].ever.word[row / 64] >> row % 64 & 1;
+}

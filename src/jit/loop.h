@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which loops can be turned inside out, and what their instructions use: loop_find.c, for loop.c. */
+/* Loops turned inside out (loop.c): which can be, and what their instructions use (loop_find.c); what their
+ * slices leave behind (loop_carry.c). */
 #ifndef EHP_JIT_LOOP_H
 #define EHP_JIT_LOOP_H
 
@@ -15,12 +16,33 @@ struct loop_use {
 struct loop_uses {
     struct loop_use read[5], write;
     unsigned reads;
-    bool writes, scalar, reads_scc, sets_scc, from_memory;
+    bool writes, scalar, logic, reads_scc, sets_scc, from_memory;
 };
 
 /* False for an instruction that no such loop may have. */
-bool loop_uses(struct emit *e, const struct xinst *x, struct loop_uses *u);
+bool loop_uses(struct emit *e, const struct loop *loop, const struct xinst *x, struct loop_uses *u);
 /* The loop that begins here. */
 bool loop_find(struct emit *e, const struct xinst *first, struct loop *loop);
+
+/* Where a scalar register is in the wave. */
+size_t loop_place(unsigned reg);
+llvm_value loop_budget(struct emit *e);
+/* Whether any bit is set, or a pointer is not NULL. */
+llvm_value loop_is_some(struct emit *e, llvm_value value);
+/* How often the branch was executed: as often as it was taken, and once more when the loop was `left`. */
+llvm_value loop_iterations(struct emit *e, llvm_value before, llvm_value after, llvm_value left);
+/* Before the first slice, with the wave's budget. */
+void loop_begin_carrying(struct emit *e, const struct loop *loop, llvm_value budget);
+/* Slices are done.  Of a loop that lanes leave one by one, the budget is as if its branch had been taken,
+ * `left` are the bits of lanes that have not left, and `active` is how many there were in all. */
+void loop_end_slices(struct emit *e, llvm_value budget, const llvm_value *left, llvm_value active);
+/* All slices are: masks; and what is scalar of a loop that lanes leave one by one, with whether its branch is
+ * taken in the end, and the budget if it is, and if not. */
+void loop_settle_masks(struct emit *e);
+void loop_settle_left(struct emit *e, llvm_value *taken, llvm_value *less, llvm_value *budget);
+/* Counts the loop's instructions, of so many iterations for these lanes. */
+void loop_count(struct emit *e, llvm_value exec, llvm_value times);
+/* Where handlers do what is left, from the first lane of the present slices on. */
+void loop_emit_redo(struct emit *e, llvm_value exec, llvm_value lanes, llvm_value budget);
 
 #endif

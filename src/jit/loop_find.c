@@ -56,10 +56,24 @@ static bool uses_of_load(const struct xinst *x, struct loop_uses *u)
     return true;
 }
 
-static bool uses_of_lanes(const struct emit *e, const struct xinst *x, struct loop_uses *u)
+static bool uses_of_logic(const struct xinst *x, struct loop_uses *u)
+{
+    const struct isa_inst *inst = x->isa;
+    for (unsigned i = 0; i < masks_sources(inst); i++)
+        if (inst->src[i].kind == ISA_SGPR && inst->src[i].reg != SREG_EXEC)
+            add_use(u, inst->src[i].reg, 2, true);
+    set_write(u, inst->dst.reg, 2, true);
+    u->logic = true;
+    u->sets_scc = isa_facts[x->op].effects & ISA_E_SETS_SCC;
+    return true;
+}
+
+/* Lanes that have left a loop have not what they had: nobody is to read theirs. */
+static bool uses_of_lanes(const struct emit *e, const struct loop *loop, const struct xinst *x,
+                          struct loop_uses *u)
 {
     struct lane_op op;
-    if (!stretch_takes(e, x, &op) || op.alone || op.writes)
+    if (!stretch_takes(e, x, &op) || op.alone || op.writes || (loop->leave && x->isa->dpp))
         return false;
     if (!op.body) {
         if (memop_has_sbase(x))
@@ -76,72 +90,191 @@ static bool uses_of_lanes(const struct emit *e, const struct xinst *x, struct lo
     return true;
 }
 
-bool loop_uses(struct emit *e, const struct xinst *x, struct loop_uses *u)
+bool loop_uses(struct emit *e, const struct loop *loop, const struct xinst *x, struct loop_uses *u)
 {
     memset(u, 0, sizeof(*u));
     if (lift_does_nothing(x->op))
         return true;
+    if (x == loop->leave) {
+        add_use(u, x->isa->src[1].reg, 2, true);
+        u->logic = u->sets_scc = true;
+        return true;
+    }
+    if (loop->logic[x - loop->first])
+        return uses_of_logic(x, u);
     if (x->cls == XC_SALU)
         return uses_of_scalar(e, x, u);
     if (x->cls == XC_SMEM)
         return uses_of_load(x, u);
-    return uses_of_lanes(e, x, u);
+    return uses_of_lanes(e, loop, x, u);
 }
 
-/* What a register holds in the course of an iteration: what it did at its beginning, or this. */
-enum form { UNTOUCHED, SCALAR, MASK };
-
+/* What registers hold in the course of an iteration. */
 struct forms {
-    enum form now[SREGS];
-    bool first_scalar[SREGS]; /* is read as a scalar before it is written */
+    bool mask[SREGS];    /* the bits of lanes, of which a slice has its own */
+    bool written[SREGS]; /* in this iteration */
+    bool scc_of_lanes;
 };
 
-static bool read_forms(struct forms *f, const struct loop_use *use)
+static bool read_forms(const struct forms *f, const struct loop_uses *u)
 {
-    const bool untouched = use->mask && f->now[use->reg] == UNTOUCHED && f->now[use->reg + 1] == UNTOUCHED;
-    for (unsigned reg = use->reg; reg < use->reg + use->count; reg++) {
-        if (f->now[reg] == MASK && !use->mask)
-            return false;
-        if (f->now[reg] == UNTOUCHED && !untouched)
-            f->first_scalar[reg] = true;
+    if (u->reads_scc && f->scc_of_lanes)
+        return false;
+    for (unsigned i = 0; i < u->reads; i++)
+        for (unsigned reg = u->read[i].reg; reg < u->read[i].reg + u->read[i].count; reg++)
+            if (f->mask[reg] && !u->read[i].mask)
+                return false;
+    return true;
+}
+
+static bool write_forms(struct forms *f, const struct loop_uses *u)
+{
+    const struct loop_use *use = &u->write;
+    const unsigned end = use->reg + use->count;
+    if (u->sets_scc)
+        f->scc_of_lanes = u->logic;
+    for (unsigned reg = use->reg; u->writes && reg < end; reg++) {
+        const unsigned other = reg ^ 1;
+        if (!use->mask && f->mask[reg] && (other < use->reg || other >= end))
+            return false; /* half of a mask, of which nobody has all bits */
+    }
+    for (unsigned reg = use->reg; u->writes && reg < end; reg++) {
+        f->mask[reg] = use->mask;
+        f->written[reg] = true;
     }
     return true;
 }
 
-static bool write_forms(struct forms *f, const struct loop_use *use)
+/* From the forms at the loop's head to those at its end; says which instructions are logic of masks. */
+static bool pass_forms(struct emit *e, struct loop *loop, struct forms *f)
 {
-    const unsigned end = use->reg + use->count;
-    for (unsigned reg = use->reg; reg < end; reg++) {
-        const unsigned other = reg ^ 1;
-        if (!use->mask && f->now[reg] == MASK && (other < use->reg || other >= end))
-            return false; /* half of a mask, of which nobody has all bits */
+    memset(f->written, 0, sizeof(f->written));
+    for (const struct xinst *x = loop->first; x < loop->last; x++) {
+        struct loop_uses u;
+        loop->logic[x - loop->first] = x->cls == XC_SALU && masks_has_made(f->mask, x->isa);
+        if (!loop_uses(e, loop, x, &u) || !read_forms(f, &u) || !write_forms(f, &u))
+            return false;
     }
-    for (unsigned reg = use->reg; reg < end; reg++)
-        f->now[reg] = use->mask ? MASK : SCALAR;
     return true;
 }
 
 /* Which registers are scalars, and which are masks that each slice has its bits of. */
 static bool find_forms(struct emit *e, struct loop *loop)
 {
-    struct forms f = {0};
-    struct loop_uses u;
-    for (const struct xinst *x = loop->first; x < loop->last; x++) {
-        if (!loop_uses(e, x, &u))
+    enum { PASSES = 4 };
+    struct forms head = {.scc_of_lanes = loop->leave != NULL}, end;
+    memset(head.mask + SREG_EXEC, loop->leave != NULL, 2);
+    bool same = false;
+    for (unsigned pass = 0; pass < PASSES && !same; pass++) {
+        end = head;
+        if (!pass_forms(e, loop, &end))
             return false;
-        for (unsigned i = 0; i < u.reads; i++)
-            if (!read_forms(&f, &u.read[i]))
-                return false;
-        if (u.writes && !write_forms(&f, &u.write))
-            return false;
+        same = memcmp(end.mask, head.mask, sizeof(end.mask)) == 0 && end.scc_of_lanes == head.scc_of_lanes;
+        memcpy(head.mask, end.mask, sizeof(end.mask));
+        head.scc_of_lanes = end.scc_of_lanes;
     }
+    if (!same || (end.scc_of_lanes && !loop->leave))
+        return false;
     for (unsigned reg = 0; reg < SREGS; reg++) {
-        if (f.first_scalar[reg] && f.now[reg] == MASK)
-            return false;
-        loop->scalar_written[reg] = f.now[reg] == SCALAR;
-        loop->mask_at_end[reg] = f.now[reg] == MASK;
+        loop->scalar_written[reg] = end.written[reg] && !end.mask[reg];
+        loop->mask_at_end[reg] = end.written[reg] && end.mask[reg];
     }
     return true;
+}
+
+/* ---- masks of lanes that are not active ---- */
+
+/* Of enum loop_idle; from LOOP_IDLES on: what that register was at the head. */
+static int opposite(int a)
+{
+    return a == LOOP_IDLE_NONE ? LOOP_IDLE_ALL : a == LOOP_IDLE_ALL ? LOOP_IDLE_NONE : LOOP_IDLE_OTHER;
+}
+
+/* `absorbs` AND anything is that, `opposite` of it AND something is the latter; and so for OR. */
+static int join(int a, int b, int absorbs)
+{
+    if (a == absorbs || b == absorbs)
+        return absorbs;
+    return a == opposite(absorbs) || a == b ? b : b == opposite(absorbs) ? a : LOOP_IDLE_OTHER;
+}
+
+static int idle_of(unsigned op, int a, int b)
+{
+    switch (op) {
+    case ISA_OP_s_and_b64:
+        return join(a, b, LOOP_IDLE_NONE);
+    case ISA_OP_s_or_b64:
+        return join(a, b, LOOP_IDLE_ALL);
+    case ISA_OP_s_andn2_b64:
+        return join(a, opposite(b), LOOP_IDLE_NONE);
+    case ISA_OP_s_orn2_b64:
+        return join(a, opposite(b), LOOP_IDLE_ALL);
+    case ISA_OP_s_nand_b64:
+        return opposite(join(a, b, LOOP_IDLE_NONE));
+    case ISA_OP_s_nor_b64:
+        return opposite(join(a, b, LOOP_IDLE_ALL));
+    case ISA_OP_s_xor_b64:
+        return a == LOOP_IDLE_NONE ? b : b == LOOP_IDLE_NONE ? a : LOOP_IDLE_OTHER;
+    case ISA_OP_s_not_b64:
+        return opposite(a);
+    case ISA_OP_s_mov_b64:
+        return a;
+    default:
+        return LOOP_IDLE_OTHER;
+    }
+}
+
+/*
+ * What becomes of masks in lanes that are not active: a slice without any is not executed, and of those that
+ * have left the loop, others may have more iterations.  It must not be another thing each time.
+ */
+static bool find_idle(struct emit *e, struct loop *loop)
+{
+    int now[SREGS];
+    for (int reg = 0; reg < SREGS; reg++)
+        now[reg] = LOOP_IDLES + reg;
+    now[SREG_EXEC] = LOOP_IDLE_NONE;
+    for (const struct xinst *x = loop->first; x < loop->last; x++) {
+        struct loop_uses u;
+        loop_uses(e, loop, x, &u);
+        int value = u.write.mask ? LOOP_IDLE_NONE : LOOP_IDLE_OTHER, source[2] = {0, 0};
+        for (unsigned i = 0; u.logic && i < masks_sources(x->isa); i++) {
+            const struct isa_operand *o = &x->isa->src[i];
+            source[i] = o->kind == ISA_SGPR      ? now[o->reg]
+                        : o->value == 0          ? LOOP_IDLE_NONE
+                        : o->value == UINT64_MAX ? LOOP_IDLE_ALL
+                                                 : LOOP_IDLE_OTHER;
+        }
+        if (u.logic)
+            value = idle_of(x->op, source[0], source[1]);
+        for (unsigned reg = u.write.reg; u.writes && reg < u.write.reg + u.write.count; reg++)
+            now[reg] = value;
+    }
+    for (unsigned reg = 0; reg < SREGS; reg += 2) {
+        const bool kept = now[reg] == LOOP_IDLES + (int)reg;
+        if (!loop->mask_at_end[reg])
+            continue;
+        if (!kept && now[reg] != LOOP_IDLE_NONE && now[reg] != LOOP_IDLE_ALL)
+            return false;
+        loop->idle[reg] = kept ? LOOP_IDLE_KEPT : (enum loop_idle)now[reg];
+    }
+    return true;
+}
+
+/* Which rows lanes that have left the loop are to have as they then were. */
+static void find_held(struct emit *e, struct loop *loop)
+{
+    const struct xinst *next = loop->last + 1;
+    const size_t at = (size_t)(next - e->block->x);
+    const unsigned left = loop->leave->isa->src[1].reg;
+    /* EXEC is then what it was when the loop began, at least. */
+    const bool all = at < e->block->count && next->op == ISA_OP_s_or_b64 && next->isa->dst.kind == ISA_SGPR &&
+                     next->isa->dst.reg == SREG_EXEC && next->isa->src[0].kind == ISA_SGPR &&
+                     next->isa->src[0].reg == SREG_EXEC && next->isa->src[1].kind == ISA_SGPR &&
+                     next->isa->src[1].reg == left && loop->idle[left] == LOOP_IDLE_KEPT;
+    for (unsigned row = 0; row < WAVE_ROWS; row++)
+        loop->row_held[row] =
+            loop->row_written[row] && (all ? live_before(e->live, at + 1, row) : live_ever(e->live, at, row));
 }
 
 /* What follows from memory or from lanes. */
@@ -167,7 +300,7 @@ static bool ends_alike(struct emit *e, const struct loop *loop)
         now = head;
         for (const struct xinst *x = loop->first; x < loop->last; x++) {
             struct loop_uses u;
-            loop_uses(e, x, &u);
+            loop_uses(e, loop, x, &u);
             const bool tainted = is_tainted(&now, &u);
             if (u.writes)
                 memset(now.reg + u.write.reg, tainted, u.write.count);
@@ -193,22 +326,57 @@ static bool ends_alike(struct emit *e, const struct loop *loop)
     }
 }
 
+/*
+ * How many slices to do together.  An iteration follows from the one before: of a short one the host waits
+ * for results, but for those of other slices; of many registers it has not all.
+ */
+static unsigned parts_of(const struct emit *e, const struct loop *loop, unsigned ops)
+{
+    enum { OPS = 160 };
+    const unsigned registers = e->slice == 16 ? 28 : 12;
+    unsigned rows = 0, parts = LOOP_PARTS;
+    for (unsigned row = 0; row < WAVE_ROWS; row++)
+        rows += loop->row_written[row] || loop->row_read[row];
+    while (parts > 1 && (parts * rows > registers || parts * ops > OPS))
+        parts /= 2;
+    return parts;
+}
+
 /* What its lane-wise instructions write, and whether they read; false when there are too many. */
 static bool find_rows(struct emit *e, struct loop *loop)
 {
     unsigned ops = 0;
     for (const struct xinst *x = loop->first; x < loop->last; x++) {
         struct lane_op op;
+        ops += loop->logic[x - loop->first];
         if (lift_does_nothing(x->op) || x->cls == XC_SALU || x->cls == XC_SMEM)
             continue;
         const struct isa_operand *dst = &x->isa->dst;
         stretch_takes(e, x, &op);
         ops++;
+        for (unsigned i = 0; i < 3; i++)
+            for (unsigned d = 0; d < x->isa->src[i].dwords && stretch_is_row(&x->isa->src[i]); d++)
+                loop->row_read[stretch_row(&x->isa->src[i]) + d] = true;
         for (unsigned d = 0; d < dst->dwords && (dst->kind == ISA_VGPR || dst->kind == ISA_AGPR); d++)
             loop->row_written[stretch_row(dst) + d] = true;
         loop->reads_memory |= !op.body && x->isa->format != ISA_DS;
     }
+    loop->parts = parts_of(e, loop, ops);
     return ops > 0 && ops <= STRETCH_MAX;
+}
+
+/* The loop ends when all lanes have left it, by an s_andn2_b64 of EXEC before its branch. */
+static bool find_leave(struct loop *loop)
+{
+    const struct xinst *x = loop->last - 1;
+    while (x > loop->first && lift_does_nothing(x->op))
+        x--;
+    const struct isa_operand *d = &x->isa->dst, *s0 = &x->isa->src[0], *s1 = &x->isa->src[1];
+    if (x->op != ISA_OP_s_andn2_b64 || d->kind != ISA_SGPR || d->reg != SREG_EXEC || s0->kind != ISA_SGPR ||
+        s0->reg != SREG_EXEC || s1->kind != ISA_SGPR || s1->reg & 1 || s1->reg > SREG_VCC)
+        return false;
+    loop->leave = x;
+    return true;
 }
 
 bool loop_find(struct emit *e, const struct xinst *first, struct loop *loop)
@@ -222,5 +390,12 @@ bool loop_find(struct emit *e, const struct xinst *first, struct loop *loop)
     memset(loop, 0, sizeof(*loop));
     loop->first = first;
     loop->last = x;
-    return find_forms(e, loop) && ends_alike(e, loop) && find_rows(e, loop);
+    if (x - first > LOOP_MAX || (x->op == ISA_OP_s_cbranch_execnz && !find_leave(loop)))
+        return false;
+    if (!find_forms(e, loop) || !find_idle(e, loop) || !(loop->leave || ends_alike(e, loop)) ||
+        !find_rows(e, loop))
+        return false;
+    if (loop->leave)
+        find_held(e, loop);
+    return true;
 }

@@ -85,6 +85,14 @@ llvm_value masks_combine(struct emit *e, unsigned op, const llvm_value source[2]
     }
 }
 
+llvm_value masks_put(struct emit *e, llvm_value all, llvm_value bits, llvm_value shift)
+{
+    const struct llvm *l = e->l;
+    llvm_value here = l->BuildShl(e->b, l->BuildZExt(e->b, l->ConstAllOnes(e->bits), e->i64, ""), shift, "");
+    llvm_value others = l->BuildAnd(e->b, all, l->BuildNot(e->b, here, ""), "");
+    return l->BuildOr(e->b, others, l->BuildShl(e->b, l->BuildZExt(e->b, bits, e->i64, ""), shift, ""), "");
+}
+
 void masks_take(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;

@@ -6,6 +6,7 @@
 #include "isa/facts.h"
 #include "jit/emit.h"
 #include "wave/fuse.h"
+#include "wave/operand.h"
 
 /* Whether it is lane-wise; those of the scalar ALU are where they go by masks that the stretch has `made`. */
 static bool is_of_stretch(const struct xinst *in, bool made[SREGS])
@@ -71,11 +72,36 @@ static const struct xinst *redo_loop(struct wave *w, const struct xinst *first, 
     return in;
 }
 
+/*
+ * The same of a loop that lanes leave one by one, with EXEC: some lanes have more iterations, and `least` is
+ * how many others had.  Adds to `active` how many lanes each has.
+ */
+static const struct xinst *redo_leaving(struct wave *w, const struct xinst *first, const struct xinst *last,
+                                        uint64_t lanes, uint64_t least, uint64_t *active)
+{
+    struct wave_stats *stats = w->stats;
+    const struct xinst *next = first;
+    w->stretch.first = NULL;
+    w->stats = NULL;
+    w->exec = lanes;
+    for (uint64_t turn = 1; next == first; turn++) {
+        *active += (uint64_t)__builtin_popcountll(w->exec);
+        for (const struct xinst *in = first; in < last;)
+            in = fuse_single(in)(w, in);
+        next = w->exec || turn < least ? take(w, first) : last + 1;
+    }
+    w->stats = stats;
+    return next;
+}
+
 void lift_redo(struct wave *w)
 {
     uint32_t after[MASKS];
+    uint64_t active = 0;
     const struct xinst *first = w->stretch.first, *last = w->stretch.last;
-    if (isa_facts[last->op].effects & ISA_E_BRANCH)
+    if (last->op == ISA_OP_s_cbranch_execnz)
+        redo_leaving(w, first, last, w->stretch.lanes, 0, &active);
+    else if (isa_facts[last->op].effects & ISA_E_BRANCH)
         redo_loop(w, first, last, w->stretch.lanes);
     else
         redo_stretch(w, first, last, w->stretch.lanes, after);
@@ -84,6 +110,8 @@ void lift_redo(struct wave *w)
 void *lift_symbol(void *context, const char *name)
 {
     (void)context;
+    if (strcmp(name, "redo_leaving") == 0)
+        return (void *)(uintptr_t)redo_leaving;
     if (strcmp(name, "redo_loop") == 0)
         return (void *)(uintptr_t)redo_loop;
     return strcmp(name, "redo_stretch") == 0 ? (void *)(uintptr_t)redo_stretch : NULL;

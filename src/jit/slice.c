@@ -28,7 +28,7 @@ llvm_value slice_load(struct emit *e, const struct slice *s, unsigned row)
 static llvm_value slice_row(struct emit *e, struct slice *s, unsigned row)
 {
     if (!s->value[row])
-        s->value[row] = e->loop ? loop_row(e, row) : slice_load(e, s, row);
+        s->value[row] = e->loop ? loop_row(e, s, row) : slice_load(e, s, row);
     return s->value[row];
 }
 
@@ -37,7 +37,7 @@ static llvm_value bits_of(struct emit *e, llvm_value lanes)
     return e->l->BuildBitCast(e->b, lanes, e->bits, "");
 }
 
-static llvm_value lanes_of(struct emit *e, llvm_value bits)
+llvm_value slice_lanes(struct emit *e, llvm_value bits)
 {
     return e->l->BuildBitCast(e->b, bits, e->l->VectorType(e->i1, e->slice), "");
 }
@@ -48,7 +48,7 @@ static llvm_value mask_row(struct emit *e, struct slice *s, const struct lane_op
     llvm_value bits = op->mask
                           ? e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, op->mask, s->shift, ""), e->bits, "")
                           : s->mask[op->mask_reg];
-    return e->l->BuildSExt(e->b, lanes_of(e, bits), e->row, "");
+    return e->l->BuildSExt(e->b, slice_lanes(e, bits), e->row, "");
 }
 
 static void add_bad(struct emit *e, struct slice *s, llvm_value bits)
@@ -372,7 +372,7 @@ static void store_rows(struct emit *e, const struct slice *s, bool masked)
         if (masked) {
             llvm_value old = e->l->BuildLoad2(e->b, e->row, place, "");
             e->l->SetAlignment(old, e->slice * 4);
-            value = e->l->BuildSelect(e->b, lanes_of(e, s->exec), value, old, "");
+            value = e->l->BuildSelect(e->b, slice_lanes(e, s->exec), value, old, "");
         }
         e->l->SetAlignment(e->l->BuildStore(e->b, value, place), e->slice * 4);
     }

@@ -346,15 +346,6 @@ void stretch_clear(struct emit *e)
     memset(e->scalar_read, 0, sizeof(e->scalar_read));
 }
 
-/* A slice's bits, among those of all lanes. */
-static llvm_value put_bits(struct emit *e, llvm_value all, llvm_value bits, llvm_value shift)
-{
-    const struct llvm *l = e->l;
-    llvm_value here = l->BuildShl(e->b, l->BuildZExt(e->b, l->ConstAllOnes(e->bits), e->i64, ""), shift, "");
-    llvm_value others = l->BuildAnd(e->b, all, l->BuildNot(e->b, here, ""), "");
-    return l->BuildOr(e->b, others, l->BuildShl(e->b, l->BuildZExt(e->b, bits, e->i64, ""), shift, ""), "");
-}
-
 /* Emits them for all slices; `even`: see even.c.  What masks are is set. */
 static void emit_slices(struct emit *e, bool even, struct masks *m)
 {
@@ -390,7 +381,7 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
     s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
     stretch_emit(e, s);
     for (unsigned i = 0; i < m->count; i++)
-        hot[i] = put_bits(e, mask[i], s->mask[m->reg[i]], s->shift);
+        hot[i] = masks_put(e, mask[i], s->mask[m->reg[i]], s->shift);
     if (s->bad)
         slice_redo(e, s, s->bad);
     llvm_block redone = s->redone, good = l->GetInsertBlock(e->b);

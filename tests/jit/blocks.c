@@ -201,12 +201,14 @@ static void fill_addresses(struct state *s)
         (uint64_t)(uintptr_t)(apart ? t.host->other + sizeof t.host->other / 4 : t.host->arena + BASE);
     const bool strays = below(8) == 0;
     const uint32_t equal = 4 * below(1024), step = 1u << below(5);
+    const unsigned turns = below(8) ? 1 + below(12) : 1200;
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
         const uint32_t scattered = strays && below(32) == 0 ? stray() : 4 * below(2048);
         s->v[ROW_LDS][lane] = 4 * lane;
         s->v[ROW_LDS + 1][lane] = 512 + 8 * lane;
         s->v[ROW_LDS + 2][lane] = 4 * below(1100);
         s->v[ROW_LDS + 3][lane] = equal;
+        s->v[ROW_TURNS][lane] = below(turns);
         s->v[ROW_OFFSET][lane] = step * lane;
         s->v[ROW_OFFSET + 1][lane] = scattered;
         s->v[ROW_OFFSET + 2][lane] = equal;

@@ -10,7 +10,7 @@
 #include "../oracle/one_instruction.h"
 
 enum {
-    UNITS_MAX = 40,
+    UNITS_MAX = 44,
     /* Rows with addresses, from FIRST_KEPT on: LDS, offsets from a scalar, pairs. */
     FIRST_KEPT = 24,
     ROW_LDS = 24,    /* steps of 4, steps of 8, anywhere, equal */
@@ -23,6 +23,7 @@ enum {
     ROW_INDEX_PAIR = 40,
     ROW_MADE = 48,
     ROW_MADE_PAIR = 52,
+    ROW_TURNS = 60,    /* how often lanes may yet go through a loop that they leave one by one */
     SREG_KEPT = 64,    /* a pair, the address that offsets are added to; four that follow, small offsets */
     SREG_COUNTER = 70, /* of a loop */
     SREG_END = 72,     /* a pair: where the program ends */
@@ -410,16 +411,50 @@ static inline void choose_advance(struct unit *unit)
     unit->words[1] = step;
 }
 
-/* A loop: a counter is set, and at the end counted down. */
+/*
+ * The end of a loop that lanes leave one by one: those that are done are gathered in a pair, which are some
+ * by a compare of what is at hand, and in the end all by a counter of their own.
+ */
+static inline void choose_leaving(struct program *p, unsigned first, uint32_t done)
+{
+    const uint32_t to = word_of(ISA_OP_s_or_b64) | done << 16 | done << 8 | SREG_VCC;
+    struct unit *unit = &p->unit[p->count];
+    *unit++ = (struct unit){.words = {word_of(ISA_OP_v_add_u32) | ROW_TURNS << 17 | ROW_TURNS << 9 | 193},
+                            .size = 4};
+    if (below(2))
+        *unit++ = (struct unit){
+            .words = {word_of(ISA_OP_v_cmp_gt_i32) | any_row(p) << 9 | (256 + any_row(p)), to}, .size = 8};
+    *unit++ = (struct unit){.words = {word_of(ISA_OP_v_cmp_ge_i32) | ROW_TURNS << 9 | 128}, .size = 4};
+    if (below(4) == 0)
+        *unit++ = (struct unit){
+            .words = {word_of(ISA_OP_s_and_b64) | SREG_VCC << 16 | SREG_VCC << 8 | SREG_EXEC}, .size = 4};
+    *unit++ =
+        (struct unit){.words = {to, word_of(ISA_OP_s_andn2_b64) | SREG_EXEC << 16 | done << 8 | SREG_EXEC,
+                                word_of(ISA_OP_s_cbranch_execnz)},
+                      .size = 12,
+                      .target = first};
+    if (below(2)) /* as compilers do behind it */
+        *unit++ = (struct unit){.words = {word_of(ISA_OP_s_or_b64) | SREG_EXEC << 16 | done << 8 | SREG_EXEC},
+                                .size = 4};
+    p->count = (unsigned)(unit - p->unit);
+}
+
+/* A loop: a counter is set, and at the end counted down; or lanes leave it. */
 static inline void choose_loop(struct program *p, unsigned units)
 {
     static const uint8_t formats[] = {ISA_VOP1, ISA_VOP2, ISA_VOP2,  ISA_VOP2,   ISA_VOPC,   ISA_VOP3,
                                       ISA_VOP3, ISA_VOP3, ISA_VOP3P, ISA_SOP1,   ISA_SOP2,   ISA_SOPP,
                                       ISA_DS,   ISA_SMEM, ISA_SMEM,  ISA_GLOBAL, ISA_GLOBAL, ISA_FLAT};
-    const bool suits = below(8) != 0, themed = *p->theme && below(2), masks = below(3) == 0;
+    const bool suits = below(8) != 0, themed = *p->theme && below(2), masks = below(3) == 0,
+               leaving = below(3) == 0;
+    static const uint8_t pairs[] = {2, 4, 8, 60};
+    const uint32_t done = pairs[below(sizeof pairs)]; /* who has left */
     const uint32_t rounds = below(8) ? 1 + below(8) : below(4) ? 40 : 1400;
     p->unit[p->count++] =
         (struct unit){.words = {word_of(ISA_OP_s_movk_i32) | SREG_COUNTER << 16 | rounds}, .size = 4};
+    if (leaving && below(4)) /* nobody has left */
+        p->unit[p->count - 1] =
+            (struct unit){.words = {word_of(ISA_OP_s_mov_b64) | done << 16 | 128}, .size = 4};
     const unsigned first = p->count;
     while (p->count < first + units) {
         struct unit *unit = &p->unit[p->count];
@@ -431,6 +466,10 @@ static inline void choose_loop(struct program *p, unsigned units)
         else if (!choose_unit(p, format, unit) || (suits && !suits_loop(unit)))
             continue;
         p->count++;
+    }
+    if (leaving) {
+        choose_leaving(p, first, done);
+        return;
     }
     const bool on = below(2);
     p->unit[p->count++] = (struct unit){
@@ -573,7 +612,7 @@ static inline void program_make(struct program *p)
     static const uint8_t rows[] = {3, 7, 7, 15, 31};
     static const char *const themes[] = {"",   "",   "",   "f32", "f32", "f64", "f64", "f16", "f16", "cvt",
                                          "32", "16", "_u", "_i",  "_b",  "cmp", "pk_", "mi",  "ma"};
-    const unsigned count = below(3) ? 2 + below(12) : 2 + below(UNITS_MAX - 4), controls = below(3) ? 12 : 4;
+    const unsigned count = below(3) ? 2 + below(12) : 2 + below(UNITS_MAX - 8), controls = below(3) ? 12 : 4;
     const bool masks = below(4) == 0;
     bool looped = false;
     *p = (struct program){.even = below(3) == 0,
