@@ -20,6 +20,8 @@ void counts_add_bytes(struct emit *e, const struct xinst *x)
         e->scalar_bytes += 4 * x->isa->dst.dwords;
     else if (x->isa->format == ISA_DS)
         e->bytes_of_lds += op->action == MEMOP_LOAD2 || op->action == MEMOP_STORE2 ? 2 * bytes : bytes;
+    else if (x->isa->format == ISA_SCRATCH)
+        e->bytes_of_scratch += bytes;
     else if (x->cls == XC_VMEM)
         *(op->action == MEMOP_LOAD ? &e->bytes_read : &e->bytes_written) += bytes;
 }
@@ -58,13 +60,15 @@ void counts_store(struct emit *e, llvm_value lanes, llvm_value times)
     add_to(e, offsetof(struct wave_stats, compiled), product(e, e->total, times));
     if (e->scalar_bytes)
         add_to(e, offsetof(struct wave_stats, bytes_read), product(e, e->scalar_bytes, times));
-    if (e->count[XC_VALU] || e->bytes_read || e->bytes_written || e->bytes_of_lds || e->atomics) {
+    if (e->count[XC_VALU] || e->bytes_read || e->bytes_written || e->bytes_of_lds || e->bytes_of_scratch ||
+        e->atomics) {
         if (!lanes)
             lanes = counts_active(e, scalars_get64(e, SREG_EXEC));
         add_lanes(e, offsetof(struct wave_stats, lanes_valu), lanes, e->count[XC_VALU]);
         add_lanes(e, offsetof(struct wave_stats, bytes_read), lanes, e->bytes_read);
         add_lanes(e, offsetof(struct wave_stats, bytes_written), lanes, e->bytes_written);
         add_lanes(e, offsetof(struct wave_stats, lds_bytes), lanes, e->bytes_of_lds);
+        add_lanes(e, offsetof(struct wave_stats, scratch_bytes), lanes, e->bytes_of_scratch);
         add_lanes(e, offsetof(struct wave_stats, atomics), lanes, e->atomics);
     }
 }
@@ -72,5 +76,6 @@ void counts_store(struct emit *e, llvm_value lanes, llvm_value times)
 void counts_clear(struct emit *e)
 {
     memset(e->count, 0, sizeof(e->count));
-    e->total = e->bytes_read = e->bytes_written = e->bytes_of_lds = e->scalar_bytes = e->atomics = 0;
+    e->total = e->scalar_bytes = e->atomics = 0;
+    e->bytes_read = e->bytes_written = e->bytes_of_lds = e->bytes_of_scratch = 0;
 }

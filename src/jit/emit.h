@@ -124,7 +124,8 @@ struct emit {
     size_t at;         /* the instruction that is being emitted */
     bool counts, runs; /* the form: EXEC_COUNTED, EXEC_RUNS */
     llvm_value function, w, x, v, stats;
-    llvm_value guard, lds, lds_bytes, arena, arena_mask; /* of the wave, which stay as they are */
+    llvm_value guard, lds, lds_bytes, scratch, scratch_bytes, arena,
+        arena_mask;     /* of the wave, which stay as they are */
     llvm_value saved;   /* scalar registers as redone instructions leave them; see stretch.c */
     llvm_value carried; /* from one of a loop's slices to the next; see loop.c */
     llvm_block entry;   /* before all others */
@@ -138,7 +139,7 @@ struct emit {
     bool dirty[SREGS], scc_dirty;
     /* What is not yet counted. */
     unsigned count[XC_COUNT], total;
-    unsigned bytes_read, bytes_written, bytes_of_lds, atomics; /* of a lane */
+    unsigned bytes_read, bytes_written, bytes_of_lds, bytes_of_scratch, atomics; /* of a lane */
     unsigned scalar_bytes;
 
     /* Lane-wise instructions that are not emitted yet. */
@@ -347,6 +348,17 @@ bool writes_twice(const struct xinst *x);
 unsigned writes_dwords(const struct xinst *x);
 void writes_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                  const llvm_value *rows);
+
+/*
+ * Scratch (scratch.c): whether it is a load or store of dwords there; may a store change what was loaded, so
+ * that nobody can redo that; emits it, `address` NULL: it has none.
+ */
+bool scratch_is_known(const struct xinst *x);
+bool scratch_may_spoil(const struct emit *e, const struct lane_op *op);
+void scratch_read(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value address,
+                  llvm_value *rows);
+void scratch_write(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value address,
+                   const llvm_value *rows);
 
 /*
  * Atomics (atomics.c): whether it is one; the rows of its operands, and how many; emits it, with what memory

@@ -38,7 +38,7 @@ bool even_may_join(const struct emit *e, const struct lane_op *op)
         const struct lane_op *other = &e->op[i];
         if (other->logic) /* handlers that redo a part of the stretch would not know that it is */
             return false;
-        if (other->body || other->x->isa->format == ISA_DS)
+        if (other->body || other->x->isa->format == ISA_DS || other->x->isa->format == ISA_SCRATCH)
             continue;
         if (!is_known(other) || other->x->isa->format != ISA_GLOBAL)
             return false;

@@ -513,6 +513,8 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
     e->guard = emit_load(e, e->ptr, e->w, offsetof(struct wave, guard));
     e->lds = emit_load(e, e->ptr, e->w, offsetof(struct wave, lds));
     e->lds_bytes = emit_load(e, e->i32, e->w, offsetof(struct wave, lds_bytes));
+    e->scratch = emit_load(e, e->ptr, e->w, offsetof(struct wave, scratch));
+    e->scratch_bytes = emit_load(e, e->i32, e->w, offsetof(struct wave, scratch_bytes));
     e->arena = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_arena));
     e->arena_mask = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_mask));
     if (e->counts)

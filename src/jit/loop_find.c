@@ -73,7 +73,8 @@ static bool uses_of_lanes(const struct emit *e, const struct loop *loop, const s
                           struct loop_uses *u)
 {
     struct lane_op op;
-    if (!stretch_takes(e, x, &op) || op.alone || op.writes || (loop->leave && x->isa->dpp))
+    const bool scratch = x->isa->format == ISA_SCRATCH;
+    if (!stretch_takes(e, x, &op) || op.alone || op.writes || scratch || (loop->leave && x->isa->dpp))
         return false;
     if (!op.body) {
         if (memop_has_sbase(x))

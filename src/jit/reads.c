@@ -16,6 +16,8 @@ bool reads_is_known(const struct xinst *x)
 {
     const struct memop *op = memop_of(x->isa->op);
     const struct isa_inst *inst = x->isa;
+    if (inst->format == ISA_SCRATCH)
+        return op->action == MEMOP_LOAD && scratch_is_known(x);
     if ((op->action != MEMOP_LOAD && op->action != MEMOP_LOAD2) || inst->lds || inst->gds ||
         inst->dst.kind == ISA_NONE || inst->dst.kind == ISA_SGPR || memop_is_d16((enum memop_kind)op->kind))
         return false;
@@ -338,6 +340,10 @@ void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_
     if (even_does(s, op)) {
         even_read(e, s, op, rows);
         keep(e, rows, memop_dwords((enum memop_kind)m->kind));
+        return;
+    }
+    if (op->x->isa->format == ISA_SCRATCH) {
+        scratch_read(e, s, op, low, rows);
         return;
     }
     if (op->x->isa->format != ISA_DS) {

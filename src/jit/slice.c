@@ -274,8 +274,10 @@ static void emit_atomic(struct emit *e, struct slice *s, const struct lane_op *o
 static void emit_access_op(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const unsigned at = (unsigned)op->x->s[0];
-    const bool wide = op->x->isa->format != ISA_DS && !op->base;
-    llvm_value rows[BODY_ROWS_MAX], low = slice_row(e, s, at), high = wide ? slice_row(e, s, at + 1) : NULL;
+    const bool scratch = op->x->isa->format == ISA_SCRATCH;
+    const bool wide = op->x->isa->format != ISA_DS && !scratch && !op->base;
+    llvm_value rows[BODY_ROWS_MAX], low = memop_has_vaddr(op->x) ? slice_row(e, s, at) : NULL,
+                                    high = wide ? slice_row(e, s, at + 1) : NULL;
     if (op->once) {
         emit_atomic(e, s, op, low, high);
     } else if (op->writes) {

@@ -163,9 +163,10 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
 
 static unsigned spaces_of(const struct xinst *x)
 {
-    return x->isa->format == ISA_DS     ? EMIT_LDS
-           : x->isa->format == ISA_FLAT ? EMIT_LDS | EMIT_MEMORY
-                                        : EMIT_MEMORY;
+    return x->isa->format == ISA_SCRATCH ? 0 /* a lane's own */
+           : x->isa->format == ISA_DS    ? EMIT_LDS
+           : x->isa->format == ISA_FLAT  ? EMIT_LDS | EMIT_MEMORY
+                                         : EMIT_MEMORY;
 }
 
 /* Slices go one after another: what one writes, the next must not read, nor write over. */
@@ -178,30 +179,35 @@ static bool may_meet(const struct emit *e, const struct lane_op *op)
 static void note_access(struct emit *e, const struct lane_op *op)
 {
     *(op->writes ? &e->writes : &e->reads) |= spaces_of(op->x);
-    e->accesses |= op->x->isa->format != ISA_DS;
+    e->accesses |= op->x->isa->format == ISA_GLOBAL || op->x->isa->format == ISA_FLAT;
 }
 
 static void find_place(struct emit *e, struct lane_op *op)
 {
-    const bool found = op->x->isa->format != ISA_DS && !op->once && !e->loop;
+    const bool memory = op->x->isa->format == ISA_GLOBAL || op->x->isa->format == ISA_FLAT;
+    const bool found = memory && !op->once && !e->loop;
     op->place = found ? (uint16_t)affine_place_of(e, op) : AFFINE_UNKNOWN;
 }
 
 static bool add_access(struct emit *e, struct lane_op *op)
 {
     const struct xinst *x = op->x;
-    if ((memop_has_sbase(x) && stretch_needs(e, x->ss[0], 2, false)) || e->ops == STRETCH_MAX)
+    const bool scratch = x->isa->format == ISA_SCRATCH;
+    const unsigned base = memop_has_sbase(x) ? scratch ? 1 : 2 : 0; /* registers */
+    if (stretch_needs(e, x->ss[0], base, false) || e->ops == STRETCH_MAX)
         stretch_flush(e);
-    if (memop_has_sbase(x))
+    if (base == 1)
+        op->scalar[0][0] = scalars_get32(e, x->ss[0]);
+    else if (base)
         op->base = scalars_get64(e, x->ss[0]);
     find_place(e, op);
-    if (may_meet(e, op) && !even_may_join(e, op)) {
+    if (scratch ? scratch_may_spoil(e, op) : may_meet(e, op) && !even_may_join(e, op)) {
         stretch_flush(e);
         find_place(e, op);
     }
     e->joined |= may_meet(e, op);
-    if (memop_has_sbase(x))
-        memset(e->scalar_read + x->ss[0], true, 2);
+    if (base)
+        memset(e->scalar_read + x->ss[0], true, base);
     note_access(e, op);
     stretch_take(e, op);
     if (op->writes && writes_twice(x)) {

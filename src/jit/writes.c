@@ -20,6 +20,8 @@ bool writes_is_known(const struct xinst *x)
 {
     const struct memop *op = memop_of(x->isa->op);
     const struct isa_inst *inst = x->isa;
+    if (inst->format == ISA_SCRATCH)
+        return op->action == MEMOP_STORE && scratch_is_known(x);
     if ((op->action != MEMOP_STORE && op->action != MEMOP_STORE2) || inst->gds || !memop_has_vaddr(x) ||
         memop_is_d16((enum memop_kind)op->kind))
         return false;
@@ -188,7 +190,9 @@ void writes_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm
                  const llvm_value *rows)
 {
     const struct xinst *x = op->x;
-    if (x->isa->format != ISA_DS)
+    if (x->isa->format == ISA_SCRATCH)
+        scratch_write(e, s, op, low, rows);
+    else if (x->isa->format != ISA_DS)
         write_memory(e, s, op, low, high, kind_of(x), rows);
     else
         write_lds(e, s, low, op->second ? x->mem.second : (uint32_t)x->mem.offset, kind_of(x), rows);

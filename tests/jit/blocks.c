@@ -21,7 +21,8 @@ enum {
     ARENA = 65536,
     HOLE = 4096, /* at its end: the host has no memory there */
     LDS_BYTES = 4096,
-    ROWS = 64, /* VGPRs and AccVGPRs that are compared: programs name no others */
+    SCRATCH_BYTES = 256, /* a lane's */
+    ROWS = 64,           /* VGPRs and AccVGPRs that are compared: programs name no others */
     BASE = ARENA / 4,
     CODE_WORDS = 3 * UNITS_MAX + 2,
 };
@@ -40,8 +41,8 @@ enum { HOST_BYTES = offsetof(struct host, other) + ARENA / 4 };
 struct state {
     uint32_t v[2 * ROWS][WAVE_LANES], s[128];
     bool scc;
-    uint32_t mode, trapsts, lds_bytes;
-    uint8_t arena[ARENA - HOLE], other[ARENA / 4], lds[LDS_BYTES];
+    uint32_t mode, trapsts, lds_bytes, scratch_bytes;
+    uint8_t arena[ARENA - HOLE], other[ARENA / 4], lds[LDS_BYTES], scratch[SCRATCH_BYTES * WAVE_LANES];
 };
 
 struct outcome {
@@ -63,6 +64,7 @@ struct engine {
 
 static struct test {
     struct host *host;
+    alignas(64) uint8_t scratch[SCRATCH_BYTES * WAVE_LANES];
     alignas(64) uint32_t code[CODE_WORDS];
     unsigned words;
     struct exec_launch launch;
@@ -200,9 +202,11 @@ static void fill_addresses(struct state *s)
     const uint64_t base =
         (uint64_t)(uintptr_t)(apart ? t.host->other + sizeof t.host->other / 4 : t.host->arena + BASE);
     const bool strays = below(8) == 0;
-    const uint32_t equal = 4 * below(1024), step = 1u << below(5);
+    const uint32_t equal = 4 * below(1024), step = 1u << below(5), own = 4 * below(SCRATCH_BYTES / 8);
     const unsigned turns = below(8) ? 1 + below(12) : 1200;
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
+        s->v[ROW_SCRATCH][lane] = strays && below(64) == 0 ? below(1000) : 4 * below(SCRATCH_BYTES / 8);
+        s->v[ROW_SCRATCH + 1][lane] = own;
         const uint32_t scattered = strays && below(32) == 0 ? stray() : 4 * below(2048);
         s->v[ROW_LDS][lane] = 4 * lane;
         s->v[ROW_LDS + 1][lane] = 512 + 8 * lane;
@@ -245,11 +249,13 @@ static void fill(struct state *s)
     put64(s->s, SREG_EXEC, t.program.even && below(8) ? UINT64_MAX : rig_exec());
     s->scc = below(2);
     s->lds_bytes = below(4) ? LDS_BYTES : below(2) ? 1000 + below(100) : below(5);
+    s->scratch_bytes = below(8) ? SCRATCH_BYTES : below(SCRATCH_BYTES);
     s->mode = below(6) ? MODE_FLOAT_PLAIN | (below(2) ? MODE_IEEE : 0) | (below(2) ? MODE_DX10_CLAMP : 0)
                        : rig_mode();
     fill_bytes(s->arena, sizeof s->arena);
     fill_bytes(s->other, sizeof s->other);
     fill_bytes(s->lds, sizeof s->lds);
+    fill_bytes(s->scratch, sizeof s->scratch);
 }
 
 /* ---- running ---- */
@@ -266,6 +272,9 @@ static void load(struct wave *w, const struct state *s)
     memcpy(t.host->other, s->other, sizeof s->other);
     memcpy(w->lds, s->lds, LDS_BYTES);
     w->lds_bytes = s->lds_bytes;
+    memcpy(t.scratch, s->scratch, sizeof s->scratch);
+    w->scratch = t.scratch;
+    w->scratch_bytes = s->scratch_bytes;
 }
 
 static void store(const struct wave *w, struct state *s)
@@ -279,6 +288,7 @@ static void store(const struct wave *w, struct state *s)
     memcpy(s->arena, t.host->arena, sizeof s->arena);
     memcpy(s->other, t.host->other, sizeof s->other);
     memcpy(s->lds, w->lds, LDS_BYTES);
+    memcpy(s->scratch, t.scratch, sizeof s->scratch);
 }
 
 static const struct xinst *step(struct wave *w, const struct xinst *in)
@@ -429,7 +439,8 @@ static bool is_same(const struct outcome *a, const struct outcome *b)
         return true;
     if (memcmp(a->state.arena, b->state.arena, sizeof a->state.arena) != 0 ||
         memcmp(a->state.other, b->state.other, sizeof a->state.other) != 0 ||
-        memcmp(a->state.lds, b->state.lds, sizeof a->state.lds) != 0)
+        memcmp(a->state.lds, b->state.lds, sizeof a->state.lds) != 0 ||
+        memcmp(a->state.scratch, b->state.scratch, sizeof a->state.scratch) != 0)
         return false;
     if (a->fault)
         return true;
@@ -553,6 +564,7 @@ static void print_difference(const struct state *before)
     print_bytes("memory", want->arena, got->arena, sizeof want->arena);
     print_bytes("other memory", want->other, got->other, sizeof want->other);
     print_bytes("LDS", want->lds, got->lds, sizeof want->lds);
+    print_bytes("scratch", want->scratch, got->scratch, sizeof want->scratch);
     if (!same_stats(&t.want.stats, &t.got.stats)) {
         const uint64_t *x = (const uint64_t *)&t.want.stats, *y = (const uint64_t *)&t.got.stats;
         for (size_t i = 0; i < offsetof(struct wave_stats, compiled) / 8; i++)

@@ -11,11 +11,12 @@
 
 enum {
     UNITS_MAX = 44,
-    /* Rows with addresses, from FIRST_KEPT on: LDS, offsets from a scalar, pairs. */
-    FIRST_KEPT = 24,
-    ROW_LDS = 24,    /* steps of 4, steps of 8, anywhere, equal */
-    ROW_OFFSET = 28, /* some step, anywhere, equal, steps of 16 */
-    ROW_PAIR = 32,   /* some step, anywhere, equal; of FLAT, which LDS may be too */
+    /* Rows with addresses, from FIRST_KEPT on: scratch, LDS, offsets from a scalar, pairs. */
+    FIRST_KEPT = 22,
+    ROW_SCRATCH = 22, /* anywhere, equal */
+    ROW_LDS = 24,     /* steps of 4, steps of 8, anywhere, equal */
+    ROW_OFFSET = 28,  /* some step, anywhere, equal, steps of 16 */
+    ROW_PAIR = 32,    /* some step, anywhere, equal; of FLAT, which LDS may be too */
     LAST_KEPT = 37,
     /* Of what makes addresses: a row of numbers that go up by some step, one of equal ones, and the first
      * once more with zeros as its upper half; below them rows and pairs that are made of these. */
@@ -141,6 +142,15 @@ static inline void choose_memory(const struct program *p, const struct isa_row *
         put(w, 55, 1, below(8) == 0);
         put(w, 56, 8, any_row(p));
         break;
+    case ISA_SCRATCH:
+        put(w, 0, 13, below(8) ? 4 * below(24) : below(8192));
+        put(w, 13, 1, below(4) == 0);
+        put(w, 32, 8, below(8) ? ROW_SCRATCH + below(2) : any_row(p));
+        put(w, 40, 8, any_row(p));
+        put(w, 48, 7, below(4) ? 0x7f : SREG_KEPT + 2 + below(4));
+        put(w, 55, 1, below(8) == 0);
+        put(w, 56, 8, any_row(p));
+        break;
     default: /* SMEM */
         put(w, 0, 6, SREG_KEPT / 2);
         put(w, 6, 7, any_scalar());
@@ -185,12 +195,12 @@ static inline bool is_taken(const struct isa_row *row)
         return starts(row->name, "s_load_dword");
     case ISA_GLOBAL:
     case ISA_FLAT:
+    case ISA_SCRATCH:
         return !strstr(row->name, "lds");
     case ISA_VOP3PMAI:
         return starts(row->name, "v_accvgpr");
     case ISA_SOPP:
         return starts(row->name, "s_nop") || starts(row->name, "s_waitcnt");
-    case ISA_SCRATCH:
     case ISA_MUBUF:
     case ISA_MTBUF:
         return false;
@@ -613,7 +623,7 @@ static inline void program_make(struct program *p)
     static const char *const themes[] = {"",   "",   "",   "f32", "f32", "f64", "f64", "f16", "f16", "cvt",
                                          "32", "16", "_u", "_i",  "_b",  "cmp", "pk_", "mi",  "ma"};
     const unsigned count = below(3) ? 2 + below(12) : 2 + below(UNITS_MAX - 8), controls = below(3) ? 12 : 4;
-    const bool masks = below(4) == 0;
+    const bool masks = below(4) == 0, scratch = below(6) == 0;
     bool looped = false;
     *p = (struct program){.even = below(3) == 0,
                           .rows = rows[below(sizeof rows)],
@@ -628,6 +638,8 @@ static inline void program_make(struct program *p)
             choose_control(unit, p->count, count);
         else if (masks && below(2))
             choose_mask(p, unit);
+        else if (scratch && below(3) == 0 && choose_unit(p, ISA_SCRATCH, unit))
+            ;
         else if (below(16) == 0 && p->count + 2 <= count)
             choose_there_and_back(p, unit), p->count++;
         else if (!looped && below(6) == 0 && p->count + 3 <= count) {
