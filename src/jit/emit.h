@@ -125,11 +125,12 @@ struct emit {
     bool counts, runs; /* the form: EXEC_COUNTED, EXEC_RUNS */
     llvm_value function, w, x, v, stats;
     llvm_value guard, lds, lds_bytes, scratch, scratch_bytes, arena,
-        arena_mask;     /* of the wave, which stay as they are */
-    llvm_value saved;   /* scalar registers as redone instructions leave them; see stretch.c */
-    llvm_value carried; /* from one of a loop's slices to the next; see loop.c */
-    llvm_block entry;   /* before all others */
-    llvm_block *blocks; /* where instructions begin a basic block, else NULL */
+        arena_mask;      /* of the wave, which stay as they are */
+    llvm_value elements; /* of a slice, for those who store lane after lane: writes.c */
+    llvm_value saved;    /* scalar registers as redone instructions leave them; see stretch.c */
+    llvm_value carried;  /* from one of a loop's slices to the next; see loop.c */
+    llvm_block entry;    /* before all others */
+    llvm_block *blocks;  /* where instructions begin a basic block, else NULL */
     llvm_type handler, redo_type, redo_loop_type, redo_leaving_type;
     llvm_value redo, redo_loop, redo_leaving, ctpop, cttz, ctlz, unlikely;
     unsigned md_prof;
@@ -324,8 +325,10 @@ llvm_value slice_lanes(struct emit *e, llvm_value bits);
 /* The same for all lanes. */
 llvm_value slice_constant(struct emit *e, uint32_t value);
 
-/* Reads of memory and LDS (reads.c): whether it is one, and its result; `high` NULL: offsets of 32 bits. */
+/* Reads of memory and LDS (reads.c): whether it is one, whether of half a row, whose other half is in `rows`
+ * before; and its result; `high` NULL: offsets of 32 bits. */
 bool reads_is_known(const struct xinst *x);
+bool reads_half(const struct xinst *x);
 void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                 llvm_value *rows);
 
@@ -342,9 +345,11 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
 void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *rows);
 void even_store(struct emit *e, struct slice *s);
 
-/* Writes of the same (writes.c): whether it is one, to two addresses, and of how many rows. */
+/* Writes of the same (writes.c): whether it is one, to two addresses, of a row's upper half, and of how many
+ * rows. */
 bool writes_is_known(const struct xinst *x);
 bool writes_twice(const struct xinst *x);
+bool writes_high(const struct xinst *x);
 unsigned writes_dwords(const struct xinst *x);
 void writes_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                  const llvm_value *rows);

@@ -13,7 +13,7 @@ enum { ACCESSES_MAX = 16 };
 
 static enum memop_kind kind_of(const struct lane_op *op)
 {
-    return (enum memop_kind)memop_of(op->x->isa->op)->kind;
+    return places_kind(op->x);
 }
 
 static bool is_known(const struct lane_op *op)
@@ -80,8 +80,8 @@ static llvm_value find_access(struct emit *e, struct lane_op *op)
     llvm_value good = is_step(e, op, bytes);
     if (!op->writes)
         good = either(e, good, is_step(e, op, 0));
-    if (!op->writes && bytes > 4)
-        good = either(e, good, is_step(e, op, 4));
+    if (!op->writes && reads_step(kind_of(op)))
+        good = either(e, good, is_step(e, op, reads_step(kind_of(op))));
     return either(e, wrong, l->BuildZExt(e->b, l->BuildNot(e->b, good, ""), e->i64, ""));
 }
 
@@ -131,20 +131,20 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
 {
     const struct llvm *l = e->l;
     const enum memop_kind kind = kind_of(op);
-    const unsigned dwords = memop_dwords(kind), bytes = memop_bytes(kind);
+    const unsigned dwords = memop_dwords(kind), bytes = memop_bytes(kind), step = reads_step(kind);
     llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), done = emit_block(e);
     struct read_way way[3];
     unsigned ways = 0;
     l->BuildCondBr(e->b, is_step(e, op, bytes), dense, other);
     emit_goto(e, dense);
-    reads_dense(e, address_of(e, s, op, bytes), kind, way[ways].rows);
+    reads_dense(e, s, address_of(e, s, op, bytes), kind, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
     emit_goto(e, other);
-    if (bytes > 4) { /* elements that overlap, as compilers merge loads of neighbours */
+    if (step) {
         llvm_block steps = emit_block(e);
-        l->BuildCondBr(e->b, is_step(e, op, 4), steps, equal);
+        l->BuildCondBr(e->b, is_step(e, op, step), steps, equal);
         emit_goto(e, steps);
-        reads_steps(e, s, address_of(e, s, op, 4), dwords, way[ways].rows);
+        reads_steps(e, s, address_of(e, s, op, step), kind, way[ways].rows);
         reads_end_way(e, &way[ways++], done);
     } else {
         l->BuildBr(e->b, equal);
@@ -168,7 +168,7 @@ void even_store(struct emit *e, struct slice *s)
     for (unsigned i = 0; i < s->stores; i++) {
         const struct put_off *p = &s->store[i];
         emit_access(e, p->op->x);
-        writes_dense(e, address_of(e, s, p->op, memop_bytes(kind_of(p->op))), kind_of(p->op), p->rows);
+        writes_dense(e, address_of(e, s, p->op, memop_bytes(kind_of(p->op))), kind_of(p->op), p->rows, NULL);
     }
     s->stores = 0;
 }

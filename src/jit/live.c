@@ -113,7 +113,8 @@ bool live_overwrites(const struct emit *e, const struct xinst *x, const struct l
     if (inst->dpp || inst->sdwa || isa_facts[x->op].effects & ISA_E_KEEPS_HIGH || !is_row(&inst->dst))
         return false;
     if (!op->body)
-        return !e->runs; /* in simulated time what is there can be read until the data comes */
+        return !e->runs &&
+               !reads_half(x); /* in simulated time what is there can be read until the data comes */
     return !isa_type_is_16bit(inst->dst.type) &&
            body_writes(op->body, BODY_D) == (1u << inst->dst.dwords) - 1;
 }

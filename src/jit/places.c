@@ -4,6 +4,29 @@
 
 #include <string.h>
 
+enum memop_kind places_kind(const struct xinst *x)
+{
+    const enum memop_kind kind = (enum memop_kind)memop_of(x->isa->op)->kind;
+    switch (kind) {
+    case MEMOP_B8_D16:
+    case MEMOP_B8_D16_HI:
+        return MEMOP_B8;
+    case MEMOP_I8_D16:
+    case MEMOP_I8_D16_HI:
+        return MEMOP_I8;
+    case MEMOP_B16_D16:
+    case MEMOP_B16_D16_HI:
+        return MEMOP_B16;
+    default:
+        return kind;
+    }
+}
+
+bool places_masks_parts(const struct emit *e)
+{
+    return e->slice == 16; /* with AVX-512 */
+}
+
 bool places_is_part(unsigned kind)
 {
     return kind <= MEMOP_I16;

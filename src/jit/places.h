@@ -9,7 +9,9 @@
 #include "jit/emit.h"
 #include "sem/memory/memop.h"
 
-/* Whether elements are parts of a dword, and their type: the part's, or a dword's of several. */
+/* What is in memory, of D16 too; whether elements are parts of a dword, and their type: the part's, or a
+ * dword's of several. */
+enum memop_kind places_kind(const struct xinst *x);
 bool places_is_part(unsigned kind);
 llvm_type places_element(struct emit *e, unsigned kind);
 
@@ -21,6 +23,8 @@ llvm_value places_and(struct emit *e, llvm_value a, llvm_value b);
 llvm_value places_active(struct emit *e, const struct slice *s);
 llvm_value places_hold(struct emit *e, const struct slice *s, llvm_value lanes);
 llvm_value places_splat64(struct emit *e, llvm_value value);
+/* Whether the host loads and stores parts for some lanes alone. */
+bool places_masks_parts(const struct emit *e);
 llvm_value emit_intrinsic(struct emit *e, const char *name, llvm_type *types, unsigned count,
                           llvm_value *arguments, unsigned argument_count);
 
@@ -59,16 +63,18 @@ struct read_way {
 };
 
 /*
- * Ways (reads.c, writes.c): rows of consecutive elements at an address; of elements of which each is a dword
- * after the one before; the same element for all lanes.  The present block ends a way, and `done` follows;
- * what comes of several.
+ * Ways (reads.c, writes.c): rows of consecutive elements at an address; of elements that overlap, of which
+ * each is so many bytes after the one before (0: there is no such way); the same element for all lanes.  The
+ * present block ends a way, and `done` follows; what comes of several.
  */
-void reads_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows);
-void reads_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned dwords,
-                 llvm_value *rows);
+unsigned reads_step(unsigned kind);
+void reads_dense(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows);
+void reads_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows);
 void reads_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows);
 void reads_end_way(struct emit *e, struct read_way *way, llvm_block done);
 void reads_merge(struct emit *e, struct read_way *ways, unsigned count, unsigned dwords, llvm_value *rows);
-void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows);
+/* For all lanes, or those of a mask. */
+void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows,
+                  llvm_value lanes);
 
 #endif

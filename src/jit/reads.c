@@ -19,7 +19,7 @@ bool reads_is_known(const struct xinst *x)
     if (inst->format == ISA_SCRATCH)
         return op->action == MEMOP_LOAD && scratch_is_known(x);
     if ((op->action != MEMOP_LOAD && op->action != MEMOP_LOAD2) || inst->lds || inst->gds ||
-        inst->dst.kind == ISA_NONE || inst->dst.kind == ISA_SGPR || memop_is_d16((enum memop_kind)op->kind))
+        inst->dst.kind == ISA_NONE || inst->dst.kind == ISA_SGPR)
         return false;
     if (inst->dst.dwords != memop_dwords((enum memop_kind)op->kind) * (op->action == MEMOP_LOAD2 ? 2 : 1))
         return false;
@@ -59,14 +59,27 @@ static llvm_value load_unaligned(struct emit *e, llvm_type type, llvm_value addr
     return value;
 }
 
+/* The active lanes' elements of a row, where the host can; else all of them. */
+static llvm_value load_row(struct emit *e, const struct slice *s, llvm_type element, llvm_value address)
+{
+    llvm_type types[] = {e->l->VectorType(element, e->slice), e->ptr};
+    if (element != e->i32 && !places_masks_parts(e))
+        return load_unaligned(e, types[0], address);
+    llvm_value arguments[] = {address, places_active(e, s), e->l->ConstNull(types[0])};
+    return emit_intrinsic(e, "llvm.masked.load", types, 2, arguments, 3);
+}
+
 /* Rows of consecutive elements at an address. */
-void reads_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows)
+void reads_dense(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows)
 {
     const unsigned dwords = memop_dwords((enum memop_kind)kind);
-    llvm_value wide =
-        load_unaligned(e, e->l->VectorType(places_element(e, kind), e->slice * dwords), address);
-    if (places_is_part(kind))
-        wide = extend_part(e, wide, kind, e->row);
+    if (dwords == 1) {
+        rows[0] = load_row(e, s, places_element(e, kind), address);
+        if (places_is_part(kind))
+            rows[0] = extend_part(e, rows[0], kind, e->row);
+        return;
+    }
+    llvm_value wide = load_unaligned(e, e->l->VectorType(e->i32, e->slice * dwords), address);
     for (unsigned d = 0; d < dwords; d++)
         rows[d] = every(e, wide, d, dwords);
 }
@@ -105,15 +118,28 @@ void reads_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *
         rows[d] = emit_splat(e, words[d]);
 }
 
-/* The active lanes' elements of a dword or more, of which each is a dword after the one before. */
-void reads_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned dwords, llvm_value *rows)
+unsigned reads_step(unsigned kind)
+{
+    return kind > MEMOP_B32 ? 4 : kind == MEMOP_B16 || kind == MEMOP_I16 ? 1 : 0;
+}
+
+/* Elements that overlap, as compilers merge loads of neighbours. */
+void reads_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows)
 {
     const struct llvm *l = e->l;
-    llvm_type types[] = {e->row, e->ptr};
-    for (unsigned d = 0; d < dwords; d++) {
-        llvm_value arguments[] = {emit_at(e, address, d * 4), places_active(e, s), l->ConstNull(e->row)};
-        rows[d] = emit_intrinsic(e, "llvm.masked.load", types, 2, arguments, 3);
-    }
+    for (unsigned d = 0; kind > MEMOP_B32 && d < memop_dwords((enum memop_kind)kind); d++)
+        rows[d] = load_row(e, s, e->i32, emit_at(e, address, d * 4));
+    if (kind > MEMOP_B32)
+        return;
+    llvm_type byte = l->IntTypeInContext(e->context, 8), half = l->IntTypeInContext(e->context, 16);
+    llvm_type halves = l->VectorType(half, e->slice);
+    llvm_value low = l->BuildZExt(e->b, load_row(e, s, byte, address), halves, "");
+    llvm_value high = l->BuildZExt(e->b, load_row(e, s, byte, emit_at(e, address, 1)), halves, "");
+    llvm_value eight[16];
+    for (unsigned i = 0; i < e->slice; i++)
+        eight[i] = l->ConstInt(half, 8, 0);
+    high = l->BuildShl(e->b, high, l->ConstVector(eight, e->slice), "");
+    rows[0] = extend_part(e, l->BuildOr(e->b, low, high, ""), kind, e->row);
 }
 
 static llvm_value gather_dword(struct emit *e, llvm_type element, llvm_value addresses, llvm_value lanes)
@@ -205,7 +231,7 @@ static void read_lds(struct emit *e, struct slice *s, llvm_value lane_address, u
     l->BuildCondBr(e->b, places_and(e, shape->dense, places_inside(e, place, bytes * e->slice)), dense,
                    other);
     emit_goto(e, dense);
-    reads_dense(e, address, kind, way[0].rows);
+    reads_dense(e, s, address, kind, way[0].rows);
     reads_end_way(e, &way[0], done);
 
     emit_goto(e, other);
@@ -247,21 +273,34 @@ static void fetch_ahead(struct emit *e, llvm_value address, uint32_t span, unsig
     }
 }
 
-/* Parts of the dwords that they are in; one that is in two dwords is bad. */
-static llvm_value gather_parts(struct emit *e, llvm_value addresses, llvm_value lanes, unsigned kind,
-                               llvm_value *bad)
+/* Parts of the dwords that they are in, and of the next ones. */
+static llvm_value gather_parts(struct emit *e, llvm_value addresses, llvm_value lanes, unsigned kind)
 {
     const struct llvm *l = e->l;
     llvm_type pointers = l->VectorType(e->ptr, e->slice);
-    llvm_value dword = l->BuildAnd(e->b, addresses, places_splat64(e, emit_i64(e, ~UINT64_C(3))), "");
-    llvm_value place = l->BuildAnd(e->b, addresses, places_splat64(e, emit_i64(e, 3)), "");
-    if (memop_bytes((enum memop_kind)kind) == 2)
-        *bad = l->BuildOr(e->b, *bad,
-                          l->BuildICmp(e->b, LLVM_EQ, place, places_splat64(e, emit_i64(e, 3)), ""), "");
+    llvm_value three = places_splat64(e, emit_i64(e, 3));
+    llvm_value dword = l->BuildAnd(e->b, addresses, l->BuildNot(e->b, three, ""), "");
+    llvm_value place = l->BuildAnd(e->b, addresses, three, "");
     llvm_value row = gather_dword(e, e->i32, l->BuildIntToPtr(e->b, dword, pointers, ""), lanes);
-    llvm_value shift =
-        l->BuildTrunc(e->b, l->BuildShl(e->b, place, places_splat64(e, emit_i64(e, 3)), ""), e->row, "");
+    llvm_value shift = l->BuildTrunc(e->b, l->BuildShl(e->b, place, three, ""), e->row, "");
     row = l->BuildLShr(e->b, row, shift, "");
+    if (memop_bytes((enum memop_kind)kind) == 2) {
+        llvm_value both = places_and(e, lanes, l->BuildICmp(e->b, LLVM_EQ, place, three, ""));
+        llvm_value some = l->BuildBitCast(e->b, both, e->bits, "");
+        llvm_block here = l->GetInsertBlock(e->b), more = emit_block(e), on = emit_block(e);
+        l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_NE, some, l->ConstNull(e->bits), ""), more, on);
+        emit_goto(e, more);
+        llvm_value next = l->BuildAdd(e->b, dword, places_splat64(e, emit_i64(e, 4)), "");
+        next = gather_dword(e, e->i32, l->BuildIntToPtr(e->b, next, pointers, ""), both);
+        llvm_value with = l->BuildOr(e->b, row, l->BuildShl(e->b, next, slice_constant(e, 8), ""), "");
+        llvm_block end = l->GetInsertBlock(e->b);
+        l->BuildBr(e->b, on);
+        emit_goto(e, on);
+        llvm_value either = l->BuildPhi(e->b, e->row, "");
+        l->AddIncoming(either, &row, &here, 1);
+        l->AddIncoming(either, &with, &end, 1);
+        row = either;
+    }
     return extend_part(e, l->BuildTrunc(e->b, row, l->VectorType(places_element(e, kind), e->slice), ""),
                        kind, e->row);
 }
@@ -277,20 +316,18 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), any = emit_block(e),
                done = emit_block(e);
     const struct memory_places places = places_memory(e, s, op, low, high, bytes);
+    const unsigned step = reads_step(kind);
     llvm_value address = places.first, is_dense = places_go_by(e, s, &places, bytes);
-    if (bytes != 4)
-        is_dense =
-            places_and(e, is_dense, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""));
+    llvm_value whole = l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), "");
+    if (part ? !places_masks_parts(e) : bytes != 4)
+        is_dense = places_and(e, is_dense, whole);
     emit_access(e, op->x);
     struct read_way way[4];
     unsigned ways = 0;
     l->BuildCondBr(e->b, is_dense, dense, other);
     emit_goto(e, dense);
     fetch_ahead(e, address, span, dwords);
-    if (bytes == 4)
-        reads_steps(e, s, address, dwords, way[ways].rows);
-    else
-        reads_dense(e, address, kind, way[ways].rows);
+    reads_dense(e, s, address, kind, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
 
     emit_goto(e, other);
@@ -301,12 +338,11 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     reads_end_way(e, &way[ways++], done);
 
     emit_goto(e, unequal);
-    if (dwords > 1) { /* as compilers merge loads of neighbours; elements that overlap may be torn */
+    if (step) { /* elements that overlap may be torn */
         llvm_block steps = emit_block(e);
-        llvm_value all = l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), "");
-        l->BuildCondBr(e->b, places_and(e, places_go_by(e, s, &places, 4), all), steps, any);
+        l->BuildCondBr(e->b, places_and(e, places_go_by(e, s, &places, step), whole), steps, any);
         emit_goto(e, steps);
-        reads_steps(e, s, address, dwords, way[ways].rows);
+        reads_steps(e, s, address, kind, way[ways].rows);
         reads_end_way(e, &way[ways++], done);
     } else {
         l->BuildBr(e->b, any);
@@ -316,7 +352,7 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
     llvm_value lanes = places_and(e, places_active(e, s), l->BuildNot(e->b, beyond, ""));
     if (part)
-        way[ways].rows[0] = gather_parts(e, addresses, lanes, kind, &beyond);
+        way[ways].rows[0] = gather_parts(e, addresses, lanes, kind);
     else
         load_gather(e, l->BuildIntToPtr(e->b, addresses, pointers, ""), lanes, dwords, way[ways].rows);
     llvm_value bad = l->BuildBitCast(e->b, beyond, e->bits, "");
@@ -333,24 +369,42 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     keep(e, rows, dwords);
 }
 
+/* The half of a row that D16 loads, beside what the other one was. */
+static llvm_value with_half(struct emit *e, enum memop_kind kind, llvm_value value, llvm_value old)
+{
+    const struct llvm *l = e->l;
+    const bool high = kind == MEMOP_B8_D16_HI || kind == MEMOP_I8_D16_HI || kind == MEMOP_B16_D16_HI;
+    llvm_value low = slice_constant(e, 0xffff);
+    if (high)
+        return l->BuildOr(e->b, l->BuildAnd(e->b, old, low, ""),
+                          l->BuildShl(e->b, value, slice_constant(e, 16), ""), "");
+    return l->BuildOr(e->b, l->BuildAnd(e->b, value, low, ""),
+                      l->BuildAnd(e->b, old, l->BuildNot(e->b, low, ""), ""), "");
+}
+
+bool reads_half(const struct xinst *x)
+{
+    return memop_is_d16((enum memop_kind)memop_of(x->isa->op)->kind);
+}
+
 void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                 llvm_value *rows)
 {
     const struct memop *m = memop_of(op->x->isa->op);
+    const enum memop_kind kind = places_kind(op->x);
+    llvm_value old = rows[0];
     if (even_does(s, op)) {
         even_read(e, s, op, rows);
-        keep(e, rows, memop_dwords((enum memop_kind)m->kind));
-        return;
-    }
-    if (op->x->isa->format == ISA_SCRATCH) {
+        keep(e, rows, memop_dwords(kind));
+    } else if (op->x->isa->format == ISA_SCRATCH) {
         scratch_read(e, s, op, low, rows);
-        return;
+    } else if (op->x->isa->format != ISA_DS) {
+        read_memory(e, s, op, low, high, kind, rows);
+    } else {
+        read_lds(e, s, low, (uint32_t)op->x->mem.offset, kind, rows);
+        if (m->action == MEMOP_LOAD2)
+            read_lds(e, s, low, op->x->mem.second, kind, rows + memop_dwords(kind));
     }
-    if (op->x->isa->format != ISA_DS) {
-        read_memory(e, s, op, low, high, m->kind, rows);
-        return;
-    }
-    read_lds(e, s, low, (uint32_t)op->x->mem.offset, m->kind, rows);
-    if (m->action == MEMOP_LOAD2)
-        read_lds(e, s, low, op->x->mem.second, m->kind, rows + memop_dwords((enum memop_kind)m->kind));
+    if (reads_half(op->x))
+        rows[0] = with_half(e, (enum memop_kind)m->kind, rows[0], old);
 }

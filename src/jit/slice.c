@@ -244,6 +244,8 @@ static void emit_write(struct emit *e, struct slice *s, const struct lane_op *op
     llvm_value rows[BODY_ROWS_MAX];
     for (unsigned d = 0; d < writes_dwords(op->x); d++)
         rows[d] = slice_row(e, s, from + d);
+    if (writes_high(op->x))
+        rows[0] = e->l->BuildLShr(e->b, rows[0], slice_constant(e, 16), "");
     if (even_does(s, op)) {
         even_put_off(s, op, rows);
         return;
@@ -283,6 +285,7 @@ static void emit_access_op(struct emit *e, struct slice *s, const struct lane_op
     } else if (op->writes) {
         emit_write(e, s, op, low, high);
     } else {
+        rows[0] = reads_half(op->x) ? slice_row(e, s, (unsigned)op->x->d) : NULL;
         reads_emit(e, s, op, low, high, rows);
         set_rows(s, op->x, op->x->isa->dst.dwords, rows);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stores to memory and LDS as a part of stretches.  Within a slice, addresses that are consecutive are one
- * store of the host's, and others a scatter.  Nothing is stored before all that comes earlier in the slice is
+ * store of the host's, and others a scatter, or a loop over lanes of elements that the host has none for.
+ * Nothing is stored before all that comes earlier in the slice is
  * known to be right: whoever looks at memory meanwhile sees no value that is redone.  What handlers redo they
  * store once more, as it was.
  *
@@ -11,19 +12,13 @@
  */
 #include "jit/places.h"
 
-static unsigned kind_of(const struct xinst *x)
-{
-    return memop_of(x->isa->op)->kind;
-}
-
 bool writes_is_known(const struct xinst *x)
 {
     const struct memop *op = memop_of(x->isa->op);
     const struct isa_inst *inst = x->isa;
     if (inst->format == ISA_SCRATCH)
         return op->action == MEMOP_STORE && scratch_is_known(x);
-    if ((op->action != MEMOP_STORE && op->action != MEMOP_STORE2) || inst->gds || !memop_has_vaddr(x) ||
-        memop_is_d16((enum memop_kind)op->kind))
+    if ((op->action != MEMOP_STORE && op->action != MEMOP_STORE2) || inst->gds || !memop_has_vaddr(x))
         return false;
     if (inst->format == ISA_DS)
         return true;
@@ -36,9 +31,15 @@ bool writes_twice(const struct xinst *x)
     return memop_of(x->isa->op)->action == MEMOP_STORE2;
 }
 
+bool writes_high(const struct xinst *x)
+{
+    const unsigned kind = memop_of(x->isa->op)->kind;
+    return kind == MEMOP_B8_D16_HI || kind == MEMOP_B16_D16_HI;
+}
+
 unsigned writes_dwords(const struct xinst *x)
 {
-    return memop_dwords((enum memop_kind)kind_of(x));
+    return memop_dwords(places_kind(x));
 }
 
 /* ---- ways to store ---- */
@@ -51,20 +52,38 @@ static llvm_value concat(struct emit *e, llvm_value a, llvm_value b, unsigned la
     return e->l->BuildShuffleVector(e->b, a, b, e->l->ConstVector(index, 2 * lanes), "");
 }
 
-/* Line `at` of the lines that hold rows as elements one after the other. */
-static llvm_value interleave(struct emit *e, llvm_value all, unsigned dwords, unsigned at)
+/* The lane and the dword of its element that are in a place of line `at` of consecutive elements. */
+static llvm_value line_index(struct emit *e, unsigned dwords, unsigned at, unsigned rows)
 {
     llvm_value index[16];
     for (unsigned i = 0; i < e->slice; i++) {
         const unsigned dword = at * e->slice + i;
-        index[i] = emit_i32(e, dword % dwords * e->slice + dword / dwords);
+        index[i] = emit_i32(e, (rows > 1 ? dword % dwords * e->slice : 0) + dword / dwords);
     }
+    return e->l->ConstVector(index, e->slice);
+}
+
+/* Rows, or a mask of lanes, as one line of consecutive elements. */
+static llvm_value line_of(struct emit *e, llvm_value all, unsigned dwords, unsigned at, unsigned rows)
+{
     return e->l->BuildShuffleVector(e->b, all, e->l->GetPoison(e->l->TypeOf(all)),
-                                    e->l->ConstVector(index, e->slice), "");
+                                    line_index(e, dwords, at, rows), "");
+}
+
+static void store_line(struct emit *e, llvm_value value, llvm_value address, llvm_value lanes)
+{
+    const struct llvm *l = e->l;
+    if (!lanes) {
+        l->SetAlignment(l->BuildStore(e->b, value, address), 1);
+        return;
+    }
+    llvm_type types[] = {l->TypeOf(value), e->ptr};
+    llvm_value arguments[] = {value, address, lanes};
+    emit_intrinsic(e, "llvm.masked.store", types, 2, arguments, 3);
 }
 
 /* Line after line, from the first on, as hosts see streams. */
-void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows)
+void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows, llvm_value lanes)
 {
     const struct llvm *l = e->l;
     const unsigned dwords = memop_dwords((enum memop_kind)kind);
@@ -72,7 +91,7 @@ void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_
         llvm_value value = rows[0];
         if (places_is_part(kind))
             value = l->BuildTrunc(e->b, value, l->VectorType(places_element(e, kind), e->slice), "");
-        l->SetAlignment(l->BuildStore(e->b, value, address), 1);
+        store_line(e, value, address, lanes);
         return;
     }
     llvm_value all = concat(e, rows[0], rows[1], e->slice);
@@ -80,15 +99,8 @@ void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_
         all = concat(e, all, concat(e, rows[2], dwords > 3 ? rows[3] : l->GetPoison(e->row), e->slice),
                      2 * e->slice);
     for (unsigned i = 0; i < dwords; i++)
-        l->SetAlignment(
-            l->BuildStore(e->b, interleave(e, all, dwords, i), emit_at(e, address, i * e->slice * 4)), 1);
-}
-
-static void store_masked(struct emit *e, const struct slice *s, llvm_value address, llvm_value row)
-{
-    llvm_type types[] = {e->row, e->ptr};
-    llvm_value arguments[] = {row, address, places_active(e, s)};
-    emit_intrinsic(e, "llvm.masked.store", types, 2, arguments, 3);
+        store_line(e, line_of(e, all, dwords, i, dwords), emit_at(e, address, i * e->slice * 4),
+                   lanes ? line_of(e, lanes, dwords, i, 1) : NULL);
 }
 
 static bool has_scatter(unsigned kind)
@@ -112,9 +124,67 @@ static void store_scatter(struct emit *e, llvm_value pointers, llvm_value lanes,
     emit_intrinsic(e, "llvm.masked.scatter", types, 2, arguments, 3);
 }
 
+/* One element, by as few accesses as its handler makes. */
+static void store_element(struct emit *e, unsigned kind, llvm_value from, llvm_value to)
+{
+    const struct llvm *l = e->l;
+    const unsigned bytes = memop_bytes((enum memop_kind)kind);
+    for (unsigned at = 0; at < bytes;) {
+        const unsigned now = bytes - at == 12 ? 8 : bytes - at;
+        llvm_type type = now == 16 ? l->VectorType(e->i32, 4) : l->IntTypeInContext(e->context, 8 * now);
+        llvm_value value = l->BuildLoad2(e->b, type, emit_at(e, from, at), "");
+        l->SetAlignment(value, 1);
+        llvm_value store = l->BuildStore(e->b, value, emit_at(e, to, at));
+        l->SetAlignment(store, 1);
+        l->SetVolatile(store, 1);
+        at += now;
+    }
+}
+
+/* Some lanes' elements, to a row of pointers, from the first lane on. */
+static void store_each(struct emit *e, llvm_value pointers, llvm_value lanes, unsigned kind,
+                       const llvm_value *rows)
+{
+    enum { ELEMENT_MAX = 16, POINTER = 8 };
+    const struct llvm *l = e->l;
+    llvm_block from = l->GetInsertBlock(e->b), turn = emit_block(e), done = emit_block(e);
+    if (!e->elements) {
+        emit_goto(e, e->entry);
+        e->elements = l->BuildAlloca(e->b, l->ArrayType2(e->i64, e->slice * (ELEMENT_MAX + POINTER) / 8), "");
+        emit_goto(e, from);
+    }
+    llvm_value elements = e->elements, places = emit_at(e, elements, e->slice * ELEMENT_MAX);
+    writes_dense(e, elements, kind, rows, NULL);
+    l->SetAlignment(l->BuildStore(e->b, pointers, places), 8);
+    llvm_value all = l->BuildZExt(e->b, l->BuildBitCast(e->b, lanes, e->bits, ""), e->i64, "");
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, all, emit_i64(e, 0), ""), done, turn);
+    emit_goto(e, turn);
+    llvm_value rest = l->BuildPhi(e->b, e->i64, "");
+    llvm_type types[] = {e->i64, e->i1};
+    llvm_value arguments[] = {rest, l->ConstAllOnes(e->i1)};
+    llvm_value lane = l->BuildCall2(e->b, l->FunctionType(e->i64, types, 2, 0), e->cttz, arguments, 2, "");
+    llvm_value to = l->BuildLoad2(e->b, e->ptr, l->BuildGEP2(e->b, e->ptr, places, &lane, 1, ""), "");
+    llvm_value bytes = l->BuildMul(e->b, lane, emit_i64(e, memop_bytes((enum memop_kind)kind)), "");
+    store_element(e, kind, l->BuildGEP2(e->b, e->i8, elements, &bytes, 1, ""), to);
+    llvm_value less = l->BuildAnd(e->b, rest, l->BuildSub(e->b, rest, emit_i64(e, 1), ""), "");
+    l->AddIncoming(rest, &all, &from, 1);
+    l->AddIncoming(rest, &less, &turn, 1);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, less, emit_i64(e, 0), ""), done, turn);
+    emit_goto(e, done);
+}
+
+static void store_scattered(struct emit *e, llvm_value pointers, llvm_value lanes, unsigned kind,
+                            const llvm_value *rows)
+{
+    if (has_scatter(kind))
+        store_scatter(e, pointers, lanes, kind, rows);
+    else
+        store_each(e, pointers, lanes, kind, rows);
+}
+
 /*
- * Stores consecutive elements if `dense`, and goes on at `done`; leaves the builder where they are not.  Of
- * elements of a dword, lanes may be off.
+ * Stores consecutive elements if `dense`, and goes on at `done`; leaves the builder where they are not, or
+ * where the host has no way to store some of them.
  */
 static void store_if_dense(struct emit *e, const struct slice *s, llvm_value dense, llvm_value address,
                            unsigned kind, const llvm_value *rows, llvm_block done)
@@ -124,14 +194,14 @@ static void store_if_dense(struct emit *e, const struct slice *s, llvm_value den
     llvm_block to_all = emit_block(e), not_all = emit_block(e), other = emit_block(e);
     l->BuildCondBr(e->b, places_and(e, dense, whole), to_all, not_all);
     emit_goto(e, to_all);
-    writes_dense(e, address, kind, rows);
+    writes_dense(e, address, kind, rows, NULL);
     l->BuildBr(e->b, done);
     emit_goto(e, not_all);
-    if (kind == MEMOP_B32) {
+    if (!places_is_part(kind) || places_masks_parts(e)) {
         llvm_block to_some = emit_block(e);
         l->BuildCondBr(e->b, dense, to_some, other);
         emit_goto(e, to_some);
-        store_masked(e, s, address, rows[0]);
+        writes_dense(e, address, kind, rows, places_active(e, s));
         l->BuildBr(e->b, done);
     } else {
         l->BuildBr(e->b, other);
@@ -152,14 +222,10 @@ static void write_lds(struct emit *e, struct slice *s, llvm_value lane_address, 
     llvm_value place = l->BuildAdd(e->b, shape->first, emit_i64(e, offset), "");
     llvm_value dense = places_and(e, shape->dense, places_inside(e, place, bytes * e->slice));
     store_if_dense(e, s, dense, l->BuildGEP2(e->b, e->i8, e->lds, &place, 1, ""), kind, rows, done);
-    if (has_scatter(kind)) {
-        llvm_value at = l->BuildAdd(e->b, lane_address, places_row(e, offset, 0), "");
-        llvm_value lanes = places_and(e, places_in_lds(e, at, bytes), places_active(e, s));
-        store_scatter(e, places_of_lds(e, at, 0), lanes, kind, rows);
-        l->BuildBr(e->b, done);
-    } else {
-        slice_redo(e, s, NULL);
-    }
+    llvm_value at = l->BuildAdd(e->b, lane_address, places_row(e, offset, 0), "");
+    llvm_value lanes = places_and(e, places_in_lds(e, at, bytes), places_active(e, s));
+    store_scattered(e, places_of_lds(e, at, 0), lanes, kind, rows);
+    l->BuildBr(e->b, done);
     emit_goto(e, done);
 }
 
@@ -174,15 +240,11 @@ static void write_memory(struct emit *e, struct slice *s, const struct lane_op *
     const struct memory_places places = places_memory(e, s, op, low, high, bytes);
     emit_access(e, op->x);
     store_if_dense(e, s, places_go_by(e, s, &places, bytes), places.first, kind, rows, done);
-    if (has_scatter(kind)) {
-        llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
-        slice_redo(e, s, l->BuildBitCast(e->b, beyond, e->bits, ""));
-        llvm_value pointers = l->BuildIntToPtr(e->b, addresses, l->VectorType(e->ptr, e->slice), "");
-        store_scatter(e, pointers, places_active(e, s), kind, rows);
-        l->BuildBr(e->b, done);
-    } else {
-        slice_redo(e, s, NULL);
-    }
+    llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
+    slice_redo(e, s, l->BuildBitCast(e->b, beyond, e->bits, ""));
+    llvm_value pointers = l->BuildIntToPtr(e->b, addresses, l->VectorType(e->ptr, e->slice), "");
+    store_scattered(e, pointers, places_active(e, s), kind, rows);
+    l->BuildBr(e->b, done);
     emit_goto(e, done);
 }
 
@@ -193,7 +255,7 @@ void writes_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm
     if (x->isa->format == ISA_SCRATCH)
         scratch_write(e, s, op, low, rows);
     else if (x->isa->format != ISA_DS)
-        write_memory(e, s, op, low, high, kind_of(x), rows);
+        write_memory(e, s, op, low, high, places_kind(x), rows);
     else
-        write_lds(e, s, low, op->second ? x->mem.second : (uint32_t)x->mem.offset, kind_of(x), rows);
+        write_lds(e, s, low, op->second ? x->mem.second : (uint32_t)x->mem.offset, places_kind(x), rows);
 }
