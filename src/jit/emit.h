@@ -123,6 +123,7 @@ struct emit {
     struct live *live; /* rows that are read again; NULL: all may be */
     size_t at;         /* the instruction that is being emitted */
     bool counts, runs; /* the form: EXEC_COUNTED, EXEC_RUNS */
+    uint32_t ahead;    /* reads_find_ahead() */
     llvm_value function, w, x, v, stats;
     llvm_value guard, lds, lds_bytes, scratch, scratch_bytes, arena,
         arena_mask;      /* of the wave, which stay as they are */
@@ -331,6 +332,8 @@ bool reads_is_known(const struct xinst *x);
 bool reads_half(const struct xinst *x);
 void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                 llvm_value *rows);
+/* How far ahead of a function's loads the host fetches, in bytes. */
+uint32_t reads_find_ahead(const struct exec_block *block);
 
 /*
  * Stretches of which all lanes are active, and whose loads and stores are found before to go up evenly from

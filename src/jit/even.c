@@ -137,7 +137,9 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
     unsigned ways = 0;
     l->BuildCondBr(e->b, is_step(e, op, bytes), dense, other);
     emit_goto(e, dense);
-    reads_dense(e, s, address_of(e, s, op, bytes), kind, way[ways].rows);
+    llvm_value address = address_of(e, s, op, bytes);
+    reads_fetch_ahead(e, address, kind);
+    reads_dense(e, s, address, kind, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
     emit_goto(e, other);
     if (step) {

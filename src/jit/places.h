@@ -69,6 +69,8 @@ struct read_way {
  */
 unsigned reads_step(unsigned kind);
 void reads_dense(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows);
+/* What is likely to be read next: `ahead` of what lanes read densely. */
+void reads_fetch_ahead(struct emit *e, llvm_value address, unsigned kind);
 void reads_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows);
 void reads_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows);
 void reads_end_way(struct emit *e, struct read_way *way, llvm_block done);

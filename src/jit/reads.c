@@ -258,16 +258,31 @@ static void read_lds(struct emit *e, struct slice *s, llvm_value lane_address, u
 
 /*
  * The host finds streams by the address of the instruction that loads.  Handlers load for all instructions of
- * the GPU at one place; of host code each loads at a place of its own, and an unrolled loop of the GPU's
- * waits for every line.  The waves that come next mostly go on where this one reads: it has that fetched, a
- * page ahead (less, when each lane takes so much that this is many waves).
+ * the GPU at one place; of host code each loads at a place of its own, and a function of many, such as an
+ * unrolled loop of the GPU's, waits for every line: the host has too few addresses in mind, or each jumps.
+ * There, waves that come next mostly go on where this one reads, which it has fetched some pages ahead.
+ * Where few loads follow each other the host does better, when it is led to what comes right behind.
  */
-static void fetch_ahead(struct emit *e, llvm_value address, uint32_t span, unsigned dwords)
+uint32_t reads_find_ahead(const struct exec_block *block)
+{
+    enum { MANY = 8, FAR = 8192, NEAR = 256 };
+    const struct xinst *loop = block->x + block->count; /* the first instruction that branches go back to */
+    unsigned loads = 0;
+    for (const struct xinst *x = loop; x-- > block->x;) {
+        if (lift_is_branch(x) && x->target < loop)
+            loop = x->target;
+        if (x->cls == XC_VMEM && isa_facts[x->op].effects & ISA_E_LOAD)
+            loads += x >= loop ? MANY : 1;
+    }
+    return loads >= MANY ? FAR : NEAR;
+}
+
+void reads_fetch_ahead(struct emit *e, llvm_value address, unsigned kind)
 {
     enum { LINE = 64, READ = 0, KEEP = 3, DATA = 1 };
-    const uint32_t ahead = dwords == 4 ? 2048 : 4096;
+    const uint32_t span = memop_bytes((enum memop_kind)kind) * e->slice;
     for (uint32_t at = 0; at < span; at += LINE) {
-        llvm_value arguments[] = {emit_at(e, address, ahead + at), emit_i32(e, READ), emit_i32(e, KEEP),
+        llvm_value arguments[] = {emit_at(e, address, e->ahead + at), emit_i32(e, READ), emit_i32(e, KEEP),
                                   emit_i32(e, DATA)};
         emit_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arguments, 4);
     }
@@ -311,7 +326,6 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     const struct llvm *l = e->l;
     const unsigned dwords = memop_dwords((enum memop_kind)kind), bytes = memop_bytes((enum memop_kind)kind);
     const bool part = places_is_part(kind);
-    const uint32_t span = bytes * e->slice;
     llvm_type pointers = l->VectorType(e->ptr, e->slice);
     llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), any = emit_block(e),
                done = emit_block(e);
@@ -326,7 +340,7 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     unsigned ways = 0;
     l->BuildCondBr(e->b, is_dense, dense, other);
     emit_goto(e, dense);
-    fetch_ahead(e, address, span, dwords);
+    reads_fetch_ahead(e, address, kind);
     reads_dense(e, s, address, kind, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
 
