@@ -118,7 +118,8 @@ llvm_value places_in_lds(struct emit *e, llvm_value at, unsigned bytes)
 llvm_value places_of_lds(struct emit *e, llvm_value at, unsigned bytes)
 {
     llvm_value index = e->l->BuildAdd(e->b, at, places_row(e, bytes, 0), "");
-    index = e->l->BuildZExt(e->b, index, e->l->VectorType(e->i64, e->slice), "");
+    /* Signed, which is the same for places in LDS: the host adds up 32 bits of that itself. */
+    index = e->l->BuildSExt(e->b, index, e->l->VectorType(e->i64, e->slice), "");
     return e->l->BuildGEP2(e->b, e->i8, e->lds, &index, 1, "");
 }
 
