@@ -149,10 +149,13 @@ struct emit {
     unsigned ops;
     struct affine affine;     /* what they do to addresses */
     bool mask_written[MASKS]; /* by one of them */
-    bool scalar_read[SREGS];  /* by one of them, as a scalar or a mask */
-    bool joined;              /* accesses are together that only even ones may be */
-    bool accesses;            /* one of them accesses memory, which may fault */
-    unsigned reads, writes;   /* enum emit_space: where */
+    bool scalar_read[SREGS];  /* by one of them, as a scalar or a mask, or by the scalar ALU between them */
+    bool scalar_made[SREGS];  /* by the scalar ALU between them */
+    bool late[SREGS];         /* read, and then made: stored when the stretch is done */
+    bool scc_read, scc_late, reads_late;
+    bool joined;            /* accesses are together that only even ones may be */
+    bool accesses;          /* one of them accesses memory, which may fault */
+    unsigned reads, writes; /* enum emit_space: where */
     struct slice now;
     struct loop *loop; /* that is being emitted; NULL: none */
 };
@@ -232,8 +235,10 @@ void scalars_set32(struct emit *e, unsigned reg, llvm_value value);
 void scalars_set64(struct emit *e, unsigned reg, llvm_value value);
 llvm_value scalars_get_scc(struct emit *e); /* i8 */
 void scalars_set_scc(struct emit *e, llvm_value value);
-void scalars_store(struct emit *e);  /* what has changed; values stay known */
+void scalars_store(struct emit *e);  /* what has changed and is not late; values stay known */
 void scalars_forget(struct emit *e); /* what is known: somebody may have changed registers */
+/* Whether one was written after the stretch has read it; see scalars.c. */
+bool scalars_are_late(const struct emit *e, unsigned reg, unsigned count);
 /* Emits a scalar load; false when it is not a plain one. */
 bool scalars_load(struct emit *e, const struct xinst *x);
 bool scalars_is_load(const struct xinst *x);
@@ -297,6 +302,8 @@ struct live *live_find(struct emit *e);
 void live_free(struct live *live);
 /* Whether somebody may read a row of what it is before an instruction; the last is the end of the block. */
 bool live_before(const struct live *live, size_t at, unsigned row);
+/* The same of a scalar register, or MASK_SCC. */
+bool live_scalar(const struct live *live, size_t at, unsigned reg);
 /* Whether any instruction reads it to which control may come from there. */
 bool live_ever(const struct live *live, size_t at, unsigned row);
 

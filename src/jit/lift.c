@@ -269,15 +269,17 @@ static bool keeps_scalars(const struct xinst *x)
 static bool may_overtake(const struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
-    if (x->cls != XC_SMEM || isa_facts[x->op].effects & (ISA_E_STORE | ISA_E_CACHE) ||
-        e->writes & EMIT_MEMORY)
+    if (x->cls != XC_SMEM || isa_facts[x->op].effects & (ISA_E_STORE | ISA_E_CACHE) || e->writes)
         return false;
     for (int i = 0; i < 4; i++)
         if (inst->src[i].kind == ISA_SGPR && stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
             return false;
     if (inst->soffset.kind == ISA_SGPR && stretch_needs(e, inst->soffset.reg, 1, false))
         return false;
-    return inst->dst.kind == ISA_SGPR && inst->dst.reg + inst->dst.dwords <= SREG_EXEC &&
+    for (unsigned reg = 0; reg < SREGS; reg++)
+        if (e->scalar_made[reg])
+            return false;
+    return !e->scc_late && inst->dst.kind == ISA_SGPR && inst->dst.reg + inst->dst.dwords <= SREG_EXEC &&
            !stretch_needs(e, inst->dst.reg, inst->dst.dwords, true);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which VGPRs somebody may read again, so that results which nobody does need no store.
+ * Which VGPRs somebody may read again, so that results which nobody does need no store; and which scalar
+ * registers, of which lanes make masks.
  *
  * A row is dead at a place when, whatever way control goes, its lanes that are active there are overwritten
  * before they are read.  An instruction overwrites the lanes that are active when it is executed: so it makes
@@ -23,8 +24,15 @@ struct rows {
     uint64_t word[WORDS];
 };
 
+/* Scalar registers, and SCC. */
+enum { SCC = SREGS, SCALARS = SREGS + 1 };
+struct scalars {
+    uint64_t word[(SCALARS + 63) / 64];
+};
+
 /* An instruction and what follows. */
 struct place {
+    struct scalars scalar_reads, scalar_kills, scalar_live; /* the latter before it */
     struct rows reads, kills;
     struct rows live; /* before it */
     struct rows ever; /* that any instruction from here on reads */
@@ -58,6 +66,18 @@ static void add_operand(struct rows *r, const struct isa_operand *o)
 {
     if (is_row(o))
         add_rows(r, stretch_row(o), o->dwords);
+}
+
+static void add_scalars(struct scalars *s, unsigned reg, unsigned count)
+{
+    for (unsigned i = reg; i < reg + count && i < SCALARS; i++)
+        s->word[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static void add_all_of(struct place *p)
+{
+    add_all(&p->reads);
+    add_scalars(&p->scalar_reads, 0, SCALARS);
 }
 
 /* ---- an instruction ---- */
@@ -134,21 +154,51 @@ static void describe_rows(struct emit *e, const struct xinst *x, struct place *p
         add_operand(&p->reads, &fuse_sum(x)->isa->src[2]); /* it may make the address itself */
 }
 
+/* What is not known to be overwritten whole is taken for read. */
+static void describe_scalars(struct emit *e, const struct xinst *x, struct place *p)
+{
+    const struct isa_inst *inst = x->isa;
+    const uint32_t effects = isa_facts[x->op].effects;
+    struct lane_op op;
+    for (int i = 0; i < 4; i++)
+        if (inst->src[i].kind == ISA_SGPR)
+            add_scalars(&p->scalar_reads, inst->src[i].reg, inst->src[i].dwords);
+    if (inst->soffset.kind == ISA_SGPR)
+        add_scalars(&p->scalar_reads, inst->soffset.reg, 1);
+    if (effects & ISA_E_READS_VCC)
+        add_scalars(&p->scalar_reads, SREG_VCC, 2);
+    if (effects & ISA_E_READS_SCC)
+        add_scalars(&p->scalar_reads, SCC, 1);
+    else if (effects & ISA_E_SETS_SCC)
+        add_scalars(&p->scalar_kills, SCC, 1);
+    if (inst->format >= ISA_VOP1 && stretch_takes(e, x, &op) && stretch_makes_mask(&op)) {
+        add_scalars(&p->scalar_kills, x->sd, 2);
+        return;
+    }
+    const struct body *body = x->cls == XC_SALU ? scalars_body(e, x) : NULL;
+    const bool whole = body ? !scalars_reads_old(body) : x->cls == XC_SMEM && scalars_is_load(x);
+    if (inst->dst.kind == ISA_SGPR)
+        add_scalars(whole ? &p->scalar_kills : &p->scalar_reads, inst->dst.reg, inst->dst.dwords);
+    if (inst->sdst.kind == ISA_SGPR)
+        add_scalars(&p->scalar_reads, inst->sdst.reg, inst->sdst.dwords);
+}
+
 static void describe(struct emit *e, const struct xinst *x, struct place *p)
 {
     p->target = UINT32_MAX;
     if (!x->isa || x->isa->op == ISA_OP_INVALID || x->isa->reserved) {
-        add_all(&p->reads);
+        add_all_of(p);
         return;
     }
     const uint32_t effects = isa_facts[x->op].effects;
     p->continues = !(effects & ISA_E_END);
+    describe_scalars(e, x, p);
     if (effects & ISA_E_BRANCH && lift_is_branch(x)) {
         p->target = (uint32_t)(x->target - e->block->x);
         return;
     }
     if (effects & ISA_E_BRANCH || x->op == ISA_OP_s_trap || x->op == ISA_OP_s_endpgm_saved) {
-        add_all(&p->reads);
+        add_all_of(p);
         return;
     }
     describe_rows(e, x, p);
@@ -186,6 +236,21 @@ static bool update(struct place *all, size_t i)
     return changed;
 }
 
+static bool update_scalars(struct place *all, size_t i)
+{
+    struct place *p = &all[i];
+    bool changed = false;
+    for (unsigned w = 0; w < sizeof(p->scalar_live.word) / sizeof(p->scalar_live.word[0]); w++) {
+        uint64_t live = p->continues ? p[1].scalar_live.word[w] : 0;
+        if (p->target != UINT32_MAX)
+            live |= all[p->target].scalar_live.word[w];
+        live = (live & ~p->scalar_kills.word[w]) | p->scalar_reads.word[w];
+        changed |= live != p->scalar_live.word[w];
+        p->scalar_live.word[w] = live;
+    }
+    return changed;
+}
+
 struct live *live_find(struct emit *e)
 {
     const struct exec_block *block = e->block;
@@ -208,11 +273,12 @@ struct live *live_find(struct emit *e)
         describe(e, &block->x[i], &all[i]);
     add_all(&all[block->count].live);
     add_all(&all[block->count].ever);
+    add_scalars(&all[block->count].scalar_live, 0, SCALARS);
     bool changed;
     do {
         changed = false;
         for (size_t i = block->count; i-- > 0;)
-            changed |= update(all, i);
+            changed |= update(all, i) | update_scalars(all, i);
     } while (changed);
     return live;
 }
@@ -232,4 +298,10 @@ bool live_before(const struct live *live, size_t at, unsigned row)
 bool live_ever(const struct live *live, size_t at, unsigned row)
 {
     return !live || live->place[at].ever.word[row / 64] >> row % 64 & 1;
+}
+
+bool live_scalar(const struct live *live, size_t at, unsigned reg)
+{
+    const unsigned i = reg == MASK_SCC ? SCC : reg;
+    return !live || live->place[at].scalar_live.word[i / 64] >> i % 64 & 1;
 }

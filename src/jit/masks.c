@@ -118,9 +118,11 @@ bool masks_add(struct emit *e, const struct xinst *x)
     if (!masks_has_made(e->mask_written, inst))
         return false;
     const unsigned to = inst->dst.reg;
-    if (e->ops == STRETCH_MAX || e->joined || (stretch_needs(e, to, 2, true) && !e->mask_written[to])) {
-        stretch_flush(
-            e); /* then it is scalar: registers that the stretch has read stay for those who redo it */
+    bool late = scalars_are_late(e, to, 2);
+    for (unsigned i = 0; i < masks_sources(inst); i++)
+        late |= inst->src[i].kind == ISA_SGPR && scalars_are_late(e, inst->src[i].reg, 2);
+    if (e->ops == STRETCH_MAX || e->joined || late) {
+        stretch_flush(e); /* then it is scalar */
         return false;
     }
     masks_take(e, x);

@@ -8,8 +8,8 @@
 #include "wave/fuse.h"
 #include "wave/operand.h"
 
-/* Whether it is lane-wise; those of the scalar ALU are where they go by masks that the stretch has `made`. */
-static bool is_of_stretch(const struct xinst *in, bool made[SREGS])
+/* Whether it is of the scalar ALU, but goes by masks that the stretch has `made`. */
+static bool is_logic(const struct xinst *in, bool made[SREGS])
 {
     const struct isa_inst *inst = in->isa;
     const bool logic = masks_has_made(made, inst);
@@ -18,12 +18,12 @@ static bool is_of_stretch(const struct xinst *in, bool made[SREGS])
     const struct isa_operand *mask = inst->sdst.kind == ISA_SGPR ? &inst->sdst : &inst->dst;
     if (mask->kind == ISA_SGPR)
         made[mask->reg] = true;
-    return true;
+    return inst->format < ISA_VOP1;
 }
 
 /*
- * Executes the lane-wise instructions from first to last for some lanes.  `after` gets the scalar registers
- * as they leave them, and what SCC follows from; the wave's stay as they were.
+ * Executes a stretch's instructions from first to last, the lane-wise ones for some lanes.  `after` gets the
+ * scalar registers as they leave them, and what SCC follows from; the wave's stay as they were.
  */
 static void redo_stretch(struct wave *w, const struct xinst *first, const struct xinst *last, uint64_t lanes,
                          uint32_t after[MASKS])
@@ -38,10 +38,11 @@ static void redo_stretch(struct wave *w, const struct xinst *first, const struct
     w->stats = NULL; /* they are counted already */
     w->exec = lanes;
     for (const struct xinst *in = first; in <= last; in++) {
-        if (!is_of_stretch(in, made)) /* what else is between them is done */
+        const bool logic = is_logic(in, made);
+        if (in->cls == XC_SMEM || lift_does_nothing(in->op)) /* which is done */
             continue;
         fuse_single(in)(w, in);
-        if (in->isa->format < ISA_VOP1 && isa_facts[in->op].effects & ISA_E_SETS_SCC)
+        if (logic && isa_facts[in->op].effects & ISA_E_SETS_SCC)
             memcpy(after + MASK_SCC, w->s + in->isa->dst.reg, 2 * sizeof(uint32_t));
     }
     w->stats = stats;

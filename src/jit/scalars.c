@@ -101,27 +101,77 @@ void scalars_set_scc(struct emit *e, llvm_value value)
     memset(e->mask_written + MASK_SCC, false, 2);
 }
 
+/*
+ * What the scalar ALU does between a stretch's instructions is done before them, as they have the values that
+ * they are to have.  Who redoes the stretch executes it once more (redo.c), and finds in the wave what was
+ * there before: what had been read when it was written is late, and is stored when the stretch is done.
+ */
+static bool is_within_stretch(const struct emit *e)
+{
+    return e->ops && !e->loop;
+}
+
+static void note_read(struct emit *e, unsigned reg, unsigned count)
+{
+    if (is_within_stretch(e))
+        memset(e->scalar_read + reg, true, count);
+}
+
+static void note_write(struct emit *e, unsigned reg, unsigned count)
+{
+    for (unsigned i = reg; i < reg + count && is_within_stretch(e); i++) {
+        e->scalar_made[i] = true;
+        if (!e->scalar_read[i] || e->late[i])
+            continue;
+        if (e->dirty[i])
+            emit_store(e, scalars_get32(e, i), e->w, place(i));
+        e->late[i] = true;
+    }
+}
+
+static void note_write_of_scc(struct emit *e)
+{
+    if (!is_within_stretch(e) || !e->scc_read || e->scc_late)
+        return;
+    if (e->scc_dirty)
+        emit_store(e, e->scc, e->w, offsetof(struct wave, scc));
+    e->scc_late = true;
+}
+
+bool scalars_are_late(const struct emit *e, unsigned reg, unsigned count)
+{
+    for (unsigned i = reg; i < reg + count && i < SREGS; i++)
+        if (e->late[i])
+            return true;
+    return false;
+}
+
+static bool is_to_store(const struct emit *e, unsigned reg)
+{
+    return e->dirty[reg] && !e->late[reg];
+}
+
 static void store_dirty(struct emit *e)
 {
     for (unsigned reg = 0; reg < SREGS; reg += 2) {
-        if (e->pair[reg / 2] && e->dirty[reg] && e->dirty[reg + 1]) {
+        if (e->pair[reg / 2] && is_to_store(e, reg) && is_to_store(e, reg + 1)) {
             emit_store(e, e->pair[reg / 2], e->w, place(reg));
         } else {
-            if (e->dirty[reg])
-                emit_store(e, scalars_get32(e, reg), e->w, place(reg));
-            if (e->dirty[reg + 1])
-                emit_store(e, scalars_get32(e, reg + 1), e->w, place(reg + 1));
+            for (unsigned i = reg; i < reg + 2; i++)
+                if (is_to_store(e, i)) /* what is known is not of this block alone */
+                    emit_store(e, e->s[i] ? e->s[i] : half_of(e, e->pair[i / 2], i), e->w, place(i));
         }
     }
-    if (e->scc_dirty)
+    if (e->scc_dirty && !e->scc_late)
         emit_store(e, e->scc, e->w, offsetof(struct wave, scc));
 }
 
 void scalars_store(struct emit *e)
 {
     store_dirty(e);
-    memset(e->dirty, 0, sizeof(e->dirty));
-    e->scc_dirty = false;
+    for (unsigned reg = 0; reg < SREGS; reg++)
+        e->dirty[reg] &= e->late[reg];
+    e->scc_dirty &= e->scc_late;
 }
 
 void scalars_forget(struct emit *e)
@@ -159,10 +209,14 @@ bool scalars_load(struct emit *e, const struct xinst *x)
     if (!scalars_is_load(x))
         return false;
     const bool soffset = inst->soffset.kind == ISA_SGPR;
-    if (e->writes & EMIT_MEMORY || stretch_needs(e, base->reg, 2, false) ||
+    bool made = false;
+    for (unsigned i = d->reg; i < d->reg + d->dwords; i++)
+        made |= e->scalar_made[i];
+    if (e->writes || made || stretch_needs(e, base->reg, 2, false) ||
         stretch_needs(e, d->reg, d->dwords, true) ||
-        (soffset && stretch_needs(e, inst->soffset.reg, 1, false)))
-        stretch_flush(e);
+        (soffset && stretch_needs(e, inst->soffset.reg, 1, false)) || scalars_are_late(e, base->reg, 2) ||
+        (soffset && scalars_are_late(e, inst->soffset.reg, 1)))
+        stretch_flush(e); /* the handler must find, and may change, what is the wave's */
     llvm_value address = l->BuildAdd(e->b, scalars_get64(e, base->reg), emit_i64(e, x->mem.offset), "");
     if (soffset)
         address = l->BuildAdd(e->b, address, widen(e, scalars_get32(e, inst->soffset.reg)), "");
@@ -224,12 +278,8 @@ static bool is_value(const struct isa_operand *o)
     return o->kind == ISA_NONE || o->kind == ISA_CONST || (o->kind == ISA_SGPR && o->dwords <= 2);
 }
 
-static bool is_written(struct emit *e, const struct isa_operand *o)
-{
-    return o->kind == ISA_SGPR && stretch_needs(e, o->reg, o->dwords, true);
-}
-
-static bool is_read(struct emit *e, const struct isa_operand *o)
+/* Whether the stretch makes a mask of it. */
+static bool is_made(struct emit *e, const struct isa_operand *o)
 {
     return o->kind == ISA_SGPR && stretch_needs(e, o->reg, o->dwords, false);
 }
@@ -252,6 +302,19 @@ const struct body *scalars_body(struct emit *e, const struct xinst *x)
     return body_find(e->library, name);
 }
 
+static void note_reads(struct emit *e, const struct xinst *x, bool reads_old)
+{
+    const struct isa_inst *inst = x->isa;
+    for (unsigned i = 0; i < 2; i++)
+        if (inst->src[i].kind == ISA_SGPR)
+            note_read(e, inst->src[i].reg, inst->src[i].dwords);
+    if (reads_old && inst->format == ISA_SOPK)
+        note_read(e, x->sd, 1);
+    else if (reads_old)
+        note_read(e, inst->dst.reg, inst->dst.dwords);
+    e->scc_read |= is_within_stretch(e) && isa_facts[x->op].effects & ISA_E_READS_SCC;
+}
+
 bool scalars_emit(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
@@ -263,8 +326,9 @@ bool scalars_emit(struct emit *e, const struct xinst *x)
     const struct isa_operand *s0 = &inst->src[0], *s1 = &inst->src[1];
     const bool execs = effects & ISA_E_SETS_EXEC,
                to_exec = d->kind == ISA_SGPR && d->reg + d->dwords > SREG_EXEC;
-    if (execs || to_exec || is_read(e, s0) || is_read(e, s1) || is_written(e, d) || (execs && is_read(e, d)))
+    if (execs || to_exec || is_made(e, s0) || is_made(e, s1) || is_made(e, d))
         stretch_flush(e);
+    const bool reads_old = scalars_reads_old(body) && (d->kind == ISA_SGPR || inst->format == ISA_SOPK);
     llvm_value scc = effects & ISA_E_READS_SCC ? scalars_get_scc(e) : e->l->ConstNull(e->i8);
     llvm_value argument[3];
     argument[0] = s0->kind == ISA_NONE ? emit_i64(e, 0) : source(e, s0);
@@ -272,13 +336,18 @@ bool scalars_emit(struct emit *e, const struct xinst *x)
     argument[OLD] = emit_i64(e, 0);
     if (inst->format == ISA_SOPK) /* the constant and the register */
         argument[0] = emit_i64(e, x->control.simm);
-    if (scalars_reads_old(body) && (d->kind == ISA_SGPR || inst->format == ISA_SOPK))
+    if (reads_old)
         argument[OLD] = inst->format == ISA_SOPK ? widen(e, scalars_get32(e, x->sd)) : source(e, d);
     if (execs)
         argument[1] = scalars_get64(e, SREG_EXEC);
+    note_reads(e, x, reads_old);
     llvm_value result = body_emit_scalar(e->library, body, e->module, e->b, argument, &scc);
-    if (effects & ISA_E_SETS_SCC)
+    if (effects & ISA_E_SETS_SCC) {
+        note_write_of_scc(e);
         scalars_set_scc(e, scc);
+    }
+    if (d->kind == ISA_SGPR)
+        note_write(e, d->reg, d->dwords);
     if (execs) {
         const bool wrexec = inst->op == ISA_OP_s_andn1_wrexec_b64 || inst->op == ISA_OP_s_andn2_wrexec_b64;
         llvm_value before = scalars_get64(e, SREG_EXEC);

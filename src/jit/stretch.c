@@ -189,19 +189,30 @@ static void find_place(struct emit *e, struct lane_op *op)
     op->place = found ? (uint16_t)affine_place_of(e, op) : AFFINE_UNKNOWN;
 }
 
+/*
+ * Whether the stretch has to end before scalar registers are read: lanes make masks of them; or they are
+ * late, and the stretch may go in parts, of which each is redone by itself.
+ */
+static bool ends_before_read(struct emit *e, unsigned reg, unsigned count)
+{
+    const bool late = scalars_are_late(e, reg, count), ends = stretch_needs(e, reg, count, false);
+    e->reads_late |= late;
+    return ends || (late && e->joined);
+}
+
 static bool add_access(struct emit *e, struct lane_op *op)
 {
     const struct xinst *x = op->x;
     const bool scratch = x->isa->format == ISA_SCRATCH;
     const unsigned base = memop_has_sbase(x) ? scratch ? 1 : 2 : 0; /* registers */
-    if (stretch_needs(e, x->ss[0], base, false) || e->ops == STRETCH_MAX)
+    if (ends_before_read(e, x->ss[0], base) || e->ops == STRETCH_MAX)
         stretch_flush(e);
     if (base == 1)
         op->scalar[0][0] = scalars_get32(e, x->ss[0]);
     else if (base)
         op->base = scalars_get64(e, x->ss[0]);
     find_place(e, op);
-    if (scratch ? scratch_may_spoil(e, op) : may_meet(e, op) && !even_may_join(e, op)) {
+    if (scratch ? scratch_may_spoil(e, op) : may_meet(e, op) && (e->reads_late || !even_may_join(e, op))) {
         stretch_flush(e);
         find_place(e, op);
     }
@@ -244,10 +255,12 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         op.readers = cross_move_wave(e, x);
     for (int i = 0; i < 3; i++)
         if (inst->src[i].kind == ISA_SGPR && !stretch_is_mask(&op, i) &&
-            stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
+            ends_before_read(e, inst->src[i].reg, inst->src[i].dwords))
             stretch_flush(e);
-    if (writes_mask(op.body) && stretch_needs(e, x->sd, 2, true) && !e->mask_written[x->sd])
-        stretch_flush(e); /* registers that it has read must stay for those who redo it */
+    if (op.mask_reg >= 0 && !e->mask_written[op.mask_reg] && ends_before_read(e, (unsigned)op.mask_reg, 2))
+        stretch_flush(e);
+    if (writes_mask(op.body) && scalars_are_late(e, x->sd, 2))
+        stretch_flush(e);
     if (e->ops == STRETCH_MAX)
         stretch_flush(e);
     if (op.mask_reg >= 0 && !e->mask_written[op.mask_reg])
@@ -276,7 +289,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
 
 /* ---- the loop ---- */
 
-/* Masks that a stretch makes: of these register pairs, and what they are. */
+/* Masks that a stretch makes and somebody may read: of these register pairs, and what they are. */
 struct masks {
     unsigned count;
     uint8_t reg[MASKS / 2];
@@ -285,9 +298,11 @@ struct masks {
 
 static void find_masks(const struct emit *e, struct masks *m)
 {
+    const size_t behind = (size_t)(e->op[e->ops - 1].x + 1 - e->block->x);
     m->count = 0;
     for (unsigned reg = 0; reg < MASKS; reg += 2)
-        if (e->mask_written[reg])
+        if (e->mask_written[reg] &&
+            (live_scalar(e->live, behind, reg) || (reg != MASK_SCC && live_scalar(e->live, behind, reg + 1))))
             m->reg[m->count++] = (uint8_t)reg;
 }
 
@@ -350,6 +365,9 @@ void stretch_clear(struct emit *e)
     e->reads = e->writes = 0;
     memset(e->mask_written, 0, sizeof(e->mask_written));
     memset(e->scalar_read, 0, sizeof(e->scalar_read));
+    memset(e->scalar_made, 0, sizeof(e->scalar_made));
+    memset(e->late, 0, sizeof(e->late));
+    e->scc_read = e->scc_late = e->reads_late = false;
 }
 
 /* Emits them for all slices; `even`: see even.c.  What masks are is set. */
