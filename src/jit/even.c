@@ -80,8 +80,10 @@ static llvm_value find_access(struct emit *e, struct lane_op *op)
     llvm_value good = is_step(e, op, bytes);
     if (!op->writes)
         good = either(e, good, is_step(e, op, 0));
-    if (!op->writes && reads_step(kind_of(op)))
-        good = either(e, good, is_step(e, op, reads_step(kind_of(op))));
+    unsigned step[READS_STEPS];
+    const unsigned steps = op->writes ? 0 : reads_steps_of(kind_of(op), step);
+    for (unsigned i = 0; i < steps; i++)
+        good = either(e, good, is_step(e, op, step[i]));
     return either(e, wrong, l->BuildZExt(e->b, l->BuildNot(e->b, good, ""), e->i64, ""));
 }
 
@@ -131,27 +133,27 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
 {
     const struct llvm *l = e->l;
     const enum memop_kind kind = kind_of(op);
-    const unsigned dwords = memop_dwords(kind), bytes = memop_bytes(kind), step = reads_step(kind);
-    llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), done = emit_block(e);
-    struct read_way way[3];
+    const unsigned dwords = memop_dwords(kind), bytes = memop_bytes(kind);
+    unsigned step[READS_STEPS];
+    const unsigned steps = reads_steps_of(kind, step);
+    llvm_block dense = emit_block(e), other = emit_block(e), done = emit_block(e);
+    struct read_way way[2 + READS_STEPS];
     unsigned ways = 0;
     l->BuildCondBr(e->b, is_step(e, op, bytes), dense, other);
     emit_goto(e, dense);
     llvm_value address = address_of(e, s, op, bytes);
     reads_fetch_ahead(e, address, kind);
-    reads_dense(e, s, address, kind, way[ways].rows);
+    reads_dense(e, address, kind, NULL, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
     emit_goto(e, other);
-    if (step) {
-        llvm_block steps = emit_block(e);
-        l->BuildCondBr(e->b, is_step(e, op, step), steps, equal);
-        emit_goto(e, steps);
-        reads_steps(e, s, address_of(e, s, op, step), kind, way[ways].rows);
+    for (unsigned i = 0; i < steps; i++) {
+        llvm_block by = emit_block(e), not_by = emit_block(e);
+        l->BuildCondBr(e->b, is_step(e, op, step[i]), by, not_by);
+        emit_goto(e, by);
+        reads_steps(e, address_of(e, s, op, step[i]), kind, step[i], NULL, way[ways].rows);
         reads_end_way(e, &way[ways++], done);
-    } else {
-        l->BuildBr(e->b, equal);
+        emit_goto(e, not_by);
     }
-    emit_goto(e, equal);
     reads_equal(e, address_of(e, s, op, 0), kind, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
     emit_goto(e, done);

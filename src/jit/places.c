@@ -77,6 +77,34 @@ llvm_value emit_intrinsic(struct emit *e, const char *name, llvm_type *types, un
     return l->BuildCall2(e->b, l->GlobalGetValueType(function), function, arguments, argument_count, "");
 }
 
+static llvm_value concat(struct emit *e, llvm_value a, llvm_value b, unsigned lanes)
+{
+    llvm_value index[64];
+    for (unsigned i = 0; i < 2 * lanes; i++)
+        index[i] = emit_i32(e, i);
+    return e->l->BuildShuffleVector(e->b, a, b, e->l->ConstVector(index, 2 * lanes), "");
+}
+
+llvm_value places_concat(struct emit *e, const llvm_value *rows, unsigned count)
+{
+    llvm_value all = concat(e, rows[0], rows[1], e->slice);
+    if (count == 2)
+        return all;
+    llvm_value last = count > 3 ? rows[3] : e->l->GetPoison(e->row);
+    return concat(e, all, concat(e, rows[2], last, e->slice), 2 * e->slice);
+}
+
+llvm_value places_line(struct emit *e, llvm_value all, unsigned dwords, unsigned at, unsigned rows)
+{
+    llvm_value index[16];
+    for (unsigned i = 0; i < e->slice; i++) {
+        const unsigned dword = at * e->slice + i;
+        index[i] = emit_i32(e, (rows > 1 ? dword % dwords * e->slice : 0) + dword / dwords);
+    }
+    return e->l->BuildShuffleVector(e->b, all, e->l->GetPoison(e->l->TypeOf(all)),
+                                    e->l->ConstVector(index, e->slice), "");
+}
+
 /* ---- LDS ---- */
 
 const struct shape *places_shape(struct emit *e, struct slice *s, llvm_value row, unsigned bytes)

@@ -23,6 +23,10 @@ llvm_value places_and(struct emit *e, llvm_value a, llvm_value b);
 llvm_value places_active(struct emit *e, const struct slice *s);
 llvm_value places_hold(struct emit *e, const struct slice *s, llvm_value lanes);
 llvm_value places_splat64(struct emit *e, llvm_value value);
+/* Rows one after the other, 2 to 4; and of such, or of one mask of lanes, line `at` of elements of so many
+ * dwords. */
+llvm_value places_concat(struct emit *e, const llvm_value *rows, unsigned count);
+llvm_value places_line(struct emit *e, llvm_value all, unsigned dwords, unsigned at, unsigned rows);
 /* Whether the host loads and stores parts for some lanes alone. */
 bool places_masks_parts(const struct emit *e);
 llvm_value emit_intrinsic(struct emit *e, const char *name, llvm_type *types, unsigned count,
@@ -64,14 +68,16 @@ struct read_way {
 
 /*
  * Ways (reads.c, writes.c): rows of consecutive elements at an address; of elements that overlap, of which
- * each is so many bytes after the one before (0: there is no such way); the same element for all lanes.  The
- * present block ends a way, and `done` follows; what comes of several.
+ * each is a step after the one before, in bytes (at most READS_STEPS ways, and how many); the same element
+ * for all lanes.  The present block ends a way, and `done` follows; what comes of several.
  */
-unsigned reads_step(unsigned kind);
-void reads_dense(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows);
+enum { READS_STEPS = 2 };
+unsigned reads_steps_of(unsigned kind, unsigned steps[READS_STEPS]);
+void reads_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value lanes, llvm_value *rows);
 /* What is likely to be read next: `ahead` of what lanes read densely. */
 void reads_fetch_ahead(struct emit *e, llvm_value address, unsigned kind);
-void reads_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows);
+void reads_steps(struct emit *e, llvm_value address, unsigned kind, unsigned step, llvm_value lanes,
+                 llvm_value *rows);
 void reads_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows);
 void reads_end_way(struct emit *e, struct read_way *way, llvm_block done);
 void reads_merge(struct emit *e, struct read_way *ways, unsigned count, unsigned dwords, llvm_value *rows);

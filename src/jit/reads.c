@@ -59,27 +59,31 @@ static llvm_value load_unaligned(struct emit *e, llvm_type type, llvm_value addr
     return value;
 }
 
-/* The active lanes' elements of a row, where the host can; else all of them. */
-static llvm_value load_row(struct emit *e, const struct slice *s, llvm_type element, llvm_value address)
+/* Some lanes' elements of a row where the host can, else all of them; `lanes` NULL: all. */
+static llvm_value load_row(struct emit *e, llvm_type element, llvm_value address, llvm_value lanes)
 {
     llvm_type types[] = {e->l->VectorType(element, e->slice), e->ptr};
-    if (element != e->i32 && !places_masks_parts(e))
+    if (!lanes || (element != e->i32 && !places_masks_parts(e)))
         return load_unaligned(e, types[0], address);
-    llvm_value arguments[] = {address, places_active(e, s), e->l->ConstNull(types[0])};
+    llvm_value arguments[] = {address, lanes, e->l->ConstNull(types[0])};
     return emit_intrinsic(e, "llvm.masked.load", types, 2, arguments, 3);
 }
 
-/* Rows of consecutive elements at an address. */
-void reads_dense(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows)
+/* Rows of consecutive elements at an address, of some lanes or all. */
+void reads_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value lanes, llvm_value *rows)
 {
     const unsigned dwords = memop_dwords((enum memop_kind)kind);
+    llvm_value lines[4];
     if (dwords == 1) {
-        rows[0] = load_row(e, s, places_element(e, kind), address);
+        rows[0] = load_row(e, places_element(e, kind), address, lanes);
         if (places_is_part(kind))
             rows[0] = extend_part(e, rows[0], kind, e->row);
         return;
     }
-    llvm_value wide = load_unaligned(e, e->l->VectorType(e->i32, e->slice * dwords), address);
+    for (unsigned i = 0; i < dwords; i++)
+        lines[i] = load_row(e, e->i32, emit_at(e, address, i * e->slice * 4),
+                            lanes ? places_line(e, lanes, dwords, i, 1) : NULL);
+    llvm_value wide = places_concat(e, lines, dwords);
     for (unsigned d = 0; d < dwords; d++)
         rows[d] = every(e, wide, d, dwords);
 }
@@ -118,28 +122,44 @@ void reads_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *
         rows[d] = emit_splat(e, words[d]);
 }
 
-unsigned reads_step(unsigned kind)
+unsigned reads_steps_of(unsigned kind, unsigned steps[READS_STEPS])
 {
-    return kind > MEMOP_B32 ? 4 : kind == MEMOP_B16 || kind == MEMOP_I16 ? 1 : 0;
+    unsigned count = 0;
+    if (kind == MEMOP_B16 || kind == MEMOP_I16)
+        steps[count++] = 1;
+    if (kind > MEMOP_B32)
+        steps[count++] = 4;
+    if (kind == MEMOP_B128)
+        steps[count++] = 8;
+    return count;
 }
 
-/* Elements that overlap, as compilers merge loads of neighbours. */
-void reads_steps(struct emit *e, const struct slice *s, llvm_value address, unsigned kind, llvm_value *rows)
+/* Half words of two bytes each. */
+static llvm_value load_bytes(struct emit *e, llvm_value address, unsigned kind, llvm_value lanes)
 {
     const struct llvm *l = e->l;
-    for (unsigned d = 0; kind > MEMOP_B32 && d < memop_dwords((enum memop_kind)kind); d++)
-        rows[d] = load_row(e, s, e->i32, emit_at(e, address, d * 4));
-    if (kind > MEMOP_B32)
-        return;
     llvm_type byte = l->IntTypeInContext(e->context, 8), half = l->IntTypeInContext(e->context, 16);
     llvm_type halves = l->VectorType(half, e->slice);
-    llvm_value low = l->BuildZExt(e->b, load_row(e, s, byte, address), halves, "");
-    llvm_value high = l->BuildZExt(e->b, load_row(e, s, byte, emit_at(e, address, 1)), halves, "");
+    llvm_value low = l->BuildZExt(e->b, load_row(e, byte, address, lanes), halves, "");
+    llvm_value high = l->BuildZExt(e->b, load_row(e, byte, emit_at(e, address, 1), lanes), halves, "");
     llvm_value eight[16];
     for (unsigned i = 0; i < e->slice; i++)
         eight[i] = l->ConstInt(half, 8, 0);
     high = l->BuildShl(e->b, high, l->ConstVector(eight, e->slice), "");
-    rows[0] = extend_part(e, l->BuildOr(e->b, low, high, ""), kind, e->row);
+    return extend_part(e, l->BuildOr(e->b, low, high, ""), kind, e->row);
+}
+
+/* Elements that overlap, as compilers merge loads of neighbours. */
+void reads_steps(struct emit *e, llvm_value address, unsigned kind, unsigned step, llvm_value lanes,
+                 llvm_value *rows)
+{
+    if (step == 1) {
+        rows[0] = load_bytes(e, address, kind, lanes);
+        return;
+    }
+    const unsigned each = step / 4;
+    for (unsigned d = 0; d < memop_dwords((enum memop_kind)kind); d += each)
+        reads_dense(e, emit_at(e, address, d * 4), each == 1 ? MEMOP_B32 : MEMOP_B64, lanes, rows + d);
 }
 
 static llvm_value gather_dword(struct emit *e, llvm_type element, llvm_value addresses, llvm_value lanes)
@@ -231,7 +251,7 @@ static void read_lds(struct emit *e, struct slice *s, llvm_value lane_address, u
     l->BuildCondBr(e->b, places_and(e, shape->dense, places_inside(e, place, bytes * e->slice)), dense,
                    other);
     emit_goto(e, dense);
-    reads_dense(e, s, address, kind, way[0].rows);
+    reads_dense(e, address, kind, NULL, way[0].rows);
     reads_end_way(e, &way[0], done);
 
     emit_goto(e, other);
@@ -327,21 +347,21 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     const unsigned dwords = memop_dwords((enum memop_kind)kind), bytes = memop_bytes((enum memop_kind)kind);
     const bool part = places_is_part(kind);
     llvm_type pointers = l->VectorType(e->ptr, e->slice);
-    llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), any = emit_block(e),
-               done = emit_block(e);
+    llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), done = emit_block(e);
     const struct memory_places places = places_memory(e, s, op, low, high, bytes);
-    const unsigned step = reads_step(kind);
-    llvm_value address = places.first, is_dense = places_go_by(e, s, &places, bytes);
-    llvm_value whole = l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), "");
-    if (part ? !places_masks_parts(e) : bytes != 4)
-        is_dense = places_and(e, is_dense, whole);
+    unsigned step[READS_STEPS];
+    const unsigned steps = reads_steps_of(kind, step);
+    llvm_value address = places.first, active = places_active(e, s), there = places.near;
+    if (part && !places_masks_parts(e)) /* what is beside the active lanes' may not be there */
+        there = places_and(e, there, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""));
+    llvm_value is_dense = places_and(e, places_go_by(e, s, &places, bytes), there);
     emit_access(e, op->x);
-    struct read_way way[4];
+    struct read_way way[3 + READS_STEPS];
     unsigned ways = 0;
     l->BuildCondBr(e->b, is_dense, dense, other);
     emit_goto(e, dense);
     reads_fetch_ahead(e, address, kind);
-    reads_dense(e, s, address, kind, way[ways].rows);
+    reads_dense(e, address, kind, active, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
 
     emit_goto(e, other);
@@ -352,19 +372,17 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     reads_end_way(e, &way[ways++], done);
 
     emit_goto(e, unequal);
-    if (step) { /* elements that overlap may be torn */
-        llvm_block steps = emit_block(e);
-        l->BuildCondBr(e->b, places_and(e, places_go_by(e, s, &places, step), whole), steps, any);
-        emit_goto(e, steps);
-        reads_steps(e, s, address, kind, way[ways].rows);
+    for (unsigned i = 0; i < steps; i++) { /* elements that overlap may be torn */
+        llvm_block by = emit_block(e), not_by = emit_block(e);
+        l->BuildCondBr(e->b, places_and(e, places_go_by(e, s, &places, step[i]), there), by, not_by);
+        emit_goto(e, by);
+        reads_steps(e, address, kind, step[i], active, way[ways].rows);
         reads_end_way(e, &way[ways++], done);
-    } else {
-        l->BuildBr(e->b, any);
+        emit_goto(e, not_by);
     }
 
-    emit_goto(e, any);
     llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
-    llvm_value lanes = places_and(e, places_active(e, s), l->BuildNot(e->b, beyond, ""));
+    llvm_value lanes = places_and(e, active, l->BuildNot(e->b, beyond, ""));
     if (part)
         way[ways].rows[0] = gather_parts(e, addresses, lanes, kind);
     else

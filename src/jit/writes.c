@@ -44,32 +44,6 @@ unsigned writes_dwords(const struct xinst *x)
 
 /* ---- ways to store ---- */
 
-static llvm_value concat(struct emit *e, llvm_value a, llvm_value b, unsigned lanes)
-{
-    llvm_value index[64];
-    for (unsigned i = 0; i < 2 * lanes; i++)
-        index[i] = emit_i32(e, i);
-    return e->l->BuildShuffleVector(e->b, a, b, e->l->ConstVector(index, 2 * lanes), "");
-}
-
-/* The lane and the dword of its element that are in a place of line `at` of consecutive elements. */
-static llvm_value line_index(struct emit *e, unsigned dwords, unsigned at, unsigned rows)
-{
-    llvm_value index[16];
-    for (unsigned i = 0; i < e->slice; i++) {
-        const unsigned dword = at * e->slice + i;
-        index[i] = emit_i32(e, (rows > 1 ? dword % dwords * e->slice : 0) + dword / dwords);
-    }
-    return e->l->ConstVector(index, e->slice);
-}
-
-/* Rows, or a mask of lanes, as one line of consecutive elements. */
-static llvm_value line_of(struct emit *e, llvm_value all, unsigned dwords, unsigned at, unsigned rows)
-{
-    return e->l->BuildShuffleVector(e->b, all, e->l->GetPoison(e->l->TypeOf(all)),
-                                    line_index(e, dwords, at, rows), "");
-}
-
 static void store_line(struct emit *e, llvm_value value, llvm_value address, llvm_value lanes)
 {
     const struct llvm *l = e->l;
@@ -94,13 +68,10 @@ void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_
         store_line(e, value, address, lanes);
         return;
     }
-    llvm_value all = concat(e, rows[0], rows[1], e->slice);
-    if (dwords > 2)
-        all = concat(e, all, concat(e, rows[2], dwords > 3 ? rows[3] : l->GetPoison(e->row), e->slice),
-                     2 * e->slice);
+    llvm_value all = places_concat(e, rows, dwords);
     for (unsigned i = 0; i < dwords; i++)
-        store_line(e, line_of(e, all, dwords, i, dwords), emit_at(e, address, i * e->slice * 4),
-                   lanes ? line_of(e, lanes, dwords, i, 1) : NULL);
+        store_line(e, places_line(e, all, dwords, i, dwords), emit_at(e, address, i * e->slice * 4),
+                   lanes ? places_line(e, lanes, dwords, i, 1) : NULL);
 }
 
 static bool has_scatter(unsigned kind)
