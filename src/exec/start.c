@@ -228,6 +228,7 @@ static inline __attribute__((always_inline)) void start_wave(struct workgroup *w
     w->spinning = false;
     w->compiled = false;
     w->leaving = false;
+    w->last = false;
     w->stretch.first = NULL;
 }
 

@@ -220,7 +220,7 @@ static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool
 
 static bool writes_lds(const struct xinst *in)
 {
-    return in->cls == XC_LDS && isa_facts[in->isa->op].effects & ISA_E_STORE;
+    return in->cls == XC_LDS && isa_facts[in->op].effects & ISA_E_STORE;
 }
 
 /*
@@ -247,6 +247,18 @@ static void leave_barrier(struct wave *w)
     w->leaving = false;
     if (in)
         w->next = in;
+}
+
+/* What waves know of the thread that runs them. */
+static void take_thread(struct workgroup *wg, struct wave_guard *guard, bool count)
+{
+    for (unsigned i = 0; i < wg->waves; i++) {
+        struct wave *w = &wg->wave[i];
+        w->guard = guard;
+        w->mem_arena = guard->mem_arena;
+        w->mem_mask = guard->mem_mask;
+        w->stats = count ? &wg->stats : NULL;
+    }
 }
 
 /* All live waves wait at the barrier: lets them go. */
@@ -279,6 +291,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
     unsigned growth = wg->runs < GROWTH_MAX ? wg->runs : GROWTH_MAX, slices = 4u << growth;
     wg->runs++;
     wg->compiled = NULL;
+    take_thread(wg, guard, count);
     guard->armed = true;
     guard->in = NULL;
     if (sigsetjmp(guard->env, 0)) {
@@ -300,12 +313,11 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
                 waiting++;
                 continue;
             }
-            w->state = WAVE_RUNNING;
-            w->slept = false;
-            w->guard = guard;
-            w->mem_arena = guard->mem_arena;
-            w->mem_mask = guard->mem_mask;
-            w->stats = count ? &wg->stats : NULL;
+            if (w->state != WAVE_RUNNING) {
+                w->state = WAVE_RUNNING;
+                w->slept = false;
+            }
+            w->last = wg->live == 1;
             guard->wave = w;
             if (wg->leaving)
                 leave_barrier(w);

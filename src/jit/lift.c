@@ -44,12 +44,29 @@ static void settle(struct emit *e)
     scalars_store(e);
 }
 
-void emit_yield(struct emit *e, const struct xinst *next)
+static void emit_stop(struct emit *e, const struct xinst *next, enum wave_state state)
 {
     static_assert(sizeof(((struct wave *)0)->state) == 4, "stored as an i32");
     emit_store(e, emit_instruction_at(e, next), e->w, offsetof(struct wave, next));
-    emit_store(e, emit_i32(e, WAVE_YIELD), e->w, offsetof(struct wave, state));
+    emit_store(e, emit_i32(e, state), e->w, offsetof(struct wave, state));
     e->l->BuildRet(e->b, e->l->ConstNull(e->ptr));
+}
+
+void emit_yield(struct emit *e, const struct xinst *next)
+{
+    emit_stop(e, next, WAVE_YIELD);
+}
+
+/* As s_barrier's handler does; everything is settled. */
+static void emit_barrier(struct emit *e, const struct xinst *x)
+{
+    const struct llvm *l = e->l;
+    llvm_block wait = emit_block(e);
+    llvm_value last = emit_load(e, e->i8, e->w, offsetof(struct wave, last));
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, last, l->ConstNull(e->i8), ""), wait,
+                   e->blocks[x + 1 - e->block->x]);
+    emit_goto(e, wait);
+    emit_stop(e, x + 1, WAVE_BARRIER);
 }
 
 /* As take() does; everything is settled. */
@@ -95,11 +112,16 @@ void emit_call_uncounted(struct emit *e, const struct xinst *x)
         emit_store(e, e->stats, e->w, offsetof(struct wave, stats));
 }
 
-/* Executes it by its handler, and returns what that says comes next. */
-static void leave_by_handler(struct emit *e, const struct xinst *x)
+/* What stops the wave, or is executed by its handler, which says what comes next. */
+static void emit_leave(struct emit *e, const struct xinst *x)
 {
     settle(e);
-    e->l->BuildRet(e->b, emit_call_handler(e, x));
+    if (x->isa && x->op == ISA_OP_s_barrier)
+        emit_barrier(e, x);
+    else if (x->isa && x->op == ISA_OP_s_endpgm)
+        emit_stop(e, x, WAVE_DONE);
+    else
+        e->l->BuildRet(e->b, emit_call_handler(e, x));
 }
 
 /* ---- branches ---- */
@@ -292,7 +314,7 @@ static void emit_instruction(struct emit *e, const struct xinst *x)
         } else {
             stretch_flush(e);
             counts_add(e, x);
-            leave_by_handler(e, x);
+            emit_leave(e, x);
         }
         return;
     }

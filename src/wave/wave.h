@@ -201,6 +201,7 @@ struct wave {
     bool spinning; /* it was seen to wait for a value in memory when it last gave way */
     bool compiled; /* it has executed compiled code when it last ran */
     bool leaving;  /* it has just left a barrier: compiled code stops where it would write to LDS */
+    bool last;     /* no other wave of its workgroup is left: barriers do not stop it */
     int budget;    /* instructions until the wave yields; branches check it */
 
     /* Memory that the GPU may access: addresses whose bits under the mask are those of the arena.  More may

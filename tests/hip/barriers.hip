@@ -111,12 +111,36 @@ __global__ void reuse(int *wrong)
     }
 }
 
+// Wave after wave ends, and the others go on to meet at barriers; the last one is by itself for long.
+__global__ void thinning(int *wrong)
+{
+    __shared__ int met;
+    const int wave = static_cast<int>(threadIdx.x) / warpSize,
+              waves = static_cast<int>(blockDim.x) / warpSize, rounds = wave == waves - 1 ? 100 : wave + 1;
+    if (threadIdx.x == 0)
+        met = 0;
+    __syncthreads();
+    for (int round = 0, sum = 0; round < rounds; round++) {
+        if (threadIdx.x % warpSize == 0)
+            atomicAdd(&met, 1);
+        __syncthreads();
+        sum += round < waves ? waves - round : 1;
+        if (met != sum)
+            atomicAdd(wrong, 1);
+        __syncthreads();
+    }
+}
+
 int main()
 {
     buffer<int> wrong(1);
     reuse<<<3, 1024>>>(wrong.get());
     wrong.down();
     CHECK(wrong[0] == 0, "%d threads read what was written later", wrong[0]);
+    thinning<<<3, 64>>>(wrong.get());
+    thinning<<<3, 1024>>>(wrong.get());
+    wrong.down();
+    CHECK(wrong[0] == 0, "%d threads did not meet the waves that were left", wrong[0]);
 
     int groups = 0, threads = 0;
     HIP_OK(hipOccupancyMaxPotentialBlockSize(&groups, &threads, flags));

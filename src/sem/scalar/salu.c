@@ -264,6 +264,8 @@ HANDLER(s_endpgm)
 
 HANDLER(s_barrier)
 {
+    if (w->last)
+        return in + 1;
     w->next = in + 1;
     w->state = WAVE_BARRIER;
     return NULL;
