@@ -152,7 +152,8 @@ struct emit {
     bool scalar_read[SREGS];  /* by one of them, as a scalar or a mask, or by the scalar ALU between them */
     bool scalar_made[SREGS];  /* by the scalar ALU between them */
     bool late[SREGS];         /* read, and then made: stored when the stretch is done */
-    bool scc_read, scc_late, reads_late;
+    size_t late_at[SREGS];    /* by which instruction */
+    bool scc_read, scc_late;
     bool joined;            /* accesses are together that only even ones may be */
     bool accesses;          /* one of them accesses memory, which may fault */
     unsigned reads, writes; /* enum emit_space: where */
@@ -237,7 +238,9 @@ llvm_value scalars_get_scc(struct emit *e); /* i8 */
 void scalars_set_scc(struct emit *e, llvm_value value);
 void scalars_store(struct emit *e);  /* what has changed and is not late; values stay known */
 void scalars_forget(struct emit *e); /* what is known: somebody may have changed registers */
-/* Whether one was written after the stretch has read it; see scalars.c. */
+/* Stores those that are late which instructions before this one have made.  Whether one was written after the
+ * stretch has read it; see scalars.c. */
+void scalars_store_late(struct emit *e, size_t before);
 bool scalars_are_late(const struct emit *e, unsigned reg, unsigned count);
 /* Emits a scalar load; false when it is not a plain one. */
 bool scalars_load(struct emit *e, const struct xinst *x);

@@ -126,7 +126,21 @@ static void note_write(struct emit *e, unsigned reg, unsigned count)
         if (e->dirty[i])
             emit_store(e, scalars_get32(e, i), e->w, place(i));
         e->late[i] = true;
+        e->late_at[i] = e->at;
     }
+}
+
+/* What is known is not of the present block alone. */
+static void store_known(struct emit *e, unsigned reg)
+{
+    emit_store(e, e->s[reg] ? e->s[reg] : half_of(e, e->pair[reg / 2], reg), e->w, place(reg));
+}
+
+void scalars_store_late(struct emit *e, size_t before)
+{
+    for (unsigned reg = 0; reg < SREGS; reg++)
+        if (e->late[reg] && e->late_at[reg] < before)
+            store_known(e, reg);
 }
 
 static void note_write_of_scc(struct emit *e)
@@ -158,8 +172,8 @@ static void store_dirty(struct emit *e)
             emit_store(e, e->pair[reg / 2], e->w, place(reg));
         } else {
             for (unsigned i = reg; i < reg + 2; i++)
-                if (is_to_store(e, i)) /* what is known is not of this block alone */
-                    emit_store(e, e->s[i] ? e->s[i] : half_of(e, e->pair[i / 2], i), e->w, place(i));
+                if (is_to_store(e, i))
+                    store_known(e, i);
         }
     }
     if (e->scc_dirty && !e->scc_late)
@@ -326,7 +340,9 @@ bool scalars_emit(struct emit *e, const struct xinst *x)
     const struct isa_operand *s0 = &inst->src[0], *s1 = &inst->src[1];
     const bool execs = effects & ISA_E_SETS_EXEC,
                to_exec = d->kind == ISA_SGPR && d->reg + d->dwords > SREG_EXEC;
-    if (execs || to_exec || is_made(e, s0) || is_made(e, s1) || is_made(e, d))
+    const bool again = d->kind == ISA_SGPR && scalars_are_late(e, d->reg, d->dwords);
+    const bool late_scc = effects & ISA_E_SETS_SCC && e->scc_read && e->joined;
+    if (execs || to_exec || is_made(e, s0) || is_made(e, s1) || is_made(e, d) || again || late_scc)
         stretch_flush(e);
     const bool reads_old = scalars_reads_old(body) && (d->kind == ISA_SGPR || inst->format == ISA_SOPK);
     llvm_value scc = effects & ISA_E_READS_SCC ? scalars_get_scc(e) : e->l->ConstNull(e->i8);

@@ -189,30 +189,19 @@ static void find_place(struct emit *e, struct lane_op *op)
     op->place = found ? (uint16_t)affine_place_of(e, op) : AFFINE_UNKNOWN;
 }
 
-/*
- * Whether the stretch has to end before scalar registers are read: lanes make masks of them; or they are
- * late, and the stretch may go in parts, of which each is redone by itself.
- */
-static bool ends_before_read(struct emit *e, unsigned reg, unsigned count)
-{
-    const bool late = scalars_are_late(e, reg, count), ends = stretch_needs(e, reg, count, false);
-    e->reads_late |= late;
-    return ends || (late && e->joined);
-}
-
 static bool add_access(struct emit *e, struct lane_op *op)
 {
     const struct xinst *x = op->x;
     const bool scratch = x->isa->format == ISA_SCRATCH;
     const unsigned base = memop_has_sbase(x) ? scratch ? 1 : 2 : 0; /* registers */
-    if (ends_before_read(e, x->ss[0], base) || e->ops == STRETCH_MAX)
+    if (stretch_needs(e, x->ss[0], base, false) || e->ops == STRETCH_MAX)
         stretch_flush(e);
     if (base == 1)
         op->scalar[0][0] = scalars_get32(e, x->ss[0]);
     else if (base)
         op->base = scalars_get64(e, x->ss[0]);
     find_place(e, op);
-    if (scratch ? scratch_may_spoil(e, op) : may_meet(e, op) && (e->reads_late || !even_may_join(e, op))) {
+    if (scratch ? scratch_may_spoil(e, op) : may_meet(e, op) && (e->scc_late || !even_may_join(e, op))) {
         stretch_flush(e);
         find_place(e, op);
     }
@@ -255,10 +244,8 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         op.readers = cross_move_wave(e, x);
     for (int i = 0; i < 3; i++)
         if (inst->src[i].kind == ISA_SGPR && !stretch_is_mask(&op, i) &&
-            ends_before_read(e, inst->src[i].reg, inst->src[i].dwords))
+            stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
             stretch_flush(e);
-    if (op.mask_reg >= 0 && !e->mask_written[op.mask_reg] && ends_before_read(e, (unsigned)op.mask_reg, 2))
-        stretch_flush(e);
     if (writes_mask(op.body) && scalars_are_late(e, x->sd, 2))
         stretch_flush(e);
     if (e->ops == STRETCH_MAX)
@@ -367,7 +354,7 @@ void stretch_clear(struct emit *e)
     memset(e->scalar_read, 0, sizeof(e->scalar_read));
     memset(e->scalar_made, 0, sizeof(e->scalar_made));
     memset(e->late, 0, sizeof(e->late));
-    e->scc_read = e->scc_late = e->reads_late = false;
+    e->scc_read = e->scc_late = false;
 }
 
 /* Emits them for all slices; `even`: see even.c.  What masks are is set. */
@@ -508,6 +495,8 @@ static void emit_parts(struct emit *e)
         first = take_part(e, op, first, count);
         e->at = first < count ? (size_t)(op[first].x - e->block->x) : at;
         emit_part(e);
+        if (first < count)
+            scalars_store_late(e, e->at); /* who redoes the next part begins there */
     }
     e->at = at;
 }
