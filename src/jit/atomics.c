@@ -253,31 +253,73 @@ static llvm_value change_all(struct emit *e, const struct change *c)
     return result;
 }
 
+/* A turn for each active lane, of which there are some: between turn_begin() and turn_end(). */
+struct turn {
+    llvm_value lane; /* i64 */
+    llvm_value rest;
+    llvm_block first, before;
+};
+
+static struct turn turn_begin(struct emit *e, llvm_value lanes)
+{
+    const struct llvm *l = e->l;
+    struct turn t = {.first = emit_block(e), .before = l->GetInsertBlock(e->b)};
+    l->BuildBr(e->b, t.first);
+    emit_goto(e, t.first);
+    t.rest = l->BuildPhi(e->b, e->i64, "");
+    l->AddIncoming(t.rest, &lanes, &t.before, 1);
+    llvm_type types[] = {e->i64, e->i1};
+    llvm_value arguments[] = {t.rest, l->ConstAllOnes(e->i1)};
+    t.lane = l->BuildCall2(e->b, l->FunctionType(e->i64, types, 2, 0), e->cttz, arguments, 2, "");
+    return t;
+}
+
+static void turn_end(struct emit *e, const struct turn *t)
+{
+    const struct llvm *l = e->l;
+    llvm_value less = l->BuildAnd(e->b, t->rest, l->BuildSub(e->b, t->rest, emit_i64(e, 1), ""), "");
+    llvm_block end = l->GetInsertBlock(e->b), done = emit_block(e);
+    l->AddIncoming(t->rest, &less, &end, 1);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, less, emit_i64(e, 0), ""), done, t->first);
+    emit_goto(e, done);
+}
+
+/* The host's atomics wait for each other, and each for its line: so all lines are fetched at once before. */
+static void fetch_lines(struct emit *e, const struct change *c, llvm_value places)
+{
+    enum { FOR_WRITING = 1, KEEP = 3, NO_CODE = 1 };
+    const struct llvm *l = e->l;
+    const struct turn turn = turn_begin(e, c->lanes);
+    llvm_value lane = turn.lane;
+    llvm_value at = l->BuildLoad2(e->b, e->ptr, l->BuildGEP2(e->b, e->i64, places, &lane, 1, ""), "");
+    llvm_value arguments[] = {at, emit_i32(e, FOR_WRITING), emit_i32(e, KEEP), emit_i32(e, NO_CODE)};
+    emit_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arguments, 4);
+    turn_end(e, &turn);
+}
+
 /* Others get 0. */
 static llvm_value change_some(struct emit *e, const struct change *c)
 {
     const struct llvm *l = e->l;
     llvm_type elements = elements_of(e, c->x), element = element_of(e, c->x);
+    llvm_type place = is_local(c->x) ? e->i32 : e->i64;
     llvm_value places = temporary(e, c->rows, AT), results = temporary(e, c->rows, RESULT);
     l->SetAlignment(l->BuildStore(e->b, c->at, places), e->slice * 4);
     if (c->x->mem.returns)
         l->SetAlignment(l->BuildStore(e->b, l->ConstNull(elements), results), e->slice * 4);
-    llvm_block from = l->GetInsertBlock(e->b), turn = emit_block(e), done = emit_block(e);
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, c->lanes, emit_i64(e, 0), ""), done, turn);
-    emit_goto(e, turn);
-    llvm_value rest = l->BuildPhi(e->b, e->i64, ""), lanes = c->lanes;
-    llvm_type types[] = {e->i64, e->i1}, place = is_local(c->x) ? e->i32 : e->i64;
-    llvm_value arguments[] = {rest, l->ConstAllOnes(e->i1)};
-    llvm_value lane = l->BuildCall2(e->b, l->FunctionType(e->i64, types, 2, 0), e->cttz, arguments, 2, "");
+    llvm_block some = emit_block(e), done = emit_block(e);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, c->lanes, emit_i64(e, 0), ""), done, some);
+    emit_goto(e, some);
+    if (!is_local(c->x))
+        fetch_lines(e, c, places);
+    const struct turn turn = turn_begin(e, c->lanes);
+    llvm_value lane = turn.lane;
     llvm_value at = l->BuildLoad2(e->b, place, l->BuildGEP2(e->b, place, places, &lane, 1, ""), "");
     llvm_value old = change_lane(e, c, at, lane);
     if (c->x->mem.returns)
         l->BuildStore(e->b, old, l->BuildGEP2(e->b, element, results, &lane, 1, ""));
-    llvm_value less = l->BuildAnd(e->b, rest, l->BuildSub(e->b, rest, emit_i64(e, 1), ""), "");
-    llvm_block end = l->GetInsertBlock(e->b);
-    l->AddIncoming(rest, &lanes, &from, 1);
-    l->AddIncoming(rest, &less, &end, 1);
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, less, emit_i64(e, 0), ""), done, turn);
+    turn_end(e, &turn);
+    l->BuildBr(e->b, done);
     emit_goto(e, done);
     return c->x->mem.returns ? emit_load(e, elements, results, 0) : NULL;
 }
