@@ -7,6 +7,7 @@
 enum packed {
     PACKED_OTHER,
     PACKED_PAIRS,        /* OP_SEL chooses registers, NEG and NEG_HI are signs of f32 */
+    PACKED_MOVE,         /* OP_SEL chooses each source's register */
     PACKED_HALVES,       /* OP_SEL chooses halves */
     PACKED_FLOAT_HALVES, /* whose signs are NEG and NEG_HI */
     PACKED_DOT_HALVES,   /* OP_SEL chooses halves of the first two sources */
@@ -33,6 +34,8 @@ static enum packed packed_of(unsigned op)
     case ISA_OP_##name:                                                                                      \
         return PACKED_MIX;
 #include "sem/vector/packed.def"
+    case ISA_OP_v_pk_mov_b32:
+        return PACKED_MOVE;
     default:
         return PACKED_OTHER;
     }
@@ -88,6 +91,9 @@ void packed_modify_source(struct emit *e, struct slice *s, const struct isa_inst
         row[1] = with_sign(e, s, second, false, neg_hi);
         break;
     }
+    case PACKED_MOVE:
+        row[0] = row[low];
+        break;
     case PACKED_FLOAT_HALVES:
         row[0] = halves(e, s, row[0], low, high, (neg ? 0x8000u : 0) | (neg_hi ? 0x80000000u : 0));
         break;
