@@ -303,12 +303,13 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
         return WORKGROUP_FAULT;
     }
     for (unsigned round = 0, barriers = 0;; round += !wg->leaving) {
-        unsigned waiting = 0;
+        unsigned waiting = 0, later = wg->live; /* how many waves have their turn later in this round */
         bool progress = false; /* somebody reached a barrier or ended, or ran without giving up */
         for (unsigned i = 0; i < wg->waves; i++) {
             struct wave *w = &wg->wave[i];
             if (w->state == WAVE_DONE)
                 continue;
+            later--;
             if (w->state == WAVE_BARRIER) {
                 waiting++;
                 continue;
@@ -319,7 +320,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
             }
             w->last = wg->live == 1;
             guard->wave = w;
-            if (wg->leaving)
+            if (wg->leaving && later) /* when the last one leaves, all others have read */
                 leave_barrier(w);
             else
                 run_stretches(w, STRETCHES << growth, stop);
