@@ -164,6 +164,16 @@ typedef uint32_t vector64 __attribute__((vector_size(64), may_alias));
 COPY(16)
 COPY(32)
 COPY(64)
+/* Volatile: else the compiler makes its string instructions of it. */
+#define CLEAR(bytes)                                                                                         \
+    static inline __attribute__((always_inline)) void clear##bytes(uint8_t *to, size_t size)                 \
+    {                                                                                                        \
+        for (size_t i = 0; i < size; i += bytes)                                                             \
+            *(volatile vector##bytes *)(to + i) = (vector##bytes){0};                                        \
+    }
+CLEAR(16)
+CLEAR(32)
+CLEAR(64)
 typedef void copy_fn(uint32_t *to, const uint32_t *from, unsigned dwords);
 
 /* What is the same for every workgroup of the launch that has this memory, and what no wave changes. */
@@ -236,6 +246,7 @@ static inline __attribute__((always_inline)) void start_wave(struct workgroup *w
     __VA_ARGS__ static void start_waves##bytes(struct workgroup *wg, const struct exec_launch *launch,       \
                                                const struct start *start)                                    \
     {                                                                                                        \
+        clear##bytes(wg->lds, launch->lds_bytes); /* and less than a vector behind */                        \
         for (unsigned i = 0; i < wg->waves; i++)                                                             \
             start_wave(wg, launch, i, start, copy##bytes);                                                   \
     }
@@ -265,8 +276,6 @@ static void begin(struct workgroup *wg, const struct exec_launch *launch)
     start.same_ids = items[0] == launch->items[0] && items[1] == launch->items[1];
     wg->waves = (start.total + WAVE_LANES - 1) / WAVE_LANES;
     wg->live = wg->waves;
-    if (launch->lds_bytes)
-        memset(wg->lds, 0, launch->lds_bytes);
     wg->runs = 0;
     wg->leaving = false;
     wg->compiled = NULL;
