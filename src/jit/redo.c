@@ -36,11 +36,12 @@ static void redo_stretch(struct wave *w, const struct xinst *first, const struct
     memcpy(before, w->s, sizeof(before));
     w->stretch.first = NULL;
     w->stats = NULL; /* they are counted already */
-    w->exec = lanes;
+    const uint64_t exec = w->exec;
     for (const struct xinst *in = first; in <= last; in++) {
         const bool logic = is_logic(in, made);
         if (in->cls == XC_SMEM || lift_does_nothing(in->op)) /* which is done */
             continue;
+        w->exec = logic || in->isa->format >= ISA_VOP1 ? lanes : exec;
         fuse_single(in)(w, in);
         if (logic && isa_facts[in->op].effects & ISA_E_SETS_SCC)
             memcpy(after + MASK_SCC, w->s + in->isa->dst.reg, 2 * sizeof(uint32_t));
