@@ -57,14 +57,18 @@ void emit_yield(struct emit *e, const struct xinst *next)
     emit_stop(e, next, WAVE_YIELD);
 }
 
-/* As s_barrier's handler does; everything is settled. */
+/*
+ * As s_barrier's handler does; everything is settled.  The last wave leaves and enters again: in one with
+ * what is before, LLVM keeps what loops need in memory, as it is too much for registers.
+ */
 static void emit_barrier(struct emit *e, const struct xinst *x)
 {
     const struct llvm *l = e->l;
-    llvm_block wait = emit_block(e);
+    llvm_block wait = emit_block(e), pass = emit_block(e);
     llvm_value last = emit_load(e, e->i8, e->w, offsetof(struct wave, last));
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, last, l->ConstNull(e->i8), ""), wait,
-                   e->blocks[x + 1 - e->block->x]);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, last, l->ConstNull(e->i8), ""), wait, pass);
+    emit_goto(e, pass);
+    l->BuildRet(e->b, emit_instruction_at(e, x + 1));
     emit_goto(e, wait);
     emit_stop(e, x + 1, WAVE_BARRIER);
 }
