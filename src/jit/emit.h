@@ -44,7 +44,7 @@ struct lane_op {
     llvm_value readers;     /* i64: of DPP that reads from other slices, who has somebody to read from */
     bool alone;             /* it reads EXEC or other slices, and is a stretch by itself */
     bool checks;            /* whether a lane is bad is looked at */
-    bool harmless;          /* nobody sees what NaN its result is */
+    uint8_t harmless;       /* of a pair's halves, or both bits: nobody sees what NaN it is */
     bool stops_nans;        /* what it makes of a harmless one is looked at */
     bool writes;            /* to memory or LDS */
     bool once;              /* an atomic, that must not be redone when it is done */
@@ -267,6 +267,8 @@ bool stretch_is_row(const struct isa_operand *o);
 void nans_find(struct emit *e);
 /* The lanes whose f32, or f64 when there is a lower half, is a NaN, as a vector of i1. */
 llvm_value nans_in(struct emit *e, llvm_value low, llvm_value high);
+/* The same of a result of which one half is to be looked at; NULL: it is not such. */
+llvm_value nans_of_half(struct emit *e, const struct lane_op *op, const llvm_value *rows);
 /* Whether it makes a mask in SGPRs. */
 bool stretch_makes_mask(const struct lane_op *op);
 /* Emits the instructions for one slice. */
@@ -418,6 +420,8 @@ llvm_value emit_splat(struct emit *e, llvm_value scalar);
 
 /* VOP3P's modifiers (packed.c): whether there is a way to do them, and what they make of a source. */
 bool packed_is_known(const struct isa_inst *inst);
+/* Which of a source's rows it reads: bits. */
+unsigned packed_rows_read(const struct isa_inst *inst, int i);
 void packed_modify_source(struct emit *e, struct slice *s, const struct isa_inst *inst, int i,
                           llvm_value row[BODY_ROWS_MAX]);
 

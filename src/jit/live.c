@@ -144,8 +144,12 @@ static void describe_rows(struct emit *e, const struct xinst *x, struct place *p
     struct lane_op op;
     const bool takes = stretch_takes(e, x, &op),
                whole = takes ? live_overwrites(e, x, &op) : crossbar_is_known(x);
-    for (int i = 0; i < 4; i++)
-        add_operand(&p->reads, &x->isa->src[i]);
+    for (int i = 0; i < 4; i++) {
+        const struct isa_operand *o = &x->isa->src[i];
+        for (unsigned d = 0; is_row(o) && d < o->dwords; d++)
+            if (packed_rows_read(x->isa, i) >> d & 1)
+                add_rows(&p->reads, stretch_row(o) + d, 1);
+    }
     if (whole)
         add_operand(&p->kills, &x->isa->dst);
     if (!whole || (op.body && body_reads(op.body, BODY_O)))

@@ -32,23 +32,29 @@ static enum nan_kind nan_kind_of(unsigned op)
     }
 }
 
-/* Whether it is arithmetic that makes a NaN of a NaN in this row of f32, or pair of f64. */
-static bool hands_on(const struct lane_op *op, unsigned row, enum nan_kind kind)
+/* Halves of a pair, and what has none. */
+enum { LOW = 1, HIGH = 2, WHOLE = LOW | HIGH };
+
+/* Which halves of its result arithmetic makes a NaN of a NaN in this row of f32, or pair of f64. */
+static unsigned hands_on(const struct lane_op *op, unsigned row, enum nan_kind kind)
 {
+    unsigned halves = 0;
     const struct isa_inst *inst = op->x->isa;
     if (inst->sdwa || inst->dpp || inst->clamp || !op->nan_kind ||
         (op->nan_kind == NAN_F64) != (kind == NAN_F64))
-        return false;
+        return 0;
     for (int i = 0; i < 3; i++) {
         const struct isa_operand *o = &inst->src[i];
         if (!stretch_is_row(o))
             continue;
         const unsigned low = stretch_row(o) + (inst->op_sel >> i & 1),
                        high = stretch_row(o) + (inst->op_sel_hi >> i & 1);
-        if (op->nan_kind == NAN_PAIR ? low == row || high == row : stretch_row(o) == row)
-            return true;
+        if (op->nan_kind == NAN_PAIR)
+            halves |= (low == row ? LOW : 0) | (high == row ? HIGH : 0);
+        else if (stretch_row(o) == row)
+            halves = WHOLE;
     }
-    return false;
+    return halves;
 }
 
 static bool writes_row(const struct lane_op *op, unsigned row, unsigned count)
@@ -79,22 +85,22 @@ static bool is_comparison(unsigned op)
     }
 }
 
-static bool reads_rows(const struct emit *e, const struct lane_op *op, unsigned row, unsigned count)
-{
-    const struct isa_inst *inst = op->x->isa;
-    for (int i = 0; i < 4; i++) {
-        const struct isa_operand *o = &inst->src[i];
-        if (stretch_is_row(o) && stretch_row(o) < row + count && stretch_row(o) + o->dwords > row)
-            return true;
-    }
-    return writes_row(op, row, count) &&
-           (!live_overwrites(e, op->x, op) || (op->body && body_reads(op->body, BODY_O)));
-}
-
 static bool reads_source(const struct lane_op *op, int i, unsigned row, unsigned count)
 {
     const struct isa_operand *o = &op->x->isa->src[i];
-    return stretch_is_row(o) && stretch_row(o) < row + count && stretch_row(o) + o->dwords > row;
+    for (unsigned d = 0; stretch_is_row(o) && d < o->dwords; d++)
+        if (stretch_row(o) + d - row < count && packed_rows_read(op->x->isa, i) >> d & 1)
+            return true;
+    return false;
+}
+
+static bool reads_rows(const struct emit *e, const struct lane_op *op, unsigned row, unsigned count)
+{
+    for (int i = 0; i < 4; i++)
+        if (reads_source(op, i, row, count))
+            return true;
+    return writes_row(op, row, count) &&
+           (!live_overwrites(e, op->x, op) || (op->body && body_reads(op->body, BODY_O)));
 }
 
 /* Whether it drops a NaN that is there, or has it as its result. */
@@ -113,8 +119,9 @@ static bool may_stop(const struct lane_op *op, unsigned row, enum nan_kind kind)
 
 static bool use_is_harmless(struct lane_op *op, unsigned row, enum nan_kind kind)
 {
-    if (op->nan_kind && hands_on(op, row, kind))
-        return op->harmless;
+    const unsigned halves = op->nan_kind ? hands_on(op, row, kind) : 0;
+    if (halves)
+        return !(halves & ~op->harmless);
     if (!may_stop(op, row, kind))
         return is_comparison(op->x->op) && !op->x->isa->sdwa && !op->x->isa->dpp;
     op->stops_nans = true;
@@ -140,16 +147,17 @@ static bool row_is_harmless(struct emit *e, unsigned at, unsigned row, enum nan_
     return true;
 }
 
-static bool is_harmless(struct emit *e, unsigned at)
+static unsigned find_harmless(struct emit *e, unsigned at)
 {
     const struct lane_op *op = &e->op[at];
     const struct isa_inst *inst = op->x->isa;
     if (!op->nan_kind || inst->clamp || inst->sdwa || inst->dpp)
-        return false;
+        return 0;
     const unsigned row = stretch_row(&inst->dst);
     if (op->nan_kind != NAN_PAIR)
-        return row_is_harmless(e, at, row, op->nan_kind);
-    return row_is_harmless(e, at, row, NAN_F32) && row_is_harmless(e, at, row + 1, NAN_F32);
+        return row_is_harmless(e, at, row, op->nan_kind) ? WHOLE : 0;
+    return (row_is_harmless(e, at, row, NAN_F32) ? LOW : 0) |
+           (row_is_harmless(e, at, row + 1, NAN_F32) ? HIGH : 0);
 }
 
 /*
@@ -163,7 +171,7 @@ static bool row_is_seen_later(struct emit *e, unsigned at, unsigned row, enum na
     for (unsigned j = at + 1; j < e->ops; j++) {
         if (e->op[j].writes) /* what it stores must be right */
             return false;
-        if (hands_on(&e->op[j], row, kind) && !e->op[j].harmless)
+        if (hands_on(&e->op[j], row, kind) & ~e->op[j].harmless)
             return true;
         if (writes_row(&e->op[j], row, rows))
             return false;
@@ -171,7 +179,7 @@ static bool row_is_seen_later(struct emit *e, unsigned at, unsigned row, enum na
     if (!e->loop || e->loop->reads_memory)
         return false;
     for (unsigned j = 0; j <= at; j++) {
-        if (hands_on(&e->op[j], row, kind) && !e->op[j].harmless) {
+        if (hands_on(&e->op[j], row, kind) & ~e->op[j].harmless) {
             (kind == NAN_F64 ? e->loop->pair_checked_after : e->loop->checked_after)[row] = true;
             return true;
         }
@@ -190,7 +198,8 @@ static bool is_seen_later(struct emit *e, unsigned at)
     const unsigned row = stretch_row(&inst->dst);
     if (op->nan_kind != NAN_PAIR)
         return row_is_seen_later(e, at, row, op->nan_kind);
-    return row_is_seen_later(e, at, row, NAN_F32) && row_is_seen_later(e, at, row + 1, NAN_F32);
+    return (op->harmless & LOW || row_is_seen_later(e, at, row, NAN_F32)) &&
+           (op->harmless & HIGH || row_is_seen_later(e, at, row + 1, NAN_F32));
 }
 
 void nans_find(struct emit *e)
@@ -198,9 +207,14 @@ void nans_find(struct emit *e)
     for (unsigned i = 0; i < e->ops; i++)
         e->op[i].nan_kind = nan_kind_of(e->op[i].x->isa->op); /* of a read none */
     for (unsigned i = e->ops; i-- > 0;)
-        e->op[i].harmless = is_harmless(e, i);
+        e->op[i].harmless = (uint8_t)find_harmless(e, i);
     for (unsigned i = 0; i < e->ops; i++)
-        e->op[i].checks = !e->op[i].harmless && !is_seen_later(e, i);
+        e->op[i].checks = e->op[i].harmless != WHOLE && !is_seen_later(e, i);
+}
+
+llvm_value nans_of_half(struct emit *e, const struct lane_op *op, const llvm_value *rows)
+{
+    return op->harmless ? nans_in(e, NULL, rows[op->harmless == LOW]) : NULL;
 }
 
 llvm_value nans_in(struct emit *e, llvm_value low, llvm_value high)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What VOP3P's modifiers make of sources, whose meaning depends on the instruction (MI300 ISA, 13.3.6). */
+#include <limits.h>
 #include <string.h>
 
 #include "jit/emit.h"
@@ -51,6 +52,13 @@ bool packed_is_known(const struct isa_inst *inst)
     default:
         return true;
     }
+}
+
+unsigned packed_rows_read(const struct isa_inst *inst, int i)
+{
+    if (inst->format != ISA_VOP3P || packed_of(inst->op) != PACKED_PAIRS || inst->src[i].dwords != 2)
+        return UINT_MAX;
+    return 1u << (inst->op_sel >> i & 1) | 1u << (inst->op_sel_hi >> i & 1);
 }
 
 /* The sign of a row: cleared, then flipped. */

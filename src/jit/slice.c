@@ -334,7 +334,10 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
     llvm_value written = inst->dpp ? cross_written(e, s, op) : NULL, bad = rows.row[BODY_BAD][0];
     if (bad && written)
         bad = e->l->BuildSelect(e->b, written, bad, e->l->ConstNull(e->row), "");
-    if (op->checks)
+    llvm_value half = op->checks ? nans_of_half(e, op, rows.row[BODY_D]) : NULL;
+    if (half)
+        add_bad(e, s, bits_of(e, half));
+    else if (op->checks)
         add_bad_row(e, s, bad);
     else if (op->mask_reg >= 0 && bad) /* v_div_fmas scales */
         add_bad_row(e, s, rows.row[BODY_M][0]);
