@@ -61,6 +61,13 @@ struct shape {
     llvm_value dense, equal;
 };
 
+/* A row of addresses in LDS that goes up by a step from lane to lane: see likely.c. */
+struct likely {
+    unsigned number;
+    uint32_t step, end; /* end: how far from a lane's address it is known to be the workgroup's */
+    llvm_value row, address;
+};
+
 /* A store that is put off to the end of the slice. */
 struct put_off {
     const struct lane_op *op;
@@ -79,6 +86,8 @@ struct slice {
     llvm_value mask[MASKS]; /* by the pair's first register: bits that a compare or logic has made */
     struct shape shape[SHAPES_MAX];
     unsigned shapes;
+    struct likely likely[SHAPES_MAX];
+    unsigned likelies;
     bool even; /* all lanes are active, and known places go up evenly: even.c */
     struct put_off store[EVEN_STORES_MAX];
     unsigned stores;
@@ -359,6 +368,14 @@ bool even_does(const struct slice *s, const struct lane_op *op);
 void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *rows);
 void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *rows);
 void even_store(struct emit *e, struct slice *s);
+
+/*
+ * Slices whose reads of LDS lie as is likely (likely.c): whether it is worth a version of the stretch; emits
+ * the test for it, in a slice of which nothing else is known; and reads, false: nothing is known of that.
+ */
+bool likely_find(struct emit *e, struct slice *s);
+llvm_value likely_test(struct emit *e, struct slice *s);
+bool likely_read(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value *rows);
 
 /* Writes of the same (writes.c): whether it is one, to two addresses, of a row's upper half, and of how many
  * rows. */

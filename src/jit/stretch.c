@@ -357,12 +357,45 @@ void stretch_clear(struct emit *e)
     e->scc_read = e->scc_late = false;
 }
 
+/* Emits them for a slice, and stores it; what it makes of masks, `mask` before. */
+static llvm_block emit_slice(struct emit *e, struct slice *s, const struct masks *m, const llvm_value *mask,
+                             llvm_value *hot)
+{
+    stretch_emit(e, s);
+    for (unsigned i = 0; i < m->count; i++)
+        hot[i] = masks_put(e, mask[i], s->mask[m->reg[i]], s->shift);
+    if (s->bad)
+        slice_redo(e, s, s->bad);
+    even_store(e, s);
+    stretch_store(e, s);
+    return e->l->GetInsertBlock(e->b);
+}
+
+/* The version of a slice that is likely; NULL: there is none.  What follows is for the others. */
+static llvm_block emit_likely(struct emit *e, struct slice *s, const struct masks *m, const llvm_value *mask,
+                              llvm_value *hot, llvm_block next)
+{
+    const struct llvm *l = e->l;
+    struct slice likely = *s;
+    if (s->even || !likely_find(e, &likely))
+        return NULL;
+    llvm_block is = emit_block(e), other = emit_block(e);
+    l->BuildCondBr(e->b, likely_test(e, &likely), is, other);
+    emit_goto(e, is);
+    likely.exec = l->ConstAllOnes(e->bits);
+    llvm_block stored = emit_slice(e, &likely, m, mask, hot);
+    l->BuildBr(e->b, next);
+    s->redone = likely.redone;
+    emit_goto(e, other);
+    return stored;
+}
+
 /* Emits them for all slices; `even`: see even.c.  What masks are is set. */
 static void emit_slices(struct emit *e, bool even, struct masks *m)
 {
     const struct llvm *l = e->l;
     llvm_value exec = even ? emit_i64(e, UINT64_MAX) : scalars_get64(e, SREG_EXEC);
-    llvm_value mask[MASKS / 2], hot[MASKS / 2], cold[MASKS / 2], idle[MASKS];
+    llvm_value mask[MASKS / 2], hot[MASKS / 2], likely[MASKS / 2], cold[MASKS / 2], idle[MASKS];
     masks_without_lanes(e, idle);
 
     if (e->accesses)
@@ -390,12 +423,9 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
         emit_access(e, e->op[0].x);
     llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
     s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
-    stretch_emit(e, s);
-    for (unsigned i = 0; i < m->count; i++)
-        hot[i] = masks_put(e, mask[i], s->mask[m->reg[i]], s->shift);
-    if (s->bad)
-        slice_redo(e, s, s->bad);
-    llvm_block redone = s->redone, good = l->GetInsertBlock(e->b);
+    llvm_block as_likely = emit_likely(e, s, m, mask, likely, next), stored = emit_slice(e, s, m, mask, hot);
+    l->BuildBr(e->b, next);
+    llvm_block redone = s->redone;
     if (redone) {
         emit_goto(e, redone);
         /* All lanes that are left, as handlers take no longer for many than for few, and of several faults
@@ -403,19 +433,14 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
         emit_redo(e, rest, s->shift, m, mask, cold);
         redone = l->GetInsertBlock(e->b);
         l->BuildBr(e->b, done);
-        emit_goto(e, good);
     }
-    even_store(e, s);
-    stretch_store(e, s);
-    llvm_block stored = l->GetInsertBlock(e->b);
-    l->BuildBr(e->b, next);
 
     emit_goto(e, next);
     for (unsigned i = 0; i < m->count; i++) {
         m->value[i] = l->BuildPhi(e->b, e->i64, "");
-        llvm_value values[] = {mask[i], hot[i]};
-        llvm_block from[] = {loop, stored};
-        l->AddIncoming(m->value[i], values, from, 2);
+        llvm_value values[] = {mask[i], hot[i], likely[i]};
+        llvm_block from[] = {loop, stored, as_likely};
+        l->AddIncoming(m->value[i], values, from, as_likely ? 3 : 2);
     }
     llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), "");
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), ""), done, loop);

@@ -643,6 +643,58 @@ static void try_known(struct engine *e, unsigned level)
         }
 }
 
+static void add_unit(const uint32_t *words, unsigned bytes)
+{
+    struct unit *unit = &t.program.unit[t.program.count++];
+    *unit = (struct unit){.size = bytes};
+    memcpy(unit->words, words, bytes);
+}
+
+/*
+ * Reads of LDS at addresses that go up by a step from lane to lane, as the code says, or by none: of lanes'
+ * numbers (v_mbcnt), or of a row that may hold anything, some bits, shifted, with a first place.
+ */
+static void try_steps(struct engine *e, unsigned level, unsigned number)
+{
+    enum { V = 256, ADDRESS = 24, ZERO = 128, ONES = 193 };
+    static const uint8_t ops[] = {54, 55, 56, 57, 58, 59, 60, 118, 119, 120, 254, 255};
+    rig_seed = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    t.program = (struct program){.rows = UINT32_MAX, .theme = "", .even = below(4) != 0};
+    const uint32_t lanes[][2] = {{0xd28c0000 | ADDRESS, ONES | ZERO << 9},
+                                 {0xd28d0000 | ADDRESS, ONES | (V + ADDRESS) << 9}};
+    static const uint16_t masks[] = {ZERO, ZERO + 15, ZERO + 16, ONES + 15};
+    const uint32_t by = ZERO + below(6), first = ZERO + below(64), mask = masks[below(4)];
+    const uint32_t some[] = {0x26000000 | ADDRESS << 17 | ADDRESS << 9 | mask};
+    const uint32_t shift[] = {0x24000000 | ADDRESS << 17 | ADDRESS << 9 | by};
+    const uint32_t add[] = {0x68000000 | ADDRESS << 17 | ADDRESS << 9 | first};
+    const uint32_t strange[] = {0x7e000200 | ADDRESS << 17 |
+                                V};        /* v0, which kernels have lanes' numbers in */
+    const uint32_t block[] = {0xbf840000}; /* s_cbranch_scc0 to what follows */
+    if (below(8)) {
+        add_unit(lanes[0], 8);
+        add_unit(lanes[1], 8);
+    } else {
+        add_unit(strange, 4);
+    }
+    if (below(3) == 0)
+        add_unit(some, 4);
+    if (below(8))
+        add_unit(shift, 4);
+    add_unit(add, 4);
+    add_unit(block, 4);
+    for (unsigned i = 4 + below(8), usual = below(sizeof ops); i; i--) {
+        const uint32_t op = ops[below(3) ? usual : below(sizeof ops)], row = 2 * below(8);
+        const uint32_t near = below(4) ? below(64) : below(0x10000);
+        const uint32_t read[] = {0xd8000000 | op << 17 | near, ADDRESS | row << 24};
+        const uint32_t fma[] = {0xd1cb0000 | below(16),
+                                (V + below(16)) | (V + below(16)) << 9 | (V + below(16)) << 18};
+        add_unit(read, 8);
+        if (below(2))
+            add_unit(fma, 8);
+    }
+    try_states(e, "steps", number, level, below(2));
+}
+
 static bool engine_open(struct engine *e, unsigned level)
 {
     char why[128];
@@ -705,8 +757,11 @@ int main(int argc, char **argv)
         if (!engine_open(e, level))
             continue;
         try_known(e, level);
-        for (unsigned i = 0; i < programs; i++)
+        for (unsigned i = 0; i < programs; i++) {
             try_random(e, level, first + i);
+            if (i % 4 == 0)
+                try_steps(e, level, first + i);
+        }
         engine_close(e);
     }
     workgroup_free(t.wg);
