@@ -165,8 +165,12 @@ static void describe_scalars(struct emit *e, const struct xinst *x, struct place
     const uint32_t effects = isa_facts[x->op].effects;
     struct lane_op op;
     for (int i = 0; i < 4; i++)
-        if (inst->src[i].kind == ISA_SGPR)
+        if (inst->src[i].kind == ISA_SGPR) {
             add_scalars(&p->scalar_reads, inst->src[i].reg, inst->src[i].dwords);
+        } else if (inst->src[i].kind == ISA_SPECIAL) { /* vccz and scc are such */
+            add_scalars(&p->scalar_reads, SREG_VCC, 2);
+            add_scalars(&p->scalar_reads, SCC, 1);
+        }
     if (inst->soffset.kind == ISA_SGPR)
         add_scalars(&p->scalar_reads, inst->soffset.reg, 1);
     if (effects & ISA_E_READS_VCC)

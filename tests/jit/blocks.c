@@ -625,6 +625,9 @@ static void try_known(struct engine *e, unsigned level)
          * v_readfirstlane_b32 s0, v1; v_mov_b32 v5, v6; ds_write2_b32 v24, v4, v5 offset1:1; v_mov_b32 v5, 0
          */
         {0xd81a0000, 0x00000418, 0x7e000501, 0x7e0a0306, 0xd81c0100, 0x00050418, 0x7e0a0280},
+        /* VCC is read by another name: v_cmp_ne_i32 vcc, v5, v5; v_mbcnt_hi_u32_b32 v8, s11, src_vccz;
+         * s_xnor_b64 vcc, s[0:1], exec */
+        {0x7d8a0b05, 0xd28d0008, 0x0001f60b, 0x8dea7e00},
     };
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
         for (unsigned counts = 0; counts < 2; counts++) {
