@@ -346,6 +346,26 @@ static inline void choose_there_and_back(const struct program *p, struct unit pa
     pair[1] = (struct unit){.words = {word_of(ops[1]) | any_row(p) % 16 << 17 | (256 + between)}, .size = 4};
 }
 
+/* Pairs of f32 that are made of halves of each other, one of which is then dropped. */
+static inline void choose_halves(const struct program *p, struct unit three[3])
+{
+    static const uint16_t ops[] = {ISA_OP_v_pk_fma_f32, ISA_OP_v_pk_mul_f32, ISA_OP_v_pk_add_f32};
+    const unsigned first = any_row(p) & ~1u, second = any_row(p) & ~1u;
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t *w = three[i].words;
+        three[i] = (struct unit){.words = {word_of(ops[below(3)])}, .size = 8};
+        put(w, 0, 8, i ? second : first);
+        put(w, 11, 4, below(16)); /* op_sel, and op_sel_hi's last */
+        put(w, 32, 9, 256 + (i ? first : any_row(p) & ~1u));
+        put(w, 41, 9, 256 + (any_row(p) & ~1u));
+        put(w, 50, 9, 256 + (any_row(p) & ~1u));
+        put(w, 59, 2, below(4)); /* the rest of op_sel_hi */
+    }
+    const uint32_t dropped = (below(2) ? first : second) + below(2);
+    three[2] =
+        (struct unit){.words = {word_of(ISA_OP_v_mov_b32) | dropped << 17 | (256 + any_row(p))}, .size = 4};
+}
+
 /* A compare, logic of what compares make, or a choice by it. */
 static inline void choose_mask(const struct program *p, struct unit *unit)
 {
@@ -642,6 +662,8 @@ static inline void program_make(struct program *p)
             ;
         else if (below(16) == 0 && p->count + 2 <= count)
             choose_there_and_back(p, unit), p->count++;
+        else if (below(16) == 0 && p->count + 3 <= count)
+            choose_halves(p, unit), p->count += 2;
         else if (!looped && below(6) == 0 && p->count + 3 <= count) {
             choose_loop(p, 1 + below(count - p->count - 2));
             looped = true;
