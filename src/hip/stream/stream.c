@@ -590,11 +590,12 @@ static void stream_on_fault(const struct ehp_fault *fault, void *user)
     struct hip_device *device = hip_queue_device(user, fault->queue);
     int none = 0;
 
-    if (!device ||
-        !atomic_compare_exchange_strong(&device->fault, &none, (int)stream_fault_error(fault, device)))
+    if (!device || atomic_load(&device->fault))
         return;
+    /* Who is told of the error by a call finds the report. */
     fflush(stdout);
     fprintf(stderr, "ehp: %s\n", fault->text);
+    atomic_compare_exchange_strong(&device->fault, &none, (int)stream_fault_error(fault, device));
 }
 
 void hip_fault_install(struct hip_runtime *runtime)
