@@ -447,12 +447,12 @@ static bool is_same(const struct outcome *a, const struct outcome *b)
         return true;
     if (memcmp(a->state.arena, b->state.arena, sizeof a->state.arena) != 0 ||
         memcmp(a->state.other, b->state.other, sizeof a->state.other) != 0 ||
-        memcmp(a->state.lds, b->state.lds, sizeof a->state.lds) != 0 ||
-        memcmp(a->state.scratch, b->state.scratch, sizeof a->state.scratch) != 0)
+        memcmp(a->state.lds, b->state.lds, sizeof a->state.lds) != 0)
         return false;
-    if (a->fault)
+    if (a->fault) /* registers and scratch end with the wave */
         return true;
-    return memcmp(a->state.v, b->state.v, sizeof a->state.v) == 0 &&
+    return memcmp(a->state.scratch, b->state.scratch, sizeof a->state.scratch) == 0 &&
+           memcmp(a->state.v, b->state.v, sizeof a->state.v) == 0 &&
            memcmp(a->state.s, b->state.s, sizeof a->state.s) == 0 && a->state.scc == b->state.scc &&
            a->state.mode == b->state.mode && a->state.trapsts == b->state.trapsts &&
            same_stats(&a->stats, &b->stats);
