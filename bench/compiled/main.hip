@@ -5,7 +5,8 @@
 //
 //   compiled [--seconds CLOCK RUNS] [NAME...]
 //
-// Rates are of the clock: processor time goes in ticks of some milliseconds on some machines, as short as runs are.
+// Rates are of the clock: processor time goes in ticks of some milliseconds on some machines, as short as
+// runs are.
 #include <hip/hip_runtime.h>
 
 #include <algorithm>

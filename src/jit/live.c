@@ -285,8 +285,10 @@ struct live *live_find(struct emit *e)
     bool changed;
     do {
         changed = false;
-        for (size_t i = block->count; i-- > 0;)
-            changed |= update(all, i) | update_scalars(all, i);
+        for (size_t i = block->count; i-- > 0;) {
+            changed |= update(all, i);
+            changed |= update_scalars(all, i);
+        }
     } while (changed);
     return live;
 }
