@@ -276,7 +276,7 @@ bool stretch_is_row(const struct isa_operand *o);
 void nans_find(struct emit *e);
 /* The lanes whose f32, or f64 when there is a lower half, is a NaN, as a vector of i1. */
 llvm_value nans_in(struct emit *e, llvm_value low, llvm_value high);
-/* The same of a result of which one half is to be looked at; NULL: it is not such. */
+/* The lanes that have a NaN in the one half that is looked at of a pair; NULL: both halves are. */
 llvm_value nans_of_half(struct emit *e, const struct lane_op *op, const llvm_value *rows);
 /* Whether it makes a mask in SGPRs. */
 bool stretch_makes_mask(const struct lane_op *op);
@@ -316,7 +316,7 @@ struct live *live_find(struct emit *e);
 void live_free(struct live *live);
 /* Whether somebody may read a row of what it is before an instruction; the last is the end of the block. */
 bool live_before(const struct live *live, size_t at, unsigned row);
-/* The same of a scalar register, or MASK_SCC. */
+/* Whether somebody may read a scalar register, or SCC as MASK_SCC, before an instruction. */
 bool live_scalar(const struct live *live, size_t at, unsigned reg);
 /* Whether any instruction reads it to which control may come from there. */
 bool live_ever(const struct live *live, size_t at, unsigned row);
