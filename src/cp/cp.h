@@ -97,7 +97,8 @@ struct cp_dispatch {
     struct cp_queue *queue;
     uint64_t id; /* packet index */
     struct ehp_kernel_dispatch_packet packet;
-    char *kernel; /* name */
+    char *kernel;          /* name */
+    uint64_t code_changes; /* those of the list of code objects when it was decoded */
     struct exec_launch launch;
     uint64_t total;               /* workgroups */
     unsigned first_xcc, xccs;     /* the partition */

@@ -144,6 +144,7 @@ static bool decode(struct cp_dispatch *d, struct ehp_fault *fault)
     const struct code_kernel *kernel = code ? code_kernel_by_object(code, p->kernel_object) : NULL;
     if (kernel)
         d->kernel = strdup(kernel->info.name);
+    d->code_changes = cp->codes->changes;
     pthread_rwlock_unlock(&cp->codes->lock);
     if (!d->kernel)
         return refuse(d, fault, EHP_FAULT_PACKET, "kernel object %#llx is not a loaded kernel descriptor",

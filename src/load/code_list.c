@@ -27,8 +27,10 @@ bool code_list_add(struct code_list *list, struct ehp_code *code)
         list->code = room ? more : list->code;
         list->capacity = room ? capacity : list->capacity;
     }
-    if (room)
+    if (room) {
         list->code[list->count++] = code;
+        list->changes++;
+    }
     pthread_rwlock_unlock(&list->lock);
     return room;
 }
@@ -39,6 +41,7 @@ void code_list_remove(struct code_list *list, const struct ehp_code *code)
     for (size_t i = 0; i < list->count; i++)
         if (list->code[i] == code) {
             list->code[i] = list->code[--list->count];
+            list->changes++;
             break;
         }
     pthread_rwlock_unlock(&list->lock);

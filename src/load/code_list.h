@@ -16,6 +16,7 @@ struct code_list {
     pthread_rwlock_t lock;
     struct ehp_code **code;
     size_t count, capacity;
+    uint64_t changes; /* how often one was added or removed */
 };
 
 void code_list_init(struct code_list *list);

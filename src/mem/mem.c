@@ -113,6 +113,11 @@ void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *cont
         (uint64_t)(uintptr_t)context;
 }
 
+void xcd_mem_invalidate_code(struct xcd_mem *mem)
+{
+    sl1_invalidate_code(mem);
+}
+
 void xcd_mem_host_wrote(struct xcd_mem *mem)
 {
     l2_host_wrote(mem);

@@ -158,11 +158,18 @@ void xcd_mem_tell(struct xcd_mem *mem, void (*room)(void *context, unsigned cu),
 /*
  * Kernel boundaries, by the command processor.  Release: vL1s send the stores that they keep back, sL1s and
  * the L2 write dirty lines back (L2: for the host when `system`, else as by a buffer_wbl2 of agent scope).
- * Acquire: vL1s, sL1s and I-caches are emptied, and the L2 as by buffer_inv. Then an event of `done` with
+ * Acquire: vL1s and sL1s are emptied, and the L2 as by buffer_inv. Then an event of `done` with
  * word[0] = context, in the XCD's domain.
  */
 void xcd_mem_release(struct xcd_mem *mem, bool system, port_fn *done, void *context);
 void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *context);
+
+/*
+ * Code was loaded or unloaded: I-caches are emptied.  No acquire does that: memory models are about data
+ * (LLVM's AMDGPUUsage, Memory Model gfx942, names the vector, scalar and L2 caches), so a runtime that loads
+ * code asks the command processor to empty the caches of code.
+ */
+void xcd_mem_invalidate_code(struct xcd_mem *mem);
 
 /*
  * Host code ran since the last event: what it wrote, its caches would have

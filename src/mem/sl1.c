@@ -498,10 +498,15 @@ void sl1_release(struct xcd_mem *mem)
 void sl1_acquire(struct xcd_mem *mem)
 {
     for (unsigned i = 0; i < mem->clusters; i++)
-        if (mem->cluster[i]) {
+        if (mem->cluster[i])
             mem->cluster[i]->scalar.epoch++;
+}
+
+void sl1_invalidate_code(struct xcd_mem *mem)
+{
+    for (unsigned i = 0; i < mem->clusters; i++)
+        if (mem->cluster[i])
             mem->cluster[i]->instruction.epoch++;
-        }
 }
 
 /* ---- ahead of the events ---- */

@@ -9,6 +9,7 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *access);
 /* Writes dirty lines of every cluster; mem->releasing counts those not done. */
 void sl1_release(struct xcd_mem *mem);
 void sl1_acquire(struct xcd_mem *mem);
+void sl1_invalidate_code(struct xcd_mem *mem);
 /* What the next requests need, for port_set_prefetch(). */
 void sl1_prefetch(struct xcd_mem *mem);
 

@@ -95,6 +95,36 @@ static void check_fetches(void)
     rig_close(&rig);
 }
 
+static void crossed(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    (void)event;
+}
+
+/* A kernel finds code in the instruction cache as the last one left it, and none when code was loaded. */
+static void check_code_stays(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    struct shot code = shot(&rig, 0, 3, ACCESS_FETCH, 16384, 64);
+    struct shot data = shot(&rig, 0, 3, ACCESS_SLOAD, 32768, 64);
+    run(&code);
+    run(&data);
+    CHECK(code.a.level != MEM_LEVEL_L1 && data.a.level != MEM_LEVEL_L1);
+    xcd_mem_acquire(rig.mem[0], true, crossed, NULL);
+    run_all(&rig);
+    run(&code);
+    run(&data);
+    CHECK(code.a.level == MEM_LEVEL_L1 && data.a.level != MEM_LEVEL_L1);
+    run(&data);
+    CHECK(data.a.level == MEM_LEVEL_L1);
+    xcd_mem_invalidate_code(rig.mem[0]);
+    run(&code);
+    run(&data);
+    CHECK(code.a.level != MEM_LEVEL_L1 && data.a.level == MEM_LEVEL_L1);
+    rig_close(&rig);
+}
+
 static void check_coalescing(void)
 {
     struct rig rig;
@@ -369,6 +399,7 @@ int main(void)
     fault_install();
     check_levels();
     check_fetches();
+    check_code_stays();
     check_coalescing();
     check_reach();
     check_channels();

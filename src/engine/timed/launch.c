@@ -411,6 +411,9 @@ static void begin_share(struct port_domain *domain, struct port_event *event)
     while (*end)
         end = &(*end)->next;
     *end = share;
+    if (x->code_changes != d->code_changes)
+        xcd_mem_invalidate_code(x->mem);
+    x->code_changes = d->code_changes;
     unsigned scope = d->packet.header >> EHP_HEADER_ACQUIRE_SHIFT & 3;
     if (scope == 0)
         port_post(domain, port_now(domain) + 1, acquired, x)->word[0] = (uint64_t)(uintptr_t)share;

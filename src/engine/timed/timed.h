@@ -75,6 +75,7 @@ struct timed_xcd {
     struct port_domain *domain;
     struct xcd_mem *mem;
     struct cu_xcd *cu;
+    uint64_t code_changes;      /* cp_dispatch.code_changes of the last share */
     struct timed_share *shares; /* oldest first */
     double launch_free;         /* when the last wave has been launched, in cycles */
     uint64_t launch_at;         /* cycle at which the next wave can be launched */
