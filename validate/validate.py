@@ -5,7 +5,9 @@
 Each .hip file here is a small program that prints lines of `quantity at value`.  published.csv has the published
 numbers: a quantity, where on its curve (`at`), the range it lies in, and where it comes from.  A row's kind says how
 it counts: `seed`, `calibration`, `counter` and `upm` by their errors, `order` must lie in its range, `contradicts` is only
-shown, for another source is followed.
+shown, for another source is followed.  Its nature says what agreement is worth: an `echo` is a figure of the chip file
+that comes straight back, for a `fit` a dial of it was set by this number or by another measurement of the same, and a
+`prediction` comes out of mechanisms.  An echo or a fit names its dials, keys of chips/*.cfg.
 """
 import argparse
 import concurrent.futures
@@ -33,6 +35,7 @@ LIMITS = {  # of errors: their median, and the worst or this percentile
     "counter": (10.0, 30.0, 95),
     "upm": (10.0, 25.0, 100),
 }
+NATURES = ["prediction", "fit", "echo"]
 CHIPS = ["mi300a", "mi300x"]  # on which a row that names none is compared
 
 
@@ -147,7 +150,27 @@ def read_published():
     for row in rows:
         for key in ("at", "low", "high"):
             row[key] = float(row[key])
+        row["dials"] = row["dials"].split()
     return rows
+
+
+def read_keys(ehp):
+    """The keys of a chip file: the dials that there are."""
+    text = subprocess.run([ehp, "chips", "keys"], capture_output=True, text=True).stdout
+    return set(re.findall(r"^ *(\w+\.\w+) ", text, re.M))
+
+
+def check_natures(rows, keys):
+    """Raises what is wrong with what rows say that they hang on."""
+    for row in rows:
+        name = f"published.csv: {row['quantity']} at {row['at']:g}"
+        if row["nature"] not in NATURES:
+            raise RuntimeError(f"{name}: '{row['nature']}' is none of {', '.join(NATURES)}")
+        if (row["nature"] == "prediction") != (not row["dials"]):
+            raise RuntimeError(f"{name}: an echo or a fit names its dials, and a prediction has none")
+        for dial in row["dials"]:
+            if dial not in keys:
+                raise RuntimeError(f"{name}: no chip file has a dial '{dial}'")
 
 
 def build(ehp, program, work):
@@ -251,9 +274,33 @@ def percentile(values, p):
     return values[min(len(values) - 1, max(0, -(-len(values) * p // 100) - 1))]
 
 
+def headline(rows):
+    """Lines of text: per chip how far off predictions are, the worst by name, and apart from them fits and echoes.  Counts
+    of instructions and requests are exact where the program is the same, unlike cycles: they stand by themselves."""
+    parts = [("predictions", "prediction", False), ("predicted counts", "prediction", True), ("fits", "fit", None),
+             ("echoes", "echo", None)]
+    lines = []
+    for chip in dict.fromkeys(r["on"] for r in rows):
+        for title, nature, counts in parts:
+            of = [r for r in rows if r["on"] == chip and r["nature"] == nature and r["kind"] in LIMITS
+                  and counts in (None, r["kind"] == "counter" and "CYCLES" not in r["what"])]
+            if of:
+                worst = max(of, key=lambda r: abs(r["error"]))
+                middle = statistics.median(abs(r["error"]) for r in of)
+                named = f" ({worst['what']})" if nature == "prediction" else ""
+                lines.append(f"{pathlib.Path(chip).stem} {title + ':':17}{len(of):4} numbers, median error {middle:.1f} %, "
+                             f"worst {abs(worst['error']):.1f} %{named}")
+    return lines
+
+
+def nature_text(row):
+    """What a row is, with the dials that it hangs on."""
+    return " ".join([row["nature"] + ":", *row["dials"]]) if row["dials"] else row["nature"]
+
+
 def summary(rows):
-    """Lines of text, and whether all limits hold."""
-    lines, good = [], True
+    """Lines of text, and whether all limits hold: of each source's numbers, whatever their nature."""
+    lines, good = headline(rows), True
     for kind, (middle, end, p) in LIMITS.items():
         errors = [abs(r["error"]) for r in rows if r["kind"] == kind]
         if not errors:
@@ -274,13 +321,15 @@ def summary(rows):
 
 def print_table(rows):
     width = shutil.get_terminal_size((110, 0)).columns
-    what = max(len(r["what"]) for r in rows)
-    print(f"  {'chip':7} {'quantity':{what}} {'published':>11} {'simulated':>10} {'unit':7} {'error':>8}  source")
+    what, nature = (max(len(text) for text in texts) for texts in
+                    ([r["what"] for r in rows], [nature_text(r) for r in rows]))
+    print(f"  {'chip':7} {'quantity':{what}} {'published':>11} {'simulated':>10} {'unit':7} {'error':>8}  "
+          f"{'nature':{nature}}  source")
     for r in rows:
         unit = "points" if r["unit"] == "%" else "%"
         error = ("holds" if not r["error"] else "WRONG") if r["kind"] == "order" else f"{r['error']:+.1f} {unit[0]}"
         line = (f"  {r['on']:7} {r['what']:{what}} {published_text(r):>11} {number(r['simulated']):>10} {r['unit']:7} "
-                f"{error:>8}  {r['source']}{' (contradicted)' if r['kind'] == 'contradicts' else ''}")
+                f"{error:>8}  {nature_text(r):{nature}}  {r['source']}{' (contradicted)' if r['kind'] == 'contradicts' else ''}")
         print(line if len(line) <= width else line[: width - 1])
 
 
@@ -349,7 +398,7 @@ def write_html(path, rows, lines, values, published):
     cells = []
     for r in rows:
         texts = [r["on"], r["what"], published_text(r), number(r["simulated"]), r["unit"],
-                 "" if r["kind"] == "order" else f"{r['error']:+.1f}", r["kind"], r["source"]]
+                 "" if r["kind"] == "order" else f"{r['error']:+.1f}", r["kind"], nature_text(r), r["source"]]
         bad = r["kind"] == "order" and r["error"] or r["kind"] == "seed" and abs(r["error"]) > 15
         cells.append(f"<tr{' class=bad' if bad else ''}>" + "".join(f"<td>{html.escape(t)}</td>" for t in texts) + "</tr>")
     path.write_text(f"""<!doctype html><html lang=en><meta charset=utf-8><title>EHP: published and simulated</title>
@@ -358,7 +407,7 @@ body{{font:15px sans-serif;max-width:84em;margin:2em auto;padding:0 1em}}td,th{{
 tr:nth-child(even){{background:#8882}}.bad{{color:#d33}}svg{{max-width:100%;height:auto;margin:.5em}}</style>
 <h1>Published and simulated</h1><pre>{html.escape(chr(10).join(lines))}</pre>
 {curves(values, published)}
-<table><tr><th>chip<th>quantity<th>published<th>simulated<th>unit<th>error, %<th>kind<th>source</tr>
+<table><tr><th>chip<th>quantity<th>published<th>simulated<th>unit<th>error, %<th>kind<th>nature<th>source</tr>
 {chr(10).join(cells)}</table>
 """)
 
@@ -371,6 +420,17 @@ What `{command}` found: each published number, the one that a program in `valida
 in simulated time, and where the published one comes from. An error is the distance from the published range, in points
 where shares are compared. `ehp validate --only NAME` measures a part again, by its heading's name.
 [accuracy.md](accuracy.md) says what is known to be off, and why.
+
+What agreement is worth is the nature of a row, and the headline's errors are of predictions:
+
+- *echo*: a figure of the chip file that comes straight back, in another unit or times a count of units; rates of
+  arithmetic are also the passes of `isa/facts.def`. It shows that nothing is in the figure's way.
+- *fit*: a dial of the chip file was set by this number, or by another measurement of the same quantity. It names the dials,
+  whose sources `ehp chips show` prints.
+- *prediction*: comes out of mechanisms; no dial was set by it. Counters of other things than cycles
+  (instructions, waves, requests) are apart, as most follow from the program and none tells whether times are right. All errors count, the worst by its name.
+
+Where the numbers come from, each with limits that must hold:
 
 - *seed*: from the sources that the model follows first;
 - *calibration*: from the others; *counter*: what rocprofv3 would count; *upm*: unified memory's prices;
@@ -393,15 +453,20 @@ def write_markdown(path, rows, lines, command):
         kind = "contradicted" if r["kind"] == "contradicts" else r["kind"]
         parts.setdefault(group_of(r["quantity"]), []).append(
             f"| {r['on']} | {r['what']} | {published_text(r)} | {number(r['simulated'])} | {r['unit']} | {error} | "
-            f"{r['source']} ({kind}) |\n")
-    head = "| chip | quantity | published | simulated | | error | source |\n|---|---|---:|---:|---|---:|---|\n"
+            f"{nature_text(r)} | {r['source']} ({kind}) |\n")
+    head = "| chip | quantity | published | simulated | | error | nature | source |\n"
+    head += "|---|---|---:|---:|---|---:|---|---|\n"
     tables = "".join(f"\n## {group}\n\n{head}{''.join(part)}" for group, part in parts.items())
     path.write_text(PAGE.format(command=command) + text + tables)
 
 
 def main():
     parser = argparse.ArgumentParser(prog="ehp validate", description="Runs small programs on the simulated chips and "
-                                     "prints published numbers beside the simulated ones.")
+                                     "prints published numbers beside the simulated ones.",
+                                     epilog="Each row has a nature: an echo is a figure of the chip file that comes "
+                                     "straight back, a fit has set a dial of it, a prediction comes out of mechanisms. An "
+                                     "echo or a fit names its dials, whose sources `ehp chips show` prints. The headline "
+                                     "has the errors of each chip's predictions first, the worst by its name.")
     parser.add_argument("--only", metavar="GROUP", action="append", choices=GROUPS,
                         help="one of " + ", ".join(GROUPS) + "; may be repeated")
     parser.add_argument("--chip", action="append", help="mi300a or mi300x, or a chip file: all numbers on that chip "
@@ -424,7 +489,12 @@ def main():
         if known.returncode:
             sys.exit("ehp validate: " + known.stderr.strip().removeprefix("ehp: "))
 
-    published = [r for r in read_published() if not args.only or group_of(r["quantity"]) in args.only]
+    published = read_published()
+    try:
+        check_natures(published, read_keys(ehp))
+    except RuntimeError as error:
+        sys.exit(f"ehp validate: {error}")
+    published = [r for r in published if not args.only or group_of(r["quantity"]) in args.only]
     rows = []
     for r in published:
         for chip in args.chip or ([r["chip"]] if r["chip"] else CHIPS):

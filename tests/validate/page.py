@@ -12,14 +12,15 @@ import validate  # noqa: E402
 
 page = (SOURCE / "docs/validation.md").read_text()
 rows = {tuple(cell.strip() for cell in line.strip("|\n").split("|")) for line in page.splitlines() if line.startswith("| mi300")}
-shown = {(cells[0], cells[1], cells[2], cells[6]) for cells in rows}
+shown = {(cells[0], cells[1], cells[2], cells[6], cells[7]) for cells in rows}
 wanted = set()
 with open(SOURCE / "validate/published.csv", newline="") as file:
     for row in csv.DictReader(file):
         row.update(low=float(row["low"]), high=float(row["high"]))
         kind = "contradicted" if row["kind"] == "contradicts" else row["kind"]
+        row["dials"] = row["dials"].split()
         for chip in [row["chip"]] if row["chip"] else validate.CHIPS:
-            wanted.add((chip, row["what"], validate.published_text(row), f"{row['source']} ({kind})"))
+            wanted.add((chip, row["what"], validate.published_text(row), validate.nature_text(row), f"{row['source']} ({kind})"))
 for row in sorted(wanted ^ shown):
     print("only in", "published.csv:" if row in wanted else "docs/validation.md:", *row)
 summary = [line for line in page.splitlines() if line.startswith("    ")]

@@ -25,6 +25,9 @@ rows = json.load(open(sys.argv[1]))
 assert sum(row["quantity"].startswith("litmus") for row in rows) == 31 and len(rows) > 50, len(rows)
 assert sum(row["quantity"].startswith("copy") for row in rows) == 3
 assert all(abs(row["error"]) < 15 for row in rows if row["kind"] != "contradicts"), rows
+assert {row["nature"] for row in rows if row["quantity"].startswith(("copy", "rate", "lds"))} == {"echo"}
+assert [row["dials"] for row in rows if row["quantity"] == "copy_sdma"] == [["sdma.bandwidth"]]
+assert all((row["nature"] == "prediction") == (not row["dials"]) for row in rows)
 EOF
 check "page" grep -q '<td>matrix FP8' "$scratch/page.html"
 check "curves" python3 - "$scratch/page.html" <<'EOF'
