@@ -2,6 +2,7 @@
 /* `ehp chips`: lists chip files; draws a package and prints its numbers with their sources. */
 #include <argp.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +10,32 @@
 #include "machine_args.h"
 #include "tool.h"
 
+struct chips_args {
+    const char *words[2];
+    bool guesses; /* before the other numbers */
+};
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
-    const char **words = state->input;
+    struct chips_args *args = state->input;
+    if (key == 'g') {
+        args->guesses = true;
+        return 0;
+    }
     if (key == ARGP_KEY_ARG && state->arg_num < 2) {
-        words[state->arg_num] = argument;
+        args->words[state->arg_num] = argument;
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
 }
 
+static const struct argp_option options[] = {
+    {"guesses", 'g', NULL, 0, "with show: the numbers that are guesses first", 0},
+    {0},
+};
+
 static const struct argp parser = {
+    .options = options,
     .parser = parse,
     .args_doc = "[show NAME|FILE | keys]",
     .doc =
@@ -109,7 +125,23 @@ static void draw(ehp_machine *m)
     }
 }
 
-static int show(const char *name)
+/* All numbers, or those whose source says that they are guesses, or the others. */
+enum which { ALL, GUESSES, OTHERS };
+
+static void print_numbers(ehp_machine *m, enum which which)
+{
+    struct ehp_chip_value v = {.size = sizeof(v)};
+    for (unsigned i = 0; ehp_chip_value_at(m, i, &v) == EHP_OK; i++) {
+        bool guess = !strncmp(v.source, "guess", 5);
+        if (which != ALL && guess != (which == GUESSES))
+            continue;
+        char text[80];
+        format_value(text, sizeof(text), &v);
+        printf("  %-22s %-24s %s\n", v.key, text, v.source);
+    }
+}
+
+static int show(const char *name, bool guesses)
 {
     struct machine_args args = {.chip = name, .threads = "1"};
     ehp_machine *m = machine_args_open(&args);
@@ -122,11 +154,12 @@ static int show(const char *name)
         number(m, "xcd.count"), number(m, "xcd.count") * number(m, "xcd.cus"),
         number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0, number(m, "hbm.stacks"),
         number(m, "hbm.channels"), number(m, "infinity_cache.size") / 1048576.0);
-    struct ehp_chip_value v = {.size = sizeof(v)};
-    for (unsigned i = 0; ehp_chip_value_at(m, i, &v) == EHP_OK; i++) {
-        char text[80];
-        format_value(text, sizeof(text), &v);
-        printf("  %-22s %-24s %s\n", v.key, text, v.source);
+    if (guesses) {
+        print_numbers(m, GUESSES);
+        printf("\n");
+        print_numbers(m, OTHERS);
+    } else {
+        print_numbers(m, ALL);
     }
     ehp_close(m);
     return 0;
@@ -145,21 +178,22 @@ static int list_keys(void)
 
 int tool_chips(int argc, char **argv)
 {
-    const char *words[2] = {NULL, NULL};
+    struct chips_args args = {0};
     argv[0] = "ehp chips";
-    if (tool_parse(&parser, argc, argv, 0, words) != 0)
+    if (tool_parse(&parser, argc, argv, 0, &args) != 0)
         return 2;
-    if (!words[0]) {
+    const char *const *words = args.words;
+    if (!words[0] && !args.guesses) {
         if (ehp_chips(print_chip, NULL) != EHP_OK) {
             tool_say("ehp chips: no chip directory; set EHP_CHIPS");
             return 1;
         }
         return 0;
     }
-    if (!strcmp(words[0], "show") && words[1])
-        return show(words[1]);
-    if (!strcmp(words[0], "keys") && !words[1])
+    if (words[0] && !strcmp(words[0], "show") && words[1])
+        return show(words[1], args.guesses);
+    if (words[0] && !strcmp(words[0], "keys") && !words[1] && !args.guesses)
         return list_keys();
-    tool_say("ehp chips: expected nothing, \"show NAME\" or \"keys\"");
+    tool_say("ehp chips: expected nothing, \"show [--guesses] NAME\" or \"keys\"");
     return 2;
 }

@@ -3,6 +3,8 @@
 """natures.py SOURCE EHP: published.csv names dials that exist, mistakes in it are errors, and the headline has the errors of
 predictions apart from those of fits and echoes."""
 import pathlib
+import re
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -46,4 +48,18 @@ assert [line.split() for line in lines] == [line.split() for line in (
     "a echoes: 1 numbers, median error 0.0 %, worst 0.0 %",
     "b predictions: 1 numbers, median error 7.0 %, worst 7.0 % (alone)")], lines
 assert validate.nature_text({"nature": "fit", "dials": ["a.b", "c.d"]}) == "fit: a.b c.d"
+
+
+def numbers(*options):
+    done = subprocess.run([sys.argv[2], "chips", *options], capture_output=True, text=True, check=True)
+    return [line for line in done.stdout.splitlines() if line.startswith("  ") and "." in line.split()[0]]
+
+
+# Guesses first: the same numbers, and no guess behind one that is none.
+plain, sorted_out = numbers("show", "mi300a"), numbers("show", "--guesses", "mi300a")
+guesses = [re.search(r" (documented|measured|guess)\b", line)[1] == "guess" for line in sorted_out]
+assert sorted(plain) == sorted(sorted_out) and plain != sorted_out and len(plain) > 100
+assert 10 < sum(guesses) < len(guesses) and all(guesses[: sum(guesses)]), guesses
+for wrong in ["--guesses"], ["--guesses", "keys"]:
+    assert subprocess.run([sys.argv[2], "chips", *wrong], capture_output=True).returncode == 2
 print("natures: passed")
