@@ -25,6 +25,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # an installed directory is not ours
+import sensitivity  # noqa: E402
 import svg  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -428,7 +429,11 @@ What agreement is worth is the nature of a row, and the headline's errors are of
 - *fit*: a dial of the chip file was set by this number, or by another measurement of the same quantity. It names the dials,
   whose sources `ehp chips show` prints.
 - *prediction*: comes out of mechanisms; no dial was set by it. Counters of other things than cycles
-  (instructions, waves, requests) are apart, as most follow from the program and none tells whether times are right. All errors count, the worst by its name.
+  (instructions, waves, requests) are apart, as most follow from the program and none tells whether times are right.
+  All errors count, the worst by its name.
+
+`ehp validate --sensitivity --only NAME [DIAL...]` moves dials by a tenth and prints which rows move by how much: a row that
+moves as much as one dial is an echo of it.
 
 Where the numbers come from, each with limits that must hold:
 
@@ -460,6 +465,30 @@ def write_markdown(path, rows, lines, command):
     path.write_text(PAGE.format(command=command) + text + tables)
 
 
+def move_dials(ehp, args, rows):
+    """What `--sensitivity` does; whether all dials were moved."""
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        work, built = pathlib.Path(scratch), set()
+
+        def measure(chip, of):
+            quantities = {r["quantity"] for r in rows if r["on"] == of}
+            runs = [run for group in dict.fromkeys(map(group_of, sorted(quantities))) for run in runs_for(quantities, group)]
+            for program in {run.program for run in runs} - built:
+                build(ehp, program, work)
+                built.add(program)
+            table = {}
+            for values, _ in pool.map(lambda run: execute(ehp, run, chip, work), runs):
+                table.update(values)
+            if "memory_peak" in quantities:
+                table["memory_peak", 0.0] = memory_peak(ehp, chip)
+            compare_variants(table)
+            compare_allocators(table)
+            return table
+
+        dials = args.dials or list(dict.fromkeys(dial for r in rows for dial in r["dials"]))
+        return sensitivity.tell(ehp, dials, rows, measure, work, args.seconds)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="ehp validate", description="Runs small programs on the simulated chips and "
                                      "prints published numbers beside the simulated ones.",
@@ -476,6 +505,10 @@ def main():
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", action="append", default=[],
                         help="write a page of the rows; into a file that has the marks of the README, the summary between "
                         "them; may be repeated")
+    parser.add_argument("--sensitivity", action="store_true", help="move each DIAL by a tenth (those that the rows name), and "
+                        "print which rows move by how much")
+    parser.add_argument("--seconds", type=int, default=600, help="begin no other dial after that many (600)")
+    parser.add_argument("dials", metavar="DIAL", nargs="*", help="with --sensitivity: a key of `ehp chips keys`")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time (all cores)")
     args = parser.parse_args(sys.argv[2:])
     ehp = sys.argv[1]
@@ -490,8 +523,14 @@ def main():
             sys.exit("ehp validate: " + known.stderr.strip().removeprefix("ehp: "))
 
     published = read_published()
+    if args.dials and not args.sensitivity:
+        parser.error("a DIAL needs --sensitivity")
     try:
-        check_natures(published, read_keys(ehp))
+        keys = read_keys(ehp)
+        check_natures(published, keys)
+        for dial in args.dials:
+            if dial not in keys:
+                raise RuntimeError(f"no chip file has a dial '{dial}'; `ehp chips keys` lists them")
     except RuntimeError as error:
         sys.exit(f"ehp validate: {error}")
     published = [r for r in published if not args.only or group_of(r["quantity"]) in args.only]
@@ -499,6 +538,8 @@ def main():
     for r in published:
         for chip in args.chip or ([r["chip"]] if r["chip"] else CHIPS):
             rows.append(dict(r, on=chip))
+    if args.sensitivity:
+        sys.exit(0 if move_dials(ehp, args, rows) else 1)
     jobs = []
     for group in GROUPS:
         for chip in dict.fromkeys(r["on"] for r in rows if group_of(r["quantity"]) == group):

@@ -50,6 +50,12 @@ readme = open(sys.argv[1] + "/readme.md").read().splitlines()
 assert readme[0] == "before" and readme[-1] == "after" and "old" not in readme and "| mi300a" not in readme
 assert [line for line in page.splitlines() if line.startswith("    seed:")] == [l for l in readme if "seed:" in l] != []
 EOF
+check "sensitivity" "$ehp" validate --sensitivity --only copies sdma.bandwidth cu.barrier >"$scratch/moves"
+check "a copy is an echo" grep -Eq '^ +\+10\.[0-9] %  hipMemcpy from the host, SDMA' "$scratch/moves"
+check "nothing else moves" test "$(grep -c '^  ' "$scratch/moves")" = 1
+check "a dial without effect" grep -q 'cu.barrier.*moves no row' "$scratch/moves"
+"$ehp" validate --sensitivity --only copies no.such >"$scratch/out" 2>&1
+check "a wrong dial" grep -q "no chip file has a dial 'no.such'" "$scratch/out"
 "$ehp" validate --only nothing >"$scratch/out" 2>&1
 check "a wrong group" grep -q "invalid choice: 'nothing'" "$scratch/out"
 "$ehp" validate --only launch --chip nothing >"$scratch/out" 2>&1
