@@ -320,18 +320,23 @@ def summary(rows):
     return lines, good
 
 
+def error_text(row):
+    if row["kind"] == "order":
+        return "WRONG" if row["error"] else "holds"
+    return f"{row['error']:+.1f} {'p' if row['unit'] == '%' else '%'}"
+
+
 def print_table(rows):
-    width = shutil.get_terminal_size((110, 0)).columns
-    what, nature = (max(len(text) for text in texts) for texts in
-                    ([r["what"] for r in rows], [nature_text(r) for r in rows]))
-    print(f"  {'chip':7} {'quantity':{what}} {'published':>11} {'simulated':>10} {'unit':7} {'error':>8}  "
-          f"{'nature':{nature}}  source")
-    for r in rows:
-        unit = "points" if r["unit"] == "%" else "%"
-        error = ("holds" if not r["error"] else "WRONG") if r["kind"] == "order" else f"{r['error']:+.1f} {unit[0]}"
-        line = (f"  {r['on']:7} {r['what']:{what}} {published_text(r):>11} {number(r['simulated']):>10} {r['unit']:7} "
-                f"{error:>8}  {nature_text(r):{nature}}  {r['source']}{' (contradicted)' if r['kind'] == 'contradicts' else ''}")
-        print(line if len(line) <= width else line[: width - 1])
+    """Figures first: a terminal that is too narrow loses sources, then dials."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    texts = [[r["on"], published_text(r), number(r["simulated"]), r["unit"], error_text(r), r["nature"], r["what"],
+              " ".join(r["dials"]), r["source"] + (" (contradicted)" if r["kind"] == "contradicts" else "")] for r in rows]
+    titles = ["chip", "published", "simulated", "unit", "error", "nature", "quantity", "dials", "source"]
+    wide = [max(map(len, column)) for column in zip(titles, *texts)]
+    for row in [titles, *texts]:
+        cells = [f"{text:>{n}}" if title in ("published", "simulated", "error") else f"{text:{n}}"
+                 for title, text, n in zip(titles, row, wide)]
+        print(f"  {'  '.join(cells)}".rstrip()[:width])
 
 
 class Progress:
