@@ -99,13 +99,32 @@ static uint64_t utcl2_ready(struct xcd_mem *mem, const struct vm_entry *page, ui
     return victim->ready;
 }
 
-/* Translations by the profiler's count: each look-up in a vL1 asks for one. */
-static unsigned counted(const struct mem_request *r)
+/* Translations by the profiler's count: each part that a vL1 looks up asks for one. */
+static unsigned counted(const struct utcl1 *t, const struct mem_request *r)
 {
-    return r->lookups; /* scalar caches' have none */
+    if (!r->lookups)
+        return 0; /* scalar caches' have none */
+    unsigned parts = access_parts(t->mem, r->access, r->lanes);
+    return parts > r->lookups ? parts : r->lookups;
 }
 
 static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle);
+
+/* When its turn is: one after another, as fast as the vL1 looks up; `cycle` is of its last look-up. */
+static uint64_t turn_of(const struct utcl1 *t, const struct mem_request *r, uint64_t cycle)
+{
+    uint64_t soonest = t->free + r->lookups;
+    return r->lookups && cycle + 1 < soonest ? soonest - 1 : cycle;
+}
+
+static bool take_turn(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
+{
+    cycle = turn_of(t, r, cycle);
+    if (!try_translate(t, r, cycle))
+        return false;
+    t->free = cycle + 1;
+    return true;
+}
 
 /* What an entry holds of a fragment: the part that it reaches. */
 static struct utcl1_entry entry_of(const struct mem_timing *n, uint64_t line, struct vm_entry page)
@@ -178,10 +197,14 @@ static void answer(struct utcl1 *t, struct utcl1_miss *m, uint64_t now)
     queue_clear(&m->waiting);
     for (struct mem_request *r; (r = queue_take(&waiting)) != NULL;) {
         if (m->mapped) {
-            if (r->line - m->entry.base < m->entry.bytes)
-                translated(t, r, &m->entry, now);
-            else if (!try_translate(t, r, now)) /* the page has come alone */
-                queue_add(&t->blocked, r);
+            if (r->line - m->entry.base >= m->entry.bytes) { /* the page has come alone */
+                if (!take_turn(t, r, now))
+                    queue_add(&t->blocked, r);
+                continue;
+            }
+            uint64_t turn = turn_of(t, r, now);
+            t->free = turn + 1;
+            translated(t, r, &m->entry, turn);
         } else {
             r->faulted = true;
             t->go(r, now);
@@ -194,7 +217,7 @@ static void unblock(struct utcl1 *t, uint64_t now)
 {
     while (t->blocked.first) {
         struct mem_request *r = queue_take(&t->blocked);
-        if (!try_translate(t, r, now)) { /* first in line again */
+        if (!take_turn(t, r, now)) { /* first in line again */
             if (!t->blocked.first)
                 t->blocked.end = &r->next;
             r->next = t->blocked.first;
@@ -229,7 +252,7 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
     struct utcl1_entry *e = &t->entry[t->recent];
     if ((t->recent >= t->used || r->line - e->base >= e->bytes) && !(e = find(t, r->line)))
         return miss(t, r, cycle);
-    t->mem->counters.utcl1_hits += counted(r);
+    t->mem->counters.utcl1_hits += counted(t, r);
     e->used = ++t->clock;
     translated(t, r, e, cycle);
     return true;
@@ -245,7 +268,7 @@ static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
             if (r->access != m->waiting.first->access && !m->faulting)
                 return false;
             m->store |= r->kind != REQUEST_LOAD;
-            mem->counters.utcl1_merged += counted(r);
+            mem->counters.utcl1_merged += counted(t, r);
             queue_add(&m->waiting, r);
             return true;
         }
@@ -264,9 +287,9 @@ static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
         page.line = page.base;
         page.line_bytes = page.bytes;
     }
-    if (counted(r)) { /* its other look-ups then wait for the same */
+    if (counted(t, r)) { /* its other look-ups then wait for the same */
         mem->counters.utcl1_misses++;
-        mem->counters.utcl1_merged += counted(r) - 1;
+        mem->counters.utcl1_merged += counted(t, r) - 1;
     }
     t->missing++;
     uint64_t ready = utcl2_ready(mem, &page, cycle);
@@ -285,8 +308,8 @@ void utcl1_translate(struct utcl1 *t, struct mem_request *first, uint64_t cycle)
     forget_old(t);
     for (struct mem_request *r = first, *next; r; r = next) {
         next = r->next;
-        t->mem->counters.utcl1_requests += counted(r);
-        if (t->blocked.first || !try_translate(t, r, cycle + r->lookup))
+        t->mem->counters.utcl1_requests += counted(t, r);
+        if (t->blocked.first || !take_turn(t, r, cycle + r->lookup))
             queue_add(&t->blocked, r);
     }
 }

@@ -27,6 +27,7 @@ struct utcl1 {
     unsigned missing, recent, used;
     struct utcl1_entry *entry;
     uint64_t generation, clock;
+    uint64_t free; /* cycle of the next look-up */
     struct xcd_mem *mem;
     void (*go)(struct mem_request *request, uint64_t cycle); /* translated, or faulted */
     void (*drained)(struct utcl1 *tlb);                      /* nothing is blocked any more; may be NULL */
