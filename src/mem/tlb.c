@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Translation.  A UTCL1 entry covers what a fragment covers, up to its reach; a
- * miss goes to the XCD's UTCL2, and a miss there to a page walk of fixed length,
- * of which so many may begin in a time.  The UTCL2 keeps lines of entries as walks
- * read them, so small fragments side by side need one walk.
+ * miss goes to the XCD's UTCL2, and a miss there to a page walk, which reads a line of
+ * entries through the fabric; so many may begin in a time.  The UTCL2 keeps lines of entries as
+ * walks read them, so small fragments side by side need one walk.
  *
  * What a walk will find is asked of the page table when the UTCL1 misses: then
  * it is known which later misses wait for the same fragment.  The rest of the
@@ -74,29 +74,93 @@ static inline void translated(struct utcl1 *t, struct mem_request *r, const stru
     t->go(r, cycle);
 }
 
-/* Of the UTCL2: when the translation is there. */
-static uint64_t utcl2_ready(struct xcd_mem *mem, const struct vm_entry *page, uint64_t cycle)
+static void filled(struct port_domain *domain, struct port_event *event);
+
+static void post_filled(struct utcl1_miss *m, uint64_t cycle)
 {
+    struct utcl1 *t = m->tlb;
+    port_post(t->mem->domain, cycle, filled, t)->word[0] = (uint64_t)(m - t->miss);
+}
+
+static void walk_ends(struct port_domain *domain, struct port_event *event)
+{
+    struct utcl2_walk *w = event->self;
+    struct utcl2 *tlb = &w->mem->utcl2;
+    uint64_t now = port_now(domain);
+    if (w->entry)
+        w->entry->walk = NULL;
+    for (struct utcl1_miss *m = w->waiting, *next; m; m = next) {
+        next = m->next;
+        post_filled(m, m->soonest > now ? m->soonest : now);
+    }
+    w->next = tlb->spare;
+    tlb->spare = w;
+}
+
+static void walk_reads(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct utcl2_walk *w = event->self;
+    fabric_submit(w->mem->fabric, &w->request);
+}
+
+/* Reads the line of entries from where the upper levels, which the walker keeps, say that it is. */
+static struct utcl2_walk *begin_walk(struct xcd_mem *mem, struct utcl2_entry *entry, uint64_t table,
+                                     uint64_t cycle)
+{
+    struct utcl2_walk *w = mem->utcl2.spare;
+    if (w)
+        mem->utcl2.spare = w->next;
+    else
+        w = arena_take(&mem->arena, sizeof(*w));
+    w->mem = mem;
+    w->entry = entry;
+    w->waiting = NULL;
+    w->request = (struct fabric_request){.kind = FABRIC_FETCH,
+                                         .xcd = (uint8_t)mem->xcd,
+                                         .line = (uint64_t)(uintptr_t)w->table,
+                                         .physical = table & ~(uint64_t)(LINE - 1),
+                                         .data = w->data,
+                                         .done = walk_ends,
+                                         .self = w};
+    uint64_t start = port_take(&mem->utcl2.walker, cycle, mem->timing.walk_interval);
+    port_post(mem->domain, start + mem->timing.walk, walk_reads, w);
+    mem->counters.walks++;
+    return w;
+}
+
+/* Asks the UTCL2: filled() follows. */
+static void utcl2_ask(struct utcl1_miss *m, const struct vm_entry *page, uint64_t cycle)
+{
+    struct xcd_mem *mem = m->tlb->mem;
     const struct mem_timing *n = &mem->timing;
-    cycle = port_take(&mem->utcl2.port, cycle * n->utcl2_rate, 1) / n->utcl2_rate;
+    cycle = port_take(&mem->utcl2.port, cycle * n->utcl2_rate, 1) / n->utcl2_rate + n->utcl2_latency;
+    m->soonest = cycle;
     struct utcl2_entry *set = mem->utcl2.entry + (page->line_key & (mem->utcl2.sets - 1)) * mem->utcl2.ways;
-    struct utcl2_entry *victim = set;
-    for (unsigned i = 0; i < mem->utcl2.ways; i++) {
-        if (set[i].bytes == page->line_bytes && set[i].base == page->line) {
-            mem->counters.utcl2_hits++;
-            set[i].used = ++mem->utcl2.clock;
-            uint64_t hit = cycle + n->utcl2_latency;
-            return hit > set[i].ready ? hit : set[i].ready; /* its walk is still going on */
-        }
-        if (set[i].used < victim->used)
+    struct utcl2_entry *e = NULL, *victim = set;
+    for (unsigned i = 0; i < mem->utcl2.ways && !e; i++) {
+        if (set[i].bytes == page->line_bytes && set[i].base == page->line)
+            e = &set[i];
+        else if (set[i].used < victim->used)
             victim = &set[i];
     }
-    mem->counters.utcl2_misses++;
-    mem->counters.walks++;
-    uint64_t start = port_take(&mem->utcl2.walker, cycle + n->utcl2_latency, n->walk_interval);
-    *victim = (struct utcl2_entry){
-        .base = page->line, .bytes = page->line_bytes, .used = ++mem->utcl2.clock, .ready = start + n->walk};
-    return victim->ready;
+    if (e) {
+        mem->counters.utcl2_hits++;
+    } else {
+        mem->counters.utcl2_misses++;
+        e = victim;
+        if (e->walk)
+            e->walk->entry = NULL;
+        *e = (struct utcl2_entry){.base = page->line, .bytes = page->line_bytes};
+        e->walk = begin_walk(mem, e, page->table, cycle);
+    }
+    e->used = ++mem->utcl2.clock;
+    if (!e->walk) {
+        post_filled(m, cycle);
+        return;
+    }
+    m->next = e->walk->waiting;
+    e->walk->waiting = m;
 }
 
 /* Translations by the profiler's count: each part that a vL1 looks up asks for one. */
@@ -282,8 +346,8 @@ static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
     m->busy = true;
     m->mapped = vm_walk(mem->vm, r->line, &page);
     if (!m->mapped) {
-        page = (struct vm_entry){.base = r->line & ~((UINT64_C(1) << VM_PAGE_SHIFT) - 1),
-                                 .bytes = UINT64_C(1) << VM_PAGE_SHIFT};
+        page.base = r->line & ~((UINT64_C(1) << VM_PAGE_SHIFT) - 1);
+        page.bytes = UINT64_C(1) << VM_PAGE_SHIFT;
         page.line = page.base;
         page.line_bytes = page.bytes;
     }
@@ -292,14 +356,14 @@ static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
         mem->counters.utcl1_merged += counted(t, r) - 1;
     }
     t->missing++;
-    uint64_t ready = utcl2_ready(mem, &page, cycle);
     m->entry = entry_of(&mem->timing, r->line, page);
     m->address = r->line;
     m->store = r->kind != REQUEST_LOAD;
     m->replayed = m->faulting = false;
     queue_clear(&m->waiting);
     queue_add(&m->waiting, r);
-    port_post(mem->domain, ready, filled, t)->word[0] = free_miss;
+    m->tlb = t;
+    utcl2_ask(m, &page, cycle);
     return true;
 }
 

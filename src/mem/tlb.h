@@ -3,6 +3,8 @@
 #ifndef EHP_MEM_TLB_H
 #define EHP_MEM_TLB_H
 
+#include "fabric/fabric.h"
+#include "mem/line.h"
 #include "mem/request.h"
 #include "vm/vm.h"
 
@@ -13,6 +15,8 @@ struct utcl1_entry {
     bool writable, spare;
 };
 
+struct utcl1;
+
 struct utcl1_miss {
     bool busy, mapped, store, replayed;
     bool faulting;    /* waits for the driver */
@@ -20,6 +24,9 @@ struct utcl1_miss {
     struct utcl1_entry entry;
     struct request_queue waiting;
     struct vm_request fault;
+    struct utcl1 *tlb;
+    struct utcl1_miss *next; /* that waits for the same walk */
+    uint64_t soonest;        /* cycle of the answer if the entry were there */
 };
 
 struct utcl1 {
@@ -45,11 +52,23 @@ struct utcl2 {
     struct utcl2_entry *entry;
     uint64_t clock;
     struct port_server port, walker; /* port: in parts of a cycle */
+    struct utcl2_walk *spare;
 };
 
 struct utcl2_entry {
     uint64_t base, bytes; /* bytes 0: free */
-    uint64_t used, ready;
+    uint64_t used;
+    struct utcl2_walk *walk; /* that brings it; NULL: it is there */
+};
+
+/* Reads a line of entries through the fabric. */
+struct utcl2_walk {
+    struct utcl2_walk *next;
+    struct xcd_mem *mem;
+    struct utcl2_entry *entry; /* NULL: another has its place by now */
+    struct utcl1_miss *waiting;
+    struct fabric_request request;
+    uint8_t table[LINE], data[LINE]; /* what is read, for its time only: entries are vm's */
 };
 
 #endif

@@ -66,6 +66,7 @@ struct vm {
     const struct fabric *fabric;
     pthread_mutex_t lock; /* tables' writers, frames */
     struct frames frames;
+    uint64_t tables; /* physical address of page tables */
     struct table gpu, system;
     _Atomic uint64_t generation;
     _Atomic bool spare_walked; /* TLBs may have pages that nobody had */

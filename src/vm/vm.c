@@ -375,8 +375,11 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
     vm->pending_end = &vm->pending;
     host_small_pages();
     unsigned most = order_of((uint64_t)chip->value[CHIP_vm_device_fragment]);
+    /* Eight bytes for each frame, and as much again at most for large pages' entries: behind all frames. */
+    const uint64_t section = (uint64_t)SECTION << VM_PAGE_SHIFT;
+    vm->tables = memory->size - (memory->size / 256 + section - 1) / section * section;
     vm->commit_of = calloc(COMMIT_SLOTS, sizeof(*vm->commit_of));
-    if (!vm->commit_of || !frames_open(&vm->frames, memory->size) || !table_open(&vm->gpu, most) ||
+    if (!vm->commit_of || !frames_open(&vm->frames, vm->tables) || !table_open(&vm->gpu, most) ||
         !table_open(&vm->system, 0) || !host_open(&vm->pages)) {
         vm_close(vm);
         return NULL;
@@ -414,14 +417,20 @@ static void find_line(struct vm *vm, uint64_t address, struct vm_entry *out)
     out->line = leaf ? address & ~(bytes - 1) : out->base;
     out->line_bytes = leaf ? bytes : out->bytes;
     out->line_key = physical / out->line_bytes;
+    /* Entries of frames that are side by side are; those of large pages lie behind. */
+    const uint64_t entry_bytes = 8, line_bytes = entry_bytes * vm->line_pages;
+    out->table = vm->tables + (leaf ? out->line_key * line_bytes
+                                    : vm->memory->size / VM_PAGE * entry_bytes + out->line_key * entry_bytes);
 }
 
 bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
 {
     uint64_t entry = table_get(&vm->gpu, address);
     const bool spare = entry & PTE_SPARE;
-    if (!entry || (spare && vm->memory->bounds == EHP_BOUNDS_FAULT))
+    if (!entry || (spare && vm->memory->bounds == EHP_BOUNDS_FAULT)) {
+        *out = (struct vm_entry){.table = vm->tables};
         return false;
+    }
     if (spare)
         atomic_store_explicit(&vm->spare_walked, true, memory_order_relaxed);
     uint64_t bytes = VM_PAGE << pte_fragment(entry);

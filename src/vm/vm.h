@@ -52,6 +52,7 @@ struct vm_entry {
     uint64_t physical;         /* of its first address */
     uint64_t line, line_bytes; /* first virtual address of what the entries beside it in its line cover */
     uint64_t line_key;         /* the line's, and the same on every run, as virtual addresses are not */
+    uint64_t table;            /* physical address of that line of entries, which a walk reads */
     uint8_t mtype;             /* enum vm_mtype */
     bool writable;
     bool spare; /* beyond a buffer, and mapped all the same */
@@ -62,7 +63,7 @@ struct vm;
 struct vm *vm_open(const struct chip *chip, struct memory *memory);
 void vm_close(struct vm *vm);
 
-/* The GPU's page table: false when nothing is mapped there. */
+/* The GPU's page table: false when nothing is mapped there; `table` is then where a walk ends. */
 bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out);
 
 /* Changes when entries were removed: TLBs compare it. */

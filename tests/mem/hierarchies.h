@@ -48,8 +48,10 @@ bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
 {
     uint64_t offset = address - (uint64_t)(uintptr_t)vm->arena;
     vm->walks++;
-    if (offset >= vm->bytes)
+    if (offset >= vm->bytes) {
+        *out = (struct vm_entry){.table = UINT64_C(1) << 36};
         return false;
+    }
     uint64_t start = offset & ~(vm->fragment - 1);
     uint64_t line_bytes = vm->fragment < 32768 ? 32768 : vm->fragment, line = offset & ~(line_bytes - 1);
     *out = (struct vm_entry){.base = (uint64_t)(uintptr_t)vm->arena + start,
@@ -58,6 +60,7 @@ bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
                              .line = (uint64_t)(uintptr_t)vm->arena + line,
                              .line_bytes = line_bytes,
                              .line_key = line / line_bytes,
+                             .table = (UINT64_C(1) << 36) + line / line_bytes * 64,
                              .mtype = vm->mtype,
                              .writable = !vm->read_only};
     return true;
