@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // STREAM's triad on three arrays from an allocator, `upm_stream stream_NAME`: with HSA_XNACK=1 the ones on
-// demand. Its last dispatch is the one whose counters are read. The Infinity Cache is not full of what was
-// written before: what the translations of small fragments let through, memory takes either way.
+// demand. Its last dispatch is the one whose counters are read. The Infinity Cache has neither the arrays nor
+// their page table entries any more, as it is with arrays of 512 MiB; it is not full of what was written before:
+// what the translations of small fragments let through, memory takes either way.
 #include "measure.h"
 
 #include <sys/mman.h>
@@ -24,6 +25,25 @@ __global__ void triad(double *a, const double *b, const double *c, double scalar
 __global__ void touch(char *base)
 {
     base[(blockIdx.x * size_t{blockDim.x} + threadIdx.x) * PAGE] = 0;
+}
+
+// Reads more than the Infinity Cache holds.
+__global__ void sweep(const uint4 *base, unsigned *never)
+{
+    uint4 v = base[blockIdx.x * size_t{blockDim.x} + threadIdx.x];
+    if ((v.x | v.y | v.z | v.w) == 1)
+        *never = v.x;
+}
+
+static void evict()
+{
+    const size_t bytes = 320 * MIB, block = 256;
+    void *p;
+    CHECK_HIP(hipMalloc(&p, bytes));
+    sweep<<<static_cast<unsigned>(bytes / sizeof(uint4) / block), block>>>(static_cast<const uint4 *>(p),
+                                                                          static_cast<unsigned *>(p));
+    CHECK_HIP(hipDeviceSynchronize());
+    CHECK_HIP(hipFree(p));
 }
 
 static char *map(size_t bytes)
@@ -75,6 +95,7 @@ int main(int argc, char **argv)
     double *array[3];
     for (int i = 0; i < 3; i++)
         array[i] = is_static ? managed[i] : reinterpret_cast<double *>(allocate(name));
+    evict();
     stopwatch watch;
     auto time = [&](size_t from, size_t mib) {
         const size_t at = from * MIB / sizeof(double), block = 192; // as KTH's

@@ -10,7 +10,8 @@
  * instruction that missed joins it; another instruction's request for the fragment
  * stops the queue until the translation is there.  Measured: in STREAM on small
  * fragments sixteen look-ups for each miss are counted neither as hit nor as miss,
- * an instruction's (KTH's rocprofv3 files behind UPM on MI300A, V.C).
+ * an instruction's (KTH's rocprofv3 files behind UPM on MI300A, V.C).  The look-ups that
+ * found the translation on its way are made again one after another, each of which takes time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,7 @@ static void answer(struct utcl1 *t, struct utcl1_miss *m, uint64_t now)
     if (!waiting.first)
         queue_clear(&waiting);
     queue_clear(&m->waiting);
+    const struct mem_request *first = waiting.first;
     for (struct mem_request *r; (r = queue_take(&waiting)) != NULL;) {
         if (m->mapped) {
             if (r->line - m->entry.base >= m->entry.bytes) { /* the page has come alone */
@@ -266,7 +268,9 @@ static void answer(struct utcl1 *t, struct utcl1_miss *m, uint64_t now)
                     queue_add(&t->blocked, r);
                 continue;
             }
-            uint64_t turn = turn_of(t, r, now);
+            uint64_t again =
+                counted(t, r) - (r == first && counted(t, r)); /* the miss itself has its answer */
+            uint64_t turn = turn_of(t, r, now) + again * t->mem->timing.utcl1_replay;
             t->free = turn + 1;
             translated(t, r, &m->entry, turn);
         } else {

@@ -34,7 +34,7 @@ struct mem_timing {
     unsigned l2_writeback, l2_writeback_clean, l2_invalidate;
     unsigned s_size, s_ways, i_size, i_ways;
     unsigned s_latency, s_lookup, s_path, s_writeback, s_invalidate, i_latency, i_queue;
-    unsigned utcl1_entries, utcl1_misses, utcl2_latency, utcl2_rate, walk, walk_interval;
+    unsigned utcl1_entries, utcl1_misses, utcl1_replay, utcl2_latency, utcl2_rate, walk, walk_interval;
     uint64_t utcl1_reach;
 };
 
