@@ -182,6 +182,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->s_invalidate = chip_get(chip, CHIP_sl1_invalidate);
     t->i_latency = chip_get(chip, CHIP_icache_latency);
     t->i_queue = chip_get(chip, CHIP_icache_queue);
+    t->i_prefetch = chip_get(chip, CHIP_icache_prefetch);
     t->utcl1_entries = chip_get(chip, CHIP_utcl1_entries);
     t->utcl1_reach = (uint64_t)chip->value[CHIP_utcl1_reach];
     t->utcl1_misses = chip_get(chip, CHIP_utcl1_misses);

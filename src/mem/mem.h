@@ -225,7 +225,7 @@ struct mem_counters {
     uint64_t ea_read_cycles, ea_write_cycles, ea_atomic_cycles, cache_hits, cache_misses;
     uint64_t sqc_data_writes; /* lines, to the L2 */
     uint64_t sqc_data_requests, sqc_data_hits, sqc_data_misses, sqc_data_merged;
-    uint64_t sqc_inst_requests, sqc_inst_hits, sqc_inst_misses, sqc_inst_merged;
+    uint64_t sqc_inst_requests, sqc_inst_hits, sqc_inst_misses, sqc_inst_merged, sqc_inst_ahead;
     /* UTCL1: of the vL1s. */
     uint64_t utcl1_requests, utcl1_hits, utcl1_misses, utcl1_merged, utcl2_hits, utcl2_misses, walks;
 };

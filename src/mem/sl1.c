@@ -3,6 +3,8 @@
  * Scalar data caches and instruction caches, each shared by some CUs, with a TLB
  * for both.  The scalar cache is write-back: s_store leaves its bytes there until
  * s_dcache_wb (chiplet fence report, 2); a valid and a dirty bit for each byte.
+ * The instruction cache reads ahead: LLVM pads the end of code for gfx90a and gfx942 by as many
+ * lines as may be fetched behind it (AMDGPUTargetELFStreamer::EmitCodeEnd).
  * Nothing keeps either coherent with anything but s_dcache_inv and the kernel's
  * beginning.
  */
@@ -24,6 +26,7 @@ struct scache {
     uint64_t *valid, *dirty; /* bytes */
     uint64_t *physical;
     uint8_t *mtype;
+    bool *ahead; /* was read ahead, and nobody has asked for it yet */
     uint8_t *data;
     struct mem_request *miss[SCACHE_MISSES];
     struct port_server out; /* to the L2 */
@@ -61,6 +64,7 @@ static void scache_open(struct xcd_mem *mem, struct scache *s, unsigned size, un
     s->dirty = arena_take(&mem->arena, (size_t)lines * sizeof(*s->dirty));
     s->physical = arena_take(&mem->arena, (size_t)lines * sizeof(*s->physical));
     s->mtype = arena_take(&mem->arena, (size_t)lines * sizeof(*s->mtype));
+    s->ahead = arena_take(&mem->arena, (size_t)lines * sizeof(*s->ahead));
     s->data = arena_take(&mem->arena, (size_t)lines * SLINE);
 }
 
@@ -218,9 +222,15 @@ static unsigned allocate(struct scluster *c, struct scache *s, const struct mem_
 
 /* ---- loads and fetches ---- */
 
+/* What is read ahead has no access. */
+static bool of_instructions(const struct mem_request *r)
+{
+    return !r->access || is_fetch(r->access);
+}
+
 static struct scache *cache_of(const struct mem_request *r)
 {
-    return is_fetch(r->access) ? &r->cluster->instruction : &r->cluster->scalar;
+    return of_instructions(r) ? &r->cluster->instruction : &r->cluster->scalar;
 }
 
 static struct mem_request **miss_of(struct scache *s, uint64_t line)
@@ -238,7 +248,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     struct scache *s = cache_of(r);
     uint64_t now = port_now(domain);
     uint64_t rest =
-        is_fetch(r->access) ? mem->timing.i_latency / 2 : mem->timing.s_latency - mem->timing.s_lookup;
+        of_instructions(r) ? mem->timing.i_latency / 2 : mem->timing.s_latency - mem->timing.s_lookup;
     r->line = r->fill;
     struct mem_request **at = &s->miss[r->line / SLINE % SCACHE_MISSES];
     while (*at != r)
@@ -259,6 +269,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
             memcpy(have, line, SLINE);
             s->valid[i] = r->epoch == s->epoch ? ~UINT64_C(0) : s->valid[i];
             s->used[i] = ++s->clock;
+            s->ahead[i] = !r->access && !r->joined;
         }
     }
     while (r->joined) {
@@ -269,7 +280,8 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
         deliver(j, line, now + rest);
         request_free(j);
     }
-    deliver(r, line, now + rest);
+    if (r->access)
+        deliver(r, line, now + rest);
     request_free(r);
 }
 
@@ -278,32 +290,10 @@ static void answer_load(struct mem_request *r, uint64_t cycle)
     port_post(r->mem->domain, cycle + r->mem->timing.s_path, line_arrives, r);
 }
 
-static void look_up_load(struct mem_request *r, uint64_t cycle)
+/* Of the L2: the part that fills a line. */
+static void ask(struct scache *s, struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = r->mem;
-    struct scache *s = cache_of(r);
-    struct mem_counters *n = &mem->counters;
-    const struct mem_timing *t = &mem->timing;
-    *(is_fetch(r->access) ? &n->sqc_inst_requests : &n->sqc_data_requests) += 1;
-    unsigned skip, offset, bytes, i = find(s, r->line);
-    part_of(r->access, r, &skip, &offset, &bytes);
-    uint64_t need = bytes_mask(offset, bytes);
-    if (i != NO_WAY && (s->valid[i] & need) == need) {
-        *(is_fetch(r->access) ? &n->sqc_inst_hits : &n->sqc_data_hits) += 1;
-        s->used[i] = ++s->clock;
-        deliver(r, s->data + (size_t)i * SLINE,
-                cycle + (is_fetch(r->access) ? t->i_latency / 2 : t->s_latency - t->s_lookup));
-        request_free(r);
-        return;
-    }
-    struct mem_request *m = *miss_of(s, r->line);
-    if (m && m->epoch == s->epoch) {
-        *(is_fetch(r->access) ? &n->sqc_inst_merged : &n->sqc_data_merged) += 1;
-        r->next = m->joined;
-        m->joined = r;
-        return;
-    }
-    *(is_fetch(r->access) ? &n->sqc_inst_misses : &n->sqc_data_misses) += 1;
     r->epoch = s->epoch;
     r->fill = r->line;
     struct mem_request **at = &s->miss[r->line / SLINE % SCACHE_MISSES];
@@ -313,7 +303,67 @@ static void look_up_load(struct mem_request *r, uint64_t cycle)
     r->physical -= r->line % LINE; /* to the L2 it is the whole line's */
     r->line -= r->line % LINE;
     r->answer = answer_load;
-    port_post(mem->domain, port_take(&s->out, cycle, 1) + t->s_path, l2_arrive, r);
+    port_post(mem->domain, port_take(&s->out, cycle, 1) + mem->timing.s_path, l2_arrive, r);
+}
+
+/* The lines behind one that was not there, or had come before anybody asked for it: of the same page, whose
+ * translation is at hand. */
+static void read_ahead(struct scluster *c, uint64_t line, uint64_t physical, uint8_t mtype, uint64_t cycle)
+{
+    struct xcd_mem *mem = c->mem;
+    struct scache *s = &c->instruction;
+    for (unsigned n = 1; n <= mem->timing.i_prefetch; n++) {
+        uint64_t next = line + n * SLINE;
+        if (next >> VM_PAGE_SHIFT != line >> VM_PAGE_SHIFT)
+            return;
+        const struct mem_request *m = *miss_of(s, next);
+        if (find(s, next) != NO_WAY || (m && m->epoch == s->epoch))
+            continue;
+        struct mem_request *r = request_new(mem);
+        r->cluster = c;
+        r->kind = REQUEST_LOAD;
+        r->mtype = mtype;
+        r->line = next;
+        request_place(r, physical + n * SLINE);
+        mem->counters.sqc_inst_ahead++;
+        ask(s, r, cycle);
+    }
+}
+
+static void look_up_load(struct mem_request *r, uint64_t cycle)
+{
+    struct xcd_mem *mem = r->mem;
+    struct scache *s = cache_of(r);
+    struct mem_counters *n = &mem->counters;
+    const struct mem_timing *t = &mem->timing;
+    bool fetch = is_fetch(r->access), first = false;
+    *(fetch ? &n->sqc_inst_requests : &n->sqc_data_requests) += 1;
+    unsigned skip, offset, bytes, i = find(s, r->line);
+    part_of(r->access, r, &skip, &offset, &bytes);
+    uint64_t need = bytes_mask(offset, bytes), line = r->line, physical = r->physical;
+    uint8_t mtype = r->mtype;
+    struct scluster *c = r->cluster;
+    struct mem_request *m;
+    if (i != NO_WAY && (s->valid[i] & need) == need) {
+        *(fetch ? &n->sqc_inst_hits : &n->sqc_data_hits) += 1;
+        s->used[i] = ++s->clock;
+        first = s->ahead[i];
+        s->ahead[i] = false;
+        deliver(r, s->data + (size_t)i * SLINE,
+                cycle + (fetch ? t->i_latency / 2 : t->s_latency - t->s_lookup));
+        request_free(r);
+    } else if ((m = *miss_of(s, r->line)) && m->epoch == s->epoch) {
+        *(fetch ? &n->sqc_inst_merged : &n->sqc_data_merged) += 1;
+        first = fetch && !m->access && !m->joined;
+        r->next = m->joined;
+        m->joined = r;
+    } else {
+        *(fetch ? &n->sqc_inst_misses : &n->sqc_data_misses) += 1;
+        first = fetch;
+        ask(s, r, cycle);
+    }
+    if (first)
+        read_ahead(c, line, physical, mtype, cycle);
 }
 
 /* ---- stores ---- */

@@ -125,6 +125,40 @@ static void check_code_stays(void)
     rig_close(&rig);
 }
 
+/* A miss reads sixteen lines ahead, in its page; the first use of one of those reads on. */
+static void check_read_ahead(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    const unsigned ahead = chip_get(&rig.chip, CHIP_icache_prefetch);
+    const uint64_t page = 16384, line = 64;
+    struct shot at = shot(&rig, 0, 3, ACCESS_FETCH, page, 64);
+    uint64_t cold = run(&at);
+    CHECK_EQ(counters(&rig, 0).sqc_inst_ahead, ahead);
+    uint64_t warm = run(&at);
+    CHECK(warm < cold / 8);
+    CHECK_EQ(counters(&rig, 0).sqc_inst_ahead, ahead); /* nothing new */
+    struct shot beyond = shot(&rig, 0, 3, ACCESS_FETCH, page + (ahead + 1) * line, 64);
+    CHECK(run(&beyond) > warm);
+    CHECK_EQ(counters(&rig, 0).sqc_inst_misses, 2);
+    CHECK_EQ(counters(&rig, 0).sqc_inst_ahead, 2 * ahead);
+    struct shot last = shot(&rig, 0, 3, ACCESS_FETCH, page + ahead * line, 64);
+    CHECK_EQ(run(&last), warm);
+    CHECK_EQ(counters(&rig, 0).sqc_inst_ahead, 2 * ahead); /* that has what is behind it */
+    struct shot next = shot(&rig, 0, 3, ACCESS_FETCH, page + (ahead + 2) * line, 64);
+    CHECK_EQ(run(&next), warm);
+    CHECK_EQ(counters(&rig, 0).sqc_inst_ahead, 2 * ahead + 1);
+    /* Not beyond the page; and who comes while a line is on its way waits for that. */
+    struct shot end = shot(&rig, 0, 3, ACCESS_FETCH, page + 4096 - 2 * line, 64);
+    struct shot after = shot(&rig, 0, 3, ACCESS_FETCH, page + 4096 - line, 64);
+    start(&end, 1);
+    start(&after, 60);
+    run_all(&rig);
+    CHECK_EQ(counters(&rig, 0).sqc_inst_ahead, 2 * ahead + 2);
+    CHECK_EQ(counters(&rig, 0).sqc_inst_merged, 1);
+    rig_close(&rig);
+}
+
 static void check_coalescing(void)
 {
     struct rig rig;
@@ -410,6 +444,7 @@ int main(void)
     check_levels();
     check_fetches();
     check_code_stays();
+    check_read_ahead();
     check_coalescing();
     check_reach();
     check_channels();
