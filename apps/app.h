@@ -42,21 +42,31 @@ static void counted_free(void *p)
     std::free(p);
 }
 
-// Containers count too.
-void *operator new(size_t bytes)
-{
-    return counted_malloc(bytes);
-}
-
-void operator delete(void *p) noexcept
-{
-    counted_free(p);
-}
-
-void operator delete(void *p, size_t) noexcept
-{
-    counted_free(p);
-}
+// Containers count too; what libraries allocate with `new`, such as a compiler of the GPU's code, does not.
+template <typename T> struct counted {
+    using value_type = T;
+    counted() = default;
+    template <typename U> counted(const counted<U> &)
+    {
+    }
+    T *allocate(size_t count)
+    {
+        return static_cast<T *>(counted_malloc(count * sizeof(T)));
+    }
+    void deallocate(T *p, size_t)
+    {
+        counted_free(p);
+    }
+    bool operator==(const counted &) const
+    {
+        return true;
+    }
+    bool operator!=(const counted &) const
+    {
+        return false;
+    }
+};
+template <typename T> using vector = std::vector<T, counted<T>>;
 
 struct app {
     const char *name;

@@ -133,7 +133,7 @@ static void sum_partials(const network &net, const float *partial, const float *
 // Largest difference of the trained weights from a plain computation.
 static double check(const app &run, const float *trained)
 {
-    std::vector<float> units(size_t{run.size} + 1);
+    vector<float> units(size_t{run.size} + 1);
     const network net(run, units.data());
     double sums[WIDTH] = {}, worst = 0;
     for (unsigned h = 1; h < WIDTH; h++)

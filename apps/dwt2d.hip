@@ -137,10 +137,10 @@ static void write_coefficients(const app &run, int *const components[COMPONENTS]
 }
 
 // One line on the CPU: predict the odd ones, update the even ones, part them.
-static void reference_line(std::vector<int> &line)
+static void reference_line(vector<int> &line)
 {
     const size_t n = line.size();
-    std::vector<int> high, low;
+    vector<int> high, low;
     for (size_t i = 1; i < n; i += 2)
         high.push_back(line[i] - ((line[i - 1] + (i + 1 < n ? line[i + 1] : line[i - 1])) >> 1));
     for (size_t i = 0; i < n; i += 2) {
@@ -155,19 +155,19 @@ static void reference_line(std::vector<int> &line)
 static size_t check(const app &run, const std::array<kept<int>, COMPONENTS> &components)
 {
     const size_t size = run.size, pixels = size * size;
-    std::vector<pixel> image(pixels);
+    vector<pixel> image(pixels);
     FILE *file = image_file(run);
     read_image(run, file, image.data());
     std::fclose(file);
     size_t wrong = 0;
     for (unsigned c = 0; c < COMPONENTS; c++) {
-        std::vector<int> plane(pixels);
+        vector<int> plane(pixels);
         for (size_t i = 0; i < pixels; i++) {
             const int r = image[i].red, g = image[i].green, b = image[i].blue;
             plane[i] = c == 0 ? (r + 2 * g + b - 512) >> 2 : c == 1 ? b - g : r - g;
         }
         for (size_t level = 0, side = size; level < LEVELS && side > 1; level++, side = (side + 1) / 2) {
-            std::vector<int> line(side);
+            vector<int> line(side);
             for (size_t y = 0; y < side; y++) {
                 for (size_t x = 0; x < side; x++)
                     line[x] = plane[y * size + x];

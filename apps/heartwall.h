@@ -235,7 +235,7 @@ class film_reader
     film_reader(const film &all, unsigned seed)
         : all_(all), file_(temporary_file()), raw_(host_alloc<uint8_t>(all.pixels()))
     {
-        std::vector<uint8_t> frame(all.pixels());
+        vector<uint8_t> frame(all.pixels());
         for (int number = 0; number < all.frames; number++) {
             make_frame(all, seed, number, frame.data());
             if (std::fwrite(frame.data(), 1, frame.size(), file_) != frame.size())
@@ -276,7 +276,7 @@ inline void place_points(const film &all, point *points)
 // What the points have in the GPU's memory; `tracks` is one after the other.
 class point_memory
 {
-    std::vector<void *> arrays_;
+    vector<void *> arrays_;
 
     template <typename T> void share(point *points, T *point::*of_point, int rows, int columns)
     {
@@ -313,11 +313,11 @@ class point_memory
 // How many places of all tracks differ from those that the CPU finds.
 inline int check_tracks(const film &all, unsigned seed, const place *tracks)
 {
-    std::vector<float> frame(all.pixels());
-    std::vector<point> points(POINTS);
+    vector<float> frame(all.pixels());
+    vector<point> points(POINTS);
     film_reader reader(all, seed);
     const int side = all.side;
-    std::vector<uint16_t> looks(POINTS * static_cast<size_t>(side * side));
+    vector<uint16_t> looks(POINTS * static_cast<size_t>(side * side));
     place_points(all, points.data());
     int wrong = 0;
     for (int number = 0; number < all.frames; number++) {

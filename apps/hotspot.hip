@@ -86,7 +86,7 @@ static double check(const app &run, const float *result)
 {
     const int n = static_cast<int>(run.size);
     const conductance k = conductance_of(run.size);
-    std::vector<float> now(size_t{run.size} * run.size), power(now.size()), next(now.size());
+    vector<float> now(size_t{run.size} * run.size), power(now.size()), next(now.size());
     generate(run, now.data(), power.data());
     for (unsigned step = 0; step < run.steps; step++) {
         for (int y = 0; y < n; y++)

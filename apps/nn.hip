@@ -57,7 +57,7 @@ static FILE *database_file(const app &run)
 }
 
 // The records and, from their text, the positions.
-static void read_database(const app &run, std::vector<record> &records, std::vector<position> &places)
+static void read_database(const app &run, vector<record> &records, vector<position> &places)
 {
     FILE *file = database_file(run);
     records.reserve(run.size);
@@ -78,9 +78,9 @@ static void read_database(const app &run, std::vector<record> &records, std::vec
 }
 
 // The nearest, best first.
-static std::vector<unsigned> pick(std::vector<record> &records, const float *distance)
+static vector<unsigned> pick(vector<record> &records, const float *distance)
 {
-    std::vector<unsigned> best;
+    vector<unsigned> best;
     host_work(
         PICK_RECORD * static_cast<double>(records.size()),
         {{records.data(), records.size() * sizeof(record)}, {distance, records.size() * sizeof(float)}});
@@ -99,13 +99,13 @@ static std::vector<unsigned> pick(std::vector<record> &records, const float *dis
 }
 
 // Whether these are the nearest by exact distances, up to what single precision cannot tell.
-static bool check(const std::vector<position> &places, const std::vector<unsigned> &best)
+static bool check(const vector<position> &places, const vector<unsigned> &best)
 {
-    std::vector<double> all(places.size());
+    vector<double> all(places.size());
     for (size_t i = 0; i < all.size(); i++)
         all[i] = std::hypot(static_cast<double>(FROM.latitude) - static_cast<double>(places[i].latitude),
                             static_cast<double>(FROM.longitude) - static_cast<double>(places[i].longitude));
-    std::vector<double> sorted = all;
+    vector<double> sorted = all;
     const size_t wanted = std::min(all.size(), size_t{NEAREST});
     std::partial_sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(wanted), sorted.end());
     for (size_t k = 0; k < wanted; k++)
@@ -116,8 +116,8 @@ static bool check(const std::vector<position> &places, const std::vector<unsigne
 
 static bool run_explicit(app &run)
 {
-    std::vector<record> records;
-    std::vector<position> places;
+    vector<record> records;
+    vector<position> places;
     read_database(run, records, places);
     const size_t count = places.size();
     float *distance = host_alloc<float>(count);
@@ -140,7 +140,7 @@ static bool run_explicit(app &run)
     gpu_free(d_places);
     gpu_free(d_distance);
 
-    const std::vector<unsigned> best = pick(records, distance);
+    const vector<unsigned> best = pick(records, distance);
     host_free(distance);
     run.end();
     return check(places, best);
@@ -148,8 +148,8 @@ static bool run_explicit(app &run)
 
 static bool run_unified(app &run)
 {
-    std::vector<record> records;
-    std::vector<position> places;
+    vector<record> records;
+    vector<position> places;
     read_database(run, records, places);
     const size_t count = places.size();
     float *distance = gpu_alloc<float>(count);
@@ -159,7 +159,7 @@ static bool run_unified(app &run)
     CHECK_HIP(hipDeviceSynchronize());
     run.end_compute();
 
-    const std::vector<unsigned> best = pick(records, distance);
+    const vector<unsigned> best = pick(records, distance);
     gpu_free(distance);
     run.end();
     return check(places, best);

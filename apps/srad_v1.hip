@@ -129,7 +129,7 @@ static void generate(const app &run, float *image)
 static void write_picture(const app &run, const float *image)
 {
     const size_t n = run.size;
-    std::vector<uint8_t> row(n);
+    vector<uint8_t> row(n);
     FILE *file = temporary_file();
     host_work(WRITE_PIXEL * static_cast<double>(n * n), {{image, n * n * sizeof *image}});
     for (size_t y = 0; y < n; y++) {
@@ -150,7 +150,7 @@ static float noise_of(float sum, float square_sum, size_t pixels)
 static double check(const app &run, const float *result, unsigned steps)
 {
     const size_t n = run.size, pixels = n * n;
-    std::vector<float> image(pixels), c(pixels), next(pixels);
+    vector<float> image(pixels), c(pixels), next(pixels);
     generate(run, image.data());
     for (float &v : image)
         v = std::exp(v / 255);
