@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a small kernel costs, on the device's clock.  The measurement says "one small kernel": this one loads
-// and stores, as any that is worth measuring.  Several runs, as what comes first to a compute unit finds its
-// code elsewhere.
+// and stores, as any that is worth measuring; and "dependent launches": each reads what other workgroups, on
+// other XCDs, wrote in the one before.  Several runs, as what comes first to a compute unit finds its code
+// elsewhere.
 #include "measure.h"
 
 enum { ITEMS = 1024, BLOCK = 256, RUNS = 40 };
@@ -11,12 +12,18 @@ __global__ void increment(unsigned *data)
     data[blockIdx.x * BLOCK + threadIdx.x]++;
 }
 
+__global__ void pass_on(unsigned *to, const unsigned *from)
+{
+    unsigned i = blockIdx.x * BLOCK + threadIdx.x;
+    to[i] = from[(i + BLOCK) % ITEMS] + 1;
+}
+
 int main()
 {
     stopwatch watch;
     unsigned *data;
-    CHECK_HIP(hipMalloc(&data, ITEMS * sizeof(*data)));
-    CHECK_HIP(hipMemset(data, 0, ITEMS * sizeof(*data)));
+    CHECK_HIP(hipMalloc(&data, 2 * ITEMS * sizeof(*data)));
+    CHECK_HIP(hipMemset(data, 0, 2 * ITEMS * sizeof(*data)));
     CHECK_HIP(hipDeviceSynchronize());
     double least = 1e9;
     for (int i = 0; i < RUNS; i++) {
@@ -30,7 +37,7 @@ int main()
     for (int i = 0; i < 2; i++) {
         watch.start();
         for (int k = 0; k < 10 + 50 * i; k++)
-            increment<<<ITEMS / BLOCK, BLOCK>>>(data);
+            pass_on<<<ITEMS / BLOCK, BLOCK>>>(data + (k + 1) % 2 * ITEMS, data + k % 2 * ITEMS);
         us[i] = watch.stop();
     }
     row("launch_interval", 0, (us[1] - us[0]) / 50);
