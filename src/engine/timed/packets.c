@@ -23,12 +23,25 @@ static void task_ends(struct port_domain *domain, struct port_event *event)
     task_done(task, event->word[1]);
 }
 
+static bool known(const struct timed *timed, const void *address, struct memory_block *block)
+{
+    bool inside;
+    return memory_find(timed->engine.cp->memory, (uint64_t)(uintptr_t)address, block, &inside) && inside;
+}
+
 static bool on_device(const struct timed *timed, const void *address)
 {
     struct memory_block block;
-    bool inside;
-    return memory_find(timed->engine.cp->memory, (uint64_t)(uintptr_t)address, &block, &inside) && inside &&
-           memory_is_device(block.kind);
+    return known(timed, address, &block) && memory_is_device(block.kind);
+}
+
+/* Few bytes of memory that no allocator of HIP's made and nobody registered go through a buffer of the
+ * runtime's that the engine can reach, which a core fills or empties before or after it. */
+static uint64_t staging_ps(const struct timed *timed, const void *dst, const void *src, uint64_t bytes)
+{
+    struct memory_block block;
+    bool staged = bytes <= timed->staged_bytes && (!known(timed, dst, &block) || !known(timed, src, &block));
+    return staged ? bytes * timed->core_ps_per_kib / 1024 : 0;
 }
 
 /* A kernel of the runtime's does it. */
@@ -44,7 +57,7 @@ static uint64_t copy_ps(const struct timed *timed, const void *dst, const void *
         return blit_ps(timed, bytes, timed->blit_ps_per_kib);
     if (timed->no_sdma)
         return blit_ps(timed, bytes, timed->blit_host_ps_per_kib);
-    return timed->sdma_start_ps + bytes * timed->sdma_ps_per_kib / 1024;
+    return timed->sdma_start_ps + bytes * timed->sdma_ps_per_kib / 1024 + staging_ps(timed, dst, src, bytes);
 }
 
 /* Kernels fill; they move half of what copies of as many bytes do. */

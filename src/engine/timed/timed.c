@@ -126,6 +126,8 @@ static int start(struct timed *timed, const struct engine_options *options)
     timed->packet_ps = (uint64_t)(c->value[CHIP_cp_packet] * 1e3);
     timed->barrier_ps = (uint64_t)(c->value[CHIP_cp_barrier] * 1e3);
     timed->complete_ps = (uint64_t)(c->value[CHIP_cp_complete] * 1e3);
+    timed->staged_bytes = (uint64_t)c->value[CHIP_sdma_staged];
+    timed->core_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_core_bandwidth]);
     timed->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
     timed->sdma_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_sdma_bandwidth]);
     timed->blit_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_bandwidth]);

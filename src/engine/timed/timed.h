@@ -153,7 +153,8 @@ struct timed {
     struct timed_scratch *scratch; /* in domain 0: blocks, most recent first */
     double wave_cycles;
     uint64_t packet_ps, complete_ps, barrier_ps, switch_ps, wait_ps;
-    uint64_t sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib, blit_host_ps_per_kib;
+    uint64_t staged_bytes, core_ps_per_kib, sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib,
+        blit_host_ps_per_kib;
 };
 
 /* The engine's operations, from time.c. */
