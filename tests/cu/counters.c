@@ -96,7 +96,10 @@ static void check_instructions(struct rig *r, const struct record *record)
     EXPECT("SQ_INSTS_VMEM_WR", 6 * 2);
     EXPECT("TA_FLAT_WRITE_WAVEFRONTS_sum", 6 * 2);
     EXPECT("TCP_TOTAL_ACCESSES_sum", 6 * 2); /* of one lane each */
-    EXPECT("TCC_WRITE_sum", 6 * 2);
+    /* The vL1 combines a wave's two, which lie in the same half of a line, if the second comes soon enough.
+     */
+    double writes = value(record, "TCC_WRITE_sum");
+    CHECK(writes >= 6 && writes <= 6 * 2);
     EXPECT("SQ_INSTS_BRANCH", 6 * 2);
     EXPECT("TCP_TOTAL_WRITEBACK_INVALIDATES_sum", value(record, "CU_NUM"));
     EXPECT("CU_NUM", 6 * 38);

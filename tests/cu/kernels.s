@@ -241,7 +241,8 @@ timed
   s_add_u32 s30, s30, 1
 .endr
 end lines
-// Only the first time is the line not in the cache: s[20:21] and s[22:23] around it.
+// Only the first time is the line not in the cache, nor read ahead, which ends with the page: s[20:21] and
+// s[22:23] around it.
 function miss
 timed
   s_cmp_eq_u32 s24, 2
@@ -253,7 +254,7 @@ timed
 end miss
   .p2align 8
   s_endpgm
-  .p2align 8
+  .p2align 12
 1:
   s_memtime s[22:23]
   s_waitcnt lgkmcnt(0)
