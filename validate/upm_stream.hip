@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // STREAM's triad on three arrays from an allocator, `upm_stream stream_NAME`: with HSA_XNACK=1 the ones on
 // demand. Its last dispatch is the one whose counters are read. The Infinity Cache has neither the arrays nor
-// their page table entries any more, as it is with arrays of 512 MiB; it is not full of what was written before:
-// what the translations of small fragments let through, memory takes either way.
+// their page table entries any more, as it is with arrays of 512 MiB; it is not full of what was written
+// before: what the translations of small fragments let through, memory takes either way.
 #include "measure.h"
 
 #include <sys/mman.h>
@@ -41,7 +41,7 @@ static void evict()
     void *p;
     CHECK_HIP(hipMalloc(&p, bytes));
     sweep<<<static_cast<unsigned>(bytes / sizeof(uint4) / block), block>>>(static_cast<const uint4 *>(p),
-                                                                          static_cast<unsigned *>(p));
+                                                                           static_cast<unsigned *>(p));
     CHECK_HIP(hipDeviceSynchronize());
     CHECK_HIP(hipFree(p));
 }
