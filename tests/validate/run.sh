@@ -48,7 +48,7 @@ assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == ["l
 assert sum(line.startswith("| mi300") for line in page.splitlines()) == len(rows)
 readme = open(sys.argv[1] + "/readme.md").read().splitlines()
 assert readme[0] == "before" and readme[-1] == "after" and "old" not in readme and "| mi300a" not in readme
-assert [line for line in page.splitlines() if line.startswith("    seed:")] == [l for l in readme if "seed:" in l] != []
+assert [line for line in page.splitlines() if line.startswith("    echoes:")] == [l for l in readme if "    echoes:" in l] != []
 EOF
 check "sensitivity" "$ehp" validate --sensitivity --only copies sdma.bandwidth cu.barrier >"$scratch/moves"
 check "a copy is an echo" grep -Eq '^ +\+10\.[0-9] %  hipMemcpy from the host, SDMA' "$scratch/moves"
