@@ -413,7 +413,7 @@ static llvm_value locate_lds(struct emit *e, const struct slice *s, const struct
     if (op_of(x) == MEMOP_CONDXCHG32) /* the low bits do not count */
         *at = l->BuildAnd(e->b, *at, slice_constant(e, 0xfff8), "");
     llvm_value inside = places_in_lds(e, *at, is_wide(x) ? 8 : 4);
-    return l->BuildBitCast(e->b, places_and(e, inside, places_active(e, s)), e->bits, "");
+    return lanes_of(e, places_and(e, inside, places_active(e, s)));
 }
 
 /* Handlers redo what is not the GPU's own memory, and what faults. */
@@ -427,7 +427,7 @@ static llvm_value locate_memory(struct emit *e, struct slice *s, const struct la
     *at = places_addresses(e, &places, &beyond);
     llvm_value odd = l->BuildAnd(e->b, *at, places_splat64(e, emit_i64(e, bytes - 1)), "");
     odd = l->BuildICmp(e->b, LLVM_NE, odd, l->ConstNull(l->TypeOf(odd)), "");
-    slice_redo(e, s, l->BuildBitCast(e->b, l->BuildOr(e->b, beyond, odd, ""), e->bits, ""));
+    slice_redo(e, s, lanes_of(e, l->BuildOr(e->b, beyond, odd, "")));
     emit_access(e, op->x);
     return s->exec;
 }
@@ -447,7 +447,7 @@ void atomics_emit(struct emit *e, struct slice *s, const struct lane_op *op, llv
     llvm_value more = extra ? operand_at(e, s, x, from[each], rows + each, OF_EXTRA) : data;
     llvm_type types[] = {e->ptr, e->ptr, l->TypeOf(at), e->ptr, e->ptr, e->i64};
     llvm_type type = l->FunctionType(x->mem.returns ? elements_of(e, x) : e->void_, types, 6, 0);
-    llvm_value arguments[] = {e->v, e->lds, at, data, more, l->BuildZExt(e->b, lanes, e->i64, "")};
+    llvm_value arguments[] = {e->v, e->lds, at, data, more, lanes_bits(e, lanes)};
     llvm_value before = l->BuildCall2(e->b, type, function_of(e, x, type), arguments, 6, "");
     if (x->mem.returns)
         take_result(e, x, before, result);

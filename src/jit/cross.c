@@ -61,11 +61,9 @@ static llvm_value shuffle(struct emit *e, llvm_value value, const struct xdpp *d
 }
 
 /* The slice's part of bits for all lanes, as a vector of i1. */
-static llvm_value lanes_of(struct emit *e, const struct slice *s, llvm_value bits)
+static llvm_value part_of(struct emit *e, const struct slice *s, llvm_value bits)
 {
-    const struct llvm *l = e->l;
-    llvm_value part = l->BuildTrunc(e->b, l->BuildLShr(e->b, bits, s->shift, ""), e->bits, "");
-    return l->BuildBitCast(e->b, part, l->VectorType(e->i1, e->slice), "");
+    return lanes_vector(e, lanes_take(e, bits, s->shift));
 }
 
 /* Lanes that have somebody active to read from. */
@@ -74,11 +72,10 @@ static llvm_value readers(struct emit *e, const struct slice *s, const struct la
     const struct llvm *l = e->l;
     const struct xdpp *dpp = op->x->dpp;
     if (op->readers)
-        return lanes_of(e, s, op->readers);
-    llvm_value on = l->BuildBitCast(e->b, s->exec, l->VectorType(e->i1, e->slice), "");
-    on = shuffle(e, on, dpp);
+        return part_of(e, s, op->readers);
+    llvm_value on = shuffle(e, lanes_vector(e, s->exec), dpp);
     return dpp->exists == UINT64_MAX ? on
-                                     : l->BuildAnd(e->b, on, lanes_of(e, s, emit_i64(e, dpp->exists)), "");
+                                     : l->BuildAnd(e->b, on, part_of(e, s, emit_i64(e, dpp->exists)), "");
 }
 
 void cross_move_source(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *row)
@@ -95,7 +92,7 @@ void cross_move_source(struct emit *e, const struct slice *s, const struct lane_
 llvm_value cross_written(struct emit *e, const struct slice *s, const struct lane_op *op)
 {
     const uint64_t writes = op->x->dpp->writes;
-    llvm_value written = writes == UINT64_MAX ? NULL : lanes_of(e, s, emit_i64(e, writes));
+    llvm_value written = writes == UINT64_MAX ? NULL : part_of(e, s, emit_i64(e, writes));
     if (op->x->isa->bound_ctrl)
         return written;
     llvm_value on = readers(e, s, op);

@@ -29,10 +29,7 @@ static llvm_value load(struct emit *e, int row, unsigned slice)
 
 static llvm_value active(struct emit *e, llvm_value exec, unsigned slice)
 {
-    const struct llvm *l = e->l;
-    llvm_value bits =
-        l->BuildTrunc(e->b, l->BuildLShr(e->b, exec, emit_i64(e, slice * e->slice), ""), e->bits, "");
-    return l->BuildBitCast(e->b, bits, l->VectorType(e->i1, e->slice), "");
+    return lanes_vector(e, lanes_take(e, exec, emit_i64(e, slice * e->slice)));
 }
 
 static void store(struct emit *e, llvm_value exec, int row, unsigned slice, llvm_value value)
@@ -112,7 +109,7 @@ static llvm_value compute(struct emit *e, llvm_value exec, unsigned slice, llvm_
     memset(s, 0, sizeof(*s));
     s->shift = emit_i64(e, slice * e->slice);
     s->rows = place(e, 0, slice);
-    s->exec = l->BuildBitCast(e->b, active(e, exec, slice), e->bits, "");
+    s->exec = lanes_take(e, exec, s->shift);
     stretch_emit(e, s);
     for (unsigned i = 0; i < d->dwords; i++)
         results[i] = s->value[stretch_row(d) + i];
@@ -134,7 +131,7 @@ void crossbar_emit_dpp(struct emit *e)
     llvm_block done = emit_block(e);
     if (bad) { /* nothing is stored yet: its handler does all lanes */
         llvm_block good = emit_block(e), redo = emit_block(e);
-        llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, bad, l->ConstNull(e->bits), "");
+        llvm_value is_bad = lanes_some(e, bad);
         l->SetMetadata(l->BuildCondBr(e->b, is_bad, redo, good), e->md_prof, e->unlikely);
         emit_goto(e, redo);
         emit_call_uncounted(e, x);

@@ -78,12 +78,13 @@ struct put_off {
 struct slice {
     llvm_value rows;             /* the address of row 0's part */
     llvm_value shift;            /* i64: its first lane */
-    llvm_value exec;             /* its bits of EXEC */
-    llvm_value bad;              /* lanes, as bits; NULL: none can be */
+    llvm_value exec;             /* its lanes of EXEC */
+    llvm_value bad;              /* lanes; NULL: none can be */
     llvm_block redone;           /* where the lanes that are left are redone; NULL: nobody goes there yet */
     llvm_value value[WAVE_ROWS]; /* of VGPRs that are known */
     bool dirty[WAVE_ROWS];
-    llvm_value mask[MASKS]; /* by the pair's first register: bits that a compare or logic has made */
+    llvm_value mask[MASKS];  /* by the pair's first register: lanes that a compare or logic has made */
+    llvm_value loose[SREGS]; /* the same but for lanes that are not active; NULL: not known */
     struct shape shape[SHAPES_MAX];
     unsigned shapes;
     struct likely likely[SHAPES_MAX];
@@ -126,7 +127,8 @@ struct emit {
     llvm_module module;
     llvm_builder b;
     unsigned slice;
-    llvm_type void_, i1, i8, i16, i32, i64, ptr, row, bits; /* bits: one for each lane of a slice */
+    llvm_type void_, i1, i8, i16, i32, i64, ptr, row, bits,
+        lanes; /* bits: one for each lane of a slice; lanes: lanes.c */
 
     const struct exec_block *block;
     struct live *live; /* rows that are read again; NULL: all may be */
@@ -291,6 +293,22 @@ void stretch_begin_accesses(struct emit *e, const struct xinst *first, const str
 void stretch_end_accesses(struct emit *e);
 
 /*
+ * Masks of a slice's lanes (lanes.c), of type e->lanes: bits where the host has registers for such, else a
+ * row of dwords that are 0 or ~0, as its compares make and its blends take.  ConstNull and ConstAllOnes are
+ * none and all.  From and to a vector of i1, a row, and bits as an i64; of i64 for all lanes the slice's, as
+ * bits too, and put there; whether there are some, or all.
+ */
+llvm_value lanes_of(struct emit *e, llvm_value vector);
+llvm_value lanes_vector(struct emit *e, llvm_value lanes);
+llvm_value lanes_row(struct emit *e, llvm_value lanes);
+llvm_value lanes_bits(struct emit *e, llvm_value lanes);
+llvm_value lanes_take(struct emit *e, llvm_value all, llvm_value shift);
+llvm_value lanes_take_bits(struct emit *e, llvm_value all, llvm_value shift);
+llvm_value lanes_put(struct emit *e, llvm_value all, llvm_value lanes, llvm_value shift);
+llvm_value lanes_some(struct emit *e, llvm_value lanes);
+llvm_value lanes_all(struct emit *e, llvm_value lanes);
+
+/*
  * Logic of masks (masks.c): whether it is an instruction that may be, and how many sources it has; and
  * whether it is one where these masks have been `made`.
  */
@@ -299,8 +317,6 @@ unsigned masks_sources(const struct isa_inst *inst);
 bool masks_has_made(const bool *made, const struct isa_inst *inst);
 /* What it makes of bits. */
 llvm_value masks_combine(struct emit *e, unsigned op, const llvm_value source[2]);
-/* A slice's bits put among those of all lanes, i64. */
-llvm_value masks_put(struct emit *e, llvm_value all, llvm_value bits, llvm_value shift);
 /* Takes it into the stretch when it is such; into a loop, that has said so. */
 bool masks_add(struct emit *e, const struct xinst *x);
 void masks_take(struct emit *e, const struct xinst *x);
@@ -336,14 +352,12 @@ bool stretch_needs(const struct emit *e, unsigned reg, unsigned count, bool writ
 llvm_value slice_load(struct emit *e, const struct slice *s, unsigned row);
 /* Runs the body of a modifier: its sources are given. */
 void slice_modify(struct emit *e, struct slice *s, const char *name, struct body_rows *rows);
-/* Has the lanes that are left redone if one of these, as bits, is active and bad; NULL: in any case. */
+/* Has the lanes that are left redone if one of these is active and bad; NULL: in any case. */
 void slice_redo(struct emit *e, struct slice *s, llvm_value bad);
 /* The body of CLAMP for a result's type. */
 const char *slice_clamp_name(const struct isa_inst *inst);
 /* CLAMP of floats is done to the result, of pairs only in VOP3P; for integers it is another operation. */
 bool slice_clamps_after(const struct isa_inst *inst);
-/* A slice's bits as a vector of i1. */
-llvm_value slice_lanes(struct emit *e, llvm_value bits);
 /* The same for all lanes. */
 llvm_value slice_constant(struct emit *e, uint32_t value);
 

@@ -439,6 +439,7 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     e->ptr = l->PointerTypeInContext(e->context, 0);
     e->row = l->VectorType(e->i32, e->slice);
     e->bits = l->IntTypeInContext(e->context, e->slice);
+    e->lanes = e->slice == 16 ? e->bits : e->row; /* with AVX-512 */
     llvm_type parameters[] = {e->ptr, e->ptr, e->i32};
     e->handler = l->FunctionType(e->ptr, parameters, 2, 0);
     llvm_type redo[] = {e->ptr, e->ptr, e->ptr, e->i64, e->ptr};

@@ -81,7 +81,7 @@ llvm_value likely_test(struct emit *e, struct slice *s)
 {
     const struct llvm *l = e->l;
     llvm_value lanes = NULL;
-    llvm_value good = l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), "");
+    llvm_value good = lanes_all(e, s->exec);
     for (unsigned i = 0; i < s->likelies; i++) {
         struct likely *k = &s->likely[i];
         k->row = s->value[k->number] = slice_load(e, s, k->number);
@@ -93,8 +93,7 @@ llvm_value likely_test(struct emit *e, struct slice *s)
         k->address = l->BuildGEP2(e->b, e->i8, e->lds, &first, 1, "");
         good = places_and(e, good, places_inside(e, first, k->step * (e->slice - 1) + k->end));
     }
-    llvm_value bits = l->BuildBitCast(e->b, lanes, e->bits, "");
-    return places_and(e, good, l->BuildICmp(e->b, LLVM_EQ, bits, l->ConstAllOnes(e->bits), ""));
+    return places_and(e, good, lanes_all(e, lanes_of(e, lanes)));
 }
 
 /* One element's dwords for all lanes, which nobody else changes meanwhile. */

@@ -93,9 +93,9 @@ static void use_mask(struct emit *e, unsigned reg)
     for (struct slice *s = e->loop->part; s < e->loop->part + e->loop->parts; s++) {
         llvm_block here = l->GetInsertBlock(e->b);
         emit_goto(e, e->loop->enter);
-        llvm_value bits = l->BuildTrunc(e->b, l->BuildLShr(e->b, all, s->shift, ""), e->bits, "");
+        llvm_value lanes = lanes_take(e, all, s->shift);
         emit_goto(e, here);
-        s->mask[reg] = s->mask_phi[reg] = make_phi(e, e->bits, bits);
+        s->mask[reg] = s->mask_phi[reg] = make_phi(e, e->lanes, lanes);
     }
     memset(e->mask_written + reg, true, 2);
 }
@@ -234,7 +234,7 @@ static void leave_if_bad(struct emit *e, llvm_value bad_of(struct emit *e, const
     if (!bad)
         return;
     llvm_block on = emit_block(e);
-    llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, bad, l->ConstNull(e->bits), "");
+    llvm_value is_bad = lanes_some(e, bad);
     l->SetMetadata(l->BuildCondBr(e->b, is_bad, e->loop->redo, on), e->md_prof, e->unlikely);
     e->loop->redoes = true;
     emit_goto(e, on);
@@ -258,7 +258,7 @@ static llvm_value late_nans(struct emit *e, const struct slice *s)
         llvm_value nan = nans_in(e, pair ? s->value[row] : NULL, s->value[row + pair]);
         bad = bad ? l->BuildOr(e->b, bad, nan, "") : nan;
     }
-    return bad ? l->BuildBitCast(e->b, bad, e->bits, "") : NULL;
+    return bad ? lanes_of(e, bad) : NULL;
 }
 
 /* ---- the loop ---- */
@@ -287,10 +287,7 @@ static llvm_value stay(struct emit *e, const struct slice *s)
 {
     const struct llvm *l = e->l;
     const unsigned reg = e->loop->leave->isa->src[1].reg;
-    llvm_value off =
-        e->mask_written[reg]
-            ? s->mask[reg]
-            : l->BuildTrunc(e->b, l->BuildLShr(e->b, scalars_get64(e, reg), s->shift, ""), e->bits, "");
+    llvm_value off = e->mask_written[reg] ? s->mask[reg] : lanes_take(e, scalars_get64(e, reg), s->shift);
     return l->BuildAnd(e->b, s->exec, l->BuildNot(e->b, off, ""), "");
 }
 
@@ -304,7 +301,7 @@ static void hold_rows(struct emit *e, struct slice *s)
             continue;
         if (!s->row_phi[row])
             loop_row(e, s, row);
-        s->value[row] = e->l->BuildSelect(e->b, slice_lanes(e, s->exec), s->value[row], s->row_phi[row], "");
+        s->value[row] = e->l->BuildSelect(e->b, lanes_vector(e, s->exec), s->value[row], s->row_phi[row], "");
     }
 }
 
@@ -359,17 +356,17 @@ const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
         s->shift = l->BuildAdd(e->b, begin, emit_i64(e, (uint64_t)(s - loop.part) * e->slice), "");
         llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
         s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
-        entered[s - loop.part] = l->BuildTrunc(e->b, l->BuildLShr(e->b, exec, s->shift, ""), e->bits, "");
+        entered[s - loop.part] = lanes_take(e, exec, s->shift);
     }
 
     emit_goto(e, body);
     llvm_value budget = make_phi(e, e->i32, before), active = NULL, more = NULL, taken = NULL;
     for (struct slice *s = loop.part; s < end_part; s++)
-        s->exec = loop.leave ? make_phi(e, e->bits, entered[s - loop.part]) : entered[s - loop.part];
+        s->exec = loop.leave ? make_phi(e, e->lanes, entered[s - loop.part]) : entered[s - loop.part];
     if (loop.leave && e->counts) {
         more = active = make_phi(e, e->i64, emit_i64(e, 0));
         for (struct slice *s = loop.part; s < end_part; s++)
-            more = l->BuildAdd(e->b, more, counts_active(e, l->BuildZExt(e->b, s->exec, e->i64, "")), "");
+            more = l->BuildAdd(e->b, more, counts_active(e, lanes_bits(e, s->exec)), "");
     }
     emit_iteration(e);
     leave_if_bad(e, bad_lanes);
@@ -378,7 +375,7 @@ const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
         taken = taken ? l->BuildOr(e->b, taken, stay_on, "") : stay_on;
         hold_rows(e, s);
     }
-    taken = loop.leave ? loop_is_some(e, taken) : emit_condition(e, loop.last->op);
+    taken = loop.leave ? lanes_some(e, taken) : emit_condition(e, loop.last->op);
     llvm_value less = l->BuildSub(e->b, budget, emit_i32(e, 1), "");
     llvm_value again = l->BuildAnd(
         e->b, taken, l->BuildNot(e->b, l->BuildICmp(e->b, LLVM_SLT, less, emit_i32(e, 0), ""), ""), "");

@@ -95,15 +95,15 @@ void loop_end_slices(struct emit *e, llvm_value budget, const llvm_value *left, 
     const unsigned parts = e->loop->parts;
     for (unsigned reg = 0; reg < SREGS; reg += 2)
         for (unsigned i = 0; e->loop->mask_at_end[reg] && i < parts; i++)
-            carry(e, reg / 2, masks_put(e, carried(e, e->i64, reg / 2), part[i].mask[reg], part[i].shift));
+            carry(e, reg / 2, lanes_put(e, carried(e, e->i64, reg / 2), part[i].mask[reg], part[i].shift));
     if (!e->loop->leave)
         return;
     carry_scalars(e, budget);
     llvm_value most = l->BuildICmp(e->b, LLVM_EQ, budget, carried(e, e->i32, LEAST_BUDGET), "");
-    most = l->BuildSExt(e->b, most, e->bits, "");
+    most = l->BuildSelect(e->b, most, l->ConstAllOnes(e->lanes), l->ConstNull(e->lanes), "");
     for (unsigned i = 0; i < parts; i++) {
-        carry(e, MOST, masks_put(e, carried(e, e->i64, MOST), most, part[i].shift));
-        carry(e, LEFT, masks_put(e, carried(e, e->i64, LEFT), left[i], part[i].shift));
+        carry(e, MOST, lanes_put(e, carried(e, e->i64, MOST), most, part[i].shift));
+        carry(e, LEFT, lanes_put(e, carried(e, e->i64, LEFT), left[i], part[i].shift));
     }
     if (e->counts)
         carry(e, ACTIVE, l->BuildAdd(e->b, carried(e, e->i64, ACTIVE), active, ""));

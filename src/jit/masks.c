@@ -85,14 +85,6 @@ llvm_value masks_combine(struct emit *e, unsigned op, const llvm_value source[2]
     }
 }
 
-llvm_value masks_put(struct emit *e, llvm_value all, llvm_value bits, llvm_value shift)
-{
-    const struct llvm *l = e->l;
-    llvm_value here = l->BuildShl(e->b, l->BuildZExt(e->b, l->ConstAllOnes(e->bits), e->i64, ""), shift, "");
-    llvm_value others = l->BuildAnd(e->b, all, l->BuildNot(e->b, here, ""), "");
-    return l->BuildOr(e->b, others, l->BuildShl(e->b, l->BuildZExt(e->b, bits, e->i64, ""), shift, ""), "");
-}
-
 void masks_take(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
@@ -134,12 +126,12 @@ void masks_emit(struct emit *e, struct slice *s, const struct lane_op *op)
     const struct isa_inst *inst = op->x->isa;
     llvm_value source[2] = {NULL, NULL};
     for (unsigned i = 0; i < masks_sources(inst); i++)
-        source[i] = op->pair[i] ? e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, op->pair[i], s->shift, ""),
-                                                   e->bits, "")
+        source[i] = op->pair[i]                     ? lanes_take(e, op->pair[i], s->shift)
                     : inst->src[i].reg == SREG_EXEC ? s->exec
                                                     : s->mask[inst->src[i].reg];
     llvm_value result = masks_combine(e, inst->op, source);
     s->mask[inst->dst.reg] = result;
+    s->loose[inst->dst.reg] = NULL;
     if (isa_facts[inst->op].effects & ISA_E_SETS_SCC)
         s->mask[MASK_SCC] = result;
 }

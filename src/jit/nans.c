@@ -3,7 +3,7 @@
 #include "isa/facts.h"
 #include "jit/emit.h"
 
-/* Arithmetic whose result is a NaN when a source of its type is one. */
+/* Arithmetic and other functions whose result is a NaN when a source of its type is one. */
 static enum nan_kind nan_kind_of(unsigned op)
 {
     switch (op) {
@@ -17,7 +17,13 @@ static enum nan_kind nan_kind_of(unsigned op)
 #define AR_2(name, M, T, fn)                                                                                 \
     case ISA_OP_##name:                                                                                      \
         return KIND_##T;
-#define AR_3 AR_2
+#define AR_3                    AR_2
+#define KIND_u                  NAN_F32
+#define KIND_q                  NAN_F64
+#define HN_1                    AR_2
+#define HN_2(name, M, T, B, fn) AR_2(name, M, T, fn)
+#define CV_1(name, ...)
+#include "sem/vector/valu_cvt.def"
 #include "sem/vector/valu_float.def"
 #define PK_F32(name, ...)                                                                                    \
     case ISA_OP_##name:                                                                                      \
@@ -45,7 +51,7 @@ static unsigned hands_on(const struct lane_op *op, unsigned row, enum nan_kind k
         return 0;
     for (int i = 0; i < 3; i++) {
         const struct isa_operand *o = &inst->src[i];
-        if (!stretch_is_row(o))
+        if (!stretch_is_row(o) || (o->type != ISA_T_F32 && o->type != ISA_T_F64 && o->type != ISA_T_PKF32))
             continue;
         const unsigned low = stretch_row(o) + (inst->op_sel >> i & 1),
                        high = stretch_row(o) + (inst->op_sel_hi >> i & 1);

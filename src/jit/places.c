@@ -52,14 +52,12 @@ llvm_value places_and(struct emit *e, llvm_value a, llvm_value b)
 
 llvm_value places_hold(struct emit *e, const struct slice *s, llvm_value lanes)
 {
-    llvm_value bits = e->l->BuildBitCast(e->b, lanes, e->bits, "");
-    bits = e->l->BuildOr(e->b, bits, e->l->BuildNot(e->b, s->exec, ""), "");
-    return e->l->BuildICmp(e->b, LLVM_EQ, bits, e->l->ConstAllOnes(e->bits), "");
+    return lanes_all(e, e->l->BuildOr(e->b, lanes_of(e, lanes), e->l->BuildNot(e->b, s->exec, ""), ""));
 }
 
 llvm_value places_active(struct emit *e, const struct slice *s)
 {
-    return e->l->BuildBitCast(e->b, s->exec, e->l->VectorType(e->i1, e->slice), "");
+    return lanes_vector(e, s->exec);
 }
 
 llvm_type places_element(struct emit *e, unsigned kind)

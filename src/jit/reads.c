@@ -353,7 +353,7 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     const unsigned steps = reads_steps_of(kind, step);
     llvm_value address = places.first, active = places_active(e, s), there = places.near;
     if (part && !places_masks_parts(e)) /* what is beside the active lanes' may not be there */
-        there = places_and(e, there, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""));
+        there = places_and(e, there, lanes_all(e, s->exec));
     llvm_value is_dense = places_and(e, places_go_by(e, s, &places, bytes), there);
     emit_access(e, op->x);
     struct read_way way[3 + READS_STEPS];
@@ -387,14 +387,14 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
         way[ways].rows[0] = gather_parts(e, addresses, lanes, kind);
     else
         load_gather(e, l->BuildIntToPtr(e->b, addresses, pointers, ""), lanes, dwords, way[ways].rows);
-    llvm_value bad = l->BuildBitCast(e->b, beyond, e->bits, "");
+    llvm_value bad = lanes_of(e, beyond);
     reads_end_way(e, &way[ways++], done);
 
     emit_goto(e, done);
     reads_merge(e, way, ways, dwords, rows);
-    llvm_value is_bad = l->BuildPhi(e->b, e->bits, "");
+    llvm_value is_bad = l->BuildPhi(e->b, e->lanes, "");
     for (unsigned i = 0; i < ways; i++) {
-        llvm_value none = l->ConstNull(e->bits);
+        llvm_value none = l->ConstNull(e->lanes);
         l->AddIncoming(is_bad, i + 1 == ways ? &bad : &none, &way[i].end, 1);
     }
     s->bad = s->bad ? l->BuildOr(e->b, s->bad, is_bad, "") : is_bad;

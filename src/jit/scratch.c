@@ -66,7 +66,7 @@ static void check_offset(struct emit *e, struct slice *s, const struct lane_op *
         l->BuildICmp(e->b, LLVM_EQ, l->BuildAnd(e->b, offset, emit_i32(e, 3), ""), emit_i32(e, 0), "");
     llvm_value inside = l->BuildICmp(e->b, LLVM_ULT, offset, limit_of(e, op), "");
     llvm_value good = places_and(e, aligned, inside);
-    slice_redo(e, s, l->BuildSelect(e->b, good, l->ConstNull(e->bits), l->ConstAllOnes(e->bits), ""));
+    slice_redo(e, s, l->BuildSelect(e->b, good, l->ConstNull(e->lanes), l->ConstAllOnes(e->lanes), ""));
 }
 
 /* Where the slice's part of the row at an offset is. */
@@ -85,7 +85,7 @@ static llvm_value lane_places(struct emit *e, struct slice *s, const struct lane
     llvm_value odd = l->BuildAnd(e->b, offsets, slice_constant(e, 3), "");
     llvm_value beyond = l->BuildICmp(e->b, LLVM_UGE, offsets, emit_splat(e, limit_of(e, op)), "");
     llvm_value bad = l->BuildOr(e->b, beyond, l->BuildICmp(e->b, LLVM_NE, odd, l->ConstNull(e->row), ""), "");
-    slice_redo(e, s, l->BuildBitCast(e->b, bad, e->bits, ""));
+    slice_redo(e, s, lanes_of(e, bad));
     llvm_value wide = l->BuildZExt(e->b, offsets, l->VectorType(e->i64, e->slice), "");
     wide = l->BuildMul(e->b, wide, places_splat64(e, emit_i64(e, WAVE_LANES)), "");
     llvm_value lanes = l->BuildZExt(e->b, places_row(e, 0, 4), l->VectorType(e->i64, e->slice), "");

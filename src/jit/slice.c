@@ -32,35 +32,26 @@ static llvm_value slice_row(struct emit *e, struct slice *s, unsigned row)
     return s->value[row];
 }
 
-static llvm_value bits_of(struct emit *e, llvm_value lanes)
-{
-    return e->l->BuildBitCast(e->b, lanes, e->bits, "");
-}
-
-llvm_value slice_lanes(struct emit *e, llvm_value bits)
-{
-    return e->l->BuildBitCast(e->b, bits, e->l->VectorType(e->i1, e->slice), "");
-}
-
 /* A mask of all lanes, as this slice's dwords of 0 or ~0. */
 static llvm_value mask_row(struct emit *e, struct slice *s, const struct lane_op *op)
 {
-    llvm_value bits = op->mask
-                          ? e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, op->mask, s->shift, ""), e->bits, "")
-                          : s->mask[op->mask_reg];
-    return e->l->BuildSExt(e->b, slice_lanes(e, bits), e->row, "");
+    if (op->mask)
+        return lanes_row(e, lanes_take(e, op->mask, s->shift));
+    llvm_value loose = s->loose[op->mask_reg];
+    return lanes_row(e, loose ? loose : s->mask[op->mask_reg]);
 }
 
-static void add_bad(struct emit *e, struct slice *s, llvm_value bits)
+static void add_bad(struct emit *e, struct slice *s, llvm_value vector)
 {
-    s->bad = s->bad ? e->l->BuildOr(e->b, s->bad, bits, "") : bits;
+    llvm_value lanes = lanes_of(e, vector);
+    s->bad = s->bad ? e->l->BuildOr(e->b, s->bad, lanes, "") : lanes;
 }
 
 /* What a body has said to be bad, as a row. */
 static void add_bad_row(struct emit *e, struct slice *s, llvm_value row)
 {
     if (row)
-        add_bad(e, s, bits_of(e, e->l->BuildICmp(e->b, LLVM_NE, row, e->l->ConstNull(e->row), "")));
+        add_bad(e, s, e->l->BuildICmp(e->b, LLVM_NE, row, e->l->ConstNull(e->row), ""));
 }
 
 void slice_redo(struct emit *e, struct slice *s, llvm_value bad)
@@ -74,7 +65,7 @@ void slice_redo(struct emit *e, struct slice *s, llvm_value bad)
     }
     llvm_block good = emit_block(e);
     llvm_value active = l->BuildAnd(e->b, bad, s->exec, "");
-    llvm_value is_bad = l->BuildICmp(e->b, LLVM_NE, active, l->ConstNull(e->bits), "");
+    llvm_value is_bad = lanes_some(e, active);
     l->SetMetadata(l->BuildCondBr(e->b, is_bad, s->redone, good), e->md_prof, e->unlikely);
     emit_goto(e, good);
 }
@@ -336,7 +327,7 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
         bad = e->l->BuildSelect(e->b, written, bad, e->l->ConstNull(e->row), "");
     llvm_value half = op->checks ? nans_of_half(e, op, rows.row[BODY_D]) : NULL;
     if (half)
-        add_bad(e, s, bits_of(e, half));
+        add_bad(e, s, half);
     else if (op->checks)
         add_bad_row(e, s, bad);
     else if (op->mask_reg >= 0 && bad) /* v_div_fmas scales */
@@ -353,11 +344,12 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
         }
         const bool wide = inst->dst.dwords == 2;
         if (op->stops_nans)
-            add_bad(e, s, bits_of(e, nans_in(e, wide ? rows.row[BODY_D][0] : NULL, rows.row[BODY_D][wide])));
+            add_bad(e, s, nans_in(e, wide ? rows.row[BODY_D][0] : NULL, rows.row[BODY_D][wide]));
     }
     if (stretch_makes_mask(op)) {
         llvm_value set = e->l->BuildICmp(e->b, LLVM_SLT, rows.row[BODY_DM][0], e->l->ConstNull(e->row), "");
-        s->mask[op->x->sd] = e->l->BuildAnd(e->b, bits_of(e, set), s->exec, "");
+        s->loose[op->x->sd] = lanes_of(e, set);
+        s->mask[op->x->sd] = e->l->BuildAnd(e->b, s->loose[op->x->sd], s->exec, "");
     }
 }
 
@@ -380,7 +372,7 @@ static void store_rows(struct emit *e, const struct slice *s, bool masked)
         if (masked) {
             llvm_value old = e->l->BuildLoad2(e->b, e->row, place, "");
             e->l->SetAlignment(old, e->slice * 4);
-            value = e->l->BuildSelect(e->b, slice_lanes(e, s->exec), value, old, "");
+            value = e->l->BuildSelect(e->b, lanes_vector(e, s->exec), value, old, "");
         }
         e->l->SetAlignment(e->l->BuildStore(e->b, value, place), e->slice * 4);
     }
@@ -394,7 +386,7 @@ void stretch_store(struct emit *e, const struct slice *s)
         return;
     }
     llvm_block whole = emit_block(e), part = emit_block(e), done = emit_block(e);
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), ""), whole, part);
+    l->BuildCondBr(e->b, lanes_all(e, s->exec), whole, part);
     emit_goto(e, whole);
     store_rows(e, s, false);
     l->BuildBr(e->b, done);

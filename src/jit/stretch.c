@@ -363,7 +363,7 @@ static llvm_block emit_slice(struct emit *e, struct slice *s, const struct masks
 {
     stretch_emit(e, s);
     for (unsigned i = 0; i < m->count; i++)
-        hot[i] = masks_put(e, mask[i], s->mask[m->reg[i]], s->shift);
+        hot[i] = lanes_put(e, mask[i], s->mask[m->reg[i]], s->shift);
     if (s->bad)
         slice_redo(e, s, s->bad);
     even_store(e, s);
@@ -382,7 +382,7 @@ static llvm_block emit_likely(struct emit *e, struct slice *s, const struct mask
     llvm_block is = emit_block(e), other = emit_block(e);
     l->BuildCondBr(e->b, likely_test(e, &likely), is, other);
     emit_goto(e, is);
-    likely.exec = l->ConstAllOnes(e->bits);
+    likely.exec = l->ConstAllOnes(e->lanes);
     llvm_block stored = emit_slice(e, &likely, m, mask, hot);
     l->BuildBr(e->b, next);
     s->redone = likely.redone;
@@ -410,11 +410,11 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
     s->shift = l->BuildPhi(e->b, e->i64, "");
     for (unsigned i = 0; i < m->count; i++)
         mask[i] = l->BuildPhi(e->b, e->i64, "");
-    s->exec = even ? l->ConstAllOnes(e->bits)
-                   : l->BuildTrunc(e->b, l->BuildLShr(e->b, exec, s->shift, ""), e->bits, "");
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstNull(e->bits), ""), next, body);
+    llvm_value bits = lanes_take_bits(e, exec, s->shift);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, bits, l->ConstNull(e->bits), ""), next, body);
 
     emit_goto(e, body);
+    s->exec = even ? l->ConstAllOnes(e->lanes) : lanes_take(e, exec, s->shift);
     /* The lanes that are not done. */
     llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), s->shift, ""), "");
     if (e->accesses)

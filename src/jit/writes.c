@@ -161,7 +161,7 @@ static void store_if_dense(struct emit *e, const struct slice *s, llvm_value den
                            unsigned kind, const llvm_value *rows, llvm_block done)
 {
     const struct llvm *l = e->l;
-    llvm_value whole = l->BuildICmp(e->b, LLVM_EQ, s->exec, l->ConstAllOnes(e->bits), "");
+    llvm_value whole = lanes_all(e, s->exec);
     llvm_block to_all = emit_block(e), not_all = emit_block(e), other = emit_block(e);
     l->BuildCondBr(e->b, places_and(e, dense, whole), to_all, not_all);
     emit_goto(e, to_all);
@@ -212,7 +212,7 @@ static void write_memory(struct emit *e, struct slice *s, const struct lane_op *
     emit_access(e, op->x);
     store_if_dense(e, s, places_go_by(e, s, &places, bytes), places.first, kind, rows, done);
     llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
-    slice_redo(e, s, l->BuildBitCast(e->b, beyond, e->bits, ""));
+    slice_redo(e, s, lanes_of(e, beyond));
     llvm_value pointers = l->BuildIntToPtr(e->b, addresses, l->VectorType(e->ptr, e->slice), "");
     store_scattered(e, pointers, places_active(e, s), kind, rows);
     l->BuildBr(e->b, done);

@@ -370,12 +370,28 @@ LANE int32_t i32_between(int32_t x, int32_t low, int32_t high)
     return x > high ? high : x;
 }
 
-/* Through f64, where the product is exact, so that a denormal is rounded once. */
+/* 2^e for -126 <= e <= 127. */
+LANE float f32_exp2i(int32_t e)
+{
+    return f32_from_bits((uint32_t)(e + 127) << 23);
+}
+
+/*
+ * In three steps, of which only the last rounds: where one before it makes a value smaller, the last one is
+ * by 2^-126, and makes zero of what those had to round.  Of an exponent that is known to be small one step is
+ * left.
+ */
+LANE uint32_t f32_ldexp_number(uint32_t a, uint32_t b)
+{
+    const int32_t last = i32_between((int32_t)b, -126, 127);
+    const int32_t rest = i32_between((int32_t)b, -300, 300) - last;
+    const int32_t second = i32_between(rest, -126, 127), first = rest - second;
+    return f32_bits(f32_from_bits(a) * f32_exp2i(first) * f32_exp2i(second) * f32_exp2i(last));
+}
+
 LANE uint32_t f32_ldexp(uint32_t a, uint32_t b)
 {
-    const float x = f32_from_bits(a);
-    const float r = (float)((double)x * f64_exp2i(i32_between((int32_t)b, -500, 500)));
-    return f32_nan1(f32_bits(r), a);
+    return f32_nan1(f32_ldexp_number(a, b), a);
 }
 
 /* The mantissa takes the exponent in two steps, of which only the second can round. */
