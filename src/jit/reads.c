@@ -366,7 +366,10 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
 
     emit_goto(e, other);
     llvm_block unequal = emit_block(e);
-    l->BuildCondBr(e->b, places_go_by(e, s, &places, 0), equal, unequal);
+    llvm_value is_equal = places_go_by(e, s, &places, 0);
+    if (e->loop) /* where a slice may have no lane, and its address may be anywhere */
+        is_equal = places_and(e, is_equal, lanes_some(e, s->exec));
+    l->BuildCondBr(e->b, is_equal, equal, unequal);
     emit_goto(e, equal);
     reads_equal(e, address, kind, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
