@@ -111,12 +111,14 @@ struct loop {
     llvm_block head;                  /* phis */
     llvm_block redo;                  /* where handlers do what is left */
     bool redoes;                      /* somebody goes there */
+    llvm_value doubt;                 /* active lanes of which a guess is wrong; NULL: there is none */
     bool reads_memory;                /* lanes do */
     bool row_read[WAVE_ROWS], row_written[WAVE_ROWS], scalar_written[SREGS], mask_at_end[SREGS];
     llvm_value scalar[SREGS], scc; /* phis; NULL: not needed */
     bool checked_after[WAVE_ROWS]; /* rows of f32 that may be NaNs, and pairs, when the loop is left */
     bool pair_checked_after[WAVE_ROWS];
-    struct slice part[LOOP_PARTS]; /* slices that are done together */
+    struct slice part[LOOP_PARTS];  /* slices that are done together */
+    llvm_value entered[LOOP_PARTS]; /* lanes of EXEC before the loop */
     unsigned parts;
 };
 
@@ -132,6 +134,7 @@ struct emit {
 
     const struct exec_block *block;
     struct live *live; /* rows that are read again; NULL: all may be */
+    struct constants *constants;
     size_t at;         /* the instruction that is being emitted */
     bool counts, runs; /* the form: EXEC_COUNTED, EXEC_RUNS */
     uint32_t ahead;    /* reads_find_ahead() */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "isa/facts.h"
+#include "jit/constants.h"
 #include "jit/emit.h"
 #include "wave/fault.h"
 #include "wave/fuse.h"
@@ -411,6 +412,7 @@ llvm_value emit_function(struct emit *e, const char *name, llvm_type type)
     set_attribute(e, function, "target-cpu", e->slice == 16 ? "x86-64-v4" : "x86-64-v3");
     set_attribute(e, function, "prefer-vector-width", e->slice == 16 ? "512" : "256");
     set_attribute(e, function, "min-legal-vector-width", e->slice == 16 ? "512" : "256");
+    set_attribute(e, function, "stackrealign", ""); /* what goes to the stack are vectors */
     const unsigned nounwind = l->GetEnumAttributeKindForName("nounwind", 8);
     l->AddAttributeAtIndex(function, (unsigned)LLVM_FUNCTION_INDEX,
                            l->CreateEnumAttribute(e->context, nounwind, 0));
@@ -551,6 +553,7 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
         e->stats = emit_load(e, e->ptr, e->w, offsetof(struct wave, stats));
 
     e->live = live_find(e);
+    e->constants = constants_find(e);
     if (!runs)
         emit_whole(e);
     for (size_t i = 0; runs && i < block->count; i++)
@@ -560,6 +563,7 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
     l->BuildBr(e->b, dispatch);
     l->DisposeBuilder(e->b);
     live_free(e->live);
+    free(e->constants);
     free(e->blocks);
     free(e);
 }

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "isa/facts.h"
+#include "jit/constants.h"
 #include "jit/emit.h"
 #include "jit/loop.h"
 #include "sem/memory/memop.h"
@@ -41,13 +42,30 @@ static llvm_value make_phi(struct emit *e, llvm_type type, llvm_value first)
     return phi;
 }
 
+/* What a row is likely to be, of which it is looked whether it is before the loop. */
+static llvm_value guess_row(struct emit *e, const struct slice *s, uint32_t constant, llvm_value loaded)
+{
+    const struct llvm *l = e->l;
+    struct loop *loop = e->loop;
+    llvm_value guess = slice_constant(e, constant);
+    llvm_value doubt = lanes_of(e, l->BuildICmp(e->b, LLVM_NE, loaded, guess, ""));
+    doubt = l->BuildAnd(e->b, doubt, loop->entered[s - loop->part], "");
+    loop->doubt = loop->doubt ? l->BuildOr(e->b, loop->doubt, doubt, "") : doubt;
+    return guess;
+}
+
 llvm_value loop_row(struct emit *e, struct slice *s, unsigned row)
 {
     llvm_block here = e->l->GetInsertBlock(e->b);
+    const bool written = e->loop->row_written[row];
     emit_goto(e, e->loop->enter);
     llvm_value value = slice_load(e, s, row);
+    const size_t at = (size_t)(e->loop->first - e->block->x);
+    uint32_t constant;
+    if (!written && constants_likely(e->constants, at, row, &constant))
+        value = guess_row(e, s, constant, value);
     emit_goto(e, here);
-    if (e->loop->row_written[row])
+    if (written)
         value = s->row_phi[row] = make_phi(e, e->row, value);
     return value;
 }
@@ -314,6 +332,21 @@ static void drop_rows(struct emit *e, struct slice *s)
             e->loop->row_held[row] || live_before(e->live, (size_t)(e->loop->first - e->block->x), row);
 }
 
+/* From where a slice's rows are into its first iteration. */
+static void enter(struct emit *e)
+{
+    const struct llvm *l = e->l;
+    struct loop *loop = e->loop;
+    emit_goto(e, loop->enter);
+    if (!loop->doubt) {
+        l->BuildBr(e->b, loop->head);
+        return;
+    }
+    llvm_value wrong = lanes_some(e, loop->doubt);
+    l->SetMetadata(l->BuildCondBr(e->b, wrong, loop->redo, loop->head), e->md_prof, e->unlikely);
+    loop->redoes = true;
+}
+
 const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
 {
     const struct llvm *l = e->l;
@@ -343,7 +376,7 @@ const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
     e->loop = &loop;
 
     emit_goto(e, slices);
-    llvm_value begin = l->BuildPhi(e->b, e->i64, ""), entered[LOOP_PARTS], stays[LOOP_PARTS];
+    llvm_value begin = l->BuildPhi(e->b, e->i64, ""), *const entered = loop.entered, stays[LOOP_PARTS];
     llvm_value turn =
         l->BuildTrunc(e->b, l->BuildLShr(e->b, turns, begin, ""), l->IntTypeInContext(e->context, width), "");
     l->BuildCondBr(e->b, loop_is_some(e, turn), loop.enter, next);
@@ -409,8 +442,7 @@ const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
     l->AddIncoming(begin, shifts, into, 2);
     emit_goto(e, loop.before);
     l->BuildBr(e->b, slices);
-    emit_goto(e, loop.enter);
-    l->BuildBr(e->b, loop.head);
+    enter(e);
     emit_goto(e, loop.head);
     l->BuildBr(e->b, body);
     loop_emit_redo(e, exec, rest, before);
