@@ -74,6 +74,12 @@ struct put_off {
     llvm_value rows[BODY_ROWS_MAX];
 };
 
+/* Values of 64 bits of which v_cndmask_b32 has chosen a half. */
+enum { CHOSEN_MAX = 8 };
+struct chosen {
+    llvm_value mask, no, yes, wide; /* mask: op->mask, or what the slice has */
+};
+
 /* The slice of lanes that a turn of a stretch's loop does. */
 struct slice {
     llvm_value rows;             /* the address of row 0's part */
@@ -89,6 +95,8 @@ struct slice {
     unsigned shapes;
     struct likely likely[SHAPES_MAX];
     unsigned likelies;
+    struct chosen chosen[CHOSEN_MAX]; /* those that were made last */
+    unsigned chosens;
     bool even; /* all lanes are active, and known places go up evenly: even.c */
     struct put_off store[EVEN_STORES_MAX];
     unsigned stores;

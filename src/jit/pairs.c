@@ -27,6 +27,16 @@ llvm_value pairs_find(const struct pairs *pairs, llvm_value low, llvm_value high
     return NULL;
 }
 
+llvm_value pairs_whole(const struct pairs *pairs, llvm_value row, unsigned *half)
+{
+    for (unsigned i = 0; i < PAIRS_NOTED; i++)
+        if (pairs->noted[i].row == row && row) {
+            *half = pairs->noted[i].half;
+            return pairs->noted[i].wide;
+        }
+    return NULL;
+}
+
 llvm_value pairs_half(const struct pairs *pairs, llvm_value wide, unsigned half)
 {
     for (unsigned i = 0; i < PAIRS_NOTED; i++)

@@ -23,6 +23,8 @@ struct pairs {
 void pairs_note(struct pairs *pairs, llvm_value row, llvm_value wide, unsigned half);
 /* The values whose halves these rows are; NULL: nothing is known. */
 llvm_value pairs_find(const struct pairs *pairs, llvm_value low, llvm_value high);
+/* The values that a row is a half of, and which; NULL: none are known. */
+llvm_value pairs_whole(const struct pairs *pairs, llvm_value row, unsigned *half);
 /* The row that is a half of these values; NULL: none is known. */
 llvm_value pairs_half(const struct pairs *pairs, llvm_value wide, unsigned half);
 

@@ -282,6 +282,36 @@ static void emit_access_op(struct emit *e, struct slice *s, const struct lane_op
     }
 }
 
+/*
+ * v_cndmask_b32 of two halves of values of 64 bits: chooses among the values, of which the other half is
+ * likely to follow, and returns the half; NULL: they are none.
+ */
+static llvm_value choose_half(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value row_no,
+                              llvm_value row_yes)
+{
+    const struct llvm *l = e->l;
+    struct pairs *pairs = body_pairs(e->library);
+    unsigned half, other;
+    llvm_value no = pairs_whole(pairs, row_no, &half), yes = pairs_whole(pairs, row_yes, &other);
+    if (!no || !yes || half != other)
+        return NULL;
+    llvm_value mask = op->mask ? op->mask : s->mask[op->mask_reg], wide = NULL;
+    for (unsigned i = 0; i < CHOSEN_MAX && !wide; i++)
+        if (s->chosen[i].mask == mask && s->chosen[i].no == no && s->chosen[i].yes == yes)
+            wide = s->chosen[i].wide;
+    if (!wide) {
+        llvm_type type = l->VectorType(e->i64, e->slice);
+        llvm_value lanes = l->BuildICmp(e->b, LLVM_NE, mask_row(e, s, op), l->ConstNull(e->row), "");
+        wide = l->BuildSelect(e->b, lanes, l->BuildBitCast(e->b, yes, type, ""),
+                              l->BuildBitCast(e->b, no, type, ""), "");
+        s->chosen[s->chosens++ % CHOSEN_MAX] = (struct chosen){mask, no, yes, wide};
+    }
+    llvm_value part = half ? l->BuildLShr(e->b, wide, places_splat64(e, emit_i64(e, 32)), "") : wide;
+    llvm_value row = l->BuildTrunc(e->b, part, e->row, "");
+    pairs_note(pairs, row, wide, half);
+    return row;
+}
+
 static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const struct isa_inst *inst = op->x->isa;
@@ -318,6 +348,8 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
             if (body_reads(op->body, BODY_O) >> d & 1)
                 rows.row[BODY_O][d] = slice_row(e, s, stretch_row(&inst->dst) + d);
     llvm_value simple = cross_count_lanes(e, s, inst, rows.row[BODY_B][0]);
+    if (op->x->op == ISA_OP_v_cndmask_b32)
+        simple = choose_half(e, s, op, rows.row[BODY_A][0], rows.row[BODY_B][0]);
     if (simple)
         rows.row[BODY_D][0] = simple;
     else

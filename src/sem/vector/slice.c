@@ -262,6 +262,41 @@ BODY(v_ldexp_f16)
     {                                                                                                        \
         COMPARE_##M(T, fn);                                                                                  \
     }
+
+/*
+ * Classes by what a number is at least: nearly always their mask is a constant, which leaves little of this,
+ * where a look-up of the class's bit would stay whole.
+ */
+#define SLICE_CLASS(bits, normal_from, infinity, sign, quiet)                                                \
+    LANE uint##bits##_t class_bit##bits(uint32_t mask, unsigned i)                                           \
+    {                                                                                                        \
+        return 0 - (uint##bits##_t)(mask >> i & 1);                                                          \
+    }                                                                                                        \
+    /* Bits in their order from zero, a step apart. */                                                       \
+    LANE uint##bits##_t class_of##bits(uint##bits##_t mag, uint32_t mask, unsigned zero, int step)           \
+    {                                                                                                        \
+        uint##bits##_t bit[4];                                                                               \
+        for (int i = 0; i < 4; i++)                                                                          \
+            bit[i] = class_bit##bits(mask, zero + (unsigned)(i * step));                                     \
+        return bit[0] ^ (mag != 0 ? bit[0] ^ bit[1] : 0) ^ (mag >= (normal_from) ? bit[1] ^ bit[2] : 0) ^    \
+               (mag >= (infinity) ? bit[2] ^ bit[3] : 0);                                                    \
+    }                                                                                                        \
+    LANE bool slice_class##bits(uint##bits##_t a, uint32_t mask)                                             \
+    {                                                                                                        \
+        const uint##bits##_t mag = a & ((sign) - 1);                                                         \
+        const uint##bits##_t positive = class_of##bits(mag, mask, 6, 1),                                     \
+                             negative = class_of##bits(mag, mask, 5, -1),                                    \
+                             number = a & (sign) ? negative : positive,                                      \
+                             nan = a & (quiet) ? class_bit##bits(mask, 1) : class_bit##bits(mask, 0);        \
+        return (mag > (infinity) ? nan : number) != 0;                                                       \
+    }
+SLICE_CLASS(32, 0x00800000u, 0x7f800000u, 0x80000000u, 0x00400000u)
+#define f32_class slice_class32
+#if SLICE ==                                                                                                 \
+    8 /* masks of 64-bit comparisons have registers of their own, and are put together, with AVX-512 */
+SLICE_CLASS(64, 0x0010000000000000u, 0x7ff0000000000000u, 0x8000000000000000u, 0x0008000000000000u)
+#define f64_class slice_class64
+#endif
 #define CMP_CLASS(name, T, fn)                                                                               \
     BODY(v_cmp_##name)                                                                                       \
     {                                                                                                        \
