@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that are likely to hold a constant in all active lanes: the compiler keeps there what an instruction has
- * no room for.  A fact, that v_mov_b32 has put a constant into a row, holds along all ways of the function
- * until the row is written or EXEC gains lanes.  As waves may come from elsewhere, it is no more than likely;
- * who goes by it has to look (loop.c).
+ * Rows that are likely to hold a constant in all active lanes: the compiler keeps there what an instruction
+ * has no room for.  A fact, that v_mov_b32 has put a constant into a row, holds along all ways of the
+ * function until the row is written or EXEC gains lanes.  As waves may come from elsewhere, it is no more
+ * than likely; who goes by it has to look (loop.c).
  */
 #include "jit/constants.h"
 
@@ -69,7 +69,8 @@ static bool narrows(const struct isa_inst *inst)
 static uint64_t facts_behind(struct constants *c, const struct xinst *x, uint64_t holds)
 {
     const struct isa_inst *inst = x->isa;
-    const bool sets_exec = lift_writes_exec(x) || (inst->sdst.kind == ISA_SGPR && inst->sdst.reg >= SREG_EXEC);
+    const bool sets_exec =
+        lift_writes_exec(x) || (inst->sdst.kind == ISA_SGPR && inst->sdst.reg >= SREG_EXEC);
     if (sets_exec && !narrows(inst))
         return 0;
     holds &= ~facts_of(c, &inst->dst);
