@@ -103,10 +103,8 @@ static bool pass(const struct emit *e, struct constants *c)
         }
         if (leaves && x->isa && isa_facts[x->op].effects & ISA_E_END) /* nobody comes from here */
             holds = UINT64_MAX;
-        /* In a straight run nobody else comes, and what holds is news as soon as it is found. */
-        const uint64_t next = e->blocks[i + 1] ? c->holds[i + 1] & holds : holds;
-        changed |= next != c->holds[i + 1];
-        c->holds[i + 1] = next;
+        changed |= (c->holds[i + 1] & holds) != c->holds[i + 1];
+        c->holds[i + 1] &= holds;
     }
     return changed;
 }

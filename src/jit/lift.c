@@ -553,7 +553,7 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
         e->stats = emit_load(e, e->ptr, e->w, offsetof(struct wave, stats));
 
     e->live = live_find(e);
-    e->constants = constants_find(e);
+    e->constants = runs ? NULL : constants_find(e);
     if (!runs)
         emit_whole(e);
     for (size_t i = 0; runs && i < block->count; i++)
