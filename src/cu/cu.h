@@ -54,6 +54,7 @@ struct cu_rate {
     uint8_t math;   /* enum isa_math */
     uint8_t mops;   /* matrix: operations of all lanes, in units of 512 */
     bool later;     /* only its wave can see when it is executed */
+    bool beside;    /* VALU: leaves it to other waves after a turn, for a unit that it keeps busy instead */
 };
 
 /* For every meaning, made once for a chip.  NULL when memory is short. */
@@ -153,7 +154,7 @@ struct cu_simd {
     uint32_t queued;   /* of those, for whose access the CU's vector memory had no room */
     uint32_t for_valu; /* of those, which want the VALU alone: due in each turn, whatever ready[] says */
     uint64_t posted;   /* cycle of its next look, PORT_NEVER: none */
-    uint64_t valu_free;
+    uint64_t valu_free, trans_free;
     uint64_t matrix_until; /* of its waves' the last */
     alignas(
         64) uint64_t ready[CHIP_MAX_SIMD_WAVES]; /* when a wave may issue; PORT_NEVER: no wave, or it waits */

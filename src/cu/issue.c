@@ -549,11 +549,13 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
         issue_buffered(cw, in, cycle);
         return true;
     case UNIT_VALU:
-        if (busy(cw, simd->valu_free, cycle))
+        if (busy(cw, simd->valu_free, cycle) || (rate->beside && busy(cw, simd->trans_free, cycle)))
             return false;
         issued(cw, in, rate, turn);
-        simd->valu_free = cycle + rate->cycles;
-        xcd->counters.valu_busy_cycles += rate->cycles;
+        if (rate->beside)
+            simd->trans_free = cycle + rate->cycles;
+        simd->valu_free = cycle + (rate->beside ? TURN : rate->cycles);
+        xcd->counters.valu_busy_cycles += rate->beside ? TURN : rate->cycles;
         execute(cw, in, cycle, cycle + rate->cycles);
         if (rate->later && rate->cycles == TURN && wants_valu(xcd, in + 1, half)) {
             cw->stall = STALL_UNIT;

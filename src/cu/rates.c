@@ -28,6 +28,7 @@ struct cu_rate *cu_rates_make(const struct chip *chip)
     if (!rates)
         return NULL;
     const unsigned extra = chip_get(chip, CHIP_cu_matrix_result);
+    const bool beside = chip_get(chip, CHIP_cu_trans_beside);
     for (unsigned op = 0; op < ISA_OP_COUNT; op++) {
         const struct isa_facts *facts = &isa_facts[op];
         struct cu_rate *rate = &rates[op];
@@ -37,6 +38,7 @@ struct cu_rate *cu_rates_make(const struct chip *chip)
         rate->math = facts->math;
         rate->mops = facts->mops;
         rate->later = exec_is_own(op);
+        rate->beside = beside && facts->unit == ISA_UNIT_TRANS;
     }
     return rates;
 }

@@ -229,7 +229,10 @@ int main(int argc, char **argv)
     contend(&r, "valu_valu", 60, 60, 8 * (4 + 4)); /* in turn */
     contend(&r, "salu_salu", 60, 60, 8 * (4 + 4));
     contend(&r, "valu_valu_priority", 32, 60, 8 * (4 + 4));
-    contend(&r, "rcp_valu", 156, 156, 8 * (16 + 4));
+    if (rig_chip(&r, "cu.trans_beside")) /* the other wave has a turn while one has the transcendental unit */
+        contend(&r, "rcp_valu", 8 * 16, 8 * 4 + 3 * 4, 8 * 16 + 4);
+    else
+        contend(&r, "rcp_valu", 156, 156, 8 * (16 + 4));
     rig_close(&r);
     check_slices(file);
     return check_status();
