@@ -389,9 +389,12 @@ LANE uint32_t f32_ldexp_number(uint32_t a, uint32_t b)
     return f32_bits(f32_from_bits(a) * f32_exp2i(first) * f32_exp2i(second) * f32_exp2i(last));
 }
 
+/* Through f64, where the product is exact, so that a denormal is rounded once, and flushed if it is to be. */
 LANE uint32_t f32_ldexp(uint32_t a, uint32_t b)
 {
-    return f32_nan1(f32_ldexp_number(a, b), a);
+    const float x = f32_from_bits(a);
+    const float r = (float)((double)x * f64_exp2i(i32_between((int32_t)b, -500, 500)));
+    return f32_nan1(f32_bits(r), a);
 }
 
 /* The mantissa takes the exponent in two steps, of which only the second can round. */
