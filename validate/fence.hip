@@ -283,6 +283,7 @@ int main()
     row("fence_agent_acquire", 0, agent_acquire);
     row("fence_chiplet_pair", 0, chiplet_pair);
     row("fence_agent_pair", 0, agent_pair);
+    row("fence_threadfence_acquire", 0, alone_cycles<THREADFENCE, ACQUIRE>());
     row("fence_threadfence_pair", 0, threadfence_pair);
     row("fence_none", 0, alone_cycles<NO_FENCE, RELEASE>());
     row("fence_release_less", 0, less(chiplet_release, agent_release));

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Reads and writes of footprints that the L2s hold, or not, over the number of waves: one element a thread.
+// Reads and writes of footprints that the L2s hold, or not: `l2 l2_read` and `l2_read_more` over the number of waves,
+// `l2_write` over the footprint, one element a thread; `l2_read_wide` and `l2_write_wide` by waves that stay, 16 bytes
+// a thread at a time.
 #include "measure.h"
+
+#include <algorithm>
+#include <cstring>
 
 // `run` workgroups go through the array once.
 __global__ void read_once(const double *a, unsigned run, double *out)
@@ -23,6 +28,29 @@ __global__ void write_once(double *a, unsigned run, double value)
     a[blockIdx.x % run * blockDim.x + threadIdx.x] = value;
 }
 
+typedef unsigned quad __attribute__((ext_vector_type(4)));
+constexpr unsigned STEPS = 4;
+
+// Each workgroup goes through what its XCD has of the array, and begins elsewhere than the others: vL1s do not hold it.
+template <bool WRITE> __global__ void stay(quad *a, unsigned xcds, unsigned items, unsigned rounds)
+{
+    quad *mine = a + size_t{blockIdx.x % xcds} * items;
+    const unsigned first = blockIdx.x / xcds * STEPS * blockDim.x + threadIdx.x;
+    quad sum = {};
+    for (unsigned r = 0; r < rounds; r++) {
+#pragma unroll
+        for (unsigned i = 0; i < STEPS; i++) {
+            quad *p = mine + (first + (STEPS * r + i) * blockDim.x) % items;
+            if (WRITE)
+                *p = quad{r, i, 0, 0};
+            else
+                sum |= *p;
+        }
+    }
+    if (!WRITE && sum.x == 1)
+        *mine = sum;
+}
+
 static double *array;
 static unsigned run;
 
@@ -42,15 +70,19 @@ static double write(unsigned blocks)
     return watch.stop();
 }
 
-static void read_curve()
+static unsigned xcd_count()
 {
-    static const struct {
-        int block, per_cu;
-    } points[] = {{96, 1},  {64, 2},  {192, 1}, {128, 2}, {192, 2}, {256, 2},
-                  {384, 2}, {512, 2}, {640, 2}, {768, 2}, {896, 2}};
-    const unsigned bytes = 1536 << 10;
+    return static_cast<unsigned>(compute_units()) / 38;
+}
+
+struct occupancy {
+    int block, per_cu;
+};
+
+static void read_curve(const char *name, unsigned kib, std::initializer_list<occupancy> points)
+{
+    const unsigned bytes = kib << 10, xcds = xcd_count();
     CHECK_HIP(hipMalloc(&array, bytes));
-    const unsigned xcds = static_cast<unsigned>(compute_units()) / 38;
     warm<<<bytes / 8192 * xcds, 1024>>>(array, xcds, array);
     for (auto [block, per_cu] : points) {
         const unsigned shared = 65536 / static_cast<unsigned>(per_cu),
@@ -58,31 +90,61 @@ static void read_curve()
         run = bytes / in_block;
         const unsigned at_once = static_cast<unsigned>(compute_units() * per_cu);
         double few = read(block, shared, at_once * 4), many = read(block, shared, at_once * 12);
-        row("l2_read", 100.0 * block * per_cu / 2048, 8.0 * at_once * in_block / (many - few) / 1e3);
+        row(name, 100.0 * block * per_cu / 2048, 8.0 * at_once * in_block / (many - few) / 1e3);
     }
     CHECK_HIP(hipFree(array));
 }
 
 static void write_curve()
 {
-    const unsigned xcds = static_cast<unsigned>(compute_units()) / 38,
-                   full = xcds * 512; // what fills the L2s
-    for (unsigned kib :
-         {895, 2431, 4479, 7167, 11007, 16255, 23423, 46591}) { // of two arrays; one is written
+    const unsigned xcds = xcd_count(), full = xcds * 512; // what fills the L2s
+    for (unsigned kib : {895, 2431, 4479, 7167, 11007, 16255, 23423, 33279, 46591, 64895, 90111, 124415,
+                         171391}) { // of two arrays; one is written
         run = (kib * 64 + 1023) / 1024;
         CHECK_HIP(hipMalloc(&array, size_t{run} * 8192));
         const unsigned before = kib < 8192 ? xcds * run : full * 5 / 4, then = kib < 8192 ? full / 2 : full;
-        write(run); // pages
+        write(std::min(run, before + then)); // pages
         double few = write(before), many = write(before + then);
         row("l2_write", kib, 8192.0 * then / (many - few) / 1e3);
         CHECK_HIP(hipFree(array));
     }
 }
 
-int main(int argc, char **)
+template <bool WRITE> static void wide(const char *name)
 {
-    read_curve();
-    if (argc == 1)
-        write_curve();
+    const unsigned xcds = xcd_count(), bytes = 2u << 20, few_rounds = 1, many_rounds = 3, blocks = 2 * static_cast<unsigned>(compute_units());
+    quad *a;
+    CHECK_HIP(hipMalloc(&a, size_t{xcds} * bytes));
+    stopwatch watch;
+    auto time = [&](unsigned count) {
+        watch.start();
+        stay<WRITE><<<blocks, 1024>>>(a, xcds, bytes / sizeof(quad), count);
+        return watch.stop();
+    };
+    time(few_rounds);
+    double few = time(few_rounds), many = time(many_rounds);
+    row(name, 0, double{many_rounds - few_rounds} * STEPS * blocks * 1024 * sizeof(quad) / (many - few) / 1e6);
+    CHECK_HIP(hipFree(a));
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i];
+        if (!std::strcmp(name, "l2_read"))
+            read_curve(name, 1536, {{96, 1}, {112, 1}, {64, 2}, {192, 1}, {128, 2}, {192, 2}, {256, 2}, {384, 2},
+                                    {512, 2}, {640, 2}, {768, 2}, {896, 2}});
+        else if (!std::strcmp(name, "l2_read_more"))
+            read_curve(name, 1920, {{96, 1}, {112, 1}, {64, 2}, {192, 1}, {128, 2}, {192, 2}, {256, 2}, {384, 2},
+                                    {512, 2}, {640, 2}, {768, 2}, {896, 2}});
+        else if (!std::strcmp(name, "l2_launch"))
+            read_curve(name, 1536, {{768, 2}});
+        else if (!std::strcmp(name, "l2_write"))
+            write_curve();
+        else if (!std::strcmp(name, "l2_read_wide"))
+            wide<false>(name);
+        else
+            wide<true>(name);
+    }
     return 0;
 }

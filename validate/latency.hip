@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Latency of dependent loads of one thread over the size of what they go through: lines of 128 bytes in
-// random order, warm as after many rounds. Besides, of scalar loads and of LDS, and over the stride.
+// random order, warm as after many rounds. Besides, of scalar loads and of LDS, and over the stride; how much caches
+// hold, and how much they fetch at once. `latency latency_between` is the curve between its other points.
 #include "measure.h"
 
 #include <algorithm>
@@ -34,6 +35,17 @@ __global__ void sweep(const line *lines, size_t count, unsigned step, unsigned x
         total += lines[i * step].next == nullptr;
     if (total == 1)
         *sum = total;
+}
+
+// By loads that no vector cache serves.
+__global__ void chase_device(char *p, int count, uint64_t *cycles)
+{
+    uint64_t start = clock64();
+    for (int i = 0; i < count; i++)
+        p = __hip_atomic_load(reinterpret_cast<char **>(p), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    asm volatile("" ::"v"(p));
+    *cycles = clock64() - start;
+    cycles[1] = reinterpret_cast<uint64_t>(p);
 }
 
 // Chases of 64 rounds.  With scalar loads, which the scalar cache serves:
@@ -123,14 +135,12 @@ static double measure_some(line *lines, size_t bytes, unsigned xcds, size_t *sum
     return measure(ring[0], 0, COUNT);
 }
 
-static void vector_curve()
+static void vector_curve(const char *name, std::initializer_list<double> sizes)
 {
     const unsigned xcds = static_cast<unsigned>(compute_units()) / 38;
     size_t *sum;
     CHECK_HIP(hipMalloc(&sum, sizeof *sum));
-    for (double kib :
-         {1,    2,    4,    8,    16,    24,    28,    48,    64,     96,     256,     512,     1024,
-          2048, 3072, 5120, 8192, 16384, 32768, 49152, 65536, 131072, 196608, 1048576, 2097152, 4194304}) {
+    for (double kib : sizes) {
         size_t bytes = static_cast<size_t>(kib * 1024), count = bytes / sizeof(line);
         line *lines = allocate(bytes);
         double each;
@@ -141,10 +151,80 @@ static void vector_curve()
         } else {
             each = measure_some(lines, bytes, xcds, sum);
         }
-        row("latency_vector", kib, each);
+        row(name, kib, each);
         CHECK_HIP(hipFree(lines));
     }
     CHECK_HIP(hipFree(sum));
+}
+
+// Cycles of a load of those that go once through `bytes` at a stride, in random order.
+using chaser = double (*)(char *first, unsigned loads);
+static double once(chaser chase_from, size_t bytes, size_t stride, bool warm)
+{
+    char *buffer;
+    CHECK_HIP(hipMalloc(&buffer, bytes));
+    random_numbers random{stride};
+    std::vector<char *> ring;
+    for (size_t at = 0; at < bytes; at += stride)
+        ring.push_back(buffer + at);
+    for (size_t i = 1; i < ring.size(); i++)
+        std::swap(ring[i], ring[random.next() % (i + 1)]);
+    for (size_t i = 0; i < ring.size(); i++)
+        *reinterpret_cast<char **>(ring[i]) = ring[(i + 1) % ring.size()];
+    double each = chase_from(ring[0], static_cast<unsigned>(ring.size()));
+    if (warm)
+        each = chase_from(ring[0], static_cast<unsigned>(ring.size()));
+    CHECK_HIP(hipFree(buffer));
+    return each;
+}
+
+// The least stride at which each load misses.
+static double granularity(chaser chase_from, size_t bytes, bool warm)
+{
+    const double all = once(chase_from, bytes, 256, warm);
+    for (size_t stride : {16, 32, 64, 128})
+        if (once(chase_from, bytes, stride, warm) > 0.92 * all)
+            return static_cast<double>(stride);
+    return 256;
+}
+
+static double by_vector(char *first, unsigned loads)
+{
+    chase<<<1, 1>>>(reinterpret_cast<line *>(first), 0, static_cast<int>(loads), cycles);
+    CHECK_HIP(hipDeviceSynchronize());
+    return static_cast<double>(cycles[0]) / loads;
+}
+
+static double by_device(char *first, unsigned loads)
+{
+    chase_device<<<1, 1>>>(first, static_cast<int>(loads), cycles);
+    CHECK_HIP(hipDeviceSynchronize());
+    return static_cast<double>(cycles[0]) / loads;
+}
+
+static double by_scalar(char *first, unsigned loads)
+{
+    chase_scalar<<<1, 1>>>(reinterpret_cast<uint64_t>(first), 0, static_cast<int>(loads / 64), cycles);
+    CHECK_HIP(hipDeviceSynchronize());
+    return static_cast<double>(cycles[0]) / (loads / 64 * 64);
+}
+
+// What a scalar cache holds, by when another round misses.
+static double scalar_size()
+{
+    double most = 0, least = 0;
+    for (unsigned kib : {8, 12, 14, 15, 16, 17, 18, 20, 24}) {
+        line *lines = allocate(kib << 10);
+        line *first = link(lines, kib * 8, SIZE_MAX)[0];
+        int rounds = static_cast<int>(kib * 8 / 64) + 1;
+        chase_scalar<<<1, 1>>>(reinterpret_cast<uint64_t>(first), rounds, rounds, cycles);
+        CHECK_HIP(hipDeviceSynchronize());
+        const double each = static_cast<double>(cycles[0]) / (64 * rounds);
+        least = least == 0 ? each : least;
+        most = each < least + 10 ? kib : most;
+        CHECK_HIP(hipFree(lines));
+    }
+    return most;
 }
 
 // Lines at a stride: up to which footprint the loads take no longer than those of few lines.
@@ -186,9 +266,31 @@ static void reaches()
     row("tlb_miss", 2048, penalty);
 }
 
-int main()
+static void sizes()
+{
+    double penalty;
+    row("size_vl1", 0,
+        static_cast<double>(reach(128, {16 << 10, 24 << 10, 30 << 10, 31 << 10, 32 << 10, 33 << 10, 34 << 10}, 10,
+                                  &penalty)) /
+            1024);
+    row("size_sl1", 0, scalar_size());
+    row("line_vl1", 0, granularity(by_vector, 16 << 10, true));
+    row("line_l2", 0, granularity(by_device, 256 << 10, false));
+    row("line_sl1", 0, granularity(by_scalar, 16 << 10, true));
+}
+
+int main(int argc, char **)
 {
     CHECK_HIP(hipHostMalloc(&cycles, 64));
+    if (argc > 1) {
+        vector_curve("latency_between",
+                     {12.8,   19.9,   32,     33.9,   40.6,   81.1,   132,    190.1,  382.5,  753.8,
+                      1539.4, 2535.5, 3530.2, 3834.8, 3996.9, 4166,   4341.6, 4714.8, 5562.4, 6295.4,
+                      7125.2, 7738.4, 9126.1, 10327.4, 11214.8, 12177.9, 13223.4, 24525.2, 40191.8, 71511.4,
+                      80909.1, 95384.8, 107917, 160407, 210740, 241551, 276867, 317346, 363742, 477876,
+                      719612});
+        return 0;
+    }
     for (double kib : {4, 256}) {
         size_t count = static_cast<size_t>(kib * 1024) / sizeof(line);
         line *lines = allocate(count * sizeof(line));
@@ -203,7 +305,10 @@ int main()
     CHECK_HIP(hipDeviceSynchronize());
     row("latency_lds", 0, static_cast<double>(cycles[0]) / (64 * 16));
     reaches();
-    vector_curve();
+    sizes();
+    vector_curve("latency_vector",
+                 {1,    2,    4,    8,    16,    24,    28,    48,    64,     96,     256,     512,     1024,
+                  2048, 3072, 5120, 8192, 16384, 32768, 49152, 65536, 131072, 196608, 1048576, 2097152, 4194304});
     CHECK_HIP(hipHostFree(cycles));
     return 0;
 }

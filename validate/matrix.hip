@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a compute unit calculates in a cycle with each matrix instruction: independent ones in a row on four
-// accumulators, by a wave on each SIMD.
+// Matrix instructions: what a compute unit calculates in a cycle with each, independent ones in a row on four
+// accumulators by a wave on each SIMD; how many cycles one takes, by a single wave; and after how many cycles the
+// wave's vector instructions go on beside it, or how long that one takes if they do not.
 #include "measure.h"
 
 constexpr int FEW = 8, MANY = 40, CHAINS = 4, WAVES = 4;
+constexpr int PAIRS = 8, BESIDE = 20; // more cycles of vector instructions than any takes
 
 // A register, or some from one on.
 #define REGISTERS_1(first)  "v" #first
@@ -29,7 +31,7 @@ constexpr int FEW = 8, MANY = 40, CHAINS = 4, WAVES = 4;
                    TENS(13), TENS(14), TENS(15), TENS(16), TENS(17), TENS(18), "v190", "v191")
 
 #define MATRIX(name, operations, a, b, c, last)                                                              \
-    __global__ void name(uint64_t *cycles)                                                                   \
+    __global__ void __launch_bounds__(64 * WAVES) name(uint64_t *cycles)                                                                   \
     {                                                                                                        \
         _Pragma("unroll 1") for (int i = 0; i < 2; i++)                                                      \
         { /* the second time the code is there */                                                            \
@@ -44,16 +46,42 @@ constexpr int FEW = 8, MANY = 40, CHAINS = 4, WAVES = 4;
 #include "matrix.def"
 #undef MATRIX
 
+#define BESIDE_EACH(count, name, a, b, c, last)                                                              \
+    asm volatile(".rept %c0\n" STEP(name, a, b, c, 64, last) ".rept %c1\nv_add_u32 v190, v17, v18\n.endr\n" STEP(   \
+                     name, a, b, c, 96, last) ".rept %c1\nv_add_u32 v190, v17, v18\n.endr\n.endr\n" ::"i"(count), \
+                 "i"(BESIDE)                                                                                 \
+                 : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", TENS(1), TENS(2), TENS(3),    \
+                   TENS(4), TENS(5), TENS(6), TENS(7), TENS(8), TENS(9), TENS(10), TENS(11), TENS(12),       \
+                   TENS(13), TENS(14), TENS(15), TENS(16), TENS(17), TENS(18), "v190", "v191")
+#define MATRIX(name, operations, a, b, c, last)                                                              \
+    __global__ void __launch_bounds__(64) beside_##name(uint64_t *cycles)                                                          \
+    {                                                                                                        \
+        _Pragma("unroll 1") for (int i = 0; i < 2; i++)                                                      \
+        {                                                                                                    \
+            uint64_t start = clock64();                                                                      \
+            BESIDE_EACH(1, name, a, b, c, last);                                                             \
+            uint64_t between = clock64();                                                                    \
+            BESIDE_EACH(1 + PAIRS / 2, name, a, b, c, last);                                                 \
+            *cycles = clock64() - between - (between - start);                                               \
+        }                                                                                                    \
+    }
+#include "matrix.def"
+#undef MATRIX
+
 int main()
 {
     uint64_t *cycles;
     CHECK_HIP(hipHostMalloc(&cycles, sizeof(*cycles)));
-    auto measure = [&](const char *name, void (*kernel)(uint64_t *), double operations) {
-        kernel<<<1, 64 * WAVES>>>(cycles);
+    auto time = [&](void (*kernel)(uint64_t *), unsigned waves) {
+        kernel<<<1, 64 * waves>>>(cycles);
         CHECK_HIP(hipDeviceSynchronize());
-        row(name, 0, operations * WAVES * (MANY - FEW) * CHAINS / static_cast<double>(*cycles));
+        return static_cast<double>(*cycles);
     };
-#define MATRIX(name, operations, a, b, c, last) measure("rate_v_" #name, name, operations);
+    constexpr double ROWS = (MANY - FEW) * CHAINS;
+#define MATRIX(name, operations, a, b, c, last)                                                              \
+    row("rate_v_" #name, 0, (operations) * WAVES * ROWS / time(name, WAVES));                                \
+    row("matrix_cycles_" #name, 0, time(name, 1) / ROWS);                                                    \
+    row("matrix_beside_" #name, 0, time(beside_##name, 1) / PAIRS - 4 * BESIDE);
 #include "matrix.def"
     CHECK_HIP(hipHostFree(cycles));
     return 0;

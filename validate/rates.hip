@@ -48,6 +48,8 @@ template <typename T, typename F> __device__ void run(F step, uint64_t *cycles, 
 RATE(fma_f32, float2_t, asm volatile("v_pk_fma_f32 %0, %0, %0, %0" : "+v"(x)); return x;)
 RATE(fma_f64, double, asm volatile("v_fma_f64 %0, %0, %0, %0" : "+v"(x)); return x;)
 RATE(exp_f32, float, asm volatile("v_exp_f32 %0, %0" : "+v"(x)); return x;)
+RATE(add_u32, int, asm volatile("v_add_u32 %0, %0, %0" : "+v"(x)); return x;)
+RATE(add_u16, int, asm volatile("v_pk_add_u16 %0, %0, %0" : "+v"(x)); return x;)
 RATE(mfma_f64, double4_t, return __builtin_amdgcn_mfma_f64_16x16x4f64(1.0, 1.0, x, 0, 0, 0);)
 RATE(mfma_f32, float16_t, return __builtin_amdgcn_mfma_f32_32x32x2f32(1.0f, 1.0f, x, 0, 0, 0);)
 RATE(mfma_xf32, float16_t, float2_t a = {1, 1};
@@ -81,6 +83,8 @@ int main()
     rate("rate_vector_f64", fma_f64, 2 * 64);
     rate("rate_vector_f32", fma_f32, 4 * 64);
     rate("rate_special_f32", exp_f32, 64);
+    rate("rate_vector_i32", add_u32, 64);
+    rate("rate_vector_i16", add_u16, 2 * 64);
     rate("rate_matrix_f64", mfma_f64, 2 * 16 * 16 * 4);
     rate("rate_matrix_f32", mfma_f32, 2 * 32 * 32 * 2);
     rate("rate_matrix_xf32", mfma_xf32, 2 * 32 * 32 * 4);

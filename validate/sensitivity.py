@@ -2,26 +2,19 @@
 """`ehp validate --sensitivity`: which published rows move by how much when a dial of the chip file is moved by a tenth.  A
 row that moves as much as one dial is an echo of it."""
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import time
 
+import chipfile
+
 LEAST = 0.5  # per cent: less than this is not shown
-UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-
-
-def dial_value(ehp, chip, dial):
-    """The number of a dial on a chip, or None where it has none."""
-    text = subprocess.run([ehp, "chips", "show", chip], capture_output=True, text=True).stdout
-    found = re.search(rf"^ *{re.escape(dial)} +([\d.e+]+)( \w+)?", text, re.M)
-    return float(found[1]) * UNITS.get((found[2] or "").strip(), 1) if found else None
 
 
 def move_dial(ehp, chip, dial, work):
     """A chip file with the dial moved by a tenth, a whole number by one at least; its path and by how many per cent."""
-    old = dial_value(ehp, chip, dial)
+    old = chipfile.read_numbers(ehp, chip).get(dial)
     if not old:
         raise RuntimeError(f"{chip} has no number {dial} that a tenth moves")
     new = max(round(old * 1.1), old + 1) if old == int(old) else old * 1.1

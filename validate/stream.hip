@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `stream memory_read` reads memory; `stream triad` is STREAM's triad on it as later rounds find it: the
-// Infinity Cache full of what was used before, part of it written.
+// `stream memory_read` reads memory and `memory_write` writes it; `stream triad` is STREAM's triad on it as later
+// rounds find it: the Infinity Cache full of what was used before, part of it written.
 #include "measure.h"
 
 #include <cstring>
@@ -25,6 +25,11 @@ __global__ void read(const pair *a, pair *out)
     size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
     if (pair x = a[i]; x.x == 1.25)
         *out = x;
+}
+
+__global__ void write(pair *a)
+{
+    a[blockIdx.x * size_t{blockDim.x} + threadIdx.x] = pair{1, 2};
 }
 
 static const size_t MIB = 1 << 20;
@@ -59,6 +64,23 @@ static double reads(char *c)
     return (second - first) * MIB / (many - few) / 1e6;
 }
 
+// Of the Infinity Cache all has been written when it is measured.
+static double writes()
+{
+    const size_t before = 264, first = 64, second = 128;
+    char *a = allocate((before + first + second) * MIB);
+    stopwatch watch;
+    auto time = [&](size_t from, size_t mib) {
+        watch.start();
+        write<<<groups(mib, 16, 256), 256>>>(at<pair>(a, from));
+        return watch.stop();
+    };
+    time(0, before);
+    double few = time(before, first), many = time(before + first, second);
+    CHECK_HIP(hipFree(a));
+    return (second - first) * MIB / (many - few) / 1e6;
+}
+
 static double triads(char *a, char *b, char *c)
 {
     const size_t before = 88, first = 8, second = 24; // MiB of each array
@@ -78,6 +100,9 @@ int main(int argc, char **argv)
 {
     char *a = allocate(120 * MIB), *b = allocate(120 * MIB), *c = allocate(120 * MIB);
     for (int i = 1; i < argc; i++)
-        row(argv[i], 0, std::strcmp(argv[i], "triad") == 0 ? triads(a, b, c) : reads(c));
+        row(argv[i], 0,
+            std::strcmp(argv[i], "triad") == 0          ? triads(a, b, c)
+            : std::strcmp(argv[i], "memory_write") == 0 ? writes()
+                                                        : reads(c));
     return 0;
 }
