@@ -110,7 +110,7 @@ void hip_device_fill_props(struct hip_device *device)
     p->streamPrioritiesSupported = 1;
     p->globalL1CacheSupported = 1;
     p->localL1CacheSupported = 1;
-    p->sharedMemPerMultiprocessor = (size_t)lds;
+    p->sharedMemPerMultiprocessor = (size_t)lds * info->cus; /* of all: MT4G's results with ROCm */
     p->regsPerMultiprocessor = 65536;
     p->managedMemory = 1;
     p->hostNativeAtomicSupported = 1;
