@@ -29,7 +29,7 @@ template <typename T> static void curve(const char *name, int log)
     CHECK_HIP(hipHostMalloc(&array, elements * sizeof(T)));
     if (log <= 20)
         touch<T><<<compute_units(), 256>>>(array, elements);
-    for (int threads : {1, 64, 768, 3328, 7424, 14592}) {
+    for (int threads : {1, 64, 256, 768, 1792, 3328, 5376, 7424, 10496, 14592}) {
         const int count = threads == 1    ? 24
                           : threads <= 64 ? 12
                                           : 4,

@@ -58,7 +58,8 @@ int main()
     }
     const size_t elements = size_t{2} << 20; // 16 MiB: a 32nd of what was measured
     const unsigned blocks = static_cast<unsigned>((elements + 191) / 192);
-    double *x = allocate(elements * 8 + 4096), *y = allocate(elements * 8 + 4096), *z = allocate(elements * 8 + 4096);
+    double *x = allocate(elements * 8 + 4096), *y = allocate(elements * 8 + 4096),
+           *z = allocate(elements * 8 + 4096);
     triad<<<blocks, 192>>>(x, y, z, 0.4, elements);
     set<<<blocks, 192>>>(x, 1);
     copy_stream<<<blocks, 192>>>(x, z);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads of what the Infinity Cache holds and the L2s do not, or writes: `infinity_cache NAME SHARE` prints the
-// bandwidth times SHARE as NAME, for a partition of the package that is one of SHARE.
+// Reads of what the Infinity Cache holds and the L2s do not, or writes: `infinity_cache NAME SHARE` prints
+// the bandwidth times SHARE as NAME, for a partition of the package that is one of SHARE.
 #include "measure.h"
 
 #include <cstring>

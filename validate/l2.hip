@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads and writes of footprints that the L2s hold, or not: `l2 l2_read` and `l2_read_more` over the number of waves,
-// `l2_write` over the footprint, one element a thread; `l2_read_wide` and `l2_write_wide` by waves that stay, 16 bytes
-// a thread at a time.
+// Reads and writes of footprints that the L2s hold, or not: `l2 l2_read` and `l2_more_read` over the number
+// of waves, `l2_write` over the footprint, one element a thread; `l2_wide_read` and `l2_wide_write` by waves
+// that stay, 16 bytes a thread at a time.
 #include "measure.h"
 
 #include <algorithm>
@@ -31,7 +31,8 @@ __global__ void write_once(double *a, unsigned run, double value)
 typedef unsigned quad __attribute__((ext_vector_type(4)));
 constexpr unsigned STEPS = 4;
 
-// Each workgroup goes through what its XCD has of the array, and begins elsewhere than the others: vL1s do not hold it.
+// Each workgroup goes through what its XCD has of the array, and begins elsewhere than the others: vL1s do
+// not hold it.
 template <bool WRITE> __global__ void stay(quad *a, unsigned xcds, unsigned items, unsigned rounds)
 {
     quad *mine = a + size_t{blockIdx.x % xcds} * items;
@@ -112,7 +113,8 @@ static void write_curve()
 
 template <bool WRITE> static void wide(const char *name)
 {
-    const unsigned xcds = xcd_count(), bytes = 2u << 20, few_rounds = 1, many_rounds = 3, blocks = 2 * static_cast<unsigned>(compute_units());
+    const unsigned xcds = xcd_count(), bytes = 2u << 20, few_rounds = 1, many_rounds = 3,
+                   blocks = 2 * static_cast<unsigned>(compute_units());
     quad *a;
     CHECK_HIP(hipMalloc(&a, size_t{xcds} * bytes));
     stopwatch watch;
@@ -123,7 +125,8 @@ template <bool WRITE> static void wide(const char *name)
     };
     time(few_rounds);
     double few = time(few_rounds), many = time(many_rounds);
-    row(name, 0, double{many_rounds - few_rounds} * STEPS * blocks * 1024 * sizeof(quad) / (many - few) / 1e6);
+    row(name, 0,
+        double{many_rounds - few_rounds} * STEPS * blocks * 1024 * sizeof(quad) / (many - few) / 1e6);
     CHECK_HIP(hipFree(a));
 }
 
@@ -132,16 +135,38 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
         if (!std::strcmp(name, "l2_read"))
-            read_curve(name, 1536, {{96, 1}, {112, 1}, {64, 2}, {192, 1}, {128, 2}, {192, 2}, {256, 2}, {384, 2},
-                                    {512, 2}, {640, 2}, {768, 2}, {896, 2}});
-        else if (!std::strcmp(name, "l2_read_more"))
-            read_curve(name, 1920, {{96, 1}, {112, 1}, {64, 2}, {192, 1}, {128, 2}, {192, 2}, {256, 2}, {384, 2},
-                                    {512, 2}, {640, 2}, {768, 2}, {896, 2}});
+            read_curve(name, 1536,
+                       {{96, 1},
+                        {112, 1},
+                        {64, 2},
+                        {192, 1},
+                        {128, 2},
+                        {192, 2},
+                        {256, 2},
+                        {384, 2},
+                        {512, 2},
+                        {640, 2},
+                        {768, 2},
+                        {896, 2}});
+        else if (!std::strcmp(name, "l2_more_read"))
+            read_curve(name, 1920,
+                       {{96, 1},
+                        {112, 1},
+                        {64, 2},
+                        {192, 1},
+                        {128, 2},
+                        {192, 2},
+                        {256, 2},
+                        {384, 2},
+                        {512, 2},
+                        {640, 2},
+                        {768, 2},
+                        {896, 2}});
         else if (!std::strcmp(name, "l2_launch"))
             read_curve(name, 1536, {{768, 2}});
         else if (!std::strcmp(name, "l2_write"))
             write_curve();
-        else if (!std::strcmp(name, "l2_read_wide"))
+        else if (!std::strcmp(name, "l2_wide_read"))
             wide<false>(name);
         else
             wide<true>(name);

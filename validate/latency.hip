@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Latency of dependent loads of one thread over the size of what they go through: lines of 128 bytes in
-// random order, warm as after many rounds. Besides, of scalar loads and of LDS, and over the stride; how much caches
-// hold, and how much they fetch at once. `latency latency_between` is the curve between its other points.
+// random order, warm as after many rounds. Besides, of scalar loads and of LDS, and over the stride; how much
+// caches hold, and how much they fetch at once. `latency latency_between` is the curve between its other
+// points.
 #include "measure.h"
 
 #include <algorithm>
@@ -270,8 +271,8 @@ static void sizes()
 {
     double penalty;
     row("size_vl1", 0,
-        static_cast<double>(reach(128, {16 << 10, 24 << 10, 30 << 10, 31 << 10, 32 << 10, 33 << 10, 34 << 10}, 10,
-                                  &penalty)) /
+        static_cast<double>(reach(128, {16 << 10, 24 << 10, 30 << 10, 31 << 10, 32 << 10, 33 << 10, 34 << 10},
+                                  10, &penalty)) /
             1024);
     row("size_sl1", 0, scalar_size());
     row("line_vl1", 0, granularity(by_vector, 16 << 10, true));
@@ -284,11 +285,11 @@ int main(int argc, char **)
     CHECK_HIP(hipHostMalloc(&cycles, 64));
     if (argc > 1) {
         vector_curve("latency_between",
-                     {12.8,   19.9,   32,     33.9,   40.6,   81.1,   132,    190.1,  382.5,  753.8,
-                      1539.4, 2535.5, 3530.2, 3834.8, 3996.9, 4166,   4341.6, 4714.8, 5562.4, 6295.4,
-                      7125.2, 7738.4, 9126.1, 10327.4, 11214.8, 12177.9, 13223.4, 24525.2, 40191.8, 71511.4,
-                      80909.1, 95384.8, 107917, 160407, 210740, 241551, 276867, 317346, 363742, 477876,
-                      719612});
+                     {12.8,    19.9,    32,      33.9,    40.6,    81.1,    132,     190.1,   382.5,
+                      753.8,   1539.4,  2535.5,  3530.2,  3834.8,  3996.9,  4166,    4341.6,  4714.8,
+                      5562.4,  6295.4,  7125.2,  7738.4,  9126.1,  10327.4, 11214.8, 12177.9, 13223.4,
+                      24525.2, 40191.8, 71511.4, 80909.1, 95384.8, 107917,  160407,  210740,  241551,
+                      276867,  317346,  363742,  477876,  719612});
         return 0;
     }
     for (double kib : {4, 256}) {
@@ -306,9 +307,9 @@ int main(int argc, char **)
     row("latency_lds", 0, static_cast<double>(cycles[0]) / (64 * 16));
     reaches();
     sizes();
-    vector_curve("latency_vector",
-                 {1,    2,    4,    8,    16,    24,    28,    48,    64,     96,     256,     512,     1024,
-                  2048, 3072, 5120, 8192, 16384, 32768, 49152, 65536, 131072, 196608, 1048576, 2097152, 4194304});
+    vector_curve("latency_vector", {1,     2,     4,     8,      16,     24,      28,      48,     64,
+                                    96,    256,   512,   1024,   2048,   3072,    5120,    8192,   16384,
+                                    32768, 49152, 65536, 131072, 196608, 1048576, 2097152, 4194304});
     CHECK_HIP(hipHostFree(cycles));
     return 0;
 }

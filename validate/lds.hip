@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the LDS of a compute unit gives in a cycle, over the stride of a wave's lanes in dwords; and to a single wave, how
-// many cycles are between its reads and how long one takes, of dwords over the stride and of four of them.
+// What the LDS of a compute unit gives in a cycle, over the stride of a wave's lanes in dwords; and to a
+// single wave, how many cycles are between its reads and how long one takes, of dwords over the stride and of
+// four of them.
 #include "measure.h"
 
 constexpr int ROUNDS = 16, LOADS = 16;
@@ -22,6 +23,22 @@ __global__ void read(unsigned stride, uint64_t *cycles)
     __syncthreads();
     if (threadIdx.x == 0)
         *cycles = clock64() - start;
+}
+
+__global__ void add(uint64_t *cycles)
+{
+    __shared__ unsigned memory[64];
+    const unsigned address = threadIdx.x % 64 * 4;
+    memory[threadIdx.x % 64] = 0;
+    __syncthreads();
+    uint64_t start = clock64();
+    for (int i = 0; i < ROUNDS; i++)
+        asm volatile(".rept 16\n\tds_add_u32 %0, %0\n\t.endr\n\ts_waitcnt lgkmcnt(0)" ::"v"(address)
+                     : "memory");
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *cycles = clock64() - start;
+    cycles[1] = memory[threadIdx.x % 64];
 }
 
 #define ONE_WAVE(NAME, READ, STEP)                                                                           \
@@ -57,6 +74,10 @@ int main()
         CHECK_HIP(hipDeviceSynchronize());
         row("lds_read", stride, 4.0 * threads * ROUNDS * LOADS / static_cast<double>(*cycles));
     }
+    for (int i = 0; i < 2; i++)
+        add<<<1, threads>>>(cycles);
+    CHECK_HIP(hipDeviceSynchronize());
+    row("lds_atomic", 0, 1.0 * threads * ROUNDS * LOADS / static_cast<double>(*cycles));
     auto one_wave = [&](const char *interval, const char *latency, void (*kernel)(unsigned, uint64_t *),
                         unsigned stride) {
         kernel<<<1, 64>>>(stride, cycles);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A stencil of five points on memory over the number of waves, one element a thread, as gpu-benches' gpu-stream has
-// it: bandwidth of what is read and written once.  The dispatches are meant to be sampled; arrays of 256 MiB do then
-// what the 2 GiB do that were measured (512 MiB: within 4 %).  Each dispatch has memory that the last two had not, and
-// finds the Infinity Cache full of what those have left.
+// A stencil of five points on memory over the number of waves, one element a thread, as gpu-benches'
+// gpu-stream has it: bandwidth of what is read and written once.  The dispatches are meant to be sampled;
+// arrays of 256 MiB do then what the 2 GiB do that were measured (512 MiB: within 4 %).  Each dispatch has
+// memory that the last two had not, and finds the Infinity Cache full of what those have left.
 #include "measure.h"
 
 constexpr size_t MIB = 1 << 20, RING = 768, EDGE = 4096; // bytes
@@ -38,8 +38,8 @@ int main()
         return 16.0 * groups * block / watch.stop() / 1e3;
     };
     measure(512, 2);
-    for (unsigned block : {64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544,
-                           576, 608, 640, 672, 704, 736, 768, 800, 832, 864, 896, 928, 960, 992, 1024})
+    for (unsigned block : {64,  96,  128, 160, 192, 224, 256, 288, 320, 352, 384,
+                           416, 448, 512, 576, 640, 704, 768, 832, 896, 960, 1024})
         row("stream_stencil", 100.0 * block * 2 / 2048, measure(block, 2));
     for (unsigned block : {16, 32, 48, 64, 80, 96, 112, 160})
         row("stream_stencil", 100.0 * block / 2048, measure(block, 1));

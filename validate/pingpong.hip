@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A value that two workgroups pass to and fro by atomic compare-and-swap: the time of one way, in an XCD (0), and the
-// longest between XCDs (1).
+// A value that two workgroups pass to and fro by atomic compare-and-swap: the time of one way, in an XCD (0),
+// and the longest between XCDs (1).
 #include "measure.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `stream memory_read` reads memory and `memory_write` writes it; `stream triad` is STREAM's triad on it as later
-// rounds find it: the Infinity Cache full of what was used before, part of it written.
+// `stream memory_read` reads memory and `memory_write` writes it; `stream triad` is STREAM's triad on it as
+// later rounds find it: the Infinity Cache full of what was used before, part of it written.
 #include "measure.h"
 
 #include <cstring>

@@ -47,17 +47,17 @@ FACTS = "isa/facts.def"  # stands for a dial: how many passes an instruction tak
 class Run:
     """One run of a program: its arguments, what else `ehp run` is told, and what it prints or counts."""
 
-    def __init__(self, program, *arguments, near=False, environment=None, counters=None, application=None):
+    def __init__(self, program, *arguments, near=False, sample=False, environment=None, counters=None, application=None):
         self.program, self.arguments, self.environment = program, arguments, environment or {}
         # Variant, size and steps of one of apps/, which says how long it took and how much memory it had.
         self.application = application
         self.near = near  # on the XCDs of one IOD, with memory of its own
+        self.sample = sample
         self.counters = counters  # what to call a counter: which dispatch it is of, and how many times it counts
 
     def options(self, chip):
-        if not self.near:
-            return []
-        return ["--nps", "4", "--partition", "tpx" if "mi300a" in chip else "qpx"]
+        options = ["--sample"] if self.sample else []
+        return options + (["--nps", "4", "--partition", "tpx" if "mi300a" in chip else "qpx"] if self.near else [])
 
 
 class Application:
@@ -110,19 +110,23 @@ APPLICATIONS = [
 
 # What each group runs, and what its rows begin with.  Those that take longest come first.
 GROUPS = {
-    "memory": ([Run("stream", "triad"), Run("stream", "memory_read")], ["triad", "memory_read"]),
-    "infinity_cache": ([Run("infinity_cache", "infinity_cache_read", "1"),
+    "occupancy": ([Run("occupancy", sample=True)], ["stream_stencil"]),
+    "memory": ([Run("stream", "triad"), Run("stream", "memory_read"), Run("stream", "memory_write")], ["triad", "memory_"]),
+    "infinity_cache": ([Run("infinity_cache", "infinity_cache_read", "1"), Run("infinity_cache", "infinity_cache_write", "1"),
                         Run("infinity_cache", "infinity_cache_peak", "4", near=True)], ["infinity_cache_"]),
     "fence": ([Run("fence")], ["fence_", "storm_", "message_", "ping_pong_"]),
-    "l2": ([Run("l2")], ["l2_"]),
-    "atomics": ([Run("atomics")], ["atomics_"]),
-    "latency": ([Run("latency")], ["latency_", "reach_", "tlb_"]),
+    "l2": ([Run("l2", name) for name in ("l2_write", "l2_read", "l2_more_read", "l2_launch", "l2_wide_read", "l2_wide_write")],
+           ["l2_"]),
+    "atomics": ([Run("atomics", "atomics_"), Run("pingpong", "atomic_ping_pong")], ["atomics_", "atomic_"]),
+    "latency": ([Run("latency"), Run("latency", "latency_between")],
+                ["latency_", "reach_", "tlb_", "miss_", "size_", "line_"]),
+    "vl1": ([Run("vl1")], ["vl1_", "sl1_"]),
     "litmus": ([Run("litmus")], ["litmus_"]),
     "upm-apps": ([run for a in APPLICATIONS for run in a.runs], ["app_"]),
     "counters": ([Run("counters", counters={"%s/copy": (0, 1), "%s/copy_2": (1, 1), "%s/copy_3": (2, 1), "%s/triad": (3, 32),
                                             "%s/set": (4, 32), "%s/copy_stream": (5, 32), "%s/scale": (6, 32),
                                             "%s/add": (7, 32)})], ["SQ", "TC", "EHP_READ", "EHP_WRITE"]),
-    "rates": ([Run("rates"), Run("matrix")], ["rate_"]),
+    "rates": ([Run("rates"), Run("matrix")], ["rate_", "matrix_"]),
     "lds": ([Run("lds")], ["lds_"]),
     "launch": ([Run("launch")], ["launch_"]),
     "upm": ([Run("upm"), Run("upm", environment={"HSA_XNACK": "1"}),
@@ -131,7 +135,15 @@ GROUPS = {
             ["alloc_", "free_", "fault_", "cpu_", "stream_"]),
     "copies": ([Run("copies", "copy_sdma", "copy_device"),
                 Run("copies", "copy_kernel", environment={"HSA_ENABLE_SDMA": "0"})], ["copy_"]),
-    "chip": ([], ["chip:"]),  # from the chip file alone: what stands behind the colon
+    "chip": ([Run("device"), Run("device", "device_partitions", near=True)],
+             ["device_", "chip:"]),  # of the chip file alone: what stands behind the colon
+}
+
+# What is told of two others.
+DIFFERENCES = {
+    "miss_vl1": (("latency_vector", 256), ("latency_vector", 16)),
+    "miss_l2": (("latency_vector", 16384), ("latency_vector", 1024)),
+    "miss_sl1": (("latency_scalar", 256), ("latency_scalar", 4)),
 }
 
 
@@ -146,7 +158,7 @@ def runs_for(quantities, group):
             wanted = any(quantity.endswith(f"/{run.program}") for quantity in quantities)
         else:
             names = [a for a in run.arguments if not a.isdigit()]
-            wanted = not names or any(name in (q, q.split("/")[0]) for name in names for q in quantities)
+            wanted = not names or any(q.startswith(name) for name in names for q in quantities)
         if wanted:
             yield run
 
@@ -238,6 +250,9 @@ def complete(table, ehp, chip, quantities):
     """Adds to what programs printed what is worked out from it, or from the chip file."""
     compare_variants(table)
     compare_allocators(table)
+    for quantity, (more, less) in DIFFERENCES.items():
+        if more in table and less in table:
+            table[quantity, 0.0] = table[more] - table[less]
     products = [quantity for quantity in quantities if quantity.startswith("chip:")]
     if products:
         numbers = chipfile.read_numbers(ehp, chip)

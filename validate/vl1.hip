@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a vector cache gives its compute unit in a cycle: sixteen waves that each have many loads on their way, all of
-// lines that it holds; of dwords, and of four of them.  Besides, a scalar cache.
+// What a vector cache gives its compute unit in a cycle: sixteen waves that each have many loads on their
+// way, all of lines that it holds; of dwords, and of four of them.  Besides, a scalar cache.
 #include "measure.h"
 
 constexpr int ROUNDS = 24, LOADS = 8, WAVES = 16;
@@ -19,8 +19,8 @@ template <bool WIDE> __global__ void read(const char *lines, uint64_t *cycles)
             asm volatile(".rept %c1\n\tglobal_load_dwordx4 v[24:27], %0, off\n\t.endr" ::"v"(mine), "i"(LOADS)
                          : "v24", "v25", "v26", "v27", "memory");
         else
-            asm volatile(".rept %c1\n\tglobal_load_dword v24, %0, off\n\tglobal_load_dword v25, %0, off offset:256\n\t.endr" ::
-                             "v"(mine),
+            asm volatile(".rept %c1\n\tglobal_load_dword v24, %0, off\n\tglobal_load_dword v25, %0, off "
+                         "offset:256\n\t.endr" ::"v"(mine),
                          "i"(LOADS / 2)
                          : "v24", "v25", "memory");
     }
@@ -38,12 +38,13 @@ __global__ void read_scalar(const char *lines, uint64_t *cycles)
             __syncthreads();
             start = clock64();
         }
-        asm volatile(".rept %c1\n\ts_load_dwordx16 s[64:79], %0, 0x0\n\ts_load_dwordx16 s[48:63], %0, 0x40\n\t"
-                     "s_waitcnt lgkmcnt(0)\n\t.endr" ::"s"(lines),
-                     "i"(LOADS / 2)
-                     : "s48", "s49", "s50", "s51", "s52", "s53", "s54", "s55", "s56", "s57", "s58", "s59", "s60", "s61",
-                       "s62", "s63", "s64", "s65", "s66", "s67", "s68", "s69", "s70", "s71", "s72", "s73", "s74", "s75",
-                       "s76", "s77", "s78", "s79", "memory");
+        asm volatile(
+            ".rept %c1\n\ts_load_dwordx16 s[64:79], %0, 0x0\n\ts_load_dwordx16 s[48:63], %0, 0x40\n\t"
+            "s_waitcnt lgkmcnt(0)\n\t.endr" ::"s"(lines),
+            "i"(LOADS / 2)
+            : "s48", "s49", "s50", "s51", "s52", "s53", "s54", "s55", "s56", "s57", "s58", "s59", "s60",
+              "s61", "s62", "s63", "s64", "s65", "s66", "s67", "s68", "s69", "s70", "s71", "s72", "s73",
+              "s74", "s75", "s76", "s77", "s78", "s79", "memory");
     }
     __syncthreads();
     if (threadIdx.x == 0)
