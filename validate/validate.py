@@ -355,7 +355,8 @@ def summary(rows):
         good &= not wrong
         lines.append(f"{'order:':13}{len(orders):3} statements, {len(wrong)} do not hold{'  FAILED' if wrong else ''}")
     if known:
-        lines.append(f"{'known:':13}{len(known):3} known to be off and in no limit, of which {sum(map(passes, known))} would keep it")
+        lines.append(f"{'known:':13}{len(known):3} known to be off and in no limit, of which {sum(map(passes, known))} would keep "
+                     "it")
     return lines, good
 
 
