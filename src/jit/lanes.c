@@ -29,10 +29,22 @@ llvm_value lanes_take_bits(struct emit *e, llvm_value all, llvm_value shift)
     return e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, all, shift, ""), e->bits, "");
 }
 
+/* A row for a slice's bits.  Of them as a vector of i1, LLVM's back end would make one after the other. */
+static llvm_value spread(struct emit *e, llvm_value bits)
+{
+    const struct llvm *l = e->l;
+    llvm_value bit[16];
+    for (unsigned lane = 0; lane < e->slice; lane++)
+        bit[lane] = emit_i32(e, 1u << lane);
+    llvm_value own = l->BuildAnd(e->b, emit_splat(e, bits), l->ConstVector(bit, e->slice), "");
+    return lanes_of(e, l->BuildICmp(e->b, LLVM_NE, own, l->ConstNull(e->row), ""));
+}
+
 llvm_value lanes_take(struct emit *e, llvm_value all, llvm_value shift)
 {
-    llvm_value bits = lanes_take_bits(e, all, shift);
-    return e->lanes == e->bits ? bits : lanes_of(e, e->l->BuildBitCast(e->b, bits, vector_of(e), ""));
+    if (e->lanes == e->bits)
+        return lanes_take_bits(e, all, shift);
+    return spread(e, e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, all, shift, ""), e->i32, ""));
 }
 
 llvm_value lanes_bits(struct emit *e, llvm_value lanes)
