@@ -168,17 +168,37 @@ static void deal_in_turn(const struct cp *cp, unsigned waves, uint8_t *simd)
     }
 }
 
+/* The same, of which what is there may be left as it is. */
+static void deal_all_in_turn(const struct cp *cp, struct workgroup *wg)
+{
+    if (wg->in_turn >= wg->waves)
+        return;
+    deal_in_turn(cp, wg->waves, wg->simd);
+    wg->in_turn = wg->waves;
+}
+
+static unsigned count_in_turn(const struct cp *cp, const struct workgroup *wg)
+{
+    unsigned i = 0;
+    while (i < wg->waves && wg->simd[i] == i % cp->cu_simds)
+        i++;
+    return i;
+}
+
 /*
  * The same for a compute unit that may have no waves at all, which needs no
  * look at its registers: ace_can_ever_fit() has, and dealing goes round.
  */
 static bool take_simds(const struct cp *cp, const struct cp_dispatch *d, const struct cp_cu *cu,
-                       unsigned waves, uint8_t *simd)
+                       struct workgroup *wg)
 {
     static const uint8_t none[sizeof(cu->waves)];
-    if (memcmp(cu->waves, none, sizeof(none)) != 0)
-        return fits(cp, d, cu, waves, simd);
-    deal_in_turn(cp, waves, simd);
+    if (memcmp(cu->waves, none, sizeof(none)) != 0) {
+        const bool fit = fits(cp, d, cu, wg->waves, wg->simd);
+        wg->in_turn = fit ? count_in_turn(cp, wg) : 0;
+        return fit;
+    }
+    deal_all_in_turn(cp, wg);
     return true;
 }
 
@@ -218,7 +238,7 @@ static void unlock_cu(struct cp_cu *cu)
 static bool place_on(struct cp *cp, const struct cp_dispatch *d, struct cp_cu *cu, struct workgroup *wg)
 {
     lock_cu(cu);
-    const bool room = take_simds(cp, d, cu, wg->waves, wg->simd);
+    const bool room = take_simds(cp, d, cu, wg);
     if (room) {
         for (unsigned i = 0; i < wg->waves; i++) {
             unsigned s = wg->simd[i];
@@ -245,7 +265,7 @@ static bool take_kept(struct cp *cp, struct ace_round *round, const struct cp_di
     round->kept_count--;
     const unsigned at = round->first + next;
     wg->cu = cp->launch_order[at < cus ? at : at - cus];
-    deal_in_turn(cp, wg->waves, wg->simd);
+    deal_all_in_turn(cp, wg);
     round->next[wg->xcc] = (uint16_t)(next + 1 < count ? next + 1 : 0);
     set_hw_id(cp, wg);
     return true;
@@ -307,14 +327,9 @@ bool ace_keep(const struct cp *cp, struct ace_round *round, const struct cp_disp
 {
     const unsigned cus = cp->xcd_cus, at = cp->cu_position[wg->cu];
     const unsigned position = at >= round->first ? at - round->first : at + cus - round->first;
-    if (!round->kept || wg->waves != d->launch.waves || position >= round->count)
+    if (!round->kept || wg->in_turn < wg->waves || wg->waves != d->launch.waves || position >= round->count)
         return false;
     uint8_t *kept = &round->kept[wg->xcc * round->count + position];
-    for (unsigned i = 0, s = 0; i < wg->waves; i++) {
-        if (wg->simd[i] != s)
-            return false;
-        s = s + 1 == cp->cu_simds ? 0 : s + 1;
-    }
     if (*kept)
         return false;
     *kept = true;

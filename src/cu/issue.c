@@ -265,7 +265,7 @@ static unsigned run_compiled(struct cu_wave *cw, const struct exec_compiled *com
     const unsigned lanes = w->exec == UINT64_MAX ? WAVE_LANES : (unsigned)__builtin_popcountll(w->exec);
     c->valu_lane_cycles += (uint64_t)lanes * TURN * run->passes;
     c->did.lanes_valu += (uint64_t)lanes * run->valu;
-    compiled->fn(w, w->wg->block->x, compiled->heads[at]);
+    compiled->fn(w, w->wg->block->x, compiled->heads[at], 1);
     return run->length;
 }
 

@@ -21,8 +21,14 @@
  * A function's compiled form.  It executes from a head on, which is numbered, and returns what to execute
  * next, as a handler does: the interpreter may continue anywhere.  It is not to be entered while
  * wave.mode_slow is set, or MODE has FP16_OVFL or one of the bits of wave/special.h.
+ *
+ * At head EXEC_BEGIN a kernel's waves begin, so many of one workgroup that are side by side and as they were
+ * started: the next one when one has ended, for as long as they do.  The guard's wave is then the last one
+ * that has begun, and which did not end if the result is not NULL.  At other heads there is one.
  */
-typedef const struct xinst *exec_compiled_fn(struct wave *w, const struct xinst *x, uint32_t head);
+enum { EXEC_BEGIN = 0 };
+typedef const struct xinst *exec_compiled_fn(struct wave *w, const struct xinst *x, uint32_t head,
+                                             uint32_t waves);
 struct exec_compiled {
     exec_compiled_fn *fn;
     const uint32_t *heads;       /* for each of a block's instructions and its sentinel; 0: it is no head */

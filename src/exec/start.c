@@ -176,14 +176,12 @@ CLEAR(32)
 CLEAR(64)
 typedef void copy_fn(uint32_t *to, const uint32_t *from, unsigned dwords);
 
-/* What is the same for every workgroup of the launch that has this memory, and what no wave changes. */
+/* What no wave of the launch changes. */
 static void prepare_wave(struct workgroup *wg, const struct exec_launch *launch, unsigned i)
 {
     struct wave *w = &wg->wave[i];
     w->vgprs = launch->vgprs;
     w->agprs = launch->agprs;
-    w->gpr_alloc = launch->vgprs << 8;
-    w->lds_alloc = launch->lds_bytes / 4 << 12;
     w->lds = wg->lds;
     w->lds_bytes = launch->lds_bytes;
     w->scratch = wg->scratch[i];
@@ -193,62 +191,87 @@ static void prepare_wave(struct workgroup *wg, const struct exec_launch *launch,
     w->stats = NULL;
 }
 
+/* What is the same for every workgroup of the launch that has this memory. */
+static void prepare(struct workgroup *wg, const struct exec_launch *launch)
+{
+    struct wave *fresh = &wg->fresh;
+    static_assert(sizeof(fresh->s) == sizeof(launch->sgprs), "equal numbers are equal registers");
+    memset(fresh, 0, sizeof(*fresh));
+    memcpy(fresh->s, launch->sgprs, sizeof(fresh->s));
+    wave_set_mode(fresh, launch->mode);
+    fresh->gpr_alloc = launch->vgprs << 8;
+    fresh->lds_alloc = launch->lds_bytes / 4 << 12;
+    fresh->next = launch->entry;
+    fresh->state = WAVE_RUNNING;
+    fresh->budget = WORKGROUP_STRETCH;
+    wg->launch = launch;
+    wg->whole = true;
+    for (int d = 0; d < 3; d++)
+        wg->whole = wg->whole && (uint64_t)launch->groups[d] * launch->items[d] == launch->grid[d];
+    wg->wave_rows = rows_of(launch);
+    wg->wave_stride = stride_of(launch);
+    wg->guard = NULL;
+    wg->begin = NULL;
+    for (unsigned i = 0; i < launch->waves; i++)
+        prepare_wave(wg, launch, i);
+}
+
 /* What the waves of one workgroup have in common. */
 struct start {
     uint32_t items[3], total;
     bool same_ids; /* a full workgroup's items that it has too have the same ids there */
-    unsigned rows;
-    size_t stride;
 };
 
-static inline __attribute__((always_inline)) void start_wave(struct workgroup *wg,
-                                                             const struct exec_launch *launch, unsigned i,
-                                                             const struct start *start, copy_fn *copy)
+/* What differs from workgroup to workgroup and from wave to wave; `left`: items from its first one on. */
+static inline __attribute__((always_inline)) void set_ids(struct wave *w, const struct workgroup *wg,
+                                                          const struct exec_launch *launch, uint32_t left)
 {
-    struct wave *w = &wg->wave[i];
-    const uint32_t first = i * WAVE_LANES, left = start->total - first;
-    w->rows = start->rows; /* wave_grow() changes these */
-    w->v = wg->rows + i * start->stride + WAVE_TEMPS;
-    /* As on the chip, registers that a launch does not set hold what the last wave left: SGPRs between those
-     * of the launch and VCC, and VGPRs. */
-    static_assert(sizeof(w->s) == sizeof(launch->sgprs), "equal numbers are equal registers");
-    copy(w->s, launch->sgprs, LAUNCH_SGPRS);
-    copy(w->s + SPECIAL_SGPRS, launch->sgprs + SPECIAL_SGPRS, 128 - SPECIAL_SGPRS);
+    uint32_t *s = w->s;
     for (int d = 0; d < 3; d++)
         if (launch->id_sgpr[d] >= 0)
-            w->s[launch->id_sgpr[d]] = wg->id[d];
+            s[launch->id_sgpr[d]] = wg->id[d];
     if (launch->info_sgpr >= 0)
-        w->s[launch->info_sgpr] = wg->waves | (uint32_t)(i == 0) << 31;
+        s[launch->info_sgpr] = wg->waves | (uint32_t)(w == wg->wave) << 31;
     w->exec = left >= WAVE_LANES ? UINT64_MAX : (UINT64_C(1) << left) - 1;
-    if (start->same_ids)
-        copy(w->v[0], launch->v0[i], WAVE_LANES);
-    else
+}
+
+static inline __attribute__((always_inline)) void start_wave(struct workgroup *wg, struct wave *w,
+                                                             wave_row *v, const wave_row *ids, copy_fn *copy)
+{
+    enum { CHANGING = (offsetof(struct wave, mem_arena) - offsetof(struct wave, s)) / sizeof(uint32_t) };
+    w->rows = wg->wave_rows; /* wave_grow() changes these */
+    w->v = v;
+    /* As on the chip, registers that a launch does not set hold what the last wave left: SGPRs between those
+     * of the launch and VCC, and VGPRs. */
+    copy(w->s, wg->fresh.s, LAUNCH_SGPRS);
+    copy(w->s + SPECIAL_SGPRS, wg->fresh.s + SPECIAL_SGPRS, CHANGING - SPECIAL_SGPRS);
+    if (ids)
+        copy(*v, *ids, WAVE_LANES);
+}
+
+/* Of a partial workgroup that has not the ids of a full one. */
+static void make_ids(struct workgroup *wg, const struct exec_launch *launch, const struct start *start)
+{
+    for (unsigned i = 0; i < wg->waves; i++)
         for (unsigned lane = 0; lane < WAVE_LANES; lane++)
-            w->v[0][lane] = packed_id(start->items, first + lane, launch->id_dims);
-    w->scc = false;
-    w->mode = launch->mode;
-    w->mode_slow = wg->mode_slow;
-    w->trapsts = 0;
-    w->status = 0;
-    w->special = false;
-    w->next = launch->entry;
-    w->state = WAVE_RUNNING;
-    w->slept = false;
-    w->gws_waits = false;
-    w->spinning = false;
-    w->compiled = false;
-    w->leaving = false;
-    w->last = false;
-    w->stretch.first = NULL;
+            wg->wave[i].v[0][lane] = packed_id(start->items, i * WAVE_LANES + lane, launch->id_dims);
 }
 
 #define START_WAVES(bytes, ...)                                                                              \
     __VA_ARGS__ static void start_waves##bytes(struct workgroup *wg, const struct exec_launch *launch,       \
                                                const struct start *start)                                    \
     {                                                                                                        \
+        const wave_row *ids = start->same_ids ? launch->v0 : NULL;                                           \
+        wave_row *v = wg->rows + WAVE_TEMPS;                                                                 \
+        uint32_t left = start->total;                                                                        \
         clear##bytes(wg->lds, launch->lds_bytes); /* and less than a vector behind */                        \
-        for (unsigned i = 0; i < wg->waves; i++)                                                             \
-            start_wave(wg, launch, i, start, copy##bytes);                                                   \
+        for (struct wave *w = wg->wave, *end = w + wg->waves; w != end; w++) {                               \
+            start_wave(wg, w, v, ids, copy##bytes);                                                          \
+            set_ids(w, wg, launch, left);                                                                    \
+            left -= WAVE_LANES;                                                                              \
+            v += wg->wave_stride;                                                                            \
+            ids += ids != NULL;                                                                              \
+        }                                                                                                    \
     }
 START_WAVES(16)
 START_WAVES(32, __attribute__((target("avx"))))
@@ -262,21 +285,28 @@ static void find_id(struct workgroup *wg, const struct exec_launch *launch, uint
     wg->id[2] = (uint32_t)(row < launch->groups[1] ? 0 : row / launch->groups[1]);
 }
 
-static void begin(struct workgroup *wg, const struct exec_launch *launch)
+/* A workgroup at the grid's edge may be partial. */
+static struct start find_items(const struct workgroup *wg, const struct exec_launch *launch)
 {
-    struct start start; /* a workgroup at the grid's edge may be partial */
+    struct start start;
     uint32_t *items = start.items;
     for (int d = 0; d < 3; d++) {
         const uint32_t left = launch->grid[d] - wg->id[d] * launch->items[d];
-        items[d] = left < launch->items[d] ? left : launch->items[d];
+        items[d] = wg->whole || left >= launch->items[d] ? launch->items[d] : left;
     }
     start.total = items[0] * items[1] * items[2];
-    start.rows = rows_of(launch);
-    start.stride = stride_of(launch);
     start.same_ids = items[0] == launch->items[0] && items[1] == launch->items[1];
+    return start;
+}
+
+static void begin(struct workgroup *wg, const struct exec_launch *launch)
+{
+    const struct start start = find_items(wg, launch);
+    wg->fresh.counts_up = start.same_ids && launch->items[0] % WAVE_LANES == 0;
     wg->waves = (start.total + WAVE_LANES - 1) / WAVE_LANES;
     wg->live = wg->waves;
     wg->runs = 0;
+    wg->begins = true;
     wg->leaving = false;
     wg->compiled = NULL;
     if (__builtin_cpu_supports("avx512f"))
@@ -285,6 +315,8 @@ static void begin(struct workgroup *wg, const struct exec_launch *launch)
         start_waves32(wg, launch, &start);
     else
         start_waves16(wg, launch, &start);
+    if (!start.same_ids)
+        make_ids(wg, launch, &start);
 }
 
 struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch *launch, uint64_t linear,
@@ -302,13 +334,9 @@ struct workgroup *workgroup_start(struct workgroup *wg, const struct exec_launch
         workgroup_free(wg);
         return NULL;
     }
-    wg->launch = launch;
+    prepare(wg, launch);
     wg->linear = linear;
     find_id(wg, launch, linear);
-    for (unsigned i = 0; i < launch->waves; i++)
-        prepare_wave(wg, launch, i);
-    wave_set_mode(&wg->wave[0], launch->mode);
-    wg->mode_slow = wg->wave[0].mode_slow;
     begin(wg, launch);
     return wg;
 }

@@ -11,12 +11,12 @@
 #include "wave/special.h"
 
 /*
- * Taken branches of a wave's stretch, and how many stretches it has before it
+ * How many stretches of WORKGROUP_STRETCH taken branches a wave has before it
  * gives way to the next of its workgroup; doubled with every run of the
  * workgroup, up to eight times.  After a stretch a wave that spins gives way at
  * once: then few turns are spent on waiting, however many workgroups wait.
  */
-enum { STRETCH = 128, STRETCHES = 6, GROWTH_MAX = 3 };
+enum { STRETCH = WORKGROUP_STRETCH, STRETCHES = 6, GROWTH_MAX = 3 };
 
 /* Compiled code has longer stretches, in which it does more in less time: few of its turns are interpreted.
  */
@@ -72,20 +72,13 @@ static const struct xinst *run_compiled(struct wave *w, const struct xinst *in)
         const struct exec_block *block = w->wg->block;
         uint32_t head = head_of(compiled, block, in);
         w->compiled = true;
-        in = head ? compiled->fn(w, block->x, head) : step(w, in);
+        in = head ? compiled->fn(w, block->x, head, 1) : step(w, in);
     }
     return in;
 }
 
-static void run_wave(struct wave *w)
+static void run_from(struct wave *w, const struct xinst *in)
 {
-    const struct xinst *in = w->next;
-    if (w->mode & MODE_SPECIAL) {
-        in = exec_special_run(w, in);
-        if (!in)
-            return;
-    }
-    w->compiled = false;
     in = run_compiled(w, in);
     if (!in)
         return;
@@ -97,6 +90,18 @@ static void run_wave(struct wave *w)
         do
             in = in->fn(w, in);
         while (in);
+}
+
+static void run_wave(struct wave *w)
+{
+    const struct xinst *in = w->next;
+    if (w->mode & MODE_SPECIAL) {
+        in = exec_special_run(w, in);
+        if (!in)
+            return;
+    }
+    w->compiled = false;
+    run_from(w, in);
 }
 
 /* Not the clocks, nor permutes of lanes, which pass through LDS. */
@@ -197,13 +202,9 @@ static bool spins(struct wave *w)
     return once && run_loop(w) == once;
 }
 
-/* Runs a wave until it ends, waits, or has had its stretches; or shall stop. */
-static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool *stop)
+/* Goes on with a wave that has had a stretch. */
+static void run_on(struct wave *w, unsigned stretches, const _Atomic bool *stop)
 {
-    if (!w->spinning) {
-        w->budget = STRETCH;
-        run_wave(w);
-    }
     while (w->state == WAVE_RUNNING || (w->state == WAVE_YIELD && !w->slept)) {
         w->state = WAVE_RUNNING;
         w->spinning = spins(w);
@@ -216,6 +217,45 @@ static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool
         w->budget = w->compiled ? COMPILED_STRETCH : STRETCH;
         run_wave(w);
     }
+}
+
+/* Runs a wave until it ends, waits, or has had its stretches; or shall stop. */
+static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool *stop)
+{
+    if (!w->spinning) {
+        w->budget = STRETCH;
+        run_wave(w);
+    }
+    if (w->state != WAVE_DONE)
+        run_on(w, stretches, stop);
+}
+
+/* Whether waves of the launch begin in compiled code, at its first head. */
+static bool finds_begin(struct workgroup *wg)
+{
+    const struct xinst *entry = wg->launch->entry;
+    if (wg->begin)
+        return true;
+    if (!wg->compiled || entry != wg->block->x || !head_of(wg->compiled, wg->block, entry))
+        return false;
+    wg->begin = wg->compiled;
+    wg->begin_block = wg->block;
+    return true;
+}
+
+/* Begins with the waves from this one on, as they were started, up to one that does not end; which that is,
+ * or the last one. */
+static struct wave *begin_waves(struct workgroup *wg, struct wave *w, struct wave_guard *guard)
+{
+    struct wave *last = &wg->wave[wg->waves - 1];
+    const unsigned waves = (unsigned)(last - w) + 1;
+    last->last = wg->live == waves;
+    const struct xinst *in = wg->begin->fn(w, wg->begin_block->x, EXEC_BEGIN, waves);
+    w = guard->wave;
+    w->compiled = true;
+    if (in)
+        run_from(w, in);
+    return w;
 }
 
 static bool writes_lds(const struct xinst *in)
@@ -240,7 +280,7 @@ static void leave_barrier(struct wave *w)
     const struct exec_block *block = w->wg->block;
     while (in && !writes_lds(in)) {
         const uint32_t head = compiled ? head_of(compiled, block, in) : 0;
-        in = head ? compiled->fn(w, block->x, head) : step(w, in);
+        in = head ? compiled->fn(w, block->x, head, 1) : step(w, in);
         if (compiled && in && w->mode_slow)
             compiled = NULL;
     }
@@ -252,7 +292,12 @@ static void leave_barrier(struct wave *w)
 /* What waves know of the thread that runs them. */
 static void take_thread(struct workgroup *wg, struct wave_guard *guard, bool count)
 {
-    for (unsigned i = 0; i < wg->waves; i++) {
+    if (wg->guard == guard && wg->counted == count)
+        return;
+    wg->guard = guard;
+    wg->counted = count;
+    wg->begin = NULL;
+    for (unsigned i = 0; i < wg->launch->waves; i++) {
         struct wave *w = &wg->wave[i];
         w->guard = guard;
         w->mem_arena = guard->mem_arena;
@@ -288,10 +333,12 @@ static void redo_faulting(struct wave_guard *guard)
 enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *guard, const _Atomic bool *stop,
                                     bool count)
 {
-    unsigned growth = wg->runs < GROWTH_MAX ? wg->runs : GROWTH_MAX, slices = 4u << growth;
+    const unsigned growth = wg->runs < GROWTH_MAX ? wg->runs : GROWTH_MAX, slices = 4u << growth;
+    const unsigned stretches = STRETCHES << growth;
     wg->runs++;
-    wg->compiled = NULL;
     take_thread(wg, guard, count);
+    wg->compiled = wg->begins ? wg->begin : NULL;
+    wg->block = wg->begin_block;
     guard->armed = true;
     guard->in = NULL;
     if (sigsetjmp(guard->env, 0)) {
@@ -320,10 +367,20 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
             }
             w->last = wg->live == 1;
             guard->wave = w;
-            if (wg->leaving && later) /* when the last one leaves, all others have read */
+            if (wg->begins && finds_begin(wg)) {
+                w = begin_waves(wg, w, guard);
+                const unsigned ended = w->index - i;
+                i += ended;
+                later -= ended;
+                wg->live -= ended;
+                progress = progress || ended;
+                if (w->state != WAVE_DONE)
+                    run_on(w, stretches, stop);
+            } else if (wg->leaving && later) { /* when the last one leaves, all others have read */
                 leave_barrier(w);
-            else
-                run_stretches(w, STRETCHES << growth, stop);
+            } else {
+                run_stretches(w, stretches, stop);
+            }
             if (w->state == WAVE_DONE) {
                 wg->live--;
                 progress = true;
@@ -334,6 +391,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
                 progress = progress || wg->leaving || !w->spinning;
             }
         }
+        wg->begins = false;
         if (wg->live == 0) {
             guard->armed = false;
             return WORKGROUP_DONE;

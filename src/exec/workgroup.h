@@ -36,6 +36,9 @@ struct exec_launch {
     wave_row *v0;            /* for each wave of a full workgroup: its packed work-item ids */
 };
 
+/* Taken branches that a wave has in a row; as many before it gives way for the first time. */
+enum { WORKGROUP_STRETCH = 128 };
+
 struct exec_block;
 struct exec_compiled;
 
@@ -55,11 +58,12 @@ struct workgroup {
     uint64_t linear; /* x + y * groups_x + z * groups_x * groups_y */
     uint32_t id[3];
     unsigned waves, live;
+    bool begins;       /* some of its waves have not begun */
     bool leaving;      /* its waves have just been let go from a barrier */
-    bool mode_slow;    /* of the launch's MODE, as in a wave */
     uint32_t sequence; /* of its placement; see cp/ace.h */
     unsigned xcc, cu;  /* where it runs */
     uint8_t simd[WORKGROUP_MAX_WAVES];
+    unsigned in_turn; /* so many of its waves, from the first on, are on SIMDs in turn */
     struct wave_stats stats;
     struct timed_share *share; /* in simulated time: the XCD's share that it is of */
     unsigned scratch_slot;     /* timing mode: its place in the share's scratch */
@@ -67,6 +71,16 @@ struct workgroup {
     /* Of this run: the function whose compiled form its waves entered last; NULL: none. */
     const struct exec_block *block;
     const struct exec_compiled *compiled;
+
+    /* The same for all workgroups of the launch that have this memory. */
+    struct wave fresh;                    /* what is set of each wave that begins */
+    bool whole;                           /* none of them is partial */
+    unsigned wave_rows;                   /* of a wave, from row 0 on */
+    size_t wave_stride;                   /* rows from one wave to the next */
+    struct wave_guard *guard;             /* the thread that its waves know; NULL: none */
+    bool counted;                         /* they count what they do */
+    const struct exec_block *begin_block; /* the entry's function, */
+    const struct exec_compiled *begin;    /* and its compiled form; NULL: it is to be looked up */
 
     /* Capacity. */
     struct arena *arena; /* that it lies in; NULL: it is by itself */

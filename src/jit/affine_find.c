@@ -65,12 +65,10 @@ static llvm_value upper(const struct emit *e, llvm_value value, unsigned bits)
 
 /* ---- values ---- */
 
-static void find_row(struct emit *e, struct affine_node *n)
+/* Whether a row is other than so in some lane, as an i1. */
+static llvm_value row_differs(struct emit *e, llvm_value row, const struct affine_node *n)
 {
     const struct llvm *l = e->l;
-    llvm_value row = emit_at(e, e->v, (int64_t)(n->number * sizeof(wave_row)));
-    n->first = emit_load(e, e->i32, row, 0);
-    n->step = l->BuildSub(e->b, emit_load(e, e->i32, row, 4), n->first, "");
     llvm_value lanes[16], differs = NULL, step = emit_splat(e, n->step);
     for (unsigned i = 0; i < e->slice; i++)
         lanes[i] = emit_i32(e, i);
@@ -84,8 +82,44 @@ static void find_row(struct emit *e, struct affine_node *n)
         differs = differs ? l->BuildOr(e->b, differs, have, "") : have;
         want = l->BuildAdd(e->b, want, more, "");
     }
+    if (e->slice == 8) { /* AVX2 looks at all bits of a vector at once */
+        llvm_type whole = l->IntTypeInContext(e->context, 256);
+        return l->BuildICmp(e->b, LLVM_NE, l->BuildBitCast(e->b, differs, whole, ""), l->ConstNull(whole),
+                            "");
+    }
     differs = l->BuildICmp(e->b, LLVM_NE, differs, l->ConstNull(e->row), "");
-    need_zero(e, n, l->BuildZExt(e->b, l->BuildBitCast(e->b, differs, e->bits, ""), e->i64, ""));
+    differs = l->BuildBitCast(e->b, differs, e->bits, "");
+    return l->BuildICmp(e->b, LLVM_NE, differs, l->ConstNull(e->bits), "");
+}
+
+/* The work-item ids of a wave that begins, which mostly count up and need no look; else they are compared
+ * with such. */
+static llvm_value ids_differ(struct emit *e, llvm_value row, const struct affine_node *n)
+{
+    const struct llvm *l = e->l;
+    llvm_block known = l->GetInsertBlock(e->b), look = emit_block(e), done = emit_block(e);
+    llvm_value counts = emit_load(e, e->i8, e->w, offsetof(struct wave, counts_up));
+    counts = l->BuildICmp(e->b, LLVM_NE, counts, l->ConstNull(e->i8), "");
+    counts = l->BuildAnd(e->b, counts, e->begin.is, "");
+    l->SetMetadata(l->BuildCondBr(e->b, l->BuildNot(e->b, counts, ""), look, done), e->md_prof, e->unlikely);
+    emit_goto(e, look);
+    llvm_value differs[] = {l->ConstNull(e->i1), row_differs(e, row, n)};
+    l->BuildBr(e->b, done);
+    emit_goto(e, done);
+    llvm_value all = l->BuildPhi(e->b, e->i1, "");
+    llvm_block from[] = {known, look};
+    l->AddIncoming(all, differs, from, 2);
+    return all;
+}
+
+static void find_row(struct emit *e, struct affine_node *n)
+{
+    const struct llvm *l = e->l;
+    const bool ids = n->number == 0 && begin_has_ids(e);
+    llvm_value row = emit_at(e, e->v, (int64_t)(n->number * sizeof(wave_row)));
+    n->first = emit_load(e, e->i32, row, 0);
+    n->step = ids ? emit_i32(e, 1) : l->BuildSub(e->b, emit_load(e, e->i32, row, 4), n->first, "");
+    need_zero(e, n, l->BuildZExt(e->b, ids ? ids_differ(e, row, n) : row_differs(e, row, n), e->i64, ""));
 }
 
 static void find_scalar(const struct emit *e, struct affine_node *n)

@@ -130,6 +130,27 @@ struct loop {
     unsigned parts;
 };
 
+/* A scalar load that is done for the first of several waves: what its registers add up to, and what it loads.
+ */
+enum { BEGIN_LOADS = 4, BEGIN_DWORDS = 16 };
+struct early_load {
+    const struct xinst *x;
+    llvm_value sum, dword[BEGIN_DWORDS];
+};
+
+/* Waves that begin: begin.c. */
+struct begin {
+    bool loops;                          /* one call does all waves that end */
+    bool has_ids;                        /* VGPR 0 is what it was in the beginning */
+    size_t ids_end;                      /* up to where this instruction begins */
+    struct early_load load[BEGIN_LOADS]; /* of the first basic block */
+    unsigned loads;
+    llvm_block head, ended;
+    llvm_value is;          /* i1: the wave begins, if it is in the first basic block */
+    llvm_value ready;       /* i1: and early loads are done */
+    llvm_value which, left; /* the head that it is to go to; how many waves there are with it */
+};
+
 struct emit {
     const struct llvm *l;
     struct body_library *library;
@@ -181,6 +202,7 @@ struct emit {
     unsigned reads, writes; /* enum emit_space: where */
     struct slice now;
     struct loop *loop; /* that is being emitted; NULL: none */
+    struct begin begin;
 };
 
 static inline llvm_value emit_i32(const struct emit *e, uint32_t value)
@@ -272,6 +294,19 @@ bool scalars_emit(struct emit *e, const struct xinst *x);
 /* Its body when it can be emitted, else NULL; and whether that looks at what the destination was. */
 const struct body *scalars_body(struct emit *e, const struct xinst *x);
 bool scalars_reads_old(const struct body *body);
+
+/*
+ * Waves that begin (begin.c): looks for what is known of them; emits what is before all heads, and sets e->w;
+ * leaves the block, as the wave has ended; and closes the loop over waves.  Whether VGPR 0 is before the
+ * stretch as it was in the beginning, where g->is; what was loaded for x, whose registers add up to `sum`, if
+ * `same`, NULL: nothing was.
+ */
+void begin_find(struct emit *e, const uint32_t *heads);
+void begin_emit(struct emit *e);
+void begin_end_wave(struct emit *e);
+void begin_close(struct emit *e);
+bool begin_has_ids(const struct emit *e);
+struct early_load *begin_loaded(struct emit *e, const struct xinst *x, llvm_value sum, llvm_value *same);
 
 /* Stretches (stretch.c).  Takes an instruction into the stretch; false when it is not lane-wise. */
 bool stretch_add(struct emit *e, const struct xinst *x);
@@ -417,6 +452,8 @@ void writes_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm
  */
 bool scratch_is_known(const struct xinst *x);
 bool scratch_may_spoil(const struct emit *e, const struct lane_op *op);
+/* Whether one may fault in a later slice of what is no scratch, and is written to by then. */
+bool scratch_may_fault_first(const struct emit *e, const struct lane_op *op);
 void scratch_read(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value address,
                   llvm_value *rows);
 void scratch_write(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value address,

@@ -45,17 +45,28 @@ static void settle(struct emit *e)
     scalars_store(e);
 }
 
-static void emit_stop(struct emit *e, const struct xinst *next, enum wave_state state)
+static void emit_state(struct emit *e, const struct xinst *next, enum wave_state state)
 {
     static_assert(sizeof(((struct wave *)0)->state) == 4, "stored as an i32");
     emit_store(e, emit_instruction_at(e, next), e->w, offsetof(struct wave, next));
     emit_store(e, emit_i32(e, state), e->w, offsetof(struct wave, state));
+}
+
+static void emit_stop(struct emit *e, const struct xinst *next, enum wave_state state)
+{
+    emit_state(e, next, state);
     e->l->BuildRet(e->b, e->l->ConstNull(e->ptr));
 }
 
 void emit_yield(struct emit *e, const struct xinst *next)
 {
     emit_stop(e, next, WAVE_YIELD);
+}
+
+static void emit_end(struct emit *e, const struct xinst *x)
+{
+    emit_state(e, x, WAVE_DONE);
+    begin_end_wave(e);
 }
 
 /*
@@ -124,7 +135,7 @@ static void emit_leave(struct emit *e, const struct xinst *x)
     if (x->isa && x->op == ISA_OP_s_barrier)
         emit_barrier(e, x);
     else if (x->isa && x->op == ISA_OP_s_endpgm)
-        emit_stop(e, x, WAVE_DONE);
+        emit_end(e, x);
     else
         e->l->BuildRet(e->b, emit_call_handler(e, x));
 }
@@ -442,7 +453,7 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     e->row = l->VectorType(e->i32, e->slice);
     e->bits = l->IntTypeInContext(e->context, e->slice);
     e->lanes = e->slice == 16 ? e->bits : e->row; /* with AVX-512 */
-    llvm_type parameters[] = {e->ptr, e->ptr, e->i32};
+    llvm_type parameters[] = {e->ptr, e->ptr, e->i32, e->i32};
     e->handler = l->FunctionType(e->ptr, parameters, 2, 0);
     llvm_type redo[] = {e->ptr, e->ptr, e->ptr, e->i64, e->ptr};
     e->redo_type = l->FunctionType(e->void_, redo, 5, 0);
@@ -457,7 +468,7 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     e->redo_leaving = l->AddFunction(module, "redo_leaving", e->redo_leaving_type);
     e->ctlz = l->AddFunction(module, "llvm.ctlz.i64", l->FunctionType(e->i64, bits, 2, 0));
     e->cttz = l->AddFunction(module, "llvm.cttz.i64", l->FunctionType(e->i64, bits, 2, 0));
-    e->function = emit_function(e, LIFT_NAME, l->FunctionType(e->ptr, parameters, 3, 0));
+    e->function = emit_function(e, LIFT_NAME, l->FunctionType(e->ptr, parameters, 4, 0));
     e->md_prof = l->GetMDKindIDInContext(e->context, "prof", 4);
     llvm_value weights[] = {l->MDStringInContext(e->context, "branch_weights", 14), emit_i32(e, 1),
                             emit_i32(e, 4000)};
@@ -532,35 +543,40 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
         e->blocks[i] = heads[i] || (i == block->count && !runs) ? emit_block(e) : NULL;
         count_heads += heads[i] != 0;
     }
-    llvm_block dispatch = emit_block(e), nowhere = emit_block(e);
-    emit_goto(e, dispatch);
-    llvm_value which = l->BuildSwitch(e->b, l->GetParam(e->function, 2), nowhere, count_heads);
-    for (size_t i = 0; i < block->count; i++)
-        if (heads[i])
-            l->AddCase(which, emit_i32(e, heads[i]), e->blocks[i]);
-    emit_goto(e, nowhere);
-    l->BuildUnreachable(e->b);
-    emit_goto(e, e->entry);
-    e->v = emit_load(e, e->ptr, e->w, offsetof(struct wave, v));
+    llvm_block start = emit_block(e);
+    emit_goto(e, start);
     e->guard = emit_load(e, e->ptr, e->w, offsetof(struct wave, guard));
     e->lds = emit_load(e, e->ptr, e->w, offsetof(struct wave, lds));
     e->lds_bytes = emit_load(e, e->i32, e->w, offsetof(struct wave, lds_bytes));
-    e->scratch = emit_load(e, e->ptr, e->w, offsetof(struct wave, scratch));
     e->scratch_bytes = emit_load(e, e->i32, e->w, offsetof(struct wave, scratch_bytes));
     e->arena = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_arena));
     e->arena_mask = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_mask));
     if (e->counts)
         e->stats = emit_load(e, e->ptr, e->w, offsetof(struct wave, stats));
-
     e->live = live_find(e);
     e->constants = runs ? NULL : constants_find(e);
+    begin_find(e, heads);
+    begin_emit(e);
+    e->v = emit_load(e, e->ptr, e->w, offsetof(struct wave, v));
+    e->scratch = emit_load(e, e->ptr, e->w, offsetof(struct wave, scratch));
+    llvm_block nowhere = emit_block(e);
+    llvm_value which = l->BuildSwitch(e->b, e->begin.which, nowhere, count_heads + 1);
+    if (!runs)
+        l->AddCase(which, emit_i32(e, 0), e->blocks[0]);
+    for (size_t i = 0; i < block->count; i++)
+        if (heads[i])
+            l->AddCase(which, emit_i32(e, heads[i]), e->blocks[i]);
+    emit_goto(e, nowhere);
+    l->BuildUnreachable(e->b);
+
     if (!runs)
         emit_whole(e);
     for (size_t i = 0; runs && i < block->count; i++)
         if (heads[i])
             emit_run(e, i, runs[i].length);
+    begin_close(e);
     emit_goto(e, e->entry);
-    l->BuildBr(e->b, dispatch);
+    l->BuildBr(e->b, start);
     l->DisposeBuilder(e->b);
     live_free(e->live);
     free(e->constants);

@@ -231,15 +231,24 @@ bool scalars_load(struct emit *e, const struct xinst *x)
         (soffset && stretch_needs(e, inst->soffset.reg, 1, false)) || scalars_are_late(e, base->reg, 2) ||
         (soffset && scalars_are_late(e, inst->soffset.reg, 1)))
         stretch_flush(e); /* the handler must find, and may change, what is the wave's */
-    llvm_value address = l->BuildAdd(e->b, scalars_get64(e, base->reg), emit_i64(e, x->mem.offset), "");
+    llvm_value sum = scalars_get64(e, base->reg), same, loaded[3][16];
     if (soffset)
-        address = l->BuildAdd(e->b, address, widen(e, scalars_get32(e, inst->soffset.reg)), "");
+        sum = l->BuildAdd(e->b, sum, widen(e, scalars_get32(e, inst->soffset.reg)), "");
+    struct early_load *begin = e->loop ? NULL : begin_loaded(e, x, sum, &same);
+    llvm_block early = NULL;
+    if (begin) {
+        llvm_block look = emit_block(e);
+        early = emit_block(e);
+        l->SetMetadata(l->BuildCondBr(e->b, l->BuildNot(e->b, same, ""), look, early), e->md_prof,
+                       e->unlikely);
+        emit_goto(e, look);
+    }
+    llvm_value address = l->BuildAdd(e->b, sum, emit_i64(e, x->mem.offset), "");
     address = l->BuildAnd(e->b, address, emit_i64(e, ~UINT64_C(3)), "");
     llvm_value far = l->BuildAnd(e->b, l->BuildXor(e->b, address, e->arena, ""), e->arena_mask, "");
     llvm_block near = emit_block(e), other = e->loop ? e->loop->redo : emit_block(e);
     llvm_value is_far = l->BuildICmp(e->b, LLVM_NE, far, emit_i64(e, 0), "");
     l->SetMetadata(l->BuildCondBr(e->b, is_far, other, near), e->md_prof, e->unlikely);
-    llvm_value loaded[2][16];
     emit_goto(e, near);
     if (e->loop) {
         e->loop->redoes = true;
@@ -262,12 +271,18 @@ bool scalars_load(struct emit *e, const struct xinst *x)
     for (unsigned i = 0; i < d->dwords; i++)
         loaded[1][i] = emit_load(e, e->i32, e->w, place(d->reg + i));
     l->BuildBr(e->b, done);
+    if (early) {
+        emit_goto(e, early);
+        l->BuildBr(e->b, done);
+    }
     emit_goto(e, done);
-    llvm_block from[] = {near, other};
+    llvm_block from[] = {near, other, early};
     for (unsigned i = 0; i < d->dwords; i++) {
         llvm_value value = l->BuildPhi(e->b, e->i32, "");
         l->AddIncoming(value, &loaded[0][i], &from[0], 1);
         l->AddIncoming(value, &loaded[1][i], &from[1], 1);
+        if (early)
+            l->AddIncoming(value, &begin->dword[i], &from[2], 1);
         loaded[0][i] = value;
     }
     for (unsigned i = 0; i < d->dwords; i++)

@@ -4,6 +4,8 @@
  * interpreted by one instruction after another, compiled, both by turns, and in runs; then all registers,
  * memory, LDS and statistics are the same.  A program for which they are not is made shorter and printed.
  *
+ * Some are executed by two waves, which begin together where they are compiled.
+ *
  *   blocks [programs [the first one's number]]
  */
 #include <stdlib.h>
@@ -67,7 +69,7 @@ static struct test {
     struct host *host;
     alignas(64) uint8_t scratch[SCRATCH_BYTES * WAVE_LANES];
     alignas(64) uint32_t code[CODE_WORDS];
-    unsigned words;
+    unsigned words, waves;
     struct exec_launch launch;
     struct workgroup *wg;
     struct gws gws[GWS_RESOURCES];
@@ -243,6 +245,9 @@ static void fill_bytes(uint8_t *bytes, size_t count)
 static void fill(struct state *s)
 {
     fill_rows(s);
+    if (below(4) == 0) /* as work-item ids do */
+        for (uint32_t lane = 0, first = 64 * below(4); lane < WAVE_LANES; lane++)
+            s->v[0][lane] = first + lane;
     for (unsigned i = 0; i < 128; i++)
         s->s[i] = (uint32_t)value_of((enum kind)below(KINDS), below(4) == 0);
     fill_addresses(s);
@@ -261,9 +266,18 @@ static void fill(struct state *s)
 
 /* ---- running ---- */
 
+static bool counts_up(const uint32_t *row)
+{
+    uint32_t lane = 0;
+    while (lane < WAVE_LANES && row[lane] == row[0] + lane)
+        lane++;
+    return lane == WAVE_LANES;
+}
+
 static void load(struct wave *w, const struct state *s)
 {
     memcpy(w->v, s->v, sizeof(wave_row) * ROWS);
+    w->counts_up = counts_up(s->v[0]);
     memcpy(w->v + WAVE_ACC, s->v + ROWS, sizeof(wave_row) * ROWS);
     memcpy(w->s, s->s, sizeof w->s);
     put64(w->s, SREG_END, (uint64_t)(uintptr_t)(t.code + t.words - 1));
@@ -334,39 +348,67 @@ static const struct xinst *run_at(struct wave *w, const struct xinst *in)
     }
     CHECK_EQ(compiled->runs[at].valu, valu);
     CHECK_EQ(compiled->runs[at].passes, passes);
-    const struct xinst *next = compiled->fn(w, block->x, compiled->heads[at]);
+    const struct xinst *next = compiled->fn(w, block->x, compiled->heads[at], 1);
     CHECK(next == in + compiled->runs[at].length);
     t.runs++;
     return next;
 }
 
+/* Has waves begin in compiled code; `w` is the last one that has, and what it is to execute comes back. */
+static const struct xinst *begin_at(const struct exec_compiled *compiled, const struct exec_block *block,
+                                    struct wave **w)
+{
+    const struct xinst *in = compiled->fn(*w, block->x, EXEC_BEGIN, t.waves - (*w)->index);
+    for (struct wave *last = (*w)->guard->wave; *w != last; ++*w)
+        CHECK((*w)->state == WAVE_DONE);
+    return in;
+}
+
 /* Not inlined, as what it has in registers is lost when an instruction faults. */
-__attribute__((noinline)) static bool run_wave(struct wave *w, enum way way, bool *endless)
+__attribute__((noinline)) static bool run_wave(struct wave **waves, enum way way, bool *endless)
 {
     enum { TURNS_MAX = 20000 };
+    struct wave *w = *waves;
     const struct xinst *in = w->next;
-    bool entered = false;
-    *endless = false;
+    const bool begins = way == COMPILED || (way == BOTH && below(2));
+    bool entered = false, fresh = true;
     for (unsigned turns = 0; w->state == WAVE_RUNNING && !*endless; turns++) {
         *endless = turns == TURNS_MAX;
         w->budget = way == BOTH ? (int)below(3) : 1000;
         while (in) {
             const struct exec_block *block;
             const struct exec_compiled *compiled = NULL;
-            uint32_t head;
+            uint32_t head = 0;
             if (way == COMPILED || (way == BOTH && below(2)))
                 compiled = head_at(w, in, &block, &head);
             w->leaving = way == BOTH && below(2); /* it then stops at a write to LDS */
             const struct xinst *next = way == RUNS ? run_at(w, in) : NULL;
-            if (!next)
-                next = compiled ? compiled->fn(w, block->x, head) : step(w, in);
+            if (!next && compiled && begins && fresh && head == 1 && !w->leaving)
+                next = begin_at(compiled, block, &w);
+            else if (!next)
+                next = compiled ? compiled->fn(w, block->x, head, 1) : step(w, in);
             in = next;
+            fresh = false;
             w->leaving = false;
             entered |= compiled != NULL;
         }
         in = w->next;
         if (w->state == WAVE_YIELD)
             w->state = WAVE_RUNNING;
+    }
+    *waves = w;
+    return entered;
+}
+
+/* One after another. */
+__attribute__((noinline)) static bool run_waves(struct wave_guard *g, enum way way, bool *endless)
+{
+    bool entered = false;
+    *endless = false;
+    for (struct wave *w = t.wg->wave; w < t.wg->wave + t.waves; w++) {
+        g->wave = w;
+        w->budget = 1000;
+        entered |= run_wave(&w, way, endless);
     }
     return entered;
 }
@@ -381,13 +423,14 @@ static void run(struct engine *e, enum way way, bool counts, const struct state 
     t.wg = workgroup_start(t.wg, &t.launch, 0, NULL);
     if (!t.wg || !t.launch.entry)
         abort();
-    struct wave *w = &t.wg->wave[0];
-    load(w, before);
-    w->guard = g;
-    w->mem_arena = (uint64_t)(uintptr_t)t.host->arena;
-    w->mem_mask = ~(uint64_t)(ARENA - 1);
-    w->stats = counts ? &o->stats : NULL;
-    g->wave = w;
+    for (unsigned i = 0; i < t.waves; i++) {
+        struct wave *w = &t.wg->wave[i];
+        load(w, before);
+        w->guard = g;
+        w->mem_arena = (uint64_t)(uintptr_t)t.host->arena;
+        w->mem_mask = ~(uint64_t)(ARENA - 1);
+        w->stats = counts ? &o->stats : NULL;
+    }
     g->kind = EHP_FAULT_NONE;
     g->in = NULL;
     g->armed = true;
@@ -395,21 +438,21 @@ static void run(struct engine *e, enum way way, bool counts, const struct state 
     if (sigsetjmp(g->env, 0)) {
         g->armed = false;
         g->in = NULL;
-        if (w->stretch.first) { /* handlers come to the same fault, and here once more */
+        if (g->wave->stretch.first) { /* handlers come to the same fault, and here once more */
             t.redone++;
             g->armed = true;
-            g->code->compiler->redo(w);
+            g->code->compiler->redo(g->wave);
         }
         fuse_settle_fault(g);
         o->fault_pc = g->fault_in->pc;
         o->address = g->address;
         o->lane = g->lane;
     } else {
-        o->entered = run_wave(w, way, &o->endless);
+        o->entered = run_waves(g, way, &o->endless);
     }
     g->armed = false;
     o->fault = g->kind;
-    store(w, &o->state);
+    store(&t.wg->wave[t.waves - 1], &o->state);
 }
 
 /* ---- comparing ---- */
@@ -583,11 +626,27 @@ static void print_difference(const struct state *before)
 
 /* ---- programs ---- */
 
+/* Waves that begin together read by scalar loads before any of them stores. */
+static bool may_have_two_waves(void)
+{
+    bool loads = false, stores = false;
+    for (unsigned at = 0; at < t.words;) {
+        struct isa_inst inst;
+        if (!isa_decode(&isa_gfx942, t.code + at, t.words - at, &inst))
+            return false;
+        loads |= inst.format == ISA_SMEM;
+        stores |= isa_facts[inst.op].effects & (ISA_E_STORE | ISA_E_ATOMIC);
+        at += inst.size / 4;
+    }
+    return !loads || !stores;
+}
+
 static void try_states(struct engine *e, const char *name, unsigned number, unsigned level, bool counts)
 {
     encode(e);
     for (unsigned i = 0; i < STATES; i++)
         fill(&t.before[i]);
+    t.waves = below(2) && may_have_two_waves() ? 2 : 1;
     for (unsigned i = 0; i < STATES; i++)
         for (enum way way = COMPILED; way < (counts ? RUNS : WAYS); way++) {
             check_count++;
@@ -747,11 +806,11 @@ int main(int argc, char **argv)
                                     .vgprs = 256,
                                     .agprs = 256,
                                     .lds_bytes = LDS_BYTES,
-                                    .items = {WAVE_LANES, 1, 1},
-                                    .grid = {WAVE_LANES, 1, 1},
+                                    .items = {2 * WAVE_LANES, 1, 1},
+                                    .grid = {2 * WAVE_LANES, 1, 1},
                                     .groups = {1, 1, 1},
                                     .id_dims = 1,
-                                    .waves = 1,
+                                    .waves = 2,
                                     .gws = t.gws};
     if (!launch_make_ids(&t.launch) || !host_open())
         return 1;
