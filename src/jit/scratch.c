@@ -44,6 +44,14 @@ bool scratch_may_spoil(const struct emit *e, const struct lane_op *op)
     return false;
 }
 
+bool scratch_may_fault_first(const struct emit *e, const struct lane_op *op)
+{
+    for (unsigned i = 0; op->writes && i < e->ops; i++)
+        if (e->op[i].x->isa->format == ISA_SCRATCH)
+            return true;
+    return false;
+}
+
 /* The offset that is the same for all lanes. */
 static llvm_value base_of(struct emit *e, const struct lane_op *op)
 {

@@ -201,7 +201,9 @@ static bool add_access(struct emit *e, struct lane_op *op)
     else if (base)
         op->base = scalars_get64(e, x->ss[0]);
     find_place(e, op);
-    if (scratch ? scratch_may_spoil(e, op) : may_meet(e, op) && (e->scc_late || !even_may_join(e, op))) {
+    if (scratch
+            ? scratch_may_spoil(e, op)
+            : scratch_may_fault_first(e, op) || (may_meet(e, op) && (e->scc_late || !even_may_join(e, op)))) {
         stretch_flush(e);
         find_place(e, op);
     }
