@@ -32,9 +32,11 @@ static llvm_value active(struct emit *e, llvm_value exec, unsigned slice)
     return lanes_vector(e, lanes_take(e, exec, emit_i64(e, slice * e->slice)));
 }
 
+/* To active lanes; `exec` NULL: all are. */
 static void store(struct emit *e, llvm_value exec, int row, unsigned slice, llvm_value value)
 {
-    value = e->l->BuildSelect(e->b, active(e, exec, slice), value, load(e, row, slice), "");
+    if (exec)
+        value = e->l->BuildSelect(e->b, active(e, exec, slice), value, load(e, row, slice), "");
     e->l->SetAlignment(e->l->BuildStore(e->b, value, place(e, row, slice)), e->slice * 4);
 }
 
@@ -65,22 +67,21 @@ static llvm_value look_up(struct emit *e, const llvm_value *data, llvm_value fro
     return value[0];
 }
 
-bool crossbar_emit(struct emit *e, const struct xinst *x)
+/* Of lanes that are active; `exec` NULL: all are. */
+static void move_lanes(struct emit *e, const struct xinst *x, llvm_value exec)
 {
     const struct llvm *l = e->l;
-    if (!crossbar_is_known(x))
-        return false;
-    stretch_flush(e);
     const unsigned slices = WAVE_LANES / e->slice;
     const uint32_t offset = (uint32_t)x->mem.offset;
     const bool swizzles = x->op == ISA_OP_ds_swizzle_b32;
-    llvm_value exec = scalars_get64(e, SREG_EXEC), data[SLICES_MAX], result[SLICES_MAX];
+    llvm_value data[SLICES_MAX], result[SLICES_MAX];
     uint32_t lanes[WAVE_LANES];
     if (swizzles)
         lds_swizzle(offset & 0xffff, lanes);
     for (unsigned i = 0; i < slices; i++) { /* inactive lanes have 0 */
-        llvm_value row = load(e, x->s[swizzles ? 0 : 1], i);
-        data[i] = l->BuildSelect(e->b, active(e, exec, i), row, l->ConstNull(e->row), "");
+        data[i] = load(e, x->s[swizzles ? 0 : 1], i);
+        if (exec)
+            data[i] = l->BuildSelect(e->b, active(e, exec, i), data[i], l->ConstNull(e->row), "");
     }
     for (unsigned i = 0; i < slices; i++) {
         llvm_value from;
@@ -97,6 +98,30 @@ bool crossbar_emit(struct emit *e, const struct xinst *x)
     }
     for (unsigned i = 0; i < slices; i++)
         store(e, exec, x->d, i, result[i]);
+}
+
+bool crossbar_emit(struct emit *e, const struct xinst *x)
+{
+    const struct llvm *l = e->l;
+    if (!crossbar_is_known(x))
+        return false;
+    stretch_flush(e);
+    llvm_value exec = scalars_get64(e, SREG_EXEC);
+    if (e->lanes == e->bits) {
+        move_lanes(e, x, exec);
+        return true;
+    }
+    /* Where masks of lanes are rows, that many take as long as the handler. */
+    scalars_store(e);
+    llvm_block all = emit_block(e), some = emit_block(e), done = emit_block(e);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, exec, emit_i64(e, UINT64_MAX), ""), all, some);
+    emit_goto(e, some);
+    emit_call_uncounted(e, x);
+    l->BuildBr(e->b, done);
+    emit_goto(e, all);
+    move_lanes(e, x, NULL);
+    l->BuildBr(e->b, done);
+    emit_goto(e, done);
     return true;
 }
 

@@ -418,10 +418,13 @@ uint32_t reads_find_ahead(const struct exec_block *block);
 
 /*
  * Stretches of which all lanes are active, and whose loads and stores are found before to go up evenly from
- * lane to lane (even.c).  Whether it is worth a look; emits the test for it; may an access be in a stretch
- * with what is there, because it can be told whether they meet; and what is done for it.
+ * lane to lane (even.c).  Whether it is worth a look; of a stretch without any, whether a version for all
+ * lanes is, which where masks are rows spares what cuts short ones to EXEC; emits the test for it; may an
+ * access be in a stretch with what is there, because it can be told whether they meet; and what is done for
+ * it.
  */
 bool even_is_likely(const struct emit *e);
+bool even_is_worth(const struct emit *e);
 llvm_value even_test(struct emit *e);
 bool even_may_join(const struct emit *e, const struct lane_op *op);
 bool even_does(const struct slice *s, const struct lane_op *op);

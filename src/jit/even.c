@@ -29,6 +29,17 @@ bool even_is_likely(const struct emit *e)
     return false;
 }
 
+bool even_is_worth(const struct emit *e)
+{
+    enum { SHORT = 24 };
+    if (e->lanes == e->bits || e->ops > SHORT)
+        return false;
+    for (unsigned i = 0; i < e->ops; i++)
+        if (e->op[i].alone || e->op[i].once || !(e->op[i].body || e->op[i].logic))
+            return false;
+    return true;
+}
+
 bool even_may_join(const struct emit *e, const struct lane_op *op)
 {
     unsigned accesses = 0, stores = op->writes;
@@ -107,6 +118,8 @@ llvm_value even_test(struct emit *e)
     for (unsigned i = 0; i < e->ops; i++)
         if (is_known(&e->op[i]))
             wrong = either(e, find_access(e, &e->op[i]), wrong ? wrong : emit_i64(e, 0));
+    if (!wrong)
+        return l->ConstAllOnes(e->i1);
     good = l->BuildICmp(e->b, LLVM_EQ, wrong, emit_i64(e, 0), "");
     for (unsigned i = 0; i < e->ops; i++)
         for (unsigned j = i + 1; j < e->ops; j++)

@@ -421,7 +421,7 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
     llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), s->shift, ""), "");
     if (e->accesses)
         emit_store(e, rest, e->w, offsetof(struct wave, stretch.lanes));
-    if (even)
+    if (even && e->accesses)
         emit_access(e, e->op[0].x);
     llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
     s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
@@ -591,7 +591,7 @@ void stretch_flush(struct emit *e)
     if (!e->ops)
         return;
     scalars_store(e);
-    if (even_is_likely(e))
+    if (even_is_likely(e) || even_is_worth(e))
         emit_versions(e);
     else
         emit_parts(e);
