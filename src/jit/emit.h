@@ -376,12 +376,13 @@ bool live_overwrites(const struct emit *e, const struct xinst *x, const struct l
 /* Which rows are read again (live.c); NULL: memory is short, or nothing is known. */
 struct live *live_find(struct emit *e);
 void live_free(struct live *live);
-/* Whether somebody may read a row of what it is before an instruction; the last is the end of the block. */
+/* Whether a lane that is active before an instruction may read what a row is there; the last is the end of the
+ * block. */
 bool live_before(const struct live *live, size_t at, unsigned row);
 /* Whether somebody may read a scalar register, or SCC as MASK_SCC, before an instruction. */
 bool live_scalar(const struct live *live, size_t at, unsigned reg);
-/* Whether any instruction reads it to which control may come from there. */
-bool live_ever(const struct live *live, size_t at, unsigned row);
+/* The same of a lane that is not active, and may become so. */
+bool live_idle(const struct live *live, size_t at, unsigned row);
 
 /* Loops (loop.c).  Emits the one that begins here; NULL: there is none that is known, else its last
  * instruction. */

@@ -3,10 +3,10 @@
  * Which VGPRs somebody may read again, so that results which nobody does need no store; and which scalar
  * registers, of which lanes make masks.
  *
- * A row is dead at a place when, whatever way control goes, its lanes that are active there are overwritten
- * before they are read.  An instruction overwrites the lanes that are active when it is executed: so it makes
- * rows dead only as far back as EXEC is the same, or has since gained lanes.  Before EXEC loses lanes, each
- * row is live that any instruction reads to which control may come.
+ * A row is dead in a lane when, whatever way control goes, the lane overwrites it before it reads it.  Lanes
+ * are looked at in two states: one that is active executes what control comes to, and one that is idle passes
+ * it by, until EXEC gains lanes.  Where EXEC loses lanes, one that is active may become idle.  A branch that is
+ * taken when EXEC is zero is one that no active lane goes by.
  *
  * What leaves the function, may index registers or is not known reads all rows.  The interpreter, where it
  * takes over, executes the same instructions.
@@ -34,11 +34,14 @@ struct scalars {
 struct place {
     struct scalars scalar_reads, scalar_kills, scalar_live; /* the latter before it */
     struct rows reads, kills;
-    struct rows live; /* before it */
-    struct rows ever; /* that any instruction from here on reads */
+    struct rows live; /* before it, in lanes that are active */
+    struct rows idle; /* in those that are not */
     uint32_t target;  /* where it branches to; UINT32_MAX: it does not */
     bool continues;   /* the next one may follow */
-    bool narrows;     /* EXEC may lose lanes */
+    bool crosses;     /* it may read what lanes have that are not active */
+    bool loses, gains; /* EXEC may lanes */
+    bool only_idle;    /* active lanes do not go to the target, */
+    bool only_target;  /* or nowhere else */
 };
 
 struct live {
@@ -76,6 +79,7 @@ static void add_scalars(struct scalars *s, unsigned reg, unsigned count)
 
 static void add_all_of(struct place *p)
 {
+    p->crosses = true;
     add_all(&p->reads);
     add_scalars(&p->scalar_reads, 0, SCALARS);
 }
@@ -120,11 +124,28 @@ static bool widens(const struct isa_inst *inst)
     }
 }
 
-static bool may_narrow(struct emit *e, const struct xinst *x)
+/* Of those: whether no lane becomes active. */
+static bool narrows(const struct isa_inst *inst)
 {
-    if (lift_writes_exec(x) || meets_exec(&x->isa->sdst))
-        return !widens(x->isa);
-    return x->cls == XC_SALU && !lift_does_nothing(x->op) && !scalars_body(e, x);
+    switch (inst->op) {
+    case ISA_OP_s_and_b64:
+        return inst->dst.reg == SREG_EXEC && (meets_exec(&inst->src[0]) || meets_exec(&inst->src[1]));
+    case ISA_OP_s_andn2_b64:
+        return inst->dst.reg == SREG_EXEC && meets_exec(&inst->src[0]);
+    case ISA_OP_s_and_saveexec_b64:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void describe_exec(struct emit *e, const struct xinst *x, struct place *p)
+{
+    const bool writes = lift_writes_exec(x) || meets_exec(&x->isa->sdst);
+    if (!writes && !(x->cls == XC_SALU && !lift_does_nothing(x->op) && !scalars_body(e, x)))
+        return;
+    p->loses = !writes || !widens(x->isa);
+    p->gains = !writes || !narrows(x->isa);
 }
 
 bool live_overwrites(const struct emit *e, const struct xinst *x, const struct lane_op *op)
@@ -156,6 +177,7 @@ static void describe_rows(struct emit *e, const struct xinst *x, struct place *p
         add_operand(&p->reads, &x->isa->dst);
     if (e->runs && fuse_is_fused(x) && x->isa->format == ISA_GLOBAL)
         add_operand(&p->reads, &fuse_sum(x)->isa->src[2]); /* it may make the address itself */
+    p->crosses = !takes || x->isa->dpp;
 }
 
 /* What is not known to be overwritten whole is taken for read. */
@@ -203,6 +225,9 @@ static void describe(struct emit *e, const struct xinst *x, struct place *p)
     describe_scalars(e, x, p);
     if (effects & ISA_E_BRANCH && lift_is_branch(x)) {
         p->target = (uint32_t)(x->target - e->block->x);
+        p->continues = x->op != ISA_OP_s_branch;
+        p->only_idle = x->op == ISA_OP_s_cbranch_execz;
+        p->only_target = x->op == ISA_OP_s_cbranch_execnz;
         return;
     }
     if (effects & ISA_E_BRANCH || x->op == ISA_OP_s_trap || x->op == ISA_OP_s_endpgm_saved) {
@@ -210,7 +235,7 @@ static void describe(struct emit *e, const struct xinst *x, struct place *p)
         return;
     }
     describe_rows(e, x, p);
-    p->narrows = may_narrow(e, x);
+    describe_exec(e, x, p);
 }
 
 /* ---- the function ---- */
@@ -225,22 +250,26 @@ static void add_rows_of(struct rows *to, const struct rows *from)
 static bool update(struct place *all, size_t i)
 {
     struct place *p = &all[i];
-    struct rows live = {0}, ever = p->reads;
+    struct rows live = {0}, idle = {0};
     if (p->continues) {
-        add_rows_of(&live, &p[1].live);
-        add_rows_of(&ever, &p[1].ever);
+        if (!p->only_target)
+            add_rows_of(&live, &p[1].live);
+        add_rows_of(&idle, &p[1].idle);
     }
     if (p->target != UINT32_MAX) {
-        add_rows_of(&live, &all[p->target].live);
-        add_rows_of(&ever, &all[p->target].ever);
+        if (!p->only_idle)
+            add_rows_of(&live, &all[p->target].live);
+        add_rows_of(&idle, &all[p->target].idle);
     }
     bool changed = false;
     for (unsigned w = 0; w < WORDS; w++) {
-        live.word[w] = p->narrows ? ever.word[w] : (live.word[w] & ~p->kills.word[w]) | p->reads.word[w];
-        changed |= live.word[w] != p->live.word[w] || ever.word[w] != p->ever.word[w];
+        const uint64_t active = live.word[w], other = idle.word[w];
+        live.word[w] = ((active | (p->loses ? other : 0)) & ~p->kills.word[w]) | p->reads.word[w];
+        idle.word[w] = other | (p->gains ? active : 0) | (p->crosses ? p->reads.word[w] : 0);
+        changed |= live.word[w] != p->live.word[w] || idle.word[w] != p->idle.word[w];
     }
     p->live = live;
-    p->ever = ever;
+    p->idle = idle;
     return changed;
 }
 
@@ -280,7 +309,7 @@ struct live *live_find(struct emit *e)
     for (size_t i = 0; i < block->count; i++)
         describe(e, &block->x[i], &all[i]);
     add_all(&all[block->count].live);
-    add_all(&all[block->count].ever);
+    add_all(&all[block->count].idle);
     add_scalars(&all[block->count].scalar_live, 0, SCALARS);
     bool changed;
     do {
@@ -305,9 +334,9 @@ bool live_before(const struct live *live, size_t at, unsigned row)
     return !live || live->place[at].live.word[row / 64] >> row % 64 & 1;
 }
 
-bool live_ever(const struct live *live, size_t at, unsigned row)
+bool live_idle(const struct live *live, size_t at, unsigned row)
 {
-    return !live || live->place[at].ever.word[row / 64] >> row % 64 & 1;
+    return !live || live->place[at].idle.word[row / 64] >> row % 64 & 1;
 }
 
 bool live_scalar(const struct live *live, size_t at, unsigned reg)

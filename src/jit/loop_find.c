@@ -275,7 +275,7 @@ static void find_held(struct emit *e, struct loop *loop)
                      next->isa->src[1].reg == left && loop->idle[left] == LOOP_IDLE_KEPT;
     for (unsigned row = 0; row < WAVE_ROWS; row++)
         loop->row_held[row] =
-            loop->row_written[row] && (all ? live_before(e->live, at + 1, row) : live_ever(e->live, at, row));
+            loop->row_written[row] && (all ? live_before(e->live, at + 1, row) : live_idle(e->live, at, row));
 }
 
 /* What follows from memory or from lanes. */
