@@ -203,7 +203,16 @@ struct emit {
     struct slice now;
     struct loop *loop; /* that is being emitted; NULL: none */
     struct begin begin;
+    struct region *region; /* the same of several blocks */
+    struct region_flow *flow;
+    llvm_value region_left, region_rows; /* what its slices leave behind: region_carry.c */
 };
+
+/* Whether it is for one slice after another, with all of their iterations. */
+static inline bool emit_turns(const struct emit *e)
+{
+    return e->loop || e->region;
+}
 
 static inline llvm_value emit_i32(const struct emit *e, uint32_t value)
 {
@@ -349,6 +358,7 @@ llvm_value lanes_vector(struct emit *e, llvm_value lanes);
 llvm_value lanes_row(struct emit *e, llvm_value lanes);
 llvm_value lanes_bits(struct emit *e, llvm_value lanes);
 llvm_value lanes_take(struct emit *e, llvm_value all, llvm_value shift);
+llvm_value lanes_constant(struct emit *e, uint64_t all, llvm_value shift);
 llvm_value lanes_take_bits(struct emit *e, llvm_value all, llvm_value shift);
 llvm_value lanes_put(struct emit *e, llvm_value all, llvm_value lanes, llvm_value shift);
 llvm_value lanes_some(struct emit *e, llvm_value lanes);
@@ -392,6 +402,14 @@ llvm_value loop_row(struct emit *e, struct slice *s, unsigned row);
 llvm_value loop_scalar32(struct emit *e, unsigned reg);
 llvm_value loop_scalar64(struct emit *e, unsigned reg); /* NULL: it is to be made of two */
 llvm_value loop_scc(struct emit *e);
+/* Loops of several basic blocks (region.c).  Emits the one with this head, and goes on where it is to be
+ * emitted once more, as it is entered elsewhere or the region does not do. */
+void region_emit(struct emit *e, size_t head);
+llvm_value region_row(struct emit *e, struct slice *s, unsigned row);
+llvm_value region_scalar32(struct emit *e, unsigned reg);
+llvm_value region_scalar64(struct emit *e, unsigned reg); /* NULL: it is to be made of two */
+llvm_value region_scc(struct emit *e);
+llvm_block region_bail(struct emit *e);
 /* Whether the stretch must come before an instruction that reads or writes this register. */
 bool stretch_needs(const struct emit *e, unsigned reg, unsigned count, bool writes);
 

@@ -25,7 +25,7 @@
 enum { HOT = 256000, HOT_RUNS = 16 * HOT };
 
 static const char triple[] = "x86_64-unknown-linux-gnu";
-static const char passes[] = "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+static const char passes[] = "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 /* One version of a function. */
 struct unit {

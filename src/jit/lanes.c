@@ -47,6 +47,13 @@ llvm_value lanes_take(struct emit *e, llvm_value all, llvm_value shift)
     return spread(e, e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, all, shift, ""), e->i32, ""));
 }
 
+llvm_value lanes_constant(struct emit *e, uint64_t all, llvm_value shift)
+{
+    return all == 0            ? e->l->ConstNull(e->lanes)
+           : all == UINT64_MAX ? e->l->ConstAllOnes(e->lanes)
+                               : lanes_take(e, emit_i64(e, all), shift);
+}
+
 llvm_value lanes_bits(struct emit *e, llvm_value lanes)
 {
     return e->l->BuildZExt(e->b, e->l->BuildBitCast(e->b, lanes_vector(e, lanes), e->bits, ""), e->i64, "");

@@ -9,6 +9,7 @@
 #include "isa/facts.h"
 #include "jit/constants.h"
 #include "jit/emit.h"
+#include "jit/region.h"
 #include "wave/fault.h"
 #include "wave/fuse.h"
 #include "wave/operand.h"
@@ -103,7 +104,7 @@ static void branch_taken(struct emit *e, const struct xinst *target)
 
 void emit_access(struct emit *e, const struct xinst *x)
 {
-    if (e->loop) /* it has said so for all of its instructions */
+    if (emit_turns(e)) /* it has said so for all of its instructions */
         return;
     llvm_value in = x ? emit_instruction_at(e, x) : e->l->ConstNull(e->ptr);
     llvm_value store = e->l->BuildStore(e->b, in, emit_at(e, e->guard, offsetof(struct wave_guard, in)));
@@ -486,6 +487,7 @@ static void emit_whole(struct emit *e)
     const struct exec_block *block = e->block;
     bool open = false; /* the present basic block goes on */
     bool written = false;
+    e->flow = region_flow_find(e);
     for (size_t i = 0; i <= block->count; i++) {
         e->at = i;
         if (e->blocks[i]) {
@@ -509,6 +511,8 @@ static void emit_whole(struct emit *e)
             open = false;
             continue;
         }
+        if (e->blocks[i])
+            region_emit(e, i);
         if (writes_lds(x) && !written) {
             stop_at_write(e, x);
             written = true;
@@ -580,6 +584,7 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
     l->DisposeBuilder(e->b);
     live_free(e->live);
     free(e->constants);
+    region_flow_free(e->flow);
     free(e->blocks);
     free(e);
 }

@@ -19,6 +19,24 @@ struct loop_uses {
     bool writes, scalar, logic, reads_scc, sets_scc, from_memory;
 };
 
+/* What registers hold in the course of an iteration. */
+struct loop_forms {
+    bool mask[SREGS];    /* the bits of lanes, of which a slice has its own */
+    bool written[SREGS]; /* in this iteration */
+    bool scc_of_lanes;
+};
+
+/* Whether an instruction finds registers as it reads them; and may write them. */
+bool loop_read_forms(const struct loop_forms *f, const struct loop_uses *u);
+bool loop_write_forms(struct loop_forms *f, const struct loop_uses *u);
+
+/* What logic makes of bits of lanes that are not active, of enum loop_idle; from LOOP_IDLES on: what that
+ * register was. */
+int loop_idle_of(unsigned op, int a, int b);
+
+/* False for an instruction that is not to be done slice by slice; `logic`: it is of masks; `leaving`: lanes
+ * may have left. */
+bool loop_uses_of(struct emit *e, const struct xinst *x, bool logic, bool leaving, struct loop_uses *u);
 /* False for an instruction that no such loop may have. */
 bool loop_uses(struct emit *e, const struct loop *loop, const struct xinst *x, struct loop_uses *u);
 /* The loop that begins here. */

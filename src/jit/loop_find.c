@@ -69,12 +69,11 @@ static bool uses_of_logic(const struct xinst *x, struct loop_uses *u)
 }
 
 /* Lanes that have left a loop have not what they had: nobody is to read theirs. */
-static bool uses_of_lanes(const struct emit *e, const struct loop *loop, const struct xinst *x,
-                          struct loop_uses *u)
+static bool uses_of_lanes(const struct emit *e, const struct xinst *x, bool leaving, struct loop_uses *u)
 {
     struct lane_op op;
     const bool scratch = x->isa->format == ISA_SCRATCH;
-    if (!stretch_takes(e, x, &op) || op.alone || op.writes || scratch || (loop->leave && x->isa->dpp))
+    if (!stretch_takes(e, x, &op) || op.alone || op.writes || scratch || (leaving && x->isa->dpp))
         return false;
     if (!op.body) {
         if (memop_has_sbase(x))
@@ -91,33 +90,31 @@ static bool uses_of_lanes(const struct emit *e, const struct loop *loop, const s
     return true;
 }
 
-bool loop_uses(struct emit *e, const struct loop *loop, const struct xinst *x, struct loop_uses *u)
+bool loop_uses_of(struct emit *e, const struct xinst *x, bool logic, bool leaving, struct loop_uses *u)
 {
     memset(u, 0, sizeof(*u));
     if (lift_does_nothing(x->op))
         return true;
-    if (x == loop->leave) {
-        add_use(u, x->isa->src[1].reg, 2, true);
-        u->logic = u->sets_scc = true;
-        return true;
-    }
-    if (loop->logic[x - loop->first])
+    if (logic)
         return uses_of_logic(x, u);
     if (x->cls == XC_SALU)
         return uses_of_scalar(e, x, u);
     if (x->cls == XC_SMEM)
         return uses_of_load(x, u);
-    return uses_of_lanes(e, loop, x, u);
+    return uses_of_lanes(e, x, leaving, u);
 }
 
-/* What registers hold in the course of an iteration. */
-struct forms {
-    bool mask[SREGS];    /* the bits of lanes, of which a slice has its own */
-    bool written[SREGS]; /* in this iteration */
-    bool scc_of_lanes;
-};
+bool loop_uses(struct emit *e, const struct loop *loop, const struct xinst *x, struct loop_uses *u)
+{
+    if (x != loop->leave)
+        return loop_uses_of(e, x, loop->logic[x - loop->first], loop->leave != NULL, u);
+    memset(u, 0, sizeof(*u));
+    add_use(u, x->isa->src[1].reg, 2, true);
+    u->logic = u->sets_scc = true;
+    return true;
+}
 
-static bool read_forms(const struct forms *f, const struct loop_uses *u)
+bool loop_read_forms(const struct loop_forms *f, const struct loop_uses *u)
 {
     if (u->reads_scc && f->scc_of_lanes)
         return false;
@@ -128,7 +125,7 @@ static bool read_forms(const struct forms *f, const struct loop_uses *u)
     return true;
 }
 
-static bool write_forms(struct forms *f, const struct loop_uses *u)
+bool loop_write_forms(struct loop_forms *f, const struct loop_uses *u)
 {
     const struct loop_use *use = &u->write;
     const unsigned end = use->reg + use->count;
@@ -147,13 +144,13 @@ static bool write_forms(struct forms *f, const struct loop_uses *u)
 }
 
 /* From the forms at the loop's head to those at its end; says which instructions are logic of masks. */
-static bool pass_forms(struct emit *e, struct loop *loop, struct forms *f)
+static bool pass_forms(struct emit *e, struct loop *loop, struct loop_forms *f)
 {
     memset(f->written, 0, sizeof(f->written));
     for (const struct xinst *x = loop->first; x < loop->last; x++) {
         struct loop_uses u;
         loop->logic[x - loop->first] = x->cls == XC_SALU && masks_has_made(f->mask, x->isa);
-        if (!loop_uses(e, loop, x, &u) || !read_forms(f, &u) || !write_forms(f, &u))
+        if (!loop_uses(e, loop, x, &u) || !loop_read_forms(f, &u) || !loop_write_forms(f, &u))
             return false;
     }
     return true;
@@ -163,7 +160,7 @@ static bool pass_forms(struct emit *e, struct loop *loop, struct forms *f)
 static bool find_forms(struct emit *e, struct loop *loop)
 {
     enum { PASSES = 4 };
-    struct forms head = {.scc_of_lanes = loop->leave != NULL}, end;
+    struct loop_forms head = {.scc_of_lanes = loop->leave != NULL}, end;
     memset(head.mask + SREG_EXEC, loop->leave != NULL, 2);
     bool same = false;
     for (unsigned pass = 0; pass < PASSES && !same; pass++) {
@@ -185,7 +182,6 @@ static bool find_forms(struct emit *e, struct loop *loop)
 
 /* ---- masks of lanes that are not active ---- */
 
-/* Of enum loop_idle; from LOOP_IDLES on: what that register was at the head. */
 static int opposite(int a)
 {
     return a == LOOP_IDLE_NONE ? LOOP_IDLE_ALL : a == LOOP_IDLE_ALL ? LOOP_IDLE_NONE : LOOP_IDLE_OTHER;
@@ -199,7 +195,7 @@ static int join(int a, int b, int absorbs)
     return a == opposite(absorbs) || a == b ? b : b == opposite(absorbs) ? a : LOOP_IDLE_OTHER;
 }
 
-static int idle_of(unsigned op, int a, int b)
+int loop_idle_of(unsigned op, int a, int b)
 {
     switch (op) {
     case ISA_OP_s_and_b64:
@@ -247,7 +243,7 @@ static bool find_idle(struct emit *e, struct loop *loop)
                                                  : LOOP_IDLE_OTHER;
         }
         if (u.logic)
-            value = idle_of(x->op, source[0], source[1]);
+            value = loop_idle_of(x->op, source[0], source[1]);
         for (unsigned reg = u.write.reg; u.writes && reg < u.write.reg + u.write.count; reg++)
             now[reg] = value;
     }

@@ -126,7 +126,8 @@ void masks_emit(struct emit *e, struct slice *s, const struct lane_op *op)
     const struct isa_inst *inst = op->x->isa;
     llvm_value source[2] = {NULL, NULL};
     for (unsigned i = 0; i < masks_sources(inst); i++)
-        source[i] = op->pair[i]                     ? lanes_take(e, op->pair[i], s->shift)
+        source[i] = inst->src[i].kind == ISA_CONST  ? lanes_constant(e, inst->src[i].value, s->shift)
+                    : op->pair[i]                   ? lanes_take(e, op->pair[i], s->shift)
                     : inst->src[i].reg == SREG_EXEC ? s->exec
                                                     : s->mask[inst->src[i].reg];
     llvm_value result = masks_combine(e, inst->op, source);

@@ -367,7 +367,7 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     emit_goto(e, other);
     llvm_block unequal = emit_block(e);
     llvm_value is_equal = places_go_by(e, s, &places, 0);
-    if (e->loop) /* where a slice may have no lane, and its address may be anywhere */
+    if (emit_turns(e)) /* where a slice may have no lane, and its address may be anywhere */
         is_equal = places_and(e, is_equal, lanes_some(e, s->exec));
     l->BuildCondBr(e->b, is_equal, equal, unequal);
     emit_goto(e, equal);

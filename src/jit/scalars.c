@@ -41,6 +41,7 @@ llvm_value scalars_get32(struct emit *e, unsigned reg)
     if (!e->s[reg])
         e->s[reg] = e->pair[reg / 2] ? half_of(e, e->pair[reg / 2], reg)
                     : e->loop        ? loop_scalar32(e, reg)
+                    : e->region      ? region_scalar32(e, reg)
                                      : emit_load_whole(e, e->i32, e->w, place(reg));
     return e->s[reg];
 }
@@ -52,7 +53,9 @@ llvm_value scalars_get64(struct emit *e, unsigned reg)
         return *pair;
     llvm_value value = NULL;
     if (pair && !e->s[reg] && !e->s[reg + 1])
-        value = e->loop ? loop_scalar64(e, reg) : emit_load_whole(e, e->i64, e->w, place(reg));
+        value = e->loop     ? loop_scalar64(e, reg)
+                : e->region ? region_scalar64(e, reg)
+                            : emit_load_whole(e, e->i64, e->w, place(reg));
     if (!value) {
         llvm_value low = e->l->BuildZExt(e->b, scalars_get32(e, reg), e->i64, "");
         llvm_value high = e->l->BuildZExt(e->b, scalars_get32(e, reg + 1), e->i64, "");
@@ -87,10 +90,12 @@ void scalars_set64(struct emit *e, unsigned reg, llvm_value value)
 
 llvm_value scalars_get_scc(struct emit *e)
 {
-    if (e->mask_written[MASK_SCC] && !e->loop)
+    if (e->mask_written[MASK_SCC] && !emit_turns(e))
         stretch_flush(e);
     if (!e->scc)
-        e->scc = e->loop ? loop_scc(e) : emit_load(e, e->i8, e->w, offsetof(struct wave, scc));
+        e->scc = e->loop     ? loop_scc(e)
+                 : e->region ? region_scc(e)
+                             : emit_load(e, e->i8, e->w, offsetof(struct wave, scc));
     return e->scc;
 }
 
@@ -108,7 +113,7 @@ void scalars_set_scc(struct emit *e, llvm_value value)
  */
 static bool is_within_stretch(const struct emit *e)
 {
-    return e->ops && !e->loop;
+    return e->ops && !emit_turns(e);
 }
 
 static void note_read(struct emit *e, unsigned reg, unsigned count)
@@ -246,12 +251,15 @@ bool scalars_load(struct emit *e, const struct xinst *x)
     llvm_value address = l->BuildAdd(e->b, sum, emit_i64(e, x->mem.offset), "");
     address = l->BuildAnd(e->b, address, emit_i64(e, ~UINT64_C(3)), "");
     llvm_value far = l->BuildAnd(e->b, l->BuildXor(e->b, address, e->arena, ""), e->arena_mask, "");
-    llvm_block near = emit_block(e), other = e->loop ? e->loop->redo : emit_block(e);
+    llvm_block near = emit_block(e), other = e->loop     ? e->loop->redo
+                                                   : e->region ? region_bail(e)
+                                                               : emit_block(e);
     llvm_value is_far = l->BuildICmp(e->b, LLVM_NE, far, emit_i64(e, 0), "");
     l->SetMetadata(l->BuildCondBr(e->b, is_far, other, near), e->md_prof, e->unlikely);
     emit_goto(e, near);
-    if (e->loop) {
-        e->loop->redoes = true;
+    if (emit_turns(e)) {
+        if (e->loop)
+            e->loop->redoes = true;
         llvm_value memory = l->BuildIntToPtr(e->b, address, e->ptr, "");
         emit_load_whole(e, e->i32, memory, 0); /* those that nobody reads may fault all the same */
         emit_load_whole(e, e->i32, memory, (int64_t)d->dwords * 4 - 4);

@@ -28,7 +28,9 @@ llvm_value slice_load(struct emit *e, const struct slice *s, unsigned row)
 static llvm_value slice_row(struct emit *e, struct slice *s, unsigned row)
 {
     if (!s->value[row])
-        s->value[row] = e->loop ? loop_row(e, s, row) : slice_load(e, s, row);
+        s->value[row] = e->loop     ? loop_row(e, s, row)
+                        : e->region ? region_row(e, s, row)
+                                    : slice_load(e, s, row);
     return s->value[row];
 }
 

@@ -105,7 +105,7 @@ bool stretch_makes_mask(const struct lane_op *op)
 
 bool stretch_needs(const struct emit *e, unsigned reg, unsigned count, bool writes)
 {
-    if (e->loop) /* what is lane-wise follows all that is scalar there */
+    if (emit_turns(e)) /* what is lane-wise follows all that is scalar there */
         return false;
     for (unsigned i = reg; i < reg + count && i < SREGS; i++)
         if (e->mask_written[i] || (writes && e->scalar_read[i]))
@@ -129,7 +129,7 @@ static bool shapes_fit(const struct isa_inst *inst, const struct body *body)
 void stretch_take(struct emit *e, const struct lane_op *op)
 {
     e->op[e->ops++] = *op;
-    if (!e->loop)
+    if (!emit_turns(e))
         affine_follow(e, op);
 }
 
@@ -185,7 +185,7 @@ static void note_access(struct emit *e, const struct lane_op *op)
 static void find_place(struct emit *e, struct lane_op *op)
 {
     const bool memory = op->x->isa->format == ISA_GLOBAL || op->x->isa->format == ISA_FLAT;
-    const bool found = memory && !op->once && !e->loop;
+    const bool found = memory && !op->once && !emit_turns(e);
     op->place = found ? (uint16_t)affine_place_of(e, op) : AFFINE_UNKNOWN;
 }
 
