@@ -21,6 +21,7 @@
 #include "jit/region.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 
 /* Where it is noted that the region did not do, in this turn of the wave. */
 static llvm_value make_note(struct emit *e)
@@ -163,7 +164,10 @@ void region_emit(struct emit *e, size_t head)
     if (!r)
         return;
     r->flow = e->flow;
-    if (region_find(e, r, head)) {
+    const bool dbg = getenv("EHP_RDBG") != NULL;
+    bool f = region_find(e, r, head);
+    if (dbg && r->blocks) fprintf(stderr, "REGION %d blocks %u\n", (int)f, r->blocks);
+    if (f) {
         llvm_block other = emit_block(e);
         const size_t at = e->at;
         e->region = r;

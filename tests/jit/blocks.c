@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "blocks_make.h"
+#include "blocks_region.h"
 #include "exec/workgroup.h"
 #include "jit/jit.h"
 #include "wave/fuse.h"
@@ -367,13 +367,13 @@ static const struct xinst *begin_at(const struct exec_compiled *compiled, const 
 /* Not inlined, as what it has in registers is lost when an instruction faults. */
 __attribute__((noinline)) static bool run_wave(struct wave **waves, enum way way, bool *endless)
 {
-    enum { TURNS_MAX = 20000 };
     struct wave *w = *waves;
+    const unsigned most = way == BOTH ? 20000 : 100;
     const struct xinst *in = w->next;
     const bool begins = way == COMPILED || (way == BOTH && below(2));
     bool entered = false, fresh = true;
     for (unsigned turns = 0; w->state == WAVE_RUNNING && !*endless; turns++) {
-        *endless = turns == TURNS_MAX;
+        *endless = turns == most;
         w->budget = way == BOTH ? (int)below(3) : 1000;
         while (in) {
             const struct exec_block *block;
@@ -672,6 +672,13 @@ static void try_random(struct engine *e, unsigned level, unsigned number)
     try_states(e, "program", number, level, below(2));
 }
 
+static void try_region(struct engine *e, unsigned level, unsigned number)
+{
+    rig_seed = (number + 1) * UINT64_C(0xaf251af3b0f025b5);
+    program_make_region(&t.program);
+    try_states(e, "region", number, level, below(4) == 0);
+}
+
 /* Programs that were once compiled wrong. */
 static void try_known(struct engine *e, unsigned level)
 {
@@ -821,6 +828,7 @@ int main(int argc, char **argv)
         try_known(e, level);
         for (unsigned i = 0; i < programs; i++) {
             try_random(e, level, first + i);
+            try_region(e, level, first + i);
             if (i % 4 == 0)
                 try_steps(e, level, first + i);
         }

@@ -10,7 +10,7 @@
 #include "../oracle/one_instruction.h"
 
 enum {
-    UNITS_MAX = 44,
+    UNITS_MAX = 72,
     /* Rows with addresses, from FIRST_KEPT on: scratch, LDS, offsets from a scalar, pairs. */
     FIRST_KEPT = 22,
     ROW_SCRATCH = 22, /* anywhere, equal */
@@ -24,9 +24,9 @@ enum {
     ROW_INDEX_PAIR = 40,
     ROW_MADE = 48,
     ROW_MADE_PAIR = 52,
-    ROW_TURNS = 60,    /* how often lanes may yet go through a loop that they leave one by one */
+    ROW_TURNS = 60,    /* how often lanes may yet go through a loop that they leave one by one, and inner ones */
     SREG_KEPT = 64,    /* a pair, the address that offsets are added to; four that follow, small offsets */
-    SREG_COUNTER = 70, /* of a loop */
+    SREG_COUNTER = 70, /* of a loop, and of an inner one */
     SREG_END = 72,     /* a pair: where the program ends */
     SREGS_KEPT = 10,
 };
@@ -642,7 +642,7 @@ static inline void program_make(struct program *p)
     static const uint8_t rows[] = {3, 7, 7, 15, 31};
     static const char *const themes[] = {"",   "",   "",   "f32", "f32", "f64", "f64", "f16", "f16", "cvt",
                                          "32", "16", "_u", "_i",  "_b",  "cmp", "pk_", "mi",  "ma"};
-    const unsigned count = below(3) ? 2 + below(12) : 2 + below(UNITS_MAX - 8), controls = below(3) ? 12 : 4;
+    const unsigned count = below(3) ? 2 + below(12) : 2 + below(36), controls = below(3) ? 12 : 4;
     const bool masks = below(4) == 0, scratch = below(6) == 0;
     bool looped = false;
     *p = (struct program){.even = below(3) == 0,
