@@ -166,6 +166,14 @@ static unsigned find_harmless(struct emit *e, unsigned at)
            (row_is_harmless(e, at, row + 1, NAN_F32) ? HIGH : 0);
 }
 
+/* Whether it hands a row on as it is, and nothing else. */
+static bool copies(const struct lane_op *op, unsigned row, enum nan_kind kind)
+{
+    const struct isa_inst *inst = op->x->isa;
+    return kind == NAN_F32 && op->x->op == ISA_OP_v_mov_b32 && !inst->sdwa && !inst->dpp &&
+           stretch_is_row(&inst->src[0]) && stretch_row(&inst->src[0]) == row && !((inst->neg | inst->abs) & 1);
+}
+
 /*
  * A NaN that only goes into arithmetic of the stretch makes a NaN there: it is enough to look at that.  In a
  * loop it may be that of the next iteration; then the row is looked at when the loop is left.  Not so where
@@ -178,6 +186,9 @@ static bool row_is_seen_later(struct emit *e, unsigned at, unsigned row, enum na
         if (e->op[j].writes) /* what it stores must be right */
             return false;
         if (hands_on(&e->op[j], row, kind) & ~e->op[j].harmless)
+            return true;
+        if (copies(&e->op[j], row, kind) &&
+            row_is_seen_later(e, j, stretch_row(&e->op[j].x->isa->dst), kind))
             return true;
         if (writes_row(&e->op[j], row, rows))
             return false;
@@ -226,11 +237,14 @@ llvm_value nans_of_half(struct emit *e, const struct lane_op *op, const llvm_val
 llvm_value nans_in(struct emit *e, llvm_value low, llvm_value high)
 {
     const struct llvm *l = e->l;
+    if (!low) {
+        llvm_type floats = l->VectorType(l->FloatTypeInContext(e->context), e->slice);
+        llvm_value values = l->BuildBitCast(e->b, high, floats, "");
+        return l->BuildFCmp(e->b, LLVM_UNORDERED, values, values, "");
+    }
     llvm_value magnitude = l->BuildAnd(e->b, high, slice_constant(e, INT32_MAX), "");
-    llvm_value infinity = slice_constant(e, low ? 0x7ff00000 : 0x7f800000);
+    llvm_value infinity = slice_constant(e, 0x7ff00000);
     llvm_value nan = l->BuildICmp(e->b, LLVM_ULT, infinity, magnitude, "");
-    if (!low)
-        return nan;
     llvm_value some = l->BuildICmp(e->b, LLVM_NE, low, l->ConstNull(e->row), "");
     some = l->BuildAnd(e->b, some, l->BuildICmp(e->b, LLVM_EQ, infinity, magnitude, ""), "");
     return l->BuildOr(e->b, nan, some, "");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What registers hold in a region, and which of its branches are all lanes' or a slice's; see region.h. */
 #include <string.h>
+#include <stdlib.h>
 
 #include "isa/facts.h"
 #include "jit/region.h"
@@ -426,6 +427,7 @@ static unsigned parts_of(const struct emit *e, const struct region *r)
         rows += r->row_used[row];
     while (parts > 1 && parts * rows > registers)
         parts /= 2;
+    if (getenv("EHP_PARTS")) parts = (unsigned)atoi(getenv("EHP_PARTS"));
     return parts;
 }
 
