@@ -69,6 +69,11 @@ static void emit_latch(struct emit *e, llvm_block stay)
     l->BuildCondBr(e->b, region_stops(e, turns), stay, r->start[0]);
 }
 
+llvm_value region_next(struct emit *e, llvm_value exec, llvm_value begin)
+{
+    return e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, exec, begin, ""), region_bits_type(e), "");
+}
+
 static void emit_slices(struct emit *e, llvm_value exec, llvm_value budget)
 {
     const struct llvm *l = e->l;
@@ -85,7 +90,7 @@ static void emit_slices(struct emit *e, llvm_value exec, llvm_value budget)
 
     emit_goto(e, slices);
     llvm_value begin = l->BuildPhi(e->b, e->i64, "");
-    l->BuildCondBr(e->b, loop_is_some(e, region_lanes(e, exec, begin)), r->enter, next);
+    l->BuildCondBr(e->b, loop_is_some(e, region_next(e, exec, begin)), r->enter, next);
     emit_goto(e, r->enter);
     if (r->access) {
         llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), begin, ""), "");
@@ -98,7 +103,7 @@ static void emit_slices(struct emit *e, llvm_value exec, llvm_value budget)
         s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
         entered[i] = lanes_take(e, exec, s->shift);
     }
-    region_make_variables(e, budget);
+    region_make_variables(e, entered, budget);
 
     for (unsigned i = 0; i < r->blocks; i++) {
         if (r->block[i].reached) {

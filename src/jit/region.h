@@ -83,11 +83,12 @@ struct region {
 
     /* While it is emitted. */
     llvm_block before, enter, bail;
-    llvm_value row[LOOP_PARTS][WAVE_ROWS], mask[LOOP_PARTS][REGION_MASKS]; /* variables */
+    llvm_value row[LOOP_PARTS][WAVE_ROWS], mask[REGION_MASKS], exec[LOOP_PARTS]; /* variables */
     llvm_value scalar[SREGS + 1], poison[SREGS + 1], bad, turns, fuel;
     llvm_value known[SREGS], known64[SREGS / 2], known_scc; /* of registers that it does not write */
     llvm_value poison_now[SREGS + 1], uniform;
-    bool mask_dirty[REGION_MASKS];
+    llvm_value bits[REGION_MASKS]; /* of masks that are known in the present block */
+    bool mask_dirty[REGION_MASKS]; /* made by lane-wise instructions that are not emitted yet */
     struct loop_forms now;
     llvm_block start[REGION_BLOCKS], leave[REGION_EXITS], latch;
     struct slice part[LOOP_PARTS];
@@ -110,13 +111,15 @@ bool region_find_idle(struct emit *e, struct region *r);
 bool region_has_mask(struct emit *e, const struct loop_forms *form, size_t at, unsigned mask);
 
 /* Variables of the region (region_block.c), whose values are those of the place where code is emitted. */
-void region_make_variables(struct emit *e, llvm_value budget);
+void region_make_variables(struct emit *e, const llvm_value *entered, llvm_value budget);
 llvm_value region_row_now(struct emit *e, unsigned part, unsigned row);
-llvm_value region_mask_now(struct emit *e, unsigned part, unsigned mask);
+/* A mask, as bits of all lanes that are done together; and such bits of a scalar register, that of a mask. */
+llvm_value region_mask_now(struct emit *e, unsigned mask);
+llvm_value region_take(struct emit *e, llvm_value all);
+llvm_value region_bits_of(struct emit *e, unsigned reg);
+llvm_type region_bits_type(struct emit *e);
 /* Whether the slice does not know a register, or SCC; NULL: it does. */
 llvm_value region_poison_now(struct emit *e, unsigned reg);
-/* A register's bits of the slices' lanes. */
-void region_lanes_of(struct emit *e, unsigned reg, llvm_value *lanes);
 /* Forgets what is known in a block. */
 void region_begin_block(struct emit *e, const struct loop_forms *form, llvm_block start);
 void region_emit_block(struct emit *e, unsigned number);
@@ -130,7 +133,7 @@ void region_carry(struct emit *e, int exit, const llvm_value *entered);
 /* Whether it must give way now, after so many turns. */
 llvm_value region_stops(struct emit *e, llvm_value turns);
 void region_settle(struct emit *e, llvm_value exec, llvm_value budget);
-/* The lanes of the next slices, from `begin` on, as bits. */
-llvm_value region_lanes(struct emit *e, llvm_value exec, llvm_value begin);
+/* The lanes of EXEC of the slices from `begin` on that are done together. */
+llvm_value region_next(struct emit *e, llvm_value exec, llvm_value begin);
 
 #endif

@@ -79,24 +79,33 @@ static llvm_value row_variable(struct emit *e, unsigned part, unsigned row)
     return *variable;
 }
 
-/* SCC as a mask that it follows from. */
-static llvm_value lanes_of_scc(struct emit *e, llvm_value scc)
+llvm_type region_bits_type(struct emit *e)
 {
-    llvm_value is = e->l->BuildICmp(e->b, LLVM_NE, scc, e->l->ConstNull(e->i8), "");
-    return e->l->BuildSelect(e->b, is, e->l->ConstAllOnes(e->lanes), e->l->ConstNull(e->lanes), "");
+    return e->l->IntTypeInContext(e->context, e->region->parts * e->slice);
 }
 
-static llvm_value mask_variable(struct emit *e, unsigned part, unsigned mask)
+llvm_value region_take(struct emit *e, llvm_value all)
 {
-    llvm_value *variable = &e->region->mask[part][mask];
+    llvm_value from = e->l->BuildLShr(e->b, all, e->region->part[0].shift, "");
+    return e->l->BuildTrunc(e->b, from, region_bits_type(e), "");
+}
+
+/* SCC as a mask that it follows from. */
+static llvm_value bits_of_scc(struct emit *e, llvm_value scc)
+{
+    return e->l->BuildSExt(e->b, loop_is_some(e, scc), region_bits_type(e), "");
+}
+
+static llvm_value mask_variable(struct emit *e, unsigned mask)
+{
+    llvm_value *variable = &e->region->mask[mask];
     if (!*variable) {
         llvm_value all = mask == REGION_SCC ? known_scc(e) : known64(e, 2 * mask);
         llvm_block here = e->l->GetInsertBlock(e->b);
         emit_goto(e, e->region->enter);
-        llvm_value some = mask == REGION_SCC ? lanes_of_scc(e, all)
-                                             : lanes_take(e, all, e->region->part[part].shift);
+        llvm_value some = mask == REGION_SCC ? bits_of_scc(e, all) : region_take(e, all);
         emit_goto(e, here);
-        *variable = make_from(e, e->lanes, some);
+        *variable = make_from(e, region_bits_type(e), some);
     }
     return *variable;
 }
@@ -122,14 +131,19 @@ llvm_value region_row_now(struct emit *e, unsigned part, unsigned row)
     return emit_load(e, e->row, row_variable(e, part, row), 0);
 }
 
-llvm_value region_mask_now(struct emit *e, unsigned part, unsigned mask)
+llvm_value region_mask_now(struct emit *e, unsigned mask)
 {
-    return emit_load(e, e->lanes, mask_variable(e, part, mask), 0);
+    llvm_value *bits = &e->region->bits[mask];
+    if (!*bits)
+        *bits = emit_load(e, region_bits_type(e), mask_variable(e, mask), 0);
+    return *bits;
 }
 
-void region_make_variables(struct emit *e, llvm_value budget)
+void region_make_variables(struct emit *e, const llvm_value *entered, llvm_value budget)
 {
     struct region *r = e->region;
+    for (unsigned i = 0; i < r->parts; i++)
+        r->exec[i] = make_from(e, e->lanes, entered[i]);
     r->bad = make_from(e, e->lanes, e->l->ConstNull(e->lanes));
     r->turns = make_from(e, e->i32, emit_i32(e, 0));
     r->fuel = make_from(e, e->i32, budget);
@@ -226,41 +240,117 @@ static void look_at_sources(struct emit *e, const struct loop_uses *u)
 
 /* ---- masks ---- */
 
+/*
+ * A mask is bits of all lanes that are done together, which the host has in registers of its own; what makes
+ * or takes it in lane-wise instructions has it in the form of those (lanes.c).
+ */
+static llvm_value lanes_of_bits(struct emit *e, llvm_value bits, unsigned part)
+{
+    const struct llvm *l = e->l;
+    if (e->lanes == e->bits) {
+        llvm_value shift = l->ConstInt(region_bits_type(e), part * e->slice, 0);
+        return l->BuildTrunc(e->b, l->BuildLShr(e->b, bits, shift, ""), e->bits, "");
+    }
+    /* Not by a compare: LLVM would have all masks as vectors of one bit, which the host has not. */
+    llvm_value row = emit_splat(e, l->BuildZExt(e->b, bits, e->i32, "")), places[16];
+    for (unsigned i = 0; i < e->slice; i++)
+        places[i] = emit_i32(e, 31 - part * e->slice - i);
+    row = l->BuildShl(e->b, row, l->ConstVector(places, e->slice), "");
+    return l->BuildAShr(e->b, row, slice_constant(e, 31), "");
+}
+
+static llvm_value bits_of_lanes(struct emit *e, unsigned reg)
+{
+    const struct llvm *l = e->l;
+    struct region *r = e->region;
+    llvm_type type = region_bits_type(e);
+    llvm_value all = NULL;
+    for (unsigned i = 0; i < r->parts; i++) {
+        llvm_value bits = l->BuildBitCast(e->b, lanes_vector(e, r->part[i].mask[reg]), e->bits, "");
+        bits = l->BuildZExt(e->b, bits, type, "");
+        bits = l->BuildShl(e->b, bits, l->ConstInt(type, i * e->slice, 0), "");
+        all = all ? l->BuildOr(e->b, all, bits, "") : bits;
+    }
+    return all;
+}
+
 static void use_mask(struct emit *e, unsigned reg)
 {
     struct region *r = e->region;
     if (e->mask_written[reg] || !r->now.mask[reg])
         return;
     for (unsigned i = 0; i < r->parts; i++)
-        r->part[i].mask[reg] = region_mask_now(e, i, reg / 2);
+        r->part[i].mask[reg] = lanes_of_bits(e, region_mask_now(e, reg / 2), i);
     memset(e->mask_written + reg, true, 2);
 }
 
-static void set_mask(struct emit *e, unsigned mask, const llvm_value *lanes)
+static void set_bits(struct emit *e, unsigned mask, llvm_value bits)
 {
-    struct region *r = e->region;
-    for (unsigned i = 0; i < r->parts; i++) {
-        r->part[i].mask[2 * mask] = lanes[i];
-        if (mask != REGION_SCC)
-            r->part[i].loose[2 * mask] = NULL;
-        emit_store(e, lanes[i], mask_variable(e, i, mask), 0);
-    }
-    memset(e->mask_written + 2 * mask, true, 2);
+    e->region->bits[mask] = bits;
+    emit_store(e, bits, mask_variable(e, mask), 0);
+    memset(e->mask_written + 2 * mask, false, 2);
+    for (unsigned i = 0; i < e->region->parts && mask != REGION_SCC; i++)
+        e->region->part[i].loose[2 * mask] = NULL;
 }
 
-/* A register's bits of the slices' lanes. */
-void region_lanes_of(struct emit *e, unsigned reg, llvm_value *lanes)
+llvm_value region_bits_of(struct emit *e, unsigned reg)
 {
-    struct region *r = e->region;
-    if (r->now.mask[reg]) {
-        use_mask(e, reg);
-        for (unsigned i = 0; i < r->parts; i++)
-            lanes[i] = r->part[i].mask[reg];
-        return;
-    }
+    if (e->region->now.mask[reg])
+        return region_mask_now(e, reg / 2);
     must_know(e, reg, 2);
-    for (unsigned i = 0; i < r->parts; i++)
-        lanes[i] = lanes_take(e, scalars_get64(e, reg), r->part[i].shift);
+    return region_take(e, scalars_get64(e, reg));
+}
+
+static llvm_value bits_of_operand(struct emit *e, const struct isa_operand *o)
+{
+    if (!o)
+        return region_mask_now(e, SREG_EXEC / 2);
+    if (o->kind == ISA_SGPR)
+        return region_bits_of(e, o->reg);
+    llvm_type type = region_bits_type(e);
+    return o->value == 0            ? e->l->ConstNull(type)
+           : o->value == UINT64_MAX ? e->l->ConstAllOnes(type)
+                                    : region_take(e, emit_i64(e, o->value));
+}
+
+/* A pair has become a mask. */
+static void forget_scalar(struct emit *e, unsigned reg)
+{
+    e->dirty[reg] = e->dirty[reg + 1] = false;
+    e->pair[reg / 2] = e->s[reg] = e->s[reg + 1] = NULL;
+}
+
+static void set_scc_bits(struct emit *e, llvm_value bits)
+{
+    set_bits(e, REGION_SCC, bits);
+    e->region->now.scc_of_lanes = true;
+    e->scc_dirty = false;
+    e->scc = NULL;
+}
+
+/* Whether logic of masks can be emitted now, before the lane-wise instructions that are not emitted yet. */
+static bool comes_before(struct emit *e, const struct loop_uses *u)
+{
+    const struct region *r = e->region;
+    if (!e->ops)
+        return true;
+    for (unsigned i = 0; i < u->reads; i++)
+        if (r->mask_dirty[u->read[i].reg / 2])
+            return false;
+    return !e->mask_written[u->write.reg] && !r->mask_dirty[u->write.reg / 2] &&
+           !(u->sets_scc && r->mask_dirty[REGION_SCC]);
+}
+
+static void emit_logic(struct emit *e, const struct xinst *x, const struct loop_uses *u)
+{
+    const struct isa_inst *inst = x->isa;
+    llvm_value source[2] = {NULL, NULL};
+    for (unsigned i = 0; i < masks_sources(inst); i++)
+        source[i] = bits_of_operand(e, &inst->src[i]);
+    llvm_value result = masks_combine(e, inst->op, source);
+    set_bits(e, u->write.reg / 2, result);
+    if (u->sets_scc)
+        set_scc_bits(e, result);
 }
 
 /* ---- instructions ---- */
@@ -299,60 +389,70 @@ static void flush(struct emit *e)
         return;
     for (unsigned i = 0; i < r->parts; i++) {
         struct slice *s = &r->part[i];
+        if (!s->exec)
+            s->exec = emit_load(e, e->lanes, r->exec[i], 0);
         stretch_emit(e, s);
         store_rows(e, i);
         note_bad(e, s);
-        for (unsigned m = 0; m < REGION_MASKS; m++)
-            if (r->mask_dirty[m])
-                emit_store(e, s->mask[2 * m], mask_variable(e, i, m), 0);
     }
+    for (unsigned m = 0; m < REGION_MASKS; m++)
+        if (r->mask_dirty[m]) {
+            r->bits[m] = bits_of_lanes(e, 2 * m);
+            emit_store(e, r->bits[m], mask_variable(e, m), 0);
+        }
     memset(r->mask_dirty, 0, sizeof(r->mask_dirty));
     e->ops = 0;
 }
 
-/* A pair has become a mask. */
-static void forget_scalar(struct emit *e, unsigned reg)
+/* EXEC in the form that lane-wise instructions have it in, when what it is made of is there in that form. */
+static llvm_value exec_of(struct emit *e, const struct region_exec *exec, unsigned part)
 {
-    e->dirty[reg] = e->dirty[reg + 1] = false;
-    e->pair[reg / 2] = e->s[reg] = e->s[reg + 1] = NULL;
+    const struct slice *s = &e->region->part[part];
+    llvm_value source[2];
+    for (unsigned k = 0; k < 2; k++) {
+        const struct isa_operand *o = exec->source[k];
+        const bool is_exec = !o || (o->kind == ISA_SGPR && o->reg == SREG_EXEC);
+        if (!is_exec && o->kind == ISA_SGPR && !e->mask_written[o->reg])
+            return NULL;
+        source[k] = is_exec                ? s->exec
+                    : o->kind == ISA_CONST ? lanes_constant(e, o->value, s->shift)
+                                           : s->mask[o->reg];
+        if (!source[k])
+            return NULL;
+    }
+    return masks_combine(e, exec->op, source);
 }
 
 static void emit_exec(struct emit *e, const struct xinst *x)
 {
     struct region *r = e->region;
     struct region_exec exec;
-    llvm_value source[2][LOOP_PARTS], result[LOOP_PARTS], before[LOOP_PARTS];
     region_exec(x->isa, &exec);
-    for (unsigned k = 0; k < 2; k++) {
-        const struct isa_operand *o = exec.source[k];
-        if (o && o->kind == ISA_SGPR && o->reg != SREG_EXEC)
-            region_lanes_of(e, o->reg, source[k]);
-        for (unsigned i = 0; i < r->parts; i++)
-            if (!o || (o->kind == ISA_SGPR && o->reg == SREG_EXEC))
-                source[k][i] = r->part[i].exec;
-            else if (o->kind == ISA_CONST)
-                source[k][i] = lanes_constant(e, o->value, r->part[i].shift);
-    }
+    llvm_value source[2], before = region_mask_now(e, SREG_EXEC / 2), lanes[LOOP_PARTS], result;
+    for (unsigned k = 0; k < 2; k++)
+        source[k] = bits_of_operand(e, exec.source[k]);
+    result = masks_combine(e, exec.op, source);
     for (unsigned i = 0; i < r->parts; i++) {
-        const llvm_value of[] = {source[0][i], source[1][i]};
         struct slice *s = &r->part[i];
-        before[i] = s->exec;
-        s->exec = result[i] = masks_combine(e, exec.op, of);
-        emit_store(e, s->exec, mask_variable(e, i, SREG_EXEC / 2), 0);
+        llvm_value made = exec_of(e, &exec, i);
+        lanes[i] = s->exec;
+        s->exec = made ? made : lanes_of_bits(e, result, i);
+        emit_store(e, s->exec, r->exec[i], 0);
         memset(s->loose, 0, sizeof(s->loose));
         s->shapes = 0;
     }
+    r->bits[SREG_EXEC / 2] = result;
+    emit_store(e, result, mask_variable(e, SREG_EXEC / 2), 0);
     if (exec.saved >= 0) {
-        set_mask(e, (unsigned)exec.saved / 2, before);
-        r->now.mask[exec.saved] = r->now.mask[exec.saved + 1] = true;
+        set_bits(e, (unsigned)exec.saved / 2, before);
+        for (unsigned i = 0; i < r->parts && lanes[0]; i++)
+            r->part[i].mask[exec.saved] = lanes[i];
+        memset(e->mask_written + exec.saved, lanes[0] != NULL, 2);
+        memset(r->now.mask + exec.saved, true, 2);
         forget_scalar(e, (unsigned)exec.saved);
     }
-    if (isa_facts[x->op].effects & ISA_E_SETS_SCC) {
-        set_mask(e, REGION_SCC, result);
-        r->now.scc_of_lanes = true;
-        e->scc_dirty = false;
-        e->scc = NULL;
-    }
+    if (isa_facts[x->op].effects & ISA_E_SETS_SCC)
+        set_scc_bits(e, result);
 }
 
 /* VCC is EXEC's lanes by a scalar: of any or none, for slices that have some. */
@@ -360,14 +460,12 @@ static void note_uniform(struct emit *e, const struct xinst *x)
 {
     const struct llvm *l = e->l;
     struct region *r = e->region;
-    llvm_value value = scalars_get64(e, x->isa->src[1].reg), lanes = r->part[0].exec;
+    llvm_value value = scalars_get64(e, x->isa->src[1].reg);
     if (x->op == ISA_OP_s_andn2_b64)
         value = l->BuildNot(e->b, value, "");
-    for (unsigned i = 1; i < r->parts; i++)
-        lanes = l->BuildOr(e->b, lanes, r->part[i].exec, "");
     r->uniform = l->BuildICmp(e->b, LLVM_NE, value, emit_i64(e, 0), "");
     llvm_value all = l->BuildICmp(e->b, LLVM_EQ, value, emit_i64(e, UINT64_MAX), "");
-    all = l->BuildAnd(e->b, all, lanes_some(e, lanes), "");
+    all = l->BuildAnd(e->b, all, loop_is_some(e, region_mask_now(e, SREG_EXEC / 2)), "");
     region_bail_if(e, l->BuildAnd(e->b, r->uniform, l->BuildNot(e->b, all, ""), ""));
 }
 
@@ -387,11 +485,17 @@ static void emit_one(struct emit *e, const struct region_block *b, size_t at)
     }
     region_uses(e, r, at, number, &u);
     look_at_sources(e, &u);
+    if (b->by_scalars && at == b->uniform_at)
+        note_uniform(e, x);
+    if (u.logic && comes_before(e, &u)) {
+        emit_logic(e, x, &u);
+        forget_scalar(e, u.write.reg);
+        loop_write_forms(&r->now, &u);
+        return;
+    }
     for (unsigned i = 0; i < u.reads; i++)
         if (u.read[i].mask)
             use_mask(e, u.read[i].reg);
-    if (b->by_scalars && at == b->uniform_at)
-        note_uniform(e, x);
     if (u.logic)
         masks_take(e, x);
     else if (x->cls == XC_SALU)
@@ -423,20 +527,15 @@ static void emit_one(struct emit *e, const struct region_block *b, size_t at)
 /* What is a mask at the other end of an edge becomes one. */
 static void convert(struct emit *e, const struct loop_forms *to, size_t at)
 {
-    struct region *r = e->region;
-    llvm_value lanes[LOOP_PARTS];
+    const struct region *r = e->region;
     for (unsigned reg = 0; reg < SREG_EXEC; reg += 2)
         if (to->mask[reg] && !r->now.mask[reg] &&
-            (live_scalar(e->live, at, reg) || live_scalar(e->live, at, reg + 1))) {
-            region_lanes_of(e, reg, lanes);
-            for (unsigned i = 0; i < r->parts; i++)
-                emit_store(e, lanes[i], mask_variable(e, i, reg / 2), 0);
-        }
+            (live_scalar(e->live, at, reg) || live_scalar(e->live, at, reg + 1)))
+            emit_store(e, region_bits_of(e, reg), mask_variable(e, reg / 2), 0);
     if (!to->scc_of_lanes || r->now.scc_of_lanes || !live_scalar(e->live, at, MASK_SCC))
         return;
     must_know(e, SREGS, 1);
-    for (unsigned i = 0; i < r->parts; i++)
-        emit_store(e, lanes_of_scc(e, scalars_get_scc(e)), mask_variable(e, i, REGION_SCC), 0);
+    emit_store(e, bits_of_scc(e, scalars_get_scc(e)), mask_variable(e, REGION_SCC), 0);
 }
 
 static void convert_for(struct emit *e, int to)
@@ -472,17 +571,17 @@ static llvm_block target(const struct region *r, int to)
 static void depart(struct emit *e, const struct region_block *b)
 {
     const struct llvm *l = e->l;
-    struct region *r = e->region;
     llvm_value wrong = NULL;
-    for (unsigned m = 0; m < REGION_MASKS; m++)
-        for (unsigned i = 0; i < r->parts && (b->check_none[m] || b->check_all[m]); i++) {
-            llvm_value lanes = region_mask_now(e, i, m);
-            if (b->check_all[m])
-                lanes = l->BuildNot(e->b, lanes, "");
-            wrong = wrong ? l->BuildOr(e->b, wrong, lanes, "") : lanes;
-        }
+    for (unsigned m = 0; m < REGION_MASKS; m++) {
+        if (!b->check_none[m] && !b->check_all[m])
+            continue;
+        llvm_value bits = emit_load(e, region_bits_type(e), mask_variable(e, m), 0);
+        if (b->check_all[m])
+            bits = l->BuildNot(e->b, bits, "");
+        wrong = wrong ? l->BuildOr(e->b, wrong, bits, "") : bits;
+    }
     if (wrong)
-        region_bail_if(e, lanes_some(e, wrong));
+        region_bail_if(e, loop_is_some(e, wrong));
     for (unsigned reg = 0; reg <= SREGS; reg++)
         if (b->poisons[reg])
             emit_store(e, l->ConstAllOnes(e->i1), poison_variable(e, reg), 0);
@@ -521,10 +620,7 @@ static llvm_value condition(struct emit *e, const struct region_block *b, const 
     const struct llvm *l = e->l;
     struct region *r = e->region;
     if (b->how == REGION_OF_LANES) {
-        llvm_value lanes = r->part[0].exec;
-        for (unsigned i = 1; i < r->parts; i++)
-            lanes = l->BuildOr(e->b, lanes, r->part[i].exec, "");
-        llvm_value some = lanes_some(e, lanes);
+        llvm_value some = loop_is_some(e, region_mask_now(e, SREG_EXEC / 2));
         return branch->op == ISA_OP_s_cbranch_execz ? l->BuildNot(e->b, some, "") : some;
     }
     if (b->by_scalars)
@@ -544,6 +640,7 @@ void region_begin_block(struct emit *e, const struct loop_forms *form, llvm_bloc
     memset(e->mask_written, 0, sizeof(e->mask_written));
     memset(r->mask_dirty, 0, sizeof(r->mask_dirty));
     memset(r->poison_now, 0, sizeof(r->poison_now));
+    memset(r->bits, 0, sizeof(r->bits));
     r->now = *form;
     for (unsigned i = 0; i < r->parts; i++) {
         struct slice *s = &r->part[i];
@@ -551,7 +648,7 @@ void region_begin_block(struct emit *e, const struct loop_forms *form, llvm_bloc
         memset(s->mask, 0, sizeof(s->mask));
         memset(s->loose, 0, sizeof(s->loose));
         s->shapes = 0;
-        s->exec = region_mask_now(e, i, SREG_EXEC / 2);
+        s->exec = NULL;
     }
 }
 

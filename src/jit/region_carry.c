@@ -124,22 +124,27 @@ static void carry_rows(struct emit *e, const llvm_value *entered)
     }
 }
 
-static void carry_masks(struct emit *e, const struct loop_forms *form)
+/* Bits of the slices' lanes go to their place. */
+static llvm_value put_bits(struct emit *e, llvm_value all, llvm_value bits)
+{
+    const struct llvm *l = e->l;
+    llvm_value shift = e->region->part[0].shift,
+               here = l->BuildZExt(e->b, l->ConstAllOnes(region_bits_type(e)), e->i64, "");
+    llvm_value others = l->BuildAnd(e->b, all, l->BuildNot(e->b, l->BuildShl(e->b, here, shift, ""), ""), "");
+    bits = l->BuildShl(e->b, l->BuildZExt(e->b, bits, e->i64, ""), shift, "");
+    return l->BuildOr(e->b, others, bits, "");
+}
+
+static void carry_masks(struct emit *e)
 {
     struct region *r = e->region;
-    llvm_value lanes[LOOP_PARTS];
     for (unsigned m = 0; m < REGION_MASKS; m++) {
         if (m != SREG_EXEC / 2 && !leaves_mask(e, r, m) && !keeps_mask(e, r, m))
             continue;
-        const bool mask = m == REGION_SCC ? form->scc_of_lanes : form->mask[2 * m];
-        if (!mask && m == REGION_SCC)
+        if (m == REGION_SCC && !r->now.scc_of_lanes)
             continue;
-        if (!mask)
-            region_lanes_of(e, 2 * m, lanes);
-        llvm_value all = get(e, e->i64, MASK + m);
-        for (unsigned i = 0; i < r->parts; i++)
-            all = lanes_put(e, all, mask ? region_mask_now(e, i, m) : lanes[i], r->part[i].shift);
-        put(e, MASK + m, all);
+        llvm_value bits = m == REGION_SCC ? region_mask_now(e, m) : region_bits_of(e, 2 * m);
+        put(e, MASK + m, put_bits(e, get(e, e->i64, MASK + m), bits));
     }
 }
 
@@ -179,10 +184,7 @@ void region_carry(struct emit *e, int exit, const llvm_value *entered)
                as_far = l->BuildICmp(e->b, LLVM_SGE, rank, best, "");
     put(e, BEST, l->BuildSelect(e->b, more, rank, best, ""));
     llvm_value most = l->BuildSelect(e->b, more, emit_i64(e, 0), get(e, e->i64, MOST), "");
-    llvm_value here = l->BuildSelect(e->b, as_far, l->ConstAllOnes(e->lanes), l->ConstNull(e->lanes), "");
-    for (unsigned i = 0; i < r->parts; i++)
-        most = lanes_put(e, most, here, r->part[i].shift);
-    put(e, MOST, most);
+    put(e, MOST, put_bits(e, most, l->BuildSExt(e->b, as_far, region_bits_type(e), "")));
     if (exit >= 0) {
         put(e, WHERE,
             l->BuildSelect(e->b, as_far, emit_i32(e, (uint32_t)exit), get(e, e->i32, WHERE), ""));
@@ -193,7 +195,7 @@ void region_carry(struct emit *e, int exit, const llvm_value *entered)
         put(e, LIMIT, turns);
     }
     carry_scalars(e, exit >= 0, more, as_far);
-    carry_masks(e, exit >= 0 ? &r->exit_form : &r->head_form);
+    carry_masks(e);
     carry_rows(e, entered);
 }
 
@@ -270,12 +272,6 @@ static void settle_scalars(struct emit *e, bool exits, llvm_block done)
     l->BuildBr(e->b, done);
 }
 
-llvm_value region_lanes(struct emit *e, llvm_value exec, llvm_value begin)
-{
-    llvm_type type = e->l->IntTypeInContext(e->context, e->region->parts * e->slice);
-    return e->l->BuildTrunc(e->b, e->l->BuildLShr(e->b, exec, begin, ""), type, "");
-}
-
 /* Rows of slices that have had lanes. */
 static void copy_rows(struct emit *e, llvm_value exec)
 {
@@ -286,7 +282,7 @@ static void copy_rows(struct emit *e, llvm_value exec)
     l->BuildBr(e->b, head);
     emit_goto(e, head);
     llvm_value begin = l->BuildPhi(e->b, e->i64, "");
-    l->BuildCondBr(e->b, loop_is_some(e, region_lanes(e, exec, begin)), body, next);
+    l->BuildCondBr(e->b, loop_is_some(e, region_next(e, exec, begin)), body, next);
     emit_goto(e, body);
     llvm_value bytes = l->BuildShl(e->b, begin, emit_i64(e, 2), "");
     llvm_value from = l->BuildGEP2(e->b, e->i8, e->region_rows, &bytes, 1, ""),
