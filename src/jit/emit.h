@@ -331,6 +331,11 @@ unsigned stretch_row(const struct isa_operand *o);
 bool stretch_is_row(const struct isa_operand *o);
 /* Says of the stretch's instructions what is a NaN, and which are looked at (nans.c). */
 void nans_find(struct emit *e);
+/* What NaN an instruction's result is when a source is one; and whether it is a compare of floats. */
+enum nan_kind nans_kind(unsigned op);
+bool nans_is_comparison(unsigned op);
+/* Which halves of a result nobody in the region sees what NaN they are (region_nans.c): of a pair, or both. */
+unsigned region_hides_nans(struct emit *e, const struct lane_op *op);
 /* The lanes whose f32, or f64 when there is a lower half, is a NaN, as a vector of i1. */
 llvm_value nans_in(struct emit *e, llvm_value low, llvm_value high);
 /* The lanes that have a NaN in the one half that is looked at of a pair; NULL: both halves are. */

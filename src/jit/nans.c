@@ -4,7 +4,7 @@
 #include "jit/emit.h"
 
 /* Arithmetic and other functions whose result is a NaN when a source of its type is one. */
-static enum nan_kind nan_kind_of(unsigned op)
+enum nan_kind nans_kind(unsigned op)
 {
     switch (op) {
 #define FN_1(name, ...)
@@ -75,7 +75,7 @@ static bool writes_row(const struct lane_op *op, unsigned row, unsigned count)
  * that is when all that reads it is arithmetic whose result is as harmless, a comparison, or one of these
  * that drop it, and of which the result is looked at.
  */
-static bool is_comparison(unsigned op)
+bool nans_is_comparison(unsigned op)
 {
     switch (op) {
 #define CMP_H(name)
@@ -129,7 +129,7 @@ static bool use_is_harmless(struct lane_op *op, unsigned row, enum nan_kind kind
     if (halves)
         return !(halves & ~op->harmless);
     if (!may_stop(op, row, kind))
-        return is_comparison(op->x->op) && !op->x->isa->sdwa && !op->x->isa->dpp;
+        return nans_is_comparison(op->x->op) && !op->x->isa->sdwa && !op->x->isa->dpp;
     op->stops_nans = true;
     return true;
 }
@@ -222,9 +222,9 @@ static bool is_seen_later(struct emit *e, unsigned at)
 void nans_find(struct emit *e)
 {
     for (unsigned i = 0; i < e->ops; i++)
-        e->op[i].nan_kind = nan_kind_of(e->op[i].x->isa->op); /* of a read none */
+        e->op[i].nan_kind = nans_kind(e->op[i].x->isa->op); /* of a read none */
     for (unsigned i = e->ops; i-- > 0;)
-        e->op[i].harmless = (uint8_t)find_harmless(e, i);
+        e->op[i].harmless = (uint8_t)(find_harmless(e, i) | (e->region ? region_hides_nans(e, &e->op[i]) : 0));
     for (unsigned i = 0; i < e->ops; i++)
         e->op[i].checks = e->op[i].harmless != WHOLE && !is_seen_later(e, i);
 }

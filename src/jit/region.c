@@ -21,7 +21,6 @@
 #include "jit/region.h"
 
 #include <stdlib.h>
-#include <stdio.h>
 
 /* Where it is noted that the region did not do, in this turn of the wave. */
 static llvm_value make_note(struct emit *e)
@@ -119,7 +118,6 @@ static void emit_slices(struct emit *e, llvm_value exec, llvm_value budget)
     l->BuildBr(e->b, next);
     for (unsigned i = 0; i < r->exits; i++) {
         region_begin_block(e, &r->exit_form, r->leave[i]);
-        region_bail_if(e, lanes_some(e, emit_load(e, e->lanes, r->bad, 0)));
         region_carry(e, (int)i, entered);
         l->BuildBr(e->b, next);
     }
@@ -169,10 +167,7 @@ void region_emit(struct emit *e, size_t head)
     if (!r)
         return;
     r->flow = e->flow;
-    const bool dbg = getenv("EHP_RDBG") != NULL;
-    bool f = region_find(e, r, head);
-    if (dbg && r->blocks) fprintf(stderr, "REGION %d blocks %u\n", (int)f, r->blocks);
-    if (f) {
+    if (region_find(e, r, head)) {
         llvm_block other = emit_block(e);
         const size_t at = e->at;
         e->region = r;

@@ -77,6 +77,8 @@ struct region {
     bool row_used[WAVE_ROWS], row_written[WAVE_ROWS], row_left[WAVE_ROWS]; /* left: stored behind it */
     bool mask_written[REGION_MASKS], scalar_written[SREGS + 1];
     bool poisoned[SREGS + 1]; /* it may be what a slice does not know */
+    bool shows_nan[2][WAVE_ROWS];      /* f32 and f64: an instruction sees what is in a NaN */
+    bool may_be_nan[WAVE_ROWS + 1], pair_may_be_nan[WAVE_ROWS + 1]; /* of rows that nobody looked at */
     bool reads_memory, nested;
     const struct xinst *access; /* the first */
     unsigned ops;
@@ -107,6 +109,10 @@ bool region_uses(struct emit *e, const struct region *r, size_t at, unsigned num
 
 bool region_find(struct emit *e, struct region *r, size_t head);
 bool region_find_idle(struct emit *e, struct region *r);
+void region_find_nans(struct emit *e, struct region *r);
+/* The lanes with NaNs in rows that are read behind the region, and that nobody looked at; NULL: there are no
+ * such rows. */
+llvm_value region_late_nans(struct emit *e, unsigned part);
 /* Whether a mask is one there, and somebody may read it before an instruction. */
 bool region_has_mask(struct emit *e, const struct loop_forms *form, size_t at, unsigned mask);
 

@@ -171,10 +171,23 @@ static void carry_scalars(struct emit *e, bool exits, llvm_value more, llvm_valu
     }
 }
 
+/* Not before all of the region is emitted, when it is known of which rows nobody looked. */
+static void look_for_nans(struct emit *e, const llvm_value *entered)
+{
+    llvm_value bad = emit_load(e, e->lanes, e->region->bad, 0);
+    for (unsigned i = 0; i < e->region->parts; i++) {
+        llvm_value late = region_late_nans(e, i);
+        if (late)
+            bad = e->l->BuildOr(e->b, bad, e->l->BuildAnd(e->b, late, entered[i], ""), "");
+    }
+    region_bail_if(e, lanes_some(e, bad));
+}
+
 void region_carry(struct emit *e, int exit, const llvm_value *entered)
 {
     const struct llvm *l = e->l;
     struct region *r = e->region;
+    look_for_nans(e, entered);
     llvm_value turns = emit_load(e, e->i32, r->turns, 0);
     llvm_value rank = l->BuildShl(e->b, turns, emit_i32(e, 1), "");
     if (exit < 0)

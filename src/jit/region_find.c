@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What registers hold in a region, and which of its branches are all lanes' or a slice's; see region.h. */
 #include <string.h>
-#include <stdlib.h>
 
 #include "isa/facts.h"
 #include "jit/region.h"
@@ -418,17 +417,15 @@ static bool find_left(struct emit *e, struct region *r)
     return count <= REGION_ROWS;
 }
 
-/* How many slices to do together: see loop_find.c. */
+/* How many slices to do together, so that the host waits less for results: two, unless there are too many
+ * registers.  More of them go the same way less often. */
 static unsigned parts_of(const struct emit *e, const struct region *r)
 {
-    const unsigned registers = e->slice == 16 ? 28 : 12;
-    unsigned rows = 0, parts = LOOP_PARTS;
+    const unsigned most = e->slice == 16 ? 20 : 10;
+    unsigned rows = 0;
     for (unsigned row = 0; row < WAVE_ROWS; row++)
         rows += r->row_used[row];
-    while (parts > 1 && parts * rows > registers)
-        parts /= 2;
-    if (getenv("EHP_PARTS")) parts = (unsigned)atoi(getenv("EHP_PARTS"));
-    return parts;
+    return rows <= most ? 2 : 1;
 }
 
 bool region_find(struct emit *e, struct region *r, size_t head)
@@ -438,6 +435,7 @@ bool region_find(struct emit *e, struct region *r, size_t head)
         !note_uses(e, r) || !find_left(e, r))
         return false;
     find_back(r);
+    region_find_nans(e, r);
     r->parts = parts_of(e, r);
     return region_find_idle(e, r);
 }
