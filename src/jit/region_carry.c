@@ -205,7 +205,8 @@ void region_carry(struct emit *e, int exit, const llvm_value *entered)
         llvm_value later = l->BuildICmp(e->b, LLVM_SGT, after, floor, "");
         put(e, FLOOR, l->BuildSelect(e->b, later, after, floor, ""));
     } else {
-        put(e, LIMIT, turns);
+        put(e, LIMIT, turns); /* the others go on as far */
+        put(e, FLOOR, turns);
     }
     carry_scalars(e, exit >= 0, more, as_far);
     carry_masks(e);
