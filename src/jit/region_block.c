@@ -259,19 +259,20 @@ static llvm_value lanes_of_bits(struct emit *e, llvm_value bits, unsigned part)
     return l->BuildAShr(e->b, row, slice_constant(e, 31), "");
 }
 
-static llvm_value bits_of_lanes(struct emit *e, unsigned reg)
+/* The bits do not wait for those of EXEC in the other form. */
+static llvm_value bits_of_compare(struct emit *e, unsigned reg)
 {
     const struct llvm *l = e->l;
     struct region *r = e->region;
     llvm_type type = region_bits_type(e);
     llvm_value all = NULL;
     for (unsigned i = 0; i < r->parts; i++) {
-        llvm_value bits = l->BuildBitCast(e->b, lanes_vector(e, r->part[i].mask[reg]), e->bits, "");
+        llvm_value bits = l->BuildBitCast(e->b, lanes_vector(e, r->part[i].loose[reg]), e->bits, "");
         bits = l->BuildZExt(e->b, bits, type, "");
         bits = l->BuildShl(e->b, bits, l->ConstInt(type, i * e->slice, 0), "");
         all = all ? l->BuildOr(e->b, all, bits, "") : bits;
     }
-    return all;
+    return l->BuildAnd(e->b, all, region_mask_now(e, SREG_EXEC / 2), "");
 }
 
 static void use_mask(struct emit *e, unsigned reg)
@@ -328,7 +329,7 @@ static void set_scc_bits(struct emit *e, llvm_value bits)
     e->scc = NULL;
 }
 
-/* Whether logic of masks can be emitted now, before the lane-wise instructions that are not emitted yet. */
+/* Whether logic of masks can be emitted before the lane-wise instructions that are not emitted yet. */
 static bool comes_before(struct emit *e, const struct loop_uses *u)
 {
     const struct region *r = e->region;
@@ -337,8 +338,7 @@ static bool comes_before(struct emit *e, const struct loop_uses *u)
     for (unsigned i = 0; i < u->reads; i++)
         if (r->mask_dirty[u->read[i].reg / 2])
             return false;
-    return !e->mask_written[u->write.reg] && !r->mask_dirty[u->write.reg / 2] &&
-           !(u->sets_scc && r->mask_dirty[REGION_SCC]);
+    return !e->mask_written[u->write.reg] && !r->mask_dirty[u->write.reg / 2];
 }
 
 static void emit_logic(struct emit *e, const struct xinst *x, const struct loop_uses *u)
@@ -397,7 +397,7 @@ static void flush(struct emit *e)
     }
     for (unsigned m = 0; m < REGION_MASKS; m++)
         if (r->mask_dirty[m]) {
-            r->bits[m] = bits_of_lanes(e, 2 * m);
+            r->bits[m] = bits_of_compare(e, 2 * m);
             emit_store(e, r->bits[m], mask_variable(e, m), 0);
         }
     memset(r->mask_dirty, 0, sizeof(r->mask_dirty));
@@ -487,7 +487,9 @@ static void emit_one(struct emit *e, const struct region_block *b, size_t at)
     look_at_sources(e, &u);
     if (b->by_scalars && at == b->uniform_at)
         note_uniform(e, x);
-    if (u.logic && comes_before(e, &u)) {
+    if (u.logic) {
+        if (!comes_before(e, &u))
+            flush(e);
         emit_logic(e, x, &u);
         forget_scalar(e, u.write.reg);
         loop_write_forms(&r->now, &u);
@@ -496,9 +498,7 @@ static void emit_one(struct emit *e, const struct region_block *b, size_t at)
     for (unsigned i = 0; i < u.reads; i++)
         if (u.read[i].mask)
             use_mask(e, u.read[i].reg);
-    if (u.logic)
-        masks_take(e, x);
-    else if (x->cls == XC_SALU)
+    if (x->cls == XC_SALU)
         scalars_emit(e, x);
     else if (x->cls == XC_SMEM)
         scalars_load(e, x);
@@ -506,17 +506,10 @@ static void emit_one(struct emit *e, const struct region_block *b, size_t at)
         stretch_add(e, x);
     if (u.writes && u.write.mask)
         r->mask_dirty[u.write.reg / 2] = true;
-    if (u.sets_scc && u.logic) {
-        r->mask_dirty[REGION_SCC] = true;
-        e->scc_dirty = false;
-        e->scc = NULL;
-    }
     for (unsigned reg = u.write.reg; u.writes && !u.write.mask && reg < u.write.reg + u.write.count; reg++) {
         e->mask_written[reg] = false;
         r->mask_dirty[reg / 2] = false;
     }
-    if (u.sets_scc && !u.logic)
-        r->mask_dirty[REGION_SCC] = false;
     if (u.writes && u.write.mask)
         forget_scalar(e, u.write.reg);
     loop_write_forms(&r->now, &u);
