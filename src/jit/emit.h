@@ -201,8 +201,8 @@ struct emit {
     bool accesses;          /* one of them accesses memory, which may fault */
     unsigned reads, writes; /* enum emit_space: where */
     struct slice now;
-    struct loop *loop; /* that is being emitted; NULL: none */
     struct begin begin;
+    struct loop *loop;     /* that is being emitted; NULL: none */
     struct region *region; /* the same of several blocks */
     struct region_flow *flow;
     llvm_value region_left, region_rows; /* what its slices leave behind: region_carry.c */
@@ -334,7 +334,8 @@ void nans_find(struct emit *e);
 /* What NaN an instruction's result is when a source is one; and whether it is a compare of floats. */
 enum nan_kind nans_kind(unsigned op);
 bool nans_is_comparison(unsigned op);
-/* Which halves of a result nobody in the region sees what NaN they are (region_nans.c): of a pair, or both. */
+/* Which halves of a result nobody in the region sees what NaN they are (region_nans.c): of a pair, or both.
+ */
 unsigned region_hides_nans(struct emit *e, const struct lane_op *op);
 /* The lanes whose f32, or f64 when there is a lower half, is a NaN, as a vector of i1. */
 llvm_value nans_in(struct emit *e, llvm_value low, llvm_value high);
@@ -391,8 +392,8 @@ bool live_overwrites(const struct emit *e, const struct xinst *x, const struct l
 /* Which rows are read again (live.c); NULL: memory is short, or nothing is known. */
 struct live *live_find(struct emit *e);
 void live_free(struct live *live);
-/* Whether a lane that is active before an instruction may read what a row is there; the last is the end of the
- * block. */
+/* Whether a lane that is active before an instruction may read what a row is there; the last is the end of
+ * the block. */
 bool live_before(const struct live *live, size_t at, unsigned row);
 /* Whether somebody may read a scalar register, or SCC as MASK_SCC, before an instruction. */
 bool live_scalar(const struct live *live, size_t at, unsigned reg);

@@ -5,8 +5,8 @@
  *
  * A row is dead in a lane when, whatever way control goes, the lane overwrites it before it reads it.  Lanes
  * are looked at in two states: one that is active executes what control comes to, and one that is idle passes
- * it by, until EXEC gains lanes.  Where EXEC loses lanes, one that is active may become idle.  A branch that is
- * taken when EXEC is zero is one that no active lane goes by.
+ * it by, until EXEC gains lanes.  Where EXEC loses lanes, one that is active may become idle.  A branch that
+ * is taken when EXEC is zero is one that no active lane goes by.
  *
  * What leaves the function, may index registers or is not known reads all rows.  The interpreter, where it
  * takes over, executes the same instructions.
@@ -34,11 +34,11 @@ struct scalars {
 struct place {
     struct scalars scalar_reads, scalar_kills, scalar_live; /* the latter before it */
     struct rows reads, kills;
-    struct rows live; /* before it, in lanes that are active */
-    struct rows idle; /* in those that are not */
-    uint32_t target;  /* where it branches to; UINT32_MAX: it does not */
-    bool continues;   /* the next one may follow */
-    bool crosses;     /* it may read what lanes have that are not active */
+    struct rows live;  /* before it, in lanes that are active */
+    struct rows idle;  /* in those that are not */
+    uint32_t target;   /* where it branches to; UINT32_MAX: it does not */
+    bool continues;    /* the next one may follow */
+    bool crosses;      /* it may read what lanes have that are not active */
     bool loses, gains; /* EXEC may lanes */
     bool only_idle;    /* active lanes do not go to the target, */
     bool only_target;  /* or nowhere else */

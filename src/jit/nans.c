@@ -171,7 +171,8 @@ static bool copies(const struct lane_op *op, unsigned row, enum nan_kind kind)
 {
     const struct isa_inst *inst = op->x->isa;
     return kind == NAN_F32 && op->x->op == ISA_OP_v_mov_b32 && !inst->sdwa && !inst->dpp &&
-           stretch_is_row(&inst->src[0]) && stretch_row(&inst->src[0]) == row && !((inst->neg | inst->abs) & 1);
+           stretch_is_row(&inst->src[0]) && stretch_row(&inst->src[0]) == row &&
+           !((inst->neg | inst->abs) & 1);
 }
 
 /*
@@ -187,8 +188,7 @@ static bool row_is_seen_later(struct emit *e, unsigned at, unsigned row, enum na
             return false;
         if (hands_on(&e->op[j], row, kind) & ~e->op[j].harmless)
             return true;
-        if (copies(&e->op[j], row, kind) &&
-            row_is_seen_later(e, j, stretch_row(&e->op[j].x->isa->dst), kind))
+        if (copies(&e->op[j], row, kind) && row_is_seen_later(e, j, stretch_row(&e->op[j].x->isa->dst), kind))
             return true;
         if (writes_row(&e->op[j], row, rows))
             return false;
@@ -224,7 +224,8 @@ void nans_find(struct emit *e)
     for (unsigned i = 0; i < e->ops; i++)
         e->op[i].nan_kind = nans_kind(e->op[i].x->isa->op); /* of a read none */
     for (unsigned i = e->ops; i-- > 0;)
-        e->op[i].harmless = (uint8_t)(find_harmless(e, i) | (e->region ? region_hides_nans(e, &e->op[i]) : 0));
+        e->op[i].harmless =
+            (uint8_t)(find_harmless(e, i) | (e->region ? region_hides_nans(e, &e->op[i]) : 0));
     for (unsigned i = 0; i < e->ops; i++)
         e->op[i].checks = e->op[i].harmless != WHOLE && !is_seen_later(e, i);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regions: loops of several basic blocks, or with changes of EXEC, turned inside out as those of one block are
- * (loop.c).  For each slice of lanes, or some of them together, its blocks are emitted as they are, with the
- * slice's own part of EXEC and of other masks, and VGPRs in the host's registers.  A branch that goes by EXEC
- * goes by the slice's lanes: where a slice has none, it goes where the wave would without lanes, whatever
- * others do.
+ * Regions: loops of several basic blocks, or with changes of EXEC, turned inside out as those of one block
+ * are (loop.c).  For each slice of lanes, or some of them together, its blocks are emitted as they are, with
+ * the slice's own part of EXEC and of other masks, and VGPRs in the host's registers.  A branch that goes by
+ * EXEC goes by the slice's lanes: where a slice has none, it goes where the wave would without lanes,
+ * whatever others do.
  *
  * That comes to what the wave would do when
- *  - what others do where a slice is not leaves its lanes as they are.  Masks: region_idle.c says what becomes
- *    of them, and the slice looks whether it is what it has.
+ *  - what others do where a slice is not leaves its lanes as they are.  Masks: region_idle.c says what
+ * becomes of them, and the slice looks whether it is what it has.
  *  - a slice does not look at scalars that others have written there: region_block.c.
  *  - all slices take the same way at other branches, which follow from scalars that do not come from lanes or
  *    from memory, and so are the same for all that know them.
  *
  * Nothing of the wave's changes before all slices are done, and it is known what the wave's registers become.
- * When something turns out otherwise, when a lane is bad (stretch.c) or memory is not the GPU's own, the region
- * is left as it was entered: its blocks are emitted once more for the wave as a whole, and executed in that
- * form until the wave's turn is over.  So they are when control comes to one from elsewhere.
+ * When something turns out otherwise, when a lane is bad (stretch.c) or memory is not the GPU's own, the
+ * region is left as it was entered: its blocks are emitted once more for the wave as a whole, and executed in
+ * that form until the wave's turn is over.  So they are when control comes to one from elsewhere.
  */
 #include "jit/region.h"
 
@@ -39,7 +39,8 @@ static void begin_accesses(struct emit *e, const struct region *r)
         return;
     emit_access(e, r->access);
     emit_store(e, emit_instruction_at(e, &e->block->x[r->head]), e->w, offsetof(struct wave, stretch.first));
-    emit_store(e, e->l->ConstNull(e->ptr), e->w, offsetof(struct wave, stretch.last)); /* to wherever it goes */
+    emit_store(e, e->l->ConstNull(e->ptr), e->w,
+               offsetof(struct wave, stretch.last)); /* to wherever it goes */
 }
 
 static void end_accesses(struct emit *e, const struct region *r)

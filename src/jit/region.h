@@ -52,12 +52,12 @@ struct region_idle {
 
 struct region_block {
     size_t first, end;
-    unsigned base;     /* its first instruction's number in the region */
+    unsigned base; /* its first instruction's number in the region */
     enum region_end how;
-    int to[2];         /* the next, and where its branch goes */
-    bool back[2];      /* the edge goes back to a block that control came by, which is not the head */
-    unsigned empty;    /* OF_LANES: where a slice without lanes goes */
-    bool by_scalars;   /* ALIKE: by a mask in VCC that is EXEC and a scalar (uniform_at) */
+    int to[2];       /* the next, and where its branch goes */
+    bool back[2];    /* the edge goes back to a block that control came by, which is not the head */
+    unsigned empty;  /* OF_LANES: where a slice without lanes goes */
+    bool by_scalars; /* ALIKE: by a mask in VCC that is EXEC and a scalar (uniform_at) */
     size_t uniform_at;
     struct loop_forms form; /* before it */
     bool reached;
@@ -76,8 +76,8 @@ struct region {
     bool logic[REGION_INSTRUCTIONS];
     bool row_used[WAVE_ROWS], row_written[WAVE_ROWS], row_left[WAVE_ROWS]; /* left: stored behind it */
     bool mask_written[REGION_MASKS], scalar_written[SREGS + 1];
-    bool poisoned[SREGS + 1]; /* it may be what a slice does not know */
-    bool shows_nan[2][WAVE_ROWS];      /* f32 and f64: an instruction sees what is in a NaN */
+    bool poisoned[SREGS + 1];     /* it may be what a slice does not know */
+    bool shows_nan[2][WAVE_ROWS]; /* f32 and f64: an instruction sees what is in a NaN */
     bool may_be_nan[WAVE_ROWS + 1], pair_may_be_nan[WAVE_ROWS + 1]; /* of rows that nobody looked at */
     bool reads_memory, nested;
     const struct xinst *access; /* the first */

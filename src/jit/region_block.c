@@ -585,8 +585,7 @@ static void go_back(struct emit *e)
 {
     enum { FAR = 65536 };
     const struct llvm *l = e->l;
-    llvm_value fuel =
-        l->BuildSub(e->b, emit_load(e, e->i32, e->region->fuel, 0), emit_i32(e, 1), "");
+    llvm_value fuel = l->BuildSub(e->b, emit_load(e, e->i32, e->region->fuel, 0), emit_i32(e, 1), "");
     emit_store(e, fuel, e->region->fuel, 0);
     region_bail_if(e, l->BuildICmp(e->b, LLVM_SLT, fuel, emit_i32(e, (uint32_t)-FAR), ""));
 }

@@ -12,11 +12,12 @@
 #include "jit/region.h"
 
 enum slot {
-    BEST, /* twice the turns of who came farthest, and 1 more who goes on */
-    MOST, /* lanes of slices that came as far */
+    BEST,  /* twice the turns of who came farthest, and 1 more who goes on */
+    MOST,  /* lanes of slices that came as far */
     WHERE, /* by which exit */
-    LIMIT, FLOOR, /* how many turns there are at most and, when time is over, at least */
-    MASK, /* EXEC is one of them */
+    LIMIT,
+    FLOOR, /* how many turns there are at most and, when time is over, at least */
+    MASK,  /* EXEC is one of them */
     SCALAR = MASK + REGION_MASKS,
     KNOWN = SCALAR + SREGS + 1, /* somebody knows it */
     SLOTS = KNOWN + SREGS + 1
@@ -69,8 +70,7 @@ static bool leaves_scalar(struct emit *e, const struct region *r, unsigned reg)
 static bool keeps_scalar(struct emit *e, const struct region *r, unsigned reg)
 {
     const bool mask = reg == SREGS ? r->head_form.scc_of_lanes : r->head_form.mask[reg];
-    return r->scalar_written[reg] && !mask &&
-           live_scalar(e->live, r->head, reg == SREGS ? MASK_SCC : reg);
+    return r->scalar_written[reg] && !mask && live_scalar(e->live, r->head, reg == SREGS ? MASK_SCC : reg);
 }
 
 static llvm_value wave_mask(struct emit *e, unsigned mask)
@@ -199,8 +199,7 @@ void region_carry(struct emit *e, int exit, const llvm_value *entered)
     llvm_value most = l->BuildSelect(e->b, more, emit_i64(e, 0), get(e, e->i64, MOST), "");
     put(e, MOST, put_bits(e, most, l->BuildSExt(e->b, as_far, region_bits_type(e), "")));
     if (exit >= 0) {
-        put(e, WHERE,
-            l->BuildSelect(e->b, as_far, emit_i32(e, (uint32_t)exit), get(e, e->i32, WHERE), ""));
+        put(e, WHERE, l->BuildSelect(e->b, as_far, emit_i32(e, (uint32_t)exit), get(e, e->i32, WHERE), ""));
         llvm_value after = l->BuildAdd(e->b, turns, emit_i32(e, 1), ""), floor = get(e, e->i32, FLOOR);
         llvm_value later = l->BuildICmp(e->b, LLVM_SGT, after, floor, "");
         put(e, FLOOR, l->BuildSelect(e->b, later, after, floor, ""));
@@ -219,8 +218,8 @@ llvm_value region_stops(struct emit *e, llvm_value turns)
     llvm_value stops = l->BuildICmp(e->b, LLVM_SGE, turns, get(e, e->i32, LIMIT), "");
     if (!e->region->nested)
         return stops;
-    llvm_value over = l->BuildICmp(e->b, LLVM_SLT, emit_load(e, e->i32, e->region->fuel, 0),
-                                   emit_i32(e, 0), "");
+    llvm_value over =
+        l->BuildICmp(e->b, LLVM_SLT, emit_load(e, e->i32, e->region->fuel, 0), emit_i32(e, 0), "");
     over = l->BuildAnd(e->b, over, l->BuildICmp(e->b, LLVM_SGE, turns, get(e, e->i32, FLOOR), ""), "");
     return l->BuildOr(e->b, stops, over, "");
 }
@@ -272,9 +271,9 @@ static void settle_scalars(struct emit *e, bool exits, llvm_block done)
     wrong = loop_is_some(e, wrong);
     for (unsigned reg = 0; reg <= SREGS; reg++)
         if (exits ? leaves_scalar(e, r, reg) : keeps_scalar(e, r, reg))
-            wrong = l->BuildOr(
-                e->b, wrong,
-                l->BuildICmp(e->b, LLVM_EQ, get(e, e->i64, KNOWN + reg), emit_i64(e, 0), ""), "");
+            wrong =
+                l->BuildOr(e->b, wrong,
+                           l->BuildICmp(e->b, LLVM_EQ, get(e, e->i64, KNOWN + reg), emit_i64(e, 0), ""), "");
     region_bail_if(e, wrong);
     store_masks(e, mask);
     for (unsigned reg = 0; reg <= SREGS; reg++) {
@@ -304,7 +303,7 @@ static void copy_rows(struct emit *e, llvm_value exec)
     int64_t place = 0;
     for (unsigned row = 0; row < WAVE_ROWS; row++) {
         for (unsigned i = 0; i < r->parts && r->row_left[row]; i++) {
-            const int64_t lanes = (int64_t)(i * e->slice * 4);
+            const int64_t lanes = 4 * (int64_t)(i * e->slice);
             llvm_value value = emit_load(e, e->row, from, place + lanes);
             l->SetAlignment(value, e->slice * 4);
             llvm_value at = emit_at(e, to, (int64_t)(row * sizeof(wave_row)) + lanes);

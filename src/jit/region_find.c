@@ -259,8 +259,8 @@ static bool is_uniform_vcc(const struct xinst *x, const struct taint *t, const s
 {
     const struct isa_operand *s0 = &x->isa->src[0], *s1 = &x->isa->src[1];
     if ((x->op != ISA_OP_s_and_b64 && x->op != ISA_OP_s_andn2_b64) || x->isa->dst.kind != ISA_SGPR ||
-        x->isa->dst.reg != SREG_VCC || s0->kind != ISA_SGPR || s0->reg != SREG_EXEC ||
-        s1->kind != ISA_SGPR || s1->dwords != 2 || s1->reg & 1 || s1->reg >= SREG_EXEC)
+        x->isa->dst.reg != SREG_VCC || s0->kind != ISA_SGPR || s0->reg != SREG_EXEC || s1->kind != ISA_SGPR ||
+        s1->dwords != 2 || s1->reg & 1 || s1->reg >= SREG_EXEC)
         return false;
     return !f->mask[s1->reg] && !f->mask[s1->reg + 1] && !t->reg[s1->reg] && !t->reg[s1->reg + 1];
 }

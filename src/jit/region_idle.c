@@ -12,8 +12,12 @@
 #include "isa/facts.h"
 #include "jit/region.h"
 
-enum { NONE = 1 << LOOP_IDLE_NONE, ALL = 1 << LOOP_IDLE_ALL, KEPT = 1 << LOOP_IDLE_KEPT,
-       OTHER = 1 << LOOP_IDLE_OTHER };
+enum {
+    NONE = 1 << LOOP_IDLE_NONE,
+    ALL = 1 << LOOP_IDLE_ALL,
+    KEPT = 1 << LOOP_IDLE_KEPT,
+    OTHER = 1 << LOOP_IDLE_OTHER
+};
 
 /* ---- values ---- */
 
@@ -278,8 +282,7 @@ bool region_find_idle(struct emit *e, struct region *r)
     if (!follow(e, r, 0, -1, &r->exit_idle, &r->head_idle)) /* of slices that have no lane to begin with */
         return false;
     for (unsigned i = 0; i < r->blocks; i++)
-        if (r->block[i].reached && r->block[i].how == REGION_OF_LANES &&
-            !find_departure(e, r, &r->block[i]))
+        if (r->block[i].reached && r->block[i].how == REGION_OF_LANES && !find_departure(e, r, &r->block[i]))
             return false;
     for (unsigned m = 0; m < REGION_MASKS; m++) {
         if (region_has_mask(e, &r->head_form, r->head, m) && !is_known(&r->head_idle, m))

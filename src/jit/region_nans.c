@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NaNs of a region that nobody looks at.  The host's NaNs are not AMD's, but where arithmetic of a region only
- * hands them on to other arithmetic, and compares, it does not matter which they are: so nobody looks whether
- * there are some, but for rows that somebody may read behind the region, when it is left.
+ * NaNs of a region that nobody looks at.  The host's NaNs are not AMD's, but where arithmetic of a region
+ * only hands them on to other arithmetic, and compares, it does not matter which they are: so nobody looks
+ * whether there are some, but for rows that somebody may read behind the region, when it is left.
  *
  * Of each row it is known whether any instruction of the region may see what is in a NaN that it has, be it
  * of f32, or with another row of f64.
@@ -67,8 +67,8 @@ static bool mark_instruction(struct emit *e, struct region *r, const struct xins
     bool news = false;
     if (x->cls == XC_SALU || x->cls == XC_SMEM || lift_leaves(x) || lift_does_nothing(x->op))
         return false;
-    const bool overwrites = stretch_takes(e, x, &op) && live_overwrites(e, x, &op) &&
-                            !(op.body && body_reads(op.body, BODY_O));
+    const bool overwrites =
+        stretch_takes(e, x, &op) && live_overwrites(e, x, &op) && !(op.body && body_reads(op.body, BODY_O));
     for (unsigned kind = 0; kind < KINDS; kind++) {
         for (int i = 0; i < 4; i++)
             if (stretch_is_row(&x->isa->src[i]) && (i == 3 || shows_source(r, x, i, kind)))

@@ -252,8 +252,8 @@ bool scalars_load(struct emit *e, const struct xinst *x)
     address = l->BuildAnd(e->b, address, emit_i64(e, ~UINT64_C(3)), "");
     llvm_value far = l->BuildAnd(e->b, l->BuildXor(e->b, address, e->arena, ""), e->arena_mask, "");
     llvm_block near = emit_block(e), other = e->loop     ? e->loop->redo
-                                                   : e->region ? region_bail(e)
-                                                               : emit_block(e);
+                                             : e->region ? region_bail(e)
+                                                         : emit_block(e);
     llvm_value is_far = l->BuildICmp(e->b, LLVM_NE, far, emit_i64(e, 0), "");
     l->SetMetadata(l->BuildCondBr(e->b, is_far, other, near), e->md_prof, e->unlikely);
     emit_goto(e, near);

@@ -24,8 +24,8 @@ enum {
     ROW_INDEX_PAIR = 40,
     ROW_MADE = 48,
     ROW_MADE_PAIR = 52,
-    ROW_TURNS = 60,    /* how often lanes may yet go through a loop that they leave one by one, and inner ones */
-    SREG_KEPT = 64,    /* a pair, the address that offsets are added to; four that follow, small offsets */
+    ROW_TURNS = 60, /* how often lanes may yet go through a loop that they leave one by one, and inner ones */
+    SREG_KEPT = 64, /* a pair, the address that offsets are added to; four that follow, small offsets */
     SREG_COUNTER = 70, /* of a loop, and of an inner one */
     SREG_END = 72,     /* a pair: where the program ends */
     SREGS_KEPT = 10,

@@ -60,7 +60,8 @@ static inline bool is_tidy(const struct isa_inst *inst)
     if (inst->dpp || inst->format == ISA_SCRATCH)
         return false;
     for (unsigned i = 0; i < 5; i++)
-        if (of[i]->kind == ISA_SGPR && (of[i]->reg < SREG_FREE || of[i]->reg + of[i]->dwords > SREG_FREE + 12) &&
+        if (of[i]->kind == ISA_SGPR &&
+            (of[i]->reg < SREG_FREE || of[i]->reg + of[i]->dwords > SREG_FREE + 12) &&
             !(i && of[i]->reg >= SREG_KEPT && of[i]->reg < SREG_COUNTER))
             return false;
     return true;
@@ -87,8 +88,8 @@ static inline void region_plain(struct region_maker *m)
                                   .size = 4};
         } else if (format == ISA_VOP2 && below(4) == 0) {
             const uint32_t to = any_row(p) << 17 | any_row(p) << 9;
-            *unit = (struct unit){.words = {word_of(ISA_OP_v_add_u32) | to | (SREG_FREE + below(12))},
-                                  .size = 4};
+            *unit =
+                (struct unit){.words = {word_of(ISA_OP_v_add_u32) | to | (SREG_FREE + below(12))}, .size = 4};
         } else if (!choose_unit(p, format, unit) || !suits_loop(unit)) {
             continue;
         }
@@ -145,8 +146,8 @@ static inline void region_alike(struct region_maker *m, unsigned depth)
         region_append(unit, scalar_word(ISA_OP_s_cselect_b64, alike, 193, 128));
         if (below(2))
             region_some(m, depth + 1);
-        unit = region_unit(p, scalar_word(below(2) ? ISA_OP_s_and_b64 : ISA_OP_s_andn2_b64, SREG_VCC,
-                                          SREG_EXEC, alike));
+        unit = region_unit(
+            p, scalar_word(below(2) ? ISA_OP_s_and_b64 : ISA_OP_s_andn2_b64, SREG_VCC, SREG_EXEC, alike));
         region_append(unit, word_of(below(2) ? ISA_OP_s_cbranch_vccz : ISA_OP_s_cbranch_vccnz));
     }
     region_some(m, depth + 1);
