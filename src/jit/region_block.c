@@ -639,9 +639,10 @@ void region_begin_block(struct emit *e, const struct loop_forms *form, llvm_bloc
         memset(s->value, 0, sizeof(s->value));
         memset(s->mask, 0, sizeof(s->mask));
         memset(s->loose, 0, sizeof(s->loose));
-        s->shapes = 0;
+        s->shapes = s->chosens = 0;
         s->exec = NULL;
     }
+    *body_pairs(e->library) = (struct pairs){0};
 }
 
 void region_emit_block(struct emit *e, unsigned number)
