@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What compiled code has not done, done by the handlers; see stretch.c and loop.c. */
+/* What compiled code has not done, done by the handlers; see stretch.c, loop.c and region.c. */
 #include <assert.h>
 #include <string.h>
 
@@ -96,12 +96,22 @@ static const struct xinst *redo_leaving(struct wave *w, const struct xinst *firs
     return next;
 }
 
+/* Goes on from the head of a region, of which nothing has happened, until the wave gives way. */
+static void redo_region(struct wave *w, const struct xinst *in)
+{
+    w->stretch.first = NULL;
+    while (in)
+        in = fuse_single(in)(w, in);
+}
+
 void lift_redo(struct wave *w)
 {
     uint32_t after[MASKS];
     uint64_t active = 0;
     const struct xinst *first = w->stretch.first, *last = w->stretch.last;
-    if (last->op == ISA_OP_s_cbranch_execnz)
+    if (!last)
+        redo_region(w, first);
+    else if (last->op == ISA_OP_s_cbranch_execnz)
         redo_leaving(w, first, last, w->stretch.lanes, 0, &active);
     else if (isa_facts[last->op].effects & ISA_E_BRANCH)
         redo_loop(w, first, last, w->stretch.lanes);

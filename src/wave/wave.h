@@ -185,7 +185,8 @@ struct wave {
     uint32_t trapsts, status, hw_id, xcc_id, gpr_alloc, lds_alloc; /* hardware registers, see hwreg.h */
 
     /* Compiled code that reads memory for several instructions at once: from the first on, the lanes for
-     * which they are not done, and handlers are to do them after a fault.  NULL: it does not. */
+     * which they are not done, and handlers are to do them after a fault.  NULL: it does not.  The last NULL:
+     * they are to go on from the first as they would. */
     struct {
         const struct xinst *first, *last;
         uint64_t lanes;

@@ -684,7 +684,7 @@ static void try_region(struct engine *e, unsigned level, unsigned number)
 /* Programs that were once compiled wrong. */
 static void try_known(struct engine *e, unsigned level)
 {
-    static const uint32_t known[][8] = {
+    static const uint32_t known[][12] = {
         /* A back end's mistake with halves: s_pack_ll_b32_b16 s2, s47, vcc_hi; s_mov_b64 exec, s[2:3] */
         {0x7d88026a, 0x99026b2f, 0xbefe0102},
         /* A load whose result nobody reads faults: global_load_ubyte v5, v[34:35]; v_mov_b32 v5, 0 */
@@ -696,6 +696,11 @@ static void try_known(struct engine *e, unsigned level)
         /* VCC is read by another name: v_cmp_ne_i32 vcc, v5, v5; v_mbcnt_hi_u32_b32 v8, s11, src_vccz;
          * s_xnor_b64 vcc, s[0:1], exec */
         {0x7d8a0b05, 0xd28d0008, 0x0001f60b, 0x8dea7e00},
+        /* A load that faults in a part of a loop: v_cmp_lt_u32 vcc, v1, v2; s_and_saveexec_b64 s[2:3], vcc;
+         * s_cbranch_execz; global_load_dword v5, v[34:35]; s_or_b64 exec, exec, s[2:3]; v_add_u32 v1, v1, v5;
+         * s_sub_u32 s70, s70, 1; s_cmp_gt_i32 s70, 0; s_cbranch_scc1 */
+        {0x7d920501, 0xbe82206a, 0xbf880002, 0xdc508000, 0x057f0022, 0x87fe027e, 0x68020b01, 0x80c68146,
+         0xbf028046, 0xbf85fff6},
     };
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
         for (unsigned counts = 0; counts < 2; counts++) {
