@@ -33,24 +33,25 @@ static llvm_value make_note(struct emit *e)
     return note;
 }
 
-static void begin_accesses(struct emit *e, const struct region *r)
+static void begin_accesses(struct emit *e, struct region *r)
 {
     if (!r->access)
         return;
+    e->region = NULL; /* in it, nothing is said of single instructions */
     emit_access(e, r->access);
+    e->region = r;
     emit_store(e, emit_instruction_at(e, &e->block->x[r->head]), e->w, offsetof(struct wave, stretch.first));
     emit_store(e, e->l->ConstNull(e->ptr), e->w,
                offsetof(struct wave, stretch.last)); /* to wherever it goes */
 }
 
-static void end_accesses(struct emit *e, const struct region *r)
+static void end_accesses(struct emit *e, struct region *r)
 {
     if (!r->access)
         return;
-    struct region *region = e->region;
     e->region = NULL;
     stretch_end_accesses(e);
-    e->region = region;
+    e->region = r;
 }
 
 /* A slice has gone through the loop once: it goes on when there is time. */
