@@ -159,6 +159,9 @@ struct cp_queue {
     bool inactive;      /* after a fault: packets complete without being executed */
     bool destroyed;     /* or will be, once the packets that are in it have completed in the same way */
     uint64_t visible;   /* packets before this have had their doorbell, where that takes time */
+    /* The timed engine's: the packet before this one is being prepared, or has been. */
+    uint64_t preparing;
+    bool prepared;
     struct ehp_fault fault;
     struct gws gws[GWS_RESOURCES];
     uint32_t *cu_mask; /* NULL: all; else a bit for each CU of the partition, XCD by XCD */
@@ -213,6 +216,8 @@ static inline void cp_ring(struct cp *cp)
 
 /* packet.c: starts whatever the queues' next packets allow.  Called with the lock held. */
 void cp_read_queues(struct cp *cp);
+/* The queue's next packet, which has been written. */
+const union ehp_packet *cp_next_packet(const struct cp_queue *queue);
 /* Whether a queue is at a packet that waits for a value in memory (with the lock held); whether one is at
  * a packet whose condition holds by now; whether some queue has a host function to come. */
 bool cp_waits_for_value(const struct cp *cp);

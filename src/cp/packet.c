@@ -12,9 +12,14 @@
 #include "cp/cp.h"
 #include "cp/signal.h"
 
-static union ehp_packet *slot_of(struct cp_queue *q, uint64_t index)
+static union ehp_packet *slot_of(const struct cp_queue *q, uint64_t index)
 {
     return (union ehp_packet *)q->block.hsa.base_address + (index & (q->block.hsa.size - 1));
+}
+
+const union ehp_packet *cp_next_packet(const struct cp_queue *q)
+{
+    return slot_of(q, q->read);
 }
 
 static void complete(struct cp *cp, ehp_signal completion, uint64_t start_ns)
@@ -257,6 +262,7 @@ static void set_blocked(struct cp_queue *q, bool blocked)
 
 static void read_queue(struct cp_queue *q)
 {
+    const struct engine_ops *ops = q->cp->engine->ops;
     for (;;) {
         uint64_t write = __atomic_load_n(&q->block.write_dispatch_id, __ATOMIC_ACQUIRE);
         if (q->read >= write || (q->cp->engine->packets_take_time && q->read >= q->visible))
@@ -266,11 +272,13 @@ static void read_queue(struct cp_queue *q)
         unsigned type = header & 0xff;
         if (type == EHP_PACKET_INVALID)
             break;
+        const bool skips = q->inactive || q->destroyed;
+        if (!skips && ops->prepare && !ops->prepare(q->cp->engine, q, type))
+            break; /* before it waits for others: they run meanwhile */
         if ((header >> EHP_HEADER_BARRIER_SHIFT & 1) && q->in_flight)
             break;
         union ehp_packet packet = *slot;
-        enum outcome outcome =
-            q->inactive || q->destroyed ? skip_packet(q, &packet, type) : start_packet(q, &packet, type);
+        enum outcome outcome = skips ? skip_packet(q, &packet, type) : start_packet(q, &packet, type);
         if (outcome == NOT_YET) {
             set_blocked(q, true);
             return;

@@ -47,6 +47,9 @@ struct engine_ops {
     bool (*admit)(struct engine *engine, struct cp_dispatch *d, char *why, size_t bytes);
     /* A dispatch is gone, or was refused: frees what the engine has of it. */
     void (*forget)(struct engine *engine, struct cp_dispatch *d);
+    /* Locked.  Whether the queue's next packet, of this type, has been fetched and decoded, so that it may
+     * start; if not, the engine sees to it, and looks again.  NULL: that takes no time. */
+    bool (*prepare)(struct engine *engine, struct cp_queue *queue, unsigned type);
     /* Locked.  Takes over an agent packet: a copy, a fill, a host function, or a barrier that takes time. */
     void (*start_task)(struct engine *engine, struct cp_task *task);
     /* Locked.  A packet has changed its signal; a copy, host function or dispatch has completed. */

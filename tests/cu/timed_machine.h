@@ -18,6 +18,7 @@ struct left {
 };
 
 struct rig {
+    const char *chip; /* NULL: the default */
     ehp_machine *m;
     ehp_code *code;
     struct ehp_queue_block *queue;
@@ -41,6 +42,7 @@ static inline void rig_open(struct rig *r, const char *hsaco, unsigned threads)
 {
     struct ehp_options options = EHP_OPTIONS_INIT;
     options.timing = true;
+    options.chip = r->chip;
     options.threads = threads;
     r->slice_ns = UINT64_C(60000000000);
     if (ehp_open(&options, &r->m) != EHP_OK) {

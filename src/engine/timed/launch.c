@@ -43,19 +43,21 @@ static void share_told(struct port_domain *domain, struct port_event *event)
     struct timed *timed = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
     if (++d->xccs_done == d->xccs && !sample_run_rest(timed, d))
-        timed_dispatch_done(timed, d);
+        timed_dispatch_ended(timed, d);
 }
 
-/* The XCDs agree on completion over the fabric. */
+/* The XCDs agree on completion by counting in memory. */
 static void released(struct port_domain *domain, struct port_event *event)
 {
+    (void)domain;
     struct timed_share *share = (struct timed_share *)(uintptr_t)event->word[0];
     struct timed *timed = share->xcd->timed;
     count_end(share->d, share->xcd);
     if (sample_stopped(share->d, share->xcd->index))
         sample_released(share->xcd, share->d);
-    port_send(domain, timed->host, timed->complete_ps, share_told, timed)->word[0] =
-        (uint64_t)(uintptr_t)share->d;
+    const uint64_t word[3] = {(uint64_t)(uintptr_t)share->d};
+    timed_access_from(share->xcd, true, timed_place_of(timed, share->d->queue, PLACE_AGREEMENT), share_told,
+                      word);
     free(share->free_scratch);
     free(share);
 }
@@ -323,11 +325,11 @@ void timed_wave_faulted(struct timed_xcd *x, struct workgroup *wg, const struct 
         told->d = d;
         told->fault.size = sizeof(told->fault);
         d->cp->listener->report_wave(d, wg, guard, &told->fault);
-        port_send(x->domain, timed->host, timed->complete_ps, fault_told, timed)->word[0] =
+        port_send(x->domain, timed->host, timed->way_ps, fault_told, timed)->word[0] =
             (uint64_t)(uintptr_t)told;
         for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
             if (i != x->index)
-                port_send(x->domain, timed->xcd[i].domain, timed->complete_ps, abort_share, &timed->xcd[i])
+                port_send(x->domain, timed->xcd[i].domain, timed->way_ps, abort_share, &timed->xcd[i])
                     ->word[0] = (uint64_t)(uintptr_t)d;
     }
     port_post(x->domain, port_now(x->domain) + 1, abort_share, x)->word[0] = (uint64_t)(uintptr_t)d;
@@ -376,8 +378,7 @@ static void wave_beyond(void *context, struct workgroup *wg, const struct wave_g
     d->cp->listener->report_beyond(d, wg, guard, &near, &fault);
     told->what = what;
     memcpy(told->text, fault.text, sizeof(told->text));
-    port_send(x->domain, timed->host, timed->complete_ps, beyond_told, timed)->word[0] =
-        (uint64_t)(uintptr_t)told;
+    port_send(x->domain, timed->host, timed->way_ps, beyond_told, timed)->word[0] = (uint64_t)(uintptr_t)told;
 }
 
 /* ---- the beginning of a share ---- */
@@ -429,7 +430,7 @@ void timed_dispatch(struct timed *timed, struct cp_dispatch *d)
     count_open(d);
     sample_open(timed, d);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
-        port_send(timed->host, timed->xcd[i].domain, timed->packet_ps, begin_share, &timed->xcd[i])->word[0] =
+        port_send(timed->host, timed->xcd[i].domain, timed->way_ps, begin_share, &timed->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;
 }
 
@@ -468,4 +469,5 @@ void timed_xcd_close(struct timed_xcd *x)
         workgroup_free(wg);
     }
     arena_free(&x->arena);
+    arena_free(&x->accesses.arena);
 }

@@ -5,6 +5,8 @@
 #include "engine/timed/timed.h"
 #include "vm/vm.h"
 
+static void look_now(struct timed *timed);
+
 static bool is_request(const struct ehp_agent_dispatch_packet *p)
 {
     return (p->header & 0xff) == EHP_PACKET_AGENT_DISPATCH;
@@ -47,7 +49,7 @@ static uint64_t staging_ps(const struct timed *timed, const void *dst, const voi
 /* A kernel of the runtime's does it. */
 static uint64_t blit_ps(const struct timed *timed, uint64_t bytes, uint64_t ps_per_kib)
 {
-    return timed->packet_ps + timed->complete_ps + bytes * ps_per_kib / 1024;
+    return timed->packet_ps + bytes * ps_per_kib / 1024;
 }
 
 /* Within device memory kernels copy, between it and the host's an SDMA engine, unless the user wants none. */
@@ -69,8 +71,6 @@ static uint64_t fill_ps(const struct timed *timed, const void *dst, uint64_t byt
 
 static uint64_t task_ps(const struct timed *timed, const struct ehp_agent_dispatch_packet *p)
 {
-    if (!is_request(p))
-        return timed->barrier_ps;
     switch (p->type) {
     case EHP_AGENT_COPY:
         return copy_ps(timed, (const void *)(uintptr_t)p->arg[0], (const void *)(uintptr_t)p->arg[1],
@@ -92,7 +92,115 @@ static uint64_t task_ps(const struct timed *timed, const struct ehp_agent_dispat
     }
 }
 
-static void look(struct port_domain *domain, struct port_event *event);
+/* ---- what a packet takes before it may start ---- */
+
+static unsigned first_xcd_of(const struct timed *timed, const struct cp_queue *queue)
+{
+    return queue->agent * timed->engine.cp->xcds_per_agent;
+}
+
+static void access_signal(struct timed *timed, const struct cp_queue *queue, port_fn *done,
+                          const uint64_t word[3])
+{
+    timed_access(timed, first_xcd_of(timed, queue), true, timed_place_of(timed, queue, PLACE_SIGNAL), done,
+                 word);
+}
+
+/* NULL: the queue is gone, or at another packet. */
+static struct cp_queue *preparing_queue(struct timed *timed, const struct port_event *event)
+{
+    struct cp_queue *q = timed->engine.cp->queues;
+    while (q && ((uint64_t)(uintptr_t)q != event->word[0] || q->block.hsa.id != event->word[1]))
+        q = q->next;
+    return q && q->preparing == event->word[2] ? q : NULL;
+}
+
+static void prepared(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct timed *timed = event->self;
+    struct cp *cp = timed->engine.cp;
+    timed->preparing--;
+    pthread_mutex_lock(&cp->lock);
+    struct cp_queue *q = preparing_queue(timed, event);
+    if (q)
+        q->prepared = true;
+    pthread_mutex_unlock(&cp->lock);
+    look_now(timed);
+}
+
+/* The firmware of the queue's ACE, which sees to one packet after another. */
+static void decode(struct timed *timed, const struct port_event *fetched, uint64_t ps)
+{
+    struct cp *cp = timed->engine.cp;
+    pthread_mutex_lock(&cp->lock);
+    const struct cp_queue *q = preparing_queue(timed, fetched);
+    uint64_t now = port_now_ps(timed->host), until = now;
+    if (q) {
+        uint64_t *front = &timed->front_ps[q->agent][q->number % timed->aces];
+        until = *front = (*front > now ? *front : now) + ps;
+    }
+    pthread_mutex_unlock(&cp->lock);
+    struct port_event *e = port_post(timed->host, port_cycle_of(timed->host, until), prepared, timed);
+    memcpy(e->word, fetched->word, sizeof(e->word));
+}
+
+static void barrier_fetched(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct timed *timed = event->self;
+    decode(timed, event, timed->barrier_ps);
+}
+
+static void descriptor_fetched(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct timed *timed = event->self;
+    decode(timed, event, timed->packet_ps);
+}
+
+static void dispatch_fetched(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct timed *timed = event->self;
+    struct cp *cp = timed->engine.cp;
+    struct vm_entry entry = {0};
+    uint64_t descriptor = 0;
+    unsigned xcd = 0;
+    pthread_mutex_lock(&cp->lock);
+    const struct cp_queue *q = preparing_queue(timed, event);
+    if (q) {
+        descriptor = cp_next_packet(q)->dispatch.kernel_object;
+        xcd = first_xcd_of(timed, q);
+    }
+    pthread_mutex_unlock(&cp->lock);
+    if (q && vm_walk(timed->vm, descriptor, &entry))
+        timed_access(timed, xcd, false, entry.physical + (descriptor - entry.base), descriptor_fetched,
+                     event->word);
+    else
+        descriptor_fetched(domain, event); /* of a packet that cannot be run */
+}
+
+bool timed_prepare(struct engine *engine, struct cp_queue *q, unsigned type)
+{
+    struct timed *timed = (struct timed *)engine;
+    const bool dispatch = type == EHP_PACKET_KERNEL_DISPATCH;
+    if (!dispatch && type != EHP_PACKET_BARRIER_AND && type != EHP_PACKET_BARRIER_OR)
+        return true; /* no ACE's: engines for copies and the host serve it */
+    if (q->preparing != q->read + 1) {
+        q->preparing = q->read + 1;
+        q->prepared = false;
+        timed->preparing++;
+        const uint64_t word[3] = {(uint64_t)(uintptr_t)q, q->block.hsa.id, q->preparing};
+        timed_access(timed, first_xcd_of(timed, q), false, timed_place_of(timed, q, PLACE_PACKET),
+                     dispatch ? dispatch_fetched : barrier_fetched, word);
+    }
+    return q->prepared;
+}
+
+/* ---- the queues ---- */
+
+static port_fn look;
 
 static void poll(struct port_domain *domain, struct port_event *event)
 {
@@ -129,18 +237,23 @@ static void look(struct port_domain *domain, struct port_event *event)
         timed->pause = true;
     for (struct cp_task *task = tasks, *next; task; task = next) {
         next = task->next;
+        timed->tasks++;
+        const uint64_t word[3] = {(uint64_t)(uintptr_t)task, timed_now_ns(timed)};
+        if (!is_request(&task->packet)) { /* a barrier, which waits no more: its signal is left to do */
+            access_signal(timed, task->queue, task_ends, word);
+            continue;
+        }
         uint64_t start = port_now(domain);
         struct port_event *done = port_post(
             domain, port_cycle_of(domain, port_ps_of(domain, start) + task_ps(timed, &task->packet)),
             task_ends, timed);
-        done->word[0] = (uint64_t)(uintptr_t)task;
-        done->word[1] = timed_now_ns(timed);
-        timed->tasks++;
+        done->word[0] = word[0];
+        done->word[1] = word[1];
     }
     /* Without work on its way only the host can write the value. */
     if (waits && !timed->polling && (cp->active_count || timed->tasks)) {
         timed->polling = true;
-        port_post(domain, port_cycle_of(domain, port_now_ps(domain) + timed->packet_ps), poll, timed);
+        port_post(domain, port_cycle_of(domain, port_now_ps(domain) + timed->barrier_ps), poll, timed);
     }
 }
 
@@ -156,12 +269,24 @@ static void look_now(struct timed *timed)
     timed_look(timed, NULL, 0, port_now_ps(timed->host));
 }
 
-void timed_dispatch_done(struct timed *timed, struct cp_dispatch *d)
+static void dispatch_done(struct port_domain *domain, struct port_event *event)
 {
+    (void)domain;
+    struct timed *timed = event->self;
+    struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
     count_finish(timed, d);
     timed_scratch_close(d);
     cp_dispatch_complete(d);
     look_now(timed);
+}
+
+void timed_dispatch_ended(struct timed *timed, struct cp_dispatch *d)
+{
+    const uint64_t word[3] = {(uint64_t)(uintptr_t)d};
+    if (d->packet.completion_signal.handle)
+        access_signal(timed, d->queue, dispatch_done, word);
+    else
+        port_post(timed->host, port_now(timed->host), dispatch_done, timed)->word[0] = word[0];
 }
 
 void timed_call_done(struct timed *timed, struct cp_task *task)

@@ -533,7 +533,7 @@ static void finished(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    timed_dispatch_done(event->self, d);
+    timed_dispatch_ended(event->self, d);
 }
 
 static void rest_told(struct port_domain *domain, struct port_event *event)
@@ -616,7 +616,7 @@ static void run_rest(struct port_domain *domain, struct port_event *event)
         port_post(domain, port_now(domain) + AGAIN, run_rest, x)->word[0] = (uint64_t)(uintptr_t)d;
         return;
     }
-    port_send(domain, x->timed->host, x->timed->complete_ps, rest_told, x->timed)->word[0] =
+    port_send(domain, x->timed->host, x->timed->way_ps, rest_told, x->timed)->word[0] =
         (uint64_t)(uintptr_t)d;
 }
 
@@ -680,7 +680,7 @@ bool sample_run_rest(struct timed *timed, struct cp_dispatch *d)
     d->stats.sample_error =
         2 * hypot(s->error[0] * early_ps, s->error[1] * late_ps) / 1000 / (double)(s->end_ns - d->start_ns);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
-        port_send(timed->host, timed->xcd[i].domain, timed->packet_ps, run_rest, &timed->xcd[i])->word[0] =
+        port_send(timed->host, timed->xcd[i].domain, timed->way_ps, run_rest, &timed->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;
     return true;
 }

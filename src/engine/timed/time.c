@@ -101,7 +101,8 @@ static bool wanted(const struct timed *timed, uint64_t *until_ps)
 static bool outstanding(struct timed *timed)
 {
     struct cp *cp = timed->engine.cp;
-    return timed->bell_count || timed->called || cp->active_count || timed->tasks || cp_unblocked(cp);
+    return timed->bell_count || timed->called || cp->active_count || timed->tasks || timed->preparing ||
+           cp_unblocked(cp);
 }
 
 /* ---- the thread ---- */

@@ -125,7 +125,6 @@ static int start(struct timed *timed, const struct engine_options *options)
     timed->wave_cycles = c->value[CHIP_cp_wave];
     timed->packet_ps = (uint64_t)(c->value[CHIP_cp_packet] * 1e3);
     timed->barrier_ps = (uint64_t)(c->value[CHIP_cp_barrier] * 1e3);
-    timed->complete_ps = (uint64_t)(c->value[CHIP_cp_complete] * 1e3);
     timed->staged_bytes = (uint64_t)c->value[CHIP_sdma_staged];
     timed->core_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_core_bandwidth]);
     timed->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
@@ -137,11 +136,9 @@ static int start(struct timed *timed, const struct engine_options *options)
     timed->aces = chip_get(c, CHIP_xcd_aces);
     timed->switch_ps = (uint64_t)(c->value[CHIP_cp_queue_switch] * 1e3);
     unsigned iods = chip_get(c, CHIP_iod_count);
-    uint64_t lookahead = fabric_lookahead_ps(c); /* the shortest time between any two domains */
-    lookahead = timed->packet_ps < lookahead ? timed->packet_ps : lookahead;
-    lookahead = timed->complete_ps < lookahead ? timed->complete_ps : lookahead;
+    timed->way_ps = fabric_lookahead_ps(c); /* the shortest time between any two domains */
     const struct port_hooks hooks = {.enter = enter, .leave = leave, .context = timed};
-    timed->port = port_open(1 + timed->xcds + iods, lookahead, options->threads, &hooks);
+    timed->port = port_open(1 + timed->xcds + iods, timed->way_ps, options->threads, &hooks);
     timed->rates = cu_rates_make(c);
     timed->vm = vm_open(c, cp->memory);
     timed->xcd = calloc(timed->xcds, sizeof(*timed->xcd));
@@ -151,7 +148,7 @@ static int start(struct timed *timed, const struct engine_options *options)
     timed->fabric = fabric_open(c, timed->port, 1 + timed->xcds, options->nps);
     if (!timed->fabric)
         return EHP_ERR_NO_MEMORY;
-    vm_start(timed->vm, timed->host, lookahead, timed->fabric);
+    vm_start(timed->vm, timed->host, timed->way_ps, timed->fabric);
     for (unsigned i = 0; i < timed->xcds; i++) {
         int status = timed_xcd_open(timed, &timed->xcd[i], i);
         if (status != EHP_OK)
@@ -181,6 +178,7 @@ static void stop(struct engine *engine)
     port_close(timed->port);
     free(timed->xcd);
     timed_scratch_free(timed);
+    arena_free(&timed->accesses.arena);
     free(timed->rates);
     free(timed->bells);
     timed_touch_close(timed->touch);
@@ -204,6 +202,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .close = close_engine,
         .admit = admit,
         .forget = forget,
+        .prepare = timed_prepare,
         .start_task = timed_start_task,
         .signalled = timed_signalled,
         .completed = completed,

@@ -5,6 +5,7 @@
  *
  *   timed.c    opening and closing, and what the engine offers (engine/engine.h)
  *   packets.c  packets
+ *   access.c   what the packet processor reads and writes
  *   time.c     the thread, the host's time
  *   lived.c    what the host program's threads do
  *   touch.c    whether the host program uses memory that the GPU sees
@@ -43,6 +44,7 @@
 struct fabric;
 struct cp_signal;
 struct memory;
+struct timed_access;
 struct timed_asker;
 struct timed_touch;
 struct vm;
@@ -50,6 +52,12 @@ struct timed;
 
 /* Of the host's time, in which one that waits may look like one that computes (struct timed). */
 #define TIMED_UNTOLD_NS UINT64_C(1000000000)
+
+/* Of the packet processor's: access.c. */
+struct timed_accesses {
+    struct arena arena;
+    struct timed_access *spare;
+};
 
 /* An XCD's share of a dispatch. */
 struct timed_share {
@@ -86,6 +94,7 @@ struct timed_xcd {
     unsigned running_count, running_capacity;
     struct workgroup *spare;
     struct arena arena; /* workgroups */
+    struct timed_accesses accesses;
     /* What the packet processor has been told of accesses beyond buffers, last. */
     struct bounds_told beyond[8];
     unsigned beyond_next;
@@ -152,7 +161,12 @@ struct timed {
     _Atomic bool host_wrote;       /* a copy has changed memory behind the L2s */
     struct timed_scratch *scratch; /* in domain 0: blocks, most recent first */
     double wave_cycles;
-    uint64_t packet_ps, complete_ps, barrier_ps, switch_ps, wait_ps;
+    uint64_t way_ps; /* the shortest between the packet processor and its parts in the XCDs */
+    uint64_t packet_ps, barrier_ps, switch_ps, wait_ps;
+    uint64_t front_ps[CHIP_MAX_XCDS]
+                     [CHIP_MAX_ACES]; /* in domain 0: when an agent's ACE has prepared a packet */
+    unsigned preparing;               /* in domain 0: packets */
+    struct timed_accesses accesses;   /* in domain 0 */
     uint64_t staged_bytes, core_ps_per_kib, sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib,
         blit_host_ps_per_kib;
 };
@@ -164,6 +178,7 @@ void timed_spend(struct engine *engine, uint64_t ps);
 uint64_t timed_program_ns(struct engine *engine);
 void timed_called(struct engine *engine, struct cp_task *task);
 /* From packets.c, in domain 0. */
+bool timed_prepare(struct engine *engine, struct cp_queue *queue, unsigned type);
 void timed_start_task(struct engine *engine, struct cp_task *task);
 void timed_signalled(struct engine *engine, struct cp_signal *signal);
 
@@ -192,13 +207,27 @@ void timed_touch_close(struct timed_touch *touch);
 bool timed_touch_clear(struct timed_touch *touch);
 bool timed_touched(struct timed_touch *touch);
 
+/*
+ * access.c: what the packet processor's parts in the XCDs read and write, as traffic: a queue's packets, a
+ * kernel's descriptor, signals.  It changes nothing, since cp/ reads and writes them.  When it is answered,
+ * an event of `done` in domain 0, with the words.
+ */
+enum timed_place { PLACE_PACKET, PLACE_AGREEMENT, PLACE_SIGNAL, PLACES };
+/* Where a queue has that of its own: no allocation's. */
+uint64_t timed_place_of(const struct timed *timed, const struct cp_queue *queue, enum timed_place place);
+/* From the XCD's domain; from domain 0, by that XCD. */
+void timed_access_from(struct timed_xcd *x, bool atomic, uint64_t physical, port_fn *done,
+                       const uint64_t word[3]);
+void timed_access(struct timed *timed, unsigned xcd, bool atomic, uint64_t physical, port_fn *done,
+                  const uint64_t word[3]);
+
 /* launch.c */
 int timed_xcd_open(struct timed *timed, struct timed_xcd *x, unsigned index);
 void timed_xcd_close(struct timed_xcd *x);
 /* In domain 0: tells the XCDs of the partition to begin. */
 void timed_dispatch(struct timed *timed, struct cp_dispatch *d);
 /* In domain 0, from launch.c: every XCD is done. */
-void timed_dispatch_done(struct timed *timed, struct cp_dispatch *d);
+void timed_dispatch_ended(struct timed *timed, struct cp_dispatch *d);
 
 /* An XCD's, in its domain.  What is not started of a share is not: */
 void timed_drop_rest(struct timed_xcd *x, struct timed_share *share);
