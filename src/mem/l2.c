@@ -48,11 +48,9 @@ void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty)
     if (is) {
         l2->dirty_count++;
         l2->dirty[way / 64] |= bit;
-        l2->dirty_words[way / 4096] |= UINT64_C(1) << way / 64 % 64;
     } else {
         l2->dirty_count--;
-        if (!(l2->dirty[way / 64] &= ~bit))
-            l2->dirty_words[way / 4096] &= ~(UINT64_C(1) << way / 64 % 64);
+        l2->dirty[way / 64] &= ~bit;
     }
 }
 
@@ -382,7 +380,6 @@ static bool take(struct mem_request *r, uint32_t way, struct l2_txn *t, uint64_t
         request_free(r);
         return true;
     }
-    l2->written |= r->kind == REQUEST_STORE;
     switch (r->kind) {
     case REQUEST_LOAD:
         return load(r, way, cycle, latency);
@@ -514,7 +511,6 @@ static enum turn take_pair(struct mem_request *r, const struct l2_txn *done, uin
         cycle = port_take(&c->tag, cycle, 2);
     r->looked_up = true;
     if (r->kind == REQUEST_STORE) {
-        l2->written = true;
         store_pair(r, way, found, cycle, latency);
     } else if (misses) {
         read_pair(r, way);
@@ -823,14 +819,12 @@ bool l2_open(struct xcd_mem *mem)
     struct l2 *l2 = mem->l2 = arena_take(&mem->arena, sizeof(*l2));
     l2->map = mem->l2_map;
     size_t lines = (size_t)l2->map.channels * l2->map.sets * l2->map.ways;
-    l2->words = (unsigned)((lines + 4095) / 4096);
     l2->short_tag = arena_take(&mem->arena, lines + 16); /* sixteen are read at once */
     l2->used = arena_take(&mem->arena, lines * sizeof(*l2->used));
     l2->line = arena_take(&mem->arena, lines * sizeof(*l2->line));
     l2->data = arena_take(&mem->arena, lines * LINE);
-    l2->dirty = arena_take(&mem->arena, l2->words * 64 * sizeof(*l2->dirty));
+    l2->dirty = arena_take(&mem->arena, (lines + 63) / 64 * sizeof(*l2->dirty));
     l2->busy = arena_take(&mem->arena, (lines + 63) / 64 * sizeof(*l2->busy));
-    l2->dirty_words = arena_take(&mem->arena, l2->words * sizeof(*l2->dirty_words));
     l2->channel = arena_take(&mem->arena, l2->map.channels * sizeof(*l2->channel));
     l2->txn = arena_take(&mem->arena, TXN_BUCKETS * sizeof(struct l2_txn *));
     l2->clock = 1;

@@ -17,7 +17,7 @@
 #include "mem/pool.h"
 #include "mem/xcd.h"
 
-enum { TXN_BUCKETS = 16384 };
+enum { TXN_BUCKETS = 16384, WALK_STEPS = 8 };
 
 enum txn_kind {
     TXN_READ,  /* fills a way */
@@ -33,7 +33,7 @@ enum txn_kind {
 struct flush_epoch {
     struct flush_epoch *next;
     unsigned writes;
-    bool closed;
+    bool closed, wrote;
     struct flush_waiter *waiters;
 };
 
@@ -42,7 +42,7 @@ struct flush_waiter {
     struct mem_access *access; /* or */
     port_fn *done;
     void *context;
-    bool system, written;
+    bool system;
 };
 
 /* What the L2 is asking of the fabric for a line: one thing at a time. */
@@ -89,16 +89,15 @@ struct l2 {
     struct l2_channel *channel;
     struct pool txn_pool;
     unsigned txns;
-    /* Ways with dirty bytes: a bit each, and a bit for each word of those. */
-    uint64_t *dirty, *dirty_words;
-    unsigned dirty_count, words;
+    uint64_t *dirty; /* ways with dirty bytes */
+    unsigned dirty_count;
     uint64_t *busy; /* ways that a transaction is about */
     uint64_t pages; /* vm_generation() when it was last looked through */
     /* Write-back. */
-    bool walking, walk_system;
-    unsigned walk_word;
-    uint64_t walk_left; /* ways of that word that it has not seen to */
-    bool written;       /* stored to, since a walk began */
+    bool walking, walk_system, walk_waits; /* waits: an event is posted for it */
+    uint64_t walk_from;                    /* cycle */
+    unsigned walk_step;
+    uint32_t walk_way; /* in that step */
     struct flush_waiter *asked, *serving;
     struct flush_epoch *oldest, *open;
     struct l2_txn **txn; /* TXN_BUCKETS */

@@ -107,9 +107,13 @@ void xcd_mem_acquire(struct xcd_mem *mem, bool system, port_fn *done, void *cont
 {
     vl1_acquire(mem);
     sl1_acquire(mem);
-    if (system || mem->several_l2s)
+    const struct mem_timing *t = &mem->timing;
+    unsigned cycles = t->vl1_invalidate > t->s_walk ? t->vl1_invalidate : t->s_walk; /* side by side */
+    if (system || mem->several_l2s) {
         l2_invalidate(mem, false);
-    port_post(mem->domain, port_now(mem->domain) + mem->timing.vl1_invalidate, done, context)->word[0] =
+        cycles = cycles > t->l2_walk ? cycles : t->l2_walk;
+    }
+    port_post(mem->domain, port_now(mem->domain) + cycles, done, context)->word[0] =
         (uint64_t)(uintptr_t)context;
 }
 
@@ -134,6 +138,11 @@ void xcd_mem_read_counters(const struct xcd_mem *mem, struct mem_counters *out)
 }
 
 /* ---- open ---- */
+
+static unsigned cycles_for(unsigned things, unsigned a_cycle)
+{
+    return (things + a_cycle - 1) / a_cycle;
+}
 
 static void set_timing(struct xcd_mem *mem, const struct chip *chip)
 {
@@ -168,9 +177,10 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->atomic_lanes = chip_get(chip, CHIP_l2_atomic_lanes);
     t->atomic_latency = chip_get(chip, CHIP_l2_atomic_latency);
     t->probe = chip_get(chip, CHIP_l2_probe);
-    t->l2_writeback = chip_get(chip, CHIP_l2_writeback);
-    t->l2_writeback_clean = chip_get(chip, CHIP_l2_writeback_clean);
-    t->l2_invalidate = chip_get(chip, CHIP_l2_invalidate);
+    t->l2_way = t->path + t->spread;
+    unsigned l2_sets =
+        chip_get(chip, CHIP_l2_size) / LINE / chip_get(chip, CHIP_l2_channels) / chip_get(chip, CHIP_l2_ways);
+    t->l2_walk = cycles_for(l2_sets, chip_get(chip, CHIP_l2_walk));
     t->s_size = chip_get(chip, CHIP_sl1_size);
     t->s_ways = chip_get(chip, CHIP_sl1_ways);
     t->i_size = chip_get(chip, CHIP_icache_size);
@@ -178,8 +188,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->s_latency = chip_get(chip, CHIP_sl1_latency);
     t->s_lookup = chip_get(chip, CHIP_sl1_lookup);
     t->s_path = chip_get(chip, CHIP_sl1_l2_path);
-    t->s_writeback = chip_get(chip, CHIP_sl1_writeback);
-    t->s_invalidate = chip_get(chip, CHIP_sl1_invalidate);
+    t->s_walk = cycles_for(t->s_size / SLINE, chip_get(chip, CHIP_sl1_walk));
     t->i_latency = chip_get(chip, CHIP_icache_latency);
     t->i_queue = chip_get(chip, CHIP_icache_queue);
     t->i_prefetch = chip_get(chip, CHIP_icache_prefetch);

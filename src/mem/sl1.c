@@ -161,7 +161,7 @@ static void finish_writebacks(struct scluster *c, uint64_t cycle)
     while (c->writebacks) {
         struct mem_access *a = c->writebacks;
         c->writebacks = a->next;
-        access_done_at(mem, a, cycle + mem->timing.s_writeback, complete);
+        access_done_at(mem, a, cycle, complete);
     }
 }
 
@@ -382,7 +382,7 @@ static void stored(struct scluster *c)
     if (--c->storing || !c->writebacks)
         return;
     if (write_back(c))
-        finish_writebacks(c, port_now(c->mem->domain));
+        finish_writebacks(c, port_now(c->mem->domain) + c->mem->timing.s_latency);
 }
 
 static void look_up_store(struct mem_request *r, uint64_t cycle)
@@ -480,13 +480,14 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
     switch (a->kind) {
     case ACCESS_SINV:
         c->scalar.epoch++;
-        access_done_at(mem, a, now + n->s_invalidate, complete);
+        /* Over all lines, and nothing is looked up meanwhile. */
+        access_done_at(mem, a, port_take(&c->port, now, n->s_walk) + n->s_walk + n->s_lookup, complete);
         return;
     case ACCESS_SWB:
         a->next = c->writebacks;
         c->writebacks = a;
         if (!c->storing && write_back(c))
-            finish_writebacks(c, now);
+            finish_writebacks(c, now + n->s_latency); /* the cache knows that none is dirty */
         return;
     case ACCESS_SDISCARD:
         forget_line(c, a->addr[0] & ~(uint64_t)(SLINE - 1), false);

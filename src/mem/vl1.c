@@ -238,7 +238,7 @@ static void performed_store(struct vl1 *l1, unsigned wave)
         return;
     struct mem_access *wb = w->writeback;
     w->writeback = NULL;
-    if (wb)
+    if (wb) /* it is behind the last of them */
         l2_flush(l1->mem, wb, isa_policy_beyond_agent(wb->policy), NULL, NULL);
 }
 
@@ -487,6 +487,8 @@ static enum turn look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = l1->mem;
     const struct mem_timing *n = &mem->timing;
+    if (r->kind != REQUEST_LOAD && cycle < l1->writes_from)
+        return TURN_WAITS;
     if (r->pair)
         return look_up_pair(l1, r, cycle);
     if (l1->combine.count)
@@ -604,10 +606,20 @@ static void go(struct mem_request *r, uint64_t cycle)
 
 /* ---- from the CU ---- */
 
+static void writes_go(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    unstall(event->self);
+}
+
+/*
+ * The L2's channels walk over their tags for lines that others may have written.  Loads need not wait for
+ * that: what is void is so at once.  Writes do, as the walk cannot tell what comes meanwhile from what was
+ * there.
+ */
 static void invalidate(struct vl1 *l1, struct mem_access *a, uint64_t start)
 {
     struct xcd_mem *mem = l1->mem;
-    uint64_t cycle = start + mem->timing.vl1_invalidate;
     if (a->policy.scope != ISA_SCOPE_WAVE) {
         l1->epoch++;
         mem->counters.tcp_invalidates++;
@@ -616,9 +628,17 @@ static void invalidate(struct vl1 *l1, struct mem_access *a, uint64_t start)
     const bool system = isa_policy_beyond_agent(a->policy);
     if (isa_policy_beyond_cu(a->policy) && (mem->several_l2s || system)) {
         l2_invalidate(mem, system);
-        cycle += mem->timing.l2_invalidate;
+        l1->writes_from = start + mem->timing.lookup + 2 * mem->timing.l2_way + mem->timing.l2_walk;
+        port_post(mem->domain, l1->writes_from, writes_go, l1);
     }
-    access_done_at(mem, a, cycle, vl1_complete);
+    access_done_at(mem, a, start + mem->timing.vl1_invalidate, vl1_complete);
+}
+
+static void write_back_arrives(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct mem_access *a = event->self;
+    l2_flush((struct xcd_mem *)(uintptr_t)event->word[0], a, isa_policy_beyond_agent(a->policy), NULL, NULL);
 }
 
 static void write_back(struct vl1 *l1, struct mem_access *a, uint64_t start)
@@ -634,7 +654,7 @@ static void write_back(struct vl1 *l1, struct mem_access *a, uint64_t start)
         w->writeback = a;
         combine_send(l1, a->wave);
     } else {
-        l2_flush(mem, a, system, NULL, NULL);
+        access_done_at(mem, a, start + mem->timing.l2_way, write_back_arrives);
     }
 }
 
@@ -675,7 +695,7 @@ static void begin(struct vl1 *l1, struct mem_access *a)
     uint64_t now = port_now(l1->mem->domain);
     if (a->kind == ACCESS_WB) {
         l1->wave[a->wave].flushing = true;
-        write_back(l1, a, port_take(&l1->address, now, 1));
+        write_back(l1, a, port_take(&l1->address, now, 1) + l1->mem->timing.lookup);
     } else if (a->kind == ACCESS_INV) {
         invalidate(l1, a, port_take(&l1->address, now, 1));
     } else {

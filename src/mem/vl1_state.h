@@ -59,6 +59,7 @@ struct vl1 { /* first what tells whether it takes an access */
     bool tells;                        /* when its queues are empty */
     struct port_server output, fill, result;
     uint64_t stalled_since;
+    uint64_t writes_from; /* cycle: not before the L2 has done what a buffer_inv asks of it */
     struct mem_access *loads, **loads_end; /* not returned, in order */
     struct vl1_combine combine;
     struct mem_request *miss[MISS_BUCKETS];

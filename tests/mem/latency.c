@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How long things take, what is one request, and how far caches and TLBs reach. */
-#include "mem/xcd.h"
+#include "mem/l2_state.h"
 #include "hierarchies.h"
 
 static void spread_lanes(struct shot *s, uint64_t first, unsigned stride)
@@ -420,9 +420,9 @@ static void check_write_stall(void)
         struct shot s = shot(&rig, 0, 0, ACCESS_STORE, 0, 4);
         s.a.policy.scope = ISA_SCOPE_WORKGROUP;
         uint64_t at = 0;
-        for (unsigned lane = 0; lane < 64; lane++, at += 4096) {
-            while (l2_channel_of(&rig.mem[0]->l2_map, at) != 0)
-                at += 4096;
+        for (unsigned lane = 0; lane < 64; lane++, at += 256) { /* of one channel, and one step of the walk */
+            while (l2_set_of(&rig.mem[0]->l2_map, at) >= 128 / WALK_STEPS)
+                at += 256;
             s.a.addr[lane] = (uint64_t)(uintptr_t)rig.arena + at;
         }
         s.a.lanes = lines < 64 ? (UINT64_C(1) << lines) - 1 : ~UINT64_C(0);

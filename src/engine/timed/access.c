@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the packet processor reads and writes beside its registers: packets in a queue's ring, kernels'
- * descriptors, the memory by which XCDs agree that a dispatch is over, completion signals.  They lie in memory
- * that no L2 keeps, so each access goes to the line's home and back.  The parts of the processor that do it sit in
- * the XCDs.
+ * descriptors, the memory by which XCDs agree that a dispatch is over, completion signals.  They lie in
+ * memory that no L2 keeps, so each access goes to the line's home and back.  The parts of the processor that
+ * do it sit in the XCDs.
  *
  * The bytes are cp/'s business: what travels stands for them.
  */
@@ -69,8 +69,8 @@ static void answered(struct port_domain *domain, struct port_event *event)
     }
 }
 
-static struct timed_access *take(struct timed_accesses *from, struct timed_xcd *x, bool atomic, uint64_t physical,
-                                 port_fn *done, const uint64_t word[3])
+static struct timed_access *take(struct timed_accesses *from, struct timed_xcd *x, bool atomic,
+                                 uint64_t physical, port_fn *done, const uint64_t word[3])
 {
     struct timed_access *a = from->spare;
     if (a)
@@ -96,7 +96,8 @@ static struct timed_access *take(struct timed_accesses *from, struct timed_xcd *
     return a;
 }
 
-void timed_access_from(struct timed_xcd *x, bool atomic, uint64_t physical, port_fn *done, const uint64_t word[3])
+void timed_access_from(struct timed_xcd *x, bool atomic, uint64_t physical, port_fn *done,
+                       const uint64_t word[3])
 {
     fabric_submit(x->timed->fabric, &take(&x->accesses, x, atomic, physical, done, word)->fabric);
 }
