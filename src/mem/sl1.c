@@ -481,7 +481,7 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
     case ACCESS_SINV:
         c->scalar.epoch++;
         /* Over all lines, and nothing is looked up meanwhile. */
-        access_done_at(mem, a, port_take(&c->port, now, n->s_walk) + n->s_walk + n->s_lookup, complete);
+        access_done_at(mem, a, port_take(&c->port, now, n->s_walk) + n->s_walk + n->s_latency, complete);
         return;
     case ACCESS_SWB:
         a->next = c->writebacks;

@@ -11,7 +11,8 @@ static struct shot fence_of(struct rig *rig, enum mem_access_kind kind)
     return s;
 }
 
-/* To the L2's channels, over their tags, and back; a dirty line is begun when the walk has come to its set. */
+/* To the L2's channels, over their tags, and back; a dirty line is begun when the walk has come to its set.
+ */
 static void check_write_back(void)
 {
     struct rig rig;
@@ -87,7 +88,7 @@ static void check_scalar(void)
     const struct mem_timing *n = &rig.mem[0]->timing;
     struct shot inv = fence_of(&rig, ACCESS_SINV), wb = fence_of(&rig, ACCESS_SWB);
     CHECK_EQ(n->s_walk, 256); /* lines */
-    CHECK_EQ(run(&inv), n->s_walk + n->s_lookup);
+    CHECK_EQ(run(&inv), n->s_walk + n->s_latency);
     CHECK_EQ(run(&wb), n->s_latency);
     /* A load behind it waits for its walk. */
     struct shot ld = shot(&rig, 0, 0, ACCESS_SLOAD, 64, 4);
