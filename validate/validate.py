@@ -44,17 +44,11 @@ CHIPS = ["mi300a", "mi300x"]  # on which a row that names none is compared
 class Run:
     """One run of a program: its arguments, what else `ehp run` is told, and what it prints or counts."""
 
-    def __init__(self, program, *arguments, near=False, environment=None, counters=None, application=None):
+    def __init__(self, program, *arguments, environment=None, counters=None, application=None):
         self.program, self.arguments, self.environment = program, arguments, environment or {}
         # Variant, size and steps of one of apps/, which says how long it took and how much memory it had.
         self.application = application
-        self.near = near  # on the XCDs of one IOD, with memory of its own
         self.counters = counters  # what to call a counter: which dispatch it is of, and how many times it counts
-
-    def options(self, chip):
-        if not self.near:
-            return []
-        return ["--nps", "4", "--partition", "tpx" if "mi300a" in chip else "qpx"]
 
 
 class Application:
@@ -108,8 +102,7 @@ APPLICATIONS = [
 # What each group runs, and what its rows begin with.  Those that take longest come first.
 GROUPS = {
     "memory": ([Run("stream", "triad"), Run("stream", "memory_read")], ["triad", "memory_read"]),
-    "infinity_cache": ([Run("infinity_cache", "infinity_cache_read", "1"),
-                        Run("infinity_cache", "infinity_cache_peak", "4", near=True)], ["infinity_cache_"]),
+    "infinity_cache": ([Run("infinity_cache")], ["infinity_cache_"]),
     "fence": ([Run("fence")], ["fence_", "storm_", "message_", "ping_pong_"]),
     "l2": ([Run("l2")], ["l2_"]),
     "atomics": ([Run("atomics")], ["atomics_"]),
@@ -126,7 +119,7 @@ GROUPS = {
             ["alloc_", "free_", "fault_", "cpu_", "stream_"]),
     "copies": ([Run("copies", "copy_sdma", "copy_device"),
                 Run("copies", "copy_kernel", environment={"HSA_ENABLE_SDMA": "0"})], ["copy_"]),
-    "chip": ([], ["memory_peak"]),  # from the chip file alone
+    "chip": ([], ["peak_"]),  # from the chip file alone
 }
 
 
@@ -187,7 +180,7 @@ def build(ehp, program, work):
 def execute(ehp, run, chip, work):
     """Runs a program on a chip; {(quantity, at): value}, and the seconds it took."""
     counts = work / f"{run.program}.{'.'.join(run.arguments)}.{pathlib.Path(chip).name}.json"
-    command = [ehp, "run", "--mode", "timing", "--threads", "1", "--chip", chip, *run.options(chip)]
+    command = [ehp, "run", "--mode", "timing", "--threads", "1", "--chip", chip]
     if run.counters:
         command += ["--counters=all", f"--counters-file={counts}"]
     began = time.monotonic()
@@ -235,14 +228,16 @@ def compare_allocators(table):
             table["cpu_chase_more", at] = 100 * (table["cpu_chase", at] / device - 1)
 
 
-def memory_peak(ehp, chip):
-    """TB/s of all data buses, from the numbers that the memory's timing is made of."""
+def peak(ehp, chip, quantity):
+    """TB/s of all data buses, or of all slices, from the numbers that their timing is made of."""
     text = subprocess.run([ehp, "chips", "show", chip], capture_output=True, text=True).stdout
-    number = {m[1]: float(m[2]) for m in re.finditer(r"^ *hbm\.(\w+) +([\d.]+)", text, re.M)}
+    number = {m[1]: float(m[2]) for m in re.finditer(r"^ *(\w+\.\w+) +([\d.]+)", text, re.M)}
     if not number:
-        raise RuntimeError(f"`ehp chips show {chip}` does not show its memory")
-    lines = number["stacks"] * number["channels"] * number["pseudo_channels"]
-    return lines * number["burst"] * number["clock"] / number["tccd_s"] / 1e6
+        raise RuntimeError(f"`ehp chips show {chip}` shows no numbers")
+    if quantity == "peak_infinity_cache":
+        return number["infinity_cache.slices"] * number["infinity_cache.width"] * number["fabric.clock"] / 1e6
+    lines = number["hbm.stacks"] * number["hbm.channels"] * number["hbm.pseudo_channels"]
+    return lines * number["hbm.burst"] * number["hbm.clock"] / number["hbm.tccd_s"] / 1e6
 
 
 def in_unit(quantity, value, unit):
@@ -491,8 +486,9 @@ def move_dials(ehp, args, rows):
             table = {}
             for values, _ in pool.map(lambda run: execute(ehp, run, chip, work), runs):
                 table.update(values)
-            if "memory_peak" in quantities:
-                table["memory_peak", 0.0] = memory_peak(ehp, chip)
+            for quantity in quantities:
+                if quantity.startswith("peak_"):
+                    table[quantity, 0.0] = peak(ehp, chip, quantity)
             compare_variants(table)
             compare_allocators(table)
             return table
@@ -577,8 +573,8 @@ def main():
             except RuntimeError as error:
                 failed.append(str(error))
     for r in rows:
-        if r["quantity"] == "memory_peak" and not failed:
-            values.setdefault(r["on"], {})["memory_peak", 0.0] = memory_peak(ehp, r["on"])
+        if r["quantity"].startswith("peak_") and not failed:
+            values.setdefault(r["on"], {})[r["quantity"], 0.0] = peak(ehp, r["on"], r["quantity"])
     for table in values.values():
         compare_variants(table)
         compare_allocators(table)

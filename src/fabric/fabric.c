@@ -84,8 +84,7 @@ static void set_times(struct fabric *f, const struct chip *chip)
     f->slice_ps = v[CHIP_infinity_cache_latency] * 1000;
     f->memory_ps = v[CHIP_hbm_latency] * 1000;
     f->line_read_ps = line / v[CHIP_fabric_xcd_read] * clock_ps;
-    f->line_write_ps = line / v[CHIP_fabric_xcd_write] * clock_ps;
-    f->atomic_write_ps = v[CHIP_fabric_atomic] / v[CHIP_fabric_xcd_write] * clock_ps;
+    f->request_ps = clock_ps / v[CHIP_fabric_requests];
     f->link_ps[WAY_RIGHT] = f->link_ps[WAY_LEFT] = sent / v[CHIP_usr_horizontal] * 1000;
     f->link_ps[WAY_DOWN] = f->link_ps[WAY_UP] = sent / v[CHIP_usr_vertical] * 1000;
     f->ingress_ps = sent / v[CHIP_fabric_ingress] * 1000;

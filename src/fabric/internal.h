@@ -163,8 +163,8 @@ struct fabric {
     /* ps */
     double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
     double slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
-    double line_read_ps, line_write_ps;           /* of an XCD's port, for a line */
-    double atomic_write_ps;                       /* of that port, for atomics on a line */
+    double request_ps;                            /* of an XCD's port, for a request out */
+    double line_read_ps;                          /* and for a line in */
     double link_ps[4], ingress_ps, slice_line_ps; /* for a line */
     double tick_ps;
     struct iod iod[CHIP_MAX_IODS];

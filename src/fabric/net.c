@@ -153,21 +153,29 @@ static bool write_under_way(const struct xcd_port *x, const struct fabric_probe 
     return w;
 }
 
+/*
+ * An L2 asks for a line at once and writes its halves one by one, as its counters say (TCC_EA0_RDREQ is of
+ * 128 bytes, TCC_EA0_WRREQ of 64).
+ */
+static unsigned requests_of(const struct fabric_request *r)
+{
+    unsigned each = r->kind == FABRIC_WRITE ? (r->mask[0] ? 1U : 0U) + (r->mask[1] ? 1U : 0U) : 1;
+    return each * lines_of(r);
+}
+
 static void set_out(struct xcd_port *x, struct fabric_request *r)
 {
     struct fabric *f = x->fabric;
     struct iod *own = &f->iod[x->iod], *home = &f->iod[r->home];
     unsigned way = hops(own, home);
-    double delay = f->way_ps[way];
+    double wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), requests_of(r) * f->request_ps),
+           delay = f->way_ps[way] + wait;
+    r->waited_ps = (uint64_t)wait;
     if (carries_data(r)) {
         unsigned bucket = bucket_of(r->line);
         r->chain = x->writes[bucket];
         x->writes[bucket] = r;
         x->writing[bucket]++;
-        double busy = r->kind == FABRIC_ATOMIC ? f->atomic_write_ps : lines_of(r) * f->line_write_ps;
-        double wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy);
-        r->waited_ps = (uint64_t)wait;
-        delay += wait;
         if (own != home) {
             send_on(x->domain, own, f->part_ps[way] + wait, pass, r);
             return;

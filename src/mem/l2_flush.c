@@ -2,11 +2,11 @@
 /*
  * Write-back of the L2: buffer_wbl2, and the end of a kernel.
  *
- * One walk goes over the dirty lines at a time and begins their writes, as fast
- * as the channels take them; who asks meanwhile is served by the next.  Done is
- * who asked when all writes are acknowledged that were begun up to the end of his
- * walk: writes belong to an epoch, a walk's end closes one, and epochs end in
- * order.
+ * One walk goes over the dirty lines at a time, in each channel over its own, and
+ * begins their writes, as fast as the channel takes them; who asks meanwhile is
+ * served by the next.  Done is who asked when all writes are acknowledged that
+ * were begun up to the end of his walk: writes belong to an epoch, a walk's end
+ * closes one, and epochs end in order.
  *
  * At agent scope lines that this L2 owns stay: whoever wants them probes.
  */
@@ -67,46 +67,52 @@ static void write_later(struct xcd_mem *mem, uint32_t way)
     queue_add(q, r);
 }
 
-/* Begins the writes of a word of ways, or goes on with them.  False: the channels have no free entries. */
-static bool walk_word(struct xcd_mem *mem, unsigned word)
+/* Begins the writes of a channel's word of ways, or goes on with them.  False: it has no free entries. */
+static bool walk_word(struct xcd_mem *mem, struct l2_channel *c)
 {
     struct l2 *l2 = mem->l2;
-    for (; (l2->walk_left &= l2->dirty[word]); l2->walk_left &= l2->walk_left - 1) {
-        uint32_t way = word * 64 + (unsigned)__builtin_ctzll(l2->walk_left);
+    unsigned word = c->walk_word;
+    for (; (c->walk_left &= l2->dirty[word]); c->walk_left &= c->walk_left - 1) {
+        uint32_t way = word * 64 + (unsigned)__builtin_ctzll(c->walk_left);
         const struct l2_line *line = &l2->line[way];
         if (line->owned && !l2->walk_system)
             continue;
         if (l2_is_busy(l2, way))
             write_later(mem, way);
-        else if (l2->channel[l2_channel_of(&l2->map, line->physical)].txns >= mem->timing.l2_misses)
+        else if (!l2_may_ask(mem, c, ASKS_WRITE))
             return false;
         else
             l2_clean(mem, way);
     }
+    c->walk_word++;
+    c->walk_left = UINT64_MAX;
     return true;
 }
 
 static void begin_walk(struct xcd_mem *mem);
 
-void l2_flush_continue(struct xcd_mem *mem)
+static void end_walk(struct xcd_mem *mem)
 {
     struct l2 *l2 = mem->l2;
-    for (; l2->walk_word < l2->words * 64; l2->walk_word++) {
-        if (!l2->dirty_words[l2->walk_word / 64]) {
-            l2->walk_word |= 63;
-        } else if (!walk_word(mem, l2->walk_word)) {
-            return;
-        }
-        l2->walk_left = UINT64_MAX;
-    }
     struct flush_epoch *e = l2->open;
     l2->open = e->next = must(calloc(1, sizeof(*e)));
     e->closed = true;
     e->waiters = l2->serving;
     l2->serving = NULL;
-    l2->walking = false;
     end_epochs(mem);
     begin_walk(mem);
+}
+
+void l2_flush_continue(struct xcd_mem *mem, struct l2_channel *c)
+{
+    if (c->walk_word == c->walk_end)
+        return;
+    while (walk_word(mem, c))
+        if (c->walk_word == c->walk_end) {
+            if (--mem->l2->walking == 0)
+                end_walk(mem);
+            return;
+        }
 }
 
 static void begin_walk(struct xcd_mem *mem)
@@ -114,18 +120,36 @@ static void begin_walk(struct xcd_mem *mem)
     struct l2 *l2 = mem->l2;
     if (l2->walking || !l2->asked)
         return;
-    l2->walking = true;
     for (struct flush_waiter *w = l2->asked; w; w = w->next)
         w->written = l2->written;
     l2->written = false;
-    l2->walk_word = 0;
-    l2->walk_left = UINT64_MAX;
     l2->walk_system = false;
     for (const struct flush_waiter *w = l2->asked; w; w = w->next)
         l2->walk_system |= w->system;
     l2->serving = l2->asked;
     l2->asked = NULL;
-    l2_flush_continue(mem);
+    unsigned channels = l2->map.channels, each = l2->map.sets * l2->map.ways;
+    l2->walking = channels;
+    for (unsigned i = 0; i < channels; i++) {
+        struct l2_channel *c = &l2->channel[i];
+        c->walk_word = i * each / 64;
+        c->walk_end = i + 1 < channels ? (i + 1) * each / 64 : (channels * each + 63) / 64;
+        c->walk_left = UINT64_MAX;
+        l2->walking -= c->walk_word == c->walk_end;
+    }
+    /* Side by side, as long as they have entries. */
+    for (bool goes_on = true; goes_on;) {
+        goes_on = false;
+        for (unsigned i = 0; i < channels; i++) {
+            struct l2_channel *c = &l2->channel[i];
+            if (c->walk_word != c->walk_end && walk_word(mem, c)) {
+                goes_on = true;
+                l2->walking -= c->walk_word == c->walk_end;
+            }
+        }
+    }
+    if (l2->walking == 0)
+        end_walk(mem);
 }
 
 void l2_flush(struct xcd_mem *mem, struct mem_access *access, bool system, port_fn *done, void *context)
