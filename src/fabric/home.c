@@ -111,8 +111,19 @@ static uint8_t owner_of(filter_entry e)
 
 /* ---- memory ---- */
 
+static void let_in(struct iod *iod, struct slice *s);
 static void memory_done(void *context, struct dram_request *request, uint64_t end);
 static void memory_event(struct port_domain *domain, struct port_event *event);
+
+static void wake_memory(struct iod *iod, uint64_t next, uint64_t index)
+{
+    const struct fabric *f = iod->fabric;
+    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)((double)next * f->tick_ps));
+    uint64_t soonest = port_now(iod->domain) + 1;
+    struct port_event *e = port_post(iod->domain, cycle > soonest ? cycle : soonest, memory_event, iod);
+    e->word[0] = next;
+    e->word[1] = index;
+}
 
 static void memory_step(struct iod *iod, struct dram_channel *ch, uint64_t index)
 {
@@ -121,13 +132,9 @@ static void memory_step(struct iod *iod, struct dram_channel *ch, uint64_t index
     ch->wake = tick; /* not DRAM_NEVER: what is submitted meanwhile is seen by this step */
     uint64_t next = dram_step(ch, tick, memory_done, iod);
     ch->wake = next;
-    if (next == DRAM_NEVER)
-        return;
-    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)((double)next * f->tick_ps));
-    uint64_t soonest = port_now(iod->domain) + 1;
-    struct port_event *e = port_post(iod->domain, cycle > soonest ? cycle : soonest, memory_event, iod);
-    e->word[0] = next;
-    e->word[1] = index;
+    if (next != DRAM_NEVER)
+        wake_memory(iod, next, index);
+    let_in(iod, &iod->slice[index / f->pseudo]);
 }
 
 static void memory_event(struct port_domain *domain, struct port_event *event)
@@ -500,7 +507,7 @@ static void go_on(struct iod *iod, struct home_line *h)
     make_free(iod, h);
 }
 
-void home_take(struct iod *iod, struct fabric_request *r)
+static void take(struct iod *iod, struct fabric_request *r)
 {
     unsigned slice = r->slice;
     struct home_line *h = find_busy(&iod->slice[slice], r->place);
@@ -511,6 +518,41 @@ void home_take(struct iod *iod, struct fabric_request *r)
     } else {
         wait_for(h, r);
     }
+}
+
+/* Whether a pseudo channel's controller has no place for what a request may ask of it. */
+static bool is_full(const struct iod *iod, const struct slice *s)
+{
+    for (unsigned i = 0; i < iod->fabric->pseudo; i++)
+        if (dram_full(&s->memory[i]))
+            return true;
+    return false;
+}
+
+void home_take(struct iod *iod, struct fabric_request *r)
+{
+    struct slice *s = &iod->slice[r->slice];
+    if (!s->first && !is_full(iod, s)) {
+        take(iod, r);
+        return;
+    }
+    r->next = NULL;
+    *(s->first ? s->end : &s->first) = r;
+    s->end = &r->next;
+}
+
+/* What waited, in its order, as far as there is place. */
+static void let_in(struct iod *iod, struct slice *s)
+{
+    if (!s->first || s->letting_in)
+        return;
+    s->letting_in = true;
+    while (s->first && !is_full(iod, s)) {
+        struct fabric_request *r = s->first;
+        s->first = r->next;
+        take(iod, r);
+    }
+    s->letting_in = false;
 }
 
 void home_probe_answered(struct iod *iod, struct fabric_probe *probe)

@@ -105,7 +105,9 @@ static_assert(CHIP_MAX_XCDS < 8 * sizeof(filter_entry), "a bit for each XCD, and
 struct slice {
     struct cache cache;
     struct ps_server port;
-    struct dram_channel *memory; /* pseudo channels */
+    struct dram_channel *memory;         /* pseudo channels */
+    struct fabric_request *first, **end; /* what came while the controllers were full */
+    bool letting_in;
     struct home_line *busy[SLICE_BUCKETS];
     filter_entry **filter; /* by chunk of lines */
     struct {               /* lines that are on their way from memory */
@@ -163,9 +165,11 @@ struct fabric {
     /* ps */
     double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
     double slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
-    double request_ps;                            /* of an XCD's port, for a request out */
-    double line_read_ps;                          /* and for a line in */
-    double link_ps[4], ingress_ps, slice_line_ps; /* for a line */
+    double request_ps;             /* of an XCD's port, for a request out */
+    double line_read_ps;           /* and for a line in */
+    double link_ps[4], ingress_ps; /* for a byte */
+    double slice_line_ps;          /* for a line */
+    unsigned header;               /* bytes with each packet */
     double tick_ps;
     struct iod iod[CHIP_MAX_IODS];
     struct xcd_port xcd[CHIP_MAX_XCDS];
