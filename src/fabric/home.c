@@ -162,21 +162,29 @@ static void memory_submit(struct iod *iod, struct home_line *h, bool write)
 
 /* ---- the cache ---- */
 
-static void put_in_cache(struct iod *iod, unsigned slice, uint32_t line, bool dirty)
+/* These halves of a line go into the cache.  They, and a line that is pushed out, take their turn at the
+ * port. */
+static void put_in_cache(struct iod *iod, unsigned slice, uint32_t line, unsigned halves, bool dirty)
 {
+    struct fabric *f = iod->fabric;
+    struct slice *s = &iod->slice[slice];
+    if (cache_add(&s->cache, line, halves, dirty))
+        return;
     uint32_t victim;
     iod->counters.filled++;
-    if (!cache_insert(&iod->slice[slice].cache, line, dirty, &victim))
+    if (!cache_insert(&s->cache, line, halves, dirty, &victim))
         return;
+    ps_server_take(&s->port, iod_now(iod), f->slice_line_ps);
     struct home_line *h = line_new(iod, slice, victim);
     h->write_back = true;
     memory_submit(iod, h, true);
 }
 
-static void mark_written(struct iod *iod, unsigned slice, uint32_t line)
+/* Bytes of a line are written; its halves are there that are written whole. */
+static void mark_written(struct iod *iod, unsigned slice, uint32_t line, const uint64_t mask[2])
 {
-    if (!cache_look(&iod->slice[slice].cache, line, true))
-        put_in_cache(iod, slice, line, true);
+    unsigned halves = (mask[0] == UINT64_MAX ? FIRST_HALF : 0U) | (mask[1] == UINT64_MAX ? SECOND_HALF : 0U);
+    put_in_cache(iod, slice, line, halves, true);
 }
 
 static void read_ahead(struct iod *iod, unsigned slice, uint32_t line)
@@ -244,7 +252,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
                             (!r->pair || guarded_store_line(line + FABRIC_LINE, r->second, r->mask)));
         after += f->write_latency_ps;
         for (uint32_t i = 0; i < lines; i++)
-            mark_written(iod, slice, r->place + i);
+            mark_written(iod, slice, r->place + i, r->mask);
         iod->counters.writes += lines;
         break;
     case FABRIC_ATOMIC:
@@ -252,7 +260,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
         if (!r->faulted)
             r->atomic(r, line);
         after += landing(s, r->place, 1, now) + f->atomic_latency_ps + r->depth * f->atomic_ps;
-        mark_written(iod, slice, r->place);
+        put_in_cache(iod, slice, r->place, BOTH_HALVES, true);
         iod->counters.atomics++;
         break;
     }
@@ -340,7 +348,7 @@ static bool proceed(struct iod *iod, unsigned slice, struct fabric_request *r, s
         answer(iod, slice, r);
         return false;
     }
-    bool hit = cache_look(&s->cache, r->place, false), busy = true;
+    bool hit = cache_look(&s->cache, r->place), busy = true;
     r->missed = !hit;
     if (hit) {
         iod->counters.cache_hits++;
@@ -368,7 +376,7 @@ static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request 
         return false;
     }
     for (uint32_t i = 0; i < 2; i++)
-        hit[i] = cache_look(&s->cache, r->place + i, false);
+        hit[i] = cache_look(&s->cache, r->place + i);
     r->missed = (uint8_t)(!hit[0] + !hit[1]);
     r->left = r->missed;
     iod->counters.cache_hits += 2U - r->missed;
@@ -562,7 +570,7 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
     filter_entry *e = filter_of(iod, &iod->slice[h->slice], h->line);
     if (probe->mask[0] | probe->mask[1]) {
         guarded_store_line((uint8_t *)(uintptr_t)probe->line, probe->data, probe->mask);
-        mark_written(iod, h->slice, h->line);
+        mark_written(iod, h->slice, h->line, probe->mask);
     }
     *e &= (filter_entry) ~(1U << probe->xcd);
     if (*e == FILTER_OWNED)
@@ -597,7 +605,8 @@ static void memory_done(void *context, struct dram_request *request, uint64_t en
     s->landing[s->landed].line = h->line;
     s->landing[s->landed].ready = (double)end * f->tick_ps + f->memory_ps;
     s->landed = (s->landed + 1) % SLICE_LANDING;
-    put_in_cache(iod, h->slice, h->line, false);
+    ps_server_take(&s->port, iod_now(iod), f->slice_line_ps);
+    put_in_cache(iod, h->slice, h->line, BOTH_HALVES, false);
     struct fabric_request *r = h->request;
     if (r && r->pair) {
         if (--r->left)

@@ -83,8 +83,8 @@ static void fill_cache(struct rig *rig, const struct traffic *t)
             map_find(&f->map, i * size + at, &slice, &line);
             struct iod *iod = &f->iod[slice / f->map.slices_per_iod];
             struct cache *cache = &iod->slice[slice % f->map.slices_per_iod].cache;
-            if (!cache_look(cache, line, i >= t->reads))
-                cache_insert(cache, line, i >= t->reads, &victim);
+            if (!cache_add(cache, line, BOTH_HALVES, i >= t->reads))
+                cache_insert(cache, line, BOTH_HALVES, i >= t->reads, &victim);
         }
 }
 

@@ -142,9 +142,46 @@ static void test_full(void)
     CHECK(more > full + 20);  /* until all but the last are */
 }
 
+/* After those writes, whether a read misses, and the next one. */
+static void check_halves(uint64_t physical, unsigned writes, uint64_t masks[][2], bool misses)
+{
+    struct rig rig;
+    open_rig(&rig);
+    static struct ask a;
+    uint64_t now = 100, none[2] = {0};
+    for (unsigned i = 0; i < writes; i++) {
+        ask(&rig, &a, now, FABRIC_WRITE, masks[i], physical);
+        now = run(&rig);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        ask(&rig, &a, now, FABRIC_READ, none, physical);
+        now = run(&rig);
+        CHECK_EQ(a.r.missed, misses && i == 0);
+    }
+    struct fabric_counters c;
+    fabric_read_counters(rig.fabric, &c);
+    CHECK_EQ(c.filled, 1);
+    rig_close(&rig);
+}
+
+/* A half of a line that was written in part, or not at all, is not there. */
+static void test_halves(void)
+{
+    const uint64_t all = UINT64_MAX, most = all >> 1;
+    check_halves(0, 0, NULL, true);
+    check_halves(0, 1, (uint64_t[][2]){{all, all}}, false);
+    check_halves(0, 1, (uint64_t[][2]){{all, 0}}, true);
+    check_halves(0, 1, (uint64_t[][2]){{0, all}}, true);
+    check_halves(0, 1, (uint64_t[][2]){{all, most}}, true);
+    check_halves(0, 1, (uint64_t[][2]){{most, all}}, true);
+    check_halves(0, 2, (uint64_t[][2]){{all, 0}, {0, all}}, false);
+    check_halves(0, 2, (uint64_t[][2]){{all, all}, {1, 0}}, false); /* it stays whole */
+}
+
 int main(void)
 {
     test_packets();
+    test_halves();
     test_full();
     return check_status();
 }
