@@ -34,7 +34,6 @@ void dram_channel_open(struct dram_channel *ch, const struct dram_timing *timing
     memset(ch, 0, sizeof(*ch));
     dram_open(&ch->device, timing);
     for (unsigned s = 0; s < 2; s++) {
-        queue_clear(&ch->side[s].outside);
         for (unsigned b = 0; b < CHIP_MAX_BANKS; b++)
             queue_clear(&ch->side[s].bank[b]);
     }
@@ -132,9 +131,17 @@ static bool open_row(struct dram_channel *ch, struct dram_side *side, unsigned b
 
 /* ---- requests ---- */
 
-static void admit(struct dram_channel *ch, struct dram_side *side, struct dram_request *request,
-                  uint64_t tick)
+bool dram_full(const struct dram_channel *ch)
 {
+    unsigned window = ch->device.timing->window;
+    return ch->side[0].count >= window || ch->side[1].count >= window;
+}
+
+void dram_submit(struct dram_channel *ch, struct dram_request *request, uint64_t tick)
+{
+    struct dram_side *side = &ch->side[request->write];
+    refresh_due(ch, tick);
+    request->arrival = tick;
     unsigned bank = request->bank;
     bool alone = !(ch->side[0].pending >> bank & 1) && !(ch->side[1].pending >> bank & 1);
     queue_add(&side->bank[bank], request);
@@ -150,19 +157,8 @@ static void admit(struct dram_channel *ch, struct dram_side *side, struct dram_r
     }
 }
 
-void dram_submit(struct dram_channel *ch, struct dram_request *request, uint64_t tick)
-{
-    struct dram_side *side = &ch->side[request->write];
-    refresh_due(ch, tick);
-    request->arrival = tick;
-    if (side->count >= ch->device.timing->window)
-        queue_add(&side->outside, request);
-    else
-        admit(ch, side, request, tick);
-}
-
 /* Takes the first request for the open row out of its queue. */
-static struct dram_request *take_hit(struct dram_channel *ch, struct dram_side *side, unsigned bank,
+static struct dram_request *take_hit(const struct dram_channel *ch, struct dram_side *side, unsigned bank,
                                      uint64_t tick)
 {
     struct dram_queue *queue = &side->bank[bank];
@@ -180,13 +176,6 @@ static struct dram_request *take_hit(struct dram_channel *ch, struct dram_side *
     else if (queue->first->row != row && queue->first->arrival + ch->device.timing->patience < tick)
         side->overdue |= UINT64_C(1) << bank;
     side->count--;
-    struct dram_request *next = side->outside.first;
-    if (next) {
-        side->outside.first = next->next;
-        if (!side->outside.first)
-            queue_clear(&side->outside);
-        admit(ch, side, next, tick);
-    }
     return request;
 }
 

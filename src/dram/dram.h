@@ -93,7 +93,6 @@ struct dram_channel {
     struct dram_side { /* reads, writes */
         struct dram_queue bank[CHIP_MAX_BANKS];
         uint64_t hit[CHIP_MAX_BANKS]; /* arrival of the first request for the open row, DRAM_NEVER: none */
-        struct dram_queue outside;    /* for which the controller's queue has no place yet */
         uint64_t pending;             /* banks with requests */
         static_assert(CHIP_MAX_BANKS <= 64, "a bit each");
         uint64_t hits;                  /* banks with a request for the open row */
@@ -111,6 +110,8 @@ void dram_channel_open(struct dram_channel *channel, const struct dram_timing *t
                        uint64_t first_refresh);
 /* Which bank and row line `index` of the channel's lines is in. */
 void dram_place(const struct dram_timing *timing, uint32_t index, struct dram_request *request);
+/* Whether the controller has as many reads or writes as it chooses among: no more should be submitted. */
+bool dram_full(const struct dram_channel *channel);
 void dram_submit(struct dram_channel *channel, struct dram_request *request, uint64_t tick);
 
 /*

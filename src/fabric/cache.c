@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slice of the Infinity Cache: tags only, as the bytes are the memory's.
+ * A slice of the Infinity Cache: tags only, as the bytes are the memory's.  A half of
+ * a line is there when it came from memory or was written whole; what was written in
+ * part, nobody can read before the rest has come.
  *
  * Sets are chosen by a hash of what lies above a few rows of memory: a footprint
  * near the capacity hits in part (some sets have too many lines, some too few), and
  * lines of one DRAM row leave together, so that write-backs find open rows.
  *
- * Sources: ISCA'24, IV.D (memory-side, 2 MB a slice, a prefetcher); the hash, LRU
+ * Sources: ISCA'24, IV.D (memory-side, 2 MB a slice, a prefetcher); MT4G (l3.lineSize is
+ * 64 bytes, of tags for 128 here); the hash, LRU
  * and the prefetcher's shape are guesses.
  */
 #include "fabric/internal.h"
@@ -38,6 +41,7 @@ void cache_open(struct cache *c, const struct chip *chip, unsigned slice, struct
     c->tag = arena_take(arena, sizeof(*c->tag) * c->sets * c->ways);
     c->order = arena_take(arena, sizeof(*c->order) * c->sets);
     c->dirty = arena_take(arena, sizeof(*c->dirty) * c->sets);
+    c->void_half = arena_take(arena, sizeof(*c->void_half) * c->sets);
     memset(c->tag, 0xff, sizeof(*c->tag) * c->sets * c->ways);
     for (uint32_t i = 0; i < c->sets; i++)
         c->order[i] = UINT64_C(0xfedcba9876543210);
@@ -80,9 +84,18 @@ static uint64_t touch(uint64_t order, unsigned way)
     return (shift < 60 ? after << (shift + 4) : 0) | before << 4 | way;
 }
 
+static bool is_whole(const struct cache *c, uint32_t set, unsigned way)
+{
+    return !((c->void_half[set][0] | c->void_half[set][1]) >> way & 1);
+}
+
 bool cache_has(const struct cache *c, uint32_t line)
 {
-    return c->sets && find_way(c, set_of(c, line), line) != CACHE_NONE;
+    if (!c->sets)
+        return false;
+    uint32_t set = set_of(c, line);
+    int way = find_way(c, set, line);
+    return way != CACHE_NONE && is_whole(c, set, (unsigned)way);
 }
 
 void cache_prefetch(const struct cache *c, uint32_t line, unsigned lines)
@@ -93,9 +106,10 @@ void cache_prefetch(const struct cache *c, uint32_t line, unsigned lines)
     port_prefetch(c->tag + (size_t)set * c->ways, lines * c->ways * (unsigned)sizeof(*c->tag));
     port_prefetch_line(c->order + set);
     port_prefetch_line(c->dirty + set);
+    port_prefetch_line(c->void_half + set);
 }
 
-bool cache_look(struct cache *c, uint32_t line, bool dirty)
+bool cache_look(struct cache *c, uint32_t line)
 {
     if (!c->sets)
         return false;
@@ -104,12 +118,26 @@ bool cache_look(struct cache *c, uint32_t line, bool dirty)
     if (way == CACHE_NONE)
         return false;
     c->order[set] = touch(c->order[set], (unsigned)way);
+    return is_whole(c, set, (unsigned)way);
+}
+
+bool cache_add(struct cache *c, uint32_t line, unsigned halves, bool dirty)
+{
+    if (!c->sets)
+        return false;
+    uint32_t set = set_of(c, line);
+    int way = find_way(c, set, line);
+    if (way == CACHE_NONE)
+        return false;
+    c->order[set] = touch(c->order[set], (unsigned)way);
+    for (unsigned i = 0; i < 2; i++)
+        c->void_half[set][i] &= (uint16_t)~((halves >> i & 1) << way);
     if (dirty)
         c->dirty[set] |= (uint16_t)(1U << way);
     return true;
 }
 
-bool cache_insert(struct cache *c, uint32_t line, bool dirty, uint32_t *victim)
+bool cache_insert(struct cache *c, uint32_t line, unsigned halves, bool dirty, uint32_t *victim)
 {
     if (!c->sets) { /* no cache: what is written goes on to memory */
         *victim = line;
@@ -123,6 +151,8 @@ bool cache_insert(struct cache *c, uint32_t line, bool dirty, uint32_t *victim)
     *tag = line;
     c->order[set] = touch(c->order[set], way);
     c->dirty[set] = (uint16_t)((c->dirty[set] & ~(1U << way)) | (unsigned)dirty << way);
+    for (unsigned i = 0; i < 2; i++)
+        c->void_half[set][i] = (uint16_t)((c->void_half[set][i] & ~(1U << way)) | (~halves >> i & 1) << way);
     return pushes;
 }
 
@@ -148,6 +178,8 @@ void cache_age(struct cache *c, uint64_t count, double dirty, uint64_t fresh, ui
             unsigned way = *order >> 4 * (c->ways - 1) & 0xf;
             c->tag[(size_t)(first + i) * c->ways + way] = line + i;
             c->dirty[first + i] = (uint16_t)((c->dirty[first + i] & ~(1U << way)) | (unsigned)all << way);
+            c->void_half[first + i][0] &= (uint16_t)~(1U << way);
+            c->void_half[first + i][1] &= (uint16_t)~(1U << way);
             *order = touch(*order, way); /* the newest, but behind those that are kept */
             *order = (*order & ~(kept << 4 | 0xf)) | (*order >> 4 & kept) | (uint64_t)way << 4 * keeps;
         }

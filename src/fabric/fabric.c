@@ -73,7 +73,7 @@ uint64_t fabric_lookahead_ps(const struct chip *chip)
 static void set_times(struct fabric *f, const struct chip *chip)
 {
     const double *v = chip->value;
-    double clock_ps = 1e6 / v[CHIP_fabric_clock], line = FABRIC_LINE, sent = line + v[CHIP_usr_header];
+    double clock_ps = 1e6 / v[CHIP_fabric_clock], line = FABRIC_LINE;
     for (unsigned hops = 0; hops < FABRIC_HOPS; hops++) {
         f->way_ps[hops] = way_ps(chip, hops);
         f->part_ps[hops] = f->way_ps[hops] / (hops + 1);
@@ -84,12 +84,12 @@ static void set_times(struct fabric *f, const struct chip *chip)
     f->slice_ps = v[CHIP_infinity_cache_latency] * 1000;
     f->memory_ps = v[CHIP_hbm_latency] * 1000;
     f->line_read_ps = line / v[CHIP_fabric_xcd_read] * clock_ps;
-    f->line_write_ps = line / v[CHIP_fabric_xcd_write] * clock_ps;
-    f->atomic_write_ps = v[CHIP_fabric_atomic] / v[CHIP_fabric_xcd_write] * clock_ps;
-    f->link_ps[WAY_RIGHT] = f->link_ps[WAY_LEFT] = sent / v[CHIP_usr_horizontal] * 1000;
-    f->link_ps[WAY_DOWN] = f->link_ps[WAY_UP] = sent / v[CHIP_usr_vertical] * 1000;
-    f->ingress_ps = sent / v[CHIP_fabric_ingress] * 1000;
+    f->request_ps = clock_ps / v[CHIP_fabric_requests];
+    f->link_ps[WAY_RIGHT] = f->link_ps[WAY_LEFT] = 1000 / v[CHIP_usr_horizontal];
+    f->link_ps[WAY_DOWN] = f->link_ps[WAY_UP] = 1000 / v[CHIP_usr_vertical];
+    f->ingress_ps = 1000 / v[CHIP_fabric_ingress];
     f->slice_line_ps = line / v[CHIP_infinity_cache_width] * clock_ps;
+    f->header = chip_get(chip, CHIP_usr_header);
     f->tick_ps = 1e6 / v[CHIP_hbm_clock];
 }
 

@@ -56,7 +56,7 @@ struct fabric_request {
     /* Answered by an event of this function in the asker's domain, with word[0] the request. */
     port_fn *done;
     void *self;
-    uint64_t waited_ps; /* WRITE, ATOMIC: for the XCD's port, which others' bytes kept busy; once submitted */
+    uint64_t waited_ps; /* for the XCD's port, which others kept busy; once submitted */
     /* For whoever holds it at the moment. */
     struct fabric_request *next, *chain;
     uint32_t place; /* the line's number in its slice */

@@ -111,8 +111,19 @@ static uint8_t owner_of(filter_entry e)
 
 /* ---- memory ---- */
 
+static void let_in(struct iod *iod, struct slice *s);
 static void memory_done(void *context, struct dram_request *request, uint64_t end);
 static void memory_event(struct port_domain *domain, struct port_event *event);
+
+static void wake_memory(struct iod *iod, uint64_t next, uint64_t index)
+{
+    const struct fabric *f = iod->fabric;
+    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)((double)next * f->tick_ps));
+    uint64_t soonest = port_now(iod->domain) + 1;
+    struct port_event *e = port_post(iod->domain, cycle > soonest ? cycle : soonest, memory_event, iod);
+    e->word[0] = next;
+    e->word[1] = index;
+}
 
 static void memory_step(struct iod *iod, struct dram_channel *ch, uint64_t index)
 {
@@ -121,13 +132,9 @@ static void memory_step(struct iod *iod, struct dram_channel *ch, uint64_t index
     ch->wake = tick; /* not DRAM_NEVER: what is submitted meanwhile is seen by this step */
     uint64_t next = dram_step(ch, tick, memory_done, iod);
     ch->wake = next;
-    if (next == DRAM_NEVER)
-        return;
-    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)((double)next * f->tick_ps));
-    uint64_t soonest = port_now(iod->domain) + 1;
-    struct port_event *e = port_post(iod->domain, cycle > soonest ? cycle : soonest, memory_event, iod);
-    e->word[0] = next;
-    e->word[1] = index;
+    if (next != DRAM_NEVER)
+        wake_memory(iod, next, index);
+    let_in(iod, &iod->slice[index / f->pseudo]);
 }
 
 static void memory_event(struct port_domain *domain, struct port_event *event)
@@ -155,21 +162,29 @@ static void memory_submit(struct iod *iod, struct home_line *h, bool write)
 
 /* ---- the cache ---- */
 
-static void put_in_cache(struct iod *iod, unsigned slice, uint32_t line, bool dirty)
+/* These halves of a line go into the cache.  They, and a line that is pushed out, take their turn at the
+ * port. */
+static void put_in_cache(struct iod *iod, unsigned slice, uint32_t line, unsigned halves, bool dirty)
 {
+    struct fabric *f = iod->fabric;
+    struct slice *s = &iod->slice[slice];
+    if (cache_add(&s->cache, line, halves, dirty))
+        return;
     uint32_t victim;
     iod->counters.filled++;
-    if (!cache_insert(&iod->slice[slice].cache, line, dirty, &victim))
+    if (!cache_insert(&s->cache, line, halves, dirty, &victim))
         return;
+    ps_server_take(&s->port, iod_now(iod), f->slice_line_ps);
     struct home_line *h = line_new(iod, slice, victim);
     h->write_back = true;
     memory_submit(iod, h, true);
 }
 
-static void mark_written(struct iod *iod, unsigned slice, uint32_t line)
+/* Bytes of a line are written; its halves are there that are written whole. */
+static void mark_written(struct iod *iod, unsigned slice, uint32_t line, const uint64_t mask[2])
 {
-    if (!cache_look(&iod->slice[slice].cache, line, true))
-        put_in_cache(iod, slice, line, true);
+    unsigned halves = (mask[0] == UINT64_MAX ? FIRST_HALF : 0U) | (mask[1] == UINT64_MAX ? SECOND_HALF : 0U);
+    put_in_cache(iod, slice, line, halves, true);
 }
 
 static void read_ahead(struct iod *iod, unsigned slice, uint32_t line)
@@ -237,7 +252,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
                             (!r->pair || guarded_store_line(line + FABRIC_LINE, r->second, r->mask)));
         after += f->write_latency_ps;
         for (uint32_t i = 0; i < lines; i++)
-            mark_written(iod, slice, r->place + i);
+            mark_written(iod, slice, r->place + i, r->mask);
         iod->counters.writes += lines;
         break;
     case FABRIC_ATOMIC:
@@ -245,7 +260,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
         if (!r->faulted)
             r->atomic(r, line);
         after += landing(s, r->place, 1, now) + f->atomic_latency_ps + r->depth * f->atomic_ps;
-        mark_written(iod, slice, r->place);
+        put_in_cache(iod, slice, r->place, BOTH_HALVES, true);
         iod->counters.atomics++;
         break;
     }
@@ -333,7 +348,7 @@ static bool proceed(struct iod *iod, unsigned slice, struct fabric_request *r, s
         answer(iod, slice, r);
         return false;
     }
-    bool hit = cache_look(&s->cache, r->place, false), busy = true;
+    bool hit = cache_look(&s->cache, r->place), busy = true;
     r->missed = !hit;
     if (hit) {
         iod->counters.cache_hits++;
@@ -361,7 +376,7 @@ static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request 
         return false;
     }
     for (uint32_t i = 0; i < 2; i++)
-        hit[i] = cache_look(&s->cache, r->place + i, false);
+        hit[i] = cache_look(&s->cache, r->place + i);
     r->missed = (uint8_t)(!hit[0] + !hit[1]);
     r->left = r->missed;
     iod->counters.cache_hits += 2U - r->missed;
@@ -500,7 +515,7 @@ static void go_on(struct iod *iod, struct home_line *h)
     make_free(iod, h);
 }
 
-void home_take(struct iod *iod, struct fabric_request *r)
+static void take(struct iod *iod, struct fabric_request *r)
 {
     unsigned slice = r->slice;
     struct home_line *h = find_busy(&iod->slice[slice], r->place);
@@ -513,6 +528,41 @@ void home_take(struct iod *iod, struct fabric_request *r)
     }
 }
 
+/* Whether a pseudo channel's controller has no place for what a request may ask of it. */
+static bool is_full(const struct iod *iod, const struct slice *s)
+{
+    for (unsigned i = 0; i < iod->fabric->pseudo; i++)
+        if (dram_full(&s->memory[i]))
+            return true;
+    return false;
+}
+
+void home_take(struct iod *iod, struct fabric_request *r)
+{
+    struct slice *s = &iod->slice[r->slice];
+    if (!s->first && !is_full(iod, s)) {
+        take(iod, r);
+        return;
+    }
+    r->next = NULL;
+    *(s->first ? s->end : &s->first) = r;
+    s->end = &r->next;
+}
+
+/* What waited, in its order, as far as there is place. */
+static void let_in(struct iod *iod, struct slice *s)
+{
+    if (!s->first || s->letting_in)
+        return;
+    s->letting_in = true;
+    while (s->first && !is_full(iod, s)) {
+        struct fabric_request *r = s->first;
+        s->first = r->next;
+        take(iod, r);
+    }
+    s->letting_in = false;
+}
+
 void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
 {
     struct home_probe *p = (struct home_probe *)probe;
@@ -520,7 +570,7 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
     filter_entry *e = filter_of(iod, &iod->slice[h->slice], h->line);
     if (probe->mask[0] | probe->mask[1]) {
         guarded_store_line((uint8_t *)(uintptr_t)probe->line, probe->data, probe->mask);
-        mark_written(iod, h->slice, h->line);
+        mark_written(iod, h->slice, h->line, probe->mask);
     }
     *e &= (filter_entry) ~(1U << probe->xcd);
     if (*e == FILTER_OWNED)
@@ -555,7 +605,8 @@ static void memory_done(void *context, struct dram_request *request, uint64_t en
     s->landing[s->landed].line = h->line;
     s->landing[s->landed].ready = (double)end * f->tick_ps + f->memory_ps;
     s->landed = (s->landed + 1) % SLICE_LANDING;
-    put_in_cache(iod, h->slice, h->line, false);
+    ps_server_take(&s->port, iod_now(iod), f->slice_line_ps);
+    put_in_cache(iod, h->slice, h->line, BOTH_HALVES, false);
     struct fabric_request *r = h->request;
     if (r && r->pair) {
         if (--r->left)

@@ -59,9 +59,10 @@ static inline double ps_server_take(struct ps_server *s, double now, double busy
 /* The tags of a slice of the Infinity Cache, and its prefetcher. */
 struct cache {
     uint32_t sets, ways, salt;
-    uint32_t *tag;   /* lines of the channel, by set and way */
-    uint64_t *order; /* of a set: ways by nibble, the last used first */
-    uint16_t *dirty; /* of a set */
+    uint32_t *tag;            /* lines of the channel, by set and way */
+    uint64_t *order;          /* of a set: ways by nibble, the last used first */
+    uint16_t *dirty;          /* of a set */
+    uint16_t (*void_half)[2]; /* of a set: whose first and second half are not there */
     static_assert(CHIP_MAX_CACHE_WAYS <= 16, "nibbles of order, bits of dirty");
     struct stream {
         uint32_t next; /* the line that continues it */
@@ -71,10 +72,14 @@ struct cache {
 };
 enum { CACHE_NONE = -1 };
 void cache_open(struct cache *cache, const struct chip *chip, unsigned slice, struct arena *arena);
-/* Finds a line and makes it the last used. */
-bool cache_look(struct cache *cache, uint32_t line, bool dirty);
-/* Puts a line in; true if that pushes out a dirty one, *victim. */
-bool cache_insert(struct cache *cache, uint32_t line, bool dirty, uint32_t *victim);
+/* Halves of a line are there or not, each by itself. */
+enum { FIRST_HALF = 1, SECOND_HALF = 2, BOTH_HALVES = 3 };
+/* Makes a line the last used; whether all of it is there. */
+bool cache_look(struct cache *cache, uint32_t line);
+/* These halves of a line are there now; false when none of it is. */
+bool cache_add(struct cache *cache, uint32_t line, unsigned halves, bool dirty);
+/* Makes one, with those halves; true if that pushes out a dirty line, *victim. */
+bool cache_insert(struct cache *cache, uint32_t line, unsigned halves, bool dirty, uint32_t *victim);
 bool cache_has(const struct cache *cache, uint32_t line);
 /* As if `count` lines had come before the last `fresh`, part of them dirty: neighbours together, from the end
  * of the channel's `lines` down. */
@@ -105,7 +110,9 @@ static_assert(CHIP_MAX_XCDS < 8 * sizeof(filter_entry), "a bit for each XCD, and
 struct slice {
     struct cache cache;
     struct ps_server port;
-    struct dram_channel *memory; /* pseudo channels */
+    struct dram_channel *memory;         /* pseudo channels */
+    struct fabric_request *first, **end; /* what came while the controllers were full */
+    bool letting_in;
     struct home_line *busy[SLICE_BUCKETS];
     filter_entry **filter; /* by chunk of lines */
     struct {               /* lines that are on their way from memory */
@@ -163,9 +170,11 @@ struct fabric {
     /* ps */
     double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
     double slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
-    double line_read_ps, line_write_ps;           /* of an XCD's port, for a line */
-    double atomic_write_ps;                       /* of that port, for atomics on a line */
-    double link_ps[4], ingress_ps, slice_line_ps; /* for a line */
+    double request_ps;             /* of an XCD's port, for a request out */
+    double line_read_ps;           /* and for a line in */
+    double link_ps[4], ingress_ps; /* for a byte */
+    double slice_line_ps;          /* for a line */
+    unsigned header;               /* bytes with each packet */
     double tick_ps;
     struct iod iod[CHIP_MAX_IODS];
     struct xcd_port xcd[CHIP_MAX_XCDS];

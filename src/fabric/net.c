@@ -7,11 +7,11 @@
  * (0 1 / 3 2), as normal and mirrored ones alternate (ISCA'24, figure 9).  A way goes along
  * its row first, then along its column.
  *
- * What carries a line stops at each IOD for its share of the link there; what does
- * not (requests for lines, acknowledgements) has lanes of its own and goes straight
- * through.  A way's time is dealt out evenly over its parts, from stop to stop: so the shortest of
- * all, the port's lookahead, is as long as can be.  Answers and probes take the same way with the same stops,
- * so they stay in order.
+ * What carries bytes stops at each IOD for its share of the link there.  What does not
+ * (requests for lines, acknowledgements) goes straight through, and takes its share
+ * where the bytes that it belongs to come over the same link the other way.  A way's time is dealt out evenly
+ * over its parts, from stop to stop: so the shortest of all, the port's lookahead, is as long as can be.
+ * Answers and probes take the same way with the same stops, so they stay in order.
  */
 #include "fabric/internal.h"
 
@@ -42,23 +42,55 @@ static unsigned hops(const struct iod *a, const struct iod *b)
     return apart(a->x, b->x) + apart(a->y, b->y);
 }
 
+/*
+ * An L2 asks for a line at once and writes its halves one by one, as its counters say (TCC_EA0_RDREQ is of
+ * 128 bytes, TCC_EA0_WRREQ of 64).  Operands and results of a line's atomics are half a line.
+ */
+static unsigned requests_of(const struct fabric_request *r)
+{
+    unsigned each = r->kind == FABRIC_WRITE ? (r->mask[0] ? 1U : 0U) + (r->mask[1] ? 1U : 0U) : 1;
+    return each * lines_of(r);
+}
+
+/* What goes over a link that carries bytes, and what without any the other way. */
+static unsigned packets_bytes(const struct fabric *f, const struct fabric_request *r)
+{
+    return requests_of(r) * ((carries_data(r) ? FABRIC_LINE / 2 : FABRIC_LINE) + f->header);
+}
+static unsigned headers_bytes(const struct fabric *f, const struct fabric_request *r)
+{
+    return requests_of(r) * f->header;
+}
+
 static unsigned hops_of(const struct fabric *f, const struct fabric_request *r)
 {
     return hops(&f->iod[f->xcd[r->xcd].iod], &f->iod[r->home]);
 }
 
-/* The next IOD on the way, and the wait for the link there, taken for `lines` lines. */
-static struct iod *next_on_way(struct iod *at, const struct iod *to, unsigned lines, double *wait)
+/* The next IOD on the way, and the wait for the link there, which carries `bytes`. */
+static struct iod *next_on_way(struct iod *at, const struct iod *to, unsigned bytes, double *wait)
 {
     struct fabric *f = at->fabric;
     enum fabric_way way = at->x < to->x   ? WAY_RIGHT
                           : at->x > to->x ? WAY_LEFT
                           : at->y < to->y ? WAY_DOWN
                                           : WAY_UP;
-    *wait = ps_server_take(&at->link[way], iod_now(at), lines * f->link_ps[way]);
-    at->counters.usr_bytes += (uint64_t)lines * FABRIC_LINE;
+    *wait = ps_server_take(&at->link[way], iod_now(at), bytes * f->link_ps[way]);
+    at->counters.usr_bytes += bytes;
     return iod_at(f, at->x + (way == WAY_RIGHT) - (way == WAY_LEFT),
                   at->y + (way == WAY_DOWN) - (way == WAY_UP));
+}
+
+/* Bytes of a request came to `at`, which is not where they are from: what belongs to them goes the other way.
+ */
+static void take_way_back(struct iod *at, const struct iod *from, unsigned bytes)
+{
+    enum fabric_way way = at->y < from->y   ? WAY_DOWN
+                          : at->y > from->y ? WAY_UP
+                          : at->x < from->x ? WAY_RIGHT
+                                            : WAY_LEFT;
+    ps_server_take(&at->link[way], iod_now(at), bytes * at->fabric->link_ps[way]);
+    at->counters.usr_bytes += bytes;
 }
 
 /* ---- from an XCD to a home ---- */
@@ -67,7 +99,14 @@ static void arrive(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct iod *iod = event->self;
-    home_take(iod, (struct fabric_request *)event->word[0]);
+    struct fabric *f = iod->fabric;
+    struct fabric_request *r = (struct fabric_request *)event->word[0];
+    const struct iod *from = &f->iod[f->xcd[r->xcd].iod];
+    if (carries_data(r) && iod != from) {
+        take_way_back(iod, from, headers_bytes(f, r));
+        ps_server_take(&iod->ingress, iod_now(iod), packets_bytes(f, r) * f->ingress_ps);
+    }
+    home_take(iod, r);
 }
 
 #define SLICE_PAIR (1U << 31)
@@ -106,8 +145,11 @@ static void pass(struct port_domain *domain, struct port_event *event)
     struct fabric *f = at->fabric;
     struct fabric_request *r = (struct fabric_request *)event->word[0];
     struct iod *home = &f->iod[r->home];
+    const struct iod *from = &f->iod[f->xcd[r->xcd].iod];
+    if (at != from)
+        take_way_back(at, from, headers_bytes(f, r));
     double wait;
-    struct iod *next = next_on_way(at, home, lines_of(r), &wait);
+    struct iod *next = next_on_way(at, home, packets_bytes(f, r), &wait);
     send_on(domain, next, f->part_ps[hops_of(f, r)] + wait, next == home ? arrive : pass, r);
 }
 
@@ -158,16 +200,14 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
     struct fabric *f = x->fabric;
     struct iod *own = &f->iod[x->iod], *home = &f->iod[r->home];
     unsigned way = hops(own, home);
-    double delay = f->way_ps[way];
+    double wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), requests_of(r) * f->request_ps),
+           delay = f->way_ps[way] + wait;
+    r->waited_ps = (uint64_t)wait;
     if (carries_data(r)) {
         unsigned bucket = bucket_of(r->line);
         r->chain = x->writes[bucket];
         x->writes[bucket] = r;
         x->writing[bucket]++;
-        double busy = r->kind == FABRIC_ATOMIC ? f->atomic_write_ps : lines_of(r) * f->line_write_ps;
-        double wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy);
-        r->waited_ps = (uint64_t)wait;
-        delay += wait;
         if (own != home) {
             send_on(x->domain, own, f->part_ps[way] + wait, pass, r);
             return;
@@ -328,7 +368,7 @@ static bool prefetch_written(const struct port_event *event, unsigned stage)
     return false;
 }
 
-enum { XCD = 255, IS_PROBE = 256, FROM_AFAR = 512, IS_PAIR = 1024, HOPS = 2048 };
+enum { XCD = 255, IS_PROBE = 256, FROM_AFAR = 512, HOPS = 1024 };
 static_assert(CHIP_MAX_XCDS <= XCD + 1, "in their bits");
 
 static void onward(struct port_domain *domain, struct port_event *event);
@@ -350,11 +390,14 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
     struct fabric *f = at->fabric;
     struct xcd_port *x = &f->xcd[way & XCD];
     struct iod *end = &f->iod[x->iod];
-    unsigned lines = way & IS_PROBE ? 0 : way & IS_PAIR ? 2 : 1;
+    const struct fabric_request *r = way & IS_PROBE ? NULL : what;
+    unsigned bytes = r ? packets_bytes(f, r) : 0;
     double now = iod_now(at), wait;
     delay += f->part_ps[way / HOPS];
+    if (r && way & FROM_AFAR)
+        take_way_back(at, &f->iod[r->home], headers_bytes(f, r));
     if (at != end) {
-        struct iod *next = next_on_way(at, end, lines, &wait);
+        struct iod *next = next_on_way(at, end, bytes, &wait);
         struct port_event *e =
             port_send(at->domain, next->domain, in_order(at, delay + wait, way), onward, next);
         e->word[0] = (uint64_t)what;
@@ -362,15 +405,14 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
         return;
     }
     if (way & FROM_AFAR)
-        delay += ps_server_take(&at->ingress, now, lines * f->ingress_ps);
-    delay += ps_server_take(&at->to_xcd[x->xcd], now, lines * f->line_read_ps);
+        delay += ps_server_take(&at->ingress, now, bytes * f->ingress_ps);
+    delay += ps_server_take(&at->to_xcd[x->xcd], now, r ? lines_of(r) * f->line_read_ps : 0);
     port_fn *fn;
     void *self;
-    if (way & IS_PROBE) {
+    if (!r) {
         fn = x->probe;
         self = x->l2;
     } else {
-        struct fabric_request *r = what;
         fn = carries_data(r) ? written : r->done;
         self = carries_data(r) ? x : r->self;
     }
@@ -392,7 +434,7 @@ void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
         double delay = after_ps + f->way_ps[way];
         port_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
     } else {
-        step(home, after_ps, r, r->xcd | (r->pair ? IS_PAIR : 0) | way * HOPS);
+        step(home, after_ps, r, r->xcd | way * HOPS);
     }
 }
 

@@ -215,7 +215,7 @@ static bool load(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t l
         answer_load(r, l2->data + (size_t)way * LINE, cycle, latency);
         return true;
     }
-    if (l2_channel_at(l2, r->set)->txns + 2 > mem->timing.l2_misses)
+    if (!l2_may_ask(mem, l2_channel_at(l2, r->set), ASKS_READ + ASKS_PUSH))
         return false;
     struct l2_txn *t;
     if (ask) {
@@ -243,7 +243,7 @@ static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t 
     bool through = r->mtype == VM_MTYPE_UC || isa_policy_beyond_agent(r->policy) ||
                    (isa_policy_beyond_cu(r->policy) && mem->several_l2s && !owned);
     if (through) {
-        if (c->txns + 1 > mem->timing.l2_misses)
+        if (!l2_may_ask(mem, c, ASKS_WRITE))
             return false;
         count(r, 0, mask_halves(r->mask));
         if (way != NO_WAY) {
@@ -260,7 +260,7 @@ static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t 
         return true;
     }
     if (way == NO_WAY) {
-        if (c->txns + 1 > mem->timing.l2_misses || (way = allocate(mem, r)) == NO_WAY)
+        if (!l2_may_ask(mem, c, ASKS_PUSH) || (way = allocate(mem, r)) == NO_WAY)
             return false;
         count(r, mask_halves(r->mask) - 1, 1);
     } else {
@@ -290,7 +290,7 @@ static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t
     struct l2 *l2 = mem->l2;
     struct l2_channel *c = l2_channel_at(l2, r->set);
     if (is_at_home(r)) {
-        if (c->txns + 1 > n->l2_misses)
+        if (!l2_may_ask(mem, c, ASKS_WRITE))
             return false;
         if (way != NO_WAY && mask_any(l2->line[way].dirty)) { /* memory first */
             l2_push_out(mem, r->set, way, NO_WAY);
@@ -311,7 +311,8 @@ static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t
         return true;
     }
     if (way == NO_WAY || !l2->line[way].owned || !l2->line[way].whole) {
-        if (c->txns + 2 > n->l2_misses || (way == NO_WAY && (way = allocate(mem, r)) == NO_WAY))
+        if (!l2_may_ask(mem, c, ASKS_READ + ASKS_PUSH) ||
+            (way == NO_WAY && (way = allocate(mem, r)) == NO_WAY))
             return false;
         touch(l2, way, false);
         count(r, 0, 1);
@@ -503,8 +504,8 @@ static enum turn take_pair(struct mem_request *r, const struct l2_txn *done, uin
     if (r->kind == REQUEST_LOAD && found && whole != 2)
         return TURN_DIFFERS;
     bool misses = found < 2;
-    unsigned asks = r->kind == REQUEST_LOAD ? 4 : 2; /* with those that make room */
-    if (misses && (c->txns + asks > mem->timing.l2_misses || !allocate_pair(r, way)))
+    unsigned asks = r->kind == REQUEST_LOAD ? 2 * (ASKS_READ + ASKS_PUSH) : 2 * ASKS_PUSH;
+    if (misses && (!l2_may_ask(mem, c, asks) || !allocate_pair(r, way)))
         return TURN_WAITS;
     uint64_t cycle = port_now(mem->domain);
     if (!r->looked_up)
@@ -686,7 +687,7 @@ void l2_answered(struct port_domain *domain, struct port_event *event)
     while (*at != t)
         at = &(*at)->chain;
     *at = t->chain;
-    l2->channel[t->channel].txns -= l2_txn_lines(t);
+    l2->channel[t->channel].asks -= l2_asks(t);
     l2->txns -= l2_txn_lines(t);
     l2_set_idle(l2, t->way);
     l2_set_idle(l2, t->second);
@@ -730,7 +731,7 @@ void l2_answered(struct port_domain *domain, struct port_event *event)
     pool_give(&l2->txn_pool, t);
     unblock(mem, c);
     if (l2->walking)
-        l2_flush_continue(mem);
+        l2_flush_continue(mem, c);
 }
 
 /* ---- probes ---- */

@@ -7,6 +7,10 @@
 
 struct l2;
 
+/* Requests to the fabric for a line: its halves are written one by one.  One that is put in pushes another
+ * out. */
+enum { ASKS_READ = 1, ASKS_WRITE = 2, ASKS_PUSH = ASKS_WRITE };
+
 /* How physical addresses are dealt to channels and sets. */
 struct l2_map {
     unsigned channels, sets, ways;

@@ -3,8 +3,8 @@
  * Write-back of the L2: buffer_wbl2, and the end of a kernel.
  *
  * One walk at a time goes over the tags of all channels at once, some sets a cycle, and
- * begins the writes of the dirty lines that it comes to, as fast as the channels take them;
- * who asks meanwhile is served by the next.  Done is who asked when all writes are
+ * each channel begins the writes of its dirty lines that the walk has come to, as long as
+ * it has entries; who asks meanwhile is served by the next.  Done is who asked when all writes are
  * acknowledged that were begun up to the end of his walk: writes belong to an epoch, a
  * walk's end closes one, and epochs end in order.
  *
@@ -82,65 +82,42 @@ static uint32_t next_dirty(const struct l2 *l2, uint32_t way, uint32_t end)
     return way < end ? way : end;
 }
 
-/* The way's turn in the walk.  False: its channel has no free entry. */
-static bool walk_way(struct xcd_mem *mem, uint32_t way)
+static uint32_t ways_of_channel(const struct l2 *l2)
 {
-    struct l2 *l2 = mem->l2;
-    const struct l2_line *line = &l2->line[way];
-    if (line->owned && !l2->walk_system)
-        return true;
-    if (l2_is_busy(l2, way))
-        write_later(mem, way);
-    else if (l2->channel[l2_channel_of(&l2->map, line->physical)].txns >= mem->timing.l2_misses)
-        return false;
-    else
-        l2_clean(mem, way);
-    return true;
+    return l2->map.sets * l2->map.ways;
 }
 
-/* The walk is here at the cycle, and goes on then. */
-static void walk_on(struct port_domain *domain, struct port_event *event)
-{
-    (void)domain;
-    struct xcd_mem *mem = event->self;
-    mem->l2->walk_waits = false;
-    l2_flush_continue(mem);
-}
-
-static bool walk_is_due(struct xcd_mem *mem, uint64_t cycle)
+/* A channel writes what is dirty as far as the walk is, or has no free entries. */
+static void walk_channel(struct xcd_mem *mem, struct l2_channel *c)
 {
     struct l2 *l2 = mem->l2;
-    if (port_now(mem->domain) >= cycle)
-        return true;
-    if (!l2->walk_waits)
-        port_post(mem->domain, cycle, walk_on, mem);
-    l2->walk_waits = true;
-    return false;
+    const uint32_t first = (uint32_t)(c - l2->channel) * ways_of_channel(l2),
+                   end = first + l2->walk_step * l2->map.sets / WALK_STEPS * l2->map.ways;
+    for (; (c->walk_way = next_dirty(l2, c->walk_way, end)) < end; c->walk_way++) {
+        if (l2->line[c->walk_way].owned && !l2->walk_system)
+            continue;
+        if (l2_is_busy(l2, c->walk_way))
+            write_later(mem, c->walk_way);
+        else if (l2_may_ask(mem, c, ASKS_WRITE))
+            l2_clean(mem, c->walk_way);
+        else
+            return;
+    }
+}
+
+static bool is_walked(const struct l2 *l2)
+{
+    bool walked = l2->walk_step == WALK_STEPS;
+    for (unsigned i = 0; walked && i < l2->map.channels; i++)
+        walked = l2->channel[i].walk_way == (i + 1) * ways_of_channel(l2);
+    return walked;
 }
 
 static void begin_walk(struct xcd_mem *mem);
 
-/* In steps of some sets, each of which is the walk's when its last set is. */
-void l2_flush_continue(struct xcd_mem *mem)
+static void end_walk(struct xcd_mem *mem)
 {
     struct l2 *l2 = mem->l2;
-    const uint32_t ways = l2->map.sets * l2->map.ways;
-    for (; l2->walk_step < WALK_STEPS && l2->dirty_count; l2->walk_step++, l2->walk_way = 0) {
-        if (!walk_is_due(mem, l2->walk_from + (l2->walk_step + 1) * mem->timing.l2_walk / WALK_STEPS))
-            return;
-        const uint32_t first = l2->walk_step * l2->map.sets / WALK_STEPS * l2->map.ways,
-                       end = (l2->walk_step + 1) * l2->map.sets / WALK_STEPS * l2->map.ways;
-        for (unsigned c = l2->walk_way / ways; c < l2->map.channels; c++)
-            for (uint32_t way = c * ways + first > l2->walk_way ? c * ways + first : l2->walk_way;
-                 (way = next_dirty(l2, way, c * ways + end)) < c * ways + end; way++) {
-                l2->walk_way = way;
-                if (!walk_way(mem, way))
-                    return;
-            }
-    }
-    l2->walk_step = WALK_STEPS;
-    if (!walk_is_due(mem, l2->walk_from + mem->timing.l2_walk))
-        return;
     struct flush_epoch *e = l2->open;
     l2->open = e->next = must(calloc(1, sizeof(*e)));
     e->closed = true;
@@ -151,6 +128,33 @@ void l2_flush_continue(struct xcd_mem *mem)
     begin_walk(mem);
 }
 
+void l2_flush_continue(struct xcd_mem *mem, struct l2_channel *c)
+{
+    walk_channel(mem, c);
+    if (is_walked(mem->l2))
+        end_walk(mem);
+}
+
+static uint64_t cycle_of_step(const struct xcd_mem *mem, unsigned step)
+{
+    return mem->l2->walk_from + step * mem->timing.l2_walk / WALK_STEPS;
+}
+
+/* In steps of some sets, each of which is the walk's when its last set is. */
+static void walk_on(struct port_domain *domain, struct port_event *event)
+{
+    struct xcd_mem *mem = event->self;
+    struct l2 *l2 = mem->l2;
+    while (l2->walk_step < WALK_STEPS && port_now(domain) >= cycle_of_step(mem, l2->walk_step + 1))
+        l2->walk_step++;
+    for (unsigned i = 0; i < l2->map.channels; i++)
+        walk_channel(mem, &l2->channel[i]);
+    if (l2->walk_step < WALK_STEPS) /* nothing is dirty: to its end at once */
+        port_post(domain, cycle_of_step(mem, l2->dirty_count ? l2->walk_step + 1 : WALK_STEPS), walk_on, mem);
+    else if (is_walked(l2))
+        end_walk(mem);
+}
+
 static void begin_walk(struct xcd_mem *mem)
 {
     struct l2 *l2 = mem->l2;
@@ -159,13 +163,14 @@ static void begin_walk(struct xcd_mem *mem)
     l2->walking = true;
     l2->walk_from = port_now(mem->domain);
     l2->walk_step = 0;
-    l2->walk_way = 0;
+    for (unsigned i = 0; i < l2->map.channels; i++)
+        l2->channel[i].walk_way = i * ways_of_channel(l2);
     l2->walk_system = false;
     for (const struct flush_waiter *w = l2->asked; w; w = w->next)
         l2->walk_system |= w->system;
     l2->serving = l2->asked;
     l2->asked = NULL;
-    l2_flush_continue(mem);
+    walk_on(mem->domain, &(struct port_event){.self = mem});
 }
 
 void l2_flush(struct xcd_mem *mem, struct mem_access *access, bool system, port_fn *done, void *context)

@@ -75,7 +75,8 @@ struct l2_channel {
     struct port_server tag, read, write;
     struct request_queue blocked;
     uint64_t blocked_since, write_stalled; /* until then a write of its waits for the fabric's port */
-    unsigned txns;
+    unsigned asks;                         /* requests of its transactions: l2_asks() */
+    uint32_t walk_way;                     /* the first that a write-back has not seen to */
 };
 
 struct l2 {
@@ -94,10 +95,9 @@ struct l2 {
     uint64_t *busy; /* ways that a transaction is about */
     uint64_t pages; /* vm_generation() when it was last looked through */
     /* Write-back. */
-    bool walking, walk_system, walk_waits; /* waits: an event is posted for it */
-    uint64_t walk_from;                    /* cycle */
-    unsigned walk_step;
-    uint32_t walk_way; /* in that step */
+    bool walking, walk_system;
+    uint64_t walk_from; /* cycle */
+    unsigned walk_step; /* of WALK_STEPS, that are done */
     struct flush_waiter *asked, *serving;
     struct flush_epoch *oldest, *open;
     struct l2_txn **txn; /* TXN_BUCKETS */
@@ -118,7 +118,7 @@ void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty);
 /* The way is empty from now on. */
 void l2_free_way(struct l2 *l2, uint32_t way);
 
-void l2_flush_continue(struct xcd_mem *mem);
+void l2_flush_continue(struct xcd_mem *mem, struct l2_channel *channel);
 struct flush_epoch *l2_epoch_enter(struct l2 *l2);
 void l2_epoch_leave(struct xcd_mem *mem, struct flush_epoch *epoch);
 
@@ -160,6 +160,16 @@ static inline unsigned l2_least_of(const uint32_t *numbers)
 static inline unsigned l2_txn_lines(const struct l2_txn *t)
 {
     return t->fabric.pair ? 2 : 1;
+}
+
+/* Its requests, of which a channel has no more than l2.misses on their way. */
+static inline unsigned l2_asks(const struct l2_txn *t)
+{
+    return l2_txn_lines(t) * (t->fabric.kind == FABRIC_WRITE ? ASKS_WRITE : ASKS_READ);
+}
+static inline bool l2_may_ask(const struct xcd_mem *mem, const struct l2_channel *c, unsigned asks)
+{
+    return c->asks + asks <= mem->timing.l2_misses;
 }
 
 /* The way that it is about, of the line. */

@@ -38,7 +38,7 @@ struct l2_txn *l2_txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line
     t->chain = *at;
     *at = t;
     l2_set_busy(l2, way);
-    l2->channel[t->channel].txns++;
+    l2->channel[t->channel].asks += l2_asks(t);
     l2->txns++;
     return t;
 }
@@ -46,10 +46,10 @@ struct l2_txn *l2_txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line
 void l2_txn_pair(struct l2_txn *t, uint32_t second)
 {
     struct l2 *l2 = t->mem->l2;
+    l2->channel[t->channel].asks += l2_asks(t);
     t->fabric.pair = true;
     t->second = second;
     l2_set_busy(l2, second);
-    l2->channel[t->channel].txns++;
     l2->txns++;
 }
 
@@ -106,7 +106,7 @@ static uint32_t dirty_pair_of(const struct xcd_mem *mem, uint32_t way)
     if (!mem->pairs || !l2_may_pair(line))
         return NO_WAY;
     uint32_t set = l2_set_of(&l2->map, line->physical ^ LINE);
-    if (l2_channel_at(l2, set)->txns + 2 > mem->timing.l2_misses)
+    if (!l2_may_ask(mem, l2_channel_at(l2, set), 2 * ASKS_WRITE))
         return NO_WAY;
     uint32_t other = l2_find(l2, set, (line->tag & ~UINT64_C(1)) ^ LINE);
     return other != NO_WAY && l2_may_pair(&l2->line[other]) && !l2_is_busy(l2, other) ? other : NO_WAY;

@@ -278,7 +278,7 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
     mem->vl1 = arena_take(&mem->arena, mem->cus * sizeof(struct vl1 *));
     mem->cluster = arena_take(&mem->arena, mem->clusters * sizeof(struct scluster *));
     mem->pairs = mem->l2_map.block_lines >= 2 && fabric_pairs(fabric) && mem->timing.misses >= 2 &&
-                 mem->timing.stores >= 2 && mem->timing.l2_misses >= 4;
+                 mem->timing.stores >= 2 && mem->timing.l2_misses >= 2 * (ASKS_READ + ASKS_PUSH);
     if (!l2_open(mem)) {
         xcd_mem_close(mem);
         return NULL;

@@ -163,7 +163,7 @@ static void test_load(const struct load *load)
     uint32_t position[16] = {0};
     const uint64_t end = 400000;
     while (tick < end) {
-        while (rig.spare) {
+        while (rig.spare && !dram_full(&rig.channel)) {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
@@ -183,9 +183,30 @@ static void test_load(const struct load *load)
     CHECK(c->refreshes >= end / rig.timing.refi - 1);
 }
 
+/* As many reads, or as many writes, as it chooses among; one is served, and there is place. */
+static void test_full(void)
+{
+    static struct rig rig;
+    for (unsigned write = 0; write < 2; write++) {
+        open_rig(&rig);
+        for (unsigned i = 0; i < rig.timing.window; i++) {
+            CHECK(!dram_full(&rig.channel));
+            submit(&rig, i, write, 100);
+        }
+        CHECK(dram_full(&rig.channel));
+        uint64_t tick = 100;
+        while (!rig.done) {
+            CHECK(dram_full(&rig.channel));
+            tick = dram_step(&rig.channel, tick, done, &rig);
+        }
+        CHECK(!dram_full(&rig.channel));
+    }
+}
+
 int main(void)
 {
     test_idle();
+    test_full();
     test_place();
     test_starvation();
     static const struct load loads[] = {

@@ -411,31 +411,65 @@ static void check_order(void)
     rig_close(&rig);
 }
 
-/* Dirty lines of a channel leave together: the last waits for the bytes of those before it. */
+/* A store of one dword in each of so many lines of a channel, and of one step of the walk, from `*at` on. */
+static void store_in_channel(struct rig *rig, unsigned channel, unsigned lines, uint64_t *at)
+{
+    struct shot s = shot(rig, 0, 0, ACCESS_STORE, 0, 4);
+    s.a.policy.scope = ISA_SCOPE_WORKGROUP;
+    for (unsigned lane = 0; lane < 64; lane++, *at += 256) {
+        while (l2_channel_of(&rig->mem[0]->l2_map, *at) != channel ||
+               l2_set_of(&rig->mem[0]->l2_map, *at) % 128 >= 128 / WALK_STEPS)
+            *at += 256;
+        s.a.addr[lane] = (uint64_t)(uintptr_t)rig->arena + *at;
+    }
+    s.a.lanes = lines < 64 ? (UINT64_C(1) << lines) - 1 : ~UINT64_C(0);
+    run(&s);
+}
+
+/* Dirty lines of a channel leave together: the last waits for the requests of those before it. */
 static void check_write_stall(void)
 {
     struct rig rig;
     rig_open(&rig, true, 1);
+    rig.mem[0]->timing.l2_misses = 64 * ASKS_WRITE;
     for (unsigned lines = 1; lines <= 64; lines *= 8) {
-        struct shot s = shot(&rig, 0, 0, ACCESS_STORE, 0, 4);
-        s.a.policy.scope = ISA_SCOPE_WORKGROUP;
-        uint64_t at = 0;
-        for (unsigned lane = 0; lane < 64; lane++, at += 256) { /* of one channel, and one step of the walk */
-            while (l2_set_of(&rig.mem[0]->l2_map, at) >= 128 / WALK_STEPS)
-                at += 256;
-            s.a.addr[lane] = (uint64_t)(uintptr_t)rig.arena + at;
-        }
-        s.a.lanes = lines < 64 ? (UINT64_C(1) << lines) - 1 : ~UINT64_C(0);
-        run(&s);
-        uint64_t before = counters(&rig, 0).ea_write_stall;
+        uint64_t at = 0, before = counters(&rig, 0).ea_write_stall;
+        store_in_channel(&rig, 0, lines, &at);
         fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
         uint64_t stalled = counters(&rig, 0).ea_write_stall - before;
-        double line = 128 / rig.chip.value[CHIP_fabric_xcd_write] * rig.chip.value[CHIP_chip_clock] /
+        double half = 1 / rig.chip.value[CHIP_fabric_requests] * rig.chip.value[CHIP_chip_clock] /
                       rig.chip.value[CHIP_fabric_clock];
-        double waits = (lines - 1) * line, counted = (double)stalled;
+        double waits = (lines - 1) * half, counted = (double)stalled;
         CHECK(counted + 1 >= waits && counted <= waits + 1);
     }
     rig_close(&rig);
+}
+
+/*
+ * A channel writes back as many lines at a time as it has requests for, and all channels do so side by side.
+ */
+static void check_write_back(void)
+{
+    enum { LINES = 16, CHANNELS = 4 };
+    uint64_t took[3];
+    for (unsigned i = 0; i < 3; i++) {
+        struct rig rig;
+        rig_open(&rig, true, 1);
+        uint64_t at = 0;
+        for (unsigned c = 0; c < (i == 2 ? CHANNELS : 1); c++)
+            store_in_channel(&rig, c, LINES, &at);
+        if (i)
+            rig.mem[0]->timing.l2_misses = LINES / 2 * ASKS_WRITE;
+        struct shot s = shot(&rig, 0, 0, ACCESS_WB, 0, 4);
+        s.a.policy.scope = ISA_SCOPE_AGENT;
+        took[i] = run(&s);
+        rig_close(&rig);
+    }
+    printf("%u lines are written back in %" PRIu64 " cycles, by half as many requests in %" PRIu64
+           ", and %u times as many of other channels in %" PRIu64 "\n",
+           LINES, took[0], took[1], CHANNELS, took[2]);
+    CHECK(took[1] > took[0] + 150);                      /* a second way home and back */
+    CHECK(took[2] > took[1] && took[2] < took[1] + 150); /* no third: the port's time alone */
 }
 
 int main(void)
@@ -452,5 +486,6 @@ int main(void)
     check_uncached();
     check_order();
     check_write_stall();
+    check_write_back();
     return check_status();
 }
