@@ -23,7 +23,8 @@
  *
  * Caches: the detailed part's release writes every dirty line back, so that the
  * functional part sees it.  Lines that the functional part makes stale are dropped
- * from the L2s afterwards; the Infinity Cache's tags stay as they were.
+ * from the L2s afterwards.  The Infinity Cache takes in as many lines of nobody as the
+ * functional part would have brought, so that those of earlier dispatches are gone.
  */
 #include <math.h>
 #include <stdio.h>
@@ -86,6 +87,7 @@ struct timed_sample {
     double lines;             /* of the Infinity Cache */
     double dirty;             /* the part of what comes into the Infinity Cache that was written, */
     uint64_t fresh;           /* and an IOD's lines that have come since the dispatch began */
+    double left_out;          /* lines that a workgroup brings into an IOD's, which was not filled */
     uint64_t detailed;
     uint64_t end_ns;
     unsigned rests;           /* XCDs that have run theirs */
@@ -415,14 +417,15 @@ static void fill_cache(struct timed *timed, struct timed_sample *s, unsigned las
            lines = (double)use.lines, total = (double)d->total;
     s->lines = lines * iods;
     s->turn = filled > 0 ? s->lines * ended / filled : INFINITY;
+    s->dirty = written < filled ? written / filled : 1;
     if (total <= s->turn) {
+        s->left_out = filled / ended / iods;
         decide(timed, d);
         return;
     }
     s->phase = AGED;
     s->aged_ended = now->ended;
     s->seen = last;
-    s->dirty = written < filled ? written / filled : 1;
     s->fresh = (uint64_t)(filled / ended / iods * (double)now->started);
     double more = filled / ended / iods * total, most = TURNOVER * lines;
     ask(timed, s, NO_TICK, (uint64_t)(more < most ? more : most));
@@ -679,6 +682,10 @@ bool sample_run_rest(struct timed *timed, struct cp_dispatch *d)
     d->stats.detailed_workgroups = s->detailed;
     d->stats.sample_error =
         2 * hypot(s->error[0] * early_ps, s->error[1] * late_ps) / 1000 / (double)(s->end_ns - d->start_ns);
+    if (s->left_out > 0) { /* what others have left there gives way to it all the same */
+        s->fresh = 0;
+        ask(timed, s, NO_TICK, (uint64_t)(s->left_out * (double)skipped));
+    }
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
         port_send(timed->host, timed->xcd[i].domain, timed->way_ps, run_rest, &timed->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;
