@@ -18,8 +18,9 @@
 struct hip_counters {
     FILE *file; /* NULL: stderr */
     bool csv;
-    bool seeks; /* JSON: has its end after each dispatch, over which the next one is written */
-    bool any;   /* JSON: one has been written */
+    bool seeks;           /* JSON: has its end after each dispatch, over which the next one is written */
+    bool any;             /* JSON: one has been written */
+    char buffer[1 << 16]; /* more than a dispatch takes: each is written at once, or not at all when killed */
     unsigned count;
     unsigned index[];
 };
@@ -166,7 +167,7 @@ bool hip_counters_init(struct hip_runtime *runtime)
         return false;
     }
     /* Nothing waits in it that a forked process would write again, or one that is killed never. */
-    setvbuf(chosen->file, NULL, _IOFBF, 1 << 18);
+    setvbuf(chosen->file, chosen->buffer, _IOFBF, sizeof chosen->buffer);
     chosen->csv = stats_is_csv(path);
     chosen->seeks = !chosen->csv && ftell(chosen->file) == 0;
     fputs(chosen->csv ? "Dispatch_Id,Kernel_Name,Grid_Size,Workgroup_Size,Counter_Name,Counter_Value,"
