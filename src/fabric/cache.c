@@ -109,27 +109,31 @@ void cache_prefetch(const struct cache *c, uint32_t line, unsigned lines)
     port_prefetch_line(c->void_half + set);
 }
 
-bool cache_look(struct cache *c, uint32_t line)
+/* Makes the line the last used of its set.  Its way, or CACHE_NONE. */
+static int use_line(struct cache *c, uint32_t line, uint32_t *set)
 {
     if (!c->sets)
-        return false;
-    uint32_t set = set_of(c, line);
-    int way = find_way(c, set, line);
-    if (way == CACHE_NONE)
-        return false;
-    c->order[set] = touch(c->order[set], (unsigned)way);
-    return is_whole(c, set, (unsigned)way);
+        return CACHE_NONE;
+    *set = set_of(c, line);
+    int way = find_way(c, *set, line);
+    if (way != CACHE_NONE)
+        c->order[*set] = touch(c->order[*set], (unsigned)way);
+    return way;
+}
+
+bool cache_look(struct cache *c, uint32_t line)
+{
+    uint32_t set;
+    int way = use_line(c, line, &set);
+    return way != CACHE_NONE && is_whole(c, set, (unsigned)way);
 }
 
 bool cache_add(struct cache *c, uint32_t line, unsigned halves, bool dirty)
 {
-    if (!c->sets)
-        return false;
-    uint32_t set = set_of(c, line);
-    int way = find_way(c, set, line);
+    uint32_t set;
+    int way = use_line(c, line, &set);
     if (way == CACHE_NONE)
         return false;
-    c->order[set] = touch(c->order[set], (unsigned)way);
     for (unsigned i = 0; i < 2; i++)
         c->void_half[set][i] &= (uint16_t)~((halves >> i & 1) << way);
     if (dirty)

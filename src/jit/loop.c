@@ -70,14 +70,19 @@ llvm_value loop_row(struct emit *e, struct slice *s, unsigned row)
     return value;
 }
 
-/* A value of the wave's, as it is before the loop. */
-static llvm_value load_before(struct emit *e, llvm_type type, size_t offset)
+llvm_value loop_load_in(struct emit *e, llvm_block block, llvm_type type, size_t offset)
 {
     llvm_block here = e->l->GetInsertBlock(e->b);
-    emit_goto(e, e->loop->before);
+    emit_goto(e, block);
     llvm_value value = emit_load_whole(e, type, e->w, (int64_t)offset);
     emit_goto(e, here);
     return value;
+}
+
+/* A value of the wave's, as it is before the loop. */
+static llvm_value load_before(struct emit *e, llvm_type type, size_t offset)
+{
+    return loop_load_in(e, e->loop->before, type, offset);
 }
 
 llvm_value loop_scalar32(struct emit *e, unsigned reg)

@@ -45,6 +45,8 @@ bool loop_find(struct emit *e, const struct xinst *first, struct loop *loop);
 /* Where a scalar register is in the wave. */
 size_t loop_place(unsigned reg);
 llvm_value loop_budget(struct emit *e);
+/* A value of the wave's, loaded in that block. */
+llvm_value loop_load_in(struct emit *e, llvm_block block, llvm_type type, size_t offset);
 /* Whether any bit is set, or a pointer is not NULL. */
 llvm_value loop_is_some(struct emit *e, llvm_value value);
 /* How often the branch was executed: as often as it was taken, and once more when the loop was `left`. */

@@ -36,11 +36,7 @@ static llvm_value make_from(struct emit *e, llvm_type type, llvm_value value)
 /* A value of the wave's, as it is before the region. */
 static llvm_value load_before(struct emit *e, llvm_type type, size_t offset)
 {
-    llvm_block here = e->l->GetInsertBlock(e->b);
-    emit_goto(e, e->region->before);
-    llvm_value value = emit_load_whole(e, type, e->w, (int64_t)offset);
-    emit_goto(e, here);
-    return value;
+    return loop_load_in(e, e->region->before, type, offset);
 }
 
 static llvm_value known32(struct emit *e, unsigned reg)
