@@ -11,13 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
+// LLVM takes this option once at most, so the user's own replaces ours.
+#define SCHEDULE "-amdgpu-sched-strategy"
+
 struct cc_job {
     struct cc_args args;  // the user's words in their order, with -x put in
     struct cc_args archs; // values of --offload-arch
     char *rocm;           // --rocm-path: another ROCm's compiler and headers
     bool link;            // false after -c, -S, -E and their like
     bool has_hip, has_host, has_input;
-    bool has_optimise, rdc, user_bitcode, quiet, openmp;
+    bool has_optimise, has_schedule, rdc, user_bitcode, quiet, openmp;
 };
 
 enum source { SOURCE_NONE, SOURCE_HIP, SOURCE_CXX, SOURCE_C };
@@ -247,11 +250,13 @@ static int read_command(struct cc_job *job, const struct cc_args *words)
                 cc_args_push(&job->args, arg);
                 cc_args_push(&job->args, value);
                 job->has_input |= strcmp(arg, "-l") == 0;
+                job->has_schedule |= strstr(value, SCHEDULE) != NULL;
             }
         } else if (arg[1] == 'x' && arg[2]) {
             x = arg + 2;
         } else if (!take_own_option(job, arg)) {
             cc_args_push(&job->args, arg);
+            job->has_schedule |= strstr(arg, SCHEDULE) != NULL; // -mllvm=... and -Wl,-mllvm,...
             job->has_input |= arg[1] == 'l' && arg[2];
         }
         if (x) {
@@ -305,6 +310,19 @@ static int read_environment(struct cc_job *job, const char *name)
     return status;
 }
 
+// LLVM 22 leaves a load where its value is needed when moving it up would cost occupancy, so that loops wait
+// for each of their loads; LLVM 19, which ROCm 6.3 and 6.4 have, puts them together, and so does this
+// strategy of 22.
+static void build_schedule(struct cc_args *out, const struct cc_job *job, const struct cc_places *places)
+{
+    enum { FIRST_VERSION = 22 };
+    if (job->rocm || job->has_schedule || !(job->has_hip || job->rdc) ||
+        atoi(places->llvm_version) < FIRST_VERSION)
+        return;
+    cc_args_push(out, "-mllvm");
+    cc_args_push(out, SCHEDULE "=max-memory-clause");
+}
+
 static void build_compile_flags(struct cc_args *out, const struct cc_job *job, const struct cc_places *places)
 {
     // clang warns of options that the inputs at hand make no use of; those below are not the user's.
@@ -320,6 +338,7 @@ static void build_compile_flags(struct cc_args *out, const struct cc_job *job, c
         cc_args_push(out, "-D__HIP_PLATFORM_AMD__=1");
     if (!job->has_optimise)
         cc_args_push(out, "-O3"); // hipcc's default
+    build_schedule(out, job, places);
     cc_args_push(out, "--end-no-unused-arguments");
 }
 

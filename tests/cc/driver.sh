@@ -68,6 +68,29 @@ for std in c++14 c++17 c++20; do
 done
 check "-Wl" "$ehp" cc app.hip part.o -Wl,--as-needed -pthread -o app6
 
+# How device code is scheduled: LLVM takes the option once, so the user's own counts alone.
+compiles_with() { # WHAT COUNT TEXT COMMAND...: the commands that clang would run have TEXT in COUNT words
+    local what=$1 count=$2 text=$3
+    shift 3
+    checks=$((checks + 1))
+    local n
+    n=$("$ehp" cc "$@" -### 2>&1 | tr ' ' '\n' | grep -c -- "$text")
+    [ "$n" = "$count" ] || fail "$what: $n words with $text instead of $count"
+}
+if "$ehp" cc --version | grep -q 'clang version 2[2-9]'; then
+    compiles_with "loads together" 3 '-amdgpu-sched-strategy=max-memory-clause' -c app.hip
+    compiles_with "no C" 0 '-amdgpu-sched-strategy' -c part.c
+    for own in '-mllvm -amdgpu-sched-strategy=max-ilp' '-mllvm=-amdgpu-sched-strategy=max-ilp'; do
+        # shellcheck disable=SC2086
+        check "$own" "$ehp" cc $own -c app.hip -o own.o
+        # shellcheck disable=SC2086
+        compiles_with "$own alone" 0 'max-memory-clause' $own -c app.hip
+    done
+    HIPCC_COMPILE_FLAGS_APPEND='-mllvm -amdgpu-sched-strategy=max-ilp' \
+        check "another strategy from the environment" "$ehp" cc -c app.hip -o own.o
+    check "device linking with it" "$ehp" cc -fgpu-rdc app.hip part.o -o app_rdc && check "run" ./app_rdc
+fi
+
 # One -std= for HIP, C++ and C: each takes its own language's only.
 echo 'int second(void); int second(void) { int new = 1; return new; }' >second.c
 for std in c++17 gnu11; do
