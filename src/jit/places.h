@@ -84,5 +84,8 @@ void reads_merge(struct emit *e, struct read_way *ways, unsigned count, unsigned
 /* For all lanes, or those of a mask. */
 void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows,
                   llvm_value lanes);
+/* Some lanes' elements, to a row of pointers. */
+void writes_scattered(struct emit *e, llvm_value pointers, llvm_value lanes, unsigned kind,
+                      const llvm_value *rows);
 
 #endif

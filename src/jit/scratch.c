@@ -143,7 +143,10 @@ void scratch_write(struct emit *e, struct slice *s, const struct lane_op *op, ll
     }
     llvm_type types[] = {e->row, l->TypeOf(to)};
     for (unsigned d = 0; d < writes_dwords(op->x); d++) {
-        llvm_value arguments[] = {rows[d], dword_of(e, to, d), places_active(e, s)};
-        emit_intrinsic(e, address ? "llvm.masked.scatter" : "llvm.masked.store", types, 2, arguments, 3);
+        llvm_value place = dword_of(e, to, d), arguments[] = {rows[d], place, places_active(e, s)};
+        if (address)
+            writes_scattered(e, place, arguments[2], MEMOP_B32, &rows[d]);
+        else
+            emit_intrinsic(e, "llvm.masked.store", types, 2, arguments, 3);
     }
 }

@@ -74,9 +74,10 @@ void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_
                    lanes ? places_line(e, lanes, dwords, i, 1) : NULL);
 }
 
-static bool has_scatter(unsigned kind)
+/* Without AVX-512 LLVM makes a branch and a store for each lane, at every place. */
+static bool has_scatter(const struct emit *e, unsigned kind)
 {
-    return kind == MEMOP_B32 || kind == MEMOP_B64;
+    return e->slice == 16 && (kind == MEMOP_B32 || kind == MEMOP_B64);
 }
 
 static void store_scatter(struct emit *e, llvm_value pointers, llvm_value lanes, unsigned kind,
@@ -144,10 +145,10 @@ static void store_each(struct emit *e, llvm_value pointers, llvm_value lanes, un
     emit_goto(e, done);
 }
 
-static void store_scattered(struct emit *e, llvm_value pointers, llvm_value lanes, unsigned kind,
-                            const llvm_value *rows)
+void writes_scattered(struct emit *e, llvm_value pointers, llvm_value lanes, unsigned kind,
+                      const llvm_value *rows)
 {
-    if (has_scatter(kind))
+    if (has_scatter(e, kind))
         store_scatter(e, pointers, lanes, kind, rows);
     else
         store_each(e, pointers, lanes, kind, rows);
@@ -195,7 +196,7 @@ static void write_lds(struct emit *e, struct slice *s, llvm_value lane_address, 
     store_if_dense(e, s, dense, l->BuildGEP2(e->b, e->i8, e->lds, &place, 1, ""), kind, rows, done);
     llvm_value at = l->BuildAdd(e->b, lane_address, places_row(e, offset, 0), "");
     llvm_value lanes = places_and(e, places_in_lds(e, at, bytes), places_active(e, s));
-    store_scattered(e, places_of_lds(e, at, 0), lanes, kind, rows);
+    writes_scattered(e, places_of_lds(e, at, 0), lanes, kind, rows);
     l->BuildBr(e->b, done);
     emit_goto(e, done);
 }
@@ -214,7 +215,7 @@ static void write_memory(struct emit *e, struct slice *s, const struct lane_op *
     llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
     slice_redo(e, s, lanes_of(e, beyond));
     llvm_value pointers = l->BuildIntToPtr(e->b, addresses, l->VectorType(e->ptr, e->slice), "");
-    store_scattered(e, pointers, places_active(e, s), kind, rows);
+    writes_scattered(e, pointers, places_active(e, s), kind, rows);
     l->BuildBr(e->b, done);
     emit_goto(e, done);
 }
