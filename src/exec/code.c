@@ -485,12 +485,21 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
     return x;
 }
 
-/* A wave that begins executes no more than there are, until it branches. */
-enum { BEGIN_HEAT_MAX = 64 };
-
-static unsigned begin_heat(const struct exec_block *block)
+/* Most functions spend their time in a loop that is a part of them. */
+static unsigned heat_of(const struct exec_block *block, unsigned heat)
 {
-    return block->count < BEGIN_HEAT_MAX ? (unsigned)block->count : BEGIN_HEAT_MAX;
+    enum { STRETCH = 128, LOOP_MIN = 8, LOOP_MAX = 64, PARTS = 8 };
+    const unsigned count = (unsigned)block->count, part = count / PARTS < LOOP_MIN ? LOOP_MIN : count / PARTS;
+    switch (heat) {
+    case EXEC_BEGINS:
+        return count;
+    case EXEC_BRANCHES:
+        return STRETCH * (part > LOOP_MAX ? LOOP_MAX : part);
+    case EXEC_CONTINUES:
+        return part;
+    default:
+        return heat;
+    }
 }
 
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
@@ -508,14 +517,17 @@ const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct ex
         return compiled;
     /* What has been asked for, and may never come, is not written to by all threads for each of their waves.
      */
-    if (atomic_load_explicit(&block->heat[form], memory_order_relaxed) >= code->compiler->hot[form])
+    const struct exec_compiler *c = code->compiler;
+    const unsigned warm = c->warm[form], hot = c->hot[form] + c->hot_each[form] * (unsigned)block->count;
+    if (atomic_load_explicit(&block->heat[form], memory_order_relaxed) >= hot)
         return NULL;
-    if (heat == EXEC_BEGINS)
-        heat = begin_heat(block);
+    heat = heat_of(block, heat);
     const unsigned before = atomic_fetch_add_explicit(&block->heat[form], heat, memory_order_relaxed);
-    if (before >= code->compiler->hot[form] || before + heat < code->compiler->hot[form])
+    const bool gets_warm = before < warm && before + heat >= warm,
+               gets_hot = before < hot && before + heat >= hot;
+    if (!gets_warm && !gets_hot)
         return NULL;
-    code->compiler->ask(code->compiler, block, form);
+    code->compiler->ask(code->compiler, block, form, gets_hot);
     return atomic_load_explicit(&block->compiled[form], memory_order_acquire);
 }
 

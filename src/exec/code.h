@@ -71,9 +71,11 @@ struct exec_block;
 
 /* Who compiles; see jit/jit.h.  Any number of threads may ask. */
 struct exec_compiler {
-    unsigned hot[EXEC_FORMS]; /* the heat from which on a function is to be compiled */
-    /* Sets block->compiled[form], now or later or never. */
-    void (*ask)(struct exec_compiler *compiler, struct exec_block *block, enum exec_form form);
+    /* The heat from which on what was compiled before is looked for; and from which on a function is to be
+     * compiled, which grows with its instructions, as what that takes does. */
+    unsigned warm[EXEC_FORMS], hot[EXEC_FORMS], hot_each[EXEC_FORMS];
+    /* Sets block->compiled[form], now or later or never; `hot`: by compiling if need be. */
+    void (*ask)(struct exec_compiler *compiler, struct exec_block *block, enum exec_form form, bool hot);
     /* Executes wave.stretch by the handlers, for its lanes. */
     void (*redo)(struct wave *w);
     /* The block goes, and what was compiled of it. */
@@ -141,9 +143,10 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
 /*
  * The function of an instruction that somebody executes, and its compiled form if that may be entered.  One
  * that is not compiled gets the heat of what is executed now: about as many instructions, EXEC_BEGINS for a
- * wave's first stretch.
+ * wave's first stretch, EXEC_BRANCHES for one of WORKGROUP_STRETCH taken branches, EXEC_CONTINUES for
+ * one from a barrier to the next.
  */
-enum { EXEC_BEGINS };
+enum { EXEC_BEGINS = 1 << 30, EXEC_BRANCHES, EXEC_CONTINUES };
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
                                                const struct xinst *in, enum exec_form form, unsigned heat,
                                                const struct exec_block **block);

@@ -22,9 +22,6 @@ enum { STRETCH = WORKGROUP_STRETCH, STRETCHES = 6, GROWTH_MAX = 3 };
  */
 enum { COMPILED_STRETCH = 2048 };
 
-/* About how many instructions a stretch has. */
-enum { STRETCH_HEAT = 1024 };
-
 /* How often its waves may come together at a barrier for each round that they may have otherwise. */
 enum { BARRIERS = 16 };
 
@@ -44,7 +41,7 @@ static const struct xinst *step(struct wave *w, const struct xinst *in)
 
 /* What may be entered of the function that `in` is of, which then is wg->block; NULL: it is to be
  * interpreted. */
-static const struct exec_compiled *compiled_of(const struct wave *w, const struct xinst *in)
+static const struct exec_compiled *compiled_of(const struct wave *w, const struct xinst *in, unsigned heat)
 {
     struct wave_guard *guard = w->guard;
     struct workgroup *wg = w->wg;
@@ -53,7 +50,7 @@ static const struct exec_compiled *compiled_of(const struct wave *w, const struc
     if (wg->compiled && in >= wg->block->x && in <= wg->block->x + wg->block->count)
         return wg->compiled;
     wg->compiled = exec_code_compiled(guard->code, guard->cache, in, w->stats ? EXEC_COUNTED : EXEC_WHOLE,
-                                      in == wg->launch->entry ? EXEC_BEGINS : STRETCH_HEAT, &wg->block);
+                                      in == wg->launch->entry ? EXEC_BEGINS : heat, &wg->block);
     return wg->compiled;
 }
 
@@ -65,10 +62,10 @@ static inline uint32_t head_of(const struct exec_compiled *compiled, const struc
 
 /* Executes compiled code, and interprets up to its heads; what remains is to be interpreted, NULL when the
  * wave has stopped. */
-static const struct xinst *run_compiled(struct wave *w, const struct xinst *in)
+static const struct xinst *run_compiled(struct wave *w, const struct xinst *in, unsigned heat)
 {
     const struct exec_compiled *compiled;
-    while (in && (compiled = compiled_of(w, in)) != NULL) {
+    while (in && (compiled = compiled_of(w, in, heat)) != NULL) {
         const struct exec_block *block = w->wg->block;
         uint32_t head = head_of(compiled, block, in);
         w->compiled = true;
@@ -77,9 +74,9 @@ static const struct xinst *run_compiled(struct wave *w, const struct xinst *in)
     return in;
 }
 
-static void run_from(struct wave *w, const struct xinst *in)
+static void run_from(struct wave *w, const struct xinst *in, unsigned heat)
 {
-    in = run_compiled(w, in);
+    in = run_compiled(w, in, heat);
     if (!in)
         return;
     if (w->stats)
@@ -92,7 +89,7 @@ static void run_from(struct wave *w, const struct xinst *in)
         while (in);
 }
 
-static void run_wave(struct wave *w)
+static void run_wave(struct wave *w, unsigned heat)
 {
     const struct xinst *in = w->next;
     if (w->mode & MODE_SPECIAL) {
@@ -101,7 +98,7 @@ static void run_wave(struct wave *w)
             return;
     }
     w->compiled = false;
-    run_from(w, in);
+    run_from(w, in, heat);
 }
 
 /* Not the clocks, nor permutes of lanes, which pass through LDS. */
@@ -215,7 +212,7 @@ static void run_on(struct wave *w, unsigned stretches, const _Atomic bool *stop)
             return;
         w->state = WAVE_RUNNING;
         w->budget = w->compiled ? COMPILED_STRETCH : STRETCH;
-        run_wave(w);
+        run_wave(w, EXEC_BRANCHES);
     }
 }
 
@@ -224,7 +221,7 @@ static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool
 {
     if (!w->spinning) {
         w->budget = STRETCH;
-        run_wave(w);
+        run_wave(w, EXEC_CONTINUES);
     }
     if (w->state != WAVE_DONE)
         run_on(w, stretches, stop);
@@ -254,7 +251,7 @@ static struct wave *begin_waves(struct workgroup *wg, struct wave *w, struct wav
     w = guard->wave;
     w->compiled = true;
     if (in)
-        run_from(w, in);
+        run_from(w, in, EXEC_CONTINUES);
     return w;
 }
 
@@ -276,7 +273,7 @@ static void leave_barrier(struct wave *w)
         return;
     w->budget = STRETCH;
     w->leaving = true;
-    const struct exec_compiled *compiled = compiled_of(w, in);
+    const struct exec_compiled *compiled = compiled_of(w, in, 0);
     const struct exec_block *block = w->wg->block;
     while (in && !writes_lds(in)) {
         const uint32_t head = compiled ? head_of(compiled, block, in) : 0;

@@ -18,11 +18,13 @@
 #include "jit/refused.h"
 
 /*
- * The heat (exec/code.c) from which on a function is compiled: some milliseconds of interpreting, so that
- * programs which end sooner do not open LLVM.  Simulating what is executed in runs takes much longer than
- * executing it: some tenths of a second.
+ * The heat (exec/code.c) from which on a function is looked for in the cache, some milliseconds of
+ * interpreting; and compiled: so much for LLVM, which has to be opened, and for each instruction.  Compiling
+ * takes some 60 ms and half a millisecond for an instruction; who has interpreted for about half as long is
+ * likely to go on for longer than that, and who ends sooner has lost nothing.  Simulating what is executed in
+ * runs takes much longer than executing it: some tenths of a second.
  */
-enum { HOT = 256000, HOT_RUNS = 16 * HOT };
+enum { WARM = 500000, HOT = 4000000, HOT_EACH = 10000, HOT_RUNS = 4096000 };
 
 static const char triple[] = "x86_64-unknown-linux-gnu";
 static const char passes[] = "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -32,6 +34,7 @@ struct unit {
     struct unit *next;
     struct exec_block *block; /* NULL: nobody's any more */
     enum exec_form form;
+    bool hot; /* to be compiled, if the cache has not got it */
     struct exec_compiled compiled;
     struct jit_object *object;
     uint32_t *heads;
@@ -302,9 +305,13 @@ static bool find_heads(struct jit *jit, struct unit *unit)
     return room && heads <= LIFT_BLOCKS_MAX;
 }
 
-/* Makes it, or takes what was made before; says which. */
+/* Makes it if it is hot, or takes what was made before; says which. */
 static bool compile(struct jit *jit, struct unit *unit, bool *cached)
 {
+    if (atomic_load_explicit(&unit->block->compiled[unit->form], memory_order_relaxed)) {
+        unit->hot = false; /* it was found in the cache, and got hot before that */
+        return false;
+    }
     unit->heads = calloc(unit->block->count + 1, sizeof(*unit->heads));
     unit->compiled.heads = unit->heads;
     if (unit->form == EXEC_RUNS)
@@ -313,7 +320,7 @@ static bool compile(struct jit *jit, struct unit *unit, bool *cached)
     snprintf(jit->why, sizeof(jit->why), "memory is short");
     bool ok = unit->heads && key.bytes && find_heads(jit, unit);
     *cached = ok && heads_of(unit) && load_cached(jit, unit, &key);
-    ok = *cached || (ok && (!heads_of(unit) || compile_with_llvm(jit, unit, &key)));
+    ok = *cached || (ok && unit->hot && (!heads_of(unit) || compile_with_llvm(jit, unit, &key)));
     free(key.bytes);
     return ok;
 }
@@ -332,8 +339,10 @@ static void finish(struct jit *jit, struct unit *unit, bool compiled, bool cache
         jit->ready = unit;
         atomic_store_explicit(&unit->block->compiled[unit->form], &unit->compiled, memory_order_release);
     } else {
-        jit->totals.refused++;
-        refused_add(&jit->refused, unit->block->start, "%s", jit->why);
+        if (unit->hot) {
+            jit->totals.refused++;
+            refused_add(&jit->refused, unit->block->start, "%s", jit->why);
+        }
         unit_free(unit);
     }
     jit->totals.nanoseconds += took_ns;
@@ -391,9 +400,11 @@ static bool is_pending(const struct jit *jit, const struct unit *unit)
     return false;
 }
 
-static void ask(struct exec_compiler *compiler, struct exec_block *block, enum exec_form form)
+static void ask(struct exec_compiler *compiler, struct exec_block *block, enum exec_form form, bool hot)
 {
     struct jit *jit = jit_of(compiler);
+    if (!hot && (jit_cache_off(jit->cache) || block->count > LIFT_INSTRUCTIONS_MAX))
+        return;
     struct unit *unit = block->count <= LIFT_INSTRUCTIONS_MAX ? calloc(1, sizeof(*unit)) : NULL;
     pthread_mutex_lock(&jit->lock);
     if (unit && !jit->started && !jit->stopping && register_exit(jit))
@@ -411,6 +422,7 @@ static void ask(struct exec_compiler *compiler, struct exec_block *block, enum e
     }
     unit->block = block;
     unit->form = form;
+    unit->hot = hot;
     struct unit **last = &jit->waiting;
     while (*last)
         last = &(*last)->next;
@@ -467,8 +479,12 @@ struct jit *jit_open(unsigned level, enum jit_when when)
     if (!jit)
         return NULL;
     jit->compiler = (struct exec_compiler){.ask = ask, .redo = lift_redo, .forget = forget};
-    for (unsigned form = 0; form < EXEC_FORMS; form++)
-        jit->compiler.hot[form] = when == JIT_FIRST ? 1 : form == EXEC_RUNS ? HOT_RUNS : HOT;
+    for (unsigned form = 0; form < EXEC_FORMS; form++) {
+        const bool runs = form == EXEC_RUNS;
+        jit->compiler.warm[form] = when == JIT_FIRST ? 1 : runs ? HOT_RUNS : WARM;
+        jit->compiler.hot[form] = when == JIT_FIRST ? 1 : runs ? HOT_RUNS : HOT;
+        jit->compiler.hot_each[form] = when == JIT_FIRST || runs ? 0 : HOT_EACH;
+    }
     jit->level = level;
     jit->waits = when != JIT_HOT;
     jit->cache = jit_cache_open(NULL, level == 4 ? "LLVM 22.1, x86-64-v4" : "LLVM 22.1, x86-64-v3, gathers");
