@@ -248,7 +248,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         if (inst->src[i].kind == ISA_SGPR && !stretch_is_mask(&op, i) &&
             stretch_needs(e, inst->src[i].reg, inst->src[i].dwords, false))
             stretch_flush(e);
-    if (writes_mask(op.body) && scalars_are_late(e, x->sd, 2))
+    if (writes_mask(op.body) && e->joined && scalars_are_late(e, x->sd, 2)) /* of which part is it then? */
         stretch_flush(e);
     if (e->ops == STRETCH_MAX)
         stretch_flush(e);

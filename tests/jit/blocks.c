@@ -701,6 +701,10 @@ static void try_known(struct engine *e, unsigned level)
          * s_sub_u32 s70, s70, 1; s_cmp_gt_i32 s70, 0; s_cbranch_scc1 */
         {0x7d920501, 0xbe82206a, 0xbf880002, 0xdc508000, 0x057f0022, 0x87fe027e, 0x68020b01, 0x80c68146,
          0xbf028046, 0xbf85fff6},
+        /* A mask where a scalar was put that the same stretch has read before: v_add_f32 v1, s0, v1;
+         * s_mov_b32 s0, 4.0; v_mul_f32 v2, s0, v2; v_cmp_ge_f32 s[0:1], v2, v1; v_cndmask_b32 v4, v4, v5,
+         * s[0:1]; v_sqrt_f32 v3, v2 */
+        {0x02020200, 0xbe8000f6, 0x0a040400, 0xd0460000, 0x00020302, 0xd1000004, 0x00020b04, 0x7e064f02},
     };
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
         for (unsigned counts = 0; counts < 2; counts++) {
