@@ -35,6 +35,7 @@ enum {
     CHIP_MAX_PARTITIONS = 8,
     CHIP_MAX_IODS = 16,
     CHIP_MAX_XCDS = 15, /* bits of the probe filter, beside the owner's */
+    CHIP_MAX_SDMA = 16,
     CHIP_MAX_SHADER_ENGINES = 16,
     CHIP_MAX_ACES = 16,
     CHIP_MAX_SIMDS = 8,

@@ -83,14 +83,41 @@ static void set_times(struct fabric *f, const struct chip *chip)
     f->atomic_latency_ps = v[CHIP_infinity_cache_atomic_latency] * 1000;
     f->slice_ps = v[CHIP_infinity_cache_latency] * 1000;
     f->memory_ps = v[CHIP_hbm_latency] * 1000;
-    f->line_read_ps = line / v[CHIP_fabric_xcd_read] * clock_ps;
-    f->request_ps = clock_ps / v[CHIP_fabric_requests];
     f->link_ps[WAY_RIGHT] = f->link_ps[WAY_LEFT] = 1000 / v[CHIP_usr_horizontal];
     f->link_ps[WAY_DOWN] = f->link_ps[WAY_UP] = 1000 / v[CHIP_usr_vertical];
     f->ingress_ps = 1000 / v[CHIP_fabric_ingress];
     f->slice_line_ps = line / v[CHIP_infinity_cache_width] * clock_ps;
     f->header = chip_get(chip, CHIP_usr_header);
     f->tick_ps = 1e6 / v[CHIP_hbm_clock];
+}
+
+static struct xcd_port *open_port(struct fabric *f, unsigned index, unsigned iod)
+{
+    struct xcd_port *x = &f->xcd[index];
+    x->fabric = f;
+    x->xcd = index;
+    x->iod = iod;
+    x->held_end = &x->held;
+    return x;
+}
+
+/* An XCD's port takes so many requests, with bytes or without; an engine's takes bytes. */
+static void open_ports(struct fabric *f, const struct chip *chip)
+{
+    const double *v = chip->value;
+    const double clock_ps = 1e6 / v[CHIP_fabric_clock], line = FABRIC_LINE;
+    unsigned index = 0;
+    for (unsigned i = 0; i < f->iods; i++)
+        for (unsigned k = 0; k < chip->iod[i].xcds; k++) {
+            struct xcd_port *x = open_port(f, index++, i);
+            x->read_ps = line / v[CHIP_fabric_xcd_read] * clock_ps;
+            x->ask_ps = x->half_ps = clock_ps / v[CHIP_fabric_requests];
+        }
+    for (unsigned k = 0; k < f->engines; k++) {
+        struct xcd_port *x = open_port(f, f->xcds + k, k % f->iods);
+        x->read_ps = line / v[CHIP_sdma_width] * 1e6 / v[CHIP_sdma_clock];
+        x->half_ps = x->read_ps / 2;
+    }
 }
 
 struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned first_domain, unsigned nps)
@@ -103,26 +130,21 @@ struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned 
     f->iods = chip_get(chip, CHIP_iod_count);
     f->columns = chip_get(chip, CHIP_iod_columns);
     f->xcds = chip_get(chip, CHIP_xcd_count);
+    f->engines = chip_get(chip, CHIP_sdma_engines);
     f->pseudo = chip_get(chip, CHIP_hbm_pseudo_channels);
     map_open(&f->map, chip, nps);
     dram_timing_of(chip, &f->timing);
     set_times(f, chip);
     uint64_t lines = f->map.bytes / f->map.stacks / f->map.channels / FABRIC_LINE;
     f->filter_chunks = (uint32_t)((lines + FILTER_CHUNK - 1) / FILTER_CHUNK);
-    for (unsigned i = 0, xcd = 0; i < f->iods; i++) {
+    open_ports(f, chip);
+    for (unsigned i = 0; i < f->iods; i++) {
         struct iod *iod = &f->iod[i];
         iod->fabric = f;
         iod->index = i;
         net_place(iod);
         iod->domain = port_domain(port, first_domain + i);
         port_set_clock(iod->domain, chip->value[CHIP_fabric_clock]);
-        for (unsigned k = 0; k < chip->iod[i].xcds; k++, xcd++) {
-            struct xcd_port *x = &f->xcd[xcd];
-            x->fabric = f;
-            x->xcd = xcd;
-            x->iod = i;
-            x->held_end = &x->held;
-        }
     }
     for (unsigned i = 0; i < f->iods; i++) {
         home_open(&f->iod[i], chip);
@@ -147,6 +169,13 @@ void fabric_attach(struct fabric *f, unsigned xcd, struct port_domain *domain, p
     x->probe = probe;
     x->l2 = l2;
     net_prefetch_at_xcd(x);
+}
+
+uint8_t fabric_sdma(struct fabric *f, unsigned engine, struct port_domain *domain)
+{
+    assert(engine < f->engines);
+    f->xcd[f->xcds + engine].domain = domain;
+    return (uint8_t)(f->xcds + engine);
 }
 
 bool fabric_pairs(const struct fabric *f)

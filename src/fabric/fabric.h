@@ -4,7 +4,7 @@
  * them, the Infinity Cache slices, the probe filters, and the memory channels
  * behind the slices.
  *
- * An XCD's L2 asks with a struct fabric_request, which stays the asker's and in
+ * An XCD's L2, or an SDMA engine, asks with a struct fabric_request, which stays the asker's and in
  * place until it is answered; only the pointer travels.  The bytes move at the
  * line's home, the slice of the Infinity Cache in front of its channel: that
  * is where an order of all accesses to a line exists.  The Infinity Cache is
@@ -36,11 +36,11 @@ enum fabric_kind {
 
 struct fabric_request {
     enum fabric_kind kind;
-    uint8_t xcd; /* of the package */
+    uint8_t xcd; /* of the package, or fabric_sdma() */
     bool keeps;  /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
     bool nobody; /* FABRIC_WRITE: takes its time and changes nothing, of a line that stands for others */
-    /* READ, WRITE: of the next line as well; `line` is aligned to FABRIC_PAIR: fabric_pairs().  A WRITE then
-     * is of all bytes, and of lines that the writer does not own. */
+    /* READ, FETCH, WRITE: of the next line as well; `line` is aligned to FABRIC_PAIR: fabric_pairs().  A
+     * WRITE then is of all bytes, and of lines that the writer does not own. */
     bool pair;
     uint8_t operations, depth; /* FABRIC_ATOMIC: lanes; most of them on one element */
     /* When answered.  faulted: the host has no memory at that address; missed: so many lines the Infinity
@@ -110,6 +110,12 @@ uint64_t fabric_lookahead_ps(const struct chip *chip);
 
 void fabric_attach(struct fabric *fabric, unsigned xcd, struct port_domain *domain, port_fn *probe, void *l2);
 
+/*
+ * SDMA engines have ports as XCDs have, but no cache: they FETCH and WRITE, and nobody probes them.  What
+ * engine `engine` is called in requests, whose answers happen in `domain`.
+ */
+uint8_t fabric_sdma(struct fabric *fabric, unsigned engine, struct port_domain *domain);
+
 /* Whether both lines of a pair are in one channel. */
 bool fabric_pairs(const struct fabric *fabric);
 /* From the XCD's domain. */
@@ -137,6 +143,18 @@ unsigned fabric_iods(const struct fabric *fabric);
 struct port_domain *fabric_domain(const struct fabric *fabric, unsigned iod);
 void fabric_read_use(const struct fabric *fabric, unsigned iod, struct fabric_use *out);
 void fabric_age(struct fabric *fabric, unsigned iod, uint64_t lines, double dirty, uint64_t fresh);
+
+/*
+ * For SDMA engines that leave a part of a long copy out (sdma/sdma.h), while nobody else asks for anything:
+ * the Infinity Cache as if these pairs of lines had been fetched or written, in this order.  From the domain
+ * `from`.
+ */
+struct fabric_skip {
+    uint64_t physical;
+    bool write;
+};
+void fabric_skip(struct fabric *fabric, struct port_domain *from, const struct fabric_skip *pairs,
+                 unsigned count);
 
 /* Counters, summed over the package. */
 struct fabric_counters {

@@ -18,6 +18,7 @@
 #include "fabric/fabric.h"
 
 enum {
+    FABRIC_ASKERS = CHIP_MAX_XCDS + CHIP_MAX_SDMA,
     FABRIC_HOPS = CHIP_MAX_IODS, /* ways of 0 .. 15 links: all IODs may stand in one row */
     SLICE_BUCKETS = 64,
     SLICE_LANDING = 16,
@@ -139,19 +140,21 @@ struct iod {
     struct slice *slice;
     struct ps_server link[4]; /* outgoing: enum fabric_way */
     struct ps_server ingress; /* from other IODs to what is on this one */
-    struct ps_server to_xcd[CHIP_MAX_XCDS];
-    double sent[CHIP_MAX_XCDS]; /* when the last answer for the XCD that was sent on from here arrives, ps */
+    struct ps_server to_xcd[FABRIC_ASKERS];
+    double sent[FABRIC_ASKERS]; /* when the last answer for the XCD that was sent on from here arrives, ps */
     struct home_line *spare_lines;
     struct home_probe *spare_probes;
     struct arena arena; /* what the IOD has */
     struct fabric_counters counters;
 };
 
-/* The XCD's end. */
+/* The end of an XCD, or of an SDMA engine. */
 struct xcd_port {
     struct fabric *fabric;
     struct port_domain *domain;
     unsigned xcd, iod;
+    double read_ps;         /* for a line in */
+    double ask_ps, half_ps; /* for a request out: without bytes; with a written half of a line, or atomics */
     struct ps_server out;
     struct fabric_request *writes[WRITE_BUCKETS]; /* on their way, by line; linked by `chain` */
     uint16_t writing[WRITE_BUCKETS];         /* how many: requests look no further where there are none */
@@ -165,19 +168,17 @@ struct fabric {
     struct port *port;
     struct fabric_map map;
     struct dram_timing timing;
-    unsigned iods, columns, xcds, pseudo;
+    unsigned iods, columns, xcds, engines, pseudo;
     uint32_t filter_chunks;
     /* ps */
     double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
     double slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
-    double request_ps;             /* of an XCD's port, for a request out */
-    double line_read_ps;           /* and for a line in */
     double link_ps[4], ingress_ps; /* for a byte */
     double slice_line_ps;          /* for a line */
     unsigned header;               /* bytes with each packet */
     double tick_ps;
     struct iod iod[CHIP_MAX_IODS];
-    struct xcd_port xcd[CHIP_MAX_XCDS];
+    struct xcd_port xcd[FABRIC_ASKERS]; /* XCDs, then SDMA engines */
 };
 
 static inline bool carries_data(const struct fabric_request *r)

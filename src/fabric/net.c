@@ -200,7 +200,8 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
     struct fabric *f = x->fabric;
     struct iod *own = &f->iod[x->iod], *home = &f->iod[r->home];
     unsigned way = hops(own, home);
-    double wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), requests_of(r) * f->request_ps),
+    double busy = requests_of(r) * (carries_data(r) ? x->half_ps : x->ask_ps),
+           wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy),
            delay = f->way_ps[way] + wait;
     r->waited_ps = (uint64_t)wait;
     if (carries_data(r)) {
@@ -369,7 +370,7 @@ static bool prefetch_written(const struct port_event *event, unsigned stage)
 }
 
 enum { XCD = 255, IS_PROBE = 256, FROM_AFAR = 512, HOPS = 1024 };
-static_assert(CHIP_MAX_XCDS <= XCD + 1, "in their bits");
+static_assert(FABRIC_ASKERS <= XCD + 1, "in their bits");
 
 static void onward(struct port_domain *domain, struct port_event *event);
 
@@ -406,7 +407,7 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
     }
     if (way & FROM_AFAR)
         delay += ps_server_take(&at->ingress, now, bytes * f->ingress_ps);
-    delay += ps_server_take(&at->to_xcd[x->xcd], now, r ? lines_of(r) * f->line_read_ps : 0);
+    delay += ps_server_take(&at->to_xcd[x->xcd], now, r ? lines_of(r) * x->read_ps : 0);
     port_fn *fn;
     void *self;
     if (!r) {

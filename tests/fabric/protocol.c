@@ -186,7 +186,8 @@ static void test_links(void)
     enum { COUNT = 8192 };
     struct rig rig;
     open_rig(&rig, "mi300a", 4);
-    rig.fabric->request_ps /= 4;
+    rig.fabric->xcd[0].ask_ps /= 4;
+    rig.fabric->xcd[1].ask_ps /= 4;
     const double *v = rig.chip.value;
     static struct test_request t[COUNT];
     static const unsigned neighbour[2] = {1, 3}; /* beside and above IOD 0 */
