@@ -91,12 +91,14 @@ static void describe_request(const struct ehp_agent_dispatch_packet *p, char *te
     }
 }
 
-static void report_request_fault(struct cp_task *task, const struct wave_guard *guard)
+void task_fault(struct cp_task *task, uint64_t address, bool write)
 {
-    struct ehp_fault fault = {
-        .size = sizeof(fault), .kind = EHP_FAULT_MEMORY, .address = guard->address, .lane = UINT_MAX};
+    struct ehp_fault fault = {.size = sizeof(fault),
+                              .kind = EHP_FAULT_MEMORY,
+                              .address = address,
+                              .write = write,
+                              .lane = UINT_MAX};
     const struct ehp_agent_dispatch_packet *p = &task->packet;
-    fault.write = guard->write;
     char detail[160];
     describe_request(p, detail, sizeof(detail));
     cp_report(task->queue->cp, &fault, detail);
@@ -117,7 +119,7 @@ void task_run(struct cp_task *task, struct wave_guard *guard)
     if (sigsetjmp(guard->env, 0) == 0)
         run_request(&task->packet);
     else
-        report_request_fault(task, guard);
+        task_fault(task, guard->address, guard->write);
     guard->armed = false;
     guard->in = NULL;
 }

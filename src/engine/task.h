@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Agent packets: copies and fills, which an SDMA engine or a kernel of the
- * runtime's would do, and host functions.  Bytes move here in every engine; when, and what it
- * takes, is the engine's.
+ * Agent packets: copies and fills, whose bytes the host moves here where they take no simulated time, and
+ * host functions.
  */
 #ifndef EHP_ENGINE_TASK_H
 #define EHP_ENGINE_TASK_H
@@ -22,6 +21,8 @@ struct wave_guard;
  * which may do what it likes): a copy through a wild pointer faults like a wave that does it.
  */
 void task_run(struct cp_task *task, struct wave_guard *guard);
+/* It could not access memory there: makes its queue inactive. */
+void task_fault(struct cp_task *task, uint64_t address, bool write);
 /* Completes its packet, which was begun at `start_ns`, and frees it. */
 void task_done(struct cp_task *task, uint64_t start_ns);
 void task_free_all(struct cp_task *list);

@@ -448,6 +448,35 @@ bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
     return true;
 }
 
+bool vm_find(struct vm *vm, uint64_t address, struct vm_entry *out)
+{
+    struct memory_block block;
+    bool inside;
+    if (vm_walk(vm, address, out))
+        return true;
+    if (!vm->memory->xnack)
+        return false;
+    if (address - vm->memory->arena < vm->memory->arena_bytes &&
+        !(memory_find(vm->memory, address, &block, &inside) && inside && block.on_demand))
+        return false;
+    uint64_t page = address & ~(VM_PAGE - 1);
+    pthread_mutex_lock(&vm->lock);
+    uint64_t frame = vm_demand_frame(vm, page, true);
+    pthread_mutex_unlock(&vm->lock);
+    *out = (struct vm_entry){.base = page, .bytes = VM_PAGE, .physical = frame, .writable = true};
+    return frame != 0;
+}
+
+bool vm_take(struct vm *vm, uint64_t *physical, uint64_t *bytes)
+{
+    pthread_mutex_lock(&vm->lock);
+    uint64_t first = take_demand_chunk(vm, true);
+    pthread_mutex_unlock(&vm->lock);
+    *physical = first << VM_PAGE_SHIFT;
+    *bytes = VM_PAGE << vm->demand_order[1];
+    return first != UINT64_MAX;
+}
+
 uint64_t vm_generation(const struct vm *vm)
 {
     return atomic_load_explicit(&vm->generation, memory_order_acquire);

@@ -66,6 +66,17 @@ void vm_close(struct vm *vm);
 /* The GPU's page table: false when nothing is mapped there; `table` is then where a walk ends. */
 bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out);
 
+/*
+ * For an SDMA engine, in the host's domain.  With XNACK it reaches all of the process's memory: as vm_walk(),
+ * or the page's frame, which it gets if it has none.
+ */
+bool vm_find(struct vm *vm, uint64_t address, struct vm_entry *out);
+/*
+ * More frames, as a CPU's first touch gets them, for memory that the GPU does not know; their first byte, and
+ * how many follow.  Nobody gives them back.  False: there are none.
+ */
+bool vm_take(struct vm *vm, uint64_t *physical, uint64_t *bytes);
+
 /* Changes when entries were removed: TLBs compare it. */
 uint64_t vm_generation(const struct vm *vm);
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets in timing mode; see timed.h. */
+#include <stdlib.h>
+
 #include "cp/signal.h"
 #include "engine/timed/count.h"
 #include "engine/timed/timed.h"
+#include "sdma/sdma.h"
 #include "vm/vm.h"
 
 static void look_now(struct timed *timed);
@@ -25,71 +28,137 @@ static void task_ends(struct port_domain *domain, struct port_event *event)
     task_done(task, event->word[1]);
 }
 
-static bool known(const struct timed *timed, const void *address, struct memory_block *block)
+static void start_waiting(struct timed *timed, struct cp_task *task, uint64_t ps)
 {
-    bool inside;
-    return memory_find(timed->engine.cp->memory, (uint64_t)(uintptr_t)address, block, &inside) && inside;
+    struct port_domain *host = timed->host;
+    struct port_event *done = port_post(host, port_cycle_of(host, port_now_ps(host) + ps), task_ends, timed);
+    done->word[0] = (uint64_t)(uintptr_t)task;
+    done->word[1] = timed_now_ns(timed);
 }
 
-static bool on_device(const struct timed *timed, const void *address)
+/* ---- copies and fills ---- */
+
+struct copy {
+    struct sdma_job job; /* first */
+    struct timed *timed;
+    struct cp_task *task;
+    uint64_t start_ns;
+};
+
+static void copy_ends(struct sdma_job *job)
+{
+    struct copy *c = (struct copy *)job;
+    c->timed->tasks--;
+    if (job->skipped)
+        c->timed->host_wrote = c->timed->pause = true;
+    if (job->faulted)
+        task_fault(c->task, job->fault_address, job->fault_write);
+    task_done(c->task, c->start_ns);
+    free(c);
+}
+
+static bool is_alone(const struct sdma_job *job)
+{
+    const struct timed *timed = ((const struct copy *)job)->timed;
+    return timed->tasks == 1 && timed->engine.cp->active_count == 0 && !timed->unreleased;
+}
+
+static bool known(const struct timed *timed, uint64_t address, struct memory_block *block)
+{
+    bool inside;
+    return memory_find(timed->engine.cp->memory, address, block, &inside) && inside;
+}
+
+static bool on_device(const struct timed *timed, uint64_t address)
 {
     struct memory_block block;
     return known(timed, address, &block) && memory_is_device(block.kind);
 }
 
-/* Few bytes of memory that no allocator of HIP's made and nobody registered go through a buffer of the
- * runtime's that the engine can reach, which a core fills or empties before or after it. */
-static uint64_t staging_ps(const struct timed *timed, const void *dst, const void *src, uint64_t bytes)
+/* No allocator of HIP's made it, and nobody registered it. */
+static bool pageable(const struct timed *timed, uint64_t address)
 {
     struct memory_block block;
-    bool staged = bytes <= timed->staged_bytes && (!known(timed, dst, &block) || !known(timed, src, &block));
+    return !known(timed, address, &block);
+}
+
+/* Few bytes of such memory go through a buffer of the runtime's that the engine can reach, which a core fills
+ * or empties before or after it. */
+static uint64_t staging_ps(const struct timed *timed, const struct sdma_job *job)
+{
+    uint64_t bytes = job->width * job->height * job->depth;
+    bool staged = !job->fills && bytes <= timed->staged_bytes &&
+                  (pageable(timed, job->to.base) || pageable(timed, job->from.base));
     return staged ? bytes * timed->core_ps_per_kib / 1024 : 0;
 }
 
-/* A kernel of the runtime's does it. */
-static uint64_t blit_ps(const struct timed *timed, uint64_t bytes, uint64_t ps_per_kib)
+static uint64_t pattern_of(uint64_t value, uint64_t element)
 {
-    return timed->packet_ps + bytes * ps_per_kib / 1024;
+    for (uint64_t bits = 8 * element; bits < 64; bits *= 2)
+        value = (value & ((UINT64_C(1) << bits) - 1)) | value << bits;
+    return value;
 }
 
-/* Within device memory kernels copy, between it and the host's an SDMA engine, unless the user wants none. */
-static uint64_t copy_ps(const struct timed *timed, const void *dst, const void *src, uint64_t bytes)
+static struct sdma_side side_of(const struct timed *timed, const void *base, uint64_t pitch, uint64_t slice)
 {
-    if (on_device(timed, dst) && on_device(timed, src))
-        return blit_ps(timed, bytes, timed->blit_ps_per_kib);
-    if (timed->no_sdma)
-        return blit_ps(timed, bytes, timed->blit_host_ps_per_kib);
-    return timed->sdma_start_ps + bytes * timed->sdma_ps_per_kib / 1024 + staging_ps(timed, dst, src, bytes);
+    const uint64_t address = (uint64_t)(uintptr_t)base;
+    return (struct sdma_side){.base = address,
+                              .pitch = pitch,
+                              .slice = slice,
+                              .unknown = pageable(timed, address) && !timed->engine.cp->memory->xnack};
 }
 
-/* Kernels fill; they move half of what copies of as many bytes do. */
-static uint64_t fill_ps(const struct timed *timed, const void *dst, uint64_t bytes)
+static struct sdma_job job_of(const struct timed *timed, const struct ehp_agent_dispatch_packet *p)
 {
-    return blit_ps(timed, bytes / 2,
-                   on_device(timed, dst) ? timed->blit_ps_per_kib : timed->blit_host_ps_per_kib);
-}
-
-static uint64_t task_ps(const struct timed *timed, const struct ehp_agent_dispatch_packet *p)
-{
+    const void *first = (const void *)(uintptr_t)p->arg[0], *second = (const void *)(uintptr_t)p->arg[1];
+    const struct ehp_copy_3d *c = first;
+    const struct ehp_fill_3d *f = first;
     switch (p->type) {
     case EHP_AGENT_COPY:
-        return copy_ps(timed, (const void *)(uintptr_t)p->arg[0], (const void *)(uintptr_t)p->arg[1],
-                       p->arg[2]);
+        return (struct sdma_job){.to = side_of(timed, first, 0, 0),
+                                 .from = side_of(timed, second, 0, 0),
+                                 .width = p->arg[2],
+                                 .height = 1,
+                                 .depth = 1};
     case EHP_AGENT_FILL:
-        return fill_ps(timed, (const void *)(uintptr_t)p->arg[0], p->arg[2] * p->arg[3]);
-    case EHP_AGENT_COPY_3D: {
-        const struct ehp_copy_3d *c = (const struct ehp_copy_3d *)(uintptr_t)p->arg[0];
-        return copy_ps(timed, c->dst, c->src, c->width * c->height * c->depth);
-    }
-    case EHP_AGENT_FILL_3D: {
-        const struct ehp_fill_3d *f = (const struct ehp_fill_3d *)(uintptr_t)p->arg[0];
-        return fill_ps(timed, f->dst, f->width * f->element * f->height * f->depth);
-    }
-    case EHP_AGENT_PREFETCH:
-        return timed->barrier_ps + vm_prefetch(timed->vm, p->arg[0], p->arg[1]);
+        return (struct sdma_job){.fills = true,
+                                 .pattern = pattern_of(p->arg[1], p->arg[2]),
+                                 .to = side_of(timed, first, 0, 0),
+                                 .width = p->arg[2] * p->arg[3],
+                                 .height = 1,
+                                 .depth = 1};
+    case EHP_AGENT_COPY_3D:
+        return (struct sdma_job){.to = side_of(timed, c->dst, c->dst_pitch, c->dst_slice),
+                                 .from = side_of(timed, c->src, c->src_pitch, c->src_slice),
+                                 .width = c->width,
+                                 .height = c->height,
+                                 .depth = c->depth};
     default:
-        return 0;
+        return (struct sdma_job){.fills = true,
+                                 .pattern = pattern_of(f->value, f->element),
+                                 .to = side_of(timed, f->dst, f->pitch, f->slice),
+                                 .width = f->width * f->element,
+                                 .height = f->height,
+                                 .depth = f->depth};
     }
+}
+
+/* Kernels of the runtime's copy within device memory, and fill what they can reach; and do all, if the user
+ * wants no engine. */
+static bool kernel_does(const struct timed *timed, const struct sdma_job *job)
+{
+    return timed->no_sdma ||
+           (job->fills ? !pageable(timed, job->to.base)
+                       : on_device(timed, job->to.base) && on_device(timed, job->from.base));
+}
+
+/* Such a kernel moves, in a fill, half of what it does in a copy. */
+static uint64_t blit_ps(const struct timed *timed, const struct sdma_job *job)
+{
+    uint64_t bytes = job->width * job->height * job->depth;
+    bool device = on_device(timed, job->to.base) && (job->fills || on_device(timed, job->from.base));
+    uint64_t ps_per_kib = device ? timed->blit_ps_per_kib : timed->blit_host_ps_per_kib;
+    return timed->packet_ps + (job->fills ? bytes / 2 : bytes) * ps_per_kib / 1024;
 }
 
 /* ---- what a packet takes before it may start ---- */
@@ -198,6 +267,45 @@ bool timed_prepare(struct engine *engine, struct cp_queue *q, unsigned type)
     return q->prepared;
 }
 
+/* Each partition has engines of its own, and its queues take them in turn. */
+static unsigned engine_of(const struct timed *timed, const struct cp_queue *queue)
+{
+    unsigned agents = timed->xcds / timed->engine.cp->xcds_per_agent, all = sdma_engines(timed->sdma),
+             each = all > agents ? all / agents : 1;
+    return (queue->agent * each + queue->number % each) % all;
+}
+
+static void start_copy(struct timed *timed, struct cp_task *task)
+{
+    const struct sdma_job job = job_of(timed, &task->packet);
+    if (kernel_does(timed, &job)) {
+        start_waiting(timed, task, blit_ps(timed, &job));
+        return;
+    }
+    struct copy *c = malloc(sizeof(*c));
+    if (!c)
+        abort(); /* some hundred bytes: the process is beyond help */
+    *c = (struct copy){.job = job, .timed = timed, .task = task, .start_ns = timed_now_ns(timed)};
+    c->job.start_ps = timed->sdma_start_ps + staging_ps(timed, &c->job);
+    c->job.alone = is_alone;
+    c->job.done = copy_ends;
+    sdma_submit(timed->sdma, engine_of(timed, task->queue), &c->job);
+}
+
+static void start_task(struct timed *timed, struct cp_task *task)
+{
+    const struct ehp_agent_dispatch_packet *p = &task->packet;
+    timed->tasks++;
+    if (!is_request(p)) { /* a barrier, which waits no more: its signal is left to do */
+        const uint64_t word[3] = {(uint64_t)(uintptr_t)task, timed_now_ns(timed)};
+        access_signal(timed, task->queue, task_ends, word);
+    } else if (p->type == EHP_AGENT_PREFETCH) {
+        start_waiting(timed, task, timed->barrier_ps + vm_prefetch(timed->vm, p->arg[0], p->arg[1]));
+    } else {
+        start_copy(timed, task);
+    }
+}
+
 /* ---- the queues ---- */
 
 static port_fn look;
@@ -237,18 +345,7 @@ static void look(struct port_domain *domain, struct port_event *event)
         timed->pause = true;
     for (struct cp_task *task = tasks, *next; task; task = next) {
         next = task->next;
-        timed->tasks++;
-        const uint64_t word[3] = {(uint64_t)(uintptr_t)task, timed_now_ns(timed)};
-        if (!is_request(&task->packet)) { /* a barrier, which waits no more: its signal is left to do */
-            access_signal(timed, task->queue, task_ends, word);
-            continue;
-        }
-        uint64_t start = port_now(domain);
-        struct port_event *done = port_post(
-            domain, port_cycle_of(domain, port_ps_of(domain, start) + task_ps(timed, &task->packet)),
-            task_ends, timed);
-        done->word[0] = word[0];
-        done->word[1] = word[1];
+        start_task(timed, task);
     }
     /* Without work on its way only the host can write the value. */
     if (waits && !timed->polling && (cp->active_count || timed->tasks)) {
@@ -275,6 +372,7 @@ static void dispatch_done(struct port_domain *domain, struct port_event *event)
     struct timed *timed = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
     count_finish(timed, d);
+    timed->unreleased |= (d->packet.header >> EHP_HEADER_RELEASE_SHIFT & 3) != EHP_SCOPE_SYSTEM;
     timed_scratch_close(d);
     cp_dispatch_complete(d);
     look_now(timed);

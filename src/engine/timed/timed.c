@@ -11,6 +11,7 @@
 #include "ccd/ccd.h"
 #include "engine/timed/count.h"
 #include "fabric/fabric.h"
+#include "sdma/sdma.h"
 #include "vm/vm.h"
 #include "wave/aperture.h"
 #include "wave/fault.h"
@@ -128,7 +129,6 @@ static int start(struct timed *timed, const struct engine_options *options)
     timed->staged_bytes = (uint64_t)c->value[CHIP_sdma_staged];
     timed->core_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_core_bandwidth]);
     timed->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
-    timed->sdma_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_sdma_bandwidth]);
     timed->blit_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_bandwidth]);
     timed->blit_host_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_host]);
     timed->wait_ps = (uint64_t)(c->value[CHIP_host_wake] * 1e3);
@@ -149,6 +149,9 @@ static int start(struct timed *timed, const struct engine_options *options)
     if (!timed->fabric)
         return EHP_ERR_NO_MEMORY;
     vm_start(timed->vm, timed->host, timed->way_ps, timed->fabric);
+    timed->sdma = sdma_open(c, timed->host, timed->fabric, timed->vm);
+    if (!timed->sdma)
+        return EHP_ERR_NO_MEMORY;
     for (unsigned i = 0; i < timed->xcds; i++) {
         int status = timed_xcd_open(timed, &timed->xcd[i], i);
         if (status != EHP_OK)
@@ -173,6 +176,7 @@ static void stop(struct engine *engine)
         pthread_join(timed->thread, NULL);
     for (unsigned i = 0; timed->xcd && i < timed->xcds; i++)
         timed_xcd_close(&timed->xcd[i]);
+    sdma_close(timed->sdma);
     fabric_close(timed->fabric);
     vm_close(timed->vm);
     port_close(timed->port);

@@ -45,6 +45,7 @@ struct fabric;
 struct cp_signal;
 struct memory;
 struct timed_access;
+struct sdma;
 struct timed_asker;
 struct timed_touch;
 struct vm;
@@ -118,6 +119,7 @@ struct timed {
     struct port_domain *host; /* domain 0: packets and completions */
     struct fabric *fabric;
     struct vm *vm;
+    struct sdma *sdma;
     struct cu_rate *rates;
     struct timed_xcd *xcd;
     unsigned xcds, aces;
@@ -153,12 +155,13 @@ struct timed {
     struct cp_task *calls, **calls_end; /* in domain 0: host functions to begin */
     struct cp_task *given, **given_end; /* in domain 0: copies, fills and barriers to begin */
     _Atomic unsigned tasks;             /* in domain 0: begun, not done: copies, fills, barriers */
+    bool unreleased;                    /* in domain 0: some dispatch may have left bytes in the L2s */
     bool polling;             /* in domain 0: an event is posted to look at memory that queues wait for */
     _Atomic bool interrupted; /* by a wave that has changed a signal */
     _Atomic bool quit, pause;
     _Atomic unsigned callers;      /* who want the lock */
     _Atomic bool gws_later;        /* waves have done something with global wave sync: gws_settle() */
-    _Atomic bool host_wrote;       /* a copy has changed memory behind the L2s */
+    _Atomic bool host_wrote;       /* what is not in detail has changed memory behind the L2s */
     struct timed_scratch *scratch; /* in domain 0: blocks, most recent first */
     double wave_cycles;
     uint64_t way_ps; /* the shortest between the packet processor and its parts in the XCDs */
@@ -167,8 +170,7 @@ struct timed {
                      [CHIP_MAX_ACES]; /* in domain 0: when an agent's ACE has prepared a packet */
     unsigned preparing;               /* in domain 0: packets */
     struct timed_accesses accesses;   /* in domain 0 */
-    uint64_t staged_bytes, core_ps_per_kib, sdma_start_ps, sdma_ps_per_kib, blit_ps_per_kib,
-        blit_host_ps_per_kib;
+    uint64_t staged_bytes, core_ps_per_kib, sdma_start_ps, blit_ps_per_kib, blit_host_ps_per_kib;
 };
 
 /* The engine's operations, from time.c. */

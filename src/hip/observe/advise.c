@@ -297,7 +297,8 @@ bool hip_advise_init(struct hip_runtime *runtime)
     pthread_mutex_init(&runtime->advise->lock, NULL);
     runtime->advise->asked = -1;
     runtime->advise->copy_start_ns = advise_chip(runtime, "sdma.start");
-    runtime->advise->copy_bytes_per_ns = advise_chip(runtime, "sdma.bandwidth");
+    runtime->advise->copy_bytes_per_ns =
+        advise_chip(runtime, "sdma.width") * advise_chip(runtime, "sdma.clock") / 1000;
     return hip_report_add("EHP_ADVISE", NULL, advise_report_text) &&
            (!strcmp(where, "-") || hip_report_add("EHP_ADVISE", where, advise_report_json));
 }
