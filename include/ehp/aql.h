@@ -80,6 +80,20 @@ struct ehp_kernel_dispatch_packet {
 };
 EHP_STATIC_ASSERT(sizeof(struct ehp_kernel_dispatch_packet) == 64, "AQL packets are 64 bytes");
 
+/*
+ * `reserved2` of a kernel dispatch packet, for copies and fills of a runtime's: the kernel has these
+ * arguments, and its workgroup i moves the bytes from i * EHP_BLIT_BYTES on, to the next one's, and no
+ * others.  An engine may then know what it leaves out; others execute it like any kernel.
+ */
+enum ehp_blit { EHP_BLIT_NONE, EHP_BLIT_COPY, EHP_BLIT_FILL };
+#define EHP_BLIT_BYTES 8192u
+struct ehp_blit_arguments {
+    void *to;
+    uint64_t from; /* address; of a fill: eight bytes, again and again */
+    uint64_t bytes;
+    uint64_t step; /* what all workgroups have: not less than `bytes` */
+};
+
 struct ehp_barrier_packet {
     uint16_t header;
     uint16_t reserved0;

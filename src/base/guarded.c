@@ -2,6 +2,8 @@
 /* Loads and stores that survive a fault; see guarded.h. */
 #include "base/guarded.h"
 
+#include <string.h>
+
 #include <ucontext.h>
 
 /* Offsets, so that the table needs no relocation: of the instruction, and of where to go. */
@@ -91,6 +93,42 @@ bool guarded_store_line(uint8_t *line, const uint8_t *from, const uint64_t mask[
         unsigned bits = mask[i / 64] >> i % 64 & 0xff;
         if (bits && !store_masked(line + i, from + i, bits))
             return false;
+    }
+    return true;
+}
+
+bool guarded_load(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    while (bytes) {
+        uint8_t line[GUARDED_LINE];
+        size_t at = (uintptr_t)from % GUARDED_LINE, n = GUARDED_LINE - at < bytes ? GUARDED_LINE - at : bytes;
+        if (!guarded_load_line(n == GUARDED_LINE ? to : line, from - at))
+            return false;
+        if (n < GUARDED_LINE)
+            memcpy(to, line + at, n);
+        to += n;
+        from += n;
+        bytes -= n;
+    }
+    return true;
+}
+
+bool guarded_store(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    while (bytes) {
+        uint8_t line[GUARDED_LINE];
+        uint64_t mask[2] = {UINT64_MAX, UINT64_MAX};
+        size_t at = (uintptr_t)to % GUARDED_LINE, n = GUARDED_LINE - at < bytes ? GUARDED_LINE - at : bytes;
+        for (unsigned i = 0; n < GUARDED_LINE && i < GUARDED_LINE; i++)
+            if (i < at || i >= at + n)
+                mask[i / 64] &= ~(UINT64_C(1) << i % 64);
+        if (n < GUARDED_LINE)
+            memcpy(line + at, from, n);
+        if (!guarded_store_line(to - at, n == GUARDED_LINE ? from : line, mask))
+            return false;
+        to += n;
+        from += n;
+        bytes -= n;
     }
     return true;
 }

@@ -22,6 +22,10 @@ bool guarded_load_line(uint8_t *to, const uint8_t *line);
 /* The bytes whose bits are set.  False: it cannot be written (some may have been). */
 bool guarded_store_line(uint8_t *line, const uint8_t *from, const uint64_t mask[2]);
 
+/* As many bytes as there are, wherever they begin.  False: of some this cannot be. */
+bool guarded_load(uint8_t *to, const uint8_t *from, size_t bytes);
+bool guarded_store(uint8_t *to, const uint8_t *from, size_t bytes);
+
 /* Whether the line can be read and written; does not change it, not even for those who look meanwhile. */
 bool guarded_can_write(uint8_t *line);
 

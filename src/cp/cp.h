@@ -41,6 +41,7 @@ struct code_list;
 struct cp_dispatch;
 struct cp_queue;
 struct ehp_counters;
+struct timed_gap;
 struct timed_sample;
 struct timed_scratch;
 struct wave_guard;
@@ -132,6 +133,7 @@ struct cp_dispatch {
     struct ehp_counters *counters; /* of each XCD, then of all; NULL: it is not counted */
     struct timed_scratch *scratch; /* NULL: its waves use none */
     struct timed_sample *sample;   /* NULL: all of it in detail */
+    struct timed_gap *gap;         /* NULL: nothing is left out of it */
 };
 
 /* A copy, fill or host call from an agent dispatch packet. */

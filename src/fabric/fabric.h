@@ -145,16 +145,23 @@ void fabric_read_use(const struct fabric *fabric, unsigned iod, struct fabric_us
 void fabric_age(struct fabric *fabric, unsigned iod, uint64_t lines, double dirty, uint64_t fresh);
 
 /*
- * For SDMA engines that leave a part of a long copy out (sdma/sdma.h), while nobody else asks for anything:
- * the Infinity Cache as if these pairs of lines had been fetched or written, in this order.  From the domain
- * `from`.
+ * For those who leave a part of a long copy out (sdma/sdma.h), while nobody else asks for anything: the
+ * Infinity Cache as if these pairs of lines had been fetched or written, in this order.  From the domain
+ * `from`, as if `after_ps` from now.  Each IOD's answer, if any is wanted: an event with word[0] the lines
+ * that would have gone from and to memory.
  */
 struct fabric_skip {
     uint64_t physical;
     bool write;
 };
-void fabric_skip(struct fabric *fabric, struct port_domain *from, const struct fabric_skip *pairs,
-                 unsigned count);
+struct fabric_skip_told {
+    port_fn *fn;
+    struct port_domain *domain;
+    void *self;
+    uint64_t word; /* [1] */
+};
+void fabric_skip(struct fabric *fabric, struct port_domain *from, uint64_t after_ps,
+                 const struct fabric_skip *pairs, unsigned count, const struct fabric_skip_told *told);
 
 /* Counters, summed over the package. */
 struct fabric_counters {

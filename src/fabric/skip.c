@@ -10,6 +10,8 @@ enum { SKIP_AHEAD = 6 }; /* pairs whose tags are asked for: without, the host wa
 
 struct skipped {
     struct iod *iod;
+    struct fabric_skip_told told;
+    uint64_t moved; /* lines, from memory and to it */
     unsigned count;
     struct {
         uint32_t place;
@@ -18,7 +20,8 @@ struct skipped {
     } pair[];
 };
 
-static void skip_line(struct iod *iod, unsigned slice, uint32_t line, bool write)
+/* Lines that it moves from memory and to it. */
+static unsigned skip_line(struct iod *iod, unsigned slice, uint32_t line, bool write)
 {
     struct cache *cache = &iod->slice[slice].cache;
     uint32_t victim; /* has the time that it takes, with all the others */
@@ -30,34 +33,43 @@ static void skip_line(struct iod *iod, unsigned slice, uint32_t line, bool write
         iod->counters.cache_hits += hit;
         iod->counters.cache_misses += !hit;
         if (hit)
-            return;
+            return 0;
     }
-    if (!cache_add(cache, line, BOTH_HALVES, write)) {
-        iod->counters.filled++;
-        cache_insert(cache, line, BOTH_HALVES, write, &victim);
-    }
+    if (cache_add(cache, line, BOTH_HALVES, write))
+        return 0;
+    iod->counters.filled++;
+    return !write + cache_insert(cache, line, BOTH_HALVES, write, &victim);
 }
 
 static void skipped(struct port_domain *domain, struct port_event *event)
 {
-    (void)domain;
     struct skipped *s = (struct skipped *)(uintptr_t)event->word[0];
+    const struct fabric_skip_told *told = &s->told;
     for (unsigned i = 0; i < s->count; i++) {
         const unsigned later = i + SKIP_AHEAD < s->count ? i + SKIP_AHEAD : i;
         cache_prefetch(&s->iod->slice[s->pair[later].slice].cache, s->pair[later].place, 2);
         for (uint32_t k = 0; k < 2; k++)
-            skip_line(s->iod, s->pair[i].slice, s->pair[i].place + k, s->pair[i].write);
+            s->moved += skip_line(s->iod, s->pair[i].slice, s->pair[i].place + k, s->pair[i].write);
+    }
+    if (told->fn) {
+        struct port_event *e =
+            port_send(domain, told->domain, (uint64_t)s->iod->fabric->way_ps[0], told->fn, told->self);
+        e->word[0] = s->moved;
+        e->word[1] = told->word;
     }
     free(s);
 }
 
-void fabric_skip(struct fabric *f, struct port_domain *from, const struct fabric_skip *pairs, unsigned count)
+void fabric_skip(struct fabric *f, struct port_domain *from, uint64_t after_ps,
+                 const struct fabric_skip *pairs, unsigned count, const struct fabric_skip_told *told)
 {
     struct skipped *of[CHIP_MAX_IODS];
     for (unsigned i = 0; i < f->iods; i++) {
         of[i] = must(malloc(sizeof(*of[i]) + count * sizeof(of[i]->pair[0])));
         of[i]->iod = &f->iod[i];
         of[i]->count = 0;
+        of[i]->moved = 0;
+        of[i]->told = told ? *told : (struct fabric_skip_told){.fn = NULL};
     }
     for (unsigned i = 0; i < count; i++) {
         unsigned slice;
@@ -69,6 +81,6 @@ void fabric_skip(struct fabric *f, struct port_domain *from, const struct fabric
         s->pair[s->count++].write = pairs[i].write;
     }
     for (unsigned i = 0; i < f->iods; i++)
-        port_send(from, f->iod[i].domain, (uint64_t)f->way_ps[0], skipped, NULL)->word[0] =
+        port_send(from, f->iod[i].domain, (uint64_t)f->way_ps[0] + after_ps, skipped, NULL)->word[0] =
             (uint64_t)(uintptr_t)of[i];
 }

@@ -176,24 +176,6 @@ static bool translate(struct engine *e, uint64_t offset, bool write, uint64_t *p
     return true;
 }
 
-/* ---- bytes that move without the fabric ---- */
-
-static bool load_bytes(uint8_t *to, uint64_t address, unsigned bytes)
-{
-    while (bytes) {
-        uint8_t line[FABRIC_LINE];
-        unsigned at = (unsigned)(address % FABRIC_LINE),
-                 n = FABRIC_LINE - at < bytes ? FABRIC_LINE - at : bytes;
-        if (!guarded_load_line(line, (const uint8_t *)(uintptr_t)(address - at)))
-            return false;
-        memcpy(to, line + at, n);
-        to += n;
-        address += n;
-        bytes -= n;
-    }
-    return true;
-}
-
 static void set_mask(uint64_t mask[2], unsigned first, unsigned bytes)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -202,24 +184,6 @@ static void set_mask(uint64_t mask[2], unsigned first, unsigned bytes)
         if (from < 64 && end > from)
             mask[i] |= (end < 64 ? (UINT64_C(1) << end) - 1 : UINT64_MAX) & UINT64_MAX << from;
     }
-}
-
-static bool store_bytes(uint64_t address, const uint8_t *from, unsigned bytes)
-{
-    while (bytes) {
-        uint8_t line[FABRIC_LINE];
-        uint64_t mask[2] = {0, 0};
-        unsigned at = (unsigned)(address % FABRIC_LINE),
-                 n = FABRIC_LINE - at < bytes ? FABRIC_LINE - at : bytes;
-        memcpy(line + at, from, n);
-        set_mask(mask, at, n);
-        if (!guarded_store_line((uint8_t *)(uintptr_t)(address - at), line, mask))
-            return false;
-        from += n;
-        address += n;
-        bytes -= n;
-    }
-    return true;
 }
 
 /* ---- requests ---- */
@@ -262,7 +226,8 @@ static void fetched(struct port_domain *domain, struct port_event *event)
     struct engine *e = t->engine;
     t->arrived = true;
     e->under_way--;
-    if (t->unknown ? !load_bytes(t->data + t->first, t->address, t->bytes) : t->request.faulted)
+    if (t->unknown ? !guarded_load(t->data + t->first, (const uint8_t *)(uintptr_t)t->address, t->bytes)
+                   : t->request.faulted)
         note_fault(e, t->address, false);
     pass_on(e, t, t->into);
     if (t != e->fetch)
@@ -277,7 +242,8 @@ static void written(struct port_domain *domain, struct port_event *event)
     struct engine *e = t->engine;
     e->under_way--;
     e->writing -= lines_of(t);
-    if (t->unknown ? !store_bytes(t->address, t->data + t->first, t->bytes) : t->request.faulted)
+    if (t->unknown ? !guarded_store((uint8_t *)(uintptr_t)t->address, t->data + t->first, t->bytes)
+                   : t->request.faulted)
         note_fault(e, t->address, true);
     give(t);
     go_on(e);
@@ -417,9 +383,9 @@ static void skip_bytes(struct engine *e, uint64_t at, unsigned bytes)
     uint8_t data[FABRIC_PAIR];
     if (job->fills)
         make_bytes(job, &cursor, data, bytes);
-    else if (!load_bytes(data, job->from.base + at, bytes))
+    else if (!guarded_load(data, (const uint8_t *)(uintptr_t)(job->from.base + at), bytes))
         note_fault(e, job->from.base + at, false);
-    if (!job->faulted && !store_bytes(job->to.base + at, data, bytes))
+    if (!job->faulted && !guarded_store((uint8_t *)(uintptr_t)(job->to.base + at), data, bytes))
         note_fault(e, job->to.base + at, true);
 }
 
@@ -447,7 +413,7 @@ static void skip_step(struct engine *e)
         skip_bytes(e, at, (unsigned)bytes);
     }
     forget_fetch(e);
-    fabric_skip(s->fabric, s->domain, s->skip, count);
+    fabric_skip(s->fabric, s->domain, 0, s->skip, count, NULL);
     job->skipped = true;
     e->read.x = e->read.at = e->write.x = e->write.at = at;
 }

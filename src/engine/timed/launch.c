@@ -19,12 +19,12 @@ static unsigned taker_of(const struct cp_dispatch *d, unsigned xcc)
 }
 
 /* The n-th workgroup that falls to an XCD: chunks go round those that take any. */
-static uint64_t nth_workgroup(const struct cp_dispatch *d, unsigned xcc, uint64_t n)
+uint64_t timed_nth_workgroup(const struct cp_dispatch *d, unsigned xcc, uint64_t n)
 {
     return (n / d->chunk * d->takers + taker_of(d, xcc)) * d->chunk + n % d->chunk;
 }
 
-static uint64_t share_of(const struct cp_dispatch *d, unsigned xcc)
+uint64_t timed_share_of(const struct cp_dispatch *d, unsigned xcc)
 {
     const unsigned taker = taker_of(d, xcc);
     if (taker == d->takers)
@@ -42,7 +42,7 @@ static void share_told(struct port_domain *domain, struct port_event *event)
     (void)domain;
     struct timed *timed = event->self;
     struct cp_dispatch *d = (struct cp_dispatch *)(uintptr_t)event->word[0];
-    if (++d->xccs_done == d->xccs && !sample_run_rest(timed, d))
+    if (++d->xccs_done == d->xccs && !sample_run_rest(timed, d) && !gap_wait(timed, d))
         timed_dispatch_ended(timed, d);
 }
 
@@ -123,7 +123,7 @@ void timed_keep_spare(struct timed_xcd *x, struct workgroup *wg)
 struct workgroup *timed_place(struct timed_xcd *x, struct cp_dispatch *d, uint64_t n)
 {
     struct workgroup *wg =
-        workgroup_start(take_spare(x), &d->launch, nth_workgroup(d, x->index, n), &x->arena);
+        workgroup_start(take_spare(x), &d->launch, timed_nth_workgroup(d, x->index, n), &x->arena);
     if (!wg) {
         char room[512];
         fprintf(stderr, "ehp: the host has no memory for a workgroup of %s\n",
@@ -160,6 +160,8 @@ static bool start_one(struct timed_xcd *x, struct timed_share *share)
     double now = (double)port_now(x->domain);
     x->launch_free = (now - x->launch_free < 1 ? x->launch_free : now) + wg->waves * x->timed->wave_cycles;
     x->launch_at = (uint64_t)ceil(x->launch_free);
+    if (share->d->gap)
+        gap_started(x, share);
     return true;
 }
 
@@ -404,7 +406,7 @@ static void begin_share(struct port_domain *domain, struct port_event *event)
         abort();
     share->d = d;
     share->xcd = x;
-    share->total = share->left = share_of(d, x->index);
+    share->total = share->left = timed_share_of(d, x->index);
     timed_scratch_share(share);
     count_begin(d, x);
     sample_begin(x, d);
@@ -428,7 +430,10 @@ void timed_dispatch(struct timed *timed, struct cp_dispatch *d)
     d->start_ns = timed_now_ns(timed);
     d->serial = ++timed->dispatches;
     count_open(d);
-    sample_open(timed, d);
+    gap_disturb(timed);
+    gap_open(timed, d);
+    if (!d->gap)
+        sample_open(timed, d);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
         port_send(timed->host, timed->xcd[i].domain, timed->way_ps, begin_share, &timed->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;

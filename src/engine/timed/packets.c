@@ -282,6 +282,7 @@ static void start_copy(struct timed *timed, struct cp_task *task)
         start_waiting(timed, task, blit_ps(timed, &job));
         return;
     }
+    gap_disturb(timed);
     struct copy *c = malloc(sizeof(*c));
     if (!c)
         abort(); /* some hundred bytes: the process is beyond help */

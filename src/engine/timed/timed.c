@@ -94,6 +94,7 @@ static void forget(struct engine *engine, struct cp_dispatch *d)
     (void)engine;
     count_close(d);
     sample_close(d);
+    gap_close(d);
 }
 
 static void completed(struct engine *engine)

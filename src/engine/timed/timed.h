@@ -13,6 +13,7 @@
  *   count.c    what a dispatch did
  *   scratch.c  scratch of a dispatch
  *   sample.c   dispatches of which only some workgroups are run in detail
+ *   gap.c      the middle of the runtime's long copies and fills, which is left out
  *
  * The host program's time.  Host code costs nothing but its calls: what
  * ehp_host_spend() tells, and what a wait or a query takes.  Packets become visible
@@ -155,7 +156,8 @@ struct timed {
     struct cp_task *calls, **calls_end; /* in domain 0: host functions to begin */
     struct cp_task *given, **given_end; /* in domain 0: copies, fills and barriers to begin */
     _Atomic unsigned tasks;             /* in domain 0: begun, not done: copies, fills, barriers */
-    bool unreleased;                    /* in domain 0: some dispatch may have left bytes in the L2s */
+    struct cp_dispatch *gap;  /* in domain 0: the one that may have a gap, if nobody has disturbed it */
+    bool unreleased;          /* in domain 0: some dispatch may have left bytes in the L2s */
     bool polling;             /* in domain 0: an event is posted to look at memory that queues wait for */
     _Atomic bool interrupted; /* by a wave that has changed a signal */
     _Atomic bool quit, pause;
@@ -233,6 +235,10 @@ void timed_dispatch_ended(struct timed *timed, struct cp_dispatch *d);
 
 /* An XCD's, in its domain.  What is not started of a share is not: */
 void timed_drop_rest(struct timed_xcd *x, struct timed_share *share);
+/* How many workgroups fall to an XCD. */
+uint64_t timed_share_of(const struct cp_dispatch *d, unsigned xcc);
+/* The dispatch's number of the `n`-th workgroup that falls to an XCD. */
+uint64_t timed_nth_workgroup(const struct cp_dispatch *d, unsigned xcc, uint64_t n);
 /* Workgroup `n` of those that fall to the XCD, placed on a CU; NULL when none has room. */
 struct workgroup *timed_place(struct timed_xcd *x, struct cp_dispatch *d, uint64_t n);
 void timed_keep_spare(struct timed_xcd *x, struct workgroup *wg);
@@ -249,6 +255,15 @@ bool sample_stopped(const struct cp_dispatch *d, unsigned xcc);
 /* Around the release of the caches, of a share that does. */
 void sample_release(struct timed_xcd *x, const struct cp_dispatch *d);
 void sample_released(struct timed_xcd *x, const struct cp_dispatch *d);
+
+/* gap.c: in domain 0, when a dispatch begins and is forgotten, and when any other, or a copy, begins; when
+ * its detailed part has ended: whether it takes longer, and is completed then. */
+void gap_open(struct timed *timed, struct cp_dispatch *d);
+void gap_close(struct cp_dispatch *d);
+void gap_disturb(struct timed *timed);
+bool gap_wait(struct timed *timed, struct cp_dispatch *d);
+/* In the XCD's domain, of a dispatch that may have one: a workgroup was started. */
+void gap_started(struct timed_xcd *x, struct timed_share *share);
 
 /* Scratch of a dispatch, from domain 0, and an XCD's part of it, for each workgroup; see scratch.c.
  * False: there is no memory for it. */
