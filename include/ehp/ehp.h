@@ -93,7 +93,6 @@ struct ehp_options {
     bool progress;         /* draw a progress line on stderr for long kernels */
     bool timing;           /* run in simulated time */
     char error[256];       /* out: why ehp_open() failed */
-    bool no_sdma;          /* timing mode: kernels copy between host and device memory, not SDMA engines */
     bool sample;           /* timing mode: of large dispatches, only some workgroups in detail */
     bool xnack;            /* the GPU may access all of the process's memory, and its faults are replayed */
     int bounds;            /* enum ehp_bounds */

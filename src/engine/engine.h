@@ -96,7 +96,6 @@ struct engine_options {
     unsigned threads; /* of the host */
     unsigned nps;     /* memory domains */
     bool sample;      /* long dispatches are run in part, and the rest extrapolated; timed only */
-    bool no_sdma;     /* kernels copy between host and device; timed only */
 };
 
 /* NULL in *out after a failure, EHP_ERR_...; the processor's `engine` is set before a thread runs. */

@@ -146,7 +146,6 @@ static int open_processor(struct ehp_machine *m, const struct ehp_options *optio
         .threads = host_threads(options),
         .nps = m->nps,
         .sample = options->size > offsetof(struct ehp_options, sample) && options->sample,
-        .no_sdma = options->size > offsetof(struct ehp_options, no_sdma) && options->no_sdma,
     };
     m->cp = (struct cp){
         .listener = listener,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills of all shapes leave the right bytes, by SDMA engines and by kernels; `copies effects`:
-// what they do to others in simulated time.
+// what they do to others in simulated time; `copies long`: what is left out of long ones.
+#include <cmath>
+
 #include "../hip/check_hip.h"
 
 enum : size_t { ROOM = 96 << 10, MIB = 1 << 20 };
@@ -130,32 +132,142 @@ static double between(hipEvent_t a, hipEvent_t b)
 static void effects()
 {
     enum : size_t { BYTES = 16 * MIB };
-    char *memory[3];
+    char *memory[6];
     unsigned *out;
-    hipStream_t stream;
+    hipStream_t stream[2];
     for (char *&m : memory)
         HIP_OK(hipMalloc(reinterpret_cast<void **>(&m), BYTES));
     HIP_OK(hipMalloc(reinterpret_cast<void **>(&out), 4));
-    HIP_OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    for (hipStream_t &s : stream)
+        HIP_OK(hipStreamCreateWithFlags(&s, hipStreamNonBlocking));
     std::vector<char> host(BYTES);
     const auto reads = [&](hipStream_t s, const char *from) {
         hipEvent_t begin = mark(s);
         read_all<<<456, 512, 0, s>>>(reinterpret_cast<const uint4 *>(from), out, BYTES / 16);
         return std::pair{begin, mark(s)};
     };
+    const auto copies = [&](hipStream_t s, char *to, const char *from) {
+        hipEvent_t begin = mark(s);
+        HIP_OK(hipMemcpyAsync(to, from, BYTES, hipMemcpyDeviceToDevice, s));
+        return std::pair{begin, mark(s)};
+    };
     const auto took = [](std::pair<hipEvent_t, hipEvent_t> p) { return between(p.first, p.second); };
 
-    took(reads(stream, memory[2])); // code
+    took(reads(stream[0], memory[5])); // code
     HIP_OK(hipMemcpy(memory[0], host.data(), BYTES, hipMemcpyHostToDevice));
-    const double warm = took(reads(stream, memory[0])), cold = took(reads(stream, memory[1]));
+    const double warm = took(reads(stream[0], memory[0])), cold = took(reads(stream[0], memory[1]));
     std::printf("read after a copy %.1f us, of memory that nobody has used %.1f\n", warm, cold);
     CHECK(warm < 0.9 * cold, "a copy leaves its lines in the Infinity Cache");
+
+    took(copies(stream[0], memory[2], memory[3]));
+    const double one = took(copies(stream[0], memory[2], memory[3]));
+    auto a = copies(stream[0], memory[2], memory[3]), b = copies(stream[1], memory[4], memory[5]);
+    const double first = took(a), second = took(b);
+    std::printf("a copy %.1f us, two at once %.1f and %.1f\n", one, first, second);
+    CHECK(first + second > 2.5 * one, "copies share memory's bandwidth");
+
+    const double alone = took(reads(stream[0], memory[2]));
+    auto beside = copies(stream[1], memory[4], memory[5]);
+    const double slowed = took(reads(stream[0], memory[2]));
+    took(beside);
+    std::printf("a kernel alone %.1f us, beside a copy %.1f\n", alone, slowed);
+    CHECK(slowed > 1.1 * alone, "a copy slows a kernel");
 }
 
-int main(int argc, char **)
+// ---- long ones, of which a part is left out when nobody else is there
+
+__global__ void mark_bytes(uint4 *to, size_t count, unsigned salt)
+{
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += size_t{gridDim.x} * blockDim.x)
+        to[i] = uint4{static_cast<unsigned>(i) * 0x9e3779b1u, salt, static_cast<unsigned>(i), ~salt};
+}
+
+__global__ void count_wrong(const unsigned char *at, size_t first, size_t count, size_t shift, unsigned salt,
+                            unsigned *wrong)
+{
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += size_t{gridDim.x} * blockDim.x) {
+        const size_t from = first + i + shift, quad = from / 16;
+        const unsigned word[4] = {static_cast<unsigned>(quad) * 0x9e3779b1u, salt,
+                                  static_cast<unsigned>(quad), ~salt};
+        if (at[first + i] != static_cast<unsigned char>(word[from % 16 / 4] >> from % 4 * 8))
+            atomicAdd(wrong, 1);
+    }
+}
+
+__global__ void wait_for(long long ticks)
+{
+    for (const long long begin = wall_clock64(); wall_clock64() - begin < ticks;)
+        __builtin_amdgcn_s_sleep(100);
+}
+
+static unsigned wrong_bytes(unsigned *counter, const char *at, size_t bytes, size_t shift, unsigned salt)
+{
+    enum : size_t { PART = 192 << 10 }; // at both ends and in places between
+    HIP_OK(hipMemset(counter, 0, 4));
+    for (size_t i = 0; i < 6; i++) {
+        const size_t first = (bytes - PART) / 5 * i;
+        count_wrong<<<64, 256>>>(reinterpret_cast<const unsigned char *>(at), first, PART, shift, salt,
+                                 counter);
+    }
+    unsigned wrong = 0;
+    HIP_OK(hipMemcpy(&wrong, counter, 4, hipMemcpyDeviceToHost));
+    return wrong;
+}
+
+static void long_ones()
+{
+    enum : size_t { BYTES = 96 * MIB };
+    char *from, *to;
+    unsigned *counter;
+    hipStream_t stream[2];
+    HIP_OK(hipMalloc(reinterpret_cast<void **>(&from), BYTES + 64));
+    HIP_OK(hipMalloc(reinterpret_cast<void **>(&to), BYTES + 64));
+    HIP_OK(hipMalloc(reinterpret_cast<void **>(&counter), 4));
+    for (hipStream_t &s : stream)
+        HIP_OK(hipStreamCreateWithFlags(&s, hipStreamNonBlocking));
+    const auto copy = [&](size_t shift) {
+        hipEvent_t begin = mark(stream[0]);
+        HIP_OK(hipMemcpyAsync(to, from + shift, BYTES, hipMemcpyDeviceToDevice, stream[0]));
+        return between(begin, mark(stream[0]));
+    };
+    const auto fill = [&](int value) {
+        hipEvent_t begin = mark(stream[0]);
+        HIP_OK(hipMemsetAsync(to, value, BYTES, stream[0]));
+        return between(begin, mark(stream[0]));
+    };
+    mark_bytes<<<456, 512>>>(reinterpret_cast<uint4 *>(from), (BYTES + 64) / 16, 77);
+    HIP_OK(hipDeviceSynchronize());
+    copy(0);
+    const double part = copy(0);
+    unsigned wrong = wrong_bytes(counter, to, BYTES, 0, 77);
+    CHECK(wrong == 0, "%u bytes wrong of a copy of which a part is left out", wrong);
+    wait_for<<<1, 1, 0, stream[1]>>>(20000); // 200 us
+    const double all = copy(0);
+    HIP_OK(hipDeviceSynchronize());
+    std::printf("a copy %.2f us, with parts left out %.2f\n", all, part);
+    CHECK(std::fabs(part / all - 1) < 0.02, "a part left out changes nothing");
+    copy(5);
+    wrong = wrong_bytes(counter, to, BYTES, 5, 77);
+    CHECK(wrong == 0, "%u bytes wrong of a copy that is not aligned", wrong);
+    fill(0x5a);
+    const double part_fill = fill(0x17);
+    char *host = static_cast<char *>(std::malloc(BYTES));
+    HIP_OK(hipMemcpy(host, to, BYTES, hipMemcpyDeviceToHost));
+    CHECK(host[0] == 0x17 && std::memcmp(host, host + 1, BYTES - 1) == 0, "a fill");
+    wait_for<<<1, 1, 0, stream[1]>>>(20000);
+    const double all_fill = fill(0x17);
+    HIP_OK(hipDeviceSynchronize());
+    std::printf("a fill %.2f us, with parts left out %.2f\n", all_fill, part_fill);
+    CHECK(std::fabs(part_fill / all_fill - 1) < 0.02, "a part of a fill left out changes nothing");
+}
+
+int main(int argc, char **argv)
 {
     if (argc > 1) {
-        effects();
+        if (std::strcmp(argv[1], "long") == 0)
+            long_ones();
+        else
+            effects();
         return check_done();
     }
     for (unsigned to = 0; to < 3; to++) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # copies.sh BUILD_ROOT SOURCE_ROOT: copies and fills leave the right bytes in both modes, by SDMA engines and by kernels,
-# and in simulated time others notice.
+# and in simulated time others notice; the kernels' code is that of their source.
 build=$1 source=$2
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -24,4 +24,18 @@ run --mode timing "$dir/copies"
 run --mode timing --no-sdma "$dir/copies"
 run --mode timing --xnack "$dir/copies"
 run --mode timing "$dir/copies" effects
+for threads in 1 2; do
+    run --mode timing --threads $threads "$dir/copies" long >"$dir/long$threads"
+done
+cat "$dir/long1"
+cmp "$dir/long1" "$dir/long2" || failed=1 # whoever moves the bytes
+if command -v clang-22 >/dev/null; then
+    flags=$(sed -n 's|^// *clang-22 \(.*\) blit.cl -o blit.hsaco$|\1|p' "$source/src/hip/memory/blit.cl")
+    # shellcheck disable=SC2086 # words
+    (cd "$source/src/hip/memory" && clang-22 $flags blit.cl -o "$dir/blit.hsaco") || exit 1
+    for file in "$dir/blit.hsaco" "$source/src/hip/memory/blit.hsaco"; do
+        "$ehp" disasm "$file" >"$dir/$(dirname "$file" | tr / _).s"
+    done
+    cmp "$dir"/*.s || failed=1
+fi
 exit $failed

@@ -25,7 +25,7 @@ rows = json.load(open(sys.argv[1]))
 assert sum(row["quantity"].startswith("litmus") for row in rows) == 31 and len(rows) > 50, len(rows)
 assert sum(row["quantity"].startswith("copy") for row in rows) == 4
 assert all(abs(row["error"]) < 15 for row in rows if row["kind"] != "contradicts" and not row["known"]), rows
-assert {row["nature"] for row in rows if row["quantity"].startswith(("copy", "rate", "lds_read"))} == {"echo"}
+assert {row["nature"] for row in rows if row["quantity"].startswith(("copy_sdma", "rate", "lds_read"))} == {"echo"}
 assert [row["dials"] for row in rows if row["quantity"] == "copy_sdma"] == 2 * [["sdma.clock"]]
 assert all((row["nature"] == "prediction") == (not row["dials"]) for row in rows)
 EOF

@@ -19,13 +19,8 @@ static void task_ends(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct timed *timed = event->self;
-    struct cp_task *task = (struct cp_task *)(uintptr_t)event->word[0];
-    struct cu_thread *thread = port_thread(domain);
     timed->tasks--;
-    if (is_request(&task->packet))
-        timed->host_wrote = timed->pause = true;
-    task_run(task, &thread->guard);
-    task_done(task, event->word[1]);
+    task_done((struct cp_task *)(uintptr_t)event->word[0], event->word[1]);
 }
 
 static void start_waiting(struct timed *timed, struct cp_task *task, uint64_t ps)
@@ -63,23 +58,12 @@ static bool is_alone(const struct sdma_job *job)
     return timed->tasks == 1 && timed->engine.cp->active_count == 0 && !timed->unreleased;
 }
 
-static bool known(const struct timed *timed, uint64_t address, struct memory_block *block)
-{
-    bool inside;
-    return memory_find(timed->engine.cp->memory, address, block, &inside) && inside;
-}
-
-static bool on_device(const struct timed *timed, uint64_t address)
-{
-    struct memory_block block;
-    return known(timed, address, &block) && memory_is_device(block.kind);
-}
-
 /* No allocator of HIP's made it, and nobody registered it. */
 static bool pageable(const struct timed *timed, uint64_t address)
 {
     struct memory_block block;
-    return !known(timed, address, &block);
+    bool inside;
+    return !memory_find(timed->engine.cp->memory, address, &block, &inside) || !inside;
 }
 
 /* Few bytes of such memory go through a buffer of the runtime's that the engine can reach, which a core fills
@@ -141,24 +125,6 @@ static struct sdma_job job_of(const struct timed *timed, const struct ehp_agent_
                                  .height = f->height,
                                  .depth = f->depth};
     }
-}
-
-/* Kernels of the runtime's copy within device memory, and fill what they can reach; and do all, if the user
- * wants no engine. */
-static bool kernel_does(const struct timed *timed, const struct sdma_job *job)
-{
-    return timed->no_sdma ||
-           (job->fills ? !pageable(timed, job->to.base)
-                       : on_device(timed, job->to.base) && on_device(timed, job->from.base));
-}
-
-/* Such a kernel moves, in a fill, half of what it does in a copy. */
-static uint64_t blit_ps(const struct timed *timed, const struct sdma_job *job)
-{
-    uint64_t bytes = job->width * job->height * job->depth;
-    bool device = on_device(timed, job->to.base) && (job->fills || on_device(timed, job->from.base));
-    uint64_t ps_per_kib = device ? timed->blit_ps_per_kib : timed->blit_host_ps_per_kib;
-    return timed->packet_ps + (job->fills ? bytes / 2 : bytes) * ps_per_kib / 1024;
 }
 
 /* ---- what a packet takes before it may start ---- */
@@ -277,16 +243,12 @@ static unsigned engine_of(const struct timed *timed, const struct cp_queue *queu
 
 static void start_copy(struct timed *timed, struct cp_task *task)
 {
-    const struct sdma_job job = job_of(timed, &task->packet);
-    if (kernel_does(timed, &job)) {
-        start_waiting(timed, task, blit_ps(timed, &job));
-        return;
-    }
     gap_disturb(timed);
     struct copy *c = malloc(sizeof(*c));
     if (!c)
         abort(); /* some hundred bytes: the process is beyond help */
-    *c = (struct copy){.job = job, .timed = timed, .task = task, .start_ns = timed_now_ns(timed)};
+    *c = (struct copy){
+        .job = job_of(timed, &task->packet), .timed = timed, .task = task, .start_ns = timed_now_ns(timed)};
     c->job.start_ps = timed->sdma_start_ps + staging_ps(timed, &c->job);
     c->job.alone = is_alone;
     c->job.done = copy_ends;

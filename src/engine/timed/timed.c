@@ -130,8 +130,6 @@ static int start(struct timed *timed, const struct engine_options *options)
     timed->staged_bytes = (uint64_t)c->value[CHIP_sdma_staged];
     timed->core_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_core_bandwidth]);
     timed->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
-    timed->blit_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_bandwidth]);
-    timed->blit_host_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_blit_host]);
     timed->wait_ps = (uint64_t)(c->value[CHIP_host_wake] * 1e3);
     timed->xcds = chip_get(c, CHIP_xcd_count);
     timed->aces = chip_get(c, CHIP_xcd_aces);
@@ -229,7 +227,6 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
     timed->engine =
         (struct engine){.ops = &ops, .cp = cp, .packets_take_time = true, .gws_later = &timed->gws_later};
     timed->sample = options->sample;
-    timed->no_sdma = options->no_sdma;
     timed->calls_end = &timed->calls;
     timed->given_end = &timed->given;
     timed->touch = timed_touch_open(cp->memory);

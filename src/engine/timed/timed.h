@@ -115,7 +115,7 @@ struct timed_stuck {
 
 struct timed {
     struct engine engine;
-    bool sample, no_sdma; /* of engine_options */
+    bool sample; /* of engine_options */
     struct port *port;
     struct port_domain *host; /* domain 0: packets and completions */
     struct fabric *fabric;
@@ -172,7 +172,7 @@ struct timed {
                      [CHIP_MAX_ACES]; /* in domain 0: when an agent's ACE has prepared a packet */
     unsigned preparing;               /* in domain 0: packets */
     struct timed_accesses accesses;   /* in domain 0 */
-    uint64_t staged_bytes, core_ps_per_kib, sdma_start_ps, blit_ps_per_kib, blit_host_ps_per_kib;
+    uint64_t staged_bytes, core_ps_per_kib, sdma_start_ps;
 };
 
 /* The engine's operations, from time.c. */

@@ -216,7 +216,7 @@ static bool runtime_options(struct ehp_options *options)
         options->timeout_ms = 1;
     options->xcc_chunk = (unsigned)chunk;
     options->progress = progress != 0;
-    options->no_sdma = sdma == 0;
+    hip_runtime()->no_sdma = sdma == 0;
     options->sample = sample != 0;
     options->xnack = xnack != 0;
     options->isolate = isolate != 0;

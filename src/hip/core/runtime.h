@@ -86,7 +86,13 @@ struct hip_runtime {
     ehp_machine *machine;
     unsigned hw_queues; /* that the streams of a device and priority share: GPU_MAX_HW_QUEUES */
     bool timing;        /* simulated time */
-    bool isolate;       /* device code has nothing of the host's called */
+    bool no_sdma;       /* HSA_ENABLE_SDMA=0 */
+    /* hip/memory/blit.h: its kernels' descriptors, and how many workgroups share one in the host's memory. */
+    pthread_once_t blit_once;
+    hipError_t blit_error;
+    uint64_t blit_copy, blit_fill, blit_copy_rows, blit_fill_rows;
+    uint32_t blit_host;
+    bool isolate; /* device code has nothing of the host's called */
     struct hip_device device[HIP_DEVICES_MAX];
     int devices;
     struct hip_registry *registry;

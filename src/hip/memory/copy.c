@@ -16,6 +16,7 @@
 #include "hip/observe/advise.h"
 #include "hip/graph/graph.h"
 #include "hip/core/module.h"
+#include "hip/memory/blit.h"
 #include "hip/stream/stream.h"
 
 #define COPY_STAGE_MAX 16384
@@ -125,8 +126,13 @@ hipError_t hip_copy_sync(struct ihipStream_t *stream, struct hip_op *op)
         if (error != hipSuccess || ehp_mem_try(copy_access, op) == EHP_OK)
             return error;
     }
+    struct hip_blit_pins pins;
+    hip_blit_pin(op, &pins);
     error = hip_stream_submit(stream, op); /* it takes its time, or faults */
-    return error == hipSuccess ? hip_stream_wait(stream) : error;
+    if (error == hipSuccess)
+        error = hip_stream_wait(stream);
+    hip_blit_unpin(&pins);
+    return error;
 }
 
 /* Puts the bytes of a small pageable source next to the packet. */
@@ -168,9 +174,12 @@ static hipError_t copy_async(void *dst, const void *src, size_t bytes, hipStream
     bool pageable_src = !hip_memory_known(src, &left), pageable_dst = !hip_memory_known(dst, &left);
     if (pageable_src && !pageable_dst && bytes <= COPY_STAGE_MAX)
         return copy_staged(stream, dst, src, bytes);
+    struct hip_blit_pins pins;
+    hip_blit_pin(&op, &pins);
     error = hip_stream_submit(stream, &op);
     if (error == hipSuccess && (pageable_src || pageable_dst))
         error = hip_stream_wait(stream);
+    hip_blit_unpin(&pins);
     return error;
 }
 

@@ -5,6 +5,7 @@
 
 #include "hip/observe/advise.h"
 #include "hip/memory/array.h"
+#include "hip/memory/blit.h"
 #include "hip/memory/copy.h"
 #include "hip/graph/graph.h"
 #include "hip/core/size.h"
@@ -75,11 +76,16 @@ hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, stru
     if (stream->capture)
         return hip_capture_op(stream, &op, NULL);
     error = hip_capture_implicit(stream);
-    if (error == hipSuccess)
-        error = hip_stream_submit(stream, &op);
+    if (error != hipSuccess)
+        return error;
     /* Pageable memory: the call returns when the copy is done. */
-    if (error == hipSuccess && (!hip_memory_known(copy->dst, &left) || !hip_memory_known(copy->src, &left)))
+    const bool waits = !hip_memory_known(copy->dst, &left) || !hip_memory_known(copy->src, &left);
+    struct hip_blit_pins pins;
+    hip_blit_pin(&op, &pins);
+    error = hip_stream_submit(stream, &op);
+    if (error == hipSuccess && waits)
         error = hip_stream_wait(stream);
+    hip_blit_unpin(&pins);
     return error;
 }
 

@@ -10,6 +10,7 @@
 #include "hip/graph/graph.h"
 #include "hip/core/hostcall.h"
 #include "hip/core/launch.h"
+#include "hip/memory/blit.h"
 #include "hip/memory/pool.h"
 
 static uint16_t stream_header(enum ehp_packet_type type)
@@ -346,8 +347,22 @@ static hipError_t stream_put_batch(struct ihipStream_t *stream, const struct hip
     return hipSuccess;
 }
 
+static hipError_t stream_put_blit(struct ihipStream_t *stream, const struct hip_op *op)
+{
+    union ehp_packet packet = {0};
+    hipError_t error = hip_blit_packet(stream, op, &packet.dispatch);
+
+    if (error != hipSuccess)
+        return error;
+    packet.dispatch.header = stream_header(EHP_PACKET_KERNEL_DISPATCH);
+    stream_put(stream, &packet, NULL);
+    return hipSuccess;
+}
+
 hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hip_op *op)
 {
+    if (hip_blit_takes(op))
+        return stream_put_blit(stream, op);
     switch (op->kind) {
     case HIP_OP_EMPTY:
         stream_put_barrier(stream, NULL, 0, NULL);
