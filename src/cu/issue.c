@@ -618,7 +618,8 @@ static void lds_returned(struct port_domain *domain, struct port_event *event)
 
 /*
  * A SIMD's port passes 64 bytes a cycle, the banks 128: two SIMDs together reach
- * what the banks can.
+ * what the banks can. What banks take longer for because of conflicts comes no
+ * faster than the port can pass it on.
  */
 static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
@@ -628,7 +629,8 @@ static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle
     unsigned conflicts = 0, busy = cu_lds_cycles(cw->w, in, cw->simd->xcd->timing.lds_banks, &conflicts);
     uint64_t start = port_take(&cw->simd->cu->lds, cycle, busy);
     struct port_server *port = &cw->simd->cu->lds_port[cw->simd->index];
-    unsigned through = 2 * busy < TURN ? TURN : 2 * busy;
+    unsigned passing = 2 * (busy - conflicts), through = busy < passing ? passing : busy;
+    through = through < TURN ? TURN : through;
     port_take(port, start, through);
     xcd->counters.lds_busy_cycles += busy;
     xcd->counters.lds_conflict_cycles += conflicts;

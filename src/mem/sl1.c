@@ -37,6 +37,7 @@ struct scluster { /* what some CUs share */
     struct scache scalar, instruction;
     struct utcl1 tlb;
     struct port_server port, fetch_port[CHIP_MAX_FETCHING]; /* for scalar accesses; for each CU's fetches */
+    struct port_server data_port[CHIP_MAX_FETCHING];        /* of each CU: what scalar loads get */
     unsigned dirty;                                         /* lines of the scalar cache */
     unsigned storing;                                       /* stores that are not yet in the cache */
     unsigned writing;                                       /* lines on their way to the L2 */
@@ -127,10 +128,13 @@ static void deliver(struct mem_request *r, const uint8_t *line, uint64_t cycle)
     unsigned skip, offset, bytes;
     part_of(a, r, &skip, &offset, &bytes);
     access_went(a, r->level);
-    if (r->faulted)
+    if (r->faulted) {
         access_fault(a, r);
-    else if (!is_fetch(a))
+    } else if (!is_fetch(a)) {
+        const unsigned width = r->mem->timing.s_width, beats = (bytes + width - 1) / width;
         memcpy(a->data + skip, line + offset, bytes);
+        cycle = port_take(&r->cluster->data_port[a->cu % r->mem->sl1_cus], cycle, beats) + beats - 1;
+    }
     part_done(r->mem, a, cycle);
 }
 

@@ -40,6 +40,13 @@ static void check_levels(void)
     s = shot(&rig, 0, 3, ACCESS_SLOAD, 4096, 8);
     run(&s);
     CHECK_EQ(run(&s), 44);
+    s.a.bytes = 16;
+    CHECK_EQ(run(&s), 44);
+    s.a.bytes = 32; /* 16 bytes a cycle */
+    CHECK_EQ(run(&s), 45);
+    s.a.bytes = 64;
+    CHECK_EQ(run(&s), 47);
+    s.a.bytes = 8;
     s.a.addr[0] += 64; /* the other half of the L2's line */
     uint64_t scalar = run(&s);
     CHECK(scalar >= 160 && scalar <= 175);
