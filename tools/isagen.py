@@ -411,7 +411,7 @@ def fix(rows, path, marks):
 
 
 ORDER = ['READS_SCC', 'SETS_SCC', 'READS_VCC', 'SETS_VCC', 'READS_EXEC', 'SETS_EXEC', 'READS_M0', 'SETS_M0', 'READS_MODE',
-         'SETS_MODE', 'BRANCH', 'END', 'LOAD', 'STORE', 'ATOMIC', 'LDS', 'CACHE', 'KEEPS_HIGH', 'XDL']
+         'SETS_MODE', 'BRANCH', 'END', 'LOAD', 'STORE', 'ATOMIC', 'LDS', 'CACHE', 'KEEPS_HIGH', 'XDL', 'SPARSE']
 
 
 def render_facts(rows):

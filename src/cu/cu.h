@@ -32,6 +32,8 @@
 #include "port/port.h"
 #include "chip/chip.h"
 
+enum { CU_TURN = 4 }; /* cycles from one turn of a SIMD to the next */
+
 /* Where a wave's instructions issue to: in a turn, one to each. */
 enum cu_unit {
     UNIT_NONE, /* handled in the instruction buffer: s_nop, s_waitcnt, s_barrier, ... */
@@ -51,6 +53,7 @@ struct cu_rate {
     uint8_t unit;   /* enum cu_unit */
     uint8_t cycles; /* that it keeps the unit busy for */
     uint8_t result; /* matrix: cycles until a dependent instruction can issue */
+    uint8_t alone;  /* matrix: cycles until a vector instruction can */
     uint8_t math;   /* enum isa_math */
     uint8_t mops;   /* matrix: operations of all lanes, in units of 512 */
     bool later;     /* only its wave can see when it is executed */

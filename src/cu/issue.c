@@ -16,8 +16,6 @@
 #include "wave/fuse.h"
 #include "wave/special.h"
 
-enum { TURN = 4 }; /* cycles from one turn of a SIMD to the next */
-
 #define LINE_OF(pc) ((pc) & ~UINT64_C(63))
 #define HALF_OF(pc) ((pc) & ~UINT64_C(31))
 
@@ -30,7 +28,7 @@ static void look_at(struct cu_simd *simd, uint64_t cycle)
 {
     if (cycle >= simd->posted)
         return;
-    cycle += (simd->index - cycle) % TURN;
+    cycle += (simd->index - cycle) % CU_TURN;
     if (cycle >= simd->posted)
         return;
     simd->posted = cycle; /* a later look, posted already, finds that it is not meant */
@@ -195,7 +193,7 @@ static void stopped(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
         w->state = WAVE_RUNNING;
         w->slept = false;
         stalled(cw, STALL_SLEEP, cycle);
-        cu_ready(cw, cycle + TURN + 64 * naps);
+        cu_ready(cw, cycle + CU_TURN + 64 * naps);
         break;
     }
     }
@@ -263,7 +261,7 @@ static unsigned run_compiled(struct cu_wave *cw, const struct exec_compiled *com
     if (!run->length || run->length > end - in)
         return 0;
     const unsigned lanes = w->exec == UINT64_MAX ? WAVE_LANES : (unsigned)__builtin_popcountll(w->exec);
-    c->valu_lane_cycles += (uint64_t)lanes * TURN * run->passes;
+    c->valu_lane_cycles += (uint64_t)lanes * CU_TURN * run->passes;
     c->did.lanes_valu += (uint64_t)lanes * run->valu;
     compiled->fn(w, w->wg->block->x, compiled->heads[at], 1);
     return run->length;
@@ -381,7 +379,7 @@ static void execute(struct cu_wave *cw, const struct xinst *in, uint64_t cycle, 
 
 static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t cycle)
 {
-    uint64_t ready = cycle + TURN;
+    uint64_t ready = cycle + CU_TURN;
     switch (in->op) {
     case ISA_OP_s_waitcnt:
         set_wanted(cw, (uint16_t)in->control.simm);
@@ -395,7 +393,7 @@ static void issue_buffered(struct cu_wave *cw, const struct xinst *in, uint64_t 
         set_ready(cw, ready);
         return;
     case ISA_OP_s_nop: /* as many cycles of the wave as it says, and one */
-        ready = cycle + TURN * (1 + (in->control.simm & 15));
+        ready = cycle + CU_TURN * (1 + (in->control.simm & 15));
         break;
     case ISA_OP_s_setprio:
         cw->priority = in->control.simm & 3;
@@ -443,7 +441,7 @@ static bool can_access(struct cu_wave *cw, unsigned unit, struct turn *turn)
     }
     if (!room) {
         stalled(cw, STALL_QUEUE, turn->cycle);
-        set_ready(cw, turn->cycle + TURN);
+        set_ready(cw, turn->cycle + CU_TURN);
     }
     return room;
 }
@@ -460,7 +458,7 @@ static bool has_half(struct cu_wave *cw, uint64_t half, uint64_t cycle)
         uint64_t comes = xcd_mem_fetch_half(mem, cw->simd->cu->index);
         c->fetches++;
         c->level[CU_LEVEL_FETCH] += comes - cycle + cw->simd->xcd->timing.fetch;
-        if (comes <= cycle + TURN) /* asked for a turn ago */
+        if (comes <= cycle + CU_TURN) /* asked for a turn ago */
             return true;
         stalled(cw, STALL_FETCH, cycle);
         set_ready(cw, comes);
@@ -495,7 +493,7 @@ static void issued(struct cu_wave *cw, const struct xinst *in, const struct cu_r
 {
     struct cu_counters *c = &cw->simd->xcd->counters;
     charge(cw, turn->cycle);
-    cw->issuing = TURN;
+    cw->issuing = CU_TURN;
     cw->stall = STALL_DEPENDENCY;
     c->instructions++;
     c->count[rate->unit]++;
@@ -529,7 +527,7 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
     const unsigned unit = rate->unit;
     if (turn->taken >> unit & 1) {
         stalled(cw, STALL_UNIT, cycle);
-        set_ready(cw, cycle + TURN);
+        set_ready(cw, cycle + CU_TURN);
         if (unit == UNIT_VALU)
             simd->for_valu |= 1U << cw->slot;
         return false;
@@ -554,10 +552,10 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
         issued(cw, in, rate, turn);
         if (rate->beside)
             simd->trans_free = cycle + rate->cycles;
-        simd->valu_free = cycle + (rate->beside ? TURN : rate->cycles);
-        xcd->counters.valu_busy_cycles += rate->beside ? TURN : rate->cycles;
+        simd->valu_free = cycle + (rate->beside ? CU_TURN : rate->cycles);
+        xcd->counters.valu_busy_cycles += rate->beside ? CU_TURN : rate->cycles;
         execute(cw, in, cycle, cycle + rate->cycles);
-        if (rate->later && rate->cycles == TURN && wants_valu(xcd, in + 1, half)) {
+        if (rate->later && rate->cycles == CU_TURN && wants_valu(xcd, in + 1, half)) {
             cw->stall = STALL_UNIT;
             simd->for_valu |= 1U << cw->slot;
         }
@@ -566,19 +564,19 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
         if (busy(cw, simd->matrix_free > simd->valu_free ? simd->matrix_free : simd->valu_free, cycle))
             return false;
         issued(cw, in, rate, turn);
-        simd->valu_free = cycle + TURN; /* it takes the VALU's issue, not its lanes */
+        simd->valu_free = cycle + rate->alone;
         simd->matrix_free = cycle + rate->cycles;
         xcd->counters.matrix_busy_cycles += rate->cycles;
         xcd->counters.mops[rate->math] += rate->mops;
         note_matrix(cw, in, cycle + rate->result);
-        execute(cw, in, cycle, cycle + TURN);
+        execute(cw, in, cycle, cycle + CU_TURN);
         return true;
     case UNIT_SALU:
         if (busy(cw, simd->cu->salu.free, cycle))
             return false;
         issued(cw, in, rate, turn);
         simd->cu->salu.free = cycle + rate->cycles;
-        execute(cw, in, cycle, cycle + TURN);
+        execute(cw, in, cycle, cycle + CU_TURN);
         return true;
     case UNIT_BRANCH:
         if (busy(cw, simd->cu->branch.free, cycle))
@@ -595,13 +593,13 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
         return true;
     case UNIT_MESSAGE:
         issued(cw, in, rate, turn);
-        execute(cw, in, cycle, cycle + TURN);
+        execute(cw, in, cycle, cycle + CU_TURN);
         return true;
     default: /* memory */
         if (!can_access(cw, unit, turn) || !send(cw, in, cycle))
             return false;
         issued(cw, in, rate, turn);
-        set_ready(cw, cycle + TURN);
+        set_ready(cw, cycle + CU_TURN);
         return true;
     }
 }
@@ -630,7 +628,7 @@ static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle
     uint64_t start = port_take(&cw->simd->cu->lds, cycle, busy);
     struct port_server *port = &cw->simd->cu->lds_port[cw->simd->index];
     unsigned passing = 2 * (busy - conflicts), through = busy < passing ? passing : busy;
-    through = through < TURN ? TURN : through;
+    through = through < CU_TURN ? CU_TURN : through;
     port_take(port, start, through);
     xcd->counters.lds_busy_cycles += busy;
     xcd->counters.lds_conflict_cycles += conflicts;
@@ -638,7 +636,7 @@ static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle
     uint64_t end = start + xcd->timing.lds_latency + through;
     xcd->counters.level[CU_LEVEL_LDS] += end - cycle;
     port_post(xcd->domain, end, lds_returned, cw);
-    execute(cw, in, cycle, cycle + TURN);
+    execute(cw, in, cycle, cycle + CU_TURN);
 }
 
 /* ---- a turn ---- */
@@ -686,7 +684,7 @@ static void look(struct port_domain *domain, struct port_event *event)
             if (simd->highest && cw->priority != priority)
                 continue;
             if (simd->for_valu & self && turn.taken >> UNIT_VALU & 1) { /* so for all of these */
-                look_at(simd, turn.cycle + TURN);
+                look_at(simd, turn.cycle + CU_TURN);
                 due &= ~simd->for_valu;
                 slots &= ~simd->for_valu;
                 rest &= ~simd->for_valu;

@@ -22,6 +22,18 @@ static const uint8_t port_of[ISA_UNIT_COUNT] = {
     [ISA_UNIT_GWS] = UNIT_LDS,         [ISA_UNIT_VMEM] = UNIT_VMEM,     [ISA_UNIT_FLAT] = UNIT_FLAT,
 };
 
+/*
+ * A matrix instruction takes the VALU's issue: a turn, or two when it reads an index besides its factors.
+ * Those of f64, and of f32 that is no xf32, leave it nothing until they are done, as if they were its own.
+ * Source: AMD's matrix instruction calculator, CDNA 3: VALU co-execution and its delay.
+ */
+static uint8_t beside_matrix(const struct isa_facts *facts, uint8_t cycles)
+{
+    if (facts->effects & ISA_E_SPARSE)
+        return 2 * CU_TURN;
+    return facts->effects & ISA_E_XDL ? CU_TURN : cycles;
+}
+
 struct cu_rate *cu_rates_make(const struct chip *chip)
 {
     struct cu_rate *rates = calloc(ISA_OP_COUNT, sizeof(*rates));
@@ -35,6 +47,7 @@ struct cu_rate *cu_rates_make(const struct chip *chip)
         rate->unit = port_of[facts->unit];
         rate->cycles = (uint8_t)(facts->passes ? 4 * facts->passes : 1);
         rate->result = (uint8_t)(rate->cycles + extra);
+        rate->alone = beside_matrix(facts, rate->cycles);
         rate->math = facts->math;
         rate->mops = facts->mops;
         rate->later = exec_is_own(op);

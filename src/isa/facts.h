@@ -84,6 +84,7 @@ enum isa_effect {
     /* Results. */
     ISA_E_KEEPS_HIGH = 1 << 17, /* 16 bits, which leave the other half of their VGPR alone */
     ISA_E_XDL = 1 << 18,        /* matrix: done by the part for narrow types, and there one state later */
+    ISA_E_SPARSE = 1 << 19,     /* matrix: of a factor, an index says where what is no zero belongs */
 };
 
 struct isa_facts {

@@ -55,6 +55,10 @@ static void check_matrix(struct rig *r)
     CHECK_EQ(cost(r, "mfma_read_32x32"), turns(16 * 4 + extra) + 4);
     CHECK_EQ(cost(r, "mfma_overwrite"), turns(4 * 4 + extra) + 4);
     CHECK_EQ(cost(r, "mfma_next_register"), 4 + 4);
+    CHECK_EQ(cost(r, "mfma_beside_xf32"), 4 + 4);
+    CHECK_EQ(cost(r, "mfma_beside_f32"), 8 * 4 + 4); /* not before the first is done */
+    CHECK_EQ(cost(r, "mfma_beside_f64"), 4 * 4 + 4);
+    CHECK_EQ(cost(r, "mfma_beside_sparse"), 2 * 4 + 4); /* a turn more for its index */
     CHECK_EQ(cost(r, "mfma_accumulate"), 4 * 4 + 4);
     CHECK_EQ(cost(r, "mfma_factor"), turns(4 * 4 + extra) + 4);
     CHECK_EQ(cost(r, "mfma_salu"), 4 + 4);
