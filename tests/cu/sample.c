@@ -13,7 +13,7 @@
 
 #define MEAN 0.05
 #define EACH 0.12
-enum { STARTS = 4, APART = 150 /* ns */ };
+enum { STARTS = 8, APART = 150 /* ns */ };
 enum { ITEMS = 256, GROUPS = 4800, BYTES = GROUPS * ITEMS * 16 };
 
 struct result {
