@@ -2,6 +2,7 @@
 /* Packets in timing mode; see timed.h. */
 #include <stdlib.h>
 
+#include "base/pattern.h"
 #include "cp/signal.h"
 #include "engine/timed/count.h"
 #include "engine/timed/timed.h"
@@ -74,13 +75,6 @@ static uint64_t staging_ps(const struct timed *timed, const struct sdma_job *job
     bool staged = !job->fills && bytes <= timed->staged_bytes &&
                   (pageable(timed, job->to.base) || pageable(timed, job->from.base));
     return staged ? bytes * timed->core_ps_per_kib / 1024 : 0;
-}
-
-static uint64_t pattern_of(uint64_t value, uint64_t element)
-{
-    for (uint64_t bits = 8 * element; bits < 64; bits *= 2)
-        value = (value & ((UINT64_C(1) << bits) - 1)) | value << bits;
-    return value;
 }
 
 static struct sdma_side side_of(const struct timed *timed, const void *base, uint64_t pitch, uint64_t slice)

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "hip/core/state.h"
 #include "hip/memory/memory.h"
 #include "hip/stream/stream.h"
@@ -112,13 +113,6 @@ bool hip_blit_takes(const struct hip_op *op)
 
 /* ---- the packet ---- */
 
-static uint64_t blit_pattern(uint64_t value, uint64_t element)
-{
-    for (uint64_t bits = 8 * element; bits < 64; bits *= 2)
-        value = (value & ((UINT64_C(1) << bits) - 1)) | value << bits;
-    return value;
-}
-
 static void blit_grid(struct ehp_kernel_dispatch_packet *packet, uint64_t x, uint64_t y, uint64_t z)
 {
     packet->setup = 3;
@@ -185,7 +179,7 @@ static void blit_row(const struct hip_op *op, const struct ehp_copy_3d *box,
     const uint64_t groups = blit_limit(box, (box->width + EHP_BLIT_BYTES - 1) / EHP_BLIT_BYTES, 1);
     blit_grid(packet, groups, 1, 1);
     args->to = box->dst;
-    args->from = box->src ? (uintptr_t)box->src : blit_pattern(op->fill.value, op->fill.element);
+    args->from = box->src ? (uintptr_t)box->src : pattern_of(op->fill.value, op->fill.element);
     args->bytes = box->width;
     args->step = groups * EHP_BLIT_BYTES;
     packet->kernel_object = box->src ? hip_runtime()->blit_copy : hip_runtime()->blit_fill;
@@ -220,7 +214,7 @@ hipError_t hip_blit_packet(struct ihipStream_t *stream, const struct hip_op *op,
         packet->kernel_object = hip_runtime()->blit_copy_rows;
     } else {
         args->fill = (struct blit_fill){box.dst, rows, box.dst_pitch, box.dst_slice,
-                                        blit_pattern(op->fill_3d.value, op->fill_3d.element)};
+                                        pattern_of(op->fill_3d.value, op->fill_3d.element)};
         packet->kernel_object = hip_runtime()->blit_fill_rows;
     }
     return hipSuccess;
