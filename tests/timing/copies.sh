@@ -2,21 +2,11 @@
 # SPDX-License-Identifier: MIT
 # copies.sh BUILD_ROOT SOURCE_ROOT: copies and fills leave the right bytes in both modes, by SDMA engines and by kernels,
 # and in simulated time others notice; the kernels' code is that of their source.
-build=$1 source=$2
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-ehp=$build/tools/ehp
-echo 'int main() { return 0; }' >"$dir/empty.hip"
-"$ehp" cc -c "$dir/empty.hip" -o "$dir/empty.o" >/dev/null 2>&1 ||
-    { echo "skipped: no compiler for gfx942"; exit 77; }
+. "$(dirname "$0")/common.sh"
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/copies.hip" -o "$dir/copies" || exit 1
-preload= # see determinism.sh
-if nm -D "$build/libehp.so" 2>/dev/null | grep -q __asan_init; then
-    preload="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
-fi
 failed=0
 run() { # OPTIONS
-    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" "$ehp" run "$@" ||
+    simulate "$@" ||
         { echo "failed: $*"; failed=1; }
 }
 run "$dir/copies"

@@ -3,29 +3,19 @@
 # determinism.sh BUILD_ROOT SOURCE_ROOT: programs in timing mode print the same, with the same statistics and counters to
 # the byte, with 1, 2 and 4 threads, with each engine, while the machine is busy, and when their host code is slow between
 # its calls; and of waves that fault together they report the same.
-build=$1 source=$2
-dir=$(mktemp -d) || exit 1
+. "$(dirname "$0")/common.sh"
 busy=
 trap 'kill $busy 2>/dev/null; rm -rf "$dir"' EXIT
-ehp=$build/tools/ehp
-echo 'int main() { return 0; }' >"$dir/empty.hip"
-"$ehp" cc -c "$dir/empty.hip" -o "$dir/empty.o" >/dev/null 2>&1 ||
-    { echo "skipped: no compiler for gfx942"; exit 77; }
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/program.hip" -o "$dir/program" &&
     "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/say.hip" -o "$dir/say" &&
     "$ehp" cc -O2 "$source/examples/matmul_mfma.hip" -o "$dir/matmul" &&
     "$ehp" cc -O2 "$source/examples/cooperative.hip" -o "$dir/cooperative" &&
     "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/semaphores.hip" -o "$dir/semaphores" || exit 1
-# A program of another compiler does not begin with the sanitizers' libraries that a sanitized build needs.
-preload=
-if nm -D "$build/libehp.so" 2>/dev/null | grep -q __asan_init; then
-    preload="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
-fi
 failed=0
 run() { # NAME THREADS PROGRAM [ARGUMENT]
     out=$1 threads=$2
     shift 2
-    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads "$threads" \
+    simulate --mode timing --threads "$threads" \
         --stats="$dir/$out.json" --counters all --counters-file "$dir/$out.counters.json" "$@" >"$dir/$out.out" ||
         { echo "failed: $*"; failed=1; }
 }
@@ -127,7 +117,7 @@ fi
 # Of many waves that fault together the same one is reported; where its code lies is the host's choice.
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/fault.hip" -o "$dir/fault" || failed=1
 for threads in 1 2 4; do
-    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" "$ehp" run --mode timing --threads $threads \
+    simulate --mode timing --threads $threads \
         "$dir/fault" 2>&1 | grep -A 1 'memory access fault' >"$dir/fault $threads.out"
     [ -s "$dir/fault $threads.out" ] && cmp "$dir/fault 1.out" "$dir/fault $threads.out" || failed=1
 done

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: MIT
 # many_faults.sh BUILD_ROOT SOURCE_ROOT PAGES: so many minor page faults of one kernel take less than 2 GiB of the host's
 # memory, and come at the published rate.  Prints the seconds of the host's processor that each part took.
-build=$1 source=$2 pages=$3
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-ehp=$build/tools/ehp
-echo 'int main() { return 0; }' >"$dir/empty.hip"
-"$ehp" cc -c "$dir/empty.hip" -o "$dir/empty.o" >/dev/null 2>&1 ||
-    { echo "skipped: no compiler for gfx942"; exit 77; }
+. "$(dirname "$0")/common.sh"
+pages=$3
 "$ehp" cc -O2 "$source/validate/upm.hip" -o "$dir/upm" || exit 1
 HSA_XNACK=1 "$ehp" run --mode timing --threads 1 "$dir/upm" "$pages" >"$dir/out" || exit 1
 cat "$dir/out"

@@ -2,24 +2,14 @@
 # SPDX-License-Identifier: MIT
 # polls.sh BUILD_ROOT SOURCE_ROOT: in timing mode time goes on for host programs that wait for the device by no call:
 # on memory, on what a host function tells them, in a thread of theirs; and no matter what time of day it is.
-build=$1 source=$2
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-ehp=$build/tools/ehp
-echo 'int main() { return 0; }' >"$dir/empty.hip"
-"$ehp" cc -c "$dir/empty.hip" -o "$dir/empty.o" >/dev/null 2>&1 ||
-    { echo "skipped: no compiler for gfx942"; exit 77; }
+. "$(dirname "$0")/common.sh"
+limit=60
 "$ehp" cc -O2 -Wall -Werror "$source/tests/timing/polls.hip" -o "$dir/polls" || exit 1
-preload=
-if nm -D "$build/libehp.so" 2>/dev/null | grep -q __asan_init; then
-    preload="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
-fi
 failed=0
 polls() { # WHAT [OPTION...]
     what=$1
     shift
-    LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" timeout 60 \
-        "$ehp" run --mode timing --threads 2 "$@" "$dir/polls" "$what" >"$dir/out" && grep -q "^$what: 2" "$dir/out" ||
+    simulate --mode timing --threads 2 "$@" "$dir/polls" "$what" >"$dir/out" && grep -q "^$what: 2" "$dir/out" ||
         { echo "failed: $what $* ${HSA_XNACK:+with XNACK}"; failed=1; }
 }
 for what in memory 'memory, asleep' function condition thread; do
