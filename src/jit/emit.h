@@ -89,6 +89,7 @@ struct slice {
     llvm_block redone;           /* where the lanes that are left are redone; NULL: nobody goes there yet */
     llvm_value value[WAVE_ROWS]; /* of VGPRs that are known */
     bool dirty[WAVE_ROWS];
+    bool held[WAVE_ROWS];    /* of those: its other lanes have what they had, or what nobody reads */
     llvm_value mask[MASKS];  /* by the pair's first register: lanes that a compare or logic has made */
     llvm_value loose[SREGS]; /* the same but for lanes that are not active; NULL: not known */
     struct shape shape[SHAPES_MAX];
@@ -405,6 +406,8 @@ bool live_idle(const struct live *live, size_t at, unsigned row);
 const struct xinst *loop_emit(struct emit *e, const struct xinst *first);
 /* What an iteration reads that it has not written before. */
 llvm_value loop_row(struct emit *e, struct slice *s, unsigned row);
+/* Whether lanes that have left the loop must have a row as it then was. */
+bool loop_holds(const struct emit *e, unsigned row);
 llvm_value loop_scalar32(struct emit *e, unsigned reg);
 llvm_value loop_scalar64(struct emit *e, unsigned reg); /* NULL: it is to be made of two */
 llvm_value loop_scc(struct emit *e);

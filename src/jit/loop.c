@@ -314,13 +314,18 @@ static llvm_value stay(struct emit *e, const struct slice *s)
     return l->BuildAnd(e->b, s->exec, l->BuildNot(e->b, off, ""), "");
 }
 
+bool loop_holds(const struct emit *e, unsigned row)
+{
+    const struct loop *loop = e->loop;
+    const bool pair = loop->pair_checked_after[row] || (row && loop->pair_checked_after[row - 1]);
+    return loop->row_held[row] || loop->checked_after[row] || pair;
+}
+
 /* Lanes that have left the loop keep what they had, in rows that somebody looks at. */
 static void hold_rows(struct emit *e, struct slice *s)
 {
-    struct loop *loop = e->loop;
     for (unsigned row = 0; row < WAVE_ROWS; row++) {
-        const bool pair = loop->pair_checked_after[row] || (row && loop->pair_checked_after[row - 1]);
-        if (!s->dirty[row] || !(loop->row_held[row] || loop->checked_after[row] || pair))
+        if (!s->dirty[row] || s->held[row] || !loop_holds(e, row))
             continue;
         if (!s->row_phi[row])
             loop_row(e, s, row);

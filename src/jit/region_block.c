@@ -359,7 +359,7 @@ static void store_rows(struct emit *e, unsigned part)
         if (!s->dirty[row])
             continue;
         llvm_value variable = row_variable(e, part, row);
-        if (live_idle(e->live, e->at, row))
+        if (!s->held[row] && live_idle(e->live, e->at, row))
             s->value[row] = e->l->BuildSelect(e->b, lanes_vector(e, s->exec), s->value[row],
                                               emit_load(e, e->row, variable, 0), "");
         emit_store(e, s->value[row], variable, 0);

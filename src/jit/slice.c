@@ -227,6 +227,7 @@ static void set_rows(struct slice *s, const struct xinst *x, unsigned count, con
     for (unsigned d = 0; d < count; d++) {
         s->value[x->d + (int)d] = rows[d];
         s->dirty[x->d + (int)d] = true;
+        s->held[x->d + (int)d] = false;
     }
 }
 
@@ -314,6 +315,67 @@ static llvm_value choose_half(struct emit *e, struct slice *s, const struct lane
     return row;
 }
 
+/* What lanes that are not active have of a row, where somebody may read it. */
+static llvm_value idle_row(struct emit *e, struct slice *s, unsigned row)
+{
+    if (e->region && live_idle(e->live, e->at, row))
+        return region_row(e, s, row);
+    if (e->loop && loop_holds(e, row))
+        return s->row_phi[row] ? s->row_phi[row] : loop_row(e, s, row);
+    return e->l->ConstNull(e->row);
+}
+
+static llvm_value join(struct emit *e, llvm_value low, llvm_value high)
+{
+    const struct llvm *l = e->l;
+    llvm_type type = l->VectorType(e->i64, e->slice);
+    llvm_value wide = pairs_find(body_pairs(e->library), low, high);
+    if (wide)
+        return l->BuildBitCast(e->b, wide, type, "");
+    high = l->BuildShl(e->b, l->BuildZExt(e->b, high, type, ""), places_splat64(e, emit_i64(e, 32)), "");
+    return l->BuildOr(e->b, high, l->BuildZExt(e->b, low, type, ""), "");
+}
+
+/* What is chosen is floats, as one instruction of the host's then both computes and chooses. */
+static llvm_value choose_floats(struct emit *e, llvm_value lanes, llvm_type one, llvm_value yes,
+                                llvm_value no)
+{
+    const struct llvm *l = e->l;
+    llvm_type floats = l->VectorType(one, e->slice), type = l->TypeOf(yes);
+    llvm_value chosen = l->BuildSelect(e->b, lanes, l->BuildBitCast(e->b, yes, floats, ""),
+                                       l->BuildBitCast(e->b, no, floats, ""), "");
+    return l->BuildBitCast(e->b, chosen, type, "");
+}
+
+/*
+ * Lanes that are not active hold anything, integers too, which are denormal as floats: Intel's processors
+ * take more than a hundred cycles to multiply those.  Where the host has mask registers, such lanes do not
+ * compute in loops that lanes leave one by one.
+ */
+static bool idle_lanes_rest(struct emit *e, struct slice *s, const struct isa_inst *inst, llvm_value *rows)
+{
+    const struct llvm *l = e->l;
+    const bool single = inst->dst.type == ISA_T_F32 || inst->dst.type == ISA_T_PKF32;
+    if (e->lanes != e->bits || !(e->region || (e->loop && e->loop->leave)) ||
+        !(single || inst->dst.type == ISA_T_F64))
+        return false;
+    const unsigned row = stretch_row(&inst->dst);
+    llvm_value exec = lanes_vector(e, s->exec);
+    for (unsigned d = 0; single && d < inst->dst.dwords; d++)
+        rows[d] = choose_floats(e, exec, l->FloatTypeInContext(e->context), rows[d], idle_row(e, s, row + d));
+    if (single)
+        return true;
+    llvm_value idle = join(e, idle_row(e, s, row), idle_row(e, s, row + 1)),
+               wide = choose_floats(e, exec, l->DoubleTypeInContext(e->context), join(e, rows[0], rows[1]),
+                                    idle);
+    rows[0] = l->BuildTrunc(e->b, wide, e->row, "");
+    rows[1] =
+        l->BuildTrunc(e->b, l->BuildLShr(e->b, wide, places_splat64(e, emit_i64(e, 32)), ""), e->row, "");
+    for (unsigned half = 0; half < 2; half++)
+        pairs_note(body_pairs(e->library), rows[half], wide, half);
+    return true;
+}
+
 static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const struct isa_inst *inst = op->x->isa;
@@ -368,6 +430,7 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
         add_bad_row(e, s, rows.row[BODY_M][0]);
     if (stretch_is_row(&inst->dst) && body_writes(op->body, BODY_D)) {
         modify_result(e, s, inst, &rows);
+        const bool held = idle_lanes_rest(e, s, inst, rows.row[BODY_D]);
         for (unsigned d = 0; d < inst->dst.dwords; d++) {
             const unsigned row = stretch_row(&inst->dst) + d;
             llvm_value value = rows.row[BODY_D][d];
@@ -375,6 +438,7 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
                 value = e->l->BuildSelect(e->b, written, value, slice_row(e, s, row), "");
             s->value[row] = value;
             s->dirty[row] = true;
+            s->held[row] = held && !written;
         }
         const bool wide = inst->dst.dwords == 2;
         if (op->stops_nans)
