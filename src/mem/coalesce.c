@@ -215,10 +215,7 @@ struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned
     b.end = &b.first;
     b.count = b.lookups = 0;
     b.kind = a->kind == ACCESS_LOAD ? REQUEST_LOAD : a->kind == ACCESS_STORE ? REQUEST_STORE : REQUEST_ATOMIC;
-    /* Lanes that the unit looks at in one cycle: narrow ones by number, wide ones by their bytes. */
-    unsigned together = mem->timing.lanes;
-    if (a->bytes > 4 && a->bytes * together > mem->timing.bandwidth)
-        together = a->bytes >= mem->timing.bandwidth ? 1 : mem->timing.bandwidth / a->bytes;
+    const unsigned together = a->bytes > 4 ? mem->timing.wide : mem->timing.lanes;
     if (a->in_row)
         add_row(&b, together);
     else if (a->same)

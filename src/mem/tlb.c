@@ -164,15 +164,6 @@ static void utcl2_ask(struct utcl1_miss *m, const struct vm_entry *page, uint64_
     e->walk->waiting = m;
 }
 
-/* Translations by the profiler's count: each part that a vL1 looks up asks for one. */
-static unsigned counted(const struct utcl1 *t, const struct mem_request *r)
-{
-    if (!r->lookups)
-        return 0; /* scalar caches' have none */
-    unsigned parts = access_parts(t->mem, r->access, r->lanes);
-    return parts > r->lookups ? parts : r->lookups;
-}
-
 static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle);
 
 /* When its turn is: one after another, as fast as the vL1 looks up; `cycle` is of its last look-up. */
@@ -268,8 +259,9 @@ static void answer(struct utcl1 *t, struct utcl1_miss *m, uint64_t now)
                     queue_add(&t->blocked, r);
                 continue;
             }
-            uint64_t again =
-                counted(t, r) - (r == first && counted(t, r)); /* the miss itself has its answer */
+            uint64_t again = r->lookups;
+            if (r == first && again)
+                again--; /* the miss itself has its answer */
             uint64_t turn = turn_of(t, r, now) + again * t->mem->timing.utcl1_replay;
             t->free = turn + 1;
             translated(t, r, &m->entry, turn);
@@ -320,7 +312,7 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
     struct utcl1_entry *e = &t->entry[t->recent];
     if ((t->recent >= t->used || r->line - e->base >= e->bytes) && !(e = find(t, r->line)))
         return miss(t, r, cycle);
-    t->mem->counters.utcl1_hits += counted(t, r);
+    t->mem->counters.utcl1_hits += r->lookups;
     e->used = ++t->clock;
     translated(t, r, e, cycle);
     return true;
@@ -336,7 +328,7 @@ static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
             if (r->access != m->waiting.first->access && !m->faulting)
                 return false;
             m->store |= r->kind != REQUEST_LOAD;
-            mem->counters.utcl1_merged += counted(t, r);
+            mem->counters.utcl1_merged += r->lookups;
             queue_add(&m->waiting, r);
             return true;
         }
@@ -355,9 +347,9 @@ static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
         page.line = page.base;
         page.line_bytes = page.bytes;
     }
-    if (counted(t, r)) { /* its other look-ups then wait for the same */
+    if (r->lookups) { /* not a scalar cache's; its other look-ups then wait for the same */
         mem->counters.utcl1_misses++;
-        mem->counters.utcl1_merged += counted(t, r) - 1;
+        mem->counters.utcl1_merged += r->lookups - 1;
     }
     t->missing++;
     m->entry = entry_of(&mem->timing, r->line, page);
@@ -376,7 +368,7 @@ void utcl1_translate(struct utcl1 *t, struct mem_request *first, uint64_t cycle)
     forget_old(t);
     for (struct mem_request *r = first, *next; r; r = next) {
         next = r->next;
-        t->mem->counters.utcl1_requests += counted(t, r);
+        t->mem->counters.utcl1_requests += r->lookups;
         if (t->blocked.first || !take_turn(t, r, cycle + r->lookup))
             queue_add(&t->blocked, r);
     }

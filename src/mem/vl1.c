@@ -669,8 +669,7 @@ static void set_out(struct vl1 *l1, struct mem_access *a)
     c->tcp_accesses += (unsigned)__builtin_popcountll(a->lanes);
     unsigned lookups;
     struct mem_request *first = coalesce(mem, a, &lookups);
-    unsigned parts = access_parts(mem, a, a->lanes);
-    c->tcp_cache_accesses += parts > lookups ? parts : lookups;
+    c->tcp_cache_accesses += lookups;
     c->ta_busy += lookups ? lookups : 1;
     uint64_t start = port_take(&l1->address, now, lookups ? lookups : 1) + mem->timing.lookup;
     a->cycle = start;

@@ -64,15 +64,6 @@ struct xcd_mem {
     struct mem_counters counters;
 };
 
-/* The profiler's counters count parts of wide elements, of which several are looked up in a cycle; none of
- * narrow ones. */
-static inline unsigned access_parts(const struct xcd_mem *mem, const struct mem_access *access,
-                                    uint64_t lanes)
-{
-    unsigned bytes = (unsigned)__builtin_popcountll(lanes) * access->bytes;
-    return access->bytes > 4 ? (bytes + mem->timing.wide - 1) / mem->timing.wide : 0;
-}
-
 static inline struct mem_request *request_new(struct xcd_mem *mem)
 {
     struct mem_request *r =

@@ -66,8 +66,7 @@ static unsigned compare(struct rig *rig, struct mem_access *a, const uint64_t *a
 {
     static struct plain plain;
     const struct mem_timing *t = &rig->mem[0]->timing;
-    unsigned together = t->bandwidth / a->bytes; /* lanes that its buses have room for */
-    together = a->bytes <= 4 || together > t->lanes ? t->lanes : together ? together : 1;
+    const unsigned together = a->bytes > 4 ? t->wide : t->lanes; /* lanes of a look-up */
     plainly(&plain, a, address, together);
     unsigned lookups, i = 0, pairs = 0;
     struct mem_request *next, *r = coalesce(rig->mem[0], a, &lookups);
