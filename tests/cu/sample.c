@@ -11,7 +11,7 @@
 #include "check.h"
 #include "ehp/ehp.h"
 
-#define MEAN 0.05
+#define MEAN 0.04
 #define EACH 0.12
 enum { STARTS = 8, APART = 150 /* ns */ };
 enum { ITEMS = 256, GROUPS = 4800, BYTES = GROUPS * ITEMS * 16 };

@@ -455,8 +455,8 @@ static void ticked(struct timed *timed, struct cp_dispatch *d, unsigned last)
         s->phase = DECIDED; /* to stay in detail */
     switch (s->phase) {
     case START:
-        if ((double)now->ended < EARLY * (double)s->holds)
-            break;
+        if (!now->ended || (double)now->ended < EARLY * (double)s->holds)
+            break; /* or none has started yet */
         tell_xcds(timed, d, fill_l2);
         s->phase = FILLED;
         s->seen = last;
