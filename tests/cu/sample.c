@@ -12,7 +12,7 @@
 #include "ehp/ehp.h"
 
 #define MEAN 0.04
-#define EACH 0.12
+#define EACH 0.15
 enum { STARTS = 8, APART = 150 /* ns */ };
 enum { ITEMS = 256, GROUPS = 4800, BYTES = GROUPS * ITEMS * 16 };
 
