@@ -285,6 +285,16 @@ static void emit_access_op(struct emit *e, struct slice *s, const struct lane_op
     }
 }
 
+/* A row that is half of values of 64 bits. */
+static llvm_value half_of(struct emit *e, llvm_value wide, unsigned half)
+{
+    const struct llvm *l = e->l;
+    llvm_value part = half ? l->BuildLShr(e->b, wide, places_splat64(e, emit_i64(e, 32)), "") : wide;
+    llvm_value row = l->BuildTrunc(e->b, part, e->row, "");
+    pairs_note(body_pairs(e->library), row, wide, half);
+    return row;
+}
+
 /*
  * v_cndmask_b32 of two halves of values of 64 bits: chooses among the values, of which the other half is
  * likely to follow, and returns the half; NULL: they are none.
@@ -309,10 +319,7 @@ static llvm_value choose_half(struct emit *e, struct slice *s, const struct lane
                               l->BuildBitCast(e->b, no, type, ""), "");
         s->chosen[s->chosens++ % CHOSEN_MAX] = (struct chosen){mask, no, yes, wide};
     }
-    llvm_value part = half ? l->BuildLShr(e->b, wide, places_splat64(e, emit_i64(e, 32)), "") : wide;
-    llvm_value row = l->BuildTrunc(e->b, part, e->row, "");
-    pairs_note(pairs, row, wide, half);
-    return row;
+    return half_of(e, wide, half);
 }
 
 /* What lanes that are not active have of a row, where somebody may read it. */
@@ -368,11 +375,8 @@ static bool idle_lanes_rest(struct emit *e, struct slice *s, const struct isa_in
     llvm_value idle = join(e, idle_row(e, s, row), idle_row(e, s, row + 1)),
                wide = choose_floats(e, exec, l->DoubleTypeInContext(e->context), join(e, rows[0], rows[1]),
                                     idle);
-    rows[0] = l->BuildTrunc(e->b, wide, e->row, "");
-    rows[1] =
-        l->BuildTrunc(e->b, l->BuildLShr(e->b, wide, places_splat64(e, emit_i64(e, 32)), ""), e->row, "");
     for (unsigned half = 0; half < 2; half++)
-        pairs_note(body_pairs(e->library), rows[half], wide, half);
+        rows[half] = half_of(e, wide, half);
     return true;
 }
 
