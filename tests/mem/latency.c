@@ -338,6 +338,38 @@ static void check_tlb(void)
     rig_close(&rig);
 }
 
+/* How much later the second of two waves has its row of lanes than the first, both from the vL1. */
+static uint64_t apart(struct rig *rig, unsigned bytes)
+{
+    struct shot s[2];
+    for (unsigned i = 0; i < 2; i++) {
+        s[i] = shot(rig, 0, 0, ACCESS_LOAD, 1 << 20, bytes);
+        s[i].a.wave = (uint8_t)i;
+        s[i].a.lanes = UINT64_MAX;
+        for (unsigned lane = 0; lane < 64; lane++)
+            s[i].a.addr[lane] = s[i].a.addr[0] + (uint64_t)lane * bytes;
+        run(&s[i]);
+    }
+    start(&s[0], 1);
+    start(&s[1], 1);
+    run_all(rig);
+    return s[1].completed - s[0].completed;
+}
+
+/* A look-up a cycle: of 16 lanes, or four of more than a dword each (rocprofiler-compute: 16 for a wave's).
+ */
+static void check_look_ups(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    CHECK_EQ(apart(&rig, 4), 4);
+    struct mem_counters before = counters(&rig, 0);
+    CHECK_EQ(apart(&rig, 8), 16);
+    CHECK_EQ(counters(&rig, 0).tcp_cache_accesses - before.tcp_cache_accesses, 4 * 16);
+    CHECK_EQ(apart(&rig, 16), 16);
+    rig_close(&rig);
+}
+
 /* Of uncached memory one line at a time is on its way for a CU; of other memory many. */
 static uint64_t time_of_lines(enum vm_mtype mtype)
 {
@@ -490,6 +522,7 @@ int main(void)
     check_reach();
     check_channels();
     check_tlb();
+    check_look_ups();
     check_uncached();
     check_order();
     check_write_stall();
