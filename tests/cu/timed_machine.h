@@ -9,6 +9,7 @@
 #include "ehp/ehp.h"
 
 enum { RIG_WAVES = 16, RIG_GROUPS = 64 };
+#define SLICE_NS UINT64_C(600000000000)
 
 /* What a wave left in s[16:23]. */
 struct left {
@@ -25,7 +26,7 @@ struct rig {
     ehp_signal done;
     struct left *left; /* of workgroup * RIG_WAVES + wave */
     uint32_t *memory;
-    uint64_t slice_ns; /* of a wait for the kernel's end, on the host's clock */
+    uint64_t slice_ns; /* of a wait for the kernel's end, on the host's clock; a sanitizer's is slow */
     struct {
         uint64_t out, function, memory;
     } *argument;
@@ -44,7 +45,7 @@ static inline void rig_open(struct rig *r, const char *hsaco, unsigned threads)
     options.timing = true;
     options.chip = r->chip;
     options.threads = threads;
-    r->slice_ns = UINT64_C(60000000000);
+    r->slice_ns = SLICE_NS;
     if (ehp_open(&options, &r->m) != EHP_OK) {
         fprintf(stderr, "%s\n", options.error);
         exit(1);
@@ -110,7 +111,7 @@ static inline void rig_submit(struct rig *r, const char *name, unsigned groups, 
 static inline void rig_wait(struct rig *r)
 {
     while (ehp_signal_wait(r->done, EHP_COND_EQ, 0, r->slice_ns) != 0)
-        CHECK(r->slice_ns < UINT64_C(60000000000));
+        CHECK(r->slice_ns < SLICE_NS);
 }
 
 /* Returns what the first wave left. */

@@ -73,7 +73,7 @@ calls | calls_timing)
         echo "-DHIP_ABI_MAJOR=6 $file"
     done | objects
     libs="$libs -lpthread -ldl -lm"
-    set -- "$work.objects"/*.o
+    set -- "$work.objects"/*.o "$build/src/hip/libhip_blit.a" # of assembly
     ;;
 chip)
     need_library

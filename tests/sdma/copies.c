@@ -150,9 +150,10 @@ static void check_shape(struct rig *rig, uint8_t *to, uint8_t *from, const struc
             for (uint64_t x = 0; x < shape->width; x++)
                 expected[shape->to.base - (uint64_t)(uintptr_t)to + z * shape->to.slice +
                          y * shape->to.pitch + x] =
-                    shape->fills ? (uint8_t)(shape->pattern >> x % 8 * 8)
-                                 : *(uint8_t *)(uintptr_t)(shape->from.base + z * shape->from.slice +
-                                                           y * shape->from.pitch + x);
+                    (uint8_t)(shape->fills
+                                  ? shape->pattern >> x % 8 * 8
+                                  : *(uint8_t *)(uintptr_t)(shape->from.base + z * shape->from.slice +
+                                                            y * shape->from.pitch + x));
     struct job j = {.job = *shape};
     run(rig, &j);
     CHECK(!j.job.faulted && memcmp(to, expected, room) == 0);
