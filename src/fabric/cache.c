@@ -165,7 +165,7 @@ void cache_age(struct cache *c, uint64_t count, double dirty, uint64_t fresh, ui
     if (!c->sets)
         return;
     /* Sets have taken in up to some twice as many as they have on average. */
-    uint64_t newest = 1 + 2 * fresh / c->sets;
+    uint64_t newest = fresh ? 1 + 2 * fresh / c->sets : 0;
     unsigned keeps = newest < c->ways / 2 ? (unsigned)newest : c->ways / 2;
     uint64_t kept = (UINT64_C(1) << 4 * keeps) - 1;
     /* Neighbours are of one array, and so alike. */

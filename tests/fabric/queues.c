@@ -178,10 +178,40 @@ static void test_halves(void)
     check_halves(0, 2, (uint64_t[][2]){{all, all}, {1, 0}}, false); /* it stays whole */
 }
 
+/* What workgroups that are left out of a dispatch would have brought into the Infinity Cache pushes out all
+ * that was there, or all but what came last. */
+static void test_ageing(void)
+{
+    enum { LINES = 4096, LAST = 512, TWICE = 2 };
+    struct rig rig;
+    open_rig(&rig);
+    struct fabric *f = rig.fabric;
+    struct cache *c = &f->iod[0].slice[0].cache;
+    struct fabric_use use;
+    fabric_read_use(f, 0, &use);
+    for (int kept = 1; kept >= 0; kept--) {
+        uint32_t victim;
+        for (uint32_t line = 0; line < LINES; line++)
+            if (!cache_add(c, line, BOTH_HALVES, true))
+                cache_insert(c, line, BOTH_HALVES, true, &victim);
+        fabric_age(f, 0, TWICE * use.lines, 0.5, kept ? (uint64_t)LAST * f->map.slices_per_iod : 0);
+        unsigned there = 0, last = 0;
+        for (uint32_t line = 0; line < LINES; line++) {
+            there += cache_has(c, line);
+            last += line >= LINES - LAST && cache_has(c, line);
+        }
+        CHECK_EQ(last, kept ? LAST : 0);
+        CHECK(kept || there == 0);
+        CHECK(there < LINES);
+    }
+    rig_close(&rig);
+}
+
 int main(void)
 {
     test_packets();
     test_halves();
     test_full();
+    test_ageing();
     return check_status();
 }

@@ -87,7 +87,7 @@ struct timed_sample {
     double lines;             /* of the Infinity Cache */
     double dirty;             /* the part of what comes into the Infinity Cache that was written, */
     uint64_t fresh;           /* and an IOD's lines that have come since the dispatch began */
-    double left_out;          /* lines that a workgroup brings into an IOD's, which was not filled */
+    double brought;           /* lines that a workgroup brings into an IOD's */
     uint64_t detailed;
     uint64_t end_ns;
     unsigned rests;           /* XCDs that have run theirs */
@@ -405,6 +405,20 @@ static void ask(struct timed *timed, struct timed_sample *s, uint64_t tick, uint
     }
 }
 
+static void note_brought(const struct timed *timed, struct timed_sample *s, unsigned last)
+{
+    const struct sample_tick *now = &s->tick[last], *first = &s->tick[s->from];
+    s->brought = (double)(now->filled - first->filled) / (double)(now->ended - first->ended) /
+                 fabric_iods(timed->fabric);
+}
+
+/* As if so many workgroups had brought their lines into it. */
+static void age_cache(struct timed *timed, struct timed_sample *s, double workgroups)
+{
+    ask(timed, s, NO_TICK,
+        (uint64_t)fmin(s->brought * workgroups, TURNOVER * s->lines / fabric_iods(timed->fabric)));
+}
+
 /* What the Infinity Cache takes in is known: whether there is a second rate, and how to get there. */
 static void fill_cache(struct timed *timed, struct timed_sample *s, unsigned last)
 {
@@ -412,23 +426,21 @@ static void fill_cache(struct timed *timed, struct timed_sample *s, unsigned las
     struct fabric_use use;
     fabric_read_use(timed->fabric, 0, &use);
     const struct sample_tick *now = &s->tick[last], *first = &s->tick[s->from];
-    double iods = fabric_iods(timed->fabric), ended = (double)(now->ended - first->ended),
-           filled = (double)(now->filled - first->filled), written = (double)(now->written - first->written),
-           lines = (double)use.lines, total = (double)d->total;
-    s->lines = lines * iods;
+    double ended = (double)(now->ended - first->ended), filled = (double)(now->filled - first->filled),
+           written = (double)(now->written - first->written), total = (double)d->total;
+    s->lines = (double)use.lines * fabric_iods(timed->fabric);
     s->turn = filled > 0 ? s->lines * ended / filled : INFINITY;
     s->dirty = written < filled ? written / filled : 1;
+    note_brought(timed, s, last);
     if (total <= s->turn) {
-        s->left_out = filled / ended / iods;
         decide(timed, d);
         return;
     }
     s->phase = AGED;
     s->aged_ended = now->ended;
     s->seen = last;
-    s->fresh = (uint64_t)(filled / ended / iods * (double)now->started);
-    double more = filled / ended / iods * total, most = TURNOVER * lines;
-    ask(timed, s, NO_TICK, (uint64_t)(more < most ? more : most));
+    s->fresh = (uint64_t)(s->brought * (double)now->started);
+    age_cache(timed, s, total);
 }
 
 /* ---- ticks ---- */
@@ -478,8 +490,10 @@ static void ticked(struct timed *timed, struct cp_dispatch *d, unsigned last)
         }
         break;
     case SECOND_RATE:
-        if (find_rate(s, last, 1))
+        if (find_rate(s, last, 1)) {
+            note_brought(timed, s, last);
             decide(timed, d);
+        }
         break;
     default:
         break;
@@ -682,10 +696,8 @@ bool sample_run_rest(struct timed *timed, struct cp_dispatch *d)
     d->stats.detailed_workgroups = s->detailed;
     d->stats.sample_error =
         2 * hypot(s->error[0] * early_ps, s->error[1] * late_ps) / 1000 / (double)(s->end_ns - d->start_ns);
-    if (s->left_out > 0) { /* what others have left there gives way to it all the same */
-        s->fresh = 0;
-        ask(timed, s, NO_TICK, (uint64_t)(s->left_out * (double)skipped));
-    }
+    s->fresh = 0; /* all that is there gives way to what the last workgroups leave */
+    age_cache(timed, s, (double)skipped);
     for (unsigned i = d->first_xcc; i < d->first_xcc + d->xccs; i++)
         port_send(timed->host, timed->xcd[i].domain, timed->way_ps, run_rest, &timed->xcd[i])->word[0] =
             (uint64_t)(uintptr_t)d;
