@@ -280,7 +280,10 @@ static void send_probe_answer(struct xcd_port *x, struct fabric_probe *probe)
 {
     struct fabric *f = x->fabric;
     struct iod *home = probe->home;
-    double delay = f->way_ps[hops(&f->iod[x->iod], home)];
+    unsigned halves = (probe->mask[0] ? 1U : 0U) + (probe->mask[1] ? 1U : 0U);
+    double busy = halves ? halves * x->half_ps : x->ask_ps,
+           delay = f->way_ps[hops(&f->iod[x->iod], home)] +
+                   ps_server_take(&x->out, (double)port_now_ps(x->domain), busy);
     port_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
 }
 
@@ -392,11 +395,12 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
     struct xcd_port *x = &f->xcd[way & XCD];
     struct iod *end = &f->iod[x->iod];
     const struct fabric_request *r = way & IS_PROBE ? NULL : what;
-    unsigned bytes = r ? packets_bytes(f, r) : 0;
+    const struct iod *home = r ? &f->iod[r->home] : ((const struct fabric_probe *)what)->home;
+    unsigned bytes = r ? packets_bytes(f, r) : f->header;
     double now = iod_now(at), wait;
     delay += f->part_ps[way / HOPS];
-    if (r && way & FROM_AFAR)
-        take_way_back(at, &f->iod[r->home], headers_bytes(f, r));
+    if (way & FROM_AFAR)
+        take_way_back(at, home, r ? headers_bytes(f, r) : f->header);
     if (at != end) {
         struct iod *next = next_on_way(at, end, bytes, &wait);
         struct port_event *e =

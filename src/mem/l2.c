@@ -754,8 +754,9 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
     struct l2 *l2 = mem->l2;
     struct fabric_probe *probe = (struct fabric_probe *)(uintptr_t)event->word[0];
     struct l2_txn *t = l2_txn_of(l2, probe->line);
-    uint32_t way =
-        t ? l2_txn_way(t, probe->line) : l2_find(l2, l2_set_of(&l2->map, probe->physical), probe->line);
+    uint32_t set = l2_set_of(&l2->map, probe->physical),
+             way = t ? l2_txn_way(t, probe->line) : l2_find(l2, set, probe->line);
+    uint64_t cycle = port_take(&l2_channel_at(l2, set)->tag, port_now(domain), 1);
     mem->counters.tcc_probes++;
     probe->mask[0] = probe->mask[1] = 0;
     fabric_probe_take(mem->fabric, probe);
@@ -772,8 +773,7 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
         if (!t && !mask_any(line->dirty))
             l2_free_way(l2, way);
     }
-    port_post(domain, port_now(domain) + mem->timing.probe, probe_answer, mem)->word[0] =
-        (uint64_t)(uintptr_t)probe;
+    port_post(domain, cycle + mem->timing.probe, probe_answer, mem)->word[0] = (uint64_t)(uintptr_t)probe;
 }
 
 void l2_host_wrote(struct xcd_mem *mem)

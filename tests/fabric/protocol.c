@@ -13,7 +13,8 @@ struct l2 {
     struct rig *rig;
     unsigned xcd;
     uint64_t probes, probed; /* how many, and when the last came, ps */
-    uint64_t dirty[2];       /* what it answers probes with */
+    uint64_t dirty[2];       /* what it answers probes with, */
+    bool stays;              /* and not the next one alone */
     uint8_t bytes[LINE];
 };
 
@@ -35,7 +36,8 @@ static void probed(struct port_domain *domain, struct port_event *event)
     CHECK(probe->mask[0] == 0 && probe->mask[1] == 0);
     memcpy(probe->data, l2->bytes, LINE);
     memcpy(probe->mask, l2->dirty, sizeof(probe->mask));
-    l2->dirty[0] = l2->dirty[1] = 0;
+    if (!l2->stays)
+        l2->dirty[0] = l2->dirty[1] = 0;
     fabric_probe_answer(l2->rig->fabric, probe);
 }
 
@@ -293,6 +295,40 @@ static void test_probes(void)
     CHECK(l2s[3].probes == 1);
     CHECK_EQ(l2s[5].probes + l2s[6].probes, 1);
     CHECK(l2s[5].probes ? t[7].data[4] == 11 : t[6].data[4] == 12);
+    rig_close(&rig);
+}
+
+/* Answers leave an XCD one after another, as requests do: one without bytes, or one for each half of the
+ * line. */
+static void test_answers(void)
+{
+    enum { COUNT = 64, SLOWER = 8 };
+    struct rig rig;
+    open_rig(&rig, "mi300a", 4);
+    rig.fabric->xcd[0].ask_ps *= SLOWER;
+    rig.fabric->xcd[0].half_ps *= SLOWER;
+    static struct test_request have[COUNT], want[COUNT];
+    for (unsigned halves = 0; halves <= 2; halves++) {
+        l2s[0].stays = true;
+        l2s[0].dirty[0] = halves > 0 ? 1 : 0;
+        l2s[0].dirty[1] = halves > 1 ? 1 : 0;
+        double start = now_ns(&rig) + 100;
+        for (unsigned i = 0; i < COUNT; i++) {
+            at(&rig, (uint64_t)start, &have[i], FABRIC_OWN, 0, i * LINE);
+            at(&rig, (uint64_t)start + 10000, &want[i], FABRIC_OWN, 1, i * LINE);
+        }
+        uint64_t probes = l2s[0].probes;
+        run(&rig);
+        CHECK_EQ(l2s[0].probes - probes, COUNT);
+        uint64_t first = UINT64_MAX, last = 0;
+        for (unsigned i = 0; i < COUNT; i++) {
+            first = want[i].end < first ? want[i].end : first;
+            last = want[i].end > last ? want[i].end : last;
+        }
+        double took = (double)(last - first), each = (halves ? halves : 1) * rig.fabric->xcd[0].half_ps;
+        printf("%u answers with %u halves of a line leave an XCD in %.1f ns\n", COUNT, halves, took / 1000);
+        CHECK(took > (COUNT - 1) * each - 2000 && took < (COUNT - 1) * each + 4000);
+    }
     rig_close(&rig);
 }
 
@@ -728,6 +764,7 @@ int main(void)
     test_links();
     test_order();
     test_probes();
+    test_answers();
     test_write_and_probe();
     test_atomics();
     test_probe_stays_behind();
