@@ -2,8 +2,9 @@
 /*
  * Speed of timing mode with every CU busy: wave-instructions per second of host
  * time, for kernels bound by the vector units and by memory, beside functional
- * mode in the same run and on two threads, medians of some turns.  Fails when simulated time depends on
- * the number of threads.
+ * mode in the same run and on two threads, medians of some turns; how much of a thread's time is serial,
+ * between windows of simulated time, and how much two threads wait for each other.  Fails when simulated time
+ * depends on the number of threads, or a hundredth is serial.
  *
  *   timing [chip [kernel [once]]]     once: only timing mode on one thread, for a profiler
  */
@@ -13,26 +14,33 @@
 #include <time.h>
 
 #include "bench.h"
+#include "engine/timed/timed.h"
+#include "soc/machine.h"
 
 enum { ITEMS = 256, WAVES = ITEMS / 64, CHAIN = 1 << 19 };
 
 /* One and two threads in turns, as a machine's speed changes from second to second; odd: medians are told. */
 enum { TURNS = 9 };
 
+#define SERIAL 1.0 /* per cent, less than this */
+
 static const struct row {
     const char *kernel, *what;
     unsigned groups; /* of each CU */
-    unsigned rounds;
+    unsigned rounds, shift;
 } rows[] = {
     {"fma", "loop of v_fma_f32", 2, 60},
     {"copy", "a dword a lane", 40, 0},
     {"copy_wide", "four dwords a lane", 12, 0},
     {"chase", "a chain of 64 MiB for each wave", 2, 30},
+    {"gather", "each lane a line of 4 MiB", 2, 8, 12},
+    {"gather", "each lane a line of 64 MiB", 2, 8, 8},
 };
 
 struct run {
     uint64_t instructions, simulated_ns;
     double seconds, cpu; /* of all threads */
+    struct port_times times;
 };
 
 static void dispatch_done(const struct ehp_dispatch *dispatch, void *user)
@@ -73,26 +81,37 @@ static struct run run(const char *chip, const struct row *row, bool timing, unsi
     uint64_t arguments[3];
     uint32_t *from = memory(&b, (size_t)CHAIN * 128), *to = memory(&b, (size_t)CHAIN * 128);
     arguments[0] = (uint64_t)(uintptr_t)from;
+    arguments[2] = (uint64_t)(uintptr_t)to;
     if (!strcmp(row->kernel, "chase")) { /* a full period: every line follows from every other */
         for (uint32_t i = 0; i < CHAIN; i++)
             from[(size_t)i * 32] = (i * 1664525 + 1013904223) % CHAIN;
         arguments[1] = row->rounds;
-        arguments[2] = (uint64_t)(uintptr_t)to;
     } else {
-        arguments[1] = row->rounds ? row->rounds : (uint64_t)(uintptr_t)to;
+        arguments[1] = row->rounds ? row->rounds | (uint64_t)row->shift << 32 : (uint64_t)(uintptr_t)to;
     }
     if (timing)
         ehp_set_dispatch_handler(b.machine, dispatch_done, &result);
     ehp_stats_enable(b.machine, true);
     bench_launch(&b, row->kernel, groups, ITEMS, arguments, 3);
     uint64_t before = instructions(&b);
+    struct port *port = timing ? ((struct timed *)b.machine->cp.engine)->port : NULL;
+    if (port)
+        port_measure(port, &result.times);
     double start = bench_seconds(), cpu = bench_cpu_seconds();
     bench_launch(&b, row->kernel, groups, ITEMS, arguments, 3);
     result.seconds = bench_seconds() - start;
     result.cpu = bench_cpu_seconds() - cpu;
+    if (port)
+        port_measure(port, NULL);
     result.instructions = instructions(&b) - before;
     bench_close(&b);
     return result;
+}
+
+/* Of the time in which windows were run, per cent. */
+static double share(const struct port_times *times, uint64_t ns)
+{
+    return 100 * (double)ns / (double)(times->between_ns + times->within_ns + times->waiting_ns);
 }
 
 int main(int argc, char **argv)
@@ -100,8 +119,8 @@ int main(int argc, char **argv)
     const char *chip = argc > 1 ? argv[1] : "mi300a";
     int status = 0;
     printf("timing mode, %s, every CU busy; million wave-instructions a second\n", chip);
-    printf("%-10s %-32s %9s %9s %9s %9s %9s %10s\n", "kernel", "", "per core", "1 thread", "2 threads",
-           "ratio", "of funct.", "simulated");
+    printf("%-10s %-31s %8s %8s %9s %5s %9s %6s %5s %10s\n", "kernel", "", "per core", "1 thread",
+           "2 threads", "ratio", "of funct.", "serial", "waits", "simulated");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct row *row = &rows[i];
         if (argc > 2 && strcmp(argv[2], row->kernel))
@@ -113,7 +132,7 @@ int main(int argc, char **argv)
                    (double)one.simulated_ns * 1e-3);
             continue;
         }
-        double cpu[TURNS], seconds[TURNS], both[TURNS], ratio[TURNS];
+        double cpu[TURNS], seconds[TURNS], both[TURNS], ratio[TURNS], serial[TURNS], waits[TURNS];
         struct run functional = run(chip, row, false, 1), two;
         for (int turn = 0; turn < TURNS; turn++) {
             one = run(chip, row, true, 1);
@@ -122,6 +141,8 @@ int main(int argc, char **argv)
             seconds[turn] = one.seconds;
             both[turn] = two.seconds;
             ratio[turn] = one.seconds / two.seconds;
+            serial[turn] = share(&one.times, one.times.between_ns);
+            waits[turn] = share(&two.times, two.times.waiting_ns);
             if (one.simulated_ns == two.simulated_ns && one.instructions == two.instructions &&
                 one.instructions == functional.instructions)
                 continue;
@@ -130,10 +151,13 @@ int main(int argc, char **argv)
                    (unsigned long long)one.instructions);
             status = 1;
         }
-        double core = bench_median(cpu, TURNS);
-        printf("%-10s %-32s %9.2f %9.2f %9.2f %9.2f %8.2f%% %7.2f us\n", row->kernel, row->what,
-               n / core * 1e-6, n / bench_median(seconds, TURNS) * 1e-6, n / bench_median(both, TURNS) * 1e-6,
-               bench_median(ratio, TURNS), 100 * functional.cpu / core, (double)one.simulated_ns * 1e-3);
+        double core = bench_median(cpu, TURNS), between = bench_median(serial, TURNS);
+        printf("%-10s %-31s %8.2f %8.2f %9.2f %5.2f %7.2f %% %4.2f %% %3.0f %% %7.2f us\n", row->kernel,
+               row->what, n / core * 1e-6, n / bench_median(seconds, TURNS) * 1e-6,
+               n / bench_median(both, TURNS) * 1e-6, bench_median(ratio, TURNS), 100 * functional.cpu / core,
+               between, bench_median(waits, TURNS), (double)one.simulated_ns * 1e-3);
+        if (between >= SERIAL)
+            status = 1;
     }
     return status;
 }

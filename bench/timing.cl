@@ -36,3 +36,14 @@ kernel void chase(global const uint *next, int steps, global uint *out)
         at = next[at * 32];
     out[WORK_ITEM] = at;
 }
+
+// Every lane a random line, of as much as the shift leaves.
+kernel void gather(global const uint *from, int rounds, uint shift, global uint *out)
+{
+    uint at = WORK_ITEM * 2654435761u, sum = 0;
+    for (int i = 0; i < rounds; i++) {
+        at = at * 1664525u + 1013904223u;
+        sum += from[at >> shift];
+    }
+    out[WORK_ITEM] = sum;
+}

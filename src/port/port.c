@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 
 /*
@@ -97,6 +98,8 @@ struct port {
     uint64_t lookahead_ps, time_ps;
     struct port_domain **domain;
     struct port_hooks hooks;
+    struct port_times *times; /* NULL: nobody wants to know */
+    uint64_t passed_ns;
     /* The window being run. */
     uint64_t window_end;
     unsigned active_count;
@@ -556,6 +559,26 @@ static void wake_workers(struct port *port)
     }
 }
 
+enum part { BETWEEN, WITHIN, WAITING };
+
+/* What has passed since it was called last was that part. */
+static void passed(struct port *port, enum part part)
+{
+    struct port_times *times = port->times;
+    if (!times)
+        return;
+    uint64_t now = clock_now_ns();
+    *(part == BETWEEN  ? &times->between_ns
+      : part == WITHIN ? &times->within_ns
+                       : &times->waiting_ns) += now - port->passed_ns;
+    port->passed_ns = now;
+}
+
+void port_measure(struct port *port, struct port_times *times)
+{
+    port->times = times;
+}
+
 /* A worker that comes late finds nothing to take, or takes part in the next window, from when that is
  * complete. */
 static void run_window(struct port *port, void *thread)
@@ -566,6 +589,7 @@ static void run_window(struct port *port, void *thread)
     if (port->threads == 1 || port->active_count == 1 || port->last_events < PARALLEL_EVENTS) {
         for (unsigned i = 0; i < port->active_count; i++)
             run_domain(port->active[i], port->window_end, thread);
+        passed(port, WITHIN);
     } else {
         port->finished = 0;
         uint64_t left = 0;
@@ -574,11 +598,13 @@ static void run_window(struct port *port, void *thread)
         atomic_store(&port->left, left);
         wake_workers(port);
         run_share(port, share_of(port, 0), thread);
+        passed(port, WITHIN);
         for (int spins = 0; port->finished < port->active_count; spins++)
             if (spins < 2000)
                 __builtin_ia32_pause();
             else
                 sched_yield();
+        passed(port, WAITING);
     }
     for (unsigned i = 0; i < port->active_count; i++)
         after += port->active[i]->ran;
@@ -629,6 +655,8 @@ uint64_t port_time_ps(const struct port *port)
 uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *context), void *context)
 {
     void *thread = port->hooks.enter ? port->hooks.enter(port->hooks.context, 0) : NULL;
+    if (port->times)
+        port->passed_ns = clock_now_ns();
     for (;;) {
         uint64_t start = PORT_NEVER;
         for (unsigned i = 0; i < port->domains; i++) {
@@ -652,13 +680,17 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
                 receive(d, port->odd);
         }
         port->odd = !port->odd;
+        passed(port, BETWEEN);
         run_window(port, thread);
+        if (port->times)
+            port->times->windows++;
         port->time_ps = port->window_end;
         if (stop && stop(context)) {
             deliver(port);
             break;
         }
     }
+    passed(port, BETWEEN);
     if (port->hooks.leave)
         port->hooks.leave(port->hooks.context, thread);
     return port->time_ps;

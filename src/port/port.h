@@ -63,6 +63,16 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
                        const struct port_hooks *hooks);
 void port_close(struct port *port);
 
+/* Where the time of thread 0 goes in port_run(), of the host's own. */
+struct port_times {
+    uint64_t windows;
+    uint64_t between_ns; /* windows, in which no other thread has anything to do, */
+    uint64_t within_ns;  /* running domains, */
+    uint64_t waiting_ns; /* and for other threads to have run theirs */
+};
+/* Adds to `times` from now on; NULL: no more.  Not while it runs. */
+void port_measure(struct port *port, struct port_times *times);
+
 struct port_domain *port_domain(struct port *port, unsigned index);
 void port_set_clock(struct port_domain *domain, double mhz);
 unsigned port_index(const struct port_domain *domain);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "check.h"
 
 enum { DOMAINS = 7, LOOKAHEAD = 20000 };
@@ -199,6 +200,46 @@ static void take_part(struct port_domain *domain, struct port_event *event)
     m->running--;
 }
 
+/* Ten windows with something to do, in which nobody waits, as there is one thread. */
+static void spin(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    (void)event;
+    for (uint64_t start = clock_now_ns(); clock_now_ns() < start + 1000000;)
+        ;
+}
+
+static bool idle(void *context)
+{
+    (void)context;
+    for (uint64_t start = clock_now_ns(); clock_now_ns() < start + 500000;)
+        ;
+    return false;
+}
+
+static void test_times(void)
+{
+    struct port *port = port_open(2, LOOKAHEAD, 1, NULL);
+    struct port_domain *domain = port_domain(port, 1);
+    struct port_times times = {0};
+    port_set_clock(domain, 1000);
+    for (unsigned i = 0; i < 30; i++)
+        port_post(domain, port_cycle_of(domain, 2 * LOOKAHEAD * i), spin, NULL);
+    port_run(port, 2 * LOOKAHEAD * 10 - LOOKAHEAD, idle, NULL); /* not measured */
+    port_measure(port, &times);
+    uint64_t start = clock_now_ns();
+    port_run(port, 2 * LOOKAHEAD * 20 - LOOKAHEAD, idle, NULL);
+    uint64_t took = clock_now_ns() - start;
+    CHECK_EQ(times.windows, 10);
+    CHECK(times.within_ns >= 10000000 && times.between_ns >= 5000000 && times.waiting_ns == 0);
+    CHECK(times.within_ns + times.between_ns <= took);
+    const struct port_times before = times;
+    port_measure(port, NULL);
+    port_run(port, PORT_NEVER, idle, NULL);
+    CHECK(memcmp(&before, &times, sizeof(times)) == 0);
+    port_close(port);
+}
+
 static void test_late_workers(void)
 {
     struct crowd *crowd = calloc(1, sizeof(*crowd));
@@ -226,6 +267,7 @@ int main(int argc, char **argv)
         test_clocks();
         test_server();
         test_threads();
+        test_times();
     }
     return check_status();
 }
