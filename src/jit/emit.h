@@ -415,6 +415,7 @@ llvm_value loop_scc(struct emit *e);
  * emitted once more, as it is entered elsewhere or the region does not do. */
 void region_emit(struct emit *e, size_t head);
 llvm_value region_row(struct emit *e, struct slice *s, unsigned row);
+bool region_writes(const struct emit *e, unsigned row);
 llvm_value region_scalar32(struct emit *e, unsigned reg);
 llvm_value region_scalar64(struct emit *e, unsigned reg); /* NULL: it is to be made of two */
 llvm_value region_scc(struct emit *e);

@@ -150,6 +150,11 @@ llvm_value region_row(struct emit *e, struct slice *s, unsigned row)
     return region_row_now(e, (unsigned)(s - e->region->part), row);
 }
 
+bool region_writes(const struct emit *e, unsigned row)
+{
+    return e->region->row_written[row];
+}
+
 llvm_value region_scalar32(struct emit *e, unsigned reg)
 {
     if (!e->region->scalar_written[reg])

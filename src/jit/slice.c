@@ -354,6 +354,12 @@ static llvm_value choose_floats(struct emit *e, llvm_value lanes, llvm_type one,
     return l->BuildBitCast(e->b, chosen, type, "");
 }
 
+/* In a loop that lanes leave one by one. */
+static bool leaves_lanes(const struct emit *e)
+{
+    return e->region || (e->loop && e->loop->leave);
+}
+
 /*
  * Lanes that are not active hold anything, integers too, which are denormal as floats: Intel's processors
  * take more than a hundred cycles to multiply those.  Where the host has mask registers, such lanes do not
@@ -363,8 +369,7 @@ static bool idle_lanes_rest(struct emit *e, struct slice *s, const struct isa_in
 {
     const struct llvm *l = e->l;
     const bool single = inst->dst.type == ISA_T_F32 || inst->dst.type == ISA_T_PKF32;
-    if (e->lanes != e->bits || !(e->region || (e->loop && e->loop->leave)) ||
-        !(single || inst->dst.type == ISA_T_F64))
+    if (e->lanes != e->bits || !leaves_lanes(e) || !(single || inst->dst.type == ISA_T_F64))
         return false;
     const unsigned row = stretch_row(&inst->dst);
     llvm_value exec = lanes_vector(e, s->exec);
@@ -378,6 +383,20 @@ static bool idle_lanes_rest(struct emit *e, struct slice *s, const struct isa_in
     for (unsigned half = 0; half < 2; half++)
         rows[half] = half_of(e, wide, half);
     return true;
+}
+
+/*
+ * Without mask registers they compute with zeros, instead of what an iteration before has left them: one
+ * instruction for a row that comes into an iteration.
+ */
+static llvm_value calm_row(struct emit *e, struct slice *s, const struct isa_operand *o, unsigned row)
+{
+    llvm_value value = slice_row(e, s, row);
+    if (e->lanes == e->bits || !leaves_lanes(e) || s->dirty[row] ||
+        (o->type != ISA_T_F32 && o->type != ISA_T_PKF32) ||
+        !(e->loop ? e->loop->row_written[row] : region_writes(e, row)))
+        return value;
+    return e->l->BuildAnd(e->b, value, lanes_row(e, s->exec), "");
 }
 
 static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
@@ -398,8 +417,9 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
         if (o->kind == ISA_NONE || stretch_is_mask(op, i))
             continue;
         for (unsigned d = 0; d < o->dwords; d++)
-            row[d] =
-                stretch_is_row(o) ? slice_row(e, s, stretch_row(o) + d) : emit_splat(e, op->scalar[i][d]);
+            row[d] = !stretch_is_row(o) ? emit_splat(e, op->scalar[i][d])
+                     : inst->dpp        ? slice_row(e, s, stretch_row(o) + d)
+                                        : calm_row(e, s, o, stretch_row(o) + d);
         if (inst->dpp && i == 0)
             cross_move_source(e, s, op, row);
         if (inst->format == ISA_VOP3P)
