@@ -109,9 +109,10 @@ static struct run run(const char *chip, const struct row *row, bool timing, unsi
 }
 
 /* Of the time in which windows were run, per cent. */
-static double share(const struct port_times *times, uint64_t ns)
+static double share(const struct port_times *times, enum port_part part)
 {
-    return 100 * (double)ns / (double)(times->between_ns + times->within_ns + times->waiting_ns);
+    const uint64_t *ns = times->ns;
+    return 100 * (double)ns[part] / (double)(ns[PORT_BETWEEN] + ns[PORT_WITHIN] + ns[PORT_WAITING]);
 }
 
 int main(int argc, char **argv)
@@ -141,8 +142,8 @@ int main(int argc, char **argv)
             seconds[turn] = one.seconds;
             both[turn] = two.seconds;
             ratio[turn] = one.seconds / two.seconds;
-            serial[turn] = share(&one.times, one.times.between_ns);
-            waits[turn] = share(&two.times, two.times.waiting_ns);
+            serial[turn] = share(&one.times, PORT_BETWEEN);
+            waits[turn] = share(&two.times, PORT_WAITING);
             if (one.simulated_ns == two.simulated_ns && one.instructions == two.instructions &&
                 one.instructions == functional.instructions)
                 continue;

@@ -559,18 +559,13 @@ static void wake_workers(struct port *port)
     }
 }
 
-enum part { BETWEEN, WITHIN, WAITING };
-
 /* What has passed since it was called last was that part. */
-static void passed(struct port *port, enum part part)
+static void passed(struct port *port, enum port_part part)
 {
-    struct port_times *times = port->times;
-    if (!times)
+    if (!port->times)
         return;
     uint64_t now = clock_now_ns();
-    *(part == BETWEEN  ? &times->between_ns
-      : part == WITHIN ? &times->within_ns
-                       : &times->waiting_ns) += now - port->passed_ns;
+    port->times->ns[part] += now - port->passed_ns;
     port->passed_ns = now;
 }
 
@@ -589,7 +584,7 @@ static void run_window(struct port *port, void *thread)
     if (port->threads == 1 || port->active_count == 1 || port->last_events < PARALLEL_EVENTS) {
         for (unsigned i = 0; i < port->active_count; i++)
             run_domain(port->active[i], port->window_end, thread);
-        passed(port, WITHIN);
+        passed(port, PORT_WITHIN);
     } else {
         port->finished = 0;
         uint64_t left = 0;
@@ -598,13 +593,13 @@ static void run_window(struct port *port, void *thread)
         atomic_store(&port->left, left);
         wake_workers(port);
         run_share(port, share_of(port, 0), thread);
-        passed(port, WITHIN);
+        passed(port, PORT_WITHIN);
         for (int spins = 0; port->finished < port->active_count; spins++)
             if (spins < 2000)
                 __builtin_ia32_pause();
             else
                 sched_yield();
-        passed(port, WAITING);
+        passed(port, PORT_WAITING);
     }
     for (unsigned i = 0; i < port->active_count; i++)
         after += port->active[i]->ran;
@@ -680,7 +675,7 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
                 receive(d, port->odd);
         }
         port->odd = !port->odd;
-        passed(port, BETWEEN);
+        passed(port, PORT_BETWEEN);
         run_window(port, thread);
         if (port->times)
             port->times->windows++;
@@ -690,7 +685,7 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
             break;
         }
     }
-    passed(port, BETWEEN);
+    passed(port, PORT_BETWEEN);
     if (port->hooks.leave)
         port->hooks.leave(port->hooks.context, thread);
     return port->time_ps;

@@ -64,11 +64,14 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
 void port_close(struct port *port);
 
 /* Where the time of thread 0 goes in port_run(), of the host's own. */
+enum port_part {
+    PORT_BETWEEN, /* windows, in which no other thread has anything to do, */
+    PORT_WITHIN,  /* running domains, */
+    PORT_WAITING, /* and for other threads to have run theirs */
+    PORT_PARTS
+};
 struct port_times {
-    uint64_t windows;
-    uint64_t between_ns; /* windows, in which no other thread has anything to do, */
-    uint64_t within_ns;  /* running domains, */
-    uint64_t waiting_ns; /* and for other threads to have run theirs */
+    uint64_t windows, ns[PORT_PARTS];
 };
 /* Adds to `times` from now on; NULL: no more.  Not while it runs. */
 void port_measure(struct port *port, struct port_times *times);

@@ -35,10 +35,11 @@ static void add(struct fabric_request *request, uint8_t *line)
     line[0]++;
 }
 
-static void ask(struct rig *rig, struct ask *a, uint64_t ns, enum fabric_kind kind, uint64_t mask[2],
-                uint64_t physical)
+static void ask_from(struct rig *rig, struct ask *a, unsigned xcd, uint64_t ns, enum fabric_kind kind,
+                     uint64_t mask[2], uint64_t physical)
 {
     a->r = (struct fabric_request){.kind = kind,
+                                   .xcd = (uint8_t)xcd,
                                    .mask = {mask[0], mask[1]},
                                    .data = a->data,
                                    .atomic = add,
@@ -47,8 +48,14 @@ static void ask(struct rig *rig, struct ask *a, uint64_t ns, enum fabric_kind ki
                                    .done = answered,
                                    .self = a};
     rig_address(rig, &a->r, physical);
-    struct port_domain *domain = port_domain(rig->port, 0);
+    struct port_domain *domain = port_domain(rig->port, xcd);
     port_post(domain, port_cycle_of(domain, ns * 1000), submit, a)->word[0] = (uint64_t)rig->fabric;
+}
+
+static void ask(struct rig *rig, struct ask *a, uint64_t ns, enum fabric_kind kind, uint64_t mask[2],
+                uint64_t physical)
+{
+    ask_from(rig, a, 0, ns, kind, mask, physical);
 }
 
 static void open_rig(struct rig *rig)
@@ -99,6 +106,31 @@ static void test_packets(void)
             CHECK_EQ(usr_bytes(&rig) - before, (uint64_t)links[iod] * kinds[k].bytes);
             seen |= 1U << iod;
         }
+    CHECK_EQ(seen, 15);
+    rig_close(&rig);
+}
+
+/* A line that XCD 0 has, asked for by its neighbour: the probe's header and its answer's, besides. */
+static void test_probe_packets(void)
+{
+    struct rig rig;
+    open_rig(&rig);
+    const unsigned header = chip_get(&rig.chip, CHIP_usr_header), line = FABRIC_LINE;
+    uint64_t now = 100, none[2] = {0};
+    static const unsigned links[] = {0, 1, 2, 1}; /* from IOD 0, where both are */
+    unsigned seen = 0;
+    for (uint64_t page = 0; page < 64; page++) {
+        static struct ask a;
+        const uint64_t physical = page * 4096;
+        unsigned iod = fabric_place_of(rig.fabric, physical).iod;
+        ask(&rig, &a, now, FABRIC_READ, none, physical);
+        now = run(&rig);
+        uint64_t before = usr_bytes(&rig);
+        ask_from(&rig, &a, 1, now, FABRIC_OWN, none, physical);
+        now = run(&rig);
+        CHECK_EQ(usr_bytes(&rig) - before, (uint64_t)links[iod] * (2 * header + line + 2 * header));
+        seen |= 1U << iod;
+    }
     CHECK_EQ(seen, 15);
     rig_close(&rig);
 }
@@ -210,6 +242,7 @@ static void test_ageing(void)
 int main(void)
 {
     test_packets();
+    test_probe_packets();
     test_halves();
     test_full();
     test_ageing();
