@@ -61,6 +61,22 @@ static void run_stencil(const struct both *a)
     stencil<<<dim3(GRID / 64, GRID / 4), dim3(64, 4)>>>(on_device<float>(a[0]), on_device<float>(a[1]));
 }
 
+// An item a column: from one iteration to the next it is a row further.
+__global__ void center_columns(const float *in, float *out)
+{
+    float sum = 0;
+    for (int y = 0; y < GRID; y++)
+        sum += in[y * GRID + item()];
+    const float mean = sum / GRID;
+    for (int y = 0; y < GRID; y++)
+        out[y * GRID + item()] = in[y * GRID + item()] - mean;
+}
+
+static void run_columns(const struct both *a)
+{
+    center_columns<<<GRID / 256, 256>>>(on_device<float>(a[0]), on_device<float>(a[1]));
+}
+
 __global__ void gather(const float *in, const uint32_t *index, float *out)
 {
     out[item()] = in[index[item()]];
@@ -127,6 +143,15 @@ struct pair memory_pairs[] = {
      1e-6,
      run_stencil,
      host_stencil,
+     1},
+    {"columns less their mean",
+     "M points/s",
+     1e-6 * GRID * GRID,
+     {{FILL_UNIT, GRID * GRID * 4L}, {FILL_ZERO, GRID * GRID * 4L}},
+     CLOSE_F32,
+     1e-4,
+     run_columns,
+     host_columns,
      1},
     {"random gather",
      "M items/s",

@@ -94,6 +94,7 @@ void host_add(const struct both *a);
 void host_copy(const struct both *a);
 void host_triad(const struct both *a);
 void host_stencil(const struct both *a);
+void host_columns(const struct both *a);
 void host_gather(const struct both *a);
 void host_spmv(const struct both *a);
 void host_reduce(const struct both *a);

@@ -165,9 +165,11 @@ struct emit {
     const struct exec_block *block;
     struct live *live; /* rows that are read again; NULL: all may be */
     struct constants *constants;
-    size_t at;         /* the instruction that is being emitted */
-    bool counts, runs; /* the form: EXEC_COUNTED, EXEC_RUNS */
-    uint32_t ahead;    /* reads_find_ahead() */
+    size_t at;              /* the instruction that is being emitted */
+    bool counts, runs;      /* the form: EXEC_COUNTED, EXEC_RUNS */
+    uint32_t ahead;         /* how far ahead of loads the host fetches, in bytes */
+    llvm_value last_places; /* of accesses in loops, so many of which have one: ahead.c */
+    unsigned aheads;
     llvm_value function, w, x, v, stats;
     llvm_value guard, lds, lds_bytes, scratch, scratch_bytes, arena,
         arena_mask;      /* of the wave, which stay as they are */
@@ -442,8 +444,9 @@ bool reads_is_known(const struct xinst *x);
 bool reads_half(const struct xinst *x);
 void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                 llvm_value *rows);
-/* How far ahead of a function's loads the host fetches, in bytes. */
-uint32_t reads_find_ahead(const struct exec_block *block);
+/* Which accesses of a function are fetched ahead, and how far (ahead.c). */
+enum { AHEAD_MAX = 64 };
+void ahead_find(struct emit *e, const struct exec_block *block);
 
 /*
  * Stretches of which all lanes are active, and whose loads and stores are found before to go up evenly from

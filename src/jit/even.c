@@ -155,7 +155,7 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
     l->BuildCondBr(e->b, is_step(e, op, bytes), dense, other);
     emit_goto(e, dense);
     llvm_value address = address_of(e, s, op, bytes);
-    reads_fetch_ahead(e, address, kind);
+    ahead_of_read(e, s, op->x, address, kind);
     reads_dense(e, address, kind, NULL, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
     emit_goto(e, other);
@@ -185,7 +185,9 @@ void even_store(struct emit *e, struct slice *s)
     for (unsigned i = 0; i < s->stores; i++) {
         const struct put_off *p = &s->store[i];
         emit_access(e, p->op->x);
-        writes_dense(e, address_of(e, s, p->op, memop_bytes(kind_of(p->op))), kind_of(p->op), p->rows, NULL);
+        llvm_value address = address_of(e, s, p->op, memop_bytes(kind_of(p->op)));
+        ahead_of_write(e, s, p->op->x, address, kind_of(p->op));
+        writes_dense(e, address, kind_of(p->op), p->rows, NULL);
     }
     s->stores = 0;
 }

@@ -443,8 +443,8 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
                        .slice = target->slice,
                        .block = block,
                        .counts = form == EXEC_COUNTED,
-                       .runs = form == EXEC_RUNS,
-                       .ahead = reads_find_ahead(block)};
+                       .runs = form == EXEC_RUNS};
+    ahead_find(e, block);
     e->void_ = l->VoidTypeInContext(e->context);
     e->i1 = l->Int1TypeInContext(e->context);
     e->i8 = l->Int8TypeInContext(e->context);

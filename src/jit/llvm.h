@@ -176,6 +176,7 @@ enum {
     X(llvm_value, BuildZExt, (llvm_builder, llvm_value, llvm_type, const char *))                            \
     X(llvm_value, BuildSExt, (llvm_builder, llvm_value, llvm_type, const char *))                            \
     X(llvm_value, BuildIntToPtr, (llvm_builder, llvm_value, llvm_type, const char *))                        \
+    X(llvm_value, BuildPtrToInt, (llvm_builder, llvm_value, llvm_type, const char *))                        \
     X(llvm_value, BuildBitCast, (llvm_builder, llvm_value, llvm_type, const char *))                         \
     X(llvm_value, BuildLoad2, (llvm_builder, llvm_type, llvm_value, const char *))                           \
     X(llvm_value, BuildStore, (llvm_builder, llvm_value, llvm_value))                                        \

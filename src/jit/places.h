@@ -74,8 +74,6 @@ struct read_way {
 enum { READS_STEPS = 2 };
 unsigned reads_steps_of(unsigned kind, unsigned steps[READS_STEPS]);
 void reads_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value lanes, llvm_value *rows);
-/* What is likely to be read next: `ahead` of what lanes read densely. */
-void reads_fetch_ahead(struct emit *e, llvm_value address, unsigned kind);
 void reads_steps(struct emit *e, llvm_value address, unsigned kind, unsigned step, llvm_value lanes,
                  llvm_value *rows);
 void reads_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows);
@@ -87,5 +85,11 @@ void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_
 /* Some lanes' elements, to a row of pointers. */
 void writes_scattered(struct emit *e, llvm_value pointers, llvm_value lanes, unsigned kind,
                       const llvm_value *rows);
+
+/* Fetches what lanes are likely to access next, when they access consecutive elements (ahead.c). */
+void ahead_of_read(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
+                   unsigned kind);
+void ahead_of_write(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
+                    unsigned kind);
 
 #endif

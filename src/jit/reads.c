@@ -276,38 +276,6 @@ static void read_lds(struct emit *e, struct slice *s, llvm_value lane_address, u
 
 /* ---- memory ---- */
 
-/*
- * The host finds streams by the address of the instruction that loads.  Handlers load for all instructions of
- * the GPU at one place; of host code each loads at a place of its own, and a function of many, such as an
- * unrolled loop of the GPU's, waits for every line: the host has too few addresses in mind, or each jumps.
- * There, waves that come next mostly go on where this one reads, which it has fetched some pages ahead.
- * Where few loads follow each other the host does better, when it is led to what comes right behind.
- */
-uint32_t reads_find_ahead(const struct exec_block *block)
-{
-    enum { MANY = 8, FAR = 8192, NEAR = 256 };
-    const struct xinst *loop = block->x + block->count; /* the first instruction that branches go back to */
-    unsigned loads = 0;
-    for (const struct xinst *x = loop; x-- > block->x;) {
-        if (lift_is_branch(x) && x->target < loop)
-            loop = x->target;
-        if (x->cls == XC_VMEM && isa_facts[x->op].effects & ISA_E_LOAD)
-            loads += x >= loop ? MANY : 1;
-    }
-    return loads >= MANY ? FAR : NEAR;
-}
-
-void reads_fetch_ahead(struct emit *e, llvm_value address, unsigned kind)
-{
-    enum { LINE = 64, READ = 0, KEEP = 3, DATA = 1 };
-    const uint32_t span = memop_bytes((enum memop_kind)kind) * e->slice;
-    for (uint32_t at = 0; at < span; at += LINE) {
-        llvm_value arguments[] = {emit_at(e, address, e->ahead + at), emit_i32(e, READ), emit_i32(e, KEEP),
-                                  emit_i32(e, DATA)};
-        emit_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arguments, 4);
-    }
-}
-
 /* Parts of the dwords that they are in, and of the next ones. */
 static llvm_value gather_parts(struct emit *e, llvm_value addresses, llvm_value lanes, unsigned kind)
 {
@@ -360,7 +328,7 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
     unsigned ways = 0;
     l->BuildCondBr(e->b, is_dense, dense, other);
     emit_goto(e, dense);
-    reads_fetch_ahead(e, address, kind);
+    ahead_of_read(e, s, op->x, address, kind);
     reads_dense(e, address, kind, active, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
 

@@ -211,6 +211,7 @@ static void write_memory(struct emit *e, struct slice *s, const struct lane_op *
     llvm_block done = emit_block(e);
     const struct memory_places places = places_memory(e, s, op, low, high, bytes);
     emit_access(e, op->x);
+    ahead_of_write(e, s, op->x, places.first, kind);
     store_if_dense(e, s, places_go_by(e, s, &places, bytes), places.first, kind, rows, done);
     llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
     slice_redo(e, s, lanes_of(e, beyond));

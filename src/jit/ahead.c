@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lanes are likely to access next, which the host fetches meanwhile.
+ *
+ * The host finds streams by the address of the instruction that loads.  Handlers load for all instructions of
+ * the GPU at one place; of host code each loads at a place of its own, and a function of many, such as an
+ * unrolled loop of the GPU's, waits for every line: the host has too few addresses in mind, or each jumps.
+ * There, waves that come next mostly go on where this one accesses, which it has fetched some pages ahead.
+ * Where few loads follow each other the host does better, when it is led to what comes right behind.
+ *
+ * In a loop an access may go on anywhere, by rows or planes of an array.  It is fetched as far ahead as some
+ * iterations have come, by the step from the last one: each access has a place on the host's stack for where
+ * it was then.  The first iteration finds there what another wave has left, or nothing of use, and what is
+ * fetched then nobody may need.
+ */
+#include "jit/places.h"
+
+enum { FAR = 8192, NEAR = 256, LANES = 64 };
+
+void ahead_find(struct emit *e, const struct exec_block *block)
+{
+    enum { MANY = 8 };
+    const struct xinst *loop = block->x + block->count;
+    unsigned loads = 0;
+    for (const struct xinst *x = loop; x-- > block->x;) {
+        if (lift_is_branch(x) && x->target < loop)
+            loop = x->target;
+        if (x->cls == XC_VMEM && isa_facts[x->op].effects & ISA_E_LOAD)
+            loads += x >= loop ? MANY : 1;
+    }
+    e->ahead = loads >= MANY ? FAR : NEAR;
+}
+
+/* Where the access of a slice's lanes was in the last iteration. */
+static llvm_value place_of(struct emit *e, const struct slice *s)
+{
+    const struct llvm *l = e->l;
+    enum { ADDRESS = 8 };
+    if (!e->last_places) {
+        llvm_block here = l->GetInsertBlock(e->b);
+        emit_goto(e, e->entry);
+        e->last_places = l->BuildAlloca(e->b, l->ArrayType2(e->i64, AHEAD_MAX * (LANES / e->slice)), "");
+        emit_goto(e, here);
+    }
+    llvm_value of = emit_at(e, e->last_places, (int64_t)e->aheads * (LANES / e->slice) * ADDRESS);
+    llvm_value at = l->BuildLShr(e->b, s->shift, emit_i64(e, e->slice == 16 ? 4 : 3), "");
+    return l->BuildGEP2(e->b, e->i64, of, &at, 1, "");
+}
+
+/* Of the innermost loop around `x`: how many instructions; 0: there is none. */
+static unsigned find_length(const struct emit *e, const struct xinst *x)
+{
+    const struct xinst *end = e->block->x + e->block->count;
+    for (const struct xinst *last = x; last < end; last++)
+        if (lift_is_branch(last) && last->target <= x)
+            return (unsigned)(last - last->target) + 1;
+    return 0;
+}
+
+/* How many iterations ahead: what they take is to be what memory takes. */
+static unsigned find_iterations(const struct emit *e, unsigned length)
+{
+    enum { WHILE = 128, MOST = 16 }; /* WHILE: instructions for one slice */
+    const unsigned iterations = WHILE / (emit_turns(e) ? length : length * (LANES / e->slice) / 2);
+    return iterations < 1 ? 1 : iterations > MOST ? MOST : iterations;
+}
+
+/* From an access to where it will be; `near` outside of loops. */
+static llvm_value find_step(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
+                            uint32_t near)
+{
+    const struct llvm *l = e->l;
+    const unsigned length = find_length(e, x);
+    if (!length || e->aheads == AHEAD_MAX)
+        return emit_i64(e, near);
+    llvm_value place = place_of(e, s), last = l->BuildLoad2(e->b, e->i64, place, "");
+    l->SetVolatile(last, 1); /* of what may not have been stored */
+    l->BuildStore(e->b, address, place);
+    e->aheads++;
+    llvm_value step = l->BuildSub(e->b, l->BuildPtrToInt(e->b, address, e->i64, ""), last, "");
+    return l->BuildMul(e->b, step, emit_i64(e, find_iterations(e, length)), "");
+}
+
+static void fetch(struct emit *e, llvm_value address, llvm_value step, unsigned kind, bool write)
+{
+    enum { LINE = 64, KEEP = 3, DATA = 1 };
+    const uint32_t span = memop_bytes((enum memop_kind)kind) * e->slice;
+    llvm_value first = e->l->BuildGEP2(e->b, e->i8, address, &step, 1, "");
+    for (uint32_t at = 0; at < span; at += LINE) {
+        llvm_value arguments[] = {emit_at(e, first, at), emit_i32(e, write), emit_i32(e, KEEP),
+                                  emit_i32(e, DATA)};
+        emit_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arguments, 4);
+    }
+}
+
+void ahead_of_read(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
+                   unsigned kind)
+{
+    fetch(e, address, find_step(e, s, x, address, e->ahead), kind, false);
+}
+
+/* The host itself finds streams of stores, but for those that go on far away. */
+void ahead_of_write(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
+                    unsigned kind)
+{
+    if (find_length(e, x))
+        fetch(e, address, find_step(e, s, x, address, 0), kind, true);
+}
