@@ -60,25 +60,23 @@ static unsigned find_length(const struct emit *e, const struct xinst *x)
 /* How many iterations ahead: what they take is to be what memory takes. */
 static unsigned find_iterations(const struct emit *e, unsigned length)
 {
-    enum { WHILE = 128, MOST = 16 }; /* WHILE: instructions for one slice */
-    const unsigned iterations = WHILE / (emit_turns(e) ? length : length * (LANES / e->slice) / 2);
+    enum { WHILE = 64, MOST = 16 }; /* WHILE: instructions of a slice, twice as many of a wave */
+    const unsigned iterations = WHILE / (emit_turns(e) ? length : length * LANES / e->slice / 2);
     return iterations < 1 ? 1 : iterations > MOST ? MOST : iterations;
 }
 
-/* From an access to where it will be; `near` outside of loops. */
-static llvm_value find_step(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
-                            uint32_t near)
+/* From an access in a loop to where it will be. */
+static llvm_value find_step(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address)
 {
     const struct llvm *l = e->l;
-    const unsigned length = find_length(e, x);
-    if (!length || e->aheads == AHEAD_MAX)
-        return emit_i64(e, near);
+    if (e->aheads == AHEAD_MAX)
+        return emit_i64(e, 0);
     llvm_value place = place_of(e, s), last = l->BuildLoad2(e->b, e->i64, place, "");
     l->SetVolatile(last, 1); /* of what may not have been stored */
     l->BuildStore(e->b, address, place);
     e->aheads++;
     llvm_value step = l->BuildSub(e->b, l->BuildPtrToInt(e->b, address, e->i64, ""), last, "");
-    return l->BuildMul(e->b, step, emit_i64(e, find_iterations(e, length)), "");
+    return l->BuildMul(e->b, step, emit_i64(e, find_iterations(e, find_length(e, x))), "");
 }
 
 static void fetch(struct emit *e, llvm_value address, llvm_value step, unsigned kind, bool write)
@@ -96,7 +94,11 @@ static void fetch(struct emit *e, llvm_value address, llvm_value step, unsigned 
 void ahead_of_read(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
                    unsigned kind)
 {
-    fetch(e, address, find_step(e, s, x, address, e->ahead), kind, false);
+    const bool in_loop = find_length(e, x);
+    if (in_loop)
+        fetch(e, address, find_step(e, s, x, address), kind, false);
+    if (!in_loop || !emit_turns(e)) /* or the wave that comes next, in a loop of few iterations */
+        fetch(e, address, emit_i64(e, e->ahead), kind, false);
 }
 
 /* The host itself finds streams of stores, but for those that go on far away. */
@@ -104,5 +106,5 @@ void ahead_of_write(struct emit *e, const struct slice *s, const struct xinst *x
                     unsigned kind)
 {
     if (find_length(e, x))
-        fetch(e, address, find_step(e, s, x, address, 0), kind, true);
+        fetch(e, address, find_step(e, s, x, address), kind, true);
 }
