@@ -22,7 +22,10 @@ void ahead_find(struct emit *e, const struct exec_block *block)
     enum { MANY = 8 };
     const struct xinst *loop = block->x + block->count;
     unsigned loads = 0;
+    e->loops_end = block->x;
     for (const struct xinst *x = loop; x-- > block->x;) {
+        if (lift_is_branch(x) && x->target <= x && e->loops_end == block->x)
+            e->loops_end = x + 1;
         if (lift_is_branch(x) && x->target < loop)
             loop = x->target;
         if (x->cls == XC_VMEM && isa_facts[x->op].effects & ISA_E_LOAD)
@@ -31,30 +34,36 @@ void ahead_find(struct emit *e, const struct exec_block *block)
     e->ahead = loads >= MANY ? FAR : NEAR;
 }
 
-/* Where the access of a slice's lanes was in the last iteration. */
-static llvm_value place_of(struct emit *e, const struct slice *s)
-{
-    const struct llvm *l = e->l;
-    enum { ADDRESS = 8 };
-    if (!e->last_places) {
-        llvm_block here = l->GetInsertBlock(e->b);
-        emit_goto(e, e->entry);
-        e->last_places = l->BuildAlloca(e->b, l->ArrayType2(e->i64, AHEAD_MAX * (LANES / e->slice)), "");
-        emit_goto(e, here);
-    }
-    llvm_value of = emit_at(e, e->last_places, (int64_t)e->aheads * (LANES / e->slice) * ADDRESS);
-    llvm_value at = l->BuildLShr(e->b, s->shift, emit_i64(e, e->slice == 16 ? 4 : 3), "");
-    return l->BuildGEP2(e->b, e->i64, of, &at, 1, "");
-}
-
 /* Of the innermost loop around `x`: how many instructions; 0: there is none. */
 static unsigned find_length(const struct emit *e, const struct xinst *x)
 {
-    const struct xinst *end = e->block->x + e->block->count;
-    for (const struct xinst *last = x; last < end; last++)
+    for (const struct xinst *last = x; last < e->loops_end; last++)
         if (lift_is_branch(last) && last->target <= x)
             return (unsigned)(last - last->target) + 1;
     return 0;
+}
+
+/* Where the access of a slice's lanes was in the last iteration; NULL: too many others have a place. */
+static llvm_value place_of(struct emit *e, const struct slice *s, const struct xinst *x)
+{
+    const struct llvm *l = e->l;
+    const unsigned slices = LANES / e->slice;
+    unsigned place = 0;
+    while (place < e->placed && e->has_place[place] != x) /* in another version of the same code */
+        place++;
+    if (place == AHEAD_MAX)
+        return NULL;
+    if (place == e->placed)
+        e->has_place[e->placed++] = x;
+    if (!e->last_places) {
+        llvm_block here = l->GetInsertBlock(e->b);
+        emit_goto(e, e->entry);
+        e->last_places = l->BuildAlloca(e->b, l->ArrayType2(e->i64, AHEAD_MAX * slices), "");
+        emit_goto(e, here);
+    }
+    llvm_value slice = l->BuildLShr(e->b, s->shift, emit_i64(e, e->slice == 16 ? 4 : 3), "");
+    slice = l->BuildAdd(e->b, slice, emit_i64(e, place * slices), "");
+    return l->BuildGEP2(e->b, e->i64, e->last_places, &slice, 1, "");
 }
 
 /* How many iterations ahead: what they take is to be what memory takes. */
@@ -65,18 +74,19 @@ static unsigned find_iterations(const struct emit *e, unsigned length)
     return iterations < 1 ? 1 : iterations > MOST ? MOST : iterations;
 }
 
-/* From an access in a loop to where it will be. */
-static llvm_value find_step(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address)
+/* From an access in a loop of such a length to where it will be; NULL: nobody knows. */
+static llvm_value find_step(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
+                            unsigned length)
 {
     const struct llvm *l = e->l;
-    if (e->aheads == AHEAD_MAX)
-        return emit_i64(e, 0);
-    llvm_value place = place_of(e, s), last = l->BuildLoad2(e->b, e->i64, place, "");
+    llvm_value place = place_of(e, s, x);
+    if (!place)
+        return NULL;
+    llvm_value last = l->BuildLoad2(e->b, e->i64, place, "");
     l->SetVolatile(last, 1); /* of what may not have been stored */
     l->BuildStore(e->b, address, place);
-    e->aheads++;
     llvm_value step = l->BuildSub(e->b, l->BuildPtrToInt(e->b, address, e->i64, ""), last, "");
-    return l->BuildMul(e->b, step, emit_i64(e, find_iterations(e, find_length(e, x))), "");
+    return l->BuildMul(e->b, step, emit_i64(e, find_iterations(e, length)), "");
 }
 
 static void fetch(struct emit *e, llvm_value address, llvm_value step, unsigned kind, bool write)
@@ -94,10 +104,11 @@ static void fetch(struct emit *e, llvm_value address, llvm_value step, unsigned 
 void ahead_of_read(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
                    unsigned kind)
 {
-    const bool in_loop = find_length(e, x);
-    if (in_loop)
-        fetch(e, address, find_step(e, s, x, address), kind, false);
-    if (!in_loop || !emit_turns(e)) /* or the wave that comes next, in a loop of few iterations */
+    const unsigned length = find_length(e, x);
+    llvm_value step = length ? find_step(e, s, x, address, length) : NULL;
+    if (step)
+        fetch(e, address, step, kind, false);
+    if (!step || !emit_turns(e)) /* for the wave that comes next, in a loop of few iterations too */
         fetch(e, address, emit_i64(e, e->ahead), kind, false);
 }
 
@@ -105,6 +116,8 @@ void ahead_of_read(struct emit *e, const struct slice *s, const struct xinst *x,
 void ahead_of_write(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
                     unsigned kind)
 {
-    if (find_length(e, x))
-        fetch(e, address, find_step(e, s, x, address), kind, true);
+    const unsigned length = find_length(e, x);
+    llvm_value step = length ? find_step(e, s, x, address, length) : NULL;
+    if (step)
+        fetch(e, address, step, kind, true);
 }

@@ -152,6 +152,8 @@ struct begin {
     llvm_value which, left; /* the head that it is to go to; how many waves there are with it */
 };
 
+enum { AHEAD_MAX = 64 }; /* accesses in loops that are fetched ahead by their step */
+
 struct emit {
     const struct llvm *l;
     struct body_library *library;
@@ -165,11 +167,12 @@ struct emit {
     const struct exec_block *block;
     struct live *live; /* rows that are read again; NULL: all may be */
     struct constants *constants;
-    size_t at;              /* the instruction that is being emitted */
-    bool counts, runs;      /* the form: EXEC_COUNTED, EXEC_RUNS */
-    uint32_t ahead;         /* how far ahead of loads the host fetches, in bytes */
-    llvm_value last_places; /* of accesses in loops, so many of which have one: ahead.c */
-    unsigned aheads;
+    size_t at;         /* the instruction that is being emitted */
+    bool counts, runs; /* the form: EXEC_COUNTED, EXEC_RUNS */
+    uint32_t ahead;    /* how far ahead of loads the host fetches, in bytes */
+    const struct xinst *loops_end, *has_place[AHEAD_MAX]; /* behind all loops; accesses in loops: ahead.c */
+    unsigned placed;
+    llvm_value last_places;
     llvm_value function, w, x, v, stats;
     llvm_value guard, lds, lds_bytes, scratch, scratch_bytes, arena,
         arena_mask;      /* of the wave, which stay as they are */
@@ -445,7 +448,6 @@ bool reads_half(const struct xinst *x);
 void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value high,
                 llvm_value *rows);
 /* Which accesses of a function are fetched ahead, and how far (ahead.c). */
-enum { AHEAD_MAX = 64 };
 void ahead_find(struct emit *e, const struct exec_block *block);
 
 /*
