@@ -40,9 +40,10 @@ struct builder {
     struct xcd_mem *mem;
     struct mem_access *access;
     struct mem_request *first, **end;
-    unsigned count, lookups;
+    unsigned count, lookups, cycles;
+    unsigned at_once, left; /* lines that are looked up in a cycle, and still may be in the present one */
     uint8_t kind;
-    uint8_t group;
+    uint8_t group, present; /* of lanes, and the present cycle's */
     /* add_lanes(): */
     uint8_t slot[256]; /* 1 + index of a line that falls there, or before; half of them stay 0 */
     struct mem_request *line[2 * ACCESS_LANES];
@@ -84,16 +85,29 @@ static inline struct mem_request *line_of(struct builder *b, uint64_t line)
     return find_line(b, line);
 }
 
+/* Another line of the lanes that the tags see together. */
+static inline void look_up(struct builder *b, struct mem_request *r)
+{
+    if (!b->left || b->present != b->group) {
+        b->left = b->at_once;
+        b->present = b->group;
+        b->cycles++;
+        r->cycles++;
+    }
+    b->left--;
+    b->lookups++;
+    r->group = b->group;
+    r->lookup = (uint8_t)(b->cycles - 1);
+    r->lookups++;
+}
+
 /* `part` bytes from byte `skip` of the lane, at `offset` of the line. */
 static inline void add_part(struct builder *b, unsigned lane, uint64_t line, unsigned offset, unsigned skip,
                             unsigned part)
 {
     struct mem_request *r = line_of(b, line);
-    if (r->group != b->group) {
-        r->group = b->group;
-        r->lookup = (uint8_t)b->lookups++;
-        r->lookups++;
-    }
+    if (r->group != b->group)
+        look_up(b, r);
     r->lanes |= UINT64_C(1) << lane;
     const unsigned at = offset % 64;
     if (at + part <= 64)
@@ -160,7 +174,8 @@ static void add_row(struct builder *b, unsigned together)
         r->lookup = (uint8_t)(b->lookups + r->lookups - 1);
         if (pair)
             r->lookups += lookups_of(lane + count / 2, count / 2, inverse);
-        b->lookups += r->lookups;
+        r->cycles = r->lookups;
+        b->lookups = b->cycles += r->lookups;
         r->lanes = lanes_of(lane, count);
         uint8_t *bytes = a->data + ((size_t)lane << shift);
         if (pair || count << shift == LINE) {
@@ -180,8 +195,8 @@ static void add_same(struct builder *b, unsigned together)
     const struct mem_access *a = b->access;
     unsigned offset = (unsigned)(a->addr[0] & (LINE - 1));
     struct mem_request *r = new_line(b, a->addr[0] - offset);
-    b->lookups = (ACCESS_LANES - 1) / together + 1;
-    r->lookups = (uint8_t)b->lookups;
+    b->lookups = b->cycles = (ACCESS_LANES - 1) / together + 1;
+    r->lookups = r->cycles = (uint8_t)b->lookups;
     r->lookup = (uint8_t)(b->lookups - 1);
     r->lanes = UINT64_MAX;
     r->mask = mask_of(offset, a->bytes);
@@ -192,6 +207,8 @@ static void add_lanes(struct builder *b, unsigned together)
     const struct mem_access *a = b->access;
     const unsigned bytes = a->bytes, inverse = 65536 / together + 1; /* to divide numbers of lanes */
     memset(b->slot, 0, sizeof(b->slot));
+    b->at_once = a->kind == ACCESS_ATOMIC ? b->mem->timing.atomics : 1;
+    b->left = 0;
     for (uint64_t left = a->lanes; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
         uint64_t line = a->addr[lane] & ~(uint64_t)(LINE - 1);
@@ -207,13 +224,13 @@ static void add_lanes(struct builder *b, unsigned together)
     }
 }
 
-struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned *lookups)
+struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned *cycles)
 {
     struct builder b;
     b.mem = mem;
     b.access = a;
     b.end = &b.first;
-    b.count = b.lookups = 0;
+    b.count = b.lookups = b.cycles = 0;
     b.kind = a->kind == ACCESS_LOAD ? REQUEST_LOAD : a->kind == ACCESS_STORE ? REQUEST_STORE : REQUEST_ATOMIC;
     const unsigned together = a->bytes > 4 ? mem->timing.wide : mem->timing.lanes;
     if (a->in_row)
@@ -222,12 +239,13 @@ struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *a, unsigned
         add_same(&b, together);
     else
         add_lanes(&b, together);
+    mem->counters.tcp_cache_accesses += b.lookups;
     *b.end = NULL;
     if (a->kind == ACCESS_ATOMIC)
         for (struct mem_request *r = b.first; r; r = r->next)
             r->depth = depth_of(a, r);
     a->pending = b.count;
-    *lookups = b.lookups;
+    *cycles = b.cycles;
     return b.first;
 }
 

@@ -152,6 +152,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->sets = vl1_lines / t->ways;
     t->lanes = chip_get(chip, CHIP_vl1_lanes);
     t->wide = chip_get(chip, CHIP_vl1_wide);
+    t->atomics = chip_get(chip, CHIP_vl1_atomics);
     t->queue = chip_get(chip, CHIP_vl1_queue);
     t->lookup = chip_get(chip, CHIP_vl1_lookup);
     t->result = chip_get(chip, CHIP_vl1_result);

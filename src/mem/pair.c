@@ -31,6 +31,7 @@ struct mem_request *request_split(struct mem_request *r)
     second->lanes = r->lanes & r->lanes << count;
     r->lanes &= ~second->lanes;
     r->lookups = second->lookups = r->lookups / 2;
+    r->cycles = second->cycles = r->lookups;
     second->lookup += second->lookups;
     r->pair = second->pair = false;
     second->line = r->line + LINE;

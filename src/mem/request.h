@@ -38,16 +38,17 @@ struct mem_request {
     struct mem_request *joined;
     uint8_t kind, mtype;
     struct isa_policy policy;
-    bool faulted;            /* no such memory */
-    bool cached;             /* vL1: in its table of misses, so that others may join; keeps the line */
-    bool part : 1;           /* answered with the bytes of its mask alone */
-    bool counted : 1;        /* L2: as a hit or a miss */
-    bool looked_up : 1;      /* L2: has had its cycle of the tags */
-    bool filled : 1;         /* L2: the bytes came to it first, and the line is what they are */
-    bool pair : 1;           /* `line` is the first */
-    uint8_t depth;           /* atomics: most lanes on one element */
-    uint8_t level;           /* enum mem_level: the farthest it has been */
-    uint8_t lookup, lookups; /* tag look-ups of its access until its last, a pair's first line's; its own */
+    bool faulted;       /* no such memory */
+    bool cached;        /* vL1: in its table of misses, so that others may join; keeps the line */
+    bool part : 1;      /* answered with the bytes of its mask alone */
+    bool counted : 1;   /* L2: as a hit or a miss */
+    bool looked_up : 1; /* L2: has had its cycle of the tags */
+    bool filled : 1;    /* L2: the bytes came to it first, and the line is what they are */
+    bool pair : 1;      /* `line` is the first */
+    uint8_t depth;      /* atomics: most lanes on one element */
+    uint8_t level;      /* enum mem_level: the farthest it has been */
+    uint8_t lookup;     /* cycles of its access at the tags before its last look-up, a pair's first line's */
+    uint8_t lookups, cycles; /* its own look-ups, and the cycles that it adds by them */
     uint8_t group;
     uint8_t wave; /* of vL1s */
     uint16_t cu;

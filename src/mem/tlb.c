@@ -169,7 +169,7 @@ static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle
 /* When its turn is: one after another, as fast as the vL1 looks up; `cycle` is of its last look-up. */
 static uint64_t turn_of(const struct utcl1 *t, const struct mem_request *r, uint64_t cycle)
 {
-    uint64_t soonest = t->free + r->lookups;
+    uint64_t soonest = t->free + r->cycles;
     return r->lookups && cycle + 1 < soonest ? soonest - 1 : cycle;
 }
 

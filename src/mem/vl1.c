@@ -667,11 +667,11 @@ static void set_out(struct vl1 *l1, struct mem_access *a)
     *(a->kind == ACCESS_LOAD ? &c->tcp_read : a->kind == ACCESS_STORE ? &c->tcp_write : &c->tcp_atomic) += 1;
     c->tcp_atomic_returns += a->kind == ACCESS_ATOMIC && a->returns;
     c->tcp_accesses += (unsigned)__builtin_popcountll(a->lanes);
-    unsigned lookups;
-    struct mem_request *first = coalesce(mem, a, &lookups);
-    c->tcp_cache_accesses += lookups;
-    c->ta_busy += lookups ? lookups : 1;
-    uint64_t start = port_take(&l1->address, now, lookups ? lookups : 1) + mem->timing.lookup;
+    unsigned cycles;
+    struct mem_request *first = coalesce(mem, a, &cycles);
+    cycles = cycles ? cycles : 1;
+    c->ta_busy += cycles;
+    uint64_t start = port_take(&l1->address, now, cycles) + mem->timing.lookup;
     a->cycle = start;
     if (returns_data(a)) {
         *l1->loads_end = a;

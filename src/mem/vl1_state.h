@@ -80,8 +80,8 @@ void combine_take(struct vl1 *l1, struct mem_request *request, uint64_t cycle);
 /* What is kept for the wave, or for all (CHIP_MAX_CU_WAVES), goes. */
 void combine_send(struct vl1 *l1, unsigned wave);
 
-/* The access as requests in order of lanes, which it counts as pending; *lookups: cycles at the tags. */
-struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *access, unsigned *lookups);
+/* The access as requests in order of lanes, which it counts as pending; *cycles: at the tags. */
+struct mem_request *coalesce(struct xcd_mem *mem, struct mem_access *access, unsigned *cycles);
 /* Hands a load's bytes, or an atomic's old values, to its lanes. */
 void coalesce_deliver(struct mem_access *access, const struct mem_request *request, const uint8_t *data);
 

@@ -26,7 +26,8 @@ struct vl1;
 
 /* The chip's numbers, in cycles unless they say otherwise. */
 struct mem_timing {
-    unsigned lanes, wide, queue, lookup, result, bandwidth, misses, stores, uncached, ack, vl1_invalidate;
+    unsigned lanes, wide, atomics, queue, lookup, result, bandwidth, misses, stores, uncached, ack,
+        vl1_invalidate;
     unsigned combine, combine_age;
     unsigned sets, ways, fill; /* of vL1; fill: with a line */
     unsigned path, spread, l2_latency, refill, l2_misses, atomic, atomic_lanes, atomic_latency, probe;

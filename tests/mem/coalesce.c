@@ -6,12 +6,12 @@
 struct want { /* of a line, in order of lanes */
     uint64_t line, lanes;
     struct mask mask;
-    unsigned lookup, lookups, group;
+    unsigned lookup, lookups, cycles, group;
     uint8_t data[LINE];
 };
 
 struct plain {
-    unsigned count, lookups;
+    unsigned count, cycles;
     struct want line[2 * ACCESS_LANES];
 };
 
@@ -25,9 +25,12 @@ static struct want *line_at(struct plain *p, uint64_t line)
     return w;
 }
 
-static void plainly(struct plain *p, const struct mem_access *a, const uint64_t *address, unsigned together)
+/* `at_once`: lines of lanes that are looked up together which one cycle takes. */
+static void plainly(struct plain *p, const struct mem_access *a, const uint64_t *address, unsigned together,
+                    unsigned at_once)
 {
-    p->count = p->lookups = 0;
+    unsigned lines = 0, group = 0;
+    p->count = p->cycles = 0;
     for (unsigned lane = 0; lane < ACCESS_LANES; lane++)
         for (unsigned byte = 0; byte < a->bytes && a->lanes >> lane & 1; byte++) {
             uint64_t at = address[lane] + byte;
@@ -35,7 +38,11 @@ static void plainly(struct plain *p, const struct mem_access *a, const uint64_t 
             struct want *w = line_at(p, at - offset);
             if (w->group != lane / together + 1) {
                 w->group = lane / together + 1;
-                w->lookup = p->lookups++;
+                lines = w->group == group ? lines + 1 : 1;
+                group = w->group;
+                p->cycles += lines % at_once == 1 || at_once == 1;
+                w->cycles += lines % at_once == 1 || at_once == 1;
+                w->lookup = p->cycles - 1;
                 w->lookups++;
             }
             w->lanes |= UINT64_C(1) << lane;
@@ -67,10 +74,10 @@ static unsigned compare(struct rig *rig, struct mem_access *a, const uint64_t *a
     static struct plain plain;
     const struct mem_timing *t = &rig->mem[0]->timing;
     const unsigned together = a->bytes > 4 ? t->wide : t->lanes; /* lanes of a look-up */
-    plainly(&plain, a, address, together);
-    unsigned lookups, i = 0, pairs = 0;
-    struct mem_request *next, *r = coalesce(rig->mem[0], a, &lookups);
-    CHECK_EQ(lookups, plain.lookups);
+    plainly(&plain, a, address, together, a->kind == ACCESS_ATOMIC ? t->atomics : 1);
+    unsigned cycles, i = 0, pairs = 0;
+    struct mem_request *next, *r = coalesce(rig->mem[0], a, &cycles);
+    CHECK_EQ(cycles, plain.cycles);
     for (struct mem_request *pair = r; pair; pair = pair->next)
         if (pair->pair) {
             pairs++;
@@ -88,9 +95,10 @@ static unsigned compare(struct rig *rig, struct mem_access *a, const uint64_t *a
         CHECK_EQ(r->mask.w[1], w->mask.w[1]);
         CHECK_EQ(r->lookup, w->lookup);
         CHECK_EQ(r->lookups, w->lookups);
+        CHECK_EQ(r->cycles, w->cycles);
         if (a->kind == ACCESS_STORE)
             CHECK(bytes_equal(r->bytes, w->data, w->mask));
-        else
+        else if (a->kind == ACCESS_LOAD)
             coalesce_deliver(a, r, (const uint8_t *)(uintptr_t)r->line);
         next = r->next;
         request_free(r);
@@ -118,10 +126,13 @@ static void check_random(void)
     for (unsigned round = 0; round < 4000; round++) {
         uint64_t r = random_of(&random), first = (uint64_t)(uintptr_t)rig.arena + random_of(&random) % 500000;
         enum shape shape = (enum shape)(r % SHAPES);
-        enum mem_access_kind kind = r >> 4 & 1 ? ACCESS_LOAD : ACCESS_STORE;
-        struct shot s = shot(&rig, 0, 0, kind, 0, sizes[(r >> 8) % sizeof(sizes)]);
+        enum mem_access_kind kind = (r >> 13) % 4 == 0 ? ACCESS_ATOMIC
+                                    : r >> 4 & 1       ? ACCESS_LOAD
+                                                       : ACCESS_STORE;
+        const uint8_t size = kind == ACCESS_ATOMIC ? (r >> 8 & 1 ? 4 : 8) : sizes[(r >> 8) % sizeof(sizes)];
+        struct shot s = shot(&rig, 0, 0, kind, 0, size);
         struct mem_access *a = &s.a;
-        bool all = r >> 5 & 1, aligned = r >> 6 & 1;
+        bool all = r >> 5 & 1, aligned = kind == ACCESS_ATOMIC || r >> 6 & 1;
         a->stride = r >> 7 & 1 ? a->bytes : ACCESS_LANE_BYTES;
         a->lanes = all ? UINT64_MAX : random_of(&random) | random_of(&random) << 50;
         for (unsigned lane = 0; lane < ACCESS_LANES; lane++) {

@@ -370,6 +370,43 @@ static void check_look_ups(void)
     rig_close(&rig);
 }
 
+/* How long a load of one line from the vL1 takes right behind another wave's access of so many lines. */
+static uint64_t time_behind(struct rig *rig, struct shot *other, unsigned lines)
+{
+    struct shot load = shot(rig, 0, 0, ACCESS_LOAD, 0, 4);
+    load.a.wave = 1;
+    run(&load);
+    spread_lanes(other, 1 << 20, 128);
+    other->a.lanes >>= 64 - lines;
+    run(other);
+    const uint64_t begin = port_now(rig->domain[0]);
+    start(other, 1);
+    start(&load, 1);
+    run_all(rig);
+    return load.completed - begin;
+}
+
+/* Atomics of four lines are looked up in a cycle (KTH: a whole wave's takes 9 ns longer than a lane's). */
+static void check_look_ups_of_atomics(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    struct shot store = shot(&rig, 0, 0, ACCESS_STORE, 0, 8),
+                atomic = adder(&rig, 0, 0, 0, 1, ISA_SCOPE_AGENT);
+    atomic.a.bytes = 8;
+    atomic.a.returns = false; /* or the load's result would wait for its */
+    const uint64_t one = time_behind(&rig, &store, 1);
+    CHECK_EQ(time_behind(&rig, &store, 64) - one, 63);
+    CHECK_EQ(time_behind(&rig, &atomic, 1), one);
+    CHECK_EQ(time_behind(&rig, &atomic, 4), one);
+    CHECK_EQ(time_behind(&rig, &atomic, 5) - one, 1);
+    CHECK_EQ(time_behind(&rig, &atomic, 64) - one, 15);
+    atomic.a.bytes = 4; /* sixteen lanes together, and four lines of them a cycle */
+    CHECK_EQ(time_behind(&rig, &atomic, 5) - one, 1);
+    CHECK_EQ(time_behind(&rig, &atomic, 64) - one, 15);
+    rig_close(&rig);
+}
+
 /* Of uncached memory one line at a time is on its way for a CU; of other memory many. */
 static uint64_t time_of_lines(enum vm_mtype mtype)
 {
@@ -523,6 +560,7 @@ int main(void)
     check_channels();
     check_tlb();
     check_look_ups();
+    check_look_ups_of_atomics();
     check_uncached();
     check_order();
     check_write_stall();
