@@ -26,14 +26,17 @@ __global__ void chase(line *p, int warm, int count, uint64_t *cycles)
     cycles[1] = reinterpret_cast<uint64_t>(p);
 }
 
-// Reads lines, so that the caches of the first XCD hold them, and no others.
-__global__ void sweep(const line *lines, size_t count, unsigned step, unsigned xcds, size_t *sum)
+// Reads every `step`th line but those that are linked, so that the caches of the first XCD hold them, and of
+// L2s no others.
+__global__ void sweep(const line *lines, size_t count, unsigned step, unsigned linked, unsigned xcds,
+                      size_t *sum)
 {
     if (blockIdx.x % xcds)
         return;
     size_t threads = size_t{gridDim.x / xcds} * blockDim.x, total = 0;
-    for (size_t i = blockIdx.x / xcds * blockDim.x + threadIdx.x; i < count; i += threads)
-        total += lines[i * step].next == nullptr;
+    for (size_t i = (blockIdx.x / xcds * blockDim.x + threadIdx.x) * step + 1; i < count; i += threads * step)
+        if (i % linked)
+            total += lines[i].next == nullptr;
     if (total == 1)
         *sum = total;
 }
@@ -112,6 +115,22 @@ static std::vector<line *> link(line *lines, size_t count, size_t most, size_t a
     return ring;
 }
 
+// The same, but that they lie in pieces of 64 pages, of which it goes through one after the other, as
+// multichase does: a TLB misses once in a piece.
+static std::vector<line *> link_in_pieces(line *lines, size_t count, size_t most, size_t apart)
+{
+    constexpr size_t PIECE = (size_t{64} << 12) / sizeof(line), EACH = 128;
+    const size_t pieces = std::max<size_t>(most / EACH, 1);
+    std::vector<line *> ring;
+    for (size_t i = 0; i < pieces; i++) {
+        std::vector<line *> piece = link(lines + count / PIECE / pieces * i * PIECE, PIECE, EACH, apart);
+        ring.insert(ring.end(), piece.begin(), piece.end());
+    }
+    for (size_t i = 0; i < ring.size(); i++)
+        ring[i]->next = ring[(i + 1) % ring.size()];
+    return ring;
+}
+
 static line *allocate(size_t bytes)
 {
     void *lines;
@@ -120,23 +139,22 @@ static line *allocate(size_t bytes)
 }
 
 // Of a buffer that is too large to go through: some of its lines, with the caches as whole rounds leave them.
-static double measure_some(line *lines, size_t bytes, unsigned xcds, size_t *sum)
+// Between two rounds all others were read, or twice as much as the Infinity Cache holds.
+static double measure_some(line *lines, size_t bytes, bool in_pieces, unsigned xcds, size_t *sum)
 {
-    constexpr size_t L2 = size_t{4} << 20, INFINITY_CACHE = size_t{256} << 20, PAGE = size_t{2} << 20;
+    constexpr size_t INFINITY_CACHE = size_t{256} << 20, PAGE = size_t{2} << 20;
     constexpr unsigned COUNT = 1024;
-    const unsigned blocks = static_cast<unsigned>(compute_units());
-    // Only even lines are linked; what is read besides are odd ones.
-    std::vector<line *> ring = link(lines, bytes / sizeof(line), COUNT, 2);
-    // In the Infinity Cache there is all of the buffer, or as much of it as it holds.
-    size_t held = bytes <= INFINITY_CACHE ? COUNT : COUNT * (INFINITY_CACHE >> 10) / (bytes >> 10);
-    sweep<<<blocks, 256>>>(lines + 1, bytes / PAGE, PAGE / sizeof(line), xcds, sum); // for the TLBs
-    measure(ring[0], 0, static_cast<int>(held));
-    sweep<<<blocks, 256>>>(lines + 1, std::min(bytes, 6 * L2) / sizeof(line) / 2, 2, xcds, sum);
-    sweep<<<blocks, 256>>>(lines + 1, bytes / PAGE, PAGE / sizeof(line), xcds, sum);
+    const unsigned blocks = static_cast<unsigned>(compute_units()), apart = in_pieces ? 8 : 64;
+    const size_t count = bytes / sizeof(line);
+    std::vector<line *> ring =
+        in_pieces ? link_in_pieces(lines, count, COUNT, apart) : link(lines, count, COUNT, apart);
+    measure(ring[0], 0, COUNT);
+    sweep<<<blocks, 256>>>(lines, std::min(bytes, 2 * INFINITY_CACHE) / sizeof(line), 1, apart, xcds, sum);
+    sweep<<<blocks, 256>>>(lines, count, PAGE / sizeof(line), apart, xcds, sum); // for the TLBs
     return measure(ring[0], 0, COUNT);
 }
 
-static void vector_curve(const char *name, std::initializer_list<double> sizes)
+static void vector_curve(const char *name, std::initializer_list<double> sizes, bool in_pieces = false)
 {
     const unsigned xcds = static_cast<unsigned>(compute_units()) / 38;
     size_t *sum;
@@ -150,7 +168,7 @@ static void vector_curve(const char *name, std::initializer_list<double> sizes)
             each = measure(ring[0], static_cast<int>(count),
                            static_cast<int>(std::clamp<size_t>(count, 256, 2048)));
         } else {
-            each = measure_some(lines, bytes, xcds, sum);
+            each = measure_some(lines, bytes, in_pieces, xcds, sum);
         }
         row(name, kib, each);
         CHECK_HIP(hipFree(lines));
@@ -310,6 +328,7 @@ int main(int argc, char **)
     vector_curve("latency_vector", {1,     2,     4,     8,      16,     24,      28,      48,     64,
                                     96,    256,   512,   1024,   2048,   3072,    5120,    8192,   16384,
                                     32768, 49152, 65536, 131072, 196608, 1048576, 2097152, 4194304});
+    vector_curve("latency_in_pieces", {131072, 4194304}, true);
     CHECK_HIP(hipHostFree(cycles));
     return 0;
 }
