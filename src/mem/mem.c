@@ -197,11 +197,12 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->utcl1_entries = chip_get(chip, CHIP_utcl1_entries);
     t->utcl1_reach = (uint64_t)chip->value[CHIP_utcl1_reach];
     t->utcl1_misses = chip_get(chip, CHIP_utcl1_misses);
+    t->utcl1_walks = chip_get(chip, CHIP_utcl1_walks);
     t->utcl1_replay = chip_get(chip, CHIP_utcl1_replay);
     t->utcl2_latency = chip_get(chip, CHIP_utcl2_latency);
     t->utcl2_rate = chip_get(chip, CHIP_utcl2_rate);
     t->walk = chip_get(chip, CHIP_utcl2_walk);
-    t->walk_interval = chip_get(chip, CHIP_utcl2_walk_interval);
+    t->utcl2_walks = chip_get(chip, CHIP_utcl2_walks);
 }
 
 bool xcd_mem_check(const struct chip *chip, char *error, size_t bytes)

@@ -2,8 +2,8 @@
 /*
  * Translation.  A UTCL1 entry covers what a fragment covers, up to its reach; a
  * miss goes to the XCD's UTCL2, and a miss there to a page walk, which reads a line of
- * entries through the fabric; so many may begin in a time.  The UTCL2 keeps lines of entries as
- * walks read them, so small fragments side by side need one walk.
+ * entries through the fabric; so many go on at a time, for one UTCL1 fewer.  The UTCL2 keeps lines of
+ * entries as walks read them, so small fragments side by side need one walk.
  *
  * What a walk will find is asked of the page table when the UTCL1 misses: then
  * it is known which later misses wait for the same fragment.  The rest of the
@@ -83,11 +83,47 @@ static void post_filled(struct utcl1_miss *m, uint64_t cycle)
     port_post(t->mem->domain, cycle, filled, t)->word[0] = (uint64_t)(m - t->miss);
 }
 
+static void walk_reads(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct utcl2_walk *w = event->self;
+    fabric_submit(w->mem->fabric, &w->request);
+}
+
+static bool may_walk(const struct utcl2_walk *w)
+{
+    const struct mem_timing *n = &w->mem->timing;
+    return w->mem->utcl2.walking < n->utcl2_walks && w->client->walking < n->utcl1_walks;
+}
+
+static void start_walk(struct utcl2_walk *w, uint64_t cycle)
+{
+    w->mem->utcl2.walking++;
+    w->client->walking++;
+    port_post(w->mem->domain, cycle + w->mem->timing.walk, walk_reads, w);
+}
+
+/* The oldest whose client may have one more. */
+static void start_next(struct utcl2 *tlb, uint64_t cycle)
+{
+    for (struct utcl2_walk **link = &tlb->waiting, *w; (w = *link) != NULL; link = &w->next)
+        if (may_walk(w)) {
+            *link = w->next;
+            if (!*link)
+                tlb->waiting_end = link;
+            start_walk(w, cycle);
+            return;
+        }
+}
+
 static void walk_ends(struct port_domain *domain, struct port_event *event)
 {
     struct utcl2_walk *w = event->self;
     struct utcl2 *tlb = &w->mem->utcl2;
     uint64_t now = port_now(domain);
+    tlb->walking--;
+    w->client->walking--;
+    start_next(tlb, now);
     if (w->entry)
         w->entry->walk = NULL;
     for (struct utcl1_miss *m = w->waiting, *next; m; m = next) {
@@ -98,23 +134,33 @@ static void walk_ends(struct port_domain *domain, struct port_event *event)
     tlb->spare = w;
 }
 
-static void walk_reads(struct port_domain *domain, struct port_event *event)
+static void wait_for_turn(struct port_domain *domain, struct port_event *event)
 {
-    (void)domain;
     struct utcl2_walk *w = event->self;
-    fabric_submit(w->mem->fabric, &w->request);
+    struct utcl2 *tlb = &w->mem->utcl2;
+    if (may_walk(w)) {
+        start_walk(w, port_now(domain));
+        return;
+    }
+    if (!tlb->waiting)
+        tlb->waiting_end = &tlb->waiting;
+    w->next = NULL;
+    *tlb->waiting_end = w;
+    tlb->waiting_end = &w->next;
 }
 
 /* Reads the line of entries from where the upper levels, which the walker keeps, say that it is. */
-static struct utcl2_walk *begin_walk(struct xcd_mem *mem, struct utcl2_entry *entry, uint64_t table,
+static struct utcl2_walk *begin_walk(struct utcl1 *client, struct utcl2_entry *entry, uint64_t table,
                                      uint64_t cycle)
 {
+    struct xcd_mem *mem = client->mem;
     struct utcl2_walk *w = mem->utcl2.spare;
     if (w)
         mem->utcl2.spare = w->next;
     else
         w = arena_take(&mem->arena, sizeof(*w));
     w->mem = mem;
+    w->client = client;
     w->entry = entry;
     w->waiting = NULL;
     w->request = (struct fabric_request){.kind = FABRIC_FETCH,
@@ -124,8 +170,7 @@ static struct utcl2_walk *begin_walk(struct xcd_mem *mem, struct utcl2_entry *en
                                          .data = w->data,
                                          .done = walk_ends,
                                          .self = w};
-    uint64_t start = port_take(&mem->utcl2.walker, cycle, mem->timing.walk_interval);
-    port_post(mem->domain, start + mem->timing.walk, walk_reads, w);
+    port_post(mem->domain, cycle, wait_for_turn, w);
     mem->counters.walks++;
     return w;
 }
@@ -153,7 +198,7 @@ static void utcl2_ask(struct utcl1_miss *m, const struct vm_entry *page, uint64_
         if (e->walk)
             e->walk->entry = NULL;
         *e = (struct utcl2_entry){.base = page->line, .bytes = page->line_bytes};
-        e->walk = begin_walk(mem, e, page->table, cycle);
+        e->walk = begin_walk(m->tlb, e, page->table, cycle);
     }
     e->used = ++mem->utcl2.clock;
     if (!e->walk) {

@@ -32,6 +32,7 @@ struct utcl1_miss {
 struct utcl1 {
     struct request_queue blocked; /* no free miss, or behind another instruction's */
     unsigned missing, recent, used;
+    unsigned walking; /* walks for it that read their line */
     struct utcl1_entry *entry;
     uint64_t generation, clock;
     uint64_t free; /* cycle of the next look-up */
@@ -51,7 +52,9 @@ struct utcl2 {
     unsigned sets, ways;
     struct utcl2_entry *entry;
     uint64_t clock;
-    struct port_server port, walker; /* port: in parts of a cycle */
+    struct port_server port; /* in parts of a cycle */
+    unsigned walking;
+    struct utcl2_walk *waiting, **waiting_end; /* for their turn */
     struct utcl2_walk *spare;
 };
 
@@ -65,6 +68,7 @@ struct utcl2_entry {
 struct utcl2_walk {
     struct utcl2_walk *next;
     struct xcd_mem *mem;
+    struct utcl1 *client;
     struct utcl2_entry *entry; /* NULL: another has its place by now */
     struct utcl1_miss *waiting;
     struct fabric_request request;

@@ -35,7 +35,8 @@ struct mem_timing {
     unsigned l2_way, l2_walk; /* to the channel that is farthest from a CU; over the tags of a channel */
     unsigned s_size, s_ways, i_size, i_ways;
     unsigned s_latency, s_lookup, s_path, s_walk, s_width, i_latency, i_queue, i_prefetch;
-    unsigned utcl1_entries, utcl1_misses, utcl1_replay, utcl2_latency, utcl2_rate, walk, walk_interval;
+    unsigned utcl1_entries, utcl1_misses, utcl1_walks, utcl1_replay, utcl2_latency, utcl2_rate, utcl2_walks,
+        walk;
     uint64_t utcl1_reach;
 };
 

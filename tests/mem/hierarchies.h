@@ -218,6 +218,14 @@ static inline struct mem_counters counters(const struct rig *rig, unsigned xcd)
     return c;
 }
 
+/* A whole wave's, each lane so many bytes after the one before. */
+static inline void spread_lanes(struct shot *s, uint64_t first, unsigned stride)
+{
+    s->a.lanes = ~UINT64_C(0);
+    for (unsigned i = 0; i < 64; i++)
+        s->a.addr[i] = (uint64_t)(uintptr_t)s->rig->arena + first + (uint64_t)i * stride;
+}
+
 /* fetch-and-add on 32 bits. */
 static inline void add32(struct mem_access *a, unsigned lane, uint8_t *place)
 {

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How long things take, what is one request, and how far caches and TLBs reach. */
+/* How long things take, what is one request, and how far caches reach. */
 #include "mem/l2_state.h"
 #include "hierarchies.h"
-
-static void spread_lanes(struct shot *s, uint64_t first, unsigned stride)
-{
-    s->a.lanes = ~UINT64_C(0);
-    for (unsigned i = 0; i < 64; i++)
-        s->a.addr[i] = (uint64_t)(uintptr_t)s->rig->arena + first + (uint64_t)i * stride;
-}
 
 /* Load to use is 116 to 120 cycles in the vL1 and 200 to 225 in the L2, of which the CU's issue is about
  * four. */
@@ -276,68 +269,6 @@ static void check_channels(void)
     rig_close(&rig);
 }
 
-static void check_tlb(void)
-{
-    struct rig rig;
-    rig_open(&rig, true, 1);
-    for (unsigned i = 0; i < 32; i++)
-        load32(&rig, 0, 0, (uint64_t)i << 21, ISA_SCOPE_WAVE);
-    struct mem_counters before = counters(&rig, 0);
-    CHECK_EQ(before.utcl1_misses, 32);
-    CHECK_EQ(before.walks, 32);
-    for (unsigned i = 0; i < 32; i++)
-        load32(&rig, 0, 0, ((uint64_t)i << 21) + 65536 + i * 4096, ISA_SCOPE_WAVE);
-    struct mem_counters c = counters(&rig, 0);
-    CHECK_EQ(c.utcl1_misses, 32);
-    /* Another CU has its own, and finds in the UTCL2 what was walked for. */
-    struct shot s = shot(&rig, 0, 1, ACCESS_LOAD, 65536, 4);
-    uint64_t missed = run(&s);
-    fence(&rig, 0, 1, ACCESS_INV, ISA_SCOPE_WORKGROUP);
-    uint64_t found = run(&s);
-    CHECK_EQ(counters(&rig, 0).walks, 32);
-    CHECK_EQ(missed - found, 99);
-    /* Of a whole wave's four look-ups three find the translation on its way, and are made again. */
-    struct shot other = shot(&rig, 0, 1, ACCESS_LOAD, 65536, 4);
-    spread_lanes(&other, 65536, 4);
-    run(&other); /* the L2 has the lines */
-    struct shot wave = shot(&rig, 0, 2, ACCESS_LOAD, 65536, 4);
-    spread_lanes(&wave, 65536, 4);
-    missed = run(&wave);
-    fence(&rig, 0, 2, ACCESS_INV, ISA_SCOPE_WORKGROUP);
-    found = run(&wave);
-    CHECK_EQ(missed - found, 99 + 3 * chip_get(&rig.chip, CHIP_utcl1_replay));
-    /* Pages of 4 KiB: an entry each; a change of the table empties them all. */
-    rig.vm.fragment = 4096;
-    rig.vm.generation++;
-    before = counters(&rig, 0);
-    for (unsigned i = 0; i < 33; i++)
-        load32(&rig, 0, 0, (uint64_t)i * 4096, ISA_SCOPE_WAVE);
-    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 33);
-    CHECK_EQ(counters(&rig, 0).walks - before.walks, 5); /* each reads the entries of eight pages */
-    load32(&rig, 0, 0, 32 * 4096 + 8, ISA_SCOPE_WAVE);
-    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 33);
-    load32(&rig, 0, 0, 8, ISA_SCOPE_WAVE); /* the first has gone */
-    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 34);
-    /* Misses of one page are one. */
-    before = counters(&rig, 0);
-    struct shot wide = shot(&rig, 0, 5, ACCESS_LOAD, 0, 4);
-    spread_lanes(&wide, 4096 * 100, 64);
-    run(&wide);
-    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 1);
-    CHECK_EQ(counters(&rig, 0).utcl1_merged - before.utcl1_merged, 31);
-    /* Another instruction waits until the translation is there, and finds it. */
-    before = counters(&rig, 0);
-    struct shot first = shot(&rig, 0, 6, ACCESS_LOAD, 0, 4), second = shot(&rig, 0, 6, ACCESS_LOAD, 1024, 4);
-    second.a.wave = 1;
-    start(&first, 1);
-    start(&second, 2);
-    run_all(&rig);
-    CHECK_EQ(counters(&rig, 0).utcl1_misses - before.utcl1_misses, 1);
-    CHECK_EQ(counters(&rig, 0).utcl1_merged - before.utcl1_merged, 0);
-    CHECK_EQ(counters(&rig, 0).utcl1_hits - before.utcl1_hits, 1);
-    rig_close(&rig);
-}
-
 /* How much later the second of two waves has its row of lanes than the first, both from the vL1. */
 static uint64_t apart(struct rig *rig, unsigned bytes)
 {
@@ -558,7 +489,6 @@ int main(void)
     check_coalescing();
     check_reach();
     check_channels();
-    check_tlb();
     check_look_ups();
     check_look_ups_of_atomics();
     check_uncached();
