@@ -7,6 +7,7 @@
 Runs every PROGRAM, which lists the rows that it compared with its reference
 (tests/oracle/record.h), and compares the sum with TABLE, or writes it there.
 """
+import difflib
 import os
 import subprocess
 import sys
@@ -26,10 +27,11 @@ def collect(programs):
     with tempfile.TemporaryDirectory() as directory:
         for program in programs:
             name = os.path.basename(program)
-            done = subprocess.run([program], env={**os.environ, "EHP_ORACLES": directory}, stdout=subprocess.DEVNULL,
-                                  check=False)
+            done = subprocess.run([program], env={**os.environ, "EHP_ORACLES": directory}, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
             if done.returncode:
-                sys.exit(f"{name} failed")
+                # A meson test's log ends with this: enough of it that a failure elsewhere can be understood here.
+                sys.exit(f"{name} failed with {done.returncode}:\n{done.stdout[-4000:]}")
             with open(os.path.join(directory, name), encoding="ascii") as lines:
                 for line in lines:
                     fmt, opcode, mnemonic, way = line.split()
@@ -49,8 +51,11 @@ def main():
             out.write(text)
         return
     with open(table, encoding="ascii") as recorded:
-        if recorded.read() != text:
-            sys.exit(f"{table} is not what the tests run; ninja -C build isa-oracles writes it anew")
+        was = recorded.read()
+    if was != text:
+        changes = difflib.unified_diff(was.splitlines(), text.splitlines(), "recorded", "run", lineterm="", n=0)
+        print("\n".join(list(changes)[:40]))
+        sys.exit(f"{table} is not what the tests run; ninja -C build isa-oracles writes it anew")
 
 
 if __name__ == "__main__":
