@@ -359,7 +359,8 @@ def describe_effects(row):
         # VCC of VOP2 and VOPC is an operand of the decoded instruction.
         if said in row.implied and not (said.endswith('VCC') and row.format in ('VOP2', 'VOPC')):
             row.effects.append(effect)
-    row.facts['passes'] = max([int(said[7:]) for said in row.implied if said.startswith('passes.')] or [0])
+    said = [int(word[7:]) for word in row.implied if word.startswith('passes.')]
+    row.facts['passes'] = max(said or [int(row.format.startswith('VOP'))])
     m = re.match(r'v_s?mfma\w*?_(\d+)x(\d+)x(\d+)_(?:(\d+)b_)?', row.name)
     if m:
         row.facts['mops'] = 2 * math.prod(int(n or 1) for n in m.groups()) // 512

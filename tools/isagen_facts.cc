@@ -17,6 +17,7 @@
 // every accepted encoding has clear, set; live: bits that the text depends on.
 // implied: load, store, branch, end, registers that no operand names (use.SCC,
 // def.EXEC, ..), passes.N of the scheduling model.
+#include <algorithm>
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
@@ -240,12 +241,17 @@ static std::string look(const uint32_t *w)
         say(std::string("use.") + mri->getName(r));
     for (MCPhysReg r : d.implicit_defs())
         say(std::string("def.") + mri->getName(r));
-    // Of what its unit is busy with for more than a cycle: the matrix instructions' passes.
+    // What its unit is busy with for more than a cycle, the matrix instructions' passes; and of the VALU's the
+    // latency, by which the model tells what it does at a quarter of the rate.
     const MCSchedModel &model = sti->getSchedModel();
     const MCSchedClassDesc *sched = model.getSchedClassDesc(d.getSchedClass());
-    for (auto *r = sti->getWriteProcResBegin(sched); r != sti->getWriteProcResEnd(sched); ++r)
-        if (r->ReleaseAtCycle > 1)
-            say("passes." + std::to_string(r->ReleaseAtCycle));
+    for (auto *r = sti->getWriteProcResBegin(sched); r != sti->getWriteProcResEnd(sched); ++r) {
+        const bool valu = std::string(model.getProcResource(r->ProcResourceIdx)->Name) == "HWVALU";
+        const int latency = valu ? MCSchedModel::computeInstrLatency(*sti, *sched) : 0;
+        const int passes = std::max(latency, static_cast<int>(r->ReleaseAtCycle));
+        if (passes > 1)
+            say("passes." + std::to_string(passes));
+    }
     line = mnemonic + " " + (implied.empty() ? "-" : implied);
     for (unsigned i = 0; i < d.getNumOperands(); i++) {
         const MCOperandInfo &o = d.operands()[i];
