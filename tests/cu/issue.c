@@ -25,9 +25,14 @@ static void check_vector(struct rig *r)
     CHECK_EQ(cost(r, "double"), 4 * 4);
     CHECK_EQ(cost(r, "rcp"), 4 * 16);
     CHECK_EQ(cost(r, "exp16"), 4 * 16);
-    CHECK_EQ(cost(r, "rcp64"), 2 * 32);
-    CHECK_EQ(cost(r, "mul_lo"), 4 * 16);
+    CHECK_EQ(cost(r, "rcp64"), 2 * 16);
+    CHECK_EQ(cost(r, "mul_lo"), 4 * 4);
     CHECK_EQ(cost(r, "mul_24"), 4 * 4);
+    CHECK_EQ(cost(r, "mad_64"), 4 * 4);
+    CHECK_EQ(cost(r, "cvt"), 4 * 16);
+    CHECK_EQ(cost(r, "cvt16"), 4 * 16);
+    CHECK_EQ(cost(r, "cvt64"), 4 * 4);
+    CHECK_EQ(cost(r, "swap"), 2 * 8);
     CHECK_EQ(cost(r, "rcp_salu"), 16 + 4);
 }
 

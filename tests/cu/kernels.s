@@ -110,6 +110,11 @@ sequence exp16, 4, v_exp_f16 v4, v1
 sequence rcp64, 2, v_rcp_f64 v[4:5], v[2:3]
 sequence mul_lo, 4, v_mul_lo_u32 v4, v1, v2
 sequence mul_24, 4, v_mul_u32_u24 v4, v1, v2
+sequence mad_64, 4, v_mad_u64_u32 v[4:5], vcc, v1, v2, v[2:3]
+sequence cvt, 4, v_cvt_f32_i32 v4, v1
+sequence cvt16, 4, v_cvt_f16_f32 v4, v1
+sequence cvt64, 4, v_cvt_f64_i32 v[4:5], v1
+sequence swap, 2, v_swap_b32 v4, v5
 
 // A transcendental has the SIMD's lanes, not the scalar unit; but its wave waits for it.
 function rcp_salu
