@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstring>
 
-// `run` workgroups go through the array once.
-__global__ void read_once(const double *a, unsigned run, double *out)
+// A row of the grid goes through the array once.
+__global__ void read_once(const double *a, double *out)
 {
     extern __shared__ double unused[]; // limits how many workgroups a compute unit takes
-    double value = a[blockIdx.x % run * blockDim.x + threadIdx.x];
+    double value = a[blockIdx.x * blockDim.x + threadIdx.x];
     if (value == 1.25)
         *out = value;
 }
@@ -23,9 +23,9 @@ __global__ void warm(const double *a, unsigned xcds, double *out)
         *out = value;
 }
 
-__global__ void write_once(double *a, unsigned run, double value)
+__global__ void write_once(double *a, double value)
 {
-    a[blockIdx.x % run * blockDim.x + threadIdx.x] = value;
+    a[blockIdx.x * blockDim.x + threadIdx.x] = value;
 }
 
 typedef unsigned quad __attribute__((ext_vector_type(4)));
@@ -53,22 +53,31 @@ template <bool WRITE> __global__ void stay(quad *a, unsigned xcds, unsigned item
 }
 
 static double *array;
-static unsigned run;
+static unsigned run; // workgroups that go through it
 
-static double read(int block, unsigned shared, unsigned blocks)
+// So many workgroups, or more: whole rows, unless they do not get through the array once.
+static dim3 grid(unsigned blocks)
 {
-    stopwatch watch;
-    watch.start();
-    read_once<<<blocks, block, shared>>>(array, run, array);
-    return watch.stop();
+    return run > blocks ? dim3(blocks) : dim3(run, (blocks + run - 1) / run);
 }
 
-static double write(unsigned blocks)
+struct span {
+    double blocks, us;
+};
+
+// From launches that differ in how often they go through the array: what each launch takes apart from that
+// drops out.
+template <class LAUNCH> static span between(unsigned few, unsigned many, LAUNCH launch)
 {
     stopwatch watch;
-    watch.start();
-    write_once<<<blocks, 1024>>>(array, run, 2.5);
-    return watch.stop();
+    auto time = [&](dim3 blocks) {
+        watch.start();
+        launch(blocks);
+        return watch.stop();
+    };
+    const dim3 a = grid(few), b = grid(many);
+    const double first = time(a);
+    return {double(b.x) * b.y - double(a.x) * a.y, time(b) - first};
 }
 
 static unsigned xcd_count()
@@ -85,13 +94,16 @@ static void read_curve(const char *name, unsigned kib, std::initializer_list<occ
     const unsigned bytes = kib << 10, xcds = xcd_count();
     CHECK_HIP(hipMalloc(&array, bytes));
     warm<<<bytes / 8192 * xcds, 1024>>>(array, xcds, array);
-    for (auto [block, per_cu] : points) {
+    for (const occupancy &o : points) {
+        const int block = o.block, per_cu = o.per_cu;
         const unsigned shared = 65536 / static_cast<unsigned>(per_cu),
                        in_block = static_cast<unsigned>(block) * 8;
         run = bytes / in_block;
         const unsigned at_once = static_cast<unsigned>(compute_units() * per_cu);
-        double few = read(block, shared, at_once * 4), many = read(block, shared, at_once * 12);
-        row(name, 100.0 * block * per_cu / 2048, 8.0 * at_once * in_block / (many - few) / 1e3);
+        auto read = [&](dim3 blocks) { read_once<<<blocks, block, shared>>>(array, array); };
+        read(grid(at_once)); // code, TLBs
+        const span s = between(at_once * 8, at_once * 48, read);
+        row(name, 100.0 * block * per_cu / 2048, s.blocks * in_block / s.us / 1e3);
     }
     CHECK_HIP(hipFree(array));
 }
@@ -104,9 +116,10 @@ static void write_curve()
         run = (kib * 64 + 1023) / 1024;
         CHECK_HIP(hipMalloc(&array, size_t{run} * 8192));
         const unsigned before = kib < 8192 ? xcds * run : full * 5 / 4, then = kib < 8192 ? full / 2 : full;
-        write(std::min(run, before + then)); // pages
-        double few = write(before), many = write(before + then);
-        row("l2_write", kib, 8192.0 * then / (many - few) / 1e3);
+        auto write = [](dim3 blocks) { write_once<<<blocks, 1024>>>(array, 2.5); };
+        write(dim3(std::min(run, before + then))); // pages
+        const span s = between(before, before + then, write);
+        row("l2_write", kib, 8192.0 * s.blocks / s.us / 1e3);
         CHECK_HIP(hipFree(array));
     }
 }
