@@ -115,7 +115,7 @@ static void write_curve()
                          171391}) { // of two arrays; one is written
         run = (kib * 64 + 1023) / 1024;
         CHECK_HIP(hipMalloc(&array, size_t{run} * 8192));
-        const unsigned before = kib < 8192 ? xcds * run : full * 5 / 4, then = kib < 8192 ? full / 2 : full;
+        const unsigned before = kib < 8192 ? xcds * run : full * 5 / 4, then = kib < 8192 ? full * 2 : full;
         auto write = [](dim3 blocks) { write_once<<<blocks, 1024>>>(array, 2.5); };
         write(dim3(std::min(run, before + then))); // pages
         const span s = between(before, before + then, write);

@@ -276,14 +276,15 @@ static void probe_answered(struct port_domain *domain, struct port_event *event)
     home_probe_answered(event->self, (struct fabric_probe *)event->word[0]);
 }
 
+/* Bytes leave as a write's do; an answer without any is no request, and takes the place of none. */
 static void send_probe_answer(struct xcd_port *x, struct fabric_probe *probe)
 {
     struct fabric *f = x->fabric;
     struct iod *home = probe->home;
     unsigned halves = (probe->mask[0] ? 1U : 0U) + (probe->mask[1] ? 1U : 0U);
-    double busy = halves ? halves * x->half_ps : x->ask_ps,
-           delay = f->way_ps[hops(&f->iod[x->iod], home)] +
-                   ps_server_take(&x->out, (double)port_now_ps(x->domain), busy);
+    double delay = f->way_ps[hops(&f->iod[x->iod], home)];
+    if (halves)
+        delay += ps_server_take(&x->out, (double)port_now_ps(x->domain), halves * x->half_ps);
     port_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
 }
 
