@@ -68,13 +68,13 @@ static bool pageable(const struct timed *timed, uint64_t address)
 }
 
 /* Few bytes of such memory go through a buffer of the runtime's that the engine can reach, which a core fills
- * or empties before or after it. */
+ * or empties before or after it. It reads and writes each of them, and STREAM counts both. */
 static uint64_t staging_ps(const struct timed *timed, const struct sdma_job *job)
 {
     uint64_t bytes = job->width * job->height * job->depth;
     bool staged = !job->fills && bytes <= timed->staged_bytes &&
                   (pageable(timed, job->to.base) || pageable(timed, job->from.base));
-    return staged ? bytes * timed->core_ps_per_kib / 1024 : 0;
+    return staged ? 2 * bytes * timed->core_ps_per_kib / 1024 : 0;
 }
 
 static struct sdma_side side_of(const struct timed *timed, const void *base, uint64_t pitch, uint64_t slice)
