@@ -241,8 +241,8 @@ static std::string look(const uint32_t *w)
         say(std::string("use.") + mri->getName(r));
     for (MCPhysReg r : d.implicit_defs())
         say(std::string("def.") + mri->getName(r));
-    // What its unit is busy with for more than a cycle, the matrix instructions' passes; and of the VALU's the
-    // latency, by which the model tells what it does at a quarter of the rate.
+    // What its unit is busy with for more than a cycle, the matrix instructions' passes; and of the VALU's
+    // the latency, by which the model tells what it does at a quarter of the rate.
     const MCSchedModel &model = sti->getSchedModel();
     const MCSchedClassDesc *sched = model.getSchedClassDesc(d.getSchedClass());
     for (auto *r = sti->getWriteProcResBegin(sched); r != sti->getWriteProcResEnd(sched); ++r) {
