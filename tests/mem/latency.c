@@ -479,6 +479,62 @@ static void check_write_back(void)
     CHECK(took[2] > took[1] && took[2] < took[1] + 150); /* no third: the port's time alone */
 }
 
+/* The next line of channel 0 in a block of its own. */
+static uint64_t next_in_channel(const struct rig *rig, uint64_t *at)
+{
+    while (l2_channel_of(&rig->mem[0]->l2_map, *at) != 0)
+        *at += 256;
+    *at += 256;
+    return *at - 256;
+}
+
+/*
+ * Cycles of a load of XCD 1 that hits in its L2, so many after XCD 0 has stored to lines of the same channel
+ * that XCD 1 has as well.
+ */
+static uint64_t beside_probes(struct rig *rig, unsigned lines, uint64_t delay, uint64_t *at)
+{
+    if (*at / rig->vm.fragment != (*at + 65536) / rig->vm.fragment)
+        *at = (*at / rig->vm.fragment + 1) * rig->vm.fragment;
+    struct shot store = shot(rig, 0, 0, ACCESS_STORE, 0, 4);
+    store.a.policy.scope = ISA_SCOPE_AGENT;
+    store.a.lanes = (UINT64_C(1) << lines) - 1;
+    for (unsigned i = 0; i < lines; i++) {
+        uint64_t offset = next_in_channel(rig, at);
+        store.a.addr[i] = (uint64_t)(uintptr_t)rig->arena + offset;
+        load32(rig, 1, 1, offset, ISA_SCOPE_WAVE);
+    }
+    load32(rig, 0, 0, next_in_channel(rig, at), ISA_SCOPE_WAVE); /* translations */
+    load32(rig, 1, 0, next_in_channel(rig, at), ISA_SCOPE_WAVE);
+    uint64_t hit = next_in_channel(rig, at), before = counters(rig, 1).tcc_probes;
+    load32(rig, 1, 1, hit, ISA_SCOPE_WAVE);
+    struct shot load = shot(rig, 1, 0, ACCESS_LOAD, hit, 4);
+    if (lines)
+        start(&store, 1);
+    start(&load, delay);
+    run_all(rig);
+    CHECK_EQ(counters(rig, 1).tcc_probes - before, lines);
+    return load.completed - load.submitted;
+}
+
+/* A probe looks the line up: a load that wants the channel's tags in that cycle has them one later. */
+static void check_probes(void)
+{
+    enum { LINES = 8, FIRST = 100, LAST = 900 };
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    uint64_t at = 0, alone = beside_probes(&rig, 0, 1, &at), later = 0;
+    for (uint64_t delay = FIRST; delay < LAST; delay++) {
+        uint64_t took = beside_probes(&rig, LINES, delay, &at);
+        CHECK(took >= alone && took <= alone + LINES);
+        later += took - alone;
+    }
+    printf("%u probes take a load's look-up in %" PRIu64 " of %u cycles\n", LINES, later, LAST - FIRST);
+    CHECK(later >= 1 && later <= LINES); /* those that come in cycles of their own, and before it */
+    CHECK_EQ(beside_probes(&rig, 0, 1, &at), alone);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     fault_install();
@@ -495,5 +551,6 @@ int main(void)
     check_order();
     check_write_stall();
     check_write_back();
+    check_probes();
     return check_status();
 }
