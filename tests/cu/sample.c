@@ -12,7 +12,9 @@
 #include "check.h"
 #include "ehp/ehp.h"
 
-#define MEAN  0.04
+/* Of the first dispatch: short workgroups lose step with each other, and get 5 % slower after what is in
+ * detail. */
+#define MEAN  0.05
 #define LATER 0.08 /* of later dispatches: their L2s' lines are written at the end and by those left out */
 #define EACH  0.15
 enum { STARTS = 8, APART = 150 /* ns */, TIMES = 3 };
