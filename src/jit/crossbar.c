@@ -33,11 +33,34 @@ static llvm_value active(struct emit *e, llvm_value exec, unsigned slice)
 }
 
 /* To active lanes; `exec` NULL: all are. */
-static void store(struct emit *e, llvm_value exec, int row, unsigned slice, llvm_value value)
+static void store_rows(struct emit *e, llvm_value exec, int row, unsigned rows,
+                       llvm_value value[SLICES_MAX][BODY_ROWS_MAX])
 {
-    if (exec)
-        value = e->l->BuildSelect(e->b, active(e, exec, slice), value, load(e, row, slice), "");
-    e->l->SetAlignment(e->l->BuildStore(e->b, value, place(e, row, slice)), e->slice * 4);
+    const struct llvm *l = e->l;
+    for (unsigned i = 0; i < WAVE_LANES / e->slice; i++)
+        for (unsigned d = 0; d < rows; d++) {
+            const int at = row + (int)d;
+            llvm_value all = value[i][d];
+            if (exec)
+                all = l->BuildSelect(e->b, active(e, exec, i), all, load(e, at, i), "");
+            l->SetAlignment(l->BuildStore(e->b, all, place(e, at, i)), e->slice * 4);
+        }
+}
+
+/* Without a mask where all lanes are active: a host that soon loads what it has stored under one waits. */
+static void store(struct emit *e, llvm_value exec, int row, unsigned rows,
+                  llvm_value value[SLICES_MAX][BODY_ROWS_MAX])
+{
+    const struct llvm *l = e->l;
+    llvm_block all = emit_block(e), some = emit_block(e), done = emit_block(e);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, exec, emit_i64(e, UINT64_MAX), ""), all, some);
+    emit_goto(e, all);
+    store_rows(e, NULL, row, rows, value);
+    l->BuildBr(e->b, done);
+    emit_goto(e, some);
+    store_rows(e, exec, row, rows, value);
+    l->BuildBr(e->b, done);
+    emit_goto(e, done);
 }
 
 /* What lanes `from` have, of which the lower bits count: among a slice or two by the host, and then by the
@@ -74,7 +97,7 @@ static void move_lanes(struct emit *e, const struct xinst *x, llvm_value exec)
     const unsigned slices = WAVE_LANES / e->slice;
     const uint32_t offset = (uint32_t)x->mem.offset;
     const bool swizzles = x->op == ISA_OP_ds_swizzle_b32;
-    llvm_value data[SLICES_MAX], result[SLICES_MAX];
+    llvm_value data[SLICES_MAX], result[SLICES_MAX][BODY_ROWS_MAX];
     uint32_t lanes[WAVE_LANES];
     if (swizzles)
         lds_swizzle(offset & 0xffff, lanes);
@@ -94,10 +117,12 @@ static void move_lanes(struct emit *e, const struct xinst *x, llvm_value exec)
             from = l->BuildAdd(e->b, load(e, x->s[0], i), slice_constant(e, offset), "");
             from = l->BuildLShr(e->b, from, slice_constant(e, 2), "");
         }
-        result[i] = look_up(e, data, from);
+        result[i][0] = look_up(e, data, from);
     }
-    for (unsigned i = 0; i < slices; i++)
-        store(e, exec, x->d, i, result[i]);
+    if (exec)
+        store(e, exec, x->d, 1, result);
+    else
+        store_rows(e, NULL, x->d, 1, result);
 }
 
 bool crossbar_emit(struct emit *e, const struct xinst *x)
@@ -145,7 +170,7 @@ void crossbar_emit_dpp(struct emit *e)
 {
     const struct llvm *l = e->l;
     const struct xinst *x = e->op[0].x;
-    const unsigned slices = WAVE_LANES / e->slice, rows = x->isa->dst.dwords;
+    const unsigned slices = WAVE_LANES / e->slice;
     llvm_value exec = scalars_get64(e, SREG_EXEC), result[SLICES_MAX][BODY_ROWS_MAX], bad = NULL;
     scalars_store(e); /* for the handler */
     for (unsigned i = 0; i < slices; i++) {
@@ -163,9 +188,7 @@ void crossbar_emit_dpp(struct emit *e)
         l->BuildBr(e->b, done);
         emit_goto(e, good);
     }
-    for (unsigned i = 0; i < slices; i++)
-        for (unsigned d = 0; d < rows; d++)
-            store(e, exec, (int)(stretch_row(&x->isa->dst) + d), i, result[i][d]);
+    store(e, exec, (int)stretch_row(&x->isa->dst), x->isa->dst.dwords, result);
     l->BuildBr(e->b, done);
     emit_goto(e, done);
     stretch_clear(e);
