@@ -13,6 +13,12 @@ void affine_clear(struct affine *a)
     memset(a->row, 0, sizeof(a->row));
     memset(a->carry, 0, sizeof(a->carry));
     a->count = AFFINE_FIRST;
+    a->pairs = false;
+}
+
+void affine_forget_masks(struct affine *a, unsigned reg, unsigned count)
+{
+    memset(a->carry + reg, 0, count * sizeof(*a->carry));
 }
 
 /* ---- nodes ---- */
@@ -53,6 +59,15 @@ static unsigned row(struct affine *a, unsigned number)
     return a->row[number];
 }
 
+/* Two rows as they are before. */
+static unsigned pair(struct affine *a, unsigned number)
+{
+    for (unsigned i = AFFINE_FIRST; i < a->count; i++)
+        if (a->node[i].kind == AFFINE_PAIR && a->node[i].number == number)
+            return i;
+    return add_node(a, (struct affine_node){.kind = AFFINE_PAIR, .wide = true, .number = number});
+}
+
 /* Two values of 32 bits as one of 64. */
 static unsigned join(struct affine *a, unsigned low, unsigned high)
 {
@@ -61,9 +76,21 @@ static unsigned join(struct affine *a, unsigned low, unsigned high)
         return AFFINE_UNKNOWN;
     if (h->kind == AFFINE_HIGH && h->b == low) /* of one value */
         return h->a;
+    if (a->pairs && l->kind == AFFINE_ROW && h->kind == AFFINE_ROW && h->number == l->number + 1)
+        return pair(a, l->number);
     if (l->kind == AFFINE_SCALAR && h->kind == AFFINE_SCALAR)
         return scalar(a, true, l->scalar[0], h->scalar[0]);
     return make(a, AFFINE_JOIN, true, low, high);
+}
+
+unsigned affine_row(struct affine *a, unsigned number)
+{
+    return row(a, number);
+}
+
+unsigned affine_wide(struct affine *a, unsigned number)
+{
+    return join(a, row(a, number), row(a, number + 1));
 }
 
 /* ---- sources and results ---- */

@@ -31,6 +31,7 @@ struct affine_node {
 struct affine {
     struct affine_node node[AFFINE_NODES];
     unsigned count;
+    bool pairs;              /* two rows that are there before are one value */
     uint16_t row[WAVE_ROWS]; /* what rows hold: nodes, or one of the above */
     uint16_t carry[128];     /* the sum of which a mask, by its register, is the carry; 0: it is none */
 };
@@ -46,6 +47,11 @@ void affine_clear(struct affine *a);
 void affine_follow(struct emit *e, const struct lane_op *op);
 /* The node of where a load or store of memory goes; AFFINE_UNKNOWN. */
 unsigned affine_place_of(struct emit *e, const struct lane_op *op);
+/* A mask becomes something else. */
+void affine_forget_masks(struct affine *a, unsigned reg, unsigned count);
+/* The 64 bits that two rows hold now; and, of one row, 32. */
+unsigned affine_wide(struct affine *a, unsigned row);
+unsigned affine_row(struct affine *a, unsigned row);
 /* Emits what it is. */
 struct affine_place affine_find(struct emit *e, unsigned place);
 

@@ -8,6 +8,8 @@
  */
 #include "jit/affine.h"
 
+#include <assert.h>
+
 #include "jit/affine_node.h"
 #include "jit/emit.h"
 
@@ -42,7 +44,7 @@ static void need_zero(const struct emit *e, struct affine_node *n, llvm_value va
 
 static llvm_value last_of(const struct emit *e, llvm_value first, llvm_value step)
 {
-    llvm_value lanes = e->l->ConstInt(e->l->TypeOf(step), WAVE_LANES - 1, 0);
+    llvm_value lanes = e->l->ConstInt(e->l->TypeOf(step), (emit_turns(e) ? e->slice : WAVE_LANES) - 1, 0);
     return e->l->BuildAdd(e->b, first, e->l->BuildMul(e->b, step, lanes, ""), "");
 }
 
@@ -269,6 +271,7 @@ static void find(struct emit *e, struct affine_node *n)
     const struct affine_node *a = NULL, *b = NULL;
     if (n->first)
         return;
+    assert(n->kind != AFFINE_PAIR); /* a loop knows what its are */
     if (n->kind > AFFINE_SCALAR)
         a = found(e, n, n->a);
     switch ((enum affine_kind)n->kind) {
@@ -287,16 +290,20 @@ static void find(struct emit *e, struct affine_node *n)
     case AFFINE_ROW:
         find_row(e, n);
         break;
+    case AFFINE_PAIR:
+        break;
     case AFFINE_SCALAR:
         find_scalar(e, n);
         break;
     case AFFINE_ADD:
         n->first = l->BuildAdd(e->b, a->first, b->first, "");
-        n->step = l->BuildAdd(e->b, a->step, b->step, "");
+        n->step = is_uniform(e, a)   ? b->step
+                  : is_uniform(e, b) ? a->step
+                                     : l->BuildAdd(e->b, a->step, b->step, "");
         break;
     case AFFINE_SUB:
         n->first = l->BuildSub(e->b, a->first, b->first, "");
-        n->step = l->BuildSub(e->b, a->step, b->step, "");
+        n->step = is_uniform(e, b) ? a->step : l->BuildSub(e->b, a->step, b->step, "");
         break;
     case AFFINE_MUL:
         find_product(e, n, a, b);

@@ -5,6 +5,7 @@
 
 enum affine_kind {
     AFFINE_ROW,    /* of the wave, as it is before the stretch */
+    AFFINE_PAIR,   /* two of them as 64 bits, of which `number` is the lower half: in loops */
     AFFINE_SCALAR, /* the same for all lanes */
     AFFINE_ADD,
     AFFINE_SUB,

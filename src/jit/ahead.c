@@ -13,6 +13,7 @@
  * it was then.  The first iteration finds there what another wave has left, or nothing of use, and what is
  * fetched then nobody may need.
  */
+#include "jit/loop.h"
 #include "jit/places.h"
 
 enum { FAR = 8192, NEAR = 256, LANES = 64 };
@@ -69,7 +70,7 @@ static llvm_value place_of(struct emit *e, const struct slice *s, const struct x
 /* How many iterations ahead: what they take is to be what memory takes. */
 static unsigned find_iterations(const struct emit *e, unsigned length)
 {
-    enum { WHILE = 64, MOST = 16 }; /* WHILE: instructions of a slice, twice as many of a wave */
+    enum { WHILE = 256, MOST = 32 }; /* WHILE: instructions of a slice, twice as many of a wave */
     const unsigned iterations = WHILE / (emit_turns(e) ? length : length * LANES / e->slice / 2);
     return iterations < 1 ? 1 : iterations > MOST ? MOST : iterations;
 }
@@ -91,7 +92,7 @@ static llvm_value find_step(struct emit *e, const struct slice *s, const struct 
 
 static void fetch(struct emit *e, llvm_value address, llvm_value step, unsigned kind, bool write)
 {
-    enum { LINE = 64, KEEP = 3, DATA = 1 };
+    enum { LINE = 64, KEEP = 2, DATA = 1 };
     const uint32_t span = memop_bytes((enum memop_kind)kind) * e->slice;
     llvm_value first = e->l->BuildGEP2(e->b, e->i8, address, &step, 1, "");
     for (uint32_t at = 0; at < span; at += LINE) {
@@ -110,6 +111,46 @@ void ahead_of_read(struct emit *e, const struct slice *s, const struct xinst *x,
         fetch(e, address, step, kind, false);
     if (!step || !emit_turns(e)) /* for the wave that comes next, in a loop of few iterations too */
         fetch(e, address, emit_i64(e, e->ahead), kind, false);
+}
+
+void ahead_in_even_loop(struct emit *e, struct lane_op *op, unsigned part)
+{
+    const struct llvm *l = e->l;
+    if (part) /* as far as the first one */
+        return;
+    llvm_block here = l->GetInsertBlock(e->b);
+    emit_goto(e, e->loop->enter);
+    llvm_value place = place_of(e, &e->loop->part[0], op->x), last = NULL;
+    if (place) {
+        last = l->BuildLoad2(e->b, e->i64, place, "");
+        l->SetVolatile(last, 1); /* of what may not have been stored */
+    }
+    emit_goto(e, here);
+    if (!place)
+        return;
+    llvm_value before = loop_make_phi(e, e->i64, last), step = l->BuildSub(e->b, op->at.first, before, "");
+    step = l->BuildMul(e->b, step, emit_i64(e, find_iterations(e, find_length(e, op->x))), "");
+    op->ahead = (struct lane_ahead){step, op->at.first, before, place};
+}
+
+void ahead_of_even_read(struct emit *e, const struct lane_op *op, llvm_value address, unsigned kind)
+{
+    fetch(e, address, op->ahead.far ? op->ahead.far : emit_i64(e, e->ahead), kind, false);
+}
+
+void ahead_close_even_loop(struct emit *e)
+{
+    llvm_block latch = e->l->GetInsertBlock(e->b);
+    for (struct lane_op *op = e->op; op < e->op + e->ops; op++)
+        if (op->ahead.before)
+            e->l->AddIncoming(op->ahead.before, &op->ahead.now, &latch, 1);
+}
+
+void ahead_leave_even_loop(struct emit *e)
+{
+    for (const struct lane_op *op = e->op; op < e->op + e->ops; op++)
+        if (op->ahead.before)
+            e->l->BuildStore(e->b, op->ahead.now, op->ahead.place);
 }
 
 /* The host itself finds streams of stores, but for those that go on far away. */

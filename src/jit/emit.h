@@ -30,6 +30,12 @@ enum nan_kind { NAN_NONE, NAN_F32, NAN_F64, NAN_PAIR };
 /* What instructions read and write; FLAT is both. */
 enum emit_space { EMIT_LDS = 1, EMIT_MEMORY = 2 };
 
+/* An access of an even loop, of which the host fetches what is `far` behind it; all as i64: where the first
+ * lane is now and was before, and where on the host's stack that is kept.  NULL: it has no place there. */
+struct lane_ahead {
+    llvm_value far, now, before, place;
+};
+
 /* One lane-wise instruction of a stretch. */
 struct lane_op {
     const struct xinst *x;
@@ -41,17 +47,18 @@ struct lane_op {
     llvm_value
         pair[2];     /* i64: of logic, a source that is none of EXEC and the stretch's masks; NULL: it is */
     llvm_value base; /* i64: of a load, the scalar that its lanes' offsets are added to; NULL: none */
-    llvm_value readers;     /* i64: of DPP that reads from other slices, who has somebody to read from */
-    bool alone;             /* it reads EXEC or other slices, and is a stretch by itself */
-    bool checks;            /* whether a lane is bad is looked at */
-    uint8_t harmless;       /* of a pair's halves, or both bits: nobody sees what NaN it is */
-    bool stops_nans;        /* what it makes of a harmless one is looked at */
-    bool writes;            /* to memory or LDS */
-    bool once;              /* an atomic, that must not be redone when it is done */
-    bool second;            /* of two addresses it is the second that it writes to */
-    uint16_t place;         /* of memory: the node of its addresses, or AFFINE_UNKNOWN */
-    struct affine_place at; /* what that is, in an even stretch */
-    enum nan_kind nan_kind; /* the result is bad where that is a NaN, and nowhere else; else the body says */
+    llvm_value readers;      /* i64: of DPP that reads from other slices, who has somebody to read from */
+    bool alone;              /* it reads EXEC or other slices, and is a stretch by itself */
+    bool checks;             /* whether a lane is bad is looked at */
+    uint8_t harmless;        /* of a pair's halves, or both bits: nobody sees what NaN it is */
+    bool stops_nans;         /* what it makes of a harmless one is looked at */
+    bool writes;             /* to memory or LDS */
+    bool once;               /* an atomic, that must not be redone when it is done */
+    bool second;             /* of two addresses it is the second that it writes to */
+    uint16_t place;          /* of memory: the node of its addresses, or AFFINE_UNKNOWN */
+    struct affine_place at;  /* what that is, in an even stretch or loop */
+    struct lane_ahead ahead; /* in an even loop */
+    enum nan_kind nan_kind;  /* the result is bad where that is a NaN, and nowhere else; else the body says */
 };
 
 /* How a slice's addresses in LDS lie to each other, all as i1: see reads.c. */
@@ -104,6 +111,16 @@ struct slice {
     llvm_value row_phi[WAVE_ROWS], mask_phi[SREGS]; /* of a loop; NULL: not needed */
 };
 
+/* A row that addresses in an even loop follow from, or a pair of them; see loop_even.c. */
+enum { LOOP_LEAVES = 12 };
+struct loop_leaf {
+    uint16_t node, next; /* what it is before an iteration, and after it */
+    bool wide, written;
+    unsigned row;
+    llvm_value first[LOOP_PARTS], step[LOOP_PARTS]; /* of each of the slices that are done together */
+    llvm_value after[LOOP_PARTS];                   /* the first one after the iteration */
+};
+
 /*
  * A loop that is being emitted with its slices outside and its iterations inside (loop.c).  What an iteration
  * reads before it has written it is loaded before the loop, and is a phi at its head when it is written at
@@ -129,6 +146,14 @@ struct loop {
     struct slice part[LOOP_PARTS];  /* slices that are done together */
     llvm_value entered[LOOP_PARTS]; /* lanes of EXEC before the loop */
     unsigned parts;
+
+    /* Of the version whose addresses go up evenly from lane to lane: loop_even.c. */
+    bool even;
+    bool goes_up[AFFINE_NODES]; /* nodes that do, as far as is known before they are emitted */
+    struct loop_leaf leaf[LOOP_LEAVES];
+    unsigned leaves;
+    llvm_value uneven; /* i1, before the first iteration: a leaf does not */
+    llvm_value wrong;  /* i64: what has to be 0 in an iteration */
 };
 
 /* A scalar load that is done for the first of several waves: what its registers add up to, and what it loads.
@@ -297,6 +322,13 @@ llvm_value scalars_get_scc(struct emit *e); /* i8 */
 void scalars_set_scc(struct emit *e, llvm_value value);
 void scalars_store(struct emit *e);  /* what has changed and is not late; values stay known */
 void scalars_forget(struct emit *e); /* what is known: somebody may have changed registers */
+/* What is known of them in a block, and again in one that other ways lead to. */
+struct scalars_known {
+    llvm_value s[SREGS], pair[SREGS / 2], scc;
+    bool dirty[SREGS], scc_dirty;
+};
+void scalars_keep(const struct emit *e, struct scalars_known *k);
+void scalars_restore(struct emit *e, const struct scalars_known *k);
 /* Stores those that are late which instructions before this one have made.  Whether one was written after the
  * stretch has read it; see scalars.c. */
 void scalars_store_late(struct emit *e, size_t before);
@@ -411,6 +443,13 @@ bool live_idle(const struct live *live, size_t at, unsigned row);
 const struct xinst *loop_emit(struct emit *e, const struct xinst *first);
 /* What an iteration reads that it has not written before. */
 llvm_value loop_row(struct emit *e, struct slice *s, unsigned row);
+/* Whether the version is emitted of which addresses go up evenly; and the node of where a load goes, that
+ * does; AFFINE_UNKNOWN. */
+static inline bool loop_is_even(const struct emit *e)
+{
+    return e->loop && e->loop->even;
+}
+unsigned loop_even_place(struct emit *e, const struct lane_op *op);
 /* Whether lanes that have left the loop must have a row as it then was. */
 bool loop_holds(const struct emit *e, unsigned row);
 llvm_value loop_scalar32(struct emit *e, unsigned reg);

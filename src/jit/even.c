@@ -138,6 +138,8 @@ bool even_does(const struct slice *s, const struct lane_op *op)
 static llvm_value address_of(struct emit *e, const struct slice *s, const struct lane_op *op, unsigned step)
 {
     const struct llvm *l = e->l;
+    if (e->loop) /* it is the slice's */
+        return l->BuildIntToPtr(e->b, op->at.first, e->ptr, "");
     llvm_value bytes = l->BuildMul(e->b, s->shift, emit_i64(e, step), "");
     return l->BuildGEP2(e->b, e->i8, l->BuildIntToPtr(e->b, op->at.first, e->ptr, ""), &bytes, 1, "");
 }
@@ -149,21 +151,25 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
     const unsigned dwords = memop_dwords(kind), bytes = memop_bytes(kind);
     unsigned step[READS_STEPS];
     const unsigned steps = reads_steps_of(kind, step);
+    llvm_value lanes = e->loop && e->loop->leave ? places_active(e, s) : NULL;
     llvm_block dense = emit_block(e), other = emit_block(e), done = emit_block(e);
     struct read_way way[2 + READS_STEPS];
     unsigned ways = 0;
     l->BuildCondBr(e->b, is_step(e, op, bytes), dense, other);
     emit_goto(e, dense);
     llvm_value address = address_of(e, s, op, bytes);
-    ahead_of_read(e, s, op->x, address, kind);
-    reads_dense(e, address, kind, NULL, way[ways].rows);
+    if (e->loop)
+        ahead_of_even_read(e, op, address, kind);
+    else
+        ahead_of_read(e, s, op->x, address, kind);
+    reads_dense(e, address, kind, lanes, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
     emit_goto(e, other);
     for (unsigned i = 0; i < steps; i++) {
         llvm_block by = emit_block(e), not_by = emit_block(e);
         l->BuildCondBr(e->b, is_step(e, op, step[i]), by, not_by);
         emit_goto(e, by);
-        reads_steps(e, address_of(e, s, op, step[i]), kind, step[i], NULL, way[ways].rows);
+        reads_steps(e, address_of(e, s, op, step[i]), kind, step[i], lanes, way[ways].rows);
         reads_end_way(e, &way[ways++], done);
         emit_goto(e, not_by);
     }

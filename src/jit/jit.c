@@ -27,7 +27,7 @@
 enum { WARM = 500000, HOT = 4000000, HOT_EACH = 10000, HOT_RUNS = 4096000 };
 
 static const char triple[] = "x86_64-unknown-linux-gnu";
-static const char passes[] = "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+static const char passes[] = "function(mem2reg,adce,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 /* One version of a function. */
 struct unit {

@@ -31,8 +31,7 @@
 
 /* ---- what is from the iteration before ---- */
 
-/* Makes a phi at the head: `first` in the first iteration. */
-static llvm_value make_phi(struct emit *e, llvm_type type, llvm_value first)
+llvm_value loop_make_phi(struct emit *e, llvm_type type, llvm_value first)
 {
     llvm_block here = e->l->GetInsertBlock(e->b);
     emit_goto(e, e->loop->head);
@@ -66,7 +65,7 @@ llvm_value loop_row(struct emit *e, struct slice *s, unsigned row)
         value = guess_row(e, s, constant, value);
     emit_goto(e, here);
     if (written)
-        value = s->row_phi[row] = make_phi(e, e->row, value);
+        value = s->row_phi[row] = loop_make_phi(e, e->row, value);
     return value;
 }
 
@@ -89,7 +88,7 @@ llvm_value loop_scalar32(struct emit *e, unsigned reg)
 {
     llvm_value value = load_before(e, e->i32, loop_place(reg));
     if (e->loop->scalar_written[reg])
-        value = e->loop->scalar[reg] = make_phi(e, e->i32, value);
+        value = e->loop->scalar[reg] = loop_make_phi(e, e->i32, value);
     return value;
 }
 
@@ -102,7 +101,7 @@ llvm_value loop_scalar64(struct emit *e, unsigned reg)
 
 llvm_value loop_scc(struct emit *e)
 {
-    e->loop->scc = make_phi(e, e->i8, load_before(e, e->i8, offsetof(struct wave, scc)));
+    e->loop->scc = loop_make_phi(e, e->i8, load_before(e, e->i8, offsetof(struct wave, scc)));
     return e->loop->scc;
 }
 
@@ -118,7 +117,7 @@ static void use_mask(struct emit *e, unsigned reg)
         emit_goto(e, e->loop->enter);
         llvm_value lanes = lanes_take(e, all, s->shift);
         emit_goto(e, here);
-        s->mask[reg] = s->mask_phi[reg] = make_phi(e, e->lanes, lanes);
+        s->mask[reg] = s->mask_phi[reg] = loop_make_phi(e, e->lanes, lanes);
     }
     memset(e->mask_written + reg, true, 2);
 }
@@ -206,6 +205,8 @@ static void close_phis(struct emit *e)
             if (s->row_phi[row])
                 l->AddIncoming(s->row_phi[row], &s->value[row], &latch, 1);
     }
+    if (loop->even)
+        loop_even_close(e);
     close_pairs(e);
 }
 
@@ -235,12 +236,17 @@ static void emit_iteration(struct emit *e)
             stretch_add(e, x);
             counts_add_bytes(e, x);
         }
-        if (u.writes && !u.write.mask)
+        if (u.writes && !u.write.mask) {
             memset(e->mask_written + u.write.reg, false, u.write.count);
+            affine_forget_masks(&e->affine, u.write.reg, u.write.count);
+        }
     }
     counts_add(e, e->loop->last);
-    for (struct slice *s = e->loop->part; s < e->loop->part + e->loop->parts; s++)
-        stretch_emit(e, s);
+    for (unsigned i = 0; i < e->loop->parts; i++) {
+        if (e->loop->even)
+            loop_even_part(e, i);
+        stretch_emit(e, &e->loop->part[i]);
+    }
 }
 
 /* Goes to where the slices are redone when an active lane is bad, as `bad` says of each. */
@@ -254,10 +260,14 @@ static void leave_if_bad(struct emit *e, llvm_value bad_of(struct emit *e, const
             one = l->BuildAnd(e->b, one, s->exec, "");
         bad = bad && one ? l->BuildOr(e->b, bad, one, "") : one ? one : bad;
     }
-    if (!bad)
+    llvm_value wrong = e->loop->wrong;
+    e->loop->wrong = NULL;
+    if (bad)
+        wrong = wrong ? l->BuildOr(e->b, wrong, lanes_bits(e, bad), "") : lanes_bits(e, bad);
+    if (!wrong)
         return;
     llvm_block on = emit_block(e);
-    llvm_value is_bad = lanes_some(e, bad);
+    llvm_value is_bad = loop_is_some(e, wrong);
     l->SetMetadata(l->BuildCondBr(e->b, is_bad, e->loop->redo, on), e->md_prof, e->unlikely);
     e->loop->redoes = true;
     emit_goto(e, on);
@@ -348,19 +358,118 @@ static void enter(struct emit *e)
     const struct llvm *l = e->l;
     struct loop *loop = e->loop;
     emit_goto(e, loop->enter);
-    if (!loop->doubt) {
+    llvm_value wrong = loop->doubt ? lanes_some(e, loop->doubt) : NULL;
+    if (loop->uneven)
+        wrong = wrong ? l->BuildOr(e->b, wrong, loop->uneven, "") : loop->uneven;
+    if (!wrong) {
         l->BuildBr(e->b, loop->head);
         return;
     }
-    llvm_value wrong = lanes_some(e, loop->doubt);
     l->SetMetadata(l->BuildCondBr(e->b, wrong, loop->redo, loop->head), e->md_prof, e->unlikely);
     loop->redoes = true;
+}
+
+/* What the slices of a loop's versions have in common. */
+struct nest {
+    llvm_value before, begin, last; /* the wave's budget; the first lane of this turn, and of the last one */
+    llvm_block next, done;
+};
+
+/* As a version leaves the loop: whether the branch is taken in the end, the budget if it is, and if not; and
+ * what is scalar. */
+struct left {
+    llvm_value taken, less, budget, scc, scalar[SREGS];
+    llvm_block end;
+};
+
+/* The iterations of some slices, from `enter` on. */
+static void emit_turn(struct emit *e, const struct nest *nest, struct left *left)
+{
+    const struct llvm *l = e->l;
+    struct loop *const loop = e->loop;
+    struct slice *const end_part = loop->part + loop->parts;
+    llvm_value stays[LOOP_PARTS], active = NULL, more = NULL, taken = NULL;
+    llvm_block body = emit_block(e), leave = emit_block(e);
+    loop->head = emit_block(e);
+    if (loop->even)
+        loop_even_enter(e);
+    emit_goto(e, body);
+    llvm_value budget = loop_make_phi(e, e->i32, nest->before);
+    for (unsigned i = 0; i < loop->parts; i++)
+        loop->part[i].exec = loop->leave ? loop_make_phi(e, e->lanes, loop->entered[i]) : loop->entered[i];
+    if (loop->leave && e->counts) {
+        more = active = loop_make_phi(e, e->i64, emit_i64(e, 0));
+        for (struct slice *s = loop->part; s < end_part; s++)
+            more = l->BuildAdd(e->b, more, counts_active(e, lanes_bits(e, s->exec)), "");
+    }
+    emit_iteration(e);
+    leave_if_bad(e, bad_lanes);
+    for (struct slice *s = loop->part; loop->leave && s < end_part; s++) {
+        llvm_value stay_on = stays[s - loop->part] = stay(e, s);
+        taken = taken ? l->BuildOr(e->b, taken, stay_on, "") : stay_on;
+        hold_rows(e, s);
+    }
+    taken = loop->leave ? lanes_some(e, taken) : emit_condition(e, loop->last->op);
+    llvm_value less = l->BuildSub(e->b, budget, emit_i32(e, 1), "");
+    llvm_value again = l->BuildAnd(
+        e->b, taken, l->BuildNot(e->b, l->BuildICmp(e->b, LLVM_SLT, less, emit_i32(e, 0), ""), ""), "");
+    close_phis(e);
+    llvm_block latch = l->GetInsertBlock(e->b);
+    l->AddIncoming(budget, &less, &latch, 1);
+    if (active)
+        l->AddIncoming(active, &more, &latch, 1);
+    for (struct slice *s = loop->part; loop->leave && s < end_part; s++)
+        l->AddIncoming(s->exec, &stays[s - loop->part], &latch, 1);
+    l->BuildCondBr(e->b, again, loop->head, leave);
+
+    emit_goto(e, leave);
+    for (unsigned i = 0; i < loop->parts; i++)
+        loop->part[i].exec = loop->entered[i];
+    leave_if_bad(e, late_nans);
+    if (loop->even)
+        loop_even_leave(e);
+    e->at = (size_t)(loop->last - e->block->x);
+    for (struct slice *s = loop->part; s < end_part; s++) {
+        if (loop->leave)
+            drop_rows(e, s);
+        stretch_store(e, s);
+    }
+    loop_end_slices(e, less, stays, more);
+    *left = (struct left){.taken = taken, .less = less, .budget = budget, .scc = e->scc};
+    for (unsigned reg = 0; reg < SREGS; reg++)
+        left->scalar[reg] = loop->scalar_written[reg] ? scalars_get32(e, reg) : NULL;
+    left->end = l->GetInsertBlock(e->b);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, nest->begin, nest->last, ""), nest->done, nest->next);
+    enter(e);
+    emit_goto(e, loop->head);
+    l->BuildBr(e->b, body);
+}
+
+static llvm_value merge(struct emit *e, llvm_value a, llvm_value b, const struct left from[2])
+{
+    llvm_value both[] = {a, b}, phi = e->l->BuildPhi(e->b, e->l->TypeOf(a), "");
+    llvm_block ends[] = {from[0].end, from[1].end};
+    e->l->AddIncoming(phi, both, ends, 2);
+    return phi;
+}
+
+/* What both versions leave behind, of a loop that lanes do not leave one by one; else it is carried. */
+static void merge_versions(struct emit *e, struct left left[2])
+{
+    left->taken = merge(e, left[0].taken, left[1].taken, left);
+    left->less = merge(e, left[0].less, left[1].less, left);
+    left->budget = merge(e, left[0].budget, left[1].budget, left);
+    if (e->scc_dirty)
+        left->scc = merge(e, left[0].scc, left[1].scc, left);
+    for (unsigned reg = 0; reg < SREGS; reg++)
+        if (left->scalar[reg])
+            left->scalar[reg] = merge(e, left[0].scalar[reg], left[1].scalar[reg], left);
 }
 
 const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
 {
     const struct llvm *l = e->l;
-    struct loop loop;
+    struct loop loop, even;
     if (!loop_find(e, first, &loop))
         return NULL;
     llvm_value exec = scalars_get64(e, SREG_EXEC), before = loop_budget(e);
@@ -371,106 +480,88 @@ const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
     }
     loop_begin_carrying(e, &loop, before);
     const unsigned width = loop.parts * e->slice;
-    struct slice *const end_part = loop.part + loop.parts;
     /* One slice at least, as the scalar instructions are executed without lanes too. */
     llvm_value turns = l->BuildSelect(e->b, loop_is_some(e, exec), exec, emit_i64(e, 1), "");
-    llvm_value last = last_slices(e, turns, width);
-
-    llvm_block slices = emit_block(e), body = emit_block(e), next = emit_block(e), done = emit_block(e),
-               leave = emit_block(e);
+    llvm_block slices = emit_block(e), some = emit_block(e);
+    struct nest nest = {
+        .before = before, .last = last_slices(e, turns, width), .next = emit_block(e), .done = emit_block(e)};
+    struct left left[2];
     loop.before = l->GetInsertBlock(e->b);
     loop.enter = emit_block(e);
-    loop.head = emit_block(e);
     loop.redo = emit_block(e);
-    e->accesses = access != NULL;
-    e->loop = &loop;
 
     emit_goto(e, slices);
-    llvm_value begin = l->BuildPhi(e->b, e->i64, ""), *const entered = loop.entered, stays[LOOP_PARTS];
-    llvm_value turn =
-        l->BuildTrunc(e->b, l->BuildLShr(e->b, turns, begin, ""), l->IntTypeInContext(e->context, width), "");
-    l->BuildCondBr(e->b, loop_is_some(e, turn), loop.enter, next);
+    nest.begin = l->BuildPhi(e->b, e->i64, "");
+    llvm_value turn = l->BuildTrunc(e->b, l->BuildLShr(e->b, turns, nest.begin, ""),
+                                    l->IntTypeInContext(e->context, width), "");
+    l->BuildCondBr(e->b, loop_is_some(e, turn), some, nest.next);
 
-    emit_goto(e, loop.enter);
-    llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), begin, ""), "");
+    emit_goto(e, some);
+    llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), nest.begin, ""), "");
     if (access)
         emit_store(e, rest, e->w, offsetof(struct wave, stretch.lanes));
-    for (struct slice *s = loop.part; s < end_part; s++) {
-        s->shift = l->BuildAdd(e->b, begin, emit_i64(e, (uint64_t)(s - loop.part) * e->slice), "");
+    for (unsigned i = 0; i < loop.parts; i++) {
+        struct slice *s = &loop.part[i];
+        s->shift = l->BuildAdd(e->b, nest.begin, emit_i64(e, (uint64_t)i * e->slice), "");
         llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
         s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
-        entered[s - loop.part] = lanes_take(e, exec, s->shift);
+        loop.entered[i] = lanes_take(e, exec, s->shift);
     }
+    even = loop;
+    const unsigned versions = loop_even_find(e, &even) ? 2 : 1;
+    if (versions == 2) {
+        struct scalars_known known;
+        even.enter = emit_block(e);
+        even.redo = loop.enter;
+        for (unsigned i = 0; i < even.parts; i++)
+            even.part[i].even = true;
+        l->BuildBr(e->b, even.enter);
+        scalars_keep(e, &known);
+        e->accesses = access != NULL;
+        e->loop = &even;
+        e->affine.pairs = true;
+        emit_turn(e, &nest, &left[1]);
+        scalars_restore(e, &known);
+        counts_clear(e);
+        stretch_clear(e);
+    } else {
+        l->BuildBr(e->b, loop.enter);
+    }
+    e->accesses = access != NULL;
+    e->loop = &loop;
+    emit_turn(e, &nest, &left[0]);
 
-    emit_goto(e, body);
-    llvm_value budget = make_phi(e, e->i32, before), active = NULL, more = NULL, taken = NULL;
-    for (struct slice *s = loop.part; s < end_part; s++)
-        s->exec = loop.leave ? make_phi(e, e->lanes, entered[s - loop.part]) : entered[s - loop.part];
-    if (loop.leave && e->counts) {
-        more = active = make_phi(e, e->i64, emit_i64(e, 0));
-        for (struct slice *s = loop.part; s < end_part; s++)
-            more = l->BuildAdd(e->b, more, counts_active(e, lanes_bits(e, s->exec)), "");
-    }
-    emit_iteration(e);
-    leave_if_bad(e, bad_lanes);
-    for (struct slice *s = loop.part; loop.leave && s < end_part; s++) {
-        llvm_value stay_on = stays[s - loop.part] = stay(e, s);
-        taken = taken ? l->BuildOr(e->b, taken, stay_on, "") : stay_on;
-        hold_rows(e, s);
-    }
-    taken = loop.leave ? lanes_some(e, taken) : emit_condition(e, loop.last->op);
-    llvm_value less = l->BuildSub(e->b, budget, emit_i32(e, 1), "");
-    llvm_value again = l->BuildAnd(
-        e->b, taken, l->BuildNot(e->b, l->BuildICmp(e->b, LLVM_SLT, less, emit_i32(e, 0), ""), ""), "");
-    close_phis(e);
-    llvm_block latch = l->GetInsertBlock(e->b);
-    l->AddIncoming(budget, &less, &latch, 1);
-    if (active)
-        l->AddIncoming(active, &more, &latch, 1);
-    for (struct slice *s = loop.part; loop.leave && s < end_part; s++)
-        l->AddIncoming(s->exec, &stays[s - loop.part], &latch, 1);
-    l->BuildCondBr(e->b, again, loop.head, leave);
-
-    emit_goto(e, leave);
-    for (struct slice *s = loop.part; s < end_part; s++)
-        s->exec = entered[s - loop.part];
-    leave_if_bad(e, late_nans);
-    e->at = (size_t)(loop.last - e->block->x);
-    for (struct slice *s = loop.part; s < end_part; s++) {
-        if (loop.leave)
-            drop_rows(e, s);
-        stretch_store(e, s);
-    }
-    loop_end_slices(e, less, stays, more);
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, begin, last, ""), done, next);
-
-    emit_goto(e, next);
-    llvm_value shift = l->BuildAdd(e->b, begin, emit_i64(e, width), "");
+    emit_goto(e, nest.next);
+    llvm_value shift = l->BuildAdd(e->b, nest.begin, emit_i64(e, width), "");
     l->BuildBr(e->b, slices);
-    llvm_block into[] = {loop.before, next};
+    llvm_block into[] = {loop.before, nest.next};
     llvm_value shifts[] = {emit_i64(e, 0), shift};
-    l->AddIncoming(begin, shifts, into, 2);
+    l->AddIncoming(nest.begin, shifts, into, 2);
     emit_goto(e, loop.before);
     l->BuildBr(e->b, slices);
-    enter(e);
-    emit_goto(e, loop.head);
-    l->BuildBr(e->b, body);
     loop_emit_redo(e, exec, rest, before);
 
-    emit_goto(e, done);
-    if (loop.leave)
-        loop_settle_left(e, &taken, &less, &budget);
+    emit_goto(e, nest.done);
+    if (loop.leave) {
+        loop_settle_left(e, &left->taken, &left->less, &left->budget);
+    } else if (versions == 2) {
+        merge_versions(e, left);
+        for (unsigned reg = 0; reg < SREGS; reg++)
+            if (left->scalar[reg])
+                scalars_set32(e, reg, left->scalar[reg]);
+        e->scc = e->scc_dirty ? left->scc : NULL;
+    }
     loop_settle_masks(e);
-    llvm_value end = l->BuildSelect(e->b, taken, less, budget, "");
+    llvm_value end = l->BuildSelect(e->b, left->taken, left->less, left->budget, "");
     emit_store(e, end, e->w, offsetof(struct wave, budget));
-    loop_count(e, exec, loop_iterations(e, before, end, l->BuildNot(e->b, taken, "")));
+    loop_count(e, exec, loop_iterations(e, before, end, l->BuildNot(e->b, left->taken, "")));
     e->loop = NULL;
     counts_clear(e);
     if (access)
         stretch_end_accesses(e);
     scalars_store(e);
     llvm_block yield = emit_block(e);
-    l->BuildCondBr(e->b, taken, yield, e->blocks[loop.last + 1 - e->block->x]);
+    l->BuildCondBr(e->b, left->taken, yield, e->blocks[loop.last + 1 - e->block->x]);
     emit_goto(e, yield);
     emit_yield(e, loop.first);
     stretch_clear(e);

@@ -42,6 +42,19 @@ bool loop_uses(struct emit *e, const struct loop *loop, const struct xinst *x, s
 /* The loop that begins here. */
 bool loop_find(struct emit *e, const struct xinst *first, struct loop *loop);
 
+/*
+ * The version of it whose addresses go up evenly (loop_even.c): whether there is one, of a copy; before its
+ * slices' first iteration; before an iteration's lane-wise instructions of one of them; what is from the
+ * iteration before; and rows, as the loop is left.
+ */
+bool loop_even_find(struct emit *e, struct loop *loop);
+void loop_even_enter(struct emit *e);
+void loop_even_part(struct emit *e, unsigned part);
+void loop_even_close(struct emit *e);
+void loop_even_leave(struct emit *e);
+/* A phi at the head: `first` in the first iteration. */
+llvm_value loop_make_phi(struct emit *e, llvm_type type, llvm_value first);
+
 /* Where a scalar register is in the wave. */
 size_t loop_place(unsigned reg);
 llvm_value loop_budget(struct emit *e);

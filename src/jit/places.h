@@ -91,5 +91,11 @@ void ahead_of_read(struct emit *e, const struct slice *s, const struct xinst *x,
                    unsigned kind);
 void ahead_of_write(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
                     unsigned kind);
+/* In an even loop: how far ahead, which is the same for all slices that are done together; fetches; what is
+ * from the iteration before; and the loop is left. */
+void ahead_in_even_loop(struct emit *e, struct lane_op *op, unsigned part);
+void ahead_of_even_read(struct emit *e, const struct lane_op *op, llvm_value address, unsigned kind);
+void ahead_close_even_loop(struct emit *e);
+void ahead_leave_even_loop(struct emit *e);
 
 #endif

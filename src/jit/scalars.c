@@ -88,6 +88,24 @@ void scalars_set64(struct emit *e, unsigned reg, llvm_value value)
     e->dirty[reg] = e->dirty[reg + 1] = true;
 }
 
+void scalars_keep(const struct emit *e, struct scalars_known *k)
+{
+    memcpy(k->s, e->s, sizeof(k->s));
+    memcpy(k->pair, e->pair, sizeof(k->pair));
+    memcpy(k->dirty, e->dirty, sizeof(k->dirty));
+    k->scc = e->scc;
+    k->scc_dirty = e->scc_dirty;
+}
+
+void scalars_restore(struct emit *e, const struct scalars_known *k)
+{
+    memcpy(e->s, k->s, sizeof(k->s));
+    memcpy(e->pair, k->pair, sizeof(k->pair));
+    memcpy(e->dirty, k->dirty, sizeof(k->dirty));
+    e->scc = k->scc;
+    e->scc_dirty = k->scc_dirty;
+}
+
 llvm_value scalars_get_scc(struct emit *e)
 {
     if (e->mask_written[MASK_SCC] && !emit_turns(e))

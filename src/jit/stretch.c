@@ -129,7 +129,7 @@ static bool shapes_fit(const struct isa_inst *inst, const struct body *body)
 void stretch_take(struct emit *e, const struct lane_op *op)
 {
     e->op[e->ops++] = *op;
-    if (!emit_turns(e))
+    if (!emit_turns(e) || loop_is_even(e))
         affine_follow(e, op);
 }
 
@@ -186,7 +186,9 @@ static void find_place(struct emit *e, struct lane_op *op)
 {
     const bool memory = op->x->isa->format == ISA_GLOBAL || op->x->isa->format == ISA_FLAT;
     const bool found = memory && !op->once && !emit_turns(e);
-    op->place = found ? (uint16_t)affine_place_of(e, op) : AFFINE_UNKNOWN;
+    op->place = (uint16_t)(found                       ? affine_place_of(e, op)
+                           : memory && loop_is_even(e) ? loop_even_place(e, op)
+                                                       : AFFINE_UNKNOWN);
 }
 
 static bool add_access(struct emit *e, struct lane_op *op)
@@ -528,30 +530,6 @@ static void emit_parts(struct emit *e)
     e->at = at;
 }
 
-/* What is known of scalar registers in a block, and again in one that other ways lead to. */
-struct known {
-    llvm_value s[SREGS], pair[SREGS / 2], scc;
-    bool dirty[SREGS], scc_dirty;
-};
-
-static void save_known(const struct emit *e, struct known *k)
-{
-    memcpy(k->s, e->s, sizeof(k->s));
-    memcpy(k->pair, e->pair, sizeof(k->pair));
-    memcpy(k->dirty, e->dirty, sizeof(k->dirty));
-    k->scc = e->scc;
-    k->scc_dirty = e->scc_dirty;
-}
-
-static void restore_known(struct emit *e, const struct known *k)
-{
-    memcpy(e->s, k->s, sizeof(k->s));
-    memcpy(e->pair, k->pair, sizeof(k->pair));
-    memcpy(e->dirty, k->dirty, sizeof(k->dirty));
-    e->scc = k->scc;
-    e->scc_dirty = k->scc_dirty;
-}
-
 /* Emits them in two versions: one that is even, and one for whatever else there is. */
 static void emit_versions(struct emit *e)
 {
@@ -559,10 +537,10 @@ static void emit_versions(struct emit *e)
     llvm_value all = l->BuildICmp(e->b, LLVM_EQ, scalars_get64(e, SREG_EXEC), emit_i64(e, UINT64_MAX), "");
     llvm_block look = emit_block(e), even = emit_block(e), other = emit_block(e), done = emit_block(e);
     struct masks m, m_even;
-    struct known known;
+    struct scalars_known known;
     find_masks(e, &m);
     m_even = m;
-    save_known(e, &known);
+    scalars_keep(e, &known);
     l->BuildCondBr(e->b, all, look, other);
     emit_goto(e, look);
     l->BuildCondBr(e->b, even_test(e), even, other);
@@ -577,7 +555,7 @@ static void emit_versions(struct emit *e)
     ends[1] = l->GetInsertBlock(e->b);
     l->BuildBr(e->b, done);
     emit_goto(e, done);
-    restore_known(e, &known);
+    scalars_restore(e, &known);
     for (unsigned i = 0; i < m.count; i++) {
         llvm_value values[] = {m_even.value[i], m.value[i]};
         m.value[i] = l->BuildPhi(e->b, l->TypeOf(values[0]), "");
