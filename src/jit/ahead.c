@@ -16,7 +16,7 @@
 #include "jit/loop.h"
 #include "jit/places.h"
 
-enum { FAR = 8192, NEAR = 256, LANES = 64 };
+enum { FAR = 8192, NEAR = 512, LANES = 64 };
 
 void ahead_find(struct emit *e, const struct exec_block *block)
 {
@@ -153,12 +153,11 @@ void ahead_leave_even_loop(struct emit *e)
             e->l->BuildStore(e->b, op->ahead.now, op->ahead.place);
 }
 
-/* The host itself finds streams of stores, but for those that go on far away. */
+/* A line that is fetched to be written saves asking for it again, and what streams of stores wait for. */
 void ahead_of_write(struct emit *e, const struct slice *s, const struct xinst *x, llvm_value address,
                     unsigned kind)
 {
     const unsigned length = find_length(e, x);
     llvm_value step = length ? find_step(e, s, x, address, length) : NULL;
-    if (step)
-        fetch(e, address, step, kind, true);
+    fetch(e, address, step ? step : emit_i64(e, e->ahead), kind, true);
 }
