@@ -89,6 +89,17 @@ static void run_from(struct wave *w, const struct xinst *in, unsigned heat)
         while (in);
 }
 
+/* What a stretch was worth, which nobody knew before: a wave of few instructions may execute many. */
+static void note_branches(struct wave *w, const struct xinst *first, int taken)
+{
+    enum { FEW = 8 };
+    struct wave_guard *guard = w->guard;
+    if (w->compiled || taken < FEW || !guard->code->compiler)
+        return;
+    exec_code_branches(guard->code, guard->cache, first, w->stats ? EXEC_COUNTED : EXEC_WHOLE,
+                       (unsigned)taken);
+}
+
 static void run_wave(struct wave *w, unsigned heat)
 {
     const struct xinst *in = w->next;
@@ -98,7 +109,10 @@ static void run_wave(struct wave *w, unsigned heat)
             return;
     }
     w->compiled = false;
+    const struct xinst *first = in;
+    const int budget = w->budget;
     run_from(w, in, heat);
+    note_branches(w, first, budget - w->budget);
 }
 
 /* Not the clocks, nor permutes of lanes, which pass through LDS. */
@@ -212,7 +226,7 @@ static void run_on(struct wave *w, unsigned stretches, const _Atomic bool *stop)
             return;
         w->state = WAVE_RUNNING;
         w->budget = w->compiled ? COMPILED_STRETCH : STRETCH;
-        run_wave(w, EXEC_BRANCHES);
+        run_wave(w, 0);
     }
 }
 
