@@ -322,14 +322,18 @@ static llvm_value choose_half(struct emit *e, struct slice *s, const struct lane
     return half_of(e, wide, half);
 }
 
-/* What lanes that are not active have of a row, where somebody may read it. */
-static llvm_value idle_row(struct emit *e, struct slice *s, unsigned row)
+/* What lanes that are not active have of one or two rows; zeros where nobody reads any of these.  Of a
+ * float's halves both are what they were, as half of it and zeros may be denormal. */
+static void idle_rows(struct emit *e, struct slice *s, unsigned row, unsigned count, llvm_value *rows)
 {
-    if (e->region && live_idle(e->live, e->at, row))
-        return region_row(e, s, row);
-    if (e->loop && loop_holds(e, row))
-        return s->row_phi[row] ? s->row_phi[row] : loop_row(e, s, row);
-    return e->l->ConstNull(e->row);
+    bool held = false;
+    for (unsigned i = 0; i < count; i++)
+        held |= e->region ? live_idle(e->live, e->at, row + i) : e->loop && loop_holds(e, row + i);
+    for (unsigned i = 0; i < count; i++)
+        rows[i] = !held                 ? e->l->ConstNull(e->row)
+                  : e->region           ? region_row(e, s, row + i)
+                  : s->row_phi[row + i] ? s->row_phi[row + i]
+                                        : loop_row(e, s, row + i);
 }
 
 static llvm_value join(struct emit *e, llvm_value low, llvm_value high)
@@ -373,13 +377,16 @@ static bool idle_lanes_rest(struct emit *e, struct slice *s, const struct isa_in
         return false;
     const unsigned row = stretch_row(&inst->dst);
     llvm_value exec = lanes_vector(e, s->exec);
-    for (unsigned d = 0; single && d < inst->dst.dwords; d++)
-        rows[d] = choose_floats(e, exec, l->FloatTypeInContext(e->context), rows[d], idle_row(e, s, row + d));
+    llvm_value idle[2];
+    for (unsigned d = 0; single && d < inst->dst.dwords; d++) {
+        idle_rows(e, s, row + d, 1, idle);
+        rows[d] = choose_floats(e, exec, l->FloatTypeInContext(e->context), rows[d], idle[0]);
+    }
     if (single)
         return true;
-    llvm_value idle = join(e, idle_row(e, s, row), idle_row(e, s, row + 1)),
-               wide = choose_floats(e, exec, l->DoubleTypeInContext(e->context), join(e, rows[0], rows[1]),
-                                    idle);
+    idle_rows(e, s, row, 2, idle);
+    llvm_value wide = choose_floats(e, exec, l->DoubleTypeInContext(e->context), join(e, rows[0], rows[1]),
+                                    join(e, idle[0], idle[1]));
     for (unsigned half = 0; half < 2; half++)
         rows[half] = half_of(e, wide, half);
     return true;
@@ -503,7 +510,7 @@ static void store_rows(struct emit *e, const struct slice *s, bool masked)
 void stretch_store(struct emit *e, const struct slice *s)
 {
     const struct llvm *l = e->l;
-    if (s->even) {
+    if (s->even && !(e->loop && e->loop->leave)) {
         store_rows(e, s, false);
         return;
     }
