@@ -173,7 +173,10 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
         reads_end_way(e, &way[ways++], done);
         emit_goto(e, not_by);
     }
-    reads_equal(e, address_of(e, s, op, 0), kind, way[ways].rows);
+    address = address_of(e, s, op, 0);
+    if (e->loop && e->loop->parts > 1 && lanes) /* those of others may all have left */
+        address = l->BuildSelect(e->b, lanes_some(e, s->exec), address, e->w, "");
+    reads_equal(e, address, kind, way[ways].rows);
     reads_end_way(e, &way[ways++], done);
     emit_goto(e, done);
     reads_merge(e, way, ways, dwords, rows);

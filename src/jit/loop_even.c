@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Even loops: a version of a loop (loop.c) for slices of which all lanes are active when it begins, and whose
- * lanes load from addresses that go up by an element from lane to lane, or are all the same, in every
- * iteration.  Addresses are scalars there: of a slice the first lane's.
+ * Even loops: a version of a loop (loop.c) for slices of which all lanes are active when it begins, or the
+ * first two if they leave one by one, and whose lanes load from addresses that go up by an element from lane
+ * to lane, or are all the same, in every iteration.  Addresses are scalars there: of a slice the first
+ * lane's.
  *
  * They follow from rows, the leaves.  That those go up by a step from lane to lane is looked at before the
  * first iteration; and an iteration leaves them as they were, or adds the same to all lanes, which is known
@@ -185,6 +186,13 @@ static void doubt(struct emit *e, llvm_value good)
     e->loop->uneven = e->loop->uneven ? e->l->BuildOr(e->b, e->loop->uneven, bad, "") : bad;
 }
 
+/* Of a slice whose lanes leave one by one some may not be in the loop at all. */
+static void doubt_active(struct emit *e, llvm_value lanes, llvm_value good)
+{
+    llvm_value idle = e->l->BuildNot(e->b, lanes, "");
+    doubt(e, lanes_all(e, e->l->BuildOr(e->b, lanes_of(e, good), idle, "")));
+}
+
 static llvm_value lane(struct emit *e, llvm_value row, unsigned number)
 {
     return e->l->BuildExtractElement(e->b, row, emit_i32(e, number), "");
@@ -200,14 +208,14 @@ static void load_leaf(struct emit *e, const struct slice *s, struct loop_leaf *l
 {
     enum { STEP_MAX = 1 << 20 };
     const struct llvm *l = e->l;
-    llvm_value low = slice_load(e, s, leaf->row), first = lane(e, low, 0);
+    llvm_value lanes = e->loop->entered[part], low = slice_load(e, s, leaf->row), first = lane(e, low, 0);
     llvm_value step = l->BuildSub(e->b, lane(e, low, 1), first, "");
     llvm_value want = l->BuildAdd(e->b, emit_splat(e, first), times_lanes(e, step), "");
-    doubt(e, lanes_all(e, lanes_of(e, l->BuildICmp(e->b, LLVM_EQ, low, want, ""))));
+    doubt_active(e, lanes, l->BuildICmp(e->b, LLVM_EQ, low, want, ""));
     doubt(e, l->BuildICmp(e->b, LLVM_ULT, step, emit_i32(e, STEP_MAX), ""));
     if (leaf->wide) {
         llvm_value high = slice_load(e, s, leaf->row + 1), first_high = lane(e, high, 0);
-        doubt(e, lanes_all(e, lanes_of(e, l->BuildICmp(e->b, LLVM_EQ, high, emit_splat(e, first_high), ""))));
+        doubt_active(e, lanes, l->BuildICmp(e->b, LLVM_EQ, high, emit_splat(e, first_high), ""));
         step = l->BuildZExt(e->b, step, e->i64, "");
         first = l->BuildZExt(e->b, first, e->i64, "");
         llvm_value last = l->BuildMul(e->b, step, emit_i64(e, e->slice - 1), "");
@@ -220,12 +228,23 @@ static void load_leaf(struct emit *e, const struct slice *s, struct loop_leaf *l
     leaf->step[part] = step;
 }
 
+/* All lanes are in the loop, or two of which leaves follow. */
+static void doubt_lanes(struct emit *e, llvm_value lanes)
+{
+    if (!e->loop->leave) {
+        doubt(e, lanes_all(e, lanes));
+        return;
+    }
+    llvm_value two = emit_i64(e, 3), bits = e->l->BuildAnd(e->b, lanes_bits(e, lanes), two, "");
+    doubt(e, e->l->BuildICmp(e->b, LLVM_EQ, bits, two, ""));
+}
+
 void loop_even_enter(struct emit *e)
 {
     struct loop *loop = e->loop;
     emit_goto(e, loop->enter);
     for (unsigned i = 0; i < loop->parts; i++) {
-        doubt(e, lanes_all(e, loop->entered[i]));
+        doubt_lanes(e, loop->entered[i]);
         for (struct loop_leaf *leaf = loop->leaf; leaf < loop->leaf + loop->leaves; leaf++)
             load_leaf(e, &loop->part[i], leaf, i);
     }

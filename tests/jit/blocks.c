@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "blocks_even.h"
 #include "blocks_region.h"
 #include "exec/workgroup.h"
 #include "jit/jit.h"
@@ -197,6 +198,8 @@ static void fill_indices(struct state *s, uint64_t base)
             s->v[ROW_MADE_PAIR + 2 * i + 1][lane] = (uint32_t)(at >> 32);
         }
     }
+    if (below(4) == 0) /* one is elsewhere */
+        s->v[ROW_MADE_PAIR + below(4)][below(WAVE_LANES)] += 4 * below(8);
 }
 
 static void fill_addresses(struct state *s)
@@ -674,6 +677,13 @@ static void try_random(struct engine *e, unsigned level, unsigned number)
     try_states(e, "program", number, level, below(2));
 }
 
+static void try_even(struct engine *e, unsigned level, unsigned number)
+{
+    rig_seed = (number + 1) * UINT64_C(0x8cb92ba72f3d8dd7);
+    program_make_even(&t.program);
+    try_states(e, "even loop", number, level, below(4) == 0);
+}
+
 static void try_region(struct engine *e, unsigned level, unsigned number)
 {
     rig_seed = (number + 1) * UINT64_C(0xaf251af3b0f025b5);
@@ -842,6 +852,8 @@ int main(int argc, char **argv)
             if (argc > 3)
                 continue;
             try_random(e, level, first + i);
+            if (i % 2 == 0)
+                try_even(e, level, first + i);
             if (i % 4 == 0)
                 try_steps(e, level, first + i);
         }

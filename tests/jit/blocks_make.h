@@ -469,6 +469,18 @@ static inline void choose_leaving(struct program *p, unsigned first, uint32_t do
     p->count = (unsigned)(unit - p->unit);
 }
 
+/* The end of one that counts down. */
+static inline void choose_counting(struct program *p, unsigned first)
+{
+    const bool on = below(2);
+    p->unit[p->count++] = (struct unit){
+        .words = {word_of(ISA_OP_s_sub_u32) | SREG_COUNTER << 16 | 129u << 8 | SREG_COUNTER,
+                  word_of(on ? ISA_OP_s_cmp_gt_i32 : ISA_OP_s_cmp_le_i32) | 128u << 8 | SREG_COUNTER,
+                  word_of(on ? ISA_OP_s_cbranch_scc1 : ISA_OP_s_cbranch_scc0)},
+        .size = 12,
+        .target = first};
+}
+
 /* A loop: a counter is set, and at the end counted down; or lanes leave it. */
 static inline void choose_loop(struct program *p, unsigned units)
 {
@@ -501,13 +513,7 @@ static inline void choose_loop(struct program *p, unsigned units)
         choose_leaving(p, first, done);
         return;
     }
-    const bool on = below(2);
-    p->unit[p->count++] = (struct unit){
-        .words = {word_of(ISA_OP_s_sub_u32) | SREG_COUNTER << 16 | 129u << 8 | SREG_COUNTER,
-                  word_of(on ? ISA_OP_s_cmp_gt_i32 : ISA_OP_s_cmp_le_i32) | 128u << 8 | SREG_COUNTER,
-                  word_of(on ? ISA_OP_s_cbranch_scc1 : ISA_OP_s_cbranch_scc0)},
-        .size = 12,
-        .target = first};
+    choose_counting(p, first);
 }
 
 /* ---- addresses that are made of lanes' numbers ---- */
