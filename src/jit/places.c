@@ -75,7 +75,7 @@ llvm_value emit_intrinsic(struct emit *e, const char *name, llvm_type *types, un
     return l->BuildCall2(e->b, l->GlobalGetValueType(function), function, arguments, argument_count, "");
 }
 
-static llvm_value concat(struct emit *e, llvm_value a, llvm_value b, unsigned lanes)
+llvm_value places_join(struct emit *e, llvm_value a, llvm_value b, unsigned lanes)
 {
     llvm_value index[64];
     for (unsigned i = 0; i < 2 * lanes; i++)
@@ -85,11 +85,11 @@ static llvm_value concat(struct emit *e, llvm_value a, llvm_value b, unsigned la
 
 llvm_value places_concat(struct emit *e, const llvm_value *rows, unsigned count)
 {
-    llvm_value all = concat(e, rows[0], rows[1], e->slice);
+    llvm_value all = places_join(e, rows[0], rows[1], e->slice);
     if (count == 2)
         return all;
     llvm_value last = count > 3 ? rows[3] : e->l->GetPoison(e->row);
-    return concat(e, all, concat(e, rows[2], last, e->slice), 2 * e->slice);
+    return places_join(e, all, places_join(e, rows[2], last, e->slice), 2 * e->slice);
 }
 
 llvm_value places_line(struct emit *e, llvm_value all, unsigned dwords, unsigned at, unsigned rows)
@@ -191,21 +191,48 @@ struct memory_places places_memory(struct emit *e, const struct slice *s, const 
                                 outside(e, last, e->arena, e->arena_mask), "");
     llvm_value near = places_and(e, l->BuildICmp(e->b, LLVM_EQ, far, emit_i64(e, 0), ""),
                                  l->BuildICmp(e->b, LLVM_ULT, first, emit_i32(e, 0u - span), ""));
+    llvm_value together =
+        high ? places_hold(e, s, l->BuildICmp(e->b, LLVM_EQ, high, emit_splat(e, first_high), "")) : NULL;
     if (high)
-        near = places_and(
-            e, near, places_hold(e, s, l->BuildICmp(e->b, LLVM_EQ, high, emit_splat(e, first_high), "")));
+        near = places_and(e, near, together);
     return (struct memory_places){.base = base,
                                   .low = low,
                                   .high = high,
                                   .first = l->BuildIntToPtr(e->b, start, e->ptr, ""),
                                   .near = near,
-                                  .delta = l->BuildSub(e->b, low, emit_splat(e, first), "")};
+                                  .delta = l->BuildSub(e->b, low, emit_splat(e, first), ""),
+                                  .together = together};
 }
 
 llvm_value places_go_by(struct emit *e, const struct slice *s, const struct memory_places *p, unsigned step)
 {
     llvm_value lanes = e->l->BuildICmp(e->b, LLVM_EQ, p->delta, places_row(e, 0, step), "");
     return places_and(e, p->near, places_hold(e, s, lanes));
+}
+
+llvm_value places_in_window(struct emit *e, const struct memory_places *p, unsigned bytes, llvm_value *window)
+{
+    const struct llvm *l = e->l;
+    *window = p->base;
+    if (p->high) {
+        llvm_value high = l->BuildZExt(e->b, places_first(e, p->high), e->i64, "");
+        *window = l->BuildAdd(e->b, l->BuildShl(e->b, high, emit_i64(e, 32), ""), p->base, "");
+    }
+    llvm_value last = l->BuildAdd(e->b, *window, emit_i64(e, UINT32_MAX + (uint64_t)bytes - 1), "");
+    llvm_value far = l->BuildOr(e->b, outside(e, *window, e->arena, e->arena_mask),
+                                outside(e, last, e->arena, e->arena_mask), "");
+    llvm_value inside = l->BuildICmp(e->b, LLVM_EQ, far, emit_i64(e, 0), "");
+    return p->together ? places_and(e, inside, p->together) : inside;
+}
+
+llvm_value places_of_window(struct emit *e, const struct memory_places *p, llvm_value window)
+{
+    enum { MIDDLE = 1u << 31 }; /* what the host adds is signed */
+    const struct llvm *l = e->l;
+    llvm_value middle = l->BuildAdd(e->b, window, emit_i64(e, MIDDLE), "");
+    llvm_value from = l->BuildXor(e->b, p->low, slice_constant(e, MIDDLE), "");
+    from = l->BuildSExt(e->b, from, l->VectorType(e->i64, e->slice), "");
+    return l->BuildGEP2(e->b, e->i8, l->BuildIntToPtr(e->b, middle, e->ptr, ""), &from, 1, "");
 }
 
 llvm_value places_addresses(struct emit *e, const struct memory_places *p, llvm_value *beyond)

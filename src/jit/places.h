@@ -25,6 +25,7 @@ llvm_value places_hold(struct emit *e, const struct slice *s, llvm_value lanes);
 llvm_value places_splat64(struct emit *e, llvm_value value);
 /* Rows one after the other, 2 to 4; and of such, or of one mask of lanes, line `at` of elements of so many
  * dwords. */
+llvm_value places_join(struct emit *e, llvm_value a, llvm_value b, unsigned lanes);
 llvm_value places_concat(struct emit *e, const llvm_value *rows, unsigned count);
 llvm_value places_line(struct emit *e, llvm_value all, unsigned dwords, unsigned at, unsigned rows);
 /* Whether the host loads and stores parts for some lanes alone. */
@@ -50,13 +51,19 @@ struct memory_places {
     llvm_value first;           /* a pointer: the first lane's */
     llvm_value
         near; /* i1: from there on, without a carry from 32 bits, a slice's elements are all the GPU's */
-    llvm_value delta; /* dwords from the first lane's to each */
+    llvm_value delta;    /* dwords from the first lane's to each */
+    llvm_value together; /* i1: active lanes' upper halves are the same; NULL: there are none */
 };
 struct memory_places places_memory(struct emit *e, const struct slice *s, const struct lane_op *op,
                                    llvm_value low, llvm_value high, unsigned bytes);
 /* Whether each active lane's address is `step` bytes after the one before, and `near` holds; 0: all are
  * equal. */
 llvm_value places_go_by(struct emit *e, const struct slice *s, const struct memory_places *p, unsigned step);
+/* Whether all of the 4 GiB that the active lanes' addresses are in are the GPU's, an element of `bytes` more
+ * than that; and pointers to those, which the host makes of a scalar and of 32 bits for each lane. */
+llvm_value places_in_window(struct emit *e, const struct memory_places *p, unsigned bytes,
+                            llvm_value *window);
+llvm_value places_of_window(struct emit *e, const struct memory_places *p, llvm_value window);
 /* All addresses as i64, and the lanes whose address is not of the memory that the GPU may always access. */
 llvm_value places_addresses(struct emit *e, const struct memory_places *p, llvm_value *beyond);
 

@@ -170,21 +170,38 @@ static llvm_value gather_dword(struct emit *e, llvm_type element, llvm_value add
     return emit_intrinsic(e, "llvm.masked.gather", types, 2, arguments, 3);
 }
 
+/* Every fourth dword of `a` and `b` by turns: those from `at` on of each four, then those behind `count`. */
+static llvm_value zip(struct emit *e, llvm_value a, llvm_value b, unsigned at, unsigned count)
+{
+    llvm_value index[16];
+    for (unsigned i = 0; i < e->slice; i++) {
+        const unsigned four = i / 4 * 4, place = i % 4, from = count == 1 ? place % 2 : place / 2;
+        index[i] = emit_i32(e, from * e->slice + four + at + (count == 1 ? place / 2 : place % 2));
+    }
+    return e->l->BuildShuffleVector(e->b, a, b, e->l->ConstVector(index, e->slice), "");
+}
+
 /* Elements of 16 bytes, each by one access; inactive lanes read from somewhere harmless. */
 static void load_each(struct emit *e, llvm_value addresses, llvm_value lanes, llvm_value *rows)
 {
     const struct llvm *l = e->l;
-    llvm_value harmless = l->BuildBitCast(e->b, e->w, e->ptr, "");
-    for (unsigned d = 0; d < 4; d++)
-        rows[d] = l->GetPoison(e->row);
-    for (unsigned i = 0; i < e->slice; i++) {
-        llvm_value at =
-            l->BuildSelect(e->b, l->BuildExtractElement(e->b, lanes, emit_i32(e, i), ""),
-                           l->BuildExtractElement(e->b, addresses, emit_i32(e, i), ""), harmless, "");
-        llvm_value words[4];
-        load_element(e, at, 4, words);
-        for (unsigned d = 0; d < 4; d++)
-            rows[d] = l->BuildInsertElement(e->b, rows[d], words[d], emit_i32(e, i), "");
+    llvm_value harmless =
+        l->BuildInsertElement(e->b, l->GetPoison(l->TypeOf(addresses)), e->w, emit_i32(e, 0), "");
+    harmless = l->BuildShuffleVector(e->b, harmless, harmless, l->ConstNull(e->row), "");
+    addresses = l->BuildSelect(e->b, lanes, addresses, harmless, "");
+    llvm_value one[16], four[4];
+    for (unsigned i = 0; i < e->slice; i++)
+        one[i] = load_at_once(e, l->VectorType(e->i32, 4),
+                              l->BuildExtractElement(e->b, addresses, emit_i32(e, i), ""));
+    for (unsigned i = 0; i < 4; i++) { /* each fourth lane's */
+        four[i] = places_join(e, one[i], one[i + 4], 4);
+        if (e->slice > 8)
+            four[i] = places_join(e, four[i], places_join(e, one[i + 8], one[i + 12], 4), 8);
+    }
+    for (unsigned half = 0; half < 4; half += 2) {
+        llvm_value even = zip(e, four[0], four[1], half, 1), odd = zip(e, four[2], four[3], half, 1);
+        rows[half] = zip(e, even, odd, 0, 2);
+        rows[half + 1] = zip(e, even, odd, 2, 2);
     }
 }
 
@@ -197,17 +214,16 @@ static void load_gather(struct emit *e, llvm_value addresses, llvm_value lanes, 
         load_each(e, addresses, lanes, rows);
         return;
     }
-    if (dwords == 2) { /* at once: 8 bytes are not torn */
+    if (dwords >= 2) { /* at once: 8 bytes are not torn */
         llvm_value wide = gather_dword(e, e->i64, addresses, lanes);
         wide = l->BuildBitCast(e->b, wide, l->VectorType(e->i32, e->slice * 2), "");
         rows[0] = every(e, wide, 0, 2);
         rows[1] = every(e, wide, 1, 2);
-        return;
     }
-    for (unsigned d = 0; d < dwords; d++) {
-        llvm_value bytes = emit_i64(e, d * 4);
-        llvm_value at = d ? l->BuildGEP2(e->b, e->i8, addresses, &bytes, 1, "") : addresses;
-        rows[d] = gather_dword(e, e->i32, at, lanes);
+    if (dwords % 2) {
+        llvm_value bytes = emit_i64(e, (dwords - 1) * 4);
+        llvm_value last = dwords > 1 ? l->BuildGEP2(e->b, e->i8, addresses, &bytes, 1, "") : addresses;
+        rows[dwords - 1] = gather_dword(e, e->i32, last, lanes);
     }
 }
 
@@ -324,7 +340,7 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
         there = places_and(e, there, lanes_all(e, s->exec));
     llvm_value is_dense = places_and(e, places_go_by(e, s, &places, bytes), there);
     emit_access(e, op->x);
-    struct read_way way[3 + READS_STEPS];
+    struct read_way way[4 + READS_STEPS];
     unsigned ways = 0;
     l->BuildCondBr(e->b, is_dense, dense, other);
     emit_goto(e, dense);
@@ -352,6 +368,15 @@ static void read_memory(struct emit *e, struct slice *s, const struct lane_op *o
         emit_goto(e, not_by);
     }
 
+    if (!part) {
+        llvm_block in = emit_block(e), not_in = emit_block(e);
+        llvm_value window, is_in = places_in_window(e, &places, bytes, &window);
+        l->BuildCondBr(e->b, is_in, in, not_in);
+        emit_goto(e, in);
+        load_gather(e, places_of_window(e, &places, window), active, dwords, way[ways].rows);
+        reads_end_way(e, &way[ways++], done);
+        emit_goto(e, not_in);
+    }
     llvm_value beyond, addresses = places_addresses(e, &places, &beyond);
     llvm_value lanes = places_and(e, active, l->BuildNot(e->b, beyond, ""));
     if (part)
