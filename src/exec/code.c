@@ -485,75 +485,47 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
     return x;
 }
 
-/* Most functions spend their time in a loop that is a part of them. */
-static unsigned part_of(const struct exec_block *block)
-{
-    enum { MIN = 8, PARTS = 8 };
-    const unsigned part = (unsigned)block->count / PARTS;
-    return part < MIN ? MIN : part;
-}
-
 static unsigned heat_of(const struct exec_block *block, unsigned heat)
 {
+    enum { PARTS = 8, MIN = 8 };
+    const unsigned count = (unsigned)block->count;
     switch (heat) {
     case EXEC_BEGINS:
-        return (unsigned)block->count;
+        return count;
     case EXEC_CONTINUES:
-        return part_of(block);
+        return count / PARTS < MIN ? MIN : count / PARTS;
     default:
         return heat;
     }
-}
-
-/* Makes it hotter, and asks for what is compiled when it is hot enough. */
-static void heat_up(const struct exec_code *code, struct exec_block *block, enum exec_form form,
-                    unsigned heat)
-{
-    /* What has been asked for, and may never come, is not written to by all threads for each of their waves.
-     */
-    const struct exec_compiler *c = code->compiler;
-    const unsigned warm = c->warm[form], hot = c->hot[form] + c->hot_each[form] * (unsigned)block->count;
-    if (atomic_load_explicit(&block->heat[form], memory_order_relaxed) >= hot)
-        return;
-    const unsigned before = atomic_fetch_add_explicit(&block->heat[form], heat, memory_order_relaxed);
-    const bool gets_warm = before < warm && before + heat >= warm,
-               gets_hot = before < hot && before + heat >= hot;
-    if (gets_warm || gets_hot)
-        code->compiler->ask(code->compiler, block, form, gets_hot);
-}
-
-static struct exec_block *block_of(struct exec_code *code, struct exec_code_cache *cache,
-                                   const struct xinst *in)
-{
-    struct exec_block *block =
-        exec_code_find(code, cache, in->pc) ? cache->slot[in->pc >> 2 & 255].block : NULL;
-    return block && !block->observed && in >= block->x && in <= block->x + block->count ? block : NULL;
 }
 
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
                                                const struct xinst *in, enum exec_form form, unsigned heat,
                                                const struct exec_block **found)
 {
-    struct exec_block *block = block_of(code, cache, in);
-    if (!block)
+    if (!exec_code_find(code, cache, in->pc))
+        return NULL;
+    struct exec_block *block = cache->slot[in->pc >> 2 & 255].block;
+    if (block->observed || in < block->x || in > block->x + block->count)
         return NULL;
     *found = block;
     const struct exec_compiled *compiled = atomic_load_explicit(&block->compiled[form], memory_order_acquire);
     if (compiled)
         return compiled;
-    heat_up(code, block, form, heat_of(block, heat));
+    /* What has been asked for, and may never come, is not written to by all threads for each of their waves.
+     */
+    const struct exec_compiler *c = code->compiler;
+    const unsigned warm = c->warm[form], hot = c->hot[form] + c->hot_each[form] * (unsigned)block->count;
+    if (atomic_load_explicit(&block->heat[form], memory_order_relaxed) >= hot)
+        return NULL;
+    heat = heat_of(block, heat);
+    const unsigned before = atomic_fetch_add_explicit(&block->heat[form], heat, memory_order_relaxed);
+    const bool gets_warm = before < warm && before + heat >= warm,
+               gets_hot = before < hot && before + heat >= hot;
+    if (!gets_warm && !gets_hot)
+        return NULL;
+    code->compiler->ask(code->compiler, block, form, gets_hot);
     return atomic_load_explicit(&block->compiled[form], memory_order_acquire);
-}
-
-void exec_code_branches(struct exec_code *code, struct exec_code_cache *cache, const struct xinst *in,
-                        enum exec_form form, unsigned taken)
-{
-    enum { EACH_MAX = 64 };
-    struct exec_block *block = block_of(code, cache, in);
-    if (!block)
-        return;
-    const unsigned part = part_of(block);
-    heat_up(code, block, form, taken * (part > EACH_MAX ? EACH_MAX : part));
 }
 
 unsigned exec_code_rows(const struct exec_code_cache *cache, uint64_t pc)

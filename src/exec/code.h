@@ -142,17 +142,13 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
 
 /*
  * The function of an instruction that somebody executes, and its compiled form if that may be entered.  One
- * that is not compiled gets the heat of what is executed now: about as many instructions, EXEC_BEGINS for a
+ * that is not compiled gets the heat of what is executed: about as many instructions, EXEC_BEGINS for a
  * wave's first stretch, EXEC_CONTINUES for one from a barrier to the next.
  */
 enum { EXEC_BEGINS = 1 << 30, EXEC_CONTINUES };
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
                                                const struct xinst *in, enum exec_form form, unsigned heat,
                                                const struct exec_block **block);
-
-/* The heat of branches that a stretch has taken, which began with this instruction and was interpreted. */
-void exec_code_branches(struct exec_code *code, struct exec_code_cache *cache, const struct xinst *in,
-                        enum exec_form form, unsigned taken);
 
 /* How many rows the function there names; 0 when it was not found. */
 unsigned exec_code_rows(const struct exec_code_cache *cache, uint64_t pc);

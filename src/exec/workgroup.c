@@ -89,15 +89,16 @@ static void run_from(struct wave *w, const struct xinst *in, unsigned heat)
         while (in);
 }
 
-/* What a stretch was worth, which nobody knew before: a wave of few instructions may execute many. */
-static void note_branches(struct wave *w, const struct xinst *first, int taken)
+/* What loops have executed, which nobody knew before: a wave of few instructions may execute many. */
+static void note_loops(struct wave *w, const struct xinst *first)
 {
     enum { FEW = 8 };
     struct wave_guard *guard = w->guard;
-    if (w->compiled || taken < FEW || !guard->code->compiler)
-        return;
-    exec_code_branches(guard->code, guard->cache, first, w->stats ? EXEC_COUNTED : EXEC_WHOLE,
-                       (unsigned)taken);
+    const struct exec_block *block;
+    const uint64_t executed = w->gone_back / sizeof(struct xinst);
+    if (!w->compiled && executed >= FEW && guard->code->compiler)
+        exec_code_compiled(guard->code, guard->cache, first, w->stats ? EXEC_COUNTED : EXEC_WHOLE,
+                           (unsigned)executed, &block);
 }
 
 static void run_wave(struct wave *w, unsigned heat)
@@ -109,10 +110,10 @@ static void run_wave(struct wave *w, unsigned heat)
             return;
     }
     w->compiled = false;
+    w->gone_back = 0;
     const struct xinst *first = in;
-    const int budget = w->budget;
     run_from(w, in, heat);
-    note_branches(w, first, budget - w->budget);
+    note_loops(w, first);
 }
 
 /* Not the clocks, nor permutes of lanes, which pass through LDS. */

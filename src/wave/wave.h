@@ -197,14 +197,15 @@ struct wave {
     enum wave_state state;
     bool gws_waits; /* it has done its part of a GWS instruction, and waits for what that brings */
     uint32_t gws_generation;
-    bool special;   /* exec_special_run() is running it */
-    bool slept;     /* it yielded by s_sleep: it waits for somebody */
-    bool spinning;  /* it was seen to wait for a value in memory when it last gave way */
-    bool compiled;  /* it has executed compiled code when it last ran */
-    bool leaving;   /* it has just left a barrier: compiled code stops where it would write to LDS */
-    bool last;      /* no other wave of its workgroup is left: barriers do not stop it */
-    bool counts_up; /* its work-item ids were one more from lane to lane when it began, in all lanes */
-    int budget;     /* instructions until the wave yields; branches check it */
+    bool special;       /* exec_special_run() is running it */
+    bool slept;         /* it yielded by s_sleep: it waits for somebody */
+    bool spinning;      /* it was seen to wait for a value in memory when it last gave way */
+    bool compiled;      /* it has executed compiled code when it last ran */
+    bool leaving;       /* it has just left a barrier: compiled code stops where it would write to LDS */
+    bool last;          /* no other wave of its workgroup is left: barriers do not stop it */
+    bool counts_up;     /* its work-item ids were one more from lane to lane when it began, in all lanes */
+    int budget;         /* instructions until the wave yields; branches check it */
+    uint64_t gone_back; /* over how many bytes of instructions branches went back, in the interpreter */
 
     /* From here on a wave of a launch keeps what it has (exec/start.c); what is before, down to VCC, is set
      * when it begins.  Memory that the GPU may access: addresses whose bits under the mask are those of the

@@ -150,7 +150,7 @@ static void forget(struct exec_compiler *compiler, struct exec_block *block)
 
 static bool is_about(uint64_t executed, uint64_t want, uint64_t wave)
 {
-    return executed + wave >= want / 4 && executed <= 4 * want + wave;
+    return executed + wave >= want / 2 && executed <= 2 * want + wave;
 }
 
 /* A function is asked for when about as much of it was executed as it is to be. */

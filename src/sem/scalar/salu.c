@@ -162,8 +162,11 @@ HANDLER(s_setreg_imm32_b32)
 
 static const struct xinst *go(struct wave *w, const struct xinst *in)
 {
-    if (__builtin_expect(in->target != NULL, 1))
+    if (__builtin_expect(in->target != NULL, 1)) {
+        const ptrdiff_t back = (const char *)(in + 1) - (const char *)in->target;
+        w->gone_back += back > 0 ? (uint64_t)back : 0;
         return take(w, in->target);
+    }
     return take(w, exec_code_at(w, in, branch_pc(in)));
 }
 
