@@ -212,6 +212,31 @@ static void close_phis(struct emit *e)
 
 /* ---- one iteration ---- */
 
+/* Goes to where the slices are redone if some bit of `wrong` is set. */
+static void leave_if(struct emit *e, llvm_value wrong)
+{
+    const struct llvm *l = e->l;
+    llvm_block on = emit_block(e);
+    l->SetMetadata(l->BuildCondBr(e->b, loop_is_some(e, wrong), e->loop->redo, on), e->md_prof, e->unlikely);
+    e->loop->redoes = true;
+    emit_goto(e, on);
+}
+
+/* And if an active lane is bad, as `bad` says of each slice. */
+static void leave_if_bad(struct emit *e, llvm_value bad_of(struct emit *e, const struct slice *s))
+{
+    const struct llvm *l = e->l;
+    llvm_value bad = NULL;
+    for (struct slice *s = e->loop->part; s < e->loop->part + e->loop->parts; s++) {
+        llvm_value one = bad_of(e, s);
+        if (one)
+            one = l->BuildAnd(e->b, one, s->exec, "");
+        bad = bad && one ? l->BuildOr(e->b, bad, one, "") : one ? one : bad;
+    }
+    if (bad)
+        leave_if(e, lanes_bits(e, bad));
+}
+
 static void emit_iteration(struct emit *e)
 {
     for (const struct xinst *x = e->loop->first; x < e->loop->last; x++) {
@@ -243,34 +268,11 @@ static void emit_iteration(struct emit *e)
     }
     counts_add(e, e->loop->last);
     for (unsigned i = 0; i < e->loop->parts; i++) {
-        if (e->loop->even)
-            loop_even_part(e, i);
+        llvm_value wrong = e->loop->even ? loop_even_part(e, i) : NULL;
+        if (wrong) /* before it loads from where no lane does */
+            leave_if(e, wrong);
         stretch_emit(e, &e->loop->part[i]);
     }
-}
-
-/* Goes to where the slices are redone when an active lane is bad, as `bad` says of each. */
-static void leave_if_bad(struct emit *e, llvm_value bad_of(struct emit *e, const struct slice *s))
-{
-    const struct llvm *l = e->l;
-    llvm_value bad = NULL;
-    for (struct slice *s = e->loop->part; s < e->loop->part + e->loop->parts; s++) {
-        llvm_value one = bad_of(e, s);
-        if (one)
-            one = l->BuildAnd(e->b, one, s->exec, "");
-        bad = bad && one ? l->BuildOr(e->b, bad, one, "") : one ? one : bad;
-    }
-    llvm_value wrong = e->loop->wrong;
-    e->loop->wrong = NULL;
-    if (bad)
-        wrong = wrong ? l->BuildOr(e->b, wrong, lanes_bits(e, bad), "") : lanes_bits(e, bad);
-    if (!wrong)
-        return;
-    llvm_block on = emit_block(e);
-    llvm_value is_bad = loop_is_some(e, wrong);
-    l->SetMetadata(l->BuildCondBr(e->b, is_bad, e->loop->redo, on), e->md_prof, e->unlikely);
-    e->loop->redoes = true;
-    emit_goto(e, on);
 }
 
 static llvm_value bad_lanes(struct emit *e, const struct slice *s)

@@ -44,12 +44,12 @@ bool loop_find(struct emit *e, const struct xinst *first, struct loop *loop);
 
 /*
  * The version of it whose addresses go up evenly (loop_even.c): whether there is one, of a copy; before its
- * slices' first iteration; before an iteration's lane-wise instructions of one of them; what is from the
- * iteration before; and rows, as the loop is left.
+ * slices' first iteration; before an iteration's lane-wise instructions of one of them, which returns what
+ * has to be 0 (NULL: nothing); what is from the iteration before; and rows, as the loop is left.
  */
 bool loop_even_find(struct emit *e, struct loop *loop);
 void loop_even_enter(struct emit *e);
-void loop_even_part(struct emit *e, unsigned part);
+llvm_value loop_even_part(struct emit *e, unsigned part);
 void loop_even_close(struct emit *e);
 void loop_even_leave(struct emit *e);
 /* A phi at the head: `first` in the first iteration. */

@@ -44,6 +44,12 @@ static bool loads_memory(const struct lane_op *op)
     return !op->body && !op->logic && (format == ISA_GLOBAL || format == ISA_FLAT);
 }
 
+/* Where the host cannot load parts of dwords for some lanes only, those of others may not be there. */
+static bool may_be_even(struct emit *e, const struct loop *loop, const struct lane_op *op)
+{
+    return !loop->leave || !places_is_part(places_kind(op->x)) || places_masks_parts(e);
+}
+
 /* Notes what an iteration makes of rows, and the nodes of where it loads from; returns how many. */
 static unsigned follow(struct emit *e, const struct loop *loop, uint16_t *places)
 {
@@ -61,7 +67,8 @@ static unsigned follow(struct emit *e, const struct loop *loop, uint16_t *places
                 stretch_takes(e, x, &op);
             if (loads_memory(&op)) {
                 op.base = memop_has_sbase(x) ? emit_i64(e, 0) : NULL;
-                places[count++] = (uint16_t)affine_place_of(e, &op);
+                places[count++] =
+                    may_be_even(e, loop, &op) ? (uint16_t)affine_place_of(e, &op) : AFFINE_UNKNOWN;
             }
             affine_follow(e, &op);
         }
@@ -174,7 +181,7 @@ bool loop_even_find(struct emit *e, struct loop *loop)
 
 unsigned loop_even_place(struct emit *e, const struct lane_op *op)
 {
-    const unsigned place = affine_place_of(e, op);
+    const unsigned place = may_be_even(e, e->loop, op) ? affine_place_of(e, op) : AFFINE_UNKNOWN;
     return place >= AFFINE_FIRST && e->loop->goes_up[place] ? place : AFFINE_UNKNOWN;
 }
 
@@ -305,10 +312,11 @@ static void find_place(struct emit *e, struct lane_op *op, unsigned part)
     emit_goto(e, here);
 }
 
-void loop_even_part(struct emit *e, unsigned part)
+llvm_value loop_even_part(struct emit *e, unsigned part)
 {
     struct loop *loop = e->loop;
     struct affine *a = &e->affine;
+    loop->wrong = NULL;
     for (unsigned i = AFFINE_FIRST; i < a->count; i++)
         a->node[i].first = a->node[i].step = a->node[i].wrong = NULL;
     for (unsigned i = 0; i < loop->leaves; i++) {
@@ -327,6 +335,7 @@ void loop_even_part(struct emit *e, unsigned part)
             need_zero(e, next.wrong);
             loop->leaf[i].after[part] = next.first;
         }
+    return loop->wrong;
 }
 
 void loop_even_close(struct emit *e)
