@@ -39,13 +39,19 @@ static const struct xinst *step(struct wave *w, const struct xinst *in)
     return fuse_single(in)(w, in);
 }
 
+/* Whether compiled code, which is for the plain modes, can be entered at all. */
+static bool may_enter(const struct wave *w)
+{
+    return w->guard->code->compiler && !w->mode_slow && !(w->mode & (MODE_SPECIAL | MODE_FP16_OVFL));
+}
+
 /* What may be entered of the function that `in` is of, which then is wg->block; NULL: it is to be
  * interpreted. */
 static const struct exec_compiled *compiled_of(const struct wave *w, const struct xinst *in, unsigned heat)
 {
     struct wave_guard *guard = w->guard;
     struct workgroup *wg = w->wg;
-    if (!guard->code->compiler || w->mode_slow || w->mode & (MODE_SPECIAL | MODE_FP16_OVFL))
+    if (!may_enter(w))
         return NULL;
     if (wg->compiled && in >= wg->block->x && in <= wg->block->x + wg->block->count)
         return wg->compiled;
@@ -96,7 +102,7 @@ static void note_loops(struct wave *w, const struct xinst *first)
     struct wave_guard *guard = w->guard;
     const struct exec_block *block;
     const uint64_t executed = w->gone_back / sizeof(struct xinst);
-    if (!w->compiled && executed >= FEW && guard->code->compiler)
+    if (!w->compiled && executed >= FEW && may_enter(w))
         exec_code_compiled(guard->code, guard->cache, first, w->stats ? EXEC_COUNTED : EXEC_WHOLE,
                            (unsigned)executed, &block);
 }
