@@ -715,6 +715,12 @@ static void try_known(struct engine *e, unsigned level)
          * s_mov_b32 s0, 4.0; v_mul_f32 v2, s0, v2; v_cmp_ge_f32 s[0:1], v2, v1; v_cndmask_b32 v4, v4, v5,
          * s[0:1]; v_sqrt_f32 v3, v2 */
         {0x02020200, 0xbe8000f6, 0x0a040400, 0xd0460000, 0x00020302, 0xd1000004, 0x00020b04, 0x7e064f02},
+        /* Offsets wrap in a loop that the lane before has left: global_load_dword v0, v28, s[64:65];
+         * v_add_u32 v28, -3, v28; global_load_dwordx2 v[2:3], v[36:37], off; v_cmp_gt_i32 vcc, v2, v0;
+         * s_or_b64 s[2:3], vcc, s[2:3]; s_andn2_b64 exec, exec, s[2:3]; s_cbranch_execnz;
+         * s_or_b64 exec, exec, s[2:3]; v_mov_b32 v28, 0 */
+        {0xdc508000, 0x0040001c, 0x683838c3, 0xdc548000, 0x027f0024, 0x7d880102, 0x8782026a, 0x89fe027e,
+         0xbf89fff7, 0x87fe027e, 0x7e380280},
     };
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
         for (unsigned counts = 0; counts < 2; counts++) {
