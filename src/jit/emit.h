@@ -501,6 +501,10 @@ bool even_is_worth(const struct emit *e);
 llvm_value even_test(struct emit *e);
 bool even_may_join(const struct emit *e, const struct lane_op *op);
 bool even_does(const struct slice *s, const struct lane_op *op);
+/* Finds where so many lanes access, from the first one on; what has to be 0 for that to be in the GPU's own
+ * memory, and whether it goes up by what there are ways for. */
+llvm_value even_find(struct emit *e, struct lane_op *op, unsigned lanes);
+llvm_value even_is_step(struct emit *e, const struct lane_op *op);
 void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *rows);
 void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *rows);
 void even_store(struct emit *e, struct slice *s);

@@ -77,25 +77,34 @@ static llvm_value end_of(struct emit *e, const struct lane_op *op)
     return e->l->BuildAdd(e->b, op->at.first, emit_i64(e, WAVE_LANES * memop_bytes(kind_of(op))), "");
 }
 
-/* Finds the places of an access; what has to be 0 for it to be even, and to be in the GPU's own memory. */
-static llvm_value find_access(struct emit *e, struct lane_op *op)
+llvm_value even_find(struct emit *e, struct lane_op *op, unsigned lanes)
 {
     const struct llvm *l = e->l;
-    const unsigned bytes = memop_bytes(kind_of(op));
     op->at = affine_find(e, op->place);
     op->at.first = l->BuildAdd(e->b, op->at.first, emit_i64(e, op->x->mem.offset), "");
-    llvm_value last = l->BuildSub(e->b, end_of(e, op), emit_i64(e, 1), "");
+    llvm_value last = l->BuildAdd(e->b, op->at.first, emit_i64(e, lanes * memop_bytes(kind_of(op)) - 1), "");
     llvm_value outside = l->BuildOr(e->b, l->BuildXor(e->b, op->at.first, e->arena, ""),
                                     l->BuildXor(e->b, last, e->arena, ""), "");
-    llvm_value wrong = either(e, op->at.wrong, l->BuildAnd(e->b, outside, e->arena_mask, ""));
-    llvm_value good = is_step(e, op, bytes);
+    return either(e, op->at.wrong, l->BuildAnd(e->b, outside, e->arena_mask, ""));
+}
+
+llvm_value even_is_step(struct emit *e, const struct lane_op *op)
+{
+    llvm_value good = is_step(e, op, memop_bytes(kind_of(op)));
     if (!op->writes)
         good = either(e, good, is_step(e, op, 0));
     unsigned step[READS_STEPS];
     const unsigned steps = op->writes ? 0 : reads_steps_of(kind_of(op), step);
     for (unsigned i = 0; i < steps; i++)
         good = either(e, good, is_step(e, op, step[i]));
-    return either(e, wrong, l->BuildZExt(e->b, l->BuildNot(e->b, good, ""), e->i64, ""));
+    return good;
+}
+
+/* What has to be 0 for an access to be even, and to be in the GPU's own memory. */
+static llvm_value find_access(struct emit *e, struct lane_op *op)
+{
+    llvm_value wrong = even_find(e, op, WAVE_LANES), uneven = e->l->BuildNot(e->b, even_is_step(e, op), "");
+    return either(e, wrong, e->l->BuildZExt(e->b, uneven, e->i64, ""));
 }
 
 /* Whether one access may go slice by slice before a later one of which one or both store. */

@@ -277,38 +277,17 @@ static bool is_of_leaf(const struct loop *loop, llvm_value step, unsigned part)
     return false;
 }
 
-static llvm_value is_a_step(struct emit *e, const struct lane_op *op)
-{
-    const struct llvm *l = e->l;
-    const enum memop_kind kind = places_kind(op->x);
-    unsigned step[READS_STEPS + 2] = {0, memop_bytes(kind)};
-    const unsigned steps = 2 + reads_steps_of(kind, step + 2);
-    llvm_value good = NULL;
-    for (unsigned i = 0; i < steps; i++) {
-        llvm_value is = l->BuildICmp(e->b, LLVM_EQ, op->at.step, emit_i64(e, step[i]), "");
-        good = good ? l->BuildOr(e->b, good, is, "") : is;
-    }
-    return good;
-}
-
 static void find_place(struct emit *e, struct lane_op *op, unsigned part)
 {
     const struct llvm *l = e->l;
-    const unsigned span = memop_bytes(places_kind(op->x)) * e->slice;
-    op->at = affine_find(e, op->place);
-    need_zero(e, op->at.wrong);
-    op->at.first = l->BuildAdd(e->b, op->at.first, emit_i64(e, op->x->mem.offset), "");
-    llvm_value last = l->BuildAdd(e->b, op->at.first, emit_i64(e, span - 1), "");
-    llvm_value outside = l->BuildOr(e->b, l->BuildXor(e->b, op->at.first, e->arena, ""),
-                                    l->BuildXor(e->b, last, e->arena, ""), "");
-    need_zero(e, l->BuildAnd(e->b, outside, e->arena_mask, ""));
+    need_zero(e, even_find(e, op, e->slice));
     if (!is_of_leaf(e->loop, op->at.step, part)) {
-        need_zero(e, l->BuildZExt(e->b, l->BuildNot(e->b, is_a_step(e, op), ""), e->i64, ""));
+        need_zero(e, l->BuildZExt(e->b, l->BuildNot(e->b, even_is_step(e, op), ""), e->i64, ""));
         return;
     }
     llvm_block here = l->GetInsertBlock(e->b);
     emit_goto(e, e->loop->enter);
-    doubt(e, is_a_step(e, op));
+    doubt(e, even_is_step(e, op));
     emit_goto(e, here);
 }
 
