@@ -14,6 +14,7 @@
 #include "jit/bitcode.h"
 #include "jit/cache.h"
 #include "jit/lift.h"
+#include "jit/narrow.h"
 #include "jit/object.h"
 #include "jit/refused.h"
 
@@ -281,6 +282,7 @@ static bool compile_with_llvm(struct jit *jit, struct unit *unit, const struct k
     l->SetModuleDataLayout(module, jit->layout);
     lift_function(&jit->target, module, unit->block, unit->form, unit->heads, unit->runs);
     bool ok = run_passes(jit, module);
+    narrow_by_shuffles(l, jit->target.context, module);
     ok = ok && emit_object(jit, module, unit, key);
     l->DisposeModule(module);
     return ok;

@@ -122,6 +122,7 @@ enum {
     X(unsigned, CountParams, (llvm_value))                                                                   \
     X(unsigned, CountBasicBlocks, (llvm_value))                                                              \
     X(llvm_block, GetFirstBasicBlock, (llvm_value))                                                          \
+    X(llvm_block, GetNextBasicBlock, (llvm_block))                                                           \
     X(llvm_value, GetFirstInstruction, (llvm_block))                                                         \
     X(llvm_value, GetNextInstruction, (llvm_value))                                                          \
     X(int, GetInstructionOpcode, (llvm_value))                                                               \
@@ -130,6 +131,7 @@ enum {
     X(void, SetOperand, (llvm_value, unsigned, llvm_value))                                                  \
     X(llvm_value, GetCalledValue, (llvm_value))                                                              \
     X(llvm_value, InstructionClone, (llvm_value))                                                            \
+    X(void, InstructionEraseFromParent, (llvm_value))                                                        \
     X(void, InsertIntoBuilder, (llvm_builder, llvm_value))                                                   \
     X(unsigned, GetNumMaskElements, (llvm_value))                                                            \
     X(int, GetMaskValue, (llvm_value, unsigned))                                                             \
@@ -151,6 +153,7 @@ enum {
     X(llvm_builder, CreateBuilderInContext, (llvm_context))                                                  \
     X(void, DisposeBuilder, (llvm_builder))                                                                  \
     X(void, PositionBuilderAtEnd, (llvm_builder, llvm_block))                                                \
+    X(void, PositionBuilderBefore, (llvm_builder, llvm_value))                                               \
     X(llvm_block, GetInsertBlock, (llvm_builder))                                                            \
     X(llvm_value, BuildRet, (llvm_builder, llvm_value))                                                      \
     X(llvm_value, BuildRetVoid, (llvm_builder))                                                              \

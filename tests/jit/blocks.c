@@ -721,6 +721,9 @@ static void try_known(struct engine *e, unsigned level)
          * s_or_b64 exec, exec, s[2:3]; v_mov_b32 v28, 0 */
         {0xdc508000, 0x0040001c, 0x683838c3, 0xdc548000, 0x027f0024, 0x7d880102, 0x8782026a, 0x89fe027e,
          0xbf89fff7, 0x87fe027e, 0x7e380280},
+        /* A back end's mistake with 16 bits of a high product: v_mul_hi_i32_i24 v2, sext(v2.word0),
+         * s25.byte3; v_min_i16 v11, v2, v23; v_mov_b32 v2, 0 */
+        {0x0e0432f9, 0x830c0602, 0x64162f02, 0x7e040280},
     };
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
         for (unsigned counts = 0; counts < 2; counts++) {
