@@ -404,7 +404,10 @@ static void emit_turn(struct emit *e, const struct nest *nest, struct left *left
         for (struct slice *s = loop->part; s < end_part; s++)
             more = l->BuildAdd(e->b, more, counts_active(e, lanes_bits(e, s->exec)), "");
     }
+    loop->far = NULL;
     emit_iteration(e);
+    if (loop->far)
+        leave_if(e, loop->far);
     leave_if_bad(e, bad_lanes);
     for (struct slice *s = loop->part; loop->leave && s < end_part; s++) {
         llvm_value stay_on = stays[s - loop->part] = stay(e, s);
@@ -439,7 +442,7 @@ static void emit_turn(struct emit *e, const struct nest *nest, struct left *left
     loop_end_slices(e, less, stays, more);
     *left = (struct left){.taken = taken, .less = less, .budget = budget, .scc = e->scc};
     for (unsigned reg = 0; reg < SREGS; reg++)
-        left->scalar[reg] = loop->scalar_written[reg] ? scalars_get32(e, reg) : NULL;
+        left->scalar[reg] = loop->scalar_left[reg] ? scalars_get32(e, reg) : NULL;
     left->end = l->GetInsertBlock(e->b);
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, nest->begin, nest->last, ""), nest->done, nest->next);
     enter(e);
@@ -557,6 +560,8 @@ const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
     llvm_value end = l->BuildSelect(e->b, left->taken, left->less, left->budget, "");
     emit_store(e, end, e->w, offsetof(struct wave, budget));
     loop_count(e, exec, loop_iterations(e, before, end, l->BuildNot(e->b, left->taken, "")));
+    for (unsigned reg = 0; reg < SREGS; reg++)
+        e->dirty[reg] &= loop.scalar_left[reg] || !loop.scalar_written[reg];
     e->loop = NULL;
     counts_clear(e);
     if (access)

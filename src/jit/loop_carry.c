@@ -76,7 +76,7 @@ static void carry_scalars(struct emit *e, llvm_value budget)
     llvm_value more = l->BuildICmp(e->b, LLVM_SLT, budget, carried(e, e->i32, LEAST_BUDGET), "");
     llvm_value values[SREGS];
     for (unsigned reg = 0; reg < SREGS; reg++)
-        values[reg] = e->loop->scalar_written[reg] ? scalars_get32(e, reg) : NULL;
+        values[reg] = e->loop->scalar_left[reg] ? scalars_get32(e, reg) : NULL;
     l->BuildCondBr(e->b, more, most, on);
     emit_goto(e, most);
     carry(e, LEAST_BUDGET, budget);
@@ -133,7 +133,7 @@ void loop_settle_left(struct emit *e, llvm_value *taken, llvm_value *less, llvm_
 {
     const struct llvm *l = e->l;
     for (unsigned reg = 0; reg < SREGS; reg++)
-        if (e->loop->scalar_written[reg])
+        if (e->loop->scalar_left[reg])
             scalars_set32(e, reg, emit_load_whole(e, e->i32, e->carried, (int64_t)reg * 4));
     llvm_value left = carried(e, e->i64, LEFT);
     scalars_set64(e, SREG_EXEC, left);

@@ -279,26 +279,33 @@ struct taint {
     bool reg[SREGS], scc;
 };
 
-static bool is_tainted(const struct taint *t, const struct loop_uses *u)
+static bool reads_tainted(const struct taint *t, const struct loop_uses *u)
 {
-    bool tainted = u->from_memory || !u->scalar || (u->reads_scc && t->scc);
+    bool tainted = u->reads_scc && t->scc;
     for (unsigned i = 0; i < u->reads; i++)
         for (unsigned reg = u->read[i].reg; reg < u->read[i].reg + u->read[i].count; reg++)
             tainted |= t->reg[reg];
     return tainted;
 }
 
+static bool is_tainted(const struct taint *t, const struct loop_uses *u)
+{
+    return u->from_memory || !u->scalar || reads_tainted(t, u);
+}
+
 /* Whether all slices have the same number of iterations, whoever writes to memory meanwhile. */
-static bool ends_alike(struct emit *e, const struct loop *loop)
+static bool ends_alike(struct emit *e, struct loop *loop)
 {
     struct taint head = {0}, now;
     bool changed;
     do {
         now = head;
+        loop->loads_blind = true;
         for (const struct xinst *x = loop->first; x < loop->last; x++) {
             struct loop_uses u;
             loop_uses(e, loop, x, &u);
             const bool tainted = is_tainted(&now, &u);
+            loop->loads_blind &= x->cls != XC_SMEM || !reads_tainted(&now, &u);
             if (u.writes)
                 memset(now.reg + u.write.reg, tainted, u.write.count);
             if (u.sets_scc)
@@ -376,6 +383,14 @@ static bool find_leave(struct loop *loop)
     return true;
 }
 
+static void find_left(const struct emit *e, struct loop *loop)
+{
+    const size_t head = (size_t)(loop->first - e->block->x), behind = (size_t)(loop->last + 1 - e->block->x);
+    for (unsigned reg = 0; reg < SREGS; reg++)
+        loop->scalar_left[reg] = loop->scalar_written[reg] &&
+                                 (live_scalar(e->live, head, reg) || live_scalar(e->live, behind, reg));
+}
+
 bool loop_find(struct emit *e, const struct xinst *first, struct loop *loop)
 {
     const struct xinst *x = first, *end = e->block->x + e->block->count;
@@ -392,6 +407,8 @@ bool loop_find(struct emit *e, const struct xinst *first, struct loop *loop)
     if (!find_forms(e, loop) || !find_idle(e, loop) || !(loop->leave || ends_alike(e, loop)) ||
         !find_rows(e, loop))
         return false;
+    loop->loads_blind &= !loop->reads_memory;
+    find_left(e, loop);
     if (loop->leave)
         find_held(e, loop);
     return true;

@@ -21,6 +21,7 @@ enum nan_kind nans_kind(unsigned op)
 #define KIND_u                  NAN_F32
 #define KIND_q                  NAN_F64
 #define HN_1                    AR_2
+#define HT_1                    AR_2
 #define HN_2(name, M, T, B, fn) AR_2(name, M, T, fn)
 #define CV_1(name, ...)
 #include "sem/vector/valu_cvt.def"
@@ -219,13 +220,30 @@ static bool is_seen_later(struct emit *e, unsigned at)
            (op->harmless & HIGH || row_is_seen_later(e, at, row + 1, NAN_F32));
 }
 
+/* Its NaN may stand for another number, which the handler knows: somebody has to look. */
+static bool makes_tokens(const struct lane_op *op)
+{
+    switch (op->x->op) {
+#undef HN_1
+#undef HT_1
+#define HN_1(name, ...)
+#define HT_1(name, ...) case ISA_OP_##name:
+#include "sem/vector/valu_cvt.def"
+        return true;
+    default:
+        return false;
+    }
+}
+
 void nans_find(struct emit *e)
 {
     for (unsigned i = 0; i < e->ops; i++)
         e->op[i].nan_kind = nans_kind(e->op[i].x->isa->op); /* of a read none */
     for (unsigned i = e->ops; i-- > 0;)
         e->op[i].harmless =
-            (uint8_t)(find_harmless(e, i) | (e->region ? region_hides_nans(e, &e->op[i]) : 0));
+            makes_tokens(&e->op[i])
+                ? 0
+                : (uint8_t)(find_harmless(e, i) | (e->region ? region_hides_nans(e, &e->op[i]) : 0));
     for (unsigned i = 0; i < e->ops; i++)
         e->op[i].checks = e->op[i].harmless != WHOLE && !is_seen_later(e, i);
 }

@@ -237,6 +237,27 @@ static void load_dwords(struct emit *e, llvm_value address, unsigned count, llvm
         dwords[i] = emit_load(e, e->i32, memory, i * 4);
 }
 
+static void load_in_turns(struct emit *e, llvm_value address, const struct isa_operand *d)
+{
+    llvm_value memory = e->l->BuildIntToPtr(e->b, address, e->ptr, ""), dwords[16];
+    /* What nobody reads may fault all the same; of bytes, as LLVM would take a dword for the one below. */
+    emit_load_whole(e, e->i8, memory, 0);
+    emit_load_whole(e, e->i8, memory, (int64_t)d->dwords * 4 - 4);
+    load_dwords(e, address, d->dwords, dwords);
+    for (unsigned i = 0; i < d->dwords; i++)
+        scalars_set32(e, d->reg + i, dwords[i]);
+}
+
+/* From somewhere harmless where it is not the GPU's own memory, as the iteration's end finds out. */
+static void load_blind(struct emit *e, llvm_value address, llvm_value is_far, const struct isa_operand *d)
+{
+    const struct llvm *l = e->l;
+    struct loop *loop = e->loop;
+    llvm_value harmless = l->BuildPtrToInt(e->b, e->w, e->i64, "");
+    load_in_turns(e, l->BuildSelect(e->b, is_far, harmless, address, ""), d);
+    loop->far = loop->far ? l->BuildOr(e->b, loop->far, is_far, "") : is_far;
+}
+
 /* Memory that is the GPU's own is read here; what else there is, the handler finds out. */
 bool scalars_load(struct emit *e, const struct xinst *x)
 {
@@ -269,21 +290,20 @@ bool scalars_load(struct emit *e, const struct xinst *x)
     llvm_value address = l->BuildAdd(e->b, sum, emit_i64(e, x->mem.offset), "");
     address = l->BuildAnd(e->b, address, emit_i64(e, ~UINT64_C(3)), "");
     llvm_value far = l->BuildAnd(e->b, l->BuildXor(e->b, address, e->arena, ""), e->arena_mask, "");
+    llvm_value is_far = l->BuildICmp(e->b, LLVM_NE, far, emit_i64(e, 0), "");
+    if (e->loop && e->loop->loads_blind) {
+        load_blind(e, address, is_far, d);
+        return true;
+    }
     llvm_block near = emit_block(e), other = e->loop     ? e->loop->redo
                                              : e->region ? region_bail(e)
                                                          : emit_block(e);
-    llvm_value is_far = l->BuildICmp(e->b, LLVM_NE, far, emit_i64(e, 0), "");
     l->SetMetadata(l->BuildCondBr(e->b, is_far, other, near), e->md_prof, e->unlikely);
     emit_goto(e, near);
     if (emit_turns(e)) {
         if (e->loop)
             e->loop->redoes = true;
-        llvm_value memory = l->BuildIntToPtr(e->b, address, e->ptr, "");
-        emit_load_whole(e, e->i32, memory, 0); /* those that nobody reads may fault all the same */
-        emit_load_whole(e, e->i32, memory, (int64_t)d->dwords * 4 - 4);
-        load_dwords(e, address, d->dwords, loaded[0]);
-        for (unsigned i = 0; i < d->dwords; i++)
-            scalars_set32(e, d->reg + i, loaded[0][i]);
+        load_in_turns(e, address, d);
         return true;
     }
     llvm_block done = emit_block(e);

@@ -406,6 +406,19 @@ static llvm_value calm_row(struct emit *e, struct slice *s, const struct isa_ope
     return e->l->BuildAnd(e->b, value, lanes_row(e, s->exec), "");
 }
 
+/* Two scalars are made one of 64 bits before all lanes get it. */
+static void note_scalars(struct emit *e, const llvm_value scalar[2], const llvm_value row[2])
+{
+    const struct llvm *l = e->l;
+    if (l->IsConstant(scalar[0]) || l->IsConstant(scalar[1]))
+        return;
+    llvm_value high = l->BuildShl(e->b, l->BuildZExt(e->b, scalar[1], e->i64, ""), emit_i64(e, 32), "");
+    llvm_value both = l->BuildOr(e->b, l->BuildZExt(e->b, scalar[0], e->i64, ""), high, "");
+    llvm_value wide = places_splat64(e, both);
+    pairs_note(body_pairs(e->library), row[0], wide, 0);
+    pairs_note(body_pairs(e->library), row[1], wide, 1);
+}
+
 static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
 {
     const struct isa_inst *inst = op->x->isa;
@@ -427,6 +440,8 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
             row[d] = !stretch_is_row(o) ? emit_splat(e, op->scalar[i][d])
                      : inst->dpp        ? slice_row(e, s, stretch_row(o) + d)
                                         : calm_row(e, s, o, stretch_row(o) + d);
+        if (!stretch_is_row(o) && o->dwords == 2 && o->type != ISA_T_PKF32)
+            note_scalars(e, op->scalar[i], row);
         if (inst->dpp && i == 0)
             cross_move_source(e, s, op, row);
         if (inst->format == ISA_VOP3P)

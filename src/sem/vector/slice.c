@@ -91,6 +91,17 @@ LANE float slice_sqrt(float a)
 {
     return __builtin_sqrtf(trans_flush(a));
 }
+/* Of zeros and denormals nothing is to be looked at: +infinity comes by itself, and for -infinity a NaN,
+ * which is a token for it.  So it is for the number of which 4/a just overflows, and would not have to. */
+LANE bool f32_rsq_is_token(float a)
+{
+    return a == 0x1p-126f || (trans_tiny(a) && f32_bits(a) >> 31);
+}
+LANE float f32_rsq_or_token(float a)
+{
+    const float x = -0x1.fffffep127f > a ? -0x1.fffffep127f : a, r = 0.5f * __builtin_sqrtf(4.0f / x);
+    return f32_from_bits(f32_bits(r) | (a == 0x1p-126f ? 0xffffffffu : 0));
+}
 LANE uint64_t slice_rcp64(uint64_t a)
 {
     return f64_bits(1.0 / f64_from_bits(a));
@@ -112,13 +123,13 @@ LANE uint64_t slice_rsq64(uint64_t a)
 #define NOT_A_NUMBER_f(x) ((x) != (x))
 #define NOT_A_NUMBER_u(x) NOT_A_NUMBER_f(f32_from_bits(x))
 #define NOT_A_NUMBER_q(x) NOT_A_NUMBER_f(f64_from_bits(x))
-#define HANDS_ON(T, call)                                                                                    \
+#define HANDS_ON(T, call, is_bad)                                                                            \
     ARRAY(r, T);                                                                                             \
     ARRAY(nan, u);                                                                                           \
     EACH_LANE(i)                                                                                             \
     {                                                                                                        \
         r[i] = TO_##T(call);                                                                                 \
-        nan[i] = MASK(NOT_A_NUMBER_##T(AS_##T(xa[i])));                                                      \
+        nan[i] = MASK(NOT_A_NUMBER_##T(AS_##T(xa[i])) | (is_bad));                                           \
     }                                                                                                        \
     PUT(d, r, T);                                                                                            \
     PUT(bad, nan, u)
@@ -126,14 +137,21 @@ LANE uint64_t slice_rsq64(uint64_t a)
     BODY(name)                                                                                               \
     {                                                                                                        \
         GET(xa, a, T);                                                                                       \
-        HANDS_ON(T, fn(AS_##T(xa[i])));                                                                      \
+        HANDS_ON(T, fn(AS_##T(xa[i])), 0);                                                                   \
+    }
+/* Some NaNs that it makes stand for other numbers. */
+#define HT_1(name, M, T, fn)                                                                                 \
+    BODY(name)                                                                                               \
+    {                                                                                                        \
+        GET(xa, a, T);                                                                                       \
+        HANDS_ON(T, fn##_or_token(AS_##T(xa[i])), fn##_is_token(AS_##T(xa[i])));                             \
     }
 #define HN_2(name, M, T, B, fn)                                                                              \
     BODY(name)                                                                                               \
     {                                                                                                        \
         GET(xa, a, T);                                                                                       \
         GET(xb, b, B);                                                                                       \
-        HANDS_ON(T, fn(AS_##T(xa[i]), AS_##B(xb[i])));                                                       \
+        HANDS_ON(T, fn(AS_##T(xa[i]), AS_##B(xb[i])), 0);                                                    \
     }
 
 #include "sem/vector/valu_cvt.def"
@@ -263,9 +281,24 @@ BODY(v_ldexp_f16)
         COMPARE_##M(T, fn);                                                                                  \
     }
 
+LANE uint32_t clz(uint32_t a)
+{
+    return a ? (uint32_t)__builtin_clz(a) : 32;
+}
+
+/* Bits of the classes in the order of numbers' bits: zero to quiet NaN, then those with a sign. */
+LANE uint32_t classes_in_order(uint32_t mask)
+{
+    uint32_t set = (mask >> 6 & 15) | (mask & 3) << 4 | (mask & 3) << 10;
+    for (unsigned i = 0; i < 4; i++)
+        set |= (mask >> (5 - i) & 1) << (6 + i);
+    return set;
+}
+
 /*
- * Classes by what a number is at least: nearly always their mask is a constant, which leaves little of this,
- * where a look-up of the class's bit would stay whole.
+ * Classes that lie side by side are a range of bits, and others are found by what a number is at least:
+ * nearly always their mask is a constant, which leaves little of this, where a look-up of the class's bit
+ * would stay whole.
  */
 #define SLICE_CLASS(bits, normal_from, infinity, sign, quiet)                                                \
     LANE uint##bits##_t class_bit##bits(uint32_t mask, unsigned i)                                           \
@@ -281,7 +314,7 @@ BODY(v_ldexp_f16)
         return bit[0] ^ (mag != 0 ? bit[0] ^ bit[1] : 0) ^ (mag >= (normal_from) ? bit[1] ^ bit[2] : 0) ^    \
                (mag >= (infinity) ? bit[2] ^ bit[3] : 0);                                                    \
     }                                                                                                        \
-    LANE bool slice_class##bits(uint##bits##_t a, uint32_t mask)                                             \
+    LANE bool class_by_steps##bits(uint##bits##_t a, uint32_t mask)                                          \
     {                                                                                                        \
         const uint##bits##_t mag = a & ((sign) - 1);                                                         \
         const uint##bits##_t positive = class_of##bits(mag, mask, 6, 1),                                     \
@@ -289,6 +322,26 @@ BODY(v_ldexp_f16)
                              number = a & (sign) ? negative : positive,                                      \
                              nan = a & (quiet) ? class_bit##bits(mask, 1) : class_bit##bits(mask, 0);        \
         return (mag > (infinity) ? nan : number) != 0;                                                       \
+    }                                                                                                        \
+    /* Where a class begins, of those in the order of their bits. */                                         \
+    LANE uint##bits##_t class_from##bits(unsigned i)                                                         \
+    {                                                                                                        \
+        const unsigned kind = i % 6;                                                                         \
+        const uint##bits##_t mag = kind == 0   ? 0                                                           \
+                                   : kind == 1 ? 1                                                           \
+                                   : kind == 2 ? (normal_from)                                               \
+                                   : kind == 3 ? (infinity)                                                  \
+                                   : kind == 4 ? (infinity) + 1                                              \
+                                               : (infinity) | (quiet);                                       \
+        return mag | (i / 6 % 2 ? (sign) : 0);                                                               \
+    }                                                                                                        \
+    LANE bool slice_class##bits(uint##bits##_t a, uint32_t mask)                                             \
+    {                                                                                                        \
+        const uint32_t set = classes_in_order(mask), low = set & (0 - set), first = 31 - clz(low),           \
+                       end = 32 - clz(set);                                                                  \
+        const uint##bits##_t from = class_from##bits(first);                                                 \
+        return set && (set & (set + low)) == 0 && end - first < 12 ? a - from < class_from##bits(end) - from \
+                                                                   : class_by_steps##bits(a, mask);          \
     }
 SLICE_CLASS(32, 0x00800000u, 0x7f800000u, 0x80000000u, 0x00400000u)
 #define f32_class slice_class32
