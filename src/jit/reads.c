@@ -59,6 +59,14 @@ static llvm_value load_unaligned(struct emit *e, llvm_type type, llvm_value addr
     return value;
 }
 
+/* One access, of which LLVM is not to make several: flags and what they guard come in 8 and 16 bytes. */
+static llvm_value load_at_once(struct emit *e, llvm_type type, llvm_value address)
+{
+    llvm_value value = load_unaligned(e, type, address);
+    e->l->SetVolatile(value, 1);
+    return value;
+}
+
 /* Some lanes' elements of a row where the host can, else all of them; `lanes` NULL: all. */
 static llvm_value load_row(struct emit *e, llvm_type element, llvm_value address, llvm_value lanes)
 {
@@ -80,20 +88,14 @@ void reads_dense(struct emit *e, llvm_value address, unsigned kind, llvm_value l
             rows[0] = extend_part(e, rows[0], kind, e->row);
         return;
     }
-    for (unsigned i = 0; i < dwords; i++)
-        lines[i] = load_row(e, e->i32, emit_at(e, address, i * e->slice * 4),
-                            lanes ? places_line(e, lanes, dwords, i, 1) : NULL);
+    for (unsigned i = 0; i < dwords; i++) {
+        llvm_value line = emit_at(e, address, i * e->slice * 4);
+        lines[i] = lanes ? load_row(e, e->i32, line, places_line(e, lanes, dwords, i, 1))
+                         : load_at_once(e, e->row, line);
+    }
     llvm_value wide = places_concat(e, lines, dwords);
     for (unsigned d = 0; d < dwords; d++)
         rows[d] = every(e, wide, d, dwords);
-}
-
-/* One access, of which LLVM is not to make several: flags and what they guard come in 8 and 16 bytes. */
-static llvm_value load_at_once(struct emit *e, llvm_type type, llvm_value address)
-{
-    llvm_value value = load_unaligned(e, type, address);
-    e->l->SetVolatile(value, 1);
-    return value;
 }
 
 /* The dwords of an element, in as few accesses as its handler does. */
