@@ -119,12 +119,15 @@ struct cp_dispatch {
     _Atomic bool aborted;          /* faulted or timed out: the rest is dropped */
     _Atomic bool stop;             /* its workgroups shall give way: aborted, or out of time */
     _Atomic unsigned users;        /* workers that hold a pointer, plus the active list */
+    _Atomic uint64_t limit; /* the first workgroup that has faulted, as far as is known: those behind it are
+                               dropped; UINT64_MAX: none has */
     uint64_t start_ns;
     pthread_mutex_t stats_lock;
     struct ehp_stats stats;
     struct workgroup *deferred; /* handed out, but found no room; guarded by cp.lock */
     unsigned deferred_count;
-    uint64_t begun_ns; /* by the host's clock, in every engine */
+    struct ehp_fault *fault; /* of that first workgroup; NULL: none; guarded by cp.lock */
+    uint64_t begun_ns;       /* by the host's clock, in every engine */
     /* The timed engine's. */
     bool begun;                    /* the XCDs have been told */
     bool faulted;                  /* the queue has been told */

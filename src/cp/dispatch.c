@@ -206,6 +206,7 @@ struct cp_dispatch *cp_dispatch_make(struct cp_queue *queue, uint64_t id,
     d->start_ns = d->begun_ns = clock_now_ns();
     pthread_mutex_init(&d->stats_lock, NULL);
     d->stats.size = sizeof(d->stats);
+    d->limit = UINT64_MAX;
     d->launch.gws = queue->gws;
     d->launch.gws_later = cp->engine->gws_later;
     if (!decode(d, fault)) {
@@ -277,5 +278,6 @@ void cp_dispatch_free(struct cp_dispatch *d)
     pthread_mutex_destroy(&d->stats_lock);
     free(d->launch.v0);
     free(d->kernel);
+    free(d->fault);
     free(d);
 }

@@ -446,6 +446,8 @@ bool live_idle(const struct live *live, size_t at, unsigned row);
 const struct xinst *loop_emit(struct emit *e, const struct xinst *first);
 /* What an iteration reads that it has not written before. */
 llvm_value loop_row(struct emit *e, struct slice *s, unsigned row);
+/* Joins a pair of rows that no iteration writes before the first one, and not in each. */
+void loop_join(struct emit *e, unsigned row, const llvm_value rows[2]);
 /* Whether the version is emitted of which addresses go up evenly; and the node of where a load goes, that
  * does; AFFINE_UNKNOWN. */
 static inline bool loop_is_even(const struct emit *e)

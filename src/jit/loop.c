@@ -140,6 +140,19 @@ static llvm_value half_row(struct emit *e, llvm_value joined, unsigned half)
                                     e->l->ConstVector(index, e->slice), "");
 }
 
+void loop_join(struct emit *e, unsigned row, const llvm_value rows[2])
+{
+    struct pairs *pairs = body_pairs(e->library);
+    if (e->loop->row_written[row] || e->loop->row_written[row + 1] || pairs_find(pairs, rows[0], rows[1]))
+        return;
+    llvm_block here = e->l->GetInsertBlock(e->b);
+    emit_goto(e, e->loop->enter);
+    llvm_value wide = join_rows(e, rows[0], rows[1]);
+    emit_goto(e, here);
+    pairs_note(pairs, rows[0], wide, 0);
+    pairs_note(pairs, rows[1], wide, 1);
+}
+
 /* The phi of values of 64 bits that is the phis of two rows; NULL: an iteration leaves them by themselves. */
 static llvm_value close_pair(struct emit *e, const struct slice *s, unsigned low)
 {

@@ -440,8 +440,11 @@ static void emit_op(struct emit *e, struct slice *s, const struct lane_op *op)
             row[d] = !stretch_is_row(o) ? emit_splat(e, op->scalar[i][d])
                      : inst->dpp        ? slice_row(e, s, stretch_row(o) + d)
                                         : calm_row(e, s, o, stretch_row(o) + d);
-        if (!stretch_is_row(o) && o->dwords == 2 && o->type != ISA_T_PKF32)
+        const bool wide = o->dwords == 2 && o->type != ISA_T_PKF32;
+        if (wide && !stretch_is_row(o))
             note_scalars(e, op->scalar[i], row);
+        else if (wide && e->loop && !inst->dpp)
+            loop_join(e, stretch_row(o), row);
         if (inst->dpp && i == 0)
             cross_move_source(e, s, op, row);
         if (inst->format == ISA_VOP3P)

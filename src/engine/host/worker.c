@@ -41,11 +41,22 @@ struct work {
 
 /* ---- the life of a workgroup ---- */
 
+static bool has_faulted(const struct cp_dispatch *d)
+{
+    return atomic_load_explicit(&d->limit, memory_order_relaxed) != UINT64_MAX;
+}
+
 /* Counts `n` workgroups as done; the last one completes the dispatch. */
 static void count_done(struct cp_dispatch *d, uint64_t n)
 {
-    if (n && atomic_fetch_add(&d->done, n) + n == d->total)
-        cp_dispatch_complete(d);
+    if (!n || atomic_fetch_add(&d->done, n) + n != d->total)
+        return;
+    if (has_faulted(d)) {
+        pthread_mutex_lock(&d->cp->lock);
+        cp_queue_fault(d->queue, d->fault);
+        pthread_mutex_unlock(&d->cp->lock);
+    }
+    cp_dispatch_complete(d);
 }
 
 static void room_again(struct host *h)
@@ -127,27 +138,50 @@ static void flush_done(struct host_worker *me, struct cp_dispatch *d)
     count_done(d, done);
 }
 
-/* Drops what a dispatch has not started. */
-static void abort_dispatch(struct cp_dispatch *d)
+static bool is_dropped(const struct cp_dispatch *d, const struct workgroup *wg)
 {
-    cp_dispatch_abort(d);
-    uint64_t handed_out = atomic_exchange(&d->ticket, d->total);
-    if (handed_out < d->total)
-        count_done(d, d->total - handed_out);
+    return wg->linear >= atomic_load_explicit(&d->limit, memory_order_relaxed);
 }
 
+/*
+ * Several threads may come to a fault.  That of the first workgroup is told, whoever was faster, so that the
+ * report is the same each time: those behind it are dropped, those before it may end or fault themselves.
+ */
 static void stop_on_fault(struct host_worker *me, struct workgroup *wg, const struct wave_guard *guard)
 {
     struct cp *cp = me->host->engine.cp;
     struct cp_dispatch *d = wg->owner;
-    if (cp_dispatch_abort(d))
-        return; /* another workgroup of it was faster */
     struct ehp_fault fault = {.size = sizeof(fault)};
     cp->listener->report_wave(d, wg, guard, &fault);
     pthread_mutex_lock(&cp->lock);
-    cp_queue_fault(d->queue, &fault);
+    if (!is_dropped(d, wg)) {
+        if (!d->fault)
+            d->fault = malloc(sizeof(*d->fault));
+        if (!d->fault)
+            abort();
+        *d->fault = fault;
+        d->limit = wg->linear;
+    }
+    d->queue->inactive = true;
     pthread_mutex_unlock(&cp->lock);
-    abort_dispatch(d);
+    const uint64_t handed_out = atomic_exchange(&d->ticket, d->total);
+    if (handed_out < d->total)
+        count_done(d, d->total - handed_out);
+}
+
+/* Whether a workgroup of a dispatch that has faulted is left where it is: it waits, perhaps for one that was
+ * dropped, or takes long. */
+static enum workgroup_result run_to_end(struct host_worker *me, struct workgroup *wg,
+                                        struct wave_guard *guard, enum workgroup_result result)
+{
+    enum { PATIENCE_NS = 1000000000 };
+    const struct cp *cp = me->host->engine.cp;
+    const struct cp_dispatch *d = wg->owner;
+    const uint64_t began = clock_now_ns();
+    while (result == WORKGROUP_PREEMPTED && !d->stop && !is_dropped(d, wg) &&
+           clock_now_ns() - began < PATIENCE_NS)
+        result = workgroup_run(wg, guard, &d->stop, cp->counts);
+    return d->stop || result == WORKGROUP_FAULT ? result : WORKGROUP_DONE;
 }
 
 static void list_add(struct workgroup_list *list, struct workgroup *wg)
@@ -184,10 +218,14 @@ static void run_workgroup(struct host_worker *me, struct workgroup *wg, struct w
     struct cp *cp = me->host->engine.cp;
     struct cp_dispatch *d = wg->owner;
     enum workgroup_result result = WORKGROUP_DONE;
-    if (!d->stop)
+    if (is_dropped(d, wg))
+        result = WORKGROUP_DONE;
+    else if (!d->stop)
         result = workgroup_run(wg, guard, &d->stop, cp->counts);
     else if (!d->aborted)
         result = WORKGROUP_WAITING;
+    if (has_faulted(d))
+        result = run_to_end(me, wg, guard, result);
     if (cp->tells_progress)
         cp->listener->progressed(cp, d);
     if ((result == WORKGROUP_WAITING || result == WORKGROUP_PREEMPTED) && !d->aborted) {

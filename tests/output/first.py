@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""first.py EHP SOURCE: of a kernel in which many workgroups fault, on several threads, the first one's fault is told
+each time.  Skipped where nothing is compiled for the GPU."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+EHP, SOURCE = sys.argv[1], sys.argv[2]
+RUNS = 20
+directory = tempfile.TemporaryDirectory()
+program = pathlib.Path(directory.name) / "first"
+os.environ.update(EHP_CACHE_DIR="", EHP_THREADS="4", EHP_MODE="functional")
+
+compiler = subprocess.run([EHP, "cc", "-O2", SOURCE, "-o", program], capture_output=True, text=True)
+if compiler.returncode:
+    print("skipped: no compiler for gfx942\n" + compiler.stderr)
+    sys.exit(77)
+
+failures = 0
+for waits in ("0", "1"):
+    for _ in range(RUNS):
+        done = subprocess.run([EHP, "run", program, waits], capture_output=True, text=True, timeout=60)
+        told = re.findall(r"workgroup \(.*\), wave \d+, lane \d+", done.stderr)
+        if done.returncode or told != ["workgroup (37, 0, 0), wave 0, lane 37"]:
+            print(f"FAILED: waits {waits}: status {done.returncode}\n{done.stderr}")
+            failures += 1
+sys.exit(failures != 0)
