@@ -169,8 +169,8 @@ static void stop_on_fault(struct host_worker *me, struct workgroup *wg, const st
         count_done(d, d->total - handed_out);
 }
 
-/* Whether a workgroup of a dispatch that has faulted is left where it is: it waits, perhaps for one that was
- * dropped, or takes long. */
+/* A workgroup of a dispatch that has faulted gets to its end, and then is done with, as it is when it waits,
+ * perhaps for one that was dropped, or takes long. */
 static enum workgroup_result run_to_end(struct host_worker *me, struct workgroup *wg,
                                         struct wave_guard *guard, enum workgroup_result result)
 {
