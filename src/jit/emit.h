@@ -142,7 +142,7 @@ struct loop {
     bool loads_blind; /* what scalar loads load is no part of an address: they need not wait for a check */
     llvm_value far;   /* i1: such a load would have been of other memory than the GPU's; NULL: of none */
     bool row_read[WAVE_ROWS], row_written[WAVE_ROWS], scalar_written[SREGS], mask_at_end[SREGS];
-    bool scalar_left[SREGS]; /* of those that are written: who comes next may read them */
+    bool scalar_left[SREGS];       /* of those that are written: who comes next may read them */
     llvm_value scalar[SREGS], scc; /* phis; NULL: not needed */
     bool checked_after[WAVE_ROWS]; /* rows of f32 that may be NaNs, and pairs, when the loop is left */
     bool pair_checked_after[WAVE_ROWS];

@@ -727,8 +727,8 @@ static void try_known(struct engine *e, unsigned level)
         /* A root that compiled code takes for another number's: v_mov_b32 v1, 0x00800000; v_rsq_f32 v2, v1;
          * v_mul_f32 v3, 2.0, v2; v_mov_b32 v2, 0 */
         {0x7e0202ff, 0x00800000, 0x7e044901, 0x0a0604f4, 0x7e040280},
-        /* A loop may load scalars from where the GPU has to ask: s_load_dword s10, s[64:65], 16; v_add_u32 v1,
-         * s10, v1; s_sub_u32 s70, s70, 1; s_cmp_gt_i32 s70, 0; s_cbranch_scc1 */
+        /* A loop may load scalars from where the GPU has to ask: s_load_dword s10, s[64:65], 16; v_add_u32
+         * v1, s10, v1; s_sub_u32 s70, s70, 1; s_cmp_gt_i32 s70, 0; s_cbranch_scc1 */
         {0xc00202a0, 0x00000010, 0x6802020a, 0x80c68146, 0xbf028046, 0xbf85fffa},
     };
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
