@@ -121,6 +121,7 @@ struct cp_dispatch {
     _Atomic unsigned users;        /* workers that hold a pointer, plus the active list */
     _Atomic uint64_t limit; /* the first workgroup that has faulted, as far as is known: those behind it are
                                dropped; UINT64_MAX: none has */
+    _Atomic uint64_t faulted_ns; /* by the host's clock: when the first was found that has */
     uint64_t start_ns;
     pthread_mutex_t stats_lock;
     struct ehp_stats stats;

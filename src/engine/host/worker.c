@@ -155,8 +155,10 @@ static void stop_on_fault(struct host_worker *me, struct workgroup *wg, const st
     cp->listener->report_wave(d, wg, guard, &fault);
     pthread_mutex_lock(&cp->lock);
     if (!is_dropped(d, wg)) {
-        if (!d->fault)
+        if (!d->fault) {
+            d->faulted_ns = clock_now_ns();
             d->fault = malloc(sizeof(*d->fault));
+        }
         if (!d->fault)
             abort();
         *d->fault = fault;
@@ -170,16 +172,15 @@ static void stop_on_fault(struct host_worker *me, struct workgroup *wg, const st
 }
 
 /* A workgroup of a dispatch that has faulted gets to its end, and then is done with, as it is when it waits,
- * perhaps for one that was dropped, or takes long. */
+ * perhaps for one that was dropped, or when all of them take long. */
 static enum workgroup_result run_to_end(struct host_worker *me, struct workgroup *wg,
                                         struct wave_guard *guard, enum workgroup_result result)
 {
     enum { PATIENCE_NS = 1000000000 };
     const struct cp *cp = me->host->engine.cp;
     const struct cp_dispatch *d = wg->owner;
-    const uint64_t began = clock_now_ns();
     while (result == WORKGROUP_PREEMPTED && !d->stop && !is_dropped(d, wg) &&
-           clock_now_ns() - began < PATIENCE_NS)
+           clock_now_ns() - d->faulted_ns < PATIENCE_NS)
         result = workgroup_run(wg, guard, &d->stop, cp->counts);
     return d->stop || result == WORKGROUP_FAULT ? result : WORKGROUP_DONE;
 }
@@ -218,12 +219,8 @@ static void run_workgroup(struct host_worker *me, struct workgroup *wg, struct w
     struct cp *cp = me->host->engine.cp;
     struct cp_dispatch *d = wg->owner;
     enum workgroup_result result = WORKGROUP_DONE;
-    if (is_dropped(d, wg))
-        result = WORKGROUP_DONE;
-    else if (!d->stop)
-        result = workgroup_run(wg, guard, &d->stop, cp->counts);
-    else if (!d->aborted)
-        result = WORKGROUP_WAITING;
+    if (!is_dropped(d, wg) && !d->aborted)
+        result = d->stop ? WORKGROUP_WAITING : workgroup_run(wg, guard, &d->stop, cp->counts);
     if (has_faulted(d))
         result = run_to_end(me, wg, guard, result);
     if (cp->tells_progress)
