@@ -30,6 +30,11 @@ static const struct xinst *x_unimplemented(struct wave *w, const struct xinst *i
     wave_fault(w, in, EHP_FAULT_UNIMPLEMENTED, 0, false, UINT_MAX);
 }
 
+bool exec_is_implemented(const struct xinst *x)
+{
+    return fuse_single(x) != x_unimplemented;
+}
+
 /* ---- one instruction ---- */
 
 static bool type_is_float(unsigned type)

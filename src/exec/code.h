@@ -137,6 +137,9 @@ void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end);
 /* One instruction as the interpreter runs it; `x` points to `inst`. */
 void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x, uint64_t pc);
 
+/* Whether a translated instruction, which is none of the reserved ones, is implemented. */
+bool exec_is_implemented(const struct xinst *x);
+
 /* The instruction at pc; NULL when there is no code, or pc is inside of an instruction. */
 const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cache *cache, uint64_t pc);
 

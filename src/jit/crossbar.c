@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "jit/guess.h"
 #include "jit/places.h"
 #include "sem/memory/lds.h"
 
@@ -90,39 +91,98 @@ static llvm_value look_up(struct emit *e, const llvm_value *data, llvm_value fro
     return value[0];
 }
 
-/* Of lanes that are active; `exec` NULL: all are. */
-static void move_lanes(struct emit *e, const struct xinst *x, llvm_value exec)
+/* The rows that lanes read from; inactive lanes have 0.  `exec` NULL: all are active. */
+static void load_data(struct emit *e, const struct xinst *x, llvm_value exec, llvm_value data[SLICES_MAX])
 {
-    const struct llvm *l = e->l;
-    const unsigned slices = WAVE_LANES / e->slice;
-    const uint32_t offset = (uint32_t)x->mem.offset;
-    const bool swizzles = x->op == ISA_OP_ds_swizzle_b32;
-    llvm_value data[SLICES_MAX], result[SLICES_MAX][BODY_ROWS_MAX];
-    uint32_t lanes[WAVE_LANES];
-    if (swizzles)
-        lds_swizzle(offset & 0xffff, lanes);
-    for (unsigned i = 0; i < slices; i++) { /* inactive lanes have 0 */
-        data[i] = load(e, x->s[swizzles ? 0 : 1], i);
+    const int row = x->s[x->op == ISA_OP_ds_swizzle_b32 ? 0 : 1];
+    for (unsigned i = 0; i < WAVE_LANES / e->slice; i++) {
+        data[i] = load(e, row, i);
         if (exec)
-            data[i] = l->BuildSelect(e->b, active(e, exec, i), data[i], l->ConstNull(e->row), "");
+            data[i] = e->l->BuildSelect(e->b, active(e, exec, i), data[i], e->l->ConstNull(e->row), "");
     }
-    for (unsigned i = 0; i < slices; i++) {
-        llvm_value from;
-        if (swizzles) {
-            llvm_value index[16];
-            for (unsigned lane = 0; lane < e->slice; lane++)
-                index[lane] = emit_i32(e, lanes[i * e->slice + lane]);
-            from = l->ConstVector(index, e->slice);
-        } else {
-            from = l->BuildAdd(e->b, load(e, x->s[0], i), slice_constant(e, offset), "");
-            from = l->BuildLShr(e->b, from, slice_constant(e, 2), "");
-        }
-        result[i][0] = look_up(e, data, from);
-    }
+}
+
+static void store_result(struct emit *e, const struct xinst *x, llvm_value exec,
+                         llvm_value result[SLICES_MAX][BODY_ROWS_MAX])
+{
     if (exec)
         store(e, exec, x->d, 1, result);
     else
         store_rows(e, NULL, x->d, 1, result);
+}
+
+/* What lanes have that are known now: for a slice of lanes, from so many that it reads. */
+static llvm_value shuffle(struct emit *e, const llvm_value *data, const uint32_t *from)
+{
+    const struct llvm *l = e->l;
+    llvm_value value = NULL, index[16];
+    for (unsigned i = 0; i < WAVE_LANES / e->slice; i++) {
+        bool some = false;
+        for (unsigned lane = 0; lane < e->slice; lane++) {
+            const bool here = from[lane] / e->slice == i;
+            some |= here;
+            index[lane] = emit_i32(e, here ? e->slice + from[lane] % e->slice : lane);
+        }
+        if (some)
+            value = l->BuildShuffleVector(e->b, value ? value : data[i], data[i],
+                                          l->ConstVector(index, e->slice), "");
+    }
+    return value;
+}
+
+static void move_known(struct emit *e, const struct xinst *x, llvm_value exec, const uint32_t *from)
+{
+    llvm_value data[SLICES_MAX], result[SLICES_MAX][BODY_ROWS_MAX];
+    load_data(e, x, exec, data);
+    for (unsigned i = 0; i < WAVE_LANES / e->slice; i++)
+        result[i][0] = shuffle(e, data, from + (size_t)i * e->slice);
+    store_result(e, x, exec, result);
+}
+
+static void move_any(struct emit *e, const struct xinst *x, llvm_value exec)
+{
+    const struct llvm *l = e->l;
+    llvm_value data[SLICES_MAX], result[SLICES_MAX][BODY_ROWS_MAX];
+    load_data(e, x, exec, data);
+    for (unsigned i = 0; i < WAVE_LANES / e->slice; i++) {
+        llvm_value from = load(e, x->s[0], i);
+        from = l->BuildAdd(e->b, from, slice_constant(e, (uint32_t)x->mem.offset), "");
+        result[i][0] = look_up(e, data, l->BuildLShr(e->b, from, slice_constant(e, 2), ""));
+    }
+    store_result(e, x, exec, result);
+}
+
+/* i1: whether a row is what was guessed. */
+static llvm_value holds(struct emit *e, int row, const uint32_t *guess)
+{
+    const struct llvm *l = e->l;
+    llvm_value differ = NULL, lane[16];
+    for (unsigned i = 0; i < WAVE_LANES / e->slice; i++) {
+        for (unsigned n = 0; n < e->slice; n++)
+            lane[n] = emit_i32(e, guess[i * e->slice + n]);
+        llvm_value bits = l->BuildXor(e->b, load(e, row, i), l->ConstVector(lane, e->slice), "");
+        differ = differ ? l->BuildOr(e->b, differ, bits, "") : bits;
+    }
+    return lanes_all(e, lanes_of(e, l->BuildICmp(e->b, LLVM_EQ, differ, l->ConstNull(e->row), "")));
+}
+
+static void move_swizzled(struct emit *e, const struct xinst *x, llvm_value exec)
+{
+    uint32_t from[WAVE_LANES];
+    lds_swizzle((uint32_t)x->mem.offset & 0xffff, from);
+    move_known(e, x, exec, from);
+}
+
+/* Goes to `other` where lanes do not read from where it was guessed. */
+static void move_guessed(struct emit *e, const struct xinst *x, const uint32_t *guess, llvm_block other)
+{
+    llvm_block as_guessed = emit_block(e);
+    uint32_t from[WAVE_LANES];
+    for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+        from[lane] = (guess[lane] + (uint32_t)x->mem.offset) / 4 % WAVE_LANES;
+    e->l->BuildCondBr(e->b, holds(e, x->s[0], guess), as_guessed, other);
+    emit_goto(e, as_guessed);
+    move_known(e, x, NULL, from);
 }
 
 bool crossbar_emit(struct emit *e, const struct xinst *x)
@@ -131,20 +191,28 @@ bool crossbar_emit(struct emit *e, const struct xinst *x)
     if (!crossbar_is_known(x))
         return false;
     stretch_flush(e);
+    const bool swizzles = x->op == ISA_OP_ds_swizzle_b32, masks = e->lanes == e->bits;
+    const uint32_t *guess = swizzles ? NULL : guess_lanes(e->guess, x);
     llvm_value exec = scalars_get64(e, SREG_EXEC);
-    if (e->lanes == e->bits) {
-        move_lanes(e, x, exec);
+    if (masks && !guess) {
+        (swizzles ? move_swizzled : move_any)(e, x, exec);
         return true;
     }
-    /* Where masks of lanes are rows, that many take as long as the handler. */
+    /* Where masks of lanes are rows, some take as long as the handler, and so does what is not known. */
     scalars_store(e);
-    llvm_block all = emit_block(e), some = emit_block(e), done = emit_block(e);
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, exec, emit_i64(e, UINT64_MAX), ""), all, some);
-    emit_goto(e, some);
-    emit_call_uncounted(e, x);
-    l->BuildBr(e->b, done);
+    llvm_block all = emit_block(e), other = emit_block(e), done = emit_block(e);
+    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, exec, emit_i64(e, UINT64_MAX), ""), all, other);
     emit_goto(e, all);
-    move_lanes(e, x, NULL);
+    if (guess)
+        move_guessed(e, x, guess, other);
+    else
+        (swizzles ? move_swizzled : move_any)(e, x, NULL);
+    l->BuildBr(e->b, done);
+    emit_goto(e, other);
+    if (masks)
+        move_any(e, x, exec);
+    else
+        emit_call_uncounted(e, x);
     l->BuildBr(e->b, done);
     emit_goto(e, done);
     return true;

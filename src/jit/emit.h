@@ -195,6 +195,7 @@ struct emit {
     const struct exec_block *block;
     struct live *live; /* rows that are read again; NULL: all may be */
     struct constants *constants;
+    struct guess *guess; /* NULL: nothing is guessed */
     size_t at;         /* the instruction that is being emitted */
     bool counts, runs; /* the form: EXEC_COUNTED, EXEC_RUNS */
     uint32_t ahead;    /* how far ahead of loads the host fetches, in bytes */

@@ -2,157 +2,162 @@
 /* See guess.h. */
 #include "jit/guess.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* How far it looks back, for all rows of a guess, and of how many instructions each follows from others. */
-enum { BACK = 4096, DEPTH = 24 };
+#include "isa/facts.h"
+#include "wave/fuse.h"
+#include "wave/operand.h"
 
-/* Of scalar registers: too large to be somebody's step. */
-static const uint32_t SCALAR = 1u << 20;
+/* It is executed twice, each time with other numbers for what cannot be known. */
+enum { TIMES = 2 };
 
 struct guess {
-    const struct emit *e;
-    unsigned left, depth;
+    const struct exec_block *block;
+    size_t count, *number; /* of the accesses; by instruction: which one it is */
+    struct access {
+        uint32_t lane[TIMES][WAVE_LANES];
+    } access[];
 };
 
-static bool row_before(struct guess *g, const struct xinst *x, unsigned row, uint32_t *lane);
-
-static bool source(struct guess *g, const struct xinst *x, int i, uint32_t *lane)
+static bool is_access(const struct xinst *x)
 {
-    const struct isa_operand *o = &x->isa->src[i];
-    if (stretch_is_row(o))
-        return row_before(g, x, stretch_row(o), lane);
-    for (unsigned l = 0; l < GUESS_LANES; l++)
-        lane[l] = o->kind == ISA_CONST ? (uint32_t)o->value : SCALAR;
-    return o->kind == ISA_CONST || o->kind == ISA_SGPR;
+    return x->isa && x->isa->format == ISA_DS && x->cls == XC_LDS && x->rows[0] == 1 && x->s[0] >= 0;
 }
 
-static unsigned sources(unsigned op)
+/* ---- the wave ---- */
+
+/* A number that nobody has a use for: another one for each row, lane and time. */
+static uint32_t nobody(uint32_t *seed)
 {
-    switch (op) {
-    case ISA_OP_v_mov_b32:
-        return 1;
-    case ISA_OP_v_add_u32:
-    case ISA_OP_v_sub_u32:
-    case ISA_OP_v_subrev_u32:
-    case ISA_OP_v_or_b32:
-    case ISA_OP_v_xor_b32:
-    case ISA_OP_v_and_b32:
-    case ISA_OP_v_lshlrev_b32:
-    case ISA_OP_v_lshrrev_b32:
-    case ISA_OP_v_ashrrev_i32:
-    case ISA_OP_v_mul_lo_u32:
-    case ISA_OP_v_mul_u32_u24:
-    case ISA_OP_v_mbcnt_lo_u32_b32:
-    case ISA_OP_v_mbcnt_hi_u32_b32:
-        return 2;
-    case ISA_OP_v_add3_u32:
-    case ISA_OP_v_lshl_add_u32:
-    case ISA_OP_v_add_lshl_u32:
-    case ISA_OP_v_lshl_or_b32:
-    case ISA_OP_v_and_or_b32:
-    case ISA_OP_v_or3_b32:
-    case ISA_OP_v_bfe_u32:
-    case ISA_OP_v_mad_u32_u24:
-        return 3;
-    default:
-        return 0;
+    *seed = *seed * 1664525 + 1013904223; /* Numerical Recipes, 7.1 */
+    return *seed ^ *seed >> 15;
+}
+
+/* Too large to be somebody's step. */
+static uint32_t scalar(unsigned time)
+{
+    return 1u << (20 + time);
+}
+
+static void forget_rows(struct wave *w, unsigned row, unsigned rows, uint32_t *seed)
+{
+    for (unsigned r = row; r < row + rows && r < w->rows; r++)
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+            w->v[r][lane] = nobody(seed);
+}
+
+static void forget_scalars(struct wave *w, unsigned reg, unsigned count, unsigned time)
+{
+    for (unsigned i = reg; i < reg + count && i < SREG_EXEC; i++)
+        w->s[i] = scalar(time);
+}
+
+/* What an instruction would have written. */
+static void forget(struct wave *w, const struct isa_inst *inst, unsigned time, uint32_t *seed)
+{
+    const struct isa_operand *const to[] = {&inst->dst, &inst->sdst};
+    for (unsigned i = 0; i < 2; i++) {
+        const struct isa_operand *o = to[i];
+        if (o->kind == ISA_SGPR)
+            forget_scalars(w, o->reg, o->dwords, time);
+        else if (o->kind == ISA_VGPR || o->kind == ISA_AGPR)
+            forget_rows(w, o->kind == ISA_AGPR ? WAVE_ACC + o->reg : o->reg, o->dwords, seed);
     }
 }
 
-/* Of one of the first lanes. */
-static uint32_t result(unsigned op, unsigned lane, uint32_t a, uint32_t b, uint32_t c)
+/* Whether a wave without a workgroup can execute it, and would in any turn. */
+static bool is_executed(const struct xinst *x)
 {
-    const uint32_t low24 = (1u << 24) - 1;
-    switch (op) {
-    case ISA_OP_v_mov_b32:
-        return a;
-    case ISA_OP_v_add_u32:
-        return a + b;
-    case ISA_OP_v_sub_u32:
-        return a - b;
-    case ISA_OP_v_subrev_u32:
-        return b - a;
-    case ISA_OP_v_or_b32:
-        return a | b;
-    case ISA_OP_v_xor_b32:
-        return a ^ b;
-    case ISA_OP_v_and_b32:
-        return a & b;
-    case ISA_OP_v_lshlrev_b32:
-        return b << (a & 31);
-    case ISA_OP_v_lshrrev_b32:
-        return b >> (a & 31);
-    case ISA_OP_v_ashrrev_i32:
-        return (uint32_t)((int32_t)b >> (a & 31));
-    case ISA_OP_v_mul_lo_u32:
-        return a * b;
-    case ISA_OP_v_mul_u32_u24:
-        return (a & low24) * (b & low24);
-    case ISA_OP_v_mbcnt_lo_u32_b32:
-        return b + (uint32_t)__builtin_popcount(a & ((1u << lane) - 1));
-    case ISA_OP_v_mbcnt_hi_u32_b32:
-        return b;
-    case ISA_OP_v_add3_u32:
-        return a + b + c;
-    case ISA_OP_v_lshl_add_u32:
-        return (a << (b & 31)) + c;
-    case ISA_OP_v_add_lshl_u32:
-        return (a + b) << (c & 31);
-    case ISA_OP_v_lshl_or_b32:
-        return (a << (b & 31)) | c;
-    case ISA_OP_v_and_or_b32:
-        return (a & b) | c;
-    case ISA_OP_v_or3_b32:
-        return a | b | c;
-    case ISA_OP_v_bfe_u32:
-        return (a >> (b & 31)) & ((1u << (c & 31)) - 1);
-    default: /* v_mad_u32_u24 */
-        return (a & low24) * (b & low24) + c;
-    }
+    const enum isa_unit unit = isa_facts[x->op].unit;
+    return (unit == ISA_UNIT_SALU || unit == ISA_UNIT_VALU || unit == ISA_UNIT_TRANS) && exec_is_own(x->op) &&
+           exec_is_implemented(x) && !(isa_facts[x->op].effects & ISA_E_READS_M0);
 }
 
-static bool execute(struct guess *g, const struct xinst *x, uint32_t *lane)
+static void execute(struct guess *g, struct wave *w, unsigned time)
 {
-    const struct isa_inst *inst = x->isa;
-    const unsigned count = sources(x->op);
-    uint32_t from[3][GUESS_LANES] = {{0}};
-    if (!count || inst->sdwa || inst->dpp || inst->clamp || g->depth == DEPTH)
-        return false;
-    g->depth++;
-    for (unsigned i = 0; i < count; i++)
-        if (!source(g, x, (int)i, from[i]))
-            return false;
-    g->depth--;
-    for (unsigned l = 0; l < GUESS_LANES; l++)
-        lane[l] = result(x->op, l, from[0][l], from[1][l], from[2][l]);
-    return true;
-}
-
-static bool row_before(struct guess *g, const struct xinst *x, unsigned row, uint32_t *lane)
-{
-    while (x-- > g->e->block->x && g->left) {
-        g->left--;
-        if (!x->isa || !stretch_is_row(&x->isa->dst))
+    uint32_t seed = time;
+    wave_set_mode(w, MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP);
+    forget_scalars(w, 0, SREG_EXEC, time);
+    forget_rows(w, 1, w->rows - 1, &seed);
+    for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+        w->v[0][lane] = lane;
+    for (size_t i = 0; i < g->block->count; i++) {
+        const struct xinst *x = &g->block->x[i];
+        if (!x->isa || x->isa->op == ISA_OP_INVALID || x->isa->reserved)
             continue;
-        const unsigned first = stretch_row(&x->isa->dst);
-        if (row >= first && row < first + x->isa->dst.dwords)
-            return execute(g, x, lane);
+        if (is_access(x) && x->s[0] < (int)w->rows)
+            memcpy(g->access[g->number[i]].lane[time], w->v[x->s[0]], sizeof(wave_row));
+        w->exec = UINT64_MAX; /* whatever the last one has done */
+        if (is_executed(x))
+            fuse_single(x)(w, x);
+        else
+            forget(w, x->isa, time, &seed);
     }
-    for (unsigned l = 0; l < GUESS_LANES; l++)
-        lane[l] = l;
-    return row == 0 && g->left;
 }
 
-bool guess_step(const struct emit *e, const struct xinst *x, unsigned row, uint32_t *step)
+/* ---- the function ---- */
+
+static struct guess *number_accesses(const struct exec_block *block)
 {
-    struct guess g = {.e = e, .left = BACK};
-    uint32_t lane[GUESS_LANES];
-    if (!row_before(&g, x, row, lane))
-        return false;
-    *step = lane[1] - lane[0];
-    for (unsigned l = 2; l < GUESS_LANES; l++)
-        if (lane[l] - lane[l - 1] != *step)
-            return false;
-    return true;
+    size_t count = 0, *number = calloc(block->count + 1, sizeof(*number));
+    for (size_t i = 0; number && i < block->count; i++) {
+        number[i] = count;
+        count += is_access(&block->x[i]);
+    }
+    struct guess *g = NULL;
+    if (count)
+        g = malloc(sizeof(*g) + count * sizeof(g->access[0]) + (block->count + 1) * sizeof(*number));
+    if (g) {
+        g->block = block;
+        g->count = count;
+        g->number = (size_t *)(void *)&g->access[count];
+        memcpy(g->number, number, (block->count + 1) * sizeof(*number));
+    }
+    free(number);
+    return g;
+}
+
+struct guess *guess_find(const struct exec_block *block)
+{
+    struct guess *g = number_accesses(block);
+    struct wave *w = g ? aligned_alloc(alignof(struct wave), sizeof(*w)) : NULL;
+    wave_row *rows = w ? aligned_alloc(64, (WAVE_TEMPS + WAVE_ROWS) * sizeof(*rows)) : NULL;
+    if (rows) {
+        for (unsigned time = 0; time < TIMES; time++) {
+            memset(w, 0, sizeof(*w));
+            memset(rows, 0, WAVE_TEMPS * sizeof(*rows));
+            w->v = rows + WAVE_TEMPS;
+            w->rows = WAVE_ROWS;
+            execute(g, w, time);
+        }
+    } else {
+        free(g);
+        g = NULL;
+    }
+    free(rows);
+    free(w);
+    return g;
+}
+
+static const struct access *find_access(const struct guess *g, const struct xinst *x)
+{
+    return g && is_access(x) ? &g->access[g->number[x - g->block->x]] : NULL;
+}
+
+bool guess_step(const struct guess *g, const struct xinst *x, uint32_t *step)
+{
+    const struct access *a = find_access(g, x);
+    *step = a ? a->lane[0][1] - a->lane[0][0] : 0;
+    for (unsigned time = 0; a && time < TIMES; time++)
+        for (unsigned l = 1; l < GUESS_LANES; l++)
+            if (a->lane[time][l] - a->lane[time][l - 1] != *step)
+                return false;
+    return a != NULL;
+}
+
+const uint32_t *guess_lanes(const struct guess *g, const struct xinst *x)
+{
+    const struct access *a = find_access(g, x);
+    return a && memcmp(a->lane[0], a->lane[1], sizeof(wave_row)) == 0 ? a->lane[0] : NULL;
 }

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a row probably holds, as to how lanes differ: the instructions before, read as text, are executed for
- * some lanes, with the kernel's v0 as the lane's number and the same large number in all scalar registers.
+ * What rows of addresses in LDS probably hold: the function's instructions, read as text, are executed for
+ * one wave, with the kernel's v0 as the lane's number and the same large number in all scalar registers.
  * Nothing may rely on it but which of several versions of code is emitted.
  */
 #ifndef EHP_JIT_GUESS_H
 #define EHP_JIT_GUESS_H
 
-#include "jit/emit.h"
+#include "exec/code.h"
 
 enum { GUESS_LANES = 16 };
 
-/* The step from lane to lane of a row before `x`; false: it is none, or unknown. */
-bool guess_step(const struct emit *e, const struct xinst *x, unsigned row, uint32_t *step);
+struct guess;
+
+/* Of a function; NULL: memory is short, or it does not access LDS by lanes, and nothing is known.  free()
+ * ends it. */
+struct guess *guess_find(const struct exec_block *block);
+/* The step from lane to lane of an access's first row, among the first GUESS_LANES; false: it is none, or
+ * unknown. */
+bool guess_step(const struct guess *guess, const struct xinst *x, uint32_t *step);
+/* What that row holds in all lanes, whatever comes from memory and from the kernel's arguments; NULL: who
+ * knows. */
+const uint32_t *guess_lanes(const struct guess *guess, const struct xinst *x);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "isa/facts.h"
 #include "jit/constants.h"
+#include "jit/guess.h"
 #include "jit/emit.h"
 #include "jit/region.h"
 #include "wave/fault.h"
@@ -559,6 +560,7 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
         e->stats = emit_load(e, e->ptr, e->w, offsetof(struct wave, stats));
     e->live = live_find(e);
     e->constants = runs ? NULL : constants_find(e);
+    e->guess = runs ? NULL : guess_find(block);
     begin_find(e, heads);
     begin_emit(e);
     e->v = emit_load(e, e->ptr, e->w, offsetof(struct wave, v));
@@ -584,6 +586,7 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
     l->DisposeBuilder(e->b);
     live_free(e->live);
     free(e->constants);
+    free(e->guess);
     region_flow_free(e->flow);
     free(e->blocks);
     free(e);

@@ -756,13 +756,14 @@ static void add_unit(const uint32_t *words, unsigned bytes)
 }
 
 /*
- * Reads of LDS at addresses that go up by a step from lane to lane, as the code says, or by none: of lanes'
- * numbers (v_mbcnt), or of a row that may hold anything, some bits, shifted, with a first place.
+ * Reads of LDS, and of other lanes, at addresses that go up by a step from lane to lane, as the code says, or
+ * by none: of lanes' numbers (v_mbcnt), or of a row that may hold anything, some bits, turned over, shifted,
+ * with a first place.
  */
 static void try_steps(struct engine *e, unsigned level, unsigned number)
 {
-    enum { V = 256, ADDRESS = 24, ZERO = 128, ONES = 193 };
-    static const uint8_t ops[] = {54, 55, 56, 57, 58, 59, 60, 118, 119, 120, 254, 255};
+    enum { V = 256, ADDRESS = 24, ZERO = 128, ONES = 193, BPERMUTE = 63 };
+    static const uint8_t ops[] = {54, 55, 56, 57, 58, 59, 60, 118, 119, 120, 254, 255, BPERMUTE, BPERMUTE};
     rig_seed = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
     t.program = (struct program){.rows = UINT32_MAX, .theme = "", .even = below(4) != 0};
     const uint32_t lanes[][2] = {{0xd28c0000 | ADDRESS, ONES | ZERO << 9},
@@ -770,6 +771,7 @@ static void try_steps(struct engine *e, unsigned level, unsigned number)
     static const uint16_t masks[] = {ZERO, ZERO + 15, ZERO + 16, ONES + 15};
     const uint32_t by = ZERO + below(6), first = ZERO + below(64), mask = masks[below(4)];
     const uint32_t some[] = {0x26000000 | ADDRESS << 17 | ADDRESS << 9 | mask};
+    const uint32_t turn[] = {0x2a000000 | ADDRESS << 17 | ADDRESS << 9 | (ZERO + below(64))};
     const uint32_t shift[] = {0x24000000 | ADDRESS << 17 | ADDRESS << 9 | by};
     const uint32_t add[] = {0x68000000 | ADDRESS << 17 | ADDRESS << 9 | first};
     const uint32_t strange[] = {0x7e000200 | ADDRESS << 17 |
@@ -783,6 +785,8 @@ static void try_steps(struct engine *e, unsigned level, unsigned number)
     }
     if (below(3) == 0)
         add_unit(some, 4);
+    if (below(3) == 0)
+        add_unit(turn, 4);
     if (below(8))
         add_unit(shift, 4);
     add_unit(add, 4);
@@ -790,7 +794,8 @@ static void try_steps(struct engine *e, unsigned level, unsigned number)
     for (unsigned i = 4 + below(8), usual = below(sizeof ops); i; i--) {
         const uint32_t op = ops[below(3) ? usual : below(sizeof ops)], row = 2 * below(8);
         const uint32_t near = below(4) ? below(64) : below(0x10000);
-        const uint32_t read[] = {0xd8000000 | op << 17 | near, ADDRESS | row << 24};
+        const uint32_t data = op == BPERMUTE ? below(16) : 0;
+        const uint32_t read[] = {0xd8000000 | op << 17 | near, ADDRESS | data << 8 | row << 24};
         const uint32_t fma[] = {0xd1cb0000 | below(16),
                                 (V + below(16)) | (V + below(16)) << 9 | (V + below(16)) << 18};
         add_unit(read, 8);
