@@ -22,7 +22,10 @@ struct guess {
 
 static bool is_access(const struct xinst *x)
 {
-    return x->isa && x->isa->format == ISA_DS && x->cls == XC_LDS && x->rows[0] == 1 && x->s[0] >= 0;
+    if (!x->isa || !x->rows[0] || x->s[0] < 0)
+        return false;
+    return x->isa->format == ISA_GLOBAL || x->isa->format == ISA_FLAT ||
+           (x->isa->format == ISA_DS && x->cls == XC_LDS);
 }
 
 /* ---- the wave ---- */
@@ -76,12 +79,16 @@ static bool is_executed(const struct xinst *x)
 
 static void execute(struct guess *g, struct wave *w, unsigned time)
 {
-    uint32_t seed = time;
+    uint32_t seed = TIMES;
     wave_set_mode(w, MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP);
     forget_scalars(w, 0, SREG_EXEC, time);
     forget_rows(w, 1, w->rows - 1, &seed);
-    for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+    for (unsigned lane = 0; lane < WAVE_LANES; lane++) {
         w->v[0][lane] = lane;
+        for (unsigned r = 1; r < w->rows; r++) /* lanes differ alike each time: it is not from memory */
+            w->v[r][lane] += scalar(time);
+    }
+    seed = time;
     for (size_t i = 0; i < g->block->count; i++) {
         const struct xinst *x = &g->block->x[i];
         if (!x->isa || x->isa->op == ISA_OP_INVALID || x->isa->reserved)
@@ -160,4 +167,13 @@ const uint32_t *guess_lanes(const struct guess *g, const struct xinst *x)
 {
     const struct access *a = find_access(g, x);
     return a && memcmp(a->lane[0], a->lane[1], sizeof(wave_row)) == 0 ? a->lane[0] : NULL;
+}
+
+bool guess_scatters(const struct guess *g, const struct xinst *x)
+{
+    const struct access *a = find_access(g, x);
+    for (unsigned l = 1; a && l < WAVE_LANES; l++)
+        if (a->lane[0][l] - a->lane[0][l - 1] != a->lane[1][l] - a->lane[1][l - 1])
+            return true;
+    return false;
 }

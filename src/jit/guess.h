@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What rows of addresses in LDS probably hold: the function's instructions, read as text, are executed for
+ * What rows of addresses probably hold: the function's instructions, read as text, are executed for
  * one wave, with the kernel's v0 as the lane's number and the same large number in all scalar registers.
  * Nothing may rely on it but which of several versions of code is emitted.
  */
@@ -13,7 +13,7 @@ enum { GUESS_LANES = 16 };
 
 struct guess;
 
-/* Of a function; NULL: memory is short, or it does not access LDS by lanes, and nothing is known.  free()
+/* Of a function; NULL: memory is short, or no lanes access anything, and nothing is known.  free()
  * ends it. */
 struct guess *guess_find(const struct exec_block *block);
 /* The step from lane to lane of an access's first row, among the first GUESS_LANES; false: it is none, or
@@ -22,5 +22,7 @@ bool guess_step(const struct guess *guess, const struct xinst *x, uint32_t *step
 /* What that row holds in all lanes, whatever comes from memory and from the kernel's arguments; NULL: who
  * knows. */
 const uint32_t *guess_lanes(const struct guess *guess, const struct xinst *x);
+/* Whether how lanes differ there comes from memory. */
+bool guess_scatters(const struct guess *guess, const struct xinst *x);
 
 #endif

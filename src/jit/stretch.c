@@ -15,6 +15,7 @@
 
 #include "isa/facts.h"
 #include "jit/emit.h"
+#include "jit/guess.h"
 #include "sem/memory/memop.h"
 #include "wave/fault.h"
 
@@ -232,6 +233,17 @@ static bool ends_with_atomic(const struct emit *e)
     return last > 0 && e->op[last - 1].once;
 }
 
+/*
+ * Addresses that come from memory: handlers access for one lane right after the other, as many as the host
+ * has in mind at once, and have what they wait for sooner than code that looks at a slice's addresses between
+ * them.  Not with AVX-512, whose slices are twice as long, and of which the host has twice as many in mind.
+ */
+static bool is_scattered(const struct emit *e, const struct lane_op *op)
+{
+    return e->slice == 8 && op->x->cls == XC_VMEM && !op->once && !emit_turns(e) &&
+           guess_scatters(e->guess, op->x);
+}
+
 bool stretch_add(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
@@ -240,6 +252,8 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         return false;
     if (ends_with_atomic(e))
         stretch_flush(e);
+    if (!op.body && is_scattered(e, &op))
+        return false;
     if (!op.body)
         return add_access(e, &op);
     if (op.alone)
