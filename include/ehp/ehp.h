@@ -494,7 +494,7 @@ struct ehp_fault {
     const char *kernel;
     uint32_t workgroup[3];
     unsigned wave, lane; /* lane: UINT_MAX when the fault is the wave's */
-    unsigned xcc, se, cu;
+    unsigned xcc, se, cu; /* se, cu: UINT_MAX in functional mode, where they mean nothing */
     uint64_t pc;
     char disassembly[128];
     uint64_t address;

@@ -166,7 +166,9 @@ static void add_place(char *text, size_t bytes, const struct ehp_fault *f, const
     if (f->lane != UINT_MAX)
         add(text, bytes, ", lane %u", f->lane);
     if (f->kernel)
-        add(text, bytes, " on XCD %u, SE %u, CU %u", f->xcc, f->se, f->cu);
+        add(text, bytes, " on XCD %u", f->xcc);
+    if (f->kernel && f->cu != UINT_MAX)
+        add(text, bytes, ", SE %u, CU %u", f->se, f->cu);
     if (f->pc)
         add(text, bytes, "\n  at pc %#llx: %s", (unsigned long long)f->pc, f->disassembly);
     if (detail && *detail)
@@ -203,8 +205,10 @@ static void describe(struct cp_dispatch *d, struct workgroup *wg, const struct w
     f->wave = w->index;
     f->lane = guard->lane;
     f->xcc = wg->xcc;
-    f->se = wg->cu / per_engine;
-    f->cu = wg->cu % per_engine;
+    /* In functional mode it is where a host thread happened to find room. */
+    const bool timed = cp->engine->packets_take_time;
+    f->se = timed ? wg->cu / per_engine : UINT_MAX;
+    f->cu = timed ? wg->cu % per_engine : UINT_MAX;
     f->address = guard->address;
     f->write = guard->write;
     f->trap_id = guard->trap_id;
