@@ -55,7 +55,8 @@ static bool add_read(struct emit *e, struct slice *s, const struct lane_op *op)
                 s->likely[i].end = end;
             return is_step(places_kind(op->x), s->likely[i].step);
         }
-    if (s->likelies == SHAPES_MAX || !guess_step(e->guess, op->x, &step) || !is_step(places_kind(op->x), step))
+    if (s->likelies == SHAPES_MAX || !guess_step(e->guess, op->x, &step) ||
+        !is_step(places_kind(op->x), step))
         return false;
     s->likely[s->likelies++] = (struct likely){.number = row, .step = step, .end = end};
     return true;
