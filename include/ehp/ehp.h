@@ -493,7 +493,7 @@ struct ehp_fault {
     uint64_t dispatch_id;
     const char *kernel;
     uint32_t workgroup[3];
-    unsigned wave, lane; /* lane: UINT_MAX when the fault is the wave's */
+    unsigned wave, lane;  /* lane: UINT_MAX when the fault is the wave's */
     unsigned xcc, se, cu; /* se, cu: UINT_MAX in functional mode, where they mean nothing */
     uint64_t pc;
     char disassembly[128];
