@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "isa/facts.h"
+#include "jit/emit.h"
 #include "wave/fuse.h"
 #include "wave/operand.h"
 
@@ -14,7 +15,7 @@ enum { TIMES = 2 };
 
 struct guess {
     const struct exec_block *block;
-    size_t count, *number; /* of the accesses; by instruction: which one it is */
+    size_t *number; /* by instruction: which of the accesses it is */
     struct access {
         uint32_t lane[TIMES][WAVE_LANES];
     } access[];
@@ -50,6 +51,16 @@ static void forget_rows(struct wave *w, unsigned row, unsigned rows, uint32_t *s
             w->v[r][lane] = nobody(seed);
 }
 
+/* What is in rows before: lanes differ alike each time, as it is not from memory. */
+static void begin_rows(struct wave *w, unsigned time)
+{
+    uint32_t seed = 0;
+    forget_rows(w, 0, w->rows, &seed);
+    for (unsigned r = 0; r < w->rows; r++)
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+            w->v[r][lane] = r ? w->v[r][lane] + scalar(time) : lane;
+}
+
 static void forget_scalars(struct wave *w, unsigned reg, unsigned count, unsigned time)
 {
     for (unsigned i = reg; i < reg + count && i < SREG_EXEC; i++)
@@ -64,8 +75,8 @@ static void forget(struct wave *w, const struct isa_inst *inst, unsigned time, u
         const struct isa_operand *o = to[i];
         if (o->kind == ISA_SGPR)
             forget_scalars(w, o->reg, o->dwords, time);
-        else if (o->kind == ISA_VGPR || o->kind == ISA_AGPR)
-            forget_rows(w, o->kind == ISA_AGPR ? WAVE_ACC + o->reg : o->reg, o->dwords, seed);
+        else if (stretch_is_row(o))
+            forget_rows(w, stretch_row(o), o->dwords, seed);
     }
 }
 
@@ -79,21 +90,15 @@ static bool is_executed(const struct xinst *x)
 
 static void execute(struct guess *g, struct wave *w, unsigned time)
 {
-    uint32_t seed = TIMES;
+    uint32_t seed = time;
     wave_set_mode(w, MODE_FLOAT_PLAIN | MODE_IEEE | MODE_DX10_CLAMP);
     forget_scalars(w, 0, SREG_EXEC, time);
-    forget_rows(w, 1, w->rows - 1, &seed);
-    for (unsigned lane = 0; lane < WAVE_LANES; lane++) {
-        w->v[0][lane] = lane;
-        for (unsigned r = 1; r < w->rows; r++) /* lanes differ alike each time: it is not from memory */
-            w->v[r][lane] += scalar(time);
-    }
-    seed = time;
+    begin_rows(w, time);
     for (size_t i = 0; i < g->block->count; i++) {
         const struct xinst *x = &g->block->x[i];
         if (!x->isa || x->isa->op == ISA_OP_INVALID || x->isa->reserved)
             continue;
-        if (is_access(x) && x->s[0] < (int)w->rows)
+        if (is_access(x))
             memcpy(g->access[g->number[i]].lane[time], w->v[x->s[0]], sizeof(wave_row));
         w->exec = UINT64_MAX; /* whatever the last one has done */
         if (is_executed(x))
@@ -117,7 +122,6 @@ static struct guess *number_accesses(const struct exec_block *block)
         g = malloc(sizeof(*g) + count * sizeof(g->access[0]) + (block->count + 1) * sizeof(*number));
     if (g) {
         g->block = block;
-        g->count = count;
         g->number = (size_t *)(void *)&g->access[count];
         memcpy(g->number, number, (block->count + 1) * sizeof(*number));
     }
@@ -129,13 +133,13 @@ struct guess *guess_find(const struct exec_block *block)
 {
     struct guess *g = number_accesses(block);
     struct wave *w = g ? aligned_alloc(alignof(struct wave), sizeof(*w)) : NULL;
-    wave_row *rows = w ? aligned_alloc(64, (WAVE_TEMPS + WAVE_ROWS) * sizeof(*rows)) : NULL;
+    wave_row *rows = w ? aligned_alloc(64, (WAVE_TEMPS + block->rows) * sizeof(*rows)) : NULL;
     if (rows) {
         for (unsigned time = 0; time < TIMES; time++) {
             memset(w, 0, sizeof(*w));
             memset(rows, 0, WAVE_TEMPS * sizeof(*rows));
             w->v = rows + WAVE_TEMPS;
-            w->rows = WAVE_ROWS;
+            w->rows = block->rows;
             execute(g, w, time);
         }
     } else {

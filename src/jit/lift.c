@@ -8,8 +8,8 @@
 
 #include "isa/facts.h"
 #include "jit/constants.h"
-#include "jit/guess.h"
 #include "jit/emit.h"
+#include "jit/guess.h"
 #include "jit/region.h"
 #include "wave/fault.h"
 #include "wave/fuse.h"
