@@ -62,6 +62,27 @@ static ehp_cpu_work cpu(ehp_cpu_operation operation, unsigned cores, char *base,
     return work;
 }
 
+// STREAM's triad, or so many ranges of which `written` tells what is written: bytes of all ranges in GB/s.
+static double stream(unsigned cores, char *const *range, unsigned ranges, size_t bytes, unsigned written,
+                     unsigned dies = 0)
+{
+    ehp_cpu_work work = EHP_CPU_WORK_INIT;
+    work.operation = EHP_CPU_STREAM;
+    work.cores = cores;
+    work.passes = 1;
+    work.ranges = ranges;
+    work.written = written;
+    work.dies = dies;
+    for (unsigned i = 0; i < ranges; i++)
+        work.base[i] = range[i], work.bytes[i] = bytes;
+    if (ehp_host_run(&work) != EHP_OK)
+        std::exit(1);
+    return static_cast<double>(ranges * bytes) / static_cast<double>(work.ns);
+}
+
+static const size_t ARRAY = 610 * MIB; // STREAM's
+static const unsigned TRIAD = 1 << 2;  // a third of the lines is written
+
 template <typename F> static double microseconds(F call)
 {
     stopwatch watch;
@@ -108,25 +129,27 @@ static void upfront()
     allocator("alloc_host", "free_host", [](void **p, size_t n) { return hipHostMalloc(p, n, 0); }, true);
     allocator(
         "alloc_managed", "free_managed", [](void **p, size_t n) { return hipMallocManaged(p, n); }, false);
-    char *p;
-    CHECK_HIP(hipMalloc(&p, 96 * MIB));
-    ehp_cpu_work work = cpu(EHP_CPU_STREAM, 24, p, 96 * MIB);
-    row("cpu_stream_device", 0, 96.0 * MIB / static_cast<double>(work.ns));
-    CHECK_HIP(hipFree(p));
-    CHECK_HIP(hipHostMalloc(&p, 96 * MIB, 0));
-    work = cpu(EHP_CPU_STREAM, 24, p, 96 * MIB);
-    row("cpu_stream_host", 0, 96.0 * MIB / static_cast<double>(work.ns));
-    CHECK_HIP(hipHostFree(p));
+    char *p, *array[3];
+    uint64_t faults = 0; // STREAM's three arrays, but for the process's own 4 K
+    for (char *&a : array) {
+        CHECK_HIP(hipMalloc(&a, ARRAY));
+        faults += cpu(EHP_CPU_TOUCH, 24, a, ARRAY).faults;
+    }
+    row("fault_count_cpu", 1, static_cast<double>(faults) / 1e3);
+    row("cpu_stream_device", 0, stream(24, array, 3, ARRAY, TRIAD));
+    row("cpu_read", 24, stream(24, array, 1, ARRAY, 0));
+    row("cpu_read_die", 8, stream(8, array, 1, ARRAY, 0, 1));
+    row("cpu_update", 24, 2 * stream(24, array, 1, ARRAY, 1)); // each byte is read and written
+    for (char *a : array)
+        CHECK_HIP(hipFree(a));
+    for (char *&a : array)
+        CHECK_HIP(hipHostMalloc(&a, ARRAY, 0));
+    row("cpu_stream_host", 0, stream(24, array, 3, ARRAY, TRIAD));
+    for (char *a : array)
+        CHECK_HIP(hipHostFree(a));
     CHECK_HIP(hipMalloc(&p, 512 * MIB));
     chases("cpu_chase_device", p);
     CHECK_HIP(hipFree(p));
-    uint64_t faults = 0; // STREAM's three arrays, but for the process's own 4 K
-    for (int array = 0; array < 3; array++) {
-        CHECK_HIP(hipMalloc(&p, 610 * MIB));
-        faults += cpu(EHP_CPU_TOUCH, 24, p, 610 * MIB).faults;
-        CHECK_HIP(hipFree(p));
-    }
-    row("fault_count_cpu", 1, static_cast<double>(faults) / 1e3);
 }
 
 static void latency(const char *name, bool minor)
@@ -184,12 +207,23 @@ static void cpu_faults()
     row("fault_latency_cpu", 50, static_cast<double>(cpu(EHP_CPU_TOUCH, 1, one, PAGE).ns) / 1e3);
     munmap(one, PAGE);
     uint64_t faults = 0; // STREAM's three arrays
-    for (int array = 0; array < 3; array++) {
-        char *p = map(610 * MIB);
-        faults += cpu(EHP_CPU_TOUCH, 24, p, 610 * MIB).faults;
-        munmap(p, 610 * MIB);
+    char *array[3];
+    for (char *&a : array) {
+        a = map(ARRAY);
+        faults += cpu(EHP_CPU_TOUCH, 24, a, ARRAY).faults;
     }
     row("fault_count_cpu", 0, static_cast<double>(faults) / 1e3);
+    for (unsigned cores : {9u, 24u})
+        row("cpu_stream_malloc", cores, stream(cores, array, 3, ARRAY, TRIAD));
+    for (char *a : array)
+        munmap(a, ARRAY);
+    for (char *&a : array) {
+        CHECK_HIP(hipMallocManaged(&a, ARRAY));
+        cpu(EHP_CPU_TOUCH, 24, a, ARRAY);
+    }
+    row("cpu_stream_managed", 9, stream(9, array, 3, ARRAY, TRIAD));
+    for (char *a : array)
+        CHECK_HIP(hipFree(a));
 }
 
 static void on_demand()
@@ -205,21 +239,18 @@ static void on_demand()
     throughput("fault_rate_major", false);
     cpu_faults();
 
-    const size_t bytes = 96 * MIB;
-    char *p = map(bytes);
-    cpu(EHP_CPU_TOUCH, 24, p, bytes);
-    row("cpu_stream_malloc", 9,
-        static_cast<double>(bytes) / static_cast<double>(cpu(EHP_CPU_STREAM, 9, p, bytes).ns));
-    munmap(p, bytes);
-    p = map(bytes);
     int *out;
+    char *array[3];
     CHECK_HIP(hipMalloc(&out, sizeof *out));
-    touch<<<static_cast<unsigned>(bytes / PAGE / 64), 64>>>(p, bytes / PAGE, out);
+    for (char *&a : array) {
+        a = map(ARRAY);
+        touch<<<static_cast<unsigned>(ARRAY / PAGE / 64), 64>>>(a, ARRAY / PAGE, out);
+    }
     CHECK_HIP(hipDeviceSynchronize());
-    row("cpu_stream_malloc_gpu", 24,
-        static_cast<double>(bytes) / static_cast<double>(cpu(EHP_CPU_STREAM, 24, p, bytes).ns));
-    munmap(p, bytes);
-    p = map(4 * GIB);
+    row("cpu_stream_malloc_gpu", 24, stream(24, array, 3, ARRAY, TRIAD));
+    for (char *a : array)
+        munmap(a, ARRAY);
+    char *p = map(4 * GIB);
     cpu(EHP_CPU_TOUCH, 24, p, 4 * GIB);
     row("cpu_chase", 4 * MIB, static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, 4 * GIB, LOADS).ns) / LOADS);
     munmap(p, 4 * GIB);

@@ -256,16 +256,15 @@ EHP_API int ehp_host_spend(ehp_machine *machine, uint64_t ns);
 EHP_API int ehp_host_query(ehp_machine *machine);
 
 /*
- * Timing mode: cores of the package's CPU at work.  They are agents that use the
- * same memory, without caches of their own: they fault, stream and chase at the
- * rates of the chip file, and that takes the host program time.  What they compute
- * meanwhile is `instructions`: faults come first, then the longer of both.
+ * Timing mode: cores of the package's CPU at work, one on each CCD in turn.  Their loads and stores go
+ * through their caches and the fabric, beside what the GPU asks for, and that takes the host program time.
+ * What they compute meanwhile is `instructions`.  Faults come first.
  *
  * Said before the work is done: pages that nobody has touched yet fault then.
  */
 enum ehp_cpu_operation {
     EHP_CPU_TOUCH,  /* each page of each range once */
-    EHP_CPU_STREAM, /* all bytes of all ranges, `passes` times */
+    EHP_CPU_STREAM, /* all lines of all ranges side by side, each core its part, `passes` times */
     EHP_CPU_CHASE,  /* one after the other, `passes` dependent loads in the first range; one core */
 };
 struct ehp_cpu_work {
@@ -279,6 +278,9 @@ struct ehp_cpu_work {
     uint64_t instructions; /* of all cores together */
     /* out */
     uint64_t ns, faults;
+    /* in; with a `size` that ends before them, 0 */
+    unsigned written; /* STREAM: a bit for each range that is written, not read */
+    unsigned dies;    /* the CCDs that the cores are on; 0: all */
 };
 #define EHP_CPU_WORK_INIT {.size = sizeof(struct ehp_cpu_work)}
 EHP_API int ehp_cpu_run(ehp_machine *machine, struct ehp_cpu_work *work);

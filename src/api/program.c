@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The host program's time, and what it says of itself. */
+#include <string.h>
+
 #include "api/api.h"
 #include "jit/jit.h"
 
@@ -11,19 +13,28 @@ uint64_t ehp_timestamp(ehp_machine *m)
 
 int ehp_cpu_run(ehp_machine *m, struct ehp_cpu_work *work)
 {
-    unsigned cores = chip_get(&m->chip, CHIP_ccd_count) * chip_get(&m->chip, CHIP_ccd_cores);
+    unsigned dies = chip_get(&m->chip, CHIP_ccd_count), each = chip_get(&m->chip, CHIP_ccd_cores),
+             cores = dies * each;
+    struct ehp_cpu_work whole = {0};
     if (!m->timing)
         return machine_error(m, EHP_ERR_UNSUPPORTED, "CPU cores take time in timing mode only");
     if (!cores)
         return machine_error(m, EHP_ERR_UNSUPPORTED, "%s has no CPU cores in its package", m->chip.name);
+    if (work->size < offsetof(struct ehp_cpu_work, written))
+        return machine_error(m, EHP_ERR_INVALID, "struct ehp_cpu_work: size is %zu", work->size);
     if (!work->cores || work->cores > cores || work->ranges > 3 ||
         (!work->ranges && (!work->instructions || work->operation == EHP_CPU_CHASE)))
         return machine_error(m, EHP_ERR_INVALID,
                              "%u cores on %u ranges: the package has %u cores, for up to 3", work->cores,
                              work->ranges, cores);
+    memcpy(&whole, work, work->size < sizeof(whole) ? work->size : sizeof(whole));
+    if (whole.dies > dies || (whole.dies && work->cores > whole.dies * each))
+        return machine_error(m, EHP_ERR_INVALID, "%u cores on %u CCDs: the package has %u, of %u cores each",
+                             work->cores, whole.dies, dies, each);
     struct engine *engine = m->cp.engine;
-    if (engine->ops->run_cores(engine, work))
-        ehp_host_spend(m, work->ns);
+    engine->ops->run_cores(engine, &whole);
+    work->ns = whole.ns;
+    work->faults = whole.faults;
     return EHP_OK;
 }
 
@@ -52,6 +63,6 @@ int ehp_host_spend(ehp_machine *m, uint64_t ns)
 /* It reads the signal's value from memory. */
 int ehp_host_query(ehp_machine *m)
 {
-    m->cp.engine->ops->spend(m->cp.engine, (uint64_t)(m->chip.value[CHIP_core_memory_latency] * 1e3));
+    m->cp.engine->ops->spend(m->cp.engine, (uint64_t)(m->chip.value[CHIP_core_query] * 1e3));
     return EHP_OK;
 }

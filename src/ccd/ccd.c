@@ -1,141 +1,337 @@
 /* SPDX-License-Identifier: MIT */
-/* What CPU cores do with memory; see ccd.h. */
-#include "ccd/ccd.h"
-
-#include <math.h>
-
-#include "chip/chip.h"
-#include "vm/vm.h"
-
-static double value(const struct chip *chip, enum chip_key key)
-{
-    return chip->value[key];
-}
-
-/* Faults on pages side by side: the kernel's lock lets one core after the other through. */
-static double fault_us(const struct chip *c, uint64_t pages, unsigned cores)
-{
-    if (!pages)
-        return 0;
-    double each = value(c, CHIP_core_fault_page) / cores, serial = value(c, CHIP_core_fault_serial);
-    return value(c, CHIP_core_fault) + (double)(pages - 1) * (each > serial ? each : serial);
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-/* As many instructions as the cores execute side by side. */
-static double compute_us(const struct chip *c, uint64_t instructions, unsigned cores)
-{
-    return (double)instructions / (cores * value(c, CHIP_core_ipc) * value(c, CHIP_core_clock));
-}
-
-/* GB/s: the fullest stack ends last. */
-static double stream_rate(const struct chip *c, unsigned cores, double balance)
-{
-    return smaller(cores * value(c, CHIP_core_bandwidth), value(c, CHIP_core_bandwidth_all) * balance);
-}
-
 /*
- * A chase goes round and round: what a cache of random replacement still has of a footprint so many times
- * its size.  A line is there again with the chance that none of the misses of a round has put it out.
+ * A CCD: the third cache, which takes in what the cores' second ones push out, and what it asks of the
+ * fabric. A line is in one core's caches for writing, or in several for reading; the first that reads one
+ * gets it for itself when nobody else in the package has it.
+ *
+ * The fabric's lines are two of a core's.  Each is asked for by itself, but the probe filter knows only both.
  */
-static double still_held(double times)
+#include "ccd/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what it waits for ---- */
+
+static struct l3_miss **bucket_of(struct ccd *ccd, uint64_t line)
 {
-    if (times <= 1)
-        return 1;
-    double held = 0;
-    for (unsigned i = 0; i < 200; i++)
-        held = exp(-(1 - held) * times);
-    return held;
+    return &ccd->bucket[(line ^ line / L3_BUCKETS) % L3_BUCKETS];
 }
 
-/* Some of the stacks have more than their share of the bytes: of the Infinity Cache, slice by slice. */
-static double cache_share(const struct chip *c, double bytes, double balance)
+static struct l3_miss *find_miss(struct ccd *ccd, uint64_t line)
 {
-    double part = value(c, CHIP_vm_touch_stacks) / value(c, CHIP_hbm_stacks);
-    double times = bytes / value(c, CHIP_infinity_cache_size), full = times / balance;
-    double rest = part < 1 ? (times - part * full) / (1 - part) : 0;
-    return (part * full * still_held(full) + (1 - part) * rest * still_held(rest)) / times;
+    struct l3_miss *m = *bucket_of(ccd, line);
+    while (m && m->line != line)
+        m = m->next;
+    return m;
 }
 
-/* Random loads over so many bytes: each level holds a share of them. */
-static double chase_ns(const struct chip *c, double bytes, double balance)
+static struct l3_miss *take_miss(struct ccd *ccd, uint64_t line, double at)
 {
-    const struct {
-        double share, ns;
-    } level[] = {
-        {still_held(bytes / value(c, CHIP_core_l1)), value(c, CHIP_core_l1_latency)},
-        {still_held(bytes / value(c, CHIP_core_l2)), value(c, CHIP_core_l2_latency)},
-        {still_held(bytes / value(c, CHIP_ccd_l3)), value(c, CHIP_core_l3_latency)},
-        {cache_share(c, bytes, balance), value(c, CHIP_core_cache_latency)},
-    };
-    double sum = 0, held = 0;
-    for (unsigned i = 0; i < sizeof(level) / sizeof(level[0]); i++) {
-        if (level[i].share > held) {
-            sum += (level[i].share - held) * level[i].ns;
-            held = level[i].share;
+    struct l3_miss *m = ccd->spare;
+    if (m)
+        ccd->spare = m->next;
+    else
+        m = arena_take(&ccd->arena, sizeof(*m));
+    memset(m, 0, sizeof(*m));
+    m->ccd = ccd;
+    m->line = line;
+    m->ready_ps = port_ps_of(ccd->domain, (uint64_t)at);
+    struct fabric_request *r = &m->request;
+    r->agent = ccd->agent;
+    r->half = r->in_place = true;
+    r->physical = line * CORE_LINE & ~(uint64_t)(FABRIC_LINE - 1);
+    r->line = r->physical;
+    r->self = ccd;
+    return m;
+}
+
+static void give(struct l3_miss *m)
+{
+    m->next = m->ccd->spare;
+    m->ccd->spare = m;
+}
+
+static void send(struct l3_miss *m)
+{
+    struct ccd *ccd = m->ccd;
+    uint64_t now = port_now_ps(ccd->domain);
+    m->request.after_ps = m->ready_ps > now ? m->ready_ps - now : 0;
+    fabric_submit(ccd->all->fabric, &m->request);
+}
+
+static void submit(struct l3_miss *m)
+{
+    struct ccd *ccd = m->ccd;
+    if (ccd->under_way < ccd->all->misses) {
+        ccd->under_way++;
+        send(m);
+        return;
+    }
+    m->queued = NULL;
+    *ccd->queue_end = m;
+    ccd->queue_end = &m->queued;
+}
+
+static void place_is_free(struct ccd *ccd)
+{
+    struct l3_miss *m = ccd->queue;
+    ccd->under_way--;
+    if (!m)
+        return;
+    ccd->queue = m->queued;
+    if (!ccd->queue)
+        ccd->queue_end = &ccd->queue;
+    ccd->under_way++;
+    send(m);
+}
+
+static void written(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct l3_miss *m = (struct l3_miss *)(uintptr_t)event->word[0];
+    bool counted = m->request.mask[0] | m->request.mask[1];
+    struct ccd *ccd = m->ccd;
+    give(m);
+    if (counted)
+        place_is_free(ccd);
+}
+
+static void filled(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct l3_miss *m = (struct l3_miss *)(uintptr_t)event->word[0], **link;
+    struct ccd *ccd = m->ccd;
+    for (link = bucket_of(ccd, m->line); *link != m;)
+        link = &(*link)->next;
+    *link = m->next;
+    unsigned flags = m->request.kind == FABRIC_OWN || m->request.alone ? TAG_OURS : 0;
+    if (flags && !(m->cores & (m->cores - 1)))
+        flags |= TAG_OWNED;
+    uint64_t line = m->line;
+    uint32_t cores = m->cores;
+    give(m);
+    place_is_free(ccd);
+    for (; cores; cores &= cores - 1)
+        core_filled(&ccd->core[__builtin_ctz(cores)], line, ccd_now(ccd), flags);
+}
+
+/* ---- the cache ---- */
+
+/* Whether the CCD may have the other half of the fabric's line: the core does, or the third cache. */
+static bool has_other_half(const struct core *core, uint64_t line)
+{
+    return tags_peek(&core->ccd->l3, line ^ 1) || tags_peek(&core->l2, line ^ 1);
+}
+
+static void give_up(struct core *core, uint64_t entry)
+{
+    struct ccd *ccd = core->ccd;
+    uint64_t line = entry >> TAG_SHIFT;
+    bool other = has_other_half(core, line), dirty = entry & TAG_DIRTY;
+    if (ccd->quiet || !(entry & TAG_OURS) || (!dirty && other))
+        return;
+    struct l3_miss *m = take_miss(ccd, line, ccd_now(ccd));
+    m->request.kind = FABRIC_WRITE;
+    m->request.keeps = other;
+    m->request.mask[line & 1] = dirty ? UINT64_MAX : 0;
+    m->request.done = written;
+    if (dirty)
+        submit(m);
+    else
+        send(m);
+}
+
+void ccd_victim(struct core *core, uint64_t entry)
+{
+    struct ccd *ccd = core->ccd;
+    uint64_t *e = tags_find(&ccd->l3, entry >> TAG_SHIFT);
+    if (e) {
+        *e |= entry & (TAG_DIRTY | TAG_OURS);
+        return;
+    }
+    uint64_t victim = tags_put(&ccd->l3, entry >> TAG_SHIFT, entry & (TAG_OWNED | TAG_OURS | TAG_DIRTY));
+    if (victim)
+        give_up(core, victim);
+}
+
+/* What other cores have of a line: their flags together.  `exclusive`: they lose it; else it is nobody's. */
+static unsigned ask_peers(struct core *core, uint64_t line, bool exclusive)
+{
+    struct ccd *ccd = core->ccd;
+    unsigned flags = 0;
+    for (unsigned i = 0; i < ccd->all->cores; i++) {
+        struct core *peer = &ccd->core[i];
+        uint64_t *e = peer == core ? NULL : tags_peek(&peer->l2, line), *above;
+        if (!e)
+            continue;
+        if (exclusive) {
+            flags |= (unsigned)core_drop(peer, line) & (TAG_VALID | TAG_OURS | TAG_DIRTY);
+            continue;
         }
+        flags |= (unsigned)*e & (TAG_VALID | TAG_OURS);
+        *e &= ~(uint64_t)TAG_OWNED;
+        if ((above = tags_peek(&peer->l1, line)))
+            *above &= ~(uint64_t)TAG_OWNED;
     }
-    return sum + (1 - held) * value(c, CHIP_core_memory_latency);
+    return flags;
 }
 
-void ccd_run(const struct chip *c, struct vm *vm, struct ehp_cpu_work *work)
+bool ccd_fetch(struct core *core, uint64_t line, uint64_t address, bool exclusive, bool is_table, double at,
+               struct fetched *out)
 {
-    double us = 0, balance = 1, bytes = 0, compute = compute_us(c, work->instructions, work->cores);
-    work->faults = 0;
-    for (unsigned i = 0; i < work->ranges; i++) {
-        work->faults += vm_touch(vm, (uint64_t)(uintptr_t)work->base[i], work->bytes[i]);
-        bytes += (double)work->bytes[i];
+    struct ccd *ccd = core->ccd;
+    const struct ccds *all = ccd->all;
+    double now = ccd_now(ccd);
+    at = at > now ? at : now;
+    const uint64_t here = tags_drop(&ccd->l3, line), *own = tags_peek(&core->l2, line);
+    unsigned flags = (unsigned)here & (TAG_VALID | TAG_OWNED | TAG_OURS | TAG_DIRTY);
+    out->when = at + all->l3_latency - all->l2_latency;
+    out->flags = flags;
+    if (flags && (!exclusive || flags & TAG_OWNED))
+        return true;
+    unsigned peers = ask_peers(core, line, exclusive);
+    flags |= peers | (own ? (unsigned)*own & (TAG_OURS | TAG_DIRTY) : 0);
+    out->when += peers ? all->peer : 0;
+    out->flags = exclusive ? flags | TAG_OWNED : flags & ~TAG_OWNED;
+    if (exclusive ? flags & TAG_OURS : peers)
+        return true;
+    struct l3_miss *m = find_miss(ccd, line);
+    if (!m) {
+        m = take_miss(ccd, line, at);
+        m->request.kind = exclusive ? FABRIC_OWN : FABRIC_READ;
+        m->request.alone = !exclusive && !is_table;
+        m->request.done = filled;
+        m->request.line = (address & ~(uint64_t)(FABRIC_LINE - 1));
+        m->next = *bucket_of(ccd, line);
+        *bucket_of(ccd, line) = m;
+        submit(m);
     }
-    for (unsigned i = 0; work->operation != EHP_CPU_TOUCH && i < work->ranges; i++)
-        balance = smaller(balance, vm_balance(vm, (uint64_t)(uintptr_t)work->base[i], work->bytes[i]));
-    if (work->operation == EHP_CPU_STREAM)
-        us = bytes * (double)work->passes / stream_rate(c, work->cores, balance) * 1e-3;
-    else if (work->operation == EHP_CPU_CHASE)
-        us = (double)work->passes * chase_ns(c, (double)work->bytes[0], balance) * 1e-3;
-    us = fault_us(c, work->faults, work->cores) + (us > compute ? us : compute);
-    work->ns = (uint64_t)(us * 1e3 + 0.5);
+    m->cores |= 1U << core->index;
+    return false;
 }
 
-/* ---- allocating ---- */
+/* ---- probes ---- */
 
-/* A call: of its first granule, and of each further one. */
-static uint64_t call_ns(const struct chip *c, uint64_t bytes, enum chip_key first, enum chip_key each)
+static void answer(struct port_domain *domain, struct port_event *event)
 {
-    double granule = value(c, CHIP_alloc_granule);
-    double more = (double)(uint64_t)(((double)bytes + granule - 1) / granule) - 1;
-    return (uint64_t)((value(c, first) + more * value(c, each)) * 1e3 + 0.5);
+    (void)domain;
+    struct ccd *ccd = event->self;
+    fabric_probe_answer(ccd->all->fabric, (struct fabric_probe *)(uintptr_t)event->word[0]);
 }
 
-uint64_t ccd_alloc_ns(const struct chip *c, int kind, uint64_t bytes, bool xnack)
+static void probed(struct port_domain *domain, struct port_event *event)
 {
-    switch (kind) {
-    case EHP_MEM_DEVICE:
-        return call_ns(c, bytes, CHIP_alloc_device, CHIP_alloc_device_granule);
-    case EHP_MEM_HOST:
-        return call_ns(c, bytes, CHIP_alloc_host, CHIP_alloc_host_granule);
-    case EHP_MEM_MANAGED:
-        return call_ns(c, xnack ? 1 : bytes, CHIP_alloc_managed, CHIP_alloc_managed_granule);
-    default:
-        return 0;
+    struct ccd *ccd = event->self;
+    struct fabric_probe *p = (struct fabric_probe *)(uintptr_t)event->word[0];
+    p->in_place = true;
+    for (unsigned half = 0; half < FABRIC_LINE / CORE_LINE; half++) {
+        uint64_t line = line_of(p->physical) + half, was = tags_drop(&ccd->l3, line);
+        for (unsigned i = 0; i < ccd->all->cores; i++) {
+            uint64_t core = core_drop(&ccd->core[i], line);
+            ccd->core[i].counters.probes += core != 0;
+            was |= core;
+        }
+        p->mask[half] = was & TAG_DIRTY ? UINT64_MAX : 0;
     }
+    fabric_probe_take(ccd->all->fabric, p);
+    port_post(domain, port_now(domain) + (uint64_t)ccd->all->l3_latency, answer, ccd)->word[0] =
+        (uint64_t)(uintptr_t)p;
 }
 
-uint64_t ccd_free_ns(const struct chip *c, int kind, uint64_t bytes, bool on_demand)
+/* ---- the package's ---- */
+
+unsigned ccds_cores(const struct ccds *all)
 {
-    switch (kind) {
-    case EHP_MEM_DEVICE:
-        return call_ns(c, bytes, CHIP_alloc_free,
-                       (double)bytes >= value(c, CHIP_alloc_wipe) ? CHIP_alloc_wipe_granule
-                                                                  : CHIP_alloc_free_granule);
-    case EHP_MEM_HOST:
-    case EHP_MEM_MANAGED:
-        return on_demand ? (uint64_t)(value(c, CHIP_alloc_demand_free) * 1e3)
-                         : call_ns(c, bytes, CHIP_alloc_host_free, CHIP_alloc_host_free_granule);
-    default:
-        return 0;
-    }
+    return all->count * all->cores;
+}
+
+static struct core *core_of(const struct ccds *all, unsigned number)
+{
+    return &all->ccd[number % all->count].core[number / all->count];
+}
+
+static void begin(struct port_domain *domain, struct port_event *event)
+{
+    struct core_program *program = (struct core_program *)(uintptr_t)event->word[0];
+    if (program->begins)
+        program->begins(program);
+    core_begin(event->self, program, (double)port_now(domain));
+}
+
+/* Its cores take memory of the host's only when they have something to do. */
+static void open_cores(struct ccd *ccd)
+{
+    const struct ccds *all = ccd->all;
+    const double *v = all->chip->value;
+    tags_open(&ccd->l3, (uint64_t)v[CHIP_ccd_l3] / CORE_LINE, (uint32_t)v[CHIP_ccd_l3_ways], &ccd->arena);
+    ccd->core = arena_take(&ccd->arena, all->cores * sizeof(*ccd->core));
+    for (unsigned k = 0; k < all->cores; k++)
+        core_open(ccd, k, all->chip);
+}
+
+void ccds_begin(struct ccds *all, unsigned number, struct core_program *program, uint64_t ps)
+{
+    if (!all->ccd[number % all->count].core)
+        open_cores(&all->ccd[number % all->count]);
+    struct core *core = core_of(all, number);
+    struct port_domain *domain = core->ccd->domain;
+    port_post(domain, port_cycle_of(domain, ps), begin, core)->word[0] = (uint64_t)(uintptr_t)program;
+}
+
+void ccds_read_counters(const struct ccds *all, unsigned core, struct core_counters *out)
+{
+    const struct ccd *ccd = &all->ccd[core % all->count];
+    *out = ccd->core ? core_of(all, core)->counters : (struct core_counters){0};
+}
+
+static void open_ccd(struct ccds *all, unsigned i, struct port_domain *domain)
+{
+    struct ccd *ccd = &all->ccd[i];
+    ccd->all = all;
+    ccd->index = i;
+    ccd->domain = domain;
+    ccd->queue_end = &ccd->queue;
+    ccd->agent = fabric_agent(all->fabric, FABRIC_CCD, i);
+    port_set_clock(domain, all->chip->value[CHIP_core_clock]);
+    fabric_attach(all->fabric, ccd->agent, domain, probed, ccd);
+}
+
+struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned first_domain,
+                       struct fabric *fabric, struct vm *vm)
+{
+    struct ccds *all = calloc(1, sizeof(*all));
+    const double *v = chip->value;
+    if (!all)
+        return NULL;
+    all->chip = chip;
+    all->fabric = fabric;
+    all->vm = vm;
+    all->count = chip_get(chip, CHIP_ccd_count);
+    all->cores = chip_get(chip, CHIP_ccd_cores);
+    all->ghz = v[CHIP_core_clock] / 1e3;
+    all->ipc = v[CHIP_core_ipc];
+    all->l1_latency = v[CHIP_core_l1_latency] * all->ghz;
+    all->l2_latency = v[CHIP_core_l2_latency] * all->ghz;
+    all->l3_latency = v[CHIP_core_l3_latency] * all->ghz;
+    all->tlb2_latency = v[CHIP_core_tlb2_latency] * all->ghz;
+    all->peer = v[CHIP_ccd_peer] * all->ghz;
+    all->window = chip_get(chip, CHIP_core_window);
+    all->loads = chip_get(chip, CHIP_core_loads);
+    all->stores = chip_get(chip, CHIP_core_stores);
+    all->l1_misses = chip_get(chip, CHIP_core_l1_misses);
+    all->l2_misses = chip_get(chip, CHIP_core_l2_misses);
+    all->misses = chip_get(chip, CHIP_ccd_misses);
+    all->streams = chip_get(chip, CHIP_core_streams);
+    all->prefetch = chip_get(chip, CHIP_core_prefetch);
+    for (unsigned i = 0; i < all->count; i++)
+        open_ccd(all, i, port_domain(port, first_domain + i));
+    return all;
+}
+
+void ccds_close(struct ccds *all)
+{
+    for (unsigned i = 0; all && i < all->count; i++)
+        arena_free(&all->ccd[i].arena);
+    free(all);
 }

@@ -1,24 +1,101 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The package's CPU in timing mode: what its cores' use of memory costs, and the
- * calls that the host program makes to allocate and free.  Cores have no state
- * of their own yet: an operation is a formula over the page table's answers.
+ * The package's CPU in timing mode: CCDs, each a domain of port.h, with cores that execute what a program's
+ * thread does to memory, in simulated time.
  *
- * Source: Wahlgren et al., UPM on MI300A, IV.A, IV.B, V.A, V.B.
+ *   core.c    a core: its window of instructions, its queues, first and second cache, prefetcher
+ *   page.c    its translations
+ *   ccd.c     the third cache, what its misses ask of the fabric, probes
+ *   work.c    what a program says that its cores do (ehp_cpu_run())
+ *   calls.c   what allocating and freeing costs
+ *
+ * Caches hold tags alone: the bytes are the process's own, which the Infinity Cache's are too.  What the GPU
+ * has written reaches them as its L2s are probed or written back; what a core owns, nobody else has.
+ *
+ * Sources: AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647), 2.6 to 2.12; ISCA'24,
+ * IV.C and IV.D; Chips and Cheese, MI300A (links); Wahlgren et al., UPM on MI300A, IV and V (KTH).
  */
 #ifndef EHP_CCD_CCD_H
 #define EHP_CCD_CCD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "ehp/ehp.h"
+#include "port/port.h"
 
 struct chip;
+struct fabric;
 struct vm;
 
-/* Fills in work->ns and work->faults; pages that it touches exist then. */
-void ccd_run(const struct chip *chip, struct vm *vm, struct ehp_cpu_work *work);
+enum core_op_kind {
+    CORE_LOAD,
+    CORE_STORE,
+    CORE_ATOMIC,  /* a read-modify-write that nobody gets between; loads and stores do not pass it */
+    CORE_COMPUTE, /* nothing of memory */
+};
+
+/* A memory instruction, and those before it that are none. */
+struct core_op {
+    uint64_t address;
+    double cycles;         /* that they take at least */
+    uint32_t instructions; /* how many they are */
+    uint8_t kind;          /* enum core_op_kind */
+    uint8_t after;         /* LOAD: its address is of the n-th load before it; 0: of none that is under way */
+};
+
+/* What a core executes; its owner's until it has ended. */
+struct core_program {
+    /* In the CCD's domain, before the first; NULL: nothing is to be done. */
+    void (*begins)(struct core_program *program);
+    /* In the domain: the next one; false: there is none any more. */
+    bool (*next)(struct core_program *program, struct core_op *op);
+    /* In the domain: all of it is complete. */
+    void (*ended)(struct core_program *program, uint64_t ps);
+};
+
+/* Counters of a core, named after Zen 4's events. */
+struct core_counters {
+    uint64_t instructions, loads, stores, atomics;
+    uint64_t l1_misses, l2_misses,
+        l3_misses;                      /* of loads and stores; those that find the line on its way too */
+    uint64_t prefetches, walks, probes; /* probes: that took a line away */
+    uint64_t busy_ps;                   /* in which it executed a program */
+};
+
+/* The CCDs of a package: domains from `first_domain` on, whose clocks are set here.  NULL: memory is short.
+ */
+struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned first_domain,
+                       struct fabric *fabric, struct vm *vm);
+void ccds_close(struct ccds *ccds);
+
+/* Cores are numbered as an operating system spreads threads: one on each CCD in turn. */
+unsigned ccds_cores(const struct ccds *ccds);
+/* Between windows: an idle core begins with a program at `ps`. */
+void ccds_begin(struct ccds *ccds, unsigned core, struct core_program *program, uint64_t ps);
+/* Between windows. */
+void ccds_read_counters(const struct ccds *ccds, unsigned core, struct core_counters *out);
+
+/* ---- work.c: what a program says that cores do ---- */
+
+struct cpu_job {
+    struct cpu_job *next; /* for whoever holds it */
+    const struct ehp_cpu_work *work;
+    bool alone; /* nobody else uses memory: the middle of long streams is left out */
+    uint64_t done_ps;
+    _Atomic bool done; /* seen between windows, with done_ps */
+    struct cpu_work *parts;
+    struct port_domain *host; /* whom cores tell that they are done, */
+    uint64_t delay_ps;        /* after this */
+    unsigned left;            /* in that domain */
+};
+/* Between windows: its cores begin at `ps`. */
+void cpu_job_begin(struct ccds *ccds, struct cpu_job *job, uint64_t ps);
+void cpu_job_close(struct cpu_job *job);
+
+/* Microseconds that so many page faults take. */
+double cpu_fault_us(const struct chip *chip, uint64_t pages, unsigned cores);
 
 uint64_t ccd_alloc_ns(const struct chip *chip, int kind, uint64_t bytes, bool xnack);
 uint64_t ccd_free_ns(const struct chip *chip, int kind, uint64_t bytes, bool on_demand);

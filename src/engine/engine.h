@@ -74,9 +74,9 @@ struct engine_ops {
     uint64_t (*wave_cycles)(const struct engine *engine, unsigned xcd);
     uint64_t (*wave_ns)(const struct engine *engine, unsigned xcd);
 
-    /* The host program spends time in a call, or on its cores: false when cores take no time here. */
+    /* The host program spends time in a call, or on its cores: work->ns and faults tell how much. */
     void (*spend)(struct engine *engine, uint64_t ps);
-    bool (*run_cores)(struct engine *engine, struct ehp_cpu_work *work);
+    void (*run_cores)(struct engine *engine, struct ehp_cpu_work *work);
     /* The host program has forked: its pages are shared until they are written. */
     void (*forked)(struct engine *engine);
 };

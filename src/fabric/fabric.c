@@ -61,13 +61,21 @@ static double way_ps(const struct chip *chip, unsigned hops)
                    hops * chip->value[CHIP_usr_latency]);
 }
 
+/* What a CCD's way is longer than an XCD's, or shorter. */
+static double extra_ps(const struct chip *chip)
+{
+    return chip_get(chip, CHIP_ccd_count)
+               ? 1000 * (chip->value[CHIP_fabric_ccd_latency] - chip->value[CHIP_fabric_xcd_latency])
+               : 0;
+}
+
 uint64_t fabric_lookahead_ps(const struct chip *chip)
 {
     unsigned columns = chip_get(chip, CHIP_iod_columns), rows = chip_get(chip, CHIP_iod_count) / columns;
     double least = way_ps(chip, 0);
     for (unsigned hops = 1; hops <= columns - 1 + rows - 1; hops++)
         least = fmin(least, way_ps(chip, hops) / (hops + 1));
-    return (uint64_t)least;
+    return (uint64_t)fmin(least, least + extra_ps(chip));
 }
 
 static void set_times(struct fabric *f, const struct chip *chip)
@@ -91,17 +99,18 @@ static void set_times(struct fabric *f, const struct chip *chip)
     f->tick_ps = 1e6 / v[CHIP_hbm_clock];
 }
 
-static struct xcd_port *open_port(struct fabric *f, unsigned index, unsigned iod)
+static struct agent_port *open_port(struct fabric *f, unsigned index, unsigned iod)
 {
-    struct xcd_port *x = &f->xcd[index];
+    struct agent_port *x = &f->agent[index];
     x->fabric = f;
-    x->xcd = index;
+    x->index = index;
     x->iod = iod;
     x->held_end = &x->held;
     return x;
 }
 
-/* An XCD's port takes so many requests, with bytes or without; an engine's takes bytes. */
+/* An XCD's port takes so many requests, with bytes or without; a CCD's link has bytes for either way, a
+ * header with each 64; an engine's port takes bytes. */
 static void open_ports(struct fabric *f, const struct chip *chip)
 {
     const double *v = chip->value;
@@ -109,12 +118,20 @@ static void open_ports(struct fabric *f, const struct chip *chip)
     unsigned index = 0;
     for (unsigned i = 0; i < f->iods; i++)
         for (unsigned k = 0; k < chip->iod[i].xcds; k++) {
-            struct xcd_port *x = open_port(f, index++, i);
+            struct agent_port *x = open_port(f, index++, i);
             x->read_ps = line / v[CHIP_fabric_xcd_read] * clock_ps;
             x->ask_ps = x->half_ps = clock_ps / v[CHIP_fabric_requests];
         }
+    for (unsigned i = 0; i < f->iods; i++)
+        for (unsigned k = 0; k < chip->iod[i].ccds; k++) {
+            struct agent_port *x = open_port(f, index++, i);
+            x->read_ps = (line + 2 * v[CHIP_usr_header]) / v[CHIP_ccd_link] * clock_ps;
+            x->half_ps = x->read_ps / 2;
+            x->ask_ps = v[CHIP_usr_header] / v[CHIP_ccd_link] * clock_ps;
+            x->extra_ps = extra_ps(chip);
+        }
     for (unsigned k = 0; k < f->engines; k++) {
-        struct xcd_port *x = open_port(f, f->xcds + k, k % f->iods);
+        struct agent_port *x = open_port(f, index++, k % f->iods);
         x->read_ps = line / v[CHIP_sdma_width] * 1e6 / v[CHIP_sdma_clock];
         x->half_ps = x->read_ps / 2;
     }
@@ -130,6 +147,7 @@ struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned 
     f->iods = chip_get(chip, CHIP_iod_count);
     f->columns = chip_get(chip, CHIP_iod_columns);
     f->xcds = chip_get(chip, CHIP_xcd_count);
+    f->ccds = chip_get(chip, CHIP_ccd_count);
     f->engines = chip_get(chip, CHIP_sdma_engines);
     f->pseudo = chip_get(chip, CHIP_hbm_pseudo_channels);
     map_open(&f->map, chip, nps);
@@ -162,20 +180,21 @@ void fabric_close(struct fabric *f)
     free(f);
 }
 
-void fabric_attach(struct fabric *f, unsigned xcd, struct port_domain *domain, port_fn *probe, void *l2)
+uint8_t fabric_agent(const struct fabric *f, enum fabric_kind_of_agent kind, unsigned index)
 {
-    struct xcd_port *x = &f->xcd[xcd];
-    x->domain = domain;
-    x->probe = probe;
-    x->l2 = l2;
-    net_prefetch_at_xcd(x);
+    static_assert(FABRIC_AGENTS <= UINT8_MAX, "a byte in requests");
+    assert(index < (kind == FABRIC_XCD ? f->xcds : kind == FABRIC_CCD ? f->ccds : f->engines));
+    return (uint8_t)(index + (kind != FABRIC_XCD ? f->xcds : 0) + (kind == FABRIC_SDMA ? f->ccds : 0));
 }
 
-uint8_t fabric_sdma(struct fabric *f, unsigned engine, struct port_domain *domain)
+void fabric_attach(struct fabric *f, unsigned agent, struct port_domain *domain, port_fn *probe, void *self)
 {
-    assert(engine < f->engines);
-    f->xcd[f->xcds + engine].domain = domain;
-    return (uint8_t)(f->xcds + engine);
+    struct agent_port *x = &f->agent[agent];
+    x->domain = domain;
+    x->probe = probe;
+    x->self = self;
+    if (probe)
+        net_prefetch_at_agent(x);
 }
 
 bool fabric_pairs(const struct fabric *f)

@@ -4,11 +4,10 @@
  * them, the Infinity Cache slices, the probe filters, and the memory channels
  * behind the slices.
  *
- * An XCD's L2, or an SDMA engine, asks with a struct fabric_request, which stays the asker's and in
- * place until it is answered; only the pointer travels.  The bytes move at the
- * line's home, the slice of the Infinity Cache in front of its channel: that
- * is where an order of all accesses to a line exists.  The Infinity Cache is
- * memory-side, so its bytes are the host memory's own.
+ * Agents (an XCD's L2, a CCD, an SDMA engine) ask with a struct fabric_request, which stays the asker's and
+ * in place until it is answered; only the pointer travels.  The bytes move at the line's home, the slice of
+ * the Infinity Cache in front of its channel: that is where an order of all accesses to a line exists.  The
+ * Infinity Cache is memory-side, so its bytes are the host memory's own.
  *
  * Each IOD is a domain of port.h and holds its slices, filters and channels.
  *
@@ -22,23 +21,32 @@
 
 enum { FABRIC_LINE = 128, FABRIC_PAIR = 2 * FABRIC_LINE };
 
+/* XCDs and CCDs have ports and caches that are probed; SDMA engines have ports alone: they FETCH and WRITE.
+ */
+enum fabric_kind_of_agent { FABRIC_XCD, FABRIC_CCD, FABRIC_SDMA };
+
 /*
- * A home takes the requests for a line one after another.  When an XCD owns the
- * line, any other XCD's request first brings its bytes to memory by a probe.
+ * A home takes the requests for a line one after another.  When an agent owns the
+ * line, any other's request first brings its bytes to memory by a probe.
  */
 enum fabric_kind {
     FABRIC_READ,   /* the line, to be cached; the home notes who has it */
     FABRIC_OWN,    /* the same, to execute atomics on: every other copy is written back and dropped first */
     FABRIC_FETCH,  /* the line as memory has it now, not to be cached */
-    FABRIC_WRITE,  /* bytes under the mask to memory; other XCDs' copies are dropped */
+    FABRIC_WRITE,  /* bytes under the mask to memory; other agents' copies are dropped */
     FABRIC_ATOMIC, /* runs `atomic` on the line's bytes at the home; `data` is the requester's business */
 };
 
 struct fabric_request {
     enum fabric_kind kind;
-    uint8_t xcd; /* of the package, or fabric_sdma() */
-    bool keeps;  /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
-    bool nobody; /* FABRIC_WRITE: takes its time and changes nothing, of a line that stands for others */
+    uint8_t agent; /* fabric_agent() */
+    bool keeps;    /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
+    bool nobody;   /* FABRIC_WRITE: takes its time and changes nothing, of a line that stands for others */
+    /* Of a CPU, whose bytes are those of the process: none are moved, here or there.  A WRITE is of a line
+     * that it owns; without any bytes it says that a clean one is gone. */
+    bool in_place;
+    bool half;  /* READ, OWN: only 64 bytes travel */
+    bool alone; /* READ: the asker owns the line if nobody else has it; when answered: whether it does */
     /* READ, FETCH, WRITE: of the next line as well; `line` is aligned to FABRIC_PAIR: fabric_pairs().  A
      * WRITE then is of all bytes, and of lines that the writer does not own. */
     bool pair;
@@ -56,7 +64,8 @@ struct fabric_request {
     /* Answered by an event of this function in the asker's domain, with word[0] the request. */
     port_fn *done;
     void *self;
-    uint64_t waited_ps; /* for the XCD's port, which others kept busy; once submitted */
+    uint64_t after_ps;  /* it sets out so much later than it is submitted */
+    uint64_t waited_ps; /* for the agent's port, which others kept busy; once submitted */
     /* For whoever holds it at the moment. */
     struct fabric_request *next, *chain;
     uint32_t place; /* the line's number in its slice */
@@ -66,14 +75,14 @@ struct fabric_request {
 };
 
 /*
- * What an L2 may rely on, for one line of which it has no more than one READ or OWN under way:
+ * What an agent may rely on, for one line of which it has no more than one READ or OWN under way:
  * its requests are executed at the home in the order of submission; answers to READ, OWN, FETCH
  * and ATOMIC and probes arrive in the order in which the home made them, so an answer that comes
  * after a probe was made after it.  Only the acknowledgement of a WRITE may overtake and be
  * overtaken.  A line that it owns and has just sent home with a WRITE is not lost to a probe that
  * meets it on the way: the home waits for it.
  *
- * A home asks an XCD's L2 to give up a line: posted to the XCD's domain as an
+ * A home asks an agent to give up a line: posted to the agent's domain as an
  * event of the function given to fabric_attach(), with word[0] the probe.  The
  * L2 drops its copy, hands over in `data` and `mask` what is dirty of a line
  * that it owns, and calls fabric_probe_answer() once; if not at the same cycle, it says when it takes the
@@ -83,10 +92,11 @@ struct fabric_request {
  */
 struct fabric_probe {
     uint64_t line, physical;
-    uint8_t xcd;
+    uint8_t agent;
+    bool in_place; /* set with the mask: memory has these bytes */
     uint8_t data[FABRIC_LINE];
-    uint64_t mask[2];          /* bytes that were dirty; set by the L2, none when it comes */
-    bool owner;                /* the home takes the L2 for the line's owner */
+    uint64_t mask[2];          /* bytes that were dirty; set by the agent, none when it comes */
+    bool owner;                /* the home takes the agent for the line's owner */
     void *home;                /* the home's business */
     bool answered;             /* but for a write before it */
     struct fabric_probe *next; /* for whoever holds it at the moment */
@@ -105,20 +115,18 @@ void fabric_close(struct fabric *fabric);
 /* Whether the chip's numbers fit each other; else one line in `error`. */
 bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t bytes);
 
-/* The shortest time between an XCD and an IOD, or two IODs: the port's lookahead. */
+/* The shortest time between an agent and an IOD, or two IODs: the port's lookahead. */
 uint64_t fabric_lookahead_ps(const struct chip *chip);
 
-void fabric_attach(struct fabric *fabric, unsigned xcd, struct port_domain *domain, port_fn *probe, void *l2);
-
-/*
- * SDMA engines have ports as XCDs have, but no cache: they FETCH and WRITE, and nobody probes them.  What
- * engine `engine` is called in requests, whose answers happen in `domain`.
- */
-uint8_t fabric_sdma(struct fabric *fabric, unsigned engine, struct port_domain *domain);
+/* What the package's XCD, CCD or engine `index` is called in requests. */
+uint8_t fabric_agent(const struct fabric *fabric, enum fabric_kind_of_agent kind, unsigned index);
+/* Answers to it happen in `domain`; probes are events of `probe`, with `self`.  NULL: it has no cache. */
+void fabric_attach(struct fabric *fabric, unsigned agent, struct port_domain *domain, port_fn *probe,
+                   void *self);
 
 /* Whether both lines of a pair are in one channel. */
 bool fabric_pairs(const struct fabric *fabric);
-/* From the XCD's domain. */
+/* From the agent's domain. */
 void fabric_submit(struct fabric *fabric, struct fabric_request *request);
 void fabric_probe_take(struct fabric *fabric, struct fabric_probe *probe);
 void fabric_probe_answer(struct fabric *fabric, struct fabric_probe *probe);

@@ -8,8 +8,8 @@
  * Infinity Cache, or memory on a miss; the bytes and the answer.  Bytes are read
  * and written at the cycle of the last step, in the host's memory.
  *
- * The probe filter knows every line that an L2 may hold, for ever: an L2 that
- * drops a clean line says nothing, and gets a probe in vain later.
+ * The probe filter knows every line that an agent's cache may hold, for ever: one that
+ * drops a clean line which it does not own says nothing, and gets a probe in vain later.
  *
  * Sources: ISCA'24, IV.D; AMDGPUUsage, Memory Model GFX942 (probes of local memory).
  */
@@ -61,6 +61,7 @@ static struct home_probe *probe_new(struct iod *iod)
     struct home_probe *p = iod->spare_probes;
     iod->spare_probes = p->next;
     p->probe.mask[0] = p->probe.mask[1] = 0;
+    p->probe.in_place = false;
     return p;
 }
 
@@ -103,7 +104,7 @@ static filter_entry *filter_of(struct iod *iod, struct slice *s, uint32_t line)
     return &s->filter[chunk][line % FILTER_CHUNK];
 }
 
-/* XCD + 1; 0: none. */
+/* Agent + 1; 0: none. */
 static uint8_t owner_of(filter_entry e)
 {
     return e & FILTER_OWNED ? (uint8_t)(__builtin_ctz(e) + 1) : 0;
@@ -235,22 +236,25 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[slice];
     unsigned lines = lines_of(r);
-    double now = iod_now(iod), after = f->slice_ps + ps_server_take(&s->port, now, lines * f->slice_line_ps);
+    double now = iod_now(iod),
+           after = f->slice_ps + ps_server_take(&s->port, now, (r->half ? 0.5 : lines) * f->slice_line_ps);
     uint8_t *line = (uint8_t *)(uintptr_t)r->line;
     switch (r->kind) {
     case FABRIC_READ:
     case FABRIC_OWN:
     case FABRIC_FETCH:
-        r->faulted = !guarded_load_line(r->data, line) ||
-                     (r->pair && !guarded_load_line(r->second, line + FABRIC_LINE));
+        r->faulted = !r->in_place && (!guarded_load_line(r->data, line) ||
+                                      (r->pair && !guarded_load_line(r->second, line + FABRIC_LINE)));
         after += landing(s, r->place, lines, now);
         iod->counters.reads += lines;
         break;
     case FABRIC_WRITE:
-        r->faulted =
-            !r->nobody && !(guarded_store_line(line, r->data, r->mask) &&
-                            (!r->pair || guarded_store_line(line + FABRIC_LINE, r->second, r->mask)));
+        r->faulted = !r->nobody && !r->in_place &&
+                     !(guarded_store_line(line, r->data, r->mask) &&
+                       (!r->pair || guarded_store_line(line + FABRIC_LINE, r->second, r->mask)));
         after += f->write_latency_ps;
+        if (!(r->mask[0] | r->mask[1]))
+            break;
         for (uint32_t i = 0; i < lines; i++)
             mark_written(iod, slice, r->place + i, r->mask);
         iod->counters.writes += lines;
@@ -315,12 +319,13 @@ static bool perform(struct iod *iod, unsigned slice, struct fabric_request *r, s
 }
 
 /* In the filter: who may have the line from now on. */
-static void note_holder(filter_entry *e, const struct fabric_request *r)
+static void note_holder(filter_entry *e, struct fabric_request *r)
 {
-    filter_entry self = (filter_entry)(1U << r->xcd);
+    filter_entry self = (filter_entry)1 << r->agent;
     switch (r->kind) {
     case FABRIC_READ:
-        *e |= self;
+        r->alone = r->alone && (*e & ~FILTER_OWNED & ~self) == 0;
+        *e |= self | (r->alone ? FILTER_OWNED : 0);
         break;
     case FABRIC_OWN:
         *e = self | FILTER_OWNED;
@@ -399,7 +404,7 @@ static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request 
  */
 static bool comes_before_answer(const struct home_line *h, const struct fabric_request *r)
 {
-    return r->kind == FABRIC_WRITE && !r->pair && r->xcd + 1 == h->owner && (h->probing >> r->xcd & 1);
+    return r->kind == FABRIC_WRITE && !r->pair && r->agent + 1 == h->owner && (h->probing >> r->agent & 1);
 }
 
 static void wait_for(struct home_line *h, struct fabric_request *r)
@@ -424,16 +429,18 @@ static void writes_before_answer(struct iod *iod, struct home_line *h)
 }
 
 /* L2s that must give up the line for the request. */
-static uint16_t probes_of(struct iod *iod, unsigned slice, const struct fabric_request *r, uint32_t line)
+static uint32_t probes_of(struct iod *iod, unsigned slice, const struct fabric_request *r, uint32_t line)
 {
     filter_entry e = *filter_of(iod, &iod->slice[slice], line);
     bool shares = (r->kind == FABRIC_READ || r->kind == FABRIC_FETCH) && !(e & FILTER_OWNED);
-    filter_entry others = (filter_entry)(e & ~(FILTER_OWNED | 1U << r->xcd));
+    if (r->in_place && r->kind == FABRIC_WRITE)
+        return 0;
+    filter_entry others = e & ~(FILTER_OWNED | (filter_entry)1 << r->agent);
     return shares ? 0 : others;
 }
 
 /* Those, for the request that the line is busy with. */
-static void send_probes(struct iod *iod, struct home_line *h, uint16_t probes)
+static void send_probes(struct iod *iod, struct home_line *h, uint32_t probes)
 {
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[h->slice];
@@ -443,13 +450,13 @@ static void send_probes(struct iod *iod, struct home_line *h, uint16_t probes)
     double now = iod_now(iod);
     double after = f->slice_ps + ps_server_take(&s->port, now, 0) + landing(s, h->line, 1, now);
     uint64_t skip = (h->line - r->place) * (uint64_t)FABRIC_LINE;
-    for (; probes; probes &= (uint16_t)(probes - 1)) {
+    for (; probes; probes &= probes - 1) {
         struct home_probe *p = probe_new(iod);
         p->line = h;
         p->probe.line = r->line + skip;
         p->probe.physical = r->physical + skip;
-        p->probe.xcd = (uint8_t)__builtin_ctz(probes);
-        p->probe.owner = p->probe.xcd + 1 == h->owner;
+        p->probe.agent = (uint8_t)__builtin_ctz(probes);
+        p->probe.owner = p->probe.agent + 1 == h->owner;
         p->probe.home = iod;
         iod->counters.probes++;
         net_probe(iod, &p->probe, after);
@@ -464,7 +471,7 @@ static void send_probes(struct iod *iod, struct home_line *h, uint16_t probes)
 static bool begin_pair(struct iod *iod, unsigned slice, struct fabric_request *r, const struct home_line *h)
 {
     struct slice *s = &iod->slice[slice];
-    uint16_t probes[2];
+    uint32_t probes[2];
     for (uint32_t i = 0; i < 2; i++) {
         struct home_line *other = find_busy(s, r->place + i);
         if (other && other != h) {
@@ -492,7 +499,7 @@ static bool begin(struct iod *iod, unsigned slice, struct fabric_request *r, str
     }
     if (r->pair)
         return begin_pair(iod, slice, r, h);
-    uint16_t probes = probes_of(iod, slice, r, r->place);
+    uint32_t probes = probes_of(iod, slice, r, r->place);
     if (!probes)
         return proceed(iod, slice, r, h);
     h = busy_with(iod, slice, r, r->place, h);
@@ -569,13 +576,14 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
     struct home_line *h = p->line;
     filter_entry *e = filter_of(iod, &iod->slice[h->slice], h->line);
     if (probe->mask[0] | probe->mask[1]) {
-        guarded_store_line((uint8_t *)(uintptr_t)probe->line, probe->data, probe->mask);
+        if (!probe->in_place)
+            guarded_store_line((uint8_t *)(uintptr_t)probe->line, probe->data, probe->mask);
         mark_written(iod, h->slice, h->line, probe->mask);
     }
-    *e &= (filter_entry) ~(1U << probe->xcd);
+    *e &= ~((filter_entry)1 << probe->agent);
     if (*e == FILTER_OWNED)
         *e = 0;
-    h->probing &= (uint16_t)~(1U << probe->xcd);
+    h->probing &= ~(1U << probe->agent);
     p->next = iod->spare_probes;
     iod->spare_probes = p;
     struct fabric_request *r = h->request;

@@ -4,7 +4,7 @@
  * answers and probes over the IODs and links, home.c is the end of a request
  * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags.
  *
- * What belongs to whom: struct xcd_port to the XCD's domain, struct iod with its
+ * What belongs to whom: struct agent_port to the agent's domain, struct iod with its
  * slices to the IOD's.
  */
 #ifndef EHP_FABRIC_INTERNAL_H
@@ -18,7 +18,8 @@
 #include "fabric/fabric.h"
 
 enum {
-    FABRIC_ASKERS = CHIP_MAX_XCDS + CHIP_MAX_SDMA,
+    FABRIC_CACHES = CHIP_MAX_XCDS + CHIP_MAX_CCDS,
+    FABRIC_AGENTS = FABRIC_CACHES + CHIP_MAX_SDMA,
     FABRIC_HOPS = CHIP_MAX_IODS, /* ways of 0 .. 15 links: all IODs may stand in one row */
     SLICE_BUCKETS = 64,
     SLICE_LANDING = 16,
@@ -97,16 +98,16 @@ struct home_line {
     uint32_t line;
     uint16_t slice; /* of the IOD */
     bool filling, write_back;
-    uint16_t probing;               /* XCDs that have not answered */
-    uint8_t owner;                  /* of them, the one that owned the line: XCD + 1 */
+    uint32_t probing;               /* agents that have not answered */
+    uint8_t owner;                  /* of them, the one that owned the line: agent + 1 */
     struct fabric_request *request; /* whom it is for; NULL: a prefetch */
     struct fabric_request *first, **end;
 };
 
-/* Of a line: the XCDs that may hold it, a bit each; with FILTER_OWNED there is one, which owns it. */
-typedef uint16_t filter_entry;
-#define FILTER_OWNED ((filter_entry)(1U << CHIP_MAX_XCDS))
-static_assert(CHIP_MAX_XCDS < 8 * sizeof(filter_entry), "a bit for each XCD, and FILTER_OWNED");
+/* Of a line: the agents that may hold it, a bit each; with FILTER_OWNED there is one, which owns it. */
+typedef uint32_t filter_entry;
+#define FILTER_OWNED ((filter_entry)1 << FABRIC_CACHES)
+static_assert(FABRIC_CACHES < 8 * sizeof(filter_entry), "a bit for each agent, and FILTER_OWNED");
 
 struct slice {
     struct cache cache;
@@ -140,19 +141,21 @@ struct iod {
     struct slice *slice;
     struct ps_server link[4]; /* outgoing: enum fabric_way */
     struct ps_server ingress; /* from other IODs to what is on this one */
-    struct ps_server to_xcd[FABRIC_ASKERS];
-    double sent[FABRIC_ASKERS]; /* when the last answer for the XCD that was sent on from here arrives, ps */
+    struct ps_server to_agent[FABRIC_AGENTS];
+    double
+        sent[FABRIC_AGENTS]; /* when the last answer for the agent that was sent on from here arrives, ps */
     struct home_line *spare_lines;
     struct home_probe *spare_probes;
     struct arena arena; /* what the IOD has */
     struct fabric_counters counters;
 };
 
-/* The end of an XCD, or of an SDMA engine. */
-struct xcd_port {
+/* The end of an agent. */
+struct agent_port {
     struct fabric *fabric;
     struct port_domain *domain;
-    unsigned xcd, iod;
+    unsigned index, iod;
+    double extra_ps;        /* of its way to the network, beyond an XCD's */
     double read_ps;         /* for a line in */
     double ask_ps, half_ps; /* for a request out: without bytes; with a written half of a line, or atomics */
     struct ps_server out;
@@ -161,14 +164,14 @@ struct xcd_port {
     struct fabric_request *held, **held_end; /* behind a write to the same line */
     struct fabric_probe *probes;             /* of owned lines, taken and not answered, or behind a write */
     port_fn *probe;
-    void *l2;
+    void *self;
 };
 
 struct fabric {
     struct port *port;
     struct fabric_map map;
     struct dram_timing timing;
-    unsigned iods, columns, xcds, engines, pseudo;
+    unsigned iods, columns, xcds, ccds, engines, pseudo;
     uint32_t filter_chunks;
     /* ps */
     double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
@@ -178,7 +181,7 @@ struct fabric {
     unsigned header;               /* bytes with each packet */
     double tick_ps;
     struct iod iod[CHIP_MAX_IODS];
-    struct xcd_port xcd[FABRIC_ASKERS]; /* XCDs, then SDMA engines */
+    struct agent_port agent[FABRIC_AGENTS]; /* XCDs, CCDs, SDMA engines */
 };
 
 static inline bool carries_data(const struct fabric_request *r)
@@ -213,7 +216,7 @@ struct home_prefetched {
 };
 void home_prefetch(const struct iod *iod, const struct home_prefetched *expected);
 void net_prefetch(struct iod *iod);
-void net_prefetch_at_xcd(struct xcd_port *x);
+void net_prefetch_at_agent(struct agent_port *x);
 void home_take(struct iod *iod, struct fabric_request *request);
 void home_probe_answered(struct iod *iod, struct fabric_probe *probe);
 void home_open(struct iod *iod, const struct chip *chip);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ways over the package: an XCD's port, the network of an IOD, the links to its
+ * Ways over the package: an agent's port, the network of an IOD, the links to its
  * neighbours.
  *
  * The IODs stand in rows, neighbours in the chip file's list beside or above each other
@@ -55,7 +55,7 @@ static unsigned requests_of(const struct fabric_request *r)
 /* What goes over a link that carries bytes, and what without any the other way. */
 static unsigned packets_bytes(const struct fabric *f, const struct fabric_request *r)
 {
-    return requests_of(r) * ((carries_data(r) ? FABRIC_LINE / 2 : FABRIC_LINE) + f->header);
+    return requests_of(r) * ((carries_data(r) || r->half ? FABRIC_LINE / 2 : FABRIC_LINE) + f->header);
 }
 static unsigned headers_bytes(const struct fabric *f, const struct fabric_request *r)
 {
@@ -64,7 +64,7 @@ static unsigned headers_bytes(const struct fabric *f, const struct fabric_reques
 
 static unsigned hops_of(const struct fabric *f, const struct fabric_request *r)
 {
-    return hops(&f->iod[f->xcd[r->xcd].iod], &f->iod[r->home]);
+    return hops(&f->iod[f->agent[r->agent].iod], &f->iod[r->home]);
 }
 
 /* The next IOD on the way, and the wait for the link there, which carries `bytes`. */
@@ -93,7 +93,7 @@ static void take_way_back(struct iod *at, const struct iod *from, unsigned bytes
     at->counters.usr_bytes += bytes;
 }
 
-/* ---- from an XCD to a home ---- */
+/* ---- from an agent to a home ---- */
 
 static void arrive(struct port_domain *domain, struct port_event *event)
 {
@@ -101,7 +101,7 @@ static void arrive(struct port_domain *domain, struct port_event *event)
     struct iod *iod = event->self;
     struct fabric *f = iod->fabric;
     struct fabric_request *r = (struct fabric_request *)event->word[0];
-    const struct iod *from = &f->iod[f->xcd[r->xcd].iod];
+    const struct iod *from = &f->iod[f->agent[r->agent].iod];
     if (carries_data(r) && iod != from) {
         take_way_back(iod, from, headers_bytes(f, r));
         ps_server_take(&iod->ingress, iod_now(iod), packets_bytes(f, r) * f->ingress_ps);
@@ -145,7 +145,7 @@ static void pass(struct port_domain *domain, struct port_event *event)
     struct fabric *f = at->fabric;
     struct fabric_request *r = (struct fabric_request *)event->word[0];
     struct iod *home = &f->iod[r->home];
-    const struct iod *from = &f->iod[f->xcd[r->xcd].iod];
+    const struct iod *from = &f->iod[f->agent[r->agent].iod];
     if (at != from)
         take_way_back(at, from, headers_bytes(f, r));
     double wait;
@@ -172,14 +172,14 @@ static bool meet(const struct fabric_request *a, const struct fabric_request *b)
 }
 
 /* What has not been acknowledged of the line's bucket. */
-static const struct fabric_request *writes_of(const struct xcd_port *x, uint64_t line)
+static const struct fabric_request *writes_of(const struct agent_port *x, uint64_t line)
 {
     unsigned bucket = bucket_of(line);
     return x->writing[bucket] ? x->writes[bucket] : NULL;
 }
 
 /* Whether a WRITE, or an ATOMIC, to a line of the request's has not been acknowledged. */
-static bool under_way(const struct xcd_port *x, const struct fabric_request *r, enum fabric_kind kind)
+static bool under_way(const struct agent_port *x, const struct fabric_request *r, enum fabric_kind kind)
 {
     const struct fabric_request *w = writes_of(x, r->line);
     while (w && !(w->kind == kind && meet(w, r)))
@@ -187,7 +187,7 @@ static bool under_way(const struct xcd_port *x, const struct fabric_request *r, 
     return w;
 }
 
-static bool write_under_way(const struct xcd_port *x, const struct fabric_probe *probe)
+static bool write_under_way(const struct agent_port *x, const struct fabric_probe *probe)
 {
     const struct fabric_request *w = writes_of(x, probe->line);
     while (w && !(w->kind == FABRIC_WRITE && w->line == probe->line && !w->pair))
@@ -195,15 +195,16 @@ static bool write_under_way(const struct xcd_port *x, const struct fabric_probe 
     return w;
 }
 
-static void set_out(struct xcd_port *x, struct fabric_request *r)
+static void set_out(struct agent_port *x, struct fabric_request *r)
 {
     struct fabric *f = x->fabric;
     struct iod *own = &f->iod[x->iod], *home = &f->iod[r->home];
     unsigned way = hops(own, home);
     double busy = requests_of(r) * (carries_data(r) ? x->half_ps : x->ask_ps),
-           wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy),
-           delay = f->way_ps[way] + wait;
+           wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy), delay = f->way_ps[way];
     r->waited_ps = (uint64_t)wait;
+    wait += x->extra_ps + (double)r->after_ps;
+    delay += wait;
     if (carries_data(r)) {
         unsigned bucket = bucket_of(r->line);
         r->chain = x->writes[bucket];
@@ -218,7 +219,7 @@ static void set_out(struct xcd_port *x, struct fabric_request *r)
 }
 
 /* Behind another of its line's, of those before `end`. */
-static bool held_before(const struct xcd_port *x, const struct fabric_request *r,
+static bool held_before(const struct agent_port *x, const struct fabric_request *r,
                         const struct fabric_request *end)
 {
     const struct fabric_request *h = x->held;
@@ -228,7 +229,7 @@ static bool held_before(const struct xcd_port *x, const struct fabric_request *r
 }
 
 /* Bytes of the line were taken for a probe, and the answer that brings them has not gone. */
-static bool being_probed(const struct xcd_port *x, const struct fabric_request *r)
+static bool being_probed(const struct agent_port *x, const struct fabric_request *r)
 {
     const struct fabric_probe *p = x->probes;
     while (p && p->line != r->line && !(r->pair && p->line == r->line + FABRIC_LINE))
@@ -241,7 +242,7 @@ static bool being_probed(const struct xcd_port *x, const struct fabric_request *
  * before.  A WRITE may be taken before what queues at its home, so it waits for ATOMICs, and for the older
  * bytes of an answer to a probe.
  */
-static bool must_wait(const struct xcd_port *x, const struct fabric_request *r)
+static bool must_wait(const struct agent_port *x, const struct fabric_request *r)
 {
     if (r->kind == FABRIC_ATOMIC)
         return false;
@@ -252,7 +253,7 @@ static bool must_wait(const struct xcd_port *x, const struct fabric_request *r)
 
 void fabric_submit(struct fabric *f, struct fabric_request *r)
 {
-    struct xcd_port *x = &f->xcd[r->xcd];
+    struct agent_port *x = &f->agent[r->agent];
     unsigned slice;
     map_find(&f->map, r->physical, &slice, &r->place);
     r->home = f->map.iod_of[slice >> f->map.channel_bits];
@@ -277,18 +278,18 @@ static void probe_answered(struct port_domain *domain, struct port_event *event)
 }
 
 /* Bytes leave as a write's do; an answer without any is no request, and takes the place of none. */
-static void send_probe_answer(struct xcd_port *x, struct fabric_probe *probe)
+static void send_probe_answer(struct agent_port *x, struct fabric_probe *probe)
 {
     struct fabric *f = x->fabric;
     struct iod *home = probe->home;
     unsigned halves = (probe->mask[0] ? 1U : 0U) + (probe->mask[1] ? 1U : 0U);
-    double delay = f->way_ps[hops(&f->iod[x->iod], home)];
+    double delay = f->way_ps[hops(&f->iod[x->iod], home)] + x->extra_ps;
     if (halves)
         delay += ps_server_take(&x->out, (double)port_now_ps(x->domain), halves * x->half_ps);
     port_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
 }
 
-static void let_requests_go(struct xcd_port *x, uint64_t line)
+static void let_requests_go(struct agent_port *x, uint64_t line)
 {
     for (struct fabric_request **p = &x->held, *r; (r = *p);) {
         if (r->line / FABRIC_PAIR != line / FABRIC_PAIR || must_wait(x, r) || held_before(x, r, r)) {
@@ -303,7 +304,7 @@ static void let_requests_go(struct xcd_port *x, uint64_t line)
 }
 
 /* An owner's answer says what is left of the line: not before a write that is under way has come home. */
-static void let_probes_go(struct xcd_port *x, uint64_t line)
+static void let_probes_go(struct agent_port *x, uint64_t line)
 {
     for (struct fabric_probe **p = &x->probes, *probe; (probe = *p);) {
         if (probe->line == line && probe->answered && !write_under_way(x, probe)) {
@@ -317,7 +318,7 @@ static void let_probes_go(struct xcd_port *x, uint64_t line)
 
 void fabric_probe_take(struct fabric *f, struct fabric_probe *probe)
 {
-    struct xcd_port *x = &f->xcd[probe->xcd];
+    struct agent_port *x = &f->agent[probe->agent];
     probe->answered = false;
     if (!probe->owner)
         return;
@@ -327,7 +328,7 @@ void fabric_probe_take(struct fabric *f, struct fabric_probe *probe)
 
 void fabric_probe_answer(struct fabric *f, struct fabric_probe *probe)
 {
-    struct xcd_port *x = &f->xcd[probe->xcd];
+    struct agent_port *x = &f->agent[probe->agent];
     if (!probe->owner) {
         send_probe_answer(x, probe);
         return;
@@ -342,11 +343,11 @@ void fabric_probe_answer(struct fabric *f, struct fabric_probe *probe)
     let_requests_go(x, probe->line);
 }
 
-/* ---- from a home to an XCD ---- */
+/* ---- from a home to an agent ---- */
 
 static void written(struct port_domain *domain, struct port_event *event)
 {
-    struct xcd_port *x = event->self;
+    struct agent_port *x = event->self;
     struct fabric_request *r = (struct fabric_request *)event->word[0];
     unsigned bucket = bucket_of(r->line);
     struct fabric_request **w = &x->writes[bucket];
@@ -369,19 +370,19 @@ static bool prefetch_written(const struct port_event *event, unsigned stage)
         port_prefetch(r, sizeof(*r));
         return true;
     }
-    port_prefetch_line(&((const struct xcd_port *)event->self)->writes[bucket_of(r->line)]);
+    port_prefetch_line(&((const struct agent_port *)event->self)->writes[bucket_of(r->line)]);
     return false;
 }
 
-enum { XCD = 255, IS_PROBE = 256, FROM_AFAR = 512, HOPS = 1024 };
-static_assert(FABRIC_ASKERS <= XCD + 1, "in their bits");
+enum { AGENT = 255, IS_PROBE = 256, FROM_AFAR = 512, HOPS = 1024 };
+static_assert(FABRIC_AGENTS <= AGENT + 1, "in their bits");
 
 static void onward(struct port_domain *domain, struct port_event *event);
 
 /* A probe does not overtake an answer, which it may concern. */
 static uint64_t in_order(struct iod *at, double delay, unsigned way)
 {
-    double now = iod_now(at), *last = &at->sent[way & XCD];
+    double now = iod_now(at), *last = &at->sent[way & AGENT];
     if (way & IS_PROBE)
         delay = now + delay > *last ? delay : *last - now + 1;
     else
@@ -389,11 +390,11 @@ static uint64_t in_order(struct iod *at, double delay, unsigned way)
     return (uint64_t)delay;
 }
 
-/* `what` is a request or a probe; way: of which XCD, which it is, and how many links there are. */
+/* `what` is a request or a probe; way: of which agent, which it is, and how many links there are. */
 static void step(struct iod *at, double delay, void *what, unsigned way)
 {
     struct fabric *f = at->fabric;
-    struct xcd_port *x = &f->xcd[way & XCD];
+    struct agent_port *x = &f->agent[way & AGENT];
     struct iod *end = &f->iod[x->iod];
     const struct fabric_request *r = way & IS_PROBE ? NULL : what;
     const struct iod *home = r ? &f->iod[r->home] : ((const struct fabric_probe *)what)->home;
@@ -412,12 +413,13 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
     }
     if (way & FROM_AFAR)
         delay += ps_server_take(&at->ingress, now, bytes * f->ingress_ps);
-    delay += ps_server_take(&at->to_xcd[x->xcd], now, r ? lines_of(r) * x->read_ps : 0);
+    delay += x->extra_ps +
+             ps_server_take(&at->to_agent[x->index], now, r ? (r->half ? 0.5 : lines_of(r)) * x->read_ps : 0);
     port_fn *fn;
     void *self;
     if (!r) {
         fn = x->probe;
-        self = x->l2;
+        self = x->self;
     } else {
         fn = carries_data(r) ? written : r->done;
         self = carries_data(r) ? x : r->self;
@@ -434,21 +436,21 @@ static void onward(struct port_domain *domain, struct port_event *event)
 void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
 {
     struct fabric *f = home->fabric;
-    struct xcd_port *x = &f->xcd[r->xcd];
+    struct agent_port *x = &f->agent[r->agent];
     unsigned way = hops(home, &f->iod[x->iod]);
     if (r->kind == FABRIC_WRITE) {
-        double delay = after_ps + f->way_ps[way];
+        double delay = after_ps + f->way_ps[way] + x->extra_ps;
         port_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
     } else {
-        step(home, after_ps, r, r->xcd | way * HOPS);
+        step(home, after_ps, r, r->agent | way * HOPS);
     }
 }
 
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps)
 {
     struct fabric *f = home->fabric;
-    unsigned way = hops(home, &f->iod[f->xcd[probe->xcd].iod]);
-    step(home, after_ps, probe, probe->xcd | IS_PROBE | way * HOPS);
+    unsigned way = hops(home, &f->iod[f->agent[probe->agent].iod]);
+    step(home, after_ps, probe, probe->agent | IS_PROBE | way * HOPS);
 }
 
 void net_prefetch(struct iod *iod)
@@ -458,7 +460,7 @@ void net_prefetch(struct iod *iod)
     port_set_prefetch(iod->domain, onward, prefetch_passing);
 }
 
-void net_prefetch_at_xcd(struct xcd_port *x)
+void net_prefetch_at_agent(struct agent_port *x)
 {
     port_set_prefetch(x->domain, written, prefetch_written);
 }

@@ -21,7 +21,7 @@ struct l2_txn *l2_txn_new(struct xcd_mem *mem, enum txn_kind kind, uint64_t line
     static const uint8_t asks[] = {FABRIC_READ,   FABRIC_OWN,   FABRIC_FETCH, FABRIC_WRITE,
                                    FABRIC_ATOMIC, FABRIC_WRITE, FABRIC_WRITE};
     t->fabric.kind = asks[kind];
-    t->fabric.xcd = (uint8_t)mem->xcd;
+    t->fabric.agent = (uint8_t)mem->xcd;
     t->fabric.line = line;
     t->fabric.physical = physical;
     t->fabric.done = l2_answered;

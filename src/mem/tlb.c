@@ -164,7 +164,7 @@ static struct utcl2_walk *begin_walk(struct utcl1 *client, struct utcl2_entry *e
     w->entry = entry;
     w->waiting = NULL;
     w->request = (struct fabric_request){.kind = FABRIC_FETCH,
-                                         .xcd = (uint8_t)mem->xcd,
+                                         .agent = (uint8_t)mem->xcd,
                                          .line = (uint64_t)(uintptr_t)w->table,
                                          .physical = table & ~(uint64_t)(LINE - 1),
                                          .data = w->data,

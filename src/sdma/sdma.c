@@ -40,7 +40,7 @@ struct cursor {
 
 struct engine {
     struct sdma *sdma;
-    uint8_t asker;                     /* of the fabric's */
+    uint8_t agent;                     /* of the fabric */
     struct sdma_job *first, **end;     /* the one that is served, and those that wait */
     struct cursor read, write;         /* where the next fetch and the next write begin */
     struct transfer *fetch, *planned;  /* the last fetch, if it may have more bytes than there are writes; the
@@ -270,7 +270,7 @@ static void send(struct engine *e, struct transfer *t, bool write)
     struct sdma *s = e->sdma;
     struct fabric_request *r = &t->request;
     r->kind = write ? FABRIC_WRITE : FABRIC_FETCH;
-    r->xcd = e->asker;
+    r->agent = e->agent;
     r->line = t->address - t->first;
     r->data = t->data;
     r->second = t->data + FABRIC_LINE;
@@ -547,7 +547,8 @@ struct sdma *sdma_open(const struct chip *chip, struct port_domain *domain, stru
     for (unsigned i = 0; i < s->engines; i++) {
         struct engine *e = &s->engine[i];
         e->sdma = s;
-        e->asker = fabric_sdma(fabric, i, domain);
+        e->agent = fabric_agent(fabric, FABRIC_SDMA, i);
+        fabric_attach(fabric, e->agent, domain, NULL, NULL);
         e->end = &e->first;
         e->full_end = &e->full;
     }

@@ -467,6 +467,29 @@ bool vm_find(struct vm *vm, uint64_t address, struct vm_entry *out)
     return frame != 0;
 }
 
+/* The frame of a page, in either table; 0: none has it. */
+static uint64_t frame_of(const struct vm *vm, uint64_t address)
+{
+    uint64_t entry = table_get(&vm->gpu, address), span = entry & PTE_LARGE ? VM_PAGE << TABLE_BITS : VM_PAGE;
+    if (!entry)
+        return table_get(&vm->system, address) & PTE_FRAME;
+    return (entry & PTE_FRAME) + (address & (span - 1) & ~(VM_PAGE - 1));
+}
+
+/* A line of entries lies by the first frame that they are of, so that it is the same on every run. */
+void vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_t *entry)
+{
+    enum { LINE = 64, ENTRIES = LINE / sizeof(uint64_t) };
+    uint64_t first = address & ~(ENTRIES * VM_PAGE - 1), frame = 0;
+    *page = frame_of(vm, address);
+    if (!*page)
+        *page = address % (vm->tables / 2) & ~(VM_PAGE - 1);
+    for (unsigned i = 0; !frame && i < ENTRIES; i++)
+        frame = frame_of(vm, first + i * VM_PAGE);
+    *entry = vm->tables + (frame >> VM_PAGE_SHIFT) * LINE % (vm->memory->size - vm->tables) +
+             (address - first) / VM_PAGE * sizeof(uint64_t);
+}
+
 bool vm_take(struct vm *vm, uint64_t *physical, uint64_t *bytes)
 {
     pthread_mutex_lock(&vm->lock);
@@ -496,38 +519,17 @@ uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
     pthread_mutex_lock(&vm->lock);
     if (host_open(&pages)) {
         for (uint64_t at = address & ~(VM_PAGE - 1); at < end; at += VM_PAGE) {
-            if (table_get(&vm->gpu, at) & PTE_PINNED || host_present(&pages, at))
+            if (table_get(&vm->gpu, at) & PTE_PINNED)
                 continue;
-            host_populate(&pages, at);
-            faults++;
+            if (!host_present(&pages, at)) {
+                host_populate(&pages, at);
+                faults++;
+            }
+            vm_demand_frame(vm, at, true);
         }
         host_close(&pages);
     }
     vm->use.cpu_faults += faults;
     pthread_mutex_unlock(&vm->lock);
     return faults;
-}
-
-double vm_balance(struct vm *vm, uint64_t address, uint64_t bytes)
-{
-    uint64_t pages[CHIP_MAX_STACKS] = {0}, all = 0, most = 0, stacks = 0;
-    struct host_pages host;
-    pthread_mutex_lock(&vm->lock);
-    bool open = vm->fabric && host_open(&host);
-    for (uint64_t at = address & ~(VM_PAGE - 1); open && at < address + bytes; at += VM_PAGE) {
-        struct vm_entry entry;
-        uint64_t frame = vm_walk(vm, at, &entry)   ? entry.physical + (at - entry.base)
-                         : host_present(&host, at) ? vm_demand_frame(vm, at, true)
-                                                   : 0;
-        if (!frame)
-            continue;
-        unsigned stack = fabric_place_of(vm->fabric, frame).stack;
-        all++;
-        stacks += pages[stack]++ == 0;
-        most = pages[stack] > most ? pages[stack] : most;
-    }
-    if (open)
-        host_close(&host);
-    pthread_mutex_unlock(&vm->lock);
-    return most ? (double)all / (double)stacks / (double)most : 1;
 }

@@ -77,6 +77,12 @@ bool vm_find(struct vm *vm, uint64_t address, struct vm_entry *out);
  */
 bool vm_take(struct vm *vm, uint64_t *physical, uint64_t *bytes);
 
+/*
+ * For a CPU core, from any domain: where an address is, and the entry of a page table that a walk reads last.
+ * Pages are small for it.  What has no frame is as if it were where its address is.
+ */
+void vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_t *entry);
+
 /* Changes when entries were removed: TLBs compare it. */
 uint64_t vm_generation(const struct vm *vm);
 
@@ -129,11 +135,8 @@ void vm_get_use(struct vm *vm, struct vm_use *use);
 
 /*
  * The host program touches pages, with a core of the simulated CPU: they then
- * exist.  Returns how many of them did not.
+ * exist, and have frames.  Returns how many of them did not.
  */
 uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes);
-
-/* How evenly stacks share a range: what the fullest one should have, by what it has. */
-double vm_balance(struct vm *vm, uint64_t address, uint64_t bytes);
 
 #endif

@@ -42,7 +42,7 @@ static void ask(struct asker *a, struct fabric_request *r)
     uint64_t at = (piece * PIECE + line % (PIECE / LINE) * LINE) % size;
     *r = (struct fabric_request){
         .kind = array < t->reads ? FABRIC_READ : FABRIC_WRITE,
-        .xcd = (uint8_t)a->xcd,
+        .agent = (uint8_t)a->xcd,
         .data = a->data,
         .mask = {UINT64_MAX, UINT64_MAX},
         .done = answered,

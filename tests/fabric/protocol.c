@@ -32,7 +32,7 @@ static void probed(struct port_domain *domain, struct port_event *event)
     struct fabric_probe *probe = (struct fabric_probe *)event->word[0];
     l2->probes++;
     l2->probed = port_ps_of(domain, port_now(domain));
-    CHECK_EQ(probe->xcd, l2->xcd);
+    CHECK_EQ(probe->agent, l2->xcd);
     CHECK(probe->mask[0] == 0 && probe->mask[1] == 0);
     memcpy(probe->data, l2->bytes, LINE);
     memcpy(probe->mask, l2->dirty, sizeof(probe->mask));
@@ -62,7 +62,7 @@ static void at(struct rig *rig, uint64_t ns, struct test_request *t, enum fabric
     struct port_domain *domain = port_domain(rig->port, xcd);
     t->end = 0;
     t->r.kind = kind;
-    t->r.xcd = (uint8_t)xcd;
+    t->r.agent = (uint8_t)xcd;
     t->r.data = t->data;
     t->r.second = t->data + LINE;
     t->r.done = answered;
@@ -187,8 +187,8 @@ static void test_links(void)
     enum { COUNT = 8192 };
     struct rig rig;
     open_rig(&rig, "mi300a", 4);
-    rig.fabric->xcd[0].ask_ps /= 4;
-    rig.fabric->xcd[1].ask_ps /= 4;
+    rig.fabric->agent[0].ask_ps /= 4;
+    rig.fabric->agent[1].ask_ps /= 4;
     const double *v = rig.chip.value;
     static struct test_request t[COUNT];
     static const unsigned neighbour[2] = {1, 3}; /* beside and above IOD 0 */
@@ -304,8 +304,8 @@ static void test_answers(void)
     enum { COUNT = 64, SLOWER = 8 };
     struct rig rig;
     open_rig(&rig, "mi300a", 4);
-    rig.fabric->xcd[0].ask_ps *= SLOWER;
-    rig.fabric->xcd[0].half_ps *= SLOWER;
+    rig.fabric->agent[0].ask_ps *= SLOWER;
+    rig.fabric->agent[0].half_ps *= SLOWER;
     static struct test_request have[COUNT], want[COUNT];
     for (unsigned halves = 0; halves <= 2; halves++) {
         l2s[0].stays = true;
@@ -325,7 +325,7 @@ static void test_answers(void)
             last = want[i].end > last ? want[i].end : last;
         }
         double took = (double)(last - first),
-               each = halves ? halves * rig.fabric->xcd[0].half_ps : rig.fabric->xcd[1].ask_ps;
+               each = halves ? halves * rig.fabric->agent[0].half_ps : rig.fabric->agent[1].ask_ps;
         printf("%u answers with %u halves of a line leave an XCD in %.1f ns\n", COUNT, halves, took / 1000);
         CHECK(took > (COUNT - 1) * each - 2000 && took < (COUNT - 1) * each + 4000);
     }
@@ -661,7 +661,7 @@ static void storm_ask(struct storm *s, struct fabric_request *r)
     unsigned i = (unsigned)(r - s->request);
     *r = (struct fabric_request){
         .kind = kinds[s->random >> 20 & 7],
-        .xcd = (uint8_t)s->xcd,
+        .agent = (uint8_t)s->xcd,
         .data = s->data[i],
         .mask = {s->random, s->random >> 3},
         .keeps = s->random >> 30 & 1,

@@ -39,7 +39,7 @@ static void ask_from(struct rig *rig, struct ask *a, unsigned xcd, uint64_t ns, 
                      uint64_t mask[2], uint64_t physical)
 {
     a->r = (struct fabric_request){.kind = kind,
-                                   .xcd = (uint8_t)xcd,
+                                   .agent = (uint8_t)xcd,
                                    .mask = {mask[0], mask[1]},
                                    .data = a->data,
                                    .atomic = add,

@@ -77,7 +77,7 @@ static uint64_t read_time(struct rig *rig, unsigned xcd, uint64_t physical)
 {
     struct asker a = {.rig = rig};
     a.request = (struct fabric_request){
-        .kind = FABRIC_FETCH, .xcd = (uint8_t)xcd, .data = a.data, .done = answered, .self = &a};
+        .kind = FABRIC_FETCH, .agent = (uint8_t)xcd, .data = a.data, .done = answered, .self = &a};
     rig_address(rig, &a.request, physical);
     struct port_domain *domain = port_domain(rig->port, xcd);
     port_post(domain, port_cycle_of(domain, port_time_ps(rig->port)), ask, &a);

@@ -84,7 +84,7 @@ static struct timed_access *take(struct timed_accesses *from, struct timed_xcd *
         a->word[i] = word[i];
     const uint64_t aligned = ~(uint64_t)(FABRIC_LINE - 1);
     a->fabric = (struct fabric_request){.kind = atomic ? FABRIC_ATOMIC : FABRIC_FETCH,
-                                        .xcd = (uint8_t)x->index,
+                                        .agent = (uint8_t)x->index,
                                         .operations = 1,
                                         .depth = 1,
                                         .line = ((uint64_t)(uintptr_t)a->memory + FABRIC_LINE - 1) & aligned,

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/cond.h"
+#include "ccd/ccd.h"
 #include "cp/signal.h"
 #include "engine/timed/timed.h"
 #include "wave/fault.h"
@@ -247,6 +248,11 @@ static void take_over(struct timed *timed)
         port_post(timed->host, port_cycle_of(timed->host, time), call_done, timed)->word[0] =
             (uint64_t)(uintptr_t)task;
     timed->called = NULL;
+    for (struct cpu_job *job; (job = timed->jobs);) {
+        timed->jobs = job->next;
+        job->alone = !work && !timed->jobs;
+        cpu_job_begin(timed->ccds, job, timed->host_ps > time ? timed->host_ps : time);
+    }
     if ((timed->host_ran || still) && cp_unblocked(timed->engine.cp))
         timed_look(timed, NULL, 0, time);
     if (timed->host_ran && work && (!asks_only || timed->host_ps - timed->compared_ps >= COMPARE_PS))
@@ -568,6 +574,27 @@ void timed_spend(struct engine *engine, uint64_t ps)
     if (server(timed) == timed->serving && !caller_is_self(&timed->caller))
         ask(timed, &a, UINT64_MAX);
     pthread_mutex_unlock(&timed->lock);
+}
+
+static bool job_done(void *context)
+{
+    return atomic_load_explicit(&((struct cpu_job *)context)->done, memory_order_acquire);
+}
+
+void timed_run_job(struct timed *timed, const struct ehp_cpu_work *work)
+{
+    struct cpu_job job = {.work = work, .host = timed->host, .delay_ps = timed->way_ps};
+    struct timed_asker a = {
+        .wish = job_done, .context = &job, .when_ps = &job.done_ps, .thread = pthread_self()};
+    enter_call(timed);
+    timed->alone = false;
+    job.next = timed->jobs;
+    timed->jobs = &job;
+    wait_for(timed, &a, UINT64_MAX);
+    if (job.done_ps > timed->host_ps)
+        timed->host_ps = job.done_ps;
+    pthread_mutex_unlock(&timed->lock);
+    cpu_job_close(&job);
 }
 
 uint64_t timed_program_ns(struct engine *engine)

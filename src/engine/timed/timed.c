@@ -16,7 +16,7 @@
 #include "wave/aperture.h"
 #include "wave/fault.h"
 
-static_assert(1 + CHIP_MAX_XCDS + CHIP_MAX_IODS <= PORT_DOMAINS,
+static_assert(1 + CHIP_MAX_XCDS + CHIP_MAX_IODS + CHIP_MAX_CCDS <= PORT_DOMAINS,
               "a domain for each, and the packet processor's");
 
 /* ---- its threads ---- */
@@ -107,10 +107,18 @@ static void interrupted(struct engine *engine)
     timed_of(engine)->interrupted = true;
 }
 
-static bool run_cores(struct engine *engine, struct ehp_cpu_work *work)
+static void run_cores(struct engine *engine, struct ehp_cpu_work *work)
 {
-    ccd_run(engine->cp->chip, timed_of(engine)->vm, work);
-    return true;
+    struct timed *timed = timed_of(engine);
+    const uint64_t before = timed_program_ns(engine);
+    work->faults = 0;
+    for (unsigned i = 0; i < work->ranges; i++)
+        work->faults += vm_touch(timed->vm, (uint64_t)(uintptr_t)work->base[i], work->bytes[i]);
+    if (work->faults)
+        timed_spend(engine, (uint64_t)(cpu_fault_us(engine->cp->chip, work->faults, work->cores) * 1e6));
+    if (work->operation != EHP_CPU_TOUCH || work->instructions)
+        timed_run_job(timed, work);
+    work->ns = timed_program_ns(engine) - before;
 }
 
 static void forked(struct engine *engine)
@@ -128,7 +136,7 @@ static int start(struct timed *timed, const struct engine_options *options)
     timed->packet_ps = (uint64_t)(c->value[CHIP_cp_packet] * 1e3);
     timed->barrier_ps = (uint64_t)(c->value[CHIP_cp_barrier] * 1e3);
     timed->staged_bytes = (uint64_t)c->value[CHIP_sdma_staged];
-    timed->core_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_core_bandwidth]);
+    timed->core_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_core_copy]);
     timed->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
     timed->wait_ps = (uint64_t)(c->value[CHIP_host_wake] * 1e3);
     timed->xcds = chip_get(c, CHIP_xcd_count);
@@ -137,7 +145,8 @@ static int start(struct timed *timed, const struct engine_options *options)
     unsigned iods = chip_get(c, CHIP_iod_count);
     timed->way_ps = fabric_lookahead_ps(c); /* the shortest time between any two domains */
     const struct port_hooks hooks = {.enter = enter, .leave = leave, .context = timed};
-    timed->port = port_open(1 + timed->xcds + iods, timed->way_ps, options->threads, &hooks);
+    timed->port = port_open(1 + timed->xcds + iods + chip_get(c, CHIP_ccd_count), timed->way_ps,
+                            options->threads, &hooks);
     timed->rates = cu_rates_make(c);
     timed->vm = vm_open(c, cp->memory);
     timed->xcd = calloc(timed->xcds, sizeof(*timed->xcd));
@@ -148,8 +157,9 @@ static int start(struct timed *timed, const struct engine_options *options)
     if (!timed->fabric)
         return EHP_ERR_NO_MEMORY;
     vm_start(timed->vm, timed->host, timed->way_ps, timed->fabric);
+    timed->ccds = ccds_open(c, timed->port, 1 + timed->xcds + iods, timed->fabric, timed->vm);
     timed->sdma = sdma_open(c, timed->host, timed->fabric, timed->vm);
-    if (!timed->sdma)
+    if (!timed->ccds || !timed->sdma)
         return EHP_ERR_NO_MEMORY;
     for (unsigned i = 0; i < timed->xcds; i++) {
         int status = timed_xcd_open(timed, &timed->xcd[i], i);
@@ -175,6 +185,7 @@ static void stop(struct engine *engine)
         pthread_join(timed->thread, NULL);
     for (unsigned i = 0; timed->xcd && i < timed->xcds; i++)
         timed_xcd_close(&timed->xcd[i]);
+    ccds_close(timed->ccds);
     sdma_close(timed->sdma);
     fabric_close(timed->fabric);
     vm_close(timed->vm);

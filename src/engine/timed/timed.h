@@ -42,6 +42,9 @@
 #include "mem/mem.h"
 #include "port/port.h"
 
+struct ccds;
+struct cpu_job;
+struct ehp_cpu_work;
 struct fabric;
 struct cp_signal;
 struct memory;
@@ -121,6 +124,7 @@ struct timed {
     struct fabric *fabric;
     struct vm *vm;
     struct sdma *sdma;
+    struct ccds *ccds;
     struct cu_rate *rates;
     struct timed_xcd *xcd;
     unsigned xcds, aces;
@@ -132,6 +136,7 @@ struct timed {
     bool woken;                 /* since it began to nap */
     pthread_cond_t moved;       /* waiters: time has gone on */
     struct timed_asker *askers; /* host threads that want time to go on, or to be told */
+    struct cpu_job *jobs;       /* for the CPU's cores, not yet begun */
     uint64_t host_ps;           /* the host program's time */
     struct timed_bell {         /* doorbells not yet posted */
         struct cp_queue *queue; /* NULL: only look */
@@ -180,6 +185,8 @@ void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index);
 bool timed_wait(struct engine *engine, const struct engine_wish *wish, uint64_t timeout_ns);
 void timed_spend(struct engine *engine, uint64_t ps);
 uint64_t timed_program_ns(struct engine *engine);
+/* What the CPU's cores do for the host program, whose time goes on until they have done it. */
+void timed_run_job(struct timed *timed, const struct ehp_cpu_work *work);
 void timed_called(struct engine *engine, struct cp_task *task);
 /* From packets.c, in domain 0. */
 bool timed_prepare(struct engine *engine, struct cp_queue *queue, unsigned type);

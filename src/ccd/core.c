@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A core, as far as memory keeps it waiting: instructions go into a window in order and leave it in order,
+ * loads in it go their way as soon as their addresses are known, stores behind it are written in order once
+ * the core has their lines for itself (x86-64's memory order), of which it asks for as many as its queues
+ * hold.
+ *
+ * What the core's own caches answer takes no events: it runs up to AHEAD cycles before the domain's clock.
+ */
+#include <assert.h>
+#include <float.h>
+#include <string.h>
+
+#include "ccd/internal.h"
+
+enum { AHEAD = 64 };
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static struct slot *slot_of(struct core *c, uint64_t number)
+{
+    return &c->slot[number % CORE_WINDOW];
+}
+
+static struct access *access_of(struct core *c, core_waiter w)
+{
+    return w & WAITER_STORE ? &c->store[w & ~WAITER_STORE].access : &c->slot[w].access;
+}
+
+static bool is_exclusive(const struct access *a)
+{
+    return a->kind != CORE_LOAD;
+}
+
+/* ---- its caches ---- */
+
+static void into_l1(struct core *c, uint64_t line, unsigned flags)
+{
+    uint64_t *e = tags_find(&c->l1, line);
+    if (e) {
+        *e |= flags;
+        return;
+    }
+    uint64_t victim = tags_put(&c->l1, line, flags), *below;
+    if (victim & TAG_DIRTY && (below = tags_peek(&c->l2, victim >> TAG_SHIFT)))
+        *below |= TAG_DIRTY;
+}
+
+/* The first holds nothing that the second does not. */
+static void into_l2(struct core *c, uint64_t line, unsigned flags)
+{
+    uint64_t *e = tags_find(&c->l2, line);
+    if (e) {
+        *e |= flags;
+        return;
+    }
+    uint64_t victim = tags_put(&c->l2, line, flags);
+    if (victim)
+        ccd_victim(c, victim | (tags_drop(&c->l1, victim >> TAG_SHIFT) & TAG_DIRTY));
+}
+
+uint64_t core_drop(struct core *c, uint64_t line)
+{
+    uint64_t dirty = tags_drop(&c->l1, line) & TAG_DIRTY, e = tags_drop(&c->l2, line);
+    return e ? e | dirty : 0;
+}
+
+void core_warm(struct core *c, uint64_t line, unsigned flags)
+{
+    tags_drop(&c->ccd->l3, line);
+    into_l2(c, line, flags);
+    into_l1(c, line, flags);
+}
+
+static struct core_miss *find_miss(struct core *c, uint64_t line)
+{
+    for (unsigned i = 0; i < c->misses; i++)
+        if (c->miss[i].line == line)
+            return &c->miss[i];
+    return NULL;
+}
+
+static struct core_miss *add_miss(struct core *c, uint64_t line, uint64_t address, bool exclusive,
+                                  bool demand)
+{
+    struct core_miss *m = &c->miss[c->misses++];
+    *m = (struct core_miss){
+        .line = line, .address = address, .exclusive = exclusive, .demand = demand, .waiters = WAITER_NONE};
+    c->l1_misses += demand;
+    return m;
+}
+
+/* ---- its prefetcher ---- */
+
+static void read_ahead(struct core *c, struct core_stream *s, uint64_t line, uint64_t address, bool exclusive,
+                       double at)
+{
+    const struct ccds *all = c->ccd->all;
+    int at_line = (int)(line % CORE_PAGE_LINES), most = (int)all->prefetch;
+    if ((s->ahead - at_line) * s->step < 0)
+        s->ahead = at_line;
+    while ((s->ahead - at_line) * s->step < most) {
+        int next = s->ahead + s->step;
+        if (next < 0 || next >= CORE_PAGE_LINES)
+            return;
+        uint64_t wanted = line + (uint64_t)(int64_t)(next - at_line),
+                 from = address + (uint64_t)(int64_t)(next - at_line) * CORE_LINE;
+        if (!tags_peek(&c->l2, wanted) && !find_miss(c, wanted)) {
+            struct fetched f;
+            if (c->misses >= all->l2_misses)
+                return;
+            c->counters.prefetches++;
+            if (ccd_fetch(c, wanted, from, exclusive, false, at, &f))
+                into_l2(c, wanted, f.flags);
+            else
+                add_miss(c, wanted, from, exclusive, false);
+        }
+        s->ahead = next;
+    }
+}
+
+/* A load or store that the first cache did not have. */
+static void follow(struct core *c, uint64_t line, uint64_t address, bool exclusive, double at)
+{
+    uint64_t page = line / CORE_PAGE_LINES;
+    int place = (int)(line % CORE_PAGE_LINES);
+    unsigned streams = c->ccd->all->streams;
+    for (unsigned i = 0; i < streams; i++) {
+        struct core_stream *s = &c->stream[i];
+        if (s->page != page + 1)
+            continue;
+        int step = place - s->last;
+        if (step == 0)
+            return;
+        if (step != 1 && step != -1) { /* what comes late of a stream, or no stream */
+            s->seen -= s->seen > 0;
+            s->last = s->seen ? s->last : place;
+            return;
+        }
+        s->seen = step == s->step ? s->seen + 1 : 1;
+        s->step = step;
+        s->last = place;
+        read_ahead(c, s, line, address, exclusive, at);
+        return;
+    }
+    if (streams) {
+        c->stream[c->oldest_stream] = (struct core_stream){.page = page + 1, .last = place, .ahead = place};
+        c->oldest_stream = (c->oldest_stream + 1) % streams;
+    }
+}
+
+/* ---- lines ---- */
+
+enum reach { REACHED, ON_ITS_WAY, NO_PLACE };
+
+/* `w` waits for what is on its way.  A page table's line stays in the second cache. */
+static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool is_table, double at,
+                        double *when)
+{
+    const struct ccds *all = c->ccd->all;
+    struct access *a = access_of(c, w);
+    const bool exclusive = !is_table && is_exclusive(a);
+    const uint64_t line = line_of(physical), address = is_table ? physical : a->address;
+    uint64_t *e = is_table ? NULL : tags_find(&c->l1, line);
+    if (e && (!exclusive || *e & TAG_OWNED)) {
+        *e |= exclusive ? TAG_DIRTY : 0;
+        *when = at + all->l1_latency;
+        return REACHED;
+    }
+    struct fetched f = {.when = at + all->l2_latency};
+    e = tags_find(&c->l2, line);
+    if (e && (!exclusive || *e & TAG_OWNED)) {
+        f.flags = (unsigned)*e & (TAG_OWNED | TAG_OURS);
+    } else {
+        struct core_miss *m = find_miss(c, line);
+        if (!is_table && (!m || !m->demand) && c->l1_misses == all->l1_misses)
+            return NO_PLACE;
+        if (!m) {
+            if (c->misses == all->l2_misses)
+                return NO_PLACE;
+            c->counters.l2_misses++;
+            if (ccd_fetch(c, line, address, exclusive, is_table, at + all->l2_latency, &f)) {
+                into_l2(c, line, f.flags);
+            } else {
+                m = add_miss(c, line, address, exclusive, !is_table);
+                c->counters.l3_misses++;
+            }
+        }
+        if (m) {
+            if (!is_table && !m->demand) {
+                m->demand = true;
+                c->l1_misses++;
+            }
+            a->next = m->waiters;
+            m->waiters = w;
+        }
+        if (m) {
+            if (!is_table) {
+                c->counters.l1_misses++;
+                follow(c, line, address, exclusive, at);
+            }
+            return ON_ITS_WAY;
+        }
+    }
+    if (!is_table) {
+        c->counters.l1_misses++;
+        into_l1(c, line, (f.flags & ~TAG_DIRTY) | (exclusive ? TAG_DIRTY : 0));
+        follow(c, line, address, exclusive, at);
+    }
+    *when = f.when;
+    return REACHED;
+}
+
+static void start(struct core *c, core_waiter w, double at);
+
+/* It has what it wants. */
+static void settle(struct core *c, core_waiter w, double when)
+{
+    struct access *a = access_of(c, w);
+    a->state = SLOT_DONE;
+    a->done = when;
+    if (w & WAITER_STORE)
+        return;
+    core_waiter d = c->slot[w].dependents;
+    c->slot[w].dependents = WAITER_NONE;
+    while (d != WAITER_NONE) {
+        core_waiter next = access_of(c, d)->next;
+        start(c, d, when);
+        d = next;
+    }
+}
+
+static void block(struct core *c, core_waiter w)
+{
+    struct access *a = access_of(c, w);
+    a->state = SLOT_BLOCKED;
+    a->next = WAITER_NONE;
+    if (c->blocked == WAITER_NONE)
+        c->blocked = w;
+    else
+        access_of(c, c->blocked_last)->next = w;
+    c->blocked_last = w;
+}
+
+/* The address has been translated. */
+static void touch(struct core *c, core_waiter w, double at)
+{
+    struct access *a = access_of(c, w);
+    const struct core_page *page = core_page_of(c, a->address);
+    double when;
+    switch (reach(c, w, page->physical + a->address % (1U << VM_PAGE_SHIFT), false, at, &when)) {
+    case REACHED:
+        settle(c, w, when);
+        break;
+    case ON_ITS_WAY:
+        a->state = SLOT_MISSES;
+        break;
+    case NO_PLACE:
+        block(c, w);
+        break;
+    }
+}
+
+/* The second TLB, or a walk: true when the translation is there, at *at. */
+static bool translate(struct core *c, core_waiter w, const struct core_page *page, double *at)
+{
+    uint64_t frame = page->physical >> VM_PAGE_SHIFT;
+    if (tags_find(&c->tlb, frame))
+        return true;
+    enum reach found = REACHED;
+    if (tags_find(&c->tlb2, frame)) {
+        *at += c->ccd->all->tlb2_latency;
+    } else {
+        found = reach(c, w, page->table, true, *at, at);
+        if (found == NO_PLACE) {
+            block(c, w);
+            return false;
+        }
+        c->counters.walks++;
+        tags_put(&c->tlb2, frame, 0);
+    }
+    tags_put(&c->tlb, frame, 0);
+    if (found == ON_ITS_WAY)
+        access_of(c, w)->state = SLOT_WALKS;
+    return found == REACHED;
+}
+
+static void start(struct core *c, core_waiter w, double at)
+{
+    if (translate(c, w, core_page_of(c, access_of(c, w)->address), &at))
+        touch(c, w, at);
+}
+
+static void go_on(struct core *c);
+
+static void unblock(struct core *c)
+{
+    const struct ccds *all = c->ccd->all;
+    while (c->blocked != WAITER_NONE && c->misses < all->l2_misses && c->l1_misses < all->l1_misses) {
+        core_waiter w = c->blocked;
+        c->blocked = access_of(c, w)->next;
+        start(c, w, ccd_now(c->ccd));
+    }
+}
+
+void core_filled(struct core *c, uint64_t line, double when, unsigned flags)
+{
+    struct core_miss *m = find_miss(c, line);
+    assert(m);
+    core_waiter w = m->waiters;
+    c->l1_misses -= m->demand;
+    into_l2(c, line, flags);
+    if (m->demand)
+        into_l1(c, line, flags & ~TAG_DIRTY);
+    *m = c->miss[--c->misses];
+    while (w != WAITER_NONE) {
+        struct access *a = access_of(c, w);
+        core_waiter next = a->next;
+        if (a->state == SLOT_WALKS)
+            touch(c, w, when);
+        else if (!is_exclusive(a))
+            settle(c, w, when);
+        else
+            touch(c, w, when); /* marks it, or asks again for the line alone */
+        w = next;
+    }
+    unblock(c);
+    go_on(c);
+}
+
+/* ---- the window ---- */
+
+static void leave(struct core *c, const struct slot *s)
+{
+    c->instructions -= s->instructions;
+    c->loads -= s->access.kind == CORE_LOAD;
+    c->last_done = later(c->last_done, s->access.done);
+    c->first++;
+}
+
+/* False: when there will be is not known. */
+static bool make_room(struct core *c)
+{
+    const struct ccds *all = c->ccd->all;
+    while (c->first != c->next) {
+        const struct slot *s = slot_of(c, c->first);
+        bool full = c->next - c->first == CORE_WINDOW || c->instructions + c->op.instructions > all->window ||
+                    (c->op.kind == CORE_LOAD && c->loads == all->loads);
+        if (s->access.state == SLOT_DONE && (full || s->access.done <= c->at)) {
+            c->at = later(c->at, s->access.done);
+            leave(c, s);
+        } else {
+            return !full;
+        }
+    }
+    return true;
+}
+
+/* As many stores are written as is known that are, until there are no more than `most`. */
+static bool write_stores(struct core *c, unsigned most)
+{
+    const unsigned size = c->ccd->all->stores;
+    while (c->stores) {
+        const struct access *a = &c->store[c->first_store].access;
+        if (a->state != SLOT_DONE)
+            break;
+        double when = later(c->committed + 1, a->done);
+        if (when > c->at && c->stores <= most)
+            break;
+        c->at = c->stores > most ? later(c->at, when) : c->at;
+        c->committed = when;
+        c->first_store = (c->first_store + 1) % size;
+        c->stores--;
+    }
+    return c->stores <= most;
+}
+
+/* All before it is complete, and written. */
+static bool drain(struct core *c)
+{
+    while (c->first != c->next) {
+        const struct slot *s = slot_of(c, c->first);
+        if (s->access.state != SLOT_DONE)
+            return false;
+        c->at = later(c->at, s->access.done);
+        leave(c, s);
+    }
+    if (!write_stores(c, 0))
+        return false;
+    c->at = later(c->at, c->committed);
+    return true;
+}
+
+static core_waiter add_slot(struct core *c, double done)
+{
+    core_waiter w = (core_waiter)(c->next++ % CORE_WINDOW);
+    c->slot[w] = (struct slot){
+        .access = {.done = done, .address = c->op.address, .state = SLOT_DONE, .kind = c->op.kind},
+        .instructions = c->op.instructions,
+        .dependents = WAITER_NONE,
+    };
+    c->instructions += c->op.instructions;
+    c->loads += c->op.kind == CORE_LOAD;
+    return w;
+}
+
+static void load(struct core *c)
+{
+    const unsigned ring = sizeof(c->load) / sizeof(c->load[0]);
+    double at = c->at;
+    uint64_t before = c->op.after ? c->load[(c->load_at + ring - c->op.after) % ring] : 0;
+    core_waiter w = add_slot(c, at);
+    c->load[c->load_at++] = c->next; /* its number plus 1 */
+    c->counters.loads++;
+    if (before > c->first) { /* else it has left the window */
+        struct slot *s = slot_of(c, before - 1);
+        if (s->access.state != SLOT_DONE) {
+            c->slot[w].access.state = SLOT_DEPENDS;
+            c->slot[w].access.next = s->dependents;
+            s->dependents = w;
+            return;
+        }
+        at = later(at, s->access.done);
+    }
+    start(c, w, at);
+}
+
+static void store(struct core *c)
+{
+    unsigned place = (c->first_store + c->stores++) % c->ccd->all->stores;
+    c->store[place].access = (struct access){.address = c->op.address, .kind = CORE_STORE};
+    add_slot(c, c->at + 1);
+    c->counters.stores++;
+    start(c, (core_waiter)(place | WAITER_STORE), c->at);
+}
+
+/* False: it waits for what is on its way. */
+static bool dispatch(struct core *c)
+{
+    if (c->after_atomic && !drain(c))
+        return false;
+    c->after_atomic = false;
+    switch (c->op.kind) {
+    case CORE_LOAD:
+        if (!make_room(c))
+            return false;
+        write_stores(c, UINT32_MAX);
+        load(c);
+        break;
+    case CORE_STORE:
+        if (!make_room(c) || !write_stores(c, c->ccd->all->stores - 1))
+            return false;
+        store(c);
+        break;
+    case CORE_ATOMIC:
+        if (!drain(c))
+            return false;
+        start(c, add_slot(c, c->at), c->at);
+        c->counters.atomics++;
+        c->after_atomic = true;
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+static void over(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct core *c = event->self;
+    struct core_program *program = c->program;
+    uint64_t ps = port_now_ps(c->ccd->domain);
+    c->program = NULL;
+    c->counters.busy_ps += ps - c->began_ps;
+    program->ended(program, ps);
+}
+
+static void again(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct core *c = event->self;
+    if (c->turn == event->word[0])
+        go_on(c);
+}
+
+static uint64_t cycle_of(const struct core *c, double at)
+{
+    uint64_t now = port_now(c->ccd->domain), cycle = (uint64_t)at;
+    cycle += (double)cycle < at;
+    return cycle > now ? cycle : now;
+}
+
+static void go_on(struct core *c)
+{
+    while (c->program && !c->over) {
+        if (c->at > ccd_now(c->ccd) + AHEAD) {
+            port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
+            return;
+        }
+        if (!c->has_op && !c->at_end) {
+            c->has_op = c->program->next(c->program, &c->op);
+            c->at_end = !c->has_op;
+            c->at += c->has_op ? c->op.cycles : 0;
+            c->counters.instructions += c->has_op ? c->op.instructions : 0;
+            continue;
+        }
+        if (c->at_end) {
+            if (!drain(c))
+                return;
+            c->over = true;
+            c->turn++;
+            port_post(c->ccd->domain, cycle_of(c, c->at), over, c);
+            return;
+        }
+        if (!dispatch(c))
+            return;
+        c->has_op = false;
+    }
+}
+
+void core_begin(struct core *c, struct core_program *program, double at)
+{
+    assert(!c->program && c->first == c->next && !c->stores && c->blocked == WAITER_NONE);
+    c->program = program;
+    c->has_op = c->at_end = c->over = c->after_atomic = false;
+    c->at = at;
+    c->began_ps = port_now_ps(c->ccd->domain);
+    memset(c->load, 0, sizeof(c->load));
+    go_on(c);
+}
+
+void core_open(struct ccd *ccd, unsigned index, const struct chip *chip)
+{
+    struct core *c = &ccd->core[index];
+    const struct ccds *all = ccd->all;
+    const double *v = chip->value;
+    c->ccd = ccd;
+    c->index = index;
+    c->blocked = WAITER_NONE;
+    c->store = arena_take(&ccd->arena, all->stores * sizeof(*c->store));
+    c->miss = arena_take(&ccd->arena, all->l2_misses * sizeof(*c->miss));
+    c->stream = arena_take(&ccd->arena, (all->streams + 1) * sizeof(*c->stream));
+    tags_open(&c->l1, (uint64_t)v[CHIP_core_l1] / CORE_LINE, (uint32_t)v[CHIP_core_l1_ways], &ccd->arena);
+    tags_open(&c->l2, (uint64_t)v[CHIP_core_l2] / CORE_LINE, (uint32_t)v[CHIP_core_l2_ways], &ccd->arena);
+    tags_open(&c->tlb, (uint64_t)v[CHIP_core_tlb], (uint32_t)v[CHIP_core_tlb], &ccd->arena);
+    tags_open(&c->tlb2, (uint64_t)v[CHIP_core_tlb2], (uint32_t)v[CHIP_core_tlb2_ways], &ccd->arena);
+}

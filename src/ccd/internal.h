@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the files of this room; see ccd.h. */
+#ifndef EHP_CCD_INTERNAL_H
+#define EHP_CCD_INTERNAL_H
+
+#include "base/arena.h"
+#include "ccd/ccd.h"
+#include "ccd/tags.h"
+#include "chip/chip.h"
+#include "fabric/fabric.h"
+#include "vm/vm.h"
+
+enum {
+    CORE_LINE = 64,
+    CORE_PAGE_LINES = (1 << VM_PAGE_SHIFT) / CORE_LINE,
+    CORE_WINDOW = 512, /* operations at most: a power of two */
+    CORE_KNOWN = 4096, /* translations that the host keeps: a power of two */
+    L3_BUCKETS = 1024
+};
+
+/* Who waits for a line: an operation of the window, or a store behind it. */
+typedef uint16_t core_waiter;
+#define WAITER_STORE ((core_waiter)0x8000)
+#define WAITER_NONE  ((core_waiter)0xffff)
+
+enum slot_state {
+    SLOT_DONE,    /* or when it will be is known */
+    SLOT_DEPENDS, /* on another load's value */
+    SLOT_WALKS,   /* its page table entry is on its way */
+    SLOT_MISSES,  /* its line is */
+    SLOT_BLOCKED, /* for want of a place in a queue */
+};
+
+/* What it wants of memory. */
+struct access {
+    double done; /* when it has it, if known; in cycles of the core's clock, as all times here that do not say
+                  * otherwise */
+    uint64_t address;
+    uint8_t state, kind; /* enum slot_state, enum core_op_kind */
+    core_waiter next;    /* in the list that it is in */
+};
+
+/* In the window: from dispatch until all before it, and it, are complete. */
+struct slot {
+    struct access access;
+    uint32_t instructions;
+    core_waiter dependents; /* loads that need its value */
+};
+
+/* Behind the window, in order: until it is in the first cache. */
+struct store {
+    struct access access;
+};
+
+/* A line on its way to the second cache. */
+struct core_miss {
+    uint64_t line, address;
+    bool exclusive, demand; /* demand: on to the first cache */
+    core_waiter waiters;
+};
+
+/* What a prefetcher knows of a page. */
+struct core_stream {
+    uint64_t page;
+    int last, step, seen, ahead; /* lines */
+};
+
+/* Of a page, for the host: what the tables say. */
+struct core_page {
+    uint64_t page, physical, table; /* virtual number + 1; 0: none */
+    uint64_t generation;
+};
+
+struct core {
+    struct ccd *ccd;
+    unsigned index; /* of the CCD's */
+    struct core_program *program;
+    struct core_op op;
+    bool has_op, at_end, over, after_atomic;
+    uint64_t began_ps;
+    double at;        /* when the next is dispatched, if nothing holds it up */
+    double last_done; /* of what has left the window, and of stores: nothing ends before */
+    double committed; /* of the last store */
+    uint64_t turn;    /* of the event that goes on with it; others are out of date */
+    /* Operations by their number since the program began. */
+    uint64_t first, next;
+    unsigned instructions, loads; /* in the window */
+    struct slot slot[CORE_WINDOW];
+    uint64_t load[256]; /* numbers of the last loads, plus 1 */
+    uint8_t load_at;
+    struct store *store; /* from first_store on, in a ring of the chip's size */
+    unsigned first_store, stores;
+    core_waiter blocked, blocked_last;
+    struct core_miss *miss;
+    unsigned misses, l1_misses; /* those that are under way, and of them for the first cache */
+    struct tags l1, l2, tlb, tlb2;
+    struct core_page page[CORE_KNOWN];
+    struct core_stream *stream;
+    unsigned oldest_stream;
+    struct core_counters counters;
+};
+
+/* A line that the CCD waits for, or writes. */
+struct l3_miss {
+    struct fabric_request request; /* first */
+    struct ccd *ccd;
+    struct l3_miss *next; /* in its bucket, or of spare ones */
+    struct l3_miss *queued;
+    uint64_t line;
+    uint32_t cores; /* that wait for it, a bit each */
+    uint64_t ready_ps;
+};
+
+struct ccd {
+    struct ccds *all;
+    unsigned index;
+    uint8_t agent;
+    struct port_domain *domain;
+    struct tags l3;
+    struct l3_miss *bucket[L3_BUCKETS], *spare;
+    struct l3_miss *queue, **queue_end; /* for want of a place */
+    unsigned under_way;
+    bool quiet; /* the fabric is told nothing */
+    struct core *core;
+    struct arena arena;
+};
+
+struct ccds {
+    struct fabric *fabric;
+    struct vm *vm;
+    const struct chip *chip;
+    unsigned count, cores; /* CCDs, and cores of each */
+    /* The chip's numbers, in cycles of the cores. */
+    double ghz, ipc, l1_latency, l2_latency, l3_latency, peer, tlb2_latency;
+    unsigned window, loads, stores, l1_misses, l2_misses, misses, streams, prefetch;
+    struct ccd ccd[CHIP_MAX_CCDS];
+};
+
+static inline double ccd_now(const struct ccd *ccd)
+{
+    return (double)port_now(ccd->domain);
+}
+
+static inline uint64_t line_of(uint64_t physical)
+{
+    return physical / CORE_LINE;
+}
+
+/* core.c */
+void core_open(struct ccd *ccd, unsigned index, const struct chip *chip);
+void core_begin(struct core *core, struct core_program *program, double at);
+/* A line that it missed is there at `when`, with these flags of TAG_. */
+void core_filled(struct core *core, uint64_t line, double when, unsigned flags);
+/* Takes a line out of its caches: what it was, or 0. */
+uint64_t core_drop(struct core *core, uint64_t line);
+/* Into its caches, with these flags, as if it had been used.  The fabric is not told what they push out. */
+void core_warm(struct core *core, uint64_t line, unsigned flags);
+
+/* page.c: what the tables say of an address, kept for the host's sake. */
+const struct core_page *core_page_of(struct core *core, uint64_t address);
+
+/*
+ * ccd.c.  A core's second cache does not have the line, or not for itself.  True: somebody in the CCD does,
+ * and when it is there, and with which flags, is known; else core_filled() tells.
+ */
+struct fetched {
+    double when;
+    unsigned flags;
+};
+bool ccd_fetch(struct core *core, uint64_t line, uint64_t address, bool exclusive, bool is_table, double at,
+               struct fetched *out);
+/* What a core's second cache pushes out. */
+void ccd_victim(struct core *core, uint64_t entry);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which lines a cache holds, or pages a TLB: sets of entries, the last used first.  Bytes are not its
+ * business.
+ */
+#ifndef EHP_CCD_TAGS_H
+#define EHP_CCD_TAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* An entry: the number of the line, or page, above flags.  0: none.  OURS: no other agent of the fabric has
+ * the line; OWNED: nor does another core. */
+#define TAG_VALID 1U
+#define TAG_OWNED 2U
+#define TAG_OURS  4U
+#define TAG_DIRTY 8U
+#define TAG_SHIFT 8
+
+struct tags {
+    uint64_t *entry;
+    uint32_t sets, ways;
+};
+
+/* `entries` is rounded down to whole sets. */
+static inline void tags_open(struct tags *t, uint64_t entries, uint32_t ways, struct arena *arena)
+{
+    t->ways = entries < ways ? (uint32_t)entries : ways;
+    t->sets = (uint32_t)(entries / t->ways);
+    t->entry = arena_take(arena, (size_t)t->sets * t->ways * sizeof(*t->entry));
+}
+
+static inline uint64_t *tags_set(const struct tags *t, uint64_t number)
+{
+    return t->entry + (size_t)(number % t->sets) * t->ways;
+}
+
+/* Its entry, or NULL; it was not used by that. */
+static inline uint64_t *tags_peek(const struct tags *t, uint64_t number)
+{
+    uint64_t *set = tags_set(t, number);
+    for (uint32_t i = 0; i < t->ways && set[i]; i++)
+        if (set[i] >> TAG_SHIFT == number)
+            return &set[i];
+    return NULL;
+}
+
+/* Its entry, now the last used, or NULL. */
+static inline uint64_t *tags_find(const struct tags *t, uint64_t number)
+{
+    uint64_t *set = tags_set(t, number);
+    if (set[0] >> TAG_SHIFT == number && set[0])
+        return set;
+    for (uint32_t i = 1; i < t->ways && set[i]; i++) {
+        if (set[i] >> TAG_SHIFT != number)
+            continue;
+        uint64_t found = set[i];
+        for (; i; i--)
+            set[i] = set[i - 1];
+        set[0] = found;
+        return set;
+    }
+    return NULL;
+}
+
+/* Puts in what is not there; what it pushes out, or 0. */
+static inline uint64_t tags_put(struct tags *t, uint64_t number, unsigned flags)
+{
+    uint64_t *set = tags_set(t, number), last = set[t->ways - 1];
+    for (uint32_t i = t->ways - 1; i; i--)
+        set[i] = set[i - 1];
+    set[0] = number << TAG_SHIFT | flags | TAG_VALID;
+    return last;
+}
+
+/* Takes it out: what it was, or 0. */
+static inline uint64_t tags_drop(struct tags *t, uint64_t number)
+{
+    uint64_t *set = tags_set(t, number), *e = tags_peek(t, number);
+    if (!e)
+        return 0;
+    uint64_t was = *e;
+    for (; e + 1 < set + t->ways && e[1]; e++)
+        e[0] = e[1];
+    *e = 0;
+    return was;
+}
+
+#endif

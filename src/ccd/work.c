@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program says that its cores do (ehp_cpu_run()), as the instructions that do it: each core streams
+ * its share of the ranges, line by line of all of them in turn, or one core chases through the first.
+ *
+ * A long stream that has memory for itself is the same all the time.  Then each core measures how fast it is,
+ * and what is left, but for an end, takes as long at that rate; the Infinity Cache's tags follow.  A chase
+ * finds the caches as it leaves them: they are filled with what it has been through.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "ccd/internal.h"
+
+/* Of all cores together, in bytes: what is not measured of a pass, what is, and what is left for the end; and
+ * the least of a core's part. */
+enum { PASS_WARM = 6 << 20, PASS_MEASURED = 12 << 20, PASS_END = 3 << 20, PASS_LEAST = 1 << 16 };
+enum { SKIP_PAIRS = 1 << 16, STREAM_INSTRUCTIONS = 4 };
+
+struct cpu_work {
+    struct core_program program; /* first */
+    struct cpu_job *job;
+    struct ccds *ccds;
+    unsigned core;
+    uint64_t base[3], bytes[3]; /* its share of the ranges */
+    unsigned range;             /* of the next line */
+    uint64_t line, lines;       /* of the longest range */
+    uint64_t pass, left;        /* left: loads of a chase */
+    double cycles;              /* of an operation */
+    uint32_t instructions;
+    uint64_t random;
+    /* Of a pass of which parts are left out, in lines: what fills the caches, what is not measured, up to
+     * where it is, and what is left for the end; and when it was at `warm`. */
+    uint64_t begin, warm, measured, end;
+    uint64_t measured_ps;
+};
+
+static struct core *core_of(const struct cpu_work *w)
+{
+    return &w->ccds->ccd[w->core % w->ccds->count].core[w->core / w->ccds->count];
+}
+
+/* ---- what is left out ---- */
+
+/* A line of the range in its core's caches, as if it had been used. */
+static void use_line(struct cpu_work *w, uint64_t address, unsigned flags)
+{
+    struct core *core = core_of(w);
+    core_warm(core, line_of(core_page_of(core, address)->physical + address % (1U << VM_PAGE_SHIFT)), flags);
+}
+
+/* The Infinity Cache as if lines had been read, or written.  What it cannot hold is not looked at. */
+static void skip_range(struct cpu_work *w, uint64_t from, uint64_t to, bool write)
+{
+    struct core *core = core_of(w);
+    const uint64_t most = 2 * (uint64_t)w->ccds->chip->value[CHIP_infinity_cache_size];
+    struct fabric_skip *skip = must(malloc(SKIP_PAIRS * sizeof(*skip)));
+    unsigned count = 0;
+    from = to - from > most ? to - most : from;
+    for (uint64_t at = from & ~(uint64_t)(FABRIC_PAIR - 1); at < to; at += FABRIC_PAIR) {
+        const struct core_page *page = core_page_of(core, at);
+        skip[count++] = (struct fabric_skip){page->physical + at % (1U << VM_PAGE_SHIFT), write};
+        if (count == SKIP_PAIRS || at + FABRIC_PAIR >= to) {
+            fabric_skip(w->ccds->fabric, core->ccd->domain, 0, skip, count, NULL);
+            count = 0;
+        }
+    }
+    free(skip);
+}
+
+static void skip_lines(struct cpu_work *w, uint64_t lines)
+{
+    for (unsigned i = 0; i < w->job->work->ranges; i++) {
+        uint64_t from = w->line * CORE_LINE, to = (w->line + lines) * CORE_LINE;
+        from = from < w->bytes[i] ? from : w->bytes[i];
+        to = to < w->bytes[i] ? to : w->bytes[i];
+        if (from < to)
+            skip_range(w, w->base[i] + from, w->base[i] + to, w->job->work->written >> i & 1);
+    }
+    w->line += lines;
+}
+
+/* What a stream of before has left in the caches has to leave them for what comes. */
+static void fill_caches(struct cpu_work *w)
+{
+    const struct ehp_cpu_work *work = w->job->work;
+    struct ccd *ccd = core_of(w)->ccd;
+    ccd->quiet = true;
+    for (uint64_t line = 0; line < w->begin; line++)
+        for (unsigned i = 0; i < work->ranges; i++)
+            if (line * CORE_LINE < w->bytes[i])
+                use_line(w, w->base[i] + line * CORE_LINE,
+                         TAG_OWNED | TAG_OURS | (work->written >> i & 1 ? TAG_DIRTY : 0));
+    ccd->quiet = false;
+    skip_lines(w, w->begin);
+}
+
+/* The rate is known: one operation that takes as long as all but the end. */
+static bool leave_out(struct cpu_work *w, struct core_op *op)
+{
+    struct core *core = core_of(w);
+    uint64_t now = (uint64_t)(core->at * 1e3 / w->ccds->ghz), measured = w->measured - w->warm;
+    uint64_t rest = w->lines - w->end - w->line, all = rest + w->begin;
+    double cycles = (double)(now - w->measured_ps) / 1e3 * w->ccds->ghz / (double)measured * (double)all;
+    uint64_t parts = w->job->work->ranges;
+    *op = (struct core_op){.kind = CORE_COMPUTE, .cycles = cycles};
+    core->counters.instructions += all * parts * w->instructions;
+    skip_lines(w, rest);
+    return true;
+}
+
+/* ---- streams ---- */
+
+static bool next_of_stream(struct core_program *program, struct core_op *op)
+{
+    struct cpu_work *w = (struct cpu_work *)program;
+    const struct ehp_cpu_work *work = w->job->work;
+    if (!w->lines) { /* it computes only */
+        *op = (struct core_op){.kind = CORE_COMPUTE, .cycles = w->cycles, .instructions = w->instructions};
+        return w->pass++ == 0;
+    }
+    for (;;) {
+        if (w->range == work->ranges) {
+            w->range = 0;
+            w->line++;
+        }
+        if (w->line >= w->lines) {
+            if (++w->pass >= work->passes)
+                return false;
+            w->line = 0;
+        }
+        if (w->range == 0 && w->measured && w->line == 0)
+            fill_caches(w);
+        if (w->range == 0 && w->measured && w->line == w->warm)
+            w->measured_ps = (uint64_t)(core_of(w)->at * 1e3 / w->ccds->ghz);
+        if (w->range == 0 && w->measured && w->line == w->measured)
+            return leave_out(w, op);
+        unsigned i = w->range++;
+        if (w->line * CORE_LINE >= w->bytes[i])
+            continue;
+        *op = (struct core_op){
+            .address = w->base[i] + w->line * CORE_LINE,
+            .cycles = w->cycles,
+            .instructions = w->instructions,
+            .kind = work->written >> i & 1 ? CORE_STORE : CORE_LOAD,
+        };
+        return true;
+    }
+}
+
+/* Its share of a range, in whole lines. */
+static void share_out(struct cpu_work *w, unsigned core, unsigned cores, unsigned range, uint64_t *count)
+{
+    const struct ehp_cpu_work *work = w->job->work;
+    uint64_t base = (uint64_t)(uintptr_t)work->base[range], first = base & ~(uint64_t)(CORE_LINE - 1),
+             lines = (base + work->bytes[range] - first + CORE_LINE - 1) / CORE_LINE,
+             from = lines * core / cores, to = lines * (core + 1) / cores;
+    w->base[range] = first + from * CORE_LINE;
+    w->bytes[range] = (to - from) * CORE_LINE;
+    w->lines = to - from > w->lines ? to - from : w->lines;
+    *count += to - from;
+}
+
+static uint64_t part_of(uint64_t bytes, unsigned cores, unsigned ranges)
+{
+    uint64_t part = bytes / cores / ranges;
+    return (part > PASS_LEAST ? part : PASS_LEAST) / CORE_LINE;
+}
+
+static void plan_stream(struct cpu_work *w, unsigned core, unsigned cores)
+{
+    const struct ehp_cpu_work *work = w->job->work;
+    uint64_t count = 0;
+    for (unsigned i = 0; i < work->ranges; i++)
+        share_out(w, core, cores, i, &count);
+    double instructions = (double)work->instructions / cores;
+    if (count)
+        instructions =
+            work->instructions ? instructions / (double)(count * work->passes) : STREAM_INSTRUCTIONS;
+    w->instructions = instructions < 1 ? 1 : instructions < UINT32_MAX ? (uint32_t)instructions : UINT32_MAX;
+    w->cycles = instructions / w->ccds->ipc;
+    w->program.next = next_of_stream;
+    uint64_t warm = part_of(PASS_WARM, cores, work->ranges),
+             measured = part_of(PASS_MEASURED, cores, work->ranges),
+             end = part_of(PASS_END, cores, work->ranges);
+    const double *v = w->ccds->chip->value;
+    double caches = v[CHIP_core_l2] + v[CHIP_ccd_l3] / v[CHIP_ccd_cores];
+    uint64_t begin = (uint64_t)(1.25 * caches) / CORE_LINE / work->ranges;
+    if (w->job->alone && w->lines > begin + 2 * (warm + measured + end)) {
+        w->begin = begin;
+        w->warm = begin + warm;
+        w->measured = w->warm + measured;
+        w->end = end;
+    }
+}
+
+/* ---- chases ---- */
+
+static bool next_of_chase(struct core_program *program, struct core_op *op)
+{
+    struct cpu_work *w = (struct cpu_work *)program;
+    if (!w->left--)
+        return false;
+    w->random = w->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    *op = (struct core_op){
+        .address = w->base[0] + (uint64_t)((unsigned __int128)w->random * w->lines >> 64) * CORE_LINE,
+        .cycles = w->cycles,
+        .instructions = w->instructions,
+        .kind = CORE_LOAD,
+        .after = 1,
+    };
+    return true;
+}
+
+/* What the last lines of a round leave in the core's caches, the third one, and the Infinity Cache. */
+static void warm(struct core_program *program)
+{
+    struct cpu_work *w = (struct cpu_work *)program;
+    struct core *core = core_of(w);
+    const uint64_t most = 4 * (uint64_t)w->ccds->chip->value[CHIP_ccd_l3], end = w->base[0] + w->bytes[0];
+    core->ccd->quiet = true;
+    skip_range(w, w->base[0], end, false);
+    for (uint64_t at = w->bytes[0] > most ? end - most : w->base[0]; at < end; at += CORE_LINE)
+        use_line(w, at, 0);
+    /* Lines of page tables are used again sooner: half of the cache may be theirs. */
+    const uint64_t pages = (uint64_t)w->ccds->chip->value[CHIP_ccd_l3] / 2 / sizeof(uint64_t);
+    for (uint64_t page = w->base[0] >> VM_PAGE_SHIFT, i = 0; page << VM_PAGE_SHIFT < end && i < pages;
+         page++, i++)
+        core_warm(core, line_of(core_page_of(core, page << VM_PAGE_SHIFT)->table), 0);
+    core->ccd->quiet = false;
+}
+
+static void plan_chase(struct cpu_work *w)
+{
+    const struct ehp_cpu_work *work = w->job->work;
+    uint64_t count = 0;
+    share_out(w, 0, 1, 0, &count);
+    w->left = w->lines ? work->passes : 0;
+    w->instructions = work->passes && work->instructions ? (uint32_t)(work->instructions / work->passes) : 1;
+    w->cycles = 0;
+    w->program.next = next_of_chase;
+    w->program.begins = warm;
+}
+
+/* ---- jobs ---- */
+
+static void part_done(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct cpu_job *job = event->self;
+    if (event->word[0] > job->done_ps)
+        job->done_ps = event->word[0];
+    if (--job->left == 0)
+        atomic_store_explicit(&job->done, true, memory_order_release);
+}
+
+static void ended(struct core_program *program, uint64_t ps)
+{
+    struct cpu_work *w = (struct cpu_work *)program;
+    struct cpu_job *job = w->job;
+    port_send(core_of(w)->ccd->domain, job->host, job->delay_ps, part_done, job)->word[0] = ps;
+}
+
+void cpu_job_begin(struct ccds *ccds, struct cpu_job *job, uint64_t ps)
+{
+    const struct ehp_cpu_work *work = job->work;
+    bool chase = work->operation == EHP_CPU_CHASE;
+    unsigned cores = chase ? 1 : work->cores, dies = work->dies ? work->dies : ccds->count;
+    assert(cores <= ccds_cores(ccds));
+    job->parts = must(calloc(cores, sizeof(*job->parts)));
+    job->left = cores;
+    for (unsigned i = 0; i < cores; i++) {
+        struct cpu_work *w = &job->parts[i];
+        *w = (struct cpu_work){.program = {.ended = ended},
+                               .job = job,
+                               .ccds = ccds,
+                               .core = i % dies + i / dies * ccds->count,
+                               .random = UINT64_C(0x243f6a8885a308d3)};
+        if (chase)
+            plan_chase(w);
+        else
+            plan_stream(w, i, cores);
+        ccds_begin(ccds, w->core, &w->program, ps);
+    }
+}
+
+void cpu_job_close(struct cpu_job *job)
+{
+    free(job->parts);
+}
