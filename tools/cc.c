@@ -20,7 +20,7 @@ struct cc_job {
     char *rocm;           // --rocm-path: another ROCm's compiler and headers
     bool link;            // false after -c, -S, -E and their like
     bool has_hip, has_host, has_input;
-    bool has_optimise, has_schedule, rdc, user_bitcode, quiet, openmp;
+    bool has_optimise, has_schedule, rdc, user_bitcode, quiet, openmp, time_host;
 };
 
 enum source { SOURCE_NONE, SOURCE_HIP, SOURCE_CXX, SOURCE_C };
@@ -189,6 +189,10 @@ static bool take_own_option(struct cc_job *job, const char *arg)
         job->rocm = cc_copy(value);
         return true;
     }
+    if (strcmp(arg, "--time-host") == 0) {
+        job->time_host = true;
+        return true;
+    }
     if (strcmp(arg, "--genco") == 0) {
         cc_args_push(&job->args, "--cuda-device-only");
         job->link = false;
@@ -342,7 +346,8 @@ static void build_compile_flags(struct cc_args *out, const struct cc_job *job, c
     cc_args_push(out, "--end-no-unused-arguments");
 }
 
-static void build_link_flags(struct cc_args *front, struct cc_args *back, const struct cc_places *places)
+static void build_link_flags(struct cc_args *front, struct cc_args *back, const struct cc_places *places,
+                             bool time_host)
 {
     cc_args_push(front, "--hip-link");
     cc_args_push(front, "-no-hip-rt"); // ours follows, also when the headers are another ROCm's
@@ -353,7 +358,14 @@ static void build_link_flags(struct cc_args *front, struct cc_args *back, const 
         cc_args_push(front, "--rtlib=compiler-rt");
         cc_args_push(front, "-unwindlib=libgcc");
     }
+    // The runtime is found when the program runs, also by one that calls nothing of HIP.
+    if (time_host) {
+        cc_args_push(back, "-Wl,--push-state,--no-as-needed");
+        cc_args_push(back, "-lehp_time_host");
+    }
     cc_args_push(back, "-lamdhip64");
+    if (time_host)
+        cc_args_push(back, "-Wl,--pop-state");
     cc_args_push(back, "-lgcc_s");
     cc_args_push(back, "-lgcc");
     cc_args_push(back, "-lpthread");
@@ -400,6 +412,7 @@ static bool answer_question(const struct cc_args *words, struct cc_places *place
                  "  --offload-arch=ARCH       processor to compile for, " EHP_PROCESSOR
                  " by default; may be repeated\n"
                  "  --genco                   make a code object for hipModuleLoad\n"
+                 "  --time-host               host code takes its time on the simulated CPU, in timing mode\n"
                  "  -fgpu-rdc                 let device code call functions of other files\n"
                  "  --rocm-path=DIR           use the compiler, headers and device libraries of an installed "
                  "ROCm\n"
@@ -414,7 +427,7 @@ static bool answer_question(const struct cc_args *words, struct cc_places *place
             struct cc_args front = {0}, back = {0};
             if (strcmp(arg, "--ldflags") == 0) {
                 if (cc_places_find_clang(places, NULL) == 0)
-                    build_link_flags(&front, &back, places);
+                    build_link_flags(&front, &back, places, false);
                 cc_args_append(&front, &back);
             } else {
                 cc_args_push(&front, "-D__HIP_PLATFORM_AMD__=1");
@@ -477,12 +490,16 @@ static int run_job(struct cc_job *job, struct cc_places *places, const struct cc
         build_compile_flags(&front, job, places);
     }
     if (link) {
-        build_link_flags(&link_front, &back, places);
+        build_link_flags(&link_front, &back, places, job->time_host);
         if (read_environment(job, "HIPCC_LINK_FLAGS_APPEND"))
             goto out;
     }
     const char *trace = secure_getenv("HIPCC_VERBOSE");
     bool verbose = trace && strtol(trace, NULL, 10) & 1;
+    if (job->time_host && (link || cc_makes_objects(&job->args))) {
+        status = cc_time_run(places, &front, link ? &link_front : NULL, &job->args, &back, verbose);
+        goto out;
+    }
     if (cc_mixed_needed(&job->args)) {
         status = cc_mixed_run(places->clang, &front, link ? &link_front : NULL, &job->args, &back, verbose);
         goto out;

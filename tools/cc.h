@@ -73,6 +73,16 @@ bool cc_mixed_needed(const struct cc_args *args);
 int cc_mixed_run(const char *clang, const struct cc_args *compile, const struct cc_args *link,
                  const struct cc_args *args, const struct cc_args *back, bool verbose);
 
+// A new directory for temporary files, malloc'ed, or NULL with a message; and what removes it.
+char *cc_scratch(void);
+void cc_remove_scratch(const char *dir);
+
+// Whether -c is among them.
+bool cc_makes_objects(const struct cc_args *args);
+// --time-host: as cc_mixed_run().
+int cc_time_run(const struct cc_places *places, const struct cc_args *compile, const struct cc_args *link,
+                const struct cc_args *args, const struct cc_args *back, bool verbose);
+
 // The parts below are whole programs of their own.
 int cc_run_clang(int argc, char **argv);      // clang++ with our tree as its ROCm
 int cc_run_llvm_tool(int argc, char **argv);  // an LLVM tool by its plain name

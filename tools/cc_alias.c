@@ -3,6 +3,7 @@
 // systems that go round hipcc (CMake's HIP language calls clang++ directly) find the same compiler, headers
 // and libraries.
 #include "cc.h"
+#include "time_host.h"
 #include "tool.h"
 
 #include <stdio.h>
@@ -127,6 +128,7 @@ tool_fn *tool_find_alias(const char *argv0)
         tool_fn *run;
     } list[] = {
         {"hipcc", tool_cc},
+        {"as", time_host_assemble},
         {"hipcc.bin", tool_cc},
         {"hipconfig", tool_config},
         {"hipconfig.bin", tool_config},

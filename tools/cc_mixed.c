@@ -96,7 +96,17 @@ static void select_part(struct cc_args *out, const struct cc_args *args, enum pa
     }
 }
 
-static void remove_scratch(const char *dir)
+char *cc_scratch(void)
+{
+    char *dir = cc_format("%s/ehp-cc-XXXXXX", secure_getenv("TMPDIR") ? secure_getenv("TMPDIR") : "/tmp");
+    if (mkdtemp(dir))
+        return dir;
+    perror("ehp cc: cannot make a temporary directory");
+    free(dir);
+    return NULL;
+}
+
+void cc_remove_scratch(const char *dir)
 {
     DIR *d = opendir(dir);
     for (struct dirent *e; d && (e = readdir(d));)
@@ -176,12 +186,9 @@ int cc_mixed_run(const char *clang, const struct cc_args *compile, const struct 
             others |= input && !is_c(walk.language);
         return compile_parts(clang, compile, args, others, verbose);
     }
-    char *dir = cc_format("%s/ehp-cc-XXXXXX", secure_getenv("TMPDIR") ? secure_getenv("TMPDIR") : "/tmp");
-    if (!mkdtemp(dir)) {
-        perror("ehp cc: cannot make a temporary directory");
-        free(dir);
+    char *dir = cc_scratch();
+    if (!dir)
         return 1;
-    }
     struct cc_args objects = {0}, words = {0};
     int status = make_objects(clang, compile, args, dir, &objects, verbose);
     if (status == 0) {
@@ -191,7 +198,7 @@ int cc_mixed_run(const char *clang, const struct cc_args *compile, const struct 
         cc_args_append(&words, back);
         status = cc_run(clang, &words, verbose);
     }
-    remove_scratch(dir);
+    cc_remove_scratch(dir);
     free(dir);
     cc_args_free(&objects);
     cc_args_free(&words);

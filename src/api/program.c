@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "ccd/thread.h"
 #include "jit/jit.h"
 
 uint64_t ehp_timestamp(ehp_machine *m)
@@ -65,4 +66,30 @@ int ehp_host_query(ehp_machine *m)
 {
     m->cp.engine->ops->spend(m->cp.engine, (uint64_t)(m->chip.value[CHIP_core_query] * 1e3));
     return EHP_OK;
+}
+
+struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *m)
+{
+    const struct engine_ops *ops = m->cp.engine->ops;
+    return ops->open_thread ? ops->open_thread(m->cp.engine) : NULL;
+}
+
+void ehp_cpu_thread_close(ehp_machine *m, struct ehp_cpu_thread *thread)
+{
+    m->cp.engine->ops->close_thread(m->cp.engine, thread);
+}
+
+uint64_t ehp_cpu_thread_leave(ehp_machine *m, struct ehp_cpu_thread *thread)
+{
+    return m->cp.engine->ops->leave_thread(m->cp.engine, thread);
+}
+
+void ehp_cpu_thread_enter(ehp_machine *m, struct ehp_cpu_thread *thread, uint64_t ps)
+{
+    m->cp.engine->ops->enter_thread(m->cp.engine, thread, ps);
+}
+
+void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread)
+{
+    cpu_thread_wait(thread);
 }

@@ -6,6 +6,7 @@
  *   core.c    a core: its window of instructions, its queues, first and second cache, prefetcher
  *   page.c    its translations
  *   ccd.c     the third cache, what its misses ask of the fabric, probes
+ *   thread.h  threads of the program that say what they do, as it is compiled into them
  *   work.c    what a program says that its cores do (ehp_cpu_run())
  *   calls.c   what allocating and freeing costs
  *
@@ -33,6 +34,7 @@ enum core_op_kind {
     CORE_LOAD,
     CORE_STORE,
     CORE_ATOMIC,  /* a read-modify-write that nobody gets between; loads and stores do not pass it */
+    CORE_FENCE,   /* loads and stores do not pass it */
     CORE_COMPUTE, /* nothing of memory */
 };
 
@@ -42,6 +44,7 @@ struct core_op {
     double cycles;         /* that they take at least */
     uint32_t instructions; /* how many they are */
     uint8_t kind;          /* enum core_op_kind */
+    bool waits;            /* the next is asked for when simulated time is where this one is complete */
     uint8_t after;         /* LOAD: its address is of the n-th load before it; 0: of none that is under way */
 };
 
@@ -76,6 +79,8 @@ unsigned ccds_cores(const struct ccds *ccds);
 void ccds_begin(struct ccds *ccds, unsigned core, struct core_program *program, uint64_t ps);
 /* Between windows. */
 void ccds_read_counters(const struct ccds *ccds, unsigned core, struct core_counters *out);
+
+double ccds_ipc(const struct ccds *ccds);
 
 /* ---- work.c: what a program says that cores do ---- */
 

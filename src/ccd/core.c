@@ -378,8 +378,8 @@ static bool write_stores(struct core *c, unsigned most)
     return c->stores <= most;
 }
 
-/* All before it is complete, and written. */
-static bool drain(struct core *c)
+/* All before it is complete. */
+static bool complete(struct core *c)
 {
     while (c->first != c->next) {
         const struct slot *s = slot_of(c, c->first);
@@ -388,7 +388,13 @@ static bool drain(struct core *c)
         c->at = later(c->at, s->access.done);
         leave(c, s);
     }
-    if (!write_stores(c, 0))
+    return true;
+}
+
+/* And written. */
+static bool drain(struct core *c)
+{
+    if (!complete(c) || !write_stores(c, 0))
         return false;
     c->at = later(c->at, c->committed);
     return true;
@@ -440,9 +446,6 @@ static void store(struct core *c)
 /* False: it waits for what is on its way. */
 static bool dispatch(struct core *c)
 {
-    if (c->after_atomic && !drain(c))
-        return false;
-    c->after_atomic = false;
     switch (c->op.kind) {
     case CORE_LOAD:
         if (!make_room(c))
@@ -460,8 +463,9 @@ static bool dispatch(struct core *c)
             return false;
         start(c, add_slot(c, c->at), c->at);
         c->counters.atomics++;
-        c->after_atomic = true;
         break;
+    case CORE_FENCE:
+        return drain(c);
     default:
         break;
     }
@@ -502,6 +506,12 @@ static void go_on(struct core *c)
             return;
         }
         if (!c->has_op && !c->at_end) {
+            if (c->waits && !complete(c))
+                return;
+            if (c->waits && c->at > ccd_now(c->ccd)) {
+                port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
+                return;
+            }
             c->has_op = c->program->next(c->program, &c->op);
             c->at_end = !c->has_op;
             c->at += c->has_op ? c->op.cycles : 0;
@@ -519,6 +529,7 @@ static void go_on(struct core *c)
         if (!dispatch(c))
             return;
         c->has_op = false;
+        c->waits = c->op.waits || c->op.kind == CORE_ATOMIC;
     }
 }
 
@@ -526,7 +537,7 @@ void core_begin(struct core *c, struct core_program *program, double at)
 {
     assert(!c->program && c->first == c->next && !c->stores && c->blocked == WAITER_NONE);
     c->program = program;
-    c->has_op = c->at_end = c->over = c->after_atomic = false;
+    c->has_op = c->at_end = c->over = c->waits = false;
     c->at = at;
     c->began_ps = port_now_ps(c->ccd->domain);
     memset(c->load, 0, sizeof(c->load));

@@ -76,7 +76,7 @@ struct core {
     unsigned index; /* of the CCD's */
     struct core_program *program;
     struct core_op op;
-    bool has_op, at_end, over, after_atomic;
+    bool has_op, at_end, over, waits;
     uint64_t began_ps;
     double at;        /* when the next is dispatched, if nothing holds it up */
     double last_done; /* of what has left the window, and of stores: nothing ends before */

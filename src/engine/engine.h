@@ -26,6 +26,7 @@ struct cp_dispatch;
 struct cp_queue;
 struct cp_signal;
 struct cp_task;
+struct ehp_cpu_thread;
 struct ehp_cpu_work;
 struct engine;
 
@@ -77,6 +78,11 @@ struct engine_ops {
     /* The host program spends time in a call, or on its cores: work->ns and faults tell how much. */
     void (*spend)(struct engine *engine, uint64_t ps);
     void (*run_cores)(struct engine *engine, struct ehp_cpu_work *work);
+    /* Its threads on cores (ehp/cpu_thread.h); NULL: cores take no time here. */
+    struct ehp_cpu_thread *(*open_thread)(struct engine *engine);
+    void (*close_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
+    void (*enter_thread)(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t ps);
+    uint64_t (*leave_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     /* The host program has forked: its pages are shared until they are written. */
     void (*forked)(struct engine *engine);
 };

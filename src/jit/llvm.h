@@ -30,14 +30,22 @@ typedef struct llvm_layout *llvm_layout;
 enum llvm_opcode {
     LLVM_RET = 1,
     LLVM_BR = 2,
+    LLVM_INVOKE = 5,
     LLVM_LSHR = 21,
+    LLVM_ALLOCA = 26,
     LLVM_LOAD = 27,
     LLVM_STORE = 28,
     LLVM_GEP = 29,
     LLVM_TRUNC = 30,
     LLVM_BITCAST = 41,
+    LLVM_PHI = 44,
     LLVM_CALL = 45,
     LLVM_SHUFFLE = 52,
+    LLVM_FENCE = 55,
+    LLVM_CMPXCHG = 56,
+    LLVM_ATOMICRMW = 57,
+    LLVM_LANDINGPAD = 59,
+    LLVM_CALLBR = 67,
 };
 
 /* LLVMIntPredicate */
@@ -61,9 +69,12 @@ enum llvm_atomic { LLVM_XCHG, LLVM_ADD, LLVM_SUB, LLVM_AND, LLVM_OR = 5, LLVM_XO
 
 enum {
     LLVM_SEQUENTIALLY_CONSISTENT = 7,
-    LLVM_INTERNAL = 8, /* linkage */
+    LLVM_AVAILABLE_EXTERNALLY = 1, /* linkage */
+    LLVM_INTERNAL = 8,
     LLVM_FUNCTION_INDEX = -1,
     LLVM_CODEGEN_LESS = 1,
+    LLVM_CODEGEN_DEFAULT = 2,
+    LLVM_ASSEMBLY_FILE = 0,
     LLVM_OBJECT_FILE = 1,
     LLVM_RELOC_PIC = 2,
     LLVM_CODE_MODEL_SMALL = 3
@@ -217,6 +228,23 @@ enum {
     X(llvm_pass_options, CreatePassBuilderOptions, (void))                                                   \
     X(void, DisposePassBuilderOptions, (llvm_pass_options))                                                  \
     X(llvm_error, RunPasses, (llvm_module, const char *, llvm_machine, llvm_pass_options))                   \
+    X(int, ParseIRInContext, (llvm_context, llvm_buffer, llvm_module *, char **))                            \
+    X(int, CreateMemoryBufferWithContentsOfFile, (const char *, llvm_buffer *, char **))                     \
+    X(const char *, GetTarget, (llvm_module))                                                                \
+    X(int, IsDeclaration, (llvm_value))                                                                      \
+    X(int, GetOrdering, (llvm_value))                                                                        \
+    X(int, GetVolatile, (llvm_value))                                                                        \
+    X(unsigned, CountIncoming, (llvm_value))                                                                 \
+    X(llvm_type, StructTypeInContext, (llvm_context, llvm_type *, unsigned, int))                            \
+    X(llvm_value, ConstStructInContext, (llvm_context, llvm_value *, unsigned, int))                         \
+    X(llvm_value, ConstArray2, (llvm_type, llvm_value *, uint64_t))                                          \
+    X(llvm_value, ConstReal, (llvm_type, double))                                                            \
+    X(llvm_value, AddGlobal, (llvm_module, llvm_type, const char *))                                         \
+    X(void, SetInitializer, (llvm_value, llvm_value))                                                        \
+    X(void, SetGlobalConstant, (llvm_value, int))                                                            \
+    X(unsigned long long, StoreSizeOfType, (llvm_layout, llvm_type))                                         \
+    X(llvm_value, BasicBlockAsValue, (llvm_block))                                                           \
+    X(void, SetValueName2, (llvm_value, const char *, size_t))                                               \
     X(char *, GetErrorMessage, (llvm_error))                                                                 \
     X(void, DisposeErrorMessage, (char *))
 

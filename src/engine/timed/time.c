@@ -88,7 +88,7 @@ static void grant(struct timed *timed)
 /* Whether time shall go on for somebody, and how far. */
 static bool wanted(const struct timed *timed, uint64_t *until_ps)
 {
-    bool any = false;
+    bool any = timed->on_cores;
     *until_ps = PORT_NEVER;
     for (const struct timed_asker *a = timed->askers; a; a = a->next) {
         any |= !a->serves;
@@ -248,9 +248,10 @@ static void take_over(struct timed *timed)
         port_post(timed->host, port_cycle_of(timed->host, time), call_done, timed)->word[0] =
             (uint64_t)(uintptr_t)task;
     timed->called = NULL;
+    timed_start_threads(timed, time);
     for (struct cpu_job *job; (job = timed->jobs);) {
         timed->jobs = job->next;
-        job->alone = !work && !timed->jobs;
+        job->alone = !work && !timed->jobs && !timed->on_cores;
         cpu_job_begin(timed->ccds, job, timed->host_ps > time ? timed->host_ps : time);
     }
     if ((timed->host_ran || still) && cp_unblocked(timed->engine.cp))
@@ -432,9 +433,18 @@ void *timed_main(void *argument)
 /* A call that waits for the lock is one already: who watches the host has it. */
 static void enter_call(struct timed *timed)
 {
+    uint64_t ps = timed->threads ? timed_leave_core(timed) : 0;
     timed->callers++;
     pthread_mutex_lock(&timed->lock);
     timed->callers--;
+    if (ps > timed->host_ps)
+        timed->host_ps = ps;
+}
+
+void timed_wake(struct timed *timed)
+{
+    timed->pause = true;
+    wake(timed);
 }
 
 void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index)

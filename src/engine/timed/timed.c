@@ -175,6 +175,7 @@ static int start(struct timed *timed, const struct engine_options *options)
 static void stop(struct engine *engine)
 {
     struct timed *timed = timed_of(engine);
+    timed_stop_threads(timed);
     caller_stop(&timed->caller); /* its function may wait for simulated time */
     pthread_mutex_lock(&timed->lock);
     timed->quit = true;
@@ -230,6 +231,10 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .wave_ns = wave_ns,
         .spend = timed_spend,
         .run_cores = run_cores,
+        .open_thread = timed_open_thread,
+        .close_thread = timed_close_thread,
+        .enter_thread = timed_enter_thread,
+        .leave_thread = timed_leave_thread,
         .forked = forked,
     };
     struct timed *timed = calloc(1, sizeof(*timed));

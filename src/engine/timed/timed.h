@@ -9,6 +9,7 @@
  *   time.c     the thread, the host's time
  *   lived.c    what the host program's threads do
  *   touch.c    whether the host program uses memory that the GPU sees
+ *   threads.c  its threads that are on cores
  *   launch.c   an XCD's share of a dispatch: caches, workgroups, completion
  *   count.c    what a dispatch did
  *   scratch.c  scratch of a dispatch
@@ -137,6 +138,9 @@ struct timed {
     pthread_cond_t moved;       /* waiters: time has gone on */
     struct timed_asker *askers; /* host threads that want time to go on, or to be told */
     struct cpu_job *jobs;       /* for the CPU's cores, not yet begun */
+    struct cpu_thread *threads,
+        *starting;              /* of the host program on cores; those whose cores do not go on yet */
+    _Atomic unsigned on_cores;  /* whose cores have something to do, or will */
     uint64_t host_ps;           /* the host program's time */
     struct timed_bell {         /* doorbells not yet posted */
         struct cp_queue *queue; /* NULL: only look */
@@ -211,6 +215,22 @@ uint64_t timed_use_up(struct timed_lived *lived);
 /* Whether all threads but this one have waited for one another since the last look: nobody in the process
  * will ever go on by itself. */
 bool timed_is_stuck(struct timed_stuck *stuck);
+
+/*
+ * threads.c: what the engine offers for threads on cores.
+ * The calling thread is away from its core, if it has one, before it calls: when its core had done all, or 0.
+ */
+struct ehp_cpu_thread;
+struct ehp_cpu_thread *timed_open_thread(struct engine *engine);
+void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *thread);
+void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t ps);
+uint64_t timed_leave_thread(struct engine *engine, struct ehp_cpu_thread *thread);
+uint64_t timed_leave_core(struct timed *timed);
+/* Between windows, with the lock: cores of those that have come back. */
+void timed_start_threads(struct timed *timed, uint64_t time);
+/* No more of them: what they are in the middle of is not waited for. */
+void timed_stop_threads(struct timed *timed);
+void timed_wake(struct timed *timed);
 
 /* touch.c: whether the host program has used memory that the GPU sees since timed_touch_clear(). */
 struct timed_touch *timed_touch_open(struct memory *memory);

@@ -5,6 +5,7 @@
 int ehpCpuRun(struct ehp_cpu_work *work);
 int ehpMemUse(struct ehp_mem_use *use);
 uint64_t ehpTimestamp(void);
+ehp_machine *ehpMachine(void);
 
 HIP_ENTRY int ehpCpuRun(struct ehp_cpu_work *work)
 {
@@ -19,4 +20,10 @@ HIP_ENTRY int ehpMemUse(struct ehp_mem_use *use)
 HIP_ENTRY uint64_t ehpTimestamp(void)
 {
     return hip_open() == hipSuccess ? ehp_timestamp(hip_runtime()->machine) : 0;
+}
+
+/* Of code that was compiled with --time-host (host/time_host.c). */
+HIP_ENTRY ehp_machine *ehpMachine(void)
+{
+    return hip_open() == hipSuccess ? hip_runtime()->machine : NULL;
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads of a program's host side on the cores of the simulated CPU.  `ehp cc --time-host` puts a call of
+ * ehp_cpu_block() at the beginning of each straight piece of code, which says what the piece takes besides
+ * memory, and what it does to memory; where that is, follows as the piece is executed.  So a thread writes
+ * what it does into a ring, which its core executes in simulated time.
+ *
+ * A thread may be far ahead of its core.  Nobody sees that who has no race with it: before an atomic
+ * operation, and a volatile access, it waits until its core is there (ehp_cpu_wait()).
+ *
+ * Layouts are shared with what the compiler made: they are only added to.
+ */
+#ifndef EHP_CPU_THREAD_H
+#define EHP_CPU_THREAD_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ehp/ehp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ehp_cpu_access_kind {
+    EHP_CPU_READ,
+    EHP_CPU_WRITE,
+    EHP_CPU_READ_RANGE,  /* two words: address, bytes */
+    EHP_CPU_WRITE_RANGE, /* the same */
+    EHP_CPU_ATOMIC_READ, /* the thread waits for this one and those that follow, with which a piece ends */
+    EHP_CPU_ATOMIC,      /* a store, or a read-modify-write */
+    EHP_CPU_FENCE        /* no address counts */
+};
+
+struct ehp_cpu_access {
+    uint16_t number; /* of a load, by which others know it; 0: none */
+    uint16_t after;  /* of the load whose value its address comes from; 0: of none */
+    uint16_t bytes;  /* as far as they are known */
+    uint8_t kind;    /* enum ehp_cpu_access_kind */
+    uint8_t reserved;
+};
+
+struct ehp_cpu_block {
+    uint32_t accesses;
+    uint32_t words; /* that they take in the ring */
+    uint32_t instructions;
+    float cycles;                    /* least of all of it, where memory takes no time; 0: not known */
+    struct ehp_cpu_access access[1]; /* as many as there are */
+};
+static_assert(sizeof(struct ehp_cpu_access) == 8 && offsetof(struct ehp_cpu_block, access) == 16,
+              "as the compiler lays it out");
+
+/* Records: a block's address, and its words.  EHP_CPU_WRAP: the next begins at the ring's beginning. */
+enum { EHP_CPU_RING = 1 << 16, EHP_CPU_MOST_WORDS = 1 << 12 };
+#define EHP_CPU_WRAP UINT64_C(1)
+
+struct ehp_cpu_thread {
+    uint32_t away; /* the thread's: it is, or has no core; such a one writes into `word` all the same */
+    uint32_t idle; /* for ever */
+    uint64_t at; /* the thread's: words that it has written, with those of the record that is not complete */
+    uint64_t room; /* and that its core had read when it looked last */
+    uint64_t head; /* those that its core may read; atomic, as the next */
+    uint64_t tail; /* and has read */
+    uint64_t word[EHP_CPU_RING];
+};
+
+/* A thread that is away.  NULL: not in timing mode, no cores, or all have a thread. */
+EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *machine);
+EHP_API void ehp_cpu_thread_close(ehp_machine *machine, struct ehp_cpu_thread *thread);
+/* It is the calling thread's, and on its core again, not before `ps` of simulated time; 0: when the program
+ * is. */
+EHP_API void ehp_cpu_thread_enter(ehp_machine *machine, struct ehp_cpu_thread *thread, uint64_t ps);
+/* From that thread; each call of the library does the same.  It is away, once its core has done all: when
+ * that was. */
+EHP_API uint64_t ehp_cpu_thread_leave(ehp_machine *machine, struct ehp_cpu_thread *thread);
+/* From that thread: until its core has done all that it has written, and waits for what comes next. */
+EHP_API void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread's ring, as a core's program.  Where the core has nothing to read it waits for the thread, which is
+ * a part of simulated time as its code is: so nobody's events depend on how fast the host executes it.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "ccd/thread.h"
+#include "ccd/internal.h"
+
+enum { SPINS = 2000, LOOK_NS = 100000000 };
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+void cpu_thread_set(struct cpu_thread *t, uint32_t state)
+{
+    atomic_store_explicit(&t->state, state, memory_order_release);
+    futex_wake(&t->state, UINT32_MAX);
+}
+
+uint32_t cpu_thread_state(const struct cpu_thread *t)
+{
+    return atomic_load_explicit(&t->state, memory_order_acquire);
+}
+
+void cpu_thread_wait_for(struct cpu_thread *t, bool (*over)(uint32_t state))
+{
+    uint32_t state;
+    for (unsigned spins = 0; !over(state = cpu_thread_state(t)); spins++) {
+        if (spins < SPINS)
+            __builtin_ia32_pause();
+        else
+            futex_wait(&t->state, state, LOOK_NS);
+    }
+}
+
+/* Whether there is something to read: false when the thread leaves. */
+static bool wait_for_thread(struct cpu_thread *t)
+{
+    for (unsigned spins = 0; load(&t->ring.head) == t->ring.tail; spins++) {
+        uint32_t state = cpu_thread_state(t);
+        if (state == CPU_THREAD_LEAVES && load(&t->ring.head) == t->ring.tail)
+            return false;
+        if (spins < SPINS)
+            __builtin_ia32_pause();
+        else
+            sched_yield();
+    }
+    return true;
+}
+
+static void next_record(struct cpu_thread *t)
+{
+    uint64_t at = t->ring.tail;
+    if (t->ring.word[at % EHP_CPU_RING] == EHP_CPU_WRAP)
+        at = (at / EHP_CPU_RING + 1) * EHP_CPU_RING;
+    t->word = &t->ring.word[at % EHP_CPU_RING];
+    t->block = (const struct ehp_cpu_block *)(uintptr_t)*t->word++;
+    t->access = 0;
+    t->record_end = at + 1 + t->block->words;
+    double ipc = t->ipc, least = t->block->instructions / ipc;
+    unsigned parts = t->block->accesses ? t->block->accesses : 1;
+    t->cycles = (t->block->cycles > 0 ? (double)t->block->cycles : least) / parts;
+    t->instructions = t->block->instructions / parts;
+    t->first_instructions = t->block->instructions - t->instructions * (parts - 1);
+}
+
+static void record_over(struct cpu_thread *t)
+{
+    t->block = NULL;
+    __atomic_store_n(&t->ring.tail, t->record_end, __ATOMIC_RELEASE);
+}
+
+/* The next line of a range. */
+static bool next_of_range(struct cpu_thread *t, struct core_op *op)
+{
+    uint64_t line = t->range & ~(uint64_t)(CORE_LINE - 1);
+    op->address = t->range;
+    op->instructions = 1;
+    op->cycles = 0.5; /* as wide as a core moves a line */
+    op->kind = t->range_kind == EHP_CPU_READ_RANGE ? CORE_LOAD : CORE_STORE;
+    t->loads += op->kind == CORE_LOAD;
+    t->range = line + CORE_LINE;
+    return true;
+}
+
+static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
+{
+    op->address = a->kind == EHP_CPU_FENCE ? 0 : *t->word++;
+    switch (a->kind) {
+    case EHP_CPU_READ:
+    case EHP_CPU_ATOMIC_READ: {
+        uint64_t distance = a->after ? t->loads + 1 - t->number[a->after] : 0;
+        op->kind = CORE_LOAD;
+        op->after = a->after && t->number[a->after] && distance <= UINT8_MAX ? (uint8_t)distance : 0;
+        t->loads++;
+        if (a->number)
+            t->number[a->number] = t->loads;
+        break;
+    }
+    case EHP_CPU_WRITE:
+        op->kind = CORE_STORE;
+        break;
+    case EHP_CPU_FENCE:
+        op->kind = CORE_FENCE;
+        break;
+    case EHP_CPU_ATOMIC:
+        op->kind = CORE_ATOMIC;
+        break;
+    default: /* ranges: an operation that does nothing of memory, and then their lines */
+        op->kind = CORE_COMPUTE;
+        t->range = op->address;
+        t->range_end = t->range + *t->word++;
+        t->range_kind = a->kind;
+        break;
+    }
+    op->waits = a->kind >= EHP_CPU_ATOMIC_READ;
+    t->waits = op->waits;
+}
+
+static bool next(struct core_program *program, struct core_op *op)
+{
+    struct cpu_thread *t = cpu_thread_of(program);
+    *op = (struct core_op){.kind = CORE_COMPUTE};
+    if (t->range < t->range_end)
+        return next_of_range(t, op);
+    if (t->block && t->access == t->block->accesses)
+        record_over(t);
+    if (!t->block) {
+        if (t->waits) { /* the core is there: the thread goes on */
+            t->waits = false;
+            while (cpu_thread_state(t) == CPU_THREAD_RUNS) /* it is about to wait */
+                __builtin_ia32_pause();
+            if (cpu_thread_state(t) == CPU_THREAD_WAITS)
+                cpu_thread_set(t, CPU_THREAD_RUNS);
+        }
+        if (!wait_for_thread(t))
+            return false;
+        next_record(t);
+    }
+    op->cycles = t->cycles;
+    op->instructions = t->access ? t->instructions : t->first_instructions;
+    if (t->access < t->block->accesses)
+        take_access(t, &t->block->access[t->access++], op);
+    else
+        record_over(t);
+    return true;
+}
+
+void cpu_thread_open(struct cpu_thread *t, unsigned core, double ipc)
+{
+    t->core = core;
+    t->ipc = ipc;
+    t->program.next = next;
+    t->state = CPU_THREAD_AWAY;
+    t->ring.away = 1;
+}
+
+static bool runs(uint32_t state)
+{
+    return state != CPU_THREAD_WAITS;
+}
+
+void cpu_thread_wait(struct ehp_cpu_thread *ring)
+{
+    struct cpu_thread *t = (struct cpu_thread *)ring;
+    __atomic_store_n(&ring->head, ring->at, __ATOMIC_RELEASE);
+    cpu_thread_set(t, CPU_THREAD_WAITS);
+    cpu_thread_wait_for(t, runs);
+}

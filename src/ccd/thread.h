@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread of the host program on a core (ehp/cpu_thread.h).  Its state is changed by one side at a time:
+ *
+ *   away    by the engine, which lets its core begin: runs
+ *   runs    by the thread: waits, leaves
+ *   waits   by the core, when it is there: runs
+ *   leaves  by the core, when it has done all: away
+ */
+#ifndef EHP_CCD_THREAD_H
+#define EHP_CCD_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "ccd/ccd.h"
+#include "ehp/cpu_thread.h"
+
+enum { CPU_THREAD_AWAY, CPU_THREAD_RUNS, CPU_THREAD_WAITS, CPU_THREAD_LEAVES };
+
+struct cpu_thread {
+    struct ehp_cpu_thread ring; /* first */
+    struct core_program program;
+    _Atomic uint32_t state;
+    unsigned core;
+    double ipc;
+    uint64_t parked_ps; /* when its core had done all, once it is away */
+    /* The core's. */
+    const struct ehp_cpu_block *block; /* the record that it is in */
+    const uint64_t *word;
+    uint64_t record_end;
+    unsigned access;
+    double cycles;
+    uint32_t instructions, first_instructions; /* of an access; of the first */
+    uint64_t range, range_end;
+    uint8_t range_kind;
+    bool waits;
+    uint64_t loads, number[UINT16_MAX + 1]; /* so far; by their numbers, which came last */
+    /* The engine's. */
+    struct cpu_thread *next, *starting;
+    void *engine;
+    pthread_t thread;
+    uint64_t start_ps;
+};
+
+static inline struct cpu_thread *cpu_thread_of(struct core_program *program)
+{
+    return (struct cpu_thread *)((char *)program - offsetof(struct cpu_thread, program));
+}
+
+void cpu_thread_open(struct cpu_thread *thread, unsigned core, double ipc);
+void cpu_thread_set(struct cpu_thread *thread, uint32_t state);
+uint32_t cpu_thread_state(const struct cpu_thread *thread);
+/* On the thread: all that it has written is to be done, but for what comes next. */
+void cpu_thread_wait(struct ehp_cpu_thread *ring);
+/* On the thread: until its state is such. */
+void cpu_thread_wait_for(struct cpu_thread *thread, bool (*over)(uint32_t state));
+
+#endif

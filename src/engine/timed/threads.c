@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads of the host program on cores of the simulated CPU.  While any is, simulated time goes on: its core
+ * executes what it says, and waits for it.  A call of the library takes it away: its core is to be where the
+ * call is.
+ */
+#include <stdlib.h>
+
+#include "ccd/thread.h"
+#include "engine/timed/timed.h"
+
+static struct cpu_thread *thread_of(struct ehp_cpu_thread *ring)
+{
+    return (struct cpu_thread *)ring;
+}
+
+static bool is_away(uint32_t state)
+{
+    return state == CPU_THREAD_AWAY;
+}
+
+/* In the CCD's domain. */
+static void ended(struct core_program *program, uint64_t ps)
+{
+    struct cpu_thread *t = cpu_thread_of(program);
+    struct timed *timed = t->engine;
+    t->parked_ps = ps;
+    timed->on_cores--;
+    cpu_thread_set(t, CPU_THREAD_AWAY);
+}
+
+static void publish(struct cpu_thread *t)
+{
+    __atomic_store_n(&t->ring.head, t->ring.at, __ATOMIC_RELEASE);
+}
+
+static uint64_t leave(struct cpu_thread *t)
+{
+    if (cpu_thread_state(t) != CPU_THREAD_AWAY) {
+        publish(t);
+        cpu_thread_set(t, CPU_THREAD_LEAVES);
+        cpu_thread_wait_for(t, is_away);
+    }
+    t->ring.away = 1;
+    return t->parked_ps;
+}
+
+struct ehp_cpu_thread *timed_open_thread(struct engine *engine)
+{
+    struct timed *timed = (struct timed *)engine;
+    const unsigned cores = ccds_cores(timed->ccds);
+    uint64_t used = 0;
+    unsigned core = 0;
+    struct cpu_thread *t = calloc(1, sizeof(*t));
+    if (!t)
+        abort();
+    pthread_mutex_lock(&timed->lock);
+    for (const struct cpu_thread *other = timed->threads; other; other = other->next)
+        used |= UINT64_C(1) << other->core;
+    while (core < cores && used >> core & 1)
+        core++;
+    if (core < cores) {
+        cpu_thread_open(t, core, ccds_ipc(timed->ccds));
+        t->engine = timed;
+        t->program.ended = ended;
+        t->next = timed->threads;
+        timed->threads = t;
+    } else {
+        free(t);
+        t = NULL;
+    }
+    pthread_mutex_unlock(&timed->lock);
+    return t ? &t->ring : NULL;
+}
+
+void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *ring)
+{
+    struct timed *timed = (struct timed *)engine;
+    struct cpu_thread *t = thread_of(ring), **link;
+    leave(t);
+    pthread_mutex_lock(&timed->lock);
+    for (link = &timed->threads; *link != t;)
+        link = &(*link)->next;
+    *link = t->next;
+    pthread_mutex_unlock(&timed->lock);
+    free(t);
+}
+
+void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *ring, uint64_t ps)
+{
+    struct timed *timed = (struct timed *)engine;
+    struct cpu_thread *t = thread_of(ring);
+    pthread_mutex_lock(&timed->lock);
+    t->thread = pthread_self();
+    t->start_ps = ps > t->parked_ps ? ps : t->parked_ps;
+    if (!ps && timed->host_ps > t->start_ps)
+        t->start_ps = timed->host_ps;
+    ring->away = 0;
+    cpu_thread_set(t, CPU_THREAD_RUNS);
+    t->starting = timed->starting;
+    timed->starting = t;
+    timed->on_cores++;
+    timed->alone = false;
+    timed_wake(timed);
+    pthread_mutex_unlock(&timed->lock);
+}
+
+uint64_t timed_leave_thread(struct engine *engine, struct ehp_cpu_thread *ring)
+{
+    (void)engine;
+    return leave(thread_of(ring));
+}
+
+uint64_t timed_leave_core(struct timed *timed)
+{
+    struct cpu_thread *self = NULL;
+    pthread_mutex_lock(&timed->lock);
+    for (struct cpu_thread *t = timed->threads; t && !self; t = t->next)
+        self = !t->ring.away && pthread_equal(t->thread, pthread_self()) ? t : NULL;
+    pthread_mutex_unlock(&timed->lock);
+    return self ? leave(self) : 0;
+}
+
+/* In the order in which they were opened: that of coming back is the host's. */
+void timed_start_threads(struct timed *timed, uint64_t time)
+{
+    while (timed->starting) {
+        struct cpu_thread **first = &timed->starting, *t;
+        for (struct cpu_thread **link = &timed->starting; *link; link = &(*link)->starting)
+            if ((*link)->core < (*first)->core)
+                first = link;
+        t = *first;
+        *first = t->starting;
+        ccds_begin(timed->ccds, t->core, &t->program, t->start_ps > time ? t->start_ps : time);
+    }
+}
+
+void timed_stop_threads(struct timed *timed)
+{
+    pthread_mutex_lock(&timed->lock);
+    for (struct cpu_thread *t = timed->threads; t; t = t->next) {
+        if (pthread_equal(t->thread, pthread_self()))
+            publish(t);
+        if (cpu_thread_state(t) != CPU_THREAD_AWAY)
+            cpu_thread_set(t, CPU_THREAD_LEAVES);
+    }
+    pthread_mutex_unlock(&timed->lock);
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+// What stands in the assembler's place when clang compiles with --time-host. clang writes LLVM's own text
+// there
+// (-emit-llvm), optimised; each straight piece of it gets a call that tells what it does (ehp/cpu_thread.h),
+// each memory instruction a store of its address into the thread's ring, and LLVM makes the object.
+//
+// A piece ends with its basic block, a call, or what its thread waits for. Where a load's address comes from
+// another load's value, as far as the function shows it, the second waits for the first: how long a list
+// takes follows from that.
+#include "time_host.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cc.h"
+#include "ehp/cpu_thread.h"
+#include "jit/llvm.h"
+#include "tool.h"
+
+enum { DEPTH = 12, MOST_ACCESSES = 1000 };
+
+// Loads by their value, in a hash table.
+struct number {
+    llvm_value load;
+    uint16_t number;
+};
+
+struct host {
+    struct llvm l;
+    llvm_context context;
+    llvm_module module;
+    llvm_builder builder;
+    llvm_layout layout;
+    llvm_type i8, i16, i32, i64, f32, pointer, access_type, hook_type, wait_type;
+    llvm_value hook, wait;
+    struct number *number;
+    size_t numbers; // a power of two
+    uint16_t next_number;
+};
+
+// A piece of code that has no call of ours yet.
+struct piece {
+    llvm_value first;
+    unsigned instructions, words, n;
+    struct ehp_cpu_access access[MOST_ACCESSES];
+    struct {
+        llvm_value before; // the instruction that does it
+        llvm_value word[2];
+    } at[MOST_ACCESSES];
+};
+
+// ---- loads ----
+
+static struct number *find(const struct host *h, llvm_value load)
+{
+    size_t i = ((uintptr_t)load >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (h->numbers - 1);
+    while (h->number[i].load && h->number[i].load != load)
+        i = (i + 1) & (h->numbers - 1);
+    return &h->number[i];
+}
+
+static void number_loads(struct host *h)
+{
+    const struct llvm *l = &h->l;
+    size_t loads = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (llvm_value f = l->GetFirstFunction(h->module); f; f = l->GetNextFunction(f))
+            for (llvm_block b = l->GetFirstBasicBlock(f); b; b = l->GetNextBasicBlock(b))
+                for (llvm_value i = l->GetFirstInstruction(b); i; i = l->GetNextInstruction(i)) {
+                    if (l->GetInstructionOpcode(i) != LLVM_LOAD)
+                        continue;
+                    loads++;
+                    if (pass == 0)
+                        continue;
+                    struct number *n = find(h, i);
+                    n->load = i;
+                    n->number = h->next_number =
+                        (uint16_t)(h->next_number == UINT16_MAX ? 1 : h->next_number + 1);
+                }
+        if (pass == 0) {
+            for (h->numbers = 64; h->numbers < 2 * loads;)
+                h->numbers *= 2;
+            h->number = calloc(h->numbers, sizeof *h->number);
+            if (!h->number)
+                exit(1);
+        }
+    }
+}
+
+// The load that an address comes from, by way of what only computes; 0: none that is seen.
+static uint16_t source_of(const struct host *h, llvm_value v, unsigned depth)
+{
+    const struct llvm *l = &h->l;
+    if (depth == DEPTH || !l->IsAInstruction(v))
+        return 0;
+    int opcode = l->GetInstructionOpcode(v);
+    if (opcode == LLVM_LOAD)
+        return find(h, v)->number;
+    if (opcode == LLVM_CALL || opcode == LLVM_INVOKE || opcode == LLVM_ALLOCA || opcode == LLVM_CALLBR)
+        return 0;
+    uint16_t found = 0;
+    unsigned n = opcode == LLVM_PHI ? l->CountIncoming(v) : l->GetNumOperands(v);
+    for (unsigned i = 0; i < n && !found; i++)
+        found = source_of(h, opcode == LLVM_PHI ? l->GetIncomingValue(v, i) : l->GetOperand(v, i), depth + 1);
+    return found;
+}
+
+// ---- pieces ----
+
+static llvm_value constant(const struct host *h, llvm_type type, uint64_t value)
+{
+    return h->l.ConstInt(type, value, 0);
+}
+
+// The description of a piece, a constant.
+static llvm_value describe(const struct host *h, const struct piece *p)
+{
+    const struct llvm *l = &h->l;
+    llvm_value *access = calloc(p->n + 1, sizeof(*access));
+    for (unsigned i = 0; access && i < p->n; i++) {
+        const struct ehp_cpu_access *a = &p->access[i];
+        llvm_value field[] = {constant(h, h->i16, a->number), constant(h, h->i16, a->after),
+                              constant(h, h->i16, a->bytes), constant(h, h->i8, a->kind),
+                              constant(h, h->i8, 0)};
+        access[i] = l->ConstStructInContext(h->context, field, 5, 0);
+    }
+    llvm_value field[] = {constant(h, h->i32, p->n), constant(h, h->i32, p->words),
+                          constant(h, h->i32, p->instructions), l->ConstReal(h->f32, 0),
+                          l->ConstArray2(h->access_type, access, p->n)};
+    llvm_value value = l->ConstStructInContext(h->context, field, 5, 0);
+    llvm_value global = l->AddGlobal(h->module, l->TypeOf(value), "");
+    l->SetInitializer(global, value);
+    l->SetGlobalConstant(global, 1);
+    l->SetLinkage(global, LLVM_INTERNAL);
+    free(access);
+    return global;
+}
+
+static void close_piece(const struct host *h, struct piece *p, bool waits)
+{
+    const struct llvm *l = &h->l;
+    if (p->first && p->instructions) {
+        l->PositionBuilderBefore(h->builder, p->first);
+        llvm_value block = describe(h, p),
+                   words = l->BuildCall2(h->builder, h->hook_type, h->hook, &block, 1, "");
+        unsigned word = 0;
+        for (unsigned i = 0; i < p->n; i++) {
+            l->PositionBuilderBefore(h->builder, p->at[i].before);
+            for (unsigned k = 0; k < 2 && p->at[i].word[k]; k++) {
+                llvm_value index = constant(h, h->i64, word++), value = p->at[i].word[k];
+                llvm_value place = l->BuildGEP2(h->builder, h->i64, words, &index, 1, "");
+                if (k == 0)
+                    value = l->BuildPtrToInt(h->builder, value, h->i64, "");
+                else
+                    value = l->BuildZExt(h->builder, value, h->i64, "");
+                l->BuildStore(h->builder, value, place);
+            }
+        }
+        if (waits)
+            l->BuildCall2(h->builder, h->wait_type, h->wait, NULL, 0, "");
+    }
+    p->first = NULL;
+    p->instructions = p->words = p->n = 0;
+}
+
+static void add(const struct host *h, struct piece *p, llvm_value before, llvm_value address,
+                llvm_value bytes, struct ehp_cpu_access access)
+{
+    access.after = address ? source_of(h, address, 0) : 0;
+    p->at[p->n].before = before;
+    p->at[p->n].word[0] = address;
+    p->at[p->n].word[1] = bytes;
+    p->access[p->n++] = access;
+    p->words += bytes ? 2 : address ? 1 : 0;
+}
+
+// memcpy and its like: what is read and written, as two ranges. True: it is one of them.
+static bool add_range(const struct host *h, struct piece *p, llvm_value call, const char *name)
+{
+    static const struct {
+        const char *name;
+        bool reads;
+    } list[] = {{"llvm.memcpy.", true}, {"llvm.memmove.", true}, {"llvm.memset.", false},
+                {"memcpy", true},       {"memmove", true},       {"memset", false}};
+    const struct llvm *l = &h->l;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        size_t n = strlen(list[i].name);
+        bool intrinsic = list[i].name[n - 1] == '.';
+        if (intrinsic ? strncmp(name, list[i].name, n) != 0 : strcmp(name, list[i].name) != 0)
+            continue;
+        llvm_value bytes = l->GetOperand(call, 2);
+        if (list[i].reads)
+            add(h, p, call, l->GetOperand(call, 1), bytes,
+                (struct ehp_cpu_access){.kind = EHP_CPU_READ_RANGE});
+        add(h, p, call, l->GetOperand(call, 0), bytes, (struct ehp_cpu_access){.kind = EHP_CPU_WRITE_RANGE});
+        return true;
+    }
+    return false;
+}
+
+static uint16_t bytes_of(const struct host *h, llvm_type type)
+{
+    unsigned long long bytes = h->l.StoreSizeOfType(h->layout, type);
+    return bytes < UINT16_MAX ? (uint16_t)bytes : UINT16_MAX;
+}
+
+static void add_load(const struct host *h, struct piece *p, llvm_value i)
+{
+    const struct llvm *l = &h->l;
+    bool waits = l->GetOrdering(i) || l->GetVolatile(i);
+    add(h, p, i, l->GetOperand(i, 0), NULL,
+        (struct ehp_cpu_access){.number = find(h, i)->number,
+                                .bytes = bytes_of(h, l->TypeOf(i)),
+                                .kind = waits ? EHP_CPU_ATOMIC_READ : EHP_CPU_READ});
+    if (waits)
+        close_piece(h, p, true);
+}
+
+static void add_store(const struct host *h, struct piece *p, llvm_value i)
+{
+    const struct llvm *l = &h->l;
+    bool waits = l->GetOrdering(i) || l->GetVolatile(i);
+    add(h, p, i, l->GetOperand(i, 1), NULL,
+        (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 0))),
+                                .kind = waits ? EHP_CPU_ATOMIC : EHP_CPU_WRITE});
+    if (waits)
+        close_piece(h, p, true);
+}
+
+// A call ends a piece, unless LLVM itself makes of it what it is.
+static void add_call(const struct host *h, struct piece *p, llvm_value i)
+{
+    const struct llvm *l = &h->l;
+    llvm_value called = l->IsAFunction(l->GetCalledValue(i));
+    size_t n;
+    const char *name = called ? l->GetValueName2(called, &n) : "";
+    bool range = add_range(h, p, i, name);
+    if (strncmp(name, "llvm.dbg.", 9) == 0 || strncmp(name, "llvm.lifetime.", 14) == 0)
+        p->instructions--;
+    if (strncmp(name, "llvm.", 5) != 0 || range)
+        close_piece(h, p, false);
+}
+
+static void take_block(const struct host *h, llvm_block b, struct piece *p)
+{
+    const struct llvm *l = &h->l;
+    bool begun = false;
+    for (llvm_value i = l->GetFirstInstruction(b), next; i; i = next) {
+        int opcode = l->GetInstructionOpcode(i);
+        next = l->GetNextInstruction(i);
+        if (opcode == LLVM_PHI || opcode == LLVM_LANDINGPAD || (!begun && opcode == LLVM_ALLOCA))
+            continue;
+        begun = true;
+        if (!p->first)
+            p->first = i;
+        p->instructions += opcode != LLVM_GEP && opcode != LLVM_BITCAST;
+        if (opcode == LLVM_LOAD)
+            add_load(h, p, i);
+        else if (opcode == LLVM_STORE)
+            add_store(h, p, i);
+        else if (opcode == LLVM_ATOMICRMW || opcode == LLVM_CMPXCHG) {
+            add(h, p, i, l->GetOperand(i, 0), NULL,
+                (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 1))),
+                                        .kind = EHP_CPU_ATOMIC});
+            close_piece(h, p, true);
+        } else if (opcode == LLVM_FENCE) {
+            add(h, p, i, NULL, NULL, (struct ehp_cpu_access){.kind = EHP_CPU_FENCE});
+            close_piece(h, p, true);
+        } else if (opcode == LLVM_CALL || opcode == LLVM_INVOKE || opcode == LLVM_CALLBR) {
+            add_call(h, p, i);
+        }
+        if (p->n + 2 >= MOST_ACCESSES)
+            close_piece(h, p, false);
+    }
+    close_piece(h, p, false);
+}
+
+static void take_module(struct host *h)
+{
+    const struct llvm *l = &h->l;
+    struct piece *p = calloc(1, sizeof(*p));
+    if (!p)
+        exit(1);
+    h->i8 = l->Int8TypeInContext(h->context);
+    h->i16 = l->Int16TypeInContext(h->context);
+    h->i32 = l->Int32TypeInContext(h->context);
+    h->i64 = l->Int64TypeInContext(h->context);
+    h->f32 = l->FloatTypeInContext(h->context);
+    h->pointer = l->PointerTypeInContext(h->context, 0);
+    llvm_type access[] = {h->i16, h->i16, h->i16, h->i8, h->i8};
+    h->access_type = l->StructTypeInContext(h->context, access, 5, 0);
+    h->hook_type = l->FunctionType(h->pointer, &h->pointer, 1, 0);
+    h->wait_type = l->FunctionType(l->VoidTypeInContext(h->context), NULL, 0, 0);
+    h->layout = l->GetModuleDataLayout(h->module);
+    h->builder = l->CreateBuilderInContext(h->context);
+    number_loads(h);
+    h->hook = l->AddFunction(h->module, "ehp_cpu_block", h->hook_type);
+    h->wait = l->AddFunction(h->module, "ehp_cpu_wait", h->wait_type);
+    for (llvm_value f = l->GetFirstFunction(h->module); f; f = l->GetNextFunction(f))
+        for (llvm_block b = l->GetFirstBasicBlock(f); b; b = l->GetNextBasicBlock(b))
+            take_block(h, b, p);
+    free(p);
+}
+
+// ---- files ----
+
+static bool parse(struct host *h, const char *path)
+{
+    const struct llvm *l = &h->l;
+    llvm_buffer text;
+    char *message = NULL;
+    if (l->CreateMemoryBufferWithContentsOfFile(path, &text, &message) ||
+        l->ParseIRInContext(h->context, text, &h->module, &message)) {
+        tool_say("ehp cc: --time-host: %s", message ? message : "cannot read what clang wrote");
+        return false;
+    }
+    return true;
+}
+
+static bool write_object(const struct host *h, const char *path)
+{
+    const struct llvm *l = &h->l;
+    llvm_target target;
+    llvm_buffer object;
+    char *message = NULL;
+    const char *triple = l->GetTarget(h->module);
+    if (l->VerifyModule(h->module, 2, &message) || l->GetTargetFromTriple(triple, &target, &message)) {
+        tool_say("ehp cc: --time-host: %s", message);
+        return false;
+    }
+    llvm_machine machine = l->CreateTargetMachine(target, triple, "x86-64", "", LLVM_CODEGEN_DEFAULT,
+                                                  LLVM_RELOC_PIC, LLVM_CODE_MODEL_SMALL);
+    if (l->TargetMachineEmitToMemoryBuffer(machine, h->module, LLVM_OBJECT_FILE, &message, &object)) {
+        tool_say("ehp cc: --time-host: %s", message);
+        return false;
+    }
+    FILE *file = fopen(path, "wb");
+    size_t bytes = l->GetBufferSize(object);
+    bool done = file && fwrite(l->GetBufferStart(object), 1, bytes, file) == bytes;
+    if (file && fclose(file) != 0)
+        done = false;
+    if (!done)
+        tool_say("ehp cc: cannot write %s", path);
+    return done;
+}
+
+// clang's own text begins so; what a user wrote in assembly goes to the assembler.
+static bool is_llvm(const char *path)
+{
+    static const char start[] = "; ModuleID = ";
+    char text[sizeof start] = "";
+    FILE *file = fopen(path, "rb");
+    size_t n = file ? fread(text, 1, sizeof start - 1, file) : 0;
+    if (file)
+        fclose(file);
+    return n == sizeof start - 1 && memcmp(text, start, n) == 0;
+}
+
+int time_host_assemble(int argc, char **argv)
+{
+    const char *in = NULL, *out = "a.out";
+    char why[256];
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+            out = argv[++i];
+        else if (argv[i][0] != '-')
+            in = argv[i];
+    }
+    if (!in || !is_llvm(in)) {
+        execv("/usr/bin/as", argv);
+        tool_say("ehp cc: cannot run /usr/bin/as");
+        return 1;
+    }
+    static struct host h;
+    if (!llvm_open(&h.l, why, sizeof why)) {
+        tool_say("ehp cc: --time-host needs LLVM: %s", why);
+        return 1;
+    }
+    h.context = h.l.ContextCreate();
+    if (!parse(&h, in))
+        return 1;
+    take_module(&h);
+    return write_object(&h, out) ? 0 : 1;
+}
