@@ -65,15 +65,23 @@ struct ehp_cpu_thread {
     uint64_t word[EHP_CPU_RING];
 };
 
-/* A thread that is away.  NULL: not in timing mode, no cores, or all have a thread. */
+/*
+ * A thread that is away.  NULL: not in timing mode, no cores, or all have a thread.  In the end it is away;
+ * `passes`: who waits for it has its hold on time.
+ */
 EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *machine);
-EHP_API void ehp_cpu_thread_close(ehp_machine *machine, struct ehp_cpu_thread *thread);
-/* It is the calling thread's, and on its core again, not before `ps` of simulated time; 0: when the program
- * is. */
+EHP_API void ehp_cpu_thread_close(ehp_machine *machine, struct ehp_cpu_thread *thread, int passes);
+/* It is the calling thread's: calls of the library take it away from its core. */
+EHP_API void ehp_cpu_thread_own(ehp_machine *machine, struct ehp_cpu_thread *thread);
+/* It is on its core, not before `ps` of simulated time; 0: when the program is. */
 EHP_API void ehp_cpu_thread_enter(ehp_machine *machine, struct ehp_cpu_thread *thread, uint64_t ps);
-/* From that thread; each call of the library does the same.  It is away, once its core has done all: when
- * that was. */
+/*
+ * From the thread; each call of the library does the same.  It is away, once its core has done all: when that
+ * was. Simulated time stands still until it is back, unless it waits, in a call of the library, or for
+ * another thread, which it tells by letting time go: the other passes its own hold on.
+ */
 EHP_API uint64_t ehp_cpu_thread_leave(ehp_machine *machine, struct ehp_cpu_thread *thread);
+EHP_API void ehp_cpu_thread_let_go(ehp_machine *machine);
 /* From that thread: until its core has done all that it has written, and waits for what comes next. */
 EHP_API void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread);
 

@@ -74,9 +74,9 @@ struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *m)
     return ops->open_thread ? ops->open_thread(m->cp.engine) : NULL;
 }
 
-void ehp_cpu_thread_close(ehp_machine *m, struct ehp_cpu_thread *thread)
+void ehp_cpu_thread_close(ehp_machine *m, struct ehp_cpu_thread *thread, int passes)
 {
-    m->cp.engine->ops->close_thread(m->cp.engine, thread);
+    m->cp.engine->ops->close_thread(m->cp.engine, thread, passes);
 }
 
 uint64_t ehp_cpu_thread_leave(ehp_machine *m, struct ehp_cpu_thread *thread)
@@ -87,6 +87,16 @@ uint64_t ehp_cpu_thread_leave(ehp_machine *m, struct ehp_cpu_thread *thread)
 void ehp_cpu_thread_enter(ehp_machine *m, struct ehp_cpu_thread *thread, uint64_t ps)
 {
     m->cp.engine->ops->enter_thread(m->cp.engine, thread, ps);
+}
+
+void ehp_cpu_thread_let_go(ehp_machine *m)
+{
+    m->cp.engine->ops->let_go(m->cp.engine);
+}
+
+void ehp_cpu_thread_own(ehp_machine *m, struct ehp_cpu_thread *thread)
+{
+    m->cp.engine->ops->own_thread(m->cp.engine, thread);
 }
 
 void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread)

@@ -225,10 +225,13 @@ static void probed(struct port_domain *domain, struct port_event *event)
     struct ccd *ccd = event->self;
     struct fabric_probe *p = (struct fabric_probe *)(uintptr_t)event->word[0];
     p->in_place = true;
+    p->keeps = p->shares;
     for (unsigned half = 0; half < FABRIC_LINE / CORE_LINE; half++) {
-        uint64_t line = line_of(p->physical) + half, was = tags_drop(&ccd->l3, line);
+        uint64_t line = line_of(p->physical) + half, was = tags_share(&ccd->l3, line);
+        if (!p->shares)
+            tags_drop(&ccd->l3, line);
         for (unsigned i = 0; i < ccd->all->cores; i++) {
-            uint64_t core = core_drop(&ccd->core[i], line);
+            uint64_t core = p->shares ? core_share(&ccd->core[i], line) : core_drop(&ccd->core[i], line);
             ccd->core[i].counters.probes += core != 0;
             was |= core;
         }

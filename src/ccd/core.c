@@ -13,7 +13,7 @@
 
 #include "ccd/internal.h"
 
-enum { AHEAD = 64 };
+enum { AHEAD = 64, AGAIN_NS = 20000 };
 
 static double later(double a, double b)
 {
@@ -65,6 +65,12 @@ static void into_l2(struct core *c, uint64_t line, unsigned flags)
 uint64_t core_drop(struct core *c, uint64_t line)
 {
     uint64_t dirty = tags_drop(&c->l1, line) & TAG_DIRTY, e = tags_drop(&c->l2, line);
+    return e ? e | dirty : 0;
+}
+
+uint64_t core_share(struct core *c, uint64_t line)
+{
+    uint64_t dirty = tags_share(&c->l1, line) & TAG_DIRTY, e = tags_share(&c->l2, line);
     return e ? e | dirty : 0;
 }
 
@@ -251,6 +257,10 @@ static void touch(struct core *c, core_waiter w, double at)
     struct access *a = access_of(c, w);
     const struct core_page *page = core_page_of(c, a->address);
     double when;
+    if (!page) { /* it has been unmapped meanwhile */
+        start(c, w, at);
+        return;
+    }
     switch (reach(c, w, page->physical + a->address % (1U << VM_PAGE_SHIFT), false, at, &when)) {
     case REACHED:
         settle(c, w, when);
@@ -288,13 +298,51 @@ static bool translate(struct core *c, core_waiter w, const struct core_page *pag
     return found == REACHED;
 }
 
-static void start(struct core *c, core_waiter w, double at)
+static void go_on(struct core *c);
+
+static void fault_over(struct port_domain *domain, struct port_event *event)
 {
-    if (translate(c, w, core_page_of(c, access_of(c, w)->address), &at))
-        touch(c, w, at);
+    struct core_fault *f = (struct core_fault *)(uintptr_t)event->word[0];
+    struct core *c = f->core;
+    double now = (double)port_now(domain);
+    f->next = c->spare_fault;
+    c->spare_fault = f;
+    c->faults--;
+    c->faulted = now;
+    c->at = later(c->at, now);
+    start(c, f->waiter, now);
+    go_on(c);
 }
 
-static void go_on(struct core *c);
+static void fault(struct core *c, core_waiter w, double at)
+{
+    struct access *a = access_of(c, w);
+    struct core_fault *f = c->spare_fault;
+    if (f)
+        c->spare_fault = f->next;
+    else
+        f = arena_take(&c->ccd->arena, sizeof(*f));
+    *f = (struct core_fault){
+        .fault = {.address = a->address,
+                  .again = c->faulted > 0 && at - c->faulted < AGAIN_NS * c->ccd->all->ghz,
+                  .domain = c->ccd->domain,
+                  .done = fault_over},
+        .core = c,
+        .waiter = w,
+    };
+    a->state = SLOT_FAULTS;
+    c->faults++;
+    vm_core_fault(c->ccd->all->vm, &f->fault);
+}
+
+static void start(struct core *c, core_waiter w, double at)
+{
+    const struct core_page *page = core_page_of(c, access_of(c, w)->address);
+    if (!page)
+        fault(c, w, at);
+    else if (translate(c, w, page, &at))
+        touch(c, w, at);
+}
 
 static void unblock(struct core *c)
 {
@@ -500,7 +548,7 @@ static uint64_t cycle_of(const struct core *c, double at)
 
 static void go_on(struct core *c)
 {
-    while (c->program && !c->over) {
+    while (c->program && !c->over && !c->faults) {
         if (c->at > ccd_now(c->ccd) + AHEAD) {
             port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
             return;

@@ -26,6 +26,7 @@ typedef uint16_t core_waiter;
 enum slot_state {
     SLOT_DONE,    /* or when it will be is known */
     SLOT_DEPENDS, /* on another load's value */
+    SLOT_FAULTS,  /* its page does not exist */
     SLOT_WALKS,   /* its page table entry is on its way */
     SLOT_MISSES,  /* its line is */
     SLOT_BLOCKED, /* for want of a place in a queue */
@@ -65,6 +66,13 @@ struct core_stream {
     int last, step, seen, ahead; /* lines */
 };
 
+struct core_fault {
+    struct vm_core_fault fault; /* first */
+    struct core *core;
+    struct core_fault *next;
+    core_waiter waiter;
+};
+
 /* Of a page, for the host: what the tables say. */
 struct core_page {
     uint64_t page, physical, table; /* virtual number + 1; 0: none */
@@ -96,6 +104,9 @@ struct core {
     struct tags l1, l2, tlb, tlb2;
     struct core_page page[CORE_KNOWN];
     struct core_stream *stream;
+    struct core_fault *spare_fault;
+    unsigned faults; /* that the kernel handles: nothing is dispatched meanwhile */
+    double faulted;  /* when the last one was over */
     unsigned oldest_stream;
     struct core_counters counters;
 };
@@ -151,12 +162,13 @@ void core_open(struct ccd *ccd, unsigned index, const struct chip *chip);
 void core_begin(struct core *core, struct core_program *program, double at);
 /* A line that it missed is there at `when`, with these flags of TAG_. */
 void core_filled(struct core *core, uint64_t line, double when, unsigned flags);
-/* Takes a line out of its caches: what it was, or 0. */
+/* Takes a line out of its caches, or keeps it for reading: what it was, or 0. */
 uint64_t core_drop(struct core *core, uint64_t line);
+uint64_t core_share(struct core *core, uint64_t line);
 /* Into its caches, with these flags, as if it had been used.  The fabric is not told what they push out. */
 void core_warm(struct core *core, uint64_t line, unsigned flags);
 
-/* page.c: what the tables say of an address, kept for the host's sake. */
+/* page.c: what the tables say of an address, kept for the host's sake; NULL: the page does not exist. */
 const struct core_page *core_page_of(struct core *core, uint64_t address);
 
 /*

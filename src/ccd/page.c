@@ -9,8 +9,10 @@ const struct core_page *core_page_of(struct core *core, uint64_t address)
     struct core_page *p = &core->page[number % CORE_KNOWN];
     if (p->page == number + 1 && p->generation == generation)
         return p;
+    p->page = 0;
+    if (!vm_core_walk(vm, address, &p->physical, &p->table))
+        return NULL;
     p->page = number + 1;
     p->generation = generation;
-    vm_core_walk(vm, address, &p->physical, &p->table);
     return p;
 }

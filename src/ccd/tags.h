@@ -89,4 +89,13 @@ static inline uint64_t tags_drop(struct tags *t, uint64_t number)
     return was;
 }
 
+/* Clean from now on, and others may have it too: what it was, or 0. */
+static inline uint64_t tags_share(const struct tags *t, uint64_t number)
+{
+    uint64_t *e = tags_peek(t, number), was = e ? *e : 0;
+    if (e)
+        *e &= ~(uint64_t)(TAG_OWNED | TAG_OURS | TAG_DIRTY);
+    return was;
+}
+
 #endif

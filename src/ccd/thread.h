@@ -39,6 +39,7 @@ struct cpu_thread {
     uint64_t loads, number[UINT16_MAX + 1]; /* so far; by their numbers, which came last */
     /* The engine's. */
     struct cpu_thread *next, *starting;
+    bool holding; /* simulated time */
     void *engine;
     pthread_t thread;
     uint64_t start_ps;

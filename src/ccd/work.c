@@ -48,7 +48,9 @@ static struct core *core_of(const struct cpu_work *w)
 static void use_line(struct cpu_work *w, uint64_t address, unsigned flags)
 {
     struct core *core = core_of(w);
-    core_warm(core, line_of(core_page_of(core, address)->physical + address % (1U << VM_PAGE_SHIFT)), flags);
+    const struct core_page *page = core_page_of(core, address);
+    if (page)
+        core_warm(core, line_of(page->physical + address % (1U << VM_PAGE_SHIFT)), flags);
 }
 
 /* The Infinity Cache as if lines had been read, or written.  What it cannot hold is not looked at. */
@@ -61,7 +63,8 @@ static void skip_range(struct cpu_work *w, uint64_t from, uint64_t to, bool writ
     from = to - from > most ? to - most : from;
     for (uint64_t at = from & ~(uint64_t)(FABRIC_PAIR - 1); at < to; at += FABRIC_PAIR) {
         const struct core_page *page = core_page_of(core, at);
-        skip[count++] = (struct fabric_skip){page->physical + at % (1U << VM_PAGE_SHIFT), write};
+        if (page)
+            skip[count++] = (struct fabric_skip){page->physical + at % (1U << VM_PAGE_SHIFT), write};
         if (count == SKIP_PAIRS || at + FABRIC_PAIR >= to) {
             fabric_skip(w->ccds->fabric, core->ccd->domain, 0, skip, count, NULL);
             count = 0;
@@ -226,9 +229,11 @@ static void warm(struct core_program *program)
         use_line(w, at, 0);
     /* Lines of page tables are used again sooner: half of the cache may be theirs. */
     const uint64_t pages = (uint64_t)w->ccds->chip->value[CHIP_ccd_l3] / 2 / sizeof(uint64_t);
-    for (uint64_t page = w->base[0] >> VM_PAGE_SHIFT, i = 0; page << VM_PAGE_SHIFT < end && i < pages;
-         page++, i++)
-        core_warm(core, line_of(core_page_of(core, page << VM_PAGE_SHIFT)->table), 0);
+    for (uint64_t at = w->base[0], i = 0; at < end && i < pages; at += 1U << VM_PAGE_SHIFT, i++) {
+        const struct core_page *page = core_page_of(core, at);
+        if (page)
+            core_warm(core, line_of(page->table), 0);
+    }
     core->ccd->quiet = false;
 }
 

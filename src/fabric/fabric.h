@@ -94,6 +94,8 @@ struct fabric_probe {
     uint64_t line, physical;
     uint8_t agent;
     bool in_place; /* set with the mask: memory has these bytes */
+    bool shares;   /* whoever asks will not write: the agent may keep its copy, no longer as its owner, */
+    bool keeps;    /* and says so */
     uint8_t data[FABRIC_LINE];
     uint64_t mask[2];          /* bytes that were dirty; set by the agent, none when it comes */
     bool owner;                /* the home takes the agent for the line's owner */

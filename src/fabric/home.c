@@ -61,7 +61,7 @@ static struct home_probe *probe_new(struct iod *iod)
     struct home_probe *p = iod->spare_probes;
     iod->spare_probes = p->next;
     p->probe.mask[0] = p->probe.mask[1] = 0;
-    p->probe.in_place = false;
+    p->probe.in_place = p->probe.keeps = false;
     return p;
 }
 
@@ -458,6 +458,7 @@ static void send_probes(struct iod *iod, struct home_line *h, uint32_t probes)
         p->probe.agent = (uint8_t)__builtin_ctz(probes);
         p->probe.owner = p->probe.agent + 1 == h->owner;
         p->probe.home = iod;
+        p->probe.shares = r->kind == FABRIC_READ || r->kind == FABRIC_FETCH;
         iod->counters.probes++;
         net_probe(iod, &p->probe, after);
     }
@@ -580,7 +581,7 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
             guarded_store_line((uint8_t *)(uintptr_t)probe->line, probe->data, probe->mask);
         mark_written(iod, h->slice, h->line, probe->mask);
     }
-    *e &= ~((filter_entry)1 << probe->agent);
+    *e &= ~(probe->keeps ? FILTER_OWNED : (filter_entry)1 << probe->agent);
     if (*e == FILTER_OWNED)
         *e = 0;
     h->probing &= ~(1U << probe->agent);

@@ -262,11 +262,12 @@ void vm_look(struct vm *vm)
 
 void vm_commit(struct vm *vm)
 {
-    if (!vm->served && !vm->sync && !vm->gpu.retired_count && !vm->system.retired_count)
+    if (!vm->served && !vm->sync && !vm->gpu.retired_count && !vm->system.retired_count && !vm->core_count)
         return;
     pthread_mutex_lock(&vm->lock);
     table_free_retired(&vm->gpu);
     table_free_retired(&vm->system);
+    vm_core_commit(vm);
     bool replaced = false; /* TLBs may have what was there */
     for (size_t i = 0; vm->served && i < vm->commit_count; i++) {
         replaced |= table_get(&vm->gpu, vm->commits[i].address) != 0;

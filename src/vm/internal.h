@@ -83,10 +83,19 @@ struct vm {
     size_t commit_count, commit_capacity;
     uint32_t *commit_of; /* by the last bits of the page's number: which of them it may be */
     bool served, sync;   /* for vm_commit() */
+
+    /* The kernel's, for CPU cores, in the host's domain: when its lock is free, pages that walks are to see.
+     */
+    uint64_t core_fault_ps, core_page_ps, core_serial_ps, core_free_ps;
+    uint64_t *core_pages;
+    size_t core_count, core_capacity;
 };
 
 /* With the lock: the frame of a page on demand, which gets one if it has none.  0: memory is full. */
 uint64_t vm_demand_frame(struct vm *vm, uint64_t page_address, bool cpu_first);
+/* With the lock: cores' walks find the page; and the same between windows, for those of faults. */
+void vm_core_see(struct vm *vm, uint64_t page_address);
+void vm_core_commit(struct vm *vm);
 /* With the lock: the page is gone from the process. */
 void vm_demand_drop(struct vm *vm, uint64_t page_address);
 /* With the lock: an entry of the GPU's table for a page on demand; neighbours become one fragment. */

@@ -32,6 +32,7 @@ enum { TABLE_LEVELS = 4, TABLE_BITS = 9, TABLE_ENTRIES = 1 << TABLE_BITS, TABLE_
 #define PTE_FRAME          UINT64_C(0x0000fffffffff000)
 #define PTE_CPU_FIRST      (UINT64_C(1) << 53) /* a CPU has touched it first */
 #define PTE_SPARE  (UINT64_C(1) << 54) /* nobody's, of a chunk that is mapped as a whole: alloc/heap.h */
+#define PTE_CPU    (UINT64_C(1) << 55) /* a core's walk finds it */
 #define PTE_PINNED (UINT64_C(1) << 52) /* up front: the host's kernel does not take it away */
 
 struct table_node {

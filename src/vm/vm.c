@@ -372,6 +372,9 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
     vm->minor_ps = (uint64_t)(chip->value[CHIP_fault_minor] * 1e6);
     vm->major_ps = (uint64_t)(chip->value[CHIP_fault_major] * 1e6);
     vm->major_batch_ps = (uint64_t)(chip->value[CHIP_fault_major_batch] * 1e6);
+    vm->core_fault_ps = (uint64_t)(chip->value[CHIP_core_fault] * 1e6);
+    vm->core_page_ps = (uint64_t)(chip->value[CHIP_core_fault_page] * 1e6);
+    vm->core_serial_ps = (uint64_t)(chip->value[CHIP_core_fault_serial] * 1e6);
     vm->pending_end = &vm->pending;
     host_small_pages();
     unsigned most = order_of((uint64_t)chip->value[CHIP_vm_device_fragment]);
@@ -399,6 +402,7 @@ void vm_close(struct vm *vm)
     frames_close(&vm->frames);
     host_close(&vm->pages);
     free(vm->commits);
+    free(vm->core_pages);
     free(vm->commit_of);
     pthread_mutex_destroy(&vm->lock);
     free(vm);
@@ -467,29 +471,6 @@ bool vm_find(struct vm *vm, uint64_t address, struct vm_entry *out)
     return frame != 0;
 }
 
-/* The frame of a page, in either table; 0: none has it. */
-static uint64_t frame_of(const struct vm *vm, uint64_t address)
-{
-    uint64_t entry = table_get(&vm->gpu, address), span = entry & PTE_LARGE ? VM_PAGE << TABLE_BITS : VM_PAGE;
-    if (!entry)
-        return table_get(&vm->system, address) & PTE_FRAME;
-    return (entry & PTE_FRAME) + (address & (span - 1) & ~(VM_PAGE - 1));
-}
-
-/* A line of entries lies by the first frame that they are of, so that it is the same on every run. */
-void vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_t *entry)
-{
-    enum { LINE = 64, ENTRIES = LINE / sizeof(uint64_t) };
-    uint64_t first = address & ~(ENTRIES * VM_PAGE - 1), frame = 0;
-    *page = frame_of(vm, address);
-    if (!*page)
-        *page = address % (vm->tables / 2) & ~(VM_PAGE - 1);
-    for (unsigned i = 0; !frame && i < ENTRIES; i++)
-        frame = frame_of(vm, first + i * VM_PAGE);
-    *entry = vm->tables + (frame >> VM_PAGE_SHIFT) * LINE % (vm->memory->size - vm->tables) +
-             (address - first) / VM_PAGE * sizeof(uint64_t);
-}
-
 bool vm_take(struct vm *vm, uint64_t *physical, uint64_t *bytes)
 {
     pthread_mutex_lock(&vm->lock);
@@ -526,6 +507,7 @@ uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
                 faults++;
             }
             vm_demand_frame(vm, at, true);
+            vm_core_see(vm, at);
         }
         host_close(&pages);
     }

@@ -8,6 +8,7 @@
  *   vm.c       what allocators put into the tables, walks
  *   host.c     the host program's own pages, as the kernel tells
  *   driver.c   page faults of the GPU, in batches
+ *   core.c     the CPU's walks and page faults
  *
  * What is allocated up front is in the GPU's page table from the beginning:
  * hipMalloc memory in pieces as large as there are, pinned host memory in chunks.
@@ -79,9 +80,20 @@ bool vm_take(struct vm *vm, uint64_t *physical, uint64_t *bytes);
 
 /*
  * For a CPU core, from any domain: where an address is, and the entry of a page table that a walk reads last.
- * Pages are small for it.  What has no frame is as if it were where its address is.
+ * Pages are small for it.  False: the page does not exist yet.
  */
-void vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_t *entry);
+bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_t *entry);
+
+/* A core's page fault; the core's, until the kernel has handled it: an event of `done` with word[0] the
+ * fault. */
+struct vm_core_fault {
+    uint64_t address;
+    bool again; /* the core has just had another */
+    struct port_domain *domain;
+    port_fn *done;
+    void *self;
+};
+void vm_core_fault(struct vm *vm, struct vm_core_fault *fault);
 
 /* Changes when entries were removed: TLBs compare it. */
 uint64_t vm_generation(const struct vm *vm);

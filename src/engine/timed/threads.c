@@ -2,7 +2,8 @@
 /*
  * Threads of the host program on cores of the simulated CPU.  While any is, simulated time goes on: its core
  * executes what it says, and waits for it.  A call of the library takes it away: its core is to be where the
- * call is.
+ * call is.  One that is away holds simulated time up until it is back, so that it is back at the same time on
+ * every run; unless it waits for simulated time, or for another thread, which passes that on.
  */
 #include <stdlib.h>
 
@@ -25,6 +26,8 @@ static void ended(struct core_program *program, uint64_t ps)
     struct cpu_thread *t = cpu_thread_of(program);
     struct timed *timed = t->engine;
     t->parked_ps = ps;
+    timed->holding++;
+    t->holding = true;
     timed->on_cores--;
     cpu_thread_set(t, CPU_THREAD_AWAY);
 }
@@ -73,7 +76,7 @@ struct ehp_cpu_thread *timed_open_thread(struct engine *engine)
     return t ? &t->ring : NULL;
 }
 
-void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *ring)
+void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *ring, bool passes)
 {
     struct timed *timed = (struct timed *)engine;
     struct cpu_thread *t = thread_of(ring), **link;
@@ -82,6 +85,9 @@ void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *ring)
     for (link = &timed->threads; *link != t;)
         link = &(*link)->next;
     *link = t->next;
+    if (t->holding && !passes)
+        timed->holding--;
+    timed_wake(timed);
     pthread_mutex_unlock(&timed->lock);
     free(t);
 }
@@ -91,7 +97,6 @@ void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *ring, uint
     struct timed *timed = (struct timed *)engine;
     struct cpu_thread *t = thread_of(ring);
     pthread_mutex_lock(&timed->lock);
-    t->thread = pthread_self();
     t->start_ps = ps > t->parked_ps ? ps : t->parked_ps;
     if (!ps && timed->host_ps > t->start_ps)
         t->start_ps = timed->host_ps;
@@ -100,6 +105,8 @@ void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *ring, uint
     t->starting = timed->starting;
     timed->starting = t;
     timed->on_cores++;
+    timed->holding -= t->holding;
+    t->holding = false;
     timed->alone = false;
     timed_wake(timed);
     pthread_mutex_unlock(&timed->lock);
@@ -111,14 +118,35 @@ uint64_t timed_leave_thread(struct engine *engine, struct ehp_cpu_thread *ring)
     return leave(thread_of(ring));
 }
 
+static struct cpu_thread *self_of(const struct timed *timed)
+{
+    struct cpu_thread *t = timed->threads;
+    while (t && !pthread_equal(t->thread, pthread_self()))
+        t = t->next;
+    return t;
+}
+
+void timed_let_go(struct engine *engine)
+{
+    struct timed *timed = (struct timed *)engine;
+    pthread_mutex_lock(&timed->lock);
+    timed->holding--;
+    timed_wake(timed);
+    pthread_mutex_unlock(&timed->lock);
+}
+
+bool timed_holds(const struct timed *timed)
+{
+    const struct cpu_thread *t = timed->threads ? self_of(timed) : NULL;
+    return t && t->holding;
+}
+
 uint64_t timed_leave_core(struct timed *timed)
 {
-    struct cpu_thread *self = NULL;
     pthread_mutex_lock(&timed->lock);
-    for (struct cpu_thread *t = timed->threads; t && !self; t = t->next)
-        self = !t->ring.away && pthread_equal(t->thread, pthread_self()) ? t : NULL;
+    struct cpu_thread *self = self_of(timed);
     pthread_mutex_unlock(&timed->lock);
-    return self ? leave(self) : 0;
+    return self && !self->ring.away ? leave(self) : 0;
 }
 
 /* In the order in which they were opened: that of coming back is the host's. */
@@ -144,5 +172,13 @@ void timed_stop_threads(struct timed *timed)
         if (cpu_thread_state(t) != CPU_THREAD_AWAY)
             cpu_thread_set(t, CPU_THREAD_LEAVES);
     }
+    pthread_mutex_unlock(&timed->lock);
+}
+
+void timed_own_thread(struct engine *engine, struct ehp_cpu_thread *ring)
+{
+    struct timed *timed = (struct timed *)engine;
+    pthread_mutex_lock(&timed->lock);
+    thread_of(ring)->thread = pthread_self();
     pthread_mutex_unlock(&timed->lock);
 }

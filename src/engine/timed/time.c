@@ -40,6 +40,7 @@ struct timed_asker {
     uint64_t granted_ps;
     pthread_t thread; /* of who serves */
     bool serves, granted;
+    bool holds; /* time, once it is granted (threads.c) */
 };
 
 static bool holds(const struct timed *timed, const struct timed_asker *a)
@@ -74,6 +75,7 @@ static void grant(struct timed *timed)
         }
         *at = a->next;
         a->granted = true;
+        timed->holding += a->holds;
         a->granted_ps = a->when_ps ? *a->when_ps : port_time_ps(timed->port);
         if (a->serves && timed->serving < sizeof(timed->server) / sizeof(timed->server[0])) {
             timed->server[timed->serving++] = a->thread;
@@ -206,7 +208,7 @@ static bool should_pause(void *context)
         timed->interrupted = false;
         timed_look(timed, NULL, 0, port_time_ps(timed->port));
     }
-    if (timed->pause || timed->quit)
+    if (timed->pause || timed->quit || timed->holding)
         return true;
     pthread_mutex_lock(&timed->lock);
     uint64_t until_ps;
@@ -404,6 +406,22 @@ static bool held(struct timed *timed)
     return true;
 }
 
+/* Threads that are away from their cores: they may wait for what nobody knows of. */
+static bool held_by_threads(struct timed *timed)
+{
+    uint64_t now = clock_now_ns();
+    if (!timed->holding) {
+        timed->holding_since_ns = 0;
+        return false;
+    }
+    if (!timed->holding_since_ns)
+        timed->holding_since_ns = now;
+    if (now - timed->holding_since_ns >= PATIENCE_NS)
+        return false;
+    nap(timed, GLANCE_NS);
+    return true;
+}
+
 void *timed_main(void *argument)
 {
     struct timed *timed = argument;
@@ -412,7 +430,7 @@ void *timed_main(void *argument)
     while (!timed->quit) {
         begin_calls(timed);
         grant(timed);
-        if (held(timed))
+        if (held(timed) || held_by_threads(timed))
             continue;
         if (!wanted(timed, &until_ps)) {
             go_alone(timed);
@@ -471,6 +489,8 @@ static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
 {
     uint64_t start = clock_now_ns(),
              until = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
+    a->holds = timed_holds(timed);
+    timed->holding -= a->holds;
     a->next = timed->askers;
     timed->askers = a;
     timed->pause = true;
@@ -487,6 +507,7 @@ static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
     for (struct timed_asker **at = &timed->askers; *at && !a->granted; at = &(*at)->next)
         if (*at == a) {
             *at = a->next;
+            timed->holding += a->holds;
             break;
         }
     return a->granted;

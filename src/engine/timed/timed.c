@@ -235,6 +235,8 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .close_thread = timed_close_thread,
         .enter_thread = timed_enter_thread,
         .leave_thread = timed_leave_thread,
+        .let_go = timed_let_go,
+        .own_thread = timed_own_thread,
         .forked = forked,
     };
     struct timed *timed = calloc(1, sizeof(*timed));

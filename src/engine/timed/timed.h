@@ -141,6 +141,8 @@ struct timed {
     struct cpu_thread *threads,
         *starting;              /* of the host program on cores; those whose cores do not go on yet */
     _Atomic unsigned on_cores;  /* whose cores have something to do, or will */
+    _Atomic unsigned holding;   /* who are away, and wait for nobody: time stands still for them, */
+    uint64_t holding_since_ns;  /* of the host's, but not for ever; 0: it does not */
     uint64_t host_ps;           /* the host program's time */
     struct timed_bell {         /* doorbells not yet posted */
         struct cp_queue *queue; /* NULL: only look */
@@ -222,10 +224,14 @@ bool timed_is_stuck(struct timed_stuck *stuck);
  */
 struct ehp_cpu_thread;
 struct ehp_cpu_thread *timed_open_thread(struct engine *engine);
-void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *thread);
+void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *thread, bool passes);
 void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t ps);
 uint64_t timed_leave_thread(struct engine *engine, struct ehp_cpu_thread *thread);
+void timed_let_go(struct engine *engine);
+void timed_own_thread(struct engine *engine, struct ehp_cpu_thread *thread);
 uint64_t timed_leave_core(struct timed *timed);
+/* With the lock: whether the calling thread holds time up. */
+bool timed_holds(const struct timed *timed);
 /* Between windows, with the lock: cores of those that have come back. */
 void timed_start_threads(struct timed *timed, uint64_t time);
 /* No more of them: what they are in the middle of is not waited for. */

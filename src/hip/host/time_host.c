@@ -60,6 +60,8 @@ static struct ehp_cpu_thread *begin(void)
         ehp_machine *m = machine();
         struct ehp_cpu_thread *t = m ? ehp_cpu_thread_open(m) : NULL;
         self = t ? t : idle();
+        if (t)
+            ehp_cpu_thread_own(m, t);
     }
     if (!self->idle)
         ehp_cpu_thread_enter(machine(), self, 0);
@@ -117,7 +119,7 @@ struct start {
     struct ehp_cpu_thread *thread; /* NULL: without a core */
     uint64_t ps;                   /* when it begins, and when it has ended */
     pthread_t id;
-    bool ended;
+    bool ended, joined; /* joined: somebody waits for it */
 };
 
 /* Those that have begun and have not been joined, by whom they wait for. */
@@ -143,16 +145,15 @@ static bool on_core(void)
 static void end(void *argument)
 {
     struct start *s = argument;
-    uint64_t ps = 0;
-    if (s->thread) {
-        ps = ehp_cpu_thread_leave(machine(), s->thread);
-        ehp_cpu_thread_close(machine(), s->thread);
-        self = idle();
-    }
+    uint64_t ps = s->thread ? ehp_cpu_thread_leave(machine(), s->thread) : 0;
+    self = idle();
     pthread_mutex_lock(&threads.lock);
     s->ps = ps;
     s->ended = true;
+    bool joined = s->joined;
     pthread_mutex_unlock(&threads.lock);
+    if (s->thread)
+        ehp_cpu_thread_close(machine(), s->thread, joined);
 }
 
 static void *begin_thread(void *argument)
@@ -161,7 +162,7 @@ static void *begin_thread(void *argument)
     void *result;
     self = s->thread ? s->thread : idle();
     if (s->thread)
-        ehp_cpu_thread_enter(machine(), s->thread, s->ps);
+        ehp_cpu_thread_own(machine(), s->thread);
     pthread_cleanup_push(end, s);
     result = s->run(s->argument);
     pthread_cleanup_pop(1);
@@ -185,6 +186,8 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     s->argument = argument;
     s->ps = ehp_cpu_thread_leave(machine(), self);
     s->thread = ehp_cpu_thread_open(machine());
+    if (s->thread) /* its core waits for its first record */
+        ehp_cpu_thread_enter(machine(), s->thread, s->ps);
     pthread_mutex_lock(&threads.lock);
     int status = create(id, attributes, begin_thread, s);
     if (status == 0) {
@@ -194,21 +197,22 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     }
     pthread_mutex_unlock(&threads.lock);
     ehp_cpu_thread_enter(machine(), self, s->ps);
-    if (status)
+    if (status) {
+        if (s->thread)
+            ehp_cpu_thread_close(machine(), s->thread, false);
         free(s);
+    }
     return status;
 }
 
 static struct start *take_start(pthread_t id)
 {
-    pthread_mutex_lock(&threads.lock);
     struct start **link = &threads.first, *s;
     while (*link && !pthread_equal((*link)->id, id))
         link = &(*link)->next;
     s = *link;
     if (s)
         *link = s->next;
-    pthread_mutex_unlock(&threads.lock);
     return s;
 }
 
@@ -220,8 +224,15 @@ ENTRY int pthread_join(pthread_t id, void **result)
     if (!on_core())
         return join(id, result);
     uint64_t ps = ehp_cpu_thread_leave(machine(), self);
+    pthread_mutex_lock(&threads.lock);
+    struct start *s = take_start(id);
+    bool waits = s && s->thread && !s->ended;
+    if (s)
+        s->joined = true;
+    pthread_mutex_unlock(&threads.lock);
+    if (waits)
+        ehp_cpu_thread_let_go(machine());
     int status = join(id, result);
-    struct start *s = status == 0 ? take_start(id) : NULL;
     if (s && s->ps > ps)
         ps = s->ps;
     free(s);
