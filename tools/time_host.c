@@ -40,12 +40,20 @@ struct host {
     struct number *number;
     size_t numbers; // a power of two
     uint16_t next_number;
+    struct time_host_cost *cost; // of basic blocks, in their order; NULL: not known
+    size_t blocks;
+};
+
+// What one of the instructions that LLVM's text has stands for, of a block's cost.
+struct share {
+    double cycles, each;
 };
 
 // A piece of code that has no call of ours yet.
 struct piece {
     llvm_value first;
     unsigned instructions, words, n;
+    struct share cost;
     struct ehp_cpu_access access[MOST_ACCESSES];
     struct {
         llvm_value before; // the instruction that does it
@@ -120,6 +128,8 @@ static llvm_value constant(const struct host *h, llvm_type type, uint64_t value)
 static llvm_value describe(const struct host *h, const struct piece *p)
 {
     const struct llvm *l = &h->l;
+    unsigned instructions =
+        p->cost.each > 0 ? (unsigned)(p->cost.each * p->instructions + 0.5) : p->instructions;
     llvm_value *access = calloc(p->n + 1, sizeof(*access));
     for (unsigned i = 0; access && i < p->n; i++) {
         const struct ehp_cpu_access *a = &p->access[i];
@@ -129,7 +139,8 @@ static llvm_value describe(const struct host *h, const struct piece *p)
         access[i] = l->ConstStructInContext(h->context, field, 5, 0);
     }
     llvm_value field[] = {constant(h, h->i32, p->n), constant(h, h->i32, p->words),
-                          constant(h, h->i32, p->instructions), l->ConstReal(h->f32, 0),
+                          constant(h, h->i32, instructions ? instructions : 1),
+                          l->ConstReal(h->f32, p->cost.cycles * p->instructions),
                           l->ConstArray2(h->access_type, access, p->n)};
     llvm_value value = l->ConstStructInContext(h->context, field, 5, 0);
     llvm_value global = l->AddGlobal(h->module, l->TypeOf(value), "");
@@ -245,6 +256,25 @@ static void add_call(const struct host *h, struct piece *p, llvm_value i)
         close_piece(h, p, false);
 }
 
+// Whether it counts, among those of a block over which the block's cost is spread.
+static bool counts(int opcode)
+{
+    return opcode != LLVM_PHI && opcode != LLVM_LANDINGPAD && opcode != LLVM_GEP && opcode != LLVM_BITCAST &&
+           opcode != LLVM_ALLOCA;
+}
+
+static struct share share_cost(const struct host *h, llvm_block b, size_t block)
+{
+    const struct llvm *l = &h->l;
+    unsigned n = 0;
+    for (llvm_value i = l->GetFirstInstruction(b); i; i = l->GetNextInstruction(i))
+        n += counts(l->GetInstructionOpcode(i));
+    if (!h->cost || block >= h->blocks || !n)
+        return (struct share){0};
+    return (struct share){.cycles = h->cost[block].cycles / n,
+                          .each = (double)h->cost[block].instructions / n};
+}
+
 static void take_block(const struct host *h, llvm_block b, struct piece *p)
 {
     const struct llvm *l = &h->l;
@@ -257,7 +287,7 @@ static void take_block(const struct host *h, llvm_block b, struct piece *p)
         begun = true;
         if (!p->first)
             p->first = i;
-        p->instructions += opcode != LLVM_GEP && opcode != LLVM_BITCAST;
+        p->instructions += counts(opcode);
         if (opcode == LLVM_LOAD)
             add_load(h, p, i);
         else if (opcode == LLVM_STORE)
@@ -300,10 +330,69 @@ static void take_module(struct host *h)
     number_loads(h);
     h->hook = l->AddFunction(h->module, "ehp_cpu_block", h->hook_type);
     h->wait = l->AddFunction(h->module, "ehp_cpu_wait", h->wait_type);
+    size_t block = 0;
     for (llvm_value f = l->GetFirstFunction(h->module); f; f = l->GetNextFunction(f))
-        for (llvm_block b = l->GetFirstBasicBlock(f); b; b = l->GetNextBasicBlock(b))
+        for (llvm_block b = l->GetFirstBasicBlock(f); b; b = l->GetNextBasicBlock(b), block++) {
+            p->cost = share_cost(h, b, block);
             take_block(h, b, p);
+        }
     free(p);
+}
+
+// ---- costs ----
+
+static size_t name_blocks(const struct host *h)
+{
+    const struct llvm *l = &h->l;
+    size_t n = 0;
+    for (llvm_value f = l->GetFirstFunction(h->module); f; f = l->GetNextFunction(f))
+        for (llvm_block b = l->GetFirstBasicBlock(f); b; b = l->GetNextBasicBlock(b)) {
+            char name[32];
+            int length = snprintf(name, sizeof name, TIME_HOST_BLOCK "%zu", n++);
+            l->SetValueName2(l->BasicBlockAsValue(b), name, (size_t)length);
+        }
+    return n;
+}
+
+static llvm_machine machine_of(const struct host *h)
+{
+    const struct llvm *l = &h->l;
+    const char *triple = l->GetTarget(h->module);
+    llvm_target target;
+    char *message = NULL;
+    if (l->GetTargetFromTriple(triple, &target, &message)) {
+        tool_say("ehp cc: --time-host: %s", message);
+        return NULL;
+    }
+    return l->CreateTargetMachine(target, triple, "x86-64", "", LLVM_CODEGEN_DEFAULT, LLVM_RELOC_PIC,
+                                  LLVM_CODE_MODEL_SMALL);
+}
+
+// LLVM changes a module as it makes code of it: this one is dropped afterwards.
+static void find_costs(struct host *h)
+{
+    const struct llvm *l = &h->l;
+    llvm_machine machine = machine_of(h);
+    llvm_buffer text;
+    char *message = NULL;
+    size_t blocks = name_blocks(h);
+    if (!machine)
+        return;
+    l->SetTargetMachineAsmVerbosity(machine, 1);
+    if (l->TargetMachineEmitToMemoryBuffer(machine, h->module, LLVM_ASSEMBLY_FILE, &message, &text))
+        return;
+    struct time_host_cost *cost = calloc(blocks + 1, sizeof *cost);
+    if (cost && time_host_costs(l->GetBufferStart(text), cost, blocks)) {
+        h->cost = cost;
+        h->blocks = blocks;
+    } else {
+        tool_say("ehp cc: note: --time-host: without llvm-mca, which LLVM 22 has, code costs its "
+                 "instructions alone");
+        free(cost);
+    }
+    l->DisposeMemoryBuffer(text);
+    l->DisposeTargetMachine(machine);
+    l->DisposeModule(h->module);
 }
 
 // ---- files ----
@@ -324,16 +413,15 @@ static bool parse(struct host *h, const char *path)
 static bool write_object(const struct host *h, const char *path)
 {
     const struct llvm *l = &h->l;
-    llvm_target target;
     llvm_buffer object;
     char *message = NULL;
-    const char *triple = l->GetTarget(h->module);
-    if (l->VerifyModule(h->module, 2, &message) || l->GetTargetFromTriple(triple, &target, &message)) {
+    if (l->VerifyModule(h->module, 2, &message)) {
         tool_say("ehp cc: --time-host: %s", message);
         return false;
     }
-    llvm_machine machine = l->CreateTargetMachine(target, triple, "x86-64", "", LLVM_CODEGEN_DEFAULT,
-                                                  LLVM_RELOC_PIC, LLVM_CODE_MODEL_SMALL);
+    llvm_machine machine = machine_of(h);
+    if (!machine)
+        return false;
     if (l->TargetMachineEmitToMemoryBuffer(machine, h->module, LLVM_OBJECT_FILE, &message, &object)) {
         tool_say("ehp cc: --time-host: %s", message);
         return false;
@@ -381,6 +469,9 @@ int time_host_assemble(int argc, char **argv)
         return 1;
     }
     h.context = h.l.ContextCreate();
+    if (!parse(&h, in))
+        return 1;
+    find_costs(&h);
     if (!parse(&h, in))
         return 1;
     take_module(&h);

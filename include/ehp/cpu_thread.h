@@ -56,8 +56,9 @@ enum { EHP_CPU_RING = 1 << 16, EHP_CPU_MOST_WORDS = 1 << 12 };
 #define EHP_CPU_WRAP UINT64_C(1)
 
 struct ehp_cpu_thread {
-    uint32_t away; /* the thread's: it is, or has no core; such a one writes into `word` all the same */
-    uint32_t idle; /* for ever */
+    uint32_t away;   /* the thread's: it is, or has no core; such a one writes into `word` all the same */
+    uint32_t idle;   /* for ever */
+    uint64_t now_ps; /* simulated time, as of its last wait */
     uint64_t at; /* the thread's: words that it has written, with those of the record that is not complete */
     uint64_t room; /* and that its core had read when it looked last */
     uint64_t head; /* those that its core may read; atomic, as the next */
@@ -77,11 +78,12 @@ EHP_API void ehp_cpu_thread_own(ehp_machine *machine, struct ehp_cpu_thread *thr
 EHP_API void ehp_cpu_thread_enter(ehp_machine *machine, struct ehp_cpu_thread *thread, uint64_t ps);
 /*
  * From the thread; each call of the library does the same.  It is away, once its core has done all: when that
- * was. Simulated time stands still until it is back, unless it waits, in a call of the library, or for
- * another thread, which it tells by letting time go: the other passes its own hold on.
+ * was. Simulated time stands still until it is back, unless it waits in a call of the library, or for another
+ * thread: then it lets time go, and the other holds time for it, or passes its own hold on.
  */
 EHP_API uint64_t ehp_cpu_thread_leave(ehp_machine *machine, struct ehp_cpu_thread *thread);
 EHP_API void ehp_cpu_thread_let_go(ehp_machine *machine);
+EHP_API void ehp_cpu_thread_hold(ehp_machine *machine);
 /* From that thread: until its core has done all that it has written, and waits for what comes next. */
 EHP_API void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread);
 

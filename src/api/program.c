@@ -94,6 +94,11 @@ void ehp_cpu_thread_let_go(ehp_machine *m)
     m->cp.engine->ops->let_go(m->cp.engine);
 }
 
+void ehp_cpu_thread_hold(ehp_machine *m)
+{
+    m->cp.engine->ops->hold(m->cp.engine);
+}
+
 void ehp_cpu_thread_own(ehp_machine *m, struct ehp_cpu_thread *thread)
 {
     m->cp.engine->ops->own_thread(m->cp.engine, thread);

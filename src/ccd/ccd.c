@@ -249,11 +249,6 @@ unsigned ccds_cores(const struct ccds *all)
     return all->count * all->cores;
 }
 
-double ccds_ipc(const struct ccds *all)
-{
-    return all->ipc;
-}
-
 static struct core *core_of(const struct ccds *all, unsigned number)
 {
     return &all->ccd[number % all->count].core[number / all->count];

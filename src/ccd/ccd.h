@@ -80,8 +80,6 @@ void ccds_begin(struct ccds *ccds, unsigned core, struct core_program *program, 
 /* Between windows. */
 void ccds_read_counters(const struct ccds *ccds, unsigned core, struct core_counters *out);
 
-double ccds_ipc(const struct ccds *ccds);
-
 /* ---- work.c: what a program says that cores do ---- */
 
 struct cpu_job {

@@ -134,6 +134,7 @@ static bool next(struct core_program *program, struct core_op *op)
     if (!t->block) {
         if (t->waits) { /* the core is there: the thread goes on */
             t->waits = false;
+            t->ring.now_ps = port_now_ps(t->domain);
             while (cpu_thread_state(t) == CPU_THREAD_RUNS) /* it is about to wait */
                 __builtin_ia32_pause();
             if (cpu_thread_state(t) == CPU_THREAD_WAITS)
@@ -152,10 +153,11 @@ static bool next(struct core_program *program, struct core_op *op)
     return true;
 }
 
-void cpu_thread_open(struct cpu_thread *t, unsigned core, double ipc)
+void cpu_thread_open(struct cpu_thread *t, struct ccds *ccds, unsigned core)
 {
     t->core = core;
-    t->ipc = ipc;
+    t->ipc = ccds->ipc;
+    t->domain = ccds->ccd[core % ccds->count].domain;
     t->program.next = next;
     t->state = CPU_THREAD_AWAY;
     t->ring.away = 1;

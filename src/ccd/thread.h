@@ -24,6 +24,7 @@ struct cpu_thread {
     struct core_program program;
     _Atomic uint32_t state;
     unsigned core;
+    struct port_domain *domain;
     double ipc;
     uint64_t parked_ps; /* when its core had done all, once it is away */
     /* The core's. */
@@ -50,7 +51,7 @@ static inline struct cpu_thread *cpu_thread_of(struct core_program *program)
     return (struct cpu_thread *)((char *)program - offsetof(struct cpu_thread, program));
 }
 
-void cpu_thread_open(struct cpu_thread *thread, unsigned core, double ipc);
+void cpu_thread_open(struct cpu_thread *thread, struct ccds *ccds, unsigned core);
 void cpu_thread_set(struct cpu_thread *thread, uint32_t state);
 uint32_t cpu_thread_state(const struct cpu_thread *thread);
 /* On the thread: all that it has written is to be done, but for what comes next. */

@@ -84,6 +84,7 @@ struct engine_ops {
     void (*enter_thread)(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t ps);
     uint64_t (*leave_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     void (*let_go)(struct engine *engine);
+    void (*hold)(struct engine *engine);
     void (*own_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     /* The host program has forked: its pages are shared until they are written. */
     void (*forked)(struct engine *engine);

@@ -230,6 +230,7 @@ enum {
     X(llvm_error, RunPasses, (llvm_module, const char *, llvm_machine, llvm_pass_options))                   \
     X(int, ParseIRInContext, (llvm_context, llvm_buffer, llvm_module *, char **))                            \
     X(int, CreateMemoryBufferWithContentsOfFile, (const char *, llvm_buffer *, char **))                     \
+    X(void, SetTargetMachineAsmVerbosity, (llvm_machine, int))                                               \
     X(const char *, GetTarget, (llvm_module))                                                                \
     X(int, IsDeclaration, (llvm_value))                                                                      \
     X(int, GetOrdering, (llvm_value))                                                                        \

@@ -63,7 +63,7 @@ struct ehp_cpu_thread *timed_open_thread(struct engine *engine)
     while (core < cores && used >> core & 1)
         core++;
     if (core < cores) {
-        cpu_thread_open(t, core, ccds_ipc(timed->ccds));
+        cpu_thread_open(t, timed->ccds, core);
         t->engine = timed;
         t->program.ended = ended;
         t->next = timed->threads;
@@ -130,9 +130,14 @@ void timed_let_go(struct engine *engine)
 {
     struct timed *timed = (struct timed *)engine;
     pthread_mutex_lock(&timed->lock);
-    timed->holding--;
+    timed->holding--; /* its own, until somebody holds time for it: it still comes back with one */
     timed_wake(timed);
     pthread_mutex_unlock(&timed->lock);
+}
+
+void timed_hold(struct engine *engine)
+{
+    ((struct timed *)engine)->holding++;
 }
 
 bool timed_holds(const struct timed *timed)

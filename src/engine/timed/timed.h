@@ -228,6 +228,7 @@ void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *thread, bo
 void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t ps);
 uint64_t timed_leave_thread(struct engine *engine, struct ehp_cpu_thread *thread);
 void timed_let_go(struct engine *engine);
+void timed_hold(struct engine *engine);
 void timed_own_thread(struct engine *engine, struct ehp_cpu_thread *thread);
 uint64_t timed_leave_core(struct timed *timed);
 /* With the lock: whether the calling thread holds time up. */

@@ -7,18 +7,12 @@
  * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than
  * what it waited for.
  */
+#include "hip/host/time_host.h"
+
 #include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
-#include <stdbool.h>
+#include <link.h>
 #include <stdlib.h>
-
-#include "ehp/cpu_thread.h"
-
-#define ENTRY __attribute__((visibility("default")))
-
-uint64_t *ehp_cpu_block(const struct ehp_cpu_block *block);
-void ehp_cpu_wait(void);
+#include <string.h>
 
 enum { PUBLISH = 256 }; /* words that a core may have to wait for */
 
@@ -26,7 +20,7 @@ enum { PUBLISH = 256 }; /* words that a core may have to wait for */
 static __thread struct ehp_cpu_thread *self;
 static __thread bool beginning;
 
-static ehp_machine *machine(void)
+ehp_machine *time_host_machine(void)
 {
     static ehp_machine *_Atomic known;
     if (!known) {
@@ -57,14 +51,14 @@ static struct ehp_cpu_thread *begin(void)
         return idle();
     beginning = true;
     if (!self) {
-        ehp_machine *m = machine();
+        ehp_machine *m = time_host_machine();
         struct ehp_cpu_thread *t = m ? ehp_cpu_thread_open(m) : NULL;
         self = t ? t : idle();
         if (t)
             ehp_cpu_thread_own(m, t);
     }
     if (!self->idle)
-        ehp_cpu_thread_enter(machine(), self, 0);
+        ehp_cpu_thread_enter(time_host_machine(), self, 0);
     beginning = false;
     return self;
 }
@@ -110,132 +104,87 @@ ENTRY void ehp_cpu_wait(void)
         ehp_cpu_thread_wait(t);
 }
 
-/* ---- threads ---- */
-
-struct start {
-    struct start *next;
-    void *(*run)(void *);
-    void *argument;
-    struct ehp_cpu_thread *thread; /* NULL: without a core */
-    uint64_t ps;                   /* when it begins, and when it has ended */
-    pthread_t id;
-    bool ended, joined; /* joined: somebody waits for it */
-};
-
-/* Those that have begun and have not been joined, by whom they wait for. */
+/* Where the simulator's libraries lie, and this one. */
+enum { RANGES = 8 };
 static struct {
-    pthread_mutex_t lock;
-    struct start *first;
-} threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    uintptr_t begin, end;
+} ours[RANGES];
 
-static void *real(const char *name)
+static int note_library(struct dl_phdr_info *info, size_t size, void *count)
+{
+    static const char *const names[] = {"libehp", "libamdhip64", "libhiprtc", "libLLVM"};
+    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+    unsigned *n = count;
+    (void)size;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strncmp(name, names[i], strlen(names[i])) != 0 || *n == RANGES)
+            continue;
+        uintptr_t begin = UINTPTR_MAX, end = 0;
+        for (unsigned k = 0; k < info->dlpi_phnum; k++) {
+            const ElfW(Phdr) *p = &info->dlpi_phdr[k];
+            if (p->p_type != PT_LOAD)
+                continue;
+            uintptr_t from = info->dlpi_addr + p->p_vaddr, to = from + p->p_memsz;
+            begin = from < begin ? from : begin;
+            end = to > end ? to : end;
+        }
+        ours[*n].begin = begin;
+        ours[(*n)++].end = end;
+    }
+    return 0;
+}
+
+__attribute__((constructor)) static void find_libraries(void)
+{
+    unsigned n = 0;
+    dl_iterate_phdr(note_library, &n);
+}
+
+bool time_host_on_core(const void *caller)
+{
+    if (!self || self->away)
+        return false;
+    for (unsigned i = 0; i < RANGES && ours[i].end; i++)
+        if ((uintptr_t)caller - ours[i].begin < ours[i].end - ours[i].begin)
+            return false;
+    return true;
+}
+
+struct ehp_cpu_thread *time_host_self(void)
+{
+    return self;
+}
+
+void time_host_become(struct ehp_cpu_thread *thread)
+{
+    self = thread ? thread : idle();
+    if (thread)
+        ehp_cpu_thread_own(time_host_machine(), thread);
+}
+
+uint64_t time_host_leave(void)
+{
+    return ehp_cpu_thread_leave(time_host_machine(), self);
+}
+
+void time_host_enter(uint64_t ps)
+{
+    ehp_cpu_thread_enter(time_host_machine(), self, ps);
+}
+
+uint64_t time_host_touch(const void *address)
+{
+    static const struct ehp_cpu_block block = {
+        .accesses = 1, .words = 1, .instructions = 10, .access = {{.bytes = 4, .kind = EHP_CPU_ATOMIC}}};
+    *ehp_cpu_block(&block) = (uint64_t)(uintptr_t)address;
+    ehp_cpu_wait();
+    return self->now_ps;
+}
+
+void *time_host_real(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found)
         abort();
     return found;
-}
-
-/* Whether the thread is on a core now. */
-static bool on_core(void)
-{
-    return self && !self->away;
-}
-
-static void end(void *argument)
-{
-    struct start *s = argument;
-    uint64_t ps = s->thread ? ehp_cpu_thread_leave(machine(), s->thread) : 0;
-    self = idle();
-    pthread_mutex_lock(&threads.lock);
-    s->ps = ps;
-    s->ended = true;
-    bool joined = s->joined;
-    pthread_mutex_unlock(&threads.lock);
-    if (s->thread)
-        ehp_cpu_thread_close(machine(), s->thread, joined);
-}
-
-static void *begin_thread(void *argument)
-{
-    struct start *s = argument;
-    void *result;
-    self = s->thread ? s->thread : idle();
-    if (s->thread)
-        ehp_cpu_thread_own(machine(), s->thread);
-    pthread_cleanup_push(end, s);
-    result = s->run(s->argument);
-    pthread_cleanup_pop(1);
-    return result;
-}
-
-/* The kernel's part of it is not simulated. */
-ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
-                         void *argument)
-{
-    static int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    if (!create)
-        create =
-            (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))real("pthread_create");
-    if (!on_core())
-        return create(id, attributes, run, argument);
-    struct start *s = calloc(1, sizeof(*s));
-    if (!s)
-        return EAGAIN;
-    s->run = run;
-    s->argument = argument;
-    s->ps = ehp_cpu_thread_leave(machine(), self);
-    s->thread = ehp_cpu_thread_open(machine());
-    if (s->thread) /* its core waits for its first record */
-        ehp_cpu_thread_enter(machine(), s->thread, s->ps);
-    pthread_mutex_lock(&threads.lock);
-    int status = create(id, attributes, begin_thread, s);
-    if (status == 0) {
-        s->id = *id;
-        s->next = threads.first;
-        threads.first = s;
-    }
-    pthread_mutex_unlock(&threads.lock);
-    ehp_cpu_thread_enter(machine(), self, s->ps);
-    if (status) {
-        if (s->thread)
-            ehp_cpu_thread_close(machine(), s->thread, false);
-        free(s);
-    }
-    return status;
-}
-
-static struct start *take_start(pthread_t id)
-{
-    struct start **link = &threads.first, *s;
-    while (*link && !pthread_equal((*link)->id, id))
-        link = &(*link)->next;
-    s = *link;
-    if (s)
-        *link = s->next;
-    return s;
-}
-
-ENTRY int pthread_join(pthread_t id, void **result)
-{
-    static int (*join)(pthread_t, void **);
-    if (!join)
-        join = (int (*)(pthread_t, void **))real("pthread_join");
-    if (!on_core())
-        return join(id, result);
-    uint64_t ps = ehp_cpu_thread_leave(machine(), self);
-    pthread_mutex_lock(&threads.lock);
-    struct start *s = take_start(id);
-    bool waits = s && s->thread && !s->ended;
-    if (s)
-        s->joined = true;
-    pthread_mutex_unlock(&threads.lock);
-    if (waits)
-        ehp_cpu_thread_let_go(machine());
-    int status = join(id, result);
-    if (s && s->ps > ps)
-        ps = s->ps;
-    free(s);
-    ehp_cpu_thread_enter(machine(), self, ps);
-    return status;
 }

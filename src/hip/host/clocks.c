@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Clocks and sleep; see time_host.h.  To a thread on a core they are simulated time, from when it first asks:
+ * what a program prints of how long it took is what it would have taken.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hip/host/time_host.h"
+
+#define CALL_PS  UINT64_C(25000)  /* guess: a clock read by the vDSO */
+#define YIELD_PS UINT64_C(500000) /* guess: through the kernel */
+#define SECOND   UINT64_C(1000000000)
+
+/* Simulated time, in nanoseconds, after a call that takes so long. */
+static uint64_t pass(uint64_t ps)
+{
+    uint64_t now = time_host_leave() + ps;
+    time_host_enter(now);
+    return now / 1000;
+}
+
+/* When simulated time was 0, by the host's clock: the same for all who ask. */
+static uint64_t origin(clockid_t clock)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t known[CLOCK_TAI + 1];
+    const unsigned index = (unsigned)clock <= CLOCK_TAI ? (unsigned)clock : CLOCK_MONOTONIC;
+    struct timespec t;
+    REAL(pthread_mutex_lock)(&lock);
+    if (!known[index] && REAL(clock_gettime)(clock, &t) == 0)
+        known[index] = (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+    uint64_t ns = known[index];
+    REAL(pthread_mutex_unlock)(&lock);
+    return ns;
+}
+
+ENTRY int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    if (!ON_CORE())
+        return REAL(clock_gettime)(clock, t);
+    bool used = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+    uint64_t ns = pass(CALL_PS) + (used ? 0 : origin(clock));
+    t->tv_sec = (time_t)(ns / SECOND);
+    t->tv_nsec = (long)(ns % SECOND);
+    return 0;
+}
+
+ENTRY int gettimeofday(struct timeval *restrict t, void *restrict zone)
+{
+    if (!ON_CORE())
+        return REAL(gettimeofday)(t, zone);
+    uint64_t ns = pass(CALL_PS) + origin(CLOCK_REALTIME);
+    t->tv_sec = (time_t)(ns / SECOND);
+    t->tv_usec = (suseconds_t)(ns % SECOND / 1000);
+    return 0;
+}
+
+ENTRY int sched_yield(void)
+{
+    if (!ON_CORE())
+        return REAL(sched_yield)();
+    pass(YIELD_PS);
+    return 0;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+    pass(ns * 1000 + YIELD_PS);
+}
+
+ENTRY int nanosleep(const struct timespec *t, struct timespec *rest)
+{
+    if (!ON_CORE())
+        return REAL(nanosleep)(t, rest);
+    sleep_ns((uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec);
+    return 0;
+}
+
+ENTRY int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *rest)
+{
+    if (!ON_CORE())
+        return REAL(clock_nanosleep)(clock, flags, t, rest);
+    uint64_t ns = (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec, now = origin(clock) + pass(0);
+    sleep_ns(!(flags & TIMER_ABSTIME) ? ns : ns > now ? ns - now : 0);
+    return 0;
+}
+
+ENTRY int usleep(useconds_t us)
+{
+    if (!ON_CORE())
+        return REAL(usleep)(us);
+    sleep_ns((uint64_t)us * 1000);
+    return 0;
+}
+
+ENTRY unsigned sleep(unsigned seconds)
+{
+    if (!ON_CORE())
+        return REAL(sleep)(seconds);
+    sleep_ns(seconds * SECOND);
+    return 0;
+}

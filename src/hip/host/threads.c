@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads begin and end; see time_host.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "hip/host/time_host.h"
+
+struct start {
+    struct start *next;
+    void *(*run)(void *);
+    void *argument;
+    struct ehp_cpu_thread *thread; /* NULL: without a core */
+    uint64_t ps;                   /* when it begins, and when it has ended */
+    pthread_t id;
+    bool ended, joined; /* joined: somebody waits for it */
+};
+
+/* Those that have begun and have not been joined, by whom they wait for. */
+static struct {
+    pthread_mutex_t lock;
+    struct start *first;
+} threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void end(void *argument)
+{
+    struct start *s = argument;
+    uint64_t ps = s->thread ? ehp_cpu_thread_leave(time_host_machine(), s->thread) : 0;
+    time_host_become(NULL);
+    pthread_mutex_lock(&threads.lock);
+    s->ps = ps;
+    s->ended = true;
+    bool joined = s->joined;
+    pthread_mutex_unlock(&threads.lock);
+    if (s->thread)
+        ehp_cpu_thread_close(time_host_machine(), s->thread, joined);
+}
+
+static void *begin_thread(void *argument)
+{
+    struct start *s = argument;
+    void *result;
+    time_host_become(s->thread);
+    pthread_cleanup_push(end, s);
+    result = s->run(s->argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+/* The kernel's part of it is not simulated. */
+ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
+                         void *argument)
+{
+    if (!ON_CORE())
+        return REAL(pthread_create)(id, attributes, run, argument);
+    struct start *s = calloc(1, sizeof(*s));
+    if (!s)
+        return EAGAIN;
+    s->run = run;
+    s->argument = argument;
+    s->ps = time_host_leave();
+    s->thread = ehp_cpu_thread_open(time_host_machine());
+    if (s->thread) /* its core waits for its first record */
+        ehp_cpu_thread_enter(time_host_machine(), s->thread, s->ps);
+    pthread_mutex_lock(&threads.lock);
+    int status = REAL(pthread_create)(id, attributes, begin_thread, s);
+    if (status == 0) {
+        s->id = *id;
+        s->next = threads.first;
+        threads.first = s;
+    }
+    pthread_mutex_unlock(&threads.lock);
+    time_host_enter(s->ps);
+    if (status) {
+        if (s->thread)
+            ehp_cpu_thread_close(time_host_machine(), s->thread, false);
+        free(s);
+    }
+    return status;
+}
+
+static struct start *take_start(pthread_t id)
+{
+    struct start **link = &threads.first, *s;
+    while (*link && !pthread_equal((*link)->id, id))
+        link = &(*link)->next;
+    s = *link;
+    if (s)
+        *link = s->next;
+    return s;
+}
+
+ENTRY int pthread_join(pthread_t id, void **result)
+{
+    if (!ON_CORE())
+        return REAL(pthread_join)(id, result);
+    uint64_t ps = time_host_leave();
+    pthread_mutex_lock(&threads.lock);
+    struct start *s = take_start(id);
+    bool waits = s && s->thread && !s->ended;
+    if (s)
+        s->joined = true;
+    pthread_mutex_unlock(&threads.lock);
+    if (waits)
+        ehp_cpu_thread_let_go(time_host_machine());
+    int status = REAL(pthread_join)(id, result);
+    if (s && s->ps > ps)
+        ps = s->ps;
+    free(s);
+    time_host_enter(ps);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What code calls that was compiled with --time-host (ehp/cpu_thread.h), and the calls of the system's by
+ * which its threads begin, end, wait for each other and ask for the time: a library of its own, as these take
+ * the place of the C library's.  Threads that are on no core, and all of them in functional mode, have the C
+ * library's.
+ *
+ *   time_host.c   records of what a thread does
+ *   threads.c     threads
+ *   waits.c       mutexes, condition variables, barriers, semaphores
+ *   clocks.c      clocks, and sleep
+ *
+ * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than
+ * what it waited for.
+ */
+#ifndef HIP_TIME_HOST_H
+#define HIP_TIME_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ehp/cpu_thread.h"
+
+#define ENTRY __attribute__((visibility("default")))
+
+uint64_t *ehp_cpu_block(const struct ehp_cpu_block *block);
+void ehp_cpu_wait(void);
+
+ehp_machine *time_host_machine(void);
+/* The calling thread is on a core now; and it is not the simulator itself that calls. */
+bool time_host_on_core(const void *caller);
+#define ON_CORE() time_host_on_core(__builtin_return_address(0))
+struct ehp_cpu_thread *time_host_self(void);
+/* It is that one from now on; NULL: none. */
+void time_host_become(struct ehp_cpu_thread *thread);
+/* ehp_cpu_thread_leave() and _enter(), of the calling thread. */
+uint64_t time_host_leave(void);
+void time_host_enter(uint64_t ps);
+/* An atomic operation on what lies there, which the thread waits for: when that is over, in picoseconds. */
+uint64_t time_host_touch(const void *address);
+
+/* The C library's function of that name; and one with its type. */
+void *time_host_real(const char *name);
+#define REAL(name)                                                                                           \
+    ({                                                                                                       \
+        static __typeof__(name) *real;                                                                       \
+        if (!real)                                                                                           \
+            real = (__typeof__(name) *)time_host_real(#name);                                                \
+        real;                                                                                                \
+    })
+
+#endif
