@@ -56,6 +56,14 @@ static void push_options(struct cc_args *out, const struct cc_args *args)
                 cc_args_push(out, args->v[i]);
 }
 
+// With an architecture to offload to, -fopenmp would mean that.
+static void push_front(struct cc_args *out, const struct cc_args *front, bool hip)
+{
+    for (size_t i = 0; i < front->n; i++)
+        if (hip || strncmp(front->v[i], "--offload-arch=", 15) != 0)
+            cc_args_push(out, front->v[i]);
+}
+
 static int compile(struct job *job, const char *source, const char *language, const char *object)
 {
     struct cc_args words = {0};
@@ -63,7 +71,7 @@ static int compile(struct job *job, const char *source, const char *language, co
     char *device = cc_format("%s/%zu.hipfb", job->dir, job->objects.n);
     bool hip = strcmp(language, "hip") == 0;
     for (int host = !hip; host < 2 && !status; host++) {
-        cc_args_append(&words, job->front);
+        push_front(&words, job->front, hip);
         cc_args_push(&words, "--start-no-unused-arguments");
         push_options(&words, job->args);
         cc_args_push(&words, "--end-no-unused-arguments");

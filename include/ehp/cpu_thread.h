@@ -67,10 +67,11 @@ struct ehp_cpu_thread {
 };
 
 /*
- * A thread that is away.  NULL: not in timing mode, no cores, or all have a thread.  In the end it is away;
+ * A thread that is away.  On that core, or if it has a thread, or is -1, on the
+ * first that has none.  NULL: not in timing mode, or there is no such core.  In the end it is away;
  * `passes`: who waits for it has its hold on time.
  */
-EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *machine);
+EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *machine, int core);
 EHP_API void ehp_cpu_thread_close(ehp_machine *machine, struct ehp_cpu_thread *thread, int passes);
 /* It is the calling thread's: calls of the library take it away from its core. */
 EHP_API void ehp_cpu_thread_own(ehp_machine *machine, struct ehp_cpu_thread *thread);
@@ -83,6 +84,8 @@ EHP_API void ehp_cpu_thread_enter(ehp_machine *machine, struct ehp_cpu_thread *t
  */
 EHP_API uint64_t ehp_cpu_thread_leave(ehp_machine *machine, struct ehp_cpu_thread *thread);
 EHP_API void ehp_cpu_thread_let_go(ehp_machine *machine);
+/* It is away, and its hold is over, until it enters. */
+EHP_API void ehp_cpu_thread_rest(ehp_machine *machine, struct ehp_cpu_thread *thread);
 EHP_API void ehp_cpu_thread_hold(ehp_machine *machine);
 /* From that thread: until its core has done all that it has written, and waits for what comes next. */
 EHP_API void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread);

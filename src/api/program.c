@@ -68,10 +68,10 @@ int ehp_host_query(ehp_machine *m)
     return EHP_OK;
 }
 
-struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *m)
+struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *m, int core)
 {
     const struct engine_ops *ops = m->cp.engine->ops;
-    return ops->open_thread ? ops->open_thread(m->cp.engine) : NULL;
+    return ops->open_thread ? ops->open_thread(m->cp.engine, core) : NULL;
 }
 
 void ehp_cpu_thread_close(ehp_machine *m, struct ehp_cpu_thread *thread, int passes)
@@ -92,6 +92,11 @@ void ehp_cpu_thread_enter(ehp_machine *m, struct ehp_cpu_thread *thread, uint64_
 void ehp_cpu_thread_let_go(ehp_machine *m)
 {
     m->cp.engine->ops->let_go(m->cp.engine);
+}
+
+void ehp_cpu_thread_rest(ehp_machine *m, struct ehp_cpu_thread *thread)
+{
+    m->cp.engine->ops->rest(m->cp.engine, thread);
 }
 
 void ehp_cpu_thread_hold(ehp_machine *m)

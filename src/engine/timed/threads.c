@@ -48,18 +48,20 @@ static uint64_t leave(struct cpu_thread *t)
     return t->parked_ps;
 }
 
-struct ehp_cpu_thread *timed_open_thread(struct engine *engine)
+struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted)
 {
     struct timed *timed = (struct timed *)engine;
     const unsigned cores = ccds_cores(timed->ccds);
     uint64_t used = 0;
-    unsigned core = 0;
+    unsigned core = wanted >= 0 ? (unsigned)wanted : 0;
     struct cpu_thread *t = calloc(1, sizeof(*t));
     if (!t)
         abort();
     pthread_mutex_lock(&timed->lock);
     for (const struct cpu_thread *other = timed->threads; other; other = other->next)
         used |= UINT64_C(1) << other->core;
+    if (core >= cores || used >> core & 1)
+        core = 0;
     while (core < cores && used >> core & 1)
         core++;
     if (core < cores) {
@@ -131,6 +133,17 @@ void timed_let_go(struct engine *engine)
     struct timed *timed = (struct timed *)engine;
     pthread_mutex_lock(&timed->lock);
     timed->holding--; /* its own, until somebody holds time for it: it still comes back with one */
+    timed_wake(timed);
+    pthread_mutex_unlock(&timed->lock);
+}
+
+void timed_rest(struct engine *engine, struct ehp_cpu_thread *ring)
+{
+    struct timed *timed = (struct timed *)engine;
+    struct cpu_thread *t = thread_of(ring);
+    pthread_mutex_lock(&timed->lock);
+    timed->holding -= t->holding;
+    t->holding = false;
     timed_wake(timed);
     pthread_mutex_unlock(&timed->lock);
 }

@@ -59,7 +59,7 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     s->run = run;
     s->argument = argument;
     s->ps = time_host_leave();
-    s->thread = ehp_cpu_thread_open(time_host_machine());
+    s->thread = ehp_cpu_thread_open(time_host_machine(), -1);
     if (s->thread) /* its core waits for its first record */
         ehp_cpu_thread_enter(time_host_machine(), s->thread, s->ps);
     pthread_mutex_lock(&threads.lock);

@@ -13,12 +13,18 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { PUBLISH = 256 }; /* words that a core may have to wait for */
+enum {
+    PUBLISH = 256,
+    ROOM = EHP_CPU_RING / 2,
+    SPINS = 200
+}; /* PUBLISH: words that a core may have to wait for */
 
 /* Of threads that have no core: what they do goes nowhere. */
 static __thread struct ehp_cpu_thread *self;
-static __thread bool beginning;
+static __thread bool beginning,
+    inside; /* inside: it is the library that runs, and its calls are the C library's */
 
 ehp_machine *time_host_machine(void)
 {
@@ -52,21 +58,26 @@ static struct ehp_cpu_thread *begin(void)
     beginning = true;
     if (!self) {
         ehp_machine *m = time_host_machine();
-        struct ehp_cpu_thread *t = m ? ehp_cpu_thread_open(m) : NULL;
+        struct ehp_cpu_thread *t = m ? ehp_cpu_thread_open(m, -1) : NULL;
         self = t ? t : idle();
         if (t)
             ehp_cpu_thread_own(m, t);
     }
     if (!self->idle)
-        ehp_cpu_thread_enter(time_host_machine(), self, 0);
+        time_host_enter(0);
     beginning = false;
     return self;
 }
 
 static void wait_for_room(struct ehp_cpu_thread *t, uint64_t end)
 {
-    while (end - __atomic_load_n(&t->tail, __ATOMIC_ACQUIRE) > EHP_CPU_RING)
-        __builtin_ia32_pause();
+    const struct timespec a_while = {.tv_nsec = 20000};
+    for (unsigned spins = 0; end - __atomic_load_n(&t->tail, __ATOMIC_ACQUIRE) > EHP_CPU_RING; spins++) {
+        if (spins < SPINS)
+            __builtin_ia32_pause();
+        else
+            REAL(nanosleep)(&a_while, NULL);
+    }
 }
 
 ENTRY uint64_t *ehp_cpu_block(const struct ehp_cpu_block *block)
@@ -89,7 +100,7 @@ ENTRY uint64_t *ehp_cpu_block(const struct ehp_cpu_block *block)
         __atomic_store_n(&t->head, at, __ATOMIC_RELEASE);
     if (at + 1 + block->words - t->room > EHP_CPU_RING) {
         __atomic_store_n(&t->head, at, __ATOMIC_RELEASE);
-        wait_for_room(t, at + 1 + block->words);
+        wait_for_room(t, at + 1 + block->words + ROOM);
         t->room = __atomic_load_n(&t->tail, __ATOMIC_ACQUIRE);
     }
     t->word[place] = (uint64_t)(uintptr_t)block;
@@ -142,7 +153,7 @@ __attribute__((constructor)) static void find_libraries(void)
 
 bool time_host_on_core(const void *caller)
 {
-    if (!self || self->away)
+    if (!self || self->away || inside)
         return false;
     for (unsigned i = 0; i < RANGES && ours[i].end; i++)
         if ((uintptr_t)caller - ours[i].begin < ours[i].end - ours[i].begin)
@@ -164,12 +175,17 @@ void time_host_become(struct ehp_cpu_thread *thread)
 
 uint64_t time_host_leave(void)
 {
-    return ehp_cpu_thread_leave(time_host_machine(), self);
+    inside = true;
+    uint64_t ps = ehp_cpu_thread_leave(time_host_machine(), self);
+    inside = false;
+    return ps;
 }
 
 void time_host_enter(uint64_t ps)
 {
+    inside = true;
     ehp_cpu_thread_enter(time_host_machine(), self, ps);
+    inside = false;
 }
 
 uint64_t time_host_touch(const void *address)

@@ -9,6 +9,7 @@
  *   threads.c     threads
  *   waits.c       mutexes, condition variables, barriers, semaphores
  *   clocks.c      clocks, and sleep
+ *   openmp.c      OpenMP's threads
  *
  * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than
  * what it waited for.

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * OpenMP's threads on cores, by what LLVM's runtime tells a tool (OMPT).  Those of a team begin together,
+ * when who met the region was there, and leave a barrier together, when the last has come.  Between regions
+ * they are away.
+ *
+ * Not simulated: what the runtime itself does, critical sections and locks, whose time is the host's order.
+ * Which thread gets a piece of a loop with a dynamic schedule is the host's as well.
+ *
+ * Source: OpenMP API 5.2, chapters 19 and 20; its types are declared here as far as they are used.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "hip/host/time_host.h"
+
+union data {
+    uint64_t value;
+    void *ptr;
+};
+typedef void (*any_fn)(void);
+typedef any_fn lookup_fn(const char *name);
+typedef int set_callback_fn(int event, any_fn callback);
+struct tool {
+    int (*initialize)(lookup_fn *lookup, int device, union data *data);
+    void (*finalize)(union data *data);
+    union data data;
+};
+struct tool *ompt_start_tool(unsigned version, const char *runtime);
+
+enum {
+    EVENT_PARALLEL_BEGIN = 3,
+    EVENT_PARALLEL_END = 4,
+    EVENT_IMPLICIT_TASK = 7,
+    EVENT_SYNC_REGION_WAIT = 16
+};
+enum { SCOPE_BEGIN = 1, SCOPE_END = 2 };
+enum { BARRIER_IMPLICIT = 2, BARRIER_IMPLICIT_PARALLEL = 9, REGION_TASKWAIT = 5, REGION_TASKGROUP = 6 };
+enum { TASK_INITIAL = 1 };
+
+struct team {
+    unsigned size;
+    _Atomic unsigned begun; /* of its threads, but the one that met the region */
+    pthread_mutex_t lock;
+    unsigned arrived;           /* at the barrier */
+    uint64_t ps, barrier_ps[2]; /* when it begins; when the last has come, by barriers in turn */
+    unsigned turn;
+};
+
+/* Of the calling thread. */
+static __thread struct {
+    struct team *team;
+    bool master, waits; /* waits: for a barrier */
+    unsigned turn;      /* of barriers */
+} mine;
+
+static void *make_team(uint64_t ps)
+{
+    struct team *team = calloc(1, sizeof(*team));
+    if (!team)
+        abort();
+    team->ps = ps;
+    pthread_mutex_init(&team->lock, NULL);
+    return team;
+}
+
+/* By who meets a region: it is away until the team has begun.  Regions within regions are none of cores'
+ * business. */
+static void parallel_begin(union data *task, const void *frame, union data *parallel, unsigned threads,
+                           int flags, const void *code)
+{
+    (void)task, (void)frame, (void)threads, (void)flags, (void)code;
+    parallel->ptr = !mine.team && time_host_on_core(NULL) ? make_team(time_host_leave()) : NULL;
+}
+
+static void parallel_end(union data *parallel, union data *task, int flags, const void *code)
+{
+    (void)task, (void)flags, (void)code;
+    free(parallel ? parallel->ptr : NULL);
+}
+
+static void implicit_task(int scope, union data *parallel, union data *task, unsigned size, unsigned index,
+                          int flags)
+{
+    struct team *team = scope == SCOPE_BEGIN && parallel && !(flags & TASK_INITIAL) ? parallel->ptr : NULL;
+    (void)task;
+    if (scope == SCOPE_END && index == 0)
+        mine.team = NULL;
+    if (!team || mine.team)
+        return;
+    mine.team = team;
+    mine.turn = 0;
+    mine.master = index == 0;
+    if (mine.master) { /* time stands still for it until all have begun */
+        team->size = size;
+        while (team->begun + 1 < size)
+            REAL(sched_yield)();
+    }
+    if (!time_host_self()) /* made by the runtime, while who met the region was away */
+        time_host_become(ehp_cpu_thread_open(time_host_machine(), (int)index));
+    if (!time_host_self()->idle)
+        time_host_enter(team->ps);
+    if (!mine.master)
+        team->begun++;
+}
+
+/* The last one holds time for those that go on. */
+static void arrive(struct team *team, bool goes_on, bool all_go_on)
+{
+    uint64_t ps = time_host_leave();
+    pthread_mutex_lock(&team->lock);
+    uint64_t *barrier_ps = &team->barrier_ps[mine.turn++ % 2];
+    *barrier_ps = !team->arrived || ps > *barrier_ps ? ps : *barrier_ps;
+    bool last = ++team->arrived == team->size;
+    if (last) {
+        team->arrived = 0;
+        unsigned others = all_go_on ? team->size - 1 : !mine.master;
+        for (unsigned i = 0; i < others; i++)
+            ehp_cpu_thread_hold(time_host_machine());
+    }
+    pthread_mutex_unlock(&team->lock);
+    if (!goes_on)
+        ehp_cpu_thread_rest(time_host_machine(), time_host_self());
+    else if (!last)
+        ehp_cpu_thread_let_go(time_host_machine());
+    mine.waits = goes_on;
+}
+
+static void sync_region_wait(int kind, int scope, union data *parallel, union data *task, const void *code)
+{
+    struct team *team = mine.team;
+    (void)task, (void)code;
+    if (!team || (scope == SCOPE_BEGIN && (!parallel || parallel->ptr != team)) || kind == REGION_TASKWAIT ||
+        kind == REGION_TASKGROUP || !time_host_self() || time_host_self()->idle)
+        return;
+    const bool joins = kind == BARRIER_IMPLICIT_PARALLEL || kind == BARRIER_IMPLICIT,
+               goes_on = !joins || mine.master;
+    if (scope == SCOPE_BEGIN) {
+        if (time_host_on_core(NULL))
+            arrive(team, goes_on, !joins);
+        if (joins && !mine.master)
+            mine.team = NULL;
+    } else if (scope == SCOPE_END && mine.waits) {
+        mine.waits = false;
+        time_host_enter(team->barrier_ps[(mine.turn - 1) % 2]);
+    }
+}
+
+static int initialize(lookup_fn *lookup, int device, union data *data)
+{
+    set_callback_fn *set = (set_callback_fn *)lookup("ompt_set_callback");
+    (void)device, (void)data;
+    if (!set)
+        return 0;
+    set(EVENT_PARALLEL_BEGIN, (any_fn)parallel_begin);
+    set(EVENT_PARALLEL_END, (any_fn)parallel_end);
+    set(EVENT_IMPLICIT_TASK, (any_fn)implicit_task);
+    set(EVENT_SYNC_REGION_WAIT, (any_fn)sync_region_wait);
+    return 1;
+}
+
+static void finalize(union data *data)
+{
+    (void)data;
+}
+
+ENTRY struct tool *ompt_start_tool(unsigned version, const char *runtime)
+{
+    static struct tool tool = {.initialize = initialize, .finalize = finalize};
+    (void)version, (void)runtime;
+    return &tool;
+}
