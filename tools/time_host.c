@@ -40,7 +40,8 @@ struct host {
     struct number *number;
     size_t numbers; // a power of two
     uint16_t next_number;
-    struct time_host_cost *cost; // of basic blocks, in their order; NULL: not known
+    uint16_t same[UINT16_MAX + 1]; // of a number: one that stands for the same loads; 0: itself
+    struct time_host_cost *cost;   // of basic blocks, in their order; NULL: not known
     size_t blocks;
 };
 
@@ -99,6 +100,13 @@ static void number_loads(struct host *h)
     }
 }
 
+static uint16_t standing_for(const struct host *h, uint16_t number)
+{
+    while (h->same[number])
+        number = h->same[number];
+    return number;
+}
+
 // The load that an address comes from, by way of what only computes; 0: none that is seen.
 static uint16_t source_of(const struct host *h, llvm_value v, unsigned depth)
 {
@@ -107,7 +115,7 @@ static uint16_t source_of(const struct host *h, llvm_value v, unsigned depth)
         return 0;
     int opcode = l->GetInstructionOpcode(v);
     if (opcode == LLVM_LOAD)
-        return find(h, v)->number;
+        return standing_for(h, find(h, v)->number);
     if (opcode == LLVM_CALL || opcode == LLVM_INVOKE || opcode == LLVM_ALLOCA || opcode == LLVM_CALLBR)
         return 0;
     uint16_t found = 0;
@@ -115,6 +123,30 @@ static uint16_t source_of(const struct host *h, llvm_value v, unsigned depth)
     for (unsigned i = 0; i < n && !found; i++)
         found = source_of(h, opcode == LLVM_PHI ? l->GetIncomingValue(v, i) : l->GetOperand(v, i), depth + 1);
     return found;
+}
+
+// Where ways meet, as at the beginning of a loop, a value is of whichever load came last: all of them are
+// one.
+static void unite(struct host *h, llvm_value phi)
+{
+    const struct llvm *l = &h->l;
+    uint16_t first = 0;
+    for (unsigned i = 0; i < l->CountIncoming(phi); i++) {
+        uint16_t one = source_of(h, l->GetIncomingValue(phi, i), 0);
+        if (one && first && one != first)
+            h->same[one] = first;
+        first = first ? first : one;
+    }
+}
+
+static void unite_all(struct host *h)
+{
+    const struct llvm *l = &h->l;
+    for (llvm_value f = l->GetFirstFunction(h->module); f; f = l->GetNextFunction(f))
+        for (llvm_block b = l->GetFirstBasicBlock(f); b; b = l->GetNextBasicBlock(b))
+            for (llvm_value i = l->GetFirstInstruction(b); i && l->GetInstructionOpcode(i) == LLVM_PHI;
+                 i = l->GetNextInstruction(i))
+                unite(h, i);
 }
 
 // ---- pieces ----
@@ -224,7 +256,7 @@ static void add_load(const struct host *h, struct piece *p, llvm_value i)
     const struct llvm *l = &h->l;
     bool waits = l->GetOrdering(i) || l->GetVolatile(i);
     add(h, p, i, l->GetOperand(i, 0), NULL,
-        (struct ehp_cpu_access){.number = find(h, i)->number,
+        (struct ehp_cpu_access){.number = standing_for(h, find(h, i)->number),
                                 .bytes = bytes_of(h, l->TypeOf(i)),
                                 .kind = waits ? EHP_CPU_ATOMIC_READ : EHP_CPU_READ});
     if (waits)
@@ -328,6 +360,7 @@ static void take_module(struct host *h)
     h->layout = l->GetModuleDataLayout(h->module);
     h->builder = l->CreateBuilderInContext(h->context);
     number_loads(h);
+    unite_all(h);
     h->hook = l->AddFunction(h->module, "ehp_cpu_block", h->hook_type);
     h->wait = l->AddFunction(h->module, "ehp_cpu_wait", h->wait_type);
     size_t block = 0;
@@ -468,6 +501,7 @@ int time_host_assemble(int argc, char **argv)
         tool_say("ehp cc: --time-host needs LLVM: %s", why);
         return 1;
     }
+    h.l.InitializeX86AsmParser(); // of inline assembly
     h.context = h.l.ContextCreate();
     if (!parse(&h, in))
         return 1;

@@ -74,9 +74,9 @@ struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *m, int core)
     return ops->open_thread ? ops->open_thread(m->cp.engine, core) : NULL;
 }
 
-void ehp_cpu_thread_close(ehp_machine *m, struct ehp_cpu_thread *thread, int passes)
+void ehp_cpu_thread_close(ehp_machine *m, struct ehp_cpu_thread *thread)
 {
-    m->cp.engine->ops->close_thread(m->cp.engine, thread, passes);
+    m->cp.engine->ops->close_thread(m->cp.engine, thread);
 }
 
 uint64_t ehp_cpu_thread_leave(ehp_machine *m, struct ehp_cpu_thread *thread)
@@ -89,19 +89,14 @@ void ehp_cpu_thread_enter(ehp_machine *m, struct ehp_cpu_thread *thread, uint64_
     m->cp.engine->ops->enter_thread(m->cp.engine, thread, ps);
 }
 
-void ehp_cpu_thread_let_go(ehp_machine *m)
+void ehp_cpu_thread_let_go(ehp_machine *m, struct ehp_cpu_thread *thread)
 {
-    m->cp.engine->ops->let_go(m->cp.engine);
+    m->cp.engine->ops->let_go(m->cp.engine, thread);
 }
 
-void ehp_cpu_thread_rest(ehp_machine *m, struct ehp_cpu_thread *thread)
+void ehp_cpu_thread_hold(ehp_machine *m, struct ehp_cpu_thread *thread)
 {
-    m->cp.engine->ops->rest(m->cp.engine, thread);
-}
-
-void ehp_cpu_thread_hold(ehp_machine *m)
-{
-    m->cp.engine->ops->hold(m->cp.engine);
+    m->cp.engine->ops->hold(m->cp.engine, thread);
 }
 
 void ehp_cpu_thread_own(ehp_machine *m, struct ehp_cpu_thread *thread)

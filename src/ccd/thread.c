@@ -31,7 +31,7 @@ uint32_t cpu_thread_state(const struct cpu_thread *t)
 void cpu_thread_wait_for(struct cpu_thread *t, bool (*over)(uint32_t state))
 {
     uint32_t state;
-    for (unsigned spins = 0; !over(state = cpu_thread_state(t)); spins++) {
+    for (unsigned spins = 0; !over(state = cpu_thread_state(t)) && !t->stopped; spins++) {
         if (spins < SPINS)
             __builtin_ia32_pause();
         else
@@ -44,7 +44,7 @@ static bool wait_for_thread(struct cpu_thread *t)
 {
     for (unsigned spins = 0; load(&t->ring.head) == t->ring.tail; spins++) {
         uint32_t state = cpu_thread_state(t);
-        if (state == CPU_THREAD_LEAVES && load(&t->ring.head) == t->ring.tail)
+        if (t->stopped || (state == CPU_THREAD_LEAVES && load(&t->ring.head) == t->ring.tail))
             return false;
         if (spins < SPINS)
             __builtin_ia32_pause();
@@ -135,7 +135,7 @@ static bool next(struct core_program *program, struct core_op *op)
         if (t->waits) { /* the core is there: the thread goes on */
             t->waits = false;
             t->ring.now_ps = port_now_ps(t->domain);
-            while (cpu_thread_state(t) == CPU_THREAD_RUNS) /* it is about to wait */
+            while (cpu_thread_state(t) == CPU_THREAD_RUNS && !t->stopped) /* it is about to wait */
                 __builtin_ia32_pause();
             if (cpu_thread_state(t) == CPU_THREAD_WAITS)
                 cpu_thread_set(t, CPU_THREAD_RUNS);

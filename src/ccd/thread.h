@@ -23,6 +23,7 @@ struct cpu_thread {
     struct ehp_cpu_thread ring; /* first */
     struct core_program program;
     _Atomic uint32_t state;
+    _Atomic bool stopped; /* the machine closes: nobody waits for it any more */
     unsigned core;
     struct port_domain *domain;
     double ipc;

@@ -80,12 +80,11 @@ struct engine_ops {
     void (*run_cores)(struct engine *engine, struct ehp_cpu_work *work);
     /* Its threads on cores (ehp/cpu_thread.h); NULL: cores take no time here. */
     struct ehp_cpu_thread *(*open_thread)(struct engine *engine, int core);
-    void (*close_thread)(struct engine *engine, struct ehp_cpu_thread *thread, bool passes);
+    void (*close_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     void (*enter_thread)(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t ps);
     uint64_t (*leave_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
-    void (*let_go)(struct engine *engine);
-    void (*rest)(struct engine *engine, struct ehp_cpu_thread *thread);
-    void (*hold)(struct engine *engine);
+    void (*let_go)(struct engine *engine, struct ehp_cpu_thread *thread);
+    void (*hold)(struct engine *engine, struct ehp_cpu_thread *thread);
     void (*own_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     /* The host program has forked: its pages are shared until they are written. */
     void (*forked)(struct engine *engine);

@@ -219,6 +219,7 @@ enum {
     X(void, InitializeX86TargetInfo, (void))                                                                 \
     X(void, InitializeX86Target, (void))                                                                     \
     X(void, InitializeX86TargetMC, (void))                                                                   \
+    X(void, InitializeX86AsmParser, (void))                                                                  \
     X(void, InitializeX86AsmPrinter, (void))                                                                 \
     X(int, GetTargetFromTriple, (const char *, llvm_target *, char **))                                      \
     X(llvm_machine, CreateTargetMachine,                                                                     \

@@ -78,7 +78,7 @@ struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted)
     return t ? &t->ring : NULL;
 }
 
-void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *ring, bool passes)
+void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *ring)
 {
     struct timed *timed = (struct timed *)engine;
     struct cpu_thread *t = thread_of(ring), **link;
@@ -87,8 +87,7 @@ void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *ring, bool
     for (link = &timed->threads; *link != t;)
         link = &(*link)->next;
     *link = t->next;
-    if (t->holding && !passes)
-        timed->holding--;
+    timed->holding -= t->holding;
     timed_wake(timed);
     pthread_mutex_unlock(&timed->lock);
     free(t);
@@ -128,16 +127,7 @@ static struct cpu_thread *self_of(const struct timed *timed)
     return t;
 }
 
-void timed_let_go(struct engine *engine)
-{
-    struct timed *timed = (struct timed *)engine;
-    pthread_mutex_lock(&timed->lock);
-    timed->holding--; /* its own, until somebody holds time for it: it still comes back with one */
-    timed_wake(timed);
-    pthread_mutex_unlock(&timed->lock);
-}
-
-void timed_rest(struct engine *engine, struct ehp_cpu_thread *ring)
+void timed_let_go(struct engine *engine, struct ehp_cpu_thread *ring)
 {
     struct timed *timed = (struct timed *)engine;
     struct cpu_thread *t = thread_of(ring);
@@ -148,9 +138,16 @@ void timed_rest(struct engine *engine, struct ehp_cpu_thread *ring)
     pthread_mutex_unlock(&timed->lock);
 }
 
-void timed_hold(struct engine *engine)
+void timed_hold(struct engine *engine, struct ehp_cpu_thread *ring)
 {
-    ((struct timed *)engine)->holding++;
+    struct timed *timed = (struct timed *)engine;
+    struct cpu_thread *t = thread_of(ring);
+    pthread_mutex_lock(&timed->lock);
+    if (!t->holding && cpu_thread_state(t) == CPU_THREAD_AWAY) {
+        t->holding = true;
+        timed->holding++;
+    }
+    pthread_mutex_unlock(&timed->lock);
 }
 
 bool timed_holds(const struct timed *timed)
@@ -187,6 +184,7 @@ void timed_stop_threads(struct timed *timed)
     for (struct cpu_thread *t = timed->threads; t; t = t->next) {
         if (pthread_equal(t->thread, pthread_self()))
             publish(t);
+        t->stopped = true;
         if (cpu_thread_state(t) != CPU_THREAD_AWAY)
             cpu_thread_set(t, CPU_THREAD_LEAVES);
     }

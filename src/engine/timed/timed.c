@@ -236,7 +236,6 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .enter_thread = timed_enter_thread,
         .leave_thread = timed_leave_thread,
         .let_go = timed_let_go,
-        .rest = timed_rest,
         .hold = timed_hold,
         .own_thread = timed_own_thread,
         .forked = forked,

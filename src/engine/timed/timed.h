@@ -224,12 +224,11 @@ bool timed_is_stuck(struct timed_stuck *stuck);
  */
 struct ehp_cpu_thread;
 struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int core);
-void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *thread, bool passes);
+void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *thread);
 void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t ps);
 uint64_t timed_leave_thread(struct engine *engine, struct ehp_cpu_thread *thread);
-void timed_let_go(struct engine *engine);
-void timed_rest(struct engine *engine, struct ehp_cpu_thread *thread);
-void timed_hold(struct engine *engine);
+void timed_let_go(struct engine *engine, struct ehp_cpu_thread *thread);
+void timed_hold(struct engine *engine, struct ehp_cpu_thread *thread);
 void timed_own_thread(struct engine *engine, struct ehp_cpu_thread *thread);
 uint64_t timed_leave_core(struct timed *timed);
 /* With the lock: whether the calling thread holds time up. */

@@ -25,7 +25,8 @@ static uint64_t pass(uint64_t ps)
     return now / 1000;
 }
 
-/* When simulated time was 0, by the host's clock: the same for all who ask. */
+/* When simulated time was 0, by the host's clock, in whole seconds: what a program computes of times is the
+ * same on every run. */
 static uint64_t origin(clockid_t clock)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,7 +35,7 @@ static uint64_t origin(clockid_t clock)
     struct timespec t;
     REAL(pthread_mutex_lock)(&lock);
     if (!known[index] && REAL(clock_gettime)(clock, &t) == 0)
-        known[index] = (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+        known[index] = (uint64_t)t.tv_sec * SECOND;
     uint64_t ns = known[index];
     REAL(pthread_mutex_unlock)(&lock);
     return ns;

@@ -4,8 +4,8 @@
  * when who met the region was there, and leave a barrier together, when the last has come.  Between regions
  * they are away.
  *
- * Not simulated: what the runtime itself does, critical sections and locks, whose time is the host's order.
- * Which thread gets a piece of a loop with a dynamic schedule is the host's as well.
+ * Not simulated: what the runtime itself does, the end of reductions, critical sections and locks, whose time
+ * is the host's order. Which thread gets a piece of a loop with a dynamic schedule is the host's as well.
  *
  * Source: OpenMP API 5.2, chapters 19 and 20; its types are declared here as far as they are used.
  */
@@ -38,15 +38,15 @@ enum {
 };
 enum { SCOPE_BEGIN = 1, SCOPE_END = 2 };
 enum { BARRIER_IMPLICIT = 2, BARRIER_IMPLICIT_PARALLEL = 9, REGION_TASKWAIT = 5, REGION_TASKGROUP = 6 };
-enum { TASK_INITIAL = 1 };
+enum { TASK_INITIAL = 1, TEAM = 256 };
 
 struct team {
     unsigned size;
     _Atomic unsigned begun; /* of its threads, but the one that met the region */
     pthread_mutex_t lock;
-    unsigned arrived;           /* at the barrier */
-    uint64_t ps, barrier_ps[2]; /* when it begins; when the last has come, by barriers in turn */
-    unsigned turn;
+    unsigned arrived;                    /* at the barrier */
+    uint64_t ps, barrier_ps[2];          /* when it begins; when the last has come, by barriers in turn */
+    struct ehp_cpu_thread *thread[TEAM]; /* by their numbers */
 };
 
 /* Of the calling thread. */
@@ -88,7 +88,7 @@ static void implicit_task(int scope, union data *parallel, union data *task, uns
     (void)task;
     if (scope == SCOPE_END && index == 0)
         mine.team = NULL;
-    if (!team || mine.team)
+    if (!team || mine.team || size > TEAM)
         return;
     mine.team = team;
     mine.turn = 0;
@@ -100,32 +100,30 @@ static void implicit_task(int scope, union data *parallel, union data *task, uns
     }
     if (!time_host_self()) /* made by the runtime, while who met the region was away */
         time_host_become(ehp_cpu_thread_open(time_host_machine(), (int)index));
-    if (!time_host_self()->idle)
+    if (!time_host_self()->idle) {
+        team->thread[index] = time_host_self();
         time_host_enter(team->ps);
+    }
     if (!mine.master)
         team->begun++;
 }
 
 /* The last one holds time for those that go on. */
-static void arrive(struct team *team, bool goes_on, bool all_go_on)
+static void arrive(struct team *team, bool all_go_on)
 {
     uint64_t ps = time_host_leave();
     pthread_mutex_lock(&team->lock);
     uint64_t *barrier_ps = &team->barrier_ps[mine.turn++ % 2];
     *barrier_ps = !team->arrived || ps > *barrier_ps ? ps : *barrier_ps;
     bool last = ++team->arrived == team->size;
-    if (last) {
+    for (unsigned i = 0; last && i < (all_go_on ? team->size : 1); i++)
+        if (team->thread[i])
+            ehp_cpu_thread_hold(time_host_machine(), team->thread[i]);
+    if (!last || !(all_go_on || mine.master))
+        ehp_cpu_thread_let_go(time_host_machine(), time_host_self());
+    if (last)
         team->arrived = 0;
-        unsigned others = all_go_on ? team->size - 1 : !mine.master;
-        for (unsigned i = 0; i < others; i++)
-            ehp_cpu_thread_hold(time_host_machine());
-    }
     pthread_mutex_unlock(&team->lock);
-    if (!goes_on)
-        ehp_cpu_thread_rest(time_host_machine(), time_host_self());
-    else if (!last)
-        ehp_cpu_thread_let_go(time_host_machine());
-    mine.waits = goes_on;
 }
 
 static void sync_region_wait(int kind, int scope, union data *parallel, union data *task, const void *code)
@@ -139,11 +137,14 @@ static void sync_region_wait(int kind, int scope, union data *parallel, union da
                goes_on = !joins || mine.master;
     if (scope == SCOPE_BEGIN) {
         if (time_host_on_core(NULL))
-            arrive(team, goes_on, !joins);
+            arrive(team, !joins);
+        mine.waits = goes_on;
+        time_host_pause(goes_on); /* reductions are made meanwhile, in the order of the host's */
         if (joins && !mine.master)
             mine.team = NULL;
     } else if (scope == SCOPE_END && mine.waits) {
         mine.waits = false;
+        time_host_pause(false);
         time_host_enter(team->barrier_ps[(mine.turn - 1) % 2]);
     }
 }

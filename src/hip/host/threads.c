@@ -13,7 +13,8 @@ struct start {
     struct ehp_cpu_thread *thread; /* NULL: without a core */
     uint64_t ps;                   /* when it begins, and when it has ended */
     pthread_t id;
-    bool ended, joined; /* joined: somebody waits for it */
+    bool ended;
+    struct ehp_cpu_thread *joiner; /* who waits for it */
 };
 
 /* Those that have begun and have not been joined, by whom they wait for. */
@@ -30,10 +31,11 @@ static void end(void *argument)
     pthread_mutex_lock(&threads.lock);
     s->ps = ps;
     s->ended = true;
-    bool joined = s->joined;
+    if (s->joiner)
+        ehp_cpu_thread_hold(time_host_machine(), s->joiner);
     pthread_mutex_unlock(&threads.lock);
     if (s->thread)
-        ehp_cpu_thread_close(time_host_machine(), s->thread, joined);
+        ehp_cpu_thread_close(time_host_machine(), s->thread);
 }
 
 static void *begin_thread(void *argument)
@@ -73,7 +75,7 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     time_host_enter(s->ps);
     if (status) {
         if (s->thread)
-            ehp_cpu_thread_close(time_host_machine(), s->thread, false);
+            ehp_cpu_thread_close(time_host_machine(), s->thread);
         free(s);
     }
     return status;
@@ -97,12 +99,11 @@ ENTRY int pthread_join(pthread_t id, void **result)
     uint64_t ps = time_host_leave();
     pthread_mutex_lock(&threads.lock);
     struct start *s = take_start(id);
-    bool waits = s && s->thread && !s->ended;
-    if (s)
-        s->joined = true;
+    if (s && s->thread && !s->ended) {
+        s->joiner = time_host_self();
+        ehp_cpu_thread_let_go(time_host_machine(), s->joiner);
+    }
     pthread_mutex_unlock(&threads.lock);
-    if (waits)
-        ehp_cpu_thread_let_go(time_host_machine());
     int status = REAL(pthread_join)(id, result);
     if (s && s->ps > ps)
         ps = s->ps;

@@ -11,6 +11,8 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,6 +25,7 @@ enum {
 
 /* Of threads that have no core: what they do goes nowhere. */
 static __thread struct ehp_cpu_thread *self;
+static __thread bool paused; /* it stays away from its core, whatever it does */
 static __thread bool beginning,
     inside; /* inside: it is the library that runs, and its calls are the C library's */
 
@@ -53,7 +56,7 @@ static struct ehp_cpu_thread *idle(void)
 /* The thread's first piece of code, or the first after a call. */
 static struct ehp_cpu_thread *begin(void)
 {
-    if (beginning)
+    if (beginning || paused)
         return idle();
     beginning = true;
     if (!self) {
@@ -145,10 +148,19 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *count)
     return 0;
 }
 
+/* A process that has been forked off has no cores. */
+static void forked(void)
+{
+    if (self && !self->idle)
+        fputs("ehp: a process that was forked off takes no simulated time\n", stderr);
+    self = idle();
+}
+
 __attribute__((constructor)) static void find_libraries(void)
 {
     unsigned n = 0;
     dl_iterate_phdr(note_library, &n);
+    pthread_atfork(NULL, NULL, forked);
 }
 
 bool time_host_on_core(const void *caller)
@@ -171,6 +183,11 @@ void time_host_become(struct ehp_cpu_thread *thread)
     self = thread ? thread : idle();
     if (thread)
         ehp_cpu_thread_own(time_host_machine(), thread);
+}
+
+void time_host_pause(bool on)
+{
+    paused = on;
 }
 
 uint64_t time_host_leave(void)

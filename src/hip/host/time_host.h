@@ -34,6 +34,8 @@ bool time_host_on_core(const void *caller);
 struct ehp_cpu_thread *time_host_self(void);
 /* It is that one from now on; NULL: none. */
 void time_host_become(struct ehp_cpu_thread *thread);
+/* From now on it stays away, although it may execute code of the program's. */
+void time_host_pause(bool on);
 /* ehp_cpu_thread_leave() and _enter(), of the calling thread. */
 uint64_t time_host_leave(void);
 void time_host_enter(uint64_t ps);

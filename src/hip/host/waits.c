@@ -16,6 +16,7 @@
 struct waiter {
     struct waiter *next;
     const void *key;
+    struct ehp_cpu_thread *thread;
     uint64_t ps; /* when it is woken */
     bool woken;
 };
@@ -49,7 +50,7 @@ static void unlock_waits(void)
 /* With the lock: the waiter is the last of those. */
 static void join_queue(struct waiter *w, const void *key)
 {
-    *w = (struct waiter){.key = key};
+    *w = (struct waiter){.key = key, .thread = time_host_self()};
     *waits.end = w;
     waits.end = &w->next;
 }
@@ -59,8 +60,9 @@ static void sleep_until_woken(struct waiter *w)
 {
     unlock_waits();
     uint64_t ps = time_host_leave();
-    ehp_cpu_thread_let_go(time_host_machine());
     lock_waits();
+    if (!w->woken)
+        ehp_cpu_thread_let_go(time_host_machine(), w->thread);
     while (!w->woken)
         REAL(pthread_cond_wait)(&waits.woken, &waits.lock);
     unlock_waits();
@@ -80,7 +82,7 @@ static void wake(const void *key, unsigned most, uint64_t ps)
             waits.end = link;
         w->ps = ps + WAKE_PS;
         w->woken = true;
-        ehp_cpu_thread_hold(time_host_machine());
+        ehp_cpu_thread_hold(time_host_machine(), w->thread);
         REAL(pthread_cond_broadcast)(&waits.woken);
         most--;
     }

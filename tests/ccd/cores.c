@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* CPU cores: how long what they do takes, to the cycle, and who has a line. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ccd/ccd.h"
+#include "check.h"
+#include "chip/chip.h"
+#include "fabric/fabric.h"
+#include "vm/vm.h"
+#include "wave/fault.h"
+
+enum { BYTES = 64 << 20, MOST = 4096, PAGE = 4096, LINE = 64 };
+
+/* The test's own page table: one arena, contiguous; faults take so long. */
+struct vm {
+    uint64_t base;
+    bool missing; /* pages do not exist until they have faulted */
+    uint8_t exists[BYTES / PAGE];
+    unsigned faults;
+};
+
+bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_t *entry)
+{
+    uint64_t offset = address - vm->base;
+    if (vm->missing && !vm->exists[offset / PAGE])
+        return false;
+    *page = (UINT64_C(1) << 30) + (offset & ~(uint64_t)(PAGE - 1));
+    *entry = (UINT64_C(1) << 36) + offset / PAGE * 8;
+    return true;
+}
+
+void vm_core_fault(struct vm *vm, struct vm_core_fault *fault)
+{
+    vm->exists[(fault->address - vm->base) / PAGE] = 1;
+    vm->faults++;
+    port_post(fault->domain, port_now(fault->domain) + 1000, fault->done, fault->self)->word[0] =
+        (uint64_t)(uintptr_t)fault;
+}
+
+uint64_t vm_generation(const struct vm *vm)
+{
+    (void)vm;
+    return 0;
+}
+
+struct rig {
+    struct chip chip;
+    struct port *port;
+    struct fabric *fabric;
+    struct ccds *ccds;
+    struct vm vm;
+    uint8_t *arena;
+    double ghz;
+    unsigned first, ccd_count; /* domains of CCDs */
+};
+
+static void rig_open(struct rig *rig, unsigned threads)
+{
+    char error[256];
+    memset(rig, 0, sizeof(*rig));
+    fault_install();
+    if (chip_load("mi300a", &rig->chip, error, sizeof(error)) != 0) {
+        fprintf(stderr, "%s\n", error);
+        exit(1);
+    }
+    unsigned iods = chip_get(&rig->chip, CHIP_iod_count), ccds = chip_get(&rig->chip, CHIP_ccd_count);
+    rig->arena =
+        mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    rig->vm.base = (uint64_t)(uintptr_t)rig->arena;
+    rig->port = port_open(iods + ccds + 1, fabric_lookahead_ps(&rig->chip), threads, NULL);
+    rig->fabric = fabric_open(&rig->chip, rig->port, 0, 1);
+    rig->ccds = ccds_open(&rig->chip, rig->port, iods, rig->fabric, &rig->vm);
+    rig->first = iods;
+    rig->ccd_count = ccds;
+    rig->ghz = rig->chip.value[CHIP_core_clock] / 1e3;
+    port_set_clock(port_domain(rig->port, iods + ccds), rig->chip.value[CHIP_chip_clock]);
+}
+
+static void rig_close(struct rig *rig)
+{
+    ccds_close(rig->ccds);
+    fabric_close(rig->fabric);
+    port_close(rig->port);
+    munmap(rig->arena, BYTES);
+    chip_free(&rig->chip);
+}
+
+/* A core's program: operations, and when they had all been done. */
+struct list {
+    struct core_program program; /* first */
+    struct core_op op[MOST];
+    unsigned n, at;
+    struct port_domain *domain;
+    uint64_t asked_ps, ended_ps; /* asked: for what comes after the last */
+};
+
+static bool next(struct core_program *program, struct core_op *op)
+{
+    struct list *l = (struct list *)program;
+    if (l->at == l->n) {
+        l->asked_ps = port_now_ps(l->domain);
+        return false;
+    }
+    *op = l->op[l->at++];
+    return true;
+}
+
+static void ended(struct core_program *program, uint64_t ps)
+{
+    ((struct list *)program)->ended_ps = ps;
+}
+
+static struct list *new_list(void)
+{
+    struct list *l = calloc(1, sizeof(*l));
+    if (!l)
+        exit(1);
+    l->program.next = next;
+    l->program.ended = ended;
+    return l;
+}
+
+static void add(struct list *l, const struct rig *rig, enum core_op_kind kind, uint64_t offset,
+                unsigned after)
+{
+    l->op[l->n++] = (struct core_op){
+        .address = rig->vm.base + offset, .kind = (uint8_t)kind, .after = (uint8_t)after, .instructions = 1};
+}
+
+/* Begun at once; cycles until all of them were done. */
+static double run(struct rig *rig, struct list *const *list, unsigned cores)
+{
+    uint64_t start = port_time_ps(rig->port), last = 0;
+    for (unsigned i = 0; i < cores; i++)
+        if (list[i]) {
+            list[i]->domain = port_domain(rig->port, rig->first + i % rig->ccd_count);
+            ccds_begin(rig->ccds, i, &list[i]->program, start);
+        }
+    port_run(rig->port, PORT_NEVER, NULL, NULL);
+    for (unsigned i = 0; i < cores; i++) {
+        if (list[i] && list[i]->ended_ps > last)
+            last = list[i]->ended_ps;
+        if (list[i])
+            CHECK_EQ(list[i]->at, list[i]->n);
+    }
+    return (double)(last - start) / 1e3 * rig->ghz;
+}
+
+static double run_one(struct rig *rig, struct list *l)
+{
+    double cycles = run(rig, &l, 1);
+    free(l);
+    return cycles;
+}
+
+static double key(const struct rig *rig, enum chip_key k)
+{
+    return rig->chip.value[k];
+}
+
+static double misses_of(const struct rig *rig)
+{
+    struct core_counters c;
+    ccds_read_counters(rig->ccds, 0, &c);
+    return (double)c.l3_misses;
+}
+
+/* So many loads of so many lines in turn, the second time; each of the one before, or of none. */
+static double loads(unsigned n, unsigned lines, unsigned stride, bool dependent, bool warm)
+{
+    struct rig rig;
+    double cycles = 0;
+    rig_open(&rig, 1);
+    for (unsigned pass = 0; pass < 1U + warm; pass++) {
+        struct list *l = new_list();
+        for (unsigned i = 0; i < n; i++)
+            add(l, &rig, CORE_LOAD, (uint64_t)(i % lines) * stride, dependent && i);
+        cycles = run_one(&rig, l);
+    }
+    rig_close(&rig);
+    return cycles;
+}
+
+/* A load's latency is what the next waits for whose address it gives. */
+static void test_latencies(void)
+{
+    struct rig rig;
+    rig_open(&rig, 1);
+    double l1 = key(&rig, CHIP_core_l1_latency) * rig.ghz, l2 = key(&rig, CHIP_core_l2_latency) * rig.ghz,
+           l3 = key(&rig, CHIP_core_l3_latency) * rig.ghz;
+    rig_close(&rig);
+    const unsigned n = 2048;
+    double first = loads(n, 64, LINE, true, true), second = loads(n, 1024, LINE, true, true);
+    CHECK(first >= n * l1 && first < n * l1 + 4);
+    CHECK(second >= n * l2 && second < n * l2 + 4 * l3);
+    double free_of = loads(n, 64, LINE, false, true); /* nobody waits: as fast as they come */
+    CHECK(free_of < first / 50);
+}
+
+/* Cycles for so many lines of a page that is known, no two of them neighbours. */
+static double misses(unsigned n, bool dependent)
+{
+    struct rig rig;
+    rig_open(&rig, 1);
+    struct list *l = new_list();
+    add(l, &rig, CORE_LOAD, PAGE - LINE, 0);
+    run_one(&rig, l);
+    l = new_list();
+    for (unsigned i = 0; i < n; i++)
+        add(l, &rig, CORE_LOAD, (uint64_t)i * 2 * LINE, dependent && i);
+    double cycles = run_one(&rig, l);
+    rig_close(&rig);
+    return cycles;
+}
+
+/* As many lines as the queue has are on their way together, and not one more. */
+static void test_misses(void)
+{
+    struct rig rig;
+    rig_open(&rig, 1);
+    unsigned places = chip_get(&rig.chip, CHIP_core_l1_misses);
+    rig_close(&rig);
+    double one = misses(1, false), all = misses(places, false), more = misses(places + 1, false);
+    CHECK(all < 1.5 * one);
+    CHECK(more > all + 0.4 * one);
+    CHECK(misses(8, true) > 6 * one);
+}
+
+/* A stream is there before it is asked for. */
+static void test_prefetch(void)
+{
+    const unsigned lines = PAGE / LINE;
+    double stream = loads(lines, lines, LINE, true, false),
+           apart = loads(lines, lines, 2 * LINE, true, false);
+    CHECK(stream < 0.4 * apart);
+}
+
+/* Stores are behind the window: a core does not wait for them, but for a fence, or when their queue is full.
+ */
+static void test_stores(void)
+{
+    struct rig rig;
+    rig_open(&rig, 1);
+    unsigned queue = chip_get(&rig.chip, CHIP_core_stores);
+    double cycles[4];
+    for (unsigned what = 0; what < 4; what++) {
+        struct list *l = new_list();
+        uint64_t base = (uint64_t)what << 22;
+        for (unsigned i = 0; i < 2; i++) { /* translations, and the line that is loaded */
+            add(l, &rig, CORE_LOAD, base, 0);
+            add(l, &rig, CORE_LOAD, base + (1 << 21), 0);
+        }
+        add(l, &rig, CORE_FENCE, 0, 0);
+        run_one(&rig, l);
+        l = new_list();
+        add(l, &rig, CORE_STORE, base + 64 * LINE / 2, 0); /* its line is elsewhere */
+        if (what == 1)
+            add(l, &rig, CORE_FENCE, 0, 0);
+        for (unsigned i = 1; what >= 2 && i < queue + (what == 3); i++)
+            add(l, &rig, CORE_STORE, base + (1 << 21),
+                0); /* its line is here, but they are written in order */
+        l->op[l->n] = (struct core_op){
+            .kind = CORE_LOAD, .address = rig.vm.base + base, .instructions = 1, .waits = true};
+        l->n++;
+        uint64_t start = port_time_ps(rig.port);
+        run(&rig, &l, 1);
+        cycles[what] = (double)(l->asked_ps - start) / 1e3 * rig.ghz;
+        free(l);
+    }
+    CHECK(cycles[0] < 50);
+    CHECK(cycles[1] > 300);
+    CHECK(cycles[2] < 150);
+    CHECK(cycles[3] > 300);
+    rig_close(&rig);
+}
+
+/* Who writes a line has it alone; who reads it leaves it to whoever has it. */
+static void test_sharing(void)
+{
+    struct rig rig;
+    rig_open(&rig, 1);
+    struct list *l = new_list();
+    add(l, &rig, CORE_STORE, 0, 0);
+    run_one(&rig, l);
+    double before = misses_of(&rig);
+    l = new_list(); /* again: it is its own */
+    add(l, &rig, CORE_STORE, 0, 0);
+    run_one(&rig, l);
+    CHECK_EQ(misses_of(&rig), before);
+    struct list *other[2] = {NULL, new_list()}; /* on another CCD */
+    add(other[1], &rig, CORE_LOAD, 0, 0);
+    run(&rig, other, 2);
+    l = new_list(); /* it may still be read, */
+    add(l, &rig, CORE_LOAD, 0, 0);
+    double read = run_one(&rig, l);
+    CHECK(read < 10);
+    CHECK_EQ(misses_of(&rig), before);
+    l = new_list(); /* but to write it again takes asking */
+    add(l, &rig, CORE_STORE, 0, 0);
+    run_one(&rig, l);
+    CHECK_EQ(misses_of(&rig), before + 1);
+    other[1]->at = other[1]->n = 0; /* and then the other has it no more */
+    other[1]->ended_ps = 0;
+    add(other[1], &rig, CORE_LOAD, 0, 0);
+    double far = run(&rig, other, 2);
+    CHECK(far > 300);
+    free(other[1]);
+    unsigned count = chip_get(&rig.chip, CHIP_ccd_count); /* on the same CCD: it does not leave that */
+    struct list *near[8] = {NULL};
+    near[count] = new_list();
+    add(near[count], &rig, CORE_LOAD, 0, 0);
+    double within = run(&rig, near, count + 1);
+    CHECK(within < 0.5 * far);
+    free(near[count]);
+    rig_close(&rig);
+}
+
+/* A page that does not exist holds the core up once. */
+static void test_faults(void)
+{
+    struct rig rig;
+    rig_open(&rig, 1);
+    rig.vm.missing = true;
+    struct list *l = new_list();
+    for (unsigned i = 0; i < 10; i++)
+        add(l, &rig, CORE_LOAD, (uint64_t)i * PAGE / 2, 0);
+    double cycles = run_one(&rig, l);
+    CHECK_EQ(rig.vm.faults, 5);
+    CHECK(cycles > 5000);
+    rig_close(&rig);
+}
+
+static uint64_t random_of(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+/* All cores at once: the same for every number of the host's threads. */
+static void storm(unsigned threads, uint64_t *digest)
+{
+    struct rig rig;
+    struct list *list[24];
+    uint64_t state = 1;
+    rig_open(&rig, threads);
+    for (unsigned i = 0; i < 24; i++) {
+        list[i] = new_list();
+        for (unsigned k = 0; k < 3000; k++) {
+            uint64_t r = random_of(&state);
+            enum core_op_kind kind = r % 16 == 0   ? CORE_ATOMIC
+                                     : r % 16 == 1 ? CORE_FENCE
+                                     : r % 3       ? CORE_LOAD
+                                                   : CORE_STORE;
+            uint64_t where = random_of(&state) % (r & 1024 ? 64 : BYTES / LINE) * LINE;
+            add(list[i], &rig, kind, where, kind == CORE_LOAD && k > 8 ? (unsigned)(r >> 12 & 3) : 0);
+        }
+    }
+    run(&rig, list, 24);
+    *digest = 0;
+    for (unsigned i = 0; i < 24; i++) {
+        struct core_counters c;
+        ccds_read_counters(rig.ccds, i, &c);
+        *digest = *digest * 31 + list[i]->ended_ps * 7 + c.l1_misses + c.l2_misses * 3 + c.probes * 5;
+        CHECK(c.probes > 0);
+        free(list[i]);
+    }
+    rig_close(&rig);
+}
+
+static void test_determinism(void)
+{
+    uint64_t one, two, three;
+    storm(1, &one);
+    storm(2, &two);
+    storm(3, &three);
+    CHECK_EQ(one, two);
+    CHECK_EQ(one, three);
+}
+
+int main(void)
+{
+    test_latencies();
+    test_misses();
+    test_prefetch();
+    test_stores();
+    test_sharing();
+    test_faults();
+    test_determinism();
+    return check_status();
+}

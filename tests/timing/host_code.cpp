@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// Host code that takes simulated time: what it does is right in both modes, and in timing mode it takes what the
+// chip's caches and links say. `host_code`: checks itself, and prints times, the same on every run.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csetjmp>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <queue>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+static int failed;
+static bool timed;
+
+static void check(bool holds, const char *what)
+{
+    if (!holds)
+        std::printf("failed: %s\n", what), failed = 1;
+}
+
+static double now() // ns
+{
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static void tell(const char *what, double ns, double least, double most)
+{
+    if (!timed)
+        return;
+    std::printf("%-44s %9.2f ns\n", what, ns);
+    if (ns < least || ns > most)
+        std::printf("failed: not from %g to %g\n", least, most), failed = 1;
+}
+
+struct node {
+    node *next;
+    char rest[56];
+};
+
+__attribute__((noinline)) static node *follow(node *p, long loads)
+{
+    while (loads--)
+        p = p->next;
+    return p;
+}
+
+// A list through all lines of a footprint, in an order that no prefetcher knows.
+static void chase(const char *what, size_t bytes, double least, double most)
+{
+    const size_t n = bytes / sizeof(node);
+    auto *list = static_cast<node *>(std::aligned_alloc(4096, bytes));
+    std::vector<uint32_t> order(n);
+    for (size_t i = 0; i < n; i++)
+        order[i] = static_cast<uint32_t>(i);
+    uint64_t r = 1;
+    for (size_t i = n - 1; i > 0; i--) {
+        r = r * 6364136223846793005u + 1442695040888963407u;
+        std::swap(order[i], order[(r >> 33) % i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        list[order[i]].next = &list[order[(i + 1) % n]];
+    const long loads = 40000;
+    node *p = follow(list, static_cast<long>(n));
+    check(p == list, what);
+    double t = now();
+    p = follow(p, loads);
+    t = now() - t;
+    check(p != nullptr, what);
+    tell(what, t / loads, least, most);
+    std::free(list);
+}
+
+// Loads whose addresses are known go side by side.
+static void stream()
+{
+    const long n = 1 << 16;
+    std::vector<double> a(n, 1.0), b(n, 2.0);
+    double t = now(), sum = 0;
+    for (long i = 0; i < n; i += 8)
+        sum += a[static_cast<size_t>(i)] * b[static_cast<size_t>(i)];
+    t = now() - t;
+    check(sum == 2.0 * n / 8, "stream");
+    tell("a line of a stream", t / (n / 8), 0.5, 12);
+}
+
+static void bounce()
+{
+    alignas(128) static std::atomic<int> turn{0};
+    const int rounds = 200;
+    double t = now();
+    std::thread other([&] {
+        for (int i = 0; i < rounds; i++) {
+            while (turn.load(std::memory_order_acquire) != 2 * i + 1) {
+            }
+            turn.store(2 * i + 2, std::memory_order_release);
+        }
+    });
+    for (int i = 0; i < rounds; i++) {
+        turn.store(2 * i + 1, std::memory_order_release);
+        while (turn.load(std::memory_order_acquire) != 2 * i + 2) {
+        }
+    }
+    other.join();
+    tell("a line from CCD to CCD", (now() - t) / rounds / 2, 260, 450); // Chips and Cheese, MI300A
+}
+
+static void count()
+{
+    std::vector<std::thread> threads;
+    std::atomic<long> atomic{0};
+    long plain = 0;
+    std::mutex mutex;
+    for (int i = 0; i < 6; i++)
+        threads.emplace_back([&] {
+            for (int k = 0; k < 300; k++) {
+                atomic++;
+                std::lock_guard<std::mutex> guard(mutex);
+                plain++;
+            }
+        });
+    for (auto &t : threads)
+        t.join();
+    check(atomic == 1800 && plain == 1800, "six threads count");
+}
+
+static void hand_over()
+{
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::queue<int> queue;
+    bool done = false;
+    long sum = 0;
+    std::thread consumer([&] {
+        for (;;) {
+            std::unique_lock<std::mutex> lock(mutex);
+            changed.wait(lock, [&] { return done || !queue.empty(); });
+            if (queue.empty())
+                return;
+            sum += queue.front();
+            queue.pop();
+        }
+    });
+    for (int i = 0; i < 50; i++) {
+        std::lock_guard<std::mutex> lock(mutex);
+        queue.push(i);
+        changed.notify_one();
+    }
+    {
+        std::lock_guard<std::mutex> lock(mutex);
+        done = true;
+    }
+    changed.notify_all();
+    consumer.join();
+    check(sum == 50 * 49 / 2, "a queue");
+}
+
+static void meet()
+{
+    static pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, nullptr, 4);
+    std::vector<std::thread> threads;
+    static double met[4];
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([i] {
+            if (i == 2)
+                std::this_thread::sleep_for(std::chrono::microseconds(80));
+            pthread_barrier_wait(&barrier);
+            met[i] = now();
+        });
+    double t = now();
+    for (auto &thread : threads)
+        thread.join();
+    pthread_barrier_destroy(&barrier);
+    for (double at : met)
+        tell("a barrier, after one that sleeps for 80 us", at - t, 70e3, 120e3);
+}
+
+// ---- what goes other ways than calls and returns ----
+
+static std::jmp_buf back;
+static volatile std::sig_atomic_t signals;
+
+__attribute__((noinline)) static long throws(long depth)
+{
+    if (depth == 0)
+        throw std::runtime_error("deep");
+    return throws(depth - 1) + 1;
+}
+
+static void other_ways()
+{
+    int caught = 0;
+    for (int i = 0; i < 20; i++) {
+        try {
+            throws(i);
+        } catch (const std::runtime_error &) {
+            caught++;
+        }
+    }
+    check(caught == 20, "exceptions");
+    volatile int times = 0;
+    if (setjmp(back) < 5) {
+        times = times + 1;
+        std::longjmp(back, times);
+    }
+    check(times == 5, "longjmp");
+    std::signal(SIGUSR1, [](int) { signals = signals + 1; });
+    for (int i = 0; i < 10; i++)
+        std::raise(SIGUSR1);
+    check(signals == 10, "signals");
+    long in = 20, out = 0;
+    asm("lea (%1,%1), %0" : "=r"(out) : "r"(in));
+    check(out == 40, "inline assembly");
+    std::fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        long sum = 0;
+        std::atomic<long> a{0};
+        std::vector<long> v(200000, 1);
+        for (long x : v)
+            sum += x, a++;
+        _exit(sum == 200000 && a == 200000 ? 3 : 4);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 3, "fork");
+}
+
+int main(int argc, char **argv)
+{
+    timed = argc > 1 && std::strcmp(argv[1], "timing") == 0;
+    chase("a load from the first cache", 16 << 10, 0.9, 1.2);
+    chase("a load from the second cache", 256 << 10, 2.5, 4.5);
+    chase("a load from the third cache", 8 << 20, 12, 18);
+    stream();
+    bounce();
+    count();
+    hand_over();
+    meet();
+    other_ways();
+    if (!failed)
+        std::puts("all as it should be");
+    return failed;
+}
