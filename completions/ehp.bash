@@ -81,7 +81,7 @@ _ehp() {
         ;;
     cc)
         case $cur in
-        -*) mapfile -t COMPREPLY < <(compgen -W "-c -o -O0 -O1 -O2 -O3 -g -S -E -shared -fPIC -fgpu-rdc --genco
+        -*) mapfile -t COMPREPLY < <(compgen -W "-c -o -O0 -O1 -O2 -O3 -g -S -E -shared -fPIC -fgpu-rdc --time-host --genco
             --offload-arch=gfx942 --rocm-path= -std=c++17 -std=c++20 -save-temps -v --version --help
             --cxxflags --ldflags" -- "$cur") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;

@@ -67,8 +67,8 @@ struct ehp_cpu_thread {
 };
 
 /*
- * A thread that is away: on that core, or if it has a thread, or is -1, on the first that has none.  NULL: not in
- * timing mode, or there is no such core.  In the end it is away.
+ * A thread that is away: on that core, or if it has a thread, or is -1, on the first that has none.  NULL:
+ * not in timing mode, or there is no such core.  In the end it is away.
  */
 EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *machine, int core);
 EHP_API void ehp_cpu_thread_close(ehp_machine *machine, struct ehp_cpu_thread *thread);
@@ -77,9 +77,9 @@ EHP_API void ehp_cpu_thread_own(ehp_machine *machine, struct ehp_cpu_thread *thr
 /* It is on its core, not before `ps` of simulated time; 0: when the program is. */
 EHP_API void ehp_cpu_thread_enter(ehp_machine *machine, struct ehp_cpu_thread *thread, uint64_t ps);
 /*
- * From the thread; each call of the library does the same.  It is away, once its core has done all: when that was.
- * Simulated time stands still until it is back, unless it waits in a call of the library, or for another thread: then
- * it lets time go, and the other holds time for it as it wakes it.
+ * From the thread; each call of the library does the same.  It is away, once its core has done all: when that
+ * was. Simulated time stands still until it is back, unless it waits in a call of the library, or for another
+ * thread: then it lets time go, and the other holds time for it as it wakes it.
  */
 EHP_API uint64_t ehp_cpu_thread_leave(ehp_machine *machine, struct ehp_cpu_thread *thread);
 EHP_API void ehp_cpu_thread_let_go(ehp_machine *machine, struct ehp_cpu_thread *thread);

@@ -285,6 +285,24 @@ struct ehp_cpu_work {
 #define EHP_CPU_WORK_INIT {.size = sizeof(struct ehp_cpu_work)}
 EHP_API int ehp_cpu_run(ehp_machine *machine, struct ehp_cpu_work *work);
 
+/*
+ * Timing mode: what a core of the package's CPU has done so far, by the names of Zen 4's events.  Cores are
+ * numbered as threads get them, one on each CCD in turn.  EHP_ERR_NOT_FOUND: there is no such core, or cores
+ * take no time.
+ */
+struct ehp_core {
+    size_t size;
+    unsigned ccd;
+    uint64_t ex_ret_instr, ls_not_halted_cyc;    /* instructions; cycles in which it had something to do */
+    uint64_t ld_dispatch, store_dispatch, locks; /* loads, stores, atomic operations */
+    uint64_t l1_misses, l2_misses,
+        l3_misses; /* of those, and those that wait for a line that is on its way */
+    uint64_t prefetches, walks, faults;
+    uint64_t probes; /* lines that others took away */
+};
+#define EHP_CORE_INIT {.size = sizeof(struct ehp_core)}
+EHP_API int ehp_core_get(ehp_machine *machine, unsigned core, struct ehp_core *out);
+
 /* ---- code objects ------------------------------------------------------------------------------------- */
 
 /*

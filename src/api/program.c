@@ -108,3 +108,15 @@ void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread)
 {
     cpu_thread_wait(thread);
 }
+
+int ehp_core_get(ehp_machine *m, unsigned core, struct ehp_core *out)
+{
+    struct engine *engine = m->cp.engine;
+    struct ehp_core whole = {.size = sizeof(whole)};
+    if (!engine->ops->read_core || !engine->ops->read_core(engine, core, &whole))
+        return EHP_ERR_NOT_FOUND;
+    size_t size = out->size < sizeof(whole) ? out->size : sizeof(whole);
+    whole.size = out->size;
+    memcpy(out, &whole, size);
+    return EHP_OK;
+}

@@ -62,9 +62,10 @@ struct core_program {
 struct core_counters {
     uint64_t instructions, loads, stores, atomics;
     uint64_t l1_misses, l2_misses,
-        l3_misses;                      /* of loads and stores; those that find the line on its way too */
-    uint64_t prefetches, walks, probes; /* probes: that took a line away */
-    uint64_t busy_ps;                   /* in which it executed a program */
+        l3_misses; /* of loads and stores; those that find the line on its way too */
+    uint64_t prefetches, walks, faults;
+    uint64_t probes;  /* that took a line away */
+    uint64_t busy_ps; /* in which it executed a program */
 };
 
 /* The CCDs of a package: domains from `first_domain` on, whose clocks are set here.  NULL: memory is short.

@@ -332,6 +332,7 @@ static void fault(struct core *c, core_waiter w, double at)
     };
     a->state = SLOT_FAULTS;
     c->faults++;
+    c->counters.faults++;
     vm_core_fault(c->ccd->all->vm, &f->fault);
 }
 

@@ -26,6 +26,7 @@ struct cp_dispatch;
 struct cp_queue;
 struct cp_signal;
 struct cp_task;
+struct ehp_core;
 struct ehp_cpu_thread;
 struct ehp_cpu_work;
 struct engine;
@@ -86,6 +87,8 @@ struct engine_ops {
     void (*let_go)(struct engine *engine, struct ehp_cpu_thread *thread);
     void (*hold)(struct engine *engine, struct ehp_cpu_thread *thread);
     void (*own_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
+    /* What a core has done; false: there is no such core.  NULL: cores take no time here. */
+    bool (*read_core)(struct engine *engine, unsigned core, struct ehp_core *out);
     /* The host program has forked: its pages are shared until they are written. */
     void (*forked)(struct engine *engine);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Host code that takes simulated time: what it does is right in both modes, and in timing mode it takes what the
-// chip's caches and links say. `host_code`: checks itself, and prints times, the same on every run.
+// Host code that takes simulated time: what it does is right in both modes, and in timing mode it takes what
+// the chip's caches and links say. `host_code`: checks itself, and prints times, the same on every run.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -29,7 +29,8 @@ static void check(bool holds, const char *what)
 
 static double now() // ns
 {
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 static void tell(const char *what, double ns, double least, double most)

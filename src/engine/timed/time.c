@@ -607,6 +607,35 @@ void timed_spend(struct engine *engine, uint64_t ps)
     pthread_mutex_unlock(&timed->lock);
 }
 
+bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)
+{
+    struct timed *timed = (struct timed *)engine;
+    const double cycles_per_ps = engine->cp->chip->value[CHIP_core_clock] * 1e-6;
+    struct core_counters c;
+    if (core >= ccds_cores(timed->ccds))
+        return false;
+    enter_call(timed);
+    ccds_read_counters(timed->ccds, core, &c);
+    pthread_mutex_unlock(&timed->lock);
+    *out = (struct ehp_core){
+        .size = out->size,
+        .ccd = core % chip_get(engine->cp->chip, CHIP_ccd_count),
+        .ex_ret_instr = c.instructions,
+        .ls_not_halted_cyc = (uint64_t)((double)c.busy_ps * cycles_per_ps),
+        .ld_dispatch = c.loads,
+        .store_dispatch = c.stores,
+        .locks = c.atomics,
+        .l1_misses = c.l1_misses,
+        .l2_misses = c.l2_misses,
+        .l3_misses = c.l3_misses,
+        .prefetches = c.prefetches,
+        .walks = c.walks,
+        .faults = c.faults,
+        .probes = c.probes,
+    };
+    return true;
+}
+
 static bool job_done(void *context)
 {
     return atomic_load_explicit(&((struct cpu_job *)context)->done, memory_order_acquire);

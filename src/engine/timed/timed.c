@@ -231,6 +231,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .wave_ns = wave_ns,
         .spend = timed_spend,
         .run_cores = run_cores,
+        .read_core = timed_read_core,
         .open_thread = timed_open_thread,
         .close_thread = timed_close_thread,
         .enter_thread = timed_enter_thread,

@@ -239,6 +239,29 @@ static void stats_engine(FILE *file, ehp_machine *machine, const char *share)
     stats_refused(file, machine, done.refused);
 }
 
+/* ---- the CPU's cores, in timing mode ---- */
+
+static void stats_cores(FILE *file, ehp_machine *machine)
+{
+    struct ehp_core c = EHP_CORE_INIT;
+    bool any = false;
+
+    for (unsigned core = 0; ehp_core_get(machine, core, &c) == EHP_OK; core++) {
+        if (!c.ex_ret_instr)
+            continue;
+        if (!any)
+            fprintf(file, "%-8s %12s %5s %10s %9s %8s %8s %8s %7s %6s %6s\n", "CPU core", "instructions",
+                    "IPC", "loads", "stores", "L1 miss", "L2 miss", "L3 miss", "walks", "faults", "probes");
+        any = true;
+        double ipc = c.ls_not_halted_cyc ? (double)c.ex_ret_instr / (double)c.ls_not_halted_cyc : 0;
+        fprintf(file,
+                "%3u.%-4u %12" PRIu64 " %5.2f %10" PRIu64 " %9" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
+                " %7" PRIu64 " %6" PRIu64 " %6" PRIu64 "\n",
+                c.ccd, core, c.ex_ret_instr, ipc, c.ld_dispatch, c.store_dispatch + c.locks, c.l1_misses,
+                c.l2_misses, c.l3_misses, c.walks, c.faults, c.probes);
+    }
+}
+
 void stats_table(FILE *file, ehp_machine *machine)
 {
     unsigned count = ehp_stats_count(machine);
@@ -263,4 +286,5 @@ void stats_table(FILE *file, ehp_machine *machine)
                  instructions ? 100.0 * (double)compiled / (double)instructions : 0.0);
     if (count)
         stats_engine(file, machine, share);
+    stats_cores(file, machine);
 }
