@@ -108,6 +108,8 @@ APPLICATIONS = [
     Application("heartwall_v2", (609,), (2, 3), like=(609, 104)),
 ]
 
+TIMED = {"host"}  # programs whose host code takes simulated time
+
 # What each group runs, and what its rows begin with.  Those that take longest come first.
 GROUPS = {
     "occupancy": ([Run("occupancy", sample=True)], ["stream_stencil"]),
@@ -122,6 +124,7 @@ GROUPS = {
                 ["latency_", "reach_", "tlb_", "miss_", "size_", "line_"]),
     "vl1": ([Run("vl1")], ["vl1_", "sl1_"]),
     "litmus": ([Run("litmus")], ["litmus_"]),
+    "host": ([Run("host")], ["core_to_core", "cpu_to_gpu"]),
     "upm-apps": ([run for a in APPLICATIONS for run in a.runs], ["app_"]),
     "counters": ([Run("counters", counters={"%s/copy": (0, 1), "%s/copy_2": (1, 1), "%s/copy_3": (2, 1), "%s/triad": (3, 32),
                                             "%s/set": (4, 32), "%s/copy_stream": (5, 32), "%s/scale": (6, 32),
@@ -189,8 +192,9 @@ def check_natures(rows, keys):
 def build(ehp, program, work):
     places = [HERE / f"{program}.hip", HERE.parent / "apps" / f"{program}.hip"]
     source = next((p for p in places if p.exists()), places[0])
-    built = subprocess.run([ehp, "cc", "-O2", "-std=c++17", "-munsafe-fp-atomics", str(source), "-o",
-                            str(work / program)], capture_output=True, text=True)
+    built = subprocess.run([ehp, "cc", "-O2", "-std=c++17", "-munsafe-fp-atomics",
+                            *(["--time-host"] if program in TIMED else []), str(source), "-o", str(work / program)],
+                           capture_output=True, text=True)
     if built.returncode:
         raise RuntimeError(f"{program}.hip does not compile:\n{built.stderr}")
 

@@ -58,6 +58,9 @@ static void into_l2(struct core *c, uint64_t line, unsigned flags)
         return;
     }
     uint64_t victim = tags_put(&c->l2, line, flags);
+    ++*held_of(c->ccd, line);
+    if (victim)
+        --*held_of(c->ccd, victim >> TAG_SHIFT);
     if (victim)
         ccd_victim(c, victim | (tags_drop(&c->l1, victim >> TAG_SHIFT) & TAG_DIRTY));
 }
@@ -65,6 +68,8 @@ static void into_l2(struct core *c, uint64_t line, unsigned flags)
 uint64_t core_drop(struct core *c, uint64_t line)
 {
     uint64_t dirty = tags_drop(&c->l1, line) & TAG_DIRTY, e = tags_drop(&c->l2, line);
+    if (e)
+        --*held_of(c->ccd, line);
     return e ? e | dirty : 0;
 }
 

@@ -15,7 +15,8 @@ enum {
     CORE_PAGE_LINES = (1 << VM_PAGE_SHIFT) / CORE_LINE,
     CORE_WINDOW = 512, /* operations at most: a power of two */
     CORE_KNOWN = 4096, /* translations that the host keeps: a power of two */
-    L3_BUCKETS = 1024
+    L3_BUCKETS = 1024,
+    HELD = 1 << 18 /* a power of two */
 };
 
 /* Who waits for a line: an operation of the window, or a store behind it. */
@@ -133,6 +134,7 @@ struct ccd {
     unsigned under_way;
     bool quiet; /* the fabric is told nothing */
     struct core *core;
+    uint16_t *held; /* by the last bits of a line's number: how many second caches have such lines */
     struct arena arena;
 };
 
@@ -150,6 +152,11 @@ struct ccds {
 static inline double ccd_now(const struct ccd *ccd)
 {
     return (double)port_now(ccd->domain);
+}
+
+static inline uint16_t *held_of(const struct ccd *ccd, uint64_t line)
+{
+    return &ccd->held[line % HELD];
 }
 
 static inline uint64_t line_of(uint64_t physical)

@@ -9,14 +9,17 @@
 #include "base/must.h"
 #include "vm/internal.h"
 
-/* The frame of a page that a core's walk finds, in either table; 0: none. */
-static uint64_t frame_of(const struct vm *vm, uint64_t address)
+/* Whether a core's walk finds a page, in either table, and its frame. */
+static bool find_frame(const struct vm *vm, uint64_t address, uint64_t *frame)
 {
     uint64_t entry = table_get(&vm->gpu, address), span = entry & PTE_LARGE ? VM_PAGE << TABLE_BITS : VM_PAGE;
-    if (entry & PTE_PINNED)
-        return (entry & PTE_FRAME) + (address & (span - 1) & ~(VM_PAGE - 1));
+    if (entry & PTE_PINNED) {
+        *frame = (entry & PTE_FRAME) + (address & (span - 1) & ~(VM_PAGE - 1));
+        return true;
+    }
     entry = table_get(&vm->system, address);
-    return entry & PTE_CPU ? entry & PTE_FRAME : 0;
+    *frame = entry & PTE_FRAME;
+    return entry & PTE_CPU;
 }
 
 /* A line of entries lies by the first frame that they are of, so that it is the same on every run. */
@@ -24,11 +27,10 @@ bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_
 {
     enum { LINE = 64, ENTRIES = LINE / sizeof(uint64_t) };
     uint64_t first = address & ~(ENTRIES * VM_PAGE - 1), frame = 0;
-    *page = frame_of(vm, address);
-    if (!*page)
+    if (!find_frame(vm, address, page))
         return false;
-    for (unsigned i = 0; !frame && i < ENTRIES; i++)
-        frame = frame_of(vm, first + i * VM_PAGE);
+    for (unsigned i = 0; i < ENTRIES && !find_frame(vm, first + i * VM_PAGE, &frame);)
+        i++;
     *entry = vm->tables + (frame >> VM_PAGE_SHIFT) * LINE % (vm->memory->size - vm->tables) +
              (address - first) / VM_PAGE * sizeof(uint64_t);
     return true;
