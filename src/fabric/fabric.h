@@ -72,6 +72,7 @@ struct fabric_request {
     uint16_t slice; /* of the home */
     uint8_t home;   /* IOD */
     uint8_t left;   /* of a pair: lines that are not yet ready */
+    bool probed;    /* others had to give the line up for it */
 };
 
 /*

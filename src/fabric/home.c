@@ -230,8 +230,8 @@ static double landing(const struct slice *s, uint32_t line, unsigned lines, doub
     return ready - now;
 }
 
-/* The bytes, and the answer; the line is in the cache, or passes it. */
-static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
+/* The bytes, and the answer, and how long until it leaves; the line is in the cache, or passes it. */
+static double answer(struct iod *iod, unsigned slice, struct fabric_request *r)
 {
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[slice];
@@ -269,6 +269,7 @@ static void answer(struct iod *iod, unsigned slice, struct fabric_request *r)
         break;
     }
     net_answer(iod, r, after);
+    return after;
 }
 
 static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabric_request *r, uint32_t line,
@@ -301,12 +302,17 @@ static void atomics_over(struct port_domain *domain, struct port_event *event)
     go_on(event->self, (struct home_line *)event->word[0]);
 }
 
-/* The bytes and the answer; one after another, the operations on an element take time.  Returns as proceed().
+/*
+ * The bytes and the answer.  One after another, the operations on an element take time.  A CPU that others
+ * have given the line up for says when it has it, and nobody else gets it before, as in AMD's protocols since
+ * HyperTransport (SrcDone).  Returns as proceed().
  */
 static bool perform(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
 {
-    answer(iod, slice, r);
-    double busy = r->kind == FABRIC_ATOMIC ? r->depth * iod->fabric->atomic_ps : 0;
+    double after = answer(iod, slice, r),
+           busy = r->kind == FABRIC_ATOMIC ? r->depth * iod->fabric->atomic_ps : 0;
+    if (r->probed && r->in_place)
+        busy = after + 2 * net_way_ps(iod, r);
     if (busy <= 0)
         return false;
     if (!h)
@@ -590,6 +596,7 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
     struct fabric_request *r = h->request;
     if (h->probing)
         return;
+    r->probed = true;
     if (!r->pair) {
         if (!proceed(iod, h->slice, r, h))
             go_on(iod, h);

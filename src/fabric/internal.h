@@ -204,6 +204,8 @@ static inline double iod_now(const struct iod *iod)
 void net_place(struct iod *iod);
 /* From the home, `after_ps` from now. */
 void net_answer(struct iod *home, struct fabric_request *request, double after_ps);
+/* From the home to whoever asked, with nothing before it. */
+double net_way_ps(const struct iod *home, const struct fabric_request *request);
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
 
 /* home.c */

@@ -258,7 +258,7 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
     map_find(&f->map, r->physical, &slice, &r->place);
     r->home = f->map.iod_of[slice >> f->map.channel_bits];
     r->slice = (uint16_t)(slice - r->home * f->map.slices_per_iod);
-    r->faulted = false;
+    r->faulted = r->probed = false;
     r->waited_ps = 0;
     if (must_wait(x, r) || held_before(x, r, NULL)) {
         r->next = NULL;
@@ -431,6 +431,11 @@ static void onward(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     step(event->self, 0, (void *)event->word[0], (unsigned)event->word[1]);
+}
+
+double net_way_ps(const struct iod *home, const struct fabric_request *r)
+{
+    return home->fabric->way_ps[hops_of(home->fabric, r)] + home->fabric->agent[r->agent].extra_ps;
 }
 
 void net_answer(struct iod *home, struct fabric_request *r, double after_ps)

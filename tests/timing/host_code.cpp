@@ -111,7 +111,7 @@ static void bounce()
         }
     }
     other.join();
-    tell("a line from CCD to CCD", (now() - t) / rounds / 2, 250, 450); // two requests, each with a probe
+    tell("a line from CCD to CCD", (now() - t) / rounds / 2, 350, 600); // two requests, each with a probe
 }
 
 static void count()
