@@ -23,6 +23,7 @@
 struct tags {
     uint64_t *entry;
     uint32_t sets, ways;
+    bool by_mask; /* sets are a power of two */
 };
 
 /* `entries` is rounded down to whole sets. */
@@ -30,12 +31,14 @@ static inline void tags_open(struct tags *t, uint64_t entries, uint32_t ways, st
 {
     t->ways = entries < ways ? (uint32_t)entries : ways;
     t->sets = (uint32_t)(entries / t->ways);
+    t->by_mask = (t->sets & (t->sets - 1)) == 0;
     t->entry = arena_take(arena, (size_t)t->sets * t->ways * sizeof(*t->entry));
 }
 
 static inline uint64_t *tags_set(const struct tags *t, uint64_t number)
 {
-    return t->entry + (size_t)(number % t->sets) * t->ways;
+    uint64_t set = t->by_mask ? number & (t->sets - 1) : number % t->sets;
+    return t->entry + (size_t)set * t->ways;
 }
 
 /* Its entry, or NULL; it was not used by that. */
