@@ -72,7 +72,7 @@ _ehp() {
     counters)
         mapfile -t COMPREPLY < <(compgen -W "--markdown --help $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur")
         ;;
-    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --markdown --sensitivity --seconds --jobs --help occupancy memory infinity_cache fence l2 atomics latency vl1 litmus upm-apps counters rates lds launch upm copies chip" -- "$cur") ;;
+    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --markdown --sensitivity --seconds --jobs --help occupancy memory infinity_cache fence l2 atomics latency vl1 litmus host upm-apps counters rates lds launch upm copies chip" -- "$cur") ;;
     cache) mapfile -t COMPREPLY < <(compgen -W "--clear --help" -- "$cur") ;;
     isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)

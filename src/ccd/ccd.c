@@ -305,10 +305,10 @@ static void open_ccd(struct ccds *all, unsigned i, struct port_domain *domain)
 struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned first_domain,
                        struct fabric *fabric, struct vm *vm)
 {
-    struct ccds *all = calloc(1, sizeof(*all));
+    struct arena arena = {0};
+    struct ccds *all = arena_take(&arena, sizeof(*all));
     const double *v = chip->value;
-    if (!all)
-        return NULL;
+    all->arena = arena;
     all->chip = chip;
     all->fabric = fabric;
     all->vm = vm;
@@ -336,7 +336,10 @@ struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned firs
 
 void ccds_close(struct ccds *all)
 {
-    for (unsigned i = 0; all && i < all->count; i++)
+    if (!all)
+        return;
+    for (unsigned i = 0; i < all->count; i++)
         arena_free(&all->ccd[i].arena);
-    free(all);
+    struct arena arena = all->arena;
+    arena_free(&arena);
 }

@@ -134,11 +134,13 @@ struct ccd {
     unsigned under_way;
     bool quiet; /* the fabric is told nothing */
     struct core *core;
+    struct fabric_skip *skip; /* work.c */
     uint16_t *held; /* by the last bits of a line's number: how many second caches have such lines */
     struct arena arena;
 };
 
 struct ccds {
+    struct arena arena; /* it is in that itself */
     struct fabric *fabric;
     struct vm *vm;
     const struct chip *chip;

@@ -17,7 +17,9 @@
 /* Of all cores together, in bytes: what is not measured of a pass, what is, and what is left for the end; and
  * the least of a core's part. */
 enum { PASS_WARM = 6 << 20, PASS_MEASURED = 12 << 20, PASS_END = 3 << 20, PASS_LEAST = 1 << 16 };
-enum { SKIP_PAIRS = 1 << 16, STREAM_INSTRUCTIONS = 4 };
+/* Of what is told the fabric at once: its lists are small pieces of the host's memory, as the program's own
+ * must lie where they lie with any number of threads. */
+enum { SKIP_PAIRS = 1 << 12, STREAM_INSTRUCTIONS = 4 };
 
 struct cpu_work {
     struct core_program program; /* first */
@@ -58,7 +60,10 @@ static void skip_range(struct cpu_work *w, uint64_t from, uint64_t to, bool writ
 {
     struct core *core = core_of(w);
     const uint64_t most = 2 * (uint64_t)w->ccds->chip->value[CHIP_infinity_cache_size];
-    struct fabric_skip *skip = must(malloc(SKIP_PAIRS * sizeof(*skip)));
+    struct ccd *ccd = core->ccd;
+    if (!ccd->skip)
+        ccd->skip = arena_take(&ccd->arena, SKIP_PAIRS * sizeof(*ccd->skip));
+    struct fabric_skip *skip = ccd->skip;
     unsigned count = 0;
     from = to - from > most ? to - most : from;
     for (uint64_t at = from & ~(uint64_t)(FABRIC_PAIR - 1); at < to; at += FABRIC_PAIR) {
@@ -66,11 +71,10 @@ static void skip_range(struct cpu_work *w, uint64_t from, uint64_t to, bool writ
         if (page)
             skip[count++] = (struct fabric_skip){page->physical + at % (1U << VM_PAGE_SHIFT), write};
         if (count == SKIP_PAIRS || at + FABRIC_PAIR >= to) {
-            fabric_skip(w->ccds->fabric, core->ccd->domain, 0, skip, count, NULL);
+            fabric_skip(w->ccds->fabric, ccd->domain, 0, skip, count, NULL);
             count = 0;
         }
     }
-    free(skip);
 }
 
 static void skip_lines(struct cpu_work *w, uint64_t lines)

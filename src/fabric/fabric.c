@@ -140,9 +140,11 @@ static void open_ports(struct fabric *f, const struct chip *chip)
 struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned first_domain, unsigned nps)
 {
     char error[160];
-    struct fabric *f = fabric_check(chip, nps, error, sizeof(error)) ? calloc(1, sizeof(*f)) : NULL;
-    if (!f)
+    struct arena arena = {0};
+    if (!fabric_check(chip, nps, error, sizeof(error)))
         return NULL;
+    struct fabric *f = arena_take(&arena, sizeof(*f));
+    f->arena = arena;
     f->port = port;
     f->iods = chip_get(chip, CHIP_iod_count);
     f->columns = chip_get(chip, CHIP_iod_columns);
@@ -177,7 +179,8 @@ void fabric_close(struct fabric *f)
         return;
     for (unsigned i = 0; i < f->iods; i++)
         home_close(&f->iod[i]);
-    free(f);
+    struct arena arena = f->arena;
+    arena_free(&arena);
 }
 
 uint8_t fabric_agent(const struct fabric *f, enum fabric_kind_of_agent kind, unsigned index)

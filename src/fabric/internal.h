@@ -168,6 +168,7 @@ struct agent_port {
 };
 
 struct fabric {
+    struct arena arena; /* it is in that itself */
     struct port *port;
     struct fabric_map map;
     struct dram_timing timing;

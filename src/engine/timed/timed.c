@@ -169,7 +169,9 @@ static int start(struct timed *timed, const struct engine_options *options)
     if (thread_start(&timed->thread, timed_main, timed) != 0)
         return EHP_ERR_OUT_OF_RESOURCES;
     timed->started = true;
-    return caller_start(&timed->caller, &timed->engine);
+    int status = caller_start(&timed->caller, &timed->engine);
+    holes_fill(&timed->holes);
+    return status;
 }
 
 static void stop(struct engine *engine)
@@ -191,6 +193,7 @@ static void stop(struct engine *engine)
     fabric_close(timed->fabric);
     vm_close(timed->vm);
     port_close(timed->port);
+    holes_free(&timed->holes);
     free(timed->xcd);
     timed_scratch_free(timed);
     arena_free(&timed->accesses.arena);

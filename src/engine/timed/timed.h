@@ -36,6 +36,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/holes.h"
 #include "cp/cp.h"
 #include "cu/cu.h"
 #include "engine/engine.h"
@@ -119,6 +120,7 @@ struct timed_stuck {
 
 struct timed {
     struct engine engine;
+    struct holes holes;
     bool sample; /* of engine_options */
     struct port *port;
     struct port_domain *host; /* domain 0: packets and completions */
