@@ -250,6 +250,11 @@ unsigned ccds_cores(const struct ccds *all)
     return all->count * all->cores;
 }
 
+struct port_domain *ccds_domain(const struct ccds *all, unsigned core)
+{
+    return all->ccd[core % all->count].domain;
+}
+
 static struct core *core_of(const struct ccds *all, unsigned number)
 {
     return &all->ccd[number % all->count].core[number / all->count];

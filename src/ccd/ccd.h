@@ -76,6 +76,7 @@ void ccds_close(struct ccds *ccds);
 
 /* Cores are numbered as an operating system spreads threads: one on each CCD in turn. */
 unsigned ccds_cores(const struct ccds *ccds);
+struct port_domain *ccds_domain(const struct ccds *ccds, unsigned core);
 /* Between windows: an idle core begins with a program at `ps`. */
 void ccds_begin(struct ccds *ccds, unsigned core, struct core_program *program, uint64_t ps);
 /* Between windows. */

@@ -39,10 +39,18 @@ void cpu_thread_wait_for(struct cpu_thread *t, bool (*over)(uint32_t state))
     }
 }
 
-/* Whether there is something to read: false when the thread leaves. */
+/* The ring's end, behind which there is no record: what follows may not be there yet. */
+static void skip_end(struct cpu_thread *t)
+{
+    const uint64_t at = t->ring.tail;
+    if (load(&t->ring.head) != at && t->ring.word[at % EHP_CPU_RING] == EHP_CPU_WRAP)
+        __atomic_store_n(&t->ring.tail, (at / EHP_CPU_RING + 1) * EHP_CPU_RING, __ATOMIC_RELEASE);
+}
+
+/* Whether there is a record: false when the thread leaves. */
 static bool wait_for_thread(struct cpu_thread *t)
 {
-    for (unsigned spins = 0; load(&t->ring.head) == t->ring.tail; spins++) {
+    for (unsigned spins = 0; skip_end(t), load(&t->ring.head) == t->ring.tail; spins++) {
         uint32_t state = cpu_thread_state(t);
         if (t->stopped || (state == CPU_THREAD_LEAVES && load(&t->ring.head) == t->ring.tail))
             return false;
@@ -57,8 +65,6 @@ static bool wait_for_thread(struct cpu_thread *t)
 static void next_record(struct cpu_thread *t)
 {
     uint64_t at = t->ring.tail;
-    if (t->ring.word[at % EHP_CPU_RING] == EHP_CPU_WRAP)
-        at = (at / EHP_CPU_RING + 1) * EHP_CPU_RING;
     t->word = &t->ring.word[at % EHP_CPU_RING];
     t->block = (const struct ehp_cpu_block *)(uintptr_t)*t->word++;
     t->access = 0;
@@ -153,11 +159,11 @@ static bool next(struct core_program *program, struct core_op *op)
     return true;
 }
 
-void cpu_thread_open(struct cpu_thread *t, struct ccds *ccds, unsigned core)
+void cpu_thread_open(struct cpu_thread *t, unsigned core, struct port_domain *domain, double ipc)
 {
     t->core = core;
-    t->ipc = ccds->ipc;
-    t->domain = ccds->ccd[core % ccds->count].domain;
+    t->ipc = ipc;
+    t->domain = domain;
     t->program.next = next;
     t->state = CPU_THREAD_AWAY;
     t->ring.away = 1;

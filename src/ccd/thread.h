@@ -52,7 +52,8 @@ static inline struct cpu_thread *cpu_thread_of(struct core_program *program)
     return (struct cpu_thread *)((char *)program - offsetof(struct cpu_thread, program));
 }
 
-void cpu_thread_open(struct cpu_thread *thread, struct ccds *ccds, unsigned core);
+/* `domain`: the core's; instructions whose cycles are not known take 1 / `ipc` each. */
+void cpu_thread_open(struct cpu_thread *thread, unsigned core, struct port_domain *domain, double ipc);
 void cpu_thread_set(struct cpu_thread *thread, uint32_t state);
 uint32_t cpu_thread_state(const struct cpu_thread *thread);
 /* On the thread: all that it has written is to be done, but for what comes next. */

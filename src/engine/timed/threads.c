@@ -65,7 +65,7 @@ struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted)
     while (core < cores && used >> core & 1)
         core++;
     if (core < cores) {
-        cpu_thread_open(t, timed->ccds, core);
+        cpu_thread_open(t, core, ccds_domain(timed->ccds, core), engine->cp->chip->value[CHIP_core_ipc]);
         t->engine = timed;
         t->program.ended = ended;
         t->next = timed->threads;

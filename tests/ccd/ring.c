@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread's ring, read by its core: records in their order, across the ring's end, and none that is not
+ * complete. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ccd/thread.h"
+#include "check.h"
+
+static const struct ehp_cpu_block load = {
+    .accesses = 1, .words = 1, .instructions = 1, .access = {{.bytes = 8, .kind = EHP_CPU_READ}}};
+static const struct ehp_cpu_block empty = {.instructions = 1};
+
+/* As ehp_cpu_block() does, without publishing. */
+static void write_record(struct ehp_cpu_thread *r, const struct ehp_cpu_block *block, uint64_t address)
+{
+    uint64_t place = r->at % EHP_CPU_RING;
+    if (place + 1 + block->words > EHP_CPU_RING) {
+        r->word[place] = EHP_CPU_WRAP;
+        r->at += EHP_CPU_RING - place;
+        place = 0;
+    }
+    r->word[place] = (uint64_t)(uintptr_t)block;
+    if (block->words)
+        r->word[place + 1] = address;
+    r->at += 1 + block->words;
+}
+
+static struct cpu_thread *new_thread(uint64_t at)
+{
+    struct cpu_thread *t = calloc(1, sizeof(*t));
+    if (!t)
+        exit(1);
+    cpu_thread_open(t, 0, NULL, 2);
+    t->state = CPU_THREAD_RUNS;
+    t->ring.at = t->ring.head = t->ring.tail = at;
+    return t;
+}
+
+static bool next_load(struct cpu_thread *t, uint64_t *address)
+{
+    struct core_op op = {0};
+    while (t->program.next(&t->program, &op))
+        if (op.kind == CORE_LOAD) {
+            *address = op.address;
+            return true;
+        }
+    return false;
+}
+
+/* Each record is read as soon as it is published, and the thread leaves at every place of the ring's end. */
+static void test_end(void)
+{
+    for (uint64_t before = 0; before < 4; before++) {
+        struct cpu_thread *t = new_thread(EHP_CPU_RING - before);
+        uint64_t address = 0;
+        for (unsigned i = 0; i < EHP_CPU_RING; i++) /* what was there the last time round */
+            t->ring.word[i] = (uint64_t)(uintptr_t)&empty;
+        write_record(&t->ring, &load, 0x1000);
+        t->ring.head = t->ring.at;
+        CHECK(next_load(t, &address));
+        CHECK_EQ(address, 0x1000);
+        t->state = CPU_THREAD_LEAVES;
+        CHECK(!next_load(t, &address));
+        CHECK_EQ(t->ring.tail, t->ring.at);
+        free(t);
+    }
+}
+
+/* The ring's end is published by itself: the record behind it is not there yet. */
+static void test_end_alone(void)
+{
+    struct cpu_thread *t = new_thread(EHP_CPU_RING - 1);
+    uint64_t address = 0;
+    for (unsigned i = 0; i < EHP_CPU_RING; i++)
+        t->ring.word[i] = (uint64_t)(uintptr_t)&load;
+    t->ring.word[EHP_CPU_RING - 1] = EHP_CPU_WRAP;
+    t->ring.at = t->ring.head = EHP_CPU_RING;
+    t->state = CPU_THREAD_LEAVES;
+    CHECK(!next_load(t, &address));
+    CHECK_EQ(t->ring.tail, EHP_CPU_RING);
+    free(t);
+}
+
+/* A load after another's value knows how many loads before it that was. */
+static void test_sources(void)
+{
+    static struct {
+        struct ehp_cpu_block block;
+        struct ehp_cpu_access more[2];
+    } three = {.block = {.accesses = 3,
+                         .words = 3,
+                         .instructions = 3,
+                         .access = {{.number = 5, .kind = EHP_CPU_READ}}},
+               .more = {{.kind = EHP_CPU_READ}, {.number = 5, .after = 5, .kind = EHP_CPU_READ}}};
+    struct cpu_thread *t = new_thread(0);
+    struct core_op op;
+    unsigned after[6], n = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        t->ring.word[4 * i] = (uint64_t)(uintptr_t)&three;
+        t->ring.at += 4;
+    }
+    t->ring.head = t->ring.at;
+    t->state = CPU_THREAD_LEAVES;
+    while (t->program.next(&t->program, &op) && n < 6)
+        after[n++] = op.after;
+    CHECK_EQ(n, 6);
+    const unsigned wanted[6] = {0, 0, 2, 0, 0, 2};
+    for (unsigned i = 0; i < n; i++)
+        CHECK_EQ(after[i], wanted[i]);
+    free(t);
+}
+
+int main(void)
+{
+    test_end();
+    test_end_alone();
+    test_sources();
+    return check_status();
+}
