@@ -114,7 +114,6 @@ struct port {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t *thread;
-    bool serial; /* port_serial() */
     unsigned started;
 };
 
@@ -582,7 +581,7 @@ static void run_window(struct port *port, void *thread)
     uint64_t before = 0, after = 0;
     for (unsigned i = 0; i < port->active_count; i++)
         before += port->active[i]->ran;
-    if (port->threads == 1 || port->serial || port->active_count == 1 ||
+    if (port->threads == 1 || port->active_count == 1 ||
         port->last_events < PARALLEL_EVENTS) {
         for (unsigned i = 0; i < port->active_count; i++)
             run_domain(port->active[i], port->window_end, thread);
@@ -756,11 +755,6 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
     if (thread_start(&starter, start_workers, port) == 0)
         pthread_join(starter, NULL);
     return port;
-}
-
-void port_serial(struct port *port)
-{
-    port->serial = true;
 }
 
 void port_close(struct port *port)

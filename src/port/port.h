@@ -76,10 +76,6 @@ struct port_times {
 /* Adds to `times` from now on; NULL: no more.  Not while it runs. */
 void port_measure(struct port *port, struct port_times *times);
 
-/* From now on one thread runs everything: the events of a domain wait for what others than events do. Between
- * windows. */
-void port_serial(struct port *port);
-
 struct port_domain *port_domain(struct port *port, unsigned index);
 void port_set_clock(struct port_domain *domain, double mhz);
 unsigned port_index(const struct port_domain *domain);

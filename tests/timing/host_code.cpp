@@ -244,12 +244,10 @@ int main(int argc, char **argv)
     chase("a load from the third cache", 8 << 20, 12, 18);
     stream();
     bounce();
-    if (!timed || argc > 2) { // threads that wait for each other, and what leaves them
-        count();
-        hand_over();
-        meet();
-        other_ways();
-    }
+    count();
+    hand_over();
+    meet();
+    other_ways();
     if (!failed)
         std::puts("all as it should be");
     return failed;

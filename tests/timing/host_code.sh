@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# host_code.sh BUILD_ROOT SOURCE_ROOT [all]: host code that was compiled with --time-host does in both modes what it does without,
+# host_code.sh BUILD_ROOT SOURCE_ROOT: host code that was compiled with --time-host does in both modes what it does without,
 # takes the same simulated time on every run, and shares lines with kernels.
 . "$(dirname "$0")/common.sh"
-limit=100 failed=0 all=${3-}
+limit=100 failed=0
 tests=$source/tests/timing
 compile() { # ARGUMENT...
     "$ehp" cc --time-host -O2 -Wall -Werror "$@" || exit 1
@@ -16,16 +16,15 @@ for program in gpu gpu_again; do
     simulate "$dir/$program" || failed=1
 done
 for threads in 1 2; do
-    # shellcheck disable=SC2086 # a word, or none
-    simulate --mode timing --threads $threads "$dir/code" timing $all >"$dir/code$threads" 2>"$dir/said$threads" ||
+    simulate --mode timing --threads $threads "$dir/code" timing >"$dir/code$threads" 2>"$dir/said$threads" ||
         failed=1
-    [ -z "$all" ] || grep -q 'forked off takes no simulated time' "$dir/said$threads" || failed=1
+    grep -q 'forked off takes no simulated time' "$dir/said$threads" || failed=1
     simulate --mode timing --threads $threads "$dir/gpu" timing >"$dir/gpu$threads" || failed=1
 done
 cat "$dir/code1" "$dir/gpu1"
 cmp "$dir/code1" "$dir/code2" || failed=1
 cmp "$dir/gpu1" "$dir/gpu2" || failed=1
-if [ "$all" ] && "$ehp" cc --time-host -O2 -fopenmp "$tests/host_openmp.c" -o "$dir/openmp" 2>/dev/null; then
+if "$ehp" cc --time-host -O2 -fopenmp "$tests/host_openmp.c" -o "$dir/openmp" 2>/dev/null; then
     for threads in 1 2; do
         OMP_NUM_THREADS=6 simulate --mode timing --threads $threads "$dir/openmp" >"$dir/openmp$threads" || failed=1
     done

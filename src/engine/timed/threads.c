@@ -167,8 +167,6 @@ uint64_t timed_leave_core(struct timed *timed)
 /* In the order in which they were opened: that of coming back is the host's. */
 void timed_start_threads(struct timed *timed, uint64_t time)
 {
-    if (timed->starting)
-        port_serial(timed->port);
     while (timed->starting) {
         struct cpu_thread **first = &timed->starting, *t;
         for (struct cpu_thread **link = &timed->starting; *link; link = &(*link)->starting)
