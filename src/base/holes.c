@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-static const size_t LARGE = (size_t)2 << 20, MOST = (size_t)1 << 30, PAGE = 4096;
+/* No gap is as large as STEP; all of the simulator's mappings mostly lie above one multiple of it. */
+static const size_t STEP = (size_t)1 << 40, PAGE = 4096;
 
 static char *map(size_t bytes)
 {
@@ -22,15 +23,16 @@ static void note(struct holes *h, char *at, size_t bytes)
 void holes_fill(struct holes *h)
 {
     const unsigned room = sizeof(h->filled) / sizeof(h->filled[0]);
-    char *low = map(MOST); /* larger than any gap: below all of them */
+    char *low = map(STEP); /* below all gaps */
     if (!low)
         return;
     /* Its end stays, down to a multiple. */
-    size_t keep = (size_t)((uintptr_t)(low + MOST) % LARGE + LARGE);
-    munmap(low, MOST - keep);
-    char *end = low + MOST - keep;
-    note(h, end, keep);
-    for (size_t bytes = MOST / 2; bytes >= PAGE; bytes /= 2) {
+    size_t keep = (size_t)((uintptr_t)(low + STEP) % STEP);
+    munmap(low, STEP - keep);
+    char *end = low + STEP - keep;
+    if (keep)
+        note(h, end, keep);
+    for (size_t bytes = STEP / 2; bytes >= PAGE; bytes /= 2) {
         char *at;
         while (h->count < room && (at = map(bytes))) {
             if (at < end) {

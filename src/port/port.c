@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/must.h"
 #include "base/thread.h"
 
 /*
@@ -121,15 +122,6 @@ struct worker {
     struct port *port;
     unsigned index;
 };
-
-static void *must(void *memory)
-{
-    if (!memory) {
-        fputs("ehp: the host has no memory for the simulation\n", stderr);
-        abort();
-    }
-    return memory;
-}
 
 /* ---- clocks ---- */
 
@@ -581,8 +573,7 @@ static void run_window(struct port *port, void *thread)
     uint64_t before = 0, after = 0;
     for (unsigned i = 0; i < port->active_count; i++)
         before += port->active[i]->ran;
-    if (port->threads == 1 || port->active_count == 1 ||
-        port->last_events < PARALLEL_EVENTS) {
+    if (port->threads == 1 || port->active_count == 1 || port->last_events < PARALLEL_EVENTS) {
         for (unsigned i = 0; i < port->active_count; i++)
             run_domain(port->active[i], port->window_end, thread);
         passed(port, PORT_WITHIN);
@@ -694,33 +685,6 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
 
 /* ---- life ---- */
 
-/*
- * By a thread of its own, as glibc gives it a heap of its own: what is allocated for each worker would move
- * the program's memory, whose addresses the GPU may see.  Stacks, with their guards, are whole large pages:
- * the program's later mappings lie within those as they would with fewer threads.
- */
-enum { STACK = 8 << 20, GUARD = 4096 };
-static void *start_workers(void *argument)
-{
-    struct port *port = argument;
-    port->thread = must(calloc(port->threads, sizeof(*port->thread)));
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setguardsize(&attributes, GUARD);
-    pthread_attr_setstacksize(&attributes, STACK - GUARD);
-    for (unsigned i = 1; i < port->threads; i++) {
-        struct worker *worker = must(malloc(sizeof(*worker)));
-        *worker = (struct worker){.port = port, .index = i};
-        if (pthread_create(&port->thread[i], &attributes, worker_main, worker) != 0) {
-            free(worker);
-            break; /* fewer threads give the same results */
-        }
-        port->started++;
-    }
-    pthread_attr_destroy(&attributes);
-    return NULL;
-}
-
 struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads,
                        const struct port_hooks *hooks)
 {
@@ -751,9 +715,16 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
         port_set_clock(d, 1000);
         port->domain[i] = d;
     }
-    pthread_t starter;
-    if (thread_start(&starter, start_workers, port) == 0)
-        pthread_join(starter, NULL);
+    port->thread = must(calloc(port->threads, sizeof(*port->thread)));
+    for (unsigned i = 1; i < port->threads; i++) {
+        struct worker *worker = must(malloc(sizeof(*worker)));
+        *worker = (struct worker){.port = port, .index = i};
+        if (thread_start(&port->thread[i], worker_main, worker) != 0) {
+            free(worker);
+            break; /* fewer threads give the same results */
+        }
+        port->started++;
+    }
     return port;
 }
 

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
 #include "base/cond.h"
@@ -128,7 +129,7 @@ static void forked(struct engine *engine)
 
 /* ---- life ---- */
 
-static int start(struct timed *timed, const struct engine_options *options)
+static int open_machine(struct timed *timed, const struct engine_options *options)
 {
     struct cp *cp = timed->engine.cp;
     const struct chip *c = cp->chip;
@@ -166,9 +167,39 @@ static int start(struct timed *timed, const struct engine_options *options)
         if (status != EHP_OK)
             return status;
     }
-    if (thread_start(&timed->thread, timed_main, timed) != 0)
-        return EHP_ERR_OUT_OF_RESOURCES;
-    timed->started = true;
+    return EHP_OK;
+}
+
+struct opening {
+    struct timed *timed;
+    const struct engine_options *options;
+    int status;
+    sem_t opened;
+};
+
+/* What the machine consists of, its threads too, is in the heap of its own thread: in the program's, how much
+ * that is would move what the program allocates. */
+static void *open_and_run(void *argument)
+{
+    struct opening *opening = argument;
+    struct timed *timed = opening->timed;
+    const int status = opening->status = open_machine(timed, opening->options);
+    sem_post(&opening->opened); /* the last use of it */
+    return status == EHP_OK ? timed_main(timed) : NULL;
+}
+
+static int start(struct timed *timed, const struct engine_options *options)
+{
+    struct opening opening = {.timed = timed, .options = options};
+    sem_init(&opening.opened, 0, 0);
+    timed->started = thread_start(&timed->thread, open_and_run, &opening) == 0;
+    if (!timed->started)
+        opening.status = EHP_ERR_OUT_OF_RESOURCES;
+    while (timed->started && sem_wait(&opening.opened) != 0) /* signals of the program's */
+        ;
+    sem_destroy(&opening.opened);
+    if (opening.status != EHP_OK)
+        return opening.status;
     int status = caller_start(&timed->caller, &timed->engine);
     holes_fill(&timed->holes);
     return status;
