@@ -14,6 +14,7 @@
 #define EHP_CPU_THREAD_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,12 +79,15 @@ EHP_API void ehp_cpu_thread_own(ehp_machine *machine, struct ehp_cpu_thread *thr
 EHP_API void ehp_cpu_thread_enter(ehp_machine *machine, struct ehp_cpu_thread *thread, uint64_t ps);
 /*
  * From the thread; each call of the library does the same.  It is away, once its core has done all: when that
- * was. Simulated time stands still until it is back, unless it waits in a call of the library, or for another
- * thread: then it lets time go, and the other holds time for it as it wakes it.
+ * was.  Simulated time stands still until it is back, unless it waits in a call of the library, or for
+ * another thread: then it lets time go, or sleeps, and the other holds time for it as it wakes it.
  */
 EHP_API uint64_t ehp_cpu_thread_leave(ehp_machine *machine, struct ehp_cpu_thread *thread);
 EHP_API void ehp_cpu_thread_let_go(ehp_machine *machine, struct ehp_cpu_thread *thread);
 EHP_API void ehp_cpu_thread_hold(ehp_machine *machine, struct ehp_cpu_thread *thread);
+/* From that thread, while it is away: until it is held since its last sleep, which is true; or, false, until
+ * that picosecond (UINT64_MAX: never). */
+EHP_API bool ehp_cpu_thread_sleep(ehp_machine *machine, struct ehp_cpu_thread *thread, uint64_t until_ps);
 /* From that thread: until its core has done all that it has written, and waits for what comes next. */
 EHP_API void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread);
 

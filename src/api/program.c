@@ -99,6 +99,11 @@ void ehp_cpu_thread_hold(ehp_machine *m, struct ehp_cpu_thread *thread)
     m->cp.engine->ops->hold(m->cp.engine, thread);
 }
 
+bool ehp_cpu_thread_sleep(ehp_machine *m, struct ehp_cpu_thread *thread, uint64_t until_ps)
+{
+    return m->cp.engine->ops->sleep(m->cp.engine, thread, until_ps);
+}
+
 void ehp_cpu_thread_own(ehp_machine *m, struct ehp_cpu_thread *thread)
 {
     m->cp.engine->ops->own_thread(m->cp.engine, thread);

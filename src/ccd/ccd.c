@@ -303,6 +303,7 @@ static void open_ccd(struct ccds *all, unsigned i, struct port_domain *domain)
     ccd->domain = domain;
     ccd->queue_end = &ccd->queue;
     ccd->agent = fabric_agent(all->fabric, FABRIC_CCD, i);
+    arena_take(&ccd->arena, 0);
     port_set_clock(domain, all->chip->value[CHIP_core_clock]);
     fabric_attach(all->fabric, ccd->agent, domain, probed, ccd);
 }

@@ -4,13 +4,21 @@
  * a part of simulated time as its code is: so nobody's events depend on how fast the host executes it.
  */
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "ccd/thread.h"
 #include "ccd/internal.h"
 
-enum { SPINS = 2000, LOOK_NS = 100000000 };
+enum { SPINS = 2000, LOOK_NS = 100000000, LOOKS = 4 };
+enum { BLOCKED_CYCLES = 10000 }; /* in which a thread that is blocked is not looked at */
+
+struct blocked {
+    uint64_t next_ns;
+    unsigned asleep; /* looks that have seen it so */
+};
 
 static uint64_t load(const uint64_t *word)
 {
@@ -47,19 +55,66 @@ static void skip_end(struct cpu_thread *t)
         __atomic_store_n(&t->ring.tail, (at / EHP_CPU_RING + 1) * EHP_CPU_RING, __ATOMIC_RELEASE);
 }
 
-/* Whether there is a record: false when the thread leaves. */
-static bool wait_for_thread(struct cpu_thread *t)
+static bool has_record(struct cpu_thread *t)
 {
-    for (unsigned spins = 0; skip_end(t), load(&t->ring.head) == t->ring.tail; spins++) {
-        uint32_t state = cpu_thread_state(t);
-        if (t->stopped || (state == CPU_THREAD_LEAVES && load(&t->ring.head) == t->ring.tail))
-            return false;
-        if (spins < SPINS)
-            __builtin_ia32_pause();
-        else
-            sched_yield();
-    }
+    skip_end(t);
+    return load(&t->ring.head) != t->ring.tail;
+}
+
+/* In the kernel, where it waits for something. */
+static bool sleeps(const struct cpu_thread *t)
+{
+    char path[64], line[256];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", t->tid);
+    FILE *file = t->tid ? fopen(path, "re") : NULL;
+    bool read = file && fgets(line, sizeof(line), file);
+    if (file)
+        fclose(file);
+    const char *name_end = read ? strrchr(line, ')') : NULL;
+    return name_end && name_end[1] == ' ' && name_end[2] == 'S';
+}
+
+/*
+ * One that waits in a call that is not simulated, perhaps for another thread, whose core waits for this
+ * window to be over: it is seen to sleep, several times.  Then simulated time goes on for it, as fast as the
+ * host makes it.
+ */
+static bool is_blocked(struct cpu_thread *t, struct blocked *b)
+{
+    uint64_t now = clock_now_ns();
+    if (t->blocked)
+        return sleeps(t);
+    if (now < b->next_ns)
+        return false;
+    b->asleep = b->next_ns && sleeps(t) ? b->asleep + 1 : 0;
+    b->next_ns = now + LOOK_NS;
+    if (b->asleep < LOOKS)
+        return false;
+    if (!t->told)
+        fputs("ehp: a thread waits in a call of the kernel's that is not simulated: how long depends on the "
+              "host\n",
+              stderr);
+    t->blocked = t->told = true;
     return true;
+}
+
+enum found { RECORD, BLOCKED, LEFT };
+static enum found wait_for_thread(struct cpu_thread *t)
+{
+    struct blocked b = {0};
+    for (unsigned spins = 0; !has_record(t); spins++) {
+        if (t->stopped || (cpu_thread_state(t) == CPU_THREAD_LEAVES && !has_record(t)))
+            return LEFT;
+        if (spins < SPINS) {
+            __builtin_ia32_pause();
+            continue;
+        }
+        if (is_blocked(t, &b))
+            return BLOCKED;
+        sched_yield();
+    }
+    t->blocked = false;
+    return RECORD;
 }
 
 static void next_record(struct cpu_thread *t)
@@ -146,9 +201,15 @@ static bool next(struct core_program *program, struct core_op *op)
             if (cpu_thread_state(t) == CPU_THREAD_WAITS)
                 cpu_thread_set(t, CPU_THREAD_RUNS);
         }
-        if (!wait_for_thread(t))
+        switch (wait_for_thread(t)) {
+        case LEFT:
             return false;
-        next_record(t);
+        case BLOCKED:
+            op->cycles = BLOCKED_CYCLES;
+            return true;
+        default:
+            next_record(t);
+        }
     }
     op->cycles = t->cycles;
     op->instructions = t->access ? t->instructions : t->first_instructions;

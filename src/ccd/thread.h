@@ -37,13 +37,15 @@ struct cpu_thread {
     uint32_t instructions, first_instructions; /* of an access; of the first */
     uint64_t range, range_end;
     uint8_t range_kind;
-    bool waits;
+    bool waits, blocked, told;              /* blocked: in a call of the kernel's that is not simulated */
     uint64_t loads, number[UINT16_MAX + 1]; /* so far; by their numbers, which came last */
     /* The engine's. */
     struct cpu_thread *next, *starting;
-    bool holding; /* simulated time */
+    bool holding;        /* simulated time */
+    _Atomic bool called; /* by who held time for it, since its last sleep */
     void *engine;
     pthread_t thread;
+    _Atomic int tid;
     uint64_t start_ps;
 };
 

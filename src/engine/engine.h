@@ -86,6 +86,7 @@ struct engine_ops {
     uint64_t (*leave_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     void (*let_go)(struct engine *engine, struct ehp_cpu_thread *thread);
     void (*hold)(struct engine *engine, struct ehp_cpu_thread *thread);
+    bool (*sleep)(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t until_ps);
     void (*own_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     /* What a core has done; false: there is no such core.  NULL: cores take no time here. */
     bool (*read_core)(struct engine *engine, unsigned core, struct ehp_core *out);

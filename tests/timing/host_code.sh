@@ -9,9 +9,13 @@ compile() { # ARGUMENT...
     "$ehp" cc --time-host -O2 -Wall -Werror "$@" || exit 1
 }
 compile -x c++ "$tests/host_code.cpp" -o "$dir/code"
+compile -std=c++20 -x c++ "$tests/host_waits.cpp" -o "$dir/waits"
 compile "$tests/host_and_gpu.hip" -o "$dir/gpu"
 compile -c "$tests/host_and_gpu.hip" -o "$dir/gpu.o" && compile "$dir/gpu.o" -o "$dir/gpu_again"
 simulate "$dir/code" || failed=1
+simulate "$dir/waits" || failed=1
+simulate --mode timing "$dir/waits" pipe 2>"$dir/said" || failed=1
+grep -q 'a call of the kernel.s that is not simulated' "$dir/said" || failed=1
 for program in gpu gpu_again; do
     simulate "$dir/$program" || failed=1
 done
@@ -19,10 +23,12 @@ for threads in 1 2; do
     simulate --mode timing --threads $threads "$dir/code" timing >"$dir/code$threads" 2>"$dir/said$threads" ||
         failed=1
     grep -q 'forked off takes no simulated time' "$dir/said$threads" || failed=1
+    simulate --mode timing --threads $threads "$dir/waits" timing >"$dir/waits$threads" || failed=1
     simulate --mode timing --threads $threads "$dir/gpu" timing >"$dir/gpu$threads" || failed=1
 done
-cat "$dir/code1" "$dir/gpu1"
+cat "$dir/code1" "$dir/waits1" "$dir/gpu1"
 cmp "$dir/code1" "$dir/code2" || failed=1
+cmp "$dir/waits1" "$dir/waits2" || failed=1
 cmp "$dir/gpu1" "$dir/gpu2" || failed=1
 if "$ehp" cc --time-host -O2 -fopenmp "$tests/host_openmp.c" -o "$dir/openmp" 2>/dev/null; then
     for threads in 1 2; do

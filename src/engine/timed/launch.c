@@ -454,6 +454,8 @@ int timed_xcd_open(struct timed *timed, struct timed_xcd *x, unsigned index)
     const struct cu_events events = {
         .done = workgroup_done, .fault = wave_faulted, .beyond = wave_beyond, .context = x};
     x->cu = cu_open(cp->chip, cp->code->target, index, timed->rates, x->domain, x->mem, &events);
+    arena_take(&x->arena, 0);
+    arena_take(&x->accesses.arena, 0);
     return x->cu ? EHP_OK : EHP_ERR_NO_MEMORY;
 }
 

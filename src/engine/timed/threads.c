@@ -5,7 +5,8 @@
  * call is.  One that is away holds simulated time up until it is back, so that it is back at the same time on
  * every run; unless it waits for simulated time, or for another thread, which passes that on.
  */
-#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "ccd/thread.h"
 #include "engine/timed/timed.h"
@@ -32,6 +33,16 @@ static void ended(struct core_program *program, uint64_t ps)
     cpu_thread_set(t, CPU_THREAD_AWAY);
 }
 
+/* With the lock.  What the thread has to say is there: simulated time is not to pass it, and so is told to
+ * pause before it is no longer held. */
+static void stop_holding(struct timed *timed, struct cpu_thread *t)
+{
+    timed_wake(timed);
+    timed->holding -= t->holding;
+    t->holding = false;
+    timed->holding_since_ns = 0;
+}
+
 static void publish(struct cpu_thread *t)
 {
     __atomic_store_n(&t->ring.head, t->ring.at, __ATOMIC_RELEASE);
@@ -48,15 +59,23 @@ static uint64_t leave(struct cpu_thread *t)
     return t->parked_ps;
 }
 
+/* Zeroed.  Not by malloc(): it is large, and would be a mapping among the program's. */
+static struct cpu_thread *take_thread(struct timed *timed)
+{
+    struct cpu_thread *t = timed->spare_threads;
+    if (!t)
+        return arena_take(&timed->thread_arena, sizeof(*t));
+    timed->spare_threads = t->next;
+    memset(t, 0, sizeof(*t));
+    return t;
+}
+
 struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted)
 {
     struct timed *timed = (struct timed *)engine;
     const unsigned cores = ccds_cores(timed->ccds);
     uint64_t used = 0;
     unsigned core = wanted >= 0 ? (unsigned)wanted : 0;
-    struct cpu_thread *t = calloc(1, sizeof(*t));
-    if (!t)
-        abort();
     pthread_mutex_lock(&timed->lock);
     for (const struct cpu_thread *other = timed->threads; other; other = other->next)
         used |= UINT64_C(1) << other->core;
@@ -64,15 +83,13 @@ struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted)
         core = 0;
     while (core < cores && used >> core & 1)
         core++;
-    if (core < cores) {
+    struct cpu_thread *t = core < cores ? take_thread(timed) : NULL;
+    if (t) {
         cpu_thread_open(t, core, ccds_domain(timed->ccds, core), engine->cp->chip->value[CHIP_core_ipc]);
         t->engine = timed;
         t->program.ended = ended;
         t->next = timed->threads;
         timed->threads = t;
-    } else {
-        free(t);
-        t = NULL;
     }
     pthread_mutex_unlock(&timed->lock);
     return t ? &t->ring : NULL;
@@ -87,10 +104,10 @@ void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *ring)
     for (link = &timed->threads; *link != t;)
         link = &(*link)->next;
     *link = t->next;
-    timed->holding -= t->holding;
-    timed_wake(timed);
+    stop_holding(timed, t);
+    t->next = timed->spare_threads;
+    timed->spare_threads = t;
     pthread_mutex_unlock(&timed->lock);
-    free(t);
 }
 
 void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *ring, uint64_t ps)
@@ -106,10 +123,8 @@ void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *ring, uint
     t->starting = timed->starting;
     timed->starting = t;
     timed->on_cores++;
-    timed->holding -= t->holding;
-    t->holding = false;
     timed->alone = false;
-    timed_wake(timed);
+    stop_holding(timed, t);
     pthread_mutex_unlock(&timed->lock);
 }
 
@@ -132,10 +147,16 @@ void timed_let_go(struct engine *engine, struct ehp_cpu_thread *ring)
     struct timed *timed = (struct timed *)engine;
     struct cpu_thread *t = thread_of(ring);
     pthread_mutex_lock(&timed->lock);
-    timed->holding -= t->holding;
-    t->holding = false;
-    timed_wake(timed);
+    stop_holding(timed, t);
     pthread_mutex_unlock(&timed->lock);
+}
+
+void timed_hold_for(struct timed *timed, struct cpu_thread *t)
+{
+    if (!t->holding && cpu_thread_state(t) == CPU_THREAD_AWAY) {
+        t->holding = true;
+        timed->holding++;
+    }
 }
 
 void timed_hold(struct engine *engine, struct ehp_cpu_thread *ring)
@@ -143,11 +164,33 @@ void timed_hold(struct engine *engine, struct ehp_cpu_thread *ring)
     struct timed *timed = (struct timed *)engine;
     struct cpu_thread *t = thread_of(ring);
     pthread_mutex_lock(&timed->lock);
-    if (!t->holding && cpu_thread_state(t) == CPU_THREAD_AWAY) {
-        t->holding = true;
-        timed->holding++;
-    }
+    timed_hold_for(timed, t);
+    t->called = true;
+    pthread_cond_broadcast(&timed->moved);
     pthread_mutex_unlock(&timed->lock);
+}
+
+static bool is_called(void *thread)
+{
+    return ((struct cpu_thread *)thread)->called;
+}
+
+bool timed_sleep(struct engine *engine, struct ehp_cpu_thread *ring, uint64_t until_ps)
+{
+    struct timed *timed = (struct timed *)engine;
+    struct cpu_thread *t = thread_of(ring);
+    pthread_mutex_lock(&timed->lock);
+    if (!t->called) {
+        stop_holding(timed, t);
+        if (until_ps != UINT64_MAX)
+            timed_sleep_until(timed, t, is_called, until_ps);
+        while (until_ps == UINT64_MAX && !t->called && !timed->quit)
+            pthread_cond_wait(&timed->moved, &timed->lock);
+    }
+    bool called = t->called;
+    t->called = false;
+    pthread_mutex_unlock(&timed->lock);
+    return called;
 }
 
 bool timed_holds(const struct timed *timed)
@@ -196,5 +239,6 @@ void timed_own_thread(struct engine *engine, struct ehp_cpu_thread *ring)
     struct timed *timed = (struct timed *)engine;
     pthread_mutex_lock(&timed->lock);
     thread_of(ring)->thread = pthread_self();
+    thread_of(ring)->tid = gettid();
     pthread_mutex_unlock(&timed->lock);
 }

@@ -36,16 +36,17 @@ struct timed_asker {
     bool (*wish)(void *context);
     void *context;
     const uint64_t *when_ps; /* of the wish's coming true; NULL: when that is seen */
-    uint64_t until_ps;       /* what it waits for without a wish */
+    uint64_t until_ps;       /* what it waits for if the wish does not come true before */
     uint64_t granted_ps;
     pthread_t thread; /* of who serves */
     bool serves, granted;
-    bool holds; /* time, once it is granted (threads.c) */
+    bool holds;                 /* time, once it is granted (threads.c) */
+    struct cpu_thread *sleeper; /* whom its wish's coming true holds time for; NULL: it is not a sleep */
 };
 
 static bool holds(const struct timed *timed, const struct timed_asker *a)
 {
-    return a->wish ? a->wish(a->context) : port_time_ps(timed->port) >= a->until_ps;
+    return (a->wish && a->wish(a->context)) || port_time_ps(timed->port) >= a->until_ps;
 }
 
 static bool any_holds(const struct timed *timed)
@@ -76,6 +77,8 @@ static void grant(struct timed *timed)
         *at = a->next;
         a->granted = true;
         timed->holding += a->holds;
+        if (a->sleeper)
+            timed_hold_for(timed, a->sleeper);
         a->granted_ps = a->when_ps ? *a->when_ps : port_time_ps(timed->port);
         if (a->serves && timed->serving < sizeof(timed->server) / sizeof(timed->server[0])) {
             timed->server[timed->serving++] = a->thread;
@@ -94,7 +97,7 @@ static bool wanted(const struct timed *timed, uint64_t *until_ps)
     *until_ps = PORT_NEVER;
     for (const struct timed_asker *a = timed->askers; a; a = a->next) {
         any |= !a->serves;
-        if (!a->wish && a->until_ps < *until_ps)
+        if (a->until_ps < *until_ps)
             *until_ps = a->until_ps;
     }
     return any;
@@ -208,7 +211,7 @@ static bool should_pause(void *context)
         timed->interrupted = false;
         timed_look(timed, NULL, 0, port_time_ps(timed->port));
     }
-    if (timed->pause || timed->quit || timed->holding)
+    if (timed->holding || timed->pause || timed->quit) /* in this order: see stop_holding() */
         return true;
     pthread_mutex_lock(&timed->lock);
     uint64_t until_ps;
@@ -490,10 +493,10 @@ static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
     uint64_t start = clock_now_ns(),
              until = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
     a->holds = timed_holds(timed);
-    timed->holding -= a->holds;
     a->next = timed->askers;
     timed->askers = a;
     timed->pause = true;
+    timed->holding -= a->holds;
     wake(timed);
     while (!a->granted && !timed->quit) {
         if (timeout_ns == UINT64_MAX) {
@@ -531,6 +534,7 @@ static struct timed_asker asker_of(const struct engine_wish *wish)
     return (struct timed_asker){.wish = wish->holds,
                                 .context = wish->context,
                                 .when_ps = wish->signal ? &wish->signal->completed_ps : NULL,
+                                .until_ps = PORT_NEVER,
                                 .serves = wish->serves,
                                 .thread = pthread_self()};
 }
@@ -607,6 +611,13 @@ void timed_spend(struct engine *engine, uint64_t ps)
     pthread_mutex_unlock(&timed->lock);
 }
 
+void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*over)(void *thread),
+                       uint64_t ps)
+{
+    struct timed_asker a = {.wish = over, .context = thread, .until_ps = ps, .sleeper = thread};
+    ask(timed, &a, UINT64_MAX);
+}
+
 bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)
 {
     struct timed *timed = (struct timed *)engine;
@@ -644,8 +655,11 @@ static bool job_done(void *context)
 void timed_run_job(struct timed *timed, const struct ehp_cpu_work *work)
 {
     struct cpu_job job = {.work = work, .host = timed->host, .delay_ps = timed->way_ps};
-    struct timed_asker a = {
-        .wish = job_done, .context = &job, .when_ps = &job.done_ps, .thread = pthread_self()};
+    struct timed_asker a = {.wish = job_done,
+                            .context = &job,
+                            .when_ps = &job.done_ps,
+                            .until_ps = PORT_NEVER,
+                            .thread = pthread_self()};
     enter_call(timed);
     timed->alone = false;
     job.next = timed->jobs;

@@ -28,10 +28,8 @@ struct thread {
     struct fault_thread *fault;
 };
 
-static void *enter(void *context, unsigned index)
+static struct thread *thread_new(struct timed *timed)
 {
-    (void)index;
-    struct timed *timed = context;
     struct thread *t = calloc(1, sizeof(*t));
     if (!t)
         abort();
@@ -46,12 +44,27 @@ static void *enter(void *context, unsigned index)
     return t;
 }
 
-static void leave(void *context, void *thread)
+static void thread_free(struct thread *t)
 {
-    (void)context;
-    struct thread *t = thread;
     fault_thread_leave(t->fault);
     free(t);
+}
+
+/* The first of them is entered for each run; meanwhile the program may have put handlers of its own. */
+static void *enter(void *context, unsigned index)
+{
+    struct timed *timed = context;
+    if (index)
+        return thread_new(timed);
+    fault_install();
+    return timed->own;
+}
+
+static void leave(void *context, void *thread)
+{
+    const struct timed *timed = context;
+    if (thread != timed->own)
+        thread_free(thread);
 }
 
 /* ---- what it offers ---- */
@@ -162,6 +175,8 @@ static int open_machine(struct timed *timed, const struct engine_options *option
     timed->sdma = sdma_open(c, timed->host, timed->fabric, timed->vm);
     if (!timed->ccds || !timed->sdma)
         return EHP_ERR_NO_MEMORY;
+    arena_take(&timed->accesses.arena, 0);
+    arena_take(&timed->thread_arena, 0);
     for (unsigned i = 0; i < timed->xcds; i++) {
         int status = timed_xcd_open(timed, &timed->xcd[i], i);
         if (status != EHP_OK)
@@ -183,9 +198,13 @@ static void *open_and_run(void *argument)
 {
     struct opening *opening = argument;
     struct timed *timed = opening->timed;
+    struct thread *own = timed->own = thread_new(timed);
     const int status = opening->status = open_machine(timed, opening->options);
     sem_post(&opening->opened); /* the last use of it */
-    return status == EHP_OK ? timed_main(timed) : NULL;
+    if (status == EHP_OK)
+        timed_main(timed);
+    thread_free(own);
+    return NULL;
 }
 
 static int start(struct timed *timed, const struct engine_options *options)
@@ -228,6 +247,7 @@ static void stop(struct engine *engine)
     free(timed->xcd);
     timed_scratch_free(timed);
     arena_free(&timed->accesses.arena);
+    arena_free(&timed->thread_arena);
     free(timed->rates);
     free(timed->bells);
     timed_touch_close(timed->touch);
@@ -272,6 +292,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .leave_thread = timed_leave_thread,
         .let_go = timed_let_go,
         .hold = timed_hold,
+        .sleep = timed_sleep,
         .own_thread = timed_own_thread,
         .forked = forked,
     };

@@ -53,6 +53,7 @@ struct memory;
 struct timed_access;
 struct sdma;
 struct timed_asker;
+struct cpu_thread;
 struct timed_touch;
 struct vm;
 struct timed;
@@ -140,8 +141,10 @@ struct timed {
     pthread_cond_t moved;       /* waiters: time has gone on */
     struct timed_asker *askers; /* host threads that want time to go on, or to be told */
     struct cpu_job *jobs;       /* for the CPU's cores, not yet begun */
-    struct cpu_thread *threads,
-        *starting;              /* of the host program on cores; those whose cores do not go on yet */
+    struct cpu_thread *threads, *starting,
+        *spare_threads; /* of the host program on cores; those whose cores do not go on yet */
+    struct arena thread_arena;
+    struct thread *own;         /* of the machine's thread */
     _Atomic unsigned on_cores;  /* whose cores have something to do, or will */
     _Atomic unsigned holding;   /* who are away, and wait for nobody: time stands still for them, */
     uint64_t holding_since_ns;  /* of the host's, but not for ever; 0: it does not */
@@ -234,6 +237,12 @@ void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *thread, ui
 uint64_t timed_leave_thread(struct engine *engine, struct ehp_cpu_thread *thread);
 void timed_let_go(struct engine *engine, struct ehp_cpu_thread *thread);
 void timed_hold(struct engine *engine, struct ehp_cpu_thread *thread);
+/* True: by a hold; false: that time is reached. */
+bool timed_sleep(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t until_ps);
+/* Of the same, with the lock. */
+void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*over)(void *thread),
+                       uint64_t ps);
+void timed_hold_for(struct timed *timed, struct cpu_thread *thread);
 void timed_own_thread(struct engine *engine, struct ehp_cpu_thread *thread);
 uint64_t timed_leave_core(struct timed *timed);
 /* With the lock: whether the calling thread holds time up. */

@@ -41,6 +41,32 @@ static uint64_t origin(clockid_t clock)
     return ns;
 }
 
+static uint64_t ns_of(const struct timespec *t)
+{
+    return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
+}
+
+uint64_t time_host_span(const struct timespec *t)
+{
+    return (uint64_t)t->tv_sec > UINT64_MAX / 2000 / SECOND ? UINT64_MAX / 2 : ns_of(t) * 1000;
+}
+
+uint64_t time_host_deadline(clockid_t clock, const struct timespec *t)
+{
+    const uint64_t start = origin(clock) / SECOND;
+    if (t->tv_sec < 0 || (uint64_t)t->tv_sec < start)
+        return 0;
+    const struct timespec since = {.tv_sec = t->tv_sec - (time_t)start, .tv_nsec = t->tv_nsec};
+    return time_host_span(&since);
+}
+
+clockid_t time_host_clock_of(const struct timespec *t)
+{
+    const int64_t real = t->tv_sec - (int64_t)(origin(CLOCK_REALTIME) / SECOND),
+                  monotonic = t->tv_sec - (int64_t)(origin(CLOCK_MONOTONIC) / SECOND);
+    return llabs(monotonic) < llabs(real) ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
 ENTRY int clock_gettime(clockid_t clock, struct timespec *t)
 {
     if (!ON_CORE())
@@ -62,6 +88,30 @@ ENTRY int gettimeofday(struct timeval *restrict t, void *restrict zone)
     return 0;
 }
 
+ENTRY time_t time(time_t *t)
+{
+    if (!ON_CORE())
+        return REAL(time)(t);
+    time_t seconds = (time_t)((pass(CALL_PS) + origin(CLOCK_REALTIME)) / SECOND);
+    if (t)
+        *t = seconds;
+    return seconds;
+}
+
+ENTRY int timespec_get(struct timespec *t, int base)
+{
+    if (!ON_CORE() || base != TIME_UTC)
+        return REAL(timespec_get)(t, base);
+    uint64_t ns = pass(CALL_PS) + origin(CLOCK_REALTIME);
+    *t = (struct timespec){.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
+    return base;
+}
+
+ENTRY clock_t clock(void)
+{
+    return ON_CORE() ? (clock_t)(pass(YIELD_PS) / (SECOND / CLOCKS_PER_SEC)) : REAL(clock)();
+}
+
 ENTRY int sched_yield(void)
 {
     if (!ON_CORE())
@@ -79,7 +129,7 @@ ENTRY int nanosleep(const struct timespec *t, struct timespec *rest)
 {
     if (!ON_CORE())
         return REAL(nanosleep)(t, rest);
-    sleep_ns((uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec);
+    sleep_ns(ns_of(t));
     return 0;
 }
 
@@ -87,7 +137,7 @@ ENTRY int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, 
 {
     if (!ON_CORE())
         return REAL(clock_nanosleep)(clock, flags, t, rest);
-    uint64_t ns = (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec, now = origin(clock) + pass(0);
+    uint64_t ns = ns_of(t), now = origin(clock) + pass(0);
     sleep_ns(!(flags & TIMER_ABSTIME) ? ns : ns > now ? ns - now : 0);
     return 0;
 }

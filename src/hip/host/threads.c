@@ -2,6 +2,7 @@
 /* Threads begin and end; see time_host.h. */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
 #include "hip/host/time_host.h"
@@ -13,7 +14,8 @@ struct start {
     struct ehp_cpu_thread *thread; /* NULL: without a core */
     uint64_t ps;                   /* when it begins, and when it has ended */
     pthread_t id;
-    bool ended;
+    sem_t *begun; /* and has a heap: which one does not depend on the host then */
+    bool ended, detached;
     struct ehp_cpu_thread *joiner; /* who waits for it */
 };
 
@@ -22,6 +24,15 @@ static struct {
     pthread_mutex_t lock;
     struct start *first;
 } threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* It has ended, and nobody will ask for it.  Its core is free from here on, and not from when the host has
+ * ended it, so that others find the same cores free on every run. */
+static void forget(struct start *s, struct ehp_cpu_thread *thread)
+{
+    if (thread)
+        ehp_cpu_thread_close(time_host_machine(), thread);
+    free(s);
+}
 
 static void end(void *argument)
 {
@@ -33,9 +44,13 @@ static void end(void *argument)
     s->ended = true;
     if (s->joiner)
         ehp_cpu_thread_hold(time_host_machine(), s->joiner);
+    struct ehp_cpu_thread *thread = s->thread;
+    const bool detached = s->detached;
+    if (thread && !detached)
+        ehp_cpu_thread_let_go(time_host_machine(), thread);
     pthread_mutex_unlock(&threads.lock);
-    if (s->thread)
-        ehp_cpu_thread_close(time_host_machine(), s->thread);
+    if (detached)
+        forget(s, thread);
 }
 
 static void *begin_thread(void *argument)
@@ -43,10 +58,20 @@ static void *begin_thread(void *argument)
     struct start *s = argument;
     void *result;
     time_host_become(s->thread);
+    void *volatile first = malloc(1);
+    free(first);
+    REAL(sem_post)(s->begun);
     pthread_cleanup_push(end, s);
     result = s->run(s->argument);
     pthread_cleanup_pop(1);
     return result;
+}
+
+static bool detached(const pthread_attr_t *attributes)
+{
+    int state = PTHREAD_CREATE_JOINABLE;
+    return attributes && pthread_attr_getdetachstate(attributes, &state) == 0 &&
+           state == PTHREAD_CREATE_DETACHED;
 }
 
 /* The kernel's part of it is not simulated. */
@@ -58,21 +83,28 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     struct start *s = calloc(1, sizeof(*s));
     if (!s)
         return EAGAIN;
+    sem_t begun;
+    sem_init(&begun, 0, 0);
+    s->begun = &begun;
     s->run = run;
     s->argument = argument;
-    s->ps = time_host_leave();
+    const uint64_t ps = s->ps = time_host_leave();
     s->thread = ehp_cpu_thread_open(time_host_machine(), -1);
     if (s->thread) /* its core waits for its first record */
         ehp_cpu_thread_enter(time_host_machine(), s->thread, s->ps);
     pthread_mutex_lock(&threads.lock);
     int status = REAL(pthread_create)(id, attributes, begin_thread, s);
-    if (status == 0) {
+    if (status == 0 && detached(attributes)) {
+        s->detached = true;
+    } else if (status == 0) {
         s->id = *id;
         s->next = threads.first;
         threads.first = s;
     }
     pthread_mutex_unlock(&threads.lock);
-    time_host_enter(s->ps);
+    while (status == 0 && REAL(sem_wait)(&begun) != 0) /* signals */
+        ;
+    time_host_enter(ps);
     if (status) {
         if (s->thread)
             ehp_cpu_thread_close(time_host_machine(), s->thread);
@@ -92,6 +124,20 @@ static struct start *take_start(pthread_t id)
     return s;
 }
 
+/* Nobody will ask for it. */
+ENTRY int pthread_detach(pthread_t id)
+{
+    pthread_mutex_lock(&threads.lock);
+    struct start *s = take_start(id);
+    const bool ended = s && s->ended;
+    if (s)
+        s->detached = true;
+    pthread_mutex_unlock(&threads.lock);
+    if (ended)
+        forget(s, s->thread);
+    return REAL(pthread_detach)(id);
+}
+
 ENTRY int pthread_join(pthread_t id, void **result)
 {
     if (!ON_CORE())
@@ -107,7 +153,8 @@ ENTRY int pthread_join(pthread_t id, void **result)
     int status = REAL(pthread_join)(id, result);
     if (s && s->ps > ps)
         ps = s->ps;
-    free(s);
+    if (s)
+        forget(s, s->thread);
     time_host_enter(ps);
     return status;
 }

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What code calls that was compiled with --time-host (ehp/cpu_thread.h), and the calls of the system's by
- * which its threads begin, end and wait for each other: a library of its own, as these take the place of the
- * C library's.
- *
- * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than
- * what it waited for.
- */
+/* Records of what a thread does; see time_host.h. */
 #include "hip/host/time_host.h"
 
 #include <dlfcn.h>
@@ -17,17 +10,15 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    PUBLISH = 256,
-    ROOM = EHP_CPU_RING / 2,
-    SPINS = 200
-}; /* PUBLISH: words that a core may have to wait for */
+enum { PUBLISH = 256 }; /* words that a core may have to wait for */
+enum { ROOM = EHP_CPU_RING / 2, SPINS = 200 };
 
 /* Of threads that have no core: what they do goes nowhere. */
 static __thread struct ehp_cpu_thread *self;
 static __thread bool paused; /* it stays away from its core, whatever it does */
-static __thread bool beginning,
-    inside; /* inside: it is the library that runs, and its calls are the C library's */
+static __thread bool beginning;
+static __thread bool inside; /* it is the library that runs, and its calls are the C library's */
+static _Atomic bool begun;   /* by any */
 
 ehp_machine *time_host_machine(void)
 {
@@ -41,16 +32,10 @@ ehp_machine *time_host_machine(void)
 
 static struct ehp_cpu_thread *idle(void)
 {
-    static struct ehp_cpu_thread *_Atomic one;
-    struct ehp_cpu_thread *t = one;
-    if (!t) {
-        t = calloc(1, sizeof(*t));
-        if (!t)
-            abort();
-        t->away = t->idle = 1;
-        one = t;
-    }
-    return t;
+    static struct ehp_cpu_thread one;
+    if (!one.idle)
+        one.away = one.idle = 1;
+    return &one;
 }
 
 /* The thread's first piece of code, or the first after a call. */
@@ -159,18 +144,29 @@ static void forked(void)
 __attribute__((constructor)) static void find_libraries(void)
 {
     unsigned n = 0;
+    idle();
     dl_iterate_phdr(note_library, &n);
     pthread_atfork(NULL, NULL, forked);
 }
 
-bool time_host_on_core(const void *caller)
+bool time_host_is_simulator(const void *caller)
 {
-    if (!self || self->away || inside)
-        return false;
+    if (inside)
+        return true;
     for (unsigned i = 0; i < RANGES && ours[i].end; i++)
         if ((uintptr_t)caller - ours[i].begin < ours[i].end - ours[i].begin)
-            return false;
-    return true;
+            return true;
+    return false;
+}
+
+bool time_host_on_core(const void *caller)
+{
+    return self && !self->away && !time_host_is_simulator(caller);
+}
+
+bool time_host_begun(void)
+{
+    return begun;
 }
 
 struct ehp_cpu_thread *time_host_self(void)
@@ -201,8 +197,17 @@ uint64_t time_host_leave(void)
 void time_host_enter(uint64_t ps)
 {
     inside = true;
+    begun = true;
     ehp_cpu_thread_enter(time_host_machine(), self, ps);
     inside = false;
+}
+
+bool time_host_sleep(uint64_t until_ps)
+{
+    inside = true;
+    bool called = ehp_cpu_thread_sleep(time_host_machine(), self, until_ps);
+    inside = false;
+    return called;
 }
 
 uint64_t time_host_touch(const void *address)

@@ -7,7 +7,8 @@
  *
  *   time_host.c   records of what a thread does
  *   threads.c     threads
- *   waits.c       mutexes, condition variables, barriers, semaphores
+ *   waits.c       the queue of those that wait for each other; futexes
+ *   locks.c       mutexes, condition variables, barriers, semaphores
  *   clocks.c      clocks, and sleep
  *   openmp.c      OpenMP's threads
  *
@@ -19,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "ehp/cpu_thread.h"
 
@@ -28,8 +30,12 @@ uint64_t *ehp_cpu_block(const struct ehp_cpu_block *block);
 void ehp_cpu_wait(void);
 
 ehp_machine *time_host_machine(void);
+/* Whether it is the simulator itself that calls. */
+bool time_host_is_simulator(const void *caller);
 /* The calling thread is on a core now; and it is not the simulator itself that calls. */
 bool time_host_on_core(const void *caller);
+/* A thread has been on a core: before, and in functional mode, all have the C library's calls. */
+bool time_host_begun(void);
 #define ON_CORE() time_host_on_core(__builtin_return_address(0))
 struct ehp_cpu_thread *time_host_self(void);
 /* It is that one from now on; NULL: none. */
@@ -39,8 +45,16 @@ void time_host_pause(bool on);
 /* ehp_cpu_thread_leave() and _enter(), of the calling thread. */
 uint64_t time_host_leave(void);
 void time_host_enter(uint64_t ps);
+/* ehp_cpu_thread_sleep(), of the calling thread. */
+bool time_host_sleep(uint64_t until_ps);
 /* An atomic operation on what lies there, which the thread waits for: when that is over, in picoseconds. */
 uint64_t time_host_touch(const void *address);
+
+/* Picoseconds of simulated time: when that clock shows it, and how long it is. */
+uint64_t time_host_deadline(clockid_t clock, const struct timespec *time);
+uint64_t time_host_span(const struct timespec *time);
+/* Whose time this is, of the clocks that a condition variable may have. */
+clockid_t time_host_clock_of(const struct timespec *time);
 
 /* The C library's function of that name; and one with its type. */
 void *time_host_real(const char *name);

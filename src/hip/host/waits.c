@@ -1,266 +1,201 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Threads wait for each other; see time_host.h.  Who finds a mutex or semaphore taken, waits for a condition,
- * or comes to a barrier too early, is away until another wakes it, the first that came first.  Each call is
- * an atomic operation on what it is about, so that its line goes from core to core.
- */
+/* See waits.h; and futexes, by which C++'s libraries wait. */
+#include "hip/host/waits.h"
+
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
-#include <semaphore.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "hip/host/time_host.h"
 
 #define WAKE_PS UINT64_C(1500000) /* guess: through the kernel, as host.wake of the chip files */
 
-struct waiter {
-    struct waiter *next;
-    const void *key;
-    struct ehp_cpu_thread *thread;
-    uint64_t ps; /* when it is woken */
-    bool woken;
-};
-
-struct barrier {
-    struct barrier *next;
-    const void *key;
-    unsigned count, arrived;
-};
-
 /* All of the process's. */
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t woken;
-    struct waiter *first, **end;
-    struct barrier *barriers;
+    pthread_cond_t woken; /* for those on no core */
+    struct waiter *_Atomic first;
 } waits = {.lock = PTHREAD_MUTEX_INITIALIZER, .woken = PTHREAD_COND_INITIALIZER};
 
-static void lock_waits(void)
+void waits_lock(void)
 {
     REAL(pthread_mutex_lock)(&waits.lock);
-    if (!waits.end)
-        waits.end = &waits.first;
 }
 
-static void unlock_waits(void)
+void waits_unlock(void)
 {
     REAL(pthread_mutex_unlock)(&waits.lock);
 }
 
-/* With the lock: the waiter is the last of those. */
-static void join_queue(struct waiter *w, const void *key)
+void waits_join(struct waiter *w, const void *key)
 {
-    *w = (struct waiter){.key = key, .thread = time_host_self()};
-    *waits.end = w;
-    waits.end = &w->next;
+    struct ehp_cpu_thread *self = time_host_self();
+    *w = (struct waiter){.key = key, .thread = self && !self->idle ? self : NULL};
+    if (!waits.first) {
+        waits.first = w;
+        return;
+    }
+    struct waiter *last = waits.first;
+    while (last->next)
+        last = last->next;
+    last->next = w;
 }
 
-/* With the lock, which is given up: until it is woken.  The thread is on its core again. */
-static void sleep_until_woken(struct waiter *w)
+static void take_out(const struct waiter *w, struct waiter *before)
 {
-    unlock_waits();
-    uint64_t ps = time_host_leave();
-    lock_waits();
-    if (!w->woken)
-        ehp_cpu_thread_let_go(time_host_machine(), w->thread);
-    while (!w->woken)
+    if (before)
+        before->next = w->next;
+    else
+        waits.first = w->next;
+}
+
+static void give_up(const struct waiter *w)
+{
+    struct waiter *before = NULL;
+    for (struct waiter *at = waits.first; at != w; at = at->next)
+        before = at;
+    take_out(w, before);
+}
+
+bool waits_sleep(struct waiter *w, uint64_t until_ps)
+{
+    while (!w->thread && !w->woken)
         REAL(pthread_cond_wait)(&waits.woken, &waits.lock);
-    unlock_waits();
-    time_host_enter(w->ps > ps ? w->ps : ps);
+    waits_unlock();
+    if (!w->thread)
+        return true;
+    uint64_t ps = time_host_leave();
+    bool in_time = true;
+    waits_lock();
+    while (!w->woken && in_time) {
+        waits_unlock();
+        in_time = time_host_sleep(until_ps);
+        waits_lock();
+    }
+    if (!w->woken)
+        give_up(w);
+    uint64_t back_ps = w->woken ? w->ps : until_ps;
+    waits_unlock();
+    time_host_enter(back_ps > ps ? back_ps : ps);
+    return w->woken;
 }
 
-/* With the lock: up to so many of those that wait for it, at `ps`. */
-static void wake(const void *key, unsigned most, uint64_t ps)
+unsigned waits_wake(const void *key, unsigned most, uint64_t ps)
 {
-    for (struct waiter **link = &waits.first, *w; most && (w = *link);) {
+    unsigned count = 0;
+    struct waiter *before = NULL;
+    for (struct waiter *w = waits.first, *next; w && count < most; w = next) {
+        next = w->next;
         if (w->key != key) {
-            link = &w->next;
+            before = w;
             continue;
         }
-        *link = w->next;
-        if (!*link)
-            waits.end = link;
+        take_out(w, before);
         w->ps = ps + WAKE_PS;
         w->woken = true;
-        ehp_cpu_thread_hold(time_host_machine(), w->thread);
-        REAL(pthread_cond_broadcast)(&waits.woken);
-        most--;
+        count++;
+        if (w->thread)
+            ehp_cpu_thread_hold(time_host_machine(), w->thread);
+        else
+            REAL(pthread_cond_broadcast)(&waits.woken);
+    }
+    return count;
+}
+
+void waits_wake_others(const void *caller, const void *key, unsigned most)
+{
+    if (!waits.first || time_host_is_simulator(caller))
+        return;
+    waits_lock();
+    waits_wake(key, most, 0);
+    waits_unlock();
+}
+
+int waits_take(void *key, int (*take)(void *key), uint64_t until_ps)
+{
+    for (;;) {
+        struct waiter w;
+        time_host_touch(key);
+        waits_lock();
+        int status = take(key);
+        if (status != EBUSY) {
+            waits_unlock();
+            return status;
+        }
+        waits_join(&w, key);
+        if (!waits_sleep(&w, until_ps))
+            return ETIMEDOUT;
     }
 }
 
-static void wake_after_touch(const void *key, unsigned most)
+int waits_give(void *key, int (*give)(void *key), unsigned most)
 {
     uint64_t ps = time_host_touch(key);
-    lock_waits();
-    wake(key, most, ps);
-    unlock_waits();
-}
-
-/* ---- mutexes ---- */
-
-static void lock_mutex(pthread_mutex_t *mutex, int *status)
-{
-    for (;;) {
-        struct waiter w;
-        time_host_touch(mutex);
-        lock_waits();
-        *status = REAL(pthread_mutex_trylock)(mutex);
-        if (*status != EBUSY) {
-            unlock_waits();
-            return;
-        }
-        join_queue(&w, mutex);
-        sleep_until_woken(&w);
-    }
-}
-
-static int unlock_mutex(pthread_mutex_t *mutex)
-{
-    uint64_t ps = time_host_touch(mutex);
-    lock_waits();
-    int status = REAL(pthread_mutex_unlock)(mutex);
-    wake(mutex, 1, ps);
-    unlock_waits();
+    waits_lock();
+    int status = give(key);
+    waits_wake(key, most, ps);
+    waits_unlock();
     return status;
 }
 
-ENTRY int pthread_mutex_lock(pthread_mutex_t *mutex)
+/* ---- futexes ---- */
+
+static uint64_t futex_end(unsigned command, long operation, const struct timespec *t)
 {
-    int status;
-    if (!ON_CORE())
-        return REAL(pthread_mutex_lock)(mutex);
-    lock_mutex(mutex, &status);
-    return status;
+    if (!t)
+        return NEVER;
+    return command == FUTEX_WAIT
+               ? time_host_self()->now_ps + time_host_span(t)
+               : time_host_deadline(operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, t);
 }
 
-ENTRY int pthread_mutex_trylock(pthread_mutex_t *mutex)
+static long fail(int error)
 {
-    if (ON_CORE())
-        time_host_touch(mutex);
-    return REAL(pthread_mutex_trylock)(mutex);
+    errno = error;
+    return -1;
 }
 
-ENTRY int pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-    return ON_CORE() ? unlock_mutex(mutex) : REAL(pthread_mutex_unlock)(mutex);
-}
-
-/* ---- condition variables ---- */
-
-ENTRY int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+static long futex_wait(uint32_t *word, uint32_t value, unsigned command, long operation,
+                       const struct timespec *t)
 {
     struct waiter w;
-    int status;
-    if (!ON_CORE())
-        return REAL(pthread_cond_wait)(condition, mutex);
-    time_host_touch(condition);
-    lock_waits();
-    join_queue(&w, condition);
-    unlock_waits();
-    status = unlock_mutex(mutex);
-    if (status)
-        return status;
-    lock_waits();
-    sleep_until_woken(&w);
-    lock_mutex(mutex, &status);
-    return status;
-}
-
-ENTRY int pthread_cond_signal(pthread_cond_t *condition)
-{
-    if (ON_CORE())
-        wake_after_touch(condition, 1);
-    return REAL(pthread_cond_signal)(condition);
-}
-
-ENTRY int pthread_cond_broadcast(pthread_cond_t *condition)
-{
-    if (ON_CORE())
-        wake_after_touch(condition, UINT32_MAX);
-    return REAL(pthread_cond_broadcast)(condition);
-}
-
-/* ---- barriers ---- */
-
-static struct barrier *find_barrier(const void *key)
-{
-    struct barrier *b = waits.barriers;
-    while (b && b->key != key)
-        b = b->next;
-    return b;
-}
-
-ENTRY int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
-                               unsigned count)
-{
-    int status = REAL(pthread_barrier_init)(barrier, attributes, count);
-    if (status)
-        return status;
-    lock_waits();
-    struct barrier *b = find_barrier(barrier);
-    if (!b && (b = calloc(1, sizeof(*b)))) {
-        b->key = barrier;
-        b->next = waits.barriers;
-        waits.barriers = b;
+    time_host_touch(word);
+    waits_lock();
+    if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) {
+        waits_unlock();
+        return fail(EAGAIN);
     }
-    if (b) {
-        b->count = count;
-        b->arrived = 0;
-    }
-    unlock_waits();
-    return b ? 0 : ENOMEM;
+    waits_join(&w, word);
+    return waits_sleep(&w, futex_end(command, operation, t)) ? 0 : fail(ETIMEDOUT);
 }
 
-ENTRY int pthread_barrier_wait(pthread_barrier_t *barrier)
+/* What calls it directly, and not by a function of the C library's. */
+ENTRY long syscall(long number, ...)
 {
-    struct waiter w;
-    if (!ON_CORE())
-        return REAL(pthread_barrier_wait)(barrier);
-    uint64_t ps = time_host_touch(barrier);
-    lock_waits();
-    struct barrier *b = find_barrier(barrier);
-    if (!b) {
-        unlock_waits();
-        return EINVAL;
-    }
-    if (++b->arrived == b->count) {
-        b->arrived = 0;
-        wake(barrier, UINT32_MAX, ps);
-        unlock_waits();
-        return PTHREAD_BARRIER_SERIAL_THREAD;
-    }
-    join_queue(&w, barrier);
-    sleep_until_woken(&w);
-    return 0;
-}
-
-/* ---- semaphores ---- */
-
-ENTRY int sem_wait(sem_t *semaphore)
-{
-    if (!ON_CORE())
-        return REAL(sem_wait)(semaphore);
-    for (;;) {
-        struct waiter w;
-        time_host_touch(semaphore);
-        lock_waits();
-        if (REAL(sem_trywait)(semaphore) == 0) {
-            unlock_waits();
-            return 0;
-        }
-        join_queue(&w, semaphore);
-        sleep_until_woken(&w);
-    }
-}
-
-ENTRY int sem_post(sem_t *semaphore)
-{
-    if (!ON_CORE())
-        return REAL(sem_post)(semaphore);
-    uint64_t ps = time_host_touch(semaphore);
-    lock_waits();
-    int status = REAL(sem_post)(semaphore);
-    wake(semaphore, 1, ps);
-    unlock_waits();
-    return status;
+    long a[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    const unsigned command = number == SYS_futex ? (unsigned)(a[1] & FUTEX_CMD_MASK) : UINT32_MAX;
+    const bool waits_for = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET,
+               wakes = command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
+    uint32_t *word = (uint32_t *)a[0]; // NOLINT(performance-no-int-to-ptr): as the kernel takes it
+    if (waits_for && ON_CORE())
+        return futex_wait(word, (uint32_t)a[2], command, a[1],
+                          (const struct timespec *)a[3]); // NOLINT(performance-no-int-to-ptr)
+    uint64_t ps = wakes && ON_CORE() ? time_host_touch(word) : 0;
+    long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (!wakes || result < 0 || !waits.first || time_host_is_simulator(__builtin_return_address(0)))
+        return result;
+    waits_lock();
+    result += waits_wake(word, (unsigned)a[2] - (unsigned)result, ps);
+    waits_unlock();
+    return result;
 }
