@@ -266,6 +266,7 @@ enum ehp_cpu_operation {
     EHP_CPU_TOUCH,  /* each page of each range once */
     EHP_CPU_STREAM, /* all lines of all ranges side by side, each core its part, `passes` times */
     EHP_CPU_CHASE,  /* one after the other, `passes` dependent loads in the first range; one core */
+    EHP_CPU_UPDATE, /* `passes` additions of each core to words of 8 bytes at random in the first range */
 };
 struct ehp_cpu_work {
     size_t size;

@@ -24,7 +24,7 @@ int ehp_cpu_run(ehp_machine *m, struct ehp_cpu_work *work)
     if (work->size < offsetof(struct ehp_cpu_work, written))
         return machine_error(m, EHP_ERR_INVALID, "struct ehp_cpu_work: size is %zu", work->size);
     if (!work->cores || work->cores > cores || work->ranges > 3 ||
-        (!work->ranges && (!work->instructions || work->operation == EHP_CPU_CHASE)))
+        (!work->ranges && (!work->instructions || work->operation >= EHP_CPU_CHASE)))
         return machine_error(m, EHP_ERR_INVALID,
                              "%u cores on %u ranges: the package has %u cores, for up to 3", work->cores,
                              work->ranges, cores);

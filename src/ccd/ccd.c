@@ -156,7 +156,7 @@ void ccd_victim(struct core *core, uint64_t entry)
 }
 
 /* What other cores have of a line: their flags together.  `exclusive`: they lose it; else it is nobody's. */
-static unsigned ask_peers(struct core *core, uint64_t line, bool exclusive)
+static unsigned ask_peers(struct core *core, uint64_t line, bool exclusive, double *when)
 {
     struct ccd *ccd = core->ccd;
     unsigned flags = 0, own = tags_peek(&core->l2, line) != NULL;
@@ -165,6 +165,7 @@ static unsigned ask_peers(struct core *core, uint64_t line, bool exclusive)
         uint64_t *e = peer == core ? NULL : tags_peek(&peer->l2, line), *above;
         if (!e)
             continue;
+        *when = core_locks(peer, line) > *when ? core_locks(peer, line) : *when;
         if (exclusive) {
             flags |= (unsigned)core_drop(peer, line) & (TAG_VALID | TAG_OURS | TAG_DIRTY);
             continue;
@@ -190,7 +191,7 @@ bool ccd_fetch(struct core *core, uint64_t line, uint64_t address, bool exclusiv
     out->flags = flags;
     if (flags && (!exclusive || flags & TAG_OWNED))
         return true;
-    unsigned peers = ask_peers(core, line, exclusive);
+    unsigned peers = ask_peers(core, line, exclusive, &out->when);
     flags |= peers | (own ? (unsigned)*own & (TAG_OURS | TAG_DIRTY) : 0);
     out->when += peers ? all->peer : 0;
     out->flags = exclusive ? flags | TAG_OWNED : flags & ~TAG_OWNED;
@@ -224,6 +225,7 @@ static void probed(struct port_domain *domain, struct port_event *event)
 {
     struct ccd *ccd = event->self;
     struct fabric_probe *p = (struct fabric_probe *)(uintptr_t)event->word[0];
+    uint64_t when = port_now(domain);
     p->in_place = true;
     p->keeps = p->shares;
     for (unsigned half = 0; half < FABRIC_LINE / CORE_LINE; half++) {
@@ -232,6 +234,8 @@ static void probed(struct port_domain *domain, struct port_event *event)
             tags_drop(&ccd->l3, line);
         for (unsigned i = 0; i < ccd->all->cores; i++) {
             uint64_t core = p->shares ? core_share(&ccd->core[i], line) : core_drop(&ccd->core[i], line);
+            uint64_t until = (uint64_t)core_locks(&ccd->core[i], line);
+            when = core && until > when ? until : when;
             ccd->core[i].counters.probes += core != 0;
             was |= core;
         }
@@ -240,7 +244,7 @@ static void probed(struct port_domain *domain, struct port_event *event)
     fabric_probe_take(ccd->all->fabric, p);
     /* Tags alone: what a load that finds its line there takes, without the way through the second cache. */
     uint64_t look = (uint64_t)(ccd->all->l3_latency - ccd->all->l2_latency);
-    port_post(domain, port_now(domain) + look, answer, ccd)->word[0] = (uint64_t)(uintptr_t)p;
+    port_post(domain, when + look, answer, ccd)->word[0] = (uint64_t)(uintptr_t)p;
 }
 
 /* ---- the package's ---- */
@@ -326,6 +330,7 @@ struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned firs
     all->l2_latency = v[CHIP_core_l2_latency] * all->ghz;
     all->l3_latency = v[CHIP_core_l3_latency] * all->ghz;
     all->tlb2_latency = v[CHIP_core_tlb2_latency] * all->ghz;
+    all->locked = v[CHIP_core_locked] * all->ghz;
     all->peer = v[CHIP_ccd_peer] * all->ghz;
     all->window = chip_get(chip, CHIP_core_window);
     all->loads = chip_get(chip, CHIP_core_loads);

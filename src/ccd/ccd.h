@@ -33,7 +33,7 @@ struct vm;
 enum core_op_kind {
     CORE_LOAD,
     CORE_STORE,
-    CORE_ATOMIC,  /* a read-modify-write that nobody gets between; loads and stores do not pass it */
+    CORE_ATOMIC,  /* a read-modify-write that nobody gets between; stores do not pass it */
     CORE_FENCE,   /* loads and stores do not pass it */
     CORE_COMPUTE, /* nothing of memory */
 };

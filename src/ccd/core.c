@@ -73,6 +73,11 @@ uint64_t core_drop(struct core *c, uint64_t line)
     return e ? e | dirty : 0;
 }
 
+double core_locks(const struct core *c, uint64_t line)
+{
+    return c->locked_line == line ? c->locked_until : 0;
+}
+
 uint64_t core_share(struct core *c, uint64_t line)
 {
     uint64_t dirty = tags_share(&c->l1, line) & TAG_DIRTY, e = tags_share(&c->l2, line);
@@ -178,7 +183,8 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
     uint64_t *e = is_table ? NULL : tags_find(&c->l1, line);
     if (e && (!exclusive || *e & TAG_OWNED)) {
         *e |= exclusive ? TAG_DIRTY : 0;
-        *when = at + all->l1_latency;
+        *when = line == c->taken_line ? later(at, c->taken_at) : at;
+        *when += all->l1_latency;
         return REACHED;
     }
     struct fetched f = {.when = at + all->l2_latency};
@@ -195,6 +201,8 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
             c->counters.l2_misses++;
             if (ccd_fetch(c, line, address, exclusive, is_table, at + all->l2_latency, &f)) {
                 into_l2(c, line, f.flags);
+                c->taken_line = line;
+                c->taken_at = f.when;
             } else {
                 m = add_miss(c, line, address, exclusive, !is_table);
                 c->counters.l3_misses++;
@@ -395,26 +403,9 @@ static void leave(struct core *c, const struct slot *s)
     c->first++;
 }
 
-/* False: when there will be is not known. */
-static bool make_room(struct core *c)
-{
-    const struct ccds *all = c->ccd->all;
-    while (c->first != c->next) {
-        const struct slot *s = slot_of(c, c->first);
-        bool full = c->next - c->first == CORE_WINDOW || c->instructions + c->op.instructions > all->window ||
-                    (c->op.kind == CORE_LOAD && c->loads == all->loads);
-        if (s->access.state == SLOT_DONE && (full || s->access.done <= c->at)) {
-            c->at = later(c->at, s->access.done);
-            leave(c, s);
-        } else {
-            return !full;
-        }
-    }
-    return true;
-}
-
-/* As many stores are written as is known that are, until there are no more than `most`. */
-static bool write_stores(struct core *c, unsigned most)
+/* As many stores are written as is known that are, until there are no more than `most`; the core may wait for
+ * that. */
+static bool write_stores(struct core *c, unsigned most, bool waits)
 {
     const unsigned size = c->ccd->all->stores;
     while (c->stores) {
@@ -424,7 +415,7 @@ static bool write_stores(struct core *c, unsigned most)
         double when = later(c->committed + 1, a->done);
         if (when > c->at && c->stores <= most)
             break;
-        c->at = c->stores > most ? later(c->at, when) : c->at;
+        c->at = waits && c->stores > most ? later(c->at, when) : c->at;
         c->committed = when;
         c->first_store = (c->first_store + 1) % size;
         c->stores--;
@@ -432,12 +423,82 @@ static bool write_stores(struct core *c, unsigned most)
     return c->stores <= most;
 }
 
+/* UINT64_MAX: its page does not exist any more. */
+static uint64_t physical_line(struct core *c, uint64_t address)
+{
+    const struct core_page *page = core_page_of(c, address);
+    return page ? line_of(page->physical + address % (1U << VM_PAGE_SHIFT)) : UINT64_MAX;
+}
+
+static bool owns(struct core *c, uint64_t line)
+{
+    const uint64_t *e = line == UINT64_MAX ? NULL : tags_peek(&c->l1, line);
+    return e && *e & TAG_OWNED;
+}
+
+/* With nothing before it any more: when all stores are written, and its line is there, which another may have
+ * taken away again. */
+static bool make_atomic(struct core *c, struct access *a)
+{
+    if (!write_stores(c, 0, false))
+        return false;
+    const uint64_t line = physical_line(c, a->address);
+    if (!owns(c, line)) {
+        start(c, (core_waiter)(c->first % CORE_WINDOW), later(a->done, ccd_now(c->ccd)));
+        if (a->state != SLOT_DONE)
+            return false;
+    }
+    a->done = line == c->taken_line ? later(a->done, c->taken_at) : a->done;
+    a->done = later(later(a->done, c->last_done), c->committed) + c->ccd->all->locked;
+    a->kind = CORE_COMPUTE;
+    c->atomics--;
+    c->locked_line = line;
+    c->locked_until = a->done;
+    return true;
+}
+
+/* Whether it is known when the oldest is complete. */
+static bool is_known(struct core *c)
+{
+    struct access *a = &slot_of(c, c->first)->access;
+    return a->state == SLOT_DONE && (a->kind != CORE_ATOMIC || make_atomic(c, a));
+}
+
+/* Atomic operations are made as soon as they can be: others want their lines. */
+static void make_atomics(struct core *c)
+{
+    while (c->atomics && is_known(c)) {
+        const struct slot *s = slot_of(c, c->first);
+        if (s->access.done > later(c->at, ccd_now(c->ccd)))
+            return;
+        leave(c, s);
+    }
+}
+
+/* False: when there will be is not known. */
+static bool make_room(struct core *c)
+{
+    const struct ccds *all = c->ccd->all;
+    while (c->first != c->next) {
+        const struct slot *s = slot_of(c, c->first);
+        bool full = c->next - c->first == CORE_WINDOW || c->instructions + c->op.instructions > all->window ||
+                    (c->op.kind == CORE_LOAD && c->loads == all->loads);
+        if (is_known(c) && (full || s->access.done <= c->at)) {
+            c->at = later(c->at, s->access.done);
+            leave(c, s);
+        } else {
+            return !full;
+        }
+    }
+    return true;
+}
+
 /* All before it is complete. */
 static bool complete(struct core *c)
 {
     while (c->first != c->next) {
         const struct slot *s = slot_of(c, c->first);
-        if (s->access.state != SLOT_DONE)
+        if (!is_known(c))
             return false;
         c->at = later(c->at, s->access.done);
         leave(c, s);
@@ -448,7 +509,7 @@ static bool complete(struct core *c)
 /* And written. */
 static bool drain(struct core *c)
 {
-    if (!complete(c) || !write_stores(c, 0))
+    if (!complete(c) || !write_stores(c, 0, true))
         return false;
     c->at = later(c->at, c->committed);
     return true;
@@ -504,19 +565,20 @@ static bool dispatch(struct core *c)
     case CORE_LOAD:
         if (!make_room(c))
             return false;
-        write_stores(c, UINT32_MAX);
+        write_stores(c, UINT32_MAX, false);
         load(c);
         break;
     case CORE_STORE:
-        if (!make_room(c) || !write_stores(c, c->ccd->all->stores - 1))
+        if ((c->atomics && !complete(c)) || !make_room(c) || !write_stores(c, c->ccd->all->stores - 1, true))
             return false;
         store(c);
         break;
     case CORE_ATOMIC:
-        if (!drain(c))
+        if (!make_room(c))
             return false;
-        start(c, add_slot(c, c->at), c->at);
+        c->atomics++;
         c->counters.atomics++;
+        start(c, add_slot(c, c->at), c->at);
         break;
     case CORE_FENCE:
         return drain(c);
@@ -555,6 +617,7 @@ static uint64_t cycle_of(const struct core *c, double at)
 static void go_on(struct core *c)
 {
     while (c->program && !c->over && !c->faults) {
+        make_atomics(c);
         if (c->at > ccd_now(c->ccd) + AHEAD) {
             port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
             return;
@@ -583,7 +646,7 @@ static void go_on(struct core *c)
         if (!dispatch(c))
             return;
         c->has_op = false;
-        c->waits = c->op.waits || c->op.kind == CORE_ATOMIC;
+        c->waits = c->op.waits;
     }
 }
 

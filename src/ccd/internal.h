@@ -87,13 +87,15 @@ struct core {
     struct core_op op;
     bool has_op, at_end, over, waits;
     uint64_t began_ps;
-    double at;        /* when the next is dispatched, if nothing holds it up */
-    double last_done; /* of what has left the window, and of stores: nothing ends before */
-    double committed; /* of the last store */
-    uint64_t turn;    /* of the event that goes on with it; others are out of date */
+    double at;                        /* when the next is dispatched, if nothing holds it up */
+    double last_done;                 /* of what has left the window, and of stores: nothing ends before */
+    double committed;                 /* of the last store */
+    uint64_t locked_line, taken_line; /* of the last atomic operation; that it got last from its CCD: */
+    double locked_until, taken_at;    /* when that is over; when that is there */
+    uint64_t turn;                    /* of the event that goes on with it; others are out of date */
     /* Operations by their number since the program began. */
     uint64_t first, next;
-    unsigned instructions, loads; /* in the window */
+    unsigned instructions, loads, atomics; /* in the window; atomics: that have not been made */
     struct slot slot[CORE_WINDOW];
     uint64_t load[256]; /* numbers of the last loads, plus 1 */
     uint8_t load_at;
@@ -147,6 +149,8 @@ struct ccds {
     unsigned count, cores; /* CCDs, and cores of each */
     /* The chip's numbers, in cycles of the cores. */
     double ghz, ipc, l1_latency, l2_latency, l3_latency, peer, tlb2_latency;
+    uint64_t jobs; /* so far */
+    double locked; /* cycles of the core's clock */
     unsigned window, loads, stores, l1_misses, l2_misses, misses, streams, prefetch;
     struct ccd ccd[CHIP_MAX_CCDS];
 };
@@ -174,6 +178,8 @@ void core_filled(struct core *core, uint64_t line, double when, unsigned flags);
 /* Takes a line out of its caches, or keeps it for reading: what it was, or 0. */
 uint64_t core_drop(struct core *core, uint64_t line);
 uint64_t core_share(struct core *core, uint64_t line);
+/* Until when it keeps a line for an atomic operation on it that has been made: others get it then. */
+double core_locks(const struct core *core, uint64_t line);
 /* Into its caches, with these flags, as if it had been used.  The fabric is not told what they push out. */
 void core_warm(struct core *core, uint64_t line, unsigned flags);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a program says that its cores do (ehp_cpu_run()), as the instructions that do it: each core streams
- * its share of the ranges, line by line of all of them in turn, or one core chases through the first.
+ * its share of the ranges, line by line of all of them in turn, one core chases through the first, or each
+ * adds to words at random.
  *
  * A long stream that has memory for itself is the same all the time.  Then each core measures how fast it is,
  * and what is left, but for an end, takes as long at that rate; the Infinity Cache's tags follow.  A chase
@@ -29,8 +30,11 @@ struct cpu_work {
     uint64_t base[3], bytes[3]; /* its share of the ranges */
     unsigned range;             /* of the next line */
     uint64_t line, lines;       /* of the longest range */
-    uint64_t pass, left;        /* left: loads of a chase */
-    double cycles;              /* of an operation */
+    uint64_t pass, left;        /* left: operations at random, */
+    uint64_t places;            /* of so many words or lines */
+    uint32_t place_bytes;
+    uint8_t kind;  /* enum core_op_kind */
+    double cycles; /* of an operation */
     uint32_t instructions;
     uint64_t random;
     /* Of a pass of which parts are left out, in lines: what fills the caches, what is not measured, up to
@@ -203,20 +207,20 @@ static void plan_stream(struct cpu_work *w, unsigned core, unsigned cores)
     }
 }
 
-/* ---- chases ---- */
+/* ---- chases, and atomic operations ---- */
 
-static bool next_of_chase(struct core_program *program, struct core_op *op)
+static bool next_at_random(struct core_program *program, struct core_op *op)
 {
     struct cpu_work *w = (struct cpu_work *)program;
     if (!w->left--)
         return false;
     w->random = w->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     *op = (struct core_op){
-        .address = w->base[0] + (uint64_t)((unsigned __int128)w->random * w->lines >> 64) * CORE_LINE,
+        .address = w->base[0] + (uint64_t)((unsigned __int128)w->random * w->places >> 64) * w->place_bytes,
         .cycles = w->cycles,
         .instructions = w->instructions,
-        .kind = CORE_LOAD,
-        .after = 1,
+        .kind = w->kind,
+        .after = w->kind == CORE_LOAD,
     };
     return true;
 }
@@ -249,8 +253,26 @@ static void plan_chase(struct cpu_work *w)
     w->left = w->lines ? work->passes : 0;
     w->instructions = work->passes && work->instructions ? (uint32_t)(work->instructions / work->passes) : 1;
     w->cycles = 0;
-    w->program.next = next_of_chase;
+    w->places = w->lines;
+    w->place_bytes = CORE_LINE;
+    w->kind = CORE_LOAD;
+    w->program.next = next_at_random;
     w->program.begins = warm;
+}
+
+static void plan_atomics(struct cpu_work *w, unsigned core, unsigned cores)
+{
+    const struct ehp_cpu_work *work = w->job->work;
+    w->base[0] = (uint64_t)(uintptr_t)work->base[0];
+    w->places = work->bytes[0] / sizeof(uint64_t);
+    w->place_bytes = sizeof(uint64_t);
+    w->left = w->places ? work->passes : 0;
+    double instructions = w->left ? (double)work->instructions / cores / (double)w->left : 1;
+    w->instructions = instructions < 1 ? 1 : instructions < UINT32_MAX ? (uint32_t)instructions : UINT32_MAX;
+    w->cycles = w->instructions / w->ccds->ipc;
+    w->kind = CORE_ATOMIC;
+    w->random += (core + ccds_cores(w->ccds) * w->ccds->jobs) * UINT64_C(0x9e3779b97f4a7c15);
+    w->program.next = next_at_random;
 }
 
 /* ---- jobs ---- */
@@ -280,6 +302,7 @@ void cpu_job_begin(struct ccds *ccds, struct cpu_job *job, uint64_t ps)
     assert(cores <= ccds_cores(ccds));
     job->parts = must(calloc(cores, sizeof(*job->parts)));
     job->left = cores;
+    ccds->jobs++;
     for (unsigned i = 0; i < cores; i++) {
         struct cpu_work *w = &job->parts[i];
         *w = (struct cpu_work){.program = {.ended = ended},
@@ -289,6 +312,8 @@ void cpu_job_begin(struct ccds *ccds, struct cpu_job *job, uint64_t ps)
                                .random = UINT64_C(0x243f6a8885a308d3)};
         if (chase)
             plan_chase(w);
+        else if (work->operation == EHP_CPU_UPDATE)
+            plan_atomics(w, i, cores);
         else
             plan_stream(w, i, cores);
         ccds_begin(ccds, w->core, &w->program, ps);
