@@ -124,7 +124,7 @@ GROUPS = {
                 ["latency_", "reach_", "tlb_", "miss_", "size_", "line_"]),
     "vl1": ([Run("vl1")], ["vl1_", "sl1_"]),
     "litmus": ([Run("litmus")], ["litmus_"]),
-    "host": ([Run("host")], ["core_to_core", "cpu_to_gpu"]),
+    "host": ([Run("host"), Run("histogram")], ["core_to_core", "cpu_to_gpu", "histogram_"]),
     "upm-apps": ([run for a in APPLICATIONS for run in a.runs], ["app_"]),
     "counters": ([Run("counters", counters={"%s/copy": (0, 1), "%s/copy_2": (1, 1), "%s/copy_3": (2, 1), "%s/triad": (3, 32),
                                             "%s/set": (4, 32), "%s/copy_stream": (5, 32), "%s/scale": (6, 32),

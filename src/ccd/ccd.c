@@ -225,7 +225,8 @@ static void probed(struct port_domain *domain, struct port_event *event)
 {
     struct ccd *ccd = event->self;
     struct fabric_probe *p = (struct fabric_probe *)(uintptr_t)event->word[0];
-    uint64_t when = port_now(domain);
+    /* Tags alone: what a load that finds its line there takes, without the way through the second cache. */
+    uint64_t when = port_now(domain) + (uint64_t)(ccd->all->l3_latency - ccd->all->l2_latency);
     p->in_place = true;
     p->keeps = p->shares;
     for (unsigned half = 0; half < FABRIC_LINE / CORE_LINE; half++) {
@@ -242,9 +243,7 @@ static void probed(struct port_domain *domain, struct port_event *event)
         p->mask[half] = was & TAG_DIRTY ? UINT64_MAX : 0;
     }
     fabric_probe_take(ccd->all->fabric, p);
-    /* Tags alone: what a load that finds its line there takes, without the way through the second cache. */
-    uint64_t look = (uint64_t)(ccd->all->l3_latency - ccd->all->l2_latency);
-    port_post(domain, when + look, answer, ccd)->word[0] = (uint64_t)(uintptr_t)p;
+    port_post(domain, when, answer, ccd)->word[0] = (uint64_t)(uintptr_t)p;
 }
 
 /* ---- the package's ---- */
