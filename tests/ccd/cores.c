@@ -317,6 +317,71 @@ static void test_sharing(void)
     rig_close(&rig);
 }
 
+/* Cycles for so many atomic operations on lines so far apart, whose page is known, with so many instructions
+ * each; `warm`: whose lines are here. */
+static double atomics(unsigned n, unsigned apart, unsigned instructions, bool warm)
+{
+    struct rig rig;
+    rig_open(&rig, 1);
+    struct list *l = new_list();
+    add(l, &rig, CORE_LOAD, PAGE - LINE, 0);
+    for (unsigned i = 0; warm && i < n; i++)
+        add(l, &rig, CORE_STORE, (uint64_t)i * apart * LINE, 0);
+    run_one(&rig, l);
+    l = new_list();
+    for (unsigned i = 0; i < n; i++) {
+        add(l, &rig, CORE_ATOMIC, (uint64_t)i * apart * LINE, 0);
+        l->op[l->n - 1].instructions = instructions;
+    }
+    double cycles = run_one(&rig, l);
+    rig_close(&rig);
+    return cycles;
+}
+
+/* They are made one after the other; their lines are asked for as far ahead as the window reaches. */
+static void test_atomics(void)
+{
+    struct rig rig;
+    rig_open(&rig, 1);
+    const unsigned window = chip_get(&rig.chip, CHIP_core_window);
+    const double locked = key(&rig, CHIP_core_locked) * rig.ghz,
+                 l1 = key(&rig, CHIP_core_l1_latency) * rig.ghz;
+    double here = atomics(64, 0, 1, true);
+    CHECK(here >= 64 * locked && here < 64 * locked + l1 + 4);
+    double one = atomics(1, 2, 1, false), four = atomics(4, 2, window / 4, false);
+    CHECK(four > one + 3 * locked - 1 && four < 1.3 * one + 3 * locked);
+    double five = atomics(5, 2, window / 4, false); /* one more than the window holds */
+    CHECK(five > four + 0.5 * one);
+
+    /* Not before a store that is older is written, nor a load's value is there. */
+    const enum core_op_kind older[] = {CORE_STORE, CORE_LOAD};
+    for (unsigned i = 0; i < 2; i++) {
+        struct list *l = new_list();
+        add(l, &rig, CORE_STORE, (uint64_t)i * PAGE, 0);
+        run_one(&rig, l);
+        l = new_list();
+        add(l, &rig, older[i], (uint64_t)i * PAGE + 16 * LINE, 0);
+        add(l, &rig, CORE_ATOMIC, (uint64_t)i * PAGE, 0);
+        CHECK(run_one(&rig, l) > 300 + locked);
+    }
+
+    /* A core of the same CCD waits until those that have been made are over. */
+    const unsigned count = chip_get(&rig.chip, CHIP_ccd_count);
+    for (unsigned cores = 1; cores <= 2; cores++) {
+        struct list *list[8] = {NULL};
+        for (unsigned k = 0; k < cores; k++) {
+            list[k * count] = new_list();
+            for (unsigned i = 0; i < 100; i++)
+                add(list[k * count], &rig, CORE_ATOMIC, 8 * PAGE, 0);
+        }
+        double cycles = run(&rig, list, count + 1);
+        CHECK(cycles >= 100 * cores * locked);
+        for (unsigned k = 0; k < cores; k++)
+            free(list[k * count]);
+    }
+    rig_close(&rig);
+}
+
 /* A page that does not exist holds the core up once. */
 static void test_faults(void)
 {
@@ -386,6 +451,7 @@ int main(void)
     test_prefetch();
     test_stores();
     test_sharing();
+    test_atomics();
     test_faults();
     test_determinism();
     return check_status();
