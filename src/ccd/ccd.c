@@ -4,7 +4,7 @@
  * fabric. A line is in one core's caches for writing, or in several for reading; the first that reads one
  * gets it for itself when nobody else in the package has it.
  *
- * The fabric's lines are two of a core's.  Each is asked for by itself, but the probe filter knows only both.
+ * The fabric's lines are two of a core's, of which the probe filter knows each.
  */
 #include "ccd/internal.h"
 
@@ -40,6 +40,7 @@ static struct l3_miss *take_miss(struct ccd *ccd, uint64_t line, double at)
     struct fabric_request *r = &m->request;
     r->agent = ccd->agent;
     r->half = r->in_place = true;
+    r->halves = (uint8_t)(1U << line % 2);
     r->physical = line * CORE_LINE & ~(uint64_t)(FABRIC_LINE - 1);
     r->line = r->physical;
     r->self = ccd;
@@ -118,22 +119,22 @@ static void filled(struct port_domain *domain, struct port_event *event)
 
 /* ---- the cache ---- */
 
-/* Whether the CCD may have the other half of the fabric's line: the core does, or the third cache. */
-static bool has_other_half(const struct core *core, uint64_t line)
+/* Whether the CCD may have the other half of the fabric's line, or will. */
+static bool has_other_half(struct ccd *ccd, uint64_t line)
 {
-    return tags_peek(&core->ccd->l3, line ^ 1) || tags_peek(&core->l2, line ^ 1);
+    return *held_of(ccd, line ^ 1) || tags_peek(&ccd->l3, line ^ 1) || find_miss(ccd, line ^ 1);
 }
 
 static void give_up(struct core *core, uint64_t entry)
 {
     struct ccd *ccd = core->ccd;
     uint64_t line = entry >> TAG_SHIFT;
-    bool other = has_other_half(core, line), dirty = entry & TAG_DIRTY;
+    bool other = has_other_half(ccd, line), dirty = entry & TAG_DIRTY;
     if (ccd->quiet || !(entry & TAG_OURS) || (!dirty && other))
         return;
     struct l3_miss *m = take_miss(ccd, line, ccd_now(ccd));
     m->request.kind = FABRIC_WRITE;
-    m->request.keeps = other;
+    m->request.halves |= other ? 0 : 3;
     m->request.mask[line & 1] = dirty ? UINT64_MAX : 0;
     m->request.done = written;
     if (dirty)
@@ -230,6 +231,8 @@ static void probed(struct port_domain *domain, struct port_event *event)
     p->in_place = true;
     p->keeps = p->shares;
     for (unsigned half = 0; half < FABRIC_LINE / CORE_LINE; half++) {
+        if (!(p->halves >> half & 1))
+            continue;
         uint64_t line = line_of(p->physical) + half, was = tags_share(&ccd->l3, line);
         if (!p->shares)
             tags_drop(&ccd->l3, line);

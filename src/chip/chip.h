@@ -34,8 +34,9 @@ enum chip_key {
 enum {
     CHIP_MAX_PARTITIONS = 8,
     CHIP_MAX_IODS = 16,
-    CHIP_MAX_XCDS = 15, /* with CCDs: bits of the probe filter, beside the owner's */
-    CHIP_MAX_CCDS = 16,
+    CHIP_MAX_XCDS = 15,
+    CHIP_MAX_CCDS = 15,
+    CHIP_MAX_DIES = 15, /* XCDs and CCDs: bits of the probe filter, beside the owner's */
     CHIP_MAX_CCD_CORES = 16,
     CHIP_MAX_SDMA = 16,
     CHIP_MAX_SHADER_ENGINES = 16,

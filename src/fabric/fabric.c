@@ -47,6 +47,9 @@ bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t byt
                            CHIP_hbm_trcd_write),
         wrong =
             "must leave time for a row between two refreshes: hbm.trfc + hbm.trp, and hbm.tras or hbm.trcd_*";
+    else if (v[CHIP_xcd_count] + v[CHIP_ccd_count] > CHIP_MAX_DIES)
+        clash = CHIP_CLASH(CHIP_ccd_count, CHIP_xcd_count),
+        wrong = "must leave no more than 15 with xcd.count: the probe filter has a bit for each";
     for (unsigned i = 0; !wrong && i < iods; i++)
         if (chip->iod[i].hbm_stacks * iods != stacks)
             clash = CHIP_CLASH(CHIP_hbm_stacks), wrong = "must be the same number in each of iods";

@@ -45,8 +45,10 @@ struct fabric_request {
     /* Of a CPU, whose bytes are those of the process: none are moved, here or there.  A WRITE is of a line
      * that it owns; without any bytes it says that a clean one is gone. */
     bool in_place;
-    bool half;  /* READ, OWN: only 64 bytes travel */
-    bool alone; /* READ: the asker owns the line if nobody else has it; when answered: whether it does */
+    bool half;      /* READ, OWN: only 64 bytes travel */
+    uint8_t halves; /* of the line that it is about, a bit each; a WRITE in place: that the asker has no more;
+                     * 0: both */
+    bool alone;     /* READ: the asker owns the line if nobody else has it; when answered: whether it does */
     /* READ, FETCH, WRITE: of the next line as well; `line` is aligned to FABRIC_PAIR: fabric_pairs().  A
      * WRITE then is of all bytes, and of lines that the writer does not own. */
     bool pair;
@@ -99,7 +101,8 @@ struct fabric_probe {
     bool keeps;    /* and says so */
     uint8_t data[FABRIC_LINE];
     uint64_t mask[2];          /* bytes that were dirty; set by the agent, none when it comes */
-    bool owner;                /* the home takes the agent for the line's owner */
+    uint8_t halves;            /* that are asked for, a bit each: a CPU's caches hold them by themselves */
+    bool owner;                /* the home takes the agent for the owner of one */
     void *home;                /* the home's business */
     bool answered;             /* but for a write before it */
     struct fabric_probe *next; /* for whoever holds it at the moment */

@@ -104,10 +104,28 @@ static filter_entry *filter_of(struct iod *iod, struct slice *s, uint32_t line)
     return &s->filter[chunk][line % FILTER_CHUNK];
 }
 
-/* Agent + 1; 0: none. */
-static uint8_t owner_of(filter_entry e)
+enum { BOTH = 3 };
+
+static unsigned halves_of(const struct fabric_request *r)
 {
-    return e & FILTER_OWNED ? (uint8_t)(__builtin_ctz(e) + 1) : 0;
+    return r->halves ? r->halves : BOTH;
+}
+
+/* The agents that own one of those halves, a bit each. */
+static uint32_t owners_of(const filter_entry *e, unsigned halves)
+{
+    uint32_t owners = 0;
+    for (unsigned i = 0; i < 2; i++)
+        if (halves >> i & 1 && e->half[i] & FILTER_OWNED)
+            owners |= e->half[i] & ~FILTER_OWNED;
+    return owners;
+}
+
+static void take_away(uint16_t *half, uint32_t agent)
+{
+    *half &= (uint16_t)~agent;
+    if (*half == FILTER_OWNED)
+        *half = 0;
 }
 
 /* ---- memory ---- */
@@ -324,27 +342,40 @@ static bool perform(struct iod *iod, unsigned slice, struct fabric_request *r, s
     return true;
 }
 
-/* In the filter: who may have the line from now on. */
-static void note_holder(filter_entry *e, struct fabric_request *r)
+/* In the filter: who may have half a line from now on. */
+static void note_half(uint16_t *half, struct fabric_request *r)
 {
-    filter_entry self = (filter_entry)1 << r->agent;
+    const uint32_t self = 1U << r->agent;
     switch (r->kind) {
     case FABRIC_READ:
-        r->alone = r->alone && (*e & ~FILTER_OWNED & ~self) == 0;
-        *e |= self | (r->alone ? FILTER_OWNED : 0);
+        *half = (uint16_t)(*half | self | (r->alone ? FILTER_OWNED : 0));
         break;
     case FABRIC_OWN:
-        *e = self | FILTER_OWNED;
+        *half = (uint16_t)(self | FILTER_OWNED);
         break;
     case FABRIC_FETCH:
         break;
     case FABRIC_WRITE:
-        *e = r->keeps ? self | (*e & FILTER_OWNED) : 0;
+        if (r->in_place)
+            take_away(half, self);
+        else
+            *half = (uint16_t)(r->keeps ? self | (*half & FILTER_OWNED) : 0);
         break;
     case FABRIC_ATOMIC:
-        *e &= self | FILTER_OWNED;
+        *half = (uint16_t)(*half & (self | FILTER_OWNED));
         break;
     }
+}
+
+static void note_holder(filter_entry *e, struct fabric_request *r)
+{
+    const unsigned halves = halves_of(r);
+    const uint32_t others = FILTER_OWNED - 1 - (1U << r->agent);
+    for (unsigned i = 0; i < 2; i++)
+        r->alone &= !(halves >> i & 1 && e->half[i] & others);
+    for (unsigned i = 0; i < 2; i++)
+        if (halves >> i & 1)
+            note_half(&e->half[i], r);
 }
 
 /*
@@ -410,7 +441,7 @@ static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request 
  */
 static bool comes_before_answer(const struct home_line *h, const struct fabric_request *r)
 {
-    return r->kind == FABRIC_WRITE && !r->pair && r->agent + 1 == h->owner && (h->probing >> r->agent & 1);
+    return r->kind == FABRIC_WRITE && !r->pair && (h->owners & h->probing) >> r->agent & 1;
 }
 
 static void wait_for(struct home_line *h, struct fabric_request *r)
@@ -437,12 +468,16 @@ static void writes_before_answer(struct iod *iod, struct home_line *h)
 /* L2s that must give up the line for the request. */
 static uint32_t probes_of(struct iod *iod, unsigned slice, const struct fabric_request *r, uint32_t line)
 {
-    filter_entry e = *filter_of(iod, &iod->slice[slice], line);
-    bool shares = (r->kind == FABRIC_READ || r->kind == FABRIC_FETCH) && !(e & FILTER_OWNED);
+    const filter_entry *e = filter_of(iod, &iod->slice[slice], line);
+    const unsigned halves = halves_of(r);
+    const bool reads = r->kind == FABRIC_READ || r->kind == FABRIC_FETCH;
+    uint32_t holders = 0;
     if (r->in_place && r->kind == FABRIC_WRITE)
         return 0;
-    filter_entry others = e & ~(FILTER_OWNED | (filter_entry)1 << r->agent);
-    return shares ? 0 : others;
+    for (unsigned i = 0; i < 2; i++)
+        if (halves >> i & 1 && !(reads && !(e->half[i] & FILTER_OWNED)))
+            holders |= e->half[i];
+    return holders & (FILTER_OWNED - 1) & ~(1U << r->agent);
 }
 
 /* Those, for the request that the line is busy with. */
@@ -452,7 +487,8 @@ static void send_probes(struct iod *iod, struct home_line *h, uint32_t probes)
     struct slice *s = &iod->slice[h->slice];
     const struct fabric_request *r = h->request;
     h->probing = probes;
-    h->owner = owner_of(*filter_of(iod, s, h->line));
+    const filter_entry *e = filter_of(iod, s, h->line);
+    h->owners = owners_of(e, BOTH);
     double now = iod_now(iod);
     double after = f->slice_ps + ps_server_take(&s->port, now, 0) + landing(s, h->line, 1, now);
     uint64_t skip = (h->line - r->place) * (uint64_t)FABRIC_LINE;
@@ -462,7 +498,9 @@ static void send_probes(struct iod *iod, struct home_line *h, uint32_t probes)
         p->probe.line = r->line + skip;
         p->probe.physical = r->physical + skip;
         p->probe.agent = (uint8_t)__builtin_ctz(probes);
-        p->probe.owner = p->probe.agent + 1 == h->owner;
+        /* XCDs have whole lines, and lose them. */
+        p->probe.halves = (uint8_t)(p->probe.agent < f->xcds ? BOTH : halves_of(r));
+        p->probe.owner = owners_of(e, p->probe.halves) >> p->probe.agent & 1;
         p->probe.home = iod;
         p->probe.shares = r->kind == FABRIC_READ || r->kind == FABRIC_FETCH;
         iod->counters.probes++;
@@ -587,9 +625,9 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
             guarded_store_line((uint8_t *)(uintptr_t)probe->line, probe->data, probe->mask);
         mark_written(iod, h->slice, h->line, probe->mask);
     }
-    *e &= ~(probe->keeps ? FILTER_OWNED : (filter_entry)1 << probe->agent);
-    if (*e == FILTER_OWNED)
-        *e = 0;
+    for (unsigned i = 0; i < 2; i++)
+        if (probe->halves >> i & 1)
+            take_away(&e->half[i], probe->keeps ? FILTER_OWNED : 1U << probe->agent);
     h->probing &= ~(1U << probe->agent);
     p->next = iod->spare_probes;
     iod->spare_probes = p;

@@ -18,7 +18,7 @@
 #include "fabric/fabric.h"
 
 enum {
-    FABRIC_CACHES = CHIP_MAX_XCDS + CHIP_MAX_CCDS,
+    FABRIC_CACHES = CHIP_MAX_DIES, /* XCDs and CCDs together: bits of the probe filter, beside the owner's */
     FABRIC_AGENTS = FABRIC_CACHES + CHIP_MAX_SDMA,
     FABRIC_HOPS = CHIP_MAX_IODS, /* ways of 0 .. 15 links: all IODs may stand in one row */
     SLICE_BUCKETS = 64,
@@ -99,15 +99,18 @@ struct home_line {
     uint16_t slice; /* of the IOD */
     bool filling, write_back;
     uint32_t probing;               /* agents that have not answered */
-    uint8_t owner;                  /* of them, the one that owned the line: agent + 1 */
+    uint32_t owners;                /* of them, those that owned it, or a half */
     struct fabric_request *request; /* whom it is for; NULL: a prefetch */
     struct fabric_request *first, **end;
 };
 
-/* Of a line: the agents that may hold it, a bit each; with FILTER_OWNED there is one, which owns it. */
-typedef uint32_t filter_entry;
-#define FILTER_OWNED ((filter_entry)1 << FABRIC_CACHES)
-static_assert(FABRIC_CACHES < 8 * sizeof(filter_entry), "a bit for each agent, and FILTER_OWNED");
+/* Of each half of a line: the agents that may hold it, a bit each; with FILTER_OWNED there is one, which owns
+ * it. */
+typedef struct {
+    uint16_t half[2];
+} filter_entry;
+#define FILTER_OWNED (1U << FABRIC_CACHES)
+static_assert(FABRIC_CACHES < 16 && sizeof(filter_entry) == 4, "a bit for each agent, and FILTER_OWNED");
 
 struct slice {
     struct cache cache;

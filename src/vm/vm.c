@@ -496,6 +496,7 @@ void vm_get_use(struct vm *vm, struct vm_use *use)
 uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
 {
     uint64_t faults = 0, end = address + bytes;
+    bool dropped = false;
     struct host_pages pages;
     pthread_mutex_lock(&vm->lock);
     if (host_open(&pages)) {
@@ -503,6 +504,8 @@ uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
             if (table_get(&vm->gpu, at) & PTE_PINNED)
                 continue;
             if (!host_present(&pages, at)) {
+                dropped |= table_get(&vm->system, at) != 0; /* of what was unmapped there */
+                vm_demand_drop(vm, at);
                 host_populate(&pages, at);
                 faults++;
             }
@@ -512,6 +515,8 @@ uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
         host_close(&pages);
     }
     vm->use.cpu_faults += faults;
+    if (dropped)
+        atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
     pthread_mutex_unlock(&vm->lock);
     return faults;
 }

@@ -136,8 +136,9 @@ static void sync_region_wait(int kind, int scope, union data *parallel, union da
     const bool joins = kind == BARRIER_IMPLICIT_PARALLEL || kind == BARRIER_IMPLICIT,
                goes_on = !joins || mine.master;
     if (scope == SCOPE_BEGIN) {
-        if (time_host_on_core(NULL))
-            arrive(team, !joins);
+        if (mine.waits)
+            return; /* within another wait */
+        arrive(team, !joins);
         mine.waits = goes_on;
         time_host_pause(goes_on); /* reductions are made meanwhile, in the order of the host's */
         if (joins && !mine.master)
