@@ -247,6 +247,12 @@ EHP_API int ehp_host_forks(ehp_machine *machine);
  */
 EHP_API int ehp_host_forked(ehp_machine *machine);
 
+/*
+ * The process has unmapped memory of its own, or discarded what is in it (MADV_DONTNEED).  In timing mode its
+ * whole pages fault when they are touched again.  Not needed for what no core and no GPU has touched.
+ */
+EHP_API int ehp_host_unmapped(ehp_machine *machine, const void *base, uint64_t bytes);
+
 /* Timing mode: the host program spends this long; what is on its way goes on meanwhile. Else nothing. */
 EHP_API int ehp_host_spend(ehp_machine *machine, uint64_t ns);
 /*

@@ -54,6 +54,14 @@ int ehp_host_forked(ehp_machine *m)
     return EHP_OK;
 }
 
+int ehp_host_unmapped(ehp_machine *m, const void *base, uint64_t bytes)
+{
+    const struct engine_ops *ops = m->cp.engine->ops;
+    if (ops->unmapped)
+        ops->unmapped(m->cp.engine, (uint64_t)(uintptr_t)base, bytes);
+    return EHP_OK;
+}
+
 int ehp_host_spend(ehp_machine *m, uint64_t ns)
 {
     if (ns)

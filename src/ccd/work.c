@@ -193,6 +193,8 @@ static void plan_stream(struct cpu_work *w, unsigned core, unsigned cores)
     w->instructions = instructions < 1 ? 1 : instructions < UINT32_MAX ? (uint32_t)instructions : UINT32_MAX;
     w->cycles = instructions / w->ccds->ipc;
     w->program.next = next_of_stream;
+    if (!work->ranges)
+        return;
     uint64_t warm = part_of(PASS_WARM, cores, work->ranges),
              measured = part_of(PASS_MEASURED, cores, work->ranges),
              end = part_of(PASS_END, cores, work->ranges);

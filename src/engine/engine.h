@@ -92,6 +92,8 @@ struct engine_ops {
     bool (*read_core)(struct engine *engine, unsigned core, struct ehp_core *out);
     /* The host program has forked: its pages are shared until they are written. */
     void (*forked)(struct engine *engine);
+    /* It has unmapped memory; NULL: nothing comes of that. */
+    void (*unmapped)(struct engine *engine, uint64_t address, uint64_t bytes);
 };
 
 struct engine {

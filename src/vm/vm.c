@@ -520,3 +520,19 @@ uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
     pthread_mutex_unlock(&vm->lock);
     return faults;
 }
+
+void vm_unmapped(struct vm *vm, uint64_t address, uint64_t bytes)
+{
+    bool dropped = false;
+    pthread_mutex_lock(&vm->lock);
+    for (uint64_t at = (address + VM_PAGE - 1) & ~(VM_PAGE - 1); at + VM_PAGE <= address + bytes;
+         at += VM_PAGE) {
+        if (table_get(&vm->gpu, at) & PTE_PINNED || !table_get(&vm->system, at))
+            continue;
+        vm_demand_drop(vm, at);
+        dropped = true;
+    }
+    if (dropped)
+        atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
+    pthread_mutex_unlock(&vm->lock);
+}

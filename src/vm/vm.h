@@ -150,5 +150,7 @@ void vm_get_use(struct vm *vm, struct vm_use *use);
  * exist, and have frames.  Returns how many of them did not.
  */
 uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes);
+/* It has given up those that lie whole in this: what comes there later faults. */
+void vm_unmapped(struct vm *vm, uint64_t address, uint64_t bytes);
 
 #endif

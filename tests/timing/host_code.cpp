@@ -13,6 +13,7 @@
 #include <mutex>
 #include <queue>
 #include <stdexcept>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -185,6 +186,42 @@ static void meet()
         tell("a barrier, after one that sleeps for 80 us", at - t, 70e3, 120e3);
 }
 
+// ---- pages ----
+
+__attribute__((noinline)) static double touch(char *p, size_t bytes)
+{
+    double t = now();
+    for (size_t i = 0; i < bytes; i += 4096)
+        p[i] = 1;
+    return now() - t;
+}
+
+// Pages that have been given back fault again.
+static void pages()
+{
+    const size_t bytes = 64 * 4096;
+    for (int i = 0; i < 3; i++) {
+        void *map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        check(map != MAP_FAILED, "a mapping");
+        auto *p = static_cast<char *>(map);
+        double first = touch(p, bytes), again = touch(p, bytes);
+        check(p[4096] == 1, "what is in it");
+        madvise(p, bytes, MADV_DONTNEED);
+        check(p[4096] == 0, "what is discarded");
+        double discarded = touch(p, bytes);
+        munmap(p, bytes);
+        if (timed)
+            check(first > 50e3 && again < 5e3 && discarded > 50e3, "page faults");
+    }
+    for (int i = 0; i < 3; i++) { // more than the C library keeps
+        auto *p = static_cast<char *>(std::malloc(64 << 20));
+        double first = touch(p, 8 * bytes);
+        std::free(p);
+        if (timed)
+            check(first > 400e3, "page faults of large memory of malloc's");
+    }
+}
+
 // ---- what goes other ways than calls and returns ----
 
 static std::jmp_buf back;
@@ -247,6 +284,7 @@ int main(int argc, char **argv)
     count();
     hand_over();
     meet();
+    pages();
     other_ways();
     if (!failed)
         std::puts("all as it should be");

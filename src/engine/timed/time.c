@@ -2,6 +2,7 @@
 /* The thread that runs simulated time, and the host program's time; see timed.h. */
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -608,6 +609,20 @@ void timed_spend(struct engine *engine, uint64_t ps)
     /* Time stands still for a host function, and for who serves device code: they cannot wait for it. */
     if (server(timed) == timed->serving && !caller_is_self(&timed->caller))
         ask(timed, &a, UINT64_MAX);
+    pthread_mutex_unlock(&timed->lock);
+}
+
+void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
+{
+    struct timed *timed = (struct timed *)engine;
+    pthread_mutex_lock(&timed->lock);
+    while (timed->running) {
+        timed->pause = true;
+        pthread_mutex_unlock(&timed->lock);
+        sched_yield();
+        pthread_mutex_lock(&timed->lock);
+    }
+    vm_unmapped(timed->vm, address, bytes);
     pthread_mutex_unlock(&timed->lock);
 }
 

@@ -295,6 +295,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .sleep = timed_sleep,
         .own_thread = timed_own_thread,
         .forked = forked,
+        .unmapped = timed_unmapped,
     };
     struct timed *timed = calloc(1, sizeof(*timed));
     if (!timed)

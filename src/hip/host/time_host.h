@@ -11,6 +11,7 @@
  *   locks.c       mutexes, condition variables, barriers, semaphores
  *   clocks.c      clocks, and sleep
  *   openmp.c      OpenMP's threads
+ *   pages.c       memory that is given back
  *
  * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than
  * what it waited for.

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pages that the program gives back, by the system's calls or by free(); see time_host.h.  They fault when
+ * they are touched again.
+ */
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "hip/host/time_host.h"
+
+#define CALL_PS UINT64_C(500000) /* guess: through the kernel */
+
+/* The thread's core has done what it does to them; then they go. */
+#define GIVE_BACK(call, base, bytes)                                                                         \
+    do {                                                                                                     \
+        uint64_t ps = time_host_leave();                                                                     \
+        call;                                                                                                \
+        ehp_host_unmapped(time_host_machine(), base, bytes);                                                 \
+        time_host_enter(ps + CALL_PS);                                                                       \
+    } while (0)
+
+ENTRY int munmap(void *base, size_t bytes)
+{
+    int status;
+    if (!ON_CORE())
+        return REAL(munmap)(base, bytes);
+    GIVE_BACK(status = REAL(munmap)(base, bytes), base, status == 0 ? bytes : 0);
+    return status;
+}
+
+ENTRY int madvise(void *base, size_t bytes, int advice)
+{
+    int status;
+    if (!ON_CORE() || advice != MADV_DONTNEED)
+        return REAL(madvise)(base, bytes, advice);
+    GIVE_BACK(status = REAL(madvise)(base, bytes, advice), base, status == 0 ? bytes : 0);
+    return status;
+}
+
+/* Whether it has a mapping of its own, as the C library marks it in the word before. */
+static bool is_mapped(const void *memory)
+{
+    enum { IS_MMAPPED = 2, LEAST = 64 << 10 };
+    return (((const size_t *)memory)[-1] & IS_MMAPPED) &&
+           malloc_usable_size((void *)(uintptr_t)memory) >= LEAST;
+}
+
+ENTRY void free(void *memory)
+{
+    static __typeof__(free) *real;
+    static bool looking; /* the search may itself free something, which then stays */
+    if (!real && looking)
+        return;
+    if (!real) {
+        looking = true;
+        real = (__typeof__(free) *)time_host_real("free");
+    }
+    if (!memory || !ON_CORE() || !is_mapped(memory)) {
+        real(memory);
+        return;
+    }
+    enum { HEAD = 2 * sizeof(size_t) }; /* of the C library's, at the mapping's beginning */
+    const size_t bytes = malloc_usable_size(memory) + HEAD;
+    GIVE_BACK(real(memory), (char *)memory - HEAD, bytes);
+}
