@@ -382,6 +382,29 @@ static void test_atomics(void)
     rig_close(&rig);
 }
 
+/* Lines of 64 bytes are taken away one by one, although the fabric's have 128. */
+static void test_halves(void)
+{
+    for (unsigned apart = 0; apart <= 1; apart++) {
+        struct rig rig;
+        rig_open(&rig, 1);
+        struct list *list[2] = {new_list(), new_list()}; /* on two CCDs */
+        for (unsigned i = 0; i < 200; i++)
+            for (unsigned k = 0; k < 2; k++) {
+                add(list[k], &rig, CORE_ATOMIC, k * apart * LINE, 0);
+                list[k]->op[i].waits = true;
+            }
+        run(&rig, list, 2);
+        CHECK(apart ? misses_of(&rig) <= 2 : misses_of(&rig) > 5);
+        struct core_counters c;
+        ccds_read_counters(rig.ccds, 1, &c);
+        CHECK(apart ? c.probes == 0 : c.probes > 5);
+        free(list[0]);
+        free(list[1]);
+        rig_close(&rig);
+    }
+}
+
 /* A page that does not exist holds the core up once. */
 static void test_faults(void)
 {
@@ -452,6 +475,7 @@ int main(void)
     test_stores();
     test_sharing();
     test_atomics();
+    test_halves();
     test_faults();
     test_determinism();
     return check_status();
