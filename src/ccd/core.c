@@ -27,7 +27,7 @@ static struct slot *slot_of(struct core *c, uint64_t number)
 
 static struct access *access_of(struct core *c, core_waiter w)
 {
-    return w & WAITER_STORE ? &c->store[w & ~WAITER_STORE].access : &c->slot[w].access;
+    return w & WAITER_STORE ? &c->store[w & ~WAITER_STORE] : &c->slot[w].access;
 }
 
 static bool is_exclusive(const struct access *a)
@@ -99,12 +99,10 @@ static struct core_miss *find_miss(struct core *c, uint64_t line)
     return NULL;
 }
 
-static struct core_miss *add_miss(struct core *c, uint64_t line, uint64_t address, bool exclusive,
-                                  bool demand)
+static struct core_miss *add_miss(struct core *c, uint64_t line, bool demand)
 {
     struct core_miss *m = &c->miss[c->misses++];
-    *m = (struct core_miss){
-        .line = line, .address = address, .exclusive = exclusive, .demand = demand, .waiters = WAITER_NONE};
+    *m = (struct core_miss){.line = line, .demand = demand, .waiters = WAITER_NONE};
     c->l1_misses += demand;
     return m;
 }
@@ -132,7 +130,7 @@ static void read_ahead(struct core *c, struct core_stream *s, uint64_t line, uin
             if (ccd_fetch(c, wanted, from, exclusive, false, at, &f))
                 into_l2(c, wanted, f.flags);
             else
-                add_miss(c, wanted, from, exclusive, false);
+                add_miss(c, wanted, false);
         }
         s->ahead = next;
     }
@@ -204,7 +202,7 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
                 c->taken_line = line;
                 c->taken_at = f.when;
             } else {
-                m = add_miss(c, line, address, exclusive, !is_table);
+                m = add_miss(c, line, !is_table);
                 c->counters.l3_misses++;
             }
         }
@@ -409,7 +407,7 @@ static bool write_stores(struct core *c, unsigned most, bool waits)
 {
     const unsigned size = c->ccd->all->stores;
     while (c->stores) {
-        const struct access *a = &c->store[c->first_store].access;
+        const struct access *a = &c->store[c->first_store];
         if (a->state != SLOT_DONE)
             break;
         double when = later(c->committed + 1, a->done);
@@ -552,7 +550,7 @@ static void load(struct core *c)
 static void store(struct core *c)
 {
     unsigned place = (c->first_store + c->stores++) % c->ccd->all->stores;
-    c->store[place].access = (struct access){.address = c->op.address, .kind = CORE_STORE};
+    c->store[place] = (struct access){.address = c->op.address, .kind = CORE_STORE};
     add_slot(c, c->at + 1);
     c->counters.stores++;
     start(c, (core_waiter)(place | WAITER_STORE), c->at);

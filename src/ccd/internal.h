@@ -49,15 +49,10 @@ struct slot {
     core_waiter dependents; /* loads that need its value */
 };
 
-/* Behind the window, in order: until it is in the first cache. */
-struct store {
-    struct access access;
-};
-
 /* A line on its way to the second cache. */
 struct core_miss {
-    uint64_t line, address;
-    bool exclusive, demand; /* demand: on to the first cache */
+    uint64_t line;
+    bool demand; /* on to the first cache */
     core_waiter waiters;
 };
 
@@ -99,7 +94,8 @@ struct core {
     struct slot slot[CORE_WINDOW];
     uint64_t load[256]; /* numbers of the last loads, plus 1 */
     uint8_t load_at;
-    struct store *store; /* from first_store on, in a ring of the chip's size */
+    struct access *store; /* behind the window, until they are in the first cache: from first_store on, in a
+                             ring of the chip's size */
     unsigned first_store, stores;
     core_waiter blocked, blocked_last;
     struct core_miss *miss;

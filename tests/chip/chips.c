@@ -173,6 +173,12 @@ static void test_sizes(void)
                    ".cfg:2: hbm.tccd_l = 3: must be");
     expect_refused("base = \"mi300a\";\ninfinity_cache: { slices = (100, \"guess\"); };",
                    ".cfg:2: infinity_cache.slices = 100: must be 0");
+    expect_refused("base = \"mi300a\";\nccd: { count = (10, \"guess\"); };\n"
+                   "iods = ({ xcds = 2; ccds = 0; hbm = 2; mirrored = false; },"
+                   " { xcds = 2; ccds = 0; hbm = 2; mirrored = true; },"
+                   " { xcds = 2; ccds = 0; hbm = 2; mirrored = false; },"
+                   " { xcds = 0; ccds = 10; hbm = 2; mirrored = true; });",
+                   ".cfg:2: ccd.count = 10: must leave no more than 15 with xcd.count");
 }
 
 int main(void)

@@ -188,8 +188,12 @@ bool timed_sleep(struct engine *engine, struct ehp_cpu_thread *ring, uint64_t un
             pthread_cond_wait(&timed->moved, &timed->lock);
     }
     bool called = t->called;
+    const bool over = timed->quit && !called;
     t->called = false;
     pthread_mutex_unlock(&timed->lock);
+    if (over)
+        for (;;) /* the process ends, in which nobody wakes it any more */
+            pause();
     return called;
 }
 

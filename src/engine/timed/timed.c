@@ -3,8 +3,8 @@
 #include "engine/timed/timed.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cond.h"

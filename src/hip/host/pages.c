@@ -3,6 +3,8 @@
  * Pages that the program gives back, by the system's calls or by free(); see time_host.h.  They fault when
  * they are touched again.
  */
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -39,24 +41,33 @@ ENTRY int madvise(void *base, size_t bytes, int advice)
 }
 
 /* Whether it has a mapping of its own, as the C library marks it in the word before. */
-static bool is_mapped(const void *memory)
+static bool is_mapped(void *memory)
 {
-    enum { IS_MMAPPED = 2, LEAST = 64 << 10 };
-    return (((const size_t *)memory)[-1] & IS_MMAPPED) &&
-           malloc_usable_size((void *)(uintptr_t)memory) >= LEAST;
+    enum { IS_MMAPPED = 2 };
+    return ((const size_t *)memory)[-1] & IS_MMAPPED;
+}
+
+/* Another allocator's memory has no such word. */
+static bool is_of_libc(void (*function)(void *))
+{
+    Dl_info own, libc;
+    return dladdr((void *)function, &own) && dladdr((void *)gnu_get_libc_version, &libc) &&
+           own.dli_fbase == libc.dli_fbase;
 }
 
 ENTRY void free(void *memory)
 {
     static __typeof__(free) *real;
-    static bool looking; /* the search may itself free something, which then stays */
+    static bool looking, of_libc; /* the search may itself free something, which then stays */
     if (!real && looking)
         return;
     if (!real) {
         looking = true;
-        real = (__typeof__(free) *)time_host_real("free");
+        __typeof__(free) *found = (__typeof__(free) *)time_host_real("free");
+        of_libc = is_of_libc(found);
+        real = found;
     }
-    if (!memory || !ON_CORE() || !is_mapped(memory)) {
+    if (!memory || !ON_CORE() || !of_libc || !is_mapped(memory)) {
         real(memory);
         return;
     }

@@ -139,6 +139,7 @@ static void forked(void)
     if (self && !self->idle)
         fputs("ehp: a process that was forked off takes no simulated time\n", stderr);
     self = idle();
+    begun = false;
 }
 
 __attribute__((constructor)) static void find_libraries(void)

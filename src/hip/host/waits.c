@@ -22,6 +22,19 @@ static struct {
     struct waiter *_Atomic first;
 } waits = {.lock = PTHREAD_MUTEX_INITIALIZER, .woken = PTHREAD_COND_INITIALIZER};
 
+/* In a process that has been forked off nobody is on a core, and others may have had the lock. */
+static void forked(void)
+{
+    pthread_mutex_init(&waits.lock, NULL);
+    pthread_cond_init(&waits.woken, NULL);
+    waits.first = NULL;
+}
+
+__attribute__((constructor)) static void expect_forks(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}
+
 void waits_lock(void)
 {
     REAL(pthread_mutex_lock)(&waits.lock);
@@ -109,7 +122,7 @@ unsigned waits_wake(const void *key, unsigned most, uint64_t ps)
 
 void waits_wake_others(const void *caller, const void *key, unsigned most)
 {
-    if (!waits.first || time_host_is_simulator(caller))
+    if (!time_host_begun() || !waits.first || time_host_is_simulator(caller))
         return;
     waits_lock();
     waits_wake(key, most, 0);
@@ -192,7 +205,8 @@ ENTRY long syscall(long number, ...)
                           (const struct timespec *)a[3]); // NOLINT(performance-no-int-to-ptr)
     uint64_t ps = wakes && ON_CORE() ? time_host_touch(word) : 0;
     long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    if (!wakes || result < 0 || !waits.first || time_host_is_simulator(__builtin_return_address(0)))
+    if (!wakes || result < 0 || !time_host_begun() || !waits.first ||
+        time_host_is_simulator(__builtin_return_address(0)))
         return result;
     waits_lock();
     result += waits_wake(word, (unsigned)a[2] - (unsigned)result, ps);
