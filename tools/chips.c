@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `ehp chips`: lists chip files; draws a package and prints its numbers with their sources. */
+/* `ehp chips`: lists chip and node files; draws a package or a node, and prints the numbers with their
+ * sources.
+ */
 #include <argp.h>
 #include <math.h>
 #include <stdbool.h>
@@ -38,8 +40,9 @@ static const struct argp parser = {
     .options = options,
     .parser = parse,
     .args_doc = "[show NAME|FILE | keys]",
-    .doc =
-        "List the chips; draw one and print its numbers, each with its source; list the keys of a chip file.",
+    .doc = "List the chips and nodes; draw one and print its numbers, each with its source; list the keys of "
+           "a chip "
+           "file.",
 };
 
 static void print_chip(const char *name, const char *path, const char *title, void *user)
@@ -165,6 +168,84 @@ static int show(const char *name, bool guesses)
     return 0;
 }
 
+/* ---- nodes ---- */
+
+struct wanted {
+    const char *name;
+    bool found;
+};
+
+static void look_for(const char *name, const char *path, const char *title, void *user)
+{
+    struct wanted *w = user;
+    (void)path;
+    (void)title;
+    w->found |= !strcmp(name, w->name);
+}
+
+/* A node by name, or a file of which the chip directory is not: one that has links. */
+static bool is_node(const char *name)
+{
+    struct wanted w = {.name = name};
+    if (ehp_nodes(look_for, &w) == EHP_OK && w.found)
+        return true;
+    FILE *file = strchr(name, '/') || strstr(name, ".cfg") ? fopen(name, "re") : NULL;
+    char line[512];
+    bool links = false;
+    while (file && !links && fgets(line, sizeof(line), file))
+        links = !strncmp(line + strspn(line, " \t"), "links", strlen("links"));
+    if (file)
+        fclose(file);
+    return links;
+}
+
+/* Who has links with whom: how many, and from which IOD to which. */
+static void draw_node(ehp_machine *m, unsigned packages)
+{
+    for (unsigned line = 0; line <= packages; line++) {
+        printf("  %-4s", "");
+        for (unsigned p = 0; p < packages; p++)
+            printf("+-------");
+        printf("+\n");
+        if (line == packages)
+            break;
+        printf("  %-4u", line);
+        for (unsigned p = 0; p < packages; p++) {
+            char text[32] = "";
+            struct ehp_link link = {.size = sizeof(link)};
+            if (p == line)
+                snprintf(text, sizeof(text), "  %u", p);
+            else if (ehp_node_link(m, line, p, &link) == EHP_OK)
+                snprintf(text, sizeof(text), "%ux %c-%c", link.count, 'A' + (char)link.iod[0],
+                         'A' + (char)link.iod[1]);
+            printf("|%-7s", text);
+        }
+        printf("|\n");
+    }
+}
+
+static int show_node(const char *name)
+{
+    struct machine_args args = {.node = name, .threads = "1"};
+    ehp_machine *m = machine_args_open(&args);
+    struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
+    struct ehp_link link = {.size = sizeof(link)};
+    ehp_agent_info(m, 0, &info);
+    printf("%s\n\n", ehp_node_title(m));
+    draw_node(m, info.packages);
+    printf("\n  %u packages, each: %s (`ehp chips show %s`), %.0f GiB, %u CPU cores\n", info.packages,
+           info.name, info.chip, number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0,
+           info.cpu_cores);
+    if (ehp_node_link(m, 0, 1, &link) == EHP_OK)
+        printf("  Between packages so many x16 links, from IOD to IOD, of %g GB/s each way\n",
+               link.rate_gbps);
+    if (info.packages > 1)
+        printf("\n  %-22s %-24g %s\n  %-22s %-24g %s\n", "link.rate, GB/s", link.rate_gbps, link.rate_source,
+               "link.latency, ns", link.latency_ns, link.latency_source);
+    ehp_close(m);
+    return 0;
+}
+
 static int list_keys(void)
 {
     struct machine_args args = {.threads = "1"};
@@ -188,10 +269,11 @@ int tool_chips(int argc, char **argv)
             tool_say("ehp chips: no chip directory; set EHP_CHIPS");
             return 1;
         }
+        ehp_nodes(print_chip, NULL);
         return 0;
     }
     if (words[0] && !strcmp(words[0], "show") && words[1])
-        return show(words[1], args.guesses);
+        return is_node(words[1]) ? show_node(words[1]) : show(words[1], args.guesses);
     if (words[0] && !strcmp(words[0], "keys") && !words[1] && !args.guesses)
         return list_keys();
     tool_say("ehp chips: expected nothing, \"show [--guesses] NAME\" or \"keys\"");

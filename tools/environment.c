@@ -12,6 +12,7 @@ struct variable {
 
 static const struct variable of_programs[] = {
     {"EHP_CHIP", "as --chip"},
+    {"EHP_NODE", "as --node"},
     {"EHP_PARTITION", "as --partition"},
     {"EHP_NPS", "as --nps"},
     {"EHP_XCC_CHUNK", "as --xcc-chunk"},
@@ -31,6 +32,7 @@ static const struct variable of_programs[] = {
     {"EHP_CACHE_DIR", "directory for compiled code; empty: keep none"},
     {"EHP_CACHE_SIZE", "MiB of compiled code to keep (256)"},
     {"EHP_CHIPS", "directory of the chip files (EHP's own)"},
+    {"EHP_NODES", "directory of the node files (EHP's own)"},
     {"EHP_ROCM", "tree that has the compiler of hiprtc (EHP's own)"},
     {"EHP_TABLES", "`ehp run` sets it: where programs leave their tables"},
     {"HSA_XNACK", "1: as --xnack"},

@@ -8,10 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_CHUNK = 512, OPT_XNACK };
+enum { OPT_CHUNK = 512, OPT_XNACK, OPT_NODE };
 
 static const struct argp_option options[] = {
     {"chip", 'c', "NAME|FILE", 0, "chip to simulate: a name that `ehp chips` lists, or a chip file (mi300a)",
+     0},
+    {"node", OPT_NODE, "NAME|FILE", 0,
+     "several packages with links between them, one after another devices of the program: a node that `ehp "
+     "chips` "
+     "lists, or a node file",
      0},
     {"partition", 'p', "MODE", 0, "spx, tpx, dpx, qpx, cpx: how the package is divided into devices (spx)",
      0},
@@ -31,6 +36,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'c':
         args->chip = argument;
+        return 0;
+    case OPT_NODE:
+        args->node = argument;
         return 0;
     case 'p':
         args->partition = argument;
@@ -78,7 +86,9 @@ void machine_args_to_options(const struct machine_args *args, struct ehp_options
 {
     check_name("chip", args->chip, "a name that `ehp chips` lists, or a chip file");
     check_name("partition", args->partition, "one of spx, tpx, dpx, qpx and cpx");
-    o->chip = args->chip ? args->chip : secure_getenv("EHP_CHIP");
+    check_name("node", args->node, "a node that `ehp chips` lists, or a node file");
+    o->node = args->node ? args->node : args->chip ? NULL : secure_getenv("EHP_NODE");
+    o->chip = args->chip ? args->chip : args->node ? NULL : secure_getenv("EHP_CHIP");
     o->partition = args->partition ? args->partition : secure_getenv("EHP_PARTITION");
     const char *xnack = secure_getenv("HSA_XNACK");
     o->xnack = args->xnack || (xnack && strcmp(xnack, "1") == 0);

@@ -9,7 +9,7 @@
 #include "ehp/ehp.h"
 
 struct machine_args {
-    const char *chip, *partition, *nps, *threads, *timeout, *xcc_chunk;
+    const char *chip, *node, *partition, *nps, *threads, *timeout, *xcc_chunk;
     bool xnack;
 };
 

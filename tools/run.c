@@ -298,7 +298,12 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     char path[2 * PATH_MAX];
     snprintf(path, sizeof(path), "%s%s%s", directory, old && *old ? ":" : "", old ? old : "");
     set("LD_LIBRARY_PATH", path);
+    if (machine->chip || machine->node) { /* one that was asked for here, and none beside it */
+        unsetenv("EHP_CHIP");
+        unsetenv("EHP_NODE");
+    }
     set("EHP_CHIP", machine->chip);
+    set("EHP_NODE", machine->node);
     set("EHP_PARTITION", machine->partition);
     set("EHP_NPS", machine->nps);
     set("EHP_XCC_CHUNK", machine->xcc_chunk);

@@ -84,7 +84,7 @@ enum ehp_engine {
 
 struct ehp_options {
     size_t size;
-    const char *chip;      /* name ("mi300a"), or a path to a chip file; NULL: "mi300a" */
+    const char *chip;      /* name ("mi300a"), or a path to a chip file; NULL: "mi300a", or the node's */
     const char *partition; /* "spx", "tpx", "cpx", ...; NULL: spx */
     unsigned nps;          /* NUMA domains of the memory: 1, or one for each IOD; 0: 1 */
     unsigned threads;      /* host threads that execute waves; 0: all cores */
@@ -96,9 +96,11 @@ struct ehp_options {
     bool sample;           /* timing mode: of large dispatches, only some workgroups in detail */
     bool xnack;            /* the GPU may access all of the process's memory, and its faults are replayed */
     int bounds;            /* enum ehp_bounds */
-    bool isolate; /* waves reach what is allocated, or registered to the byte, for them and nothing else:
-                     not with xnack, and bounds are EHP_BOUNDS_FAULT */
-    int engine;   /* enum ehp_engine */
+    bool isolate;     /* waves reach what is allocated, or registered to the byte, for them and nothing else:
+                         not with xnack, and bounds are EHP_BOUNDS_FAULT */
+    int engine;       /* enum ehp_engine */
+    const char *node; /* name ("mi300a-x4"), or a path to a node file; NULL: one package of `chip`, which a
+                         node names itself */
 };
 #define EHP_OPTIONS_INIT {.size = sizeof(struct ehp_options)}
 
@@ -139,19 +141,21 @@ struct ehp_agent_info {
     uint64_t memory_bytes;  /* this partition's */
     uint64_t l1_bytes, l2_bytes, infinity_cache_bytes;
     unsigned clock_mhz, memory_clock_mhz, timestamp_mhz, memory_bus_bits;
-    unsigned pci_domain, pci_bus, pci_device, pci_function;
-    unsigned pci_id;     /* device id */
-    unsigned numa_nodes; /* NPS */
+    unsigned pci_domain, pci_bus, pci_device, pci_function; /* a bus for each package */
+    unsigned pci_id;                                        /* device id */
+    unsigned numa_nodes;                                    /* NPS */
     unsigned partition_index, partition_count;
     bool apu; /* CPU cores share the package */
     unsigned cpu_cores;
     bool xnack;                                          /* page faults are replayed: see ehp_options */
     unsigned sgprs_per_simd, vgpr_granule, sgpr_granule; /* granule: registers are allocated in multiples */
+    unsigned package, packages;                          /* of the node; agents of one share its memory */
 };
 #define EHP_AGENT_INFO_INIT {.size = sizeof(struct ehp_agent_info)}
 
-/* No chip becomes more agents than EHP_AGENTS_MAX. */
-#define EHP_AGENTS_MAX 16
+/* No node has more packages than EHP_PACKAGES_MAX, and no machine becomes more agents than EHP_AGENTS_MAX. */
+#define EHP_PACKAGES_MAX 8
+#define EHP_AGENTS_MAX   64
 EHP_API unsigned ehp_agent_count(const ehp_machine *machine);
 EHP_API int ehp_agent_info(ehp_machine *machine, unsigned agent, struct ehp_agent_info *info);
 
@@ -633,6 +637,21 @@ typedef void ehp_dispatch_fn(const struct ehp_dispatch *dispatch, void *user);
 EHP_API int ehp_set_dispatch_handler(ehp_machine *machine, ehp_dispatch_fn *fn, void *user);
 
 /* ---- chips -------------------------------------------------------------------------------------------- */
+
+/* The node directory: $EHP_NODES, or beside the chips.  Calls fn for each node file found. */
+EHP_API int ehp_nodes(void (*fn)(const char *name, const char *path, const char *title, void *user),
+                      void *user);
+/* The links between two packages of a machine's node, side by side; EHP_ERR_NOT_FOUND: there are none. */
+struct ehp_link {
+    size_t size;
+    unsigned iod[2], count;
+    double rate_gbps; /* of each in each direction */
+    double latency_ns;
+    const char *rate_source, *latency_source;
+};
+EHP_API int ehp_node_link(ehp_machine *machine, unsigned package, unsigned other, struct ehp_link *out);
+/* What the node is called; "": one package alone. */
+EHP_API const char *ehp_node_title(const ehp_machine *machine);
 
 /* The chip directory: $EHP_CHIPS, or where the library was installed.  Calls fn for each chip file found. */
 EHP_API int ehp_chips(void (*fn)(const char *name, const char *path, const char *title, void *user),

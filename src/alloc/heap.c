@@ -160,17 +160,25 @@ static struct heap_region *region_of(struct heap *h, int kind)
     return kind == EHP_MEM_CODE ? &h->code : kind == EHP_MEM_INTERNAL ? &h->runtime : &h->program;
 }
 
-static bool fits(const struct memory *memory, uint64_t bytes, bool on_demand)
+static struct heap_use *use_of(struct memory *memory, unsigned agent)
 {
-    return on_demand || (bytes <= memory->size && memory->heap.reserved <= memory->size - bytes);
+    return &memory->heap.use[memory_package(memory, agent)];
+}
+
+static bool fits(struct memory *memory, unsigned agent, uint64_t bytes, bool on_demand)
+{
+    return on_demand || (bytes <= memory->size && use_of(memory, agent)->reserved <= memory->size - bytes);
 }
 
 /* Whether pages between allocations cost too much; memory does not where they have been asked for. */
 static bool is_crowded(const struct memory *memory)
 {
     const struct heap *h = &memory->heap;
+    uint64_t reserved = 0;
+    for (unsigned i = 0; i < memory->packages; i++)
+        reserved = h->use[i].reserved > reserved ? h->use[i].reserved : reserved;
     return h->mappings > h->mappings_most ||
-           (h->reserved > memory->size / 2 && memory->bounds != EHP_BOUNDS_FAULT);
+           (reserved > memory->size / 2 && memory->bounds != EHP_BOUNDS_FAULT);
 }
 
 /* The kernel refuses: from now on mappings are spared. */
@@ -180,11 +188,12 @@ static void ran_short(struct heap *h)
         h->mappings_most = h->mappings;
 }
 
-static void count(struct heap *h, const struct memory_chunk *chunk, bool more)
+static void count(struct memory *memory, const struct memory_chunk *chunk, bool more)
 {
+    struct heap_use *use = use_of(memory, chunk->agent);
     uint64_t bytes = more ? chunk->bytes : -chunk->bytes;
-    h->reserved += chunk->on_demand ? 0 : bytes;
-    h->device += chunk->kind == EHP_MEM_DEVICE ? bytes : 0;
+    use->reserved += chunk->on_demand ? 0 : bytes;
+    use->device += chunk->kind == EHP_MEM_DEVICE ? bytes : 0;
 }
 
 static void unlist(struct heap *h, const struct memory_chunk *chunk)
@@ -200,7 +209,7 @@ static void chunk_free(struct memory *memory, struct memory_chunk *chunk)
 {
     struct heap *h = &memory->heap;
     tree_remove(&h->chunks, &chunk->node);
-    count(h, chunk, false);
+    count(memory, chunk, false);
     h->mappings -= chunk->open || !chunk->cut ? 2 + 2 * (uint64_t)chunk->holes : 0;
     struct memory_chunk **current = chunk->cut ? &h->current[chunk->kind][chunk->agent] : NULL;
     if (current && *current == chunk)
@@ -219,7 +228,7 @@ static int chunk_make(struct memory *memory, const struct memory_block *block, u
 {
     struct heap *h = &memory->heap;
     struct heap_region *region = region_of(h, block->kind);
-    if (!fits(memory, bytes, block->on_demand))
+    if (!fits(memory, block->agent, bytes, block->on_demand))
         return EHP_ERR_NO_MEMORY;
     uint64_t base = room_from(h, region, region->next, bytes, align);
     if (!base)
@@ -243,7 +252,7 @@ static int chunk_make(struct memory *memory, const struct memory_block *block, u
         free(chunk);
         return EHP_ERR_OUT_OF_RESOURCES;
     }
-    count(h, chunk, true);
+    count(memory, chunk, true);
     h->mappings += chunk->open || !cut ? 2 : 0;
     tree_insert(&h->chunks, &chunk->node);
     if (memory->hooks.reserved && !memory->hooks.reserved(memory->hooks.context, chunk)) {

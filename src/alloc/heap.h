@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "alloc/tree.h"
-#include "chip/chip.h"
+#include "ehp/ehp.h"
 
 struct memory;
 struct memory_block;
@@ -63,8 +63,10 @@ enum { HEAP_KINDS = 3 };
 struct heap {
     struct heap_region program, code, runtime;
     struct tree_node *chunks;
-    struct memory_chunk *current[HEAP_KINDS][CHIP_MAX_XCDS]; /* the one to cut from, or NULL */
-    uint64_t reserved, device;         /* bytes of the package; and what programs have as device memory */
+    struct memory_chunk *current[HEAP_KINDS][EHP_AGENTS_MAX]; /* the one to cut from, or NULL */
+    struct heap_use {
+        uint64_t reserved, device; /* bytes of a package; and what programs have as device memory */
+    } use[EHP_PACKAGES_MAX];
     uint64_t mappings, mappings_most;  /* what allocations have, about; when to be sparing with them */
     struct memory_chunk *_Atomic lent; /* a list */
     uint64_t squeezed;                 /* when memory is short: where room was found last */

@@ -16,9 +16,10 @@ struct entry {
     struct memory_chunk *chunk; /* NULL: registered */
 };
 
-bool memory_init(struct memory *memory, uint64_t size, bool xnack)
+bool memory_init(struct memory *memory, uint64_t size, unsigned packages, unsigned package_agents, bool xnack)
 {
-    *memory = (struct memory){.size = size, .xnack = xnack};
+    *memory =
+        (struct memory){.size = size, .packages = packages, .package_agents = package_agents, .xnack = xnack};
     pthread_mutex_init(&memory->lock, NULL);
     memory->freed = calloc(MEMORY_HISTORY, sizeof(*memory->freed));
     return memory->freed && heap_open(memory);
@@ -105,10 +106,11 @@ uint64_t memory_upfront(struct memory *memory)
     return sum;
 }
 
-uint64_t memory_reserved(struct memory *memory, bool device)
+uint64_t memory_reserved(struct memory *memory, unsigned package, bool device)
 {
     pthread_mutex_lock(&memory->lock);
-    uint64_t sum = device ? memory->heap.device : memory->heap.reserved;
+    const struct heap_use *use = &memory->heap.use[package];
+    uint64_t sum = device ? use->device : use->reserved;
     pthread_mutex_unlock(&memory->lock);
     return sum;
 }
@@ -169,7 +171,7 @@ static int remove_block(struct memory *memory, void *base, bool registered)
     if (!e->block.on_demand)
         memory->upfront[e->block.kind] -= footprint(&e->block);
     if (registered) {
-        memory->heap.reserved -= footprint(&e->block);
+        memory->heap.use[memory_package(memory, e->block.agent)].reserved -= footprint(&e->block);
         memory->registrations++;
     } else {
         heap_give(memory, &e->block, e->chunk);
@@ -214,13 +216,13 @@ int memory_register(struct memory *memory, void *base, uint64_t bytes, bool unca
     uint64_t size = footprint(&block);
     int status = EHP_ERR_INVALID;
     if (!overlaps)
-        status = size <= memory->size && memory->heap.reserved <= memory->size - size &&
+        status = size <= memory->size && memory->heap.use[0].reserved <= memory->size - size &&
                          insert(memory, &block, NULL)
                      ? EHP_OK
                      : EHP_ERR_NO_MEMORY;
     if (status == EHP_OK) {
         memory->upfront[EHP_MEM_REGISTERED] += size;
-        memory->heap.reserved += size;
+        memory->heap.use[0].reserved += size;
     }
     memory->registrations++;
     pthread_mutex_unlock(&memory->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The package's memory as the runtime sees it: which address ranges are
+ * The packages' memory as the runtime sees it: which address ranges are
  * allocated, by which call, for which device.  The bytes are the process's own.
  *
  * Everything allocated here lies in the arena, one range of addresses that is a
@@ -65,18 +65,25 @@ struct memory {
     int bounds;     /* enum ehp_bounds */
     bool unguarded; /* with EHP_BOUNDS_FAULT: it has been said that not all bounds are */
     bool exact;     /* waves access the bytes that are registered, and not all of their pages */
-    uint64_t size;  /* bytes of the package */
+    uint64_t size;  /* bytes of a package */
+    unsigned packages, package_agents; /* agents of each */
     /* Bytes in pages, by enum ehp_memory_kind, of what has its pages from the beginning. */
     uint64_t upfront[MEMORY_KINDS];
     struct memory_hooks hooks;      /* timing mode */
     _Atomic uint64_t registrations; /* of host memory, and their ends */
 };
 
+static inline unsigned memory_package(const struct memory *memory, unsigned agent)
+{
+    return agent / memory->package_agents;
+}
+
 /* Device memory is what hipMemGetInfo counts and code; its frames are contiguous. */
 bool memory_is_device(int kind);
 
 /* False when the host has no room for the arena. */
-bool memory_init(struct memory *memory, uint64_t size, bool xnack);
+bool memory_init(struct memory *memory, uint64_t size, unsigned packages, unsigned package_agents,
+                 bool xnack);
 void memory_destroy(struct memory *memory);
 
 /*
@@ -100,10 +107,9 @@ bool memory_set_site(struct memory *memory, void *base, enum memory_event event,
                      const struct memory_site *site);
 /* The block that was freed last of those that contained the address. */
 bool memory_find_freed(struct memory *memory, uint64_t address, struct memory_block *out);
-/* Pages of allocations that were taken up front, in bytes; and what that is of the package, in whole chunks.
- */
+/* Pages of allocations that were taken up front, in bytes; and what that is of a package, in whole chunks. */
 uint64_t memory_upfront(struct memory *memory);
-uint64_t memory_reserved(struct memory *memory, bool device);
+uint64_t memory_reserved(struct memory *memory, unsigned package, bool device);
 /* Bytes of touched pages, by the host's kernel: all blocks', and of those on demand. */
 uint64_t memory_resident(struct memory *memory, uint64_t *on_demand);
 /* Whether the GPU may access these bytes, which lie outside the arena. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The chip of a machine, key by key. */
+/* The chip of a machine, key by key, and the links of its node. */
 #include <string.h>
 
 #include "api/api.h"
@@ -42,5 +42,30 @@ int ehp_chip_iod(ehp_machine *m, unsigned index, struct ehp_iod *out)
         .mirrored = m->chip.iod[index].mirrored,
     };
     memcpy(out, &d, d.size);
+    return EHP_OK;
+}
+
+const char *ehp_node_title(const ehp_machine *m)
+{
+    return m->node.title ? m->node.title : "";
+}
+
+int ehp_node_link(ehp_machine *m, unsigned package, unsigned other, struct ehp_link *out)
+{
+    const struct node *node = &m->node;
+    const struct node_link link = node_link_of(node, package, other);
+    if (!link.count)
+        return machine_error(m, EHP_ERR_NOT_FOUND, "no link between packages %u and %u of %u", package, other,
+                             node->packages);
+    struct ehp_link l = {
+        .size = out->size < sizeof(l) ? out->size : sizeof(l),
+        .iod = {link.iod[0], link.iod[1]},
+        .count = link.count,
+        .rate_gbps = node->value[NODE_link_rate],
+        .latency_ns = node->value[NODE_link_latency],
+        .rate_source = node->source[NODE_link_rate],
+        .latency_source = node->source[NODE_link_latency],
+    };
+    memcpy(out, &l, l.size);
     return EHP_OK;
 }

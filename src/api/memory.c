@@ -24,14 +24,21 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
         heap_explain(why, sizeof(why));
         return machine_error(m, EHP_ERR_NO_MEMORY, "%llu bytes: %s", (unsigned long long)bytes, why);
     }
+    if (status == EHP_ERR_NO_MEMORY && m->node.packages > 1) {
+        const unsigned package = memory_package(&m->memory, agent);
+        return machine_error(m, status,
+                             "%llu bytes do not fit into the %llu of package %u, of which %llu are taken",
+                             (unsigned long long)bytes, (unsigned long long)m->memory.size, package,
+                             (unsigned long long)memory_reserved(&m->memory, package, false));
+    }
     if (status == EHP_ERR_NO_MEMORY) {
         const uint64_t *use = m->memory.upfront;
         return machine_error(m, status,
                              "%llu bytes do not fit into %llu: device memory has %llu, host %llu, managed "
                              "%llu, registered %llu, scratch and the runtime %llu",
                              (unsigned long long)bytes, (unsigned long long)m->memory.size,
-                             (unsigned long long)m->memory.heap.device, (unsigned long long)use[EHP_MEM_HOST],
-                             (unsigned long long)use[EHP_MEM_MANAGED],
+                             (unsigned long long)memory_reserved(&m->memory, 0, true),
+                             (unsigned long long)use[EHP_MEM_HOST], (unsigned long long)use[EHP_MEM_MANAGED],
                              (unsigned long long)use[EHP_MEM_REGISTERED],
                              (unsigned long long)use[EHP_MEM_INTERNAL]);
     }
@@ -139,7 +146,8 @@ int ehp_mem_info(ehp_machine *m, unsigned agent, uint64_t *free_bytes, uint64_t 
 {
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
-    uint64_t total = m->memory.size / m->nps, used = memory_reserved(&m->memory, true);
+    uint64_t total = m->memory.size / m->nps,
+             used = memory_reserved(&m->memory, memory_package(&m->memory, agent), true);
     if (total_bytes)
         *total_bytes = total;
     if (free_bytes)
@@ -152,7 +160,7 @@ int ehp_mem_use(ehp_machine *m, struct ehp_mem_use *out)
     uint64_t resident = machine_resident_bytes(), managed, ours = memory_resident(&m->memory, &managed);
     struct ehp_mem_use u = {
         .size = out->size < sizeof(u) ? out->size : sizeof(u),
-        .total = m->memory.size,
+        .total = m->memory.size * m->node.packages,
         .managed = managed,
         .process = resident > ours + m->own_bytes ? resident - ours - m->own_bytes : 0,
     };

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chip/node.h"
+
 /* Consecutive CUs of the launch order are on different shader engines; the last engine may have fewer. */
 static bool make_launch_order(struct cp *cp)
 {
@@ -59,7 +61,7 @@ bool ace_round_init(const struct cp *cp, struct ace_round *round, unsigned index
 
 int ace_init(struct cp *cp)
 {
-    cp->xcds = chip_get(cp->chip, CHIP_xcd_count);
+    cp->xcds = chip_get(cp->chip, CHIP_xcd_count) * cp->node->packages;
     cp->lds_granule = chip_get(cp->chip, CHIP_cu_lds_granule);
     cp->vgpr_granule = chip_get(cp->chip, CHIP_cu_vgpr_granule);
     cp->sgpr_granule = chip_get(cp->chip, CHIP_cu_sgpr_granule);

@@ -38,6 +38,7 @@
 #include "wave/gws.h"
 
 struct code_list;
+struct node;
 struct cp_dispatch;
 struct cp_queue;
 struct ehp_counters;
@@ -86,7 +87,7 @@ static_assert(sizeof(struct cp_cu) == 64, "one cache line");
  */
 struct ace_round {
     uint16_t first, count; /* the range */
-    uint16_t *next;        /* per XCD of the package: where in the range to go on */
+    uint16_t *next;        /* per XCD of the machine: where in the range to go on */
     uint8_t *kept;         /* per XCD and position in the range: a place there is kept; see ace_keep() */
     unsigned kept_count;
 };
@@ -176,8 +177,9 @@ struct cp_queue {
 struct cp {
     struct engine *engine;
     const struct cp_listener *listener;
-    /* The package around it, which outlives it. */
+    /* The machine around it, which outlives it. */
     const struct chip *chip;
+    const struct node *node;
     struct memory *memory;
     struct exec_code *code;
     struct code_list *codes;
@@ -189,7 +191,7 @@ struct cp {
     struct bounds bounds;
 
     pthread_mutex_t lock;
-    struct cp_cu **cu;      /* [xcd][cu], of the whole package */
+    struct cp_cu **cu;      /* [xcd][cu], of all packages */
     uint16_t *launch_order; /* an XCD's CUs: consecutive ones are on different shader engines */
     uint16_t *cu_position;  /* where a CU is in it */
     uint16_t *cu_hw_id;     /* of each CU of an XCD: its bits of HW_ID */
@@ -289,7 +291,7 @@ static inline void ace_turn_next(const struct cp_dispatch *d, struct ace_turn *t
     turn->more = d->chunk - 1;
     turn->taker = turn->taker + 1 < d->takers ? turn->taker + 1 : 0;
 }
-/* The XCD, of the package. */
+/* The XCD, of the machine. */
 static inline unsigned ace_turn_xcc(const struct cp_dispatch *d, const struct ace_turn *turn)
 {
     return d->first_xcc + d->taker[turn->taker];

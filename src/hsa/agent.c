@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Agents: the partitions of the package, which HIP sees as devices. */
+/* Agents: the partitions of the packages, which HIP sees as devices. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "soc/machine.h"
 
-static_assert(CHIP_MAX_XCDS <= EHP_AGENTS_MAX, "an XCD can be an agent");
+static_assert(CHIP_MAX_PARTITIONS * NODE_MAX_PACKAGES <= EHP_AGENTS_MAX, "what HIP has room for");
 
 unsigned ehp_agent_count(const ehp_machine *m)
 {
@@ -18,6 +18,7 @@ int ehp_agent_info(ehp_machine *m, unsigned agent, struct ehp_agent_info *info)
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
     const struct chip *c = &m->chip;
+    const unsigned each = machine_package_agents(m), package = agent / each;
     struct ehp_agent_info i = {
         .size = info->size < sizeof(i) ? info->size : sizeof(i),
         .xcds = m->xcds_per_agent,
@@ -41,12 +42,14 @@ int ehp_agent_info(ehp_machine *m, unsigned agent, struct ehp_agent_info *info)
         .timestamp_mhz = chip_get(c, CHIP_chip_timestamp_clock),
         .memory_bus_bits = chip_get(c, CHIP_hbm_bus),
         .pci_bus =
-            1, /* the package is the first device behind a root port; its partitions are functions of it */
-        .pci_function = agent,
+            1 + package, /* a package is the first device behind a root port; its partitions are functions */
+        .pci_function = agent % each,
         .pci_id = chip_get(c, CHIP_chip_pci_id),
         .numa_nodes = m->nps,
-        .partition_index = agent,
-        .partition_count = m->agents,
+        .package = package,
+        .packages = m->node.packages,
+        .partition_index = agent % each,
+        .partition_count = each,
         .apu = chip_get(c, CHIP_ccd_count) > 0,
         .cpu_cores = chip_get(c, CHIP_ccd_count) * chip_get(c, CHIP_ccd_cores),
         .xnack = m->memory.xnack,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A package, from a chip to something that runs; see machine.h. */
+/* A machine, from a chip to something that runs; see machine.h. */
 #include "soc/machine.h"
 
 #include <stdarg.h>
@@ -78,8 +78,8 @@ static int choose_partition(struct ehp_machine *m, struct ehp_options *options)
     char known[64] = "";
     for (unsigned i = 0; i < m->chip.partitions; i++) {
         if (!strcmp(m->chip.partition[i].name, wanted)) {
-            m->agents = m->chip.partition[i].count;
-            m->xcds_per_agent = chip_get(&m->chip, CHIP_xcd_count) / m->agents;
+            m->agents = m->chip.partition[i].count * m->node.packages;
+            m->xcds_per_agent = chip_get(&m->chip, CHIP_xcd_count) / m->chip.partition[i].count;
             return EHP_OK;
         }
         snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "",
@@ -153,6 +153,7 @@ static int open_processor(struct ehp_machine *m, const struct ehp_options *optio
         .memory = &m->memory,
         .code = &m->code,
         .codes = &m->codes,
+        .node = &m->node,
         .xcds_per_agent = m->xcds_per_agent,
         .xcc_chunk = options->xcc_chunk ? options->xcc_chunk : 1,
         .timeout_ns = options->timeout_ms * UINT64_C(1000000),
@@ -165,6 +166,31 @@ static int open_processor(struct ehp_machine *m, const struct ehp_options *optio
     return status;
 }
 
+/* What the options name, and whether its parts fit each other. */
+static int read_files(struct ehp_machine *m, struct ehp_options *options)
+{
+    const char *node = options->size > offsetof(struct ehp_options, node) ? options->node : NULL;
+    const char *chip = options->chip && *options->chip ? options->chip : NULL;
+    char *error = options->error;
+    int status = EHP_OK;
+    node_single(&m->node);
+    if (node && *node)
+        status = node_load(node, &m->node, error, sizeof(options->error));
+    if (status == EHP_OK && *m->node.name && chip && strcmp(chip, m->node.chip) != 0) {
+        snprintf(error, sizeof(options->error), "node %s is of chip %s, and not of %s: leave --chip out",
+                 m->node.name, m->node.chip, chip);
+        status = EHP_ERR_INVALID;
+    }
+    if (status == EHP_OK)
+        status = chip_load(*m->node.name ? m->node.chip
+                           : chip        ? chip
+                                         : "mi300a",
+                           &m->chip, error, sizeof(options->error));
+    if (status == EHP_OK && !node_check(&m->node, &m->chip, error, sizeof(options->error)))
+        status = EHP_ERR_BAD_CHIP;
+    return status;
+}
+
 int machine_open(struct ehp_options *options, const struct cp_listener *listener, struct ehp_machine **out)
 {
     *out = NULL;
@@ -173,8 +199,7 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
     if (!m)
         return EHP_ERR_NO_MEMORY;
     memset(m, 0, sizeof(*m));
-    int status = chip_load(options->chip && *options->chip ? options->chip : "mi300a", &m->chip,
-                           options->error, sizeof(options->error));
+    int status = read_files(m, options);
     if (status == EHP_OK)
         status = choose_partition(m, options);
     m->nps = options->nps ? options->nps : 1;
@@ -220,6 +245,7 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
     if (status != EHP_OK) {
         make_printable(options->error, sizeof(options->error));
         chip_free(&m->chip);
+        node_free(&m->node);
         free(m);
         return status;
     }
@@ -228,7 +254,8 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
     code_list_init(&m->codes);
     pthread_mutex_init(&m->handler_lock, NULL);
     pthread_mutex_init(&m->event_lock, NULL);
-    bool room = memory_init(&m->memory, machine_memory_bytes(m), xnack);
+    bool room =
+        memory_init(&m->memory, machine_memory_bytes(m), m->node.packages, machine_package_agents(m), xnack);
     if (options->size > offsetof(struct ehp_options, bounds))
         m->memory.bounds = isolate ? EHP_BOUNDS_FAULT : options->bounds; /* nobody's memory is nobody's */
     m->memory.exact = isolate;
@@ -271,5 +298,6 @@ void machine_close(struct ehp_machine *m)
     pthread_mutex_destroy(&m->handler_lock);
     pthread_mutex_destroy(&m->event_lock);
     chip_free(&m->chip);
+    node_free(&m->node);
     free(m);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The package, built from a chip: its memory, loaded code, command processor and
+ * A package, or several of a node, built from a chip: their memory, loaded code, command processor and
  * engine.  It also holds what the rooms above attach to a machine: signals (hsa/) and the
  * state of the library's interface (api/).
  */
@@ -11,6 +11,7 @@
 
 #include "alloc/memory.h"
 #include "chip/chip.h"
+#include "chip/node.h"
 #include "cp/cp.h"
 #include "ehp/ehp.h"
 #include "exec/code.h"
@@ -23,7 +24,8 @@ struct stats;
 
 struct ehp_machine {
     struct chip chip;
-    unsigned agents, nps;
+    struct node node;
+    unsigned agents, nps; /* agents: of all packages, one package's after another's */
     unsigned xcds_per_agent;
     bool timing;             /* simulated time */
     char isa[64];            /* "gfx942:sramecc+:xnack-" */
@@ -70,11 +72,16 @@ static inline struct ehp_machine *machine_of(struct cp *cp)
     return (struct ehp_machine *)(void *)((char *)cp - offsetof(struct ehp_machine, cp));
 }
 
+static inline unsigned machine_package_agents(const struct ehp_machine *m)
+{
+    return m->agents / m->node.packages;
+}
+
 /* Records the thread's message and returns `status`. */
 int machine_error(struct ehp_machine *m, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Bytes of HBM. */
+/* Bytes of HBM of a package. */
 uint64_t machine_memory_bytes(const struct ehp_machine *m);
 /* Resident memory of the process. */
 uint64_t machine_resident_bytes(void);

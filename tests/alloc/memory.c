@@ -15,7 +15,7 @@ static void arena(void)
     struct memory memory;
     struct memory_block block;
     int status;
-    CHECK(memory_init(&memory, UINT64_C(64) << 20, true));
+    CHECK(memory_init(&memory, UINT64_C(64) << 20, 1, 1, true));
     CHECK_EQ(memory.arena & (memory.arena_bytes - 1), 0);
     char *first = NULL, *last = NULL;
     for (unsigned i = 0; i < 10000; i++) {
@@ -87,7 +87,7 @@ static unsigned until_said(uint64_t size, uint64_t mappings, int bounds, char *s
     int status, saved = dup(2);
     unsigned count = 0, when = 0;
     FILE *file = tmpfile();
-    CHECK(memory_init(&memory, size, false));
+    CHECK(memory_init(&memory, size, 1, 1, false));
     memory.bounds = bounds;
     memory.heap.mappings_most = mappings;
     dup2(fileno(file), 2);
@@ -128,7 +128,7 @@ static void many(void)
     int status;
     bool inside;
     static char *p[COUNT];
-    CHECK(memory_init(&memory, UINT64_C(1) << 32, false));
+    CHECK(memory_init(&memory, UINT64_C(1) << 32, 1, 1, false));
     for (unsigned i = 0; i < COUNT; i++) {
         p[i] = memory_alloc(&memory, 0, i % 2 ? EHP_MEM_DEVICE : EHP_MEM_HOST, 16, 0, &status);
         CHECK(p[i] != NULL);
@@ -137,7 +137,7 @@ static void many(void)
         *(uint32_t *)(void *)p[i] = i;
     }
     CHECK_EQ(memory_upfront(&memory), COUNT * UINT64_C(4096));
-    CHECK(memory_reserved(&memory, false) < UINT64_C(2) * COUNT * 4096);
+    CHECK(memory_reserved(&memory, 0, false) < UINT64_C(2) * COUNT * 4096);
     uint64_t state = 1;
     for (unsigned i = 0; i < COUNT; i++) { /* in any order */
         unsigned other = i + draw(&state) % (COUNT - i);
@@ -158,8 +158,8 @@ static void many(void)
     for (unsigned i = 0; i < COUNT; i += 4)
         CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
     CHECK(memory.blocks == NULL && memory.heap.chunks == NULL);
-    CHECK_EQ(memory_reserved(&memory, false), 0);
-    CHECK_EQ(memory_reserved(&memory, true), 0);
+    CHECK_EQ(memory_reserved(&memory, 0, false), 0);
+    CHECK_EQ(memory_reserved(&memory, 0, true), 0);
     CHECK_EQ(memory.heap.mappings, 0);
     memory_destroy(&memory);
 }
@@ -171,7 +171,7 @@ static void many_large(void)
     struct memory memory;
     int status;
     static char *p[COUNT];
-    CHECK(memory_init(&memory, UINT64_C(1) << 38, false));
+    CHECK(memory_init(&memory, UINT64_C(1) << 38, 1, 1, false));
     for (unsigned i = 0; i < COUNT; i++) {
         p[i] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, (UINT64_C(2) << 20) + 4096 * (i % 2), 0, &status);
         CHECK(p[i] != NULL);
@@ -180,7 +180,7 @@ static void many_large(void)
     }
     for (unsigned i = 0; i < COUNT && p[i]; i++)
         CHECK_EQ(memory_free(&memory, p[i * UINT64_C(7919) % COUNT]), EHP_OK);
-    CHECK_EQ(memory_reserved(&memory, false), 0);
+    CHECK_EQ(memory_reserved(&memory, 0, false), 0);
     CHECK_EQ(memory.heap.mappings, 0);
     memory_destroy(&memory);
 }
@@ -192,13 +192,13 @@ static void full(void)
     struct memory memory;
     int status;
     char *p[PIECES];
-    CHECK(memory_init(&memory, UINT64_C(64) << 20, false));
+    CHECK(memory_init(&memory, UINT64_C(64) << 20, 1, 1, false));
     p[0] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 100, 0, &status);
     p[1] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 5000, 0, &status);
     CHECK_EQ(p[1] - p[0], 8192); /* a page that nobody has is between */
-    CHECK_EQ(memory_reserved(&memory, true), UINT64_C(2) << 20);
+    CHECK_EQ(memory_reserved(&memory, 0, true), UINT64_C(2) << 20);
     p[2] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, (UINT64_C(2) << 20) + 1, 0, &status);
-    CHECK_EQ(memory_reserved(&memory, true), UINT64_C(6) << 20);
+    CHECK_EQ(memory_reserved(&memory, 0, true), UINT64_C(6) << 20);
     for (unsigned i = 0; i < 3; i++)
         CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
     for (unsigned i = 0; i < PIECES; i++) {
@@ -214,14 +214,14 @@ static void full(void)
     CHECK(p[7] && p[7][(1 << 20) - 1] == 0);
     for (unsigned i = 0; i < PIECES; i++)
         CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
-    CHECK_EQ(memory_reserved(&memory, false), 0);
+    CHECK_EQ(memory_reserved(&memory, 0, false), 0);
     memory_destroy(&memory);
 }
 
 int main(void)
 {
     struct memory memory;
-    CHECK(memory_init(&memory, UINT64_C(64) << 20, false));
+    CHECK(memory_init(&memory, UINT64_C(64) << 20, 1, 1, false));
     int status;
     char *a = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 1000, 0, &status);
     CHECK(a && status == EHP_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Peer access: partitions of one package see all of its memory; enabling is only bookkeeping. */
+/* Peer access: all devices see all memory, of their package and of others; enabling is only bookkeeping. */
 #include "hip/core/device.h"
 
 static hipError_t peer_pair(int a, int b, struct hip_device **first)
@@ -63,8 +63,8 @@ HIP_ENTRY hipError_t hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attr,
     if (srcDevice == dstDevice)
         return hip_return(hipErrorInvalidDevice);
     switch (attr) {
-    case hipDevP2PAttrPerformanceRank:
-        *value = 0;
+    case hipDevP2PAttrPerformanceRank: /* the best is 0 */
+        *value = device->info.package != hip_runtime()->device[dstDevice].info.package;
         break;
     case hipDevP2PAttrAccessSupported:
     case hipDevP2PAttrNativeAtomicSupported:

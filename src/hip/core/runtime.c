@@ -208,6 +208,7 @@ static bool runtime_options(struct ehp_options *options)
         !runtime_engine(&options->engine))
         return false;
     options->chip = runtime_text("EHP_CHIP");
+    options->node = runtime_text("EHP_NODE");
     options->partition = runtime_text("EHP_PARTITION");
     options->nps = (unsigned)nps;
     options->threads = (unsigned)threads;
