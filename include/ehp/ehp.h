@@ -292,6 +292,7 @@ struct ehp_cpu_work {
     /* in; with a `size` that ends before them, 0 */
     unsigned written; /* STREAM: a bit for each range that is written, not read */
     unsigned dies;    /* the CCDs that the cores are on; 0: all */
+    unsigned package; /* of the node, whose cores they are */
 };
 #define EHP_CPU_WORK_INIT {.size = sizeof(struct ehp_cpu_work)}
 EHP_API int ehp_cpu_run(ehp_machine *machine, struct ehp_cpu_work *work);

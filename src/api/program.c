@@ -32,6 +32,9 @@ int ehp_cpu_run(ehp_machine *m, struct ehp_cpu_work *work)
     if (whole.dies > dies || (whole.dies && work->cores > whole.dies * each))
         return machine_error(m, EHP_ERR_INVALID, "%u cores on %u CCDs: the package has %u, of %u cores each",
                              work->cores, whole.dies, dies, each);
+    if (whole.package >= m->node.packages)
+        return machine_error(m, EHP_ERR_INVALID, "no package %u; the machine has %u", whole.package,
+                             m->node.packages);
     struct engine *engine = m->cp.engine;
     engine->ops->run_cores(engine, &whole);
     work->ns = whole.ns;

@@ -335,6 +335,7 @@ static void fault(struct core *c, core_waiter w, double at)
         f = arena_take(&c->ccd->arena, sizeof(*f));
     *f = (struct core_fault){
         .fault = {.address = a->address,
+                  .package = fabric_package(c->ccd->all->fabric),
                   .again = c->faulted > 0 && at - c->faulted < AGAIN_NS * c->ccd->all->ghz,
                   .domain = c->ccd->domain,
                   .done = fault_over},

@@ -8,7 +8,7 @@
 
 #include "base/power.h"
 
-bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t bytes)
+bool fabric_check(const struct chip *chip, unsigned nps, unsigned packages, char *error, size_t bytes)
 {
     const double *v = chip->value;
     unsigned iods = chip_get(chip, CHIP_iod_count), stacks = chip_get(chip, CHIP_hbm_stacks);
@@ -47,9 +47,14 @@ bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t byt
                            CHIP_hbm_trcd_write),
         wrong =
             "must leave time for a row between two refreshes: hbm.trfc + hbm.trp, and hbm.tras or hbm.trcd_*";
-    else if (v[CHIP_xcd_count] + v[CHIP_ccd_count] > CHIP_MAX_DIES)
+    else if (v[CHIP_xcd_count] + v[CHIP_ccd_count] + packages - 1 > CHIP_MAX_DIES)
         clash = CHIP_CLASH(CHIP_ccd_count, CHIP_xcd_count),
-        wrong = "must leave no more than 15 with xcd.count: the probe filter has a bit for each";
+        wrong = packages > 1
+                    ? "must leave no more than 15 with xcd.count and a link to each other package: the "
+                      "probe filter has a bit for each"
+                    : "must leave no more than 15 with xcd.count: the probe filter has a bit for each";
+    else if (packages > 1 && iods > FABRIC_NODE_IODS)
+        clash = CHIP_CLASH(CHIP_iod_count), wrong = "must be no more than 8 for packages of a node";
     for (unsigned i = 0; !wrong && i < iods; i++)
         if (chip->iod[i].hbm_stacks * iods != stacks)
             clash = CHIP_CLASH(CHIP_hbm_stacks), wrong = "must be the same number in each of iods";
@@ -133,6 +138,8 @@ static void open_ports(struct fabric *f, const struct chip *chip)
             x->ask_ps = v[CHIP_usr_header] / v[CHIP_ccd_link] * clock_ps;
             x->extra_ps = extra_ps(chip);
         }
+    for (unsigned k = 0; k < f->links; k++)
+        open_port(f, index++, 0);
     for (unsigned k = 0; k < f->engines; k++) {
         struct agent_port *x = open_port(f, index++, k % f->iods);
         x->read_ps = line / v[CHIP_sdma_width] * 1e6 / v[CHIP_sdma_clock];
@@ -142,9 +149,16 @@ static void open_ports(struct fabric *f, const struct chip *chip)
 
 struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned first_domain, unsigned nps)
 {
+    static const struct fabric_place_in_node alone = {.packages = 1, .shift = 63};
+    return fabric_open_package(chip, port, first_domain, nps, &alone);
+}
+
+struct fabric *fabric_open_package(const struct chip *chip, struct port *port, unsigned first_domain,
+                                   unsigned nps, const struct fabric_place_in_node *place)
+{
     char error[160];
     struct arena arena = {0};
-    if (!fabric_check(chip, nps, error, sizeof(error)))
+    if (!fabric_check(chip, nps, place->packages, error, sizeof(error)))
         return NULL;
     struct fabric *f = arena_take(&arena, sizeof(*f));
     f->arena = arena;
@@ -153,6 +167,9 @@ struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned 
     f->columns = chip_get(chip, CHIP_iod_columns);
     f->xcds = chip_get(chip, CHIP_xcd_count);
     f->ccds = chip_get(chip, CHIP_ccd_count);
+    f->links = place->packages - 1;
+    f->package = place->package;
+    f->package_shift = place->shift;
     f->engines = chip_get(chip, CHIP_sdma_engines);
     f->pseudo = chip_get(chip, CHIP_hbm_pseudo_channels);
     map_open(&f->map, chip, nps);
@@ -182,6 +199,8 @@ void fabric_close(struct fabric *f)
         return;
     for (unsigned i = 0; i < f->iods; i++)
         home_close(&f->iod[i]);
+    for (unsigned i = 0; i < f->links; i++)
+        link_close(&f->link[i]);
     struct arena arena = f->arena;
     arena_free(&arena);
 }
@@ -189,8 +208,11 @@ void fabric_close(struct fabric *f)
 uint8_t fabric_agent(const struct fabric *f, enum fabric_kind_of_agent kind, unsigned index)
 {
     static_assert(FABRIC_AGENTS <= UINT8_MAX, "a byte in requests");
-    assert(index < (kind == FABRIC_XCD ? f->xcds : kind == FABRIC_CCD ? f->ccds : f->engines));
-    return (uint8_t)(index + (kind != FABRIC_XCD ? f->xcds : 0) + (kind == FABRIC_SDMA ? f->ccds : 0));
+    const unsigned count[] = {f->xcds, f->ccds, f->links, f->engines};
+    assert(index < count[kind]);
+    for (unsigned before = 0; before < (unsigned)kind; before++)
+        index += count[before];
+    return (uint8_t)index;
 }
 
 void fabric_attach(struct fabric *f, unsigned agent, struct port_domain *domain, port_fn *probe, void *self)
@@ -203,6 +225,11 @@ void fabric_attach(struct fabric *f, unsigned agent, struct port_domain *domain,
         net_prefetch_at_agent(x);
 }
 
+unsigned fabric_package(const struct fabric *f)
+{
+    return f->package;
+}
+
 bool fabric_pairs(const struct fabric *f)
 {
     return UINT64_C(1) << f->map.chunk_shift >= FABRIC_PAIR;
@@ -212,7 +239,7 @@ struct fabric_place fabric_place_of(const struct fabric *f, uint64_t physical)
 {
     unsigned slice;
     uint32_t line;
-    map_find(&f->map, physical, &slice, &line);
+    map_find(&f->map, physical & fabric_local(f), &slice, &line);
     unsigned stack = slice / f->map.channels;
     return (struct fabric_place){
         .iod = f->map.iod_of[stack],
@@ -237,6 +264,7 @@ void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)
         out->prefetches += c->prefetches;
         out->filled += c->filled;
         out->usr_bytes += c->usr_bytes;
+        out->link_bytes += c->link_bytes;
         for (unsigned k = 0; k < f->map.slices_per_iod * f->pseudo; k++) {
             const struct dram_counters *d = &iod->slice[k / f->pseudo].memory[k % f->pseudo].counters;
             out->dram_reads += d->reads;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Beyond the XCD: the IODs with their networks and the USR links between
+ * Beyond the XCD: the IODs of a package with their networks and the USR links between
  * them, the Infinity Cache slices, the probe filters, and the memory channels
- * behind the slices.
+ * behind the slices; and the links to other packages of a node.
  *
  * Agents (an XCD's L2, a CCD, an SDMA engine) ask with a struct fabric_request, which stays the asker's and
  * in place until it is answered; only the pointer travels.  The bytes move at the line's home, the slice of
@@ -20,10 +20,12 @@
 #include "port/port.h"
 
 enum { FABRIC_LINE = 128, FABRIC_PAIR = 2 * FABRIC_LINE };
+/* As many IODs as a package of a node may have. */
+enum { FABRIC_NODE_IODS = 8 };
 
 /* XCDs and CCDs have ports and caches that are probed; SDMA engines have ports alone: they FETCH and WRITE.
- */
-enum fabric_kind_of_agent { FABRIC_XCD, FABRIC_CCD, FABRIC_SDMA };
+ * Links (link.c) stand for the CCDs of other packages. */
+enum fabric_kind_of_agent { FABRIC_XCD, FABRIC_CCD, FABRIC_LINK, FABRIC_SDMA };
 
 /*
  * A home takes the requests for a line one after another.  When an agent owns the
@@ -57,8 +59,10 @@ struct fabric_request {
      * Cache did not have. */
     bool faulted;
     uint8_t missed;
-    uint64_t line;     /* address of the line in the process */
-    uint64_t physical; /* simulated physical address, which decides stack, channel, slice, bank and row */
+    uint64_t line; /* address of the line in the process */
+    uint64_t
+        physical; /* simulated physical address, which decides package, stack, channel, slice, bank and row
+                   */
     uint8_t *data, *second; /* the line's bytes of the asker's, and those of a pair's next: filled at the
                              * home, or read there */
     uint64_t mask[2];       /* FABRIC_WRITE: which bytes */
@@ -75,6 +79,7 @@ struct fabric_request {
     uint8_t home;   /* IOD */
     uint8_t left;   /* of a pair: lines that are not yet ready */
     bool probed;    /* others had to give the line up for it */
+    uint8_t remote; /* the package of the home, plus 1; 0: it is the agent's own */
 };
 
 /*
@@ -118,8 +123,19 @@ struct chip;
  */
 struct fabric *fabric_open(const struct chip *chip, struct port *port, unsigned first_domain, unsigned nps);
 void fabric_close(struct fabric *fabric);
-/* Whether the chip's numbers fit each other; else one line in `error`. */
-bool fabric_check(const struct chip *chip, unsigned nps, char *error, size_t bytes);
+/* Whether the chip's numbers fit each other, in a node of so many packages; else one line in `error`. */
+bool fabric_check(const struct chip *chip, unsigned nps, unsigned packages, char *error, size_t bytes);
+
+/* One of several packages, with their number in physical addresses from bit `shift` on.  When all are open,
+ * fabric_join() connects them, by package. */
+struct node;
+struct fabric_place_in_node {
+    unsigned package, packages, shift;
+};
+struct fabric *fabric_open_package(const struct chip *chip, struct port *port, unsigned first_domain,
+                                   unsigned nps, const struct fabric_place_in_node *place);
+void fabric_join(struct fabric *const *fabrics, const struct node *node);
+unsigned fabric_package(const struct fabric *fabric);
 
 /* The shortest time between an agent and an IOD, or two IODs: the port's lookahead. */
 uint64_t fabric_lookahead_ps(const struct chip *chip);
@@ -183,6 +199,7 @@ struct fabric_counters {
     uint64_t cache_hits, cache_misses, prefetches, filled;         /* of lines; filled: put into the cache */
     uint64_t dram_reads, dram_writes, activates, refreshes, turns; /* turns: of a data bus, either way */
     uint64_t usr_bytes;
+    uint64_t link_bytes; /* to other packages */
 };
 void fabric_read_counters(const struct fabric *fabric, struct fabric_counters *out);
 

@@ -619,6 +619,10 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
 {
     struct home_probe *p = (struct home_probe *)probe;
     struct home_line *h = p->line;
+    if (!h) {
+        link_probe_answered(p);
+        return;
+    }
     filter_entry *e = filter_of(iod, &iod->slice[h->slice], h->line);
     if (probe->mask[0] | probe->mask[1]) {
         if (!probe->in_place)

@@ -2,7 +2,7 @@
 /*
  * The fabric's inside: map.c says where an address is, net.c carries requests,
  * answers and probes over the IODs and links, home.c is the end of a request
- * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags.
+ * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags, link.c goes on to other packages.
  *
  * What belongs to whom: struct agent_port to the agent's domain, struct iod with its
  * slices to the IOD's.
@@ -14,11 +14,14 @@
 
 #include "base/arena.h"
 #include "chip/chip.h"
+#include "chip/node.h"
 #include "dram/dram.h"
 #include "fabric/fabric.h"
 
 enum {
-    FABRIC_CACHES = CHIP_MAX_DIES, /* XCDs and CCDs together: bits of the probe filter, beside the owner's */
+    FABRIC_CACHES =
+        CHIP_MAX_DIES, /* XCDs, CCDs and links together: bits of the probe filter, beside the owner's */
+    FABRIC_LINKS = NODE_MAX_PACKAGES - 1,
     FABRIC_AGENTS = FABRIC_CACHES + CHIP_MAX_SDMA,
     FABRIC_HOPS = CHIP_MAX_IODS, /* ways of 0 .. 15 links: all IODs may stand in one row */
     SLICE_BUCKETS = 64,
@@ -129,7 +132,7 @@ struct slice {
 
 struct home_probe {
     struct fabric_probe probe; /* first */
-    struct home_line *line;
+    struct home_line *line;    /* NULL: a link's */
     struct home_probe *next;
 };
 
@@ -170,12 +173,33 @@ struct agent_port {
     void *self;
 };
 
+/* The end of the links to another package. */
+struct link_trip;
+struct link_ask;
+struct link_probe;
+struct link_directory;
+struct link {
+    struct fabric *fabric;
+    struct iod *iod; /* on which it is */
+    struct link *far;
+    uint8_t agent; /* of this package: who has lines behind the link */
+    struct ps_server out;
+    double byte_ps, latency_ps;
+    unsigned header;                  /* bytes with each packet */
+    struct link_directory *directory; /* what CCDs of this package have of the other's memory */
+    struct link_trip *spare_trips;
+    struct link_ask *spare_asks;
+    struct link_probe *spare_probes;
+};
+
 struct fabric {
     struct arena arena; /* it is in that itself */
     struct port *port;
     struct fabric_map map;
     struct dram_timing timing;
-    unsigned iods, columns, xcds, ccds, engines, pseudo;
+    unsigned iods, columns, xcds, ccds, links, engines, pseudo;
+    unsigned package, package_shift; /* the bits of a physical address above that are the package's number */
+    struct link link[FABRIC_LINKS];  /* to each other package, by number */
     uint32_t filter_chunks;
     /* ps */
     double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
@@ -185,8 +209,14 @@ struct fabric {
     unsigned header;               /* bytes with each packet */
     double tick_ps;
     struct iod iod[CHIP_MAX_IODS];
-    struct agent_port agent[FABRIC_AGENTS]; /* XCDs, CCDs, SDMA engines */
+    struct agent_port agent[FABRIC_AGENTS]; /* XCDs, CCDs, links, SDMA engines */
 };
+
+/* The bits of a physical address that are within a package. */
+static inline uint64_t fabric_local(const struct fabric *f)
+{
+    return (UINT64_C(1) << f->package_shift) - 1;
+}
 
 static inline bool carries_data(const struct fabric_request *r)
 {
@@ -211,6 +241,17 @@ void net_answer(struct iod *home, struct fabric_request *request, double after_p
 /* From the home to whoever asked, with nothing before it. */
 double net_way_ps(const struct iod *home, const struct fabric_request *request);
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
+
+/* link.c */
+static inline struct link *fabric_link(struct fabric *f, unsigned package)
+{
+    return &f->link[package - (package > f->package)];
+}
+/* From the IOD with the link: a request that came there. */
+void link_take(struct link *link, struct fabric_request *request);
+/* The same, for a probe of its own. */
+void link_probe_answered(struct home_probe *answer);
+void link_close(struct link *link);
 
 /* home.c */
 /* Asks for what a request that arrives needs (port_set_prefetch()): it does not have that itself yet. */

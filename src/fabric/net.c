@@ -93,6 +93,14 @@ static void take_way_back(struct iod *at, const struct iod *from, unsigned bytes
     at->counters.usr_bytes += bytes;
 }
 
+/* A link's agent is in the domain of its IOD. */
+static struct port_event *net_send(struct port_domain *from, struct port_domain *to, uint64_t delay_ps,
+                                   port_fn *fn, void *self)
+{
+    return from != to ? port_send(from, to, delay_ps, fn, self)
+                      : port_post(from, port_cycle_of(from, port_now_ps(from) + delay_ps), fn, self);
+}
+
 /* ---- from an agent to a home ---- */
 
 static void arrive(struct port_domain *domain, struct port_event *event)
@@ -106,7 +114,10 @@ static void arrive(struct port_domain *domain, struct port_event *event)
         take_way_back(iod, from, headers_bytes(f, r));
         ps_server_take(&iod->ingress, iod_now(iod), packets_bytes(f, r) * f->ingress_ps);
     }
-    home_take(iod, r);
+    if (r->remote)
+        link_take(fabric_link(f, r->remote - 1U), r);
+    else
+        home_take(iod, r);
 }
 
 #define SLICE_PAIR (1U << 31)
@@ -115,7 +126,7 @@ static void arrive(struct port_domain *domain, struct port_event *event)
 static void send_on(struct port_domain *from, struct iod *to, double delay, port_fn *fn,
                     struct fabric_request *r)
 {
-    struct port_event *e = port_send(from, to->domain, (uint64_t)delay, fn, to);
+    struct port_event *e = net_send(from, to->domain, (uint64_t)delay, fn, to);
     e->word[0] = (uint64_t)r;
     e->word[1] = (uint64_t)(r->slice | (r->pair ? SLICE_PAIR : 0)) << 32 | r->place;
     e->word[2] = r->line;
@@ -254,10 +265,19 @@ static bool must_wait(const struct agent_port *x, const struct fabric_request *r
 void fabric_submit(struct fabric *f, struct fabric_request *r)
 {
     struct agent_port *x = &f->agent[r->agent];
-    unsigned slice;
-    map_find(&f->map, r->physical, &slice, &r->place);
-    r->home = f->map.iod_of[slice >> f->map.channel_bits];
-    r->slice = (uint16_t)(slice - r->home * f->map.slices_per_iod);
+    const unsigned package = (unsigned)(r->physical >> f->package_shift);
+    if (package == f->package) {
+        unsigned slice;
+        map_find(&f->map, r->physical & fabric_local(f), &slice, &r->place);
+        r->home = f->map.iod_of[slice >> f->map.channel_bits];
+        r->slice = (uint16_t)(slice - r->home * f->map.slices_per_iod);
+        r->remote = 0;
+    } else {
+        r->home = (uint8_t)fabric_link(f, package)->iod->index;
+        r->slice = 0;
+        r->place = 0;
+        r->remote = (uint8_t)(package + 1);
+    }
     r->faulted = r->probed = false;
     r->waited_ps = 0;
     if (must_wait(x, r) || held_before(x, r, NULL)) {
@@ -286,7 +306,7 @@ static void send_probe_answer(struct agent_port *x, struct fabric_probe *probe)
     double delay = f->way_ps[hops(&f->iod[x->iod], home)] + x->extra_ps;
     if (halves)
         delay += ps_server_take(&x->out, (double)port_now_ps(x->domain), halves * x->half_ps);
-    port_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
+    net_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
 }
 
 static void let_requests_go(struct agent_port *x, uint64_t line)
@@ -406,7 +426,7 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
     if (at != end) {
         struct iod *next = next_on_way(at, end, bytes, &wait);
         struct port_event *e =
-            port_send(at->domain, next->domain, in_order(at, delay + wait, way), onward, next);
+            net_send(at->domain, next->domain, in_order(at, delay + wait, way), onward, next);
         e->word[0] = (uint64_t)what;
         e->word[1] = way | FROM_AFAR;
         return;
@@ -424,7 +444,7 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
         fn = carries_data(r) ? written : r->done;
         self = carries_data(r) ? x : r->self;
     }
-    port_send(at->domain, x->domain, in_order(at, delay, way), fn, self)->word[0] = (uint64_t)what;
+    net_send(at->domain, x->domain, in_order(at, delay, way), fn, self)->word[0] = (uint64_t)what;
 }
 
 static void onward(struct port_domain *domain, struct port_event *event)
@@ -445,7 +465,7 @@ void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
     unsigned way = hops(home, &f->iod[x->iod]);
     if (r->kind == FABRIC_WRITE) {
         double delay = after_ps + f->way_ps[way] + x->extra_ps;
-        port_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
+        net_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
     } else {
         step(home, after_ps, r, r->agent | way * HOPS);
     }

@@ -74,7 +74,7 @@ void fabric_skip(struct fabric *f, struct port_domain *from, uint64_t after_ps,
     for (unsigned i = 0; i < count; i++) {
         unsigned slice;
         uint32_t place;
-        map_find(&f->map, pairs[i].physical, &slice, &place);
+        map_find(&f->map, pairs[i].physical & fabric_local(f), &slice, &place);
         struct skipped *s = of[f->map.iod_of[slice >> f->map.channel_bits]];
         s->pair[s->count].slice = (uint16_t)(slice - s->iod->index * f->map.slices_per_iod);
         s->pair[s->count].place = place;

@@ -277,10 +277,11 @@ static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t 
     return true;
 }
 
-/* An atomic: beyond the agent nobody asks its L2. */
+/* An atomic: beyond the agent nobody asks its L2, nor beyond the XCD for what no home keeps coherent. */
 static bool is_at_home(const struct mem_request *r)
 {
-    return isa_policy_beyond_agent(r->policy) || r->mtype == VM_MTYPE_CC || r->mtype == VM_MTYPE_UC;
+    return isa_policy_beyond_agent(r->policy) || r->mtype == VM_MTYPE_CC || r->mtype == VM_MTYPE_UC ||
+           (r->mtype == VM_MTYPE_NC && isa_policy_beyond_cu(r->policy) && r->mem->several_l2s);
 }
 
 static bool atomic(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t latency)
@@ -787,7 +788,7 @@ void l2_host_wrote(struct xcd_mem *mem)
         if (!l2->line[way].tag || line->nobody || l2_is_busy(l2, way))
             continue;
         struct vm_entry entry;
-        if (pages_went && !vm_walk(mem->vm, l2->line[way].tag & ~UINT64_C(1), &entry)) {
+        if (pages_went && !vm_walk(mem->vm, mem->package, l2->line[way].tag & ~UINT64_C(1), &entry)) {
             l2_free_way(l2, way);
             continue;
         }

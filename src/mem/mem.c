@@ -267,6 +267,7 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
     mem->fabric = fabric;
     mem->vm = vm;
     mem->xcd = xcd;
+    mem->package = fabric_package(fabric);
     mem->cus = chip_get(chip, CHIP_xcd_cus);
     mem->several_l2s = several_l2s;
     mem->sl1_cus = chip_get(chip, CHIP_sl1_cus);

@@ -253,7 +253,7 @@ static void replayed(struct port_domain *domain, struct port_event *event)
     struct utcl1 *t = event->self;
     struct utcl1_miss *m = &t->miss[event->word[0]];
     struct vm_entry page;
-    m->mapped = vm_walk(t->mem->vm, m->fault.address, &page);
+    m->mapped = vm_walk(t->mem->vm, t->mem->package, m->fault.address, &page);
     if (m->mapped)
         m->entry = entry_of(&t->mem->timing, m->fault.address, page);
     m->replayed = true;
@@ -272,6 +272,7 @@ static void filled(struct port_domain *domain, struct port_event *event)
     if (wants_page(m)) {
         m->fault = (struct vm_request){.address = m->address,
                                        .store = m->store,
+                                       .package = (uint8_t)t->mem->package,
                                        .domain = domain,
                                        .done = replayed,
                                        .self = t,
@@ -385,7 +386,7 @@ static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
     struct vm_entry page;
     struct utcl1_miss *m = &t->miss[free_miss];
     m->busy = true;
-    m->mapped = vm_walk(mem->vm, r->line, &page);
+    m->mapped = vm_walk(mem->vm, mem->package, r->line, &page);
     if (!m->mapped) {
         page.base = r->line & ~((UINT64_C(1) << VM_PAGE_SHIFT) - 1);
         page.bytes = UINT64_C(1) << VM_PAGE_SHIFT;

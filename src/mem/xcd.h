@@ -44,7 +44,7 @@ struct xcd_mem {
     struct port_domain *domain;
     struct fabric *fabric;
     struct vm *vm;
-    unsigned xcd, cus;
+    unsigned xcd, package, cus; /* xcd: of the package */
     bool several_l2s;
     bool pairs; /* a pair is in one channel of the L2's, and of memory's */
     struct mem_timing timing;

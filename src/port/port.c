@@ -94,6 +94,14 @@ struct port_domain {
     struct bucket bucket[WHEEL];
 };
 
+enum { SET_WORDS = PORT_DOMAINS / 64 };
+static_assert(PORT_DOMAINS % 64 == 0, "whole words");
+
+/* Of domains, a bit for each. */
+struct domain_set {
+    uint64_t word[SET_WORDS];
+};
+
 struct port {
     unsigned domains, threads;
     uint64_t lookahead_ps, time_ps;
@@ -105,9 +113,9 @@ struct port {
     uint64_t window_end;
     unsigned active_count;
     struct port_domain **active;
-    unsigned odd;                      /* 1: it is */
-    uint64_t last_events;              /* run in the last window */
-    alignas(64) _Atomic uint64_t left; /* domains that nobody has taken, a bit for each */
+    unsigned odd;                                 /* 1: it is */
+    uint64_t last_events;                         /* run in the last window */
+    alignas(64) _Atomic uint64_t left[SET_WORDS]; /* domains that nobody has taken, a bit for each */
     alignas(64) _Atomic unsigned finished;
     alignas(64) _Atomic uint64_t epoch;
     _Atomic bool quit;
@@ -483,22 +491,26 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
 /* ---- threads ---- */
 
 /* The domains that a thread takes first. */
-static uint64_t share_of(const struct port *port, unsigned thread)
+static struct domain_set share_of(const struct port *port, unsigned thread)
 {
-    uint64_t share = 0;
+    struct domain_set share = {{0}};
     for (unsigned i = thread; i < port->domains; i += port->threads)
-        share |= UINT64_C(1) << i;
+        share.word[i / 64] |= UINT64_C(1) << i % 64;
     return share;
 }
 
 /* A domain that nobody has taken, of `share` if there is one; NULL: none is left. */
-static struct port_domain *take_domain(struct port *port, uint64_t share)
+static struct port_domain *take_domain(struct port *port, const struct domain_set *share)
 {
-    for (uint64_t left; (left = atomic_load(&port->left)) != 0;) {
-        unsigned i = (unsigned)__builtin_ctzll(left & share ? left & share : left);
-        if (atomic_fetch_and(&port->left, ~(UINT64_C(1) << i)) >> i & 1)
-            return port->domain[i];
-    }
+    for (unsigned any = 0; any < 2; any++)
+        for (unsigned w = 0; w < (port->domains + 63) / 64; w++) {
+            const uint64_t from = any ? UINT64_MAX : share->word[w];
+            for (uint64_t left; (left = atomic_load(&port->left[w]) & from) != 0;) {
+                unsigned i = (unsigned)__builtin_ctzll(left);
+                if (atomic_fetch_and(&port->left[w], ~(UINT64_C(1) << i)) >> i & 1)
+                    return port->domain[64 * w + i];
+            }
+        }
     return NULL;
 }
 
@@ -507,7 +519,7 @@ static struct port_domain *take_domain(struct port *port, uint64_t share)
  * not come to.  Who has taken a domain may read what the window is, as it does not end before; who has not
  * must not, because the next one may be in preparation.
  */
-static void run_share(struct port *port, uint64_t share, void *thread)
+static void run_share(struct port *port, const struct domain_set *share, void *thread)
 {
     for (struct port_domain *d; (d = take_domain(port, share));) {
         run_domain(d, port->window_end, thread);
@@ -520,7 +532,8 @@ static void *worker_main(void *argument)
     struct worker *me = argument;
     struct port *port = me->port;
     void *thread = port->hooks.enter ? port->hooks.enter(port->hooks.context, me->index) : NULL;
-    uint64_t seen = 0, share = share_of(port, me->index);
+    const struct domain_set share = share_of(port, me->index);
+    uint64_t seen = 0;
     while (!port->quit) {
         for (int spins = 0; port->epoch == seen && !port->quit && spins < 2000; spins++)
             __builtin_ia32_pause();
@@ -533,7 +546,7 @@ static void *worker_main(void *argument)
             pthread_mutex_unlock(&port->lock);
         }
         seen = port->epoch;
-        run_share(port, share, thread);
+        run_share(port, &share, thread);
     }
     if (port->hooks.leave)
         port->hooks.leave(port->hooks.context, thread);
@@ -579,12 +592,14 @@ static void run_window(struct port *port, void *thread)
         passed(port, PORT_WITHIN);
     } else {
         port->finished = 0;
-        uint64_t left = 0;
+        struct domain_set left = {{0}};
+        const struct domain_set share = share_of(port, 0);
         for (unsigned i = 0; i < port->active_count; i++)
-            left |= UINT64_C(1) << port->active[i]->index;
-        atomic_store(&port->left, left);
+            left.word[port->active[i]->index / 64] |= UINT64_C(1) << port->active[i]->index % 64;
+        for (unsigned w = 0; w < SET_WORDS; w++)
+            atomic_store(&port->left[w], left.word[w]);
         wake_workers(port);
-        run_share(port, share_of(port, 0), thread);
+        run_share(port, &share, thread);
         passed(port, PORT_WITHIN);
         for (int spins = 0; port->finished < port->active_count; spins++)
             if (spins < 2000)

@@ -53,7 +53,7 @@ struct port_hooks {
     void *context;
 };
 
-enum { PORT_DOMAINS = 64 };
+enum { PORT_DOMAINS = 192 };
 /*
  * Of up to PORT_DOMAINS.  Thread 0 is whoever calls port_run(); it is entered at each call.
  * `lookahead_ps`: the shortest time in which anything travels between domains.

@@ -149,7 +149,7 @@ static bool find_frame(struct sdma *s, bool write, uint64_t offset, uint64_t *ph
             f->capacity = f->capacity ? 2 * f->capacity : 256;
             f->chunk = must(realloc(f->chunk, f->capacity * sizeof(*f->chunk)));
         }
-        if (!vm_take(s->vm, &f->chunk[f->count], &f->bytes))
+        if (!vm_take(s->vm, fabric_package(s->fabric), &f->chunk[f->count], &f->bytes))
             return false;
         f->count++;
     }
@@ -167,7 +167,7 @@ static bool translate(struct engine *e, uint64_t offset, bool write, uint64_t *p
         return find_frame(e->sdma, write, offset, physical);
     if (e->generation[write] != now || address - entry->base >= entry->bytes) {
         e->generation[write] = now;
-        if (!vm_find(vm, address, entry)) {
+        if (!vm_find(vm, fabric_package(e->sdma->fabric), address, entry)) {
             entry->bytes = 0;
             return false;
         }

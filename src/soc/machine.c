@@ -230,7 +230,7 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
         status = EHP_ERR_INVALID;
     }
     if (status == EHP_OK && options->timing &&
-        (!fabric_check(&m->chip, m->nps, options->error, sizeof(options->error)) ||
+        (!fabric_check(&m->chip, m->nps, m->node.packages, options->error, sizeof(options->error)) ||
          !xcd_mem_check(&m->chip, options->error, sizeof(options->error)) ||
          !cu_check(&m->chip, options->error, sizeof(options->error))))
         status = EHP_ERR_BAD_CHIP;

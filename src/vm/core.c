@@ -31,7 +31,10 @@ bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_
         return false;
     for (unsigned i = 0; i < ENTRIES && !find_frame(vm, first + i * VM_PAGE, &frame);)
         i++;
-    *entry = vm->tables + (frame >> VM_PAGE_SHIFT) * LINE % (vm->memory->size - vm->tables) +
+    const unsigned package = package_of(vm, frame);
+    frame -= package_base(vm, package);
+    *entry = package_base(vm, package) + vm->tables +
+             (frame >> VM_PAGE_SHIFT) * LINE % (vm->memory->size - vm->tables) +
              (address - first) / VM_PAGE * sizeof(uint64_t);
     return true;
 }
@@ -79,7 +82,7 @@ static void arrived(struct port_domain *domain, struct port_event *event)
     if (!(table_get(&vm->gpu, page) & PTE_PINNED)) {
         if (!table_get(&vm->system, page))
             when = handle(vm, f, now);
-        vm_demand_frame(vm, page, true);
+        vm_demand_frame(vm, f->package, page, true);
         add_page(vm, page);
     }
     pthread_mutex_unlock(&vm->lock);

@@ -68,7 +68,7 @@ static bool allowed(struct vm *vm, uint64_t page, bool *writable, bool *spare)
 }
 
 /* One page; returns what it costs.  Pages come by several translations: the first one pays. */
-static uint64_t resolve(struct vm *vm, uint64_t address, bool store, bool *major)
+static uint64_t resolve(struct vm *vm, unsigned package, uint64_t address, bool store, bool *major)
 {
     uint64_t page = address & ~(VM_PAGE - 1), cost = vm->minor_ps;
     bool writable, spare;
@@ -90,7 +90,7 @@ static uint64_t resolve(struct vm *vm, uint64_t address, bool store, bool *major
         *major = true;
         vm->use.major++;
     }
-    uint64_t frame = vm_demand_frame(vm, page, present);
+    uint64_t frame = vm_demand_frame(vm, package, page, present);
     pthread_mutex_unlock(&vm->lock);
     if (frame)
         add_commit(vm, page,
@@ -140,7 +140,7 @@ static void batch(struct port_domain *domain, struct port_event *event)
     vm->pending_end = &vm->pending;
     host_look(&vm->pages);
     for (const struct vm_request *r = vm->serving; r; r = r->next)
-        cost += resolve(vm, r->address, r->store, &major);
+        cost += resolve(vm, r->package, r->address, r->store, &major);
     host_settle(&vm->pages);
     cost += major ? vm->major_batch_ps : 0;
     vm->use.batches++;
@@ -168,7 +168,7 @@ bool vm_fault(struct vm *vm, struct vm_request *r)
     return true;
 }
 
-uint64_t vm_prefetch(struct vm *vm, uint64_t address, uint64_t bytes)
+uint64_t vm_prefetch(struct vm *vm, unsigned package, uint64_t address, uint64_t bytes)
 {
     uint64_t cost = 0;
     bool major = false;
@@ -176,7 +176,7 @@ uint64_t vm_prefetch(struct vm *vm, uint64_t address, uint64_t bytes)
         return 0;
     host_look(&vm->pages);
     for (uint64_t page = address & ~(VM_PAGE - 1); page < address + bytes; page += VM_PAGE)
-        cost += resolve(vm, page, false, &major);
+        cost += resolve(vm, package, page, false, &major);
     host_settle(&vm->pages);
     vm->served = vm->served || vm->commit_count;
     return cost;

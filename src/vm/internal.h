@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "ehp/ehp.h"
 #include "vm/frames.h"
 #include "vm/table.h"
 #include "vm/vm.h"
@@ -65,8 +66,9 @@ struct vm {
     uint64_t random;
     const struct fabric *fabric;
     pthread_mutex_t lock; /* tables' writers, frames */
-    struct frames frames;
-    uint64_t tables; /* physical address of page tables */
+    struct frames frames[EHP_PACKAGES_MAX];
+    unsigned package_shift;
+    uint64_t tables; /* physical address of page tables in their package */
     struct table gpu, system;
     _Atomic uint64_t generation;
     _Atomic bool spare_walked; /* TLBs may have pages that nobody had */
@@ -91,8 +93,19 @@ struct vm {
     size_t core_count, core_capacity;
 };
 
-/* With the lock: the frame of a page on demand, which gets one if it has none.  0: memory is full. */
-uint64_t vm_demand_frame(struct vm *vm, uint64_t page_address, bool cpu_first);
+static inline uint64_t package_base(const struct vm *vm, unsigned package)
+{
+    return (uint64_t)package << vm->package_shift;
+}
+
+static inline unsigned package_of(const struct vm *vm, uint64_t physical)
+{
+    return (unsigned)((physical & PTE_FRAME) >> vm->package_shift);
+}
+
+/* With the lock: the frame of a page on demand, which gets one of the package if it has none.  0: memory is
+ * full. */
+uint64_t vm_demand_frame(struct vm *vm, unsigned package, uint64_t page_address, bool cpu_first);
 /* With the lock: cores' walks find the page; and the same between windows, for those of faults. */
 void vm_core_see(struct vm *vm, uint64_t page_address);
 void vm_core_commit(struct vm *vm);

@@ -37,27 +37,39 @@ static uint64_t flags_of(int kind, bool uncached)
 
 /* ---- pages on demand ---- */
 
-/* A chunk; those of a CPU's first touch are not spread evenly over the stacks. */
-static uint64_t take_demand_chunk(struct vm *vm, bool cpu_first)
+static void give_back(struct vm *vm, uint64_t physical, uint64_t frames)
 {
+    const unsigned package = package_of(vm, physical);
+    frames_give(&vm->frames[package], (physical - package_base(vm, package)) >> VM_PAGE_SHIFT, frames);
+}
+
+/* A chunk's physical address, UINT64_MAX: there is none; those of a CPU's first touch are not spread evenly
+ * over the stacks. */
+static uint64_t take_demand_chunk(struct vm *vm, unsigned package, bool cpu_first)
+{
+    struct frames *frames = &vm->frames[package];
     for (;;) {
-        uint64_t first = frames_take_chunk(&vm->frames, vm->demand_order[cpu_first]);
-        if (first == UINT64_MAX || !cpu_first || !vm->fabric)
-            return first;
+        uint64_t first = frames_take_chunk(frames, vm->demand_order[cpu_first]);
+        if (first == UINT64_MAX)
+            return UINT64_MAX;
+        const uint64_t physical = first << VM_PAGE_SHIFT;
+        if (!cpu_first || !vm->fabric)
+            return package_base(vm, package) + physical;
         vm->random = vm->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         bool refused = (double)(vm->random >> 11) < vm->bias * 0x1p53;
-        if (!refused || fabric_place_of(vm->fabric, first << VM_PAGE_SHIFT).stack < vm->touch_stacks)
-            return first;
-        frames_give(&vm->frames, first, UINT64_C(1) << vm->demand_order[cpu_first]);
+        if (!refused || fabric_place_of(vm->fabric, physical).stack < vm->touch_stacks)
+            return package_base(vm, package) + physical;
+        frames_give(frames, first, UINT64_C(1) << vm->demand_order[cpu_first]);
     }
 }
 
 /* Another page of an aligned window whose frames came in the same way; 0: none. */
-static uint64_t neighbour(const struct vm *vm, uint64_t start, unsigned order, bool cpu_first, uint64_t *at)
+static uint64_t neighbour(const struct vm *vm, unsigned package, uint64_t start, unsigned order,
+                          bool cpu_first, uint64_t *at)
 {
     for (*at = start; *at < start + (VM_PAGE << order); *at += VM_PAGE) {
         uint64_t other = table_get(&vm->system, *at);
-        if (other && cpu_first == ((other & PTE_CPU_FIRST) != 0))
+        if (other && cpu_first == ((other & PTE_CPU_FIRST) != 0) && package_of(vm, other) == package)
             return other;
     }
     return 0;
@@ -67,20 +79,20 @@ static uint64_t neighbour(const struct vm *vm, uint64_t start, unsigned order, b
  * Frames come in chunks: the first page touched of an aligned window takes one,
  * and the others find their frames in it.
  */
-uint64_t vm_demand_frame(struct vm *vm, uint64_t page, bool cpu_first)
+uint64_t vm_demand_frame(struct vm *vm, unsigned package, uint64_t page, bool cpu_first)
 {
     uint64_t have = table_get(&vm->system, page), at, chunk;
     if (have)
         return have & PTE_FRAME;
     unsigned order = vm->demand_order[cpu_first];
-    uint64_t start = page & ~((VM_PAGE << order) - 1), other = neighbour(vm, start, order, cpu_first, &at);
+    uint64_t start = page & ~((VM_PAGE << order) - 1),
+             other = neighbour(vm, package, start, order, cpu_first, &at);
     if (other) {
         chunk = (other & PTE_FRAME) - (at - start);
     } else {
-        uint64_t first = take_demand_chunk(vm, cpu_first);
-        if (first == UINT64_MAX)
+        chunk = take_demand_chunk(vm, package, cpu_first);
+        if (chunk == UINT64_MAX)
             return 0;
-        chunk = first << VM_PAGE_SHIFT;
     }
     if (!table_map(&vm->system, page, 1, chunk + (page - start),
                    PTE_WRITABLE | (cpu_first ? PTE_CPU_FIRST : 0)))
@@ -100,8 +112,8 @@ void vm_demand_drop(struct vm *vm, uint64_t page)
     uint64_t start = page & ~((VM_PAGE << order) - 1);
     table_unmap(&vm->system, page, 1, NULL, NULL);
     vm->use.demand -= VM_PAGE;
-    if (!neighbour(vm, start, order, cpu_first, &at))
-        frames_give(&vm->frames, ((old & PTE_FRAME) - (page - start)) >> VM_PAGE_SHIFT, UINT64_C(1) << order);
+    if (!neighbour(vm, package_of(vm, old), start, order, cpu_first, &at))
+        give_back(vm, (old & PTE_FRAME) - (page - start), UINT64_C(1) << order);
 }
 
 /* The driver looks for contiguous pages around one that it maps: twice as many, as long as all are there. */
@@ -172,9 +184,11 @@ static bool map_spare(struct vm *vm, const struct memory_chunk *c)
 /* As much as possible in one piece. */
 static bool take_runs(struct vm *vm, struct memory_chunk *c, uint64_t pages, piece_fn *fn)
 {
+    const unsigned package = memory_package(vm->memory, c->agent);
     for (uint64_t done = 0, count; done < pages; done += count) {
-        uint64_t first = frames_take_run(&vm->frames, pages - done, &count);
-        if (first == UINT64_MAX || !fn(vm, c, done, count, first << VM_PAGE_SHIFT))
+        uint64_t first = frames_take_run(&vm->frames[package], pages - done, &count);
+        if (first == UINT64_MAX ||
+            !fn(vm, c, done, count, package_base(vm, package) + (first << VM_PAGE_SHIFT)))
             return false;
     }
     return true;
@@ -190,14 +204,14 @@ static unsigned chunk_order(const struct vm *vm, const struct memory_chunk *c)
 static bool take_chunks(struct vm *vm, struct memory_chunk *c, uint64_t pages, piece_fn *fn)
 {
     uint64_t address = c->node.base, end = address + (pages << VM_PAGE_SHIFT);
-    unsigned order = chunk_order(vm, c);
+    const unsigned order = chunk_order(vm, c), package = memory_package(vm->memory, c->agent);
     while (address < end) {
         uint64_t window = address & ~((VM_PAGE << order) - 1), next = window + (VM_PAGE << order);
-        uint64_t first = frames_take_chunk(&vm->frames, order);
+        uint64_t first = frames_take_chunk(&vm->frames[package], order);
         next = next < end ? next : end;
         if (first == UINT64_MAX ||
             !fn(vm, c, (address - c->node.base) >> VM_PAGE_SHIFT, (next - address) >> VM_PAGE_SHIFT,
-                (first << VM_PAGE_SHIFT) + (address - window)))
+                package_base(vm, package) + (first << VM_PAGE_SHIFT) + (address - window)))
             return false;
         address = next;
     }
@@ -214,7 +228,7 @@ static void run_gone(void *context, uint64_t address, uint64_t pages, uint64_t e
 {
     struct unmapping *u = context;
     (void)address;
-    frames_give(&u->vm->frames, (entry & PTE_FRAME) >> VM_PAGE_SHIFT, pages);
+    give_back(u->vm, entry & PTE_FRAME, pages);
 }
 
 static void chunk_gone(void *context, uint64_t address, uint64_t pages, uint64_t entry)
@@ -225,8 +239,7 @@ static void chunk_gone(void *context, uint64_t address, uint64_t pages, uint64_t
     if (window == u->window)
         return;
     u->window = window;
-    frames_give(&u->vm->frames, ((entry & PTE_FRAME) - (address - window)) >> VM_PAGE_SHIFT,
-                UINT64_C(1) << u->order);
+    give_back(u->vm, (entry & PTE_FRAME) - (address - window), UINT64_C(1) << u->order);
 }
 
 static void give_frames(struct vm *vm, struct memory_chunk *c)
@@ -302,7 +315,7 @@ static bool map_cut(struct vm *vm, const struct memory_block *b, const struct me
  * not either. */
 static uint64_t registered_frame(struct vm *vm, uint64_t page, struct host_pages *pages)
 {
-    return vm_demand_frame(vm, page, host_present(pages, page));
+    return vm_demand_frame(vm, 0, page, host_present(pages, page));
 }
 
 static bool map_registered(struct vm *vm, const struct memory_block *b)
@@ -354,6 +367,15 @@ static void unmapped(void *context, const struct memory_block *b, const struct m
 
 /* ---- the interface ---- */
 
+unsigned vm_package_shift(const struct chip *chip)
+{
+    const uint64_t bytes = (uint64_t)(chip->value[CHIP_hbm_stacks] * chip->value[CHIP_hbm_stack_size]);
+    unsigned shift = 0;
+    while (UINT64_C(1) << shift < bytes)
+        shift++;
+    return shift;
+}
+
 struct vm *vm_open(const struct chip *chip, struct memory *memory)
 {
     struct vm *vm = calloc(1, sizeof(*vm));
@@ -361,6 +383,7 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
         return NULL;
     pthread_mutex_init(&vm->lock, NULL);
     vm->memory = memory;
+    vm->package_shift = vm_package_shift(chip);
     vm->host_order = order_of((uint64_t)chip->value[CHIP_vm_host_fragment]);
     vm->demand_order[0] = order_of((uint64_t)chip->value[CHIP_vm_malloc_fragment]);
     vm->demand_order[1] = order_of((uint64_t)chip->value[CHIP_vm_touch_fragment]);
@@ -382,8 +405,11 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
     const uint64_t section = (uint64_t)SECTION << VM_PAGE_SHIFT;
     vm->tables = memory->size - (memory->size / 256 + section - 1) / section * section;
     vm->commit_of = calloc(COMMIT_SLOTS, sizeof(*vm->commit_of));
-    if (!vm->commit_of || !frames_open(&vm->frames, vm->tables) || !table_open(&vm->gpu, most) ||
-        !table_open(&vm->system, 0) || !host_open(&vm->pages)) {
+    bool room =
+        vm->commit_of && table_open(&vm->gpu, most) && table_open(&vm->system, 0) && host_open(&vm->pages);
+    for (unsigned i = 0; i < memory->packages; i++)
+        room = room && frames_open(&vm->frames[i], vm->tables);
+    if (!room) {
         vm_close(vm);
         return NULL;
     }
@@ -399,7 +425,8 @@ void vm_close(struct vm *vm)
     vm->memory->hooks = (struct memory_hooks){0};
     table_close(&vm->gpu);
     table_close(&vm->system);
-    frames_close(&vm->frames);
+    for (unsigned i = 0; i < vm->memory->packages; i++)
+        frames_close(&vm->frames[i]);
     host_close(&vm->pages);
     free(vm->commits);
     free(vm->core_pages);
@@ -409,7 +436,7 @@ void vm_close(struct vm *vm)
 }
 
 /* A small fragment's line has other entries; the first one that is there stands for all. */
-static void find_line(struct vm *vm, uint64_t address, struct vm_entry *out)
+static void find_line(struct vm *vm, unsigned package, uint64_t address, struct vm_entry *out)
 {
     uint64_t bytes = vm->line_pages * VM_PAGE, physical = out->physical;
     struct table_node *leaf = out->bytes < bytes ? table_leaf(&vm->gpu, address, false) : NULL;
@@ -421,18 +448,20 @@ static void find_line(struct vm *vm, uint64_t address, struct vm_entry *out)
     out->line = leaf ? address & ~(bytes - 1) : out->base;
     out->line_bytes = leaf ? bytes : out->bytes;
     out->line_key = physical / out->line_bytes;
-    /* Entries of frames that are side by side are; those of large pages lie behind. */
-    const uint64_t entry_bytes = 8, line_bytes = entry_bytes * vm->line_pages;
-    out->table = vm->tables + (leaf ? out->line_key * line_bytes
-                                    : vm->memory->size / VM_PAGE * entry_bytes + out->line_key * entry_bytes);
+    /* Entries of frames that are side by side are; those of large pages lie behind.  Each package's GPU has
+     * its own. */
+    const uint64_t entry_bytes = 8, line_bytes = entry_bytes * vm->line_pages,
+                   key = (physical & (package_base(vm, 1) - 1)) / out->line_bytes;
+    out->table = package_base(vm, package) + vm->tables +
+                 (leaf ? key * line_bytes : vm->memory->size / VM_PAGE * entry_bytes + key * entry_bytes);
 }
 
-bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
+bool vm_walk(struct vm *vm, unsigned package, uint64_t address, struct vm_entry *out)
 {
     uint64_t entry = table_get(&vm->gpu, address);
     const bool spare = entry & PTE_SPARE;
     if (!entry || (spare && vm->memory->bounds == EHP_BOUNDS_FAULT)) {
-        *out = (struct vm_entry){.table = vm->tables};
+        *out = (struct vm_entry){.table = package_base(vm, package) + vm->tables};
         return false;
     }
     if (spare)
@@ -448,15 +477,17 @@ bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
         .writable = (entry & PTE_WRITABLE) != 0,
         .spare = spare,
     };
-    find_line(vm, address, out);
+    if (package_of(vm, physical) != package && out->mtype != VM_MTYPE_UC)
+        out->mtype = VM_MTYPE_NC;
+    find_line(vm, package, address, out);
     return true;
 }
 
-bool vm_find(struct vm *vm, uint64_t address, struct vm_entry *out)
+bool vm_find(struct vm *vm, unsigned package, uint64_t address, struct vm_entry *out)
 {
     struct memory_block block;
     bool inside;
-    if (vm_walk(vm, address, out))
+    if (vm_walk(vm, package, address, out))
         return true;
     if (!vm->memory->xnack)
         return false;
@@ -465,20 +496,19 @@ bool vm_find(struct vm *vm, uint64_t address, struct vm_entry *out)
         return false;
     uint64_t page = address & ~(VM_PAGE - 1);
     pthread_mutex_lock(&vm->lock);
-    uint64_t frame = vm_demand_frame(vm, page, true);
+    uint64_t frame = vm_demand_frame(vm, package, page, true);
     pthread_mutex_unlock(&vm->lock);
     *out = (struct vm_entry){.base = page, .bytes = VM_PAGE, .physical = frame, .writable = true};
     return frame != 0;
 }
 
-bool vm_take(struct vm *vm, uint64_t *physical, uint64_t *bytes)
+bool vm_take(struct vm *vm, unsigned package, uint64_t *physical, uint64_t *bytes)
 {
     pthread_mutex_lock(&vm->lock);
-    uint64_t first = take_demand_chunk(vm, true);
+    *physical = take_demand_chunk(vm, package, true);
     pthread_mutex_unlock(&vm->lock);
-    *physical = first << VM_PAGE_SHIFT;
     *bytes = VM_PAGE << vm->demand_order[1];
-    return first != UINT64_MAX;
+    return *physical != UINT64_MAX;
 }
 
 uint64_t vm_generation(const struct vm *vm)
@@ -493,7 +523,7 @@ void vm_get_use(struct vm *vm, struct vm_use *use)
     pthread_mutex_unlock(&vm->lock);
 }
 
-uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
+uint64_t vm_touch(struct vm *vm, unsigned package, uint64_t address, uint64_t bytes)
 {
     uint64_t faults = 0, end = address + bytes;
     bool dropped = false;
@@ -509,7 +539,7 @@ uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes)
                 host_populate(&pages, at);
                 faults++;
             }
-            vm_demand_frame(vm, at, true);
+            vm_demand_frame(vm, package, at, true);
             vm_core_see(vm, at);
         }
         host_close(&pages);

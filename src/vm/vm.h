@@ -50,7 +50,7 @@ enum vm_mtype { VM_MTYPE_RW, VM_MTYPE_NC, VM_MTYPE_CC, VM_MTYPE_UC };
 struct vm_entry {
     uint64_t base;             /* first virtual address of the fragment; not aligned to its size */
     uint64_t bytes;            /* of the fragment, at least a page */
-    uint64_t physical;         /* of its first address */
+    uint64_t physical;         /* of its first address; above the bytes of a package, which package */
     uint64_t line, line_bytes; /* first virtual address of what the entries beside it in its line cover */
     uint64_t line_key;         /* the line's, and the same on every run, as virtual addresses are not */
     uint64_t table;            /* physical address of that line of entries, which a walk reads */
@@ -64,19 +64,25 @@ struct vm;
 struct vm *vm_open(const struct chip *chip, struct memory *memory);
 void vm_close(struct vm *vm);
 
-/* The GPU's page table: false when nothing is mapped there; `table` is then where a walk ends. */
-bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out);
+/* Bits of a physical address below the package's number: as a chip has them. */
+unsigned vm_package_shift(const struct chip *chip);
+
+/*
+ * The GPU's page table, as a package's GPU sees it, for which memory of other packages is NC if it is cached
+ * at all (Linux, amdgpu, gmc_v9_0.c).  False when nothing is mapped there; `table` is then where a walk ends.
+ */
+bool vm_walk(struct vm *vm, unsigned package, uint64_t address, struct vm_entry *out);
 
 /*
  * For an SDMA engine, in the host's domain.  With XNACK it reaches all of the process's memory: as vm_walk(),
  * or the page's frame, which it gets if it has none.
  */
-bool vm_find(struct vm *vm, uint64_t address, struct vm_entry *out);
+bool vm_find(struct vm *vm, unsigned package, uint64_t address, struct vm_entry *out);
 /*
- * More frames, as a CPU's first touch gets them, for memory that the GPU does not know; their first byte, and
- * how many follow.  Nobody gives them back.  False: there are none.
+ * More frames of a package, as a CPU's first touch gets them, for memory that the GPU does not know; their
+ * first byte, and how many follow.  Nobody gives them back.  False: there are none.
  */
-bool vm_take(struct vm *vm, uint64_t *physical, uint64_t *bytes);
+bool vm_take(struct vm *vm, unsigned package, uint64_t *physical, uint64_t *bytes);
 
 /*
  * For a CPU core, from any domain: where an address is, and the entry of a page table that a walk reads last.
@@ -88,7 +94,8 @@ bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_
  * fault. */
 struct vm_core_fault {
     uint64_t address;
-    bool again; /* the core has just had another */
+    unsigned package; /* the core's */
+    bool again;       /* it has just had another */
     struct port_domain *domain;
     port_fn *done;
     void *self;
@@ -105,13 +112,14 @@ struct vm_request {
     struct vm_request *next;
     uint64_t address;
     bool store;
+    uint8_t package;            /* the asker's, whose memory a page gets that has none */
     struct port_domain *domain; /* who asks, and the event that tells it: word[0] = word */
     port_fn *done;
     void *self;
     uint64_t word;
 };
 
-/* The driver's domain; events between domains take `delay_ps` at least. */
+/* The driver's domain; events between domains take `delay_ps` at least; a package's fabric. */
 void vm_start(struct vm *vm, struct port_domain *host, uint64_t delay_ps, const struct fabric *fabric);
 
 /*
@@ -132,7 +140,7 @@ void vm_sync(struct vm *vm);
  * In the host's domain: pages on demand of a range enter the GPU's page table
  * before it asks for them.  Returns how long the driver is at it, in picoseconds.
  */
-uint64_t vm_prefetch(struct vm *vm, uint64_t address, uint64_t bytes);
+uint64_t vm_prefetch(struct vm *vm, unsigned package, uint64_t address, uint64_t bytes);
 
 /* The process has forked: its pages are both processes' until written to, and the GPU's entries for them go.
  */
@@ -146,10 +154,10 @@ struct vm_use {
 void vm_get_use(struct vm *vm, struct vm_use *use);
 
 /*
- * The host program touches pages, with a core of the simulated CPU: they then
+ * The host program touches pages, with a core of a package's CPU: they then
  * exist, and have frames.  Returns how many of them did not.
  */
-uint64_t vm_touch(struct vm *vm, uint64_t address, uint64_t bytes);
+uint64_t vm_touch(struct vm *vm, unsigned package, uint64_t address, uint64_t bytes);
 /* It has given up those that lie whole in this: what comes there later faults. */
 void vm_unmapped(struct vm *vm, uint64_t address, uint64_t bytes);
 

@@ -44,8 +44,9 @@ struct shot {
     unsigned order;
 };
 
-bool vm_walk(struct vm *vm, uint64_t address, struct vm_entry *out)
+bool vm_walk(struct vm *vm, unsigned package, uint64_t address, struct vm_entry *out)
 {
+    (void)package;
     uint64_t offset = address - (uint64_t)(uintptr_t)vm->arena;
     vm->walks++;
     if (offset >= vm->bytes) {

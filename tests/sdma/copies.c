@@ -59,7 +59,7 @@ static void rig_open(struct rig *rig, const struct setting *settings, unsigned c
     for (unsigned i = 0; i < count; i++)
         rig->chip.value[settings[i].key] = settings[i].value;
     uint64_t lookahead = fabric_lookahead_ps(&rig->chip);
-    CHECK(memory_init(&rig->memory, UINT64_C(128) << 30, false));
+    CHECK(memory_init(&rig->memory, UINT64_C(128) << 30, 1, 1, false));
     rig->vm = vm_open(&rig->chip, &rig->memory);
     rig->port = port_open(2 + chip_get(&rig->chip, CHIP_iod_count), lookahead, 1, NULL);
     rig->fabric = fabric_open(&rig->chip, rig->port, 2, 1);
@@ -300,7 +300,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
 static void ask(struct rig *rig, struct asked *a, enum fabric_kind kind, uint8_t *line)
 {
     struct vm_entry entry;
-    CHECK(vm_walk(rig->vm, (uint64_t)(uintptr_t)line, &entry));
+    CHECK(vm_walk(rig->vm, 0, (uint64_t)(uintptr_t)line, &entry));
     *a = (struct asked){.request = {.kind = kind,
                                     .line = (uint64_t)(uintptr_t)line,
                                     .physical = entry.physical + (uint64_t)(uintptr_t)line - entry.base,

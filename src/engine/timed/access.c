@@ -9,6 +9,7 @@
  */
 #include "engine/timed/timed.h"
 #include "fabric/fabric.h"
+#include "vm/vm.h"
 
 enum { PLACE_LINES = 512, AGENT_QUEUES = 64 };
 
@@ -25,9 +26,12 @@ struct timed_access {
 uint64_t timed_place_of(const struct timed *timed, const struct cp_queue *queue, enum timed_place place)
 {
     /* Behind the page tables, which end before the memory does. */
-    const uint64_t first = timed->engine.cp->memory->size - (uint64_t)PLACE_LINES * FABRIC_LINE;
-    const unsigned line = (queue->agent * AGENT_QUEUES + queue->number) * PLACES + place;
-    return first + line % PLACE_LINES * (uint64_t)FABRIC_LINE;
+    const struct cp *cp = timed->engine.cp;
+    const uint64_t first = cp->memory->size - (uint64_t)PLACE_LINES * FABRIC_LINE,
+                   package = memory_package(cp->memory, queue->agent);
+    const unsigned agent = queue->agent % cp->memory->package_agents,
+                   line = (agent * AGENT_QUEUES + queue->number) * PLACES + place;
+    return (package << vm_package_shift(cp->chip)) + first + line % PLACE_LINES * (uint64_t)FABRIC_LINE;
 }
 
 static void change(struct fabric_request *request, uint8_t *line)
@@ -84,7 +88,7 @@ static struct timed_access *take(struct timed_accesses *from, struct timed_xcd *
         a->word[i] = word[i];
     const uint64_t aligned = ~(uint64_t)(FABRIC_LINE - 1);
     a->fabric = (struct fabric_request){.kind = atomic ? FABRIC_ATOMIC : FABRIC_FETCH,
-                                        .agent = (uint8_t)x->index,
+                                        .agent = (uint8_t)(x->index % x->timed->package_xcds),
                                         .operations = 1,
                                         .depth = 1,
                                         .line = ((uint64_t)(uintptr_t)a->memory + FABRIC_LINE - 1) & aligned,
@@ -99,14 +103,15 @@ static struct timed_access *take(struct timed_accesses *from, struct timed_xcd *
 void timed_access_from(struct timed_xcd *x, bool atomic, uint64_t physical, port_fn *done,
                        const uint64_t word[3])
 {
-    fabric_submit(x->timed->fabric, &take(&x->accesses, x, atomic, physical, done, word)->fabric);
+    fabric_submit(timed_package_of(x->timed, x->index)->fabric,
+                  &take(&x->accesses, x, atomic, physical, done, word)->fabric);
 }
 
 static void begin(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct timed_access *a = (struct timed_access *)(uintptr_t)event->word[0];
-    fabric_submit(a->x->timed->fabric, &a->fabric);
+    fabric_submit(timed_package_of(a->x->timed, a->x->index)->fabric, &a->fabric);
 }
 
 void timed_access(struct timed *timed, unsigned xcd, bool atomic, uint64_t physical, port_fn *done,

@@ -109,8 +109,8 @@ static void plan(const struct timed *timed, const struct cp_dispatch *d, struct 
 void gap_open(struct timed *timed, struct cp_dispatch *d)
 {
     struct ehp_blit_arguments arguments;
-    if (timed->engine.cp->active->next || timed->tasks || timed->unreleased || d->takers != d->xccs ||
-        !is_long(timed, d, &arguments))
+    if (timed->packages > 1 || timed->engine.cp->active->next || timed->tasks || timed->unreleased ||
+        d->takers != d->xccs || !is_long(timed, d, &arguments))
         return;
     struct timed_gap *g = calloc(1, sizeof(*g) + d->xccs * sizeof(g->share[0]));
     if (!g)
@@ -181,7 +181,7 @@ static bool note_pairs(struct vm *vm, struct side *side, uint64_t at, uint64_t b
     const uint64_t first = (side->base + at) / FABRIC_PAIR * FABRIC_PAIR, end = side->base + at + bytes;
     /* That which two workgroups have a part of is the latter's. */
     for (uint64_t a = first; a + FABRIC_PAIR <= end || (a == first && a < end); a += FABRIC_PAIR) {
-        if (a - side->entry.base >= side->entry.bytes && !vm_walk(vm, a, &side->entry)) {
+        if (a - side->entry.base >= side->entry.bytes && !vm_walk(vm, 0, a, &side->entry)) {
             side->entry.bytes = 0;
             return false;
         }
@@ -242,8 +242,8 @@ static void leave_out(struct timed_xcd *x, struct timed_share *share, struct gap
             gap->left_out++;
         }
         const struct fabric_skip_told told = {step_told, timed->host, g, own->at * STEPS + i};
-        fabric_skip(timed->fabric, x->domain, (uint64_t)i * STEP_PS, pairs, count, &told);
-        own->asked += fabric_iods(timed->fabric);
+        fabric_skip(timed->package[0].fabric, x->domain, (uint64_t)i * STEP_PS, pairs, count, &told);
+        own->asked += fabric_iods(timed->package[0].fabric);
     }
     free(pairs);
 }

@@ -448,7 +448,8 @@ int timed_xcd_open(struct timed *timed, struct timed_xcd *x, unsigned index)
     x->index = index;
     x->domain = port_domain(timed->port, 1 + index);
     port_set_clock(x->domain, cp->chip->value[CHIP_chip_clock]);
-    x->mem = xcd_mem_open(cp->chip, index, cp->xcds_per_agent > 1, x->domain, timed->fabric, timed->vm);
+    x->mem = xcd_mem_open(cp->chip, index % timed->package_xcds, cp->xcds_per_agent > 1, x->domain,
+                          timed_package_of(timed, index)->fabric, timed->vm);
     if (!x->mem)
         return EHP_ERR_NO_MEMORY;
     const struct cu_events events = {

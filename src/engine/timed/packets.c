@@ -56,7 +56,8 @@ static void copy_ends(struct sdma_job *job)
 static bool is_alone(const struct sdma_job *job)
 {
     const struct timed *timed = ((const struct copy *)job)->timed;
-    return timed->tasks == 1 && timed->engine.cp->active_count == 0 && !timed->unreleased;
+    return timed->packages == 1 && timed->tasks == 1 && timed->engine.cp->active_count == 0 &&
+           !timed->unreleased;
 }
 
 /* No allocator of HIP's made it, and nobody registered it. */
@@ -203,7 +204,7 @@ static void dispatch_fetched(struct port_domain *domain, struct port_event *even
         xcd = first_xcd_of(timed, q);
     }
     pthread_mutex_unlock(&cp->lock);
-    if (q && vm_walk(timed->vm, descriptor, &entry))
+    if (q && vm_walk(timed->vm, xcd / timed->package_xcds, descriptor, &entry))
         timed_access(timed, xcd, false, entry.physical + (descriptor - entry.base), descriptor_fetched,
                      event->word);
     else
@@ -227,12 +228,18 @@ bool timed_prepare(struct engine *engine, struct cp_queue *q, unsigned type)
     return q->prepared;
 }
 
+static unsigned package_of(const struct timed *timed, const struct cp_queue *queue)
+{
+    return memory_package(timed->engine.cp->memory, queue->agent);
+}
+
 /* Each partition has engines of its own, and its queues take them in turn. */
 static unsigned engine_of(const struct timed *timed, const struct cp_queue *queue)
 {
-    unsigned agents = timed->xcds / timed->engine.cp->xcds_per_agent, all = sdma_engines(timed->sdma),
-             each = all > agents ? all / agents : 1;
-    return (queue->agent * each + queue->number % each) % all;
+    const unsigned agents = timed->engine.cp->memory->package_agents,
+                   all = sdma_engines(timed->package[package_of(timed, queue)].sdma),
+                   each = all > agents ? all / agents : 1;
+    return (queue->agent % agents * each + queue->number % each) % all;
 }
 
 static void start_copy(struct timed *timed, struct cp_task *task)
@@ -246,7 +253,7 @@ static void start_copy(struct timed *timed, struct cp_task *task)
     c->job.start_ps = timed->sdma_start_ps + staging_ps(timed, &c->job);
     c->job.alone = is_alone;
     c->job.done = copy_ends;
-    sdma_submit(timed->sdma, engine_of(timed, task->queue), &c->job);
+    sdma_submit(timed->package[package_of(timed, task->queue)].sdma, engine_of(timed, task->queue), &c->job);
 }
 
 static void start_task(struct timed *timed, struct cp_task *task)
@@ -257,7 +264,9 @@ static void start_task(struct timed *timed, struct cp_task *task)
         const uint64_t word[3] = {(uint64_t)(uintptr_t)task, timed_now_ns(timed)};
         access_signal(timed, task->queue, task_ends, word);
     } else if (p->type == EHP_AGENT_PREFETCH) {
-        start_waiting(timed, task, timed->barrier_ps + vm_prefetch(timed->vm, p->arg[0], p->arg[1]));
+        start_waiting(timed, task,
+                      timed->barrier_ps +
+                          vm_prefetch(timed->vm, package_of(timed, task->queue), p->arg[0], p->arg[1]));
     } else {
         start_copy(timed, task);
     }

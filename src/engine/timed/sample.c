@@ -94,6 +94,12 @@ struct timed_sample {
     struct timed_rest rest[]; /* each the XCD's */
 };
 
+/* Of the package that it runs on. */
+static struct fabric *fabric_of(const struct timed *timed, const struct timed_sample *s)
+{
+    return timed_package_of(timed, s->d->first_xcc)->fabric;
+}
+
 static struct timed_rest *rest_of(const struct timed_xcd *x, const struct cp_dispatch *d)
 {
     return &d->sample->rest[x->index - d->first_xcc];
@@ -372,7 +378,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
     struct sample_tick *at = &s->tick[number];
     at->filled += event->word[1];
     at->written += event->word[3];
-    if (++at->answered == fabric_iods(timed->fabric))
+    if (++at->answered == fabric_iods(fabric_of(timed, s)))
         ticked(timed, s->d, number);
 }
 
@@ -382,9 +388,9 @@ static void asked(struct port_domain *domain, struct port_event *event)
     const struct timed_sample *s = (const struct timed_sample *)(uintptr_t)event->word[0];
     unsigned iod = (unsigned)event->word[1];
     struct fabric_use use;
-    fabric_read_use(timed->fabric, iod, &use);
+    fabric_read_use(fabric_of(timed, s), iod, &use);
     if (event->word[2] == NO_TICK)
-        fabric_age(timed->fabric, iod, event->word[3], s->dirty, s->fresh);
+        fabric_age(fabric_of(timed, s), iod, event->word[3], s->dirty, s->fresh);
     struct port_event *e = port_send(domain, timed->host, s->soon_ps, answered, timed);
     e->word[0] = event->word[0];
     e->word[1] = use.filled;
@@ -394,9 +400,9 @@ static void asked(struct port_domain *domain, struct port_event *event)
 
 static void ask(struct timed *timed, struct timed_sample *s, uint64_t tick, uint64_t lines)
 {
-    for (unsigned i = 0; i < fabric_iods(timed->fabric); i++) {
+    for (unsigned i = 0; i < fabric_iods(fabric_of(timed, s)); i++) {
         struct port_event *e =
-            port_send(timed->host, fabric_domain(timed->fabric, i), s->soon_ps, asked, timed);
+            port_send(timed->host, fabric_domain(fabric_of(timed, s), i), s->soon_ps, asked, timed);
         e->word[0] = (uint64_t)(uintptr_t)s;
         e->word[1] = i;
         e->word[2] = tick;
@@ -409,14 +415,14 @@ static void note_brought(const struct timed *timed, struct timed_sample *s, unsi
 {
     const struct sample_tick *now = &s->tick[last], *first = &s->tick[s->from];
     s->brought = (double)(now->filled - first->filled) / (double)(now->ended - first->ended) /
-                 fabric_iods(timed->fabric);
+                 fabric_iods(fabric_of(timed, s));
 }
 
 /* As if so many workgroups had brought their lines into it. */
 static void age_cache(struct timed *timed, struct timed_sample *s, double workgroups)
 {
     ask(timed, s, NO_TICK,
-        (uint64_t)fmin(s->brought * workgroups, TURNOVER * s->lines / fabric_iods(timed->fabric)));
+        (uint64_t)fmin(s->brought * workgroups, TURNOVER * s->lines / fabric_iods(fabric_of(timed, s))));
 }
 
 /* What the Infinity Cache takes in is known: whether there is a second rate, and how to get there. */
@@ -424,11 +430,11 @@ static void fill_cache(struct timed *timed, struct timed_sample *s, unsigned las
 {
     struct cp_dispatch *d = s->d;
     struct fabric_use use;
-    fabric_read_use(timed->fabric, 0, &use);
+    fabric_read_use(fabric_of(timed, s), 0, &use);
     const struct sample_tick *now = &s->tick[last], *first = &s->tick[s->from];
     double ended = (double)(now->ended - first->ended), filled = (double)(now->filled - first->filled),
            written = (double)(now->written - first->written), total = (double)d->total;
-    s->lines = (double)use.lines * fabric_iods(timed->fabric);
+    s->lines = (double)use.lines * fabric_iods(fabric_of(timed, s));
     s->turn = filled > 0 ? s->lines * ended / filled : INFINITY;
     s->dirty = written < filled ? written / filled : 1;
     note_brought(timed, s, last);

@@ -70,22 +70,29 @@ static struct cpu_thread *take_thread(struct timed *timed)
     return t;
 }
 
+static bool is_used(const struct timed *timed, unsigned core)
+{
+    const struct cpu_thread *t = timed->threads;
+    while (t && t->core != core)
+        t = t->next;
+    return t;
+}
+
 struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted)
 {
     struct timed *timed = (struct timed *)engine;
-    const unsigned cores = ccds_cores(timed->ccds);
-    uint64_t used = 0;
+    const unsigned cores = timed->packages * timed->package_cores;
     unsigned core = wanted >= 0 ? (unsigned)wanted : 0;
     pthread_mutex_lock(&timed->lock);
-    for (const struct cpu_thread *other = timed->threads; other; other = other->next)
-        used |= UINT64_C(1) << other->core;
-    if (core >= cores || used >> core & 1)
+    if (core >= cores || is_used(timed, core))
         core = 0;
-    while (core < cores && used >> core & 1)
+    while (core < cores && is_used(timed, core))
         core++;
     struct cpu_thread *t = core < cores ? take_thread(timed) : NULL;
     if (t) {
-        cpu_thread_open(t, core, ccds_domain(timed->ccds, core), engine->cp->chip->value[CHIP_core_ipc]);
+        unsigned local = core;
+        const struct ccds *ccds = timed_ccds_of(timed, &local);
+        cpu_thread_open(t, core, ccds_domain(ccds, local), engine->cp->chip->value[CHIP_core_ipc]);
         t->engine = timed;
         t->program.ended = ended;
         t->next = timed->threads;
@@ -221,7 +228,9 @@ void timed_start_threads(struct timed *timed, uint64_t time)
                 first = link;
         t = *first;
         *first = t->starting;
-        ccds_begin(timed->ccds, t->core, &t->program, t->start_ps > time ? t->start_ps : time);
+        unsigned local = t->core;
+        struct ccds *ccds = timed_ccds_of(timed, &local);
+        ccds_begin(ccds, local, &t->program, t->start_ps > time ? t->start_ps : time);
     }
 }
 

@@ -257,8 +257,9 @@ static void take_over(struct timed *timed)
     timed_start_threads(timed, time);
     for (struct cpu_job *job; (job = timed->jobs);) {
         timed->jobs = job->next;
-        job->alone = !work && !timed->jobs && !timed->on_cores;
-        cpu_job_begin(timed->ccds, job, timed->host_ps > time ? timed->host_ps : time);
+        job->alone = timed->packages == 1 && !work && !timed->jobs && !timed->on_cores;
+        cpu_job_begin(timed->package[job->work->package].ccds, job,
+                      timed->host_ps > time ? timed->host_ps : time);
     }
     if ((timed->host_ran || still) && cp_unblocked(timed->engine.cp))
         timed_look(timed, NULL, 0, time);
@@ -638,10 +639,11 @@ bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)
     struct timed *timed = (struct timed *)engine;
     const double cycles_per_ps = engine->cp->chip->value[CHIP_core_clock] * 1e-6;
     struct core_counters c;
-    if (core >= ccds_cores(timed->ccds))
+    if (core >= timed->packages * timed->package_cores)
         return false;
     enter_call(timed);
-    ccds_read_counters(timed->ccds, core, &c);
+    struct ccds *ccds = timed_ccds_of(timed, &core);
+    ccds_read_counters(ccds, core, &c);
     pthread_mutex_unlock(&timed->lock);
     *out = (struct ehp_core){
         .size = out->size,

@@ -10,6 +10,7 @@
 #include "base/cond.h"
 #include "base/thread.h"
 #include "ccd/ccd.h"
+#include "chip/node.h"
 #include "engine/timed/count.h"
 #include "fabric/fabric.h"
 #include "sdma/sdma.h"
@@ -17,8 +18,8 @@
 #include "wave/aperture.h"
 #include "wave/fault.h"
 
-static_assert(1 + CHIP_MAX_XCDS + CHIP_MAX_IODS + CHIP_MAX_CCDS <= PORT_DOMAINS,
-              "a domain for each, and the packet processor's");
+static_assert(1 + NODE_MAX_PACKAGES * (CHIP_MAX_DIES + FABRIC_NODE_IODS) <= PORT_DOMAINS,
+              "a domain for each die of a node's packages, and the packet processor's");
 
 /* ---- its threads ---- */
 
@@ -127,7 +128,8 @@ static void run_cores(struct engine *engine, struct ehp_cpu_work *work)
     const uint64_t before = timed_program_ns(engine);
     work->faults = 0;
     for (unsigned i = 0; i < work->ranges; i++)
-        work->faults += vm_touch(timed->vm, (uint64_t)(uintptr_t)work->base[i], work->bytes[i]);
+        work->faults +=
+            vm_touch(timed->vm, work->package, (uint64_t)(uintptr_t)work->base[i], work->bytes[i]);
     if (work->faults)
         timed_spend(engine, (uint64_t)(cpu_fault_us(engine->cp->chip, work->faults, work->cores) * 1e6));
     if (work->operation != EHP_CPU_TOUCH || work->instructions)
@@ -142,6 +144,34 @@ static void forked(struct engine *engine)
 
 /* ---- life ---- */
 
+/* Domains: the packet processor's, all XCDs', all IODs', all CCDs'. */
+static bool open_packages(struct timed *timed, unsigned nps)
+{
+    const struct chip *c = timed->engine.cp->chip;
+    const unsigned iods = chip_get(c, CHIP_iod_count), ccds = chip_get(c, CHIP_ccd_count),
+                   first_ccd = 1 + timed->xcds + timed->packages * iods;
+    struct fabric *fabrics[EHP_PACKAGES_MAX];
+    for (unsigned i = 0; i < timed->packages; i++) {
+        const struct fabric_place_in_node place = {
+            .package = i, .packages = timed->packages, .shift = vm_package_shift(c)};
+        struct timed_package *p = &timed->package[i];
+        p->fabric = fabrics[i] = fabric_open_package(c, timed->port, 1 + timed->xcds + i * iods, nps, &place);
+        if (!p->fabric)
+            return false;
+    }
+    if (timed->packages > 1)
+        fabric_join(fabrics, timed->engine.cp->node);
+    vm_start(timed->vm, timed->host, timed->way_ps, fabrics[0]);
+    for (unsigned i = 0; i < timed->packages; i++) {
+        struct timed_package *p = &timed->package[i];
+        p->ccds = ccds_open(c, timed->port, first_ccd + i * ccds, p->fabric, timed->vm);
+        p->sdma = sdma_open(c, timed->host, p->fabric, timed->vm);
+        if (!p->ccds || !p->sdma)
+            return false;
+    }
+    return true;
+}
+
 static int open_machine(struct timed *timed, const struct engine_options *options)
 {
     struct cp *cp = timed->engine.cp;
@@ -153,27 +183,23 @@ static int open_machine(struct timed *timed, const struct engine_options *option
     timed->core_ps_per_kib = (uint64_t)(1024 * 1e3 / c->value[CHIP_core_copy]);
     timed->sdma_start_ps = (uint64_t)(c->value[CHIP_sdma_start] * 1e3);
     timed->wait_ps = (uint64_t)(c->value[CHIP_host_wake] * 1e3);
-    timed->xcds = chip_get(c, CHIP_xcd_count);
+    timed->packages = cp->node->packages;
+    timed->package_xcds = chip_get(c, CHIP_xcd_count);
+    timed->package_cores = chip_get(c, CHIP_ccd_count) * chip_get(c, CHIP_ccd_cores);
+    timed->xcds = timed->packages * timed->package_xcds;
     timed->aces = chip_get(c, CHIP_xcd_aces);
     timed->switch_ps = (uint64_t)(c->value[CHIP_cp_queue_switch] * 1e3);
-    unsigned iods = chip_get(c, CHIP_iod_count);
     timed->way_ps = fabric_lookahead_ps(c); /* the shortest time between any two domains */
+    const unsigned dies = timed->package_xcds + chip_get(c, CHIP_iod_count) + chip_get(c, CHIP_ccd_count);
     const struct port_hooks hooks = {.enter = enter, .leave = leave, .context = timed};
-    timed->port = port_open(1 + timed->xcds + iods + chip_get(c, CHIP_ccd_count), timed->way_ps,
-                            options->threads, &hooks);
+    timed->port = port_open(1 + timed->packages * dies, timed->way_ps, options->threads, &hooks);
     timed->rates = cu_rates_make(c);
     timed->vm = vm_open(c, cp->memory);
     timed->xcd = calloc(timed->xcds, sizeof(*timed->xcd));
     if (!timed->port || !timed->rates || !timed->vm || !timed->xcd)
         return EHP_ERR_NO_MEMORY;
     timed->host = port_domain(timed->port, 0);
-    timed->fabric = fabric_open(c, timed->port, 1 + timed->xcds, options->nps);
-    if (!timed->fabric)
-        return EHP_ERR_NO_MEMORY;
-    vm_start(timed->vm, timed->host, timed->way_ps, timed->fabric);
-    timed->ccds = ccds_open(c, timed->port, 1 + timed->xcds + iods, timed->fabric, timed->vm);
-    timed->sdma = sdma_open(c, timed->host, timed->fabric, timed->vm);
-    if (!timed->ccds || !timed->sdma)
+    if (!open_packages(timed, options->nps))
         return EHP_ERR_NO_MEMORY;
     arena_take(&timed->accesses.arena, 0);
     arena_take(&timed->thread_arena, 0);
@@ -238,9 +264,12 @@ static void stop(struct engine *engine)
         pthread_join(timed->thread, NULL);
     for (unsigned i = 0; timed->xcd && i < timed->xcds; i++)
         timed_xcd_close(&timed->xcd[i]);
-    ccds_close(timed->ccds);
-    sdma_close(timed->sdma);
-    fabric_close(timed->fabric);
+    for (unsigned i = 0; i < timed->packages; i++) {
+        ccds_close(timed->package[i].ccds);
+        sdma_close(timed->package[i].sdma);
+    }
+    for (unsigned i = 0; i < timed->packages; i++)
+        fabric_close(timed->package[i].fabric);
     vm_close(timed->vm);
     port_close(timed->port);
     holes_free(&timed->holes);

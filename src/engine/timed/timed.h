@@ -87,7 +87,7 @@ struct timed_ace {
 
 struct timed_xcd {
     struct timed *timed;
-    unsigned index; /* of the package */
+    unsigned index; /* of the machine */
     struct port_domain *domain;
     struct xcd_mem *mem;
     struct cu_xcd *cu;
@@ -108,6 +108,13 @@ struct timed_xcd {
     unsigned beyond_next;
 };
 
+/* A package of the node. */
+struct timed_package {
+    struct fabric *fabric;
+    struct sdma *sdma;
+    struct ccds *ccds;
+};
+
 /* What the host program has had of time, and when that was looked at. */
 struct timed_lived {
     uint64_t ns, asleep_ns; /* of which all threads slept */
@@ -125,13 +132,12 @@ struct timed {
     bool sample; /* of engine_options */
     struct port *port;
     struct port_domain *host; /* domain 0: packets and completions */
-    struct fabric *fabric;
     struct vm *vm;
-    struct sdma *sdma;
-    struct ccds *ccds;
+    struct timed_package package[EHP_PACKAGES_MAX];
+    unsigned packages;
     struct cu_rate *rates;
-    struct timed_xcd *xcd;
-    unsigned xcds, aces;
+    struct timed_xcd *xcd; /* one package's after another's */
+    unsigned xcds, package_xcds, package_cores, aces;
     pthread_t thread;
     bool started;
     /* Guarded by lock. */
@@ -184,12 +190,24 @@ struct timed {
     double wave_cycles;
     uint64_t way_ps; /* the shortest between the packet processor and its parts in the XCDs */
     uint64_t packet_ps, barrier_ps, switch_ps, wait_ps;
-    uint64_t front_ps[CHIP_MAX_XCDS]
+    uint64_t front_ps[EHP_AGENTS_MAX]
                      [CHIP_MAX_ACES]; /* in domain 0: when an agent's ACE has prepared a packet */
     unsigned preparing;               /* in domain 0: packets */
     struct timed_accesses accesses;   /* in domain 0 */
     uint64_t staged_bytes, core_ps_per_kib, sdma_start_ps;
 };
+
+/* The package of an XCD; a core of one of its CCDs, by the machine's number. */
+static inline const struct timed_package *timed_package_of(const struct timed *timed, unsigned xcd)
+{
+    return &timed->package[xcd / timed->package_xcds];
+}
+static inline struct ccds *timed_ccds_of(const struct timed *timed, unsigned *core)
+{
+    struct ccds *ccds = timed->package[*core / timed->package_cores].ccds;
+    *core %= timed->package_cores;
+    return ccds;
+}
 
 /* The engine's operations, from time.c. */
 void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index);
