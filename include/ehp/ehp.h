@@ -158,6 +158,8 @@ struct ehp_agent_info {
 #define EHP_AGENTS_MAX   64
 EHP_API unsigned ehp_agent_count(const ehp_machine *machine);
 EHP_API int ehp_agent_info(ehp_machine *machine, unsigned agent, struct ehp_agent_info *info);
+/* The package that an agent is of; 0 for one that there is not. */
+EHP_API unsigned ehp_package_of(const ehp_machine *machine, unsigned agent);
 
 /*
  * Current time in ticks of the 100 MHz reference clock, the one of s_memrealtime and signal timestamps; in

@@ -114,21 +114,22 @@ static uint64_t first_half(const struct fabric_request *r)
 
 /* ---- over the link ---- */
 
-static unsigned data_bytes(const struct fabric_request *r)
+/* Halves of lines that travel with a request, or its answer. */
+static unsigned halves_of(const struct fabric_request *r)
 {
     unsigned halves = (r->mask[0] ? 1U : 0U) + (r->mask[1] ? 1U : 0U);
     if (r->kind != FABRIC_WRITE)
         halves = r->half || r->kind == FABRIC_ATOMIC ? 1 : 2;
-    return halves * LINK_HALF * lines_of(r);
+    return halves * lines_of(r);
 }
 
-/* To the other end, `bytes` of data or none beside the header, after all that was sent before. */
-static void send_over(struct link *link, unsigned bytes, port_fn *fn, void *what)
+/* To the other end, in packets of half a line or in one without any, after all that was sent before. */
+static void send_over(struct link *link, unsigned halves, port_fn *fn, void *what)
 {
     struct iod *iod = link->iod;
-    const double busy = (bytes + link->header) * link->byte_ps,
-                 wait = ps_server_take(&link->out, iod_now(iod), busy);
-    iod->counters.link_bytes += bytes + link->header;
+    const unsigned bytes = halves ? halves * (LINK_HALF + link->header) : link->header;
+    const double busy = bytes * link->byte_ps, wait = ps_server_take(&link->out, iod_now(iod), busy);
+    iod->counters.link_bytes += bytes;
     struct iod *to = link->far->iod;
     port_send(iod->domain, to->domain, (uint64_t)(link->latency_ps + wait + busy), fn, link->far)->word[0] =
         (uint64_t)what;
@@ -155,7 +156,7 @@ static void answered(struct port_domain *domain, struct port_event *event)
     r->alone = r->alone && t->request.alone;
     t->next = link->spare_trips;
     link->spare_trips = t;
-    send_over(link, r->kind == FABRIC_WRITE ? 0 : data_bytes(r), returned, r);
+    send_over(link, r->kind == FABRIC_WRITE ? 0 : halves_of(r), returned, r);
 }
 
 /* From the other package.  What its GPU has no home keeps account of. */
@@ -226,7 +227,7 @@ static struct link_ask *take_ask(struct link *link)
 
 static void forward(struct link *link, struct fabric_request *r)
 {
-    send_over(link, carries_data(r) ? data_bytes(r) : 0, arrived, r);
+    send_over(link, carries_data(r) ? halves_of(r) : 0, arrived, r);
 }
 
 static void ask_over(struct link_ask *a)
@@ -238,8 +239,7 @@ static void ask_over(struct link_ask *a)
     if (a->request)
         forward(link, a->request);
     else
-        send_over(link, ((p->mask[0] ? 1U : 0U) + (p->mask[1] ? 1U : 0U)) * LINK_HALF, probe_returned,
-                  a->probe);
+        send_over(link, (p->mask[0] ? 1U : 0U) + (p->mask[1] ? 1U : 0U), probe_returned, a->probe);
 }
 
 /* Those who hold halves of a line, but for `self`; and no more, if they do not only share. */

@@ -63,3 +63,8 @@ int ehp_agent_info(ehp_machine *m, unsigned agent, struct ehp_agent_info *info)
     memcpy(info, &i, i.size);
     return EHP_OK;
 }
+
+unsigned ehp_package_of(const ehp_machine *m, unsigned agent)
+{
+    return agent < m->agents ? agent / machine_package_agents(m) : 0;
+}

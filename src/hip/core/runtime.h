@@ -46,9 +46,18 @@ struct hip_graph_memory {
     struct graph_memory *first;
 };
 
+/* hip/memory/blit.h: its kernels' descriptors, and how many workgroups share one in the host's memory. */
+struct hip_blits {
+    bool opened;
+    hipError_t error;
+    uint64_t copy, fill, copy_rows, fill_rows;
+    uint32_t host;
+};
+
 struct hip_device {
-    int ordinal;    /* HIP's number, after HIP_VISIBLE_DEVICES */
-    unsigned agent; /* libehp's number */
+    struct hip_blits blits; /* with `lock` */
+    int ordinal;            /* HIP's number, after HIP_VISIBLE_DEVICES */
+    unsigned agent;         /* libehp's number */
     struct ehp_agent_info info;
     hipDeviceProp_tR0600 props;
     struct ihipCtx_t ctx;
@@ -87,12 +96,7 @@ struct hip_runtime {
     unsigned hw_queues; /* that the streams of a device and priority share: GPU_MAX_HW_QUEUES */
     bool timing;        /* simulated time */
     bool no_sdma;       /* HSA_ENABLE_SDMA=0 */
-    /* hip/memory/blit.h: its kernels' descriptors, and how many workgroups share one in the host's memory. */
-    pthread_once_t blit_once;
-    hipError_t blit_error;
-    uint64_t blit_copy, blit_fill, blit_copy_rows, blit_fill_rows;
-    uint32_t blit_host;
-    bool isolate; /* device code has nothing of the host's called */
+    bool isolate;       /* device code has nothing of the host's called */
     struct hip_device device[HIP_DEVICES_MAX];
     int devices;
     struct hip_registry *registry;

@@ -4,7 +4,7 @@
 struct hip_state *hip_state(void)
 {
     static struct hip_state state = {
-        .runtime = {.lock = PTHREAD_MUTEX_INITIALIZER, .blit_once = PTHREAD_ONCE_INIT},
+        .runtime = {.lock = PTHREAD_MUTEX_INITIALIZER},
         .registry = {.lock = PTHREAD_RWLOCK_INITIALIZER, .load = PTHREAD_MUTEX_INITIALIZER},
         .modules.lock = PTHREAD_MUTEX_INITIALIZER,
         .memories.lock = PTHREAD_MUTEX_INITIALIZER,

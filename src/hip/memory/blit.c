@@ -35,32 +35,43 @@ struct blit_fill {
 static_assert(BLIT_ITEMS * BLIT_BYTES == EHP_BLIT_BYTES, "a workgroup's");
 static_assert(sizeof(struct blit_copy) == 72 && sizeof(struct blit_fill) == 56, "kernel arguments");
 
-/* With the first packet, so that programs that need none have their memory where it would be without. */
-static void blit_open(void)
+static void blit_load(const struct hip_device *device, struct hip_blits *blits)
 {
-    struct hip_runtime *runtime = hip_runtime();
+    ehp_machine *machine = hip_runtime()->machine;
     const struct {
         const char *name;
         uint64_t *object;
-    } kernels[] = {{"ehp_blit_copy", &runtime->blit_copy},
-                   {"ehp_blit_fill", &runtime->blit_fill},
-                   {"ehp_blit_copy_rows", &runtime->blit_copy_rows},
-                   {"ehp_blit_fill_rows", &runtime->blit_fill_rows}};
+    } kernels[] = {{"ehp_blit_copy", &blits->copy},
+                   {"ehp_blit_fill", &blits->fill},
+                   {"ehp_blit_copy_rows", &blits->copy_rows},
+                   {"ehp_blit_fill_rows", &blits->fill_rows}};
     struct ehp_chip_value host = {.size = sizeof host};
     ehp_code *code;
 
-    int status =
-        ehp_code_load(runtime->machine, 0, hip_blit_code, (size_t)(hip_blit_code_end - hip_blit_code), &code);
+    int status = ehp_code_load(machine, device->agent, hip_blit_code,
+                               (size_t)(hip_blit_code_end - hip_blit_code), &code);
     for (unsigned i = 0; status == EHP_OK && i < sizeof kernels / sizeof kernels[0]; i++) {
         struct ehp_kernel kernel = EHP_KERNEL_INIT;
         status = ehp_code_kernel(code, kernels[i].name, &kernel);
         *kernels[i].object = kernel.object;
     }
-    if (status != EHP_OK || ehp_chip_value(runtime->machine, "blit.host", &host) != EHP_OK) {
-        hip_say("%s", ehp_error_text(runtime->machine));
-        runtime->blit_error = hipErrorOutOfMemory;
+    if (status != EHP_OK || ehp_chip_value(machine, "blit.host", &host) != EHP_OK) {
+        hip_say("%s", ehp_error_text(machine));
+        blits->error = hipErrorOutOfMemory;
     }
-    runtime->blit_host = (uint32_t)host.number;
+    blits->host = (uint32_t)host.number;
+}
+
+/* With a device's first packet, so that programs that need none have their memory where it would be without.
+ */
+static const struct hip_blits *blits_of(struct hip_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    if (!device->blits.opened)
+        blit_load(device, &device->blits);
+    device->blits.opened = true;
+    pthread_mutex_unlock(&device->lock);
+    return &device->blits;
 }
 
 /* ---- which ---- */
@@ -86,9 +97,18 @@ static bool blit_reaches(const void *at)
     return blit_is_pinned(at) || ehp_mem_pageable(hip_runtime()->machine, at);
 }
 
+static unsigned package_of(const void *at)
+{
+    struct ehp_allocation allocation = EHP_ALLOCATION_INIT;
+
+    ehp_mem_query(hip_runtime()->machine, at, &allocation);
+    return ehp_package_of(hip_runtime()->machine, allocation.agent);
+}
+
+/* From package to package it is an SDMA engine's, as ROCm has it. */
 static bool blit_does(const void *dst, const void *src)
 {
-    if (blit_on_device(dst) && blit_on_device(src))
+    if (blit_on_device(dst) && blit_on_device(src) && package_of(dst) == package_of(src))
         return true;
     return hip_runtime()->no_sdma && blit_reaches(dst) && blit_reaches(src);
 }
@@ -124,16 +144,18 @@ static void blit_grid(struct ehp_kernel_dispatch_packet *packet, uint64_t x, uin
 }
 
 /* Of so many workgroups, no more than may share what is not all in device memory. */
-static uint64_t blit_limit(const struct ehp_copy_3d *box, uint64_t groups, uint64_t below)
+static uint64_t blit_limit(const struct hip_blits *blits, const struct ehp_copy_3d *box, uint64_t groups,
+                           uint64_t below)
 {
     const bool device = blit_on_device(box->dst) && (!box->src || blit_on_device(box->src));
-    const uint64_t most = (device ? UINT32_MAX / BLIT_ITEMS : hip_runtime()->blit_host) / below;
+    const uint64_t most = (device ? UINT32_MAX / BLIT_ITEMS : blits->host) / below;
     return groups < most ? groups : most ? most : 1;
 }
 
 /* As many work-items for a row as it has 16 bytes, in powers of two, or whole workgroups beside each other.
  */
-static struct blit_rows blit_shape(const struct ehp_copy_3d *box, struct ehp_kernel_dispatch_packet *packet)
+static struct blit_rows blit_shape(const struct hip_blits *blits, const struct ehp_copy_3d *box,
+                                   struct ehp_kernel_dispatch_packet *packet)
 {
     const uint64_t items = (box->width + BLIT_BYTES - 1) / BLIT_BYTES;
     unsigned shift = BLIT_SHIFT_LEAST;
@@ -141,7 +163,7 @@ static struct blit_rows blit_shape(const struct ehp_copy_3d *box, struct ehp_ker
         shift++;
     const uint64_t below = BLIT_ITEMS >> shift, groups_y = (box->height + below - 1) / below,
                    beside = (items + (UINT64_C(1) << shift) - 1) >> shift,
-                   groups_x = blit_limit(box, beside, groups_y * box->depth);
+                   groups_x = blit_limit(blits, box, beside, groups_y * box->depth);
     blit_grid(packet, groups_x, groups_y, box->depth);
     return (struct blit_rows){.width = box->width,
                               .height = (uint32_t)box->height,
@@ -173,16 +195,16 @@ static struct ehp_copy_3d blit_box(const struct hip_op *op)
     }
 }
 
-static void blit_row(const struct hip_op *op, const struct ehp_copy_3d *box,
+static void blit_row(const struct hip_blits *blits, const struct hip_op *op, const struct ehp_copy_3d *box,
                      struct ehp_kernel_dispatch_packet *packet, struct ehp_blit_arguments *args)
 {
-    const uint64_t groups = blit_limit(box, (box->width + EHP_BLIT_BYTES - 1) / EHP_BLIT_BYTES, 1);
+    const uint64_t groups = blit_limit(blits, box, (box->width + EHP_BLIT_BYTES - 1) / EHP_BLIT_BYTES, 1);
     blit_grid(packet, groups, 1, 1);
     args->to = box->dst;
     args->from = box->src ? (uintptr_t)box->src : pattern_of(op->fill.value, op->fill.element);
     args->bytes = box->width;
     args->step = groups * EHP_BLIT_BYTES;
-    packet->kernel_object = box->src ? hip_runtime()->blit_copy : hip_runtime()->blit_fill;
+    packet->kernel_object = box->src ? blits->copy : blits->fill;
     if (args->step >= args->bytes)
         packet->reserved2 = box->src ? EHP_BLIT_COPY : EHP_BLIT_FILL;
 }
@@ -190,9 +212,9 @@ static void blit_row(const struct hip_op *op, const struct ehp_copy_3d *box,
 hipError_t hip_blit_packet(struct ihipStream_t *stream, const struct hip_op *op,
                            struct ehp_kernel_dispatch_packet *packet)
 {
-    pthread_once(&hip_runtime()->blit_once, blit_open);
-    if (hip_runtime()->blit_error != hipSuccess)
-        return hip_runtime()->blit_error;
+    const struct hip_blits *blits = blits_of(stream->device);
+    if (blits->error != hipSuccess)
+        return blits->error;
     const struct ehp_copy_3d box = blit_box(op);
     union {
         struct ehp_blit_arguments row;
@@ -204,18 +226,18 @@ hipError_t hip_blit_packet(struct ihipStream_t *stream, const struct hip_op *op,
         return hipErrorOutOfMemory;
     packet->kernarg_address = args;
     if (op->kind == HIP_OP_COPY || op->kind == HIP_OP_FILL) {
-        blit_row(op, &box, packet, &args->row);
+        blit_row(blits, op, &box, packet, &args->row);
         return hipSuccess;
     }
-    const struct blit_rows rows = blit_shape(&box, packet);
+    const struct blit_rows rows = blit_shape(blits, &box, packet);
     if (box.src) {
         args->copy = (struct blit_copy){box.dst,       box.src,       rows,         box.dst_pitch,
                                         box.dst_slice, box.src_pitch, box.src_slice};
-        packet->kernel_object = hip_runtime()->blit_copy_rows;
+        packet->kernel_object = blits->copy_rows;
     } else {
         args->fill = (struct blit_fill){box.dst, rows, box.dst_pitch, box.dst_slice,
                                         pattern_of(op->fill_3d.value, op->fill_3d.element)};
-        packet->kernel_object = hip_runtime()->blit_fill_rows;
+        packet->kernel_object = blits->fill_rows;
     }
     return hipSuccess;
 }
