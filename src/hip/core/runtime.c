@@ -348,6 +348,13 @@ hipError_t hip_open(void)
     return state == 1 ? hipSuccess : runtime->failure;
 }
 
+ehp_machine *hip_open_machine(void)
+{
+    const hipError_t error = hip_open();
+
+    return error == hipSuccess || error == hipErrorNoDevice ? hip_runtime()->machine : NULL;
+}
+
 hipError_t hip_current(struct hip_device **device)
 {
     hipError_t error = hip_open();

@@ -152,6 +152,8 @@ int hip_abi_major(void);
 
 /* Opens the machine on first use. */
 hipError_t hip_open(void);
+/* The machine, also where it has no device; NULL: there is none. */
+ehp_machine *hip_open_machine(void);
 /* Whether this is the child of a process that had opened the machine: it has no GPU, and nothing to close. */
 bool hip_forked(void);
 /* The calling thread's device, opening the machine if need be. */

@@ -264,7 +264,64 @@ void hip_advise_waited(void)
     struct hip_advise *advise = hip_runtime()->advise;
 
     pthread_mutex_lock(&advise->lock);
+    advise->waits += advise->settled != advise->launches;
     advise->settled = advise->launches;
+    pthread_mutex_unlock(&advise->lock);
+}
+
+void hip_advise_cpu_begins(void)
+{
+    struct hip_advise *advise = hip_runtime()->advise;
+    const struct advise_cores now = advise_cores_of(hip_runtime()->machine, &advise->rates);
+
+    pthread_mutex_lock(&advise->lock);
+    advise->before = now;
+    pthread_mutex_unlock(&advise->lock);
+}
+
+/* What the work says that it moves: the middle of long streams is not executed. */
+static void advise_note_job(struct hip_advise *advise, const struct ehp_cpu_work *work, uint64_t far)
+{
+    int site = advise_site(advise), i;
+    uint64_t bytes = 0;
+
+    for (unsigned k = 0; k < work->ranges; k++)
+        bytes += work->bytes[k] * (work->operation == EHP_CPU_STREAM ? work->passes : 1);
+    for (i = 0; i < advise->job_count; i++)
+        if (advise->jobs[i].site == site && advise->jobs[i].operation == work->operation)
+            break;
+    if (i == advise->job_count)
+        i = advise_grow((void **)&advise->jobs, &advise->job_count, sizeof *advise->jobs);
+    if (i < 0)
+        return;
+    struct advise_job *job = &advise->jobs[i];
+    const bool chase = work->operation == EHP_CPU_CHASE, update = work->operation == EHP_CPU_UPDATE;
+    const uint64_t places = update ? work->passes * work->cores : work->passes;
+    job->site = site;
+    job->operation = work->operation;
+    job->cores = chase ? 1 : work->cores;
+    job->calls++;
+    job->bytes += chase || update ? places * 64 : bytes;
+    job->instructions += work->instructions ? work->instructions : chase || update ? places : bytes / 64 * 4;
+    job->chained += chase ? work->passes : 0;
+    job->far += far;
+    job->ns += work->ns;
+}
+
+void hip_advise_cpu_ended(const struct ehp_cpu_work *work)
+{
+    struct hip_advise *advise = hip_runtime()->advise;
+    const struct advise_cores now = advise_cores_of(hip_runtime()->machine, &advise->rates);
+
+    pthread_mutex_lock(&advise->lock);
+    const struct advise_cores *before = &advise->before;
+    advise->by_jobs.instructions += now.instructions - before->instructions;
+    advise->by_jobs.accesses += now.accesses - before->accesses;
+    advise->by_jobs.bytes += now.bytes - before->bytes;
+    advise->by_jobs.far += now.far - before->far;
+    advise->by_jobs.chained += now.chained - before->chained;
+    advise->by_jobs.busy_ns += now.busy_ns - before->busy_ns;
+    advise_note_job(advise, work, now.far - before->far);
     pthread_mutex_unlock(&advise->lock);
 }
 
@@ -299,6 +356,10 @@ bool hip_advise_init(struct hip_runtime *runtime)
     runtime->advise->copy_start_ns = advise_chip(runtime, "sdma.start");
     runtime->advise->copy_bytes_per_ns =
         advise_chip(runtime, "sdma.width") * advise_chip(runtime, "sdma.clock") / 1000;
+    if (runtime->timing) {
+        runtime->advise->rates = advise_rates_of(runtime->machine);
+        ehp_stats_enable(runtime->machine, true);
+    }
     return hip_report_add("EHP_ADVISE", NULL, advise_report_text) &&
            (!strcmp(where, "-") || hip_report_add("EHP_ADVISE", where, advise_report_json));
 }
