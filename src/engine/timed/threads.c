@@ -74,14 +74,14 @@ struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted)
 {
     struct timed *timed = (struct timed *)engine;
     const unsigned cores = ccds_cores(timed->ccds);
-    uint64_t used = 0;
+    bool used[CHIP_MAX_CCDS * CHIP_MAX_CCD_CORES] = {false};
     unsigned core = wanted >= 0 ? (unsigned)wanted : 0;
     pthread_mutex_lock(&timed->lock);
     for (const struct cpu_thread *other = timed->threads; other; other = other->next)
-        used |= UINT64_C(1) << other->core;
-    if (core >= cores || used >> core & 1)
+        used[other->core] = true;
+    if (core >= cores || used[core])
         core = 0;
-    while (core < cores && used >> core & 1)
+    while (core < cores && used[core])
         core++;
     struct cpu_thread *t = core < cores ? take_thread(timed) : NULL;
     if (t) {
