@@ -8,6 +8,17 @@ int ehpMemUse(struct ehp_mem_use *use);
 uint64_t ehpTimestamp(void);
 ehp_machine *ehpMachine(void);
 
+/* What its host is, the chip file does not say. */
+static void say_no_cores(ehp_machine *machine)
+{
+    struct ehp_chip_value ccds = {.size = sizeof ccds}, title = {.size = sizeof title};
+    if (!hip_runtime()->timing || ehp_chip_value(machine, "ccd.count", &ccds) != EHP_OK || ccds.number > 0 ||
+        ehp_chip_value(machine, "chip.title", &title) != EHP_OK ||
+        atomic_exchange(&hip_runtime()->said_no_cores, true))
+        return;
+    hip_say("%s has no CPU cores in its package: host code takes no simulated time", title.text);
+}
+
 HIP_ENTRY int ehpCpuRun(struct ehp_cpu_work *work)
 {
     ehp_machine *machine = hip_open_machine();
@@ -17,6 +28,8 @@ HIP_ENTRY int ehpCpuRun(struct ehp_cpu_work *work)
     if (advise)
         hip_advise_cpu_begins();
     int status = ehp_cpu_run(machine, work);
+    if (status == EHP_ERR_UNSUPPORTED)
+        say_no_cores(machine);
     if (advise && status == EHP_OK)
         hip_advise_cpu_ended(work);
     return status;
@@ -37,5 +50,8 @@ HIP_ENTRY uint64_t ehpTimestamp(void)
 /* Of code that was compiled with --time-host (host/time_host.c). */
 HIP_ENTRY ehp_machine *ehpMachine(void)
 {
-    return hip_open_machine();
+    ehp_machine *machine = hip_open_machine();
+    if (machine)
+        say_no_cores(machine);
+    return machine;
 }

@@ -292,7 +292,7 @@ static void runtime_forks(void)
 {
     struct hip_runtime *runtime = hip_runtime();
     struct hip_thread *thread = hip_thread();
-    thread->forks = atomic_load(&runtime->state) == 1;
+    thread->forks = atomic_load(&runtime->state) && runtime->machine && !runtime->forked;
     if (thread->forks)
         (void)ehp_host_forks(runtime->machine);
 }

@@ -82,7 +82,7 @@ struct hip_runtime {
     _Atomic int state; /* 0 closed, 1 open, 2 failed */
     hipError_t failure;
     bool forked; /* the child of a process that has it open */
-    _Atomic bool said_forked, said_refused;
+    _Atomic bool said_forked, said_refused, said_no_cores;
     ehp_machine *machine;
     unsigned hw_queues; /* that the streams of a device and priority share: GPU_MAX_HW_QUEUES */
     bool timing;        /* simulated time */
