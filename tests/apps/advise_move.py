@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What `ehp advise` estimates of the programs that advise_move.sh has built: each of them does the same on both sides."""
 import json
+import os
 import subprocess
 import sys
 
@@ -67,3 +68,13 @@ assert loop["past_l2"] >= 4 * 16 * (1 << 20) * 0.9, loop
 moves, printed, said = advise("loop", "list")
 (walk,) = moves
 assert walk["chain"] >= 20000 and walk["there"][0]["binds"] == "chain" and walk["ns"] < walk["there"][0]["ns"], walk
+
+# Parallel regions, each by its line.
+if os.path.exists(f"{scratch}/team"):
+    os.environ["OMP_NUM_THREADS"] = "24"
+    moves, printed, said = advise("team")
+    loop, first = sorted((m for m in moves if m["name"].startswith("advise_loop.c:")), key=lambda m: -m["times"])
+    assert (loop["times"], loop["cores"], first["times"], first["cores"]) == (4, 24, 1, 24), moves
+    assert loop["accessed"] >= 4 * 16 * (1 << 20), loop
+    assert first["there"][0]["ns"] < first["ns"] / 10, first # its pages are new
+    assert sum(m["operations"] for m in moves if m not in (loop, first)) < 0.01 * loop["operations"], moves

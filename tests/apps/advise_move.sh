@@ -9,6 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$ehp" cc -O2 -g "$source/tests/apps/advise_move.hip" -o "$scratch/move" || exit 1
 "$ehp" cc --time-host -O2 -g "$source/tests/apps/advise_loop.c" -o "$scratch/loop" || exit 1
+"$ehp" cc --time-host -O2 -g -fopenmp "$source/tests/apps/advise_loop.c" -o "$scratch/team" 2>/dev/null
 python3 "$source/tests/apps/advise_move.py" "$ehp" "$scratch" || exit 1
 "$ehp" advise --mode slow "$scratch/move" >"$scratch/out" 2>&1 && exit 1
 grep -q 'no mode "slow"; there are: functional, timing' "$scratch/out" || exit 1

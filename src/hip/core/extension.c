@@ -7,6 +7,7 @@ int ehpCpuRun(struct ehp_cpu_work *work);
 int ehpMemUse(struct ehp_mem_use *use);
 uint64_t ehpTimestamp(void);
 ehp_machine *ehpMachine(void);
+void ehpAdviseRegion(const void *team, const void *code, unsigned cores, bool begins, uint64_t ps);
 
 /* What its host is, the chip file does not say. */
 static void say_no_cores(ehp_machine *machine)
@@ -54,4 +55,15 @@ HIP_ENTRY ehp_machine *ehpMachine(void)
     if (machine)
         say_no_cores(machine);
     return machine;
+}
+
+/* A parallel region of such code. */
+HIP_ENTRY void ehpAdviseRegion(const void *team, const void *code, unsigned cores, bool begins, uint64_t ps)
+{
+    if (!hip_open_machine() || !hip_runtime()->advise || !hip_runtime()->timing)
+        return;
+    if (begins)
+        hip_advise_region_begins(team, ps);
+    else
+        hip_advise_region_ended(team, code, cores, ps);
 }

@@ -34,6 +34,9 @@ void hip_advise_waited(void);
 /* Around ehp_cpu_run(). */
 void hip_advise_cpu_begins(void);
 void hip_advise_cpu_ended(const struct ehp_cpu_work *work);
+/* Around a parallel region of code on cores; `team` is anything of its own. */
+void hip_advise_region_begins(const void *team, uint64_t ps);
+void hip_advise_region_ended(const void *team, const void *code, unsigned cores, uint64_t ps);
 /* The program asked how much memory is free. */
 void hip_advise_asked(void);
 
@@ -95,7 +98,10 @@ struct hip_advise {
     struct advise_rates rates;
     struct advise_job *jobs;
     int job_count;
-    uint64_t waits;                      /* of the host, for kernels */
+    uint64_t waits;   /* of the host, for kernels */
+    const void *team; /* whose region is being counted: one at a time, */
+    uint64_t region_ps;
+    struct advise_cores region;          /* from these on */
     struct advise_cores before, by_jobs; /* of cores: as a job began, and what jobs did */
 };
 

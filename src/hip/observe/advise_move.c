@@ -103,6 +103,7 @@ struct advise_cores advise_cores_of(ehp_machine *machine, const struct advise_ra
         sum.bytes += lines * LINE;
         sum.far += c.l3_misses;
         sum.chained = c.chained > sum.chained ? c.chained : sum.chained;
+        sum.chains += c.chained;
         sum.busy_ns = larger(sum.busy_ns, (double)c.ls_not_halted_cyc / rates->core_ghz);
     }
     return sum;
@@ -257,7 +258,7 @@ static void add_job(const struct hip_advise *a, const struct advise_job *job, st
         .times = job->calls,
         .ns = (double)job->ns,
         .operations = (double)job->instructions,
-        .accesses = (double)job->bytes,
+        .accesses = (double)job->accessed,
         .bytes = (double)job->bytes,
         .chain = (double)job->chained,
         .far = (double)job->far,

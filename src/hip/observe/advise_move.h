@@ -25,17 +25,18 @@ struct advise_rates {
     double packet, wake;                 /* of a launch, and of a wait for it */
 };
 
-/* What ehp_cpu_run() did from one place in the program. */
+/* What ehp_cpu_run() did from one place in the program, or a parallel region (operation -1). */
 struct advise_job {
     int site, operation;
     unsigned cores;
-    uint64_t calls, bytes, instructions, chained, far, ns;
+    uint64_t calls, accessed, bytes, instructions, chained, far, ns;
 };
 
 /* Of all cores together; `busy_ns` and `chained`: of the one that had most. */
 struct advise_cores {
-    uint64_t instructions, accesses, bytes, far, chained,
-        cores; /* far: loads and stores past the third cache */
+    uint64_t instructions, accesses, bytes, cores;
+    uint64_t far;             /* loads and stores past the third cache */
+    uint64_t chained, chains; /* chains: of all */
     double busy_ns;
 };
 
