@@ -78,7 +78,13 @@ for program in cores timed_cores; do
     expect "no cores, once" test "$(grep -c 'MI300X has no CPU cores in its package' "$dir/said")" = 1
 done
 if "$ehp" cc --time-host -O2 -fopenmp "$source/tests/timing/host_openmp.c" -o "$dir/openmp" 2>/dev/null; then
-    OMP_NUM_THREADS=96 simulate --chip mi300c --mode timing --stats "$dir/openmp" 2>"$dir/said" || failed=1
-    expect "96 cores at work" test "$(grep -c '^ *[0-9]*\.[0-9]* ' "$dir/said")" = 96
+    for threads in 1 2; do
+        OMP_NUM_THREADS=96 simulate --chip mi300c --mode timing --threads $threads --stats "$dir/openmp" \
+            >"$dir/openmp$threads" 2>"$dir/said$threads" || failed=1
+    done
+    cat "$dir/openmp1"
+    expect "the same times" cmp "$dir/openmp1" "$dir/openmp2"
+    expect "the same counters" cmp "$dir/said1" "$dir/said2"
+    expect "96 cores at work" test "$(grep -c '^ *[0-9]*\.[0-9]* ' "$dir/said1")" = 96
 fi
 exit $failed
