@@ -73,6 +73,8 @@ expect "partition" grep -q 'mi300c has no XCDs that partition mode "spx" could d
 expect "info" grep -q 'CPU cores in the package *96' "$dir/said"
 "$ehp" chips show mi300c >"$dir/said" || failed=1
 expect "chips" grep -q '0 XCDs, 0 CUs; 12 CCDs, 96 cores' "$dir/said"
+"$ehp" validate --chip mi300c --only rates 2>"$dir/said" && failed=1
+expect "validate" grep -q 'mi300c has no XCDs' "$dir/said"
 for program in cores timed_cores; do
     simulate --chip mi300x --mode timing "$dir/$program" 2>"$dir/said" && failed=1
     expect "no cores, once" test "$(grep -c 'MI300X has no CPU cores in its package' "$dir/said")" = 1
