@@ -41,9 +41,10 @@ _ehp() {
         case $prev in
         --chip) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
         --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
+        --mode) mapfile -t COMPREPLY < <(compgen -W "functional timing" -- "$cur") ;;
         *)
             case $cur in
-            -*) mapfile -t COMPREPLY < <(compgen -W "--json --chip --partition --nps --xcc-chunk --threads --xnack --help" -- "$cur") ;;
+            -*) mapfile -t COMPREPLY < <(compgen -W "--json --mode --chip --partition --nps --xcc-chunk --threads --xnack --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;

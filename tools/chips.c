@@ -152,11 +152,12 @@ static int show(const char *name, bool guesses)
     ehp_chip_value(m, "chip.title", &title);
     printf("%s\n\n", title.text);
     draw(m);
-    printf(
-        "\n  %.0f XCDs, %.0f CUs; %.0f GiB in %.0f HBM stacks of %.0f channels; %.0f MiB Infinity Cache\n\n",
-        number(m, "xcd.count"), number(m, "xcd.count") * number(m, "xcd.cus"),
-        number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0, number(m, "hbm.stacks"),
-        number(m, "hbm.channels"), number(m, "infinity_cache.size") / 1048576.0);
+    printf("\n  %.0f XCDs, %.0f CUs; %.0f CCDs, %.0f cores; %.0f GiB in %.0f HBM stacks of %.0f channels; "
+           "%.0f MiB Infinity Cache\n\n",
+           number(m, "xcd.count"), number(m, "xcd.count") * number(m, "xcd.cus"), number(m, "ccd.count"),
+           number(m, "ccd.count") * number(m, "ccd.cores"),
+           number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0, number(m, "hbm.stacks"),
+           number(m, "hbm.channels"), number(m, "infinity_cache.size") / 1048576.0);
     if (guesses) {
         print_numbers(m, GUESSES);
         printf("\n");

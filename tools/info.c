@@ -102,6 +102,29 @@ static void print_agent(unsigned i, const struct ehp_agent_info *a)
     printf("\n");
 }
 
+static double number(ehp_machine *m, const char *key)
+{
+    struct ehp_chip_value v = {.size = sizeof(v)};
+    return ehp_chip_value(m, key, &v) == EHP_OK ? v.number : 0;
+}
+
+/* A package without a GPU. */
+static void print_cpu(ehp_machine *m)
+{
+    struct ehp_chip_value title = {.size = sizeof(title)};
+    ehp_chip_value(m, "chip.title", &title);
+    printf("No agent\n");
+    line("Name", "%s", title.text);
+    line("Device type", "CPU");
+    line("CCDs", "%.0f, %.0f cores each", number(m, "ccd.count"), number(m, "ccd.cores"));
+    line("CPU cores in the package", "%.0f", number(m, "ccd.count") * number(m, "ccd.cores"));
+    line("L3", "%.0f MiB a CCD", number(m, "ccd.l3") / 1048576);
+    line("Infinity Cache", "%.0f MiB", number(m, "infinity_cache.size") / 1048576);
+    line("Memory", "%.0f GiB", number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824);
+    line("Max core clock", "%.0f MHz", number(m, "core.clock"));
+    printf("\n");
+}
+
 int tool_info(int argc, char **argv)
 {
     struct machine_args args = {0};
@@ -114,6 +137,8 @@ int tool_info(int argc, char **argv)
     if (print_engine())
         print_cache();
     printf("\n");
+    if (!ehp_agent_count(m))
+        print_cpu(m);
     for (unsigned i = 0; i < ehp_agent_count(m); i++) {
         struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
         if (ehp_agent_info(m, i, &info) == EHP_OK)

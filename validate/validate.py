@@ -570,6 +570,8 @@ def main():
         known = subprocess.run([ehp, "chips", "show", chip], capture_output=True, text=True)
         if known.returncode:
             sys.exit("ehp validate: " + known.stderr.strip().removeprefix("ehp: "))
+        if re.search(r"^ *0 XCDs,", known.stdout, re.M):
+            sys.exit(f"ehp validate: {chip} has no XCDs: what was published is of GPUs, or measured beside one")
 
     published = read_published()
     if args.dials and not args.sensitivity:

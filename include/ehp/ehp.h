@@ -313,6 +313,9 @@ struct ehp_core {
         l3_misses; /* of those, and those that wait for a line that is on its way */
     uint64_t prefetches, walks, faults;
     uint64_t probes; /* lines that others took away */
+    /* Loads that had to follow one another, an address being another's value: the longest chain of each
+     * stretch of code that it executed, all together. */
+    uint64_t chained;
 };
 #define EHP_CORE_INIT {.size = sizeof(struct ehp_core)}
 EHP_API int ehp_core_get(ehp_machine *machine, unsigned core, struct ehp_core *out);

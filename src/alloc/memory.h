@@ -75,7 +75,7 @@ struct memory {
 
 static inline unsigned memory_package(const struct memory *memory, unsigned agent)
 {
-    return agent / memory->package_agents;
+    return memory->package_agents ? agent / memory->package_agents : 0; /* a package may have none */
 }
 
 /* Device memory is what hipMemGetInfo counts and code; its frames are contiguous. */

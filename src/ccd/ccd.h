@@ -66,6 +66,7 @@ struct core_counters {
     uint64_t prefetches, walks, faults;
     uint64_t probes;  /* that took a line away */
     uint64_t busy_ps; /* in which it executed a program */
+    uint64_t chained; /* of each program, the most loads that had to follow one another: sums */
 };
 
 /* The CCDs of a package: domains from `first_domain` on, whose clocks are set here.  NULL: memory is short.

@@ -532,7 +532,10 @@ static void load(struct core *c)
     const unsigned ring = sizeof(c->load) / sizeof(c->load[0]);
     double at = c->at;
     uint64_t before = c->op.after ? c->load[(c->load_at + ring - c->op.after) % ring] : 0;
+    uint32_t depth = c->op.after ? c->depth[(c->load_at + ring - c->op.after) % ring] + 1 : 1;
     core_waiter w = add_slot(c, at);
+    c->deepest = depth > c->deepest ? depth : c->deepest;
+    c->depth[c->load_at] = depth;
     c->load[c->load_at++] = c->next; /* its number plus 1 */
     c->counters.loads++;
     if (before > c->first) { /* else it has left the window */
@@ -595,6 +598,8 @@ static void over(struct port_domain *domain, struct port_event *event)
     uint64_t ps = port_now_ps(c->ccd->domain);
     c->program = NULL;
     c->counters.busy_ps += ps - c->began_ps;
+    c->counters.chained += c->deepest;
+    c->deepest = 0;
     program->ended(program, ps);
 }
 
@@ -657,6 +662,7 @@ void core_begin(struct core *c, struct core_program *program, double at)
     c->at = at;
     c->began_ps = port_now_ps(c->ccd->domain);
     memset(c->load, 0, sizeof(c->load));
+    memset(c->depth, 0, sizeof(c->depth));
     go_on(c);
 }
 

@@ -92,7 +92,9 @@ struct core {
     uint64_t first, next;
     unsigned instructions, loads, atomics; /* in the window; atomics: that have not been made */
     struct slot slot[CORE_WINDOW];
-    uint64_t load[256]; /* numbers of the last loads, plus 1 */
+    uint64_t load[256];  /* numbers of the last loads, plus 1 */
+    uint32_t depth[256]; /* theirs in a chain of loads whose addresses are others' values, */
+    uint32_t deepest;    /* and the most of them since the program began */
     uint8_t load_at;
     struct access *store; /* behind the window, until they are in the first cache: from first_store on, in a
                              ring of the chip's size */

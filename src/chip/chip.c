@@ -467,15 +467,41 @@ static int check_whole(const struct chip *chip, const char *path, char *error, s
     for (unsigned i = 0; i < CHIP_ALL; i++)
         if (keys[i].name && !chip->source[i])
             return missing(chip, i, path, error, bytes);
-    unsigned xcds = 0, stacks = 0;
+    unsigned xcds = 0, ccds = 0, stacks = 0;
     for (unsigned i = 0; i < chip->iods; i++) {
         xcds += chip->iod[i].xcds;
+        ccds += chip->iod[i].ccds;
         stacks += chip->iod[i].hbm_stacks;
     }
     if (!count_fits(chip, CHIP_iod_count, chip->iods, "list", "IODs", error, bytes) ||
         !count_fits(chip, CHIP_xcd_count, xcds, "carry", "XCDs", error, bytes) ||
+        !count_fits(chip, CHIP_ccd_count, ccds, "carry", "CCDs", error, bytes) ||
         !count_fits(chip, CHIP_hbm_stacks, stacks, "carry", "HBM stacks", error, bytes))
         return EHP_ERR_BAD_CHIP;
+    if (chip_get(chip, CHIP_ccd_count) && !chip_get(chip, CHIP_ccd_cores)) {
+        chip_clash(chip, &CHIP_CLASH(CHIP_ccd_cores, CHIP_ccd_count), error, bytes,
+                   "must be at least 1 where ccd.count is");
+        return EHP_ERR_BAD_CHIP;
+    }
+    if (!xcds && !ccds) {
+        chip_clash(chip, &CHIP_CLASH(CHIP_xcd_count, CHIP_ccd_count), error, bytes,
+                   "must be at least 1 without CCDs (ccd.count): nothing would execute anything");
+        return EHP_ERR_BAD_CHIP;
+    }
+    if (xcds && !chip->partitions) {
+        chip_mistake(chip, CHIP_xcd_count, error, bytes,
+                     "XCDs need partitions, as partitions = ( (\"spx\", 1) );");
+        return EHP_ERR_BAD_CHIP;
+    }
+    if (!xcds && chip->partitions) {
+        if (chip->partitions_line)
+            snprintf(error, bytes, "%s:%u: partitions: there are no XCDs to divide: partitions = ( );",
+                     chip->path, chip->partitions_line);
+        else
+            chip_mistake(chip, CHIP_xcd_count, error, bytes,
+                         "partitions have no XCDs to divide: partitions = ( );");
+        return EHP_ERR_BAD_CHIP;
+    }
     if (chip_get(chip, CHIP_xcd_cus) > chip_get(chip, CHIP_xcd_cus_physical)) {
         chip_clash(chip, &CHIP_CLASH(CHIP_xcd_cus, CHIP_xcd_cus_physical), error, bytes,
                    "must be no more than xcd.cus_physical");

@@ -76,6 +76,15 @@ static int choose_partition(struct ehp_machine *m, struct ehp_options *options)
     const char *wanted =
         options->partition && *options->partition ? options->partition : m->chip.partition[0].name;
     char known[64] = "";
+    m->agents = m->xcds_per_agent = 0;
+    if (!chip_get(&m->chip, CHIP_xcd_count) && !*wanted)
+        return EHP_OK;
+    if (!chip_get(&m->chip, CHIP_xcd_count)) {
+        snprintf(options->error, sizeof(options->error),
+                 "chip %s has no XCDs that partition mode \"%s\" could divide: leave it out", m->chip.name,
+                 wanted);
+        return EHP_ERR_INVALID;
+    }
     for (unsigned i = 0; i < m->chip.partitions; i++) {
         if (!strcmp(m->chip.partition[i].name, wanted)) {
             m->agents = m->chip.partition[i].count * m->node.packages;

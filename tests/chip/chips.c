@@ -44,6 +44,11 @@ static void test_known(void)
     CHECK_EQ(chip_get(&chip, CHIP_xcd_count) * chip_get(&chip, CHIP_xcd_cus), 304);
     CHECK_EQ(chip.value[CHIP_hbm_stacks] * chip.value[CHIP_hbm_stack_size], 192.0 * (1 << 30));
     chip_free(&chip);
+    CHECK(chip_load("mi300c", &chip, error, sizeof(error)) == EHP_OK);
+    CHECK_EQ(chip_get(&chip, CHIP_xcd_count), 0);
+    CHECK_EQ(chip_get(&chip, CHIP_ccd_count) * chip_get(&chip, CHIP_ccd_cores), 96);
+    CHECK_EQ(chip.partitions, 0);
+    chip_free(&chip);
     CHECK(chip_load("mi300q", &chip, error, sizeof(error)) == EHP_ERR_NOT_FOUND);
     CHECK(strstr(error, "mi300a") && strstr(error, "mi300x"));
 }
@@ -77,7 +82,8 @@ static void test_mistakes(void)
     expect_error("base = \"mi300a\"; xcd: { cus = (40, \"guessed\"); };",
                  "xcd.cus: the source \"guessed\" must");
     expect_error("base = \"mi300a\"; xcd: { cus = (40, \"\"); };", "xcd.cus: the source \"\" must");
-    expect_error("", ".cfg: sets nothing; base = \"NAME\"; takes everything from another: mi300a, mi300x");
+    expect_error(
+        "", ".cfg: sets nothing; base = \"NAME\"; takes everything from another: mi300a, mi300c, mi300x");
     expect_error("# later\n", ".cfg: sets nothing");
     expect_error("base = \"mi300a\"; xcd: {\n\n cus = (4000, \"guess\"); };",
                  ".cfg:3: xcd.cus = 4000 is outside of 1 .. 128");
@@ -117,11 +123,37 @@ static void test_mistakes(void)
                  ".cfg:2: vm.touch_stacks = 9: must be no more than hbm.stacks");
     /* More than our structures have room for. */
     expect_error("base = \"mi300a\";\nxcd: { count = (16, \"guess\"); };",
-                 ".cfg:2: xcd.count = 16 is outside of 1 .. 15");
+                 ".cfg:2: xcd.count = 16 is outside of 0 .. 15");
     expect_error("base = \"mi300a\";\ncu: { waves_per_simd = (17, \"guess\"); };",
                  ".cfg:2: cu.waves_per_simd = 17 is outside of 1 .. 16");
     expect_error("base = \"mi300a\";\ncu: { workgroup_items = (2048, \"guess\"); };",
                  ".cfg:2: cu.workgroup_items = 2048 is outside of 64 .. 1024");
+}
+
+/* Dies of either kind on any IOD, but some. */
+static void test_dies(void)
+{
+    struct chip chip;
+    char error[256] = "";
+    /* ISCA'24, V.B: an IOD has interfaces for two XCDs or three CCDs. */
+    CHECK(load_text("base = \"mi300a\"; xcd: { count = (4, \"guess\"); }; ccd: { count = (6, \"guess\"); };\n"
+                    "iods = ( { xcds = 2; hbm = 2; }, { xcds = 2; hbm = 2; }, { ccds = 3; hbm = 2; },"
+                    " { ccds = 3; hbm = 2; } ); partitions = ( (\"spx\", 1), (\"dpx\", 2) );",
+                    &chip, error, sizeof(error)) == EHP_OK);
+    chip_free(&chip);
+    expect_error("base = \"mi300a\";\nccd: { count = (4, \"guess\"); };",
+                 ".cfg:2: ccd.count = 4: iods carry 3 CCDs");
+    expect_error("base = \"mi300a\";\nccd: { cores = (0, \"guess\"); };",
+                 ".cfg:2: ccd.cores = 0: must be at least 1 where ccd.count is");
+    expect_error("base = \"mi300x\"; iods = ( { hbm = 2; }, { hbm = 2; }, { hbm = 2; }, { hbm = 2; } );\n"
+                 "xcd: { count = (0, \"guess\"); };",
+                 ".cfg:2: xcd.count = 0: must be at least 1 without CCDs (ccd.count)");
+    expect_error("base = \"mi300c\"; iods = ( { hbm = 2; }, { hbm = 2; }, { hbm = 2; }, { hbm = 2; } );\n"
+                 "ccd: { count = (0, \"guess\"); };",
+                 ".cfg:2: ccd.count = 0: xcd.count = 0 must be at least 1 without CCDs");
+    expect_error("base = \"mi300c\";\npartitions = ( (\"spx\", 1) );",
+                 ".cfg:2: partitions: there are no XCDs to divide: partitions = ( );");
+    expect_error("base = \"mi300a\";\npartitions = ( );", "xcd.count = 6: XCDs need partitions");
 }
 
 static void expect_refused(const char *text, const char *part)
@@ -186,6 +218,7 @@ int main(void)
     test_known();
     test_override();
     test_mistakes();
+    test_dies();
     test_sizes();
     test_unknown_isa();
     return check_status();

@@ -56,7 +56,7 @@ check 'a chip that cannot be' fails_with 'ehp run: .*odd.cfg:2: l2.ways = 7' $ti
 # Packages of other shapes: one IOD and one XCD; four rows of two IODs; two rows of four, an XCD on most.
 one='{ xcds = 1; hbm = 1; }'
 shape() { # FILE COLUMNS IODS XCDS MODES LIST
-    printf 'base = "mi300a";\niod: { columns = (%d, "guess"); count = (%d, "guess"); };\nxcd: { count = (%d, "guess"); };\npartitions = ( %s );\niods = ( %s );\n' \
+    printf 'base = "mi300a";\niod: { columns = (%d, "guess"); count = (%d, "guess"); };\nxcd: { count = (%d, "guess"); };\nccd: { count = (0, "guess"); };\npartitions = ( %s );\niods = ( %s );\n' \
         "$2" "$3" "$4" "$5" "$6" >"$dir/$1.cfg"
 }
 shape one 1 1 1 '("spx", 1)' '{ xcds = 1; hbm = 8; }'

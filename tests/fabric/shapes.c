@@ -33,10 +33,10 @@ static void open_shape(struct rig *rig, const struct shape *s)
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!CHECK(file != NULL))
         exit(1);
-    fprintf(
-        file,
-        "base = \"mi300a\";\niod: { count = (%u, \"guess\"); columns = (%u, \"guess\"); };\niods = ( %s );\n",
-        s->columns * s->rows, s->columns, s->iods);
+    fprintf(file,
+            "base = \"mi300a\";\niod: { count = (%u, \"guess\"); columns = (%u, \"guess\"); };\n"
+            "ccd: { count = (0, \"guess\"); };\niods = ( %s );\n",
+            s->columns * s->rows, s->columns, s->iods);
     fclose(file);
     rig_open(rig, path, 1, 1);
     unlink(path);

@@ -658,6 +658,7 @@ bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)
         .l3_misses = c.l3_misses,
         .prefetches = c.prefetches,
         .walks = c.walks,
+        .chained = c.chained,
         .faults = c.faults,
         .probes = c.probes,
     };

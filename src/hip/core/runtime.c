@@ -293,7 +293,7 @@ static void runtime_forks(void)
 {
     struct hip_runtime *runtime = hip_runtime();
     struct hip_thread *thread = hip_thread();
-    thread->forks = atomic_load(&runtime->state) == 1;
+    thread->forks = atomic_load(&runtime->state) && runtime->machine && !runtime->forked;
     if (thread->forks)
         (void)ehp_host_forks(runtime->machine);
 }
@@ -347,6 +347,13 @@ hipError_t hip_open(void)
     if (runtime->forked)
         runtime_say_forked(runtime);
     return state == 1 ? hipSuccess : runtime->failure;
+}
+
+ehp_machine *hip_open_machine(void)
+{
+    const hipError_t error = hip_open();
+
+    return error == hipSuccess || error == hipErrorNoDevice ? hip_runtime()->machine : NULL;
 }
 
 hipError_t hip_current(struct hip_device **device)

@@ -91,7 +91,7 @@ struct hip_runtime {
     _Atomic int state; /* 0 closed, 1 open, 2 failed */
     hipError_t failure;
     bool forked; /* the child of a process that has it open */
-    _Atomic bool said_forked, said_refused;
+    _Atomic bool said_forked, said_refused, said_no_cores;
     ehp_machine *machine;
     unsigned hw_queues; /* that the streams of a device and priority share: GPU_MAX_HW_QUEUES */
     bool timing;        /* simulated time */
@@ -156,6 +156,8 @@ int hip_abi_major(void);
 
 /* Opens the machine on first use. */
 hipError_t hip_open(void);
+/* The machine, also where it has no device; NULL: there is none. */
+ehp_machine *hip_open_machine(void);
 /* Whether this is the child of a process that had opened the machine: it has no GPU, and nothing to close. */
 bool hip_forked(void);
 /* The calling thread's device, opening the machine if need be. */

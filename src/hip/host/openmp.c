@@ -9,6 +9,7 @@
  *
  * Source: OpenMP API 5.2, chapters 19 and 20; its types are declared here as far as they are used.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
@@ -21,6 +22,7 @@ union data {
     void *ptr;
 };
 typedef void (*any_fn)(void);
+typedef void advise_fn(const void *team, const void *code, unsigned cores, bool begins, uint64_t ps);
 typedef any_fn lookup_fn(const char *name);
 typedef int set_callback_fn(int event, any_fn callback);
 struct tool {
@@ -46,6 +48,7 @@ struct team {
     pthread_mutex_t lock;
     unsigned arrived;                    /* at the barrier */
     uint64_t ps, barrier_ps[2];          /* when it begins; when the last has come, by barriers in turn */
+    const void *code;                    /* of who met it */
     struct ehp_cpu_thread *thread[TEAM]; /* by their numbers */
 };
 
@@ -56,13 +59,25 @@ static __thread struct {
     unsigned turn;      /* of barriers */
 } mine;
 
-static void *make_team(uint64_t ps)
+/* Of the runtime's, for `ehp advise`: all of the team's cores have done all. */
+static void tell(const struct team *team, bool begins, uint64_t ps)
+{
+    static advise_fn *_Atomic known;
+    if (!known)
+        known = (advise_fn *)dlsym(RTLD_DEFAULT, "ehpAdviseRegion");
+    if (known)
+        known(team, team->code, team->size, begins, ps);
+}
+
+static void *make_team(uint64_t ps, const void *code)
 {
     struct team *team = calloc(1, sizeof(*team));
     if (!team)
         abort();
     team->ps = ps;
+    team->code = code;
     pthread_mutex_init(&team->lock, NULL);
+    tell(team, true, ps);
     return team;
 }
 
@@ -71,8 +86,8 @@ static void *make_team(uint64_t ps)
 static void parallel_begin(union data *task, const void *frame, union data *parallel, unsigned threads,
                            int flags, const void *code)
 {
-    (void)task, (void)frame, (void)threads, (void)flags, (void)code;
-    parallel->ptr = !mine.team && time_host_on_core(NULL) ? make_team(time_host_leave()) : NULL;
+    (void)task, (void)frame, (void)threads, (void)flags;
+    parallel->ptr = !mine.team && time_host_on_core(NULL) ? make_team(time_host_leave(), code) : NULL;
 }
 
 static void parallel_end(union data *parallel, union data *task, int flags, const void *code)
@@ -116,6 +131,8 @@ static void arrive(struct team *team, bool all_go_on)
     uint64_t *barrier_ps = &team->barrier_ps[mine.turn++ % 2];
     *barrier_ps = !team->arrived || ps > *barrier_ps ? ps : *barrier_ps;
     bool last = ++team->arrived == team->size;
+    if (last && !all_go_on)
+        tell(team, false, *barrier_ps);
     for (unsigned i = 0; last && i < (all_go_on ? team->size : 1); i++)
         if (team->thread[i])
             ehp_cpu_thread_hold(time_host_machine(), team->thread[i]);

@@ -53,14 +53,27 @@ static void end(void *argument)
         forget(s, thread);
 }
 
+/* A thread's heap is made when it first allocates, beside the stacks of those that come after it: it has one
+ * before there are any. */
+static void make_heap(sem_t *made)
+{
+    void *volatile first = malloc(1);
+    free(first);
+    REAL(sem_post)(made);
+}
+
+static void wait_for_heap(sem_t *made)
+{
+    while (REAL(sem_wait)(made) != 0) /* signals */
+        ;
+}
+
 static void *begin_thread(void *argument)
 {
     struct start *s = argument;
     void *result;
     time_host_become(s->thread);
-    void *volatile first = malloc(1);
-    free(first);
-    REAL(sem_post)(s->begun);
+    make_heap(s->begun);
     pthread_cleanup_push(end, s);
     result = s->run(s->argument);
     pthread_cleanup_pop(1);
@@ -74,11 +87,42 @@ static bool detached(const pthread_attr_t *attributes)
            state == PTHREAD_CREATE_DETACHED;
 }
 
+/* A worker of OpenMP's, which its runtime makes while who met the region is away. */
+struct worker {
+    void *(*run)(void *);
+    void *argument;
+    sem_t begun;
+};
+
+static void *begin_worker(void *argument)
+{
+    struct worker *worker = argument;
+    const struct worker own = {.run = worker->run, .argument = worker->argument};
+    make_heap(&worker->begun); /* the last use of it */
+    return own.run(own.argument);
+}
+
+static int create_worker(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
+                         void *argument)
+{
+    struct worker worker = {.run = run, .argument = argument};
+    sem_init(&worker.begun, 0, 0);
+    int status = REAL(pthread_create)(id, attributes, begin_worker, &worker);
+    if (status == 0)
+        wait_for_heap(&worker.begun);
+    sem_destroy(&worker.begun);
+    return status;
+}
+
 /* The kernel's part of it is not simulated. */
 ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
                          void *argument)
 {
-    if (!ON_CORE())
+    const void *caller = __builtin_return_address(0);
+    if (!time_host_on_core(caller) && time_host_begun() && time_host_self() &&
+        !time_host_is_simulator(caller))
+        return create_worker(id, attributes, run, argument);
+    if (!time_host_on_core(caller))
         return REAL(pthread_create)(id, attributes, run, argument);
     struct start *s = calloc(1, sizeof(*s));
     if (!s)
@@ -102,8 +146,8 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
         threads.first = s;
     }
     pthread_mutex_unlock(&threads.lock);
-    while (status == 0 && REAL(sem_wait)(&begun) != 0) /* signals */
-        ;
+    if (status == 0)
+        wait_for_heap(&begun);
     time_host_enter(ps);
     if (status) {
         if (s->thread)

@@ -4,12 +4,14 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+enum { HEAPS = 1024 };
 enum { PUBLISH = 256 }; /* words that a core may have to wait for */
 enum { ROOM = EHP_CPU_RING / 2, SPINS = 200 };
 
@@ -146,6 +148,10 @@ __attribute__((constructor)) static void find_libraries(void)
 {
     unsigned n = 0;
     idle();
+    /* A heap for each thread: the C library lets those beyond eight times the host's cores share, with the
+     * simulator's as well. */
+    if (!secure_getenv("MALLOC_ARENA_MAX"))
+        mallopt(M_ARENA_MAX, HEAPS);
     dl_iterate_phdr(note_library, &n);
     pthread_atfork(NULL, NULL, forked);
 }

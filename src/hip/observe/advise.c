@@ -31,6 +31,24 @@ static int advise_grow(void **array, int *count, size_t element)
     return (*count)++;
 }
 
+/* A place in the program by return addresses. */
+static int advise_site_of(struct hip_advise *advise, void *const *frame, unsigned some)
+{
+    for (int i = 0; i < advise->site_count; i++)
+        if (advise->sites[i].count == some && !memcmp(advise->sites[i].frame, frame, some * sizeof *frame))
+            return i;
+    int site = advise_grow((void **)&advise->sites, &advise->site_count, sizeof *advise->sites);
+    if (site < 0)
+        return site;
+    struct advise_site *s = &advise->sites[site];
+    s->count = some;
+    memcpy(s->frame, frame, some * sizeof *frame);
+    /* Now, as reports allocate no memory. */
+    if (ehp_host_line(s->frame, s->count, s->line, sizeof s->line) != EHP_OK)
+        snprintf(s->line, sizeof s->line, "?");
+    return site;
+}
+
 /* The place in the program that the current call comes from. */
 static int advise_site(struct hip_advise *advise)
 {
@@ -39,21 +57,8 @@ static int advise_site(struct hip_advise *advise)
 
     while (first < count && (const char *)frame[first] >= __ehdr_start && (const char *)frame[first] < etext)
         first++;
-    unsigned some = (unsigned)(count - first) < ADVISE_FRAMES ? (unsigned)(count - first) : ADVISE_FRAMES;
-    for (int i = 0; i < advise->site_count; i++)
-        if (advise->sites[i].count == some &&
-            !memcmp(advise->sites[i].frame, frame + first, some * sizeof *frame))
-            return i;
-    int site = advise_grow((void **)&advise->sites, &advise->site_count, sizeof *advise->sites);
-    if (site < 0)
-        return site;
-    struct advise_site *s = &advise->sites[site];
-    s->count = some;
-    memcpy(s->frame, frame + first, some * sizeof *frame);
-    /* Now, as reports allocate no memory. */
-    if (ehp_host_line(s->frame, s->count, s->line, sizeof s->line) != EHP_OK)
-        snprintf(s->line, sizeof s->line, "?");
-    return site;
+    return advise_site_of(advise, frame + first,
+                          count - first < ADVISE_FRAMES ? (unsigned)(count - first) : ADVISE_FRAMES);
 }
 
 static int advise_buffer(struct hip_advise *advise, const void *base, size_t bytes, enum advise_kind kind)
@@ -264,7 +269,126 @@ void hip_advise_waited(void)
     struct hip_advise *advise = hip_runtime()->advise;
 
     pthread_mutex_lock(&advise->lock);
+    advise->waits += advise->settled != advise->launches;
     advise->settled = advise->launches;
+    pthread_mutex_unlock(&advise->lock);
+}
+
+void hip_advise_cpu_begins(void)
+{
+    struct hip_advise *advise = hip_runtime()->advise;
+    const struct advise_cores now = advise_cores_of(hip_runtime()->machine, &advise->rates);
+
+    pthread_mutex_lock(&advise->lock);
+    advise->before = now;
+    pthread_mutex_unlock(&advise->lock);
+}
+
+static struct advise_job *advise_job(struct hip_advise *advise, int site, int operation)
+{
+    int i;
+
+    for (i = 0; i < advise->job_count; i++)
+        if (advise->jobs[i].site == site && advise->jobs[i].operation == operation)
+            return &advise->jobs[i];
+    i = advise_grow((void **)&advise->jobs, &advise->job_count, sizeof *advise->jobs);
+    if (i < 0)
+        return NULL;
+    advise->jobs[i].site = site;
+    advise->jobs[i].operation = operation;
+    return &advise->jobs[i];
+}
+
+/* What the work says that it moves: the middle of long streams is not executed. */
+static void advise_note_job(struct hip_advise *advise, const struct ehp_cpu_work *work, uint64_t far)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned k = 0; k < work->ranges; k++)
+        bytes += work->bytes[k] * (work->operation == EHP_CPU_STREAM ? work->passes : 1);
+    struct advise_job *job = advise_job(advise, advise_site(advise), work->operation);
+    if (!job)
+        return;
+    const bool chase = work->operation == EHP_CPU_CHASE, update = work->operation == EHP_CPU_UPDATE;
+    const uint64_t places = update ? work->passes * work->cores : work->passes;
+    job->cores = chase ? 1 : work->cores;
+    job->calls++;
+    job->bytes += chase || update ? places * 64 : bytes;
+    job->accessed += chase || update ? places * 64 : bytes;
+    job->instructions += work->instructions ? work->instructions : chase || update ? places : bytes / 64 * 4;
+    job->chained += chase ? work->passes : 0;
+    job->far += far;
+    job->ns += work->ns;
+}
+
+/* From `before` to `now`, which is not of other host code. */
+static struct advise_cores advise_count(struct hip_advise *advise, const struct advise_cores *before,
+                                        const struct advise_cores *now)
+{
+    const struct advise_cores did = {
+        .instructions = now->instructions - before->instructions,
+        .accesses = now->accesses - before->accesses,
+        .bytes = now->bytes - before->bytes,
+        .far = now->far - before->far,
+        .chained = now->chained - before->chained,
+        .chains = now->chains - before->chains,
+        .busy_ns = now->busy_ns - before->busy_ns,
+    };
+    advise->by_jobs.instructions += did.instructions;
+    advise->by_jobs.accesses += did.accesses;
+    advise->by_jobs.bytes += did.bytes;
+    advise->by_jobs.far += did.far;
+    advise->by_jobs.chained += did.chained;
+    advise->by_jobs.busy_ns += did.busy_ns;
+    return did;
+}
+
+void hip_advise_region_begins(const void *team, uint64_t ps)
+{
+    struct hip_advise *advise = hip_runtime()->advise;
+    const struct advise_cores now = advise_cores_of(hip_runtime()->machine, &advise->rates);
+
+    pthread_mutex_lock(&advise->lock);
+    if (!advise->team) {
+        advise->team = team;
+        advise->region = now;
+        advise->region_ps = ps;
+    }
+    pthread_mutex_unlock(&advise->lock);
+}
+
+void hip_advise_region_ended(const void *team, const void *code, unsigned cores, uint64_t ps)
+{
+    struct hip_advise *advise = hip_runtime()->advise;
+    const struct advise_cores now = advise_cores_of(hip_runtime()->machine, &advise->rates);
+    void *const frame[] = {(void *)(uintptr_t)code};
+
+    pthread_mutex_lock(&advise->lock);
+    struct advise_job *job =
+        advise->team == team ? advise_job(advise, advise_site_of(advise, frame, 1), -1) : NULL;
+    if (job) {
+        const struct advise_cores did = advise_count(advise, &advise->region, &now);
+        job->cores = cores;
+        job->calls++;
+        job->instructions += did.instructions;
+        job->accessed += did.accesses * (uint64_t)advise->rates.vector;
+        job->bytes += did.bytes;
+        job->far += did.far / cores;
+        job->chained += did.chains / cores;
+        job->ns += (ps - advise->region_ps) / 1000;
+    }
+    advise->team = advise->team == team ? NULL : advise->team;
+    pthread_mutex_unlock(&advise->lock);
+}
+
+void hip_advise_cpu_ended(const struct ehp_cpu_work *work)
+{
+    struct hip_advise *advise = hip_runtime()->advise;
+    const struct advise_cores now = advise_cores_of(hip_runtime()->machine, &advise->rates);
+
+    pthread_mutex_lock(&advise->lock);
+    const struct advise_cores did = advise_count(advise, &advise->before, &now);
+    advise_note_job(advise, work, did.far);
     pthread_mutex_unlock(&advise->lock);
 }
 
@@ -299,6 +423,10 @@ bool hip_advise_init(struct hip_runtime *runtime)
     runtime->advise->copy_start_ns = advise_chip(runtime, "sdma.start");
     runtime->advise->copy_bytes_per_ns =
         advise_chip(runtime, "sdma.width") * advise_chip(runtime, "sdma.clock") / 1000;
+    if (runtime->timing) {
+        runtime->advise->rates = advise_rates_of(runtime->machine);
+        ehp_stats_enable(runtime->machine, true);
+    }
     return hip_report_add("EHP_ADVISE", NULL, advise_report_text) &&
            (!strcmp(where, "-") || hip_report_add("EHP_ADVISE", where, advise_report_json));
 }

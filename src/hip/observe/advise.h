@@ -4,7 +4,7 @@
  *
  * advise.c notes allocations, copies with their call sites, and which kernels are
  * given which buffers; advise_report.c finds what is on both sides and says what to do about it, as a report
- * (report.h).
+ * (report.h); advise_move.c says what work would take on the other side.
  */
 #ifndef HIP_ADVISE_H
 #define HIP_ADVISE_H
@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "hip/memory/memory.h"
+#include "hip/observe/advise_move.h"
 #include "hip/core/module.h"
 #include "hip/core/runtime.h"
 
@@ -30,6 +31,12 @@ void hip_advise_copy(const void *dst, size_t dst_span, const void *src, size_t s
 void hip_advise_launch(const struct ihipModuleSymbol_t *function, const unsigned char *kernarg);
 /* The host has waited for what was launched. */
 void hip_advise_waited(void);
+/* Around ehp_cpu_run(). */
+void hip_advise_cpu_begins(void);
+void hip_advise_cpu_ended(const struct ehp_cpu_work *work);
+/* Around a parallel region of code on cores; `team` is anything of its own. */
+void hip_advise_region_begins(const void *team, uint64_t ps);
+void hip_advise_region_ended(const void *team, const void *code, unsigned cores, uint64_t ps);
 /* The program asked how much memory is free. */
 void hip_advise_asked(void);
 
@@ -87,6 +94,15 @@ struct hip_advise {
     int asked;                  /* the site of hipMemGetInfo(), or -1 */
     /* Of copies between the sides, from the chip's numbers. */
     double copy_start_ns, copy_bytes_per_ns;
+    /* Timing mode. */
+    struct advise_rates rates;
+    struct advise_job *jobs;
+    int job_count;
+    uint64_t waits;   /* of the host, for kernels */
+    const void *team; /* whose region is being counted: one at a time, */
+    uint64_t region_ps;
+    struct advise_cores region;          /* from these on */
+    struct advise_cores before, by_jobs; /* of cores: as a job began, and what jobs did */
 };
 
 bool advise_is_host(const struct advise_buffer *buffer);

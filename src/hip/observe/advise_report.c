@@ -424,6 +424,7 @@ static void report_text(const struct advise_result *r, FILE *file)
         text_copies(r, file);
     }
     text_others(r, file);
+    advise_move_text(r->advise, file);
     if (r->count)
         fprintf(file, "\nSaved: %s of %s (%.0f %%), %" PRIu64 " copies, %s\n",
                 report_bytes(b, r->peak[0] - r->peak[1]), report_bytes(c, r->peak[0]),
@@ -520,6 +521,7 @@ static void report_json(const struct advise_result *r, FILE *file)
         separator = ",";
     }
     json_others(r, file);
+    advise_move_json(r->advise, file);
     fprintf(file,
             ",\n \"peak\": %" PRIu64 ", \"saved\": {\"bytes\": %" PRIu64 ", \"copies\": %" PRIu64
             ", \"copied\": %" PRIu64 ", \"seconds\": %.9f}}\n",
