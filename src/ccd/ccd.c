@@ -130,12 +130,25 @@ static bool has_other_half(struct ccd *ccd, uint64_t line)
     return *held_of(ccd, line ^ 1) || tags_peek(&ccd->l3, line ^ 1) || find_miss(ccd, line ^ 1);
 }
 
+/* A second cache that has the line too, with what the third knew of it; NULL: none has. */
+static uint64_t *left_to_core(struct ccd *ccd, uint64_t entry)
+{
+    uint64_t *e = NULL;
+    if (!*held_of(ccd, entry >> TAG_SHIFT))
+        return NULL;
+    for (unsigned i = 0; i < ccd->all->cores && !e; i++)
+        e = tags_peek(&ccd->core[i].l2, entry >> TAG_SHIFT);
+    if (e)
+        *e |= entry & (TAG_DIRTY | TAG_OURS);
+    return e;
+}
+
 static void give_up(struct core *core, uint64_t entry)
 {
     struct ccd *ccd = core->ccd;
     uint64_t line = entry >> TAG_SHIFT;
     bool other = has_other_half(ccd, line), dirty = entry & TAG_DIRTY;
-    if (ccd->quiet || !(entry & TAG_OURS) || (!dirty && other))
+    if (ccd->quiet || !(entry & TAG_OURS) || (!dirty && other) || left_to_core(ccd, entry))
         return;
     struct l3_miss *m = take_miss(ccd, line, ccd_now(ccd));
     m->request.kind = FABRIC_WRITE;

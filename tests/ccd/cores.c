@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "ccd/ccd.h"
+#include "ccd/internal.h"
 #include "check.h"
 #include "chip/chip.h"
 #include "fabric/fabric.h"
@@ -56,7 +57,8 @@ struct rig {
     unsigned first, ccd_count; /* domains of CCDs */
 };
 
-static void rig_open(struct rig *rig, unsigned threads)
+/* `small`: caches that soon push lines out. */
+static void rig_open_with(struct rig *rig, unsigned threads, bool small)
 {
     char error[256];
     memset(rig, 0, sizeof(*rig));
@@ -64,6 +66,11 @@ static void rig_open(struct rig *rig, unsigned threads)
     if (chip_load("mi300a", &rig->chip, error, sizeof(error)) != 0) {
         fprintf(stderr, "%s\n", error);
         exit(1);
+    }
+    if (small) {
+        rig->chip.value[CHIP_core_l1] = 4 << 10;
+        rig->chip.value[CHIP_core_l2] = 8 << 10;
+        rig->chip.value[CHIP_ccd_l3] = 32 << 10;
     }
     unsigned iods = chip_get(&rig->chip, CHIP_iod_count), ccds = chip_get(&rig->chip, CHIP_ccd_count);
     rig->arena =
@@ -76,6 +83,11 @@ static void rig_open(struct rig *rig, unsigned threads)
     rig->ccd_count = ccds;
     rig->ghz = rig->chip.value[CHIP_core_clock] / 1e3;
     port_set_clock(port_domain(rig->port, iods + ccds), rig->chip.value[CHIP_chip_clock]);
+}
+
+static void rig_open(struct rig *rig, unsigned threads)
+{
+    rig_open_with(rig, threads, false);
 }
 
 static void rig_close(struct rig *rig)
@@ -549,6 +561,59 @@ static uint64_t random_of(uint64_t *state)
     return *state >> 33;
 }
 
+/* What the CCD's caches say of a line. */
+static uint64_t flags_of(const struct ccd *ccd, uint64_t line)
+{
+    uint64_t *e = tags_peek(&ccd->l3, line), flags = e ? *e : 0;
+    for (unsigned i = 0; i < ccd->all->cores; i++)
+        flags |= (e = tags_peek(&ccd->core[i].l2, line)) ? *e : 0;
+    return flags;
+}
+
+/* Whatever the caches of a CCD push out: what they still hold, the home knows, and takes it away for others.
+ */
+static void test_victims(void)
+{
+    for (unsigned lines = 1024, past = 0; lines <= 4096; lines *= 2, past = !past) {
+        struct rig rig;
+        struct list *list[24] = {NULL};
+        uint64_t state = lines;
+        rig_open_with(&rig, 1, true);
+        const struct ccd *ccd = &rig.ccds->ccd[0];
+        for (unsigned k = 0; k < ccd->all->cores; k++) {
+            list[k * rig.ccd_count] = new_list();
+            for (unsigned i = 0; i < 4000; i++) {
+                uint64_t r = random_of(&state), where = (r >> 8) % lines * LINE;
+                if (past && r % 5 == 0)
+                    add_past(list[k * rig.ccd_count], &rig, where, LINE);
+                else
+                    add(list[k * rig.ccd_count], &rig, r % 3 ? CORE_STORE : CORE_LOAD, where, 0);
+            }
+        }
+        run(&rig, list, 24);
+        for (unsigned i = 0; i < 24; i++) {
+            free(list[i]);
+            list[i] = NULL;
+        }
+        unsigned held = 0, kept = 0;
+        for (unsigned i = 0; i < lines; i++) {
+            const uint64_t at = (uint64_t)i * 67 % lines * LINE; /* no prefetcher's */
+            const uint64_t line = line_of((UINT64_C(1) << 30) + at);
+            if (!flags_of(ccd, line))
+                continue;
+            held++;
+            list[1] = new_list();
+            add(list[1], &rig, CORE_ATOMIC, at, 0);
+            run(&rig, list, 2);
+            free(list[1]);
+            kept += flags_of(ccd, line) != 0;
+        }
+        CHECK(held > 500);
+        CHECK_EQ(kept, 0);
+        rig_close(&rig);
+    }
+}
+
 /* All cores at once: the same for every number of the host's threads. */
 static void storm(unsigned threads, uint64_t *digest)
 {
@@ -605,6 +670,7 @@ int main(void)
     test_atomics();
     test_halves();
     test_faults();
+    test_victims();
     test_determinism();
     return check_status();
 }
