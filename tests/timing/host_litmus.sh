@@ -5,10 +5,10 @@
 . "$(dirname "$0")/common.sh"
 limit=100 failed=0
 "$ehp" cc --time-host -std=c++20 -O2 -Wall -Werror "$source/tests/timing/host_litmus.hip" -o "$dir/litmus" || exit 1
-simulate "$dir/litmus" functional 5 >"$dir/out" || failed=1
+simulate "$dir/litmus" functional 3 >"$dir/out" || failed=1
 grep failed "$dir/out"
 for threads in 1 2 3; do
-    simulate --mode timing --threads $threads "$dir/litmus" timing 8 >"$dir/out$threads" || failed=1
+    simulate --mode timing --threads $threads "$dir/litmus" timing 6 >"$dir/out$threads" || failed=1
     grep failed "$dir/out$threads"
     cmp "$dir/out1" "$dir/out$threads" || failed=1
 done
