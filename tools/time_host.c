@@ -37,6 +37,7 @@ struct host {
     llvm_layout layout;
     llvm_type i8, i16, i32, i64, f32, pointer, access_type, hook_type, wait_type;
     llvm_value hook, wait;
+    unsigned nontemporal; /* the kind of metadata that says it of a store */
     struct number *number;
     size_t numbers; // a power of two
     uint16_t next_number;
@@ -269,7 +270,9 @@ static void add_store(const struct host *h, struct piece *p, llvm_value i)
     bool waits = l->GetOrdering(i) || l->GetVolatile(i);
     add(h, p, i, l->GetOperand(i, 1), NULL,
         (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 0))),
-                                .kind = waits ? EHP_CPU_ATOMIC : EHP_CPU_WRITE});
+                                .kind = waits                               ? EHP_CPU_ATOMIC
+                                        : l->GetMetadata(i, h->nontemporal) ? EHP_CPU_WRITE_PAST
+                                                                            : EHP_CPU_WRITE});
     if (waits)
         close_piece(h, p, true);
 }
@@ -284,6 +287,11 @@ static void add_call(const struct host *h, struct piece *p, llvm_value i)
     bool range = add_range(h, p, i, name);
     if (strncmp(name, "llvm.dbg.", 9) == 0 || strncmp(name, "llvm.lifetime.", 14) == 0)
         p->instructions--;
+    if (strcmp(name, "llvm.x86.sse.sfence") == 0 || strcmp(name, "llvm.x86.sse2.mfence") == 0) {
+        add(h, p, i, NULL, NULL, (struct ehp_cpu_access){.kind = EHP_CPU_FENCE});
+        close_piece(h, p, true);
+        return;
+    }
     if (strncmp(name, "llvm.", 5) != 0 || range)
         close_piece(h, p, false);
 }
@@ -329,6 +337,8 @@ static void take_block(const struct host *h, llvm_block b, struct piece *p)
                 (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 1))),
                                         .kind = EHP_CPU_ATOMIC});
             close_piece(h, p, true);
+        } else if (opcode == LLVM_FENCE && l->GetOrdering(i) != LLVM_SEQUENTIALLY_CONSISTENT) {
+            p->instructions--; /* none on x86-64, whose loads and stores are in order */
         } else if (opcode == LLVM_FENCE) {
             add(h, p, i, NULL, NULL, (struct ehp_cpu_access){.kind = EHP_CPU_FENCE});
             close_piece(h, p, true);
@@ -359,6 +369,8 @@ static void take_module(struct host *h)
     h->wait_type = l->FunctionType(l->VoidTypeInContext(h->context), NULL, 0, 0);
     h->layout = l->GetModuleDataLayout(h->module);
     h->builder = l->CreateBuilderInContext(h->context);
+    static const char nontemporal[] = "nontemporal";
+    h->nontemporal = l->GetMDKindIDInContext(h->context, nontemporal, sizeof nontemporal - 1);
     number_loads(h);
     unite_all(h);
     h->hook = l->AddFunction(h->module, "ehp_cpu_block", h->hook_type);

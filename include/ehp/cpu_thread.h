@@ -31,7 +31,8 @@ enum ehp_cpu_access_kind {
     EHP_CPU_WRITE_RANGE, /* the same */
     EHP_CPU_ATOMIC_READ, /* the thread waits for this one and those that follow, with which a piece ends */
     EHP_CPU_ATOMIC,      /* a store, or a read-modify-write */
-    EHP_CPU_FENCE        /* no address counts */
+    EHP_CPU_FENCE,       /* no address counts; the thread waits for it as well */
+    EHP_CPU_WRITE_PAST   /* past the caches: a non-temporal store */
 };
 
 struct ehp_cpu_access {

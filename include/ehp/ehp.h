@@ -295,6 +295,7 @@ struct ehp_cpu_work {
     unsigned written; /* STREAM: a bit for each range that is written, not read */
     unsigned dies;    /* the CCDs that the cores are on; 0: all */
     unsigned package; /* of the node, whose cores they are */
+    unsigned past;    /* STREAM: a bit for each of those written whose stores go past the caches */
 };
 #define EHP_CPU_WORK_INIT {.size = sizeof(struct ehp_cpu_work)}
 EHP_API int ehp_cpu_run(ehp_machine *machine, struct ehp_cpu_work *work);

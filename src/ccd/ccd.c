@@ -93,9 +93,12 @@ static void written(struct port_domain *domain, struct port_event *event)
     struct l3_miss *m = (struct l3_miss *)(uintptr_t)event->word[0];
     bool counted = m->request.mask[0] | m->request.mask[1];
     struct ccd *ccd = m->ccd;
+    const uint32_t core = m->cores;
     give(m);
     if (counted)
         place_is_free(ccd);
+    if (core)
+        core_past(&ccd->core[__builtin_ctz(core)], true);
 }
 
 static void filled(struct port_domain *domain, struct port_event *event)
@@ -110,11 +113,13 @@ static void filled(struct port_domain *domain, struct port_event *event)
     if (flags && !(m->cores & (m->cores - 1)))
         flags |= TAG_OWNED;
     uint64_t line = m->line;
-    uint32_t cores = m->cores;
+    uint32_t cores = m->cores, past = m->past;
     give(m);
     place_is_free(ccd);
     for (; cores; cores &= cores - 1)
         core_filled(&ccd->core[__builtin_ctz(cores)], line, ccd_now(ccd), flags);
+    for (; past; past &= past - 1)
+        core_past(&ccd->core[__builtin_ctz(past)], false);
 }
 
 /* ---- the cache ---- */
@@ -125,12 +130,25 @@ static bool has_other_half(struct ccd *ccd, uint64_t line)
     return *held_of(ccd, line ^ 1) || tags_peek(&ccd->l3, line ^ 1) || find_miss(ccd, line ^ 1);
 }
 
+/* A second cache that has the line too, with what the third knew of it; NULL: none has. */
+static uint64_t *left_to_core(struct ccd *ccd, uint64_t entry)
+{
+    uint64_t *e = NULL;
+    if (!*held_of(ccd, entry >> TAG_SHIFT))
+        return NULL;
+    for (unsigned i = 0; i < ccd->all->cores && !e; i++)
+        e = tags_peek(&ccd->core[i].l2, entry >> TAG_SHIFT);
+    if (e)
+        *e |= entry & (TAG_DIRTY | TAG_OURS);
+    return e;
+}
+
 static void give_up(struct core *core, uint64_t entry)
 {
     struct ccd *ccd = core->ccd;
     uint64_t line = entry >> TAG_SHIFT;
     bool other = has_other_half(ccd, line), dirty = entry & TAG_DIRTY;
-    if (ccd->quiet || !(entry & TAG_OURS) || (!dirty && other))
+    if (ccd->quiet || !(entry & TAG_OURS) || (!dirty && other) || left_to_core(ccd, entry))
         return;
     struct l3_miss *m = take_miss(ccd, line, ccd_now(ccd));
     m->request.kind = FABRIC_WRITE;
@@ -154,6 +172,35 @@ void ccd_victim(struct core *core, uint64_t entry)
     uint64_t victim = tags_put(&ccd->l3, entry >> TAG_SHIFT, entry & (TAG_OWNED | TAG_OURS | TAG_DIRTY));
     if (victim)
         give_up(core, victim);
+}
+
+/* What its caches have of a line that is not all written goes with it. */
+bool ccd_write_past(struct core *core, const struct core_combined *what)
+{
+    struct ccd *ccd = core->ccd;
+    const uint64_t line = what->line;
+    struct l3_miss *m = find_miss(ccd, line);
+    double at = what->at;
+    if (m) {
+        m->past |= 1U << core->index;
+        return false;
+    }
+    uint64_t was = tags_drop(&ccd->l3, line);
+    for (unsigned i = 0; i < ccd->all->cores && *held_of(ccd, line); i++) {
+        uint64_t dropped = core_drop(&ccd->core[i], line);
+        double until = dropped ? core_locks(&ccd->core[i], line) : 0;
+        at = until > at ? until : at;
+        was |= dropped;
+    }
+    m = take_miss(ccd, line, at);
+    m->request.kind = FABRIC_WRITE;
+    m->request.past = true;
+    m->request.mask[line & 1] = was & TAG_DIRTY ? UINT64_MAX : what->mask;
+    m->request.line = what->address & ~(uint64_t)(FABRIC_LINE - 1);
+    m->request.done = written;
+    m->cores = 1U << core->index;
+    submit(m);
+    return true;
 }
 
 /* What other cores have of a line: their flags together.  `exclusive`: they lose it; else it is nobody's. */
@@ -229,6 +276,7 @@ static void probed(struct port_domain *domain, struct port_event *event)
     /* Tags alone: what a load that finds its line there takes, without the way through the second cache. */
     uint64_t when = port_now(domain) + (uint64_t)(ccd->all->l3_latency - ccd->all->l2_latency);
     p->in_place = true;
+    p->owner = false; /* the answer need not wait for bytes on their way, which may wait for it */
     p->keeps = p->shares;
     for (unsigned half = 0; half < FABRIC_LINE / CORE_LINE; half++) {
         if (!(p->halves >> half & 1))

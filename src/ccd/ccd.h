@@ -33,9 +33,10 @@ struct vm;
 enum core_op_kind {
     CORE_LOAD,
     CORE_STORE,
-    CORE_ATOMIC,  /* a read-modify-write that nobody gets between; stores do not pass it */
-    CORE_FENCE,   /* loads and stores do not pass it */
-    CORE_COMPUTE, /* nothing of memory */
+    CORE_ATOMIC,     /* a read-modify-write that nobody gets between; stores do not pass it */
+    CORE_FENCE,      /* loads and stores do not pass it */
+    CORE_COMPUTE,    /* nothing of memory */
+    CORE_STORE_PAST, /* past the caches, in no order with other stores: non-temporal */
 };
 
 /* A memory instruction, and those before it that are none. */
@@ -45,6 +46,7 @@ struct core_op {
     uint32_t instructions; /* how many they are */
     uint8_t kind;          /* enum core_op_kind */
     bool waits;            /* the next is asked for when simulated time is where this one is complete */
+    uint8_t bytes;         /* STORE_PAST: no further than its line */
     uint8_t after;         /* LOAD: its address is of the n-th load before it; 0: of none that is under way */
 };
 

@@ -3,7 +3,9 @@
  * A core, as far as memory keeps it waiting: instructions go into a window in order and leave it in order,
  * loads in it go their way as soon as their addresses are known, stores behind it are written in order once
  * the core has their lines for itself (x86-64's memory order), of which it asks for as many as its queues
- * hold.
+ * hold.  Non-temporal ones ask for none: their bytes are combined to lines, which leave in any order, and
+ * which fences and atomic operations wait for (AMD64 Architecture Programmer's Manual 2, 24593, Write
+ * Combining).
  *
  * What the core's own caches answer takes no events: it runs up to AHEAD cycles before the domain's clock.
  */
@@ -272,6 +274,10 @@ static void touch(struct core *c, core_waiter w, double at)
         start(c, w, at);
         return;
     }
+    if (a->kind == CORE_STORE_PAST) {
+        settle(c, w, at);
+        return;
+    }
     switch (reach(c, w, page->physical + a->address % (1U << VM_PAGE_SHIFT), false, at, &when)) {
     case REACHED:
         settle(c, w, when);
@@ -402,6 +408,60 @@ static void leave(struct core *c, const struct slot *s)
     c->first++;
 }
 
+/* UINT64_MAX: its page does not exist any more. */
+static uint64_t physical_line(struct core *c, uint64_t address)
+{
+    const struct core_page *page = core_page_of(c, address);
+    return page ? line_of(page->physical + address % (1U << VM_PAGE_SHIFT)) : UINT64_MAX;
+}
+
+/* ---- stores past the caches ---- */
+
+/* False: it has no place to go to, or its line is on its way here. */
+static bool write_past(struct core *c, unsigned i)
+{
+    if (c->past == c->ccd->all->l2_misses || !ccd_write_past(c, &c->combined[i]))
+        return false;
+    c->past++;
+    c->combining--;
+    memmove(&c->combined[i], &c->combined[i + 1], (c->combining - i) * sizeof(c->combined[0]));
+    return true;
+}
+
+/* The store's bytes among those of its line, which leaves when it has all.  False: there is no place for one
+ * more line. */
+static bool combine(struct core *c, const struct access *a, double when)
+{
+    const uint64_t line = physical_line(c, a->address), first = a->address % CORE_LINE,
+                   bytes = a->bytes < CORE_LINE - first ? a->bytes : CORE_LINE - first,
+                   mask = (bytes < CORE_LINE ? (UINT64_C(1) << bytes) - 1 : UINT64_MAX) << first;
+    unsigned i = 0;
+    if (line == UINT64_MAX)
+        return true;
+    while (i < c->combining && c->combined[i].line != line)
+        i++;
+    if (i == CORE_COMBINES) {
+        if (!write_past(c, 0))
+            return false;
+        i = c->combining;
+    }
+    if (i == c->combining)
+        c->combined[c->combining++] = (struct core_combined){.line = line, .address = a->address};
+    c->combined[i].mask |= mask;
+    c->combined[i].at = when;
+    if (c->combined[i].mask == UINT64_MAX)
+        write_past(c, i); /* else it stays, full */
+    return true;
+}
+
+/* All are at their homes. */
+static bool drain_past(struct core *c)
+{
+    while (c->combining && write_past(c, 0))
+        ;
+    return !c->combining && !c->past;
+}
+
 /* As many stores are written as is known that are, until there are no more than `most`; the core may wait for
  * that. */
 static bool write_stores(struct core *c, unsigned most, bool waits)
@@ -414,19 +474,18 @@ static bool write_stores(struct core *c, unsigned most, bool waits)
         double when = later(c->committed + 1, a->done);
         if (when > c->at && c->stores <= most)
             break;
+        if (a->kind == CORE_STORE_PAST) {
+            when = c->past_waits ? later(when, ccd_now(c->ccd)) : when;
+            c->past_waits = !combine(c, a, when);
+            if (c->past_waits)
+                break;
+        }
         c->at = waits && c->stores > most ? later(c->at, when) : c->at;
         c->committed = when;
         c->first_store = (c->first_store + 1) % size;
         c->stores--;
     }
     return c->stores <= most;
-}
-
-/* UINT64_MAX: its page does not exist any more. */
-static uint64_t physical_line(struct core *c, uint64_t address)
-{
-    const struct core_page *page = core_page_of(c, address);
-    return page ? line_of(page->physical + address % (1U << VM_PAGE_SHIFT)) : UINT64_MAX;
 }
 
 static bool owns(struct core *c, uint64_t line)
@@ -439,7 +498,7 @@ static bool owns(struct core *c, uint64_t line)
  * taken away again. */
 static bool make_atomic(struct core *c, struct access *a)
 {
-    if (!write_stores(c, 0, false))
+    if (!write_stores(c, 0, false) || !drain_past(c))
         return false;
     const uint64_t line = physical_line(c, a->address);
     if (!owns(c, line)) {
@@ -448,7 +507,7 @@ static bool make_atomic(struct core *c, struct access *a)
             return false;
     }
     a->done = line == c->taken_line ? later(a->done, c->taken_at) : a->done;
-    a->done = later(later(a->done, c->last_done), c->committed) + c->ccd->all->locked;
+    a->done = later(later(a->done, c->last_done), later(c->committed, c->last_past)) + c->ccd->all->locked;
     a->kind = CORE_COMPUTE;
     c->atomics--;
     c->locked_line = line;
@@ -508,9 +567,9 @@ static bool complete(struct core *c)
 /* And written. */
 static bool drain(struct core *c)
 {
-    if (!complete(c) || !write_stores(c, 0, true))
+    if (!complete(c) || !write_stores(c, 0, true) || !drain_past(c))
         return false;
-    c->at = later(c->at, c->committed);
+    c->at = later(c->at, later(c->committed, c->last_past));
     return true;
 }
 
@@ -554,7 +613,7 @@ static void load(struct core *c)
 static void store(struct core *c)
 {
     unsigned place = (c->first_store + c->stores++) % c->ccd->all->stores;
-    c->store[place] = (struct access){.address = c->op.address, .kind = CORE_STORE};
+    c->store[place] = (struct access){.address = c->op.address, .kind = c->op.kind, .bytes = c->op.bytes};
     add_slot(c, c->at + 1);
     c->counters.stores++;
     start(c, (core_waiter)(place | WAITER_STORE), c->at);
@@ -571,6 +630,7 @@ static bool dispatch(struct core *c)
         load(c);
         break;
     case CORE_STORE:
+    case CORE_STORE_PAST:
         if ((c->atomics && !complete(c)) || !make_room(c) || !write_stores(c, c->ccd->all->stores - 1, true))
             return false;
         store(c);
@@ -652,6 +712,15 @@ static void go_on(struct core *c)
         c->has_op = false;
         c->waits = c->op.waits;
     }
+}
+
+void core_past(struct core *c, bool written)
+{
+    if (written) {
+        c->past--;
+        c->last_past = ccd_now(c->ccd);
+    }
+    go_on(c);
 }
 
 void core_begin(struct core *c, struct core_program *program, double at)

@@ -14,6 +14,7 @@ enum {
     CORE_LINE = 64,
     CORE_PAGE_LINES = (1 << VM_PAGE_SHIFT) / CORE_LINE,
     CORE_WINDOW = 512, /* operations at most: a power of two */
+    CORE_COMBINES = 8, /* lines that are combined at a time: a guess */
     CORE_KNOWN = 4096, /* translations that the host keeps: a power of two */
     L3_BUCKETS = 1024,
     HELD = 1 << 18 /* a power of two */
@@ -38,8 +39,8 @@ struct access {
     double done; /* when it has it, if known; in cycles of the core's clock, as all times here that do not say
                   * otherwise */
     uint64_t address;
-    uint8_t state, kind; /* enum slot_state, enum core_op_kind */
-    core_waiter next;    /* in the list that it is in */
+    uint8_t state, kind, bytes; /* enum slot_state, enum core_op_kind; of a STORE_PAST */
+    core_waiter next;           /* in the list that it is in */
 };
 
 /* In the window: from dispatch until all before it, and it, are complete. */
@@ -54,6 +55,12 @@ struct core_miss {
     uint64_t line;
     bool demand; /* on to the first cache */
     core_waiter waiters;
+};
+
+/* A line of which non-temporal stores have written these bytes. */
+struct core_combined {
+    uint64_t line, address, mask;
+    double at; /* of the last one */
 };
 
 /* What a prefetcher knows of a page. */
@@ -102,6 +109,10 @@ struct core {
     core_waiter blocked, blocked_last;
     struct core_miss *miss;
     unsigned misses, l1_misses; /* those that are under way, and of them for the first cache */
+    struct core_combined combined[CORE_COMBINES]; /* the oldest first */
+    unsigned combining, past;                     /* of those; that have left and are not at home yet */
+    double last_past;                             /* when one got there */
+    bool past_waits; /* for a place: a store behind the window is written no sooner than there is one */
     struct tags l1, l2, tlb, tlb2;
     struct core_page page[CORE_KNOWN];
     struct core_stream *stream;
@@ -119,7 +130,8 @@ struct l3_miss {
     struct l3_miss *next; /* in its bucket, or of spare ones */
     struct l3_miss *queued;
     uint64_t line;
-    uint32_t cores; /* that wait for it, a bit each */
+    uint32_t cores; /* that wait for it, a bit each; of a write past the caches: whose it is */
+    uint32_t past;  /* that wait for it to be over, to write past the caches */
     uint64_t ready_ps;
 };
 
@@ -178,6 +190,8 @@ uint64_t core_drop(struct core *core, uint64_t line);
 uint64_t core_share(struct core *core, uint64_t line);
 /* Until when it keeps a line for an atomic operation on it that has been made: others get it then. */
 double core_locks(const struct core *core, uint64_t line);
+/* A write past the caches is at its line's home; `written`: or may be tried again. */
+void core_past(struct core *core, bool written);
 /* Into its caches, with these flags, as if it had been used.  The fabric is not told what they push out. */
 void core_warm(struct core *core, uint64_t line, unsigned flags);
 
@@ -194,6 +208,9 @@ struct fetched {
 };
 bool ccd_fetch(struct core *core, uint64_t line, uint64_t address, bool exclusive, bool is_table, double at,
                struct fetched *out);
+/* Bytes of a line leave past all caches, which lose it.  False: it is on its way here; core_past() tells when
+ * it is. */
+bool ccd_write_past(struct core *core, const struct core_combined *what);
 /* What a core's second cache pushes out. */
 void ccd_victim(struct core *core, uint64_t entry);
 

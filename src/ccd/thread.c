@@ -144,7 +144,10 @@ static bool next_of_range(struct cpu_thread *t, struct core_op *op)
     op->address = t->range;
     op->instructions = 1;
     op->cycles = 0.5; /* as wide as a core moves a line */
-    op->kind = t->range_kind == EHP_CPU_READ_RANGE ? CORE_LOAD : CORE_STORE;
+    op->kind = t->range_kind == EHP_CPU_READ_RANGE   ? CORE_LOAD
+               : t->range_kind == EHP_CPU_WRITE_PAST ? CORE_STORE_PAST
+                                                     : CORE_STORE;
+    op->bytes = (uint8_t)(t->range_end - t->range < CORE_LINE ? t->range_end - t->range : CORE_LINE);
     t->loads += op->kind == CORE_LOAD;
     t->range = line + CORE_LINE;
     return true;
@@ -167,6 +170,13 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
     case EHP_CPU_WRITE:
         op->kind = CORE_STORE;
         break;
+    case EHP_CPU_WRITE_PAST: /* what lies beyond its line is a range */
+        op->kind = CORE_STORE_PAST;
+        op->bytes = a->bytes < CORE_LINE ? (uint8_t)a->bytes : CORE_LINE;
+        t->range = (op->address | (CORE_LINE - 1)) + 1;
+        t->range_end = op->address + a->bytes;
+        t->range_kind = a->kind;
+        break;
     case EHP_CPU_FENCE:
         op->kind = CORE_FENCE;
         break;
@@ -180,7 +190,7 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         t->range_kind = a->kind;
         break;
     }
-    op->waits = a->kind >= EHP_CPU_ATOMIC_READ;
+    op->waits = a->kind >= EHP_CPU_ATOMIC_READ && a->kind <= EHP_CPU_FENCE;
     t->waits = op->waits;
 }
 

@@ -48,6 +48,11 @@ static struct core *core_of(const struct cpu_work *w)
     return &w->ccds->ccd[w->core % w->ccds->count].core[w->core / w->ccds->count];
 }
 
+static uint8_t kind_of(const struct ehp_cpu_work *work, unsigned range)
+{
+    return !(work->written >> range & 1) ? CORE_LOAD : work->past >> range & 1 ? CORE_STORE_PAST : CORE_STORE;
+}
+
 /* ---- what is left out ---- */
 
 /* A line of the range in its core's caches, as if it had been used. */
@@ -101,7 +106,7 @@ static void fill_caches(struct cpu_work *w)
     ccd->quiet = true;
     for (uint64_t line = 0; line < w->begin; line++)
         for (unsigned i = 0; i < work->ranges; i++)
-            if (line * CORE_LINE < w->bytes[i])
+            if (line * CORE_LINE < w->bytes[i] && kind_of(work, i) != CORE_STORE_PAST)
                 use_line(w, w->base[i] + line * CORE_LINE,
                          TAG_OWNED | TAG_OURS | (work->written >> i & 1 ? TAG_DIRTY : 0));
     ccd->quiet = false;
@@ -155,7 +160,8 @@ static bool next_of_stream(struct core_program *program, struct core_op *op)
             .address = w->base[i] + w->line * CORE_LINE,
             .cycles = w->cycles,
             .instructions = w->instructions,
-            .kind = work->written >> i & 1 ? CORE_STORE : CORE_LOAD,
+            .kind = kind_of(work, i),
+            .bytes = CORE_LINE,
         };
         return true;
     }
@@ -200,7 +206,10 @@ static void plan_stream(struct cpu_work *w, unsigned core, unsigned cores)
              end = part_of(PASS_END, cores, work->ranges);
     const double *v = w->ccds->chip->value;
     double caches = v[CHIP_core_l2] + v[CHIP_ccd_l3] / v[CHIP_ccd_cores];
-    uint64_t begin = (uint64_t)(1.25 * caches) / CORE_LINE / work->ranges;
+    unsigned kept = 0; /* ranges that caches hold */
+    for (unsigned i = 0; i < work->ranges; i++)
+        kept += kind_of(work, i) != CORE_STORE_PAST;
+    uint64_t begin = kept ? (uint64_t)(1.25 * caches) / CORE_LINE / kept : 0;
     if (w->job->alone && w->lines > begin + 2 * (warm + measured + end)) {
         w->begin = begin;
         w->warm = begin + warm;

@@ -47,6 +47,7 @@ struct fabric_request {
     /* Of a CPU, whose bytes are those of the process: none are moved, here or there.  A WRITE is of a line
      * that it owns; without any bytes it says that a clean one is gone. */
     bool in_place;
+    bool past;      /* WRITE in place: of a line that it may not own, whose other copies are dropped first */
     bool half;      /* READ, OWN: only 64 bytes travel */
     uint8_t halves; /* of the line that it is about, a bit each; a WRITE in place: that the asker has no more;
                      * 0: both */

@@ -437,11 +437,12 @@ static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request 
 
 /*
  * A write that an owner sent before it was asked for the line is executed before its answer,
- * which waits for it: the bytes are what others ask for.
+ * which waits for it: the bytes are what others ask for.  One past its caches has others to drop the line
+ * first, and its turn.
  */
 static bool comes_before_answer(const struct home_line *h, const struct fabric_request *r)
 {
-    return r->kind == FABRIC_WRITE && !r->pair && (h->owners & h->probing) >> r->agent & 1;
+    return r->kind == FABRIC_WRITE && !r->pair && !r->past && (h->owners & h->probing) >> r->agent & 1;
 }
 
 static void wait_for(struct home_line *h, struct fabric_request *r)
@@ -472,7 +473,7 @@ static uint32_t probes_of(struct iod *iod, unsigned slice, const struct fabric_r
     const unsigned halves = halves_of(r);
     const bool reads = r->kind == FABRIC_READ || r->kind == FABRIC_FETCH;
     uint32_t holders = 0;
-    if (r->in_place && r->kind == FABRIC_WRITE)
+    if (r->in_place && r->kind == FABRIC_WRITE && !r->past)
         return 0;
     for (unsigned i = 0; i < 2; i++)
         if (halves >> i & 1 && !(reads && !(e->half[i] & FILTER_OWNED)))

@@ -213,6 +213,7 @@ enum {
     X(llvm_value, GetIntrinsicDeclaration, (llvm_module, unsigned, llvm_type *, size_t))                     \
     X(unsigned, GetMDKindIDInContext, (llvm_context, const char *, unsigned))                                \
     X(void, SetMetadata, (llvm_value, unsigned, llvm_value))                                                 \
+    X(llvm_value, GetMetadata, (llvm_value, unsigned))                                                       \
     X(llvm_value, MDStringInContext, (llvm_context, const char *, unsigned))                                 \
     X(llvm_value, MDNodeInContext, (llvm_context, llvm_value *, unsigned))                                   \
     X(int, VerifyModule, (llvm_module, int, char **))                                                        \

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "ccd/ccd.h"
+#include "ccd/internal.h"
 #include "check.h"
 #include "chip/chip.h"
 #include "fabric/fabric.h"
@@ -56,7 +57,8 @@ struct rig {
     unsigned first, ccd_count; /* domains of CCDs */
 };
 
-static void rig_open(struct rig *rig, unsigned threads)
+/* `small`: caches that soon push lines out. */
+static void rig_open_with(struct rig *rig, unsigned threads, bool small)
 {
     char error[256];
     memset(rig, 0, sizeof(*rig));
@@ -64,6 +66,11 @@ static void rig_open(struct rig *rig, unsigned threads)
     if (chip_load("mi300a", &rig->chip, error, sizeof(error)) != 0) {
         fprintf(stderr, "%s\n", error);
         exit(1);
+    }
+    if (small) {
+        rig->chip.value[CHIP_core_l1] = 4 << 10;
+        rig->chip.value[CHIP_core_l2] = 8 << 10;
+        rig->chip.value[CHIP_ccd_l3] = 32 << 10;
     }
     unsigned iods = chip_get(&rig->chip, CHIP_iod_count), ccds = chip_get(&rig->chip, CHIP_ccd_count);
     rig->arena =
@@ -76,6 +83,11 @@ static void rig_open(struct rig *rig, unsigned threads)
     rig->ccd_count = ccds;
     rig->ghz = rig->chip.value[CHIP_core_clock] / 1e3;
     port_set_clock(port_domain(rig->port, iods + ccds), rig->chip.value[CHIP_chip_clock]);
+}
+
+static void rig_open(struct rig *rig, unsigned threads)
+{
+    rig_open_with(rig, threads, false);
 }
 
 static void rig_close(struct rig *rig)
@@ -276,6 +288,129 @@ static void test_stores(void)
     rig_close(&rig);
 }
 
+static void add_past(struct list *l, const struct rig *rig, uint64_t offset, unsigned bytes)
+{
+    add(l, rig, CORE_STORE_PAST, offset, 0);
+    l->op[l->n - 1].bytes = (uint8_t)bytes;
+}
+
+/* What has been asked of the homes, since it was asked for last. */
+static struct fabric_counters asked(const struct rig *rig, struct fabric_counters *before)
+{
+    struct fabric_counters now, since;
+    fabric_read_counters(rig->fabric, &now);
+    since = (struct fabric_counters){.reads = now.reads - before->reads,
+                                     .writes = now.writes - before->writes,
+                                     .probes = now.probes - before->probes};
+    *before = now;
+    return since;
+}
+
+/* Non-temporal stores are combined to lines, which are neither read nor kept. */
+static void test_past(void)
+{
+    enum { LINES = 512, PIECE = 16 };
+    struct rig rig;
+    struct fabric_counters before = {0};
+    rig_open(&rig, 1);
+    struct list *l = new_list();
+    for (unsigned i = 0; i < LINES * LINE / PAGE; i++)
+        add(l, &rig, CORE_LOAD, (uint64_t)i * PAGE, 0); /* translations */
+    run_one(&rig, l);
+    asked(&rig, &before);
+    double misses = misses_of(&rig), cycles[2];
+    for (unsigned past = 0; past < 2; past++) {
+        l = new_list();
+        for (unsigned i = 0; i < LINES * LINE / PIECE; i++)
+            if (past)
+                add_past(l, &rig, (uint64_t)i * PIECE, PIECE);
+            else
+                add(l, &rig, CORE_STORE, (4U << 20) + (uint64_t)i * PIECE, 0);
+        cycles[past] = run_one(&rig, l);
+        struct fabric_counters c = asked(&rig, &before);
+        CHECK(past ? c.reads == 0 : c.reads >= LINES);
+        CHECK_EQ(c.writes, past ? LINES : 0);
+        CHECK(!past || misses_of(&rig) == misses);
+        misses = misses_of(&rig);
+    }
+    CHECK(cycles[1] < 2 * cycles[0]);
+    const unsigned order[] = {0, 5, 1, 4, 2, 7, 3, 6};
+    l = new_list();
+    for (unsigned i = 0; i < 8; i++) /* two lines in turn, in any order of their bytes */
+        add_past(l, &rig, order[i] * PIECE, PIECE);
+    run_one(&rig, l);
+    CHECK_EQ(asked(&rig, &before).writes, 2);
+    l = new_list();
+    for (unsigned i = 0; i < 20; i++) /* parts of more lines than are combined: each leaves as it is, once */
+        add_past(l, &rig, i * LINE + i, 1);
+    run_one(&rig, l);
+    struct fabric_counters parts = asked(&rig, &before);
+    CHECK_EQ(parts.writes, 20);
+    CHECK_EQ(parts.reads, 0);
+    rig_close(&rig);
+}
+
+/* Fences and atomic operations wait for them, other stores and loads do not. */
+static void test_past_order(void)
+{
+    static const enum core_op_kind kinds[] = {CORE_COMPUTE, CORE_STORE, CORE_FENCE, CORE_ATOMIC};
+    struct rig rig;
+    rig_open(&rig, 1);
+    for (unsigned what = 0; what < 4; what++) {
+        struct list *l = new_list();
+        add(l, &rig, CORE_STORE, 0, 0);
+        add(l, &rig, CORE_LOAD, PAGE, 0);
+        run_one(&rig, l);
+        l = new_list();
+        add_past(l, &rig, PAGE + 2 * LINE, 4);
+        add(l, &rig, kinds[what], 0, 0);
+        l->op[l->n - 1].waits = true;
+        uint64_t start = port_time_ps(rig.port);
+        run(&rig, &l, 1);
+        double cycles = (double)(l->asked_ps - start) / 1e3 * rig.ghz;
+        free(l);
+        CHECK(what < 2 ? cycles < 50 : cycles > 100);
+    }
+    rig_close(&rig);
+}
+
+/* Nobody's caches have such a line afterwards. */
+static void test_past_drops(void)
+{
+    const unsigned apart = 3; /* cores of one CCD */
+    for (unsigned who = 0; who < 4; who++) {
+        struct rig rig;
+        struct fabric_counters before = {0};
+        rig_open(&rig, 1);
+        struct list *list[4] = {NULL};
+        list[who] = new_list();
+        add(list[who], &rig, CORE_STORE, 0, 0); /* the writer itself, two on other CCDs, one on its own */
+        run(&rig, list, 4);
+        free(list[who]);
+        list[who] = NULL;
+        asked(&rig, &before);
+        struct list *l = new_list();
+        add_past(l, &rig, 0, who == apart ? LINE : 8);
+        run_one(&rig, l);
+        struct fabric_counters c = asked(&rig, &before);
+        CHECK_EQ(c.writes, 1);
+        CHECK_EQ(c.probes, who == 1 || who == 2);
+        for (unsigned i = 0; i < 4; i += 3) {
+            struct core_counters a, b;
+            ccds_read_counters(rig.ccds, i, &a);
+            list[i] = new_list();
+            add(list[i], &rig, CORE_LOAD, i == 0 ? 0 : LINE, 0);
+            add(list[i], &rig, CORE_LOAD, 0, 0);
+            run(&rig, list, 4);
+            free(list[i]);
+            list[i] = NULL;
+            ccds_read_counters(rig.ccds, i, &b);
+            CHECK(b.l2_misses > a.l2_misses);
+        }
+        rig_close(&rig);
+    }
+}
+
 /* Who writes a line has it alone; who reads it leaves it to whoever has it. */
 static void test_sharing(void)
 {
@@ -426,6 +561,59 @@ static uint64_t random_of(uint64_t *state)
     return *state >> 33;
 }
 
+/* What the CCD's caches say of a line. */
+static uint64_t flags_of(const struct ccd *ccd, uint64_t line)
+{
+    uint64_t *e = tags_peek(&ccd->l3, line), flags = e ? *e : 0;
+    for (unsigned i = 0; i < ccd->all->cores; i++)
+        flags |= (e = tags_peek(&ccd->core[i].l2, line)) ? *e : 0;
+    return flags;
+}
+
+/* Whatever the caches of a CCD push out: what they still hold, the home knows, and takes it away for others.
+ */
+static void test_victims(void)
+{
+    for (unsigned lines = 1024, past = 0; lines <= 4096; lines *= 2, past = !past) {
+        struct rig rig;
+        struct list *list[24] = {NULL};
+        uint64_t state = lines;
+        rig_open_with(&rig, 1, true);
+        const struct ccd *ccd = &rig.ccds->ccd[0];
+        for (unsigned k = 0; k < ccd->all->cores; k++) {
+            list[k * rig.ccd_count] = new_list();
+            for (unsigned i = 0; i < 4000; i++) {
+                uint64_t r = random_of(&state), where = (r >> 8) % lines * LINE;
+                if (past && r % 5 == 0)
+                    add_past(list[k * rig.ccd_count], &rig, where, LINE);
+                else
+                    add(list[k * rig.ccd_count], &rig, r % 3 ? CORE_STORE : CORE_LOAD, where, 0);
+            }
+        }
+        run(&rig, list, 24);
+        for (unsigned i = 0; i < 24; i++) {
+            free(list[i]);
+            list[i] = NULL;
+        }
+        unsigned held = 0, kept = 0;
+        for (unsigned i = 0; i < lines; i++) {
+            const uint64_t at = (uint64_t)i * 67 % lines * LINE; /* no prefetcher's */
+            const uint64_t line = line_of((UINT64_C(1) << 30) + at);
+            if (!flags_of(ccd, line))
+                continue;
+            held++;
+            list[1] = new_list();
+            add(list[1], &rig, CORE_ATOMIC, at, 0);
+            run(&rig, list, 2);
+            free(list[1]);
+            kept += flags_of(ccd, line) != 0;
+        }
+        CHECK(held > 500);
+        CHECK_EQ(kept, 0);
+        rig_close(&rig);
+    }
+}
+
 /* All cores at once: the same for every number of the host's threads. */
 static void storm(unsigned threads, uint64_t *digest)
 {
@@ -439,10 +627,12 @@ static void storm(unsigned threads, uint64_t *digest)
             uint64_t r = random_of(&state);
             enum core_op_kind kind = r % 16 == 0   ? CORE_ATOMIC
                                      : r % 16 == 1 ? CORE_FENCE
+                                     : r % 16 <= 3 ? CORE_STORE_PAST
                                      : r % 3       ? CORE_LOAD
                                                    : CORE_STORE;
             uint64_t where = random_of(&state) % (r & 1024 ? 64 : BYTES / LINE) * LINE;
             add(list[i], &rig, kind, where, kind == CORE_LOAD && k > 8 ? (unsigned)(r >> 12 & 3) : 0);
+            list[i]->op[k].bytes = r & 2048 ? LINE : 16;
         }
     }
     run(&rig, list, 24);
@@ -473,10 +663,14 @@ int main(void)
     test_misses();
     test_prefetch();
     test_stores();
+    test_past();
+    test_past_order();
+    test_past_drops();
     test_sharing();
     test_atomics();
     test_halves();
     test_faults();
+    test_victims();
     test_determinism();
     return check_status();
 }
