@@ -230,19 +230,19 @@ static int show_node(const char *name)
     struct machine_args args = {.node = name, .threads = "1"};
     ehp_machine *m = machine_args_open(&args);
     struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
-    struct ehp_link link = {.size = sizeof(link)};
     ehp_agent_info(m, 0, &info);
     printf("%s\n\n", ehp_node_title(m));
     draw_node(m, info.packages);
     printf("\n  %u packages, each: %s (`ehp chips show %s`), %.0f GiB, %u CPU cores\n", info.packages,
            info.name, info.chip, number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0,
            info.cpu_cores);
-    if (ehp_node_link(m, 0, 1, &link) == EHP_OK)
-        printf("  Between packages so many x16 links, from IOD to IOD, of %g GB/s each way\n",
-               link.rate_gbps);
-    if (info.packages > 1)
-        printf("\n  %-22s %-24g %s\n  %-22s %-24g %s\n", "link.rate, GB/s", link.rate_gbps, link.rate_source,
-               "link.latency, ns", link.latency_ns, link.latency_source);
+    printf("  Between two of them so many x16 links side by side, from IOD to IOD\n\n");
+    struct ehp_chip_value v = {.size = sizeof(v)};
+    for (unsigned i = 0; ehp_node_value_at(m, i, &v) == EHP_OK; i++) {
+        char text[80];
+        format_value(text, sizeof(text), &v);
+        printf("  %-22s %-24s %s\n", v.key, text, v.source);
+    }
     ehp_close(m);
     return 0;
 }
@@ -253,6 +253,9 @@ static int list_keys(void)
     ehp_machine *m = machine_args_open(&args);
     struct ehp_chip_value v = {.size = sizeof(v)};
     for (unsigned i = 0; ehp_chip_value_at(m, i, &v) == EHP_OK; i++)
+        printf("  %-22s %-5s %s\n", v.key, v.unit, v.help);
+    printf("\nOf a node file:\n\n");
+    for (unsigned i = 0; ehp_node_value_at(m, i, &v) == EHP_OK; i++)
         printf("  %-22s %-5s %s\n", v.key, v.unit, v.help);
     ehp_close(m);
     return 0;

@@ -35,7 +35,7 @@ static void *memory_of(unsigned package, size_t bytes)
 static void latency(const char *name, unsigned package, unsigned at)
 {
     const uint64_t loads = 100000;
-    const size_t bytes = 512 * MIB;
+    const size_t bytes = 2 * GIB;
     void *p = memory_of(package, bytes);
     char quantity[64];
     std::snprintf(quantity, sizeof quantity, "node_latency_%s", name);
@@ -44,12 +44,54 @@ static void latency(const char *name, unsigned package, unsigned at)
     CHECK_HIP(hipHostFree(p));
 }
 
-// What the Infinity Cache there has: others have read it before.
+// What the Infinity Cache there has.
 static void cached(const char *name, unsigned package)
 {
-    const uint64_t loads = 50000;
-    const size_t bytes = 128 * MIB;
+    const uint64_t loads = 30000;
+    const size_t bytes = 256 * MIB;
     void *p = memory_of(package, bytes);
+    char quantity[64];
+    std::snprintf(quantity, sizeof quantity, "node_latency_cache_%s", name);
+    row(quantity, 0,
+        static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, bytes, loads).ns) / static_cast<double>(loads));
+    CHECK_HIP(hipHostFree(p));
+}
+
+__global__ static void read(const uint4 *from, unsigned *to)
+{
+    const uint4 v = from[blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x];
+    if (v.x + v.y + v.z + v.w == 1)
+        *to = 1;
+}
+
+// And nobody else: its GPU has read it.
+static void cached_stream()
+{
+    const size_t bytes = 32 * MIB;
+    void *p = memory_of(NEAR, bytes);
+    unsigned *sink;
+    CHECK_HIP(hipSetDevice(NEAR));
+    CHECK_HIP(hipMalloc(&sink, sizeof *sink));
+    read<<<bytes / sizeof(uint4) / 256, 256>>>(static_cast<const uint4 *>(p), sink);
+    CHECK_HIP(hipDeviceSynchronize());
+    CHECK_HIP(hipFree(sink));
+    CHECK_HIP(hipSetDevice(0));
+    row("node_read_cache", 24,
+        static_cast<double>(bytes) / static_cast<double>(cpu(EHP_CPU_STREAM, 24, p, bytes, 1).ns));
+    CHECK_HIP(hipHostFree(p));
+}
+
+// Without their lines in a cache of any kind; and stores that go past all of them.
+static void streams()
+{
+    const size_t bytes = 16 * MIB;
+    for (unsigned cores : {2u, 24u}) {
+        void *p = memory_of(NEAR, bytes);
+        row("node_read_memory", cores,
+            static_cast<double>(bytes) / static_cast<double>(cpu(EHP_CPU_STREAM, cores, p, bytes, 1).ns));
+        CHECK_HIP(hipHostFree(p));
+    }
+    void *p = memory_of(NEAR, bytes);
     ehp_cpu_work work = EHP_CPU_WORK_INIT;
     work.operation = EHP_CPU_STREAM;
     work.cores = 24;
@@ -57,29 +99,11 @@ static void cached(const char *name, unsigned package)
     work.ranges = 1;
     work.base[0] = p;
     work.bytes[0] = bytes;
-    work.package = package;
+    work.written = work.past = 1;
     if (ehp_host_run(&work) != EHP_OK)
         std::exit(1);
-    char quantity[64];
-    std::snprintf(quantity, sizeof quantity, "node_latency_cache_%s", name);
-    row(quantity, 0,
-        static_cast<double>(cpu(EHP_CPU_CHASE, 1, p, bytes, loads).ns) / static_cast<double>(loads));
-    if (package == NEAR)
-        for (unsigned cores : {2u, 24u})
-            row("node_read_cache", cores,
-                static_cast<double>(bytes) / static_cast<double>(cpu(EHP_CPU_STREAM, cores, p, bytes, 1).ns));
+    row("node_write_past", 24, static_cast<double>(bytes) / static_cast<double>(work.ns));
     CHECK_HIP(hipHostFree(p));
-}
-
-static void streams()
-{
-    const size_t bytes = 16 * MIB;
-    for (unsigned cores : {1u, 2u, 24u}) {
-        void *p = memory_of(NEAR, bytes);
-        row("node_read_memory", cores,
-            static_cast<double>(bytes) / static_cast<double>(cpu(EHP_CPU_STREAM, cores, p, bytes, 1).ns));
-        CHECK_HIP(hipHostFree(p));
-    }
 }
 
 __global__ static void copy_rows(const uint4 *from, uint4 *to, size_t count)
@@ -125,6 +149,7 @@ int main()
     latency("memory", FAR, FAR);
     cached("near", NEAR);
     cached("far", FAR);
+    cached_stream();
     streams();
     copies();
     return 0;

@@ -47,11 +47,13 @@ FACTS = "isa/facts.def"  # stands for a dial: how many passes an instruction tak
 class Run:
     """One run of a program: its arguments, what else `ehp run` is told, and what it prints or counts."""
 
-    def __init__(self, program, *arguments, near=False, sample=False, environment=None, counters=None, application=None):
+    def __init__(self, program, *arguments, near=False, sample=False, environment=None, counters=None, application=None,
+                 node=None):
         self.program, self.arguments, self.environment = program, arguments, environment or {}
         # Variant, size and steps of one of apps/, which says how long it took and how much memory it had.
         self.application = application
         self.near = near  # on the XCDs of one IOD, with memory of its own
+        self.node = node  # of several such chips
         self.sample = sample
         self.counters = counters  # what to call a counter: which dispatch it is of, and how many times it counts
 
@@ -125,6 +127,7 @@ GROUPS = {
     "vl1": ([Run("vl1")], ["vl1_", "sl1_"]),
     "litmus": ([Run("litmus")], ["litmus_"]),
     "host": ([Run("host"), Run("histogram")], ["core_to_core", "cpu_to_gpu", "histogram_"]),
+    "node": ([Run("node", node="mi300a-x4")], ["node_"]),  # of chip files by themselves there are no nodes
     "upm-apps": ([run for a in APPLICATIONS for run in a.runs], ["app_"]),
     "counters": ([Run("counters", counters={"%s/copy": (0, 1), "%s/copy_2": (1, 1), "%s/copy_3": (2, 1), "%s/triad": (3, 32),
                                             "%s/set": (4, 32), "%s/copy_stream": (5, 32), "%s/scale": (6, 32),
@@ -202,7 +205,8 @@ def build(ehp, program, work):
 def execute(ehp, run, chip, work):
     """Runs a program on a chip; {(quantity, at): value}, and the seconds it took."""
     counts = work / f"{run.program}.{'.'.join(run.arguments)}.{pathlib.Path(chip).name}.json"
-    command = [ehp, "run", "--mode", "timing", "--threads", "1", "--chip", chip, *run.options(chip)]
+    command = [ehp, "run", "--mode", "timing", "--threads", "1", *(["--node", run.node] if run.node else ["--chip", chip]),
+               *run.options(chip)]
     if run.counters:
         command += ["--counters=all", f"--counters-file={counts}"]
     began = time.monotonic()
@@ -588,7 +592,8 @@ def main():
     rows = []
     for r in published:
         for chip in args.chip or ([r["chip"]] if r["chip"] else CHIPS):
-            rows.append(dict(r, on=chip))
+            if group_of(r["quantity"]) != "node" or chip == r["chip"]:
+                rows.append(dict(r, on=chip))
     if args.sensitivity:
         sys.exit(0 if move_dials(ehp, args, rows) else 1)
     jobs = []

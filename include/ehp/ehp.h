@@ -652,9 +652,6 @@ EHP_API int ehp_nodes(void (*fn)(const char *name, const char *path, const char 
 struct ehp_link {
     size_t size;
     unsigned iod[2], count;
-    double rate_gbps; /* of each in each direction */
-    double latency_ns;
-    const char *rate_source, *latency_source;
 };
 EHP_API int ehp_node_link(ehp_machine *machine, unsigned package, unsigned other, struct ehp_link *out);
 /* What the node is called; "": one package alone. */
@@ -672,6 +669,8 @@ struct ehp_chip_value {
 };
 EHP_API int ehp_chip_value(ehp_machine *machine, const char *key, struct ehp_chip_value *out);
 EHP_API int ehp_chip_value_at(ehp_machine *machine, unsigned index, struct ehp_chip_value *out);
+/* The same, of its node's file; without a source where there is no node. */
+EHP_API int ehp_node_value_at(ehp_machine *machine, unsigned index, struct ehp_chip_value *out);
 
 /* An I/O die of the package and what is stacked on it or attached to it. */
 struct ehp_iod {

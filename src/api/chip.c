@@ -61,11 +61,24 @@ int ehp_node_link(ehp_machine *m, unsigned package, unsigned other, struct ehp_l
         .size = out->size < sizeof(l) ? out->size : sizeof(l),
         .iod = {link.iod[0], link.iod[1]},
         .count = link.count,
-        .rate_gbps = node->value[NODE_link_rate],
-        .latency_ns = node->value[NODE_link_latency],
-        .rate_source = node->source[NODE_link_rate],
-        .latency_source = node->source[NODE_link_latency],
     };
     memcpy(out, &l, l.size);
+    return EHP_OK;
+}
+
+int ehp_node_value_at(ehp_machine *m, unsigned index, struct ehp_chip_value *out)
+{
+    if (index >= NODE_KEYS)
+        return machine_error(m, EHP_ERR_NOT_FOUND, "a node has %d keys", NODE_KEYS);
+    const size_t size = out->size < sizeof(*out) ? out->size : sizeof(*out);
+    const struct ehp_chip_value v = {
+        .size = size,
+        .key = node_key_name(index),
+        .unit = node_key_unit(index),
+        .source = m->node.source[index] ? m->node.source[index] : "",
+        .help = node_key_help(index),
+        .number = m->node.value[index],
+    };
+    memcpy(out, &v, size);
     return EHP_OK;
 }

@@ -60,27 +60,46 @@ static void skipped(struct port_domain *domain, struct port_event *event)
     free(s);
 }
 
+static struct skipped *skip_of(struct iod *iod, unsigned count)
+{
+    struct skipped *s = must(malloc(sizeof(*s) + count * sizeof(s->pair[0])));
+    s->iod = iod;
+    s->count = 0;
+    s->moved = 0;
+    s->told = (struct fabric_skip_told){.fn = NULL};
+    return s;
+}
+
+static void send(const struct fabric *f, struct port_domain *from, uint64_t after_ps, struct skipped *s)
+{
+    port_send(from, s->iod->domain, (uint64_t)f->way_ps[0] + after_ps, skipped, NULL)->word[0] =
+        (uint64_t)(uintptr_t)s;
+}
+
 void fabric_skip(struct fabric *f, struct port_domain *from, uint64_t after_ps,
                  const struct fabric_skip *pairs, unsigned count, const struct fabric_skip_told *told)
 {
-    struct skipped *of[CHIP_MAX_IODS];
-    for (unsigned i = 0; i < f->iods; i++) {
-        of[i] = must(malloc(sizeof(*of[i]) + count * sizeof(of[i]->pair[0])));
-        of[i]->iod = &f->iod[i];
-        of[i]->count = 0;
-        of[i]->moved = 0;
-        of[i]->told = told ? *told : (struct fabric_skip_told){.fn = NULL};
+    struct skipped *of[NODE_MAX_PACKAGES][CHIP_MAX_IODS] = {{NULL}};
+    for (unsigned i = 0; i < f->iods && told; i++) {
+        of[f->package][i] = skip_of(&f->iod[i], count);
+        of[f->package][i]->told = *told;
     }
     for (unsigned i = 0; i < count; i++) {
+        const unsigned package = (unsigned)(pairs[i].physical >> f->package_shift);
+        struct fabric *home = package == f->package ? f : fabric_link(f, package)->far->fabric;
         unsigned slice;
         uint32_t place;
-        map_find(&f->map, pairs[i].physical & fabric_local(f), &slice, &place);
-        struct skipped *s = of[f->map.iod_of[slice >> f->map.channel_bits]];
-        s->pair[s->count].slice = (uint16_t)(slice - s->iod->index * f->map.slices_per_iod);
+        map_find(&home->map, pairs[i].physical & fabric_local(f), &slice, &place);
+        const unsigned iod = home->map.iod_of[slice >> home->map.channel_bits];
+        struct skipped *s = of[package][iod];
+        if (!s)
+            s = of[package][iod] = skip_of(&home->iod[iod], count);
+        s->pair[s->count].slice = (uint16_t)(slice - iod * home->map.slices_per_iod);
         s->pair[s->count].place = place;
         s->pair[s->count++].write = pairs[i].write;
     }
-    for (unsigned i = 0; i < f->iods; i++)
-        port_send(from, f->iod[i].domain, (uint64_t)f->way_ps[0] + after_ps, skipped, NULL)->word[0] =
-            (uint64_t)(uintptr_t)of[i];
+    for (unsigned package = 0; package <= f->links; package++)
+        for (unsigned i = 0; i < f->iods; i++)
+            if (of[package][i])
+                send(f, from, after_ps, of[package][i]);
 }

@@ -218,10 +218,33 @@ static void full(void)
     memory_destroy(&memory);
 }
 
+/* Each package has as much, and its agents' memory is there. */
+static void test_packages(void)
+{
+    struct memory memory;
+    int status;
+    CHECK(memory_init(&memory, UINT64_C(64) << 20, 3, 2, false));
+    char *first = memory_alloc(&memory, 1, EHP_MEM_DEVICE, UINT64_C(60) << 20, 0, &status);
+    CHECK(first != NULL);
+    CHECK(memory_alloc(&memory, 0, EHP_MEM_DEVICE, UINT64_C(6) << 20, 0, &status) == NULL);
+    CHECK_EQ(status, EHP_ERR_NO_MEMORY);
+    char *second = memory_alloc(&memory, 2, EHP_MEM_DEVICE, UINT64_C(60) << 20, 0, &status);
+    char *third = memory_alloc(&memory, 5, EHP_MEM_DEVICE, UINT64_C(64) << 20, 0, &status);
+    CHECK(second && third);
+    CHECK_EQ(memory_reserved(&memory, 0, true), UINT64_C(60) << 20);
+    CHECK_EQ(memory_reserved(&memory, 2, true), UINT64_C(64) << 20);
+    CHECK_EQ(memory_free(&memory, first), EHP_OK);
+    CHECK_EQ(memory_reserved(&memory, 0, false), 0);
+    CHECK_EQ(memory_reserved(&memory, 1, true), UINT64_C(60) << 20);
+    memory_free(&memory, second);
+    memory_free(&memory, third);
+    memory_destroy(&memory);
+}
+
 int main(void)
 {
     struct memory memory;
-    CHECK(memory_init(&memory, UINT64_C(64) << 20, 1, 1, false));
+    CHECK(memory_init(&memory, UINT64_C(64) << 20, 1, 2, false));
     int status;
     char *a = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 1000, 0, &status);
     CHECK(a && status == EHP_OK);
@@ -270,5 +293,6 @@ int main(void)
     unguarded();
     many_large();
     full();
+    test_packages();
     return check_status();
 }
