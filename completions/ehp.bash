@@ -12,13 +12,13 @@ _ehp() {
         # Once the program is named, its own arguments follow: files are the best guess.
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            --chip | --partition | --nps | --xcc-chunk | --threads | --timeout | --mode | --engine | --bounds | --counters | --counters-file) i=$((i + 1)) ;;
+            --chip | --node | --partition | --nps | --xcc-chunk | --threads | --timeout | --mode | --engine | --bounds | --counters | --counters-file) i=$((i + 1)) ;;
             -*) ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
             esac
         done
         case $prev in
-        --chip) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk 'NR > 0 {print $1}')" -- "$cur") ;;
+        --chip | --node) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk 'NR > 0 {print $1}')" -- "$cur") ;;
         --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
         --nps) mapfile -t COMPREPLY < <(compgen -W "1 4" -- "$cur") ;;
         --threads | --timeout | --xcc-chunk) ;;
@@ -30,7 +30,7 @@ _ehp() {
         *)
             case $cur in
             -*) mapfile -t COMPREPLY < <(compgen -W \
-                "--chip --partition --nps --xcc-chunk --threads --xnack --timeout --mode --engine --bounds --isolate --sample
+                "--chip --node --partition --nps --xcc-chunk --threads --xnack --timeout --mode --engine --bounds --isolate --sample
                 --no-sdma --stats --counters --counters-file --memory --no-progress --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
@@ -39,12 +39,12 @@ _ehp() {
         ;;
     advise)
         case $prev in
-        --chip) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
+        --chip | --node) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
         --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
         --mode) mapfile -t COMPREPLY < <(compgen -W "functional timing" -- "$cur") ;;
         *)
             case $cur in
-            -*) mapfile -t COMPREPLY < <(compgen -W "--json --mode --chip --partition --nps --xcc-chunk --threads --xnack --help" -- "$cur") ;;
+            -*) mapfile -t COMPREPLY < <(compgen -W "--json --mode --chip --node --partition --nps --xcc-chunk --threads --xnack --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;
@@ -52,9 +52,9 @@ _ehp() {
         ;;
     info)
         case $prev in
-        --chip) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
+        --chip | --node) mapfile -t COMPREPLY < <(compgen -W "$(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
         --partition) mapfile -t COMPREPLY < <(compgen -W "spx dpx tpx qpx cpx" -- "$cur") ;;
-        *) mapfile -t COMPREPLY < <(compgen -W "--chip --partition --nps --xcc-chunk --threads --xnack --help" -- "$cur") ;;
+        *) mapfile -t COMPREPLY < <(compgen -W "--chip --node --partition --nps --xcc-chunk --threads --xnack --help" -- "$cur") ;;
         esac
         ;;
     chips)
@@ -73,7 +73,7 @@ _ehp() {
     counters)
         mapfile -t COMPREPLY < <(compgen -W "--markdown --help $(ehp counters 2>/dev/null | awk '{print $2}')" -- "$cur")
         ;;
-    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --markdown --sensitivity --seconds --jobs --help occupancy memory infinity_cache fence l2 atomics latency vl1 litmus host upm-apps counters rates lds launch upm copies chip" -- "$cur") ;;
+    validate) mapfile -t COMPREPLY < <(compgen -W "--only --chip --json --html --markdown --sensitivity --seconds --jobs --help occupancy memory infinity_cache fence l2 atomics latency vl1 litmus host node upm-apps counters rates lds launch upm copies chip" -- "$cur") ;;
     cache) mapfile -t COMPREPLY < <(compgen -W "--clear --help" -- "$cur") ;;
     isa) mapfile -t COMPREPLY < <(compgen -W "--coverage --help" -- "$cur") ;;
     config)
