@@ -73,6 +73,18 @@ struct ehp_cpu_thread {
  * not in timing mode, or there is no such core.  In the end it is away.
  */
 EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *machine, int core);
+/*
+ * CPUs of the machine as an operating system numbers them: the cores of a CCD, CCD by CCD, package by
+ * package. How many there are (0: cores take no time), and the one that a thread is on.
+ */
+enum { EHP_CPUS_MAX = 1024 };
+struct ehp_cpu_set {
+    uint64_t word[EHP_CPUS_MAX / 64]; /* a bit for each */
+};
+EHP_API unsigned ehp_cpu_count(const ehp_machine *machine);
+EHP_API int ehp_cpu_thread_cpu(const ehp_machine *machine, const struct ehp_cpu_thread *thread);
+/* As ehp_cpu_thread_open(), on the first of these that has no thread. */
+EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open_among(ehp_machine *machine, const struct ehp_cpu_set *set);
 EHP_API void ehp_cpu_thread_close(ehp_machine *machine, struct ehp_cpu_thread *thread);
 /* It is the calling thread's: calls of the library take it away from its core. */
 EHP_API void ehp_cpu_thread_own(ehp_machine *machine, struct ehp_cpu_thread *thread);

@@ -82,7 +82,25 @@ int ehp_host_query(ehp_machine *m)
 struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *m, int core)
 {
     const struct engine_ops *ops = m->cp.engine->ops;
-    return ops->open_thread ? ops->open_thread(m->cp.engine, core) : NULL;
+    return ops->open_thread ? ops->open_thread(m->cp.engine, core, NULL) : NULL;
+}
+
+struct ehp_cpu_thread *ehp_cpu_thread_open_among(ehp_machine *m, const struct ehp_cpu_set *set)
+{
+    const struct engine_ops *ops = m->cp.engine->ops;
+    return ops->open_thread ? ops->open_thread(m->cp.engine, -1, set) : NULL;
+}
+
+unsigned ehp_cpu_count(const ehp_machine *m)
+{
+    return m->cp.engine->ops->open_thread
+               ? m->node.packages * chip_get(&m->chip, CHIP_ccd_count) * chip_get(&m->chip, CHIP_ccd_cores)
+               : 0;
+}
+
+int ehp_cpu_thread_cpu(const ehp_machine *m, const struct ehp_cpu_thread *thread)
+{
+    return m->cp.engine->ops->thread_cpu(m->cp.engine, thread);
 }
 
 void ehp_cpu_thread_close(ehp_machine *m, struct ehp_cpu_thread *thread)

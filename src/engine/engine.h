@@ -27,6 +27,7 @@ struct cp_queue;
 struct cp_signal;
 struct cp_task;
 struct ehp_core;
+struct ehp_cpu_set;
 struct ehp_cpu_thread;
 struct ehp_cpu_work;
 struct engine;
@@ -80,7 +81,8 @@ struct engine_ops {
     void (*spend)(struct engine *engine, uint64_t ps);
     void (*run_cores)(struct engine *engine, struct ehp_cpu_work *work);
     /* Its threads on cores (ehp/cpu_thread.h); NULL: cores take no time here. */
-    struct ehp_cpu_thread *(*open_thread)(struct engine *engine, int core);
+    struct ehp_cpu_thread *(*open_thread)(struct engine *engine, int core, const struct ehp_cpu_set *among);
+    int (*thread_cpu)(const struct engine *engine, const struct ehp_cpu_thread *thread);
     void (*close_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     void (*enter_thread)(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t ps);
     uint64_t (*leave_thread)(struct engine *engine, struct ehp_cpu_thread *thread);

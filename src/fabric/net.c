@@ -266,7 +266,7 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
 {
     struct agent_port *x = &f->agent[r->agent];
     const unsigned package = (unsigned)(r->physical >> f->package_shift);
-    if (package == f->package) {
+    if (package == f->package || r->nobody) { /* nobody's lines may be anywhere */
         unsigned slice;
         map_find(&f->map, r->physical & fabric_local(f), &slice, &r->place);
         r->home = f->map.iod_of[slice >> f->map.channel_bits];

@@ -193,7 +193,7 @@ static void test_bandwidth(void)
             first = t[i].end < first ? t[i].end : first;
             last = t[i].end > last ? t[i].end : last;
         }
-        const double each = (way ? 1 : 2) * (LINE / 2 + header) / rate,
+        const double each = (way ? 1 : 2) * (FABRIC_LINE / 2.0 + header) / rate,
                      ns = (double)(last - first) / 1000 / (COUNT - 1);
         printf("%s over a link: %.3f ns each, %.3f by its rate\n", way ? "half a line" : "a line", ns, each);
         CHECK(ns > 0.98 * each && ns < 1.06 * each);

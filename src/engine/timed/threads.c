@@ -78,13 +78,47 @@ static bool is_used(const struct timed *timed, unsigned core)
     return t;
 }
 
-struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted)
+/* The core that an operating system calls `cpu`, and the other way round: it numbers one CCD's after
+ * another's. */
+static unsigned core_of_cpu(const struct timed *timed, unsigned cpu)
+{
+    const struct chip *c = timed->engine.cp->chip;
+    const unsigned each = chip_get(c, CHIP_ccd_cores), within = cpu % timed->package_cores;
+    return cpu - within + within % each * chip_get(c, CHIP_ccd_count) + within / each;
+}
+
+static unsigned cpu_of_core(const struct timed *timed, unsigned core)
+{
+    const struct chip *c = timed->engine.cp->chip;
+    const unsigned ccds = chip_get(c, CHIP_ccd_count), within = core % timed->package_cores;
+    return core - within + within % ccds * chip_get(c, CHIP_ccd_cores) + within / ccds;
+}
+
+int timed_thread_cpu(const struct engine *engine, const struct ehp_cpu_thread *ring)
+{
+    const struct timed *timed = (const struct timed *)engine;
+    return (int)cpu_of_core(timed, ((const struct cpu_thread *)ring)->core);
+}
+
+/* With the lock; as many as there are: none is free. */
+static unsigned free_among(const struct timed *timed, const struct ehp_cpu_set *among)
+{
+    const unsigned cores = timed->packages * timed->package_cores;
+    for (unsigned cpu = 0; cpu < cores && cpu < EHP_CPUS_MAX; cpu++)
+        if (among->word[cpu / 64] >> cpu % 64 & 1 && !is_used(timed, core_of_cpu(timed, cpu)))
+            return core_of_cpu(timed, cpu);
+    return cores;
+}
+
+struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted, const struct ehp_cpu_set *among)
 {
     struct timed *timed = (struct timed *)engine;
     const unsigned cores = timed->packages * timed->package_cores;
     unsigned core = wanted >= 0 ? (unsigned)wanted : 0;
     pthread_mutex_lock(&timed->lock);
-    if (core >= cores || is_used(timed, core))
+    if (among)
+        core = free_among(timed, among);
+    else if (core >= cores || is_used(timed, core))
         core = 0;
     while (core < cores && is_used(timed, core))
         core++;

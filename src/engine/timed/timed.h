@@ -249,7 +249,8 @@ bool timed_is_stuck(struct timed_stuck *stuck);
  * The calling thread is away from its core, if it has one, before it calls: when its core had done all, or 0.
  */
 struct ehp_cpu_thread;
-struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int core);
+struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int core, const struct ehp_cpu_set *among);
+int timed_thread_cpu(const struct engine *engine, const struct ehp_cpu_thread *thread);
 void timed_close_thread(struct engine *engine, struct ehp_cpu_thread *thread);
 void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t ps);
 uint64_t timed_leave_thread(struct engine *engine, struct ehp_cpu_thread *thread);

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "hip/host/affinity.h"
 #include "hip/host/time_host.h"
 
 union data {
@@ -44,7 +45,8 @@ enum { TASK_INITIAL = 1, TEAM = 256 };
 
 struct team {
     unsigned size;
-    _Atomic unsigned begun; /* of its threads, but the one that met the region */
+    _Atomic unsigned begun; /* of its threads, but the one that met the region, which has its place */
+    _Atomic bool placed;
     pthread_mutex_t lock;
     unsigned arrived;                    /* at the barrier */
     uint64_t ps, barrier_ps[2];          /* when it begins; when the last has come, by barriers in turn */
@@ -108,13 +110,22 @@ static void implicit_task(int scope, union data *parallel, union data *task, uns
     mine.team = team;
     mine.turn = 0;
     mine.master = index == 0;
-    if (mine.master) { /* time stands still for it until all have begun */
+    struct ehp_cpu_set set;
+    const bool bound = places_of(index, size, &set);
+    if (mine.master) { /* time stands still for it until all have begun; its old place may be another's */
+        if (bound)
+            affinity_move(&set);
+        team->placed = true;
         team->size = size;
         while (team->begun + 1 < size)
             REAL(sched_yield)();
     }
+    while (bound && !team->placed)
+        REAL(sched_yield)();
     if (!time_host_self()) /* made by the runtime, while who met the region was away */
-        time_host_become(ehp_cpu_thread_open(time_host_machine(), (int)index));
+        time_host_become(affinity_open(bound ? &set : NULL, (int)index));
+    else if (bound && !mine.master)
+        affinity_move(&set);
     if (!time_host_self()->idle) {
         team->thread[index] = time_host_self();
         time_host_enter(team->ps);

@@ -5,6 +5,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
+#include "hip/host/affinity.h"
 #include "hip/host/time_host.h"
 
 struct start {
@@ -17,6 +18,8 @@ struct start {
     sem_t *begun; /* and has a heap: which one does not depend on the host then */
     bool ended, detached;
     struct ehp_cpu_thread *joiner; /* who waits for it */
+    struct ehp_cpu_set set;        /* where it may be, */
+    bool bound;                    /* if not anywhere */
 };
 
 /* Those that have begun and have not been joined, by whom they wait for. */
@@ -37,6 +40,8 @@ static void forget(struct start *s, struct ehp_cpu_thread *thread)
 static void end(void *argument)
 {
     struct start *s = argument;
+    if (s->thread) /* it may have moved */
+        s->thread = time_host_self();
     uint64_t ps = s->thread ? ehp_cpu_thread_leave(time_host_machine(), s->thread) : 0;
     time_host_become(NULL);
     pthread_mutex_lock(&threads.lock);
@@ -73,6 +78,7 @@ static void *begin_thread(void *argument)
     struct start *s = argument;
     void *result;
     time_host_become(s->thread);
+    affinity_begin(s->bound ? &s->set : NULL);
     make_heap(s->begun);
     pthread_cleanup_push(end, s);
     result = s->run(s->argument);
@@ -133,7 +139,11 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     s->run = run;
     s->argument = argument;
     const uint64_t ps = s->ps = time_host_leave();
-    s->thread = ehp_cpu_thread_open(time_host_machine(), -1);
+    const struct ehp_cpu_set *set = affinity_of(attributes) ? affinity_of(attributes) : affinity_own();
+    s->bound = set != NULL;
+    if (set)
+        s->set = *set;
+    s->thread = affinity_open(set, -1);
     if (s->thread) /* its core waits for its first record */
         ehp_cpu_thread_enter(time_host_machine(), s->thread, s->ps);
     pthread_mutex_lock(&threads.lock);

@@ -10,7 +10,8 @@
  *   waits.c       the queue of those that wait for each other; futexes
  *   locks.c       mutexes, condition variables, barriers, semaphores
  *   clocks.c      clocks, and sleep
- *   openmp.c      OpenMP's threads
+ *   openmp.c      OpenMP's threads, places.c where they are
+ *   affinity.c    which CPUs a thread may be on
  *   pages.c       memory that is given back
  *
  * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than

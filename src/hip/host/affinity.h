@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of the simulated CPUs a thread may be on; see affinity.c. */
+#ifndef HIP_HOST_AFFINITY_H
+#define HIP_HOST_AFFINITY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "ehp/cpu_thread.h"
+
+/* Of the calling thread, and of one that is made with these attributes; NULL: all. */
+const struct ehp_cpu_set *affinity_own(void);
+const struct ehp_cpu_set *affinity_of(const pthread_attr_t *attributes);
+/* The calling thread has just begun with that (NULL: all), or was given it by another. */
+void affinity_begin(const struct ehp_cpu_set *set);
+/* A thread on one of these (NULL: on that core, if it is not -1); on another, if none of them is free. */
+struct ehp_cpu_thread *affinity_open(const struct ehp_cpu_set *set, int core);
+/* The calling thread, away from its core, is on one of these from now on, if it was on another. */
+void affinity_move(const struct ehp_cpu_set *set);
+/* Where thread `index` of a team of `size` is, by OMP_PLACES and OMP_PROC_BIND: one CPU.  False: anywhere. */
+bool places_of(unsigned index, unsigned size, struct ehp_cpu_set *out);
+
+#endif
