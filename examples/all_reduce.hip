@@ -5,7 +5,7 @@
 //
 //     all_reduce [KIB...]               array sizes, 64 256 1024 unless told
 //     ehp run --node mi300a-x4 --mode timing ./all_reduce
-#include "check.h"
+#include "devices.h"
 
 #include <algorithm>
 #include <vector>
@@ -111,13 +111,6 @@ __global__ void ring(const float *in, float *out, unsigned n, unsigned devices, 
             }
 }
 
-// Holds back a stream until the host has issued everything.
-__global__ void gate(unsigned *open)
-{
-    while (__hip_atomic_load(open, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0)
-        __builtin_amdgcn_s_sleep(1);
-}
-
 struct place {
     hipStream_t stream;
     hipEvent_t start, stop;
@@ -129,25 +122,19 @@ struct team {
     unsigned passed;
     std::vector<place> all;
     arrays in, out;
-    hipStream_t first; // of device 0
-    hipEvent_t opened;
-    unsigned *open;
+    gate begin;
 };
 
 // The time of the device that takes longest, in seconds.
 static double reduce(team *t, unsigned n, bool by_ring)
 {
-    *t->open = 0;
-    CHECK_HIP(hipSetDevice(0));
-    gate<<<1, 1, 0, t->first>>>(t->open);
-    CHECK_HIP(hipGetLastError());
-    CHECK_HIP(hipEventRecord(t->opened, t->first));
+    t->begin.close();
     for (int d = 0; d < t->devices; d++) {
         const place &p = t->all[d];
         const int next = (d + 1) % t->devices, previous = (d + t->devices - 1) % t->devices;
         const unsigned groups = std::min(n / t->devices / (4 * THREADS) + 1, 1024u);
         CHECK_HIP(hipSetDevice(d));
-        CHECK_HIP(hipStreamWaitEvent(p.stream, t->opened, 0));
+        t->begin.hold(p.stream);
         CHECK_HIP(hipEventRecord(p.start, p.stream));
         if (by_ring)
             ring<<<LANES, THREADS, 0, p.stream>>>(t->in.of[d], t->out.of[d], n, t->devices, d, p.lanes,
@@ -159,7 +146,7 @@ static double reduce(team *t, unsigned n, bool by_ring)
     }
     if (by_ring)
         t->passed += (n / t->devices / LANES + SLICE - 1) / SLICE * 2 * (t->devices - 1);
-    __atomic_store_n(t->open, 1, __ATOMIC_RELEASE);
+    t->begin.open();
     float slowest = 0;
     for (const place &p : t->all) {
         float time;
@@ -201,26 +188,21 @@ int main(int argc, char **argv)
     if (sizes.empty())
         sizes = {64 * 1024, 256 * 1024, 1024 * 1024};
     const size_t most = *std::max_element(sizes.begin(), sizes.end());
-    team t = {};
-    CHECK_HIP(hipGetDeviceCount(&t.devices));
-    if (t.devices == 1)
+    int devices, from, to;
+    CHECK_HIP(hipGetDeviceCount(&devices));
+    if (devices == 1)
         return report(true, "one device, whose array is the sum");
-    if (t.devices > MOST)
-        t.devices = MOST;
+    devices = std::min(devices, MOST);
+    if (!enable_peers(devices, &from, &to))
+        return report(true, "device %d does not reach the memory of %d", from, to);
 
+    team t;
+    t.devices = devices;
+    t.passed = 0;
     t.all.resize(t.devices);
     for (int d = 0; d < t.devices; d++) {
         place &p = t.all[d];
         CHECK_HIP(hipSetDevice(d));
-        for (int peer = 0; peer < t.devices; peer++) {
-            int reached;
-            if (peer == d)
-                continue;
-            CHECK_HIP(hipDeviceCanAccessPeer(&reached, d, peer));
-            if (!reached)
-                return report(true, "device %d does not reach the memory of %d", d, peer);
-            CHECK_HIP(hipDeviceEnablePeerAccess(peer, 0));
-        }
         CHECK_HIP(hipStreamCreateWithFlags(&p.stream, hipStreamNonBlocking));
         CHECK_HIP(hipEventCreate(&p.start));
         CHECK_HIP(hipEventCreate(&p.stop));
@@ -233,11 +215,6 @@ int main(int argc, char **argv)
         CHECK_HIP(hipMemset(p.lanes, 0, LANES * sizeof(lane)));
         CHECK_HIP(hipDeviceSynchronize());
     }
-    CHECK_HIP(hipSetDevice(0));
-    CHECK_HIP(hipStreamCreateWithFlags(&t.first, hipStreamNonBlocking));
-    CHECK_HIP(hipEventCreateWithFlags(&t.opened, hipEventDisableTiming));
-    CHECK_HIP(hipHostMalloc(&t.open, sizeof *t.open, 0));
-
     unsigned long long wrong = 0;
     unsigned round = 0;
     const unsigned step = 4 * LANES * t.devices; // all lanes have whole float4s
@@ -268,9 +245,6 @@ int main(int argc, char **argv)
         CHECK_HIP(hipEventDestroy(p.stop));
         CHECK_HIP(hipStreamDestroy(p.stream));
     }
-    CHECK_HIP(hipStreamDestroy(t.first));
-    CHECK_HIP(hipEventDestroy(t.opened));
-    CHECK_HIP(hipHostFree(t.open));
     return report(wrong == 0, "%d devices, %zu sizes, GB/s of the bus, %llu sums wrong", t.devices,
                   sizes.size(), wrong);
 }

@@ -6,7 +6,7 @@
 //
 //     halo_stencil [WIDTH [ROWS [STEPS]]]       1024, 64 for each device and 6 unless told
 //     ehp run --node mi300a-x4 --mode timing ./halo_stencil
-#include "check.h"
+#include "devices.h"
 
 #include <algorithm>
 #include <vector>
@@ -31,13 +31,6 @@ __global__ void step(const float *from, float *to, int width, int first, int apa
         up[x] = mean;
     if (down && blockIdx.y == gridDim.y - 1)
         down[x] = mean;
-}
-
-// Holds back a stream until the host has issued everything.
-__global__ void gate(unsigned *open)
-{
-    while (__hip_atomic_load(open, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0)
-        __builtin_amdgcn_s_sleep(1);
 }
 
 struct plate {
@@ -106,9 +99,7 @@ static double run(int devices, const plate &p, int steps, way how, long *wrong)
 {
     std::vector<strip> all(devices);
     const size_t bytes = static_cast<size_t>(p.rows + 2) * p.width * sizeof(float);
-    unsigned *open;
-    CHECK_HIP(hipHostMalloc(&open, sizeof *open, 0));
-    *open = 0;
+    gate begin;
     for (int d = 0; d < devices; d++) {
         strip &own = all[d];
         CHECK_HIP(hipSetDevice(d));
@@ -130,14 +121,11 @@ static double run(int devices, const plate &p, int steps, way how, long *wrong)
         CHECK_HIP(hipDeviceSynchronize());
     }
 
-    CHECK_HIP(hipSetDevice(0));
-    gate<<<1, 1, 0, all[0].inside>>>(open);
-    CHECK_HIP(hipGetLastError());
-    CHECK_HIP(hipEventRecord(all[0].begun, all[0].inside));
+    begin.close();
     for (int d = 0; d < devices; d++) {
         CHECK_HIP(hipSetDevice(d));
-        for (hipStream_t stream : {all[d].inside, all[d].outside})
-            CHECK_HIP(hipStreamWaitEvent(stream, all[0].begun, 0));
+        begin.hold(all[d].inside);
+        begin.hold(all[d].outside);
         CHECK_HIP(hipEventRecord(all[d].begun, all[d].outside));
     }
     for (int s = 0; s < steps; s++)
@@ -148,7 +136,7 @@ static double run(int devices, const plate &p, int steps, way how, long *wrong)
             CHECK_HIP(hipStreamWaitEvent(all[d].outside, all[d].inner[(steps - 1) & 1], 0));
         CHECK_HIP(hipEventRecord(all[d].ended, all[d].outside));
     }
-    __atomic_store_n(open, 1, __ATOMIC_RELEASE);
+    begin.open();
 
     float slowest = 0;
     for (int d = 0; d < devices; d++) {
@@ -175,7 +163,6 @@ static double run(int devices, const plate &p, int steps, way how, long *wrong)
         for (float *data : own.data)
             CHECK_HIP(hipFree(data));
     }
-    CHECK_HIP(hipHostFree(open));
     return static_cast<double>(slowest) * 1000;
 }
 
@@ -207,16 +194,9 @@ int main(int argc, char **argv)
                 next[static_cast<size_t>(y) * width + x] = 0.25f * (at[-1] + at[1] + at[-width] + at[width]);
             }
 
-    for (int d = 0; d < devices; d++)
-        for (int peer = std::max(d - 1, 0); peer <= std::min(d + 1, devices - 1); peer++)
-            if (peer != d) {
-                int reached;
-                CHECK_HIP(hipSetDevice(d));
-                CHECK_HIP(hipDeviceCanAccessPeer(&reached, d, peer));
-                if (!reached)
-                    return report(true, "device %d does not reach the memory of %d", d, peer);
-                CHECK_HIP(hipDeviceEnablePeerAccess(peer, 0));
-            }
+    int from, to;
+    if (!enable_peers(devices, &from, &to))
+        return report(true, "device %d does not reach the memory of %d", from, to);
 
     long wrong = 0;
     const plate whole = {width, height - 2, p.start, p.want};

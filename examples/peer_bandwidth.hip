@@ -4,7 +4,7 @@
 //
 //     peer_bandwidth [KIB]              per transfer, 256 unless told
 //     ehp run --node mi300a-x4 --mode timing ./peer_bandwidth
-#include "check.h"
+#include "devices.h"
 
 #include <algorithm>
 #include <vector>
@@ -74,19 +74,13 @@ int main(int argc, char **argv)
     if (devices == 1)
         return report(true, "one device, which has no peers");
 
+    int from, to;
+    if (!enable_peers(devices, &from, &to))
+        return report(true, "device %d does not reach the memory of %d", from, to);
     std::vector<place> all(devices);
     for (int d = 0; d < devices; d++) {
         place &p = all[d];
         CHECK_HIP(hipSetDevice(d));
-        for (int peer = 0; peer < devices; peer++) {
-            int reached;
-            if (peer == d)
-                continue;
-            CHECK_HIP(hipDeviceCanAccessPeer(&reached, d, peer));
-            if (!reached)
-                return report(true, "device %d does not reach the memory of %d", d, peer);
-            CHECK_HIP(hipDeviceEnablePeerAccess(peer, 0));
-        }
         CHECK_HIP(hipStreamCreateWithFlags(&p.stream, hipStreamNonBlocking));
         CHECK_HIP(hipEventCreate(&p.start));
         CHECK_HIP(hipEventCreate(&p.stop));
@@ -103,12 +97,12 @@ int main(int argc, char **argv)
     std::vector<unsigned> seen(bytes / sizeof(unsigned));
     for (int how = COPY; how < WAYS; how++) {
         std::printf("%s, GB/s\n%6s", title[how], "");
-        for (int to = 0; to < devices; to++)
+        for (to = 0; to < devices; to++)
             std::printf(" %8d", to);
         std::printf("\n");
-        for (int from = 0; from < devices; from++) {
+        for (from = 0; from < devices; from++) {
             std::printf("%6d", from);
-            for (int to = 0; to < devices; to++) {
+            for (to = 0; to < devices; to++) {
                 const float time = transfer(all, from, to, static_cast<way>(how), bytes);
                 std::printf(" %8.1f", static_cast<double>(bytes) / (static_cast<double>(time) * 1e6));
                 CHECK_HIP(hipMemcpy(seen.data(), all[to].got[how], bytes, hipMemcpyDefault));
