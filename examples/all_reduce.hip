@@ -221,6 +221,7 @@ int main(int argc, char **argv)
     double seconds;
     for (bool by_ring : {false, true}) // loads the code
         wrong += try_one(&t, step, by_ring, round++, &seconds);
+    std::printf("GB/s: of each device's links, if every byte went as few times as it can\n");
     std::printf("%8s  %18s  %18s\n%8s  %9s %8s  %9s %8s\n", "", "direct", "ring", "KiB", "us", "GB/s", "us",
                 "GB/s");
     for (size_t bytes : sizes) {
@@ -245,6 +246,5 @@ int main(int argc, char **argv)
         CHECK_HIP(hipEventDestroy(p.stop));
         CHECK_HIP(hipStreamDestroy(p.stream));
     }
-    return report(wrong == 0, "%d devices, %zu sizes, GB/s of the bus, %llu sums wrong", t.devices,
-                  sizes.size(), wrong);
+    return report(wrong == 0, "%d devices, %zu sizes, %llu sums wrong", t.devices, sizes.size(), wrong);
 }
