@@ -532,7 +532,7 @@ struct ehp_fault {
     const char *kernel;
     uint32_t workgroup[3];
     unsigned wave, lane;  /* lane: UINT_MAX when the fault is the wave's */
-    unsigned xcc, se, cu; /* se, cu: UINT_MAX in functional mode, where they mean nothing */
+    unsigned xcc, se, cu; /* xcc: of all packages; se, cu: UINT_MAX in functional mode, without a meaning */
     uint64_t pc;
     char disassembly[128];
     uint64_t address;

@@ -4,11 +4,11 @@
 #include "exec/observe.h"
 #include "wave/fault.h"
 
-static void *code_memory(void *context, uint64_t bytes, uint64_t align)
+static void *code_memory(void *context, unsigned agent, uint64_t bytes, uint64_t align)
 {
     struct ehp_machine *m = context;
     int status;
-    return memory_alloc(&m->memory, 0, EHP_MEM_CODE, bytes, align, &status);
+    return memory_alloc(&m->memory, agent, EHP_MEM_CODE, bytes, align, &status);
 }
 
 static void code_memory_free(void *context, void *base)
@@ -37,7 +37,7 @@ int ehp_code_load(ehp_machine *m, unsigned agent, const void *image, size_t byte
         return machine_error(m, EHP_ERR_INVALID, "no agent %u, or no image", agent);
     struct code_error error = {0};
     struct code_params params = {
-        .allocator = {.context = m, .alloc = code_memory, .free = code_memory_free},
+        .allocator = {.context = m, .alloc = code_memory, .free = code_memory_free, .agent = agent},
         .isa = m->isa,
         .error = &error,
     };

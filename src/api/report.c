@@ -156,8 +156,10 @@ static bool has_address(int kind)
 }
 
 /* Where in the program it was; *f has it. */
-static void add_place(char *text, size_t bytes, const struct ehp_fault *f, const char *detail)
+static void add_place(struct cp *cp, char *text, size_t bytes, const struct ehp_fault *f, const char *detail)
 {
+    const struct ehp_machine *m = machine_of(cp);
+    const unsigned xcds = m->xcds_per_agent * machine_package_agents(m);
     char room[512];
     if (f->kernel)
         add(text, bytes, "\n  in kernel %s, workgroup (%u, %u, %u), wave %u",
@@ -165,7 +167,9 @@ static void add_place(char *text, size_t bytes, const struct ehp_fault *f, const
             f->wave);
     if (f->lane != UINT_MAX)
         add(text, bytes, ", lane %u", f->lane);
-    if (f->kernel)
+    if (f->kernel && m->node.packages > 1)
+        add(text, bytes, " on package %u, XCD %u", f->xcc / xcds, f->xcc % xcds);
+    else if (f->kernel)
         add(text, bytes, " on XCD %u", f->xcc);
     if (f->kernel && f->cu != UINT_MAX)
         add(text, bytes, ", SE %u, CU %u", f->se, f->cu);
@@ -185,7 +189,7 @@ void report_text(struct cp *cp, struct ehp_fault *f, const char *detail)
         add(text, bytes, ": %s %#llx", f->write ? "write to" : "read from", (unsigned long long)f->address);
     if (f->kind == EHP_FAULT_EXCEPTION)
         add(text, bytes, ": %s, which MODE enables", exception_text(f->trap_id));
-    add_place(text, bytes, f, detail);
+    add_place(cp, text, bytes, f, detail);
     if (f->kind == EHP_FAULT_MEMORY || f->kind == EHP_FAULT_MISALIGNED)
         add_memory(cp, text, bytes, f);
 }
@@ -254,7 +258,7 @@ void report_beyond(struct cp_dispatch *d, struct workgroup *wg, const struct wav
     add(f->text, sizeof(f->text), "warning: %s of %u bytes beyond a buffer, %s %#llx",
         f->write ? "write" : "read", mem_access_bytes(guard->fault_in->isa), f->write ? "to" : "from",
         (unsigned long long)f->address);
-    add_place(f->text, sizeof(f->text), f, detail);
+    add_place(d->cp, f->text, sizeof(f->text), f, detail);
     add_where(f->text, sizeof(f->text), f->address, near, false);
 }
 

@@ -152,7 +152,8 @@ static int load_segments(struct ehp_code *code, const struct code_elf *in)
     if (!code->executable)
         return code_fail(in->err, EHP_ERR_NO_MEMORY, "out of memory");
     code->bytes = span.high - span.low;
-    code->base = code->allocator.alloc(code->allocator.context, code->bytes, span.align);
+    code->base =
+        code->allocator.alloc(code->allocator.context, code->allocator.agent, code->bytes, span.align);
     if (!code->base)
         return code_fail(in->err, EHP_ERR_NO_MEMORY, "no memory for a code object of %llu bytes",
                          (unsigned long long)code->bytes);

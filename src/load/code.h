@@ -30,8 +30,10 @@
 /* Where segments go.  Memory must be zero-filled; align is a power of two, a page at least. */
 struct code_allocator {
     void *context;
-    void *(*alloc)(void *context, uint64_t bytes, uint64_t align); /* NULL: none left */
+    /* NULL: none left */
+    void *(*alloc)(void *context, unsigned agent, uint64_t bytes, uint64_t align);
     void (*free)(void *context, void *base);
+    unsigned agent; /* near whom */
 };
 
 /* Finds a symbol that the code object uses and does not define. */

@@ -25,7 +25,7 @@ check 'files' python3 - "$dir" <<'P'
 import csv, json, sys
 d = sys.argv[1]
 rows = list(csv.DictReader(open(d + "/c.csv")))
-assert list(rows[0]) == ["Dispatch_Id", "Kernel_Name", "Grid_Size", "Workgroup_Size", "Counter_Name", "Counter_Value",
+assert list(rows[0]) == ["Dispatch_Id", "Agent_Id", "Kernel_Name", "Grid_Size", "Workgroup_Size", "Counter_Name", "Counter_Value",
                          "Start_Timestamp", "End_Timestamp"], rows[0]
 assert [r["Counter_Name"] for r in rows[:2]] == ["SQ_WAVES", "VALUBusy"]
 for r in rows:

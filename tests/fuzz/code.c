@@ -9,8 +9,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-static void *take(void *context, uint64_t bytes, uint64_t align)
+static void *take(void *context, unsigned agent, uint64_t bytes, uint64_t align)
 {
+    (void)agent;
     (void)context;
     if (bytes > 1 << 22)
         return NULL;

@@ -15,8 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { PAGE = 4096, ROOM = 64 * PAGE };
 
-static void *take(void *context, uint64_t bytes, uint64_t align)
+static void *take(void *context, unsigned agent, uint64_t bytes, uint64_t align)
 {
+    (void)agent;
     void *p = NULL;
     (void)context;
     if (bytes > 1 << 22 || posix_memalign(&p, (size_t)align, bytes ? (size_t)bytes : 1) != 0)

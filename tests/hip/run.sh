@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh BUILD_ROOT SOURCE_ROOT NAME [CHIP [OPTION...]]: compiles tests/hip/NAME.hip with ehp cc and runs it. The
+# run.sh BUILD_ROOT SOURCE_ROOT NAME [CHIP-OR-NODE [OPTION...]]: compiles tests/hip/NAME.hip with ehp cc and runs it. The
 # program checks itself and says PASSED.
 build=$1 source=$2 name=$3 chip=${4-mi300a}
 [ $# -gt 4 ] && shift 4 || set -- -O2
+machine=--chip
+[ ! -e "$source/nodes/$chip.cfg" ] || machine=--node
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 echo 'int main() { return 0; }' >"$dir/empty.hip"
@@ -15,7 +17,7 @@ preload=
 if nm -D "$build/libehp.so" 2>/dev/null | grep -q __asan_init; then
     preload="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
 fi
-said=$(LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" "$build/tools/ehp" run --chip "$chip" \
+said=$(LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" "$build/tools/ehp" run $machine "$chip" \
     "$dir/$name" 2>"$dir/errors")
 status=$?
 printf '%s\n' "$said"

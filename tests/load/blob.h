@@ -61,8 +61,9 @@ struct pool {
     uint64_t last_bytes, last_align;
 };
 
-static inline void *pool_alloc(void *context, uint64_t bytes, uint64_t align)
+static inline void *pool_alloc(void *context, unsigned agent, uint64_t bytes, uint64_t align)
 {
+    (void)agent;
     struct pool *pool = context;
     if (bytes > 64 << 20)
         return NULL;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches over several devices at once. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "hip/graph/graph.h"
 #include "hip/core/launch.h"
 #include "hip/core/size.h"
 #include "hip/stream/stream.h"
+
+enum { MULTI_SYNC = 64 };
 
 struct multi_launch {
     struct hip_launch launch;
@@ -15,7 +17,7 @@ struct multi_launch {
 
 static void multi_free(void *memory)
 {
-    free(memory);
+    ehp_mem_free(hip_runtime()->machine, memory);
 }
 
 static hipError_t multi_check(struct multi_launch *list, unsigned count, bool cooperative)
@@ -42,17 +44,39 @@ static uint64_t multi_items(const struct hip_launch *launch)
     return size_mul(size_mul(launch->grid[0], launch->grid[1]), launch->grid[2]);
 }
 
-/* The grids share a two-word barrier for multi_grid.sync(); it lives until the last of them is done. */
-static hipError_t multi_send(struct multi_launch *list, unsigned count, bool cooperative)
+/* Each of the streams waits for what the others have so far. */
+static hipError_t multi_meet(struct multi_launch *list, unsigned count)
+{
+    hipError_t error = hipSuccess;
+
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; error == hipSuccess && k < count; k++)
+            error = hip_stream_follow(list[i].stream, list[k].stream);
+    return error;
+}
+
+/*
+ * The grids share a two-word barrier for multi_grid.sync(), in memory that all
+ * devices reach; it lives until the last of them is done.
+ */
+static hipError_t multi_send(struct multi_launch *list, unsigned count, bool cooperative, unsigned flags)
 {
     uint64_t items = 0, before = 0;
-    uint32_t *sync = calloc(16, sizeof *sync);
-    hipError_t error = sync ? multi_check(list, count, cooperative) : hipErrorOutOfMemory;
+    void *sync = NULL;
+    hipError_t error = multi_check(list, count, cooperative);
 
     for (unsigned i = 0; i < count; i++)
         items = size_add(items, multi_items(&list[i].launch));
     if (error == hipSuccess && items == SIZE_TOO_LARGE)
         error = hipErrorInvalidConfiguration;
+    if (error == hipSuccess)
+        error = hip_from_status(ehp_mem_alloc(hip_runtime()->machine, list[0].stream->device->agent,
+                                              EHP_MEM_INTERNAL, MULTI_SYNC, 0, &sync));
+    if (error != hipSuccess)
+        return error;
+    memset(sync, 0, MULTI_SYNC);
+    if (!(flags & hipCooperativeLaunchMultiDeviceNoPreSync))
+        error = multi_meet(list, count);
     for (unsigned i = 0; error == hipSuccess && i < count; i++) {
         list[i].grid = (struct hip_multi_grid){sync, i, count, before, items};
         before += multi_items(&list[i].launch);
@@ -61,8 +85,10 @@ static hipError_t multi_send(struct multi_launch *list, unsigned count, bool coo
         struct hip_op op = {.kind = HIP_OP_KERNEL, .launch = list[i].launch};
         error = hip_stream_submit(list[i].stream, &op);
     }
+    if (error == hipSuccess && !(flags & hipCooperativeLaunchMultiDeviceNoPostSync))
+        error = multi_meet(list, count);
     if (error != hipSuccess) {
-        free(sync);
+        multi_free(sync);
         return error;
     }
     for (unsigned i = 1; i < count; i++) /* the first stream frees it, after the others */
@@ -71,7 +97,8 @@ static hipError_t multi_send(struct multi_launch *list, unsigned count, bool coo
     return hip_stream_submit(list[0].stream, &release);
 }
 
-static hipError_t multi_launch_params(const hipLaunchParams *params, int count, bool cooperative)
+static hipError_t multi_launch_params(const hipLaunchParams *params, int count, bool cooperative,
+                                      unsigned flags)
 {
     struct multi_launch list[HIP_DEVICES_MAX] = {0};
 
@@ -100,7 +127,7 @@ static hipError_t multi_launch_params(const hipLaunchParams *params, int count, 
         if (error != hipSuccess)
             return error;
     }
-    return multi_send(list, (unsigned)count, cooperative);
+    return multi_send(list, (unsigned)count, cooperative, flags);
 }
 
 HIP_ENTRY hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launchParamsList, int numDevices,
@@ -108,7 +135,7 @@ HIP_ENTRY hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *laun
 {
     if (flags > 3) /* hipCooperativeLaunchMultiDeviceNoPreSync, ...NoPostSync */
         return hip_return(hipErrorInvalidValue);
-    return hip_return(multi_launch_params(launchParamsList, numDevices, true));
+    return hip_return(multi_launch_params(launchParamsList, numDevices, true, flags));
 }
 
 HIP_ENTRY hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchParamsList, int numDevices,
@@ -116,7 +143,7 @@ HIP_ENTRY hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launchP
 {
     if (flags > 3)
         return hip_return(hipErrorInvalidValue);
-    return hip_return(multi_launch_params(launchParamsList, numDevices, false));
+    return hip_return(multi_launch_params(launchParamsList, numDevices, false, flags));
 }
 
 HIP_ENTRY hipError_t hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaunchParams *launchParamsList,
@@ -142,5 +169,5 @@ HIP_ENTRY hipError_t hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaun
         if (error == hipSuccess)
             error = hip_launch_arguments(&list[i].launch, p->kernelParams, NULL);
     }
-    return hip_return(error == hipSuccess ? multi_send(list, numDevices, true) : error);
+    return hip_return(error == hipSuccess ? multi_send(list, numDevices, true, flags) : error);
 }

@@ -114,13 +114,41 @@ static bool copy_on_device(const struct ihipStream_t *stream, const struct hip_o
     }
 }
 
+/*
+ * Waits for the null stream of the device whose memory it is, if that is another one: ROCm copies between a
+ * device and the host in that stream, and peers' copies begin when both devices' are done (CUDA programming
+ * guide, "Peer-to-Peer Memory Copy").
+ */
+static hipError_t copy_settle_owner(const struct ihipStream_t *stream, const void *at)
+{
+    const struct hip_memory *memory = hip_memory_find(at, NULL);
+    struct ihipStream_t *null;
+
+    if (!memory || memory->kind != EHP_MEM_DEVICE || memory->device == stream->device->ordinal)
+        return hipSuccess;
+    hipError_t error = hip_stream_null(&hip_runtime()->device[memory->device], &null);
+    return error == hipSuccess ? hip_stream_settle(null) : error;
+}
+
+static hipError_t copy_settle_owners(const struct ihipStream_t *stream, const struct hip_op *op)
+{
+    const bool box = op->kind == HIP_OP_COPY_3D;
+
+    if (hip_runtime()->devices == 1)
+        return hipSuccess;
+    hipError_t error = copy_settle_owner(stream, box ? op->copy_3d.dst : op->copy.dst);
+    return error == hipSuccess ? copy_settle_owner(stream, box ? op->copy_3d.src : op->copy.src) : error;
+}
+
 hipError_t hip_copy_sync(struct ihipStream_t *stream, struct hip_op *op)
 {
     const bool copy = op->kind == HIP_OP_COPY || op->kind == HIP_OP_COPY_3D;
 
     if (!hip_stream_unhindered(stream) && copy_on_device(stream, op))
         return hip_stream_submit(stream, op);
-    hipError_t error = hipSuccess;
+    hipError_t error = copy ? copy_settle_owners(stream, op) : hipSuccess;
+    if (error != hipSuccess)
+        return error;
     if (!copy || !hip_runtime()->timing) {
         error = hip_stream_settle(stream);
         if (error != hipSuccess || ehp_mem_try(copy_access, op) == EHP_OK)

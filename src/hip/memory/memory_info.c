@@ -76,6 +76,19 @@ HIP_ENTRY hipError_t hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize,
     return hip_return(hipSuccess);
 }
 
+/* Of the device that has loaded the code with this variable. */
+static int info_code_device(const void *ptr)
+{
+    const struct hip_runtime *runtime = hip_runtime();
+    struct ehp_allocation allocation = EHP_ALLOCATION_INIT;
+    int device = 0;
+
+    ehp_mem_query(runtime->machine, ptr, &allocation);
+    while (device < runtime->devices - 1 && runtime->device[device].agent != allocation.agent)
+        device++;
+    return device;
+}
+
 HIP_ENTRY hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr)
 {
     struct hip_device *device;
@@ -90,7 +103,7 @@ HIP_ENTRY hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, 
     size_t left;
     if (!memory && hip_memory_known(ptr, &left)) { /* a device variable */
         attributes->type = hipMemoryTypeDevice;
-        attributes->device = device->ordinal;
+        attributes->device = info_code_device(ptr);
         attributes->devicePointer = (void *)(uintptr_t)ptr;
         return hip_return(hipSuccess);
     }

@@ -49,7 +49,8 @@ struct advise_pair {
 struct advise_repeats {
     bool any;
     int first;      /* buffer */
-    unsigned times; /* that came and went */
+    unsigned times; /* that came and went, one after another: several devices have one each at a time */
+    uint64_t until; /* when the last of those went */
 };
 
 /* Bytes that one event adds: now, and on one memory. */
@@ -318,7 +319,10 @@ static void result_repeats(struct advise_result *r)
             continue;
         at->first = at->any ? at->first : i;
         at->any = true;
-        at->times += b->died > b->born;
+        if (b->died > b->born && b->born > at->until) {
+            at->times++;
+            at->until = b->died;
+        }
     }
 }
 

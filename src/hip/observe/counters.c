@@ -31,8 +31,11 @@ static void print_table(const struct hip_counters *chosen, const struct ehp_disp
 {
     char room[256];
 
-    fprintf(stderr, "dispatch %" PRIu64 ": %.80s, %.3f us\n", d->id,
+    fprintf(stderr, "dispatch %" PRIu64 ": %.80s, %.3f us", d->id,
             ehp_printable(d->kernel, room, sizeof room), (double)(d->end_ns - d->start_ns) * 1e-3);
+    if (hip_runtime()->devices > 1)
+        fprintf(stderr, ", agent %u", d->agent);
+    fputc('\n', stderr);
     for (unsigned i = 0; i < chosen->count; i++) {
         struct ehp_counter counter = EHP_COUNTER_INIT;
         ehp_counter_at(chosen->index[i], &counter);
@@ -57,7 +60,7 @@ static void write_csv(const struct hip_counters *chosen, const struct ehp_dispat
     for (unsigned i = 0; i < chosen->count; i++) {
         struct ehp_counter counter = EHP_COUNTER_INIT;
         ehp_counter_at(chosen->index[i], &counter);
-        fprintf(chosen->file, "%" PRIu64 ",", d->id);
+        fprintf(chosen->file, "%" PRIu64 ",%u,", d->id, d->agent);
         stats_csv_string(chosen->file, d->kernel);
         fprintf(chosen->file, ",%" PRIu64 ",%" PRIu64 ",%s,", grid_items(d), block_items(d), counter.name);
         stats_print_value(chosen->file, ehp_counter_value(d->counters, chosen->index[i]));
@@ -69,7 +72,9 @@ static void write_json(struct hip_counters *chosen, const struct ehp_dispatch *d
 {
     if (chosen->seeks)
         fseek(chosen->file, -(long)strlen(json_end), SEEK_END);
-    fprintf(chosen->file, "%s  {\"dispatch\": %" PRIu64 ", \"kernel\": ", chosen->any ? ",\n" : "\n", d->id);
+    fprintf(chosen->file,
+            "%s  {\"dispatch\": %" PRIu64 ", \"agent\": %u, \"kernel\": ", chosen->any ? ",\n" : "\n", d->id,
+            d->agent);
     stats_json_string(chosen->file, d->kernel);
     fprintf(chosen->file,
             ", \"grid_size\": %" PRIu64 ", \"workgroup_size\": %" PRIu64 ", \"start_ns\": %" PRIu64
@@ -170,9 +175,10 @@ bool hip_counters_init(struct hip_runtime *runtime)
     setvbuf(chosen->file, chosen->buffer, _IOFBF, sizeof chosen->buffer);
     chosen->csv = stats_is_csv(path);
     chosen->seeks = !chosen->csv && ftell(chosen->file) == 0;
-    fputs(chosen->csv ? "Dispatch_Id,Kernel_Name,Grid_Size,Workgroup_Size,Counter_Name,Counter_Value,"
-                        "Start_Timestamp,End_Timestamp\n"
-                      : "[",
+    fputs(chosen->csv
+              ? "Dispatch_Id,Agent_Id,Kernel_Name,Grid_Size,Workgroup_Size,Counter_Name,Counter_Value,"
+                "Start_Timestamp,End_Timestamp\n"
+              : "[",
           chosen->file);
     if (chosen->seeks)
         fputs(json_end, chosen->file);
