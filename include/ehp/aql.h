@@ -118,7 +118,8 @@ enum ehp_agent_function {
     EHP_AGENT_WAIT_VALUE =
         0x8006, /* arg: address, value, mask, bytes | condition << 8 (0 >=, 1 ==, 2 and, 3 nor) */
     EHP_AGENT_WRITE_VALUE = 0x8007, /* arg: address, value, bytes */
-    EHP_AGENT_PREFETCH = 0x8008,    /* arg: address, bytes; memory on demand enters the GPU's page table */
+    EHP_AGENT_PREFETCH =
+        0x8008, /* arg: address, bytes, agent; memory on demand enters the GPU's page table */
 };
 
 struct ehp_copy_3d {

@@ -264,9 +264,9 @@ static void start_task(struct timed *timed, struct cp_task *task)
         const uint64_t word[3] = {(uint64_t)(uintptr_t)task, timed_now_ns(timed)};
         access_signal(timed, task->queue, task_ends, word);
     } else if (p->type == EHP_AGENT_PREFETCH) {
-        start_waiting(timed, task,
-                      timed->barrier_ps +
-                          vm_prefetch(timed->vm, package_of(timed, task->queue), p->arg[0], p->arg[1]));
+        const unsigned package =
+            memory_package(timed->engine.cp->memory, (unsigned)p->arg[2]) % timed->packages;
+        start_waiting(timed, task, timed->barrier_ps + vm_prefetch(timed->vm, package, p->arg[0], p->arg[1]));
     } else {
         start_copy(timed, task);
     }

@@ -67,6 +67,7 @@ struct hip_op {
         struct {
             const void *address;
             size_t bytes;
+            unsigned agent; /* whose page table it enters, and near whom pages are that are nowhere */
         } prefetch;
         struct {
             void (*fn)(void *);

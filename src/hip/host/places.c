@@ -132,8 +132,10 @@ static bool named(const char *text, unsigned cpus)
         const char *at = text + length;
         if (*at == '(') {
             at++;
-            if (!number(&at, &most) || !most || *at++ != ')')
+            const bool good = number(&at, &most) && most && *at == ')';
+            if (!good)
                 return false;
+            at++;
         }
         for (unsigned first = 0; first < cpus && places.count < most; first += kinds[i].cpus) {
             struct ehp_cpu_set *set = &places.place[places.count++];

@@ -336,6 +336,7 @@ HIP_ENTRY hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int 
         op.kind = HIP_OP_PREFETCH;
         op.prefetch.address = dev_ptr;
         op.prefetch.bytes = count;
+        op.prefetch.agent = hip_runtime()->device[device].agent;
     }
     return hip_return(hip_stream_op(stream, &op));
 }

@@ -395,7 +395,7 @@ hipError_t hip_stream_submit_locked(struct ihipStream_t *stream, const struct hi
     }
     case HIP_OP_PREFETCH:
         stream_put_agent(stream, EHP_AGENT_PREFETCH, (uint64_t)(uintptr_t)op->prefetch.address,
-                         op->prefetch.bytes, 0, 0);
+                         op->prefetch.bytes, op->prefetch.agent, 0);
         return hipSuccess;
     case HIP_OP_HOST: {
         struct hip_call *call = hip_ring_alloc(stream, sizeof *call, 64);
