@@ -229,6 +229,8 @@ ENTRY int get_nprocs_conf(void)
 __attribute__((constructor)) static void keep_from_host(void)
 {
     const char *mode = secure_getenv("EHP_MODE");
-    if (mode && strcmp(mode, "timing") == 0)
+    if (mode && strcmp(mode, "timing") == 0) {
+        places_take();
         setenv("KMP_AFFINITY", "disabled", 0);
+    }
 }

@@ -17,6 +17,9 @@ void affinity_begin(const struct ehp_cpu_set *set);
 struct ehp_cpu_thread *affinity_open(const struct ehp_cpu_set *set, int core);
 /* The calling thread, away from its core, is on one of these from now on, if it was on another. */
 void affinity_move(const struct ehp_cpu_set *set);
+/* OMP_PLACES and OMP_PROC_BIND are ours from now on: the runtime would complain that it may not follow them.
+ */
+void places_take(void);
 /* Where thread `index` of a team of `size` is, by OMP_PLACES and OMP_PROC_BIND: one CPU.  False: anywhere. */
 bool places_of(unsigned index, unsigned size, struct ehp_cpu_set *out);
 

@@ -21,6 +21,7 @@ static struct {
     struct ehp_cpu_set *place;
     unsigned count;
     enum bind bind;
+    char *text, *wish; /* OMP_PLACES, OMP_PROC_BIND */
 } places = {.once = PTHREAD_ONCE_INIT};
 
 static bool number(const char **at, unsigned *out)
@@ -159,9 +160,23 @@ static enum bind read_bind(const char *text, bool has_places)
     return strncmp(text, "primary", 7) == 0 || strncmp(text, "master", 6) == 0 ? BIND_PRIMARY : BIND_CLOSE;
 }
 
+static char *take(const char *name)
+{
+    const char *text = secure_getenv(name);
+    char *copy = text ? strdup(text) : NULL;
+    unsetenv(name);
+    return copy;
+}
+
+void places_take(void)
+{
+    places.text = take("OMP_PLACES");
+    places.wish = take("OMP_PROC_BIND");
+}
+
 static void read_places(void)
 {
-    const char *text = secure_getenv("OMP_PLACES"), *bind = secure_getenv("OMP_PROC_BIND");
+    const char *text = places.text, *bind = places.wish;
     const unsigned cpus = ehp_cpu_count(time_host_machine());
     places.bind = read_bind(bind, text && *text);
     if (places.bind == BIND_NONE || !cpus)
