@@ -41,8 +41,8 @@ static const struct variable of_programs[] = {
     {"ROCR_VISIBLE_DEVICES", "numbers of the devices that there are, as 0,2 (all)"},
     {"HIP_VISIBLE_DEVICES", "numbers of those that the program sees (all)"},
     {"CUDA_VISIBLE_DEVICES", "the same, where HIP_VISIBLE_DEVICES is not set"},
-    {"OMP_PLACES", "where a team of --time-host is: on which simulated CPUs"},
-    {"OMP_PROC_BIND", "how it is spread over them"},
+    {"OMP_PLACES", "simulated CPUs that timed threads of OpenMP are on"},
+    {"OMP_PROC_BIND", "how they are spread over those"},
     {"XDG_CACHE_HOME", "compiled code is in ehp/compiled there (~/.cache)"},
     {"TMPDIR", "directory for temporary files (/tmp)"},
 };
