@@ -177,6 +177,7 @@ static void arrived(struct port_domain *domain, struct port_event *event)
                                          .agent = link->agent,
                                          .nobody = r->nobody,
                                          .in_place = r->in_place,
+                                         .past = r->past,
                                          .half = r->half,
                                          .halves = r->halves,
                                          .alone = r->alone,
@@ -349,7 +350,10 @@ void link_take(struct link *link, struct fabric_request *r)
     }
     if (r->kind == FABRIC_WRITE) {
         note_given_up(link, r);
-        forward(link, r);
+        if (r->past)
+            go(link, r); /* others lose it */
+        else
+            forward(link, r);
         return;
     }
     struct link_half *h = half_of(link, wanted_half(r), true);

@@ -455,7 +455,10 @@ static void onward(struct port_domain *domain, struct port_event *event)
 
 double net_way_ps(const struct iod *home, const struct fabric_request *r)
 {
-    return home->fabric->way_ps[hops_of(home->fabric, r)] + home->fabric->agent[r->agent].extra_ps;
+    const struct fabric *f = home->fabric;
+    const unsigned link = r->agent - f->xcds - f->ccds; /* behind which whoever asked is */
+    const double beyond = link < f->links ? f->link[link].latency_ps + f->way_ps[0] : 0;
+    return f->way_ps[hops_of(f, r)] + f->agent[r->agent].extra_ps + beyond;
 }
 
 void net_answer(struct iod *home, struct fabric_request *r, double after_ps)

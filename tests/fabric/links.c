@@ -243,6 +243,31 @@ static void test_cpus(void)
     close_rig();
 }
 
+/* A store past the caches takes the line from all, beside it and at its home. */
+static void test_past(void)
+{
+    static struct test_request t;
+    open_rig(0);
+    const uint64_t line = in_package(0, 31 * LINE);
+    struct asker *near = &rig.asker[0][CCD_A], *far = &rig.asker[1][CCD_A], *beside = &rig.asker[1][CCD_B];
+    ask_cpu(&t, near, FABRIC_READ, line);
+    ask_cpu(&t, far, FABRIC_READ, line);
+    ask_cpu(&t, beside, FABRIC_READ, line);
+    near->probes = far->probes = beside->probes = 0;
+    t = (struct test_request){.r.in_place = true, .r.past = true, .r.half = true, .r.halves = OWN_HALF};
+    t.r.mask[0] = UINT64_MAX;
+    ask(100, &t, far, FABRIC_WRITE, line);
+    run();
+    CHECK(t.end > t.begin);
+    CHECK_EQ(near->probes, 1);
+    CHECK_EQ(beside->probes, 1);
+    CHECK_EQ(far->probes, 0);
+    ask_cpu(&t, near, FABRIC_READ, line);
+    CHECK(t.r.alone);
+    CHECK_EQ(far->probes + beside->probes, 1);
+    close_rig();
+}
+
 /* Both ask at once, again and again: one after the other gets it. */
 static void test_race(void)
 {
@@ -352,6 +377,7 @@ int main(void)
     test_latency();
     test_bandwidth();
     test_cpus();
+    test_past();
     test_race();
     test_gpus();
     test_order();
