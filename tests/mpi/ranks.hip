@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "check_hip.h"
+#include "../hip/check_hip.h"
 
 __global__ void fill(float *p, int n, float first)
 {
