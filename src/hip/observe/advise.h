@@ -43,6 +43,9 @@ void hip_advise_asked(void);
 /* ---- between advise.c and advise_report.c ----------------------------------------------------------------
  */
 
+/* "1.5 MiB": writes and returns the text. */
+const char *advise_bytes(char text[24], double bytes);
+
 enum { ADVISE_FRAMES = 8 };
 
 enum advise_kind { /* where a buffer is; those of the host are what copies name */

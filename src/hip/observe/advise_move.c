@@ -333,17 +333,6 @@ static const char *show_time(char text[24], double ns)
     return text;
 }
 
-static const char *show_bytes(char text[24], double bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    unsigned unit = 0;
-
-    for (; bytes >= 1024 && unit < 4; unit++)
-        bytes /= 1024;
-    snprintf(text, 24, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-    return text;
-}
-
 static const char *show_side(char text[24], unsigned cores)
 {
     if (cores)
@@ -390,13 +379,13 @@ static void text_move(const struct move *m, FILE *file)
                 "    each took   %10s: the kernel %s, its packet %s, the host's wait %s\n"
                 "    counted: %.4g operations of lanes, %s by loads and stores,",
                 show_time(a, m->ns), show_time(b, m->ns - m->launch - m->wait), show_time(c, m->launch),
-                show_time(d, m->wait), m->operations, show_bytes(room, m->accesses));
+                show_time(d, m->wait), m->operations, advise_bytes(room, m->accesses));
     else
         fprintf(file, "    took        %10s\n    counted: %.4g instructions, %s by loads and stores,",
-                show_time(a, m->ns), m->operations, show_bytes(room, m->accesses));
-    fprintf(file, " %s past the L2s,", show_bytes(b, m->bytes));
+                show_time(a, m->ns), m->operations, advise_bytes(room, m->accesses));
+    fprintf(file, " %s past the L2s,", advise_bytes(b, m->bytes));
     if (m->kernel)
-        fprintf(file, " %s past the Infinity Cache,", show_bytes(c, m->hbm));
+        fprintf(file, " %s past the Infinity Cache,", advise_bytes(c, m->hbm));
     fprintf(file, " %.4g load%s after one another\n", m->chain, m->chain >= 0.5 && m->chain < 1.5 ? "" : "s");
     for (int i = 0; i < m->count; i++)
         text_cost(&m->there[i], file);

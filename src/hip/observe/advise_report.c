@@ -238,15 +238,14 @@ static const char *report_line(const struct hip_advise *a, int site)
     return site < 0 ? "?" : a->sites[site].line;
 }
 
-static const char *report_bytes(char text[24], uint64_t bytes)
+const char *advise_bytes(char text[24], double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
     unsigned unit = 0;
 
-    for (; value >= 1024 && unit < 4; unit++)
-        value /= 1024;
-    snprintf(text, 24, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    for (; bytes >= 1024 && unit < 4; unit++)
+        bytes /= 1024;
+    snprintf(text, 24, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
     return text;
 }
 
@@ -357,9 +356,10 @@ static void text_pairs(const struct advise_result *r, FILE *file)
         const struct advise_pair *p = &r->pairs[i];
         used[p->use] = true;
         fprintf(file, "  %9s  %5u  %-*s  %-*s  %9s  %9s  %s\n",
-                report_bytes(a, r->advise->buffers[p->device].bytes), p->times, left,
+                advise_bytes(a, (double)r->advise->buffers[p->device].bytes), p->times, left,
                 report_buffer(r->advise, p->device, gpu), right, report_buffer(r->advise, p->host, cpu),
-                report_bytes(b, p->to_gpu), report_bytes(c, p->to_cpu), advise_uses[p->use].shown);
+                advise_bytes(b, (double)p->to_gpu), advise_bytes(c, (double)p->to_cpu),
+                advise_uses[p->use].shown);
     }
     for (int i = 0; i < USE_COUNT; i++)
         if (used[i] && (i != USE_PINNED || !used[USE_ONE]))
@@ -378,7 +378,7 @@ static void text_copies(const struct advise_result *r, FILE *file)
         if (!copy_crosses(a, copy))
             continue;
         fprintf(file, "  %7" PRIu64 "  %9s  %9s  %-6s  %-24s  %s\n", copy->calls,
-                report_bytes(bytes, copy->bytes),
+                advise_bytes(bytes, (double)copy->bytes),
                 report_time(seconds, copy_seconds(a, copy->calls, copy->bytes)),
                 advise_is_host(&a->buffers[copy->dst]) ? "CPU" : "GPU", report_line(a, copy->site),
                 copy_remark(copy, remark));
@@ -400,7 +400,7 @@ static void text_others(const struct advise_result *r, FILE *file)
         const char *reason = buffer_reason(&a->buffers[i]);
         unsigned repeats = site_repeats(r, i);
         if (reason && !r->gone[i])
-            fprintf(file, "  %s of %s: %s\n", report_bytes(bytes, a->buffers[i].bytes),
+            fprintf(file, "  %s of %s: %s\n", advise_bytes(bytes, (double)a->buffers[i].bytes),
                     report_buffer(a, i, text), reason);
         if (repeats >= REPEATS)
             fprintf(file, "  %s: allocated and freed %u times; once is enough\n", report_buffer(a, i, text),
@@ -422,7 +422,7 @@ static void report_text(const struct advise_result *r, FILE *file)
         fprintf(file, "ehp advise: no buffer is on both sides, and nothing is copied between them\n");
     else
         fprintf(file, "ehp advise: %d buffers, %" PRIu64 " copies of %s between CPU and GPU\n",
-                r->advise->buffer_count, r->copies, report_bytes(a, r->copied));
+                r->advise->buffer_count, r->copies, advise_bytes(a, (double)r->copied));
     if (r->count) {
         text_pairs(r, file);
         text_copies(r, file);
@@ -431,7 +431,7 @@ static void report_text(const struct advise_result *r, FILE *file)
     advise_move_text(r->advise, file);
     if (r->count)
         fprintf(file, "\nSaved: %s of %s (%.0f %%), %" PRIu64 " copies, %s\n",
-                report_bytes(b, r->peak[0] - r->peak[1]), report_bytes(c, r->peak[0]),
+                advise_bytes(b, (double)(r->peak[0] - r->peak[1])), advise_bytes(c, (double)r->peak[0]),
                 r->peak[0] ? 100 * (double)(r->peak[0] - r->peak[1]) / (double)r->peak[0] : 0.0, r->copies,
                 report_time(d, r->seconds));
 }
