@@ -2,7 +2,6 @@
 /* Reading chip files; see chip.h. */
 #include "chip/chip.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <libconfig.h>
 #include <math.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "chip/files.h"
 #include "ehp/ehp.h"
 
 static const struct {
@@ -344,15 +344,6 @@ static int read_iods(const config_t *config, struct chip *chip, const char *path
     return EHP_OK;
 }
 
-static void list_name(const char *name, const char *path, const char *title, void *user)
-{
-    char *list = user;
-    (void)path;
-    (void)title;
-    if (strlen(list) + strlen(name) + 3 < 160)
-        strcat(strcat(list, *list ? ", " : ""), name);
-}
-
 static int load_file(const char *path, struct chip *chip, unsigned depth, char *error, size_t bytes);
 
 static int load_base(const config_t *config, const char *base_path, const char *base, const char *path,
@@ -376,8 +367,8 @@ static int load_file(const char *path, struct chip *chip, unsigned depth, char *
         status = EHP_ERR_BAD_CHIP;
     }
     if (status == EHP_OK && !depth && !config_setting_length(config_root_setting(&config))) {
-        char known[160] = "";
-        ehp_chips(list_name, known);
+        char known[FILES_NAMES] = "";
+        ehp_chips(files_add_name, known);
         snprintf(error, bytes, "%s: sets nothing; base = \"NAME\"; takes everything from another: %s", path,
                  known);
         status = EHP_ERR_BAD_CHIP;
@@ -548,8 +539,8 @@ int chip_load(const char *name_or_path, struct chip *chip, char *error, size_t b
         snprintf(path, sizeof(path), "%s/%s.cfg", directory, name_or_path);
     }
     if (access(path, R_OK) != 0) {
-        char known[160] = "";
-        ehp_chips(list_name, known);
+        char known[FILES_NAMES] = "";
+        ehp_chips(files_add_name, known);
         snprintf(error, bytes, "no chip \"%s\"; there are: %s", name_or_path, known);
         return EHP_ERR_NOT_FOUND;
     }
@@ -578,36 +569,10 @@ void chip_free(struct chip *chip)
     chip->path = NULL;
 }
 
-static int is_chip_file(const struct dirent *entry)
-{
-    size_t n = strlen(entry->d_name);
-    return n > 4 && !strcmp(entry->d_name + n - 4, ".cfg");
-}
-
 /* Files without a title are bases of others, not chips. */
 int ehp_chips(void (*fn)(const char *, const char *, const char *, void *), void *user)
 {
     char directory[1024];
-    if (!chip_directory(directory, sizeof(directory)))
-        return EHP_ERR_NOT_FOUND;
-    struct dirent **entries;
-    int n = scandir(directory, &entries, is_chip_file, alphasort);
-    if (n < 0)
-        return EHP_ERR_NOT_FOUND;
-    for (int i = 0; i < n; i++) {
-        char path[1400], name[64];
-        snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
-        snprintf(name, sizeof(name), "%.*s", (int)strcspn(entries[i]->d_name, "."), entries[i]->d_name);
-        config_t config;
-        config_init(&config);
-        const config_setting_t *title = NULL;
-        if (config_read_file(&config, path) == CONFIG_TRUE)
-            title = config_lookup(&config, "chip.title");
-        if (title)
-            fn(name, path, config_setting_get_string_elem(title, 0), user);
-        config_destroy(&config);
-        free(entries[i]);
-    }
-    free(entries);
-    return EHP_OK;
+    return chip_directory(directory, sizeof(directory)) ? files_each(directory, "chip.title", fn, user)
+                                                        : EHP_ERR_NOT_FOUND;
 }

@@ -3,7 +3,6 @@
 #include "chip/node.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <libconfig.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "chip/chip.h"
+#include "chip/files.h"
 #include "ehp/ehp.h"
 
 static_assert((int)NODE_MAX_PACKAGES == EHP_PACKAGES_MAX, "what the interface promises");
@@ -262,15 +262,6 @@ static int read_node(const struct reading *r, const config_t *config)
     return status == EHP_OK && !node->title ? EHP_ERR_NO_MEMORY : status;
 }
 
-static void list_name(const char *name, const char *path, const char *title, void *user)
-{
-    char *list = user;
-    (void)path;
-    (void)title;
-    if (strlen(list) + strlen(name) + 3 < 160)
-        strcat(strcat(list, *list ? ", " : ""), name);
-}
-
 int node_load(const char *name_or_path, struct node *node, char *error, size_t bytes)
 {
     char path[1200];
@@ -286,8 +277,8 @@ int node_load(const char *name_or_path, struct node *node, char *error, size_t b
         snprintf(path, sizeof(path), "%s/%s.cfg", directory, name_or_path);
     }
     if (access(path, R_OK) != 0) {
-        char known[160] = "";
-        ehp_nodes(list_name, known);
+        char known[FILES_NAMES] = "";
+        ehp_nodes(files_add_name, known);
         snprintf(error, bytes, "no node \"%s\"; there are: %s", name_or_path, known);
         return EHP_ERR_NOT_FOUND;
     }
@@ -348,34 +339,9 @@ struct node_link node_link_of(const struct node *node, unsigned a, unsigned b)
     return (struct node_link){{a, b}, {0, 0}, 0, 0};
 }
 
-static int is_node_file(const struct dirent *entry)
-{
-    size_t n = strlen(entry->d_name);
-    return n > 4 && !strcmp(entry->d_name + n - 4, ".cfg");
-}
-
 int ehp_nodes(void (*fn)(const char *, const char *, const char *, void *), void *user)
 {
     char directory[1100];
-    if (!node_directory(directory, sizeof(directory)))
-        return EHP_ERR_NOT_FOUND;
-    struct dirent **entries;
-    int n = scandir(directory, &entries, is_node_file, alphasort);
-    if (n < 0)
-        return EHP_ERR_NOT_FOUND;
-    for (int i = 0; i < n; i++) {
-        char path[1400], name[64];
-        const char *title = NULL;
-        snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
-        snprintf(name, sizeof(name), "%.*s", (int)(strlen(entries[i]->d_name) - 4), entries[i]->d_name);
-        config_t config;
-        config_init(&config);
-        if (config_read_file(&config, path) == CONFIG_TRUE &&
-            config_lookup_string(&config, "title", &title) == CONFIG_TRUE)
-            fn(name, path, title, user);
-        config_destroy(&config);
-        free(entries[i]);
-    }
-    free(entries);
-    return EHP_OK;
+    return node_directory(directory, sizeof(directory)) ? files_each(directory, "title", fn, user)
+                                                        : EHP_ERR_NOT_FOUND;
 }
