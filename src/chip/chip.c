@@ -66,8 +66,8 @@ bool chip_directory(char *path, size_t bytes)
         static const char *const places[] = {"../share/ehp/chips", "../../share/ehp/chips", "../chips",
                                              "../../chips"};
         for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-            snprintf(path, bytes, "%s/%s", library, places[i]);
-            if (access(path, R_OK) == 0)
+            const int n = snprintf(path, bytes, "%s/%s", library, places[i]);
+            if (n > 0 && (size_t)n < bytes && access(path, R_OK) == 0)
                 return true;
         }
     }
