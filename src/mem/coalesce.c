@@ -2,6 +2,7 @@
 /* Lanes to lines and back; see room.h. */
 #include <string.h>
 
+#include "base/copy_once.h"
 #include "mem/vl1_state.h"
 
 void mask_copy_part(uint8_t *to, const uint8_t *from, struct mask mask)
@@ -12,7 +13,7 @@ void mask_copy_part(uint8_t *to, const uint8_t *from, struct mask mask)
             unsigned first = (unsigned)__builtin_ctzll(w);
             uint64_t rest = ~(w >> first);
             unsigned run = rest ? (unsigned)__builtin_ctzll(rest) : 64;
-            memcpy(to + h * 64 + first, from + h * 64 + first, run);
+            copy_once(to + h * 64 + first, from + h * 64 + first, run);
             w = first + run < 64 ? w & (~UINT64_C(0) << (first + run)) : 0;
         }
     }

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <immintrin.h>
 
+#include "base/copy_once.h"
 #include "wave/aperture.h"
 #include "wave/fault.h"
 #include "wave/wave.h"
@@ -605,17 +606,6 @@ memop_shape_of(const uint32_t *lo, const uint32_t *hi, uint32_t step, uint64_t e
     return not_uniform ? MEMOP_ANY : MEMOP_UNIFORM;
 }
 
-/* A run of lanes' bytes; quads one by one, as a memcpy() may copy by halves. */
-__attribute__((always_inline)) static inline void memop_run_copy(void *to, const void *from,
-                                                                 enum memop_kind kind, unsigned lanes)
-{
-    if (kind == MEMOP_B128)
-        for (unsigned i = 0; i < lanes; i++)
-            ((memop_u128 *)to)[i] = ((const memop_u128 *)from)[i];
-    else
-        memcpy(to, from, lanes * memop_bytes(kind));
-}
-
 /*
  * DENSE with some lanes inactive.  What lies between the first and the last
  * active lane is at most 1 KiB, so each of its pages is one that an active lane
@@ -627,7 +617,7 @@ __attribute__((always_inline)) static inline void memop_rows_load_some(wave_row 
     const unsigned step = memop_bytes(kind), first = (unsigned)__builtin_ctzll(exec);
     alignas(64) uint8_t bytes[WAVE_LANES * 16];
     alignas(64) wave_row rows[4];
-    memop_run_copy(bytes + first * step, from, kind, 64 - (unsigned)__builtin_clzll(exec) - first);
+    copy_once(bytes + first * step, from, (64 - (unsigned)__builtin_clzll(exec) - first) * step);
     memop_rows_load(rows, kind, bytes);
     for (unsigned i = 0; i < memop_dwords(kind); i++)
         memop_row_merge(d[i], rows[i], exec);
@@ -641,7 +631,7 @@ memop_rows_store_run(const wave_row *s, enum memop_kind kind, void *to, uint64_t
     const unsigned step = memop_bytes(kind), first = (unsigned)__builtin_ctzll(exec);
     alignas(64) uint8_t bytes[WAVE_LANES * 16];
     memop_rows_store(s, kind, bytes);
-    memop_run_copy(to, bytes + first * step, kind, (unsigned)__builtin_popcountll(exec));
+    copy_once(to, bytes + first * step, (unsigned)__builtin_popcountll(exec) * step);
 }
 
 static inline bool memop_is_run(uint64_t exec)
