@@ -47,18 +47,17 @@ void cpu_thread_wait_for(struct cpu_thread *t, bool (*over)(uint32_t state))
     }
 }
 
-/* The ring's end, behind which there is no record: what follows may not be there yet. */
-static void skip_end(struct cpu_thread *t)
-{
-    const uint64_t at = t->ring.tail;
-    if (load(&t->ring.head) != at && t->ring.word[at % EHP_CPU_RING] == EHP_CPU_WRAP)
-        __atomic_store_n(&t->ring.tail, (at / EHP_CPU_RING + 1) * EHP_CPU_RING, __ATOMIC_RELEASE);
-}
-
+/* Not of the ring's end, behind which what follows may not be there yet. */
 static bool has_record(struct cpu_thread *t)
 {
-    skip_end(t);
-    return load(&t->ring.head) != t->ring.tail;
+    const uint64_t head = load(&t->ring.head), at = t->ring.tail;
+    if (head == at)
+        return false;
+    if (t->ring.word[at % EHP_CPU_RING] != EHP_CPU_WRAP)
+        return true;
+    const uint64_t next = (at / EHP_CPU_RING + 1) * EHP_CPU_RING;
+    __atomic_store_n(&t->ring.tail, next, __ATOMIC_RELEASE);
+    return head != next;
 }
 
 /* In the kernel, where it waits for something. */

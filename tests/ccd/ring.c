@@ -111,8 +111,47 @@ static void test_sources(void)
     free(t);
 }
 
+enum { TURNS = 20000, AWAY = 4096 };
+
+/* Publishes a record behind the ring's end at some time while the core looks for one. */
+static void *write_behind_end(void *thread)
+{
+    struct cpu_thread *t = thread;
+    for (uint64_t turn = 1; turn <= TURNS; turn++) {
+        while (__atomic_load_n(&t->ring.tail, __ATOMIC_ACQUIRE) != turn * EHP_CPU_RING - 1)
+            __builtin_ia32_pause();
+        for (unsigned pauses = (unsigned)(turn % 61); pauses > 0; pauses--)
+            __builtin_ia32_pause();
+        t->ring.at = turn * EHP_CPU_RING - 1;
+        write_record(&t->ring, &load, AWAY + turn);
+        __atomic_store_n(&t->ring.head, t->ring.at, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+static void test_end_meanwhile(void)
+{
+    struct cpu_thread *t = new_thread(0);
+    pthread_t writer;
+    unsigned wrong = 0;
+    if (!CHECK(pthread_create(&writer, NULL, write_behind_end, t) == 0))
+        return;
+    for (uint64_t turn = 1; turn <= TURNS && !wrong; turn++) {
+        uint64_t address = 0;
+        t->ring.head = turn * EHP_CPU_RING - 1;
+        __atomic_store_n(&t->ring.tail, turn * EHP_CPU_RING - 1, __ATOMIC_RELEASE);
+        wrong += !next_load(t, &address) || address != AWAY + turn;
+        t->block = NULL; /* it is read */
+    }
+    if (!CHECK_EQ(wrong, 0))
+        return; /* the writer waits for ever */
+    pthread_join(writer, NULL);
+    free(t);
+}
+
 int main(void)
 {
+    test_end_meanwhile();
     test_end();
     test_end_alone();
     test_sources();
