@@ -60,6 +60,7 @@ enum { EHP_CPU_RING = 1 << 16, EHP_CPU_MOST_WORDS = 1 << 12 };
 struct ehp_cpu_thread {
     uint32_t away;   /* the thread's: it is, or has no core; such a one writes into `word` all the same */
     uint32_t idle;   /* for ever */
+    uint32_t sole;   /* atomic: no other thread has a core, and the GPU does nothing: it need not wait */
     uint64_t now_ps; /* simulated time, as of its last wait */
     uint64_t at; /* the thread's: words that it has written, with those of the record that is not complete */
     uint64_t room; /* and that its core had read when it looked last */

@@ -102,8 +102,13 @@ static enum found wait_for_thread(struct cpu_thread *t)
 {
     struct blocked b = {0};
     for (unsigned spins = 0; !has_record(t); spins++) {
-        if (t->stopped || (cpu_thread_state(t) == CPU_THREAD_LEAVES && !has_record(t)))
+        const uint32_t state = cpu_thread_state(t);
+        if (t->stopped || (state == CPU_THREAD_LEAVES && !has_record(t)))
             return LEFT;
+        if (state == CPU_THREAD_WAITS && !has_record(t)) { /* the core is there: the thread goes on */
+            t->ring.now_ps = port_now_ps(t->domain);
+            cpu_thread_set(t, CPU_THREAD_RUNS);
+        }
         if (spins < SPINS) {
             __builtin_ia32_pause();
             continue;
@@ -190,7 +195,6 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         break;
     }
     op->waits = a->kind >= EHP_CPU_ATOMIC_READ && a->kind <= EHP_CPU_FENCE;
-    t->waits = op->waits;
 }
 
 static bool next(struct core_program *program, struct core_op *op)
@@ -202,14 +206,6 @@ static bool next(struct core_program *program, struct core_op *op)
     if (t->block && t->access == t->block->accesses)
         record_over(t);
     if (!t->block) {
-        if (t->waits) { /* the core is there: the thread goes on */
-            t->waits = false;
-            t->ring.now_ps = port_now_ps(t->domain);
-            while (cpu_thread_state(t) == CPU_THREAD_RUNS && !t->stopped) /* it is about to wait */
-                __builtin_ia32_pause();
-            if (cpu_thread_state(t) == CPU_THREAD_WAITS)
-                cpu_thread_set(t, CPU_THREAD_RUNS);
-        }
         switch (wait_for_thread(t)) {
         case LEFT:
             return false;

@@ -37,7 +37,7 @@ struct cpu_thread {
     uint32_t instructions, first_instructions; /* of an access; of the first */
     uint64_t range, range_end;
     uint8_t range_kind;
-    bool waits, blocked, told;              /* blocked: in a call of the kernel's that is not simulated */
+    bool blocked, told;                     /* blocked: in a call of the kernel's that is not simulated */
     uint64_t loads, number[UINT16_MAX + 1]; /* so far; by their numbers, which came last */
     /* The engine's. */
     struct cpu_thread *next, *starting;

@@ -110,6 +110,13 @@ static unsigned free_among(const struct timed *timed, const struct ehp_cpu_set *
     return cores;
 }
 
+/* With the lock.  Others come to be by what the one does, which takes it away meanwhile. */
+static void say_sole(const struct timed *timed, bool sole)
+{
+    for (struct cpu_thread *t = timed->threads; t; t = t->next)
+        __atomic_store_n(&t->ring.sole, sole, __ATOMIC_RELAXED);
+}
+
 struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted, const struct ehp_cpu_set *among)
 {
     struct timed *timed = (struct timed *)engine;
@@ -131,6 +138,8 @@ struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted, cons
         t->program.ended = ended;
         t->next = timed->threads;
         timed->threads = t;
+        if (t->next)
+            say_sole(timed, false);
     }
     pthread_mutex_unlock(&timed->lock);
     return t ? &t->ring : NULL;
@@ -253,8 +262,10 @@ uint64_t timed_leave_core(struct timed *timed)
 }
 
 /* In the order in which they were opened: that of coming back is the host's. */
-void timed_start_threads(struct timed *timed, uint64_t time)
+void timed_start_threads(struct timed *timed, uint64_t time, bool others)
 {
+    if (timed->starting)
+        say_sole(timed, !others && !timed->threads->next);
     while (timed->starting) {
         struct cpu_thread **first = &timed->starting, *t;
         for (struct cpu_thread **link = &timed->starting; *link; link = &(*link)->starting)

@@ -269,7 +269,7 @@ uint64_t timed_leave_core(struct timed *timed);
 /* With the lock: whether the calling thread holds time up. */
 bool timed_holds(const struct timed *timed);
 /* Between windows, with the lock: cores of those that have come back. */
-void timed_start_threads(struct timed *timed, uint64_t time);
+void timed_start_threads(struct timed *timed, uint64_t time, bool others);
 /* No more of them: what they are in the middle of is not waited for. */
 void timed_stop_threads(struct timed *timed);
 void timed_wake(struct timed *timed);

@@ -101,7 +101,7 @@ ENTRY uint64_t *ehp_cpu_block(const struct ehp_cpu_block *block)
 ENTRY void ehp_cpu_wait(void)
 {
     struct ehp_cpu_thread *t = self;
-    if (t && !t->away)
+    if (t && !t->away && !__atomic_load_n(&t->sole, __ATOMIC_RELAXED))
         ehp_cpu_thread_wait(t);
 }
 
@@ -222,7 +222,8 @@ uint64_t time_host_touch(const void *address)
     static const struct ehp_cpu_block block = {
         .accesses = 1, .words = 1, .instructions = 10, .access = {{.bytes = 4, .kind = EHP_CPU_ATOMIC}}};
     *ehp_cpu_block(&block) = (uint64_t)(uintptr_t)address;
-    ehp_cpu_wait();
+    if (self && !self->away)
+        ehp_cpu_thread_wait(self);
     return self->now_ps;
 }
 
