@@ -12,7 +12,7 @@
 #include "ccd/thread.h"
 #include "ccd/internal.h"
 
-enum { SPINS = 2000, LOOK_NS = 100000000, LOOKS = 4 };
+enum { SPINS = 64, LOOK_NS = 100000000, LOOKS = 4 };
 enum { BLOCKED_CYCLES = 10000 }; /* in which a thread that is blocked is not looked at */
 
 struct blocked {
