@@ -11,15 +11,13 @@
 
 #include "hip/host/time_host.h"
 
-#define CALL_PS UINT64_C(500000) /* guess: through the kernel */
-
 /* The thread's core has done what it does to them; then they go. */
 #define GIVE_BACK(call, base, bytes)                                                                         \
     do {                                                                                                     \
-        uint64_t ps = time_host_leave();                                                                     \
+        uint64_t ps = time_host_map();                                                                       \
         call;                                                                                                \
         ehp_host_unmapped(time_host_machine(), base, bytes);                                                 \
-        time_host_enter(ps + CALL_PS);                                                                       \
+        time_host_enter(ps + TIME_HOST_CALL_PS);                                                             \
     } while (0)
 
 ENTRY int munmap(void *base, size_t bytes)
@@ -40,34 +38,35 @@ ENTRY int madvise(void *base, size_t bytes, int advice)
     return status;
 }
 
-/* Whether it has a mapping of its own, as the C library marks it in the word before. */
-static bool is_mapped(void *memory)
-{
-    enum { IS_MMAPPED = 2 };
-    return ((const size_t *)memory)[-1] & IS_MMAPPED;
-}
-
 /* Another allocator's memory has no such word. */
-static bool is_of_libc(void (*function)(void *))
+static bool is_of_libc(void *function)
 {
     Dl_info own, libc;
-    return dladdr((void *)function, &own) && dladdr((void *)gnu_get_libc_version, &libc) &&
+    return dladdr(function, &own) && dladdr((void *)gnu_get_libc_version, &libc) &&
            own.dli_fbase == libc.dli_fbase;
+}
+
+/* As it marks it in the word before. */
+bool time_host_is_mapped(const void *memory)
+{
+    enum { IS_MMAPPED = 2 };
+    static _Atomic int known; /* whose memory it is: 1 another's, 2 the C library's */
+    if (!known)
+        known = is_of_libc(time_host_real("free")) ? 2 : 1;
+    return known == 2 && ((const size_t *)memory)[-1] & IS_MMAPPED;
 }
 
 ENTRY void free(void *memory)
 {
     static __typeof__(free) *real;
-    static bool looking, of_libc; /* the search may itself free something, which then stays */
+    static bool looking; /* the search may itself free something, which then stays */
     if (!real && looking)
         return;
     if (!real) {
         looking = true;
-        __typeof__(free) *found = (__typeof__(free) *)time_host_real("free");
-        of_libc = is_of_libc(found);
-        real = found;
+        real = (__typeof__(free) *)time_host_real("free");
     }
-    if (!memory || !ON_CORE() || !of_libc || !is_mapped(memory)) {
+    if (!memory || !ON_CORE() || !time_host_is_mapped(memory)) {
         real(memory);
         return;
     }

@@ -3,7 +3,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+
+#include <signal.h>
+#include <unistd.h>
 
 #include "hip/host/affinity.h"
 #include "hip/host/time_host.h"
@@ -37,9 +41,29 @@ static void forget(struct start *s, struct ehp_cpu_thread *thread)
     free(s);
 }
 
+/* The thread that has ended last, in simulated time. */
+static _Atomic pid_t last_ended;
+
+/*
+ * Until the kernel has no such thread any more, and so its heap is there for others: heaps that are free are
+ * taken in the order in which they became so.  Not for ever: what a thread does when it exits may have to
+ * wait for somebody.
+ */
+static void wait_for_exit(pid_t thread)
+{
+    enum { LOOKS = 2000 };
+    const struct timespec between = {.tv_nsec = 20000};
+    for (unsigned i = 0; thread && i < LOOKS && tgkill(getpid(), thread, 0) == 0; i++)
+        REAL(nanosleep)(&between, NULL);
+}
+
 static void end(void *argument)
 {
+    static uint64_t order;
     struct start *s = argument;
+    if (s->thread && !time_host_self()->away)
+        time_host_touch(&order);
+    const pid_t before = atomic_exchange(&last_ended, gettid());
     if (s->thread) /* it may have moved */
         s->thread = time_host_self();
     uint64_t ps = s->thread ? ehp_cpu_thread_leave(time_host_machine(), s->thread) : 0;
@@ -56,6 +80,7 @@ static void end(void *argument)
     pthread_mutex_unlock(&threads.lock);
     if (detached)
         forget(s, thread);
+    wait_for_exit(before);
 }
 
 /* A thread's heap is made when it first allocates, beside the stacks of those that come after it: it has one
@@ -138,7 +163,8 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     s->begun = &begun;
     s->run = run;
     s->argument = argument;
-    const uint64_t ps = s->ps = time_host_leave();
+    const uint64_t ps = s->ps = time_host_map();
+    wait_for_exit(last_ended);
     const struct ehp_cpu_set *set = affinity_of(attributes) ? affinity_of(attributes) : affinity_own();
     s->bound = set != NULL;
     if (set)

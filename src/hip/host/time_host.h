@@ -12,7 +12,7 @@
  *   clocks.c      clocks, and sleep
  *   openmp.c      OpenMP's threads, places.c where they are
  *   affinity.c    which CPUs a thread may be on
- *   pages.c       memory that is given back
+ *   heap.c        memory that is asked for, pages.c that is given back
  *
  * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than
  * what it waited for.
@@ -51,6 +51,13 @@ void time_host_enter(uint64_t ps);
 bool time_host_sleep(uint64_t until_ps);
 /* An atomic operation on what lies there, which the thread waits for: when that is over, in picoseconds. */
 uint64_t time_host_touch(const void *address);
+
+/* Away from its core to the kernel, to change the process's mappings: when that was, in picoseconds.  Threads
+ * do so in the order of simulated time. */
+uint64_t time_host_map(void);
+#define TIME_HOST_CALL_PS UINT64_C(500000) /* guess: through the kernel */
+/* Whether the C library's block has a mapping of its own; false of another allocator's. */
+bool time_host_is_mapped(const void *memory);
 
 /* Picoseconds of simulated time: when that clock shows it, and how long it is. */
 uint64_t time_host_deadline(clockid_t clock, const struct timespec *time);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that the program asks for; see time_host.h.  Where the kernel maps it depends on what is mapped
+ * already, and how caches are used depends on where it is: so threads ask in the order of simulated time.  On
+ * the chip it is the lock of a process's mappings that has them do so, which is a line that goes from core to
+ * core here too.  Small blocks come from a thread's own heap.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "hip/host/time_host.h"
+
+/* The least that the C library maps by itself. */
+enum { LARGE = 128 * 1024 - 64 };
+
+uint64_t time_host_map(void)
+{
+    static uint64_t lock;
+    time_host_touch(&lock);
+    return time_host_leave();
+}
+
+static struct {
+    __typeof__(malloc) *malloc;
+    __typeof__(calloc) *calloc;
+    __typeof__(realloc) *realloc;
+    __typeof__(aligned_alloc) *aligned_alloc;
+    __typeof__(memalign) *memalign;
+    __typeof__(posix_memalign) *posix_memalign;
+} libc;
+
+/* At the process's first call, when there is one thread.  Who allocates while a function is searched for gets
+ * nothing, which the dynamic linker bears. */
+static bool find(void)
+{
+    static bool looking;
+    if (libc.posix_memalign)
+        return true;
+    if (looking) {
+        errno = ENOMEM;
+        return false;
+    }
+    looking = true;
+#define FIND(name) libc.name = (__typeof__(name) *)time_host_real(#name)
+    FIND(malloc);
+    FIND(calloc);
+    FIND(realloc);
+    FIND(aligned_alloc);
+    FIND(memalign);
+    FIND(posix_memalign);
+    return true;
+}
+
+#define MAPS(bytes) ((bytes) >= LARGE && ON_CORE())
+
+/* It is back, a call of the kernel's later where it was one. */
+static void back(uint64_t ps, bool mapped)
+{
+    const int error = errno;
+    time_host_enter(ps + (mapped ? TIME_HOST_CALL_PS : 0));
+    errno = error;
+}
+
+#define ASK(memory, bytes, call)                                                                             \
+    do {                                                                                                     \
+        if (MAPS(bytes)) {                                                                                   \
+            const uint64_t ps = time_host_map();                                                             \
+            call;                                                                                            \
+            back(ps, (memory) && time_host_is_mapped(memory));                                               \
+        } else {                                                                                             \
+            call;                                                                                            \
+        }                                                                                                    \
+    } while (0)
+
+ENTRY void *malloc(size_t bytes)
+{
+    void *memory = NULL;
+    if (find())
+        ASK(memory, bytes, memory = libc.malloc(bytes));
+    return memory;
+}
+
+ENTRY void *calloc(size_t count, size_t each)
+{
+    void *memory = NULL;
+    size_t bytes;
+    if (__builtin_mul_overflow(count, each, &bytes))
+        bytes = 0; /* which is refused */
+    if (find())
+        ASK(memory, bytes, memory = libc.calloc(count, each));
+    return memory;
+}
+
+ENTRY void *realloc(void *old, size_t bytes)
+{
+    void *memory = NULL;
+    if (find())
+        ASK(memory, bytes, memory = libc.realloc(old, bytes));
+    return memory;
+}
+
+ENTRY void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    if (find())
+        ASK(memory, bytes, memory = libc.aligned_alloc(alignment, bytes));
+    return memory;
+}
+
+ENTRY void *memalign(size_t alignment, size_t bytes)
+{
+    void *memory = NULL;
+    if (find())
+        ASK(memory, bytes, memory = libc.memalign(alignment, bytes));
+    return memory;
+}
+
+ENTRY int posix_memalign(void **memory, size_t alignment, size_t bytes)
+{
+    int status = ENOMEM;
+    if (find())
+        ASK(status == 0 ? *memory : NULL, bytes, status = libc.posix_memalign(memory, alignment, bytes));
+    return status;
+}
+
+ENTRY void *mmap(void *base, size_t bytes, int protection, int flags, int file, off_t at)
+{
+    if (!ON_CORE())
+        return REAL(mmap)(base, bytes, protection, flags, file, at);
+    const uint64_t ps = time_host_map();
+    void *memory = REAL(mmap)(base, bytes, protection, flags, file, at);
+    back(ps, true);
+    return memory;
+}
+
+/* One function for both sizes of `at`: they are the same here. */
+extern __typeof__(mmap) plain_mmap __asm__("mmap")
+    __attribute__((alias("mmap64"), leaf, nothrow, visibility("default")));
