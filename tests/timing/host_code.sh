@@ -36,5 +36,12 @@ if "$ehp" cc --time-host -O2 -fopenmp "$tests/host_openmp.c" -o "$dir/openmp" 2>
     done
     cat "$dir/openmp1"
     cmp "$dir/openmp1" "$dir/openmp2" || failed=1
+    compile -fopenmp -x c++ "$tests/host_order.cpp" -o "$dir/order"
+    simulate "$dir/order" >/dev/null || failed=1
+    for turn in 1 2 3 4; do
+        simulate --mode timing --threads $((turn % 2 + 1)) "$dir/order" >"$dir/order$turn" || failed=1
+        cmp "$dir/order1" "$dir/order$turn" || failed=1
+    done
+    cat "$dir/order1"
 fi
 exit $failed

@@ -4,15 +4,17 @@
  * when who met the region was there, and leave a barrier together, when the last has come.  Between regions
  * they are away.
  *
- * Not simulated: what the runtime itself does, the end of reductions, critical sections and locks, whose time
- * is the host's order. Which thread gets a piece of a loop with a dynamic schedule is the host's as well.
+ * What threads take from each other is in openmp_locks.c.  Not simulated: what the runtime itself does, and
+ * tasks that a thread executes where it waits.
  *
  * Source: OpenMP API 5.2, chapters 19 and 20; its types are declared here as far as they are used.
  */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "hip/host/affinity.h"
@@ -36,12 +38,13 @@ struct tool *ompt_start_tool(unsigned version, const char *runtime);
 enum {
     EVENT_PARALLEL_BEGIN = 3,
     EVENT_PARALLEL_END = 4,
+    EVENT_TASK_CREATE = 5,
     EVENT_IMPLICIT_TASK = 7,
     EVENT_SYNC_REGION_WAIT = 16
 };
 enum { SCOPE_BEGIN = 1, SCOPE_END = 2 };
 enum { BARRIER_IMPLICIT = 2, BARRIER_IMPLICIT_PARALLEL = 9, REGION_TASKWAIT = 5, REGION_TASKGROUP = 6 };
-enum { TASK_INITIAL = 1, TEAM = 256 };
+enum { TASK_INITIAL = 1, TASK_EXPLICIT = 4, TASK_UNDEFERRED = 1 << 27, TEAM = 256 };
 
 struct team {
     unsigned size;
@@ -178,6 +181,16 @@ static void sync_region_wait(int kind, int scope, union data *parallel, union da
     }
 }
 
+/* Whoever waits takes one, as the host's threads come to it. */
+static void task_create(union data *task, const void *frame, union data *made, int flags, int depends,
+                        const void *code)
+{
+    static _Atomic bool told;
+    (void)task, (void)frame, (void)made, (void)depends, (void)code;
+    if (flags & TASK_EXPLICIT && !(flags & TASK_UNDEFERRED) && mine.team && !atomic_exchange(&told, true))
+        fputs("ehp: OpenMP tasks that threads execute while they wait take no simulated time\n", stderr);
+}
+
 static int initialize(lookup_fn *lookup, int device, union data *data)
 {
     set_callback_fn *set = (set_callback_fn *)lookup("ompt_set_callback");
@@ -186,6 +199,7 @@ static int initialize(lookup_fn *lookup, int device, union data *data)
         return 0;
     set(EVENT_PARALLEL_BEGIN, (any_fn)parallel_begin);
     set(EVENT_PARALLEL_END, (any_fn)parallel_end);
+    set(EVENT_TASK_CREATE, (any_fn)task_create);
     set(EVENT_IMPLICIT_TASK, (any_fn)implicit_task);
     set(EVENT_SYNC_REGION_WAIT, (any_fn)sync_region_wait);
     return 1;

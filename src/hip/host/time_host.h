@@ -10,7 +10,7 @@
  *   waits.c       the queue of those that wait for each other; futexes
  *   locks.c       mutexes, condition variables, barriers, semaphores
  *   clocks.c      clocks, and sleep
- *   openmp.c      OpenMP's threads, places.c where they are
+ *   openmp.c      OpenMP's threads, places.c where they are, openmp_locks.c what they take from each other
  *   affinity.c    which CPUs a thread may be on
  *   heap.c        memory that is asked for, pages.c that is given back
  *
