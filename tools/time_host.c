@@ -35,8 +35,8 @@ struct host {
     llvm_module module;
     llvm_builder builder;
     llvm_layout layout;
-    llvm_type i8, i16, i32, i64, f32, pointer, access_type, hook_type, wait_type;
-    llvm_value hook, wait;
+    llvm_type i8, i16, i32, i64, f32, pointer, access_type, hook_type, wait_type, ticks_type;
+    llvm_value hook, wait, ticks, cpu;
     unsigned nontemporal; /* the kind of metadata that says it of a store */
     struct number *number;
     size_t numbers; // a power of two
@@ -277,6 +277,83 @@ static void add_store(const struct host *h, struct piece *p, llvm_value i)
         close_piece(h, p, true);
 }
 
+// ---- the counter of cycles ----
+
+static llvm_value resize(const struct host *h, llvm_value v, llvm_type type)
+{
+    if (h->l.TypeOf(v) == type)
+        return v;
+    return type == h->i64 ? h->l.BuildZExt(h->builder, v, type, "")
+                          : h->l.BuildTrunc(h->builder, v, type, "");
+}
+
+static llvm_value ask(const struct host *h, llvm_value function, llvm_value native)
+{
+    llvm_value wide = resize(h, native, h->i64);
+    return resize(h, h->l.BuildCall2(h->builder, h->ticks_type, function, &wide, 1, ""), h->l.TypeOf(native));
+}
+
+static llvm_value ask_part(const struct host *h, llvm_value function, llvm_value result, unsigned part)
+{
+    llvm_value now = ask(h, function, h->l.BuildExtractValue(h->builder, result, part, ""));
+    return h->l.BuildInsertValue(h->builder, result, now, part, "");
+}
+
+static bool is_word(const struct host *h, llvm_value v)
+{
+    return h->l.TypeOf(v) == h->i64 || h->l.TypeOf(v) == h->i32;
+}
+
+// Halves, as assembly has them in EAX and EDX.
+static llvm_value ask_halves(const struct host *h, llvm_value result)
+{
+    const struct llvm *l = &h->l;
+    llvm_value half[2], shift = constant(h, h->i64, 32);
+    for (unsigned i = 0; i < 2; i++) {
+        half[i] = l->BuildExtractValue(h->builder, result, i, "");
+        if (!is_word(h, half[i]))
+            return result;
+    }
+    llvm_value low = resize(h, resize(h, half[0], h->i32), h->i64),
+               high = l->BuildShl(h->builder, resize(h, half[1], h->i64), shift, ""),
+               now = ask(h, h->ticks, l->BuildOr(h->builder, low, high, "")),
+               low_now = resize(h, resize(h, now, h->i32), l->TypeOf(half[0])),
+               high_now = resize(h, l->BuildLShr(h->builder, now, shift, ""), l->TypeOf(half[1]));
+    return l->BuildInsertValue(h->builder, l->BuildInsertValue(h->builder, result, low_now, 0, ""), high_now,
+                               1, "");
+}
+
+// Also by assembly of the program's own.
+static bool reads_counter(const struct host *h, llvm_value call, const char *name)
+{
+    const struct llvm *l = &h->l;
+    llvm_value text = l->IsAInlineAsm(l->GetCalledValue(call));
+    size_t n;
+    return strcmp(name, "llvm.x86.rdtsc") == 0 || strcmp(name, "llvm.x86.rdtscp") == 0 ||
+           strcmp(name, "llvm.readcyclecounter") == 0 ||
+           (text && strstr(l->GetInlineAsmAsmString(text, &n), "rdtsc"));
+}
+
+static void replace_counter(const struct host *h, llvm_value call, const char *name)
+{
+    const struct llvm *l = &h->l;
+    const bool with_cpu = strcmp(name, "llvm.x86.rdtscp") == 0;
+    l->PositionBuilderBefore(h->builder, l->GetNextInstruction(call));
+    const llvm_type type = l->TypeOf(call);
+    const int kind = l->GetTypeKind(type);
+    llvm_value users = l->BuildPhi(h->builder, type, ""),
+               now = call; // stands for the result where it is used
+    l->ReplaceAllUsesWith(call, users);
+    if (kind == LLVM_INTEGER && is_word(h, call))
+        now = ask(h, h->ticks, call);
+    else if (kind == LLVM_STRUCT && with_cpu)
+        now = ask_part(h, h->cpu, ask_part(h, h->ticks, call, 0), 1);
+    else if (kind == LLVM_STRUCT && l->CountStructElementTypes(type) >= 2)
+        now = ask_halves(h, call);
+    l->ReplaceAllUsesWith(users, now);
+    l->InstructionEraseFromParent(users);
+}
+
 // A call ends a piece, unless LLVM itself makes of it what it is.
 static void add_call(const struct host *h, struct piece *p, llvm_value i)
 {
@@ -292,8 +369,12 @@ static void add_call(const struct host *h, struct piece *p, llvm_value i)
         close_piece(h, p, true);
         return;
     }
-    if (strncmp(name, "llvm.", 5) != 0 || range)
+    if (reads_counter(h, i, name)) {
         close_piece(h, p, false);
+        replace_counter(h, i, name);
+    } else if (strncmp(name, "llvm.", 5) != 0 || range) {
+        close_piece(h, p, false);
+    }
 }
 
 // Whether it counts, among those of a block over which the block's cost is spread.
@@ -375,6 +456,9 @@ static void take_module(struct host *h)
     unite_all(h);
     h->hook = l->AddFunction(h->module, "ehp_cpu_block", h->hook_type);
     h->wait = l->AddFunction(h->module, "ehp_cpu_wait", h->wait_type);
+    h->ticks_type = l->FunctionType(h->i64, &h->i64, 1, 0);
+    h->ticks = l->AddFunction(h->module, "ehp_cpu_ticks", h->ticks_type);
+    h->cpu = l->AddFunction(h->module, "ehp_cpu_number", h->ticks_type);
     size_t block = 0;
     for (llvm_value f = l->GetFirstFunction(h->module); f; f = l->GetNextFunction(f))
         for (llvm_block b = l->GetFirstBasicBlock(f); b; b = l->GetNextBasicBlock(b), block++) {

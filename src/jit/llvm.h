@@ -48,6 +48,9 @@ enum llvm_opcode {
     LLVM_CALLBR = 67,
 };
 
+/* LLVMTypeKind */
+enum llvm_type_kind { LLVM_INTEGER = 8, LLVM_STRUCT = 10 };
+
 /* LLVMIntPredicate */
 enum llvm_predicate {
     LLVM_EQ = 32,
@@ -111,6 +114,8 @@ enum {
     X(llvm_type, FunctionType, (llvm_type, llvm_type *, unsigned, int))                                      \
     X(llvm_type, ArrayType2, (llvm_type, uint64_t))                                                          \
     X(llvm_type, TypeOf, (llvm_value))                                                                       \
+    X(int, GetTypeKind, (llvm_type))                                                                         \
+    X(unsigned, CountStructElementTypes, (llvm_type))                                                        \
     X(unsigned long long, SizeOfTypeInBits, (llvm_layout, llvm_type))                                        \
     X(llvm_layout, CreateTargetDataLayout, (llvm_machine))                                                   \
     X(llvm_layout, GetModuleDataLayout, (llvm_module))                                                       \
@@ -141,6 +146,8 @@ enum {
     X(llvm_value, GetOperand, (llvm_value, unsigned))                                                        \
     X(void, SetOperand, (llvm_value, unsigned, llvm_value))                                                  \
     X(llvm_value, GetCalledValue, (llvm_value))                                                              \
+    X(llvm_value, IsAInlineAsm, (llvm_value))                                                                \
+    X(const char *, GetInlineAsmAsmString, (llvm_value, size_t *))                                           \
     X(llvm_value, InstructionClone, (llvm_value))                                                            \
     X(void, InstructionEraseFromParent, (llvm_value))                                                        \
     X(void, InsertIntoBuilder, (llvm_builder, llvm_value))                                                   \
@@ -200,6 +207,7 @@ enum {
     X(llvm_value, BuildGEP2, (llvm_builder, llvm_type, llvm_value, llvm_value *, unsigned, const char *))    \
     X(llvm_value, BuildCall2, (llvm_builder, llvm_type, llvm_value, llvm_value *, unsigned, const char *))   \
     X(llvm_value, BuildExtractValue, (llvm_builder, llvm_value, unsigned, const char *))                     \
+    X(llvm_value, BuildInsertValue, (llvm_builder, llvm_value, llvm_value, unsigned, const char *))          \
     X(llvm_value, BuildAtomicRMW, (llvm_builder, int, llvm_value, llvm_value, int, int))                     \
     X(llvm_value, BuildAtomicCmpXchg, (llvm_builder, llvm_value, llvm_value, llvm_value, int, int, int))     \
     X(llvm_value, BuildPhi, (llvm_builder, llvm_type, const char *))                                         \

@@ -30,6 +30,9 @@
 
 uint64_t *ehp_cpu_block(const struct ehp_cpu_block *block);
 void ehp_cpu_wait(void);
+/* What RDTSC has on a core, and which CPU RDTSCP says that it is; `native`: what they have of the host. */
+uint64_t ehp_cpu_ticks(uint64_t native);
+uint64_t ehp_cpu_number(uint64_t native);
 
 ehp_machine *time_host_machine(void);
 /* Whether it is the simulator itself that calls. */
