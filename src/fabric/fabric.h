@@ -163,13 +163,16 @@ struct fabric_place fabric_place_of(const struct fabric *fabric, uint64_t physic
 
 /*
  * For dispatches of which a part is left out (engine/timed/sample.c), each in the domain of the IOD.
- * How many lines its Infinity Cache has taken in, how many writes it has had, and what it
- * holds; and as if `lines` more had come before the last `fresh`, of which a part is dirty: lines
- * of addresses that nobody uses push out what was there.
+ * How many lines its Infinity Cache has taken in, and how many writes it has had; and as if
+ * `lines` more had come into each of its slices before the last `fresh`, of which a part is dirty: lines
+ * of addresses that nobody uses push out what was there.  A package has so many slices, each of which holds
+ * so many lines.
  */
 struct fabric_use {
-    uint64_t filled, written, lines;
+    uint64_t filled, written;
 };
+unsigned fabric_slices(const struct fabric *fabric);
+uint64_t fabric_slice_lines(const struct fabric *fabric);
 unsigned fabric_iods(const struct fabric *fabric);
 struct port_domain *fabric_domain(const struct fabric *fabric, unsigned iod);
 void fabric_read_use(const struct fabric *fabric, unsigned iod, struct fabric_use *out);

@@ -58,6 +58,19 @@ one='{ xcds = 1; hbm = 1; }'
 shape() { # FILE COLUMNS IODS XCDS MODES LIST
     printf 'base = "mi300a";\niod: { columns = (%d, "guess"); count = (%d, "guess"); };\nxcd: { count = (%d, "guess"); };\nccd: { count = (0, "guess"); };\npartitions = ( %s );\niods = ( %s );\n' \
         "$2" "$3" "$4" "$5" "$6" >"$dir/$1.cfg"
+    # Neighbours, those along rows first; every other row is listed from its right end.
+    awk -v columns="$2" -v iods="$3" 'BEGIN {
+        printf "links = ("
+        for (along = 0; along < 2; along++)
+            for (a = 0; a < iods; a++) {
+                row = int(a / columns)
+                b = along ? (row + 1) * columns + columns - 1 - a % columns : a + 1
+                if (b >= iods || (!along && b % columns == 0)) continue
+                printf "%s { iods = (%d, %d); rate = \"usr.%s\"; latency = \"usr.latency\"; }", any++ ? "," : "",
+                    a, b, along ? "vertical" : "horizontal"
+            }
+        print " );"
+    }' >>"$dir/$1.cfg"
 }
 shape one 1 1 1 '("spx", 1)' '{ xcds = 1; hbm = 8; }'
 shape tall 2 8 8 '("spx", 1), ("cpx", 8)' "$one, $one, $one, $one, $one, $one, $one, $one"
