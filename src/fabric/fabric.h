@@ -73,6 +73,8 @@ struct fabric_request {
     void *self;
     uint64_t after_ps;  /* it sets out so much later than it is submitted */
     uint64_t waited_ps; /* for the agent's port, which others kept busy; once submitted */
+    double asked_ps;    /* when it set out */
+    double home_ps;     /* when it came to its home; from its answer on, how long it was there */
     /* For whoever holds it at the moment. */
     struct fabric_request *next, *chain;
     uint32_t place; /* the line's number in its slice */
@@ -196,6 +198,11 @@ struct fabric_skip_told {
 };
 void fabric_skip(struct fabric *fabric, struct port_domain *from, uint64_t after_ps,
                  const struct fabric_skip *pairs, unsigned count, const struct fabric_skip_told *told);
+
+/* Where requests pass or wait: links, ingress, agents' ports, slices, memory (struct ehp_part). */
+struct ehp_part;
+unsigned fabric_parts(const struct fabric *fabric);
+void fabric_read_part(const struct fabric *fabric, unsigned part, struct ehp_part *out);
 
 /* Counters, summed over the package. */
 struct fabric_counters {

@@ -150,6 +150,10 @@ struct iod {
     double link_ps[CHIP_MAX_IODS];        /* for a byte */
     struct ps_server ingress;             /* from other IODs to what is on this one */
     struct ps_server to_agent[FABRIC_AGENTS];
+    struct fabric_trips {
+        uint64_t lines;
+        double trip_ps, links_ps, home_ps;
+    } trips[FABRIC_AGENTS]; /* of what was answered to those who are here */
     double
         sent[FABRIC_AGENTS]; /* when the last answer for the agent that was sent on from here arrives, ps */
     struct home_line *spare_lines;

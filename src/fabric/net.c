@@ -79,6 +79,7 @@ static void arrive(struct port_domain *domain, struct port_event *event)
         take_link(iod, previous_of(event), headers_bytes(f, r)); /* what belongs to the bytes, back */
         ps_server_take(&iod->ingress, iod_now(iod), packets_bytes(f, r) * f->ingress_ps);
     }
+    r->home_ps = iod_now(iod);
     if (r->remote)
         link_take(fabric_link(f, r->remote - 1U), r);
     else
@@ -244,6 +245,7 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
     }
     r->faulted = r->probed = false;
     r->waited_ps = 0;
+    r->asked_ps = (double)(port_now_ps(x->domain) + r->after_ps);
     if (must_wait(x, r) || held_before(x, r, NULL)) {
         r->next = NULL;
         *x->held_end = r;
@@ -374,6 +376,17 @@ static uint64_t in_order(struct iod *at, double delay, unsigned way)
     return (uint64_t)delay;
 }
 
+/* What comes back to an agent of this IOD at `end`. */
+static void note_trip(struct iod *at, const struct agent_port *x, const struct fabric_request *r, double end)
+{
+    struct fabric_trips *t = &at->trips[x->index];
+    const unsigned lines = lines_of(r);
+    t->lines += lines;
+    t->trip_ps += lines * (end - r->asked_ps);
+    t->links_ps += lines * 2 * (at->fabric->route[at->index][r->home].way_ps - at->fabric->near_ps);
+    t->home_ps += lines * r->home_ps;
+}
+
 /* `what` is a request or a probe; way: of which agent, which it is, and which IOD it comes from. */
 static void step(struct iod *at, double delay, void *what, unsigned way)
 {
@@ -401,14 +414,16 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
              ps_server_take(&at->to_agent[x->index], now, r ? (r->half ? 0.5 : lines_of(r)) * x->read_ps : 0);
     port_fn *fn;
     void *self;
+    const uint64_t after = in_order(at, delay, way);
     if (!r) {
         fn = x->probe;
         self = x->self;
     } else {
         fn = carries_data(r) ? written : r->done;
         self = carries_data(r) ? x : r->self;
+        note_trip(at, x, r, now + (double)after);
     }
-    net_send(at->domain, x->domain, in_order(at, delay, way), fn, self)->word[0] = (uint64_t)what;
+    net_send(at->domain, x->domain, after, fn, self)->word[0] = (uint64_t)what;
 }
 
 static void onward(struct port_domain *domain, struct port_event *event)
@@ -430,6 +445,7 @@ void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
 {
     struct fabric *f = home->fabric;
     struct agent_port *x = &f->agent[r->agent];
+    r->home_ps = iod_now(home) + after_ps - r->home_ps;
     if (r->kind == FABRIC_WRITE) {
         double delay = after_ps + f->route[home->index][x->iod].way_ps + x->extra_ps;
         net_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
