@@ -49,6 +49,20 @@ static void test_known(void)
     CHECK_EQ(chip_get(&chip, CHIP_ccd_count) * chip_get(&chip, CHIP_ccd_cores), 96);
     CHECK_EQ(chip.partitions, 0);
     chip_free(&chip);
+    static const struct {
+        const char *name;
+        unsigned xcds, ccds, iods, links;
+    } others[] = {
+        {"ehpv3", 8, 4, 3, 2}, {"ehpv4", 4, 2, 3, 3}, {"mi300-4-2", 4, 2, 4, 4}, {"mi300-4-6", 4, 6, 4, 4}};
+    for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        CHECK(chip_load(others[i].name, &chip, error, sizeof(error)) == EHP_OK);
+        CHECK_EQ(chip_get(&chip, CHIP_xcd_count), others[i].xcds);
+        CHECK_EQ(chip_get(&chip, CHIP_ccd_count), others[i].ccds);
+        CHECK_EQ(chip.iods, others[i].iods);
+        CHECK_EQ(chip.links, others[i].links);
+        CHECK_EQ(chip_get(&chip, CHIP_hbm_stacks), 8); /* ISCA'24, V.F: as many in all of them */
+        chip_free(&chip);
+    }
     CHECK(chip_load("mi300q", &chip, error, sizeof(error)) == EHP_ERR_NOT_FOUND);
     CHECK(strstr(error, "mi300a") && strstr(error, "mi300x"));
 }
@@ -83,7 +97,8 @@ static void test_mistakes(void)
                  "xcd.cus: the source \"guessed\" must");
     expect_error("base = \"mi300a\"; xcd: { cus = (40, \"\"); };", "xcd.cus: the source \"\" must");
     expect_error(
-        "", ".cfg: sets nothing; base = \"NAME\"; takes everything from another: mi300a, mi300c, mi300x");
+        "", ".cfg: sets nothing; base = \"NAME\"; takes everything from another: ehpv3, ehpv4, mi300-4-2, "
+            "mi300-4-6, mi300a, mi300c, mi300x");
     expect_error("# later\n", ".cfg: sets nothing");
     expect_error("base = \"mi300a\"; xcd: {\n\n cus = (4000, \"guess\"); };",
                  ".cfg:3: xcd.cus = 4000 is outside of 1 .. 128");
