@@ -2,36 +2,26 @@
 /*
  * `ehp compare`: the same programs on several designs in simulated time, how fast each is, and what of the
  * package keeps it from being faster.  That is told from what `ehp run` has measured, by --fabric and
- * --stats: which part is busy nearly all of the time, and where none is, how long a read is under way and
- * where.
+ * --stats.
  */
+#include "compare.h"
+
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "run.h"
 #include "tool.h"
 
 enum {
-    DESIGNS = 6,
-    PARTS = 512,
     WIDTH = 100, /* of what is printed, */
-    INDENT = 39, /* and where reasons begin */
-    FULL = 75    /* %, from which on a part is what binds: queues are long then, and bursts meet them */
+    INDENT = 39  /* and where reasons begin */
 };
 
 struct compare_args {
-    const char *chip[DESIGNS];
+    const char *chip[COMPARE_DESIGNS];
     unsigned chips;
     const char *only[16];
     unsigned onlys;
@@ -40,136 +30,27 @@ struct compare_args {
     char **program; /* the user's own, with its arguments; NULL: ours */
 };
 
-/* What of a chip decides what can run there. */
-struct design {
-    const char *chip;
-    char title[64];
-    unsigned xcds, ccds, cores, gpu_iods, memory_iods;
-    double xcd_misses, ccd_misses; /* lines that an XCD's L2, or a CCD, waits for at a time */
-    const char *partition;         /* that makes each IOD with XCDs a device; NULL: there is none */
-};
-
-/* Where a program runs. */
-enum place {
-    PACKAGE, /* one device, one memory */
-    NEAR     /* a device for each IOD with XCDs, and memory by IOD */
-};
-enum needs { GPU = 1, GPUS = 2, CPU = 4 };
-
-struct program {
-    const char *name, *title, *source;
-    const char *arguments[6]; /* "%x": XCDs, "%c": cores */
-    enum place place;
-    unsigned needs;
-    bool application, xnack;
-};
-
+#define PROBE(name, title, place, ...) {name, title, "package", {__VA_ARGS__}, place, false, false}
+#define APPLICATION(name, source, title, xnack, ...)                                                         \
+    {name, "an application, " title, source, {"--unified", "--size", __VA_ARGS__}, PACKAGE, true, xnack}
 static const struct program programs[] = {
-    {"near", "one GPU complex reads the HBM next to it", "package", {"near"}, NEAR, GPU, false, false},
-    {"far", "another GPU complex reads the same memory", "package", {"far"}, NEAR, GPU | GPUS, false, false},
-    {"whole",
-     "a triad by all GPUs, over all of the memory",
-     "package",
-     {"whole"},
-     PACKAGE,
-     GPU,
-     false,
-     false},
-    {"matrix",
-     "matrix products in registers, on all GPUs",
-     "package",
-     {"matrix"},
-     PACKAGE,
-     GPU,
-     false,
-     false},
-    {"messages",
-     "an atomic from the first XCD to the last and back, one way",
-     "package",
-     {"messages", "%x"},
-     PACKAGE,
-     GPU,
-     false,
-     false},
-    {"cpu-latency",
-     "loads of a CPU core that follow one another",
-     "package",
-     {"cpu-latency", "%c"},
-     PACKAGE,
-     CPU,
-     false,
-     false},
-    {"cpu-read", "all CPU cores read memory", "package", {"cpu-read", "%c"}, PACKAGE, CPU, false, false},
-    {"backprop",
-     "application: a neural network's training step",
-     "backprop",
-     {"--unified", "--size", "16384"},
-     PACKAGE,
-     GPU | CPU,
-     true,
-     false},
-    {"dwt2d",
-     "application: a wavelet transform",
-     "dwt2d",
-     {"--unified", "--size", "504"},
-     PACKAGE,
-     GPU | CPU,
-     true,
-     false},
-    {"heartwall",
-     "application: points of a heart wall, over frames",
-     "heartwall_v2",
-     {"--unified", "--size", "609", "--steps", "2"},
-     PACKAGE,
-     GPU | CPU,
-     true,
-     false},
-    {"hotspot",
-     "application: heat of a chip",
-     "hotspot",
-     {"--unified", "--size", "512", "--steps", "8"},
-     PACKAGE,
-     GPU | CPU,
-     true,
-     false},
-    {"nn",
-     "application: nearest neighbours",
-     "nn",
-     {"--unified", "--size", "131072"},
-     PACKAGE,
-     GPU | CPU,
-     true,
-     true},
-    {"srad",
-     "application: speckles of an image",
-     "srad_v1",
-     {"--unified", "--size", "256", "--steps", "2"},
-     PACKAGE,
-     GPU | CPU,
-     true,
-     false},
+    PROBE("near", "one GPU complex reads the HBM next to it", NEAR, "near"),
+    PROBE("far", "another GPU complex reads the same memory", NEAR, "far"),
+    PROBE("whole", "a triad by all GPUs, over all of the memory", PACKAGE, "whole"),
+    PROBE("matrix", "matrix products in registers, on all GPUs", PACKAGE, "matrix"),
+    PROBE("messages", "an atomic from the first XCD to the last and back, one way", PACKAGE, "messages",
+          "%x"),
+    PROBE("cpu-latency", "loads of a CPU core that follow one another", PACKAGE, "cpu-latency", "%c"),
+    PROBE("cpu-read", "all CPU cores read memory", PACKAGE, "cpu-read", "%c"),
+    APPLICATION("backprop", "backprop", "a neural network's training step", false, "16384"),
+    APPLICATION("dwt2d", "dwt2d", "a wavelet transform", false, "504"),
+    APPLICATION("heartwall", "heartwall_v2", "points of a heart wall in a film", false, "609", "--steps",
+                "2"),
+    APPLICATION("hotspot", "hotspot", "heat on a chip", false, "512", "--steps", "8"),
+    APPLICATION("nn", "nn", "nearest neighbours", true, "131072"),
+    APPLICATION("srad", "srad_v1", "speckles of an image", true, "256", "--steps", "2"),
 };
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
-
-/* A line of --fabric. */
-struct part {
-    char kind[16];
-    unsigned package, iod, to, index, units;
-    double busy_ns, waited_ns, bytes, lines, trip_ns, links_ns, home_ns;
-};
-
-struct result {
-    bool ran;
-    double value;
-    char unit[16];
-    double ns; /* that the parts were looked at */
-    unsigned parts;
-    struct part part[PARTS];
-    /* Of the kernel that took most time: % of the time that units work, and of its waves' time by cause. */
-    char kernel[64];
-    double kernels_ns, vector, matrix, memory, fence;
-    char why[768];
-};
 
 /* ---- arguments ---- */
 
@@ -208,8 +89,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             state->next = state->argc;
             return 0;
         }
-        if (args->chips == DESIGNS)
-            argp_error(state, "no more than %d designs", DESIGNS);
+        if (args->chips == COMPARE_DESIGNS)
+            argp_error(state, "no more than %d designs", COMPARE_DESIGNS);
         args->chip[args->chips++] = argument;
         return 0;
     case ARGP_KEY_END:
@@ -236,9 +117,9 @@ static const struct argp parser = {
         "all of it took is compared.\n\n"
         "A part of the package that is busy for more than three quarters of the time is what binds; what "
         "waits for "
-        "it, waits so long on average. Where no part is, a chain of accesses does: then it says where a "
-        "read's "
-        "time goes.\n\n"
+        "it, waits so long on average. Where no part is, a cache may have no room for more misses, or "
+        "accesses follow "
+        "one another: then it says where a read's time goes.\n\n"
         "Examples:\n"
         "  ehp compare ehpv4 mi300a\n"
         "  ehp compare --only whole --only far ehpv3 ehpv4 mi300a\n"
@@ -300,362 +181,16 @@ static bool read_design(const char *chip, struct design *d)
 /* Why a program has nothing to run on, or NULL. */
 static const char *lacks(const struct program *p, const struct design *d)
 {
-    if (p->needs & GPU && !d->xcds)
+    const bool cpu = !strncmp(p->name, "cpu", 3);
+    if (!cpu && !d->xcds)
         return "has no XCDs";
-    if (p->needs & CPU && !d->cores)
+    if ((cpu || p->application) && !d->cores)
         return "has no CPU cores";
-    if (p->needs & GPUS && d->gpu_iods < 2)
+    if (!strcmp(p->name, "far") && d->gpu_iods < 2)
         return "has its XCDs on one IOD";
     if (p->place == NEAR && !d->partition)
         return "has no partition mode with a device for each IOD with XCDs";
     return NULL;
-}
-
-/* ---- running ---- */
-
-static char scratch[PATH_MAX];
-
-static const char *in_scratch(const char *name, char path[PATH_MAX])
-{
-    if ((size_t)snprintf(path, PATH_MAX, "%s/%s", scratch, name) >= PATH_MAX)
-        abort(); /* it was made with room for our short names */
-    return path;
-}
-
-/* Its output goes to a file; what it says is shown if it fails. */
-static bool execute(char *const *words, const char *what, bool xnack)
-{
-    char out[PATH_MAX], line[512];
-    in_scratch("output", out);
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        const int fd = open(out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-        if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
-            _exit(127);
-        if (xnack)
-            setenv("HSA_XNACK", "1", 1);
-        execv("/proc/self/exe", words);
-        _exit(127);
-    }
-    int status = 1;
-    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
-        tool_say("ehp compare: %s failed:", what);
-        FILE *file = fopen(out, "re");
-        while (file && fgets(line, sizeof(line), file)) {
-            line[strcspn(line, "\n")] = '\0';
-            tool_say("  %s", line);
-        }
-        if (file)
-            fclose(file);
-        return false;
-    }
-    return true;
-}
-
-static bool compile(const struct program *p)
-{
-    char directory[PATH_MAX], source[PATH_MAX + 32], program[PATH_MAX];
-    if (!tool_find_data(p->application ? "apps" : "compare", directory, sizeof(directory))) {
-        tool_say("ehp compare: its programs are not where the command expects them; install EHP as a whole");
-        return false;
-    }
-    if (access(in_scratch(p->source, program), X_OK) == 0)
-        return true;
-    snprintf(source, sizeof(source), "%s/%s.hip", directory, p->source);
-    char *words[] = {"ehp", "cc", "-O2", "-std=c++17", "-munsafe-fp-atomics", source, "-o", program, NULL};
-    return execute(words, source, false);
-}
-
-static void read_value(struct result *r)
-{
-    char path[PATH_MAX], line[512];
-    FILE *file = fopen(in_scratch("output", path), "re");
-    while (file && fgets(line, sizeof(line), file) && !*r->unit)
-        if (sscanf(line, "%lf %15s", &r->value, r->unit) != 2)
-            *r->unit = '\0';
-    if (file)
-        fclose(file);
-}
-
-static bool read_parts(struct result *r)
-{
-    char path[PATH_MAX], line[512];
-    FILE *file = fopen(in_scratch("fabric.csv", path), "re");
-    while (file && fgets(line, sizeof(line), file) && r->parts < PARTS) {
-        struct part *p = &r->part[r->parts];
-        if (sscanf(line, "%15[^,],%u,%u,%u,%u,%u,%lf,%lf,%lf,%lf,%lf,%lf,%lf", p->kind, &p->package, &p->iod,
-                   &p->to, &p->index, &p->units, &p->busy_ns, &p->waited_ns, &p->bytes, &p->lines,
-                   &p->trip_ns, &p->links_ns, &p->home_ns) != 13)
-            continue; /* the heading */
-        if (!strcmp(p->kind, "time"))
-            r->ns = p->busy_ns;
-        else
-            r->parts++;
-    }
-    if (file)
-        fclose(file);
-    return r->ns > 0;
-}
-
-/* Takes the next field of a CSV line, without its quotes. */
-static char *next_field(char **line)
-{
-    char *from = *line, *to = from, *field = from;
-    bool quoted = false;
-    for (; *from && (quoted || (*from != ',' && *from != '\n')); from++) {
-        if (*from == '"')
-            quoted = !quoted;
-        else
-            *to++ = *from;
-    }
-    *line = *from ? from + 1 : from;
-    *to = '\0';
-    return field;
-}
-
-static void read_kernels(struct result *r)
-{
-    static const char *const names[] = {"kernel",     "seconds",           "VALUBusy",        "MfmaUtil",
-                                        "EHP_CYCLES", "EHP_CYCLES_MEMORY", "EHP_CYCLES_FENCE"};
-    enum { KERNEL, SECONDS, VECTOR, MATRIX, CYCLES, MEMORY, FENCE, NAMES };
-    char path[PATH_MAX], *line = NULL;
-    size_t room = 0;
-    int column[NAMES] = {-1, -1, -1, -1, -1, -1, -1};
-    double longest = 0;
-    FILE *file = fopen(in_scratch("stats.csv", path), "re");
-    for (unsigned number = 0; file && getline(&line, &room, file) > 0; number++) {
-        const char *found[NAMES] = {"", "0", "0", "0", "0", "0", "0"};
-        char *at = line;
-        for (int i = 0; *at; i++) {
-            const char *field = next_field(&at);
-            for (int k = 0; k < NAMES; k++)
-                if (number == 0 && !strcmp(field, names[k]))
-                    column[k] = i;
-                else if (number && i == column[k])
-                    found[k] = field;
-        }
-        if (number == 0)
-            continue;
-        const double seconds = atof(found[SECONDS]), cycles = atof(found[CYCLES]);
-        r->kernels_ns += seconds * 1e9;
-        if (seconds <= longest || cycles <= 0)
-            continue;
-        longest = seconds;
-        snprintf(r->kernel, sizeof(r->kernel), "%s", found[KERNEL]);
-        r->vector = atof(found[VECTOR]);
-        r->matrix = atof(found[MATRIX]);
-        r->memory = 100 * atof(found[MEMORY]) / cycles;
-        r->fence = 100 * atof(found[FENCE]) / cycles;
-    }
-    free(line);
-    if (file)
-        fclose(file);
-}
-
-/* A program on a design: ours (`p`) or the user's. */
-static bool measure(const struct compare_args *args, const struct program *p, const struct design *d,
-                    struct result *r)
-{
-    char fabric[PATH_MAX + 16], stats[PATH_MAX + 16], path[PATH_MAX], program[PATH_MAX], numbers[2][16],
-        nps[16], what[256];
-    unsigned count = 0, given = 0;
-    while (args->program && args->program[given])
-        given++;
-    char **words = calloc(given + 32, sizeof(*words));
-    if (!words)
-        abort();
-#define WORD(text) (words[count++] = (char *)(uintptr_t)(text))
-    WORD("ehp"), WORD("run"), WORD("--mode"), WORD("timing"), WORD("--no-progress"), WORD("--chip"),
-        WORD(d->chip);
-    if (args->threads)
-        WORD("--threads"), WORD(args->threads);
-    if (p && p->place == NEAR) {
-        snprintf(nps, sizeof(nps), "%u", d->memory_iods);
-        WORD("--partition"), WORD(d->partition), WORD("--nps"), WORD(nps);
-    }
-    snprintf(fabric, sizeof(fabric), "--fabric=%s", in_scratch("fabric.csv", path));
-    unlink(path);
-    WORD(fabric);
-    snprintf(stats, sizeof(stats), "--stats=%s", in_scratch("stats.csv", path));
-    unlink(path);
-    WORD(stats);
-    if (p) {
-        snprintf(numbers[0], sizeof(numbers[0]), "%u", d->xcds);
-        snprintf(numbers[1], sizeof(numbers[1]), "%u", d->cores);
-        WORD(in_scratch(p->source, program));
-        for (unsigned i = 0; i < 6 && p->arguments[i]; i++)
-            WORD(!strcmp(p->arguments[i], "%x")   ? numbers[0]
-                 : !strcmp(p->arguments[i], "%c") ? numbers[1]
-                                                  : p->arguments[i]);
-    }
-    for (unsigned i = 0; !p && i < given; i++)
-        WORD(args->program[i]);
-#undef WORD
-    snprintf(what, sizeof(what), "%s on %s", p ? p->name : args->program[0], d->chip);
-    r->ran = execute(words, what, p && p->xnack);
-    free(words);
-    if (!r->ran)
-        return false;
-    r->ran = read_parts(r);
-    if (!r->ran) {
-        tool_say("ehp compare: %s made no HIP call, so that nothing was simulated", what);
-        return false;
-    }
-    if (p && !p->application)
-        read_value(r);
-    if (!*r->unit) {
-        r->value = r->ns / 1e6;
-        snprintf(r->unit, sizeof(r->unit), "ms");
-    }
-    read_kernels(r);
-    return true;
-}
-
-/* ---- reasons ---- */
-
-static bool is(const struct part *p, const char *kind)
-{
-    return !strcmp(p->kind, kind);
-}
-
-static void name_part(const struct part *p, char *name, size_t bytes)
-{
-    const char a = 'A' + (char)p->iod;
-    if (is(p, "link"))
-        snprintf(name, bytes, "the link from %c to %c", a, 'A' + (char)p->to);
-    else if (is(p, "ingress"))
-        snprintf(name, bytes, "what IOD %c takes from others", a);
-    else if (is(p, "cache"))
-        snprintf(name, bytes, "the Infinity Cache of IOD %c", a);
-    else if (is(p, "hbm"))
-        snprintf(name, bytes, "HBM stack %u at IOD %c", p->index, a);
-    else
-        snprintf(name, bytes, "the port %s %s %u", strstr(p->kind, "_out") ? "out of" : "into",
-                 strstr(p->kind, "xcd")   ? "XCD"
-                 : strstr(p->kind, "ccd") ? "CCD"
-                                          : "SDMA engine",
-                 p->index);
-}
-
-static double busy(const struct result *r, const struct part *p)
-{
-    return 100 * p->busy_ns / r->ns;
-}
-
-static const struct part *busiest(const struct result *r, const char *kind)
-{
-    const struct part *best = NULL;
-    for (const struct part *p = r->part; p < r->part + r->parts; p++)
-        if ((!kind || is(p, kind)) && (!best || p->busy_ns > best->busy_ns))
-            best = p;
-    return best && best->busy_ns > 0 ? best : NULL;
-}
-
-__attribute__((format(printf, 2, 3))) static void add(struct result *r, const char *format, ...)
-{
-    const size_t at = strlen(r->why);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(r->why + at, sizeof(r->why) - at, format, arguments);
-    va_end(arguments);
-}
-
-/* How busy what people ask about is, of what has not been named. */
-static void add_others(struct result *r, const struct part *but)
-{
-    static const struct {
-        const char *kind, *name;
-    } kinds[] = {{"link", "links"}, {"hbm", "HBM"}};
-    const char *before = "; ";
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        const struct part *p = busiest(r, kinds[i].kind);
-        if (!p || (but && is(but, kinds[i].kind)))
-            continue;
-        add(r, "%s%s at most %.0f %%", before, kinds[i].name, busy(r, p));
-        before = ", ";
-    }
-    if (r->matrix >= 1 && r->matrix < FULL)
-        add(r, "%smatrix cores %.0f %%", before, r->matrix);
-}
-
-/* Of those of one kind of asker who asked most. */
-static void add_trip(struct result *r)
-{
-    static const char *const kinds[] = {"xcd_in", "ccd_in"};
-    double most = 0, ns = 0, links = 0, home = 0;
-    const char *who = "";
-    for (size_t i = 0; i < 2; i++) {
-        double lines = 0, sum[3] = {0};
-        for (const struct part *p = r->part; p < r->part + r->parts; p++)
-            if (is(p, kinds[i])) {
-                lines += p->lines;
-                sum[0] += p->trip_ns;
-                sum[1] += p->links_ns;
-                sum[2] += p->home_ns;
-            }
-        if (lines <= most)
-            continue;
-        most = lines;
-        ns = sum[0] / lines;
-        links = sum[1] / lines;
-        home = sum[2] / lines;
-        who = i ? "a CCD's" : "an XCD's";
-    }
-    if (most > 0)
-        add(r,
-            "; %s read takes %.0f ns: %.0f over links, %.0f in memory and its cache, %.0f in ports and "
-            "networks",
-            who, ns, links, home, ns - links - home);
-}
-
-/* Whose misses take most of the room that there is for them: lines under way, on average (Little). */
-static const struct part *most_missing(const struct design *d, const struct result *r, double *percent)
-{
-    const struct part *best = NULL;
-    *percent = 0;
-    for (const struct part *p = r->part; p < r->part + r->parts; p++) {
-        const double room = is(p, "xcd_in") ? d->xcd_misses : is(p, "ccd_in") ? d->ccd_misses : 0;
-        if (room > 0 && 100 * p->trip_ns / r->ns / room > *percent) {
-            *percent = 100 * p->trip_ns / r->ns / room;
-            best = p;
-        }
-    }
-    return best;
-}
-
-/* What binds, from what was measured. */
-static void explain(const struct design *d, struct result *r, bool own)
-{
-    const struct part *p = busiest(r, NULL);
-    double missing;
-    const struct part *asker = most_missing(d, r, &missing);
-    char name[64];
-    if (own)
-        add(r, "kernels run for %.0f %% of it; ", fmin(100, 100 * r->kernels_ns / r->ns));
-    if (r->matrix >= FULL || r->vector >= FULL) {
-        add(r, "%s are full: %.0f %% busy", r->matrix >= r->vector ? "matrix cores" : "vector ALUs",
-            fmax(r->matrix, r->vector));
-        add_others(r, NULL);
-    } else if (p && busy(r, p) >= FULL) {
-        name_part(p, name, sizeof(name));
-        add(r, "%s is full: %.0f %% busy", name, busy(r, p));
-        if (p->bytes > 0)
-            add(r, ", a line waits %.0f ns for it", p->waited_ns / (p->bytes / 128));
-        add_others(r, p);
-    } else if (missing >= FULL) {
-        add(r, "%s %u has no room for more misses: %.0f %% of %.0f",
-            is(asker, "xcd_in") ? "the L2 of XCD" : "CCD", asker->index, missing,
-            is(asker, "xcd_in") ? d->xcd_misses : d->ccd_misses);
-        add_trip(r);
-    } else {
-        add(r, "no part is full");
-        if (p && busy(r, p) >= 1) {
-            name_part(p, name, sizeof(name));
-            add(r, " (%s %.0f %%)", name, busy(r, p));
-        }
-        add_trip(r);
-    }
 }
 
 /* ---- output ---- */
@@ -735,7 +270,7 @@ static void write_design(FILE *json, const struct design *d, const struct result
                     "\"bytes\": "
                     "%.0f, \"waited_ns\": %.1f, \"lines\": %.0f, \"trip_ns\": %.1f, \"links_ns\": %.1f, "
                     "\"home_ns\": %.1f}",
-                    p == r->part ? "" : ",", p->kind, p->iod, p->to, p->index, busy(r, p), p->bytes,
+                    p == r->part ? "" : ",", p->kind, p->iod, p->to, p->index, compare_busy(r, p), p->bytes,
                     p->waited_ns, p->lines, p->trip_ns, p->links_ns, p->home_ns);
         fprintf(json, "]");
     }
@@ -768,15 +303,15 @@ static bool compare(const struct compare_args *args, const struct program *p, co
         abort();
     if (p) {
         say_progress("compiling", p->source, "");
-        good = compile(p);
+        good = compare_compile(p);
     }
     for (unsigned i = 0; i < args->chips && good; i++) {
         const char *lack = p ? lacks(p, &d[i]) : NULL;
         say_progress("running", name, d[i].chip);
         if (lack)
-            add(&r[i], "%s", lack);
-        else if (measure(args, p, &d[i], &r[i]))
-            explain(&d[i], &r[i], !p || p->application);
+            snprintf(r[i].why, sizeof(r[i].why), "%s", lack);
+        else if (compare_measure(p, args->program, args->threads, &d[i], &r[i]))
+            compare_explain(&d[i], &r[i], !p || p->application);
         else
             good = false;
     }
@@ -831,33 +366,10 @@ static bool check_names(const struct compare_args *args)
     return true;
 }
 
-static bool make_scratch(void)
-{
-    const char *directory = secure_getenv("TMPDIR");
-    const int n = snprintf(scratch, sizeof(scratch) - 64, "%s/ehp-compare-XXXXXX",
-                           directory && *directory ? directory : "/tmp");
-    if (n > 0 && (size_t)n < sizeof(scratch) - 64 && mkdtemp(scratch))
-        return true;
-    tool_say("ehp compare: cannot make a directory in %s (TMPDIR): %s", directory ? directory : "/tmp",
-             strerror(errno));
-    return false;
-}
-
-static void remove_scratch(void)
-{
-    static const char *const files[] = {"output", "fabric.csv", "stats.csv"};
-    char path[PATH_MAX];
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-        unlink(in_scratch(files[i], path));
-    for (unsigned i = 0; i < PROGRAMS; i++)
-        unlink(in_scratch(programs[i].source, path));
-    rmdir(scratch);
-}
-
 int tool_compare(int argc, char **argv)
 {
     struct compare_args args = {0};
-    struct design design[DESIGNS];
+    struct design design[COMPARE_DESIGNS];
     argv[0] = "ehp compare";
     if (tool_parse(&parser, argc, argv, ARGP_IN_ORDER, &args) != 0)
         return 2;
@@ -866,12 +378,12 @@ int tool_compare(int argc, char **argv)
     for (unsigned i = 0; i < args.chips; i++)
         if (!read_design(args.chip[i], &design[i]))
             return 1;
-    if (!make_scratch())
+    if (!compare_make_scratch())
         return 1;
     FILE *json = args.json ? fopen(args.json, "we") : NULL;
     if (args.json && !json) {
         tool_say("ehp compare: %s: cannot write there: %s", args.json, strerror(errno));
-        remove_scratch();
+        compare_remove_scratch();
         return 1;
     }
     for (unsigned i = 0; i < args.chips; i++)
@@ -895,6 +407,6 @@ int tool_compare(int argc, char **argv)
             good = false;
         }
     }
-    remove_scratch();
+    compare_remove_scratch();
     return good ? 0 : 1;
 }
