@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What `ehp compare` runs on each design: one measurement, by its name, which prints a number and its unit. What is
-// measured is between hipProfilerStart() and hipProfilerStop(), so that `ehp run --fabric` tells how busy the package
-// was meanwhile.
+// What `ehp compare` runs on each design: one measurement, by its name, which prints a number and its unit.
+// What is measured is between hipProfilerStart() and hipProfilerStop(), so that `ehp run --fabric` tells how
+// busy the package was meanwhile.
 #include <hip/ehp_host.h>
 #include <hip/hip_runtime.h>
 
@@ -106,7 +106,8 @@ static void device_reads(bool far)
         CHECK_HIP(hipSetDevice(devices - 1));
     say(rate(few, many,
              [&](size_t from, size_t mib) {
-                 read_all<<<groups(mib), 256>>>(reinterpret_cast<pair *>(p + from * MIB), reinterpret_cast<pair *>(p));
+                 read_all<<<groups(mib), 256>>>(reinterpret_cast<pair *>(p + from * MIB),
+                                                reinterpret_cast<pair *>(p));
              }),
         "GB/s");
 }
@@ -210,15 +211,16 @@ static void cpu(bool latency, unsigned cores)
 {
     const size_t bytes = (latency ? 256 : 64) * MIB;
     const uint64_t loads = 1000;
-    void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
         std::fprintf(stderr, "no memory\n");
         std::exit(1);
     }
     on_cores(EHP_CPU_TOUCH, cores, p, bytes, 1);
     begin();
-    const ehp_cpu_work work = latency ? on_cores(EHP_CPU_CHASE, 1, p, bytes, loads)
-                                      : on_cores(EHP_CPU_STREAM, cores, p, bytes, 1);
+    const ehp_cpu_work work =
+        latency ? on_cores(EHP_CPU_CHASE, 1, p, bytes, loads) : on_cores(EHP_CPU_STREAM, cores, p, bytes, 1);
     end();
     if (latency)
         say(static_cast<double>(work.ns) / loads, "ns");
@@ -241,8 +243,9 @@ int main(int argc, char **argv)
     else if (!std::strcmp(what, "cpu-latency") || !std::strcmp(what, "cpu-read"))
         cpu(!std::strcmp(what, "cpu-latency"), count);
     else
-        return std::fprintf(stderr, "usage: package near|far|whole|matrix | messages XCDS | cpu-latency CORES | "
-                                    "cpu-read CORES\n"),
+        return std::fprintf(stderr,
+                            "usage: package near|far|whole|matrix | messages XCDS | cpu-latency CORES | "
+                            "cpu-read CORES\n"),
                2;
     return 0;
 }

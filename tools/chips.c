@@ -201,7 +201,7 @@ static void look_for(const char *name, const char *path, const char *title, void
     w->found |= !strcmp(name, w->name);
 }
 
-/* A node by name, or a file of which the chip directory is not: one that has links. */
+/* A node by name, or a file of which the chip directory is not: one that has packages. */
 static bool is_node(const char *name)
 {
     struct wanted w = {.name = name};
@@ -209,12 +209,12 @@ static bool is_node(const char *name)
         return true;
     FILE *file = strchr(name, '/') || strstr(name, ".cfg") ? fopen(name, "re") : NULL;
     char line[512];
-    bool links = false;
-    while (file && !links && fgets(line, sizeof(line), file))
-        links = !strncmp(line + strspn(line, " \t"), "links", strlen("links"));
+    bool packages = false;
+    while (file && !packages && fgets(line, sizeof(line), file))
+        packages = !strncmp(line + strspn(line, " \t"), "packages", strlen("packages"));
     if (file)
         fclose(file);
-    return links;
+    return packages;
 }
 
 /* Who has links with whom: how many, and from which IOD to which. */

@@ -69,6 +69,63 @@ assert len(reads) == 1 and abs(reads[0]["links_ns"] / reads[0]["lines"] - 60) < 
 assert "60 over links" in loads["ehpv4"]["why"] and loads["mi300-4-2"]["as_fast"] > 1.5
 END
 
+# How busy the parts of one package are: in three forms, of the stretches that a program marks or of all of it.
+cat >"$dir/marks.hip" <<'END'
+#include <hip/hip_runtime.h>
+#include <stdlib.h>
+__global__ void set(float4 *p) { p[blockIdx.x * blockDim.x + threadIdx.x] = float4{1, 2, 3, 4}; }
+int main(int argc, char **argv)
+{
+    const size_t bytes = 4 << 20, rounds = 6;
+    float4 *p;
+    if (hipMalloc(&p, rounds * bytes))
+        return 1;
+    for (size_t i = 0; i < rounds; i++) {
+        const bool marked = argc > 1 && argv[1][i] == 'x';
+        if (marked && hipProfilerStart() != hipErrorNotSupported)
+            return 2;
+        set<<<bytes / 16 / 256, 256>>>(p + i * bytes / 16);
+        if (hipDeviceSynchronize() || (marked && hipProfilerStop() != hipErrorNotSupported))
+            return 3;
+    }
+    return 0;
+}
+END
+"$ehp" cc -O2 "$dir/marks.hip" -o "$dir/marks" || exit 1
+for marks in '' ...... x..... .xx.x.; do
+    expect "fabric of $marks" simulate --chip ehpv4 --mode timing --no-progress --fabric="$dir/f$marks.json" "$dir/marks" $marks
+done
+expect "fabric as CSV" simulate --chip ehpv4 --mode timing --fabric="$dir/f.csv" "$dir/marks"
+expect "fabric as a table" simulate --chip ehpv4 --mode timing --no-progress --fabric "$dir/marks" 2>"$dir/table"
+python3 - "$dir" <<'END' || failed=1
+import csv, json, sys
+d, ROUND = sys.argv[1], 4 << 20
+def parts(name, kind):
+    return [p for p in json.load(open(f"{d}/f{name}.json"))["parts"] if p["kind"] == kind]
+def written(name):
+    return sum(p["bytes"] for p in parts(name, "hbm") + parts(name, "cache"))
+whole = written("")
+assert written("......") == whole and whole > 6 * ROUND, whole
+for name, rounds in (("x.....", 1), (".xx.x.", 3)):
+    assert rounds * ROUND <= written(name) < (rounds + 0.6) * ROUND * whole / (6 * ROUND), (name, written(name), whole)
+times = {name: json.load(open(f"{d}/f{name}.json"))["ns"] for name in ("", "x.....", ".xx.x.")}
+assert 0 < times["x....."] < times[".xx.x."] < times[""], times
+# Half of the lines are on the other side; a half of each that goes there is a packet of 80 bytes.
+link, back = ([p for p in parts("", "link") if (p["iod"], p["to"]) == ends][0] for ends in ((0, 2), (2, 0)))
+assert 0.9 < link["bytes"] / back["bytes"] < 1.1
+assert 0.95 < link["bytes"] / (6 * ROUND / 4 / 64 * 80 * 1.2) < 1.1, link # and an acknowledgement of 16 each the other way
+assert not any(p["busy_ns"] for p in parts("", "link") if 1 in (p["iod"], p["to"]) and p["bytes"] > 1e5)
+rows = list(csv.DictReader(open(d + "/f.csv")))
+assert rows[0]["kind"] == "time" and [r["kind"] for r in rows[1:]] == [p["kind"] for p in json.load(open(d + "/f.json"))["parts"]]
+table = open(d + "/table").read()
+assert max(map(len, table.splitlines())) <= 100 and "link A to C" in table and "HBM stack 7, IOD C" in table, table
+END
+if simulate --fabric "$dir/marks" 2>"$dir/said"; then
+    echo "failed: --fabric in functional mode passed"
+    failed=1
+fi
+expect "no fabric in functional mode" grep -q 'fabric: only timing mode' "$dir/said"
+
 # What a package has not, it does not run.
 expect "packages of one kind" timeout "$limit" "$ehp" compare -o cpu-latency -o matrix mi300c mi300x >"$dir/out"
 expect "no CPU" grep -q '^  mi300x .*has no CPU cores' "$dir/out"

@@ -82,7 +82,7 @@ for shape in one:1 tall:8 wide:8; do
     check "shape $shape is drawn" "$ehp" chips show "$chip"
 done
 check 'as many devices as XCDs' "$ehp" run --chip "$dir/tall.cfg" --partition cpx "$@"
-check 'memory domains' fails_with 'one for each IOD (nps 8), not 4' "$ehp" run --chip "$dir/tall.cfg" --nps 4 true
+check 'memory domains' fails_with 'one for each IOD with memory (nps 8), not 4' "$ehp" run --chip "$dir/tall.cfg" --nps 4 true
 check 'no names' fails_with 'counters-file' $timing --counters-file "$dir/x" "$@"
 # An empty value is a shell variable that is not set, not the default.
 check 'no counters' fails_with '--counters=: which? NAME' $timing --counters= true
