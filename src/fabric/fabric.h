@@ -74,7 +74,6 @@ struct fabric_request {
     uint64_t after_ps;  /* it sets out so much later than it is submitted */
     uint64_t waited_ps; /* for the agent's port, which others kept busy; once submitted */
     double asked_ps;    /* when it set out */
-    double home_ps;     /* when it came to its home; from its answer on, how long it was there */
     /* For whoever holds it at the moment. */
     struct fabric_request *next, *chain;
     uint32_t place; /* the line's number in its slice */
@@ -83,6 +82,7 @@ struct fabric_request {
     uint8_t left;   /* of a pair: lines that are not yet ready */
     bool probed;    /* others had to give the line up for it */
     uint8_t remote; /* the package of the home, plus 1; 0: it is the agent's own */
+    float home_ps;  /* from asked_ps to its home; from its answer on, how long it was there */
 };
 
 /*

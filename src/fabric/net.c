@@ -79,7 +79,7 @@ static void arrive(struct port_domain *domain, struct port_event *event)
         take_link(iod, previous_of(event), headers_bytes(f, r)); /* what belongs to the bytes, back */
         ps_server_take(&iod->ingress, iod_now(iod), packets_bytes(f, r) * f->ingress_ps);
     }
-    r->home_ps = iod_now(iod);
+    r->home_ps = (float)(iod_now(iod) - r->asked_ps);
     if (r->remote)
         link_take(fabric_link(f, r->remote - 1U), r);
     else
@@ -384,7 +384,7 @@ static void note_trip(struct iod *at, const struct agent_port *x, const struct f
     t->lines += lines;
     t->trip_ps += lines * (end - r->asked_ps);
     t->links_ps += lines * 2 * (at->fabric->route[at->index][r->home].way_ps - at->fabric->near_ps);
-    t->home_ps += lines * r->home_ps;
+    t->home_ps += lines * (double)r->home_ps;
 }
 
 /* `what` is a request or a probe; way: of which agent, which it is, and which IOD it comes from. */
@@ -445,7 +445,7 @@ void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
 {
     struct fabric *f = home->fabric;
     struct agent_port *x = &f->agent[r->agent];
-    r->home_ps = iod_now(home) + after_ps - r->home_ps;
+    r->home_ps = (float)(iod_now(home) + after_ps - r->asked_ps) - r->home_ps;
     if (r->kind == FABRIC_WRITE) {
         double delay = after_ps + f->route[home->index][x->iod].way_ps + x->extra_ps;
         net_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
