@@ -166,4 +166,6 @@ void compare_explain(const struct design *d, struct result *r, bool whole)
         add_trip(r);
         add_wait(r);
     }
+    if (r->memory >= 1)
+        add(r, "; waves wait for memory %.0f %% of their time", r->memory);
 }
