@@ -4,7 +4,7 @@ _ehp() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} i
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "cc run advise disasm counters info chips cache config validate isa help" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "cc run advise compare disasm counters info chips cache config validate isa help" -- "$cur")
         return
     fi
     case $command in
@@ -31,7 +31,7 @@ _ehp() {
             case $cur in
             -*) mapfile -t COMPREPLY < <(compgen -W \
                 "--chip --node --partition --nps --xcc-chunk --threads --xnack --timeout --mode --engine --bounds --isolate --sample
-                --no-sdma --stats --counters --counters-file --memory --no-progress --help" -- "$cur") ;;
+                --no-sdma --stats --counters --counters-file --memory --fabric --no-progress --help" -- "$cur") ;;
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;
@@ -48,6 +48,18 @@ _ehp() {
             *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
             esac
             ;;
+        esac
+        ;;
+    compare)
+        # Chips, then the program behind two dashes.
+        for ((i = 2; i < COMP_CWORD; i++)); do
+            [ "${COMP_WORDS[i]}" = -- ] && { mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return; }
+        done
+        case $prev in
+        --only) mapfile -t COMPREPLY < <(compgen -W "near far whole matrix messages cpu-latency cpu-read backprop dwt2d heartwall hotspot nn srad" -- "$cur") ;;
+        --json) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        --threads) ;;
+        *) mapfile -t COMPREPLY < <(compgen -W "--only --all --json --threads --help -- $(ehp chips 2>/dev/null | awk '{print $1}')" -- "$cur") ;;
         esac
         ;;
     info)

@@ -101,7 +101,8 @@ static void iod_lines(const struct ehp_iod *d, unsigned index, unsigned cus, uns
     if (d->ccds)
         snprintf(lines[d->xcds ? 2 : 1], CELL + 1, "   %u CCD%s x %u cores", d->ccds, d->ccds == 1 ? "" : "s",
                  cores);
-    snprintf(lines[3], CELL + 1, "   %u HBM stack%s", d->hbm_stacks, d->hbm_stacks == 1 ? "" : "s");
+    if (d->hbm_stacks)
+        snprintf(lines[3], CELL + 1, "   %u HBM stack%s", d->hbm_stacks, d->hbm_stacks == 1 ? "" : "s");
 }
 
 static void draw(ehp_machine *m)
@@ -126,6 +127,21 @@ static void draw(ehp_machine *m)
         }
         box_rule(columns);
     }
+}
+
+/* Which IODs have a link, and what it passes. */
+static void print_links(ehp_machine *m)
+{
+    struct ehp_iod_link link = EHP_IOD_LINK_INIT;
+    for (unsigned i = 0; ehp_chip_link(m, i, &link) == EHP_OK; i++) {
+        char rate[80];
+        snprintf(rate, sizeof(rate), "%g GB/s, %g ns", link.rate, link.latency);
+        printf("  link %c-%-15c %-24s %s\n", 'A' + (char)link.iod[0], 'A' + (char)link.iod[1], rate,
+               link.rate_source);
+        if (strcmp(link.latency_source, link.rate_source) != 0)
+            printf("  %-22s %-24s %s\n", "", "", link.latency_source);
+    }
+    putchar('\n');
 }
 
 /* All numbers, or those whose source says that they are guesses, or the others. */
@@ -158,6 +174,7 @@ static int show(const char *name, bool guesses)
            number(m, "ccd.count") * number(m, "ccd.cores"),
            number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0, number(m, "hbm.stacks"),
            number(m, "hbm.channels"), number(m, "infinity_cache.size") / 1048576.0);
+    print_links(m);
     if (guesses) {
         print_numbers(m, GUESSES);
         printf("\n");
@@ -184,7 +201,7 @@ static void look_for(const char *name, const char *path, const char *title, void
     w->found |= !strcmp(name, w->name);
 }
 
-/* A node by name, or a file of which the chip directory is not: one that has links. */
+/* A node by name, or a file of which the chip directory is not: one that has packages. */
 static bool is_node(const char *name)
 {
     struct wanted w = {.name = name};
@@ -192,12 +209,12 @@ static bool is_node(const char *name)
         return true;
     FILE *file = strchr(name, '/') || strstr(name, ".cfg") ? fopen(name, "re") : NULL;
     char line[512];
-    bool links = false;
-    while (file && !links && fgets(line, sizeof(line), file))
-        links = !strncmp(line + strspn(line, " \t"), "links", strlen("links"));
+    bool packages = false;
+    while (file && !packages && fgets(line, sizeof(line), file))
+        packages = !strncmp(line + strspn(line, " \t"), "packages", strlen("packages"));
     if (file)
         fclose(file);
-    return links;
+    return packages;
 }
 
 /* Who has links with whom: how many, and from which IOD to which. */

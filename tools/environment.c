@@ -26,6 +26,7 @@ static const struct variable of_programs[] = {
     {"EHP_PROGRESS", "0: as --no-progress; 1: also where no terminal is"},
     {"EHP_STATS", "as --stats: a file, or - for standard error"},
     {"EHP_MEMORY", "as --memory: a file, or -"},
+    {"EHP_FABRIC", "as --fabric: a file, or -"},
     {"EHP_COUNTERS", "as --counters"},
     {"EHP_COUNTERS_FILE", "as --counters-file"},
     {"EHP_ADVISE", "as `ehp advise`: a file for its JSON, or -"},

@@ -20,7 +20,7 @@ static const struct argp_option options[] = {
      0},
     {"partition", 'p', "MODE", 0, "spx, tpx, dpx, qpx, cpx: how the package is divided into devices (spx)",
      0},
-    {"nps", 'n', "NUMBER", 0, "NUMA domains of the memory: 1, or one for each IOD (1)", 0},
+    {"nps", 'n', "NUMBER", 0, "NUMA domains of the memory: 1, or one for each IOD that has some (1)", 0},
     {"xcc-chunk", OPT_CHUNK, "N", 0, "consecutive workgroups that one XCD takes (1)", 0},
     {"xnack", OPT_XNACK, NULL, 0,
      "the GPU takes page faults, and so may use all memory of the process: malloc's, static variables, the "

@@ -18,6 +18,7 @@ static const struct subcommand subcommands[] = {
     {"cc", tool_cc, "compile and link HIP programs, with hipcc's options", "HIP programs"},
     {"run", tool_run, "run a program on a simulated chip", NULL},
     {"advise", tool_advise, "run a program and say what it would gain on one memory", NULL},
+    {"compare", tool_compare, "run the same programs on several designs and say what binds each", NULL},
     {"disasm", tool_disasm, "disassemble a program or code object", NULL},
     {"counters", tool_counters, "list what timing mode counts, explain a counter", NULL},
     {"info", tool_info, "describe the simulated devices, as rocminfo does", NULL},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What every command has to say, and its end: what it has printed has arrived, or it says so. */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +13,20 @@
 #include "tool.h"
 
 static const char *command;
+
+bool tool_find_data(const char *name, char *path, size_t bytes)
+{
+    // Installed: bin/ehp; in a build tree: build/tools/ehp.
+    static const char *const places[] = {"../share/ehp", "../..", "../../.."};
+    char self[PATH_MAX];
+    const char *slash = realpath("/proc/self/exe", self) ? strrchr(self, '/') : NULL;
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        const int n = snprintf(path, bytes, "%.*s/%s/%s", (int)(slash - self), self, places[i], name);
+        if (n > 0 && (size_t)n < bytes && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
 
 void tool_say(const char *format, ...)
 {

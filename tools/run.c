@@ -24,7 +24,7 @@
 
 struct run_args {
     struct machine_args machine;
-    const char *stats, *mode, *engine, *bounds, *counters, *counters_file, *memory;
+    const char *stats, *mode, *engine, *bounds, *counters, *counters_file, *memory, *fabric;
     bool quiet, sample, isolate, no_sdma;
     int program; /* index of the program in argv */
 };
@@ -39,6 +39,7 @@ enum {
     OPT_SAMPLE,
     OPT_ISOLATE,
     OPT_MEMORY,
+    OPT_FABRIC,
     OPT_BOUNDS,
     OPT_NO_SDMA,
     OPT_ENGINE
@@ -56,6 +57,12 @@ static const struct argp_option options[] = {
      0},
     {"memory", OPT_MEMORY, "FILE", OPTION_ARG_OPTIONAL,
      "say how much memory was in use, by allocator, and when most; FILE gets all samples as CSV", 0},
+    {"fabric", OPT_FABRIC, "FILE", OPTION_ARG_OPTIONAL,
+     "timing mode: say how busy links, ports, caches and memory were, and how long requests waited for each: "
+     "a "
+     "table, or JSON in FILE, or CSV if it ends in .csv; of what is between hipProfilerStart() and "
+     "hipProfilerStop(), if the program calls them",
+     0},
     {"isolate", OPT_ISOLATE, NULL, 0,
      "kernels reach what is allocated or registered for them, and nothing else of the process", 0},
     {"timeout", OPT_TIMEOUT, "SECONDS", 0, "a kernel that runs longer is a fault (never)", 0},
@@ -111,6 +118,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPT_MEMORY:
         args->memory = argument ? argument : "-";
+        return 0;
+    case OPT_FABRIC:
+        args->fabric = argument ? argument : "-";
         return 0;
     case OPT_TIMEOUT:
         args->machine.timeout = argument;
@@ -169,6 +179,10 @@ static bool check_counters(const struct run_args *args)
 {
     if (args->sample && !wants_timing(args)) {
         tool_say("ehp run: --sample: only timing mode has a time to sample; add --mode timing");
+        return false;
+    }
+    if (args->fabric && !wants_timing(args)) {
+        tool_say("ehp run: --fabric: only timing mode has links that are busy; add --mode timing");
         return false;
     }
     if (args->counters_file && !args->counters) {
@@ -346,13 +360,15 @@ int tool_run(int argc, char **argv)
         return 2;
     if (!check_names(&args) || !check_counters(&args) || !run_check_output(argv[0], "--stats", args.stats) ||
         !run_check_output(argv[0], "--counters-file", args.counters_file) ||
-        !run_check_output(argv[0], "--memory", args.memory))
+        !run_check_output(argv[0], "--memory", args.memory) ||
+        !run_check_output(argv[0], "--fabric", args.fabric))
         return 2;
     set("EHP_MODE", args.mode);
     set("EHP_ENGINE", args.engine);
     set("EHP_BOUNDS", args.bounds);
     set("EHP_STATS", args.stats);
     set("EHP_MEMORY", args.memory);
+    set("EHP_FABRIC", args.fabric);
     set("EHP_COUNTERS", args.counters);
     set("EHP_COUNTERS_FILE", args.counters_file);
     if (args.isolate)

@@ -18,9 +18,10 @@
 bool tables_wanted(void)
 {
     const char *stats = secure_getenv("EHP_STATS"), *memory = secure_getenv("EHP_MEMORY");
-    const char *advise = secure_getenv("EHP_ADVISE");
+    const char *advise = secure_getenv("EHP_ADVISE"), *fabric = secure_getenv("EHP_FABRIC");
 
-    return (stats && !strcmp(stats, "-")) || (memory && *memory) || (advise && *advise);
+    return (stats && !strcmp(stats, "-")) || (memory && *memory) || (advise && *advise) ||
+           (fabric && !strcmp(fabric, "-"));
 }
 
 static int is_table(const struct dirent *entry)

@@ -39,6 +39,8 @@ int tool_disasm(int argc, char **argv);
 int tool_counters(int argc, char **argv);
 // `ehp isa`: the instructions of gfx942 and how each is tested.
 int tool_isa(int argc, char **argv);
+// `ehp compare`: the same programs on several designs, and what keeps each from being faster.
+int tool_compare(int argc, char **argv);
 // `ehp validate`: published numbers beside simulated ones.
 int tool_validate(int argc, char **argv);
 
@@ -49,6 +51,8 @@ __attribute__((format(printf, 1, 2))) void tool_say(const char *format, ...);
 // obey.
 struct argp;
 int tool_parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input);
+// The directory of what comes with the command, by its name in the source tree: chips, validate, ...
+bool tool_find_data(const char *name, char *path, size_t bytes);
 // From here on the process ends with status 1, and says why, when what it prints does not arrive.
 void tool_check_output(const char *name);
 

@@ -11,26 +11,14 @@
 
 #include "tool.h"
 
-static bool find_script(const char *self, char *path, size_t bytes)
-{
-    // Installed: bin/ehp; in a build tree: build/tools/ehp.
-    static const char *const places[] = {"../share/ehp/validate", "../../validate", "../../../validate"};
-    const char *slash = strrchr(self, '/');
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int n = snprintf(path, bytes, "%.*s/%s/validate.py", (int)(slash - self), self, places[i]);
-        if (n > 0 && (size_t)n < bytes && access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
 int tool_validate(int argc, char **argv)
 {
-    char self[PATH_MAX], script[PATH_MAX];
-    if (!realpath("/proc/self/exe", self) || !find_script(self, script, sizeof script)) {
+    char self[PATH_MAX], directory[PATH_MAX], script[PATH_MAX + 16];
+    if (!realpath("/proc/self/exe", self) || !tool_find_data("validate", directory, sizeof directory)) {
         tool_say("ehp validate: its programs are not where the command expects them; install EHP as a whole");
         return 1;
     }
+    snprintf(script, sizeof script, "%s/validate.py", directory);
     char **words = calloc((size_t)argc + 4, sizeof *words);
     if (!words)
         return 1;

@@ -86,7 +86,7 @@ struct ehp_options {
     size_t size;
     const char *chip;      /* name ("mi300a"), or a path to a chip file; NULL: "mi300a", or the node's */
     const char *partition; /* "spx", "tpx", "cpx", ...; NULL: spx */
-    unsigned nps;          /* NUMA domains of the memory: 1, or one for each IOD; 0: 1 */
+    unsigned nps;          /* NUMA domains of the memory: 1, or one for each IOD with HBM; 0: 1 */
     unsigned threads;      /* host threads that execute waves; 0: all cores */
     uint64_t timeout_ms;   /* a dispatch that runs longer is a fault; 0: never */
     unsigned xcc_chunk;    /* consecutive workgroups that one XCD takes; 0: 1 */
@@ -320,6 +320,40 @@ struct ehp_core {
 };
 #define EHP_CORE_INIT {.size = sizeof(struct ehp_core)}
 EHP_API int ehp_core_get(ehp_machine *machine, unsigned core, struct ehp_core *out);
+
+/*
+ * Timing mode: what requests pass on their way over a package, and how busy each such part was since the
+ * machine opened.  Parts are numbered from 0 on, those of one package after another's.  EHP_ERR_NOT_FOUND:
+ * there is no such part, or the machine has no simulated time.
+ */
+enum ehp_part_kind {
+    EHP_PART_LINK,    /* from IOD `iod` to IOD `to` */
+    EHP_PART_INGRESS, /* what IOD `iod` takes from others for what it carries */
+    EHP_PART_XCD_OUT, /* requests of XCD `index`, on IOD `iod` */
+    EHP_PART_XCD_IN,  /* and what it gets */
+    EHP_PART_CCD_OUT,
+    EHP_PART_CCD_IN,
+    EHP_PART_SDMA_OUT,
+    EHP_PART_SDMA_IN,
+    EHP_PART_CACHE, /* the slices of the Infinity Cache on IOD `iod`, or what stands in their place */
+    EHP_PART_HBM,   /* the pseudo channels of stack `index`, on IOD `iod` */
+};
+struct ehp_part {
+    size_t size;
+    int kind; /* enum ehp_part_kind */
+    unsigned package, iod, to, index;
+    unsigned units;   /* slices or pseudo channels; else 1 */
+    double busy_ns;   /* of a unit, on average: of the time that refreshes leave, for a channel */
+    double waited_ns; /* for it, of all requests together; HBM: beyond a read of a closed row */
+    uint64_t bytes;   /* 0: what it passes is not told in bytes */
+    /* Of ..._IN: lines of reads and atomics that were answered, the time that those took altogether, and of
+     * that what links between IODs take without any wait, and what they were at their home: Infinity Cache
+     * and memory. */
+    uint64_t lines;
+    double trip_ns, links_ns, home_ns;
+};
+#define EHP_PART_INIT {.size = sizeof(struct ehp_part)}
+EHP_API int ehp_part_get(ehp_machine *machine, unsigned part, struct ehp_part *out);
 
 /* ---- code objects ------------------------------------------------------------------------------------- */
 
@@ -679,6 +713,15 @@ struct ehp_iod {
     bool mirrored;
 };
 EHP_API int ehp_chip_iod(ehp_machine *machine, unsigned index, struct ehp_iod *out);
+/* A link between two of them, from 0 on: GB/s each way and ns one way, each with its source. */
+struct ehp_iod_link {
+    size_t size;
+    unsigned iod[2];
+    double rate, latency;
+    const char *rate_source, *latency_source;
+};
+#define EHP_IOD_LINK_INIT {.size = sizeof(struct ehp_iod_link)}
+EHP_API int ehp_chip_link(ehp_machine *machine, unsigned index, struct ehp_iod_link *out);
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 

@@ -45,6 +45,28 @@ int ehp_chip_iod(ehp_machine *m, unsigned index, struct ehp_iod *out)
     return EHP_OK;
 }
 
+static const char *source_of(const ehp_machine *m, const struct chip_number *number)
+{
+    return number->key < CHIP_KEYS ? m->chip.source[number->key] : number->source;
+}
+
+int ehp_chip_link(ehp_machine *m, unsigned index, struct ehp_iod_link *out)
+{
+    if (index >= m->chip.links)
+        return machine_error(m, EHP_ERR_NOT_FOUND, "the chip has %u links between IODs", m->chip.links);
+    const struct chip_link *link = &m->chip.link[index];
+    const struct ehp_iod_link l = {
+        .size = out->size < sizeof(l) ? out->size : sizeof(l),
+        .iod = {link->iod[0], link->iod[1]},
+        .rate = link->rate.value,
+        .latency = link->latency.value,
+        .rate_source = source_of(m, &link->rate),
+        .latency_source = source_of(m, &link->latency),
+    };
+    memcpy(out, &l, l.size);
+    return EHP_OK;
+}
+
 const char *ehp_node_title(const ehp_machine *m)
 {
     return m->node.title ? m->node.title : "";

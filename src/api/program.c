@@ -143,6 +143,18 @@ void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread)
     cpu_thread_wait(thread);
 }
 
+int ehp_part_get(ehp_machine *m, unsigned part, struct ehp_part *out)
+{
+    struct engine *engine = m->cp.engine;
+    struct ehp_part whole = {.size = sizeof(whole)};
+    if (!engine->ops->read_part || !engine->ops->read_part(engine, part, &whole))
+        return EHP_ERR_NOT_FOUND;
+    const size_t size = out->size < sizeof(whole) ? out->size : sizeof(whole);
+    whole.size = out->size;
+    memcpy(out, &whole, size);
+    return EHP_OK;
+}
+
 int ehp_core_get(ehp_machine *m, unsigned core, struct ehp_core *out)
 {
     struct engine *engine = m->cp.engine;

@@ -3,7 +3,6 @@
 #include "chip/chip.h"
 
 #include <dlfcn.h>
-#include <libconfig.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "chip/files.h"
+#include "chip/internal.h"
 #include "ehp/ehp.h"
 
 static const struct {
@@ -76,8 +76,7 @@ bool chip_directory(char *path, size_t bytes)
 
 static bool put_text(char **slot, const char *text);
 
-/* What people write into chip files is for people to read. */
-static bool put_words(char **slot, const char *text)
+bool chip_put_words(char **slot, const char *text)
 {
     char room[512];
     return put_text(slot, ehp_printable(text, room, sizeof(room)));
@@ -124,9 +123,8 @@ void chip_clash(const struct chip *chip, const struct chip_keys *clash, char *er
         chip_mistake(chip, *at, error, bytes, "%s = %.15g %s", keys[first].name, chip->value[first], rule);
 }
 
-/* Says what is wrong with a setting that is no key, and where it stands in the file. */
-__attribute__((format(printf, 5, 6))) static int wrong(const config_setting_t *setting, const char *path,
-                                                       char *error, size_t bytes, const char *format, ...)
+int chip_wrong(const config_setting_t *setting, const char *path, char *error, size_t bytes,
+               const char *format, ...)
 {
     char text[512], room[512];
     va_list arguments;
@@ -140,8 +138,7 @@ __attribute__((format(printf, 5, 6))) static int wrong(const config_setting_t *s
     return EHP_ERR_BAD_CHIP;
 }
 
-/* A source is its kind, and where that is: "documented: ISCA'24, IV.B". */
-static bool is_source(const char *source)
+bool chip_is_source(const char *source)
 {
     static const char *const kinds[] = {"documented", "measured", "guess"};
     const size_t n = strcspn(source, ":");
@@ -149,6 +146,23 @@ static bool is_source(const char *source)
         if (n == strlen(kinds[i]) && !strncmp(source, kinds[i], n))
             return true;
     return false;
+}
+
+bool chip_number(const config_setting_t *setting, double *number)
+{
+    switch (config_setting_type(setting)) {
+    case CONFIG_TYPE_INT:
+        *number = config_setting_get_int(setting);
+        return true;
+    case CONFIG_TYPE_INT64:
+        *number = (double)config_setting_get_int64(setting);
+        return true;
+    case CONFIG_TYPE_FLOAT:
+        *number = config_setting_get_float(setting);
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* A key's value is the list (value, "source"). */
@@ -163,43 +177,35 @@ static int read_key(const config_t *config, const char *path, unsigned i, struct
     const config_setting_t *value = config_setting_get_elem(s, 0), *source = config_setting_get_elem(s, 1);
     if (config_setting_type(s) != CONFIG_TYPE_LIST || config_setting_length(s) != 2 ||
         config_setting_type(source) != CONFIG_TYPE_STRING)
-        return wrong(s, path, error, bytes, "%s must be (value, \"source\"), as %s = (%s, \"guess: why\")",
-                     name, strchr(name, '.') + 1, text ? "\"...\"" : "1");
-    if (!is_source(config_setting_get_string(source)))
-        return wrong(s, path, error, bytes,
-                     "%s: the source \"%s\" must be documented, measured or guess, as \"guess: why\"", name,
-                     config_setting_get_string(source));
+        return chip_wrong(s, path, error, bytes,
+                          "%s must be (value, \"source\"), as %s = (%s, \"guess: why\")", name,
+                          strchr(name, '.') + 1, text ? "\"...\"" : "1");
+    if (!chip_is_source(config_setting_get_string(source)))
+        return chip_wrong(s, path, error, bytes,
+                          "%s: the source \"%s\" must be documented, measured or guess, as \"guess: why\"",
+                          name, config_setting_get_string(source));
     if (text) {
         if (config_setting_type(value) != CONFIG_TYPE_STRING)
-            return wrong(s, path, error, bytes, "%s (%s) must be a string", name, keys[i].help);
-        if (!put_words(&chip->text[i], config_setting_get_string(value)))
+            return chip_wrong(s, path, error, bytes, "%s (%s) must be a string", name, keys[i].help);
+        if (!chip_put_words(&chip->text[i], config_setting_get_string(value)))
             return EHP_ERR_NO_MEMORY;
     } else {
         double number;
-        switch (config_setting_type(value)) {
-        case CONFIG_TYPE_INT:
-            number = config_setting_get_int(value);
-            break;
-        case CONFIG_TYPE_INT64:
-            number = (double)config_setting_get_int64(value);
-            break;
-        case CONFIG_TYPE_FLOAT:
-            number = config_setting_get_float(value);
-            break;
-        default:
-            return wrong(s, path, error, bytes, "%s (%s) must be a number, %g .. %g%s%s", name, keys[i].help,
-                         keys[i].least, keys[i].most, *keys[i].unit ? " " : "", keys[i].unit);
-        }
+        if (!chip_number(value, &number))
+            return chip_wrong(s, path, error, bytes, "%s (%s) must be a number, %g .. %g%s%s", name,
+                              keys[i].help, keys[i].least, keys[i].most, *keys[i].unit ? " " : "",
+                              keys[i].unit);
         if (!(number >= keys[i].least && number <= keys[i].most))
-            return wrong(s, path, error, bytes, "%s = %g is outside of %g .. %g%s%s (%s)", name, number,
-                         keys[i].least, keys[i].most, *keys[i].unit ? " " : "", keys[i].unit, keys[i].help);
+            return chip_wrong(s, path, error, bytes, "%s = %g is outside of %g .. %g%s%s (%s)", name, number,
+                              keys[i].least, keys[i].most, *keys[i].unit ? " " : "", keys[i].unit,
+                              keys[i].help);
         if ((!*keys[i].unit || !strcmp(keys[i].unit, "B")) && number != floor(number))
-            return wrong(s, path, error, bytes, "%s = %g (%s) must be a whole number", name, number,
-                         keys[i].help);
+            return chip_wrong(s, path, error, bytes, "%s = %g (%s) must be a whole number", name, number,
+                              keys[i].help);
         chip->value[i] = number;
     }
     chip->line[i] = config_setting_source_line(s);
-    return put_words(&chip->source[i], config_setting_get_string(source)) &&
+    return chip_put_words(&chip->source[i], config_setting_get_string(source)) &&
                    put_text(&chip->file[i], file_of(s, path))
                ? EHP_OK
                : EHP_ERR_NO_MEMORY;
@@ -247,11 +253,13 @@ static int reject_unknown(const config_t *config, const char *path, char *error,
     for (int g = 0; g < config_setting_length(root); g++) {
         const config_setting_t *group = config_setting_get_elem(root, (unsigned)g);
         const char *name = config_setting_name(group);
-        if (!strcmp(name, "base") || !strcmp(name, "partitions") || !strcmp(name, "iods"))
+        if (!strcmp(name, "base") || !strcmp(name, "partitions") || !strcmp(name, "iods") ||
+            !strcmp(name, "links"))
             continue;
         if (config_setting_type(group) != CONFIG_TYPE_GROUP)
-            return wrong(group, path, error, bytes,
-                         "%s is no group of keys, as %s: { ... }, nor base, iods or partitions", name, name);
+            return chip_wrong(group, path, error, bytes,
+                              "%s is no group of keys, as %s: { ... }, nor base, iods, links or partitions",
+                              name, name);
         for (int k = 0; k < config_setting_length(group); k++) {
             const config_setting_t *s = config_setting_get_elem(group, (unsigned)k);
             char full[96];
@@ -260,9 +268,9 @@ static int reject_unknown(const config_t *config, const char *path, char *error,
             for (unsigned i = 0; i < CHIP_ALL && !known; i++)
                 known = keys[i].name && !strcmp(keys[i].name, full);
             if (!known)
-                return wrong(s, path, error, bytes,
-                             "unknown key %s; near it is %s (`ehp chips keys` lists all)", full,
-                             nearest(full));
+                return chip_wrong(s, path, error, bytes,
+                                  "unknown key %s; near it is %s (`ehp chips keys` lists all)", full,
+                                  nearest(full));
         }
     }
     return EHP_OK;
@@ -277,15 +285,15 @@ static int read_partitions(const config_t *config, struct chip *chip, const char
     chip->partitions = 0;
     chip->partitions_line = strcmp(path, chip->path) ? 0 : config_setting_source_line(list);
     if (config_setting_length(list) > CHIP_MAX_PARTITIONS)
-        return wrong(list, path, error, bytes, "partitions are no more than %d", CHIP_MAX_PARTITIONS);
+        return chip_wrong(list, path, error, bytes, "partitions are no more than %d", CHIP_MAX_PARTITIONS);
     for (int i = 0; i < config_setting_length(list); i++) {
         const config_setting_t *p = config_setting_get_elem(list, (unsigned)i);
         const char *name = config_setting_get_string_elem(p, 0);
         int count = config_setting_get_int_elem(p, 1);
         if (!name || count < 1 || count > CHIP_MAX_XCDS)
-            return wrong(p, path, error, bytes,
-                         "partitions are (\"name\", devices), with 1 .. %d devices, as (\"spx\", 1)",
-                         CHIP_MAX_XCDS);
+            return chip_wrong(p, path, error, bytes,
+                              "partitions are (\"name\", devices), with 1 .. %d devices, as (\"spx\", 1)",
+                              CHIP_MAX_XCDS);
         snprintf(chip->partition[i].name, sizeof(chip->partition[i].name), "%s", name);
         chip->partition[i].count = (unsigned)count;
         chip->partitions++;
@@ -300,7 +308,7 @@ static int read_iod_field(const config_setting_t *field, struct chip *chip, int 
     const char *name = config_setting_name(field);
     if (!strcmp(name, "mirrored")) {
         if (config_setting_type(field) != CONFIG_TYPE_BOOL)
-            return wrong(field, path, error, bytes, "mirrored of an IOD must be true or false");
+            return chip_wrong(field, path, error, bytes, "mirrored of an IOD must be true or false");
         chip->iod[i].mirrored = config_setting_get_bool(field);
         return EHP_OK;
     }
@@ -310,10 +318,11 @@ static int read_iod_field(const config_setting_t *field, struct chip *chip, int 
                       : !strcmp(name, "hbm")  ? &chip->iod[i].hbm_stacks
                                               : NULL;
     if (!count)
-        return wrong(field, path, error, bytes, "an IOD has xcds, ccds, hbm and mirrored, but no %s", name);
+        return chip_wrong(field, path, error, bytes, "an IOD has xcds, ccds, hbm and mirrored, but no %s",
+                          name);
     int number = config_setting_get_int(field);
     if (config_setting_type(field) != CONFIG_TYPE_INT || number < 0 || number > 64)
-        return wrong(field, path, error, bytes, "%s of an IOD must be a number, 0 .. 64 %s", name, unit);
+        return chip_wrong(field, path, error, bytes, "%s of an IOD must be a number, 0 .. 64 %s", name, unit);
     *count = (unsigned)number;
     return EHP_OK;
 }
@@ -327,13 +336,14 @@ static int read_iods(const config_t *config, struct chip *chip, const char *path
     chip->iods = (unsigned)config_setting_length(list);
     chip->iods_line = strcmp(path, chip->path) ? 0 : config_setting_source_line(list);
     if (config_setting_type(list) != CONFIG_TYPE_LIST || chip->iods > CHIP_MAX_IODS)
-        return wrong(list, path, error, bytes, "iods must be a list of %d { xcds = 2; ... } at most",
-                     CHIP_MAX_IODS);
+        return chip_wrong(list, path, error, bytes, "iods must be a list of %d { xcds = 2; ... } at most",
+                          CHIP_MAX_IODS);
     for (unsigned i = 0; i < chip->iods; i++) {
         const config_setting_t *d = config_setting_get_elem(list, i);
         if (config_setting_type(d) != CONFIG_TYPE_GROUP)
-            return wrong(list, path, error, bytes,
-                         "each of iods must be { xcds = 2; ccds = 0; hbm = 2; mirrored = false; }");
+            return chip_wrong(list, path, error, bytes,
+                              "each of iods must be { xcds = 2; ccds = 0; hbm = 2; mirrored = false; }");
+        chip->iod[i].line = config_setting_source_line(d);
         for (int k = 0; k < config_setting_length(d); k++) {
             int status =
                 read_iod_field(config_setting_get_elem(d, (unsigned)k), chip, (int)i, path, error, bytes);
@@ -350,8 +360,9 @@ static int load_base(const config_t *config, const char *base_path, const char *
                      struct chip *chip, unsigned depth, char *error, size_t bytes)
 {
     if (access(base_path, R_OK) != 0)
-        return wrong(config_lookup(config, "base"), path, error, bytes,
-                     "base = \"%s\": there is no %s.cfg beside it, nor in the chip directory", base, base);
+        return chip_wrong(config_lookup(config, "base"), path, error, bytes,
+                          "base = \"%s\": there is no %s.cfg beside it, nor in the chip directory", base,
+                          base);
     return load_file(base_path, chip, depth + 1, error, bytes);
 }
 
@@ -397,6 +408,8 @@ static int load_file(const char *path, struct chip *chip, unsigned depth, char *
         status = read_partitions(&config, chip, path, error, bytes);
     if (status == EHP_OK)
         status = read_iods(&config, chip, path, error, bytes);
+    if (status == EHP_OK)
+        status = links_read(&config, chip, path, error, bytes);
     config_destroy(&config);
     return status;
 }
@@ -453,7 +466,37 @@ static bool count_fits(const struct chip *chip, unsigned key, unsigned count, co
     return false;
 }
 
-static int check_whole(const struct chip *chip, const char *path, char *error, size_t bytes)
+/* Dies stand on an IOD's interfaces. */
+static bool ports_fit(const struct chip *chip, char *error, size_t bytes)
+{
+    for (unsigned i = 0; i < chip->iods; i++) {
+        const unsigned xcds = chip->iod[i].xcds, ccds = chip->iod[i].ccds;
+        char text[160];
+        unsigned key;
+        if (xcds > chip_get(chip, CHIP_iod_xcd_ports)) {
+            key = CHIP_iod_xcd_ports;
+            snprintf(text, sizeof(text), "IOD %u of iods carries %u XCDs", i, xcds);
+        } else if (ccds > chip_get(chip, CHIP_iod_ccd_ports)) {
+            key = CHIP_iod_ccd_ports;
+            snprintf(text, sizeof(text), "IOD %u of iods carries %u CCDs", i, ccds);
+        } else if (xcds && ccds && chip_get(chip, CHIP_iod_either)) {
+            key = CHIP_iod_either;
+            snprintf(text, sizeof(text),
+                     "IOD %u of iods carries XCDs and CCDs: give each kind IODs of its own", i);
+        } else {
+            continue;
+        }
+        if (chip->iods_line && !is_own(chip, key))
+            snprintf(error, bytes, "%s:%u: %s, but %s = %u", chip->path, chip->iod[i].line, text,
+                     keys[key].name, chip_get(chip, (enum chip_key)key));
+        else
+            chip_mistake(chip, key, error, bytes, "%s", text);
+        return false;
+    }
+    return true;
+}
+
+static int check_whole(struct chip *chip, const char *path, char *error, size_t bytes)
 {
     for (unsigned i = 0; i < CHIP_ALL; i++)
         if (keys[i].name && !chip->source[i])
@@ -467,7 +510,8 @@ static int check_whole(const struct chip *chip, const char *path, char *error, s
     if (!count_fits(chip, CHIP_iod_count, chip->iods, "list", "IODs", error, bytes) ||
         !count_fits(chip, CHIP_xcd_count, xcds, "carry", "XCDs", error, bytes) ||
         !count_fits(chip, CHIP_ccd_count, ccds, "carry", "CCDs", error, bytes) ||
-        !count_fits(chip, CHIP_hbm_stacks, stacks, "carry", "HBM stacks", error, bytes))
+        !count_fits(chip, CHIP_hbm_stacks, stacks, "carry", "HBM stacks", error, bytes) ||
+        !ports_fit(chip, error, bytes) || links_check(chip, error, bytes) != EHP_OK)
         return EHP_ERR_BAD_CHIP;
     if (chip_get(chip, CHIP_ccd_count) && !chip_get(chip, CHIP_ccd_cores)) {
         chip_clash(chip, &CHIP_CLASH(CHIP_ccd_cores, CHIP_ccd_count), error, bytes,
@@ -567,6 +611,7 @@ void chip_free(struct chip *chip)
     }
     free(chip->path);
     chip->path = NULL;
+    links_free(chip);
 }
 
 /* Files without a title are bases of others, not chips. */

@@ -34,6 +34,7 @@ enum chip_key {
 enum {
     CHIP_MAX_PARTITIONS = 8,
     CHIP_MAX_IODS = 16,
+    CHIP_MAX_LINKS = 64, /* between them */
     CHIP_MAX_XCDS = 15,
     CHIP_MAX_CCDS = 15,
     CHIP_MAX_DIES = 15, /* XCDs and CCDs: bits of the probe filter, beside the owner's */
@@ -56,6 +57,13 @@ enum {
     CHIP_MAX_BANK_GROUPS = 8
 };
 
+/* One that stands in a list: its own, or a key's. */
+struct chip_number {
+    unsigned key; /* CHIP_KEYS: it is its own, */
+    char *source; /* from here */
+    double value;
+};
+
 struct chip {
     char name[32]; /* the file's */
     char *path;    /* and its own, as its keys' `file`; others are of its bases */
@@ -73,7 +81,16 @@ struct chip {
     struct {
         unsigned xcds, ccds, hbm_stacks;
         bool mirrored;
+        unsigned line;
     } iod[CHIP_MAX_IODS];
+    /* Between IODs: GB/s each way, and ns one way. */
+    unsigned links, links_line;
+    char *links_file; /* whose they are */
+    struct chip_link {
+        unsigned iod[2];
+        struct chip_number rate, latency;
+        unsigned line;
+    } link[CHIP_MAX_LINKS];
 };
 
 /* Reads a chip by name (from the chip directory) or by path; on failure returns an ehp_status and one line in

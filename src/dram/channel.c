@@ -228,10 +228,12 @@ uint64_t dram_step(struct dram_channel *ch, uint64_t tick, dram_done_fn *done, v
             return wake_for(sooner(ready, next), tick);
         uint64_t end = dram_issue(d, command, chosen, 0, ready);
         struct dram_request *request = take_hit(ch, side, chosen, tick);
-        if (write)
+        if (write) {
             ch->counters.writes++;
-        else
+        } else {
             ch->counters.reads++;
+            ch->counters.read_ticks += end - request->arrival;
+        }
         done(context, request, end);
     }
 }

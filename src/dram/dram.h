@@ -86,6 +86,7 @@ struct dram_queue {
 
 struct dram_counters {
     uint64_t reads, writes, activates, refreshes, turns;
+    uint64_t read_ticks; /* from a read's arrival to the end of its data, of all together */
 };
 
 struct dram_channel {

@@ -27,6 +27,7 @@ struct cp_queue;
 struct cp_signal;
 struct cp_task;
 struct ehp_core;
+struct ehp_part;
 struct ehp_cpu_set;
 struct ehp_cpu_thread;
 struct ehp_cpu_work;
@@ -92,6 +93,9 @@ struct engine_ops {
     void (*own_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     /* What a core has done; false: there is no such core.  NULL: cores take no time here. */
     bool (*read_core)(struct engine *engine, unsigned core, struct ehp_core *out);
+    /* How busy a part of the packages was, on any thread; false: there is no such part.  NULL: nothing takes
+     * time here. */
+    bool (*read_part)(struct engine *engine, unsigned part, struct ehp_part *out);
     /* The host program has forked: its pages are shared until they are written. */
     void (*forked)(struct engine *engine);
     /* It has unmapped memory; NULL: nothing comes of that. */

@@ -55,18 +55,9 @@ bool fabric_check(const struct chip *chip, unsigned nps, unsigned packages, char
                     : "must leave no more than 15 with xcd.count: the probe filter has a bit for each";
     else if (packages > 1 && iods > FABRIC_NODE_IODS)
         clash = CHIP_CLASH(CHIP_iod_count), wrong = "must be no more than 8 for packages of a node";
-    for (unsigned i = 0; !wrong && i < iods; i++)
-        if (chip->iod[i].hbm_stacks * iods != stacks)
-            clash = CHIP_CLASH(CHIP_hbm_stacks), wrong = "must be the same number in each of iods";
     if (wrong)
         chip_clash(chip, &clash, error, bytes, wrong);
     return !wrong;
-}
-
-static double way_ps(const struct chip *chip, unsigned hops)
-{
-    return 1000 * (chip->value[CHIP_fabric_xcd_latency] + chip->value[CHIP_fabric_network_latency] +
-                   hops * chip->value[CHIP_usr_latency]);
 }
 
 /* What a CCD's way is longer than an XCD's, or shorter. */
@@ -79,10 +70,13 @@ static double extra_ps(const struct chip *chip)
 
 uint64_t fabric_lookahead_ps(const struct chip *chip)
 {
-    unsigned columns = chip_get(chip, CHIP_iod_columns), rows = chip_get(chip, CHIP_iod_count) / columns;
-    double least = way_ps(chip, 0);
-    for (unsigned hops = 1; hops <= columns - 1 + rows - 1; hops++)
-        least = fmin(least, way_ps(chip, hops) / (hops + 1));
+    struct fabric_route route[CHIP_MAX_IODS][CHIP_MAX_IODS];
+    const unsigned iods = chip_get(chip, CHIP_iod_count);
+    double least = INFINITY;
+    route_find(chip, route);
+    for (unsigned a = 0; a < iods; a++)
+        for (unsigned b = 0; b < iods; b++)
+            least = fmin(least, route[a][b].part_ps);
     return (uint64_t)fmin(least, least + extra_ps(chip));
 }
 
@@ -90,17 +84,16 @@ static void set_times(struct fabric *f, const struct chip *chip)
 {
     const double *v = chip->value;
     double clock_ps = 1e6 / v[CHIP_fabric_clock], line = FABRIC_LINE;
-    for (unsigned hops = 0; hops < FABRIC_HOPS; hops++) {
-        f->way_ps[hops] = way_ps(chip, hops);
-        f->part_ps[hops] = f->way_ps[hops] / (hops + 1);
-    }
+    route_find(chip, f->route);
+    f->near_ps = f->route[0][0].way_ps;
+    for (unsigned i = 0; i < chip->links; i++)
+        for (unsigned end = 0; end < 2; end++)
+            f->iod[chip->link[i].iod[end]].link_ps[chip->link[i].iod[!end]] = 1000 / chip->link[i].rate.value;
     f->atomic_ps = v[CHIP_infinity_cache_atomic] * 1000;
     f->write_latency_ps = v[CHIP_infinity_cache_write_latency] * 1000;
     f->atomic_latency_ps = v[CHIP_infinity_cache_atomic_latency] * 1000;
     f->slice_ps = v[CHIP_infinity_cache_latency] * 1000;
     f->memory_ps = v[CHIP_hbm_latency] * 1000;
-    f->link_ps[WAY_RIGHT] = f->link_ps[WAY_LEFT] = 1000 / v[CHIP_usr_horizontal];
-    f->link_ps[WAY_DOWN] = f->link_ps[WAY_UP] = 1000 / v[CHIP_usr_vertical];
     f->ingress_ps = 1000 / v[CHIP_fabric_ingress];
     f->slice_line_ps = line / v[CHIP_infinity_cache_width] * clock_ps;
     f->header = chip_get(chip, CHIP_usr_header);
@@ -164,7 +157,6 @@ struct fabric *fabric_open_package(const struct chip *chip, struct port *port, u
     f->arena = arena;
     f->port = port;
     f->iods = chip_get(chip, CHIP_iod_count);
-    f->columns = chip_get(chip, CHIP_iod_columns);
     f->xcds = chip_get(chip, CHIP_xcd_count);
     f->ccds = chip_get(chip, CHIP_ccd_count);
     f->links = place->packages - 1;
@@ -182,7 +174,6 @@ struct fabric *fabric_open_package(const struct chip *chip, struct port *port, u
         struct iod *iod = &f->iod[i];
         iod->fabric = f;
         iod->index = i;
-        net_place(iod);
         iod->domain = port_domain(port, first_domain + i);
         port_set_clock(iod->domain, chip->value[CHIP_fabric_clock]);
     }
@@ -265,7 +256,7 @@ void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)
         out->filled += c->filled;
         out->usr_bytes += c->usr_bytes;
         out->link_bytes += c->link_bytes;
-        for (unsigned k = 0; k < f->map.slices_per_iod * f->pseudo; k++) {
+        for (unsigned k = 0; k < iod->slices * f->pseudo; k++) {
             const struct dram_counters *d = &iod->slice[k / f->pseudo].memory[k % f->pseudo].counters;
             out->dram_reads += d->reads;
             out->dram_writes += d->writes;
@@ -289,16 +280,25 @@ struct port_domain *fabric_domain(const struct fabric *f, unsigned iod)
 void fabric_read_use(const struct fabric *f, unsigned iod, struct fabric_use *out)
 {
     const struct iod *i = &f->iod[iod];
-    const struct cache *c = &i->slice[0].cache;
-    *out = (struct fabric_use){.filled = i->counters.filled,
-                               .written = i->counters.writes,
-                               .lines = (uint64_t)f->map.slices_per_iod * c->sets * c->ways};
+    *out = (struct fabric_use){.filled = i->counters.filled, .written = i->counters.writes};
+}
+
+unsigned fabric_slices(const struct fabric *f)
+{
+    return f->map.stacks * f->map.channels;
+}
+
+uint64_t fabric_slice_lines(const struct fabric *f)
+{
+    unsigned first = 0;
+    while (!f->iod[first].slices)
+        first++;
+    return (uint64_t)f->iod[first].slice->cache.sets * f->iod[first].slice->cache.ways;
 }
 
 void fabric_age(struct fabric *f, unsigned iod, uint64_t lines, double dirty, uint64_t fresh)
 {
-    unsigned slices = f->map.slices_per_iod;
-    for (unsigned i = 0; i < slices; i++)
-        cache_age(&f->iod[iod].slice[i].cache, lines / slices, dirty, fresh / slices,
+    for (unsigned i = 0; i < f->iod[iod].slices; i++)
+        cache_age(&f->iod[iod].slice[i].cache, lines, dirty, fresh,
                   (uint32_t)(f->map.bytes / f->map.stacks / f->map.channels / FABRIC_LINE));
 }

@@ -73,6 +73,7 @@ struct fabric_request {
     void *self;
     uint64_t after_ps;  /* it sets out so much later than it is submitted */
     uint64_t waited_ps; /* for the agent's port, which others kept busy; once submitted */
+    double asked_ps;    /* when it set out */
     /* For whoever holds it at the moment. */
     struct fabric_request *next, *chain;
     uint32_t place; /* the line's number in its slice */
@@ -81,6 +82,7 @@ struct fabric_request {
     uint8_t left;   /* of a pair: lines that are not yet ready */
     bool probed;    /* others had to give the line up for it */
     uint8_t remote; /* the package of the home, plus 1; 0: it is the agent's own */
+    float home_ps;  /* from asked_ps to its home; from its answer on, how long it was there */
 };
 
 /*
@@ -163,13 +165,16 @@ struct fabric_place fabric_place_of(const struct fabric *fabric, uint64_t physic
 
 /*
  * For dispatches of which a part is left out (engine/timed/sample.c), each in the domain of the IOD.
- * How many lines its Infinity Cache has taken in, how many writes it has had, and what it
- * holds; and as if `lines` more had come before the last `fresh`, of which a part is dirty: lines
- * of addresses that nobody uses push out what was there.
+ * How many lines its Infinity Cache has taken in, and how many writes it has had; and as if
+ * `lines` more had come into each of its slices before the last `fresh`, of which a part is dirty: lines
+ * of addresses that nobody uses push out what was there.  A package has so many slices, each of which holds
+ * so many lines.
  */
 struct fabric_use {
-    uint64_t filled, written, lines;
+    uint64_t filled, written;
 };
+unsigned fabric_slices(const struct fabric *fabric);
+uint64_t fabric_slice_lines(const struct fabric *fabric);
 unsigned fabric_iods(const struct fabric *fabric);
 struct port_domain *fabric_domain(const struct fabric *fabric, unsigned iod);
 void fabric_read_use(const struct fabric *fabric, unsigned iod, struct fabric_use *out);
@@ -193,6 +198,11 @@ struct fabric_skip_told {
 };
 void fabric_skip(struct fabric *fabric, struct port_domain *from, uint64_t after_ps,
                  const struct fabric_skip *pairs, unsigned count, const struct fabric_skip_told *told);
+
+/* Where requests pass or wait: links, ingress, agents' ports, slices, memory (struct ehp_part). */
+struct ehp_part;
+unsigned fabric_parts(const struct fabric *fabric);
+void fabric_read_part(const struct fabric *fabric, unsigned part, struct ehp_part *out);
 
 /* Counters, summed over the package. */
 struct fabric_counters {

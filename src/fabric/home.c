@@ -684,11 +684,12 @@ static void memory_done(void *context, struct dram_request *request, uint64_t en
 void home_open(struct iod *iod, const struct chip *chip)
 {
     struct fabric *f = iod->fabric;
-    iod->slice = arena_take(&iod->arena, f->map.slices_per_iod * sizeof(*iod->slice));
-    unsigned channels = f->map.slices_per_iod * f->iods * f->pseudo;
-    for (unsigned i = 0; i < f->map.slices_per_iod; i++) {
+    iod->slices = f->map.slices[iod->index];
+    iod->slice = arena_take(&iod->arena, iod->slices * sizeof(*iod->slice));
+    unsigned channels = f->map.stacks * f->map.channels * f->pseudo;
+    for (unsigned i = 0; i < iod->slices; i++) {
         struct slice *s = &iod->slice[i];
-        unsigned slice = iod->index * f->map.slices_per_iod + i;
+        unsigned slice = f->map.first_slice[iod->index] + i;
         s->memory = arena_take(&iod->arena, f->pseudo * sizeof(*s->memory));
         s->filter = arena_take(&iod->arena, f->filter_chunks * sizeof(filter_entry *));
         cache_open(&s->cache, chip, slice, &iod->arena);

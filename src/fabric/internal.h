@@ -2,7 +2,8 @@
 /*
  * The fabric's inside: map.c says where an address is, net.c carries requests,
  * answers and probes over the IODs and links, home.c is the end of a request
- * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags, link.c goes on to other packages.
+ * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags, link.c goes on to other packages,
+ * route.c finds the ways that net.c goes.
  *
  * What belongs to whom: struct agent_port to the agent's domain, struct iod with its
  * slices to the IOD's.
@@ -23,7 +24,6 @@ enum {
         CHIP_MAX_DIES, /* XCDs, CCDs and links together: bits of the probe filter, beside the owner's */
     FABRIC_LINKS = NODE_MAX_PACKAGES - 1,
     FABRIC_AGENTS = FABRIC_CACHES + CHIP_MAX_SDMA,
-    FABRIC_HOPS = CHIP_MAX_IODS, /* ways of 0 .. 15 links: all IODs may stand in one row */
     SLICE_BUCKETS = 64,
     SLICE_LANDING = 16,
     FILTER_CHUNK = 4096, /* lines */
@@ -32,7 +32,8 @@ enum {
 };
 
 struct fabric_map {
-    unsigned stacks, channels, slices_per_iod;
+    unsigned stacks, channels;
+    unsigned first_slice[CHIP_MAX_IODS], slices[CHIP_MAX_IODS]; /* of each IOD */
     unsigned page_shift, chunk_shift; /* of the stack interleave, and of a channel's part of it */
     unsigned domain_stack_bits, channel_bits;
     uint64_t domain_bytes, bytes;
@@ -52,12 +53,15 @@ void map_find(const struct fabric_map *map, uint64_t physical, unsigned *slice, 
  */
 struct ps_server {
     double last, backlog; /* ps */
+    double used, waited;  /* since it was opened: how long it passed bytes, and how long all waited for it */
 };
 static inline double ps_server_take(struct ps_server *s, double now, double busy)
 {
     double left = s->backlog - (now - s->last), wait = left > 0 ? left : 0;
     s->last = now;
     s->backlog = wait + busy;
+    s->used += busy;
+    s->waited += wait;
     return wait;
 }
 
@@ -136,18 +140,20 @@ struct home_probe {
     struct home_probe *next;
 };
 
-/* To a neighbour. */
-enum fabric_way { WAY_RIGHT, WAY_LEFT, WAY_DOWN, WAY_UP };
-
 struct iod {
     struct fabric *fabric;
     struct port_domain *domain;
     unsigned index;
-    unsigned x, y; /* column and row */
+    unsigned slices;
     struct slice *slice;
-    struct ps_server link[4]; /* outgoing: enum fabric_way */
-    struct ps_server ingress; /* from other IODs to what is on this one */
+    struct ps_server link[CHIP_MAX_IODS]; /* outgoing, by the neighbour's index */
+    double link_ps[CHIP_MAX_IODS];        /* for a byte */
+    struct ps_server ingress;             /* from other IODs to what is on this one */
     struct ps_server to_agent[FABRIC_AGENTS];
+    struct fabric_trips {
+        uint64_t lines;
+        double trip_ps, links_ps, home_ps;
+    } trips[FABRIC_AGENTS]; /* of what was answered to those who are here */
     double
         sent[FABRIC_AGENTS]; /* when the last answer for the agent that was sent on from here arrives, ps */
     struct home_line *spare_lines;
@@ -192,21 +198,29 @@ struct link {
     struct link_probe *spare_probes;
 };
 
+/* From one IOD to another: where to go first, and the time without waits, in equal parts from stop to stop.
+ */
+struct fabric_route {
+    double way_ps, part_ps;
+    uint8_t next, hops;
+};
+
 struct fabric {
     struct arena arena; /* it is in that itself */
     struct port *port;
     struct fabric_map map;
     struct dram_timing timing;
-    unsigned iods, columns, xcds, ccds, links, engines, pseudo;
+    unsigned iods, xcds, ccds, links, engines, pseudo;
     unsigned package, package_shift; /* the bits of a physical address above that are the package's number */
     struct link link[FABRIC_LINKS];  /* to each other package, by number */
     uint32_t filter_chunks;
     /* ps */
-    double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
+    struct fabric_route route[CHIP_MAX_IODS][CHIP_MAX_IODS]; /* from an IOD to another; see route.c */
+    double near_ps;                                          /* between an XCD and a home on its own IOD */
     double slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
-    double link_ps[4], ingress_ps; /* for a byte */
-    double slice_line_ps;          /* for a line */
-    unsigned header;               /* bytes with each packet */
+    double ingress_ps;    /* for a byte */
+    double slice_line_ps; /* for a line */
+    unsigned header;      /* bytes with each packet */
     double tick_ps;
     struct iod iod[CHIP_MAX_IODS];
     struct agent_port agent[FABRIC_AGENTS]; /* XCDs, CCDs, links, SDMA engines */
@@ -233,9 +247,11 @@ static inline double iod_now(const struct iod *iod)
     return (double)port_now_ps(iod->domain);
 }
 
+/* route.c */
+/* All ways, by the chip's links. */
+void route_find(const struct chip *chip, struct fabric_route route[CHIP_MAX_IODS][CHIP_MAX_IODS]);
+
 /* net.c */
-/* Where an IOD stands, by its index. */
-void net_place(struct iod *iod);
 /* From the home, `after_ps` from now. */
 void net_answer(struct iod *home, struct fabric_request *request, double after_ps);
 /* From the home to whoever asked, with nothing before it. */

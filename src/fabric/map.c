@@ -42,10 +42,12 @@ void map_open(struct fabric_map *map, const struct chip *chip, unsigned nps)
     map->bytes = (uint64_t)chip->value[CHIP_hbm_stack_size] * map->stacks;
     map->domain_bytes = map->bytes / nps;
     unsigned stack = 0, iods = chip_get(chip, CHIP_iod_count);
-    for (unsigned i = 0; i < iods; i++)
+    for (unsigned i = 0; i < iods; i++) {
+        map->first_slice[i] = stack * map->channels;
+        map->slices[i] = chip->iod[i].hbm_stacks * map->channels;
         for (unsigned k = 0; k < chip->iod[i].hbm_stacks; k++)
             map->iod_of[stack++] = (uint8_t)i;
-    map->slices_per_iod = map->stacks / iods * map->channels;
+    }
 
     unsigned bits = map->channel_bits + map->domain_stack_bits;
     assert(bits && bits < sizeof(primitive));

@@ -3,10 +3,6 @@
  * Ways over the package: an agent's port, the network of an IOD, the links to its
  * neighbours.
  *
- * The IODs stand in rows, neighbours in the chip file's list beside or above each other
- * (0 1 / 3 2), as normal and mirrored ones alternate (ISCA'24, figure 9).  A way goes along
- * its row first, then along its column.
- *
  * What carries bytes stops at each IOD for its share of the link there.  What does not
  * (requests for lines, acknowledgements) goes straight through, and takes its share
  * where the bytes that it belongs to come over the same link the other way.  A way's time is dealt out evenly
@@ -14,33 +10,6 @@
  * Answers and probes take the same way with the same stops, so they stay in order.
  */
 #include "fabric/internal.h"
-
-/* Every other row is listed from its right end. */
-static unsigned column_of(const struct fabric *f, unsigned row, unsigned place)
-{
-    return row & 1 ? f->columns - 1 - place : place;
-}
-
-void net_place(struct iod *iod)
-{
-    iod->y = iod->index / iod->fabric->columns;
-    iod->x = column_of(iod->fabric, iod->y, iod->index % iod->fabric->columns);
-}
-
-static struct iod *iod_at(struct fabric *f, unsigned x, unsigned y)
-{
-    return &f->iod[y * f->columns + column_of(f, y, x)];
-}
-
-static unsigned apart(unsigned a, unsigned b)
-{
-    return a > b ? a - b : b - a;
-}
-
-static unsigned hops(const struct iod *a, const struct iod *b)
-{
-    return apart(a->x, b->x) + apart(a->y, b->y);
-}
 
 /*
  * An L2 asks for a line at once and writes its halves one by one, as its counters say (TCC_EA0_RDREQ is of
@@ -62,35 +31,23 @@ static unsigned headers_bytes(const struct fabric *f, const struct fabric_reques
     return requests_of(r) * f->header;
 }
 
-static unsigned hops_of(const struct fabric *f, const struct fabric_request *r)
+static const struct fabric_route *route_of(const struct iod *from, const struct iod *to)
 {
-    return hops(&f->iod[f->agent[r->agent].iod], &f->iod[r->home]);
+    return &from->fabric->route[from->index][to->index];
+}
+
+static double take_link(struct iod *at, unsigned neighbour, unsigned bytes)
+{
+    at->counters.usr_bytes += bytes;
+    return ps_server_take(&at->link[neighbour], iod_now(at), bytes * at->link_ps[neighbour]);
 }
 
 /* The next IOD on the way, and the wait for the link there, which carries `bytes`. */
 static struct iod *next_on_way(struct iod *at, const struct iod *to, unsigned bytes, double *wait)
 {
-    struct fabric *f = at->fabric;
-    enum fabric_way way = at->x < to->x   ? WAY_RIGHT
-                          : at->x > to->x ? WAY_LEFT
-                          : at->y < to->y ? WAY_DOWN
-                                          : WAY_UP;
-    *wait = ps_server_take(&at->link[way], iod_now(at), bytes * f->link_ps[way]);
-    at->counters.usr_bytes += bytes;
-    return iod_at(f, at->x + (way == WAY_RIGHT) - (way == WAY_LEFT),
-                  at->y + (way == WAY_DOWN) - (way == WAY_UP));
-}
-
-/* Bytes of a request came to `at`, which is not where they are from: what belongs to them goes the other way.
- */
-static void take_way_back(struct iod *at, const struct iod *from, unsigned bytes)
-{
-    enum fabric_way way = at->y < from->y   ? WAY_DOWN
-                          : at->y > from->y ? WAY_UP
-                          : at->x < from->x ? WAY_RIGHT
-                                            : WAY_LEFT;
-    ps_server_take(&at->link[way], iod_now(at), bytes * at->fabric->link_ps[way]);
-    at->counters.usr_bytes += bytes;
+    const unsigned next = route_of(at, to)->next;
+    *wait = take_link(at, next, bytes);
+    return &at->fabric->iod[next];
 }
 
 /* A link's agent is in the domain of its IOD. */
@@ -103,32 +60,40 @@ static struct port_event *net_send(struct port_domain *from, struct port_domain 
 
 /* ---- from an agent to a home ---- */
 
+#define SLICE_PAIR (1U << 31)
+enum { PREVIOUS_SHIFT = 16, SLICE_MASK = (1 << PREVIOUS_SHIFT) - 1 };
+
+/* The IOD that sent it on. */
+static unsigned previous_of(const struct port_event *event)
+{
+    return (unsigned)((event->word[1] >> 32 & ~SLICE_PAIR) >> PREVIOUS_SHIFT);
+}
+
 static void arrive(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct iod *iod = event->self;
     struct fabric *f = iod->fabric;
     struct fabric_request *r = (struct fabric_request *)event->word[0];
-    const struct iod *from = &f->iod[f->agent[r->agent].iod];
-    if (carries_data(r) && iod != from) {
-        take_way_back(iod, from, headers_bytes(f, r));
+    if (carries_data(r) && iod->index != f->agent[r->agent].iod) {
+        take_link(iod, previous_of(event), headers_bytes(f, r)); /* what belongs to the bytes, back */
         ps_server_take(&iod->ingress, iod_now(iod), packets_bytes(f, r) * f->ingress_ps);
     }
+    r->home_ps = (float)(iod_now(iod) - r->asked_ps);
     if (r->remote)
         link_take(fabric_link(f, r->remote - 1U), r);
     else
         home_take(iod, r);
 }
 
-#define SLICE_PAIR (1U << 31)
-
 /* The event has what is asked for by then, so that nobody waits for the request itself. */
-static void send_on(struct port_domain *from, struct iod *to, double delay, port_fn *fn,
+static void send_on(struct port_domain *from, unsigned previous, struct iod *to, double delay, port_fn *fn,
                     struct fabric_request *r)
 {
     struct port_event *e = net_send(from, to->domain, (uint64_t)delay, fn, to);
     e->word[0] = (uint64_t)r;
-    e->word[1] = (uint64_t)(r->slice | (r->pair ? SLICE_PAIR : 0)) << 32 | r->place;
+    e->word[1] =
+        (uint64_t)(r->slice | previous << PREVIOUS_SHIFT | (r->pair ? SLICE_PAIR : 0)) << 32 | r->place;
     e->word[2] = r->line;
     e->word[3] = (uint64_t)r->data;
 }
@@ -142,7 +107,7 @@ static bool prefetch_arrival(const struct port_event *event, unsigned stage)
     }
     home_prefetch(event->self,
                   &(struct home_prefetched){.request = (const void *)event->word[0],
-                                            .slice = slice & ~SLICE_PAIR,
+                                            .slice = slice & SLICE_MASK,
                                             .bytes = slice & SLICE_PAIR ? FABRIC_PAIR : FABRIC_LINE,
                                             .place = (uint32_t)event->word[1],
                                             .line = (const void *)event->word[2],
@@ -158,10 +123,10 @@ static void pass(struct port_domain *domain, struct port_event *event)
     struct iod *home = &f->iod[r->home];
     const struct iod *from = &f->iod[f->agent[r->agent].iod];
     if (at != from)
-        take_way_back(at, from, headers_bytes(f, r));
+        take_link(at, previous_of(event), headers_bytes(f, r));
     double wait;
     struct iod *next = next_on_way(at, home, packets_bytes(f, r), &wait);
-    send_on(domain, next, f->part_ps[hops_of(f, r)] + wait, next == home ? arrive : pass, r);
+    send_on(domain, at->index, next, route_of(from, home)->part_ps + wait, next == home ? arrive : pass, r);
 }
 
 static bool prefetch_passing(const struct port_event *event, unsigned stage)
@@ -210,9 +175,9 @@ static void set_out(struct agent_port *x, struct fabric_request *r)
 {
     struct fabric *f = x->fabric;
     struct iod *own = &f->iod[x->iod], *home = &f->iod[r->home];
-    unsigned way = hops(own, home);
+    const struct fabric_route *route = route_of(own, home);
     double busy = requests_of(r) * (carries_data(r) ? x->half_ps : x->ask_ps),
-           wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy), delay = f->way_ps[way];
+           wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy), delay = route->way_ps;
     r->waited_ps = (uint64_t)wait;
     wait += x->extra_ps + (double)r->after_ps;
     delay += wait;
@@ -222,11 +187,11 @@ static void set_out(struct agent_port *x, struct fabric_request *r)
         x->writes[bucket] = r;
         x->writing[bucket]++;
         if (own != home) {
-            send_on(x->domain, own, f->part_ps[way] + wait, pass, r);
+            send_on(x->domain, x->iod, own, route->part_ps + wait, pass, r);
             return;
         }
     }
-    send_on(x->domain, home, delay, arrive, r);
+    send_on(x->domain, x->iod, home, delay, arrive, r);
 }
 
 /* Behind another of its line's, of those before `end`. */
@@ -270,7 +235,7 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
         unsigned slice;
         map_find(&f->map, r->physical & fabric_local(f), &slice, &r->place);
         r->home = f->map.iod_of[slice >> f->map.channel_bits];
-        r->slice = (uint16_t)(slice - r->home * f->map.slices_per_iod);
+        r->slice = (uint16_t)(slice - f->map.first_slice[r->home]);
         r->remote = 0;
     } else {
         r->home = (uint8_t)fabric_link(f, package)->iod->index;
@@ -280,6 +245,7 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
     }
     r->faulted = r->probed = false;
     r->waited_ps = 0;
+    r->asked_ps = (double)(port_now_ps(x->domain) + r->after_ps);
     if (must_wait(x, r) || held_before(x, r, NULL)) {
         r->next = NULL;
         *x->held_end = r;
@@ -303,7 +269,7 @@ static void send_probe_answer(struct agent_port *x, struct fabric_probe *probe)
     struct fabric *f = x->fabric;
     struct iod *home = probe->home;
     unsigned halves = (probe->mask[0] ? 1U : 0U) + (probe->mask[1] ? 1U : 0U);
-    double delay = f->way_ps[hops(&f->iod[x->iod], home)] + x->extra_ps;
+    double delay = route_of(&f->iod[x->iod], home)->way_ps + x->extra_ps;
     if (halves)
         delay += ps_server_take(&x->out, (double)port_now_ps(x->domain), halves * x->half_ps);
     net_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
@@ -394,7 +360,7 @@ static bool prefetch_written(const struct port_event *event, unsigned stage)
     return false;
 }
 
-enum { AGENT = 255, IS_PROBE = 256, FROM_AFAR = 512, HOPS = 1024 };
+enum { AGENT = 255, IS_PROBE = 256, FROM_AFAR = 512, PREVIOUS = 1024 };
 static_assert(FABRIC_AGENTS <= AGENT + 1, "in their bits");
 
 static void onward(struct port_domain *domain, struct port_event *event);
@@ -410,7 +376,18 @@ static uint64_t in_order(struct iod *at, double delay, unsigned way)
     return (uint64_t)delay;
 }
 
-/* `what` is a request or a probe; way: of which agent, which it is, and how many links there are. */
+/* What comes back to an agent of this IOD at `end`. */
+static void note_trip(struct iod *at, const struct agent_port *x, const struct fabric_request *r, double end)
+{
+    struct fabric_trips *t = &at->trips[x->index];
+    const unsigned lines = lines_of(r);
+    t->lines += lines;
+    t->trip_ps += lines * (end - r->asked_ps);
+    t->links_ps += lines * 2 * (at->fabric->route[at->index][r->home].way_ps - at->fabric->near_ps);
+    t->home_ps += lines * (double)r->home_ps;
+}
+
+/* `what` is a request or a probe; way: of which agent, which it is, and which IOD it comes from. */
 static void step(struct iod *at, double delay, void *what, unsigned way)
 {
     struct fabric *f = at->fabric;
@@ -420,15 +397,15 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
     const struct iod *home = r ? &f->iod[r->home] : ((const struct fabric_probe *)what)->home;
     unsigned bytes = r ? packets_bytes(f, r) : f->header;
     double now = iod_now(at), wait;
-    delay += f->part_ps[way / HOPS];
+    delay += route_of(home, end)->part_ps;
     if (way & FROM_AFAR)
-        take_way_back(at, home, r ? headers_bytes(f, r) : f->header);
+        take_link(at, way / PREVIOUS, r ? headers_bytes(f, r) : f->header);
     if (at != end) {
         struct iod *next = next_on_way(at, end, bytes, &wait);
         struct port_event *e =
             net_send(at->domain, next->domain, in_order(at, delay + wait, way), onward, next);
         e->word[0] = (uint64_t)what;
-        e->word[1] = way | FROM_AFAR;
+        e->word[1] = (way & (AGENT | IS_PROBE)) | FROM_AFAR | at->index * PREVIOUS;
         return;
     }
     if (way & FROM_AFAR)
@@ -437,14 +414,16 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
              ps_server_take(&at->to_agent[x->index], now, r ? (r->half ? 0.5 : lines_of(r)) * x->read_ps : 0);
     port_fn *fn;
     void *self;
+    const uint64_t after = in_order(at, delay, way);
     if (!r) {
         fn = x->probe;
         self = x->self;
     } else {
         fn = carries_data(r) ? written : r->done;
         self = carries_data(r) ? x : r->self;
+        note_trip(at, x, r, now + (double)after);
     }
-    net_send(at->domain, x->domain, in_order(at, delay, way), fn, self)->word[0] = (uint64_t)what;
+    net_send(at->domain, x->domain, after, fn, self)->word[0] = (uint64_t)what;
 }
 
 static void onward(struct port_domain *domain, struct port_event *event)
@@ -457,28 +436,27 @@ double net_way_ps(const struct iod *home, const struct fabric_request *r)
 {
     const struct fabric *f = home->fabric;
     const unsigned link = r->agent - f->xcds - f->ccds; /* behind which whoever asked is */
-    const double beyond = link < f->links ? f->link[link].latency_ps + f->way_ps[0] : 0;
-    return f->way_ps[hops_of(f, r)] + f->agent[r->agent].extra_ps + beyond;
+    const double beyond = link < f->links ? f->link[link].latency_ps + f->near_ps : 0;
+    const struct agent_port *x = &f->agent[r->agent];
+    return f->route[home->index][x->iod].way_ps + x->extra_ps + beyond;
 }
 
 void net_answer(struct iod *home, struct fabric_request *r, double after_ps)
 {
     struct fabric *f = home->fabric;
     struct agent_port *x = &f->agent[r->agent];
-    unsigned way = hops(home, &f->iod[x->iod]);
+    r->home_ps = (float)(iod_now(home) + after_ps - r->asked_ps) - r->home_ps;
     if (r->kind == FABRIC_WRITE) {
-        double delay = after_ps + f->way_ps[way] + x->extra_ps;
+        double delay = after_ps + f->route[home->index][x->iod].way_ps + x->extra_ps;
         net_send(home->domain, x->domain, (uint64_t)delay, written, x)->word[0] = (uint64_t)r;
     } else {
-        step(home, after_ps, r, r->agent | way * HOPS);
+        step(home, after_ps, r, r->agent);
     }
 }
 
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps)
 {
-    struct fabric *f = home->fabric;
-    unsigned way = hops(home, &f->iod[f->agent[probe->agent].iod]);
-    step(home, after_ps, probe, probe->agent | IS_PROBE | way * HOPS);
+    step(home, after_ps, probe, probe->agent | IS_PROBE);
 }
 
 void net_prefetch(struct iod *iod)

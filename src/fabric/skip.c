@@ -53,7 +53,7 @@ static void skipped(struct port_domain *domain, struct port_event *event)
     }
     if (told->fn) {
         struct port_event *e =
-            port_send(domain, told->domain, (uint64_t)s->iod->fabric->way_ps[0], told->fn, told->self);
+            port_send(domain, told->domain, (uint64_t)s->iod->fabric->near_ps, told->fn, told->self);
         e->word[0] = s->moved;
         e->word[1] = told->word;
     }
@@ -72,7 +72,7 @@ static struct skipped *skip_of(struct iod *iod, unsigned count)
 
 static void send(const struct fabric *f, struct port_domain *from, uint64_t after_ps, struct skipped *s)
 {
-    port_send(from, s->iod->domain, (uint64_t)f->way_ps[0] + after_ps, skipped, NULL)->word[0] =
+    port_send(from, s->iod->domain, (uint64_t)f->near_ps + after_ps, skipped, NULL)->word[0] =
         (uint64_t)(uintptr_t)s;
 }
 
@@ -94,7 +94,7 @@ void fabric_skip(struct fabric *f, struct port_domain *from, uint64_t after_ps,
         struct skipped *s = of[package][iod];
         if (!s)
             s = of[package][iod] = skip_of(&home->iod[iod], count);
-        s->pair[s->count].slice = (uint16_t)(slice - iod * home->map.slices_per_iod);
+        s->pair[s->count].slice = (uint16_t)(slice - home->map.first_slice[iod]);
         s->pair[s->count].place = place;
         s->pair[s->count++].write = pairs[i].write;
     }

@@ -200,6 +200,20 @@ static int read_files(struct ehp_machine *m, struct ehp_options *options)
     return status;
 }
 
+/* How many NUMA domains the memory can be, besides one: its IODs, where all that have any have as much. */
+static unsigned memory_domains(const struct chip *chip)
+{
+    unsigned domains = 0, each = 0;
+    for (unsigned i = 0; i < chip->iods; i++) {
+        const unsigned stacks = chip->iod[i].hbm_stacks;
+        if (stacks && each && stacks != each)
+            return 1;
+        each = stacks ? stacks : each;
+        domains += stacks != 0;
+    }
+    return domains;
+}
+
 int machine_open(struct ehp_options *options, const struct cp_listener *listener, struct ehp_machine **out)
 {
     *out = NULL;
@@ -212,10 +226,15 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
     if (status == EHP_OK)
         status = choose_partition(m, options);
     m->nps = options->nps ? options->nps : 1;
-    const unsigned iods = chip_get(&m->chip, CHIP_iod_count);
-    if (status == EHP_OK && m->nps != 1 && m->nps != iods) {
+    const unsigned domains = status == EHP_OK ? memory_domains(&m->chip) : 1;
+    if (status == EHP_OK && m->nps != 1 && m->nps != domains) {
         snprintf(options->error, sizeof(options->error),
-                 "the memory is one NUMA domain (nps 1), or one for each IOD (nps %u), not %u", iods, m->nps);
+                 domains > 1
+                     ? "the memory is one NUMA domain (nps 1), or one for each IOD with memory (nps "
+                       "%u), not %u"
+                     : "the memory is one NUMA domain (nps %u), not %u: IODs have none, or not as much "
+                       "as others",
+                 domains, m->nps);
         status = EHP_ERR_INVALID;
     }
     if (status == EHP_OK && options->size > offsetof(struct ehp_options, bounds) &&

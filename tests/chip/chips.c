@@ -49,6 +49,20 @@ static void test_known(void)
     CHECK_EQ(chip_get(&chip, CHIP_ccd_count) * chip_get(&chip, CHIP_ccd_cores), 96);
     CHECK_EQ(chip.partitions, 0);
     chip_free(&chip);
+    static const struct {
+        const char *name;
+        unsigned xcds, ccds, iods, links;
+    } others[] = {
+        {"ehpv3", 8, 4, 3, 2}, {"ehpv4", 4, 2, 3, 3}, {"mi300-4-2", 4, 2, 4, 4}, {"mi300-4-6", 4, 6, 4, 4}};
+    for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        CHECK(chip_load(others[i].name, &chip, error, sizeof(error)) == EHP_OK);
+        CHECK_EQ(chip_get(&chip, CHIP_xcd_count), others[i].xcds);
+        CHECK_EQ(chip_get(&chip, CHIP_ccd_count), others[i].ccds);
+        CHECK_EQ(chip.iods, others[i].iods);
+        CHECK_EQ(chip.links, others[i].links);
+        CHECK_EQ(chip_get(&chip, CHIP_hbm_stacks), 8); /* ISCA'24, V.F: as many in all of them */
+        chip_free(&chip);
+    }
     CHECK(chip_load("mi300q", &chip, error, sizeof(error)) == EHP_ERR_NOT_FOUND);
     CHECK(strstr(error, "mi300a") && strstr(error, "mi300x"));
 }
@@ -83,7 +97,8 @@ static void test_mistakes(void)
                  "xcd.cus: the source \"guessed\" must");
     expect_error("base = \"mi300a\"; xcd: { cus = (40, \"\"); };", "xcd.cus: the source \"\" must");
     expect_error(
-        "", ".cfg: sets nothing; base = \"NAME\"; takes everything from another: mi300a, mi300c, mi300x");
+        "", ".cfg: sets nothing; base = \"NAME\"; takes everything from another: ehpv3, ehpv4, mi300-4-2, "
+            "mi300-4-6, mi300a, mi300c, mi300x");
     expect_error("# later\n", ".cfg: sets nothing");
     expect_error("base = \"mi300a\"; xcd: {\n\n cus = (4000, \"guess\"); };",
                  ".cfg:3: xcd.cus = 4000 is outside of 1 .. 128");
@@ -156,6 +171,69 @@ static void test_dies(void)
     expect_error("base = \"mi300a\";\npartitions = ( );", "xcd.count = 6: XCDs need partitions");
 }
 
+/* Interfaces of IODs, links between them, and ways over those. */
+static void test_topology(void)
+{
+#define LINKED(a, b) "{ iods = (" #a ", " #b "); rate = \"usr.vertical\"; latency = \"usr.latency\"; }"
+    struct chip chip;
+    char error[256] = "";
+    /* The files' own, and one with its source that stands in the list. */
+    CHECK(chip_load("mi300a", &chip, error, sizeof(error)) == EHP_OK);
+    CHECK_EQ(chip.links, 4);
+    CHECK(chip.link[0].rate.value == chip.value[CHIP_usr_horizontal]);
+    CHECK(chip.link[3].rate.value == chip.value[CHIP_usr_vertical]);
+    CHECK(chip.link[3].latency.value == chip.value[CHIP_usr_latency]);
+    chip_free(&chip);
+    CHECK(
+        load_text(
+            "base = \"mi300a\"; usr: { vertical = (1234, \"guess\"); };\nlinks = ( " LINKED(0, 1) ", " LINKED(
+                1, 2) ",\n{ iods = (2, 3); rate = (56.5, \"documented: here\"); latency = (30, "
+                      "\"guess: why\"); } );",
+            &chip, error, sizeof(error)) == EHP_OK);
+    CHECK_EQ(chip.links, 3);
+    CHECK(chip.link[0].rate.value == 1234);
+    CHECK(chip.link[2].rate.value == 56.5 && chip.link[2].latency.value == 30);
+    CHECK_STR(chip.link[2].rate.source, "documented: here");
+    chip_free(&chip);
+    expect_error("base = \"mi300a\";\nlinks = (\n" LINKED(0, 4) " );",
+                 ".cfg:3: links joins IODs 0 and 4, but there are 4, from 0 on");
+    expect_error("base = \"mi300a\";\niod: { count = (1, \"guess\"); xcd_ports = (6, \"guess\"); };"
+                 "ccd: { count = (0, \"guess\"); };\niods = ( { xcds = 6; hbm = 8; } );",
+                 ".cfg:3: iods: links joins IODs 0 and 1, but there are 1");
+    expect_error("base = \"mi300a\";\nlinks = ( " LINKED(0, 1) ", " LINKED(2, 3) " );",
+                 ".cfg:2: links has no way from IOD 0 to IOD 2: every IOD must be joined");
+    expect_error("base = \"mi300a\";\nlinks = ( );", ".cfg:2: links has no way from IOD 0 to IOD 1");
+    expect_error("base = \"mi300a\"; links = (\n" LINKED(1, 1) " );",
+                 ".cfg:2: iods of a link must be two, not 1 twice");
+    expect_error("base = \"mi300a\"; links = (" LINKED(0, 1) ",\n" LINKED(1, 0) " );",
+                 ".cfg:2: links has IODs 1 and 0 already: several side by side are one");
+    expect_error("base = \"mi300a\"; links = (\n{ rate = (1, \"guess\"); } );",
+                 ".cfg:2: iods of a link must be two of the list iods: { iods = (0, 1); rate = ");
+    expect_error("base = \"mi300a\"; links = (\n{ iods = (0, 1); latency = \"usr.latency\"; } );",
+                 ".cfg:2: a link has no rate");
+    expect_error("base = \"mi300a\"; links = (\n{ iods = (0, 1); rate = \"usr.latency\"; } );",
+                 ".cfg:2: rate of a link: there is no key \"usr.latency\" in GB/s");
+    expect_error("base = \"mi300a\"; links = (\n{ iods = (0, 1); rate = 200; } );",
+                 ".cfg:2: rate of a link must be a key's name, or (number, \"source\")");
+    expect_error("base = \"mi300a\"; links = (\n{ iods = (0, 1); rate = (0, \"guess\"); } );",
+                 ".cfg:2: rate of a link = 0 is outside of 1 .. 1e+06 GB/s");
+    expect_error("base = \"mi300a\"; links = (\n{ iods = (0, 1); rate = (200, \"rumour\"); } );",
+                 ".cfg:2: rate of a link: the source \"rumour\" must");
+    expect_error("base = \"mi300a\"; links = (\n{ iods = (0, 1); width = 16; } );",
+                 ".cfg:2: a link has iods, rate and latency, but no width");
+    expect_error("base = \"mi300a\"; links =\n( 3 );", "each of links must be { iods = (0, 1); rate = ");
+    /* ISCA'24, V.B: interfaces for two XCDs or three CCDs, in one place. */
+    expect_error("base = \"mi300a\"; xcd: { count = (7, \"guess\"); };\niods = ( { xcds = 2; hbm = 2; },\n"
+                 "{ xcds = 3; hbm = 2; }, { xcds = 2; hbm = 2; }, { ccds = 3; hbm = 2; } );",
+                 ".cfg:3: IOD 1 of iods carries 3 XCDs, but iod.xcd_ports = 2");
+    expect_error("base = \"mi300a\";\niod: { xcd_ports = (1, \"guess\"); };",
+                 ".cfg:2: iod.xcd_ports = 1: IOD 0 of iods carries 2 XCDs");
+    expect_error("base = \"mi300a\"; ccd: { count = (4, \"guess\"); };\niods = ( { xcds = 2; hbm = 2; },"
+                 " { xcds = 2; ccds = 1;\nhbm = 2; }, { xcds = 2; hbm = 2; }, { ccds = 3; hbm = 2; } );",
+                 ": IOD 1 of iods carries XCDs and CCDs: give each kind IODs of its own, but iod.either = 1");
+#undef LINKED
+}
+
 static void expect_refused(const char *text, const char *part)
 {
     char path[] = "chipXXXXXX.cfg", relative[64];
@@ -205,12 +283,13 @@ static void test_sizes(void)
                    ".cfg:2: hbm.tccd_l = 3: must be");
     expect_refused("base = \"mi300a\";\ninfinity_cache: { slices = (100, \"guess\"); };",
                    ".cfg:2: infinity_cache.slices = 100: must be 0");
-    expect_refused("base = \"mi300a\";\nccd: { count = (10, \"guess\"); };\n"
-                   "iods = ({ xcds = 2; ccds = 0; hbm = 2; mirrored = false; },"
-                   " { xcds = 2; ccds = 0; hbm = 2; mirrored = true; },"
-                   " { xcds = 2; ccds = 0; hbm = 2; mirrored = false; },"
-                   " { xcds = 0; ccds = 10; hbm = 2; mirrored = true; });",
-                   ".cfg:2: ccd.count = 10: must leave no more than 15 with xcd.count");
+    expect_refused(
+        "base = \"mi300a\"; iod: { ccd_ports = (10, \"guess\"); };\nccd: { count = (10, \"guess\"); };\n"
+        "iods = ({ xcds = 2; ccds = 0; hbm = 2; mirrored = false; },"
+        " { xcds = 2; ccds = 0; hbm = 2; mirrored = true; },"
+        " { xcds = 2; ccds = 0; hbm = 2; mirrored = false; },"
+        " { xcds = 0; ccds = 10; hbm = 2; mirrored = true; });",
+        ".cfg:2: ccd.count = 10: must leave no more than 15 with xcd.count");
 }
 
 int main(void)
@@ -219,6 +298,7 @@ int main(void)
     test_override();
     test_mistakes();
     test_dies();
+    test_topology();
     test_sizes();
     test_unknown_isa();
     return check_status();

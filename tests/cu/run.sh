@@ -58,6 +58,19 @@ one='{ xcds = 1; hbm = 1; }'
 shape() { # FILE COLUMNS IODS XCDS MODES LIST
     printf 'base = "mi300a";\niod: { columns = (%d, "guess"); count = (%d, "guess"); };\nxcd: { count = (%d, "guess"); };\nccd: { count = (0, "guess"); };\npartitions = ( %s );\niods = ( %s );\n' \
         "$2" "$3" "$4" "$5" "$6" >"$dir/$1.cfg"
+    # Neighbours, those along rows first; every other row is listed from its right end.
+    awk -v columns="$2" -v iods="$3" 'BEGIN {
+        printf "links = ("
+        for (along = 0; along < 2; along++)
+            for (a = 0; a < iods; a++) {
+                row = int(a / columns)
+                b = along ? (row + 1) * columns + columns - 1 - a % columns : a + 1
+                if (b >= iods || (!along && b % columns == 0)) continue
+                printf "%s { iods = (%d, %d); rate = \"usr.%s\"; latency = \"usr.latency\"; }", any++ ? "," : "",
+                    a, b, along ? "vertical" : "horizontal"
+            }
+        print " );"
+    }' >>"$dir/$1.cfg"
 }
 shape one 1 1 1 '("spx", 1)' '{ xcds = 1; hbm = 8; }'
 shape tall 2 8 8 '("spx", 1), ("cpx", 8)' "$one, $one, $one, $one, $one, $one, $one, $one"
@@ -69,7 +82,7 @@ for shape in one:1 tall:8 wide:8; do
     check "shape $shape is drawn" "$ehp" chips show "$chip"
 done
 check 'as many devices as XCDs' "$ehp" run --chip "$dir/tall.cfg" --partition cpx "$@"
-check 'memory domains' fails_with 'one for each IOD (nps 8), not 4' "$ehp" run --chip "$dir/tall.cfg" --nps 4 true
+check 'memory domains' fails_with 'one for each IOD with memory (nps 8), not 4' "$ehp" run --chip "$dir/tall.cfg" --nps 4 true
 check 'no names' fails_with 'counters-file' $timing --counters-file "$dir/x" "$@"
 # An empty value is a shell variable that is not set, not the default.
 check 'no counters' fails_with '--counters=: which? NAME' $timing --counters= true

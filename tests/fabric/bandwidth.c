@@ -81,8 +81,8 @@ static void fill_cache(struct rig *rig, const struct traffic *t)
             unsigned slice;
             uint32_t line, victim;
             map_find(&f->map, i * size + at, &slice, &line);
-            struct iod *iod = &f->iod[slice / f->map.slices_per_iod];
-            struct cache *cache = &iod->slice[slice % f->map.slices_per_iod].cache;
+            struct iod *iod = &f->iod[f->map.iod_of[slice / f->map.channels]];
+            struct cache *cache = &iod->slice[slice - f->map.first_slice[iod->index]].cache;
             if (!cache_add(cache, line, BOTH_HALVES, i >= t->reads))
                 cache_insert(cache, line, BOTH_HALVES, i >= t->reads, &victim);
         }

@@ -219,14 +219,12 @@ static void test_ageing(void)
     open_rig(&rig);
     struct fabric *f = rig.fabric;
     struct cache *c = &f->iod[0].slice[0].cache;
-    struct fabric_use use;
-    fabric_read_use(f, 0, &use);
     for (int kept = 1; kept >= 0; kept--) {
         uint32_t victim;
         for (uint32_t line = 0; line < LINES; line++)
             if (!cache_add(c, line, BOTH_HALVES, true))
                 cache_insert(c, line, BOTH_HALVES, true, &victim);
-        fabric_age(f, 0, TWICE * use.lines, 0.5, kept ? (uint64_t)LAST * f->map.slices_per_iod : 0);
+        fabric_age(f, 0, TWICE * fabric_slice_lines(f), 0.5, kept ? LAST : 0);
         unsigned there = 0, last = 0;
         for (uint32_t line = 0; line < LINES; line++) {
             there += cache_has(c, line);

@@ -26,6 +26,31 @@ static const struct shape shapes[] = {
          0, 1)},
 };
 
+static void place(const struct shape *s, unsigned iod, int *x, int *y)
+{
+    const int columns = (int)s->columns;
+    *y = (int)iod / columns;
+    *x = *y & 1 ? columns - 1 - (int)iod % columns : (int)iod % columns;
+}
+
+/* Between neighbours, those along rows first. */
+static void print_links(FILE *file, const struct shape *s)
+{
+    bool any = false;
+    for (int along = 0; along < 2; along++)
+        for (unsigned a = 0; a < s->columns * s->rows; a++)
+            for (unsigned b = a + 1; b < s->columns * s->rows; b++) {
+                int xa, ya, xb, yb;
+                place(s, a, &xa, &ya);
+                place(s, b, &xb, &yb);
+                if (abs(xa - xb) != !along || abs(ya - yb) != along)
+                    continue;
+                fprintf(file, "%s { iods = (%u, %u); rate = \"usr.%s\"; latency = \"usr.latency\"; }",
+                        any ? "," : "", a, b, along ? "vertical" : "horizontal");
+                any = true;
+            }
+}
+
 static void open_shape(struct rig *rig, const struct shape *s)
 {
     char path[] = "./shapeXXXXXX.cfg";
@@ -34,9 +59,12 @@ static void open_shape(struct rig *rig, const struct shape *s)
     if (!CHECK(file != NULL))
         exit(1);
     fprintf(file,
-            "base = \"mi300a\";\niod: { count = (%u, \"guess\"); columns = (%u, \"guess\"); };\n"
-            "ccd: { count = (0, \"guess\"); };\niods = ( %s );\n",
+            "base = \"mi300a\";\niod: { count = (%u, \"guess\"); columns = (%u, \"guess\"); "
+            "xcd_ports = (6, \"guess\"); };\n"
+            "ccd: { count = (0, \"guess\"); };\niods = ( %s );\nlinks = (",
             s->columns * s->rows, s->columns, s->iods);
+    print_links(file, s);
+    fprintf(file, " );\n");
     fclose(file);
     rig_open(rig, path, 1, 1);
     unlink(path);
@@ -99,10 +127,9 @@ static uint64_t hit_time(struct rig *rig, unsigned xcd, unsigned iod)
 /* Column and row of an IOD, as its place in the list says: to and fro. */
 static unsigned links_between(const struct shape *s, unsigned a, unsigned b)
 {
-    int ya = (int)(a / s->columns), yb = (int)(b / s->columns), last = (int)s->columns - 1;
-    int xa = (int)(a % s->columns), xb = (int)(b % s->columns);
-    xa = ya & 1 ? last - xa : xa;
-    xb = yb & 1 ? last - xb : xb;
+    int xa, ya, xb, yb;
+    place(s, a, &xa, &ya);
+    place(s, b, &xb, &yb);
     return (unsigned)(abs(xa - xb) + abs(ya - yb));
 }
 

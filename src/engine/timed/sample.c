@@ -87,7 +87,7 @@ struct timed_sample {
     double lines;             /* of the Infinity Cache */
     double dirty;             /* the part of what comes into the Infinity Cache that was written, */
     uint64_t fresh;           /* and an IOD's lines that have come since the dispatch began */
-    double brought;           /* lines that a workgroup brings into an IOD's */
+    double brought;           /* lines that a workgroup brings into a slice of it */
     uint64_t detailed;
     uint64_t end_ns;
     unsigned rests;           /* XCDs that have run theirs */
@@ -415,26 +415,25 @@ static void note_brought(const struct timed *timed, struct timed_sample *s, unsi
 {
     const struct sample_tick *now = &s->tick[last], *first = &s->tick[s->from];
     s->brought = (double)(now->filled - first->filled) / (double)(now->ended - first->ended) /
-                 fabric_iods(fabric_of(timed, s));
+                 fabric_slices(fabric_of(timed, s));
 }
 
 /* As if so many workgroups had brought their lines into it. */
 static void age_cache(struct timed *timed, struct timed_sample *s, double workgroups)
 {
     ask(timed, s, NO_TICK,
-        (uint64_t)fmin(s->brought * workgroups, TURNOVER * s->lines / fabric_iods(fabric_of(timed, s))));
+        (uint64_t)fmin(s->brought * workgroups, TURNOVER * s->lines / fabric_slices(fabric_of(timed, s))));
 }
 
 /* What the Infinity Cache takes in is known: whether there is a second rate, and how to get there. */
 static void fill_cache(struct timed *timed, struct timed_sample *s, unsigned last)
 {
     struct cp_dispatch *d = s->d;
-    struct fabric_use use;
-    fabric_read_use(fabric_of(timed, s), 0, &use);
+    const struct fabric *fabric = fabric_of(timed, s);
     const struct sample_tick *now = &s->tick[last], *first = &s->tick[s->from];
     double ended = (double)(now->ended - first->ended), filled = (double)(now->filled - first->filled),
            written = (double)(now->written - first->written), total = (double)d->total;
-    s->lines = (double)use.lines * fabric_iods(fabric_of(timed, s));
+    s->lines = (double)(fabric_slice_lines(fabric) * fabric_slices(fabric));
     s->turn = filled > 0 ? s->lines * ended / filled : INFINITY;
     s->dirty = written < filled ? written / filled : 1;
     note_brought(timed, s, last);

@@ -10,6 +10,7 @@
 #include "ccd/ccd.h"
 #include "cp/signal.h"
 #include "engine/timed/timed.h"
+#include "fabric/fabric.h"
 #include "wave/fault.h"
 #include "vm/vm.h"
 
@@ -613,9 +614,9 @@ void timed_spend(struct engine *engine, uint64_t ps)
     pthread_mutex_unlock(&timed->lock);
 }
 
-void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
+/* Takes the lock between two windows. */
+static void lock_between(struct timed *timed)
 {
-    struct timed *timed = (struct timed *)engine;
     pthread_mutex_lock(&timed->lock);
     while (timed->running) {
         timed->pause = true;
@@ -623,6 +624,12 @@ void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
         sched_yield();
         pthread_mutex_lock(&timed->lock);
     }
+}
+
+void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
+{
+    struct timed *timed = (struct timed *)engine;
+    lock_between(timed);
     vm_unmapped(timed->vm, address, bytes);
     pthread_mutex_unlock(&timed->lock);
 }
@@ -662,6 +669,18 @@ bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)
         .faults = c.faults,
         .probes = c.probes,
     };
+    return true;
+}
+
+bool timed_read_part(struct engine *engine, unsigned part, struct ehp_part *out)
+{
+    struct timed *timed = (struct timed *)engine;
+    const unsigned each = fabric_parts(timed->package[0].fabric), package = part / each;
+    if (package >= timed->packages)
+        return false;
+    lock_between(timed);
+    fabric_read_part(timed->package[package].fabric, part % each, out);
+    pthread_mutex_unlock(&timed->lock);
     return true;
 }
 

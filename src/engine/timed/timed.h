@@ -217,6 +217,7 @@ uint64_t timed_program_ns(struct engine *engine);
 /* What a core has done; false: there is none. */
 struct ehp_core;
 bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out);
+bool timed_read_part(struct engine *engine, unsigned part, struct ehp_part *out);
 /* What the CPU's cores do for the host program, whose time goes on until they have done it. */
 void timed_run_job(struct timed *timed, const struct ehp_cpu_work *work);
 void timed_called(struct engine *engine, struct cp_task *task);

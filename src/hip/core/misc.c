@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hip/core/device.h"
+#include "hip/observe/fabric.h"
 
 /* ---- device properties as ROCm 5 laid them out --------------------------------------------------------- */
 
@@ -104,14 +105,18 @@ HIP_ALIAS(hipChooseDeviceR0000, hipChooseDevice);
 
 /* ---- profiler ------------------------------------------------------------------------------------------ */
 
-/* ROCm deprecated these: they return hipErrorNotSupported there too, without a word. */
+/* ROCm deprecated these: they return hipErrorNotSupported there too, without a word.  EHP_FABRIC goes by
+ * them. */
 HIP_ENTRY hipError_t hipProfilerStart(void)
 {
+    (void)hip_open(); /* cores of a package without a GPU are busy too */
+    hip_fabric_start();
     return hip_return(hipErrorNotSupported);
 }
 
 HIP_ENTRY hipError_t hipProfilerStop(void)
 {
+    hip_fabric_stop();
     return hip_return(hipErrorNotSupported);
 }
 

@@ -17,6 +17,7 @@
 #include "hip/core/device.h"
 #include "hip/observe/stats.h"
 #include "hip/stream/stream.h"
+#include "hip/observe/fabric.h"
 #include "hip/observe/usage.h"
 
 struct hip_runtime *hip_runtime(void)
@@ -280,7 +281,8 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
             return hipErrorNoDevice;
     runtime->devices = count;
     hip_fault_install(runtime);
-    if (!hip_advise_init(runtime) || !hip_stats_init(runtime) || !hip_usage_init(runtime))
+    if (!hip_advise_init(runtime) || !hip_stats_init(runtime) || !hip_usage_init(runtime) ||
+        !hip_fabric_init(runtime))
         return hipErrorOutOfMemory;
     if (!hip_counters_init(runtime))
         return hipErrorInvalidValue;

@@ -16,6 +16,7 @@
 #include "hip/memory/memory.h"
 #include "hip/memory/pool.h"
 #include "hip/memory/virtual.h"
+#include "hip/observe/fabric.h"
 #include "hip/observe/usage.h"
 #include "hip/stream/stream.h"
 
@@ -29,6 +30,7 @@ struct hip_state {
     struct capture_list captures;
     struct marker_pool markers;
     struct usage usage;
+    struct fabric_report fabric;
     struct hip_last_wait last_wait;
     pthread_key_t stream_key; /* threads that have a hipStreamPerThread */
     pthread_once_t stream_key_once;
