@@ -13,7 +13,8 @@
 struct entry {
     struct tree_node node;
     struct memory_block block;
-    struct memory_chunk *chunk; /* NULL: registered */
+    struct memory_chunk *chunk; /* NULL: registered, with so many pages in each package: */
+    uint64_t share[EHP_PACKAGES_MAX];
 };
 
 bool memory_init(struct memory *memory, uint64_t size, unsigned packages, unsigned package_agents, bool xnack)
@@ -21,6 +22,7 @@ bool memory_init(struct memory *memory, uint64_t size, unsigned packages, unsign
     *memory =
         (struct memory){.size = size, .packages = packages, .package_agents = package_agents, .xnack = xnack};
     pthread_mutex_init(&memory->lock, NULL);
+    numa_open(&memory->numa, packages);
     memory->freed = calloc(MEMORY_HISTORY, sizeof(*memory->freed));
     return memory->freed && heap_open(memory);
 }
@@ -34,6 +36,7 @@ void memory_destroy(struct memory *memory)
     }
     heap_close(memory);
     free(memory->freed);
+    numa_close(&memory->numa);
     pthread_mutex_destroy(&memory->lock);
 }
 
@@ -171,7 +174,8 @@ static int remove_block(struct memory *memory, void *base, bool registered)
     if (!e->block.on_demand)
         memory->upfront[e->block.kind] -= footprint(&e->block);
     if (registered) {
-        memory->heap.use[memory_package(memory, e->block.agent)].reserved -= footprint(&e->block);
+        for (unsigned i = 0; i < memory->packages; i++)
+            memory->heap.use[i].reserved -= e->share[i] * HEAP_PAGE;
         memory->registrations++;
     } else {
         heap_give(memory, &e->block, e->chunk);
@@ -203,6 +207,23 @@ int memory_free(struct memory *memory, void *base)
     return remove_block(memory, base, false);
 }
 
+/* Pages of a range in each package; those that have no place get one now.  False: they do not fit. */
+static bool find_pages(struct memory *memory, uint64_t first, uint64_t size, uint64_t share[EHP_PACKAGES_MAX])
+{
+    if (memory->packages == 1)
+        share[0] = size / HEAP_PAGE;
+    for (uint64_t at = first; memory->packages > 1 && at < first + size; at += HEAP_PAGE) {
+        unsigned package;
+        if (!numa_find(&memory->numa, at, &memory->numa.program, &package))
+            return false;
+        share[package]++;
+    }
+    for (unsigned i = 0; i < memory->packages; i++)
+        if (share[i] > (memory->size - memory->heap.use[i].reserved) / HEAP_PAGE)
+            return false;
+    return true;
+}
+
 int memory_register(struct memory *memory, void *base, uint64_t bytes, bool uncached)
 {
     uint64_t start = (uint64_t)(uintptr_t)base, end;
@@ -213,16 +234,19 @@ int memory_register(struct memory *memory, void *base, uint64_t bytes, bool unca
     bool overlaps = last && last->base + last->bytes > start;
     struct memory_block block = {
         .base = start, .bytes = bytes, .kind = EHP_MEM_REGISTERED, .uncached = uncached};
-    uint64_t size = footprint(&block);
+    uint64_t size = footprint(&block), share[EHP_PACKAGES_MAX] = {0};
     int status = EHP_ERR_INVALID;
     if (!overlaps)
-        status = size <= memory->size && memory->heap.use[0].reserved <= memory->size - size &&
+        status = size <= memory->size * memory->packages &&
+                         find_pages(memory, start & ~(uint64_t)(HEAP_PAGE - 1), size, share) &&
                          insert(memory, &block, NULL)
                      ? EHP_OK
                      : EHP_ERR_NO_MEMORY;
     if (status == EHP_OK) {
+        memcpy(entry_at(memory, base)->share, share, sizeof(share));
         memory->upfront[EHP_MEM_REGISTERED] += size;
-        memory->heap.use[0].reserved += size;
+        for (unsigned i = 0; i < memory->packages; i++)
+            memory->heap.use[i].reserved += share[i] * HEAP_PAGE;
     }
     memory->registrations++;
     pthread_mutex_unlock(&memory->lock);

@@ -20,6 +20,7 @@
 
 #include "ehp/ehp.h"
 #include "alloc/heap.h"
+#include "alloc/numa.h"
 
 enum { MEMORY_KINDS = EHP_MEM_INTERNAL + 1, MEMORY_SITES = 4 };
 
@@ -70,6 +71,7 @@ struct memory {
     /* Bytes in pages, by enum ehp_memory_kind, of what has its pages from the beginning. */
     uint64_t upfront[MEMORY_KINDS];
     struct memory_hooks hooks;      /* timing mode */
+    struct numa numa;               /* where pages of registered memory lie, and of memory on demand */
     _Atomic uint64_t registrations; /* of host memory, and their ends */
 };
 

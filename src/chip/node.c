@@ -193,13 +193,13 @@ static int read_links(const struct reading *r, const config_t *config)
         if (status != EHP_OK)
             return status;
     }
-    for (unsigned a = 0; a < node->packages; a++)
-        for (unsigned b = a + 1; b < node->packages; b++)
-            if (!node_link_of(node, a, b).count)
-                return wrong(r, line,
-                             "links: there is none between packages %u and %u, and nothing here goes by a "
-                             "third: add { packages = (%u, %u); ... }",
-                             a, b, a, b);
+    uint8_t way[NODE_MAX_PACKAGES];
+    for (unsigned b = 1; b < node->packages; b++)
+        if (!node_way(node, 0, b, way))
+            return wrong(r, line,
+                         "links: there is no way from package 0 to package %u, by others either: add "
+                         "{ packages = (0, %u); ... }",
+                         b, b);
     return EHP_OK;
 }
 
@@ -337,6 +337,27 @@ struct node_link node_link_of(const struct node *node, unsigned a, unsigned b)
             return (struct node_link){{a, b}, {link->iod[1], link->iod[0]}, link->count, link->line};
     }
     return (struct node_link){{a, b}, {0, 0}, 0, 0};
+}
+
+unsigned node_way(const struct node *node, unsigned a, unsigned b, uint8_t way[NODE_MAX_PACKAGES])
+{
+    const unsigned from = a < b ? a : b, to = a < b ? b : a;
+    uint8_t before[NODE_MAX_PACKAGES], hops[NODE_MAX_PACKAGES] = {0}, list[NODE_MAX_PACKAGES] = {(uint8_t)from};
+    unsigned count = 1;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned p = 0; p < node->packages; p++)
+            if (p != from && !hops[p] && node_link_of(node, list[i], p).count) {
+                hops[p] = (uint8_t)(hops[list[i]] + 1);
+                before[p] = list[i];
+                list[count++] = (uint8_t)p;
+            }
+    way[0] = (uint8_t)a;
+    if (a == b || !hops[to])
+        return 0;
+    for (unsigned i = hops[to], p = to; p != from; i--, p = before[p])
+        way[a < b ? i : hops[to] - i] = (uint8_t)p;
+    way[a < b ? 0 : hops[to]] = (uint8_t)from;
+    return hops[to];
 }
 
 int ehp_nodes(void (*fn)(const char *, const char *, const char *, void *), void *user)

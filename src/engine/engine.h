@@ -96,6 +96,8 @@ struct engine_ops {
     void (*forked)(struct engine *engine);
     /* It has unmapped memory; NULL: nothing comes of that. */
     void (*unmapped)(struct engine *engine, uint64_t address, uint64_t bytes);
+    /* Calls `fn` while simulated time stands still. */
+    void (*still)(struct engine *engine, void (*fn)(void *context), void *context);
 };
 
 struct engine {

@@ -183,6 +183,10 @@ struct link {
     struct iod *iod; /* on which it is */
     struct link *far;
     uint8_t agent; /* of this package: who has lines behind the link */
+    uint8_t way[NODE_MAX_PACKAGES]; /* packages from this one on to the other, */
+    unsigned hops;                  /* so many links */
+    double way_ps;                  /* of all of it, if nobody is in the way */
+    /* Of the first of them, and of what others pass on over it. */
     struct ps_server out;
     double byte_ps, latency_ps;
     unsigned header;                  /* bytes with each packet */
@@ -200,6 +204,7 @@ struct fabric {
     unsigned iods, columns, xcds, ccds, links, engines, pseudo;
     unsigned package, package_shift; /* the bits of a physical address above that are the package's number */
     struct link link[FABRIC_LINKS];  /* to each other package, by number */
+    struct fabric *all[NODE_MAX_PACKAGES]; /* of the node */
     uint32_t filter_chunks;
     /* ps */
     double way_ps[FABRIC_HOPS], part_ps[FABRIC_HOPS]; /* between an XCD and a home, by links; see net.c */
@@ -241,6 +246,11 @@ void net_answer(struct iod *home, struct fabric_request *request, double after_p
 /* From the home to whoever asked, with nothing before it. */
 double net_way_ps(const struct iod *home, const struct fabric_request *request);
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
+
+/* To the next IOD on the way to another, which carries `bytes` there: *delay ps. */
+struct iod *net_toward(struct iod *at, const struct iod *to, unsigned bytes, double *delay);
+unsigned net_hops(const struct iod *a, const struct iod *b);
+double net_hop_ps(const struct fabric *fabric);
 
 /* link.c */
 static inline struct link *fabric_link(struct fabric *f, unsigned package)

@@ -81,6 +81,26 @@ static struct iod *next_on_way(struct iod *at, const struct iod *to, unsigned by
                   at->y + (way == WAY_DOWN) - (way == WAY_UP));
 }
 
+unsigned net_hops(const struct iod *a, const struct iod *b)
+{
+    return hops(a, b);
+}
+
+/* Of a link between IODs: what a way is longer by that has one. */
+double net_hop_ps(const struct fabric *f)
+{
+    const double more = f->way_ps[1] - f->way_ps[0];
+    return more > f->part_ps[1] ? more : f->part_ps[1];
+}
+
+struct iod *net_toward(struct iod *at, const struct iod *to, unsigned bytes, double *delay)
+{
+    double wait;
+    struct iod *next = next_on_way(at, to, bytes, &wait);
+    *delay = net_hop_ps(at->fabric) + wait;
+    return next;
+}
+
 /* Bytes of a request came to `at`, which is not where they are from: what belongs to them goes the other way.
  */
 static void take_way_back(struct iod *at, const struct iod *from, unsigned bytes)
@@ -457,7 +477,7 @@ double net_way_ps(const struct iod *home, const struct fabric_request *r)
 {
     const struct fabric *f = home->fabric;
     const unsigned link = r->agent - f->xcds - f->ccds; /* behind which whoever asked is */
-    const double beyond = link < f->links ? f->link[link].latency_ps + f->way_ps[0] : 0;
+    const double beyond = link < f->links ? f->link[link].way_ps + f->way_ps[0] : 0;
     return f->way_ps[hops_of(f, r)] + f->agent[r->agent].extra_ps + beyond;
 }
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "ehp/ehp.h"
+#include "alloc/numa.h"
 #include "vm/frames.h"
 #include "vm/table.h"
 #include "vm/vm.h"
@@ -103,9 +104,9 @@ static inline unsigned package_of(const struct vm *vm, uint64_t physical)
     return (unsigned)((physical & PTE_FRAME) >> vm->package_shift);
 }
 
-/* With the lock: the frame of a page on demand, which gets one of the package if it has none.  0: memory is
- * full. */
-uint64_t vm_demand_frame(struct vm *vm, unsigned package, uint64_t page_address, bool cpu_first);
+/* With the lock: the frame of a page on demand, which gets one if it has none, as who touches it first wants.
+ * 0: memory is full. */
+uint64_t vm_demand_frame(struct vm *vm, struct numa_asker *asker, uint64_t page_address, bool cpu_first);
 /* With the lock: cores' walks find the page; and the same between windows, for those of faults. */
 void vm_core_see(struct vm *vm, uint64_t page_address);
 void vm_core_commit(struct vm *vm);

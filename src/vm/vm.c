@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "ehp/ehp.h"
 #include "fabric/fabric.h"
@@ -79,11 +80,9 @@ static uint64_t neighbour(const struct vm *vm, unsigned package, uint64_t start,
  * Frames come in chunks: the first page touched of an aligned window takes one,
  * and the others find their frames in it.
  */
-uint64_t vm_demand_frame(struct vm *vm, unsigned package, uint64_t page, bool cpu_first)
+static uint64_t frame_in(struct vm *vm, unsigned package, uint64_t page, bool cpu_first)
 {
-    uint64_t have = table_get(&vm->system, page), at, chunk;
-    if (have)
-        return have & PTE_FRAME;
+    uint64_t at, chunk;
     unsigned order = vm->demand_order[cpu_first];
     uint64_t start = page & ~((VM_PAGE << order) - 1),
              other = neighbour(vm, package, start, order, cpu_first, &at);
@@ -99,6 +98,16 @@ uint64_t vm_demand_frame(struct vm *vm, unsigned package, uint64_t page, bool cp
         return 0;
     vm->use.demand += VM_PAGE;
     return chunk + (page - start);
+}
+
+uint64_t vm_demand_frame(struct vm *vm, struct numa_asker *asker, uint64_t page, bool cpu_first)
+{
+    uint8_t order[EHP_PACKAGES_MAX];
+    uint64_t frame = table_get(&vm->system, page) & PTE_FRAME;
+    const unsigned count = frame ? 0 : numa_order(&vm->memory->numa, page, asker, order);
+    for (unsigned i = 0; i < count && !frame; i++)
+        frame = frame_in(vm, order[i], page, cpu_first);
+    return frame;
 }
 
 void vm_demand_drop(struct vm *vm, uint64_t page)
@@ -315,7 +324,7 @@ static bool map_cut(struct vm *vm, const struct memory_block *b, const struct me
  * not either. */
 static uint64_t registered_frame(struct vm *vm, uint64_t page, struct host_pages *pages)
 {
-    return vm_demand_frame(vm, 0, page, host_present(pages, page));
+    return vm_demand_frame(vm, &vm->memory->numa.program, page, host_present(pages, page));
 }
 
 static bool map_registered(struct vm *vm, const struct memory_block *b)
@@ -363,6 +372,56 @@ static void unmapped(void *context, const struct memory_block *b, const struct m
     pthread_mutex_lock(&vm->lock);
     unmap_block(vm, b, page_count(b));
     pthread_mutex_unlock(&vm->lock);
+}
+
+/* ---- where pages lie, for those who ask ---- */
+
+/* Memory that is registered may have pages that nobody has touched. */
+static bool is_touched(uint64_t page)
+{
+    unsigned char resident = 1;
+    return mincore((void *)(uintptr_t)page, VM_PAGE, &resident) != 0 || resident & 1;
+}
+
+static bool page_find(void *context, uint64_t page, struct numa_asker *asker, unsigned *package)
+{
+    struct vm *vm = context;
+    pthread_mutex_lock(&vm->lock);
+    uint64_t entry = table_get(&vm->gpu, page);
+    if (!(entry & PTE_PINNED))
+        entry = table_get(&vm->system, page);
+    if (!entry && asker)
+        entry = vm_demand_frame(vm, asker, page, is_touched(page));
+    if (entry)
+        *package = package_of(vm, entry);
+    pthread_mutex_unlock(&vm->lock);
+    return entry != 0;
+}
+
+/* Entries that caches have of the old frame's lines are nobody's. */
+static bool page_move(void *context, uint64_t page, unsigned package, bool mapped)
+{
+    struct vm *vm = context;
+    pthread_mutex_lock(&vm->lock);
+    const uint64_t gpu = table_get(&vm->gpu, page), have = table_get(&vm->system, page);
+    bool moved = have && !(gpu & PTE_PINNED) && (!gpu || mapped);
+    if (moved && package_of(vm, have) != package) {
+        const bool cpu_first = (have & PTE_CPU_FIRST) != 0;
+        vm_demand_drop(vm, page);
+        moved = frame_in(vm, package, page, cpu_first) != 0;
+        if (!moved)
+            frame_in(vm, package_of(vm, have), page, cpu_first);
+        if (have & PTE_CPU)
+            vm_core_see(vm, page);
+        atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&vm->lock);
+    return moved;
+}
+
+static void page_gone(void *context, uint64_t page)
+{
+    vm_unmapped(context, page, VM_PAGE);
 }
 
 /* ---- the interface ---- */
@@ -415,6 +474,8 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
     }
     memory->hooks = (struct memory_hooks){
         .context = vm, .reserved = reserved, .released = released, .mapped = mapped, .unmapped = unmapped};
+    memory->numa.hooks =
+        (struct numa_hooks){.context = vm, .find = page_find, .move = page_move, .gone = page_gone};
     return vm;
 }
 
@@ -423,6 +484,7 @@ void vm_close(struct vm *vm)
     if (!vm)
         return;
     vm->memory->hooks = (struct memory_hooks){0};
+    vm->memory->numa.hooks = (struct numa_hooks){0};
     table_close(&vm->gpu);
     table_close(&vm->system);
     for (unsigned i = 0; i < vm->memory->packages; i++)
@@ -496,7 +558,7 @@ bool vm_find(struct vm *vm, unsigned package, uint64_t address, struct vm_entry 
         return false;
     uint64_t page = address & ~(VM_PAGE - 1);
     pthread_mutex_lock(&vm->lock);
-    uint64_t frame = vm_demand_frame(vm, package, page, true);
+    uint64_t frame = vm_demand_frame(vm, &vm->memory->numa.program, page, true);
     pthread_mutex_unlock(&vm->lock);
     *out = (struct vm_entry){.base = page, .bytes = VM_PAGE, .physical = frame, .writable = true};
     return frame != 0;
@@ -526,6 +588,7 @@ void vm_get_use(struct vm *vm, struct vm_use *use)
 uint64_t vm_touch(struct vm *vm, unsigned package, uint64_t address, uint64_t bytes)
 {
     uint64_t faults = 0, end = address + bytes;
+    struct numa_asker asker = {.package = package};
     bool dropped = false;
     struct host_pages pages;
     pthread_mutex_lock(&vm->lock);
@@ -539,7 +602,7 @@ uint64_t vm_touch(struct vm *vm, unsigned package, uint64_t address, uint64_t by
                 host_populate(&pages, at);
                 faults++;
             }
-            vm_demand_frame(vm, package, at, true);
+            vm_demand_frame(vm, &asker, at, true);
             vm_core_see(vm, at);
         }
         host_close(&pages);

@@ -613,7 +613,7 @@ void timed_spend(struct engine *engine, uint64_t ps)
     pthread_mutex_unlock(&timed->lock);
 }
 
-void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
+void timed_still(struct engine *engine, void (*fn)(void *context), void *context)
 {
     struct timed *timed = (struct timed *)engine;
     pthread_mutex_lock(&timed->lock);
@@ -623,8 +623,25 @@ void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
         sched_yield();
         pthread_mutex_lock(&timed->lock);
     }
-    vm_unmapped(timed->vm, address, bytes);
+    fn(context);
     pthread_mutex_unlock(&timed->lock);
+}
+
+struct unmapping {
+    struct vm *vm;
+    uint64_t address, bytes;
+};
+
+static void unmap(void *context)
+{
+    const struct unmapping *u = context;
+    vm_unmapped(u->vm, u->address, u->bytes);
+}
+
+void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
+{
+    struct unmapping u = {((struct timed *)engine)->vm, address, bytes};
+    timed_still(engine, unmap, &u);
 }
 
 void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*over)(void *thread),

@@ -259,6 +259,7 @@ void timed_hold(struct engine *engine, struct ehp_cpu_thread *thread);
 /* True: by a hold; false: that time is reached. */
 bool timed_sleep(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t until_ps);
 /* Between windows, as its frames are then another's. */
+void timed_still(struct engine *engine, void (*fn)(void *context), void *context);
 void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes);
 /* Of the same, with the lock. */
 void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*over)(void *thread),

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "hip/host/numa.h"
 #include "hip/host/time_host.h"
-
-#define CALL_PS UINT64_C(500000) /* guess: through the kernel */
 
 /* The thread's core has done what it does to them; then they go. */
 #define GIVE_BACK(call, base, bytes)                                                                         \
@@ -19,12 +18,14 @@
         uint64_t ps = time_host_leave();                                                                     \
         call;                                                                                                \
         ehp_host_unmapped(time_host_machine(), base, bytes);                                                 \
-        time_host_enter(ps + CALL_PS);                                                                       \
+        time_host_enter(ps + KERNEL_PS);                                                                       \
     } while (0)
 
 ENTRY int munmap(void *base, size_t bytes)
 {
     int status;
+    if (!time_host_is_simulator(__builtin_return_address(0)))
+        numa_forget(base, bytes);
     if (!ON_CORE())
         return REAL(munmap)(base, bytes);
     GIVE_BACK(status = REAL(munmap)(base, bytes), base, status == 0 ? bytes : 0);

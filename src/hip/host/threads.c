@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "hip/host/affinity.h"
+#include "hip/host/numa.h"
 #include "hip/host/time_host.h"
 
 struct start {
@@ -20,6 +21,7 @@ struct start {
     struct ehp_cpu_thread *joiner; /* who waits for it */
     struct ehp_cpu_set set;        /* where it may be, */
     bool bound;                    /* if not anywhere */
+    struct ehp_numa_policy policy; /* of its pages */
 };
 
 /* Those that have begun and have not been joined, by whom they wait for. */
@@ -77,6 +79,7 @@ static void *begin_thread(void *argument)
 {
     struct start *s = argument;
     void *result;
+    numa_begin(&s->policy);
     time_host_become(s->thread);
     affinity_begin(s->bound ? &s->set : NULL);
     make_heap(s->begun);
@@ -140,6 +143,7 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     s->argument = argument;
     const uint64_t ps = s->ps = time_host_leave();
     const struct ehp_cpu_set *set = affinity_of(attributes) ? affinity_of(attributes) : affinity_own();
+    s->policy = numa_policy();
     s->bound = set != NULL;
     if (set)
         s->set = *set;

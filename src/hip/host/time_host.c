@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of what a thread does; see time_host.h. */
 #include "hip/host/time_host.h"
+#include "hip/host/affinity.h"
+#include "hip/host/numa.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -48,10 +50,7 @@ static struct ehp_cpu_thread *begin(void)
     beginning = true;
     if (!self) {
         ehp_machine *m = time_host_machine();
-        struct ehp_cpu_thread *t = m ? ehp_cpu_thread_open(m, -1) : NULL;
-        self = t ? t : idle();
-        if (t)
-            ehp_cpu_thread_own(m, t);
+        time_host_become(m ? affinity_open(affinity_own(), -1) : NULL);
     }
     if (!self->idle)
         time_host_enter(0);
@@ -186,6 +185,8 @@ void time_host_become(struct ehp_cpu_thread *thread)
     self = thread ? thread : idle();
     if (thread)
         ehp_cpu_thread_own(time_host_machine(), thread);
+    if (thread)
+        numa_take(thread);
 }
 
 void time_host_pause(bool on)

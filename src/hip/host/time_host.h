@@ -13,6 +13,7 @@
  *   openmp.c      OpenMP's threads, places.c where they are
  *   affinity.c    which CPUs a thread may be on
  *   pages.c       memory that is given back
+ *   numa.c        where pages lie, and numa_files.c what is told of that
  *
  * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than
  * what it waited for.
@@ -38,6 +39,7 @@ bool time_host_is_simulator(const void *caller);
 bool time_host_on_core(const void *caller);
 /* A thread has been on a core: before, and in functional mode, all have the C library's calls. */
 bool time_host_begun(void);
+#define KERNEL_PS UINT64_C(500000) /* guess: through the kernel */
 #define ON_CORE() time_host_on_core(__builtin_return_address(0))
 struct ehp_cpu_thread *time_host_self(void);
 /* It is that one from now on; NULL: none. */
