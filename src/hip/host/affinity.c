@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -81,7 +80,7 @@ static void leave_to_next(void)
     char text[17 * EHP_CPUS_MAX / 64 + 1] = "";
     for (unsigned w = 0; w < EHP_CPUS_MAX / 64; w++)
         sprintf(text + strlen(text), "%s%lx", w ? "," : "", first.set.word[w]);
-    if (__libc_single_threaded)
+    if (numa_is_alone())
         setenv("EHP_NUMA_CPUS", text, 1);
 }
 

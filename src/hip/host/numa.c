@@ -134,14 +134,15 @@ void numa_take(struct ehp_cpu_thread *thread)
     ehp_numa_set(time_host_machine(), thread, 0, &policy);
 }
 
-void numa_forget(const void *base, size_t bytes)
+void numa_forget(const void *base, size_t bytes, bool tell)
 {
     static const struct ehp_numa_policy none;
     ehp_machine *m = numa_nodes()->nodes ? open_machine() : NULL;
-    if (!m || (uintptr_t)base % PAGE)
+    if (!m || !bytes)
         return;
     ehp_numa_bind(m, base, (bytes + PAGE - 1) & ~(size_t)(PAGE - 1), &none);
-    ehp_host_unmapped(m, base, bytes);
+    if (tell)
+        ehp_host_unmapped(m, base, bytes);
 }
 
 /* The thread's core; NULL: it has none, or is away. */
@@ -159,12 +160,17 @@ void numa_tell(void)
         ehp_numa_set(m, NULL, cpu < 0 ? 0 : (unsigned)cpu / node.cpus, &policy);
 }
 
+bool numa_is_alone(void)
+{
+    return __libc_single_threaded || time_host_is_child();
+}
+
 /* A program that this one becomes begins with it. */
 static void leave_to_next(void)
 {
     char text[64];
     snprintf(text, sizeof(text), "%u:%u:%lx", own.policy.mode, own.flags, own.policy.nodes);
-    if (__libc_single_threaded)
+    if (numa_is_alone())
         setenv("EHP_NUMA_POLICY", text, 1);
 }
 
@@ -429,7 +435,8 @@ static long finish(int error)
 
 static int one_cpu(unsigned *cpu, unsigned *which, const void *caller)
 {
-    const int mine = time_host_on_core(caller) ? sched_getcpu() : affinity_first();
+    const int mine = time_host_on_core(caller) ? ehp_cpu_thread_cpu(time_host_machine(), time_host_self())
+                                               : affinity_first();
     const unsigned at = mine < 0 ? 0 : (unsigned)mine;
     if (cpu)
         *cpu = at;

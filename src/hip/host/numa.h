@@ -38,7 +38,9 @@ void numa_begin(const struct ehp_numa_policy *policy);
 void numa_take(struct ehp_cpu_thread *thread);
 /* What code whose time is not simulated asks for, is taken to be the program's as a whole. */
 void numa_tell(void);
-/* The mapping is gone, and what was asked for it. */
-void numa_forget(const void *base, size_t bytes);
+/* Nobody reads the environment meanwhile: the process has one thread, as far as is known. */
+bool numa_is_alone(void);
+/* The mapping is gone, and what was asked for it; the machine does not know yet, if it is to be told. */
+void numa_forget(const void *base, size_t bytes, bool tell);
 
 #endif

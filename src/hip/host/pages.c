@@ -24,11 +24,14 @@
 ENTRY int munmap(void *base, size_t bytes)
 {
     int status;
-    if (!time_host_is_simulator(__builtin_return_address(0)))
-        numa_forget(base, bytes);
-    if (!ON_CORE())
-        return REAL(munmap)(base, bytes);
+    if (!ON_CORE()) {
+        status = REAL(munmap)(base, bytes);
+        if (status == 0 && !time_host_is_simulator(__builtin_return_address(0)))
+            numa_forget(base, bytes, true);
+        return status;
+    }
     GIVE_BACK(status = REAL(munmap)(base, bytes), base, status == 0 ? bytes : 0);
+    numa_forget(base, status == 0 ? bytes : 0, false);
     return status;
 }
 

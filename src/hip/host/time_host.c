@@ -23,6 +23,7 @@ static __thread bool paused; /* it stays away from its core, whatever it does */
 static __thread bool beginning;
 static __thread bool inside; /* it is the library that runs, and its calls are the C library's */
 static _Atomic bool begun;   /* by any */
+static bool child;           /* of a process that forked */
 
 ehp_machine *time_host_machine(void)
 {
@@ -141,6 +142,7 @@ static void forked(void)
         fputs("ehp: a process that was forked off takes no simulated time\n", stderr);
     self = idle();
     begun = false;
+    child = true;
 }
 
 __attribute__((constructor)) static void find_libraries(void)
@@ -168,6 +170,11 @@ bool time_host_is_simulator(const void *caller)
 bool time_host_on_core(const void *caller)
 {
     return self && !self->away && !time_host_is_simulator(caller);
+}
+
+bool time_host_is_child(void)
+{
+    return child;
 }
 
 bool time_host_begun(void)

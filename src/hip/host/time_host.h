@@ -37,6 +37,8 @@ ehp_machine *time_host_machine(void);
 bool time_host_is_simulator(const void *caller);
 /* The calling thread is on a core now; and it is not the simulator itself that calls. */
 bool time_host_on_core(const void *caller);
+/* The process was forked off, and has become no other program. */
+bool time_host_is_child(void);
 /* A thread has been on a core: before, and in functional mode, all have the C library's calls. */
 bool time_host_begun(void);
 #define KERNEL_PS UINT64_C(500000) /* guess: through the kernel */
