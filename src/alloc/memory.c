@@ -14,7 +14,7 @@ struct entry {
     struct tree_node node;
     struct memory_block block;
     struct memory_chunk *chunk; /* NULL: registered, with so many pages in each package: */
-    uint64_t share[EHP_PACKAGES_MAX];
+    uint64_t share[HEAP_PLACES];
 };
 
 bool memory_init(struct memory *memory, uint64_t size, unsigned packages, unsigned package_agents, bool xnack)
@@ -25,6 +25,13 @@ bool memory_init(struct memory *memory, uint64_t size, unsigned packages, unsign
     numa_open(&memory->numa, packages);
     memory->freed = calloc(MEMORY_HISTORY, sizeof(*memory->freed));
     return memory->freed && heap_open(memory);
+}
+
+void memory_set_host(struct memory *memory, uint64_t size)
+{
+    memory->host_size = size;
+    if (size)
+        memory->numa.program.package = memory->packages;
 }
 
 void memory_destroy(struct memory *memory)
@@ -174,7 +181,7 @@ static int remove_block(struct memory *memory, void *base, bool registered)
     if (!e->block.on_demand)
         memory->upfront[e->block.kind] -= footprint(&e->block);
     if (registered) {
-        for (unsigned i = 0; i < memory->packages; i++)
+        for (unsigned i = 0; i < HEAP_PLACES; i++)
             memory->heap.use[i].reserved -= e->share[i] * HEAP_PAGE;
         memory->registrations++;
     } else {
@@ -208,18 +215,20 @@ int memory_free(struct memory *memory, void *base)
 }
 
 /* Pages of a range in each package; those that have no place get one now.  False: they do not fit. */
-static bool find_pages(struct memory *memory, uint64_t first, uint64_t size, uint64_t share[EHP_PACKAGES_MAX])
+static bool find_pages(struct memory *memory, uint64_t first, uint64_t size, uint64_t share[HEAP_PLACES])
 {
-    if (memory->packages == 1)
-        share[0] = size / HEAP_PAGE;
-    for (uint64_t at = first; memory->packages > 1 && at < first + size; at += HEAP_PAGE) {
+    const unsigned only = memory_place(memory, 0, EHP_MEM_REGISTERED);
+    const bool is_only = memory->packages == 1 || only;
+    if (is_only)
+        share[only] = size / HEAP_PAGE;
+    for (uint64_t at = first; !is_only && at < first + size; at += HEAP_PAGE) {
         unsigned package;
         if (!numa_find(&memory->numa, at, &memory->numa.program, &package))
             return false;
         share[package]++;
     }
-    for (unsigned i = 0; i < memory->packages; i++)
-        if (share[i] > (memory->size - memory->heap.use[i].reserved) / HEAP_PAGE)
+    for (unsigned i = 0; i < HEAP_PLACES; i++)
+        if (share[i] && share[i] > (memory_place_size(memory, i) - memory->heap.use[i].reserved) / HEAP_PAGE)
             return false;
     return true;
 }
@@ -234,10 +243,10 @@ int memory_register(struct memory *memory, void *base, uint64_t bytes, bool unca
     bool overlaps = last && last->base + last->bytes > start;
     struct memory_block block = {
         .base = start, .bytes = bytes, .kind = EHP_MEM_REGISTERED, .uncached = uncached};
-    uint64_t size = footprint(&block), share[EHP_PACKAGES_MAX] = {0};
+    uint64_t size = footprint(&block), share[HEAP_PLACES] = {0};
     int status = EHP_ERR_INVALID;
     if (!overlaps)
-        status = size <= memory->size * memory->packages &&
+        status = size <= memory->arena_bytes &&
                          find_pages(memory, start & ~(uint64_t)(HEAP_PAGE - 1), size, share) &&
                          insert(memory, &block, NULL)
                      ? EHP_OK
@@ -245,7 +254,7 @@ int memory_register(struct memory *memory, void *base, uint64_t bytes, bool unca
     if (status == EHP_OK) {
         memcpy(entry_at(memory, base)->share, share, sizeof(share));
         memory->upfront[EHP_MEM_REGISTERED] += size;
-        for (unsigned i = 0; i < memory->packages; i++)
+        for (unsigned i = 0; i < HEAP_PLACES; i++)
             memory->heap.use[i].reserved += share[i] * HEAP_PAGE;
     }
     memory->registrations++;

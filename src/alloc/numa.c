@@ -130,6 +130,11 @@ unsigned numa_order(struct numa *n, uint64_t page, struct numa_asker *asker, uin
     const struct ehp_numa_policy *p = r ? &r->policy : &asker->policy;
     const uint64_t nodes = p->nodes & all;
     unsigned count = 0, first = asker->package;
+    if (first >= n->packages) { /* a host's */
+        pthread_mutex_unlock(&n->lock);
+        order[0] = (uint8_t)first;
+        return 1;
+    }
     switch (nodes ? p->mode : EHP_NUMA_DEFAULT) {
     case EHP_NUMA_BIND:
         count = add_nearest(n, first, nodes, order, 0);

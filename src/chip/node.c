@@ -305,7 +305,7 @@ bool node_check(const struct node *node, const struct chip *chip, char *error, s
     for (unsigned i = 0; i < node->links; i++) {
         const struct node_link *link = &node->link[i];
         for (unsigned end = 0; end < 2; end++) {
-            unsigned used = 0;
+            unsigned used = chip->value[CHIP_host_memory] > 0 && chip_get(chip, CHIP_pcie_iod) == link->iod[end];
             for (unsigned k = 0; k <= i; k++)
                 for (unsigned other = 0; other < 2; other++)
                     if (node->link[k].package[other] == link->package[end] &&
@@ -318,8 +318,12 @@ bool node_check(const struct node *node, const struct chip *chip, char *error, s
                 else
                     snprintf(
                         error, bytes,
-                        "%s:%u: links: IOD %u of package %u would have %u, but iod.links of chip %s is %u",
-                        node->path, link->line, link->iod[end], link->package[end], used, chip->name, most);
+                        "%s:%u: links: IOD %u of package %u would have %u%s, but iod.links of chip %s is %u",
+                        node->path, link->line, link->iod[end], link->package[end], used,
+                        chip->value[CHIP_host_memory] > 0 && chip_get(chip, CHIP_pcie_iod) == link->iod[end]
+                            ? " with the host's"
+                            : "",
+                        chip->name, most);
                 return false;
             }
         }

@@ -53,6 +53,8 @@ bool fabric_check(const struct chip *chip, unsigned nps, unsigned packages, char
                     ? "must leave no more than 15 with xcd.count and a link to each other package: the "
                       "probe filter has a bit for each"
                     : "must leave no more than 15 with xcd.count: the probe filter has a bit for each";
+    else if (v[CHIP_host_memory] > 0 && v[CHIP_pcie_iod] >= iods)
+        clash = CHIP_CLASH(CHIP_pcie_iod, CHIP_iod_count), wrong = "is counted from 0 on";
     else if (packages > 1 && iods > FABRIC_NODE_IODS)
         clash = CHIP_CLASH(CHIP_iod_count), wrong = "must be no more than 8 for packages of a node";
     for (unsigned i = 0; !wrong && i < iods; i++)
@@ -265,6 +267,8 @@ void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)
         out->filled += c->filled;
         out->usr_bytes += c->usr_bytes;
         out->link_bytes += c->link_bytes;
+        out->host_up_bytes += c->host_up_bytes;
+        out->host_down_bytes += c->host_down_bytes;
         for (unsigned k = 0; k < f->map.slices_per_iod * f->pseudo; k++) {
             const struct dram_counters *d = &iod->slice[k / f->pseudo].memory[k % f->pseudo].counters;
             out->dram_reads += d->reads;

@@ -2,7 +2,8 @@
 /*
  * The fabric's inside: map.c says where an address is, net.c carries requests,
  * answers and probes over the IODs and links, home.c is the end of a request
- * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags, link.c goes on to other packages.
+ * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags, link.c goes on to other packages,
+ * host.c to a host.
  *
  * What belongs to whom: struct agent_port to the agent's domain, struct iod with its
  * slices to the IOD's.
@@ -196,6 +197,8 @@ struct link {
     struct link_probe *spare_probes;
 };
 
+struct fabric_host;
+
 struct fabric {
     struct arena arena; /* it is in that itself */
     struct port *port;
@@ -203,6 +206,7 @@ struct fabric {
     struct dram_timing timing;
     unsigned iods, columns, xcds, ccds, links, engines, pseudo;
     unsigned package, package_shift; /* the bits of a physical address above that are the package's number */
+    struct fabric_host *host; /* behind PCIe; NULL: there is none */
     struct link link[FABRIC_LINKS];  /* to each other package, by number */
     struct fabric *all[NODE_MAX_PACKAGES]; /* of the node */
     uint32_t filter_chunks;
@@ -263,7 +267,14 @@ void link_take(struct link *link, struct fabric_request *request);
 void link_probe_answered(struct home_probe *answer);
 void link_close(struct link *link);
 
+/* host.c */
+/* From its IOD: a request that came there. */
+void host_take(struct fabric_host *host, struct fabric_request *request);
+const struct iod *host_iod(const struct fabric_host *host);
+
 /* home.c */
+/* The bytes of a request are moved, or changed, now; and whether memory is there. */
+void home_bytes(struct fabric_request *request);
 /* Asks for what a request that arrives needs (port_set_prefetch()): it does not have that itself yet. */
 struct home_prefetched {
     unsigned slice;

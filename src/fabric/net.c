@@ -134,7 +134,9 @@ static void arrive(struct port_domain *domain, struct port_event *event)
         take_way_back(iod, from, headers_bytes(f, r));
         ps_server_take(&iod->ingress, iod_now(iod), packets_bytes(f, r) * f->ingress_ps);
     }
-    if (r->remote)
+    if (r->remote > f->links + 1)
+        host_take(f->host, r);
+    else if (r->remote)
         link_take(fabric_link(f, r->remote - 1U), r);
     else
         home_take(iod, r);
@@ -286,7 +288,13 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
 {
     struct agent_port *x = &f->agent[r->agent];
     const unsigned package = (unsigned)(r->physical >> f->package_shift);
-    if (package == f->package || r->nobody) { /* nobody's lines may be anywhere */
+    if (package > f->links) {
+        assert(f->host);
+        r->home = (uint8_t)host_iod(f->host)->index;
+        r->slice = 0;
+        r->place = 0;
+        r->remote = (uint8_t)(f->links + 2);
+    } else if (package == f->package || r->nobody) { /* nobody's lines may be anywhere */
         unsigned slice;
         map_find(&f->map, r->physical & fabric_local(f), &slice, &r->place);
         r->home = f->map.iod_of[slice >> f->map.channel_bits];

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "ehp/ehp.h"
+#include "alloc/memory.h"
 #include "alloc/numa.h"
 #include "vm/frames.h"
 #include "vm/table.h"
@@ -67,7 +68,7 @@ struct vm {
     uint64_t random;
     const struct fabric *fabric;
     pthread_mutex_t lock; /* tables' writers, frames */
-    struct frames frames[EHP_PACKAGES_MAX];
+    struct frames frames[HEAP_PLACES]; /* memory_place() */
     unsigned package_shift;
     uint64_t tables; /* physical address of page tables in their package */
     struct table gpu, system;
@@ -101,7 +102,9 @@ static inline uint64_t package_base(const struct vm *vm, unsigned package)
 
 static inline unsigned package_of(const struct vm *vm, uint64_t physical)
 {
-    return (unsigned)((physical & PTE_FRAME) >> vm->package_shift);
+    const uint64_t package = (physical & PTE_FRAME) >> vm->package_shift;
+    return package < vm->memory->packages ? (unsigned)package : vm->memory->packages; /* a host, which may have
+                                                                                         more than a package */
 }
 
 /* With the lock: the frame of a page on demand, which gets one if it has none, as who touches it first wants.

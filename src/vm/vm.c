@@ -30,9 +30,10 @@ static uint64_t page_count(const struct memory_block *b)
     return (b->base + b->bytes - first_page(b) + VM_PAGE - 1) >> VM_PAGE_SHIFT;
 }
 
-static uint64_t flags_of(int kind, bool uncached)
+/* What a host behind PCIe has, no cache of a GPU keeps. */
+static uint64_t flags_of(const struct vm *vm, int kind, bool uncached)
 {
-    uint64_t mtype = uncached ? VM_MTYPE_UC : memory_is_device(kind) ? VM_MTYPE_RW : VM_MTYPE_CC;
+    uint64_t mtype = uncached || memory_place(vm->memory, 0, kind) == vm->memory->packages ? VM_MTYPE_UC : memory_is_device(kind) ? VM_MTYPE_RW : VM_MTYPE_CC;
     return mtype << PTE_MTYPE_SHIFT | PTE_WRITABLE | PTE_PINNED;
 }
 
@@ -54,7 +55,7 @@ static uint64_t take_demand_chunk(struct vm *vm, unsigned package, bool cpu_firs
         if (first == UINT64_MAX)
             return UINT64_MAX;
         const uint64_t physical = first << VM_PAGE_SHIFT;
-        if (!cpu_first || !vm->fabric)
+        if (!cpu_first || !vm->fabric || package == vm->memory->packages)
             return package_base(vm, package) + physical;
         vm->random = vm->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         bool refused = (double)(vm->random >> 11) < vm->bias * 0x1p53;
@@ -171,7 +172,7 @@ static bool note_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uin
 
 static bool map_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uint64_t count, uint64_t physical)
 {
-    uint64_t own = c->pages > page ? c->pages - page : 0, flags = flags_of(c->kind, c->uncached);
+    uint64_t own = c->pages > page ? c->pages - page : 0, flags = flags_of(vm, c->kind, c->uncached);
     flags &= c->read_only ? ~PTE_WRITABLE : UINT64_MAX;
     own = own < count ? own : count;
     uint64_t address = c->node.base + (page << VM_PAGE_SHIFT), bytes = own << VM_PAGE_SHIFT;
@@ -186,7 +187,7 @@ static bool map_spare(struct vm *vm, const struct memory_chunk *c)
     bool done = true;
     for (uint64_t i = 0; i < HEAP_PAGES && done; i++)
         done = table_map(&vm->gpu, c->node.base + (i << VM_PAGE_SHIFT), 1, c->frame[i] & PTE_FRAME,
-                         flags_of(c->kind, c->uncached) | PTE_SPARE);
+                         flags_of(vm, c->kind, c->uncached) | PTE_SPARE);
     return done;
 }
 
@@ -213,7 +214,7 @@ static unsigned chunk_order(const struct vm *vm, const struct memory_chunk *c)
 static bool take_chunks(struct vm *vm, struct memory_chunk *c, uint64_t pages, piece_fn *fn)
 {
     uint64_t address = c->node.base, end = address + (pages << VM_PAGE_SHIFT);
-    const unsigned order = chunk_order(vm, c), package = memory_package(vm->memory, c->agent);
+    const unsigned order = chunk_order(vm, c), package = memory_place(vm->memory, c->agent, c->kind);
     while (address < end) {
         uint64_t window = address & ~((VM_PAGE << order) - 1), next = window + (VM_PAGE << order);
         uint64_t first = frames_take_chunk(&vm->frames[package], order);
@@ -314,7 +315,7 @@ static bool map_cut(struct vm *vm, const struct memory_block *b, const struct me
         for (next = page + 1; next < end && c->frame[next] == c->frame[next - 1] + VM_PAGE;)
             next++;
         if (!table_map(&vm->gpu, c->node.base + (page << VM_PAGE_SHIFT), next - page,
-                       c->frame[page] & PTE_FRAME, flags_of(b->kind, b->uncached)))
+                       c->frame[page] & PTE_FRAME, flags_of(vm, b->kind, b->uncached)))
             return false;
     }
     return true;
@@ -341,7 +342,7 @@ static bool map_registered(struct vm *vm, const struct memory_block *b)
             break;
         }
         const struct mapping *m = host_find(&pages, page);
-        uint64_t flags = flags_of(b->kind, b->uncached) & (m && !m->writable ? ~PTE_WRITABLE : UINT64_MAX);
+        uint64_t flags = flags_of(vm, b->kind, b->uncached) & (m && !m->writable ? ~PTE_WRITABLE : UINT64_MAX);
         vm_demand_map(vm, page, flags | frame | PTE_VALID);
         done++;
     }
@@ -468,6 +469,8 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
         vm->commit_of && table_open(&vm->gpu, most) && table_open(&vm->system, 0) && host_open(&vm->pages);
     for (unsigned i = 0; i < memory->packages; i++)
         room = room && frames_open(&vm->frames[i], vm->tables);
+    if (memory->host_size)
+        room = room && frames_open(&vm->frames[memory->packages], memory->host_size);
     if (!room) {
         vm_close(vm);
         return NULL;
@@ -487,7 +490,7 @@ void vm_close(struct vm *vm)
     vm->memory->numa.hooks = (struct numa_hooks){0};
     table_close(&vm->gpu);
     table_close(&vm->system);
-    for (unsigned i = 0; i < vm->memory->packages; i++)
+    for (unsigned i = 0; i < HEAP_PLACES; i++)
         frames_close(&vm->frames[i]);
     host_close(&vm->pages);
     free(vm->commits);
@@ -567,7 +570,7 @@ bool vm_find(struct vm *vm, unsigned package, uint64_t address, struct vm_entry 
 bool vm_take(struct vm *vm, unsigned package, uint64_t *physical, uint64_t *bytes)
 {
     pthread_mutex_lock(&vm->lock);
-    *physical = take_demand_chunk(vm, package, true);
+    *physical = take_demand_chunk(vm, vm->memory->host_size ? vm->memory->packages : package, true);
     pthread_mutex_unlock(&vm->lock);
     *bytes = VM_PAGE << vm->demand_order[1];
     return *physical != UINT64_MAX;

@@ -161,6 +161,7 @@ static bool open_packages(struct timed *timed, unsigned nps)
     }
     if (timed->packages > 1)
         fabric_join(fabrics, timed->engine.cp->node);
+    fabric_join_host(fabrics, timed->packages, c, timed->host);
     vm_start(timed->vm, timed->host, timed->way_ps, fabrics[0]);
     for (unsigned i = 0; i < timed->packages; i++) {
         struct timed_package *p = &timed->package[i];
