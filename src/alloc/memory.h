@@ -63,10 +63,10 @@ struct memory {
     struct memory_block *freed;  /* a ring */
     uint64_t frees;
     bool xnack;
-    int bounds;     /* enum ehp_bounds */
-    bool unguarded; /* with EHP_BOUNDS_FAULT: it has been said that not all bounds are */
-    bool exact;     /* waves access the bytes that are registered, and not all of their pages */
-    uint64_t size;  /* bytes of a package */
+    int bounds;         /* enum ehp_bounds */
+    bool unguarded;     /* with EHP_BOUNDS_FAULT: it has been said that not all bounds are */
+    bool exact;         /* waves access the bytes that are registered, and not all of their pages */
+    uint64_t size;      /* bytes of a package */
     uint64_t host_size; /* of a host behind PCIe, whose number follows the packages'; 0: there is none */
     unsigned packages, package_agents; /* agents of each */
     /* Bytes in pages, by enum ehp_memory_kind, of what has its pages from the beginning. */

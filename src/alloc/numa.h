@@ -20,9 +20,9 @@
 
 /* Whose page it is that gets a place: of whoever touches it first. */
 struct numa_asker {
-    unsigned package;                /* the nearest */
-    struct ehp_numa_policy policy;   /* of the thread; with mode DEFAULT: none */
-    uint64_t dealt;                  /* pages that it has interleaved */
+    unsigned package;              /* the nearest */
+    struct ehp_numa_policy policy; /* of the thread; with mode DEFAULT: none */
+    uint64_t dealt;                /* pages that it has interleaved */
 };
 
 struct memory;

@@ -69,9 +69,8 @@ int ehp_node_link(ehp_machine *m, unsigned package, unsigned other, struct ehp_l
 unsigned ehp_node_hops(const ehp_machine *m, unsigned package, unsigned other)
 {
     uint8_t way[NODE_MAX_PACKAGES];
-    return package < m->node.packages && other < m->node.packages
-               ? node_way(&m->node, package, other, way)
-               : 0;
+    return package < m->node.packages && other < m->node.packages ? node_way(&m->node, package, other, way)
+                                                                  : 0;
 }
 
 int ehp_node_value_at(ehp_machine *m, unsigned index, struct ehp_chip_value *out)

@@ -54,8 +54,8 @@ static bool is_present(uint64_t page)
 {
     uint64_t entry = 0;
     int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    const bool told = fd >= 0 && pread(fd, &entry, sizeof(entry), (off_t)(page / HEAP_PAGE * sizeof(entry))) ==
-                                     (ssize_t)sizeof(entry);
+    const bool told = fd >= 0 && pread(fd, &entry, sizeof(entry),
+                                       (off_t)(page / HEAP_PAGE * sizeof(entry))) == (ssize_t)sizeof(entry);
     if (fd >= 0)
         close(fd);
     return !told || entry >> 62;

@@ -305,7 +305,8 @@ bool node_check(const struct node *node, const struct chip *chip, char *error, s
     for (unsigned i = 0; i < node->links; i++) {
         const struct node_link *link = &node->link[i];
         for (unsigned end = 0; end < 2; end++) {
-            unsigned used = chip->value[CHIP_host_memory] > 0 && chip_get(chip, CHIP_pcie_iod) == link->iod[end];
+            unsigned used =
+                chip->value[CHIP_host_memory] > 0 && chip_get(chip, CHIP_pcie_iod) == link->iod[end];
             for (unsigned k = 0; k <= i; k++)
                 for (unsigned other = 0; other < 2; other++)
                     if (node->link[k].package[other] == link->package[end] &&
@@ -346,7 +347,8 @@ struct node_link node_link_of(const struct node *node, unsigned a, unsigned b)
 unsigned node_way(const struct node *node, unsigned a, unsigned b, uint8_t way[NODE_MAX_PACKAGES])
 {
     const unsigned from = a < b ? a : b, to = a < b ? b : a;
-    uint8_t before[NODE_MAX_PACKAGES], hops[NODE_MAX_PACKAGES] = {0}, list[NODE_MAX_PACKAGES] = {(uint8_t)from};
+    uint8_t before[NODE_MAX_PACKAGES], hops[NODE_MAX_PACKAGES] = {0},
+                                       list[NODE_MAX_PACKAGES] = {(uint8_t)from};
     unsigned count = 1;
     for (unsigned i = 0; i < count; i++)
         for (unsigned p = 0; p < node->packages; p++)

@@ -204,7 +204,7 @@ struct fabric_counters {
     uint64_t cache_hits, cache_misses, prefetches, filled;         /* of lines; filled: put into the cache */
     uint64_t dram_reads, dram_writes, activates, refreshes, turns; /* turns: of a data bus, either way */
     uint64_t usr_bytes;
-    uint64_t link_bytes; /* to other packages */
+    uint64_t link_bytes;                     /* to other packages */
     uint64_t host_up_bytes, host_down_bytes; /* over PCIe, to the host and back, headers included */
 };
 void fabric_read_counters(const struct fabric *fabric, struct fabric_counters *out);

@@ -183,7 +183,7 @@ struct link {
     struct fabric *fabric;
     struct iod *iod; /* on which it is */
     struct link *far;
-    uint8_t agent; /* of this package: who has lines behind the link */
+    uint8_t agent;                  /* of this package: who has lines behind the link */
     uint8_t way[NODE_MAX_PACKAGES]; /* packages from this one on to the other, */
     unsigned hops;                  /* so many links */
     double way_ps;                  /* of all of it, if nobody is in the way */
@@ -206,7 +206,7 @@ struct fabric {
     struct dram_timing timing;
     unsigned iods, columns, xcds, ccds, links, engines, pseudo;
     unsigned package, package_shift; /* the bits of a physical address above that are the package's number */
-    struct fabric_host *host; /* behind PCIe; NULL: there is none */
+    struct fabric_host *host;        /* behind PCIe; NULL: there is none */
     struct link link[FABRIC_LINKS];  /* to each other package, by number */
     struct fabric *all[NODE_MAX_PACKAGES]; /* of the node */
     uint32_t filter_chunks;

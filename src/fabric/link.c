@@ -157,8 +157,7 @@ static void send_next(struct passing *p)
     if (++p->passed < p->link->hops)
         post_passing(iod->domain, to, delay, p);
     else
-        port_send(iod->domain, to->domain, (uint64_t)delay, p->fn, p->link->far)->word[0] =
-            (uint64_t)p->what;
+        port_send(iod->domain, to->domain, (uint64_t)delay, p->fn, p->link->far)->word[0] = (uint64_t)p->what;
 }
 
 /* Over a package on the way, to the IOD where it leaves. */

@@ -67,7 +67,7 @@ struct vm {
     unsigned line_pages; /* whose entries a walk reads at once */
     uint64_t random;
     const struct fabric *fabric;
-    pthread_mutex_t lock; /* tables' writers, frames */
+    pthread_mutex_t lock;              /* tables' writers, frames */
     struct frames frames[HEAP_PLACES]; /* memory_place() */
     unsigned package_shift;
     uint64_t tables; /* physical address of page tables in their package */
@@ -103,8 +103,9 @@ static inline uint64_t package_base(const struct vm *vm, unsigned package)
 static inline unsigned package_of(const struct vm *vm, uint64_t physical)
 {
     const uint64_t package = (physical & PTE_FRAME) >> vm->package_shift;
-    return package < vm->memory->packages ? (unsigned)package : vm->memory->packages; /* a host, which may have
-                                                                                         more than a package */
+    return package < vm->memory->packages ? (unsigned)package
+                                          : vm->memory->packages; /* a host, which may have
+                                                                     more than a package */
 }
 
 /* With the lock: the frame of a page on demand, which gets one if it has none, as who touches it first wants.

@@ -33,7 +33,9 @@ static uint64_t page_count(const struct memory_block *b)
 /* What a host behind PCIe has, no cache of a GPU keeps. */
 static uint64_t flags_of(const struct vm *vm, int kind, bool uncached)
 {
-    uint64_t mtype = uncached || memory_place(vm->memory, 0, kind) == vm->memory->packages ? VM_MTYPE_UC : memory_is_device(kind) ? VM_MTYPE_RW : VM_MTYPE_CC;
+    uint64_t mtype = uncached || memory_place(vm->memory, 0, kind) == vm->memory->packages ? VM_MTYPE_UC
+                     : memory_is_device(kind)                                              ? VM_MTYPE_RW
+                                                                                           : VM_MTYPE_CC;
     return mtype << PTE_MTYPE_SHIFT | PTE_WRITABLE | PTE_PINNED;
 }
 
@@ -342,7 +344,8 @@ static bool map_registered(struct vm *vm, const struct memory_block *b)
             break;
         }
         const struct mapping *m = host_find(&pages, page);
-        uint64_t flags = flags_of(vm, b->kind, b->uncached) & (m && !m->writable ? ~PTE_WRITABLE : UINT64_MAX);
+        uint64_t flags =
+            flags_of(vm, b->kind, b->uncached) & (m && !m->writable ? ~PTE_WRITABLE : UINT64_MAX);
         vm_demand_map(vm, page, flags | frame | PTE_VALID);
         done++;
     }

@@ -96,7 +96,7 @@ bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_
 struct vm_core_fault {
     uint64_t address;
     struct numa_asker *asker; /* of whom the core is */
-    bool again;       /* it has just had another */
+    bool again;               /* it has just had another */
     struct port_domain *domain;
     port_fn *done;
     void *self;

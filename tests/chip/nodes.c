@@ -95,10 +95,11 @@ static void test_mistakes(void)
     expect_error("title = \"Two\";\nlinsk = 3;\n", ":2: unknown linsk");
     expect_error(HEAD, "links is missing");
     expect_error(HEAD "links = ( );\n", ":5: links: there is no way from package 0 to package 1");
-    expect_error("title = \"Four\";\nchip = \"mi300a\";\npackages = 4;\n"
-                 "link: { rate = (64, \"guess\"); latency = (80, \"guess\"); header = (8, \"guess\"); };\n"
-                 "links = ( { packages = (0, 1); iods = (0, 0); }, { packages = (2, 3); iods = (0, 0); } );\n",
-                 ":5: links: there is no way from package 0 to package 2, by others either: add { packages = (0, 2)");
+    expect_error(
+        "title = \"Four\";\nchip = \"mi300a\";\npackages = 4;\n"
+        "link: { rate = (64, \"guess\"); latency = (80, \"guess\"); header = (8, \"guess\"); };\n"
+        "links = ( { packages = (0, 1); iods = (0, 0); }, { packages = (2, 3); iods = (0, 0); } );\n",
+        ":5: links: there is no way from package 0 to package 2, by others either: add { packages = (0, 2)");
     expect_error(HEAD "links = ( { packages = (0, 2); iods = (0, 0); } );\n",
                  ":5: packages of a link must be two numbers below 2");
     expect_error(HEAD "links = ( { packages = (1, 1); iods = (0, 0); } );\n", "must be two, not 1 twice");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A host behind PCIe: how long a way takes and what the link carries, packet by packet; its memory, which two packages
- * share. */
+/* A host behind PCIe: how long a way takes and what the link carries, packet by packet; its memory, which two
+ * packages share. */
 #include <math.h>
 
 #include "package.h"
@@ -99,7 +99,8 @@ static void run(void)
     port_run(rig.port, PORT_NEVER, NULL, NULL);
 }
 
-/* The way to the host counts twice, and its memory once; a host may have more than fits below the next number. */
+/* The way to the host counts twice, and its memory once; a host may have more than fits below the next
+ * number. */
 static void test_latency(void)
 {
     double took[2];
@@ -158,7 +159,8 @@ static void test_rates(void)
                  {"two lines written", FABRIC_WRITE, true, 2, 256 + header},
                  {"half a line written", FABRIC_WRITE, false, 1, 64 + header}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const double ns = interval(cases[i].kind, cases[i].pair, cases[i].halves), each = cases[i].bytes / rate;
+        const double ns = interval(cases[i].kind, cases[i].pair, cases[i].halves),
+                     each = cases[i].bytes / rate;
         printf("%s: %.3f ns each, %.3f by the link's rate\n", cases[i].what, ns, each);
         CHECK(ns > 0.99 * each && ns < 1.01 * each);
     }

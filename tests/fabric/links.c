@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two packages, and three in a row: how long a link takes and what it carries, who keeps lines of the other package coherent,
- * order. */
+/* Two packages, and three in a row: how long a link takes and what it carries, who keeps lines of the other
+ * package coherent, order. */
 #include <math.h>
 
 #include "chip/node.h"
@@ -254,7 +254,8 @@ static void test_cpus(unsigned packages)
     open_row(packages, 0);
     const uint64_t line = in_package(0, 77 * LINE);
     const unsigned end = packages - 1;
-    struct asker *near = &rig.asker[0][CCD_A], *far = &rig.asker[end][CCD_A], *beside = &rig.asker[end][CCD_B];
+    struct asker *near = &rig.asker[0][CCD_A], *far = &rig.asker[end][CCD_A],
+                 *beside = &rig.asker[end][CCD_B];
     ask_cpu(&t, far, FABRIC_READ, line);
     CHECK(t.r.alone);
     CHECK_EQ(probes_of(0, CCD_A) + probes_of(end, CCD_A) + probes_of(end, CCD_B), 0);

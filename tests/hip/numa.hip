@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Packages of a node as NUMA nodes: what the system's calls say of them, where they put pages, and that a page is
-// there. "inherited": what numactl leaves to the program that it becomes.
+// Packages of a node as NUMA nodes: what the system's calls say of them, where they put pages, and that a
+// page is there. "inherited": what numactl leaves to the program that it becomes.
 #include "check_hip.h"
 
 #include <dlfcn.h>
@@ -31,8 +31,8 @@ static long prefer(int mode, unsigned long nodes)
 static int node_of(const void *at)
 {
     int node = -1;
-    const long status =
-        syscall(SYS_get_mempolicy, &node, nullptr, 0, reinterpret_cast<unsigned long>(at), MPOL_F_NODE | MPOL_F_ADDR);
+    const long status = syscall(SYS_get_mempolicy, &node, nullptr, 0, reinterpret_cast<unsigned long>(at),
+                                MPOL_F_NODE | MPOL_F_ADDR);
     return status == 0 ? node : -errno;
 }
 
@@ -52,10 +52,12 @@ static void touch(char *at, size_t pages = PAGES)
 static void nodes_that_there_are()
 {
     unsigned long mask = 0;
-    CHECK(syscall(SYS_get_mempolicy, nullptr, &mask, sizeof mask * 8, nullptr, MPOL_F_MEMS_ALLOWED) == 0, "%d", errno);
+    CHECK(syscall(SYS_get_mempolicy, nullptr, &mask, sizeof mask * 8, nullptr, MPOL_F_MEMS_ALLOWED) == 0,
+          "%d", errno);
     CHECK(mask == (1UL << NODES) - 1, "%lx", mask);
     int mode = -1;
-    CHECK(syscall(SYS_get_mempolicy, &mode, nullptr, 0, nullptr, 0) == 0 && mode == MPOL_DEFAULT, "mode %d", mode);
+    CHECK(syscall(SYS_get_mempolicy, &mode, nullptr, 0, nullptr, 0) == 0 && mode == MPOL_DEFAULT, "mode %d",
+          mode);
     char text[64] = "";
     FILE *file = fopen("/sys/devices/system/node/node2/cpulist", "r");
     CHECK(file && fgets(text, sizeof text, file) && !strcmp(text, "48-71\n"), "%s", text);
@@ -71,8 +73,8 @@ static void ranges()
         CHECK(node_of(at + i * PAGE) == 2, "page %d: %d", i, node_of(at + i * PAGE));
     int mode = 0;
     unsigned long mask = 0;
-    CHECK(syscall(SYS_get_mempolicy, &mode, &mask, sizeof mask * 8, at, MPOL_F_ADDR) == 0 && mode == MPOL_BIND &&
-              mask == 4,
+    CHECK(syscall(SYS_get_mempolicy, &mode, &mask, sizeof mask * 8, at, MPOL_F_ADDR) == 0 &&
+              mode == MPOL_BIND && mask == 4,
           "mode %d, nodes %lx", mode, mask);
     munmap(at, PAGES * PAGE);
 
@@ -97,7 +99,8 @@ static void ranges()
 static void mistakes()
 {
     char *at = map(3);
-    CHECK(bind(at, PAGE, MPOL_BIND, 1 << 7, 0) == -1 && errno == EINVAL, "a node that is not there: %d", errno);
+    CHECK(bind(at, PAGE, MPOL_BIND, 1 << 7, 0) == -1 && errno == EINVAL, "a node that is not there: %d",
+          errno);
     CHECK(bind(at, PAGE, MPOL_BIND, 1 << 1 | 1 << 7, 0) == 0, "one of two is there: %d", errno);
     CHECK(bind(at, PAGE, MPOL_BIND, 0, 0) == -1 && errno == EINVAL, "no node: %d", errno);
     CHECK(bind(at, PAGE, MPOL_DEFAULT, 1, 0) == -1 && errno == EINVAL, "DEFAULT of a node: %d", errno);
@@ -109,7 +112,8 @@ static void mistakes()
     munmap(at + PAGE, PAGE);
     CHECK(bind(at, 3 * PAGE, MPOL_BIND, 1, 0) == -1 && errno == EFAULT, "a hole: %d", errno);
     unsigned long mask;
-    CHECK(syscall(SYS_get_mempolicy, nullptr, &mask, 2, nullptr, 0) == -1 && errno == EINVAL, "short mask: %d", errno);
+    CHECK(syscall(SYS_get_mempolicy, nullptr, &mask, 2, nullptr, 0) == -1 && errno == EINVAL,
+          "short mask: %d", errno);
     munmap(at, PAGE);
     munmap(at + 2 * PAGE, PAGE);
 }
@@ -134,7 +138,8 @@ static void threads_policy()
         int mode = -1;
         syscall(SYS_get_mempolicy, &mode, nullptr, 0, nullptr, 0);
         CHECK(mode == MPOL_INTERLEAVE, "%d", mode);
-    }).join();
+    })
+        .join();
     CHECK(prefer(MPOL_DEFAULT, 0) == 0, "%d", errno);
     touch(at + 41 * PAGE, 1);
     CHECK(node_of(at + 41 * PAGE) == 0, "%d", node_of(at + 41 * PAGE));
@@ -154,14 +159,16 @@ static void moves()
     touch(at, 2);
     strcpy(at, "moved");
     CHECK(move_pages(4, page, nullptr, status) == 0, "%d", errno);
-    CHECK(status[0] == 0 && status[1] == 0 && status[2] == -ENOENT && status[3] == -EFAULT, "%d %d %d %d", status[0],
-          status[1], status[2], status[3]);
-    CHECK(move_pages(2, page, to, status) == 0 && status[0] == 3 && status[1] == 1, "%d %d", status[0], status[1]);
+    CHECK(status[0] == 0 && status[1] == 0 && status[2] == -ENOENT && status[3] == -EFAULT, "%d %d %d %d",
+          status[0], status[1], status[2], status[3]);
+    CHECK(move_pages(2, page, to, status) == 0 && status[0] == 3 && status[1] == 1, "%d %d", status[0],
+          status[1]);
     CHECK(node_of(at) == 3 && node_of(at + PAGE) == 1 && !strcmp(at, "moved"), "%d %d", node_of(at),
           node_of(at + PAGE));
     to[0] = NODES;
     CHECK(move_pages(1, page, to, status) == -1 && errno == ENODEV, "%d", errno);
-    CHECK(bind(at, 2 * PAGE, MPOL_BIND, 1 << 1, MPOL_MF_STRICT) == -1 && errno == EIO, "page 0 is elsewhere: %d", errno);
+    CHECK(bind(at, 2 * PAGE, MPOL_BIND, 1 << 1, MPOL_MF_STRICT) == -1 && errno == EIO,
+          "page 0 is elsewhere: %d", errno);
     CHECK(bind(at, 2 * PAGE, MPOL_BIND, 1 << 1, MPOL_MF_STRICT | MPOL_MF_MOVE) == 0, "%d", errno);
     CHECK(node_of(at) == 1 && node_of(at + PAGE) == 1, "%d %d", node_of(at), node_of(at + PAGE));
 
@@ -233,7 +240,8 @@ static double latency(int node, size_t *ticks)
     char *at = map();
     CHECK(bind(at, PAGES * PAGE, MPOL_BIND, 1UL << node, 0) == 0, "%d", errno);
     for (int i = 0; i < PAGES; i++) // a line of another set for each
-        *reinterpret_cast<char **>(at + i * PAGE + i % 32 * 128) = at + (i + 1) % PAGES * PAGE + (i + 1) % 32 * 128;
+        *reinterpret_cast<char **>(at + i * PAGE + i % 32 * 128) =
+            at + (i + 1) % PAGES * PAGE + (i + 1) % 32 * 128;
     HIP_OK(hipHostRegister(at, PAGES * PAGE, 0));
     CHECK(node_of(at) == node, "%d", node_of(at));
     chase<<<1, 1>>>(reinterpret_cast<size_t *>(at), ticks, PAGES);
@@ -251,7 +259,8 @@ static void latencies()
     latency(0, ticks); // translations of the code
     const double near = latency(0, ticks), far = latency(2, ticks);
     if (timing)
-        CHECK(far > near + 150 && far < near + 400, "two ways over a link are 88 ns each, %.0f and %.0f", near, far);
+        CHECK(far > near + 150 && far < near + 400, "two ways over a link are 88 ns each, %.0f and %.0f",
+              near, far);
     HIP_OK(hipHostFree(ticks));
 }
 
@@ -275,7 +284,8 @@ static void on_demand()
     HIP_OK(hipDeviceSynchronize());
     CHECK(node_of(at) == 3 && node_of(at + (PAGES / 2 - 1) * PAGE) == 3, "%d", node_of(at));
     if (timing)
-        CHECK(node_of(at + PAGES / 2 * PAGE) == 1, "the device's that touched it: %d", node_of(at + PAGES / 2 * PAGE));
+        CHECK(node_of(at + PAGES / 2 * PAGE) == 1, "the device's that touched it: %d",
+              node_of(at + PAGES / 2 * PAGE));
     HIP_OK(hipFree(at));
     HIP_OK(hipMallocManaged(&at, PAGES * PAGE));
     HIP_OK(hipMemPrefetchAsync(at, PAGES * PAGE, 2, nullptr));
@@ -311,14 +321,16 @@ static void cpus()
         CPU_SET(cpu, &set);
     CHECK(syscall(SYS_sched_setaffinity, 0, sizeof set, &set) == 0, "%d", errno);
     unsigned cpu = 0, node = 0;
-    CHECK(syscall(SYS_getcpu, &cpu, &node, nullptr) == 0 && node == 2 && cpu / CPUS == 2, "CPU %u, node %u", cpu, node);
+    CHECK(syscall(SYS_getcpu, &cpu, &node, nullptr) == 0 && node == 2 && cpu / CPUS == 2, "CPU %u, node %u",
+          cpu, node);
     char *at = map();
     touch(at);
     CHECK(node_of(at) == 2, "near the thread: %d", node_of(at));
     munmap(at, PAGES * PAGE);
     cpu_set_t now;
     CPU_ZERO(&now);
-    CHECK(syscall(SYS_sched_getaffinity, 0, sizeof now, &now) > 0 && CPU_EQUAL(&now, &set), "%d CPUs", CPU_COUNT(&now));
+    CHECK(syscall(SYS_sched_getaffinity, 0, sizeof now, &now) > 0 && CPU_EQUAL(&now, &set), "%d CPUs",
+          CPU_COUNT(&now));
     for (int i = 0; i < NODES * CPUS; i++)
         CPU_SET(i, &set);
     CHECK(sched_setaffinity(0, sizeof set, &set) == 0, "%d", errno);
@@ -343,10 +355,10 @@ static void libnuma()
     NUMA(void *(*)(size_t), numa_alloc_interleaved);
     NUMA(void (*)(void *, size_t), numa_free);
     CHECK(numa_available() == 0, "not available");
-    CHECK(numa_num_configured_nodes() == NODES && numa_num_configured_cpus() == NODES * CPUS, "%d nodes, %d CPUs",
-          numa_num_configured_nodes(), numa_num_configured_cpus());
-    CHECK(numa_node_of_cpu(0) == 0 && numa_node_of_cpu(CPUS) == 1 && numa_node_of_cpu(4 * CPUS - 1) == 3, "%d",
-          numa_node_of_cpu(CPUS));
+    CHECK(numa_num_configured_nodes() == NODES && numa_num_configured_cpus() == NODES * CPUS,
+          "%d nodes, %d CPUs", numa_num_configured_nodes(), numa_num_configured_cpus());
+    CHECK(numa_node_of_cpu(0) == 0 && numa_node_of_cpu(CPUS) == 1 && numa_node_of_cpu(4 * CPUS - 1) == 3,
+          "%d", numa_node_of_cpu(CPUS));
     CHECK(numa_distance(0, 0) == 10 && numa_distance(0, 3) == 32, "%d", numa_distance(0, 3));
     long long left;
     CHECK(numa_node_size64(1, &left) == 128LL << 30 && left > 0 && left <= 128LL << 30, "%lld", left);
@@ -366,7 +378,8 @@ static void inherited()
 {
     int mode = -1;
     unsigned long mask = 0;
-    CHECK(syscall(SYS_get_mempolicy, &mode, &mask, sizeof mask * 8, nullptr, 0) == 0 && mode == MPOL_BIND && mask == 4,
+    CHECK(syscall(SYS_get_mempolicy, &mode, &mask, sizeof mask * 8, nullptr, 0) == 0 && mode == MPOL_BIND &&
+              mask == 4,
           "mode %d, nodes %lx", mode, mask);
     CHECK(sched_getcpu() / CPUS == 1, "%d", sched_getcpu());
     char *at = map();

@@ -327,8 +327,8 @@ static int bind_range(const long a[6], struct ehp_cpu_thread *thread, uint64_t *
         const int now = node_of_page(m, thread, base + at);
         if (now < 0 || !policy.nodes || policy.nodes >> now & 1)
             continue;
-        const unsigned to = policy.mode == MPOL_INTERLEAVE ? nth_node(policy.nodes, at / PAGE)
-                                                           : nth_node(policy.nodes, 0);
+        const unsigned to =
+            policy.mode == MPOL_INTERLEAVE ? nth_node(policy.nodes, at / PAGE) : nth_node(policy.nodes, 0);
         if (moves && move_page(m, base + at, to) == 0)
             ++*moved;
         else if (flags & MPOL_MF_STRICT)

@@ -129,8 +129,7 @@ static bool text_of(const char *path, struct text *t)
     if (strncmp(path, nodes_folder, folder) != 0 || path[folder] != '/')
         return false;
     const char *name = path + folder + 1;
-    static const char *const lists[] = {"possible",   "online",           "has_cpu",
-                                        "has_memory", "has_normal_memory"};
+    static const char *const lists[] = {"possible", "online", "has_cpu", "has_memory", "has_normal_memory"};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         if (strcmp(name, lists[i]) == 0) {
             add_list(t, &nodes, numa_nodes()->nodes);
@@ -144,7 +143,8 @@ static bool text_of(const char *path, struct text *t)
 
 static bool is_ours(const char *path, const void *caller)
 {
-    return path && (strncmp(path, nodes_folder, strlen(nodes_folder)) == 0 || strcmp(path, status_file) == 0) &&
+    return path &&
+           (strncmp(path, nodes_folder, strlen(nodes_folder)) == 0 || strcmp(path, status_file) == 0) &&
            numa_answers(caller);
 }
 
