@@ -702,6 +702,16 @@ struct ehp_link {
 EHP_API int ehp_node_link(ehp_machine *machine, unsigned package, unsigned other, struct ehp_link *out);
 /* How many links the way between two packages takes, one behind the other; 0: they are one. */
 EHP_API unsigned ehp_node_hops(const ehp_machine *machine, unsigned package, unsigned other);
+/*
+ * Timing mode: what went over the links from a package to one that it has links with, so far, headers
+ * included, and how long it waited for them in all.  The number behind the last package is a host behind
+ * PCIe. EHP_ERR_NOT_FOUND: there are no such links, or they take no time.
+ */
+struct ehp_traffic {
+    size_t size;
+    uint64_t bytes, packets, waited_ns;
+};
+EHP_API int ehp_node_traffic(ehp_machine *machine, unsigned from, unsigned to, struct ehp_traffic *out);
 /* What the node is called; "": one package alone. */
 EHP_API const char *ehp_node_title(const ehp_machine *machine);
 

@@ -73,6 +73,16 @@ unsigned ehp_node_hops(const ehp_machine *m, unsigned package, unsigned other)
                                                                   : 0;
 }
 
+int ehp_node_traffic(ehp_machine *m, unsigned from, unsigned to, struct ehp_traffic *out)
+{
+    struct engine *engine = m->cp.engine;
+    struct ehp_traffic t = {.size = out->size < sizeof(t) ? out->size : sizeof(t)};
+    if (!engine->ops->read_traffic || !engine->ops->read_traffic(engine, from, to, &t))
+        return machine_error(m, EHP_ERR_NOT_FOUND, "nothing takes time from package %u to %u", from, to);
+    memcpy(out, &t, t.size);
+    return EHP_OK;
+}
+
 int ehp_node_value_at(ehp_machine *m, unsigned index, struct ehp_chip_value *out)
 {
     if (index >= NODE_KEYS)

@@ -247,6 +247,10 @@ static int read_node(const struct reading *r, const config_t *config)
         return status;
     if (config_lookup_string(config, "title", &title) != CONFIG_TRUE)
         return wrong(r, 1, "title is missing: title = \"Four MI300A\";");
+    const config_setting_t *given = config_lookup(config, "chip");
+    if (given && config_setting_type(given) != CONFIG_TYPE_STRING)
+        return wrong(r, config_setting_source_line(given),
+                     "chip must be one name, as chip = \"mi300a\": all packages of a node are of one chip");
     if (config_lookup_string(config, "chip", &chip) != CONFIG_TRUE || strlen(chip) >= sizeof(node->chip))
         return wrong(r, 1, "chip is missing: chip = \"mi300a\"; that of all packages");
     if (config_lookup_int(config, "packages", &packages) != CONFIG_TRUE || packages < 1 ||

@@ -30,6 +30,7 @@ struct ehp_core;
 struct ehp_cpu_set;
 struct ehp_cpu_thread;
 struct ehp_cpu_work;
+struct ehp_traffic;
 struct engine;
 
 /* What a thread of the host program waits for. */
@@ -92,6 +93,8 @@ struct engine_ops {
     void (*own_thread)(struct engine *engine, struct ehp_cpu_thread *thread);
     /* What a core has done; false: there is no such core.  NULL: cores take no time here. */
     bool (*read_core)(struct engine *engine, unsigned core, struct ehp_core *out);
+    /* What went over links, as ehp_node_traffic() has it; false: none can.  NULL: links take no time here. */
+    bool (*read_traffic)(struct engine *engine, unsigned from, unsigned to, struct ehp_traffic *out);
     /* The host program has forked: its pages are shared until they are written. */
     void (*forked)(struct engine *engine);
     /* It has unmapped memory; NULL: nothing comes of that. */

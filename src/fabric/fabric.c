@@ -251,6 +251,17 @@ struct fabric_place fabric_place_of(const struct fabric *f, uint64_t physical)
     };
 }
 
+bool fabric_read_traffic(const struct fabric *f, unsigned to, bool back, struct fabric_traffic *out)
+{
+    if (to > f->links + 1 || to == f->package || (to <= f->links && back))
+        return false;
+    const struct link *link = to <= f->links ? &f->link[to - (to > f->package)] : NULL;
+    if (link ? link->hops != 1 : !f->host)
+        return false;
+    *out = link ? link->traffic : *host_traffic(f->host, back);
+    return true;
+}
+
 void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)
 {
     *out = (struct fabric_counters){0};
@@ -267,8 +278,6 @@ void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)
         out->filled += c->filled;
         out->usr_bytes += c->usr_bytes;
         out->link_bytes += c->link_bytes;
-        out->host_up_bytes += c->host_up_bytes;
-        out->host_down_bytes += c->host_down_bytes;
         for (unsigned k = 0; k < f->map.slices_per_iod * f->pseudo; k++) {
             const struct dram_counters *d = &iod->slice[k / f->pseudo].memory[k % f->pseudo].counters;
             out->dram_reads += d->reads;

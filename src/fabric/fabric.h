@@ -204,9 +204,17 @@ struct fabric_counters {
     uint64_t cache_hits, cache_misses, prefetches, filled;         /* of lines; filled: put into the cache */
     uint64_t dram_reads, dram_writes, activates, refreshes, turns; /* turns: of a data bus, either way */
     uint64_t usr_bytes;
-    uint64_t link_bytes;                     /* to other packages */
-    uint64_t host_up_bytes, host_down_bytes; /* over PCIe, to the host and back, headers included */
+    uint64_t link_bytes; /* to other packages */
 };
+/*
+ * What went over the links from the package to a neighbour, headers included, and how long it waited for
+ * them; `to` the number behind the last package: over PCIe, or with `back` from there.  False: there is none.
+ */
+struct fabric_traffic {
+    uint64_t bytes, packets;
+    double waited_ps;
+};
+bool fabric_read_traffic(const struct fabric *fabric, unsigned to, bool back, struct fabric_traffic *out);
 void fabric_read_counters(const struct fabric *fabric, struct fabric_counters *out);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "base/guarded.h"
 
-enum { OPERAND = 16 }; /* of an AtomicOp, at most */
+enum { OPERAND = 16, RESULT = 8 }; /* of an AtomicOp, at most */
 
 struct host_memory {
     struct ps_server port;
@@ -28,6 +28,7 @@ struct fabric_host {
     struct port_domain *domain; /* the host's */
     struct host_memory *memory;
     struct ps_server up, down; /* up: the IOD's; down: the host's */
+    struct fabric_traffic traffic[2];
     double byte_ps, latency_ps;
     unsigned header, payload;
 };
@@ -58,7 +59,7 @@ static double up_bytes(const struct fabric_host *h, const struct fabric_request 
 static double down_bytes(const struct fabric_host *h, const struct fabric_request *r)
 {
     if (r->kind == FABRIC_ATOMIC)
-        return r->operations * (double)(h->header + OPERAND / 2);
+        return r->operations * (double)(h->header + RESULT);
     return r->kind == FABRIC_WRITE ? 0 : tlps_bytes(h, bytes_of(r));
 }
 
@@ -76,8 +77,10 @@ static void answer(struct port_domain *domain, struct port_event *event)
     home_bytes(r);
     r->missed = (uint8_t)lines_of(r);
     r->alone = false;
-    const double busy = down_bytes(h, r) * h->byte_ps,
+    const double bytes = down_bytes(h, r), busy = bytes * h->byte_ps,
                  wait = ps_server_take(&h->down, (double)port_now_ps(domain), busy);
+    if (bytes > 0)
+        count_traffic(&h->traffic[true], bytes, wait);
     port_send(domain, h->iod->domain, (uint64_t)(h->latency_ps + wait + busy), returned, h)->word[0] =
         (uint64_t)r;
 }
@@ -97,8 +100,7 @@ void host_take(struct fabric_host *h, struct fabric_request *r)
     struct iod *iod = h->iod;
     const double bytes = up_bytes(h, r), busy = bytes * h->byte_ps,
                  wait = ps_server_take(&h->up, iod_now(iod), busy);
-    iod->counters.host_up_bytes += (uint64_t)bytes;
-    iod->counters.host_down_bytes += (uint64_t)down_bytes(h, r);
+    count_traffic(&h->traffic[false], bytes, wait);
     port_send(iod->domain, h->domain, (uint64_t)(h->latency_ps + wait + busy), arrived, h)->word[0] =
         (uint64_t)r;
 }
@@ -106,6 +108,11 @@ void host_take(struct fabric_host *h, struct fabric_request *r)
 const struct iod *host_iod(const struct fabric_host *h)
 {
     return h->iod;
+}
+
+const struct fabric_traffic *host_traffic(const struct fabric_host *h, bool back)
+{
+    return &h->traffic[back];
 }
 
 void fabric_join_host(struct fabric *const *fabrics, unsigned packages, const struct chip *chip,

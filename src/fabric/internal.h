@@ -189,6 +189,7 @@ struct link {
     double way_ps;                  /* of all of it, if nobody is in the way */
     /* Of the first of them, and of what others pass on over it. */
     struct ps_server out;
+    struct fabric_traffic traffic;
     double byte_ps, latency_ps;
     unsigned header;                  /* bytes with each packet */
     struct link_directory *directory; /* what CCDs of this package have of the other's memory */
@@ -225,6 +226,13 @@ struct fabric {
 static inline uint64_t fabric_local(const struct fabric *f)
 {
     return (UINT64_C(1) << f->package_shift) - 1;
+}
+
+static inline void count_traffic(struct fabric_traffic *t, double bytes, double waited_ps)
+{
+    t->bytes += (uint64_t)bytes;
+    t->packets++;
+    t->waited_ps += waited_ps;
 }
 
 static inline bool carries_data(const struct fabric_request *r)
@@ -271,6 +279,7 @@ void link_close(struct link *link);
 /* From its IOD: a request that came there. */
 void host_take(struct fabric_host *host, struct fabric_request *request);
 const struct iod *host_iod(const struct fabric_host *host);
+const struct fabric_traffic *host_traffic(const struct fabric_host *host, bool back);
 
 /* home.c */
 /* The bytes of a request are moved, or changed, now; and whether memory is there. */

@@ -154,6 +154,7 @@ static void send_next(struct passing *p)
     const double busy = p->bytes * next->byte_ps, wait = ps_server_take(&next->out, iod_now(iod), busy),
                  delay = next->latency_ps + wait + busy;
     iod->counters.link_bytes += p->bytes;
+    count_traffic(&next->traffic, p->bytes, wait);
     if (++p->passed < p->link->hops)
         post_passing(iod->domain, to, delay, p);
     else

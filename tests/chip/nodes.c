@@ -87,6 +87,8 @@ static void test_mistakes(void)
 {
     expect_error("packages = 2;\n", "title is missing");
     expect_error("title = \"Two\";\npackages = 2;\n", "chip is missing");
+    expect_error("title = \"Two\";\nchip = ( \"mi300a\", \"mi300x\" );\npackages = 2;\n",
+                 ":2: chip must be one name");
     expect_error("title = \"Two\";\nchip = \"mi300a\";\npackages = 9;\n",
                  "packages must be a number, 1 .. 8");
     expect_error("title = \"Two\";\nchip = \"mi300a\";\npackages = 2;\n", "link.rate is missing");

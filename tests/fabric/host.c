@@ -190,10 +190,14 @@ static void test_shared(void)
     run();
     CHECK_EQ(*(const uint32_t *)(const void *)(rig.memory + 9 * LINE), 200);
     struct fabric_counters c;
+    struct fabric_traffic up, down;
     const unsigned header = chip_get(&rig.chip, CHIP_pcie_header);
     fabric_read_counters(rig.fabric[1], &c);
-    CHECK_EQ(c.host_up_bytes, COUNT * header + 100 * (header + 16));
-    CHECK_EQ(c.host_down_bytes, COUNT * (LINE + header) + 100 * (header + 8));
+    CHECK(fabric_read_traffic(rig.fabric[1], PACKAGES, false, &up));
+    CHECK(fabric_read_traffic(rig.fabric[1], PACKAGES, true, &down));
+    CHECK_EQ(up.bytes, COUNT * header + 100 * (header + 16));
+    CHECK_EQ(down.bytes, COUNT * (LINE + header) + 100 * (header + 8));
+    CHECK_EQ(up.packets, COUNT + 100);
     CHECK_EQ(c.reads + c.dram_reads, 0);
     close_rig();
 }

@@ -10,6 +10,7 @@
 #include "ccd/ccd.h"
 #include "cp/signal.h"
 #include "engine/timed/timed.h"
+#include "fabric/fabric.h"
 #include "wave/fault.h"
 #include "vm/vm.h"
 
@@ -649,6 +650,25 @@ void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*ov
 {
     struct timed_asker a = {.wish = over, .context = thread, .until_ps = ps, .sleeper = thread};
     ask(timed, &a, UINT64_MAX);
+}
+
+bool timed_read_traffic(struct engine *engine, unsigned from, unsigned to, struct ehp_traffic *out)
+{
+    struct timed *timed = (struct timed *)engine;
+    const bool back = from == timed->packages;
+    const unsigned package = back ? to : from;
+    struct fabric_traffic t;
+    if (package >= timed->packages)
+        return false;
+    enter_call(timed);
+    const bool found = fabric_read_traffic(timed->package[package].fabric, back ? from : to, back, &t);
+    pthread_mutex_unlock(&timed->lock);
+    if (found)
+        *out = (struct ehp_traffic){.size = out->size,
+                                    .bytes = t.bytes,
+                                    .packets = t.packets,
+                                    .waited_ns = (uint64_t)(t.waited_ps / 1000)};
+    return found;
 }
 
 bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)

@@ -316,6 +316,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .spend = timed_spend,
         .run_cores = run_cores,
         .read_core = timed_read_core,
+        .read_traffic = timed_read_traffic,
         .open_thread = timed_open_thread,
         .thread_cpu = timed_thread_cpu,
         .close_thread = timed_close_thread,

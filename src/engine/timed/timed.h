@@ -216,6 +216,7 @@ void timed_spend(struct engine *engine, uint64_t ps);
 uint64_t timed_program_ns(struct engine *engine);
 /* What a core has done; false: there is none. */
 struct ehp_core;
+bool timed_read_traffic(struct engine *engine, unsigned from, unsigned to, struct ehp_traffic *out);
 bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out);
 /* What the CPU's cores do for the host program, whose time goes on until they have done it. */
 void timed_run_job(struct timed *timed, const struct ehp_cpu_work *work);
