@@ -287,6 +287,37 @@ static int become(void *argument)
     return error == ENOENT ? 127 : 126;
 }
 
+/*
+ * Packages with CPUs are NUMA nodes: what they are, for the library that answers when the program asks the
+ * system (src/hip/host/numa.c).  It comes first in the program, and in those that become it, as numactl.
+ */
+static bool set_numa(ehp_machine *m, const char *directory)
+{
+    struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
+    char text[512], path[2 * PATH_MAX];
+    uint64_t left, all;
+    if (ehp_agent_info(m, 0, &info) != EHP_OK || info.packages < 2 || !info.cpu_cores ||
+        ehp_numa_info(m, 0, &left, &all) != EHP_OK)
+        return true;
+    /* Linux's distances: 10 is the node itself; 32, as of other packages by default, is one link. */
+    int n = snprintf(text, sizeof(text), "%u:%u:%llu:", info.packages, info.cpu_cores,
+                     (unsigned long long)(all / 1024));
+    for (unsigned i = 0; i < info.packages * info.packages; i++)
+        n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%u", i ? "," : "",
+                      10 + 22 * ehp_node_hops(m, i / info.packages, i % info.packages));
+    set("EHP_NUMA", text);
+    snprintf(path, sizeof(path), "%s/libehp_time_host.so", directory);
+    if (access(path, R_OK) != 0) {
+        tool_say("%s is not beside libamdhip64.so.6; build or install it", path);
+        return false;
+    }
+    const char *old = secure_getenv("LD_PRELOAD");
+    char preload[3 * PATH_MAX];
+    snprintf(preload, sizeof(preload), "%s%s%s", old ? old : "", old && *old ? ":" : "", path);
+    set("LD_PRELOAD", preload);
+    return true;
+}
+
 int run_program(const struct machine_args *machine, char **argv, const char *command)
 {
     struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
@@ -301,13 +332,14 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
         tool_say("%s: %s", command, check.error);
         return 2;
     }
-    ehp_close(m);
-
     char directory[PATH_MAX];
-    if (!library_directory(directory)) {
+    bool found = library_directory(directory);
+    if (!found)
         tool_say("%s: libamdhip64.so.6 is not beside this command; build or install it", command);
+    found = found && set_numa(m, directory);
+    ehp_close(m);
+    if (!found)
         return 1;
-    }
     const char *old = secure_getenv("LD_LIBRARY_PATH");
     char path[2 * PATH_MAX];
     snprintf(path, sizeof(path), "%s%s%s", directory, old && *old ? ":" : "", old ? old : "");

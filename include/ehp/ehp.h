@@ -259,6 +259,52 @@ EHP_API int ehp_host_forked(ehp_machine *machine);
  */
 EHP_API int ehp_host_unmapped(ehp_machine *machine, const void *base, uint64_t bytes);
 
+/*
+ * Where pages of the host program lie: packages of a node are NUMA nodes, and what a page's memory is of is
+ * asked for as Linux has it (mbind(2), set_mempolicy(2)), whose numbers these modes have.  A policy holds for
+ * pages that have no place yet: one that a core or a GPU touches, that is registered, or asked for, gets it
+ * then.  Memory of ehp_mem_alloc() that has its pages from the beginning is not concerned.
+ */
+enum ehp_numa_mode {
+    EHP_NUMA_DEFAULT,        /* as LOCAL; of a range: as its thread's policy says */
+    EHP_NUMA_PREFERRED,      /* the first of the nodes; another, if its memory is full */
+    EHP_NUMA_BIND,           /* these nodes alone, the nearest first */
+    EHP_NUMA_INTERLEAVE,     /* page after page in turn */
+    EHP_NUMA_LOCAL,          /* where it is touched first */
+    EHP_NUMA_PREFERRED_MANY, /* the nearest of these nodes; another, if their memory is full */
+};
+struct ehp_numa_policy {
+    uint32_t mode;  /* enum ehp_numa_mode */
+    uint32_t first; /* INTERLEAVE of a range: which page of a turn it begins with */
+    uint64_t nodes; /* a bit for each package */
+};
+/*
+ * Of pages that a thread on a core touches first; of thread NULL: host code whose time is not simulated,
+ * which is taken to run on package `package`.
+ */
+struct ehp_cpu_thread;
+EHP_API int ehp_numa_set(ehp_machine *machine, struct ehp_cpu_thread *thread, unsigned package,
+                         const struct ehp_numa_policy *policy);
+/* Of a range of whole pages. */
+EHP_API int ehp_numa_bind(ehp_machine *machine, const void *base, uint64_t bytes,
+                          const struct ehp_numa_policy *policy);
+/* The policy of the range that an address is in; EHP_ERR_NOT_FOUND: none. */
+EHP_API int ehp_numa_policy_of(ehp_machine *machine, const void *address, struct ehp_numa_policy *policy);
+/*
+ * The package of the page at an address, which gets a place as if that thread had touched it first if it has
+ * none.  EHP_ERR_NOT_FOUND: the process has no page there; EHP_ERR_NO_MEMORY: no package has room that may.
+ */
+EHP_API int ehp_numa_find(ehp_machine *machine, struct ehp_cpu_thread *thread, const void *address,
+                          unsigned *package);
+/*
+ * Moves a page.  EHP_ERR_NOT_FOUND: the process has none there; EHP_ERR_UNSUPPORTED: it is pinned;
+ * EHP_ERR_OUT_OF_RESOURCES: a GPU is at work that has it in its page table, or the package is full.
+ */
+EHP_API int ehp_numa_move(ehp_machine *machine, const void *address, unsigned package);
+/* Free and all bytes of a package: what is taken up front is not free. */
+EHP_API int ehp_numa_info(ehp_machine *machine, unsigned package, uint64_t *free_bytes,
+                          uint64_t *total_bytes);
+
 /* Timing mode: the host program spends this long; what is on its way goes on meanwhile. Else nothing. */
 EHP_API int ehp_host_spend(ehp_machine *machine, uint64_t ns);
 /*
@@ -688,6 +734,18 @@ struct ehp_link {
     unsigned iod[2], count;
 };
 EHP_API int ehp_node_link(ehp_machine *machine, unsigned package, unsigned other, struct ehp_link *out);
+/* How many links the way between two packages takes, one behind the other; 0: they are one. */
+EHP_API unsigned ehp_node_hops(const ehp_machine *machine, unsigned package, unsigned other);
+/*
+ * Timing mode: what went over the links from a package to one that it has links with, so far, headers
+ * included, and how long it waited for them in all.  The number behind the last package is a host behind
+ * PCIe. EHP_ERR_NOT_FOUND: there are no such links, or they take no time.
+ */
+struct ehp_traffic {
+    size_t size;
+    uint64_t bytes, packets, waited_ns;
+};
+EHP_API int ehp_node_traffic(ehp_machine *machine, unsigned from, unsigned to, struct ehp_traffic *out);
 /* What the node is called; "": one package alone. */
 EHP_API const char *ehp_node_title(const ehp_machine *machine);
 

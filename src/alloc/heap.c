@@ -160,14 +160,16 @@ static struct heap_region *region_of(struct heap *h, int kind)
     return kind == EHP_MEM_CODE ? &h->code : kind == EHP_MEM_INTERNAL ? &h->runtime : &h->program;
 }
 
-static struct heap_use *use_of(struct memory *memory, unsigned agent)
+static struct heap_use *use_of(struct memory *memory, unsigned agent, int kind)
 {
-    return &memory->heap.use[memory_package(memory, agent)];
+    return &memory->heap.use[memory_place(memory, agent, kind)];
 }
 
-static bool fits(struct memory *memory, unsigned agent, uint64_t bytes, bool on_demand)
+static bool fits(struct memory *memory, const struct memory_block *block, uint64_t bytes)
 {
-    return on_demand || (bytes <= memory->size && use_of(memory, agent)->reserved <= memory->size - bytes);
+    const uint64_t size = memory_place_size(memory, memory_place(memory, block->agent, block->kind));
+    return block->on_demand ||
+           (bytes <= size && use_of(memory, block->agent, block->kind)->reserved <= size - bytes);
 }
 
 /* Whether pages between allocations cost too much; memory does not where they have been asked for. */
@@ -190,7 +192,7 @@ static void ran_short(struct heap *h)
 
 static void count(struct memory *memory, const struct memory_chunk *chunk, bool more)
 {
-    struct heap_use *use = use_of(memory, chunk->agent);
+    struct heap_use *use = use_of(memory, chunk->agent, chunk->kind);
     uint64_t bytes = more ? chunk->bytes : -chunk->bytes;
     use->reserved += chunk->on_demand ? 0 : bytes;
     use->device += chunk->kind == EHP_MEM_DEVICE ? bytes : 0;
@@ -228,7 +230,7 @@ static int chunk_make(struct memory *memory, const struct memory_block *block, u
 {
     struct heap *h = &memory->heap;
     struct heap_region *region = region_of(h, block->kind);
-    if (!fits(memory, block->agent, bytes, block->on_demand))
+    if (!fits(memory, block, bytes))
         return EHP_ERR_NO_MEMORY;
     uint64_t base = room_from(h, region, region->next, bytes, align);
     if (!base)

@@ -13,7 +13,8 @@
 struct entry {
     struct tree_node node;
     struct memory_block block;
-    struct memory_chunk *chunk; /* NULL: registered */
+    struct memory_chunk *chunk; /* NULL: registered, with so many pages in each package: */
+    uint64_t share[HEAP_PLACES];
 };
 
 bool memory_init(struct memory *memory, uint64_t size, unsigned packages, unsigned package_agents, bool xnack)
@@ -21,8 +22,16 @@ bool memory_init(struct memory *memory, uint64_t size, unsigned packages, unsign
     *memory =
         (struct memory){.size = size, .packages = packages, .package_agents = package_agents, .xnack = xnack};
     pthread_mutex_init(&memory->lock, NULL);
+    numa_open(&memory->numa, packages);
     memory->freed = calloc(MEMORY_HISTORY, sizeof(*memory->freed));
     return memory->freed && heap_open(memory);
+}
+
+void memory_set_host(struct memory *memory, uint64_t size)
+{
+    memory->host_size = size;
+    if (size)
+        memory->numa.program.package = memory->packages;
 }
 
 void memory_destroy(struct memory *memory)
@@ -34,6 +43,7 @@ void memory_destroy(struct memory *memory)
     }
     heap_close(memory);
     free(memory->freed);
+    numa_close(&memory->numa);
     pthread_mutex_destroy(&memory->lock);
 }
 
@@ -171,7 +181,8 @@ static int remove_block(struct memory *memory, void *base, bool registered)
     if (!e->block.on_demand)
         memory->upfront[e->block.kind] -= footprint(&e->block);
     if (registered) {
-        memory->heap.use[memory_package(memory, e->block.agent)].reserved -= footprint(&e->block);
+        for (unsigned i = 0; i < HEAP_PLACES; i++)
+            memory->heap.use[i].reserved -= e->share[i] * HEAP_PAGE;
         memory->registrations++;
     } else {
         heap_give(memory, &e->block, e->chunk);
@@ -203,6 +214,25 @@ int memory_free(struct memory *memory, void *base)
     return remove_block(memory, base, false);
 }
 
+/* Pages of a range in each package; those that have no place get one now.  False: they do not fit. */
+static bool find_pages(struct memory *memory, uint64_t first, uint64_t size, uint64_t share[HEAP_PLACES])
+{
+    const unsigned only = memory_place(memory, 0, EHP_MEM_REGISTERED);
+    const bool is_only = memory->packages == 1 || only;
+    if (is_only)
+        share[only] = size / HEAP_PAGE;
+    for (uint64_t at = first; !is_only && at < first + size; at += HEAP_PAGE) {
+        unsigned package;
+        if (!numa_find(&memory->numa, at, &memory->numa.program, &package))
+            return false;
+        share[package]++;
+    }
+    for (unsigned i = 0; i < HEAP_PLACES; i++)
+        if (share[i] && share[i] > (memory_place_size(memory, i) - memory->heap.use[i].reserved) / HEAP_PAGE)
+            return false;
+    return true;
+}
+
 int memory_register(struct memory *memory, void *base, uint64_t bytes, bool uncached)
 {
     uint64_t start = (uint64_t)(uintptr_t)base, end;
@@ -213,16 +243,19 @@ int memory_register(struct memory *memory, void *base, uint64_t bytes, bool unca
     bool overlaps = last && last->base + last->bytes > start;
     struct memory_block block = {
         .base = start, .bytes = bytes, .kind = EHP_MEM_REGISTERED, .uncached = uncached};
-    uint64_t size = footprint(&block);
+    uint64_t size = footprint(&block), share[HEAP_PLACES] = {0};
     int status = EHP_ERR_INVALID;
     if (!overlaps)
-        status = size <= memory->size && memory->heap.use[0].reserved <= memory->size - size &&
+        status = size <= memory->arena_bytes &&
+                         find_pages(memory, start & ~(uint64_t)(HEAP_PAGE - 1), size, share) &&
                          insert(memory, &block, NULL)
                      ? EHP_OK
                      : EHP_ERR_NO_MEMORY;
     if (status == EHP_OK) {
+        memcpy(entry_at(memory, base)->share, share, sizeof(share));
         memory->upfront[EHP_MEM_REGISTERED] += size;
-        memory->heap.use[0].reserved += size;
+        for (unsigned i = 0; i < HEAP_PLACES; i++)
+            memory->heap.use[i].reserved += share[i] * HEAP_PAGE;
     }
     memory->registrations++;
     pthread_mutex_unlock(&memory->lock);

@@ -20,6 +20,7 @@
 
 #include "ehp/ehp.h"
 #include "alloc/heap.h"
+#include "alloc/numa.h"
 
 enum { MEMORY_KINDS = EHP_MEM_INTERNAL + 1, MEMORY_SITES = 4 };
 
@@ -62,14 +63,16 @@ struct memory {
     struct memory_block *freed;  /* a ring */
     uint64_t frees;
     bool xnack;
-    int bounds;     /* enum ehp_bounds */
-    bool unguarded; /* with EHP_BOUNDS_FAULT: it has been said that not all bounds are */
-    bool exact;     /* waves access the bytes that are registered, and not all of their pages */
-    uint64_t size;  /* bytes of a package */
+    int bounds;         /* enum ehp_bounds */
+    bool unguarded;     /* with EHP_BOUNDS_FAULT: it has been said that not all bounds are */
+    bool exact;         /* waves access the bytes that are registered, and not all of their pages */
+    uint64_t size;      /* bytes of a package */
+    uint64_t host_size; /* of a host behind PCIe, whose number follows the packages'; 0: there is none */
     unsigned packages, package_agents; /* agents of each */
     /* Bytes in pages, by enum ehp_memory_kind, of what has its pages from the beginning. */
     uint64_t upfront[MEMORY_KINDS];
     struct memory_hooks hooks;      /* timing mode */
+    struct numa numa;               /* where pages of registered memory lie, and of memory on demand */
     _Atomic uint64_t registrations; /* of host memory, and their ends */
 };
 
@@ -77,6 +80,19 @@ static inline unsigned memory_package(const struct memory *memory, unsigned agen
 {
     return memory->package_agents ? agent / memory->package_agents : 0; /* a package may have none */
 }
+
+/* The package that memory of such a kind lies in, or the host; and how much there is. */
+static inline unsigned memory_place(const struct memory *memory, unsigned agent, int kind)
+{
+    const bool host = kind == EHP_MEM_HOST || kind == EHP_MEM_REGISTERED || kind == EHP_MEM_MANAGED;
+    return host && memory->host_size ? memory->packages : memory_package(memory, agent);
+}
+static inline uint64_t memory_place_size(const struct memory *memory, unsigned place)
+{
+    return place < memory->packages ? memory->size : memory->host_size;
+}
+/* There is a host behind PCIe, with so much memory. */
+void memory_set_host(struct memory *memory, uint64_t size);
 
 /* Device memory is what hipMemGetInfo counts and code; its frames are contiguous. */
 bool memory_is_device(int kind);

@@ -88,6 +88,23 @@ int ehp_node_link(ehp_machine *m, unsigned package, unsigned other, struct ehp_l
     return EHP_OK;
 }
 
+unsigned ehp_node_hops(const ehp_machine *m, unsigned package, unsigned other)
+{
+    uint8_t way[NODE_MAX_PACKAGES];
+    return package < m->node.packages && other < m->node.packages ? node_way(&m->node, package, other, way)
+                                                                  : 0;
+}
+
+int ehp_node_traffic(ehp_machine *m, unsigned from, unsigned to, struct ehp_traffic *out)
+{
+    struct engine *engine = m->cp.engine;
+    struct ehp_traffic t = {.size = out->size < sizeof(t) ? out->size : sizeof(t)};
+    if (!engine->ops->read_traffic || !engine->ops->read_traffic(engine, from, to, &t))
+        return machine_error(m, EHP_ERR_NOT_FOUND, "nothing takes time from package %u to %u", from, to);
+    memcpy(out, &t, t.size);
+    return EHP_OK;
+}
+
 int ehp_node_value_at(ehp_machine *m, unsigned index, struct ehp_chip_value *out)
 {
     if (index >= NODE_KEYS)

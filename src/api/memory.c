@@ -24,6 +24,11 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
         heap_explain(why, sizeof(why));
         return machine_error(m, EHP_ERR_NO_MEMORY, "%llu bytes: %s", (unsigned long long)bytes, why);
     }
+    const unsigned place = memory_place(&m->memory, agent, kind);
+    if (status == EHP_ERR_NO_MEMORY && place == m->node.packages)
+        return machine_error(m, status, "%llu bytes do not fit into the host's %llu, of which %llu are taken",
+                             (unsigned long long)bytes, (unsigned long long)m->memory.host_size,
+                             (unsigned long long)memory_reserved(&m->memory, place, false));
     if (status == EHP_ERR_NO_MEMORY && m->node.packages > 1) {
         const unsigned package = memory_package(&m->memory, agent);
         return machine_error(m, status,

@@ -62,6 +62,7 @@ int ehp_host_unmapped(ehp_machine *m, const void *base, uint64_t bytes)
     const struct engine_ops *ops = m->cp.engine->ops;
     if (ops->unmapped)
         ops->unmapped(m->cp.engine, (uint64_t)(uintptr_t)base, bytes);
+    numa_unmapped(&m->memory.numa, (uint64_t)(uintptr_t)base, bytes);
     return EHP_OK;
 }
 

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "alloc/numa.h"
 #include "ehp/ehp.h"
 #include "port/port.h"
 
@@ -58,6 +59,7 @@ struct core_program {
     bool (*next)(struct core_program *program, struct core_op *op);
     /* In the domain: all of it is complete. */
     void (*ended)(struct core_program *program, uint64_t ps);
+    struct numa_asker asker; /* for pages that it touches first */
 };
 
 /* Counters of a core, named after Zen 4's events. */

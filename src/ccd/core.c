@@ -341,7 +341,7 @@ static void fault(struct core *c, core_waiter w, double at)
         f = arena_take(&c->ccd->arena, sizeof(*f));
     *f = (struct core_fault){
         .fault = {.address = a->address,
-                  .package = fabric_package(c->ccd->all->fabric),
+                  .asker = &c->program->asker,
                   .again = c->faulted > 0 && at - c->faulted < AGAIN_NS * c->ccd->all->ghz,
                   .domain = c->ccd->domain,
                   .done = fault_over},
@@ -727,6 +727,7 @@ void core_begin(struct core *c, struct core_program *program, double at)
 {
     assert(!c->program && c->first == c->next && !c->stores && c->blocked == WAITER_NONE);
     c->program = program;
+    program->asker.package = fabric_package(c->ccd->all->fabric);
     c->has_op = c->at_end = c->over = c->waits = false;
     c->at = at;
     c->began_ps = port_now_ps(c->ccd->domain);

@@ -193,13 +193,13 @@ static int read_links(const struct reading *r, const config_t *config)
         if (status != EHP_OK)
             return status;
     }
-    for (unsigned a = 0; a < node->packages; a++)
-        for (unsigned b = a + 1; b < node->packages; b++)
-            if (!node_link_of(node, a, b).count)
-                return wrong(r, line,
-                             "links: there is none between packages %u and %u, and nothing here goes by a "
-                             "third: add { packages = (%u, %u); ... }",
-                             a, b, a, b);
+    uint8_t way[NODE_MAX_PACKAGES];
+    for (unsigned b = 1; b < node->packages; b++)
+        if (!node_way(node, 0, b, way))
+            return wrong(r, line,
+                         "links: there is no way from package 0 to package %u, by others either: add "
+                         "{ packages = (0, %u); ... }",
+                         b, b);
     return EHP_OK;
 }
 
@@ -247,6 +247,10 @@ static int read_node(const struct reading *r, const config_t *config)
         return status;
     if (config_lookup_string(config, "title", &title) != CONFIG_TRUE)
         return wrong(r, 1, "title is missing: title = \"Four MI300A\";");
+    const config_setting_t *given = config_lookup(config, "chip");
+    if (given && config_setting_type(given) != CONFIG_TYPE_STRING)
+        return wrong(r, config_setting_source_line(given),
+                     "chip must be one name, as chip = \"mi300a\": all packages of a node are of one chip");
     if (config_lookup_string(config, "chip", &chip) != CONFIG_TRUE || strlen(chip) >= sizeof(node->chip))
         return wrong(r, 1, "chip is missing: chip = \"mi300a\"; that of all packages");
     if (config_lookup_int(config, "packages", &packages) != CONFIG_TRUE || packages < 1 ||
@@ -305,7 +309,8 @@ bool node_check(const struct node *node, const struct chip *chip, char *error, s
     for (unsigned i = 0; i < node->links; i++) {
         const struct node_link *link = &node->link[i];
         for (unsigned end = 0; end < 2; end++) {
-            unsigned used = 0;
+            unsigned used =
+                chip->value[CHIP_host_memory] > 0 && chip_get(chip, CHIP_pcie_iod) == link->iod[end];
             for (unsigned k = 0; k <= i; k++)
                 for (unsigned other = 0; other < 2; other++)
                     if (node->link[k].package[other] == link->package[end] &&
@@ -318,8 +323,12 @@ bool node_check(const struct node *node, const struct chip *chip, char *error, s
                 else
                     snprintf(
                         error, bytes,
-                        "%s:%u: links: IOD %u of package %u would have %u, but iod.links of chip %s is %u",
-                        node->path, link->line, link->iod[end], link->package[end], used, chip->name, most);
+                        "%s:%u: links: IOD %u of package %u would have %u%s, but iod.links of chip %s is %u",
+                        node->path, link->line, link->iod[end], link->package[end], used,
+                        chip->value[CHIP_host_memory] > 0 && chip_get(chip, CHIP_pcie_iod) == link->iod[end]
+                            ? " with the host's"
+                            : "",
+                        chip->name, most);
                 return false;
             }
         }
@@ -337,6 +346,28 @@ struct node_link node_link_of(const struct node *node, unsigned a, unsigned b)
             return (struct node_link){{a, b}, {link->iod[1], link->iod[0]}, link->count, link->line};
     }
     return (struct node_link){{a, b}, {0, 0}, 0, 0};
+}
+
+unsigned node_way(const struct node *node, unsigned a, unsigned b, uint8_t way[NODE_MAX_PACKAGES])
+{
+    const unsigned from = a < b ? a : b, to = a < b ? b : a;
+    uint8_t before[NODE_MAX_PACKAGES], hops[NODE_MAX_PACKAGES] = {0},
+                                       list[NODE_MAX_PACKAGES] = {(uint8_t)from};
+    unsigned count = 1;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned p = 0; p < node->packages; p++)
+            if (p != from && !hops[p] && node_link_of(node, list[i], p).count) {
+                hops[p] = (uint8_t)(hops[list[i]] + 1);
+                before[p] = list[i];
+                list[count++] = (uint8_t)p;
+            }
+    way[0] = (uint8_t)a;
+    if (a == b || !hops[to])
+        return 0;
+    for (unsigned i = hops[to], p = to; p != from; i--, p = before[p])
+        way[a < b ? i : hops[to] - i] = (uint8_t)p;
+    way[a < b ? 0 : hops[to]] = (uint8_t)from;
+    return hops[to];
 }
 
 int ehp_nodes(void (*fn)(const char *, const char *, const char *, void *), void *user)

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct chip;
 
@@ -25,7 +26,7 @@ enum node_key {
     NODE_KEYS
 };
 
-/* EHP_PACKAGES_MAX; every two of them have a link. */
+/* EHP_PACKAGES_MAX. */
 enum { NODE_MAX_PACKAGES = 8, NODE_MAX_LINKS = NODE_MAX_PACKAGES * (NODE_MAX_PACKAGES - 1) / 2 };
 
 /* So many links side by side between two packages, from one IOD of each. */
@@ -53,6 +54,13 @@ void node_free(struct node *node);
 bool node_check(const struct node *node, const struct chip *chip, char *error, size_t bytes);
 /* The links between two packages, as they stand for `a`: its IOD first. */
 struct node_link node_link_of(const struct node *node, unsigned a, unsigned b);
+
+/*
+ * The shortest way from a to b: packages from a on to b, of which it returns how many follow a: 1, if they
+ * have links.  Of several the one by lower numbers, seen from the lower of the two: the way back is the same.
+ * 0: there is none, or a is b.
+ */
+unsigned node_way(const struct node *node, unsigned a, unsigned b, uint8_t way[NODE_MAX_PACKAGES]);
 
 /* "link.rate", its unit and help. */
 const char *node_key_name(unsigned i);

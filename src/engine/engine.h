@@ -31,6 +31,7 @@ struct ehp_part;
 struct ehp_cpu_set;
 struct ehp_cpu_thread;
 struct ehp_cpu_work;
+struct ehp_traffic;
 struct engine;
 
 /* What a thread of the host program waits for. */
@@ -96,10 +97,14 @@ struct engine_ops {
     /* How busy a part of the packages was, on any thread; false: there is no such part.  NULL: nothing takes
      * time here. */
     bool (*read_part)(struct engine *engine, unsigned part, struct ehp_part *out);
+    /* What went over links, as ehp_node_traffic() has it; false: none can.  NULL: links take no time here. */
+    bool (*read_traffic)(struct engine *engine, unsigned from, unsigned to, struct ehp_traffic *out);
     /* The host program has forked: its pages are shared until they are written. */
     void (*forked)(struct engine *engine);
     /* It has unmapped memory; NULL: nothing comes of that. */
     void (*unmapped)(struct engine *engine, uint64_t address, uint64_t bytes);
+    /* Calls `fn` while simulated time stands still. */
+    void (*still)(struct engine *engine, void (*fn)(void *context), void *context);
 };
 
 struct engine {

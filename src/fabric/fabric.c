@@ -53,6 +53,8 @@ bool fabric_check(const struct chip *chip, unsigned nps, unsigned packages, char
                     ? "must leave no more than 15 with xcd.count and a link to each other package: the "
                       "probe filter has a bit for each"
                     : "must leave no more than 15 with xcd.count: the probe filter has a bit for each";
+    else if (v[CHIP_host_memory] > 0 && v[CHIP_pcie_iod] >= iods)
+        clash = CHIP_CLASH(CHIP_pcie_iod, CHIP_iod_count), wrong = "is counted from 0 on";
     else if (packages > 1 && iods > FABRIC_NODE_IODS)
         clash = CHIP_CLASH(CHIP_iod_count), wrong = "must be no more than 8 for packages of a node";
     if (wrong)
@@ -238,6 +240,17 @@ struct fabric_place fabric_place_of(const struct fabric *f, uint64_t physical)
         .channel = slice % f->map.channels,
         .offset = (uint64_t)line * FABRIC_LINE + physical % FABRIC_LINE,
     };
+}
+
+bool fabric_read_traffic(const struct fabric *f, unsigned to, bool back, struct fabric_traffic *out)
+{
+    if (to > f->links + 1 || to == f->package || (to <= f->links && back))
+        return false;
+    const struct link *link = to <= f->links ? &f->link[to - (to > f->package)] : NULL;
+    if (link ? link->hops != 1 : !f->host)
+        return false;
+    *out = link ? link->traffic : *host_traffic(f->host, back);
+    return true;
 }
 
 void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)

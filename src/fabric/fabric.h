@@ -2,7 +2,7 @@
 /*
  * Beyond the XCD: the IODs of a package with their networks and the USR links between
  * them, the Infinity Cache slices, the probe filters, and the memory channels
- * behind the slices; and the links to other packages of a node.
+ * behind the slices; the links to other packages of a node, and PCIe to a host.
  *
  * Agents (an XCD's L2, a CCD, an SDMA engine) ask with a struct fabric_request, which stays the asker's and
  * in place until it is answered; only the pointer travels.  The bytes move at the line's home, the slice of
@@ -139,6 +139,10 @@ struct fabric *fabric_open_package(const struct chip *chip, struct port *port, u
                                    unsigned nps, const struct fabric_place_in_node *place);
 void fabric_join(struct fabric *const *fabrics, const struct node *node);
 unsigned fabric_package(const struct fabric *fabric);
+/* If the chip has a host behind PCIe: its memory, whose addresses lie above those of all packages, is in this
+ * domain. */
+void fabric_join_host(struct fabric *const *fabrics, unsigned packages, const struct chip *chip,
+                      struct port_domain *domain);
 
 /* The shortest time between an agent and an IOD, or two IODs: the port's lookahead. */
 uint64_t fabric_lookahead_ps(const struct chip *chip);
@@ -212,6 +216,15 @@ struct fabric_counters {
     uint64_t usr_bytes;
     uint64_t link_bytes; /* to other packages */
 };
+/*
+ * What went over the links from the package to a neighbour, headers included, and how long it waited for
+ * them; `to` the number behind the last package: over PCIe, or with `back` from there.  False: there is none.
+ */
+struct fabric_traffic {
+    uint64_t bytes, packets;
+    double waited_ps;
+};
+bool fabric_read_traffic(const struct fabric *fabric, unsigned to, bool back, struct fabric_traffic *out);
 void fabric_read_counters(const struct fabric *fabric, struct fabric_counters *out);
 
 #endif

@@ -248,6 +248,29 @@ static double landing(const struct slice *s, uint32_t line, unsigned lines, doub
     return ready - now;
 }
 
+void home_bytes(struct fabric_request *r)
+{
+    uint8_t *line = (uint8_t *)(uintptr_t)r->line;
+    switch (r->kind) {
+    case FABRIC_READ:
+    case FABRIC_OWN:
+    case FABRIC_FETCH:
+        r->faulted = !r->in_place && (!guarded_load_line(r->data, line) ||
+                                      (r->pair && !guarded_load_line(r->second, line + FABRIC_LINE)));
+        break;
+    case FABRIC_WRITE:
+        r->faulted = !r->nobody && !r->in_place &&
+                     !(guarded_store_line(line, r->data, r->mask) &&
+                       (!r->pair || guarded_store_line(line + FABRIC_LINE, r->second, r->mask)));
+        break;
+    case FABRIC_ATOMIC:
+        r->faulted = !guarded_can_write(line);
+        if (!r->faulted)
+            r->atomic(r, line);
+        break;
+    }
+}
+
 /* The bytes, and the answer, and how long until it leaves; the line is in the cache, or passes it. */
 static double answer(struct iod *iod, unsigned slice, struct fabric_request *r)
 {
@@ -256,20 +279,15 @@ static double answer(struct iod *iod, unsigned slice, struct fabric_request *r)
     unsigned lines = lines_of(r);
     double now = iod_now(iod),
            after = f->slice_ps + ps_server_take(&s->port, now, (r->half ? 0.5 : lines) * f->slice_line_ps);
-    uint8_t *line = (uint8_t *)(uintptr_t)r->line;
+    home_bytes(r);
     switch (r->kind) {
     case FABRIC_READ:
     case FABRIC_OWN:
     case FABRIC_FETCH:
-        r->faulted = !r->in_place && (!guarded_load_line(r->data, line) ||
-                                      (r->pair && !guarded_load_line(r->second, line + FABRIC_LINE)));
         after += landing(s, r->place, lines, now);
         iod->counters.reads += lines;
         break;
     case FABRIC_WRITE:
-        r->faulted = !r->nobody && !r->in_place &&
-                     !(guarded_store_line(line, r->data, r->mask) &&
-                       (!r->pair || guarded_store_line(line + FABRIC_LINE, r->second, r->mask)));
         after += f->write_latency_ps;
         if (!(r->mask[0] | r->mask[1]))
             break;
@@ -278,9 +296,6 @@ static double answer(struct iod *iod, unsigned slice, struct fabric_request *r)
         iod->counters.writes += lines;
         break;
     case FABRIC_ATOMIC:
-        r->faulted = !guarded_can_write(line);
-        if (!r->faulted)
-            r->atomic(r, line);
         after += landing(s, r->place, 1, now) + f->atomic_latency_ps + r->depth * f->atomic_ps;
         put_in_cache(iod, slice, r->place, BOTH_HALVES, true);
         iod->counters.atomics++;

@@ -3,7 +3,7 @@
  * The fabric's inside: map.c says where an address is, net.c carries requests,
  * answers and probes over the IODs and links, home.c is the end of a request
  * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags, link.c goes on to other packages,
- * route.c finds the ways that net.c goes.
+ * host.c to a host, route.c finds the ways that net.c goes.
  *
  * What belongs to whom: struct agent_port to the agent's domain, struct iod with its
  * slices to the IOD's.
@@ -188,8 +188,13 @@ struct link {
     struct fabric *fabric;
     struct iod *iod; /* on which it is */
     struct link *far;
-    uint8_t agent; /* of this package: who has lines behind the link */
+    uint8_t agent;                  /* of this package: who has lines behind the link */
+    uint8_t way[NODE_MAX_PACKAGES]; /* packages from this one on to the other, */
+    unsigned hops;                  /* so many links */
+    double way_ps;                  /* of all of it, if nobody is in the way */
+    /* Of the first of them, and of what others pass on over it. */
     struct ps_server out;
+    struct fabric_traffic traffic;
     double byte_ps, latency_ps;
     unsigned header;                  /* bytes with each packet */
     struct link_directory *directory; /* what CCDs of this package have of the other's memory */
@@ -204,6 +209,7 @@ struct fabric_route {
     double way_ps, part_ps;
     uint8_t next, hops;
 };
+struct fabric_host;
 
 struct fabric {
     struct arena arena; /* it is in that itself */
@@ -212,7 +218,9 @@ struct fabric {
     struct dram_timing timing;
     unsigned iods, xcds, ccds, links, engines, pseudo;
     unsigned package, package_shift; /* the bits of a physical address above that are the package's number */
+    struct fabric_host *host;        /* behind PCIe; NULL: there is none */
     struct link link[FABRIC_LINKS];  /* to each other package, by number */
+    struct fabric *all[NODE_MAX_PACKAGES]; /* of the node */
     uint32_t filter_chunks;
     /* ps */
     struct fabric_route route[CHIP_MAX_IODS][CHIP_MAX_IODS]; /* from an IOD to another; see route.c */
@@ -230,6 +238,13 @@ struct fabric {
 static inline uint64_t fabric_local(const struct fabric *f)
 {
     return (UINT64_C(1) << f->package_shift) - 1;
+}
+
+static inline void count_traffic(struct fabric_traffic *t, double bytes, double waited_ps)
+{
+    t->bytes += (uint64_t)bytes;
+    t->packets++;
+    t->waited_ps += waited_ps;
 }
 
 static inline bool carries_data(const struct fabric_request *r)
@@ -258,6 +273,11 @@ void net_answer(struct iod *home, struct fabric_request *request, double after_p
 double net_way_ps(const struct iod *home, const struct fabric_request *request);
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
 
+/* To the next IOD on the way to another, which carries `bytes` there: *delay ps. */
+struct iod *net_toward(struct iod *at, const struct iod *to, unsigned bytes, double *delay);
+/* What all of that way takes without waits. */
+double net_between_ps(const struct iod *from, const struct iod *to);
+
 /* link.c */
 static inline struct link *fabric_link(struct fabric *f, unsigned package)
 {
@@ -269,7 +289,15 @@ void link_take(struct link *link, struct fabric_request *request);
 void link_probe_answered(struct home_probe *answer);
 void link_close(struct link *link);
 
+/* host.c */
+/* From its IOD: a request that came there. */
+void host_take(struct fabric_host *host, struct fabric_request *request);
+const struct iod *host_iod(const struct fabric_host *host);
+const struct fabric_traffic *host_traffic(const struct fabric_host *host, bool back);
+
 /* home.c */
+/* The bytes of a request are moved, or changed, now; and whether memory is there. */
+void home_bytes(struct fabric_request *request);
 /* Asks for what a request that arrives needs (port_set_prefetch()): it does not have that itself yet. */
 struct home_prefetched {
     unsigned slice;

@@ -10,6 +10,9 @@
  * knows which CCDs those are, lets their requests for a line through one after another, and passes on probes.
  * GPUs are not: an L2 holds lines of other packages that no home knows of, until a fence.
  *
+ * Packages without a link between them have one all the same, as far as all of that is concerned: what goes
+ * over it is passed on by those on the way, from the IOD where it comes in to the one where it leaves.
+ *
  * Sources: ISCA'24, IV.D (hardware coherence of GPUs within a socket only), VIII and figure 18.
  */
 #include "fabric/internal.h"
@@ -123,16 +126,68 @@ static unsigned halves_of(const struct fabric_request *r)
     return halves * lines_of(r);
 }
 
-/* To the other end, in packets of half a line or in one without any, after all that was sent before. */
+/* Something on its way over several links, of which it has passed some. */
+struct passing {
+    void *what;
+    port_fn *fn; /* at the far end */
+    struct link *link;
+    unsigned bytes, passed;
+};
+
+static void pass(struct port_domain *domain, struct port_event *event);
+
+static void post_passing(struct port_domain *from, struct iod *to, double delay, const struct passing *p)
+{
+    struct port_event *e = port_send(from, to->domain, (uint64_t)delay, pass, to);
+    e->word[0] = (uint64_t)p->what;
+    e->word[1] = (uint64_t)p->fn;
+    e->word[2] = (uint64_t)p->link;
+    e->word[3] = (uint64_t)p->bytes << 32 | p->passed;
+}
+
+/* Over the next link of the way, after all that was sent over it before. */
+static void send_next(struct passing *p)
+{
+    const uint8_t *way = p->link->way + p->passed;
+    struct link *next = fabric_link(p->link->fabric->all[way[0]], way[1]);
+    struct iod *iod = next->iod, *to = next->far->iod;
+    const double busy = p->bytes * next->byte_ps, wait = ps_server_take(&next->out, iod_now(iod), busy),
+                 delay = next->latency_ps + wait + busy;
+    iod->counters.link_bytes += p->bytes;
+    count_traffic(&next->traffic, p->bytes, wait);
+    if (++p->passed < p->link->hops)
+        post_passing(iod->domain, to, delay, p);
+    else
+        port_send(iod->domain, to->domain, (uint64_t)delay, p->fn, p->link->far)->word[0] = (uint64_t)p->what;
+}
+
+/* Over a package on the way, to the IOD where it leaves. */
+static void pass(struct port_domain *domain, struct port_event *event)
+{
+    struct iod *at = event->self;
+    struct passing p = {.what = (void *)event->word[0],
+                        .fn = (port_fn *)event->word[1],
+                        .link = (struct link *)event->word[2],
+                        .bytes = (unsigned)(event->word[3] >> 32),
+                        .passed = (unsigned)event->word[3]};
+    const struct iod *end = fabric_link(at->fabric, p.link->way[p.passed + 1])->iod;
+    double delay;
+    if (at == end) {
+        send_next(&p);
+        return;
+    }
+    struct iod *next = net_toward(at, end, p.bytes, &delay);
+    post_passing(domain, next, delay, &p);
+}
+
+/* To the other end, in packets of half a line or in one without any. */
 static void send_over(struct link *link, unsigned halves, port_fn *fn, void *what)
 {
-    struct iod *iod = link->iod;
-    const unsigned bytes = halves ? halves * (LINK_HALF + link->header) : link->header;
-    const double busy = bytes * link->byte_ps, wait = ps_server_take(&link->out, iod_now(iod), busy);
-    iod->counters.link_bytes += bytes;
-    struct iod *to = link->far->iod;
-    port_send(iod->domain, to->domain, (uint64_t)(link->latency_ps + wait + busy), fn, link->far)->word[0] =
-        (uint64_t)what;
+    struct passing p = {.what = what,
+                        .fn = fn,
+                        .link = link,
+                        .bytes = halves ? halves * (LINK_HALF + link->header) : link->header};
+    send_next(&p);
 }
 
 /* ---- at the end where memory is ---- */
@@ -398,8 +453,9 @@ static void returned(struct port_domain *domain, struct port_event *event)
 /* The ends find each other. */
 static void open_end(struct fabric *f, struct fabric *far, const struct node *node)
 {
-    const struct node_link way = node_link_of(node, f->package, far->package);
     struct link *link = fabric_link(f, far->package);
+    link->hops = node_way(node, f->package, far->package, link->way);
+    const struct node_link way = node_link_of(node, f->package, link->way[1]);
     link->fabric = f;
     link->iod = &f->iod[way.iod[0]];
     link->far = fabric_link(far, f->package);
@@ -412,12 +468,30 @@ static void open_end(struct fabric *f, struct fabric *far, const struct node *no
     fabric_attach(f, link->agent, link->iod->domain, probed, link);
 }
 
+/* All links of the way, and what is between them. */
+static void add_up(struct link *link)
+{
+    const struct link *at = fabric_link(link->fabric, link->way[1]);
+    link->way_ps = at->latency_ps;
+    for (unsigned i = 1; i < link->hops; i++) {
+        const struct iod *in = at->far->iod;
+        at = fabric_link(link->fabric->all[link->way[i]], link->way[i + 1]);
+        link->way_ps += at->latency_ps + net_between_ps(in, at->iod);
+    }
+}
+
 void fabric_join(struct fabric *const *fabrics, const struct node *node)
 {
     for (unsigned a = 0; a < node->packages; a++)
-        for (unsigned b = 0; b < node->packages; b++)
+        for (unsigned b = 0; b < node->packages; b++) {
+            fabrics[a]->all[b] = fabrics[b];
             if (a != b)
                 open_end(fabrics[a], fabrics[b], node);
+        }
+    for (unsigned a = 0; a < node->packages; a++)
+        for (unsigned b = 0; b < node->packages; b++)
+            if (a != b)
+                add_up(fabric_link(fabrics[a], b));
 }
 
 void link_close(struct link *link)

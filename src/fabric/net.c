@@ -11,6 +11,8 @@
  */
 #include "fabric/internal.h"
 
+#include <math.h>
+
 /*
  * An L2 asks for a line at once and writes its halves one by one, as its counters say (TCC_EA0_RDREQ is of
  * 128 bytes, TCC_EA0_WRREQ of 64).  Operands and results of a line's atomics are half a line.
@@ -50,6 +52,31 @@ static struct iod *next_on_way(struct iod *at, const struct iod *to, unsigned by
     return &at->fabric->iod[next];
 }
 
+/* Over a link between two IODs, what goes on: no sooner than one domain may act on the other. */
+static double hop_ps(const struct iod *from, const struct iod *to)
+{
+    const struct fabric_route *r = route_of(from, to);
+    return fmax(r->way_ps - from->fabric->near_ps, r->part_ps);
+}
+
+double net_between_ps(const struct iod *from, const struct iod *to)
+{
+    double ps = 0;
+    for (const struct iod *next; from != to; from = next) {
+        next = &from->fabric->iod[route_of(from, to)->next];
+        ps += hop_ps(from, next);
+    }
+    return ps;
+}
+
+struct iod *net_toward(struct iod *at, const struct iod *to, unsigned bytes, double *delay)
+{
+    double wait;
+    struct iod *next = next_on_way(at, to, bytes, &wait);
+    *delay = hop_ps(at, next) + wait;
+    return next;
+}
+
 /* A link's agent is in the domain of its IOD. */
 static struct port_event *net_send(struct port_domain *from, struct port_domain *to, uint64_t delay_ps,
                                    port_fn *fn, void *self)
@@ -80,7 +107,9 @@ static void arrive(struct port_domain *domain, struct port_event *event)
         ps_server_take(&iod->ingress, iod_now(iod), packets_bytes(f, r) * f->ingress_ps);
     }
     r->home_ps = (float)(iod_now(iod) - r->asked_ps);
-    if (r->remote)
+    if (r->remote > f->links + 1)
+        host_take(f->host, r);
+    else if (r->remote)
         link_take(fabric_link(f, r->remote - 1U), r);
     else
         home_take(iod, r);
@@ -231,7 +260,13 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
 {
     struct agent_port *x = &f->agent[r->agent];
     const unsigned package = (unsigned)(r->physical >> f->package_shift);
-    if (package == f->package || r->nobody) { /* nobody's lines may be anywhere */
+    if (package > f->links) {
+        assert(f->host);
+        r->home = (uint8_t)host_iod(f->host)->index;
+        r->slice = 0;
+        r->place = 0;
+        r->remote = (uint8_t)(f->links + 2);
+    } else if (package == f->package || r->nobody) { /* nobody's lines may be anywhere */
         unsigned slice;
         map_find(&f->map, r->physical & fabric_local(f), &slice, &r->place);
         r->home = f->map.iod_of[slice >> f->map.channel_bits];
@@ -436,7 +471,7 @@ double net_way_ps(const struct iod *home, const struct fabric_request *r)
 {
     const struct fabric *f = home->fabric;
     const unsigned link = r->agent - f->xcds - f->ccds; /* behind which whoever asked is */
-    const double beyond = link < f->links ? f->link[link].latency_ps + f->near_ps : 0;
+    const double beyond = link < f->links ? f->link[link].way_ps + f->near_ps : 0;
     const struct agent_port *x = &f->agent[r->agent];
     return f->route[home->index][x->iod].way_ps + x->extra_ps + beyond;
 }

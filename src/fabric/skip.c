@@ -86,6 +86,8 @@ void fabric_skip(struct fabric *f, struct port_domain *from, uint64_t after_ps,
     }
     for (unsigned i = 0; i < count; i++) {
         const unsigned package = (unsigned)(pairs[i].physical >> f->package_shift);
+        if (package > f->links) /* a host's: no Infinity Cache has it */
+            continue;
         struct fabric *home = package == f->package ? f : fabric_link(f, package)->far->fabric;
         unsigned slice;
         uint32_t place;

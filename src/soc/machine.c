@@ -284,6 +284,12 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
     pthread_mutex_init(&m->event_lock, NULL);
     bool room =
         memory_init(&m->memory, machine_memory_bytes(m), m->node.packages, machine_package_agents(m), xnack);
+    memory_set_host(&m->memory, (uint64_t)m->chip.value[CHIP_host_memory]);
+    for (unsigned a = 0; a < m->node.packages; a++)
+        for (unsigned b = 0; b < m->node.packages; b++) {
+            uint8_t way[NODE_MAX_PACKAGES];
+            m->memory.numa.hops[a][b] = (uint8_t)node_way(&m->node, a, b, way);
+        }
     if (options->size > offsetof(struct ehp_options, bounds))
         m->memory.bounds = isolate ? EHP_BOUNDS_FAULT : options->bounds; /* nobody's memory is nobody's */
     m->memory.exact = isolate;

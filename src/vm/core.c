@@ -82,7 +82,7 @@ static void arrived(struct port_domain *domain, struct port_event *event)
     if (!(table_get(&vm->gpu, page) & PTE_PINNED)) {
         if (!table_get(&vm->system, page))
             when = handle(vm, f, now);
-        vm_demand_frame(vm, f->package, page, true);
+        vm_demand_frame(vm, f->asker, page, true);
         add_page(vm, page);
     }
     pthread_mutex_unlock(&vm->lock);

@@ -90,7 +90,9 @@ static uint64_t resolve(struct vm *vm, unsigned package, uint64_t address, bool 
         *major = true;
         vm->use.major++;
     }
-    uint64_t frame = vm_demand_frame(vm, package, page, present);
+    /* Where a GPU touches it first; what exists, somebody of the program has touched. */
+    struct numa_asker gpu = {.package = package};
+    uint64_t frame = vm_demand_frame(vm, present ? &vm->memory->numa.program : &gpu, page, present);
     pthread_mutex_unlock(&vm->lock);
     if (frame)
         add_commit(vm, page,

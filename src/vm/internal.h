@@ -6,6 +6,8 @@
 #include <pthread.h>
 
 #include "ehp/ehp.h"
+#include "alloc/memory.h"
+#include "alloc/numa.h"
 #include "vm/frames.h"
 #include "vm/table.h"
 #include "vm/vm.h"
@@ -65,8 +67,8 @@ struct vm {
     unsigned line_pages; /* whose entries a walk reads at once */
     uint64_t random;
     const struct fabric *fabric;
-    pthread_mutex_t lock; /* tables' writers, frames */
-    struct frames frames[EHP_PACKAGES_MAX];
+    pthread_mutex_t lock;              /* tables' writers, frames */
+    struct frames frames[HEAP_PLACES]; /* memory_place() */
     unsigned package_shift;
     uint64_t tables; /* physical address of page tables in their package */
     struct table gpu, system;
@@ -100,12 +102,15 @@ static inline uint64_t package_base(const struct vm *vm, unsigned package)
 
 static inline unsigned package_of(const struct vm *vm, uint64_t physical)
 {
-    return (unsigned)((physical & PTE_FRAME) >> vm->package_shift);
+    const uint64_t package = (physical & PTE_FRAME) >> vm->package_shift;
+    return package < vm->memory->packages ? (unsigned)package
+                                          : vm->memory->packages; /* a host, which may have
+                                                                     more than a package */
 }
 
-/* With the lock: the frame of a page on demand, which gets one of the package if it has none.  0: memory is
- * full. */
-uint64_t vm_demand_frame(struct vm *vm, unsigned package, uint64_t page_address, bool cpu_first);
+/* With the lock: the frame of a page on demand, which gets one if it has none, as who touches it first wants.
+ * 0: memory is full. */
+uint64_t vm_demand_frame(struct vm *vm, struct numa_asker *asker, uint64_t page_address, bool cpu_first);
 /* With the lock: cores' walks find the page; and the same between windows, for those of faults. */
 void vm_core_see(struct vm *vm, uint64_t page_address);
 void vm_core_commit(struct vm *vm);

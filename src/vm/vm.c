@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "ehp/ehp.h"
 #include "fabric/fabric.h"
@@ -29,9 +30,12 @@ static uint64_t page_count(const struct memory_block *b)
     return (b->base + b->bytes - first_page(b) + VM_PAGE - 1) >> VM_PAGE_SHIFT;
 }
 
-static uint64_t flags_of(int kind, bool uncached)
+/* What a host behind PCIe has, no cache of a GPU keeps. */
+static uint64_t flags_of(const struct vm *vm, int kind, bool uncached)
 {
-    uint64_t mtype = uncached ? VM_MTYPE_UC : memory_is_device(kind) ? VM_MTYPE_RW : VM_MTYPE_CC;
+    uint64_t mtype = uncached || memory_place(vm->memory, 0, kind) == vm->memory->packages ? VM_MTYPE_UC
+                     : memory_is_device(kind)                                              ? VM_MTYPE_RW
+                                                                                           : VM_MTYPE_CC;
     return mtype << PTE_MTYPE_SHIFT | PTE_WRITABLE | PTE_PINNED;
 }
 
@@ -53,7 +57,7 @@ static uint64_t take_demand_chunk(struct vm *vm, unsigned package, bool cpu_firs
         if (first == UINT64_MAX)
             return UINT64_MAX;
         const uint64_t physical = first << VM_PAGE_SHIFT;
-        if (!cpu_first || !vm->fabric)
+        if (!cpu_first || !vm->fabric || package == vm->memory->packages)
             return package_base(vm, package) + physical;
         vm->random = vm->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         bool refused = (double)(vm->random >> 11) < vm->bias * 0x1p53;
@@ -79,11 +83,9 @@ static uint64_t neighbour(const struct vm *vm, unsigned package, uint64_t start,
  * Frames come in chunks: the first page touched of an aligned window takes one,
  * and the others find their frames in it.
  */
-uint64_t vm_demand_frame(struct vm *vm, unsigned package, uint64_t page, bool cpu_first)
+static uint64_t frame_in(struct vm *vm, unsigned package, uint64_t page, bool cpu_first)
 {
-    uint64_t have = table_get(&vm->system, page), at, chunk;
-    if (have)
-        return have & PTE_FRAME;
+    uint64_t at, chunk;
     unsigned order = vm->demand_order[cpu_first];
     uint64_t start = page & ~((VM_PAGE << order) - 1),
              other = neighbour(vm, package, start, order, cpu_first, &at);
@@ -99,6 +101,16 @@ uint64_t vm_demand_frame(struct vm *vm, unsigned package, uint64_t page, bool cp
         return 0;
     vm->use.demand += VM_PAGE;
     return chunk + (page - start);
+}
+
+uint64_t vm_demand_frame(struct vm *vm, struct numa_asker *asker, uint64_t page, bool cpu_first)
+{
+    uint8_t order[EHP_PACKAGES_MAX];
+    uint64_t frame = table_get(&vm->system, page) & PTE_FRAME;
+    const unsigned count = frame ? 0 : numa_order(&vm->memory->numa, page, asker, order);
+    for (unsigned i = 0; i < count && !frame; i++)
+        frame = frame_in(vm, order[i], page, cpu_first);
+    return frame;
 }
 
 void vm_demand_drop(struct vm *vm, uint64_t page)
@@ -162,7 +174,7 @@ static bool note_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uin
 
 static bool map_piece(struct vm *vm, struct memory_chunk *c, uint64_t page, uint64_t count, uint64_t physical)
 {
-    uint64_t own = c->pages > page ? c->pages - page : 0, flags = flags_of(c->kind, c->uncached);
+    uint64_t own = c->pages > page ? c->pages - page : 0, flags = flags_of(vm, c->kind, c->uncached);
     flags &= c->read_only ? ~PTE_WRITABLE : UINT64_MAX;
     own = own < count ? own : count;
     uint64_t address = c->node.base + (page << VM_PAGE_SHIFT), bytes = own << VM_PAGE_SHIFT;
@@ -177,7 +189,7 @@ static bool map_spare(struct vm *vm, const struct memory_chunk *c)
     bool done = true;
     for (uint64_t i = 0; i < HEAP_PAGES && done; i++)
         done = table_map(&vm->gpu, c->node.base + (i << VM_PAGE_SHIFT), 1, c->frame[i] & PTE_FRAME,
-                         flags_of(c->kind, c->uncached) | PTE_SPARE);
+                         flags_of(vm, c->kind, c->uncached) | PTE_SPARE);
     return done;
 }
 
@@ -204,7 +216,7 @@ static unsigned chunk_order(const struct vm *vm, const struct memory_chunk *c)
 static bool take_chunks(struct vm *vm, struct memory_chunk *c, uint64_t pages, piece_fn *fn)
 {
     uint64_t address = c->node.base, end = address + (pages << VM_PAGE_SHIFT);
-    const unsigned order = chunk_order(vm, c), package = memory_package(vm->memory, c->agent);
+    const unsigned order = chunk_order(vm, c), package = memory_place(vm->memory, c->agent, c->kind);
     while (address < end) {
         uint64_t window = address & ~((VM_PAGE << order) - 1), next = window + (VM_PAGE << order);
         uint64_t first = frames_take_chunk(&vm->frames[package], order);
@@ -305,7 +317,7 @@ static bool map_cut(struct vm *vm, const struct memory_block *b, const struct me
         for (next = page + 1; next < end && c->frame[next] == c->frame[next - 1] + VM_PAGE;)
             next++;
         if (!table_map(&vm->gpu, c->node.base + (page << VM_PAGE_SHIFT), next - page,
-                       c->frame[page] & PTE_FRAME, flags_of(b->kind, b->uncached)))
+                       c->frame[page] & PTE_FRAME, flags_of(vm, b->kind, b->uncached)))
             return false;
     }
     return true;
@@ -315,7 +327,7 @@ static bool map_cut(struct vm *vm, const struct memory_block *b, const struct me
  * not either. */
 static uint64_t registered_frame(struct vm *vm, uint64_t page, struct host_pages *pages)
 {
-    return vm_demand_frame(vm, 0, page, host_present(pages, page));
+    return vm_demand_frame(vm, &vm->memory->numa.program, page, host_present(pages, page));
 }
 
 static bool map_registered(struct vm *vm, const struct memory_block *b)
@@ -332,7 +344,8 @@ static bool map_registered(struct vm *vm, const struct memory_block *b)
             break;
         }
         const struct mapping *m = host_find(&pages, page);
-        uint64_t flags = flags_of(b->kind, b->uncached) & (m && !m->writable ? ~PTE_WRITABLE : UINT64_MAX);
+        uint64_t flags =
+            flags_of(vm, b->kind, b->uncached) & (m && !m->writable ? ~PTE_WRITABLE : UINT64_MAX);
         vm_demand_map(vm, page, flags | frame | PTE_VALID);
         done++;
     }
@@ -363,6 +376,56 @@ static void unmapped(void *context, const struct memory_block *b, const struct m
     pthread_mutex_lock(&vm->lock);
     unmap_block(vm, b, page_count(b));
     pthread_mutex_unlock(&vm->lock);
+}
+
+/* ---- where pages lie, for those who ask ---- */
+
+/* Memory that is registered may have pages that nobody has touched. */
+static bool is_touched(uint64_t page)
+{
+    unsigned char resident = 1;
+    return mincore((void *)(uintptr_t)page, VM_PAGE, &resident) != 0 || resident & 1;
+}
+
+static bool page_find(void *context, uint64_t page, struct numa_asker *asker, unsigned *package)
+{
+    struct vm *vm = context;
+    pthread_mutex_lock(&vm->lock);
+    uint64_t entry = table_get(&vm->gpu, page);
+    if (!(entry & PTE_PINNED))
+        entry = table_get(&vm->system, page);
+    if (!entry && asker)
+        entry = vm_demand_frame(vm, asker, page, is_touched(page));
+    if (entry)
+        *package = package_of(vm, entry);
+    pthread_mutex_unlock(&vm->lock);
+    return entry != 0;
+}
+
+/* Entries that caches have of the old frame's lines are nobody's. */
+static bool page_move(void *context, uint64_t page, unsigned package, bool mapped)
+{
+    struct vm *vm = context;
+    pthread_mutex_lock(&vm->lock);
+    const uint64_t gpu = table_get(&vm->gpu, page), have = table_get(&vm->system, page);
+    bool moved = have && !(gpu & PTE_PINNED) && (!gpu || mapped);
+    if (moved && package_of(vm, have) != package) {
+        const bool cpu_first = (have & PTE_CPU_FIRST) != 0;
+        vm_demand_drop(vm, page);
+        moved = frame_in(vm, package, page, cpu_first) != 0;
+        if (!moved)
+            frame_in(vm, package_of(vm, have), page, cpu_first);
+        if (have & PTE_CPU)
+            vm_core_see(vm, page);
+        atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&vm->lock);
+    return moved;
+}
+
+static void page_gone(void *context, uint64_t page)
+{
+    vm_unmapped(context, page, VM_PAGE);
 }
 
 /* ---- the interface ---- */
@@ -409,12 +472,16 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
         vm->commit_of && table_open(&vm->gpu, most) && table_open(&vm->system, 0) && host_open(&vm->pages);
     for (unsigned i = 0; i < memory->packages; i++)
         room = room && frames_open(&vm->frames[i], vm->tables);
+    if (memory->host_size)
+        room = room && frames_open(&vm->frames[memory->packages], memory->host_size);
     if (!room) {
         vm_close(vm);
         return NULL;
     }
     memory->hooks = (struct memory_hooks){
         .context = vm, .reserved = reserved, .released = released, .mapped = mapped, .unmapped = unmapped};
+    memory->numa.hooks =
+        (struct numa_hooks){.context = vm, .find = page_find, .move = page_move, .gone = page_gone};
     return vm;
 }
 
@@ -423,9 +490,10 @@ void vm_close(struct vm *vm)
     if (!vm)
         return;
     vm->memory->hooks = (struct memory_hooks){0};
+    vm->memory->numa.hooks = (struct numa_hooks){0};
     table_close(&vm->gpu);
     table_close(&vm->system);
-    for (unsigned i = 0; i < vm->memory->packages; i++)
+    for (unsigned i = 0; i < HEAP_PLACES; i++)
         frames_close(&vm->frames[i]);
     host_close(&vm->pages);
     free(vm->commits);
@@ -496,7 +564,7 @@ bool vm_find(struct vm *vm, unsigned package, uint64_t address, struct vm_entry 
         return false;
     uint64_t page = address & ~(VM_PAGE - 1);
     pthread_mutex_lock(&vm->lock);
-    uint64_t frame = vm_demand_frame(vm, package, page, true);
+    uint64_t frame = vm_demand_frame(vm, &vm->memory->numa.program, page, true);
     pthread_mutex_unlock(&vm->lock);
     *out = (struct vm_entry){.base = page, .bytes = VM_PAGE, .physical = frame, .writable = true};
     return frame != 0;
@@ -505,7 +573,7 @@ bool vm_find(struct vm *vm, unsigned package, uint64_t address, struct vm_entry 
 bool vm_take(struct vm *vm, unsigned package, uint64_t *physical, uint64_t *bytes)
 {
     pthread_mutex_lock(&vm->lock);
-    *physical = take_demand_chunk(vm, package, true);
+    *physical = take_demand_chunk(vm, vm->memory->host_size ? vm->memory->packages : package, true);
     pthread_mutex_unlock(&vm->lock);
     *bytes = VM_PAGE << vm->demand_order[1];
     return *physical != UINT64_MAX;
@@ -526,6 +594,7 @@ void vm_get_use(struct vm *vm, struct vm_use *use)
 uint64_t vm_touch(struct vm *vm, unsigned package, uint64_t address, uint64_t bytes)
 {
     uint64_t faults = 0, end = address + bytes;
+    struct numa_asker asker = {.package = package};
     bool dropped = false;
     struct host_pages pages;
     pthread_mutex_lock(&vm->lock);
@@ -539,7 +608,7 @@ uint64_t vm_touch(struct vm *vm, unsigned package, uint64_t address, uint64_t by
                 host_populate(&pages, at);
                 faults++;
             }
-            vm_demand_frame(vm, package, at, true);
+            vm_demand_frame(vm, &asker, at, true);
             vm_core_see(vm, at);
         }
         host_close(&pages);

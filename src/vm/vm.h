@@ -35,6 +35,7 @@
 struct chip;
 struct fabric;
 struct memory;
+struct numa_asker;
 
 enum { VM_PAGE_SHIFT = 12 };
 
@@ -94,8 +95,8 @@ bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_
  * fault. */
 struct vm_core_fault {
     uint64_t address;
-    unsigned package; /* the core's */
-    bool again;       /* it has just had another */
+    struct numa_asker *asker; /* of whom the core is */
+    bool again;               /* it has just had another */
     struct port_domain *domain;
     port_fn *done;
     void *self;

@@ -59,10 +59,36 @@ static void test_known(const char *name, unsigned packages, unsigned count)
     node_free(&node);
 }
 
+/* A ring of four: ways to the other side go by the lower of two numbers, there and back. */
+static void test_ways(void)
+{
+    static const char ring[] =
+        "title = \"Ring\";\nchip = \"mi300a\";\npackages = 4;\n"
+        "link: { rate = (64, \"guess\"); latency = (80, \"guess\"); header = (8, \"guess\"); };\n"
+        "links = ( { packages = (0, 1); iods = (0, 0); }, { packages = (2, 1); iods = (1, 1); },\n"
+        "          { packages = (2, 3); iods = (0, 0); }, { packages = (3, 0); iods = (1, 1); } );\n";
+    struct node node;
+    char error[400] = "";
+    uint8_t way[NODE_MAX_PACKAGES];
+    CHECK(load_text(ring, &node, error, sizeof(error)) == EHP_OK);
+    CHECK_EQ(node_way(&node, 2, 2, way), 0);
+    CHECK_EQ(node_way(&node, 3, 0, way), 1);
+    CHECK(way[0] == 3 && way[1] == 0);
+    CHECK_EQ(node_way(&node, 0, 2, way), 2);
+    CHECK(way[0] == 0 && way[1] == 1 && way[2] == 2);
+    CHECK_EQ(node_way(&node, 2, 0, way), 2);
+    CHECK(way[0] == 2 && way[1] == 1 && way[2] == 0);
+    CHECK_EQ(node_way(&node, 3, 1, way), 2);
+    CHECK(way[0] == 3 && way[1] == 0 && way[2] == 1);
+    node_free(&node);
+}
+
 static void test_mistakes(void)
 {
     expect_error("packages = 2;\n", "title is missing");
     expect_error("title = \"Two\";\npackages = 2;\n", "chip is missing");
+    expect_error("title = \"Two\";\nchip = ( \"mi300a\", \"mi300x\" );\npackages = 2;\n",
+                 ":2: chip must be one name");
     expect_error("title = \"Two\";\nchip = \"mi300a\";\npackages = 9;\n",
                  "packages must be a number, 1 .. 8");
     expect_error("title = \"Two\";\nchip = \"mi300a\";\npackages = 2;\n", "link.rate is missing");
@@ -70,7 +96,12 @@ static void test_mistakes(void)
                  ":4: unknown key link.speed");
     expect_error("title = \"Two\";\nlinsk = 3;\n", ":2: unknown linsk");
     expect_error(HEAD, "links is missing");
-    expect_error(HEAD "links = ( );\n", ":5: links: there is none between packages 0 and 1");
+    expect_error(HEAD "links = ( );\n", ":5: links: there is no way from package 0 to package 1");
+    expect_error(
+        "title = \"Four\";\nchip = \"mi300a\";\npackages = 4;\n"
+        "link: { rate = (64, \"guess\"); latency = (80, \"guess\"); header = (8, \"guess\"); };\n"
+        "links = ( { packages = (0, 1); iods = (0, 0); }, { packages = (2, 3); iods = (0, 0); } );\n",
+        ":5: links: there is no way from package 0 to package 2, by others either: add { packages = (0, 2)");
     expect_error(HEAD "links = ( { packages = (0, 2); iods = (0, 0); } );\n",
                  ":5: packages of a link must be two numbers below 2");
     expect_error(HEAD "links = ( { packages = (1, 1); iods = (0, 0); } );\n", "must be two, not 1 twice");
@@ -108,6 +139,7 @@ int main(void)
 {
     test_known("mi300a-x4", 4, 2);
     test_known("mi300x-x8", 8, 1);
+    test_ways();
     test_mistakes();
     test_ports();
     struct node node;

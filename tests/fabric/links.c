@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Two packages: how long a link takes and what it carries, who keeps lines of the other package coherent,
- * order. */
+/* Two packages, and three in a row: how long a link takes and what it carries, who keeps lines of the other
+ * package coherent, order. */
 #include <math.h>
 
 #include "chip/node.h"
 #include "fabric/internal.h"
 #include "package.h"
 
-enum { LINE = FABRIC_LINE, PACKAGES = 2, SHIFT = 37, OWN_HALF = 1 };
+enum { LINE = FABRIC_LINE, PACKAGES = 3, SHIFT = 37, OWN_HALF = 1 };
 
 /* Domains: an asker for each XCD and CCD that asks, then the IODs. */
 enum { XCD, CCD_A, CCD_B, ASKERS };
@@ -27,6 +27,7 @@ struct test_request {
 };
 
 static struct {
+    unsigned packages;
     struct chip chip;
     struct node node;
     struct port *port;
@@ -50,29 +51,37 @@ static void probed(struct port_domain *domain, struct port_event *event)
     fabric_probe_answer(a->fabric, p);
 }
 
-static void open_rig(double latency)
+/* The third has a link with the second alone. */
+static void drop_link(struct node *node, unsigned a, unsigned b)
 {
-    static const unsigned at[PACKAGES][ASKERS] = {{0, 1, 2}, {3, 4, 5}};
+    for (unsigned i = 0; i < node->links; i++)
+        if (node->link[i].package[0] == a && node->link[i].package[1] == b)
+            node->link[i] = node->link[--node->links];
+}
+
+static void open_row(unsigned packages, double latency)
+{
     char error[256] = "";
     memset(&rig, 0, sizeof(rig));
     fault_install();
     CHECK(chip_load("mi300a", &rig.chip, error, sizeof(error)) == 0);
     CHECK(node_load("mi300a-x4", &rig.node, error, sizeof(error)) == 0);
-    rig.node.packages = PACKAGES; /* the first two, neighbours by IOD 3 of each */
+    rig.packages = rig.node.packages = packages; /* the first two are neighbours by IOD 3 of each */
+    drop_link(&rig.node, 0, 2);
     if (latency > 0)
         rig.node.value[NODE_link_latency] = latency;
-    const unsigned iods = chip_get(&rig.chip, CHIP_iod_count), askers = PACKAGES * ASKERS;
-    rig.port = port_open(askers + PACKAGES * iods, fabric_lookahead_ps(&rig.chip), 1, NULL);
-    for (unsigned p = 0; p < PACKAGES; p++) {
-        const struct fabric_place_in_node place = {.package = p, .packages = PACKAGES, .shift = SHIFT};
+    const unsigned iods = chip_get(&rig.chip, CHIP_iod_count), askers = packages * ASKERS;
+    rig.port = port_open(askers + packages * iods, fabric_lookahead_ps(&rig.chip), 1, NULL);
+    for (unsigned p = 0; p < packages; p++) {
+        const struct fabric_place_in_node place = {.package = p, .packages = packages, .shift = SHIFT};
         rig.fabric[p] = fabric_open_package(&rig.chip, rig.port, askers + p * iods, 1, &place);
     }
     fabric_join(rig.fabric, &rig.node);
-    for (unsigned p = 0; p < PACKAGES; p++)
+    for (unsigned p = 0; p < packages; p++)
         for (unsigned i = 0; i < ASKERS; i++) {
             struct asker *a = &rig.asker[p][i];
             a->fabric = rig.fabric[p];
-            a->domain = port_domain(rig.port, at[p][i]);
+            a->domain = port_domain(rig.port, p * ASKERS + i);
             a->agent = fabric_agent(a->fabric, i == XCD ? FABRIC_XCD : FABRIC_CCD, i == CCD_B);
             port_set_clock(a->domain, rig.chip.value[CHIP_chip_clock]);
             fabric_attach(a->fabric, a->agent, a->domain, probed, a);
@@ -81,9 +90,14 @@ static void open_rig(double latency)
         mmap(NULL, RIG_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
+static void open_rig(double latency)
+{
+    open_row(2, latency);
+}
+
 static void close_rig(void)
 {
-    for (unsigned p = 0; p < PACKAGES; p++)
+    for (unsigned p = 0; p < rig.packages; p++)
         fabric_close(rig.fabric[p]);
     port_close(rig.port);
     munmap(rig.memory, RIG_BYTES);
@@ -175,6 +189,33 @@ static void test_latency(void)
           remote[0] < 200 + least + 80); /* up to four USR links more each way */
 }
 
+/* What the second of three passes on takes the time of both links, and of the way between them; and its share
+ * of each. */
+static void test_row(void)
+{
+    const uint64_t offset = 12345 * LINE;
+    double row[2], single, between;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fabric_counters passed;
+        open_row(3, i ? 150 : 100);
+        row[i] = read_takes(2, offset);
+        between =
+            2 * net_between_ps(fabric_link(rig.fabric[1], 0)->iod, fabric_link(rig.fabric[1], 2)->iod) / 1000;
+        fabric_read_counters(rig.fabric[1], &passed);
+        const unsigned header = (unsigned)rig.node.value[NODE_link_header];
+        CHECK_EQ(passed.link_bytes, 2 * (header + 2 * (FABRIC_LINE / 2 + header)));
+        close_rig();
+    }
+    open_rig(100);
+    single = read_takes(1, offset);
+    close_rig();
+    printf("a read over two links of 100 ns takes %.1f ns, of 150 ns %.1f; %.1f of it between them\n", row[0],
+           row[1], between);
+    CHECK(fabs(row[1] - row[0] - 200) < 1);
+    CHECK(between > 10);
+    CHECK(fabs(row[0] - single - 200 - between) < 40); /* other IODs at the ends */
+}
+
 /* Two links of 64 GB/s, and a header with each half of a line; less, when half of each line is written. */
 static void test_bandwidth(void)
 {
@@ -207,15 +248,17 @@ static unsigned probes_of(unsigned package, unsigned asker)
 }
 
 /* CPUs are coherent over packages: by the home, and by the link's end among those of one package. */
-static void test_cpus(void)
+static void test_cpus(unsigned packages)
 {
     static struct test_request t;
-    open_rig(0);
+    open_row(packages, 0);
     const uint64_t line = in_package(0, 77 * LINE);
-    struct asker *near = &rig.asker[0][CCD_A], *far = &rig.asker[1][CCD_A], *beside = &rig.asker[1][CCD_B];
+    const unsigned end = packages - 1;
+    struct asker *near = &rig.asker[0][CCD_A], *far = &rig.asker[end][CCD_A],
+                 *beside = &rig.asker[end][CCD_B];
     ask_cpu(&t, far, FABRIC_READ, line);
     CHECK(t.r.alone);
-    CHECK_EQ(probes_of(0, CCD_A) + probes_of(1, CCD_A) + probes_of(1, CCD_B), 0);
+    CHECK_EQ(probes_of(0, CCD_A) + probes_of(end, CCD_A) + probes_of(end, CCD_B), 0);
     ask_cpu(&t, near, FABRIC_READ, line); /* the far one keeps it, and says so */
     CHECK(!t.r.alone);
     CHECK_EQ(far->probes, 1);
@@ -376,7 +419,9 @@ int main(void)
 {
     test_latency();
     test_bandwidth();
-    test_cpus();
+    test_row();
+    test_cpus(2);
+    test_cpus(3);
     test_past();
     test_race();
     test_gpus();

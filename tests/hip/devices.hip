@@ -115,6 +115,21 @@ static void peers()
           "itself");
 }
 
+// By the links that there are, or in a ring by a third.
+static void hops()
+{
+    const char *node = getenv("EHP_NODE");
+    const bool ring = node && strstr(node, "ring");
+    for (int d = 1; d < devices; d++) {
+        uint32_t type = 0, count = 0;
+        int rank = -1;
+        HIP_OK(hipExtGetLinkTypeAndHopCount(0, d, &type, &count));
+        HIP_OK(hipDeviceGetP2PAttribute(&rank, hipDevP2PAttrPerformanceRank, 0, d));
+        CHECK(type == 4 && count == (ring && d == 2 ? 2 : 1), "device %d: type %u, %u hops", d, type, count);
+        CHECK(rank == static_cast<int>(count), "device %d: rank %d", d, rank);
+    }
+}
+
 static void memory_of_each()
 {
     std::vector<size_t> before(devices), total(devices);
@@ -373,6 +388,7 @@ int main()
     }
     identity();
     peers();
+    hops();
     memory_of_each();
     variables(all);
     copies_wait(all);

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh BUILD_ROOT SOURCE_ROOT NAME [CHIP-OR-NODE [OPTION...]]: compiles tests/hip/NAME.hip with ehp cc and runs it. The
+# run.sh BUILD_ROOT SOURCE_ROOT NAME [CHIP-OR-NODE [OPTION...]]: (a node also by its path in the sources) compiles tests/hip/NAME.hip with ehp cc and runs it. The
 # program checks itself and says PASSED.
 build=$1 source=$2 name=$3 chip=${4-mi300a}
 [ $# -gt 4 ] && shift 4 || set -- -O2
 machine=--chip
 [ ! -e "$source/nodes/$chip.cfg" ] || machine=--node
+case $chip in */*) machine=--node chip=$source/$chip ;; esac
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 echo 'int main() { return 0; }' >"$dir/empty.hip"

@@ -179,6 +179,12 @@ static void run_cores(struct engine *engine, struct ehp_cpu_work *work)
     work->ns = work->faults = 0;
 }
 
+static void still(struct engine *engine, void (*fn)(void *context), void *context)
+{
+    (void)engine;
+    fn(context);
+}
+
 static void forked(struct engine *engine)
 {
     (void)engine; /* the host's kernel knows */
@@ -230,6 +236,7 @@ int host_engine_open(struct cp *cp, const struct engine_options *options, struct
         .spend = spend,
         .run_cores = run_cores,
         .forked = forked,
+        .still = still,
     };
     struct host *h = aligned_alloc(64, (sizeof(*h) + 63) & ~(size_t)63);
     if (!h)

@@ -614,9 +614,9 @@ void timed_spend(struct engine *engine, uint64_t ps)
     pthread_mutex_unlock(&timed->lock);
 }
 
-/* Takes the lock between two windows. */
-static void lock_between(struct timed *timed)
+void timed_still(struct engine *engine, void (*fn)(void *context), void *context)
 {
+    struct timed *timed = (struct timed *)engine;
     pthread_mutex_lock(&timed->lock);
     while (timed->running) {
         timed->pause = true;
@@ -624,14 +624,25 @@ static void lock_between(struct timed *timed)
         sched_yield();
         pthread_mutex_lock(&timed->lock);
     }
+    fn(context);
+    pthread_mutex_unlock(&timed->lock);
+}
+
+struct unmapping {
+    struct vm *vm;
+    uint64_t address, bytes;
+};
+
+static void unmap(void *context)
+{
+    const struct unmapping *u = context;
+    vm_unmapped(u->vm, u->address, u->bytes);
 }
 
 void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
 {
-    struct timed *timed = (struct timed *)engine;
-    lock_between(timed);
-    vm_unmapped(timed->vm, address, bytes);
-    pthread_mutex_unlock(&timed->lock);
+    struct unmapping u = {((struct timed *)engine)->vm, address, bytes};
+    timed_still(engine, unmap, &u);
 }
 
 void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*over)(void *thread),
@@ -639,6 +650,25 @@ void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*ov
 {
     struct timed_asker a = {.wish = over, .context = thread, .until_ps = ps, .sleeper = thread};
     ask(timed, &a, UINT64_MAX);
+}
+
+bool timed_read_traffic(struct engine *engine, unsigned from, unsigned to, struct ehp_traffic *out)
+{
+    struct timed *timed = (struct timed *)engine;
+    const bool back = from == timed->packages;
+    const unsigned package = back ? to : from;
+    struct fabric_traffic t;
+    if (package >= timed->packages)
+        return false;
+    enter_call(timed);
+    const bool found = fabric_read_traffic(timed->package[package].fabric, back ? from : to, back, &t);
+    pthread_mutex_unlock(&timed->lock);
+    if (found)
+        *out = (struct ehp_traffic){.size = out->size,
+                                    .bytes = t.bytes,
+                                    .packets = t.packets,
+                                    .waited_ns = (uint64_t)(t.waited_ps / 1000)};
+    return found;
 }
 
 bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)
@@ -672,15 +702,26 @@ bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)
     return true;
 }
 
+struct part_reading {
+    struct fabric *fabric;
+    unsigned part;
+    struct ehp_part *out;
+};
+
+static void read_part(void *context)
+{
+    const struct part_reading *r = context;
+    fabric_read_part(r->fabric, r->part, r->out);
+}
+
 bool timed_read_part(struct engine *engine, unsigned part, struct ehp_part *out)
 {
     struct timed *timed = (struct timed *)engine;
     const unsigned each = fabric_parts(timed->package[0].fabric), package = part / each;
     if (package >= timed->packages)
         return false;
-    lock_between(timed);
-    fabric_read_part(timed->package[package].fabric, part % each, out);
-    pthread_mutex_unlock(&timed->lock);
+    struct part_reading r = {timed->package[package].fabric, part % each, out};
+    timed_still(engine, read_part, &r);
     return true;
 }
 

@@ -161,6 +161,7 @@ static bool open_packages(struct timed *timed, unsigned nps)
     }
     if (timed->packages > 1)
         fabric_join(fabrics, timed->engine.cp->node);
+    fabric_join_host(fabrics, timed->packages, c, timed->host);
     vm_start(timed->vm, timed->host, timed->way_ps, fabrics[0]);
     for (unsigned i = 0; i < timed->packages; i++) {
         struct timed_package *p = &timed->package[i];
@@ -316,6 +317,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .run_cores = run_cores,
         .read_core = timed_read_core,
         .read_part = timed_read_part,
+        .read_traffic = timed_read_traffic,
         .open_thread = timed_open_thread,
         .thread_cpu = timed_thread_cpu,
         .close_thread = timed_close_thread,
@@ -327,6 +329,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .own_thread = timed_own_thread,
         .forked = forked,
         .unmapped = timed_unmapped,
+        .still = timed_still,
     };
     struct timed *timed = calloc(1, sizeof(*timed));
     if (!timed)

@@ -216,6 +216,7 @@ void timed_spend(struct engine *engine, uint64_t ps);
 uint64_t timed_program_ns(struct engine *engine);
 /* What a core has done; false: there is none. */
 struct ehp_core;
+bool timed_read_traffic(struct engine *engine, unsigned from, unsigned to, struct ehp_traffic *out);
 bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out);
 bool timed_read_part(struct engine *engine, unsigned part, struct ehp_part *out);
 /* What the CPU's cores do for the host program, whose time goes on until they have done it. */
@@ -260,6 +261,7 @@ void timed_hold(struct engine *engine, struct ehp_cpu_thread *thread);
 /* True: by a hold; false: that time is reached. */
 bool timed_sleep(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t until_ps);
 /* Between windows, as its frames are then another's. */
+void timed_still(struct engine *engine, void (*fn)(void *context), void *context);
 void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes);
 /* Of the same, with the lock. */
 void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*over)(void *thread),

@@ -7,6 +7,7 @@ int ehpCpuRun(struct ehp_cpu_work *work);
 int ehpMemUse(struct ehp_mem_use *use);
 uint64_t ehpTimestamp(void);
 ehp_machine *ehpMachine(void);
+ehp_machine *ehpMachineIfOpen(void);
 void ehpAdviseRegion(const void *team, const void *code, unsigned cores, bool begins, uint64_t ps);
 
 /* What its host is, the chip file does not say. */
@@ -55,6 +56,13 @@ HIP_ENTRY ehp_machine *ehpMachine(void)
     if (machine)
         say_no_cores(machine);
     return machine;
+}
+
+/* NULL: no call of HIP's has opened it yet, or could; for those who would rather wait for that. */
+HIP_ENTRY ehp_machine *ehpMachineIfOpen(void)
+{
+    struct hip_runtime *runtime = hip_runtime();
+    return atomic_load(&runtime->state) && !runtime->forked ? runtime->machine : NULL;
 }
 
 /* A parallel region of such code. */

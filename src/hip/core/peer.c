@@ -10,6 +10,14 @@ static hipError_t peer_pair(int a, int b, struct hip_device **first)
     return error == hipSuccess ? hip_device_at(b, &second) : error;
 }
 
+/* 0: they are of one package. */
+static unsigned peer_hops(const struct hip_device *device, int other)
+{
+    const struct hip_runtime *runtime = hip_runtime();
+
+    return ehp_node_hops(runtime->machine, device->info.package, runtime->device[other].info.package);
+}
+
 HIP_ENTRY hipError_t hipDeviceCanAccessPeer(int *canAccessPeer, int deviceId, int peerDeviceId)
 {
     struct hip_device *device;
@@ -64,7 +72,7 @@ HIP_ENTRY hipError_t hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attr,
         return hip_return(hipErrorInvalidDevice);
     switch (attr) {
     case hipDevP2PAttrPerformanceRank: /* the best is 0 */
-        *value = device->info.package != hip_runtime()->device[dstDevice].info.package;
+        *value = (int)peer_hops(device, dstDevice);
         break;
     case hipDevP2PAttrAccessSupported:
     case hipDevP2PAttrNativeAtomicSupported:
@@ -92,6 +100,8 @@ HIP_ENTRY hipError_t hipExtGetLinkTypeAndHopCount(int device1, int device2, uint
     if (device1 == device2)
         return hip_return(hipErrorInvalidDevice);
     *linktype = 4; /* HSA_AMD_LINK_INFO_TYPE_XGMI */
-    *hopcount = 1;
+    *hopcount = peer_hops(device, device2);
+    if (!*hopcount) /* partitions of one package */
+        *hopcount = 1;
     return hip_return(hipSuccess);
 }

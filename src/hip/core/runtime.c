@@ -7,10 +7,12 @@
 #include "hip/core/runtime.h"
 
 #include <errno.h>
+#include <linux/mempolicy.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "hip/observe/advise.h"
@@ -254,6 +256,32 @@ static int runtime_visible(const char *name, unsigned *map, int count)
     return n;
 }
 
+/* What the program has asked the system for, of its memory (host/numa.c). */
+static void runtime_numa(struct hip_runtime *runtime)
+{
+    struct ehp_numa_policy policy = {0};
+    int mode = 0;
+    unsigned cpu = 0, package = 0;
+
+    if (!secure_getenv("EHP_NUMA") || !hip_numa_policy(&mode, &policy.nodes))
+        return;
+    policy.mode = (uint32_t)mode;
+    if (syscall(SYS_getcpu, &cpu, &package, NULL) == 0)
+        ehp_numa_set(runtime->machine, NULL, package, &policy);
+}
+
+bool hip_numa_policy(int *mode, uint64_t *nodes)
+{
+    enum { BITS = 64 };
+    unsigned long mask[BITS / 64] = {0};
+
+    if (syscall(SYS_get_mempolicy, mode, mask, BITS, NULL, 0) != 0)
+        return false;
+    *mode &= ~MPOL_MODE_FLAGS;
+    *nodes = mask[0];
+    return true;
+}
+
 static hipError_t runtime_open(struct hip_runtime *runtime)
 {
     struct ehp_options options = EHP_OPTIONS_INIT;
@@ -270,6 +298,7 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
         return hipErrorNoDevice;
     }
     runtime_say_interpreted(&options);
+    runtime_numa(runtime);
     int count = (int)ehp_agent_count(runtime->machine);
     for (int i = 0; i < count; i++)
         map[i] = (unsigned)i;

@@ -158,6 +158,8 @@ int hip_abi_major(void);
 hipError_t hip_open(void);
 /* The machine, also where it has no device; NULL: there is none. */
 ehp_machine *hip_open_machine(void);
+/* The calling thread's memory policy: of the simulated node under `ehp run --node`; else the system's. */
+bool hip_numa_policy(int *mode, uint64_t *nodes);
 /* Whether this is the child of a process that had opened the machine: it has no GPU, and nothing to close. */
 bool hip_forked(void);
 /* The calling thread's device, opening the machine if need be. */

@@ -5,6 +5,9 @@
  * What has no affinity is put on a CCD after the other.
  *
  * Two threads that must share a CPU do not: the second is on another that is free, if there is one.
+ *
+ * Of a node, a thread that has no core has an affinity as well (numa.h): its core is one of those, once it
+ * has one, and the pages that it asks for are near them.
  */
 #include "hip/host/affinity.h"
 
@@ -18,13 +21,16 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "hip/host/numa.h"
 #include "hip/host/time_host.h"
 
-/* Of the calling thread. */
-static __thread struct {
+struct affinity {
     struct ehp_cpu_set set;
     bool has;
-} own;
+};
+/* Of the calling thread, and what those have that the program began with. */
+static __thread struct affinity own;
+static struct affinity first;
 
 /* Of attributes: the C library would try to have them on the host's CPUs. */
 struct attributes {
@@ -39,7 +45,16 @@ static struct {
 
 const struct ehp_cpu_set *affinity_own(void)
 {
-    return own.has ? &own.set : NULL;
+    return own.has ? &own.set : first.has ? &first.set : NULL;
+}
+
+int affinity_first(void)
+{
+    const struct ehp_cpu_set *set = affinity_own();
+    for (int w = 0; set && w < EHP_CPUS_MAX / 64; w++)
+        if (set->word[w])
+            return w * 64 + __builtin_ctzll(set->word[w]);
+    return -1;
 }
 
 void affinity_begin(const struct ehp_cpu_set *set)
@@ -47,6 +62,33 @@ void affinity_begin(const struct ehp_cpu_set *set)
     own.has = set != NULL;
     if (set)
         own.set = *set;
+}
+
+/* Words in hexadecimal, the lowest first. */
+void affinity_inherit(const char *text)
+{
+    char *at = (char *)text;
+    for (unsigned w = 0; text && w < EHP_CPUS_MAX / 64 && *at; w++) {
+        first.set.word[w] = strtoul(at + (*at == ','), &at, 16);
+        first.has |= first.set.word[w] != 0;
+    }
+}
+
+/* A program that this one becomes begins with it. */
+static void leave_to_next(void)
+{
+    char text[17 * EHP_CPUS_MAX / 64 + 1] = "";
+    for (unsigned w = 0; w < EHP_CPUS_MAX / 64; w++)
+        sprintf(text + strlen(text), "%s%lx", w ? "," : "", first.set.word[w]);
+    if (numa_is_alone())
+        setenv("EHP_NUMA_CPUS", text, 1);
+}
+
+/* Of the machine; a program that has none may be in a node all the same. */
+static unsigned cpu_count(void)
+{
+    const struct numa_nodes *n = numa_nodes();
+    return n->nodes ? n->nodes * n->cpus : ehp_cpu_count(time_host_machine());
 }
 
 static bool is_in(const struct ehp_cpu_set *set, unsigned cpu)
@@ -77,7 +119,7 @@ void affinity_move(const struct ehp_cpu_set *set)
 /* Those of the machine among a mask of the program's; false: none. */
 static bool read_mask(size_t bytes, const cpu_set_t *mask, struct ehp_cpu_set *set)
 {
-    const unsigned count = ehp_cpu_count(time_host_machine());
+    const unsigned count = cpu_count();
     bool some = false;
     memset(set, 0, sizeof(*set));
     for (unsigned cpu = 0; cpu < count && cpu < bytes * 8; cpu++)
@@ -90,38 +132,60 @@ static bool read_mask(size_t bytes, const cpu_set_t *mask, struct ehp_cpu_set *s
 
 static void write_mask(const struct ehp_cpu_set *set, size_t bytes, cpu_set_t *mask)
 {
-    const unsigned count = ehp_cpu_count(time_host_machine());
+    const unsigned count = cpu_count();
     CPU_ZERO_S(bytes, mask);
     for (unsigned cpu = 0; cpu < count && cpu < bytes * 8; cpu++)
         if (!set || is_in(set, cpu))
             CPU_SET_S(cpu, bytes, mask);
 }
 
-/* An errno, or 0. */
-static int set_own(size_t bytes, const cpu_set_t *mask)
+int affinity_set(size_t bytes, const cpu_set_t *mask, bool on_core)
 {
     struct ehp_cpu_set set;
     if (!read_mask(bytes, mask, &set))
         return EINVAL;
     affinity_begin(&set);
+    if (numa_nodes()->nodes && getpid() == gettid()) {
+        first = own;
+        leave_to_next();
+    }
+    if (!on_core) {
+        numa_tell();
+        return 0;
+    }
     const uint64_t ps = time_host_leave();
     affinity_move(&set);
     time_host_enter(ps);
     return 0;
 }
 
+long affinity_get(size_t bytes, cpu_set_t *mask)
+{
+    const size_t needed = (cpu_count() + 63) / 64 * sizeof(uint64_t);
+    if (bytes < needed || bytes % sizeof(uint64_t))
+        return -1;
+    write_mask(affinity_own(), needed, mask);
+    return (long)needed;
+}
+
 ENTRY int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t *mask)
 {
-    if (!ON_CORE() || (pid && pid != gettid()))
+    const void *caller = __builtin_return_address(0);
+    const bool on_core = time_host_on_core(caller);
+    if ((!on_core && !numa_answers(caller)) || (pid && pid != gettid()))
         return REAL(sched_setaffinity)(pid, bytes, mask);
-    const int error = set_own(bytes, mask);
+    const int error = affinity_set(bytes, mask, on_core);
     errno = error ? error : errno;
     return error ? -1 : 0;
 }
 
+/* Without a core, and without anything set, a thread may be on all of the host's CPUs: OpenMP makes as many
+ * threads. */
 ENTRY int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *mask)
 {
-    if (!ON_CORE() || (pid && pid != gettid()))
+    const void *caller = __builtin_return_address(0);
+    const bool simulated = time_host_on_core(caller) || (numa_answers(caller) && affinity_own());
+    if (!simulated || (pid && pid != gettid()))
         return REAL(sched_getaffinity)(pid, bytes, mask);
     write_mask(affinity_own(), bytes, mask);
     return 0;
@@ -133,7 +197,7 @@ ENTRY int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t
     if (!ON_CORE())
         return REAL(pthread_setaffinity_np)(thread, bytes, mask);
     if (pthread_equal(thread, pthread_self()))
-        return set_own(bytes, mask);
+        return affinity_set(bytes, mask, true);
     if (!read_mask(bytes, mask, &set))
         return EINVAL;
     static _Atomic bool said;
@@ -205,13 +269,20 @@ ENTRY int pthread_attr_destroy(pthread_attr_t *of)
 
 ENTRY int sched_getcpu(void)
 {
-    return ON_CORE() ? ehp_cpu_thread_cpu(time_host_machine(), time_host_self()) : REAL(sched_getcpu)();
+    if (ON_CORE())
+        return ehp_cpu_thread_cpu(time_host_machine(), time_host_self());
+    if (!numa_answers(__builtin_return_address(0)))
+        return REAL(sched_getcpu)();
+    const int cpu = affinity_first();
+    return cpu < 0 ? 0 : cpu;
 }
 
 ENTRY long sysconf(int name)
 {
     if ((name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF) && ON_CORE())
         return (long)ehp_cpu_count(time_host_machine());
+    if (name == _SC_NPROCESSORS_CONF && numa_answers(__builtin_return_address(0)))
+        return (long)cpu_count();
     return REAL(sysconf)(name);
 }
 

@@ -61,7 +61,7 @@ static bool find(void)
 static void back(uint64_t ps, bool mapped)
 {
     const int error = errno;
-    time_host_enter(ps + (mapped ? TIME_HOST_CALL_PS : 0));
+    time_host_enter(ps + (mapped ? KERNEL_PS : 0));
     errno = error;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "hip/host/numa.h"
 #include "hip/host/time_host.h"
 
 /* The thread's core has done what it does to them; then they go. */
@@ -17,15 +18,20 @@
         uint64_t ps = time_host_map();                                                                       \
         call;                                                                                                \
         ehp_host_unmapped(time_host_machine(), base, bytes);                                                 \
-        time_host_enter(ps + TIME_HOST_CALL_PS);                                                             \
+        time_host_enter(ps + KERNEL_PS);                                                                     \
     } while (0)
 
 ENTRY int munmap(void *base, size_t bytes)
 {
     int status;
-    if (!ON_CORE())
-        return REAL(munmap)(base, bytes);
+    if (!ON_CORE()) {
+        status = REAL(munmap)(base, bytes);
+        if (status == 0 && !time_host_is_simulator(__builtin_return_address(0)))
+            numa_forget(base, bytes, true);
+        return status;
+    }
     GIVE_BACK(status = REAL(munmap)(base, bytes), base, status == 0 ? bytes : 0);
+    numa_forget(base, status == 0 ? bytes : 0, false);
     return status;
 }
 

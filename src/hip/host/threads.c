@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hip/host/affinity.h"
+#include "hip/host/numa.h"
 #include "hip/host/time_host.h"
 
 struct start {
@@ -24,6 +25,7 @@ struct start {
     struct ehp_cpu_thread *joiner; /* who waits for it */
     struct ehp_cpu_set set;        /* where it may be, */
     bool bound;                    /* if not anywhere */
+    struct ehp_numa_policy policy; /* of its pages */
 };
 
 /* Those that have begun and have not been joined, by whom they wait for. */
@@ -102,6 +104,7 @@ static void *begin_thread(void *argument)
 {
     struct start *s = argument;
     void *result;
+    numa_begin(&s->policy);
     time_host_become(s->thread);
     affinity_begin(s->bound ? &s->set : NULL);
     make_heap(s->begun);
@@ -166,6 +169,7 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     const uint64_t ps = s->ps = time_host_map();
     wait_for_exit(last_ended);
     const struct ehp_cpu_set *set = affinity_of(attributes) ? affinity_of(attributes) : affinity_own();
+    s->policy = numa_policy();
     s->bound = set != NULL;
     if (set)
         s->set = *set;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of what a thread does; see time_host.h. */
 #include "hip/host/time_host.h"
+#include "hip/host/affinity.h"
+#include "hip/host/numa.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -21,6 +23,7 @@ static __thread bool paused; /* it stays away from its core, whatever it does */
 static __thread bool beginning;
 static __thread bool inside; /* it is the library that runs, and its calls are the C library's */
 static _Atomic bool begun;   /* by any */
+static bool child;           /* of a process that forked */
 
 ehp_machine *time_host_machine(void)
 {
@@ -48,10 +51,7 @@ static struct ehp_cpu_thread *begin(void)
     beginning = true;
     if (!self) {
         ehp_machine *m = time_host_machine();
-        struct ehp_cpu_thread *t = m ? ehp_cpu_thread_open(m, -1) : NULL;
-        self = t ? t : idle();
-        if (t)
-            ehp_cpu_thread_own(m, t);
+        time_host_become(m ? affinity_open(affinity_own(), -1) : NULL);
     }
     if (!self->idle)
         time_host_enter(0);
@@ -142,6 +142,7 @@ static void forked(void)
         fputs("ehp: a process that was forked off takes no simulated time\n", stderr);
     self = idle();
     begun = false;
+    child = true;
 }
 
 __attribute__((constructor)) static void find_libraries(void)
@@ -171,6 +172,11 @@ bool time_host_on_core(const void *caller)
     return self && !self->away && !time_host_is_simulator(caller);
 }
 
+bool time_host_is_child(void)
+{
+    return child;
+}
+
 bool time_host_begun(void)
 {
     return begun;
@@ -186,6 +192,8 @@ void time_host_become(struct ehp_cpu_thread *thread)
     self = thread ? thread : idle();
     if (thread)
         ehp_cpu_thread_own(time_host_machine(), thread);
+    if (thread)
+        numa_take(thread);
 }
 
 void time_host_pause(bool on)

@@ -13,6 +13,7 @@
  *   openmp.c      OpenMP's threads, places.c where they are, openmp_locks.c what they take from each other
  *   affinity.c    which CPUs a thread may be on
  *   heap.c        memory that is asked for, pages.c that is given back
+ *   numa.c        where pages lie, and numa_files.c what is told of that
  *
  * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than
  * what it waited for.
@@ -39,8 +40,11 @@ ehp_machine *time_host_machine(void);
 bool time_host_is_simulator(const void *caller);
 /* The calling thread is on a core now; and it is not the simulator itself that calls. */
 bool time_host_on_core(const void *caller);
+/* The process was forked off, and has become no other program. */
+bool time_host_is_child(void);
 /* A thread has been on a core: before, and in functional mode, all have the C library's calls. */
 bool time_host_begun(void);
+#define KERNEL_PS UINT64_C(500000) /* guess: through the kernel */
 #define ON_CORE() time_host_on_core(__builtin_return_address(0))
 struct ehp_cpu_thread *time_host_self(void);
 /* It is that one from now on; NULL: none. */
@@ -58,7 +62,6 @@ uint64_t time_host_touch(const void *address);
 /* Away from its core to the kernel, to change the process's mappings: when that was, in picoseconds.  Threads
  * do so in the order of simulated time. */
 uint64_t time_host_map(void);
-#define TIME_HOST_CALL_PS UINT64_C(500000) /* guess: through the kernel */
 /* Whether the C library's block has a mapping of its own; false of another allocator's. */
 bool time_host_is_mapped(const void *memory);
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hip/host/numa.h"
 #include "hip/host/time_host.h"
 
 #define WAKE_PS UINT64_C(1500000) /* guess: through the kernel, as host.wake of the chip files */
@@ -196,6 +197,9 @@ ENTRY long syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(list, long);
     va_end(list);
+    long answer;
+    if (number != SYS_futex && numa_syscall(number, a, __builtin_return_address(0), &answer))
+        return answer;
     const unsigned command = number == SYS_futex ? (unsigned)(a[1] & FUTEX_CMD_MASK) : UINT32_MAX;
     const bool waits_for = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET,
                wakes = command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;

@@ -100,6 +100,8 @@ static void memory_forget(struct hip_memory *memory)
 
     if (hip_runtime()->advise)
         hip_advise_freed(memory);
+    if (memory->preferred != hipInvalidDeviceId)
+        hip_memory_prefer(memory->base, memory->bytes, hipInvalidDeviceId);
     pthread_mutex_lock(&list->lock);
     if (memory->previous)
         memory->previous->next = memory->next;
@@ -113,12 +115,27 @@ static void memory_forget(struct hip_memory *memory)
     free(memory);
 }
 
+/* As ROCm does it: the first node that the thread is bound to, or prefers. */
+static unsigned memory_agent(const struct hip_device *device, int kind, unsigned flags)
+{
+    const struct hip_runtime *runtime = hip_runtime();
+    uint64_t nodes;
+    int mode;
+
+    if (kind != EHP_MEM_HOST || !(flags & hipHostMallocNumaUser) || device->info.packages < 2 ||
+        !hip_numa_policy(&mode, &nodes) || (mode != EHP_NUMA_BIND && mode != EHP_NUMA_PREFERRED) || !nodes)
+        return device->agent;
+    const unsigned package = (unsigned)__builtin_ctzll(nodes);
+    const unsigned agent = package * (ehp_agent_count(runtime->machine) / device->info.packages);
+    return package < device->info.packages ? agent : device->agent;
+}
+
 hipError_t hip_memory_alloc(struct hip_device *device, int kind, size_t bytes, size_t align, unsigned flags,
                             void **out)
 {
     ehp_machine *machine = hip_runtime()->machine;
     void *base;
-    int status = ehp_mem_alloc(machine, device->agent, kind, bytes, align, &base);
+    int status = ehp_mem_alloc(machine, memory_agent(device, kind, flags), kind, bytes, align, &base);
 
     if (status == EHP_ERR_NO_MEMORY)
         fprintf(stderr, "ehp: out of memory: %s\n", ehp_error_text(machine));

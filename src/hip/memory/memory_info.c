@@ -269,6 +269,19 @@ static uint32_t info_device_bit(int device)
     return device == hipCpuDeviceId ? UINT32_C(1) << 31 : UINT32_C(1) << device;
 }
 
+void hip_memory_prefer(const void *ptr, size_t count, int device)
+{
+    const struct hip_runtime *runtime = hip_runtime();
+    struct ehp_numa_policy policy = {.mode = EHP_NUMA_DEFAULT};
+    const uintptr_t page = 4096, first = (uintptr_t)ptr & ~(page - 1),
+                    end = ((uintptr_t)ptr + count + page - 1) & ~(page - 1);
+
+    if (device >= 0)
+        policy = (struct ehp_numa_policy){.mode = EHP_NUMA_PREFERRED,
+                                          .nodes = UINT64_C(1) << runtime->device[device].info.package};
+    ehp_numa_bind(runtime->machine, (const void *)first, end - first, &policy);
+}
+
 HIP_ENTRY hipError_t hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int device)
 {
     struct hip_memory *memory;
@@ -293,9 +306,11 @@ HIP_ENTRY hipError_t hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAd
         break;
     case hipMemAdviseSetPreferredLocation:
         memory->preferred = device;
+        hip_memory_prefer(dev_ptr, count, device);
         break;
     case hipMemAdviseUnsetPreferredLocation:
         memory->preferred = hipInvalidDeviceId;
+        hip_memory_prefer(dev_ptr, count, hipInvalidDeviceId);
         break;
     case hipMemAdviseSetAccessedBy:
         memory->accessed_by |= info_device_bit(device);

@@ -262,6 +262,39 @@ static void stats_cores(FILE *file, ehp_machine *machine)
     }
 }
 
+/* ---- links between packages, and to a host, in timing mode ---- */
+
+static void stats_end_name(char text[16], unsigned number, unsigned packages)
+{
+    if (number < packages)
+        snprintf(text, 16, "%u", number);
+    else
+        snprintf(text, 16, "host");
+}
+
+static void stats_links(FILE *file, ehp_machine *machine)
+{
+    struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
+    bool any = false;
+
+    if (ehp_agent_info(machine, 0, &info) != EHP_OK)
+        return;
+    const unsigned ends = info.packages + 1;
+    for (unsigned i = 0; i < ends * ends; i++) {
+        struct ehp_traffic t = {.size = sizeof t};
+        char from[16], to[16], bytes[16];
+        if (ehp_node_traffic(machine, i / ends, i % ends, &t) != EHP_OK || !t.packets)
+            continue;
+        if (!any)
+            fprintf(file, "Links of packages: from, to, bytes, packets, wait of each\n");
+        any = true;
+        stats_end_name(from, i / ends, info.packages);
+        stats_end_name(to, i % ends, info.packages);
+        fprintf(file, "  %4s -> %-4s %10s %12" PRIu64 " %8.1f ns\n", from, to,
+                stats_bytes(bytes, (double)t.bytes), t.packets, (double)t.waited_ns / (double)t.packets);
+    }
+}
+
 void stats_table(FILE *file, ehp_machine *machine)
 {
     unsigned count = ehp_stats_count(machine);
@@ -287,4 +320,5 @@ void stats_table(FILE *file, ehp_machine *machine)
     if (count)
         stats_engine(file, machine, share);
     stats_cores(file, machine);
+    stats_links(file, machine);
 }
