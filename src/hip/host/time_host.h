@@ -30,6 +30,7 @@
 
 uint64_t *ehp_cpu_block(const struct ehp_cpu_block *block);
 void ehp_cpu_wait(void);
+void ehp_cpu_pause(bool on); /* ehp_host_untimed() of hip/ehp_host.h */
 
 ehp_machine *time_host_machine(void);
 /* Whether it is the simulator itself that calls. */
