@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What threads of the host do with each other and with a kernel, compiled with --time-host: how long a line
-// takes from core to core on different CCDs, by where its home is, and from CPU to GPU; atomic additions of
-// several threads.
+// takes from core to core on different CCDs, by where its home is, and from CPU to GPU; what a core gains
+// that takes a kernel's results as they are made.
 #include "measure.h"
+
+#include <hip/ehp_host.h>
 
 #include <algorithm>
 #include <atomic>
@@ -75,9 +77,74 @@ static void cpu_to_gpu()
     CHECK_HIP(hipHostFree(line));
 }
 
+// ---- ISCA'24, figure 15: a flag for each part of a kernel's output, on which the CPU waits ----
+
+static const int TILES = 48, TILE = 4096, THREADS = 256, WORKGROUPS = 6, ITERATIONS = 160, PARTS = 16;
+
+// The flag is when the tile was done, in ticks of 10 ns.
+__global__ void produce(float *out, unsigned long long *done)
+{
+    for (int tile = static_cast<int>(blockIdx.x); tile < TILES; tile += WORKGROUPS) {
+        for (int i = static_cast<int>(threadIdx.x); i < TILE; i += THREADS) {
+            const float goal = static_cast<float>((tile * TILE + i) % 1000) / 1000;
+            float x = 0.5f;
+            for (int k = 0; k < ITERATIONS; k++)
+                x += (goal - x) / 16;
+            out[tile * TILE + i] = x;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0)
+            __hip_atomic_store(&done[tile], static_cast<unsigned long long>(wall_clock64()), __ATOMIC_RELEASE,
+                               __HIP_MEMORY_SCOPE_SYSTEM);
+    }
+}
+
+// Ticks until all is counted up; how many tiles were before the kernel had ended, in `*early`.
+static double process(float *out, unsigned long long *done, bool flags, unsigned *counts, int *early)
+{
+    uint64_t counted[TILES];
+    std::fill(done, done + TILES, 0);
+    std::fill(counts, counts + PARTS, 0);
+    const uint64_t begin = ehp_host_time();
+    produce<<<WORKGROUPS, THREADS>>>(out, done);
+    if (!flags)
+        CHECK_HIP(hipDeviceSynchronize());
+    for (int tile = 0; tile < TILES; tile++) {
+        while (!__atomic_load_n(&done[tile], __ATOMIC_ACQUIRE)) {
+        }
+        for (int i = 0; i < TILE; i++)
+            counts[std::min(PARTS - 1, static_cast<int>(out[tile * TILE + i] * PARTS))]++;
+        counted[tile] = ehp_host_time();
+    }
+    CHECK_HIP(hipDeviceSynchronize());
+    const uint64_t end = *std::max_element(done, done + TILES);
+    *early = static_cast<int>(std::count_if(counted, counted + TILES, [&](uint64_t at) { return at < end; }));
+    return static_cast<double>(counted[TILES - 1] - begin);
+}
+
+static void overlap()
+{
+    float *out;
+    unsigned long long *done;
+    unsigned counts[2][PARTS];
+    int early[2];
+    CHECK_HIP(hipHostMalloc(&out, TILES * TILE * sizeof *out, hipHostMallocCoherent));
+    CHECK_HIP(hipHostMalloc(&done, TILES * sizeof *done, hipHostMallocCoherent));
+    process(out, done, false, counts[0], &early[0]); // code is loaded, pages are there
+    const double after = process(out, done, false, counts[0], &early[0]),
+                 with = process(out, done, true, counts[1], &early[1]);
+    if (early[0] || !std::equal(counts[0], counts[0] + PARTS, counts[1]))
+        std::exit(1);
+    row("overlap_less", 0, 100 * (1 - with / after));
+    row("overlap_early", 0, 100.0 * early[1] / TILES);
+    CHECK_HIP(hipHostFree(out));
+    CHECK_HIP(hipHostFree(done));
+}
+
 int main()
 {
     core_to_core();
     cpu_to_gpu();
+    overlap();
     return 0;
 }
