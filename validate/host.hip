@@ -6,6 +6,8 @@
 
 #include <hip/ehp_host.h>
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -77,6 +79,83 @@ static void cpu_to_gpu()
     CHECK_HIP(hipHostFree(line));
 }
 
+// ---- a core's loads from memory while others read ----
+
+static const unsigned CCD_CORES = 8, CORES = 24, LOADS = 3000;
+static const size_t CHASED = size_t{128} << 20, READ = size_t{32} << 20; // bytes; READ: of each core
+
+static void on_cpu(unsigned cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (pthread_setaffinity_np(pthread_self(), sizeof set, &set))
+        std::exit(1);
+}
+
+// One load after the other, each from somewhere else; all of it is 0, but that is known when it is there.
+// The page table has been in the caches before.
+static double chase(const uint64_t *memory, uint64_t seed)
+{
+    random_numbers random{seed};
+    uint64_t last = 0;
+    for (size_t page = 0; page < CHASED; page += 4096)
+        last += memory[page / 8];
+    const double begin = now();
+    for (unsigned i = 0; i < LOADS; i++)
+        last = memory[(random.next() + last) % (CHASED / 64) * 8];
+    return (now() - begin + static_cast<double>(last)) / LOADS;
+}
+
+// Nanoseconds of a load by the first core, while these cores read as fast as they can: GB/s of all of them.
+static double loaded(const uint64_t *memory, unsigned first, unsigned readers, double *rate)
+{
+    std::atomic<bool> over{false};
+    std::atomic<uint64_t> read{0}, sums{0};
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < readers; i++)
+        threads.emplace_back([&, i] {
+            const uint64_t *own = memory + (CHASED + i * READ) / 8, *end = own + READ / 8, *p = own;
+            const size_t part = 65536 / 8; // to ask whether it is over is to wait for the core
+            uint64_t sum = 0, parts = 0;
+            on_cpu(first + i);
+            for (; !over.load(std::memory_order_relaxed); parts++) {
+                for (size_t k = 0; k < part; k++)
+                    sum += p[k];
+                p = p + part == end ? own : p + part;
+            }
+            sums += sum;
+            read += parts * part * 8;
+        });
+    on_cpu(0);
+    const double begin = now(), ns = chase(memory, first + readers);
+    over = true;
+    for (std::thread &t : threads)
+        t.join();
+    *rate = static_cast<double>(read) / (now() - begin);
+    return ns;
+}
+
+static void loaded_latency()
+{
+    char *memory;
+    double rate;
+    CHECK_HIP(hipMalloc(&memory, CHASED + CORES * READ));
+    const auto *words = reinterpret_cast<const uint64_t *>(memory);
+    const double alone = loaded(words, 0, 0, &rate);
+    row("loaded_none", 0, alone);
+    const double same = loaded(words, 1, CCD_CORES - 1, &rate);
+    row("loaded_same", 0, 100 * (same / alone - 1));
+    row("loaded_same_rate", 0, rate);
+    const double others = loaded(words, CCD_CORES, CORES - CCD_CORES, &rate);
+    row("loaded_others", 0, 100 * (others / alone - 1));
+    row("loaded_others_rate", 0, rate);
+    CHECK_HIP(hipMemset(memory, 0, CHASED));
+    CHECK_HIP(hipDeviceSynchronize()); // so that the Infinity Cache has it
+    row("loaded_cache", 0, loaded(words, CORES + 1, 0, &rate));
+    CHECK_HIP(hipFree(memory));
+}
+
 // ---- ISCA'24, figure 15: a flag for each part of a kernel's output, on which the CPU waits ----
 
 static const int TILES = 48, TILE = 4096, THREADS = 256, WORKGROUPS = 6, ITERATIONS = 160, PARTS = 16;
@@ -146,5 +225,6 @@ int main()
     core_to_core();
     cpu_to_gpu();
     overlap();
+    loaded_latency();
     return 0;
 }

@@ -160,6 +160,7 @@ void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *ring, uint
     if (!ps && timed->host_ps > t->start_ps)
         t->start_ps = timed->host_ps;
     ring->away = 0;
+    t->called = false; /* who joined another has not slept here */
     cpu_thread_set(t, CPU_THREAD_RUNS);
     t->starting = timed->starting;
     timed->starting = t;
