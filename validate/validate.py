@@ -110,7 +110,7 @@ APPLICATIONS = [
     Application("heartwall_v2", (609,), (2, 3), like=(609, 104)),
 ]
 
-TIMED = {"host", *(a.name for a in APPLICATIONS)}  # programs whose host code takes simulated time
+TIMED = {"host", "faults", *(a.name for a in APPLICATIONS)}  # programs whose host code takes simulated time
 
 # What each group runs, and what its rows begin with.  Those that take longest come first.
 GROUPS = {
@@ -135,7 +135,7 @@ GROUPS = {
     "rates": ([Run("rates"), Run("matrix")], ["rate_", "matrix_"]),
     "lds": ([Run("lds")], ["lds_"]),
     "launch": ([Run("launch")], ["launch_"]),
-    "upm": ([Run("upm"), Run("upm", environment={"HSA_XNACK": "1"}),
+    "upm": ([Run("upm"), Run("faults"), Run("upm", environment={"HSA_XNACK": "1"}),
              *[upm_stream(name) for name in ("host", "managed", "registered", "static")],
              *[upm_stream(name, xnack=True) for name in ("malloc_cpu", "malloc_gpu", "managed_demand")]],
             ["alloc_", "free_", "fault_", "cpu_", "stream_"]),
