@@ -149,6 +149,7 @@ struct timed {
     struct cpu_job *jobs;       /* for the CPU's cores, not yet begun */
     struct cpu_thread *threads, *starting,
         *spare_threads; /* of the host program on cores; those whose cores do not go on yet */
+    uint64_t threads_opened;
     struct arena thread_arena;
     struct thread *own;         /* of the machine's thread */
     _Atomic unsigned on_cores;  /* whose cores have something to do, or will */
