@@ -258,6 +258,9 @@ EHP_API int ehp_host_forked(ehp_machine *machine);
  * whole pages fault when they are touched again.  Not needed for what no core and no GPU has touched.
  */
 EHP_API int ehp_host_unmapped(ehp_machine *machine, const void *base, uint64_t bytes);
+/* It has moved pages (mremap()), which do not overlap with where they are now: those that exist do not fault
+ * again there. Addresses and `bytes` are multiples of a page. */
+EHP_API int ehp_host_moved(ehp_machine *machine, const void *from, const void *to, uint64_t bytes);
 
 /* Timing mode: the host program spends this long; what is on its way goes on meanwhile. Else nothing. */
 EHP_API int ehp_host_spend(ehp_machine *machine, uint64_t ns);

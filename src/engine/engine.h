@@ -96,6 +96,8 @@ struct engine_ops {
     void (*forked)(struct engine *engine);
     /* It has unmapped memory; NULL: nothing comes of that. */
     void (*unmapped)(struct engine *engine, uint64_t address, uint64_t bytes);
+    /* Its pages are elsewhere; NULL: the same. */
+    void (*moved)(struct engine *engine, uint64_t from, uint64_t to, uint64_t bytes);
 };
 
 struct engine {

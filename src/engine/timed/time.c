@@ -613,9 +613,9 @@ void timed_spend(struct engine *engine, uint64_t ps)
     pthread_mutex_unlock(&timed->lock);
 }
 
-void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
+/* Takes the lock, between windows. */
+static void lock_between(struct timed *timed)
 {
-    struct timed *timed = (struct timed *)engine;
     pthread_mutex_lock(&timed->lock);
     while (timed->running) {
         timed->pause = true;
@@ -623,6 +623,20 @@ void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
         sched_yield();
         pthread_mutex_lock(&timed->lock);
     }
+}
+
+void timed_moved(struct engine *engine, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    struct timed *timed = (struct timed *)engine;
+    lock_between(timed);
+    vm_moved(timed->vm, from, to, bytes);
+    pthread_mutex_unlock(&timed->lock);
+}
+
+void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
+{
+    struct timed *timed = (struct timed *)engine;
+    lock_between(timed);
     vm_unmapped(timed->vm, address, bytes);
     pthread_mutex_unlock(&timed->lock);
 }

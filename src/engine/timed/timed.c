@@ -326,6 +326,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .own_thread = timed_own_thread,
         .forked = forked,
         .unmapped = timed_unmapped,
+        .moved = timed_moved,
     };
     struct timed *timed = calloc(1, sizeof(*timed));
     if (!timed)

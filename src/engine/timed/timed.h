@@ -261,6 +261,7 @@ void timed_hold(struct engine *engine, struct ehp_cpu_thread *thread);
 bool timed_sleep(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t until_ps);
 /* Between windows, as its frames are then another's. */
 void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes);
+void timed_moved(struct engine *engine, uint64_t from, uint64_t to, uint64_t bytes);
 /* Of the same, with the lock. */
 void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*over)(void *thread),
                        uint64_t ps);

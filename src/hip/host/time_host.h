@@ -9,6 +9,7 @@
  *   threads.c     threads
  *   waits.c       the queue of those that wait for each other; futexes
  *   locks.c       mutexes, condition variables, barriers, semaphores
+ *   c11.c         C11's threads and locks, by POSIX's
  *   clocks.c      clocks, and sleep
  *   openmp.c      OpenMP's threads, places.c where they are
  *   affinity.c    which CPUs a thread may be on
@@ -20,6 +21,7 @@
 #ifndef HIP_TIME_HOST_H
 #define HIP_TIME_HOST_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -61,6 +63,12 @@ clockid_t time_host_clock_of(const struct timespec *time);
 
 /* The C library's function of that name; and one with its type. */
 void *time_host_real(const char *name);
+/* threads.c: what POSIX has, by a call from there. */
+int threads_create(const void *caller, pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument);
+int threads_join(const void *caller, pthread_t id, void **result);
+int threads_detach(pthread_t id);
+
 #define REAL(name)                                                                                           \
     ({                                                                                                       \
         static __typeof__(name) *real;                                                                       \
