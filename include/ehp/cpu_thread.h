@@ -70,8 +70,8 @@ struct ehp_cpu_thread {
 
 /*
  * A thread that is away: on that core, or if it has a thread, or is -1, on the first of those that have the
- * fewest.  Threads of one core take turns.  NULL: not in timing mode, or there are no cores.  In the end it is
- * away.
+ * fewest.  Threads of one core take turns.  NULL: not in timing mode, or there are no cores.  In the end it
+ * is away.
  */
 EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *machine, int core);
 /*

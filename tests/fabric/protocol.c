@@ -632,7 +632,7 @@ static void storm_start(struct port_domain *domain, struct port_event *event)
         storm_ask(s, &s->request[i]);
 }
 
-static uint64_t storm(unsigned threads, double entries, uint64_t requests, struct fabric_counters *counters,
+static uint64_t storm(unsigned threads, unsigned entries, uint64_t requests, struct fabric_counters *counters,
                       uint64_t *asked)
 {
     struct rig rig;
@@ -666,7 +666,7 @@ static uint64_t storm(unsigned threads, double entries, uint64_t requests, struc
 
 static void test_threads(void)
 {
-    for (double entries = 0; entries < 3; entries++) { /* of the probe filter; 0: of all lines */
+    for (unsigned entries = 0; entries < 3; entries++) { /* of the probe filter; 0: of all lines */
         struct fabric_counters one, more;
         uint64_t asked, hash = storm(1, entries, 4000, &one, &asked);
         CHECK_EQ(one.reads + one.writes + one.atomics, asked); /* every request was answered once */
