@@ -116,6 +116,7 @@ struct app {
     {
         CHECK_HIP(hipEventRecord(marks[finish]));
         CHECK_HIP(hipEventSynchronize(marks[finish]));
+        ehp_host_untimed(true);
         peak = memory_in_use.most;
     }
 
@@ -186,8 +187,23 @@ inline void gpu_free(void *p)
     CHECK_HIP(hipFree(p));
 }
 
-// What the check is to see of memory that the program frees before its end.  No real run does this: it takes
-// no simulated time, and is not counted as the program's memory.
+// What no real run does, as making the input: it takes no simulated time.
+class untimed
+{
+  public:
+    untimed()
+    {
+        ehp_host_untimed(true);
+    }
+    untimed(const untimed &) = delete;
+    ~untimed()
+    {
+        ehp_host_untimed(false);
+    }
+};
+
+// What the check is to see of memory that the program frees before its end.  No real run does this: it is not
+// counted as the program's memory.
 template <typename T> class kept
 {
     T *copy_;
@@ -197,6 +213,7 @@ template <typename T> class kept
     {
         if (!copy_)
             throw std::bad_alloc();
+        const untimed copying;
         std::memcpy(copy_, from, count * sizeof(T));
     }
     kept(const kept &) = delete;
@@ -220,37 +237,28 @@ template <typename T> void copy_to_cpu(T *to, const T *from, size_t count)
     CHECK_HIP(hipMemcpy(to, from, count * sizeof(T), hipMemcpyDeviceToHost));
 }
 
-// ---- the CPU's part, in simulated time
-// ---------------------------------------------------------------------------
+// ---- files
+// -------------------------------------------------------------------------------------------------------
 
-// What the CPU reads or writes.
-struct range {
-    const void *base;
-    size_t bytes;
-};
-
-// One thread reads or writes these ranges once, new pages of them fault, and it executes so many instructions
-// (of x86-64 at -O2, counted with callgrind).  Said before it does: in simulated time that is what the
-// program's own work on the CPU takes.  Elsewhere it takes what it takes.
-inline void host_work(double instructions, std::initializer_list<range> ranges)
+// The kernel copies between its cache of the file and this memory; the former is as large.  The program's own
+// loops are on a core as they are (--time-host); this is nobody's code here, and is said.
+inline void kernel_copies(const void *memory, size_t bytes)
 {
     ehp_cpu_work work = {};
     work.size = sizeof work;
     work.operation = EHP_CPU_STREAM;
     work.cores = work.passes = 1;
-    work.instructions = static_cast<uint64_t>(instructions);
-    for (const range &r : ranges) { // three at most
-        work.base[work.ranges] = const_cast<void *>(r.base);
-        work.bytes[work.ranges++] = r.bytes;
-    }
+    work.ranges = 2;
+    work.base[0] = work.base[1] = const_cast<void *>(memory);
+    work.bytes[0] = work.bytes[1] = bytes;
     const int status = ehp_host_run(&work);
     if (status != EHP_OK && status != EHP_ERR_UNSUPPORTED) {
-        std::fprintf(stderr, "host_work: status %d\n", status);
+        std::fprintf(stderr, "kernel_copies: status %d\n", status);
         std::exit(1);
     }
 }
 
-// A file that is gone with the program; what makes the input is no part of it and takes no simulated time.
+// A file that is gone with the program.
 inline FILE *temporary_file()
 {
     FILE *file = std::tmpfile();
@@ -261,10 +269,9 @@ inline FILE *temporary_file()
     return file;
 }
 
-// The kernel copies between its cache of the file and this memory; the former is as large.
 inline void read_file(FILE *file, void *to, size_t bytes)
 {
-    host_work(0, {{to, bytes}, {to, bytes}});
+    kernel_copies(to, bytes);
     if (std::fread(to, 1, bytes, file) != bytes) {
         std::fprintf(stderr, "the file is too short\n");
         std::exit(1);
@@ -273,7 +280,7 @@ inline void read_file(FILE *file, void *to, size_t bytes)
 
 inline void write_file(FILE *file, const void *from, size_t bytes)
 {
-    host_work(0, {{from, bytes}, {from, bytes}});
+    kernel_copies(from, bytes);
     if (std::fwrite(from, 1, bytes, file) != bytes || std::fflush(file)) {
         std::perror("the file");
         std::exit(1);

@@ -15,7 +15,6 @@
 constexpr unsigned HIDDEN = 16, WIDTH = HIDDEN + 1; // with the bias, unit 0
 constexpr unsigned TILE = 16;                       // inputs a workgroup takes
 constexpr unsigned PITCH = 20;                      // of the CPU's rows: whole vectors of four
-constexpr double RANDOM_WEIGHT = 21, MOVE_WEIGHT = 2.2, ADD_PARTIAL = 1.2; // instructions for each
 constexpr float RATE = 0.3f, MOMENTUM = 0.3f;
 
 // Partial sums of a tile: partial[tile][hidden].  x is the hidden unit, y the input.
@@ -58,8 +57,6 @@ struct network {
         : inputs(run.size), units(unit_memory), weights(host_alloc<float>(floats())),
           changes(host_alloc<float>(floats()))
     {
-        host_work(RANDOM_WEIGHT * WIDTH * (inputs + 1.0),
-                  {{units, (inputs + 1) * sizeof *units}, {weights, bytes()}, {changes, bytes()}});
         random_numbers random{run.seed * 2654435761u | 1};
         units[0] = 1;
         for (unsigned i = 1; i <= inputs; i++)
@@ -83,17 +80,11 @@ struct network {
     {
         return (size_t{inputs} + 1) * PITCH;
     }
-    size_t bytes() const
-    {
-        return floats() * sizeof(float);
-    }
 };
 
 // Rows to one piece.
 static void lay_out(size_t rows, const float *from, float *to)
 {
-    host_work(MOVE_WEIGHT * WIDTH * static_cast<double>(rows),
-              {{from, rows * PITCH * sizeof(float)}, {to, rows * WIDTH * sizeof(float)}});
     for (size_t i = 0; i < rows; i++)
         for (size_t h = 0; h < WIDTH; h++)
             to[i * WIDTH + h] = from[i * PITCH + h];
@@ -121,8 +112,6 @@ static void small_layers(const network &net, const double *sums, float *delta)
 
 static void sum_partials(const network &net, const float *partial, const float *bias_row, double *sums)
 {
-    const size_t count = net.inputs / TILE * HIDDEN;
-    host_work(ADD_PARTIAL * static_cast<double>(count), {{partial, count * sizeof *partial}});
     for (unsigned h = 1; h < WIDTH; h++)
         sums[h] = static_cast<double>(bias_row[h]);
     for (size_t tile = 0; tile < net.inputs / TILE; tile++)

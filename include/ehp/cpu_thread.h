@@ -70,8 +70,9 @@ struct ehp_cpu_thread {
 };
 
 /*
- * A thread that is away: on that core, or if it has a thread, or is -1, on the first that has none.  NULL:
- * not in timing mode, or there is no such core.  In the end it is away.
+ * A thread that is away: on that core, or if it has a thread, or is -1, on the first of those that have the
+ * fewest.  Threads of one core take turns.  NULL: not in timing mode, or there are no cores.  In the end it
+ * is away.
  */
 EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open(ehp_machine *machine, int core);
 /*
@@ -84,7 +85,7 @@ struct ehp_cpu_set {
 };
 EHP_API unsigned ehp_cpu_count(const ehp_machine *machine);
 EHP_API int ehp_cpu_thread_cpu(const ehp_machine *machine, const struct ehp_cpu_thread *thread);
-/* As ehp_cpu_thread_open(), on the first of these that has no thread. */
+/* As ehp_cpu_thread_open(), on the first of those among these CPUs that have the fewest. */
 EHP_API struct ehp_cpu_thread *ehp_cpu_thread_open_among(ehp_machine *machine, const struct ehp_cpu_set *set);
 EHP_API void ehp_cpu_thread_close(ehp_machine *machine, struct ehp_cpu_thread *thread);
 /* It is the calling thread's: calls of the library take it away from its core. */

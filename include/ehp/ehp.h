@@ -258,6 +258,9 @@ EHP_API int ehp_host_forked(ehp_machine *machine);
  * whole pages fault when they are touched again.  Not needed for what no core and no GPU has touched.
  */
 EHP_API int ehp_host_unmapped(ehp_machine *machine, const void *base, uint64_t bytes);
+/* It has moved pages (mremap()), which do not overlap with where they are now: those that exist do not fault
+ * again there. Addresses and `bytes` are multiples of a page. */
+EHP_API int ehp_host_moved(ehp_machine *machine, const void *from, const void *to, uint64_t bytes);
 
 /*
  * Where pages of the host program lie: packages of a node are NUMA nodes, and what a page's memory is of is

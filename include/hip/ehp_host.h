@@ -8,6 +8,7 @@
 #define HIP_EHP_HOST_H
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include <ehp/ehp.h>
@@ -28,6 +29,18 @@ static inline uint64_t ehp_host_time(void)
         return get();
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 100000000 + (uint64_t)t.tv_nsec / 10;
+}
+
+/*
+ * What the calling thread computes from here on takes no simulated time, or takes it again: what a program
+ * makes for itself that a real run finds made, or checks afterwards.  Of code compiled with --time-host; else
+ * it changes nothing.  Calls of HIP's take what they take.  A thread is not to wait for another meanwhile.
+ */
+static inline void ehp_host_untimed(bool on)
+{
+    void (*pause)(bool) = (void (*)(bool))dlsym(RTLD_DEFAULT, "ehp_cpu_pause");
+    if (pause)
+        pause(on);
 }
 
 static inline int ehp_host_memory(struct ehp_mem_use *use)

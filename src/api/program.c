@@ -66,6 +66,14 @@ int ehp_host_unmapped(ehp_machine *m, const void *base, uint64_t bytes)
     return EHP_OK;
 }
 
+int ehp_host_moved(ehp_machine *m, const void *from, const void *to, uint64_t bytes)
+{
+    const struct engine_ops *ops = m->cp.engine->ops;
+    if (ops->moved)
+        ops->moved(m->cp.engine, (uint64_t)(uintptr_t)from, (uint64_t)(uintptr_t)to, bytes);
+    return EHP_OK;
+}
+
 int ehp_host_spend(ehp_machine *m, uint64_t ns)
 {
     if (ns)

@@ -316,10 +316,10 @@ static struct core *core_of(const struct ccds *all, unsigned number)
 
 static void begin(struct port_domain *domain, struct port_event *event)
 {
+    (void)domain;
     struct core_program *program = (struct core_program *)(uintptr_t)event->word[0];
-    if (program->begins)
-        program->begins(program);
-    core_begin(event->self, program, (double)port_now(domain));
+    program->begun = false;
+    core_begin(event->self, program);
 }
 
 /* Its cores take memory of the host's only when they have something to do. */
@@ -381,6 +381,8 @@ struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned firs
     all->l3_latency = v[CHIP_core_l3_latency] * all->ghz;
     all->tlb2_latency = v[CHIP_core_tlb2_latency] * all->ghz;
     all->locked = v[CHIP_core_locked] * all->ghz;
+    all->slice = v[CHIP_core_slice] * 1e3 * all->ghz;
+    all->switch_time = v[CHIP_core_switch] * 1e3 * all->ghz;
     all->peer = v[CHIP_ccd_peer] * all->ghz;
     all->window = chip_get(chip, CHIP_core_window);
     all->loads = chip_get(chip, CHIP_core_loads);

@@ -51,7 +51,8 @@ struct core_op {
     uint8_t after;         /* LOAD: its address is of the n-th load before it; 0: of none that is under way */
 };
 
-/* What a core executes; its owner's until it has ended. */
+/* What a core executes; its owner's until it has ended.  Several on one core take turns, as an operating
+ * system has them: each goes on until it has ended, or has had its slice and others wait. */
 struct core_program {
     /* In the CCD's domain, before the first; NULL: nothing is to be done. */
     void (*begins)(struct core_program *program);
@@ -60,6 +61,9 @@ struct core_program {
     /* In the domain: all of it is complete. */
     void (*ended)(struct core_program *program, uint64_t ps);
     struct numa_asker asker; /* for pages that it touches first */
+    /* The core's. */
+    struct core_program *behind; /* who waits behind it */
+    bool begun;
 };
 
 /* Counters of a core, named after Zen 4's events. */
@@ -68,9 +72,10 @@ struct core_counters {
     uint64_t l1_misses, l2_misses,
         l3_misses; /* of loads and stores; those that find the line on its way too */
     uint64_t prefetches, walks, faults;
-    uint64_t probes;  /* that took a line away */
-    uint64_t busy_ps; /* in which it executed a program */
-    uint64_t chained; /* of each program, the most loads that had to follow one another: sums */
+    uint64_t probes;   /* that took a line away */
+    uint64_t busy_ps;  /* in which it executed a program */
+    uint64_t switches; /* from one that had more to do, or waited, to another */
+    uint64_t chained;  /* of each program, the most loads that had to follow one another: sums */
 };
 
 /* The CCDs of a package: domains from `first_domain` on, whose clocks are set here.  NULL: memory is short.
@@ -82,7 +87,7 @@ void ccds_close(struct ccds *ccds);
 /* Cores are numbered as an operating system spreads threads: one on each CCD in turn. */
 unsigned ccds_cores(const struct ccds *ccds);
 struct port_domain *ccds_domain(const struct ccds *ccds, unsigned core);
-/* Between windows: an idle core begins with a program at `ps`. */
+/* Between windows: a core begins with a program at `ps`, or when those before it have had their turns. */
 void ccds_begin(struct ccds *ccds, unsigned core, struct core_program *program, uint64_t ps);
 /* Between windows. */
 void ccds_read_counters(const struct ccds *ccds, unsigned core, struct core_counters *out);

@@ -650,6 +650,76 @@ static bool dispatch(struct core *c)
     return true;
 }
 
+/* ---- who has the core ---- */
+
+static uint64_t cycle_of(const struct core *c, double at)
+{
+    uint64_t now = port_now(c->ccd->domain), cycle = (uint64_t)at;
+    cycle += (double)cycle < at;
+    return cycle > now ? cycle : now;
+}
+
+static void take(struct core *c, struct core_program *program)
+{
+    assert(!c->program && c->first == c->next && !c->stores && c->blocked == WAITER_NONE);
+    c->program = program;
+    c->has_op = c->at_end = c->over = c->waits = false;
+    c->at = ccd_now(c->ccd);
+    c->began_ps = port_now_ps(c->ccd->domain);
+    memset(c->load, 0, sizeof(c->load));
+    memset(c->depth, 0, sizeof(c->depth));
+    if (program->begins && !program->begun)
+        program->begins(program);
+    program->begun = true;
+    go_on(c);
+}
+
+static void wait_behind(struct core *c, struct core_program *program)
+{
+    program->behind = NULL;
+    *(c->waiting ? c->waiting_end : &c->waiting) = program;
+    c->waiting_end = &program->behind;
+}
+
+static void switched(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct core *c = event->self;
+    c->switching = false;
+    if (c->program)
+        return; /* who had it came back at once */
+    struct core_program *first = c->waiting;
+    c->waiting = first->behind;
+    c->slice_end = ccd_now(c->ccd) + c->ccd->all->slice;
+    c->counters.switches++;
+    take(c, first);
+}
+
+/* The core is idle, and others wait.  A call of the library's that takes no time to speak of lets nobody in
+ * between: who made it is back before this. */
+static void switch_soon(struct core *c)
+{
+    if (c->switching)
+        return;
+    c->switching = true;
+    port_post(c->ccd->domain, cycle_of(c, ccd_now(c->ccd) + c->ccd->all->switch_time), switched, c);
+}
+
+void core_begin(struct core *c, struct core_program *program)
+{
+    const double now = ccd_now(c->ccd);
+    program->asker.package = fabric_package(c->ccd->all->fabric);
+    const bool goes_on = program == c->last && now < c->slice_end;
+    if (!c->program && (goes_on || !c->waiting)) {
+        c->slice_end = goes_on ? c->slice_end : now + c->ccd->all->slice;
+        take(c, program);
+        return;
+    }
+    wait_behind(c, program);
+    if (!c->program)
+        switch_soon(c);
+}
+
 static void over(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
@@ -660,7 +730,14 @@ static void over(struct port_domain *domain, struct port_event *event)
     c->counters.busy_ps += ps - c->began_ps;
     c->counters.chained += c->deepest;
     c->deepest = 0;
-    program->ended(program, ps);
+    c->last = c->preempted ? NULL : program;
+    if (c->preempted)
+        wait_behind(c, program);
+    c->preempted = false;
+    if (c->waiting)
+        switch_soon(c);
+    if (c->last)
+        program->ended(program, ps);
 }
 
 static void again(struct port_domain *domain, struct port_event *event)
@@ -669,13 +746,6 @@ static void again(struct port_domain *domain, struct port_event *event)
     struct core *c = event->self;
     if (c->turn == event->word[0])
         go_on(c);
-}
-
-static uint64_t cycle_of(const struct core *c, double at)
-{
-    uint64_t now = port_now(c->ccd->domain), cycle = (uint64_t)at;
-    cycle += (double)cycle < at;
-    return cycle > now ? cycle : now;
 }
 
 static void go_on(struct core *c)
@@ -693,7 +763,8 @@ static void go_on(struct core *c)
                 port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
                 return;
             }
-            c->has_op = c->program->next(c->program, &c->op);
+            c->preempted = c->waiting && ccd_now(c->ccd) >= c->slice_end;
+            c->has_op = !c->preempted && c->program->next(c->program, &c->op);
             c->at_end = !c->has_op;
             c->at += c->has_op ? c->op.cycles : 0;
             c->counters.instructions += c->has_op ? c->op.instructions : 0;
@@ -720,19 +791,6 @@ void core_past(struct core *c, bool written)
         c->past--;
         c->last_past = ccd_now(c->ccd);
     }
-    go_on(c);
-}
-
-void core_begin(struct core *c, struct core_program *program, double at)
-{
-    assert(!c->program && c->first == c->next && !c->stores && c->blocked == WAITER_NONE);
-    c->program = program;
-    program->asker.package = fabric_package(c->ccd->all->fabric);
-    c->has_op = c->at_end = c->over = c->waits = false;
-    c->at = at;
-    c->began_ps = port_now_ps(c->ccd->domain);
-    memset(c->load, 0, sizeof(c->load));
-    memset(c->depth, 0, sizeof(c->depth));
     go_on(c);
 }
 

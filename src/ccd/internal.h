@@ -86,6 +86,10 @@ struct core {
     struct ccd *ccd;
     unsigned index; /* of the CCD's */
     struct core_program *program;
+    struct core_program *waiting, **waiting_end; /* who have their turns behind it */
+    const struct core_program *last; /* that has ended by itself, and may come back while the core is idle */
+    double slice_end;
+    bool preempted, switching; /* it had its slice; switching: an event will let the next one begin */
     struct core_op op;
     bool has_op, at_end, over, waits;
     uint64_t began_ps;
@@ -158,6 +162,7 @@ struct ccds {
     const struct chip *chip;
     unsigned count, cores; /* CCDs, and cores of each */
     /* The chip's numbers, in cycles of the cores. */
+    double slice, switch_time;
     double ghz, ipc, l1_latency, l2_latency, l3_latency, peer, tlb2_latency;
     uint64_t jobs; /* so far */
     double locked; /* cycles of the core's clock */
@@ -182,7 +187,8 @@ static inline uint64_t line_of(uint64_t physical)
 
 /* core.c */
 void core_open(struct ccd *ccd, unsigned index, const struct chip *chip);
-void core_begin(struct core *core, struct core_program *program, double at);
+/* Its turn, or its place behind others. */
+void core_begin(struct core *core, struct core_program *program);
 /* A line that it missed is there at `when`, with these flags of TAG_. */
 void core_filled(struct core *core, uint64_t line, double when, unsigned flags);
 /* Takes a line out of its caches, or keeps it for reading: what it was, or 0. */

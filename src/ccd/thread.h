@@ -47,6 +47,7 @@ struct cpu_thread {
     pthread_t thread;
     _Atomic int tid;
     uint64_t start_ps;
+    uint64_t serial; /* in the order in which they were opened */
 };
 
 static inline struct cpu_thread *cpu_thread_of(struct core_program *program)

@@ -105,6 +105,8 @@ struct engine_ops {
     void (*unmapped)(struct engine *engine, uint64_t address, uint64_t bytes);
     /* Calls `fn` while simulated time stands still. */
     void (*still)(struct engine *engine, void (*fn)(void *context), void *context);
+    /* Its pages are elsewhere; NULL: the same. */
+    void (*moved)(struct engine *engine, uint64_t from, uint64_t to, uint64_t bytes);
 };
 
 struct engine {

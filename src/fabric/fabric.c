@@ -32,6 +32,9 @@ bool fabric_check(const struct chip *chip, unsigned nps, unsigned packages, char
                  (uint64_t)(v[CHIP_infinity_cache_slices] * v[CHIP_infinity_cache_ways] * FABRIC_LINE * 64))
         clash = CHIP_CLASH(CHIP_infinity_cache_size, CHIP_infinity_cache_ways, CHIP_infinity_cache_slices),
         wrong = "must be a multiple of slices * ways * 8 KiB";
+    else if ((uint64_t)v[CHIP_probe_filter_entries] % (uint64_t)v[CHIP_probe_filter_ways])
+        clash = CHIP_CLASH(CHIP_probe_filter_entries, CHIP_probe_filter_ways),
+        wrong = "must be a multiple of probe_filter.ways";
     else if (!whole_power_of_two(v[CHIP_hbm_tccd_s]) || !whole_power_of_two(v[CHIP_hbm_tccd_l]) ||
              v[CHIP_hbm_tccd_l] < v[CHIP_hbm_tccd_s] || v[CHIP_hbm_tccd_l] > DRAM_LANES * v[CHIP_hbm_tccd_s])
         clash = CHIP_CLASH(CHIP_hbm_tccd_l, CHIP_hbm_tccd_s),
@@ -263,6 +266,7 @@ void fabric_read_counters(const struct fabric *f, struct fabric_counters *out)
         out->writes += c->writes;
         out->atomics += c->atomics;
         out->probes += c->probes;
+        out->displaced += c->displaced;
         out->cache_hits += c->cache_hits;
         out->cache_misses += c->cache_misses;
         out->prefetches += c->prefetches;

@@ -211,6 +211,7 @@ void fabric_read_part(const struct fabric *fabric, unsigned part, struct ehp_par
 /* Counters, summed over the package. */
 struct fabric_counters {
     uint64_t reads, writes, atomics, probes;
+    uint64_t displaced; /* lines whose entry of a probe filter another took */
     uint64_t cache_hits, cache_misses, prefetches, filled;         /* of lines; filled: put into the cache */
     uint64_t dram_reads, dram_writes, activates, refreshes, turns; /* turns: of a data bus, either way */
     uint64_t usr_bytes;

@@ -8,8 +8,9 @@
  * Infinity Cache, or memory on a miss; the bytes and the answer.  Bytes are read
  * and written at the cycle of the last step, in the host's memory.
  *
- * The probe filter knows every line that an agent's cache may hold, for ever: one that
- * drops a clean line which it does not own says nothing, and gets a probe in vain later.
+ * The probe filter knows every line that an agent's cache may hold: one that drops a clean line which it does
+ * not own says nothing, and gets a probe in vain later.  Where it has so many entries (probe_filter.entries),
+ * a line that has lost its own is probed out of all caches, as soon as it is busy with nothing else.
  *
  * Sources: ISCA'24, IV.D; AMDGPUUsage, Memory Model GFX942 (probes of local memory).
  */
@@ -93,15 +94,6 @@ static void make_free(struct iod *iod, struct home_line *h)
         link = &(*link)->next;
     *link = h->next;
     line_free(iod, h);
-}
-
-static filter_entry *filter_of(struct iod *iod, struct slice *s, uint32_t line)
-{
-    uint32_t chunk = line / FILTER_CHUNK;
-    assert(chunk < iod->fabric->filter_chunks);
-    if (!s->filter[chunk])
-        s->filter[chunk] = arena_take(&iod->arena, FILTER_CHUNK * sizeof(filter_entry));
-    return &s->filter[chunk][line % FILTER_CHUNK];
 }
 
 enum { BOTH = 3 };
@@ -393,11 +385,10 @@ static void note_holder(filter_entry *e, struct fabric_request *r)
             note_half(&e->half[i], r);
 }
 
-/*
- * No L2 holds what it must not.  `h`: what the line is busy with, if anything.  Returns whether whoever comes
- * next has to wait, or has had its turn already: memory may be quick.
- */
-static bool proceed(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
+static void enter(struct iod *iod, unsigned slice, const struct fabric_request *r);
+
+/* The Infinity Cache or memory, the bytes and the answer; as proceed(). */
+static bool look_up(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
 {
     struct slice *s = &iod->slice[slice];
     note_holder(filter_of(iod, s, r->place), r);
@@ -421,8 +412,8 @@ static bool proceed(struct iod *iod, unsigned slice, struct fabric_request *r, s
     return busy;
 }
 
-/* As proceed(), for a pair, of which neither line is busy with another's request. */
-static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request *r)
+/* As look_up(), for a pair, of which neither line is busy with another's request. */
+static bool look_up_pair(struct iod *iod, unsigned slice, struct fabric_request *r)
 {
     struct slice *s = &iod->slice[slice];
     bool hit[2];
@@ -448,6 +439,18 @@ static bool proceed_pair(struct iod *iod, unsigned slice, struct fabric_request 
     for (uint32_t i = 0; i < 2; i++)
         read_ahead(iod, slice, r->place + i);
     return r->missed;
+}
+
+/*
+ * No L2 holds what it must not.  `h`: what the line is busy with, if anything.  Returns whether whoever comes
+ * next has to wait, or has had its turn already: memory may be quick.
+ */
+static bool proceed(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h)
+{
+    const bool busy = r->pair ? look_up_pair(iod, slice, r) : look_up(iod, slice, r, h);
+    if (iod->slice[slice].tags.tag)
+        enter(iod, slice, r);
+    return busy;
 }
 
 /*
@@ -543,12 +546,79 @@ static bool begin_pair(struct iod *iod, unsigned slice, struct fabric_request *r
     }
     r->left = (uint8_t)((probes[0] != 0) + (probes[1] != 0));
     if (!r->left)
-        return proceed_pair(iod, slice, r);
+        return proceed(iod, slice, r, NULL);
     hold_pair(iod, slice, r);
     for (uint32_t i = 0; i < 2; i++)
         if (probes[i])
             send_probes(iod, find_busy(s, r->place + i), probes[i]);
     return true;
+}
+
+/* ---- lines that lose their entry in the probe filter ---- */
+
+static struct home_displaced *displaced_new(struct iod *iod)
+{
+    struct home_displaced *d = iod->spare_displaced;
+    if (d)
+        iod->spare_displaced = d->next;
+    else
+        d = arena_take(&iod->arena, sizeof(*d));
+    return d;
+}
+
+static void displaced_free(struct iod *iod, struct home_line *h)
+{
+    h->lost->next = iod->spare_displaced;
+    iod->spare_displaced = h->lost;
+    h->lost = NULL;
+}
+
+/* The line is busy with nothing else.  False: no cache had it. */
+static bool give_up(struct iod *iod, struct home_line *h)
+{
+    const filter_entry *e = filter_of(iod, &iod->slice[h->slice], h->line);
+    const uint32_t holders = (e->half[0] | e->half[1]) & (FILTER_OWNED - 1);
+    if (!holders) {
+        displaced_free(iod, h);
+        return false;
+    }
+    h->giving_up = true;
+    h->request = &h->lost->request;
+    send_probes(iod, h, holders);
+    return true;
+}
+
+static void displace(struct iod *iod, unsigned slice, const struct filter_tag *t)
+{
+    struct home_line *h = find_busy(&iod->slice[slice], t->line);
+    const bool busy = h;
+    if (!h)
+        h = make_busy(iod, slice, t->line);
+    h->lost = displaced_new(iod);
+    h->lost->request = (struct fabric_request){
+        .kind = FABRIC_OWN, .line = t->bytes, .physical = t->physical, .place = t->line};
+    iod->counters.displaced++;
+    if (!busy && !give_up(iod, h))
+        make_free(iod, h);
+}
+
+/* After a request's turn: lines that caches have now have entries. */
+static void enter(struct iod *iod, unsigned slice, const struct fabric_request *r)
+{
+    struct slice *s = &iod->slice[slice];
+    for (uint32_t i = 0; i < lines_of(r); i++) {
+        const struct filter_tag t = {.bytes = r->line + i * (uint64_t)FABRIC_LINE,
+                                     .physical = r->physical + i * (uint64_t)FABRIC_LINE,
+                                     .line = r->place + i};
+        struct filter_tag other;
+        struct home_line *h = find_busy(s, t.line);
+        if ((h && h->giving_up) || filter_is_empty(filter_of(iod, s, t.line)))
+            continue;
+        if (h && h->lost)
+            displaced_free(iod, h); /* it has an entry again before anybody was told */
+        if (filter_enter(iod, s, &t, &other))
+            displace(iod, slice, &other);
+    }
 }
 
 /* The line's next request; returns as proceed(). */
@@ -573,6 +643,8 @@ static void go_on(struct iod *iod, struct home_line *h)
 {
     h->request = NULL;
     h->filling = false;
+    if (h->lost && give_up(iod, h))
+        return;
     for (struct fabric_request *r; (r = h->first);) {
         h->first = r->next;
         if (!h->first)
@@ -654,6 +726,12 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
     struct fabric_request *r = h->request;
     if (h->probing)
         return;
+    if (h->giving_up) {
+        h->giving_up = false;
+        displaced_free(iod, h);
+        go_on(iod, h);
+        return;
+    }
     r->probed = true;
     if (!r->pair) {
         if (!proceed(iod, h->slice, r, h))
@@ -661,7 +739,7 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
     } else if (--r->left == 0) {
         unsigned slice = h->slice;
         uint32_t place = r->place;
-        if (!proceed_pair(iod, slice, r))
+        if (!proceed(iod, slice, r, NULL))
             let_pair_go(iod, slice, place);
     }
 }
@@ -706,7 +784,7 @@ void home_open(struct iod *iod, const struct chip *chip)
         struct slice *s = &iod->slice[i];
         unsigned slice = f->map.first_slice[iod->index] + i;
         s->memory = arena_take(&iod->arena, f->pseudo * sizeof(*s->memory));
-        s->filter = arena_take(&iod->arena, f->filter_chunks * sizeof(filter_entry *));
+        filter_open(s, f, chip, &iod->arena);
         cache_open(&s->cache, chip, slice, &iod->arena);
         /* Refreshes of the channels are spread over the interval. */
         for (unsigned k = 0; k < f->pseudo; k++)

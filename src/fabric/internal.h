@@ -2,8 +2,8 @@
 /*
  * The fabric's inside: map.c says where an address is, net.c carries requests,
  * answers and probes over the IODs and links, home.c is the end of a request
- * (order, probe filter, Infinity Cache, memory), cache.c the slices' tags, link.c goes on to other packages,
- * host.c to a host, route.c finds the ways that net.c goes.
+ * (order, probes, Infinity Cache, memory), filter.c the probe filters, cache.c the slices' tags, link.c goes
+ * on to other packages, host.c to a host, route.c finds the ways that net.c goes.
  *
  * What belongs to whom: struct agent_port to the agent's domain, struct iod with its
  * slices to the IOD's.
@@ -105,6 +105,8 @@ struct home_line {
     uint32_t line;
     uint16_t slice; /* of the IOD */
     bool filling, write_back;
+    bool giving_up;                 /* it has lost its entry in the probe filter, and all caches lose it */
+    struct home_displaced *lost;    /* that it has, of which its caches are to be told */
     uint32_t probing;               /* agents that have not answered */
     uint32_t owners;                /* of them, those that owned it, or a half */
     struct fabric_request *request; /* whom it is for; NULL: a prefetch */
@@ -116,8 +118,29 @@ struct home_line {
 typedef struct {
     uint16_t half[2];
 } filter_entry;
+static inline bool filter_is_empty(const filter_entry *e)
+{
+    return !(e->half[0] | e->half[1]);
+}
 #define FILTER_OWNED (1U << FABRIC_CACHES)
 static_assert(FABRIC_CACHES < 16 && sizeof(filter_entry) == 4, "a bit for each agent, and FILTER_OWNED");
+
+/* A line that has an entry, and where its bytes are: a probe says so. */
+struct filter_tag {
+    uint64_t bytes, physical;
+    uint32_t line;
+    bool used;
+};
+struct filter_tags {
+    struct filter_tag *tag; /* by set, the last used first; NULL: every line has an entry */
+    uint32_t sets, ways;
+};
+
+/* What asks for a line on behalf of nobody. */
+struct home_displaced {
+    struct fabric_request request;
+    struct home_displaced *next;
+};
 
 struct slice {
     struct cache cache;
@@ -127,7 +150,8 @@ struct slice {
     bool letting_in;
     struct home_line *busy[SLICE_BUCKETS];
     filter_entry **filter; /* by chunk of lines */
-    struct {               /* lines that are on their way from memory */
+    struct filter_tags tags;
+    struct { /* lines that are on their way from memory */
         uint32_t line;
         double ready;
     } landing[SLICE_LANDING];
@@ -158,6 +182,7 @@ struct iod {
         sent[FABRIC_AGENTS]; /* when the last answer for the agent that was sent on from here arrives, ps */
     struct home_line *spare_lines;
     struct home_probe *spare_probes;
+    struct home_displaced *spare_displaced;
     struct arena arena; /* what the IOD has */
     struct fabric_counters counters;
 };
@@ -294,6 +319,14 @@ void link_close(struct link *link);
 void host_take(struct fabric_host *host, struct fabric_request *request);
 const struct iod *host_iod(const struct fabric_host *host);
 const struct fabric_traffic *host_traffic(const struct fabric_host *host, bool back);
+/* filter.c */
+void filter_open(struct slice *slice, const struct fabric *fabric, const struct chip *chip,
+                 struct arena *arena);
+filter_entry *filter_of(struct iod *iod, struct slice *slice, uint32_t line);
+/* Where entries are counted: this line has one, as its set's last used.  True: it was *out's, whose caches
+ * are to be told.  Entries of which no cache has anything any more are taken first. */
+bool filter_enter(struct iod *iod, struct slice *slice, const struct filter_tag *line,
+                  struct filter_tag *out);
 
 /* home.c */
 /* The bytes of a request are moved, or changed, now; and whether memory is there. */

@@ -635,3 +635,18 @@ void vm_unmapped(struct vm *vm, uint64_t address, uint64_t bytes)
         atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
     pthread_mutex_unlock(&vm->lock);
 }
+
+void vm_moved(struct vm *vm, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    pthread_mutex_lock(&vm->lock);
+    for (uint64_t at = 0; at < bytes; at += VM_PAGE) {
+        const uint64_t entry = table_get(&vm->system, from + at);
+        if (!entry || table_get(&vm->gpu, from + at) & PTE_PINNED)
+            continue;
+        vm_demand_drop(vm, from + at);
+        if (frame_in(vm, package_of(vm, entry), to + at, entry & PTE_CPU_FIRST) && entry & PTE_CPU)
+            vm_core_see(vm, to + at);
+    }
+    atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
+    pthread_mutex_unlock(&vm->lock);
+}

@@ -161,5 +161,7 @@ void vm_get_use(struct vm *vm, struct vm_use *use);
 uint64_t vm_touch(struct vm *vm, unsigned package, uint64_t address, uint64_t bytes);
 /* It has given up those that lie whole in this: what comes there later faults. */
 void vm_unmapped(struct vm *vm, uint64_t address, uint64_t bytes);
+/* Pages are elsewhere now: those that exist do there too, in other frames (a chunk's are for neighbours). */
+void vm_moved(struct vm *vm, uint64_t from, uint64_t to, uint64_t bytes);
 
 #endif

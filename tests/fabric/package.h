@@ -21,7 +21,7 @@ struct rig {
     uint8_t *memory; /* host memory of the lines: physical addresses wrap around in it */
 };
 
-static inline void rig_open(struct rig *rig, const char *chip, unsigned threads, unsigned nps)
+static inline void rig_load(struct rig *rig, const char *chip)
 {
     char error[256] = "";
     fault_install();
@@ -29,6 +29,10 @@ static inline void rig_open(struct rig *rig, const char *chip, unsigned threads,
         fprintf(stderr, "%s\n", error);
         exit(1);
     }
+}
+
+static inline void rig_start(struct rig *rig, unsigned threads, unsigned nps)
+{
     rig->xcds = chip_get(&rig->chip, CHIP_xcd_count);
     rig->iods = chip_get(&rig->chip, CHIP_iod_count);
     rig->port = port_open(rig->xcds + rig->iods, fabric_lookahead_ps(&rig->chip), threads, NULL);
@@ -39,6 +43,12 @@ static inline void rig_open(struct rig *rig, const char *chip, unsigned threads,
     rig->memory =
         mmap(NULL, RIG_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(rig->memory != MAP_FAILED);
+}
+
+static inline void rig_open(struct rig *rig, const char *chip, unsigned threads, unsigned nps)
+{
+    rig_load(rig, chip);
+    rig_start(rig, threads, nps);
 }
 
 static inline void rig_close(struct rig *rig)

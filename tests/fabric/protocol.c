@@ -3,93 +3,9 @@
 #include <math.h>
 
 #include "fabric/internal.h"
-#include "package.h"
+#include "script.h"
 
-enum { LINE = FABRIC_LINE, STEPS = 8 };
-
-/* ---- single requests from a script ---- */
-
-struct l2 {
-    struct rig *rig;
-    unsigned xcd;
-    uint64_t probes, probed; /* how many, and when the last came, ps */
-    uint64_t dirty[2];       /* what it answers probes with, */
-    bool stays;              /* and not the next one alone */
-    uint8_t bytes[LINE];
-};
-
-struct test_request {
-    struct fabric_request r;
-    uint64_t begin, end;
-    uint8_t data[FABRIC_PAIR];
-};
-
-static struct l2 l2s[RIG_XCDS];
-
-static void probed(struct port_domain *domain, struct port_event *event)
-{
-    struct l2 *l2 = event->self;
-    struct fabric_probe *probe = (struct fabric_probe *)event->word[0];
-    l2->probes++;
-    l2->probed = port_ps_of(domain, port_now(domain));
-    CHECK_EQ(probe->agent, l2->xcd);
-    CHECK(probe->mask[0] == 0 && probe->mask[1] == 0);
-    memcpy(probe->data, l2->bytes, LINE);
-    memcpy(probe->mask, l2->dirty, sizeof(probe->mask));
-    if (!l2->stays)
-        l2->dirty[0] = l2->dirty[1] = 0;
-    fabric_probe_answer(l2->rig->fabric, probe);
-}
-
-static void answered(struct port_domain *domain, struct port_event *event)
-{
-    struct test_request *t = event->self;
-    CHECK(event->word[0] == (uint64_t)(uintptr_t)&t->r && t->end == 0);
-    t->end = port_ps_of(domain, port_now(domain));
-}
-
-static void send_now(struct port_domain *domain, struct port_event *event)
-{
-    struct test_request *t = event->self;
-    t->begin = port_ps_of(domain, port_now(domain));
-    fabric_submit((struct fabric *)event->word[0], &t->r);
-}
-
-/* Submits at `ns`; port_run() does it. */
-static void at(struct rig *rig, uint64_t ns, struct test_request *t, enum fabric_kind kind, unsigned xcd,
-               uint64_t physical)
-{
-    struct port_domain *domain = port_domain(rig->port, xcd);
-    t->end = 0;
-    t->r.kind = kind;
-    t->r.agent = (uint8_t)xcd;
-    t->r.data = t->data;
-    t->r.second = t->data + LINE;
-    t->r.done = answered;
-    t->r.self = t;
-    rig_address(rig, &t->r, physical);
-    port_post(domain, port_cycle_of(domain, ns * 1000), send_now, t)->word[0] =
-        (uint64_t)(uintptr_t)rig->fabric;
-}
-
-static void open_rig(struct rig *rig, const char *chip, unsigned nps)
-{
-    rig_open(rig, chip, 1, nps);
-    for (unsigned i = 0; i < rig->xcds; i++) {
-        l2s[i] = (struct l2){.rig = rig, .xcd = i};
-        fabric_attach(rig->fabric, i, port_domain(rig->port, i), probed, &l2s[i]);
-    }
-}
-
-static void run(struct rig *rig)
-{
-    port_run(rig->port, PORT_NEVER, NULL, NULL);
-}
-
-static double now_ns(const struct rig *rig)
-{
-    return (double)port_time_ps(rig->port) / 1000;
-}
+enum { STEPS = 8 };
 
 /* Reads that miss, reads that hit, and writes, from one XCD to lines on each IOD. */
 static void test_distance(void)
@@ -716,10 +632,14 @@ static void storm_start(struct port_domain *domain, struct port_event *event)
         storm_ask(s, &s->request[i]);
 }
 
-static uint64_t storm(unsigned threads, uint64_t requests, struct fabric_counters *counters, uint64_t *asked)
+static uint64_t storm(unsigned threads, unsigned entries, uint64_t requests, struct fabric_counters *counters,
+                      uint64_t *asked)
 {
     struct rig rig;
-    rig_open(&rig, "mi300x", threads, 1);
+    rig_load(&rig, "mi300x");
+    rig.chip.value[CHIP_probe_filter_entries] = entries;
+    rig.chip.value[CHIP_probe_filter_ways] = 1;
+    rig_start(&rig, threads, 1);
     struct storm *storms = calloc(rig.xcds, sizeof(*storms));
     /* Addresses of the host must not matter: they are the same in each run relative to the memory only. */
     for (unsigned i = 0; i < rig.xcds; i++) {
@@ -746,14 +666,17 @@ static uint64_t storm(unsigned threads, uint64_t requests, struct fabric_counter
 
 static void test_threads(void)
 {
-    struct fabric_counters one, more;
-    uint64_t asked, hash = storm(1, 4000, &one, &asked);
-    CHECK_EQ(one.reads + one.writes + one.atomics, asked); /* every request was answered once */
-    CHECK(asked > 8 * (4000 + FLIGHT) * 11 / 10);
-    CHECK(one.probes > 1000);
-    for (unsigned threads = 1; threads <= 4; threads *= 2) {
-        CHECK_EQ(storm(threads, 4000, &more, &asked), hash);
-        CHECK(memcmp(&one, &more, sizeof(one)) == 0);
+    for (unsigned entries = 0; entries < 3; entries++) { /* of the probe filter; 0: of all lines */
+        struct fabric_counters one, more;
+        uint64_t asked, hash = storm(1, entries, 4000, &one, &asked);
+        CHECK_EQ(one.reads + one.writes + one.atomics, asked); /* every request was answered once */
+        CHECK(asked > 8 * (4000 + FLIGHT) * 11 / 10);
+        CHECK(one.probes > 1000);
+        CHECK((one.displaced > 1000) == (entries > 0));
+        for (unsigned threads = 1; threads <= 4; threads *= 2) {
+            CHECK_EQ(storm(threads, entries, 4000, &more, &asked), hash);
+            CHECK(memcmp(&one, &more, sizeof(one)) == 0);
+        }
     }
 }
 

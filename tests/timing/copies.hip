@@ -174,6 +174,26 @@ static void effects()
     CHECK(slowed > 1.1 * alone, "a copy slows a kernel");
 }
 
+// A fill that the host waits for takes as long as one that it does not.
+static void fills()
+{
+    enum : size_t { BYTES = 4 * MIB };
+    char *memory[3];
+    HIP_OK(hipMalloc(reinterpret_cast<void **>(&memory[0]), BYTES));
+    HIP_OK(hipHostMalloc(reinterpret_cast<void **>(&memory[1]), BYTES, 0));
+    HIP_OK(hipMallocManaged(reinterpret_cast<void **>(&memory[2]), BYTES));
+    for (char *m : memory) {
+        double us[3];
+        for (int i = 0; i < 3; i++) { // the first one loads code, and makes pages
+            hipEvent_t begin = mark(nullptr);
+            HIP_OK(i == 1 ? hipMemset(m, i, BYTES) : hipMemsetAsync(m, i, BYTES, nullptr));
+            us[i] = between(begin, mark(nullptr));
+        }
+        std::printf("a fill %.2f us, by a call that waits %.2f\n", us[2], us[1]);
+        CHECK(us[1] > 0.9 * us[2] && us[1] < us[2] + 10, "a fill by a call that waits");
+    }
+}
+
 // ---- long ones, of which a part is left out when nobody else is there
 
 __global__ void mark_bytes(uint4 *to, size_t count, unsigned salt)
@@ -267,7 +287,7 @@ int main(int argc, char **argv)
         if (std::strcmp(argv[1], "long") == 0)
             long_ones();
         else
-            effects();
+            effects(), fills();
         return check_done();
     }
     for (unsigned to = 0; to < 3; to++) {

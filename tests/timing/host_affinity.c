@@ -74,7 +74,12 @@ static double between(int own, int other)
     pthread_t thread;
     ball = (struct ball){.cpu = other, .rounds = ROUNDS};
     EXPECT(stay_on(own) == 0 && sched_getcpu() == own);
-    EXPECT(pthread_create(&thread, NULL, play, &ball) == 0);
+    pthread_attr_t a; /* it would begin where its maker is, and wait for that one's slice to end */
+    const cpu_set_t set = only(other);
+    pthread_attr_init(&a);
+    EXPECT(pthread_attr_setaffinity_np(&a, sizeof(set), &set) == 0);
+    EXPECT(pthread_create(&thread, &a, play, &ball) == 0);
+    pthread_attr_destroy(&a);
     double begin = 0;
     for (unsigned i = 0; i < ROUNDS; i++) {
         if (i == 4)
@@ -132,6 +137,58 @@ static void own_mask(int cpus)
     EXPECT(sched_setaffinity(0, sizeof(set), &set) == -1 && errno == EINVAL);
 }
 
+/* ---- two threads on one CPU take turns ---- */
+
+struct worker {
+    int cpu, was_on;
+    double end;
+};
+
+static unsigned long table[512];
+
+__attribute__((noinline)) static unsigned long compute(void)
+{
+    unsigned long s = 1;
+    for (long i = 0; i < 3000000; i++)
+        s = s * 6364136223846793005UL + table[s >> 55];
+    return s;
+}
+
+static void *work(void *argument)
+{
+    struct worker *w = argument;
+    EXPECT(stay_on(w->cpu) == 0);
+    w->was_on = sched_getcpu();
+    EXPECT(compute() != 0);
+    w->end = now();
+    return NULL;
+}
+
+/* Slices of 3 ms, and switches of some microseconds: of two that need more than one slice each, both end in
+ * their second. */
+static void turns(void)
+{
+    for (unsigned i = 0; i < 512; i++)
+        table[i] = i;
+    double begin = now();
+    EXPECT(compute() != 0);
+    const double alone = now() - begin;
+    EXPECT(alone > 3.2e6 && alone < 5.8e6);
+    pthread_t thread[2];
+    struct worker w[2] = {{.cpu = 20}, {.cpu = 20}};
+    begin = now();
+    for (int i = 0; i < 2; i++)
+        EXPECT(pthread_create(&thread[i], NULL, work, &w[i]) == 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    const double first = w[w[1].end < w[0].end].end - begin, last = w[w[0].end < w[1].end].end - begin;
+    EXPECT(w[0].was_on == 20 && w[1].was_on == 20);
+    printf("a thread alone %.1f us, two that share a CPU %.1f and %.1f\n", alone / 1e3, first / 1e3,
+           last / 1e3);
+    EXPECT(last > 2 * alone && last < 2 * alone + 80e3);
+    EXPECT(first > 3e6 + alone && first < last - (alone - 3e6) / 2);
+}
+
 int main(int argc, char **argv)
 {
     const int cpus = argc > 1 ? atoi(argv[1]) : 24;
@@ -139,6 +196,7 @@ int main(int argc, char **argv)
     EXPECT(sched_getcpu() == 0);
     own_mask(cpus);
     attributes();
+    turns();
     const double beside = between(0, 1), across = between(0, 8);
     EXPECT(beside < across / 2);
     if (cpus > 24) {

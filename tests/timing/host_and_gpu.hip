@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A kernel and a thread of the host in one simulation with one clock: they bounce a line, and hand each other
 // messages, in memory of each kind.
+#include <hip/ehp_host.h>
 #include <hip/hip_runtime.h>
 
 #include <atomic>
@@ -79,6 +80,17 @@ static unsigned wrong_words(unsigned *flag, unsigned *words)
     return wrong;
 }
 
+// In ticks of 10 ns.
+static uint64_t count_to(unsigned n, bool untimed)
+{
+    const uint64_t begin = ehp_host_time();
+    ehp_host_untimed(untimed);
+    for (volatile unsigned i = 0; i < n; i = i + 1) {
+    }
+    ehp_host_untimed(false);
+    return ehp_host_time() - begin;
+}
+
 int main(int argc, char **argv)
 {
     const bool timed = argc > 1 && std::strcmp(argv[1], "timing") == 0;
@@ -97,6 +109,13 @@ int main(int argc, char **argv)
         const unsigned wrong = wrong_words(pinned, kind.words);
         std::printf("%u messages in %s memory: %u words wrong\n", MESSAGES, kind.name, wrong);
         failed |= wrong != 0;
+    }
+    if (timed) { // calls alone, and a store that the next load waits for, each time
+        const uint64_t nothing = count_to(0, true), untimed = count_to(2000, true),
+                       own = count_to(2000, false);
+        std::printf("a loop, untimed and not: %u, %u ticks\n", static_cast<unsigned>(untimed),
+                    static_cast<unsigned>(own));
+        failed |= untimed > nothing + 1 || own < 100;
     }
     CHECK(hipHostFree(pinned));
     CHECK(hipFree(device));

@@ -81,6 +81,31 @@ static void chase(const char *what, size_t bytes, double least, double most)
     std::free(list);
 }
 
+__attribute__((noinline)) static size_t follow(const std::vector<uint64_t> &next, size_t at, long loads)
+{
+    while (loads--)
+        at = next[at];
+    return at;
+}
+
+// By indices: of two loads that an address comes from, the array's base and the index, it is the one that
+// changes.
+static void chase_indices()
+{
+    const size_t line = 64 / sizeof(uint64_t), lines = (8 << 20) / 64,
+                 step = 77777; // lines and it are coprime
+    std::vector<uint64_t> next(lines * line);
+    for (size_t i = 0; i < lines; i++)
+        next[i * step % lines * line] = (i + 1) * step % lines * line;
+    check(follow(next, 0, static_cast<long>(lines)) == 0, "a round of indices");
+    const long loads = 40000;
+    double t = now();
+    const size_t at = follow(next, 0, loads);
+    t = now() - t;
+    check(at == loads * step % lines * line, "indices");
+    tell("an index from the third cache", t / loads, 12, 18);
+}
+
 // Loads whose addresses are known go side by side.
 static void stream()
 {
@@ -318,6 +343,7 @@ int main(int argc, char **argv)
     chase("a load from the first cache", 16 << 10, 0.9, 1.2);
     chase("a load from the second cache", 256 << 10, 2.5, 4.5);
     chase("a load from the third cache", 8 << 20, 12, 18);
+    chase_indices();
     stream();
     bounce();
     count();

@@ -5,6 +5,7 @@
  * call is.  One that is away holds simulated time up until it is back, so that it is back at the same time on
  * every run; unless it waits for simulated time, or for another thread, which passes that on.
  */
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,12 +71,13 @@ static struct cpu_thread *take_thread(struct timed *timed)
     return t;
 }
 
-static bool is_used(const struct timed *timed, unsigned core)
+/* How many threads it has. */
+static unsigned threads_of(const struct timed *timed, unsigned core)
 {
-    const struct cpu_thread *t = timed->threads;
-    while (t && t->core != core)
-        t = t->next;
-    return t;
+    unsigned n = 0;
+    for (const struct cpu_thread *t = timed->threads; t; t = t->next)
+        n += t->core == core;
+    return n;
 }
 
 /* The core that an operating system calls `cpu`, and the other way round: it numbers one CCD's after
@@ -100,14 +102,22 @@ int timed_thread_cpu(const struct engine *engine, const struct ehp_cpu_thread *r
     return (int)cpu_of_core(timed, ((const struct cpu_thread *)ring)->core);
 }
 
-/* With the lock; as many as there are: none is free. */
-static unsigned free_among(const struct timed *timed, const struct ehp_cpu_set *among)
+/* With the lock: of those, or of all, the first of those that have the fewest threads; as many as there are:
+ * there is none.  CPUs are looked at in their order, else cores are. */
+static unsigned least_used(const struct timed *timed, const struct ehp_cpu_set *among)
 {
     const unsigned cores = timed->packages * timed->package_cores;
-    for (unsigned cpu = 0; cpu < cores && cpu < EHP_CPUS_MAX; cpu++)
-        if (among->word[cpu / 64] >> cpu % 64 & 1 && !is_used(timed, core_of_cpu(timed, cpu)))
-            return core_of_cpu(timed, cpu);
-    return cores;
+    unsigned best = cores, least = UINT_MAX;
+    for (unsigned i = 0; i < cores && (!among || i < EHP_CPUS_MAX); i++) {
+        if (among && !(among->word[i / 64] >> i % 64 & 1))
+            continue;
+        const unsigned core = among ? core_of_cpu(timed, i) : i, threads = threads_of(timed, core);
+        if (threads < least) {
+            least = threads;
+            best = core;
+        }
+    }
+    return best;
 }
 
 /* With the lock.  Others come to be by what the one does, which takes it away meanwhile. */
@@ -121,20 +131,17 @@ struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted, cons
 {
     struct timed *timed = (struct timed *)engine;
     const unsigned cores = timed->packages * timed->package_cores;
-    unsigned core = wanted >= 0 ? (unsigned)wanted : 0;
+    unsigned core = wanted >= 0 ? (unsigned)wanted : cores;
     pthread_mutex_lock(&timed->lock);
-    if (among)
-        core = free_among(timed, among);
-    else if (core >= cores || is_used(timed, core))
-        core = 0;
-    while (core < cores && is_used(timed, core))
-        core++;
+    if (among || core >= cores || threads_of(timed, core))
+        core = least_used(timed, among);
     struct cpu_thread *t = core < cores ? take_thread(timed) : NULL;
     if (t) {
         unsigned local = core;
         const struct ccds *ccds = timed_ccds_of(timed, &local);
         cpu_thread_open(t, core, ccds_domain(ccds, local), engine->cp->chip->value[CHIP_core_ipc]);
         t->engine = timed;
+        t->serial = timed->threads_opened++;
         t->program.ended = ended;
         t->next = timed->threads;
         timed->threads = t;
@@ -169,6 +176,7 @@ void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *ring, uint
     if (!ps && timed->host_ps > t->start_ps)
         t->start_ps = timed->host_ps;
     ring->away = 0;
+    t->called = false; /* who joined another has not slept here */
     cpu_thread_set(t, CPU_THREAD_RUNS);
     t->starting = timed->starting;
     timed->starting = t;
@@ -269,7 +277,8 @@ void timed_start_threads(struct timed *timed, uint64_t time, bool others)
     while (timed->starting) {
         struct cpu_thread **first = &timed->starting, *t;
         for (struct cpu_thread **link = &timed->starting; *link; link = &(*link)->starting)
-            if ((*link)->core < (*first)->core)
+            if ((*link)->core < (*first)->core ||
+                ((*link)->core == (*first)->core && (*link)->serial < (*first)->serial))
                 first = link;
         t = *first;
         *first = t->starting;

@@ -639,6 +639,23 @@ static void unmap(void *context)
     vm_unmapped(u->vm, u->address, u->bytes);
 }
 
+struct moving {
+    struct vm *vm;
+    uint64_t from, to, bytes;
+};
+
+static void move(void *context)
+{
+    const struct moving *m = context;
+    vm_moved(m->vm, m->from, m->to, m->bytes);
+}
+
+void timed_moved(struct engine *engine, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    struct moving m = {((struct timed *)engine)->vm, from, to, bytes};
+    timed_still(engine, move, &m);
+}
+
 void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
 {
     struct unmapping u = {((struct timed *)engine)->vm, address, bytes};

@@ -330,6 +330,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .forked = forked,
         .unmapped = timed_unmapped,
         .still = timed_still,
+        .moved = timed_moved,
     };
     struct timed *timed = calloc(1, sizeof(*timed));
     if (!timed)

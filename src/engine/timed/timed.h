@@ -149,6 +149,7 @@ struct timed {
     struct cpu_job *jobs;       /* for the CPU's cores, not yet begun */
     struct cpu_thread *threads, *starting,
         *spare_threads; /* of the host program on cores; those whose cores do not go on yet */
+    uint64_t threads_opened;
     struct arena thread_arena;
     struct thread *own;         /* of the machine's thread */
     _Atomic unsigned on_cores;  /* whose cores have something to do, or will */
@@ -263,6 +264,7 @@ bool timed_sleep(struct engine *engine, struct ehp_cpu_thread *thread, uint64_t 
 /* Between windows, as its frames are then another's. */
 void timed_still(struct engine *engine, void (*fn)(void *context), void *context);
 void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes);
+void timed_moved(struct engine *engine, uint64_t from, uint64_t to, uint64_t bytes);
 /* Of the same, with the lock. */
 void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*over)(void *thread),
                        uint64_t ps);

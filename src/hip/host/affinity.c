@@ -2,9 +2,8 @@
 /*
  * Threads are on the CPUs that they ask for, of those of the simulated machine: as the operating system
  * numbers them, one CCD's after another's, one package's after another's, without a second thread of a core.
- * What has no affinity is put on a CCD after the other.
- *
- * Two threads that must share a CPU do not: the second is on another that is free, if there is one.
+ * What has no affinity is put on a CCD after the other.  Those that share a CPU take turns, and stay there:
+ * none is moved to one that is free later.
  *
  * Of a node, a thread that has no core has an affinity as well (numa.h): its core is one of those, once it
  * has one, and the pages that it asks for are near them.
@@ -111,7 +110,7 @@ void affinity_move(const struct ehp_cpu_set *set)
         return;
     struct ehp_cpu_thread *other = ehp_cpu_thread_open_among(m, set);
     if (!other)
-        return; /* all of them have a thread: it stays where it is */
+        return;
     ehp_cpu_thread_close(m, self);
     time_host_become(other);
 }

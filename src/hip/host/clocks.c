@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/time.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -163,6 +164,22 @@ ENTRY int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, 
     uint64_t ns = ns_of(t), now = origin(clock) + pass(0);
     sleep_ns(!(flags & TIMER_ABSTIME) ? ns : ns > now ? ns - now : 0);
     return 0;
+}
+
+ENTRY int thrd_sleep(const struct timespec *t, struct timespec *rest)
+{
+    if (!ON_CORE())
+        return REAL(thrd_sleep)(t, rest);
+    sleep_ns(ns_of(t));
+    return 0;
+}
+
+ENTRY void thrd_yield(void)
+{
+    if (ON_CORE())
+        pass(YIELD_PS);
+    else
+        REAL(thrd_yield)();
 }
 
 ENTRY int usleep(useconds_t us)

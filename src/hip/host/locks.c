@@ -15,7 +15,7 @@
 
 /* An attempt that is over at once says of some kinds of mutex what is wrong, of which a try says that they
  * are taken. */
-static int take_mutex(void *mutex)
+int locks_take_mutex(void *mutex)
 {
     const struct timespec past = {0};
     int status = REAL(pthread_mutex_trylock)(mutex);
@@ -24,26 +24,26 @@ static int take_mutex(void *mutex)
     return status == ETIMEDOUT ? EBUSY : status;
 }
 
-static int give_mutex(void *mutex)
+int locks_give_mutex(void *mutex)
 {
     return REAL(pthread_mutex_unlock)(mutex);
 }
 
 ENTRY int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    return ON_CORE() ? waits_take(mutex, take_mutex, NEVER) : REAL(pthread_mutex_lock)(mutex);
+    return ON_CORE() ? waits_take(mutex, locks_take_mutex, NEVER) : REAL(pthread_mutex_lock)(mutex);
 }
 
 ENTRY int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict t)
 {
-    return ON_CORE() ? waits_take(mutex, take_mutex, time_host_deadline(CLOCK_REALTIME, t))
+    return ON_CORE() ? waits_take(mutex, locks_take_mutex, time_host_deadline(CLOCK_REALTIME, t))
                      : REAL(pthread_mutex_timedlock)(mutex, t);
 }
 
 ENTRY int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
                                   const struct timespec *restrict t)
 {
-    return ON_CORE() ? waits_take(mutex, take_mutex, time_host_deadline(clock, t))
+    return ON_CORE() ? waits_take(mutex, locks_take_mutex, time_host_deadline(clock, t))
                      : REAL(pthread_mutex_clocklock)(mutex, clock, t);
 }
 
@@ -57,7 +57,7 @@ ENTRY int pthread_mutex_trylock(pthread_mutex_t *mutex)
 ENTRY int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     if (ON_CORE())
-        return waits_give(mutex, give_mutex, 1);
+        return waits_give(mutex, locks_give_mutex, 1);
     int status = REAL(pthread_mutex_unlock)(mutex);
     waits_wake_others(CALLER, mutex, 1);
     return status;
@@ -65,13 +65,13 @@ ENTRY int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 /* ---- condition variables ---- */
 
-static int wait_for_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_ps)
+int locks_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_ps)
 {
     struct waiter w;
     uint64_t ps = time_host_touch(mutex);
     time_host_touch(condition);
     waits_lock();
-    int status = give_mutex(mutex);
+    int status = locks_give_mutex(mutex);
     if (status) {
         waits_unlock();
         return status;
@@ -79,28 +79,27 @@ static int wait_for_condition(pthread_cond_t *condition, pthread_mutex_t *mutex,
     waits_wake(mutex, 1, ps);
     waits_join(&w, condition);
     bool in_time = waits_sleep(&w, until_ps);
-    status = waits_take(mutex, take_mutex, NEVER);
+    status = waits_take(mutex, locks_take_mutex, NEVER);
     return status || in_time ? status : ETIMEDOUT;
 }
 
 ENTRY int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    return ON_CORE() ? wait_for_condition(condition, mutex, NEVER)
-                     : REAL(pthread_cond_wait)(condition, mutex);
+    return ON_CORE() ? locks_wait(condition, mutex, NEVER) : REAL(pthread_cond_wait)(condition, mutex);
 }
 
 /* By the clock that the condition variable was made with: the one that the time is near. */
 ENTRY int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                                  const struct timespec *restrict t)
 {
-    return ON_CORE() ? wait_for_condition(condition, mutex, time_host_deadline(time_host_clock_of(t), t))
+    return ON_CORE() ? locks_wait(condition, mutex, time_host_deadline(time_host_clock_of(t), t))
                      : REAL(pthread_cond_timedwait)(condition, mutex, t);
 }
 
 ENTRY int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                                  clockid_t clock, const struct timespec *restrict t)
 {
-    return ON_CORE() ? wait_for_condition(condition, mutex, time_host_deadline(clock, t))
+    return ON_CORE() ? locks_wait(condition, mutex, time_host_deadline(clock, t))
                      : REAL(pthread_cond_clockwait)(condition, mutex, clock, t);
 }
 
@@ -110,7 +109,7 @@ static int nothing(void *key)
     return 0;
 }
 
-static void wake_those(const void *caller, pthread_cond_t *condition, unsigned most)
+void locks_wake(const void *caller, pthread_cond_t *condition, unsigned most)
 {
     if (time_host_on_core(caller))
         waits_give(condition, nothing, most);
@@ -120,13 +119,13 @@ static void wake_those(const void *caller, pthread_cond_t *condition, unsigned m
 
 ENTRY int pthread_cond_signal(pthread_cond_t *condition)
 {
-    wake_those(CALLER, condition, 1);
+    locks_wake(CALLER, condition, 1);
     return REAL(pthread_cond_signal)(condition);
 }
 
 ENTRY int pthread_cond_broadcast(pthread_cond_t *condition)
 {
-    wake_those(CALLER, condition, UINT32_MAX);
+    locks_wake(CALLER, condition, UINT32_MAX);
     return REAL(pthread_cond_broadcast)(condition);
 }
 
@@ -267,9 +266,9 @@ static void once_is_over(struct once *o) /* or left by an exception */
     waits_unlock();
 }
 
-ENTRY int pthread_once(pthread_once_t *control, void (*routine)(void))
+int locks_once(const void *caller, pthread_once_t *control, void (*routine)(void))
 {
-    if (!ON_CORE())
+    if (!time_host_on_core(caller))
         return REAL(pthread_once)(control, routine);
     __attribute__((cleanup(once_is_over))) struct once mine = {.key = control};
     time_host_touch(control);
@@ -284,6 +283,11 @@ ENTRY int pthread_once(pthread_once_t *control, void (*routine)(void))
     being_done = &mine;
     waits_unlock();
     return REAL(pthread_once)(control, routine);
+}
+
+ENTRY int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+    return locks_once(CALLER, control, routine);
 }
 
 /* ---- barriers ---- */

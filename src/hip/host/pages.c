@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -42,6 +43,32 @@ ENTRY int madvise(void *base, size_t bytes, int advice)
         return REAL(madvise)(base, bytes, advice);
     GIVE_BACK(status = REAL(madvise)(base, bytes, advice), base, status == 0 ? bytes : 0);
     return status;
+}
+
+ENTRY void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
+{
+    void *wish = NULL;
+    if (flags & MREMAP_FIXED) {
+        va_list list;
+        va_start(list, flags);
+        wish = va_arg(list, void *);
+        va_end(list);
+    }
+    if (!ON_CORE())
+        return REAL(mremap)(old, old_bytes, bytes, flags, wish);
+    const uint64_t ps = time_host_map();
+    const size_t page = 4096, was = (old_bytes + page - 1) & ~(page - 1),
+                 is = (bytes + page - 1) & ~(page - 1), kept = was < is ? was : is;
+    void *at = REAL(mremap)(old, old_bytes, bytes, flags, wish);
+    if (at != MAP_FAILED && wish) /* what was there is gone */
+        ehp_host_unmapped(time_host_machine(), at, is);
+    if (at != MAP_FAILED && at != old)
+        ehp_host_moved(time_host_machine(), old, at, kept);
+    if (at != MAP_FAILED && (at != old || is < was))
+        ehp_host_unmapped(time_host_machine(), (char *)old + (at == old ? is : 0),
+                          at == old ? was - is : was);
+    time_host_enter(ps + KERNEL_PS);
+    return at;
 }
 
 /* Another allocator's memory has no such word. */

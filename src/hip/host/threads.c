@@ -148,11 +148,9 @@ static int create_worker(pthread_t *id, const pthread_attr_t *attributes, void *
     return status;
 }
 
-/* The kernel's part of it is not simulated. */
-ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
-                         void *argument)
+int threads_create(const void *caller, pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
 {
-    const void *caller = __builtin_return_address(0);
     if (!time_host_on_core(caller) && time_host_begun() && time_host_self() &&
         !time_host_is_simulator(caller))
         return create_worker(id, attributes, run, argument);
@@ -197,6 +195,13 @@ ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *
     return status;
 }
 
+/* The kernel's part of it is not simulated. */
+ENTRY int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
+                         void *argument)
+{
+    return threads_create(__builtin_return_address(0), id, attributes, run, argument);
+}
+
 static struct start *take_start(pthread_t id)
 {
     struct start **link = &threads.first, *s;
@@ -209,7 +214,7 @@ static struct start *take_start(pthread_t id)
 }
 
 /* Nobody will ask for it. */
-ENTRY int pthread_detach(pthread_t id)
+int threads_detach(pthread_t id)
 {
     if (!time_host_begun())
         return REAL(pthread_detach)(id);
@@ -224,9 +229,14 @@ ENTRY int pthread_detach(pthread_t id)
     return REAL(pthread_detach)(id);
 }
 
-ENTRY int pthread_join(pthread_t id, void **result)
+ENTRY int pthread_detach(pthread_t id)
 {
-    if (!ON_CORE())
+    return threads_detach(id);
+}
+
+int threads_join(const void *caller, pthread_t id, void **result)
+{
+    if (!time_host_on_core(caller))
         return REAL(pthread_join)(id, result);
     uint64_t ps = time_host_leave();
     pthread_mutex_lock(&threads.lock);
@@ -243,4 +253,9 @@ ENTRY int pthread_join(pthread_t id, void **result)
         forget(s, s->thread);
     time_host_enter(ps);
     return status;
+}
+
+ENTRY int pthread_join(pthread_t id, void **result)
+{
+    return threads_join(__builtin_return_address(0), id, result);
 }

@@ -201,6 +201,14 @@ void time_host_pause(bool on)
     paused = on;
 }
 
+/* Away and held, so that simulated time stands still. */
+ENTRY void ehp_cpu_pause(bool on)
+{
+    if (on && self && !self->away)
+        time_host_leave();
+    time_host_pause(on);
+}
+
 uint64_t time_host_leave(void)
 {
     inside = true;

@@ -9,6 +9,7 @@
  *   threads.c     threads
  *   waits.c       the queue of those that wait for each other; futexes
  *   locks.c       mutexes, condition variables, barriers, semaphores
+ *   c11.c         C11's threads and locks, by POSIX's
  *   clocks.c      clocks, and sleep
  *   openmp.c      OpenMP's threads, places.c where they are, openmp_locks.c what they take from each other
  *   affinity.c    which CPUs a thread may be on
@@ -21,6 +22,7 @@
 #ifndef HIP_TIME_HOST_H
 #define HIP_TIME_HOST_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -34,6 +36,7 @@ void ehp_cpu_wait(void);
 /* What RDTSC has on a core, and which CPU RDTSCP says that it is; `native`: what they have of the host. */
 uint64_t ehp_cpu_ticks(uint64_t native);
 uint64_t ehp_cpu_number(uint64_t native);
+void ehp_cpu_pause(bool on); /* ehp_host_untimed() of hip/ehp_host.h */
 
 ehp_machine *time_host_machine(void);
 /* Whether it is the simulator itself that calls. */
@@ -73,6 +76,12 @@ clockid_t time_host_clock_of(const struct timespec *time);
 
 /* The C library's function of that name; and one with its type. */
 void *time_host_real(const char *name);
+/* threads.c: what POSIX has, by a call from there. */
+int threads_create(const void *caller, pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument);
+int threads_join(const void *caller, pthread_t id, void **result);
+int threads_detach(pthread_t id);
+
 #define REAL(name)                                                                                           \
     ({                                                                                                       \
         static __typeof__(name) *real;                                                                       \

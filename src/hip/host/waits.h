@@ -9,6 +9,7 @@
 #ifndef HIP_WAITS_H
 #define HIP_WAITS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,5 +41,13 @@ void waits_wake_others(const void *caller, const void *key, unsigned most);
 int waits_take(void *key, int (*take)(void *key), uint64_t until_ps);
 /* From a core: `give` makes it free, for up to so many that wait; what that returns. */
 int waits_give(void *key, int (*give)(void *key), unsigned most);
+
+/* locks.c: of a mutex, for waits_take() and waits_give(); the rest as POSIX's calls do it, by a call from
+ * `caller`. */
+int locks_take_mutex(void *mutex);
+int locks_give_mutex(void *mutex);
+int locks_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_ps);
+void locks_wake(const void *caller, pthread_cond_t *condition, unsigned most);
+int locks_once(const void *caller, pthread_once_t *control, void (*routine)(void));
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Linear copies.
  *
- * All memory is the process's own, so a synchronous copy waits for the work it
+ * All memory is the process's own, so in functional mode a synchronous copy waits for the work it
  * must follow and copies on the calling thread.  Within a device's memory it waits
  * for nobody, as fills do not (hip_copy_sync()).  An asynchronous copy is an
  * agent packet, with HIP's rules for pageable memory: a small source is staged
@@ -142,14 +142,14 @@ static hipError_t copy_settle_owners(const struct ihipStream_t *stream, const st
 
 hipError_t hip_copy_sync(struct ihipStream_t *stream, struct hip_op *op)
 {
-    const bool copy = op->kind == HIP_OP_COPY || op->kind == HIP_OP_COPY_3D;
+    const bool copy = op->kind == HIP_OP_COPY || op->kind == HIP_OP_COPY_3D, timing = hip_runtime()->timing;
 
-    if (!hip_stream_unhindered(stream) && copy_on_device(stream, op))
+    if ((!hip_stream_unhindered(stream) || (timing && !copy)) && copy_on_device(stream, op))
         return hip_stream_submit(stream, op);
     hipError_t error = copy ? copy_settle_owners(stream, op) : hipSuccess;
     if (error != hipSuccess)
         return error;
-    if (!copy || !hip_runtime()->timing) {
+    if (!timing) {
         error = hip_stream_settle(stream);
         if (error != hipSuccess || ehp_mem_try(copy_access, op) == EHP_OK)
             return error;
