@@ -260,13 +260,13 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
 {
     struct agent_port *x = &f->agent[r->agent];
     const unsigned package = (unsigned)(r->physical >> f->package_shift);
-    if (package > f->links) {
+    if (package > f->links && !r->nobody) { /* nobody's lines may be anywhere */
         assert(f->host);
         r->home = (uint8_t)host_iod(f->host)->index;
         r->slice = 0;
         r->place = 0;
         r->remote = (uint8_t)(f->links + 2);
-    } else if (package == f->package || r->nobody) { /* nobody's lines may be anywhere */
+    } else if (package == f->package || r->nobody) {
         unsigned slice;
         map_find(&f->map, r->physical & fabric_local(f), &slice, &r->place);
         r->home = f->map.iod_of[slice >> f->map.channel_bits];

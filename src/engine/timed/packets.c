@@ -320,9 +320,17 @@ static void look(struct port_domain *domain, struct port_event *event)
     }
 }
 
+static void look_once(struct port_domain *domain, struct port_event *event)
+{
+    struct timed *timed = event->self;
+    timed->looks--;
+    look(domain, event);
+}
+
 void timed_look(struct timed *timed, struct cp_queue *queue, uint64_t index, uint64_t ps)
 {
-    struct port_event *event = port_post(timed->host, port_cycle_of(timed->host, ps), look, timed);
+    struct port_event *event = port_post(timed->host, port_cycle_of(timed->host, ps), look_once, timed);
+    timed->looks++;
     event->word[0] = (uint64_t)(uintptr_t)queue;
     event->word[1] = index;
 }

@@ -255,7 +255,7 @@ static void take_over(struct timed *timed)
         port_post(timed->host, port_cycle_of(timed->host, time), call_done, timed)->word[0] =
             (uint64_t)(uintptr_t)task;
     timed->called = NULL;
-    timed_start_threads(timed, time, work || timed->calling || timed->jobs);
+    timed_start_threads(timed, time, work || timed->looks || timed->calling || timed->jobs);
     for (struct cpu_job *job; (job = timed->jobs);) {
         timed->jobs = job->next;
         job->alone = timed->packages == 1 && !work && !timed->jobs && !timed->on_cores;

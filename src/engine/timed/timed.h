@@ -180,6 +180,7 @@ struct timed {
     struct cp_task *given, **given_end; /* in domain 0: copies, fills and barriers to begin */
     _Atomic unsigned tasks;             /* in domain 0: begun, not done: copies, fills, barriers */
     struct cp_dispatch *gap;  /* in domain 0: the one that may have a gap, if nobody has disturbed it */
+    unsigned looks;           /* in domain 0, or between windows: at queues, that have not been taken yet */
     bool unreleased;          /* in domain 0: some dispatch may have left bytes in the L2s */
     bool polling;             /* in domain 0: an event is posted to look at memory that queues wait for */
     _Atomic bool interrupted; /* by a wave that has changed a signal */

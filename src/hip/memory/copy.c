@@ -144,7 +144,7 @@ hipError_t hip_copy_sync(struct ihipStream_t *stream, struct hip_op *op)
 {
     const bool copy = op->kind == HIP_OP_COPY || op->kind == HIP_OP_COPY_3D, timing = hip_runtime()->timing;
 
-    if ((!hip_stream_unhindered(stream) || (timing && !copy)) && copy_on_device(stream, op))
+    if (!hip_stream_unhindered(stream) && copy_on_device(stream, op))
         return hip_stream_submit(stream, op);
     hipError_t error = copy ? copy_settle_owners(stream, op) : hipSuccess;
     if (error != hipSuccess)
