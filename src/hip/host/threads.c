@@ -61,10 +61,9 @@ static void wait_for_exit(pid_t thread)
 
 static void end(void *argument)
 {
-    static uint64_t order;
     struct start *s = argument;
     if (s->thread && !time_host_self()->away)
-        time_host_touch(&order);
+        time_host_turn();
     const pid_t before = atomic_exchange(&last_ended, gettid());
     if (s->thread) /* it may have moved */
         s->thread = time_host_self();
