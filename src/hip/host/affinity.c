@@ -111,6 +111,7 @@ void affinity_move(const struct ehp_cpu_set *set)
     struct ehp_cpu_thread *other = ehp_cpu_thread_open_among(m, set);
     if (!other)
         return;
+    ehp_cpu_thread_hold(m, other); /* nobody's time goes on meanwhile */
     ehp_cpu_thread_close(m, self);
     time_host_become(other);
 }
