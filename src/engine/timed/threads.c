@@ -177,7 +177,7 @@ void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *ring, uint
         t->start_ps = timed->host_ps;
     ring->away = 0;
     __atomic_store_n(&ring->sole, 0, __ATOMIC_RELAXED); /* until it is known what else there is */
-    t->called = false; /* who joined another has not slept here */
+    t->called = false;                                  /* who joined another has not slept here */
     cpu_thread_set(t, CPU_THREAD_RUNS);
     t->starting = timed->starting;
     timed->starting = t;
