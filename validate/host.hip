@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -93,6 +94,17 @@ static void on_cpu(unsigned cpu)
         std::exit(1);
 }
 
+// Threads that are created from then on begin on cores of their own, and not behind this one.
+static void on_any_cpu()
+{
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (unsigned cpu = 0; cpu < CORES; cpu++)
+        CPU_SET(cpu, &all);
+    if (sched_setaffinity(0, sizeof all, &all) != 0)
+        std::exit(1);
+}
+
 // One load after the other, each from somewhere else; all of it is 0, but that is known when it is there.
 // The page table has been in the caches before.
 static double chase(const uint64_t *memory, uint64_t seed)
@@ -110,29 +122,39 @@ static double chase(const uint64_t *memory, uint64_t seed)
 // Nanoseconds of a load by the first core, while these cores read as fast as they can: GB/s of all of them.
 static double loaded(const uint64_t *memory, unsigned first, unsigned readers, double *rate)
 {
-    std::atomic<bool> over{false};
-    std::atomic<uint64_t> read{0}, sums{0};
+    std::atomic<bool> begun{false}, over{false};
+    std::atomic<unsigned> ready{0};
+    std::atomic<uint64_t> sums{0};
+    std::vector<double> rates(readers);
     std::vector<std::thread> threads;
+    on_any_cpu();
     for (unsigned i = 0; i < readers; i++)
         threads.emplace_back([&, i] {
             const uint64_t *own = memory + (CHASED + i * READ) / 8, *end = own + READ / 8, *p = own;
-            const size_t part = 65536 / 8; // to ask whether it is over is to wait for the core
+            const size_t part = (1 << 20) / 8; // to ask whether it is over is to wait for the core
             uint64_t sum = 0, parts = 0;
             on_cpu(first + i);
+            ready++;
+            while (!begun.load(std::memory_order_relaxed))
+                _mm_pause();
+            const double begin = now();
             for (; !over.load(std::memory_order_relaxed); parts++) {
                 for (size_t k = 0; k < part; k++)
                     sum += p[k];
                 p = p + part == end ? own : p + part;
             }
+            rates[i] = static_cast<double>(parts * part * 8) / (now() - begin);
             sums += sum;
-            read += parts * part * 8;
         });
     on_cpu(0);
-    const double begin = now(), ns = chase(memory, first + readers);
+    while (ready < readers)
+        _mm_pause();
+    begun = true;
+    const double ns = chase(memory, first + readers);
     over = true;
     for (std::thread &t : threads)
         t.join();
-    *rate = static_cast<double>(read) / (now() - begin);
+    *rate = std::accumulate(rates.begin(), rates.end(), 0.0);
     return ns;
 }
 

@@ -10,7 +10,7 @@
  *
  * Source: LLVM 19, openmp/runtime/src/kmp_csupport.cpp, what the functions are given and return.
  */
-#include <errno.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,6 +23,30 @@
 #define API(type, name, ...)                                                                                 \
     type name(__VA_ARGS__);                                                                                  \
     ENTRY type name(__VA_ARGS__)
+
+/* ---- whose they are ---- */
+
+static bool of_one_library(void *a, void *b)
+{
+    Dl_info of_a, of_b;
+    return a && b && dladdr(a, &of_a) && dladdr(b, &of_b) && of_a.dli_fbase == of_b.dli_fbase;
+}
+
+/*
+ * Whether sections and locks are mutexes of ours, for all of the process's life: what one has taken the other
+ * cannot give.  Not without cores, and not those of another runtime, whose locks have less room.
+ */
+static bool ours(void)
+{
+    static _Atomic int known;
+    enum { UNKNOWN, OURS, ITS_OWN };
+    if (known == UNKNOWN)
+        known = time_host_begun() &&
+                        of_one_library(dlsym(RTLD_NEXT, "__kmpc_critical"), dlsym(RTLD_NEXT, "omp_init_lock"))
+                    ? OURS
+                    : ITS_OWN;
+    return known == OURS;
+}
 
 /* ---- mutexes ---- */
 
@@ -104,19 +128,28 @@ static struct mutex *mutex_of(critical_name *name, const void *caller)
 
 API(void, __kmpc_critical, const void *where, int32_t thread, critical_name *name)
 {
-    (void)where, (void)thread;
+    if (!ours()) {
+        REAL(__kmpc_critical)(where, thread, name);
+        return;
+    }
     lock(mutex_of(name, CALLER), CALLER);
 }
 
 API(void, __kmpc_critical_with_hint, const void *where, int32_t thread, critical_name *name, uint32_t hint)
 {
-    (void)where, (void)thread, (void)hint;
+    if (!ours()) {
+        REAL(__kmpc_critical_with_hint)(where, thread, name, hint);
+        return;
+    }
     lock(mutex_of(name, CALLER), CALLER);
 }
 
 API(void, __kmpc_end_critical, const void *where, int32_t thread, critical_name *name)
 {
-    (void)where, (void)thread;
+    if (!ours()) {
+        REAL(__kmpc_end_critical)(where, thread, name);
+        return;
+    }
     unlock(mutex_of(name, CALLER), CALLER);
 }
 
@@ -127,7 +160,7 @@ typedef void reduce_fn(void *to, void *from);
 API(int32_t, __kmpc_reduce_nowait, const void *where, int32_t thread, int32_t variables, size_t bytes,
     void *data, reduce_fn *reduce, critical_name *name)
 {
-    if (!time_host_begun())
+    if (!ours())
         return REAL(__kmpc_reduce_nowait)(where, thread, variables, bytes, data, reduce, name);
     lock(mutex_of(name, CALLER), CALLER);
     return 1;
@@ -135,7 +168,7 @@ API(int32_t, __kmpc_reduce_nowait, const void *where, int32_t thread, int32_t va
 
 API(void, __kmpc_end_reduce_nowait, const void *where, int32_t thread, critical_name *name)
 {
-    if (!time_host_begun())
+    if (!ours())
         REAL(__kmpc_end_reduce_nowait)(where, thread, name);
     else
         unlock(mutex_of(name, CALLER), CALLER);
@@ -144,7 +177,7 @@ API(void, __kmpc_end_reduce_nowait, const void *where, int32_t thread, critical_
 API(int32_t, __kmpc_reduce, const void *where, int32_t thread, int32_t variables, size_t bytes, void *data,
     reduce_fn *reduce, critical_name *name)
 {
-    if (!time_host_begun())
+    if (!ours())
         return REAL(__kmpc_reduce)(where, thread, variables, bytes, data, reduce, name);
     lock(mutex_of(name, CALLER), CALLER);
     return 1;
@@ -153,7 +186,7 @@ API(int32_t, __kmpc_reduce, const void *where, int32_t thread, int32_t variables
 void __kmpc_barrier(const void *where, int32_t thread);
 API(void, __kmpc_end_reduce, const void *where, int32_t thread, critical_name *name)
 {
-    if (!time_host_begun()) {
+    if (!ours()) {
         REAL(__kmpc_end_reduce)(where, thread, name);
         return;
     }
@@ -171,52 +204,94 @@ static void close_in(struct mutex **l)
 
 API(void, omp_init_lock, struct mutex **l)
 {
+    if (!ours()) {
+        REAL(omp_init_lock)(l);
+        return;
+    }
     *l = new_mutex(false);
 }
 API(void, omp_init_lock_with_hint, struct mutex **l, unsigned hint)
 {
-    (void)hint;
+    if (!ours()) {
+        REAL(omp_init_lock_with_hint)(l, hint);
+        return;
+    }
     *l = new_mutex(false);
 }
 API(void, omp_init_nest_lock, struct mutex **l)
 {
+    if (!ours()) {
+        REAL(omp_init_nest_lock)(l);
+        return;
+    }
     *l = new_mutex(true);
 }
 API(void, omp_init_nest_lock_with_hint, struct mutex **l, unsigned hint)
 {
-    (void)hint;
+    if (!ours()) {
+        REAL(omp_init_nest_lock_with_hint)(l, hint);
+        return;
+    }
     *l = new_mutex(true);
 }
 API(void, omp_destroy_lock, struct mutex **l)
 {
+    if (!ours()) {
+        REAL(omp_destroy_lock)(l);
+        return;
+    }
     close_in(l);
 }
 API(void, omp_destroy_nest_lock, struct mutex **l)
 {
+    if (!ours()) {
+        REAL(omp_destroy_nest_lock)(l);
+        return;
+    }
     close_in(l);
 }
 API(void, omp_set_lock, struct mutex **l)
 {
+    if (!ours()) {
+        REAL(omp_set_lock)(l);
+        return;
+    }
     lock(*l, CALLER);
 }
 API(void, omp_set_nest_lock, struct mutex **l)
 {
+    if (!ours()) {
+        REAL(omp_set_nest_lock)(l);
+        return;
+    }
     lock(*l, CALLER);
 }
 API(void, omp_unset_lock, struct mutex **l)
 {
+    if (!ours()) {
+        REAL(omp_unset_lock)(l);
+        return;
+    }
     unlock(*l, CALLER);
 }
 API(void, omp_unset_nest_lock, struct mutex **l)
 {
+    if (!ours()) {
+        REAL(omp_unset_nest_lock)(l);
+        return;
+    }
     unlock(*l, CALLER);
 }
 API(int, omp_test_lock, struct mutex **l)
 {
+    if (!ours())
+        return REAL(omp_test_lock)(l);
     return try(*l, CALLER);
 }
 API(int, omp_test_nest_lock, struct mutex **l)
 {
+    if (!ours())
+        return REAL(omp_test_nest_lock)(l);
     return try(*l, CALLER) ? (*l)->count : 0;
 }
 
