@@ -48,6 +48,11 @@ static bool ours(void)
     return known == OURS;
 }
 
+/* The runtime's function of that name does it. */
+#define UNLESS_OURS(name, ...)                                                                               \
+    if (!ours())                                                                                             \
+    return REAL(name)(__VA_ARGS__)
+
 /* ---- mutexes ---- */
 
 struct mutex {
@@ -128,28 +133,19 @@ static struct mutex *mutex_of(critical_name *name, const void *caller)
 
 API(void, __kmpc_critical, const void *where, int32_t thread, critical_name *name)
 {
-    if (!ours()) {
-        REAL(__kmpc_critical)(where, thread, name);
-        return;
-    }
+    UNLESS_OURS(__kmpc_critical, where, thread, name);
     lock(mutex_of(name, CALLER), CALLER);
 }
 
 API(void, __kmpc_critical_with_hint, const void *where, int32_t thread, critical_name *name, uint32_t hint)
 {
-    if (!ours()) {
-        REAL(__kmpc_critical_with_hint)(where, thread, name, hint);
-        return;
-    }
+    UNLESS_OURS(__kmpc_critical_with_hint, where, thread, name, hint);
     lock(mutex_of(name, CALLER), CALLER);
 }
 
 API(void, __kmpc_end_critical, const void *where, int32_t thread, critical_name *name)
 {
-    if (!ours()) {
-        REAL(__kmpc_end_critical)(where, thread, name);
-        return;
-    }
+    UNLESS_OURS(__kmpc_end_critical, where, thread, name);
     unlock(mutex_of(name, CALLER), CALLER);
 }
 
@@ -160,25 +156,21 @@ typedef void reduce_fn(void *to, void *from);
 API(int32_t, __kmpc_reduce_nowait, const void *where, int32_t thread, int32_t variables, size_t bytes,
     void *data, reduce_fn *reduce, critical_name *name)
 {
-    if (!ours())
-        return REAL(__kmpc_reduce_nowait)(where, thread, variables, bytes, data, reduce, name);
+    UNLESS_OURS(__kmpc_reduce_nowait, where, thread, variables, bytes, data, reduce, name);
     lock(mutex_of(name, CALLER), CALLER);
     return 1;
 }
 
 API(void, __kmpc_end_reduce_nowait, const void *where, int32_t thread, critical_name *name)
 {
-    if (!ours())
-        REAL(__kmpc_end_reduce_nowait)(where, thread, name);
-    else
-        unlock(mutex_of(name, CALLER), CALLER);
+    UNLESS_OURS(__kmpc_end_reduce_nowait, where, thread, name);
+    unlock(mutex_of(name, CALLER), CALLER);
 }
 
 API(int32_t, __kmpc_reduce, const void *where, int32_t thread, int32_t variables, size_t bytes, void *data,
     reduce_fn *reduce, critical_name *name)
 {
-    if (!ours())
-        return REAL(__kmpc_reduce)(where, thread, variables, bytes, data, reduce, name);
+    UNLESS_OURS(__kmpc_reduce, where, thread, variables, bytes, data, reduce, name);
     lock(mutex_of(name, CALLER), CALLER);
     return 1;
 }
@@ -186,10 +178,7 @@ API(int32_t, __kmpc_reduce, const void *where, int32_t thread, int32_t variables
 void __kmpc_barrier(const void *where, int32_t thread);
 API(void, __kmpc_end_reduce, const void *where, int32_t thread, critical_name *name)
 {
-    if (!ours()) {
-        REAL(__kmpc_end_reduce)(where, thread, name);
-        return;
-    }
+    UNLESS_OURS(__kmpc_end_reduce, where, thread, name);
     unlock(mutex_of(name, CALLER), CALLER);
     REAL(__kmpc_barrier)(where, thread);
 }
@@ -204,94 +193,62 @@ static void close_in(struct mutex **l)
 
 API(void, omp_init_lock, struct mutex **l)
 {
-    if (!ours()) {
-        REAL(omp_init_lock)(l);
-        return;
-    }
+    UNLESS_OURS(omp_init_lock, l);
     *l = new_mutex(false);
 }
 API(void, omp_init_lock_with_hint, struct mutex **l, unsigned hint)
 {
-    if (!ours()) {
-        REAL(omp_init_lock_with_hint)(l, hint);
-        return;
-    }
+    UNLESS_OURS(omp_init_lock_with_hint, l, hint);
     *l = new_mutex(false);
 }
 API(void, omp_init_nest_lock, struct mutex **l)
 {
-    if (!ours()) {
-        REAL(omp_init_nest_lock)(l);
-        return;
-    }
+    UNLESS_OURS(omp_init_nest_lock, l);
     *l = new_mutex(true);
 }
 API(void, omp_init_nest_lock_with_hint, struct mutex **l, unsigned hint)
 {
-    if (!ours()) {
-        REAL(omp_init_nest_lock_with_hint)(l, hint);
-        return;
-    }
+    UNLESS_OURS(omp_init_nest_lock_with_hint, l, hint);
     *l = new_mutex(true);
 }
 API(void, omp_destroy_lock, struct mutex **l)
 {
-    if (!ours()) {
-        REAL(omp_destroy_lock)(l);
-        return;
-    }
+    UNLESS_OURS(omp_destroy_lock, l);
     close_in(l);
 }
 API(void, omp_destroy_nest_lock, struct mutex **l)
 {
-    if (!ours()) {
-        REAL(omp_destroy_nest_lock)(l);
-        return;
-    }
+    UNLESS_OURS(omp_destroy_nest_lock, l);
     close_in(l);
 }
 API(void, omp_set_lock, struct mutex **l)
 {
-    if (!ours()) {
-        REAL(omp_set_lock)(l);
-        return;
-    }
+    UNLESS_OURS(omp_set_lock, l);
     lock(*l, CALLER);
 }
 API(void, omp_set_nest_lock, struct mutex **l)
 {
-    if (!ours()) {
-        REAL(omp_set_nest_lock)(l);
-        return;
-    }
+    UNLESS_OURS(omp_set_nest_lock, l);
     lock(*l, CALLER);
 }
 API(void, omp_unset_lock, struct mutex **l)
 {
-    if (!ours()) {
-        REAL(omp_unset_lock)(l);
-        return;
-    }
+    UNLESS_OURS(omp_unset_lock, l);
     unlock(*l, CALLER);
 }
 API(void, omp_unset_nest_lock, struct mutex **l)
 {
-    if (!ours()) {
-        REAL(omp_unset_nest_lock)(l);
-        return;
-    }
+    UNLESS_OURS(omp_unset_nest_lock, l);
     unlock(*l, CALLER);
 }
 API(int, omp_test_lock, struct mutex **l)
 {
-    if (!ours())
-        return REAL(omp_test_lock)(l);
+    UNLESS_OURS(omp_test_lock, l);
     return try(*l, CALLER);
 }
 API(int, omp_test_nest_lock, struct mutex **l)
 {
-    if (!ours())
-        return REAL(omp_test_nest_lock)(l);
+    UNLESS_OURS(omp_test_nest_lock, l);
     return try(*l, CALLER) ? (*l)->count : 0;
 }
 
