@@ -614,9 +614,9 @@ void timed_spend(struct engine *engine, uint64_t ps)
     pthread_mutex_unlock(&timed->lock);
 }
 
-void timed_still(struct engine *engine, void (*fn)(void *context), void *context)
+/* Takes the lock, between two windows. */
+static void lock_between(struct timed *timed)
 {
-    struct timed *timed = (struct timed *)engine;
     pthread_mutex_lock(&timed->lock);
     while (timed->running) {
         timed->pause = true;
@@ -624,42 +624,30 @@ void timed_still(struct engine *engine, void (*fn)(void *context), void *context
         sched_yield();
         pthread_mutex_lock(&timed->lock);
     }
+}
+
+void timed_still(struct engine *engine, void (*fn)(void *context), void *context)
+{
+    struct timed *timed = (struct timed *)engine;
+    lock_between(timed);
     fn(context);
     pthread_mutex_unlock(&timed->lock);
 }
 
-struct unmapping {
-    struct vm *vm;
-    uint64_t address, bytes;
-};
-
-static void unmap(void *context)
-{
-    const struct unmapping *u = context;
-    vm_unmapped(u->vm, u->address, u->bytes);
-}
-
-struct moving {
-    struct vm *vm;
-    uint64_t from, to, bytes;
-};
-
-static void move(void *context)
-{
-    const struct moving *m = context;
-    vm_moved(m->vm, m->from, m->to, m->bytes);
-}
-
 void timed_moved(struct engine *engine, uint64_t from, uint64_t to, uint64_t bytes)
 {
-    struct moving m = {((struct timed *)engine)->vm, from, to, bytes};
-    timed_still(engine, move, &m);
+    struct timed *timed = (struct timed *)engine;
+    lock_between(timed);
+    vm_moved(timed->vm, from, to, bytes);
+    pthread_mutex_unlock(&timed->lock);
 }
 
 void timed_unmapped(struct engine *engine, uint64_t address, uint64_t bytes)
 {
-    struct unmapping u = {((struct timed *)engine)->vm, address, bytes};
-    timed_still(engine, unmap, &u);
+    struct timed *timed = (struct timed *)engine;
+    lock_between(timed);
+    vm_unmapped(timed->vm, address, bytes);
+    pthread_mutex_unlock(&timed->lock);
 }
 
 void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*over)(void *thread),
@@ -719,26 +707,15 @@ bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)
     return true;
 }
 
-struct part_reading {
-    struct fabric *fabric;
-    unsigned part;
-    struct ehp_part *out;
-};
-
-static void read_part(void *context)
-{
-    const struct part_reading *r = context;
-    fabric_read_part(r->fabric, r->part, r->out);
-}
-
 bool timed_read_part(struct engine *engine, unsigned part, struct ehp_part *out)
 {
     struct timed *timed = (struct timed *)engine;
     const unsigned each = fabric_parts(timed->package[0].fabric), package = part / each;
     if (package >= timed->packages)
         return false;
-    struct part_reading r = {timed->package[package].fabric, part % each, out};
-    timed_still(engine, read_part, &r);
+    lock_between(timed);
+    fabric_read_part(timed->package[package].fabric, part % each, out);
+    pthread_mutex_unlock(&timed->lock);
     return true;
 }
 
