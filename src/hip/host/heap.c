@@ -17,16 +17,34 @@
 /* The least that the C library maps by itself. */
 enum { LARGE = 128 * 1024 - 64 };
 
+/*
+ * That lock.  Who has it is away, and those on other cores of its CCD may come to it before the window is over
+ * in which it left: so it is a lock in simulated time, read and written while no other's core is there.
+ */
+static struct {
+    uint64_t line;
+    bool taken;
+} mappings;
+
 void time_host_turn(void)
 {
-    static uint64_t lock;
-    time_host_touch(&lock);
+    do
+        time_host_touch(&mappings.line);
+    while (mappings.taken);
 }
 
 uint64_t time_host_map(void)
 {
     time_host_turn();
+    mappings.taken = true;
     return time_host_leave();
+}
+
+void time_host_mapped(uint64_t ps)
+{
+    time_host_enter(ps);
+    time_host_touch(&mappings.line);
+    mappings.taken = false;
 }
 
 static struct {
@@ -66,7 +84,7 @@ static bool find(void)
 static void back(uint64_t ps, bool mapped)
 {
     const int error = errno;
-    time_host_enter(ps + (mapped ? KERNEL_PS : 0));
+    time_host_mapped(ps + (mapped ? KERNEL_PS : 0));
     errno = error;
 }
 

@@ -19,7 +19,7 @@
         uint64_t ps = time_host_map();                                                                       \
         call;                                                                                                \
         ehp_host_unmapped(time_host_machine(), base, bytes);                                                 \
-        time_host_enter(ps + KERNEL_PS);                                                                     \
+        time_host_mapped(ps + KERNEL_PS);                                                                     \
     } while (0)
 
 ENTRY int munmap(void *base, size_t bytes)
@@ -67,7 +67,7 @@ ENTRY void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
     if (at != MAP_FAILED && (at != old || is < was))
         ehp_host_unmapped(time_host_machine(), (char *)old + (at == old ? is : 0),
                           at == old ? was - is : was);
-    time_host_enter(ps + KERNEL_PS);
+    time_host_mapped(ps + KERNEL_PS);
     return at;
 }
 

@@ -185,7 +185,7 @@ int threads_create(const void *caller, pthread_t *id, const pthread_attr_t *attr
     pthread_mutex_unlock(&threads.lock);
     if (status == 0)
         wait_for_heap(&begun);
-    time_host_enter(ps);
+    time_host_mapped(ps);
     if (status) {
         if (s->thread)
             ehp_cpu_thread_close(time_host_machine(), s->thread);

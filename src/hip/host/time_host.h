@@ -63,9 +63,11 @@ bool time_host_sleep(uint64_t until_ps);
 uint64_t time_host_touch(const void *address);
 
 /* Away from its core to the kernel, to change the process's mappings: when that was, in picoseconds.  Threads
- * do so in the order of simulated time. */
+ * do so in the order of simulated time, one after another: */
 uint64_t time_host_map(void);
-/* The same without leaving: who ends gives a heap back, which is somebody's who begins later. */
+/* it is done, and the thread back from then on. */
+void time_host_mapped(uint64_t ps);
+/* When nobody is, without leaving: who ends gives a heap back, which is somebody's who begins later. */
 void time_host_turn(void);
 /* Whether the C library's block has a mapping of its own; false of another allocator's. */
 bool time_host_is_mapped(const void *memory);
