@@ -168,8 +168,13 @@ static struct heap_use *use_of(struct memory *memory, unsigned agent, int kind)
 static bool fits(struct memory *memory, const struct memory_block *block, uint64_t bytes)
 {
     const uint64_t size = memory_place_size(memory, memory_place(memory, block->agent, block->kind));
-    return block->on_demand ||
-           (bytes <= size && use_of(memory, block->agent, block->kind)->reserved <= size - bytes);
+    const struct heap_use *use = use_of(memory, block->agent, block->kind);
+    if (block->on_demand)
+        return true;
+    if (block->kind == EHP_MEM_DEVICE &&
+        use->device[memory_domain(memory, block->agent)] + bytes > memory->size / memory->domains)
+        return false;
+    return bytes <= size && use->reserved <= size - bytes;
 }
 
 /* Whether pages between allocations cost too much; memory does not where they have been asked for. */
@@ -195,7 +200,7 @@ static void count(struct memory *memory, const struct memory_chunk *chunk, bool 
     struct heap_use *use = use_of(memory, chunk->agent, chunk->kind);
     uint64_t bytes = more ? chunk->bytes : -chunk->bytes;
     use->reserved += chunk->on_demand ? 0 : bytes;
-    use->device += chunk->kind == EHP_MEM_DEVICE ? bytes : 0;
+    use->device[memory_domain(memory, chunk->agent)] += chunk->kind == EHP_MEM_DEVICE ? bytes : 0;
 }
 
 static void unlist(struct heap *h, const struct memory_chunk *chunk)

@@ -58,14 +58,19 @@ struct heap_region {
     uint64_t next;            /* where to look for room first: what was freed is not used again soon */
 };
 
-enum { HEAP_KINDS = 3, HEAP_PLACES = EHP_PACKAGES_MAX + 1 /* the last: a host's */ };
+enum {
+    HEAP_KINDS = 3,
+    HEAP_PLACES = EHP_PACKAGES_MAX + 1, /* the last: a host's */
+    HEAP_DOMAINS = 16,                  /* of a package at most: one for each IOD */
+};
 
 struct heap {
     struct heap_region program, code, runtime;
     struct tree_node *chunks;
     struct memory_chunk *current[HEAP_KINDS][EHP_AGENTS_MAX]; /* the one to cut from, or NULL */
     struct heap_use {
-        uint64_t reserved, device;     /* bytes of a package; and what programs have as device memory */
+        uint64_t reserved;             /* bytes of a package; and what programs have as device memory */
+        uint64_t device[HEAP_DOMAINS]; /* of its domains */
     } use[HEAP_PLACES];                /* memory_place() */
     uint64_t mappings, mappings_most;  /* what allocations have, about; when to be sparing with them */
     struct memory_chunk *_Atomic lent; /* a list */

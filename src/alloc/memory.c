@@ -19,8 +19,8 @@ struct entry {
 
 bool memory_init(struct memory *memory, uint64_t size, unsigned packages, unsigned package_agents, bool xnack)
 {
-    *memory =
-        (struct memory){.size = size, .packages = packages, .package_agents = package_agents, .xnack = xnack};
+    *memory = (struct memory){
+        .size = size, .packages = packages, .package_agents = package_agents, .domains = 1, .xnack = xnack};
     pthread_mutex_init(&memory->lock, NULL);
     numa_open(&memory->numa, packages);
     memory->freed = calloc(MEMORY_HISTORY, sizeof(*memory->freed));
@@ -116,11 +116,18 @@ uint64_t memory_upfront(struct memory *memory)
     return sum;
 }
 
-uint64_t memory_reserved(struct memory *memory, unsigned package, bool device)
+uint64_t memory_reserved(struct memory *memory, unsigned place)
 {
     pthread_mutex_lock(&memory->lock);
-    const struct heap_use *use = &memory->heap.use[package];
-    uint64_t sum = device ? use->device : use->reserved;
+    uint64_t sum = memory->heap.use[place].reserved;
+    pthread_mutex_unlock(&memory->lock);
+    return sum;
+}
+
+uint64_t memory_device(struct memory *memory, unsigned agent)
+{
+    pthread_mutex_lock(&memory->lock);
+    uint64_t sum = memory->heap.use[memory_package(memory, agent)].device[memory_domain(memory, agent)];
     pthread_mutex_unlock(&memory->lock);
     return sum;
 }

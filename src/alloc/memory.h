@@ -69,6 +69,8 @@ struct memory {
     uint64_t size;      /* bytes of a package */
     uint64_t host_size; /* of a host behind PCIe, whose number follows the packages'; 0: there is none */
     unsigned packages, package_agents; /* agents of each */
+    unsigned domains;                  /* NUMA domains of a package's memory, */
+    uint8_t domain_of[EHP_AGENTS_MAX]; /* and the nearest one to each agent of a package */
     /* Bytes in pages, by enum ehp_memory_kind, of what has its pages from the beginning. */
     uint64_t upfront[MEMORY_KINDS];
     struct memory_hooks hooks;      /* timing mode */
@@ -79,6 +81,12 @@ struct memory {
 static inline unsigned memory_package(const struct memory *memory, unsigned agent)
 {
     return memory->package_agents ? agent / memory->package_agents : 0; /* a package may have none */
+}
+
+/* Of the package's, the domain that an agent's device memory is in. */
+static inline unsigned memory_domain(const struct memory *memory, unsigned agent)
+{
+    return memory->package_agents ? memory->domain_of[agent % memory->package_agents] : 0;
 }
 
 /* The package that memory of such a kind lies in, or the host; and how much there is. */
@@ -123,9 +131,11 @@ bool memory_set_site(struct memory *memory, void *base, enum memory_event event,
                      const struct memory_site *site);
 /* The block that was freed last of those that contained the address. */
 bool memory_find_freed(struct memory *memory, uint64_t address, struct memory_block *out);
-/* Pages of allocations that were taken up front, in bytes; and what that is of a package, in whole chunks. */
+/* Pages of allocations that were taken up front, in bytes; what that is of a place, in whole chunks; what
+ * programs have of an agent's domain. */
 uint64_t memory_upfront(struct memory *memory);
-uint64_t memory_reserved(struct memory *memory, unsigned package, bool device);
+uint64_t memory_reserved(struct memory *memory, unsigned place);
+uint64_t memory_device(struct memory *memory, unsigned agent);
 /* Bytes of touched pages, by the host's kernel: all blocks', and of those on demand. */
 uint64_t memory_resident(struct memory *memory, uint64_t *on_demand);
 /* Whether the GPU may access these bytes, which lie outside the arena. */

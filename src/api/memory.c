@@ -28,13 +28,18 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
     if (status == EHP_ERR_NO_MEMORY && place == m->node.packages)
         return machine_error(m, status, "%llu bytes do not fit into the host's %llu, of which %llu are taken",
                              (unsigned long long)bytes, (unsigned long long)m->memory.host_size,
-                             (unsigned long long)memory_reserved(&m->memory, place, false));
+                             (unsigned long long)memory_reserved(&m->memory, place));
+    if (status == EHP_ERR_NO_MEMORY && kind == EHP_MEM_DEVICE && m->nps > 1)
+        return machine_error(
+            m, status, "%llu bytes do not fit into the %llu of NUMA domain %u, of which %llu are taken",
+            (unsigned long long)bytes, (unsigned long long)(m->memory.size / m->nps),
+            memory_domain(&m->memory, agent), (unsigned long long)memory_device(&m->memory, agent));
     if (status == EHP_ERR_NO_MEMORY && m->node.packages > 1) {
         const unsigned package = memory_package(&m->memory, agent);
         return machine_error(m, status,
                              "%llu bytes do not fit into the %llu of package %u, of which %llu are taken",
                              (unsigned long long)bytes, (unsigned long long)m->memory.size, package,
-                             (unsigned long long)memory_reserved(&m->memory, package, false));
+                             (unsigned long long)memory_reserved(&m->memory, package));
     }
     if (status == EHP_ERR_NO_MEMORY) {
         const uint64_t *use = m->memory.upfront;
@@ -42,7 +47,7 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
                              "%llu bytes do not fit into %llu: device memory has %llu, host %llu, managed "
                              "%llu, registered %llu, scratch and the runtime %llu",
                              (unsigned long long)bytes, (unsigned long long)m->memory.size,
-                             (unsigned long long)memory_reserved(&m->memory, 0, true),
+                             (unsigned long long)memory_device(&m->memory, agent),
                              (unsigned long long)use[EHP_MEM_HOST], (unsigned long long)use[EHP_MEM_MANAGED],
                              (unsigned long long)use[EHP_MEM_REGISTERED],
                              (unsigned long long)use[EHP_MEM_INTERNAL]);
@@ -151,8 +156,7 @@ int ehp_mem_info(ehp_machine *m, unsigned agent, uint64_t *free_bytes, uint64_t 
 {
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
-    uint64_t total = m->memory.size / m->nps,
-             used = memory_reserved(&m->memory, memory_package(&m->memory, agent), true);
+    uint64_t total = m->memory.size / m->nps, used = memory_device(&m->memory, agent);
     if (total_bytes)
         *total_bytes = total;
     if (free_bytes)

@@ -132,6 +132,6 @@ int ehp_numa_info(ehp_machine *m, unsigned package, uint64_t *free_bytes, uint64
         return machine_error(m, EHP_ERR_INVALID, "no package %u; the machine has %u", package,
                              m->node.packages);
     *total_bytes = m->memory.size;
-    *free_bytes = m->memory.size - memory_reserved(&m->memory, package, false);
+    *free_bytes = m->memory.size - memory_reserved(&m->memory, package);
     return EHP_OK;
 }

@@ -214,6 +214,22 @@ static unsigned memory_domains(const struct chip *chip)
     return domains;
 }
 
+static_assert((int)HEAP_DOMAINS >= (int)CHIP_MAX_IODS, "a domain for each IOD with memory");
+
+/* An agent's is its first XCD's. */
+static void set_domains(struct ehp_machine *m)
+{
+    struct memory *memory = &m->memory;
+    memory->domains = m->nps;
+    unsigned xcd = 0, domain = 0;
+    for (unsigned i = 0; i < m->chip.iods && m->nps > 1; i++) {
+        for (unsigned k = 0; k < m->chip.iod[i].xcds; k++, xcd++)
+            if (xcd % m->xcds_per_agent == 0)
+                memory->domain_of[xcd / m->xcds_per_agent] = (uint8_t)(domain % m->nps);
+        domain += m->chip.iod[i].hbm_stacks != 0;
+    }
+}
+
 int machine_open(struct ehp_options *options, const struct cp_listener *listener, struct ehp_machine **out)
 {
     *out = NULL;
@@ -284,6 +300,7 @@ int machine_open(struct ehp_options *options, const struct cp_listener *listener
     pthread_mutex_init(&m->event_lock, NULL);
     bool room =
         memory_init(&m->memory, machine_memory_bytes(m), m->node.packages, machine_package_agents(m), xnack);
+    set_domains(m);
     memory_set_host(&m->memory, (uint64_t)m->chip.value[CHIP_host_memory]);
     for (unsigned a = 0; a < m->node.packages; a++)
         for (unsigned b = 0; b < m->node.packages; b++) {

@@ -69,6 +69,7 @@ struct vm {
     const struct fabric *fabric;
     pthread_mutex_t lock;              /* tables' writers, frames */
     struct frames frames[HEAP_PLACES]; /* memory_place() */
+    unsigned turn;                     /* the domain that memory of nobody's comes from next */
     unsigned package_shift;
     uint64_t tables; /* physical address of page tables in their package */
     struct table gpu, system;

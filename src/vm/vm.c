@@ -53,7 +53,7 @@ static uint64_t take_demand_chunk(struct vm *vm, unsigned package, bool cpu_firs
 {
     struct frames *frames = &vm->frames[package];
     for (;;) {
-        uint64_t first = frames_take_chunk(frames, vm->demand_order[cpu_first]);
+        uint64_t first = frames_take_chunk(frames, vm->turn++ % frames->domains, vm->demand_order[cpu_first]);
         if (first == UINT64_MAX)
             return UINT64_MAX;
         const uint64_t physical = first << VM_PAGE_SHIFT;
@@ -196,9 +196,10 @@ static bool map_spare(struct vm *vm, const struct memory_chunk *c)
 /* As much as possible in one piece. */
 static bool take_runs(struct vm *vm, struct memory_chunk *c, uint64_t pages, piece_fn *fn)
 {
-    const unsigned package = memory_package(vm->memory, c->agent);
+    const unsigned package = memory_package(vm->memory, c->agent),
+                   domain = memory_domain(vm->memory, c->agent);
     for (uint64_t done = 0, count; done < pages; done += count) {
-        uint64_t first = frames_take_run(&vm->frames[package], pages - done, &count);
+        uint64_t first = frames_take_run(&vm->frames[package], domain, pages - done, &count);
         if (first == UINT64_MAX ||
             !fn(vm, c, done, count, package_base(vm, package) + (first << VM_PAGE_SHIFT)))
             return false;
@@ -216,10 +217,11 @@ static unsigned chunk_order(const struct vm *vm, const struct memory_chunk *c)
 static bool take_chunks(struct vm *vm, struct memory_chunk *c, uint64_t pages, piece_fn *fn)
 {
     uint64_t address = c->node.base, end = address + (pages << VM_PAGE_SHIFT);
-    const unsigned order = chunk_order(vm, c), package = memory_place(vm->memory, c->agent, c->kind);
+    const unsigned order = chunk_order(vm, c), package = memory_place(vm->memory, c->agent, c->kind),
+                   domain = memory_domain(vm->memory, c->agent);
     while (address < end) {
         uint64_t window = address & ~((VM_PAGE << order) - 1), next = window + (VM_PAGE << order);
-        uint64_t first = frames_take_chunk(&vm->frames[package], order);
+        uint64_t first = frames_take_chunk(&vm->frames[package], domain, order);
         next = next < end ? next : end;
         if (first == UINT64_MAX ||
             !fn(vm, c, (address - c->node.base) >> VM_PAGE_SHIFT, (next - address) >> VM_PAGE_SHIFT,
@@ -471,9 +473,9 @@ struct vm *vm_open(const struct chip *chip, struct memory *memory)
     bool room =
         vm->commit_of && table_open(&vm->gpu, most) && table_open(&vm->system, 0) && host_open(&vm->pages);
     for (unsigned i = 0; i < memory->packages; i++)
-        room = room && frames_open(&vm->frames[i], vm->tables);
+        room = room && frames_open(&vm->frames[i], vm->tables, memory->size / memory->domains);
     if (memory->host_size)
-        room = room && frames_open(&vm->frames[memory->packages], memory->host_size);
+        room = room && frames_open(&vm->frames[memory->packages], memory->host_size, memory->host_size);
     if (!room) {
         vm_close(vm);
         return NULL;

@@ -137,7 +137,7 @@ static void many(void)
         *(uint32_t *)(void *)p[i] = i;
     }
     CHECK_EQ(memory_upfront(&memory), COUNT * UINT64_C(4096));
-    CHECK(memory_reserved(&memory, 0, false) < UINT64_C(2) * COUNT * 4096);
+    CHECK(memory_reserved(&memory, 0) < UINT64_C(2) * COUNT * 4096);
     uint64_t state = 1;
     for (unsigned i = 0; i < COUNT; i++) { /* in any order */
         unsigned other = i + draw(&state) % (COUNT - i);
@@ -158,8 +158,8 @@ static void many(void)
     for (unsigned i = 0; i < COUNT; i += 4)
         CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
     CHECK(memory.blocks == NULL && memory.heap.chunks == NULL);
-    CHECK_EQ(memory_reserved(&memory, 0, false), 0);
-    CHECK_EQ(memory_reserved(&memory, 0, true), 0);
+    CHECK_EQ(memory_reserved(&memory, 0), 0);
+    CHECK_EQ(memory_device(&memory, 0), 0);
     CHECK_EQ(memory.heap.mappings, 0);
     memory_destroy(&memory);
 }
@@ -180,7 +180,7 @@ static void many_large(void)
     }
     for (unsigned i = 0; i < COUNT && p[i]; i++)
         CHECK_EQ(memory_free(&memory, p[i * UINT64_C(7919) % COUNT]), EHP_OK);
-    CHECK_EQ(memory_reserved(&memory, 0, false), 0);
+    CHECK_EQ(memory_reserved(&memory, 0), 0);
     CHECK_EQ(memory.heap.mappings, 0);
     memory_destroy(&memory);
 }
@@ -196,9 +196,9 @@ static void full(void)
     p[0] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 100, 0, &status);
     p[1] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, 5000, 0, &status);
     CHECK_EQ(p[1] - p[0], 8192); /* a page that nobody has is between */
-    CHECK_EQ(memory_reserved(&memory, 0, true), UINT64_C(2) << 20);
+    CHECK_EQ(memory_device(&memory, 0), UINT64_C(2) << 20);
     p[2] = memory_alloc(&memory, 0, EHP_MEM_DEVICE, (UINT64_C(2) << 20) + 1, 0, &status);
-    CHECK_EQ(memory_reserved(&memory, 0, true), UINT64_C(6) << 20);
+    CHECK_EQ(memory_device(&memory, 0), UINT64_C(6) << 20);
     for (unsigned i = 0; i < 3; i++)
         CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
     for (unsigned i = 0; i < PIECES; i++) {
@@ -214,7 +214,7 @@ static void full(void)
     CHECK(p[7] && p[7][(1 << 20) - 1] == 0);
     for (unsigned i = 0; i < PIECES; i++)
         CHECK_EQ(memory_free(&memory, p[i]), EHP_OK);
-    CHECK_EQ(memory_reserved(&memory, 0, false), 0);
+    CHECK_EQ(memory_reserved(&memory, 0), 0);
     memory_destroy(&memory);
 }
 
@@ -231,13 +231,34 @@ static void test_packages(void)
     char *second = memory_alloc(&memory, 2, EHP_MEM_DEVICE, UINT64_C(60) << 20, 0, &status);
     char *third = memory_alloc(&memory, 5, EHP_MEM_DEVICE, UINT64_C(64) << 20, 0, &status);
     CHECK(second && third);
-    CHECK_EQ(memory_reserved(&memory, 0, true), UINT64_C(60) << 20);
-    CHECK_EQ(memory_reserved(&memory, 2, true), UINT64_C(64) << 20);
+    CHECK_EQ(memory_device(&memory, 0), UINT64_C(60) << 20);
+    CHECK_EQ(memory_device(&memory, 4), UINT64_C(64) << 20);
     CHECK_EQ(memory_free(&memory, first), EHP_OK);
-    CHECK_EQ(memory_reserved(&memory, 0, false), 0);
-    CHECK_EQ(memory_reserved(&memory, 1, true), UINT64_C(60) << 20);
+    CHECK_EQ(memory_reserved(&memory, 0), 0);
+    CHECK_EQ(memory_device(&memory, 2), UINT64_C(60) << 20);
     memory_free(&memory, second);
     memory_free(&memory, third);
+    memory_destroy(&memory);
+}
+
+/* As much in each domain, of which agents may share one. */
+static void test_domains(void)
+{
+    struct memory memory;
+    int status;
+    CHECK(memory_init(&memory, UINT64_C(64) << 20, 1, 4, false));
+    memory.domains = 2;
+    memory.domain_of[2] = memory.domain_of[3] = 1;
+    void *first = memory_alloc(&memory, 0, EHP_MEM_DEVICE, UINT64_C(30) << 20, 0, &status),
+         *other = memory_alloc(&memory, 3, EHP_MEM_DEVICE, UINT64_C(20) << 20, 0, &status);
+    CHECK(first && other);
+    CHECK(memory_alloc(&memory, 1, EHP_MEM_DEVICE, UINT64_C(6) << 20, 0, &status) == NULL);
+    CHECK_EQ(status, EHP_ERR_NO_MEMORY);
+    CHECK_EQ(memory_device(&memory, 1), UINT64_C(30) << 20);
+    CHECK_EQ(memory_device(&memory, 2), UINT64_C(20) << 20);
+    memory_free(&memory, first);
+    CHECK_EQ(memory_device(&memory, 0), 0);
+    memory_free(&memory, other);
     memory_destroy(&memory);
 }
 
@@ -294,5 +315,6 @@ int main(void)
     many_large();
     full();
     test_packages();
+    test_domains();
     return check_status();
 }
