@@ -18,8 +18,8 @@
 enum { LARGE = 128 * 1024 - 64 };
 
 /*
- * That lock.  Who has it is away, and those on other cores of its CCD may come to it before the window is over
- * in which it left: so it is a lock in simulated time, read and written while no other's core is there.
+ * That lock.  Who has it is away, and those on other cores of its CCD may come to it before the window is
+ * over in which it left: so it is a lock in simulated time, read and written while no other's core is there.
  */
 static struct {
     uint64_t line;

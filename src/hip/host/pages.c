@@ -19,7 +19,7 @@
         uint64_t ps = time_host_map();                                                                       \
         call;                                                                                                \
         ehp_host_unmapped(time_host_machine(), base, bytes);                                                 \
-        time_host_mapped(ps + KERNEL_PS);                                                                     \
+        time_host_mapped(ps + KERNEL_PS);                                                                    \
     } while (0)
 
 ENTRY int munmap(void *base, size_t bytes)
