@@ -47,5 +47,14 @@ if "$ehp" cc --time-host -O2 -fopenmp "$tests/host_openmp.c" -o "$dir/openmp" 2>
         cmp "$dir/order1" "$dir/order$turn" || failed=1
     done
     cat "$dir/order1"
+    compile -fopenmp -x c++ "$tests/host_tasks.cpp" -o "$dir/tasks"
+    simulate "$dir/tasks" || failed=1
+    for turn in 1 2 3 4; do
+        simulate --mode timing --threads $((turn % 2 + 1)) "$dir/tasks" timing >"$dir/tasks$turn" 2>"$dir/said" || failed=1
+        cmp "$dir/tasks1" "$dir/tasks$turn" || failed=1
+        cat "$dir/said"
+        [ -s "$dir/said" ] && failed=1 # nothing is untimed
+    done
+    cat "$dir/tasks1"
 fi
 exit $failed

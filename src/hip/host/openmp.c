@@ -4,8 +4,8 @@
  * when who met the region was there, and leave a barrier together, when the last has come.  Between regions
  * they are away.
  *
- * What threads take from each other is in openmp_locks.c.  Not simulated: what the runtime itself does, and
- * tasks that a thread executes where it waits.
+ * What threads take from each other is in openmp_locks.c, tasks in openmp_tasks.c.  Not simulated: what the
+ * runtime itself does, and its own tasks.
  *
  * Source: OpenMP API 5.2, chapters 19 and 20; its types are declared here as far as they are used.
  */
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "hip/host/affinity.h"
+#include "hip/host/openmp.h"
 #include "hip/host/time_host.h"
 
 union data {
@@ -51,9 +52,10 @@ struct team {
     _Atomic unsigned begun; /* of its threads, but the one that met the region, which has its place */
     _Atomic bool placed;
     pthread_mutex_t lock;
-    unsigned arrived;                    /* at the barrier */
-    uint64_t ps, barrier_ps[2];          /* when it begins; when the last has come, by barriers in turn */
-    const void *code;                    /* of who met it */
+    unsigned arrived;           /* at the barrier */
+    uint64_t ps, barrier_ps[2]; /* when it begins; when the last has come, by barriers in turn */
+    const void *code;           /* of who met it */
+    struct tasks *tasks;
     struct ehp_cpu_thread *thread[TEAM]; /* by their numbers */
 };
 
@@ -62,6 +64,7 @@ static __thread struct {
     struct team *team;
     bool master, waits; /* waits: for a barrier */
     unsigned turn;      /* of barriers */
+    unsigned nested;    /* regions within the team's */
 } mine;
 
 /* Of the runtime's, for `ehp advise`: all of the team's cores have done all. */
@@ -74,13 +77,14 @@ static void tell(const struct team *team, bool begins, uint64_t ps)
         known(team, team->code, team->size, begins, ps);
 }
 
-static void *make_team(uint64_t ps, const void *code)
+static void *make_team(uint64_t ps, const void *code, unsigned threads)
 {
     struct team *team = calloc(1, sizeof(*team));
     if (!team)
         abort();
     team->ps = ps;
     team->code = code;
+    team->tasks = tasks_open(threads);
     pthread_mutex_init(&team->lock, NULL);
     tell(team, true, ps);
     return team;
@@ -91,14 +95,32 @@ static void *make_team(uint64_t ps, const void *code)
 static void parallel_begin(union data *task, const void *frame, union data *parallel, unsigned threads,
                            int flags, const void *code)
 {
-    (void)task, (void)frame, (void)threads, (void)flags;
-    parallel->ptr = !mine.team && time_host_on_core(NULL) ? make_team(time_host_leave(), code) : NULL;
+    (void)task, (void)frame, (void)flags;
+    parallel->ptr =
+        !mine.team && time_host_on_core(NULL) ? make_team(time_host_leave(), code, threads) : NULL;
+    if (!mine.team)
+        return;
+    mine.nested++;
+    tasks_nest(true);
 }
 
 static void parallel_end(union data *parallel, union data *task, int flags, const void *code)
 {
+    struct team *team = parallel ? parallel->ptr : NULL;
     (void)task, (void)flags, (void)code;
-    free(parallel ? parallel->ptr : NULL);
+    if (team)
+        tasks_close(team->tasks);
+    free(team);
+    if (team || !mine.nested)
+        return;
+    mine.nested--;
+    tasks_nest(false);
+}
+
+static void leave_team(void)
+{
+    mine.team = NULL;
+    tasks_join(NULL, 0);
 }
 
 static void implicit_task(int scope, union data *parallel, union data *task, unsigned size, unsigned index,
@@ -106,8 +128,8 @@ static void implicit_task(int scope, union data *parallel, union data *task, uns
 {
     struct team *team = scope == SCOPE_BEGIN && parallel && !(flags & TASK_INITIAL) ? parallel->ptr : NULL;
     (void)task;
-    if (scope == SCOPE_END && index == 0)
-        mine.team = NULL;
+    if (scope == SCOPE_END && index == 0 && !mine.nested)
+        leave_team();
     if (!team || mine.team || size > TEAM)
         return;
     mine.team = team;
@@ -131,6 +153,7 @@ static void implicit_task(int scope, union data *parallel, union data *task, uns
         affinity_move(&set);
     if (!time_host_self()->idle) {
         team->thread[index] = time_host_self();
+        tasks_join(team->tasks, index);
         time_host_enter(team->ps);
     }
     if (!mine.master)
@@ -140,7 +163,7 @@ static void implicit_task(int scope, union data *parallel, union data *task, uns
 /* The last one holds time for those that go on. */
 static void arrive(struct team *team, bool all_go_on)
 {
-    uint64_t ps = time_host_leave();
+    uint64_t ps = tasks_meet(team->tasks);
     pthread_mutex_lock(&team->lock);
     uint64_t *barrier_ps = &team->barrier_ps[mine.turn++ % 2];
     *barrier_ps = !team->arrived || ps > *barrier_ps ? ps : *barrier_ps;
@@ -173,7 +196,7 @@ static void sync_region_wait(int kind, int scope, union data *parallel, union da
         mine.waits = goes_on;
         time_host_pause(goes_on); /* reductions are made meanwhile, in the order of the host's */
         if (joins && !mine.master)
-            mine.team = NULL;
+            leave_team();
     } else if (scope == SCOPE_END && mine.waits) {
         mine.waits = false;
         time_host_pause(false);
@@ -181,14 +204,16 @@ static void sync_region_wait(int kind, int scope, union data *parallel, union da
     }
 }
 
-/* Whoever waits takes one, as the host's threads come to it. */
+/* The runtime's: whoever waits takes one, as the host's threads come to it. */
 static void task_create(union data *task, const void *frame, union data *made, int flags, int depends,
                         const void *code)
 {
     static _Atomic bool told;
     (void)task, (void)frame, (void)made, (void)depends, (void)code;
     if (flags & TASK_EXPLICIT && !(flags & TASK_UNDEFERRED) && mine.team && !atomic_exchange(&told, true))
-        fputs("ehp: OpenMP tasks that threads execute while they wait take no simulated time\n", stderr);
+        fputs("ehp: OpenMP tasks with detach clauses, or in regions that reduce over tasks, take no "
+              "simulated time\n",
+              stderr);
 }
 
 static int initialize(lookup_fn *lookup, int device, union data *data)

@@ -15,14 +15,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "hip/host/openmp.h"
 #include "hip/host/time_host.h"
 #include "hip/host/waits.h"
 
 #define CALLER __builtin_return_address(0)
-/* Declared here: which header a program has is its compiler's. */
-#define API(type, name, ...)                                                                                 \
-    type name(__VA_ARGS__);                                                                                  \
-    ENTRY type name(__VA_ARGS__)
 
 /* ---- whose they are ---- */
 
@@ -36,7 +33,7 @@ static bool of_one_library(void *a, void *b)
  * Whether sections and locks are mutexes of ours, for all of the process's life: what one has taken the other
  * cannot give.  Not without cores, and not those of another runtime, whose locks have less room.
  */
-static bool ours(void)
+bool openmp_ours(void)
 {
     static _Atomic int known;
     enum { UNKNOWN, OURS, ITS_OWN };
@@ -48,10 +45,7 @@ static bool ours(void)
     return known == OURS;
 }
 
-/* The runtime's function of that name does it. */
-#define UNLESS_OURS(name, ...)                                                                               \
-    if (!ours())                                                                                             \
-    return REAL(name)(__VA_ARGS__)
+#define UNLESS_OURS(name, ...) UNLESS(openmp_ours(), name, __VA_ARGS__)
 
 /* ---- mutexes ---- */
 

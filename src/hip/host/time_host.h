@@ -12,6 +12,7 @@
  *   c11.c         C11's threads and locks, by POSIX's
  *   clocks.c      clocks, and sleep
  *   openmp.c      OpenMP's threads, places.c where they are, openmp_locks.c what they take from each other
+ *   openmp_tasks.c  tasks, openmp_depend.c what these depend on, openmp_reduce.c what they add up
  *   affinity.c    which CPUs a thread may be on
  *   heap.c        memory that is asked for, pages.c that is given back
  *   numa.c        where pages lie, and numa_files.c what is told of that
