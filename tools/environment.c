@@ -38,6 +38,7 @@ static const struct variable of_programs[] = {
     {"EHP_NUMA", "`ehp run` sets it: packages of a node, as NUMA nodes"},
     {"EHP_NUMA_CPUS", "numactl sets it: simulated CPUs of the program that it becomes"},
     {"EHP_NUMA_POLICY", "numactl sets it: memory policy of the program that it becomes"},
+    {"EHP_STACK_FILL", "`ehp run` sets it: so that a program's stack is where it always is"},
     {"EHP_TABLES", "`ehp run` sets it: where programs leave their tables"},
     {"HSA_XNACK", "1: as --xnack"},
     {"HSA_ENABLE_SDMA", "0: as --no-sdma"},

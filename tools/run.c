@@ -271,9 +271,31 @@ static void keep_addresses(void)
         personality((unsigned long)now | ADDR_NO_RANDOMIZE);
 }
 
+/*
+ * What the program is given lies at the end of its stack, and moves what is on it: so that is as much, in steps,
+ * however long the environment and the program's place are.
+ */
+static void keep_stack(char **argv)
+{
+    enum { STEP = 64 << 10, ALIGN = 16 };
+    static const char name[] = "EHP_STACK_FILL";
+    unsetenv(name);
+    size_t bytes = strlen(argv[0]) + 1 + sizeof(name) + 1, pointers = 1; /* of the filling; an empty one's */
+    for (char **a = argv; *a; a++, pointers++)
+        bytes += strlen(*a) + 1;
+    for (char **a = environ; *a; a++, pointers++)
+        bytes += strlen(*a) + 1;
+    bytes += (pointers * sizeof(char *) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    char fill[STEP + 1];
+    memset(fill, '-', sizeof(fill));
+    fill[STEP - bytes % STEP] = '\0';
+    setenv(name, fill, 1);
+}
+
 struct program {
     char **argv;
     const char *command;
+    bool timing;
 };
 
 /* Becomes the program; an exit status when that fails. */
@@ -281,6 +303,8 @@ static int become(void *argument)
 {
     const struct program *program = argument;
 
+    if (program->timing)
+        keep_stack(program->argv);
     execvp(program->argv[0], program->argv);
     const int error = errno;
     tool_say("%s: %s: %s", program->command, program->argv[0], strerror(error));
@@ -359,7 +383,7 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
         set("HSA_XNACK", "1");
     if (check.timing)
         keep_addresses();
-    struct program program = {argv, command};
+    struct program program = {argv, command, check.timing};
     int status = tables_wanted() ? tables_run(become, &program) : -1;
     return status >= 0 ? status : become(&program);
 }
