@@ -272,8 +272,8 @@ static void keep_addresses(void)
 }
 
 /*
- * What the program is given lies at the end of its stack, and moves what is on it: so that is as much, in steps,
- * however long the environment and the program's place are.
+ * What the program is given lies at the end of its stack, and moves what is on it: so that is as much, in
+ * steps, however long the environment and the program's place are.
  */
 static void keep_stack(char **argv)
 {
