@@ -112,6 +112,8 @@ static void filled(struct port_domain *domain, struct port_event *event)
     unsigned flags = m->request.kind == FABRIC_OWN || m->request.alone ? TAG_OURS : 0;
     if (flags && !(m->cores & (m->cores - 1)))
         flags |= TAG_OWNED;
+    if (m->request.dirty)
+        flags |= TAG_DIRTY;
     uint64_t line = m->line;
     uint32_t cores = m->cores, past = m->past;
     give(m);
@@ -294,6 +296,7 @@ static void probed(struct port_domain *domain, struct port_event *event)
             was |= core;
         }
         p->mask[half] = was & TAG_DIRTY ? UINT64_MAX : 0;
+        p->gives = p->asker && was;
     }
     fabric_probe_take(ccd->all->fabric, p);
     port_post(domain, when, answer, ccd)->word[0] = (uint64_t)(uintptr_t)p;

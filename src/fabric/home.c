@@ -62,8 +62,15 @@ static struct home_probe *probe_new(struct iod *iod)
     struct home_probe *p = iod->spare_probes;
     iod->spare_probes = p->next;
     p->probe.mask[0] = p->probe.mask[1] = 0;
-    p->probe.in_place = p->probe.keeps = false;
+    p->probe.in_place = p->probe.keeps = p->probe.gives = false;
+    p->probe.asker = NULL;
     return p;
+}
+
+static void probe_free(struct iod *iod, struct home_probe *p)
+{
+    p->next = iod->spare_probes;
+    iod->spare_probes = p;
 }
 
 static struct home_line **bucket_of(struct slice *s, uint32_t line)
@@ -321,10 +328,19 @@ static void let_pair_go(struct iod *iod, unsigned slice, uint32_t place)
         go_on(iod, find_busy(&iod->slice[slice], place + i));
 }
 
-static void atomics_over(struct port_domain *domain, struct port_event *event)
+static void hold_over(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     go_on(event->self, (struct home_line *)event->word[0]);
+}
+
+/* It is nobody else's turn for so long. */
+static void hold(struct iod *iod, struct home_line *h, double ps)
+{
+    h->request = NULL;
+    h->filling = false;
+    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)(iod_now(iod) + ps));
+    port_post(iod->domain, cycle, hold_over, iod)->word[0] = (uint64_t)h;
 }
 
 /*
@@ -340,12 +356,7 @@ static bool perform(struct iod *iod, unsigned slice, struct fabric_request *r, s
         busy = after + 2 * net_way_ps(iod, r);
     if (busy <= 0)
         return false;
-    if (!h)
-        h = make_busy(iod, slice, r->place);
-    h->request = NULL;
-    h->filling = false;
-    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)(iod_now(iod) + busy));
-    port_post(iod->domain, cycle, atomics_over, iod)->word[0] = (uint64_t)h;
+    hold(iod, h ? h : make_busy(iod, slice, r->place), busy);
     return true;
 }
 
@@ -499,12 +510,18 @@ static uint32_t probes_of(struct iod *iod, unsigned slice, const struct fabric_r
     return holders & (FILTER_OWNED - 1) & ~(1U << r->agent);
 }
 
+static bool is_ccd(const struct fabric *f, unsigned agent)
+{
+    return agent - f->xcds < f->ccds;
+}
+
 /* Those, for the request that the line is busy with. */
 static void send_probes(struct iod *iod, struct home_line *h, uint32_t probes)
 {
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[h->slice];
-    const struct fabric_request *r = h->request;
+    struct fabric_request *r = h->request;
+    const bool one = !(probes & (probes - 1));
     h->probing = probes;
     const filter_entry *e = filter_of(iod, s, h->line);
     h->owners = owners_of(e, BOTH);
@@ -522,6 +539,11 @@ static void send_probes(struct iod *iod, struct home_line *h, uint32_t probes)
         p->probe.owner = owners_of(e, p->probe.halves) >> p->probe.agent & 1;
         p->probe.home = iod;
         p->probe.shares = r->kind == FABRIC_READ || r->kind == FABRIC_FETCH;
+        if (one && p->probe.owner && r->in_place && r->kind <= FABRIC_OWN && is_ccd(f, r->agent) &&
+            is_ccd(f, p->probe.agent)) {
+            p->probe.asker = r;
+            p->asked = *r;
+        }
         iod->counters.probes++;
         net_probe(iod, &p->probe, after);
     }
@@ -703,6 +725,26 @@ static void let_in(struct iod *iod, struct slice *s)
     s->letting_in = false;
 }
 
+/*
+ * The owner has sent the line to whoever asked, whose request is over by now or soon.  That one tells the
+ * home when it has the line, as in AMD's protocols since HyperTransport (SrcDone), and nobody else gets it
+ * before.
+ */
+static void handed_over(struct iod *iod, struct home_line *h, struct home_probe *p)
+{
+    const struct fabric *f = iod->fabric;
+    struct fabric_request *r = &p->asked;
+    struct slice *s = &iod->slice[h->slice];
+    const struct iod *owner = &f->iod[f->agent[p->probe.agent].iod];
+    note_holder(filter_of(iod, s, h->line), r);
+    if (s->tags.tag)
+        enter(iod, h->slice, r);
+    const double busy = net_between_agents_ps(f, p->probe.agent, r->agent) + net_way_ps(iod, r) -
+                        f->route[iod->index][owner->index].way_ps;
+    probe_free(iod, p);
+    hold(iod, h, busy);
+}
+
 void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
 {
     struct home_probe *p = (struct home_probe *)probe;
@@ -721,8 +763,11 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
         if (probe->halves >> i & 1)
             take_away(&e->half[i], probe->keeps ? FILTER_OWNED : 1U << probe->agent);
     h->probing &= ~(1U << probe->agent);
-    p->next = iod->spare_probes;
-    iod->spare_probes = p;
+    if (probe->gives) {
+        handed_over(iod, h, p);
+        return;
+    }
+    probe_free(iod, p);
     struct fabric_request *r = h->request;
     if (h->probing)
         return;
