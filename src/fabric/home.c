@@ -23,7 +23,7 @@
 #include "base/guarded.h"
 #include "chip/chip.h"
 
-enum { CHUNK_LINES = 256, CHUNK_PROBES = 64 };
+enum { CHUNK_LINES = 256, CHUNK_PROBES = 64, BOTH = 3 };
 
 /* ---- storage ---- */
 
@@ -78,36 +78,63 @@ static struct home_line **bucket_of(struct slice *s, uint32_t line)
     return &s->busy[(line ^ line / SLICE_BUCKETS) % SLICE_BUCKETS];
 }
 
-static struct home_line *find_busy(struct slice *s, uint32_t line)
+static unsigned halves_of(const struct fabric_request *r)
 {
-    struct home_line *h = *bucket_of(s, line);
+    return r->halves ? r->halves : BOTH;
+}
+
+static struct home_line *of_line(struct home_line *h, uint32_t line)
+{
     while (h && h->line != line)
         h = h->next;
     return h;
 }
 
-static struct home_line *make_busy(struct iod *iod, unsigned slice, uint32_t line)
+/*
+ * What these halves of a line are busy with.  That may be two: then what comes queues behind the one that
+ * waits for the other, or else the one that has more.
+ */
+static struct home_line *find_busy(struct slice *s, uint32_t line, unsigned halves)
+{
+    struct home_line *found = NULL;
+    for (struct home_line *h = *bucket_of(s, line); (h = of_line(h, line)); h = h->next)
+        if (h->halves & halves && (!found || h->blocked || (!found->blocked && h->halves > found->halves)))
+            found = h;
+    return found;
+}
+
+/* The same, beside `own`. */
+static struct home_line *find_other(struct slice *s, uint32_t line, unsigned halves,
+                                    const struct home_line *own)
+{
+    for (struct home_line *h = *bucket_of(s, line); (h = of_line(h, line)); h = h->next)
+        if (h != own && h->halves & halves)
+            return h;
+    return NULL;
+}
+
+static struct home_line *make_busy(struct iod *iod, unsigned slice, uint32_t line, unsigned halves)
 {
     struct home_line *h = line_new(iod, slice, line), **bucket = bucket_of(&iod->slice[slice], line);
+    h->halves = (uint8_t)halves;
     h->next = *bucket;
     *bucket = h;
     return h;
 }
 
+static void go_on(struct iod *iod, struct home_line *h);
+
 static void make_free(struct iod *iod, struct home_line *h)
 {
-    struct home_line **link = bucket_of(&iod->slice[h->slice], h->line);
+    struct slice *s = &iod->slice[h->slice];
+    struct home_line **link = bucket_of(s, h->line), *other;
     while (*link != h)
         link = &(*link)->next;
     *link = h->next;
+    other = find_other(s, h->line, BOTH, h);
     line_free(iod, h);
-}
-
-enum { BOTH = 3 };
-
-static unsigned halves_of(const struct fabric_request *r)
-{
-    return r->halves ? r->halves : BOTH;
+    if (other && other->blocked)
+        go_on(iod, other);
 }
 
 /* The agents that own one of those halves, a bit each. */
@@ -213,9 +240,10 @@ static void read_ahead(struct iod *iod, unsigned slice, uint32_t line)
     for (uint32_t i = first; count; i++, count--) {
         /* Not when memory has enough to do: what is read ahead then only goes before what is asked for. */
         const struct dram_channel *ch = &s->memory[i % iod->fabric->pseudo];
-        if (ch->side[0].count >= iod->fabric->timing.window / 4 || find_busy(s, i) || cache_has(&s->cache, i))
+        if (ch->side[0].count >= iod->fabric->timing.window / 4 || find_busy(s, i, BOTH) ||
+            cache_has(&s->cache, i))
             continue;
-        struct home_line *h = make_busy(iod, slice, i);
+        struct home_line *h = make_busy(iod, slice, i, BOTH);
         h->filling = true;
         iod->counters.prefetches++;
         memory_submit(iod, h, false);
@@ -308,7 +336,8 @@ static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabri
                                    struct home_line *h)
 {
     if (!h)
-        h = make_busy(iod, slice, line);
+        h = make_busy(iod, slice, line, halves_of(r));
+    h->halves |= (uint8_t)halves_of(r);
     h->request = r;
     return h;
 }
@@ -317,15 +346,13 @@ static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabri
 static void hold_pair(struct iod *iod, unsigned slice, struct fabric_request *r)
 {
     for (uint32_t i = 0; i < 2; i++)
-        busy_with(iod, slice, r, r->place + i, find_busy(&iod->slice[slice], r->place + i));
+        busy_with(iod, slice, r, r->place + i, find_busy(&iod->slice[slice], r->place + i, BOTH));
 }
-
-static void go_on(struct iod *iod, struct home_line *h);
 
 static void let_pair_go(struct iod *iod, unsigned slice, uint32_t place)
 {
     for (uint32_t i = 0; i < 2; i++)
-        go_on(iod, find_busy(&iod->slice[slice], place + i));
+        go_on(iod, find_busy(&iod->slice[slice], place + i, BOTH));
 }
 
 static void hold_over(struct port_domain *domain, struct port_event *event)
@@ -356,7 +383,7 @@ static bool perform(struct iod *iod, unsigned slice, struct fabric_request *r, s
         busy = after + 2 * net_way_ps(iod, r);
     if (busy <= 0)
         return false;
-    hold(iod, h ? h : make_busy(iod, slice, r->place), busy);
+    hold(iod, h ? h : make_busy(iod, slice, r->place, halves_of(r)), busy);
     return true;
 }
 
@@ -415,6 +442,7 @@ static bool look_up(struct iod *iod, unsigned slice, struct fabric_request *r, s
     } else {
         iod->counters.cache_misses++;
         h = busy_with(iod, slice, r, r->place, h);
+        h->halves = BOTH; /* the other one comes too */
         h->filling = true;
         memory_submit(iod, h, false);
     }
@@ -446,7 +474,7 @@ static bool look_up_pair(struct iod *iod, unsigned slice, struct fabric_request 
         hold_pair(iod, slice, r);
     for (uint32_t i = 0; i < 2; i++)
         if (!hit[i])
-            memory_submit(iod, find_busy(s, r->place + i), false);
+            memory_submit(iod, find_busy(s, r->place + i, BOTH), false);
     for (uint32_t i = 0; i < 2; i++)
         read_ahead(iod, slice, r->place + i);
     return r->missed;
@@ -479,20 +507,24 @@ static void wait_for(struct home_line *h, struct fabric_request *r)
     r->next = NULL;
     *h->end = r;
     h->end = &r->next;
+    h->halves |= (uint8_t)halves_of(r);
 }
 
-static void writes_before_answer(struct iod *iod, struct home_line *h)
+/* Those that wait, for this or another half of the line. */
+static void writes_before_answer(struct iod *iod, const struct home_line *probed)
 {
-    for (struct fabric_request **link = &h->first, *r; (r = *link);) {
-        if (!comes_before_answer(h, r)) {
-            link = &r->next;
-            continue;
+    struct slice *s = &iod->slice[probed->slice];
+    for (struct home_line *h = *bucket_of(s, probed->line); (h = of_line(h, probed->line)); h = h->next)
+        for (struct fabric_request **link = &h->first, *r; (r = *link);) {
+            if (!comes_before_answer(probed, r)) {
+                link = &r->next;
+                continue;
+            }
+            *link = r->next;
+            if (!*link)
+                h->end = link;
+            answer(iod, h->slice, r);
         }
-        *link = r->next;
-        if (!*link)
-            h->end = link;
-        answer(iod, h->slice, r);
-    }
 }
 
 /* L2s that must give up the line for the request. */
@@ -559,8 +591,8 @@ static bool begin_pair(struct iod *iod, unsigned slice, struct fabric_request *r
     struct slice *s = &iod->slice[slice];
     uint32_t probes[2];
     for (uint32_t i = 0; i < 2; i++) {
-        struct home_line *other = find_busy(s, r->place + i);
-        if (other && other != h) {
+        struct home_line *other = find_other(s, r->place + i, BOTH, h);
+        if (other) {
             wait_for(other, r);
             return false;
         }
@@ -572,7 +604,7 @@ static bool begin_pair(struct iod *iod, unsigned slice, struct fabric_request *r
     hold_pair(iod, slice, r);
     for (uint32_t i = 0; i < 2; i++)
         if (probes[i])
-            send_probes(iod, find_busy(s, r->place + i), probes[i]);
+            send_probes(iod, find_busy(s, r->place + i, BOTH), probes[i]);
     return true;
 }
 
@@ -612,10 +644,11 @@ static bool give_up(struct iod *iod, struct home_line *h)
 
 static void displace(struct iod *iod, unsigned slice, const struct filter_tag *t)
 {
-    struct home_line *h = find_busy(&iod->slice[slice], t->line);
+    struct home_line *h = find_busy(&iod->slice[slice], t->line, BOTH);
     const bool busy = h;
     if (!h)
-        h = make_busy(iod, slice, t->line);
+        h = make_busy(iod, slice, t->line, BOTH);
+    h->halves = BOTH;
     h->lost = displaced_new(iod);
     h->lost->request = (struct fabric_request){
         .kind = FABRIC_OWN, .line = t->bytes, .physical = t->physical, .place = t->line};
@@ -633,7 +666,7 @@ static void enter(struct iod *iod, unsigned slice, const struct fabric_request *
                                      .physical = r->physical + i * (uint64_t)FABRIC_LINE,
                                      .line = r->place + i};
         struct filter_tag other;
-        struct home_line *h = find_busy(s, t.line);
+        struct home_line *h = find_busy(s, t.line, BOTH);
         if ((h && h->giving_up) || filter_is_empty(filter_of(iod, s, t.line)))
             continue;
         if (h && h->lost)
@@ -660,17 +693,29 @@ static bool begin(struct iod *iod, unsigned slice, struct fabric_request *r, str
     return true;
 }
 
+/* Whether it has to wait for what these halves are busy with beside it. */
+static bool is_blocked(struct iod *iod, struct home_line *h, unsigned halves)
+{
+    const struct home_line *other = find_other(&iod->slice[h->slice], h->line, halves, h);
+    return h->blocked = other && !other->blocked;
+}
+
 /* The line's request is done: those that queue behind it. */
 static void go_on(struct iod *iod, struct home_line *h)
 {
     h->request = NULL;
     h->filling = false;
-    if (h->lost && give_up(iod, h))
+    h->blocked = false;
+    if (h->lost && (is_blocked(iod, h, BOTH) || give_up(iod, h)))
         return;
     for (struct fabric_request *r; (r = h->first);) {
+        if (!r->pair && is_blocked(iod, h, halves_of(r)))
+            return;
         h->first = r->next;
-        if (!h->first)
+        if (!h->first) {
             h->end = &h->first;
+            h->halves = (uint8_t)halves_of(r);
+        }
         if (begin(iod, h->slice, r, h))
             return;
     }
@@ -679,15 +724,19 @@ static void go_on(struct iod *iod, struct home_line *h)
 
 static void take(struct iod *iod, struct fabric_request *r)
 {
-    unsigned slice = r->slice;
-    struct home_line *h = find_busy(&iod->slice[slice], r->place);
+    struct slice *s = &iod->slice[r->slice];
+    struct home_line *h = find_busy(s, r->place, halves_of(r));
     if (!h) {
-        begin(iod, slice, r, NULL);
-    } else if (comes_before_answer(h, r)) {
-        answer(iod, slice, r);
-    } else {
-        wait_for(h, r);
+        begin(iod, r->slice, r, NULL);
+        return;
     }
+    for (struct home_line *probed = *bucket_of(s, r->place); (probed = of_line(probed, r->place));
+         probed = probed->next)
+        if (comes_before_answer(probed, r)) {
+            answer(iod, r->slice, r);
+            return;
+        }
+    wait_for(h, r);
 }
 
 /* Whether a pseudo channel's controller has no place for what a request may ask of it. */

@@ -104,6 +104,8 @@ struct home_line {
     struct home_line *next;
     uint32_t line;
     uint16_t slice; /* of the IOD */
+    uint8_t halves; /* that it is busy with, or that those who wait want */
+    bool blocked;   /* whose turn it is waits for what the line is busy with otherwise */
     bool filling, write_back;
     bool giving_up;                 /* it has lost its entry in the probe filter, and all caches lose it */
     struct home_displaced *lost;    /* that it has, of which its caches are to be told */
