@@ -348,6 +348,7 @@ static void send_probe_answer(struct agent_port *x, struct fabric_probe *probe)
             x->domain, own->domain, (uint64_t)(half_way_ps(f, x->index, r->agent) + wait), hand_over, own);
         e->word[0] = (uint64_t)r;
         e->word[1] = x->index;
+        r->alone = false; /* who gives it to a reader keeps it */
         r->dirty = r->kind == FABRIC_OWN && (probe->mask[0] | probe->mask[1]);
         if (r->dirty)
             probe->mask[0] = probe->mask[1] = 0;
