@@ -28,8 +28,9 @@ enum { FABRIC_NODE_IODS = 8 };
 enum fabric_kind_of_agent { FABRIC_XCD, FABRIC_CCD, FABRIC_LINK, FABRIC_SDMA };
 
 /*
- * A home takes the requests for a line one after another.  When an agent owns the
- * line, any other's request first brings its bytes to memory by a probe.
+ * A home takes the requests for a line one after another, or for each half of it, where they are for that.
+ * When an agent owns the line, any other's request first brings its bytes to memory by a probe; or a CPU's
+ * brings them from one CCD to another.
  */
 enum fabric_kind {
     FABRIC_READ,   /* the line, to be cached; the home notes who has it */

@@ -3,16 +3,20 @@
  * The end of a request: the slice in front of a memory channel, with the probe
  * filter and the channel's controller.
  *
- * One request of a line is in progress at a time; others queue behind it.  It goes
+ * One request of a line is in progress at a time, or one of each half that a CPU's
+ * cache has by itself; others queue behind it.  It goes
  * through up to three steps: probes to L2s that must give the line up; the
  * Infinity Cache, or memory on a miss; the bytes and the answer.  Bytes are read
- * and written at the cycle of the last step, in the host's memory.
+ * and written at the cycle of the last step, in the host's memory.  A line that one CCD owns and another
+ * wants goes from there to there, and the home only learns of it.
  *
  * The probe filter knows every line that an agent's cache may hold: one that drops a clean line which it does
  * not own says nothing, and gets a probe in vain later.  Where it has so many entries (probe_filter.entries),
  * a line that has lost its own is probed out of all caches, as soon as it is busy with nothing else.
  *
- * Sources: ISCA'24, IV.D; AMDGPUUsage, Memory Model GFX942 (probes of local memory).
+ * Sources: ISCA'24, IV.D; AMDGPUUsage, Memory Model GFX942 (probes of local memory); Conway et al., Cache
+ * Hierarchy and Memory Subsystem of the AMD Opteron Processor, IEEE Micro 2010 (probe filter, lines from
+ * owner to asker).
  */
 #include "fabric/internal.h"
 
