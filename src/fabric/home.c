@@ -4,11 +4,11 @@
  * filter and the channel's controller.
  *
  * One request of a line is in progress at a time, or one of each half that a CPU's
- * cache has by itself; others queue behind it.  It goes
- * through up to three steps: probes to L2s that must give the line up; the
- * Infinity Cache, or memory on a miss; the bytes and the answer.  Bytes are read
- * and written at the cycle of the last step, in the host's memory.  A line that one CCD owns and another
- * wants goes from there to there, and the home only learns of it.
+ * cache has by itself; others queue behind it.  It goes through up to three steps:
+ * probes to L2s that must give the line up; the Infinity Cache, or memory on a miss;
+ * the bytes and the answer.  Bytes are read and written at the cycle of the last step,
+ * in the host's memory.  A line that one CCD owns and another wants goes from there to
+ * there, and the home only learns of it.
  *
  * The probe filter knows every line that an agent's cache may hold: one that drops a clean line which it does
  * not own says nothing, and gets a probe in vain later.  Where it has so many entries (probe_filter.entries),
