@@ -345,6 +345,7 @@ struct ehp_cpu_work {
     unsigned dies;    /* the CCDs that the cores are on; 0: all */
     unsigned package; /* of the node, whose cores they are */
     unsigned past;    /* STREAM: a bit for each of those written whose stores go past the caches */
+    uint64_t cycles;  /* that `instructions` take where memory keeps nobody waiting; 0: what core.ipc says */
 };
 #define EHP_CPU_WORK_INIT {.size = sizeof(struct ehp_cpu_work)}
 EHP_API int ehp_cpu_run(ehp_machine *machine, struct ehp_cpu_work *work);

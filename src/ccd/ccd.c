@@ -112,6 +112,8 @@ static void filled(struct port_domain *domain, struct port_event *event)
     unsigned flags = m->request.kind == FABRIC_OWN || m->request.alone ? TAG_OURS : 0;
     if (flags && !(m->cores & (m->cores - 1)))
         flags |= TAG_OWNED;
+    if (m->request.dirty)
+        flags |= TAG_DIRTY;
     uint64_t line = m->line;
     uint32_t cores = m->cores, past = m->past;
     give(m);
@@ -187,8 +189,9 @@ bool ccd_write_past(struct core *core, const struct core_combined *what)
     }
     uint64_t was = tags_drop(&ccd->l3, line);
     for (unsigned i = 0; i < ccd->all->cores && *held_of(ccd, line); i++) {
+        double until = core_finish(&ccd->core[i], line);
         uint64_t dropped = core_drop(&ccd->core[i], line);
-        double until = dropped ? core_locks(&ccd->core[i], line) : 0;
+        until = dropped ? until : 0;
         at = until > at ? until : at;
         was |= dropped;
     }
@@ -213,7 +216,8 @@ static unsigned ask_peers(struct core *core, uint64_t line, bool exclusive, doub
         uint64_t *e = peer == core ? NULL : tags_peek(&peer->l2, line), *above;
         if (!e)
             continue;
-        *when = core_locks(peer, line) > *when ? core_locks(peer, line) : *when;
+        const double until = core_finish(peer, line);
+        *when = until > *when ? until : *when;
         if (exclusive) {
             flags |= (unsigned)core_drop(peer, line) & (TAG_VALID | TAG_OURS | TAG_DIRTY);
             continue;
@@ -285,13 +289,14 @@ static void probed(struct port_domain *domain, struct port_event *event)
         if (!p->shares)
             tags_drop(&ccd->l3, line);
         for (unsigned i = 0; i < ccd->all->cores; i++) {
+            uint64_t until = (uint64_t)core_finish(&ccd->core[i], line);
             uint64_t core = p->shares ? core_share(&ccd->core[i], line) : core_drop(&ccd->core[i], line);
-            uint64_t until = (uint64_t)core_locks(&ccd->core[i], line);
             when = core && until > when ? until : when;
             ccd->core[i].counters.probes += core != 0;
             was |= core;
         }
         p->mask[half] = was & TAG_DIRTY ? UINT64_MAX : 0;
+        p->gives = p->asker && was;
     }
     fabric_probe_take(ccd->all->fabric, p);
     port_post(domain, when, answer, ccd)->word[0] = (uint64_t)(uintptr_t)p;

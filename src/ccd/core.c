@@ -75,11 +75,6 @@ uint64_t core_drop(struct core *c, uint64_t line)
     return e ? e | dirty : 0;
 }
 
-double core_locks(const struct core *c, uint64_t line)
-{
-    return c->locked_line == line ? c->locked_until : 0;
-}
-
 uint64_t core_share(struct core *c, uint64_t line)
 {
     uint64_t dirty = tags_share(&c->l1, line) & TAG_DIRTY, e = tags_share(&c->l2, line);
@@ -494,8 +489,18 @@ static bool owns(struct core *c, uint64_t line)
     return e && *e & TAG_OWNED;
 }
 
-/* With nothing before it any more: when all stores are written, and its line is there, which another may have
- * taken away again. */
+/* Its line is there, and nothing before it but what is over at `before`. */
+static void make(struct core *c, struct access *a, uint64_t line, double before)
+{
+    a->done = line == c->taken_line ? later(a->done, c->taken_at) : a->done;
+    a->done = later(later(a->done, before), later(c->committed, c->last_past)) + c->ccd->all->locked;
+    a->kind = CORE_COMPUTE;
+    c->atomics--;
+    c->locked_line = line;
+    c->locked_until = a->done;
+}
+
+/* The oldest: when all stores are written, and its line is there, which another may have taken away again. */
 static bool make_atomic(struct core *c, struct access *a)
 {
     if (!write_stores(c, 0, false) || !drain_past(c))
@@ -506,13 +511,22 @@ static bool make_atomic(struct core *c, struct access *a)
         if (a->state != SLOT_DONE)
             return false;
     }
-    a->done = line == c->taken_line ? later(a->done, c->taken_at) : a->done;
-    a->done = later(later(a->done, c->last_done), later(c->committed, c->last_past)) + c->ccd->all->locked;
-    a->kind = CORE_COMPUTE;
-    c->atomics--;
-    c->locked_line = line;
-    c->locked_until = a->done;
+    make(c, a, line, c->last_done);
     return true;
+}
+
+double core_finish(struct core *c, uint64_t line)
+{
+    double before = c->last_done;
+    bool made = c->atomics && owns(c, line) && !c->stores && !c->combining && !c->past;
+    for (uint64_t n = c->first; made && n != c->next; n++) {
+        struct access *a = &slot_of(c, n)->access;
+        made = a->state == SLOT_DONE && (a->kind != CORE_ATOMIC || physical_line(c, a->address) == line);
+        if (made && a->kind == CORE_ATOMIC)
+            make(c, a, line, before);
+        before = later(before, a->done);
+    }
+    return c->locked_line == line ? c->locked_until : 0;
 }
 
 /* Whether it is known when the oldest is complete. */
@@ -631,7 +645,8 @@ static bool dispatch(struct core *c)
         break;
     case CORE_STORE:
     case CORE_STORE_PAST:
-        if ((c->atomics && !complete(c)) || !make_room(c) || !write_stores(c, c->ccd->all->stores - 1, true))
+        if (((c->atomics || c->locked_until > c->at) && !complete(c)) || !make_room(c) ||
+            !write_stores(c, c->ccd->all->stores - 1, true))
             return false;
         store(c);
         break;

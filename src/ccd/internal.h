@@ -194,8 +194,9 @@ void core_filled(struct core *core, uint64_t line, double when, unsigned flags);
 /* Takes a line out of its caches, or keeps it for reading: what it was, or 0. */
 uint64_t core_drop(struct core *core, uint64_t line);
 uint64_t core_share(struct core *core, uint64_t line);
-/* Until when it keeps a line for an atomic operation on it that has been made: others get it then. */
-double core_locks(const struct core *core, uint64_t line);
+/* Others want a line: it is first used for the atomic operations on it that are the oldest of the core's
+ * window. Until when. */
+double core_finish(struct core *core, uint64_t line);
 /* A write past the caches is at its line's home; `written`: or may be tried again. */
 void core_past(struct core *core, bool written);
 /* Into its caches, with these flags, as if it had been used.  The fabric is not told what they push out. */

@@ -127,6 +127,16 @@ static bool leave_out(struct cpu_work *w, struct core_op *op)
     return true;
 }
 
+/* So many of an operation. */
+static void set_instructions(struct cpu_work *w, double instructions)
+{
+    const struct ehp_cpu_work *work = w->job->work;
+    const double ipc =
+        work->cycles && work->instructions ? (double)work->instructions / (double)work->cycles : w->ccds->ipc;
+    w->instructions = instructions < 1 ? 1 : instructions < UINT32_MAX ? (uint32_t)instructions : UINT32_MAX;
+    w->cycles = instructions / ipc;
+}
+
 /* ---- streams ---- */
 
 static bool next_of_stream(struct core_program *program, struct core_op *op)
@@ -196,8 +206,7 @@ static void plan_stream(struct cpu_work *w, unsigned core, unsigned cores)
     if (count)
         instructions =
             work->instructions ? instructions / (double)(count * work->passes) : STREAM_INSTRUCTIONS;
-    w->instructions = instructions < 1 ? 1 : instructions < UINT32_MAX ? (uint32_t)instructions : UINT32_MAX;
-    w->cycles = instructions / w->ccds->ipc;
+    set_instructions(w, instructions);
     w->program.next = next_of_stream;
     if (!work->ranges)
         return;
@@ -279,8 +288,7 @@ static void plan_atomics(struct cpu_work *w, unsigned core, unsigned cores)
     w->place_bytes = sizeof(uint64_t);
     w->left = w->places ? work->passes : 0;
     double instructions = w->left ? (double)work->instructions / cores / (double)w->left : 1;
-    w->instructions = instructions < 1 ? 1 : instructions < UINT32_MAX ? (uint32_t)instructions : UINT32_MAX;
-    w->cycles = w->instructions / w->ccds->ipc;
+    set_instructions(w, instructions < 1 ? 1 : instructions);
     w->kind = CORE_ATOMIC;
     w->random += (core + ccds_cores(w->ccds) * w->ccds->jobs) * UINT64_C(0x9e3779b97f4a7c15);
     w->program.next = next_at_random;

@@ -91,6 +91,7 @@ static void set_times(struct fabric *f, const struct chip *chip)
     double clock_ps = 1e6 / v[CHIP_fabric_clock], line = FABRIC_LINE;
     route_find(chip, f->route);
     f->near_ps = f->route[0][0].way_ps;
+    f->agent_ps = 1000 * v[CHIP_fabric_xcd_latency];
     for (unsigned i = 0; i < chip->links; i++)
         for (unsigned end = 0; end < 2; end++)
             f->iod[chip->link[i].iod[end]].link_ps[chip->link[i].iod[!end]] = 1000 / chip->link[i].rate.value;

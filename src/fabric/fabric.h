@@ -28,8 +28,9 @@ enum { FABRIC_NODE_IODS = 8 };
 enum fabric_kind_of_agent { FABRIC_XCD, FABRIC_CCD, FABRIC_LINK, FABRIC_SDMA };
 
 /*
- * A home takes the requests for a line one after another.  When an agent owns the
- * line, any other's request first brings its bytes to memory by a probe.
+ * A home takes the requests for a line one after another, or for each half of it, where they are for that.
+ * When an agent owns the line, any other's request first brings its bytes to memory by a probe; or a CPU's
+ * brings them from one CCD to another.
  */
 enum fabric_kind {
     FABRIC_READ,   /* the line, to be cached; the home notes who has it */
@@ -81,6 +82,7 @@ struct fabric_request {
     uint8_t home;   /* IOD */
     uint8_t left;   /* of a pair: lines that are not yet ready */
     bool probed;    /* others had to give the line up for it */
+    bool dirty;     /* OWN: with bytes that memory does not have, from another's cache */
     uint8_t remote; /* the package of the home, plus 1; 0: it is the agent's own */
     float home_ps;  /* from asked_ps to its home; from its answer on, how long it was there */
 };
@@ -108,9 +110,12 @@ struct fabric_probe {
     bool shares;   /* whoever asks will not write: the agent may keep its copy, no longer as its owner, */
     bool keeps;    /* and says so */
     uint8_t data[FABRIC_LINE];
-    uint64_t mask[2];          /* bytes that were dirty; set by the agent, none when it comes */
-    uint8_t halves;            /* that are asked for, a bit each: a CPU's caches hold them by themselves */
-    bool owner;                /* the home takes the agent for the owner of one */
+    uint64_t mask[2]; /* bytes that were dirty; set by the agent, none when it comes */
+    uint8_t halves;   /* that are asked for, a bit each: a CPU's caches hold them by themselves */
+    bool owner;       /* the home takes the agent for the owner of one */
+    /* A CPU's line that another asks for: its owner may send it there itself (`gives`), and then says so. */
+    struct fabric_request *asker;
+    bool gives;
     void *home;                /* the home's business */
     bool answered;             /* but for a write before it */
     struct fabric_probe *next; /* for whoever holds it at the moment */

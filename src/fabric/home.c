@@ -3,16 +3,20 @@
  * The end of a request: the slice in front of a memory channel, with the probe
  * filter and the channel's controller.
  *
- * One request of a line is in progress at a time; others queue behind it.  It goes
- * through up to three steps: probes to L2s that must give the line up; the
- * Infinity Cache, or memory on a miss; the bytes and the answer.  Bytes are read
- * and written at the cycle of the last step, in the host's memory.
+ * One request of a line is in progress at a time, or one of each half that a CPU's
+ * cache has by itself; others queue behind it.  It goes through up to three steps:
+ * probes to L2s that must give the line up; the Infinity Cache, or memory on a miss;
+ * the bytes and the answer.  Bytes are read and written at the cycle of the last step,
+ * in the host's memory.  A line that one CCD owns and another wants goes from there to
+ * there, and the home only learns of it.
  *
  * The probe filter knows every line that an agent's cache may hold: one that drops a clean line which it does
  * not own says nothing, and gets a probe in vain later.  Where it has so many entries (probe_filter.entries),
  * a line that has lost its own is probed out of all caches, as soon as it is busy with nothing else.
  *
- * Sources: ISCA'24, IV.D; AMDGPUUsage, Memory Model GFX942 (probes of local memory).
+ * Sources: ISCA'24, IV.D; AMDGPUUsage, Memory Model GFX942 (probes of local memory); Conway et al., Cache
+ * Hierarchy and Memory Subsystem of the AMD Opteron Processor, IEEE Micro 2010 (probe filter, lines from
+ * owner to asker).
  */
 #include "fabric/internal.h"
 
@@ -23,7 +27,7 @@
 #include "base/guarded.h"
 #include "chip/chip.h"
 
-enum { CHUNK_LINES = 256, CHUNK_PROBES = 64 };
+enum { CHUNK_LINES = 256, CHUNK_PROBES = 64, BOTH = 3 };
 
 /* ---- storage ---- */
 
@@ -62,8 +66,15 @@ static struct home_probe *probe_new(struct iod *iod)
     struct home_probe *p = iod->spare_probes;
     iod->spare_probes = p->next;
     p->probe.mask[0] = p->probe.mask[1] = 0;
-    p->probe.in_place = p->probe.keeps = false;
+    p->probe.in_place = p->probe.keeps = p->probe.gives = false;
+    p->probe.asker = NULL;
     return p;
+}
+
+static void probe_free(struct iod *iod, struct home_probe *p)
+{
+    p->next = iod->spare_probes;
+    iod->spare_probes = p;
 }
 
 static struct home_line **bucket_of(struct slice *s, uint32_t line)
@@ -71,36 +82,63 @@ static struct home_line **bucket_of(struct slice *s, uint32_t line)
     return &s->busy[(line ^ line / SLICE_BUCKETS) % SLICE_BUCKETS];
 }
 
-static struct home_line *find_busy(struct slice *s, uint32_t line)
+static unsigned halves_of(const struct fabric_request *r)
 {
-    struct home_line *h = *bucket_of(s, line);
+    return r->halves ? r->halves : BOTH;
+}
+
+static struct home_line *of_line(struct home_line *h, uint32_t line)
+{
     while (h && h->line != line)
         h = h->next;
     return h;
 }
 
-static struct home_line *make_busy(struct iod *iod, unsigned slice, uint32_t line)
+/*
+ * What these halves of a line are busy with.  That may be two: then what comes queues behind the one that
+ * waits for the other, or else the one that has more.
+ */
+static struct home_line *find_busy(struct slice *s, uint32_t line, unsigned halves)
+{
+    struct home_line *found = NULL;
+    for (struct home_line *h = *bucket_of(s, line); (h = of_line(h, line)); h = h->next)
+        if (h->halves & halves && (!found || h->blocked || (!found->blocked && h->halves > found->halves)))
+            found = h;
+    return found;
+}
+
+/* The same, beside `own`. */
+static struct home_line *find_other(struct slice *s, uint32_t line, unsigned halves,
+                                    const struct home_line *own)
+{
+    for (struct home_line *h = *bucket_of(s, line); (h = of_line(h, line)); h = h->next)
+        if (h != own && h->halves & halves)
+            return h;
+    return NULL;
+}
+
+static struct home_line *make_busy(struct iod *iod, unsigned slice, uint32_t line, unsigned halves)
 {
     struct home_line *h = line_new(iod, slice, line), **bucket = bucket_of(&iod->slice[slice], line);
+    h->halves = (uint8_t)halves;
     h->next = *bucket;
     *bucket = h;
     return h;
 }
 
+static void go_on(struct iod *iod, struct home_line *h);
+
 static void make_free(struct iod *iod, struct home_line *h)
 {
-    struct home_line **link = bucket_of(&iod->slice[h->slice], h->line);
+    struct slice *s = &iod->slice[h->slice];
+    struct home_line **link = bucket_of(s, h->line), *other;
     while (*link != h)
         link = &(*link)->next;
     *link = h->next;
+    other = find_other(s, h->line, BOTH, h);
     line_free(iod, h);
-}
-
-enum { BOTH = 3 };
-
-static unsigned halves_of(const struct fabric_request *r)
-{
-    return r->halves ? r->halves : BOTH;
+    if (other && other->blocked)
+        go_on(iod, other);
 }
 
 /* The agents that own one of those halves, a bit each. */
@@ -206,9 +244,10 @@ static void read_ahead(struct iod *iod, unsigned slice, uint32_t line)
     for (uint32_t i = first; count; i++, count--) {
         /* Not when memory has enough to do: what is read ahead then only goes before what is asked for. */
         const struct dram_channel *ch = &s->memory[i % iod->fabric->pseudo];
-        if (ch->side[0].count >= iod->fabric->timing.window / 4 || find_busy(s, i) || cache_has(&s->cache, i))
+        if (ch->side[0].count >= iod->fabric->timing.window / 4 || find_busy(s, i, BOTH) ||
+            cache_has(&s->cache, i))
             continue;
-        struct home_line *h = make_busy(iod, slice, i);
+        struct home_line *h = make_busy(iod, slice, i, BOTH);
         h->filling = true;
         iod->counters.prefetches++;
         memory_submit(iod, h, false);
@@ -301,7 +340,8 @@ static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabri
                                    struct home_line *h)
 {
     if (!h)
-        h = make_busy(iod, slice, line);
+        h = make_busy(iod, slice, line, halves_of(r));
+    h->halves |= (uint8_t)halves_of(r);
     h->request = r;
     return h;
 }
@@ -310,21 +350,28 @@ static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabri
 static void hold_pair(struct iod *iod, unsigned slice, struct fabric_request *r)
 {
     for (uint32_t i = 0; i < 2; i++)
-        busy_with(iod, slice, r, r->place + i, find_busy(&iod->slice[slice], r->place + i));
+        busy_with(iod, slice, r, r->place + i, find_busy(&iod->slice[slice], r->place + i, BOTH));
 }
-
-static void go_on(struct iod *iod, struct home_line *h);
 
 static void let_pair_go(struct iod *iod, unsigned slice, uint32_t place)
 {
     for (uint32_t i = 0; i < 2; i++)
-        go_on(iod, find_busy(&iod->slice[slice], place + i));
+        go_on(iod, find_busy(&iod->slice[slice], place + i, BOTH));
 }
 
-static void atomics_over(struct port_domain *domain, struct port_event *event)
+static void hold_over(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     go_on(event->self, (struct home_line *)event->word[0]);
+}
+
+/* It is nobody else's turn for so long. */
+static void hold(struct iod *iod, struct home_line *h, double ps)
+{
+    h->request = NULL;
+    h->filling = false;
+    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)(iod_now(iod) + ps));
+    port_post(iod->domain, cycle, hold_over, iod)->word[0] = (uint64_t)h;
 }
 
 /*
@@ -340,12 +387,7 @@ static bool perform(struct iod *iod, unsigned slice, struct fabric_request *r, s
         busy = after + 2 * net_way_ps(iod, r);
     if (busy <= 0)
         return false;
-    if (!h)
-        h = make_busy(iod, slice, r->place);
-    h->request = NULL;
-    h->filling = false;
-    uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)(iod_now(iod) + busy));
-    port_post(iod->domain, cycle, atomics_over, iod)->word[0] = (uint64_t)h;
+    hold(iod, h ? h : make_busy(iod, slice, r->place, halves_of(r)), busy);
     return true;
 }
 
@@ -404,6 +446,7 @@ static bool look_up(struct iod *iod, unsigned slice, struct fabric_request *r, s
     } else {
         iod->counters.cache_misses++;
         h = busy_with(iod, slice, r, r->place, h);
+        h->halves = BOTH; /* the other one comes too */
         h->filling = true;
         memory_submit(iod, h, false);
     }
@@ -435,7 +478,7 @@ static bool look_up_pair(struct iod *iod, unsigned slice, struct fabric_request 
         hold_pair(iod, slice, r);
     for (uint32_t i = 0; i < 2; i++)
         if (!hit[i])
-            memory_submit(iod, find_busy(s, r->place + i), false);
+            memory_submit(iod, find_busy(s, r->place + i, BOTH), false);
     for (uint32_t i = 0; i < 2; i++)
         read_ahead(iod, slice, r->place + i);
     return r->missed;
@@ -468,20 +511,24 @@ static void wait_for(struct home_line *h, struct fabric_request *r)
     r->next = NULL;
     *h->end = r;
     h->end = &r->next;
+    h->halves |= (uint8_t)halves_of(r);
 }
 
-static void writes_before_answer(struct iod *iod, struct home_line *h)
+/* Those that wait, for this or another half of the line. */
+static void writes_before_answer(struct iod *iod, const struct home_line *probed)
 {
-    for (struct fabric_request **link = &h->first, *r; (r = *link);) {
-        if (!comes_before_answer(h, r)) {
-            link = &r->next;
-            continue;
+    struct slice *s = &iod->slice[probed->slice];
+    for (struct home_line *h = *bucket_of(s, probed->line); (h = of_line(h, probed->line)); h = h->next)
+        for (struct fabric_request **link = &h->first, *r; (r = *link);) {
+            if (!comes_before_answer(probed, r)) {
+                link = &r->next;
+                continue;
+            }
+            *link = r->next;
+            if (!*link)
+                h->end = link;
+            answer(iod, h->slice, r);
         }
-        *link = r->next;
-        if (!*link)
-            h->end = link;
-        answer(iod, h->slice, r);
-    }
 }
 
 /* L2s that must give up the line for the request. */
@@ -499,12 +546,18 @@ static uint32_t probes_of(struct iod *iod, unsigned slice, const struct fabric_r
     return holders & (FILTER_OWNED - 1) & ~(1U << r->agent);
 }
 
+static bool is_ccd(const struct fabric *f, unsigned agent)
+{
+    return agent - f->xcds < f->ccds;
+}
+
 /* Those, for the request that the line is busy with. */
 static void send_probes(struct iod *iod, struct home_line *h, uint32_t probes)
 {
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[h->slice];
-    const struct fabric_request *r = h->request;
+    struct fabric_request *r = h->request;
+    const bool one = !(probes & (probes - 1));
     h->probing = probes;
     const filter_entry *e = filter_of(iod, s, h->line);
     h->owners = owners_of(e, BOTH);
@@ -522,6 +575,11 @@ static void send_probes(struct iod *iod, struct home_line *h, uint32_t probes)
         p->probe.owner = owners_of(e, p->probe.halves) >> p->probe.agent & 1;
         p->probe.home = iod;
         p->probe.shares = r->kind == FABRIC_READ || r->kind == FABRIC_FETCH;
+        if (one && p->probe.owner && r->in_place && r->kind <= FABRIC_OWN && is_ccd(f, r->agent) &&
+            is_ccd(f, p->probe.agent)) {
+            p->probe.asker = r;
+            p->asked = *r;
+        }
         iod->counters.probes++;
         net_probe(iod, &p->probe, after);
     }
@@ -537,8 +595,8 @@ static bool begin_pair(struct iod *iod, unsigned slice, struct fabric_request *r
     struct slice *s = &iod->slice[slice];
     uint32_t probes[2];
     for (uint32_t i = 0; i < 2; i++) {
-        struct home_line *other = find_busy(s, r->place + i);
-        if (other && other != h) {
+        struct home_line *other = find_other(s, r->place + i, BOTH, h);
+        if (other) {
             wait_for(other, r);
             return false;
         }
@@ -550,7 +608,7 @@ static bool begin_pair(struct iod *iod, unsigned slice, struct fabric_request *r
     hold_pair(iod, slice, r);
     for (uint32_t i = 0; i < 2; i++)
         if (probes[i])
-            send_probes(iod, find_busy(s, r->place + i), probes[i]);
+            send_probes(iod, find_busy(s, r->place + i, BOTH), probes[i]);
     return true;
 }
 
@@ -590,10 +648,11 @@ static bool give_up(struct iod *iod, struct home_line *h)
 
 static void displace(struct iod *iod, unsigned slice, const struct filter_tag *t)
 {
-    struct home_line *h = find_busy(&iod->slice[slice], t->line);
+    struct home_line *h = find_busy(&iod->slice[slice], t->line, BOTH);
     const bool busy = h;
     if (!h)
-        h = make_busy(iod, slice, t->line);
+        h = make_busy(iod, slice, t->line, BOTH);
+    h->halves = BOTH;
     h->lost = displaced_new(iod);
     h->lost->request = (struct fabric_request){
         .kind = FABRIC_OWN, .line = t->bytes, .physical = t->physical, .place = t->line};
@@ -611,7 +670,7 @@ static void enter(struct iod *iod, unsigned slice, const struct fabric_request *
                                      .physical = r->physical + i * (uint64_t)FABRIC_LINE,
                                      .line = r->place + i};
         struct filter_tag other;
-        struct home_line *h = find_busy(s, t.line);
+        struct home_line *h = find_busy(s, t.line, BOTH);
         if ((h && h->giving_up) || filter_is_empty(filter_of(iod, s, t.line)))
             continue;
         if (h && h->lost)
@@ -638,17 +697,29 @@ static bool begin(struct iod *iod, unsigned slice, struct fabric_request *r, str
     return true;
 }
 
+/* Whether it has to wait for what these halves are busy with beside it. */
+static bool is_blocked(struct iod *iod, struct home_line *h, unsigned halves)
+{
+    const struct home_line *other = find_other(&iod->slice[h->slice], h->line, halves, h);
+    return h->blocked = other && !other->blocked;
+}
+
 /* The line's request is done: those that queue behind it. */
 static void go_on(struct iod *iod, struct home_line *h)
 {
     h->request = NULL;
     h->filling = false;
-    if (h->lost && give_up(iod, h))
+    h->blocked = false;
+    if (h->lost && (is_blocked(iod, h, BOTH) || give_up(iod, h)))
         return;
     for (struct fabric_request *r; (r = h->first);) {
+        if (!r->pair && is_blocked(iod, h, halves_of(r)))
+            return;
         h->first = r->next;
-        if (!h->first)
+        if (!h->first) {
             h->end = &h->first;
+            h->halves = (uint8_t)halves_of(r);
+        }
         if (begin(iod, h->slice, r, h))
             return;
     }
@@ -657,15 +728,19 @@ static void go_on(struct iod *iod, struct home_line *h)
 
 static void take(struct iod *iod, struct fabric_request *r)
 {
-    unsigned slice = r->slice;
-    struct home_line *h = find_busy(&iod->slice[slice], r->place);
+    struct slice *s = &iod->slice[r->slice];
+    struct home_line *h = find_busy(s, r->place, halves_of(r));
     if (!h) {
-        begin(iod, slice, r, NULL);
-    } else if (comes_before_answer(h, r)) {
-        answer(iod, slice, r);
-    } else {
-        wait_for(h, r);
+        begin(iod, r->slice, r, NULL);
+        return;
     }
+    for (struct home_line *probed = *bucket_of(s, r->place); (probed = of_line(probed, r->place));
+         probed = probed->next)
+        if (comes_before_answer(probed, r)) {
+            answer(iod, r->slice, r);
+            return;
+        }
+    wait_for(h, r);
 }
 
 /* Whether a pseudo channel's controller has no place for what a request may ask of it. */
@@ -703,6 +778,26 @@ static void let_in(struct iod *iod, struct slice *s)
     s->letting_in = false;
 }
 
+/*
+ * The owner has sent the line to whoever asked, whose request is over by now or soon.  That one tells the
+ * home when it has the line, as in AMD's protocols since HyperTransport (SrcDone), and nobody else gets it
+ * before.
+ */
+static void handed_over(struct iod *iod, struct home_line *h, struct home_probe *p)
+{
+    const struct fabric *f = iod->fabric;
+    struct fabric_request *r = &p->asked;
+    struct slice *s = &iod->slice[h->slice];
+    const struct iod *owner = &f->iod[f->agent[p->probe.agent].iod];
+    note_holder(filter_of(iod, s, h->line), r);
+    if (s->tags.tag)
+        enter(iod, h->slice, r);
+    const double busy = net_between_agents_ps(f, p->probe.agent, r->agent) + net_way_ps(iod, r) -
+                        f->route[iod->index][owner->index].way_ps;
+    probe_free(iod, p);
+    hold(iod, h, busy);
+}
+
 void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
 {
     struct home_probe *p = (struct home_probe *)probe;
@@ -721,8 +816,11 @@ void home_probe_answered(struct iod *iod, struct fabric_probe *probe)
         if (probe->halves >> i & 1)
             take_away(&e->half[i], probe->keeps ? FILTER_OWNED : 1U << probe->agent);
     h->probing &= ~(1U << probe->agent);
-    p->next = iod->spare_probes;
-    iod->spare_probes = p;
+    if (probe->gives) {
+        handed_over(iod, h, p);
+        return;
+    }
+    probe_free(iod, p);
     struct fabric_request *r = h->request;
     if (h->probing)
         return;

@@ -104,6 +104,8 @@ struct home_line {
     struct home_line *next;
     uint32_t line;
     uint16_t slice; /* of the IOD */
+    uint8_t halves; /* that it is busy with, or that those who wait want */
+    bool blocked;   /* whose turn it is waits for what the line is busy with otherwise */
     bool filling, write_back;
     bool giving_up;                 /* it has lost its entry in the probe filter, and all caches lose it */
     struct home_displaced *lost;    /* that it has, of which its caches are to be told */
@@ -162,6 +164,7 @@ struct home_probe {
     struct fabric_probe probe; /* first */
     struct home_line *line;    /* NULL: a link's */
     struct home_probe *next;
+    struct fabric_request asked; /* what for, if who was asked sends the line: the asker's is over first */
 };
 
 struct iod {
@@ -249,7 +252,8 @@ struct fabric {
     uint32_t filter_chunks;
     /* ps */
     struct fabric_route route[CHIP_MAX_IODS][CHIP_MAX_IODS]; /* from an IOD to another; see route.c */
-    double near_ps;                                          /* between an XCD and a home on its own IOD */
+    double near_ps;                                          /* between an XCD and a home on its own IOD, */
+    double agent_ps;                                         /* of which it is so long on the IOD */
     double slice_ps, memory_ps, write_latency_ps, atomic_ps, atomic_latency_ps;
     double ingress_ps;    /* for a byte */
     double slice_line_ps; /* for a line */
@@ -296,6 +300,8 @@ void route_find(const struct chip *chip, struct fabric_route route[CHIP_MAX_IODS
 void net_answer(struct iod *home, struct fabric_request *request, double after_ps);
 /* From the home to whoever asked, with nothing before it. */
 double net_way_ps(const struct iod *home, const struct fabric_request *request);
+/* From a CCD to another: a line that no home sees. */
+double net_between_agents_ps(const struct fabric *f, unsigned from, unsigned to);
 void net_probe(struct iod *home, struct fabric_probe *probe, double after_ps);
 
 /* To the next IOD on the way to another, which carries `bytes` there: *delay ps. */

@@ -278,7 +278,7 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
         r->place = 0;
         r->remote = (uint8_t)(package + 1);
     }
-    r->faulted = r->probed = false;
+    r->faulted = r->probed = r->dirty = false;
     r->waited_ps = 0;
     r->asked_ps = (double)(port_now_ps(x->domain) + r->after_ps);
     if (must_wait(x, r) || held_before(x, r, NULL)) {
@@ -298,15 +298,65 @@ static void probe_answered(struct port_domain *domain, struct port_event *event)
     home_probe_answered(event->self, (struct fabric_probe *)event->word[0]);
 }
 
+/*
+ * A line from one CCD to another goes over the network of IODs without a home: from a port to the IOD of the
+ * other is half of what is not over links between IODs, and from there is half.
+ */
+static double half_way_ps(const struct fabric *f, unsigned from, unsigned to)
+{
+    return (f->near_ps + f->agent_ps + f->agent[from].extra_ps + f->agent[to].extra_ps) / 2;
+}
+
+double net_between_agents_ps(const struct fabric *f, unsigned from, unsigned to)
+{
+    return 2 * half_way_ps(f, from, to) +
+           net_between_ps(&f->iod[f->agent[from].iod], &f->iod[f->agent[to].iod]);
+}
+
+static void hand_over(struct port_domain *domain, struct port_event *event)
+{
+    (void)domain;
+    struct iod *at = event->self;
+    struct fabric *f = at->fabric;
+    struct fabric_request *r = (struct fabric_request *)event->word[0];
+    const unsigned from = (unsigned)event->word[1];
+    struct agent_port *x = &f->agent[r->agent];
+    const unsigned bytes = FABRIC_LINE / 2 + f->header;
+    if (x->iod != at->index) {
+        double delay;
+        struct iod *next = net_toward(at, &f->iod[x->iod], bytes, &delay);
+        struct port_event *e = net_send(at->domain, next->domain, (uint64_t)delay, hand_over, next);
+        e->word[0] = event->word[0];
+        e->word[1] = event->word[1];
+        return;
+    }
+    const double wait = ps_server_take(&at->to_agent[x->index], iod_now(at), 0.5 * x->read_ps);
+    net_send(at->domain, x->domain, (uint64_t)(half_way_ps(f, from, r->agent) + wait), r->done, r->self)
+        ->word[0] = (uint64_t)r;
+}
+
 /* Bytes leave as a write's do; an answer without any is no request, and takes the place of none. */
 static void send_probe_answer(struct agent_port *x, struct fabric_probe *probe)
 {
     struct fabric *f = x->fabric;
-    struct iod *home = probe->home;
+    struct iod *home = probe->home, *own = &f->iod[x->iod];
+    const double now = (double)port_now_ps(x->domain);
+    if (probe->gives) {
+        struct fabric_request *r = probe->asker;
+        const double wait = ps_server_take(&x->out, now, x->half_ps);
+        struct port_event *e = net_send(
+            x->domain, own->domain, (uint64_t)(half_way_ps(f, x->index, r->agent) + wait), hand_over, own);
+        e->word[0] = (uint64_t)r;
+        e->word[1] = x->index;
+        r->alone = false; /* who gives it to a reader keeps it */
+        r->dirty = r->kind == FABRIC_OWN && (probe->mask[0] | probe->mask[1]);
+        if (r->dirty)
+            probe->mask[0] = probe->mask[1] = 0;
+    }
     unsigned halves = (probe->mask[0] ? 1U : 0U) + (probe->mask[1] ? 1U : 0U);
-    double delay = route_of(&f->iod[x->iod], home)->way_ps + x->extra_ps;
+    double delay = route_of(own, home)->way_ps + x->extra_ps;
     if (halves)
-        delay += ps_server_take(&x->out, (double)port_now_ps(x->domain), halves * x->half_ps);
+        delay += ps_server_take(&x->out, now, halves * x->half_ps);
     net_send(x->domain, home->domain, (uint64_t)delay, probe_answered, home)->word[0] = (uint64_t)probe;
 }
 

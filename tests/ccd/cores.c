@@ -520,6 +520,39 @@ static void test_atomics(void)
     rig_close(&rig);
 }
 
+/*
+ * Cores that want one line have turns: each makes what its window holds of operations on it, and not one
+ * more. Of the same CCD, or of two.
+ */
+static void test_atomic_turns(void)
+{
+    enum { OPERATIONS = 120 };
+    for (unsigned held = 1; held <= 8; held *= 2)
+        for (unsigned apart = 0; apart <= 1; apart++) {
+            struct rig rig;
+            struct list *list[8] = {NULL};
+            rig_open(&rig, 1);
+            const unsigned window = chip_get(&rig.chip, CHIP_core_window),
+                           other = apart ? 1 : chip_get(&rig.chip, CHIP_ccd_count);
+            for (unsigned k = 0; k <= other; k += other) {
+                list[k] = new_list();
+                for (unsigned i = 0; i < OPERATIONS; i++) {
+                    add(list[k], &rig, CORE_ATOMIC, 0, 0);
+                    list[k]->op[i].instructions = window / held;
+                    list[k]->op[i].cycles = 1;
+                }
+            }
+            run(&rig, list, other + 1);
+            struct core_counters c;
+            ccds_read_counters(rig.ccds, other, &c);
+            const double turn = OPERATIONS / (double)c.l2_misses;
+            CHECK(apart ? turn >= held : turn > 0.85 * held && turn <= held + 1);
+            free(list[0]);
+            free(list[other]);
+            rig_close(&rig);
+        }
+}
+
 /* Lines of 64 bytes are taken away one by one, although the fabric's have 128. */
 static void test_halves(void)
 {
@@ -764,6 +797,7 @@ int main(void)
     test_past_drops();
     test_sharing();
     test_atomics();
+    test_atomic_turns();
     test_halves();
     test_faults();
     test_victims();
