@@ -84,16 +84,6 @@ static void pause_core(bool on)
         pause(on);
 }
 
-static uint32_t package(void)
-{
-    static int (*get)(void);
-    if (!get)
-        get = (int (*)(void))find("ehpPackage");
-    const int of_device = get && machine() ? get() : -1;
-    const unsigned each = client.numbers.ranks >= 1 ? (unsigned)client.numbers.ranks : (unsigned)client.ranks;
-    return of_device >= 0 ? (uint32_t)of_device : (unsigned)client.rank % each % client.numbers.packages;
-}
-
 /* ---- the wire ---- */
 
 static void lost(void)
@@ -166,7 +156,6 @@ void client_tell(const struct turn *turn, struct order_op op, const uint64_t *wo
     const size_t bytes = op.words * sizeof(uint64_t);
     unsigned char *text = must(malloc(sizeof(op) + bytes));
     op.ps = turn->ps;
-    op.package = package();
     memcpy(text, &op, sizeof(op));
     if (bytes)
         memcpy(text + sizeof(op), words, bytes);

@@ -18,6 +18,8 @@ struct collective {
     struct schedule schedule;
     struct step step;
     unsigned rank, number, pending; /* the step's, and messages of it that are not done */
+    uint64_t ready_ps;              /* those that are */
+    uint64_t over_ps;
     uint64_t parts[];
 };
 
@@ -25,6 +27,7 @@ struct meeting {
     struct meeting *next;
     uint64_t context, serial;
     unsigned told, came, left;
+    uint64_t came_ps; /* the last */
     struct collective *through;
 };
 
@@ -34,6 +37,17 @@ struct sending {
     unsigned to;
     uint64_t bytes;
 };
+
+static void post(struct order *o, const struct collective *c, uint64_t ps, void (*fn)(struct order *, void *),
+                 void *object)
+{
+    order_post(o, &(struct event){.ps = ps,
+                                  .key = (uint64_t)c->rank << 48 | c->meeting->serial,
+                                  .fn = fn,
+                                  .object = object,
+                                  .rank = c->rank,
+                                  .place = EVENT_OWN});
+}
 
 static struct meeting *meeting_of(struct order *o, uint64_t context, uint64_t serial)
 {
@@ -67,7 +81,7 @@ static void let_go(struct order *o, struct meeting *m)
     while ((c = m->through)) {
         m->through = c->next;
         m->left++;
-        order_request_done(o, c->request);
+        order_give(o, c->rank, later(c->over_ps, m->came_ps), UINT64_MAX, NULL, c->request);
         free(c->step.send);
         free(c->step.receive);
         free(c);
@@ -82,13 +96,15 @@ static void send_one(struct order *o, void *object)
 {
     struct sending *s = object;
     struct collective *c = s->collective;
+    struct request *r = must(calloc(1, sizeof(*r)));
+    *r = (struct request){.kind = REQUEST_SEND, .rank = c->rank, .owner = c};
     match_send(o,
                &(struct message){.from = c->rank,
                                  .to = c->group->rank[s->to],
                                  .context = c->meeting->context,
                                  .collective = c->meeting->serial,
                                  .bytes = s->bytes},
-               c);
+               r);
     free(s);
 }
 
@@ -96,10 +112,11 @@ static void begin_step(struct order *o, struct collective *c)
 {
     struct step *s = &c->step;
     c->pending = s->sends + s->receives;
+    c->ready_ps = o->now_ps;
     for (unsigned i = 0; i < s->sends; i++) {
         struct sending *one = must(malloc(sizeof(*one)));
         *one = (struct sending){c, s->send[i].to, s->send[i].bytes};
-        order_post(o, o->now_ps + (i + 1) * o->network.overhead_ps, send_one, one);
+        post(o, c, o->now_ps + (i + 1) * o->network.overhead_ps, send_one, one);
     }
     for (unsigned i = 0; i < s->receives; i++) {
         struct request *r = must(calloc(1, sizeof(*r)));
@@ -121,18 +138,20 @@ static void take_step(struct order *o, void *object)
             begin_step(o, c);
             return;
         }
+    c->over_ps = o->now_ps;
     c->next = c->meeting->through;
     c->meeting->through = c;
     let_go(o, c->meeting);
 }
 
-void collect_done(struct order *o, struct collective *c)
+void collect_done(struct order *o, struct collective *c, uint64_t ps)
 {
+    c->ready_ps = later(c->ready_ps, ps);
     if (--c->pending == 0)
-        order_post(o,
-                   o->now_ps + c->step.receives * o->network.overhead_ps +
-                       network_reduce_ps(&o->network, c->step.reduced),
-                   take_step, c);
+        post(o, c,
+             c->ready_ps + c->step.receives * o->network.overhead_ps +
+                 network_reduce_ps(&o->network, c->step.reduced),
+             take_step, c);
 }
 
 static const struct group *group_of(const struct order *o, uint64_t context)
@@ -172,6 +191,7 @@ void collect_begin(struct order *o, unsigned rank, const struct order_op *op, co
     c->step.receive = must(calloc(g->size, sizeof(*c->step.receive)));
     c->meeting = meeting_of(o, op->context, op->serial);
     c->meeting->came++;
+    c->meeting->came_ps = later(c->meeting->came_ps, o->now_ps);
     let_go(o, c->meeting);
     take_step(o, c);
 }

@@ -102,6 +102,8 @@ void network_open(struct network *w, const struct network_numbers *numbers, unsi
     w->nodes = (ranks + w->each - 1) / w->each;
     w->overhead_ps = ps_of(numbers->overhead);
     w->poll_ps = ps_of(numbers->poll);
+    w->near_ps = ps_of(numbers->latency);
+    w->far_ps = ps_of(numbers->far_latency);
     count_hops(w);
     const size_t ports = (size_t)w->nodes * (numbers->ports >= 1 ? (size_t)numbers->ports : 1);
     w->copier = must(calloc(ranks, sizeof(uint64_t)));
@@ -118,7 +120,7 @@ void network_close(struct network *w)
     free(w->link);
 }
 
-unsigned network_package(const struct network *w, unsigned rank)
+static unsigned package_of(const struct network *w, unsigned rank)
 {
     return rank % w->each % w->numbers.packages;
 }
@@ -159,10 +161,10 @@ static void find_links(const struct network *w, struct network_way *way, unsigne
     way->stage[0].latency_ps += ps_of(n->latency);
 }
 
-void network_find(const struct network *w, struct network_way *way, unsigned from, unsigned package,
-                  unsigned to, unsigned other)
+void network_find(const struct network *w, struct network_way *way, unsigned from, unsigned to)
 {
     const struct network_numbers *n = &w->numbers;
+    const unsigned package = package_of(w, from), other = package_of(w, to);
     *way = (struct network_way){0};
     if (from / w->each != to / w->each) {
         add(way, &w->out[port_of(w, from)], n->far_rate, n->far_latency);

@@ -34,6 +34,7 @@ struct network {
     struct network_numbers numbers;
     unsigned ranks, nodes, each; /* `each`: ranks of a node */
     uint64_t overhead_ps, poll_ps;
+    uint64_t near_ps, far_ps; /* the shortest ways, within a node and between two */
     uint8_t hops[NETWORK_PACKAGES][NETWORK_PACKAGES];
     uint64_t *copier;   /* of a rank */
     uint64_t *out, *in; /* of a node's port */
@@ -52,11 +53,8 @@ bool network_read(struct network_numbers *numbers, const char *text, char wrong[
 void network_open(struct network *network, const struct network_numbers *numbers, unsigned ranks);
 void network_close(struct network *network);
 
-/* The package of its node that a rank has if it says nothing. */
-unsigned network_package(const struct network *network, unsigned rank);
-/* The way from a rank in a package of its node to another in one. */
-void network_find(const struct network *network, struct network_way *way, unsigned from, unsigned package,
-                  unsigned to, unsigned other);
+/* The way from a rank to another.  The ranks of a node are in one package of it after another. */
+void network_find(const struct network *network, struct network_way *way, unsigned from, unsigned to);
 /* Its head is at the next stage: when it is at the one behind it, or, after the last, when all of it has
  * arrived. */
 uint64_t network_pass(struct network_way *way, uint64_t ps, uint64_t bytes);

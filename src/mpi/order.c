@@ -8,24 +8,23 @@
 #include "base/must.h"
 #include "mpi/internal.h"
 
-/* ---- events: first those of the earliest time, of one time those that were posted first ---- */
+/* ---- events: first those of the earliest time ---- */
 
 static bool before(const struct event *a, const struct event *b)
 {
-    return a->ps < b->ps || (a->ps == b->ps && a->order < b->order);
+    return a->ps < b->ps || (a->ps == b->ps && a->key < b->key);
 }
 
-void order_post(struct order *o, uint64_t ps, void (*fn)(struct order *, void *), void *object)
+void order_post(struct order *o, const struct event *event)
 {
     if (o->events == o->room) {
         o->room = o->room ? 2 * o->room : 64;
         o->event = must(realloc(o->event, o->room * sizeof(*o->event)));
     }
-    const struct event e = {ps, o->posted++, fn, object};
     unsigned at = o->events++;
-    for (; at && before(&e, &o->event[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at && before(event, &o->event[(at - 1) / 2]); at = (at - 1) / 2)
         o->event[at] = o->event[(at - 1) / 2];
-    o->event[at] = e;
+    o->event[at] = *event;
 }
 
 static struct event take_event(struct order *o)
@@ -41,6 +40,16 @@ static struct event take_event(struct order *o)
     }
     o->event[at] = last;
     return top;
+}
+
+void order_give(struct order *o, unsigned rank, uint64_t ps, uint64_t key, struct message *message,
+                struct request *request)
+{
+    struct item *item = must(malloc(sizeof(*item))), **at = &o->rank[rank].items;
+    while (*at && ((*at)->ps < ps || ((*at)->ps == ps && (*at)->key <= key)))
+        at = &(*at)->next;
+    *item = (struct item){*at, ps, key, message, request};
+    *at = item;
 }
 
 /* ---- answers ---- */
@@ -74,7 +83,7 @@ static void forget(struct rank *r, struct request *request)
 {
     r->request[request->number] = NULL;
     if (request->kind == REQUEST_RECEIVE && request->message)
-        match_free(request->message);
+        free(request->message);
     free(request);
 }
 
@@ -94,7 +103,10 @@ static bool try_await(struct order *o, unsigned rank)
         free(done);
         return false;
     }
-    uint64_t ps = o->now_ps;
+    uint64_t ps = t->op.ps; /* what is done later has been looked for by who waits, and nobody else */
+    if (flags & ORDER_BLOCKS)
+        for (uint32_t i = 0; i < count; i++)
+            ps = later(ps, r->request[t->word[done[i].index]]->done_ps);
     if (count < least) {
         ps += o->network.poll_ps;
         count = 0;
@@ -160,15 +172,16 @@ static bool try_probe(struct order *o, unsigned rank)
     return true;
 }
 
-void order_request_done(struct order *o, struct request *request)
+void order_done_at(struct order *o, struct request *request, uint64_t ps)
 {
     request->done = true;
+    request->done_ps = ps;
     if (request->owner) {
         struct collective *owner = request->owner;
         if (request->kind == REQUEST_RECEIVE)
-            match_free(request->message);
+            free(request->message);
         free(request);
-        collect_done(o, owner);
+        collect_done(o, owner, ps);
         return;
     }
     if (!request->number) {
@@ -180,10 +193,16 @@ void order_request_done(struct order *o, struct request *request)
         try_await(o, request->rank);
 }
 
-void order_message_came(struct order *o, unsigned rank)
+static void take_item(struct order *o, unsigned rank, struct item **at)
 {
-    const struct rank *r = &o->rank[rank];
-    if (r->waits && r->waits->op.kind == ORDER_PROBE)
+    struct rank *r = &o->rank[rank];
+    const struct item item = **at;
+    free(*at);
+    *at = item.next;
+    o->now_ps = item.ps;
+    if (item.request)
+        order_done_at(o, item.request, item.ps);
+    else if (!match_came(o, item.message) && r->waits && r->waits->op.kind == ORDER_PROBE)
         try_probe(o, rank);
 }
 
@@ -205,17 +224,19 @@ static void add_group(struct order *o, const struct order_op *op, const uint64_t
 
 static void send(struct order *o, unsigned rank, const struct order_op *op)
 {
-    struct request *s = match_send(o,
-                                   &(struct message){.from = rank,
-                                                     .to = (unsigned)op->peer,
-                                                     .context = op->context,
-                                                     .tag = op->tag,
-                                                     .bytes = op->bytes,
-                                                     .serial = op->serial,
-                                                     .waits = op->flags & ORDER_MEETS},
-                                   NULL);
+    struct request *s = must(calloc(1, sizeof(*s)));
+    *s = (struct request){.kind = REQUEST_SEND, .rank = rank};
     if (op->request)
         name(&o->rank[rank], s, op->request);
+    match_send(o,
+               &(struct message){.from = rank,
+                                 .to = (unsigned)op->peer,
+                                 .context = op->context,
+                                 .tag = op->tag,
+                                 .bytes = op->bytes,
+                                 .serial = op->serial,
+                                 .waits = op->flags & ORDER_MEETS},
+               s);
 }
 
 static void receive(struct order *o, unsigned rank, const struct order_op *op)
@@ -231,7 +252,7 @@ static void cancel(struct order *o, unsigned rank, const struct order_op *op)
     if (!r || r->kind != REQUEST_RECEIVE || r->done || !match_cancel(o, r))
         return;
     r->cancelled = true;
-    order_request_done(o, r);
+    order_done_at(o, r, o->now_ps);
 }
 
 static void happen(struct order *o, unsigned rank)
@@ -242,7 +263,6 @@ static void happen(struct order *o, unsigned rank)
     if (!r->first)
         r->end = &r->first;
     o->now_ps = r->ps = t->op.ps;
-    r->package = t->op.package;
     switch ((enum order_kind)t->op.kind) {
     case ORDER_SEND:
         send(o, rank, &t->op);
@@ -276,7 +296,7 @@ static void happen(struct order *o, unsigned rank)
         r->state = RANK_GONE;
         break;
     case ORDER_IN:
-        answer(o, rank, o->now_ps, NULL, 0);
+        answer(o, rank, later(o->now_ps, o->most_ps), NULL, 0);
         break;
     case ORDER_GROUP:
         assert(false); /* see order_take() */
@@ -295,30 +315,119 @@ unsigned order_slowest(const struct order *o, uint64_t *ps)
     return slowest;
 }
 
-/* What is earliest, unless a rank may yet tell something that is earlier: of one time events are before
- * calls, and of those the lower rank's.  A call makes events of its own time, and none makes an earlier one.
+/* ---- what may happen ---- */
+
+/* What does not depend on what comes to the rank. */
+static bool is_free(const struct order_op *op)
+{
+    return op->kind == ORDER_SEND || op->kind == ORDER_COLLECT;
+}
+
+/* Before then a rank does nothing by itself. */
+static uint64_t bound_of(const struct rank *r)
+{
+    uint64_t ps = UINT64_MAX;
+    if (r->first)
+        ps = r->first->op.ps;
+    else if (r->state == RANK_RUNS)
+        ps = r->ps;
+    return r->items && r->items->ps < ps ? r->items->ps : ps;
+}
+
+/* How long it takes, from a rank's doing something, until that is there. */
+static uint64_t distance(const struct order *o, unsigned from, unsigned to, bool leaves)
+{
+    const struct network *w = &o->network;
+    if (from / w->each != to / w->each)
+        return w->overhead_ps + w->far_ps;
+    return leaves ? w->overhead_ps : w->overhead_ps + w->near_ps;
+}
+
+/* Whether no other rank has anything to say about what is there then. */
+static bool is_due(const struct order *o, uint64_t ps, unsigned rank, bool leaves, bool own)
+{
+    for (unsigned i = 0; i < o->ranks; i++) {
+        const uint64_t bound = i == rank && own ? UINT64_MAX : bound_of(&o->rank[i]);
+        if (bound != UINT64_MAX && ps >= bound + distance(o, i, rank, leaves))
+            return false;
+    }
+    return true;
+}
+
+static bool event_happens(struct order *o)
+{
+    if (!o->events)
+        return false;
+    const struct event *top = &o->event[0];
+    if (top->place != EVENT_OWN && !is_due(o, top->ps, top->rank, top->place == EVENT_LEAVES, false))
+        return false;
+    const struct event e = take_event(o);
+    o->now_ps = e.ps;
+    e.fn(o, e.object);
+    return true;
+}
+
+/*
+ * Who waits for all of some requests, and for messages from certain ranks alone, need not be told in the
+ * order of time: of one rank's messages none passes another, and it does nothing until all are there.
  */
+static bool is_certain(const struct order *o, unsigned rank)
+{
+    const struct rank *r = &o->rank[rank];
+    return r->waits && r->waits->op.kind == ORDER_AWAIT && (r->waits->op.flags & ORDER_BLOCKS) &&
+           !(r->waits->op.flags & (ORDER_ONE | ORDER_SOME)) && !match_asks_any(o, rank);
+}
+
+static bool certain_item(struct order *o, unsigned rank)
+{
+    if (!o->rank[rank].items || !is_certain(o, rank))
+        return false;
+    for (struct item **at = &o->rank[rank].items; *at; at = &(*at)->next)
+        if ((*at)->request || match_is_asked(o, (*at)->message)) {
+            take_item(o, rank, at);
+            return true;
+        }
+    return false;
+}
+
+/* What is next of a rank's: of one time what comes to it before what it does. */
+static bool rank_happens(struct order *o, unsigned rank)
+{
+    struct rank *r = &o->rank[rank];
+    if (certain_item(o, rank))
+        return true;
+
+    const bool item = r->items && !(r->first && r->first->op.ps < r->items->ps);
+    if (!item && !r->first)
+        return false;
+    const uint64_t ps = item ? r->items->ps : r->first->op.ps;
+    if ((item && !r->first && r->state == RANK_RUNS && ps > r->ps) || (o->events && o->event[0].ps <= ps) ||
+        !is_due(o, ps, rank, false, true))
+        return false;
+    if (item)
+        take_item(o, rank, &r->items);
+    else
+        happen(o, rank);
+    return true;
+}
+
+static bool is_free_next(const struct rank *r)
+{
+    return r->first && is_free(&r->first->op);
+}
+
+/* What is free is the first: others go by what comes of it. */
 static bool go_on(struct order *o)
 {
-    uint64_t bound_ps;
-    const unsigned slowest = order_slowest(o, &bound_ps);
-    unsigned next = o->ranks;
+    bool any = false;
     for (unsigned i = 0; i < o->ranks; i++)
-        if (o->rank[i].first && (next == o->ranks || o->rank[i].first->op.ps < o->rank[next].first->op.ps))
-            next = i;
-    const uint64_t call_ps = next < o->ranks ? o->rank[next].first->op.ps : UINT64_MAX;
-    if (o->events && o->event[0].ps <= call_ps) {
-        if (o->event[0].ps > bound_ps)
-            return false;
-        const struct event e = take_event(o);
-        o->now_ps = e.ps;
-        e.fn(o, e.object);
-        return true;
-    }
-    if (next == o->ranks || call_ps > bound_ps || (call_ps == bound_ps && slowest < next))
-        return false;
-    happen(o, next);
-    return true;
+        for (; is_free_next(&o->rank[i]); any = true)
+            happen(o, i);
+    any = any || event_happens(o);
+    for (unsigned i = 0; i < o->ranks && !any; i++)
+        any = rank_happens(o, i);
+    o->most_ps = later(o->most_ps, o->now_ps);
+    return any;
 }
 
 void order_take(struct order *o, unsigned rank, const struct order_op *op, const uint64_t *words)
@@ -329,7 +438,7 @@ void order_take(struct order *o, unsigned rank, const struct order_op *op, const
         return;
     }
     if (op->kind == ORDER_IN && r->state == RANK_OUTSIDE) { /* else it is back before its going is due */
-        answer(o, rank, op->ps > o->now_ps ? op->ps : o->now_ps, NULL, 0);
+        answer(o, rank, later(op->ps, o->most_ps), NULL, 0);
     } else {
         struct told *t = must(malloc(sizeof(*t) + op->words * sizeof(uint64_t)));
         *t = (struct told){.op = *op};
@@ -355,6 +464,8 @@ bool order_stuck(const struct order *o)
             return false;
         any |= o->rank[i].state == RANK_WAITS;
     }
+    for (unsigned i = 0; i < o->ranks; i++)
+        any &= !o->rank[i].items && !o->rank[i].first;
     return any && order_slowest(o, &ps) == o->ranks && !o->events;
 }
 
@@ -369,10 +480,11 @@ struct order *order_open(const struct network_numbers *numbers, unsigned ranks, 
     o->user = user;
     for (unsigned i = 0; i < ranks; i++) {
         struct rank *r = &o->rank[i];
-        *r = (struct rank){.package = network_package(&o->network, i)};
         r->end = &r->first;
-        r->messages_end = &r->messages;
-        r->receives_end = &r->receives;
+        for (unsigned b = 0; b < 2; b++) {
+            r->box[b].messages_end = &r->box[b].messages;
+            r->box[b].receives_end = &r->box[b].receives;
+        }
     }
     return o;
 }
@@ -383,8 +495,13 @@ void order_close(struct order *o)
         struct rank *r = &o->rank[i];
         for (struct told *t; (t = r->first); free(t))
             r->first = t->next;
-        for (struct message *m; (m = r->messages); match_free(m))
-            r->messages = m->next;
+        for (struct item *item; (item = r->items); free(item)) {
+            r->items = item->next;
+            free(item->message);
+        }
+        for (unsigned b = 0; b < 2; b++)
+            for (struct message *m; (m = r->box[b].messages); free(m))
+                r->box[b].messages = m->next;
         free(r->waits);
         free(r->request);
     }

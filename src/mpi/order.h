@@ -2,10 +2,9 @@
 /*
  * One simulated time for the ranks of an MPI program: what each does, in the order of simulated time.
  *
- * A rank tells each call with its clock, and waits for the answer where the call depends on others.  What is
- * earliest of all that the ranks have told, and of what is on the network, happens next; but no sooner than
- * all ranks that go on by themselves have clocks that are not before it.  So nothing depends on which process
- * the host lets run first.
+ * A rank tells each call with its clock, and waits for the answer where the call depends on others.  What it
+ * has told, and what is on the network, happens when no other rank can tell anything any more that comes
+ * before it (internal.h).  So nothing depends on which process the host lets run first.
  *
  *   network.c     how long messages take
  *   order.c       ranks, their calls, and what happens next
@@ -56,11 +55,9 @@ struct order_op {
     uint64_t bytes, serial;
     uint32_t request; /* a number of the rank's, from 1 on, that it uses again when it is done */
     int32_t peer, tag;
-    uint32_t package; /* of its node, where the rank is */
-    uint32_t words;   /* that follow, of 64 bits each */
-    uint32_t reserved;
+    uint32_t words; /* that follow, of 64 bits each */
 };
-static_assert(sizeof(struct order_op) == 64, "as it goes over the wire");
+static_assert(sizeof(struct order_op) == 56, "as it goes over the wire");
 
 struct order_done {
     uint32_t index; /* among the words of ORDER_AWAIT */

@@ -8,7 +8,6 @@ int ehpMemUse(struct ehp_mem_use *use);
 uint64_t ehpTimestamp(void);
 ehp_machine *ehpMachine(void);
 ehp_machine *ehpMachineIfOpen(void);
-int ehpPackage(void);
 void ehpAdviseRegion(const void *team, const void *code, unsigned cores, bool begins, uint64_t ps);
 
 /* What its host is, the chip file does not say. */
@@ -64,13 +63,6 @@ HIP_ENTRY ehp_machine *ehpMachineIfOpen(void)
 {
     struct hip_runtime *runtime = hip_runtime();
     return atomic_load(&runtime->state) && !runtime->forked ? runtime->machine : NULL;
-}
-
-/* Of the thread's device; -1: there is none yet. */
-HIP_ENTRY int ehpPackage(void)
-{
-    struct hip_device *device;
-    return ehpMachineIfOpen() && hip_current(&device) == hipSuccess ? (int)device->info.package : -1;
 }
 
 /* A parallel region of such code. */
