@@ -76,10 +76,13 @@ static uint64_t clock_now(void)
     return client.ps + ps;
 }
 
-/* Code of the program's that MPI calls (an operation's, an attribute's) takes no time. */
-static void pause_core(bool on)
+/* Time stands still, and code of the program's that MPI calls (an operation's, an attribute's) takes none. */
+static void stand_still(bool on)
 {
     void (*pause)(bool) = EHP(ehp_cpu_pause);
+    ehp_machine *m = machine();
+    if (m)
+        EHP(ehp_host_outside)(m, on);
     if (pause)
         pause(on);
 }
@@ -203,9 +206,7 @@ bool turn_begin(struct turn *turn)
         return false;
     inside = true;
     *turn = (struct turn){.ps = clock_now()};
-    pause_core(true);
-    if (client.has_machine)
-        EHP(ehp_host_outside)(machine(), true);
+    stand_still(true);
     return true;
 }
 
@@ -217,9 +218,7 @@ void turn_end(const struct turn *turn)
         client_busy(-1);
     }
     client.ps = t.ps;
-    if (client.has_machine)
-        EHP(ehp_host_outside)(machine(), false);
-    pause_core(false);
+    stand_still(false);
     if (client.has_machine)
         EHP(ehp_host_reach)(machine(), t.ps);
     inside = false;
@@ -329,8 +328,6 @@ static void begin(void)
     struct place place = {0};
     MPI_Comm host;
     int here;
-    if (!wanted())
-        return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &client.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &client.ranks);
     PMPI_Comm_dup(MPI_COMM_WORLD, &client.wire);
@@ -375,11 +372,16 @@ ENTRY int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     const bool timed = wanted(); /* one thread at a time, which has the rank's clock */
     const int least = timed && required > MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED : required;
+    if (timed)
+        stand_still(true);
     const int error = PMPI_Init_thread(argc, argv, least, provided);
-    if (timed && *provided > MPI_THREAD_SERIALIZED)
+    if (!timed)
+        return error;
+    if (*provided > MPI_THREAD_SERIALIZED)
         *provided = MPI_THREAD_SERIALIZED;
     if (error == MPI_SUCCESS)
         begin();
+    stand_still(false);
     meet(COLLECT_MEET);
     return error;
 }
@@ -394,15 +396,16 @@ ENTRY int MPI_Finalize(void)
 {
     struct turn turn;
     meet(COLLECT_BARRIER);
-    if (turn_begin(&turn)) {
-        while (client.keeps)
-            move_on();
-        client_tell(&turn, (struct order_op){.kind = ORDER_BYE}, NULL);
-        PMPI_Barrier(client.wire); /* what others have of ours on its way */
-        turn_end(&turn);
-        client.on = false;
-        close(client.socket);
-        PMPI_Comm_free(&client.wire);
-    }
-    return PMPI_Finalize();
+    if (!turn_begin(&turn))
+        return PMPI_Finalize();
+    while (client.keeps)
+        move_on();
+    client_tell(&turn, (struct order_op){.kind = ORDER_BYE}, NULL);
+    PMPI_Barrier(client.wire); /* what others have of ours on its way */
+    PMPI_Comm_free(&client.wire);
+    const int error = PMPI_Finalize();
+    close(client.socket);
+    client.on = false;
+    turn_end(&turn);
+    return error;
 }
