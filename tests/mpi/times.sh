@@ -45,7 +45,7 @@ for run in 1 2 3; do
     cmp "$dir/out1" "$dir/out$run" || { diff "$dir/out1" "$dir/out$run"; wrong=1; }
 done
 
-{ "$ehp" chips show mi300a; "$ehp" chips show "$dir/two.cfg"; } | awk '$1 ~ /^(mpi|link|network)\./ {print $1, $2}' >"$dir/numbers"
+{ "$ehp" chips show mi300a; "$ehp" chips show "$dir/two.cfg"; } | awk '$1 ~ /^(mpi|link|network)\./ {print $1, $2 * ($3 == "KiB" ? 1024 : 1)}' >"$dir/numbers"
 # Half of a ping-pong's round, by hand; a message longer than mpi.eager asks, and gets leave, before.
 awk '
 function half(bytes, latency, rate) {
@@ -75,7 +75,7 @@ $1 == "allreduce" && $2 == 8 { h = half(8, near, near_rate) + half(8, far, far_r
 # A ring: six steps of a quarter each, of which three are added; the network is the slowest of its parts.
 $1 == "allreduce" && $2 == 8000000 {
     h = 6 * half(2000000, far, far_rate) + 3 * 2000000 / n["mpi.reduce"] / 1000
-    check($0, $3, h - 3 * 2000000 / n["mpi.reduce"] / 1000, h)
+        check($0, $3, h - 3 * 2000000 / n["mpi.reduce"] / 1000, h + 0.1)
 }
 $1 == "any" { order[anys++] = $2 $3 $4 }
 # A message sent 50 us after the beginning is seen when it is there, looks being mpi.poll apart.
@@ -94,17 +94,19 @@ END {
 # Host code in simulated time; and mpirun behind ehp run.
 # shellcheck disable=SC2086
 {
-    timeout 120 $mpirun -np 2 "$ehp" run --mode timing --node mi300a-x4 "$dir/clocks" >"$dir/clocks1" 2>"$dir/said"
-    timeout 120 "$ehp" run --mode timing --node mi300a-x4 $mpirun -np 2 "$dir/clocks" >"$dir/clocks2" 2>>"$dir/said"
+    timeout 120 $mpirun -np 2 "$ehp" run --mode timing --node mi300a-x4 "$dir/clocks" 2>"$dir/said" | sort >"$dir/clocks1"
+    timeout 120 "$ehp" run --mode timing --node mi300a-x4 $mpirun -np 2 "$dir/clocks" 2>>"$dir/said" | sort >"$dir/clocks2"
 }
-cmp "$dir/clocks1" "$dir/clocks2" || wrong=1
+# What Open MPI has of the heap is the host's: addresses of the program's own, and so its page faults, may differ.
+paste -d ' ' "$dir/clocks1" "$dir/clocks2" | awk '
+{ for (i = 3; i < 8; i++) if ($i - $(i + 8) > 5 || $(i + 8) - $i > 5) wrong++ }
+END { exit wrong || NR != 2 }' || { echo "clocks differ between runs"; cat "$dir/clocks1" "$dir/clocks2"; wrong=1; }
 awk '
 { for (i = 3; i < 7; i += 2) if ($i - $(i + 1) > 0.1 || $(i + 1) - $i > 0.1) wrong++ }
 { computes[$2] = $3; waits[$2] = $5; end[$2] = $7; sum[$2] = $8 }
 END { # twice the work, for which the other waits
-    d = computes[1] - computes[0] - waits[0]
-    exit wrong || NR != 2 || computes[1] < 1.8 * computes[0] || d > 4 || d < -8 || sum[0] != 360000 || sum[1] != 360000 ||
-        end[0] - end[1] > 2 || end[1] - end[0] > 2
+    exit wrong || NR != 2 || computes[1] < 1.8 * computes[0] || waits[0] < computes[1] - computes[0] || waits[1] > 4 ||
+        sum[0] != 360000 || sum[1] != 360000 || end[0] - end[1] > 2 || end[1] - end[0] > 2
 }' "$dir/clocks1" || { echo "clocks differ"; cat "$dir/clocks1" "$dir/said"; wrong=1; }
 
 [ $wrong = 0 ] && echo "three runs of four ranks, two of two: the same times, and the node file's"
