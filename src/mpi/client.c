@@ -32,6 +32,7 @@ static struct {
     MPI_Comm wire;
     uint64_t ps;      /* at the end of the last call */
     bool has_machine; /* whose time it is from then on */
+    bool still;       /* and which stands still */
     MPI_Request *kept;
     void **memory;
     int keeps, room, busy;
@@ -81,8 +82,10 @@ static void stand_still(bool on)
 {
     void (*pause)(bool) = EHP(ehp_cpu_pause);
     ehp_machine *m = machine();
-    if (m)
+    if (m && on != client.still) { /* it may have come to be in between */
         EHP(ehp_host_outside)(m, on);
+        client.still = on;
+    }
     if (pause)
         pause(on);
 }

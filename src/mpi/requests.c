@@ -120,13 +120,16 @@ static MPI_Status *nth(MPI_Status *statuses, int i)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
+#define PENDING "a request of MPI-IO, or of another call that takes none,"
+
 /* Those of a call's requests that are the order's, and where they stand there. */
 struct asked {
     uint64_t *number;
     int *place;
     struct order_done *done;
     uint32_t count;
-    bool others; /* there are some of Open MPI's as well */
+    /* There are some of Open MPI's as well; and they are not done yet, as those to nobody are. */
+    bool others, pending;
 };
 
 static struct asked look_up(int count, const MPI_Request handles[])
@@ -141,7 +144,12 @@ static struct asked look_up(int count, const MPI_Request handles[])
             a.place[a.count] = i;
             a.number[a.count++] = c->number;
         }
-        a.others |= !c && handles[i] != MPI_REQUEST_NULL;
+        if (!c && handles[i] != MPI_REQUEST_NULL) {
+            int done;
+            PMPI_Request_get_status(handles[i], &done, MPI_STATUS_IGNORE);
+            a.others = true;
+            a.pending |= !done;
+        }
     }
     return a;
 }
@@ -168,19 +176,14 @@ static int all(int count, MPI_Request handles[], MPI_Status statuses[], int *fla
         return flag ? PMPI_Testall(count, handles, flag, statuses) : PMPI_Waitall(count, handles, statuses);
     struct asked a = look_up(count, handles);
     bool done = true;
-    if (flag && a.others) { /* theirs are not to be taken unless ours are done as well */
-        int theirs = 1;
-        for (int i = 0; i < count && theirs; i++)
-            if (!call_of(handles[i]))
-                PMPI_Request_get_status(handles[i], &theirs, MPI_STATUS_IGNORE);
-        done = theirs;
-    }
+    if (flag && a.pending) /* ours are not to be taken unless theirs are done as well */
+        done = false;
     if (done && a.count)
         done = ask(&turn, &a, flag ? 0 : ORDER_BLOCKS) == a.count;
     if (flag)
         *flag = done;
-    if (done && a.others && !turn.outside)
-        turn_outside(&turn, "a request of such a call");
+    if (done && a.pending)
+        turn_outside(&turn, PENDING);
     uint32_t next = 0;
     for (int i = 0; i < count && done; i++) {
         int one = MPI_SUCCESS;
@@ -229,9 +232,11 @@ static int any(int count, MPI_Request handles[], int *index, MPI_Status *status,
     if (done)
         request_empty(status);
     if (a.others)
-        turn_outside(&turn, "a request of such a call");
+        done = any_other(count, handles, index, status, &error);
+    if (!done && a.pending)
+        turn_outside(&turn, PENDING);
     while (!done) {
-        done = a.others && any_other(count, handles, index, status, &error);
+        done = a.pending && any_other(count, handles, index, status, &error);
         if (!done && a.count && !turn.outside &&
             ask(&turn, &a, ORDER_ONE | (flag ? 0 : (uint32_t)ORDER_BLOCKS))) {
             *index = a.place[a.done->index];
@@ -266,6 +271,14 @@ static int some(int count, MPI_Request handles[], int *taken, int indices[], MPI
                      : PMPI_Testsome(count, handles, taken, indices, statuses);
     struct asked a = look_up(count, handles);
     *taken = a.count || a.others ? 0 : MPI_UNDEFINED;
+    if (!a.count && a.pending) { /* none that the order knows of */
+        turn_outside(&turn, PENDING);
+        put_back(&a);
+        error = waits ? PMPI_Waitsome(count, handles, taken, indices, statuses)
+                      : PMPI_Testsome(count, handles, taken, indices, statuses);
+        turn_end(&turn);
+        return error;
+    }
     for (int i = 0; i < count && a.others; i++) {
         int flag = 0;
         if (handles[i] == MPI_REQUEST_NULL || call_of(handles[i]))
@@ -276,7 +289,7 @@ static int some(int count, MPI_Request handles[], int *taken, int indices[], MPI
     }
     if (a.count) {
         const uint32_t n =
-            ask(&turn, &a, ORDER_SOME | (waits && *taken == 0 && !a.others ? (uint32_t)ORDER_BLOCKS : 0));
+            ask(&turn, &a, ORDER_SOME | (waits && *taken == 0 && !a.pending ? (uint32_t)ORDER_BLOCKS : 0));
         for (uint32_t i = 0; i < n; i++) {
             const int place = a.place[a.done[i].index];
             const int one = finish(&handles[place], &a.done[i], nth(statuses, *taken));

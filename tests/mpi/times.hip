@@ -277,6 +277,16 @@ static void calls()
                  &status[0]);
     MPI_Get_count(&status[0], MPI_INT, &count);
     EXPECT(status[0].MPI_SOURCE == MPI_PROC_NULL && count == 0);
+    int index;
+    MPI_Irecv(&got[0], 1, MPI_INT, rank ? rank - 1 : MPI_PROC_NULL, 21, MPI_COMM_WORLD, &request[0]);
+    MPI_Isend(&value, 1, MPI_INT, rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL, 21, MPI_COMM_WORLD,
+              &request[1]);
+    MPI_Irecv(&got[1], 1, MPI_INT, MPI_PROC_NULL, 21, MPI_COMM_WORLD, &request[2]);
+    MPI_Waitany(3, request, &index, MPI_STATUS_IGNORE);
+    EXPECT(index == (rank == 0 ? 0 : rank + 1 == ranks ? 1 : 2));
+    MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 3; i++)
+        EXPECT(request[i] == MPI_REQUEST_NULL);
     // What is too long for its place is an error of the program's communicator.
     MPI_Errhandler old;
     MPI_Comm_get_errhandler(copy, &old);

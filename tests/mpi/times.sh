@@ -91,6 +91,14 @@ END {
     exit wrong != 0
 }' "$dir/numbers" "$dir/out1" || { cat "$dir/out1"; wrong=1; }
 
+# What takes no simulated time goes right, and says so once.
+mpicc -Wall -O2 "$source/tests/mpi/outside.c" -o "$dir/outside" || exit 1
+# shellcheck disable=SC2086
+timeout 120 $mpirun -np 4 "$ehp" run --mode timing "$dir/outside" "$dir/file" >"$dir/said" 2>&1 || { cat "$dir/said"; wrong=1; }
+for what in one-sided 'between groups' MPI-IO; do
+    [ "$(grep -c "^ehp: .*$what.*takes no simulated time" "$dir/said")" -ge 1 ] || { echo "$what: not said"; wrong=1; }
+done
+
 # Host code in simulated time; and mpirun behind ehp run.
 # shellcheck disable=SC2086
 {
