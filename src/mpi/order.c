@@ -292,8 +292,10 @@ static void happen(struct order *o, unsigned rank)
     case ORDER_OUT:
         r->state = RANK_OUTSIDE;
         break;
-    case ORDER_BYE:
+        case ORDER_BYE: /* or its process has ended while it waited */
         r->state = RANK_GONE;
+        free(r->waits);
+        r->waits = NULL;
         break;
     case ORDER_IN:
         answer(o, rank, later(o->now_ps, o->most_ps), NULL, 0);

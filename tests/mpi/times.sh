@@ -38,14 +38,15 @@ for run in 1 2 3; do
             busy="$busy $!"
         done
     fi
-    timeout 250 $mpirun -np 4 "$ehp" run --mode timing --node "$dir/two.cfg" "$dir/times" >"$dir/out$run" 2>"$dir/said" ||
-        { cat "$dir/out$run" "$dir/said"; exit 1; }
+    timeout 250 $mpirun -np 4 "$ehp" run --mode timing --node "$dir/two.cfg" "$dir/times" >"$dir/out$run" \
+        2>"$dir/said" || { cat "$dir/out$run" "$dir/said"; exit 1; }
     [ -z "$busy" ] || kill $busy
     busy=
     cmp "$dir/out1" "$dir/out$run" || { diff "$dir/out1" "$dir/out$run"; wrong=1; }
 done
 
-{ "$ehp" chips show mi300a; "$ehp" chips show "$dir/two.cfg"; } | awk '$1 ~ /^(mpi|link|network)\./ {print $1, $2 * ($3 == "KiB" ? 1024 : 1)}' >"$dir/numbers"
+{ "$ehp" chips show mi300a; "$ehp" chips show "$dir/two.cfg"; } |
+    awk '$1 ~ /^(mpi|link|network)\./ {print $1, $2 * ($3 == "KiB" ? 1024 : 1)}' >"$dir/numbers"
 # Half of a ping-pong's round, by hand; a message longer than mpi.eager asks, and gets leave, before.
 awk '
 function half(bytes, latency, rate) {
@@ -94,7 +95,8 @@ END {
 # What takes no simulated time goes right, and says so once.
 mpicc -Wall -O2 "$source/tests/mpi/outside.c" -o "$dir/outside" || exit 1
 # shellcheck disable=SC2086
-timeout 120 $mpirun -np 4 "$ehp" run --mode timing "$dir/outside" "$dir/file" >"$dir/said" 2>&1 || { cat "$dir/said"; wrong=1; }
+timeout 120 $mpirun -np 4 "$ehp" run --mode timing "$dir/outside" "$dir/file" >"$dir/said" 2>&1 ||
+    { cat "$dir/said"; wrong=1; }
 for what in one-sided 'between groups' MPI-IO; do
     [ "$(grep -c "^ehp: .*$what.*takes no simulated time" "$dir/said")" -ge 1 ] || { echo "$what: not said"; wrong=1; }
 done
@@ -102,8 +104,10 @@ done
 # Host code in simulated time; and mpirun behind ehp run.
 # shellcheck disable=SC2086
 {
-    timeout 120 $mpirun -np 2 "$ehp" run --mode timing --node mi300a-x4 "$dir/clocks" 2>"$dir/said" | sort >"$dir/clocks1"
-    timeout 120 "$ehp" run --mode timing --node mi300a-x4 $mpirun -np 2 "$dir/clocks" 2>>"$dir/said" | sort >"$dir/clocks2"
+    timeout 120 $mpirun -np 2 "$ehp" run --mode timing --node mi300a-x4 "$dir/clocks" 2>"$dir/said" |
+        sort >"$dir/clocks1"
+    timeout 120 "$ehp" run --mode timing --node mi300a-x4 $mpirun -np 2 "$dir/clocks" 2>>"$dir/said" |
+        sort >"$dir/clocks2"
 }
 # What Open MPI has of the heap is the host's: addresses of the program's own, and so its page faults, may differ.
 paste -d ' ' "$dir/clocks1" "$dir/clocks2" | awk '
