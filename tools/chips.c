@@ -242,6 +242,29 @@ static void draw_node(ehp_machine *m, unsigned packages)
     }
 }
 
+static double node_number(ehp_machine *m, const char *key)
+{
+    struct ehp_chip_value v = {.size = sizeof(v)};
+    for (unsigned i = 0; ehp_node_value_at(m, i, &v) == EHP_OK; i++)
+        if (!strcmp(v.key, key) && *v.source)
+            return v.number;
+    return 0;
+}
+
+/* What such nodes hang on, if they do. */
+static void draw_network(ehp_machine *m)
+{
+    const double ports = node_number(m, "network.ports"), ranks = node_number(m, "network.ranks");
+    if (ports == 0)
+        return;
+    printf(
+        "  +--------+      +---------+      +--------+\n"
+        "  | node 0 |======| network |======| node 1 | ...   %gx %g GB/s each way, %g ns, %g rank%s a node\n"
+        "  +--------+      +---------+      +--------+\n\n",
+        ports, node_number(m, "network.rate"), node_number(m, "network.latency"), ranks,
+        ranks == 1 ? "" : "s");
+}
+
 static int show_node(const char *name)
 {
     struct machine_args args = {.node = name, .threads = "1"};
@@ -254,9 +277,12 @@ static int show_node(const char *name)
            info.name, info.chip, number(m, "hbm.stacks") * number(m, "hbm.stack_size") / 1073741824.0,
            info.cpu_cores);
     printf("  Between two of them so many x16 links side by side, from IOD to IOD\n\n");
+    draw_network(m);
     struct ehp_chip_value v = {.size = sizeof(v)};
     for (unsigned i = 0; ehp_node_value_at(m, i, &v) == EHP_OK; i++) {
         char text[80];
+        if (!*v.source) /* it has none of these */
+            continue;
         format_value(text, sizeof(text), &v);
         printf("  %-22s %-24s %s\n", v.key, text, v.source);
     }

@@ -311,6 +311,17 @@ static int become(void *argument)
     return error == ENOENT ? 127 : 126;
 }
 
+/* A library that takes the place of others' calls, in the program and in those that become it. */
+static void come_first(const char *library)
+{
+    const char *old = secure_getenv("LD_PRELOAD");
+    char preload[3 * PATH_MAX];
+    if (old && strstr(old, library)) /* mpirun's `ehp run`, and then its ranks' */
+        return;
+    snprintf(preload, sizeof(preload), "%s%s%s", old ? old : "", old && *old ? ":" : "", library);
+    set("LD_PRELOAD", preload);
+}
+
 /*
  * Packages with CPUs are NUMA nodes: what they are, for the library that answers when the program asks the
  * system (src/hip/host/numa.c).  It comes first in the program, and in those that become it, as numactl.
@@ -335,11 +346,65 @@ static bool set_numa(ehp_machine *m, const char *directory)
         tool_say("%s is not beside libamdhip64.so.6; build or install it", path);
         return false;
     }
-    const char *old = secure_getenv("LD_PRELOAD");
-    char preload[3 * PATH_MAX];
-    snprintf(preload, sizeof(preload), "%s%s%s", old ? old : "", old && *old ? ":" : "", path);
-    set("LD_PRELOAD", preload);
+    come_first(path);
     return true;
+}
+
+/* Whether the program is one of MPI's ranks, or begins them. */
+static bool is_mpi(const char *program)
+{
+    static const char *const starters[] = {"mpirun", "mpiexec", "orterun", "prterun", "prun"};
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    bool found = secure_getenv("OMPI_COMM_WORLD_RANK") != NULL;
+    for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++)
+        found |= !strcmp(name, starters[i]);
+    return found;
+}
+
+/* A number of the chip's or the node's; none: it has no such thing. */
+static void add_number(ehp_machine *m, const char *key, char *text, size_t bytes)
+{
+    struct ehp_chip_value v = {.size = sizeof(v)};
+    bool found = ehp_chip_value(m, key, &v) == EHP_OK;
+    for (unsigned i = 0; !found && ehp_node_value_at(m, i, &v) == EHP_OK; i++)
+        found = !strcmp(v.key, key) && *v.source;
+    const size_t used = strlen(text);
+    if (found)
+        snprintf(text + used, bytes - used, "%s=%.17g ", key, v.number);
+}
+
+/*
+ * Ranks of MPI's keep one simulated time: how long messages take, for the library that comes before MPI's
+ * (src/mpi).
+ */
+static void set_network(ehp_machine *m, const char *directory)
+{
+    static const char *const keys[] = {"mpi.overhead",  "mpi.latency",   "mpi.rate",        "mpi.reduce",
+                                       "mpi.eager",     "mpi.poll",      "network.latency", "network.rate",
+                                       "network.ports", "network.ranks", "link.rate",       "link.latency",
+                                       "link.header"};
+    struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
+    char text[2048] = "", path[2 * PATH_MAX];
+    snprintf(path, sizeof(path), "%s/libehp_mpi.so", directory);
+    if (access(path, R_OK) != 0)
+        snprintf(path, sizeof(path), "%s/../mpi/libehp_mpi.so", directory); /* of a build */
+    if (access(path, R_OK) != 0) {
+        tool_say("built without MPI: each rank has a simulated time of its own");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        add_number(m, keys[i], text, sizeof(text));
+    ehp_agent_info(m, 0, &info);
+    size_t n = strlen(text);
+    n += (size_t)snprintf(text + n, sizeof(text) - n, "packages=%u links=", info.packages);
+    for (unsigned i = 0; i < info.packages * info.packages; i++) {
+        struct ehp_link link = {.size = sizeof(link)};
+        if (ehp_node_link(m, i / info.packages, i % info.packages, &link) != EHP_OK)
+            link.count = 0;
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u", i ? "," : "", link.count);
+    }
+    set("EHP_NETWORK", text);
+    come_first(path);
 }
 
 int run_program(const struct machine_args *machine, char **argv, const char *command)
@@ -361,6 +426,8 @@ int run_program(const struct machine_args *machine, char **argv, const char *com
     if (!found)
         tool_say("%s: libamdhip64.so.6 is not beside this command; build or install it", command);
     found = found && set_numa(m, directory);
+    if (found && check.timing && is_mpi(argv[0]))
+        set_network(m, directory);
     ehp_close(m);
     if (!found)
         return 1;

@@ -311,6 +311,14 @@ EHP_API int ehp_numa_info(ehp_machine *machine, unsigned package, uint64_t *free
 /* Timing mode: the host program spends this long; what is on its way goes on meanwhile. Else nothing. */
 EHP_API int ehp_host_spend(ehp_machine *machine, uint64_t ns);
 /*
+ * Timing mode: the host program's time, in picoseconds, and not before that one: what is on its way goes on
+ * meanwhile.  While the program is outside it waits for another process, whose simulated time is what it goes
+ * on from: none passes here but by its calls, however long that takes.
+ */
+EHP_API uint64_t ehp_host_ps(ehp_machine *machine);
+EHP_API int ehp_host_reach(ehp_machine *machine, uint64_t ps);
+EHP_API int ehp_host_outside(ehp_machine *machine, bool on);
+/*
  * Timing mode: the host program is about to look whether something has happened, which it may do
  * again and again: a load from memory, of what packets have changed.  Else nothing.
  */

@@ -9,7 +9,7 @@
 uint64_t ehp_timestamp(ehp_machine *m)
 {
     struct engine *engine = m->cp.engine;
-    return engine->ops->program_ns(engine) * chip_get(&m->chip, CHIP_chip_timestamp_clock) / 1000;
+    return engine->ops->program_ps(engine) / 1000 * chip_get(&m->chip, CHIP_chip_timestamp_clock) / 1000;
 }
 
 int ehp_cpu_run(ehp_machine *m, struct ehp_cpu_work *work)
@@ -78,6 +78,27 @@ int ehp_host_spend(ehp_machine *m, uint64_t ns)
 {
     if (ns)
         m->cp.engine->ops->spend(m->cp.engine, ns * 1000);
+    return EHP_OK;
+}
+
+uint64_t ehp_host_ps(ehp_machine *m)
+{
+    return m->cp.engine->ops->program_ps(m->cp.engine);
+}
+
+int ehp_host_reach(ehp_machine *m, uint64_t ps)
+{
+    const struct engine_ops *ops = m->cp.engine->ops;
+    const uint64_t now = ops->program_ps(m->cp.engine);
+    if (ps > now)
+        ops->spend(m->cp.engine, ps - now);
+    return EHP_OK;
+}
+
+int ehp_host_outside(ehp_machine *m, bool on)
+{
+    if (m->cp.engine->ops->outside)
+        m->cp.engine->ops->outside(m->cp.engine, on);
     return EHP_OK;
 }
 

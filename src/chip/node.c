@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <libconfig.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,9 +106,18 @@ static double number_of(const config_setting_t *value)
     }
 }
 
+/* A package alone has no links, and a node that stands alone no network. */
+static bool may_miss(const struct reading *r, const config_t *config, unsigned i)
+{
+    const bool link = !strncmp(keys[i].name, "link.", 5);
+    return !config_lookup(config, link ? "link" : "network") && (!link || r->node->packages == 1);
+}
+
 static int read_key(const struct reading *r, const config_t *config, unsigned i)
 {
     const config_setting_t *s = config_lookup(config, keys[i].name);
+    if (!s && may_miss(r, config, i))
+        return EHP_OK;
     if (!s)
         return wrong(r, 1, "%s is missing: %s = (%g, \"guess: why\"), %s", keys[i].name,
                      strchr(keys[i].name, '.') + 1, keys[i].least, keys[i].help);
@@ -118,9 +128,11 @@ static int read_key(const struct reading *r, const config_t *config, unsigned i)
         return wrong(r, line, "%s must be (value, \"source\"), as (%g, \"guess: why\")", keys[i].name,
                      keys[i].least);
     const double number = number_of(value);
-    if (!(number >= keys[i].least && number <= keys[i].most))
-        return wrong(r, line, "%s must be a number, %g .. %g %s (%s)", keys[i].name, keys[i].least,
-                     keys[i].most, keys[i].unit, keys[i].help);
+    const bool whole = !*keys[i].unit; /* a count */
+    if (!(number >= keys[i].least && number <= keys[i].most) || (whole && number != floor(number)))
+        return wrong(r, line, "%s must be a %s, %g .. %g%s%s (%s)", keys[i].name,
+                     whole ? "whole number" : "number", keys[i].least, keys[i].most, whole ? "" : " ",
+                     keys[i].unit, keys[i].help);
     r->node->value[i] = number;
     r->node->source[i] = strdup(config_setting_get_string(source));
     return r->node->source[i] ? EHP_OK : EHP_ERR_NO_MEMORY;
@@ -226,12 +238,14 @@ static int reject_unknown(const struct reading *r, const config_t *config)
             known = !strcmp(name, words[i]);
         for (int k = 0; known && config_setting_is_group(s) && k < config_setting_length(s); k++)
             if (!is_key_of(name, config_setting_name(config_setting_get_elem(s, (unsigned)k))))
-                return wrong(r, config_setting_source_line(config_setting_get_elem(s, (unsigned)k)),
-                             "unknown key %s.%s; a node has link.rate, link.latency and link.header", name,
-                             config_setting_name(config_setting_get_elem(s, (unsigned)k)));
+                return wrong(
+                    r, config_setting_source_line(config_setting_get_elem(s, (unsigned)k)),
+                    "unknown key %s.%s; a node has link.rate, .latency and .header, and network.rate, "
+                    ".latency, .ports and .ranks",
+                    name, config_setting_name(config_setting_get_elem(s, (unsigned)k)));
         if (!known)
             return wrong(r, config_setting_source_line(s),
-                         "unknown %s; a node has title, chip, packages, link and links", name);
+                         "unknown %s; a node has title, chip, packages, link, links and network", name);
     }
     return EHP_OK;
 }

@@ -72,15 +72,19 @@ struct engine_ops {
      */
     bool (*wait)(struct engine *engine, const struct engine_wish *wish, uint64_t timeout_ns);
 
-    /* Nanoseconds: as the packet processor sees them while it handles packets, and of the host program. */
+    /* Nanoseconds as the packet processor sees them while it handles packets; picoseconds of the host
+     * program. */
     uint64_t (*now_ns)(const struct engine *engine);
-    uint64_t (*program_ns)(struct engine *engine);
+    uint64_t (*program_ps)(struct engine *engine);
     /* As the waves of an XCD see them: cycles of its clock, and nanoseconds. */
     uint64_t (*wave_cycles)(const struct engine *engine, unsigned xcd);
     uint64_t (*wave_ns)(const struct engine *engine, unsigned xcd);
 
     /* The host program spends time in a call, or on its cores: work->ns and faults tell how much. */
     void (*spend)(struct engine *engine, uint64_t ps);
+    /* Of the host's own time there is none until that ends: it waits for another process, whatever it looks
+     * like.  NULL: nothing comes of that. */
+    void (*outside)(struct engine *engine, bool on);
     void (*run_cores)(struct engine *engine, struct ehp_cpu_work *work);
     /* Its threads on cores (ehp/cpu_thread.h); NULL: cores take no time here. */
     struct ehp_cpu_thread *(*open_thread)(struct engine *engine, int core, const struct ehp_cpu_set *among);

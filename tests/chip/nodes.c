@@ -115,6 +115,43 @@ static void test_mistakes(void)
     expect_error("title = ", ":1: syntax error");
 }
 
+#define TWO HEAD "links = ( { packages = (0, 1); iods = (0, 0); } );\n"
+#define NETWORK(latency, ranks)                                                                              \
+    "network: { latency = " latency "; rate = (25, \"guess\");\nports = (2, \"guess\"); ranks = " ranks      \
+    "; };\n"
+
+/* A node with a network, one without, and a package alone that has a network and no links. */
+static void test_network(void)
+{
+    struct node node;
+    char error[400] = "";
+    CHECK(load_text(TWO NETWORK("(900, \"guess: far\")", "(4, \"guess\")"), &node, error, sizeof(error)) ==
+          EHP_OK);
+    CHECK(node.value[NODE_network_latency] == 900 && node.value[NODE_network_rate] == 25 &&
+          node.value[NODE_network_ports] == 2 && node.value[NODE_network_ranks] == 4);
+    CHECK(!strcmp(node.source[NODE_network_latency], "guess: far"));
+    node_free(&node);
+    CHECK(load_text(TWO, &node, error, sizeof(error)) == EHP_OK);
+    CHECK(node.value[NODE_network_ranks] == 0 && !node.source[NODE_network_ranks]);
+    node_free(&node);
+    CHECK(load_text("title = \"One\";\nchip = \"mi300a\";\npackages = 1;\n" NETWORK("(900, \"guess\")",
+                                                                                    "(1, \"guess\")"),
+                    &node, error, sizeof(error)) == EHP_OK);
+    CHECK(node.value[NODE_network_ranks] == 1 && !node.source[NODE_link_rate]);
+    node_free(&node);
+    expect_error(TWO NETWORK("900", "(4, \"guess\")"), ":6: network.latency must be (value, \"source\")");
+    expect_error(TWO NETWORK("(0, \"guess\")", "(4, \"guess\")"),
+                 ":6: network.latency must be a number, 1 ..");
+    expect_error(TWO NETWORK("(900, \"guess\")", "(0, \"guess\")"),
+                 ":7: network.ranks must be a whole number, 1");
+    expect_error(TWO NETWORK("(900, \"guess\")", "(1.5, \"guess\")"),
+                 ":7: network.ranks must be a whole number");
+    expect_error(TWO "network: { latency = (900, \"guess\"); };\n", "network.rate is missing");
+    expect_error(TWO "network: { width = (900, \"guess\"); };\n",
+                 ":6: unknown key network.width; a node has link");
+    expect_error(TWO "network = 3;\n", ":6: unknown network");
+}
+
 /* What a node needs, and a chip has not. */
 static void test_ports(void)
 {
@@ -141,10 +178,11 @@ int main(void)
     test_known("mi300x-x8", 8, 1);
     test_ways();
     test_mistakes();
+    test_network();
     test_ports();
     struct node node;
     char error[256] = "";
     CHECK(node_load("nosuch", &node, error, sizeof(error)) == EHP_ERR_NOT_FOUND);
-    CHECK(strstr(error, "no node \"nosuch\"; there are: mi300a-x4, mi300x-x8") != NULL);
+    CHECK(strstr(error, "no node \"nosuch\"; there are: mi300a-cluster, mi300a-x4, mi300x-x8") != NULL);
     return check_status();
 }

@@ -149,9 +149,9 @@ static uint64_t now_ns(const struct engine *engine)
     return clock_now_ns();
 }
 
-static uint64_t program_ns(struct engine *engine)
+static uint64_t program_ps(struct engine *engine)
 {
-    return now_ns(engine);
+    return now_ns(engine) * 1000;
 }
 
 static uint64_t wave_ns(const struct engine *engine, unsigned xcd)
@@ -230,7 +230,7 @@ int host_engine_open(struct cp *cp, const struct engine_options *options, struct
         .interrupted = interrupted,
         .wait = wait,
         .now_ns = now_ns,
-        .program_ns = program_ns,
+        .program_ps = program_ps,
         .wave_cycles = wave_cycles,
         .wave_ns = wave_ns,
         .spend = spend,

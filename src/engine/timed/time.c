@@ -391,6 +391,10 @@ static void go_alone(struct timed *timed)
         pthread_cond_wait(&timed->wake, &timed->lock);
         return;
     }
+    if (timed->outside) { /* what it waits for comes at a simulated time, which it then asks for */
+        nap(timed, PATIENCE_NS);
+        return;
+    }
     if (timed->alone ? nap(timed, TOGETHER_NS) : !depends_on_device(timed))
         return;
     timed->alone = timed->stepping = timed->compare = timed->host_ran = true;
@@ -422,7 +426,7 @@ static bool held_by_threads(struct timed *timed)
     }
     if (!timed->holding_since_ns)
         timed->holding_since_ns = now;
-    if (now - timed->holding_since_ns >= PATIENCE_NS)
+    if (now - timed->holding_since_ns >= PATIENCE_NS && !timed->outside)
         return false;
     nap(timed, GLANCE_NS);
     return true;
@@ -743,13 +747,24 @@ void timed_run_job(struct timed *timed, const struct ehp_cpu_work *work)
     cpu_job_close(&job);
 }
 
-uint64_t timed_program_ns(struct engine *engine)
+uint64_t timed_program_ps(struct engine *engine)
 {
     struct timed *timed = (struct timed *)engine;
     enter_call(timed);
     uint64_t ps = timed->host_ps;
     pthread_mutex_unlock(&timed->lock);
-    return ps / 1000;
+    return ps;
+}
+
+void timed_outside(struct engine *engine, bool on)
+{
+    struct timed *timed = (struct timed *)engine;
+    enter_call(timed);
+    timed->outside += on ? 1U : -1U;
+    timed->alone = false;
+    timed->holding_since_ns = 0;
+    wake(timed);
+    pthread_mutex_unlock(&timed->lock);
 }
 
 void timed_called(struct engine *engine, struct cp_task *task)

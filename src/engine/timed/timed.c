@@ -125,7 +125,7 @@ static void interrupted(struct engine *engine)
 static void run_cores(struct engine *engine, struct ehp_cpu_work *work)
 {
     struct timed *timed = timed_of(engine);
-    const uint64_t before = timed_program_ns(engine);
+    const uint64_t before = timed_program_ps(engine);
     work->faults = 0;
     for (unsigned i = 0; i < work->ranges; i++)
         work->faults +=
@@ -134,7 +134,7 @@ static void run_cores(struct engine *engine, struct ehp_cpu_work *work)
         timed_spend(engine, (uint64_t)(cpu_fault_us(engine->cp->chip, work->faults, work->cores) * 1e6));
     if (work->operation != EHP_CPU_TOUCH || work->instructions)
         timed_run_job(timed, work);
-    work->ns = timed_program_ns(engine) - before;
+    work->ns = timed_program_ps(engine) / 1000 - before / 1000;
 }
 
 static void forked(struct engine *engine)
@@ -310,10 +310,11 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .interrupted = interrupted,
         .wait = timed_wait,
         .now_ns = now_ns,
-        .program_ns = timed_program_ns,
+        .program_ps = timed_program_ps,
         .wave_cycles = wave_cycles,
         .wave_ns = wave_ns,
         .spend = timed_spend,
+        .outside = timed_outside,
         .run_cores = run_cores,
         .read_core = timed_read_core,
         .read_part = timed_read_part,

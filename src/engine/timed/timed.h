@@ -169,6 +169,7 @@ struct timed {
     struct timed_lived held;   /* since the last of those began */
     bool running;              /* a window is, or may be */
     bool alone, stepping;      /* time goes on without the host, and how */
+    unsigned outside;          /* threads that wait for another process: it does not, then */
     bool compare, host_ran;    /* L2s with memory, before the next window; the host may have written */
     uint64_t compared_ps;      /* when that was done last, in the host program's time */
     uint64_t looked_ns;        /* when the handlers of faults were looked at */
@@ -215,7 +216,8 @@ static inline struct ccds *timed_ccds_of(const struct timed *timed, unsigned *co
 void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index);
 bool timed_wait(struct engine *engine, const struct engine_wish *wish, uint64_t timeout_ns);
 void timed_spend(struct engine *engine, uint64_t ps);
-uint64_t timed_program_ns(struct engine *engine);
+uint64_t timed_program_ps(struct engine *engine);
+void timed_outside(struct engine *engine, bool on);
 /* What a core has done; false: there is none. */
 struct ehp_core;
 bool timed_read_traffic(struct engine *engine, unsigned from, unsigned to, struct ehp_traffic *out);

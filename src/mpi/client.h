@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MPI's calls in simulated time: a library that comes before Open MPI's in the ranks of a program.  What a
+ * call costs, and which message is received, order.h's thread in rank 0 says; bytes are moved by Open MPI's
+ * own calls (PMPI_...), which take no time.
+ *
+ *   client.c       the rank's clock, what it tells and asks, its beginning and end
+ *   requests.c     requests: their numbers here and there, and the calls that wait for them
+ *   messages.c     calls that send, receive and look for messages
+ *   collectives.c  calls of all of a communicator's ranks
+ *   groups.c       communicators
+ *   outside.c      calls that take no simulated time, and say so once
+ *
+ * A message's bytes go at once and apart from the program's others: packed, from memory of ours, over a
+ * communicator of ours, with the message's number as its tag.  So no rank waits for another unless simulated
+ * time says that it does, and a receive takes the very message that it has been given, however many there
+ * are.
+ */
+#ifndef EHP_MPI_CLIENT_H
+#define EHP_MPI_CLIENT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi/order.h"
+
+#define ENTRY __attribute__((visibility("default")))
+
+/* A communicator within MPI_COMM_WORLD, of one group. */
+struct group_known {
+    uint64_t context;
+    int ranks, me;
+    uint64_t collectives; /* that it has come to */
+    uint64_t rank[];      /* of the world */
+};
+
+/* NULL: none whose calls take simulated time. */
+struct group_known *group_of(MPI_Comm comm);
+/* Of one that has just been made by all of its ranks. */
+void group_add(MPI_Comm comm);
+void group_open(void);
+int group_rank_of(const struct group_known *group, int world);
+
+/* A call, from its beginning in simulated time to its end. */
+struct turn {
+    uint64_t ps;
+    bool outside;
+};
+
+/* Whether the call takes simulated time; false: it is Open MPI's own (of a program that is not in timing
+ * mode, or from within another call). */
+bool turn_begin(struct turn *turn);
+void turn_end(const struct turn *turn);
+/* A call that takes none and may wait for others; says so of `what` once. */
+void turn_outside(struct turn *turn, const char *what);
+
+uint64_t client_overhead_ps(void);
+unsigned client_rank(void);
+MPI_Comm client_wire(void);
+void client_tell(const struct turn *turn, struct order_op op, const uint64_t *words);
+/* Until it is answered, which becomes the turn's time: how many of `done` there are. */
+uint32_t client_ask(struct turn *turn, struct order_op op, const uint64_t *words, struct order_done *done);
+/* The same in two: until all have told the ORDER_COLLECT before, and until it is answered. */
+void client_await_go(void);
+uint32_t client_await(struct turn *turn, struct order_done *done);
+/* Bytes are on their way from memory that is freed when they have arrived; another's work, which our waiting
+ * must not keep from going on. */
+void client_keep(MPI_Request real, void *memory);
+void client_busy(int more);
+
+/* requests.c.  What the program has of a request is one of Open MPI's that does nothing. */
+enum call_kind { CALL_SEND, CALL_RECEIVE, CALL_COLLECT };
+struct call {
+    struct call *next;
+    MPI_Request handle, real; /* `real`: of a collective */
+    enum call_kind kind;
+    uint32_t number;
+    bool persistent, active, cancelled;
+    const void *from; /* of a persistent send */
+    void *into;
+    int count, peer, tag;
+    uint32_t flags;
+    MPI_Datatype type;
+    MPI_Comm comm;
+};
+
+uint32_t request_number(void);
+void request_free_number(uint32_t number);
+/* The handle is the program's from now on. */
+void request_give(const struct call *call, MPI_Request *handle);
+/* The message that it has been given, into the program's memory. */
+int request_receive(const struct call *call, const struct order_done *done, MPI_Status *status);
+void request_empty(MPI_Status *status);
+
+/* messages.c: begins a call that is active from now on. */
+int message_start(struct turn *turn, struct call *call);
+/* An error of the wire's is the program's communicator's. */
+int message_error(MPI_Comm comm, int error);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls that take no simulated time, and may wait for others: meanwhile nobody waits in simulated time for
+ * what the rank does next.  It goes on when the others have got, which is as the host makes it; so that is
+ * said once.
+ */
+#include "mpi/client.h"
+
+#define OUTSIDE(what, Name, parameters, arguments)                                                           \
+    ENTRY int MPI_##Name parameters                                                                          \
+    {                                                                                                        \
+        struct turn turn;                                                                                    \
+        if (!turn_begin(&turn))                                                                              \
+            return PMPI_##Name arguments;                                                                    \
+        turn_outside(&turn, what);                                                                           \
+        const int error = PMPI_##Name arguments;                                                             \
+        turn_end(&turn);                                                                                     \
+        return error;                                                                                        \
+    }
+
+#define WINDOW "one-sided communication (MPI_Win_...)"
+OUTSIDE(WINDOW, Win_create, (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win),
+        (base, size, unit, info, comm, win))
+OUTSIDE(WINDOW, Win_allocate,
+        (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
+        (size, unit, info, comm, base, win))
+OUTSIDE(WINDOW, Win_allocate_shared,
+        (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
+        (size, unit, info, comm, base, win))
+OUTSIDE(WINDOW, Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win), (info, comm, win))
+OUTSIDE(WINDOW, Win_free, (MPI_Win * win), (win))
+OUTSIDE(WINDOW, Win_fence, (int assert, MPI_Win win), (assert, win))
+OUTSIDE(WINDOW, Win_start, (MPI_Group group, int assert, MPI_Win win), (group, assert, win))
+OUTSIDE(WINDOW, Win_complete, (MPI_Win win), (win))
+OUTSIDE(WINDOW, Win_wait, (MPI_Win win), (win))
+OUTSIDE(WINDOW, Win_test, (MPI_Win win, int *flag), (win, flag))
+OUTSIDE(WINDOW, Win_lock, (int kind, int rank, int assert, MPI_Win win), (kind, rank, assert, win))
+OUTSIDE(WINDOW, Win_unlock, (int rank, MPI_Win win), (rank, win))
+OUTSIDE(WINDOW, Win_lock_all, (int assert, MPI_Win win), (assert, win))
+OUTSIDE(WINDOW, Win_unlock_all, (MPI_Win win), (win))
+OUTSIDE(WINDOW, Win_flush, (int rank, MPI_Win win), (rank, win))
+OUTSIDE(WINDOW, Win_flush_all, (MPI_Win win), (win))
+
+#define DISK "MPI-IO (MPI_File_...)"
+OUTSIDE(DISK, File_open, (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *file),
+        (comm, name, mode, info, file))
+OUTSIDE(DISK, File_close, (MPI_File * file), (file))
+OUTSIDE(DISK, File_sync, (MPI_File file), (file))
+OUTSIDE(DISK, File_set_size, (MPI_File file, MPI_Offset size), (file, size))
+OUTSIDE(DISK, File_set_view,
+        (MPI_File file, MPI_Offset at, MPI_Datatype element, MPI_Datatype type, const char *form,
+         MPI_Info info),
+        (file, at, element, type, form, info))
+OUTSIDE(DISK, File_read_all, (MPI_File file, void *data, int count, MPI_Datatype type, MPI_Status *status),
+        (file, data, count, type, status))
+OUTSIDE(DISK, File_write_all,
+        (MPI_File file, const void *data, int count, MPI_Datatype type, MPI_Status *status),
+        (file, data, count, type, status))
+OUTSIDE(DISK, File_read_at_all,
+        (MPI_File file, MPI_Offset at, void *data, int count, MPI_Datatype type, MPI_Status *status),
+        (file, at, data, count, type, status))
+OUTSIDE(DISK, File_write_at_all,
+        (MPI_File file, MPI_Offset at, const void *data, int count, MPI_Datatype type, MPI_Status *status),
+        (file, at, data, count, type, status))
+OUTSIDE(DISK, File_read_ordered,
+        (MPI_File file, void *data, int count, MPI_Datatype type, MPI_Status *status),
+        (file, data, count, type, status))
+OUTSIDE(DISK, File_write_ordered,
+        (MPI_File file, const void *data, int count, MPI_Datatype type, MPI_Status *status),
+        (file, data, count, type, status))
+
+#define GROUPS "a communicator between groups, or of other programs' ranks,"
+OUTSIDE(GROUPS, Intercomm_create,
+        (MPI_Comm comm, int leader, MPI_Comm bridge, int remote, int tag, MPI_Comm *made),
+        (comm, leader, bridge, remote, tag, made))
+OUTSIDE(GROUPS, Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *made), (comm, high, made))
+OUTSIDE(GROUPS, Comm_spawn,
+        (const char *command, char *argv[], int most, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made,
+         int errors[]),
+        (command, argv, most, info, root, comm, made, errors))
+OUTSIDE(GROUPS, Comm_accept, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
+        (port, info, root, comm, made))
+OUTSIDE(GROUPS, Comm_connect, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
+        (port, info, root, comm, made))
+OUTSIDE(GROUPS, Comm_disconnect, (MPI_Comm * comm), (comm))
+
+#define MADE "a communicator by MPI_Comm_create_group() or MPI_Comm_idup()"
+OUTSIDE(MADE, Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made),
+        (comm, group, tag, made))
+OUTSIDE(MADE, Comm_idup, (MPI_Comm comm, MPI_Comm *made, MPI_Request *request), (comm, made, request))
+
+#define NEIGHBOURS "a neighbourhood's collective call"
+OUTSIDE(NEIGHBOURS, Neighbor_allgather,
+        (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type,
+         MPI_Comm comm),
+        (from, count, type, to, to_count, to_type, comm))
+OUTSIDE(NEIGHBOURS, Neighbor_allgatherv,
+        (const void *from, int count, MPI_Datatype type, void *to, const int counts[], const int places[],
+         MPI_Datatype to_type, MPI_Comm comm),
+        (from, count, type, to, counts, places, to_type, comm))
+OUTSIDE(NEIGHBOURS, Neighbor_alltoall,
+        (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type,
+         MPI_Comm comm),
+        (from, count, type, to, to_count, to_type, comm))
+OUTSIDE(NEIGHBOURS, Neighbor_alltoallv,
+        (const void *from, const int counts[], const int places[], MPI_Datatype type, void *to,
+         const int to_counts[], const int to_places[], MPI_Datatype to_type, MPI_Comm comm),
+        (from, counts, places, type, to, to_counts, to_places, to_type, comm))
+OUTSIDE(NEIGHBOURS, Neighbor_alltoallw,
+        (const void *from, const int counts[], const MPI_Aint places[], const MPI_Datatype types[], void *to,
+         const int to_counts[], const MPI_Aint to_places[], const MPI_Datatype to_types[], MPI_Comm comm),
+        (from, counts, places, types, to, to_counts, to_places, to_types, comm))
