@@ -100,7 +100,7 @@ static void note_loops(struct wave *w, const struct xinst *first)
     struct wave_guard *guard = w->guard;
     const struct exec_block *block;
     const uint64_t executed = w->gone_back / sizeof(struct xinst);
-    if (executed >= FEW && may_enter(w))
+    if (executed >= (w->state == WAVE_RUNNING ? 1 : FEW) && may_enter(w)) /* at a call somebody asks anyway */
         exec_code_compiled(guard->code, guard->cache, first, w->stats ? EXEC_COUNTED : EXEC_WHOLE,
                            (unsigned)executed, &block);
 }
