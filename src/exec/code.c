@@ -490,7 +490,7 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
     return x;
 }
 
-static unsigned heat_of(const struct exec_block *block, unsigned heat)
+static unsigned heat_of(const struct exec_block *block, const struct xinst *in, unsigned heat)
 {
     enum { PARTS = 8, MIN = 8 };
     const unsigned count = (unsigned)block->count;
@@ -499,6 +499,8 @@ static unsigned heat_of(const struct exec_block *block, unsigned heat)
         return count;
     case EXEC_CONTINUES:
         return count / PARTS < MIN ? MIN : count / PARTS;
+    case EXEC_GOES: /* who comes back has all of them already */
+        return in == block->x ? count : 0;
     default:
         return heat;
     }
@@ -523,7 +525,9 @@ const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct ex
     const unsigned warm = c->warm[form], hot = c->hot[form] + c->hot_each[form] * (unsigned)block->count;
     if (atomic_load_explicit(&block->heat[form], memory_order_relaxed) >= hot)
         return NULL;
-    heat = heat_of(block, heat);
+    heat = heat_of(block, in, heat);
+    if (heat == 0)
+        return NULL;
     const unsigned before = atomic_fetch_add_explicit(&block->heat[form], heat, memory_order_relaxed);
     const bool gets_warm = before < warm && before + heat >= warm,
                gets_hot = before < hot && before + heat >= hot;
@@ -546,5 +550,8 @@ const struct xinst *exec_code_at(struct wave *w, const struct xinst *in, uint64_
         wave_fault(w, in, EHP_FAULT_MEMORY, pc, false, UINT_MAX);
     if (exec_code_rows(w->guard->cache, pc) > w->rows)
         wave_grow(w);
-    return x;
+    if (!w->guard->cache->stops || w->budget <= 0)
+        return x;
+    w->next = x;
+    return NULL;
 }

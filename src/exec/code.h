@@ -118,6 +118,9 @@ struct exec_code {
 /* A thread's own memory of recent lookups. */
 struct exec_code_cache {
     unsigned generation;
+    /* Whoever interprets wants to look for compiled code where a wave goes to another function: with some of
+     * its budget left, exec_code_at() is NULL then, and the wave, which still runs, is to go on at `next`. */
+    bool stops;
     struct {
         uint64_t pc;
         const struct xinst *x;
@@ -146,9 +149,10 @@ const struct xinst *exec_code_find(struct exec_code *code, struct exec_code_cach
 /*
  * The function of an instruction that somebody executes, and its compiled form if that may be entered.  One
  * that is not compiled gets the heat of what is executed: about as many instructions, EXEC_BEGINS for a
- * wave's first stretch, EXEC_CONTINUES for one from a barrier to the next.
+ * wave's first stretch, EXEC_CONTINUES for one from a barrier to the next, EXEC_GOES for what begins with a
+ * call and comes back.
  */
-enum { EXEC_BEGINS = 1 << 30, EXEC_CONTINUES };
+enum { EXEC_BEGINS = 1 << 30, EXEC_CONTINUES, EXEC_GOES };
 const struct exec_compiled *exec_code_compiled(struct exec_code *code, struct exec_code_cache *cache,
                                                const struct xinst *in, enum exec_form form, unsigned heat,
                                                const struct exec_block **block);

@@ -81,6 +81,7 @@ const struct xinst *exec_special_run(struct wave *w, const struct xinst *in)
     if (w->special || w->slot) /* who runs the instruction that asks goes by steps already */
         return in;
     w->special = true;
+    w->guard->cache->stops = false; /* who goes on would not heed the mode */
     while (in && w->mode & MODE_SPECIAL) {
         if (w->stats)
             w->stats->count[in->cls]++;

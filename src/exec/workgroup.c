@@ -76,15 +76,13 @@ static const struct xinst *run_compiled(struct wave *w, const struct xinst *in, 
         uint32_t head = head_of(compiled, block, in);
         w->compiled = true;
         in = head ? compiled->fn(w, block->x, head, 1) : step(w, in);
+        heat = EXEC_GOES;
     }
     return in;
 }
 
-static void run_from(struct wave *w, const struct xinst *in, unsigned heat)
+static void interpret(struct wave *w, const struct xinst *in)
 {
-    in = run_compiled(w, in, heat);
-    if (!in)
-        return;
     if (w->stats)
         do
             in = step(w, in);
@@ -102,9 +100,25 @@ static void note_loops(struct wave *w, const struct xinst *first)
     struct wave_guard *guard = w->guard;
     const struct exec_block *block;
     const uint64_t executed = w->gone_back / sizeof(struct xinst);
-    if (!w->compiled && executed >= FEW && may_enter(w))
+    if (executed >= (w->state == WAVE_RUNNING ? 1 : FEW) && may_enter(w)) /* at a call somebody asks anyway */
         exec_code_compiled(guard->code, guard->cache, first, w->stats ? EXEC_COUNTED : EXEC_WHOLE,
                            (unsigned)executed, &block);
+}
+
+/* What is not compiled is interpreted up to where it calls a function or returns, which may be. */
+static void run_from(struct wave *w, const struct xinst *in, unsigned heat)
+{
+    while ((in = run_compiled(w, in, heat)) != NULL) {
+        w->gone_back = 0;
+        w->guard->cache->stops = may_enter(w);
+        interpret(w, in);
+        w->guard->cache->stops = false;
+        note_loops(w, in);
+        if (w->state != WAVE_RUNNING)
+            break;
+        in = w->next;
+        heat = EXEC_GOES;
+    }
 }
 
 static void run_wave(struct wave *w, unsigned heat)
@@ -116,10 +130,7 @@ static void run_wave(struct wave *w, unsigned heat)
             return;
     }
     w->compiled = false;
-    w->gone_back = 0;
-    const struct xinst *first = in;
     run_from(w, in, heat);
-    note_loops(w, first);
 }
 
 /* Not the clocks, nor permutes of lanes, which pass through LDS. */
@@ -362,6 +373,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
     if (sigsetjmp(guard->env, 0)) {
         guard->armed = false;
         guard->in = NULL;
+        guard->cache->stops = false;
         redo_faulting(guard);
         fuse_settle_fault(guard);
         guard->wave->state = WAVE_FAULT;

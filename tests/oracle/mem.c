@@ -638,6 +638,7 @@ static void aim(struct rig_state *s, const struct isa_inst *inst, const struct a
     const struct isa_operand *v = &inst->src[ISA_ADDR], *base = &inst->src[ISA_SBASE];
     const unsigned shape = below(6), bytes = a->bytes ? a->bytes : 4;
     const uint32_t start = (uint32_t)rig_random(), moved = below(9000);
+    const bool on_stack = inst->format == ISA_FLAT && below(4) == 0; /* all lanes */
     const bool atomic = a->kind == ACCESS_ATOMIC;
     s->s[SREG_M0] = below(LDS) | (uint32_t)rig_random() << 16;
     if (a->kind == ACCESS_APPEND || a->kind == ACCESS_CONSUME || a->kind == ACCESS_TID_LOAD ||
@@ -688,7 +689,9 @@ static void aim(struct rig_state *s, const struct isa_inst *inst, const struct a
                            scalar(s, base));
         } else {
             uint64_t at = host_address() + place(shape, start, lane, HOST, bytes, atomic);
-            if (inst->format == ISA_FLAT && shape > 3 && below(2))
+            if (on_stack)
+                at = (UINT64_C(1) << 49) + place(shape, start, lane, SCRATCH, bytes, atomic);
+            else if (inst->format == ISA_FLAT && shape > 3 && below(2))
                 at = below(2) ? (UINT64_C(1) << 48) + place(4, 0, lane, LDS + 40, bytes, atomic)
                               : (UINT64_C(1) << 49) + place(4, 0, lane, SCRATCH, bytes, atomic);
             at -= offset + (base->kind == ISA_SGPR ? rig_sreg64(s, base->reg) : 0);

@@ -158,12 +158,48 @@ INLINE const struct xinst *gather(struct wave *w, const struct xinst *in, enum m
     X(MEMOP_B96)                                                                                             \
     X(MEMOP_B128)
 
+/*
+ * FLAT, where all active lanes are at one dword of their scratch, as for what is on the stack: each dword of
+ * the access is one row of memory.  Somebody is active.
+ */
+INLINE bool flat_scratch_row(const struct wave *w, const struct xinst *in, unsigned bytes, uint32_t *offset)
+{
+    const uint32_t *lo = w->v[in->s[0]], *hi = lo + WAVE_LANES;
+    const unsigned first = (unsigned)__builtin_ctzll(w->exec);
+    if (MEMOP_LIKELY(hi[first] != APERTURE_PRIVATE_BASE >> 32) || memop_space_of(in) != MEMOP_FLAT ||
+        w->exec & ~(memop_lanes_of(lo, lo[first]) & memop_lanes_of(hi, hi[first])))
+        return false;
+    const uint64_t at = lo[first] + memop_offset(in); /* below 0 is beyond all scratch */
+    *offset = (uint32_t)at;
+    return at % 4 == 0 && at < w->scratch_bytes && at + bytes <= w->scratch_bytes;
+}
+
+INLINE void load_scratch_row(struct wave *w, const struct xinst *in, enum memop_kind kind, uint32_t offset)
+{
+    for (unsigned i = 0; i < memop_dwords(kind); i++)
+        memop_row_merge(w->v[in->d + (int)i],
+                        (const uint32_t *)(w->scratch + (size_t)(offset / 4 + i) * sizeof(wave_row)),
+                        w->exec);
+}
+
+INLINE void store_scratch_row(struct wave *w, const struct xinst *in, enum memop_kind kind, uint32_t offset)
+{
+    for (unsigned i = 0; i < memop_dwords(kind); i++)
+        memop_row_merge((uint32_t *)(w->scratch + (size_t)(offset / 4 + i) * sizeof(wave_row)),
+                        w->v[in->s[1] + (int)i], w->exec);
+}
+
 /* Out of line, so that the common path calls nothing and keeps no frame. */
 INLINE const struct xinst *load_slow(struct wave *w, const struct xinst *in, enum memop_kind kind,
                                      enum known known)
 {
     uint64_t address;
+    uint32_t offset;
     bool all = w->exec == UINT64_MAX;
+    if (kind >= MEMOP_B32 && w->exec && flat_scratch_row(w, in, memop_bytes(kind), &offset)) {
+        load_scratch_row(w, in, kind, offset);
+        return in + 1;
+    }
     if (w->exec == 0 || (!all && memop_is_d16(kind)) || !slow_dense(w, in, kind, known, &address))
         return gather(w, in, kind, known);
     const void *from = (const void *)(uintptr_t)address;
@@ -248,7 +284,12 @@ INLINE const struct xinst *store_slow(struct wave *w, const struct xinst *in, en
                                       enum known known)
 {
     uint64_t address;
+    uint32_t offset;
     bool all = w->exec == UINT64_MAX;
+    if (kind >= MEMOP_B32 && w->exec && flat_scratch_row(w, in, memop_bytes(kind), &offset)) {
+        store_scratch_row(w, in, kind, offset);
+        return in + 1;
+    }
     if (w->exec == 0 || (all ? known == ONE_BY_ONE : !memop_is_run(w->exec)) ||
         !slow_dense(w, in, kind, known, &address))
         return scatter(w, in, kind, known);
@@ -366,10 +407,7 @@ INLINE const struct xinst *scratch_load(struct wave *w, const struct xinst *in, 
     MEMOP_COUNT(w, scratch_bytes, memop_bytes(kind));
     if (MEMOP_LIKELY(kind >= MEMOP_B32 && scratch_row(w, in, memop_bytes(kind), &offset))) {
         if (MEMOP_LIKELY(w->exec))
-            for (unsigned i = 0; i < memop_dwords(kind); i++)
-                memop_row_merge(w->v[in->d + (int)i],
-                                (const uint32_t *)(w->scratch + (size_t)(offset / 4 + i) * sizeof(wave_row)),
-                                w->exec);
+            load_scratch_row(w, in, kind, offset);
         return in + 1;
     }
     return scratch_gather(w, in, kind);
@@ -381,9 +419,7 @@ INLINE const struct xinst *scratch_store(struct wave *w, const struct xinst *in,
     MEMOP_COUNT(w, scratch_bytes, memop_bytes(kind));
     if (MEMOP_LIKELY(kind >= MEMOP_B32 && scratch_row(w, in, memop_bytes(kind), &offset))) {
         if (MEMOP_LIKELY(w->exec))
-            for (unsigned i = 0; i < memop_dwords(kind); i++)
-                memop_row_merge((uint32_t *)(w->scratch + (size_t)(offset / 4 + i) * sizeof(wave_row)),
-                                w->v[in->s[1] + (int)i], w->exec);
+            store_scratch_row(w, in, kind, offset);
         return in + 1;
     }
     return scratch_scatter(w, in, kind);
