@@ -292,7 +292,7 @@ static void happen(struct order *o, unsigned rank)
     case ORDER_OUT:
         r->state = RANK_OUTSIDE;
         break;
-        case ORDER_BYE: /* or its process has ended while it waited */
+    case ORDER_BYE: /* or its process has ended while it waited */
         r->state = RANK_GONE;
         free(r->waits);
         r->waits = NULL;
