@@ -24,5 +24,5 @@ simulate --node mi300x-x8 --mode timing "$dir/node" stale >"$dir/out" 2>&1 || fa
 ! simulate --node mi300a-x4 --chip mi300x "$dir/node" 2>"$dir/out" || fail "a node of another chip"
 grep -q 'node mi300a-x4 is of chip mi300a' "$dir/out" || fail "a node of another chip"
 ! simulate --node nosuch "$dir/node" 2>"$dir/out" || fail "no such node"
-grep -q 'there are: mi300a-x4, mi300x-x8' "$dir/out" || fail "no such node"
+grep -q 'there are: mi300a-cluster, mi300a-x4, mi300x-x8' "$dir/out" || fail "no such node"
 cat "$dir/first"

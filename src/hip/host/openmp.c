@@ -84,7 +84,7 @@ static void *make_team(uint64_t ps, const void *code, unsigned threads)
         abort();
     team->ps = ps;
     team->code = code;
-    team->tasks = tasks_open(threads);
+    team->tasks = tasks_open(threads ? threads : TEAM);
     pthread_mutex_init(&team->lock, NULL);
     tell(team, true, ps);
     return team;

@@ -147,7 +147,6 @@ static void forked(void)
 
 __attribute__((constructor)) static void find_libraries(void)
 {
-    unsetenv("EHP_STACK_FILL"); /* it has done what it is for */
     unsigned n = 0;
     idle();
     /* A heap for each thread: the C library lets those beyond eight times the host's cores share, with the
