@@ -59,6 +59,8 @@ int main(int argc, char **argv)
     if (ehp_host_run(&stream) != EHP_OK)
         return 1;
     seconds = (double)stream.ns * 1e-9;
+    (void)hipMemset(a, 0, n * sizeof(float)); /* no core has what others have written */
+    (void)hipDeviceSynchronize();
     stream.cores = 1;
     if (ehp_host_run(&stream) != EHP_OK)
         return 1;
