@@ -23,7 +23,8 @@ struct tasks *tasks_open(unsigned size);
 void tasks_close(struct tasks *t);
 /* The calling thread is that one of the team's; NULL: of none any more. */
 void tasks_join(struct tasks *t, unsigned index);
-/* It is in a region within the region, whose tasks are the runtime's; or that is over. */
+/* It is in a region within the region, or adds up what the runtime does: until that is over, tasks are the
+ * runtime's. */
 void tasks_nest(bool begins);
 /*
  * It is at a barrier: until all are, and no tasks are left, it executes some.  When it came, or the last task

@@ -101,12 +101,12 @@ void reduce_end(struct group *group)
 API(void *, __kmpc_taskred_modifier_init, const void *where, int32_t thread, int is_loop, int count,
     void *list)
 {
-    tasks_leave_to_runtime(true);
+    tasks_nest(true);
     return REAL(__kmpc_taskred_modifier_init)(where, thread, is_loop, count, list);
 }
 
 API(void, __kmpc_task_reduction_modifier_fini, const void *where, int32_t thread, int is_loop)
 {
     REAL(__kmpc_task_reduction_modifier_fini)(where, thread, is_loop);
-    tasks_leave_to_runtime(false);
+    tasks_nest(false);
 }

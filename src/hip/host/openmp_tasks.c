@@ -94,6 +94,11 @@ void tasks_close(struct tasks *t)
 
 void tasks_join(struct tasks *t, unsigned index)
 {
+    if (mine.team) {
+        lock(mine.team);
+        depend_forget(mine.current);
+        unlock(mine.team);
+    }
     mine.team = t;
     mine.nested = 0;
     mine.number = index;
@@ -112,11 +117,6 @@ void tasks_nest(bool begins)
         mine.nested++;
     else if (mine.nested)
         mine.nested--;
-}
-
-void tasks_leave_to_runtime(bool begins)
-{
-    tasks_nest(begins);
 }
 
 bool tasks_ours(const void *caller)

@@ -82,8 +82,6 @@ unsigned tasks_number(void);
 unsigned tasks_size(void);
 /* All of the group's tasks have ended: their results are the program's. */
 void reduce_end(struct group *group);
-/* What it adds up is the runtime's business, and so are tasks until that is over. */
-void tasks_leave_to_runtime(bool begins);
 /* The calling thread's tasks are ours. */
 bool tasks_ours(const void *caller);
 
