@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Collective calls.  Each rank goes through the steps of its schedule as if it sent and received; it is over
- * for nobody before all have come, as the call that moves the bytes may wait for them.
+ * for no rank before it may know that all have come, as the call that moves the bytes may wait for them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ struct meeting {
     struct meeting *next;
     uint64_t context, serial;
     unsigned told, came, left;
-    uint64_t came_ps; /* the last */
     struct collective *through;
+    uint64_t came_ps[]; /* each of the group */
 };
 
 /* A message of a step, when its turn comes. */
@@ -49,13 +49,21 @@ static void post(struct order *o, const struct collective *c, uint64_t ps, void 
                                   .place = EVENT_OWN});
 }
 
+static const struct group *group_of(const struct order *o, uint64_t context)
+{
+    const struct group *g = o->groups;
+    while (g->context != context)
+        g = g->next;
+    return g;
+}
+
 static struct meeting *meeting_of(struct order *o, uint64_t context, uint64_t serial)
 {
     struct meeting *m = o->meetings;
     while (m && (m->context != context || m->serial != serial))
         m = m->next;
     if (!m) {
-        m = must(calloc(1, sizeof(*m)));
+        m = must(calloc(1, sizeof(*m) + group_of(o, context)->size * sizeof(m->came_ps[0])));
         *m = (struct meeting){.next = o->meetings, .context = context, .serial = serial};
         o->meetings = m;
     }
@@ -71,6 +79,16 @@ static void drop(struct order *o, struct meeting *m)
     free(m);
 }
 
+/* When it may know that all have come: each says so, in the shortest time. */
+static uint64_t known_ps(const struct order *o, const struct collective *c)
+{
+    uint64_t ps = c->over_ps;
+    for (unsigned i = 0; i < c->group->size; i++)
+        if (i != c->schedule.me)
+            ps = later(ps, c->meeting->came_ps[i] + order_distance(o, c->group->rank[i], c->rank, false));
+    return ps;
+}
+
 /* Those that are through are done, if all have come. */
 static void let_go(struct order *o, struct meeting *m)
 {
@@ -81,7 +99,7 @@ static void let_go(struct order *o, struct meeting *m)
     while ((c = m->through)) {
         m->through = c->next;
         m->left++;
-        order_give(o, c->rank, later(c->over_ps, m->came_ps), UINT64_MAX, NULL, c->request);
+        order_give(o, c->rank, known_ps(o, c), UINT64_MAX, NULL, c->request);
         free(c->step.send);
         free(c->step.receive);
         free(c);
@@ -154,14 +172,6 @@ void collect_done(struct order *o, struct collective *c, uint64_t ps)
              take_step, c);
 }
 
-static const struct group *group_of(const struct order *o, uint64_t context)
-{
-    const struct group *g = o->groups;
-    while (g->context != context)
-        g = g->next;
-    return g;
-}
-
 void collect_told(struct order *o, const struct order_op *op)
 {
     const struct group *g = group_of(o, op->context);
@@ -191,7 +201,7 @@ void collect_begin(struct order *o, unsigned rank, const struct order_op *op, co
     c->step.receive = must(calloc(g->size, sizeof(*c->step.receive)));
     c->meeting = meeting_of(o, op->context, op->serial);
     c->meeting->came++;
-    c->meeting->came_ps = later(c->meeting->came_ps, o->now_ps);
+    c->meeting->came_ps[c->schedule.me] = o->now_ps;
     let_go(o, c->meeting);
     take_step(o, c);
 }

@@ -121,6 +121,10 @@ void order_give(struct order *order, unsigned rank, uint64_t ps, uint64_t key, s
 /* It is done now, for the rank that has it, or the collective call; at that time, which may be to come. */
 void order_done_at(struct order *order, struct request *request, uint64_t ps);
 
+/* How long it takes at least, from a rank's doing something, until that leaves the other's node, or is there.
+ */
+uint64_t order_distance(const struct order *order, unsigned from, unsigned to, bool leaves);
+
 /* match.c.  From now on, by the rank that has them: */
 void match_send(struct order *order, const struct message *message, struct request *send);
 void match_receive(struct order *order, struct request *receive);

@@ -336,8 +336,7 @@ static uint64_t bound_of(const struct rank *r)
     return r->items && r->items->ps < ps ? r->items->ps : ps;
 }
 
-/* How long it takes, from a rank's doing something, until that is there. */
-static uint64_t distance(const struct order *o, unsigned from, unsigned to, bool leaves)
+uint64_t order_distance(const struct order *o, unsigned from, unsigned to, bool leaves)
 {
     const struct network *w = &o->network;
     if (from / w->each != to / w->each)
@@ -350,7 +349,7 @@ static bool is_due(const struct order *o, uint64_t ps, unsigned rank, bool leave
 {
     for (unsigned i = 0; i < o->ranks; i++) {
         const uint64_t bound = i == rank && own ? UINT64_MAX : bound_of(&o->rank[i]);
-        if (bound != UINT64_MAX && ps >= bound + distance(o, i, rank, leaves))
+        if (bound != UINT64_MAX && ps >= bound + order_distance(o, i, rank, leaves))
             return false;
     }
     return true;

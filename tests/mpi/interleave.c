@@ -206,11 +206,11 @@ static bool play(uint64_t seed)
 int main(void)
 {
     static struct actor first[RANKS];
-    for (uint64_t program = 1; program <= 150; program++) {
+    for (uint64_t program = 1; program <= 1000; program++) {
         write_script(program);
         CHECK(play(1000 + program));
         memcpy(first, actor, sizeof(first));
-        for (uint64_t host = 1; host <= 12; host++) {
+        for (uint64_t host = 1; host <= 4; host++) {
             CHECK(play(host));
             for (unsigned rank = 0; rank < RANKS; rank++)
                 CHECK(first[rank].logged == actor[rank].logged &&
