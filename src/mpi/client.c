@@ -21,6 +21,7 @@
 #include "mpi/network.h"
 #include "mpi/schedule.h"
 #include "mpi/serve.h"
+#include "mpi/window.h"
 
 #define CALL_PS UINT64_C(25000) /* guess: a clock read by the vDSO, as in hip/host/clocks.c */
 enum { LOOK_MS = 1 };           /* between looks at what is on its way, while an answer is waited for */
@@ -29,7 +30,7 @@ static struct {
     bool on;
     int socket, rank, ranks;
     struct network_numbers numbers;
-    MPI_Comm wire;
+    MPI_Comm wire, back;
     uint64_t ps;      /* at the end of the last call */
     bool has_machine; /* whose time it is from then on */
     bool still;       /* and which stands still */
@@ -157,6 +158,24 @@ void client_busy(int more)
     client.busy += more;
 }
 
+/* What another does with a window of ours. */
+static void serve(void)
+{
+    struct order_done what;
+    read_all(&what, sizeof(what));
+    access_serve(what.peer, what.serial);
+}
+
+static void serve_those_due(void)
+{
+    struct order_answer answer;
+    while (recv(client.socket, &answer, sizeof(answer), MSG_PEEK | MSG_DONTWAIT) == sizeof(answer) &&
+           answer.says == ORDER_SERVES) {
+        read_all(&answer, sizeof(answer));
+        serve();
+    }
+}
+
 void client_tell(const struct turn *turn, struct order_op op, const uint64_t *words)
 {
     const size_t bytes = op.words * sizeof(uint64_t);
@@ -167,29 +186,35 @@ void client_tell(const struct turn *turn, struct order_op op, const uint64_t *wo
         memcpy(text + sizeof(op), words, bytes);
     write_all(text, sizeof(op) + bytes);
     free(text);
+    serve_those_due();
 }
 
 static struct order_answer take_answer(void)
 {
     struct order_answer answer;
     struct pollfd fd = {.fd = client.socket, .events = POLLIN};
-    do
+    do {
+        serve_those_due();
         move_on();
-    while ((client.keeps || client.busy) && poll(&fd, 1, LOOK_MS) == 0);
-    read_all(&answer, sizeof(answer));
-    return answer;
+    } while ((client.keeps || client.busy) && poll(&fd, 1, LOOK_MS) == 0);
+    for (;;) {
+        read_all(&answer, sizeof(answer));
+        if (answer.says != ORDER_SERVES)
+            return answer;
+        serve();
+    }
 }
 
 void client_await_go(void)
 {
     const struct order_answer answer = take_answer();
-    assert(answer.goes);
+    assert(answer.says == ORDER_GOES);
 }
 
 uint32_t client_await(struct turn *turn, struct order_done *done)
 {
     const struct order_answer answer = take_answer();
-    assert(!answer.goes);
+    assert(answer.says == ORDER_ANSWERS);
     read_all(done, answer.count * sizeof(*done));
     turn->ps = answer.ps;
     return answer.count;
@@ -246,6 +271,11 @@ uint64_t client_overhead_ps(void)
     return (uint64_t)(client.numbers.overhead * 1000);
 }
 
+uint64_t client_poll_ps(void)
+{
+    return (uint64_t)(client.numbers.poll * 1000);
+}
+
 unsigned client_rank(void)
 {
     return (unsigned)client.rank;
@@ -254,6 +284,11 @@ unsigned client_rank(void)
 MPI_Comm client_wire(void)
 {
     return client.wire;
+}
+
+MPI_Comm client_back(void)
+{
+    return client.back;
 }
 
 ENTRY double MPI_Wtime(void)
@@ -335,6 +370,7 @@ static void begin(void)
     PMPI_Comm_size(MPI_COMM_WORLD, &client.ranks);
     PMPI_Comm_dup(MPI_COMM_WORLD, &client.wire);
     PMPI_Comm_set_errhandler(client.wire, MPI_ERRORS_RETURN);
+    PMPI_Comm_dup(client.wire, &client.back);
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     PMPI_Comm_size(host, &here);
     PMPI_Comm_free(&host);
@@ -353,21 +389,9 @@ static void begin(void)
 static void meet(enum collect_kind kind)
 {
     struct turn turn;
-    struct order_done done;
-    struct group_known *world = group_of(MPI_COMM_WORLD);
     if (!turn_begin(&turn))
         return;
-    const uint64_t number = request_number();
-    client_tell(&turn,
-                (struct order_op){.kind = ORDER_COLLECT,
-                                  .context = world->context,
-                                  .serial = ++world->collectives,
-                                  .tag = (int32_t)kind,
-                                  .request = (uint32_t)number},
-                NULL);
-    client_ask(&turn, (struct order_op){.kind = ORDER_AWAIT, .flags = ORDER_BLOCKS, .words = 1}, &number,
-               &done);
-    request_free_number((uint32_t)number);
+    group_meet(&turn, group_of(MPI_COMM_WORLD), kind);
     turn_end(&turn);
 }
 
@@ -405,6 +429,7 @@ ENTRY int MPI_Finalize(void)
         move_on();
     client_tell(&turn, (struct order_op){.kind = ORDER_BYE}, NULL);
     PMPI_Barrier(client.wire); /* what others have of ours on its way */
+    PMPI_Comm_free(&client.back);
     PMPI_Comm_free(&client.wire);
     const int error = PMPI_Finalize();
     close(client.socket);

@@ -9,6 +9,8 @@
  *   messages.c     calls that send, receive and look for messages
  *   collectives.c  calls of all of a communicator's ranks
  *   groups.c       communicators
+ *   windows.c      windows, and when what is done with them may begin and is over
+ *   access.c       what is done with them
  *   outside.c      calls that take no simulated time, and say so once
  *
  * A message's bytes go at once and apart from the program's others: packed, from memory of ours, over a
@@ -57,8 +59,13 @@ void turn_end(const struct turn *turn);
 void turn_outside(struct turn *turn, const char *what);
 
 uint64_t client_overhead_ps(void);
+uint64_t client_poll_ps(void);
 unsigned client_rank(void);
 MPI_Comm client_wire(void);
+MPI_Comm client_back(void); /* for what comes of what is done with another's window */
+/* All of the group's ranks meet in a call of that kind (schedule.h). */
+void group_meet(struct turn *turn, struct group_known *group, int kind);
+
 void client_tell(const struct turn *turn, struct order_op op, const uint64_t *words);
 /* Until it is answered, which becomes the turn's time: how many of `done` there are. */
 uint32_t client_ask(struct turn *turn, struct order_op op, const uint64_t *words, struct order_done *done);
@@ -71,10 +78,11 @@ void client_keep(MPI_Request real, void *memory);
 void client_busy(int more);
 
 /* requests.c.  What the program has of a request is one of Open MPI's that does nothing. */
-enum call_kind { CALL_SEND, CALL_RECEIVE, CALL_COLLECT };
+enum call_kind { CALL_SEND, CALL_RECEIVE, CALL_COLLECT, CALL_ACCESS };
 struct call {
     struct call *next;
     MPI_Request handle, real; /* `real`: of a collective */
+    struct access *access;
     enum call_kind kind;
     uint32_t number;
     bool persistent, active, cancelled;
@@ -96,6 +104,10 @@ void request_empty(MPI_Status *status);
 
 /* messages.c: begins a call that is active from now on. */
 int message_start(struct turn *turn, struct call *call);
+/* So many bytes of ours, which are freed when they have arrived: their number, of what goes to that rank. */
+uint64_t message_put(void *memory, int bytes, int to);
+/* How many the program's are. */
+uint64_t message_bytes(int count, MPI_Datatype type);
 /* An error of the wire's is the program's communicator's. */
 int message_error(MPI_Comm comm, int error);
 

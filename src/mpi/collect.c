@@ -175,7 +175,7 @@ void collect_done(struct order *o, struct collective *c, uint64_t ps)
 void collect_told(struct order *o, const struct order_op *op)
 {
     const struct group *g = group_of(o, op->context);
-    const struct order_answer go = {.goes = 1};
+    const struct order_answer go = {.says = ORDER_GOES};
     if (++meeting_of(o, op->context, op->serial)->told == g->size)
         for (unsigned i = 0; i < g->size; i++)
             o->answer(o->user, g->rank[i], &go, NULL);

@@ -14,16 +14,9 @@ struct what {
     uint64_t *parts; /* NULL: they do not differ */
 };
 
-static uint64_t bytes_of(int count, MPI_Datatype type)
-{
-    MPI_Count size;
-    PMPI_Type_size_x(type, &size);
-    return (uint64_t)size * (uint64_t)count;
-}
-
 static struct what whole(enum collect_kind kind, int root, int count, MPI_Datatype type)
 {
-    return (struct what){kind, root, bytes_of(count, type), NULL};
+    return (struct what){kind, root, message_bytes(count, type), NULL};
 }
 
 /* Counts of one type, or of one for each rank. */
@@ -34,7 +27,7 @@ static struct what parted(enum collect_kind kind, int root, MPI_Comm comm, const
     PMPI_Comm_size(comm, &ranks);
     struct what w = {kind, root, 0, must(calloc((size_t)ranks, sizeof(*w.parts)))};
     for (int i = 0; i < ranks; i++)
-        w.parts[i] = bytes_of(counts[i], types ? types[i] : type);
+        w.parts[i] = message_bytes(counts[i], types ? types[i] : type);
     return w;
 }
 

@@ -84,8 +84,7 @@ void group_open(void)
     group_add(MPI_COMM_SELF);
 }
 
-/* All of the communicator have come to the call. */
-static void meet(struct turn *turn, struct group_known *g)
+void group_meet(struct turn *turn, struct group_known *g, int kind)
 {
     struct order_done done;
     const uint64_t number = request_number();
@@ -93,7 +92,7 @@ static void meet(struct turn *turn, struct group_known *g)
                 (struct order_op){.kind = ORDER_COLLECT,
                                   .context = g->context,
                                   .serial = ++g->collectives,
-                                  .tag = COLLECT_MEET,
+                                  .tag = kind,
                                   .request = (uint32_t)number},
                 NULL);
     client_ask(turn, (struct order_op){.kind = ORDER_AWAIT, .flags = ORDER_BLOCKS, .words = 1}, &number,
@@ -110,7 +109,7 @@ static void meet(struct turn *turn, struct group_known *g)
             return PMPI_##Name arguments;                                                                    \
         struct group_known *g = group_of(comm);                                                              \
         if (g)                                                                                               \
-            meet(&turn, g);                                                                                  \
+            group_meet(&turn, g, COLLECT_MEET);                                                              \
         else if (comm != MPI_COMM_NULL)                                                                      \
             turn_outside(&turn, "MPI_" #Name " between groups");                                             \
         const int error = PMPI_##Name arguments;                                                             \

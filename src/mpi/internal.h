@@ -18,8 +18,9 @@ struct collective;
 struct request;
 
 /* A message: its bytes, or, of one that is longer than mpi.eager, first that it wants to come; the receiver's
- * leave, which goes the other way; and then its bytes. */
-enum message_phase { MESSAGE_BYTES, MESSAGE_ASKS, MESSAGE_LEAVE };
+ * leave, which goes the other way; and then its bytes.  And what is done with a window, and what comes of it.
+ */
+enum message_phase { MESSAGE_BYTES, MESSAGE_ASKS, MESSAGE_LEAVE, MESSAGE_REMOTE, MESSAGE_REPLY };
 struct message {
     struct message *next; /* of those that nobody has asked for */
     unsigned from, to;
@@ -31,12 +32,14 @@ struct message {
     uint64_t key; /* of messages that are somewhere at one time the first */
     bool waits;   /* for leave */
     enum message_phase phase;
+    enum order_remote remote; /* with `back` bytes that come back */
+    uint64_t back;
     struct network_way way;
     uint64_t came_ps;
     struct request *send, *receive;
 };
 
-enum request_kind { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECT };
+enum request_kind { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECT, REQUEST_REMOTE };
 struct request {
     struct request *next; /* of receives that wait for a message */
     enum request_kind kind;
@@ -66,9 +69,11 @@ enum rank_state { RANK_RUNS, RANK_WAITS, RANK_OUTSIDE, RANK_GONE };
 struct told {
     struct told *next;
     struct order_op op;
+    uint32_t ready; /* of the requests that are waited for, the first that are done */
     uint64_t word[];
 };
-/* What comes to a rank: the program's message, or that a request is done. */
+/* What comes to a rank: the program's message, what another does with its window, or that a request is done.
+ */
 struct item {
     struct item *next;
     uint64_t ps, key;
@@ -90,7 +95,8 @@ struct rank {
     struct box box[2];
     struct request **request; /* by number */
     uint32_t requests;
-    uint64_t sent[2]; /* the program's messages, and those of collective calls */
+    uint64_t sent[2];   /* the program's messages, and those of collective calls */
+    uint64_t serves_ps; /* what others do with its windows, until then */
 };
 
 struct group {
@@ -109,6 +115,7 @@ struct order {
     unsigned events, room;
     struct group *groups;
     struct meeting *meetings; /* collect.c: calls that not all have come to */
+    struct lock *locks;       /* remote.c */
     order_answer_fn *answer;
     void *user;
 };
@@ -125,7 +132,9 @@ void order_done_at(struct order *order, struct request *request, uint64_t ps);
  */
 uint64_t order_distance(const struct order *order, unsigned from, unsigned to, bool leaves);
 
-/* match.c.  From now on, by the rank that has them: */
+/* match.c.  It leaves its rank then, or for MESSAGE_LEAVE and MESSAGE_REPLY the other. */
+void match_put_on_way(struct order *order, struct message *message, enum message_phase phase, uint64_t ps);
+/* From now on, by the rank that has them: */
 void match_send(struct order *order, const struct message *message, struct request *send);
 void match_receive(struct order *order, struct request *receive);
 /* A message of the program's is there now; false: nobody has asked for it. */
@@ -145,6 +154,13 @@ void collect_begin(struct order *order, unsigned rank, const struct order_op *op
 /* A message of its step is done then. */
 void collect_done(struct order *order, struct collective *collective, uint64_t ps);
 void collect_close(struct order *order);
+
+/* remote.c.  It begins; it is at the rank whose window it is; and now that rank has come to it. */
+void remote_begin(struct order *order, unsigned rank, const struct order_op *op, uint64_t back,
+                  struct request *request);
+void remote_came(struct order *order, void *message);
+void remote_serve(struct order *order, struct message *message);
+void remote_close(struct order *order);
 
 static inline uint64_t later(uint64_t a, uint64_t b)
 {

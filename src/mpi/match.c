@@ -14,6 +14,19 @@ static void came(struct order *o, struct message *m);
 static void got_leave(struct order *o, void *object);
 static void came_to_call(struct order *o, void *object);
 
+static bool goes_back(enum message_phase phase)
+{
+    return phase == MESSAGE_LEAVE || phase == MESSAGE_REPLY;
+}
+
+/* That it has on its way now. */
+static uint64_t bytes_of(const struct message *m)
+{
+    if (m->phase == MESSAGE_REPLY)
+        return m->back;
+    return m->phase == MESSAGE_BYTES || m->phase == MESSAGE_REMOTE ? m->bytes : 0;
+}
+
 /* The receiver has all of it; or has been asked, or the sender told. */
 static void arrive(struct order *o, struct message *m, uint64_t ps)
 {
@@ -23,6 +36,13 @@ static void arrive(struct order *o, struct message *m, uint64_t ps)
         e.fn = got_leave;
         e.rank = m->from;
         order_post(o, &e);
+    } else if (m->phase == MESSAGE_REMOTE) {
+        e.fn = remote_came;
+        e.place = EVENT_COMES;
+        order_post(o, &e);
+    } else if (m->phase == MESSAGE_REPLY) {
+        order_give(o, m->from, ps, m->key, NULL, m->send);
+        free(m);
     } else if (m->collective) {
         e.fn = came_to_call;
         order_post(o, &e);
@@ -37,7 +57,7 @@ static void arrive(struct order *o, struct message *m, uint64_t ps)
 static void head_moved(struct order *o, void *object)
 {
     struct message *m = object;
-    const uint64_t ps = network_pass(&m->way, o->now_ps, m->phase == MESSAGE_BYTES ? m->bytes : 0);
+    const uint64_t ps = network_pass(&m->way, o->now_ps, bytes_of(m));
     if (m->way.at == m->way.stages)
         arrive(o, m, ps);
     else
@@ -45,13 +65,13 @@ static void head_moved(struct order *o, void *object)
                                       .key = m->key,
                                       .fn = head_moved,
                                       .object = m,
-                                      .rank = m->phase == MESSAGE_LEAVE ? m->from : m->to,
+                                      .rank = goes_back(m->phase) ? m->from : m->to,
                                       .place = EVENT_COMES});
 }
 
-static void put_on_way(struct order *o, struct message *m, enum message_phase phase, uint64_t ps)
+void match_put_on_way(struct order *o, struct message *m, enum message_phase phase, uint64_t ps)
 {
-    const bool back = phase == MESSAGE_LEAVE;
+    const bool back = goes_back(phase);
     const unsigned from = back ? m->to : m->from, to = back ? m->from : m->to;
     m->phase = phase;
     network_find(&o->network, &m->way, from, to);
@@ -62,7 +82,7 @@ static void put_on_way(struct order *o, struct message *m, enum message_phase ph
 
 static void got_leave(struct order *o, void *object)
 {
-    put_on_way(o, object, MESSAGE_BYTES, o->now_ps + o->network.overhead_ps);
+    match_put_on_way(o, object, MESSAGE_BYTES, o->now_ps + o->network.overhead_ps);
 }
 
 static void came_to_call(struct order *o, void *object)
@@ -85,7 +105,7 @@ void match_send(struct order *o, const struct message *message, struct request *
     m->key = (uint64_t)m->from << 48 | (uint64_t)calls << 47 | o->rank[m->from].sent[calls]++;
     m->waits |= (double)m->bytes > o->network.numbers.eager;
     m->send = send;
-    put_on_way(o, m, m->waits ? MESSAGE_ASKS : MESSAGE_BYTES, o->now_ps);
+    match_put_on_way(o, m, m->waits ? MESSAGE_ASKS : MESSAGE_BYTES, o->now_ps);
     if (!m->waits) { /* the bytes are elsewhere already */
         m->send = NULL;
         order_done_at(o, send, o->now_ps);
@@ -106,7 +126,7 @@ static void join(struct order *o, struct message *m, struct request *receive)
     receive->message = m;
     m->receive = receive;
     if (m->waits)
-        put_on_way(o, m, MESSAGE_LEAVE, ps + o->network.overhead_ps);
+        match_put_on_way(o, m, MESSAGE_LEAVE, ps + o->network.overhead_ps);
     else
         order_done_at(o, receive, ps);
 }

@@ -29,29 +29,34 @@ static bool is_unknown(MPI_Comm comm)
     return comm != MPI_COMM_NULL && !group_of(comm);
 }
 
-static uint64_t bytes_of(int count, MPI_Datatype type)
+uint64_t message_bytes(int count, MPI_Datatype type)
 {
     MPI_Count size;
     PMPI_Type_size_x(type, &size);
     return (uint64_t)size * (uint64_t)count;
 }
 
-/* The message's number, of those to that rank. */
-static uint64_t put_on_wire(const void *from, int count, MPI_Datatype type, int to)
+uint64_t message_put(void *memory, int bytes, int to)
 {
     static uint64_t *sent;
     MPI_Request real;
-    int room, ranks, packed = 0;
+    int ranks;
     PMPI_Comm_size(client_wire(), &ranks);
     if (!sent)
         sent = must(calloc((size_t)ranks, sizeof(*sent)));
     const uint64_t serial = sent[to]++ % SERIALS;
+    PMPI_Isend(memory, bytes, MPI_PACKED, to, (int)serial, client_wire(), &real);
+    client_keep(real, memory);
+    return serial;
+}
+
+static uint64_t put_on_wire(const void *from, int count, MPI_Datatype type, int to)
+{
+    int room, packed = 0;
     PMPI_Pack_size(count, type, client_wire(), &room);
     void *memory = must(malloc((size_t)room + 1));
     PMPI_Pack(from, count, type, memory, room, &packed, client_wire());
-    PMPI_Isend(memory, packed, MPI_PACKED, to, (int)serial, client_wire(), &real);
-    client_keep(real, memory);
-    return serial;
+    return message_put(memory, packed, to);
 }
 
 int message_start(struct turn *turn, struct call *c)
@@ -67,7 +72,7 @@ int message_start(struct turn *turn, struct call *c)
         op.kind = ORDER_SEND;
         op.flags = c->flags;
         op.serial = put_on_wire(c->from, c->count, c->type, world);
-        op.bytes = bytes_of(c->count, c->type);
+        op.bytes = message_bytes(c->count, c->type);
         turn->ps += client_overhead_ps();
     }
     client_tell(turn, op, NULL);

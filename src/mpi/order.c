@@ -92,8 +92,12 @@ static void forget(struct rank *r, struct request *request)
 static bool try_await(struct order *o, unsigned rank)
 {
     struct rank *r = &o->rank[rank];
-    const struct told *t = r->waits;
+    struct told *t = r->waits;
     const uint32_t all = t->op.words, flags = t->op.flags;
+    while (t->ready < all && r->request[t->word[t->ready]]->done)
+        t->ready++;
+    if (t->ready < all && (flags & ORDER_BLOCKS) && !(flags & (ORDER_ONE | ORDER_SOME)))
+        return false;
     struct order_done *done = must(calloc(all + 1, sizeof(*done)));
     uint32_t count = 0, least = flags & (ORDER_ONE | ORDER_SOME) ? all > 0 : all;
     for (uint32_t i = 0; i < all && !((flags & ORDER_ONE) && count); i++)
@@ -202,6 +206,8 @@ static void take_item(struct order *o, unsigned rank, struct item **at)
     o->now_ps = item.ps;
     if (item.request)
         order_done_at(o, item.request, item.ps);
+    else if (item.message->phase == MESSAGE_REMOTE)
+        remote_serve(o, item.message);
     else if (!match_came(o, item.message) && r->waits && r->waits->op.kind == ORDER_PROBE)
         try_probe(o, rank);
 }
@@ -246,6 +252,17 @@ static void receive(struct order *o, unsigned rank, const struct order_op *op)
     match_receive(o, r);
 }
 
+static void remote(struct order *o, unsigned rank, const struct order_op *op, const uint64_t *words)
+{
+    struct request *r = NULL;
+    if (op->request) {
+        r = must(calloc(1, sizeof(*r)));
+        *r = (struct request){.kind = REQUEST_REMOTE, .rank = rank};
+        name(&o->rank[rank], r, op->request);
+    }
+    remote_begin(o, rank, op, op->words ? words[0] : 0, r);
+}
+
 static void cancel(struct order *o, unsigned rank, const struct order_op *op)
 {
     struct request *r = o->rank[rank].request[op->request];
@@ -277,6 +294,9 @@ static void happen(struct order *o, unsigned rank)
         collect_begin(o, rank, &t->op, t->word, request);
         break;
     }
+    case ORDER_REMOTE:
+        remote(o, rank, &t->op, t->word);
+        break;
     case ORDER_AWAIT:
     case ORDER_PROBE:
         r->state = RANK_WAITS;
@@ -322,7 +342,7 @@ unsigned order_slowest(const struct order *o, uint64_t *ps)
 /* What does not depend on what comes to the rank. */
 static bool is_free(const struct order_op *op)
 {
-    return op->kind == ORDER_SEND || op->kind == ORDER_COLLECT;
+    return op->kind == ORDER_SEND || op->kind == ORDER_COLLECT || op->kind == ORDER_REMOTE;
 }
 
 /* Before then a rank does nothing by itself. */
@@ -384,7 +404,8 @@ static bool certain_item(struct order *o, unsigned rank)
     if (!o->rank[rank].items || !is_certain(o, rank))
         return false;
     for (struct item **at = &o->rank[rank].items; *at; at = &(*at)->next)
-        if ((*at)->request || match_is_asked(o, (*at)->message)) {
+        if ((*at)->request ||
+            ((*at)->message->phase != MESSAGE_REMOTE && match_is_asked(o, (*at)->message))) {
             take_item(o, rank, at);
             return true;
         }
@@ -443,7 +464,8 @@ void order_take(struct order *o, unsigned rank, const struct order_op *op, const
     } else {
         struct told *t = must(malloc(sizeof(*t) + op->words * sizeof(uint64_t)));
         *t = (struct told){.op = *op};
-        memcpy(t->word, words, op->words * sizeof(uint64_t));
+        if (op->words)
+            memcpy(t->word, words, op->words * sizeof(uint64_t));
         if (t->op.ps < r->ps) /* another thread of the rank's was here before */
             t->op.ps = r->ps;
         r->ps = t->op.ps;
@@ -509,6 +531,7 @@ void order_close(struct order *o)
     for (struct group *g; (g = o->groups); free(g))
         o->groups = g->next;
     collect_close(o);
+    remote_close(o);
     network_close(&o->network);
     free(o->rank);
     free(o->event);

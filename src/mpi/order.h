@@ -10,6 +10,7 @@
  *   order.c       ranks, their calls, and what happens next
  *   match.c       messages and those that wait for them
  *   collect.c     calls of all of a communicator's ranks, as messages: schedule.c says which
+ *   remote.c      what ranks do with each other's windows
  *   serve.c       a thread of rank 0 that has all this, and sockets to all ranks
  *
  * A rank is its number in MPI_COMM_WORLD.
@@ -29,6 +30,9 @@ enum order_kind {
      * ORDER_BLOCKS the rank is told to go when all have told theirs: bytes may be moved then, and nobody be
      * kept waiting. */
     ORDER_COLLECT,
+    /* With the window `context` of `peer`: `tag` says what, the word how many bytes come back.  That rank
+     * is told to serve it, as `serial` of those to it. */
+    ORDER_REMOTE,
     ORDER_AWAIT,  /* the requests of the words; it is answered */
     ORDER_PROBE,  /* it is answered */
     ORDER_CANCEL, /* a receive that has not got its message */
@@ -37,6 +41,14 @@ enum order_kind {
     ORDER_BYE
 };
 enum { ORDER_ANY = -1 };
+
+enum order_remote {
+    REMOTE_ACCESS,
+    REMOTE_COMBINE, /* the same; what comes is put together with what is there */
+    REMOTE_LOCK_SHARED,
+    REMOTE_LOCK,
+    REMOTE_UNLOCK /* request 0: nothing comes back */
+};
 
 /* Of ORDER_AWAIT and ORDER_PROBE. */
 enum {
@@ -65,10 +77,16 @@ struct order_done {
     uint32_t cancelled;
     uint64_t serial, bytes;
 };
+enum order_says {
+    ORDER_ANSWERS,
+    ORDER_GOES,  /* it is no answer: all have told an ORDER_COLLECT */
+    ORDER_SERVES /* nor is this: what another does with a window here is due, and comes before the next answer
+                  */
+};
 struct order_answer {
     uint64_t ps;
     uint32_t count; /* of those that follow */
-    uint32_t goes;  /* it is none, but says that all have told an ORDER_COLLECT */
+    uint32_t says;
 };
 
 struct network_numbers;

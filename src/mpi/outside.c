@@ -18,29 +18,6 @@
         return error;                                                                                        \
     }
 
-#define WINDOW "one-sided communication (MPI_Win_...)"
-OUTSIDE(WINDOW, Win_create, (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win),
-        (base, size, unit, info, comm, win))
-OUTSIDE(WINDOW, Win_allocate,
-        (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
-        (size, unit, info, comm, base, win))
-OUTSIDE(WINDOW, Win_allocate_shared,
-        (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
-        (size, unit, info, comm, base, win))
-OUTSIDE(WINDOW, Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win), (info, comm, win))
-OUTSIDE(WINDOW, Win_free, (MPI_Win * win), (win))
-OUTSIDE(WINDOW, Win_fence, (int assert, MPI_Win win), (assert, win))
-OUTSIDE(WINDOW, Win_start, (MPI_Group group, int assert, MPI_Win win), (group, assert, win))
-OUTSIDE(WINDOW, Win_complete, (MPI_Win win), (win))
-OUTSIDE(WINDOW, Win_wait, (MPI_Win win), (win))
-OUTSIDE(WINDOW, Win_test, (MPI_Win win, int *flag), (win, flag))
-OUTSIDE(WINDOW, Win_lock, (int kind, int rank, int assert, MPI_Win win), (kind, rank, assert, win))
-OUTSIDE(WINDOW, Win_unlock, (int rank, MPI_Win win), (rank, win))
-OUTSIDE(WINDOW, Win_lock_all, (int assert, MPI_Win win), (assert, win))
-OUTSIDE(WINDOW, Win_unlock_all, (MPI_Win win), (win))
-OUTSIDE(WINDOW, Win_flush, (int rank, MPI_Win win), (rank, win))
-OUTSIDE(WINDOW, Win_flush_all, (MPI_Win win), (win))
-
 #define DISK "MPI-IO (MPI_File_...)"
 OUTSIDE(DISK, File_open, (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *file),
         (comm, name, mode, info, file))

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/must.h"
-#include "mpi/client.h"
+#include "mpi/window.h"
 
 enum { BUCKETS = 1024 };
 
@@ -40,13 +40,19 @@ static struct call *call_of(MPI_Request handle)
     return c;
 }
 
+/* The type is the program's, which may free it. */
+static bool is_message(const struct call *c)
+{
+    return c->kind == CALL_SEND || c->kind == CALL_RECEIVE;
+}
+
 void request_give(const struct call *call, MPI_Request *handle)
 {
     struct call *c = must(malloc(sizeof(*c)));
     *c = *call;
     /* One that is Open MPI's, and that it makes nothing of. */
     PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, handle);
-    if (c->kind != CALL_COLLECT)
+    if (is_message(c))
         PMPI_Type_dup(c->type, &c->type);
     c->handle = *handle;
     c->next = *bucket_of(*handle);
@@ -60,7 +66,7 @@ static void drop(struct call *c)
         at = &(*at)->next;
     *at = c->next;
     request_free_number(c->number);
-    if (c->kind != CALL_COLLECT)
+    if (is_message(c))
         PMPI_Type_free(&c->type);
     PMPI_Request_free(&c->handle);
     free(c);
@@ -99,6 +105,8 @@ static int finish(MPI_Request *handle, const struct order_done *done, MPI_Status
     if (c->kind == CALL_COLLECT) {
         error = PMPI_Wait(&c->real, status);
         client_busy(-1);
+    } else if (c->kind == CALL_ACCESS) {
+        error = access_finish(c->access);
     } else if (done->cancelled) {
         if (status != MPI_STATUS_IGNORE)
             PMPI_Status_set_cancelled(status, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranks that send, receive from anybody, look, compute and meet at random: whichever of them the host lets go
- * on first, each gets the same messages at the same times.
+ * Ranks that send, receive from anybody, look, compute, use each other's windows and meet at random:
+ * whichever of them the host lets go on first, each gets the same messages at the same times, and its window
+ * sees others in the same order.
  */
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@
     "mpi.overhead=400 mpi.latency=200 mpi.rate=20 mpi.reduce=10 mpi.eager=1000 mpi.poll=50 "                 \
     "network.latency=1000 network.rate=10 network.ports=1 network.ranks=2 "                                  \
     "link.rate=32 link.latency=100 link.header=16 packages=2 links=0,2,2,0"
-enum { RANKS = 5, ROUNDS = 6, MOST = 4, CONTEXT = 3, LOG = 4096 };
+enum { RANKS = 5, ROUNDS = 6, MOST = 4, CONTEXT = 3, WINDOW = 4, LOG = 4096 };
 
 /* What a rank does in a round: computes and sends, looks, receives, awaits its sends, and perhaps meets all.
  */
@@ -24,9 +25,13 @@ struct round {
     uint64_t bytes[MOST], compute[MOST + 1];
     bool meets, certain; /* `certain`: it asks for all of its messages at once */
     enum collect_kind kind;
+    /* With windows: under a lock of the first's, if it is one. */
+    unsigned accesses, window[MOST];
+    enum order_remote lock, access[MOST];
+    uint64_t put[MOST], got[MOST];
 };
 
-enum stage { SENDING, LOOKING, RECEIVING, AWAITING, MEETING, OVER };
+enum stage { LOCKING, ACCESSING, SENDING, LOOKING, RECEIVING, AWAITING, MEETING, OVER };
 struct actor {
     uint64_t ps;
     bool waits;
@@ -34,6 +39,8 @@ struct actor {
     enum stage stage;
     uint64_t log[LOG], serial[RANKS], meetings;
     unsigned logged;
+    uint64_t served[LOG]; /* who, and its number */
+    unsigned serves;
 };
 
 static struct round script[RANKS][ROUNDS];
@@ -50,7 +57,11 @@ static void answer(void *user, unsigned rank, const struct order_answer *a, cons
 {
     struct actor *r = &actor[rank];
     (void)user;
-    if (a->goes)
+    if (a->says == ORDER_SERVES) {
+        CHECK(r->serves < LOG);
+        r->served[r->serves++] = (uint64_t)done->peer << 32 | done->serial;
+    }
+    if (a->says != ORDER_ANSWERS)
         return;
     r->ps = a->ps;
     r->waits = false;
@@ -79,12 +90,49 @@ static void await(unsigned rank, uint32_t flags, unsigned first, unsigned count)
     tell(rank, (struct order_op){.kind = ORDER_AWAIT, .flags = flags, .words = count}, words);
 }
 
-/* Requests: 1.. are sends, 11.. receives, 50 is the meeting. */
+static void reach(unsigned rank, unsigned to, enum order_remote what, uint32_t request, uint64_t put,
+                  uint64_t got)
+{
+    actor[rank].ps += 400000;
+    order_take(order, rank,
+               &(struct order_op){.kind = ORDER_REMOTE,
+                                  .ps = actor[rank].ps,
+                                  .context = WINDOW,
+                                  .bytes = put,
+                                  .serial = actor[rank].serial[to]++,
+                                  .request = request,
+                                  .peer = (int32_t)to,
+                                  .tag = (int32_t)what,
+                                  .words = 1},
+               &got);
+}
+
+/* Requests: 1.. are sends, 11.. receives, 31.. accesses, 50 is the meeting, 60 a lock. */
 static void act(unsigned rank)
 {
     struct actor *r = &actor[rank];
     const struct round *s = &script[rank][r->round];
     switch (r->stage) {
+    case LOCKING:
+        r->stage = ACCESSING;
+        if (s->accesses && s->lock >= REMOTE_LOCK_SHARED && s->lock <= REMOTE_LOCK) {
+            reach(rank, s->window[0], s->lock, 60, 0, 0);
+            await(rank, ORDER_BLOCKS, 60, 1);
+        }
+        break;
+    case ACCESSING:
+        if (r->at < s->accesses) {
+            reach(rank, s->window[r->at], s->access[r->at], 31 + r->at, s->put[r->at], s->got[r->at]);
+            r->at++;
+        } else if (r->at++ == s->accesses && s->accesses) {
+            await(rank, ORDER_BLOCKS, 31, s->accesses);
+        } else {
+            if (s->accesses && s->lock >= REMOTE_LOCK_SHARED && s->lock <= REMOTE_LOCK)
+                reach(rank, s->window[0], REMOTE_UNLOCK, 0, 0, 0);
+            r->stage = SENDING;
+            r->at = 0;
+        }
+        break;
     case SENDING:
         if (r->at == s->sends) {
             r->stage = LOOKING;
@@ -144,7 +192,7 @@ static void act(unsigned rank)
         }
         r->ps += s->compute[MOST];
         r->at = 0;
-        r->stage = ++r->round == ROUNDS ? OVER : SENDING;
+        r->stage = ++r->round == ROUNDS ? OVER : LOCKING;
         if (r->stage == OVER)
             tell(rank, (struct order_op){.kind = ORDER_BYE}, NULL);
         break;
@@ -166,6 +214,14 @@ static void write_script(uint64_t seed)
             s->certain = draw(&seed, 2);
             s->meets = meets;
             s->kind = kind;
+            s->accesses = draw(&seed, 2) ? (unsigned)draw(&seed, MOST + 1) : 0;
+            s->lock = (enum order_remote)draw(&seed, REMOTE_UNLOCK + 1);
+            for (unsigned i = 0; i < s->accesses; i++) {
+                s->window[i] = (unsigned)draw(&seed, RANKS);
+                s->access[i] = draw(&seed, 2) ? REMOTE_ACCESS : REMOTE_COMBINE;
+                s->put[i] = draw(&seed, 5000);
+                s->got[i] = draw(&seed, 3) ? 0 : draw(&seed, 50000);
+            }
             for (unsigned i = 0; i < s->sends; i++) {
                 s->to[i] = (unsigned)draw(&seed, RANKS);
                 s->bytes[i] = draw(&seed, 2) ? draw(&seed, 100) : draw(&seed, 50000);
@@ -212,6 +268,10 @@ int main(void)
         memcpy(first, actor, sizeof(first));
         for (uint64_t host = 1; host <= 4; host++) {
             CHECK(play(host));
+            for (unsigned rank = 0; rank < RANKS; rank++)
+                CHECK(first[rank].serves == actor[rank].serves &&
+                      memcmp(first[rank].served, actor[rank].served, actor[rank].serves * sizeof(uint64_t)) ==
+                          0);
             for (unsigned rank = 0; rank < RANKS; rank++)
                 CHECK(first[rank].logged == actor[rank].logged &&
                       memcmp(first[rank].log, actor[rank].log, actor[rank].logged * sizeof(uint64_t)) == 0);

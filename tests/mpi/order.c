@@ -22,16 +22,19 @@ struct rig {
     struct order *order;
     struct order_answer last[RANKS];
     struct order_done done[RANKS][16];
-    unsigned answers[RANKS], goes[RANKS];
+    unsigned answers[RANKS], goes[RANKS], serves[RANKS];
+    uint64_t served[RANKS][16]; /* who, and its number */
 };
 
 static void answer(void *user, unsigned rank, const struct order_answer *a, const struct order_done *done)
 {
     struct rig *rig = user;
-    if (a->goes) {
+    if (a->says == ORDER_GOES)
         rig->goes[rank]++;
+    if (a->says == ORDER_SERVES && rig->serves[rank] < 16)
+        rig->served[rank][rig->serves[rank]++] = (uint64_t)done->peer << 32 | done->serial;
+    if (a->says != ORDER_ANSWERS)
         return;
-    }
     rig->last[rank] = *a;
     rig->answers[rank]++;
     for (uint32_t i = 0; i < a->count && i < 16; i++)
@@ -261,6 +264,101 @@ static void test_match(void)
     order_close(rig.order);
 }
 
+static void remote(struct rig *rig, unsigned rank, uint64_t ps, int to, enum order_remote what,
+                   uint64_t bytes, uint64_t back, uint32_t request)
+{
+    order_take(rig->order, rank,
+               &(struct order_op){.kind = ORDER_REMOTE,
+                                  .ps = ps + O,
+                                  .context = CONTEXT,
+                                  .bytes = bytes,
+                                  .serial = request,
+                                  .request = request,
+                                  .peer = to,
+                                  .tag = (int32_t)what,
+                                  .words = 1},
+               &back);
+}
+
+static void test_access(enum order_remote what, uint64_t bytes, uint64_t back, uint64_t ps)
+{
+    struct rig rig;
+    open_rig(&rig, RANKS);
+    for (unsigned i = 1; i < RANKS; i++)
+        if (i != 4)
+            bye(&rig, i);
+    remote(&rig, 0, 0, 4, what, bytes, back, 1);
+    await_one(&rig, 0, O, 1);
+    CHECK_EQ(rig.serves[4], 0);
+    await(&rig, 4, O + FAR + bytes * 100 - 1, 0, NULL, 0); /* it may still use what is there */
+    CHECK_EQ(rig.serves[4], 0);
+    CHECK_EQ(rig.answers[0], 0);
+    await(&rig, 4, O + FAR + bytes * 100, 0, NULL, 0);
+    CHECK_EQ(rig.serves[4], 1);
+    CHECK_EQ(rig.last[4].ps, O + FAR + bytes * 100); /* which it costs nothing */
+    bye(&rig, 4);
+    CHECK_EQ(rig.last[0].ps, ps);
+    order_close(rig.order);
+}
+
+/* What is done with another's window: there, mpi.overhead, and back; and in the order in which it is there.
+ */
+static void test_remote(void)
+{
+    const uint64_t there = O + FAR, back = O + FAR;
+    test_access(REMOTE_ACCESS, 1000, 0, there + 100000 + back);
+    test_access(REMOTE_ACCESS, 8000, 0,
+                there + 800000 + back); /* longer than mpi.eager: it asks for no leave */
+    test_access(REMOTE_ACCESS, 0, 1000, there + back + 100000);
+    test_access(REMOTE_COMBINE, 1000, 1000, there + 100000 + 100000 + back + 100000);
+
+    struct rig rig;
+    open_rig(&rig, RANKS);
+    for (unsigned i = 2; i < RANKS; i++)
+        if (i != 4)
+            bye(&rig, i);
+    remote(&rig, 1, 5, 4, REMOTE_ACCESS, 0, 0, 11); /* the host's first */
+    remote(&rig, 0, 4, 4, REMOTE_ACCESS, 0, 0, 22);
+    bye(&rig, 0);
+    bye(&rig, 1);
+    await(&rig, 4, 2 * there, 0, NULL, 0);
+    CHECK_EQ(rig.serves[4], 2);
+    CHECK_EQ(rig.served[4][0], 22);
+    CHECK_EQ(rig.served[4][1], UINT64_C(1) << 32 | 11);
+    order_close(rig.order);
+}
+
+/* Two have it together, then one alone, then two; who computes does not see them come and go. */
+static void test_locks(void)
+{
+    struct rig rig;
+    const enum order_remote what[] = {REMOTE_LOCK_SHARED, REMOTE_LOCK_SHARED, REMOTE_LOCK,
+                                      REMOTE_LOCK_SHARED};
+    const uint64_t there = O + FAR, back = O + FAR, late = 100000000;
+    open_rig(&rig, RANKS);
+    for (unsigned i = 4; i < RANKS; i++)
+        bye(&rig, i);
+    for (unsigned i = 0; i < 4; i++) {
+        remote(&rig, i, i, 4, what[i], 0, 0, 1);
+        await_one(&rig, i, i + O, 1);
+    }
+    CHECK_EQ(rig.last[0].ps, there + back);
+    CHECK_EQ(rig.last[1].ps, 1 + there + back);
+    CHECK_EQ(rig.answers[2], 0);
+    remote(&rig, 0, late, 4, REMOTE_UNLOCK, 0, 0, 0);
+    bye(&rig, 0);
+    CHECK_EQ(rig.answers[2], 0);
+    remote(&rig, 1, late + 7, 4, REMOTE_UNLOCK, 0, 0, 0);
+    bye(&rig, 1);
+    CHECK_EQ(rig.last[2].ps, late + 7 + there + back);
+    CHECK_EQ(rig.answers[3], 0);
+    remote(&rig, 2, 2 * late, 4, REMOTE_UNLOCK, 0, 0, 0);
+    bye(&rig, 2);
+    CHECK_EQ(rig.last[3].ps, 2 * late + there + back);
+    CHECK_EQ(rig.serves[4], 0);
+    order_close(rig.order);
+}
+
 /* A rank outside keeps nobody waiting; it is back no sooner than the others have got. */
 static void test_outside(void)
 {
@@ -431,6 +529,8 @@ int main(void)
     test_any();
     test_looks();
     test_match();
+    test_remote();
+    test_locks();
     test_outside();
     test_collectives();
     for (unsigned ranks = 1; ranks <= 13; ranks++)

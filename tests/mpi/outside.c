@@ -18,7 +18,11 @@ static void windows(void)
 {
     int *word, one = 1, old, value = -1;
     MPI_Win window;
-    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&word, &window);
+    MPI_Group group;
+    MPI_Comm all;
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &all);
+    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, all, (void *)&word, &window);
     *word = -1;
     MPI_Win_fence(0, window);
     MPI_Put(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, 1, MPI_INT, window);
@@ -35,6 +39,8 @@ static void windows(void)
     MPI_Barrier(MPI_COMM_WORLD);
     expect(rank || *word == ranks - 1 + ranks, "a window's sum");
     MPI_Win_free(&window);
+    MPI_Group_free(&group);
+    MPI_Comm_free(&all);
 }
 
 static void groups(void)

@@ -14,7 +14,8 @@ echo 'int main() { return 0; }' >"$dir/empty.hip"
 {
     "$ehp" cc -O2 $(mpicc --showme:compile) "$source/tests/mpi/times.hip" -o "$dir/times" $(mpicc --showme:link) &&
         "$ehp" cc --time-host -O2 $(mpicc --showme:compile) "$source/tests/mpi/clocks.hip" -o "$dir/clocks" \
-            $(mpicc --showme:link)
+            $(mpicc --showme:link) &&
+        mpicc -Wall -O2 "$source/tests/mpi/windows.c" -o "$dir/windows"
 } || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # of containers
 mpirun="mpirun --oversubscribe --bind-to none"
@@ -38,20 +39,23 @@ for run in 1 2 3; do
             busy="$busy $!"
         done
     fi
-    timeout 250 $mpirun -np 4 "$ehp" run --mode timing --node "$dir/two.cfg" "$dir/times" >"$dir/out$run" \
-        2>"$dir/said" || { cat "$dir/out$run" "$dir/said"; exit 1; }
+    for what in times windows; do
+        timeout 250 $mpirun -np 4 "$ehp" run --mode timing --node "$dir/two.cfg" "$dir/$what" >"$dir/$what$run" \
+            2>"$dir/said" || { cat "$dir/$what$run" "$dir/said"; exit 1; }
+        cmp "$dir/${what}1" "$dir/$what$run" || { diff "$dir/${what}1" "$dir/$what$run"; wrong=1; }
+    done
     [ -z "$busy" ] || kill $busy
     busy=
-    cmp "$dir/out1" "$dir/out$run" || { diff "$dir/out1" "$dir/out$run"; wrong=1; }
 done
 
 { "$ehp" chips show mi300a; "$ehp" chips show "$dir/two.cfg"; } |
     awk '$1 ~ /^(mpi|link|network)\./ {print $1, $2 * ($3 == "KiB" ? 1024 : 1)}' >"$dir/numbers"
-# Half of a ping-pong's round, by hand; a message longer than mpi.eager asks, and gets leave, before.
+# Half of a ping-pong's round, and what is done with a window, there and back, by hand; a message longer than mpi.eager asks, and gets leave, before.
 awk '
 function half(bytes, latency, rate) {
     return (bytes > n["mpi.eager"] ? 4 * o + 3 * latency : 2 * o + latency) + bytes / rate / 1000
 }
+function round(bytes, latency, rate) { return 2 * (o + latency) + bytes / rate / 1000 }
 function check(what, is, least, most) {
     checks++
     if (is >= least - 2e-5 && is <= most + 2e-5) return
@@ -69,6 +73,15 @@ FNR == NR {
 }
 $1 == "pingpong" && $3 == 1 { h = half($4, near, near_rate); check($0, $5, h, h) }
 $1 == "pingpong" && $3 == 3 { h = half($4, far, far_rate); check($0, $5, h, h) }
+$1 == "put" || $1 == "get" || $1 == "sum" {
+    h = $2 == 1 ? round($3, near, near_rate) : round($3, far, far_rate)
+    if ($1 == "sum") h += $3 / n["mpi.reduce"] / 1000
+    check($0, $4, h, h)
+}
+# Twenty turns with the lock of rank 1, of three microseconds; a put at least comes and goes within each.
+$1 == "locks" { check($0, $2, 20 * (3 + round(0, near, near_rate)), 20 * (3 + 4 * round(0, far, far_rate))) }
+# A barrier: two rounds, of which one at least is between the two; two, with what goes to everybody before.
+$1 == "fence" { check($0, $2, half(0, near, near_rate) + half(0, far, far_rate), 2 * half(0, far, far_rate) + 0.1) }
 # Ranks 0, 1 and 2, 3 share a node.
 $1 == "ring" { h = 2 * half(4, near, near_rate) + 2 * half(4, far, far_rate); check($0, $2, h, h) }
 # Recursive doubling, once in the node and once between the two, whose port both share.
@@ -85,12 +98,14 @@ $1 == "poll" {
     check($0, $4, h, h + 2 * o + 3 * n["mpi.poll"] / 1000 + 0.1)
     check("looks", $2, (h - o - 0.1) * 1000 / n["mpi.poll"], (h - o + 0.1) * 1000 / n["mpi.poll"] + 1)
 }
-$1 == "wrong" { ended = 1; wrong += $2 }
+# A word that another puts there 150 us after the beginning.
+$1 == "looks" { check($0, $3, 150 + o + near, 150 + o + near + 2 * n["mpi.poll"] / 1000 + 0.2) }
+$1 == "wrong" { ended++; wrong += $2 }
 END {
     if (order[0] order[1] order[2] != "123123231") { print "MPI_ANY_SOURCE:", order[0], order[1], order[2]; wrong++ }
-    if (!ended || checks != 13) { printf "%d checks, and not 13\n", checks; wrong++ }
+    if (ended != 2 || checks != 28) { printf "%d checks, and not 28\n", checks; wrong++ }
     exit wrong != 0
-}' "$dir/numbers" "$dir/out1" || { cat "$dir/out1"; wrong=1; }
+}' "$dir/numbers" "$dir/times1" "$dir/windows1" || { cat "$dir/times1" "$dir/windows1"; wrong=1; }
 
 # What takes no simulated time goes right, and says so once.
 mpicc -Wall -O2 "$source/tests/mpi/outside.c" -o "$dir/outside" || exit 1
@@ -121,5 +136,5 @@ END { # twice the work, for which the other waits
         sum[0] != 360000 || sum[1] != 360000 || end[0] - end[1] > 2 || end[1] - end[0] > 2
 }' "$dir/clocks1" || { echo "clocks differ"; cat "$dir/clocks1" "$dir/said"; wrong=1; }
 
-[ $wrong = 0 ] && echo "three runs of four ranks, two of two: the same times, and the node file's"
+[ $wrong = 0 ] && echo "three runs of four ranks each, two of two: the same times, and the node file's"
 exit $wrong
