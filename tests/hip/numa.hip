@@ -323,6 +323,8 @@ static void cpus()
     unsigned cpu = 0, node = 0;
     CHECK(syscall(SYS_getcpu, &cpu, &node, nullptr) == 0 && node == 2 && cpu / CPUS == 2, "CPU %u, node %u",
           cpu, node);
+    cpu = node = 0;
+    CHECK(getcpu(&cpu, &node) == 0 && node == 2 && cpu / CPUS == 2, "CPU %u, node %u", cpu, node);
     char *at = map();
     touch(at);
     CHECK(node_of(at) == 2, "near the thread: %d", node_of(at));

@@ -267,14 +267,38 @@ ENTRY int pthread_attr_destroy(pthread_attr_t *of)
 
 /* ---- how many there are, and which it is on ---- */
 
-ENTRY int sched_getcpu(void)
+/* Negative: the host says. */
+static int one_cpu(const void *caller)
 {
-    if (ON_CORE())
+    if (time_host_on_core(caller))
         return ehp_cpu_thread_cpu(time_host_machine(), time_host_self());
-    if (!numa_answers(__builtin_return_address(0)))
-        return REAL(sched_getcpu)();
+    if (!numa_answers(caller))
+        return -1;
     const int cpu = affinity_first();
     return cpu < 0 ? 0 : cpu;
+}
+
+ENTRY int sched_getcpu(void)
+{
+    const int cpu = one_cpu(__builtin_return_address(0));
+    return cpu < 0 ? REAL(sched_getcpu)() : cpu;
+}
+
+bool affinity_getcpu(unsigned *which, unsigned *node, const void *caller)
+{
+    const int cpu = one_cpu(caller);
+    if (cpu < 0)
+        return false;
+    if (which)
+        *which = (unsigned)cpu;
+    if (node)
+        *node = numa_nodes()->nodes ? (unsigned)cpu / numa_nodes()->cpus : 0;
+    return true;
+}
+
+ENTRY int getcpu(unsigned *which, unsigned *node)
+{
+    return affinity_getcpu(which, node, __builtin_return_address(0)) ? 0 : REAL(getcpu)(which, node);
 }
 
 ENTRY long sysconf(int name)

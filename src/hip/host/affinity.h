@@ -20,6 +20,8 @@ void affinity_inherit(const char *text);
  * kernel fills, or -1: there are not as many. */
 int affinity_set(size_t bytes, const cpu_set_t *mask, bool on_core);
 long affinity_get(size_t bytes, cpu_set_t *mask);
+/* The CPU that the calling thread is on, and its node; false: the host says. */
+bool affinity_getcpu(unsigned *cpu, unsigned *node, const void *caller);
 /* The calling thread has just begun with that (NULL: all), or was given it by another. */
 void affinity_begin(const struct ehp_cpu_set *set);
 /* A thread on one of these (NULL: on that core, if it is not -1); on another, if none of them is free. */

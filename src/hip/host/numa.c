@@ -433,18 +433,6 @@ static long finish(int error)
     return -1;
 }
 
-static int one_cpu(unsigned *cpu, unsigned *which, const void *caller)
-{
-    const int mine = time_host_on_core(caller) ? ehp_cpu_thread_cpu(time_host_machine(), time_host_self())
-                                               : affinity_first();
-    const unsigned at = mine < 0 ? 0 : (unsigned)mine;
-    if (cpu)
-        *cpu = at;
-    if (which)
-        *which = at / node.cpus;
-    return 0;
-}
-
 bool numa_syscall(long number, const long a[6], const void *caller, long *result)
 {
     /* The runtime asks for its program, as ROCm's does. */
@@ -477,8 +465,8 @@ bool numa_syscall(long number, const long a[6], const void *caller, long *result
         return true;
     }
     if (number == SYS_getcpu) {
-        *result = one_cpu((unsigned *)a[0], (unsigned *)a[1], caller);
-        return true;
+        *result = 0;
+        return affinity_getcpu((unsigned *)a[0], (unsigned *)a[1], caller);
     }
     struct ehp_cpu_thread *thread = on_core(caller);
     const uint64_t ps = thread ? time_host_leave() : 0;
