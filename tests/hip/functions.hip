@@ -109,9 +109,38 @@ static void occupancy()
           "no");
 }
 
+struct pair {
+    int first;
+    double second;
+};
+
+__global__ void take(double *out, const long long wide, pair both, unsigned char narrow)
+{
+    out[threadIdx.x] = static_cast<double>(wide) + both.first + both.second + narrow;
+}
+
+// Arguments become what the parameters are: of other widths than they were given in.
+static void launches()
+{
+    buffer<double> out(64);
+    const pair both = {3, 0.25};
+    hipLaunchConfig_t config = {};
+
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(64);
+    HIP_OK(hipLaunchKernelEx(&config, take, out.get(), -7, both, 0x1ff));
+    out.down();
+    CHECK(out[0] == -7 + 3 + 0.25 + 255 && out[63] == out[0], "%g", out[0]);
+    config.blockDim = dim3(2048);
+    CHECK(hipLaunchKernelEx(&config, take, out.get(), 1, both, 1) == hipErrorInvalidConfiguration, "it ran");
+    CHECK(hipLaunchKernelEx(nullptr, take, out.get(), 1, both, 1) == hipErrorInvalidConfiguration, "it ran");
+    (void)hipGetLastError();
+}
+
 int main()
 {
     configurations();
+    launches();
     attributes();
     occupancy();
     return check_done();

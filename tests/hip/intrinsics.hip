@@ -2,6 +2,7 @@
 // Integer intrinsics, bit fields and conversions against plain loops on the host.
 #include "check_hip.h"
 #include <cfenv>
+#include <climits>
 
 struct row {
     unsigned x, y, s;
@@ -256,9 +257,88 @@ static void changes()
     }
 }
 
+struct dots {
+    unsigned a, b, c;
+    int s2, s4, s8, s2_sat, s4_sat, s8_sat;
+    unsigned u2, u4, u8, u2_sat, u4_sat, u8_sat;
+};
+
+template <typename T> static __device__ T as(unsigned v)
+{
+    return __builtin_bit_cast(T, v);
+}
+
+__global__ void multiply(dots *all)
+{
+    dots &d = all[blockIdx.x * blockDim.x + threadIdx.x];
+    const int a = static_cast<int>(d.a), b = static_cast<int>(d.b), c = static_cast<int>(d.c);
+    d.s2 = amd_mixed_dot(as<short2>(d.a), as<short2>(d.b), c, false);
+    d.s4 = amd_mixed_dot(as<char4>(d.a), as<char4>(d.b), c, false);
+    d.s8 = amd_mixed_dot(a, b, c, false);
+    d.u2 = amd_mixed_dot(as<ushort2>(d.a), as<ushort2>(d.b), d.c, false);
+    d.u4 = amd_mixed_dot(as<uchar4>(d.a), as<uchar4>(d.b), d.c, false);
+    d.u8 = amd_mixed_dot(d.a, d.b, d.c, false);
+    d.s2_sat = amd_mixed_dot(as<short2>(d.a), as<short2>(d.b), c, true);
+    d.s4_sat = amd_mixed_dot(as<char4>(d.a), as<char4>(d.b), c, true);
+    d.s8_sat = amd_mixed_dot(a, b, c, true);
+    d.u2_sat = amd_mixed_dot(as<ushort2>(d.a), as<ushort2>(d.b), d.c, true);
+    d.u4_sat = amd_mixed_dot(as<uchar4>(d.a), as<uchar4>(d.b), d.c, true);
+    d.u8_sat = amd_mixed_dot(d.a, d.b, d.c, true);
+}
+
+// The sum of products of `bits` wide fields, and c, in 64 bits.
+static long long dot(const dots &d, int bits, bool is_signed)
+{
+    long long sum = is_signed ? static_cast<long long>(static_cast<int>(d.c)) : d.c;
+    for (int at = 0; at < 32; at += bits) {
+        long long x = d.a >> at & ((1u << bits) - 1), y = d.b >> at & ((1u << bits) - 1);
+        if (is_signed && x >> (bits - 1))
+            x -= 1ll << bits;
+        if (is_signed && y >> (bits - 1))
+            y -= 1ll << bits;
+        sum += x * y;
+    }
+    return sum;
+}
+
+static void dot_products()
+{
+    random_bits random;
+    buffer<dots> all(1024);
+    int beyond = 0;
+
+    for (dots &d : all.host) {
+        const unsigned ends[] = {0x7fffffffu, 0x80000000u, 0xffffffffu, 0u};
+        d.a = static_cast<unsigned>(random.next());
+        d.b = static_cast<unsigned>(random.next());
+        const unsigned pick = static_cast<unsigned>(random.next() & 7);
+        d.c = pick < 4 ? ends[pick] : static_cast<unsigned>(random.next());
+    }
+    all.up();
+    multiply<<<4, 256>>>(all.get());
+    all.down();
+    for (const dots &d : all.host) {
+        const int wrapped[] = {d.s2, d.s4, d.s8}, held[] = {d.s2_sat, d.s4_sat, d.s8_sat};
+        const unsigned uwrapped[] = {d.u2, d.u4, d.u8}, uheld[] = {d.u2_sat, d.u4_sat, d.u8_sat};
+        for (int i = 0; i < 3; i++) {
+            const int bits = 16 >> i;
+            const long long s = dot(d, bits, true), u = dot(d, bits, false);
+            const long long s_held = s > INT_MAX ? INT_MAX : s < INT_MIN ? INT_MIN : s;
+            const long long u_held = u > UINT_MAX ? UINT_MAX : u;
+            beyond += (s != s_held) + (u != u_held);
+            CHECK(wrapped[i] == static_cast<int>(s) && held[i] == s_held, "%d bits of %#x %#x + %#x", bits,
+                  d.a, d.b, d.c);
+            CHECK(uwrapped[i] == static_cast<unsigned>(u) && uheld[i] == u_held,
+                  "%d bits of %#x %#x + %#x, unsigned", bits, d.a, d.b, d.c);
+        }
+    }
+    CHECK(beyond > 100, "only %d sums are beyond their types", beyond);
+}
+
 int main()
 {
     integers();
+    dot_products();
     changes();
     return check_done();
 }

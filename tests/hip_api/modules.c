@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apart.h"
 #include "hip_check.h"
 
 static void constructors(const char *path)
@@ -108,10 +109,19 @@ static void required(const char *path)
     OK(hipModuleUnload(module));
 }
 
+/* What is launched before its file has registered it, as by a static constructor, is no kernel yet. */
+static int unregistered(void *host)
+{
+    CHECK_HIP(hipLaunchKernel(host, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL),
+              hipErrorInvalidDeviceFunction);
+    return check_failures != 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 5)
         return 2;
+    CHECK_APART(unregistered, argv, 0, "which is no kernel that has been registered");
     constructors(argv[1]);
     attributes(argv[2]);
     undefined(argv[3]);

@@ -8,6 +8,7 @@
 
 #include <hip/amd_detail/host_defines.h>
 #include <hip/amd_detail/amd_conversion_functions.h>
+#include <hip/hip_vector_types.h>
 
 #if __HIP_CLANG_ONLY__ && !defined(OCML_BASIC_ROUNDED_OPERATIONS)
 
@@ -136,6 +137,34 @@ __HIP_DIRECTED(rz, "15", 0)
 #undef __HIP_ROUNDED_2
 #undef __HIP_ROUNDED_3
 
+#endif
+
+// Dot products of packed integers, added to c; saturated they stay within its type. The host's pass, and
+// chips without these instructions, have the declarations alone.
+#if __HIP_CLANG_ONLY__
+#if defined(__gfx906__) || defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx942__) ||              \
+    defined(__gfx950__)
+#define __HIP_DOT(name, native, a, b, c, saturate)                                                           \
+    {                                                                                                        \
+        const native x = __builtin_bit_cast(native, a), y = __builtin_bit_cast(native, b);                   \
+        return saturate ? __builtin_amdgcn_##name(x, y, c, true) : __builtin_amdgcn_##name(x, y, c, false);  \
+    }
+#else
+#define __HIP_DOT(name, native, a, b, c, saturate) ;
+#endif
+#define __HIP_MIXED_DOT(vector, scalar, name, native)                                                        \
+    __device__ __attribute__((always_inline)) inline scalar amd_mixed_dot(                                   \
+        vector a, vector b, scalar c, bool saturate) __HIP_DOT(name, native, a, b, c, saturate)
+typedef short __hip_short2 __attribute__((ext_vector_type(2)));
+typedef unsigned short __hip_ushort2 __attribute__((ext_vector_type(2)));
+__HIP_MIXED_DOT(short2, int, sdot2, __hip_short2)
+__HIP_MIXED_DOT(ushort2, unsigned int, udot2, __hip_ushort2)
+__HIP_MIXED_DOT(char4, int, sdot4, int)
+__HIP_MIXED_DOT(uchar4, unsigned int, udot4, unsigned int)
+__HIP_MIXED_DOT(int, int, sdot8, int)
+__HIP_MIXED_DOT(unsigned int, unsigned int, udot8, unsigned int)
+#undef __HIP_MIXED_DOT
+#undef __HIP_DOT
 #endif
 
 #endif

@@ -137,6 +137,19 @@ template <typename T> static inline hipError_t hipGetFuncBySymbol(hipFunction_t 
     return hipGetFuncBySymbol(function, reinterpret_cast<const void *>(kernel));
 }
 
+// A kernel with its arguments, which become what its parameters are as they would in a call.
+template <typename... Parameters, typename... Arguments>
+static inline hipError_t hipLaunchKernelEx(const hipLaunchConfig_t *config, void (*kernel)(Parameters...),
+                                           Arguments &&...arguments)
+{
+    return [&](Parameters... parameters) {
+        void *pointers[] = {
+            const_cast<void *>(static_cast<const volatile void *>(__builtin_addressof(parameters)))...,
+            nullptr};
+        return hipLaunchKernelExC(config, reinterpret_cast<const void *>(kernel), pointers);
+    }(static_cast<Arguments &&>(arguments)...);
+}
+
 // Occupancy of a kernel by name.
 template <typename F>
 static inline hipError_t hipOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, F kernel,

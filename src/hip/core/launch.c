@@ -195,8 +195,13 @@ static hipError_t launch_host(const void *host, dim3 grid, dim3 block, void **ar
     if (!host)
         return hipErrorInvalidDeviceFunction;
     hipError_t error = launch_device(stream, &device);
-    if (error == hipSuccess)
+    if (error == hipSuccess) {
         error = hip_function_of(host, device, &function);
+        if (error == hipErrorInvalidDeviceFunction)
+            hip_say("launch of %p, which is no kernel that has been registered: those of a file are when its "
+                    "static constructors have run",
+                    host);
+    }
     if (error == hipSuccess)
         error = hip_launch_check(function, grid, block, shared, options->cooperative,
                                  hipErrorInvalidConfiguration);
