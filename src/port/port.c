@@ -69,16 +69,29 @@ struct chunks {
     struct chunks *next;
 };
 
+enum { SET_WORDS = PORT_DOMAINS / 64 };
+static_assert(PORT_DOMAINS % 64 == 0, "whole words");
+
+/* Of domains, a bit for each. */
+struct domain_set {
+    uint64_t word[SET_WORDS];
+};
+
 struct port_domain {
     alignas(64) struct port_clock clock; /* first: port_clock() */
     struct port *port;
     unsigned index;
     void *thread;
-    uint64_t limit;   /* events from this cycle on go to the heap */
-    uint64_t pending; /* events in wheel and heap */
-    uint64_t ran;     /* events run, ever */
-    uint64_t next;    /* a cycle before which the wheel is empty */
-    uint64_t soonest_ps;
+    uint64_t limit;      /* events from this cycle on go to the heap */
+    uint64_t pending;    /* events in wheel and heap */
+    uint64_t ran;        /* events run, ever */
+    uint64_t next;       /* a cycle before which the wheel is empty */
+    uint64_t soonest_ps; /* of its events and of what it is sent, as of the last window's end, unless */
+    bool changed;        /* it has run since, or there are more */
+    bool sends;          /* to those in `to`, since the last window's end */
+    struct domain_set to;
+    struct domain_set from; /* what it has not received: who sent that, */
+    uint64_t from_soonest;  /* and the first cycle of it */
     struct chunk *spare;
     struct chunks *chunks;
     struct far *heap; /* by cycle, then by order of posting */
@@ -92,14 +105,6 @@ struct port_domain {
     unsigned expects;
     uint64_t set[WORDS];
     struct bucket bucket[WHEEL];
-};
-
-enum { SET_WORDS = PORT_DOMAINS / 64 };
-static_assert(PORT_DOMAINS % 64 == 0, "whole words");
-
-/* Of domains, a bit for each. */
-struct domain_set {
-    uint64_t word[SET_WORDS];
 };
 
 struct port {
@@ -144,6 +149,7 @@ void port_set_clock(struct port_domain *domain, double mhz)
     domain->clock.ps_per_cycle = 1e6 / mhz;
     domain->clock.cycles_per_ps = mhz / 1e6;
     set_now(domain, domain->clock.now);
+    domain->changed = true;
 }
 
 unsigned port_index(const struct port_domain *domain)
@@ -267,6 +273,7 @@ static void heap_to_wheel(struct port_domain *d)
 static struct port_event *insert(struct port_domain *d, uint64_t cycle)
 {
     d->pending++;
+    d->changed = true;
     return cycle >= d->limit ? heap_add(d, cycle) : wheel_add(d, cycle);
 }
 
@@ -307,7 +314,12 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
 {
     assert(from != to && delay_ps >= from->port->lookahead_ps);
     uint64_t cycle = port_cycle_of(to, from->clock.now_ps + delay_ps);
-    struct port_event *event = outbox_add(outbox_of(from, to, from->port->odd), cycle);
+    struct outbox *box = outbox_of(from, to, from->port->odd);
+    if (!box->last) {
+        from->sends = true;
+        from->to.word[to->index / 64] |= UINT64_C(1) << to->index % 64;
+    }
+    struct port_event *event = outbox_add(box, cycle);
     event->fn = fn;
     event->self = self;
     return event;
@@ -416,28 +428,31 @@ static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
     }
 }
 
-/* What was sent to it in the windows that are odd, or not. */
+/* What was sent to it in the windows that are odd, or not, as collect() has found. */
 static void receive(struct port_domain *d, unsigned odd)
 {
-    for (unsigned i = 0; i < d->port->domains; i++)
-        port_prefetch(outbox_of(d->port->domain[i], d, odd), sizeof(struct outbox));
-    for (unsigned i = 0; i < d->port->domains; i++)
-        port_prefetch(outbox_of(d->port->domain[i], d, odd)->first, sizeof(struct sent));
-    for (unsigned i = 0; i < d->port->domains; i++) {
-        struct outbox *box = outbox_of(d->port->domain[i], d, odd);
-        if (box->soonest == PORT_NEVER)
-            continue;
-        const struct sent *last = box->last;
-        for (const struct sent *sent = box->first;; sent = sent->next) {
-            if (sent != last)
-                port_prefetch(sent->next, sizeof(*sent));
-            for (unsigned k = 0; k < sent->count; k++)
-                *insert(d, sent->at[k].cycle) = sent->at[k].event;
-            if (sent == last)
-                break;
+    if (d->from_soonest == PORT_NEVER)
+        return;
+    d->from_soonest = PORT_NEVER;
+    for (unsigned w = 0; w < (d->port->domains + 63) / 64; w++) {
+        uint64_t from = d->from.word[w];
+        d->from.word[w] = 0;
+        for (uint64_t left = from; left; left &= left - 1)
+            port_prefetch_line(outbox_of(d->port->domain[64 * w + (unsigned)__builtin_ctzll(left)], d, odd));
+        for (; from; from &= from - 1) {
+            struct outbox *box = outbox_of(d->port->domain[64 * w + (unsigned)__builtin_ctzll(from)], d, odd);
+            const struct sent *last = box->last;
+            for (const struct sent *sent = box->first;; sent = sent->next) {
+                if (sent != last)
+                    port_prefetch(sent->next, sizeof(*sent));
+                for (unsigned k = 0; k < sent->count; k++)
+                    *insert(d, sent->at[k].cycle) = sent->at[k].event;
+                if (sent == last)
+                    break;
+            }
+            box->last = NULL;
+            box->soonest = PORT_NEVER;
         }
-        box->last = NULL;
-        box->soonest = PORT_NEVER;
     }
 }
 
@@ -485,6 +500,7 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
         d->set[slot / 64] &= ~(UINT64_C(1) << slot % 64);
         d->next = cycle + 1;
     }
+    d->changed = true;
     d->thread = NULL;
 }
 
@@ -615,38 +631,56 @@ static void run_window(struct port *port, void *thread)
 
 /* ---- windows ---- */
 
+/* Between windows: whoever has sent something is known to whom. */
+static void collect(struct port *port)
+{
+    for (unsigned i = 0; i < port->domains; i++) {
+        struct port_domain *d = port->domain[i];
+        if (!d->sends)
+            continue;
+        d->sends = false;
+        for (unsigned w = 0; w < (port->domains + 63) / 64; w++) {
+            for (uint64_t left = d->to.word[w]; left; left &= left - 1) {
+                struct port_domain *to = port->domain[64 * w + (unsigned)__builtin_ctzll(left)];
+                const uint64_t cycle = outbox_of(d, to, port->odd)->soonest;
+                to->from.word[i / 64] |= UINT64_C(1) << i % 64;
+                to->from_soonest = cycle < to->from_soonest ? cycle : to->from_soonest;
+                to->changed = true;
+            }
+            d->to.word[w] = 0;
+        }
+    }
+}
+
 /* Everything that was sent in the last window. */
 static void deliver(struct port *port)
 {
+    collect(port);
     for (unsigned i = 0; i < port->domains; i++)
         receive(port->domain[i], port->odd);
 }
 
-/* The domain's next event, those that it has been sent included, in cycles of its clock; PORT_NEVER. */
-static uint64_t soonest(struct port_domain *d)
+/* After collect(): the earliest event of all. */
+static uint64_t soonest_ps(struct port *port)
 {
-    uint64_t cycle = d->pending ? next_cycle(d) : PORT_NEVER;
-    for (unsigned i = 0; i < d->port->domains; i++) {
-        const struct outbox *box = outbox_of(d->port->domain[i], d, d->port->odd);
-        cycle = box->soonest < cycle ? box->soonest : cycle;
-    }
-    return cycle;
-}
-
-static uint64_t soonest_ps(struct port_domain *d)
-{
-    uint64_t cycle = soonest(d);
-    return cycle == PORT_NEVER ? PORT_NEVER : port_ps_of(d, cycle);
-}
-
-uint64_t port_next_ps(const struct port *port)
-{
-    uint64_t next = PORT_NEVER;
+    uint64_t soonest = PORT_NEVER;
     for (unsigned i = 0; i < port->domains; i++) {
-        uint64_t ps = soonest_ps(port->domain[i]);
-        next = ps < next ? ps : next;
+        struct port_domain *d = port->domain[i];
+        if (d->changed) {
+            uint64_t cycle = d->pending ? next_cycle(d) : PORT_NEVER;
+            cycle = d->from_soonest < cycle ? d->from_soonest : cycle;
+            d->soonest_ps = cycle == PORT_NEVER ? PORT_NEVER : port_ps_of(d, cycle);
+            d->changed = false;
+        }
+        soonest = d->soonest_ps < soonest ? d->soonest_ps : soonest;
     }
-    return next;
+    return soonest;
+}
+
+uint64_t port_next_ps(struct port *port)
+{
+    collect(port);
+    return soonest_ps(port);
 }
 
 uint64_t port_time_ps(const struct port *port)
@@ -660,12 +694,7 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
     if (port->times)
         port->passed_ns = clock_now_ns();
     for (;;) {
-        uint64_t start = PORT_NEVER;
-        for (unsigned i = 0; i < port->domains; i++) {
-            struct port_domain *d = port->domain[i];
-            d->soonest_ps = soonest_ps(d);
-            start = d->soonest_ps < start ? d->soonest_ps : start;
-        }
+        const uint64_t start = port_next_ps(port);
         if (start >= until_ps) {
             deliver(port);
             if (until_ps != PORT_NEVER && until_ps > port->time_ps)
@@ -727,6 +756,7 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
         d->outbox = must(calloc(2 * (size_t)domains, sizeof(*d->outbox)));
         for (unsigned k = 0; k < 2 * domains; k++)
             d->outbox[k].soonest = PORT_NEVER;
+        d->soonest_ps = d->from_soonest = PORT_NEVER;
         port_set_clock(d, 1000);
         port->domain[i] = d;
     }

@@ -163,7 +163,7 @@ static inline void port_prefetch(const void *what, unsigned bytes)
 uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *context), void *context);
 
 /* Time of the earliest event, PORT_NEVER when there is none. */
-uint64_t port_next_ps(const struct port *port);
+uint64_t port_next_ps(struct port *port);
 /* No event before this can happen any more. */
 uint64_t port_time_ps(const struct port *port);
 
