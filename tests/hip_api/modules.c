@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 {
     if (argc != 5)
         return 2;
-    CHECK_APART(unregistered, argv, 0, "which is no kernel that has been registered");
+    CHECK_APART(unregistered, argv, 0, "finds no kernel: those of a file come after its constructors");
     constructors(argv[1]);
     attributes(argv[2]);
     undefined(argv[3]);

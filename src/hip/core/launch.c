@@ -198,9 +198,7 @@ static hipError_t launch_host(const void *host, dim3 grid, dim3 block, void **ar
     if (error == hipSuccess) {
         error = hip_function_of(host, device, &function);
         if (error == hipErrorInvalidDeviceFunction)
-            hip_say("launch of %p, which is no kernel that has been registered: those of a file are when its "
-                    "static constructors have run",
-                    host);
+            hip_say("launch of %p finds no kernel: those of a file come after its constructors", host);
     }
     if (error == hipSuccess)
         error = hip_launch_check(function, grid, block, shared, options->cooperative,
