@@ -200,6 +200,8 @@ EHP_API int ehp_mem_free(ehp_machine *machine, void *base);
 EHP_API int ehp_mem_register(ehp_machine *machine, void *base, uint64_t bytes);
 /* The same, and the GPU's caches do not keep it: managed variables. */
 EHP_API int ehp_mem_register_uncached(ehp_machine *machine, void *base, uint64_t bytes);
+/* The same, and it is an agent's device memory: what another process has handed over, or is mapped twice. */
+EHP_API int ehp_mem_register_device(ehp_machine *machine, unsigned agent, void *base, uint64_t bytes);
 EHP_API int ehp_mem_unregister(ehp_machine *machine, void *base);
 EHP_API int ehp_mem_set_user(ehp_machine *machine, void *base, uint64_t user);
 /* The allocation that contains `address`; EHP_ERR_NOT_FOUND when there is none. */

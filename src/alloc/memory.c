@@ -177,7 +177,7 @@ static int remove_block(struct memory *memory, void *base, bool registered)
 {
     pthread_mutex_lock(&memory->lock);
     struct entry *e = entry_at(memory, base);
-    if (!e || (e->block.kind == EHP_MEM_REGISTERED) != registered) {
+    if (!e || memory_is_registered(&e->block) != registered) {
         pthread_mutex_unlock(&memory->lock);
         return EHP_ERR_NOT_FOUND;
     }
@@ -221,14 +221,22 @@ int memory_free(struct memory *memory, void *base)
     return remove_block(memory, base, false);
 }
 
-/* Pages of a range in each package; those that have no place get one now.  False: they do not fit. */
-static bool find_pages(struct memory *memory, uint64_t first, uint64_t size, uint64_t share[HEAP_PLACES])
+/* The one place for all pages of a block; HEAP_PLACES: each has its own. */
+static unsigned only_place(const struct memory *memory, const struct memory_block *block)
 {
-    const unsigned only = memory_place(memory, 0, EHP_MEM_REGISTERED);
-    const bool is_only = memory->packages == 1 || only;
-    if (is_only)
+    const unsigned place = memory_place(memory, block->agent, block->kind);
+    return memory->packages == 1 || block->mapped || place == memory->packages ? place : HEAP_PLACES;
+}
+
+/* Pages of a range in each package; those that have no place get one now.  False: they do not fit. */
+static bool find_pages(struct memory *memory, const struct memory_block *block, uint64_t size,
+                       uint64_t share[HEAP_PLACES])
+{
+    const unsigned only = only_place(memory, block);
+    const uint64_t first = block->base & ~(uint64_t)(HEAP_PAGE - 1);
+    if (only < HEAP_PLACES)
         share[only] = size / HEAP_PAGE;
-    for (uint64_t at = first; !is_only && at < first + size; at += HEAP_PAGE) {
+    for (uint64_t at = first; only == HEAP_PLACES && at < first + size; at += HEAP_PAGE) {
         unsigned package;
         if (!numa_find(&memory->numa, at, &memory->numa.program, &package))
             return false;
@@ -240,33 +248,48 @@ static bool find_pages(struct memory *memory, uint64_t first, uint64_t size, uin
     return true;
 }
 
-int memory_register(struct memory *memory, void *base, uint64_t bytes, bool uncached)
+static int add_block(struct memory *memory, const struct memory_block *block)
 {
-    uint64_t start = (uint64_t)(uintptr_t)base, end;
-    if (!base || bytes == 0 || __builtin_add_overflow(start, bytes, &end) || end > UINT64_MAX - HEAP_PAGE)
+    uint64_t end;
+    if (!block->base || block->bytes == 0 || __builtin_add_overflow(block->base, block->bytes, &end) ||
+        end > UINT64_MAX - HEAP_PAGE)
         return EHP_ERR_INVALID;
     pthread_mutex_lock(&memory->lock);
     const struct memory_block *last = memory_below(memory, end - 1);
-    bool overlaps = last && last->base + last->bytes > start;
-    struct memory_block block = {
-        .base = start, .bytes = bytes, .kind = EHP_MEM_REGISTERED, .uncached = uncached};
-    uint64_t size = footprint(&block), share[HEAP_PLACES] = {0};
+    bool overlaps = last && last->base + last->bytes > block->base;
+    uint64_t size = footprint(block), share[HEAP_PLACES] = {0};
     int status = EHP_ERR_INVALID;
     if (!overlaps)
-        status = size <= memory->arena_bytes &&
-                         find_pages(memory, start & ~(uint64_t)(HEAP_PAGE - 1), size, share) &&
-                         insert(memory, &block, NULL)
+        status = size <= memory->arena_bytes && find_pages(memory, block, size, share) &&
+                         insert(memory, block, NULL)
                      ? EHP_OK
                      : EHP_ERR_NO_MEMORY;
     if (status == EHP_OK) {
-        memcpy(entry_at(memory, base)->share, share, sizeof(share));
-        memory->upfront[EHP_MEM_REGISTERED] += size;
+        memcpy(entry_at(memory, (const void *)(uintptr_t)block->base)->share, share, sizeof(share));
+        memory->upfront[block->kind] += size;
         for (unsigned i = 0; i < HEAP_PLACES; i++)
             memory->heap.use[i].reserved += share[i] * HEAP_PAGE;
     }
     memory->registrations++;
     pthread_mutex_unlock(&memory->lock);
     return status;
+}
+
+int memory_register(struct memory *memory, void *base, uint64_t bytes, bool uncached)
+{
+    const struct memory_block block = {
+        .base = (uint64_t)(uintptr_t)base, .bytes = bytes, .kind = EHP_MEM_REGISTERED, .uncached = uncached};
+    return add_block(memory, &block);
+}
+
+int memory_register_device(struct memory *memory, unsigned agent, void *base, uint64_t bytes)
+{
+    const struct memory_block block = {.base = (uint64_t)(uintptr_t)base,
+                                       .bytes = bytes,
+                                       .kind = EHP_MEM_DEVICE,
+                                       .agent = agent,
+                                       .mapped = true};
+    return add_block(memory, &block);
 }
 
 int memory_unregister(struct memory *memory, void *base)

@@ -36,6 +36,7 @@ struct memory_block {
     uint64_t serial, user;
     bool on_demand; /* pages are taken when they are touched first */
     bool uncached;  /* no cache of the GPU keeps it */
+    bool mapped;    /* device memory whose addresses are not ours */
     struct memory_site allocated, freed;
 };
 
@@ -102,6 +103,12 @@ static inline uint64_t memory_place_size(const struct memory *memory, unsigned p
 /* There is a host behind PCIe, with so much memory. */
 void memory_set_host(struct memory *memory, uint64_t size);
 
+/* The program's own memory: its pages are the process's. */
+static inline bool memory_is_registered(const struct memory_block *block)
+{
+    return block->kind == EHP_MEM_REGISTERED || block->mapped;
+}
+
 /* Device memory is what hipMemGetInfo counts and code; its frames are contiguous. */
 bool memory_is_device(int kind);
 
@@ -118,6 +125,8 @@ void *memory_alloc(struct memory *memory, unsigned agent, int kind, uint64_t byt
                    int *status);
 int memory_free(struct memory *memory, void *base);
 int memory_register(struct memory *memory, void *base, uint64_t bytes, bool uncached);
+/* The same, as device memory of an agent. */
+int memory_register_device(struct memory *memory, unsigned agent, void *base, uint64_t bytes);
 int memory_unregister(struct memory *memory, void *base);
 /* Nobody can write to a block of the runtime's from now on, waves or the host: before anybody else knows it.
  */

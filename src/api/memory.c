@@ -69,21 +69,25 @@ int ehp_mem_free(ehp_machine *m, void *base)
     return status == EHP_OK ? EHP_OK : machine_error(m, status, "%p is not the start of an allocation", base);
 }
 
-static int register_memory(ehp_machine *m, void *base, uint64_t bytes, bool uncached)
+static int registered(ehp_machine *m, const void *base, int status)
 {
-    int status = memory_register(&m->memory, base, bytes, uncached);
     return status == EHP_OK ? EHP_OK
                             : machine_error(m, status, "%p overlaps memory that is known already", base);
 }
 
 int ehp_mem_register(ehp_machine *m, void *base, uint64_t bytes)
 {
-    return register_memory(m, base, bytes, false);
+    return registered(m, base, memory_register(&m->memory, base, bytes, false));
 }
 
 int ehp_mem_register_uncached(ehp_machine *m, void *base, uint64_t bytes)
 {
-    return register_memory(m, base, bytes, true);
+    return registered(m, base, memory_register(&m->memory, base, bytes, true));
+}
+
+int ehp_mem_register_device(ehp_machine *m, unsigned agent, void *base, uint64_t bytes)
+{
+    return registered(m, base, memory_register_device(&m->memory, agent, base, bytes));
 }
 
 int ehp_mem_unregister(ehp_machine *m, void *base)

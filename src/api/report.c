@@ -122,7 +122,7 @@ static void add_memory(struct cp *cp, char *text, size_t bytes, struct ehp_fault
     }
     if (f->kind == EHP_FAULT_MEMORY && f->write && (inside || cp->memory->xnack || !f->kernel) &&
         host_can_read(f->address)) {
-        bool registered = inside && block.kind == EHP_MEM_REGISTERED;
+        bool registered = inside && memory_is_registered(&block);
         if (registered && cp->memory->exact && f->address + BEYOND > block.base + block.bytes)
             add(text, bytes,
                 "\n  beyond the %llu bytes that are registered, which is all that --isolate allows",

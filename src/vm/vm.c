@@ -327,9 +327,12 @@ static bool map_cut(struct vm *vm, const struct memory_block *b, const struct me
 
 /* Pinned where they are; pages that were never touched come now.  What the process may not write, the GPU may
  * not either. */
-static uint64_t registered_frame(struct vm *vm, uint64_t page, struct host_pages *pages)
+static uint64_t registered_frame(struct vm *vm, const struct memory_block *b, uint64_t page,
+                                 struct host_pages *pages)
 {
-    return vm_demand_frame(vm, &vm->memory->numa.program, page, host_present(pages, page));
+    struct numa_asker device = {.package = memory_package(vm->memory, b->agent)};
+    return b->mapped ? vm_demand_frame(vm, &device, page, false)
+                     : vm_demand_frame(vm, &vm->memory->numa.program, page, host_present(pages, page));
 }
 
 static bool map_registered(struct vm *vm, const struct memory_block *b)
@@ -340,7 +343,7 @@ static bool map_registered(struct vm *vm, const struct memory_block *b)
     host_look(&pages);
     uint64_t done = 0;
     for (uint64_t i = 0; i < page_count(b); i++) {
-        uint64_t page = first_page(b) + (i << VM_PAGE_SHIFT), frame = registered_frame(vm, page, &pages);
+        uint64_t page = first_page(b) + (i << VM_PAGE_SHIFT), frame = registered_frame(vm, b, page, &pages);
         if (!frame) {
             unmap_block(vm, b, i);
             break;

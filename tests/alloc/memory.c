@@ -307,6 +307,13 @@ int main(void)
           block.kind == EHP_MEM_REGISTERED);
     CHECK_EQ(memory_unregister(&memory, own), EHP_OK);
     CHECK_EQ(memory_unregister(&memory, own), EHP_ERR_NOT_FOUND);
+    CHECK_EQ(memory_register_device(&memory, 1, own, 10000), EHP_OK);
+    CHECK_EQ(memory_free(&memory, own), EHP_ERR_NOT_FOUND);
+    CHECK(memory_find(&memory, (uintptr_t)own + 1, &block, &inside) && inside &&
+          block.kind == EHP_MEM_DEVICE && block.agent == 1);
+    CHECK_EQ(memory_upfront(&memory), ((uintptr_t)own % 4096 + 10000 + 4095) / 4096 * 4096);
+    CHECK_EQ(memory_unregister(&memory, own), EHP_OK);
+    CHECK_EQ(memory_upfront(&memory), 0);
     free(own);
     memory_destroy(&memory);
     arena();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills of all shapes leave the right bytes, by SDMA engines and by kernels; `copies effects`:
-// what they do to others in simulated time; `copies long`: what is left out of long ones.
+// what they do to others in simulated time; `copies long`, `copies peers`: what is left out of long ones.
 #include <cmath>
 
 #include "../hip/check_hip.h"
@@ -281,11 +281,61 @@ static void long_ones()
     CHECK(std::fabs(part_fill / all_fill - 1) < 0.02, "a part of a fill left out changes nothing");
 }
 
+// From one package to another and back, by an engine of either.
+static void long_to_peers(int devices)
+{
+    enum : size_t { BYTES = 24 * MIB };
+    const int at[] = {0, devices - 1};
+    char *memory[2];
+    unsigned *counter;
+    hipStream_t stream[2];
+    for (int i = 0; i < 2; i++) {
+        HIP_OK(hipSetDevice(at[i]));
+        HIP_OK(hipMalloc(reinterpret_cast<void **>(&memory[i]), BYTES));
+        HIP_OK(hipMalloc(reinterpret_cast<void **>(&counter), 4));
+        HIP_OK(hipStreamCreateWithFlags(&stream[i], hipStreamNonBlocking));
+    }
+    for (int i = 0; i < 2; i++) {
+        HIP_OK(hipSetDevice(at[1 - i]));
+        const unsigned salt = 5 + i;
+        double us[2];
+        mark_bytes<<<456, 512>>>(reinterpret_cast<uint4 *>(memory[1 - i]), BYTES / 16, salt);
+        HIP_OK(hipDeviceSynchronize());
+        for (int all = 0; all < 2; all++) {
+            HIP_OK(hipMemsetAsync(memory[i], 0, BYTES, stream[1 - i]));
+            HIP_OK(hipDeviceSynchronize());
+            if (all) { // somebody is there
+                HIP_OK(hipSetDevice(at[i]));
+                wait_for<<<1, 1, 0, stream[i]>>>(60000);
+                HIP_OK(hipSetDevice(at[1 - i]));
+            }
+            hipEvent_t begin = mark(stream[1 - i]);
+            HIP_OK(hipMemcpyPeerAsync(memory[i], at[i], memory[1 - i], at[1 - i], BYTES, stream[1 - i]));
+            us[all] = between(begin, mark(stream[1 - i]));
+            for (int d : at) {
+                HIP_OK(hipSetDevice(d));
+                HIP_OK(hipDeviceSynchronize());
+            }
+            HIP_OK(hipSetDevice(at[1]));
+            const unsigned wrong = wrong_bytes(counter, memory[i], BYTES, 0, salt);
+            CHECK(wrong == 0, "%u bytes wrong of a copy to device %d", wrong, at[i]);
+            HIP_OK(hipSetDevice(at[1 - i]));
+        }
+        std::printf("a copy to device %d %.2f us, with parts left out %.2f\n", at[i], us[1], us[0]);
+        CHECK(us[0] != us[1] && std::fabs(us[0] / us[1] - 1) < 0.005, "a part left out changes nothing");
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) {
+        int devices;
+        HIP_OK(hipGetDeviceCount(&devices));
+        HIP_OK(hipSetDevice(devices - 1));
         if (std::strcmp(argv[1], "long") == 0)
             long_ones();
+        else if (std::strcmp(argv[1], "peers") == 0)
+            long_to_peers(devices);
         else
             effects(), fills();
         return check_done();

@@ -14,11 +14,11 @@ run --mode timing "$dir/copies"
 run --mode timing --no-sdma "$dir/copies"
 run --mode timing --xnack "$dir/copies"
 run --mode timing "$dir/copies" effects
-for threads in 1 2; do
-    run --mode timing --threads $threads "$dir/copies" long >"$dir/long$threads"
-done
+run --mode timing --node mi300a-x4 "$dir/copies" peers
+run --mode timing --threads 1 "$dir/copies" long >"$dir/long1"
+run --mode timing --threads 2 --node mi300a-x4 "$dir/copies" long >"$dir/long2"
 cat "$dir/long1"
-cmp "$dir/long1" "$dir/long2" || failed=1 # whoever moves the bytes
+cmp "$dir/long1" "$dir/long2" || failed=1 # whoever moves the bytes, and on the last device of a node
 if command -v clang-22 >/dev/null; then
     flags=$(sed -n 's|^// *clang-22 \(.*\) blit.cl -o blit.hsaco$|\1|p' "$source/src/hip/memory/blit.cl")
     # shellcheck disable=SC2086 # words

@@ -10,7 +10,7 @@
  * out, in steps, and a step takes what those workgroups do that were measured when as much was moved, or a
  * time between them.  All of it is added when the rest is over.
  *
- * Only a copy that has the package to itself has gaps, and none from when somebody else begins.
+ * Only a copy that has the machine to itself has gaps, and none from when somebody else begins.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -60,12 +60,21 @@ struct timed_gap {
 
 /* ---- in domain 0 ---- */
 
-static bool is_device(const struct timed *timed, uint64_t address, uint64_t bytes)
+static unsigned package_of(const struct timed *timed, const struct cp_dispatch *d)
 {
+    return d->first_xcc / timed->package_xcds;
+}
+
+/* Device memory of the package that copies: what is another's goes over links. */
+static bool is_device(const struct timed *timed, const struct cp_dispatch *d, uint64_t address,
+                      uint64_t bytes)
+{
+    const struct memory *memory = timed->engine.cp->memory;
     struct memory_block block;
     bool inside;
     return memory_find(timed->engine.cp->memory, address, &block, &inside) && inside &&
-           memory_is_device(block.kind) && bytes <= block.base + block.bytes - address;
+           memory_is_device(block.kind) && memory_package(memory, block.agent) == package_of(timed, d) &&
+           bytes <= block.base + block.bytes - address;
 }
 
 static bool is_long(const struct timed *timed, const struct cp_dispatch *d, struct ehp_blit_arguments *a)
@@ -74,8 +83,8 @@ static bool is_long(const struct timed *timed, const struct cp_dispatch *d, stru
         return false;
     return guarded_load((uint8_t *)a, d->packet.kernarg_address, sizeof(*a)) &&
            d->total == (a->bytes + EHP_BLIT_BYTES - 1) / EHP_BLIT_BYTES &&
-           is_device(timed, (uint64_t)(uintptr_t)a->to, a->bytes) &&
-           (d->packet.reserved2 == EHP_BLIT_FILL || is_device(timed, a->from, a->bytes));
+           is_device(timed, d, (uint64_t)(uintptr_t)a->to, a->bytes) &&
+           (d->packet.reserved2 == EHP_BLIT_FILL || is_device(timed, d, a->from, a->bytes));
 }
 
 /*
@@ -109,8 +118,8 @@ static void plan(const struct timed *timed, const struct cp_dispatch *d, struct 
 void gap_open(struct timed *timed, struct cp_dispatch *d)
 {
     struct ehp_blit_arguments arguments;
-    if (timed->packages > 1 || timed->engine.cp->active->next || timed->tasks || timed->unreleased ||
-        d->takers != d->xccs || !is_long(timed, d, &arguments))
+    if (timed->engine.cp->active->next || timed->tasks || timed->unreleased || d->takers != d->xccs ||
+        !is_long(timed, d, &arguments))
         return;
     struct timed_gap *g = calloc(1, sizeof(*g) + d->xccs * sizeof(g->share[0]));
     if (!g)
@@ -175,13 +184,13 @@ struct side {
 };
 
 /* The pairs of lines in which the bytes are. */
-static bool note_pairs(struct vm *vm, struct side *side, uint64_t at, uint64_t bytes,
+static bool note_pairs(struct vm *vm, unsigned package, struct side *side, uint64_t at, uint64_t bytes,
                        struct fabric_skip *pairs, unsigned *count)
 {
     const uint64_t first = (side->base + at) / FABRIC_PAIR * FABRIC_PAIR, end = side->base + at + bytes;
     /* That which two workgroups have a part of is the latter's. */
     for (uint64_t a = first; a + FABRIC_PAIR <= end || (a == first && a < end); a += FABRIC_PAIR) {
-        if (a - side->entry.base >= side->entry.bytes && !vm_walk(vm, 0, a, &side->entry)) {
+        if (a - side->entry.base >= side->entry.bytes && !vm_walk(vm, package, a, &side->entry)) {
             side->entry.bytes = 0;
             return false;
         }
@@ -219,6 +228,8 @@ static void leave_out(struct timed_xcd *x, struct timed_share *share, struct gap
     struct timed *timed = x->timed;
     struct timed_gap *g = share->d->gap;
     struct gap *gap = &own->gap[own->at];
+    const unsigned package = package_of(timed, share->d);
+    struct fabric *fabric = timed->package[package].fabric;
     const uint64_t all = gap->behind - gap->begin;
     struct side to = {.base = (uint64_t)(uintptr_t)g->arguments.to, .write = true},
                 from = {.base = g->arguments.from};
@@ -232,8 +243,8 @@ static void leave_out(struct timed_xcd *x, struct timed_share *share, struct gap
         for (uint64_t n = all * i / STEPS; n < all * (i + 1) / STEPS && can; n++) {
             const uint64_t at = timed_nth_workgroup(share->d, x->index, share->started) * EHP_BLIT_BYTES;
             can = (g->kind == EHP_BLIT_FILL ||
-                   note_pairs(timed->vm, &from, at, EHP_BLIT_BYTES, pairs, &count)) &&
-                  note_pairs(timed->vm, &to, at, EHP_BLIT_BYTES, pairs, &count) &&
+                   note_pairs(timed->vm, package, &from, at, EHP_BLIT_BYTES, pairs, &count)) &&
+                  note_pairs(timed->vm, package, &to, at, EHP_BLIT_BYTES, pairs, &count) &&
                   move_bytes(g, at, EHP_BLIT_BYTES);
             if (!can)
                 break; /* that one faults, or it is a mystery, in detail */
@@ -242,8 +253,8 @@ static void leave_out(struct timed_xcd *x, struct timed_share *share, struct gap
             gap->left_out++;
         }
         const struct fabric_skip_told told = {step_told, timed->host, g, own->at * STEPS + i};
-        fabric_skip(timed->package[0].fabric, x->domain, (uint64_t)i * STEP_PS, pairs, count, &told);
-        own->asked += fabric_iods(timed->package[0].fabric);
+        fabric_skip(fabric, x->domain, (uint64_t)i * STEP_PS, pairs, count, &told);
+        own->asked += fabric_iods(fabric);
     }
     free(pairs);
 }

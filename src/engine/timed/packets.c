@@ -56,8 +56,7 @@ static void copy_ends(struct sdma_job *job)
 static bool is_alone(const struct sdma_job *job)
 {
     const struct timed *timed = ((const struct copy *)job)->timed;
-    return timed->packages == 1 && timed->tasks == 1 && timed->engine.cp->active_count == 0 &&
-           !timed->unreleased;
+    return timed->tasks == 1 && timed->engine.cp->active_count == 0 && !timed->unreleased;
 }
 
 /* No allocator of HIP's made it, and nobody registered it. */

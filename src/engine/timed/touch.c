@@ -123,7 +123,7 @@ static bool seen_by_device(struct memory *memory, uint64_t start, uint64_t end)
         return !is_runtimes(memory, start, end);
     pthread_mutex_lock(&memory->lock);
     const struct memory_block *b = memory_below(memory, end - 1);
-    bool seen = b && b->kind == EHP_MEM_REGISTERED && b->base + b->bytes > start;
+    bool seen = b && memory_is_registered(b) && b->base + b->bytes > start;
     pthread_mutex_unlock(&memory->lock);
     return seen;
 }

@@ -21,7 +21,7 @@
 struct ipc_handle {
     uint32_t what;
     int32_t pid, fd;
-    uint32_t unused;
+    uint32_t agent;                 /* whose memory it is */
     uint64_t inode;                 /* a descriptor's number is used again */
     uint64_t bytes, mapped, offset; /* of the allocation, of the file, of the pointer */
     uint64_t check;                 /* of all of the above: what is damaged is not opened */
@@ -94,7 +94,8 @@ static hipError_t ipc_open(const void *in, uint32_t what, struct ipc_handle *han
 
 hipError_t hip_ipc_export(struct hip_memory *memory, const void *address, enum hip_ipc_kind kind, void *out)
 {
-    struct ipc_handle handle = {.bytes = memory->bytes,
+    struct ipc_handle handle = {.agent = hip_runtime()->device[memory->device].agent,
+                                .bytes = memory->bytes,
                                 .offset = (size_t)((const char *)address - (const char *)memory->base)};
 
     return hip_memory_share(memory) ? ipc_describe(&handle, kind, memory->fd, out) : hipErrorOutOfMemory;
@@ -112,7 +113,10 @@ hipError_t hip_ipc_import(struct hip_device *device, const void *in, enum hip_ip
     close(fd);
     if (base == MAP_FAILED)
         return hipErrorMapFailed;
-    error = hip_memory_own(base, handle.bytes, device->ordinal);
+    /* It stays where it is; another process may be of another machine. */
+    struct ehp_agent_info info = EHP_AGENT_INFO_INIT;
+    const bool here = ehp_agent_info(hip_runtime()->machine, handle.agent, &info) == EHP_OK;
+    error = hip_memory_own(base, handle.bytes, device->ordinal, here ? handle.agent : device->agent);
     if (error != hipSuccess) {
         munmap(base, handle.mapped);
         return error;

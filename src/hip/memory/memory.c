@@ -233,9 +233,9 @@ void hip_memory_adopt(void *base, size_t bytes)
     }
 }
 
-hipError_t hip_memory_own(void *base, size_t bytes, int device)
+hipError_t hip_memory_own(void *base, size_t bytes, int device, unsigned agent)
 {
-    int status = ehp_mem_register(hip_runtime()->machine, base, bytes);
+    int status = ehp_mem_register_device(hip_runtime()->machine, agent, base, bytes);
 
     if (status != EHP_OK)
         return hip_from_status(status);

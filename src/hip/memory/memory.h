@@ -56,8 +56,8 @@ void hip_memory_site(void *base, int event);
 hipError_t hip_memory_blame(const char *call, void *base);
 /* Takes process memory in as a managed allocation. */
 void hip_memory_adopt(void *base, size_t bytes);
-/* Takes mapped device memory (hipMemMap) in as an allocation, and gives it up. */
-hipError_t hip_memory_own(void *base, size_t bytes, int device);
+/* Takes mapped device memory (hipMemMap), which lies with an agent, in as an allocation, and gives it up. */
+hipError_t hip_memory_own(void *base, size_t bytes, int device, unsigned agent);
 void hip_memory_disown(void *base);
 /*
  * Puts an allocation's contents into a file in memory, memory->fd, at the same

@@ -508,7 +508,8 @@ static hipError_t virtual_access(struct virtual_map *map, const hipMemAccessDesc
         return hipErrorOperatingSystem;
     if (!widest)
         return hipSuccess;
-    hipError_t error = hip_memory_own(map->address, map->bytes, map->memory->prop.location.id);
+    const int device = map->memory->prop.location.id;
+    hipError_t error = hip_memory_own(map->address, map->bytes, device, hip_runtime()->device[device].agent);
     if (error != hipSuccess)
         return error;
     map->registered = true;
