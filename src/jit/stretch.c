@@ -244,6 +244,12 @@ static bool is_scattered(const struct emit *e, const struct lane_op *op)
            guess_scatters(e->guess, op->x);
 }
 
+/* Ways to access make most of what LLVM is given, but for scratch. */
+static bool is_left(const struct emit *e, const struct lane_op *op)
+{
+    return e->effort == LIFT_PLAIN && op->x->isa->format != ISA_SCRATCH && !emit_turns(e);
+}
+
 bool stretch_add(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
@@ -252,7 +258,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         return false;
     if (ends_with_atomic(e))
         stretch_flush(e);
-    if (!op.body && is_scattered(e, &op))
+    if (!op.body && (is_scattered(e, &op) || is_left(e, &op)))
         return false;
     if (!op.body)
         return add_access(e, &op);
