@@ -466,8 +466,15 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
         llvm_block from[] = {loop, stored, as_likely};
         l->AddIncoming(m->value[i], values, from, as_likely ? 3 : 2);
     }
-    llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), "");
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), ""), done, loop);
+    llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), ""), last;
+    if (even) { /* else, up to the last active lane */
+        last = l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), "");
+    } else {
+        llvm_value behind =
+            l->BuildLShr(e->b, l->BuildLShr(e->b, exec, s->shift, ""), emit_i64(e, e->slice), "");
+        last = l->BuildICmp(e->b, LLVM_EQ, behind, emit_i64(e, 0), "");
+    }
+    l->BuildCondBr(e->b, last, done, loop);
     llvm_block from[] = {before, next};
     llvm_value shifts[] = {emit_i64(e, 0), shift};
     l->AddIncoming(s->shift, shifts, from, 2);
