@@ -410,6 +410,8 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
                 leave_barrier(w);
             } else {
                 run_stretches(w, stretches, stop);
+                if (wg->begins) /* for the next workgroup, of one wave too */
+                    finds_begin(wg);
             }
             if (w->state == WAVE_DONE) {
                 wg->live--;

@@ -198,7 +198,8 @@ struct emit {
     struct guess *guess; /* NULL: nothing is guessed */
     size_t at;           /* the instruction that is being emitted */
     bool counts, runs;   /* the form: EXEC_COUNTED, EXEC_RUNS */
-    uint32_t ahead;      /* how far ahead of loads the host fetches, in bytes */
+    enum lift_effort effort;
+    uint32_t ahead; /* how far ahead of loads the host fetches, in bytes */
     const struct xinst *loops_end, *has_place[AHEAD_MAX]; /* behind all loops; accesses in loops: ahead.c */
     unsigned placed;
     llvm_value last_places;

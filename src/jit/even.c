@@ -32,7 +32,7 @@ bool even_is_likely(const struct emit *e)
 bool even_is_worth(const struct emit *e)
 {
     enum { SHORT = 24 };
-    if (e->lanes == e->bits || e->ops > SHORT)
+    if (e->lanes == e->bits || e->ops > SHORT || e->effort < LIFT_VERSIONS)
         return false;
     for (unsigned i = 0; i < e->ops; i++)
         if (e->op[i].alone || e->op[i].once || !(e->op[i].body || e->op[i].logic))

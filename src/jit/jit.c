@@ -30,6 +30,19 @@ enum { WARM = 500000, HOT = 4000000, HOT_EACH = 10000, HOT_RUNS = 4096000 };
 static const char triple[] = "x86_64-unknown-linux-gnu";
 static const char passes[] = "function(mem2reg,adce,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
+/*
+ * What LLVM takes for a function, about, in units of 10 us: one for each of its instructions, and
+ * 40 for each of its basic blocks, between which it allocates registers.
+ */
+enum { COST_INSTRUCTION = 1, COST_BLOCK = 40 };
+
+/*
+ * A function is made with the most effort that costs no more than this.  What costs more with the least is
+ * mostly code without optimisation, of stretches of one or two instructions, which compiled code is hardly
+ * faster at than handlers.  LIFT_PLAIN costs a quarter of LIFT_VERSIONS at least.
+ */
+static const unsigned cost_most[] = {[LIFT_PLAIN] = 200000, [LIFT_SINGLE] = 120000, [LIFT_VERSIONS] = 60000};
+
 /* One version of a function. */
 struct unit {
     struct unit *next;
@@ -52,7 +65,8 @@ struct last {
 struct jit {
     struct exec_compiler compiler;
     unsigned level;
-    bool waits; /* who asks does, until it is compiled */
+    bool waits;              /* who asks does, until it is compiled */
+    enum lift_effort effort; /* with which functions are tried first */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -270,6 +284,38 @@ static bool emit_object(struct jit *jit, llvm_module module, struct unit *unit, 
     return loaded;
 }
 
+static unsigned cost_of(const struct llvm *l, llvm_module module)
+{
+    unsigned cost = 0;
+    for (llvm_value f = l->GetFirstFunction(module); f; f = l->GetNextFunction(f))
+        for (llvm_block b = l->GetFirstBasicBlock(f); b; b = l->GetNextBasicBlock(b)) {
+            cost += COST_BLOCK;
+            for (llvm_value i = l->GetFirstInstruction(b); i; i = l->GetNextInstruction(i))
+                cost += COST_INSTRUCTION;
+        }
+    return cost;
+}
+
+/* NULL: it is too much for LLVM. */
+static llvm_module lift_unit(struct jit *jit, const struct unit *unit)
+{
+    const struct llvm *l = &jit->llvm;
+    unsigned cost = 0;
+    for (unsigned effort = jit->effort + 1; effort-- > 0 && cost / 4 <= cost_most[LIFT_PLAIN];) {
+        llvm_module module = l->ModuleCreateWithNameInContext("function", jit->target.context);
+        l->SetTarget(module, triple);
+        l->SetModuleDataLayout(module, jit->layout);
+        lift_function(&jit->target, module, unit->block, unit->form, unit->heads, unit->runs,
+                      (enum lift_effort)effort);
+        cost = cost_of(l, module);
+        if (cost <= cost_most[effort])
+            return module;
+        l->DisposeModule(module);
+    }
+    snprintf(jit->why, sizeof(jit->why), "LLVM would take long for its %zu instructions", unit->block->count);
+    return NULL;
+}
+
 static bool compile_with_llvm(struct jit *jit, struct unit *unit, const struct key *key)
 {
     const struct llvm *l = &jit->llvm;
@@ -277,10 +323,9 @@ static bool compile_with_llvm(struct jit *jit, struct unit *unit, const struct k
         snprintf(jit->why, sizeof(jit->why), "%s", jit->no_llvm);
         return false;
     }
-    llvm_module module = l->ModuleCreateWithNameInContext("function", jit->target.context);
-    l->SetTarget(module, triple);
-    l->SetModuleDataLayout(module, jit->layout);
-    lift_function(&jit->target, module, unit->block, unit->form, unit->heads, unit->runs);
+    llvm_module module = lift_unit(jit, unit);
+    if (!module)
+        return false;
     bool ok = run_passes(jit, module);
     narrow_by_shuffles(l, jit->target.context, module);
     ok = ok && emit_object(jit, module, unit, key);
@@ -483,12 +528,13 @@ struct jit *jit_open(unsigned level, enum jit_when when)
     jit->compiler = (struct exec_compiler){.ask = ask, .redo = lift_redo, .forget = forget};
     for (unsigned form = 0; form < EXEC_FORMS; form++) {
         const bool runs = form == EXEC_RUNS;
-        jit->compiler.warm[form] = when == JIT_FIRST ? 1 : runs ? HOT_RUNS : WARM;
-        jit->compiler.hot[form] = when == JIT_FIRST ? 1 : runs ? HOT_RUNS : HOT;
-        jit->compiler.hot_each[form] = when == JIT_FIRST || runs ? 0 : HOT_EACH;
+        jit->compiler.warm[form] = when >= JIT_FIRST ? 1 : runs ? HOT_RUNS : WARM;
+        jit->compiler.hot[form] = when >= JIT_FIRST ? 1 : runs ? HOT_RUNS : HOT;
+        jit->compiler.hot_each[form] = when >= JIT_FIRST || runs ? 0 : HOT_EACH;
     }
     jit->level = level;
     jit->waits = when != JIT_HOT;
+    jit->effort = when == JIT_FIRST_PLAIN ? LIFT_PLAIN : LIFT_VERSIONS;
     jit->cache = jit_cache_open(NULL, level == 4 ? "LLVM 22.1, x86-64-v4" : "LLVM 22.1, x86-64-v3, gathers");
     pthread_mutex_init(&jit->lock, NULL);
     pthread_cond_init(&jit->changed, NULL);

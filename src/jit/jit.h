@@ -32,6 +32,7 @@ enum jit_when {
     JIT_HOT,         /* functions are compiled when they are hot, beside what is executed */
     JIT_HOT_WAITING, /* or who executes them waits for it, as what they do takes simulated time */
     JIT_FIRST,       /* when they are first executed, which waits for it */
+    JIT_FIRST_PLAIN, /* the same, with as little effort as for the largest; for tests */
 };
 
 /*

@@ -433,7 +433,7 @@ llvm_value emit_function(struct emit *e, const char *name, llvm_type type)
 }
 
 static void prepare(struct emit *e, const struct lift_target *target, llvm_module module,
-                    const struct exec_block *block, enum exec_form form)
+                    const struct exec_block *block, enum exec_form form, enum lift_effort effort)
 {
     const struct llvm *l = target->l;
     *body_pairs(target->library) = (struct pairs){0};
@@ -444,7 +444,8 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
                        .slice = target->slice,
                        .block = block,
                        .counts = form == EXEC_COUNTED,
-                       .runs = form == EXEC_RUNS};
+                       .runs = form == EXEC_RUNS,
+                       .effort = effort};
     ahead_find(e, block);
     e->void_ = l->VoidTypeInContext(e->context);
     e->i1 = l->Int1TypeInContext(e->context);
@@ -534,11 +535,12 @@ static void emit_run(struct emit *e, size_t first, size_t length)
 }
 
 void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
-                   enum exec_form form, const uint32_t *heads, const struct exec_run *runs)
+                   enum exec_form form, const uint32_t *heads, const struct exec_run *runs,
+                   enum lift_effort effort)
 {
     struct emit *e = malloc(sizeof(*e));
     assert(e);
-    prepare(e, target, module, block, form);
+    prepare(e, target, module, block, form, effort);
     const struct llvm *l = e->l;
     e->blocks = calloc(block->count + 1, sizeof(*e->blocks));
     assert(e->blocks);

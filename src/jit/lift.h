@@ -18,6 +18,13 @@ enum { LIFT_INSTRUCTIONS_MAX = 20000, LIFT_BLOCKS_MAX = 4000 };
 
 #define LIFT_NAME "compiled"
 
+/* How much is made of a function, which LLVM takes its time for. */
+enum lift_effort {
+    LIFT_PLAIN,    /* handlers access memory and LDS; what is lane-wise is there once */
+    LIFT_SINGLE,   /* stretches have versions for how their addresses lie */
+    LIFT_VERSIONS, /* and for all lanes being active */
+};
+
 struct lift_target {
     const struct llvm *l;
     llvm_context context;
@@ -34,10 +41,11 @@ bool lift_runs(const struct exec_block *block, uint32_t *heads, struct exec_run 
 
 /*
  * Emits the function with these heads into the module, in that form; `runs`: of EXEC_RUNS, else NULL.  What
- * it emits follows from the function's bytes, and nothing else of the block.
+ * it emits follows from the function's bytes and the effort, and nothing else of the block.
  */
 void lift_function(const struct lift_target *target, llvm_module module, const struct exec_block *block,
-                   enum exec_form form, const uint32_t *heads, const struct exec_run *runs);
+                   enum exec_form form, const uint32_t *heads, const struct exec_run *runs,
+                   enum lift_effort effort);
 
 /* exec_compiler.redo */
 void lift_redo(struct wave *w);

@@ -244,6 +244,12 @@ static bool is_scattered(const struct emit *e, const struct lane_op *op)
            guess_scatters(e->guess, op->x);
 }
 
+/* Ways to access make most of what LLVM is given, but for scratch. */
+static bool is_left(const struct emit *e, const struct lane_op *op)
+{
+    return e->effort == LIFT_PLAIN && op->x->isa->format != ISA_SCRATCH && !emit_turns(e);
+}
+
 bool stretch_add(struct emit *e, const struct xinst *x)
 {
     const struct isa_inst *inst = x->isa;
@@ -252,7 +258,7 @@ bool stretch_add(struct emit *e, const struct xinst *x)
         return false;
     if (ends_with_atomic(e))
         stretch_flush(e);
-    if (!op.body && is_scattered(e, &op))
+    if (!op.body && (is_scattered(e, &op) || is_left(e, &op)))
         return false;
     if (!op.body)
         return add_access(e, &op);
@@ -460,8 +466,15 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
         llvm_block from[] = {loop, stored, as_likely};
         l->AddIncoming(m->value[i], values, from, as_likely ? 3 : 2);
     }
-    llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), "");
-    l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), ""), done, loop);
+    llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), ""), last;
+    if (even) { /* else, up to the last active lane */
+        last = l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), "");
+    } else {
+        llvm_value behind =
+            l->BuildLShr(e->b, l->BuildLShr(e->b, exec, s->shift, ""), emit_i64(e, e->slice), "");
+        last = l->BuildICmp(e->b, LLVM_EQ, behind, emit_i64(e, 0), "");
+    }
+    l->BuildCondBr(e->b, last, done, loop);
     llvm_block from[] = {before, next};
     llvm_value shifts[] = {emit_i64(e, 0), shift};
     l->AddIncoming(s->shift, shifts, from, 2);

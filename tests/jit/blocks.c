@@ -805,12 +805,12 @@ static void try_steps(struct engine *e, unsigned level, unsigned number)
     try_states(e, "steps", number, level, below(2));
 }
 
-static bool engine_open(struct engine *e, unsigned level)
+static bool engine_open(struct engine *e, unsigned level, enum jit_when when)
 {
     char why[128];
     if (!rig_has_level(level) || !jit_available(level, why, sizeof why))
         return false;
-    e->jit = jit_open(level, JIT_FIRST);
+    e->jit = jit_open(level, when);
     e->thread = fault_thread_enter(&e->guard);
     if (!e->jit || !e->thread)
         abort();
@@ -864,7 +864,7 @@ int main(int argc, char **argv)
         return 1;
     for (unsigned level = 3; level <= 4; level++) {
         struct engine *e = &t.engine[level - 3];
-        if (!engine_open(e, level))
+        if (!engine_open(e, level, JIT_FIRST))
             continue;
         try_known(e, level);
         for (unsigned i = 0; i < programs; i++) {
@@ -877,6 +877,11 @@ int main(int argc, char **argv)
             if (i % 4 == 0)
                 try_steps(e, level, first + i);
         }
+        engine_close(e);
+        if (!engine_open(e, level, JIT_FIRST_PLAIN))
+            return 1;
+        for (unsigned i = 0; i < programs / 3; i++)
+            try_random(e, level, first + i);
         engine_close(e);
     }
     workgroup_free(t.wg);

@@ -65,6 +65,19 @@ __global__ void branchy(unsigned *data)
     data[threadIdx.x] = value;
 }
 
+// As many loops over lanes as instructions, which takes LLVM longer than it is worth.
+__global__ void chopped(unsigned *data)
+{
+    unsigned value = data[threadIdx.x];
+    asm volatile(".rept 3000\n"
+                 " v_add_u32 %0, 1, %0\n v_readfirstlane_b32 s4, %0\n v_max_u32 %0, s4, %0\n"
+                 ".endr"
+                 : "+v"(value)
+                 :
+                 : "s4");
+    data[threadIdx.x] = value;
+}
+
 static bool check(unsigned *data, unsigned *sums, float *out, unsigned *total)
 {
     unsigned all = 0;
@@ -97,6 +110,7 @@ int main()
     if (hipDeviceSynchronize() != hipSuccess || data[0] != 20008)
         return 1;
     branchy<<<1, 64>>>(data);
+    chopped<<<1, 64>>>(data);
     if (hipDeviceSynchronize() != hipSuccess || data[0] <= 20008 + 2100)
         return 1;
     printf("%u\n", data[0]);

@@ -57,22 +57,44 @@ INLINE bool slow_dense(struct wave *w, const struct xinst *in, enum memop_kind k
     return MEMOP_LIKELY(high == vmem_window(w, in)) || dense_elsewhere(w, in, high, *address);
 }
 
-/* Faults when an active lane's address cannot be, out of the window. */
-INLINE void check(struct wave *w, const struct xinst *in, const struct memop_request *r, enum memop_kind kind,
-                  enum known known)
+/* Whether all active lanes are in the window, where they may access; their addresses then are `base` and
+ * their offsets. */
+INLINE bool all_in_window(const struct wave *w, const struct xinst *in, enum known known, uint64_t *base)
 {
     const uint32_t window = vmem_window(w, in);
-    if (known == IN_WINDOW)
-        return;
-    if (memop_space_of(in) != MEMOP_SCRATCH && w->exec) {
-        const uint32_t high = high_of(w, in, (unsigned)__builtin_ctzll(w->exec));
-        if (MEMOP_LIKELY(high == window &&
-                         (memop_has_sbase(in) || !(w->exec & ~memop_lanes_of(w->v[in->s[0] + 1], window)))))
-            return;
-        vmem_learn_window(w, in, high);
-    }
+    const bool sbase = memop_has_sbase(in);
+    if (memop_space_of(in) == MEMOP_SCRATCH || !w->exec || !memop_has_vaddr(in))
+        return false;
+    *base = memop_offset(in) + (sbase ? wave_sgpr64(w, in->ss[0]) : (uint64_t)window << 32);
+    return known == IN_WINDOW || (high_of(w, in, (unsigned)__builtin_ctzll(w->exec)) == window &&
+                                  (sbase || !(w->exec & ~memop_lanes_of(w->v[in->s[0] + 1], window))));
+}
+
+/* The addresses of lanes that are not.  Faults when an active one's cannot be. */
+INLINE void find_addresses(struct wave *w, const struct xinst *in, struct memop_request *r,
+                           enum memop_kind kind)
+{
+    vmem_address(w, in, memop_space_of(in), r);
+    if (memop_space_of(in) != MEMOP_SCRATCH && w->exec)
+        vmem_learn_window(w, in, high_of(w, in, (unsigned)__builtin_ctzll(w->exec)));
     vmem_check(w, in, r, memop_bytes(kind));
 }
+
+/* For the lanes of a mask in turn, and those of each 8 that are all in it without looking for the next one.
+ */
+#define FOR_LANES(mask, ...)                                                                                 \
+    for (uint64_t some = (mask); some;) {                                                                    \
+        const unsigned lanes = (unsigned)__builtin_ctzll(some) & ~7u;                                        \
+        const uint64_t all = UINT64_C(255) << lanes;                                                         \
+        if ((some & all) == all) {                                                                           \
+            for (unsigned lane = lanes; lane < lanes + 8; lane++)                                            \
+                __VA_ARGS__;                                                                                 \
+        } else {                                                                                             \
+            MEMOP_FOR_LANES(lane, some & all)                                                                \
+            __VA_ARGS__;                                                                                     \
+        }                                                                                                    \
+        some &= ~all;                                                                                        \
+    }
 
 /* What the common paths do themselves, of accesses of all lanes in the window. */
 INLINE enum memop_shape common_shape(const struct wave *w, const struct xinst *in, bool sbase, uint32_t step,
@@ -116,19 +138,22 @@ INLINE const struct xinst *gather(struct wave *w, const struct xinst *in, enum m
 {
     struct memop_request r;
     wave_row *d = w->v + in->d;
+    uint64_t base;
     r.write = false;
-    vmem_address(w, in, memop_space_of(in), &r);
-    check(w, in, &r, kind, known);
-    memop_begin(w, in);
-    if (MEMOP_UNLIKELY(r.lds | r.scratch)) {
-        load_mixed(w, &r, d, kind);
-    } else if (r.mask == UINT64_MAX) {
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            memop_lane_load(d, l, kind, (const void *)(uintptr_t)r.addr[l]);
-    } else {
-        MEMOP_FOR_LANES(lane, r.mask)
-        memop_lane_load(d, (unsigned)lane, kind, (const void *)(uintptr_t)r.addr[lane]);
+    if (MEMOP_LIKELY(all_in_window(w, in, known, &base))) {
+        const uint32_t *offset = w->v[in->s[0]];
+        memop_begin(w, in);
+        FOR_LANES(w->exec,
+                  memop_lane_load(d, (unsigned)lane, kind, (const void *)(uintptr_t)(base + offset[lane])))
+        memop_end(w);
+        return in + 1;
     }
+    find_addresses(w, in, &r, kind);
+    memop_begin(w, in);
+    if (MEMOP_UNLIKELY(r.lds | r.scratch))
+        load_mixed(w, &r, d, kind);
+    else
+        FOR_LANES(r.mask, memop_lane_load(d, (unsigned)lane, kind, (const void *)(uintptr_t)r.addr[lane]))
     memop_end(w);
     return in + 1;
 }
@@ -266,16 +291,22 @@ INLINE const struct xinst *scatter(struct wave *w, const struct xinst *in, enum 
 {
     struct memop_request r;
     const wave_row *s = w->v + in->s[1];
+    uint64_t base;
     r.write = true;
-    vmem_address(w, in, memop_space_of(in), &r);
-    check(w, in, &r, kind, known);
-    memop_begin(w, in);
-    if (MEMOP_UNLIKELY(r.lds | r.scratch)) {
-        store_mixed(w, &r, s, kind);
-    } else {
-        MEMOP_FOR_LANES(lane, r.mask)
-        memop_lane_store(s, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane]);
+    if (MEMOP_LIKELY(all_in_window(w, in, known, &base))) {
+        const uint32_t *offset = w->v[in->s[0]];
+        memop_begin(w, in);
+        FOR_LANES(w->exec,
+                  memop_lane_store(s, (unsigned)lane, kind, (void *)(uintptr_t)(base + offset[lane])))
+        memop_end(w);
+        return in + 1;
     }
+    find_addresses(w, in, &r, kind);
+    memop_begin(w, in);
+    if (MEMOP_UNLIKELY(r.lds | r.scratch))
+        store_mixed(w, &r, s, kind);
+    else
+        FOR_LANES(r.mask, memop_lane_store(s, (unsigned)lane, kind, (void *)(uintptr_t)r.addr[lane]))
     memop_end(w);
     return in + 1;
 }

@@ -330,11 +330,12 @@ LANE uint32_t i32_ffbh(uint32_t a)
 /* Byte `sel` of {a, b}, a sign of one of the odd bytes, or a constant (v_perm_b32). */
 LANE uint32_t u32_perm_byte(uint32_t a, uint32_t b, uint32_t sel)
 {
-    const uint32_t byte = (sel & 4 ? a : b) >> (sel & 3) * 8 & 0xff;
-    const uint32_t signed_half = (sel & 2 ? a : b) << (sel & 1 ? 0 : 16);
-    const uint32_t sign = signed_half >> 31 ? 0xffu : 0;
-    const uint32_t r = sel < 12 ? sign : sel == 12 ? 0 : 0xffu;
-    return sel < 8 ? byte : r;
+    /* By masks: the compiler makes branches of so many choices, and no vectors. */
+    const uint32_t plain = 0u - (sel < 8), constant = 0u - (sel > 11), ones = 0u - (sel > 12);
+    const uint32_t word = b ^ ((a ^ b) & (0u - (sel >> 2 & 1)));
+    const uint32_t half = (b ^ ((a ^ b) & (0u - (sel >> 1 & 1)))) << (~sel & 1) * 16;
+    const uint32_t sign = (uint32_t)((int32_t)half >> 31);
+    return ((word >> (sel & 3) * 8 & plain) | (~plain & ((sign & ~constant) | ones))) & 0xff;
 }
 
 LANE uint32_t u32_perm(uint32_t a, uint32_t b, uint32_t c)
