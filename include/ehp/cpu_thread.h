@@ -64,8 +64,12 @@ struct ehp_cpu_thread {
     uint64_t now_ps; /* simulated time, as of its last wait */
     uint64_t at; /* the thread's: words that it has written, with those of the record that is not complete */
     uint64_t room; /* and that its core had read when it looked last */
+    /* Lines of the host's caches that one side writes, and the other one looks at. */
+    uint64_t apart[8];
     uint64_t head; /* those that its core may read; atomic, as the next */
+    uint64_t apart_head[8];
     uint64_t tail; /* and has read */
+    uint64_t apart_tail[8];
     uint64_t word[EHP_CPU_RING];
 };
 
@@ -105,6 +109,8 @@ EHP_API void ehp_cpu_thread_hold(ehp_machine *machine, struct ehp_cpu_thread *th
 EHP_API bool ehp_cpu_thread_sleep(ehp_machine *machine, struct ehp_cpu_thread *thread, uint64_t until_ps);
 /* From that thread: until its core has done all that it has written, and waits for what comes next. */
 EHP_API void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread);
+/* The same: until its core has read so many words. */
+EHP_API void ehp_cpu_thread_wait_read(struct ehp_cpu_thread *thread, uint64_t words);
 
 #ifdef __cplusplus
 }

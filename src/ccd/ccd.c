@@ -377,6 +377,7 @@ struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned firs
     all->chip = chip;
     all->fabric = fabric;
     all->vm = vm;
+    all->generation = vm_generation_word(vm);
     all->count = chip_get(chip, CHIP_ccd_count);
     all->cores = chip_get(chip, CHIP_ccd_cores);
     all->ghz = v[CHIP_core_clock] / 1e3;

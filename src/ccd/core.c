@@ -165,9 +165,21 @@ static void follow(struct core *c, uint64_t line, uint64_t address, bool exclusi
 
 /* ---- lines ---- */
 
+/* Whether the first cache has it, and when it is there. */
+static inline bool find_in_l1(struct core *c, uint64_t line, bool exclusive, double at, double *when)
+{
+    uint64_t *e = tags_find(&c->l1, line);
+    if (!e || (exclusive && !(*e & TAG_OWNED)))
+        return false;
+    *e |= exclusive ? TAG_DIRTY : 0;
+    *when = (line == c->taken_line ? later(at, c->taken_at) : at) + c->ccd->all->l1_latency;
+    return true;
+}
+
 enum reach { REACHED, ON_ITS_WAY, NO_PLACE };
 
-/* `w` waits for what is on its way.  A page table's line stays in the second cache. */
+/* What the first cache does not have.  `w` waits for what is on its way.  A page table's line stays in the
+ * second cache. */
 static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool is_table, double at,
                         double *when)
 {
@@ -175,15 +187,8 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
     struct access *a = access_of(c, w);
     const bool exclusive = !is_table && is_exclusive(a);
     const uint64_t line = line_of(physical), address = is_table ? physical : a->address;
-    uint64_t *e = is_table ? NULL : tags_find(&c->l1, line);
-    if (e && (!exclusive || *e & TAG_OWNED)) {
-        *e |= exclusive ? TAG_DIRTY : 0;
-        *when = line == c->taken_line ? later(at, c->taken_at) : at;
-        *when += all->l1_latency;
-        return REACHED;
-    }
     struct fetched f = {.when = at + all->l2_latency};
-    e = tags_find(&c->l2, line);
+    const uint64_t *e = tags_find(&c->l2, line);
     if (e && (!exclusive || *e & TAG_OWNED)) {
         f.flags = (unsigned)*e & (TAG_OWNED | TAG_OURS);
     } else {
@@ -259,21 +264,21 @@ static void block(struct core *c, core_waiter w)
     c->blocked_last = w;
 }
 
-/* The address has been translated. */
-static void touch(struct core *c, core_waiter w, double at)
+/* The address has been translated, to that page. */
+static void touch(struct core *c, core_waiter w, const struct core_page *page, double at)
 {
     struct access *a = access_of(c, w);
-    const struct core_page *page = core_page_of(c, a->address);
     double when;
-    if (!page) { /* it has been unmapped meanwhile */
-        start(c, w, at);
-        return;
-    }
     if (a->kind == CORE_STORE_PAST) {
         settle(c, w, at);
         return;
     }
-    switch (reach(c, w, page->physical + a->address % (1U << VM_PAGE_SHIFT), false, at, &when)) {
+    const uint64_t physical = page->physical + a->address % (1U << VM_PAGE_SHIFT);
+    if (find_in_l1(c, line_of(physical), is_exclusive(a), at, &when)) {
+        settle(c, w, when);
+        return;
+    }
+    switch (reach(c, w, physical, false, at, &when)) {
     case REACHED:
         settle(c, w, when);
         break;
@@ -355,7 +360,17 @@ static void start(struct core *c, core_waiter w, double at)
     if (!page)
         fault(c, w, at);
     else if (translate(c, w, page, &at))
-        touch(c, w, at);
+        touch(c, w, page, at);
+}
+
+/* What it waited for is there: its page's entry, or a line that it is to have alone, if it has. */
+static void touch_again(struct core *c, core_waiter w, double at)
+{
+    const struct core_page *page = core_page_of(c, access_of(c, w)->address);
+    if (page)
+        touch(c, w, page, at);
+    else /* it has been unmapped meanwhile */
+        fault(c, w, at);
 }
 
 static void unblock(struct core *c)
@@ -381,12 +396,10 @@ void core_filled(struct core *c, uint64_t line, double when, unsigned flags)
     while (w != WAITER_NONE) {
         struct access *a = access_of(c, w);
         core_waiter next = a->next;
-        if (a->state == SLOT_WALKS)
-            touch(c, w, when);
-        else if (!is_exclusive(a))
-            settle(c, w, when);
+        if (a->state == SLOT_WALKS || is_exclusive(a))
+            touch_again(c, w, when);
         else
-            touch(c, w, when); /* marks it, or asks again for the line alone */
+            settle(c, w, when);
         w = next;
     }
     unblock(c);
@@ -640,7 +653,8 @@ static bool dispatch(struct core *c)
     case CORE_LOAD:
         if (!make_room(c))
             return false;
-        write_stores(c, UINT32_MAX, false);
+        if (c->stores)
+            write_stores(c, UINT32_MAX, false);
         load(c);
         break;
     case CORE_STORE:
@@ -765,20 +779,21 @@ static void again(struct port_domain *domain, struct port_event *event)
 
 static void go_on(struct core *c)
 {
+    const double now = ccd_now(c->ccd);
     while (c->program && !c->over && !c->faults) {
         make_atomics(c);
-        if (c->at > ccd_now(c->ccd) + AHEAD) {
+        if (c->at > now + AHEAD) {
             port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
             return;
         }
         if (!c->has_op && !c->at_end) {
             if (c->waits && !complete(c))
                 return;
-            if (c->waits && c->at > ccd_now(c->ccd)) {
+            if (c->waits && c->at > now) {
                 port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
                 return;
             }
-            c->preempted = c->waiting && ccd_now(c->ccd) >= c->slice_end;
+            c->preempted = c->waiting && now >= c->slice_end;
             c->has_op = !c->preempted && c->program->next(c->program, &c->op);
             c->at_end = !c->has_op;
             c->at += c->has_op ? c->op.cycles : 0;

@@ -101,12 +101,13 @@ struct core {
     uint64_t turn;                    /* of the event that goes on with it; others are out of date */
     /* Operations by their number since the program began. */
     uint64_t first, next;
-    unsigned instructions, loads, atomics; /* in the window; atomics: that have not been made */
+    unsigned instructions; /* in the window */
     struct slot slot[CORE_WINDOW];
     uint64_t load[256];  /* numbers of the last loads, plus 1 */
     uint32_t depth[256]; /* theirs in a chain of loads whose addresses are others' values, */
     uint32_t deepest;    /* and the most of them since the program began */
     uint8_t load_at;
+    unsigned loads, atomics; /* in the window; atomics: that have not been made */
     struct access *store; /* behind the window, until they are in the first cache: from first_store on, in a
                              ring of the chip's size */
     unsigned first_store, stores;
@@ -159,6 +160,7 @@ struct ccds {
     struct arena arena; /* it is in that itself */
     struct fabric *fabric;
     struct vm *vm;
+    const _Atomic uint64_t *generation; /* of its tables */
     const struct chip *chip;
     unsigned count, cores; /* CCDs, and cores of each */
     /* The chip's numbers, in cycles of the cores. */
@@ -172,7 +174,7 @@ struct ccds {
 
 static inline double ccd_now(const struct ccd *ccd)
 {
-    return (double)port_now(ccd->domain);
+    return (double)(int64_t)port_now(ccd->domain);
 }
 
 static inline uint16_t *held_of(const struct ccd *ccd, uint64_t line)
@@ -202,8 +204,18 @@ void core_past(struct core *core, bool written);
 /* Into its caches, with these flags, as if it had been used.  The fabric is not told what they push out. */
 void core_warm(struct core *core, uint64_t line, unsigned flags);
 
-/* page.c: what the tables say of an address, kept for the host's sake; NULL: the page does not exist. */
-const struct core_page *core_page_of(struct core *core, uint64_t address);
+/* page.c */
+const struct core_page *core_look_up(struct core *core, struct core_page *page, uint64_t address,
+                                     uint64_t generation);
+/* What the tables say of an address, kept for the host's sake; NULL: the page does not exist. */
+static inline const struct core_page *core_page_of(struct core *core, uint64_t address)
+{
+    const uint64_t number = address >> VM_PAGE_SHIFT,
+                   generation = atomic_load_explicit(core->ccd->all->generation, memory_order_acquire);
+    struct core_page *p = &core->page[number % CORE_KNOWN];
+    return p->page == number + 1 && p->generation == generation ? p
+                                                                : core_look_up(core, p, address, generation);
+}
 
 /*
  * ccd.c.  A core's second cache does not have the line, or not for itself.  True: somebody in the CCD does,

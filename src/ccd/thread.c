@@ -13,7 +13,8 @@
 #include "ccd/internal.h"
 
 enum { SPINS = 64, LOOK_NS = 100000000, LOOKS = 4 };
-enum { BLOCKED_CYCLES = 10000 }; /* in which a thread that is blocked is not looked at */
+enum { ROOM = EHP_CPU_RING / 16 }; /* words after which who waits for room is looked for: a power of two */
+enum { BLOCKED_CYCLES = 10000 };   /* in which a thread that is blocked is not looked at */
 
 struct blocked {
     uint64_t next_ns;
@@ -44,6 +45,32 @@ void cpu_thread_wait_for(struct cpu_thread *t, bool (*over)(uint32_t state))
             __builtin_ia32_pause();
         else
             futex_wait(&t->state, state, LOOK_NS);
+    }
+}
+
+void cpu_thread_wait_read(struct ehp_cpu_thread *ring, uint64_t words)
+{
+    struct cpu_thread *t = (struct cpu_thread *)ring;
+    for (unsigned spins = 0; load(&ring->tail) < words; spins++) {
+        if (spins < SPINS) {
+            __builtin_ia32_pause();
+            continue;
+        }
+        atomic_store(&t->wanted, words);
+        atomic_store(&t->asleep, 1);
+        if (__atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST) < words)
+            futex_wait(&t->asleep, 1, LOOK_NS);
+    }
+    atomic_store(&t->asleep, 0);
+}
+
+/* The core has read some, or all that there are. */
+static void wake_if_room(struct cpu_thread *t)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&t->asleep) && t->ring.tail >= atomic_load(&t->wanted)) {
+        atomic_store(&t->asleep, 0);
+        futex_wake(&t->asleep, 1);
     }
 }
 
@@ -98,9 +125,10 @@ static bool is_blocked(struct cpu_thread *t, struct blocked *b)
 }
 
 enum found { RECORD, BLOCKED, LEFT };
-static enum found wait_for_thread(struct cpu_thread *t)
+static __attribute__((noinline)) enum found wait_for_thread(struct cpu_thread *t)
 {
     struct blocked b = {0};
+    wake_if_room(t);
     for (unsigned spins = 0; !has_record(t); spins++) {
         const uint32_t state = cpu_thread_state(t);
         if (t->stopped || (state == CPU_THREAD_LEAVES && !has_record(t)))
@@ -128,17 +156,23 @@ static void next_record(struct cpu_thread *t)
     t->block = (const struct ehp_cpu_block *)(uintptr_t)*t->word++;
     t->access = 0;
     t->record_end = at + 1 + t->block->words;
-    double ipc = t->ipc, least = t->block->instructions / ipc;
-    unsigned parts = t->block->accesses ? t->block->accesses : 1;
-    t->cycles = (t->block->cycles > 0 ? (double)t->block->cycles : least) / parts;
-    t->instructions = t->block->instructions / parts;
-    t->first_instructions = t->block->instructions - t->instructions * (parts - 1);
+    const unsigned parts = t->block->accesses;
+    t->cycles = t->block->cycles > 0 ? (double)t->block->cycles : t->block->instructions / t->ipc;
+    t->instructions = t->first_instructions = t->block->instructions;
+    if (parts > 1) {
+        t->cycles /= parts;
+        t->instructions /= parts;
+        t->first_instructions -= t->instructions * (parts - 1);
+    }
 }
 
 static void record_over(struct cpu_thread *t)
 {
+    const uint64_t at = t->ring.tail;
     t->block = NULL;
     __atomic_store_n(&t->ring.tail, t->record_end, __ATOMIC_RELEASE);
+    if ((at ^ t->record_end) & ~(uint64_t)(ROOM - 1))
+        wake_if_room(t);
 }
 
 /* The next line of a range. */
@@ -206,15 +240,14 @@ static bool next(struct core_program *program, struct core_op *op)
     if (t->block && t->access == t->block->accesses)
         record_over(t);
     if (!t->block) {
-        switch (wait_for_thread(t)) {
-        case LEFT:
+        const enum found found = !t->blocked && has_record(t) ? RECORD : wait_for_thread(t);
+        if (found == LEFT)
             return false;
-        case BLOCKED:
+        if (found == BLOCKED) {
             op->cycles = BLOCKED_CYCLES;
             return true;
-        default:
-            next_record(t);
         }
+        next_record(t);
     }
     op->cycles = t->cycles;
     op->instructions = t->access ? t->instructions : t->first_instructions;

@@ -23,6 +23,8 @@ struct cpu_thread {
     struct ehp_cpu_thread ring; /* first */
     struct core_program program;
     _Atomic uint32_t state;
+    _Atomic uint32_t asleep; /* 1: the thread is, until its core has read `wanted` words */
+    _Atomic uint64_t wanted;
     _Atomic bool stopped; /* the machine closes: nobody waits for it any more */
     unsigned core;
     struct port_domain *domain;
@@ -61,6 +63,8 @@ void cpu_thread_set(struct cpu_thread *thread, uint32_t state);
 uint32_t cpu_thread_state(const struct cpu_thread *thread);
 /* On the thread: all that it has written is to be done, but for what comes next. */
 void cpu_thread_wait(struct ehp_cpu_thread *ring);
+/* On the thread: until so many words of it have been read. */
+void cpu_thread_wait_read(struct ehp_cpu_thread *ring, uint64_t words);
 /* On the thread: until its state is such. */
 void cpu_thread_wait_for(struct cpu_thread *thread, bool (*over)(uint32_t state));
 
