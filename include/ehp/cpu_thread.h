@@ -30,14 +30,15 @@ enum ehp_cpu_access_kind {
     EHP_CPU_READ_RANGE,  /* two words: address, bytes */
     EHP_CPU_WRITE_RANGE, /* the same */
     EHP_CPU_ATOMIC_READ, /* the thread waits for this one and those that follow, with which a piece ends */
-    EHP_CPU_ATOMIC,      /* a store, or a read-modify-write */
+    EHP_CPU_ATOMIC,      /* a read-modify-write, or a store with a fence */
     EHP_CPU_FENCE,       /* no address counts; the thread waits for it as well */
-    EHP_CPU_WRITE_PAST   /* past the caches: a non-temporal store */
+    EHP_CPU_WRITE_PAST,  /* past the caches: a non-temporal store */
+    EHP_CPU_ATOMIC_WRITE /* a store that the thread waits for */
 };
 
 struct ehp_cpu_access {
     uint16_t number; /* of a load, by which others know it; 0: none */
-    uint16_t after;  /* of the load whose value its address comes from; 0: of none */
+    uint16_t after;  /* of the load whose value its address comes from, or a store's value; 0: of none */
     uint16_t bytes;  /* as far as they are known */
     uint8_t kind;    /* enum ehp_cpu_access_kind */
     uint8_t reserved;

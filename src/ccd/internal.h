@@ -14,6 +14,7 @@ enum {
     CORE_LINE = 64,
     CORE_PAGE_LINES = (1 << VM_PAGE_SHIFT) / CORE_LINE,
     CORE_WINDOW = 512, /* operations at most: a power of two */
+    CORE_STORED = 256, /* a power of two: twice a queue's and more */
     CORE_COMBINES = 8, /* lines that are combined at a time: a guess */
     CORE_KNOWN = 4096, /* translations that the host keeps: a power of two */
     L3_BUCKETS = 1024,
@@ -48,6 +49,20 @@ struct slot {
     struct access access;
     uint32_t instructions;
     core_waiter dependents; /* loads that need its value */
+    bool forwarded;         /* it does, by way of a store that it finds in the queue */
+};
+
+/* Behind the window. */
+struct store {
+    struct access access;
+    uint64_t source; /* number of the load whose value it is, plus 1; 0: of none */
+};
+
+/* A store, for loads from the same address. */
+struct core_stored {
+    uint64_t address, number; /* number: of the core's stores */
+    uint64_t source;          /* as above */
+    double at;                /* when it was dispatched */
 };
 
 /* A line on its way to the second cache. */
@@ -101,6 +116,8 @@ struct core {
     uint64_t turn;                    /* of the event that goes on with it; others are out of date */
     /* Operations by their number since the program began. */
     uint64_t first, next;
+    uint64_t known;        /* those before it have been seen to be known by who waits for them, */
+    double known_done;     /* and when all of them are */
     unsigned instructions; /* in the window */
     struct slot slot[CORE_WINDOW];
     uint64_t load[256];  /* numbers of the last loads, plus 1 */
@@ -108,16 +125,18 @@ struct core {
     uint32_t deepest;    /* and the most of them since the program began */
     uint8_t load_at;
     unsigned loads, atomics; /* in the window; atomics: that have not been made */
-    struct access *store; /* behind the window, until they are in the first cache: from first_store on, in a
+    struct store *store; /* behind the window, until they are in the first cache: from first_store on, in a
                              ring of the chip's size */
-    unsigned first_store, stores;
+    unsigned first_store, stores, written; /* written: the first of them, of which is known when */
     core_waiter blocked, blocked_last;
     struct core_miss *miss;
     unsigned misses, l1_misses; /* those that are under way, and of them for the first cache */
     struct core_combined combined[CORE_COMBINES]; /* the oldest first */
     unsigned combining, past;                     /* of those; that have left and are not at home yet */
-    double last_past;                             /* when one got there */
-    bool past_waits; /* for a place: a store behind the window is written no sooner than there is one */
+    struct core_stored stored[CORE_STORED];       /* the last ones, by their addresses */
+    uint64_t stored_ever;
+    double last_past; /* when one got there */
+    bool past_waits;  /* for a place: a store behind the window is written no sooner than there is one */
     struct tags l1, l2, tlb, tlb2;
     struct core_page page[CORE_KNOWN];
     struct core_stream *stream;
@@ -167,7 +186,7 @@ struct ccds {
     double slice, switch_time;
     double ghz, ipc, l1_latency, l2_latency, l3_latency, peer, tlb2_latency;
     uint64_t jobs; /* so far */
-    double locked; /* cycles of the core's clock */
+    double locked, forward;
     unsigned window, loads, stores, l1_misses, l2_misses, misses, streams, prefetch;
     struct ccd ccd[CHIP_MAX_CCDS];
 };

@@ -149,11 +149,25 @@ static __attribute__((noinline)) enum found wait_for_thread(struct cpu_thread *t
     return RECORD;
 }
 
+/* A branch on what a load had, or a read-modify-write, is predicted to go where it went before. */
+static void foresee(struct cpu_thread *t)
+{
+    t->unforeseen = false;
+    if (!t->waited)
+        return;
+    const struct ehp_cpu_block **place =
+        &t->followed[(uintptr_t)t->waited / sizeof(uint64_t) % CPU_THREAD_FORESEES];
+    t->unforeseen = *place != t->block;
+    *place = t->block;
+    t->waited = NULL;
+}
+
 static void next_record(struct cpu_thread *t)
 {
     uint64_t at = t->ring.tail;
     t->word = &t->ring.word[at % EHP_CPU_RING];
     t->block = (const struct ehp_cpu_block *)(uintptr_t)*t->word++;
+    foresee(t);
     t->access = 0;
     t->record_end = at + 1 + t->block->words;
     const unsigned parts = t->block->accesses;
@@ -191,22 +205,39 @@ static bool next_of_range(struct cpu_thread *t, struct core_op *op)
     return true;
 }
 
+/* How many loads ago that was whose value it needs; 0: it needs none, or one from long ago. */
+static uint8_t distance_of(const struct cpu_thread *t, const struct ehp_cpu_access *a)
+{
+    const uint64_t distance = t->loads + 1 - t->number[a->after];
+    return a->after && t->number[a->after] && distance <= UINT8_MAX ? (uint8_t)distance : 0;
+}
+
+/* Who asks for the same word again and again has nothing else to do until it changes: for the host's sake it
+ * does not do so as often as the window would let it. */
+static void wait_after(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
+{
+    const bool polls = a->kind == EHP_CPU_ATOMIC_READ && op->address == t->polled;
+    op->unforeseen |= polls;
+    t->polled = a->kind == EHP_CPU_ATOMIC_READ ? op->address : 0;
+    t->waited = a->kind == EHP_CPU_ATOMIC_WRITE ? NULL : t->block;
+}
+
 static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
 {
     op->address = a->kind == EHP_CPU_FENCE ? 0 : *t->word++;
     switch (a->kind) {
     case EHP_CPU_READ:
-    case EHP_CPU_ATOMIC_READ: {
-        uint64_t distance = a->after ? t->loads + 1 - t->number[a->after] : 0;
+    case EHP_CPU_ATOMIC_READ:
         op->kind = CORE_LOAD;
-        op->after = a->after && t->number[a->after] && distance <= UINT8_MAX ? (uint8_t)distance : 0;
+        op->after = distance_of(t, a);
         t->loads++;
         if (a->number)
             t->number[a->number] = t->loads;
         break;
-    }
     case EHP_CPU_WRITE:
+    case EHP_CPU_ATOMIC_WRITE:
         op->kind = CORE_STORE;
+        op->after = distance_of(t, a);
         break;
     case EHP_CPU_WRITE_PAST: /* what lies beyond its line is a range */
         op->kind = CORE_STORE_PAST;
@@ -228,7 +259,10 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         t->range_kind = a->kind;
         break;
     }
-    op->waits = a->kind >= EHP_CPU_ATOMIC_READ && a->kind <= EHP_CPU_FENCE;
+    op->waits =
+        (a->kind >= EHP_CPU_ATOMIC_READ && a->kind <= EHP_CPU_FENCE) || a->kind == EHP_CPU_ATOMIC_WRITE;
+    if (op->waits)
+        wait_after(t, a, op);
 }
 
 static bool next(struct core_program *program, struct core_op *op)
@@ -251,6 +285,7 @@ static bool next(struct core_program *program, struct core_op *op)
     }
     op->cycles = t->cycles;
     op->instructions = t->access ? t->instructions : t->first_instructions;
+    op->unforeseen = t->unforeseen && !t->access;
     if (t->access < t->block->accesses)
         take_access(t, &t->block->access[t->access++], op);
     else
