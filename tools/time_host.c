@@ -392,6 +392,11 @@ static void add_call(const struct host *h, struct piece *p, llvm_value i)
     if (reads_counter(h, i, name)) {
         close_piece(h, p, false);
         replace_counter(h, i, name);
+    } else if (strcmp(name, "strlen") == 0 && l->GetInstructionOpcode(i) == LLVM_CALL) {
+        /* What LLVM makes of loops too. What it has read is known behind it. */
+        close_piece(h, p, false);
+        p->first = l->GetNextInstruction(i);
+        add(h, p, p->first, l->GetOperand(i, 0), i, (struct ehp_cpu_access){.kind = EHP_CPU_READ_RANGE});
     } else if (strncmp(name, "llvm.", 5) != 0 || range) {
         close_piece(h, p, false);
     }
