@@ -285,11 +285,14 @@ static void add_store(const struct host *h, struct piece *p, llvm_value i)
 {
     const struct llvm *l = &h->l;
     bool waits = l->GetOrdering(i) || l->GetVolatile(i);
+    enum ehp_cpu_access_kind kind = l->GetOrdering(i) == LLVM_SEQUENTIALLY_CONSISTENT
+                                        ? EHP_CPU_ATOMIC /* XCHG on x86-64 */
+                                    : waits                             ? EHP_CPU_ATOMIC_WRITE
+                                    : l->GetMetadata(i, h->nontemporal) ? EHP_CPU_WRITE_PAST
+                                                                        : EHP_CPU_WRITE;
     add(h, p, i, l->GetOperand(i, 1), NULL,
-        (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 0))),
-                                .kind = waits                               ? EHP_CPU_ATOMIC
-                                        : l->GetMetadata(i, h->nontemporal) ? EHP_CPU_WRITE_PAST
-                                                                            : EHP_CPU_WRITE});
+        (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 0))), .kind = (uint8_t)kind});
+    p->access[p->n - 1].after = source_of(h, l->GetOperand(i, 0)); /* the value's */
     if (waits)
         close_piece(h, p, true);
 }
@@ -389,6 +392,11 @@ static void add_call(const struct host *h, struct piece *p, llvm_value i)
     if (reads_counter(h, i, name)) {
         close_piece(h, p, false);
         replace_counter(h, i, name);
+    } else if (strcmp(name, "strlen") == 0 && l->GetInstructionOpcode(i) == LLVM_CALL) {
+        /* What LLVM makes of loops too. What it has read is known behind it. */
+        close_piece(h, p, false);
+        p->first = l->GetNextInstruction(i);
+        add(h, p, p->first, l->GetOperand(i, 0), i, (struct ehp_cpu_access){.kind = EHP_CPU_READ_RANGE});
     } else if (strncmp(name, "llvm.", 5) != 0 || range) {
         close_piece(h, p, false);
     }

@@ -12,7 +12,9 @@
 #include "cc.h"
 #include "tool.h"
 
-enum { ITERATIONS = 20 };
+// Of a block after itself: what the last of them take more than the first ones is without its beginning, in
+// which nothing leaves the pipeline yet.
+static const unsigned iterations[] = {20, 100};
 
 // The number behind "# %ehp." in a line of assembly; -1: there is none.
 static long block_of(const char *line)
@@ -78,8 +80,10 @@ static bool write_regions(FILE *out, const char *text)
     return !ferror(out);
 }
 
-static void read_costs(FILE *in, struct time_host_cost *cost, size_t blocks)
+// `n` iterations: of the last run what one of them takes, and less what it took in the first.
+static void read_costs(FILE *in, unsigned n, bool last, struct time_host_cost *cost, size_t blocks)
 {
+    const double of_each = 1.0 / (iterations[1] - iterations[0]);
     char line[256];
     size_t block = blocks;
     while (fgets(line, sizeof line, in)) {
@@ -90,10 +94,28 @@ static void read_costs(FILE *in, struct time_host_cost *cost, size_t blocks)
         if (block >= blocks)
             continue;
         if (sscanf(line, "Instructions: %lu", &value) == 1)
-            cost[block].instructions += (unsigned)value / ITERATIONS;
+            cost[block].instructions += last ? (unsigned)value / n : 0;
         else if (sscanf(line, "Total Cycles: %lu", &value) == 1)
-            cost[block].cycles += (double)value / ITERATIONS;
+            cost[block].cycles += last ? (double)value * of_each : -(double)value * of_each;
     }
+}
+
+static bool run(const char *mca, const char *in_name, const char *out_name, unsigned n)
+{
+    struct cc_args args = {0};
+    cc_args_push(&args, mca);
+    cc_args_push(&args, "-mtriple=x86_64-pc-linux-gnu");
+    cc_args_push(&args, "-mcpu=znver4");
+    cc_args_pushf(&args, "-iterations=%u", n);
+    cc_args_push(&args, "-instruction-info=0");
+    cc_args_push(&args, "-resource-pressure=0");
+    cc_args_push(&args, "-skip-unsupported-instructions=any");
+    cc_args_push(&args, in_name);
+    cc_args_push(&args, "-o");
+    cc_args_push(&args, out_name);
+    bool done = cc_run(mca, &args, false) == 0;
+    cc_args_free(&args);
+    return done;
 }
 
 bool time_host_costs(const char *assembly, struct time_host_cost *cost, size_t blocks)
@@ -104,28 +126,17 @@ bool time_host_costs(const char *assembly, struct time_host_cost *cost, size_t b
     char *mca = cc_format("%s/llvm-mca", places.llvm_bin), *dir = cc_scratch();
     char *in_name = cc_format("%s/blocks.s", dir ? dir : ""),
          *out_name = cc_format("%s/costs", dir ? dir : "");
-    FILE *in = dir && cc_can_run(mca) ? fopen(in_name, "w") : NULL, *out = NULL;
+    FILE *in = dir && cc_can_run(mca) ? fopen(in_name, "w") : NULL;
     bool done = in && write_regions(in, assembly);
     if (in && fclose(in) != 0)
         done = false;
-    if (done) {
-        struct cc_args args = {0};
-        cc_args_push(&args, mca);
-        cc_args_push(&args, "-mtriple=x86_64-pc-linux-gnu");
-        cc_args_push(&args, "-mcpu=znver4");
-        cc_args_pushf(&args, "-iterations=%d", ITERATIONS);
-        cc_args_push(&args, "-instruction-info=0");
-        cc_args_push(&args, "-resource-pressure=0");
-        cc_args_push(&args, "-skip-unsupported-instructions=any");
-        cc_args_push(&args, in_name);
-        cc_args_push(&args, "-o");
-        cc_args_push(&args, out_name);
-        done = cc_run(mca, &args, false) == 0 && (out = fopen(out_name, "r"));
-        cc_args_free(&args);
-    }
-    if (out) {
-        read_costs(out, cost, blocks);
-        fclose(out);
+    for (unsigned i = 0; i < 2 && done; i++) {
+        FILE *out = run(mca, in_name, out_name, iterations[i]) ? fopen(out_name, "r") : NULL;
+        done = out != NULL;
+        if (out) {
+            read_costs(out, iterations[i], i == 1, cost, blocks);
+            fclose(out);
+        }
     }
     if (dir)
         cc_remove_scratch(dir);

@@ -30,14 +30,15 @@ enum ehp_cpu_access_kind {
     EHP_CPU_READ_RANGE,  /* two words: address, bytes */
     EHP_CPU_WRITE_RANGE, /* the same */
     EHP_CPU_ATOMIC_READ, /* the thread waits for this one and those that follow, with which a piece ends */
-    EHP_CPU_ATOMIC,      /* a store, or a read-modify-write */
+    EHP_CPU_ATOMIC,      /* a read-modify-write, or a store with a fence */
     EHP_CPU_FENCE,       /* no address counts; the thread waits for it as well */
-    EHP_CPU_WRITE_PAST   /* past the caches: a non-temporal store */
+    EHP_CPU_WRITE_PAST,  /* past the caches: a non-temporal store */
+    EHP_CPU_ATOMIC_WRITE /* a store that the thread waits for */
 };
 
 struct ehp_cpu_access {
     uint16_t number; /* of a load, by which others know it; 0: none */
-    uint16_t after;  /* of the load whose value its address comes from; 0: of none */
+    uint16_t after;  /* of the load whose value its address comes from, or a store's value; 0: of none */
     uint16_t bytes;  /* as far as they are known */
     uint8_t kind;    /* enum ehp_cpu_access_kind */
     uint8_t reserved;
@@ -64,8 +65,12 @@ struct ehp_cpu_thread {
     uint64_t now_ps; /* simulated time, as of its last wait */
     uint64_t at; /* the thread's: words that it has written, with those of the record that is not complete */
     uint64_t room; /* and that its core had read when it looked last */
+    /* Lines of the host's caches that one side writes, and the other one looks at. */
+    uint64_t apart[8];
     uint64_t head; /* those that its core may read; atomic, as the next */
+    uint64_t apart_head[8];
     uint64_t tail; /* and has read */
+    uint64_t apart_tail[8];
     uint64_t word[EHP_CPU_RING];
 };
 
@@ -105,6 +110,8 @@ EHP_API void ehp_cpu_thread_hold(ehp_machine *machine, struct ehp_cpu_thread *th
 EHP_API bool ehp_cpu_thread_sleep(ehp_machine *machine, struct ehp_cpu_thread *thread, uint64_t until_ps);
 /* From that thread: until its core has done all that it has written, and waits for what comes next. */
 EHP_API void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread);
+/* The same: until its core has read so many words. */
+EHP_API void ehp_cpu_thread_wait_read(struct ehp_cpu_thread *thread, uint64_t words);
 
 #ifdef __cplusplus
 }

@@ -173,6 +173,11 @@ void ehp_cpu_thread_wait(struct ehp_cpu_thread *thread)
     cpu_thread_wait(thread);
 }
 
+void ehp_cpu_thread_wait_read(struct ehp_cpu_thread *thread, uint64_t words)
+{
+    cpu_thread_wait_read(thread, words);
+}
+
 int ehp_part_get(ehp_machine *m, unsigned part, struct ehp_part *out)
 {
     struct engine *engine = m->cp.engine;

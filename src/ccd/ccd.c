@@ -377,6 +377,7 @@ struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned firs
     all->chip = chip;
     all->fabric = fabric;
     all->vm = vm;
+    all->generation = vm_generation_word(vm);
     all->count = chip_get(chip, CHIP_ccd_count);
     all->cores = chip_get(chip, CHIP_ccd_cores);
     all->ghz = v[CHIP_core_clock] / 1e3;
@@ -386,6 +387,7 @@ struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned firs
     all->l3_latency = v[CHIP_core_l3_latency] * all->ghz;
     all->tlb2_latency = v[CHIP_core_tlb2_latency] * all->ghz;
     all->locked = v[CHIP_core_locked] * all->ghz;
+    all->forward = v[CHIP_core_forward] * all->ghz;
     all->slice = v[CHIP_core_slice] * 1e3 * all->ghz;
     all->switch_time = v[CHIP_core_switch] * 1e3 * all->ghz;
     all->peer = v[CHIP_ccd_peer] * all->ghz;

@@ -46,9 +46,10 @@ struct core_op {
     double cycles;         /* that they take at least */
     uint32_t instructions; /* how many they are */
     uint8_t kind;          /* enum core_op_kind */
-    bool waits;            /* the next is asked for when simulated time is where this one is complete */
-    uint8_t bytes;         /* STORE_PAST: no further than its line */
-    uint8_t after;         /* LOAD: its address is of the n-th load before it; 0: of none that is under way */
+    bool waits;      /* the next is asked for when simulated time is where this one is complete, or written */
+    bool unforeseen; /* the core had not gone on with it before, while it waited */
+    uint8_t bytes;   /* STORE_PAST: no further than its line */
+    uint8_t after;   /* LOAD: its address is of the n-th load before it, STORE: its value; 0: of none */
 };
 
 /* What a core executes; its owner's until it has ended.  Several on one core take turns, as an operating

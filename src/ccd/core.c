@@ -16,6 +16,7 @@
 #include "ccd/internal.h"
 
 enum { AHEAD = 64, AGAIN_NS = 20000 };
+enum { COMPUTES = 1 }; /* cycles, from a load's value to that which is stored: an addition's */
 
 static double later(double a, double b)
 {
@@ -29,7 +30,7 @@ static struct slot *slot_of(struct core *c, uint64_t number)
 
 static struct access *access_of(struct core *c, core_waiter w)
 {
-    return w & WAITER_STORE ? &c->store[w & ~WAITER_STORE] : &c->slot[w].access;
+    return w & WAITER_STORE ? &c->store[w & ~WAITER_STORE].access : &c->slot[w].access;
 }
 
 static bool is_exclusive(const struct access *a)
@@ -70,6 +71,7 @@ static void into_l2(struct core *c, uint64_t line, unsigned flags)
 uint64_t core_drop(struct core *c, uint64_t line)
 {
     uint64_t dirty = tags_drop(&c->l1, line) & TAG_DIRTY, e = tags_drop(&c->l2, line);
+    c->losses += e != 0;
     if (e)
         --*held_of(c->ccd, line);
     return e ? e | dirty : 0;
@@ -78,6 +80,7 @@ uint64_t core_drop(struct core *c, uint64_t line)
 uint64_t core_share(struct core *c, uint64_t line)
 {
     uint64_t dirty = tags_share(&c->l1, line) & TAG_DIRTY, e = tags_share(&c->l2, line);
+    c->losses += e != 0;
     return e ? e | dirty : 0;
 }
 
@@ -165,9 +168,21 @@ static void follow(struct core *c, uint64_t line, uint64_t address, bool exclusi
 
 /* ---- lines ---- */
 
+/* Whether the first cache has it, and when it is there. */
+static inline bool find_in_l1(struct core *c, uint64_t line, bool exclusive, double at, double *when)
+{
+    uint64_t *e = tags_find(&c->l1, line);
+    if (!e || (exclusive && !(*e & TAG_OWNED)))
+        return false;
+    *e |= exclusive ? TAG_DIRTY : 0;
+    *when = (line == c->taken_line ? later(at, c->taken_at) : at) + c->ccd->all->l1_latency;
+    return true;
+}
+
 enum reach { REACHED, ON_ITS_WAY, NO_PLACE };
 
-/* `w` waits for what is on its way.  A page table's line stays in the second cache. */
+/* What the first cache does not have.  `w` waits for what is on its way.  A page table's line stays in the
+ * second cache. */
 static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool is_table, double at,
                         double *when)
 {
@@ -175,15 +190,8 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
     struct access *a = access_of(c, w);
     const bool exclusive = !is_table && is_exclusive(a);
     const uint64_t line = line_of(physical), address = is_table ? physical : a->address;
-    uint64_t *e = is_table ? NULL : tags_find(&c->l1, line);
-    if (e && (!exclusive || *e & TAG_OWNED)) {
-        *e |= exclusive ? TAG_DIRTY : 0;
-        *when = line == c->taken_line ? later(at, c->taken_at) : at;
-        *when += all->l1_latency;
-        return REACHED;
-    }
     struct fetched f = {.when = at + all->l2_latency};
-    e = tags_find(&c->l2, line);
+    const uint64_t *e = tags_find(&c->l2, line);
     if (e && (!exclusive || *e & TAG_OWNED)) {
         f.flags = (unsigned)*e & (TAG_OWNED | TAG_OURS);
     } else {
@@ -241,8 +249,12 @@ static void settle(struct core *c, core_waiter w, double when)
     core_waiter d = c->slot[w].dependents;
     c->slot[w].dependents = WAITER_NONE;
     while (d != WAITER_NONE) {
-        core_waiter next = access_of(c, d)->next;
-        start(c, d, when);
+        struct slot *s = &c->slot[d];
+        core_waiter next = s->access.next;
+        if (s->forwarded)
+            settle(c, d, later(s->access.done, when + COMPUTES + c->ccd->all->forward));
+        else
+            start(c, d, when);
         d = next;
     }
 }
@@ -259,21 +271,21 @@ static void block(struct core *c, core_waiter w)
     c->blocked_last = w;
 }
 
-/* The address has been translated. */
-static void touch(struct core *c, core_waiter w, double at)
+/* The address has been translated, to that page. */
+static void touch(struct core *c, core_waiter w, const struct core_page *page, double at)
 {
     struct access *a = access_of(c, w);
-    const struct core_page *page = core_page_of(c, a->address);
     double when;
-    if (!page) { /* it has been unmapped meanwhile */
-        start(c, w, at);
-        return;
-    }
     if (a->kind == CORE_STORE_PAST) {
         settle(c, w, at);
         return;
     }
-    switch (reach(c, w, page->physical + a->address % (1U << VM_PAGE_SHIFT), false, at, &when)) {
+    const uint64_t physical = page->physical + a->address % (1U << VM_PAGE_SHIFT);
+    if (find_in_l1(c, line_of(physical), is_exclusive(a), at, &when)) {
+        settle(c, w, when);
+        return;
+    }
+    switch (reach(c, w, physical, false, at, &when)) {
     case REACHED:
         settle(c, w, when);
         break;
@@ -355,7 +367,17 @@ static void start(struct core *c, core_waiter w, double at)
     if (!page)
         fault(c, w, at);
     else if (translate(c, w, page, &at))
-        touch(c, w, at);
+        touch(c, w, page, at);
+}
+
+/* What it waited for is there: its page's entry, or a line that it is to have alone, if it has. */
+static void touch_again(struct core *c, core_waiter w, double at)
+{
+    const struct core_page *page = core_page_of(c, access_of(c, w)->address);
+    if (page)
+        touch(c, w, page, at);
+    else /* it has been unmapped meanwhile */
+        fault(c, w, at);
 }
 
 static void unblock(struct core *c)
@@ -381,12 +403,10 @@ void core_filled(struct core *c, uint64_t line, double when, unsigned flags)
     while (w != WAITER_NONE) {
         struct access *a = access_of(c, w);
         core_waiter next = a->next;
-        if (a->state == SLOT_WALKS)
-            touch(c, w, when);
-        else if (!is_exclusive(a))
-            settle(c, w, when);
+        if (a->state == SLOT_WALKS || is_exclusive(a))
+            touch_again(c, w, when);
         else
-            touch(c, w, when); /* marks it, or asks again for the line alone */
+            settle(c, w, when);
         w = next;
     }
     unblock(c);
@@ -457,30 +477,76 @@ static bool drain_past(struct core *c)
     return !c->combining && !c->past;
 }
 
+/* Others have taken lines since it got its own: that one too, perhaps. */
+static bool has_lost(struct core *c, struct store *s)
+{
+    if (s->access.kind != CORE_STORE || s->losses == c->losses)
+        return false;
+    s->losses = c->losses;
+    const uint64_t line = physical_line(c, s->access.address), *e = tags_peek(&c->l2, line);
+    return line != UINT64_MAX && !(e && *e & TAG_OWNED);
+}
+
+/* Whether the value and the line of the first that has not been written are there, or when is known. */
+static bool can_write(struct core *c, struct store *s, double *when)
+{
+    const struct access *source = s->source > c->first ? &slot_of(c, s->source - 1)->access : NULL;
+    if (s->access.state != SLOT_DONE || (source && source->state != SLOT_DONE))
+        return false;
+    if (has_lost(c, s)) {
+        start(c, (core_waiter)((s - c->store) | WAITER_STORE), later(s->access.done, ccd_now(c->ccd)));
+        if (s->access.state != SLOT_DONE)
+            return false;
+    }
+    *when = later(c->committed + 1, s->access.done);
+    *when = source ? later(*when, source->done + COMPUTES) : *when;
+    return true;
+}
+
+/* That one is, at `when` or later.  False: there is no place for it. */
+static bool write_store(struct core *c, struct access *a, double when)
+{
+    if (a->kind == CORE_STORE_PAST) {
+        when = c->past_waits ? later(when, ccd_now(c->ccd)) : when;
+        c->past_waits = !combine(c, a, when);
+        if (c->past_waits)
+            return false;
+    }
+    a->done = c->committed = when;
+    c->written++;
+    return true;
+}
+
 /* As many stores are written as is known that are, until there are no more than `most`; the core may wait for
  * that. */
 static bool write_stores(struct core *c, unsigned most, bool waits)
 {
     const unsigned size = c->ccd->all->stores;
     while (c->stores) {
-        const struct access *a = &c->store[c->first_store];
-        if (a->state != SLOT_DONE)
+        struct access *a = &c->store[c->first_store].access;
+        double when = a->done;
+        if (!c->written && !can_write(c, &c->store[c->first_store], &when))
             break;
-        double when = later(c->committed + 1, a->done);
-        if (when > c->at && c->stores <= most)
+        if ((when > c->at && c->stores <= most) || (!c->written && !write_store(c, a, when)))
             break;
-        if (a->kind == CORE_STORE_PAST) {
-            when = c->past_waits ? later(when, ccd_now(c->ccd)) : when;
-            c->past_waits = !combine(c, a, when);
-            if (c->past_waits)
-                break;
-        }
-        c->at = waits && c->stores > most ? later(c->at, when) : c->at;
-        c->committed = when;
+        c->at = waits && c->stores > most ? later(c->at, a->done) : c->at;
         c->first_store = (c->first_store + 1) % size;
         c->stores--;
+        c->written--;
     }
     return c->stores <= most;
+}
+
+/* All are written, or will be at c->committed, up to when they keep their places. */
+static bool write_ahead(struct core *c)
+{
+    while (c->written < c->stores) {
+        struct store *s = &c->store[(c->first_store + c->written) % c->ccd->all->stores];
+        double when;
+        if (!can_write(c, s, &when) || !write_store(c, &s->access, when))
+            return false;
+    }
+    return true;
 }
 
 static bool owns(struct core *c, uint64_t line)
@@ -500,25 +566,41 @@ static void make(struct core *c, struct access *a, uint64_t line, double before)
     c->locked_until = a->done;
 }
 
-/* The oldest: when all stores are written, and its line is there, which another may have taken away again. */
-static bool make_atomic(struct core *c, struct access *a)
+/* What is in front of it is over at `before`: when all stores are written, and its line is there, which
+ * another may have taken away again. */
+static bool make_atomic(struct core *c, uint64_t number, double before)
 {
+    struct access *a = &slot_of(c, number)->access;
     if (!write_stores(c, 0, false) || !drain_past(c))
         return false;
     const uint64_t line = physical_line(c, a->address);
     if (!owns(c, line)) {
-        start(c, (core_waiter)(c->first % CORE_WINDOW), later(a->done, ccd_now(c->ccd)));
+        start(c, (core_waiter)(number % CORE_WINDOW), later(a->done, ccd_now(c->ccd)));
         if (a->state != SLOT_DONE)
             return false;
     }
-    make(c, a, line, c->last_done);
+    make(c, a, line, before);
     return true;
+}
+
+/* What is written by now, before somebody takes its line. */
+static void write_due(struct core *c)
+{
+    while (c->written < c->stores) {
+        struct store *s = &c->store[(c->first_store + c->written) % c->ccd->all->stores];
+        double when;
+        if (s->access.kind != CORE_STORE || !can_write(c, s, &when) || when > ccd_now(c->ccd))
+            return;
+        write_store(c, &s->access, when);
+    }
 }
 
 double core_finish(struct core *c, uint64_t line)
 {
+    if (c->written < c->stores && owns(c, line))
+        write_due(c);
     double before = c->last_done;
-    bool made = c->atomics && owns(c, line) && !c->stores && !c->combining && !c->past;
+    bool made = c->atomics && owns(c, line) && c->stores == c->written && !c->combining && !c->past;
     for (uint64_t n = c->first; made && n != c->next; n++) {
         struct access *a = &slot_of(c, n)->access;
         made = a->state == SLOT_DONE && (a->kind != CORE_ATOMIC || physical_line(c, a->address) == line);
@@ -529,21 +611,42 @@ double core_finish(struct core *c, uint64_t line)
     return c->locked_line == line ? c->locked_until : 0;
 }
 
-/* Whether it is known when the oldest is complete. */
-static bool is_known(struct core *c)
+/* Whether it is known when it is complete, as it is of all before it. */
+static bool is_known(struct core *c, uint64_t number, double before)
 {
-    struct access *a = &slot_of(c, c->first)->access;
-    return a->state == SLOT_DONE && (a->kind != CORE_ATOMIC || make_atomic(c, a));
+    const struct access *a = &slot_of(c, number)->access;
+    return a->state == SLOT_DONE && (a->kind != CORE_ATOMIC || make_atomic(c, number, before));
+}
+
+static bool oldest_is_known(struct core *c)
+{
+    return is_known(c, c->first, c->last_done);
+}
+
+/* What has left the window is known. */
+static void begin_known(struct core *c)
+{
+    if (c->known < c->first) {
+        c->known = c->first;
+        c->known_done = c->last_done;
+    }
+}
+
+static void pass_known(struct core *c)
+{
+    c->known_done = later(c->known_done, slot_of(c, c->known++)->access.done);
 }
 
 /* Atomic operations are made as soon as they can be: others want their lines. */
 static void make_atomics(struct core *c)
 {
-    while (c->atomics && is_known(c)) {
-        const struct slot *s = slot_of(c, c->first);
-        if (s->access.done > later(c->at, ccd_now(c->ccd)))
+    if (!c->atomics)
+        return;
+    begin_known(c);
+    while (c->known != c->next && is_known(c, c->known, c->known_done)) {
+        if (slot_of(c, c->known)->access.done > later(c->at, ccd_now(c->ccd)))
             return;
-        leave(c, s);
+        pass_known(c);
     }
 }
 
@@ -555,7 +658,7 @@ static bool make_room(struct core *c)
         const struct slot *s = slot_of(c, c->first);
         bool full = c->next - c->first == CORE_WINDOW || c->instructions + c->op.instructions > all->window ||
                     (c->op.kind == CORE_LOAD && c->loads == all->loads);
-        if (is_known(c) && (full || s->access.done <= c->at)) {
+        if (oldest_is_known(c) && (full || s->access.done <= c->at)) {
             c->at = later(c->at, s->access.done);
             leave(c, s);
         } else {
@@ -570,12 +673,21 @@ static bool complete(struct core *c)
 {
     while (c->first != c->next) {
         const struct slot *s = slot_of(c, c->first);
-        if (!is_known(c))
+        if (!oldest_is_known(c))
             return false;
         c->at = later(c->at, s->access.done);
         leave(c, s);
     }
     return true;
+}
+
+/* Whether it is known when all in the window is complete. */
+static bool all_known(struct core *c)
+{
+    begin_known(c);
+    while (c->known != c->next && is_known(c, c->known, c->known_done))
+        pass_known(c);
+    return c->known == c->next;
 }
 
 /* And written. */
@@ -600,11 +712,53 @@ static core_waiter add_slot(struct core *c, double done)
     return w;
 }
 
+/* The n-th load before the operation, plus 1; 0: there is none. */
+static uint64_t load_before(const struct core *c)
+{
+    const unsigned ring = sizeof(c->load) / sizeof(c->load[0]);
+    return c->op.after ? c->load[(c->load_at + ring - c->op.after) % ring] : 0;
+}
+
+static void depend(struct core *c, core_waiter w, struct slot *on)
+{
+    c->slot[w].access.state = SLOT_DEPENDS;
+    c->slot[w].access.next = on->dependents;
+    on->dependents = w;
+}
+
+static struct core_stored *stored_at(struct core *c, uint64_t address)
+{
+    return &c->stored[(address / 4 ^ address / 4 / CORE_STORED) % CORE_STORED];
+}
+
+/* A store to the same address, which is still in the queue, has the value that it loads, or will have it. */
+static bool forward(struct core *c, core_waiter w, double at)
+{
+    const struct core_stored *s = stored_at(c, c->op.address);
+    const double latency = c->ccd->all->forward;
+    double ready = s->at;
+    if (!c->stores || s->address != c->op.address || s->number + c->stores < c->stored_ever)
+        return false;
+    at += c->ccd->all->l1_latency;
+    if (s->source > c->first) {
+        struct slot *source = slot_of(c, s->source - 1);
+        if (source->access.state != SLOT_DONE) {
+            c->slot[w].forwarded = true;
+            c->slot[w].access.done = later(at, ready + latency);
+            depend(c, w, source);
+            return true;
+        }
+        ready = later(ready, source->access.done + COMPUTES);
+    }
+    settle(c, w, later(at, ready + latency));
+    return true;
+}
+
 static void load(struct core *c)
 {
     const unsigned ring = sizeof(c->load) / sizeof(c->load[0]);
     double at = c->at;
-    uint64_t before = c->op.after ? c->load[(c->load_at + ring - c->op.after) % ring] : 0;
+    uint64_t before = load_before(c);
     uint32_t depth = c->op.after ? c->depth[(c->load_at + ring - c->op.after) % ring] + 1 : 1;
     core_waiter w = add_slot(c, at);
     c->deepest = depth > c->deepest ? depth : c->deepest;
@@ -614,22 +768,30 @@ static void load(struct core *c)
     if (before > c->first) { /* else it has left the window */
         struct slot *s = slot_of(c, before - 1);
         if (s->access.state != SLOT_DONE) {
-            c->slot[w].access.state = SLOT_DEPENDS;
-            c->slot[w].access.next = s->dependents;
-            s->dependents = w;
+            depend(c, w, s);
             return;
         }
         at = later(at, s->access.done);
     }
-    start(c, w, at);
+    if (!forward(c, w, at))
+        start(c, w, at);
 }
 
 static void store(struct core *c)
 {
     unsigned place = (c->first_store + c->stores++) % c->ccd->all->stores;
-    c->store[place] = (struct access){.address = c->op.address, .kind = c->op.kind, .bytes = c->op.bytes};
+    const uint64_t source = load_before(c);
+    c->store[place] =
+        (struct store){.access = {.address = c->op.address, .kind = c->op.kind, .bytes = c->op.bytes},
+                       .source = source,
+                       .losses = c->losses};
     add_slot(c, c->at + 1);
     c->counters.stores++;
+    *stored_at(c, c->op.address) =
+        (struct core_stored){.address = c->op.kind == CORE_STORE ? c->op.address : 0,
+                             .number = c->stored_ever++,
+                             .source = source,
+                             .at = c->at};
     start(c, (core_waiter)(place | WAITER_STORE), c->at);
 }
 
@@ -640,7 +802,8 @@ static bool dispatch(struct core *c)
     case CORE_LOAD:
         if (!make_room(c))
             return false;
-        write_stores(c, UINT32_MAX, false);
+        if (c->stores)
+            write_stores(c, UINT32_MAX, false);
         load(c);
         break;
     case CORE_STORE:
@@ -763,24 +926,37 @@ static void again(struct port_domain *domain, struct port_event *event)
         go_on(c);
 }
 
+/*
+ * Whether simulated time is where what the program waited for is over.  Time of the core's own, in which it
+ * dispatches what comes next, has not passed meanwhile: what it foresees is in the window long before.
+ */
+static bool is_over(struct core *c)
+{
+    const bool store = c->op.kind == CORE_STORE;
+    if (!all_known(c) || (store && !write_ahead(c)))
+        return false;
+    const double when = store ? later(c->known_done, c->committed) : c->known_done;
+    if (when > ccd_now(c->ccd))
+        port_post(c->ccd->domain, cycle_of(c, when), again, c)->word[0] = ++c->turn;
+    return when <= ccd_now(c->ccd);
+}
+
 static void go_on(struct core *c)
 {
+    const double now = ccd_now(c->ccd);
     while (c->program && !c->over && !c->faults) {
         make_atomics(c);
-        if (c->at > ccd_now(c->ccd) + AHEAD) {
+        if (c->at > now + AHEAD) {
             port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
             return;
         }
         if (!c->has_op && !c->at_end) {
-            if (c->waits && !complete(c))
+            if (c->waits && !is_over(c))
                 return;
-            if (c->waits && c->at > ccd_now(c->ccd)) {
-                port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
-                return;
-            }
-            c->preempted = c->waiting && ccd_now(c->ccd) >= c->slice_end;
+            c->preempted = c->waiting && now >= c->slice_end;
             c->has_op = !c->preempted && c->program->next(c->program, &c->op);
             c->at_end = !c->has_op;
+            c->at = c->has_op && c->op.unforeseen ? later(c->at, now) : c->at;
             c->at += c->has_op ? c->op.cycles : 0;
             c->counters.instructions += c->has_op ? c->op.instructions : 0;
             continue;

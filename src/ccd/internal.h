@@ -14,6 +14,7 @@ enum {
     CORE_LINE = 64,
     CORE_PAGE_LINES = (1 << VM_PAGE_SHIFT) / CORE_LINE,
     CORE_WINDOW = 512, /* operations at most: a power of two */
+    CORE_STORED = 256, /* a power of two: twice a queue's and more */
     CORE_COMBINES = 8, /* lines that are combined at a time: a guess */
     CORE_KNOWN = 4096, /* translations that the host keeps: a power of two */
     L3_BUCKETS = 1024,
@@ -48,6 +49,21 @@ struct slot {
     struct access access;
     uint32_t instructions;
     core_waiter dependents; /* loads that need its value */
+    bool forwarded;         /* it does, by way of a store that it finds in the queue */
+};
+
+/* Behind the window. */
+struct store {
+    struct access access;
+    uint64_t source; /* number of the load whose value it is, plus 1; 0: of none */
+    uint64_t losses; /* the core's, when it was known last to have the line */
+};
+
+/* A store, for loads from the same address. */
+struct core_stored {
+    uint64_t address, number; /* number: of the core's stores */
+    uint64_t source;          /* as above */
+    double at;                /* when it was dispatched */
 };
 
 /* A line on its way to the second cache. */
@@ -101,22 +117,28 @@ struct core {
     uint64_t turn;                    /* of the event that goes on with it; others are out of date */
     /* Operations by their number since the program began. */
     uint64_t first, next;
-    unsigned instructions, loads, atomics; /* in the window; atomics: that have not been made */
+    uint64_t known;        /* those before it have been seen to be known by who waits for them, */
+    double known_done;     /* and when all of them are */
+    unsigned instructions; /* in the window */
     struct slot slot[CORE_WINDOW];
     uint64_t load[256];  /* numbers of the last loads, plus 1 */
     uint32_t depth[256]; /* theirs in a chain of loads whose addresses are others' values, */
     uint32_t deepest;    /* and the most of them since the program began */
     uint8_t load_at;
-    struct access *store; /* behind the window, until they are in the first cache: from first_store on, in a
+    unsigned loads, atomics; /* in the window; atomics: that have not been made */
+    struct store *store; /* behind the window, until they are in the first cache: from first_store on, in a
                              ring of the chip's size */
-    unsigned first_store, stores;
+    unsigned first_store, stores, written; /* written: the first of them, of which is known when */
     core_waiter blocked, blocked_last;
     struct core_miss *miss;
     unsigned misses, l1_misses; /* those that are under way, and of them for the first cache */
     struct core_combined combined[CORE_COMBINES]; /* the oldest first */
     unsigned combining, past;                     /* of those; that have left and are not at home yet */
-    double last_past;                             /* when one got there */
-    bool past_waits; /* for a place: a store behind the window is written no sooner than there is one */
+    struct core_stored stored[CORE_STORED];       /* the last ones, by their addresses */
+    uint64_t stored_ever;
+    uint64_t losses;  /* of lines that others have taken */
+    double last_past; /* when one got there */
+    bool past_waits;  /* for a place: a store behind the window is written no sooner than there is one */
     struct tags l1, l2, tlb, tlb2;
     struct core_page page[CORE_KNOWN];
     struct core_stream *stream;
@@ -159,20 +181,21 @@ struct ccds {
     struct arena arena; /* it is in that itself */
     struct fabric *fabric;
     struct vm *vm;
+    const _Atomic uint64_t *generation; /* of its tables */
     const struct chip *chip;
     unsigned count, cores; /* CCDs, and cores of each */
     /* The chip's numbers, in cycles of the cores. */
     double slice, switch_time;
     double ghz, ipc, l1_latency, l2_latency, l3_latency, peer, tlb2_latency;
     uint64_t jobs; /* so far */
-    double locked; /* cycles of the core's clock */
+    double locked, forward;
     unsigned window, loads, stores, l1_misses, l2_misses, misses, streams, prefetch;
     struct ccd ccd[CHIP_MAX_CCDS];
 };
 
 static inline double ccd_now(const struct ccd *ccd)
 {
-    return (double)port_now(ccd->domain);
+    return (double)(int64_t)port_now(ccd->domain);
 }
 
 static inline uint16_t *held_of(const struct ccd *ccd, uint64_t line)
@@ -202,8 +225,18 @@ void core_past(struct core *core, bool written);
 /* Into its caches, with these flags, as if it had been used.  The fabric is not told what they push out. */
 void core_warm(struct core *core, uint64_t line, unsigned flags);
 
-/* page.c: what the tables say of an address, kept for the host's sake; NULL: the page does not exist. */
-const struct core_page *core_page_of(struct core *core, uint64_t address);
+/* page.c */
+const struct core_page *core_look_up(struct core *core, struct core_page *page, uint64_t address,
+                                     uint64_t generation);
+/* What the tables say of an address, kept for the host's sake; NULL: the page does not exist. */
+static inline const struct core_page *core_page_of(struct core *core, uint64_t address)
+{
+    const uint64_t number = address >> VM_PAGE_SHIFT,
+                   generation = atomic_load_explicit(core->ccd->all->generation, memory_order_acquire);
+    struct core_page *p = &core->page[number % CORE_KNOWN];
+    return p->page == number + 1 && p->generation == generation ? p
+                                                                : core_look_up(core, p, address, generation);
+}
 
 /*
  * ccd.c.  A core's second cache does not have the line, or not for itself.  True: somebody in the CCD does,

@@ -41,12 +41,18 @@ static inline uint64_t *tags_set(const struct tags *t, uint64_t number)
     return t->entry + (size_t)set * t->ways;
 }
 
+/* Whether the entry is that number's: one that is has flags, and nothing else that differs. */
+static inline bool tags_is(uint64_t entry, uint64_t number)
+{
+    return (entry ^ number << TAG_SHIFT) - 1 < (1U << TAG_SHIFT) - 1;
+}
+
 /* Its entry, or NULL; it was not used by that. */
 static inline uint64_t *tags_peek(const struct tags *t, uint64_t number)
 {
     uint64_t *set = tags_set(t, number);
-    for (uint32_t i = 0; i < t->ways && set[i]; i++)
-        if (set[i] >> TAG_SHIFT == number)
+    for (uint32_t i = 0; i < t->ways; i++)
+        if (tags_is(set[i], number))
             return &set[i];
     return NULL;
 }
@@ -55,18 +61,17 @@ static inline uint64_t *tags_peek(const struct tags *t, uint64_t number)
 static inline uint64_t *tags_find(const struct tags *t, uint64_t number)
 {
     uint64_t *set = tags_set(t, number);
-    if (set[0] >> TAG_SHIFT == number && set[0])
-        return set;
-    for (uint32_t i = 1; i < t->ways && set[i]; i++) {
-        if (set[i] >> TAG_SHIFT != number)
-            continue;
-        uint64_t found = set[i];
-        for (; i; i--)
-            set[i] = set[i - 1];
-        set[0] = found;
-        return set;
+    uint32_t i = 0;
+    while (!tags_is(set[i], number))
+        if (++i == t->ways)
+            return NULL;
+    uint64_t before = set[i];
+    for (uint32_t k = 0; k <= i; k++) {
+        const uint64_t entry = set[k];
+        set[k] = before;
+        before = entry;
     }
-    return NULL;
+    return set;
 }
 
 /* Puts in what is not there; what it pushes out, or 0. */

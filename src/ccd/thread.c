@@ -13,7 +13,8 @@
 #include "ccd/internal.h"
 
 enum { SPINS = 64, LOOK_NS = 100000000, LOOKS = 4 };
-enum { BLOCKED_CYCLES = 10000 }; /* in which a thread that is blocked is not looked at */
+enum { ROOM = EHP_CPU_RING / 16 }; /* words after which who waits for room is looked for: a power of two */
+enum { BLOCKED_CYCLES = 10000 };   /* in which a thread that is blocked is not looked at */
 
 struct blocked {
     uint64_t next_ns;
@@ -44,6 +45,32 @@ void cpu_thread_wait_for(struct cpu_thread *t, bool (*over)(uint32_t state))
             __builtin_ia32_pause();
         else
             futex_wait(&t->state, state, LOOK_NS);
+    }
+}
+
+void cpu_thread_wait_read(struct ehp_cpu_thread *ring, uint64_t words)
+{
+    struct cpu_thread *t = (struct cpu_thread *)ring;
+    for (unsigned spins = 0; load(&ring->tail) < words; spins++) {
+        if (spins < SPINS) {
+            __builtin_ia32_pause();
+            continue;
+        }
+        atomic_store(&t->wanted, words);
+        atomic_store(&t->asleep, 1);
+        if (__atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST) < words)
+            futex_wait(&t->asleep, 1, LOOK_NS);
+    }
+    atomic_store(&t->asleep, 0);
+}
+
+/* The core has read some, or all that there are. */
+static void wake_if_room(struct cpu_thread *t)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&t->asleep) && t->ring.tail >= atomic_load(&t->wanted)) {
+        atomic_store(&t->asleep, 0);
+        futex_wake(&t->asleep, 1);
     }
 }
 
@@ -98,9 +125,10 @@ static bool is_blocked(struct cpu_thread *t, struct blocked *b)
 }
 
 enum found { RECORD, BLOCKED, LEFT };
-static enum found wait_for_thread(struct cpu_thread *t)
+static __attribute__((noinline)) enum found wait_for_thread(struct cpu_thread *t)
 {
     struct blocked b = {0};
+    wake_if_room(t);
     for (unsigned spins = 0; !has_record(t); spins++) {
         const uint32_t state = cpu_thread_state(t);
         if (t->stopped || (state == CPU_THREAD_LEAVES && !has_record(t)))
@@ -121,24 +149,44 @@ static enum found wait_for_thread(struct cpu_thread *t)
     return RECORD;
 }
 
+/* A branch on what a load had, or a read-modify-write, is predicted to go where it went before. */
+static void foresee(struct cpu_thread *t)
+{
+    t->unforeseen = false;
+    if (!t->waited)
+        return;
+    const struct ehp_cpu_block **place =
+        &t->followed[(uintptr_t)t->waited / sizeof(uint64_t) % CPU_THREAD_FORESEES];
+    t->unforeseen = *place != t->block;
+    *place = t->block;
+    t->waited = NULL;
+}
+
 static void next_record(struct cpu_thread *t)
 {
     uint64_t at = t->ring.tail;
     t->word = &t->ring.word[at % EHP_CPU_RING];
     t->block = (const struct ehp_cpu_block *)(uintptr_t)*t->word++;
+    foresee(t);
     t->access = 0;
     t->record_end = at + 1 + t->block->words;
-    double ipc = t->ipc, least = t->block->instructions / ipc;
-    unsigned parts = t->block->accesses ? t->block->accesses : 1;
-    t->cycles = (t->block->cycles > 0 ? (double)t->block->cycles : least) / parts;
-    t->instructions = t->block->instructions / parts;
-    t->first_instructions = t->block->instructions - t->instructions * (parts - 1);
+    const unsigned parts = t->block->accesses;
+    t->cycles = t->block->cycles > 0 ? (double)t->block->cycles : t->block->instructions / t->ipc;
+    t->instructions = t->first_instructions = t->block->instructions;
+    if (parts > 1) {
+        t->cycles /= parts;
+        t->instructions /= parts;
+        t->first_instructions -= t->instructions * (parts - 1);
+    }
 }
 
 static void record_over(struct cpu_thread *t)
 {
+    const uint64_t at = t->ring.tail;
     t->block = NULL;
     __atomic_store_n(&t->ring.tail, t->record_end, __ATOMIC_RELEASE);
+    if ((at ^ t->record_end) & ~(uint64_t)(ROOM - 1))
+        wake_if_room(t);
 }
 
 /* The next line of a range. */
@@ -157,22 +205,39 @@ static bool next_of_range(struct cpu_thread *t, struct core_op *op)
     return true;
 }
 
+/* How many loads ago that was whose value it needs; 0: it needs none, or one from long ago. */
+static uint8_t distance_of(const struct cpu_thread *t, const struct ehp_cpu_access *a)
+{
+    const uint64_t distance = t->loads + 1 - t->number[a->after];
+    return a->after && t->number[a->after] && distance <= UINT8_MAX ? (uint8_t)distance : 0;
+}
+
+/* Who asks for the same word again and again has nothing else to do until it changes: for the host's sake it
+ * does not do so as often as the window would let it. */
+static void wait_after(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
+{
+    const bool polls = a->kind == EHP_CPU_ATOMIC_READ && op->address == t->polled;
+    op->unforeseen |= polls;
+    t->polled = a->kind == EHP_CPU_ATOMIC_READ ? op->address : 0;
+    t->waited = a->kind == EHP_CPU_ATOMIC_WRITE ? NULL : t->block;
+}
+
 static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
 {
     op->address = a->kind == EHP_CPU_FENCE ? 0 : *t->word++;
     switch (a->kind) {
     case EHP_CPU_READ:
-    case EHP_CPU_ATOMIC_READ: {
-        uint64_t distance = a->after ? t->loads + 1 - t->number[a->after] : 0;
+    case EHP_CPU_ATOMIC_READ:
         op->kind = CORE_LOAD;
-        op->after = a->after && t->number[a->after] && distance <= UINT8_MAX ? (uint8_t)distance : 0;
+        op->after = distance_of(t, a);
         t->loads++;
         if (a->number)
             t->number[a->number] = t->loads;
         break;
-    }
     case EHP_CPU_WRITE:
+    case EHP_CPU_ATOMIC_WRITE:
         op->kind = CORE_STORE;
+        op->after = distance_of(t, a);
         break;
     case EHP_CPU_WRITE_PAST: /* what lies beyond its line is a range */
         op->kind = CORE_STORE_PAST;
@@ -194,7 +259,10 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         t->range_kind = a->kind;
         break;
     }
-    op->waits = a->kind >= EHP_CPU_ATOMIC_READ && a->kind <= EHP_CPU_FENCE;
+    op->waits =
+        (a->kind >= EHP_CPU_ATOMIC_READ && a->kind <= EHP_CPU_FENCE) || a->kind == EHP_CPU_ATOMIC_WRITE;
+    if (op->waits)
+        wait_after(t, a, op);
 }
 
 static bool next(struct core_program *program, struct core_op *op)
@@ -206,18 +274,18 @@ static bool next(struct core_program *program, struct core_op *op)
     if (t->block && t->access == t->block->accesses)
         record_over(t);
     if (!t->block) {
-        switch (wait_for_thread(t)) {
-        case LEFT:
+        const enum found found = !t->blocked && has_record(t) ? RECORD : wait_for_thread(t);
+        if (found == LEFT)
             return false;
-        case BLOCKED:
+        if (found == BLOCKED) {
             op->cycles = BLOCKED_CYCLES;
             return true;
-        default:
-            next_record(t);
         }
+        next_record(t);
     }
     op->cycles = t->cycles;
     op->instructions = t->access ? t->instructions : t->first_instructions;
+    op->unforeseen = t->unforeseen && !t->access;
     if (t->access < t->block->accesses)
         take_access(t, &t->block->access[t->access++], op);
     else

@@ -17,12 +17,16 @@
 #include "ccd/ccd.h"
 #include "ehp/cpu_thread.h"
 
+/* Places, by where in its page a block is: no time follows from where the host has put it. */
+enum { CPU_THREAD_FORESEES = 4096 / 8 };
 enum { CPU_THREAD_AWAY, CPU_THREAD_RUNS, CPU_THREAD_WAITS, CPU_THREAD_LEAVES };
 
 struct cpu_thread {
     struct ehp_cpu_thread ring; /* first */
     struct core_program program;
     _Atomic uint32_t state;
+    _Atomic uint32_t asleep; /* 1: the thread is, until its core has read `wanted` words */
+    _Atomic uint64_t wanted;
     _Atomic bool stopped; /* the machine closes: nobody waits for it any more */
     unsigned core;
     struct port_domain *domain;
@@ -35,6 +39,11 @@ struct cpu_thread {
     unsigned access;
     double cycles;
     uint32_t instructions, first_instructions; /* of an access; of the first */
+    /* What came next, the last time, after blocks that the thread waited for: a core foresees that again. */
+    const struct ehp_cpu_block *followed[CPU_THREAD_FORESEES];
+    const struct ehp_cpu_block *waited; /* the last record's, if so */
+    uint64_t polled;                    /* address of the last load that it waited for, and nothing since */
+    bool unforeseen;
     uint64_t range, range_end;
     uint8_t range_kind;
     bool blocked, told;                     /* blocked: in a call of the kernel's that is not simulated */
@@ -61,6 +70,8 @@ void cpu_thread_set(struct cpu_thread *thread, uint32_t state);
 uint32_t cpu_thread_state(const struct cpu_thread *thread);
 /* On the thread: all that it has written is to be done, but for what comes next. */
 void cpu_thread_wait(struct ehp_cpu_thread *ring);
+/* On the thread: until so many words of it have been read. */
+void cpu_thread_wait_read(struct ehp_cpu_thread *ring, uint64_t words);
 /* On the thread: until its state is such. */
 void cpu_thread_wait_for(struct cpu_thread *thread, bool (*over)(uint32_t state));
 

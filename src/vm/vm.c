@@ -589,6 +589,11 @@ uint64_t vm_generation(const struct vm *vm)
     return atomic_load_explicit(&vm->generation, memory_order_acquire);
 }
 
+const _Atomic uint64_t *vm_generation_word(const struct vm *vm)
+{
+    return &vm->generation;
+}
+
 void vm_get_use(struct vm *vm, struct vm_use *use)
 {
     pthread_mutex_lock(&vm->lock);

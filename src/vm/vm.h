@@ -105,6 +105,7 @@ void vm_core_fault(struct vm *vm, struct vm_core_fault *fault);
 
 /* Changes when entries were removed: TLBs compare it. */
 uint64_t vm_generation(const struct vm *vm);
+const _Atomic uint64_t *vm_generation_word(const struct vm *vm); /* where that is */
 
 /* ---- page faults ---- */
 

@@ -111,6 +111,43 @@ static void test_sources(void)
     free(t);
 }
 
+/* What comes behind an atomic load is foreseen when it is what came there before, and when the load is not of
+ * the same word again. */
+static void test_foresees(void)
+{
+    static const struct ehp_cpu_block wait = {.accesses = 1,
+                                              .words = 1,
+                                              .instructions = 1,
+                                              .access = {{.bytes = 8, .kind = EHP_CPU_ATOMIC_READ}}},
+                                      store = {.accesses = 1,
+                                               .words = 1,
+                                               .instructions = 1,
+                                               .access = {{.bytes = 8, .kind = EHP_CPU_ATOMIC_WRITE}}};
+    static const struct {
+        const struct ehp_cpu_block *block;
+        uint64_t address;
+        bool unforeseen, waits;
+    } list[] = {
+        {&wait, 0x1000, false, true},  {&load, 0x2000, true, false}, {&wait, 0x1008, false, true},
+        {&load, 0x2000, false, false}, {&wait, 0x1010, false, true}, {&store, 0x1010, true, true},
+        {&load, 0x2000, false, false}, {&wait, 0x1018, false, true}, {&wait, 0x1020, true, true},
+        {&wait, 0x1028, false, true},  {&wait, 0x1028, true, true},  {&wait, 0x1028, true, true},
+    };
+    struct cpu_thread *t = new_thread(0);
+    struct core_op op;
+    for (unsigned i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        write_record(&t->ring, list[i].block, list[i].address);
+    t->ring.head = t->ring.at;
+    t->state = CPU_THREAD_LEAVES;
+    for (unsigned i = 0; i < sizeof(list) / sizeof(list[0]) && CHECK(t->program.next(&t->program, &op));
+         i++) {
+        CHECK_EQ(op.unforeseen, list[i].unforeseen);
+        CHECK_EQ(op.waits, list[i].waits);
+        CHECK_EQ(op.kind, list[i].block == &store ? CORE_STORE : CORE_LOAD);
+    }
+    free(t);
+}
+
 enum { TURNS = 20000, AWAY = 4096 };
 
 /* Publishes a record behind the ring's end at some time while the core looks for one. */
@@ -155,5 +192,6 @@ int main(void)
     test_end();
     test_end_alone();
     test_sources();
+    test_foresees();
     return check_status();
 }

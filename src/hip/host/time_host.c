@@ -15,7 +15,7 @@
 
 enum { HEAPS = 1024 };
 enum { PUBLISH = 256 }; /* words that a core may have to wait for */
-enum { ROOM = EHP_CPU_RING / 2, SPINS = 200 };
+enum { ROOM = EHP_CPU_RING / 2 };
 
 /* Of threads that have no core: what they do goes nowhere. */
 static __thread struct ehp_cpu_thread *self;
@@ -61,13 +61,8 @@ static struct ehp_cpu_thread *begin(void)
 
 static void wait_for_room(struct ehp_cpu_thread *t, uint64_t end)
 {
-    const struct timespec a_while = {.tv_nsec = 20000};
-    for (unsigned spins = 0; end - __atomic_load_n(&t->tail, __ATOMIC_ACQUIRE) > EHP_CPU_RING; spins++) {
-        if (spins < SPINS)
-            __builtin_ia32_pause();
-        else
-            REAL(nanosleep)(&a_while, NULL);
-    }
+    if (end > EHP_CPU_RING)
+        ehp_cpu_thread_wait_read(t, end - EHP_CPU_RING);
 }
 
 ENTRY uint64_t *ehp_cpu_block(const struct ehp_cpu_block *block)
