@@ -208,6 +208,7 @@ static void prepare(struct workgroup *wg, const struct exec_launch *launch)
     wg->whole = true;
     for (int d = 0; d < 3; d++)
         wg->whole = wg->whole && (uint64_t)launch->groups[d] * launch->items[d] == launch->grid[d];
+    wg->whole_items = launch->items[0] * launch->items[1] * launch->items[2];
     wg->wave_rows = rows_of(launch);
     wg->wave_stride = stride_of(launch);
     wg->guard = NULL;
@@ -218,8 +219,8 @@ static void prepare(struct workgroup *wg, const struct exec_launch *launch)
 
 /* What the waves of one workgroup have in common. */
 struct start {
-    uint32_t items[3], total;
-    bool same_ids; /* a full workgroup's items that it has too have the same ids there */
+    uint32_t items[3], total; /* items: of one that has not the same ids */
+    bool same_ids;            /* a full workgroup's items that it has too have the same ids there */
 };
 
 /* What differs from workgroup to workgroup and from wave to wave; `left`: items from its first one on. */
@@ -290,9 +291,11 @@ static struct start find_items(const struct workgroup *wg, const struct exec_lau
 {
     struct start start;
     uint32_t *items = start.items;
+    if (wg->whole)
+        return (struct start){.total = wg->whole_items, .same_ids = true};
     for (int d = 0; d < 3; d++) {
         const uint32_t left = launch->grid[d] - wg->id[d] * launch->items[d];
-        items[d] = wg->whole || left >= launch->items[d] ? launch->items[d] : left;
+        items[d] = left >= launch->items[d] ? launch->items[d] : left;
     }
     start.total = items[0] * items[1] * items[2];
     start.same_ids = items[0] == launch->items[0] && items[1] == launch->items[1];

@@ -74,7 +74,8 @@ struct workgroup {
 
     /* The same for all workgroups of the launch that have this memory. */
     struct wave fresh;                    /* what is set of each wave that begins */
-    bool whole;                           /* none of them is partial */
+    bool whole;                           /* none of them is partial, */
+    uint32_t whole_items;                 /* and so many work-items then are of each */
     unsigned wave_rows;                   /* of a wave, from row 0 on */
     size_t wave_stride;                   /* rows from one wave to the next */
     struct wave_guard *guard;             /* the thread that its waves know; NULL: none */
