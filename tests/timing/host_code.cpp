@@ -143,6 +143,11 @@ static void scalars()
     for (int &key : keys)
         key = static_cast<int>(&key - keys) * timed;
     loop("a volatile store", 0.25, 0.35, [](int i) { word = i; });
+    static void *volatile block; // which the compiler has to ask for
+    loop("malloc and free of 64 bytes", 20, 23, [](int) {
+        block = std::malloc(64);
+        std::free(block);
+    });
     check(word == 19999, "volatile stores");
     loop("a releasing store", 0.25, 0.35, [](int i) { shared.store(i, std::memory_order_release); });
     loop("a store in sequential order", 4.4, 4.8, [](int i) { shared.store(i); });
