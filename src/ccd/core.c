@@ -71,6 +71,7 @@ static void into_l2(struct core *c, uint64_t line, unsigned flags)
 uint64_t core_drop(struct core *c, uint64_t line)
 {
     uint64_t dirty = tags_drop(&c->l1, line) & TAG_DIRTY, e = tags_drop(&c->l2, line);
+    c->losses += e != 0;
     if (e)
         --*held_of(c->ccd, line);
     return e ? e | dirty : 0;
@@ -79,6 +80,7 @@ uint64_t core_drop(struct core *c, uint64_t line)
 uint64_t core_share(struct core *c, uint64_t line)
 {
     uint64_t dirty = tags_share(&c->l1, line) & TAG_DIRTY, e = tags_share(&c->l2, line);
+    c->losses += e != 0;
     return e ? e | dirty : 0;
 }
 
@@ -475,12 +477,30 @@ static bool drain_past(struct core *c)
     return !c->combining && !c->past;
 }
 
+/* Others have taken lines since it got its own: that one too, perhaps. */
+static bool has_lost(struct core *c, struct store *s)
+{
+    if (s->access.kind != CORE_STORE || s->losses == c->losses)
+        return false;
+    const uint64_t line = physical_line(c, s->access.address), *e = tags_peek(&c->l2, line);
+    if (line != UINT64_MAX && !(e && *e & TAG_OWNED))
+        return true;
+    s->losses = c->losses;
+    return false;
+}
+
 /* Whether the value and the line of the first that has not been written are there, or when is known. */
-static bool can_write(struct core *c, const struct store *s, double *when)
+static bool can_write(struct core *c, struct store *s, double *when)
 {
     const struct access *source = s->source > c->first ? &slot_of(c, s->source - 1)->access : NULL;
     if (s->access.state != SLOT_DONE || (source && source->state != SLOT_DONE))
         return false;
+    if (has_lost(c, s)) {
+        s->losses = c->losses;
+        start(c, (core_waiter)((s - c->store) | WAITER_STORE), later(s->access.done, ccd_now(c->ccd)));
+        if (s->access.state != SLOT_DONE)
+            return false;
+    }
     *when = later(c->committed + 1, s->access.done);
     *when = source ? later(*when, source->done + COMPUTES) : *when;
     return true;
@@ -566,8 +586,24 @@ static bool make_atomic(struct core *c, uint64_t number, double before)
     return true;
 }
 
+/* What is written by now, before somebody takes its line.  Nothing is asked for: who looks at the caches is
+ * not done. */
+static void write_due(struct core *c)
+{
+    while (c->written < c->stores) {
+        struct store *s = &c->store[(c->first_store + c->written) % c->ccd->all->stores];
+        double when;
+        if (s->access.kind != CORE_STORE || has_lost(c, s) || !can_write(c, s, &when) ||
+            when > ccd_now(c->ccd))
+            return;
+        write_store(c, &s->access, when);
+    }
+}
+
 double core_finish(struct core *c, uint64_t line)
 {
+    if (c->written < c->stores && owns(c, line))
+        write_due(c);
     double before = c->last_done;
     bool made = c->atomics && owns(c, line) && c->stores == c->written && !c->combining && !c->past;
     for (uint64_t n = c->first; made && n != c->next; n++) {
@@ -750,8 +786,10 @@ static void store(struct core *c)
 {
     unsigned place = (c->first_store + c->stores++) % c->ccd->all->stores;
     const uint64_t source = load_before(c);
-    c->store[place] = (struct store){
-        .access = {.address = c->op.address, .kind = c->op.kind, .bytes = c->op.bytes}, .source = source};
+    c->store[place] =
+        (struct store){.access = {.address = c->op.address, .kind = c->op.kind, .bytes = c->op.bytes},
+                       .source = source,
+                       .losses = c->losses};
     add_slot(c, c->at + 1);
     c->counters.stores++;
     *stored_at(c, c->op.address) =

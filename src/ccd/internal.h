@@ -56,6 +56,7 @@ struct slot {
 struct store {
     struct access access;
     uint64_t source; /* number of the load whose value it is, plus 1; 0: of none */
+    uint64_t losses; /* the core's, when it was known last to have the line */
 };
 
 /* A store, for loads from the same address. */
@@ -135,6 +136,7 @@ struct core {
     unsigned combining, past;                     /* of those; that have left and are not at home yet */
     struct core_stored stored[CORE_STORED];       /* the last ones, by their addresses */
     uint64_t stored_ever;
+    uint64_t losses;  /* of lines that others have taken */
     double last_past; /* when one got there */
     bool past_waits;  /* for a place: a store behind the window is written no sooner than there is one */
     struct tags l1, l2, tlb, tlb2;

@@ -633,6 +633,34 @@ static void test_forwarding(void)
     CHECK(constant < N + 16);
 }
 
+/* A store that waits for its value, while another CCD takes the line that it had: it asks for that again. */
+static void test_lost_line(void)
+{
+    double cycles[2];
+    for (unsigned taken = 0; taken < 2; taken++) {
+        struct rig rig;
+        rig_open(&rig, 1);
+        struct list *list[2] = {new_list(), NULL};
+        add(list[0], &rig, CORE_STORE, 0, 0);
+        run(&rig, list, 1);
+        free(list[0]);
+        for (unsigned k = 0; k < 1 + taken; k++)
+            list[k] = new_list();
+        for (unsigned i = 0; i < 4; i++) /* longer than the other needs, with its walk */
+            add(list[0], &rig, CORE_LOAD, (16 + 4 * i) * LINE, i > 0);
+        add(list[0], &rig, CORE_STORE, 0, 1);
+        if (taken)
+            add(list[1], &rig, CORE_STORE, 0, 0);
+        const uint64_t start = port_time_ps(rig.port);
+        run(&rig, list, 2);
+        cycles[taken] = (double)(list[0]->ended_ps - start) / 1e3 * rig.ghz;
+        free(list[0]);
+        free(list[1]);
+        rig_close(&rig);
+    }
+    CHECK(cycles[1] > cycles[0] + 200);
+}
+
 /*
  * Cores that want one line have turns: each makes what its window holds of operations on it, and not one
  * more. Of the same CCD, or of two.
@@ -914,6 +942,7 @@ int main(void)
     test_waits_for_line();
     test_waits_in_window();
     test_forwarding();
+    test_lost_line();
     test_atomic_turns();
     test_halves();
     test_faults();
