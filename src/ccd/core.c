@@ -482,9 +482,11 @@ static bool has_lost(struct core *c, struct store *s)
 {
     if (s->access.kind != CORE_STORE || s->losses == c->losses)
         return false;
-    s->losses = c->losses;
     const uint64_t line = physical_line(c, s->access.address), *e = tags_peek(&c->l2, line);
-    return line != UINT64_MAX && !(e && *e & TAG_OWNED);
+    if (line != UINT64_MAX && !(e && *e & TAG_OWNED))
+        return true;
+    s->losses = c->losses;
+    return false;
 }
 
 /* Whether the value and the line of the first that has not been written are there, or when is known. */
@@ -494,6 +496,7 @@ static bool can_write(struct core *c, struct store *s, double *when)
     if (s->access.state != SLOT_DONE || (source && source->state != SLOT_DONE))
         return false;
     if (has_lost(c, s)) {
+        s->losses = c->losses;
         start(c, (core_waiter)((s - c->store) | WAITER_STORE), later(s->access.done, ccd_now(c->ccd)));
         if (s->access.state != SLOT_DONE)
             return false;
@@ -583,13 +586,15 @@ static bool make_atomic(struct core *c, uint64_t number, double before)
     return true;
 }
 
-/* What is written by now, before somebody takes its line. */
+/* What is written by now, before somebody takes its line.  Nothing is asked for: who looks at the caches is
+ * not done. */
 static void write_due(struct core *c)
 {
     while (c->written < c->stores) {
         struct store *s = &c->store[(c->first_store + c->written) % c->ccd->all->stores];
         double when;
-        if (s->access.kind != CORE_STORE || !can_write(c, s, &when) || when > ccd_now(c->ccd))
+        if (s->access.kind != CORE_STORE || has_lost(c, s) || !can_write(c, s, &when) ||
+            when > ccd_now(c->ccd))
             return;
         write_store(c, &s->access, when);
     }
