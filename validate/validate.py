@@ -105,7 +105,7 @@ APPLICATIONS = [
     Application("hotspot", (512,)),
     Application("backprop", (65536,), area=False),
     Application("srad_v1", (256, 512), (2, 6), like=(16384, 100), xnack=True),
-    Application("nn", (393216, 655360), like=(600_000_000, None), area=False, xnack=True),
+    Application("nn", (393216, 1048576), like=(600_000_000, None), area=False, xnack=True),
     Application("heartwall_v1", (609,), (2, 3), like=(609, 104)),
     Application("heartwall_v2", (609,), (2, 3), like=(609, 104)),
 ]
