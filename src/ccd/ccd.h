@@ -3,7 +3,8 @@
  * The package's CPU in timing mode: CCDs, each a domain of port.h, with cores that execute what a program's
  * thread does to memory, in simulated time.
  *
- *   core.c    a core: its window of instructions, its queues, first and second cache, prefetcher
+ *   core.c    a core: its window of instructions and its queues
+ *   caches.c  its first and second cache, and its prefetcher
  *   page.c    its translations
  *   ccd.c     the third cache, what its misses ask of the fabric, probes
  *   thread.h  threads of the program that say what they do, as it is compiled into them

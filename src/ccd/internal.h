@@ -214,16 +214,26 @@ void core_open(struct ccd *ccd, unsigned index, const struct chip *chip);
 void core_begin(struct core *core, struct core_program *program);
 /* A line that it missed is there at `when`, with these flags of TAG_. */
 void core_filled(struct core *core, uint64_t line, double when, unsigned flags);
-/* Takes a line out of its caches, or keeps it for reading: what it was, or 0. */
-uint64_t core_drop(struct core *core, uint64_t line);
-uint64_t core_share(struct core *core, uint64_t line);
 /* Others want a line: it is first used for the atomic operations on it that are the oldest of the core's
  * window. Until when. */
 double core_finish(struct core *core, uint64_t line);
 /* A write past the caches is at its line's home; `written`: or may be tried again. */
 void core_past(struct core *core, bool written);
+
+/* caches.c */
+/* Takes a line out of its caches, or keeps it for reading: what it was, or 0. */
+uint64_t core_drop(struct core *core, uint64_t line);
+uint64_t core_share(struct core *core, uint64_t line);
 /* Into its caches, with these flags, as if it had been used.  The fabric is not told what they push out. */
 void core_warm(struct core *core, uint64_t line, unsigned flags);
+/* Into one of its caches, which pushes out what it must. */
+void core_into_l1(struct core *core, uint64_t line, unsigned flags);
+void core_into_l2(struct core *core, uint64_t line, unsigned flags);
+/* What it waits for; NULL: not for that line.  `demand`: more than the prefetcher does. */
+struct core_miss *core_find_miss(struct core *core, uint64_t line);
+struct core_miss *core_add_miss(struct core *core, uint64_t line, bool demand);
+/* A load or store that the first cache did not have: the prefetcher hears of it. */
+void core_follow(struct core *core, uint64_t line, uint64_t address, bool exclusive, double at);
 
 /* page.c */
 const struct core_page *core_look_up(struct core *core, struct core_page *page, uint64_t address,
