@@ -43,8 +43,9 @@ enum fabric_kind {
 struct fabric_request {
     enum fabric_kind kind;
     uint8_t agent; /* fabric_agent() */
-    bool keeps;    /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was */
-    bool nobody;   /* FABRIC_WRITE: takes its time and changes nothing, of a line that stands for others */
+    bool keeps;  /* FABRIC_WRITE: the writer keeps its copy of the line, as its owner if it was: one that the
+                  * home gave it, or all of which this is */
+    bool nobody; /* FABRIC_WRITE: takes its time and changes nothing, of a line that stands for others */
     /* Of a CPU, whose bytes are those of the process: none are moved, here or there.  A WRITE is of a line
      * that it owns; without any bytes it says that a clean one is gone. */
     bool in_place;

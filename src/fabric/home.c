@@ -391,6 +391,13 @@ static bool perform(struct iod *iod, unsigned slice, struct fabric_request *r, s
     return true;
 }
 
+/* Whoever was probed after it sent this has dropped the line; one that never read it may have written all of
+ * it. */
+static bool keeps(uint16_t half, const struct fabric_request *r)
+{
+    return r->keeps && (half >> r->agent & 1 || (r->mask[0] & r->mask[1]) == UINT64_MAX);
+}
+
 /* In the filter: who may have half a line from now on. */
 static void note_half(uint16_t *half, struct fabric_request *r)
 {
@@ -408,7 +415,7 @@ static void note_half(uint16_t *half, struct fabric_request *r)
         if (r->in_place)
             take_away(half, self);
         else
-            *half = (uint16_t)(r->keeps ? self | (*half & FILTER_OWNED) : 0);
+            *half = (uint16_t)(keeps(*half, r) ? self | (*half & FILTER_OWNED) : 0);
         break;
     case FABRIC_ATOMIC:
         *half = (uint16_t)(*half & (self | FILTER_OWNED));

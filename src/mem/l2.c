@@ -248,6 +248,8 @@ static bool store(struct mem_request *r, uint32_t way, uint64_t cycle, uint64_t 
         count(r, 0, mask_halves(r->mask));
         if (way != NO_WAY) {
             struct l2_line *line = &l2->line[way];
+            if (mask_full(line->dirty) && !line->owned) /* the home does not know that it is here */
+                line->whole = false;
             mask_copy(l2->data + (size_t)way * LINE, r->bytes, r->mask);
             l2_set_dirty(l2, way, mask_without(line->dirty, r->mask));
             touch(l2, way, r->policy.streams);

@@ -213,6 +213,35 @@ static void test_probes(void)
     rig_close(&rig);
 }
 
+/* Three that have a line write parts of it back at once: the first's write takes it from the others, the
+ * second's from the first, and then nobody has it, though all have said that they would keep it. */
+static void test_writers_of_parts(void)
+{
+    enum { WRITERS = 3 };
+    struct rig rig;
+    open_rig(&rig, "mi300x", 1);
+    static struct test_request r[WRITERS], w[WRITERS], own;
+    const uint64_t physical = 77 * 4096 + 2 * LINE;
+    fill(rig.memory + physical, 1);
+    for (unsigned i = 0; i < WRITERS; i++) {
+        at(&rig, 100, &r[i], FABRIC_READ, i, physical);
+        fill(w[i].data, 2 + (int)i);
+        w[i].r.mask[0] = UINT64_C(0xffff) << 16 * i;
+        w[i].r.keeps = true;
+        at(&rig, 3000, &w[i], FABRIC_WRITE, i, physical);
+    }
+    run(&rig);
+    for (unsigned i = 0; i < WRITERS; i++)
+        CHECK_EQ(rig.memory[physical + 16 * i], 2 + i);
+    for (uint64_t later = 0; later < 2; later++) {
+        for (unsigned i = 0; i < WRITERS; i++)
+            CHECK_EQ(l2s[i].probes, 1);
+        at(&rig, 9000 + later * 3000, &own, FABRIC_OWN, WRITERS, physical);
+        run(&rig);
+    }
+    rig_close(&rig);
+}
+
 /* Halves of lines that answer probes leave an XCD one after another, as requests do. Answers without bytes
  * leave as they come, which is as the others' requests bring them about. */
 static void test_answers(void)
@@ -687,6 +716,7 @@ int main(void)
     test_links();
     test_order();
     test_probes();
+    test_writers_of_parts();
     test_answers();
     test_write_and_probe();
     test_atomics();

@@ -115,6 +115,33 @@ static void check_l2s(void)
     rig_close(&rig);
 }
 
+/* Lines that an L2 has because all of them was written there, which no home has given it. */
+static void check_written_lines(void)
+{
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    for (unsigned released = 0; released < 2; released++) {
+        const uint64_t at = 2048 + 1024 * released;
+        struct shot s = shot(&rig, 0, 0, ACCESS_STORE, at, 4);
+        s.a.lanes = 0xffffffff;
+        for (unsigned i = 0; i < 32; i++) {
+            s.a.addr[i] = (uint64_t)(uintptr_t)rig.arena + at + i * 4;
+            memset(s.a.data + i * ACCESS_LANE_BYTES, 1, 4);
+        }
+        run(&s);
+        if (released)
+            fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
+        else
+            store32(&rig, 0, 0, at + 4, 4, ISA_SCOPE_AGENT); /* a part of it through */
+        store32(&rig, 1, 0, at + 4, 5, ISA_SCOPE_AGENT);
+        CHECK_EQ(load32(&rig, 0, 1, at + 4, ISA_SCOPE_WAVE), 5);
+        CHECK_EQ(load32(&rig, 0, 1, at, ISA_SCOPE_WAVE), 0x01010101);
+        fence(&rig, 0, 0, ACCESS_WB, ISA_SCOPE_AGENT);
+        CHECK(memory32(&rig, at) == 0x01010101 && memory32(&rig, at + 4) == 5);
+    }
+    rig_close(&rig);
+}
+
 static void check_single_l2(void)
 {
     struct rig rig;
@@ -405,6 +432,7 @@ int main(void)
     fault_install();
     check_vl1();
     check_l2s();
+    check_written_lines();
     check_single_l2();
     check_host();
     check_mtypes();
