@@ -84,13 +84,25 @@ static void end_share(struct timed_xcd *x, struct timed_share *share)
 
 static void launch(struct port_domain *domain, struct port_event *event);
 
-static void kick(struct timed_xcd *x)
+static void kick_from(struct timed_xcd *x, uint64_t cycle)
 {
     if (x->launching)
         return;
     x->launching = true;
-    uint64_t now = port_now(x->domain);
-    port_post(x->domain, x->launch_at > now ? x->launch_at : now, launch, x);
+    uint64_t now = port_now(x->domain), at = x->launch_at > cycle ? x->launch_at : cycle;
+    port_post(x->domain, at > now ? at : now, launch, x);
+}
+
+static void kick(struct timed_xcd *x)
+{
+    kick_from(x, 0);
+}
+
+/* Each XCD counts through all workgroups of the grid, and starts its own. */
+static void go_on_to_next(struct timed_share *share, uint64_t passed)
+{
+    const struct timed_xcd *x = share->xcd;
+    share->reached = port_now(x->domain) + (uint64_t)ceil((double)passed * x->timed->workgroup_cycles);
 }
 
 static void note_running(struct timed_xcd *x, struct workgroup *wg)
@@ -152,7 +164,9 @@ static bool start_one(struct timed_xcd *x, struct timed_share *share)
     struct workgroup *wg = timed_scratch_has_room(share) ? timed_place(x, share->d, share->started) : NULL;
     if (!wg)
         return false;
-    share->started++;
+    const uint64_t n = share->started++;
+    go_on_to_next(share, timed_nth_workgroup(share->d, x->index, n + 1) -
+                             timed_nth_workgroup(share->d, x->index, n));
     wg->share = share;
     timed_scratch_take(share, wg);
     note_running(x, wg);
@@ -208,11 +222,11 @@ static bool has_queue(struct timed_xcd *x, struct timed_ace *ace, const struct t
 /* One workgroup, of one of the ACEs in turn that have the highest priority, and for which a CU has room. */
 static void launch(struct port_domain *domain, struct port_event *event)
 {
-    (void)domain;
     struct timed_xcd *x = event->self;
     x->launching = false;
     struct timed_share *next[CHIP_MAX_ACES];
     unsigned priority = 0;
+    uint64_t now = port_now(domain), soonest = UINT64_MAX;
     for (unsigned i = 0; i < x->timed->aces; i++) {
         next[i] = next_of(x, i);
         if (next[i] && next[i]->d->priority > priority)
@@ -220,13 +234,18 @@ static void launch(struct port_domain *domain, struct port_event *event)
     }
     for (unsigned k = 0; k < x->timed->aces; k++) {
         unsigned i = (x->turn + k) % x->timed->aces;
-        if (!next[i] || next[i]->d->priority < priority || !has_queue(x, &x->ace[i], next[i]) ||
-            !start_one(x, next[i]))
+        if (!next[i] || next[i]->d->priority < priority || !has_queue(x, &x->ace[i], next[i]))
             continue;
-        x->turn = (i + 1) % x->timed->aces;
-        kick(x);
-        break;
+        if (next[i]->reached > now)
+            soonest = next[i]->reached < soonest ? next[i]->reached : soonest;
+        else if (start_one(x, next[i])) {
+            x->turn = (i + 1) % x->timed->aces;
+            kick_from(x, x->shares->next ? 0 : next[i]->reached);
+            return;
+        }
     }
+    if (soonest != UINT64_MAX)
+        kick_from(x, soonest);
 }
 
 void timed_drop_rest(struct timed_xcd *x, struct timed_share *share)
@@ -391,6 +410,7 @@ static void acquired(struct port_domain *domain, struct port_event *event)
     struct timed_share *share = (struct timed_share *)(uintptr_t)event->word[0];
     struct timed_xcd *x = share->xcd;
     share->acquired = true;
+    go_on_to_next(share, timed_nth_workgroup(share->d, x->index, 0));
     if (share->total == 0 || share->aborted)
         timed_drop_rest(x, share);
     else

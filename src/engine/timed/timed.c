@@ -178,6 +178,7 @@ static int open_machine(struct timed *timed, const struct engine_options *option
     struct cp *cp = timed->engine.cp;
     const struct chip *c = cp->chip;
     timed->wave_cycles = c->value[CHIP_cp_wave];
+    timed->workgroup_cycles = c->value[CHIP_cp_workgroup];
     timed->packet_ps = (uint64_t)(c->value[CHIP_cp_packet] * 1e3);
     timed->barrier_ps = (uint64_t)(c->value[CHIP_cp_barrier] * 1e3);
     timed->staged_bytes = (uint64_t)c->value[CHIP_sdma_staged];

@@ -74,6 +74,7 @@ struct timed_share {
     struct timed_xcd *xcd;
     uint64_t started, total; /* workgroups of this XCD */
     uint64_t left;           /* not done */
+    uint64_t reached;        /* cycle at which the XCD has come to the next of the grid that is its own */
     uint32_t *free_scratch;  /* places in the dispatch's scratch, as a stack; NULL: none is used */
     unsigned free_count;
     bool acquired, aborted;
@@ -190,7 +191,7 @@ struct timed {
     _Atomic bool gws_later;        /* waves have done something with global wave sync: gws_settle() */
     _Atomic bool host_wrote;       /* what is not in detail has changed memory behind the L2s */
     struct timed_scratch *scratch; /* in domain 0: blocks, most recent first */
-    double wave_cycles;
+    double wave_cycles, workgroup_cycles;
     uint64_t way_ps; /* the shortest between the packet processor and its parts in the XCDs */
     uint64_t packet_ps, barrier_ps, switch_ps, wait_ps;
     uint64_t front_ps[EHP_AGENTS_MAX]
