@@ -569,10 +569,14 @@ EHP_API int64_t ehp_signal_wait(ehp_signal signal, int condition, int64_t value,
  * ehp_queue_stop() waits for the packets that are being executed.  Those behind them, and later ones, are not
  * executed any more, but complete: nobody waits for their signals for ever.  ehp_queue_destroy() does the
  * same before it frees the queue.
+ *
+ * ehp_queue_beside() makes one for the copies and fills of somebody whose other packets go to the first: with
+ * its agent, size, priority and ACE.  What is in the one does not wait for what is in the other.
  */
 #define EHP_QUEUE_PACKETS_MAX 0x20000u
 EHP_API int ehp_queue_create(ehp_machine *machine, unsigned agent, uint32_t packets, int priority,
                              struct ehp_queue_block **out);
+EHP_API int ehp_queue_beside(struct ehp_queue_block *queue, struct ehp_queue_block **out);
 EHP_API void ehp_queue_stop(struct ehp_queue_block *queue);
 EHP_API void ehp_queue_destroy(struct ehp_queue_block *queue);
 /*

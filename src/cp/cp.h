@@ -158,7 +158,9 @@ struct cp_queue {
     struct ehp_queue_block *seen;
     union ehp_packet *started;
     unsigned agent;
-    unsigned number; /* of the agent's, from 1 on */
+    unsigned number; /* of the agent's, from 1 on; that of the queue that it is beside */
+    unsigned
+        engine; /* the timed engine's: which turn at the engines for copies it has, from 1 on; 0: none yet */
     unsigned priority;
     uint64_t read;      /* next packet to look at */
     unsigned in_flight; /* packets started and not complete */

@@ -48,8 +48,9 @@ static void queue_free(struct cp_queue *q)
     free(q);
 }
 
-int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int priority,
-                     struct ehp_queue_block **out)
+/* Beside NULL: it falls to the next ACE. */
+static int queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int priority,
+                        const struct cp_queue *beside, struct ehp_queue_block **out)
 {
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
@@ -90,15 +91,27 @@ int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int prior
         return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue of %u packets", packets);
     }
     pthread_mutex_lock(&m->cp.lock);
-    const struct cp_queue *last = m->cp.queues;
-    while (last && last->agent != agent)
-        last = last->next;
-    q->number = last ? last->number + 1 : 1;
+    for (const struct cp_queue *other = m->cp.queues; other && !beside; other = other->next)
+        if (other->agent == agent && other->number > q->number)
+            q->number = other->number;
+    q->number = beside ? beside->number : q->number + 1;
     q->next = m->cp.queues;
     m->cp.queues = q;
     pthread_mutex_unlock(&m->cp.lock);
     *out = &q->block;
     return EHP_OK;
+}
+
+int ehp_queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int priority,
+                     struct ehp_queue_block **out)
+{
+    return queue_create(m, agent, packets, priority, NULL, out);
+}
+
+int ehp_queue_beside(struct ehp_queue_block *block, struct ehp_queue_block **out)
+{
+    const struct cp_queue *q = (const struct cp_queue *)block;
+    return queue_create(machine_of(q->cp), q->agent, block->hsa.size, (int)q->priority, q, out);
 }
 
 uint64_t ehp_queue_address(const struct ehp_queue_block *block)

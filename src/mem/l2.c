@@ -59,6 +59,12 @@ void l2_free_way(struct l2 *l2, uint32_t way)
     l2_set_dirty(l2, way, mask_of(0, 0));
     l2->used[way] = 0;
     l2->line[way] = (struct l2_line){.tag = 0};
+    l2->held[way / 64] &= ~(UINT64_C(1) << way % 64);
+}
+
+static uint64_t line_of(const struct l2_line *line)
+{
+    return line->tag & ~UINT64_C(1);
 }
 
 /* Whether clean bytes of the line differ from the host's memory, but for those that are being written. */
@@ -69,8 +75,10 @@ static bool is_stale(const struct l2 *l2, uint32_t way, struct mask written)
     struct mask clean = mask_without(mask_of(0, LINE), mask_or(l2->line[way].dirty, written));
     uint8_t now[LINE], masked[LINE];
     const uint8_t *have = l2->data + (size_t)way * LINE;
-    if (!guarded_load_line(now, (const uint8_t *)(uintptr_t)(l2->line[way].tag & ~UINT64_C(1))))
+    if (!guarded_load_line(now, (const uint8_t *)(uintptr_t)line_of(&l2->line[way])))
         return true;
+    if (mask_full(clean))
+        return memcmp(now, have, LINE) != 0;
     memcpy(masked, now, LINE);
     mask_copy(masked, have, clean);
     return memcmp(now, masked, LINE) != 0;
@@ -140,6 +148,7 @@ static void replace(struct xcd_mem *mem, const struct mem_request *r, unsigned w
     uint64_t skip = which * (uint64_t)LINE, of = r->line + skip;
     *line = (struct l2_line){
         .tag = of | 1, .physical = r->physical + skip, .epoch = l2->epoch, .mtype = r->mtype};
+    l2->held[way / 64] |= UINT64_C(1) << way % 64;
     l2->short_tag[way] = short_tag_of(of);
 }
 
@@ -779,28 +788,39 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
     port_post(domain, cycle + mem->timing.probe, probe_answer, mem)->word[0] = (uint64_t)(uintptr_t)probe;
 }
 
+static void compare(struct xcd_mem *mem, uint32_t way, bool pages_went)
+{
+    struct l2 *l2 = mem->l2;
+    struct l2_line *line = &l2->line[way];
+    struct vm_entry entry;
+    if (pages_went && !vm_walk(mem->vm, mem->package, line_of(line), &entry)) {
+        l2_free_way(l2, way);
+        return;
+    }
+    /* Dirty bytes stay: a probe would have brought them to memory, under what the host then wrote. */
+    if (!is_stale(l2, way, mask_of(0, 0)))
+        return;
+    if (mask_any(line->dirty))
+        line->whole = false;
+    else
+        l2_free_way(l2, way);
+}
+
 void l2_host_wrote(struct xcd_mem *mem)
 {
     struct l2 *l2 = mem->l2;
-    uint32_t lines = l2->map.channels * l2->map.sets * l2->map.ways;
+    uint32_t words = (l2->map.channels * l2->map.sets * l2->map.ways + 63) / 64;
     bool pages_went = l2->pages != vm_generation(mem->vm);
     l2->pages = vm_generation(mem->vm);
-    for (uint32_t way = 0; way < lines; way++) {
-        struct l2_line *line = &l2->line[way];
-        if (!l2->line[way].tag || line->nobody || l2_is_busy(l2, way))
-            continue;
-        struct vm_entry entry;
-        if (pages_went && !vm_walk(mem->vm, mem->package, l2->line[way].tag & ~UINT64_C(1), &entry)) {
-            l2_free_way(l2, way);
-            continue;
+    for (uint32_t word = 0; word < words; word++) {
+        const uint64_t ways = l2->held[word] & ~l2->busy[word];
+        for (uint64_t left = ways; left; left &= left - 1) { /* both are far, and memory's lie anywhere */
+            const uint32_t way = word * 64 + (unsigned)__builtin_ctzll(left);
+            port_prefetch((const void *)(uintptr_t)line_of(&l2->line[way]), LINE);
+            port_prefetch(l2->data + (size_t)way * LINE, LINE);
         }
-        /* Dirty bytes stay: a probe would have brought them to memory, under what the host then wrote. */
-        if (!is_stale(l2, way, mask_of(0, 0)))
-            continue;
-        if (mask_any(line->dirty))
-            line->whole = false;
-        else
-            l2_free_way(l2, way);
+        for (uint64_t left = ways; left; left &= left - 1)
+            compare(mem, word * 64 + (unsigned)__builtin_ctzll(left), pages_went);
     }
 }
 
@@ -829,6 +849,7 @@ bool l2_open(struct xcd_mem *mem)
     l2->data = arena_take(&mem->arena, lines * LINE);
     l2->dirty = arena_take(&mem->arena, (lines + 63) / 64 * sizeof(*l2->dirty));
     l2->busy = arena_take(&mem->arena, (lines + 63) / 64 * sizeof(*l2->busy));
+    l2->held = arena_take(&mem->arena, (lines + 63) / 64 * sizeof(*l2->held));
     l2->channel = arena_take(&mem->arena, l2->map.channels * sizeof(*l2->channel));
     l2->txn = arena_take(&mem->arena, TXN_BUCKETS * sizeof(struct l2_txn *));
     l2->clock = 1;

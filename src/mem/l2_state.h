@@ -93,6 +93,7 @@ struct l2 {
     uint64_t *dirty; /* ways with dirty bytes */
     unsigned dirty_count;
     uint64_t *busy; /* ways that a transaction is about */
+    uint64_t *held; /* ways with a line, but for those of nobody */
     uint64_t pages; /* vm_generation() when it was last looked through */
     /* Write-back. */
     bool walking, walk_system;

@@ -8,6 +8,7 @@
  *   requests.c     requests: their numbers here and there, and the calls that wait for them
  *   messages.c     calls that send, receive and look for messages
  *   collectives.c  calls of all of a communicator's ranks
+ *   neighbours.c   calls of a topology's neighbours
  *   groups.c       communicators
  *   windows.c      windows, and when what is done with them may begin and is over
  *   access.c       what is done with them
@@ -35,6 +36,7 @@ struct group_known {
     uint64_t context;
     int ranks, me;
     uint64_t collectives; /* that it has come to */
+    MPI_Comm around;      /* for calls of its topology's neighbours; MPI_COMM_NULL: it has none */
     uint64_t rank[];      /* of the world */
 };
 

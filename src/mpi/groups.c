@@ -31,7 +31,10 @@ int group_rank_of(const struct group_known *g, int world)
 static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)extra;
-    free(value);
+    struct group_known *g = value;
+    if (g->around != MPI_COMM_NULL)
+        PMPI_Comm_free(&g->around);
+    free(g);
     return MPI_SUCCESS;
 }
 
@@ -56,6 +59,7 @@ void group_add(MPI_Comm comm)
     PMPI_Group_free(&group);
     PMPI_Group_free(&all);
     g->ranks = ranks;
+    g->around = MPI_COMM_NULL;
     PMPI_Comm_rank(comm, &g->me);
     bool within = true;
     for (int i = 0; i < ranks; i++) {
@@ -75,6 +79,23 @@ void group_add(MPI_Comm comm)
     client_tell(&none,
                 (struct order_op){.kind = ORDER_GROUP, .context = g->context, .words = (uint32_t)ranks},
                 g->rank);
+}
+
+/* The same of one that may have a topology. */
+static void add_made(MPI_Comm comm)
+{
+    int topology;
+    MPI_Comm around;
+    group_add(comm);
+    struct group_known *g = group_of(comm);
+    if (!g)
+        return;
+    PMPI_Topo_test(comm, &topology);
+    if (topology == MPI_UNDEFINED)
+        return;
+    PMPI_Comm_dup(comm, &around);
+    group_add(around);
+    g->around = around;
 }
 
 void group_open(void)
@@ -114,7 +135,7 @@ void group_meet(struct turn *turn, struct group_known *g, int kind)
             turn_outside(&turn, "MPI_" #Name " between groups");                                             \
         const int error = PMPI_##Name arguments;                                                             \
         if (error == MPI_SUCCESS && *made != MPI_COMM_NULL)                                                  \
-            group_add(*made);                                                                                \
+            add_made(*made);                                                                                 \
         turn_end(&turn);                                                                                     \
         return error;                                                                                        \
     }

@@ -65,25 +65,3 @@ OUTSIDE(GROUPS, Comm_disconnect, (MPI_Comm * comm), (comm))
 OUTSIDE(MADE, Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made),
         (comm, group, tag, made))
 OUTSIDE(MADE, Comm_idup, (MPI_Comm comm, MPI_Comm *made, MPI_Request *request), (comm, made, request))
-
-#define NEIGHBOURS "a neighbourhood's collective call"
-OUTSIDE(NEIGHBOURS, Neighbor_allgather,
-        (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type,
-         MPI_Comm comm),
-        (from, count, type, to, to_count, to_type, comm))
-OUTSIDE(NEIGHBOURS, Neighbor_allgatherv,
-        (const void *from, int count, MPI_Datatype type, void *to, const int counts[], const int places[],
-         MPI_Datatype to_type, MPI_Comm comm),
-        (from, count, type, to, counts, places, to_type, comm))
-OUTSIDE(NEIGHBOURS, Neighbor_alltoall,
-        (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type,
-         MPI_Comm comm),
-        (from, count, type, to, to_count, to_type, comm))
-OUTSIDE(NEIGHBOURS, Neighbor_alltoallv,
-        (const void *from, const int counts[], const int places[], MPI_Datatype type, void *to,
-         const int to_counts[], const int to_places[], MPI_Datatype to_type, MPI_Comm comm),
-        (from, counts, places, type, to, to_counts, to_places, to_type, comm))
-OUTSIDE(NEIGHBOURS, Neighbor_alltoallw,
-        (const void *from, const int counts[], const MPI_Aint places[], const MPI_Datatype types[], void *to,
-         const int to_counts[], const MPI_Aint to_places[], const MPI_Datatype to_types[], MPI_Comm comm),
-        (from, counts, places, types, to, to_counts, to_places, to_types, comm))

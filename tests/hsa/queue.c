@@ -212,6 +212,29 @@ static void test_full_ring(ehp_machine *m)
     ehp_signal_destroy(done);
 }
 
+/* What waits in the one is in nobody's way in the other, which is as long. */
+static void test_beside(ehp_machine *m)
+{
+    struct ehp_queue_block *q, *copies;
+    uint32_t from = 7, to = 0;
+    CHECK(ehp_queue_create(m, 0, 8, 1, &q) == EHP_OK);
+    CHECK(ehp_queue_beside(q, &copies) == EHP_OK);
+    CHECK_EQ(copies->hsa.size, 8);
+    ehp_signal held = signal_with(m, 1), behind = signal_with(m, 1), done = signal_with(m, 1);
+    submit_barrier(q, EHP_PACKET_BARRIER_AND, true, &held, 1, behind);
+    submit_agent(copies, EHP_AGENT_COPY, true, (uintptr_t)&to, (uintptr_t)&from, 4, 0, done);
+    CHECK_EQ(ehp_signal_wait(done, EHP_COND_EQ, 0, UINT64_C(5000000000)), 0);
+    CHECK_EQ(to, 7);
+    CHECK_EQ(ehp_signal_load(behind), 1);
+    ehp_signal_store(held, 0);
+    CHECK_EQ(ehp_signal_wait(behind, EHP_COND_EQ, 0, UINT64_C(5000000000)), 0);
+    ehp_queue_destroy(copies);
+    ehp_queue_destroy(q);
+    ehp_signal_destroy(held);
+    ehp_signal_destroy(behind);
+    ehp_signal_destroy(done);
+}
+
 static void count_fault(const struct ehp_fault *fault, void *user)
 {
     int *count = user;
@@ -368,6 +391,7 @@ int main(int argc, char **argv)
     test_wait_value(m, q);
     test_full_ring(m);
     test_offers(m);
+    test_beside(m);
     test_bad_packets(m);
     test_timeout(m);
     ehp_queue_destroy(q);

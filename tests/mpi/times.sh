@@ -15,7 +15,8 @@ echo 'int main() { return 0; }' >"$dir/empty.hip"
     "$ehp" cc -O2 $(mpicc --showme:compile) "$source/tests/mpi/times.hip" -o "$dir/times" $(mpicc --showme:link) &&
         "$ehp" cc --time-host -O2 $(mpicc --showme:compile) "$source/tests/mpi/clocks.hip" -o "$dir/clocks" \
             $(mpicc --showme:link) &&
-        mpicc -Wall -O2 "$source/tests/mpi/windows.c" -o "$dir/windows"
+        mpicc -Wall -O2 "$source/tests/mpi/windows.c" -o "$dir/windows" &&
+        mpicc -Wall -O2 "$source/tests/mpi/neighbours.c" -o "$dir/neighbours"
 } || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # of containers
 mpirun="mpirun --oversubscribe --bind-to none"
@@ -39,7 +40,7 @@ for run in 1 2 3; do
             busy="$busy $!"
         done
     fi
-    for what in times windows; do
+    for what in times windows neighbours; do
         timeout 250 $mpirun -np 4 "$ehp" run --mode timing --node "$dir/two.cfg" "$dir/$what" >"$dir/$what$run" \
             2>"$dir/said" || { cat "$dir/$what$run" "$dir/said"; exit 1; }
         cmp "$dir/${what}1" "$dir/$what$run" || { diff "$dir/${what}1" "$dir/$what$run"; wrong=1; }
@@ -73,6 +74,8 @@ FNR == NR {
 }
 $1 == "pingpong" && $3 == 1 { h = half($4, near, near_rate); check($0, $5, h, h) }
 $1 == "pingpong" && $3 == 3 { h = half($4, far, far_rate); check($0, $5, h, h) }
+# Both ways at once, begun within a look at the clock of each other, and no later for others who are late.
+$1 == "around" { h = half($2, near, near_rate); check($0, $3, h, h + 2 * n["mpi.poll"] / 1000) }
 $1 == "put" || $1 == "get" || $1 == "sum" {
     h = $2 == 1 ? round($3, near, near_rate) : round($3, far, far_rate)
     if ($1 == "sum") h += $3 / n["mpi.reduce"] / 1000
@@ -103,9 +106,10 @@ $1 == "looks" { check($0, $3, 150 + o + near, 150 + o + near + 2 * n["mpi.poll"]
 $1 == "wrong" { ended++; wrong += $2 }
 END {
     if (order[0] order[1] order[2] != "123123231") { print "MPI_ANY_SOURCE:", order[0], order[1], order[2]; wrong++ }
-    if (ended != 2 || checks != 28) { printf "%d checks, and not 28\n", checks; wrong++ }
+    if (ended != 3 || checks != 30) { printf "%d checks, and not 30\n", checks; wrong++ }
     exit wrong != 0
-}' "$dir/numbers" "$dir/times1" "$dir/windows1" || { cat "$dir/times1" "$dir/windows1"; wrong=1; }
+}' "$dir/numbers" "$dir/times1" "$dir/windows1" "$dir/neighbours1" ||
+    { cat "$dir/times1" "$dir/windows1" "$dir/neighbours1"; wrong=1; }
 
 # What takes no simulated time goes right, and says so once.
 mpicc -Wall -O2 "$source/tests/mpi/outside.c" -o "$dir/outside" || exit 1

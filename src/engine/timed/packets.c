@@ -232,13 +232,23 @@ static unsigned package_of(const struct timed *timed, const struct cp_queue *que
     return memory_package(timed->engine.cp->memory, queue->agent);
 }
 
-/* Each partition has engines of its own, and its queues take them in turn. */
-static unsigned engine_of(const struct timed *timed, const struct cp_queue *queue)
+/* Each partition has engines of its own, and its queues take them in turn, with their first copies. */
+static unsigned engine_of(const struct timed *timed, struct cp_queue *queue)
 {
+    struct cp *cp = timed->engine.cp;
+    if (!queue->engine) {
+        unsigned last = 0;
+        pthread_mutex_lock(&cp->lock);
+        for (const struct cp_queue *q = cp->queues; q; q = q->next)
+            if (q->agent == queue->agent && q->engine > last)
+                last = q->engine;
+        pthread_mutex_unlock(&cp->lock);
+        queue->engine = last + 1;
+    }
     const unsigned agents = timed->engine.cp->memory->package_agents,
                    all = sdma_engines(timed->package[package_of(timed, queue)].sdma),
                    each = all > agents ? all / agents : 1;
-    return (queue->agent % agents * each + queue->number % each) % all;
+    return (queue->agent % agents * each + queue->engine % each) % all;
 }
 
 static void start_copy(struct timed *timed, struct cp_task *task)

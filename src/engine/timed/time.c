@@ -110,7 +110,7 @@ static bool outstanding(struct timed *timed)
 {
     struct cp *cp = timed->engine.cp;
     return timed->bell_count || timed->called || cp->active_count || timed->tasks || timed->preparing ||
-           cp_unblocked(cp);
+           timed->looks || cp_unblocked(cp);
 }
 
 /* ---- the thread ---- */

@@ -20,7 +20,9 @@ static int queue_kind(const struct ihipStream_t *stream)
     return stream->priority < 0 ? QUEUE_HIGH : stream->priority > 0 ? QUEUE_LOW : QUEUE_NORMAL;
 }
 
-static hipError_t queue_new(struct ihipStream_t *stream, struct hip_queue **out)
+/* beside: the stream's, or NULL. */
+static hipError_t queue_new(struct ihipStream_t *stream, const struct hip_queue *beside,
+                            struct hip_queue **out)
 {
     ehp_machine *machine = hip_runtime()->machine;
     struct hip_queue *queue = calloc(1, sizeof *queue);
@@ -28,14 +30,17 @@ static hipError_t queue_new(struct ihipStream_t *stream, struct hip_queue **out)
 
     if (!queue)
         return hipErrorOutOfMemory;
-    int status = ehp_queue_create(machine, stream->device->agent, QUEUE_PACKETS, priority, &queue->block);
+    int status =
+        beside ? ehp_queue_beside(beside->block, &queue->block)
+               : ehp_queue_create(machine, stream->device->agent, QUEUE_PACKETS, priority, &queue->block);
     if (status != EHP_OK) {
         free(queue);
         return hip_from_status(status);
     }
-    if (stream->cu_mask)
+    if (stream->cu_mask && !beside)
         ehp_queue_cu_mask(queue->block, stream->cu_mask, stream->cu_mask_words * 32);
     queue->device = stream->device;
+    queue->beside = beside;
     *out = queue;
     return hipSuccess;
 }
@@ -56,6 +61,18 @@ static struct hip_queue *queue_shared(struct hip_device *device, int kind)
     return count >= hip_runtime()->hw_queues ? best : NULL;
 }
 
+static void queue_insert(struct hip_queue *queue, int kind)
+{
+    struct hip_device *device = queue->device;
+
+    queue->kind = kind;
+    queue->streams = queue->refs = 1;
+    pthread_mutex_lock(&device->queues_lock);
+    queue->next = device->queues;
+    device->queues = queue;
+    pthread_mutex_unlock(&device->queues_lock);
+}
+
 hipError_t hip_queue_take(struct ihipStream_t *stream, struct hip_queue **out)
 {
     struct hip_device *device = stream->device;
@@ -73,17 +90,20 @@ hipError_t hip_queue_take(struct ihipStream_t *stream, struct hip_queue **out)
         }
         pthread_mutex_unlock(&device->queues_lock);
     }
-    if (!queue && (error = queue_new(stream, &queue)) == hipSuccess) {
-        queue->kind = kind;
-        queue->streams = queue->refs = 1;
-        pthread_mutex_lock(&device->queues_lock);
-        queue->next = device->queues;
-        device->queues = queue;
-        pthread_mutex_unlock(&device->queues_lock);
-    }
+    if (!queue && (error = queue_new(stream, NULL, &queue)) == hipSuccess)
+        queue_insert(queue, kind);
     pthread_mutex_unlock(&device->lock);
     if (error == hipSuccess)
         *out = queue;
+    return error;
+}
+
+hipError_t hip_queue_take_copies(struct ihipStream_t *stream, struct hip_queue **out)
+{
+    hipError_t error = queue_new(stream, stream->queue, out);
+
+    if (error == hipSuccess)
+        queue_insert(*out, QUEUE_ALONE);
     return error;
 }
 

@@ -8,6 +8,10 @@
  * bit.  Order cannot make them wait for each other for ever: a packet waits for
  * signals of packets that were put into their queues before it.
  *
+ * What an SDMA engine does has no place there: ROCr writes it to the engine's own ring.  A stream that has
+ * such an operation gets a queue beside the shared one, for itself.  What comes behind an operation in the
+ * stream's other queue waits for it by a barrier packet in each.
+ *
  * The null stream and streams with a CU mask have a queue to themselves; the
  * runtime's own streams (branches of graphs) share as many of their own.
  */
@@ -19,15 +23,18 @@
 struct hip_queue {
     struct ehp_queue_block *block;
     struct hip_device *device;
-    int kind;         /* whom it is for: see queue.c */
-    unsigned streams; /* that have it */
-    unsigned refs;    /* those, and who puts a packet there for somebody else */
-    bool stopped;     /* executes nothing any more: for no other stream */
+    int kind;                       /* whom it is for: see queue.c */
+    const struct hip_queue *beside; /* NULL, or the queue of kernels of the stream whose copies are here */
+    unsigned streams;               /* that have it */
+    unsigned refs;                  /* those, and who puts a packet there for somebody else */
+    bool stopped;                   /* executes nothing any more: for no other stream */
     struct hip_queue *next;
 };
 
 /* The stream's queue, for stream->queue; the stream's lock is held. */
 hipError_t hip_queue_take(struct ihipStream_t *stream, struct hip_queue **out);
+/* One for its copies, for stream->copies. */
+hipError_t hip_queue_take_copies(struct ihipStream_t *stream, struct hip_queue **out);
 /* The stream has it no longer; the last one destroys it. */
 void hip_queue_leave(struct hip_queue *queue);
 /* Keeps it for who is about to put a packet there without the lock of a stream that has it. */

@@ -18,63 +18,6 @@ static uint16_t stream_header(enum ehp_packet_type type)
     return EHP_HEADER(type, 1, EHP_SCOPE_SYSTEM, EHP_SCOPE_SYSTEM);
 }
 
-/* ---- packets: the stream's lock is held ---------------------------------------------------------------- */
-
-/* A packet that the queue has not got: the one before it is the last again, and nobody waits for its marker.
- */
-static void stream_take_back(struct ihipStream_t *stream, struct hip_marker *marker, struct hip_marker *old)
-{
-    atomic_fetch_sub_explicit(&stream->position, 1, memory_order_release);
-    atomic_store_explicit(&stream->tail, old, memory_order_release);
-    if (!marker)
-        atomic_fetch_sub_explicit(&stream->submitted, 1, memory_order_release);
-    else
-        ehp_signal_store(marker->signal, 0);
-    hip_marker_unref(marker);
-}
-
-static void stream_put(struct ihipStream_t *stream, union ehp_packet *packet, struct hip_marker *marker)
-{
-    struct hip_marker *old = atomic_load_explicit(&stream->tail, memory_order_relaxed);
-
-    /* completion_signal is the last word of every kind of packet */
-    packet->qword[7] = marker ? marker->signal.handle : stream->progress.handle;
-    if (!marker)
-        atomic_fetch_add_explicit(&stream->submitted, 1, memory_order_release);
-    atomic_store_explicit(&stream->tail, hip_marker_ref(marker), memory_order_release);
-    atomic_fetch_add_explicit(&stream->position, 1, memory_order_release);
-    if (!hip_queue_put(stream->queue, packet)) {
-        stream_take_back(stream, marker, old);
-        return;
-    }
-    hip_marker_unref(old);
-}
-
-static void stream_put_barrier(struct ihipStream_t *stream, struct hip_marker *const *deps, unsigned count,
-                               struct hip_marker *marker)
-{
-    union ehp_packet packet = {0};
-
-    packet.barrier.header = stream_header(EHP_PACKET_BARRIER_AND);
-    for (unsigned i = 0; i < count; i++)
-        packet.barrier.dep_signal[i] = deps[i]->signal;
-    stream_put(stream, &packet, marker);
-}
-
-static void stream_put_agent(struct ihipStream_t *stream, enum ehp_agent_function function, uint64_t a,
-                             uint64_t b, uint64_t c, uint64_t d)
-{
-    union ehp_packet packet = {0};
-
-    packet.agent.header = stream_header(EHP_PACKET_AGENT_DISPATCH);
-    packet.agent.type = (uint16_t)function;
-    packet.agent.arg[0] = a;
-    packet.agent.arg[1] = b;
-    packet.agent.arg[2] = c;
-    packet.agent.arg[3] = d;
-    stream_put(stream, &packet, NULL);
-}
-
 /* ---- markers that packets of this stream will read ----------------------------------------------------- */
 
 static void stream_release(struct ihipStream_t *stream)
@@ -108,6 +51,125 @@ static void stream_hold(struct ihipStream_t *stream, struct hip_marker *marker)
     }
     stream->held[(stream->held_first + stream->held_count++) % stream->held_room] =
         (struct hip_held){marker, atomic_load(&stream->submitted)};
+}
+
+/* ---- packets: the stream's lock is held ---------------------------------------------------------------- */
+
+/* A packet that the queue has not got: the one before it is the last again, and nobody waits for its marker.
+ */
+static void stream_take_back(struct ihipStream_t *stream, struct hip_marker *marker, struct hip_marker *old)
+{
+    atomic_fetch_sub_explicit(&stream->position, 1, memory_order_release);
+    atomic_store_explicit(&stream->tail, old, memory_order_release);
+    if (!marker)
+        atomic_fetch_sub_explicit(&stream->submitted, 1, memory_order_release);
+    else
+        ehp_signal_store(marker->signal, 0);
+    hip_marker_unref(marker);
+}
+
+static bool stream_give(struct ihipStream_t *stream, struct hip_queue *queue, union ehp_packet *packet,
+                        struct hip_marker *marker)
+{
+    struct hip_marker *old = atomic_load_explicit(&stream->tail, memory_order_relaxed);
+
+    /* completion_signal is the last word of every kind of packet */
+    packet->qword[7] = marker ? marker->signal.handle : stream->progress.handle;
+    if (!marker)
+        atomic_fetch_add_explicit(&stream->submitted, 1, memory_order_release);
+    atomic_store_explicit(&stream->tail, hip_marker_ref(marker), memory_order_release);
+    atomic_fetch_add_explicit(&stream->position, 1, memory_order_release);
+    if (!hip_queue_put(queue, packet)) {
+        stream_take_back(stream, marker, old);
+        return false;
+    }
+    hip_marker_unref(old);
+    return true;
+}
+
+static bool is_engines(const union ehp_packet *packet)
+{
+    if ((packet->header & 0xff) != EHP_PACKET_AGENT_DISPATCH)
+        return false;
+    switch (packet->agent.type) {
+    case EHP_AGENT_COPY:
+    case EHP_AGENT_COPY_3D:
+    case EHP_AGENT_FILL:
+    case EHP_AGENT_FILL_3D:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Where the packet belongs.  Barriers stay where the stream is. */
+static struct hip_queue *stream_queue_for(struct ihipStream_t *stream, const union ehp_packet *packet)
+{
+    struct hip_queue *at = atomic_load_explicit(&stream->at, memory_order_relaxed);
+
+    if ((packet->header & 0xff) == EHP_PACKET_BARRIER_AND)
+        return at ? at : stream->queue;
+    if (!is_engines(packet))
+        return stream->queue;
+    if (!stream->copies && hip_queue_take_copies(stream, &stream->copies) != hipSuccess)
+        return stream->queue; /* memory is short: they are done from there as well */
+    return stream->copies;
+}
+
+/* What is put there comes after what the stream has been given.  False: it cannot. */
+static bool stream_turn(struct ihipStream_t *stream, struct hip_queue *to)
+{
+    struct hip_queue *at = atomic_load_explicit(&stream->at, memory_order_relaxed);
+    union ehp_packet packet = {0};
+
+    if (at && at != to && !hip_stream_idle(stream)) {
+        struct hip_marker *marker = hip_marker_ref(atomic_load_explicit(&stream->tail, memory_order_relaxed));
+        if (!marker && hip_stream_mark(at, &marker) != hipSuccess)
+            return false;
+        packet.barrier.header = stream_header(EHP_PACKET_BARRIER_AND);
+        packet.barrier.dep_signal[0] = marker->signal;
+        const bool given = stream_give(stream, to, &packet, NULL);
+        stream_hold(stream, marker);
+        if (!given)
+            return false;
+    }
+    /* Not before the barrier is there, as others go by what is behind it. */
+    atomic_store_explicit(&stream->at, to, memory_order_release);
+    return true;
+}
+
+static void stream_put(struct ihipStream_t *stream, union ehp_packet *packet, struct hip_marker *marker)
+{
+    struct hip_queue *queue = stream_queue_for(stream, packet);
+
+    if (!stream_turn(stream, queue)) /* memory is short: any queue will do, as long as the order is kept */
+        queue = atomic_load_explicit(&stream->at, memory_order_relaxed);
+    stream_give(stream, queue, packet, marker);
+}
+
+static void stream_put_barrier(struct ihipStream_t *stream, struct hip_marker *const *deps, unsigned count,
+                               struct hip_marker *marker)
+{
+    union ehp_packet packet = {0};
+
+    packet.barrier.header = stream_header(EHP_PACKET_BARRIER_AND);
+    for (unsigned i = 0; i < count; i++)
+        packet.barrier.dep_signal[i] = deps[i]->signal;
+    stream_put(stream, &packet, marker);
+}
+
+static void stream_put_agent(struct ihipStream_t *stream, enum ehp_agent_function function, uint64_t a,
+                             uint64_t b, uint64_t c, uint64_t d)
+{
+    union ehp_packet packet = {0};
+
+    packet.agent.header = stream_header(EHP_PACKET_AGENT_DISPATCH);
+    packet.agent.type = (uint16_t)function;
+    packet.agent.arg[0] = a;
+    packet.agent.arg[1] = b;
+    packet.agent.arg[2] = c;
+    packet.agent.arg[3] = d;
+    stream_put(stream, &packet, NULL);
 }
 
 /* Waits, on the device, for the markers; takes over the references. */
@@ -163,10 +225,11 @@ static unsigned stream_unseen(struct hip_device *device, struct hip_queue *queue
         unsigned same = 0;
         if (hip_stream_idle(other))
             continue;
-        while (same < count && queues[same] != other->queue)
+        struct hip_queue *at = atomic_load_explicit(&other->at, memory_order_acquire);
+        while (same < count && queues[same] != at)
             same++;
         if (same == count)
-            queues[count++] = hip_queue_hold(other->queue);
+            queues[count++] = hip_queue_hold(at);
     }
     pthread_mutex_unlock(&device->streams_lock);
     return count;
@@ -209,7 +272,7 @@ static void stream_order(struct ihipStream_t *stream)
         return;
     if (!hip_stream_idle(null)) {
         struct hip_marker *marker;
-        if (hip_stream_mark(null->queue, &marker) == hipSuccess)
+        if (hip_stream_mark(atomic_load(&null->at), &marker) == hipSuccess)
             stream_depend(stream, &marker, 1);
     }
     stream->null_seen = position;
@@ -511,7 +574,7 @@ hipError_t hip_stream_wait_event(struct ihipStream_t *stream, struct ihipEvent_t
 hipError_t hip_stream_tail(struct ihipStream_t *stream, struct hip_marker **marker)
 {
     *marker = NULL;
-    return hip_stream_idle(stream) ? hipSuccess : hip_stream_mark(stream->queue, marker);
+    return hip_stream_idle(stream) ? hipSuccess : hip_stream_mark(atomic_load(&stream->at), marker);
 }
 
 hipError_t hip_stream_start(struct ihipStream_t *stream, struct hip_marker **marker)
@@ -546,7 +609,7 @@ hipError_t hip_stream_follow(struct ihipStream_t *stream, struct ihipStream_t *o
     if (stream == other || hip_stream_idle(other))
         return hipSuccess;
     struct hip_marker *marker;
-    hipError_t error = hip_stream_mark(other->queue, &marker);
+    hipError_t error = hip_stream_mark(atomic_load(&other->at), &marker);
     if (error == hipSuccess)
         error = hip_stream_after(stream, marker);
     hip_marker_unref(marker);

@@ -61,7 +61,10 @@ struct ihipStream_t {
     unsigned cu_mask_words;
 
     pthread_mutex_t lock;
-    struct hip_queue *queue; /* NULL: it has had no operation */
+    struct hip_queue *queue;  /* NULL: it has had no operation */
+    struct hip_queue *copies; /* NULL: none that an engine for copies does */
+    struct hip_queue
+        *_Atomic at; /* the one of the two with its last packet, which is behind all others of its */
     ehp_signal progress;
     _Atomic uint64_t submitted; /* packets that complete on `progress` */
     _Atomic uint64_t position;  /* all packets */

@@ -73,11 +73,17 @@ static void stream_remove(struct ihipStream_t *stream)
  */
 static void stream_close(struct ihipStream_t *stream)
 {
-    if (stream->queue && !hip_stream_idle(stream))
-        hip_queue_stop(stream->queue);
-    if (stream->queue)
-        hip_queue_leave(stream->queue);
-    stream->queue = NULL;
+    const bool idle = !stream->queue || hip_stream_idle(stream);
+    struct hip_queue *queues[] = {stream->queue, stream->copies};
+
+    for (unsigned i = 0; i < 2; i++)
+        if (queues[i] && !idle)
+            hip_queue_stop(queues[i]);
+    for (unsigned i = 0; i < 2; i++)
+        if (queues[i])
+            hip_queue_leave(queues[i]);
+    stream->queue = stream->copies = NULL;
+    atomic_store(&stream->at, NULL);
     for (unsigned i = 0; i < stream->held_count; i++)
         hip_marker_unref(stream->held[(stream->held_first + i) % stream->held_room].marker);
     free(stream->held);

@@ -62,14 +62,20 @@ static void wait_say_call(void)
         text);
 }
 
+/* What is in the queue may be behind the host function that runs in that stream. */
+static bool wait_in_way(const struct ihipStream_t *call, const struct hip_queue *queue)
+{
+    return call->queue == queue || call->queue == queue->beside;
+}
+
 /* Somebody waits for room in the queue: it gets none before the host function there has ended. */
 static bool wait_crowded(const struct hip_queue *queue)
 {
-    const struct ehp_queue_block *block = queue->block;
+    const struct ehp_queue_block *block = queue ? queue->block : NULL;
 
-    return __atomic_load_n(&block->write_dispatch_id, __ATOMIC_ACQUIRE) -
-               __atomic_load_n(&block->read_dispatch_id, __ATOMIC_ACQUIRE) >
-           block->hsa.size;
+    return block && __atomic_load_n(&block->write_dispatch_id, __ATOMIC_ACQUIRE) -
+                            __atomic_load_n(&block->read_dispatch_id, __ATOMIC_ACQUIRE) >
+                        block->hsa.size;
 }
 
 hipError_t hip_lock(pthread_mutex_t *lock)
@@ -87,7 +93,7 @@ hipError_t hip_lock(pthread_mutex_t *lock)
                 return hipSuccess;
             nanosleep(&(struct timespec){.tv_nsec = WAIT_NAP}, NULL);
         } while (clock_now_ns() < until);
-        if (slices >= WAIT_SAY && wait_crowded(thread->call->queue)) {
+        if (slices >= WAIT_SAY && (wait_crowded(thread->call->queue) || wait_crowded(thread->call->copies))) {
             thread->refused = true;
             return hipErrorNotSupported;
         }
@@ -104,7 +110,7 @@ bool hip_queue_put(struct hip_queue *queue, const union ehp_packet *packet)
         ehp_queue_submit(queue->block, packet);
         return true;
     }
-    const bool own = thread->call->queue == queue;
+    const bool own = wait_in_way(thread->call, queue);
     for (unsigned slices = 1; !thread->refused; slices++) {
         if (ehp_queue_offer(queue->block, packet, own ? 0 : WAIT_SLICE))
             return true;
@@ -221,7 +227,7 @@ static hipError_t wait_queues(struct hip_device *device, struct hip_queue **queu
     hipError_t error = markers ? hipSuccess : hipErrorOutOfMemory;
 
     for (unsigned i = 0; i < count; i++) {
-        if (error == hipSuccess && call && call->queue == queues[i])
+        if (error == hipSuccess && call && wait_in_way(call, queues[i]))
             error = wait_refuse("a stream that shares its hardware queue");
         if (error == hipSuccess)
             error = hip_stream_mark(queues[i], &markers[i]);
@@ -251,7 +257,8 @@ static hipError_t wait_others(struct hip_device *device, bool only_blocking)
         if (other->null || (only_blocking && !hip_stream_blocking(other)) || hip_stream_idle(other))
             continue;
         unsigned same = 0;
-        while (same < count && queues[same] != other->queue)
+        struct hip_queue *at = atomic_load_explicit(&other->at, memory_order_acquire);
+        while (same < count && queues[same] != at)
             same++;
         if (same < count)
             continue;
@@ -261,7 +268,7 @@ static hipError_t wait_others(struct hip_device *device, bool only_blocking)
                 break;
             queues = more;
         }
-        queues[count++] = hip_queue_hold(other->queue);
+        queues[count++] = hip_queue_hold(at);
     }
     pthread_mutex_unlock(&device->streams_lock);
     error = wait_queues(device, queues, count);
