@@ -106,7 +106,8 @@ struct slice {
     unsigned likelies;
     struct chosen chosen[CHOSEN_MAX]; /* those that were made last */
     unsigned chosens;
-    bool even; /* all lanes are active, and known places go up evenly: even.c */
+    bool even;  /* known places go up evenly: even.c */
+    bool whole; /* all lanes are active, and stay so */
     struct put_off store[EVEN_STORES_MAX];
     unsigned stores;
     llvm_value row_phi[WAVE_ROWS], mask_phi[SREGS]; /* of a loop; NULL: not needed */
@@ -499,13 +500,14 @@ void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_
 void ahead_find(struct emit *e, const struct exec_block *block);
 
 /*
- * Stretches of which all lanes are active, and whose loads and stores are found before to go up evenly from
- * lane to lane (even.c).  Whether it is worth a look; of a stretch without any, whether a version for all
- * lanes is, which where masks are rows spares what cuts short ones to EXEC; emits the test for it; may an
- * access be in a stretch with what is there, because it can be told whether they meet; and what is done for
- * it.
+ * Stretches whose loads and stores are found before to go up evenly from lane to lane (even.c).  Whether it
+ * is worth a look; whether there is a version for some lanes; of a stretch without any, whether a version for
+ * all lanes is worth it, which where masks are rows spares what cuts short ones to EXEC; emits the test for
+ * it; may an access be in a stretch with what is there, because it can be told whether they meet; and what is
+ * done for it.
  */
 bool even_is_likely(const struct emit *e);
+bool even_may_be_part(const struct emit *e);
 bool even_is_worth(const struct emit *e);
 llvm_value even_test(struct emit *e);
 bool even_may_join(const struct emit *e, const struct lane_op *op);

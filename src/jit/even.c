@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Even stretches: all lanes are active, and the addresses of loads and stores go up by an element from lane
- * to lane of each slice, or are all the same.  That is found once for the wave (affine.h), so that slices
- * look at no addresses.
+ * Even stretches: the addresses of loads and stores go up by an element from lane to lane of each slice, or
+ * are all the same, in lanes that are not active too.  That is found once for the wave (affine.h), so that
+ * slices look at no addresses.
  *
  * As ranges are known, such a stretch may have stores among its loads, where they do not meet.  A slice
  * does its stores at its end, when all else is known to be right: what is redone has stored nothing.
@@ -27,6 +27,15 @@ bool even_is_likely(const struct emit *e)
         if (is_known(&e->op[i]))
             return true;
     return false;
+}
+
+/* Where the host cannot access parts of dwords for some lanes only, those of others may not be there. */
+bool even_may_be_part(const struct emit *e)
+{
+    for (unsigned i = 0; i < e->ops; i++)
+        if (is_known(&e->op[i]) && places_is_part(kind_of(&e->op[i])) && !places_masks_parts(e))
+            return false;
+    return even_is_likely(e) && e->effort >= LIFT_VERSIONS;
 }
 
 bool even_is_worth(const struct emit *e)
@@ -235,7 +244,7 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
     const unsigned dwords = memop_dwords(kind), bytes = memop_bytes(kind);
     unsigned step[READS_STEPS];
     const unsigned steps = reads_steps_of(kind, step);
-    llvm_value lanes = e->loop && e->loop->leave ? places_active(e, s) : NULL;
+    llvm_value lanes = s->whole ? NULL : places_active(e, s);
     llvm_block dense = emit_block(e), other = emit_block(e), done = emit_block(e);
     struct read_way way[2 + READS_STEPS];
     unsigned ways = 0;
@@ -272,14 +281,32 @@ void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *r
     memcpy(p->rows, rows, writes_dwords(op->x) * sizeof(*rows));
 }
 
-void even_store(struct emit *e, struct slice *s)
+static void store_all(struct emit *e, const struct slice *s, llvm_value lanes)
 {
     for (unsigned i = 0; i < s->stores; i++) {
         const struct put_off *p = &s->store[i];
         emit_access(e, p->op->x);
         llvm_value address = address_of(e, s, p->op);
         ahead_of_write(e, s, p->op->x, address, kind_of(p->op));
-        writes_dense(e, address, kind_of(p->op), p->rows, NULL);
+        writes_dense(e, address, kind_of(p->op), p->rows, lanes);
+    }
+}
+
+void even_store(struct emit *e, struct slice *s)
+{
+    const struct llvm *l = e->l;
+    if (s->stores && !s->whole) {
+        llvm_block all = emit_block(e), some = emit_block(e), done = emit_block(e);
+        l->BuildCondBr(e->b, lanes_all(e, s->exec), all, some);
+        emit_goto(e, some);
+        store_all(e, s, places_active(e, s));
+        l->BuildBr(e->b, done);
+        emit_goto(e, all);
+        store_all(e, s, NULL);
+        l->BuildBr(e->b, done);
+        emit_goto(e, done);
+    } else {
+        store_all(e, s, NULL);
     }
     s->stores = 0;
 }
