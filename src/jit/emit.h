@@ -500,12 +500,14 @@ void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_
 void ahead_find(struct emit *e, const struct exec_block *block);
 
 /*
- * Stretches whose loads and stores are found before to go up evenly from lane to lane (even.c).  Whether it
+ * Stretches whose loads and stores are found before to go up evenly from lane to lane (even.c).  Whether an
+ * access goes by a step that is known, and that there is no way for, and so would spoil others; whether it
  * is worth a look; whether there is a version for some lanes; of a stretch without any, whether a version for
  * all lanes is worth it, which where masks are rows spares what cuts short ones to EXEC; emits the test for
  * it; may an access be in a stretch with what is there, because it can be told whether they meet; and what is
  * done for it.
  */
+bool even_is_hopeless(const struct emit *e, const struct lane_op *op);
 bool even_is_likely(const struct emit *e);
 bool even_may_be_part(const struct emit *e);
 bool even_is_worth(const struct emit *e);

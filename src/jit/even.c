@@ -7,6 +7,7 @@
  * As ranges are known, such a stretch may have stores among its loads, where they do not meet.  A slice
  * does its stores at its end, when all else is known to be right: what is redone has stored nothing.
  */
+#include "jit/guess.h"
 #include "jit/places.h"
 
 enum { ACCESSES_MAX = 16 };
@@ -19,6 +20,19 @@ static enum memop_kind kind_of(const struct lane_op *op)
 static bool is_known(const struct lane_op *op)
 {
     return op->place >= AFFINE_FIRST;
+}
+
+bool even_is_hopeless(const struct emit *e, const struct lane_op *op)
+{
+    const enum memop_kind kind = kind_of(op);
+    uint32_t step, way[READS_STEPS];
+    if (!guess_step(e->guess, op->x, &step) || step == memop_bytes(kind))
+        return false;
+    const unsigned ways = op->writes ? 0 : reads_steps_of(kind, way);
+    for (unsigned i = 0; i < ways; i++)
+        if (step == way[i])
+            return false;
+    return op->writes || step != 0;
 }
 
 bool even_is_likely(const struct emit *e)

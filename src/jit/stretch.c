@@ -186,7 +186,7 @@ static void note_access(struct emit *e, const struct lane_op *op)
 static void find_place(struct emit *e, struct lane_op *op)
 {
     const bool memory = op->x->isa->format == ISA_GLOBAL || op->x->isa->format == ISA_FLAT;
-    const bool found = memory && !op->once && !emit_turns(e);
+    const bool found = memory && !op->once && !emit_turns(e) && !even_is_hopeless(e, op);
     op->place = (uint16_t)(found                       ? affine_place_of(e, op)
                            : memory && loop_is_even(e) ? loop_even_place(e, op)
                                                        : AFFINE_UNKNOWN);
