@@ -82,7 +82,7 @@ static void cpu_to_gpu()
 
 // ---- a core's loads from memory while others read ----
 
-static const unsigned CCD_CORES = 8, CORES = 24, LOADS = 3000;
+static const unsigned CCD_CORES = 8, CORES = 24, LOADS = 9000;
 static const size_t CHASED = size_t{128} << 20, READ = size_t{32} << 20; // bytes; READ: of each core
 
 static void on_cpu(unsigned cpu)
