@@ -149,25 +149,11 @@ static __attribute__((noinline)) enum found wait_for_thread(struct cpu_thread *t
     return RECORD;
 }
 
-/* A branch on what a load had, or a read-modify-write, is predicted to go where it went before. */
-static void foresee(struct cpu_thread *t)
-{
-    t->unforeseen = false;
-    if (!t->waited)
-        return;
-    const struct ehp_cpu_block **place =
-        &t->followed[(uintptr_t)t->waited / sizeof(uint64_t) % CPU_THREAD_FORESEES];
-    t->unforeseen = *place != t->block;
-    *place = t->block;
-    t->waited = NULL;
-}
-
 static void next_record(struct cpu_thread *t)
 {
     uint64_t at = t->ring.tail;
     t->word = &t->ring.word[at % EHP_CPU_RING];
     t->block = (const struct ehp_cpu_block *)(uintptr_t)*t->word++;
-    foresee(t);
     t->access = 0;
     t->record_end = at + 1 + t->block->words;
     const unsigned parts = t->block->accesses;
@@ -183,6 +169,7 @@ static void next_record(struct cpu_thread *t)
 static void record_over(struct cpu_thread *t)
 {
     const uint64_t at = t->ring.tail;
+    t->goes = t->block->goes ? &t->block->access[t->block->accesses] : NULL;
     t->block = NULL;
     __atomic_store_n(&t->ring.tail, t->record_end, __ATOMIC_RELEASE);
     if ((at ^ t->record_end) & ~(uint64_t)(ROOM - 1))
@@ -209,7 +196,7 @@ static bool next_of_range(struct cpu_thread *t, struct core_op *op)
 static uint8_t distance_of(const struct cpu_thread *t, const struct ehp_cpu_access *a)
 {
     const uint64_t distance = t->loads + 1 - t->number[a->after];
-    return a->after && t->number[a->after] && distance <= UINT8_MAX ? (uint8_t)distance : 0;
+    return a->after && t->number[a->after] && distance < CORE_AFTER_WAIT ? (uint8_t)distance : 0;
 }
 
 /* Who asks for the same word again and again has nothing else to do until it changes: for the host's sake it
@@ -219,7 +206,6 @@ static void wait_after(struct cpu_thread *t, const struct ehp_cpu_access *a, str
     const bool polls = a->kind == EHP_CPU_ATOMIC_READ && op->address == t->polled;
     op->unforeseen |= polls;
     t->polled = a->kind == EHP_CPU_ATOMIC_READ ? op->address : 0;
-    t->waited = a->kind == EHP_CPU_ATOMIC_WRITE ? NULL : t->block;
 }
 
 static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
@@ -265,6 +251,20 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         wait_after(t, a, op);
 }
 
+/* The record's first operation comes behind the branch that the last one ended with.  What a target looks
+ * like is the same wherever the host has put it. */
+static void take_branch(struct cpu_thread *t, struct core_op *op)
+{
+    const struct ehp_cpu_access *goes = t->goes;
+    const struct ehp_cpu_block *to = t->block;
+    op->branch = (uint32_t)goes->bytes << 16 | goes->number;
+    op->target = (uint32_t)(uintptr_t)to;
+    op->branch_after = goes->after == EHP_CPU_AFTER_WAIT ? CORE_AFTER_WAIT : distance_of(t, goes);
+    op->jump = goes->kind == EHP_CPU_JUMP;
+    op->signature = (uint8_t)(to->instructions ^ to->words << 1 ^ (uint32_t)to->cycles);
+    t->goes = NULL;
+}
+
 static bool next(struct core_program *program, struct core_op *op)
 {
     struct cpu_thread *t = cpu_thread_of(program);
@@ -282,10 +282,11 @@ static bool next(struct core_program *program, struct core_op *op)
             return true;
         }
         next_record(t);
+        if (t->goes)
+            take_branch(t, op);
     }
     op->cycles = t->cycles;
     op->instructions = t->access ? t->instructions : t->first_instructions;
-    op->unforeseen = t->unforeseen && !t->access;
     if (t->access < t->block->accesses)
         take_access(t, &t->block->access[t->access++], op);
     else

@@ -17,8 +17,6 @@
 #include "ccd/ccd.h"
 #include "ehp/cpu_thread.h"
 
-/* Places, by where in its page a block is: no time follows from where the host has put it. */
-enum { CPU_THREAD_FORESEES = 4096 / 8 };
 enum { CPU_THREAD_AWAY, CPU_THREAD_RUNS, CPU_THREAD_WAITS, CPU_THREAD_LEAVES };
 
 struct cpu_thread {
@@ -39,11 +37,8 @@ struct cpu_thread {
     unsigned access;
     double cycles;
     uint32_t instructions, first_instructions; /* of an access; of the first */
-    /* What came next, the last time, after blocks that the thread waited for: a core foresees that again. */
-    const struct ehp_cpu_block *followed[CPU_THREAD_FORESEES];
-    const struct ehp_cpu_block *waited; /* the last record's, if so */
-    uint64_t polled;                    /* address of the last load that it waited for, and nothing since */
-    bool unforeseen;
+    uint64_t polled;                   /* address of the last load that it waited for, and nothing since */
+    const struct ehp_cpu_access *goes; /* how the last record goes on, if not simply */
     uint64_t range, range_end;
     uint8_t range_kind;
     bool blocked, told;                     /* blocked: in a call of the kernel's that is not simulated */

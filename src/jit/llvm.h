@@ -30,6 +30,8 @@ typedef struct llvm_layout *llvm_layout;
 enum llvm_opcode {
     LLVM_RET = 1,
     LLVM_BR = 2,
+    LLVM_SWITCH = 3,
+    LLVM_INDIRECTBR = 4,
     LLVM_INVOKE = 5,
     LLVM_LSHR = 21,
     LLVM_ALLOCA = 26,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds a core up besides memory: what its thread waits for, and values on their way. */
+/* What holds a core up besides memory: what its thread waits for, values on their way, and branches. */
 #include "rig.h"
 
 /* Cycles of so many operations in turn on lines that the core has, each `apart` bytes behind the one before.
@@ -142,6 +142,64 @@ static void test_lost_line(void)
     CHECK(cycles[1] > cycles[0] + 200);
 }
 
+/* Cycles of N loads of one word, each behind a branch that was decided by the load before and went to this
+ * target; a branch goes to the first the first time, which is not counted. */
+static double branches(unsigned n, unsigned loads_before, uint32_t (*target)(unsigned i), uint64_t *wrong)
+{
+    struct rig rig;
+    rig_open(&rig, 1);
+    struct list *l = new_list();
+    add(l, &rig, CORE_LOAD, 0, 0);
+    run_one(&rig, l);
+    l = new_list();
+    for (unsigned i = 0; i < n; i++) {
+        add(l, &rig, CORE_LOAD, 0, 0);
+        l->op[i].branch = 77;
+        l->op[i].target = target(i);
+        l->op[i].branch_after = (uint8_t)(i ? loads_before : 0);
+        l->op[i].cycles = 1;
+    }
+    const double cycles = run_one(&rig, l);
+    struct core_counters c;
+    ccds_read_counters(rig.ccds, 0, &c);
+    *wrong = c.mispredicted;
+    CHECK_EQ(c.branches, n);
+    rig_close(&rig);
+    return cycles;
+}
+
+static uint32_t always(unsigned i)
+{
+    (void)i;
+    return 1;
+}
+
+static uint32_t at_random(unsigned i)
+{
+    return (i + 1) * UINT32_C(0x9e3779b1) * ((i >> 3) + 5) >> 13 & 1;
+}
+
+/* What comes behind one that went elsewhere is dispatched when that is known, and as much later as it takes.
+ */
+static void test_mispredicts(void)
+{
+    enum { N = 1000 };
+    struct rig rig;
+    rig_open(&rig, 1);
+    const double l1 = key(&rig, CHIP_core_l1_latency) * rig.ghz,
+                 each = key(&rig, CHIP_core_mispredict) * rig.ghz;
+    rig_close(&rig);
+    uint64_t wrong, again;
+    const double foreseen = branches(N, 1, always, &wrong);
+    CHECK_EQ(wrong, 0);
+    CHECK(foreseen >= N && foreseen < N + 8);
+    const double of_nothing = branches(N, 0, at_random, &wrong), of_load = branches(N, 1, at_random, &again);
+    CHECK_EQ(wrong, again);
+    CHECK(wrong > N / 3 && wrong < 2 * N / 3);
+    CHECK(fabs(of_nothing - foreseen - (double)wrong * each) < 8);
+    CHECK(fabs(of_load - foreseen - (double)wrong * (each + l1 + 1)) < 8);
+}
+
 int main(void)
 {
     test_waits();
@@ -149,5 +207,6 @@ int main(void)
     test_waits_in_window();
     test_forwarding();
     test_lost_line();
+    test_mispredicts();
     return check_status();
 }
