@@ -59,6 +59,7 @@ struct piece {
     unsigned instructions, words, n;
     struct ehp_cpu_access goes; // kind: 0, or what a core must foresee of how it goes on
     struct share cost;
+    struct time_host_cost calls; // what it calls of libraries
     struct ehp_cpu_access access[MOST_ACCESSES];
     struct {
         llvm_value before; // the instruction that does it
@@ -192,7 +193,11 @@ static llvm_value describe(const struct host *h, const struct piece *p)
 {
     const struct llvm *l = &h->l;
     unsigned instructions =
-        p->cost.each > 0 ? (unsigned)(p->cost.each * p->instructions + 0.5) : p->instructions;
+        (p->cost.each > 0 ? (unsigned)(p->cost.each * p->instructions + 0.5) : p->instructions) +
+        p->calls.instructions;
+    double cycles = p->cost.cycles * p->instructions + p->calls.cycles;
+    if (!h->cost && p->calls.instructions) /* guess, as core.ipc is */
+        cycles += p->instructions / 2.0;
     const unsigned goes = p->goes.kind ? 1 : 0;
     llvm_value *access = calloc(p->n + 1, sizeof(*access));
     for (unsigned i = 0; access && i < p->n + goes; i++) {
@@ -202,12 +207,9 @@ static llvm_value describe(const struct host *h, const struct piece *p)
                               constant(h, h->i8, 0)};
         access[i] = l->ConstStructInContext(h->context, field, 5, 0);
     }
-    llvm_value field[] = {constant(h, h->i32, p->n),
-                          constant(h, h->i16, p->words),
-                          constant(h, h->i16, goes),
-                          constant(h, h->i32, instructions ? instructions : 1),
-                          l->ConstReal(h->f32, p->cost.cycles * p->instructions),
-                          l->ConstArray2(h->access_type, access, p->n + goes)};
+    llvm_value field[] = {constant(h, h->i32, p->n),    constant(h, h->i16, p->words),
+                          constant(h, h->i16, goes),    constant(h, h->i32, instructions ? instructions : 1),
+                          l->ConstReal(h->f32, cycles), l->ConstArray2(h->access_type, access, p->n + goes)};
     llvm_value value = l->ConstStructInContext(h->context, field, 6, 0);
     llvm_value global = l->AddGlobal(h->module, l->TypeOf(value), "");
     l->SetInitializer(global, value);
@@ -243,6 +245,7 @@ static void close_piece(const struct host *h, struct piece *p, bool waits)
     p->first = NULL;
     p->instructions = p->words = p->n = 0;
     p->goes.kind = 0;
+    p->calls = (struct time_host_cost){0};
 }
 
 static void add(const struct host *h, struct piece *p, llvm_value before, llvm_value address,
@@ -401,6 +404,22 @@ static void part(struct host *h, struct piece *p, llvm_value decided, enum ehp_c
                                       .kind = (uint8_t)kind};
 }
 
+// What is written or read by a format: the call, and each of its arguments, of glibc as time_host_calls.def
+// says.
+static void add_format(const struct host *h, struct piece *p, llvm_value call, unsigned first)
+{
+    static const struct time_host_cost base = {92, 372}, whole = {65, 368}, floating = {350, 1300};
+    const struct llvm *l = &h->l;
+    const unsigned n = l->GetNumOperands(call) - 1; /* the last is what is called */
+    p->calls.cycles += base.cycles;
+    p->calls.instructions += base.instructions;
+    for (unsigned i = first; i < n; i++) {
+        const bool is_floating = l->GetTypeKind(l->TypeOf(l->GetOperand(call, i))) == LLVM_DOUBLE;
+        p->calls.cycles += is_floating ? floating.cycles : whole.cycles;
+        p->calls.instructions += is_floating ? floating.instructions : whole.instructions;
+    }
+}
+
 // A call ends a piece, unless LLVM itself makes of it what it is.
 static void add_call(struct host *h, struct piece *p, llvm_value i)
 {
@@ -409,6 +428,11 @@ static void add_call(struct host *h, struct piece *p, llvm_value i)
     size_t n;
     const char *name = called ? l->GetValueName2(called, &n) : "";
     bool range = add_range(h, p, i, name);
+    unsigned first;
+    if (time_host_format(name, &first))
+        add_format(h, p, i, first);
+    else if (!called || l->IsDeclaration(called))
+        time_host_call(name, &p->calls);
     if (strncmp(name, "llvm.dbg.", 9) == 0 || strncmp(name, "llvm.lifetime.", 14) == 0)
         p->instructions--;
     if (strcmp(name, "llvm.x86.sse.sfence") == 0 || strcmp(name, "llvm.x86.sse2.mfence") == 0) {
@@ -479,6 +503,8 @@ static void take_block(struct host *h, llvm_block b, struct piece *p)
             close_piece(h, p, true);
         } else if (opcode == LLVM_CALL || opcode == LLVM_INVOKE || opcode == LLVM_CALLBR) {
             add_call(h, p, i);
+        } else if (opcode == LLVM_FREM) {
+            time_host_call(l->GetTypeKind(l->TypeOf(i)) == LLVM_DOUBLE ? "fmod" : "fmodf", &p->calls);
         } else if (opcode == LLVM_BR && l->GetNumOperands(i) == 3) {
             part(h, p, l->GetOperand(i, 0), EHP_CPU_BRANCH);
         } else if (opcode == LLVM_SWITCH || opcode == LLVM_INDIRECTBR) {

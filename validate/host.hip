@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -242,8 +243,36 @@ static void overlap()
     CHECK_HIP(hipHostFree(done));
 }
 
+// malloc() and free() of the C library, as the mean of many small blocks, or of one that is mapped.
+static void allocate(size_t bytes, unsigned blocks, double *allocating, double *freeing)
+{
+    std::vector<void *> block(blocks);
+    double begin = now();
+    for (void *&b : block)
+        b = std::malloc(bytes);
+    *allocating = (now() - begin) / blocks;
+    begin = now();
+    for (void *b : block)
+        std::free(b);
+    *freeing = (now() - begin) / blocks;
+}
+
+static void allocations()
+{
+    double allocating, freeing;
+    for (unsigned pass = 0; pass < 2; pass++) // what the heap has to grow for in the first
+        allocate(32, 1000, &allocating, &freeing);
+    row("host_malloc", 32, allocating);
+    row("host_free_less", 32, 100 * (1 - freeing / allocating));
+    const size_t large = size_t{1} << 30;
+    allocate(large, 1, &allocating, &freeing);
+    row("host_malloc", large, allocating / 1e3);
+    row("host_free_times", large, freeing / allocating);
+}
+
 int main()
 {
+    allocations();
     core_to_core();
     cpu_to_gpu();
     overlap();

@@ -182,7 +182,7 @@ static bool next_of_range(struct cpu_thread *t, struct core_op *op)
     uint64_t line = t->range & ~(uint64_t)(CORE_LINE - 1);
     op->address = t->range;
     op->instructions = 1;
-    op->cycles = 0.5; /* as wide as a core moves a line */
+    op->cycles = t->range_cycles;
     op->kind = t->range_kind == EHP_CPU_READ_RANGE   ? CORE_LOAD
                : t->range_kind == EHP_CPU_WRITE_PAST ? CORE_STORE_PAST
                                                      : CORE_STORE;
@@ -208,6 +208,14 @@ static void wait_after(struct cpu_thread *t, const struct ehp_cpu_access *a, str
     t->polled = a->kind == EHP_CPU_ATOMIC_READ ? op->address : 0;
 }
 
+/* A line of a copy is read while the one before is written. */
+static double cycles_of_range(const struct cpu_thread *t, const struct ehp_cpu_access *a)
+{
+    const bool copies = a->kind == EHP_CPU_READ_RANGE && t->access < t->block->accesses &&
+                        t->block->access[t->access].kind == EHP_CPU_WRITE_RANGE;
+    return a->kind == EHP_CPU_WRITE_RANGE ? t->write_cycles : copies ? 0 : t->read_cycles;
+}
+
 static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
 {
     op->address = a->kind == EHP_CPU_FENCE ? 0 : *t->word++;
@@ -231,6 +239,7 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         t->range = (op->address | (CORE_LINE - 1)) + 1;
         t->range_end = op->address + a->bytes;
         t->range_kind = a->kind;
+        t->range_cycles = t->write_cycles;
         break;
     case EHP_CPU_FENCE:
         op->kind = CORE_FENCE;
@@ -243,6 +252,7 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         t->range = op->address;
         t->range_end = t->range + *t->word++;
         t->range_kind = a->kind;
+        t->range_cycles = cycles_of_range(t, a);
         break;
     }
     op->waits =
@@ -294,10 +304,13 @@ static bool next(struct core_program *program, struct core_op *op)
     return true;
 }
 
-void cpu_thread_open(struct cpu_thread *t, unsigned core, struct port_domain *domain, double ipc)
+void cpu_thread_open(struct cpu_thread *t, unsigned core, struct port_domain *domain, double ipc,
+                     double vector)
 {
     t->core = core;
     t->ipc = ipc;
+    t->read_cycles = CORE_LINE / (2 * vector);
+    t->write_cycles = CORE_LINE / vector;
     t->domain = domain;
     t->program.next = next;
     t->state = CPU_THREAD_AWAY;

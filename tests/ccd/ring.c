@@ -31,7 +31,7 @@ static struct cpu_thread *new_thread(uint64_t at)
     struct cpu_thread *t = calloc(1, sizeof(*t));
     if (!t)
         exit(1);
-    cpu_thread_open(t, 0, NULL, 2);
+    cpu_thread_open(t, 0, NULL, 2, 32);
     t->state = CPU_THREAD_RUNS;
     t->ring.at = t->ring.head = t->ring.tail = at;
     return t;
