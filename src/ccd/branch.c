@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-enum { SURE = 3, TAG_BITS = 12, INDEX_BITS = 10, JUMP_BITS = 3 };
+/* STEADY: as long as the longest way; so often the same, what was before tells no more. */
+enum { STEADY = 64, SURE = 3, TAG_BITS = 12, INDEX_BITS = 10, JUMP_BITS = 3 };
 
 /* Branches that a table's cases know of: a guess. */
 static const unsigned lengths[BRANCH_LENGTHS] = {5, 12, 28, 64};
@@ -70,13 +71,18 @@ bool branches_take(struct branches *b, uint32_t branch, uint32_t target, bool ju
 {
     struct branch_known *k = &b->known[(branch ^ branch >> 16) % BRANCH_KNOWN];
     bool foreseen = true;
-    if (k->branch != branch)
-        *k = (struct branch_known){.branch = branch, .target = target, .first = target};
-    else if (k->wavers || k->target != target)
+    if (k->branch != branch) {
+        *k = (struct branch_known){.branch = branch, .target = target, .first = target, .steady = STEADY};
+    } else if (k->steady < STEADY) {
+        k->steady = k->target == target ? (uint8_t)(k->steady + 1) : 0;
         foreseen = take_case(b, k, target);
-    else
+    } else if (k->target == target) {
         k->sure = SURE;
-    k->wavers |= !foreseen;
+    } else {
+        k->steady = 0;
+        learn(&k->target, &k->sure, target);
+        foreseen = false;
+    }
     b->way = jump ? b->way << JUMP_BITS | (signature & ((1U << JUMP_BITS) - 1))
                   : b->way << 1 | (target != k->first);
     return foreseen;

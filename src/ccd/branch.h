@@ -23,7 +23,7 @@ struct branch_known {
     uint32_t branch;        /* its number; 0: none */
     uint32_t target, first; /* where it went lately, and the first time */
     uint8_t sure;           /* how often in a row, up to a most */
-    bool wavers;            /* it has gone elsewhere */
+    uint8_t steady;         /* how often in a row it has gone to `target` */
 };
 
 struct branch_case {
