@@ -45,6 +45,7 @@ struct host {
     uint16_t same[UINT16_MAX + 1]; // of a number: one that stands for the same loads; 0: itself
     struct time_host_cost *cost;   // of basic blocks, in their order; NULL: not known
     size_t blocks;
+    uint32_t function, parts; // the one that is looked at: of its name; branches in it so far
 };
 
 // What one of the instructions that LLVM's text has stands for, of a block's cost.
@@ -56,7 +57,9 @@ struct share {
 struct piece {
     llvm_value first;
     unsigned instructions, words, n;
+    struct ehp_cpu_access goes; // kind: 0, or what a core must foresee of how it goes on
     struct share cost;
+    struct time_host_cost calls; // what it calls of libraries
     struct ehp_cpu_access access[MOST_ACCESSES];
     struct {
         llvm_value before; // the instruction that does it
@@ -91,7 +94,7 @@ static void number_loads(struct host *h)
                     n->load = i;
                     n->place = loads;
                     n->number = h->next_number =
-                        (uint16_t)(h->next_number == UINT16_MAX ? 1 : h->next_number + 1);
+                        (uint16_t)(h->next_number == EHP_CPU_AFTER_WAIT - 1 ? 1 : h->next_number + 1);
                 }
         if (pass == 0) {
             for (h->numbers = 64; h->numbers < 2 * loads;)
@@ -112,6 +115,7 @@ static uint16_t standing_for(const struct host *h, uint16_t number)
 
 struct search {
     const struct number *found;
+    bool waits; // a read-modify-write's value is among what it comes from
     unsigned visits;
 };
 
@@ -126,8 +130,10 @@ static void look_for(const struct host *h, llvm_value v, unsigned depth, struct 
         const struct number *n = find(h, v);
         s->found = !s->found || n->place > s->found->place ? n : s->found;
     }
-    if (opcode == LLVM_LOAD || opcode == LLVM_CALL || opcode == LLVM_INVOKE || opcode == LLVM_ALLOCA ||
-        opcode == LLVM_CALLBR)
+    const bool modifies = opcode == LLVM_ATOMICRMW || opcode == LLVM_CMPXCHG;
+    s->waits |= modifies;
+    if (modifies || opcode == LLVM_LOAD || opcode == LLVM_CALL || opcode == LLVM_INVOKE ||
+        opcode == LLVM_ALLOCA || opcode == LLVM_CALLBR)
         return;
     unsigned n = opcode == LLVM_PHI ? l->CountIncoming(v) : l->GetNumOperands(v);
     for (unsigned i = 0; i < n; i++)
@@ -141,6 +147,14 @@ static uint16_t source_of(const struct host *h, llvm_value v)
     struct search s = {0};
     look_for(h, v, 0, &s);
     return s.found ? standing_for(h, s.found->number) : 0;
+}
+
+// The same of what a branch is decided by, which may be what the thread has waited for.
+static uint16_t decided_by(const struct host *h, llvm_value v)
+{
+    struct search s = {0};
+    look_for(h, v, 0, &s);
+    return s.waits ? (uint16_t)EHP_CPU_AFTER_WAIT : s.found ? standing_for(h, s.found->number) : 0;
 }
 
 // Where ways meet, as at the beginning of a loop, a value is of whichever load came last: all of them are
@@ -179,20 +193,24 @@ static llvm_value describe(const struct host *h, const struct piece *p)
 {
     const struct llvm *l = &h->l;
     unsigned instructions =
-        p->cost.each > 0 ? (unsigned)(p->cost.each * p->instructions + 0.5) : p->instructions;
+        (p->cost.each > 0 ? (unsigned)(p->cost.each * p->instructions + 0.5) : p->instructions) +
+        p->calls.instructions;
+    double cycles = p->cost.cycles * p->instructions + p->calls.cycles;
+    if (!h->cost && p->calls.instructions) /* guess, as core.ipc is */
+        cycles += p->instructions / 2.0;
+    const unsigned goes = p->goes.kind ? 1 : 0;
     llvm_value *access = calloc(p->n + 1, sizeof(*access));
-    for (unsigned i = 0; access && i < p->n; i++) {
-        const struct ehp_cpu_access *a = &p->access[i];
+    for (unsigned i = 0; access && i < p->n + goes; i++) {
+        const struct ehp_cpu_access *a = i < p->n ? &p->access[i] : &p->goes;
         llvm_value field[] = {constant(h, h->i16, a->number), constant(h, h->i16, a->after),
                               constant(h, h->i16, a->bytes), constant(h, h->i8, a->kind),
                               constant(h, h->i8, 0)};
         access[i] = l->ConstStructInContext(h->context, field, 5, 0);
     }
-    llvm_value field[] = {constant(h, h->i32, p->n), constant(h, h->i32, p->words),
-                          constant(h, h->i32, instructions ? instructions : 1),
-                          l->ConstReal(h->f32, p->cost.cycles * p->instructions),
-                          l->ConstArray2(h->access_type, access, p->n)};
-    llvm_value value = l->ConstStructInContext(h->context, field, 5, 0);
+    llvm_value field[] = {constant(h, h->i32, p->n),    constant(h, h->i16, p->words),
+                          constant(h, h->i16, goes),    constant(h, h->i32, instructions ? instructions : 1),
+                          l->ConstReal(h->f32, cycles), l->ConstArray2(h->access_type, access, p->n + goes)};
+    llvm_value value = l->ConstStructInContext(h->context, field, 6, 0);
     llvm_value global = l->AddGlobal(h->module, l->TypeOf(value), "");
     l->SetInitializer(global, value);
     l->SetGlobalConstant(global, 1);
@@ -226,6 +244,8 @@ static void close_piece(const struct host *h, struct piece *p, bool waits)
     }
     p->first = NULL;
     p->instructions = p->words = p->n = 0;
+    p->goes.kind = 0;
+    p->calls = (struct time_host_cost){0};
 }
 
 static void add(const struct host *h, struct piece *p, llvm_value before, llvm_value address,
@@ -374,14 +394,45 @@ static void replace_counter(const struct host *h, llvm_value call, const char *n
     l->InstructionEraseFromParent(users);
 }
 
+// It ends with what is not always the same: `decided` says which way.
+static void part(struct host *h, struct piece *p, llvm_value decided, enum ehp_cpu_access_kind kind)
+{
+    const uint32_t number = h->function + ++h->parts * UINT32_C(0x9e3779b1);
+    p->goes = (struct ehp_cpu_access){.number = (uint16_t)number,
+                                      .bytes = (uint16_t)(number >> 16),
+                                      .after = decided_by(h, decided),
+                                      .kind = (uint8_t)kind};
+}
+
+// What is written or read by a format: the call, and each of its arguments, of glibc as time_host_calls.def
+// says.
+static void add_format(const struct host *h, struct piece *p, llvm_value call, unsigned first)
+{
+    static const struct time_host_cost base = {92, 372}, whole = {65, 368}, floating = {350, 1300};
+    const struct llvm *l = &h->l;
+    const unsigned n = l->GetNumOperands(call) - 1; /* the last is what is called */
+    p->calls.cycles += base.cycles;
+    p->calls.instructions += base.instructions;
+    for (unsigned i = first; i < n; i++) {
+        const bool is_floating = l->GetTypeKind(l->TypeOf(l->GetOperand(call, i))) == LLVM_DOUBLE;
+        p->calls.cycles += is_floating ? floating.cycles : whole.cycles;
+        p->calls.instructions += is_floating ? floating.instructions : whole.instructions;
+    }
+}
+
 // A call ends a piece, unless LLVM itself makes of it what it is.
-static void add_call(const struct host *h, struct piece *p, llvm_value i)
+static void add_call(struct host *h, struct piece *p, llvm_value i)
 {
     const struct llvm *l = &h->l;
     llvm_value called = l->IsAFunction(l->GetCalledValue(i));
     size_t n;
     const char *name = called ? l->GetValueName2(called, &n) : "";
     bool range = add_range(h, p, i, name);
+    unsigned first;
+    if (time_host_format(name, &first))
+        add_format(h, p, i, first);
+    else if (!called || l->IsDeclaration(called))
+        time_host_call(name, &p->calls);
     if (strncmp(name, "llvm.dbg.", 9) == 0 || strncmp(name, "llvm.lifetime.", 14) == 0)
         p->instructions--;
     if (strcmp(name, "llvm.x86.sse.sfence") == 0 || strcmp(name, "llvm.x86.sse2.mfence") == 0) {
@@ -398,6 +449,8 @@ static void add_call(const struct host *h, struct piece *p, llvm_value i)
         p->first = l->GetNextInstruction(i);
         add(h, p, p->first, l->GetOperand(i, 0), i, (struct ehp_cpu_access){.kind = EHP_CPU_READ_RANGE});
     } else if (strncmp(name, "llvm.", 5) != 0 || range) {
+        if (!called && !l->IsAInlineAsm(l->GetCalledValue(i)) && l->IsAInstruction(l->GetCalledValue(i)))
+            part(h, p, l->GetCalledValue(i), EHP_CPU_JUMP);
         close_piece(h, p, false);
     }
 }
@@ -421,7 +474,7 @@ static struct share share_cost(const struct host *h, llvm_block b, size_t block)
                           .each = (double)h->cost[block].instructions / n};
 }
 
-static void take_block(const struct host *h, llvm_block b, struct piece *p)
+static void take_block(struct host *h, llvm_block b, struct piece *p)
 {
     const struct llvm *l = &h->l;
     bool begun = false;
@@ -450,11 +503,28 @@ static void take_block(const struct host *h, llvm_block b, struct piece *p)
             close_piece(h, p, true);
         } else if (opcode == LLVM_CALL || opcode == LLVM_INVOKE || opcode == LLVM_CALLBR) {
             add_call(h, p, i);
+        } else if (opcode == LLVM_FREM) {
+            time_host_call(l->GetTypeKind(l->TypeOf(i)) == LLVM_DOUBLE ? "fmod" : "fmodf", &p->calls);
+        } else if (opcode == LLVM_BR && l->GetNumOperands(i) == 3) {
+            part(h, p, l->GetOperand(i, 0), EHP_CPU_BRANCH);
+        } else if (opcode == LLVM_SWITCH || opcode == LLVM_INDIRECTBR) {
+            part(h, p, l->GetOperand(i, 0), EHP_CPU_JUMP);
         }
         if (p->n + 2 >= MOST_ACCESSES)
             close_piece(h, p, false);
     }
     close_piece(h, p, false);
+}
+
+// Its branches are known by numbers that follow from its name.
+static void begin_function(struct host *h, llvm_value function)
+{
+    size_t n;
+    const char *name = h->l.GetValueName2(function, &n);
+    h->parts = 0;
+    h->function = 2166136261U; // FNV-1a
+    for (size_t i = 0; i < n; i++)
+        h->function = (h->function ^ (uint8_t)name[i]) * 16777619U;
 }
 
 static void take_module(struct host *h)
@@ -485,11 +555,13 @@ static void take_module(struct host *h)
     h->ticks = l->AddFunction(h->module, "ehp_cpu_ticks", h->ticks_type);
     h->cpu = l->AddFunction(h->module, "ehp_cpu_number", h->ticks_type);
     size_t block = 0;
-    for (llvm_value f = l->GetFirstFunction(h->module); f; f = l->GetNextFunction(f))
+    for (llvm_value f = l->GetFirstFunction(h->module); f; f = l->GetNextFunction(f)) {
+        begin_function(h, f);
         for (llvm_block b = l->GetFirstBasicBlock(f); b; b = l->GetNextBasicBlock(b), block++) {
             p->cost = share_cost(h, b, block);
             take_block(h, b, p);
         }
+    }
     free(p);
 }
 

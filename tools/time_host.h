@@ -19,4 +19,9 @@ struct time_host_cost {
 };
 bool time_host_costs(const char *assembly, struct time_host_cost *cost, size_t blocks);
 
+// Adds what a call of that function takes, of a library that is not compiled so. False: that is not known.
+bool time_host_call(const char *name, struct time_host_cost *cost);
+// Whether it writes or reads by a format, and how many arguments come before those that the format names.
+bool time_host_format(const char *name, unsigned *first);
+
 #endif

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -82,7 +83,7 @@ static void cpu_to_gpu()
 
 // ---- a core's loads from memory while others read ----
 
-static const unsigned CCD_CORES = 8, CORES = 24, LOADS = 3000;
+static const unsigned CCD_CORES = 8, CORES = 24, LOADS = 9000;
 static const size_t CHASED = size_t{128} << 20, READ = size_t{32} << 20; // bytes; READ: of each core
 
 static void on_cpu(unsigned cpu)
@@ -242,8 +243,38 @@ static void overlap()
     CHECK_HIP(hipHostFree(done));
 }
 
+// malloc() and free() of the C library, as the mean of many small blocks, or of one that is mapped.
+static void allocate(size_t bytes, unsigned blocks, double *allocating, double *freeing)
+{
+    std::vector<void *> block(blocks);
+    double begin = now();
+    for (void *&b : block)
+        b = std::malloc(bytes);
+    *allocating = (now() - begin) / blocks;
+    begin = now();
+    for (void *b : block)
+        std::free(b);
+    *freeing = (now() - begin) / blocks;
+}
+
+static void allocations()
+{
+    const size_t large = size_t{1} << 30;
+    double small[2], mapped[2];
+    for (unsigned pass = 0; pass < 2;
+         pass++) { // what the heap has to grow for, and what faults, in the first
+        allocate(32, 1000, &small[0], &small[1]);
+        allocate(large, 1, &mapped[0], &mapped[1]);
+    }
+    row("host_malloc_small", 32, small[0]);
+    row("host_free_less", 32, 100 * (1 - small[1] / small[0]));
+    row("host_malloc", large >> 10, mapped[0] / 1e3);
+    row("host_free_times", large >> 10, mapped[1] / mapped[0]);
+}
+
 int main()
 {
+    allocations();
     core_to_core();
     cpu_to_gpu();
     overlap();

@@ -126,7 +126,8 @@ GROUPS = {
                 ["latency_", "reach_", "tlb_", "miss_", "size_", "line_"]),
     "vl1": ([Run("vl1")], ["vl1_", "sl1_"]),
     "litmus": ([Run("litmus")], ["litmus_"]),
-    "host": ([Run("host"), Run("histogram")], ["core_to_core", "cpu_to_gpu", "loaded_", "overlap_", "histogram_"]),
+    "host": ([Run("host"), Run("histogram")],
+             ["core_to_core", "cpu_to_gpu", "loaded_", "host_", "overlap_", "histogram_"]),
     "node": ([Run("node", node="mi300a-x4")], ["node_"]),  # of chip files by themselves there are no nodes
     "upm-apps": ([run for a in APPLICATIONS for run in a.runs], ["app_"]),
     "counters": ([Run("counters", counters={"%s/copy": (0, 1), "%s/copy_2": (1, 1), "%s/copy_3": (2, 1), "%s/triad": (3, 32),

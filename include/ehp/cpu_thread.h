@@ -27,14 +27,21 @@ extern "C" {
 enum ehp_cpu_access_kind {
     EHP_CPU_READ,
     EHP_CPU_WRITE,
-    EHP_CPU_READ_RANGE,  /* two words: address, bytes */
-    EHP_CPU_WRITE_RANGE, /* the same */
-    EHP_CPU_ATOMIC_READ, /* the thread waits for this one and those that follow, with which a piece ends */
-    EHP_CPU_ATOMIC,      /* a read-modify-write, or a store with a fence */
-    EHP_CPU_FENCE,       /* no address counts; the thread waits for it as well */
-    EHP_CPU_WRITE_PAST,  /* past the caches: a non-temporal store */
-    EHP_CPU_ATOMIC_WRITE /* a store that the thread waits for */
+    EHP_CPU_READ_RANGE,   /* two words: address, bytes */
+    EHP_CPU_WRITE_RANGE,  /* the same */
+    EHP_CPU_ATOMIC_READ,  /* the thread waits for this one and those that follow, with which a piece ends */
+    EHP_CPU_ATOMIC,       /* a read-modify-write, or a store with a fence */
+    EHP_CPU_FENCE,        /* no address counts; the thread waits for it as well */
+    EHP_CPU_WRITE_PAST,   /* past the caches: a non-temporal store */
+    EHP_CPU_ATOMIC_WRITE, /* a store that the thread waits for */
+    /* No accesses: how a piece goes on, one of two ways or one of many. */
+    EHP_CPU_BRANCH,
+    EHP_CPU_JUMP
 };
+
+/* Instead of a load's number: what a value is of that the thread has waited for last, of a read-modify-write.
+ */
+enum { EHP_CPU_AFTER_WAIT = 0xffff };
 
 struct ehp_cpu_access {
     uint16_t number; /* of a load, by which others know it; 0: none */
@@ -46,7 +53,9 @@ struct ehp_cpu_access {
 
 struct ehp_cpu_block {
     uint32_t accesses;
-    uint32_t words; /* that they take in the ring */
+    uint16_t words; /* that they take in the ring */
+    uint16_t goes;  /* 1: behind the accesses is what a core must foresee of how the piece goes on: `number`,
+                     * `bytes`:  halves of a number that it is known by, `after`: what that depends on */
     uint32_t instructions;
     float cycles;                    /* least of all of it, where memory takes no time; 0: not known */
     struct ehp_cpu_access access[1]; /* as many as there are */

@@ -377,6 +377,7 @@ struct ehp_core {
     /* Loads that had to follow one another, an address being another's value: the longest chain of each
      * stretch of code that it executed, all together. */
     uint64_t chained;
+    uint64_t ex_ret_brn, ex_ret_brn_misp; /* branches and indirect calls; those that were predicted wrongly */
 };
 #define EHP_CORE_INIT {.size = sizeof(struct ehp_core)}
 EHP_API int ehp_core_get(ehp_machine *machine, unsigned core, struct ehp_core *out);

@@ -5,6 +5,7 @@
  *
  *   core.c    a core: its window of instructions and its queues
  *   caches.c  its first and second cache, and its prefetcher
+ *   branch.c  what it foresees of branches
  *   page.c    its translations
  *   ccd.c     the third cache, what its misses ask of the fabric, probes
  *   thread.h  threads of the program that say what they do, as it is compiled into them
@@ -48,10 +49,18 @@ struct core_op {
     uint32_t instructions; /* how many they are */
     uint8_t kind;          /* enum core_op_kind */
     bool waits;      /* the next is asked for when simulated time is where this one is complete, or written */
-    bool unforeseen; /* the core had not gone on with it before, while it waited */
+    bool unforeseen; /* the core does not go on with it while it waits */
     uint8_t bytes;   /* STORE_PAST: no further than its line */
     uint8_t after;   /* LOAD: its address is of the n-th load before it, STORE: its value; 0: of none */
+    /* The branch that it comes behind, and where that went (branch.h); what it depends on: the n-th load
+     * before, or what the program has waited for. */
+    uint32_t branch, target; /* 0: none */
+    uint8_t branch_after;
+    bool jump;
+    uint8_t signature;
 };
+
+enum { CORE_AFTER_WAIT = 255 }; /* instead of how many loads before */
 
 /* What a core executes; its owner's until it has ended.  Several on one core take turns, as an operating
  * system has them: each goes on until it has ended, or has had its slice and others wait. */
@@ -74,10 +83,11 @@ struct core_counters {
     uint64_t l1_misses, l2_misses,
         l3_misses; /* of loads and stores; those that find the line on its way too */
     uint64_t prefetches, walks, faults;
-    uint64_t probes;   /* that took a line away */
-    uint64_t busy_ps;  /* in which it executed a program */
-    uint64_t switches; /* from one that had more to do, or waited, to another */
-    uint64_t chained;  /* of each program, the most loads that had to follow one another: sums */
+    uint64_t branches, mispredicted; /* mispredicted: that went where they had not been foreseen to go */
+    uint64_t probes;                 /* that took a line away */
+    uint64_t busy_ps;                /* in which it executed a program */
+    uint64_t switches;               /* from one that had more to do, or waited, to another */
+    uint64_t chained; /* of each program, the most loads that had to follow one another: sums */
 };
 
 /* The CCDs of a package: domains from `first_domain` on, whose clocks are set here.  NULL: memory is short.

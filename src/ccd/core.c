@@ -558,6 +558,34 @@ static bool complete(struct core *c)
     return true;
 }
 
+static void foresee(struct core *c)
+{
+    const struct core_op *op = &c->op;
+    c->strayed = !branches_take(c->branches, op->branch, op->target, op->jump, op->signature);
+    c->counters.branches++;
+    c->counters.mispredicted += c->strayed;
+}
+
+/* It goes on once it is known that a branch went elsewhere.  False: when that is is not known. */
+static bool find_way(struct core *c)
+{
+    const unsigned ring = sizeof(c->load) / sizeof(c->load[0]), after = c->op.branch_after;
+    const uint64_t source =
+        after && after != CORE_AFTER_WAIT ? c->load[(c->load_at + ring - after) % ring] : 0;
+    double at = c->at - c->op.cycles;
+    if (after == CORE_AFTER_WAIT)
+        at = later(at, ccd_now(c->ccd));
+    if (source > c->first) { /* else it has left the window */
+        const struct access *a = &slot_of(c, source - 1)->access;
+        if (a->state != SLOT_DONE)
+            return false;
+        at = later(at, a->done + COMPUTES);
+    }
+    c->at = at + c->ccd->all->mispredict + c->op.cycles;
+    c->strayed = false;
+    return true;
+}
+
 /* Whether it is known when all in the window is complete. */
 static bool all_known(struct core *c)
 {
@@ -718,7 +746,7 @@ static void take(struct core *c, struct core_program *program)
 {
     assert(!c->program && c->first == c->next && !c->stores && c->blocked == WAITER_NONE);
     c->program = program;
-    c->has_op = c->at_end = c->over = c->waits = false;
+    c->has_op = c->at_end = c->over = c->waits = c->strayed = false;
     c->at = ccd_now(c->ccd);
     c->began_ps = port_now_ps(c->ccd->domain);
     memset(c->load, 0, sizeof(c->load));
@@ -836,6 +864,13 @@ static void go_on(struct core *c)
             c->at = c->has_op && c->op.unforeseen ? later(c->at, now) : c->at;
             c->at += c->has_op ? c->op.cycles : 0;
             c->counters.instructions += c->has_op ? c->op.instructions : 0;
+            if (c->has_op && c->op.branch)
+                foresee(c);
+            continue;
+        }
+        if (c->strayed) {
+            if (!find_way(c))
+                return;
             continue;
         }
         if (c->at_end) {
@@ -872,6 +907,7 @@ void core_open(struct ccd *ccd, unsigned index, const struct chip *chip)
     c->blocked = WAITER_NONE;
     c->store = arena_take(&ccd->arena, all->stores * sizeof(*c->store));
     c->miss = arena_take(&ccd->arena, all->l2_misses * sizeof(*c->miss));
+    c->branches = arena_take(&ccd->arena, sizeof(*c->branches));
     c->stream = arena_take(&ccd->arena, (all->streams + 1) * sizeof(*c->stream));
     tags_open(&c->l1, (uint64_t)v[CHIP_core_l1] / CORE_LINE, (uint32_t)v[CHIP_core_l1_ways], &ccd->arena);
     tags_open(&c->l2, (uint64_t)v[CHIP_core_l2] / CORE_LINE, (uint32_t)v[CHIP_core_l2_ways], &ccd->arena);

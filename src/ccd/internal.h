@@ -4,6 +4,7 @@
 #define EHP_CCD_INTERNAL_H
 
 #include "base/arena.h"
+#include "ccd/branch.h"
 #include "ccd/ccd.h"
 #include "ccd/tags.h"
 #include "chip/chip.h"
@@ -107,7 +108,7 @@ struct core {
     double slice_end;
     bool preempted, switching; /* it had its slice; switching: an event will let the next one begin */
     struct core_op op;
-    bool has_op, at_end, over, waits;
+    bool has_op, at_end, over, waits, strayed; /* strayed: on the way to `op`, which was not foreseen */
     uint64_t began_ps;
     double at;                        /* when the next is dispatched, if nothing holds it up */
     double last_done;                 /* of what has left the window, and of stores: nothing ends before */
@@ -142,6 +143,7 @@ struct core {
     struct tags l1, l2, tlb, tlb2;
     struct core_page page[CORE_KNOWN];
     struct core_stream *stream;
+    struct branches *branches;
     struct core_fault *spare_fault;
     unsigned faults; /* that the kernel handles: nothing is dispatched meanwhile */
     double faulted;  /* when the last one was over */
@@ -188,7 +190,7 @@ struct ccds {
     double slice, switch_time;
     double ghz, ipc, l1_latency, l2_latency, l3_latency, peer, tlb2_latency;
     uint64_t jobs; /* so far */
-    double locked, forward;
+    double locked, forward, mispredict;
     unsigned window, loads, stores, l1_misses, l2_misses, misses, streams, prefetch;
     struct ccd ccd[CHIP_MAX_CCDS];
 };

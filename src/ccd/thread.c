@@ -149,25 +149,11 @@ static __attribute__((noinline)) enum found wait_for_thread(struct cpu_thread *t
     return RECORD;
 }
 
-/* A branch on what a load had, or a read-modify-write, is predicted to go where it went before. */
-static void foresee(struct cpu_thread *t)
-{
-    t->unforeseen = false;
-    if (!t->waited)
-        return;
-    const struct ehp_cpu_block **place =
-        &t->followed[(uintptr_t)t->waited / sizeof(uint64_t) % CPU_THREAD_FORESEES];
-    t->unforeseen = *place != t->block;
-    *place = t->block;
-    t->waited = NULL;
-}
-
 static void next_record(struct cpu_thread *t)
 {
     uint64_t at = t->ring.tail;
     t->word = &t->ring.word[at % EHP_CPU_RING];
     t->block = (const struct ehp_cpu_block *)(uintptr_t)*t->word++;
-    foresee(t);
     t->access = 0;
     t->record_end = at + 1 + t->block->words;
     const unsigned parts = t->block->accesses;
@@ -183,6 +169,7 @@ static void next_record(struct cpu_thread *t)
 static void record_over(struct cpu_thread *t)
 {
     const uint64_t at = t->ring.tail;
+    t->goes = t->block->goes ? &t->block->access[t->block->accesses] : NULL;
     t->block = NULL;
     __atomic_store_n(&t->ring.tail, t->record_end, __ATOMIC_RELEASE);
     if ((at ^ t->record_end) & ~(uint64_t)(ROOM - 1))
@@ -195,7 +182,7 @@ static bool next_of_range(struct cpu_thread *t, struct core_op *op)
     uint64_t line = t->range & ~(uint64_t)(CORE_LINE - 1);
     op->address = t->range;
     op->instructions = 1;
-    op->cycles = 0.5; /* as wide as a core moves a line */
+    op->cycles = t->range_cycles;
     op->kind = t->range_kind == EHP_CPU_READ_RANGE   ? CORE_LOAD
                : t->range_kind == EHP_CPU_WRITE_PAST ? CORE_STORE_PAST
                                                      : CORE_STORE;
@@ -209,7 +196,7 @@ static bool next_of_range(struct cpu_thread *t, struct core_op *op)
 static uint8_t distance_of(const struct cpu_thread *t, const struct ehp_cpu_access *a)
 {
     const uint64_t distance = t->loads + 1 - t->number[a->after];
-    return a->after && t->number[a->after] && distance <= UINT8_MAX ? (uint8_t)distance : 0;
+    return a->after && t->number[a->after] && distance < CORE_AFTER_WAIT ? (uint8_t)distance : 0;
 }
 
 /* Who asks for the same word again and again has nothing else to do until it changes: for the host's sake it
@@ -219,7 +206,14 @@ static void wait_after(struct cpu_thread *t, const struct ehp_cpu_access *a, str
     const bool polls = a->kind == EHP_CPU_ATOMIC_READ && op->address == t->polled;
     op->unforeseen |= polls;
     t->polled = a->kind == EHP_CPU_ATOMIC_READ ? op->address : 0;
-    t->waited = a->kind == EHP_CPU_ATOMIC_WRITE ? NULL : t->block;
+}
+
+/* A line of a copy is read while the one before is written. */
+static double cycles_of_range(const struct cpu_thread *t, const struct ehp_cpu_access *a)
+{
+    const bool copies = a->kind == EHP_CPU_READ_RANGE && t->access < t->block->accesses &&
+                        t->block->access[t->access].kind == EHP_CPU_WRITE_RANGE;
+    return a->kind == EHP_CPU_WRITE_RANGE ? t->write_cycles : copies ? 0 : t->read_cycles;
 }
 
 static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
@@ -245,6 +239,7 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         t->range = (op->address | (CORE_LINE - 1)) + 1;
         t->range_end = op->address + a->bytes;
         t->range_kind = a->kind;
+        t->range_cycles = t->write_cycles;
         break;
     case EHP_CPU_FENCE:
         op->kind = CORE_FENCE;
@@ -257,12 +252,27 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         t->range = op->address;
         t->range_end = t->range + *t->word++;
         t->range_kind = a->kind;
+        t->range_cycles = cycles_of_range(t, a);
         break;
     }
     op->waits =
         (a->kind >= EHP_CPU_ATOMIC_READ && a->kind <= EHP_CPU_FENCE) || a->kind == EHP_CPU_ATOMIC_WRITE;
     if (op->waits)
         wait_after(t, a, op);
+}
+
+/* The record's first operation comes behind the branch that the last one ended with.  What a target looks
+ * like is the same wherever the host has put it. */
+static void take_branch(struct cpu_thread *t, struct core_op *op)
+{
+    const struct ehp_cpu_access *goes = t->goes;
+    const struct ehp_cpu_block *to = t->block;
+    op->branch = (uint32_t)goes->bytes << 16 | goes->number;
+    op->target = (uint32_t)(uintptr_t)to;
+    op->branch_after = goes->after == EHP_CPU_AFTER_WAIT ? CORE_AFTER_WAIT : distance_of(t, goes);
+    op->jump = goes->kind == EHP_CPU_JUMP;
+    op->signature = (uint8_t)(to->instructions ^ to->words << 1 ^ (uint32_t)to->cycles);
+    t->goes = NULL;
 }
 
 static bool next(struct core_program *program, struct core_op *op)
@@ -282,10 +292,11 @@ static bool next(struct core_program *program, struct core_op *op)
             return true;
         }
         next_record(t);
+        if (t->goes)
+            take_branch(t, op);
     }
     op->cycles = t->cycles;
     op->instructions = t->access ? t->instructions : t->first_instructions;
-    op->unforeseen = t->unforeseen && !t->access;
     if (t->access < t->block->accesses)
         take_access(t, &t->block->access[t->access++], op);
     else
@@ -293,10 +304,13 @@ static bool next(struct core_program *program, struct core_op *op)
     return true;
 }
 
-void cpu_thread_open(struct cpu_thread *t, unsigned core, struct port_domain *domain, double ipc)
+void cpu_thread_open(struct cpu_thread *t, unsigned core, struct port_domain *domain, double ipc,
+                     double vector)
 {
     t->core = core;
     t->ipc = ipc;
+    t->read_cycles = CORE_LINE / (2 * vector);
+    t->write_cycles = CORE_LINE / vector;
     t->domain = domain;
     t->program.next = next;
     t->state = CPU_THREAD_AWAY;

@@ -17,8 +17,6 @@
 #include "ccd/ccd.h"
 #include "ehp/cpu_thread.h"
 
-/* Places, by where in its page a block is: no time follows from where the host has put it. */
-enum { CPU_THREAD_FORESEES = 4096 / 8 };
 enum { CPU_THREAD_AWAY, CPU_THREAD_RUNS, CPU_THREAD_WAITS, CPU_THREAD_LEAVES };
 
 struct cpu_thread {
@@ -30,8 +28,8 @@ struct cpu_thread {
     _Atomic bool stopped; /* the machine closes: nobody waits for it any more */
     unsigned core;
     struct port_domain *domain;
-    double ipc;
-    uint64_t parked_ps; /* when its core had done all, once it is away */
+    double ipc, read_cycles, write_cycles; /* of a line of a range */
+    uint64_t parked_ps;                    /* when its core had done all, once it is away */
     /* The core's. */
     const struct ehp_cpu_block *block; /* the record that it is in */
     const uint64_t *word;
@@ -39,13 +37,11 @@ struct cpu_thread {
     unsigned access;
     double cycles;
     uint32_t instructions, first_instructions; /* of an access; of the first */
-    /* What came next, the last time, after blocks that the thread waited for: a core foresees that again. */
-    const struct ehp_cpu_block *followed[CPU_THREAD_FORESEES];
-    const struct ehp_cpu_block *waited; /* the last record's, if so */
-    uint64_t polled;                    /* address of the last load that it waited for, and nothing since */
-    bool unforeseen;
+    uint64_t polled;                   /* address of the last load that it waited for, and nothing since */
+    const struct ehp_cpu_access *goes; /* how the last record goes on, if not simply */
     uint64_t range, range_end;
     uint8_t range_kind;
+    double range_cycles;
     bool blocked, told;                     /* blocked: in a call of the kernel's that is not simulated */
     uint64_t loads, number[UINT16_MAX + 1]; /* so far; by their numbers, which came last */
     /* The engine's. */
@@ -64,8 +60,10 @@ static inline struct cpu_thread *cpu_thread_of(struct core_program *program)
     return (struct cpu_thread *)((char *)program - offsetof(struct cpu_thread, program));
 }
 
-/* `domain`: the core's; instructions whose cycles are not known take 1 / `ipc` each. */
-void cpu_thread_open(struct cpu_thread *thread, unsigned core, struct port_domain *domain, double ipc);
+/* `domain`: the core's; instructions whose cycles are not known take 1 / `ipc` each, and a cycle moves two
+ * times `vector` bytes from the first cache, or one to it. */
+void cpu_thread_open(struct cpu_thread *thread, unsigned core, struct port_domain *domain, double ipc,
+                     double vector);
 void cpu_thread_set(struct cpu_thread *thread, uint32_t state);
 uint32_t cpu_thread_state(const struct cpu_thread *thread);
 /* On the thread: all that it has written is to be done, but for what comes next. */

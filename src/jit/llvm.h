@@ -30,7 +30,10 @@ typedef struct llvm_layout *llvm_layout;
 enum llvm_opcode {
     LLVM_RET = 1,
     LLVM_BR = 2,
+    LLVM_SWITCH = 3,
+    LLVM_INDIRECTBR = 4,
     LLVM_INVOKE = 5,
+    LLVM_FREM = 19,
     LLVM_LSHR = 21,
     LLVM_ALLOCA = 26,
     LLVM_LOAD = 27,
@@ -49,7 +52,7 @@ enum llvm_opcode {
 };
 
 /* LLVMTypeKind */
-enum llvm_type_kind { LLVM_INTEGER = 8, LLVM_STRUCT = 10 };
+enum llvm_type_kind { LLVM_DOUBLE = 3, LLVM_INTEGER = 8, LLVM_STRUCT = 10 };
 
 /* LLVMIntPredicate */
 enum llvm_predicate {

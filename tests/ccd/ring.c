@@ -31,7 +31,7 @@ static struct cpu_thread *new_thread(uint64_t at)
     struct cpu_thread *t = calloc(1, sizeof(*t));
     if (!t)
         exit(1);
-    cpu_thread_open(t, 0, NULL, 2);
+    cpu_thread_open(t, 0, NULL, 2, 32);
     t->state = CPU_THREAD_RUNS;
     t->ring.at = t->ring.head = t->ring.tail = at;
     return t;
@@ -111,9 +111,8 @@ static void test_sources(void)
     free(t);
 }
 
-/* What comes behind an atomic load is foreseen when it is what came there before, and when the load is not of
- * the same word again. */
-static void test_foresees(void)
+/* What comes behind an atomic load is not gone on with while it waits when it is the same word again. */
+static void test_polls(void)
 {
     static const struct ehp_cpu_block wait = {.accesses = 1,
                                               .words = 1,
@@ -128,10 +127,10 @@ static void test_foresees(void)
         uint64_t address;
         bool unforeseen, waits;
     } list[] = {
-        {&wait, 0x1000, false, true},  {&load, 0x2000, true, false}, {&wait, 0x1008, false, true},
-        {&load, 0x2000, false, false}, {&wait, 0x1010, false, true}, {&store, 0x1010, true, true},
-        {&load, 0x2000, false, false}, {&wait, 0x1018, false, true}, {&wait, 0x1020, true, true},
-        {&wait, 0x1028, false, true},  {&wait, 0x1028, true, true},  {&wait, 0x1028, true, true},
+        {&wait, 0x1000, false, true},  {&load, 0x2000, false, false}, {&wait, 0x1008, false, true},
+        {&store, 0x1010, false, true}, {&wait, 0x1020, false, true},  {&wait, 0x1028, false, true},
+        {&wait, 0x1028, true, true},   {&wait, 0x1028, true, true},   {&store, 0x1028, false, true},
+        {&wait, 0x1028, false, true},
     };
     struct cpu_thread *t = new_thread(0);
     struct core_op op;
@@ -145,6 +144,46 @@ static void test_foresees(void)
         CHECK_EQ(op.waits, list[i].waits);
         CHECK_EQ(op.kind, list[i].block == &store ? CORE_STORE : CORE_LOAD);
     }
+    free(t);
+}
+
+/* A block that ends with a branch: what comes next is told where that went, and what decided it. */
+static void test_branches(void)
+{
+    static const struct {
+        struct ehp_cpu_block block;
+        struct ehp_cpu_access goes;
+    } of_load = {{.accesses = 1,
+                  .words = 1,
+                  .goes = 1,
+                  .instructions = 2,
+                  .access = {{.number = 9, .bytes = 8, .kind = EHP_CPU_READ}}},
+                 {.number = 0x5678, .bytes = 0x1234, .after = 9, .kind = EHP_CPU_BRANCH}},
+      of_wait = {{.accesses = 1,
+                  .words = 1,
+                  .goes = 1,
+                  .instructions = 2,
+                  .access = {{.bytes = 8, .kind = EHP_CPU_ATOMIC}}},
+                 {.number = 1, .after = EHP_CPU_AFTER_WAIT, .kind = EHP_CPU_JUMP}};
+    const struct ehp_cpu_block *const list[] = {&load, &of_load.block, &of_wait.block, &load};
+    enum { LIST = sizeof(list) / sizeof(list[0]) };
+    struct cpu_thread *t = new_thread(0);
+    struct core_op op[LIST];
+    for (unsigned i = 0; i < LIST; i++)
+        write_record(&t->ring, list[i], 0x1000);
+    t->ring.head = t->ring.at;
+    t->state = CPU_THREAD_LEAVES;
+    for (unsigned i = 0; i < LIST; i++)
+        CHECK(t->program.next(&t->program, &op[i]));
+    CHECK_EQ(op[0].branch, 0);
+    CHECK_EQ(op[1].branch, 0);
+    CHECK_EQ(op[2].branch, 0x12345678);
+    CHECK_EQ(op[2].target, (uint32_t)(uintptr_t)&of_wait.block);
+    CHECK_EQ(op[2].branch_after, 1);
+    CHECK(!op[2].jump);
+    CHECK_EQ(op[3].branch, 1);
+    CHECK_EQ(op[3].branch_after, CORE_AFTER_WAIT);
+    CHECK(op[3].jump);
     free(t);
 }
 
@@ -192,6 +231,7 @@ int main(void)
     test_end();
     test_end_alone();
     test_sources();
-    test_foresees();
+    test_polls();
+    test_branches();
     return check_status();
 }

@@ -10,12 +10,14 @@ compile() { # ARGUMENT...
 }
 compile -x c++ "$tests/host_code.cpp" -o "$dir/code"
 compile -std=c++20 -x c++ "$tests/host_waits.cpp" -o "$dir/waits"
+compile -fno-builtin -x c++ "$tests/host_calls.cpp" -o "$dir/calls"
 compile -x c "$tests/host_c11.c" -o "$dir/c11"
 compile "$tests/host_and_gpu.hip" -o "$dir/gpu"
 compile -c "$tests/host_and_gpu.hip" -o "$dir/gpu.o" && compile "$dir/gpu.o" -o "$dir/gpu_again"
 simulate "$dir/code" || failed=1
 simulate "$dir/waits" || failed=1
 simulate "$dir/c11" || failed=1
+simulate "$dir/calls" || failed=1
 simulate --mode timing "$dir/waits" pipe 2>"$dir/said" || failed=1
 grep -q 'a call of the kernel.s that is not simulated' "$dir/said" || failed=1
 for program in gpu gpu_again; do
@@ -26,12 +28,14 @@ for threads in 1 2; do
         failed=1
     grep -q 'forked off takes no simulated time' "$dir/said$threads" || failed=1
     simulate --mode timing --threads $threads "$dir/waits" timing >"$dir/waits$threads" || failed=1
+    simulate --mode timing --threads $threads "$dir/calls" timing >"$dir/calls$threads" || failed=1
     simulate --mode timing --threads $threads "$dir/c11" timing >"$dir/c11$threads" || failed=1
     simulate --mode timing --threads $threads "$dir/gpu" timing >"$dir/gpu$threads" || failed=1
 done
-cat "$dir/code1" "$dir/waits1" "$dir/c111" "$dir/gpu1"
+cat "$dir/calls1" "$dir/code1" "$dir/waits1" "$dir/c111" "$dir/gpu1"
 cmp "$dir/code1" "$dir/code2" || failed=1
 cmp "$dir/waits1" "$dir/waits2" || failed=1
+cmp "$dir/calls1" "$dir/calls2" || failed=1
 cmp "$dir/c111" "$dir/c112" || failed=1
 cmp "$dir/gpu1" "$dir/gpu2" || failed=1
 if "$ehp" cc --time-host -O2 -fopenmp "$tests/host_openmp.c" -o "$dir/openmp" 2>/dev/null; then

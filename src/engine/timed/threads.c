@@ -139,7 +139,8 @@ struct ehp_cpu_thread *timed_open_thread(struct engine *engine, int wanted, cons
     if (t) {
         unsigned local = core;
         const struct ccds *ccds = timed_ccds_of(timed, &local);
-        cpu_thread_open(t, core, ccds_domain(ccds, local), engine->cp->chip->value[CHIP_core_ipc]);
+        const double *v = engine->cp->chip->value;
+        cpu_thread_open(t, core, ccds_domain(ccds, local), v[CHIP_core_ipc], v[CHIP_core_vector]);
         t->engine = timed;
         t->serial = timed->threads_opened++;
         t->program.ended = ended;

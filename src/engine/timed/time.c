@@ -707,6 +707,8 @@ bool timed_read_core(struct engine *engine, unsigned core, struct ehp_core *out)
         .chained = c.chained,
         .faults = c.faults,
         .probes = c.probes,
+        .ex_ret_brn = c.branches,
+        .ex_ret_brn_misp = c.mispredicted,
     };
     return true;
 }

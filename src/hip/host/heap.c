@@ -79,37 +79,66 @@ static bool find(void)
     return true;
 }
 
-#define MAPS(bytes) ((bytes) >= LARGE && ON_CORE())
-
-/* A block of the thread's own heap: 14 ns at 3.7 GHz for one of 32 bytes (Wahlgren et al., V.A). */
-static const struct ehp_cpu_block small = {.instructions = 60, .cycles = 52};
-
 /* It is back, a call of the kernel's later where it was one. */
 static void back(uint64_t ps, bool mapped)
 {
     const int error = errno;
-    time_host_mapped(ps + (mapped ? KERNEL_PS : 0));
+    time_host_mapped(ps + (mapped ? time_host_costs()->map_ps : 0));
     errno = error;
 }
 
-#define ASK(memory, bytes, call)                                                                             \
+#define ASK(on_core, memory, bytes, call)                                                                    \
     do {                                                                                                     \
-        if (MAPS(bytes)) {                                                                                   \
+        if ((bytes) >= LARGE && (on_core)) {                                                                 \
             const uint64_t ps = time_host_map();                                                             \
             call;                                                                                            \
             back(ps, (memory) && time_host_is_mapped(memory));                                               \
         } else {                                                                                             \
             call;                                                                                            \
-            if (ON_CORE())                                                                                   \
-                (void)ehp_cpu_block(&small);                                                                 \
+            if (on_core)                                                                                     \
+                (void)ehp_cpu_block(&time_host_costs()->allocate);                                           \
         }                                                                                                    \
     } while (0)
+
+void *time_host_malloc(size_t bytes)
+{
+    void *memory;
+    ASK(true, memory, bytes, memory = libc.malloc(bytes));
+    return memory;
+}
+
+/* Bytes that the C library itself moves, or clears if there is nothing that they come from. */
+static void write_range(void *to, const void *from, size_t bytes)
+{
+    static const struct {
+        struct ehp_cpu_block block;
+        struct ehp_cpu_access write;
+    } copy = {{.accesses = 2,
+               .words = 4,
+               .instructions = 20,
+               .cycles = 10,
+               .access = {{.kind = EHP_CPU_READ_RANGE}}},
+              {.kind = EHP_CPU_WRITE_RANGE}},
+      clear = {{.accesses = 1,
+                .words = 2,
+                .instructions = 20,
+                .cycles = 10,
+                .access = {{.kind = EHP_CPU_WRITE_RANGE}}},
+               {0}};
+    uint64_t *word = ehp_cpu_block(from ? &copy.block : &clear.block);
+    if (from) {
+        *word++ = (uint64_t)(uintptr_t)from;
+        *word++ = bytes;
+    }
+    word[0] = (uint64_t)(uintptr_t)to;
+    word[1] = bytes;
+}
 
 ENTRY void *malloc(size_t bytes)
 {
     void *memory = NULL;
     if (find())
-        ASK(memory, bytes, memory = libc.malloc(bytes));
+        ASK(ON_CORE(), memory, bytes, memory = libc.malloc(bytes));
     return memory;
 }
 
@@ -120,15 +149,20 @@ ENTRY void *calloc(size_t count, size_t each)
     if (__builtin_mul_overflow(count, each, &bytes))
         bytes = 0; /* which is refused */
     if (find())
-        ASK(memory, bytes, memory = libc.calloc(count, each));
+        ASK(ON_CORE(), memory, bytes, memory = libc.calloc(count, each));
+    if (memory && bytes && ON_CORE() && !time_host_is_mapped(memory))
+        write_range(memory, NULL, bytes);
     return memory;
 }
 
 ENTRY void *realloc(void *old, size_t bytes)
 {
     void *memory = NULL;
+    const size_t was = old && ON_CORE() ? malloc_usable_size(old) : 0;
     if (find())
-        ASK(memory, bytes, memory = libc.realloc(old, bytes));
+        ASK(ON_CORE(), memory, bytes, memory = libc.realloc(old, bytes));
+    if (memory && memory != old && was && !time_host_is_mapped(memory))
+        write_range(memory, old, was < bytes ? was : bytes);
     return memory;
 }
 
@@ -136,7 +170,7 @@ ENTRY void *aligned_alloc(size_t alignment, size_t bytes)
 {
     void *memory = NULL;
     if (find())
-        ASK(memory, bytes, memory = libc.aligned_alloc(alignment, bytes));
+        ASK(ON_CORE(), memory, bytes, memory = libc.aligned_alloc(alignment, bytes));
     return memory;
 }
 
@@ -144,7 +178,7 @@ ENTRY void *memalign(size_t alignment, size_t bytes)
 {
     void *memory = NULL;
     if (find())
-        ASK(memory, bytes, memory = libc.memalign(alignment, bytes));
+        ASK(ON_CORE(), memory, bytes, memory = libc.memalign(alignment, bytes));
     return memory;
 }
 
@@ -152,7 +186,8 @@ ENTRY int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
     int status = ENOMEM;
     if (find())
-        ASK(status == 0 ? *memory : NULL, bytes, status = libc.posix_memalign(memory, alignment, bytes));
+        ASK(ON_CORE(), status == 0 ? *memory : NULL, bytes,
+            status = libc.posix_memalign(memory, alignment, bytes));
     return status;
 }
 

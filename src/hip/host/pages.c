@@ -13,13 +13,21 @@
 #include "hip/host/numa.h"
 #include "hip/host/time_host.h"
 
+/* free() takes longer than malloc() from 32 MiB on, where the C library never keeps what it has mapped
+ * (Wahlgren et al., V.A); less is unmapped in as long as it is mapped, a guess. */
+static uint64_t unmap_ps(size_t bytes)
+{
+    const struct time_host_costs *costs = time_host_costs();
+    return bytes >= 32 << 20 ? costs->unmap_ps : costs->map_ps;
+}
+
 /* The thread's core has done what it does to them; then they go. */
 #define GIVE_BACK(call, base, bytes)                                                                         \
     do {                                                                                                     \
         uint64_t ps = time_host_map();                                                                       \
         call;                                                                                                \
         ehp_host_unmapped(time_host_machine(), base, bytes);                                                 \
-        time_host_mapped(ps + KERNEL_PS);                                                                    \
+        time_host_mapped(ps + unmap_ps(bytes));                                                              \
     } while (0)
 
 ENTRY int munmap(void *base, size_t bytes)
@@ -89,7 +97,7 @@ bool time_host_is_mapped(const void *memory)
     return known == 2 && ((const size_t *)memory)[-1] & IS_MMAPPED;
 }
 
-ENTRY void free(void *memory)
+static void give_back(void *memory, bool on_core)
 {
     static __typeof__(free) *real;
     static bool looking; /* the search may itself free something, which then stays */
@@ -99,16 +107,24 @@ ENTRY void free(void *memory)
         looking = true;
         real = (__typeof__(free) *)time_host_real("free");
     }
-    const bool timed = memory && ON_CORE();
+    const bool timed = memory && on_core;
     if (!timed || !time_host_is_mapped(memory)) {
-        static const struct ehp_cpu_block small = {.instructions = 30,
-                                                   .cycles = 26}; /* guess: half of malloc */
         real(memory);
         if (timed)
-            (void)ehp_cpu_block(&small);
+            (void)ehp_cpu_block(&time_host_costs()->release);
         return;
     }
     enum { HEAD = 2 * sizeof(size_t) }; /* of the C library's, at the mapping's beginning */
     const size_t bytes = malloc_usable_size(memory) + HEAD;
     GIVE_BACK(real(memory), (char *)memory - HEAD, bytes);
+}
+
+ENTRY void free(void *memory)
+{
+    give_back(memory, ON_CORE());
+}
+
+void time_host_free(void *memory)
+{
+    give_back(memory, true);
 }

@@ -220,6 +220,36 @@ void time_host_enter(uint64_t ps)
     inside = false;
 }
 
+static struct time_host_costs costs;
+
+static double value_of(const char *key)
+{
+    struct ehp_chip_value v = {.size = sizeof(v)};
+    return ehp_chip_value(time_host_machine(), key, &v) == EHP_OK ? v.number : 0;
+}
+
+static void cost(struct ehp_cpu_block *block, const char *key)
+{
+    block->cycles = (float)(value_of(key) * value_of("core.clock") / 1e3);
+    block->instructions =
+        (uint32_t)(block->cycles * value_of("core.ipc") / 2) + 1; /* guess: they wait for each other */
+}
+
+static void find_costs(void)
+{
+    cost(&costs.allocate, "alloc.malloc");
+    cost(&costs.release, "alloc.malloc_free");
+    costs.map_ps = (uint64_t)(value_of("alloc.map") * 1e6);
+    costs.unmap_ps = (uint64_t)(value_of("alloc.unmap") * 1e6);
+}
+
+const struct time_host_costs *time_host_costs(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    REAL(pthread_once)(&once, find_costs);
+    return &costs;
+}
+
 bool time_host_sleep(uint64_t until_ps)
 {
     inside = true;

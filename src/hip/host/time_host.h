@@ -14,6 +14,7 @@
  *   openmp.c      OpenMP's threads, places.c where they are, openmp_locks.c what they take from each other
  *   openmp_tasks.c  tasks, openmp_depend.c what these depend on, openmp_reduce.c what they add up
  *   affinity.c    which CPUs a thread may be on
+ *   strings.c     strings, sort.c sorting and searching, trees.c what C++'s maps are
  *   heap.c        memory that is asked for, pages.c that is given back
  *   numa.c        where pages lie, and numa_files.c what is told of that
  *
@@ -70,6 +71,16 @@ uint64_t time_host_map(void);
 void time_host_mapped(uint64_t ps);
 /* When nobody is, without leaving: who ends gives a heap back, which is somebody's who begins later. */
 void time_host_turn(void);
+/* What malloc() and free() are to a program, for functions of this library that it calls on its core. */
+void *time_host_malloc(size_t bytes);
+void time_host_free(void *memory);
+/* What memory costs, of the chip: a small block of malloc()'s and free()'s, a call that maps, and one that
+ * unmaps. */
+struct time_host_costs {
+    struct ehp_cpu_block allocate, release;
+    uint64_t map_ps, unmap_ps;
+};
+const struct time_host_costs *time_host_costs(void); /* from a thread on a core */
 /* Whether the C library's block has a mapping of its own; false of another allocator's. */
 bool time_host_is_mapped(const void *memory);
 

@@ -250,15 +250,16 @@ static void stats_cores(FILE *file, ehp_machine *machine)
         if (!c.ex_ret_instr)
             continue;
         if (!any)
-            fprintf(file, "%-8s %12s %5s %10s %9s %8s %8s %8s %7s %6s %6s\n", "CPU core", "instructions",
-                    "IPC", "loads", "stores", "L1 miss", "L2 miss", "L3 miss", "walks", "faults", "probes");
+            fprintf(file, "%-8s %12s %5s %10s %9s %8s %8s %8s %7s %6s %6s %9s\n", "CPU core", "instructions",
+                    "IPC", "loads", "stores", "L1 miss", "L2 miss", "L3 miss", "walks", "faults", "probes",
+                    "wrong way");
         any = true;
         double ipc = c.ls_not_halted_cyc ? (double)c.ex_ret_instr / (double)c.ls_not_halted_cyc : 0;
         fprintf(file,
                 "%3u.%-4u %12" PRIu64 " %5.2f %10" PRIu64 " %9" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
-                " %7" PRIu64 " %6" PRIu64 " %6" PRIu64 "\n",
+                " %7" PRIu64 " %6" PRIu64 " %6" PRIu64 " %9" PRIu64 "\n",
                 c.ccd, core, c.ex_ret_instr, ipc, c.ld_dispatch, c.store_dispatch + c.locks, c.l1_misses,
-                c.l2_misses, c.l3_misses, c.walks, c.faults, c.probes);
+                c.l2_misses, c.l3_misses, c.walks, c.faults, c.probes, c.ex_ret_brn_misp);
     }
 }
 
