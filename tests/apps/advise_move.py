@@ -77,4 +77,5 @@ if os.path.exists(f"{scratch}/team"):
     assert (loop["times"], loop["cores"], first["times"], first["cores"]) == (4, 24, 1, 24), moves
     assert loop["accessed"] >= 4 * 16 * (1 << 20), loop
     assert first["there"][0]["ns"] < first["ns"] / 10, first # its pages are new
-    assert sum(m["operations"] for m in moves if m not in (loop, first)) < 0.01 * loop["operations"], moves
+    # What OpenMP's runtime calls of the C library when it begins.
+    assert sum(m["operations"] for m in moves if m not in (loop, first)) < 0.05 * loop["operations"], moves
