@@ -4,8 +4,9 @@
 // other XCDs, wrote in the one before.  Several runs, as what comes first to a compute unit finds its code
 // elsewhere.
 //
-// The interval of dependent launches is a slope between runs of few and of many, which first copy their data to
-// the device, two arrays of as many words squared as there are launches: what the copies take more is in it.
+// The interval of dependent launches is a slope between runs of few and of many, which first copy their data
+// to the device, two arrays of as many words squared as there are launches: what the copies take more is in
+// it.
 #include "measure.h"
 
 #include <vector>
