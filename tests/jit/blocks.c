@@ -179,39 +179,21 @@ static uint32_t stray(void)
     }
 }
 
-/* How lanes lie: by a step within rows of so many lanes, as of a workgroup's items, and from row to row by
- * another one; half of the time that is the step as well. */
-struct rows {
-    uint32_t width, pitch;
-};
-
-static struct rows choose_rows(void)
-{
-    const bool one = below(2);
-    return (struct rows){one ? WAVE_LANES : 4u << below(4), one ? 0 : 4 * below(16) - 4 * below(8)};
-}
-
-static uint32_t place_in(const struct rows *rows, uint32_t lane, uint32_t step)
-{
-    return lane % rows->width * step + lane / rows->width * rows->pitch;
-}
-
 /* What addresses are made of. */
 static void fill_indices(struct state *s, uint64_t base)
 {
-    const struct rows rows = choose_rows();
     static const uint8_t steps[] = {0, 1, 1, 1, 1, 2, 4, 255};
     const uint32_t step = (uint32_t)(int8_t)steps[below(sizeof steps)], first = below(2) ? below(256) : 0,
                    bytes = 4 * (below(4) ? 1 : below(5)), stray = below(8) ? WAVE_LANES : below(WAVE_LANES);
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
-        const uint32_t index = lane == stray ? 1 : first + place_in(&rows, lane, step);
+        const uint32_t index = lane == stray ? 1 : first + lane * step;
         s->v[ROW_INDEX][lane] = s->v[ROW_INDEX_PAIR][lane] = index;
         s->v[ROW_INDEX + 1][lane] = first;
         s->v[ROW_INDEX_PAIR + 1][lane] = 0;
         for (unsigned i = 0; i < 4; i++)
             s->v[ROW_MADE + i][lane] = index << i;
         for (unsigned i = 0; i < 2; i++) {
-            const uint64_t at = base + 256 * i + (uint64_t)(int32_t)place_in(&rows, lane, bytes);
+            const uint64_t at = base + 256 * i + bytes * lane;
             s->v[ROW_MADE_PAIR + 2 * i][lane] = (uint32_t)at;
             s->v[ROW_MADE_PAIR + 2 * i + 1][lane] = (uint32_t)(at >> 32);
         }
@@ -226,7 +208,6 @@ static void fill_addresses(struct state *s)
     const uint64_t base =
         (uint64_t)(uintptr_t)(apart ? t.host->other + sizeof t.host->other / 4 : t.host->arena + BASE);
     const bool strays = below(8) == 0;
-    const struct rows rows = choose_rows();
     const uint32_t equal = 4 * below(1024), step = 1u << below(5), own = 4 * below(SCRATCH_BYTES / 8);
     const unsigned turns = below(8) ? 1 + below(12) : 1200;
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
@@ -238,12 +219,12 @@ static void fill_addresses(struct state *s)
         s->v[ROW_LDS + 2][lane] = 4 * below(1100);
         s->v[ROW_LDS + 3][lane] = equal;
         s->v[ROW_TURNS][lane] = below(turns);
-        s->v[ROW_OFFSET][lane] = place_in(&rows, lane, step);
+        s->v[ROW_OFFSET][lane] = step * lane;
         s->v[ROW_OFFSET + 1][lane] = scattered;
         s->v[ROW_OFFSET + 2][lane] = equal;
         s->v[ROW_OFFSET + 3][lane] = 16 * lane;
         const bool lds = strays && below(8) == 0;
-        const uint64_t at[] = {base + (uint64_t)(int32_t)place_in(&rows, lane, step), base + scattered,
+        const uint64_t at[] = {base + step * lane, base + scattered,
                                lds ? APERTURE_SHARED_BASE + equal : base + equal};
         for (unsigned i = 0; i < 3; i++) {
             s->v[ROW_PAIR + 2 * i][lane] = (uint32_t)at[i];
@@ -268,8 +249,8 @@ static void fill(struct state *s)
 {
     fill_rows(s);
     if (below(4) == 0) /* as work-item ids do */
-        for (uint32_t lane = 0, first = 64 * below(4), width = 4u << below(5); lane < WAVE_LANES; lane++)
-            s->v[0][lane] = first + lane % width + (lane / width << 10);
+        for (uint32_t lane = 0, first = 64 * below(4); lane < WAVE_LANES; lane++)
+            s->v[0][lane] = first + lane;
     for (unsigned i = 0; i < 128; i++)
         s->s[i] = (uint32_t)value_of((enum kind)below(KINDS), below(4) == 0);
     fill_addresses(s);
@@ -288,13 +269,12 @@ static void fill(struct state *s)
 
 /* ---- running ---- */
 
-static uint8_t counts_up(const uint32_t *row)
+static bool counts_up(const uint32_t *row)
 {
-    unsigned lanes = WAVE_LANES;
-    for (uint32_t lane = 0; lane < WAVE_LANES; lane++)
-        while (row[lane] != row[lane / lanes * lanes] + lane % lanes)
-            lanes /= 2;
-    return (uint8_t)lanes;
+    uint32_t lane = 0;
+    while (lane < WAVE_LANES && row[lane] == row[0] + lane)
+        lane++;
+    return lane == WAVE_LANES;
 }
 
 static void load(struct wave *w, const struct state *s)
