@@ -4,8 +4,6 @@
  * is the interval of launches that are shorter, one packet after another for each ACE, and nothing beside
  * longer ones.
  */
-#include <unistd.h>
-
 #include "timed_machine.h"
 
 enum { WARM = 39, COUNTED = 8, FIRMWARE = 2000, MORE = 100, LONG = 1600 };
@@ -32,14 +30,8 @@ static void submit(struct rig *r, struct ehp_queue_block *queue, unsigned groups
 /* Nanoseconds from a launch to the next of so many queues in turn, when code is in every cache. */
 static double interval(const char *hsaco, unsigned firmware, unsigned groups, bool barrier, unsigned queues)
 {
-    char chip[] = "/tmp/ehp-launch-XXXXXX.cfg";
-    int file = mkstemps(chip, 4);
-    CHECK(file >= 0 &&
-          dprintf(file, "base = \"mi300a\";\ncp: { packet = (%u, \"guess\"); };\n", firmware) > 0);
-    close(file);
-    struct rig r = {.chip = chip};
-    rig_open(&r, hsaco, 1);
-    unlink(chip);
+    struct rig r = {0};
+    rig_open_cp(&r, hsaco, "packet", firmware);
     struct ehp_queue_block *queue[4];
     for (unsigned i = 0; i < queues; i++)
         CHECK(ehp_queue_create(r.m, 0, 64, 1, &queue[i]) == EHP_OK);

@@ -3,8 +3,6 @@
  * When workgroups start: an XCD's waves one after another, and its workgroups no sooner than it has counted
  * through those of all XCDs that lie between.
  */
-#include <unistd.h>
-
 #include "timed_machine.h"
 
 enum { XCDS = 6, EACH = 1000, FIRST = 320, GROUPS = XCDS * EACH };
@@ -12,14 +10,8 @@ enum { XCDS = 6, EACH = 1000, FIRST = 320, GROUPS = XCDS * EACH };
 /* Cycles from one workgroup of an XCD's to the next, of so many waves, while there is room on the CUs. */
 static double interval(const char *hsaco, unsigned step, unsigned waves)
 {
-    char chip[] = "/tmp/ehp-starts-XXXXXX.cfg";
-    int file = mkstemps(chip, 4);
-    CHECK(file >= 0 &&
-          dprintf(file, "base = \"mi300a\";\ncp: { workgroup = (%u, \"guess\"); };\n", step) > 0);
-    close(file);
-    struct rig r = {.chip = chip};
-    rig_open(&r, hsaco, 1);
-    unlink(chip);
+    struct rig r = {0};
+    rig_open_cp(&r, hsaco, "workgroup", step);
     CHECK_EQ(rig_chip(&r, "xcd.count"), XCDS);
     r.left = rig_memory(r.m, sizeof(*r.left) * RIG_WAVES * GROUPS);
     const unsigned last = EACH / waves - 1, first = FIRST / waves;

@@ -4,6 +4,7 @@
 #define EHP_TESTS_CU_TIMED_MACHINE_H
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "ehp/ehp.h"
@@ -64,6 +65,19 @@ static inline void rig_open(struct rig *r, const char *hsaco, unsigned threads)
     r->left = rig_memory(r->m, sizeof(*r->left) * RIG_WAVES * RIG_GROUPS);
     r->memory = rig_memory(r->m, 1 << 20);
     r->argument = rig_memory(r->m, sizeof(*r->argument));
+}
+
+/* The same of an MI300A of which the command processor's `key` is something else. */
+static inline void rig_open_cp(struct rig *r, const char *hsaco, const char *key, unsigned value)
+{
+    char chip[] = "/tmp/ehp-chip-XXXXXX.cfg";
+    int file = mkstemps(chip, 4);
+    CHECK(file >= 0 && dprintf(file, "base = \"mi300a\";\ncp: { %s = (%u, \"guess\"); };\n", key, value) > 0);
+    close(file);
+    r->chip = chip;
+    rig_open(r, hsaco, 1);
+    r->chip = NULL;
+    unlink(chip);
 }
 
 static inline void rig_close(struct rig *r)
