@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# compile.sh CLANG++ SOURCE_ROOT: compiles every HIP program of tests/headers and tests/hip to gfx942 assembly and
-# for the host, with and without clang's implicit wrapper header, and device code alone as hipRTC does. No device
+# compile.sh CLANG++ SOURCE_ROOT [PROGRAM...]: compiles HIP programs, all of tests/hip unless named, to gfx942 assembly
+# and for the host, with and without clang's implicit wrapper header, and device code alone as hipRTC does. No device
 # library is needed for this. What must not compile is checked not to.
 clang=$1 root=$2 failed=0
+shift 2
+[ $# -gt 0 ] || set -- "$root"/tests/hip/*.hip
 flags="-x hip --offload-arch=gfx942 -nogpulib -nogpuinc -isystem $root/include -Werror -Wall -o /dev/null"
 
 say() {
@@ -15,8 +17,7 @@ say() {
 echo 'int main() { return 0; }' | "$clang" $flags --cuda-device-only -S - >/dev/null 2>&1 ||
     { echo "skipped: $clang does not compile for gfx942"; exit 77; }
 
-for file in "$root"/tests/headers/*.hip "$root"/tests/hip/*.hip; do
-    [ -f "$file" ] || continue
+for file; do
     "$clang" $flags -O1 --cuda-device-only -S "$file" || say "$file for the device"
     "$clang" $flags -include __clang_hip_runtime_wrapper.h --cuda-host-only -fsyntax-only "$file" ||
         say "$file for the host"
