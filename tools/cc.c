@@ -256,6 +256,11 @@ static int read_command(struct cc_job *job, const struct cc_args *words)
                 job->has_input |= strcmp(arg, "-l") == 0;
                 job->has_schedule |= strstr(value, SCHEDULE) != NULL;
             }
+        } else if (starts(arg, "-fopenmp-targets=")) {
+            tool_say("ehp cc: %s: OpenMP's offloading needs a runtime on HSA, which EHP does not have; "
+                     "without this option target regions run on the host",
+                     arg);
+            return -1;
         } else if (arg[1] == 'x' && arg[2]) {
             x = arg + 2;
         } else if (!take_own_option(job, arg)) {

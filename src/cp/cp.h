@@ -128,6 +128,7 @@ struct cp_dispatch {
     struct ehp_stats stats;
     struct workgroup *deferred; /* handed out, but found no room; guarded by cp.lock */
     unsigned deferred_count;
+    bool deferred_tried;     /* none of them has room, and none was made since; guarded by cp.lock */
     struct ehp_fault *fault; /* of that first workgroup; NULL: none; guarded by cp.lock */
     uint64_t begun_ns;       /* by the host's clock, in every engine */
     /* The timed engine's. */

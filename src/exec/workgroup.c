@@ -29,6 +29,10 @@ enum { BARRIERS = 16 };
  * looks at few places. */
 enum { SPIN_LOOP_MAX = 256, SPIN_READS_MAX = 16 };
 
+/* Turns of a loop with fewer lanes than the turn before that are looked at: lanes may each wait for a value
+ * of their own, and some have just found theirs. */
+enum { SPIN_LEAVES_MAX = 4 };
+
 static const struct xinst *step(struct wave *w, const struct xinst *in)
 {
     if (w->stats) {
@@ -226,9 +230,16 @@ static bool spins(struct wave *w)
 {
     if (w->mode & MODE_SPECIAL) /* run_loop() would not heed it */
         return false;
-    w->budget = SPIN_LOOP_MAX * 2;
-    uint64_t once = run_loop(w);
-    return once && run_loop(w) == once;
+    w->budget = SPIN_LOOP_MAX * (2 + SPIN_LEAVES_MAX);
+    for (int leaves = 0;; leaves++) {
+        const uint64_t lanes = w->exec, once = run_loop(w);
+        if (!once)
+            return false;
+        if (w->exec == lanes)
+            return run_loop(w) == once;
+        if (leaves == SPIN_LEAVES_MAX)
+            return false;
+    }
 }
 
 /* Goes on with a wave that has had a stretch. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Barriers of a whole grid that programs build themselves, with as many workgroups as the chip holds: waiting
-// ones must cost next to nothing, or the run takes minutes. And barriers of a workgroup, where one is left
-// out that the chip's timing makes up for.
+// ones must cost next to nothing, or the run takes minutes; rows of workgroups that wait for each other,
+// likewise. And barriers of a workgroup, where one is left out that the chip's timing makes up for.
 #include "check_hip.h"
 
 #include <hip/hip_cooperative_groups.h>
@@ -91,6 +91,25 @@ __global__ void cooperative(int *data)
     }
 }
 
+// As rows of a triangular matrix do: each lane waits for a workgroup of its own, which all come later. There
+// are more workgroups than the chip holds, and those that wait are enough to fill it.
+constexpr int ROW_GROUPS = 4096, CHAIN = 16;
+__device__ int solved[ROW_GROUPS];
+__global__ void rows(int *turns)
+{
+    const int here = static_cast<int>(blockIdx.x), last = here | (CHAIN - 1),
+              wanted = here + 1 + static_cast<int>(threadIdx.x);
+    int n = 0;
+    if (wanted <= last)
+        while (!__hip_atomic_load(&solved[wanted], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT))
+            n++;
+    if (n)
+        atomicMax(&turns[here], n);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        __hip_atomic_store(&solved[here], 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+}
+
 // LDS is used again at once after it was read: each value belongs behind a barrier of its own.
 __global__ void reuse(int *wrong)
 {
@@ -141,6 +160,14 @@ int main()
     thinning<<<3, 1024>>>(wrong.get());
     wrong.down();
     CHECK(wrong[0] == 0, "%d threads did not meet the waves that were left", wrong[0]);
+
+    buffer<int> turns(ROW_GROUPS);
+    rows<<<ROW_GROUPS, 128>>>(turns.get());
+    turns.down();
+    int many = 0;
+    for (size_t i = 0; i < ROW_GROUPS; i++)
+        many += turns[i] > 512;
+    CHECK(many < ROW_GROUPS / 64, "%d workgroups waited for many turns", many);
 
     int groups = 0, threads = 0;
     HIP_OK(hipOccupancyMaxPotentialBlockSize(&groups, &threads, flags));

@@ -67,7 +67,7 @@ static void room_again(struct host *h)
     pthread_mutex_lock(&cp->lock);
     h->full_count = 0;
     for (struct cp_dispatch *d = cp->active; d; d = d->next)
-        d->full = false;
+        d->full = d->deferred_tried = false;
     host_wake_all(h);
     pthread_mutex_unlock(&cp->lock);
 }
@@ -269,6 +269,7 @@ static bool start_one(struct host_worker *me, struct cp_dispatch *d, uint64_t li
         pthread_mutex_lock(&cp->lock);
         wg->next = d->deferred;
         d->deferred = wg;
+        d->deferred_tried = false;
         if (++d->deferred_count >= d->xccs) {
             d->full = true;
             h->full_count++;
@@ -328,8 +329,10 @@ static void start_many(struct host_worker *me, struct cp_dispatch *d, struct wav
         if (cp->tells_progress)
             flush_done(me, d);
     } while (room && !others_wait(h));
-    let_go(me);
-    room_again(h);
+    if (me->keeps) {
+        let_go(me);
+        room_again(h);
+    }
     flush_done(me, d);
 }
 
@@ -343,10 +346,12 @@ static bool startable(const struct cp_dispatch *d)
 /* A deferred workgroup of some dispatch that now has room. */
 static struct workgroup *take_deferred(struct host_worker *me)
 {
-    struct cp *cp = me->host->engine.cp;
+    struct host *h = me->host;
+    struct cp *cp = h->engine.cp;
     for (struct cp_dispatch *d = cp->active; d; d = d->next) {
-        if (d->full)
+        if (d->full || d->deferred_tried || !d->deferred)
             continue;
+        h->full_count++; /* first, so that whoever makes room from here on says so */
         for (struct workgroup **at = &d->deferred; *at; at = &(*at)->next)
             if (ace_place(cp, &me->round, d, *at)) {
                 struct workgroup *wg = *at;
@@ -354,6 +359,7 @@ static struct workgroup *take_deferred(struct host_worker *me)
                 d->deferred_count--;
                 return wg;
             }
+        d->deferred_tried = true;
     }
     return NULL;
 }
