@@ -627,8 +627,8 @@ static void fetch_done(struct mem_access *a)
 {
     struct cu_flight *f = a->self;
     struct cu_wave *cw = f->cw;
-    const uint64_t line = a->addr[0], wanted = cw->in->pc & ~UINT64_C(63);
-    const bool awaited = cw->starved && !cw->ending && line == wanted;
+    const uint64_t line = a->addr[0];
+    const bool awaited = cw->starved && !cw->ending && line == (cw->in->pc & ~UINT64_C(63));
     cw->fetching--;
     if (line == cw->next_line) {
         cw->next_here = !a->faulted;

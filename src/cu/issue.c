@@ -446,8 +446,12 @@ static bool can_access(struct cu_wave *cw, unsigned unit, struct turn *turn)
     return room;
 }
 
+/* Not of a wave whose buffer still waits for what branches have left behind. */
 static void fetch_ahead(struct cu_wave *cw, uint64_t line)
 {
+    enum { MOST = 4 }; /* a guess */
+    if (cw->fetching >= MOST)
+        return;
     cw->next_line = line;
     cw->next_here = false;
     cu_fetch(cw, line);

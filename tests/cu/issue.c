@@ -173,6 +173,7 @@ static void check_loops(struct rig *r)
     const uint64_t alone = span(r, "loop_in_half", 1);
     CHECK(alone >= LOOPS * (4 + jump));
     CHECK(alone < LOOPS * (4 + jump) + LOOPS);
+    CHECK_EQ(span(r, "loop_over_halves", 1), alone + 7 * 4); /* what is before it; each half is in time */
     CHECK(half >= LOOPS * WAVES);
     CHECK(half < LOOPS * 2 * WAVES);
     CHECK(both >= LOOPS * 2 * WAVES);
