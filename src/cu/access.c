@@ -622,30 +622,33 @@ static bool prefetch_fetched(const struct mem_access *a, unsigned stage)
     return false;
 }
 
+/* A line that a branch has left behind is of no use, and its fault nobody's. */
 static void fetch_done(struct mem_access *a)
 {
     struct cu_flight *f = a->self;
     struct cu_wave *cw = f->cw;
-    cw->fetching = false;
-    cw->next_line = a->addr[0];
-    bool faulted = a->faulted;
-    if (faulted && cw->starved && !cw->ending)
+    const uint64_t line = a->addr[0];
+    const bool awaited = cw->starved && !cw->ending && line == (cw->in->pc & ~UINT64_C(63));
+    cw->fetching--;
+    if (line == cw->next_line) {
+        cw->next_here = !a->faulted;
+        if (a->faulted) /* it is asked for again if the wave comes to it */
+            cw->next_line = UINT64_MAX;
+    }
+    if (awaited && a->faulted)
         report(f);
     count_flight(f, CU_LEVEL_FETCH);
+    const bool faulted = a->faulted;
     flight_free(f);
-    if (cw->ending) {
+    if (cw->ending)
         cu_returned(cw, STALL_FETCH);
-    } else if (cw->starved && !faulted) {
-        cw->starved = false;
-        cu_ready(cw, port_now(cw->simd->xcd->domain) + 1);
-    }
+    else if (awaited && !faulted)
+        cu_fetched(cw, port_now(cw->simd->xcd->domain) + 1);
 }
 
 void cu_fetch(struct cu_wave *cw, uint64_t line)
 {
     struct cu_xcd *xcd = cw->simd->xcd;
-    if (cw->fetching)
-        return;
     struct cu_flight *f = flight_new(cw, NULL, ACCESS_FETCH);
     struct mem_access *a = &f->access;
     a->addr[0] = line;
@@ -653,6 +656,6 @@ void cu_fetch(struct cu_wave *cw, uint64_t line)
     a->bytes = 64;
     a->done = fetch_done;
     a->prefetch = prefetch_fetched;
-    cw->fetching = true;
+    cw->fetching++;
     xcd_mem_submit(xcd->mem, a);
 }

@@ -121,9 +121,9 @@ struct cu_wave {
     const struct xinst *in;
     struct cu_simd *simd;
     uint64_t charged; /* cycle up to which its time is accounted for */
-    /* Instruction fetch. */
-    uint64_t half,
-        next_line; /* in its buffer: of a program line of 64 bytes, and the next to come; ~0: none */
+    /* Instruction fetch: half a line of the program, which its buffer has; the line that is asked for ahead
+     * of it.  ~0: none. */
+    uint64_t half, next_line;
     uint8_t slot, priority;
     uint8_t issuing; /* of its cycles not accounted for, those that its last instruction takes; then: */
     uint8_t stall;   /* enum cu_stall */
@@ -131,8 +131,9 @@ struct cu_wave {
     uint8_t want_vm, want_lgkm;
     bool waits; /* at an s_waitcnt for those two */
     uint16_t lgkm;
-    bool ending; /* its program is over; memory instructions are still on their way */
-    bool fetching, starved;
+    bool ending;      /* its program is over; memory instructions are still on their way */
+    uint8_t fetching; /* lines on their way */
+    bool next_here, starved;
 
     alignas(64) struct cu_flight *flights, **flights_end; /* vector memory, in order of issue */
     struct cu_gather *has_read; /* what its next instruction, an atomic of 64 bits, has in scratch */
@@ -263,8 +264,10 @@ static inline unsigned cu_wave_number(const struct cu_wave *cw)
     const struct cu_simd *simd = cw->simd;
     return (unsigned)simd->index * simd->slots + cw->slot;
 }
-/* The program line at `pc` is asked for. */
+/* A line of the program is asked for. */
 void cu_fetch(struct cu_wave *cw, uint64_t line);
+/* That which its next instruction waits for has come, and it may go on at `cycle`. */
+void cu_fetched(struct cu_wave *cw, uint64_t cycle);
 
 /* Cycles that the LDS is busy with an instruction, by its addresses; how many because banks conflict. */
 unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned banks, unsigned *conflicts);

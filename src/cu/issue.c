@@ -446,8 +446,40 @@ static bool can_access(struct cu_wave *cw, unsigned unit, struct turn *turn)
     return room;
 }
 
+/* Not of a wave whose buffer still waits for what branches have left behind. */
+static void fetch_ahead(struct cu_wave *cw, uint64_t line)
+{
+    enum { MOST = 4 }; /* a guess */
+    if (cw->fetching >= MOST)
+        return;
+    cw->next_line = line;
+    cw->next_here = false;
+    cu_fetch(cw, line);
+}
+
+/* It goes on in a line that has come. */
+static void enter_line(struct cu_wave *cw, uint64_t half)
+{
+    struct cu_xcd *xcd = cw->simd->xcd;
+    const uint64_t behind = LINE_OF(half) + 64;
+    cw->half = half;
+    xcd->counters.fetches++;
+    if (cw->next_line == behind)
+        return;
+    cw->next_line = UINT64_MAX;
+    if (xcd_mem_fetch_ready(xcd->mem, cw->simd->cu->index))
+        fetch_ahead(cw, behind);
+}
+
+void cu_fetched(struct cu_wave *cw, uint64_t cycle)
+{
+    cw->starved = false;
+    enter_line(cw, HALF_OF(cw->in->pc));
+    cu_ready(cw, cycle);
+}
+
 /* Whether the half of a program line with its instruction is there; else it is stalled, and the line asked
- * for. */
+ * for, with the next one behind it if that is the other half's. */
 static bool has_half(struct cu_wave *cw, uint64_t half, uint64_t cycle)
 {
     struct xcd_mem *mem = cw->simd->xcd->mem;
@@ -464,19 +496,26 @@ static bool has_half(struct cu_wave *cw, uint64_t half, uint64_t cycle)
         set_ready(cw, comes);
         return false;
     }
-    if (line == cw->next_line && !cw->fetching) {
-        cw->half = half;
-        c->fetches++;
-        if (xcd_mem_fetch_ready(mem, cw->simd->cu->index))
-            cu_fetch(cw, line + 64); /* ahead of the program */
+    if (line == cw->next_line && cw->next_here) {
+        enter_line(cw, half);
         return true;
     }
     stalled(cw, STALL_FETCH, cycle);
     cu_not_ready(cw);
     cw->starved = true;
-    if (!cw->fetching) /* else: when the line that is on its way has come */
+    if (line != cw->next_line) { /* else it is on its way */
+        cw->next_line = UINT64_MAX;
         cu_fetch(cw, line);
+        if (half != line)
+            fetch_ahead(cw, line + 64);
+    }
     return false;
+}
+
+/* A taken branch empties the buffer: what it goes to is fetched, wherever it is. */
+static void leave_code(struct cu_wave *cw)
+{
+    cw->half = cw->next_line = UINT64_MAX;
 }
 
 /* Whether it has to wait for a unit that is busy until `free`. */
@@ -584,6 +623,8 @@ static bool try_issue(struct cu_wave *cw, struct turn *turn)
         issued(cw, in, rate, turn);
         simd->cu->branch.free = cycle + rate->cycles;
         execute(cw, in, cycle, cycle + xcd->timing.branch);
+        if (cw->in != in + 1)
+            leave_code(cw);
         return true;
     case UNIT_LDS:
         if (busy(cw, simd->cu->lds_port[simd->index].free, cycle))

@@ -138,6 +138,9 @@ static void check_fetch(struct rig *r)
     uint64_t far = cost(r, "branch_far");
     CHECK(far >= turns(branch + latency));
     CHECK(far <= turns(branch + latency) + 8);
+    /* The other half of a line, which is not fetched by itself, and the next line are there with it. */
+    CHECK_EQ(cost(r, "branch_near"), far);
+    CHECK_EQ(cost(r, "branch_to_end"), far + 4 * 4);
     struct left miss = rig_run(r, "miss", 1, 1);
     uint64_t missed = (miss.hw_id | (uint64_t)miss.more << 32) - miss.other;
     CHECK(missed > 4 * latency);
@@ -156,19 +159,25 @@ static uint64_t span(struct rig *r, const char *name, unsigned waves)
 }
 
 /*
- * Waves that jump to and fro.  A SIMD has a turn for one of its branches each four cycles, and the CU gets
- * half a line of code each cycle.
+ * Waves that jump to and fro.  What they jump to is fetched each time, wherever it is, and the CU gets half a
+ * line of code each cycle.
  */
 static void check_loops(struct rig *r)
 {
     enum { LOOPS = 100, WAVES = 16, SIMDS = 4 };
     uint64_t nothing = rig_cycles(r, "nothing"), branch = turns(rig_chip(r, "cu.branch"));
-    uint64_t turn = WAVES / SIMDS * 4, half = span(r, "loop_in_half", WAVES),
+    uint64_t jump = turns(branch + rig_chip(r, "icache.latency")), half = span(r, "loop_in_half", WAVES),
              both = span(r, "loop_over_halves", WAVES);
-    CHECK(half >= LOOPS * turn);
-    CHECK(half < LOOPS * turn + LOOPS);
+    /* One by itself waits for the cache; many for its port, which lines ahead have as well when it is free.
+     */
+    const uint64_t alone = span(r, "loop_in_half", 1);
+    CHECK(alone >= LOOPS * (4 + jump));
+    CHECK(alone < LOOPS * (4 + jump) + LOOPS);
+    CHECK_EQ(span(r, "loop_over_halves", 1), alone + 7 * 4); /* what is before it; each half is in time */
+    CHECK(half >= LOOPS * WAVES);
+    CHECK(half < LOOPS * 2 * WAVES);
     CHECK(both >= LOOPS * 2 * WAVES);
-    CHECK(both < LOOPS * 2 * WAVES + LOOPS);
+    CHECK(both < LOOPS * 3 * WAVES);
     /* The branch unit is a pipeline that all SIMDs share. */
     for (unsigned waves = 1; waves <= SIMDS; waves++) {
         rig_run(r, "branches", 1, waves);

@@ -243,6 +243,26 @@ timed
   .p2align 6
 1:
 end branch_far
+// Within half a line, and to the last instruction of a line.
+function branch_near
+.p2align 6
+timed
+  s_branch 1f
+  s_nop 0
+1:
+end branch_near
+function branch_to_end
+timed
+  s_branch 1f
+.p2align 6
+.rept 15
+  s_nop 0
+.endr
+1:
+.rept 4
+  s_nop 0
+.endr
+end branch_to_end
 // The next line has been asked for when the program comes there.
 function lines
 timed

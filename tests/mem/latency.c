@@ -45,9 +45,10 @@ static void check_levels(void)
     CHECK(scalar >= 160 && scalar <= 175);
     s = shot(&rig, 0, 3, ACCESS_FETCH, 16384, 64);
     run(&s);
-    CHECK_EQ(run(&s), 20);
+    const uint64_t fetch = chip_get(&rig.chip, CHIP_icache_latency);
+    CHECK_EQ(run(&s), fetch);
     s.a.cu = 2; /* shares it */
-    CHECK_EQ(run(&s), 20);
+    CHECK_EQ(run(&s), fetch);
     struct shot a = adder(&rig, 0, 3, 12288, 1, ISA_SCOPE_AGENT);
     run(&a);
     uint64_t atomic = run(&a);
