@@ -103,10 +103,11 @@ void core_follow(struct core *c, uint64_t line, uint64_t address, bool exclusive
     uint64_t page = line / CORE_PAGE_LINES;
     int place = (int)(line % CORE_PAGE_LINES);
     unsigned streams = c->ccd->all->streams;
-    for (unsigned i = 0; i < streams; i++) {
-        struct core_stream *s = &c->stream[i];
+    for (unsigned i = 0, k = c->last_stream; i < streams; i++, k = k + 1 < streams ? k + 1 : 0) {
+        struct core_stream *s = &c->stream[k];
         if (s->page != page + 1)
             continue;
+        c->last_stream = k;
         int step = place - s->last;
         if (step == 0)
             return;

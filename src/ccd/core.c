@@ -174,7 +174,7 @@ static void touch(struct core *c, core_waiter w, const struct core_page *page, d
 static bool translate(struct core *c, core_waiter w, const struct core_page *page, double *at)
 {
     uint64_t frame = page->physical >> VM_PAGE_SHIFT;
-    if (tags_find(&c->tlb, frame))
+    if (tlb_find(&c->tlb, frame))
         return true;
     enum reach found = REACHED;
     if (tags_find(&c->tlb2, frame)) {
@@ -188,7 +188,7 @@ static bool translate(struct core *c, core_waiter w, const struct core_page *pag
         c->counters.walks++;
         tags_put(&c->tlb2, frame, 0);
     }
-    tags_put(&c->tlb, frame, 0);
+    tlb_put(&c->tlb, frame);
     if (found == ON_ITS_WAY)
         access_of(c, w)->state = SLOT_WALKS;
     return found == REACHED;
@@ -240,6 +240,14 @@ static void start(struct core *c, core_waiter w, double at)
         fault(c, w, at);
     else if (translate(c, w, page, &at))
         touch(c, w, page, at);
+}
+
+/* What most are: the first TLB has their page and the first cache their line, and so all is known at once. */
+static inline bool is_at_hand(struct core *c, uint64_t address, bool exclusive, double at, double *when)
+{
+    const struct core_page *page = core_page_of(c, address);
+    return page && tlb_find(&c->tlb, page->physical >> VM_PAGE_SHIFT) &&
+           find_in_l1(c, line_of(page->physical + address % (1U << VM_PAGE_SHIFT)), exclusive, at, when);
 }
 
 /* What it waited for is there: its page's entry, or a line that it is to have alone, if it has. */
@@ -443,7 +451,7 @@ static void make(struct core *c, struct access *a, uint64_t line, double before)
 
 /* What is in front of it is over at `before`: when all stores are written, and its line is there, which
  * another may have taken away again. */
-static bool make_atomic(struct core *c, uint64_t number, double before)
+static __attribute__((noinline)) bool make_atomic(struct core *c, uint64_t number, double before)
 {
     struct access *a = &slot_of(c, number)->access;
     if (!write_stores(c, 0, false) || !drain_past(c))
@@ -495,9 +503,10 @@ static bool is_known(struct core *c, uint64_t number, double before)
     return a->state == SLOT_DONE && (a->kind != CORE_ATOMIC || make_atomic(c, number, before));
 }
 
-static bool oldest_is_known(struct core *c)
+static inline bool oldest_is_known(struct core *c)
 {
-    return is_known(c, c->first, c->last_done);
+    const struct access *a = &slot_of(c, c->first)->access;
+    return a->state == SLOT_DONE && (a->kind != CORE_ATOMIC || make_atomic(c, c->first, c->last_done));
 }
 
 /* What has left the window is known. */
@@ -517,8 +526,6 @@ static void pass_known(struct core *c)
 /* Atomic operations are made as soon as they can be: others want their lines. */
 static void make_atomics(struct core *c)
 {
-    if (!c->atomics)
-        return;
     begin_known(c);
     while (c->known != c->next && is_known(c, c->known, c->known_done)) {
         if (slot_of(c, c->known)->access.done > later(c->at, ccd_now(c->ccd)))
@@ -533,14 +540,16 @@ static bool make_room(struct core *c)
     const struct ccds *all = c->ccd->all;
     while (c->first != c->next) {
         const struct slot *s = slot_of(c, c->first);
-        bool full = c->next - c->first == CORE_WINDOW || c->instructions + c->op.instructions > all->window ||
-                    (c->op.kind == CORE_LOAD && c->loads == all->loads);
-        if (oldest_is_known(c) && (full || s->access.done <= c->at)) {
-            c->at = later(c->at, s->access.done);
-            leave(c, s);
-        } else {
-            return !full;
+        const bool known = oldest_is_known(c);
+        if (!known || s->access.done > c->at) {
+            const bool full = c->next - c->first == CORE_WINDOW ||
+                              c->instructions + c->op.instructions > all->window ||
+                              (c->op.kind == CORE_LOAD && c->loads == all->loads);
+            if (!full || !known)
+                return !full;
+            c->at = s->access.done;
         }
+        leave(c, s);
     }
     return true;
 }
@@ -642,7 +651,7 @@ static bool forward(struct core *c, core_waiter w, double at)
     const struct core_stored *s = stored_at(c, c->op.address);
     const double latency = c->ccd->all->forward;
     double ready = s->at;
-    if (!c->stores || s->address != c->op.address || s->number + c->stores < c->stored_ever)
+    if (s->address != c->op.address || s->number + c->stores < c->stored_ever)
         return false;
     at += c->ccd->all->l1_latency;
     if (s->source > c->first) {
@@ -678,13 +687,15 @@ static void load(struct core *c)
         }
         at = later(at, s->access.done);
     }
-    if (!forward(c, w, at))
+    if ((!c->stores || !forward(c, w, at)) &&
+        !is_at_hand(c, c->op.address, false, at, &c->slot[w].access.done))
         start(c, w, at);
 }
 
 static void store(struct core *c)
 {
-    unsigned place = (c->first_store + c->stores++) % c->ccd->all->stores;
+    const unsigned size = c->ccd->all->stores, next = c->first_store + c->stores++,
+                   place = next < size ? next : next - size;
     const uint64_t source = load_before(c);
     c->store[place] =
         (struct store){.access = {.address = c->op.address, .kind = c->op.kind, .bytes = c->op.bytes},
@@ -697,7 +708,8 @@ static void store(struct core *c)
                              .number = c->stored_ever++,
                              .source = source,
                              .at = c->at};
-    start(c, (core_waiter)(place | WAITER_STORE), c->at);
+    if (c->op.kind != CORE_STORE || !is_at_hand(c, c->op.address, true, c->at, &c->store[place].access.done))
+        start(c, (core_waiter)(place | WAITER_STORE), c->at);
 }
 
 /* False: it waits for what is on its way. */
@@ -850,7 +862,8 @@ static void go_on(struct core *c)
 {
     const double now = ccd_now(c->ccd);
     while (c->program && !c->over && !c->faults) {
-        make_atomics(c);
+        if (c->atomics)
+            make_atomics(c);
         if (c->at > now + AHEAD) {
             port_post(c->ccd->domain, cycle_of(c, c->at), again, c)->word[0] = ++c->turn;
             return;
@@ -911,6 +924,6 @@ void core_open(struct ccd *ccd, unsigned index, const struct chip *chip)
     c->stream = arena_take(&ccd->arena, (all->streams + 1) * sizeof(*c->stream));
     tags_open(&c->l1, (uint64_t)v[CHIP_core_l1] / CORE_LINE, (uint32_t)v[CHIP_core_l1_ways], &ccd->arena);
     tags_open(&c->l2, (uint64_t)v[CHIP_core_l2] / CORE_LINE, (uint32_t)v[CHIP_core_l2_ways], &ccd->arena);
-    tags_open(&c->tlb, (uint64_t)v[CHIP_core_tlb], (uint32_t)v[CHIP_core_tlb], &ccd->arena);
+    tlb_open(&c->tlb, chip_get(chip, CHIP_core_tlb), &ccd->arena);
     tags_open(&c->tlb2, (uint64_t)v[CHIP_core_tlb2], (uint32_t)v[CHIP_core_tlb2_ways], &ccd->arena);
 }

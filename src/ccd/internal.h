@@ -7,6 +7,7 @@
 #include "ccd/branch.h"
 #include "ccd/ccd.h"
 #include "ccd/tags.h"
+#include "ccd/tlb.h"
 #include "chip/chip.h"
 #include "fabric/fabric.h"
 #include "vm/vm.h"
@@ -140,14 +141,15 @@ struct core {
     uint64_t losses;  /* of lines that others have taken */
     double last_past; /* when one got there */
     bool past_waits;  /* for a place: a store behind the window is written no sooner than there is one */
-    struct tags l1, l2, tlb, tlb2;
+    struct tags l1, l2, tlb2;
+    struct tlb tlb;
     struct core_page page[CORE_KNOWN];
     struct core_stream *stream;
     struct branches *branches;
     struct core_fault *spare_fault;
-    unsigned faults; /* that the kernel handles: nothing is dispatched meanwhile */
-    double faulted;  /* when the last one was over */
-    unsigned oldest_stream;
+    unsigned faults;                     /* that the kernel handles: nothing is dispatched meanwhile */
+    double faulted;                      /* when the last one was over */
+    unsigned oldest_stream, last_stream; /* last_stream: that was followed */
     struct core_counters counters;
 };
 
