@@ -55,7 +55,7 @@ void core_warm(struct core *c, uint64_t line, unsigned flags)
 
 struct core_miss *core_find_miss(struct core *c, uint64_t line)
 {
-    for (unsigned i = 0; i < c->misses; i++)
+    for (unsigned i = 0; i < c->misses && c->missed[line % CORE_MISSED]; i++)
         if (c->miss[i].line == line)
             return &c->miss[i];
     return NULL;
@@ -65,8 +65,16 @@ struct core_miss *core_add_miss(struct core *c, uint64_t line, bool demand)
 {
     struct core_miss *m = &c->miss[c->misses++];
     *m = (struct core_miss){.line = line, .demand = demand, .waiters = WAITER_NONE};
+    c->missed[line % CORE_MISSED]++;
     c->l1_misses += demand;
     return m;
+}
+
+void core_drop_miss(struct core *c, struct core_miss *m)
+{
+    c->missed[m->line % CORE_MISSED]--;
+    c->l1_misses -= m->demand;
+    *m = c->miss[--c->misses];
 }
 
 /* ---- its prefetcher ---- */

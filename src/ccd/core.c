@@ -275,11 +275,10 @@ void core_filled(struct core *c, uint64_t line, double when, unsigned flags)
     struct core_miss *m = core_find_miss(c, line);
     assert(m);
     core_waiter w = m->waiters;
-    c->l1_misses -= m->demand;
     core_into_l2(c, line, flags);
     if (m->demand)
         core_into_l1(c, line, flags & ~TAG_DIRTY);
-    *m = c->miss[--c->misses];
+    core_drop_miss(c, m);
     while (w != WAITER_NONE) {
         struct access *a = access_of(c, w);
         core_waiter next = a->next;

@@ -18,6 +18,7 @@ enum {
     CORE_WINDOW = 512, /* operations at most: a power of two */
     CORE_STORED = 256, /* a power of two: twice a queue's and more */
     CORE_COMBINES = 8, /* lines that are combined at a time: a guess */
+    CORE_MISSED = 64,  /* a power of two */
     CORE_KNOWN = 4096, /* translations that the host keeps: a power of two */
     L3_BUCKETS = 1024,
     HELD = 1 << 18 /* a power of two */
@@ -133,7 +134,8 @@ struct core {
     unsigned first_store, stores, written; /* written: the first of them, of which is known when */
     core_waiter blocked, blocked_last;
     struct core_miss *miss;
-    unsigned misses, l1_misses; /* those that are under way, and of them for the first cache */
+    uint16_t missed[CORE_MISSED]; /* by the last bits of a line's number: how many of those there are */
+    unsigned misses, l1_misses;   /* those that are under way, and of them for the first cache */
     struct core_combined combined[CORE_COMBINES]; /* the oldest first */
     unsigned combining, past;                     /* of those; that have left and are not at home yet */
     struct core_stored stored[CORE_STORED];       /* the last ones, by their addresses */
@@ -236,6 +238,7 @@ void core_into_l2(struct core *core, uint64_t line, unsigned flags);
 /* What it waits for; NULL: not for that line.  `demand`: more than the prefetcher does. */
 struct core_miss *core_find_miss(struct core *core, uint64_t line);
 struct core_miss *core_add_miss(struct core *core, uint64_t line, bool demand);
+void core_drop_miss(struct core *core, struct core_miss *miss);
 /* A load or store that the first cache did not have: the prefetcher hears of it. */
 void core_follow(struct core *core, uint64_t line, uint64_t address, bool exclusive, double at);
 
