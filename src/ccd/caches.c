@@ -55,7 +55,7 @@ void core_warm(struct core *c, uint64_t line, unsigned flags)
 
 struct core_miss *core_find_miss(struct core *c, uint64_t line)
 {
-    for (unsigned i = 0; i < c->misses; i++)
+    for (unsigned i = 0; i < c->misses && c->missed[line % CORE_MISSED]; i++)
         if (c->miss[i].line == line)
             return &c->miss[i];
     return NULL;
@@ -65,8 +65,16 @@ struct core_miss *core_add_miss(struct core *c, uint64_t line, bool demand)
 {
     struct core_miss *m = &c->miss[c->misses++];
     *m = (struct core_miss){.line = line, .demand = demand, .waiters = WAITER_NONE};
+    c->missed[line % CORE_MISSED]++;
     c->l1_misses += demand;
     return m;
+}
+
+void core_drop_miss(struct core *c, struct core_miss *m)
+{
+    c->missed[m->line % CORE_MISSED]--;
+    c->l1_misses -= m->demand;
+    *m = c->miss[--c->misses];
 }
 
 /* ---- its prefetcher ---- */
@@ -103,10 +111,11 @@ void core_follow(struct core *c, uint64_t line, uint64_t address, bool exclusive
     uint64_t page = line / CORE_PAGE_LINES;
     int place = (int)(line % CORE_PAGE_LINES);
     unsigned streams = c->ccd->all->streams;
-    for (unsigned i = 0; i < streams; i++) {
-        struct core_stream *s = &c->stream[i];
+    for (unsigned i = 0, k = c->last_stream; i < streams; i++, k = k + 1 < streams ? k + 1 : 0) {
+        struct core_stream *s = &c->stream[k];
         if (s->page != page + 1)
             continue;
+        c->last_stream = k;
         int step = place - s->last;
         if (step == 0)
             return;

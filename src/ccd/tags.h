@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <smmintrin.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 
@@ -19,6 +21,7 @@
 #define TAG_OURS  4U
 #define TAG_DIRTY 8U
 #define TAG_SHIFT 8
+#define TAG_FLAGS UINT64_C(0xfe) /* those that not all entries have */
 
 struct tags {
     uint64_t *entry;
@@ -41,36 +44,54 @@ static inline uint64_t *tags_set(const struct tags *t, uint64_t number)
     return t->entry + (size_t)set * t->ways;
 }
 
-/* Whether the entry is that number's: one that is has flags, and nothing else that differs. */
+/* Whether the entry is that number's. */
 static inline bool tags_is(uint64_t entry, uint64_t number)
 {
-    return (entry ^ number << TAG_SHIFT) - 1 < (1U << TAG_SHIFT) - 1;
+    return (entry & ~TAG_FLAGS) == (number << TAG_SHIFT | TAG_VALID);
+}
+
+/* The number's place in its set; as many as there are ways: it has none.  Two entries are compared at a
+ * time. */
+static inline uint32_t tags_way(const struct tags *t, const uint64_t *set, uint64_t number)
+{
+    const uint64_t entry = number << TAG_SHIFT | TAG_VALID, kept = ~TAG_FLAGS;
+    const __m128i wanted = _mm_set1_epi64x((long long)entry), mask = _mm_set1_epi64x((long long)kept);
+    uint32_t i = 0;
+    for (; i + 4 <= t->ways; i += 4) {
+        const __m128i first = _mm_loadu_si128((const __m128i *)&set[i]),
+                      second = _mm_loadu_si128((const __m128i *)&set[i + 2]),
+                      found = _mm_packs_epi32(_mm_cmpeq_epi64(_mm_and_si128(first, mask), wanted),
+                                              _mm_cmpeq_epi64(_mm_and_si128(second, mask), wanted));
+        const unsigned bytes = (unsigned)_mm_movemask_epi8(found); /* four of each entry */
+        if (bytes)
+            return i + (unsigned)__builtin_ctz(bytes) / 4;
+    }
+    while (i < t->ways && !tags_is(set[i], number))
+        i++;
+    return i;
 }
 
 /* Its entry, or NULL; it was not used by that. */
 static inline uint64_t *tags_peek(const struct tags *t, uint64_t number)
 {
     uint64_t *set = tags_set(t, number);
-    for (uint32_t i = 0; i < t->ways; i++)
-        if (tags_is(set[i], number))
-            return &set[i];
-    return NULL;
+    const uint32_t way = tags_way(t, set, number);
+    return way < t->ways ? &set[way] : NULL;
 }
 
 /* Its entry, now the last used, or NULL. */
 static inline uint64_t *tags_find(const struct tags *t, uint64_t number)
 {
     uint64_t *set = tags_set(t, number);
-    uint32_t i = 0;
-    while (!tags_is(set[i], number))
-        if (++i == t->ways)
-            return NULL;
-    uint64_t before = set[i];
-    for (uint32_t k = 0; k <= i; k++) {
-        const uint64_t entry = set[k];
-        set[k] = before;
-        before = entry;
-    }
+    if (tags_is(set[0], number))
+        return set;
+    const uint32_t way = tags_way(t, set, number);
+    if (way == t->ways)
+        return NULL;
+    const uint64_t entry = set[way];
+    for (uint32_t k = way; k; k--)
+        set[k] = set[k - 1];
+    set[0] = entry;
     return set;
 }
 
@@ -78,8 +99,7 @@ static inline uint64_t *tags_find(const struct tags *t, uint64_t number)
 static inline uint64_t tags_put(struct tags *t, uint64_t number, unsigned flags)
 {
     uint64_t *set = tags_set(t, number), last = set[t->ways - 1];
-    for (uint32_t i = t->ways - 1; i; i--)
-        set[i] = set[i - 1];
+    memmove(&set[1], &set[0], (t->ways - 1) * sizeof(*set));
     set[0] = number << TAG_SHIFT | flags | TAG_VALID;
     return last;
 }

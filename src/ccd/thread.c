@@ -158,11 +158,11 @@ static void next_record(struct cpu_thread *t)
     t->record_end = at + 1 + t->block->words;
     const unsigned parts = t->block->accesses;
     t->cycles = t->block->cycles > 0 ? (double)t->block->cycles : t->block->instructions / t->ipc;
-    t->instructions = t->first_instructions = t->block->instructions;
+    t->instructions = t->next_instructions = t->block->instructions;
     if (parts > 1) {
         t->cycles /= parts;
         t->instructions /= parts;
-        t->first_instructions -= t->instructions * (parts - 1);
+        t->next_instructions -= t->instructions * (parts - 1);
     }
 }
 
@@ -196,7 +196,7 @@ static bool next_of_range(struct cpu_thread *t, struct core_op *op)
 static uint8_t distance_of(const struct cpu_thread *t, const struct ehp_cpu_access *a)
 {
     const uint64_t distance = t->loads + 1 - t->number[a->after];
-    return a->after && t->number[a->after] && distance < CORE_AFTER_WAIT ? (uint8_t)distance : 0;
+    return t->number[a->after] && distance < CORE_AFTER_WAIT ? (uint8_t)distance : 0;
 }
 
 /* Who asks for the same word again and again has nothing else to do until it changes: for the host's sake it
@@ -216,22 +216,31 @@ static double cycles_of_range(const struct cpu_thread *t, const struct ehp_cpu_a
     return a->kind == EHP_CPU_WRITE_RANGE ? t->write_cycles : copies ? 0 : t->read_cycles;
 }
 
-static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
+static void take_load(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
 {
-    op->address = a->kind == EHP_CPU_FENCE ? 0 : *t->word++;
+    op->kind = CORE_LOAD;
+    op->after = a->after ? distance_of(t, a) : 0;
+    op->named = a->named;
+    t->loads++;
+    if (a->number)
+        t->number[a->number] = t->loads;
+}
+
+static void take_store(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
+{
+    op->kind = CORE_STORE;
+    op->after = a->after ? distance_of(t, a) : 0;
+    op->named = a->named;
+}
+
+static void take_rare(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
+{
     switch (a->kind) {
-    case EHP_CPU_READ:
     case EHP_CPU_ATOMIC_READ:
-        op->kind = CORE_LOAD;
-        op->after = distance_of(t, a);
-        t->loads++;
-        if (a->number)
-            t->number[a->number] = t->loads;
+        take_load(t, a, op);
         break;
-    case EHP_CPU_WRITE:
     case EHP_CPU_ATOMIC_WRITE:
-        op->kind = CORE_STORE;
-        op->after = distance_of(t, a);
+        take_store(t, a, op);
         break;
     case EHP_CPU_WRITE_PAST: /* what lies beyond its line is a range */
         op->kind = CORE_STORE_PAST;
@@ -261,6 +270,17 @@ static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, st
         wait_after(t, a, op);
 }
 
+static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
+{
+    op->address = a->kind == EHP_CPU_FENCE ? 0 : *t->word++;
+    if (a->kind == EHP_CPU_READ)
+        take_load(t, a, op);
+    else if (a->kind == EHP_CPU_WRITE)
+        take_store(t, a, op);
+    else
+        take_rare(t, a, op);
+}
+
 /* The record's first operation comes behind the branch that the last one ended with.  What a target looks
  * like is the same wherever the host has put it. */
 static void take_branch(struct cpu_thread *t, struct core_op *op)
@@ -269,7 +289,9 @@ static void take_branch(struct cpu_thread *t, struct core_op *op)
     const struct ehp_cpu_block *to = t->block;
     op->branch = (uint32_t)goes->bytes << 16 | goes->number;
     op->target = (uint32_t)(uintptr_t)to;
-    op->branch_after = goes->after == EHP_CPU_AFTER_WAIT ? CORE_AFTER_WAIT : distance_of(t, goes);
+    op->branch_after = goes->after == EHP_CPU_AFTER_WAIT ? CORE_AFTER_WAIT
+                       : goes->after                     ? distance_of(t, goes)
+                                                         : 0;
     op->jump = goes->kind == EHP_CPU_JUMP;
     op->signature = (uint8_t)(to->instructions ^ to->words << 1 ^ (uint32_t)to->cycles);
     t->goes = NULL;
@@ -281,8 +303,6 @@ static bool next(struct core_program *program, struct core_op *op)
     *op = (struct core_op){.kind = CORE_COMPUTE};
     if (t->range < t->range_end)
         return next_of_range(t, op);
-    if (t->block && t->access == t->block->accesses)
-        record_over(t);
     if (!t->block) {
         const enum found found = !t->blocked && has_record(t) ? RECORD : wait_for_thread(t);
         if (found == LEFT)
@@ -296,10 +316,11 @@ static bool next(struct core_program *program, struct core_op *op)
             take_branch(t, op);
     }
     op->cycles = t->cycles;
-    op->instructions = t->access ? t->instructions : t->first_instructions;
-    if (t->access < t->block->accesses)
+    op->instructions = t->next_instructions;
+    t->next_instructions = t->instructions;
+    if (t->block->accesses)
         take_access(t, &t->block->access[t->access++], op);
-    else
+    if (t->access == t->block->accesses)
         record_over(t);
     return true;
 }

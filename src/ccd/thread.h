@@ -36,7 +36,7 @@ struct cpu_thread {
     uint64_t record_end;
     unsigned access;
     double cycles;
-    uint32_t instructions, first_instructions; /* of an access; of the first */
+    uint32_t instructions, next_instructions; /* of an access; of the next, which may be the first */
     uint64_t polled;                   /* address of the last load that it waited for, and nothing since */
     const struct ehp_cpu_access *goes; /* how the last record goes on, if not simply */
     uint64_t range, range_end;

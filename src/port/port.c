@@ -326,7 +326,7 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
 }
 
 /* The first cycle with an event in the wheel at or after d->next; PORT_NEVER when the wheel is empty. */
-static uint64_t wheel_next(struct port_domain *d)
+static inline uint64_t wheel_next(struct port_domain *d)
 {
     if (d->pending == d->heap_count)
         return PORT_NEVER;
@@ -398,11 +398,21 @@ static unsigned begin_asking(const struct port_domain *d, const struct bucket *b
     return count;
 }
 
-static void prefetch_events(const struct port_domain *d, uint64_t from, uint64_t end)
+/* Which of so many cycles, up to AHEAD, have events in the wheel: a bit each, the first one's last. */
+static uint64_t cycles_with_events(const struct port_domain *d, uint64_t from, uint64_t cycles)
 {
-    for (uint64_t cycle = from; cycle < end; cycle++)
-        if (d->bucket[cycle % WHEEL].first)
-            port_prefetch(d->bucket[cycle % WHEEL].first, sizeof(struct chunk));
+    const unsigned slot = (unsigned)(from % WHEEL), shift = slot % 64;
+    uint64_t bits = d->set[slot / 64] >> shift;
+    if (shift > 64 - AHEAD)
+        bits |= d->set[(slot / 64 + 1) % WORDS] << (64 - shift);
+    return bits & ((UINT64_C(1) << cycles) - 1);
+}
+
+static void prefetch_events(const struct port_domain *d, uint64_t from)
+{
+    for (uint64_t left = cycles_with_events(d, from, AHEAD); left; left &= left - 1)
+        port_prefetch(d->bucket[(from + (unsigned)__builtin_ctzll(left)) % WHEEL].first,
+                      sizeof(struct chunk));
 }
 
 /*
@@ -414,9 +424,9 @@ static void ask_ahead(const struct port_domain *d, uint64_t from, uint64_t end)
 {
     struct prefetching soon[EVENTS_AHEAD];
     unsigned count = 0;
-    prefetch_events(d, end, end + AHEAD); /* for the next time */
-    for (uint64_t cycle = from; cycle < end; cycle++)
-        count = begin_asking(d, &d->bucket[cycle % WHEEL], soon, count);
+    prefetch_events(d, end); /* for the next time */
+    for (uint64_t left = cycles_with_events(d, from, end - from); left; left &= left - 1)
+        count = begin_asking(d, &d->bucket[(from + (unsigned)__builtin_ctzll(left)) % WHEEL], soon, count);
     for (unsigned stage = 1; stage < PORT_STAGES && count; stage++) {
         unsigned left = 0;
         for (unsigned i = 0; i < count; i++) {
@@ -488,7 +498,7 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
     }
     assert(end <= d->limit);
     uint64_t soon = 0;
-    prefetch_events(d, d->next, d->next + AHEAD);
+    prefetch_events(d, d->next);
     for (uint64_t cycle; (cycle = wheel_next(d)) < end;) {
         if (cycle >= soon) {
             soon = cycle + AHEAD < end ? cycle + AHEAD : end;
