@@ -214,7 +214,18 @@ static void need_no_wrap(const struct emit *e, struct affine_node *n, const stru
 
 /* ---- nodes ---- */
 
-/* Whether a row is other than so in some lane, as an i1; of slices these are the first lanes. */
+/* The first lanes of a row's slices, and all of them as a vector. */
+static llvm_value row_firsts(const struct emit *e, llvm_value row, llvm_value first[WAVE_LANES])
+{
+    llvm_value each = e->l->GetPoison(each_type(e, e->i32));
+    for (unsigned i = 0; i < slices_of(e); i++) {
+        first[i] = emit_load(e, e->i32, row, i * e->slice * 4);
+        each = e->l->BuildInsertElement(e->b, each, first[i], emit_i32(e, i), "");
+    }
+    return each;
+}
+
+/* Whether a row goes on by another step in some lane of a slice, as an i1. */
 static llvm_value row_differs(struct emit *e, llvm_value row, const llvm_value *first, llvm_value step)
 {
     const struct llvm *l = e->l;
@@ -235,9 +246,58 @@ static llvm_value row_differs(struct emit *e, llvm_value row, const llvm_value *
     return l->BuildICmp(e->b, LLVM_NE, differs, l->ConstNull(e->bits), "");
 }
 
-/* The work-item ids of a wave that begins, which mostly count up and need no look; else they are compared
- * with such. */
-static llvm_value ids_differ(struct emit *e, llvm_value row, const llvm_value *first, llvm_value step)
+/* What is found out about a row: its slices' first lanes, the step, and what is not 0 if there is none. */
+enum { FOUND_FIRST, FOUND_STEP, FOUND_WRONG, FOUND };
+
+static void look_at_row(struct emit *e, llvm_value row, llvm_value found[FOUND])
+{
+    llvm_value first[WAVE_LANES];
+    found[FOUND_FIRST] = row_firsts(e, row, first);
+    found[FOUND_STEP] = e->l->BuildSub(e->b, emit_load(e, e->i32, row, 4), first[0], "");
+    llvm_value differs = row_differs(e, row, first, found[FOUND_STEP]);
+    found[FOUND_WRONG] = e->l->BuildZExt(e->b, differs, e->i64, "");
+}
+
+/* The function that does it for all rows of all stretches. */
+static llvm_value looking_function(struct emit *e, llvm_type type, llvm_type result)
+{
+    static const char name[] = "look_at_row";
+    const struct llvm *l = e->l;
+    llvm_value function = l->GetNamedFunction(e->module, name);
+    if (function)
+        return function;
+    llvm_value outer = e->function, found[FOUND], all = l->GetPoison(result);
+    llvm_block here = l->GetInsertBlock(e->b);
+    function = e->function = emit_function(e, name, type);
+    l->SetLinkage(function, LLVM_INTERNAL);
+    emit_goto(e, emit_block(e));
+    look_at_row(e, l->GetParam(function, 0), found);
+    for (unsigned i = 0; i < FOUND; i++)
+        all = l->BuildInsertValue(e->b, all, found[i], i, "");
+    l->BuildRet(e->b, all);
+    e->function = outer;
+    emit_goto(e, here);
+    return function;
+}
+
+/* It is half of what LLVM has to compile of a load, so large functions call it: a fiftieth slower. */
+static void find_lie(struct emit *e, llvm_value row, llvm_value found[FOUND])
+{
+    const struct llvm *l = e->l;
+    if (e->effort == LIFT_VERSIONS) {
+        look_at_row(e, row, found);
+        return;
+    }
+    llvm_type types[FOUND] = {each_type(e, e->i32), e->i32, e->i64};
+    llvm_type result = l->StructTypeInContext(e->context, types, FOUND, 0);
+    llvm_type type = l->FunctionType(result, &e->ptr, 1, 0);
+    llvm_value all = l->BuildCall2(e->b, type, looking_function(e, type, result), &row, 1, "");
+    for (unsigned i = 0; i < FOUND; i++)
+        found[i] = l->BuildExtractValue(e->b, all, i, "");
+}
+
+/* The work-item ids of a wave that begins, which mostly count up and need no look. */
+static llvm_value ids_differ(struct emit *e, llvm_value row)
 {
     const struct llvm *l = e->l;
     llvm_block known = l->GetInsertBlock(e->b), look = emit_block(e), done = emit_block(e);
@@ -246,10 +306,14 @@ static llvm_value ids_differ(struct emit *e, llvm_value row, const llvm_value *f
     counts = l->BuildAnd(e->b, counts, e->begin.is, "");
     l->SetMetadata(l->BuildCondBr(e->b, l->BuildNot(e->b, counts, ""), look, done), e->md_prof, e->unlikely);
     emit_goto(e, look);
-    llvm_value differs[] = {l->ConstNull(e->i1), row_differs(e, row, first, step)};
+    llvm_value found[FOUND];
+    find_lie(e, row, found);
+    llvm_value other = l->BuildXor(e->b, found[FOUND_STEP], emit_i32(e, 1), "");
+    llvm_value differs[] = {emit_i64(e, 0),
+                            l->BuildOr(e->b, found[FOUND_WRONG], l->BuildZExt(e->b, other, e->i64, ""), "")};
     l->BuildBr(e->b, done);
     emit_goto(e, done);
-    llvm_value all = l->BuildPhi(e->b, e->i1, "");
+    llvm_value all = l->BuildPhi(e->b, e->i64, "");
     llvm_block from[] = {known, look};
     l->AddIncoming(all, differs, from, 2);
     return all;
@@ -257,17 +321,18 @@ static llvm_value ids_differ(struct emit *e, llvm_value row, const llvm_value *f
 
 static void find_row(struct emit *e, struct affine_node *n)
 {
-    const struct llvm *l = e->l;
-    const bool ids = n->number == 0 && begin_has_ids(e);
     llvm_value row = emit_at(e, e->v, (int64_t)(n->number * sizeof(wave_row))), first[WAVE_LANES];
-    n->first = l->GetPoison(each_type(e, e->i32));
-    for (unsigned i = 0; i < slices_of(e); i++) {
-        first[i] = emit_load(e, e->i32, row, i * e->slice * 4);
-        n->first = l->BuildInsertElement(e->b, n->first, first[i], emit_i32(e, i), "");
+    if (n->number == 0 && begin_has_ids(e)) {
+        n->first = row_firsts(e, row, first);
+        n->step = emit_i32(e, 1);
+        need_zero(e, n, ids_differ(e, row));
+        return;
     }
-    n->step = ids ? emit_i32(e, 1) : l->BuildSub(e->b, emit_load(e, e->i32, row, 4), first[0], "");
-    llvm_value differs = ids ? ids_differ(e, row, first, n->step) : row_differs(e, row, first, n->step);
-    need_zero(e, n, l->BuildZExt(e->b, differs, e->i64, ""));
+    llvm_value found[FOUND];
+    find_lie(e, row, found);
+    n->first = found[FOUND_FIRST];
+    n->step = found[FOUND_STEP];
+    need_zero(e, n, found[FOUND_WRONG]);
 }
 
 static void find_scalar(const struct emit *e, struct affine_node *n)

@@ -928,11 +928,14 @@ int main(int argc, char **argv)
                 try_steps(e, level, first + i);
         }
         engine_close(e);
-        if (!engine_open(e, level, JIT_FIRST_PLAIN))
-            return 1;
-        for (unsigned i = 0; i < programs / 3; i++)
-            try_random(e, level, first + i);
-        engine_close(e);
+        for (enum jit_when when = JIT_FIRST_SINGLE; when <= JIT_FIRST_PLAIN; when++) {
+            if (!engine_open(e, level, when))
+                return 1;
+            try_rows(e, level);
+            for (unsigned i = 0; i < programs / 3; i++)
+                try_random(e, level, first + i);
+            engine_close(e);
+        }
     }
     workgroup_free(t.wg);
     free(t.launch.v0);
