@@ -46,19 +46,21 @@ static void run_triad(const struct both *a)
                                      on_device<float4>(a[2]));
 }
 
+template <int WIDTH, int HEIGHT>
 __global__ void stencil(const float *__restrict__ in, float *__restrict__ out)
 {
-    const int x = static_cast<int>(blockIdx.x * 64 + threadIdx.x),
-              y = static_cast<int>(blockIdx.y * 4 + threadIdx.y);
+    const int x = static_cast<int>(blockIdx.x * WIDTH + threadIdx.x),
+              y = static_cast<int>(blockIdx.y * HEIGHT + threadIdx.y);
     if (x == 0 || y == 0 || x == GRID - 1 || y == GRID - 1)
         return;
     const float *p = in + y * GRID + x;
     out[y * GRID + x] = 0.5f * p[0] + 0.125f * (p[-1] + p[1] + p[-GRID] + p[GRID]);
 }
 
-static void run_stencil(const struct both *a)
+template <int WIDTH, int HEIGHT> static void run_stencil(const struct both *a)
 {
-    stencil<<<dim3(GRID / 64, GRID / 4), dim3(64, 4)>>>(on_device<float>(a[0]), on_device<float>(a[1]));
+    stencil<WIDTH, HEIGHT><<<dim3(GRID / WIDTH, GRID / HEIGHT), dim3(WIDTH, HEIGHT)>>>(
+        on_device<float>(a[0]), on_device<float>(a[1]));
 }
 
 // An item a column: from one iteration to the next it is a row further.
@@ -141,7 +143,16 @@ struct pair memory_pairs[] = {
      {{FILL_UNIT, GRID * GRID * 4L}, {FILL_ZERO, GRID * GRID * 4L}},
      CLOSE_F32,
      1e-6,
-     run_stencil,
+     run_stencil<64, 4>,
+     host_stencil,
+     1},
+    {"the same, 16 x 16 items",
+     "M points/s",
+     1e-6 * GRID * GRID,
+     {{FILL_UNIT, GRID * GRID * 4L}, {FILL_ZERO, GRID * GRID * 4L}},
+     CLOSE_F32,
+     1e-6,
+     run_stencil<16, 16>,
      host_stencil,
      1},
     {"columns less their mean",

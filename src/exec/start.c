@@ -305,7 +305,8 @@ static struct start find_items(const struct workgroup *wg, const struct exec_lau
 static void begin(struct workgroup *wg, const struct exec_launch *launch)
 {
     const struct start start = find_items(wg, launch);
-    const bool counts_up = start.same_ids && launch->items[0] % WAVE_LANES == 0;
+    const uint32_t row = launch->items[0] | WAVE_LANES;
+    const uint8_t counts_up = (uint8_t)(start.same_ids ? row & -row : 0);
     /* Written each time, it would have the copy below wait for all stores before it, the last workgroup's to
      * memory included: the host does not take a vector from a byte that is on its way to the cache. */
     if (wg->fresh.counts_up != counts_up)

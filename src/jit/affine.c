@@ -78,6 +78,8 @@ static unsigned join(struct affine *a, unsigned low, unsigned high)
         return h->a;
     if (a->pairs && l->kind == AFFINE_ROW && h->kind == AFFINE_ROW && h->number == l->number + 1)
         return pair(a, l->number);
+    if (h->kind == AFFINE_ASHR && h->number == 31 && h->a == low)
+        return make(a, AFFINE_SEXT, true, low, 0);
     if (l->kind == AFFINE_SCALAR && h->kind == AFFINE_SCALAR)
         return scalar(a, true, l->scalar[0], h->scalar[0]);
     return make(a, AFFINE_JOIN, true, low, high);
@@ -122,10 +124,10 @@ static void set(struct affine *a, const struct lane_op *op, unsigned node)
     a->row[stretch_row(&op->x->isa->dst)] = (uint16_t)node;
 }
 
-static void set_wide(struct affine *a, const struct lane_op *op, unsigned node)
+/* The lower half is known where the upper one of a source is not. */
+static void set_wide(struct affine *a, const struct lane_op *op, unsigned node, unsigned low)
 {
     const unsigned at = stretch_row(&op->x->isa->dst);
-    const unsigned low = make(a, AFFINE_LOW, false, node, 0);
     a->row[at] = (uint16_t)low;
     a->row[at + 1] = (uint16_t)make(a, AFFINE_HIGH, false, low == AFFINE_UNKNOWN ? low : node, low);
 }
@@ -220,17 +222,21 @@ static unsigned result(struct emit *e, const struct lane_op *op)
     }
 }
 
-/* The 64 bits that one makes. */
-static unsigned wide_result(struct affine *a, const struct lane_op *op)
+/* The 64 bits that one makes, and the lower half of that by itself. */
+static unsigned wide_result(struct affine *a, const struct lane_op *op, unsigned *low)
 {
     uint32_t by;
+    *low = AFFINE_UNKNOWN;
     switch (op->x->op) {
     case ISA_OP_v_lshlrev_b64:
-        return constant(op, 0, 32, &by) ? make_by(a, AFFINE_SHL, true, wide_source(a, op, 1), by)
-                                        : AFFINE_UNKNOWN;
+        if (!constant(op, 0, 32, &by))
+            return AFFINE_UNKNOWN;
+        *low = make_by(a, AFFINE_SHL, false, source(a, op, 1), by);
+        return make_by(a, AFFINE_SHL, true, wide_source(a, op, 1), by);
     case ISA_OP_v_lshl_add_u64:
         if (!constant(op, 1, 5, &by))
             return AFFINE_UNKNOWN;
+        *low = sum(a, make_by(a, AFFINE_SHL, false, source(a, op, 0), by), source(a, op, 2));
         return make(a, AFFINE_ADD, true, make_by(a, AFFINE_SHL, true, wide_source(a, op, 0), by),
                     wide_source(a, op, 2));
     case ISA_OP_v_mad_u64_u32:
@@ -238,6 +244,7 @@ static unsigned wide_result(struct affine *a, const struct lane_op *op)
         const enum affine_kind widen = op->x->op == ISA_OP_v_mad_u64_u32 ? AFFINE_ZEXT : AFFINE_SEXT;
         const unsigned x = make(a, widen, true, source(a, op, 0), 0),
                        y = make(a, widen, true, source(a, op, 1), 0);
+        *low = sum(a, make(a, AFFINE_MUL, false, source(a, op, 0), source(a, op, 1)), source(a, op, 2));
         return make(a, AFFINE_ADD, true, make(a, AFFINE_MUL, true, x, y), wide_source(a, op, 2));
     }
     default:
@@ -269,7 +276,7 @@ void affine_follow(struct emit *e, const struct lane_op *op)
     const struct isa_inst *inst = op->x->isa;
     struct affine *a = &e->affine;
     const bool plain = op->body && is_plain(inst);
-    unsigned node = AFFINE_UNKNOWN;
+    unsigned node = AFFINE_UNKNOWN, low = AFFINE_UNKNOWN;
     if (op->logic) {
         a->carry[inst->dst.reg] = 0;
         return;
@@ -281,17 +288,15 @@ void affine_follow(struct emit *e, const struct lane_op *op)
     else if (plain && inst->dst.dwords == 1)
         node = result(e, op);
     else if (plain && inst->dst.dwords == 2)
-        node = wide_result(a, op);
+        node = wide_result(a, op, &low);
     forget(a, &inst->dst);
     if (op->x->op == ISA_OP_v_swap_b32)
         forget(a, &inst->src[0]);
     if (stretch_makes_mask(op))
         a->carry[op->x->sd] = node != AFFINE_UNKNOWN && op->x->op == ISA_OP_v_add_co_u32 ? (uint16_t)node : 0;
-    if (node == AFFINE_UNKNOWN)
-        return;
-    if (inst->dst.dwords == 2)
-        set_wide(a, op, node);
-    else
+    if (low != AFFINE_UNKNOWN)
+        set_wide(a, op, node, low);
+    else if (node != AFFINE_UNKNOWN && inst->dst.dwords == 1)
         set(a, op, node);
 }
 

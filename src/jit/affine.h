@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses that go up by the same step from lane to lane, as most do: first + lane * step.
+ * Addresses that go up by the same step from lane to lane of a slice, as most do: first + lane * step. Slices
+ * begin anywhere, as where a workgroup's rows are shorter than a wave.
  *
  * affine_follow() goes through a stretch's integer instructions and notes how rows are made of others, and of
- * those that are there before the stretch.  From that the first lane's value and the step of a place are
- * found with scalars, once for the wave, with what has to hold for it: affine_find() emits that.  What holds
- * is found at run time only: a row may be anything.
+ * those that are there before the stretch.  From that slices' first values, as a vector of one for each, and
+ * the step of a place are found once for the wave, with what has to hold for it: affine_find() emits that.
+ * What holds is found at run time only: a row may be anything.
  */
 #ifndef EHP_JIT_AFFINE_H
 #define EHP_JIT_AFFINE_H
@@ -18,6 +19,11 @@ enum { AFFINE_NODES = 384, AFFINE_UNTOUCHED = 0, AFFINE_UNKNOWN = 1, AFFINE_FIRS
 struct emit;
 struct lane_op;
 
+/* What has to be 0: an i64, and dwords of slices; NULL: nothing. */
+struct affine_wrong {
+    llvm_value one, each;
+};
+
 /* How a value of 32 or 64 bits is made of others. */
 struct affine_node {
     uint8_t kind;
@@ -25,7 +31,8 @@ struct affine_node {
     uint16_t a, b;
     uint32_t number;      /* a row, or how far it is shifted */
     llvm_value scalar[2]; /* its dwords, when it is the same for all lanes */
-    llvm_value first, step, wrong;
+    llvm_value first, step;
+    struct affine_wrong wrong;
 };
 
 struct affine {
@@ -36,9 +43,11 @@ struct affine {
     uint16_t carry[128];     /* the sum of which a mask, by its register, is the carry; 0: it is none */
 };
 
-/* `wrong`, as an i64, is 0 when active lane l has first + l * step, as i64s; which needs all lanes active. */
+/* When nothing is wrong, lane l of each slice has first + l * step, as i64s.  `first` is one value where it
+ * is the same for all slices, or of one slice, in a loop. */
 struct affine_place {
-    llvm_value first, step, wrong;
+    llvm_value first, step;
+    struct affine_wrong wrong;
 };
 
 /* A stretch begins. */
@@ -54,5 +63,14 @@ unsigned affine_wide(struct affine *a, unsigned row);
 unsigned affine_row(struct affine *a, unsigned row);
 /* Emits what it is. */
 struct affine_place affine_find(struct emit *e, unsigned place);
+/* Adds what has to be 0, of all or of each slice; all that another has; and whether nothing is wrong. */
+void affine_need_zero(const struct emit *e, struct affine_wrong *wrong, llvm_value value);
+void affine_need(const struct emit *e, struct affine_wrong *wrong, const struct affine_wrong *also);
+llvm_value affine_is_right(const struct emit *e, const struct affine_wrong *wrong);
+/* Instructions of the builder, for values of which one may be of all slices; and one for each slice. */
+typedef llvm_value affine_build(llvm_builder b, llvm_value x, llvm_value y, const char *name);
+llvm_value affine_make(const struct emit *e, affine_build *build, llvm_value x, llvm_value y);
+bool affine_is_each(const struct emit *e, llvm_value value);
+llvm_value affine_each(const struct emit *e, llvm_value value);
 
 #endif

@@ -11,16 +11,15 @@ enum affine_kind {
     AFFINE_SUB,
     AFFINE_MUL,
     AFFINE_SHL,  /* by `number`; so are the next three */
-    AFFINE_LSHR, /* which makes it the same for all lanes; so does the next one */
+    AFFINE_LSHR, /* which makes it the same for a slice's lanes; so does the next one */
     AFFINE_ASHR,
     AFFINE_FITS, /* in so many bits */
-    AFFINE_AND,  /* b is the same for all lanes */
+    AFFINE_AND,  /* b is the same for a slice's lanes */
     AFFINE_OR,   /* which is a sum */
     AFFINE_ZEXT, /* of 32 bits to 64 */
     AFFINE_SEXT,
     AFFINE_JOIN, /* a is the lower half, b the upper, which is the same for all lanes */
-    AFFINE_LOW,  /* half of 64 bits */
-    AFFINE_HIGH, /* the same for all lanes; b is the lower half that goes with it */
+    AFFINE_HIGH, /* of 64 bits, the same for all lanes; b is the lower half that goes with it */
 };
 
 #endif

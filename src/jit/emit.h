@@ -47,16 +47,17 @@ struct lane_op {
     llvm_value
         pair[2];     /* i64: of logic, a source that is none of EXEC and the stretch's masks; NULL: it is */
     llvm_value base; /* i64: of a load, the scalar that its lanes' offsets are added to; NULL: none */
-    llvm_value readers;      /* i64: of DPP that reads from other slices, who has somebody to read from */
-    bool alone;              /* it reads EXEC or other slices, and is a stretch by itself */
-    bool checks;             /* whether a lane is bad is looked at */
-    uint8_t harmless;        /* of a pair's halves, or both bits: nobody sees what NaN it is */
-    bool stops_nans;         /* what it makes of a harmless one is looked at */
-    bool writes;             /* to memory or LDS */
-    bool once;               /* an atomic, that must not be redone when it is done */
-    bool second;             /* of two addresses it is the second that it writes to */
-    uint16_t place;          /* of memory: the node of its addresses, or AFFINE_UNKNOWN */
-    struct affine_place at;  /* what that is, in an even stretch or loop */
+    llvm_value readers;     /* i64: of DPP that reads from other slices, who has somebody to read from */
+    bool alone;             /* it reads EXEC or other slices, and is a stretch by itself */
+    bool checks;            /* whether a lane is bad is looked at */
+    uint8_t harmless;       /* of a pair's halves, or both bits: nobody sees what NaN it is */
+    bool stops_nans;        /* what it makes of a harmless one is looked at */
+    bool writes;            /* to memory or LDS */
+    bool once;              /* an atomic, that must not be redone when it is done */
+    bool second;            /* of two addresses it is the second that it writes to */
+    uint16_t place;         /* of memory: the node of its addresses, or AFFINE_UNKNOWN */
+    struct affine_place at; /* what that is, in an even stretch or loop */
+    llvm_value firsts;      /* where slices' first addresses are on the host's stack; NULL: at.first is all */
     struct lane_ahead ahead; /* in an even loop */
     enum nan_kind nan_kind;  /* the result is bad where that is a NaN, and nowhere else; else the body says */
 };
@@ -105,7 +106,8 @@ struct slice {
     unsigned likelies;
     struct chosen chosen[CHOSEN_MAX]; /* those that were made last */
     unsigned chosens;
-    bool even; /* all lanes are active, and known places go up evenly: even.c */
+    bool even;  /* known places go up evenly: even.c */
+    bool whole; /* all lanes are active, and stay so */
     struct put_off store[EVEN_STORES_MAX];
     unsigned stores;
     llvm_value row_phi[WAVE_ROWS], mask_phi[SREGS]; /* of a loop; NULL: not needed */
@@ -226,12 +228,13 @@ struct emit {
     /* Lane-wise instructions that are not emitted yet. */
     struct lane_op all[STRETCH_MAX], *op; /* op: of these, the ones that are emitted now */
     unsigned ops;
-    struct affine affine;     /* what they do to addresses */
-    bool mask_written[MASKS]; /* by one of them */
-    bool scalar_read[SREGS];  /* by one of them, as a scalar or a mask, or by the scalar ALU between them */
-    bool scalar_made[SREGS];  /* by the scalar ALU between them */
-    bool late[SREGS];         /* read, and then made: stored when the stretch is done */
-    size_t late_at[SREGS];    /* by which instruction */
+    struct affine affine;           /* what they do to addresses */
+    llvm_value firsts[STRETCH_MAX]; /* lane_op.firsts of each; NULL: none had any yet */
+    bool mask_written[MASKS];       /* by one of them */
+    bool scalar_read[SREGS]; /* by one of them, as a scalar or a mask, or by the scalar ALU between them */
+    bool scalar_made[SREGS]; /* by the scalar ALU between them */
+    bool late[SREGS];        /* read, and then made: stored when the stretch is done */
+    size_t late_at[SREGS];   /* by which instruction */
     bool scc_read, scc_late;
     bool joined;            /* accesses are together that only even ones may be */
     bool accesses;          /* one of them accesses memory, which may fault */
@@ -497,20 +500,23 @@ void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_
 void ahead_find(struct emit *e, const struct exec_block *block);
 
 /*
- * Stretches of which all lanes are active, and whose loads and stores are found before to go up evenly from
- * lane to lane (even.c).  Whether it is worth a look; of a stretch without any, whether a version for all
- * lanes is, which where masks are rows spares what cuts short ones to EXEC; emits the test for it; may an
- * access be in a stretch with what is there, because it can be told whether they meet; and what is done for
- * it.
+ * Stretches whose loads and stores are found before to go up evenly from lane to lane (even.c).  Whether an
+ * access goes by a step that is known, and that there is no way for, and so would spoil others; whether it
+ * is worth a look; whether there is a version for some lanes; of a stretch without any, whether a version for
+ * all lanes is worth it, which where masks are rows spares what cuts short ones to EXEC; emits the test for
+ * it; may an access be in a stretch with what is there, because it can be told whether they meet; and what is
+ * done for it.
  */
+bool even_is_hopeless(const struct emit *e, const struct lane_op *op);
 bool even_is_likely(const struct emit *e);
+bool even_may_be_part(const struct emit *e);
 bool even_is_worth(const struct emit *e);
 llvm_value even_test(struct emit *e);
 bool even_may_join(const struct emit *e, const struct lane_op *op);
 bool even_does(const struct slice *s, const struct lane_op *op);
-/* Finds where so many lanes access, from the first one on; what has to be 0 for that to be in the GPU's own
- * memory, and whether it goes up by what there are ways for. */
-llvm_value even_find(struct emit *e, struct lane_op *op, unsigned lanes);
+/* Finds where a slice of a loop accesses, and what has to be 0 for that to be in the GPU's own memory; and of
+ * any access whether it goes up by what there are ways for. */
+llvm_value even_find(struct emit *e, struct lane_op *op);
 llvm_value even_is_step(struct emit *e, const struct lane_op *op);
 void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *rows);
 void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *rows);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Even stretches: all lanes are active, and the addresses of loads and stores go up by an element from lane
- * to lane, or are all the same.  That is found once for the wave, with scalars (affine.h), so that slices
- * look at no addresses.
+ * Even stretches: the addresses of loads and stores go up by an element from lane to lane of each slice, or
+ * are all the same, in lanes that are not active too.  That is found once for the wave (affine.h), so that
+ * slices look at no addresses.
  *
- * As whole ranges are known, such a stretch may have stores among its loads, where they do not meet.  A slice
+ * As ranges are known, such a stretch may have stores among its loads, where they do not meet.  A slice
  * does its stores at its end, when all else is known to be right: what is redone has stored nothing.
  */
+#include "jit/guess.h"
 #include "jit/places.h"
 
-enum { ACCESSES_MAX = 16 };
+enum { ACCESSES_MAX = 16, SIGN = 63 };
 
 static enum memop_kind kind_of(const struct lane_op *op)
 {
@@ -21,12 +22,34 @@ static bool is_known(const struct lane_op *op)
     return op->place >= AFFINE_FIRST;
 }
 
+bool even_is_hopeless(const struct emit *e, const struct lane_op *op)
+{
+    const enum memop_kind kind = kind_of(op);
+    uint32_t step, way[READS_STEPS];
+    if (!guess_step(e->guess, op->x, &step) || step == memop_bytes(kind))
+        return false;
+    const unsigned ways = op->writes ? 0 : reads_steps_of(kind, way);
+    for (unsigned i = 0; i < ways; i++)
+        if (step == way[i])
+            return false;
+    return op->writes || step != 0;
+}
+
 bool even_is_likely(const struct emit *e)
 {
     for (unsigned i = 0; i < e->ops; i++)
         if (is_known(&e->op[i]))
             return true;
     return false;
+}
+
+/* Where the host cannot access parts of dwords for some lanes only, those of others may not be there. */
+bool even_may_be_part(const struct emit *e)
+{
+    for (unsigned i = 0; i < e->ops; i++)
+        if (is_known(&e->op[i]) && places_is_part(kind_of(&e->op[i])) && !places_masks_parts(e))
+            return false;
+    return even_is_likely(e) && e->effort >= LIFT_VERSIONS;
 }
 
 bool even_is_worth(const struct emit *e)
@@ -71,21 +94,33 @@ static llvm_value is_step(struct emit *e, const struct lane_op *op, unsigned byt
     return e->l->BuildICmp(e->b, LLVM_EQ, op->at.step, emit_i64(e, bytes), "");
 }
 
-/* The first address that it does not reach in any case. */
-static llvm_value end_of(struct emit *e, const struct lane_op *op)
+/* Of a slice. */
+static unsigned span_of(const struct emit *e, const struct lane_op *op)
 {
-    return e->l->BuildAdd(e->b, op->at.first, emit_i64(e, WAVE_LANES * memop_bytes(kind_of(op))), "");
+    return e->slice * memop_bytes(kind_of(op));
 }
 
-llvm_value even_find(struct emit *e, struct lane_op *op, unsigned lanes)
+/* What is set of addresses that are not all in the GPU's own memory. */
+static llvm_value outside(struct emit *e, llvm_value first, llvm_value end)
 {
     const struct llvm *l = e->l;
+    llvm_value last = l->BuildSub(e->b, end, emit_i64(e, 1), "");
+    llvm_value bits =
+        l->BuildOr(e->b, l->BuildXor(e->b, first, e->arena, ""), l->BuildXor(e->b, last, e->arena, ""), "");
+    return l->BuildAnd(e->b, bits, e->arena_mask, "");
+}
+
+static void find_first(struct emit *e, struct lane_op *op)
+{
     op->at = affine_find(e, op->place);
-    op->at.first = l->BuildAdd(e->b, op->at.first, emit_i64(e, op->x->mem.offset), "");
-    llvm_value last = l->BuildAdd(e->b, op->at.first, emit_i64(e, lanes * memop_bytes(kind_of(op)) - 1), "");
-    llvm_value outside = l->BuildOr(e->b, l->BuildXor(e->b, op->at.first, e->arena, ""),
-                                    l->BuildXor(e->b, last, e->arena, ""), "");
-    return either(e, op->at.wrong, l->BuildAnd(e->b, outside, e->arena_mask, ""));
+    op->at.first = affine_make(e, e->l->BuildAdd, op->at.first, emit_i64(e, op->x->mem.offset));
+}
+
+llvm_value even_find(struct emit *e, struct lane_op *op)
+{
+    find_first(e, op);
+    llvm_value end = e->l->BuildAdd(e->b, op->at.first, emit_i64(e, span_of(e, op)), "");
+    return either(e, op->at.wrong.one, outside(e, op->at.first, end));
 }
 
 llvm_value even_is_step(struct emit *e, const struct lane_op *op)
@@ -100,40 +135,132 @@ llvm_value even_is_step(struct emit *e, const struct lane_op *op)
     return good;
 }
 
-/* What has to be 0 for an access to be even, and to be in the GPU's own memory. */
-static llvm_value find_access(struct emit *e, struct lane_op *op)
-{
-    llvm_value wrong = even_find(e, op, WAVE_LANES), uneven = e->l->BuildNot(e->b, even_is_step(e, op), "");
-    return either(e, wrong, e->l->BuildZExt(e->b, uneven, e->i64, ""));
-}
+/* From where on the wave accesses, and the first address that it does not reach in any case. */
+struct range {
+    llvm_value first, end;
+};
 
-/* Whether one access may go slice by slice before a later one of which one or both store. */
-static llvm_value do_not_meet(struct emit *e, const struct lane_op *op, const struct lane_op *later)
+/* Slices have to begin between the first and the last one, or `order` is negative. */
+static struct range range_of(struct emit *e, const struct lane_op *op, llvm_value *order)
 {
     const struct llvm *l = e->l;
-    llvm_value apart = either(e, l->BuildICmp(e->b, LLVM_ULE, end_of(e, op), later->at.first, ""),
-                              l->BuildICmp(e->b, LLVM_ULE, end_of(e, later), op->at.first, ""));
-    if (!later->writes || memop_bytes(kind_of(op)) != memop_bytes(kind_of(later)))
+    llvm_value each = op->at.first, first = each, last = each;
+    if (affine_is_each(e, each)) {
+        first = l->BuildExtractElement(e->b, each, emit_i32(e, 0), "");
+        last = l->BuildExtractElement(e->b, each, emit_i32(e, WAVE_LANES / e->slice - 1), "");
+        llvm_value before = l->BuildSub(e->b, each, affine_each(e, first), "");
+        llvm_value behind = l->BuildSub(e->b, affine_each(e, last), each, "");
+        *order = either(e, *order, l->BuildOr(e->b, before, behind, ""));
+    }
+    return (struct range){first, l->BuildAdd(e->b, last, emit_i64(e, span_of(e, op)), "")};
+}
+
+/* Where accesses are, and what has to be 0 for them to be even, and in the GPU's own memory. */
+static struct affine_wrong find_accesses(struct emit *e, struct range *range)
+{
+    const struct llvm *l = e->l;
+    struct affine_wrong wrong = {NULL, NULL};
+    llvm_value order = NULL;
+    for (unsigned i = 0; i < e->ops; i++) {
+        struct lane_op *op = &e->op[i];
+        if (!is_known(op))
+            continue;
+        find_first(e, op);
+        affine_need(e, &wrong, &op->at.wrong);
+        range[i] = range_of(e, op, &order);
+        affine_need_zero(e, &wrong, outside(e, range[i].first, range[i].end));
+        affine_need_zero(e, &wrong,
+                         l->BuildZExt(e->b, l->BuildNot(e->b, even_is_step(e, op), ""), e->i64, ""));
+    }
+    if (order)
+        affine_need_zero(e, &wrong, affine_make(e, l->BuildLShr, order, emit_i64(e, SIGN)));
+    return wrong;
+}
+
+static llvm_value are_apart(struct emit *e, const struct range *a, const struct range *b)
+{
+    return either(e, e->l->BuildICmp(e->b, LLVM_ULE, a->end, b->first, ""),
+                  e->l->BuildICmp(e->b, LLVM_ULE, b->end, a->first, ""));
+}
+
+/* Whether both access the same elements in each slice. */
+static llvm_value are_same(struct emit *e, const struct lane_op *a, const struct lane_op *b)
+{
+    struct affine_wrong differ = {NULL, NULL};
+    affine_need_zero(e, &differ, affine_make(e, e->l->BuildXor, a->at.first, b->at.first));
+    affine_need_zero(e, &differ, affine_make(e, e->l->BuildXor, a->at.step, b->at.step));
+    return affine_is_right(e, &differ);
+}
+
+/* Whether each slice begins where the one before has ended, or behind that: rows that lie on each other have
+ * lanes that access other slices' elements. */
+static llvm_value slices_are_apart(struct emit *e, const struct lane_op *op)
+{
+    const struct llvm *l = e->l;
+    const unsigned count = WAVE_LANES / e->slice;
+    llvm_value each = op->at.first, from[WAVE_LANES], to[WAVE_LANES];
+    if (!affine_is_each(e, each))
+        return l->ConstNull(e->i1);
+    for (unsigned i = 0; i < count; i++) { /* the last pair follows from the others */
+        from[i] = emit_i32(e, i + 1 < count ? i : 0);
+        to[i] = emit_i32(e, i + 1 < count ? i + 1 : i);
+    }
+    llvm_value none = l->GetPoison(l->TypeOf(each));
+    llvm_value far =
+        l->BuildSub(e->b, l->BuildShuffleVector(e->b, each, none, l->ConstVector(to, count), ""),
+                    l->BuildShuffleVector(e->b, each, none, l->ConstVector(from, count), ""), "");
+    struct affine_wrong near = {NULL, NULL};
+    far = affine_make(e, l->BuildSub, far, emit_i64(e, span_of(e, op)));
+    affine_need_zero(e, &near, affine_make(e, l->BuildLShr, far, emit_i64(e, SIGN)));
+    return affine_is_right(e, &near);
+}
+
+/*
+ * Whether one access may go slice by slice before a later one of which one or both store.  What a slice has
+ * stored no later one may load, which all of the wave's lanes do before any of them stores; of stores to the
+ * same elements the last one counts, slice by slice too.
+ */
+static llvm_value do_not_meet(struct emit *e, const struct range *range, unsigned at, unsigned later)
+{
+    const struct lane_op *a = &e->op[at], *b = &e->op[later];
+    llvm_value apart = are_apart(e, &range[at], &range[later]);
+    if (!b->writes || memop_bytes(kind_of(a)) != memop_bytes(kind_of(b)))
         return apart;
-    llvm_value same = places_and(e, l->BuildICmp(e->b, LLVM_EQ, op->at.first, later->at.first, ""),
-                                 l->BuildICmp(e->b, LLVM_EQ, op->at.step, later->at.step, ""));
-    return either(e, apart, same); /* each lane's element is its own */
+    llvm_value same = are_same(e, a, b);
+    if (!a->writes)
+        same = places_and(e, same, slices_are_apart(e, b));
+    return either(e, apart, same);
+}
+
+/* Where slices' first addresses are while the stretch's slices are done. */
+static void keep_places(struct emit *e)
+{
+    const struct llvm *l = e->l;
+    for (unsigned i = 0; i < e->ops; i++) {
+        struct lane_op *op = &e->op[i];
+        if (!is_known(op) || !affine_is_each(e, op->at.first))
+            continue;
+        if (!e->firsts[i]) {
+            llvm_block here = l->GetInsertBlock(e->b);
+            emit_goto(e, e->entry);
+            e->firsts[i] = l->BuildAlloca(e->b, l->TypeOf(op->at.first), "");
+            emit_goto(e, here);
+        }
+        l->BuildStore(e->b, op->at.first, e->firsts[i]);
+        op->firsts = e->firsts[i];
+    }
 }
 
 llvm_value even_test(struct emit *e)
 {
-    const struct llvm *l = e->l;
-    llvm_value wrong = NULL, good = NULL;
-    for (unsigned i = 0; i < e->ops; i++)
-        if (is_known(&e->op[i]))
-            wrong = either(e, find_access(e, &e->op[i]), wrong ? wrong : emit_i64(e, 0));
-    if (!wrong)
-        return l->ConstAllOnes(e->i1);
-    good = l->BuildICmp(e->b, LLVM_EQ, wrong, emit_i64(e, 0), "");
-    for (unsigned i = 0; i < e->ops; i++)
+    struct range range[STRETCH_MAX];
+    const struct affine_wrong wrong = find_accesses(e, range);
+    llvm_value good = affine_is_right(e, &wrong);
+    for (unsigned i = 0; e->joined && i < e->ops; i++)
         for (unsigned j = i + 1; j < e->ops; j++)
             if (is_known(&e->op[i]) && is_known(&e->op[j]) && (e->op[i].writes || e->op[j].writes))
-                good = places_and(e, good, do_not_meet(e, &e->op[i], &e->op[j]));
+                good = places_and(e, good, do_not_meet(e, range, i, j));
+    keep_places(e);
     return good;
 }
 
@@ -144,13 +271,13 @@ bool even_does(const struct slice *s, const struct lane_op *op)
     return s->even && is_known(op);
 }
 
-static llvm_value address_of(struct emit *e, const struct slice *s, const struct lane_op *op, unsigned step)
+static llvm_value address_of(struct emit *e, const struct slice *s, const struct lane_op *op)
 {
     const struct llvm *l = e->l;
-    if (e->loop) /* it is the slice's */
+    if (!op->firsts) /* it is the slice's, in a loop, or that of all */
         return l->BuildIntToPtr(e->b, op->at.first, e->ptr, "");
-    llvm_value bytes = l->BuildMul(e->b, s->shift, emit_i64(e, step), "");
-    return l->BuildGEP2(e->b, e->i8, l->BuildIntToPtr(e->b, op->at.first, e->ptr, ""), &bytes, 1, "");
+    llvm_value slice = l->BuildLShr(e->b, s->shift, emit_i64(e, e->slice == 16 ? 4 : 3), "");
+    return l->BuildLoad2(e->b, e->ptr, l->BuildGEP2(e->b, e->ptr, op->firsts, &slice, 1, ""), "");
 }
 
 void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *rows)
@@ -160,13 +287,13 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
     const unsigned dwords = memop_dwords(kind), bytes = memop_bytes(kind);
     unsigned step[READS_STEPS];
     const unsigned steps = reads_steps_of(kind, step);
-    llvm_value lanes = e->loop && e->loop->leave ? places_active(e, s) : NULL;
+    llvm_value lanes = s->whole ? NULL : places_active(e, s);
     llvm_block dense = emit_block(e), other = emit_block(e), done = emit_block(e);
     struct read_way way[2 + READS_STEPS];
     unsigned ways = 0;
+    llvm_value address = address_of(e, s, op);
     l->BuildCondBr(e->b, is_step(e, op, bytes), dense, other);
     emit_goto(e, dense);
-    llvm_value address = address_of(e, s, op, bytes);
     if (e->loop)
         ahead_of_even_read(e, op, address, kind);
     else
@@ -178,11 +305,10 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
         llvm_block by = emit_block(e), not_by = emit_block(e);
         l->BuildCondBr(e->b, is_step(e, op, step[i]), by, not_by);
         emit_goto(e, by);
-        reads_steps(e, address_of(e, s, op, step[i]), kind, step[i], lanes, way[ways].rows);
+        reads_steps(e, address, kind, step[i], lanes, way[ways].rows);
         reads_end_way(e, &way[ways++], done);
         emit_goto(e, not_by);
     }
-    address = address_of(e, s, op, 0);
     if (e->loop && e->loop->parts > 1 && lanes) /* those of others may all have left */
         address = l->BuildSelect(e->b, lanes_some(e, s->exec), address, e->w, "");
     reads_equal(e, address, kind, way[ways].rows);
@@ -198,14 +324,32 @@ void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *r
     memcpy(p->rows, rows, writes_dwords(op->x) * sizeof(*rows));
 }
 
-void even_store(struct emit *e, struct slice *s)
+static void store_all(struct emit *e, const struct slice *s, llvm_value lanes)
 {
     for (unsigned i = 0; i < s->stores; i++) {
         const struct put_off *p = &s->store[i];
         emit_access(e, p->op->x);
-        llvm_value address = address_of(e, s, p->op, memop_bytes(kind_of(p->op)));
+        llvm_value address = address_of(e, s, p->op);
         ahead_of_write(e, s, p->op->x, address, kind_of(p->op));
-        writes_dense(e, address, kind_of(p->op), p->rows, NULL);
+        writes_dense(e, address, kind_of(p->op), p->rows, lanes);
+    }
+}
+
+void even_store(struct emit *e, struct slice *s)
+{
+    const struct llvm *l = e->l;
+    if (s->stores && !s->whole) {
+        llvm_block all = emit_block(e), some = emit_block(e), done = emit_block(e);
+        l->BuildCondBr(e->b, lanes_all(e, s->exec), all, some);
+        emit_goto(e, some);
+        store_all(e, s, places_active(e, s));
+        l->BuildBr(e->b, done);
+        emit_goto(e, all);
+        store_all(e, s, NULL);
+        l->BuildBr(e->b, done);
+        emit_goto(e, done);
+    } else {
+        store_all(e, s, NULL);
     }
     s->stores = 0;
 }

@@ -534,7 +534,9 @@ struct jit *jit_open(unsigned level, enum jit_when when)
     }
     jit->level = level;
     jit->waits = when != JIT_HOT;
-    jit->effort = when == JIT_FIRST_PLAIN ? LIFT_PLAIN : LIFT_VERSIONS;
+    jit->effort = when == JIT_FIRST_PLAIN    ? LIFT_PLAIN
+                  : when == JIT_FIRST_SINGLE ? LIFT_SINGLE
+                                             : LIFT_VERSIONS;
     jit->cache = jit_cache_open(NULL, level == 4 ? "LLVM 22.1, x86-64-v4" : "LLVM 22.1, x86-64-v3, gathers");
     pthread_mutex_init(&jit->lock, NULL);
     pthread_cond_init(&jit->changed, NULL);

@@ -32,7 +32,9 @@ enum jit_when {
     JIT_HOT,         /* functions are compiled when they are hot, beside what is executed */
     JIT_HOT_WAITING, /* or who executes them waits for it, as what they do takes simulated time */
     JIT_FIRST,       /* when they are first executed, which waits for it */
-    JIT_FIRST_PLAIN, /* the same, with as little effort as for the largest; for tests */
+    /* The same, with as little effort as for large ones, and the largest; for tests. */
+    JIT_FIRST_SINGLE,
+    JIT_FIRST_PLAIN,
 };
 
 /*

@@ -425,7 +425,6 @@ llvm_value emit_function(struct emit *e, const char *name, llvm_type type)
     set_attribute(e, function, "target-cpu", e->slice == 16 ? "x86-64-v4" : "x86-64-v3");
     set_attribute(e, function, "prefer-vector-width", e->slice == 16 ? "512" : "256");
     set_attribute(e, function, "min-legal-vector-width", e->slice == 16 ? "512" : "256");
-    set_attribute(e, function, "stackrealign", ""); /* what goes to the stack are vectors */
     const unsigned nounwind = l->GetEnumAttributeKindForName("nounwind", 8);
     l->AddAttributeAtIndex(function, (unsigned)LLVM_FUNCTION_INDEX,
                            l->CreateEnumAttribute(e->context, nounwind, 0));
@@ -472,6 +471,7 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     e->ctlz = l->AddFunction(module, "llvm.ctlz.i64", l->FunctionType(e->i64, bits, 2, 0));
     e->cttz = l->AddFunction(module, "llvm.cttz.i64", l->FunctionType(e->i64, bits, 2, 0));
     e->function = emit_function(e, LIFT_NAME, l->FunctionType(e->ptr, parameters, 4, 0));
+    set_attribute(e, e->function, "stackrealign", ""); /* what goes to the stack are vectors */
     e->md_prof = l->GetMDKindIDInContext(e->context, "prof", 4);
     llvm_value weights[] = {l->MDStringInContext(e->context, "branch_weights", 14), emit_i32(e, 1),
                             emit_i32(e, 4000)};

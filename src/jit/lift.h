@@ -21,8 +21,8 @@ enum { LIFT_INSTRUCTIONS_MAX = 20000, LIFT_BLOCKS_MAX = 4000 };
 /* How much is made of a function, which LLVM takes its time for. */
 enum lift_effort {
     LIFT_PLAIN,    /* handlers access memory and LDS; what is lane-wise is there once */
-    LIFT_SINGLE,   /* stretches have versions for how their addresses lie */
-    LIFT_VERSIONS, /* and for all lanes being active */
+    LIFT_SINGLE,   /* stretches have versions for how their addresses lie, in LDS as is guessed */
+    LIFT_VERSIONS, /* and for which lanes are active */
 };
 
 struct lift_target {

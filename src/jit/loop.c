@@ -531,8 +531,10 @@ const struct xinst *loop_emit(struct emit *e, const struct xinst *first)
         struct scalars_known known;
         even.enter = emit_block(e);
         even.redo = loop.enter;
-        for (unsigned i = 0; i < even.parts; i++)
+        for (unsigned i = 0; i < even.parts; i++) {
             even.part[i].even = true;
+            even.part[i].whole = !even.leave;
+        }
         l->BuildBr(e->b, even.enter);
         scalars_keep(e, &known);
         e->accesses = access != NULL;

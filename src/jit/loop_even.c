@@ -280,7 +280,7 @@ static bool is_of_leaf(const struct loop *loop, llvm_value step, unsigned part)
 static void find_place(struct emit *e, struct lane_op *op, unsigned part)
 {
     const struct llvm *l = e->l;
-    need_zero(e, even_find(e, op, e->slice));
+    need_zero(e, even_find(e, op));
     if (!is_of_leaf(e->loop, op->at.step, part)) {
         need_zero(e, l->BuildZExt(e->b, l->BuildNot(e->b, even_is_step(e, op), ""), e->i64, ""));
         return;
@@ -297,7 +297,7 @@ llvm_value loop_even_part(struct emit *e, unsigned part)
     struct affine *a = &e->affine;
     loop->wrong = NULL;
     for (unsigned i = AFFINE_FIRST; i < a->count; i++)
-        a->node[i].first = a->node[i].step = a->node[i].wrong = NULL;
+        a->node[i].first = a->node[i].step = a->node[i].wrong.one = NULL;
     for (unsigned i = 0; i < loop->leaves; i++) {
         struct affine_node *n = &a->node[loop->leaf[i].node];
         n->first = loop->leaf[i].first[part];
@@ -311,7 +311,7 @@ llvm_value loop_even_part(struct emit *e, unsigned part)
     for (unsigned i = 0; i < loop->leaves; i++)
         if (loop->leaf[i].written) {
             const struct affine_place next = affine_find(e, loop->leaf[i].next);
-            need_zero(e, next.wrong);
+            need_zero(e, next.wrong.one);
             loop->leaf[i].after[part] = next.first;
         }
     return loop->wrong;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "jit/guess.h"
+
 enum memop_kind places_kind(const struct xinst *x)
 {
     const enum memop_kind kind = (enum memop_kind)memop_of(x->isa->op)->kind;
@@ -124,6 +126,16 @@ const struct shape *places_shape(struct emit *e, struct slice *s, llvm_value row
         .equal = places_hold(e, s, l->BuildICmp(e->b, LLVM_EQ, row, emit_splat(e, first), "")),
     };
     return shape;
+}
+
+unsigned places_likely_ways(const struct emit *e, const struct lane_op *op, unsigned bytes)
+{
+    uint32_t step;
+    if (e->effort >= LIFT_VERSIONS || emit_turns(e) || guess_scatters(e->guess, op->x))
+        return PLACES_DENSE | PLACES_EQUAL;
+    if (!guess_step(e->guess, op->x, &step))
+        return 0;
+    return step == bytes ? PLACES_DENSE : step == 0 ? PLACES_EQUAL : 0;
 }
 
 llvm_value places_inside(struct emit *e, llvm_value place, unsigned bytes)

@@ -38,6 +38,10 @@ llvm_value emit_intrinsic(struct emit *e, const char *name, llvm_type *types, un
  * `bytes` is a lane's element.
  */
 const struct shape *places_shape(struct emit *e, struct slice *s, llvm_value row, unsigned bytes);
+/* How an access of LDS may lie that are worth a way of their own, as bits: all, where there is the effort for
+ * it, else how it is guessed to. */
+enum { PLACES_DENSE = 1, PLACES_EQUAL = 2 };
+unsigned places_likely_ways(const struct emit *e, const struct lane_op *op, unsigned bytes);
 /* Whether so many bytes at this place (i64) are the workgroup's. */
 llvm_value places_inside(struct emit *e, llvm_value place, unsigned bytes);
 /* The lanes whose elements, at a row of addresses, are. */

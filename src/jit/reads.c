@@ -255,41 +255,45 @@ void reads_end_way(struct emit *e, struct read_way *way, llvm_block done)
 /* ---- LDS ---- */
 
 /* Lanes out of range read zero. */
-static void read_lds(struct emit *e, struct slice *s, llvm_value lane_address, uint32_t offset, unsigned kind,
-                     llvm_value *rows)
+static void read_lds(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value lane_address,
+                     uint32_t offset, unsigned kind, llvm_value *rows)
 {
     const struct llvm *l = e->l;
     const unsigned dwords = memop_dwords((enum memop_kind)kind), bytes = memop_bytes((enum memop_kind)kind);
-    const struct shape *shape = places_shape(e, s, lane_address, bytes);
-    llvm_block dense = emit_block(e), other = emit_block(e), equal = emit_block(e), any = emit_block(e),
-               done = emit_block(e);
+    const unsigned likely = places_likely_ways(e, op, bytes);
+    llvm_block done = emit_block(e);
     struct read_way way[3];
-    llvm_value place = l->BuildAdd(e->b, shape->first, emit_i64(e, offset), "");
+    unsigned ways = 0;
+    llvm_value place =
+        l->BuildAdd(e->b, places_shape(e, s, lane_address, bytes)->first, emit_i64(e, offset), "");
     llvm_value address = l->BuildGEP2(e->b, e->i8, e->lds, &place, 1, "");
-    l->BuildCondBr(e->b, places_and(e, shape->dense, places_inside(e, place, bytes * e->slice)), dense,
-                   other);
-    emit_goto(e, dense);
-    reads_dense(e, address, kind, NULL, way[0].rows);
-    reads_end_way(e, &way[0], done);
-
-    emit_goto(e, other);
-    l->BuildCondBr(e->b, places_and(e, shape->equal, places_inside(e, place, bytes)), equal, any);
-    emit_goto(e, equal);
-    reads_equal(e, address, kind, way[1].rows);
-    reads_end_way(e, &way[1], done);
-
-    emit_goto(e, any);
+    for (unsigned is = PLACES_DENSE; is <= PLACES_EQUAL; is <<= 1) {
+        if (!(likely & is))
+            continue;
+        const struct shape *shape = places_shape(e, s, lane_address, bytes);
+        llvm_block so = emit_block(e), other = emit_block(e);
+        llvm_value inside = places_inside(e, place, is == PLACES_DENSE ? bytes * e->slice : bytes);
+        l->BuildCondBr(e->b, places_and(e, is == PLACES_DENSE ? shape->dense : shape->equal, inside), so,
+                       other);
+        emit_goto(e, so);
+        if (is == PLACES_DENSE)
+            reads_dense(e, address, kind, NULL, way[ways].rows);
+        else
+            reads_equal(e, address, kind, way[ways].rows);
+        reads_end_way(e, &way[ways++], done);
+        emit_goto(e, other);
+    }
     llvm_value at = l->BuildAdd(e->b, lane_address, places_row(e, offset, 0), "");
     llvm_value lanes = places_and(e, places_in_lds(e, at, bytes), places_active(e, s));
     for (unsigned d = 0; d < dwords; d++)
-        way[2].rows[d] = gather_dword(e, e->i32, places_of_lds(e, at, d * 4), lanes);
+        way[ways].rows[d] = gather_dword(e, e->i32, places_of_lds(e, at, d * 4), lanes);
     if (places_is_part(kind)) {
         llvm_type parts = l->VectorType(places_element(e, kind), e->slice);
-        way[2].rows[0] = extend_part(e, l->BuildTrunc(e->b, way[2].rows[0], parts, ""), kind, e->row);
+        way[ways].rows[0] = extend_part(e, l->BuildTrunc(e->b, way[ways].rows[0], parts, ""), kind, e->row);
     }
-    reads_end_way(e, &way[2], done);
+    reads_end_way(e, &way[ways++], done);
     emit_goto(e, done);
-    reads_merge(e, way, 3, dwords, rows);
+    reads_merge(e, way, ways, dwords, rows);
 }
 
 /* ---- memory ---- */
@@ -433,9 +437,9 @@ void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_
     } else if (op->x->isa->format != ISA_DS) {
         read_memory(e, s, op, low, high, kind, rows);
     } else {
-        read_lds(e, s, low, (uint32_t)op->x->mem.offset, kind, rows);
+        read_lds(e, s, op, low, (uint32_t)op->x->mem.offset, kind, rows);
         if (m->action == MEMOP_LOAD2)
-            read_lds(e, s, low, op->x->mem.second, kind, rows + memop_dwords(kind));
+            read_lds(e, s, op, low, op->x->mem.second, kind, rows + memop_dwords(kind));
     }
     if (reads_half(op->x))
         rows[0] = with_half(e, (enum memop_kind)m->kind, rows[0], old);

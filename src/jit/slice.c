@@ -528,7 +528,7 @@ static void store_rows(struct emit *e, const struct slice *s, bool masked)
 void stretch_store(struct emit *e, const struct slice *s)
 {
     const struct llvm *l = e->l;
-    if (s->even && !(e->loop && e->loop->leave)) {
+    if (s->whole) {
         store_rows(e, s, false);
         return;
     }

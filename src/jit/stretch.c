@@ -186,7 +186,7 @@ static void note_access(struct emit *e, const struct lane_op *op)
 static void find_place(struct emit *e, struct lane_op *op)
 {
     const bool memory = op->x->isa->format == ISA_GLOBAL || op->x->isa->format == ISA_FLAT;
-    const bool found = memory && !op->once && !emit_turns(e);
+    const bool found = memory && !op->once && !emit_turns(e) && !even_is_hopeless(e, op);
     op->place = (uint16_t)(found                       ? affine_place_of(e, op)
                            : memory && loop_is_even(e) ? loop_even_place(e, op)
                                                        : AFFINE_UNKNOWN);
@@ -414,11 +414,11 @@ static llvm_block emit_likely(struct emit *e, struct slice *s, const struct mask
     return stored;
 }
 
-/* Emits them for all slices; `even`: see even.c.  What masks are is set. */
-static void emit_slices(struct emit *e, bool even, struct masks *m)
+/* Emits them for all slices; `even`: see even.c; `whole`: all lanes are active.  What masks are is set. */
+static void emit_slices(struct emit *e, bool even, bool whole, struct masks *m)
 {
     const struct llvm *l = e->l;
-    llvm_value exec = even ? emit_i64(e, UINT64_MAX) : scalars_get64(e, SREG_EXEC);
+    llvm_value exec = whole ? emit_i64(e, UINT64_MAX) : scalars_get64(e, SREG_EXEC);
     llvm_value mask[MASKS / 2], hot[MASKS / 2], likely[MASKS / 2], cold[MASKS / 2], idle[MASKS];
     masks_without_lanes(e, idle);
 
@@ -431,6 +431,7 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
     struct slice *s = &e->now;
     memset(s, 0, sizeof(*s));
     s->even = even;
+    s->whole = whole;
     s->shift = l->BuildPhi(e->b, e->i64, "");
     for (unsigned i = 0; i < m->count; i++)
         mask[i] = l->BuildPhi(e->b, e->i64, "");
@@ -438,7 +439,7 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
     l->BuildCondBr(e->b, l->BuildICmp(e->b, LLVM_EQ, bits, l->ConstNull(e->bits), ""), next, body);
 
     emit_goto(e, body);
-    s->exec = even ? l->ConstAllOnes(e->lanes) : lanes_take(e, exec, s->shift);
+    s->exec = whole ? l->ConstAllOnes(e->lanes) : lanes_take(e, exec, s->shift);
     /* The lanes that are not done. */
     llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), s->shift, ""), "");
     if (e->accesses)
@@ -467,7 +468,7 @@ static void emit_slices(struct emit *e, bool even, struct masks *m)
         l->AddIncoming(m->value[i], values, from, as_likely ? 3 : 2);
     }
     llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), ""), last;
-    if (even) { /* else, up to the last active lane */
+    if (whole) { /* else, up to the last active lane */
         last = l->BuildICmp(e->b, LLVM_EQ, shift, emit_i64(e, WAVE_LANES), "");
     } else {
         llvm_value behind =
@@ -513,7 +514,7 @@ static void emit_part(struct emit *e)
     struct masks m;
     scalars_store(e); /* handlers that redo it read them */
     find_masks(e, &m);
-    emit_slices(e, false, &m);
+    emit_slices(e, false, false, &m);
     set_masks(e, &m);
 }
 
@@ -557,36 +558,64 @@ static void emit_parts(struct emit *e)
     e->at = at;
 }
 
-/* Emits them in two versions: one that is even, and one for whatever else there is. */
+/* What a version makes of masks, and the block that it ends with. */
+struct version {
+    llvm_block end;
+    struct masks m;
+};
+
+/* Emits one that is even, and goes on at `done`. */
+static void emit_even(struct emit *e, bool whole, struct version *v, llvm_block done)
+{
+    emit_slices(e, true, whole, &v->m);
+    v->end = e->l->GetInsertBlock(e->b);
+    e->l->BuildBr(e->b, done);
+}
+
+/* Emits them in versions: even ones, for all lanes and for some, and one for whatever else there is. */
 static void emit_versions(struct emit *e)
 {
     const struct llvm *l = e->l;
     llvm_value all = l->BuildICmp(e->b, LLVM_EQ, scalars_get64(e, SREG_EXEC), emit_i64(e, UINT64_MAX), "");
-    llvm_block look = emit_block(e), even = emit_block(e), other = emit_block(e), done = emit_block(e);
-    struct masks m, m_even;
+    llvm_block look = emit_block(e), even = emit_block(e), whole = emit_block(e), other = emit_block(e),
+               done = emit_block(e), part = even_may_be_part(e) ? emit_block(e) : NULL;
+    struct version version[3];
+    unsigned versions = 0;
     struct scalars_known known;
-    find_masks(e, &m);
-    m_even = m;
+    find_masks(e, &version[0].m);
+    version[2].m = version[1].m = version[0].m;
     scalars_keep(e, &known);
-    l->BuildCondBr(e->b, all, look, other);
+    if (part)
+        l->BuildBr(e->b, look);
+    else
+        l->BuildCondBr(e->b, all, look, other);
     emit_goto(e, look);
     l->BuildCondBr(e->b, even_test(e), even, other);
     emit_goto(e, even);
-    emit_slices(e, true, &m_even);
-    llvm_block ends[] = {l->GetInsertBlock(e->b), NULL};
-    l->BuildBr(e->b, done);
+    if (part)
+        l->BuildCondBr(e->b, all, whole, part);
+    else
+        l->BuildBr(e->b, whole);
+    emit_goto(e, whole);
+    emit_even(e, true, &version[versions++], done);
+    if (part) {
+        emit_goto(e, part);
+        emit_even(e, false, &version[versions++], done);
+    }
     emit_goto(e, other);
     emit_parts(e);
-    for (unsigned i = 0; i < m.count; i++)
-        m.value[i] = m.reg[i] == MASK_SCC ? scalars_get_scc(e) : scalars_get64(e, m.reg[i]);
-    ends[1] = l->GetInsertBlock(e->b);
+    struct version *last = &version[versions++];
+    for (unsigned i = 0; i < last->m.count; i++)
+        last->m.value[i] = last->m.reg[i] == MASK_SCC ? scalars_get_scc(e) : scalars_get64(e, last->m.reg[i]);
+    last->end = l->GetInsertBlock(e->b);
     l->BuildBr(e->b, done);
     emit_goto(e, done);
     scalars_restore(e, &known);
+    struct masks m = last->m;
     for (unsigned i = 0; i < m.count; i++) {
-        llvm_value values[] = {m_even.value[i], m.value[i]};
-        m.value[i] = l->BuildPhi(e->b, l->TypeOf(values[0]), "");
-        l->AddIncoming(m.value[i], values, ends, 2);
+        m.value[i] = l->BuildPhi(e->b, l->TypeOf(last->m.value[i]), "");
+        for (unsigned v = 0; v < versions; v++)
+            l->AddIncoming(m.value[i], &version[v].m.value[i], &version[v].end, 1);
     }
     set_masks(e, &m);
 }

@@ -184,16 +184,18 @@ static void store_if_dense(struct emit *e, const struct slice *s, llvm_value den
 /* ---- LDS ---- */
 
 /* Lanes out of range write nothing. */
-static void write_lds(struct emit *e, struct slice *s, llvm_value lane_address, uint32_t offset,
-                      unsigned kind, const llvm_value *rows)
+static void write_lds(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value lane_address,
+                      uint32_t offset, unsigned kind, const llvm_value *rows)
 {
     const struct llvm *l = e->l;
     const unsigned bytes = memop_bytes((enum memop_kind)kind);
-    const struct shape *shape = places_shape(e, s, lane_address, bytes);
     llvm_block done = emit_block(e);
-    llvm_value place = l->BuildAdd(e->b, shape->first, emit_i64(e, offset), "");
-    llvm_value dense = places_and(e, shape->dense, places_inside(e, place, bytes * e->slice));
-    store_if_dense(e, s, dense, l->BuildGEP2(e->b, e->i8, e->lds, &place, 1, ""), kind, rows, done);
+    if (places_likely_ways(e, op, bytes) & PLACES_DENSE) {
+        const struct shape *shape = places_shape(e, s, lane_address, bytes);
+        llvm_value place = l->BuildAdd(e->b, shape->first, emit_i64(e, offset), "");
+        llvm_value dense = places_and(e, shape->dense, places_inside(e, place, bytes * e->slice));
+        store_if_dense(e, s, dense, l->BuildGEP2(e->b, e->i8, e->lds, &place, 1, ""), kind, rows, done);
+    }
     llvm_value at = l->BuildAdd(e->b, lane_address, places_row(e, offset, 0), "");
     llvm_value lanes = places_and(e, places_in_lds(e, at, bytes), places_active(e, s));
     writes_scattered(e, places_of_lds(e, at, 0), lanes, kind, rows);
@@ -230,5 +232,5 @@ void writes_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm
     else if (x->isa->format != ISA_DS)
         write_memory(e, s, op, low, high, places_kind(x), rows);
     else
-        write_lds(e, s, low, op->second ? x->mem.second : (uint32_t)x->mem.offset, places_kind(x), rows);
+        write_lds(e, s, op, low, op->second ? x->mem.second : (uint32_t)x->mem.offset, places_kind(x), rows);
 }

@@ -203,7 +203,7 @@ struct wave {
     bool compiled;      /* it has executed compiled code when it last ran */
     bool leaving;       /* it has just left a barrier: compiled code stops where it would write to LDS */
     bool last;          /* no other wave of its workgroup is left: barriers do not stop it */
-    bool counts_up;     /* its work-item ids were one more from lane to lane when it began, in all lanes */
+    uint8_t counts_up;  /* its work-item ids were one more from lane to lane of so many when it began */
     int budget;         /* instructions until the wave yields; branches check it */
     uint64_t gone_back; /* over how many bytes of instructions branches went back, in the interpreter */
 

@@ -66,6 +66,12 @@ struct engine {
     struct wave_guard guard;
 };
 
+/* How lanes lie: by a step within rows of so many lanes, as of a workgroup's items, and from row to row by
+ * another one; half of the time that is the step as well. */
+struct rows {
+    uint32_t width, pitch;
+};
+
 static struct test {
     struct host *host;
     alignas(64) uint8_t scratch[SCRATCH_BYTES * WAVE_LANES];
@@ -76,6 +82,7 @@ static struct test {
     struct gws gws[GWS_RESOURCES];
     struct engine engine[2];
     struct program program;
+    struct rows rows; /* of all addresses; of no width: they are chosen */
     struct state before[STATES];
     struct outcome want, got;
     unsigned faults, entered, others, redone, runs; /* others: than in runs */
@@ -179,21 +186,35 @@ static uint32_t stray(void)
     }
 }
 
+static struct rows choose_rows(void)
+{
+    if (t.rows.width)
+        return t.rows;
+    const bool one = below(2);
+    return (struct rows){one ? WAVE_LANES : 4u << below(4), one ? 0 : 4 * below(16) - 4 * below(8)};
+}
+
+static uint32_t place_in(const struct rows *rows, uint32_t lane, uint32_t step)
+{
+    return lane % rows->width * step + lane / rows->width * rows->pitch;
+}
+
 /* What addresses are made of. */
 static void fill_indices(struct state *s, uint64_t base)
 {
+    const struct rows rows = choose_rows();
     static const uint8_t steps[] = {0, 1, 1, 1, 1, 2, 4, 255};
     const uint32_t step = (uint32_t)(int8_t)steps[below(sizeof steps)], first = below(2) ? below(256) : 0,
                    bytes = 4 * (below(4) ? 1 : below(5)), stray = below(8) ? WAVE_LANES : below(WAVE_LANES);
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
-        const uint32_t index = lane == stray ? 1 : first + lane * step;
+        const uint32_t index = lane == stray ? 1 : first + place_in(&rows, lane, step);
         s->v[ROW_INDEX][lane] = s->v[ROW_INDEX_PAIR][lane] = index;
         s->v[ROW_INDEX + 1][lane] = first;
         s->v[ROW_INDEX_PAIR + 1][lane] = 0;
         for (unsigned i = 0; i < 4; i++)
             s->v[ROW_MADE + i][lane] = index << i;
         for (unsigned i = 0; i < 2; i++) {
-            const uint64_t at = base + 256 * i + bytes * lane;
+            const uint64_t at = base + 256 * i + (uint64_t)(int32_t)place_in(&rows, lane, bytes);
             s->v[ROW_MADE_PAIR + 2 * i][lane] = (uint32_t)at;
             s->v[ROW_MADE_PAIR + 2 * i + 1][lane] = (uint32_t)(at >> 32);
         }
@@ -208,6 +229,7 @@ static void fill_addresses(struct state *s)
     const uint64_t base =
         (uint64_t)(uintptr_t)(apart ? t.host->other + sizeof t.host->other / 4 : t.host->arena + BASE);
     const bool strays = below(8) == 0;
+    const struct rows rows = choose_rows();
     const uint32_t equal = 4 * below(1024), step = 1u << below(5), own = 4 * below(SCRATCH_BYTES / 8);
     const unsigned turns = below(8) ? 1 + below(12) : 1200;
     for (uint32_t lane = 0; lane < WAVE_LANES; lane++) {
@@ -219,12 +241,12 @@ static void fill_addresses(struct state *s)
         s->v[ROW_LDS + 2][lane] = 4 * below(1100);
         s->v[ROW_LDS + 3][lane] = equal;
         s->v[ROW_TURNS][lane] = below(turns);
-        s->v[ROW_OFFSET][lane] = step * lane;
+        s->v[ROW_OFFSET][lane] = place_in(&rows, lane, step);
         s->v[ROW_OFFSET + 1][lane] = scattered;
         s->v[ROW_OFFSET + 2][lane] = equal;
         s->v[ROW_OFFSET + 3][lane] = 16 * lane;
         const bool lds = strays && below(8) == 0;
-        const uint64_t at[] = {base + step * lane, base + scattered,
+        const uint64_t at[] = {base + (uint64_t)(int32_t)place_in(&rows, lane, step), base + scattered,
                                lds ? APERTURE_SHARED_BASE + equal : base + equal};
         for (unsigned i = 0; i < 3; i++) {
             s->v[ROW_PAIR + 2 * i][lane] = (uint32_t)at[i];
@@ -249,8 +271,8 @@ static void fill(struct state *s)
 {
     fill_rows(s);
     if (below(4) == 0) /* as work-item ids do */
-        for (uint32_t lane = 0, first = 64 * below(4); lane < WAVE_LANES; lane++)
-            s->v[0][lane] = first + lane;
+        for (uint32_t lane = 0, first = 64 * below(4), width = 4u << below(5); lane < WAVE_LANES; lane++)
+            s->v[0][lane] = first + lane % width + (lane / width << 10);
     for (unsigned i = 0; i < 128; i++)
         s->s[i] = (uint32_t)value_of((enum kind)below(KINDS), below(4) == 0);
     fill_addresses(s);
@@ -269,12 +291,13 @@ static void fill(struct state *s)
 
 /* ---- running ---- */
 
-static bool counts_up(const uint32_t *row)
+static uint8_t counts_up(const uint32_t *row)
 {
-    uint32_t lane = 0;
-    while (lane < WAVE_LANES && row[lane] == row[0] + lane)
-        lane++;
-    return lane == WAVE_LANES;
+    unsigned lanes = WAVE_LANES;
+    for (uint32_t lane = 0; lane < WAVE_LANES; lane++)
+        while (row[lane] != row[lane / lanes * lanes] + lane % lanes)
+            lanes /= 2;
+    return (uint8_t)lanes;
 }
 
 static void load(struct wave *w, const struct state *s)
@@ -755,6 +778,32 @@ static void add_unit(const uint32_t *words, unsigned bytes)
     memcpy(unit->words, words, bytes);
 }
 
+/* A load, and a store to where it was, of lanes whose rows lie on each other, follow each other or are apart:
+ * slices that go one after another must not load what one before has stored. */
+static void try_rows(struct engine *e, unsigned level)
+{
+    static const uint32_t programs[][4] = {
+        /* global_load_dword v5, v[52:53], off; global_store_dword v[52:53], v7, off */
+        {0xdc508000, 0x057f0034, 0xdc708000, 0x007f0734},
+        /* flat_load_dword v5, v[52:53]; flat_store_dword v[52:53], v7 */
+        {0xdc500000, 0x05000034, 0xdc700000, 0x00000734},
+        /* ds_read_b32 v5, v50; ds_write_b32 v50, v7 */
+        {0xd86c0000, 0x05000032, 0xd81a0000, 0x00000732},
+    };
+    static const uint8_t pitches[] = {0, 4, 8, 28, 32, 64, 68};
+    for (unsigned i = 0; i < sizeof programs / sizeof programs[0]; i++)
+        for (unsigned pitch = 0; pitch < sizeof pitches; pitch++)
+            for (uint32_t width = 8; width < WAVE_LANES; width *= 2) {
+                rig_seed = i * 1000 + pitch * 10 + width;
+                t.rows = (struct rows){width, pitches[pitch]};
+                t.program = (struct program){.rows = UINT32_MAX, .theme = "", .even = true};
+                add_unit(programs[i], 8);
+                add_unit(programs[i] + 2, 8);
+                try_states(e, "rows", i * 1000 + pitch * 10 + width, level, false);
+            }
+    t.rows.width = 0;
+}
+
 /*
  * Reads of LDS, and of other lanes, at addresses that go up by a step from lane to lane, as the code says, or
  * by none: of lanes' numbers (v_mbcnt), or of a row that may hold anything, some bits, turned over, shifted,
@@ -867,6 +916,7 @@ int main(int argc, char **argv)
         if (!engine_open(e, level, JIT_FIRST))
             continue;
         try_known(e, level);
+        try_rows(e, level);
         for (unsigned i = 0; i < programs; i++) {
             try_region(e, level, first + i);
             if (argc > 3)
@@ -878,11 +928,15 @@ int main(int argc, char **argv)
                 try_steps(e, level, first + i);
         }
         engine_close(e);
-        if (!engine_open(e, level, JIT_FIRST_PLAIN))
-            return 1;
-        for (unsigned i = 0; i < programs / 3; i++)
-            try_random(e, level, first + i);
-        engine_close(e);
+        for (enum jit_when when = JIT_FIRST_SINGLE; when <= JIT_FIRST_PLAIN; when++) {
+            if (!engine_open(e, level, when))
+                return 1;
+            if (when == JIT_FIRST_SINGLE)
+                try_rows(e, level);
+            for (unsigned i = 0; i < programs / 3; i++)
+                try_random(e, level, first + i);
+            engine_close(e);
+        }
     }
     workgroup_free(t.wg);
     free(t.launch.v0);
