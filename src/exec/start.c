@@ -313,7 +313,7 @@ static void begin(struct workgroup *wg, const struct exec_launch *launch)
         wg->fresh.counts_up = counts_up;
     wg->waves = (start.total + WAVE_LANES - 1) / WAVE_LANES;
     wg->live = wg->waves;
-    wg->runs = 0;
+    wg->runs = wg->wary = 0;
     wg->begins = true;
     wg->leaving = false;
     wg->compiled = NULL;

@@ -22,6 +22,12 @@ enum { STRETCH = WORKGROUP_STRETCH, STRETCHES = 6, GROWTH_MAX = 3 };
  */
 enum { COMPILED_STRETCH = 2048 };
 
+/*
+ * Waves that were seen to wait are likely to do so again soon: the workgroup's next stretch is halved so many
+ * times, but has SHORTEST taken branches, and each after that is halved once less.
+ */
+enum { WARY = 7, SHORTEST = 8 };
+
 /* How often its waves may come together at a barrier for each round that they may have otherwise. */
 enum { BARRIERS = 16 };
 
@@ -242,6 +248,13 @@ static bool spins(struct wave *w)
     }
 }
 
+static int stretch_of(struct wave *w, int branches)
+{
+    const int halved = branches >> w->wg->wary;
+    w->wg->wary -= w->wg->wary > 0;
+    return halved > SHORTEST ? halved : SHORTEST;
+}
+
 /* Goes on with a wave that has had a stretch. */
 static void run_on(struct wave *w, unsigned stretches, const _Atomic bool *stop)
 {
@@ -251,10 +264,12 @@ static void run_on(struct wave *w, unsigned stretches, const _Atomic bool *stop)
         if (w->state != WAVE_RUNNING)
             continue;
         w->state = WAVE_YIELD;
+        if (w->spinning)
+            w->wg->wary = WARY;
         if (w->spinning || stretches-- == 0 || atomic_load_explicit(stop, memory_order_relaxed))
             return;
         w->state = WAVE_RUNNING;
-        w->budget = w->compiled ? COMPILED_STRETCH : STRETCH;
+        w->budget = stretch_of(w, w->compiled ? COMPILED_STRETCH : STRETCH);
         run_wave(w, 0);
     }
 }
@@ -263,7 +278,7 @@ static void run_on(struct wave *w, unsigned stretches, const _Atomic bool *stop)
 static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool *stop)
 {
     if (!w->spinning) {
-        w->budget = STRETCH;
+        w->budget = stretch_of(w, STRETCH);
         run_wave(w, EXEC_CONTINUES);
     }
     if (w->state != WAVE_DONE)

@@ -68,6 +68,7 @@ struct workgroup {
     struct timed_share *share; /* in simulated time: the XCD's share that it is of */
     unsigned scratch_slot;     /* timing mode: its place in the share's scratch */
     unsigned runs;             /* times it was given a thread: later runs are longer */
+    unsigned wary;             /* so many stretches are yet to be short, as a wave of it was seen to wait */
     /* Of this run: the function whose compiled form its waves entered last; NULL: none. */
     const struct exec_block *block;
     const struct exec_compiled *compiled;

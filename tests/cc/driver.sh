@@ -130,7 +130,8 @@ if "$ehp" cc -fopenmp threads.hip -o threads >out.txt 2>&1; then
 else
     check "what OpenMP lacks" grep -q 'libomp-.*-dev' out.txt
 fi
-"$ehp" cc -fopenmp -fopenmp-targets=amdgcn-amd-amdhsa threads.hip -o threads >out.txt 2>&1 && fail "offloading: accepted"
+"$ehp" cc -fopenmp -fopenmp-targets=amdgcn-amd-amdhsa threads.hip -o threads >out.txt 2>&1 &&
+    fail "offloading: accepted"
 check "offloading" grep -q 'target regions run on the host' out.txt
 
 # Other kinds of output.

@@ -27,7 +27,7 @@ static void leave_traces(struct workgroup *wg)
     }
     memset(wg->lds, 0xa5, LDS);
     wg->live = 0;
-    wg->runs = 5;
+    wg->runs = wg->wary = 5;
     wg->leaving = true;
 }
 
@@ -52,7 +52,7 @@ static void check_same(const struct workgroup *wg, const struct workgroup *alone
 {
     CHECK(wg->linear == alone->linear && memcmp(wg->id, alone->id, sizeof(wg->id)) == 0);
     CHECK(wg->waves == alone->waves && wg->live == alone->live && wg->launch == alone->launch);
-    CHECK(wg->runs == alone->runs && wg->leaving == alone->leaving);
+    CHECK(wg->runs == alone->runs && wg->wary == alone->wary && wg->leaving == alone->leaving);
     CHECK(memcmp(wg->lds, alone->lds, LDS) == 0);
     for (unsigned i = 0; i < wg->waves; i++) {
         check_wave(&wg->wave[i], &alone->wave[i]);

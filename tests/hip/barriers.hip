@@ -110,6 +110,23 @@ __global__ void rows(int *turns)
         __hip_atomic_store(&solved[here], 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
 }
 
+// Two waves hand a number to each other again and again.
+constexpr int HANDED = 2000;
+__global__ void hand_over(int *turns)
+{
+    __shared__ int number;
+    const int wave = static_cast<int>(threadIdx.x) / warpSize;
+    int n = 0;
+    number = 0;
+    __syncthreads();
+    for (int i = wave; i < HANDED; i += 2) {
+        while (__hip_atomic_load(&number, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP) != i)
+            n++;
+        __hip_atomic_store(&number, i + 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
+    }
+    turns[wave] = n;
+}
+
 // LDS is used again at once after it was read: each value belongs behind a barrier of its own.
 __global__ void reuse(int *wrong)
 {
@@ -168,6 +185,10 @@ int main()
     for (size_t i = 0; i < ROW_GROUPS; i++)
         many += turns[i] > 512;
     CHECK(many < ROW_GROUPS / 64, "%d workgroups waited for many turns", many);
+
+    hand_over<<<1, 128>>>(turns.get());
+    turns.down();
+    CHECK(turns[0] + turns[1] < HANDED * 64, "%d turns of waiting", turns[0] + turns[1]);
 
     int groups = 0, threads = 0;
     HIP_OK(hipOccupancyMaxPotentialBlockSize(&groups, &threads, flags));
