@@ -294,6 +294,8 @@ static char *rocm_from_environment(void)
 
 static void check_archs(struct cc_job *job)
 {
+    if (job->archs.n > 0 && job->openmp && job->has_host && !job->has_hip && !job->quiet)
+        tool_say("ehp cc: note: --offload-arch is for HIP's code; OpenMP's target regions run on the host");
     if (job->archs.n == 0) {
         const char *list = secure_getenv("HCC_AMDGPU_TARGET");
         add_arch(job, list && *list ? list : EHP_PROCESSOR);

@@ -127,6 +127,9 @@ int main()
 X
 if "$ehp" cc -fopenmp threads.hip -o threads >out.txt 2>&1; then
     check "OpenMP" ./threads
+    check "an architecture without HIP" "$ehp" cc -fopenmp --offload-arch=gfx942 -x c++ -fsyntax-only host.cpp &&
+        says "an architecture without HIP" 'target regions run on the host'
+    check "none" "$ehp" cc -fopenmp -x c++ -fsyntax-only host.cpp && check "no note" test ! -s "$scratch/out"
 else
     check "what OpenMP lacks" grep -q 'libomp-.*-dev' out.txt
 fi
