@@ -2,7 +2,7 @@
 /*
  * A slice's probe filter: what it knows of each line, and which lines have an entry.  With so many entries
  * (probe_filter.entries) a line that gets one where all of its set's are used takes the place of another's,
- * which home.c then takes out of all caches.
+ * which home_probes.c then takes out of all caches.
  *
  * The host keeps what is known of a line by the line, whether entries are counted or not.
  */
