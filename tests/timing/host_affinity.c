@@ -66,31 +66,44 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* One way, ns. */
-static double between(int own, int other)
+/* One way by one line, ns. */
+static double by_line(struct ball *ball, int own, int other)
 {
     enum { ROUNDS = 40 };
-    static struct ball ball;
     pthread_t thread;
-    ball = (struct ball){.cpu = other, .rounds = ROUNDS};
+    *ball = (struct ball){.cpu = other, .rounds = ROUNDS};
     EXPECT(stay_on(own) == 0 && sched_getcpu() == own);
     pthread_attr_t a; /* it would begin where its maker is, and wait for that one's slice to end */
     const cpu_set_t set = only(other);
     pthread_attr_init(&a);
     EXPECT(pthread_attr_setaffinity_np(&a, sizeof(set), &set) == 0);
-    EXPECT(pthread_create(&thread, &a, play, &ball) == 0);
+    EXPECT(pthread_create(&thread, &a, play, ball) == 0);
     pthread_attr_destroy(&a);
     double begin = 0;
     for (unsigned i = 0; i < ROUNDS; i++) {
         if (i == 4)
             begin = now();
-        atomic_store_explicit(&ball.turn, 2 * i + 1, memory_order_release);
-        while (atomic_load_explicit(&ball.turn, memory_order_acquire) != 2 * i + 2)
+        atomic_store_explicit(&ball->turn, 2 * i + 1, memory_order_release);
+        while (atomic_load_explicit(&ball->turn, memory_order_acquire) != 2 * i + 2)
             ;
     }
     const double ns = (now() - begin) / (ROUNDS - 4) / 2;
     pthread_join(thread, NULL);
-    EXPECT(ball.was_on == other);
+    EXPECT(ball->was_on == other);
+    return ns;
+}
+
+/* By lines of several homes. */
+static double between(int own, int other)
+{
+    enum { LINES = 6 };
+    static struct {
+        struct ball ball;
+        char apart[9 * 4096 + 512];
+    } line[LINES];
+    double ns = 0;
+    for (size_t i = 0; i < LINES; i++)
+        ns += by_line(&line[i].ball, own, other) / LINES;
     printf("CPU %d to %d: %.1f ns\n", own, other, ns);
     return ns;
 }
