@@ -20,7 +20,7 @@ struct hip_counters {
     bool csv;
     bool seeks;           /* JSON: has its end after each dispatch, over which the next one is written */
     bool any;             /* JSON: one has been written */
-    char buffer[1 << 16]; /* more than a dispatch takes: each is written at once, or not at all when killed */
+    char buffer[1 << 16]; /* more than a dispatch takes: each is written at once */
     unsigned count;
     unsigned index[];
 };
@@ -171,7 +171,8 @@ bool hip_counters_init(struct hip_runtime *runtime)
         hip_say("EHP_COUNTERS_FILE=%s: cannot write there", path);
         return false;
     }
-    /* Nothing waits in it that a forked process would write again, or one that is killed never. */
+    /* Nothing waits in it that a forked process would write again, or one that is killed never.  Linux may
+     * stop a killed one's write where a page ends, and then the last dispatch is cut off. */
     setvbuf(chosen->file, chosen->buffer, _IOFBF, sizeof chosen->buffer);
     chosen->csv = stats_is_csv(path);
     chosen->seeks = !chosen->csv && ftell(chosen->file) == 0;
