@@ -204,7 +204,7 @@ static llvm_value describe(const struct host *h, const struct piece *p)
         const struct ehp_cpu_access *a = i < p->n ? &p->access[i] : &p->goes;
         llvm_value field[] = {constant(h, h->i16, a->number), constant(h, h->i16, a->after),
                               constant(h, h->i16, a->bytes), constant(h, h->i8, a->kind),
-                              constant(h, h->i8, a->named)};
+                              constant(h, h->i8, 0)};
         access[i] = l->ConstStructInContext(h->context, field, 5, 0);
     }
     llvm_value field[] = {constant(h, h->i32, p->n),    constant(h, h->i16, p->words),
@@ -289,20 +289,6 @@ static uint16_t bytes_of(const struct host *h, llvm_type type)
     return bytes < UINT16_MAX ? (uint16_t)bytes : UINT16_MAX;
 }
 
-// Whether it is at a distance from the stack's pointer that the instruction itself says.
-static bool is_named(const struct host *h, llvm_value address)
-{
-    const struct llvm *l = &h->l;
-    while (l->IsAInstruction(address) && l->GetInstructionOpcode(address) == LLVM_GEP) {
-        for (unsigned i = 1; i < (unsigned)l->GetNumOperands(address); i++)
-            if (!l->IsConstant(l->GetOperand(address, i)))
-                return false;
-        address = l->GetOperand(address, 0);
-    }
-    return l->IsAInstruction(address) && l->GetInstructionOpcode(address) == LLVM_ALLOCA &&
-           l->IsConstant(l->GetOperand(address, 0));
-}
-
 static void add_load(const struct host *h, struct piece *p, llvm_value i)
 {
     const struct llvm *l = &h->l;
@@ -310,7 +296,6 @@ static void add_load(const struct host *h, struct piece *p, llvm_value i)
     add(h, p, i, l->GetOperand(i, 0), NULL,
         (struct ehp_cpu_access){.number = standing_for(h, find(h, i)->number),
                                 .bytes = bytes_of(h, l->TypeOf(i)),
-                                .named = is_named(h, l->GetOperand(i, 0)),
                                 .kind = waits ? EHP_CPU_ATOMIC_READ : EHP_CPU_READ});
     if (waits)
         close_piece(h, p, true);
@@ -326,9 +311,7 @@ static void add_store(const struct host *h, struct piece *p, llvm_value i)
                                     : l->GetMetadata(i, h->nontemporal) ? EHP_CPU_WRITE_PAST
                                                                         : EHP_CPU_WRITE;
     add(h, p, i, l->GetOperand(i, 1), NULL,
-        (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 0))),
-                                .named = is_named(h, l->GetOperand(i, 1)),
-                                .kind = (uint8_t)kind});
+        (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 0))), .kind = (uint8_t)kind});
     p->access[p->n - 1].after = source_of(h, l->GetOperand(i, 0)); /* the value's */
     if (waits)
         close_piece(h, p, true);

@@ -48,7 +48,7 @@ struct ehp_cpu_access {
     uint16_t after;  /* of the load whose value its address comes from, or a store's value; 0: of none */
     uint16_t bytes;  /* as far as they are known */
     uint8_t kind;    /* enum ehp_cpu_access_kind */
-    uint8_t named;   /* 1: a word of the stack at a place that the code says, which a core may rename */
+    uint8_t reserved;
 };
 
 struct ehp_cpu_block {

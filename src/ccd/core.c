@@ -110,12 +110,6 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
 
 static void start(struct core *c, core_waiter w, double at);
 
-/* From a store's value to that of a load which finds it in the queue. */
-static double forwarding(const struct core *c, bool renamed)
-{
-    return renamed ? c->ccd->all->rename : c->ccd->all->forward;
-}
-
 /* It has what it wants. */
 static void settle(struct core *c, core_waiter w, double when)
 {
@@ -130,7 +124,7 @@ static void settle(struct core *c, core_waiter w, double when)
         struct slot *s = &c->slot[d];
         core_waiter next = s->access.next;
         if (s->forwarded)
-            settle(c, d, later(s->access.done, when + COMPUTES + forwarding(c, s->renamed)));
+            settle(c, d, later(s->access.done, when + COMPUTES + c->ccd->all->forward));
         else
             start(c, d, when);
         d = next;
@@ -654,17 +648,15 @@ static struct core_stored *stored_at(struct core *c, uint64_t address)
 static bool forward(struct core *c, core_waiter w, double at)
 {
     const struct core_stored *s = stored_at(c, c->op.address);
-    const bool renamed = s->named && c->op.named;
-    const double latency = forwarding(c, renamed);
+    const double latency = c->ccd->all->forward;
     double ready = s->at;
     if (s->address != c->op.address || s->number + c->stores < c->stored_ever)
         return false;
-    at += renamed ? 0 : c->ccd->all->l1_latency;
+    at += c->ccd->all->l1_latency;
     if (s->source > c->first) {
         struct slot *source = slot_of(c, s->source - 1);
         if (source->access.state != SLOT_DONE) {
             c->slot[w].forwarded = true;
-            c->slot[w].renamed = renamed;
             c->slot[w].access.done = later(at, ready + latency);
             depend(c, w, source);
             return true;
@@ -714,8 +706,7 @@ static void store(struct core *c)
         (struct core_stored){.address = c->op.kind == CORE_STORE ? c->op.address : 0,
                              .number = c->stored_ever++,
                              .source = source,
-                             .at = c->at,
-                             .named = c->op.named};
+                             .at = c->at};
     if (c->op.kind != CORE_STORE || !is_at_hand(c, c->op.address, true, c->at, &c->store[place].access.done))
         start(c, (core_waiter)(place | WAITER_STORE), c->at);
 }

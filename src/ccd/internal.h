@@ -51,8 +51,8 @@ struct access {
 struct slot {
     struct access access;
     uint32_t instructions;
-    core_waiter dependents;  /* loads that need its value */
-    bool forwarded, renamed; /* it does, by way of a store that it finds in the queue; that has its name */
+    core_waiter dependents; /* loads that need its value */
+    bool forwarded;         /* it does, by way of a store that it finds in the queue */
 };
 
 /* Behind the window. */
@@ -67,7 +67,6 @@ struct core_stored {
     uint64_t address, number; /* number: of the core's stores */
     uint64_t source;          /* as above */
     double at;                /* when it was dispatched */
-    bool named;
 };
 
 /* A line on its way to the second cache. */
@@ -195,7 +194,7 @@ struct ccds {
     double slice, switch_time;
     double ghz, ipc, l1_latency, l2_latency, l3_latency, peer, tlb2_latency;
     uint64_t jobs; /* so far */
-    double locked, forward, rename, mispredict;
+    double locked, forward, mispredict;
     unsigned window, loads, stores, l1_misses, l2_misses, misses, streams, prefetch;
     struct ccd ccd[CHIP_MAX_CCDS];
 };

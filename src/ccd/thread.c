@@ -220,7 +220,6 @@ static void take_load(struct cpu_thread *t, const struct ehp_cpu_access *a, stru
 {
     op->kind = CORE_LOAD;
     op->after = a->after ? distance_of(t, a) : 0;
-    op->named = a->named;
     t->loads++;
     if (a->number)
         t->number[a->number] = t->loads;
@@ -230,7 +229,6 @@ static void take_store(struct cpu_thread *t, const struct ehp_cpu_access *a, str
 {
     op->kind = CORE_STORE;
     op->after = a->after ? distance_of(t, a) : 0;
-    op->named = a->named;
 }
 
 static void take_rare(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
