@@ -17,6 +17,7 @@ enum {
     CORE_PAGE_LINES = (1 << VM_PAGE_SHIFT) / CORE_LINE,
     CORE_WINDOW = 512, /* operations at most: a power of two */
     CORE_STORED = 256, /* a power of two: twice a queue's and more */
+    COMPUTES = 1,      /* cycles, from a load's value to that which is stored: an addition's */
     CORE_COMBINES = 8, /* lines that are combined at a time: a guess */
     CORE_MISSED = 64,  /* a power of two */
     CORE_KNOWN = 4096, /* translations that the host keeps: a power of two */
@@ -216,15 +217,52 @@ static inline uint64_t line_of(uint64_t physical)
 
 /* core.c */
 void core_open(struct ccd *ccd, unsigned index, const struct chip *chip);
+/* It dispatches what it can. */
+void core_go_on(struct core *core);
+/* A write past the caches is at its line's home; `written`: or may be tried again. */
+void core_past(struct core *core, bool written);
+
+/* turns.c */
 /* Its turn, or its place behind others. */
 void core_begin(struct core *core, struct core_program *program);
+/* An event: all of its program is complete, or has had its slice. */
+void core_over(struct port_domain *domain, struct port_event *event);
+/* The cycle of the domain's that a time of the core's is in, which is not over. */
+uint64_t core_cycle_of(const struct core *core, double at);
+
+/* fills.c */
+/* An access sets out for its page and its line. */
+void core_start(struct core *core, core_waiter w, double at);
+/* It has what it wants. */
+void core_settle(struct core *core, core_waiter w, double when);
 /* A line that it missed is there at `when`, with these flags of TAG_. */
 void core_filled(struct core *core, uint64_t line, double when, unsigned flags);
+
+/* stores.c */
+/* The number of an address's line; UINT64_MAX: its page does not exist any more. */
+uint64_t core_line_at(struct core *core, uint64_t address);
+/* As many stores are written as is known that are, until there are no more than `most`; the core may wait for
+ * that.  False: there still are. */
+bool core_write_stores(struct core *core, unsigned most, bool waits);
+/* All are written, or will be at core->committed, up to when they keep their places. */
+bool core_write_ahead(struct core *core);
+/* What is written by now, before somebody takes its line. */
+void core_write_due(struct core *core);
+/* All that go past the caches are at their homes. */
+bool core_drain_past(struct core *core);
+
+/* window.c */
+/* False: when there will be room for its next operation is not known. */
+bool core_make_room(struct core *core);
+/* All in the window is complete, at core->at; false: when is not known. */
+bool core_complete(struct core *core);
+/* Whether it is known when all is: core->known_done. */
+bool core_all_known(struct core *core);
+/* Atomic operations are made as soon as they can be: others want their lines. */
+void core_make_atomics(struct core *core);
 /* Others want a line: it is first used for the atomic operations on it that are the oldest of the core's
  * window. Until when. */
 double core_finish(struct core *core, uint64_t line);
-/* A write past the caches is at its line's home; `written`: or may be tried again. */
-void core_past(struct core *core, bool written);
 
 /* caches.c */
 /* Takes a line out of its caches, or keeps it for reading: what it was, or 0. */
@@ -253,6 +291,47 @@ static inline const struct core_page *core_page_of(struct core *core, uint64_t a
     struct core_page *p = &core->page[number % CORE_KNOWN];
     return p->page == number + 1 && p->generation == generation ? p
                                                                 : core_look_up(core, p, address, generation);
+}
+
+/* ---- helpers of a core's files ---- */
+
+static inline double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline struct slot *slot_of(struct core *c, uint64_t number)
+{
+    return &c->slot[number % CORE_WINDOW];
+}
+
+static inline struct access *access_of(struct core *c, core_waiter w)
+{
+    return w & WAITER_STORE ? &c->store[w & ~WAITER_STORE].access : &c->slot[w].access;
+}
+
+static inline bool is_exclusive(const struct access *a)
+{
+    return a->kind != CORE_LOAD;
+}
+
+/* Whether the first cache has it, and when it is there. */
+static inline bool find_in_l1(struct core *c, uint64_t line, bool exclusive, double at, double *when)
+{
+    uint64_t *e = tags_find(&c->l1, line);
+    if (!e || (exclusive && !(*e & TAG_OWNED)))
+        return false;
+    *e |= exclusive ? TAG_DIRTY : 0;
+    *when = (line == c->taken_line ? later(at, c->taken_at) : at) + c->ccd->all->l1_latency;
+    return true;
+}
+
+/* What most are: the first TLB has their page and the first cache their line, and so all is known at once. */
+static inline bool is_at_hand(struct core *c, uint64_t address, bool exclusive, double at, double *when)
+{
+    const struct core_page *page = core_page_of(c, address);
+    return page && tlb_find(&c->tlb, page->physical >> VM_PAGE_SHIFT) &&
+           find_in_l1(c, line_of(page->physical + address % (1U << VM_PAGE_SHIFT)), exclusive, at, when);
 }
 
 /*
