@@ -272,14 +272,27 @@ static void keep_addresses(void)
 }
 
 /*
- * What the program is given lies at the end of its stack, and moves what is on it: so that is as much, in
- * steps, however long the environment and the program's place are.
+ * What the program is given lies at the end of its stack, and moves what is on it; and of how many variables
+ * there are libraries make copies, which move what is on its heap.  So both are as much, in steps, however long
+ * the environment and the program's place are.
  */
 static void keep_stack(char **argv)
 {
-    enum { STEP = 64 << 10, ALIGN = 16 };
+    enum { STEP = 64 << 10, ALIGN = 16, VARIABLES = 64, NAME = 32 };
     static const char name[] = "EHP_STACK_FILL";
+    char more[NAME];
+    unsigned variables = 1; /* with the filling's */
+    for (unsigned i = 1; i < VARIABLES; i++) {
+        snprintf(more, sizeof(more), "%s%u", name, i);
+        unsetenv(more);
+    }
     unsetenv(name);
+    for (char **a = environ; *a; a++)
+        variables++;
+    for (unsigned i = 1; variables % VARIABLES; i++, variables++) {
+        snprintf(more, sizeof(more), "%s%u", name, i);
+        setenv(more, "", 1);
+    }
     size_t bytes = strlen(argv[0]) + 1 + sizeof(name) + 1, pointers = 1; /* of the filling; an empty one's */
     for (char **a = argv; *a; a++, pointers++)
         bytes += strlen(*a) + 1;

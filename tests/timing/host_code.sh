@@ -50,6 +50,14 @@ if "$ehp" cc --time-host -O2 -fopenmp "$tests/host_openmp.c" -o "$dir/openmp" 2>
         LONGER=$(printf "%0${turn}99d" 0) simulate --mode timing --threads $((turn % 2 + 1)) "$dir/order" >"$dir/order$turn" || failed=1
         cmp "$dir/order1" "$dir/order$turn" || failed=1
     done
+    # More variables of the environment, and what a killed program of the same number has left of LLVM's OpenMP.
+    simulate --mode timing "$dir/order" >"$dir/order5" || failed=1
+    cmp "$dir/order1" "$dir/order5" || failed=1
+    # shellcheck disable=SC2016
+    EHP_THREADS=1 EHP_MODE=timing LD_PRELOAD=$preload ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}" sh -c '
+        printf "0x7ffff7d4a5f0-cafe0a1b-libomp.so" >"/dev/shm/__KMP_REGISTERED_LIB_$$_$(id -u)"
+        exec "$@"' sh "$ehp" run "$dir/order" >"$dir/order6" || failed=1
+    cmp "$dir/order1" "$dir/order6" || failed=1
     cat "$dir/order1"
     compile -fopenmp -x c++ "$tests/host_tasks.cpp" -o "$dir/tasks"
     simulate "$dir/tasks" || failed=1

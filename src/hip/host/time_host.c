@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { HEAPS = 1024 };
 enum { PUBLISH = 256 }; /* words that a core may have to wait for */
@@ -140,10 +142,20 @@ static void forked(void)
     child = true;
 }
 
+/* LLVM's OpenMP leaves a file behind when its process is killed.  A later one of the same number looks into it,
+ * and has another heap then. */
+static void remove_openmp_file(void)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "/__KMP_REGISTERED_LIB_%d_%d", (int)getpid(), (int)getuid());
+    shm_unlink(name);
+}
+
 __attribute__((constructor)) static void find_libraries(void)
 {
     unsigned n = 0;
     idle();
+    remove_openmp_file();
     /* A heap for each thread: the C library lets those beyond eight times the host's cores share, with the
      * simulator's as well. */
     if (!secure_getenv("MALLOC_ARENA_MAX"))
