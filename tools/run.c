@@ -273,8 +273,8 @@ static void keep_addresses(void)
 
 /*
  * What the program is given lies at the end of its stack, and moves what is on it; and of how many variables
- * there are libraries make copies, which move what is on its heap.  So both are as much, in steps, however long
- * the environment and the program's place are.
+ * there are libraries make copies, which move what is on its heap.  So both are as much, in steps, however
+ * long the environment and the program's place are.
  */
 static void keep_stack(char **argv)
 {

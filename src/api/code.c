@@ -35,6 +35,7 @@ int ehp_code_load(ehp_machine *m, unsigned agent, const void *image, size_t byte
 {
     if (agent >= m->agents || !image)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u, or no image", agent);
+    engine_arrive(m->cp.engine);
     struct code_error error = {0};
     struct code_params params = {
         .allocator = {.context = m, .alloc = code_memory, .free = code_memory_free, .agent = agent},
@@ -62,6 +63,7 @@ void ehp_code_unload(ehp_code *code)
     if (!code)
         return;
     struct ehp_machine *m = code->machine;
+    engine_arrive(m->cp.engine);
     code_list_remove(&m->codes, code);
     uint64_t start = (uint64_t)(uintptr_t)code->base;
     exec_code_drop(&m->code, start, start + code->bytes);

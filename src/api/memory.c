@@ -18,6 +18,7 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
     if (agent >= m->agents)
         return machine_error(m, EHP_ERR_INVALID, "no agent %u; the machine has %u", agent, m->agents);
     int status;
+    engine_arrive(m->cp.engine);
     *out = memory_alloc(&m->memory, agent, kind, bytes, align, &status);
     if (status == EHP_ERR_OUT_OF_RESOURCES) {
         char why[256];
@@ -62,6 +63,7 @@ int ehp_mem_alloc(ehp_machine *m, unsigned agent, int kind, uint64_t bytes, uint
 int ehp_mem_free(ehp_machine *m, void *base)
 {
     struct memory_block block;
+    engine_arrive(m->cp.engine);
     bool inside, found = memory_find(&m->memory, (uint64_t)(uintptr_t)base, &block, &inside);
     int status = memory_free(&m->memory, base);
     if (status == EHP_OK && found)
@@ -77,21 +79,25 @@ static int registered(ehp_machine *m, const void *base, int status)
 
 int ehp_mem_register(ehp_machine *m, void *base, uint64_t bytes)
 {
+    engine_arrive(m->cp.engine);
     return registered(m, base, memory_register(&m->memory, base, bytes, false));
 }
 
 int ehp_mem_register_uncached(ehp_machine *m, void *base, uint64_t bytes)
 {
+    engine_arrive(m->cp.engine);
     return registered(m, base, memory_register(&m->memory, base, bytes, true));
 }
 
 int ehp_mem_register_device(ehp_machine *m, unsigned agent, void *base, uint64_t bytes)
 {
+    engine_arrive(m->cp.engine);
     return registered(m, base, memory_register_device(&m->memory, agent, base, bytes));
 }
 
 int ehp_mem_unregister(ehp_machine *m, void *base)
 {
+    engine_arrive(m->cp.engine);
     int status = memory_unregister(&m->memory, base);
     return status == EHP_OK ? EHP_OK : machine_error(m, status, "%p is not registered", base);
 }

@@ -27,6 +27,7 @@ int ehp_numa_set(ehp_machine *m, struct ehp_cpu_thread *thread, unsigned package
     if (package >= m->node.packages)
         return machine_error(m, EHP_ERR_INVALID, "no package %u; the machine has %u", package,
                              m->node.packages);
+    engine_arrive(m->cp.engine);
     struct numa_asker *asker = asker_of(m, thread);
     asker->policy = *policy;
     if (!thread)
@@ -40,6 +41,7 @@ int ehp_numa_bind(ehp_machine *m, const void *base, uint64_t bytes, const struct
     if ((first | bytes) % HEAP_PAGE || first + bytes < first)
         return machine_error(m, EHP_ERR_INVALID, "%p, %llu bytes: not whole pages", base,
                              (unsigned long long)bytes);
+    engine_arrive(m->cp.engine);
     return bytes ? numa_bind(numa_of(m), first, bytes, policy) : EHP_OK;
 }
 
@@ -76,6 +78,7 @@ static bool is_upfront(struct ehp_machine *m, uint64_t page, unsigned *package)
 int ehp_numa_find(ehp_machine *m, struct ehp_cpu_thread *thread, const void *address, unsigned *package)
 {
     const uint64_t page = (uint64_t)(uintptr_t)address & ~(uint64_t)(HEAP_PAGE - 1);
+    engine_arrive(m->cp.engine);
     if (is_upfront(m, page, package))
         return EHP_OK;
     if (!is_present(page)) {
@@ -131,6 +134,7 @@ int ehp_numa_info(ehp_machine *m, unsigned package, uint64_t *free_bytes, uint64
     if (package >= m->node.packages)
         return machine_error(m, EHP_ERR_INVALID, "no package %u; the machine has %u", package,
                              m->node.packages);
+    engine_arrive(m->cp.engine);
     *total_bytes = m->memory.size;
     *free_bytes = m->memory.size - memory_reserved(&m->memory, package);
     return EHP_OK;

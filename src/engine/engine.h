@@ -82,6 +82,8 @@ struct engine_ops {
 
     /* The host program spends time in a call, or on its cores: work->ns and faults tell how much. */
     void (*spend)(struct engine *engine, uint64_t ps);
+    /* What the calling thread has done on its core so far is over.  NULL: it always is. */
+    void (*arrive)(struct engine *engine);
     /* Of the host's own time there is none until that ends: it waits for another process, whatever it looks
      * like.  NULL: nothing comes of that. */
     void (*outside)(struct engine *engine, bool on);
@@ -122,6 +124,16 @@ struct engine {
      * once. */
     _Atomic bool *gws_later;
 };
+
+/*
+ * Before a call of the program's that gives it memory or takes some away: what its thread touched before has
+ * its pages then, however far the core is behind the thread on the host.
+ */
+static inline void engine_arrive(struct engine *engine)
+{
+    if (engine->ops->arrive)
+        engine->ops->arrive(engine);
+}
 
 /* What both engines are opened with. */
 struct engine_options {

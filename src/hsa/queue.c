@@ -61,6 +61,7 @@ static int queue_create(ehp_machine *m, unsigned agent, uint32_t packets, int pr
     struct cp_queue *q = calloc(1, sizeof(*q));
     if (!q)
         return machine_error(m, EHP_ERR_NO_MEMORY, "no memory for a queue");
+    engine_arrive(m->cp.engine);
     union ehp_packet *ring = aligned_alloc(64, (size_t)packets * sizeof(*ring));
     q->cp = &m->cp;
     q->agent = agent;

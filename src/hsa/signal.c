@@ -125,6 +125,7 @@ int ehp_signal_share(ehp_signal signal, void **address)
     struct ehp_machine *m = owner_of(s);
     if (!s->shared) {
         int status;
+        engine_arrive(m->cp.engine);
         struct cp_shared_signal *shared =
             memory_alloc(&m->memory, 0, EHP_MEM_INTERNAL, sizeof(*shared), 0, &status);
         if (!shared || !register_event(m, s)) {
@@ -150,8 +151,10 @@ void ehp_signal_destroy(ehp_signal signal)
     if (!s)
         return;
     struct ehp_machine *m = owner_of(s);
-    if (s->shared)
+    if (s->shared) {
+        engine_arrive(m->cp.engine);
         memory_free(&m->memory, s->shared);
+    }
     pthread_mutex_lock(&m->event_lock);
     if (s->block.event_id)
         m->events[s->block.event_id] = NULL;

@@ -543,6 +543,19 @@ struct jit *jit_open(unsigned level, enum jit_when when)
     return jit;
 }
 
+static void *load(void *context)
+{
+    (void)context;
+    return llvm_load();
+}
+
+void jit_load(void)
+{
+    pthread_t thread; /* what LLVM allocates is the simulator's, and not the calling thread's */
+    if (thread_start(&thread, load, NULL) == 0)
+        pthread_join(thread, NULL);
+}
+
 static void close_target(struct jit *jit)
 {
     const struct llvm *l = &jit->llvm;

@@ -42,6 +42,9 @@ enum jit_when {
  * something is to be compiled.
  */
 struct jit *jit_open(unsigned level, enum jit_when when);
+/* LLVM's library is mapped now, and not when it is needed: for programs whose simulated time follows where
+ * their mappings are, among which it would come to lie. */
+void jit_load(void);
 /* NULL, or why nothing is kept on disk. */
 const char *jit_cache_why_off(struct jit *jit);
 

@@ -61,11 +61,17 @@ static bool replace_registration(void *handle)
     return false;
 }
 
+void *llvm_load(void)
+{
+    void *handle = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !handle; i++)
+        handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    return handle;
+}
+
 bool llvm_open(struct llvm *l, char *why, size_t size)
 {
-    *l = (struct llvm){0};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !l->handle; i++)
-        l->handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    *l = (struct llvm){.handle = llvm_load()};
     if (!l->handle) {
         snprintf(why, size, "%s is not installed (Debian: libllvm22, which clang-22 brings)", names[0]);
         return false;

@@ -270,6 +270,9 @@ struct llvm {
 #undef X
 };
 
+/* Maps the library, for good; its handle, or NULL. */
+void *llvm_load(void);
+
 /*
  * Opens the library of the major version that the bitcode was made with, and initialises its X86 back end.
  * False with the reason in `why` when there is none.  Not thread-safe; what it fills in is read-only.

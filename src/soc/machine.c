@@ -2,6 +2,7 @@
 /* A machine, from a chip to something that runs; see machine.h. */
 #include "soc/machine.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -131,9 +132,16 @@ static unsigned host_threads(const struct ehp_options *options)
     return options->threads ? options->threads : cores > 0 ? (unsigned)cores : 1;
 }
 
+/* The program's host code is on cores: it was compiled for that. */
+static bool host_is_timed(void)
+{
+    return dlsym(RTLD_DEFAULT, "ehp_cpu_block") != NULL;
+}
+
 /*
  * Simulated time stands still while something is compiled, so that LLVM's memory lies where it lies in every
- * run.  With XNACK simulated time follows where the program's own memory is, which LLVM's would move.
+ * run.  With XNACK simulated time follows where the program's own memory is, which LLVM's would move; and so
+ * it does with host code on cores, whose library keeps the simulator's memory apart (hip/host/apart.h).
  */
 static void open_compiler(struct ehp_machine *m, const struct ehp_options *options)
 {
@@ -144,6 +152,8 @@ static void open_compiler(struct ehp_machine *m, const struct ehp_options *optio
     m->jit = jit_open(m->code.level, engine == EHP_ENGINE_COMPILED ? JIT_FIRST
                                      : m->timing                   ? JIT_HOT_WAITING
                                                                    : JIT_HOT);
+    if (m->jit && m->timing && host_is_timed())
+        jit_load();
     m->code.compiler = m->jit ? jit_compiler(m->jit) : NULL;
 }
 

@@ -187,7 +187,7 @@ static void memory()
                         free(block[i]);
                         block[i] = calloc(16, 64);
                     }) - (14 + 7) * GHZ,
-          16 * 2, 16 * 2 + 60);
+          16 * 2, 16 * 2 + 80);
     for (auto &b : block)
         free(b);
     double begin = now();

@@ -185,7 +185,8 @@ static void bounce()
         }
     }
     other.join();
-    tell("a line from CCD to CCD", (now() - t) / rounds / 2, 350, 600); // two requests, each with a probe
+    tell("a line from CCD to CCD", (now() - t) / rounds / 2, 300,
+         600); // two requests, each with a probe; by where its home is
 }
 
 static void count()

@@ -13,6 +13,7 @@ compile -std=c++20 -x c++ "$tests/host_waits.cpp" -o "$dir/waits"
 compile -fno-builtin -x c++ "$tests/host_calls.cpp" -o "$dir/calls"
 compile -x c "$tests/host_c11.c" -o "$dir/c11"
 compile "$tests/host_and_gpu.hip" -o "$dir/gpu"
+compile "$tests/host_mixed.hip" -o "$dir/mixed"
 compile -c "$tests/host_and_gpu.hip" -o "$dir/gpu.o" && compile "$dir/gpu.o" -o "$dir/gpu_again"
 simulate "$dir/code" || failed=1
 simulate "$dir/waits" || failed=1
@@ -38,6 +39,20 @@ cmp "$dir/waits1" "$dir/waits2" || failed=1
 cmp "$dir/calls1" "$dir/calls2" || failed=1
 cmp "$dir/c111" "$dir/c112" || failed=1
 cmp "$dir/gpu1" "$dir/gpu2" || failed=1
+# Whatever the simulator is asked for besides, and has of its own in the program's process.
+mixed() { # OPTION...
+    simulate --mode timing "$@" "$dir/mixed" >"$dir/mixed2" || failed=1
+    cmp "$dir/mixed1" "$dir/mixed2" || failed=1
+}
+simulate --mode timing "$dir/mixed" >"$dir/mixed1" || failed=1
+cat "$dir/mixed1"
+mixed --engine interpreter
+mixed --engine compiled
+mixed --threads 1
+mixed --stats
+EHP_CACHE_DIR="$dir/cache" mixed
+EHP_CACHE_DIR="$dir/cache" mixed
+EHP_CACHE_DIR='' mixed
 if "$ehp" cc --time-host -O2 -fopenmp "$tests/host_openmp.c" -o "$dir/openmp" 2>/dev/null; then
     for threads in 1 2; do
         OMP_NUM_THREADS=6 simulate --mode timing --threads $threads "$dir/openmp" >"$dir/openmp$threads" || failed=1

@@ -618,6 +618,15 @@ void timed_spend(struct engine *engine, uint64_t ps)
     pthread_mutex_unlock(&timed->lock);
 }
 
+void timed_arrive(struct engine *engine)
+{
+    struct timed *timed = (struct timed *)engine;
+    if (!timed->threads)
+        return;
+    enter_call(timed);
+    pthread_mutex_unlock(&timed->lock);
+}
+
 /* Takes the lock, between two windows. */
 static void lock_between(struct timed *timed)
 {

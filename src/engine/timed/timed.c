@@ -315,6 +315,7 @@ int timed_engine_open(struct cp *cp, const struct engine_options *options, struc
         .wave_cycles = wave_cycles,
         .wave_ns = wave_ns,
         .spend = timed_spend,
+        .arrive = timed_arrive,
         .outside = timed_outside,
         .run_cores = run_cores,
         .read_core = timed_read_core,

@@ -217,6 +217,7 @@ static inline struct ccds *timed_ccds_of(const struct timed *timed, unsigned *co
 void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index);
 bool timed_wait(struct engine *engine, const struct engine_wish *wish, uint64_t timeout_ns);
 void timed_spend(struct engine *engine, uint64_t ps);
+void timed_arrive(struct engine *engine);
 uint64_t timed_program_ps(struct engine *engine);
 void timed_outside(struct engine *engine, bool on);
 /* What a core has done; false: there is none. */

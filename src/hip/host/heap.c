@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "hip/host/apart.h"
 #include "hip/host/time_host.h"
 
 /* The least that the C library maps by itself. */
@@ -134,9 +135,18 @@ static void write_range(void *to, const void *from, size_t bytes)
     word[1] = bytes;
 }
 
+/* What the simulator has of its own, or else of the C library's as the program. */
+#define OWN(taken)                                                                                           \
+    do {                                                                                                     \
+        void *own;                                                                                           \
+        if (apart_is_for(__builtin_return_address(0)) && (own = (taken)))                                    \
+            return own;                                                                                      \
+    } while (0)
+
 ENTRY void *malloc(size_t bytes)
 {
     void *memory = NULL;
+    OWN(apart_take(bytes, 0));
     if (find())
         ASK(ON_CORE(), memory, bytes, memory = libc.malloc(bytes));
     return memory;
@@ -148,6 +158,8 @@ ENTRY void *calloc(size_t count, size_t each)
     size_t bytes;
     if (__builtin_mul_overflow(count, each, &bytes))
         bytes = 0; /* which is refused */
+    else
+        OWN(apart_take_clear(bytes));
     if (find())
         ASK(ON_CORE(), memory, bytes, memory = libc.calloc(count, each));
     if (memory && bytes && ON_CORE() && !time_host_is_mapped(memory))
@@ -155,20 +167,47 @@ ENTRY void *calloc(size_t count, size_t each)
     return memory;
 }
 
-ENTRY void *realloc(void *old, size_t bytes)
+static void *resize(void *old, size_t bytes, const void *caller)
 {
+    const bool on_core = time_host_on_core(caller);
     void *memory = NULL;
-    const size_t was = old && ON_CORE() ? malloc_usable_size(old) : 0;
+    if (apart_has(old))
+        return apart_resize(old, bytes);
+    if (!old && apart_is_for(caller) && (memory = apart_take(bytes, 0)))
+        return memory;
+    const size_t was = old && on_core ? REAL(malloc_usable_size)(old) : 0;
     if (find())
-        ASK(ON_CORE(), memory, bytes, memory = libc.realloc(old, bytes));
+        ASK(on_core, memory, bytes, memory = libc.realloc(old, bytes));
     if (memory && memory != old && was && !time_host_is_mapped(memory))
         write_range(memory, old, was < bytes ? was : bytes);
     return memory;
 }
 
+ENTRY void *realloc(void *old, size_t bytes)
+{
+    return resize(old, bytes, __builtin_return_address(0));
+}
+
+/* The C library's does not call the one above. */
+ENTRY void *reallocarray(void *old, size_t count, size_t each)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, each, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return resize(old, bytes, __builtin_return_address(0));
+}
+
+ENTRY size_t malloc_usable_size(void *memory)
+{
+    return apart_has(memory) ? apart_size(memory) : REAL(malloc_usable_size)(memory);
+}
+
 ENTRY void *aligned_alloc(size_t alignment, size_t bytes)
 {
     void *memory = NULL;
+    OWN(apart_take(bytes, alignment));
     if (find())
         ASK(ON_CORE(), memory, bytes, memory = libc.aligned_alloc(alignment, bytes));
     return memory;
@@ -177,6 +216,7 @@ ENTRY void *aligned_alloc(size_t alignment, size_t bytes)
 ENTRY void *memalign(size_t alignment, size_t bytes)
 {
     void *memory = NULL;
+    OWN(apart_take(bytes, alignment));
     if (find())
         ASK(ON_CORE(), memory, bytes, memory = libc.memalign(alignment, bytes));
     return memory;
@@ -185,6 +225,11 @@ ENTRY void *memalign(size_t alignment, size_t bytes)
 ENTRY int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
     int status = ENOMEM;
+    void *own = apart_is_for(__builtin_return_address(0)) ? apart_take(bytes, alignment) : NULL;
+    if (own) {
+        *memory = own;
+        return 0;
+    }
     if (find())
         ASK(ON_CORE(), status == 0 ? *memory : NULL, bytes,
             status = libc.posix_memalign(memory, alignment, bytes));
@@ -194,7 +239,7 @@ ENTRY int posix_memalign(void **memory, size_t alignment, size_t bytes)
 ENTRY void *mmap(void *base, size_t bytes, int protection, int flags, int file, off_t at)
 {
     if (!ON_CORE())
-        return REAL(mmap)(base, bytes, protection, flags, file, at);
+        return REAL(mmap)(base ? base : apart_place(bytes), bytes, protection, flags, file, at);
     const uint64_t ps = time_host_map();
     void *memory = REAL(mmap)(base, bytes, protection, flags, file, at);
     back(ps, true);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "hip/host/apart.h"
 #include "hip/host/numa.h"
 #include "hip/host/time_host.h"
 
@@ -99,6 +100,10 @@ bool time_host_is_mapped(const void *memory)
 
 static void give_back(void *memory, bool on_core)
 {
+    if (apart_has(memory)) {
+        apart_give(memory);
+        return;
+    }
     static __typeof__(free) *real;
     static bool looking; /* the search may itself free something, which then stays */
     if (!real && looking)

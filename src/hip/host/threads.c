@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hip/host/affinity.h"
+#include "hip/host/apart.h"
 #include "hip/host/numa.h"
 #include "hip/host/time_host.h"
 
@@ -88,8 +89,8 @@ static void end(void *argument)
  * before there are any. */
 static void make_heap(sem_t *made)
 {
-    void *volatile first = malloc(1);
-    free(first);
+    void *volatile first = REAL(malloc)(1);
+    REAL(free)(first);
     REAL(sem_post)(made);
 }
 
@@ -150,6 +151,8 @@ static int create_worker(pthread_t *id, const pthread_attr_t *attributes, void *
 int threads_create(const void *caller, pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),
                    void *argument)
 {
+    if (apart_is_for(caller))
+        return apart_create(id, attributes, run, argument);
     if (!time_host_on_core(caller) && time_host_begun() && time_host_self() &&
         !time_host_is_simulator(caller))
         return create_worker(id, attributes, run, argument);
@@ -215,6 +218,7 @@ static struct start *take_start(pthread_t id)
 /* Nobody will ask for it. */
 int threads_detach(pthread_t id)
 {
+    apart_left(id);
     if (!time_host_begun())
         return REAL(pthread_detach)(id);
     pthread_mutex_lock(&threads.lock);
@@ -235,8 +239,11 @@ ENTRY int pthread_detach(pthread_t id)
 
 int threads_join(const void *caller, pthread_t id, void **result)
 {
-    if (!time_host_on_core(caller))
-        return REAL(pthread_join)(id, result);
+    if (!time_host_on_core(caller)) {
+        const int status = REAL(pthread_join)(id, result);
+        apart_left(id);
+        return status;
+    }
     uint64_t ps = time_host_leave();
     pthread_mutex_lock(&threads.lock);
     struct start *s = take_start(id);

@@ -2,6 +2,7 @@
 /* Records of what a thread does; see time_host.h. */
 #include "hip/host/time_host.h"
 #include "hip/host/affinity.h"
+#include "hip/host/apart.h"
 #include "hip/host/numa.h"
 
 #include <dlfcn.h>
@@ -52,8 +53,10 @@ static struct ehp_cpu_thread *begin(void)
         return idle();
     beginning = true;
     if (!self) {
+        inside = true;
         ehp_machine *m = time_host_machine();
         time_host_become(m ? affinity_open(affinity_own(), -1) : NULL);
+        inside = false;
     }
     if (!self->idle)
         time_host_enter(0);
@@ -104,9 +107,9 @@ ENTRY void ehp_cpu_wait(void)
 
 /* Where the simulator's libraries lie, and this one. */
 enum { RANGES = 8 };
-static struct {
+static struct range {
     uintptr_t begin, end;
-} ours[RANGES];
+} ours[RANGES], this;
 
 static int note_library(struct dl_phdr_info *info, size_t size, void *count)
 {
@@ -126,8 +129,9 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *count)
             begin = from < begin ? from : begin;
             end = to > end ? to : end;
         }
-        ours[*n].begin = begin;
-        ours[(*n)++].end = end;
+        ours[(*n)++] = (struct range){begin, end};
+        if ((uintptr_t)note_library - begin < end - begin)
+            this = (struct range){begin, end};
     }
     return 0;
 }
@@ -142,8 +146,8 @@ static void forked(void)
     child = true;
 }
 
-/* LLVM's OpenMP leaves a file behind when its process is killed.  A later one of the same number looks into it,
- * and has another heap then. */
+/* LLVM's OpenMP leaves a file behind when its process is killed.  A later one of the same number looks into
+ * it, and has another heap then. */
 static void remove_openmp_file(void)
 {
     char name[64];
@@ -161,6 +165,7 @@ __attribute__((constructor)) static void find_libraries(void)
     if (!secure_getenv("MALLOC_ARENA_MAX"))
         mallopt(M_ARENA_MAX, HEAPS);
     dl_iterate_phdr(note_library, &n);
+    apart_open();
     pthread_atfork(NULL, NULL, forked);
 }
 
@@ -172,6 +177,11 @@ bool time_host_is_simulator(const void *caller)
         if ((uintptr_t)caller - ours[i].begin < ours[i].end - ours[i].begin)
             return true;
     return false;
+}
+
+bool time_host_is_this(const void *caller)
+{
+    return (uintptr_t)caller - this.begin < this.end - this.begin;
 }
 
 bool time_host_on_core(const void *caller)

@@ -15,7 +15,7 @@
  *   openmp_tasks.c  tasks, openmp_depend.c what these depend on, openmp_reduce.c what they add up
  *   affinity.c    which CPUs a thread may be on
  *   strings.c     strings, sort.c sorting and searching, trees.c what C++'s maps are
- *   heap.c        memory that is asked for, pages.c that is given back
+ *   heap.c        memory that is asked for, pages.c that is given back, apart.c the simulator's own
  *   numa.c        where pages lie, and numa_files.c what is told of that
  *
  * A thread that waits for another is away from its core; it comes back no sooner, in simulated time, than
@@ -43,6 +43,8 @@ void ehp_cpu_pause(bool on); /* ehp_host_untimed() of hip/ehp_host.h */
 ehp_machine *time_host_machine(void);
 /* Whether it is the simulator itself that calls. */
 bool time_host_is_simulator(const void *caller);
+/* Whether it is this library, what it allocates being the program's: cores touch some of it. */
+bool time_host_is_this(const void *caller);
 /* The calling thread is on a core now; and it is not the simulator itself that calls. */
 bool time_host_on_core(const void *caller);
 /* The process was forked off, and has become no other program. */
