@@ -3,8 +3,12 @@
 #include "environment.h"
 
 #include <argp.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
 
 struct variable {
     const char *name, *help;
@@ -108,6 +112,67 @@ void environment_print_names(FILE *out, enum environment_reader reader)
         column += n + (column ? 1 : 4);
     }
     fputc('\n', out);
+}
+
+/* By how many letters that are missing, too many or others two short names differ. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { LONGEST = 32 };
+    size_t row[LONGEST + 1];
+    const size_t n = strlen(b);
+    if (n > LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; *a; a++, i++) {
+        size_t before = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            const size_t changed = before + (*a != b[j - 1]);
+            const size_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            before = row[j];
+            row[j] = changed < shorter ? changed : shorter;
+        }
+    }
+    return row[n];
+}
+
+/* The name that is the nearest to this one, by a letter, or two of a long one; NULL: none, or this is one. */
+static const char *meant(const char *name)
+{
+    const char *nearest = NULL;
+    size_t least = strlen(name) > strlen("EHP_THREAD") ? 3 : 2;
+    for (enum environment_reader reader = ENVIRONMENT_PROGRAM; reader <= ENVIRONMENT_COMPILER; reader++) {
+        size_t count;
+        const struct variable *list = list_of(reader, &count);
+        for (size_t i = 0; i < count; i++) {
+            const size_t far = distance(name, list[i].name);
+            if (far == 0)
+                return NULL;
+            if (far < least) {
+                least = far;
+                nearest = list[i].name;
+            }
+        }
+    }
+    return nearest;
+}
+
+/* Others may have variables of this beginning that are nobody's business: only what is nearly right is named.
+ */
+void environment_warn(const char *command)
+{
+    static const char begins[] = "EHP_";
+    for (char **v = environ; *v; v++) {
+        const char *end = strchr(*v, '=');
+        if (!end || strncmp(*v, begins, strlen(begins)) != 0)
+            continue;
+        char *name = strndup(*v, (size_t)(end - *v));
+        const char *right = name ? meant(name) : NULL;
+        if (right)
+            tool_say("%s: %s is ignored; is %s meant?", command, name, right);
+        free(name);
+    }
 }
 
 char *environment_help_filter(int key, const char *text, void *input)

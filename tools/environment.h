@@ -15,6 +15,9 @@ void environment_print(FILE *out, enum environment_reader reader);
 /* The names alone, in lines that fit a terminal. */
 void environment_print_names(FILE *out, enum environment_reader reader);
 
+/* Says which variables of the environment are nearly, and not quite, called as one of these. */
+void environment_warn(const char *command);
+
 /* Of an argp parser's help: "%ENVIRONMENT%" at its end is replaced by what programs read. */
 char *environment_help_filter(int key, const char *text, void *input);
 

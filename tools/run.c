@@ -422,6 +422,7 @@ static void set_network(ehp_machine *m, const char *directory)
 
 int run_program(const struct machine_args *machine, char **argv, const char *command)
 {
+    environment_warn(command);
     struct ehp_options check = EHP_OPTIONS_INIT; /* finds mistakes before the program starts */
     machine_args_to_options(machine, &check);
     check.threads = 1;

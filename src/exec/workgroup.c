@@ -31,13 +31,21 @@ enum { WARY = 7, SHORTEST = 8 };
 /* How often its waves may come together at a barrier for each round that they may have otherwise. */
 enum { BARRIERS = 16 };
 
-/* The longest loop that is taken for spinning, in instructions; and the most that read memory: whoever waits
- * looks at few places. */
-enum { SPIN_LOOP_MAX = 256, SPIN_READS_MAX = 16 };
-
-/* Turns of a loop with fewer lanes than the turn before that are looked at: lanes may each wait for a value
- * of their own, and some have just found theirs. */
-enum { SPIN_LEAVES_MAX = 4 };
+/*
+ * How far a wave is watched that may be spinning: instructions, and reads of memory.  A short look sees who
+ * waits for few places.  A long one sees loops over many, as of a lane that waits for its vertex's
+ * neighbours; it takes as long as a stretch of compiled code, and so is for one in so many, and ends early
+ * where no read comes again.
+ */
+enum {
+    SHORT_LOOK = 256,
+    SHORT_READS = 32,
+    LONG_LOOK = 4096,
+    LONG_READS = 512,
+    LONG_LOOK_EVERY = 16,
+    EARLY = 1024,
+    VISITS = 3
+};
 
 static const struct xinst *step(struct wave *w, const struct xinst *in)
 {
@@ -195,57 +203,112 @@ static uint64_t mix_result(const struct wave *w, const struct xinst *in, uint64_
 }
 
 /*
- * Executes one turn of the loop that begins at w->next.  Returns a number made
- * of all that it read and where, or 0 when it is no loop that only reads: it
- * writes, does not come back soon, gives way, or reads nothing.
+ * What a wave has read while it is watched: where, and a number made of the
+ * instruction, the lanes, the places and the values.  The last `repeats` were
+ * those of `period` reads before, each.
  */
-static uint64_t run_loop(struct wave *w)
+struct trail {
+    const struct xinst *at[LONG_READS];
+    uint64_t reads[LONG_READS];
+    unsigned count, period, repeats;
+    unsigned visits, visited; /* how often registers were looked at since the period is this one; when last */
+    uint64_t sums[VISITS][WAVE_ROWS];
+};
+
+static void trail_add(struct trail *trail, const struct xinst *in, uint64_t read)
 {
-    const struct xinst *first = w->next, *in = first;
-    uint64_t h = 0;
-    bool writes = false;
-    int reads_left = SPIN_READS_MAX;
-    /* It ends at a branch, as what is put off between branches is not when stepping: see fuse.h. */
-    for (int n = 0; in->cls != XC_BRANCH || (n < SPIN_LOOP_MAX && !writes && reads_left >= 0); n++) {
-        const struct xinst *at = in;
-        bool reads = is_memory(at) && (at->cls == XC_SMEM || w->exec) && reads_left-- > 0;
-        if (reads)
-            h = mix_address(w, at, h);
-        in = step(w, at);
-        if (!in)
-            return 0;
-        if (reads && at->drows)
-            h = mix_result(w, at, h);
-        else if (reads && at->isa->src[ISA_DATA].kind != ISA_NONE)
-            writes = true;
-        if (in == first) {
-            w->next = in;
-            return writes || reads_left < 0 ? 0 : h;
-        }
+    const unsigned here = trail->count++;
+    trail->at[here] = in;
+    trail->reads[here] = read;
+    if (!trail->period || trail->reads[here - trail->period] != read) {
+        unsigned before = here;
+        while (before > 0 && trail->reads[before - 1] != read)
+            before--;
+        trail->period = before > 0 ? here - (before - 1) : 0;
+        trail->repeats = trail->visits = 0;
     }
-    w->next = in;
-    return 0;
+    trail->repeats += trail->period > 0;
+}
+
+/* A loop without others in it has each of its reads once in a turn. */
+static bool is_simple(const struct trail *trail)
+{
+    unsigned at = trail->count - 1;
+    for (unsigned i = 1; i < trail->period; i++)
+        if (trail->at[at - i] == trail->at[at])
+            return false;
+    return true;
+}
+
+/* Notes registers a period apart. */
+static void visit(struct trail *trail, const struct wave *w)
+{
+    if (trail->visits > 0 && trail->count - trail->visited < trail->period)
+        return;
+    static const uint64_t ODD = UINT64_C(0x9e3779b97f4a7c15);
+    trail->visited = trail->count;
+    for (unsigned row = 0; row < w->rows; row++) {
+        uint64_t sum = 0;
+        for (unsigned lane = 0; lane < WAVE_LANES; lane++)
+            sum += (w->exec >> lane & 1 ? w->v[row][lane] : 0) * (ODD * (2 * lane + 1));
+        trail->sums[trail->visits][row] = sum;
+    }
+    trail->visits++;
+}
+
+/* Whether the vector registers did from the second visit to the third what they did before. */
+static bool only_counts(const struct trail *trail, const struct wave *w)
+{
+    for (unsigned row = 0; row < w->rows; row++)
+        if (trail->sums[2][row] - trail->sums[1][row] != trail->sums[1][row] - trail->sums[0][row])
+            return false;
+    return true;
 }
 
 /*
- * Is the wave in a loop that waits for a value in memory to change?  Such a loop
- * reads the same from the same places in every turn, whatever it counts
- * meanwhile.  Taken for one, a loop that computes only gives way more often.
+ * Is the wave in a loop that waits for values in memory to change?  Such a loop
+ * reads the same from the same places in every turn and writes nothing, whatever
+ * it counts meanwhile; but lanes that each wait for a value of their own may
+ * leave one by one.  A long one, or one with other loops in it, may compute with
+ * what it reads again and again: it waits if its vector registers do nothing but
+ * count.  Taken for one that waits, a loop gives way more often, and is interpreted.
  */
-static bool spins(struct wave *w)
+static bool spins(struct wave *w, bool long_look)
 {
-    if (w->mode & MODE_SPECIAL) /* run_loop() would not heed it */
+    const unsigned reads_most = long_look ? LONG_READS : SHORT_READS;
+    const struct xinst *in = w->next;
+    struct trail trail;
+    bool ends = false, waits = false;
+    if (w->mode & MODE_SPECIAL) /* step() would not heed it */
         return false;
-    w->budget = SPIN_LOOP_MAX * (2 + SPIN_LEAVES_MAX);
-    for (int leaves = 0;; leaves++) {
-        const uint64_t lanes = w->exec, once = run_loop(w);
-        if (!once)
+    trail.count = trail.period = trail.repeats = trail.visits = trail.visited = 0;
+    w->budget = LONG_LOOK + 1;
+    /* It ends at a branch, as what is put off between branches is not when stepping: see fuse.h. */
+    for (unsigned n = 0; in->cls != XC_BRANCH || !ends; n++) {
+        const struct xinst *at = in;
+        const bool reads = is_memory(at) && (at->cls == XC_SMEM || w->exec);
+        const uint64_t place = reads ? mix_address(w, at, 0) : 0;
+        in = step(w, at);
+        if (!in)
             return false;
-        if (w->exec == lanes)
-            return run_loop(w) == once;
-        if (leaves == SPIN_LEAVES_MAX)
-            return false;
+        if (reads && at->drows && trail.count < reads_most && !waits) {
+            trail_add(&trail, at, mix_result(w, at, place));
+            const bool repeats = trail.period && trail.repeats >= trail.period;
+            waits = repeats && n < SHORT_LOOK && is_simple(&trail);
+            if (repeats && !waits && long_look)
+                visit(&trail, w);
+            ends = trail.visits == VISITS;
+            waits = waits || (ends && only_counts(&trail, w));
+        } else if (reads && !at->drows && at->isa->src[ISA_DATA].kind != ISA_NONE) {
+            ends = true;
+            waits = false;
+            trail.count = reads_most;
+        }
+        ends = ends || waits || trail.count == reads_most || n >= (long_look ? LONG_LOOK : SHORT_LOOK) ||
+               (n >= EARLY && !trail.period);
     }
+    w->next = in;
+    return waits;
 }
 
 static int stretch_of(struct wave *w, int branches)
@@ -258,9 +321,10 @@ static int stretch_of(struct wave *w, int branches)
 /* Goes on with a wave that has had a stretch. */
 static void run_on(struct wave *w, unsigned stretches, const _Atomic bool *stop)
 {
-    while (w->state == WAVE_RUNNING || (w->state == WAVE_YIELD && !w->slept)) {
+    const bool waited = w->spinning;
+    for (unsigned looks = 0; w->state == WAVE_RUNNING || (w->state == WAVE_YIELD && !w->slept); looks++) {
         w->state = WAVE_RUNNING;
-        w->spinning = spins(w);
+        w->spinning = spins(w, waited || looks % LONG_LOOK_EVERY == 1);
         if (w->state != WAVE_RUNNING)
             continue;
         w->state = WAVE_YIELD;

@@ -110,6 +110,30 @@ __global__ void rows(int *turns)
         __hip_atomic_store(&solved[here], 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
 }
 
+// As greedy colourings and independent sets do: each lane looks at many places, again and again, until the
+// last is written; all that it waits for come later.
+constexpr int VERTICES = 1024, REACH = 40;
+__device__ volatile int decided[VERTICES + REACH];
+__global__ void neighbours(int *turns)
+{
+    const int here = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    int n = 0;
+    bool waits;
+    do {
+        waits = false;
+        for (int i = here + 1; i <= here + REACH; i++)
+            if (i < VERTICES && !decided[i]) {
+                waits = true;
+                if (i & 1) // they are not all of one stretch of code
+                    break;
+            }
+        if (!waits) // here, as lanes that have left a loop wait for the others of their wave
+            decided[here] = 1;
+        n++;
+    } while (waits);
+    turns[here] = n;
+}
+
 // Two waves hand a number to each other again and again.
 constexpr int HANDED = 2000;
 __global__ void hand_over(int *turns)
@@ -185,6 +209,11 @@ int main()
     for (size_t i = 0; i < ROW_GROUPS; i++)
         many += turns[i] > 512;
     CHECK(many < ROW_GROUPS / 64, "%d workgroups waited for many turns", many);
+
+    neighbours<<<VERTICES / 256, 256>>>(turns.get());
+    turns.down();
+    for (int i = 0; i < VERTICES; i++)
+        CHECK(turns[i] > 0 && turns[i] < 10000, "vertex %d looked %d times", i, turns[i]);
 
     hand_over<<<1, 128>>>(turns.get());
     turns.down();

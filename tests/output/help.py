@@ -107,6 +107,11 @@ for option, value, names in (("mode", "fast", "functional, timing"), ("engine", 
                              ("bounds", "on", "warn, fault, off")):
     refused = subprocess.run([EHP, "run", f"--{option}={value}", "true"], capture_output=True, text=True)
     check(f"--{option}={value}", refused.returncode != 2 or f'"{value}"; there are: {names}' not in refused.stderr)
+# A name that is nearly one of these, and only such.
+said = subprocess.run([EHP, "run", "true"], capture_output=True, text=True,
+                      env={**os.environ, "EHP_MOD": "1", "EHP_TIMOUTT": "1", "EHP_MINE": "1", "EHP_CHIP": "mi300x"})
+check("misspelt names", sorted(said.stderr.splitlines()) != ["ehp run: EHP_MOD is ignored; is EHP_MODE meant?",
+                                                            "ehp run: EHP_TIMOUTT is ignored; is EHP_TIMEOUT meant?"])
 refused = subprocess.run([EHP, "run", "--xnack", "--isolate", "true"], capture_output=True, text=True)
 check("--xnack with --isolate", refused.returncode != 2 or "--xnack (HSA_XNACK=1)" not in refused.stderr)
 sys.exit(failures != 0)

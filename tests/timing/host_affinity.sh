@@ -26,5 +26,21 @@ if "$ehp" cc --time-host -O2 -fopenmp "$program" -o "$dir/places" 2>/dev/null; t
     team "23 3 4 5 6 7" "OMP_PLACES={23},{3},{4}:4"
     team "0 8 16 1 9 17" OMP_PLACES=bogus
     grep -q 'OMP_PLACES=bogus: expected threads, cores' "$dir/said" || { echo "bogus places"; failed=1; }
+    # In functional mode its threads are the host's, of a node's CPUs too.
+    cat >"$dir/threads.cpp" <<'END'
+#include <cstdio>
+int main()
+{
+    int threads = 0;
+#pragma omp parallel num_threads(6)
+#pragma omp atomic
+    threads++;
+    printf("%d threads\n", threads);
+}
+END
+    "$ehp" cc -O2 -fopenmp "$dir/threads.cpp" -o "$dir/threads" || failed=1
+    for node in mi300a-x4 mi300x-x8; do
+        [ "$(simulate --node $node "$dir/threads")" = "6 threads" ] || { echo "OpenMP on $node"; failed=1; }
+    done
 fi
 exit $failed

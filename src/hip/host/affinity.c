@@ -320,12 +320,14 @@ ENTRY int get_nprocs_conf(void)
     return ON_CORE() ? (int)ehp_cpu_count(time_host_machine()) : REAL(get_nprocs_conf)();
 }
 
-/* LLVM's OpenMP would ask the host's kernel, and bind its threads to the host's CPUs. */
+/* LLVM's OpenMP would ask the host's kernel, and bind its threads to the host's CPUs; and of a node, whose
+ * CPUs its system calls are told of, it would give up where it does not find those in /proc/cpuinfo. */
 __attribute__((constructor)) static void keep_from_host(void)
 {
     const char *mode = secure_getenv("EHP_MODE");
-    if (mode && strcmp(mode, "timing") == 0) {
+    const bool timing = mode && strcmp(mode, "timing") == 0;
+    if (timing)
         places_take();
+    if (timing || numa_nodes()->nodes)
         setenv("KMP_AFFINITY", "disabled", 0);
-    }
 }
