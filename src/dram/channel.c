@@ -71,10 +71,10 @@ static void refresh_due(struct dram_channel *ch, uint64_t tick)
     const struct dram_timing *t = ch->device.timing;
     while (ch->refresh <= tick) {
         uint64_t missed = (tick - ch->refresh) / t->refi, due = ch->refresh + missed * t->refi;
-        for (unsigned b = 0; b < t->banks; b++)
-            if (ch->device.bank[b].row != DRAM_CLOSED)
-                dram_issue(&ch->device, DRAM_PRECHARGE, b, 0,
-                           dram_ready(&ch->device, DRAM_PRECHARGE, b, due));
+        for (uint64_t open = ch->device.open; open; open &= open - 1) {
+            const unsigned b = (unsigned)__builtin_ctzll(open);
+            dram_issue(&ch->device, DRAM_PRECHARGE, b, 0, dram_ready(&ch->device, DRAM_PRECHARGE, b, due));
+        }
         dram_issue(&ch->device, DRAM_REFRESH, 0, 0, dram_ready(&ch->device, DRAM_REFRESH, 0, due));
         ch->counters.refreshes += missed + 1;
         ch->refresh = due + t->refi;

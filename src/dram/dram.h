@@ -53,6 +53,9 @@ struct dram_device {
     uint64_t lane[DRAM_LANES];
     uint64_t window[DRAM_WINDOW]; /* the last activates */
     unsigned oldest;
+    uint64_t open;      /* banks with an open row */
+    uint64_t idle;      /* from when on every bank may be opened, but for those that are */
+    uint64_t refreshed; /* end of the last refresh */
     struct {
         uint64_t activate, read, write;
     } group[CHIP_MAX_BANK_GROUPS];
