@@ -269,6 +269,7 @@ void core_open(struct ccd *ccd, unsigned index, const struct chip *chip)
     c->miss = arena_take(&ccd->arena, all->l2_misses * sizeof(*c->miss));
     c->branches = arena_take(&ccd->arena, sizeof(*c->branches));
     c->stream = arena_take(&ccd->arena, (all->streams + 1) * sizeof(*c->stream));
+    c->stream_page = arena_take(&ccd->arena, (all->streams + 1) * sizeof(*c->stream_page));
     tags_open(&c->l1, (uint64_t)v[CHIP_core_l1] / CORE_LINE, (uint32_t)v[CHIP_core_l1_ways], &ccd->arena);
     tags_open(&c->l2, (uint64_t)v[CHIP_core_l2] / CORE_LINE, (uint32_t)v[CHIP_core_l2_ways], &ccd->arena);
     tlb_open(&c->tlb, chip_get(chip, CHIP_core_tlb), &ccd->arena);

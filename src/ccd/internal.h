@@ -85,7 +85,6 @@ struct core_combined {
 
 /* What a prefetcher knows of a page. */
 struct core_stream {
-    uint64_t page;
     int last, step, seen, ahead; /* lines */
 };
 
@@ -148,6 +147,7 @@ struct core {
     struct tlb tlb;
     struct core_page page[CORE_KNOWN];
     struct core_stream *stream;
+    uint64_t *stream_page; /* of each: its number + 1 */
     struct branches *branches;
     struct core_fault *spare_fault;
     unsigned faults;                     /* that the kernel handles: nothing is dispatched meanwhile */

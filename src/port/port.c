@@ -126,6 +126,7 @@ struct port {
     uint64_t soonest_ps[PORT_DOMAINS];
     alignas(64) bool changed[PORT_DOMAINS];
     alignas(64) bool sends[PORT_DOMAINS];
+    struct domain_set busy;                       /* those with events */
     struct domain_set receivers;                  /* that have not received all, by the last collect() */
     unsigned odd;                                 /* 1: it is */
     uint64_t last_events;                         /* run in the last window */
@@ -699,6 +700,9 @@ static void find_soonest(struct port_domain *d)
 {
     uint64_t cycle = d->pending ? next_cycle(d) : PORT_NEVER;
     cycle = d->from_soonest < cycle ? d->from_soonest : cycle;
+    uint64_t *busy = &d->port->busy.word[d->index / 64];
+    const uint64_t self = UINT64_C(1) << d->index % 64;
+    *busy = cycle == PORT_NEVER ? *busy & ~self : *busy | self;
     d->port->soonest_ps[d->index] = cycle == PORT_NEVER ? PORT_NEVER : port_ps_of(d, cycle);
     *d->changed = false;
 }
@@ -710,8 +714,11 @@ static uint64_t soonest_ps(struct port *port)
     for (unsigned k = 0; k < (port->domains + 7) / 8; k++)
         for (uint64_t left = notes_of(port->changed, k); left; left &= left - 1)
             find_soonest(port->domain[8 * k + (unsigned)__builtin_ctzll(left) / 8]);
-    for (unsigned i = 0; i < port->domains; i++)
-        soonest = port->soonest_ps[i] < soonest ? port->soonest_ps[i] : soonest;
+    for (unsigned w = 0; w < (port->domains + 63) / 64; w++)
+        for (uint64_t left = port->busy.word[w]; left; left &= left - 1) {
+            const uint64_t ps = port->soonest_ps[64 * w + (unsigned)__builtin_ctzll(left)];
+            soonest = ps < soonest ? ps : soonest;
+        }
     return soonest;
 }
 
@@ -724,6 +731,18 @@ uint64_t port_next_ps(struct port *port)
 uint64_t port_time_ps(const struct port *port)
 {
     return port->time_ps;
+}
+
+/* Who has something to do in the window. */
+static void choose(struct port *port)
+{
+    port->active_count = 0;
+    for (unsigned w = 0; w < (port->domains + 63) / 64; w++)
+        for (uint64_t left = port->busy.word[w]; left; left &= left - 1) {
+            const unsigned i = 64 * w + (unsigned)__builtin_ctzll(left);
+            if (port->soonest_ps[i] < port->window_end)
+                port->active[port->active_count++] = port->domain[i];
+        }
 }
 
 uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *context), void *context)
@@ -740,10 +759,7 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
             break;
         }
         port->window_end = start + port->lookahead_ps;
-        port->active_count = 0;
-        for (unsigned i = 0; i < port->domains; i++)
-            if (port->soonest_ps[i] < port->window_end)
-                port->active[port->active_count++] = port->domain[i];
+        choose(port);
         deliver(port, port->window_end);
         port->odd = !port->odd;
         passed(port, PORT_BETWEEN);
