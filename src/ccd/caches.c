@@ -53,28 +53,40 @@ void core_warm(struct core *c, uint64_t line, unsigned flags)
     core_into_l1(c, line, flags);
 }
 
+static struct core_miss **misses_of(struct core *c, uint64_t line)
+{
+    return &c->missed[line % CORE_MISSED];
+}
+
 struct core_miss *core_find_miss(struct core *c, uint64_t line)
 {
-    for (unsigned i = 0; i < c->misses && c->missed[line % CORE_MISSED]; i++)
-        if (c->miss[i].line == line)
-            return &c->miss[i];
-    return NULL;
+    struct core_miss *m = *misses_of(c, line);
+    while (m && m->line != line)
+        m = m->next;
+    return m;
 }
 
 struct core_miss *core_add_miss(struct core *c, uint64_t line, bool demand)
 {
-    struct core_miss *m = &c->miss[c->misses++];
-    *m = (struct core_miss){.line = line, .demand = demand, .waiters = WAITER_NONE};
-    c->missed[line % CORE_MISSED]++;
+    struct core_miss *m = c->spare_miss, **first = misses_of(c, line);
+    c->spare_miss = m->next;
+    *m = (struct core_miss){.line = line, .demand = demand, .waiters = WAITER_NONE, .next = *first};
+    *first = m;
+    c->misses++;
     c->l1_misses += demand;
     return m;
 }
 
 void core_drop_miss(struct core *c, struct core_miss *m)
 {
-    c->missed[m->line % CORE_MISSED]--;
+    struct core_miss **link = misses_of(c, m->line);
+    while (*link != m)
+        link = &(*link)->next;
+    *link = m->next;
+    m->next = c->spare_miss;
+    c->spare_miss = m;
+    c->misses--;
     c->l1_misses -= m->demand;
-    *m = c->miss[--c->misses];
 }
 
 /* ---- its prefetcher ---- */
