@@ -14,6 +14,13 @@ compile -fno-builtin -x c++ "$tests/host_calls.cpp" -o "$dir/calls"
 compile -x c "$tests/host_c11.c" -o "$dir/c11"
 compile "$tests/host_and_gpu.hip" -o "$dir/gpu"
 compile -c "$tests/host_and_gpu.hip" -o "$dir/gpu.o" && compile "$dir/gpu.o" -o "$dir/gpu_again"
+compile -x c "$tests/host_assembly.c" -o "$dir/assembly" 2>"$dir/said" || failed=1
+if [ -s "$dir/said" ]; then
+    head -5 "$dir/said"
+    failed=1
+fi
+simulate "$dir/assembly" || failed=1
+simulate --mode timing "$dir/assembly" || failed=1
 simulate "$dir/code" || failed=1
 simulate "$dir/waits" || failed=1
 simulate "$dir/c11" || failed=1
