@@ -21,6 +21,10 @@ if [ -s "$dir/said" ]; then
 fi
 simulate "$dir/assembly" || failed=1
 simulate --mode timing "$dir/assembly" || failed=1
+echo 'int main(void) { __asm__ volatile("ud2"); }' >"$dir/other.c"
+compile -x c "$dir/other.c" -o "$dir/other"
+simulate --mode timing "$dir/other" 2>"$dir/said" && failed=1
+grep -q 'ehp: an instruction that this host does not have' "$dir/said" || failed=1
 simulate "$dir/code" || failed=1
 simulate "$dir/waits" || failed=1
 simulate "$dir/c11" || failed=1
