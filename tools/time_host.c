@@ -204,7 +204,7 @@ static llvm_value describe(const struct host *h, const struct piece *p)
         const struct ehp_cpu_access *a = i < p->n ? &p->access[i] : &p->goes;
         llvm_value field[] = {constant(h, h->i16, a->number), constant(h, h->i16, a->after),
                               constant(h, h->i16, a->bytes), constant(h, h->i8, a->kind),
-                              constant(h, h->i8, 0)};
+                              constant(h, h->i8, a->again)};
         access[i] = l->ConstStructInContext(h->context, field, 5, 0);
     }
     llvm_value field[] = {constant(h, h->i32, p->n),    constant(h, h->i16, p->words),
@@ -289,14 +289,40 @@ static uint16_t bytes_of(const struct host *h, llvm_type type)
     return bytes < UINT16_MAX ? (uint16_t)bytes : UINT16_MAX;
 }
 
-static void add_load(const struct host *h, struct piece *p, llvm_value i)
+// Whether the load is all of a loop that goes on until it reads another value: nothing else in its block
+// tells one turn from the next.
+static bool is_loop(const struct host *h, llvm_block b, llvm_value load)
+{
+    const struct llvm *l = &h->l;
+    bool loops = false;
+    for (llvm_value i = l->GetFirstInstruction(b); i; i = l->GetNextInstruction(i)) {
+        const int opcode = l->GetInstructionOpcode(i);
+        if (opcode == LLVM_BR && l->GetNumOperands(i) == 3) {
+            const llvm_value self = l->BasicBlockAsValue(b);
+            loops = l->GetOperand(i, 1) == self || l->GetOperand(i, 2) == self;
+        } else if (opcode == LLVM_CALL) {
+            const llvm_value called = l->IsAFunction(l->GetCalledValue(i));
+            size_t n;
+            if (!called || strcmp(l->GetValueName2(called, &n), "llvm.x86.sse2.pause") != 0)
+                return false;
+        } else if (opcode == LLVM_PHI || opcode == LLVM_STORE || opcode == LLVM_FENCE ||
+                   opcode == LLVM_INVOKE || opcode == LLVM_CMPXCHG || opcode == LLVM_ATOMICRMW ||
+                   (opcode == LLVM_LOAD && i != load)) {
+            return false;
+        }
+    }
+    return loops;
+}
+
+static void add_load(const struct host *h, struct piece *p, llvm_block b, llvm_value i)
 {
     const struct llvm *l = &h->l;
     bool waits = l->GetOrdering(i) || l->GetVolatile(i);
     add(h, p, i, l->GetOperand(i, 0), NULL,
         (struct ehp_cpu_access){.number = standing_for(h, find(h, i)->number),
                                 .bytes = bytes_of(h, l->TypeOf(i)),
-                                .kind = waits ? EHP_CPU_ATOMIC_READ : EHP_CPU_READ});
+                                .kind = waits ? EHP_CPU_ATOMIC_READ : EHP_CPU_READ,
+                                .again = waits && is_loop(h, b, i)});
     if (waits)
         close_piece(h, p, true);
 }
@@ -488,7 +514,7 @@ static void take_block(struct host *h, llvm_block b, struct piece *p)
             p->first = i;
         p->instructions += counts(opcode);
         if (opcode == LLVM_LOAD)
-            add_load(h, p, i);
+            add_load(h, p, b, i);
         else if (opcode == LLVM_STORE)
             add_store(h, p, i);
         else if (opcode == LLVM_ATOMICRMW || opcode == LLVM_CMPXCHG) {

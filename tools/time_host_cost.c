@@ -28,20 +28,31 @@ static bool is_instruction(const char *line)
     return line[0] == '\t' && islower((unsigned char)line[1]);
 }
 
+// Of an operand in memory: its parentheses. NULL: there is none. `(1)` of `%st(1)` is a register's.
+static char *address_of(char *line)
+{
+    char *open = strchr(line, '(');
+    while (open && open - line >= 3 && strncmp(open - 3, "%st", 3) == 0)
+        open = strchr(open + 1, '(');
+    return open;
+}
+
 // All memory at one address, which nothing computes: how long a value takes that comes from memory is the
-// simulated core's business, and so is what waits for it as an address.
+// simulated core's business, and so is what waits for it as an address. Of a gather, indices are a vector
+// that it takes apart; what moves strings knows of its own registers alone.
 static void hide_address(char *line)
 {
-    char *open = strchr(line, '('), *close = open ? strchr(open, ')') : NULL;
-    if (!close || strncmp(line, "\tlea", 4) == 0)
+    char *open = address_of(line), *close = open ? strchr(open, ')') : NULL;
+    if (!close || strncmp(line, "\tlea", 4) == 0 || strncmp(line, "\tlods", 5) == 0 || strstr(line, "%es:("))
         return;
-    char *start = open;
+    char *start = open, *comma = memchr(open, ',', (size_t)(close - open));
+    const bool gathers = comma && strncmp(comma + 3, "mm", 2) == 0;
     while (start > line && !strchr(" \t,*", start[-1]))
         start--;
     char rest[512];
-    snprintf(rest, sizeof rest, "%s", close + 1);
+    snprintf(rest, sizeof rest, "%s", gathers ? comma : close);
     size_t room = 512 - (size_t)(start - line);
-    snprintf(start, room, "(%%rsp)%s", rest);
+    snprintf(start, room, "(%%rsp%s", rest);
 }
 
 // The blocks of the assembly, each between llvm-mca's marks. Its calls are no part of it.

@@ -48,7 +48,8 @@ struct ehp_cpu_access {
     uint16_t after;  /* of the load whose value its address comes from, or a store's value; 0: of none */
     uint16_t bytes;  /* as far as they are known */
     uint8_t kind;    /* enum ehp_cpu_access_kind */
-    uint8_t reserved;
+    uint8_t
+        again; /* 1: of an ATOMIC_READ that is all of a loop, which goes on until it reads another value */
 };
 
 struct ehp_cpu_block {

@@ -53,28 +53,40 @@ void core_warm(struct core *c, uint64_t line, unsigned flags)
     core_into_l1(c, line, flags);
 }
 
+static struct core_miss **misses_of(struct core *c, uint64_t line)
+{
+    return &c->missed[line % CORE_MISSED];
+}
+
 struct core_miss *core_find_miss(struct core *c, uint64_t line)
 {
-    for (unsigned i = 0; i < c->misses && c->missed[line % CORE_MISSED]; i++)
-        if (c->miss[i].line == line)
-            return &c->miss[i];
-    return NULL;
+    struct core_miss *m = *misses_of(c, line);
+    while (m && m->line != line)
+        m = m->next;
+    return m;
 }
 
 struct core_miss *core_add_miss(struct core *c, uint64_t line, bool demand)
 {
-    struct core_miss *m = &c->miss[c->misses++];
-    *m = (struct core_miss){.line = line, .demand = demand, .waiters = WAITER_NONE};
-    c->missed[line % CORE_MISSED]++;
+    struct core_miss *m = c->spare_miss, **first = misses_of(c, line);
+    c->spare_miss = m->next;
+    *m = (struct core_miss){.line = line, .demand = demand, .waiters = WAITER_NONE, .next = *first};
+    *first = m;
+    c->misses++;
     c->l1_misses += demand;
     return m;
 }
 
 void core_drop_miss(struct core *c, struct core_miss *m)
 {
-    c->missed[m->line % CORE_MISSED]--;
+    struct core_miss **link = misses_of(c, m->line);
+    while (*link != m)
+        link = &(*link)->next;
+    *link = m->next;
+    m->next = c->spare_miss;
+    c->spare_miss = m;
+    c->misses--;
     c->l1_misses -= m->demand;
-    *m = c->miss[--c->misses];
 }
 
 /* ---- its prefetcher ---- */
@@ -106,15 +118,25 @@ static void read_ahead(struct core *c, struct core_stream *s, uint64_t line, uin
     }
 }
 
+/* As many as there are: none is in that page. */
+static unsigned find_stream(const struct core *c, uint64_t page, unsigned streams)
+{
+    unsigned k = c->last_stream;
+    if (c->stream_page[k] == page + 1)
+        return k;
+    for (k = 0; k < streams && c->stream_page[k] != page + 1;)
+        k++;
+    return k;
+}
+
 void core_follow(struct core *c, uint64_t line, uint64_t address, bool exclusive, double at)
 {
     uint64_t page = line / CORE_PAGE_LINES;
     int place = (int)(line % CORE_PAGE_LINES);
-    unsigned streams = c->ccd->all->streams;
-    for (unsigned i = 0, k = c->last_stream; i < streams; i++, k = k + 1 < streams ? k + 1 : 0) {
+    const unsigned streams = c->ccd->all->streams;
+    const unsigned k = find_stream(c, page, streams);
+    if (k < streams) {
         struct core_stream *s = &c->stream[k];
-        if (s->page != page + 1)
-            continue;
         c->last_stream = k;
         int step = place - s->last;
         if (step == 0)
@@ -131,7 +153,8 @@ void core_follow(struct core *c, uint64_t line, uint64_t address, bool exclusive
         return;
     }
     if (streams) {
-        c->stream[c->oldest_stream] = (struct core_stream){.page = page + 1, .last = place, .ahead = place};
+        c->stream_page[c->oldest_stream] = page + 1;
+        c->stream[c->oldest_stream] = (struct core_stream){.last = place, .ahead = place};
         c->oldest_stream = (c->oldest_stream + 1) % streams;
     }
 }

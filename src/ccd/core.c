@@ -266,9 +266,14 @@ void core_open(struct ccd *ccd, unsigned index, const struct chip *chip)
     c->index = index;
     c->blocked = WAITER_NONE;
     c->store = arena_take(&ccd->arena, all->stores * sizeof(*c->store));
-    c->miss = arena_take(&ccd->arena, all->l2_misses * sizeof(*c->miss));
+    struct core_miss *misses = arena_take(&ccd->arena, all->l2_misses * sizeof(*misses));
+    for (unsigned i = 0; i < all->l2_misses; i++) {
+        misses[i].next = c->spare_miss;
+        c->spare_miss = &misses[i];
+    }
     c->branches = arena_take(&ccd->arena, sizeof(*c->branches));
     c->stream = arena_take(&ccd->arena, (all->streams + 1) * sizeof(*c->stream));
+    c->stream_page = arena_take(&ccd->arena, (all->streams + 1) * sizeof(*c->stream_page));
     tags_open(&c->l1, (uint64_t)v[CHIP_core_l1] / CORE_LINE, (uint32_t)v[CHIP_core_l1_ways], &ccd->arena);
     tags_open(&c->l2, (uint64_t)v[CHIP_core_l2] / CORE_LINE, (uint32_t)v[CHIP_core_l2_ways], &ccd->arena);
     tlb_open(&c->tlb, chip_get(chip, CHIP_core_tlb), &ccd->arena);

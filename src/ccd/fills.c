@@ -98,6 +98,14 @@ static void block(struct core *c, core_waiter w)
     c->blocked_last = w;
 }
 
+/* Asks the host's memory for what a miss of the first cache looks at, all at once. */
+static void ask_host(const struct core *c, uint64_t line)
+{
+    tags_prefetch(&c->l2, line);
+    tags_prefetch(&c->ccd->l3, line);
+    port_prefetch_line(held_of(c->ccd, line));
+}
+
 /* The address has been translated, to that page. */
 static void touch(struct core *c, core_waiter w, const struct core_page *page, double at)
 {
@@ -112,6 +120,7 @@ static void touch(struct core *c, core_waiter w, const struct core_page *page, d
         core_settle(c, w, when);
         return;
     }
+    ask_host(c, line_of(physical));
     switch (reach(c, w, physical, false, at, &when)) {
     case REACHED:
         core_settle(c, w, when);

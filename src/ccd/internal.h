@@ -73,7 +73,8 @@ struct core_stored {
 /* A line on its way to the second cache. */
 struct core_miss {
     uint64_t line;
-    bool demand; /* on to the first cache */
+    struct core_miss *next; /* in its bucket, or of spare ones */
+    bool demand;            /* on to the first cache */
     core_waiter waiters;
 };
 
@@ -85,7 +86,6 @@ struct core_combined {
 
 /* What a prefetcher knows of a page. */
 struct core_stream {
-    uint64_t page;
     int last, step, seen, ahead; /* lines */
 };
 
@@ -134,9 +134,8 @@ struct core {
                              ring of the chip's size */
     unsigned first_store, stores, written; /* written: the first of them, of which is known when */
     core_waiter blocked, blocked_last;
-    struct core_miss *miss;
-    uint16_t missed[CORE_MISSED]; /* by the last bits of a line's number: how many of those there are */
-    unsigned misses, l1_misses;   /* those that are under way, and of them for the first cache */
+    struct core_miss *missed[CORE_MISSED], *spare_miss; /* by the last bits of their lines' numbers */
+    unsigned misses, l1_misses; /* those that are under way, and of them for the first cache */
     struct core_combined combined[CORE_COMBINES]; /* the oldest first */
     unsigned combining, past;                     /* of those; that have left and are not at home yet */
     struct core_stored stored[CORE_STORED];       /* the last ones, by their addresses */
@@ -148,6 +147,7 @@ struct core {
     struct tlb tlb;
     struct core_page page[CORE_KNOWN];
     struct core_stream *stream;
+    uint64_t *stream_page; /* of each: its number + 1 */
     struct branches *branches;
     struct core_fault *spare_fault;
     unsigned faults;                     /* that the kernel handles: nothing is dispatched meanwhile */

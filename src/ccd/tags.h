@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "port/port.h"
 
 /* An entry: the number of the line, or page, above flags.  0: none.  OURS: no other agent of the fabric has
  * the line; OWNED: nor does another core. */
@@ -42,6 +43,13 @@ static inline uint64_t *tags_set(const struct tags *t, uint64_t number)
 {
     uint64_t set = t->by_mask ? number & (t->sets - 1) : number % t->sets;
     return t->entry + (size_t)set * t->ways;
+}
+
+/* Asks the host's memory for the number's set. */
+static inline void tags_prefetch(const struct tags *t, uint64_t number)
+{
+    const uint64_t *set = tags_set(t, number);
+    port_prefetch(set, t->ways * sizeof(*set));
 }
 
 /* Whether the entry is that number's. */

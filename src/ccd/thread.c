@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/guarded.h"
 #include "ccd/thread.h"
 #include "ccd/internal.h"
 
@@ -124,7 +125,62 @@ static bool is_blocked(struct cpu_thread *t, struct blocked *b)
     return true;
 }
 
-enum found { RECORD, BLOCKED, LEFT };
+/*
+ * Turns of a loop that waits for a word to change.  Nothing tells one of them from the next, so the core does
+ * them by itself as long as it finds the same word when the thread would read it.  The thread looks
+ * sometimes, as what it has read may have changed and changed back.
+ */
+enum { AGAIN = 64 };
+
+static bool read_word(const struct cpu_thread *t, uint64_t *value)
+{
+    *value = 0;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): as the thread wrote it
+    return guarded_load((uint8_t *)value, (const uint8_t *)t->turn.address, t->turn.read->bytes);
+}
+
+static bool does_again(struct cpu_thread *t)
+{
+    uint64_t value;
+    if (!t->turn.whole || t->turn.again == AGAIN || !read_word(t, &value) || value != t->turn.value)
+        return false;
+    t->turn.again++;
+    t->turn.at = 0;
+    t->turn.doing = true;
+    return true;
+}
+
+/* The thread goes on, perhaps for another turn. */
+static void expect_turn(struct cpu_thread *t)
+{
+    t->turn.whole = false;
+    t->turn.again = t->turn.records = t->turn.words = 0;
+    if (t->turn.read && !read_word(t, &t->turn.value))
+        t->turn.read = NULL;
+}
+
+static void note_record(struct cpu_thread *t)
+{
+    const unsigned words = 1U + t->block->words;
+    t->turn.records++;
+    if (t->turn.words + words <= CPU_THREAD_TURN)
+        memcpy(&t->turn.word[t->turn.words], t->record, words * sizeof(t->record[0]));
+    t->turn.words += words;
+}
+
+/* It waits for that one, which ends its record. */
+static void end_turn(struct cpu_thread *t, const struct ehp_cpu_access *a, uint64_t address)
+{
+    if (t->turn.doing)
+        return;
+    const bool loops = a->again && a->bytes && a->bytes <= sizeof(t->turn.value);
+    t->turn.whole = loops && t->turn.read == a && t->turn.address == address && t->turn.records == 1 &&
+                    t->turn.words + 1 + t->block->words <= CPU_THREAD_TURN;
+    t->turn.read = loops ? a : NULL;
+    t->turn.address = address;
+}
+
+enum found { RECORD, BLOCKED, LEFT, TURN };
 static __attribute__((noinline)) enum found wait_for_thread(struct cpu_thread *t)
 {
     struct blocked b = {0};
@@ -134,6 +190,9 @@ static __attribute__((noinline)) enum found wait_for_thread(struct cpu_thread *t
         if (t->stopped || (state == CPU_THREAD_LEAVES && !has_record(t)))
             return LEFT;
         if (state == CPU_THREAD_WAITS && !has_record(t)) { /* the core is there: the thread goes on */
+            if (does_again(t))
+                return TURN;
+            expect_turn(t);
             t->ring.now_ps = port_now_ps(t->domain);
             cpu_thread_set(t, CPU_THREAD_RUNS);
         }
@@ -152,8 +211,9 @@ static __attribute__((noinline)) enum found wait_for_thread(struct cpu_thread *t
 static void next_record(struct cpu_thread *t)
 {
     uint64_t at = t->ring.tail;
-    t->word = &t->ring.word[at % EHP_CPU_RING];
-    t->block = (const struct ehp_cpu_block *)(uintptr_t)*t->word++;
+    t->record = t->turn.doing ? &t->turn.word[t->turn.at] : &t->ring.word[at % EHP_CPU_RING];
+    t->word = t->record + 1;
+    t->block = (const struct ehp_cpu_block *)(uintptr_t)t->record[0];
     t->access = 0;
     t->record_end = at + 1 + t->block->words;
     const unsigned parts = t->block->accesses;
@@ -170,6 +230,14 @@ static void record_over(struct cpu_thread *t)
 {
     const uint64_t at = t->ring.tail;
     t->goes = t->block->goes ? &t->block->access[t->block->accesses] : NULL;
+    if (t->turn.doing) {
+        t->turn.at += 1U + t->block->words;
+        t->turn.doing = t->turn.at != t->turn.words;
+        t->block = NULL;
+        return;
+    }
+    if (t->turn.read)
+        note_record(t);
     t->block = NULL;
     __atomic_store_n(&t->ring.tail, t->record_end, __ATOMIC_RELEASE);
     if ((at ^ t->record_end) & ~(uint64_t)(ROOM - 1))
@@ -264,8 +332,10 @@ static void take_rare(struct cpu_thread *t, const struct ehp_cpu_access *a, stru
     }
     op->waits =
         (a->kind >= EHP_CPU_ATOMIC_READ && a->kind <= EHP_CPU_FENCE) || a->kind == EHP_CPU_ATOMIC_WRITE;
-    if (op->waits)
+    if (op->waits) {
         wait_after(t, a, op);
+        end_turn(t, a, op->address);
+    }
 }
 
 static void take_access(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)
@@ -302,7 +372,8 @@ static bool next(struct core_program *program, struct core_op *op)
     if (t->range < t->range_end)
         return next_of_range(t, op);
     if (!t->block) {
-        const enum found found = !t->blocked && has_record(t) ? RECORD : wait_for_thread(t);
+        const enum found found =
+            t->turn.doing || (!t->blocked && has_record(t)) ? RECORD : wait_for_thread(t);
         if (found == LEFT)
             return false;
         if (found == BLOCKED) {

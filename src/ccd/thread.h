@@ -17,6 +17,7 @@
 #include "ccd/ccd.h"
 #include "ehp/cpu_thread.h"
 
+enum { CPU_THREAD_TURN = 8 }; /* words */
 enum { CPU_THREAD_AWAY, CPU_THREAD_RUNS, CPU_THREAD_WAITS, CPU_THREAD_LEAVES };
 
 struct cpu_thread {
@@ -32,11 +33,20 @@ struct cpu_thread {
     uint64_t parked_ps;                    /* when its core had done all, once it is away */
     /* The core's. */
     const struct ehp_cpu_block *block; /* the record that it is in */
-    const uint64_t *word;
+    const uint64_t *record, *word;     /* its first, and its next */
     uint64_t record_end;
     unsigned access;
     double cycles;
     uint32_t instructions, next_instructions; /* of an access; of the next, which may be the first */
+    struct {
+        const struct ehp_cpu_access
+            *read;               /* that the thread waited for last, if it is a loop; NULL: it is not */
+        uint64_t address, value; /* of the word, and what the thread finds there */
+        unsigned records, words; /* since it went on; of a turn there are two: how it goes on, the read */
+        uint64_t word[CPU_THREAD_TURN];
+        unsigned again, at; /* turns that the core does by itself; at: words of this one */
+        bool whole, doing;  /* whole: a turn is there; doing: one of those */
+    } turn;
     uint64_t polled;                   /* address of the last load that it waited for, and nothing since */
     const struct ehp_cpu_access *goes; /* how the last record goes on, if not simply */
     uint64_t range, range_end;

@@ -35,7 +35,7 @@ void dram_channel_open(struct dram_channel *ch, const struct dram_timing *timing
     dram_open(&ch->device, timing);
     for (unsigned s = 0; s < 2; s++) {
         for (unsigned b = 0; b < CHIP_MAX_BANKS; b++)
-            queue_clear(&ch->side[s].bank[b]);
+            queue_clear(&ch->side[s].bank[b].queue);
     }
     ch->refresh = first_refresh;
     ch->wake = DRAM_NEVER;
@@ -71,10 +71,10 @@ static void refresh_due(struct dram_channel *ch, uint64_t tick)
     const struct dram_timing *t = ch->device.timing;
     while (ch->refresh <= tick) {
         uint64_t missed = (tick - ch->refresh) / t->refi, due = ch->refresh + missed * t->refi;
-        for (unsigned b = 0; b < t->banks; b++)
-            if (ch->device.bank[b].row != DRAM_CLOSED)
-                dram_issue(&ch->device, DRAM_PRECHARGE, b, 0,
-                           dram_ready(&ch->device, DRAM_PRECHARGE, b, due));
+        for (uint64_t open = ch->device.open; open; open &= open - 1) {
+            const unsigned b = (unsigned)__builtin_ctzll(open);
+            dram_issue(&ch->device, DRAM_PRECHARGE, b, 0, dram_ready(&ch->device, DRAM_PRECHARGE, b, due));
+        }
         dram_issue(&ch->device, DRAM_REFRESH, 0, 0, dram_ready(&ch->device, DRAM_REFRESH, 0, due));
         ch->counters.refreshes += missed + 1;
         ch->refresh = due + t->refi;
@@ -102,7 +102,7 @@ static void find_hit(struct dram_side *side, unsigned bank, struct dram_request 
     while (from && from->row != row)
         from = from->next;
     if (from) {
-        side->hit[bank] = from->arrival;
+        side->bank[bank].hit = from->arrival;
         side->hits |= UINT64_C(1) << bank;
     } else {
         side->hits &= ~(UINT64_C(1) << bank);
@@ -115,17 +115,17 @@ static bool open_row(struct dram_channel *ch, struct dram_side *side, unsigned b
     struct dram_device *d = &ch->device;
     bool open = d->bank[bank].row != DRAM_CLOSED;
     uint64_t ready = dram_ready(d, open ? DRAM_PRECHARGE : DRAM_ACTIVATE, bank, tick);
-    side->retry[bank] = ready;
+    side->bank[bank].retry = ready;
     if (ready > tick + ahead(d->timing))
         return false;
     if (open)
         dram_issue(d, DRAM_PRECHARGE, bank, 0, ready);
-    uint32_t row = side->bank[bank].first->row;
+    uint32_t row = side->bank[bank].queue.first->row;
     dram_issue(d, DRAM_ACTIVATE, bank, row, dram_ready(d, DRAM_ACTIVATE, bank, tick));
     ch->counters.activates++;
     side->overdue &= ~(UINT64_C(1) << bank);
     for (unsigned s = 0; s < 2; s++)
-        find_hit(&ch->side[s], bank, ch->side[s].bank[bank].first, row);
+        find_hit(&ch->side[s], bank, ch->side[s].bank[bank].queue.first, row);
     return true;
 }
 
@@ -144,13 +144,13 @@ void dram_submit(struct dram_channel *ch, struct dram_request *request, uint64_t
     request->arrival = tick;
     unsigned bank = request->bank;
     bool alone = !(ch->side[0].pending >> bank & 1) && !(ch->side[1].pending >> bank & 1);
-    queue_add(&side->bank[bank], request);
+    queue_add(&side->bank[bank].queue, request);
     side->pending |= UINT64_C(1) << bank;
     side->count++;
-    side->retry[bank] = alone ? 0 : side->retry[bank];
+    side->bank[bank].retry = alone ? 0 : side->bank[bank].retry;
     if (ch->device.bank[bank].row == request->row) {
         if (!(side->hits >> bank & 1))
-            side->hit[bank] = request->arrival;
+            side->bank[bank].hit = request->arrival;
         side->hits |= UINT64_C(1) << bank;
     } else if (alone && (side == &ch->side[1]) == ch->writing) {
         open_row(ch, side, bank, tick);
@@ -161,7 +161,7 @@ void dram_submit(struct dram_channel *ch, struct dram_request *request, uint64_t
 static struct dram_request *take_hit(const struct dram_channel *ch, struct dram_side *side, unsigned bank,
                                      uint64_t tick)
 {
-    struct dram_queue *queue = &side->bank[bank];
+    struct dram_queue *queue = &side->bank[bank].queue;
     uint32_t row = ch->device.bank[bank].row;
     struct dram_request **link = &queue->first;
     while ((*link)->row != row)
@@ -204,8 +204,8 @@ uint64_t dram_step(struct dram_channel *ch, uint64_t tick, dram_done_fn *done, v
         uint64_t next = DRAM_NEVER;
         for (uint64_t banks = side->pending & (~side->hits | side->overdue); banks; banks &= banks - 1) {
             unsigned bank = (unsigned)__builtin_ctzll(banks);
-            if (side->retry[bank] > limit || !open_row(ch, side, bank, tick))
-                next = sooner(next, side->retry[bank]);
+            if (side->bank[bank].retry > limit || !open_row(ch, side, bank, tick))
+                next = sooner(next, side->bank[bank].retry);
         }
         /* The oldest of those that can go now; else the one that can go soonest. */
         uint64_t oldest = DRAM_NEVER, ready = DRAM_NEVER;
@@ -214,9 +214,9 @@ uint64_t dram_step(struct dram_channel *ch, uint64_t tick, dram_done_fn *done, v
             unsigned bank = (unsigned)__builtin_ctzll(banks), group = bank % t->groups;
             uint64_t column = write ? later(d->bank[bank].write, d->group[group].write)
                                     : later(d->bank[bank].read, d->group[group].read);
-            if (column <= limit ? ready > limit || side->hit[bank] < oldest : column < ready) {
+            if (column <= limit ? ready > limit || side->bank[bank].hit < oldest : column < ready) {
                 ready = column;
-                oldest = side->hit[bank];
+                oldest = side->bank[bank].hit;
                 chosen = bank;
             }
         }

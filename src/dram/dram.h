@@ -53,6 +53,9 @@ struct dram_device {
     uint64_t lane[DRAM_LANES];
     uint64_t window[DRAM_WINDOW]; /* the last activates */
     unsigned oldest;
+    uint64_t open;      /* banks with an open row */
+    uint64_t idle;      /* from when on every bank may be opened, but for those that are */
+    uint64_t refreshed; /* end of the last refresh */
     struct {
         uint64_t activate, read, write;
     } group[CHIP_MAX_BANK_GROUPS];
@@ -92,14 +95,16 @@ struct dram_counters {
 struct dram_channel {
     struct dram_device device;
     struct dram_side { /* reads, writes */
-        struct dram_queue bank[CHIP_MAX_BANKS];
-        uint64_t hit[CHIP_MAX_BANKS]; /* arrival of the first request for the open row, DRAM_NEVER: none */
-        uint64_t pending;             /* banks with requests */
+        struct dram_waiting {
+            struct dram_queue queue;
+            uint64_t hit;   /* arrival of the first request for the open row, if the bank is in `hits` */
+            uint64_t retry; /* when the row can be changed, as far as known */
+        } bank[CHIP_MAX_BANKS];
+        uint64_t pending; /* banks with requests */
         static_assert(CHIP_MAX_BANKS <= 64, "a bit each");
-        uint64_t hits;                  /* banks with a request for the open row */
-        uint64_t retry[CHIP_MAX_BANKS]; /* when a bank's row can be changed, as far as known */
-        uint64_t overdue;               /* banks whose oldest request has been passed for too long */
-        unsigned count;                 /* in the banks' queues */
+        uint64_t hits;    /* banks with a request for the open row */
+        uint64_t overdue; /* banks whose oldest request has been passed for too long */
+        unsigned count;   /* in the banks' queues */
     } side[2];
     bool writing;
     uint64_t refresh; /* when the next one is due */

@@ -92,7 +92,8 @@ uint64_t dram_ready(const struct dram_device *d, enum dram_command command, unsi
     uint64_t ready = tick;
     switch (command) {
     case DRAM_ACTIVATE:
-        ready = later(later(ready, b->activate), later(d->group[group].activate, d->activate));
+        ready = later(later(ready, later(b->activate, d->refreshed)),
+                      later(d->group[group].activate, d->activate));
         return later(ready, d->window[d->oldest]);
     case DRAM_PRECHARGE:
         return later(ready, b->precharge);
@@ -101,9 +102,7 @@ uint64_t dram_ready(const struct dram_device *d, enum dram_command command, unsi
     case DRAM_WRITE:
         return first_slot(d, later(later(ready, b->write), later(d->group[group].write, d->write)), &lane);
     case DRAM_REFRESH:
-        for (unsigned i = 0; i < t->banks; i++)
-            ready = later(ready, d->bank[i].activate);
-        return ready;
+        return later(ready, later(d->idle, d->refreshed));
     }
     return DRAM_NEVER;
 }
@@ -118,6 +117,8 @@ static void issue_activate(struct dram_device *d, unsigned bank, uint32_t row, u
     b->write = tick + t->rcd_write;
     b->precharge = tick + t->ras;
     b->activate = tick + t->ras + t->rp;
+    d->idle = later(d->idle, b->activate);
+    d->open |= UINT64_C(1) << bank;
     d->group[group].activate = tick + t->rrd_l;
     d->activate = tick + t->rrd_s;
     d->window[d->oldest] = tick + t->faw;
@@ -159,14 +160,15 @@ uint64_t dram_issue(struct dram_device *d, enum dram_command command, unsigned b
     case DRAM_PRECHARGE:
         b->row = DRAM_CLOSED;
         b->activate = later(b->activate, tick + t->rp);
+        d->idle = later(d->idle, b->activate);
+        d->open &= ~(UINT64_C(1) << bank);
         return tick;
     case DRAM_READ:
     case DRAM_WRITE:
         return issue_column(d, command == DRAM_WRITE, bank, tick);
     case DRAM_REFRESH:
-        for (unsigned i = 0; i < t->banks; i++)
-            d->bank[i].activate = tick + t->rfc;
-        return tick + t->rfc;
+        d->refreshed = tick + t->rfc;
+        return d->refreshed;
     }
     return tick;
 }

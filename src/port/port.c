@@ -22,6 +22,9 @@
 enum { WHEEL = 2048, HORIZON = WHEEL / 2, WORDS = WHEEL / 64, AHEAD = 8, EVENTS_AHEAD = 256 };
 
 enum { PREFETCH_PLACES = 4 * PORT_PREFETCHERS };
+/* With fewer events in the wheel than this nothing is asked for ahead: they are run as soon as it would be
+ * there. */
+enum { ASKING_EVENTS = 5 };
 
 /* Windows with fewer events than this are run on one thread: waking another takes as long. */
 enum { PARALLEL_EVENTS = 48 };
@@ -82,14 +85,12 @@ struct port_domain {
     struct port *port;
     unsigned index;
     void *thread;
-    uint64_t limit;      /* events from this cycle on go to the heap */
-    uint64_t pending;    /* events in wheel and heap */
-    uint64_t ran;        /* events run, ever */
-    uint64_t next;       /* a cycle before which the wheel is empty */
-    uint64_t soonest_ps; /* of its events and of what it is sent, as of the last window's end, unless */
-    bool changed;        /* it has run since, or there are more */
-    bool sends;          /* to those in `to`, since the last window's end */
-    struct domain_set to;
+    uint64_t limit;         /* events from this cycle on go to the heap */
+    uint64_t pending;       /* events in wheel and heap */
+    uint64_t ran;           /* events run, ever */
+    uint64_t next;          /* a cycle before which the wheel is empty */
+    bool *changed, *sends;  /* of the port's */
+    struct domain_set to;   /* it has sent to, since the last window's end */
     struct domain_set from; /* what it has not received: who sent that, */
     uint64_t from_soonest;  /* and the first cycle of it */
     struct chunk *spare;
@@ -104,6 +105,8 @@ struct port_domain {
     } prefetcher[PREFETCH_PLACES]; /* by fn; from its place on up to a free one */
     unsigned expects;
     uint64_t set[WORDS];
+    uint32_t words; /* of them that are not 0, a bit each */
+    static_assert(WORDS == 32, "a bit each");
     struct bucket bucket[WHEEL];
 };
 
@@ -118,6 +121,13 @@ struct port {
     uint64_t window_end;
     unsigned active_count;
     struct port_domain **active;
+    /* By domains, as all are looked at between any two windows: the time of the earliest event, as of the
+     * last window's end, unless it has run since, or has more; and who has sent something since. */
+    uint64_t soonest_ps[PORT_DOMAINS];
+    alignas(64) bool changed[PORT_DOMAINS];
+    alignas(64) bool sends[PORT_DOMAINS];
+    struct domain_set busy;                       /* those with events */
+    struct domain_set receivers;                  /* that have not received all, by the last collect() */
     unsigned odd;                                 /* 1: it is */
     uint64_t last_events;                         /* run in the last window */
     alignas(64) _Atomic uint64_t left[SET_WORDS]; /* domains that nobody has taken, a bit for each */
@@ -149,7 +159,7 @@ void port_set_clock(struct port_domain *domain, double mhz)
     domain->clock.ps_per_cycle = 1e6 / mhz;
     domain->clock.cycles_per_ps = mhz / 1e6;
     set_now(domain, domain->clock.now);
-    domain->changed = true;
+    *domain->changed = true;
 }
 
 unsigned port_index(const struct port_domain *domain)
@@ -216,6 +226,7 @@ static struct port_event *wheel_add(struct port_domain *d, uint64_t cycle)
         bucket->first = chunk_new(d);
         bucket->end = bucket->first->event;
         d->set[slot / 64] |= UINT64_C(1) << slot % 64;
+        d->words |= UINT32_C(1) << slot / 64;
         if (cycle < d->next)
             d->next = cycle;
     } else if (is_full(bucket)) {
@@ -273,7 +284,7 @@ static void heap_to_wheel(struct port_domain *d)
 static struct port_event *insert(struct port_domain *d, uint64_t cycle)
 {
     d->pending++;
-    d->changed = true;
+    *d->changed = true;
     return cycle >= d->limit ? heap_add(d, cycle) : wheel_add(d, cycle);
 }
 
@@ -316,7 +327,7 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
     uint64_t cycle = port_cycle_of(to, from->clock.now_ps + delay_ps);
     struct outbox *box = outbox_of(from, to, from->port->odd);
     if (!box->last) {
-        from->sends = true;
+        *from->sends = true;
         from->to.word[to->index / 64] |= UINT64_C(1) << to->index % 64;
     }
     struct port_event *event = outbox_add(box, cycle);
@@ -336,17 +347,13 @@ static inline uint64_t wheel_next(struct port_domain *d)
         d->next += (unsigned)__builtin_ctzll(word);
         return d->next;
     }
-    d->next += 64 - slot % 64;
-    for (unsigned i = 0; i < WORDS; i++) {
-        word = d->set[d->next % WHEEL / 64];
-        if (word) {
-            d->next += (unsigned)__builtin_ctzll(word);
-            return d->next;
-        }
-        d->next += 64;
-    }
-    assert(!"an event is in the wheel");
-    return PORT_NEVER;
+    const unsigned from = slot / 64 + 1;
+    const uint32_t words = d->words >> from % WORDS | d->words << (WORDS - from) % WORDS;
+    assert(words); /* an event is in the wheel */
+    const unsigned skipped = (unsigned)__builtin_ctz(words);
+    word = d->set[(from + skipped) % WORDS];
+    d->next += 64 - slot % 64 + 64 * (uint64_t)skipped + (unsigned)__builtin_ctzll(word);
+    return d->next;
 }
 
 static uint64_t next_cycle(struct port_domain *d)
@@ -497,8 +504,9 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
         heap_to_wheel(d);
     }
     assert(end <= d->limit);
-    uint64_t soon = 0;
-    prefetch_events(d, d->next);
+    uint64_t soon = d->pending - d->heap_count < ASKING_EVENTS ? end : 0;
+    if (!soon)
+        prefetch_events(d, d->next);
     for (uint64_t cycle; (cycle = wheel_next(d)) < end;) {
         if (cycle >= soon) {
             soon = cycle + AHEAD < end ? cycle + AHEAD : end;
@@ -507,10 +515,11 @@ static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
         unsigned slot = (unsigned)(cycle % WHEEL);
         set_now(d, cycle);
         run_bucket(d, &d->bucket[slot]);
-        d->set[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+        if (!(d->set[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
+            d->words &= ~(UINT32_C(1) << slot / 64);
         d->next = cycle + 1;
     }
-    d->changed = true;
+    *d->changed = true;
     d->thread = NULL;
 }
 
@@ -641,49 +650,75 @@ static void run_window(struct port *port, void *thread)
 
 /* ---- windows ---- */
 
-/* Between windows: whoever has sent something is known to whom. */
-static void collect(struct port *port)
+/* Eight of the notes by domains, a byte each. */
+static uint64_t notes_of(const bool *notes, unsigned eight)
 {
-    for (unsigned i = 0; i < port->domains; i++) {
-        struct port_domain *d = port->domain[i];
-        if (!d->sends)
-            continue;
-        d->sends = false;
-        for (unsigned w = 0; w < (port->domains + 63) / 64; w++) {
-            for (uint64_t left = d->to.word[w]; left; left &= left - 1) {
-                struct port_domain *to = port->domain[64 * w + (unsigned)__builtin_ctzll(left)];
-                const uint64_t cycle = outbox_of(d, to, port->odd)->soonest;
-                to->from.word[i / 64] |= UINT64_C(1) << i % 64;
-                to->from_soonest = cycle < to->from_soonest ? cycle : to->from_soonest;
-                to->changed = true;
-            }
-            d->to.word[w] = 0;
+    uint64_t word;
+    memcpy(&word, &notes[8 * eight], sizeof(word));
+    return word;
+}
+
+static void note_sent(struct port *port, struct port_domain *d)
+{
+    *d->sends = false;
+    for (unsigned w = 0; w < (port->domains + 63) / 64; w++) {
+        port->receivers.word[w] |= d->to.word[w];
+        for (uint64_t left = d->to.word[w]; left; left &= left - 1) {
+            struct port_domain *to = port->domain[64 * w + (unsigned)__builtin_ctzll(left)];
+            const uint64_t cycle = outbox_of(d, to, port->odd)->soonest;
+            to->from.word[d->index / 64] |= UINT64_C(1) << d->index % 64;
+            to->from_soonest = cycle < to->from_soonest ? cycle : to->from_soonest;
+            *to->changed = true;
         }
+        d->to.word[w] = 0;
     }
 }
 
-/* Everything that was sent in the last window. */
-static void deliver(struct port *port)
+/* Between windows: whoever has sent something is known to whom. */
+static void collect(struct port *port)
 {
-    collect(port);
-    for (unsigned i = 0; i < port->domains; i++)
-        receive(port->domain[i], port->odd);
+    for (unsigned k = 0; k < (port->domains + 7) / 8; k++)
+        for (uint64_t left = notes_of(port->sends, k); left; left &= left - 1)
+            note_sent(port, port->domain[8 * k + (unsigned)__builtin_ctzll(left) / 8]);
+}
+
+/* What was sent in the last window: to those that do not run in the next, as they are when it does not go on
+ * (PORT_NEVER: to all). */
+static void deliver(struct port *port, uint64_t window_end)
+{
+    for (unsigned w = 0; w < (port->domains + 63) / 64; w++) {
+        for (uint64_t left = port->receivers.word[w]; left; left &= left - 1) {
+            const unsigned i = 64 * w + (unsigned)__builtin_ctzll(left);
+            if (window_end == PORT_NEVER || port->soonest_ps[i] >= window_end)
+                receive(port->domain[i], port->odd);
+        }
+        port->receivers.word[w] = 0;
+    }
+}
+
+static void find_soonest(struct port_domain *d)
+{
+    uint64_t cycle = d->pending ? next_cycle(d) : PORT_NEVER;
+    cycle = d->from_soonest < cycle ? d->from_soonest : cycle;
+    uint64_t *busy = &d->port->busy.word[d->index / 64];
+    const uint64_t self = UINT64_C(1) << d->index % 64;
+    *busy = cycle == PORT_NEVER ? *busy & ~self : *busy | self;
+    d->port->soonest_ps[d->index] = cycle == PORT_NEVER ? PORT_NEVER : port_ps_of(d, cycle);
+    *d->changed = false;
 }
 
 /* After collect(): the earliest event of all. */
 static uint64_t soonest_ps(struct port *port)
 {
     uint64_t soonest = PORT_NEVER;
-    for (unsigned i = 0; i < port->domains; i++) {
-        struct port_domain *d = port->domain[i];
-        if (d->changed) {
-            uint64_t cycle = d->pending ? next_cycle(d) : PORT_NEVER;
-            cycle = d->from_soonest < cycle ? d->from_soonest : cycle;
-            d->soonest_ps = cycle == PORT_NEVER ? PORT_NEVER : port_ps_of(d, cycle);
-            d->changed = false;
+    for (unsigned k = 0; k < (port->domains + 7) / 8; k++)
+        for (uint64_t left = notes_of(port->changed, k); left; left &= left - 1)
+            find_soonest(port->domain[8 * k + (unsigned)__builtin_ctzll(left) / 8]);
+    for (unsigned w = 0; w < (port->domains + 63) / 64; w++)
+        for (uint64_t left = port->busy.word[w]; left; left &= left - 1) {
+            const uint64_t ps = port->soonest_ps[64 * w + (unsigned)__builtin_ctzll(left)];
+            soonest = ps < soonest ? ps : soonest;
         }
-        soonest = d->soonest_ps < soonest ? d->soonest_ps : soonest;
-    }
     return soonest;
 }
 
@@ -698,6 +733,18 @@ uint64_t port_time_ps(const struct port *port)
     return port->time_ps;
 }
 
+/* Who has something to do in the window. */
+static void choose(struct port *port)
+{
+    port->active_count = 0;
+    for (unsigned w = 0; w < (port->domains + 63) / 64; w++)
+        for (uint64_t left = port->busy.word[w]; left; left &= left - 1) {
+            const unsigned i = 64 * w + (unsigned)__builtin_ctzll(left);
+            if (port->soonest_ps[i] < port->window_end)
+                port->active[port->active_count++] = port->domain[i];
+        }
+}
+
 uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *context), void *context)
 {
     void *thread = port->hooks.enter ? port->hooks.enter(port->hooks.context, 0) : NULL;
@@ -706,20 +753,14 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
     for (;;) {
         const uint64_t start = port_next_ps(port);
         if (start >= until_ps) {
-            deliver(port);
+            deliver(port, PORT_NEVER);
             if (until_ps != PORT_NEVER && until_ps > port->time_ps)
                 port->time_ps = until_ps;
             break;
         }
         port->window_end = start + port->lookahead_ps;
-        port->active_count = 0;
-        for (unsigned i = 0; i < port->domains; i++) {
-            struct port_domain *d = port->domain[i];
-            if (d->soonest_ps < port->window_end)
-                port->active[port->active_count++] = d;
-            else if (d->soonest_ps != PORT_NEVER)
-                receive(d, port->odd);
-        }
+        choose(port);
+        deliver(port, port->window_end);
         port->odd = !port->odd;
         passed(port, PORT_BETWEEN);
         run_window(port, thread);
@@ -727,7 +768,8 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
             port->times->windows++;
         port->time_ps = port->window_end;
         if (stop && stop(context)) {
-            deliver(port);
+            collect(port);
+            deliver(port, PORT_NEVER);
             break;
         }
     }
@@ -766,7 +808,9 @@ struct port *port_open(unsigned domains, uint64_t lookahead_ps, unsigned threads
         d->outbox = must(calloc(2 * (size_t)domains, sizeof(*d->outbox)));
         for (unsigned k = 0; k < 2 * domains; k++)
             d->outbox[k].soonest = PORT_NEVER;
-        d->soonest_ps = d->from_soonest = PORT_NEVER;
+        port->soonest_ps[i] = d->from_soonest = PORT_NEVER;
+        d->changed = &port->changed[i];
+        d->sends = &port->sends[i];
         port_set_clock(d, 1000);
         port->domain[i] = d;
     }

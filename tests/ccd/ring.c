@@ -187,6 +187,81 @@ static void test_branches(void)
     free(t);
 }
 
+/* A thread that reads a word until it changes: how it goes on, and the read, again and again. */
+struct spinner {
+    struct cpu_thread *thread;
+    const struct ehp_cpu_block *goes, *read;
+    uint64_t word;
+    unsigned looks;
+};
+
+static void *spin(void *spinner)
+{
+    struct spinner *s = spinner;
+    struct ehp_cpu_thread *ring = &s->thread->ring;
+    const uint64_t address = (uint64_t)(uintptr_t)&s->word;
+    write_record(ring, s->read, address);
+    for (;;) {
+        cpu_thread_wait(ring);
+        s->looks++;
+        const bool over = __atomic_load_n(&s->word, __ATOMIC_ACQUIRE) != 0;
+        write_record(ring, s->goes, 0);
+        if (over)
+            break;
+        write_record(ring, s->read, address);
+    }
+    __atomic_store_n(&ring->head, ring->at, __ATOMIC_RELEASE);
+    cpu_thread_set(s->thread, CPU_THREAD_LEAVES);
+    return NULL;
+}
+
+enum { READS = 300, OPS = 2 * READS };
+
+/* What its core is told, until after so many reads the word changes; how often the thread has looked. */
+static unsigned spun(bool again, struct core_op op[OPS])
+{
+    static const struct {
+        struct ehp_cpu_block block;
+        struct ehp_cpu_access goes;
+    } goes = {{.goes = 1, .instructions = 2, .cycles = 3}, {.number = 7, .bytes = 1, .kind = EHP_CPU_BRANCH}};
+    const struct ehp_cpu_block read = {.accesses = 1,
+                                       .words = 1,
+                                       .instructions = 1,
+                                       .access = {{.bytes = 8, .kind = EHP_CPU_ATOMIC_READ, .again = again}}};
+    struct port *port = port_open(1, 1000, 1, NULL);
+    struct cpu_thread *t = new_thread(0);
+    struct spinner s = {.thread = t, .goes = &goes.block, .read = &read};
+    pthread_t writer;
+    unsigned n = 0, reads = 0;
+    t->domain = port_domain(port, 0);
+    if (!CHECK(pthread_create(&writer, NULL, spin, &s) == 0))
+        return 0;
+    for (; n < OPS && t->program.next(&t->program, &op[n]); n++) {
+        CHECK(op[n].kind != CORE_LOAD || op[n].address == (uint64_t)(uintptr_t)&s.word);
+        op[n].address = 0; /* it differs */
+        op[n].target = op[n].target == (uint32_t)(uintptr_t)&read;
+        reads += op[n].kind == CORE_LOAD;
+        if (reads == READS)
+            __atomic_store_n(&s.word, 1, __ATOMIC_RELEASE);
+    }
+    pthread_join(writer, NULL);
+    CHECK_EQ(n, OPS);
+    CHECK_EQ(reads, READS);
+    free(t);
+    port_close(port);
+    return s.looks;
+}
+
+/* A core does the turns of such a loop by itself, which are the same. */
+static void test_turns(void)
+{
+    static struct core_op asked[OPS], by_itself[OPS];
+    CHECK_EQ(spun(false, asked), READS);
+    const unsigned looks = spun(true, by_itself);
+    CHECK(looks > 1 && looks < READS / 20);
+    CHECK(memcmp(asked, by_itself, sizeof(asked)) == 0);
+}
+
 enum { TURNS = 20000, AWAY = 4096 };
 
 /* Publishes a record behind the ring's end at some time while the core looks for one. */
@@ -233,5 +308,6 @@ int main(void)
     test_sources();
     test_polls();
     test_branches();
+    test_turns();
     return check_status();
 }

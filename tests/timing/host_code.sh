@@ -15,6 +15,17 @@ compile -x c "$tests/host_c11.c" -o "$dir/c11"
 compile "$tests/host_and_gpu.hip" -o "$dir/gpu"
 compile "$tests/host_mixed.hip" -o "$dir/mixed"
 compile -c "$tests/host_and_gpu.hip" -o "$dir/gpu.o" && compile "$dir/gpu.o" -o "$dir/gpu_again"
+compile -x c "$tests/host_assembly.c" -o "$dir/assembly" 2>"$dir/said" || failed=1
+if [ -s "$dir/said" ]; then
+    head -5 "$dir/said"
+    failed=1
+fi
+simulate "$dir/assembly" || failed=1
+simulate --mode timing "$dir/assembly" || failed=1
+echo 'int main(void) { __asm__ volatile("ud2"); }' >"$dir/other.c"
+compile -x c "$dir/other.c" -o "$dir/other"
+simulate --mode timing "$dir/other" 2>"$dir/said" && failed=1
+grep -q 'ehp: an instruction that this host does not have' "$dir/said" || failed=1
 simulate "$dir/code" || failed=1
 simulate "$dir/waits" || failed=1
 simulate "$dir/c11" || failed=1

@@ -9,6 +9,7 @@
 #include <link.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,24 @@ static void remove_openmp_file(void)
     shm_unlink(name);
 }
 
+/* Code for a Zen 4 is compiled anywhere, but runs on the host. The instruction is executed again, and ends
+ * the program. */
+static void tell_of_instruction(int number)
+{
+    static const char line[] = "ehp: an instruction that this host does not have: host code runs on the host "
+                               "itself, whatever its -march= says\n";
+    (void)number;
+    if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
+        return; /* there is nobody to tell */
+}
+
+static void expect_instructions(void)
+{
+    struct sigaction now, tell = {.sa_handler = tell_of_instruction, .sa_flags = (int)SA_RESETHAND};
+    if (sigaction(SIGILL, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        sigaction(SIGILL, &tell, NULL);
+}
+
 __attribute__((constructor)) static void find_libraries(void)
 {
     unsigned n = 0;
@@ -167,6 +186,7 @@ __attribute__((constructor)) static void find_libraries(void)
     dl_iterate_phdr(note_library, &n);
     apart_open();
     pthread_atfork(NULL, NULL, forked);
+    expect_instructions();
 }
 
 bool time_host_is_simulator(const void *caller)
