@@ -62,6 +62,7 @@ void cp_close(struct cp *cp)
     }
     if (engine)
         engine->ops->close(engine);
+    cp->engine = NULL;
     ace_destroy(cp);
     bounds_close(&cp->bounds);
     pthread_cond_destroy(&cp->quitting);

@@ -127,11 +127,11 @@ struct engine {
 
 /*
  * Before a call of the program's that gives it memory or takes some away: what its thread touched before has
- * its pages then, however far the core is behind the thread on the host.
+ * its pages then, however far the core is behind the thread on the host.  NULL: the machine is being closed.
  */
 static inline void engine_arrive(struct engine *engine)
 {
-    if (engine->ops->arrive)
+    if (engine && engine->ops->arrive)
         engine->ops->arrive(engine);
 }
 
