@@ -3,11 +3,11 @@
 #include "environment.h"
 
 #include <argp.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/distance.h"
 #include "tool.h"
 
 struct variable {
@@ -114,39 +114,16 @@ void environment_print_names(FILE *out, enum environment_reader reader)
     fputc('\n', out);
 }
 
-/* By how many letters that are missing, too many or others two short names differ. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { LONGEST = 32 };
-    size_t row[LONGEST + 1];
-    const size_t n = strlen(b);
-    if (n > LONGEST)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; *a; a++, i++) {
-        size_t before = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            const size_t changed = before + (*a != b[j - 1]);
-            const size_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            before = row[j];
-            row[j] = changed < shorter ? changed : shorter;
-        }
-    }
-    return row[n];
-}
-
 /* The name that is the nearest to this one, by a letter, or two of a long one; NULL: none, or this is one. */
 static const char *meant(const char *name)
 {
     const char *nearest = NULL;
-    size_t least = strlen(name) > strlen("EHP_THREAD") ? 3 : 2;
+    unsigned least = strlen(name) > strlen("EHP_THREAD") ? 3 : 2;
     for (enum environment_reader reader = ENVIRONMENT_PROGRAM; reader <= ENVIRONMENT_COMPILER; reader++) {
         size_t count;
         const struct variable *list = list_of(reader, &count);
         for (size_t i = 0; i < count; i++) {
-            const size_t far = distance(name, list[i].name);
+            const unsigned far = word_distance(name, list[i].name);
             if (far == 0)
                 return NULL;
             if (far < least) {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/distance.h"
 #include "chip/files.h"
 #include "chip/internal.h"
 #include "ehp/ehp.h"
@@ -211,33 +212,12 @@ static int read_key(const config_t *config, const char *path, unsigned i, struct
                : EHP_ERR_NO_MEMORY;
 }
 
-/* Letters to change, add or leave out. */
-static unsigned distance(const char *a, const char *b)
-{
-    enum { LONGEST = 95 };
-    unsigned row[LONGEST + 1];
-    size_t length = strlen(b) < LONGEST ? strlen(b) : LONGEST;
-    for (unsigned j = 0; j <= length; j++)
-        row[j] = j;
-    for (unsigned i = 0; a[i]; i++) {
-        unsigned corner = row[0];
-        row[0] = i + 1;
-        for (unsigned j = 0; j < length; j++) {
-            unsigned best = corner + (a[i] != b[j]);
-            corner = row[j + 1];
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            row[j + 1] = corner + 1 < best ? corner + 1 : best;
-        }
-    }
-    return row[length];
-}
-
 static const char *nearest(const char *name)
 {
     const char *best = "";
     unsigned least = UINT32_MAX;
     for (unsigned i = 0; i < CHIP_ALL; i++) {
-        unsigned d = keys[i].name ? distance(name, keys[i].name) : UINT32_MAX;
+        unsigned d = keys[i].name ? word_distance(name, keys[i].name) : UINT32_MAX;
         if (d < least) {
             least = d;
             best = keys[i].name;
