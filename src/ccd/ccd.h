@@ -3,7 +3,10 @@
  * The package's CPU in timing mode: CCDs, each a domain of port.h, with cores that execute what a program's
  * thread does to memory, in simulated time.
  *
- *   core.c    a core: its window of instructions and its queues
+ *   core.c    a core: what it dispatches
+ *   window.c  what is on its way in its window, and atomic operations; stores.c what is behind it
+ *   fills.c   what an access waits for: its page, its line
+ *   turns.c   programs that share a core
  *   caches.c  its first and second cache, and its prefetcher
  *   branch.c  what it foresees of branches
  *   page.c    its translations
