@@ -128,7 +128,7 @@ void *apart_take(size_t bytes, size_t alignment)
     if (alignment < ALIGN)
         alignment = ALIGN;
     size_t all, more = sizeof(struct head) + (alignment > ALIGN ? alignment : 0);
-    if (bytes > HEAP_SIZE || alignment > HEAP_SIZE)
+    if (bytes > HEAP_SIZE || alignment > UINT32_MAX / 2) /* head.before */
         return NULL;
     const unsigned class = class_of(bytes + more, &all);
     char *block = take_block(class, all);
@@ -153,8 +153,8 @@ void apart_give(void *memory)
 {
     const struct head head = *((struct head *)memory - 1);
     char *block = (char *)memory - head.before;
-    if (head.bytes >= LARGE)
-        madvise(block + PAGE, head.bytes - PAGE, MADV_DONTNEED);
+    if (head.bytes >= LARGE && madvise(block + PAGE, head.bytes - PAGE, MADV_DONTNEED) != 0)
+        memset(block + PAGE, 0, head.bytes - PAGE); /* the program has locked its memory */
     lock();
     struct free_block *first = (struct free_block *)block;
     first->next = apart.free[head.class];

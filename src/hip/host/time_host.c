@@ -112,6 +112,11 @@ static struct range {
     uintptr_t begin, end;
 } ours[RANGES], this;
 
+static bool is_in(const struct range *range, const void *address)
+{
+    return (uintptr_t)address - range->begin < range->end - range->begin;
+}
+
 static int note_library(struct dl_phdr_info *info, size_t size, void *count)
 {
     static const char *const names[] = {"libehp", "libamdhip64", "libhiprtc", "libLLVM"};
@@ -130,9 +135,10 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *count)
             begin = from < begin ? from : begin;
             end = to > end ? to : end;
         }
-        ours[(*n)++] = (struct range){begin, end};
-        if ((uintptr_t)note_library - begin < end - begin)
-            this = (struct range){begin, end};
+        ours[*n] = (struct range){begin, end};
+        if (is_in(&ours[*n], &ours))
+            this = ours[*n];
+        (*n)++;
     }
     return 0;
 }
@@ -174,7 +180,7 @@ static void expect_instructions(void)
         sigaction(SIGILL, &tell, NULL);
 }
 
-__attribute__((constructor)) static void find_libraries(void)
+__attribute__((constructor)) static void prepare(void)
 {
     unsigned n = 0;
     idle();
@@ -194,14 +200,14 @@ bool time_host_is_simulator(const void *caller)
     if (inside)
         return true;
     for (unsigned i = 0; i < RANGES && ours[i].end; i++)
-        if ((uintptr_t)caller - ours[i].begin < ours[i].end - ours[i].begin)
+        if (is_in(&ours[i], caller))
             return true;
     return false;
 }
 
 bool time_host_is_this(const void *caller)
 {
-    return (uintptr_t)caller - this.begin < this.end - this.begin;
+    return is_in(&this, caller);
 }
 
 bool time_host_on_core(const void *caller)
