@@ -327,3 +327,10 @@ unsigned affine_place_of(struct emit *e, const struct lane_op *op)
         return offset;
     return known(a, make(a, AFFINE_ADD, true, offset, known(a, scalar(a, true, op->base, NULL))));
 }
+
+bool affine_is_row(const struct affine *a, unsigned place, unsigned *number)
+{
+    const struct affine_node *n = &a->node[place], *of = &a->node[n->a];
+    *number = of->number;
+    return n->kind == AFFINE_ZEXT && of->kind == AFFINE_ROW;
+}

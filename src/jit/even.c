@@ -213,6 +213,56 @@ static llvm_value outside_lds(struct emit *e, llvm_value end)
     return e->l->BuildLShr(e->b, left, emit_i64(e, SIGN), "");
 }
 
+/* How far beyond a row's addresses the stretch goes in LDS. */
+static int64_t end_of_all(const struct emit *e, unsigned place)
+{
+    int64_t end = 0;
+    for (unsigned i = 0; i < e->ops; i++)
+        if (is_local(&e->op[i]) && e->op[i].place == place && end_of(&e->op[i]) > end)
+            end = end_of(&e->op[i]);
+    return end;
+}
+
+/* The step is known: what is not 0 if a row goes by another one, or is not all the workgroup's. */
+static llvm_value look_at_row(struct emit *e, unsigned number, uint32_t step, int64_t end)
+{
+    const struct llvm *l = e->l;
+    llvm_value row = emit_at(e, e->v, (int64_t)(number * sizeof(wave_row))), differ = NULL, top = NULL;
+    for (unsigned i = 0; i < WAVE_LANES / e->slice; i++) {
+        llvm_value at = emit_at(e, row, i * e->slice * 4), have = l->BuildLoad2(e->b, e->row, at, "");
+        l->SetAlignment(have, e->slice * 4);
+        llvm_value want =
+            l->BuildAdd(e->b, emit_splat(e, emit_load(e, e->i32, at, 0)), places_row(e, 0, step), "");
+        llvm_value larger[] = {top, have};
+        differ = either(e, differ, l->BuildXor(e->b, have, want, ""));
+        top = top ? emit_intrinsic(e, "llvm.umax", &e->row, 1, larger, 2) : have;
+    }
+    differ = l->BuildICmp(e->b, LLVM_NE, differ, l->ConstNull(e->row), "");
+    llvm_value inside = places_in_lds(e, top, (unsigned)end);
+    llvm_value wrong = l->BuildOr(e->b, differ, l->BuildNot(e->b, inside, ""), "");
+    return l->BuildZExt(e->b, lanes_some(e, lanes_of(e, wrong)), e->i64, "");
+}
+
+/* Finds a place in LDS that is a row as it is before the stretch, of which slices know where they begin;
+ * false: it is none. */
+static bool find_row(struct emit *e, struct lane_op *op, struct affine_wrong *wrong)
+{
+    unsigned number;
+    if (!is_local(op) || !affine_is_row(&e->affine, op->place, &number))
+        return false;
+    for (const struct lane_op *other = e->op; other < op; other++)
+        if (is_local(other) && other->place == op->place) {
+            op->at = other->at;
+            return true;
+        }
+    affine_need_zero(e, wrong, look_at_row(e, number, op->step, end_of_all(e, op->place)));
+    op->at = (struct affine_place){.step = emit_i64(e, op->step)};
+    if (e->joined)
+        op->at.first = e->l->BuildZExt(e->b, affine_firsts(e, number),
+                                       e->l->VectorType(e->i64, WAVE_LANES / e->slice), "");
+    return true;
+}
+
 /* Where accesses are, and what has to be 0 for them to be even, and in the GPU's own memory. */
 static struct affine_wrong find_accesses(struct emit *e, struct range *range)
 {
@@ -223,6 +273,11 @@ static struct affine_wrong find_accesses(struct emit *e, struct range *range)
         struct lane_op *op = &e->op[i];
         if (!is_known(op))
             continue;
+        if (find_row(e, op, &wrong)) {
+            if (e->joined)
+                range[i] = range_of(e, op, &order);
+            continue;
+        }
         op->at = affine_find(e, op->place);
         affine_need(e, &wrong, &op->at.wrong);
         range[i] = range_of(e, op, &order);
@@ -300,7 +355,9 @@ static void keep_places(struct emit *e)
     const struct llvm *l = e->l;
     for (unsigned i = 0; i < e->ops; i++) {
         struct lane_op *op = &e->op[i];
-        if (!is_known(op) || !affine_is_each(e, op->at.first))
+        unsigned number;
+        if (!is_known(op) || (is_local(op) && affine_is_row(&e->affine, op->place, &number)) ||
+            !affine_is_each(e, op->at.first))
             continue;
         for (unsigned j = 0; j < i && !op->firsts; j++)
             if (is_known(&e->op[j]) && e->op[j].at.first == op->at.first)
@@ -343,8 +400,12 @@ bool even_does(const struct slice *s, const struct lane_op *op)
 static llvm_value address_of(struct emit *e, const struct slice *s, const struct lane_op *op)
 {
     const struct llvm *l = e->l;
+    unsigned row;
     llvm_value first = op->at.first; /* it is the slice's, in a loop, or that of all */
-    if (op->firsts) {
+    if (is_local(op) && affine_is_row(&e->affine, op->place, &row)) { /* which is not yet stored to */
+        first = emit_load(e, e->i32, s->rows, (int64_t)(row * sizeof(wave_row)));
+        first = l->BuildZExt(e->b, first, e->i64, "");
+    } else if (op->firsts) {
         llvm_value slice = l->BuildLShr(e->b, s->shift, emit_i64(e, e->slice == 16 ? 4 : 3), "");
         first = l->BuildLoad2(e->b, e->i64, l->BuildGEP2(e->b, e->i64, op->firsts, &slice, 1, ""), "");
     }
