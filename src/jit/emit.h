@@ -507,8 +507,9 @@ bool even_may_be_part(const struct emit *e);
 bool even_is_worth(const struct emit *e);
 llvm_value even_test(struct emit *e);
 bool even_may_join(const struct emit *e, const struct lane_op *op);
-/* Whether there is no room for another store that is put off. */
+/* Whether there is no room for another store that is put off; and whether one is to memory. */
 bool even_is_full(const struct emit *e);
+bool even_stores_memory(const struct emit *e);
 bool even_does(const struct slice *s, const struct lane_op *op);
 /* Finds where a slice of a loop accesses, and what has to be 0 for that to be in the GPU's own memory; and of
  * any access whether it goes up by what there are ways for. */

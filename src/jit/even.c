@@ -132,6 +132,14 @@ bool even_is_full(const struct emit *e)
     return stores == EVEN_STORES_MAX;
 }
 
+bool even_stores_memory(const struct emit *e)
+{
+    for (unsigned i = 0; i < e->ops; i++)
+        if (e->op[i].writes && is_known(&e->op[i]) && !is_local(&e->op[i]))
+            return true;
+    return false;
+}
+
 /* ---- the test ---- */
 
 static llvm_value either(struct emit *e, llvm_value a, llvm_value b)

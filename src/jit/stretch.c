@@ -419,6 +419,9 @@ static void emit_slices(struct emit *e, bool even, bool whole, struct masks *m)
 
     if (e->accesses)
         stretch_begin_accesses(e, e->op[0].x, e->op[e->ops - 1].x);
+    const bool stores = even && even_stores_memory(e); /* each slice then says so of itself */
+    if (even && e->accesses && !stores)
+        emit_access(e, e->op[0].x);
     llvm_block before = l->GetInsertBlock(e->b), loop = emit_block(e), body = emit_block(e),
                next = emit_block(e), done = emit_block(e);
     l->BuildBr(e->b, loop);
@@ -439,7 +442,7 @@ static void emit_slices(struct emit *e, bool even, bool whole, struct masks *m)
     llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), s->shift, ""), "");
     if (e->accesses)
         emit_store(e, rest, e->w, offsetof(struct wave, stretch.lanes));
-    if (even && e->accesses)
+    if (stores)
         emit_access(e, e->op[0].x);
     llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
     s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
