@@ -201,15 +201,20 @@ static bool may_follow(const struct emit *e, const struct lane_op *op)
     return !may_meet(e, op) || (!e->scc_late && even_may_join(e, op));
 }
 
+/* Where it does not follow the first one it is a stretch by itself: whoever redoes it does both, and the first
+ * would go over what the second has stored for lanes before. */
 static void add_second(struct emit *e, struct lane_op *op)
 {
     op->second = true;
-    if (e->ops == STRETCH_MAX || !may_follow(e, op))
+    const bool follows = e->ops < STRETCH_MAX && may_follow(e, op);
+    if (!follows)
         stretch_flush(e);
     find_place(e, op);
     e->joined |= may_meet(e, op);
     note_access(e, op);
     stretch_take(e, op);
+    if (!follows)
+        stretch_flush(e);
 }
 
 static bool add_access(struct emit *e, struct lane_op *op)
@@ -524,6 +529,8 @@ static unsigned take_part(struct emit *e, struct lane_op *op, unsigned first, un
     e->accesses = false;
     memset(e->mask_written, 0, sizeof(e->mask_written));
     for (; end < count && (op[end].body || !may_meet(e, &op[end])); end++) {
+        if (end > first && op[end - 1].second) /* see add_second() */
+            break;
         if (!op[end].body)
             note_access(e, &op[end]);
         if (op[end].mask_reg >= 0 && !op[end].mask && !e->mask_written[op[end].mask_reg])

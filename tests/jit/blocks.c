@@ -14,6 +14,7 @@
 #include "blocks_even.h"
 #include "blocks_region.h"
 #include "blocks_states.h"
+#include "blocks_tiles.h"
 #include "exec/workgroup.h"
 #include "jit/jit.h"
 #include "wave/fuse.h"
@@ -520,6 +521,13 @@ static void try_region(struct engine *e, unsigned level, unsigned number)
     try_states(e, "region", number, level, below(4) == 0);
 }
 
+static void try_tiles(struct engine *e, unsigned level, unsigned number)
+{
+    rig_seed = (number + 1) * UINT64_C(0xe7037ed1a0b428db);
+    program_make_tiles(&t.program);
+    try_states(e, "tiles", number, level, below(4) == 0);
+}
+
 /* Programs that were once compiled wrong. */
 static void try_known(struct engine *e, unsigned level)
 {
@@ -735,6 +743,8 @@ int main(int argc, char **argv)
                 try_even(e, level, first + i);
             if (i % 4 == 0)
                 try_steps(e, level, first + i);
+            if (i % 2 == 0)
+                try_tiles(e, level, first + i);
         }
         engine_close(e);
         for (enum jit_when when = JIT_FIRST_SINGLE; when <= JIT_FIRST_PLAIN; when++) {
