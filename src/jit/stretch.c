@@ -201,8 +201,8 @@ static bool may_follow(const struct emit *e, const struct lane_op *op)
     return !may_meet(e, op) || (!e->scc_late && even_may_join(e, op));
 }
 
-/* Where it does not follow the first one it is a stretch by itself: whoever redoes it does both, and the first
- * would go over what the second has stored for lanes before. */
+/* Where it does not follow the first one it is a stretch by itself: whoever redoes it does both, and the
+ * first would go over what the second has stored for lanes before. */
 static void add_second(struct emit *e, struct lane_op *op)
 {
     op->second = true;
