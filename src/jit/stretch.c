@@ -193,10 +193,16 @@ static void find_place(struct emit *e, struct lane_op *op)
                                                        : AFFINE_UNKNOWN);
 }
 
+/* An access of memory faults in some slice: those before it would have written to LDS already. */
+static bool may_fault_first(const struct emit *e, const struct lane_op *op)
+{
+    return op->writes && e->accesses && stretch_spaces(op->x) == EMIT_LDS;
+}
+
 /* Whether it goes, where its place is, with what is there. */
 static bool may_follow(const struct emit *e, const struct lane_op *op)
 {
-    if (op->writes && even_is_full(e))
+    if (may_fault_first(e, op) || (op->writes && even_is_full(e)))
         return false;
     return !may_meet(e, op) || (!e->scc_late && even_may_join(e, op));
 }

@@ -618,6 +618,25 @@ static void try_rows(struct engine *e, unsigned level)
     t.rows.width = 0;
 }
 
+/* A load that faults in one lane, mostly, before a write to LDS: slices before that lane's must not write. */
+static void try_faults(struct engine *e, unsigned level)
+{
+    enum { SEEDS = 30 };
+    /* ds_write_b32 v24, v4; v_readfirstlane_b32 s0, v1; global_load_dword v6, v[54:55], off;
+     * ds_write_b32 v24, v2 offset:68: the first write to LDS is where code is entered */
+    static const uint32_t code[] = {0xd81a0000, 0x00000418, 0x7e000501, 0xdc508000,
+                                    0x067f0036, 0xd81a0044, 0x00000218};
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        rig_seed = seed;
+        t.program = (struct program){.rows = UINT32_MAX, .theme = "", .even = true};
+        add_unit(code, 8);
+        add_unit(code + 2, 4);
+        add_unit(code + 3, 8);
+        add_unit(code + 5, 8);
+        try_states(e, "faults", seed, level, false);
+    }
+}
+
 /*
  * Reads of LDS, and of other lanes, at addresses that go up by a step from lane to lane, as the code says, or
  * by none: of lanes' numbers (v_mbcnt), or of a row that may hold anything, some bits, turned over, shifted,
@@ -733,6 +752,7 @@ int main(int argc, char **argv)
         if (all) {
             try_known(e, level);
             try_rows(e, level);
+            try_faults(e, level);
         }
         for (unsigned i = 0; i < programs; i++) {
             try_region(e, level, first + i);
