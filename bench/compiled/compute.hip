@@ -149,6 +149,31 @@ static void run_sgemm(const struct both *a)
                                                    on_device<float>(a[2]));
 }
 
+// As it is taught: a block makes 16x16 elements, an item one.
+__global__ void sgemm_small(const float *__restrict__ left, const float *__restrict__ right,
+                            float *__restrict__ out)
+{
+    __shared__ float a[16][16], b[16][16];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = static_cast<int>(blockIdx.y) * 16 + ty, column = static_cast<int>(blockIdx.x) * 16 + tx;
+    float sum = 0;
+    for (int first = 0; first < MATRIX; first += 16) {
+        a[ty][tx] = left[row * MATRIX + first + tx];
+        b[ty][tx] = right[(first + ty) * MATRIX + column];
+        __syncthreads();
+        for (int k = 0; k < 16; k++)
+            sum += a[ty][k] * b[k][tx];
+        __syncthreads();
+    }
+    out[row * MATRIX + column] = sum;
+}
+
+static void run_sgemm_small(const struct both *a)
+{
+    sgemm_small<<<dim3(MATRIX / 16, MATRIX / 16), dim3(16, 16)>>>(
+        on_device<float>(a[0]), on_device<float>(a[1]), on_device<float>(a[2]));
+}
+
 __global__ void mfma(const f16x4 *in, f32x4 *out)
 {
     const int wave = static_cast<int>(blockIdx.x), lane = static_cast<int>(threadIdx.x);
@@ -220,6 +245,15 @@ struct pair compute_pairs[] = {
      CLOSE_F32,
      1e-5,
      run_sgemm,
+     host_sgemm,
+     2},
+    {"sgemm, 16x16 tiles",
+     "Gflop/s",
+     2e-9 * MATRIX * MATRIX * MATRIX,
+     {{FILL_UNIT, MATRIX * MATRIX * 4}, {FILL_UNIT, MATRIX * MATRIX * 4}, {FILL_ZERO, MATRIX * MATRIX * 4}},
+     CLOSE_F32,
+     1e-5,
+     run_sgemm_small,
      host_sgemm,
      2},
     {"MFMA f16 16x16x16",

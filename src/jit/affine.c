@@ -300,12 +300,37 @@ void affine_follow(struct emit *e, const struct lane_op *op)
         set(a, op, node);
 }
 
+/* One that says the same and was there before, instead of the last node; a loop's go by their number. */
+static unsigned known(struct affine *a, unsigned last)
+{
+    const struct affine_node *n = &a->node[last];
+    for (unsigned i = AFFINE_FIRST; !a->pairs && last >= AFFINE_FIRST && i < last; i++) {
+        const struct affine_node *o = &a->node[i];
+        if (o->kind == n->kind && o->wide == n->wide && o->a == n->a && o->b == n->b &&
+            o->number == n->number && o->scalar[0] == n->scalar[0] && o->scalar[1] == n->scalar[1]) {
+            a->count -= last + 1 == a->count;
+            return i;
+        }
+    }
+    return last;
+}
+
+/* Instructions whose addresses are made alike have one node. */
 unsigned affine_place_of(struct emit *e, const struct lane_op *op)
 {
     struct affine *a = &e->affine;
     const unsigned at = (unsigned)op->x->s[0];
-    if (op->base)
-        return make(a, AFFINE_ADD, true, make(a, AFFINE_ZEXT, true, row(a, at), 0),
-                    scalar(a, true, op->base, NULL));
-    return join(a, row(a, at), row(a, at + 1));
+    if (op->x->isa->format != ISA_DS && !op->base)
+        return known(a, join(a, row(a, at), row(a, at + 1)));
+    const unsigned offset = known(a, make(a, AFFINE_ZEXT, true, row(a, at), 0));
+    if (!op->base)
+        return offset;
+    return known(a, make(a, AFFINE_ADD, true, offset, known(a, scalar(a, true, op->base, NULL))));
+}
+
+bool affine_is_row(const struct affine *a, unsigned place, unsigned *number)
+{
+    const struct affine_node *n = &a->node[place], *of = &a->node[n->a];
+    *number = of->number;
+    return n->kind == AFFINE_ZEXT && of->kind == AFFINE_ROW;
 }

@@ -56,6 +56,9 @@ void affine_clear(struct affine *a);
 void affine_follow(struct emit *e, const struct lane_op *op);
 /* The node of where a load or store of memory goes; AFFINE_UNKNOWN. */
 unsigned affine_place_of(struct emit *e, const struct lane_op *op);
+/* Whether it is a row as it is before the stretch, and which; and such a row's first lanes in slices. */
+bool affine_is_row(const struct affine *a, unsigned place, unsigned *number);
+llvm_value affine_firsts(const struct emit *e, unsigned row);
 /* A mask becomes something else. */
 void affine_forget_masks(struct affine *a, unsigned reg, unsigned count);
 /* The 64 bits that two rows hold now; and, of one row, 32. */

@@ -225,6 +225,12 @@ static llvm_value row_firsts(const struct emit *e, llvm_value row, llvm_value fi
     return each;
 }
 
+llvm_value affine_firsts(const struct emit *e, unsigned row)
+{
+    llvm_value first[WAVE_LANES];
+    return row_firsts(e, emit_at(e, e->v, (int64_t)(row * sizeof(wave_row))), first);
+}
+
 /* Whether a row goes on by another step in some lane of a slice, as an i1. */
 static llvm_value row_differs(struct emit *e, llvm_value row, const llvm_value *first, llvm_value step)
 {

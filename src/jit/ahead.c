@@ -35,12 +35,20 @@ void ahead_find(struct emit *e, const struct exec_block *block)
     e->ahead = loads >= MANY ? FAR : NEAR;
 }
 
-/* Of the innermost loop around `x`: how many instructions; 0: there is none. */
+/* Between iterations other waves have had their turn, and have left where they were. */
+static bool has_barrier(const struct xinst *first, const struct xinst *last)
+{
+    while (first < last && first->op != ISA_OP_s_barrier)
+        first++;
+    return first < last;
+}
+
+/* Of the innermost loop around `x`: how many instructions; 0: there is none that a wave stays in. */
 static unsigned find_length(const struct emit *e, const struct xinst *x)
 {
     for (const struct xinst *last = x; last < e->loops_end; last++)
         if (lift_is_branch(last) && last->target <= x)
-            return (unsigned)(last - last->target) + 1;
+            return has_barrier(last->target, last) ? 0 : (unsigned)(last - last->target) + 1;
     return 0;
 }
 

@@ -14,7 +14,7 @@
 #include "jit/body.h"
 #include "jit/lift.h"
 
-enum { SREGS = 128, STRETCH_MAX = 256, SHAPES_MAX = 8, EVEN_STORES_MAX = 4 };
+enum { SREGS = 128, STRETCH_MAX = 256, SHAPES_MAX = 8, EVEN_STORES_MAX = 8 };
 
 /* Masks go by their pair's first register; that which SCC follows from is behind them all. */
 enum { MASK_SCC = SREGS, MASKS = SREGS + 2 };
@@ -55,7 +55,8 @@ struct lane_op {
     bool writes;            /* to memory or LDS */
     bool once;              /* an atomic, that must not be redone when it is done */
     bool second;            /* of two addresses it is the second that it writes to */
-    uint16_t place;         /* of memory: the node of its addresses, or AFFINE_UNKNOWN */
+    uint16_t place;         /* the node of its addresses, or AFFINE_UNKNOWN */
+    uint32_t step;          /* of LDS, with such a node: by which they are expected to go up */
     struct affine_place at; /* what that is, in an even stretch or loop */
     llvm_value firsts;      /* where slices' first addresses are on the host's stack; NULL: at.first is all */
     struct lane_ahead ahead; /* in an even loop */
@@ -67,13 +68,6 @@ struct shape {
     llvm_value row, first; /* the addresses, and the first lane's as an i64 */
     unsigned bytes;        /* of a lane's element */
     llvm_value dense, equal;
-};
-
-/* A row of addresses in LDS that goes up by a step from lane to lane: see likely.c. */
-struct likely {
-    unsigned number;
-    uint32_t step, end; /* end: how far from a lane's address it is known to be the workgroup's */
-    llvm_value row, address;
 };
 
 /* A store that is put off to the end of the slice. */
@@ -102,8 +96,6 @@ struct slice {
     llvm_value loose[SREGS]; /* the same but for lanes that are not active; NULL: not known */
     struct shape shape[SHAPES_MAX];
     unsigned shapes;
-    struct likely likely[SHAPES_MAX];
-    unsigned likelies;
     struct chosen chosen[CHOSEN_MAX]; /* those that were made last */
     unsigned chosens;
     bool even;  /* known places go up evenly: even.c */
@@ -366,6 +358,8 @@ struct early_load *begin_loaded(struct emit *e, const struct xinst *x, llvm_valu
 /* Stretches (stretch.c).  Takes an instruction into the stretch; false when it is not lane-wise. */
 bool stretch_add(struct emit *e, const struct xinst *x);
 void stretch_flush(struct emit *e);
+/* Where it accesses: enum emit_space, none for scratch. */
+unsigned stretch_spaces(const struct xinst *x);
 /* Puts it there. */
 void stretch_take(struct emit *e, const struct lane_op *op);
 /* Whether it would be taken: its body, NULL of a read, and the pair with its mask. */
@@ -507,12 +501,15 @@ void ahead_find(struct emit *e, const struct exec_block *block);
  * it; may an access be in a stretch with what is there, because it can be told whether they meet; and what is
  * done for it.
  */
-bool even_is_hopeless(const struct emit *e, const struct lane_op *op);
+bool even_is_hopeless(const struct emit *e, struct lane_op *op);
 bool even_is_likely(const struct emit *e);
 bool even_may_be_part(const struct emit *e);
 bool even_is_worth(const struct emit *e);
 llvm_value even_test(struct emit *e);
 bool even_may_join(const struct emit *e, const struct lane_op *op);
+/* Whether there is no room for another store that is put off; and whether one is to memory. */
+bool even_is_full(const struct emit *e);
+bool even_stores_memory(const struct emit *e);
 bool even_does(const struct slice *s, const struct lane_op *op);
 /* Finds where a slice of a loop accesses, and what has to be 0 for that to be in the GPU's own memory; and of
  * any access whether it goes up by what there are ways for. */
@@ -521,14 +518,6 @@ llvm_value even_is_step(struct emit *e, const struct lane_op *op);
 void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *rows);
 void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *rows);
 void even_store(struct emit *e, struct slice *s);
-
-/*
- * Slices whose reads of LDS lie as is likely (likely.c): whether it is worth a version of the stretch; emits
- * the test for it, in a slice of which nothing else is known; and reads, false: nothing is known of that.
- */
-bool likely_find(struct emit *e, struct slice *s);
-llvm_value likely_test(struct emit *e, struct slice *s);
-bool likely_read(struct emit *e, struct slice *s, const struct lane_op *op, llvm_value low, llvm_value *rows);
 
 /* Writes of the same (writes.c): whether it is one, to two addresses, of a row's upper half, and of how many
  * rows. */

@@ -2,7 +2,7 @@
 /*
  * Even stretches: the addresses of loads and stores go up by an element from lane to lane of each slice, or
  * are all the same, in lanes that are not active too.  That is found once for the wave (affine.h), so that
- * slices look at no addresses.
+ * slices look at no addresses.  In LDS it is the step that guess.h expects, and nothing is left to choose.
  *
  * As ranges are known, such a stretch may have stores among its loads, where they do not meet.  A slice
  * does its stores at its end, when all else is known to be right: what is redone has stored nothing.
@@ -22,17 +22,31 @@ static bool is_known(const struct lane_op *op)
     return op->place >= AFFINE_FIRST;
 }
 
-bool even_is_hopeless(const struct emit *e, const struct lane_op *op)
+static bool is_local(const struct lane_op *op)
+{
+    return op->x->isa->format == ISA_DS;
+}
+
+/* Whether there is a way for it. */
+static bool has_way(const struct lane_op *op, uint32_t step)
 {
     const enum memop_kind kind = kind_of(op);
-    uint32_t step, way[READS_STEPS];
-    if (!guess_step(e->guess, op->x, &step) || step == memop_bytes(kind))
-        return false;
+    uint32_t way[READS_STEPS];
+    if (step == memop_bytes(kind))
+        return true;
     const unsigned ways = op->writes ? 0 : reads_steps_of(kind, way);
     for (unsigned i = 0; i < ways; i++)
         if (step == way[i])
-            return false;
-    return op->writes || step != 0;
+            return true;
+    return !op->writes && step == 0;
+}
+
+bool even_is_hopeless(const struct emit *e, struct lane_op *op)
+{
+    uint32_t step;
+    const bool guessed = guess_step(e->guess, op->x, &step);
+    op->step = step;
+    return guessed ? !has_way(op, step) : is_local(op);
 }
 
 bool even_is_likely(const struct emit *e)
@@ -63,23 +77,67 @@ bool even_is_worth(const struct emit *e)
     return true;
 }
 
+/* How far from the address that is its place an access goes: of two addresses from the lower one on. */
+static int64_t offset_of(const struct lane_op *op)
+{
+    const int64_t first = (int64_t)op->x->mem.offset, second = op->x->mem.second;
+    if (op->second)
+        return second;
+    return !op->writes && memop_of(op->x->isa->op)->action == MEMOP_LOAD2 && second < first ? second : first;
+}
+
+static int64_t end_of(const struct lane_op *op)
+{
+    const int64_t first = (int64_t)op->x->mem.offset, second = op->x->mem.second,
+                  bytes = memop_bytes(kind_of(op));
+    if (op->second)
+        return second + bytes;
+    return (memop_of(op->x->isa->op)->action == MEMOP_LOAD2 && second > first ? second : first) + bytes;
+}
+
+/* Whether the wave's lanes are likely to access the same elements of LDS in other slices. */
+static bool is_likely_to_meet(const struct emit *e, const struct lane_op *a, const struct lane_op *b)
+{
+    const bool same = b->writes && offset_of(a) == offset_of(b) && end_of(a) == end_of(b);
+    return guess_meets(e->guess, a->x, (uint32_t)offset_of(a), (uint32_t)end_of(a), b->x,
+                       (uint32_t)offset_of(b), (uint32_t)end_of(b), same);
+}
+
 bool even_may_join(const struct emit *e, const struct lane_op *op)
 {
-    unsigned accesses = 0, stores = op->writes;
-    if (!is_known(op) || op->x->isa->format != ISA_GLOBAL)
+    const unsigned space = is_local(op) ? EMIT_LDS : EMIT_MEMORY;
+    unsigned accesses = 0;
+    if (!is_known(op) || stretch_spaces(op->x) != space)
         return false;
     for (unsigned i = 0; i < e->ops; i++) {
         const struct lane_op *other = &e->op[i];
         if (other->logic) /* handlers that redo a part of the stretch would not know that it is */
             return false;
-        if (other->body || other->x->isa->format == ISA_DS || other->x->isa->format == ISA_SCRATCH)
+        if (other->body || !(stretch_spaces(other->x) & space))
             continue;
-        if (!is_known(other) || other->x->isa->format != ISA_GLOBAL)
+        if (!is_known(other) || stretch_spaces(other->x) != space)
+            return false;
+        if (is_local(op) && (op->writes || other->writes) && is_likely_to_meet(e, other, op))
             return false;
         accesses++;
-        stores += other->writes;
     }
-    return accesses < ACCESSES_MAX && stores <= EVEN_STORES_MAX;
+    return accesses < ACCESSES_MAX;
+}
+
+bool even_is_full(const struct emit *e)
+{
+    unsigned stores = 0;
+    for (unsigned i = 0; i < e->ops; i++)
+        stores += e->op[i].writes && is_known(&e->op[i]);
+    return stores == EVEN_STORES_MAX;
+}
+
+bool even_stores_memory(const struct emit *e)
+{
+    for (unsigned i = 0; i < e->ops; i++)
+        if (e->op[i].writes && is_known(&e->op[i]) && !is_local(&e->op[i]))
+            return true;
+    return false;
 }
 
 /* ---- the test ---- */
@@ -110,21 +168,19 @@ static llvm_value outside(struct emit *e, llvm_value first, llvm_value end)
     return l->BuildAnd(e->b, bits, e->arena_mask, "");
 }
 
-static void find_first(struct emit *e, struct lane_op *op)
-{
-    op->at = affine_find(e, op->place);
-    op->at.first = affine_make(e, e->l->BuildAdd, op->at.first, emit_i64(e, op->x->mem.offset));
-}
-
 llvm_value even_find(struct emit *e, struct lane_op *op)
 {
-    find_first(e, op);
-    llvm_value end = e->l->BuildAdd(e->b, op->at.first, emit_i64(e, span_of(e, op)), "");
-    return either(e, op->at.wrong.one, outside(e, op->at.first, end));
+    const struct llvm *l = e->l;
+    op->at = affine_find(e, op->place);
+    llvm_value first = l->BuildAdd(e->b, op->at.first, emit_i64(e, (uint64_t)offset_of(op)), "");
+    llvm_value end = l->BuildAdd(e->b, first, emit_i64(e, span_of(e, op)), "");
+    return either(e, op->at.wrong.one, outside(e, first, end));
 }
 
 llvm_value even_is_step(struct emit *e, const struct lane_op *op)
 {
+    if (is_local(op))
+        return is_step(e, op, op->step);
     llvm_value good = is_step(e, op, memop_bytes(kind_of(op)));
     if (!op->writes)
         good = either(e, good, is_step(e, op, 0));
@@ -152,7 +208,67 @@ static struct range range_of(struct emit *e, const struct lane_op *op, llvm_valu
         llvm_value behind = l->BuildSub(e->b, affine_each(e, last), each, "");
         *order = either(e, *order, l->BuildOr(e->b, before, behind, ""));
     }
-    return (struct range){first, l->BuildAdd(e->b, last, emit_i64(e, span_of(e, op)), "")};
+    const int64_t lanes =
+        is_local(op) ? (e->slice - 1) * op->step + end_of(op) : span_of(e, op) + offset_of(op);
+    return (struct range){l->BuildAdd(e->b, first, emit_i64(e, (uint64_t)offset_of(op)), ""),
+                          l->BuildAdd(e->b, last, emit_i64(e, (uint64_t)lanes), "")};
+}
+
+/* What is not 0 if that is not all the workgroup's, of places from 0 on. */
+static llvm_value outside_lds(struct emit *e, llvm_value end)
+{
+    llvm_value left = e->l->BuildSub(e->b, e->l->BuildZExt(e->b, e->lds_bytes, e->i64, ""), end, "");
+    return e->l->BuildLShr(e->b, left, emit_i64(e, SIGN), "");
+}
+
+/* How far beyond a row's addresses the stretch goes in LDS. */
+static int64_t end_of_all(const struct emit *e, unsigned place)
+{
+    int64_t end = 0;
+    for (unsigned i = 0; i < e->ops; i++)
+        if (is_local(&e->op[i]) && e->op[i].place == place && end_of(&e->op[i]) > end)
+            end = end_of(&e->op[i]);
+    return end;
+}
+
+/* The step is known: what is not 0 if a row goes by another one, or is not all the workgroup's. */
+static llvm_value look_at_row(struct emit *e, unsigned number, uint32_t step, int64_t end)
+{
+    const struct llvm *l = e->l;
+    llvm_value row = emit_at(e, e->v, (int64_t)(number * sizeof(wave_row))), differ = NULL, top = NULL;
+    for (unsigned i = 0; i < WAVE_LANES / e->slice; i++) {
+        llvm_value at = emit_at(e, row, i * e->slice * 4), have = l->BuildLoad2(e->b, e->row, at, "");
+        l->SetAlignment(have, e->slice * 4);
+        llvm_value want =
+            l->BuildAdd(e->b, emit_splat(e, emit_load(e, e->i32, at, 0)), places_row(e, 0, step), "");
+        llvm_value larger[] = {top, have};
+        differ = either(e, differ, l->BuildXor(e->b, have, want, ""));
+        top = top ? emit_intrinsic(e, "llvm.umax", &e->row, 1, larger, 2) : have;
+    }
+    differ = l->BuildICmp(e->b, LLVM_NE, differ, l->ConstNull(e->row), "");
+    llvm_value inside = places_in_lds(e, top, (unsigned)end);
+    llvm_value wrong = l->BuildOr(e->b, differ, l->BuildNot(e->b, inside, ""), "");
+    return l->BuildZExt(e->b, lanes_some(e, lanes_of(e, wrong)), e->i64, "");
+}
+
+/* Finds a place in LDS that is a row as it is before the stretch, of which slices know where they begin;
+ * false: it is none. */
+static bool find_row(struct emit *e, struct lane_op *op, struct affine_wrong *wrong)
+{
+    unsigned number;
+    if (!is_local(op) || !affine_is_row(&e->affine, op->place, &number))
+        return false;
+    for (const struct lane_op *other = e->op; other < op; other++)
+        if (is_local(other) && other->place == op->place) {
+            op->at = other->at;
+            return true;
+        }
+    affine_need_zero(e, wrong, look_at_row(e, number, op->step, end_of_all(e, op->place)));
+    op->at = (struct affine_place){.step = emit_i64(e, op->step)};
+    if (e->joined)
+        op->at.first = e->l->BuildZExt(e->b, affine_firsts(e, number),
+                                       e->l->VectorType(e->i64, WAVE_LANES / e->slice), "");
+    return true;
 }
 
 /* Where accesses are, and what has to be 0 for them to be even, and in the GPU's own memory. */
@@ -165,10 +281,17 @@ static struct affine_wrong find_accesses(struct emit *e, struct range *range)
         struct lane_op *op = &e->op[i];
         if (!is_known(op))
             continue;
-        find_first(e, op);
+        if (find_row(e, op, &wrong)) {
+            if (e->joined)
+                range[i] = range_of(e, op, &order);
+            continue;
+        }
+        op->at = affine_find(e, op->place);
         affine_need(e, &wrong, &op->at.wrong);
         range[i] = range_of(e, op, &order);
-        affine_need_zero(e, &wrong, outside(e, range[i].first, range[i].end));
+        affine_need_zero(e, &wrong,
+                         is_local(op) ? outside_lds(e, range[i].end)
+                                      : outside(e, range[i].first, range[i].end));
         affine_need_zero(e, &wrong,
                          l->BuildZExt(e->b, l->BuildNot(e->b, even_is_step(e, op), ""), e->i64, ""));
     }
@@ -187,7 +310,9 @@ static llvm_value are_apart(struct emit *e, const struct range *a, const struct 
 static llvm_value are_same(struct emit *e, const struct lane_op *a, const struct lane_op *b)
 {
     struct affine_wrong differ = {NULL, NULL};
-    affine_need_zero(e, &differ, affine_make(e, e->l->BuildXor, a->at.first, b->at.first));
+    llvm_value first =
+        affine_make(e, e->l->BuildAdd, b->at.first, emit_i64(e, (uint64_t)(offset_of(b) - offset_of(a))));
+    affine_need_zero(e, &differ, affine_make(e, e->l->BuildXor, a->at.first, first));
     affine_need_zero(e, &differ, affine_make(e, e->l->BuildXor, a->at.step, b->at.step));
     return affine_is_right(e, &differ);
 }
@@ -238,7 +363,14 @@ static void keep_places(struct emit *e)
     const struct llvm *l = e->l;
     for (unsigned i = 0; i < e->ops; i++) {
         struct lane_op *op = &e->op[i];
-        if (!is_known(op) || !affine_is_each(e, op->at.first))
+        unsigned number;
+        if (!is_known(op) || (is_local(op) && affine_is_row(&e->affine, op->place, &number)) ||
+            !affine_is_each(e, op->at.first))
+            continue;
+        for (unsigned j = 0; j < i && !op->firsts; j++)
+            if (is_known(&e->op[j]) && e->op[j].at.first == op->at.first)
+                op->firsts = e->op[j].firsts;
+        if (op->firsts)
             continue;
         if (!e->firsts[i]) {
             llvm_block here = l->GetInsertBlock(e->b);
@@ -258,7 +390,8 @@ llvm_value even_test(struct emit *e)
     llvm_value good = affine_is_right(e, &wrong);
     for (unsigned i = 0; e->joined && i < e->ops; i++)
         for (unsigned j = i + 1; j < e->ops; j++)
-            if (is_known(&e->op[i]) && is_known(&e->op[j]) && (e->op[i].writes || e->op[j].writes))
+            if (is_known(&e->op[i]) && is_known(&e->op[j]) && is_local(&e->op[i]) == is_local(&e->op[j]) &&
+                (e->op[i].writes || e->op[j].writes))
                 good = places_and(e, good, do_not_meet(e, range, i, j));
     keep_places(e);
     return good;
@@ -271,16 +404,55 @@ bool even_does(const struct slice *s, const struct lane_op *op)
     return s->even && is_known(op);
 }
 
+/* Where a slice's first lane is, but for the instruction's offset. */
 static llvm_value address_of(struct emit *e, const struct slice *s, const struct lane_op *op)
 {
     const struct llvm *l = e->l;
-    if (!op->firsts) /* it is the slice's, in a loop, or that of all */
-        return l->BuildIntToPtr(e->b, op->at.first, e->ptr, "");
-    llvm_value slice = l->BuildLShr(e->b, s->shift, emit_i64(e, e->slice == 16 ? 4 : 3), "");
-    return l->BuildLoad2(e->b, e->ptr, l->BuildGEP2(e->b, e->ptr, op->firsts, &slice, 1, ""), "");
+    unsigned row;
+    llvm_value first = op->at.first; /* it is the slice's, in a loop, or that of all */
+    if (is_local(op) && affine_is_row(&e->affine, op->place, &row)) { /* which is not yet stored to */
+        first = emit_load(e, e->i32, s->rows, (int64_t)(row * sizeof(wave_row)));
+        first = l->BuildZExt(e->b, first, e->i64, "");
+    } else if (op->firsts) {
+        llvm_value slice = l->BuildLShr(e->b, s->shift, emit_i64(e, e->slice == 16 ? 4 : 3), "");
+        first = l->BuildLoad2(e->b, e->i64, l->BuildGEP2(e->b, e->i64, op->firsts, &slice, 1, ""), "");
+    }
+    return is_local(op) ? l->BuildGEP2(e->b, e->i8, e->lds, &first, 1, "")
+                        : l->BuildIntToPtr(e->b, first, e->ptr, "");
 }
 
-void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *rows)
+/* One element's dwords for all lanes, which nobody else changes meanwhile. */
+static void read_one(struct emit *e, llvm_value address, enum memop_kind kind, llvm_value *rows)
+{
+    if (places_is_part(kind)) {
+        reads_equal(e, address, kind, rows);
+        return;
+    }
+    for (unsigned d = 0; d < memop_dwords(kind); d++) {
+        llvm_value word = emit_load(e, e->i32, address, d * 4);
+        e->l->SetAlignment(word, 1);
+        rows[d] = emit_splat(e, word);
+    }
+}
+
+/* By the one step that it is known to be, for all lanes: unrolled loops have dozens of such reads. */
+static void read_lds(struct emit *e, const struct lane_op *op, llvm_value address, llvm_value *rows)
+{
+    const enum memop_kind kind = kind_of(op);
+    const bool twice = memop_of(op->x->isa->op)->action == MEMOP_LOAD2;
+    for (unsigned i = 0; i < (twice ? 2 : 1); i++, rows += memop_dwords(kind)) {
+        llvm_value at = emit_at(e, address, (int64_t)(i ? op->x->mem.second : op->x->mem.offset));
+        if (op->step == 0)
+            read_one(e, at, kind, rows);
+        else if (op->step == memop_bytes(kind))
+            reads_dense(e, at, kind, NULL, rows);
+        else
+            reads_steps(e, at, kind, op->step, NULL, rows);
+    }
+}
+
+static void read_memory(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value address,
+                        llvm_value *rows)
 {
     const struct llvm *l = e->l;
     const enum memop_kind kind = kind_of(op);
@@ -291,7 +463,6 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
     llvm_block dense = emit_block(e), other = emit_block(e), done = emit_block(e);
     struct read_way way[2 + READS_STEPS];
     unsigned ways = 0;
-    llvm_value address = address_of(e, s, op);
     l->BuildCondBr(e->b, is_step(e, op, bytes), dense, other);
     emit_goto(e, dense);
     if (e->loop)
@@ -317,6 +488,15 @@ void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, 
     reads_merge(e, way, ways, dwords, rows);
 }
 
+void even_read(struct emit *e, const struct slice *s, const struct lane_op *op, llvm_value *rows)
+{
+    llvm_value address = address_of(e, s, op);
+    if (is_local(op))
+        read_lds(e, op, address, rows);
+    else
+        read_memory(e, s, op, emit_at(e, address, offset_of(op)), rows);
+}
+
 void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *rows)
 {
     struct put_off *p = &s->store[s->stores++];
@@ -328,9 +508,11 @@ static void store_all(struct emit *e, const struct slice *s, llvm_value lanes)
 {
     for (unsigned i = 0; i < s->stores; i++) {
         const struct put_off *p = &s->store[i];
-        emit_access(e, p->op->x);
-        llvm_value address = address_of(e, s, p->op);
-        ahead_of_write(e, s, p->op->x, address, kind_of(p->op));
+        llvm_value address = emit_at(e, address_of(e, s, p->op), offset_of(p->op));
+        if (!is_local(p->op)) {
+            emit_access(e, p->op->x);
+            ahead_of_write(e, s, p->op->x, address, kind_of(p->op));
+        }
         writes_dense(e, address, kind_of(p->op), p->rows, lanes);
     }
 }

@@ -181,3 +181,29 @@ bool guess_scatters(const struct guess *g, const struct xinst *x)
             return true;
     return false;
 }
+
+static void find_range(const uint32_t *lane, uint32_t from, uint32_t to, uint64_t range[2])
+{
+    range[0] = UINT64_MAX;
+    range[1] = 0;
+    for (unsigned l = 0; l < WAVE_LANES; l++) {
+        const uint64_t first = (uint64_t)lane[l] + from, end = (uint64_t)lane[l] + to;
+        range[0] = first < range[0] ? first : range[0];
+        range[1] = end > range[1] ? end : range[1];
+    }
+}
+
+bool guess_meets(const struct guess *g, const struct xinst *x, uint32_t x_from, uint32_t x_to,
+                 const struct xinst *y, uint32_t y_from, uint32_t y_to, bool same)
+{
+    const struct access *a = find_access(g, x), *b = find_access(g, y);
+    for (unsigned time = 0; a && b && time < TIMES; time++) {
+        uint64_t range[2][2];
+        find_range(a->lane[time], x_from, x_to, range[0]);
+        find_range(b->lane[time], y_from, y_to, range[1]);
+        if (range[0][0] < range[1][1] && range[1][0] < range[0][1] &&
+            !(same && memcmp(a->lane[time], b->lane[time], sizeof(a->lane[time])) == 0))
+            return true;
+    }
+    return !a || !b;
+}

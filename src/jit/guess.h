@@ -25,4 +25,9 @@ const uint32_t *guess_lanes(const struct guess *guess, const struct xinst *x);
 /* Whether how lanes differ there comes from memory. */
 bool guess_scatters(const struct guess *guess, const struct xinst *x);
 
+/* Whether what x accesses, from this far to that far from its first row, seems to lie among what y does, or
+ * y's among x's; `same`, of as many bytes as far: but for lanes' own, where both go by the same row. */
+bool guess_meets(const struct guess *guess, const struct xinst *x, uint32_t x_from, uint32_t x_to,
+                 const struct xinst *y, uint32_t y_from, uint32_t y_to, bool same);
+
 #endif

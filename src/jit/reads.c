@@ -429,9 +429,8 @@ void reads_emit(struct emit *e, struct slice *s, const struct lane_op *op, llvm_
     llvm_value old = rows[0];
     if (even_does(s, op)) {
         even_read(e, s, op, rows);
-        keep(e, rows, memop_dwords(kind));
-    } else if (op->x->isa->format == ISA_DS && likely_read(e, s, op, low, rows)) {
-        /* done */
+        if (op->x->isa->format != ISA_DS)
+            keep(e, rows, memop_dwords(kind));
     } else if (op->x->isa->format == ISA_SCRATCH) {
         scratch_read(e, s, op, low, rows);
     } else if (op->x->isa->format != ISA_DS) {

@@ -162,7 +162,7 @@ bool stretch_takes(const struct emit *e, const struct xinst *x, struct lane_op *
     return writes_mask(body) || body_writes(body, BODY_D) || inst->op == ISA_OP_v_nop;
 }
 
-static unsigned spaces_of(const struct xinst *x)
+unsigned stretch_spaces(const struct xinst *x)
 {
     return x->isa->format == ISA_SCRATCH ? 0 /* a lane's own */
            : x->isa->format == ISA_DS    ? EMIT_LDS
@@ -173,23 +173,54 @@ static unsigned spaces_of(const struct xinst *x)
 /* Slices go one after another: what one writes, the next must not read, nor write over. */
 static bool may_meet(const struct emit *e, const struct lane_op *op)
 {
-    const unsigned spaces = spaces_of(op->x);
+    const unsigned spaces = stretch_spaces(op->x);
     return e->writes & spaces || (op->writes && e->reads & spaces);
 }
 
 static void note_access(struct emit *e, const struct lane_op *op)
 {
-    *(op->writes ? &e->writes : &e->reads) |= spaces_of(op->x);
+    *(op->writes ? &e->writes : &e->reads) |= stretch_spaces(op->x);
     e->accesses |= op->x->isa->format == ISA_GLOBAL || op->x->isa->format == ISA_FLAT;
 }
 
 static void find_place(struct emit *e, struct lane_op *op)
 {
     const bool memory = op->x->isa->format == ISA_GLOBAL || op->x->isa->format == ISA_FLAT;
-    const bool found = memory && !op->once && !emit_turns(e) && !even_is_hopeless(e, op);
+    const bool found =
+        (memory || op->x->isa->format == ISA_DS) && !op->once && !emit_turns(e) && !even_is_hopeless(e, op);
     op->place = (uint16_t)(found                       ? affine_place_of(e, op)
                            : memory && loop_is_even(e) ? loop_even_place(e, op)
                                                        : AFFINE_UNKNOWN);
+}
+
+/* An access of memory faults in some slice: those before it would have written to LDS already. */
+static bool may_fault_first(const struct emit *e, const struct lane_op *op)
+{
+    return op->writes && e->accesses && stretch_spaces(op->x) == EMIT_LDS;
+}
+
+/* Whether it goes, where its place is, with what is there. */
+static bool may_follow(const struct emit *e, const struct lane_op *op)
+{
+    if (may_fault_first(e, op) || (op->writes && even_is_full(e)))
+        return false;
+    return !may_meet(e, op) || (!e->scc_late && even_may_join(e, op));
+}
+
+/* Where it does not follow the first one it is a stretch by itself: whoever redoes it does both, and the
+ * first would go over what the second has stored for lanes before. */
+static void add_second(struct emit *e, struct lane_op *op)
+{
+    op->second = true;
+    const bool follows = e->ops < STRETCH_MAX && may_follow(e, op);
+    if (!follows)
+        stretch_flush(e);
+    find_place(e, op);
+    e->joined |= may_meet(e, op);
+    note_access(e, op);
+    stretch_take(e, op);
+    if (!follows)
+        stretch_flush(e);
 }
 
 static bool add_access(struct emit *e, struct lane_op *op)
@@ -204,9 +235,7 @@ static bool add_access(struct emit *e, struct lane_op *op)
     else if (base)
         op->base = scalars_get64(e, x->ss[0]);
     find_place(e, op);
-    if (scratch
-            ? scratch_may_spoil(e, op)
-            : scratch_may_fault_first(e, op) || (may_meet(e, op) && (e->scc_late || !even_may_join(e, op)))) {
+    if (scratch ? scratch_may_spoil(e, op) : scratch_may_fault_first(e, op) || !may_follow(e, op)) {
         stretch_flush(e);
         find_place(e, op);
     }
@@ -215,12 +244,8 @@ static bool add_access(struct emit *e, struct lane_op *op)
         memset(e->scalar_read + x->ss[0], true, base);
     note_access(e, op);
     stretch_take(e, op);
-    if (op->writes && writes_twice(x)) {
-        stretch_flush(e);
-        op->second = true;
-        note_access(e, op);
-        stretch_take(e, op);
-    }
+    if (op->writes && writes_twice(x))
+        add_second(e, op);
     return true;
 }
 
@@ -395,35 +420,19 @@ static llvm_block emit_slice(struct emit *e, struct slice *s, const struct masks
     return e->l->GetInsertBlock(e->b);
 }
 
-/* The version of a slice that is likely; NULL: there is none.  What follows is for the others. */
-static llvm_block emit_likely(struct emit *e, struct slice *s, const struct masks *m, const llvm_value *mask,
-                              llvm_value *hot, llvm_block next)
-{
-    const struct llvm *l = e->l;
-    struct slice likely = *s;
-    if (s->even || !likely_find(e, &likely))
-        return NULL;
-    llvm_block is = emit_block(e), other = emit_block(e);
-    l->BuildCondBr(e->b, likely_test(e, &likely), is, other);
-    emit_goto(e, is);
-    likely.exec = l->ConstAllOnes(e->lanes);
-    llvm_block stored = emit_slice(e, &likely, m, mask, hot);
-    l->BuildBr(e->b, next);
-    s->redone = likely.redone;
-    emit_goto(e, other);
-    return stored;
-}
-
 /* Emits them for all slices; `even`: see even.c; `whole`: all lanes are active.  What masks are is set. */
 static void emit_slices(struct emit *e, bool even, bool whole, struct masks *m)
 {
     const struct llvm *l = e->l;
     llvm_value exec = whole ? emit_i64(e, UINT64_MAX) : scalars_get64(e, SREG_EXEC);
-    llvm_value mask[MASKS / 2], hot[MASKS / 2], likely[MASKS / 2], cold[MASKS / 2], idle[MASKS];
+    llvm_value mask[MASKS / 2], hot[MASKS / 2], cold[MASKS / 2], idle[MASKS];
     masks_without_lanes(e, idle);
 
     if (e->accesses)
         stretch_begin_accesses(e, e->op[0].x, e->op[e->ops - 1].x);
+    const bool stores = even && even_stores_memory(e); /* each slice then says so of itself */
+    if (even && e->accesses && !stores)
+        emit_access(e, e->op[0].x);
     llvm_block before = l->GetInsertBlock(e->b), loop = emit_block(e), body = emit_block(e),
                next = emit_block(e), done = emit_block(e);
     l->BuildBr(e->b, loop);
@@ -444,11 +453,11 @@ static void emit_slices(struct emit *e, bool even, bool whole, struct masks *m)
     llvm_value rest = l->BuildAnd(e->b, exec, l->BuildShl(e->b, emit_i64(e, UINT64_MAX), s->shift, ""), "");
     if (e->accesses)
         emit_store(e, rest, e->w, offsetof(struct wave, stretch.lanes));
-    if (even && e->accesses)
+    if (stores)
         emit_access(e, e->op[0].x);
     llvm_value bytes = l->BuildShl(e->b, s->shift, emit_i64(e, 2), "");
     s->rows = l->BuildGEP2(e->b, e->i8, e->v, &bytes, 1, "");
-    llvm_block as_likely = emit_likely(e, s, m, mask, likely, next), stored = emit_slice(e, s, m, mask, hot);
+    llvm_block stored = emit_slice(e, s, m, mask, hot);
     l->BuildBr(e->b, next);
     llvm_block redone = s->redone;
     if (redone) {
@@ -463,9 +472,9 @@ static void emit_slices(struct emit *e, bool even, bool whole, struct masks *m)
     emit_goto(e, next);
     for (unsigned i = 0; i < m->count; i++) {
         m->value[i] = l->BuildPhi(e->b, e->i64, "");
-        llvm_value values[] = {mask[i], hot[i], likely[i]};
-        llvm_block from[] = {loop, stored, as_likely};
-        l->AddIncoming(m->value[i], values, from, as_likely ? 3 : 2);
+        llvm_value values[] = {mask[i], hot[i]};
+        llvm_block from[] = {loop, stored};
+        l->AddIncoming(m->value[i], values, from, 2);
     }
     llvm_value shift = l->BuildAdd(e->b, s->shift, emit_i64(e, e->slice), ""), last;
     if (whole) { /* else, up to the last active lane */
@@ -526,6 +535,8 @@ static unsigned take_part(struct emit *e, struct lane_op *op, unsigned first, un
     e->accesses = false;
     memset(e->mask_written, 0, sizeof(e->mask_written));
     for (; end < count && (op[end].body || !may_meet(e, &op[end])); end++) {
+        if (end > first && op[end - 1].second) /* see add_second() */
+            break;
         if (!op[end].body)
             note_access(e, &op[end]);
         if (op[end].mask_reg >= 0 && !op[end].mask && !e->mask_written[op[end].mask_reg])

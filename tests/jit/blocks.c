@@ -14,6 +14,7 @@
 #include "blocks_even.h"
 #include "blocks_region.h"
 #include "blocks_states.h"
+#include "blocks_tiles.h"
 #include "exec/workgroup.h"
 #include "jit/jit.h"
 #include "wave/fuse.h"
@@ -520,6 +521,13 @@ static void try_region(struct engine *e, unsigned level, unsigned number)
     try_states(e, "region", number, level, below(4) == 0);
 }
 
+static void try_tiles(struct engine *e, unsigned level, unsigned number)
+{
+    rig_seed = (number + 1) * UINT64_C(0xe7037ed1a0b428db);
+    program_make_tiles(&t.program);
+    try_states(e, "tiles", number, level, below(4) == 0);
+}
+
 /* Programs that were once compiled wrong. */
 static void try_known(struct engine *e, unsigned level)
 {
@@ -608,6 +616,25 @@ static void try_rows(struct engine *e, unsigned level)
                 try_states(e, "rows", i * 1000 + pitch * 10 + width, level, false);
             }
     t.rows.width = 0;
+}
+
+/* A load that faults in one lane, mostly, before a write to LDS: slices before that lane's must not write. */
+static void try_faults(struct engine *e, unsigned level)
+{
+    enum { SEEDS = 30 };
+    /* ds_write_b32 v24, v4; v_readfirstlane_b32 s0, v1; global_load_dword v6, v[54:55], off;
+     * ds_write_b32 v24, v2 offset:68: the first write to LDS is where code is entered */
+    static const uint32_t code[] = {0xd81a0000, 0x00000418, 0x7e000501, 0xdc508000,
+                                    0x067f0036, 0xd81a0044, 0x00000218};
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        rig_seed = seed;
+        t.program = (struct program){.rows = UINT32_MAX, .theme = "", .even = true};
+        add_unit(code, 8);
+        add_unit(code + 2, 4);
+        add_unit(code + 3, 8);
+        add_unit(code + 5, 8);
+        try_states(e, "faults", seed, level, false);
+    }
 }
 
 /*
@@ -725,6 +752,7 @@ int main(int argc, char **argv)
         if (all) {
             try_known(e, level);
             try_rows(e, level);
+            try_faults(e, level);
         }
         for (unsigned i = 0; i < programs; i++) {
             try_region(e, level, first + i);
@@ -735,6 +763,8 @@ int main(int argc, char **argv)
                 try_even(e, level, first + i);
             if (i % 4 == 0)
                 try_steps(e, level, first + i);
+            if (i % 2 == 0)
+                try_tiles(e, level, first + i);
         }
         engine_close(e);
         for (enum jit_when when = JIT_FIRST_SINGLE; when <= JIT_FIRST_PLAIN; when++) {

@@ -61,6 +61,17 @@ int main(void)
         CHECK(!guess_lanes(guess, x + i) && !guess_step(guess, x + i, &step));
     }
     CHECK(!guess_lanes(guess, x + 5) && !guess_step(guess, x + 5, &step)); /* no access */
+
+    /* Lanes access 256 bytes, from some scalar on; the others' are near 0. */
+    CHECK(guess_meets(guess, x + 7, 0, 4, x + 7, 0, 4, false));
+    CHECK(!guess_meets(guess, x + 7, 0, 4, x + 7, 0, 4, true));
+    CHECK(guess_meets(guess, x + 7, 0, 4, x + 7, 252, 256, false));
+    CHECK(!guess_meets(guess, x + 7, 0, 4, x + 7, 256, 260, false));
+    CHECK(!guess_meets(guess, x + 7, 256, 260, x + 7, 0, 4, false));
+    CHECK(guess_meets(guess, x + 7, 0, 4, x + 7, 128, 132, false));
+    CHECK(guess_meets(guess, x + 4, 0, 4, x + 4, 252, 256, false));
+    CHECK(!guess_meets(guess, x + 4, 0, 4, x + 7, 0, 4, false));
+    CHECK(guess_meets(guess, x + 4, 0, 4, x + 5, 0, 4, true)); /* no access: who knows */
     free(guess);
     exec_code_destroy(&translated);
     return check_status();
