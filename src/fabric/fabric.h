@@ -117,6 +117,7 @@ struct fabric_probe {
     /* A CPU's line that another asks for: its owner may send it there itself (`gives`), and then says so. */
     struct fabric_request *asker;
     bool gives;
+    double late_ps;            /* by so much behind others' */
     void *home;                /* the home's business */
     bool answered;             /* but for a write before it */
     struct fabric_probe *next; /* for whoever holds it at the moment */

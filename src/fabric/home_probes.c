@@ -179,8 +179,8 @@ static void handed_over(struct iod *iod, struct home_line *h, struct home_probe 
     home_note_holder(filter_of(iod, s, h->line), r);
     if (s->tags.tag)
         home_enter(iod, h->slice, r);
-    const double busy = net_between_agents_ps(f, p->probe.agent, r->agent) + net_way_ps(iod, r) -
-                        f->route[iod->index][owner->index].way_ps;
+    const double busy = net_between_agents_ps(f, p->probe.agent, r->agent) + p->probe.late_ps +
+                        net_way_ps(iod, r) - f->route[iod->index][owner->index].way_ps;
     probe_free(iod, p);
     home_hold(iod, h, busy);
 }

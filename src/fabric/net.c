@@ -290,6 +290,22 @@ void fabric_submit(struct fabric *f, struct fabric_request *r)
     }
 }
 
+/* ---- order ---- */
+
+enum { AGENT = 255, IS_PROBE = 256, FROM_AFAR = 512, PREVIOUS = 1024 };
+static_assert(FABRIC_AGENTS <= AGENT + 1, "in their bits");
+
+/* A probe does not overtake an answer, which it may concern. */
+static uint64_t in_order(struct iod *at, double delay, unsigned way)
+{
+    double now = iod_now(at), *last = &at->sent[way & AGENT];
+    if (way & IS_PROBE)
+        delay = now + delay > *last ? delay : *last - now + 1;
+    else
+        *last = now + delay > *last ? now + delay : *last;
+    return (uint64_t)delay;
+}
+
 /* ---- probes' answers ---- */
 
 static void probe_answered(struct port_domain *domain, struct port_event *event)
@@ -331,8 +347,8 @@ static void hand_over(struct port_domain *domain, struct port_event *event)
         return;
     }
     const double wait = ps_server_take(&at->to_agent[x->index], iod_now(at), 0.5 * x->read_ps);
-    net_send(at->domain, x->domain, (uint64_t)(half_way_ps(f, from, r->agent) + wait), r->done, r->self)
-        ->word[0] = (uint64_t)r;
+    const uint64_t after = in_order(at, half_way_ps(f, from, r->agent) + wait, r->agent);
+    net_send(at->domain, x->domain, after, r->done, r->self)->word[0] = (uint64_t)r;
 }
 
 /* Bytes leave as a write's do; an answer without any is no request, and takes the place of none. */
@@ -348,6 +364,7 @@ static void send_probe_answer(struct agent_port *x, struct fabric_probe *probe)
             x->domain, own->domain, (uint64_t)(half_way_ps(f, x->index, r->agent) + wait), hand_over, own);
         e->word[0] = (uint64_t)r;
         e->word[1] = x->index;
+        probe->late_ps = wait;
         r->alone = false; /* who gives it to a reader keeps it */
         r->dirty = r->kind == FABRIC_OWN && (probe->mask[0] | probe->mask[1]);
         if (r->dirty)
@@ -445,21 +462,7 @@ static bool prefetch_written(const struct port_event *event, unsigned stage)
     return false;
 }
 
-enum { AGENT = 255, IS_PROBE = 256, FROM_AFAR = 512, PREVIOUS = 1024 };
-static_assert(FABRIC_AGENTS <= AGENT + 1, "in their bits");
-
 static void onward(struct port_domain *domain, struct port_event *event);
-
-/* A probe does not overtake an answer, which it may concern. */
-static uint64_t in_order(struct iod *at, double delay, unsigned way)
-{
-    double now = iod_now(at), *last = &at->sent[way & AGENT];
-    if (way & IS_PROBE)
-        delay = now + delay > *last ? delay : *last - now + 1;
-    else
-        *last = now + delay > *last ? now + delay : *last;
-    return (uint64_t)delay;
-}
 
 /* What comes back to an agent of this IOD at `end`. */
 static void note_trip(struct iod *at, const struct agent_port *x, const struct fabric_request *r, double end)
