@@ -88,6 +88,29 @@ static void locks()
     std::printf("locks %ld %ld %016lx\n", tested, missed, (unsigned long)hash);
 }
 
+// All cores stream from memory while they come for their next rows: a line that goes from CCD to CCD waits
+// behind that.
+static void shares()
+{
+    enum { ROWS = 3000, EACH = 16, CORES = 24 };
+    static unsigned char owner[ROWS];
+    std::vector<double> values(ROWS * EACH, 1.5);
+    double *sums = static_cast<double *>(std::malloc(ROWS * sizeof(double)));
+#pragma omp parallel for schedule(guided) num_threads(CORES)
+    for (int i = 0; i < ROWS; i++) {
+        double sum = 0;
+        for (int j = 0; j < EACH; j++)
+            sum += values[i * EACH + j];
+        sums[i] = sum;
+        owner[i] = static_cast<unsigned char>(omp_get_thread_num());
+    }
+    for (int i = 0; i < ROWS; i++)
+        note(owner[i]);
+    check(sums[0] == 1.5 * EACH && sums[ROWS - 1] == sums[0], "sums of rows");
+    std::free(sums);
+    std::printf("shares %016lx\n", (unsigned long)hash);
+}
+
 // How long its threads wait is the host's.
 static void iterations()
 {
@@ -137,6 +160,7 @@ int main()
     locks();
     blocks();
     std::printf("%.3f us\n", (omp_get_wtime() - begin) * 1e6);
+    shares();
     iterations();
     return failed;
 }
