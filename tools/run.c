@@ -276,7 +276,7 @@ static void keep_addresses(void)
  * there are libraries make copies, which move what is on its heap.  So both are as much, in steps, however
  * long the environment and the program's place are.
  */
-static void keep_stack(char **argv)
+static void keep_stack(char **argv, const char *place)
 {
     enum { STEP = 64 << 10, ALIGN = 16, VARIABLES = 64, NAME = 32 };
     static const char name[] = "EHP_STACK_FILL";
@@ -293,7 +293,7 @@ static void keep_stack(char **argv)
         snprintf(more, sizeof(more), "%s%u", name, i);
         setenv(more, "", 1);
     }
-    size_t bytes = strlen(argv[0]) + 1 + sizeof(name) + 1, pointers = 1; /* of the filling; an empty one's */
+    size_t bytes = strlen(place) + 1 + sizeof(name) + 1, pointers = 1; /* of the filling; an empty one's */
     for (char **a = argv; *a; a++, pointers++)
         bytes += strlen(*a) + 1;
     for (char **a = environ; *a; a++, pointers++)
@@ -311,16 +311,36 @@ struct program {
     bool timing;
 };
 
+/* Where execvp() finds a program: its name's length is on the stack as well. */
+static const char *place_of(const char *name, char place[PATH_MAX])
+{
+    const char *path = secure_getenv("PATH");
+    if (strchr(name, '/') || !path)
+        return name;
+    for (const char *at = path; *at;) {
+        const size_t n = strcspn(at, ":");
+        const int bytes = snprintf(place, PATH_MAX, "%.*s/%s", (int)n, at, name);
+        if (n && bytes < PATH_MAX && access(place, X_OK) == 0)
+            return place;
+        at += n + (at[n] == ':');
+    }
+    return name;
+}
+
 /* Becomes the program; an exit status when that fails. */
 static int become(void *argument)
 {
     const struct program *program = argument;
+    char **const argv = program->argv, place[PATH_MAX];
 
     if (program->timing)
-        keep_stack(program->argv);
-    execvp(program->argv[0], program->argv);
+        keep_stack(argv, place_of(argv[0], place));
+    execvp(argv[0], argv);
     const int error = errno;
-    tool_say("%s: %s: %s", program->command, program->argv[0], strerror(error));
+    if (error == ENOENT && !strchr(argv[0], '/') && access(argv[0], X_OK) == 0)
+        tool_say("%s: %s: not in PATH: run ./%s", program->command, argv[0], argv[0]);
+    else
+        tool_say("%s: %s: %s", program->command, argv[0], strerror(error));
     return error == ENOENT ? 127 : 126;
 }
 

@@ -303,7 +303,7 @@ ENTRY int getcpu(unsigned *which, unsigned *node)
 
 ENTRY long sysconf(int name)
 {
-    if ((name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF) && ON_CORE())
+    if ((name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF) && HAS_CORES())
         return (long)ehp_cpu_count(time_host_machine());
     if (name == _SC_NPROCESSORS_CONF && numa_answers(__builtin_return_address(0)))
         return (long)cpu_count();
@@ -312,12 +312,12 @@ ENTRY long sysconf(int name)
 
 ENTRY int get_nprocs(void)
 {
-    return ON_CORE() ? (int)ehp_cpu_count(time_host_machine()) : REAL(get_nprocs)();
+    return HAS_CORES() ? (int)ehp_cpu_count(time_host_machine()) : REAL(get_nprocs)();
 }
 
 ENTRY int get_nprocs_conf(void)
 {
-    return ON_CORE() ? (int)ehp_cpu_count(time_host_machine()) : REAL(get_nprocs_conf)();
+    return HAS_CORES() ? (int)ehp_cpu_count(time_host_machine()) : REAL(get_nprocs_conf)();
 }
 
 /* LLVM's OpenMP would ask the host's kernel, and bind its threads to the host's CPUs; and of a node, whose

@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,10 @@ static __thread struct ehp_cpu_thread *self;
 static __thread bool paused; /* it stays away from its core, whatever it does */
 static __thread bool beginning;
 static __thread bool inside; /* it is the library that runs, and its calls are the C library's */
-static _Atomic bool begun;   /* by any */
-static bool child;           /* of a process that forked */
+static __thread bool preparing;
+static _Atomic bool has_openmp;
+static _Atomic bool begun; /* by any */
+static bool child;         /* of a process that forked */
 
 ehp_machine *time_host_machine(void)
 {
@@ -47,6 +50,19 @@ static struct ehp_cpu_thread *idle(void)
     return &one;
 }
 
+/*
+ * LLVM's OpenMP reads, copies and sorts the whole environment when it is first called.  So it is called
+ * before the process's first thread takes time, and what that allocates does not move what the program does.
+ */
+static void begin_openmp(void)
+{
+    int (*call)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+    preparing = true;
+    if (call)
+        call();
+    preparing = false;
+}
+
 /* The thread's first piece of code, or the first after a call. */
 static struct ehp_cpu_thread *begin(void)
 {
@@ -57,6 +73,8 @@ static struct ehp_cpu_thread *begin(void)
         inside = true;
         ehp_machine *m = time_host_machine();
         time_host_become(m ? affinity_open(affinity_own(), -1) : NULL);
+        if (!self->idle && !atomic_exchange(&has_openmp, true))
+            begin_openmp();
         inside = false;
     }
     if (!self->idle)
@@ -213,6 +231,11 @@ bool time_host_is_this(const void *caller)
 bool time_host_on_core(const void *caller)
 {
     return self && !self->away && !time_host_is_simulator(caller);
+}
+
+bool time_host_has_cores(const void *caller)
+{
+    return preparing || time_host_on_core(caller);
 }
 
 bool time_host_is_child(void)

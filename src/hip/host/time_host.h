@@ -53,6 +53,9 @@ bool time_host_is_child(void);
 bool time_host_begun(void);
 #define KERNEL_PS UINT64_C(500000) /* guess: through the kernel */
 #define ON_CORE() time_host_on_core(__builtin_return_address(0))
+/* Besides, a runtime that begins before its thread is on one: asks for how many there are. */
+bool time_host_has_cores(const void *caller);
+#define HAS_CORES() time_host_has_cores(__builtin_return_address(0))
 struct ehp_cpu_thread *time_host_self(void);
 /* It is that one from now on; NULL: none. */
 void time_host_become(struct ehp_cpu_thread *thread);
