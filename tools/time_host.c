@@ -204,7 +204,7 @@ static llvm_value describe(const struct host *h, const struct piece *p)
         const struct ehp_cpu_access *a = i < p->n ? &p->access[i] : &p->goes;
         llvm_value field[] = {constant(h, h->i16, a->number), constant(h, h->i16, a->after),
                               constant(h, h->i16, a->bytes), constant(h, h->i8, a->kind),
-                              constant(h, h->i8, a->again)};
+                              constant(h, h->i8, a->flags)};
         access[i] = l->ConstStructInContext(h->context, field, 5, 0);
     }
     llvm_value field[] = {constant(h, h->i32, p->n),    constant(h, h->i16, p->words),
@@ -314,6 +314,20 @@ static bool is_loop(const struct host *h, llvm_block b, llvm_value load)
     return loops;
 }
 
+// Whether it is at a distance from the stack's pointer that the instruction itself says.
+static bool is_named(const struct host *h, llvm_value address)
+{
+    const struct llvm *l = &h->l;
+    while (l->IsAInstruction(address) && l->GetInstructionOpcode(address) == LLVM_GEP) {
+        for (unsigned i = 1; i < (unsigned)l->GetNumOperands(address); i++)
+            if (!l->IsConstant(l->GetOperand(address, i)))
+                return false;
+        address = l->GetOperand(address, 0);
+    }
+    return l->IsAInstruction(address) && l->GetInstructionOpcode(address) == LLVM_ALLOCA &&
+           l->IsConstant(l->GetOperand(address, 0));
+}
+
 static void add_load(const struct host *h, struct piece *p, llvm_block b, llvm_value i)
 {
     const struct llvm *l = &h->l;
@@ -322,7 +336,8 @@ static void add_load(const struct host *h, struct piece *p, llvm_block b, llvm_v
         (struct ehp_cpu_access){.number = standing_for(h, find(h, i)->number),
                                 .bytes = bytes_of(h, l->TypeOf(i)),
                                 .kind = waits ? EHP_CPU_ATOMIC_READ : EHP_CPU_READ,
-                                .again = waits && is_loop(h, b, i)});
+                                .flags = (waits && is_loop(h, b, i) ? EHP_CPU_AGAIN : 0) |
+                                         (is_named(h, l->GetOperand(i, 0)) ? EHP_CPU_NAMED : 0)});
     if (waits)
         close_piece(h, p, true);
 }
@@ -337,7 +352,9 @@ static void add_store(const struct host *h, struct piece *p, llvm_value i)
                                     : l->GetMetadata(i, h->nontemporal) ? EHP_CPU_WRITE_PAST
                                                                         : EHP_CPU_WRITE;
     add(h, p, i, l->GetOperand(i, 1), NULL,
-        (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 0))), .kind = (uint8_t)kind});
+        (struct ehp_cpu_access){.bytes = bytes_of(h, l->TypeOf(l->GetOperand(i, 0))),
+                                .kind = (uint8_t)kind,
+                                .flags = is_named(h, l->GetOperand(i, 1)) ? EHP_CPU_NAMED : 0});
     p->access[p->n - 1].after = source_of(h, l->GetOperand(i, 0)); /* the value's */
     if (waits)
         close_piece(h, p, true);

@@ -39,6 +39,11 @@ enum ehp_cpu_access_kind {
     EHP_CPU_JUMP
 };
 
+enum ehp_cpu_access_flags {
+    EHP_CPU_AGAIN = 1, /* an ATOMIC_READ that is all of a loop, which goes on until it reads another value */
+    EHP_CPU_NAMED = 2  /* a word of the stack at a place that the code says, which a core may rename */
+};
+
 /* Instead of a load's number: what a value is of that the thread has waited for last, of a read-modify-write.
  */
 enum { EHP_CPU_AFTER_WAIT = 0xffff };
@@ -48,8 +53,7 @@ struct ehp_cpu_access {
     uint16_t after;  /* of the load whose value its address comes from, or a store's value; 0: of none */
     uint16_t bytes;  /* as far as they are known */
     uint8_t kind;    /* enum ehp_cpu_access_kind */
-    uint8_t
-        again; /* 1: of an ATOMIC_READ that is all of a loop, which goes on until it reads another value */
+    uint8_t flags;   /* enum ehp_cpu_access_flags */
 };
 
 struct ehp_cpu_block {

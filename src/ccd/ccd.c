@@ -398,6 +398,7 @@ struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned firs
     all->tlb2_latency = v[CHIP_core_tlb2_latency] * all->ghz;
     all->locked = v[CHIP_core_locked] * all->ghz;
     all->forward = v[CHIP_core_forward] * all->ghz;
+    all->rename = v[CHIP_core_rename] * all->ghz;
     all->mispredict = v[CHIP_core_mispredict] * all->ghz;
     all->slice = v[CHIP_core_slice] * 1e3 * all->ghz;
     all->switch_time = v[CHIP_core_switch] * 1e3 * all->ghz;

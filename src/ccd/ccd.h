@@ -61,6 +61,7 @@ struct core_op {
     uint8_t branch_after;
     bool jump;
     uint8_t signature;
+    bool named; /* LOAD, STORE: of a word of the stack, which the core may rename */
 };
 
 enum { CORE_AFTER_WAIT = 255 }; /* instead of how many loads before */

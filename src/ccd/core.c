@@ -86,15 +86,17 @@ static struct core_stored *stored_at(struct core *c, uint64_t address)
 static bool forward(struct core *c, core_waiter w, double at)
 {
     const struct core_stored *s = stored_at(c, c->op.address);
-    const double latency = c->ccd->all->forward;
+    const bool renamed = s->named && c->op.named;
+    const double latency = core_forwarding(c, renamed);
     double ready = s->at;
     if (s->address != c->op.address || s->number + c->stores < c->stored_ever)
         return false;
-    at += c->ccd->all->l1_latency;
+    at += renamed ? 0 : c->ccd->all->l1_latency;
     if (s->source > c->first) {
         struct slot *source = slot_of(c, s->source - 1);
         if (source->access.state != SLOT_DONE) {
             c->slot[w].forwarded = true;
+            c->slot[w].renamed = renamed;
             c->slot[w].access.done = later(at, ready + latency);
             depend(c, w, source);
             return true;
@@ -144,7 +146,8 @@ static void store(struct core *c)
         (struct core_stored){.address = c->op.kind == CORE_STORE ? c->op.address : 0,
                              .number = c->stored_ever++,
                              .source = source,
-                             .at = c->at};
+                             .at = c->at,
+                             .named = c->op.named};
     if (c->op.kind != CORE_STORE || !is_at_hand(c, c->op.address, true, c->at, &c->store[place].access.done))
         core_start(c, (core_waiter)(place | WAITER_STORE), c->at);
 }

@@ -79,7 +79,7 @@ void core_settle(struct core *c, core_waiter w, double when)
         struct slot *s = &c->slot[d];
         core_waiter next = s->access.next;
         if (s->forwarded)
-            core_settle(c, d, later(s->access.done, when + COMPUTES + c->ccd->all->forward));
+            core_settle(c, d, later(s->access.done, when + COMPUTES + core_forwarding(c, s->renamed)));
         else
             core_start(c, d, when);
         d = next;

@@ -52,8 +52,8 @@ struct access {
 struct slot {
     struct access access;
     uint32_t instructions;
-    core_waiter dependents; /* loads that need its value */
-    bool forwarded;         /* it does, by way of a store that it finds in the queue */
+    core_waiter dependents;  /* loads that need its value */
+    bool forwarded, renamed; /* it does, by way of a store that it finds in the queue; that has its name */
 };
 
 /* Behind the window. */
@@ -68,6 +68,7 @@ struct core_stored {
     uint64_t address, number; /* number: of the core's stores */
     uint64_t source;          /* as above */
     double at;                /* when it was dispatched */
+    bool named;
 };
 
 /* A line on its way to the second cache. */
@@ -195,7 +196,7 @@ struct ccds {
     double slice, switch_time;
     double ghz, ipc, l1_latency, l2_latency, l3_latency, peer, tlb2_latency;
     uint64_t jobs; /* so far */
-    double locked, forward, mispredict;
+    double locked, forward, rename, mispredict;
     unsigned window, loads, stores, l1_misses, l2_misses, misses, streams, prefetch;
     struct ccd ccd[CHIP_MAX_CCDS];
 };
@@ -235,6 +236,11 @@ uint64_t core_cycle_of(const struct core *core, double at);
 void core_start(struct core *core, core_waiter w, double at);
 /* It has what it wants. */
 void core_settle(struct core *core, core_waiter w, double when);
+/* From a store's value to that of a load which finds it in the queue; or by the name of its word. */
+static inline double core_forwarding(const struct core *c, bool renamed)
+{
+    return renamed ? c->ccd->all->rename : c->ccd->all->forward;
+}
 /* A line that it missed is there at `when`, with these flags of TAG_. */
 void core_filled(struct core *core, uint64_t line, double when, unsigned flags);
 

@@ -173,7 +173,7 @@ static void end_turn(struct cpu_thread *t, const struct ehp_cpu_access *a, uint6
 {
     if (t->turn.doing)
         return;
-    const bool loops = a->again && a->bytes && a->bytes <= sizeof(t->turn.value);
+    const bool loops = a->flags & EHP_CPU_AGAIN && a->bytes && a->bytes <= sizeof(t->turn.value);
     t->turn.whole = loops && t->turn.read == a && t->turn.address == address && t->turn.records == 1 &&
                     t->turn.words + 1 + t->block->words <= CPU_THREAD_TURN;
     t->turn.read = loops ? a : NULL;
@@ -288,6 +288,7 @@ static void take_load(struct cpu_thread *t, const struct ehp_cpu_access *a, stru
 {
     op->kind = CORE_LOAD;
     op->after = a->after ? distance_of(t, a) : 0;
+    op->named = a->flags & EHP_CPU_NAMED;
     t->loads++;
     if (a->number)
         t->number[a->number] = t->loads;
@@ -297,6 +298,7 @@ static void take_store(struct cpu_thread *t, const struct ehp_cpu_access *a, str
 {
     op->kind = CORE_STORE;
     op->after = a->after ? distance_of(t, a) : 0;
+    op->named = a->flags & EHP_CPU_NAMED;
 }
 
 static void take_rare(struct cpu_thread *t, const struct ehp_cpu_access *a, struct core_op *op)

@@ -224,10 +224,11 @@ static unsigned spun(bool again, struct core_op op[OPS])
         struct ehp_cpu_block block;
         struct ehp_cpu_access goes;
     } goes = {{.goes = 1, .instructions = 2, .cycles = 3}, {.number = 7, .bytes = 1, .kind = EHP_CPU_BRANCH}};
-    const struct ehp_cpu_block read = {.accesses = 1,
-                                       .words = 1,
-                                       .instructions = 1,
-                                       .access = {{.bytes = 8, .kind = EHP_CPU_ATOMIC_READ, .again = again}}};
+    const struct ehp_cpu_block read = {
+        .accesses = 1,
+        .words = 1,
+        .instructions = 1,
+        .access = {{.bytes = 8, .kind = EHP_CPU_ATOMIC_READ, .flags = again ? EHP_CPU_AGAIN : 0}}};
     struct port *port = port_open(1, 1000, 1, NULL);
     struct cpu_thread *t = new_thread(0);
     struct spinner s = {.thread = t, .goes = &goes.block, .read = &read};

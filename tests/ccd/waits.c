@@ -2,10 +2,10 @@
 /* What holds a core up besides memory: what its thread waits for, values on their way, and branches. */
 #include "rig.h"
 
-/* Cycles of so many operations in turn on lines that the core has, each `apart` bytes behind the one before.
- */
-static double here(const enum core_op_kind *kind, unsigned kinds, unsigned n, unsigned apart, unsigned after,
-                   bool waits, bool unforeseen)
+/* Cycles of so many operations in turn on lines that the core has, each `apart` bytes behind the one before;
+ * `named`: of those that are, a bit each. */
+static double here_named(const enum core_op_kind *kind, unsigned kinds, unsigned n, unsigned apart,
+                         unsigned after, bool waits, bool unforeseen, unsigned named)
 {
     struct rig rig;
     rig_open(&rig, 1);
@@ -20,10 +20,17 @@ static double here(const enum core_op_kind *kind, unsigned kinds, unsigned n, un
         l->op[i].waits = waits;
         l->op[i].unforeseen = unforeseen;
         l->op[i].cycles = i % kinds == 0;
+        l->op[i].named = named >> i % kinds & 1;
     }
     double cycles = run_one(&rig, l);
     rig_close(&rig);
     return cycles;
+}
+
+static double here(const enum core_op_kind *kind, unsigned kinds, unsigned n, unsigned apart, unsigned after,
+                   bool waits, bool unforeseen)
+{
+    return here_named(kind, kinds, n, apart, after, waits, unforeseen, 0);
 }
 
 /* A thread that waits for what it does holds up what its core goes on with only if that is not foreseen. */
@@ -112,6 +119,23 @@ static void test_forwarding(void)
     CHECK(same >= (N - 1) * (forward + 1) && same < N * (forward + 1) + 16);
     CHECK(other < N + 16);
     CHECK(constant < N + 16);
+}
+
+/* Where both are words of the stack that the code names, memory has no part in it. */
+static void test_renaming(void)
+{
+    enum { N = 300, BOTH = 3 };
+    struct rig rig;
+    rig_open(&rig, 1);
+    const double renamed = key(&rig, CHIP_core_rename) * rig.ghz + 1,
+                 found = key(&rig, CHIP_core_forward) * rig.ghz + 1;
+    rig_close(&rig);
+    const enum core_op_kind update[] = {CORE_LOAD, CORE_STORE};
+    for (unsigned named = 0; named <= BOTH; named++) {
+        const double cycles = here_named(update, 2, N, 0, 1, false, false, named),
+                     each = named == BOTH ? renamed : found;
+        CHECK(cycles >= (N - 1) * each && cycles < N * each + 16);
+    }
 }
 
 /* A store that waits for its value, while another CCD takes the line that it had: it asks for that again. */
@@ -206,6 +230,7 @@ int main(void)
     test_waits_for_line();
     test_waits_in_window();
     test_forwarding();
+    test_renaming();
     test_lost_line();
     test_mispredicts();
     return check_status();

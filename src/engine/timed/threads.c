@@ -7,10 +7,12 @@
  */
 #include <limits.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "ccd/thread.h"
 #include "engine/timed/timed.h"
+#include "vm/vm.h"
 
 static struct cpu_thread *thread_of(struct ehp_cpu_thread *ring)
 {
@@ -303,11 +305,27 @@ void timed_stop_threads(struct timed *timed)
     pthread_mutex_unlock(&timed->lock);
 }
 
+/* Of the process's first thread: the kernel has put its arguments there, at the stack's end, and the loader
+ * has been there before the program was. */
+static void touch_stack(const struct timed *timed, const struct cpu_thread *t)
+{
+    enum { LOADER = 8192 }; /* guess: what it used of it below */
+    const uint64_t first = (uint64_t)(uintptr_t)__builtin_frame_address(0) - LOADER,
+                   end = getauxval(AT_EXECFN);
+    if (end > first)
+        vm_touch(timed->vm, t->core / timed->package_cores, first, end - first);
+}
+
 void timed_own_thread(struct engine *engine, struct ehp_cpu_thread *ring)
 {
     struct timed *timed = (struct timed *)engine;
+    struct cpu_thread *t = thread_of(ring);
     pthread_mutex_lock(&timed->lock);
-    thread_of(ring)->thread = pthread_self();
-    thread_of(ring)->tid = gettid();
+    t->thread = pthread_self();
+    t->tid = gettid();
+    const bool first = t->tid == getpid() && !timed->has_stack;
+    timed->has_stack = timed->has_stack || first;
     pthread_mutex_unlock(&timed->lock);
+    if (first)
+        touch_stack(timed, t);
 }

@@ -165,6 +165,7 @@ struct timed {
     struct caller caller;
     struct cp_task *called;    /* host functions that have ended */
     unsigned calling, serving; /* host functions, and who serves device code: time stands still for them */
+    bool has_stack;            /* the process's first thread's is there */
     bool call_waits;           /* the host function that runs waits for time itself */
     pthread_t server[64];      /* those who serve */
     struct timed_lived held;   /* since the last of those began */
