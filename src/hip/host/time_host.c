@@ -28,7 +28,7 @@ static __thread bool paused; /* it stays away from its core, whatever it does */
 static __thread bool beginning;
 static __thread bool inside; /* it is the library that runs, and its calls are the C library's */
 static __thread bool preparing;
-static _Atomic bool has_openmp;
+static _Atomic bool has_begun;
 static _Atomic bool begun; /* by any */
 static bool child;         /* of a process that forked */
 
@@ -50,13 +50,53 @@ static struct ehp_cpu_thread *idle(void)
     return &one;
 }
 
+/* Where the simulator's libraries lie, and this one. */
+enum { RANGES = 8 };
+static struct range {
+    uintptr_t begin, end;
+} ours[RANGES], this;
+
+static bool is_in(const struct range *range, const void *address)
+{
+    return (uintptr_t)address - range->begin < range->end - range->begin;
+}
+
+static int note_library(struct dl_phdr_info *info, size_t size, void *count)
+{
+    static const char *const names[] = {"libehp", "libamdhip64", "libhiprtc", "libLLVM"};
+    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+    unsigned *n = count;
+    (void)size;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strncmp(name, names[i], strlen(names[i])) != 0 || *n == RANGES)
+            continue;
+        uintptr_t begin = UINTPTR_MAX, end = 0;
+        for (unsigned k = 0; k < info->dlpi_phnum; k++) {
+            const ElfW(Phdr) *p = &info->dlpi_phdr[k];
+            if (p->p_type != PT_LOAD)
+                continue;
+            uintptr_t from = info->dlpi_addr + p->p_vaddr, to = from + p->p_memsz;
+            begin = from < begin ? from : begin;
+            end = to > end ? to : end;
+        }
+        ours[*n] = (struct range){begin, end};
+        if (is_in(&ours[*n], &ours))
+            this = ours[*n];
+        (*n)++;
+    }
+    return 0;
+}
+
 /*
- * LLVM's OpenMP reads, copies and sorts the whole environment when it is first called.  So it is called
- * before the process's first thread takes time, and what that allocates does not move what the program does.
+ * When the process's first thread is to take time.  LLVM's OpenMP reads, copies and sorts the whole
+ * environment when it is first called: that is now, and what it allocates does not move what the program
+ * does.
  */
-static void begin_openmp(void)
+static void begin_libraries(void)
 {
     int (*call)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+    unsigned n = 0;
+    dl_iterate_phdr(note_library, &n); /* with those that the machine has loaded */
     preparing = true;
     if (call)
         call();
@@ -73,8 +113,8 @@ static struct ehp_cpu_thread *begin(void)
         inside = true;
         ehp_machine *m = time_host_machine();
         time_host_become(m ? affinity_open(affinity_own(), -1) : NULL);
-        if (!self->idle && !atomic_exchange(&has_openmp, true))
-            begin_openmp();
+        if (!self->idle && !atomic_exchange(&has_begun, true))
+            begin_libraries();
         inside = false;
     }
     if (!self->idle)
@@ -122,43 +162,6 @@ ENTRY void ehp_cpu_wait(void)
     struct ehp_cpu_thread *t = self;
     if (t && !t->away && !__atomic_load_n(&t->sole, __ATOMIC_RELAXED))
         ehp_cpu_thread_wait(t);
-}
-
-/* Where the simulator's libraries lie, and this one. */
-enum { RANGES = 8 };
-static struct range {
-    uintptr_t begin, end;
-} ours[RANGES], this;
-
-static bool is_in(const struct range *range, const void *address)
-{
-    return (uintptr_t)address - range->begin < range->end - range->begin;
-}
-
-static int note_library(struct dl_phdr_info *info, size_t size, void *count)
-{
-    static const char *const names[] = {"libehp", "libamdhip64", "libhiprtc", "libLLVM"};
-    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
-    unsigned *n = count;
-    (void)size;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strncmp(name, names[i], strlen(names[i])) != 0 || *n == RANGES)
-            continue;
-        uintptr_t begin = UINTPTR_MAX, end = 0;
-        for (unsigned k = 0; k < info->dlpi_phnum; k++) {
-            const ElfW(Phdr) *p = &info->dlpi_phdr[k];
-            if (p->p_type != PT_LOAD)
-                continue;
-            uintptr_t from = info->dlpi_addr + p->p_vaddr, to = from + p->p_memsz;
-            begin = from < begin ? from : begin;
-            end = to > end ? to : end;
-        }
-        ours[*n] = (struct range){begin, end};
-        if (is_in(&ours[*n], &ours))
-            this = ours[*n];
-        (*n)++;
-    }
-    return 0;
 }
 
 /* A process that has been forked off has no cores. */
