@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# alone.sh CLANG++ SOURCE_ROOT: each public header compiles by itself, as HIP for host and device, as C++ and as C;
-# and all of them together in any order.
+# alone.sh CLANG++ SOURCE_ROOT: each public header compiles by itself, as HIP for the device, as C++ and as C; and all
+# of them together in any order, as HIP for both.
 clang=$1 root=$2 failed=0
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -20,7 +20,7 @@ echo 'int main() { return 0; }' | $hip - >/dev/null 2>&1 ||
 cd "$root/include/hip" || exit 1
 for header in *.h; do
     echo "#include <hip/$header>" >"$dir/one"
-    $hip "$dir/one" || say "$header as HIP"
+    $hip --cuda-device-only "$dir/one" || say "$header as HIP"
     $cxx -std=c++11 "$dir/one" || say "$header as C++11"
     $cc -std=c11 "$dir/one" || say "$header as C11"
 done
