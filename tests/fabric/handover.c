@@ -110,6 +110,35 @@ static void test_turn(void)
     rig_close(&rig);
 }
 
+/* However long the line waits, where its old owner writes or its new one reads: the next one's probe does not
+ * come before it. */
+static void test_order(void)
+{
+    enum { BUSY = 300, STARTS = 12 };
+    for (unsigned reads = 0; reads <= 1; reads++)
+        for (unsigned start = 0; start < STARTS; start++) {
+            struct rig rig;
+            static struct test_request t[3], busy[BUSY];
+            open_ccds(&rig, true);
+            caches[0].dirty = true;
+            const uint64_t physical = line_on(&rig, 3);
+            ask(&rig, 1000, &t[0], FABRIC_OWN, 0, physical, 0);
+            for (unsigned i = 0; i < BUSY; i++) {
+                ask(&rig, 2600 + 50 * start, &busy[i], reads ? FABRIC_READ : FABRIC_WRITE, reads,
+                    1 << 20 | i << 7, 0);
+                busy[i].r.mask[0] = UINT64_MAX;
+            }
+            ask(&rig, 3000, &t[1], FABRIC_OWN, 1, physical, 0);
+            ask(&rig, 3001, &t[2], FABRIC_OWN, 2, physical, 0);
+            run(&rig);
+            const unsigned first = t[1].end < t[2].end ? 1 : 2;
+            CHECK_EQ(caches[3 - first].probes, 0);
+            CHECK_EQ(caches[first].probes, 1);
+            CHECK(caches[first].probed_ps >= t[first].end);
+            rig_close(&rig);
+        }
+}
+
 /* What memory does not have is the new owner's business; who only reads leaves it to memory. */
 static void test_dirty(void)
 {
@@ -293,6 +322,7 @@ int main(void)
 {
     test_ways();
     test_turn();
+    test_order();
     test_dirty();
     test_halves();
     CHECK_EQ(storm(1, 0), storm(1, 0));
