@@ -37,7 +37,7 @@ void cache_open(struct cache *c, const struct chip *chip, unsigned slice, struct
     c->depth = chip_get(chip, CHIP_infinity_cache_prefetch);
     assert(c->ways <= CHIP_MAX_CACHE_WAYS && c->streams <= CHIP_MAX_STREAMS && c->sets % TOGETHER == 0);
     for (unsigned i = 0; i < CHIP_MAX_STREAMS; i++)
-        c->stream[i].next = NO_LINE;
+        c->next[i] = NO_LINE;
     c->tag = arena_take(arena, sizeof(*c->tag) * c->sets * c->ways);
     c->order = arena_take(arena, sizeof(*c->order) * c->sets);
     c->dirty = arena_take(arena, sizeof(*c->dirty) * c->sets);
@@ -109,55 +109,49 @@ void cache_prefetch(const struct cache *c, uint32_t line, unsigned lines)
     port_prefetch_line(c->void_half + set);
 }
 
-/* Makes the line the last used of its set.  Its way, or CACHE_NONE. */
-static int use_line(struct cache *c, uint32_t line, uint32_t *set)
-{
-    if (!c->sets)
-        return CACHE_NONE;
-    *set = set_of(c, line);
-    int way = find_way(c, *set, line);
-    if (way != CACHE_NONE)
-        c->order[*set] = touch(c->order[*set], (unsigned)way);
-    return way;
-}
-
 bool cache_look(struct cache *c, uint32_t line)
 {
-    uint32_t set;
-    int way = use_line(c, line, &set);
-    return way != CACHE_NONE && is_whole(c, set, (unsigned)way);
-}
-
-bool cache_add(struct cache *c, uint32_t line, unsigned halves, bool dirty)
-{
-    uint32_t set;
-    int way = use_line(c, line, &set);
+    if (!c->sets)
+        return false;
+    const uint32_t set = set_of(c, line);
+    const int way = find_way(c, set, line);
     if (way == CACHE_NONE)
         return false;
-    for (unsigned i = 0; i < 2; i++)
-        c->void_half[set][i] &= (uint16_t)~((halves >> i & 1) << way);
-    if (dirty)
-        c->dirty[set] |= (uint16_t)(1U << way);
-    return true;
+    c->order[set] = touch(c->order[set], (unsigned)way);
+    return is_whole(c, set, (unsigned)way);
 }
 
-bool cache_insert(struct cache *c, uint32_t line, unsigned halves, bool dirty, uint32_t *victim)
+static void note_halves(struct cache *c, uint32_t set, unsigned way, unsigned there, unsigned gone)
+{
+    for (unsigned i = 0; i < 2; i++)
+        c->void_half[set][i] =
+            (uint16_t)((c->void_half[set][i] & ~((there >> i & 1) << way)) | (gone >> i & 1) << way);
+}
+
+enum cache_put cache_put(struct cache *c, uint32_t line, unsigned halves, bool dirty, uint32_t *victim)
 {
     if (!c->sets) { /* no cache: what is written goes on to memory */
         *victim = line;
-        return dirty;
+        return dirty ? CACHE_PUSHED : CACHE_FILLED;
     }
     uint32_t set = set_of(c, line);
-    unsigned way = c->order[set] >> 4 * (c->ways - 1) & 0xf;
+    const int found = find_way(c, set, line);
+    if (found != CACHE_NONE) {
+        c->order[set] = touch(c->order[set], (unsigned)found);
+        c->dirty[set] |= (uint16_t)((unsigned)dirty << found);
+        note_halves(c, set, (unsigned)found, halves, 0);
+        return CACHE_HAD;
+    }
+    const uint64_t order = c->order[set];
+    const unsigned way = order >> 4 * (c->ways - 1) & 0xf;
     uint32_t *tag = c->tag + (size_t)set * c->ways + way;
-    bool pushes = *tag != NO_LINE && (c->dirty[set] >> way & 1);
+    const bool pushes = *tag != NO_LINE && (c->dirty[set] >> way & 1);
     *victim = *tag;
     *tag = line;
-    c->order[set] = touch(c->order[set], way);
+    c->order[set] = touch(order, way);
     c->dirty[set] = (uint16_t)((c->dirty[set] & ~(1U << way)) | (unsigned)dirty << way);
-    for (unsigned i = 0; i < 2; i++)
-        c->void_half[set][i] = (uint16_t)((c->void_half[set][i] & ~(1U << way)) | (~halves >> i & 1) << way);
-    return pushes;
+    note_halves(c, set, way, halves, ~halves);
+    return pushes ? CACHE_PUSHED : CACHE_FILLED;
 }
 
 void cache_age(struct cache *c, uint64_t count, double dirty, uint64_t fresh, uint32_t lines)
@@ -190,13 +184,25 @@ void cache_age(struct cache *c, uint64_t count, double dirty, uint64_t fresh, ui
     }
 }
 
+/* The stream that the line continues; all of them: none. */
+static unsigned find_stream(const struct cache *c, uint32_t line)
+{
+    const __m128i wanted = _mm_set1_epi32((int)line), *next = (const __m128i *)c->next;
+    for (unsigned i = 0; i < c->streams; i += 4) { /* behind the last there is none of a line */
+        const int found =
+            _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(_mm_load_si128(next + i / 4), wanted)));
+        if (found)
+            return i + (unsigned)__builtin_ctz((unsigned)found);
+    }
+    return c->streams;
+}
+
 unsigned cache_stream(struct cache *c, uint32_t line, uint32_t *first)
 {
-    for (unsigned i = 0; i < c->streams; i++) {
+    const unsigned i = find_stream(c, line);
+    if (i < c->streams) {
         struct stream *s = &c->stream[i];
-        if (s->next != line)
-            continue;
-        s->next = line + 1;
+        c->next[i] = line + 1;
         if (s->seen < 2) {
             s->seen++;
             s->ahead = line;
@@ -211,8 +217,9 @@ unsigned cache_stream(struct cache *c, uint32_t line, uint32_t *first)
         return count;
     }
     if (c->streams) {
-        c->stream[c->oldest] = (struct stream){.next = line + 1};
-        c->oldest = (c->oldest + 1) % c->streams;
+        c->next[c->oldest] = line + 1;
+        c->stream[c->oldest] = (struct stream){0};
+        c->oldest = c->oldest + 1 < c->streams ? c->oldest + 1 : 0;
     }
     return 0;
 }

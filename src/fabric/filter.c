@@ -19,13 +19,10 @@ void filter_open(struct slice *s, const struct fabric *f, const struct chip *chi
         s->tags.tag = arena_take(arena, (size_t)s->tags.sets * s->tags.ways * sizeof(*s->tags.tag));
 }
 
-filter_entry *filter_of(struct iod *iod, struct slice *s, uint32_t line)
+filter_entry *filter_begin(struct iod *iod, struct slice *s, uint32_t chunk)
 {
-    uint32_t chunk = line / FILTER_CHUNK;
     assert(chunk < iod->fabric->filter_chunks);
-    if (!s->filter[chunk])
-        s->filter[chunk] = arena_take(&iod->arena, FILTER_CHUNK * sizeof(filter_entry));
-    return &s->filter[chunk][line % FILTER_CHUNK];
+    return s->filter[chunk] = arena_take(&iod->arena, FILTER_CHUNK * sizeof(filter_entry));
 }
 
 static bool is_void(struct iod *iod, struct slice *s, const struct filter_tag *t)

@@ -105,10 +105,10 @@ static struct home_line *busy_with(struct iod *iod, unsigned slice, struct fabri
 }
 
 /* Both lines are busy with it. */
-static void hold_pair(struct iod *iod, unsigned slice, struct fabric_request *r)
+static void hold_pair(struct iod *iod, unsigned slice, struct fabric_request *r, struct home_line *h[2])
 {
     for (uint32_t i = 0; i < 2; i++)
-        busy_with(iod, slice, r, r->place + i, find_busy(&iod->slice[slice], r->place + i, BOTH));
+        h[i] = busy_with(iod, slice, r, r->place + i, find_busy(&iod->slice[slice], r->place + i, BOTH));
 }
 
 void home_let_pair_go(struct iod *iod, unsigned slice, uint32_t place)
@@ -184,6 +184,12 @@ void home_note_holder(filter_entry *e, struct fabric_request *r)
 {
     const unsigned halves = halves_of(r);
     const uint32_t others = FILTER_OWNED - 1 - (1U << r->agent);
+    if (halves == BOTH && e->half[0] == e->half[1]) { /* most often */
+        r->alone &= !(e->half[0] & others);
+        note_half(&e->half[0], r);
+        e->half[1] = e->half[0];
+        return;
+    }
     for (unsigned i = 0; i < 2; i++)
         r->alone &= !(halves >> i & 1 && e->half[i] & others);
     for (unsigned i = 0; i < 2; i++)
@@ -221,9 +227,11 @@ static bool look_up(struct iod *iod, unsigned slice, struct fabric_request *r, s
 static bool look_up_pair(struct iod *iod, unsigned slice, struct fabric_request *r)
 {
     struct slice *s = &iod->slice[slice];
+    struct home_line *h[2];
     bool hit[2];
+    filter_entry *e = filter_of(iod, s, r->place);
     for (uint32_t i = 0; i < 2; i++)
-        home_note_holder(filter_of(iod, s, r->place + i), r);
+        home_note_holder(&e[i], r);
     if (r->kind == FABRIC_WRITE) {
         home_answer(iod, slice, r);
         return false;
@@ -237,10 +245,10 @@ static bool look_up_pair(struct iod *iod, unsigned slice, struct fabric_request 
     if (!r->missed)
         home_answer(iod, slice, r);
     else
-        hold_pair(iod, slice, r);
+        hold_pair(iod, slice, r, h);
     for (uint32_t i = 0; i < 2; i++)
         if (!hit[i])
-            home_submit(iod, find_busy(s, r->place + i, BOTH), false);
+            home_submit(iod, h[i], false);
     for (uint32_t i = 0; i < 2; i++)
         home_read_ahead(iod, slice, r->place + i);
     return r->missed;
@@ -269,22 +277,24 @@ static void wait_for(struct home_line *h, struct fabric_request *r)
 static bool begin_pair(struct iod *iod, unsigned slice, struct fabric_request *r, const struct home_line *h)
 {
     struct slice *s = &iod->slice[slice];
+    const filter_entry *e = filter_of(iod, s, r->place);
     uint32_t probes[2];
+    struct home_line *held[2];
     for (uint32_t i = 0; i < 2; i++) {
         struct home_line *other = find_other(s, r->place + i, BOTH, h);
         if (other) {
             wait_for(other, r);
             return false;
         }
-        probes[i] = home_probes_of(iod, slice, r, r->place + i);
+        probes[i] = home_probes_of(&e[i], r);
     }
     r->left = (uint8_t)((probes[0] != 0) + (probes[1] != 0));
     if (!r->left)
         return home_proceed(iod, slice, r, NULL);
-    hold_pair(iod, slice, r);
+    hold_pair(iod, slice, r, held);
     for (uint32_t i = 0; i < 2; i++)
         if (probes[i])
-            home_send_probes(iod, find_busy(s, r->place + i, BOTH), probes[i]);
+            home_send_probes(iod, held[i], probes[i]);
     return true;
 }
 
@@ -297,7 +307,7 @@ static bool begin(struct iod *iod, unsigned slice, struct fabric_request *r, str
     }
     if (r->pair)
         return begin_pair(iod, slice, r, h);
-    uint32_t probes = home_probes_of(iod, slice, r, r->place);
+    uint32_t probes = home_probes_of(filter_of(iod, &iod->slice[slice], r->place), r);
     if (!probes)
         return home_proceed(iod, slice, r, h);
     h = busy_with(iod, slice, r, r->place, h);

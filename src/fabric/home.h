@@ -7,6 +7,8 @@
 #ifndef EHP_FABRIC_HOME_H
 #define EHP_FABRIC_HOME_H
 
+#include <emmintrin.h>
+
 #include "fabric/internal.h"
 
 enum { BOTH = 3 };
@@ -76,13 +78,20 @@ void home_put_in_cache(struct iod *iod, unsigned slice, uint32_t line, unsigned 
 void home_mark_written(struct iod *iod, unsigned slice, uint32_t line, const uint64_t mask[2]);
 /* What the prefetcher makes of a read of the line. */
 void home_read_ahead(struct iod *iod, unsigned slice, uint32_t line);
-/* How much longer than the cache's latency lines take that are on their way from memory. */
+/* How much longer than the cache's latency lines take that are on their way from memory: one, or a pair. */
 static inline double home_landing(const struct slice *s, uint32_t line, unsigned lines, double now)
 {
+    const __m128i wanted = _mm_set1_epi32((int)line), within = _mm_set1_epi32((int)-lines),
+                  *four = (const __m128i *)s->landing.line;
     double ready = now;
-    for (unsigned i = 0; i < SLICE_LANDING; i++)
-        if (s->landing[i].line - line < lines && s->landing[i].ready > ready)
-            ready = s->landing[i].ready;
+    for (unsigned i = 0; i < SLICE_LANDING; i += 4) {
+        const __m128i from = _mm_and_si128(_mm_sub_epi32(_mm_load_si128(four + i / 4), wanted), within);
+        const __m128i is = _mm_cmpeq_epi32(from, _mm_setzero_si128());
+        for (unsigned left = (unsigned)_mm_movemask_ps(_mm_castsi128_ps(is)); left; left &= left - 1) {
+            const double then = s->landing.ready[i + (unsigned)__builtin_ctz(left)];
+            ready = then > ready ? then : ready;
+        }
+    }
     return ready - now;
 }
 
@@ -93,15 +102,13 @@ static inline void take_away(uint16_t *half, uint32_t agent)
     if (*half == FILTER_OWNED)
         *half = 0;
 }
-/* L2s that must give up the line for the request. */
-static inline uint32_t home_probes_of(struct iod *iod, unsigned slice, const struct fabric_request *r,
-                                      uint32_t line)
+/* L2s that must give up a line of the request's, of which the filter has that. */
+static inline uint32_t home_probes_of(const filter_entry *e, const struct fabric_request *r)
 {
-    const filter_entry *e = filter_of(iod, &iod->slice[slice], line);
     const unsigned halves = halves_of(r);
     const bool reads = r->kind == FABRIC_READ || r->kind == FABRIC_FETCH;
     uint32_t holders = 0;
-    if (r->in_place && r->kind == FABRIC_WRITE && !r->past)
+    if (filter_is_empty(e) || (r->in_place && r->kind == FABRIC_WRITE && !r->past))
         return 0;
     for (unsigned i = 0; i < 2; i++)
         if (halves >> i & 1 && !(reads && !(e->half[i] & FILTER_OWNED)))

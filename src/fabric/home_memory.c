@@ -61,11 +61,12 @@ void home_put_in_cache(struct iod *iod, unsigned slice, uint32_t line, unsigned 
 {
     struct fabric *f = iod->fabric;
     struct slice *s = &iod->slice[slice];
-    if (cache_add(&s->cache, line, halves, dirty))
-        return;
     uint32_t victim;
+    const enum cache_put put = cache_put(&s->cache, line, halves, dirty, &victim);
+    if (put == CACHE_HAD)
+        return;
     iod->counters.filled++;
-    if (!cache_insert(&s->cache, line, halves, dirty, &victim))
+    if (put != CACHE_PUSHED)
         return;
     ps_server_take(&s->port, iod_now(iod), f->slice_line_ps);
     struct home_line *h = home_line_new(iod, slice, victim);
@@ -107,8 +108,8 @@ static void memory_done(void *context, struct dram_request *request, uint64_t en
         return;
     }
     struct slice *s = &iod->slice[h->slice];
-    s->landing[s->landed].line = h->line;
-    s->landing[s->landed].ready = (double)end * f->tick_ps + f->memory_ps;
+    s->landing.line[s->landed] = h->line;
+    s->landing.ready[s->landed] = (double)end * f->tick_ps + f->memory_ps;
     s->landed = (s->landed + 1) % SLICE_LANDING;
     ps_server_take(&s->port, iod_now(iod), f->slice_line_ps);
     home_put_in_cache(iod, h->slice, h->line, BOTH_HALVES, false);

@@ -12,6 +12,7 @@
 #define EHP_FABRIC_INTERNAL_H
 
 #include <assert.h>
+#include <stdalign.h>
 
 #include "base/arena.h"
 #include "chip/chip.h"
@@ -73,8 +74,9 @@ struct cache {
     uint16_t *dirty;          /* of a set */
     uint16_t (*void_half)[2]; /* of a set: whose first and second half are not there */
     static_assert(CHIP_MAX_CACHE_WAYS <= 16, "nibbles of order, bits of dirty");
+    alignas(16) uint32_t next[CHIP_MAX_STREAMS]; /* of each stream the line that continues it */
+    static_assert(CHIP_MAX_STREAMS % 4 == 0, "four at a time");
     struct stream {
-        uint32_t next; /* the line that continues it */
         uint32_t seen, ahead;
     } stream[CHIP_MAX_STREAMS];
     unsigned streams, depth, oldest;
@@ -85,10 +87,10 @@ void cache_open(struct cache *cache, const struct chip *chip, unsigned slice, st
 enum { FIRST_HALF = 1, SECOND_HALF = 2, BOTH_HALVES = 3 };
 /* Makes a line the last used; whether all of it is there. */
 bool cache_look(struct cache *cache, uint32_t line);
-/* These halves of a line are there now; false when none of it is. */
-bool cache_add(struct cache *cache, uint32_t line, unsigned halves, bool dirty);
-/* Makes one, with those halves; true if that pushes out a dirty line, *victim. */
-bool cache_insert(struct cache *cache, uint32_t line, unsigned halves, bool dirty, uint32_t *victim);
+/* These halves of a line are there now: of one that was there, or a new one, that pushes out a dirty *victim
+ * or not. */
+enum cache_put { CACHE_HAD, CACHE_FILLED, CACHE_PUSHED };
+enum cache_put cache_put(struct cache *cache, uint32_t line, unsigned halves, bool dirty, uint32_t *victim);
 bool cache_has(const struct cache *cache, uint32_t line);
 /* As if `count` lines had come before the last `fresh`, part of them dirty: neighbours together, from the end
  * of the channel's `lines` down. */
@@ -153,10 +155,11 @@ struct slice {
     struct home_line *busy[SLICE_BUCKETS];
     filter_entry **filter; /* by chunk of lines */
     struct filter_tags tags;
-    struct { /* lines that are on their way from memory */
-        uint32_t line;
-        double ready;
-    } landing[SLICE_LANDING];
+    struct { /* lines that are on their way from memory, and when they are there */
+        alignas(16) uint32_t line[SLICE_LANDING];
+        double ready[SLICE_LANDING];
+    } landing;
+    static_assert(SLICE_LANDING % 4 == 0, "four at a time");
     unsigned landed;
 };
 
@@ -328,7 +331,18 @@ const struct fabric_traffic *host_traffic(const struct fabric_host *host, bool b
 /* filter.c */
 void filter_open(struct slice *slice, const struct fabric *fabric, const struct chip *chip,
                  struct arena *arena);
-filter_entry *filter_of(struct iod *iod, struct slice *slice, uint32_t line);
+/* A chunk of lines of which nothing was known. */
+filter_entry *filter_begin(struct iod *iod, struct slice *slice, uint32_t chunk);
+/* What is known of a line, and behind it of the other one of a pair. */
+static inline filter_entry *filter_of(struct iod *iod, struct slice *slice, uint32_t line)
+{
+    const uint32_t chunk = line / FILTER_CHUNK;
+    filter_entry *entry = slice->filter[chunk];
+    if (!entry)
+        entry = filter_begin(iod, slice, chunk);
+    return &entry[line % FILTER_CHUNK];
+}
+static_assert(FILTER_CHUNK % 2 == 0, "pairs are in one");
 /* Where entries are counted: this line has one, as its set's last used.  True: it was *out's, whose caches
  * are to be told.  Entries of which no cache has anything any more are taken first. */
 bool filter_enter(struct iod *iod, struct slice *slice, const struct filter_tag *line,

@@ -483,13 +483,13 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
     struct iod *end = &f->iod[x->iod];
     const struct fabric_request *r = way & IS_PROBE ? NULL : what;
     const struct iod *home = r ? &f->iod[r->home] : ((const struct fabric_probe *)what)->home;
-    unsigned bytes = r ? packets_bytes(f, r) : f->header;
-    double now = iod_now(at), wait;
+    const double now = iod_now(at);
     delay += route_of(home, end)->part_ps;
     if (way & FROM_AFAR)
         take_link(at, way / PREVIOUS, r ? headers_bytes(f, r) : f->header);
     if (at != end) {
-        struct iod *next = next_on_way(at, end, bytes, &wait);
+        double wait;
+        struct iod *next = next_on_way(at, end, r ? packets_bytes(f, r) : f->header, &wait);
         struct port_event *e =
             net_send(at->domain, next->domain, in_order(at, delay + wait, way), onward, next);
         e->word[0] = (uint64_t)what;
@@ -497,7 +497,7 @@ static void step(struct iod *at, double delay, void *what, unsigned way)
         return;
     }
     if (way & FROM_AFAR)
-        delay += ps_server_take(&at->ingress, now, bytes * f->ingress_ps);
+        delay += ps_server_take(&at->ingress, now, (r ? packets_bytes(f, r) : f->header) * f->ingress_ps);
     delay += x->extra_ps +
              ps_server_take(&at->to_agent[x->index], now, r ? (r->half ? 0.5 : lines_of(r)) * x->read_ps : 0);
     port_fn *fn;

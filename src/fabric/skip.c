@@ -35,10 +35,11 @@ static unsigned skip_line(struct iod *iod, unsigned slice, uint32_t line, bool w
         if (hit)
             return 0;
     }
-    if (cache_add(cache, line, BOTH_HALVES, write))
+    const enum cache_put put = cache_put(cache, line, BOTH_HALVES, write, &victim);
+    if (put == CACHE_HAD)
         return 0;
     iod->counters.filled++;
-    return !write + cache_insert(cache, line, BOTH_HALVES, write, &victim);
+    return (write ? 0U : 1U) + (put == CACHE_PUSHED ? 1U : 0U);
 }
 
 static void skipped(struct port_domain *domain, struct port_event *event)

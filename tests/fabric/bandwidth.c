@@ -83,8 +83,7 @@ static void fill_cache(struct rig *rig, const struct traffic *t)
             map_find(&f->map, i * size + at, &slice, &line);
             struct iod *iod = &f->iod[f->map.iod_of[slice / f->map.channels]];
             struct cache *cache = &iod->slice[slice - f->map.first_slice[iod->index]].cache;
-            if (!cache_add(cache, line, BOTH_HALVES, i >= t->reads))
-                cache_insert(cache, line, BOTH_HALVES, i >= t->reads, &victim);
+            cache_put(cache, line, BOTH_HALVES, i >= t->reads, &victim);
         }
 }
 

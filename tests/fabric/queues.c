@@ -222,8 +222,7 @@ static void test_ageing(void)
     for (int kept = 1; kept >= 0; kept--) {
         uint32_t victim;
         for (uint32_t line = 0; line < LINES; line++)
-            if (!cache_add(c, line, BOTH_HALVES, true))
-                cache_insert(c, line, BOTH_HALVES, true, &victim);
+            cache_put(c, line, BOTH_HALVES, true, &victim);
         fabric_age(f, 0, TWICE * fabric_slice_lines(f), 0.5, kept ? LAST : 0);
         unsigned there = 0, last = 0;
         for (uint32_t line = 0; line < LINES; line++) {
