@@ -489,14 +489,15 @@ static void find_pair(const struct mem_request *r, const struct l2_txn *done, ui
     way[1] = l2_find(l2, l2_set_of_second(&l2->map, r->set), r->line + LINE);
 }
 
-/* As take(), where its lines fare alike. */
-static enum turn take_pair(struct mem_request *r, const struct l2_txn *done, uint64_t latency)
+/* As take(), where its lines fare alike; `absent`: as the request's, which says so afterwards if it waits. */
+static enum turn take_pair(struct mem_request *r, const struct l2_txn *done, bool absent, uint64_t latency)
 {
     struct xcd_mem *mem = r->mem;
     struct l2 *l2 = mem->l2;
     struct l2_channel *c = l2_channel_at(l2, r->set);
-    struct l2_txn *t = l2_txn_of(l2, r->line);
-    if (t != l2_txn_of(l2, r->line + LINE) || (t && r->kind == REQUEST_STORE && t->kind == TXN_READ))
+    struct l2_txn *t = absent ? NULL : l2_txn_of(l2, r->line);
+    if (!absent &&
+        (t != l2_txn_of(l2, r->line + LINE) || (t && r->kind == REQUEST_STORE && t->kind == TXN_READ)))
         return TURN_DIFFERS;
     if (t && !(r->kind == REQUEST_LOAD && t->kind == TXN_CLEAN && !t->waiting.first && both_whole(l2, t))) {
         count(r, 0, 2);
@@ -504,9 +505,10 @@ static enum turn take_pair(struct mem_request *r, const struct l2_txn *done, uin
         queue_add(&t->waiting, r);
         return TURN_DONE;
     }
-    uint32_t way[2];
+    uint32_t way[2] = {NO_WAY, NO_WAY};
     unsigned found = 0, whole = 0;
-    find_pair(r, done, way);
+    if (!absent)
+        find_pair(r, done, way);
     for (unsigned i = 0; i < 2; i++)
         if (way[i] != NO_WAY) {
             refresh(l2, way[i]);
@@ -517,8 +519,10 @@ static enum turn take_pair(struct mem_request *r, const struct l2_txn *done, uin
         return TURN_DIFFERS;
     bool misses = found < 2;
     unsigned asks = r->kind == REQUEST_LOAD ? 2 * (ASKS_READ + ASKS_PUSH) : 2 * ASKS_PUSH;
-    if (misses && (!l2_may_ask(mem, c, asks) || !allocate_pair(r, way)))
+    if (misses && (!l2_may_ask(mem, c, asks) || !allocate_pair(r, way))) {
+        r->absent = !found && !done;
         return TURN_WAITS;
+    }
     uint64_t cycle = port_now(mem->domain);
     if (!r->looked_up)
         cycle = port_take(&c->tag, cycle, 2);
@@ -537,9 +541,23 @@ static enum turn handle(struct mem_request *r)
 {
     struct l2 *l2 = r->mem->l2;
     uint64_t latency = r->mem->timing.l2_latency;
+    const bool absent = r->absent;
+    r->absent = false;
     if (r->pair)
-        return take_pair(r, NULL, latency);
-    return take(r, l2_find(l2, r->set, r->line), l2_txn_of(l2, r->line), latency) ? TURN_DONE : TURN_WAITS;
+        return take_pair(r, NULL, absent, latency);
+    const uint32_t way = absent ? NO_WAY : l2_find(l2, r->set, r->line);
+    struct l2_txn *t = absent ? NULL : l2_txn_of(l2, r->line);
+    if (take(r, way, t, latency))
+        return TURN_DONE;
+    r->absent = way == NO_WAY && !t;
+    return TURN_WAITS;
+}
+
+/* There is no entry for anything that the first of them may ask for. */
+static bool waits_again(const struct xcd_mem *mem, const struct l2_channel *c, const struct mem_request *r)
+{
+    const unsigned least = r->kind == REQUEST_LOAD ? ASKS_READ + ASKS_PUSH : ASKS_WRITE;
+    return r->absent && !l2_may_ask(mem, c, least * request_lines(r));
 }
 
 /* Behind those that wait for an entry of the channel. */
@@ -577,7 +595,7 @@ void l2_arrive(struct port_domain *domain, struct port_event *event)
 /* Something of the channel became free. */
 static void unblock(struct xcd_mem *mem, struct l2_channel *c)
 {
-    if (!c->blocked.first)
+    if (!c->blocked.first || waits_again(mem, c, c->blocked.first))
         return;
     if (c->blocked.first->next) /* for most often two are looked at, and the second waits again */
         l2_prefetch_sets(c->blocked.first->next);
@@ -665,7 +683,7 @@ static void resume(const struct l2_txn *t, struct mem_request *w)
     struct l2 *l2 = mem->l2;
     enum turn turn = TURN_DONE;
     if (w->pair) {
-        turn = take_pair(w, t, mem->timing.refill);
+        turn = take_pair(w, t, false, mem->timing.refill);
     } else {
         struct l2_txn *other = l2_txn_of(l2, w->line);
         if (other) {

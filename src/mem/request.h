@@ -45,6 +45,8 @@ struct mem_request {
     bool looked_up : 1; /* L2: has had its cycle of the tags */
     bool filled : 1;    /* L2: the bytes came to it first, and the line is what they are */
     bool pair : 1;      /* `line` is the first */
+    bool absent : 1;    /* first of those that wait for an entry, and nothing of its lines was there or on its
+                         * way:    nor is it before its turn, as who else might ask for them is behind it */
     uint8_t depth;      /* atomics: most lanes on one element */
     uint8_t level;      /* enum mem_level: the farthest it has been */
     uint8_t lookup;     /* cycles of its access at the tags before its last look-up, a pair's first line's */

@@ -422,10 +422,34 @@ void vl1_send(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
     port_post(mem->domain, cycle, l2_arrive, r);
 }
 
+/* Whether there is an entry for a load that misses. */
+static bool may_miss(const struct vl1 *l1, const struct mem_request *r)
+{
+    return l1->misses + request_lines(r) <= l1->mem->timing.misses;
+}
+
+/* Nothing of it is here, or on its way. */
+static enum turn miss_pair(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
+{
+    r->absent = !may_miss(l1, r);
+    if (r->absent)
+        return TURN_WAITS;
+    l1->mem->counters.tcp_misses += 2;
+    struct mem_request **at = misses_of(l1, r->line);
+    r->chain = *at;
+    *at = r;
+    r->cached = true;
+    r->epoch = l1->epoch;
+    vl1_send(l1, r, cycle);
+    return TURN_DONE;
+}
+
 /* At the tags, where its two lines fare alike. */
 static enum turn look_up_load_pair(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
 {
     struct mem_counters *c = &l1->mem->counters;
+    if (r->absent)
+        return miss_pair(l1, r, cycle);
     unsigned set[2] = {set_of(l1, r->line), set_of(l1, r->line + LINE)};
     unsigned way[2] = {find(l1, set[0], r->line), find(l1, set[1], r->line + LINE)};
     if (way[0] != NO_LINE && way[1] != NO_LINE) {
@@ -449,16 +473,7 @@ static enum turn look_up_load_pair(struct vl1 *l1, struct mem_request *r, uint64
         m->joined = r;
         return TURN_DONE;
     }
-    if (l1->misses + 2 > l1->mem->timing.misses)
-        return TURN_WAITS;
-    c->tcp_misses += 2;
-    struct mem_request **at = misses_of(l1, r->line);
-    r->chain = *at;
-    *at = r;
-    r->cached = true;
-    r->epoch = l1->epoch;
-    vl1_send(l1, r, cycle);
-    return TURN_DONE;
+    return miss_pair(l1, r, cycle);
 }
 
 static enum turn look_up_pair(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
@@ -497,7 +512,7 @@ static enum turn look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         return TURN_WAITS;
     if (r->kind == REQUEST_LOAD) {
         bool may_hit = !isa_policy_beyond_cu(r->policy) && r->mtype != VM_MTYPE_UC;
-        unsigned set = set_of(l1, r->line), i = may_hit ? find(l1, set, r->line) : NO_LINE;
+        unsigned set = set_of(l1, r->line), i = may_hit && !r->absent ? find(l1, set, r->line) : NO_LINE;
         if (i != NO_LINE) {
             mem->counters.tcp_hits++;
             use_first(l1, set, i);
@@ -512,7 +527,9 @@ static enum turn look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
             m->joined = r;
             return TURN_DONE;
         }
-        if (l1->misses >= n->misses)
+        const bool waits = !may_miss(l1, r);
+        r->absent = may_hit && waits;
+        if (waits)
             return TURN_WAITS;
         mem->counters.tcp_misses++;
         supersede_miss(miss);
@@ -561,6 +578,8 @@ static void unstall(struct vl1 *l1)
     if (!l1->stalled.first)
         return;
     uint64_t now = port_now(l1->mem->domain);
+    if (l1->stalled.first->absent && !may_miss(l1, l1->stalled.first))
+        return;
     if (l1->stalled.first->next) /* for most often two are looked at, and the second waits again */
         prefetch_set(l1, l1->stalled.first->next->line);
     while (l1->stalled.first) {
