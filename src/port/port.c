@@ -204,7 +204,7 @@ static void chunk_free(struct port_domain *domain, struct chunk *chunk)
 }
 
 /* Its last chunk, which is never empty: `end` then is that chunk's end too. */
-static bool is_full(const struct bucket *bucket)
+static inline bool is_full(const struct bucket *bucket)
 {
     return (uintptr_t)bucket->end % sizeof(struct chunk) == 0;
 }
@@ -213,27 +213,33 @@ static bool is_full(const struct bucket *bucket)
  */
 static const struct port_event *end_of(const struct bucket *bucket, const struct chunk *chunk, bool *last)
 {
-    const struct port_event *end = chunk->event + CHUNK_EVENTS;
-    *last = bucket->end > chunk->event && bucket->end <= end;
-    return *last ? bucket->end : end;
+    *last = ((((uintptr_t)bucket->end - 1) ^ (uintptr_t)chunk) & ~(uintptr_t)(sizeof(*chunk) - 1)) == 0;
+    return *last ? bucket->end : chunk->event + CHUNK_EVENTS;
 }
 
-static struct port_event *wheel_add(struct port_domain *d, uint64_t cycle)
+/* The bucket's first chunk, or the next one. */
+static void add_chunk(struct port_domain *d, struct bucket *bucket, uint64_t cycle)
 {
-    unsigned slot = (unsigned)(cycle % WHEEL);
-    struct bucket *bucket = &d->bucket[slot];
+    struct chunk *chunk = chunk_new(d);
     if (!bucket->first) {
-        bucket->first = chunk_new(d);
-        bucket->end = bucket->first->event;
+        const unsigned slot = (unsigned)(cycle % WHEEL);
+        bucket->first = chunk;
         d->set[slot / 64] |= UINT64_C(1) << slot % 64;
         d->words |= UINT32_C(1) << slot / 64;
         if (cycle < d->next)
             d->next = cycle;
-    } else if (is_full(bucket)) {
-        struct chunk *chunk = chunk_new(d), *last = (struct chunk *)bucket->end - 1;
-        last->next = chunk;
-        bucket->end = chunk->event;
+    } else {
+        ((struct chunk *)bucket->end - 1)->next = chunk;
     }
+    bucket->end = chunk->event;
+}
+
+/* An empty bucket's end is no chunk's, but aligned as if one was full. */
+static inline struct port_event *wheel_add(struct port_domain *d, uint64_t cycle)
+{
+    struct bucket *bucket = &d->bucket[cycle % WHEEL];
+    if (is_full(bucket))
+        add_chunk(d, bucket, cycle);
     return bucket->end++;
 }
 
@@ -489,6 +495,7 @@ static void run_bucket(struct port_domain *d, struct bucket *bucket)
         chunk_free(d, chunk);
     }
     bucket->first = NULL;
+    bucket->end = NULL;
 }
 
 static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
