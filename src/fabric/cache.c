@@ -84,9 +84,15 @@ static uint64_t touch(uint64_t order, unsigned way)
     return (shift < 60 ? after << (shift + 4) : 0) | before << 4 | way;
 }
 
+/* A way's bits of void_half. */
+static uint32_t void_of(unsigned halves, unsigned way)
+{
+    return ((halves & FIRST_HALF) | (halves & SECOND_HALF) << 15) << way;
+}
+
 static bool is_whole(const struct cache *c, uint32_t set, unsigned way)
 {
-    return !((c->void_half[set][0] | c->void_half[set][1]) >> way & 1);
+    return !(c->void_half[set] & void_of(BOTH_HALVES, way));
 }
 
 bool cache_has(const struct cache *c, uint32_t line)
@@ -121,13 +127,6 @@ bool cache_look(struct cache *c, uint32_t line)
     return is_whole(c, set, (unsigned)way);
 }
 
-static void note_halves(struct cache *c, uint32_t set, unsigned way, unsigned there, unsigned gone)
-{
-    for (unsigned i = 0; i < 2; i++)
-        c->void_half[set][i] =
-            (uint16_t)((c->void_half[set][i] & ~((there >> i & 1) << way)) | (gone >> i & 1) << way);
-}
-
 enum cache_put cache_put(struct cache *c, uint32_t line, unsigned halves, bool dirty, uint32_t *victim)
 {
     if (!c->sets) { /* no cache: what is written goes on to memory */
@@ -139,7 +138,7 @@ enum cache_put cache_put(struct cache *c, uint32_t line, unsigned halves, bool d
     if (found != CACHE_NONE) {
         c->order[set] = touch(c->order[set], (unsigned)found);
         c->dirty[set] |= (uint16_t)((unsigned)dirty << found);
-        note_halves(c, set, (unsigned)found, halves, 0);
+        c->void_half[set] &= ~void_of(halves, (unsigned)found);
         return CACHE_HAD;
     }
     const uint64_t order = c->order[set];
@@ -150,7 +149,7 @@ enum cache_put cache_put(struct cache *c, uint32_t line, unsigned halves, bool d
     *tag = line;
     c->order[set] = touch(order, way);
     c->dirty[set] = (uint16_t)((c->dirty[set] & ~(1U << way)) | (unsigned)dirty << way);
-    note_halves(c, set, way, halves, ~halves);
+    c->void_half[set] = (c->void_half[set] & ~void_of(BOTH_HALVES, way)) | void_of(~halves, way);
     return pushes ? CACHE_PUSHED : CACHE_FILLED;
 }
 
@@ -176,8 +175,7 @@ void cache_age(struct cache *c, uint64_t count, double dirty, uint64_t fresh, ui
             unsigned way = *order >> 4 * (c->ways - 1) & 0xf;
             c->tag[(size_t)(first + i) * c->ways + way] = line + i;
             c->dirty[first + i] = (uint16_t)((c->dirty[first + i] & ~(1U << way)) | (unsigned)all << way);
-            c->void_half[first + i][0] &= (uint16_t)~(1U << way);
-            c->void_half[first + i][1] &= (uint16_t)~(1U << way);
+            c->void_half[first + i] &= ~void_of(BOTH_HALVES, way);
             *order = touch(*order, way); /* the newest, but behind those that are kept */
             *order = (*order & ~(kept << 4 | 0xf)) | (*order >> 4 & kept) | (uint64_t)way << 4 * keeps;
         }

@@ -69,10 +69,10 @@ static inline double ps_server_take(struct ps_server *s, double now, double busy
 /* The tags of a slice of the Infinity Cache, and its prefetcher. */
 struct cache {
     uint32_t sets, ways, salt;
-    uint32_t *tag;            /* lines of the channel, by set and way */
-    uint64_t *order;          /* of a set: ways by nibble, the last used first */
-    uint16_t *dirty;          /* of a set */
-    uint16_t (*void_half)[2]; /* of a set: whose first and second half are not there */
+    uint32_t *tag;       /* lines of the channel, by set and way */
+    uint64_t *order;     /* of a set: ways by nibble, the last used first */
+    uint16_t *dirty;     /* of a set */
+    uint32_t *void_half; /* of a set: whose first half is not there, and above those whose second is not */
     static_assert(CHIP_MAX_CACHE_WAYS <= 16, "nibbles of order, bits of dirty");
     alignas(16) uint32_t next[CHIP_MAX_STREAMS]; /* of each stream the line that continues it */
     static_assert(CHIP_MAX_STREAMS % 4 == 0, "four at a time");

@@ -89,11 +89,9 @@ static bool is_stale(const struct l2 *l2, uint32_t way, struct mask written)
  * that stores to them probes.  Here it cannot, so that they are compared when they are used next.  So are
  * those of RW memory after one of system scope.
  */
-static void refresh(struct l2 *l2, uint32_t way)
+static void make_fresh(struct l2 *l2, uint32_t way)
 {
     struct l2_line *line = &l2->line[way];
-    if (line->epoch == l2->epoch)
-        return;
     bool compares = line->mtype == VM_MTYPE_CC ||
                     (line->mtype == VM_MTYPE_RW && (int)(l2->system_epoch - line->epoch) > 0);
     struct mask written = mask_of(0, 0);
@@ -108,6 +106,12 @@ static void refresh(struct l2 *l2, uint32_t way)
         line->whole = false;
     if (!busy)
         line->epoch = l2->epoch;
+}
+
+static inline void refresh(struct l2 *l2, uint32_t way)
+{
+    if (l2->line[way].epoch != l2->epoch)
+        make_fresh(l2, way);
 }
 
 /* The least recently used way of a set among those that no transaction is about; NO_WAY: there is none. */
