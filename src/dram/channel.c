@@ -48,13 +48,16 @@ void dram_channel_open(struct dram_channel *ch, const struct dram_timing *timing
  */
 void dram_place(const struct dram_timing *t, uint32_t index, struct dram_request *request)
 {
-    uint32_t group = index % t->groups, rest = index / (t->groups * t->lines);
-    uint32_t in_group = t->banks / t->groups, row = rest / in_group;
-    uint32_t mix = row * UINT32_C(0x9e3779b1);
-    uint32_t bank = (rest % in_group + (mix >> 16) % in_group) % in_group;
-    group = (group + (rest ^ rest >> 3 ^ mix >> 28)) % t->groups;
+    const uint32_t in_group = t->by_in_group.by;
+    uint32_t group, skip, bank, turn, skewed;
+    const uint32_t rest = divide(t->by_lines, divide(t->by_groups, index, &group), &skip);
+    const uint32_t row = divide(t->by_in_group, rest, &bank), mix = row * UINT32_C(0x9e3779b1);
+    divide(t->by_in_group, mix >> 16, &turn);
+    divide(t->by_groups, group + (rest ^ rest >> 3 ^ mix >> 28), &skewed);
+    bank += turn;
+    bank -= bank < in_group ? 0 : in_group;
     request->row = row;
-    request->bank = (uint8_t)(bank * t->groups + group);
+    request->bank = (uint8_t)(bank * t->groups + skewed);
 }
 
 /* ---- refresh ---- */
@@ -194,6 +197,9 @@ uint64_t dram_step(struct dram_channel *ch, uint64_t tick, dram_done_fn *done, v
     struct dram_device *d = &ch->device;
     const struct dram_timing *t = d->timing;
     uint64_t limit = tick + ahead(t);
+    /* Banks of `side` whose row cannot be changed before `limit`, and the soonest that one can. */
+    const struct dram_side *of = NULL;
+    uint64_t closed = 0, next = DRAM_NEVER;
     refresh_due(ch, tick);
     for (;;) {
         choose_side(ch);
@@ -201,17 +207,24 @@ uint64_t dram_step(struct dram_channel *ch, uint64_t tick, dram_done_fn *done, v
         struct dram_side *side = &ch->side[write];
         if (!side->count)
             return DRAM_NEVER;
-        uint64_t next = DRAM_NEVER;
-        for (uint64_t banks = side->pending & (~side->hits | side->overdue); banks; banks &= banks - 1) {
+        const uint64_t wait = side->pending & (~side->hits | side->overdue);
+        if (side != of || closed & ~wait) {
+            of = side;
+            closed = 0;
+            next = DRAM_NEVER;
+        }
+        for (uint64_t banks = wait & ~closed; banks; banks &= banks - 1) {
             unsigned bank = (unsigned)__builtin_ctzll(banks);
-            if (side->bank[bank].retry > limit || !open_row(ch, side, bank, tick))
+            if (side->bank[bank].retry > limit || !open_row(ch, side, bank, tick)) {
                 next = sooner(next, side->bank[bank].retry);
+                closed |= banks & -banks;
+            }
         }
         /* The oldest of those that can go now; else the one that can go soonest. */
         uint64_t oldest = DRAM_NEVER, ready = DRAM_NEVER;
         unsigned chosen = CHIP_MAX_BANKS;
         for (uint64_t banks = side->hits & ~side->overdue; banks; banks &= banks - 1) {
-            unsigned bank = (unsigned)__builtin_ctzll(banks), group = bank % t->groups;
+            unsigned bank = (unsigned)__builtin_ctzll(banks), group = t->group_of[bank];
             uint64_t column = write ? later(d->bank[bank].write, d->group[group].write)
                                     : later(d->bank[bank].read, d->group[group].read);
             if (column <= limit ? ready > limit || side->bank[bank].hit < oldest : column < ready) {

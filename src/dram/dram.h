@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/divisor.h"
 #include "chip/chip.h"
 
 enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE, DRAM_REFRESH };
@@ -42,7 +43,10 @@ struct dram_timing {
     unsigned refi, rfc;
     unsigned groups, banks; /* bank groups, and banks of all of them; bank i is in group i % groups */
     unsigned lines;         /* of a row */
-    unsigned write_high, write_low, window; /* the controller's queues */
+    uint8_t group_of[CHIP_MAX_BANKS];
+    static_assert(CHIP_MAX_BANK_GROUPS <= UINT8_MAX, "a byte each");
+    struct divisor by_groups, by_lines, by_in_group; /* groups, lines, and banks of a group */
+    unsigned write_high, write_low, window;          /* the controller's queues */
     unsigned patience;
 };
 void dram_timing_of(const struct chip *chip, struct dram_timing *timing);

@@ -45,6 +45,11 @@ void dram_timing_of(const struct chip *chip, struct dram_timing *timing)
         .patience = chip_get(chip, CHIP_hbm_patience),
     };
 #undef TICKS
+    for (unsigned i = 0; i < timing->banks && i < CHIP_MAX_BANKS; i++)
+        timing->group_of[i] = (uint8_t)(i % timing->groups);
+    timing->by_groups = divisor_of(timing->groups);
+    timing->by_lines = divisor_of(timing->lines);
+    timing->by_in_group = divisor_of(timing->banks / timing->groups);
     timing->burst = timing->ccd_s;
     /* The bus turns around: write data may follow the last read's, with one tick between. */
     timing->rtw =
@@ -88,7 +93,7 @@ uint64_t dram_ready(const struct dram_device *d, enum dram_command command, unsi
 {
     const struct dram_timing *t = d->timing;
     const struct dram_bank *b = &d->bank[bank];
-    unsigned group = bank % t->groups, lane;
+    unsigned group = t->group_of[bank], lane;
     uint64_t ready = tick;
     switch (command) {
     case DRAM_ACTIVATE:
@@ -111,7 +116,7 @@ static void issue_activate(struct dram_device *d, unsigned bank, uint32_t row, u
 {
     const struct dram_timing *t = d->timing;
     struct dram_bank *b = &d->bank[bank];
-    unsigned group = bank % t->groups;
+    unsigned group = t->group_of[bank];
     b->row = row;
     b->read = tick + t->rcd_read;
     b->write = tick + t->rcd_write;
@@ -129,7 +134,7 @@ static uint64_t issue_column(struct dram_device *d, bool write, unsigned bank, u
 {
     const struct dram_timing *t = d->timing;
     struct dram_bank *b = &d->bank[bank];
-    unsigned group = bank % t->groups, lane = 0;
+    unsigned group = t->group_of[bank], lane = 0;
     uint64_t slot = first_slot(d, tick, &lane), last = tick + (uint64_t)(t->bursts - 1) * t->ccd_l;
     assert(slot == tick);
     d->lane[lane] = last + t->ccd_l;

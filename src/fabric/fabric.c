@@ -170,6 +170,7 @@ struct fabric *fabric_open_package(const struct chip *chip, struct port *port, u
     f->package_shift = place->shift;
     f->engines = chip_get(chip, CHIP_sdma_engines);
     f->pseudo = chip_get(chip, CHIP_hbm_pseudo_channels);
+    f->by_pseudo = divisor_of(f->pseudo);
     map_open(&f->map, chip, nps);
     dram_timing_of(chip, &f->timing);
     set_times(f, chip);

@@ -10,49 +10,51 @@
 static void memory_done(void *context, struct dram_request *request, uint64_t end);
 static void memory_event(struct port_domain *domain, struct port_event *event);
 
-static void wake_memory(struct iod *iod, uint64_t next, uint64_t index)
+static void wake_memory(struct iod *iod, uint64_t next, unsigned slice, unsigned pseudo)
 {
     const struct fabric *f = iod->fabric;
     uint64_t cycle = port_cycle_of(iod->domain, (uint64_t)((double)next * f->tick_ps));
     uint64_t soonest = port_now(iod->domain) + 1;
     struct port_event *e = port_post(iod->domain, cycle > soonest ? cycle : soonest, memory_event, iod);
     e->word[0] = next;
-    e->word[1] = index;
+    e->word[1] = slice;
+    e->word[2] = pseudo;
 }
 
-static void memory_step(struct iod *iod, struct dram_channel *ch, uint64_t index)
+static void memory_step(struct iod *iod, unsigned slice, unsigned pseudo)
 {
     struct fabric *f = iod->fabric;
+    struct dram_channel *ch = &iod->slice[slice].memory[pseudo];
     uint64_t tick = (uint64_t)(iod_now(iod) / f->tick_ps);
     ch->wake = tick; /* not DRAM_NEVER: what is submitted meanwhile is seen by this step */
     uint64_t next = dram_step(ch, tick, memory_done, iod);
     ch->wake = next;
     if (next != DRAM_NEVER)
-        wake_memory(iod, next, index);
-    home_let_in(iod, &iod->slice[index / f->pseudo]);
+        wake_memory(iod, next, slice, pseudo);
+    home_let_in(iod, &iod->slice[slice]);
 }
 
 static void memory_event(struct port_domain *domain, struct port_event *event)
 {
     (void)domain;
     struct iod *iod = event->self;
-    unsigned pseudo = iod->fabric->pseudo;
-    struct dram_channel *ch = &iod->slice[event->word[1] / pseudo].memory[event->word[1] % pseudo];
-    if (ch->wake == event->word[0])
-        memory_step(iod, ch, event->word[1]);
+    const unsigned slice = (unsigned)event->word[1], pseudo = (unsigned)event->word[2];
+    if (iod->slice[slice].memory[pseudo].wake == event->word[0])
+        memory_step(iod, slice, pseudo);
 }
 
 void home_submit(struct iod *iod, struct home_line *h, bool write)
 {
     struct fabric *f = iod->fabric;
-    uint64_t index = (uint64_t)h->slice * f->pseudo + h->line % f->pseudo;
-    struct dram_channel *ch = &iod->slice[h->slice].memory[h->line % f->pseudo];
+    uint32_t pseudo;
+    const uint32_t line = divide(f->by_pseudo, h->line, &pseudo);
+    struct dram_channel *ch = &iod->slice[h->slice].memory[pseudo];
     uint64_t tick = (uint64_t)(iod_now(iod) / f->tick_ps);
-    dram_place(&f->timing, h->line / f->pseudo, &h->dram);
+    dram_place(&f->timing, line, &h->dram);
     h->dram.write = write;
     dram_submit(ch, &h->dram, tick);
     if (ch->wake > tick + 2 * (uint64_t)f->timing.bursts * f->timing.ccd_s)
-        memory_step(iod, ch, index);
+        memory_step(iod, h->slice, pseudo);
 }
 
 /* ---- the cache ---- */

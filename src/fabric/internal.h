@@ -248,6 +248,7 @@ struct fabric {
     struct fabric_map map;
     struct dram_timing timing;
     unsigned iods, xcds, ccds, links, engines, pseudo;
+    struct divisor by_pseudo;
     unsigned package, package_shift; /* the bits of a physical address above that are the package's number */
     struct fabric_host *host;        /* behind PCIe; NULL: there is none */
     struct link link[FABRIC_LINKS];  /* to each other package, by number */

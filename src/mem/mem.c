@@ -196,6 +196,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->i_prefetch = chip_get(chip, CHIP_icache_prefetch);
     t->utcl1_entries = chip_get(chip, CHIP_utcl1_entries);
     t->utcl1_reach = (uint64_t)chip->value[CHIP_utcl1_reach];
+    t->utcl1_shift = (unsigned)__builtin_ctzll(t->utcl1_reach);
     t->utcl1_misses = chip_get(chip, CHIP_utcl1_misses);
     t->utcl1_walks = chip_get(chip, CHIP_utcl1_walks);
     t->utcl1_replay = chip_get(chip, CHIP_utcl1_replay);

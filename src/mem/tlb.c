@@ -41,12 +41,17 @@ static void forget_old(struct utcl1 *t)
 /* Of an entry that is not the one used last. */
 static struct utcl1_entry *find(struct utcl1 *t, uint64_t address)
 {
-    for (unsigned i = 0; i < t->used; i++)
-        if (address - t->entry[i].base < t->entry[i].bytes) {
-            t->recent = i;
-            return &t->entry[i];
-        }
-    return NULL;
+    uint16_t *guess = &t->guess[address >> t->mem->timing.utcl1_shift & (UTCL1_GUESSES - 1)];
+    unsigned i = *guess;
+    if (i >= t->used || address - t->entry[i].base >= t->entry[i].bytes) {
+        for (i = 0; i < t->used && address - t->entry[i].base >= t->entry[i].bytes;)
+            i++;
+        if (i == t->used)
+            return NULL;
+        *guess = (uint16_t)i;
+    }
+    t->recent = i;
+    return &t->entry[i];
 }
 
 static void install(struct utcl1 *t, const struct utcl1_entry *entry)
@@ -60,6 +65,7 @@ static void install(struct utcl1 *t, const struct utcl1_entry *entry)
                 at = i;
     }
     t->entry[at] = *entry;
+    memset(t->guess, 0, sizeof(t->guess));
     t->entry[at].used = ++t->clock;
     t->recent = at;
 }

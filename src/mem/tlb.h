@@ -29,11 +29,13 @@ struct utcl1_miss {
     uint64_t soonest;        /* cycle of the answer if the entry were there */
 };
 
+enum { UTCL1_GUESSES = 64 };
 struct utcl1 {
     struct request_queue blocked; /* no free miss, or behind another instruction's */
     unsigned missing, recent, used;
     unsigned walking; /* walks for it that read their line */
     struct utcl1_entry *entry;
+    uint16_t guess[UTCL1_GUESSES]; /* by what an entry reaches at most: which was found there last */
     uint64_t generation, clock;
     uint64_t free; /* cycle of the next look-up */
     struct xcd_mem *mem;

@@ -38,6 +38,7 @@ struct mem_timing {
     unsigned utcl1_entries, utcl1_misses, utcl1_walks, utcl1_replay, utcl2_latency, utcl2_rate, utcl2_walks,
         walk;
     uint64_t utcl1_reach;
+    unsigned utcl1_shift; /* by its bits */
 };
 
 struct xcd_mem {
