@@ -43,12 +43,16 @@ struct dram_timing {
     unsigned refi, rfc;
     unsigned groups, banks; /* bank groups, and banks of all of them; bank i is in group i % groups */
     unsigned lines;         /* of a row */
+    unsigned write_high, write_low, window; /* the controller's queues */
+    unsigned patience;
+    /* What follows by dram_timing_divide(): of each bank its group; divisors by groups, lines, and a group's
+     * banks. */
     uint8_t group_of[CHIP_MAX_BANKS];
     static_assert(CHIP_MAX_BANK_GROUPS <= UINT8_MAX, "a byte each");
-    struct divisor by_groups, by_lines, by_in_group; /* groups, lines, and banks of a group */
-    unsigned write_high, write_low, window;          /* the controller's queues */
-    unsigned patience;
+    struct divisor by_groups, by_lines, by_in_group;
 };
+/* Fills in what follows from groups, banks and lines. */
+void dram_timing_divide(struct dram_timing *timing);
 void dram_timing_of(const struct chip *chip, struct dram_timing *timing);
 
 struct dram_device {

@@ -11,6 +11,15 @@
 
 enum { LINE = 128 };
 
+void dram_timing_divide(struct dram_timing *timing)
+{
+    for (unsigned i = 0; i < timing->banks && i < CHIP_MAX_BANKS; i++)
+        timing->group_of[i] = (uint8_t)(i % timing->groups);
+    timing->by_groups = divisor_of(timing->groups);
+    timing->by_lines = divisor_of(timing->lines);
+    timing->by_in_group = divisor_of(timing->banks / timing->groups);
+}
+
 void dram_timing_of(const struct chip *chip, struct dram_timing *timing)
 {
     double mhz = chip->value[CHIP_hbm_clock];
@@ -45,11 +54,7 @@ void dram_timing_of(const struct chip *chip, struct dram_timing *timing)
         .patience = chip_get(chip, CHIP_hbm_patience),
     };
 #undef TICKS
-    for (unsigned i = 0; i < timing->banks && i < CHIP_MAX_BANKS; i++)
-        timing->group_of[i] = (uint8_t)(i % timing->groups);
-    timing->by_groups = divisor_of(timing->groups);
-    timing->by_lines = divisor_of(timing->lines);
-    timing->by_in_group = divisor_of(timing->banks / timing->groups);
+    dram_timing_divide(timing);
     timing->burst = timing->ccd_s;
     /* The bus turns around: write data may follow the last read's, with one tick between. */
     timing->rtw =

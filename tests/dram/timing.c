@@ -6,7 +6,7 @@
 #include "chip/chip.h"
 
 /* In ticks of 1 GHz, all different, so that no rule hides another. */
-static const struct dram_timing rules = {
+static struct dram_timing rules = {
     .mhz = 1000,
     .cl = 14,
     .cwl = 5,
@@ -147,8 +147,26 @@ static void test_chip(void)
     chip_free(&chip);
 }
 
+/* Where a quotient changes, up to the largest number. */
+static void test_division(void)
+{
+    for (uint32_t by = 1; by < 1000; by++) {
+        const struct divisor d = divisor_of(by);
+        for (uint32_t k = 0; k < 40; k++)
+            for (uint32_t i = 0; i < 3; i++) {
+                const uint32_t near[] = {by * k, UINT32_MAX / by * by - by * k, UINT32_MAX - k},
+                               n = near[i] - (k & 1);
+                uint32_t rest;
+                CHECK_EQ(divide(d, n, &rest), n / by);
+                CHECK_EQ(rest, n % by);
+            }
+    }
+}
+
 int main(void)
 {
+    dram_timing_divide(&rules);
+    test_division();
     test_rows();
     test_four_activates();
     test_columns();
