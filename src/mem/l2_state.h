@@ -2,7 +2,8 @@
 /*
  * Between the L2's own files.
  *
- *   l2.c         what requests, answers and probes do
+ *   l2.c         what requests and answers do
+ *   l2_probe.c   probes, and what the host has written
  *   l2_txn.c     what it asks of the fabric
  *   l2_prefetch.c  ahead of the events
  *   l2_age.c     lines of nobody, for sampled dispatches
@@ -116,6 +117,10 @@ static inline bool l2_is_busy(const struct l2 *l2, uint32_t way)
 /* Begins to write the way's dirty bytes.  It has some, and no transaction. */
 void l2_clean(struct xcd_mem *mem, uint32_t way);
 void l2_set_dirty(struct l2 *l2, uint32_t way, struct mask dirty);
+/* Whether clean bytes of the line differ from the host's memory, but for those that are being written. */
+bool l2_is_stale(const struct l2 *l2, uint32_t way, struct mask written);
+/* It is of an older epoch, and of this one from now on, as far as what it has is still good. */
+void l2_make_fresh(struct l2 *l2, uint32_t way);
 /* The way is empty from now on. */
 void l2_free_way(struct l2 *l2, uint32_t way);
 

@@ -57,20 +57,6 @@ static struct vl1 *vl1_of(struct xcd_mem *mem, unsigned cu)
 
 /* ---- lines ---- */
 
-static unsigned set_of(const struct vl1 *l1, uint64_t line)
-{
-    return (unsigned)(line / LINE) & (l1->mem->timing.sets - 1);
-}
-
-/* Where it is looked for, of the host's memory. */
-static void prefetch_set(const struct vl1 *l1, uint64_t line)
-{
-    unsigned set = set_of(l1, line);
-    port_prefetch_line(&l1->short_tag[set * l1->mem->timing.ways]);
-    port_prefetch_line(&l1->miss[bucket_of(line, MISS_BUCKETS)]);
-    port_prefetch_line(&l1->oldest[set]);
-}
-
 /* Which of 64 ways have the byte. */
 static uint64_t alike(const uint8_t *short_tag, uint8_t wanted)
 {
@@ -129,7 +115,7 @@ static void use_last(struct vl1 *l1, unsigned set, unsigned i)
 
 static void drop(struct vl1 *l1, uint64_t line)
 {
-    unsigned set = set_of(l1, line), i = find(l1, set, line);
+    unsigned set = vl1_set_of(l1, line), i = find(l1, set, line);
     if (i == NO_LINE)
         return;
     l1->line[i].epoch = 0;
@@ -153,7 +139,7 @@ static void install(struct vl1 *l1, unsigned set, uint64_t line, const uint8_t *
 
 static void keep_store(struct vl1 *l1, uint64_t line, const uint8_t *data)
 {
-    unsigned set = set_of(l1, line), i = find(l1, set, line);
+    unsigned set = vl1_set_of(l1, line), i = find(l1, set, line);
     if (i == NO_LINE) {
         install(l1, set, line, data, false);
     } else {
@@ -319,7 +305,7 @@ static void end_uncached(struct vl1 *l1, const struct mem_request *r, uint64_t c
         port_post(l1->mem->domain, cycle, uncached_done, l1);
 }
 
-static void line_arrives(struct port_domain *domain, struct port_event *event)
+void vl1_line_arrives(struct port_domain *domain, struct port_event *event)
 {
     struct mem_request *r = event->self;
     struct vl1 *l1 = r->mem->vl1[r->cu];
@@ -329,7 +315,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
         *miss_of(l1, r->line) = r->chain;
     if (r->cached && !r->part && !r->faulted && r->epoch == l1->epoch) /* a store would have superseded it */
         for (unsigned i = 0; i < request_lines(r); i++)
-            install(l1, set_of(l1, r->line + i * LINE), r->line + i * LINE, r->bytes + (size_t)i * LINE,
+            install(l1, vl1_set_of(l1, r->line + i * LINE), r->line + i * LINE, r->bytes + (size_t)i * LINE,
                     r->policy.streams);
     l1->misses -= request_lines(r);
     deliver(l1, r, r->bytes, r->faulted, now);
@@ -360,11 +346,11 @@ static void answer_load(struct mem_request *r, uint64_t cycle)
     struct vl1 *l1 = mem->vl1[r->cu];
     uint64_t cycles = mem->timing.fill * request_lines(r);
     cycle += distance(l1, r);
-    port_post(mem->domain, port_take(&l1->fill, cycle, cycles) + cycles, line_arrives, r);
+    port_post(mem->domain, port_take(&l1->fill, cycle, cycles) + cycles, vl1_line_arrives, r);
 }
 
 /* A store, or an atomic. */
-static void acknowledged(struct port_domain *domain, struct port_event *event)
+void vl1_acknowledged(struct port_domain *domain, struct port_event *event)
 {
     struct mem_request *r = event->self, *joined;
     struct vl1 *l1 = r->mem->vl1[r->cu];
@@ -390,7 +376,7 @@ static void acknowledged(struct port_domain *domain, struct port_event *event)
 static void answer_store(struct mem_request *r, uint64_t cycle)
 {
     struct xcd_mem *mem = r->mem;
-    port_post(mem->domain, cycle + distance(mem->vl1[r->cu], r), acknowledged, r);
+    port_post(mem->domain, cycle + distance(mem->vl1[r->cu], r), vl1_acknowledged, r);
 }
 
 /* ---- to the L2 ---- */
@@ -450,7 +436,7 @@ static enum turn look_up_load_pair(struct vl1 *l1, struct mem_request *r, uint64
     struct mem_counters *c = &l1->mem->counters;
     if (r->absent)
         return miss_pair(l1, r, cycle);
-    unsigned set[2] = {set_of(l1, r->line), set_of(l1, r->line + LINE)};
+    unsigned set[2] = {vl1_set_of(l1, r->line), vl1_set_of(l1, r->line + LINE)};
     unsigned way[2] = {find(l1, set[0], r->line), find(l1, set[1], r->line + LINE)};
     if (way[0] != NO_LINE && way[1] != NO_LINE) {
         c->tcp_hits += 2;
@@ -512,7 +498,7 @@ static enum turn look_up(struct vl1 *l1, struct mem_request *r, uint64_t cycle)
         return TURN_WAITS;
     if (r->kind == REQUEST_LOAD) {
         bool may_hit = !isa_policy_beyond_cu(r->policy) && r->mtype != VM_MTYPE_UC;
-        unsigned set = set_of(l1, r->line), i = may_hit && !r->absent ? find(l1, set, r->line) : NO_LINE;
+        unsigned set = vl1_set_of(l1, r->line), i = may_hit && !r->absent ? find(l1, set, r->line) : NO_LINE;
         if (i != NO_LINE) {
             mem->counters.tcp_hits++;
             use_first(l1, set, i);
@@ -581,7 +567,7 @@ static void unstall(struct vl1 *l1)
     if (l1->stalled.first->absent && !may_miss(l1, l1->stalled.first))
         return;
     if (l1->stalled.first->next) /* for most often two are looked at, and the second waits again */
-        prefetch_set(l1, l1->stalled.first->next->line);
+        vl1_prefetch_set(l1, l1->stalled.first->next->line);
     while (l1->stalled.first) {
         struct mem_request *r = l1->stalled.first, *next = r->next;
         port_prefetch(next, offsetof(struct mem_request, data));
@@ -704,7 +690,7 @@ static void set_out(struct vl1 *l1, struct mem_access *a)
         return;
     }
     for (const struct mem_request *r = first; r; r = r->next)
-        prefetch_set(l1, r->line);
+        vl1_prefetch_set(l1, r->line);
     utcl1_translate(&l1->tlb, first, start + 1);
 }
 
@@ -786,75 +772,11 @@ void xcd_mem_tell(struct xcd_mem *mem, void (*room)(void *context, unsigned cu),
     mem->room_context = context;
 }
 
-/* ---- ahead of the events ---- */
-
-static bool prefetch_line(const struct port_event *event, unsigned stage)
-{
-    const struct mem_request *r = event->self;
-    if (stage == 0) {
-        port_prefetch(r, offsetof(struct mem_request, data));
-        return true;
-    }
-    const struct vl1 *l1 = r->mem->vl1[r->cu];
-    const struct mem_access *a = r->access;
-    if (stage == 1) {
-        access_prefetch(a, 0);
-        port_prefetch(r->bytes, r->pair ? PAIR : LINE);
-        prefetch_set(l1, r->line);
-    } else if (stage == 2) {
-        if (r->bytes == r->data) { /* for its first lane */
-            unsigned lane = (unsigned)__builtin_ctzll(r->lanes);
-            port_prefetch_line(&a->addr[a->in_row ? 0 : lane]);
-            port_prefetch_line(a->data + (size_t)lane * a->stride);
-        }
-        for (unsigned k = 0; k < request_lines(r); k++) {
-            unsigned i = l1->oldest[set_of(l1, r->line + k * LINE)];
-            port_prefetch_line(&l1->line[i]);
-            port_prefetch(l1->data + (size_t)i * LINE, LINE);
-        }
-    }
-    return stage < 2;
-}
-
-static bool prefetch_acknowledgement(const struct port_event *event, unsigned stage)
-{
-    const struct mem_request *r = event->self;
-    if (stage == 0)
-        port_prefetch(r, offsetof(struct mem_request, data));
-    else if (r->access)
-        access_prefetch(r->access, 0);
-    return stage == 0;
-}
-
-static bool prefetch_completion(const struct port_event *event, unsigned stage)
-{
-    const struct mem_access *a = event->self;
-    if (stage == 0) {
-        access_prefetch(a, 0);
-        return true;
-    }
-    if (stage == 1)
-        port_prefetch_line(&((const struct xcd_mem *)event->word[0])->vl1[a->cu]->wave[a->wave]);
-    return a->prefetch && a->prefetch(a, stage);
-}
-
-void vl1_prefetch(struct xcd_mem *mem)
-{
-    port_set_prefetch(mem->domain, line_arrives, prefetch_line);
-    port_set_prefetch(mem->domain, acknowledged, prefetch_acknowledgement);
-    port_set_prefetch(mem->domain, vl1_complete, prefetch_completion);
-}
-
 /* ---- what others ask ---- */
 
 void vl1_count_store(const struct mem_request *r)
 {
     r->mem->vl1[r->cu]->wave[r->wave].stores++;
-}
-
-void vl1_prefetch_performed(const struct mem_request *r)
-{
-    port_prefetch_line(&r->mem->vl1[r->cu]->wave[r->wave]);
 }
 
 void vl1_acquire(struct xcd_mem *mem)

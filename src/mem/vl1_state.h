@@ -3,6 +3,7 @@
  * Between the vector cache's own files.
  *
  *   vl1.c       lookups, and the order of completion
+ *   vl1_prefetch.c  ahead of the events
  *   coalesce.c  lanes of an access to requests, one for each line
  *   combine.c   stores that it keeps back to combine them
  */
@@ -65,6 +66,23 @@ struct vl1 { /* first what tells whether it takes an access */
     struct mem_request *miss[MISS_BUCKETS];
     struct vl1_wave wave[CHIP_MAX_CU_WAVES];
 };
+
+static inline unsigned vl1_set_of(const struct vl1 *l1, uint64_t line)
+{
+    return (unsigned)(line / LINE) & (l1->mem->timing.sets - 1);
+}
+
+/* Where it is looked for, of the host's memory. */
+static inline void vl1_prefetch_set(const struct vl1 *l1, uint64_t line)
+{
+    unsigned set = vl1_set_of(l1, line);
+    port_prefetch_line(&l1->short_tag[set * l1->mem->timing.ways]);
+    port_prefetch_line(&l1->miss[bucket_of(line, MISS_BUCKETS)]);
+    port_prefetch_line(&l1->oldest[set]);
+}
+
+/* Events: an answer to a load; to a store or an atomic. */
+port_fn vl1_line_arrives, vl1_acknowledged;
 
 /* To the L2. */
 void vl1_send(struct vl1 *l1, struct mem_request *request, uint64_t cycle);
