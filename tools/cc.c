@@ -199,9 +199,12 @@ static bool take_own_option(struct cc_job *job, const char *arg)
         return true;
     }
     // hipcc's own switches that change nothing here: device functions can always be called, the runtime is
-    // always shared, and linking always looks for device code.
+    // always shared, and linking always looks for device code. So do two that only AMD's clang knows: how
+    // many devices it compiles for at a time, and its optimiser that is not LLVM's.
     static const char *const idle[] = {"--hipcc-func-supp", "--hipcc-no-func-supp", "-use-staticlib",
-                                       "-use-sharedlib", "--hip-link"};
+                                       "-use-sharedlib",    "--hip-link",           "-famd-opt"};
+    if (starts(arg, "-parallel-jobs="))
+        return true;
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
         if (strcmp(arg, idle[i]) == 0)
             return true;

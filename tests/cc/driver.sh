@@ -200,6 +200,7 @@ echo '@inner' >outer
 check "response file" "$ehp" cc @outer && check "text from the response file" grep -q 'a b' value.o
 HIPCC_COMPILE_FLAGS_APPEND='-DTEXT="\"x\"" -I"a dir"' check "compile flags" "$ehp" cc -c value.cpp
 HIPCC_LINK_FLAGS_APPEND='-L. -lpart' check "link flags" "$ehp" cc app.hip -o app7
+check "options of AMD's clang" "$ehp" cc -parallel-jobs=4 -famd-opt -c part.c
 HIPCC_VERBOSE=1 check "verbose" "$ehp" cc -c part.c && says "verbose" '^hipcc-cmd: '
 
 # The other names.

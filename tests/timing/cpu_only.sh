@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # cpu_only.sh BUILD_ROOT SOURCE_ROOT: a package of CCDs alone runs host code on all its cores and has no device; one of
-# XCDs alone says that host code takes no time; one with other shares of both has both.
+# XCDs alone says that host code takes no time; one with other shares of both has both.  A program that measures by the
+# host's clock is told so in timing mode, unless its code is on cores.
 . "$(dirname "$0")/common.sh"
 limit=120 failed=0
 expect() { # WHAT COMMAND...
@@ -89,4 +90,23 @@ if "$ehp" cc --time-host -O2 -fopenmp "$source/tests/timing/host_openmp.c" -o "$
     expect "the same counters" cmp "$dir/said1" "$dir/said2"
     expect "96 cores at work" test "$(grep -c '^ *[0-9]*\.[0-9]* ' "$dir/said1")" = 96
 fi
+cat >"$dir/clock.hip" <<'END'
+#include <chrono>
+#include <hip/hip_runtime.h>
+int main() { return hipFree(nullptr) != hipSuccess || std::chrono::steady_clock::now().time_since_epoch().count() < 0; }
+END
+"$ehp" cc -O2 "$dir/clock.hip" -o "$dir/clock" && "$ehp" cc --time-host -O2 "$dir/clock.hip" -o "$dir/timed_clock" || exit 1
+told() { # LINES PROGRAM OPTION...: of its clock, and how to be on cores where there are some
+    lines=$1 program=$2
+    shift 2
+    simulate "$@" "$dir/$program" 2>"$dir/said" || failed=1
+    expect "clock of $program $*" test "$(grep -c "std::chrono::steady_clock.*the host's time" "$dir/said")" = "$lines"
+}
+told 0 clock
+told 0 timed_clock --mode timing
+told 0 device --mode timing
+told 1 clock --mode timing
+expect "cores" grep -q -e --time-host "$dir/said"
+told 1 clock --mode timing --chip mi300x
+expect "no cores" test "$(grep -c -e --time-host "$dir/said")" = 0
 exit $failed

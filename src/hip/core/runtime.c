@@ -298,6 +298,7 @@ static hipError_t runtime_open(struct hip_runtime *runtime)
         return hipErrorNoDevice;
     }
     runtime_say_interpreted(&options);
+    hip_say_clocks(runtime);
     runtime_numa(runtime);
     int count = (int)ehp_agent_count(runtime->machine);
     for (int i = 0; i < count; i++)

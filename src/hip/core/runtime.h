@@ -188,6 +188,9 @@ hipError_t hip_from_status(int status);
 /* A line on stderr: what names and paths of the environment have in it for a terminal to obey is shown. */
 __attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
 
+/* In timing mode, that the program measures by the host's clock. */
+void hip_say_clocks(const struct hip_runtime *runtime);
+
 /* An entry point without an implementation: says so once on stderr. */
 int hip_unsupported_entry(const char *name, _Atomic bool *said);
 
