@@ -2,9 +2,9 @@
 /* A core's two caches, what it waits for at them, and its prefetcher. */
 #include "ccd/internal.h"
 
-void core_into_l1(struct core *c, uint64_t line, unsigned flags)
+void core_into_l1(struct core *c, uint64_t line, unsigned flags, bool new)
 {
-    uint64_t *e = tags_find(&c->l1, line);
+    uint64_t *e = new ? NULL : tags_find(&c->l1, line);
     if (e) {
         *e |= flags;
         return;
@@ -15,9 +15,9 @@ void core_into_l1(struct core *c, uint64_t line, unsigned flags)
 }
 
 /* The first holds nothing that the second does not. */
-void core_into_l2(struct core *c, uint64_t line, unsigned flags)
+void core_into_l2(struct core *c, uint64_t line, unsigned flags, bool new)
 {
-    uint64_t *e = tags_find(&c->l2, line);
+    uint64_t *e = new ? NULL : tags_find(&c->l2, line);
     if (e) {
         *e |= flags;
         return;
@@ -49,8 +49,8 @@ uint64_t core_share(struct core *c, uint64_t line)
 void core_warm(struct core *c, uint64_t line, unsigned flags)
 {
     tags_drop(&c->ccd->l3, line);
-    core_into_l2(c, line, flags);
-    core_into_l1(c, line, flags);
+    core_into_l2(c, line, flags, false);
+    core_into_l1(c, line, flags, false);
 }
 
 static struct core_miss **misses_of(struct core *c, uint64_t line)
@@ -66,11 +66,12 @@ struct core_miss *core_find_miss(struct core *c, uint64_t line)
     return m;
 }
 
-struct core_miss *core_add_miss(struct core *c, uint64_t line, bool demand)
+struct core_miss *core_add_miss(struct core *c, uint64_t line, bool demand, bool whole)
 {
     struct core_miss *m = c->spare_miss, **first = misses_of(c, line);
     c->spare_miss = m->next;
-    *m = (struct core_miss){.line = line, .demand = demand, .waiters = WAITER_NONE, .next = *first};
+    *m = (struct core_miss){
+        .line = line, .demand = demand, .whole = whole, .waiters = WAITER_NONE, .next = *first};
     *first = m;
     c->misses++;
     c->l1_misses += demand;
@@ -105,14 +106,14 @@ static void read_ahead(struct core *c, struct core_stream *s, uint64_t line, uin
         uint64_t wanted = line + (uint64_t)(int64_t)(next - at_line),
                  from = address + (uint64_t)(int64_t)(next - at_line) * CORE_LINE;
         if (!tags_peek(&c->l2, wanted) && !core_find_miss(c, wanted)) {
-            struct fetched f;
+            struct fetched f = {.own = 0};
             if (c->misses >= all->l2_misses)
                 return;
             c->counters.prefetches++;
             if (ccd_fetch(c, wanted, from, exclusive, false, at, &f))
-                core_into_l2(c, wanted, f.flags);
+                core_into_l2(c, wanted, f.flags, true);
             else
-                core_add_miss(c, wanted, false);
+                core_add_miss(c, wanted, false, true);
         }
         s->ahead = next;
     }

@@ -217,10 +217,10 @@ bool ccd_write_past(struct core *core, const struct core_combined *what)
 }
 
 /* What other cores have of a line: their flags together.  `exclusive`: they lose it; else it is nobody's. */
-static unsigned ask_peers(struct core *core, uint64_t line, bool exclusive, double *when)
+static unsigned ask_peers(struct core *core, uint64_t line, bool own, bool exclusive, double *when)
 {
     struct ccd *ccd = core->ccd;
-    unsigned flags = 0, own = tags_peek(&core->l2, line) != NULL;
+    unsigned flags = 0;
     for (unsigned i = 0; i < ccd->all->cores && *held_of(ccd, line) > own; i++) {
         struct core *peer = &ccd->core[i];
         uint64_t *e = peer == core ? NULL : tags_peek(&peer->l2, line), *above;
@@ -247,14 +247,14 @@ bool ccd_fetch(struct core *core, uint64_t line, uint64_t address, bool exclusiv
     const struct ccds *all = ccd->all;
     double now = ccd_now(ccd);
     at = at > now ? at : now;
-    const uint64_t here = tags_drop(&ccd->l3, line), *own = tags_peek(&core->l2, line);
+    const uint64_t here = tags_drop(&ccd->l3, line);
     unsigned flags = (unsigned)here & (TAG_VALID | TAG_OWNED | TAG_OURS | TAG_DIRTY);
     out->when = at + all->l3_latency - all->l2_latency;
     out->flags = flags;
     if (flags && (!exclusive || flags & TAG_OWNED))
         return true;
-    unsigned peers = ask_peers(core, line, exclusive, &out->when);
-    flags |= peers | (own ? (unsigned)*own & (TAG_OURS | TAG_DIRTY) : 0);
+    unsigned peers = ask_peers(core, line, out->own, exclusive, &out->when);
+    flags |= peers | ((unsigned)out->own & (TAG_OURS | TAG_DIRTY));
     out->when += peers ? all->peer : 0;
     out->flags = exclusive ? flags | TAG_OWNED : flags & ~TAG_OWNED;
     if (exclusive ? flags & TAG_OURS : peers)

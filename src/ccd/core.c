@@ -126,9 +126,8 @@ static void load(struct core *c)
         }
         at = later(at, s->access.done);
     }
-    if ((!c->stores || !forward(c, w, at)) &&
-        !is_at_hand(c, c->op.address, false, at, &c->slot[w].access.done))
-        core_start(c, w, at);
+    if (!c->stores || !forward(c, w, at))
+        core_begin_access(c, w, &c->slot[w].access, at);
 }
 
 static void store(struct core *c)
@@ -148,7 +147,9 @@ static void store(struct core *c)
                              .source = source,
                              .at = c->at,
                              .named = c->op.named};
-    if (c->op.kind != CORE_STORE || !is_at_hand(c, c->op.address, true, c->at, &c->store[place].access.done))
+    if (c->op.kind == CORE_STORE)
+        core_begin_access(c, (core_waiter)(place | WAITER_STORE), &c->store[place].access, c->at);
+    else
         core_start(c, (core_waiter)(place | WAITER_STORE), c->at);
 }
 

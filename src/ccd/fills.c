@@ -11,6 +11,14 @@ enum { AGAIN_NS = 20000 };
 
 enum reach { REACHED, ON_ITS_WAY, NO_PLACE };
 
+/* Asks the host's memory for what a miss of the first cache looks at, all at once. */
+static void ask_host(const struct core *c, uint64_t line)
+{
+    tags_prefetch(&c->l2, line);
+    tags_prefetch(&c->ccd->l3, line);
+    port_prefetch_line(held_of(c->ccd, line));
+}
+
 /* What the first cache does not have.  `w` waits for what is on its way.  A page table's line stays in the
  * second cache. */
 static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool is_table, double at,
@@ -21,23 +29,26 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
     const bool exclusive = !is_table && is_exclusive(a);
     const uint64_t line = line_of(physical), address = is_table ? physical : a->address;
     struct fetched f = {.when = at + all->l2_latency};
-    const uint64_t *e = tags_find(&c->l2, line);
+    struct core_miss *m = core_find_miss(c, line);
+    if (!m && !is_table)
+        ask_host(c, line);
+    const uint64_t *e = m && m->whole ? NULL : tags_find(&c->l2, line);
     if (e && (!exclusive || *e & TAG_OWNED)) {
         f.flags = (unsigned)*e & (TAG_OWNED | TAG_OURS);
     } else {
-        struct core_miss *m = core_find_miss(c, line);
         if (!is_table && (!m || !m->demand) && c->l1_misses == all->l1_misses)
             return NO_PLACE;
         if (!m) {
             if (c->misses == all->l2_misses)
                 return NO_PLACE;
             c->counters.l2_misses++;
+            f.own = e ? *e : 0;
             if (ccd_fetch(c, line, address, exclusive, is_table, at + all->l2_latency, &f)) {
-                core_into_l2(c, line, f.flags);
+                core_into_l2(c, line, f.flags, !e);
                 c->taken_line = line;
                 c->taken_at = f.when;
             } else {
-                m = core_add_miss(c, line, !is_table);
+                m = core_add_miss(c, line, !is_table, !e);
                 c->counters.l3_misses++;
             }
         }
@@ -59,7 +70,7 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
     }
     if (!is_table) {
         c->counters.l1_misses++;
-        core_into_l1(c, line, (f.flags & ~TAG_DIRTY) | (exclusive ? TAG_DIRTY : 0));
+        core_into_l1(c, line, (f.flags & ~TAG_DIRTY) | (exclusive ? TAG_DIRTY : 0), false);
         core_follow(c, line, address, exclusive, at);
     }
     *when = f.when;
@@ -98,14 +109,6 @@ static void block(struct core *c, core_waiter w)
     c->blocked_last = w;
 }
 
-/* Asks the host's memory for what a miss of the first cache looks at, all at once. */
-static void ask_host(const struct core *c, uint64_t line)
-{
-    tags_prefetch(&c->l2, line);
-    tags_prefetch(&c->ccd->l3, line);
-    port_prefetch_line(held_of(c->ccd, line));
-}
-
 /* The address has been translated, to that page. */
 static void touch(struct core *c, core_waiter w, const struct core_page *page, double at)
 {
@@ -120,13 +123,18 @@ static void touch(struct core *c, core_waiter w, const struct core_page *page, d
         core_settle(c, w, when);
         return;
     }
-    ask_host(c, line_of(physical));
+    core_miss_l1(c, w, physical, at);
+}
+
+void core_miss_l1(struct core *c, core_waiter w, uint64_t physical, double at)
+{
+    double when;
     switch (reach(c, w, physical, false, at, &when)) {
     case REACHED:
         core_settle(c, w, when);
         break;
     case ON_ITS_WAY:
-        a->state = SLOT_MISSES;
+        access_of(c, w)->state = SLOT_MISSES;
         break;
     case NO_PLACE:
         block(c, w);
@@ -229,9 +237,9 @@ void core_filled(struct core *c, uint64_t line, double when, unsigned flags)
     struct core_miss *m = core_find_miss(c, line);
     assert(m);
     core_waiter w = m->waiters;
-    core_into_l2(c, line, flags);
+    core_into_l2(c, line, flags, m->whole);
     if (m->demand)
-        core_into_l1(c, line, flags & ~TAG_DIRTY);
+        core_into_l1(c, line, flags & ~TAG_DIRTY, m->whole);
     core_drop_miss(c, m);
     while (w != WAITER_NONE) {
         struct access *a = access_of(c, w);

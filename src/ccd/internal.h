@@ -76,6 +76,7 @@ struct core_miss {
     uint64_t line;
     struct core_miss *next; /* in its bucket, or of spare ones */
     bool demand;            /* on to the first cache */
+    bool whole;             /* the second cache had nothing of it, and has not before it is there */
     core_waiter waiters;
 };
 
@@ -232,8 +233,10 @@ void core_over(struct port_domain *domain, struct port_event *event);
 uint64_t core_cycle_of(const struct core *core, double at);
 
 /* fills.c */
-/* An access sets out for its page and its line. */
+/* An access sets out for its page and its line; */
 void core_start(struct core *core, core_waiter w, double at);
+/* for its line, which the first cache does not have. */
+void core_miss_l1(struct core *core, core_waiter w, uint64_t physical, double at);
 /* It has what it wants. */
 void core_settle(struct core *core, core_waiter w, double when);
 /* From a store's value to that of a load which finds it in the queue; or by the name of its word. */
@@ -276,12 +279,12 @@ uint64_t core_drop(struct core *core, uint64_t line);
 uint64_t core_share(struct core *core, uint64_t line);
 /* Into its caches, with these flags, as if it had been used.  The fabric is not told what they push out. */
 void core_warm(struct core *core, uint64_t line, unsigned flags);
-/* Into one of its caches, which pushes out what it must. */
-void core_into_l1(struct core *core, uint64_t line, unsigned flags);
-void core_into_l2(struct core *core, uint64_t line, unsigned flags);
+/* Into one of its caches, which pushes out what it must; `new`: it is not there. */
+void core_into_l1(struct core *core, uint64_t line, unsigned flags, bool new);
+void core_into_l2(struct core *core, uint64_t line, unsigned flags, bool new);
 /* What it waits for; NULL: not for that line.  `demand`: more than the prefetcher does. */
 struct core_miss *core_find_miss(struct core *core, uint64_t line);
-struct core_miss *core_add_miss(struct core *core, uint64_t line, bool demand);
+struct core_miss *core_add_miss(struct core *core, uint64_t line, bool demand, bool whole);
 void core_drop_miss(struct core *core, struct core_miss *miss);
 /* A load or store that the first cache did not have: the prefetcher hears of it. */
 void core_follow(struct core *core, uint64_t line, uint64_t address, bool exclusive, double at);
@@ -332,19 +335,27 @@ static inline bool find_in_l1(struct core *c, uint64_t line, bool exclusive, dou
     return true;
 }
 
-/* What most are: the first TLB has their page and the first cache their line, and so all is known at once. */
-static inline bool is_at_hand(struct core *c, uint64_t address, bool exclusive, double at, double *when)
+/* core_start() of a load or store.  For most the first TLB has their page and the first cache their line, and
+ * so all is known at once. */
+static inline void core_begin_access(struct core *c, core_waiter w, struct access *a, double at)
 {
-    const struct core_page *page = core_page_of(c, address);
-    return page && tlb_find(&c->tlb, page->physical >> VM_PAGE_SHIFT) &&
-           find_in_l1(c, line_of(page->physical + address % (1U << VM_PAGE_SHIFT)), exclusive, at, when);
+    const struct core_page *page = core_page_of(c, a->address);
+    if (!page || !tlb_find(&c->tlb, page->physical >> VM_PAGE_SHIFT)) {
+        core_start(c, w, at);
+        return;
+    }
+    const uint64_t physical = page->physical + a->address % (1U << VM_PAGE_SHIFT);
+    if (!find_in_l1(c, line_of(physical), is_exclusive(a), at, &a->done))
+        core_miss_l1(c, w, physical, at);
 }
 
 /*
  * ccd.c.  A core's second cache does not have the line, or not for itself.  True: somebody in the CCD does,
- * and when it is there, and with which flags, is known; else core_filled() tells.
+ * and when it is there, and with which flags, is known; else core_filled() tells.  `own`: what the core has
+ * of it.
  */
 struct fetched {
+    uint64_t own;
     double when;
     unsigned flags;
 };

@@ -252,7 +252,7 @@ void turn_end(const struct turn *turn)
     inside = false;
 }
 
-void turn_outside(struct turn *turn, const char *what)
+void client_say(const char *what)
 {
     static const char *said[64];
     size_t i = 0;
@@ -261,6 +261,11 @@ void turn_outside(struct turn *turn, const char *what)
     if (!said[i] && client.rank == 0)
         fprintf(stderr, "ehp: %s takes no simulated time\n", what);
     said[i] = what;
+}
+
+void turn_outside(struct turn *turn, const char *what)
+{
+    client_say(what);
     client_busy(1);
     client_tell(turn, (struct order_op){.kind = ORDER_OUT}, NULL);
     turn->outside = true;

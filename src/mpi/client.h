@@ -12,6 +12,7 @@
  *   groups.c       communicators
  *   windows.c      windows, and when what is done with them may begin and is over
  *   access.c       what is done with them
+ *   files.c        MPI-IO
  *   outside.c      calls that take no simulated time, and say so once
  *
  * A message's bytes go at once and apart from the program's others: packed, from memory of ours, over a
@@ -45,6 +46,8 @@ struct group_known *group_of(MPI_Comm comm);
 /* Of one that has just been made by all of its ranks. */
 void group_add(MPI_Comm comm);
 void group_open(void);
+/* Another of the same ranks, without the program's attributes; by all of them. */
+MPI_Comm group_copy(MPI_Comm comm);
 int group_rank_of(const struct group_known *group, int world);
 
 /* A call, from its beginning in simulated time to its end. */
@@ -57,7 +60,9 @@ struct turn {
  * mode, or from within another call). */
 bool turn_begin(struct turn *turn);
 void turn_end(const struct turn *turn);
-/* A call that takes none and may wait for others; says so of `what` once. */
+/* `what` takes no simulated time: once. */
+void client_say(const char *what);
+/* A call that takes none and may wait for others, which it says. */
 void turn_outside(struct turn *turn, const char *what);
 
 uint64_t client_overhead_ps(void);
@@ -78,6 +83,11 @@ uint32_t client_await(struct turn *turn, struct order_done *done);
  * must not keep from going on. */
 void client_keep(MPI_Request real, void *memory);
 void client_busy(int more);
+
+/* collectives.c.  All of the communicator's ranks have come to a call that is a barrier: bytes may be moved;
+ * until it is over in simulated time, by what the first returned (0: it takes none). */
+uint64_t collective_come(const struct turn *turn, MPI_Comm comm);
+void collective_leave(struct turn *turn, uint64_t number);
 
 /* requests.c.  What the program has of a request is one of Open MPI's that does nothing. */
 enum call_kind { CALL_SEND, CALL_RECEIVE, CALL_COLLECT, CALL_ACCESS };

@@ -98,7 +98,6 @@ static bool is_known(MPI_Comm comm, int root)
     return g && root >= 0 && root < g->ranks;
 }
 
-/* Until bytes may be moved: what the request is. */
 static uint64_t come(const struct turn *turn, MPI_Comm comm, const struct what *w)
 {
     const uint64_t number = request_number();
@@ -108,8 +107,13 @@ static uint64_t come(const struct turn *turn, MPI_Comm comm, const struct what *
     return number;
 }
 
-/* Until it is over in simulated time; 0: it takes none. */
-static void leave(struct turn *turn, uint64_t number)
+uint64_t collective_come(const struct turn *turn, MPI_Comm comm)
+{
+    const struct what barrier = whole(COLLECT_BARRIER, 0, 0, MPI_BYTE);
+    return come(turn, comm, &barrier);
+}
+
+void collective_leave(struct turn *turn, uint64_t number)
 {
     struct order_done done;
     if (!number)
@@ -143,7 +147,7 @@ static void begin(const struct turn *turn, MPI_Comm comm, const struct what *w, 
             turn_outside(&turn, "MPI_" #Name " between groups");                                             \
         }                                                                                                    \
         const int error = PMPI_##Name(arguments);                                                            \
-        leave(&turn, number);                                                                                \
+        collective_leave(&turn, number);                                                                     \
         turn_end(&turn);                                                                                     \
         return error;                                                                                        \
     }                                                                                                        \

@@ -81,6 +81,17 @@ void group_add(MPI_Comm comm)
                 g->rank);
 }
 
+MPI_Comm group_copy(MPI_Comm comm)
+{
+    MPI_Comm copy;
+    MPI_Group group;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_create(comm, group, &copy); /* MPI_Comm_dup() would have the program's attributes */
+    PMPI_Group_free(&group);
+    group_add(copy);
+    return copy;
+}
+
 /* The same of one that may have a topology. */
 static void add_made(MPI_Comm comm)
 {

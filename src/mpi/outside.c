@@ -18,34 +18,6 @@
         return error;                                                                                        \
     }
 
-#define DISK "MPI-IO (MPI_File_...)"
-OUTSIDE(DISK, File_open, (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *file),
-        (comm, name, mode, info, file))
-OUTSIDE(DISK, File_close, (MPI_File * file), (file))
-OUTSIDE(DISK, File_sync, (MPI_File file), (file))
-OUTSIDE(DISK, File_set_size, (MPI_File file, MPI_Offset size), (file, size))
-OUTSIDE(DISK, File_set_view,
-        (MPI_File file, MPI_Offset at, MPI_Datatype element, MPI_Datatype type, const char *form,
-         MPI_Info info),
-        (file, at, element, type, form, info))
-OUTSIDE(DISK, File_read_all, (MPI_File file, void *data, int count, MPI_Datatype type, MPI_Status *status),
-        (file, data, count, type, status))
-OUTSIDE(DISK, File_write_all,
-        (MPI_File file, const void *data, int count, MPI_Datatype type, MPI_Status *status),
-        (file, data, count, type, status))
-OUTSIDE(DISK, File_read_at_all,
-        (MPI_File file, MPI_Offset at, void *data, int count, MPI_Datatype type, MPI_Status *status),
-        (file, at, data, count, type, status))
-OUTSIDE(DISK, File_write_at_all,
-        (MPI_File file, MPI_Offset at, const void *data, int count, MPI_Datatype type, MPI_Status *status),
-        (file, at, data, count, type, status))
-OUTSIDE(DISK, File_read_ordered,
-        (MPI_File file, void *data, int count, MPI_Datatype type, MPI_Status *status),
-        (file, data, count, type, status))
-OUTSIDE(DISK, File_write_ordered,
-        (MPI_File file, const void *data, int count, MPI_Datatype type, MPI_Status *status),
-        (file, data, count, type, status))
-
 #define GROUPS "a communicator between groups, or of other programs' ranks,"
 OUTSIDE(GROUPS, Intercomm_create,
         (MPI_Comm comm, int leader, MPI_Comm bridge, int remote, int tag, MPI_Comm *made),

@@ -61,11 +61,7 @@ static void add(MPI_Win win, MPI_Comm comm, void *base, int64_t bytes, int unit)
 {
     struct window *w = must(calloc(1, sizeof(*w)));
     const struct window_part mine = {bytes, unit};
-    MPI_Group group;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_create(comm, group, &w->comm); /* a copy without the program's attributes */
-    PMPI_Group_free(&group);
-    group_add(w->comm);
+    w->comm = group_copy(comm);
     w->group = group_of(w->comm);
     w->handle = win;
     w->base = base;

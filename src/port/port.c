@@ -126,8 +126,16 @@ struct port {
     uint64_t soonest_ps[PORT_DOMAINS];
     alignas(64) bool changed[PORT_DOMAINS];
     alignas(64) bool sends[PORT_DOMAINS];
-    struct domain_set busy;                       /* those with events */
-    struct domain_set receivers;                  /* that have not received all, by the last collect() */
+    struct domain_set busy;      /* those with events */
+    struct domain_set receivers; /* that have not received all, by the last collect() */
+    /* While one domain alone has events: that one, and the first event that it sends, which is run without
+     * its way through boxes, queues and windows if it is the only one of all then. */
+    struct port_domain *sole;
+    struct {
+        struct port_domain *from, *to; /* NULL: there is none */
+        uint64_t cycle;
+        struct port_event event;
+    } single;
     unsigned odd;                                 /* 1: it is */
     uint64_t last_events;                         /* run in the last window */
     alignas(64) _Atomic uint64_t left[SET_WORDS]; /* domains that nobody has taken, a bit for each */
@@ -326,17 +334,42 @@ struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn
     return event;
 }
 
-struct port_event *port_send(struct port_domain *from, struct port_domain *to, uint64_t delay_ps, port_fn *fn,
-                             void *self)
+static struct port_event *send_at(struct port_domain *from, struct port_domain *to, uint64_t cycle)
 {
-    assert(from != to && delay_ps >= from->port->lookahead_ps);
-    uint64_t cycle = port_cycle_of(to, from->clock.now_ps + delay_ps);
     struct outbox *box = outbox_of(from, to, from->port->odd);
     if (!box->last) {
         *from->sends = true;
         from->to.word[to->index / 64] |= UINT64_C(1) << to->index % 64;
     }
-    struct port_event *event = outbox_add(box, cycle);
+    return outbox_add(box, cycle);
+}
+
+/* It is not the only one, and goes its way as others do. */
+static void send_single(struct port *port)
+{
+    if (port->single.to)
+        *send_at(port->single.from, port->single.to, port->single.cycle) = port->single.event;
+    port->single.to = NULL;
+    port->sole = NULL;
+}
+
+struct port_event *port_send(struct port_domain *from, struct port_domain *to, uint64_t delay_ps, port_fn *fn,
+                             void *self)
+{
+    struct port *port = from->port;
+    assert(from != to && delay_ps >= port->lookahead_ps);
+    uint64_t cycle = port_cycle_of(to, from->clock.now_ps + delay_ps);
+    struct port_event *event;
+    if (port->sole && !port->single.to) {
+        port->single.from = from;
+        port->single.to = to;
+        port->single.cycle = cycle;
+        event = &port->single.event;
+    } else {
+        if (port->sole)
+            send_single(port);
+        event = send_at(from, to, cycle);
+    }
     event->fn = fn;
     event->self = self;
     return event;
@@ -362,11 +395,14 @@ static inline uint64_t wheel_next(struct port_domain *d)
     return d->next;
 }
 
+static inline uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t next_cycle(struct port_domain *d)
 {
-    uint64_t wheel = wheel_next(d);
-    uint64_t heap = d->heap_count ? d->heap[0].cycle : PORT_NEVER;
-    return wheel < heap ? wheel : heap;
+    return sooner(wheel_next(d), d->heap_count ? d->heap[0].cycle : PORT_NEVER);
 }
 
 static unsigned prefetch_place(const struct port_domain *d, port_fn *fn)
@@ -498,18 +534,22 @@ static void run_bucket(struct port_domain *d, struct bucket *bucket)
     bucket->end = NULL;
 }
 
+/* Nothing is left before the first event, be it in wheel, heap, or sent: the wheel begins there. */
+static inline void begin_wheel(struct port_domain *d, uint64_t first)
+{
+    if (d->pending == d->heap_count)
+        d->next = first;
+    d->limit = first + HORIZON > d->limit ? first + HORIZON : d->limit;
+    while (d->heap_count && d->heap[0].cycle < d->limit)
+        heap_to_wheel(d);
+}
+
 static void run_domain(struct port_domain *d, uint64_t end_ps, void *thread)
 {
     uint64_t end = port_cycle_of(d, end_ps);
     d->thread = thread;
+    begin_wheel(d, sooner(next_cycle(d), d->from_soonest));
     receive(d, !d->port->odd);
-    /* Nothing is left before the first event: the wheel begins there. */
-    uint64_t first = next_cycle(d);
-    d->limit = first + HORIZON > d->limit ? first + HORIZON : d->limit;
-    while (d->heap_count && d->heap[0].cycle < d->limit) {
-        d->next = d->pending == d->heap_count ? d->heap[0].cycle : d->next;
-        heap_to_wheel(d);
-    }
     assert(end <= d->limit);
     uint64_t soon = d->pending - d->heap_count < ASKING_EVENTS ? end : 0;
     if (!soon)
@@ -743,13 +783,50 @@ uint64_t port_time_ps(const struct port *port)
 /* Who has something to do in the window. */
 static void choose(struct port *port)
 {
+    unsigned busy = 0;
     port->active_count = 0;
     for (unsigned w = 0; w < (port->domains + 63) / 64; w++)
         for (uint64_t left = port->busy.word[w]; left; left &= left - 1) {
             const unsigned i = 64 * w + (unsigned)__builtin_ctzll(left);
+            busy++;
             if (port->soonest_ps[i] < port->window_end)
                 port->active[port->active_count++] = port->domain[i];
         }
+    port->sole = busy == 1 ? port->active[0] : NULL;
+}
+
+/* Whether what the sole domain has sent is the only event of all; then nobody has any. */
+static bool is_single(struct port *port)
+{
+    struct port_domain *d = port->sole;
+    if (!port->single.to || d->pending)
+        return false;
+    *d->changed = false;
+    port->busy.word[d->index / 64] &= ~(UINT64_C(1) << d->index % 64);
+    port->soonest_ps[d->index] = PORT_NEVER;
+    uint64_t changed = 0; /* by whoever was asked whether to stop */
+    for (unsigned k = 0; k < (port->domains + 7) / 8; k++)
+        changed |= notes_of(port->changed, k);
+    return !changed;
+}
+
+/* A window that begins with the single event. */
+static void run_single(struct port *port, void *thread)
+{
+    struct port_domain *d = port->single.to;
+    struct port_event event = port->single.event;
+    const uint64_t cycle = port->single.cycle, before = d->ran++;
+    port->single.to = NULL;
+    port->sole = d;
+    d->thread = thread;
+    begin_wheel(d, cycle);
+    set_now(d, cycle);
+    event.fn(d, &event);
+    if (d->pending)
+        run_domain(d, port->window_end, thread);
+    *d->changed = true;
+    d->thread = NULL;
+    port->last_events = d->ran - before;
 }
 
 uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *context), void *context)
@@ -758,23 +835,35 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
     if (port->times)
         port->passed_ns = clock_now_ns();
     for (;;) {
-        const uint64_t start = port_next_ps(port);
+        const bool single = is_single(port);
+        if (!single)
+            send_single(port);
+        const uint64_t start = single ? port_ps_of(port->single.to, port->single.cycle) : port_next_ps(port);
         if (start >= until_ps) {
+            send_single(port);
+            collect(port);
             deliver(port, PORT_NEVER);
             if (until_ps != PORT_NEVER && until_ps > port->time_ps)
                 port->time_ps = until_ps;
             break;
         }
         port->window_end = start + port->lookahead_ps;
-        choose(port);
-        deliver(port, port->window_end);
-        port->odd = !port->odd;
-        passed(port, PORT_BETWEEN);
-        run_window(port, thread);
+        if (single) {
+            passed(port, PORT_BETWEEN);
+            run_single(port, thread);
+            passed(port, PORT_WITHIN);
+        } else {
+            choose(port);
+            deliver(port, port->window_end);
+            port->odd = !port->odd;
+            passed(port, PORT_BETWEEN);
+            run_window(port, thread);
+        }
         if (port->times)
             port->times->windows++;
         port->time_ps = port->window_end;
         if (stop && stop(context)) {
+            send_single(port);
             collect(port);
             deliver(port, PORT_NEVER);
             break;

@@ -16,7 +16,8 @@ echo 'int main() { return 0; }' >"$dir/empty.hip"
         "$ehp" cc --time-host -O2 $(mpicc --showme:compile) "$source/tests/mpi/clocks.hip" -o "$dir/clocks" \
             $(mpicc --showme:link) &&
         mpicc -Wall -O2 "$source/tests/mpi/windows.c" -o "$dir/windows" &&
-        mpicc -Wall -O2 "$source/tests/mpi/neighbours.c" -o "$dir/neighbours"
+        mpicc -Wall -O2 "$source/tests/mpi/neighbours.c" -o "$dir/neighbours" &&
+        mpicc -Wall -O2 "$source/tests/mpi/files.c" -o "$dir/files"
 } || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # of containers
 mpirun="mpirun --oversubscribe --bind-to none"
@@ -40,8 +41,8 @@ for run in 1 2 3; do
             busy="$busy $!"
         done
     fi
-    for what in times windows neighbours; do
-        timeout 250 $mpirun -np 4 "$ehp" run --mode timing --node "$dir/two.cfg" "$dir/$what" >"$dir/$what$run" \
+    for what in times windows neighbours files; do
+        timeout 250 $mpirun -np 4 "$ehp" run --mode timing --node "$dir/two.cfg" "$dir/$what" "$dir/disk" >"$dir/$what$run" \
             2>"$dir/said" || { cat "$dir/$what$run" "$dir/said"; exit 1; }
         cmp "$dir/${what}1" "$dir/$what$run" || { diff "$dir/${what}1" "$dir/$what$run"; wrong=1; }
     done
@@ -85,6 +86,8 @@ $1 == "put" || $1 == "get" || $1 == "sum" {
 $1 == "locks" { check($0, $2, 20 * (3 + round(0, near, near_rate)), 20 * (3 + 4 * round(0, far, far_rate))) }
 # A barrier: two rounds, of which one at least is between the two; two, with what goes to everybody before.
 $1 == "fence" { check($0, $2, half(0, near, near_rate) + half(0, far, far_rate), 2 * half(0, far, far_rate) + 0.1) }
+# A barrier from when the last has come, who has two messages to send and two to take.
+$1 == "file" { check($0, $3, 4 * o, $4); check($0, $4, half(0, near, near_rate) + half(0, far, far_rate), 2 * half(0, far, far_rate) + 0.1) }
 # Ranks 0, 1 and 2, 3 share a node.
 $1 == "ring" { h = 2 * half(4, near, near_rate) + 2 * half(4, far, far_rate); check($0, $2, h, h) }
 # Recursive doubling, once in the node and once between the two, whose port both share.
@@ -106,10 +109,10 @@ $1 == "looks" { check($0, $3, 150 + o + near, 150 + o + near + 2 * n["mpi.poll"]
 $1 == "wrong" { ended++; wrong += $2 }
 END {
     if (order[0] order[1] order[2] != "123123231") { print "MPI_ANY_SOURCE:", order[0], order[1], order[2]; wrong++ }
-    if (ended != 3 || checks != 30) { printf "%d checks, and not 30\n", checks; wrong++ }
+    if (ended != 4 || checks != 38) { printf "%d checks, and not 38\n", checks; wrong++ }
     exit wrong != 0
-}' "$dir/numbers" "$dir/times1" "$dir/windows1" "$dir/neighbours1" ||
-    { cat "$dir/times1" "$dir/windows1" "$dir/neighbours1"; wrong=1; }
+}' "$dir/numbers" "$dir/times1" "$dir/windows1" "$dir/neighbours1" "$dir/files1" ||
+    { cat "$dir/times1" "$dir/windows1" "$dir/neighbours1" "$dir/files1"; wrong=1; }
 
 # What takes no simulated time goes right, and says so once.
 mpicc -Wall -O2 "$source/tests/mpi/outside.c" -o "$dir/outside" || exit 1

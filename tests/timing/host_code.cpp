@@ -340,10 +340,13 @@ static void other_ways()
         std::vector<long> v(200000, 1);
         for (long x : v)
             sum += x, a++;
+        usleep(500000); // the host's; longer than what its parent would be seen to sleep for
         _exit(sum == 200000 && a == 200000 ? 3 : 4);
     }
     int status = 0;
+    const double t = now();
     waitpid(child, &status, 0);
+    tell("a wait for another process", now() - t, 400, 700);
     check(WIFEXITED(status) && WEXITSTATUS(status) == 3, "fork");
 }
 

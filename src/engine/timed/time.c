@@ -77,6 +77,7 @@ static void grant(struct timed *timed)
             continue;
         }
         *at = a->next;
+        timed->asking--;
         a->granted = true;
         timed->holding += a->holds;
         if (a->sleeper)
@@ -215,6 +216,8 @@ static bool should_pause(void *context)
     }
     if (timed->holding || timed->pause || timed->quit) /* in this order: see stop_holding() */
         return true;
+    if (!timed->asking && !timed->stepping) /* without the lock: who asks from now on has it pause first */
+        return !timed->on_cores;
     pthread_mutex_lock(&timed->lock);
     uint64_t until_ps;
     bool stop = any_holds(timed) || !(timed->stepping ? outstanding(timed) : wanted(timed, &until_ps));
@@ -502,6 +505,7 @@ static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
     a->holds = timed_holds(timed);
     a->next = timed->askers;
     timed->askers = a;
+    timed->asking++;
     timed->pause = true;
     timed->holding -= a->holds;
     wake(timed);
@@ -517,6 +521,7 @@ static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
     for (struct timed_asker **at = &timed->askers; *at && !a->granted; at = &(*at)->next)
         if (*at == a) {
             *at = a->next;
+            timed->asking--;
             timed->holding += a->holds;
             break;
         }

@@ -146,7 +146,8 @@ struct timed {
     pthread_cond_t wake;        /* the thread: something to do */
     bool woken;                 /* since it began to nap */
     pthread_cond_t moved;       /* waiters: time has gone on */
-    struct timed_asker *askers; /* host threads that want time to go on, or to be told */
+    struct timed_asker *askers; /* host threads that want time to go on, or to be told; */
+    _Atomic unsigned asking;    /* so many */
     struct cpu_job *jobs;       /* for the CPU's cores, not yet begun */
     struct cpu_thread *threads, *starting,
         *spare_threads; /* of the host program on cores; those whose cores do not go on yet */

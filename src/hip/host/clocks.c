@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Clocks and sleep; see time_host.h.  To a thread on a core they are simulated time, from when it first asks:
- * what a program prints of how long it took is what it would have taken.
+ * Clocks, sleep, and waiting for other processes; see time_host.h.  To a thread on a core they are simulated
+ * time, from when it first asks: what a program prints of how long it took is what it would have taken.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -197,3 +198,22 @@ ENTRY unsigned sleep(unsigned seconds)
     sleep_ns(seconds * SECOND);
     return 0;
 }
+
+/* ---- other processes, which take no simulated time: it stands still meanwhile ---- */
+
+#define WAITS(type, name, parameters, arguments)                                                             \
+    ENTRY type name parameters                                                                               \
+    {                                                                                                        \
+        if (!ON_CORE())                                                                                      \
+            return REAL(name) arguments;                                                                     \
+        const uint64_t ps = time_host_leave() + KERNEL_PS;                                                   \
+        const type found = REAL(name) arguments;                                                             \
+        const int error = errno;                                                                             \
+        time_host_enter(ps);                                                                                 \
+        errno = error;                                                                                       \
+        return found;                                                                                        \
+    }
+WAITS(pid_t, wait, (int *status), (status))
+WAITS(pid_t, waitpid, (pid_t who, int *status, int options), (who, status, options))
+WAITS(pid_t, wait4, (pid_t who, int *status, int options, struct rusage *used), (who, status, options, used))
+WAITS(int, waitid, (idtype_t type, id_t who, siginfo_t *info, int options), (type, who, info, options))
