@@ -209,6 +209,25 @@ LANE uint64_t slice_rsq64(uint64_t a)
         F16_NAN_##n;                                                                                         \
     }
 
+#define HF_FMA(name, D)                                                                                      \
+    BODY(name)                                                                                               \
+    {                                                                                                        \
+        LOAD_f16(fa, a);                                                                                     \
+        LOAD_f16(fb, b);                                                                                     \
+        LOAD_f16(fc, c);                                                                                     \
+        alignas(64) float f[SLICE];                                                                          \
+        ARRAY(half, u);                                                                                      \
+        ARRAY(r, u);                                                                                         \
+        ARRAY(nan, u);                                                                                       \
+        *(vreg *)(void *)f = v_fma_f16(*(vreg *)(void *)fa, *(vreg *)(void *)fb, *(vreg *)(void *)fc);       \
+        EACH_LANE(i) nan[i] = MASK(f[i] != f[i]);                                                            \
+        to_halves(half, f);                                                                                  \
+        GET_OLD_##D;                                                                                         \
+        EACH_LANE(i) r[i] = TO_##D(half[i]);                                                                 \
+        PUT(d, r, u);                                                                                        \
+        PUT(bad, nan, u);                                                                                    \
+    }
+
 #define HM_CALL_2(fn) fn##_number(H(xa[i]), H(xb[i]))
 #define HM_CALL_3(fn) fn##_number(H(xa[i]), H(xb[i]), H(xc[i]))
 #define HM_NAN_2      (f16_is_nan(xa[i]) | f16_is_nan(xb[i]))
