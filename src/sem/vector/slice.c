@@ -154,6 +154,16 @@ LANE uint64_t slice_rsq64(uint64_t a)
         HANDS_ON(T, fn(AS_##T(xa[i]), AS_##B(xb[i])), 0);                                                    \
     }
 
+#define PK_RTZ(name)                                                                                         \
+    BODY(name)                                                                                               \
+    {                                                                                                        \
+        GET(xa, a, u);                                                                                       \
+        GET(xb, b, u);                                                                                       \
+        ARRAY(r, u);                                                                                         \
+        to_cut_pairs(r, xa, xb);                                                                             \
+        put_32(d, r);                                                                                        \
+    }
+
 #include "sem/vector/valu_cvt.def"
 #include "sem/vector/valu_float.def"
 #include "sem/vector/valu_int.def"

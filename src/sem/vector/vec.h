@@ -87,6 +87,12 @@ V_INLINE void v_to_f16(uint16_t *p, vreg v)
                         _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT));
 }
 
+/* Rounded towards zero. */
+V_INLINE void v_to_f16_cut(uint16_t *p, vreg v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_ZERO));
+}
+
 /* Half as many doubles. */
 typedef __m512d vdouble;
 
@@ -205,6 +211,11 @@ V_INLINE void v_to_f16(uint16_t *p, vreg v)
 {
     _mm_storeu_si128((__m128i *)(void *)p,
                      _mm256_cvtps_ph(_mm256_castsi256_ps(v), _MM_FROUND_TO_NEAREST_INT));
+}
+
+V_INLINE void v_to_f16_cut(uint16_t *p, vreg v)
+{
+    _mm_storeu_si128((__m128i *)(void *)p, _mm256_cvtps_ph(_mm256_castsi256_ps(v), _MM_FROUND_TO_ZERO));
 }
 
 typedef __m256d vdouble;
