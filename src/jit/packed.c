@@ -12,6 +12,7 @@ enum packed {
     PACKED_HALVES,       /* OP_SEL chooses halves */
     PACKED_FLOAT_HALVES, /* whose signs are NEG and NEG_HI */
     PACKED_DOT_HALVES,   /* OP_SEL chooses halves of the first two sources */
+    PACKED_DOT_F16,      /* whose signs are NEG and NEG_HI, and NEG the third source's */
     PACKED_DOT,          /* no modifiers */
     PACKED_MIX,          /* OP_SEL_HI: an f16, from the half that OP_SEL says; NEG_HI is the absolute value */
 };
@@ -31,6 +32,9 @@ static enum packed packed_of(unsigned op)
 #define PK_DOT(name, bits, ...)                                                                              \
     case ISA_OP_##name:                                                                                      \
         return (bits) == 16 ? PACKED_DOT_HALVES : PACKED_DOT;
+#define PK_DOT_F16(name)                                                                                     \
+    case ISA_OP_##name:                                                                                      \
+        return PACKED_DOT_F16;
 #define PK_MIX(name, ...)                                                                                    \
     case ISA_OP_##name:                                                                                      \
         return PACKED_MIX;
@@ -103,7 +107,11 @@ void packed_modify_source(struct emit *e, struct slice *s, const struct isa_inst
         row[0] = row[low];
         break;
     case PACKED_FLOAT_HALVES:
-        row[0] = halves(e, s, row[0], low, high, (neg ? 0x8000u : 0) | (neg_hi ? 0x80000000u : 0));
+    case PACKED_DOT_F16:
+        if (packed_of(inst->op) == PACKED_DOT_F16 && i == 2)
+            row[0] = with_sign(e, s, row[0], false, neg);
+        else
+            row[0] = halves(e, s, row[0], low, high, (neg ? 0x8000u : 0) | (neg_hi ? 0x80000000u : 0));
         break;
     case PACKED_DOT_HALVES:
         if (i < 2)

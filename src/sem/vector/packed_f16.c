@@ -81,8 +81,8 @@ V_INLINE const struct xinst *packed_f16(struct wave *w, const struct xinst *in, 
         }
         if (v_any(nans))
             for (int i = 0; i < HALVES; i++)
-                d[i] =
-                    (uint16_t)(op == F16_FMA ? f16_nan3(d[i], a[i], b[i], c[i]) : f16_nan2(d[i], a[i], b[i]));
+                if (f16_is_nan(d[i]))
+                    d[i] = f16_exact(op, a[i], b[i], c[i], w->mode);
     }
     if (packed_clamp(in)) {
         bool dx10 = w->mode & MODE_DX10_CLAMP;

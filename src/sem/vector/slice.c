@@ -154,6 +154,16 @@ LANE uint64_t slice_rsq64(uint64_t a)
         HANDS_ON(T, fn(AS_##T(xa[i]), AS_##B(xb[i])), 0);                                                    \
     }
 
+#define PK_RTZ(name)                                                                                         \
+    BODY(name)                                                                                               \
+    {                                                                                                        \
+        GET(xa, a, u);                                                                                       \
+        GET(xb, b, u);                                                                                       \
+        ARRAY(r, u);                                                                                         \
+        to_cut_pairs(r, xa, xb);                                                                             \
+        put_32(d, r);                                                                                        \
+    }
+
 #include "sem/vector/valu_cvt.def"
 #include "sem/vector/valu_float.def"
 #include "sem/vector/valu_int.def"
@@ -207,6 +217,25 @@ LANE uint64_t slice_rsq64(uint64_t a)
         EACH_LANE(i) r[i] = TO_##D(half[i]);                                                                 \
         PUT(d, r, u);                                                                                        \
         F16_NAN_##n;                                                                                         \
+    }
+
+#define HF_FMA(name, D)                                                                                      \
+    BODY(name)                                                                                               \
+    {                                                                                                        \
+        LOAD_f16(fa, a);                                                                                     \
+        LOAD_f16(fb, b);                                                                                     \
+        LOAD_f16(fc, c);                                                                                     \
+        alignas(64) float f[SLICE];                                                                          \
+        ARRAY(half, u);                                                                                      \
+        ARRAY(r, u);                                                                                         \
+        ARRAY(nan, u);                                                                                       \
+        *(vreg *)(void *)f = v_fma_f16(*(vreg *)(void *)fa, *(vreg *)(void *)fb, *(vreg *)(void *)fc);       \
+        EACH_LANE(i) nan[i] = MASK(f[i] != f[i]);                                                            \
+        to_halves(half, f);                                                                                  \
+        GET_OLD_##D;                                                                                         \
+        EACH_LANE(i) r[i] = TO_##D(half[i]);                                                                 \
+        PUT(d, r, u);                                                                                        \
+        PUT(bad, nan, u);                                                                                    \
     }
 
 #define HM_CALL_2(fn) fn##_number(H(xa[i]), H(xb[i]))

@@ -224,4 +224,13 @@ LANE void to_halves(uint32_t *r, const float *f)
     EACH_LANE(i) r[i] = half[i];
 }
 
+/* Cut, with a second row in the high halves. */
+LANE void to_cut_pairs(uint32_t *r, const uint32_t *low, const uint32_t *high)
+{
+    alignas(64) uint16_t l[SLICE], h[SLICE];
+    v_to_f16_cut(l, v_load(low));
+    v_to_f16_cut(h, v_load(high));
+    EACH_LANE(i) r[i] = l[i] | (uint32_t)h[i] << 16;
+}
+
 #endif

@@ -53,15 +53,28 @@ LANE struct half_vectors halves_of(const uint32_t *p)
     return (struct half_vectors){{v_from_f16(h), v_from_f16(h + SLICE)}};
 }
 
+/* A row as halves. */
+typedef int16_t half_row __attribute__((vector_size(SLICE * 4), may_alias));
+
+LANE half_row half_nans(half_row x)
+{
+    return (x & 0x7fff) > 0x7c00;
+}
+
+/* In the order of the numbers, as f16_key(). */
+LANE half_row half_keys(half_row x)
+{
+    return x ^ (x >> 15 & 0x7fff);
+}
+
 LANE void put_halves(uint32_t *d, uint32_t *bad, struct half_vectors r)
 {
     ARRAY(x, u);
-    ARRAY(nan, u);
     v_to_f16((uint16_t *)(void *)x, r.x[0]);
     v_to_f16((uint16_t *)(void *)x + SLICE, r.x[1]);
-    EACH_LANE(i) nan[i] = MASK(f16_is_nan(x[i]) | f16_is_nan(x[i] >> 16));
-    put_32(d, x);
-    put_32(bad, nan);
+    const half_row row = *(const half_row *)(const void *)x;
+    *(half_row *)d = row;
+    *(half_row *)bad = half_nans(row);
 }
 
 #define HALVES_F16_ADD(k) (vreg)((v_f32)xa.x[k] + (v_f32)xb.x[k])
@@ -74,27 +87,19 @@ LANE void put_halves(uint32_t *d, uint32_t *bad, struct half_vectors r)
         (void)xc;                                                                                            \
         put_halves(d, bad, (struct half_vectors){{HALVES_##op(0), HALVES_##op(1)}});                         \
     }
-#define PK_F16_MINMAX(name, fn)                                                                              \
+#define PK_F16_MINMAX(name, over)                                                                            \
     BODY(name)                                                                                               \
     {                                                                                                        \
-        GET(xa, a, u);                                                                                       \
-        GET(xb, b, u);                                                                                       \
-        ARRAY(r, u);                                                                                         \
-        ARRAY(nan, u);                                                                                       \
-        EACH_LANE(i)                                                                                         \
-        {                                                                                                    \
-            r[i] = fn(H(xa[i]), H(xb[i])) | fn(xa[i] >> 16, xb[i] >> 16) << 16;                              \
-            nan[i] = MASK(f16_is_nan(xa[i]) | f16_is_nan(xb[i]) | f16_is_nan(xa[i] >> 16) |                  \
-                          f16_is_nan(xb[i] >> 16));                                                          \
-        }                                                                                                    \
-        put_32(d, r);                                                                                        \
-        put_32(bad, nan);                                                                                    \
+        const half_row xa = *(const half_row *)a, xb = *(const half_row *)b;                                 \
+        const half_row pick = half_keys(xa) over half_keys(xb), r = (xa & pick) | (xb & ~pick);              \
+        *(half_row *)d = r;                                                                                  \
+        *(half_row *)bad = half_nans(xa) | half_nans(xb);                                                    \
     }
 #define PK_F16_ADD(name)    PK_F16_ARITHMETIC(name, F16_ADD, b)
 #define PK_F16_MUL(name)    PK_F16_ARITHMETIC(name, F16_MUL, b)
 #define PK_F16_FMA(name)    PK_F16_ARITHMETIC(name, F16_FMA, c)
-#define PK_F16_MIN(name)    PK_F16_MINMAX(name, f16_min_number)
-#define PK_F16_MAX(name)    PK_F16_MINMAX(name, f16_max_number)
+#define PK_F16_MIN(name)    PK_F16_MINMAX(name, <)
+#define PK_F16_MAX(name)    PK_F16_MINMAX(name, >)
 #define PK_F16(name, op, n) PK_##op(name)
 
 /* Elements of 16 bits, two in a lane. */

@@ -87,6 +87,12 @@ V_INLINE void v_to_f16(uint16_t *p, vreg v)
                         _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT));
 }
 
+/* Rounded towards zero. */
+V_INLINE void v_to_f16_cut(uint16_t *p, vreg v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_ZERO));
+}
+
 /* Half as many doubles. */
 typedef __m512d vdouble;
 
@@ -205,6 +211,11 @@ V_INLINE void v_to_f16(uint16_t *p, vreg v)
 {
     _mm_storeu_si128((__m128i *)(void *)p,
                      _mm256_cvtps_ph(_mm256_castsi256_ps(v), _MM_FROUND_TO_NEAREST_INT));
+}
+
+V_INLINE void v_to_f16_cut(uint16_t *p, vreg v)
+{
+    _mm_storeu_si128((__m128i *)(void *)p, _mm256_cvtps_ph(_mm256_castsi256_ps(v), _MM_FROUND_TO_ZERO));
 }
 
 typedef __m256d vdouble;
@@ -460,6 +471,7 @@ V_INLINE vreg v_fma_mode(vreg a, vreg b, vreg c)
  * The exact a * b + c of f16 values, rounded to odd: the last bit says that
  * something was lost, so that rounding to f16 afterwards gives what one rounding
  * would have (f32 has more than two bits to spare; the product is exact).
+ * Infinities may become NaNs.
  */
 V_INLINE vreg v_fma_f16(vreg a, vreg b, vreg c)
 {
@@ -470,6 +482,16 @@ V_INLINE vreg v_fma_f16(vreg a, vreg b, vreg c)
         _mm512_castps_si512(_mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
     vreg up = _mm512_castps_si512(_mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
     return _mm512_mask_mov_epi32(up, _mm512_test_epi32_mask(down, _mm512_set1_epi32(1)), down);
+#elif defined(__AVX2__)
+    /* An even sum goes one step up or down, as what was lost has its sign or the other; of nothing lost, the
+     * product is +0.  Infinities have lost NaNs, whose sign the host's is such that they become the greatest
+     * f32. */
+    __m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b), z = _mm256_castsi256_ps(c);
+    __m256 sum = _mm256_fmadd_ps(x, y, z), rest = _mm256_sub_ps(sum, z);
+    __m256 lost = _mm256_add_ps(_mm256_sub_ps(z, _mm256_sub_ps(sum, rest)), _mm256_fmsub_ps(x, y, rest));
+    __m256 towards = _mm256_fmadd_ps(lost, sum, _mm256_setzero_ps());
+    vreg even = _mm256_andnot_si256(_mm256_castps_si256(sum), v_set1(1));
+    return _mm256_add_epi32(_mm256_castps_si256(sum), _mm256_sign_epi32(even, _mm256_castps_si256(towards)));
 #else
     v_f32 p = (v_f32)a * (v_f32)b, z = (v_f32)c, sum = p + z;
     v_f32 rest = sum - p, lost = (p - (sum - rest)) + (z - rest);
