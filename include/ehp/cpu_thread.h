@@ -117,6 +117,12 @@ EHP_API void ehp_cpu_thread_enter(ehp_machine *machine, struct ehp_cpu_thread *t
  * another thread: then it lets time go, or sleeps, and the other holds time for it as it wakes it.
  */
 EHP_API uint64_t ehp_cpu_thread_leave(ehp_machine *machine, struct ehp_cpu_thread *thread);
+/*
+ * The calling thread is away, if it has a core, and no other that left its core before is in a call still.
+ * Before who calls the library takes a lock that others' calls take: they would wait for it on their cores,
+ * for which simulated time waits.
+ */
+EHP_API void ehp_cpu_arrive(ehp_machine *machine);
 EHP_API void ehp_cpu_thread_let_go(ehp_machine *machine, struct ehp_cpu_thread *thread);
 EHP_API void ehp_cpu_thread_hold(ehp_machine *machine, struct ehp_cpu_thread *thread);
 /* From that thread, while it is away: until it is held since its last sleep, which is true; or, false, until

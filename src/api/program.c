@@ -143,6 +143,11 @@ uint64_t ehp_cpu_thread_leave(ehp_machine *m, struct ehp_cpu_thread *thread)
     return m->cp.engine->ops->leave_thread(m->cp.engine, thread);
 }
 
+void ehp_cpu_arrive(ehp_machine *m)
+{
+    engine_arrive(m->cp.engine);
+}
+
 void ehp_cpu_thread_enter(ehp_machine *m, struct ehp_cpu_thread *thread, uint64_t ps)
 {
     m->cp.engine->ops->enter_thread(m->cp.engine, thread, ps);

@@ -30,7 +30,8 @@ struct cpu_thread {
     unsigned core;
     struct port_domain *domain;
     double ipc, read_cycles, write_cycles; /* of a line of a range */
-    uint64_t parked_ps;                    /* when its core had done all, once it is away */
+    uint64_t parked_ps;                    /* when its core had done all, or its call, once it is away; */
+    uint64_t left_ps;                      /* its core */
     /* The core's. */
     const struct ehp_cpu_block *block; /* the record that it is in */
     const uint64_t *record, *word;     /* its first, and its next */
@@ -56,7 +57,7 @@ struct cpu_thread {
     uint64_t loads, number[UINT16_MAX + 1]; /* so far; by their numbers, which came last */
     /* The engine's. */
     struct cpu_thread *next, *starting;
-    bool holding;        /* simulated time */
+    bool holding, asks;  /* simulated time, unless it asks for some to go by */
     _Atomic bool called; /* by who held time for it, since its last sleep */
     void *engine;
     pthread_t thread;

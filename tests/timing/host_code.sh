@@ -14,6 +14,7 @@ compile -fno-builtin -x c++ "$tests/host_calls.cpp" -o "$dir/calls"
 compile -x c "$tests/host_c11.c" -o "$dir/c11"
 compile "$tests/host_and_gpu.hip" -o "$dir/gpu"
 compile "$tests/host_mixed.hip" -o "$dir/mixed"
+compile "$tests/host_streams.hip" -o "$dir/streams"
 compile -c "$tests/host_and_gpu.hip" -o "$dir/gpu.o" && compile "$dir/gpu.o" -o "$dir/gpu_again"
 compile -x c "$tests/host_assembly.c" -o "$dir/assembly" 2>"$dir/said" || failed=1
 if [ -s "$dir/said" ]; then
@@ -44,6 +45,13 @@ for threads in 1 2; do
     simulate --mode timing --threads $threads "$dir/c11" timing >"$dir/c11$threads" || failed=1
     simulate --mode timing --threads $threads "$dir/gpu" timing >"$dir/gpu$threads" || failed=1
 done
+for turn in 1 2 3; do
+    simulate --mode timing --threads $((turn % 2 + 1)) "$dir/streams" >"$dir/streams$turn" 2>"$dir/said" || failed=1
+    cmp "$dir/streams1" "$dir/streams$turn" || failed=1
+    cat "$dir/said"
+    [ -s "$dir/said" ] && failed=1 # nobody waits for another but in simulated time
+done
+cat "$dir/streams1"
 cat "$dir/calls1" "$dir/code1" "$dir/waits1" "$dir/c111" "$dir/gpu1"
 cmp "$dir/code1" "$dir/code2" || failed=1
 cmp "$dir/waits1" "$dir/waits2" || failed=1

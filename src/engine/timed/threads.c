@@ -29,7 +29,7 @@ static void ended(struct core_program *program, uint64_t ps)
 {
     struct cpu_thread *t = cpu_thread_of(program);
     struct timed *timed = t->engine;
-    t->parked_ps = ps;
+    t->parked_ps = t->left_ps = ps;
     timed->holding++;
     t->holding = true;
     timed->on_cores--;
@@ -44,6 +44,8 @@ static void stop_holding(struct timed *timed, struct cpu_thread *t)
     timed->holding -= t->holding;
     t->holding = false;
     timed->holding_since_ns = 0;
+    if (timed->in_turn)
+        pthread_cond_broadcast(&timed->moved);
 }
 
 static void publish(struct cpu_thread *t)
@@ -176,8 +178,8 @@ void timed_enter_thread(struct engine *engine, struct ehp_cpu_thread *ring, uint
     struct cpu_thread *t = thread_of(ring);
     pthread_mutex_lock(&timed->lock);
     t->start_ps = ps > t->parked_ps ? ps : t->parked_ps;
-    if (!ps && timed->host_ps > t->start_ps)
-        t->start_ps = timed->host_ps;
+    if (!ps && timed->coreless_ps > t->start_ps)
+        t->start_ps = timed->coreless_ps;
     ring->away = 0;
     __atomic_store_n(&ring->sole, 0, __ATOMIC_RELAXED); /* until it is known what else there is */
     t->called = false;                                  /* who joined another has not slept here */
@@ -259,10 +261,21 @@ bool timed_sleep(struct engine *engine, struct ehp_cpu_thread *ring, uint64_t un
     return called;
 }
 
-bool timed_holds(const struct timed *timed)
+struct cpu_thread *timed_holder(const struct timed *timed)
 {
-    const struct cpu_thread *t = timed->threads ? self_of(timed) : NULL;
-    return t && t->holding;
+    struct cpu_thread *t = timed->threads ? self_of(timed) : NULL;
+    return t && t->holding ? t : NULL;
+}
+
+bool timed_has_turn(const struct timed *timed, const struct cpu_thread *self)
+{
+    if (timed->running) /* others may leave their cores yet */
+        return false;
+    for (const struct cpu_thread *t = timed->threads; t; t = t->next)
+        if (t != self && t->holding && !t->asks &&
+            (t->left_ps < self->left_ps || (t->left_ps == self->left_ps && t->serial < self->serial)))
+            return false;
+    return true;
 }
 
 uint64_t timed_leave_core(struct timed *timed)

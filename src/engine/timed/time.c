@@ -9,6 +9,7 @@
 #include "base/cond.h"
 #include "ccd/ccd.h"
 #include "cp/signal.h"
+#include "ccd/thread.h"
 #include "engine/timed/timed.h"
 #include "fabric/fabric.h"
 #include "wave/fault.h"
@@ -16,6 +17,7 @@
 
 /* Of the host's own time. */
 #define MS          UINT64_C(1000000)
+#define TURN_NS     20000     /* of a window, about */
 #define LOOK_NS     (2 * MS)  /* between looks at what others than simulated time may change */
 #define TIMEOUT_NS  (10 * MS) /* between looks at dispatches that run too long */
 #define TOGETHER_NS MS        /* a host that polls looks in between */
@@ -42,7 +44,7 @@ struct timed_asker {
     uint64_t granted_ps;
     pthread_t thread; /* of who serves */
     bool serves, granted;
-    bool holds;                 /* time, once it is granted (threads.c) */
+    struct cpu_thread *holder;  /* of time, once it is granted (threads.c); NULL: nobody */
     struct cpu_thread *sleeper; /* whom its wish's coming true holds time for; NULL: it is not a sleep */
 };
 
@@ -66,6 +68,14 @@ static void hold(struct timed *timed)
 
 /* ---- askers: the lock is held ---- */
 
+static void hold_again(struct timed *timed, const struct timed_asker *a)
+{
+    if (!a->holder)
+        return;
+    timed->holding++;
+    a->holder->asks = false;
+}
+
 /* Tells those whose wish has come true; they are askers no more. */
 static void grant(struct timed *timed)
 {
@@ -79,7 +89,7 @@ static void grant(struct timed *timed)
         *at = a->next;
         timed->asking--;
         a->granted = true;
-        timed->holding += a->holds;
+        hold_again(timed, a);
         if (a->sleeper)
             timed_hold_for(timed, a->sleeper);
         a->granted_ps = a->when_ps ? *a->when_ps : port_time_ps(timed->port);
@@ -280,6 +290,8 @@ static void run(struct timed *timed, uint64_t until_ps)
     port_run(timed->port, until_ps, should_pause, timed);
     pthread_mutex_lock(&timed->lock);
     timed->running = false;
+    if (timed->in_turn)
+        pthread_cond_broadcast(&timed->moved);
     if (timed->host_wrote) {
         timed->host_wrote = false;
         compare(timed);
@@ -461,6 +473,37 @@ void *timed_main(void *argument)
 
 /* ---- the host's side ---- */
 
+/* With the lock.  Threads that leave their cores in one window are on the host at once: each does what it
+ * calls for when those that left before have, so that who comes first is who comes first in simulated time.
+ */
+static void wait_for_turn(struct timed *timed)
+{
+    const struct cpu_thread *self = timed_holder(timed);
+    const uint64_t until = clock_now_ns() + PATIENCE_NS;
+    timed->in_turn++;
+    while (self && !timed_has_turn(timed, self) && !timed->quit && clock_now_ns() < until)
+        cond_wait_until(&timed->moved, &timed->lock, clock_now_ns() + (timed->running ? TURN_NS : LOOK_NS));
+    timed->in_turn--;
+}
+
+/* With the lock: the time of who calls, its own if it has a core. */
+static uint64_t own_ps(const struct timed *timed)
+{
+    const struct cpu_thread *holder = timed_holder(timed);
+    return holder ? holder->parked_ps : timed->host_ps;
+}
+
+static void come_to(struct timed *timed, uint64_t ps)
+{
+    struct cpu_thread *holder = timed_holder(timed);
+    if (ps > timed->host_ps)
+        timed->host_ps = ps;
+    if (!holder)
+        timed->coreless_ps = timed->host_ps;
+    else if (ps > holder->parked_ps)
+        holder->parked_ps = ps;
+}
+
 /* A call that waits for the lock is one already: who watches the host has it. */
 static void enter_call(struct timed *timed)
 {
@@ -468,6 +511,8 @@ static void enter_call(struct timed *timed)
     timed->callers++;
     pthread_mutex_lock(&timed->lock);
     timed->callers--;
+    if (ps)
+        wait_for_turn(timed);
     if (ps > timed->host_ps)
         timed->host_ps = ps;
 }
@@ -490,7 +535,7 @@ void timed_ring(struct engine *engine, struct cp_queue *queue, uint64_t index)
         timed->bells = bells;
         timed->bell_capacity = capacity;
     }
-    timed->bells[timed->bell_count++] = (struct timed_bell){queue, index, timed->host_ps};
+    timed->bells[timed->bell_count++] = (struct timed_bell){queue, index, own_ps(timed)};
     timed->host_ran = timed->pause = true;
     timed->alone = false;
     wake(timed);
@@ -502,12 +547,17 @@ static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
 {
     uint64_t start = clock_now_ns(),
              until = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
-    a->holds = timed_holds(timed);
+    a->holder = timed_holder(timed);
     a->next = timed->askers;
     timed->askers = a;
     timed->asking++;
     timed->pause = true;
-    timed->holding -= a->holds;
+    if (a->holder) {
+        timed->holding--;
+        a->holder->asks = true;
+    }
+    if (timed->in_turn)
+        pthread_cond_broadcast(&timed->moved);
     wake(timed);
     while (!a->granted && !timed->quit) {
         if (timeout_ns == UINT64_MAX) {
@@ -522,7 +572,7 @@ static bool ask(struct timed *timed, struct timed_asker *a, uint64_t timeout_ns)
         if (*at == a) {
             *at = a->next;
             timed->asking--;
-            timed->holding += a->holds;
+            hold_again(timed, a);
             break;
         }
     return a->granted;
@@ -565,9 +615,8 @@ static bool wait_once(struct timed *timed, const struct engine_wish *wish, uint6
         reached = wait_for(timed, &a, timeout_ns);
     /* A wait that is over because the simulator took long has cost the simulated host nothing. */
     if (reached) {
-        if (a.granted_ps > timed->host_ps)
-            timed->host_ps = a.granted_ps;
-        timed->host_ps += wish->signal ? timed->wait_ps : 0;
+        const uint64_t own = own_ps(timed);
+        come_to(timed, (a.granted_ps > own ? a.granted_ps : own) + (wish->signal ? timed->wait_ps : 0));
     }
     pthread_mutex_unlock(&timed->lock);
     return reached;
@@ -616,9 +665,11 @@ void timed_spend(struct engine *engine, uint64_t ps)
     struct timed_asker a = {0};
     enter_call(timed);
     timed->alone = false;
-    a.until_ps = timed->host_ps += ps;
-    /* Time stands still for a host function, and for who serves device code: they cannot wait for it. */
-    if (server(timed) == timed->serving && !caller_is_self(&timed->caller))
+    a.until_ps = own_ps(timed) + ps;
+    come_to(timed, a.until_ps);
+    /* Time stands still for a host function, and for who serves device code: they cannot wait for it.  A
+     * thread is back on its core by then, and others may wait for a lock that it has. */
+    if (!timed_holder(timed) && server(timed) == timed->serving && !caller_is_self(&timed->caller))
         ask(timed, &a, UINT64_MAX);
     pthread_mutex_unlock(&timed->lock);
 }
@@ -757,8 +808,7 @@ void timed_run_job(struct timed *timed, const struct ehp_cpu_work *work)
     job.next = timed->jobs;
     timed->jobs = &job;
     wait_for(timed, &a, UINT64_MAX);
-    if (job.done_ps > timed->host_ps)
-        timed->host_ps = job.done_ps;
+    come_to(timed, job.done_ps);
     pthread_mutex_unlock(&timed->lock);
     cpu_job_close(&job);
 }
@@ -767,7 +817,7 @@ uint64_t timed_program_ps(struct engine *engine)
 {
     struct timed *timed = (struct timed *)engine;
     enter_call(timed);
-    uint64_t ps = timed->host_ps;
+    uint64_t ps = own_ps(timed);
     pthread_mutex_unlock(&timed->lock);
     return ps;
 }

@@ -156,8 +156,10 @@ struct timed {
     struct thread *own;         /* of the machine's thread */
     _Atomic unsigned on_cores;  /* whose cores have something to do, or will */
     _Atomic unsigned holding;   /* who are away, and wait for nobody: time stands still for them, */
+    unsigned in_turn;           /* of those, who wait for who left their cores before */
     uint64_t holding_since_ns;  /* of the host's, but not for ever; 0: it does not */
-    uint64_t host_ps;           /* the host program's time */
+    uint64_t host_ps;           /* the host program's time: its latest thread's; */
+    uint64_t coreless_ps;       /* of those that have no cores */
     struct timed_bell {         /* doorbells not yet posted */
         struct cp_queue *queue; /* NULL: only look */
         uint64_t index, ps;
@@ -278,8 +280,10 @@ void timed_sleep_until(struct timed *timed, struct cpu_thread *thread, bool (*ov
 void timed_hold_for(struct timed *timed, struct cpu_thread *thread);
 void timed_own_thread(struct engine *engine, struct ehp_cpu_thread *thread);
 uint64_t timed_leave_core(struct timed *timed);
-/* With the lock: whether the calling thread holds time up. */
-bool timed_holds(const struct timed *timed);
+/* With the lock: the calling thread, if it holds time up; else NULL. */
+struct cpu_thread *timed_holder(const struct timed *timed);
+/* With the lock: whether, of those that hold time up, that one left its core first. */
+bool timed_has_turn(const struct timed *timed, const struct cpu_thread *self);
 /* Between windows, with the lock: cores of those that have come back. */
 void timed_start_threads(struct timed *timed, uint64_t time, bool others);
 /* No more of them: what they are in the middle of is not waited for. */

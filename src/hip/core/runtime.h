@@ -7,7 +7,7 @@
  * there is exactly one piece of process-wide state here, hip_runtime(), and one
  * piece of per-thread state, hip_thread().  Everything else hangs from them.
  *
- * The runtime reaches the machine through <ehp/ehp.h> alone.
+ * The runtime reaches the machine through <ehp/ehp.h> alone, and <ehp/cpu_thread.h>.
  */
 #ifndef HIP_RUNTIME_H
 #define HIP_RUNTIME_H
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ehp/cpu_thread.h>
 #include <ehp/ehp.h>
 
 #define HIP_ENTRY __attribute__((visibility("default")))

@@ -170,6 +170,7 @@ hipError_t hip_pool_alloc(struct ihipMemPoolHandle_t *pool, size_t bytes, struct
 {
     hipError_t error = hipSuccess;
 
+    ehp_cpu_arrive(hip_runtime()->machine);
     pthread_mutex_lock(&pool->lock);
     struct pool_block *block = pool_find(pool, bytes, stream);
     if (block) {
@@ -221,6 +222,7 @@ hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream)
     hipError_t error = stream ? hip_stream_tail(stream, &marker) : hip_wait_users(NULL);
     if (error != hipSuccess)
         return error;
+    ehp_cpu_arrive(hip_runtime()->machine);
     pthread_mutex_lock(&pool->lock);
     for (block = pool->blocks; block && block->memory != memory; block = block->next)
         ;
@@ -371,6 +373,7 @@ hipError_t hip_pool_default(struct hip_device *device, struct ihipMemPoolHandle_
                                    .location = {hipMemLocationTypeDevice, device->ordinal}};
     hipError_t error = hipSuccess;
 
+    ehp_cpu_arrive(hip_runtime()->machine);
     pthread_mutex_lock(&device->lock);
     if (!device->default_pool) {
         error = pool_new(device, &props, &device->default_pool);
