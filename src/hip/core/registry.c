@@ -192,7 +192,7 @@ static hipError_t registry_load(struct hip_fatbin *fat, struct hip_device *devic
     struct hip_registry *r = registry();
     int d = device->ordinal;
 
-    ehp_cpu_arrive(hip_runtime()->machine);
+    hip_arrive();
     pthread_mutex_lock(&r->load);
     if (!fat->module[d] && fat->error[d] == hipSuccess) {
         fat->error[d] = hip_module_load(device, fat->image, EHP_IMAGE_SIZE_UNKNOWN, &fat->module[d]);
@@ -271,7 +271,7 @@ void hip_registry_forget(struct hip_device *device)
     struct hip_registry *r = registry();
     int d = device->ordinal;
 
-    ehp_cpu_arrive(hip_runtime()->machine);
+    hip_arrive();
     pthread_mutex_lock(&r->load);
     for (struct hip_fatbin *fat = r->fats; fat; fat = fat->next) {
         fat->module[d] = NULL;

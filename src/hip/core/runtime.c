@@ -415,7 +415,7 @@ hipError_t hip_enter(struct hip_device **device)
     hipError_t error = hip_current(device);
 
     if (error == hipSuccess)
-        ehp_cpu_arrive(hip_runtime()->machine);
+        hip_arrive();
     if (error == hipSuccess)
         error = hip_device_error(*device);
     return error == hipSuccess ? hip_capture_forbids() : error;

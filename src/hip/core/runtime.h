@@ -176,6 +176,12 @@ static inline hipError_t hip_device_error(struct hip_device *device)
 hipError_t hip_capture_forbids(void);
 /* hip_current(), the sticky error and hip_capture_forbids() in one: the head of most calls. */
 hipError_t hip_enter(struct hip_device **device);
+/* Before a lock is taken that others hold while they call the machine: see ehp_cpu_arrive(). */
+static inline void hip_arrive(void)
+{
+    if (hip_runtime()->machine)
+        ehp_cpu_arrive(hip_runtime()->machine);
+}
 
 /*
  * Every entry point that returns an error returns through this: it remembers it for hipGetLastError(), and

@@ -66,7 +66,7 @@ static void blit_load(const struct hip_device *device, struct hip_blits *blits)
  */
 static const struct hip_blits *blits_of(struct hip_device *device)
 {
-    ehp_cpu_arrive(hip_runtime()->machine);
+    hip_arrive();
     pthread_mutex_lock(&device->lock);
     if (!device->blits.opened)
         blit_load(device, &device->blits);

@@ -170,7 +170,7 @@ hipError_t hip_pool_alloc(struct ihipMemPoolHandle_t *pool, size_t bytes, struct
 {
     hipError_t error = hipSuccess;
 
-    ehp_cpu_arrive(hip_runtime()->machine);
+    hip_arrive();
     pthread_mutex_lock(&pool->lock);
     struct pool_block *block = pool_find(pool, bytes, stream);
     if (block) {
@@ -222,7 +222,7 @@ hipError_t hip_pool_free(struct hip_memory *memory, struct ihipStream_t *stream)
     hipError_t error = stream ? hip_stream_tail(stream, &marker) : hip_wait_users(NULL);
     if (error != hipSuccess)
         return error;
-    ehp_cpu_arrive(hip_runtime()->machine);
+    hip_arrive();
     pthread_mutex_lock(&pool->lock);
     for (block = pool->blocks; block && block->memory != memory; block = block->next)
         ;
@@ -373,7 +373,7 @@ hipError_t hip_pool_default(struct hip_device *device, struct ihipMemPoolHandle_
                                    .location = {hipMemLocationTypeDevice, device->ordinal}};
     hipError_t error = hipSuccess;
 
-    ehp_cpu_arrive(hip_runtime()->machine);
+    hip_arrive();
     pthread_mutex_lock(&device->lock);
     if (!device->default_pool) {
         error = pool_new(device, &props, &device->default_pool);
@@ -427,6 +427,7 @@ HIP_ENTRY hipError_t hipMemPoolDestroy(hipMemPool_t mem_pool)
         return hip_return(error);
     if (device->pool == mem_pool)
         device->pool = device->default_pool;
+    hip_arrive();
     pthread_mutex_lock(&mem_pool->lock);
     mem_pool->dying = true;
     pool_wait_marks(mem_pool, NULL);
@@ -477,6 +478,7 @@ HIP_ENTRY hipError_t hipMemPoolTrimTo(hipMemPool_t mem_pool, size_t min_bytes_to
 {
     if (!hip_pool_ok(mem_pool))
         return hip_return(hipErrorInvalidValue);
+    hip_arrive();
     pthread_mutex_lock(&mem_pool->lock);
     pool_trim(mem_pool, min_bytes_to_hold);
     pthread_mutex_unlock(&mem_pool->lock);

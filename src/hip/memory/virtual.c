@@ -63,11 +63,17 @@ static struct virtual_state *virtual_state(void)
     return &hip_state()->virtual;
 }
 
+static void virtual_lock(struct virtual_state *state)
+{
+    hip_arrive();
+    pthread_mutex_lock(&state->lock);
+}
+
 uint64_t hip_virtual_bytes(int device)
 {
     struct virtual_state *state = virtual_state();
 
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     uint64_t bytes = state->bytes[device];
     pthread_mutex_unlock(&state->lock);
     return bytes;
@@ -218,7 +224,7 @@ HIP_ENTRY hipError_t hipMemCreate(hipMemGenericAllocationHandle_t *handle, size_
     if (error != hipSuccess)
         return hip_return(error);
     struct ihipMemGenericAllocationHandle memory = {.bytes = size, .prop = *prop};
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     error = virtual_create(&memory, handle);
     pthread_mutex_unlock(&state->lock);
     return hip_return(error);
@@ -228,7 +234,7 @@ HIP_ENTRY hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle)
 {
     struct virtual_state *state = virtual_state();
 
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     bool ok = virtual_ok(handle);
     if (ok) {
         handle->held--;
@@ -245,7 +251,7 @@ HIP_ENTRY hipError_t hipMemGetAllocationPropertiesFromHandle(hipMemAllocationPro
 
     if (!prop)
         return hip_return(hipErrorInvalidValue);
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     bool ok = virtual_ok(handle);
     if (ok)
         *prop = handle->prop;
@@ -263,7 +269,7 @@ HIP_ENTRY hipError_t hipMemExportToShareableHandle(void *shareableHandle,
 
     if (!shareableHandle || flags || handleType != hipMemHandleTypePosixFileDescriptor)
         return hip_return(error);
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     if (virtual_ok(handle) && handle->prop.requestedHandleType == handleType) {
         int fd = fcntl(handle->fd, F_DUPFD_CLOEXEC, 0);
         error = fd < 0 ? hipErrorOperatingSystem : hipSuccess;
@@ -344,7 +350,7 @@ HIP_ENTRY hipError_t hipMemAddressReserve(void **ptr, size_t size, size_t alignm
     if (base + size < map + size + slack)
         munmap(base + size, (size_t)(map + slack - base));
     *range = (struct virtual_range){base, size, NULL};
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     range->next = state->ranges;
     state->ranges = range;
     pthread_mutex_unlock(&state->lock);
@@ -357,7 +363,7 @@ HIP_ENTRY hipError_t hipMemAddressFree(void *devPtr, size_t size)
     struct virtual_state *state = virtual_state();
     hipError_t error = hipErrorInvalidValue;
 
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     for (struct virtual_range **link = &state->ranges; *link; link = &(*link)->next) {
         struct virtual_range *range = *link;
         if (range->address != devPtr || range->bytes != size)
@@ -442,7 +448,7 @@ HIP_ENTRY hipError_t hipMemMap(void *ptr, size_t size, size_t offset, hipMemGene
 
     if (!ptr || !size || flags || size % VIRTUAL_MINIMUM || offset % VIRTUAL_MINIMUM)
         return hip_return(hipErrorInvalidValue);
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     hipError_t error = virtual_map_new(ptr, size, offset, handle);
     pthread_mutex_unlock(&state->lock);
     return hip_return(error);
@@ -470,7 +476,7 @@ HIP_ENTRY hipError_t hipMemUnmap(void *ptr, size_t size)
     hipError_t error = hip_open() == hipSuccess ? hip_wait_users(NULL) : hipSuccess;
     if (error != hipSuccess)
         return hip_return(error);
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     bool whole = virtual_whole(ptr, size);
     for (struct virtual_map **link = &state->maps; whole && *link;) {
         if (virtual_inside(ptr, size, (*link)->address, (*link)->bytes))
@@ -538,7 +544,7 @@ HIP_ENTRY hipError_t hipMemSetAccess(void *ptr, size_t size, const hipMemAccessD
              flags != hipMemAccessFlagsProtReadWrite))
             return hip_return(hipErrorInvalidValue);
     }
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     bool used = false;
     for (const struct virtual_map *map = state->maps; map; map = map->next)
         used |= map->registered && virtual_inside(ptr, size, map->address, map->bytes);
@@ -547,7 +553,7 @@ HIP_ENTRY hipError_t hipMemSetAccess(void *ptr, size_t size, const hipMemAccessD
         error = hip_wait_users(NULL);
     if (error != hipSuccess)
         return hip_return(error);
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     if (!virtual_whole(ptr, size))
         error = hipErrorInvalidValue;
     for (struct virtual_map *map = state->maps; map && error == hipSuccess; map = map->next)
@@ -564,7 +570,7 @@ HIP_ENTRY hipError_t hipMemGetAccess(unsigned long long *flags, const hipMemLoca
     if (!flags || !location || !ptr || location->type != hipMemLocationTypeDevice ||
         hip_open() != hipSuccess || location->id < 0 || location->id >= hip_runtime()->devices)
         return hip_return(hipErrorInvalidValue);
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     const struct virtual_map *map = virtual_find(ptr);
     if (map)
         *flags = map->access[location->id];
@@ -578,7 +584,7 @@ HIP_ENTRY hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_
 
     if (!handle || !addr)
         return hip_return(hipErrorInvalidValue);
-    pthread_mutex_lock(&state->lock);
+    virtual_lock(state);
     struct virtual_map *map = virtual_find(addr);
     if (map) {
         map->memory->held++;

@@ -131,7 +131,7 @@ struct ihipStream_t *hip_lane_take(struct hip_device *device)
 {
     struct ihipStream_t *found = NULL;
 
-    ehp_cpu_arrive(hip_runtime()->machine);
+    hip_arrive();
     pthread_mutex_lock(&device->lock);
     for (unsigned i = 0; i < HIP_LANES_MAX && !found; i++) {
         struct ihipStream_t **lane = &device->lanes[i];
@@ -179,7 +179,7 @@ hipError_t hip_stream_null(struct hip_device *device, struct ihipStream_t **stre
     *stream = atomic_load_explicit(&device->null_stream, memory_order_acquire);
     if (*stream)
         return hipSuccess;
-    ehp_cpu_arrive(hip_runtime()->machine);
+    hip_arrive();
     pthread_mutex_lock(&device->lock);
     *stream = atomic_load(&device->null_stream);
     if (!*stream) {

@@ -82,7 +82,7 @@ hipError_t hip_lock(pthread_mutex_t *lock)
 {
     struct hip_thread *thread = hip_thread();
 
-    ehp_cpu_arrive(hip_runtime()->machine);
+    hip_arrive();
     if (!thread->call) {
         pthread_mutex_lock(lock);
         return hipSuccess;
