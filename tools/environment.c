@@ -123,9 +123,9 @@ static const char *meant(const char *name)
         size_t count;
         const struct variable *list = list_of(reader, &count);
         for (size_t i = 0; i < count; i++) {
-            const unsigned far = word_distance(name, list[i].name);
-            if (far == 0)
+            if (strcmp(name, list[i].name) == 0)
                 return NULL;
+            const unsigned far = word_distance(name, list[i].name);
             if (far < least) {
                 least = far;
                 nearest = list[i].name;

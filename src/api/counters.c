@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/distance.h"
 #include "ehp/ehp.h"
 #include "engine/timed/count.h"
 #include "vm/vm.h"
@@ -78,29 +79,10 @@ double ehp_counter_value(const ehp_counters *counters, unsigned index)
     return index < NAMED ? named[index].value(counters) : 0;
 }
 
-static unsigned smaller(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters to change, add or leave out, whatever their case; parts of a name are near it. */
+/* Parts of a name are near it. */
 static unsigned distance(const char *a, const char *b)
 {
-    unsigned row[LONGEST + 1];
-    size_t length = strlen(b);
-    for (unsigned j = 0; j <= length; j++)
-        row[j] = j;
-    for (unsigned i = 0; a[i]; i++) {
-        unsigned corner = row[0];
-        row[0] = i + 1;
-        for (unsigned j = 0; j < length; j++) {
-            bool same = tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
-            unsigned best = smaller(corner + !same, smaller(row[j], row[j + 1]) + 1);
-            corner = row[j + 1];
-            row[j + 1] = best;
-        }
-    }
-    return strcasestr(b, a) ? smaller(row[length], 1) : row[length];
+    return strcasestr(b, a) ? 1 : word_distance(a, b);
 }
 
 static void add_near(const char *name, char *error, size_t bytes)
