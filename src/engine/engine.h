@@ -82,7 +82,8 @@ struct engine_ops {
 
     /* The host program spends time in a call, or on its cores: work->ns and faults tell how much. */
     void (*spend)(struct engine *engine, uint64_t ps);
-    /* What the calling thread has done on its core so far is over.  NULL: it always is. */
+    /* What the calling thread has done on its core so far is over, and what threads do that left theirs
+     * before. NULL: it always is. */
     void (*arrive)(struct engine *engine);
     /* Of the host's own time there is none until that ends: it waits for another process, whatever it looks
      * like.  NULL: nothing comes of that. */
@@ -126,8 +127,9 @@ struct engine {
 };
 
 /*
- * Before a call of the program's that gives it memory or takes some away: what its thread touched before has
- * its pages then, however far the core is behind the thread on the host.  NULL: the machine is being closed.
+ * Before a call of the program's that gives it memory or takes some away, or takes a lock that others hold
+ * while they call: what its thread touched before has its pages then, however far the core is behind the
+ * thread on the host, and who comes first is who does in simulated time.  NULL: the machine is being closed.
  */
 static inline void engine_arrive(struct engine *engine)
 {

@@ -26,9 +26,9 @@ enum { ROOM = EHP_CPU_RING / 2 };
 static __thread struct ehp_cpu_thread *self;
 static __thread bool paused; /* it stays away from its core, whatever it does */
 static __thread bool beginning;
-static __thread bool inside; /* it is the library that runs, and its calls are the C library's */
-static __thread bool preparing;
-static _Atomic bool has_begun;
+static __thread bool inside;    /* it is the library that runs, and its calls are the C library's */
+static __thread bool preparing; /* before it is on a core, it has what needs to know of those */
+static _Atomic bool has_libraries;
 static _Atomic bool begun; /* by any */
 static bool child;         /* of a process that forked */
 
@@ -113,7 +113,7 @@ static struct ehp_cpu_thread *begin(void)
         inside = true;
         ehp_machine *m = time_host_machine();
         time_host_become(m ? affinity_open(affinity_own(), -1) : NULL);
-        if (!self->idle && !atomic_exchange(&has_begun, true))
+        if (!self->idle && !atomic_exchange(&has_libraries, true))
             begin_libraries();
         inside = false;
     }
