@@ -547,13 +547,13 @@ static void test_threads(void)
 
 /* ---- 8 and 16 aligned bytes are read and written in one piece, however the lanes' addresses lie ---- */
 
-enum { PIECES = 64, TEAR_ROUNDS = 20000 };
+enum { PIECES = 64, TEAR_ROUNDS = 20000, TEAR_READS = 1000 };
 
 struct pieces {
     _Alignas(64) uint32_t quad[PIECES * 4];
     _Alignas(64) uint32_t pair[PIECES * 2];
     _Atomic bool done;
-    _Atomic unsigned torn;
+    _Atomic unsigned reads, torn;
 };
 
 /* Consecutive, the same for all, or in reverse order; and whether every lane takes part, one, or a few. */
@@ -575,7 +575,8 @@ static void *write_pieces(void *argument)
     struct rig *r = rig_make();
     struct isa_inst inst = {.format = ISA_GLOBAL, .size = 8};
     inst.src[ISA_ADDR] = rig_vgpr(ADDR, 2);
-    for (uint32_t i = 0; i < TEAR_ROUNDS; i++) {
+    /* On a busy host the reader may begin when all of that is over. */
+    for (uint32_t i = 0; i < TEAR_ROUNDS || atomic_load(&p->reads) < TEAR_READS; i++) {
         const bool quad = i & 1;
         inst.op = quad ? ISA_OP_global_store_dwordx4 : ISA_OP_global_store_dwordx2;
         inst.src[ISA_DATA] = rig_vgpr(DATA, quad ? 4 : 2);
@@ -612,6 +613,7 @@ static void *read_pieces(void *argument)
             if (!same)
                 p->torn++;
         }
+        p->reads++;
     }
     free(r);
     return NULL;
