@@ -189,6 +189,7 @@ static void set_timing(struct xcd_mem *mem, const struct chip *chip)
     t->s_latency = chip_get(chip, CHIP_sl1_latency);
     t->s_lookup = chip_get(chip, CHIP_sl1_lookup);
     t->s_path = chip_get(chip, CHIP_sl1_l2_path);
+    t->s_waiting = chip_get(chip, CHIP_sl1_waiting);
     t->s_width = chip_get(chip, CHIP_sl1_width);
     t->s_walk = cycles_for(t->s_size / SLINE, chip_get(chip, CHIP_sl1_walk));
     t->i_latency = chip_get(chip, CHIP_icache_latency);

@@ -38,6 +38,8 @@ struct scluster { /* what some CUs share */
     struct utcl1 tlb;
     struct port_server port, fetch_port[CHIP_MAX_FETCHING]; /* for scalar accesses; for each CU's fetches */
     struct port_server data_port[CHIP_MAX_FETCHING];        /* of each CU: what scalar loads get */
+    unsigned waiting;                                       /* scalar loads that wait for lines */
+    struct mem_request *held, **held_end;                   /* those that wait for one of these to be over */
     unsigned dirty;                                         /* lines of the scalar cache */
     unsigned storing;                                       /* stores that are not yet in the cache */
     unsigned writing;                                       /* lines on their way to the L2 */
@@ -78,6 +80,7 @@ static struct scluster *cluster_of(struct xcd_mem *mem, unsigned i)
     scache_open(mem, &c->scalar, mem->timing.s_size, mem->timing.s_ways);
     scache_open(mem, &c->instruction, mem->timing.i_size, mem->timing.i_ways);
     utcl1_open(&c->tlb, mem, go);
+    c->held_end = &c->held;
     mem->cluster[i] = c;
     return c;
 }
@@ -245,11 +248,15 @@ static struct mem_request **miss_of(struct scache *s, uint64_t line)
     return at;
 }
 
+static void look_up_held(struct scluster *c, uint64_t now);
+
 static void line_arrives(struct port_domain *domain, struct port_event *event)
 {
     struct mem_request *r = event->self;
     struct xcd_mem *mem = r->mem;
+    struct scluster *c = r->cluster;
     struct scache *s = cache_of(r);
+    const bool data = !of_instructions(r);
     uint64_t now = port_now(domain);
     uint64_t rest =
         of_instructions(r) ? mem->timing.i_latency / 2 : mem->timing.s_latency - mem->timing.s_lookup;
@@ -264,7 +271,7 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     if (!r->faulted) {
         unsigned i = find(s, r->line);
         if (i == NO_WAY && r->epoch == s->epoch && r->mtype != VM_MTYPE_UC)
-            i = allocate(r->cluster, s, r);
+            i = allocate(c, s, r);
         if (i != NO_WAY) { /* below what was stored meanwhile */
             uint8_t *have = s->data + (size_t)i * SLINE;
             for (unsigned b = 0; b < SLINE; b++)
@@ -276,9 +283,11 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
             s->ahead[i] = !r->access && !r->joined;
         }
     }
+    c->waiting -= data;
     while (r->joined) {
         struct mem_request *j = r->joined;
         r->joined = j->next;
+        c->waiting -= data;
         j->faulted = r->faulted;
         j->level = r->level;
         deliver(j, line, now + rest);
@@ -287,6 +296,8 @@ static void line_arrives(struct port_domain *domain, struct port_event *event)
     if (r->access)
         deliver(r, line, now + rest);
     request_free(r);
+    if (data && c->held)
+        look_up_held(c, now);
 }
 
 static void answer_load(struct mem_request *r, uint64_t cycle)
@@ -359,15 +370,43 @@ static void look_up_load(struct mem_request *r, uint64_t cycle)
     } else if ((m = *miss_of(s, r->line)) && m->epoch == s->epoch) {
         *(fetch ? &n->sqc_inst_merged : &n->sqc_data_merged) += 1;
         first = fetch && !m->access && !m->joined;
+        c->waiting += !fetch;
         r->next = m->joined;
         m->joined = r;
     } else {
         *(fetch ? &n->sqc_inst_misses : &n->sqc_data_misses) += 1;
         first = fetch;
+        c->waiting += !fetch;
         ask(s, r, cycle);
     }
     if (first)
         read_ahead(c, line, physical, mtype, cycle);
+}
+
+/* The scalar cache keeps order among loads that it has no room for: as many wait for lines as it has places,
+ * and the others, hits too, before the look-up. */
+static void load_scalar(struct mem_request *r, uint64_t cycle)
+{
+    struct scluster *c = r->cluster;
+    if (!c->held && c->waiting < r->mem->timing.s_waiting) {
+        look_up_load(r, cycle);
+        return;
+    }
+    r->next = NULL;
+    *c->held_end = r;
+    c->held_end = &r->next;
+}
+
+/* One a cycle. */
+static void look_up_held(struct scluster *c, uint64_t now)
+{
+    while (c->held && c->waiting < c->mem->timing.s_waiting) {
+        struct mem_request *r = c->held;
+        c->held = r->next;
+        if (!c->held)
+            c->held_end = &c->held;
+        look_up_load(r, port_take(&c->port, now, 1));
+    }
 }
 
 /* ---- stores ---- */
@@ -465,8 +504,10 @@ static void go(struct mem_request *r, uint64_t cycle)
         look_up_store(r, cycle);
     } else if (r->kind == REQUEST_ATOMIC) {
         send_atomic(r, cycle);
-    } else {
+    } else if (is_fetch(r->access)) {
         look_up_load(r, cycle);
+    } else {
+        load_scalar(r, cycle);
     }
 }
 

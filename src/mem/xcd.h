@@ -34,7 +34,7 @@ struct mem_timing {
     unsigned read, write[3];  /* of a line, and of as many halves */
     unsigned l2_way, l2_walk; /* to the channel that is farthest from a CU; over the tags of a channel */
     unsigned s_size, s_ways, i_size, i_ways;
-    unsigned s_latency, s_lookup, s_path, s_walk, s_width, i_latency, i_queue, i_prefetch;
+    unsigned s_latency, s_lookup, s_path, s_waiting, s_walk, s_width, i_latency, i_queue, i_prefetch;
     unsigned utcl1_entries, utcl1_misses, utcl1_walks, utcl1_replay, utcl2_latency, utcl2_rate, utcl2_walks,
         walk;
     uint64_t utcl1_reach;

@@ -126,6 +126,43 @@ static void check_code_stays(void)
     rig_close(&rig);
 }
 
+/* As many scalar loads as the cache has places for wait for lines; behind them others wait for a place, and a
+ * hit too. */
+static void check_scalar_places(void)
+{
+    enum { MOST = 64 };
+    for (int short_of = 1; short_of >= 0; short_of--) {
+        struct rig rig;
+        rig_open(&rig, true, 1);
+        const unsigned places = chip_get(&rig.chip, CHIP_sl1_waiting), n = places - (unsigned)short_of;
+        static struct shot cold[MOST];
+        struct shot warm = shot(&rig, 0, 3, ACCESS_SLOAD, 8192, 4);
+        CHECK(places < MOST);
+        run(&warm);
+        const uint64_t hit = run(&warm);
+        for (unsigned i = 0; i < n; i++) { /* a miss of each line, and what finds it on its way */
+            cold[i] = shot(&rig, 0, 2 + i % 2, ACCESS_SLOAD, 16384 + i / 4 * 64, 4);
+            start(&cold[i], 1 + i);
+        }
+        start(&warm, 1 + n);
+        run_all(&rig);
+        uint64_t first = cold[0].completed;
+        for (unsigned i = 0; i < n; i++)
+            first = cold[i].completed < first ? cold[i].completed : first;
+        CHECK(first - cold[0].submitted > 2 * hit);
+        if (short_of)
+            CHECK_EQ(warm.completed - warm.submitted, hit);
+        else /* when the first line is there, whose two loads of the same unit are delivered before */
+            CHECK_EQ(warm.completed, first + 2);
+        const struct mem_counters c = counters(&rig, 0);
+        CHECK_EQ(c.sqc_data_misses, 1 + (n + 3) / 4);
+        CHECK_EQ(c.sqc_data_merged, n - (n + 3) / 4);
+        CHECK_EQ(c.sqc_data_hits, 2);
+        CHECK_EQ(c.sqc_data_requests, n + 3);
+        rig_close(&rig);
+    }
+}
+
 /* A miss reads sixteen lines ahead, in its page; the first use of one of those reads on. */
 static void check_read_ahead(void)
 {
@@ -542,6 +579,7 @@ int main(void)
     check_levels();
     check_fetches();
     check_code_stays();
+    check_scalar_places();
     check_read_ahead();
     check_coalescing();
     check_reach();
