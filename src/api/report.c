@@ -201,8 +201,7 @@ static void describe(struct cp_dispatch *d, struct workgroup *wg, const struct w
     struct cp *cp = d->cp;
     struct wave *w = guard->wave;
     const struct xinst *in = guard->fault_in;
-    unsigned engines = chip_get(cp->chip, CHIP_xcd_shader_engines), cus = chip_get(cp->chip, CHIP_xcd_cus);
-    unsigned per_engine = (cus + engines - 1) / engines;
+    const struct chip_place at = chip_cu_place(cp->chip, wg->cu);
     f->kind = (int)guard->kind;
     f->dispatch_id = d->id;
     memcpy(f->workgroup, wg->id, sizeof(f->workgroup));
@@ -211,8 +210,8 @@ static void describe(struct cp_dispatch *d, struct workgroup *wg, const struct w
     f->xcc = wg->xcc;
     /* In functional mode it is where a host thread happened to find room. */
     const bool timed = cp->engine->packets_take_time;
-    f->se = timed ? wg->cu / per_engine : UINT_MAX;
-    f->cu = timed ? wg->cu % per_engine : UINT_MAX;
+    f->se = timed ? at.engine : UINT_MAX;
+    f->cu = timed ? at.index : UINT_MAX;
     f->address = guard->address;
     f->write = guard->write;
     f->trap_id = guard->trap_id;

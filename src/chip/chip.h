@@ -118,6 +118,31 @@ static inline unsigned chip_get(const struct chip *chip, enum chip_key key)
     return (unsigned)chip->value[key];
 }
 
+/*
+ * Where an active CU of an XCD lies: in which shader engine, and as which of its CUs on the silicon.  Those
+ * that are not active are the last ones of the last engines, one of each before two of any: an MI300A has 240
+ * and 228 of them are active, but 120 scalar caches, each of a pair (rocprofiler-compute, sysinfo.csv).
+ */
+struct chip_place {
+    unsigned engine, index;
+    unsigned number; /* on the silicon of the XCD */
+};
+
+static inline struct chip_place chip_cu_place(const struct chip *chip, unsigned cu)
+{
+    const unsigned engines = chip_get(chip, CHIP_xcd_shader_engines), cus = chip_get(chip, CHIP_xcd_cus);
+    const unsigned few = cus / engines,
+                   full = cus % engines * (few + 1); /* CUs of engines that have one more */
+    const unsigned silicon = (chip_get(chip, CHIP_xcd_cus_physical) + engines - 1) / engines;
+    struct chip_place p;
+    if (cu < full)
+        p = (struct chip_place){.engine = cu / (few + 1), .index = cu % (few + 1)};
+    else
+        p = (struct chip_place){.engine = cus % engines + (cu - full) / few, .index = (cu - full) % few};
+    p.number = p.engine * silicon + p.index;
+    return p;
+}
+
 /* "xcd.count", its unit and help; for i in 0 .. CHIP_ALL - 1. */
 const char *chip_key_name(unsigned i);
 const char *chip_key_unit(unsigned i);

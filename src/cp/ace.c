@@ -19,31 +19,33 @@
 
 #include "chip/node.h"
 
-/* Consecutive CUs of the launch order are on different shader engines; the last engine may have fewer. */
+/* Consecutive CUs of the launch order are on different shader engines; the last engines may have fewer. */
 static bool make_launch_order(struct cp *cp)
 {
-    const unsigned cus = cp->xcd_cus, engines = cp->xcd_engines, per_engine = (cus + engines - 1) / engines;
+    const unsigned cus = cp->xcd_cus;
     cp->launch_order = calloc(cus, sizeof(*cp->launch_order));
     cp->cu_position = calloc(cus, sizeof(*cp->cu_position));
     if (!cp->launch_order || !cp->cu_position)
         return false;
-    for (unsigned i = 0, n = 0; n < cus; i++) {
-        const unsigned cu = i % engines * per_engine + i / engines;
-        if (cu >= cus)
-            continue;
-        cp->cu_position[cu] = (uint16_t)n;
-        cp->launch_order[n++] = (uint16_t)cu;
-    }
+    for (unsigned index = 0, n = 0; n < cus; index++)
+        for (unsigned cu = 0; cu < cus; cu++) {
+            if (chip_cu_place(cp->chip, cu).index != index)
+                continue;
+            cp->cu_position[cu] = (uint16_t)n;
+            cp->launch_order[n++] = (uint16_t)cu;
+        }
     return true;
 }
 
 /* HW_ID as gfx9 lays it out: wave 3:0, SIMD 5:4, CU 11:8, SE 15:13, queue 26:24. */
 static bool make_hw_ids(struct cp *cp)
 {
-    const unsigned cus = cp->xcd_cus, engines = cp->xcd_engines, per_engine = (cus + engines - 1) / engines;
+    const unsigned cus = cp->xcd_cus;
     cp->cu_hw_id = calloc(cus, sizeof(*cp->cu_hw_id));
-    for (unsigned i = 0; cp->cu_hw_id && i < cus; i++)
-        cp->cu_hw_id[i] = (uint16_t)((i % per_engine & 15) << 8 | (i / per_engine & 7) << 13);
+    for (unsigned i = 0; cp->cu_hw_id && i < cus; i++) {
+        const struct chip_place at = chip_cu_place(cp->chip, i);
+        cp->cu_hw_id[i] = (uint16_t)((at.index & 15) << 8 | (at.engine & 7) << 13);
+    }
     return cp->cu_hw_id != NULL;
 }
 
@@ -66,7 +68,6 @@ int ace_init(struct cp *cp)
     cp->vgpr_granule = chip_get(cp->chip, CHIP_cu_vgpr_granule);
     cp->sgpr_granule = chip_get(cp->chip, CHIP_cu_sgpr_granule);
     cp->xcd_cus = chip_get(cp->chip, CHIP_xcd_cus);
-    cp->xcd_engines = chip_get(cp->chip, CHIP_xcd_shader_engines);
     cp->cu_simds = chip_get(cp->chip, CHIP_cu_simds);
     cp->simd_waves = chip_get(cp->chip, CHIP_cu_waves_per_simd);
     cp->simd_vgprs = chip_get(cp->chip, CHIP_cu_vgprs);

@@ -211,7 +211,7 @@ struct cp {
     pthread_cond_t quitting;
     unsigned lds_granule, vgpr_granule, sgpr_granule;
     /* The chip's, as integers: placing a workgroup looks at all of them. */
-    unsigned xcd_cus, xcd_engines, cu_simds, simd_waves, simd_vgprs, simd_sgprs, cu_lds, cu_workgroups;
+    unsigned xcd_cus, cu_simds, simd_waves, simd_vgprs, simd_sgprs, cu_lds, cu_workgroups;
 };
 
 /* cp.c: the fields before `lock` are the caller's, but for bounds; the engine is opened next. */

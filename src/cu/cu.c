@@ -65,7 +65,7 @@ struct cu_xcd *cu_open(const struct chip *chip, const struct isa_target *target,
         struct cu *cu = &xcd->cu[i];
         cu->xcd = xcd;
         cu->index = i;
-        cu->engine = i / ((xcd->cus + xcd->engines - 1) / xcd->engines);
+        cu->engine = chip_cu_place(chip, i).engine;
         cu->simd = arena_take(&xcd->arena, xcd->simds * sizeof(*cu->simd));
         for (unsigned s = 0; s < xcd->simds; s++) {
             struct cu_simd *simd = &cu->simd[s];

@@ -230,18 +230,15 @@ bool ehp_queue_offer(struct ehp_queue_block *q, const union ehp_packet *packet, 
 static unsigned deal_mask(const struct cp *cp, unsigned xccs, const uint32_t *mask, unsigned bits,
                           uint32_t *out)
 {
-    const unsigned cus = cp->xcd_cus, per_engine = (cus + cp->xcd_engines - 1) / cp->xcd_engines;
+    const unsigned cus = cp->xcd_cus;
     unsigned enabled = 0;
     for (unsigned x = 0; x < xccs; x++)
-        for (unsigned i = 0, bit = x; i < per_engine * cp->xcd_engines; i++) {
-            const unsigned cu = i % cp->xcd_engines * per_engine + i / cp->xcd_engines, at = x * cus + cu;
-            if (cu >= cus)
-                continue; /* the last engine has fewer */
+        for (unsigned i = 0, bit = x; i < cus; i++, bit += xccs) {
+            const unsigned at = x * cus + cp->launch_order[i];
             if (bit < bits && (mask[bit / 32] >> bit % 32 & 1)) {
                 out[at / 32] |= UINT32_C(1) << at % 32;
                 enabled++;
             }
-            bit += xccs;
         }
     return enabled;
 }

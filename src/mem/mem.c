@@ -274,7 +274,10 @@ struct xcd_mem *xcd_mem_open(const struct chip *chip, unsigned xcd, bool several
     mem->several_l2s = several_l2s;
     mem->sl1_cus = chip_get(chip, CHIP_sl1_cus);
     mem->icache_cus = chip_get(chip, CHIP_icache_cus);
-    mem->clusters = mem->cus; /* as many as the smaller sharing makes, at most */
+    mem->place = arena_take(&mem->arena, mem->cus);
+    for (unsigned i = 0; i < mem->cus; i++)
+        mem->place[i] = (uint8_t)chip_cu_place(chip, i).number;
+    mem->clusters = mem->place[mem->cus - 1] + 1u; /* as many as the smaller sharing makes, at most */
     set_timing(mem, chip);
     set_l2_map(&mem->l2_map, chip);
     mem->utcl2.ways = chip_get(chip, CHIP_utcl2_ways);

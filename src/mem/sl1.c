@@ -87,7 +87,7 @@ static struct scluster *cluster_of(struct xcd_mem *mem, unsigned i)
 
 static struct port_server *fetch_port(struct scluster *c, unsigned cu)
 {
-    return &c->fetch_port[cu % c->mem->icache_cus];
+    return &c->fetch_port[c->mem->place[cu] % c->mem->icache_cus];
 }
 
 /* ---- completion ---- */
@@ -136,7 +136,8 @@ static void deliver(struct mem_request *r, const uint8_t *line, uint64_t cycle)
     } else if (!is_fetch(a)) {
         const unsigned width = r->mem->timing.s_width, beats = (bytes + width - 1) / width;
         memcpy(a->data + skip, line + offset, bytes);
-        cycle = port_take(&r->cluster->data_port[a->cu % r->mem->sl1_cus], cycle, beats) + beats - 1;
+        cycle = port_take(&r->cluster->data_port[r->mem->place[a->cu] % r->mem->sl1_cus], cycle, beats) +
+                beats - 1;
     }
     part_done(r->mem, a, cycle);
 }
@@ -516,7 +517,7 @@ static void go(struct mem_request *r, uint64_t cycle)
 void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
 {
     const struct mem_timing *n = &mem->timing;
-    struct scluster *c = cluster_of(mem, a->cu / (is_fetch(a) ? mem->icache_cus : mem->sl1_cus));
+    struct scluster *c = cluster_of(mem, mem->place[a->cu] / (is_fetch(a) ? mem->icache_cus : mem->sl1_cus));
     uint64_t now = port_now(mem->domain);
     a->complete = false;
     a->cycle = 0;
@@ -566,13 +567,14 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
  * gives way to those that waves wait for, which it is taken for when more than one for each SIMD wait. */
 bool xcd_mem_fetch_ready(const struct xcd_mem *mem, unsigned cu)
 {
-    struct scluster *c = mem->cluster[cu / mem->icache_cus];
+    struct scluster *c = mem->cluster[mem->place[cu] / mem->icache_cus];
     return !c || fetch_port(c, cu)->free <= port_now(mem->domain) + mem->timing.i_queue;
 }
 
 uint64_t xcd_mem_fetch_half(struct xcd_mem *mem, unsigned cu)
 {
-    return port_take(fetch_port(cluster_of(mem, cu / mem->icache_cus), cu), port_now(mem->domain), 1);
+    return port_take(fetch_port(cluster_of(mem, mem->place[cu] / mem->icache_cus), cu), port_now(mem->domain),
+                     1);
 }
 
 /* ---- kernel boundaries ---- */

@@ -53,6 +53,7 @@ struct xcd_mem {
     void *room_context;
     struct vl1 **vl1; /* for each CU, NULL until it is used */
     unsigned clusters, sl1_cus, icache_cus;
+    uint8_t *place;            /* of each CU on the silicon: neighbours there share those caches */
     struct scluster **cluster; /* scalar cache i and instruction cache i, NULL until one is used */
     struct l2_map l2_map;
     struct l2 *l2;

@@ -292,8 +292,29 @@ static void test_sizes(void)
         ".cfg:2: ccd.count = 10: must leave no more than 15 with xcd.count");
 }
 
+/* Of 40 CUs in four engines 38 are active: the last of two engines are not, so no pair lacks both. */
+static void test_cu_places(void)
+{
+    struct chip chip;
+    char error[512];
+    CHECK_EQ(chip_load("mi300a", &chip, error, sizeof(error)), 0);
+    unsigned of_engine[4] = {0}, of_pair[20] = {0};
+    for (unsigned cu = 0; cu < 38; cu++) {
+        const struct chip_place p = chip_cu_place(&chip, cu);
+        CHECK_EQ(p.index, of_engine[p.engine]);
+        CHECK_EQ(p.number, p.engine * 10 + p.index);
+        of_engine[p.engine]++;
+        of_pair[p.number / 2]++;
+    }
+    CHECK(of_engine[0] == 10 && of_engine[1] == 10 && of_engine[2] == 9 && of_engine[3] == 9);
+    for (unsigned i = 0; i < 20; i++)
+        CHECK_EQ(of_pair[i], i == 14 || i == 19 ? 1 : 2);
+    chip_free(&chip);
+}
+
 int main(void)
 {
+    test_cu_places();
     test_known();
     test_override();
     test_mistakes();
