@@ -75,10 +75,11 @@ struct timed_sample {
         unsigned told, answered;  /* XCDs; IODs */
     } tick[TICKS + 1];
     enum sample_phase { START, FILLED, FIRST_RATE, AGED, SECOND_RATE, DECIDED } phase;
-    unsigned from, seen;      /* ticks from which on a rate is taken, and its rhythm can be seen */
-    uint64_t holds;           /* workgroups, at most */
-    bool restarted;           /* as it drifted: once */
-    uint64_t aged_ended;      /* workgroups, when the Infinity Cache was filled */
+    unsigned from, seen; /* ticks from which on a rate is taken, and its rhythm can be seen */
+    uint64_t holds;      /* workgroups, at most */
+    bool restarted;      /* as it drifted: once */
+    uint64_t before;     /* workgroups that the last one had in detail: behind those no lines are known */
+    uint64_t aged_ended; /* workgroups, when the Infinity Cache was filled */
     double rate[2], error[2]; /* instructions in a picosecond until the Infinity Cache is full and after */
     double turn;              /* workgroups until then */
     uint64_t soon_ps;         /* how long messages take, the least that there is */
@@ -111,6 +112,7 @@ void sample_open(struct timed *timed, struct cp_dispatch *d)
         d->sample = calloc(1, sizeof(*d->sample) + d->xccs * sizeof(d->sample->rest[0]));
     if (d->sample) {
         d->sample->d = d;
+        d->sample->before = timed->sampled;
         d->sample->soon_ps = fabric_lookahead_ps(timed->engine.cp->chip);
     }
     for (unsigned i = 0; d->sample && i < d->xccs; i++)
@@ -309,10 +311,13 @@ static unsigned period_of(const struct timed_sample *s, unsigned last)
 /*
  * The rate up to the tick `last`, and its standard error; false when there are too few.  It is the mean of
  * all stretches of whole periods: a rhythm leaves nothing in it, and few of those that are not quite its own.
+ * Behind the workgroups that the last dispatch had in detail lines that it left are nobody's, and loads slower than
+ * they would be: then the rate is taken as it is.
  */
 static bool find_rate(struct timed_sample *s, unsigned last, unsigned which)
 {
     uint64_t ended = s->tick[last].ended - s->tick[s->from].ended;
+    const bool enough = s->before && s->tick[last].started >= s->before;
     if (ended < span_of(s, which ? MEASURE_AGAIN : MEASURE))
         return false;
     unsigned p = period_of(s, last);
@@ -321,7 +326,7 @@ static bool find_rate(struct timed_sample *s, unsigned last, unsigned which)
     unsigned n = (last - s->from) / p, first = last - n * p, half = n / 2 * p,
              whole = n > 1 ? (n - 1) * p : p;
     double early = issued(s, first, first + half), late = issued(s, last - half, last);
-    if (which == 0 && !s->restarted && fabs(late - early) > DRIFT * (late + early) / 2) {
+    if (which == 0 && !s->restarted && !enough && fabs(late - early) > DRIFT * (late + early) / 2) {
         s->restarted = true;
         s->from = last - half;
         return false;
@@ -339,7 +344,7 @@ static bool find_rate(struct timed_sample *s, unsigned last, unsigned which)
     double error = n > 1 ? sqrt(squares / (n - 1) / n) / each : 0,
            usual = USUAL / sqrt((double)ended / (double)s->holds);
     s->error[which] = error > usual ? error : usual;
-    if (error > EVEN)
+    if (error > EVEN && !enough)
         return false;
     s->from = first;
     return true;
@@ -698,7 +703,7 @@ bool sample_run_rest(struct timed *timed, struct cp_dispatch *d)
         split_time(timed, d, each, &early_ps, &late_ps);
     uint64_t now = timed_now_ns(timed), rest = (uint64_t)((early_ps + late_ps + release_ps(timed, d)) / 1000);
     s->end_ns = now + rest;
-    d->stats.detailed_workgroups = s->detailed;
+    d->stats.detailed_workgroups = timed->sampled = s->detailed;
     d->stats.sample_error =
         2 * hypot(s->error[0] * early_ps, s->error[1] * late_ps) / 1000 / (double)(s->end_ns - d->start_ns);
     s->fresh = 0; /* all that is there gives way to what the last workgroups leave */

@@ -130,7 +130,8 @@ struct timed_stuck {
 struct timed {
     struct engine engine;
     struct holes holes;
-    bool sample; /* of engine_options */
+    bool sample;      /* of engine_options */
+    uint64_t sampled; /* workgroups that the last sampled dispatch had in detail */
     struct port *port;
     struct port_domain *host; /* domain 0: packets and completions */
     struct vm *vm;
