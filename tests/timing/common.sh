@@ -16,4 +16,7 @@ fi
 simulate() { # OPTIONS PROGRAM [ARGUMENT...]: ehp run, for $limit seconds at most
     LD_PRELOAD="$preload" ASAN_OPTIONS="detect_leaks=0:alloc_dealloc_mismatch=0:${ASAN_OPTIONS-}" timeout "$limit" \
         "$ehp" run "$@"
+    set -- $? "$*"
+    [ "$1" != 124 ] || echo "longer than $limit s: $2" >&2
+    return "$1"
 }

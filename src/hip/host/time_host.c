@@ -259,10 +259,10 @@ struct ehp_cpu_thread *time_host_self(void)
 void time_host_become(struct ehp_cpu_thread *thread)
 {
     self = thread ? thread : idle();
-    if (thread)
-        ehp_cpu_thread_own(time_host_machine(), thread);
-    if (thread)
-        numa_take(thread);
+    if (!thread)
+        return;
+    numa_take(thread); /* while it is nobody's yet, and who made it waits: it cannot come to its turn */
+    ehp_cpu_thread_own(time_host_machine(), thread);
 }
 
 void time_host_pause(bool on)
