@@ -622,33 +622,70 @@ static bool prefetch_fetched(const struct mem_access *a, unsigned stage)
     return false;
 }
 
-/* A line that a branch has left behind is of no use, and its fault nobody's. */
+/* A line that a branch has left behind is of no use, and its fault nobody's, as it is asked for again if the
+ * wave comes to it.  Whether the wave waits for it. */
+static bool line_comes(struct cu_wave *cw, uint64_t line, bool faulted)
+{
+    cw->fetching--;
+    if (line == cw->next_line) {
+        cw->next_here = !faulted;
+        if (faulted)
+            cw->next_line = UINT64_MAX;
+    }
+    return cw->starved && !cw->ending && line == (cw->in->pc & ~UINT64_C(63));
+}
+
+static void go_on(struct cu_wave *cw, bool awaited)
+{
+    if (cw->ending)
+        cu_returned(cw, STALL_FETCH);
+    else if (awaited)
+        cu_fetched(cw, port_now(cw->simd->xcd->domain) + 1);
+}
+
 static void fetch_done(struct mem_access *a)
 {
     struct cu_flight *f = a->self;
     struct cu_wave *cw = f->cw;
-    const uint64_t line = a->addr[0];
-    const bool awaited = cw->starved && !cw->ending && line == (cw->in->pc & ~UINT64_C(63));
-    cw->fetching--;
-    if (line == cw->next_line) {
-        cw->next_here = !a->faulted;
-        if (a->faulted) /* it is asked for again if the wave comes to it */
-            cw->next_line = UINT64_MAX;
-    }
-    if (awaited && a->faulted)
+    const bool faulted = a->faulted, awaited = line_comes(cw, a->addr[0], faulted);
+    if (awaited && faulted)
         report(f);
     count_flight(f, CU_LEVEL_FETCH);
-    const bool faulted = a->faulted;
     flight_free(f);
-    if (cw->ending)
-        cu_returned(cw, STALL_FETCH);
-    else if (awaited && !faulted)
-        cu_fetched(cw, port_now(cw->simd->xcd->domain) + 1);
+    go_on(cw, awaited && !faulted);
+}
+
+/* The same for a line that the instruction cache had. */
+static void fetch_hit(struct port_domain *domain, struct port_event *event)
+{
+    struct cu_wave *cw = event->self;
+    cw->simd->xcd->counters.level[CU_LEVEL_FETCH] += port_now(domain) - event->word[1];
+    go_on(cw, line_comes(cw, event->word[0], false));
+}
+
+static bool prefetch_fetch_hit(const struct port_event *event, unsigned stage)
+{
+    (void)stage;
+    port_prefetch_line(event->self);
+    return false;
+}
+
+void cu_prefetch_fetches(struct cu_xcd *xcd)
+{
+    port_set_prefetch(xcd->domain, fetch_hit, prefetch_fetch_hit);
 }
 
 void cu_fetch(struct cu_wave *cw, uint64_t line)
 {
     struct cu_xcd *xcd = cw->simd->xcd;
+    cw->fetching++;
+    const uint64_t comes = xcd_mem_fetch_hit(xcd->mem, cw->simd->cu->index, line);
+    if (comes != PORT_NEVER) {
+        struct port_event *e = port_post(xcd->domain, comes, fetch_hit, cw);
+        e->word[0] = line;
+        e->word[1] = port_now(xcd->domain);
+        return;
+    }
     struct cu_flight *f = flight_new(cw, NULL, ACCESS_FETCH);
     struct mem_access *a = &f->access;
     a->addr[0] = line;
@@ -656,6 +693,5 @@ void cu_fetch(struct cu_wave *cw, uint64_t line)
     a->bytes = 64;
     a->done = fetch_done;
     a->prefetch = prefetch_fetched;
-    cw->fetching++;
     xcd_mem_submit(xcd->mem, a);
 }

@@ -81,6 +81,7 @@ struct cu_xcd *cu_open(const struct chip *chip, const struct isa_target *target,
         }
     }
     cu_prefetch(xcd);
+    cu_prefetch_fetches(xcd);
     xcd_mem_tell(mem, cu_vector_room, xcd);
     return xcd;
 }

@@ -276,8 +276,9 @@ unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned ba
 void cu_prefetch_wave(const struct cu_wave *cw);
 /* The rows that it needs, up to the next access to memory if that is near; the wave has been asked for. */
 void cu_prefetch_rows(const struct cu_wave *cw);
-/* Of the XCD's SIMDs. */
+/* Of the XCD's SIMDs, and of lines that waves get from the instruction cache. */
 void cu_prefetch(struct cu_xcd *xcd);
+void cu_prefetch_fetches(struct cu_xcd *xcd);
 
 /* Outstanding counts have changed: an s_waitcnt may be over, an ended wave may leave; it waited for that. */
 void cu_returned(struct cu_wave *cw, enum cu_stall why);

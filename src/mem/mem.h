@@ -143,6 +143,12 @@ void xcd_mem_wave_ends(struct xcd_mem *mem, unsigned cu, unsigned wave);
  * which it comes.
  */
 uint64_t xcd_mem_fetch_half(struct xcd_mem *mem, unsigned cu);
+/*
+ * As a submitted ACCESS_FETCH of the line, if nothing can come between it and its line: it is in the
+ * instruction cache, and its translation at hand. Returns the cycle in which it is complete, of which the CU
+ * is not told. PORT_NEVER: nothing has happened, it is to be submitted.
+ */
+uint64_t xcd_mem_fetch_hit(struct xcd_mem *mem, unsigned cu, uint64_t line);
 /* The CU has so few fetches to do that a line may be asked for which is not yet wanted. */
 bool xcd_mem_fetch_ready(const struct xcd_mem *mem, unsigned cu);
 

@@ -38,13 +38,13 @@ struct scluster { /* what some CUs share */
     struct utcl1 tlb;
     struct port_server port, fetch_port[CHIP_MAX_FETCHING]; /* for scalar accesses; for each CU's fetches */
     struct port_server data_port[CHIP_MAX_FETCHING];        /* of each CU: what scalar loads get */
-    unsigned waiting;                                       /* scalar loads that wait for lines */
-    struct mem_request *held, **held_end;                   /* those that wait for one of these to be over */
-    unsigned dirty;                                         /* lines of the scalar cache */
-    unsigned storing;                                       /* stores that are not yet in the cache */
-    unsigned writing;                                       /* lines on their way to the L2 */
-    struct mem_access *writebacks;                          /* s_dcache_wb that waits for those */
-    bool release;                                           /* so does a kernel's end */
+    unsigned waiting, coming;             /* scalar loads that wait for lines; before their look-up */
+    struct mem_request *held, **held_end; /* those that wait for one of these to be over */
+    unsigned dirty;                       /* lines of the scalar cache */
+    unsigned storing;                     /* stores that are not yet in the cache */
+    unsigned writing;                     /* lines on their way to the L2 */
+    struct mem_access *writebacks;        /* s_dcache_wb that waits for those */
+    bool release;                         /* so does a kernel's end */
 };
 
 static bool is_fetch(const struct mem_access *a)
@@ -109,14 +109,14 @@ static void part_done(struct xcd_mem *mem, struct mem_access *a, uint64_t cycle)
         access_done_at(mem, a, a->cycle, complete);
 }
 
-/* The bytes of the access that lie in the request's line. */
-static void part_of(const struct mem_access *a, const struct mem_request *r, unsigned *skip, unsigned *offset,
+/* The bytes of the access that lie in the line. */
+static void part_of(const struct mem_access *a, uint64_t line, unsigned *skip, unsigned *offset,
                     unsigned *bytes)
 {
-    uint64_t first = a->addr[0] > r->line ? a->addr[0] : r->line;
-    uint64_t end = a->addr[0] + a->bytes < r->line + SLINE ? a->addr[0] + a->bytes : r->line + SLINE;
+    uint64_t first = a->addr[0] > line ? a->addr[0] : line;
+    uint64_t end = a->addr[0] + a->bytes < line + SLINE ? a->addr[0] + a->bytes : line + SLINE;
     *skip = (unsigned)(first - a->addr[0]);
-    *offset = (unsigned)(first - r->line);
+    *offset = (unsigned)(first - line);
     *bytes = (unsigned)(end - first);
 }
 
@@ -125,20 +125,25 @@ static uint64_t bytes_mask(unsigned offset, unsigned bytes)
     return (bytes >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1) << offset;
 }
 
+/* A scalar load's bytes of a line go to its CU; returns when they are there. */
+static uint64_t pass_on(struct scluster *c, struct mem_access *a, unsigned skip, const uint8_t *from,
+                        unsigned bytes, uint64_t cycle)
+{
+    const unsigned width = c->mem->timing.s_width, beats = (bytes + width - 1) / width;
+    memcpy(a->data + skip, from, bytes);
+    return port_take(&c->data_port[c->mem->place[a->cu] % c->mem->sl1_cus], cycle, beats) + beats - 1;
+}
+
 static void deliver(struct mem_request *r, const uint8_t *line, uint64_t cycle)
 {
     struct mem_access *a = r->access;
     unsigned skip, offset, bytes;
-    part_of(a, r, &skip, &offset, &bytes);
+    part_of(a, r->line, &skip, &offset, &bytes);
     access_went(a, r->level);
-    if (r->faulted) {
+    if (r->faulted)
         access_fault(a, r);
-    } else if (!is_fetch(a)) {
-        const unsigned width = r->mem->timing.s_width, beats = (bytes + width - 1) / width;
-        memcpy(a->data + skip, line + offset, bytes);
-        cycle = port_take(&r->cluster->data_port[r->mem->place[a->cu] % r->mem->sl1_cus], cycle, beats) +
-                beats - 1;
-    }
+    else if (!is_fetch(a))
+        cycle = pass_on(r->cluster, a, skip, line + offset, bytes, cycle);
     part_done(r->mem, a, cycle);
 }
 
@@ -355,7 +360,7 @@ static void look_up_load(struct mem_request *r, uint64_t cycle)
     bool fetch = is_fetch(r->access), first = false;
     *(fetch ? &n->sqc_inst_requests : &n->sqc_data_requests) += 1;
     unsigned skip, offset, bytes, i = find(s, r->line);
-    part_of(r->access, r, &skip, &offset, &bytes);
+    part_of(r->access, r->line, &skip, &offset, &bytes);
     uint64_t need = bytes_mask(offset, bytes), line = r->line, physical = r->physical;
     uint8_t mtype = r->mtype;
     struct scluster *c = r->cluster;
@@ -410,6 +415,50 @@ static void look_up_held(struct scluster *c, uint64_t now)
     }
 }
 
+/* What is here of a line, and these bytes, is found in that cycle, if its translation is; NULL: nothing has
+ * happened. */
+static const uint8_t *hit(struct scluster *c, struct scache *s, uint64_t line, uint64_t need, uint64_t cycle)
+{
+    const unsigned i = find(s, line);
+    if (i == NO_WAY || (s->valid[i] & need) != need || s->ahead[i] || !utcl1_hit(&c->tlb, line, cycle))
+        return NULL;
+    s->used[i] = ++s->clock;
+    return s->data + (size_t)i * SLINE;
+}
+
+/* A scalar load's part of a line; false: it needs a request. */
+static bool load_at_once(struct scluster *c, struct mem_access *a, uint64_t line, uint64_t start)
+{
+    struct xcd_mem *mem = c->mem;
+    unsigned skip, offset, bytes;
+    part_of(a, line, &skip, &offset, &bytes);
+    const uint64_t cycle = start + mem->timing.s_lookup;
+    if (c->held || c->waiting + c->coming >= mem->timing.s_waiting)
+        return false; /* those that come before it may take the last place */
+    const uint8_t *from = hit(c, &c->scalar, line, bytes_mask(offset, bytes), cycle);
+    if (!from)
+        return false;
+    mem->counters.sqc_data_requests++;
+    mem->counters.sqc_data_hits++;
+    const uint64_t rest = mem->timing.s_latency - mem->timing.s_lookup;
+    part_done(mem, a, pass_on(c, a, skip, from + offset, bytes, cycle + rest));
+    return true;
+}
+
+uint64_t xcd_mem_fetch_hit(struct xcd_mem *mem, unsigned cu, uint64_t line)
+{
+    struct scluster *c = cluster_of(mem, mem->place[cu] / mem->icache_cus);
+    struct port_server *port = fetch_port(c, cu);
+    const uint64_t now = port_now(mem->domain), start = port->free > now ? port->free : now;
+    const unsigned latency = mem->timing.i_latency, rest = latency / 2;
+    if (!hit(c, &c->instruction, line, ~UINT64_C(0), start + latency - rest))
+        return PORT_NEVER;
+    port->free = start + 1;
+    mem->counters.sqc_inst_requests++;
+    mem->counters.sqc_inst_hits++;
+    return start + latency;
+}
+
 /* ---- stores ---- */
 
 /* Dirty lines to the L2; true when there is nothing to wait for. */
@@ -434,7 +483,7 @@ static void look_up_store(struct mem_request *r, uint64_t cycle)
     struct scache *s = &r->cluster->scalar;
     struct mem_access *a = r->access;
     unsigned skip, offset, bytes, i = find(s, r->line);
-    part_of(a, r, &skip, &offset, &bytes);
+    part_of(a, r->line, &skip, &offset, &bytes);
     r->mem->counters.sqc_data_requests++;
     if (i == NO_WAY)
         i = allocate(r->cluster, s, r);
@@ -493,6 +542,8 @@ static void send_atomic(struct mem_request *r, uint64_t cycle)
 /* From the TLB. */
 static void go(struct mem_request *r, uint64_t cycle)
 {
+    if (r->kind == REQUEST_LOAD && !is_fetch(r->access))
+        r->cluster->coming--;
     if (r->access->kind == ACCESS_SPROBE) {
         part_done(r->mem, r->access, cycle);
         request_free(r);
@@ -544,10 +595,15 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
     }
     uint64_t first = a->addr[0] & ~(uint64_t)(SLINE - 1);
     uint64_t last = (a->addr[0] + a->bytes - 1) & ~(uint64_t)(SLINE - 1);
-    a->pending = 1 + (last != first);
+    const unsigned lines = 1 + (last != first);
+    a->pending = lines;
     if (a->kind == ACCESS_SSTORE)
         c->storing += a->pending;
-    for (uint64_t line = first;; line += SLINE) {
+    for (unsigned i = 0; i < lines; i++) {
+        const uint64_t line = first + i * SLINE;
+        uint64_t start = port_take(is_fetch(a) ? fetch_port(c, a->cu) : &c->port, now, 1);
+        if (a->kind == ACCESS_SLOAD && load_at_once(c, a, line, start))
+            continue;
         struct mem_request *r = request_new(mem);
         r->access = a;
         r->cluster = c;
@@ -555,11 +611,8 @@ void sl1_submit(struct xcd_mem *mem, struct mem_access *a)
                   : a->kind == ACCESS_SATOMIC ? REQUEST_ATOMIC
                                               : REQUEST_LOAD;
         r->line = line;
-        uint64_t start = port_take(is_fetch(a) ? fetch_port(c, a->cu) : &c->port, now, 1);
-        bool ends = line == last;
+        c->coming += r->kind == REQUEST_LOAD && !is_fetch(a);
         utcl1_translate(&c->tlb, r, start + (is_fetch(a) ? n->i_latency - n->i_latency / 2 : n->s_lookup));
-        if (ends)
-            break;
     }
 }
 

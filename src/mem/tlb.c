@@ -357,12 +357,31 @@ static bool is_behind(const struct utcl1 *t, const struct mem_request *r)
 
 static bool miss(struct utcl1 *t, struct mem_request *r, uint64_t cycle);
 
+static struct utcl1_entry *entry_with(struct utcl1 *t, uint64_t line)
+{
+    struct utcl1_entry *e = &t->entry[t->recent];
+    return t->recent < t->used && line - e->base < e->bytes ? e : find(t, line);
+}
+
+bool utcl1_hit(struct utcl1 *t, uint64_t line, uint64_t cycle)
+{
+    forget_old(t);
+    if (t->blocked.first || t->missing)
+        return false;
+    struct utcl1_entry *e = entry_with(t, line);
+    if (!e || e->spare)
+        return false;
+    e->used = ++t->clock;
+    t->free = cycle + 1;
+    return true;
+}
+
 static bool try_translate(struct utcl1 *t, struct mem_request *r, uint64_t cycle)
 {
     if (t->missing && is_behind(t, r))
         return false;
-    struct utcl1_entry *e = &t->entry[t->recent];
-    if ((t->recent >= t->used || r->line - e->base >= e->bytes) && !(e = find(t, r->line)))
+    struct utcl1_entry *e = entry_with(t, r->line);
+    if (!e)
         return miss(t, r, cycle);
     t->mem->counters.utcl1_hits += r->lookups;
     e->used = ++t->clock;

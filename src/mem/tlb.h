@@ -49,6 +49,10 @@ void utcl1_open(struct utcl1 *tlb, struct xcd_mem *mem, void (*go)(struct mem_re
  * their `lookup`. */
 void utcl1_translate(struct utcl1 *tlb, struct mem_request *first, uint64_t cycle);
 
+/* The same for one that needs no look-up of its own and the translation for a load alone, if that is at hand
+ * and nobody waits for theirs; false: nothing has happened. */
+bool utcl1_hit(struct utcl1 *tlb, uint64_t line, uint64_t cycle);
+
 /* The XCD's. */
 struct utcl2 {
     unsigned sets, ways;
