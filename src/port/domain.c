@@ -394,7 +394,8 @@ void domain_run_single(struct port *port, void *thread)
     begin_wheel(d, cycle);
     set_now(d, cycle);
     event.fn(d, &event);
-    if (d->pending)
+    /* Else the wheel must not begin there: what others send may come before. */
+    if (next_cycle(d) < port_cycle_of(d, port->window_end))
         domain_run(d, port->window_end, thread);
     *d->changed = true;
     d->thread = NULL;
