@@ -66,6 +66,16 @@ struct core_miss *core_find_miss(struct core *c, uint64_t line)
     return m;
 }
 
+/* Asks the host's memory for what the line that goes to make room for this one comes to. */
+static void expect_victim(const struct core *c, uint64_t line)
+{
+    const uint64_t victim = tags_set(&c->l2, line)[c->l2.ways - 1] >> TAG_SHIFT;
+    if (victim) {
+        tags_prefetch(&c->ccd->l3, victim);
+        port_prefetch_line(held_of(c->ccd, victim));
+    }
+}
+
 struct core_miss *core_add_miss(struct core *c, uint64_t line, bool demand, bool whole)
 {
     struct core_miss *m = c->spare_miss, **first = misses_of(c, line);
@@ -73,6 +83,7 @@ struct core_miss *core_add_miss(struct core *c, uint64_t line, bool demand, bool
     *m = (struct core_miss){
         .line = line, .demand = demand, .whole = whole, .waiters = WAITER_NONE, .next = *first};
     *first = m;
+    expect_victim(c, line);
     c->misses++;
     c->l1_misses += demand;
     return m;

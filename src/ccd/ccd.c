@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEW = 3 }; /* under way: the fabric has not more to do than this meanwhile */
+
 /* ---- what it waits for ---- */
 
 static struct l3_miss **bucket_of(struct ccd *ccd, uint64_t line)
@@ -68,6 +70,7 @@ static void send(struct l3_miss *m)
     struct ccd *ccd = m->ccd;
     uint64_t now = port_now_ps(ccd->domain);
     m->request.after_ps = m->ready_ps > now ? m->ready_ps - now : 0;
+    m->request.first = ccd->under_way <= FEW;
     fabric_submit(ccd->all->fabric, &m->request);
 }
 

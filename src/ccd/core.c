@@ -122,6 +122,7 @@ static void load(struct core *c)
         struct slot *s = slot_of(c, before - 1);
         if (s->access.state != SLOT_DONE) {
             depend(c, w, s);
+            core_expect(c, c->op.address);
             return;
         }
         at = later(at, s->access.done);

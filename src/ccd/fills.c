@@ -19,6 +19,14 @@ static void ask_host(const struct core *c, uint64_t line)
     port_prefetch_line(held_of(c->ccd, line));
 }
 
+/* Nothing is kept: which frame a line of a page table lies by goes by when it is looked up. */
+void core_expect(const struct core *c, uint64_t address)
+{
+    uint64_t page;
+    if (vm_core_find(c->ccd->all->vm, address, &page))
+        ask_host(c, line_of(page + address % (1U << VM_PAGE_SHIFT)));
+}
+
 /* What the first cache does not have.  `w` waits for what is on its way.  A page table's line stays in the
  * second cache. */
 static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool is_table, double at,

@@ -237,6 +237,8 @@ uint64_t core_cycle_of(const struct core *core, double at);
 void core_start(struct core *core, core_waiter w, double at);
 /* for its line, which the first cache does not have. */
 void core_miss_l1(struct core *core, core_waiter w, uint64_t physical, double at);
+/* It will set out for this address later: the host's memory is asked for what that looks at. */
+void core_expect(const struct core *core, uint64_t address);
 /* It has what it wants. */
 void core_settle(struct core *core, core_waiter w, double when);
 /* From a store's value to that of a load which finds it in the queue; or by the name of its word. */

@@ -49,8 +49,10 @@ struct fabric_request {
     /* Of a CPU, whose bytes are those of the process: none are moved, here or there.  A WRITE is of a line
      * that it owns; without any bytes it says that a clean one is gone. */
     bool in_place;
-    bool past;      /* WRITE in place: of a line that it may not own, whose other copies are dropped first */
-    bool half;      /* READ, OWN: only 64 bytes travel */
+    bool past;  /* WRITE in place: of a line that it may not own, whose other copies are dropped first */
+    bool first; /* nothing else that matters is under way: for the host, which is asked then for what the home
+                 * looks at, as nobody does before it arrives */
+    bool half;  /* READ, OWN: only 64 bytes travel */
     uint8_t halves; /* of the line that it is about, a bit each; a WRITE in place: that the asker has no more;
                      * 0: both */
     bool alone;     /* READ: the asker owns the line if nobody else has it; when answered: whether it does */

@@ -22,7 +22,9 @@ void filter_open(struct slice *s, const struct fabric *f, const struct chip *chi
 filter_entry *filter_begin(struct iod *iod, struct slice *s, uint32_t chunk)
 {
     assert(chunk < iod->fabric->filter_chunks);
-    return s->filter[chunk] = arena_take(&iod->arena, FILTER_CHUNK * sizeof(filter_entry));
+    filter_entry *entry = arena_take(&iod->arena, FILTER_CHUNK * sizeof(filter_entry));
+    __atomic_store_n(&s->filter[chunk], entry, __ATOMIC_RELAXED); /* see filter_peek() */
+    return entry;
 }
 
 static bool is_void(struct iod *iod, struct slice *s, const struct filter_tag *t)

@@ -25,17 +25,24 @@
 
 /* ---- requests ---- */
 
+void home_prefetch_place(const struct iod *iod, unsigned slice, uint32_t place, unsigned lines)
+{
+    struct slice *s = &iod->slice[slice];
+    cache_prefetch(&s->cache, place, lines);
+    port_prefetch_line(bucket_of(s, place));
+    const filter_entry *filter = filter_peek(s, place / FILTER_CHUNK);
+    if (filter)
+        port_prefetch_line(&filter[place % FILTER_CHUNK]);
+}
+
 void home_prefetch(const struct iod *iod, const struct home_prefetched *e)
 {
-    struct slice *s = &iod->slice[e->slice];
     port_prefetch(e->request, sizeof(struct fabric_request));
-    port_prefetch(e->line, e->bytes);
-    port_prefetch(e->data, FABRIC_LINE);
-    cache_prefetch(&s->cache, e->place, e->bytes / FABRIC_LINE);
-    port_prefetch_line(bucket_of(s, e->place));
-    const filter_entry *filter = s->filter[e->place / FILTER_CHUNK];
-    if (filter)
-        port_prefetch_line(&filter[e->place % FILTER_CHUNK]);
+    if (e->line) { /* else no bytes are moved */
+        port_prefetch(e->line, e->bytes);
+        port_prefetch(e->data, FABRIC_LINE);
+    }
+    home_prefetch_place(iod, e->slice, e->place, e->bytes / FABRIC_LINE);
 }
 
 void home_bytes(struct fabric_request *r)

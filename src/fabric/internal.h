@@ -334,6 +334,11 @@ void filter_open(struct slice *slice, const struct fabric *fabric, const struct 
                  struct arena *arena);
 /* A chunk of lines of which nothing was known. */
 filter_entry *filter_begin(struct iod *iod, struct slice *slice, uint32_t chunk);
+/* The same for whoever is in another domain, and only wants to know where it is; NULL: nothing is known. */
+static inline const filter_entry *filter_peek(const struct slice *slice, uint32_t chunk)
+{
+    return __atomic_load_n(&slice->filter[chunk], __ATOMIC_RELAXED);
+}
 /* What is known of a line, and behind it of the other one of a pair. */
 static inline filter_entry *filter_of(struct iod *iod, struct slice *slice, uint32_t line)
 {
@@ -360,6 +365,8 @@ struct home_prefetched {
     unsigned bytes; /* of a line, or a pair */
 };
 void home_prefetch(const struct iod *iod, const struct home_prefetched *expected);
+/* What the slice has of a line, or a pair; in any domain. */
+void home_prefetch_place(const struct iod *iod, unsigned slice, uint32_t place, unsigned lines);
 void net_prefetch(struct iod *iod);
 void net_prefetch_at_agent(struct agent_port *x);
 void home_take(struct iod *iod, struct fabric_request *request);

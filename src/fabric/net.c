@@ -123,7 +123,7 @@ static void send_on(struct port_domain *from, unsigned previous, struct iod *to,
     e->word[0] = (uint64_t)r;
     e->word[1] =
         (uint64_t)(r->slice | previous << PREVIOUS_SHIFT | (r->pair ? SLICE_PAIR : 0)) << 32 | r->place;
-    e->word[2] = r->line;
+    e->word[2] = r->in_place ? 0 : r->line;
     e->word[3] = (uint64_t)r->data;
 }
 
@@ -205,6 +205,9 @@ static void set_out(struct agent_port *x, struct fabric_request *r)
     struct fabric *f = x->fabric;
     struct iod *own = &f->iod[x->iod], *home = &f->iod[r->home];
     const struct fabric_route *route = route_of(own, home);
+    if (r->in_place &&
+        !r->remote) /* one at a time, often: it is there as soon as the host has done the rest */
+        home_prefetch_place(home, r->slice, r->place, 1);
     double busy = requests_of(r) * (carries_data(r) ? x->half_ps : x->ask_ps),
            wait = ps_server_take(&x->out, (double)port_now_ps(x->domain), busy), delay = route->way_ps;
     r->waited_ps = (uint64_t)wait;

@@ -170,15 +170,6 @@ static struct port_event *outbox_add(struct outbox *box, uint64_t cycle)
     return &box->last->at[i].event;
 }
 
-struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn *fn, void *self)
-{
-    assert(cycle >= domain->clock.now);
-    struct port_event *event = insert(domain, cycle);
-    event->fn = fn;
-    event->self = self;
-    return event;
-}
-
 static struct port_event *send_at(struct port_domain *from, struct port_domain *to, uint64_t cycle)
 {
     struct outbox *box = outbox_of(from, to, from->port->odd);
@@ -189,12 +180,50 @@ static struct port_event *send_at(struct port_domain *from, struct port_domain *
     return outbox_add(box, cycle);
 }
 
-void domain_send_single(struct port *port)
+void domain_let_single_go(struct port *port)
 {
-    if (port->single.to)
-        *send_at(port->single.from, port->single.to, port->single.cycle) = port->single.event;
+    struct port_domain *from = port->single.from, *to = port->single.to;
+    if (to)
+        *(from == to ? insert(to, port->single.cycle) : send_at(from, to, port->single.cycle)) =
+            port->single.event;
     port->single.to = NULL;
     port->sole = NULL;
+}
+
+static struct port_event *make_single(struct port_domain *from, struct port_domain *to, uint64_t cycle)
+{
+    struct port *port = from->port;
+    port->single.from = from;
+    port->single.to = to;
+    port->single.cycle = cycle;
+    return &port->single.event;
+}
+
+/* What the domain has posted, to its other events. */
+static void put_single_back(struct port_domain *d)
+{
+    *insert(d, d->port->single.cycle) = d->port->single.event;
+    d->port->single.to = NULL;
+}
+
+/* While one domain alone has events. */
+static __attribute__((noinline)) struct port_event *post_beside_sole(struct port_domain *d, uint64_t cycle)
+{
+    struct port *port = d->port;
+    if (d == port->sole && !port->single.to && !d->pending)
+        return make_single(d, d, cycle);
+    if (d == port->single.from && d == port->single.to)
+        put_single_back(d);
+    return insert(d, cycle);
+}
+
+struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn *fn, void *self)
+{
+    assert(cycle >= domain->clock.now);
+    struct port_event *event = domain->port->sole ? post_beside_sole(domain, cycle) : insert(domain, cycle);
+    event->fn = fn;
+    event->self = self;
+    return event;
 }
 
 struct port_event *port_send(struct port_domain *from, struct port_domain *to, uint64_t delay_ps, port_fn *fn,
@@ -205,13 +234,10 @@ struct port_event *port_send(struct port_domain *from, struct port_domain *to, u
     uint64_t cycle = port_cycle_of(to, from->clock.now_ps + delay_ps);
     struct port_event *event;
     if (port->sole && !port->single.to) {
-        port->single.from = from;
-        port->single.to = to;
-        port->single.cycle = cycle;
-        event = &port->single.event;
+        event = make_single(from, to, cycle);
     } else {
         if (port->sole)
-            domain_send_single(port);
+            domain_let_single_go(port);
         event = send_at(from, to, cycle);
     }
     event->fn = fn;
@@ -367,7 +393,14 @@ void domain_run(struct port_domain *d, uint64_t end_ps, void *thread)
     uint64_t soon = d->pending - d->heap_count < ASKING_EVENTS ? end : 0;
     if (!soon)
         prefetch_events(d, d->next);
-    for (uint64_t cycle; (cycle = wheel_next(d)) < end;) {
+    for (;;) {
+        const uint64_t cycle = wheel_next(d);
+        if (cycle >= end) {
+            if (d->port->single.to != d || d->port->single.cycle >= end)
+                break;
+            put_single_back(d);
+            continue;
+        }
         if (cycle >= soon) {
             soon = cycle + AHEAD < end ? cycle + AHEAD : end;
             ask_ahead(d, cycle, soon);
@@ -386,15 +419,18 @@ void domain_run(struct port_domain *d, uint64_t end_ps, void *thread)
 void domain_run_single(struct port *port, void *thread)
 {
     struct port_domain *d = port->single.to;
-    struct port_event event = port->single.event;
-    const uint64_t cycle = port->single.cycle, before = d->ran++;
-    port->single.to = NULL;
+    const uint64_t before = d->ran, end = port_cycle_of(d, port->window_end);
     port->sole = d;
     d->thread = thread;
-    begin_wheel(d, cycle);
-    set_now(d, cycle);
-    event.fn(d, &event);
-    if (d->pending)
+    begin_wheel(d, port->single.cycle);
+    do {
+        struct port_event event = port->single.event;
+        port->single.to = NULL;
+        set_now(d, port->single.cycle);
+        d->ran++;
+        event.fn(d, &event);
+    } while (port->single.to == d && port->single.cycle < end);
+    if (next_cycle(d) < end) /* else the wheel must not begin there: what others send may come before */
         domain_run(d, port->window_end, thread);
     *d->changed = true;
     d->thread = NULL;

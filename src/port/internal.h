@@ -117,8 +117,9 @@ struct port {
     alignas(64) bool sends[PORT_DOMAINS];
     struct domain_set busy;      /* those with events */
     struct domain_set receivers; /* that have not received all, by the last collect() */
-    /* While one domain alone has events: that one, and the first event that it sends, which is run without
-     * its way through boxes, queues and windows if it is the only one of all then. */
+    /* While one domain alone has events: that one, and the first event that it sends, or posts for after the
+     * window, which is run without its way through boxes, queues and windows if it is the only one of all
+     * then. */
     struct port_domain *sole;
     struct {
         struct port_domain *from, *to; /* NULL: there is none */
@@ -179,8 +180,8 @@ static inline uint64_t next_cycle(struct port_domain *d)
     return sooner(wheel_next(d), d->heap_count ? d->heap[0].cycle : PORT_NEVER);
 }
 
-/* The single event is not the only one, and goes its way as others do. */
-void domain_send_single(struct port *port);
+/* The single event is not the only one, and goes its way as others do: before any that comes after it. */
+void domain_let_single_go(struct port *port);
 /* What was sent to it in the windows that are odd, or not, as collect() has found. */
 void domain_receive(struct port_domain *domain, unsigned odd);
 /* Its events before that time. */

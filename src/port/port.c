@@ -243,7 +243,7 @@ static void choose(struct port *port)
     port->sole = busy == 1 ? port->active[0] : NULL;
 }
 
-/* Whether what the sole domain has sent is the only event of all; then nobody has any. */
+/* Whether what the sole domain has sent, or posted, is the only event of all; then no queue has any. */
 static bool is_single(struct port *port)
 {
     struct port_domain *d = port->sole;
@@ -266,10 +266,10 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
     for (;;) {
         const bool single = is_single(port);
         if (!single)
-            domain_send_single(port);
+            domain_let_single_go(port);
         const uint64_t start = single ? port_ps_of(port->single.to, port->single.cycle) : port_next_ps(port);
         if (start >= until_ps) {
-            domain_send_single(port);
+            domain_let_single_go(port);
             collect(port);
             deliver(port, PORT_NEVER);
             if (until_ps != PORT_NEVER && until_ps > port->time_ps)
@@ -292,7 +292,7 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
             port->times->windows++;
         port->time_ps = port->window_end;
         if (stop && stop(context)) {
-            domain_send_single(port);
+            domain_let_single_go(port);
             collect(port);
             deliver(port, PORT_NEVER);
             break;

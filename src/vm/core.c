@@ -22,6 +22,11 @@ static bool find_frame(const struct vm *vm, uint64_t address, uint64_t *frame)
     return entry & PTE_CPU;
 }
 
+bool vm_core_find(const struct vm *vm, uint64_t address, uint64_t *page)
+{
+    return find_frame(vm, address, page);
+}
+
 /* A line of entries lies by the first frame that they are of, so that it is the same on every run. */
 bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_t *entry)
 {

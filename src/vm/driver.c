@@ -262,10 +262,8 @@ void vm_look(struct vm *vm)
         atomic_fetch_add_explicit(&vm->generation, 1, memory_order_release);
 }
 
-void vm_commit(struct vm *vm)
+static __attribute__((noinline)) void commit(struct vm *vm)
 {
-    if (!vm->served && !vm->sync && !vm->gpu.retired_count && !vm->system.retired_count && !vm->core_count)
-        return;
     pthread_mutex_lock(&vm->lock);
     table_free_retired(&vm->gpu);
     table_free_retired(&vm->system);
@@ -285,4 +283,11 @@ void vm_commit(struct vm *vm)
     pthread_mutex_unlock(&vm->lock); /* what follows asks the memory, whose lock comes first */
     if (look)
         vm_look(vm);
+}
+
+/* Asked between any two windows: mostly there is nothing. */
+void vm_commit(struct vm *vm)
+{
+    if (vm->served || vm->sync || vm->gpu.retired_count || vm->system.retired_count || vm->core_count)
+        commit(vm);
 }

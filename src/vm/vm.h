@@ -90,6 +90,8 @@ bool vm_take(struct vm *vm, unsigned package, uint64_t *physical, uint64_t *byte
  * Pages are small for it.  False: the page does not exist yet.
  */
 bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_t *entry);
+/* The page alone. */
+bool vm_core_find(const struct vm *vm, uint64_t address, uint64_t *page);
 
 /* A core's page fault; the core's, until the kernel has handled it: an event of `done` with word[0] the
  * fault. */

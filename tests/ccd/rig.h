@@ -36,6 +36,12 @@ bool vm_core_walk(const struct vm *vm, uint64_t address, uint64_t *page, uint64_
     return true;
 }
 
+bool vm_core_find(const struct vm *vm, uint64_t address, uint64_t *page)
+{
+    uint64_t entry;
+    return vm_core_walk(vm, address, page, &entry);
+}
+
 void vm_core_fault(struct vm *vm, struct vm_core_fault *fault)
 {
     vm->exists[(fault->address - vm->base) / PAGE] = 1;

@@ -100,6 +100,70 @@ static void note(struct port_domain *domain, struct port_event *event)
     *(*log)++ = event->word[0];
 }
 
+/* The same of one event at a time, mostly: it makes one of its kind, here or elsewhere, and seldom a second.
+ */
+static void trickle(struct port_domain *domain, struct port_event *event)
+{
+    struct node *n = event->self;
+    CHECK(port_now(domain) >= n->last);
+    n->last = port_now(domain);
+    n->hash = (n->hash ^ port_now(domain) ^ event->word[0] << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    n->events++;
+    const uint64_t life = event->word[0];
+    if (life <= 1)
+        return;
+    static const uint64_t far[] = {0, 1, 3, 20, 4000, 9000, 200000};
+    const uint64_t r = next_random(&n->random), cycle = port_now(domain) + far[r % 7];
+    const unsigned second = (unsigned)(r >> 20) % 8; /* 0: one before it; 1: one behind it */
+    struct node *to = &n->rig->node[(r >> 24) % DOMAINS];
+    if (second == 0)
+        port_post(domain, cycle, trickle, n)->word[0] = 1;
+    if (r >> 30 & 1 || to == n)
+        port_post(domain, cycle, trickle, n)->word[0] = life - 1;
+    else
+        port_send(domain, to->domain, LOOKAHEAD + (r >> 50), trickle, to)->word[0] = life - 1;
+    if (second == 1)
+        port_post(domain, cycle, trickle, n)->word[0] = 1;
+}
+
+static uint64_t run_trickle(bool beside, uint64_t cut, uint64_t *events)
+{
+    struct rig rig = {.port = port_open(DOMAINS + 1, LOOKAHEAD, 1, NULL)};
+    for (unsigned i = 0; i < DOMAINS; i++) {
+        struct node *n = &rig.node[i];
+        *n = (struct node){.rig = &rig, .domain = port_domain(rig.port, i), .random = 177 + i};
+        port_set_clock(n->domain, 900 + 333.3 * i);
+    }
+    uint64_t unused[2], *log = unused, until = 0, random = 99, hash = 0;
+    if (beside)
+        port_post(port_domain(rig.port, DOMAINS), UINT64_C(1) << 40, note, &log);
+    port_post(rig.node[0].domain, 10, trickle, &rig.node[0])->word[0] = 5000;
+    while (cut && port_next_ps(rig.port) < UINT64_C(1) << 40) {
+        until += 1 + next_random(&random) % (2 * cut);
+        CHECK(port_run(rig.port, until, NULL, NULL) >= until);
+    }
+    port_run(rig.port, PORT_NEVER, NULL, NULL);
+    *events = 0;
+    for (unsigned i = 0; i < DOMAINS; i++) {
+        hash = hash * 31 + rig.node[i].hash;
+        *events += rig.node[i].events;
+    }
+    port_close(rig.port);
+    return hash;
+}
+
+/* An event that is alone in all of the port takes a shorter way, at the same time: as if there was another,
+ * far off. */
+static void test_single(void)
+{
+    uint64_t events, again;
+    const uint64_t hash = run_trickle(true, 0, &events);
+    CHECK(events > 5000);
+    CHECK(run_trickle(false, 0, &again) == hash && again == events);
+    for (uint64_t cut = LOOKAHEAD; cut <= 400 * LOOKAHEAD; cut *= 20)
+        CHECK(run_trickle(false, cut, &again) == hash && again == events);
+}
+
 /* Near and far events of one cycle keep the order in which they were posted. */
 static void test_order(void)
 {
@@ -263,6 +327,7 @@ int main(int argc, char **argv)
     (void)argv;
     test_late_workers();
     if (argc == 1) { /* else it is built to look for races, and slow */
+        test_single();
         test_order();
         test_clocks();
         test_server();

@@ -211,11 +211,17 @@ static void settle_gws(struct timed *timed)
     pthread_mutex_unlock(&cp->lock);
 }
 
-/* Asked after every window. */
-static bool should_pause(void *context)
+static __attribute__((noinline)) bool has_what_was_asked(struct timed *timed)
 {
-    struct timed *timed = context;
-    vm_commit(timed->vm);
+    pthread_mutex_lock(&timed->lock);
+    uint64_t until_ps;
+    bool stop = any_holds(timed) || !(timed->stepping ? outstanding(timed) : wanted(timed, &until_ps));
+    pthread_mutex_unlock(&timed->lock);
+    return stop;
+}
+
+static __attribute__((noinline)) void look_around(struct timed *timed)
+{
     if (timed->gws_later)
         settle_gws(timed);
     if (timed->engine.cp->timeout_ns)
@@ -224,15 +230,20 @@ static bool should_pause(void *context)
         timed->interrupted = false;
         timed_look(timed, NULL, 0, port_time_ps(timed->port));
     }
+}
+
+/* Asked after every window. */
+static bool should_pause(void *context)
+{
+    struct timed *timed = context;
+    vm_commit(timed->vm);
+    if (timed->gws_later || timed->engine.cp->timeout_ns || timed->interrupted)
+        look_around(timed);
     if (timed->holding || timed->pause || timed->quit) /* in this order: see stop_holding() */
         return true;
     if (!timed->asking && !timed->stepping) /* without the lock: who asks from now on has it pause first */
         return !timed->on_cores;
-    pthread_mutex_lock(&timed->lock);
-    uint64_t until_ps;
-    bool stop = any_holds(timed) || !(timed->stepping ? outstanding(timed) : wanted(timed, &until_ps));
-    pthread_mutex_unlock(&timed->lock);
-    return stop;
+    return has_what_was_asked(timed);
 }
 
 static void compare(struct timed *timed)
