@@ -450,15 +450,18 @@ static bool is_pending(const struct jit *jit, const struct unit *unit)
 static void ask(struct exec_compiler *compiler, struct exec_block *block, enum exec_form form, bool hot)
 {
     struct jit *jit = jit_of(compiler);
-    if (!hot && (jit_cache_off(jit->cache) || block->count > LIFT_INSTRUCTIONS_MAX))
+    /* What is too large is said as soon as it is warm, as large code takes long to get hot. */
+    const bool large = block->count > LIFT_INSTRUCTIONS_MAX,
+               again = hot && compiler->warm[form] < compiler->hot[form];
+    if (large ? again : !hot && jit_cache_off(jit->cache))
         return;
-    struct unit *unit = block->count <= LIFT_INSTRUCTIONS_MAX ? calloc(1, sizeof(*unit)) : NULL;
+    struct unit *unit = large ? NULL : calloc(1, sizeof(*unit));
     pthread_mutex_lock(&jit->lock);
     if (unit && !jit->started && !jit->stopping && register_exit(jit))
         jit->started = thread_start(&jit->thread, run, jit) == 0;
     if (!unit || !jit->started || jit->stopping) {
         jit->totals.refused++;
-        if (block->count > LIFT_INSTRUCTIONS_MAX)
+        if (large)
             refused_add(&jit->refused, block->start, "it has %zu instructions, more than %d", block->count,
                         LIFT_INSTRUCTIONS_MAX);
         else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels whose statistics engines.py compares: what compiled code counts is what the interpreter counts.
 #include <cstdio>
+#include <cstdlib>
 #include <hip/hip_runtime.h>
 
 constexpr unsigned ITEMS = 256, GROUPS = 40, ALL = ITEMS * GROUPS;
@@ -94,7 +95,8 @@ static bool check(unsigned *data, unsigned *sums, float *out, unsigned *total)
     return data[26] == 111 && all == *total;
 }
 
-int main()
+// With an argument, as many launches of large code.
+int main(int argc, char **argv)
 {
     unsigned *data, *sums, *total;
     float *out;
@@ -102,6 +104,11 @@ int main()
         hipMalloc(&sums, GROUPS * sizeof *sums) != hipSuccess ||
         hipMalloc(&out, ALL * sizeof *out) != hipSuccess || hipMalloc(&total, sizeof *total) != hipSuccess)
         return 1;
+    if (argc > 1) {
+        for (int i = 0; i < atoi(argv[1]); i++)
+            large<<<1, 64>>>(data);
+        return hipDeviceSynchronize() != hipSuccess;
+    }
     for (int i = 0; i < 3; i++)
         if (!check(data, sums, out, total))
             return 1;

@@ -65,6 +65,10 @@ check("\n".join(["what was compiled, from where:", *table[-4:]]),
       re.fullmatch(r"Interpreted: _Z7choppedPj: LLVM would take long for its 90\d\d instructions", table[-1]))
 table = run(EHP, "run", "--engine", "compiled", "--stats", there / "engines", EHP_CACHE_DIR="").stderr.splitlines()
 check("nothing is from a cache that is off: " + table[-4], re.fullmatch(r"Compiled: .* in [\d.]+ ms", table[-4]))
+for cache in (str(there / "cache"), ""):
+    table = run(EHP, "run", "--engine", "auto", "--stats", there / "engines", "30", EHP_CACHE_DIR=cache).stderr
+    check("large code is told of, once, before it would be compiled: " + table,
+          len(re.findall("^Interpreted: _Z5largePj: it has 200", table, re.M)) == 1 and "for long" not in table)
 run(EHP, "run", "--engine", "compiled", f"--stats={there}/s.json", there / "engines")
 check("compiled in JSON", [k["compiled"] for k in json.load((there / "s.json").open())] ==
       [int(k["compiled"]) for k in compiled])
