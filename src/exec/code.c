@@ -295,6 +295,46 @@ static unsigned rows_of(const struct isa_inst *inst)
     return rows;
 }
 
+/*
+ * Whether a wave may read memory from here on, LDS too, before it writes to LDS, comes to a barrier or
+ * ends: both ways of branches, as far as is looked.
+ */
+static bool looks_from(const struct exec_block *block, const struct xinst *x, unsigned *left)
+{
+    const struct xinst *end = block->x + block->count;
+    for (; x < end && *left; x++) {
+        const uint32_t effects = isa_facts[x->op].effects;
+        --*left;
+        if (x->op == ISA_OP_INVALID || x->isa->gds)
+            break;
+        if (x->op == ISA_OP_s_barrier || x->op == ISA_OP_s_endpgm)
+            return false;
+        if (exec_writes_lds(x))
+            return false;
+        if (effects & (ISA_E_LOAD | ISA_E_ATOMIC))
+            break;
+        if (!(effects & (ISA_E_BRANCH | ISA_E_END)))
+            continue;
+        if (!is_relative_branch(x->isa) || !x->target)
+            break;
+        if (!(effects & ISA_E_END) && looks_from(block, x->target, left))
+            break;
+        if (effects & ISA_E_END)
+            x = x->target - 1;
+    }
+    return true;
+}
+
+static void note_barriers(struct exec_block *block)
+{
+    enum { FAR = 128 };
+    for (size_t i = 0; i < block->count; i++) {
+        unsigned left = FAR;
+        if (block->x[i].op == ISA_OP_s_barrier)
+            block->x[i].control.looks = looks_from(block, &block->x[i + 1], &left);
+    }
+}
+
 static struct exec_block *block_make(const struct exec_code *code, uint64_t start, uint64_t end,
                                      bool observed)
 {
@@ -356,6 +396,7 @@ static struct exec_block *block_make(const struct exec_code *code, uint64_t star
             if (target >= start && target < end && block->index[(target - start) / 4] != UINT32_MAX)
                 block->x[i].target = &block->x[block->index[(target - start) / 4]];
         }
+    note_barriers(block);
     fuse_block(block, code->level == 2 ? sem_fused_v2 : code->level == 3 ? sem_fused_v3 : sem_fused_v4);
     block->target = code->target;
     block->observed = observed;

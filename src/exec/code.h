@@ -140,6 +140,12 @@ void exec_code_drop(struct exec_code *code, uint64_t start, uint64_t end);
 /* One instruction as the interpreter runs it; `x` points to `inst`. */
 void exec_translate(unsigned level, const struct isa_inst *inst, struct xinst *x, uint64_t pc);
 
+/* Whether it writes to LDS, atomics too. */
+static inline bool exec_writes_lds(const struct xinst *x)
+{
+    return x->cls == XC_LDS && isa_facts[x->op].effects & ISA_E_STORE;
+}
+
 /* Whether a translated instruction, which is none of the reserved ones, is implemented. */
 bool exec_is_implemented(const struct xinst *x);
 

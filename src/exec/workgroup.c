@@ -377,11 +377,6 @@ static struct wave *begin_waves(struct workgroup *wg, struct wave *w, struct wav
     return w;
 }
 
-static bool writes_lds(const struct xinst *in)
-{
-    return in->cls == XC_LDS && isa_facts[in->op].effects & ISA_E_STORE;
-}
-
 /*
  * Runs a wave that has just left a barrier up to its first write to LDS, or for
  * a stretch.  On the chip the waves leave together, and what they read at once
@@ -397,7 +392,7 @@ static void leave_barrier(struct wave *w)
     w->leaving = true;
     const struct exec_compiled *compiled = compiled_of(w, in, 0);
     const struct exec_block *block = w->wg->block;
-    while (in && !writes_lds(in)) {
+    while (in && !exec_writes_lds(in)) {
         const uint32_t head = compiled ? head_of(compiled, block, in) : 0;
         in = head ? compiled->fn(w, block->x, head, 1) : step(w, in);
         if (compiled && in && w->mode_slow)
@@ -425,12 +420,19 @@ static void take_thread(struct workgroup *wg, struct wave_guard *guard, bool cou
     }
 }
 
-/* All live waves wait at the barrier: lets them go. */
+/* All live waves wait at the barrier: lets them go, together if somebody may access memory before it writes
+ * to LDS. */
 static void release_barrier(struct workgroup *wg)
 {
-    for (unsigned i = 0; i < wg->waves; i++)
-        if (wg->wave[i].state == WAVE_BARRIER)
-            wg->wave[i].state = WAVE_RUNNING;
+    bool looks = false;
+    for (unsigned i = 0; i < wg->waves; i++) {
+        struct wave *w = &wg->wave[i];
+        if (w->state != WAVE_BARRIER)
+            continue;
+        w->state = WAVE_RUNNING;
+        looks |= w->next[-1].control.looks;
+    }
+    wg->leaving = looks && wg->live > 1;
 }
 
 /*
@@ -520,7 +522,6 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
         }
         if (waiting == wg->live) {
             release_barrier(wg);
-            wg->leaving = wg->live > 1;
             /* They may come together again and again, and wait for somebody outside. */
             if (++barriers >= slices * BARRIERS || atomic_load_explicit(stop, memory_order_relaxed)) {
                 guard->armed = false;

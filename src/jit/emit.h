@@ -312,8 +312,9 @@ static inline void emit_goto(const struct emit *e, llvm_block block)
 }
 
 /* Scalar registers (scalars.c). */
-/* A load of which no part is left out. */
+/* A load and a store of which no part is left out. */
 llvm_value emit_load_whole(struct emit *e, llvm_type type, llvm_value base, int64_t bytes);
+void emit_store_whole(struct emit *e, llvm_value value, llvm_value base, int64_t bytes);
 llvm_value scalars_get32(struct emit *e, unsigned reg);
 llvm_value scalars_get64(struct emit *e, unsigned reg);
 void scalars_set32(struct emit *e, unsigned reg, llvm_value value);

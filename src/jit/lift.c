@@ -229,11 +229,6 @@ bool lift_does_nothing(unsigned op)
     }
 }
 
-static bool writes_lds(const struct xinst *x)
-{
-    return x->cls == XC_LDS && isa_facts[x->op].effects & ISA_E_STORE;
-}
-
 bool lift_writes_exec(const struct xinst *x)
 {
     const struct isa_operand *d = &x->isa->dst;
@@ -400,7 +395,7 @@ uint32_t lift_heads(const struct exec_block *block, uint32_t *heads)
     uint32_t count = 0;
     for (size_t i = 0; i < block->count; i++) {
         written = written && !leader[i];
-        if (writes_lds(&block->x[i]) && !written) {
+        if (exec_writes_lds(&block->x[i]) && !written) {
             leader[i] = true;
             written = true;
         }
@@ -515,7 +510,7 @@ static void emit_whole(struct emit *e)
         }
         if (e->blocks[i])
             region_emit(e, i);
-        if (writes_lds(x) && !written) {
+        if (exec_writes_lds(x) && !written) {
             stop_at_write(e, x);
             written = true;
         }

@@ -40,9 +40,19 @@ static llvm_value carried(struct emit *e, llvm_type type, unsigned what)
     return emit_load_whole(e, type, e->carried, (int64_t)what * 8);
 }
 
+/* In one piece: where LLVM stores the half that differs, the host waits when all of it is loaded. */
 static void carry(struct emit *e, unsigned what, llvm_value value)
 {
-    emit_store(e, value, e->carried, (int64_t)what * 8);
+    emit_store_whole(e, value, e->carried, (int64_t)what * 8);
+}
+
+/* What the slices that are done together have of a mask. */
+static void carry_lanes(struct emit *e, unsigned what, const llvm_value lanes[LOOP_PARTS])
+{
+    llvm_value all = carried(e, e->i64, what);
+    for (unsigned i = 0; i < e->loop->parts; i++)
+        all = lanes_put(e, all, lanes[i], e->loop->part[i].shift);
+    carry(e, what, all);
 }
 
 void loop_begin_carrying(struct emit *e, const struct loop *loop, llvm_value budget)
@@ -92,19 +102,23 @@ void loop_end_slices(struct emit *e, llvm_value budget, const llvm_value *left, 
 {
     const struct llvm *l = e->l;
     const struct slice *part = e->loop->part;
-    const unsigned parts = e->loop->parts;
-    for (unsigned reg = 0; reg < SREGS; reg += 2)
-        for (unsigned i = 0; e->loop->mask_at_end[reg] && i < parts; i++)
-            carry(e, reg / 2, lanes_put(e, carried(e, e->i64, reg / 2), part[i].mask[reg], part[i].shift));
+    llvm_value lanes[LOOP_PARTS];
+    for (unsigned reg = 0; reg < SREGS; reg += 2) {
+        if (!e->loop->mask_at_end[reg])
+            continue;
+        for (unsigned i = 0; i < e->loop->parts; i++)
+            lanes[i] = part[i].mask[reg];
+        carry_lanes(e, reg / 2, lanes);
+    }
     if (!e->loop->leave)
         return;
     carry_scalars(e, budget);
     llvm_value most = l->BuildICmp(e->b, LLVM_EQ, budget, carried(e, e->i32, LEAST_BUDGET), "");
     most = l->BuildSelect(e->b, most, l->ConstAllOnes(e->lanes), l->ConstNull(e->lanes), "");
-    for (unsigned i = 0; i < parts; i++) {
-        carry(e, MOST, lanes_put(e, carried(e, e->i64, MOST), most, part[i].shift));
-        carry(e, LEFT, lanes_put(e, carried(e, e->i64, LEFT), left[i], part[i].shift));
-    }
+    for (unsigned i = 0; i < e->loop->parts; i++)
+        lanes[i] = most;
+    carry_lanes(e, MOST, lanes);
+    carry_lanes(e, LEFT, left);
     if (e->counts)
         carry(e, ACTIVE, l->BuildAdd(e->b, carried(e, e->i64, ACTIVE), active, ""));
 }

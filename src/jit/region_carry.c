@@ -30,7 +30,7 @@ static llvm_value get(struct emit *e, llvm_type type, unsigned slot)
 
 static void put(struct emit *e, unsigned slot, llvm_value value)
 {
-    emit_store(e, value, e->region_left, (int64_t)slot * 8);
+    emit_store_whole(e, value, e->region_left, (int64_t)slot * 8);
 }
 
 static llvm_value array(struct emit *e, unsigned count, unsigned alignment)

@@ -36,6 +36,11 @@ llvm_value emit_load_whole(struct emit *e, llvm_type type, llvm_value base, int6
     return value;
 }
 
+void emit_store_whole(struct emit *e, llvm_value value, llvm_value base, int64_t bytes)
+{
+    e->l->SetVolatile(e->l->BuildStore(e->b, value, emit_at(e, base, bytes)), 1);
+}
+
 llvm_value scalars_get32(struct emit *e, unsigned reg)
 {
     if (!e->s[reg])

@@ -83,6 +83,7 @@ enum xprep {
 struct xcontrol {
     uint64_t source; /* literal[0] */
     uint64_t simm;   /* the 16 bits, sign-extended */
+    bool looks;      /* s_barrier: who leaves it may read memory before it writes to LDS */
 };
 
 /* Memory instructions: what does not depend on registers. */
