@@ -398,6 +398,7 @@ struct ccds *ccds_open(const struct chip *chip, struct port *port, unsigned firs
     all->l1_latency = v[CHIP_core_l1_latency] * all->ghz;
     all->l2_latency = v[CHIP_core_l2_latency] * all->ghz;
     all->l3_latency = v[CHIP_core_l3_latency] * all->ghz;
+    all->pass = CORE_LINE / v[CHIP_core_l2_width];
     all->tlb2_latency = v[CHIP_core_tlb2_latency] * all->ghz;
     all->locked = v[CHIP_core_locked] * all->ghz;
     all->forward = v[CHIP_core_forward] * all->ghz;

@@ -27,6 +27,14 @@ void core_expect(const struct core *c, uint64_t address)
         ask_host(c, line_of(page + address % (1U << VM_PAGE_SHIFT)));
 }
 
+/* From the second cache to the first, one line behind the other. */
+static double pass(struct core *c, double when)
+{
+    when = later(when, c->pass_free);
+    c->pass_free = when + c->ccd->all->pass;
+    return when;
+}
+
 /* What the first cache does not have.  `w` waits for what is on its way.  A page table's line stays in the
  * second cache. */
 static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool is_table, double at,
@@ -53,8 +61,6 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
             f.own = e ? *e : 0;
             if (ccd_fetch(c, line, address, exclusive, is_table, at + all->l2_latency, &f)) {
                 core_into_l2(c, line, f.flags, !e);
-                c->taken_line = line;
-                c->taken_at = f.when;
             } else {
                 m = core_add_miss(c, line, !is_table, !e);
                 c->counters.l3_misses++;
@@ -77,6 +83,8 @@ static enum reach reach(struct core *c, core_waiter w, uint64_t physical, bool i
         }
     }
     if (!is_table) {
+        c->taken_line = line;
+        c->taken_at = f.when = pass(c, f.when);
         c->counters.l1_misses++;
         core_into_l1(c, line, (f.flags & ~TAG_DIRTY) | (exclusive ? TAG_DIRTY : 0), false);
         core_follow(c, line, address, exclusive, at);

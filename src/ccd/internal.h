@@ -118,8 +118,9 @@ struct core {
     double at;                        /* when the next is dispatched, if nothing holds it up */
     double last_done;                 /* of what has left the window, and of stores: nothing ends before */
     double committed;                 /* of the last store */
-    uint64_t locked_line, taken_line; /* of the last atomic operation; that it got last from its CCD: */
+    uint64_t locked_line, taken_line; /* of the last atomic operation; that the first cache got last: */
     double locked_until, taken_at;    /* when that is over; when that is there */
+    double pass_free;                 /* from when on the first cache may take the next from the second */
     uint64_t turn;                    /* of the event that goes on with it; others are out of date */
     /* Operations by their number since the program began. */
     uint64_t first, next;
@@ -195,7 +196,7 @@ struct ccds {
     unsigned count, cores; /* CCDs, and cores of each */
     /* The chip's numbers, in cycles of the cores. */
     double slice, switch_time;
-    double ghz, ipc, l1_latency, l2_latency, l3_latency, peer, tlb2_latency;
+    double ghz, ipc, l1_latency, l2_latency, l3_latency, pass, peer, tlb2_latency;
     uint64_t jobs; /* so far */
     double locked, forward, rename, mispredict;
     unsigned window, loads, stores, l1_misses, l2_misses, misses, streams, prefetch;

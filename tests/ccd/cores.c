@@ -24,7 +24,7 @@ static void test_latencies(void)
     struct rig rig;
     rig_open(&rig, 1);
     double l1 = key(&rig, CHIP_core_l1_latency) * rig.ghz, l2 = key(&rig, CHIP_core_l2_latency) * rig.ghz,
-           l3 = key(&rig, CHIP_core_l3_latency) * rig.ghz;
+           l3 = key(&rig, CHIP_core_l3_latency) * rig.ghz, line = LINE / key(&rig, CHIP_core_l2_width);
     rig_close(&rig);
     const unsigned n = 2048;
     double first = loads(n, 64, LINE, true, true), second = loads(n, 1024, LINE, true, true);
@@ -32,6 +32,9 @@ static void test_latencies(void)
     CHECK(second >= n * l2 && second < n * l2 + 4 * l3);
     double free_of = loads(n, 64, LINE, false, true); /* nobody waits: as fast as they come */
     CHECK(free_of < first / 50);
+    /* But for lines from the second cache, each of which takes its way to the first for so long. */
+    double passed = loads(n, 1024, LINE, false, true);
+    CHECK(passed >= (n - 1) * line && passed < n * line + l3);
 }
 
 /* Cycles for so many lines of a page that is known, no two of them neighbours. */
