@@ -347,6 +347,14 @@ static void other_ways()
     const double t = now();
     waitpid(child, &status, 0);
     tell("a wait for another process", now() - t, 400, 700);
+    const double begin = now();
+    check(std::system("sleep 0.3") == 0, "system");
+    tell("a command", now() - begin, 400, 700);
+    FILE *pipe = popen("sleep 0.3", "w");
+    check(pipe != nullptr, "popen");
+    const double open = now();
+    check(pclose(pipe) == 0, "pclose");
+    tell("the end of a pipe's command", now() - open, 400, 1200);
     check(WIFEXITED(status) && WEXITSTATUS(status) == 3, "fork");
 }
 

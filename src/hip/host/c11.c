@@ -87,7 +87,7 @@ ENTRY int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict t
 ENTRY int mtx_trylock(mtx_t *mutex)
 {
     if (ON_CORE())
-        time_host_touch(mutex);
+        time_host_touch_lock(mutex);
     return REAL(mtx_trylock)(mutex);
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -217,3 +218,5 @@ WAITS(pid_t, wait, (int *status), (status))
 WAITS(pid_t, waitpid, (pid_t who, int *status, int options), (who, status, options))
 WAITS(pid_t, wait4, (pid_t who, int *status, int options, struct rusage *used), (who, status, options, used))
 WAITS(int, waitid, (idtype_t type, id_t who, siginfo_t *info, int options), (type, who, info, options))
+WAITS(int, system, (const char *command), (command))
+WAITS(int, pclose, (FILE * pipe), (pipe))

@@ -50,7 +50,7 @@ ENTRY int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clo
 ENTRY int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
     if (ON_CORE())
-        time_host_touch(mutex);
+        time_host_touch_lock(mutex);
     return REAL(pthread_mutex_trylock)(mutex);
 }
 

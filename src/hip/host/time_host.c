@@ -332,13 +332,25 @@ bool time_host_sleep(uint64_t until_ps)
     return called;
 }
 
-uint64_t time_host_touch(const void *address)
+static void record_atomic(const void *address)
 {
     static const struct ehp_cpu_block block = {
         .accesses = 1, .words = 1, .instructions = 10, .access = {{.bytes = 4, .kind = EHP_CPU_ATOMIC}}};
     *ehp_cpu_block(&block) = (uint64_t)(uintptr_t)address;
+}
+
+uint64_t time_host_touch(const void *address)
+{
+    record_atomic(address);
     if (self && !self->away)
         ehp_cpu_thread_wait(self);
+    return self->now_ps;
+}
+
+uint64_t time_host_touch_lock(const void *address)
+{
+    record_atomic(address);
+    ehp_cpu_wait();
     return self->now_ps;
 }
 

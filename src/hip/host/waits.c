@@ -134,7 +134,7 @@ int waits_take(void *key, int (*take)(void *key), uint64_t until_ps)
 {
     for (;;) {
         struct waiter w;
-        time_host_touch(key);
+        time_host_touch_lock(key);
         waits_lock();
         int status = take(key);
         if (status != EBUSY) {
@@ -149,7 +149,7 @@ int waits_take(void *key, int (*take)(void *key), uint64_t until_ps)
 
 int waits_give(void *key, int (*give)(void *key), unsigned most)
 {
-    uint64_t ps = time_host_touch(key);
+    uint64_t ps = time_host_touch_lock(key);
     waits_lock();
     int status = give(key);
     waits_wake(key, most, ps);
