@@ -311,8 +311,8 @@ static unsigned period_of(const struct timed_sample *s, unsigned last)
 /*
  * The rate up to the tick `last`, and its standard error; false when there are too few.  It is the mean of
  * all stretches of whole periods: a rhythm leaves nothing in it, and few of those that are not quite its own.
- * Behind the workgroups that the last dispatch had in detail lines that it left are nobody's, and loads slower than
- * they would be: then the rate is taken as it is.
+ * Behind the workgroups that the last dispatch had in detail lines that it left are nobody's, and loads
+ * slower than they would be: then the rate is taken as it is.
  */
 static bool find_rate(struct timed_sample *s, unsigned last, unsigned which)
 {

@@ -68,7 +68,8 @@ void time_host_enter(uint64_t ps);
 bool time_host_sleep(uint64_t until_ps);
 /* An atomic operation on what lies there, which the thread waits for: when that is over, in picoseconds. */
 uint64_t time_host_touch(const void *address);
-/* The same, but who is alone does not wait; the time is for those whom it wakes, of whom there are none then. */
+/* The same, but who is alone does not wait; the time is for those whom it wakes, of whom there are none then.
+ */
 uint64_t time_host_touch_lock(const void *address);
 
 /* Away from its core to the kernel, to change the process's mappings: when that was, in picoseconds.  Threads
