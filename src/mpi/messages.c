@@ -108,7 +108,7 @@ static struct call receive_of(void *into, int count, MPI_Datatype type, int from
 
 static void await(struct turn *turn, const struct call *calls, uint32_t count, struct order_done *done)
 {
-    uint64_t number[2];
+    uint64_t number[2] = {0}; /* GCC cannot tell, where it sanitizes */
     for (uint32_t i = 0; i < count; i++)
         number[i] = calls[i].number;
     client_ask(turn, (struct order_op){.kind = ORDER_AWAIT, .flags = ORDER_BLOCKS, .words = count}, number,
