@@ -7,6 +7,7 @@
 
 #include "../check.h"
 #include "exec/code.h"
+#include "no_machine.h"
 
 enum { WORDS = 8, CODES = 15 };
 
@@ -58,31 +59,6 @@ static bool bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
             return true;
     }
     return false;
-}
-
-/* ---- what a machine provides to waves ---- */
-
-void wave_interrupt(struct wave *w)
-{
-    (void)w;
-}
-
-bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes)
-{
-    (void)w, (void)address, (void)bytes;
-    return false;
-}
-
-uint64_t wave_clock(const struct wave *w)
-{
-    (void)w;
-    return 0;
-}
-
-uint64_t wave_realtime(const struct wave *w)
-{
-    (void)w;
-    return 0;
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 #include "exec/workgroup.h"
 #include "wave/fault.h"
 #include "wave/gws.h"
+#include "no_machine.h"
 
 enum { TURNS = 200000 };
 
@@ -37,31 +38,6 @@ static const uint32_t called[] = {
     0xbe801d06, /* s_setpc_b64 s[6:7] */
 };
 enum { CALLS = sizeof(calls) / sizeof(calls[0]), CALLED = sizeof(called) / sizeof(called[0]) };
-
-/* ---- what a machine provides to waves ---- */
-
-void wave_interrupt(struct wave *w)
-{
-    (void)w;
-}
-
-bool wave_may_access(struct wave *w, uint64_t address, unsigned bytes)
-{
-    (void)w, (void)address, (void)bytes;
-    return false;
-}
-
-uint64_t wave_clock(const struct wave *w)
-{
-    (void)w;
-    return 0;
-}
-
-uint64_t wave_realtime(const struct wave *w)
-{
-    (void)w;
-    return 0;
-}
 
 static bool bounds(void *context, uint64_t pc, uint64_t *start, uint64_t *end)
 {
