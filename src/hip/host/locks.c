@@ -185,14 +185,14 @@ ENTRY int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clockid_t 
 ENTRY int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
     if (ON_CORE())
-        time_host_touch(lock);
+        time_host_touch_lock(lock);
     return take_to_read(lock);
 }
 
 ENTRY int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
     if (ON_CORE())
-        time_host_touch(lock);
+        time_host_touch_lock(lock);
     return take_to_write(lock);
 }
 
@@ -213,7 +213,7 @@ ENTRY int pthread_spin_lock(pthread_spinlock_t *lock)
         return REAL(pthread_spin_lock)(lock);
     int status;
     do {
-        time_host_touch((const void *)lock);
+        time_host_touch_lock((const void *)lock);
         status = REAL(pthread_spin_trylock)(lock);
     } while (status == EBUSY);
     return status;
@@ -222,14 +222,14 @@ ENTRY int pthread_spin_lock(pthread_spinlock_t *lock)
 ENTRY int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
     if (ON_CORE())
-        time_host_touch((const void *)lock);
+        time_host_touch_lock((const void *)lock);
     return REAL(pthread_spin_trylock)(lock);
 }
 
 ENTRY int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
     if (ON_CORE())
-        time_host_touch((const void *)lock);
+        time_host_touch_lock((const void *)lock);
     return REAL(pthread_spin_unlock)(lock);
 }
 
@@ -409,7 +409,7 @@ ENTRY int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct
 ENTRY int sem_trywait(sem_t *semaphore)
 {
     if (ON_CORE())
-        time_host_touch(semaphore);
+        time_host_touch_lock(semaphore);
     return REAL(sem_trywait)(semaphore);
 }
 

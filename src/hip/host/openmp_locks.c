@@ -76,7 +76,7 @@ static void lock(struct mutex *m, const void *caller)
 static bool try(struct mutex *m, const void *caller)
 {
     if (time_host_on_core(caller))
-        time_host_touch(&m->own);
+        time_host_touch_lock(&m->own);
     if (REAL(pthread_mutex_trylock)(&m->own) != 0)
         return false;
     m->count++;
