@@ -6,6 +6,8 @@
 
 // Initialisation and versions
 hipError_t hipDriverGetVersion(int *driverVersion);
+hipError_t hipGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
+                                  hipDriverEntryPointQueryResult *driverStatus);
 hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
                              hipDriverProcAddressQueryResult *symbolStatus);
 hipError_t hipInit(unsigned int flags);

@@ -67,17 +67,55 @@ typedef struct hipAccessPolicyWindow {
     size_t num_bytes;
 } hipAccessPolicyWindow;
 
+typedef struct hipLaunchMemSyncDomainMap {
+    unsigned char default_;
+    unsigned char remote;
+} hipLaunchMemSyncDomainMap;
+
+typedef enum hipLaunchMemSyncDomain {
+    hipLaunchMemSyncDomainDefault = 0,
+    hipLaunchMemSyncDomainRemote = 1,
+} hipLaunchMemSyncDomain;
+
+typedef enum hipSynchronizationPolicy {
+    hipSyncPolicyAuto = 1,
+    hipSyncPolicySpin = 2,
+    hipSyncPolicyYield = 3,
+    hipSyncPolicyBlockingSync = 4,
+} hipSynchronizationPolicy;
+
 typedef enum hipLaunchAttributeID {
     hipLaunchAttributeAccessPolicyWindow = 1,
     hipLaunchAttributeCooperative = 2,
+    hipLaunchAttributeSynchronizationPolicy = 3,
     hipLaunchAttributePriority = 8,
+    hipLaunchAttributeMemSyncDomainMap = 9,
+    hipLaunchAttributeMemSyncDomain = 10,
+    hipLaunchAttributeMax,
 } hipLaunchAttributeID;
 
 typedef union hipLaunchAttributeValue {
     hipAccessPolicyWindow accessPolicyWindow;
     int cooperative;
     int priority;
+    hipSynchronizationPolicy syncPolicy;
+    hipLaunchMemSyncDomainMap memSyncDomainMap;
+    hipLaunchMemSyncDomain memSyncDomain;
 } hipLaunchAttributeValue;
+
+// Attributes of a stream (HIP 7.0)
+#define hipStreamAttrID                         hipLaunchAttributeID
+#define hipStreamAttrValue                      hipLaunchAttributeValue
+#define hipStreamAttributeAccessPolicyWindow    hipLaunchAttributeAccessPolicyWindow
+#define hipStreamAttributeSynchronizationPolicy hipLaunchAttributeSynchronizationPolicy
+#define hipStreamAttributeMemSyncDomainMap      hipLaunchAttributeMemSyncDomainMap
+#define hipStreamAttributeMemSyncDomain         hipLaunchAttributeMemSyncDomain
+#define hipStreamAttributePriority              hipLaunchAttributePriority
+
+#define hipDrvLaunchAttributeCooperative hipLaunchAttributeCooperative
+#define hipDrvLaunchAttributeID          hipLaunchAttributeID
+#define hipDrvLaunchAttributeValue       hipLaunchAttributeValue
+#define hipDrvLaunchAttribute            hipLaunchAttribute
 
 // One property of a launch, and launches with lists of them (HIP 6.4)
 typedef struct hipLaunchAttribute_st {

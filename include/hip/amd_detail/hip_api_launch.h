@@ -6,13 +6,28 @@
 
 // Modules
 hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *kname);
+hipError_t hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod);
 hipError_t hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, hipModule_t hmod, const char *name);
 hipError_t hipModuleGetTexRef(textureReference **texRef, hipModule_t hmod, const char *name);
 hipError_t hipModuleLoad(hipModule_t *module, const char *fname);
 hipError_t hipModuleLoadData(hipModule_t *module, const void *image);
 hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions,
                                hipJitOption *options, void **optionValues);
+hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin);
 hipError_t hipModuleUnload(hipModule_t module);
+
+// Libraries
+hipError_t hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library, const char *name);
+hipError_t hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library);
+hipError_t hipLibraryLoadData(hipLibrary_t *library, const void *code, hipJitOption **jitOptions,
+                              void **jitOptionsValues, unsigned int numJitOptions,
+                              hipLibraryOption **libraryOptions, void **libraryOptionValues,
+                              unsigned int numLibraryOptions);
+hipError_t hipLibraryLoadFromFile(hipLibrary_t *library, const char *fileName, hipJitOption **jitOptions,
+                                  void **jitOptionsValues, unsigned int numJitOptions,
+                                  hipLibraryOption **libraryOptions, void **libraryOptionValues,
+                                  unsigned int numLibraryOptions);
+hipError_t hipLibraryUnload(hipLibrary_t library);
 
 // Linking bitcode into a code object
 hipError_t hipLinkAddData(hipLinkState_t state, hipJitInputType type, void *data, size_t size,

@@ -71,10 +71,16 @@ hipError_t hipMemUnmap(void *ptr, size_t size);
 hipError_t hipDrvPointerGetAttributes(unsigned int numAttributes, hipPointer_attribute *attributes,
                                       void **data, hipDeviceptr_t ptr);
 hipError_t hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int device);
+hipError_t hipMemAdvise_v2(const void *dev_ptr, size_t count, hipMemoryAdvise advice,
+                           hipMemLocation location);
 hipError_t hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize, hipDeviceptr_t dptr);
+hipError_t hipMemGetHandleForAddressRange(void *handle, hipDeviceptr_t dptr, size_t size,
+                                          hipMemRangeHandleType handleType, unsigned long long flags);
 hipError_t hipMemGetInfo(size_t *free, size_t *total);
 hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int device,
                                hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipMemPrefetchAsync_v2(const void *dev_ptr, size_t count, hipMemLocation location,
+                                  unsigned int flags, hipStream_t stream HIP_DEFAULT(0));
 hipError_t hipMemPtrGetInfo(void *ptr, size_t *size);
 hipError_t hipMemRangeGetAttribute(void *data, size_t data_size, hipMemRangeAttribute attribute,
                                    const void *dev_ptr, size_t count);
@@ -99,8 +105,15 @@ hipError_t hipMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t sp
                             size_t height, hipMemcpyKind kind, hipStream_t stream HIP_DEFAULT(0));
 hipError_t hipMemcpy3D(const hipMemcpy3DParms *p);
 hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *p, hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipMemcpy3DBatchAsync(size_t numOps, struct hipMemcpy3DBatchOp *opList, size_t *failIdx,
+                                 unsigned long long flags, hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipMemcpy3DPeer(hipMemcpy3DPeerParms *p);
+hipError_t hipMemcpy3DPeerAsync(hipMemcpy3DPeerParms *p, hipStream_t stream HIP_DEFAULT(0));
 hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
                           hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipMemcpyBatchAsync(void **dsts, void **srcs, size_t *sizes, size_t count,
+                               hipMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
+                               size_t *failIdx, hipStream_t stream HIP_DEFAULT(0));
 hipError_t hipMemcpyDtoD(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes);
 hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes, hipStream_t stream);
 hipError_t hipMemcpyDtoH(void *dst, hipDeviceptr_t src, size_t sizeBytes);
@@ -167,6 +180,18 @@ hipError_t hipMemsetD16Async(hipDeviceptr_t dest, unsigned short value, size_t c
                              hipStream_t stream HIP_DEFAULT(0));
 hipError_t hipMemsetD32(hipDeviceptr_t dest, int value, size_t count);
 hipError_t hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t count, hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipMemsetD2D8(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, size_t width,
+                         size_t height);
+hipError_t hipMemsetD2D8Async(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, size_t width,
+                              size_t height, hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipMemsetD2D16(hipDeviceptr_t dst, size_t dstPitch, unsigned short value, size_t width,
+                          size_t height);
+hipError_t hipMemsetD2D16Async(hipDeviceptr_t dst, size_t dstPitch, unsigned short value, size_t width,
+                               size_t height, hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipMemsetD2D32(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, size_t width,
+                          size_t height);
+hipError_t hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, size_t width,
+                               size_t height, hipStream_t stream HIP_DEFAULT(0));
 hipError_t hipMemsetD8(hipDeviceptr_t dest, unsigned char value, size_t count);
 hipError_t hipMemsetD8Async(hipDeviceptr_t dest, unsigned char value, size_t count,
                             hipStream_t stream HIP_DEFAULT(0));

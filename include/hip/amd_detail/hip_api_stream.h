@@ -18,8 +18,11 @@ hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags);
 hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned int flags, int priority);
 hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
+hipError_t hipStreamGetAttribute(hipStream_t stream, hipStreamAttrID attr, hipStreamAttrValue *value_out);
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int *flags);
+hipError_t hipStreamGetId(hipStream_t stream, unsigned long long *streamId);
 hipError_t hipStreamGetPriority(hipStream_t stream, int *priority);
+hipError_t hipStreamSetAttribute(hipStream_t stream, hipStreamAttrID attr, const hipStreamAttrValue *value);
 hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus);
 hipError_t hipStreamQuery(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
@@ -54,6 +57,8 @@ hipError_t hipEventDestroy(hipEvent_t event);
 hipError_t hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop);
 hipError_t hipEventQuery(hipEvent_t event);
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream HIP_DEFAULT(0));
+hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream HIP_DEFAULT(0),
+                                   unsigned int flags HIP_DEFAULT(0));
 hipError_t hipEventSynchronize(hipEvent_t event);
 
 // Semaphores and memory of other interfaces

@@ -82,10 +82,12 @@ typedef enum hipLimit_t {
 #define hipHostMallocPortable      0x1
 #define hipHostMallocMapped        0x2
 #define hipHostMallocWriteCombined 0x4
+#define hipHostMallocUncached      0x10000000
 #define hipHostMallocNumaUser      0x20000000
 #define hipHostMallocCoherent      0x40000000
 #define hipHostMallocNonCoherent   0x80000000
 #define hipHostAllocDefault        0x0
+#define hipHostAllocUncached       hipHostMallocUncached
 #define hipHostAllocPortable       0x1
 #define hipHostAllocMapped         0x2
 #define hipHostAllocWriteCombined  0x4
@@ -252,13 +254,95 @@ typedef enum hipMemPoolAttr {
 
 typedef enum hipMemLocationType {
     hipMemLocationTypeInvalid = 0,
+    hipMemLocationTypeNone = 0,
     hipMemLocationTypeDevice = 1,
+    hipMemLocationTypeHost = 2,
+    hipMemLocationTypeHostNuma = 3,
+    hipMemLocationTypeHostNumaCurrent = 4,
 } hipMemLocationType;
 
 typedef struct hipMemLocation {
     hipMemLocationType type;
     int id;
 } hipMemLocation;
+
+// Copies in batches, and between devices (HIP 7.0)
+typedef enum hipMemcpyFlags {
+    hipMemcpyFlagDefault = 0,
+    hipMemcpyFlagPreferOverlapWithCompute = 1,
+} hipMemcpyFlags;
+
+typedef enum hipMemcpySrcAccessOrder {
+    hipMemcpySrcAccessOrderInvalid = 0,
+    hipMemcpySrcAccessOrderStream = 1,
+    hipMemcpySrcAccessOrderDuringApiCall = 2,
+    hipMemcpySrcAccessOrderAny = 3,
+    hipMemcpySrcAccessOrderMax = 0x7fffffff,
+} hipMemcpySrcAccessOrder;
+
+typedef struct hipMemcpyAttributes {
+    hipMemcpySrcAccessOrder srcAccessOrder;
+    hipMemLocation srcLocHint;
+    hipMemLocation dstLocHint;
+    unsigned int flags;
+} hipMemcpyAttributes;
+
+typedef enum hipMemcpy3DOperandType {
+    hipMemcpyOperandTypePointer = 1,
+    hipMemcpyOperandTypeArray = 2,
+    hipMemcpyOperandTypeMax = 0x7fffffff,
+} hipMemcpy3DOperandType;
+
+typedef struct hipOffset3D {
+    size_t x, y, z;
+} hipOffset3D;
+
+// Lengths, heights and offsets are in elements.
+typedef struct hipMemcpy3DOperand {
+    hipMemcpy3DOperandType type;
+    union {
+        struct {
+            void *ptr;
+            size_t rowLength;
+            size_t layerHeight;
+            hipMemLocation locHint;
+        } ptr;
+        struct {
+            hipArray_t array;
+            hipOffset3D offset;
+        } array;
+    } op;
+} hipMemcpy3DOperand;
+
+typedef struct hipMemcpy3DBatchOp {
+    hipMemcpy3DOperand src;
+    hipMemcpy3DOperand dst;
+    hipExtent extent;
+    hipMemcpySrcAccessOrder srcAccessOrder;
+    unsigned int flags;
+} hipMemcpy3DBatchOp;
+
+typedef struct hipMemcpy3DPeerParms {
+    hipArray_t srcArray;
+    hipPos srcPos;
+    hipPitchedPtr srcPtr;
+    int srcDevice;
+    hipArray_t dstArray;
+    hipPos dstPos;
+    hipPitchedPtr dstPtr;
+    int dstDevice;
+    hipExtent extent;
+} hipMemcpy3DPeerParms;
+
+typedef enum hipMemRangeHandleType {
+    hipMemRangeHandleTypeDmaBufFd = 1,
+    hipMemRangeHandleTypeMax = 0x7fffffff,
+} hipMemRangeHandleType;
+
+typedef enum hipMemRangeFlags {
+    hipMemRangeFlagDmaBufMappingTypePcie = 1,
+    hipMemRangeFlagsMax = 0x7fffffff,
+} hipMemRangeFlags;
 
 typedef enum hipMemAccessFlags {
     hipMemAccessFlagsProtNone = 0,
@@ -336,6 +420,25 @@ typedef enum hipJitInputType {
 } hipJitInputType;
 
 typedef struct ihipLinkState_t *hipLinkState_t;
+
+// Libraries (HIP 7.1)
+typedef struct ihipLibrary_t *hipLibrary_t;
+typedef struct ihipKernel_t *hipKernel_t;
+
+typedef enum hipLibraryOption_e {
+    hipLibraryHostUniversalFunctionAndDataTable = 0,
+    hipLibraryBinaryIsPreserved = 1,
+} hipLibraryOption;
+
+typedef enum hipDriverEntryPointQueryResult {
+    hipDriverEntryPointSuccess = 0,
+    hipDriverEntryPointSymbolNotFound = 1,
+    hipDriverEntryPointVersionNotSufficent = 2,
+} hipDriverEntryPointQueryResult;
+
+#define hipEnableDefault                0x0
+#define hipEnableLegacyStream           0x1
+#define hipEnablePerThreadDefaultStream 0x2
 
 typedef enum hipFuncAttribute {
     hipFuncAttributeMaxDynamicSharedMemorySize = 8,

@@ -333,28 +333,47 @@ static const char *function_versioned(const char *symbol)
     return symbol;
 }
 
-HIP_ENTRY hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
-                                       hipDriverProcAddressQueryResult *symbolStatus)
+/* With per_thread the null stream means the thread's. NULL: there is no such call. */
+static void *function_entry(const char *symbol, bool per_thread)
 {
     Dl_info self;
+    void *found = NULL;
 
-    if (!symbol || !*symbol || !pfn || flags > 2) /* hipEnableDefault, LegacyStream, PerThreadDefaultStream */
-        return hip_return(hipErrorInvalidValue);
-    (void)hipVersion;
-    *pfn = NULL;
     if (dladdr((const void *)hipGetProcAddress, &self)) {
         void *library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-        char per_thread[128];
-        int length = snprintf(per_thread, sizeof per_thread, "%s_spt", symbol);
+        char name[128];
+        int length = snprintf(name, sizeof name, "%s_spt", symbol);
         if (library) {
-            if (flags == 2 && (size_t)length < sizeof per_thread) /* the null stream means the thread's */
-                *pfn = dlsym(library, per_thread);
-            if (!*pfn)
-                *pfn = dlsym(library, function_versioned(symbol));
+            if (per_thread && (size_t)length < sizeof name)
+                found = dlsym(library, name);
+            if (!found)
+                found = dlsym(library, function_versioned(symbol));
             dlclose(library);
         }
     }
+    return found;
+}
+
+HIP_ENTRY hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
+                                       hipDriverProcAddressQueryResult *symbolStatus)
+{
+    if (!symbol || !*symbol || !pfn || flags > hipEnablePerThreadDefaultStream)
+        return hip_return(hipErrorInvalidValue);
+    (void)hipVersion;
+    *pfn = function_entry(symbol, flags == hipEnablePerThreadDefaultStream);
     if (symbolStatus)
         *symbolStatus = *pfn ? HIP_GET_PROC_ADDRESS_SUCCESS : HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return hip_return(*pfn ? hipSuccess : hipErrorNotFound);
+}
+
+/* Who asks for the status is told by it alone that there is none. */
+HIP_ENTRY hipError_t hipGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
+                                            hipDriverEntryPointQueryResult *driverStatus)
+{
+    if (!symbol || !*symbol || !funcPtr || flags > hipEnablePerThreadDefaultStream)
+        return hip_return(hipErrorInvalidValue);
+    *funcPtr = function_entry(symbol, flags == hipEnablePerThreadDefaultStream);
+    if (driverStatus)
+        *driverStatus = *funcPtr ? hipDriverEntryPointSuccess : hipDriverEntryPointSymbolNotFound;
+    return hip_return(*funcPtr || driverStatus ? hipSuccess : hipErrorNotFound);
 }

@@ -273,6 +273,12 @@ HIP_ENTRY hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
     return hip_return(module_load_image(module, image, EHP_IMAGE_SIZE_UNKNOWN));
 }
 
+/* hipModuleLoadData() takes bundles of several targets' code too. */
+HIP_ENTRY hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin)
+{
+    return hipModuleLoadData(module, fatbin);
+}
+
 HIP_ENTRY hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions,
                                          hipJitOption *options, void **optionValues)
 {
@@ -303,6 +309,26 @@ HIP_ENTRY hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t m
     return hip_return(hip_module_function(module, kname, function));
 }
 
+static unsigned module_functions(const struct ihipModule_t *module)
+{
+    struct ehp_kernel kernel = EHP_KERNEL_INIT;
+    unsigned count = 0;
+
+    for (unsigned i = 0; ehp_code_kernel_at(module->code, i, &kernel) == EHP_OK; i++)
+        count += kernel.kind == EHP_KERNEL_NORMAL;
+    return count;
+}
+
+HIP_ENTRY hipError_t hipModuleGetFunctionCount(unsigned int *count, hipModule_t mod)
+{
+    if (!count)
+        return hip_return(hipErrorInvalidValue);
+    if (!hip_handle_ok(HIP_KIND_MODULE, mod))
+        return hip_return(hipErrorInvalidResourceHandle);
+    *count = module_functions(mod);
+    return hip_return(hipSuccess);
+}
+
 HIP_ENTRY hipError_t hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, hipModule_t hmod,
                                         const char *name)
 {
@@ -319,5 +345,69 @@ HIP_ENTRY hipError_t hipModuleGetGlobal(hipDeviceptr_t *dptr, size_t *bytes, hip
         *dptr = address;
     if (bytes)
         *bytes = size;
+    return hip_return(hipSuccess);
+}
+
+/* ---- libraries: modules of the device that is current when they are loaded ------------------------------
+ */
+
+static struct ihipModule_t *module_of_library(hipLibrary_t library)
+{
+    struct ihipModule_t *module = (struct ihipModule_t *)library;
+
+    return hip_handle_ok(HIP_KIND_MODULE, module) && !module->registered ? module : NULL;
+}
+
+static bool module_options_ok(unsigned options, const void *names, const void *values)
+{
+    return !options || (names && values);
+}
+
+HIP_ENTRY hipError_t hipLibraryLoadData(hipLibrary_t *library, const void *code, hipJitOption **jitOptions,
+                                        void **jitOptionsValues, unsigned int numJitOptions,
+                                        hipLibraryOption **libraryOptions, void **libraryOptionValues,
+                                        unsigned int numLibraryOptions)
+{
+    if (!library || !code || !module_options_ok(numJitOptions, jitOptions, jitOptionsValues) ||
+        !module_options_ok(numLibraryOptions, libraryOptions, libraryOptionValues))
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(module_load_image((hipModule_t *)library, code, EHP_IMAGE_SIZE_UNKNOWN));
+}
+
+HIP_ENTRY hipError_t hipLibraryLoadFromFile(hipLibrary_t *library, const char *fileName,
+                                            hipJitOption **jitOptions, void **jitOptionsValues,
+                                            unsigned int numJitOptions, hipLibraryOption **libraryOptions,
+                                            void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    if (!library || !fileName || !module_options_ok(numJitOptions, jitOptions, jitOptionsValues) ||
+        !module_options_ok(numLibraryOptions, libraryOptions, libraryOptionValues))
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(module_load_file((hipModule_t *)library, fileName));
+}
+
+HIP_ENTRY hipError_t hipLibraryUnload(hipLibrary_t library)
+{
+    struct ihipModule_t *module = module_of_library(library);
+
+    return module ? hipModuleUnload(module) : hip_return(hipErrorInvalidValue);
+}
+
+/* Launches take it for a hipFunction_t, which it is. */
+HIP_ENTRY hipError_t hipLibraryGetKernel(hipKernel_t *pKernel, hipLibrary_t library, const char *name)
+{
+    struct ihipModule_t *module = module_of_library(library);
+
+    if (!pKernel || !module || !name || !*name)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(hip_module_function(module, name, (hipFunction_t *)pKernel));
+}
+
+HIP_ENTRY hipError_t hipLibraryGetKernelCount(unsigned int *count, hipLibrary_t library)
+{
+    const struct ihipModule_t *module = module_of_library(library);
+
+    if (!count || !module)
+        return hip_return(hipErrorInvalidValue);
+    *count = module_functions(module);
     return hip_return(hipSuccess);
 }

@@ -106,7 +106,7 @@ struct hip_runtime {
     struct hip_counters *counters; /* EHP_COUNTERS; NULL: none */
     struct hip_advise *advise;     /* EHP_ADVISE; NULL: none */
     _Atomic bool read_only;        /* there has been memory that devices may only read */
-    _Atomic uint64_t next_id;      /* captures, buffers, threads */
+    _Atomic uint64_t next_id;      /* captures, buffers, threads, streams */
 };
 
 struct hip_call_config {

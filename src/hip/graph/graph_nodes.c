@@ -5,6 +5,7 @@
 
 #include "hip/memory/copy.h"
 #include "hip/graph/graph_node.h"
+#include "hip/stream/stream.h"
 #include "hip/core/module.h"
 
 /* ---- adding -------------------------------------------------------------------------------------------- */
@@ -500,8 +501,7 @@ HIP_ENTRY hipError_t hipGraphKernelNodeSetAttribute(hipGraphNode_t hNode, hipLau
         return hip_return(hipErrorInvalidValue);
     switch (attr) {
     case hipLaunchAttributeAccessPolicyWindow:
-        if (value->accessPolicyWindow.hitRatio < 0 || value->accessPolicyWindow.hitRatio > 1 ||
-            value->accessPolicyWindow.missProp == hipAccessPropertyPersisting)
+        if (!hip_window_ok(&value->accessPolicyWindow))
             return hip_return(hipErrorInvalidValue);
         hNode->kernel.window = value->accessPolicyWindow;
         break;

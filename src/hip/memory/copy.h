@@ -32,6 +32,8 @@ hipError_t hip_copy_box(const struct ehp_copy_3d *copy, hipMemcpyKind kind, stru
 hipError_t hip_copy_sync(struct ihipStream_t *stream, struct hip_op *op);
 
 /* Descriptions to boxes; *kind is what the pointers imply. */
+/* hipMemcpy3D(). */
+hipError_t hip_copy_params(const hipMemcpy3DParms *params, struct hip_copy_call call);
 hipError_t hip_copy_from_params(const hipMemcpy3DParms *params, struct ehp_copy_3d *copy);
 hipError_t hip_copy_from_drv(const HIP_MEMCPY3D *params, struct ehp_copy_3d *copy, hipMemcpyKind *kind);
 hipError_t hip_copy_from_drv_2d(const hip_Memcpy2D *params, HIP_MEMCPY3D *out);

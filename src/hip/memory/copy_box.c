@@ -215,7 +215,7 @@ hipError_t hip_copy_from_params(const hipMemcpy3DParms *p, struct ehp_copy_3d *c
     return hipSuccess;
 }
 
-static hipError_t box_3d(const hipMemcpy3DParms *p, struct hip_copy_call call)
+hipError_t hip_copy_params(const hipMemcpy3DParms *p, struct hip_copy_call call)
 {
     struct ehp_copy_3d copy;
 
@@ -232,22 +232,22 @@ static hipError_t box_3d(const hipMemcpy3DParms *p, struct hip_copy_call call)
 
 HIP_ENTRY hipError_t hipMemcpy3D(const struct hipMemcpy3DParms *p)
 {
-    return hip_return(box_3d(p, (struct hip_copy_call){NULL, false}));
+    return hip_return(hip_copy_params(p, (struct hip_copy_call){NULL, false}));
 }
 
 HIP_ENTRY hipError_t hipMemcpy3D_spt(const struct hipMemcpy3DParms *p)
 {
-    return hip_return(box_3d(p, (struct hip_copy_call){hipStreamPerThread, false}));
+    return hip_return(hip_copy_params(p, (struct hip_copy_call){hipStreamPerThread, false}));
 }
 
 HIP_ENTRY hipError_t hipMemcpy3DAsync(const struct hipMemcpy3DParms *p, hipStream_t stream)
 {
-    return hip_return(box_3d(p, (struct hip_copy_call){stream, true}));
+    return hip_return(hip_copy_params(p, (struct hip_copy_call){stream, true}));
 }
 
 HIP_ENTRY hipError_t hipMemcpy3DAsync_spt(const hipMemcpy3DParms *p, hipStream_t stream)
 {
-    return hip_return(box_3d(p, (struct hip_copy_call){hip_stream_spt(stream), true}));
+    return hip_return(hip_copy_params(p, (struct hip_copy_call){hip_stream_spt(stream), true}));
 }
 
 /* ---- the driver interface's descriptions --------------------------------------------------------------- */

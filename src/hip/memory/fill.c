@@ -125,6 +125,53 @@ HIP_ENTRY hipError_t hipMemsetD32Async(hipDeviceptr_t dst, int value, size_t cou
     return hip_return(fill_linear(dst, (uint32_t)value, 4, count, fill_when(stream)));
 }
 
+/* Rows of elements of 1, 2 or 4 bytes. */
+static hipError_t fill_2d(hipDeviceptr_t dst, size_t pitch, uint32_t value, unsigned element, size_t width,
+                          size_t height, struct hip_copy_call call)
+{
+    const struct ehp_fill_3d fill = {dst, pitch, size_mul(pitch, height), value, element, width, height, 1};
+
+    if ((uintptr_t)dst % element || (height > 1 && pitch % element))
+        return hipErrorInvalidValue;
+    return fill_box(&fill, call);
+}
+
+HIP_ENTRY hipError_t hipMemsetD2D8(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, size_t width,
+                                   size_t height)
+{
+    return hip_return(fill_2d(dst, dstPitch, value, 1, width, height, fill_at_once(NULL)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD2D8Async(hipDeviceptr_t dst, size_t dstPitch, unsigned char value,
+                                        size_t width, size_t height, hipStream_t stream)
+{
+    return hip_return(fill_2d(dst, dstPitch, value, 1, width, height, fill_when(stream)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD2D16(hipDeviceptr_t dst, size_t dstPitch, unsigned short value, size_t width,
+                                    size_t height)
+{
+    return hip_return(fill_2d(dst, dstPitch, value, 2, width, height, fill_at_once(NULL)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD2D16Async(hipDeviceptr_t dst, size_t dstPitch, unsigned short value,
+                                         size_t width, size_t height, hipStream_t stream)
+{
+    return hip_return(fill_2d(dst, dstPitch, value, 2, width, height, fill_when(stream)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD2D32(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, size_t width,
+                                    size_t height)
+{
+    return hip_return(fill_2d(dst, dstPitch, value, 4, width, height, fill_at_once(NULL)));
+}
+
+HIP_ENTRY hipError_t hipMemsetD2D32Async(hipDeviceptr_t dst, size_t dstPitch, unsigned int value,
+                                         size_t width, size_t height, hipStream_t stream)
+{
+    return hip_return(fill_2d(dst, dstPitch, value, 4, width, height, fill_when(stream)));
+}
+
 static struct ehp_fill_3d fill_rows(void *dst, size_t pitch, size_t slice, int value, size_t width,
                                     size_t height, size_t depth)
 {

@@ -460,11 +460,12 @@ HIP_ENTRY hipError_t hipFree(void *ptr)
 static hipError_t memory_host(void **ptr, size_t size, unsigned flags)
 {
     const unsigned known = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined |
-                           hipHostMallocNumaUser | hipHostMallocCoherent | hipHostMallocNonCoherent;
+                           hipHostMallocNumaUser | hipHostMallocCoherent | hipHostMallocNonCoherent |
+                           hipHostMallocUncached;
 
     if (!ptr || (flags & ~known))
         return hipErrorInvalidValue;
-    if ((flags & hipHostMallocCoherent) && (flags & hipHostMallocNonCoherent))
+    if ((flags & (hipHostMallocCoherent | hipHostMallocUncached)) && (flags & hipHostMallocNonCoherent))
         return hipErrorInvalidValue;
     return memory_malloc(ptr, size, EHP_MEM_HOST, flags);
 }

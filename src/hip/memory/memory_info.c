@@ -282,23 +282,38 @@ void hip_memory_prefer(const void *ptr, size_t count, int device)
     ehp_numa_bind(runtime->machine, (const void *)first, end - first, &policy);
 }
 
-HIP_ENTRY hipError_t hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int device)
+/* The older calls' device of a location: the host has one, whichever its nodes. */
+static int info_location(hipMemLocation location)
+{
+    switch (location.type) {
+    case hipMemLocationTypeDevice:
+        return location.id;
+    case hipMemLocationTypeHost:
+    case hipMemLocationTypeHostNuma:
+    case hipMemLocationTypeHostNumaCurrent:
+        return hipCpuDeviceId;
+    default:
+        return hipInvalidDeviceId;
+    }
+}
+
+static hipError_t info_advise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int device)
 {
     struct hip_memory *memory;
     struct hip_device *current;
 
     if (!dev_ptr || !count)
-        return hip_return(hipErrorInvalidValue);
+        return hipErrorInvalidValue;
     hipError_t error = hip_current(&current);
     if (error != hipSuccess)
-        return hip_return(error);
+        return error;
     bool no_device = advice == hipMemAdviseSetReadMostly || advice == hipMemAdviseUnsetReadMostly ||
                      advice == hipMemAdviseUnsetPreferredLocation;
     if (!no_device && !info_device_ok(device))
-        return hip_return(hipErrorInvalidDevice);
+        return hipErrorInvalidDevice;
     error = info_range(dev_ptr, count, &memory);
     if (error != hipSuccess)
-        return hip_return(error);
+        return error;
     switch (advice) {
     case hipMemAdviseSetReadMostly:
     case hipMemAdviseUnsetReadMostly:
@@ -323,28 +338,39 @@ HIP_ENTRY hipError_t hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAd
         memory->coarse = advice == hipMemAdviseSetCoarseGrain;
         break;
     default:
-        return hip_return(hipErrorInvalidValue);
+        return hipErrorInvalidValue;
     }
-    return hip_return(hipSuccess);
+    return hipSuccess;
 }
 
-HIP_ENTRY hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int device, hipStream_t stream)
+HIP_ENTRY hipError_t hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int device)
+{
+    return hip_return(info_advise(dev_ptr, count, advice, device));
+}
+
+HIP_ENTRY hipError_t hipMemAdvise_v2(const void *dev_ptr, size_t count, hipMemoryAdvise advice,
+                                     hipMemLocation location)
+{
+    return hip_return(info_advise(dev_ptr, count, advice, info_location(location)));
+}
+
+static hipError_t info_prefetch(const void *dev_ptr, size_t count, int device, hipStream_t stream)
 {
     struct hip_memory *memory;
     struct ihipStream_t *found;
 
     if (!dev_ptr || !count)
-        return hip_return(hipErrorInvalidValue);
+        return hipErrorInvalidValue;
     hipError_t error = hip_stream_of(stream, &found);
     if (error != hipSuccess)
-        return hip_return(error);
+        return error;
     if (!info_device_ok(device))
-        return hip_return(hipErrorInvalidDevice);
+        return hipErrorInvalidDevice;
     error = info_range(dev_ptr, count, &memory);
     if (error == hipSuccess)
         memory->prefetched = device;
     else if (memory || !info_pageable())
-        return hip_return(error); /* with XNACK the process's own memory is the device's too */
+        return error; /* with XNACK the process's own memory is the device's too */
     /* One memory: there is nothing to move, but a GPU that has the pages in its table need not fault. */
     struct hip_op op = {.kind = HIP_OP_EMPTY};
     if (device != hipCpuDeviceId && info_pageable()) {
@@ -353,7 +379,20 @@ HIP_ENTRY hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int 
         op.prefetch.bytes = count;
         op.prefetch.agent = hip_runtime()->device[device].agent;
     }
-    return hip_return(hip_stream_op(stream, &op));
+    return hip_stream_op(stream, &op);
+}
+
+HIP_ENTRY hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int device, hipStream_t stream)
+{
+    return hip_return(info_prefetch(dev_ptr, count, device, stream));
+}
+
+HIP_ENTRY hipError_t hipMemPrefetchAsync_v2(const void *dev_ptr, size_t count, hipMemLocation location,
+                                            unsigned int flags, hipStream_t stream)
+{
+    if (flags)
+        return hip_return(hipErrorInvalidValue);
+    return hip_return(info_prefetch(dev_ptr, count, info_location(location), stream));
 }
 
 static hipError_t info_accessed_by(const struct hip_memory *memory, int *list, size_t count)

@@ -105,8 +105,6 @@ HIP_ENTRY hipError_t hipEventRecord_spt(hipEvent_t event, hipStream_t stream)
     return hip_return(event_record(event, hip_stream_spt(stream)));
 }
 
-hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int flags);
-
 HIP_ENTRY hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int flags)
 {
     struct ihipStream_t *found;

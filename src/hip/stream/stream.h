@@ -54,6 +54,13 @@ struct ihipStream_t {
     struct hip_device *device;
     unsigned flags;
     int priority; /* HIP's: -1 high, 0, 1 low */
+    uint64_t id;  /* of the process, none twice */
+    struct {      /* kept for who asks: no queue has such */
+        hipAccessPolicyWindow window;
+        hipSynchronizationPolicy sync;
+        hipLaunchMemSyncDomain domain;
+        hipLaunchMemSyncDomainMap domains;
+    } hints;
     bool null, per_thread;
     bool internal; /* the runtime's own */
     bool taken;    /* a lane that a graph is being launched in */
@@ -178,6 +185,8 @@ hipError_t hip_lock(pthread_mutex_t *lock);
 bool hip_queue_put(struct hip_queue *queue, const union ehp_packet *packet);
 hipError_t hip_wait_refused(void);
 /* Waits for what has been submitted. */
+/* Ratios from 0 to 1, and no misses that persist. */
+bool hip_window_ok(const hipAccessPolicyWindow *window);
 hipError_t hip_stream_wait(struct ihipStream_t *stream);
 bool hip_stream_idle(struct ihipStream_t *stream);
 /* Whether a stream is idle, and, for the null stream, all that it would wait for. */

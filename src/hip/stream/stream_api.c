@@ -31,6 +31,9 @@ hipError_t hip_stream_new(struct hip_device *device, unsigned flags, int priorit
     stream->device = device;
     stream->flags = flags;
     stream->priority = priority;
+    stream->id = atomic_fetch_add(&hip_runtime()->next_id, 1) + 1;
+    stream->hints.sync = hipSyncPolicyAuto;
+    stream->hints.domains.remote = 1;
     pthread_mutex_init(&stream->lock, NULL);
     *out = stream;
     return hipSuccess;
