@@ -66,12 +66,14 @@ struct core_miss *core_find_miss(struct core *c, uint64_t line)
     return m;
 }
 
-/* Asks the host's memory for what the line that goes to make room for this one comes to. */
+/* Asks the host's memory for what the line that goes to make room for this one comes to: its set of the third
+ * cache, and that of the other half of what it pushes out there. */
 static void expect_victim(const struct core *c, uint64_t line)
 {
     const uint64_t victim = tags_set(&c->l2, line)[c->l2.ways - 1] >> TAG_SHIFT;
     if (victim) {
         tags_prefetch(&c->ccd->l3, victim);
+        tags_prefetch(&c->ccd->l3, victim ^ 1);
         port_prefetch_line(held_of(c->ccd, victim));
     }
 }

@@ -22,7 +22,8 @@ enum {
     CORE_MISSED = 64,  /* a power of two */
     CORE_KNOWN = 4096, /* translations that the host keeps: a power of two */
     L3_BUCKETS = 1024,
-    HELD = 1 << 18 /* a power of two */
+    HELD = 1 << 18, /* powers of two */
+    HELD_SETS = 1 << 15
 };
 
 /* Who waits for a line: an operation of the window, or a store behind it. */
@@ -208,9 +209,11 @@ static inline double ccd_now(const struct ccd *ccd)
     return (double)(int64_t)port_now(ccd->domain);
 }
 
+/* Those of lines that are in one set of the third cache lie together, and beside their other halves': a
+ * victim there asks for them, and is not known until it has been. */
 static inline uint16_t *held_of(const struct ccd *ccd, uint64_t line)
 {
-    return &ccd->held[line % HELD];
+    return &ccd->held[line % HELD_SETS * (HELD / HELD_SETS) + line / HELD_SETS % (HELD / HELD_SETS)];
 }
 
 static inline uint64_t line_of(uint64_t physical)

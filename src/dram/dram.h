@@ -124,6 +124,13 @@ void dram_channel_open(struct dram_channel *channel, const struct dram_timing *t
                        uint64_t first_refresh);
 /* Which bank and row line `index` of the channel's lines is in. */
 void dram_place(const struct dram_timing *timing, uint32_t index, struct dram_request *request);
+/* Asks the host's memory for what all of these look at. */
+static inline void dram_prefetch(const struct dram_channel *channel)
+{
+    __builtin_prefetch(&channel->side[0].pending);
+    __builtin_prefetch(&channel->side[1].pending);
+    __builtin_prefetch(&channel->wake);
+}
 /* Whether the controller has as many reads or writes as it chooses among: no more should be submitted. */
 bool dram_full(const struct dram_channel *channel);
 void dram_submit(struct dram_channel *channel, struct dram_request *request, uint64_t tick);

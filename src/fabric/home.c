@@ -30,6 +30,8 @@ void home_prefetch_place(const struct iod *iod, unsigned slice, uint32_t place, 
     struct slice *s = &iod->slice[slice];
     cache_prefetch(&s->cache, place, lines);
     port_prefetch_line(bucket_of(s, place));
+    for (unsigned i = 0; i < iod->fabric->pseudo; i++)
+        dram_prefetch(&s->memory[i]);
     const filter_entry *filter = filter_peek(s, place / FILTER_CHUNK);
     if (filter)
         port_prefetch_line(&filter[place % FILTER_CHUNK]);
