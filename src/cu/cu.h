@@ -101,7 +101,7 @@ struct cu_counters {
     uint64_t fetches;                               /* halves of lines that waves came to */
     uint64_t wave_cycles, cu_cycles, engine_cycles; /* with a wave there */
     uint64_t valu_busy_cycles, valu_lane_cycles, matrix_busy_cycles;
-    uint64_t lds_busy_cycles, lds_conflict_cycles;
+    uint64_t lds_busy_cycles, lds_bank_conflict_cycles, lds_address_conflict_cycles;
     uint64_t level[CU_LEVELS]; /* cycles in flight, summed over instructions */
     uint64_t stall[STALL_COUNT];
     struct wave_stats did; /* by the classes of functional mode's statistics */
@@ -269,8 +269,14 @@ void cu_fetch(struct cu_wave *cw, uint64_t line);
 /* That which its next instruction waits for has come, and it may go on at `cycle`. */
 void cu_fetched(struct cu_wave *cw, uint64_t cycle);
 
-/* Cycles that the LDS is busy with an instruction, by its addresses; how many because banks conflict. */
-unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned banks, unsigned *conflicts);
+/* Cycles of the LDS because lanes want different dwords of a bank, and atomics the same one. */
+struct cu_lds_conflicts {
+    unsigned bank, address;
+};
+
+/* Cycles that the LDS is busy with an instruction, by its addresses. */
+unsigned cu_lds_cycles(const struct wave *w, const struct xinst *in, unsigned banks,
+                       struct cu_lds_conflicts *conflicts);
 
 /* Of a wave that is about to execute something; see port_set_prefetch(). */
 void cu_prefetch_wave(const struct cu_wave *cw);

@@ -665,14 +665,17 @@ static void issue_lds(struct cu_wave *cw, const struct xinst *in, uint64_t cycle
     if (!cu_settle(cw))
         return;
     struct cu_xcd *xcd = cw->simd->xcd;
-    unsigned conflicts = 0, busy = cu_lds_cycles(cw->w, in, cw->simd->xcd->timing.lds_banks, &conflicts);
+    struct cu_lds_conflicts conflicts;
+    unsigned busy = cu_lds_cycles(cw->w, in, xcd->timing.lds_banks, &conflicts);
     uint64_t start = port_take(&cw->simd->cu->lds, cycle, busy);
     struct port_server *port = &cw->simd->cu->lds_port[cw->simd->index];
-    unsigned passing = 2 * (busy - conflicts), through = busy < passing ? passing : busy;
+    unsigned passing = 2 * (busy - conflicts.bank - conflicts.address),
+             through = busy < passing ? passing : busy;
     through = through < CU_TURN ? CU_TURN : through;
     port_take(port, start, through);
     xcd->counters.lds_busy_cycles += busy;
-    xcd->counters.lds_conflict_cycles += conflicts;
+    xcd->counters.lds_bank_conflict_cycles += conflicts.bank;
+    xcd->counters.lds_address_conflict_cycles += conflicts.address;
     cw->lgkm++;
     uint64_t end = start + xcd->timing.lds_latency + through;
     xcd->counters.level[CU_LEVEL_LDS] += end - cycle;

@@ -77,13 +77,16 @@ void l2_probe(struct port_domain *domain, struct port_event *event)
     struct l2_txn *t = l2_txn_of(l2, probe->line);
     uint32_t set = l2_set_of(&l2->map, probe->physical),
              way = t ? l2_txn_way(t, probe->line) : l2_find(l2, set, probe->line);
-    uint64_t cycle = port_take(&l2_channel_at(l2, set)->tag, port_now(domain), 1);
+    struct l2_channel *c = l2_channel_at(l2, set);
+    uint64_t cycle = port_take(&c->tag, port_now(domain), 1);
     mem->counters.tcc_probes++;
     probe->mask[0] = probe->mask[1] = 0;
     fabric_probe_take(mem->fabric, probe);
     if (way != NO_WAY) {
         struct l2_line *line = &l2->line[way];
         if (probe->owner && mask_any(line->dirty)) {
+            if (cycle < c->write.free) /* what it has been asked to do to the line comes first */
+                cycle = c->write.free;
             memcpy(probe->data, l2->data + (size_t)way * LINE, LINE);
             probe->mask[0] = line->dirty.w[0];
             probe->mask[1] = line->dirty.w[1];

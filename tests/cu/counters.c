@@ -122,6 +122,12 @@ static void check_memory(struct rig *r, const struct record *record)
     EXPECT("SQ_LDS_IDX_ACTIVE", 2 * 8);
     EXPECT("SQ_LDS_BANK_CONFLICT", 2 * 6);
     EXPECT("LdsBankConflict", 3);
+
+    rig_run(r, "lds_add_4", 1, 1); /* each unit has four of a group's operations */
+    EXPECT("SQ_LDS_IDX_ACTIVE", 2 * 8);
+    EXPECT("SQ_LDS_BANK_CONFLICT", 0);
+    EXPECT("SQ_LDS_ADDR_CONFLICT", 2 * 6);
+
     rig_run(r, "lds_read_128", 1, 1); /* wide, and no conflict */
     EXPECT("SQ_LDS_IDX_ACTIVE", 2 * 8);
     EXPECT("SQ_LDS_BANK_CONFLICT", 0);

@@ -172,6 +172,28 @@ lds lds_read_128, 4, 63, ds_read_b128 v[8:11], v4
 lds lds_conflict_64, 4, 63, ds_read_b64 v[8:9], v4
 lds lds_permute, 2, 63, ds_bpermute_b32 v8, v4, v1
 lds lds_read2, 2, 63, ds_read2_b32 v[8:9], v4 offset1:64
+lds lds_add, 2, 63, ds_add_u32 v4, v1
+lds lds_add_same, 2, 0, ds_add_u32 v4, v1
+lds lds_add_4, 2, 7, ds_add_rtn_u32 v8, v4, v1
+lds lds_add_64_same, 3, 0, ds_add_u64 v4, v[2:3]
+lds lds_exchange2, 2, 31, ds_wrxchg2_rtn_b32 v[8:9], v4, v1, v1 offset1:64
+// Four lanes and four of the other half of 32 have the banks for themselves, four and the next four have not.
+.macro quads name, instruction:vararg
+function \name
+  v_and_b32 v4, 3, v0
+  v_lshlrev_b32 v4, 4, v4
+  v_and_b32 v5, 16, v0
+  v_lshlrev_b32 v5, 2, v5
+  v_and_b32 v6, 12, v0
+  v_lshlrev_b32 v6, 5, v6
+  v_or3_b32 v4, v4, v5, v6
+timed
+  \instruction
+  s_waitcnt lgkmcnt(0)
+end \name
+.endm
+quads lds_read_quads, ds_read_b128 v[8:11], v4
+quads lds_write_quads, ds_write_b128 v4, v[8:11]
 
 // s_waitcnt lets a wave go on as soon as few enough are under way.
 function lds_two

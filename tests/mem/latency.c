@@ -573,6 +573,48 @@ static void check_probes(void)
     rig_close(&rig);
 }
 
+/* How long another XCD's atomic takes behind so many waves' that have begun here, on one element. */
+static uint64_t atomic_behind(unsigned waves)
+{
+    enum { MOST = 8, BEHIND = 300 };
+    struct rig rig;
+    rig_open(&rig, true, 1);
+    struct shot s[MOST], owner = adder(&rig, 0, MOST, 0, 1, ISA_SCOPE_AGENT), other = owner;
+    other.xcd = 1;
+    for (unsigned i = 0; i < waves; i++) {
+        s[i] = adder(&rig, 0, i, 128, 0, ISA_SCOPE_AGENT);
+        run(&s[i]); /* page */
+        spread_lanes(&s[i], 0, 0);
+        for (unsigned lane = 0; lane < 64; lane++)
+            s[i].a.data[lane * ACCESS_LANE_BYTES] = 1;
+    }
+    run(&other); /* page */
+    run(&owner);
+    other.a.data[0] = 1;
+    for (unsigned i = 0; i < waves; i++)
+        start(&s[i], 1);
+    start(&other, BEHIND);
+    run_all(&rig);
+    uint32_t had;
+    memcpy(&had, other.a.data, 4);
+    CHECK_EQ(had, 2 + 64 * waves);
+    const uint64_t cycles = other.completed - other.submitted;
+    rig_close(&rig);
+    return cycles;
+}
+
+/* An L2 gives a line up when it has done what it was asked to do to it. */
+static void check_atomics_of_two(void)
+{
+    struct chip chip;
+    char error[256];
+    CHECK(chip_load("mi300a", &chip, error, sizeof(error)) == 0);
+    const uint64_t wave = 64 * chip_get(&chip, CHIP_l2_atomic), six = atomic_behind(6);
+    CHECK_EQ(atomic_behind(7) - six, wave);
+    CHECK_EQ(atomic_behind(8) - six, 2 * wave);
+    chip_free(&chip);
+}
+
 int main(void)
 {
     fault_install();
@@ -586,6 +628,7 @@ int main(void)
     check_channels();
     check_look_ups();
     check_look_ups_of_atomics();
+    check_atomics_of_two();
     check_uncached();
     check_order();
     check_write_stall();
