@@ -109,6 +109,7 @@ struct few {
     bool on;         /* set between windows */
     uint64_t window; /* the windows' number so far */
     unsigned count, capacity;
+    unsigned first; /* the soonest, if there is one */
     struct few_event {
         uint64_t ps, window, order; /* order: above the posts' number, the sender's plus 1, or 0 */
         struct port_domain *to;
@@ -199,10 +200,14 @@ void domain_receive(struct port_domain *domain, unsigned odd);
 /* Its events before that time. */
 void domain_run(struct port_domain *domain, uint64_t end_ps, void *thread);
 
+static inline uint64_t few_soonest_ps(const struct few *few)
+{
+    return few->count ? few->event[few->first].ps : PORT_NEVER;
+}
+
 /* few.c */
 /* By the domain with that number, less 1; 0: by itself. */
 struct port_event *few_add(struct port_domain *to, uint64_t cycle, unsigned from);
-uint64_t few_soonest_ps(const struct port *port);
 /* Those of the window, in which each domain's come in their order. */
 void few_run(struct port *port, void *thread);
 /* They become few, between windows, when all is received; and many again. */

@@ -224,7 +224,7 @@ static uint64_t soonest_ps(struct port *port)
 uint64_t port_next_ps(struct port *port)
 {
     if (port->few.on)
-        return few_soonest_ps(port);
+        return few_soonest_ps(&port->few);
     collect(port);
     return soonest_ps(port);
 }
