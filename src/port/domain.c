@@ -128,10 +128,12 @@ static struct port_event *heap_add(struct port_domain *d, uint64_t cycle)
     return &d->heap[at].event;
 }
 
-/* The first of the heap goes to the wheel. */
-static void heap_to_wheel(struct port_domain *d)
+/* The first of the heap; false: there is none. */
+static bool heap_pop(struct port_domain *d, struct far *first)
 {
-    *wheel_add(d, d->heap[0].cycle) = d->heap[0].event;
+    if (!d->heap_count)
+        return false;
+    *first = d->heap[0];
     d->heap[0] = d->heap[--d->heap_count];
     for (size_t at = 0;;) {
         size_t least = at;
@@ -139,13 +141,13 @@ static void heap_to_wheel(struct port_domain *d)
             if (heap_before(d, child, least))
                 least = child;
         if (least == at)
-            return;
+            return true;
         heap_swap(d, at, least);
         at = least;
     }
 }
 
-static struct port_event *insert(struct port_domain *d, uint64_t cycle)
+struct port_event *domain_insert(struct port_domain *d, uint64_t cycle)
 {
     d->pending++;
     *d->changed = true;
@@ -180,47 +182,11 @@ static struct port_event *send_at(struct port_domain *from, struct port_domain *
     return outbox_add(box, cycle);
 }
 
-void domain_let_single_go(struct port *port)
-{
-    struct port_domain *from = port->single.from, *to = port->single.to;
-    if (to)
-        *(from == to ? insert(to, port->single.cycle) : send_at(from, to, port->single.cycle)) =
-            port->single.event;
-    port->single.to = NULL;
-    port->sole = NULL;
-}
-
-static struct port_event *make_single(struct port_domain *from, struct port_domain *to, uint64_t cycle)
-{
-    struct port *port = from->port;
-    port->single.from = from;
-    port->single.to = to;
-    port->single.cycle = cycle;
-    return &port->single.event;
-}
-
-/* What the domain has posted, to its other events. */
-static void put_single_back(struct port_domain *d)
-{
-    *insert(d, d->port->single.cycle) = d->port->single.event;
-    d->port->single.to = NULL;
-}
-
-/* While one domain alone has events. */
-static __attribute__((noinline)) struct port_event *post_beside_sole(struct port_domain *d, uint64_t cycle)
-{
-    struct port *port = d->port;
-    if (d == port->sole && !port->single.to && !d->pending)
-        return make_single(d, d, cycle);
-    if (d == port->single.from && d == port->single.to)
-        put_single_back(d);
-    return insert(d, cycle);
-}
-
 struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn *fn, void *self)
 {
     assert(cycle >= domain->clock.now);
-    struct port_event *event = domain->port->sole ? post_beside_sole(domain, cycle) : insert(domain, cycle);
+    struct port_event *event =
+        domain->port->few.on ? few_add(domain, cycle, 0) : domain_insert(domain, cycle);
     event->fn = fn;
     event->self = self;
     return event;
@@ -229,17 +195,10 @@ struct port_event *port_post(struct port_domain *domain, uint64_t cycle, port_fn
 struct port_event *port_send(struct port_domain *from, struct port_domain *to, uint64_t delay_ps, port_fn *fn,
                              void *self)
 {
-    struct port *port = from->port;
-    assert(from != to && delay_ps >= port->lookahead_ps);
-    uint64_t cycle = port_cycle_of(to, from->clock.now_ps + delay_ps);
-    struct port_event *event;
-    if (port->sole && !port->single.to) {
-        event = make_single(from, to, cycle);
-    } else {
-        if (port->sole)
-            domain_let_single_go(port);
-        event = send_at(from, to, cycle);
-    }
+    assert(from != to && delay_ps >= from->port->lookahead_ps);
+    const uint64_t cycle = port_cycle_of(to, from->clock.now_ps + delay_ps);
+    struct port_event *event =
+        from->port->few.on ? few_add(to, cycle, from->index + 1) : send_at(from, to, cycle);
     event->fn = fn;
     event->self = self;
     return event;
@@ -344,7 +303,7 @@ void domain_receive(struct port_domain *d, unsigned odd)
                 if (sent != last)
                     port_prefetch(sent->next, sizeof(*sent));
                 for (unsigned k = 0; k < sent->count; k++)
-                    *insert(d, sent->at[k].cycle) = sent->at[k].event;
+                    *domain_insert(d, sent->at[k].cycle) = sent->at[k].event;
                 if (sent == last)
                     break;
             }
@@ -369,8 +328,16 @@ static void run_bucket(struct port_domain *d, struct bucket *bucket)
         next = chunk->next;
         chunk_free(d, chunk);
     }
-    bucket->first = NULL;
-    bucket->end = NULL;
+}
+
+/* All of its chunks are free. */
+static inline void empty_bucket(struct port_domain *d, uint64_t cycle)
+{
+    const unsigned slot = (unsigned)(cycle % WHEEL);
+    d->bucket[slot] = (struct bucket){NULL, NULL};
+    if (!(d->set[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
+        d->words &= ~(UINT32_C(1) << slot / 64);
+    d->next = cycle + 1;
 }
 
 /* Nothing is left before the first event, be it in wheel, heap, or sent: the wheel begins there. */
@@ -379,8 +346,31 @@ static inline void begin_wheel(struct port_domain *d, uint64_t first)
     if (d->pending == d->heap_count)
         d->next = first;
     d->limit = first + HORIZON > d->limit ? first + HORIZON : d->limit;
-    while (d->heap_count && d->heap[0].cycle < d->limit)
-        heap_to_wheel(d);
+    for (struct far near; d->heap_count && d->heap[0].cycle < d->limit && heap_pop(d, &near);)
+        *wheel_add(d, near.cycle) = near.event;
+}
+
+/* Those of the wheel are before those of the heap.  The wheel is left where it is: what is far off is not
+ * where it is to begin. */
+void domain_give(struct port_domain *d)
+{
+    for (uint64_t cycle; (cycle = wheel_next(d)) != PORT_NEVER;) {
+        struct bucket *bucket = &d->bucket[cycle % WHEEL];
+        bool last = false;
+        for (struct chunk *chunk = bucket->first, *next; !last; chunk = next) {
+            const struct port_event *end = end_of(bucket, chunk, &last);
+            d->pending -= (uint64_t)(end - chunk->event);
+            for (const struct port_event *event = chunk->event; event != end; event++)
+                *few_add(d, cycle, 0) = *event;
+            next = chunk->next;
+            chunk_free(d, chunk);
+        }
+        empty_bucket(d, cycle);
+    }
+    d->pending -= d->heap_count;
+    for (struct far first; heap_pop(d, &first);)
+        *few_add(d, first.cycle, 0) = first.event;
+    *d->changed = true;
 }
 
 void domain_run(struct port_domain *d, uint64_t end_ps, void *thread)
@@ -395,44 +385,16 @@ void domain_run(struct port_domain *d, uint64_t end_ps, void *thread)
         prefetch_events(d, d->next);
     for (;;) {
         const uint64_t cycle = wheel_next(d);
-        if (cycle >= end) {
-            if (d->port->single.to != d || d->port->single.cycle >= end)
-                break;
-            put_single_back(d);
-            continue;
-        }
+        if (cycle >= end)
+            break;
         if (cycle >= soon) {
             soon = cycle + AHEAD < end ? cycle + AHEAD : end;
             ask_ahead(d, cycle, soon);
         }
-        unsigned slot = (unsigned)(cycle % WHEEL);
         set_now(d, cycle);
-        run_bucket(d, &d->bucket[slot]);
-        if (!(d->set[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
-            d->words &= ~(UINT32_C(1) << slot / 64);
-        d->next = cycle + 1;
+        run_bucket(d, &d->bucket[cycle % WHEEL]);
+        empty_bucket(d, cycle);
     }
     *d->changed = true;
     d->thread = NULL;
-}
-
-void domain_run_single(struct port *port, void *thread)
-{
-    struct port_domain *d = port->single.to;
-    const uint64_t before = d->ran, end = port_cycle_of(d, port->window_end);
-    port->sole = d;
-    d->thread = thread;
-    begin_wheel(d, port->single.cycle);
-    do {
-        struct port_event event = port->single.event;
-        port->single.to = NULL;
-        set_now(d, port->single.cycle);
-        d->ran++;
-        event.fn(d, &event);
-    } while (port->single.to == d && port->single.cycle < end);
-    if (next_cycle(d) < end) /* else the wheel must not begin there: what others send may come before */
-        domain_run(d, port->window_end, thread);
-    *d->changed = true;
-    d->thread = NULL;
-    port->last_events = d->ran - before;
 }

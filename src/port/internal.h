@@ -99,6 +99,26 @@ struct port_domain {
     struct bucket bucket[WHEEL];
 };
 
+/*
+ * While there are few events in all domains together they are in one list, of which the soonest is looked
+ * for: no wheels, boxes or domains are gone through for them.  Windows are as they would be, and so is the
+ * order of what is of one domain's cycle: by the window in which it was posted; of one window what domains
+ * have posted to themselves comes first, then what they have sent, by the senders; then as it was posted.
+ */
+struct few {
+    bool on;         /* set between windows */
+    uint64_t window; /* the windows' number so far */
+    unsigned count, capacity;
+    unsigned first; /* the soonest, if there is one */
+    struct few_event {
+        uint64_t ps, window, order; /* order: above the posts' number, the sender's plus 1, or 0 */
+        struct port_domain *to;
+        uint64_t cycle;
+        struct port_event event;
+    } *event;
+    uint64_t posts;
+};
+
 struct port {
     unsigned domains, threads;
     uint64_t lookahead_ps, time_ps;
@@ -117,15 +137,7 @@ struct port {
     alignas(64) bool sends[PORT_DOMAINS];
     struct domain_set busy;      /* those with events */
     struct domain_set receivers; /* that have not received all, by the last collect() */
-    /* While one domain alone has events: that one, and the first event that it sends, or posts for after the
-     * window, which is run without its way through boxes, queues and windows if it is the only one of all
-     * then. */
-    struct port_domain *sole;
-    struct {
-        struct port_domain *from, *to; /* NULL: there is none */
-        uint64_t cycle;
-        struct port_event event;
-    } single;
+    struct few few;
     unsigned odd;                                 /* 1: it is */
     uint64_t last_events;                         /* run in the last window */
     alignas(64) _Atomic uint64_t left[SET_WORDS]; /* domains that nobody has taken, a bit for each */
@@ -180,13 +192,26 @@ static inline uint64_t next_cycle(struct port_domain *d)
     return sooner(wheel_next(d), d->heap_count ? d->heap[0].cycle : PORT_NEVER);
 }
 
-/* The single event is not the only one, and goes its way as others do: before any that comes after it. */
-void domain_let_single_go(struct port *port);
+struct port_event *domain_insert(struct port_domain *domain, uint64_t cycle);
+/* All of its events, but what it has not received, become some of the few. */
+void domain_give(struct port_domain *domain);
 /* What was sent to it in the windows that are odd, or not, as collect() has found. */
 void domain_receive(struct port_domain *domain, unsigned odd);
 /* Its events before that time. */
 void domain_run(struct port_domain *domain, uint64_t end_ps, void *thread);
-/* A window that begins with the single event. */
-void domain_run_single(struct port *port, void *thread);
+
+static inline uint64_t few_soonest_ps(const struct few *few)
+{
+    return few->count ? few->event[few->first].ps : PORT_NEVER;
+}
+
+/* few.c */
+/* By the domain with that number, less 1; 0: by itself. */
+struct port_event *few_add(struct port_domain *to, uint64_t cycle, unsigned from);
+/* Those of the window, in which each domain's come in their order. */
+void few_run(struct port *port, void *thread);
+/* They become few, between windows, when all is received; and many again. */
+void few_begin(struct port *port);
+void few_end(struct port *port);
 
 #endif

@@ -13,6 +13,10 @@
 /* Windows with fewer events than this are run on one thread: waking another takes as long. */
 enum { PARALLEL_EVENTS = 48 };
 
+/* So many events are few, after a window that has run no more than so many; and more than so many are no
+ * longer. */
+enum { FEW = 6, FEW_RUN = 24, MANY = 12 };
+
 struct worker {
     struct port *port;
     unsigned index;
@@ -219,6 +223,8 @@ static uint64_t soonest_ps(struct port *port)
 
 uint64_t port_next_ps(struct port *port)
 {
+    if (port->few.on)
+        return few_soonest_ps(&port->few);
     collect(port);
     return soonest_ps(port);
 }
@@ -231,31 +237,54 @@ uint64_t port_time_ps(const struct port *port)
 /* Who has something to do in the window. */
 static void choose(struct port *port)
 {
-    unsigned busy = 0;
     port->active_count = 0;
     for (unsigned w = 0; w < (port->domains + 63) / 64; w++)
         for (uint64_t left = port->busy.word[w]; left; left &= left - 1) {
             const unsigned i = 64 * w + (unsigned)__builtin_ctzll(left);
-            busy++;
             if (port->soonest_ps[i] < port->window_end)
                 port->active[port->active_count++] = port->domain[i];
         }
-    port->sole = busy == 1 ? port->active[0] : NULL;
 }
 
-/* Whether what the sole domain has sent, or posted, is the only event of all; then no queue has any. */
-static bool is_single(struct port *port)
+/* How many events there are, or more than FEW. */
+static unsigned count_events(const struct port *port)
 {
-    struct port_domain *d = port->sole;
-    if (!port->single.to || d->pending)
-        return false;
-    *d->changed = false;
-    port->busy.word[d->index / 64] &= ~(UINT64_C(1) << d->index % 64);
-    port->soonest_ps[d->index] = PORT_NEVER;
-    uint64_t changed = 0; /* by whoever was asked whether to stop */
-    for (unsigned k = 0; k < (port->domains + 7) / 8; k++)
-        changed |= notes_of(port->changed, k);
-    return !changed;
+    uint64_t count = 0;
+    for (unsigned w = 0; w < (port->domains + 63) / 64; w++)
+        for (uint64_t left = port->busy.word[w]; left && count <= FEW; left &= left - 1)
+            count += port->domain[64 * w + (unsigned)__builtin_ctzll(left)]->pending;
+    return count <= FEW ? (unsigned)count : FEW + 1;
+}
+
+static void become_few(struct port *port)
+{
+    collect(port);
+    soonest_ps(port);
+    if (count_events(port) > FEW) /* of what has been received */
+        return;
+    deliver(port, PORT_NEVER);
+    if (count_events(port) <= FEW)
+        few_begin(port);
+}
+
+/* Between windows.  Threads share the work of none that is in one list. */
+static void count_few(struct port *port)
+{
+    if (!port->few.on && port->last_events <= FEW_RUN)
+        become_few(port);
+    else if (port->few.on && (port->few.count > MANY || port->last_events >= PARALLEL_EVENTS))
+        few_end(port);
+}
+
+/* What is posted from now on was posted after all else. */
+static void end_windows(struct port *port)
+{
+    if (port->few.on) {
+        port->few.window++;
+        return;
+    }
+    collect(port);
+    deliver(port, PORT_NEVER);
 }
 
 uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *context), void *context)
@@ -264,22 +293,19 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
     if (port->times)
         port->passed_ns = clock_now_ns();
     for (;;) {
-        const bool single = is_single(port);
-        if (!single)
-            domain_let_single_go(port);
-        const uint64_t start = single ? port_ps_of(port->single.to, port->single.cycle) : port_next_ps(port);
+        count_few(port);
+        const uint64_t start = port_next_ps(port);
         if (start >= until_ps) {
-            domain_let_single_go(port);
-            collect(port);
-            deliver(port, PORT_NEVER);
+            end_windows(port);
             if (until_ps != PORT_NEVER && until_ps > port->time_ps)
                 port->time_ps = until_ps;
             break;
         }
         port->window_end = start + port->lookahead_ps;
-        if (single) {
+        if (port->few.on) {
+            port->few.window++;
             passed(port, PORT_BETWEEN);
-            domain_run_single(port, thread);
+            few_run(port, thread);
             passed(port, PORT_WITHIN);
         } else {
             choose(port);
@@ -292,9 +318,7 @@ uint64_t port_run(struct port *port, uint64_t until_ps, bool (*stop)(void *conte
             port->times->windows++;
         port->time_ps = port->window_end;
         if (stop && stop(context)) {
-            domain_let_single_go(port);
-            collect(port);
-            deliver(port, PORT_NEVER);
+            end_windows(port);
             break;
         }
     }
@@ -377,6 +401,7 @@ void port_close(struct port *port)
         free(d->outbox);
         free(d);
     }
+    free(port->few.event);
     free(port->domain);
     free(port->active);
     free(port->thread);

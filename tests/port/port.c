@@ -18,6 +18,7 @@ struct rig {
         uint64_t random, hash, events;
         uint64_t last; /* cycle of the last event */
     } node[DOMAINS];
+    unsigned beat; /* 0: none */
 };
 
 static uint64_t next_random(uint64_t *state)
@@ -113,7 +114,13 @@ static void trickle(struct port_domain *domain, struct port_event *event)
     if (life <= 1)
         return;
     static const uint64_t far[] = {0, 1, 3, 20, 4000, 9000, 200000};
-    const uint64_t r = next_random(&n->random), cycle = port_now(domain) + far[r % 7];
+    const uint64_t r = next_random(&n->random), beat = n->rig->beat;
+    uint64_t cycle = port_now(domain) + far[r % 7], delay = LOOKAHEAD + (r >> 50);
+    if (beat) {
+        cycle = (cycle + beat - 1) / beat * beat;
+        delay =
+            ((port_now(domain) * 1000 + delay) / (beat * 1000) + 1) * beat * 1000 - port_now(domain) * 1000;
+    }
     const unsigned second = (unsigned)(r >> 20) % 8; /* 0: one before it; 1: one behind it */
     struct node *to = &n->rig->node[(r >> 24) % DOMAINS];
     if (second == 0)
@@ -121,23 +128,25 @@ static void trickle(struct port_domain *domain, struct port_event *event)
     if (r >> 30 & 1 || to == n)
         port_post(domain, cycle, trickle, n)->word[0] = life - 1;
     else
-        port_send(domain, to->domain, LOOKAHEAD + (r >> 50), trickle, to)->word[0] = life - 1;
+        port_send(domain, to->domain, delay, trickle, to)->word[0] = life - 1;
     if (second == 1)
         port_post(domain, cycle, trickle, n)->word[0] = 1;
 }
 
-static uint64_t run_trickle(bool beside, uint64_t cut, uint64_t *events)
+enum { BESIDE = 40 };
+static uint64_t run_trickle(unsigned trickles, unsigned beat, unsigned beside, uint64_t cut, uint64_t *events)
 {
-    struct rig rig = {.port = port_open(DOMAINS + 1, LOOKAHEAD, 1, NULL)};
+    struct rig rig = {.port = port_open(DOMAINS + 1, LOOKAHEAD, 1, NULL), .beat = beat};
     for (unsigned i = 0; i < DOMAINS; i++) {
         struct node *n = &rig.node[i];
         *n = (struct node){.rig = &rig, .domain = port_domain(rig.port, i), .random = 177 + i};
-        port_set_clock(n->domain, 900 + 333.3 * i);
+        port_set_clock(n->domain, beat ? 1000 : 900 + 333.3 * i);
     }
-    uint64_t unused[2], *log = unused, until = 0, random = 99, hash = 0;
-    if (beside)
+    uint64_t unused[BESIDE], *log = unused, until = 0, random = 99, hash = 0;
+    for (unsigned i = 0; i < beside; i++)
         port_post(port_domain(rig.port, DOMAINS), UINT64_C(1) << 40, note, &log);
-    port_post(rig.node[0].domain, 10, trickle, &rig.node[0])->word[0] = 5000;
+    for (unsigned i = 0; i < trickles; i++)
+        port_post(rig.node[i % 2].domain, 10, trickle, &rig.node[i % 2])->word[0] = 5000 + i;
     while (cut && port_next_ps(rig.port) < UINT64_C(1) << 40) {
         until += 1 + next_random(&random) % (2 * cut);
         CHECK(port_run(rig.port, until, NULL, NULL) >= until);
@@ -152,16 +161,17 @@ static uint64_t run_trickle(bool beside, uint64_t cut, uint64_t *events)
     return hash;
 }
 
-/* An event that is alone in all of the port takes a shorter way, at the same time: as if there was another,
- * far off. */
-static void test_single(void)
+/* A few events are in one list, in the same order: as if there were many others, far off.  With some of these
+ * they become few and many all the time. */
+static void test_few(unsigned trickles, unsigned beat)
 {
     uint64_t events, again;
-    const uint64_t hash = run_trickle(true, 0, &events);
+    const uint64_t hash = run_trickle(trickles, beat, BESIDE, 0, &events);
     CHECK(events > 5000);
-    CHECK(run_trickle(false, 0, &again) == hash && again == events);
+    for (unsigned beside = 0; beside < 13; beside++)
+        CHECK(run_trickle(trickles, beat, beside, 0, &again) == hash && again == events);
     for (uint64_t cut = LOOKAHEAD; cut <= 400 * LOOKAHEAD; cut *= 20)
-        CHECK(run_trickle(false, cut, &again) == hash && again == events);
+        CHECK(run_trickle(trickles, beat, 0, cut, &again) == hash && again == events);
 }
 
 /* Near and far events of one cycle keep the order in which they were posted. */
@@ -327,7 +337,10 @@ int main(int argc, char **argv)
     (void)argv;
     test_late_workers();
     if (argc == 1) { /* else it is built to look for races, and slow */
-        test_single();
+        for (unsigned trickles = 1; trickles <= 5; trickles += 2) {
+            test_few(trickles, 0);
+            test_few(trickles, 64); /* they meet in cycles that are multiples of that */
+        }
         test_order();
         test_clocks();
         test_server();
