@@ -343,6 +343,46 @@ static void collectives()
         std::printf("collectives %d %.6f\n", looks, now());
 }
 
+// A status's error is told by calls that complete several requests; those of one leave it alone.
+static void errors_of_statuses()
+{
+    const int before = 12345;
+    MPI_Status status, many[2];
+    MPI_Request request[2];
+    MPI_Message message;
+    int flag = 0, index, word;
+    const auto same = [&] { return status.MPI_ERROR == before && status.MPI_SOURCE == rank; };
+    status.MPI_ERROR = before;
+    for (int i = 0; i < 6; i++)
+        MPI_Isend(&rank, 1, MPI_INT, rank, 5, MPI_COMM_WORLD, &request[i % 2]) ==
+            MPI_SUCCESS &&MPI_Request_free(&request[i % 2]);
+    MPI_Probe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &status);
+    EXPECT(same());
+    MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &status);
+    EXPECT(same());
+    MPI_Mprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &message, &status);
+    EXPECT(same());
+    MPI_Mrecv(&word, 1, MPI_INT, &message, &status);
+    EXPECT(same());
+    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &request[0]);
+    MPI_Wait(&request[0], &status);
+    EXPECT(same());
+    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &request[0]);
+    while (!flag)
+        MPI_Test(&request[0], &flag, &status);
+    EXPECT(same());
+    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &request[0]);
+    MPI_Waitany(1, request, &index, &status);
+    EXPECT(same());
+    MPI_Sendrecv(&rank, 1, MPI_INT, rank, 6, &word, 1, MPI_INT, rank, 5, MPI_COMM_WORLD, &status);
+    EXPECT(same());
+    MPI_Irecv(&word, 1, MPI_INT, rank, 6, MPI_COMM_WORLD, &request[0]);
+    request[1] = MPI_REQUEST_NULL;
+    many[0].MPI_ERROR = many[1].MPI_ERROR = before;
+    MPI_Waitall(2, request, many);
+    EXPECT(many[0].MPI_ERROR == MPI_SUCCESS && many[1].MPI_ERROR == MPI_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
     int devices, provided;
@@ -364,6 +404,7 @@ int main(int argc, char **argv)
     any_source();
     poll();
     collectives();
+    errors_of_statuses();
     HIP_OK(hipFree(device));
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
