@@ -61,7 +61,7 @@ static uint64_t put_on_wire(const void *from, int count, MPI_Datatype type, int 
 
 int message_start(struct turn *turn, struct call *c)
 {
-    const struct group_known *g = group_of(c->comm);
+    const struct group_known *g = c->group ? c->group : group_of(c->comm);
     const int world = c->peer == MPI_ANY_SOURCE ? ORDER_ANY : (int)g->rank[c->peer];
     struct order_op op = {.kind = ORDER_RECEIVE,
                           .context = g->context,

@@ -40,7 +40,7 @@ static struct call *call_of(MPI_Request handle)
     return c;
 }
 
-/* The type is the program's, which may free it. */
+/* Type and communicator are the program's, which may free them. */
 static bool is_message(const struct call *c)
 {
     return c->kind == CALL_SEND || c->kind == CALL_RECEIVE;
@@ -52,8 +52,10 @@ void request_give(const struct call *call, MPI_Request *handle)
     *c = *call;
     /* One that is Open MPI's, and that it makes nothing of. */
     PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, handle);
-    if (is_message(c))
+    if (is_message(c)) {
         PMPI_Type_dup(c->type, &c->type);
+        c->group = group_keep(c->comm);
+    }
     c->handle = *handle;
     c->next = *bucket_of(*handle);
     *bucket_of(*handle) = c;
@@ -66,8 +68,10 @@ static void drop(struct call *c)
         at = &(*at)->next;
     *at = c->next;
     request_free_number(c->number);
-    if (is_message(c))
+    if (is_message(c)) {
         PMPI_Type_free(&c->type);
+        group_drop(c->group);
+    }
     PMPI_Request_free(&c->handle);
     free(c);
 }
@@ -95,7 +99,7 @@ void request_empty(MPI_Status *status)
 int request_receive(const struct call *c, const struct order_done *done, MPI_Status *status)
 {
     MPI_Status own;
-    const struct group_known *g = group_of(c->comm);
+    const struct group_known *g = c->group ? c->group : group_of(c->comm);
     int error = PMPI_Recv(c->into, c->count, c->type, done->peer, (int)done->serial, client_wire(), &own);
     own.MPI_SOURCE = group_rank_of(g, done->peer);
     own.MPI_TAG = done->tag;
@@ -386,7 +390,7 @@ ENTRY int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *sta
     request_empty(status);
     *flag = !a.count || ask(&turn, &a, ORDER_KEEP);
     if (*flag && a.count && c->kind == CALL_RECEIVE && status != MPI_STATUS_IGNORE) {
-        status->MPI_SOURCE = group_rank_of(group_of(c->comm), a.done->peer);
+        status->MPI_SOURCE = group_rank_of(c->group, a.done->peer);
         status->MPI_TAG = a.done->tag;
         PMPI_Status_set_elements(status, MPI_BYTE, (int)a.done->bytes);
     }

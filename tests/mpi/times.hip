@@ -383,6 +383,33 @@ static void errors_of_statuses()
     EXPECT(many[0].MPI_ERROR == MPI_SUCCESS && many[1].MPI_ERROR == MPI_SUCCESS);
 }
 
+// A long message that is buffered is sent before anybody asks for it; what has begun outlives its
+// communicator.
+static void buffers()
+{
+    const int n = 100000, right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+    std::vector<int> out(n, rank), in(n), room(n + MPI_BSEND_OVERHEAD);
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Status status;
+    int bytes;
+    void *had;
+    MPI_Buffer_attach(room.data(), static_cast<int>(room.size() * sizeof(int)));
+    MPI_Bsend(out.data(), n, MPI_INT, right, 7, MPI_COMM_WORLD);
+    out.assign(n, -1);
+    MPI_Sendrecv(nullptr, 0, MPI_INT, right, 8, nullptr, 0, MPI_INT, left, 8, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Recv(in.data(), n, MPI_INT, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Buffer_detach(&had, &bytes);
+    EXPECT(in[0] == left && in[n - 1] == left && had == room.data());
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Irecv(in.data(), n, MPI_INT, MPI_ANY_SOURCE, 9, comm, &request);
+    MPI_Send(out.data(), 1, MPI_INT, right, 9, comm);
+    MPI_Comm_free(&comm);
+    MPI_Wait(&request, &status);
+    EXPECT(in[0] == -1 && status.MPI_SOURCE == left);
+}
+
 int main(int argc, char **argv)
 {
     int devices, provided;
@@ -405,6 +432,7 @@ int main(int argc, char **argv)
     poll();
     collectives();
     errors_of_statuses();
+    buffers();
     HIP_OK(hipFree(device));
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
