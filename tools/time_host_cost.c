@@ -55,10 +55,11 @@ static void hide_address(char *line)
     snprintf(start, room, "(%%rsp%s", rest);
 }
 
-// The blocks of the assembly, each between llvm-mca's marks. Its calls are no part of it.
-static bool write_regions(FILE *out, const char *text)
+// The blocks of the assembly, each between llvm-mca's marks, and how many. Its calls are no part of it.
+static size_t write_regions(FILE *out, const char *text)
 {
     long block = -1;
+    size_t regions = 0;
     bool open = false;
     fputs("\t.text\n", out);
     for (const char *line = text, *end; *line; line = end) {
@@ -81,14 +82,16 @@ static bool write_regions(FILE *out, const char *text)
             strncmp(copy, "\tret", 4) == 0)
             continue;
         hide_address(copy);
-        if (!open)
+        if (!open) {
             fprintf(out, "# LLVM-MCA-BEGIN %ld\n", block);
+            regions++;
+        }
         open = true;
         fputs(copy, out);
     }
     if (open)
         fputs("# LLVM-MCA-END\n", out);
-    return !ferror(out);
+    return regions;
 }
 
 // `n` iterations: of the last run what one of them takes, and less what it took in the first.
@@ -138,10 +141,12 @@ bool time_host_costs(const char *assembly, struct time_host_cost *cost, size_t b
     char *in_name = cc_format("%s/blocks.s", dir ? dir : ""),
          *out_name = cc_format("%s/costs", dir ? dir : "");
     FILE *in = dir && cc_can_run(mca) ? fopen(in_name, "w") : NULL;
-    bool done = in && write_regions(in, assembly);
+    // llvm-mca takes a file without instructions (tables alone, say) for an error.
+    const size_t regions = in ? write_regions(in, assembly) : 0;
+    bool done = in && !ferror(in);
     if (in && fclose(in) != 0)
         done = false;
-    for (unsigned i = 0; i < 2 && done; i++) {
+    for (unsigned i = 0; i < 2 && done && regions > 0; i++) {
         FILE *out = run(mca, in_name, out_name, iterations[i]) ? fopen(out_name, "r") : NULL;
         done = out != NULL;
         if (out) {

@@ -36,6 +36,7 @@
 struct group_known {
     uint64_t context;
     int ranks, me;
+    unsigned users;       /* the communicator, and requests, which it may be freed before */
     uint64_t collectives; /* that it has come to */
     MPI_Comm around;      /* for calls of its topology's neighbours; MPI_COMM_NULL: it has none */
     uint64_t rank[];      /* of the world */
@@ -46,6 +47,9 @@ struct group_known *group_of(MPI_Comm comm);
 /* Of one that has just been made by all of its ranks. */
 void group_add(MPI_Comm comm);
 void group_open(void);
+/* For a request of the communicator's; and no longer. */
+struct group_known *group_keep(MPI_Comm comm);
+void group_drop(struct group_known *group);
 /* Another of the same ranks, without the program's attributes; by all of them. */
 MPI_Comm group_copy(MPI_Comm comm);
 int group_rank_of(const struct group_known *group, int world);
@@ -104,6 +108,7 @@ struct call {
     uint32_t flags;
     MPI_Datatype type;
     MPI_Comm comm;
+    struct group_known *group; /* of what the program has a handle of */
 };
 
 uint32_t request_number(void);

@@ -28,13 +28,26 @@ int group_rank_of(const struct group_known *g, int world)
     return i;
 }
 
+struct group_known *group_keep(MPI_Comm comm)
+{
+    struct group_known *g = group_of(comm);
+    g->users++;
+    return g;
+}
+
+void group_drop(struct group_known *g)
+{
+    if (--g->users == 0)
+        free(g);
+}
+
 static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)extra;
     struct group_known *g = value;
     if (g->around != MPI_COMM_NULL)
         PMPI_Comm_free(&g->around);
-    free(g);
+    group_drop(g);
     return MPI_SUCCESS;
 }
 
@@ -59,6 +72,7 @@ void group_add(MPI_Comm comm)
     PMPI_Group_free(&group);
     PMPI_Group_free(&all);
     g->ranks = ranks;
+    g->users = 1;
     g->around = MPI_COMM_NULL;
     PMPI_Comm_rank(comm, &g->me);
     bool within = true;

@@ -31,6 +31,7 @@ struct message {
     uint64_t bytes, serial;
     uint64_t key; /* of messages that are somewhere at one time the first */
     bool waits;   /* for leave */
+    bool copied;  /* its sender does not wait for that */
     enum message_phase phase;
     enum order_remote remote; /* with `back` bytes that come back */
     uint64_t back;

@@ -48,7 +48,8 @@ static void arrive(struct order *o, struct message *m, uint64_t ps)
         order_post(o, &e);
     } else if (m->phase == MESSAGE_BYTES && m->waits) {
         order_give(o, m->to, ps, m->key, NULL, m->receive);
-        order_give(o, m->from, ps, m->key, NULL, m->send);
+        if (m->send)
+            order_give(o, m->from, ps, m->key, NULL, m->send);
     } else {
         order_give(o, m->to, ps, m->key, m, NULL);
     }
@@ -94,7 +95,8 @@ static void came_to_call(struct order *o, void *object)
     }
     struct request *send = m->send; /* the message ends with its receive */
     order_done_at(o, m->receive, o->now_ps);
-    order_done_at(o, send, o->now_ps);
+    if (send)
+        order_done_at(o, send, o->now_ps);
 }
 
 void match_send(struct order *o, const struct message *message, struct request *send)
@@ -106,7 +108,7 @@ void match_send(struct order *o, const struct message *message, struct request *
     m->waits |= (double)m->bytes > o->network.numbers.eager;
     m->send = send;
     match_put_on_way(o, m, m->waits ? MESSAGE_ASKS : MESSAGE_BYTES, o->now_ps);
-    if (!m->waits) { /* the bytes are elsewhere already */
+    if (!m->waits || m->copied) { /* the bytes are elsewhere already, or in the program's buffer */
         m->send = NULL;
         order_done_at(o, send, o->now_ps);
     }

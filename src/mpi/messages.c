@@ -61,7 +61,7 @@ static uint64_t put_on_wire(const void *from, int count, MPI_Datatype type, int 
 
 int message_start(struct turn *turn, struct call *c)
 {
-    const struct group_known *g = group_of(c->comm);
+    const struct group_known *g = c->group ? c->group : group_of(c->comm);
     const int world = c->peer == MPI_ANY_SOURCE ? ORDER_ANY : (int)g->rank[c->peer];
     struct order_op op = {.kind = ORDER_RECEIVE,
                           .context = g->context,
@@ -149,7 +149,7 @@ static int send(const void *from, int count, MPI_Datatype type, int to, int tag,
         return send(from, count, type, to, tag, comm, flags, PMPI_##Name, "MPI_" #Name " between groups");   \
     }
 SEND(Send, 0)
-SEND(Bsend, 0)
+SEND(Bsend, ORDER_COPIED)
 SEND(Rsend, 0)
 SEND(Ssend, ORDER_MEETS)
 
@@ -308,11 +308,11 @@ static int ireceive(void *into, int count, MPI_Datatype type, int from, int tag,
         return isend(from, count, type, to, tag, comm, request, flags, persistent, PMPI_##Name);             \
     }
 ISEND(Isend, 0, false)
-ISEND(Ibsend, 0, false)
+ISEND(Ibsend, ORDER_COPIED, false)
 ISEND(Irsend, 0, false)
 ISEND(Issend, ORDER_MEETS, false)
 ISEND(Send_init, 0, true)
-ISEND(Bsend_init, 0, true)
+ISEND(Bsend_init, ORDER_COPIED, true)
 ISEND(Rsend_init, 0, true)
 ISEND(Ssend_init, ORDER_MEETS, true)
 

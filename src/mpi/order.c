@@ -241,7 +241,8 @@ static void send(struct order *o, unsigned rank, const struct order_op *op)
                                  .tag = op->tag,
                                  .bytes = op->bytes,
                                  .serial = op->serial,
-                                 .waits = op->flags & ORDER_MEETS},
+                                 .waits = op->flags & ORDER_MEETS,
+                                 .copied = op->flags & ORDER_COPIED},
                s);
 }
 

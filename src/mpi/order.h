@@ -57,7 +57,8 @@ enum {
     ORDER_SOME = 4,   /* those that are done, if any is */
     ORDER_KEEP = 8,   /* they are asked for again */
     ORDER_TAKE = 16,  /* the message that is found is what `request` receives */
-    ORDER_MEETS = 32  /* ORDER_SEND: its receiver has to be there, however short it is */
+    ORDER_MEETS = 32, /* ORDER_SEND: its receiver has to be there, however short it is */
+    ORDER_COPIED = 64 /* ORDER_SEND: its sender goes on, however long it is */
 };
 
 struct order_op {

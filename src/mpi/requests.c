@@ -40,7 +40,7 @@ static struct call *call_of(MPI_Request handle)
     return c;
 }
 
-/* The type is the program's, which may free it. */
+/* Type and communicator are the program's, which may free them. */
 static bool is_message(const struct call *c)
 {
     return c->kind == CALL_SEND || c->kind == CALL_RECEIVE;
@@ -52,8 +52,10 @@ void request_give(const struct call *call, MPI_Request *handle)
     *c = *call;
     /* One that is Open MPI's, and that it makes nothing of. */
     PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, handle);
-    if (is_message(c))
+    if (is_message(c)) {
         PMPI_Type_dup(c->type, &c->type);
+        c->group = group_keep(c->comm);
+    }
     c->handle = *handle;
     c->next = *bucket_of(*handle);
     *bucket_of(*handle) = c;
@@ -66,10 +68,22 @@ static void drop(struct call *c)
         at = &(*at)->next;
     *at = c->next;
     request_free_number(c->number);
-    if (is_message(c))
+    if (is_message(c)) {
         PMPI_Type_free(&c->type);
+        group_drop(c->group);
+    }
     PMPI_Request_free(&c->handle);
     free(c);
+}
+
+/* Its error is told by calls that complete several, and is left alone by those of one (MPI 4.0, 3.2.5). */
+static void give(MPI_Status *status, const MPI_Status *found)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    const int error = status->MPI_ERROR;
+    *status = *found;
+    status->MPI_ERROR = error;
 }
 
 void request_empty(MPI_Status *status)
@@ -78,7 +92,6 @@ void request_empty(MPI_Status *status)
         return;
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
-    status->MPI_ERROR = MPI_SUCCESS;
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
     PMPI_Status_set_cancelled(status, 0);
 }
@@ -86,13 +99,11 @@ void request_empty(MPI_Status *status)
 int request_receive(const struct call *c, const struct order_done *done, MPI_Status *status)
 {
     MPI_Status own;
-    const struct group_known *g = group_of(c->comm);
+    const struct group_known *g = c->group ? c->group : group_of(c->comm);
     int error = PMPI_Recv(c->into, c->count, c->type, done->peer, (int)done->serial, client_wire(), &own);
-    if (status != MPI_STATUS_IGNORE) {
-        *status = own;
-        status->MPI_SOURCE = group_rank_of(g, done->peer);
-        status->MPI_TAG = done->tag;
-    }
+    own.MPI_SOURCE = group_rank_of(g, done->peer);
+    own.MPI_TAG = done->tag;
+    give(status, &own);
     return error == MPI_SUCCESS ? error : message_error(c->comm, error);
 }
 
@@ -291,7 +302,9 @@ static int some(int count, MPI_Request handles[], int *taken, int indices[], MPI
         int flag = 0;
         if (handles[i] == MPI_REQUEST_NULL || call_of(handles[i]))
             continue;
-        PMPI_Test(&handles[i], &flag, nth(statuses, *taken));
+        const int one = PMPI_Test(&handles[i], &flag, nth(statuses, *taken));
+        if (flag && statuses != MPI_STATUSES_IGNORE)
+            statuses[*taken].MPI_ERROR = one;
         if (flag)
             indices[(*taken)++] = i;
     }
@@ -323,8 +336,7 @@ ENTRY int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     MPI_Status own = {0};
     const int error = all(1, request, &own, NULL);
-    if (status != MPI_STATUS_IGNORE)
-        *status = own;
+    give(status, &own);
     return error_of(error, &own);
 }
 
@@ -332,8 +344,8 @@ ENTRY int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     MPI_Status own = {0};
     const int error = all(1, request, &own, flag);
-    if (status != MPI_STATUS_IGNORE && *flag)
-        *status = own;
+    if (*flag)
+        give(status, &own);
     return error_of(error, &own);
 }
 
@@ -378,7 +390,7 @@ ENTRY int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *sta
     request_empty(status);
     *flag = !a.count || ask(&turn, &a, ORDER_KEEP);
     if (*flag && a.count && c->kind == CALL_RECEIVE && status != MPI_STATUS_IGNORE) {
-        status->MPI_SOURCE = group_rank_of(group_of(c->comm), a.done->peer);
+        status->MPI_SOURCE = group_rank_of(c->group, a.done->peer);
         status->MPI_TAG = a.done->tag;
         PMPI_Status_set_elements(status, MPI_BYTE, (int)a.done->bytes);
     }

@@ -129,6 +129,33 @@ static void test_ways(void)
     test_one(4, 1001, there + O, there);
 }
 
+/* One that is longer than mpi.eager, of which its sender has a copy: that goes on at once, the message as
+ * others. */
+static void test_copied(void)
+{
+    struct rig rig;
+    open_rig(&rig, RANKS);
+    for (unsigned i = 1; i < RANKS; i++)
+        if (i != 4)
+            bye(&rig, i);
+    order_take(rig.order, 0,
+               &(struct order_op){.kind = ORDER_SEND,
+                                  .flags = ORDER_COPIED,
+                                  .ps = O,
+                                  .context = CONTEXT,
+                                  .bytes = 1001,
+                                  .request = 1,
+                                  .peer = 4},
+               NULL);
+    await_one(&rig, 0, O, 1);
+    receive(&rig, 4, 0, 0, ORDER_ANY, 1);
+    await_one(&rig, 4, 0, 1);
+    bye(&rig, 0);
+    CHECK_EQ(rig.last[0].ps, O);
+    CHECK_EQ(rig.last[4].ps, O + FAR + O + FAR + O + FAR + 100100 + O);
+    order_close(rig.order);
+}
+
 /* Two from one node to two others: its one port is busy with the first; so is the receiver's. */
 static void test_ports(void)
 {
@@ -525,6 +552,7 @@ static void test_schedule(enum collect_kind kind, unsigned ranks, unsigned root,
 int main(void)
 {
     test_ways();
+    test_copied();
     test_ports();
     test_any();
     test_looks();

@@ -343,6 +343,73 @@ static void collectives()
         std::printf("collectives %d %.6f\n", looks, now());
 }
 
+// A status's error is told by calls that complete several requests; those of one leave it alone.
+static void errors_of_statuses()
+{
+    const int before = 12345;
+    MPI_Status status, many[2];
+    MPI_Request request[2];
+    MPI_Message message;
+    int flag = 0, index, word;
+    const auto same = [&] { return status.MPI_ERROR == before && status.MPI_SOURCE == rank; };
+    status.MPI_ERROR = before;
+    for (int i = 0; i < 6; i++)
+        MPI_Isend(&rank, 1, MPI_INT, rank, 5, MPI_COMM_WORLD, &request[i % 2]) ==
+            MPI_SUCCESS &&MPI_Request_free(&request[i % 2]);
+    MPI_Probe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &status);
+    EXPECT(same());
+    MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &status);
+    EXPECT(same());
+    MPI_Mprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &message, &status);
+    EXPECT(same());
+    MPI_Mrecv(&word, 1, MPI_INT, &message, &status);
+    EXPECT(same());
+    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &request[0]);
+    MPI_Wait(&request[0], &status);
+    EXPECT(same());
+    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &request[0]);
+    while (!flag)
+        MPI_Test(&request[0], &flag, &status);
+    EXPECT(same());
+    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &request[0]);
+    MPI_Waitany(1, request, &index, &status);
+    EXPECT(same());
+    MPI_Sendrecv(&rank, 1, MPI_INT, rank, 6, &word, 1, MPI_INT, rank, 5, MPI_COMM_WORLD, &status);
+    EXPECT(same());
+    MPI_Irecv(&word, 1, MPI_INT, rank, 6, MPI_COMM_WORLD, &request[0]);
+    request[1] = MPI_REQUEST_NULL;
+    many[0].MPI_ERROR = many[1].MPI_ERROR = before;
+    MPI_Waitall(2, request, many);
+    EXPECT(many[0].MPI_ERROR == MPI_SUCCESS && many[1].MPI_ERROR == MPI_SUCCESS);
+}
+
+// A long message that is buffered is sent before anybody asks for it; what has begun outlives its
+// communicator.
+static void buffers()
+{
+    const int n = 100000, right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+    std::vector<int> out(n, rank), in(n), room(n + MPI_BSEND_OVERHEAD);
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Status status;
+    int bytes;
+    void *had;
+    MPI_Buffer_attach(room.data(), static_cast<int>(room.size() * sizeof(int)));
+    MPI_Bsend(out.data(), n, MPI_INT, right, 7, MPI_COMM_WORLD);
+    out.assign(n, -1);
+    MPI_Sendrecv(nullptr, 0, MPI_INT, right, 8, nullptr, 0, MPI_INT, left, 8, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Recv(in.data(), n, MPI_INT, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Buffer_detach(&had, &bytes);
+    EXPECT(in[0] == left && in[n - 1] == left && had == room.data());
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Irecv(in.data(), n, MPI_INT, MPI_ANY_SOURCE, 9, comm, &request);
+    MPI_Send(out.data(), 1, MPI_INT, right, 9, comm);
+    MPI_Comm_free(&comm);
+    MPI_Wait(&request, &status);
+    EXPECT(in[0] == -1 && status.MPI_SOURCE == left);
+}
+
 int main(int argc, char **argv)
 {
     int devices, provided;
@@ -364,6 +431,8 @@ int main(int argc, char **argv)
     any_source();
     poll();
     collectives();
+    errors_of_statuses();
+    buffers();
     HIP_OK(hipFree(device));
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)

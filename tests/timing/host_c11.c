@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/times.h>
 #include <threads.h>
 #include <time.h>
 
@@ -42,11 +44,11 @@ static mtx_t mutex;
 static cnd_t changed;
 static unsigned counted;
 static once_flag once = ONCE_FLAG_INIT;
-static unsigned times;
+static unsigned called;
 
 static void first(void)
 {
-    times++;
+    called++;
 }
 
 static int count(void *argument)
@@ -70,7 +72,7 @@ static void counts(void)
         int result = 1000;
         EXPECT(thrd_join(thread[i], &result) == thrd_success && result == i * 3 - 4);
     }
-    EXPECT(counted == THREADS * EACH && times == 1);
+    EXPECT(counted == THREADS * EACH && called == 1);
     took("six threads count", now() - begin, 20, 2000);
 }
 
@@ -190,6 +192,24 @@ static void moves(void)
     munmap(p, bytes);
 }
 
+/* What a process has used, by all that tell it. */
+static void uses(void)
+{
+    struct rusage usage;
+    struct tms ticks;
+    if (!timed)
+        return;
+    const double ms = (double)clock() * 1e3 / CLOCKS_PER_SEC;
+    thrd_sleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    EXPECT(getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss > 0);
+    const double used = (double)usage.ru_utime.tv_sec * 1e3 + (double)usage.ru_utime.tv_usec / 1e3 - ms;
+    EXPECT(used > 50 && used < 50.1 && usage.ru_stime.tv_sec == 0 && usage.ru_stime.tv_usec == 0);
+    const clock_t before = times(&ticks);
+    const long used_before = ticks.tms_utime;
+    thrd_sleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    EXPECT(times(&ticks) == before + 5 && ticks.tms_utime == used_before + 5 && ticks.tms_stime == 0);
+}
+
 int main(int argc, char **argv)
 {
     timed = argc > 1 && strcmp(argv[1], "timing") == 0;
@@ -198,6 +218,7 @@ int main(int argc, char **argv)
     hand_over();
     limits();
     moves();
+    uses();
     cnd_destroy(&changed);
     mtx_destroy(&mutex);
     if (!failed)

@@ -23,6 +23,18 @@ if [ -s "$dir/said" ]; then
 fi
 simulate "$dir/assembly" || failed=1
 simulate --mode timing "$dir/assembly" || failed=1
+echo 'const int table[] = {1, 2};' >"$dir/table.c"
+compile -c "$dir/table.c" -o "$dir/table.o" 2>"$dir/said" || failed=1
+if [ -s "$dir/said" ]; then # nothing in it costs any cycles
+    cat "$dir/said"
+    failed=1
+fi
+# What the program has of C++'s library is what LLVM's library calls, in threads of the simulator.
+echo '#include <string>
+std::string a("a string on the heap, for it is long"), b;
+int main() { b = a; return b != a; }' >"$dir/string.cpp"
+compile -std=c++20 -x c++ "$dir/string.cpp" -o "$dir/string"
+simulate --mode timing "$dir/string" || failed=1
 echo 'int main(void) { __asm__ volatile("ud2"); }' >"$dir/other.c"
 compile -x c "$dir/other.c" -o "$dir/other"
 simulate --mode timing "$dir/other" 2>"$dir/said" && failed=1

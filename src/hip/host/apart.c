@@ -56,6 +56,11 @@ static struct {
 
 static __thread bool is_simulators;
 
+bool apart_runs_this(void)
+{
+    return is_simulators;
+}
+
 static void lock(void)
 {
     REAL(pthread_mutex_lock)(&apart.lock);

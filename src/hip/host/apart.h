@@ -19,6 +19,9 @@ void apart_open(void);
 /* Whether who calls from there gets such memory. */
 bool apart_is_for(const void *caller);
 
+/* Whether the calling thread is one of the simulator's. */
+bool apart_runs_this(void);
+
 /* As malloc() and aligned_alloc(), calloc(), realloc(); NULL: there is no room. */
 void *apart_take(size_t bytes, size_t alignment);
 void *apart_take_clear(size_t bytes);

@@ -8,7 +8,9 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -136,6 +138,30 @@ ENTRY int timespec_get(struct timespec *t, int base)
 ENTRY clock_t clock(void)
 {
     return ON_CORE() ? (clock_t)(pass(YIELD_PS) / (SECOND / CLOCKS_PER_SEC)) : REAL(clock)();
+}
+
+/* All that the process has used is what has passed, as clock() has it: the program's own, none of it the
+ * kernel's. */
+ENTRY int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+    const int error = REAL(getrusage)(who, usage);
+    if (error || !ON_CORE() || (int)who == RUSAGE_CHILDREN)
+        return error;
+    const uint64_t ns = pass(YIELD_PS);
+    usage->ru_utime =
+        (struct timeval){.tv_sec = (time_t)(ns / SECOND), .tv_usec = (suseconds_t)(ns % SECOND / 1000)};
+    usage->ru_stime = (struct timeval){0};
+    return 0;
+}
+
+ENTRY clock_t times(struct tms *t)
+{
+    if (!ON_CORE())
+        return REAL(times)(t);
+    const uint64_t tick = SECOND / (uint64_t)sysconf(_SC_CLK_TCK), ns = pass(YIELD_PS);
+    if (t)
+        *t = (struct tms){.tms_utime = (clock_t)(ns / tick)};
+    return (clock_t)((ns + origin(CLOCK_MONOTONIC)) / tick);
 }
 
 ENTRY int sched_yield(void)

@@ -103,10 +103,13 @@ static void begin_libraries(void)
     preparing = false;
 }
 
-/* The thread's first piece of code, or the first after a call. */
+/*
+ * The thread's first piece of code, or the first after a call.  The simulator's own threads come here as
+ * well: LLVM's library calls what the program has of C++'s in the place of the C++ library's.
+ */
 static struct ehp_cpu_thread *begin(void)
 {
-    if (beginning || paused)
+    if (beginning || paused || apart_runs_this())
         return idle();
     beginning = true;
     if (!self) {
