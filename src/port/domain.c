@@ -350,6 +350,12 @@ static inline void begin_wheel(struct port_domain *d, uint64_t first)
         *wheel_add(d, near.cycle) = near.event;
 }
 
+void domain_begin(struct port_domain *d, uint64_t ps)
+{
+    if (!d->pending)
+        begin_wheel(d, port_cycle_of(d, ps));
+}
+
 /* Those of the wheel are before those of the heap.  The wheel is left where it is: what is far off is not
  * where it is to begin. */
 void domain_give(struct port_domain *d)

@@ -39,10 +39,12 @@ struct port_event *few_add(struct port_domain *to, uint64_t cycle, unsigned from
     return &e->event;
 }
 
-/* The first is done with. */
+/* The others stay in the order in which they were added. */
 static inline void remove_first(struct few *few)
 {
-    few->event[few->first] = few->event[--few->count];
+    few->count--;
+    for (unsigned i = few->first; i < few->count; i++)
+        few->event[i] = few->event[i + 1];
     few->first = 0;
     for (unsigned i = 1; i < few->count; i++)
         few->first = is_before(&few->event[i], &few->event[few->first]) ? i : few->first;
@@ -74,13 +76,27 @@ void few_begin(struct port *port)
             domain_give(port->domain[i]);
 }
 
+static bool was_posted_before(const struct few_event *a, const struct few_event *b)
+{
+    return a->window != b->window ? a->window < b->window : a->order < b->order;
+}
+
 void few_end(struct port *port)
 {
     struct few *few = &port->few;
     few->on = false;
-    for (; few->count; remove_first(few)) {
-        const struct few_event *e = &few->event[few->first];
+    for (unsigned i = 1; i < few->count; i++) { /* most are in order */
+        const struct few_event e = few->event[i];
+        unsigned at = i;
+        for (; at && was_posted_before(&e, &few->event[at - 1]); at--)
+            few->event[at] = few->event[at - 1];
+        few->event[at] = e;
+    }
+    for (unsigned i = 0; i < few->count; i++) {
+        const struct few_event *e = &few->event[i];
+        domain_begin(e->to, port->time_ps);
         *domain_insert(e->to, e->cycle) = e->event;
     }
+    few->count = 0;
     few->posts = 0;
 }

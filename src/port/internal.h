@@ -110,6 +110,7 @@ struct few {
     uint64_t window; /* the windows' number so far */
     unsigned count, capacity;
     unsigned first; /* the soonest, if there is one */
+    unsigned calm;  /* windows in a row, while it is not on */
     struct few_event {
         uint64_t ps, window, order; /* order: above the posts' number, the sender's plus 1, or 0 */
         struct port_domain *to;
@@ -192,6 +193,8 @@ static inline uint64_t next_cycle(struct port_domain *d)
     return sooner(wheel_next(d), d->heap_count ? d->heap[0].cycle : PORT_NEVER);
 }
 
+/* Nothing is left before that, and nothing comes: where it has no events, the wheel begins there. */
+void domain_begin(struct port_domain *domain, uint64_t ps);
 struct port_event *domain_insert(struct port_domain *domain, uint64_t cycle);
 /* All of its events, but what it has not received, become some of the few. */
 void domain_give(struct port_domain *domain);

@@ -13,9 +13,9 @@
 /* Windows with fewer events than this are run on one thread: waking another takes as long. */
 enum { PARALLEL_EVENTS = 48 };
 
-/* So many events are few, after a window that has run no more than so many; and more than so many are no
- * longer. */
-enum { FEW = 6, FEW_RUN = 24, MANY = 12 };
+/* So many events are few, after so many windows with no more each, as it takes a while to change; and more
+ * than so many are no longer. */
+enum { FEW = 6, CALM = 16, MANY = 12 };
 
 struct worker {
     struct port *port;
@@ -270,10 +270,16 @@ static void become_few(struct port *port)
 /* Between windows.  Threads share the work of none that is in one list. */
 static void count_few(struct port *port)
 {
-    if (!port->few.on && port->last_events <= FEW_RUN)
+    if (port->few.on) {
+        if (port->few.count > MANY || port->last_events >= PARALLEL_EVENTS)
+            few_end(port);
+        return;
+    }
+    port->few.calm = port->last_events <= FEW ? port->few.calm + 1 : 0;
+    if (port->few.calm == CALM) {
+        port->few.calm = 0;
         become_few(port);
-    else if (port->few.on && (port->few.count > MANY || port->last_events >= PARALLEL_EVENTS))
-        few_end(port);
+    }
 }
 
 /* What is posted from now on was posted after all else. */
