@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/host_cache.h"
 #include "wave/fault.h"
 #include "wave/fuse.h"
 #include "exec/observe.h"
@@ -420,6 +421,7 @@ void exec_code_init(struct exec_code *code, const struct isa_target *target, exe
     *code = (struct exec_code){.target = target, .bounds = bounds, .context = context, .generation = 1};
     pthread_rwlock_init(&code->lock, NULL);
     code->level = exec_code_level();
+    code->host_cache = host_cache_bytes();
 }
 
 void exec_code_destroy(struct exec_code *code)

@@ -33,6 +33,7 @@ struct exec_compiled {
     exec_compiled_fn *fn;
     const uint32_t *heads;       /* for each of a block's instructions and its sentinel; 0: it is no head */
     const struct exec_run *runs; /* EXEC_RUNS: what is executed from a head on; else NULL */
+    uint32_t stores;             /* bytes that a work-item may store past the host's caches */
 };
 
 /* The forms that a function may be compiled to. */
@@ -111,6 +112,7 @@ struct exec_code {
     exec_observes_fn *observes; /* NULL: none are */
     void *context;
     unsigned level;                 /* 2, 3, 4: which build of the handlers */
+    uint64_t host_cache;            /* bytes of the host's last cache */
     struct exec_compiler *compiler; /* NULL: everything is interpreted */
     _Atomic unsigned generation;    /* changes when code is dropped: thread caches look at it */
 };

@@ -349,6 +349,15 @@ static void run_stretches(struct wave *w, unsigned stretches, const _Atomic bool
         run_on(w, stretches, stop);
 }
 
+/* Whether the launch stores more than stays in the host's caches: then it is better not loaded there first,
+ * as the host does of lines that are written. */
+static bool goes_past_caches(const struct workgroup *wg)
+{
+    const uint32_t *grid = wg->launch->grid;
+    const double bytes = (double)grid[0] * grid[1] * grid[2] * wg->begin->stores;
+    return bytes > (double)wg->guard->code->host_cache;
+}
+
 /* Whether waves of the launch begin in compiled code, at its first head. */
 static bool finds_begin(struct workgroup *wg)
 {
@@ -359,6 +368,8 @@ static bool finds_begin(struct workgroup *wg)
         return false;
     wg->begin = wg->compiled;
     wg->begin_block = wg->block;
+    wg->past_caches = goes_past_caches(wg);
+    wg->guard->in_cache = !wg->past_caches;
     return true;
 }
 
@@ -460,6 +471,7 @@ enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *gua
     take_thread(wg, guard, count);
     wg->compiled = wg->begins ? wg->begin : NULL;
     wg->block = wg->begin_block;
+    guard->in_cache = !(wg->begin && wg->past_caches);
     guard->armed = true;
     guard->in = NULL;
     if (sigsetjmp(guard->env, 0)) {

@@ -83,6 +83,7 @@ struct workgroup {
     bool counted;                         /* they count what they do */
     const struct exec_block *begin_block; /* the entry's function, */
     const struct exec_compiled *begin;    /* and its compiled form; NULL: it is to be looked up */
+    bool past_caches;                     /* whose stores go past the host's */
 
     /* Capacity. */
     struct arena *arena; /* that it lies in; NULL: it is by itself */
@@ -112,6 +113,13 @@ void workgroup_free(struct workgroup *wg);
  */
 enum workgroup_result workgroup_run(struct workgroup *wg, struct wave_guard *guard, const _Atomic bool *stop,
                                     bool count);
+
+/* Before other threads are told of what a workgroup has done: compiled code's stores past the host's caches
+ * come to memory in any order, unlike others of a thread. */
+static inline void workgroup_fence(void)
+{
+    __builtin_ia32_sfence();
+}
 
 /* Makes the guard that of a fault: the workgroup, which is not being run, has taken too long. */
 void workgroup_out_of_time(struct workgroup *wg, struct wave_guard *guard);

@@ -16,7 +16,7 @@
 #include "jit/loop.h"
 #include "jit/places.h"
 
-enum { FAR = 8192, NEAR = 512, LANES = 64 };
+enum { FAR = 8192, NEAR = 1024, NEAR_WRITE = 512, LANES = 64 };
 
 void ahead_find(struct emit *e, const struct exec_block *block)
 {
@@ -167,5 +167,5 @@ void ahead_of_write(struct emit *e, const struct slice *s, const struct xinst *x
 {
     const unsigned length = find_length(e, x);
     llvm_value step = length ? find_step(e, s, x, address, length) : NULL;
-    fetch(e, address, step ? step : emit_i64(e, e->ahead), kind, true);
+    fetch(e, address, step ? step : emit_i64(e, e->ahead == FAR ? FAR : NEAR_WRITE), kind, true);
 }

@@ -200,14 +200,15 @@ struct emit {
     llvm_value function, w, x, v, stats;
     llvm_value guard, lds, lds_bytes, scratch, scratch_bytes, arena,
         arena_mask;      /* of the wave, which stay as they are */
+    llvm_value in_cache; /* i64: 0 where stores may go past the host's caches; NULL: they may not */
     llvm_value elements; /* of a slice, for those who store lane after lane: writes.c */
     llvm_value saved;    /* scalar registers as redone instructions leave them; see stretch.c */
     llvm_value carried;  /* from one of a loop's slices to the next; see loop.c */
     llvm_block entry;    /* before all others */
     llvm_block *blocks;  /* where instructions begin a basic block, else NULL */
     llvm_type handler, redo_type, redo_loop_type, redo_leaving_type;
-    llvm_value redo, redo_loop, redo_leaving, ctpop, cttz, ctlz, unlikely;
-    unsigned md_prof;
+    llvm_value redo, redo_loop, redo_leaving, ctpop, cttz, ctlz, unlikely, nontemporal;
+    unsigned md_prof, md_nontemporal;
 
     /* Values of the present basic block. */
     llvm_value s[SREGS], pair[SREGS / 2], scc;

@@ -504,16 +504,52 @@ void even_put_off(struct slice *s, const struct lane_op *op, const llvm_value *r
     memcpy(p->rows, rows, writes_dwords(op->x) * sizeof(*rows));
 }
 
+/* i1: it goes past the host's caches; NULL: it does not. */
+static llvm_value goes_past(struct emit *e, const struct slice *s, const struct lane_op *op,
+                            llvm_value address)
+{
+    enum { LINE = 64 };
+    const struct llvm *l = e->l;
+    if (!e->in_cache || !s->whole || memop_bytes(kind_of(op)) < WRITES_PAST_LEAST || span_of(e, op) % LINE)
+        return NULL;
+    llvm_value bits = l->BuildOr(e->b, e->in_cache, l->BuildPtrToInt(e->b, address, e->i64, ""), "");
+    bits = l->BuildAnd(e->b, bits, emit_i64(e, LINE - 1), "");
+    return l->BuildICmp(e->b, LLVM_EQ, bits, emit_i64(e, 0), "");
+}
+
+static void store_memory(struct emit *e, const struct slice *s, const struct put_off *p, llvm_value address,
+                         llvm_value lanes)
+{
+    const struct llvm *l = e->l;
+    const unsigned kind = kind_of(p->op);
+    llvm_value past = goes_past(e, s, p->op, address);
+    llvm_block done = past ? emit_block(e) : NULL;
+    emit_access(e, p->op->x);
+    if (past) {
+        llvm_block to_memory = emit_block(e), to_cache = emit_block(e);
+        l->BuildCondBr(e->b, past, to_memory, to_cache);
+        emit_goto(e, to_memory);
+        writes_past(e, address, kind, p->rows);
+        l->BuildBr(e->b, done);
+        emit_goto(e, to_cache);
+    }
+    ahead_of_write(e, s, p->op->x, address, kind);
+    writes_dense(e, address, kind, p->rows, lanes);
+    if (past) {
+        l->BuildBr(e->b, done);
+        emit_goto(e, done);
+    }
+}
+
 static void store_all(struct emit *e, const struct slice *s, llvm_value lanes)
 {
     for (unsigned i = 0; i < s->stores; i++) {
         const struct put_off *p = &s->store[i];
         llvm_value address = emit_at(e, address_of(e, s, p->op), offset_of(p->op));
-        if (!is_local(p->op)) {
-            emit_access(e, p->op->x);
-            ahead_of_write(e, s, p->op->x, address, kind_of(p->op));
-        }
-        writes_dense(e, address, kind_of(p->op), p->rows, lanes);
+        if (is_local(p->op))
+            writes_dense(e, address, kind_of(p->op), p->rows, lanes);
+        else
+            store_memory(e, s, p, address, lanes);
     }
 }
 

@@ -361,6 +361,7 @@ static bool compile(struct jit *jit, struct unit *unit, bool *cached)
     }
     unit->heads = calloc(unit->block->count + 1, sizeof(*unit->heads));
     unit->compiled.heads = unit->heads;
+    unit->compiled.stores = lift_stores(unit->block);
     if (unit->form == EXEC_RUNS)
         unit->compiled.runs = unit->runs = calloc(unit->block->count + 1, sizeof(*unit->runs));
     struct key key = key_of(unit);

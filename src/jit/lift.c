@@ -10,6 +10,7 @@
 #include "jit/constants.h"
 #include "jit/emit.h"
 #include "jit/guess.h"
+#include "jit/places.h"
 #include "jit/region.h"
 #include "wave/fault.h"
 #include "wave/fuse.h"
@@ -471,6 +472,9 @@ static void prepare(struct emit *e, const struct lift_target *target, llvm_modul
     llvm_value weights[] = {l->MDStringInContext(e->context, "branch_weights", 14), emit_i32(e, 1),
                             emit_i32(e, 4000)};
     e->unlikely = l->MDNodeInContext(e->context, weights, 3);
+    llvm_value one = emit_i32(e, 1);
+    e->md_nontemporal = l->GetMDKindIDInContext(e->context, "nontemporal", 11);
+    e->nontemporal = l->MDNodeInContext(e->context, &one, 1);
     e->w = l->GetParam(e->function, 0);
     e->x = l->GetParam(e->function, 1);
     e->b = l->CreateBuilderInContext(e->context);
@@ -553,6 +557,8 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
     e->scratch_bytes = emit_load(e, e->i32, e->w, offsetof(struct wave, scratch_bytes));
     e->arena = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_arena));
     e->arena_mask = emit_load(e, e->i64, e->w, offsetof(struct wave, mem_mask));
+    if (!runs && lift_stores(block))
+        e->in_cache = emit_load(e, e->i64, e->guard, offsetof(struct wave_guard, in_cache));
     if (e->counts)
         e->stats = emit_load(e, e->ptr, e->w, offsetof(struct wave, stats));
     e->live = live_find(e);

@@ -47,6 +47,9 @@ void lift_function(const struct lift_target *target, llvm_module module, const s
                    enum exec_form form, const uint32_t *heads, const struct exec_run *runs,
                    enum lift_effort effort);
 
+/* exec_compiled.stores */
+uint32_t lift_stores(const struct exec_block *block);
+
 /* exec_compiler.redo */
 void lift_redo(struct wave *w);
 

@@ -90,9 +90,13 @@ void reads_steps(struct emit *e, llvm_value address, unsigned kind, unsigned ste
 void reads_equal(struct emit *e, llvm_value address, unsigned kind, llvm_value *rows);
 void reads_end_way(struct emit *e, struct read_way *way, llvm_block done);
 void reads_merge(struct emit *e, struct read_way *ways, unsigned count, unsigned dwords, llvm_value *rows);
-/* For all lanes, or those of a mask. */
+/* For all lanes, or those of a mask; and for all past the host's caches, to a place that is aligned. */
 void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows,
                   llvm_value lanes);
+void writes_past(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows);
+/* Of elements of fewer bytes compiled code takes about as long as memory, and nothing is gained past the
+ * caches. */
+enum { WRITES_PAST_LEAST = 8 };
 /* Some lanes' elements, to a row of pointers. */
 void writes_scattered(struct emit *e, llvm_value pointers, llvm_value lanes, unsigned kind,
                       const llvm_value *rows);

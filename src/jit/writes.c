@@ -42,22 +42,60 @@ unsigned writes_dwords(const struct xinst *x)
     return memop_dwords(places_kind(x));
 }
 
+/*
+ * Stores past the caches come to memory in any order, until workgroup_fence().  A kernel without atomics and
+ * what caches are told has no order among its stores that others could know of.  One with barriers is likely
+ * to read again what it has stored.
+ */
+static bool orders_stores(const struct xinst *x)
+{
+    const uint32_t effects = isa_facts[x->op].effects;
+    if (x->isa->format > ISA_VOP3PMAI && isa_policy_beyond_cu(x->isa->policy))
+        return true;
+    return effects & (ISA_E_ATOMIC | ISA_E_CACHE) || x->op == ISA_OP_s_barrier ||
+           isa_facts[x->op].unit == ISA_UNIT_GWS || (effects & ISA_E_BRANCH && !lift_is_branch(x));
+}
+
+uint32_t lift_stores(const struct exec_block *block)
+{
+    uint32_t bytes = 0;
+    for (const struct xinst *x = block->x; x < block->x + block->count; x++) {
+        if (!x->isa || orders_stores(x))
+            return 0;
+        const bool known = (x->isa->format == ISA_GLOBAL || x->isa->format == ISA_FLAT) && writes_is_known(x);
+        const unsigned each = known ? memop_bytes(places_kind(x)) : 0;
+        bytes += each >= WRITES_PAST_LEAST ? each : 0;
+    }
+    return bytes;
+}
+
 /* ---- ways to store ---- */
 
-static void store_line(struct emit *e, llvm_value value, llvm_value address, llvm_value lanes)
+/* How a line is stored: for some lanes, NULL for all, or past the caches, from an aligned address on. */
+struct how {
+    llvm_value lanes;
+    bool past;
+};
+
+static void store_line(struct emit *e, llvm_value value, unsigned bytes, llvm_value address,
+                       const struct how *how)
 {
     const struct llvm *l = e->l;
-    if (!lanes) {
-        l->SetAlignment(l->BuildStore(e->b, value, address), 1);
+    if (!how->lanes) {
+        llvm_value store = l->BuildStore(e->b, value, address);
+        l->SetAlignment(store, how->past ? bytes : 1);
+        if (how->past)
+            l->SetMetadata(store, e->md_nontemporal, e->nontemporal);
         return;
     }
     llvm_type types[] = {l->TypeOf(value), e->ptr};
-    llvm_value arguments[] = {value, address, lanes};
+    llvm_value arguments[] = {value, address, how->lanes};
     emit_intrinsic(e, "llvm.masked.store", types, 2, arguments, 3);
 }
 
 /* Line after line, from the first on, as hosts see streams. */
-void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows, llvm_value lanes)
+static void store_lines(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows,
+                        const struct how *how)
 {
     const struct llvm *l = e->l;
     const unsigned dwords = memop_dwords((enum memop_kind)kind);
@@ -65,13 +103,25 @@ void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_
         llvm_value value = rows[0];
         if (places_is_part(kind))
             value = l->BuildTrunc(e->b, value, l->VectorType(places_element(e, kind), e->slice), "");
-        store_line(e, value, address, lanes);
+        store_line(e, value, e->slice * memop_bytes((enum memop_kind)kind), address, how);
         return;
     }
     llvm_value all = places_concat(e, rows, dwords);
-    for (unsigned i = 0; i < dwords; i++)
-        store_line(e, places_line(e, all, dwords, i, dwords), emit_at(e, address, i * e->slice * 4),
-                   lanes ? places_line(e, lanes, dwords, i, 1) : NULL);
+    for (unsigned i = 0; i < dwords; i++) {
+        const struct how of_line = {how->lanes ? places_line(e, how->lanes, dwords, i, 1) : NULL, how->past};
+        store_line(e, places_line(e, all, dwords, i, dwords), e->slice * 4,
+                   emit_at(e, address, i * e->slice * 4), &of_line);
+    }
+}
+
+void writes_dense(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows, llvm_value lanes)
+{
+    store_lines(e, address, kind, rows, &(struct how){.lanes = lanes});
+}
+
+void writes_past(struct emit *e, llvm_value address, unsigned kind, const llvm_value *rows)
+{
+    store_lines(e, address, kind, rows, &(struct how){.past = true});
 }
 
 /* Without AVX-512 LLVM makes a branch and a store for each lane, at every place. */

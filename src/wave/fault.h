@@ -29,6 +29,7 @@ struct wave_guard {
     struct exec_code *code;
     struct exec_code_cache *cache;
     uint64_t mem_arena, mem_mask; /* for its waves */
+    uint64_t in_cache; /* compiled code's stores stay in the host's caches; 0: they may go past them */
     /* Upper halves of addresses that memory instructions may access, less VMEM_NO_WINDOW: see sem/vmem.h. */
     uint32_t windows[WAVE_WINDOWS];
     /* Registered host memory that was accessed last, as long as this many have come and gone. */

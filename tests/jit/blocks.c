@@ -268,6 +268,7 @@ static void run(struct engine *e, enum way way, bool counts, const struct state 
     }
     g->kind = EHP_FAULT_NONE;
     g->in = NULL;
+    g->in_cache = way != COMPILED;
     g->armed = true;
     o->entered = o->endless = false;
     if (sigsetjmp(g->env, 0)) {
@@ -618,6 +619,21 @@ static void try_rows(struct engine *e, unsigned level)
     t.rows.width = 0;
 }
 
+/* Stores of four dwords after each other, which may go past the host's caches where they fill its lines. */
+static void try_streams(struct engine *e, unsigned level)
+{
+    enum { SEEDS = 12 };
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        /* global_store_dwordx4 v31, v[4:7], s[64:65] offset */
+        const uint32_t code[] = {0xdc7c8000 | (seed % 2 ? 16 * below(16) : 64 * below(4)),
+                                 (ROW_OFFSET + 3) | 4 << 8 | (uint32_t)SREG_KEPT << 16};
+        rig_seed = seed;
+        t.program = (struct program){.rows = UINT32_MAX, .theme = "", .even = true, .ends = true};
+        add_unit(code, 8);
+        try_states(e, "streams", seed, level, false);
+    }
+}
+
 /* A load that faults in one lane, mostly, before a write to LDS: slices before that lane's must not write. */
 static void try_faults(struct engine *e, unsigned level)
 {
@@ -752,6 +768,7 @@ int main(int argc, char **argv)
         if (all) {
             try_known(e, level);
             try_rows(e, level);
+            try_streams(e, level);
             try_faults(e, level);
         }
         for (unsigned i = 0; i < programs; i++) {

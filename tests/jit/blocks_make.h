@@ -41,9 +41,10 @@ struct unit {
 struct program {
     struct unit unit[UNITS_MAX];
     unsigned count;
-    unsigned rows;     /* a mask on the numbers of VGPRs */
-    unsigned last;     /* a row that an instruction has just written */
-    bool even;         /* it makes addresses, and all lanes are mostly active */
+    unsigned rows; /* a mask on the numbers of VGPRs */
+    unsigned last; /* a row that an instruction has just written */
+    bool ends; /* the wave does right behind it, and nobody may look at what it has written to registers */
+    bool even; /* it makes addresses, and all lanes are mostly active */
     const char *theme; /* in the names of most of its lane-wise instructions */
 };
 
@@ -700,7 +701,8 @@ static inline unsigned program_encode(const struct program *p, uint32_t *words)
         if (unit->target)
             words[last] |= (at[unit->target] - last - 1) & 0xffff;
     }
-    words[n++] = word_of(ISA_OP_s_setpc_b64) | SREG_END;
+    if (!p->ends)
+        words[n++] = word_of(ISA_OP_s_setpc_b64) | SREG_END;
     words[n++] = word_of(ISA_OP_s_endpgm);
     return n;
 }

@@ -133,6 +133,7 @@ static void flush_done(struct host_worker *me, struct cp_dispatch *d)
         memset(&me->stats, 0, sizeof(me->stats));
         me->counted = false;
     }
+    workgroup_fence();
     atomic_fetch_add_explicit(&d->waves, me->waves, memory_order_relaxed);
     me->done = me->waves = 0;
     count_done(d, done);
@@ -206,6 +207,7 @@ struct workgroup *workgroup_list_take(struct workgroup_list *list)
 static void set_aside(struct host *h, struct workgroup *wg, bool preempted)
 {
     struct cp *cp = h->engine.cp;
+    workgroup_fence();
     pthread_mutex_lock(&cp->lock);
     list_add(preempted ? &h->preempted : &h->waiting, wg);
     if (h->aside_count++)

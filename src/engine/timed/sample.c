@@ -639,6 +639,7 @@ static void run_rest(struct port_domain *domain, struct port_event *event)
             break;
         }
     }
+    workgroup_fence();
     if (!d->aborted && (rest->aside || rest->next < rest->end)) { /* for those of other XCDs */
         port_post(domain, port_now(domain) + AGAIN, run_rest, x)->word[0] = (uint64_t)(uintptr_t)d;
         return;
