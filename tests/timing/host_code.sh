@@ -35,6 +35,11 @@ std::string a("a string on the heap, for it is long"), b;
 int main() { b = a; return b != a; }' >"$dir/string.cpp"
 compile -std=c++20 -x c++ "$dir/string.cpp" -o "$dir/string"
 simulate --mode timing "$dir/string" || failed=1
+echo '#include <unistd.h>
+int main(void) { return alarm(100) != 0 || alarm(0) == 0; }' >"$dir/timer.c"
+compile -x c "$dir/timer.c" -o "$dir/timer"
+simulate --mode timing "$dir/timer" 2>"$dir/said" || failed=1
+[ "$(grep -c 'sends signals goes by the host' "$dir/said")" = 1 ] || failed=1
 echo 'int main(void) { __asm__ volatile("ud2"); }' >"$dir/other.c"
 compile -x c "$dir/other.c" -o "$dir/other"
 simulate --mode timing "$dir/other" 2>"$dir/said" && failed=1

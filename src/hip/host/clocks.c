@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -224,6 +226,35 @@ ENTRY unsigned sleep(unsigned seconds)
         return REAL(sleep)(seconds);
     sleep_ns(seconds * SECOND);
     return 0;
+}
+
+/* ---- timers, whose signals come when the host's time says so ---- */
+
+static void say_timer(bool begins)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (begins && !atomic_flag_test_and_set(&said))
+        fputs("ehp: a timer that sends signals goes by the host's time, and not by simulated time\n", stderr);
+}
+
+ENTRY unsigned alarm(unsigned seconds)
+{
+    say_timer(ON_CORE() && seconds);
+    return REAL(alarm)(seconds);
+}
+
+ENTRY int setitimer(__itimer_which_t which, const struct itimerval *restrict next,
+                    struct itimerval *restrict last)
+{
+    say_timer(ON_CORE() && next && (next->it_value.tv_sec || next->it_value.tv_usec));
+    return REAL(setitimer)(which, next, last);
+}
+
+ENTRY int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict next,
+                        struct itimerspec *restrict last)
+{
+    say_timer(ON_CORE() && next && (next->it_value.tv_sec || next->it_value.tv_nsec));
+    return REAL(timer_settime)(timer, flags, next, last);
 }
 
 /* ---- other processes, which take no simulated time: it stands still meanwhile ---- */
