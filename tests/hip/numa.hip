@@ -288,6 +288,20 @@ static void on_demand()
               node_of(at + PAGES / 2 * PAGE));
     HIP_OK(hipFree(at));
     HIP_OK(hipMallocManaged(&at, PAGES * PAGE));
+    const auto prefer_node = [&](int node) {
+        return hipMemAdvise_v2(at, PAGES / 2 * PAGE, hipMemAdviseSetPreferredLocation,
+                               {hipMemLocationTypeHostNuma, node});
+    };
+    HIP_OK(prefer_node(2));
+    const hipError_t none = prefer_node(NODES);
+    CHECK(none == hipErrorInvalidDevice, "%d", none);
+    HIP_OK(hipMemRangeGetAttribute(&value, sizeof value, hipMemRangeAttributePreferredLocation, at, PAGE));
+    CHECK(value == hipCpuDeviceId, "%d", value);
+    fill<<<1, 64>>>(at, PAGES);
+    HIP_OK(hipDeviceSynchronize());
+    CHECK(node_of(at) == 2 && node_of(at + (PAGES / 2 - 1) * PAGE) == 2, "%d", node_of(at));
+    HIP_OK(hipFree(at));
+    HIP_OK(hipMallocManaged(&at, PAGES * PAGE));
     HIP_OK(hipMemPrefetchAsync(at, PAGES * PAGE, 2, nullptr));
     HIP_OK(hipDeviceSynchronize());
     HIP_OK(hipMemRangeGetAttribute(&value, sizeof value, hipMemRangeAttributeLastPrefetchLocation, at, PAGE));

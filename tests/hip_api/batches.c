@@ -169,7 +169,10 @@ static void places(void)
     OK(hipMemAdvise_v2(p, 8192, hipMemAdviseSetPreferredLocation, device));
     OK(hipMemRangeGetAttribute(&place, sizeof place, hipMemRangeAttributePreferredLocation, p, 8192));
     CHECK_EQ(place, 0);
-    CHECK_HIP(hipMemAdvise_v2(p, 8192, hipMemAdviseSetPreferredLocation, none), hipErrorInvalidDevice);
+    CHECK_HIP(hipMemAdvise_v2(p, 8192, hipMemAdviseSetPreferredLocation, none), hipErrorInvalidValue);
+    CHECK_HIP(hipMemAdvise_v2(p, 8192, hipMemAdviseSetPreferredLocation,
+                              (hipMemLocation){hipMemLocationTypeHostNuma, 64}),
+              hipErrorInvalidDevice);
     OK(hipMemPrefetchAsync_v2(p, 8192, device, 0, NULL));
     OK(hipMemRangeGetAttribute(&place, sizeof place, hipMemRangeAttributeLastPrefetchLocation, p, 8192));
     CHECK_EQ(place, 0);

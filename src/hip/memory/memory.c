@@ -101,7 +101,7 @@ static void memory_forget(struct hip_memory *memory)
     if (hip_runtime()->advise)
         hip_advise_freed(memory);
     if (memory->preferred != hipInvalidDeviceId)
-        hip_memory_prefer(memory->base, memory->bytes, hipInvalidDeviceId);
+        hip_memory_prefer(memory->base, memory->bytes, -1);
     pthread_mutex_lock(&list->lock);
     if (memory->previous)
         memory->previous->next = memory->next;

@@ -76,9 +76,8 @@ bool hip_memory_known(const void *address, size_t *left);
 bool hip_memory_reached(const void *address, size_t *left);
 /* Whether all of it is the process's, to be read at least, by what the host's kernel says. */
 bool hip_memory_is_there(const void *base, size_t bytes);
-/* Pages of a range that nobody has touched yet go to a device's package; hipCpuDeviceId, hipInvalidDeviceId:
- * to that of whoever touches them. */
-void hip_memory_prefer(const void *ptr, size_t count, int device);
+/* Pages of a range that nobody has touched yet go to a package; -1: to that of whoever touches them. */
+void hip_memory_prefer(const void *ptr, size_t count, int package);
 /* Whether devices may write there; true also of what nobody knows. */
 bool hip_memory_writable(const void *address, size_t bytes);
 /* Of an address that is not known: whether HIP's memory was there, or could be, and no other can. */

@@ -269,35 +269,54 @@ static uint32_t info_device_bit(int device)
     return device == hipCpuDeviceId ? UINT32_C(1) << 31 : UINT32_C(1) << device;
 }
 
-void hip_memory_prefer(const void *ptr, size_t count, int device)
+void hip_memory_prefer(const void *ptr, size_t count, int package)
 {
-    const struct hip_runtime *runtime = hip_runtime();
     struct ehp_numa_policy policy = {.mode = EHP_NUMA_DEFAULT};
     const uintptr_t page = 4096, first = (uintptr_t)ptr & ~(page - 1),
                     end = ((uintptr_t)ptr + count + page - 1) & ~(page - 1);
 
-    if (device >= 0)
-        policy = (struct ehp_numa_policy){.mode = EHP_NUMA_PREFERRED,
-                                          .nodes = UINT64_C(1) << runtime->device[device].info.package};
-    ehp_numa_bind(runtime->machine, (const void *)first, end - first, &policy);
+    if (package >= 0)
+        policy = (struct ehp_numa_policy){.mode = EHP_NUMA_PREFERRED, .nodes = UINT64_C(1) << package};
+    ehp_numa_bind(hip_runtime()->machine, (const void *)first, end - first, &policy);
 }
 
-/* The older calls' device of a location: the host has one, whichever its nodes. */
-static int info_location(hipMemLocation location)
+/* Where memory is to be: for a device, hipCpuDeviceId for the host, and of a package, or that of whoever
+ * touches it first. */
+struct info_place {
+    int device, package; /* -1: by touch */
+};
+
+static struct info_place info_place_of(int device)
 {
+    const bool known = device >= 0 && device < hip_runtime()->devices;
+    return (struct info_place){device, known ? (int)hip_runtime()->device[device].info.package : -1};
+}
+
+/* The host's nodes are the packages. */
+static hipError_t info_location(hipMemLocation location, struct info_place *place)
+{
+    const hipError_t error = hip_open();
+
+    if (error != hipSuccess)
+        return error;
+    *place = info_place_of(location.type == hipMemLocationTypeDevice ? location.id : hipCpuDeviceId);
     switch (location.type) {
     case hipMemLocationTypeDevice:
-        return location.id;
     case hipMemLocationTypeHost:
-    case hipMemLocationTypeHostNuma:
     case hipMemLocationTypeHostNumaCurrent:
-        return hipCpuDeviceId;
+        return hipSuccess;
+    case hipMemLocationTypeHostNuma:
+        place->package = location.id;
+        return location.id >= 0 && (unsigned)location.id < hip_runtime()->device[0].info.packages
+                   ? hipSuccess
+                   : hipErrorInvalidDevice;
     default:
-        return hipInvalidDeviceId;
+        return hipErrorInvalidValue;
     }
 }
 
-static hipError_t info_advise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int device)
+static hipError_t info_advise(const void *dev_ptr, size_t count, hipMemoryAdvise advice,
+                              struct info_place place)
 {
     struct hip_memory *memory;
     struct hip_device *current;
@@ -309,7 +328,7 @@ static hipError_t info_advise(const void *dev_ptr, size_t count, hipMemoryAdvise
         return error;
     bool no_device = advice == hipMemAdviseSetReadMostly || advice == hipMemAdviseUnsetReadMostly ||
                      advice == hipMemAdviseUnsetPreferredLocation;
-    if (!no_device && !info_device_ok(device))
+    if (!no_device && !info_device_ok(place.device))
         return hipErrorInvalidDevice;
     error = info_range(dev_ptr, count, &memory);
     if (error != hipSuccess)
@@ -320,18 +339,18 @@ static hipError_t info_advise(const void *dev_ptr, size_t count, hipMemoryAdvise
         memory->read_mostly = advice == hipMemAdviseSetReadMostly;
         break;
     case hipMemAdviseSetPreferredLocation:
-        memory->preferred = device;
-        hip_memory_prefer(dev_ptr, count, device);
+        memory->preferred = place.device;
+        hip_memory_prefer(dev_ptr, count, place.package);
         break;
     case hipMemAdviseUnsetPreferredLocation:
         memory->preferred = hipInvalidDeviceId;
-        hip_memory_prefer(dev_ptr, count, hipInvalidDeviceId);
+        hip_memory_prefer(dev_ptr, count, -1);
         break;
     case hipMemAdviseSetAccessedBy:
-        memory->accessed_by |= info_device_bit(device);
+        memory->accessed_by |= info_device_bit(place.device);
         break;
     case hipMemAdviseUnsetAccessedBy:
-        memory->accessed_by &= ~info_device_bit(device);
+        memory->accessed_by &= ~info_device_bit(place.device);
         break;
     case hipMemAdviseSetCoarseGrain:
     case hipMemAdviseUnsetCoarseGrain:
@@ -345,13 +364,22 @@ static hipError_t info_advise(const void *dev_ptr, size_t count, hipMemoryAdvise
 
 HIP_ENTRY hipError_t hipMemAdvise(const void *dev_ptr, size_t count, hipMemoryAdvise advice, int device)
 {
-    return hip_return(info_advise(dev_ptr, count, advice, device));
+    const hipError_t error = hip_open();
+
+    if (error != hipSuccess)
+        return hip_return(error);
+    return hip_return(info_advise(dev_ptr, count, advice, info_place_of(device)));
 }
 
 HIP_ENTRY hipError_t hipMemAdvise_v2(const void *dev_ptr, size_t count, hipMemoryAdvise advice,
                                      hipMemLocation location)
 {
-    return hip_return(info_advise(dev_ptr, count, advice, info_location(location)));
+    struct info_place place;
+    hipError_t error = info_location(location, &place);
+
+    if (error == hipSuccess)
+        error = info_advise(dev_ptr, count, advice, place);
+    return hip_return(error);
 }
 
 static hipError_t info_prefetch(const void *dev_ptr, size_t count, int device, hipStream_t stream)
@@ -390,9 +418,12 @@ HIP_ENTRY hipError_t hipMemPrefetchAsync(const void *dev_ptr, size_t count, int 
 HIP_ENTRY hipError_t hipMemPrefetchAsync_v2(const void *dev_ptr, size_t count, hipMemLocation location,
                                             unsigned int flags, hipStream_t stream)
 {
-    if (flags)
-        return hip_return(hipErrorInvalidValue);
-    return hip_return(info_prefetch(dev_ptr, count, info_location(location), stream));
+    struct info_place place;
+    hipError_t error = flags ? hipErrorInvalidValue : info_location(location, &place);
+
+    if (error == hipSuccess)
+        error = info_prefetch(dev_ptr, count, place.device, stream);
+    return hip_return(error);
 }
 
 static hipError_t info_accessed_by(const struct hip_memory *memory, int *list, size_t count)
