@@ -184,9 +184,9 @@ hipError_t hip_lock(pthread_mutex_t *lock);
 /* Gives the queue a packet; false in a host function that would wait for itself. */
 bool hip_queue_put(struct hip_queue *queue, const union ehp_packet *packet);
 hipError_t hip_wait_refused(void);
-/* Waits for what has been submitted. */
 /* Ratios from 0 to 1, and no misses that persist. */
 bool hip_window_ok(const hipAccessPolicyWindow *window);
+/* Waits for what has been submitted. */
 hipError_t hip_stream_wait(struct ihipStream_t *stream);
 bool hip_stream_idle(struct ihipStream_t *stream);
 /* Whether a stream is idle, and, for the null stream, all that it would wait for. */

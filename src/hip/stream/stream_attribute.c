@@ -19,15 +19,9 @@ bool hip_window_ok(const hipAccessPolicyWindow *window)
     return window->hitRatio >= 0 && window->hitRatio <= 1 && window->missProp != hipAccessPropertyPersisting;
 }
 
-static hipError_t attribute_set(hipStream_t handle, hipStreamAttrID attr, const hipStreamAttrValue *value)
+static hipError_t attribute_set(struct ihipStream_t *stream, hipStreamAttrID attr,
+                                const hipStreamAttrValue *value)
 {
-    struct ihipStream_t *stream;
-
-    if (!value)
-        return hipErrorInvalidValue;
-    hipError_t error = hip_stream_of(handle, &stream);
-    if (error != hipSuccess)
-        return error;
     switch (attr) {
     case hipStreamAttributeAccessPolicyWindow:
         if (!hip_window_ok(&value->accessPolicyWindow))
@@ -58,15 +52,9 @@ static hipError_t attribute_set(hipStream_t handle, hipStreamAttrID attr, const 
     }
 }
 
-static hipError_t attribute_get(hipStream_t handle, hipStreamAttrID attr, hipStreamAttrValue *value)
+static hipError_t attribute_get(const struct ihipStream_t *stream, hipStreamAttrID attr,
+                                hipStreamAttrValue *value)
 {
-    struct ihipStream_t *stream;
-
-    if (!value)
-        return hipErrorInvalidValue;
-    hipError_t error = hip_stream_of(handle, &stream);
-    if (error != hipSuccess)
-        return error;
     switch (attr) {
     case hipStreamAttributeAccessPolicyWindow:
         value->accessPolicyWindow = stream->hints.window;
@@ -91,11 +79,17 @@ static hipError_t attribute_get(hipStream_t handle, hipStreamAttrID attr, hipStr
 HIP_ENTRY hipError_t hipStreamSetAttribute(hipStream_t stream, hipStreamAttrID attr,
                                            const hipStreamAttrValue *value)
 {
-    return hip_return(attribute_set(stream, attr, value));
+    struct ihipStream_t *found;
+    hipError_t error = value ? hip_stream_of(stream, &found) : hipErrorInvalidValue;
+
+    return hip_return(error == hipSuccess ? attribute_set(found, attr, value) : error);
 }
 
 HIP_ENTRY hipError_t hipStreamGetAttribute(hipStream_t stream, hipStreamAttrID attr,
                                            hipStreamAttrValue *value_out)
 {
-    return hip_return(attribute_get(stream, attr, value_out));
+    struct ihipStream_t *found;
+    hipError_t error = value_out ? hip_stream_of(stream, &found) : hipErrorInvalidValue;
+
+    return hip_return(error == hipSuccess ? attribute_get(found, attr, value_out) : error);
 }
