@@ -98,8 +98,6 @@ static void check_lds(struct rig *r)
     CHECK_EQ(cost(r, "lds_add_same"), lds_cycles(r, 2 * 32, 2));
     CHECK_EQ(cost(r, "lds_add_64_same"), lds_cycles(r, 4 * 16, 4));
     CHECK_EQ(cost(r, "lds_exchange2"), lds_cycles(r, 4, 4));
-    CHECK_EQ(cost(r, "lds_read_quads"), lds_cycles(r, 8, 8));
-    CHECK_EQ(cost(r, "lds_write_quads"), lds_cycles(r, 16, 8));
 }
 
 /* The last wave to come lets all go on; each asks for the time in its turn of one unit. */
